@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+#
+#   make              the programs, in build/release
+#   make check        installs what is missing, builds, runs every test
+#   make demo         four jobs on real photographs; DATASET=DIR for your own images
+#   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
+#   make lint         format, static analysis, include layering, documented paths
+#   make install      PREFIX=/usr/local DESTDIR=
+#   VARIANT=release|debug|asan|tsan   CC=gcc|clang
+
+VARIANT ?= release
+PREFIX  ?= /usr/local
+BUILD   := build/$(VARIANT)
+
+PKGS      := fuse3 libjpeg libpng inih sqlite3 zlib
+# CRoaring has a .pc file from version 0.9 on, libcsv has none.
+PKGS      += $(shell pkg-config --exists roaring 2>/dev/null && echo roaring)
+LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring) -lcsv
+PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g')
+PKG_LIBS   = $(shell pkg-config --libs $(PKGS))
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla -Wformat=2 -Werror
+CFLAGS.release := -O2 -g
+CFLAGS.debug   := -O0 -g3
+CFLAGS.asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-fno-omit-frame-pointer
+CFLAGS.tsan    := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+SANITIZE.asan  := -fsanitize=address,undefined
+SANITIZE.tsan  := -fsanitize=thread
+
+VERSION    := $(shell cat VERSION)
+ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
+	-DJOADERFS_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc \
+	$(PKG_CFLAGS) -pthread $(CFLAGS)
+ALL_LIBS    = $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
+
+LIB_SRC    := $(sort $(wildcard src/*/*.c))
+TOOL_SRC   := $(sort $(wildcard tools/*.c))
+UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
+STRESS_SRC := $(sort $(wildcard tests/stress/*.c))
+CLIENT_SRC := $(sort $(wildcard tests/clients/*.c))
+
+LIB      := $(BUILD)/libjoaderfs.a
+PROGRAMS := $(BUILD)/joaderfs $(TOOL_SRC:tools/%.c=$(BUILD)/%)
+UNIT     := $(UNIT_SRC:tests/%.c=$(BUILD)/tests/%)
+STRESS   := $(STRESS_SRC:tests/%.c=$(BUILD)/tests/%)
+CLIENTS  := $(CLIENT_SRC:tests/%.c=$(BUILD)/tests/%)
+OBJECTS   = $(patsubst %.c,$(BUILD)/%.o,$(LIB_SRC) src/main.c $(TOOL_SRC) $(UNIT_SRC) \
+	$(STRESS_SRC) $(CLIENT_SRC))
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all programs tests man check check-here check-unit check-valgrind check-fs \
+	check-clients check-stress demo bench lint format install uninstall clean deps
+
+all: programs man
+
+programs: $(PROGRAMS)
+
+tests: $(UNIT) $(STRESS) $(CLIENTS)
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIB): $(LIB_SRC:%.c=$(BUILD)/%.o)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/joaderfs: $(BUILD)/src/main.o $(LIB)
+	$(CC) -o $@ $^ $(ALL_LIBS)
+
+$(BUILD)/%: $(BUILD)/tools/%.o $(LIB)
+	$(CC) -o $@ $^ $(ALL_LIBS)
+
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
+	$(CC) -o $@ $^ $(ALL_LIBS) $(shell pkg-config --libs criterion)
+
+$(BUILD)/tests/stress/%: $(BUILD)/tests/stress/%.o $(LIB)
+	$(CC) -o $@ $^ $(ALL_LIBS)
+
+$(BUILD)/tests/clients/%: $(BUILD)/tests/clients/%.o $(LIB)
+	$(CC) -o $@ $^ $(ALL_LIBS)
+
+# --- tests ------------------------------------------------------------------------------
+# The packages first, in a make of its own: what pkg-config says is read when make starts.
+
+deps:
+	tools/install-deps build
+
+check:
+	tools/install-deps build test lint demo
+	$(MAKE) check-here
+
+# Every test, with what is installed: unit tests and mounts under ASan and UBSan, unit tests
+# under valgrind, stress programs under TSan.
+check-here:
+	$(MAKE) VARIANT=asan programs tests
+	$(MAKE) VARIANT=asan check-unit
+	$(MAKE) VARIANT=asan check-fs
+	$(MAKE) VARIANT=release programs tests
+	$(MAKE) VARIANT=release check-clients
+	$(MAKE) VARIANT=release check-valgrind
+	$(MAKE) VARIANT=tsan check-stress
+
+check-unit: $(UNIT)
+	tests/unit/run $(UNIT)
+
+check-valgrind: $(UNIT)
+	tests/unit/run --valgrind $(UNIT)
+
+check-clients: $(CLIENTS)
+	tests/clients/run $(BUILD)/tests/clients
+
+check-stress: $(STRESS)
+	tests/stress/run $(STRESS)
+
+include man/man.mk
+include tools/tools.mk
+
+clean:
+	rm -rf build
+
+-include $(OBJECTS:.o=.d)

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/background.h"
+#include "base/ensure.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+static int ready_fd = -1; /* in the child: one byte in it means ready */
+
+/* What the parent exits with when the child ended without a word. */
+static int status_of_failed(pid_t child)
+{
+	int status;
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return EXIT_FAILURE;
+	if (WIFSIGNALED(status))
+		log_error("ended by signal %d (%s) before it was ready", WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
+	if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+		return WEXITSTATUS(status);
+	return EXIT_FAILURE;
+}
+
+static _Noreturn void wait_for_child(pid_t child, int fd)
+{
+	char byte;
+	ssize_t n;
+	do
+		n = read(fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	/* Buffers and exit handlers belong to the child now. */
+	_exit(n == 1 ? EXIT_SUCCESS : status_of_failed(child));
+}
+
+/* A caller may have closed standard descriptors: nothing else may get their numbers. */
+static void fill_stdio(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int background_begin(void)
+{
+	int ends[2];
+	ensure(ready_fd < 0);
+	fill_stdio();
+	/* Close-on-exec: a helper program that outlives the child must not keep the
+	 * parent waiting. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	fflush(NULL); /* or both would write what is buffered */
+	pid_t parent = getpid();
+	pid_t child = fork();
+	if (child < 0) {
+		int err = -errno;
+		close(ends[0]);
+		close(ends[1]);
+		return err;
+	}
+	if (child > 0) {
+		close(ends[1]);
+		wait_for_child(child, ends[0]);
+	}
+	close(ends[0]);
+	ready_fd = ends[1];
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+		log_warn("cannot follow the starting process: %s", strerror(errno));
+	else if (getppid() != parent)
+		raise(SIGTERM); /* it was gone already */
+	return 0;
+}
+
+static void redirect_stdio(void)
+{
+	int null = open("/dev/null", O_RDWR);
+	if (null < 0) {
+		log_warn("cannot open /dev/null: %s", strerror(errno));
+		return;
+	}
+	fflush(NULL);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (dup2(null, fd) < 0)
+			log_warn(
+				"cannot redirect descriptor %d: %s", fd, strerror(errno));
+	close(null); /* above them: background_begin saw to that */
+}
+
+void background_ready(void)
+{
+	if (ready_fd < 0)
+		return;
+	ensure(setsid() > 0);
+	if (chdir("/") < 0)
+		log_warn("cannot change to the root directory: %s", strerror(errno));
+	ensure(prctl(PR_SET_PDEATHSIG, 0) == 0);
+	redirect_stdio();
+	/* The parent may have been killed meanwhile: no reason to end as well. */
+	ssize_t ignored = send(ready_fd, "", 1, MSG_NOSIGNAL);
+	(void)ignored;
+	close(ready_fd);
+	ready_fd = -1;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+/*
+ * ensure(cond): an assertion that is on in every build. For our own bugs only; what
+ * the world can do to us is returned as -errno.
+ */
+
+#define ensure(cond)                                                                     \
+	((cond) ? (void)0 : ensure_failed(#cond, __FILE__, __LINE__, __func__))
+
+_Noreturn void ensure_failed(
+	const char *condition, const char *file, int line, const char *function);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/fault.h"
+#include "base/lock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define MAX_FAULTS 16
+
+struct fault {
+	char place[64];
+	int error; /* positive errno */
+	long after;
+	long times;
+};
+
+static const struct {
+	const char *name;
+	int value;
+} errors[] = {
+	{"EIO", EIO},
+	{"ENOMEM", ENOMEM},
+	{"ENOSPC", ENOSPC},
+	{"EACCES", EACCES},
+	{"ENOENT", ENOENT},
+	{"EINTR", EINTR},
+};
+
+static struct fault faults[MAX_FAULTS]; /* (fault_lock) */
+static atomic_int n_faults;
+static struct lock fault_lock = {
+	.mutex = PTHREAD_MUTEX_INITIALIZER,
+	.rank = LOCK_RANK_FAULT,
+	.name = "fault",
+};
+
+static int parse_error(const char *name)
+{
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (strcmp(errors[i].name, name) == 0)
+			return errors[i].value;
+	return 0;
+}
+
+static bool parse_count(const char *word, const char *key, long *ret)
+{
+	size_t n = strlen(key);
+	if (strncmp(word, key, n) != 0 || word[n] != '=')
+		return false;
+	char *end;
+	*ret = strtol(word + n + 1, &end, 10);
+	return *end == '\0' && end != word + n + 1 && *ret >= 0;
+}
+
+static bool parse(char *text, struct fault *ret)
+{
+	char *rest = text;
+	const char *place = strsep(&rest, ":");
+	const char *error = strsep(&rest, ":");
+	if (!error || strlen(place) == 0 || strlen(place) >= sizeof(ret->place))
+		return false;
+	*ret = (struct fault){.error = parse_error(error), .times = LONG_MAX};
+	memcpy(ret->place, place, strlen(place) + 1);
+	for (const char *word; (word = strsep(&rest, ":"));)
+		if (!parse_count(word, "after", &ret->after) &&
+			!parse_count(word, "times", &ret->times))
+			return false;
+	return ret->error != 0;
+}
+
+int fault_add(const char *specification)
+{
+	auto_free char *text = strdup(specification);
+	struct fault fault;
+	if (!text)
+		return -ENOMEM;
+	int n = atomic_load(&n_faults);
+	if (n == MAX_FAULTS || !parse(text, &fault)) {
+		log_error("--fault %s: expected PLACE:ERROR[:after=N][:times=N], ERROR "
+			  "one of "
+			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR, at most %d of them",
+			specification, MAX_FAULTS);
+		return -EINVAL;
+	}
+	LOCK_SCOPE(&fault_lock);
+	faults[n] = fault;
+	atomic_store(&n_faults, n + 1);
+	return 0;
+}
+
+int fault_hit(const char *place)
+{
+	if (atomic_load_explicit(&n_faults, memory_order_relaxed) == 0)
+		return 0;
+	LOCK_SCOPE(&fault_lock);
+	for (int i = 0; i < n_faults; i++) {
+		struct fault *fault = &faults[i];
+		if (strcmp(fault->place, place) != 0)
+			continue;
+		if (fault->after > 0)
+			fault->after--;
+		else if (fault->times > 0 && fault->times--)
+			return -fault->error;
+	}
+	return 0;
+}
+
+void fault_clear(void)
+{
+	LOCK_SCOPE(&fault_lock);
+	atomic_store(&n_faults, 0);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+/*
+ * Fault injection: a named place in the code fails on demand, so that tests can see what
+ * the daemon does then. `--fault load.read:EIO:after=3:times=1` lets the place load.read
+ * succeed three times and then fail once with EIO.
+ *
+ *   Threads: fault_add before threads start, fault_hit from any.
+ */
+
+/* Parses one specification. 0, or -EINVAL with a message logged. */
+must_check int fault_add(const char *specification);
+
+/* 0, or the -errno that the place has to fail with now. */
+int fault_hit(const char *place);
+
+void fault_clear(void);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/lock.h"
+#include "base/ensure.h"
+
+#include <errno.h>
+
+#define MAX_HELD 8
+
+/* The locks of this thread, in the order in which they were taken: ranks ascend. */
+static _Thread_local const struct lock *held[MAX_HELD];
+static _Thread_local int n_held;
+
+static void push_held(const struct lock *lock)
+{
+	ensure(n_held < MAX_HELD);
+	ensure(n_held == 0 || held[n_held - 1]->rank < lock->rank);
+	held[n_held++] = lock;
+}
+
+static void pop_held(const struct lock *lock)
+{
+	ensure(n_held > 0 && held[n_held - 1] == lock);
+	n_held--;
+}
+
+void lock_init(struct lock *lock, enum lock_rank rank, const char *name)
+{
+	*lock = (struct lock){.rank = rank, .name = name};
+	ensure(pthread_mutex_init(&lock->mutex, NULL) == 0);
+}
+
+void lock_destroy(struct lock *lock)
+{
+	ensure(pthread_mutex_destroy(&lock->mutex) == 0);
+}
+
+void lock_take(struct lock *lock)
+{
+	push_held(lock);
+	ensure(pthread_mutex_lock(&lock->mutex) == 0);
+}
+
+void lock_release(struct lock *lock)
+{
+	pop_held(lock);
+	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
+}
+
+void lock_assert_held(const struct lock *lock)
+{
+	for (int i = 0; i < n_held; i++)
+		if (held[i] == lock)
+			return;
+	ensure(!"the lock that this function needs is not held");
+}
+
+void lock_wait(struct lock *lock, pthread_cond_t *cond)
+{
+	lock_assert_held(lock);
+	ensure(pthread_cond_wait(cond, &lock->mutex) == 0);
+}
+
+int lock_wait_until(
+	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline)
+{
+	lock_assert_held(lock);
+	int err = pthread_cond_timedwait(cond, &lock->mutex, deadline);
+	ensure(err == 0 || err == ETIMEDOUT);
+	return err;
+}

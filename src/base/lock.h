@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include <pthread.h>
+
+/*
+ * Mutexes with a name and a rank.
+ *
+ * Ranks follow the include order of the modules, outermost first: a thread may take a
+ * lock only if its rank is greater than the ranks of all locks it holds. Taking one out
+ * of order, twice, or releasing one that is not held aborts, in every build.
+ *
+ *   Threads: any.   Errors: none; misuse aborts.
+ */
+
+enum lock_rank {
+	LOCK_RANK_CONTROL = 10, /* view: the control socket */
+	LOCK_RANK_VIEW = 20,	/* view: text files being rendered */
+	LOCK_RANK_SCHED = 30,	/* sched: sampler, streams, cache metadata */
+	LOCK_RANK_LOAD = 40,	/* load: the pool's wake-up */
+	LOCK_RANK_DATASET = 50, /* dataset: pool of connections */
+	LOCK_RANK_STATS = 60,	/* stats: list of threads */
+	LOCK_RANK_FAULT = 70,	/* base: fault countdowns */
+};
+
+struct lock {
+	pthread_mutex_t mutex;
+	enum lock_rank rank;
+	const char *name;
+};
+
+void lock_init(struct lock *lock, enum lock_rank rank, const char *name);
+void lock_destroy(struct lock *lock);
+void lock_take(struct lock *lock);
+void lock_release(struct lock *lock);
+
+/* Aborts unless the calling thread holds it. */
+void lock_assert_held(const struct lock *lock);
+
+/* As pthread_cond_wait and pthread_cond_timedwait; the timed one returns ETIMEDOUT or 0.
+ */
+void lock_wait(struct lock *lock, pthread_cond_t *cond);
+int lock_wait_until(
+	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline);
+
+static inline void lock_scope_end(struct lock **lock)
+{
+	lock_release(*lock);
+}
+
+/* Holds the lock until the end of the enclosing scope. */
+#define LOCK_SCOPE(pointer)                                                              \
+	__attribute__((cleanup(lock_scope_end), unused)) struct lock *lock_scope_ =      \
+		(pointer);                                                               \
+	lock_take(lock_scope_)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+static atomic_int log_fd = -1; /* -1: standard error */
+
+/* One write per message, so that messages of several threads do not mix. */
+static printf_like(2, 0) void emit(const char *level, const char *format, va_list args)
+{
+	char text[4096];
+	int fd = atomic_load(&log_fd);
+	int n;
+	if (fd < 0) {
+		n = snprintf(text, sizeof(text), "joaderfs: %s", level);
+	} else {
+		time_t now = time(NULL);
+		struct tm utc;
+		gmtime_r(&now, &utc);
+		n = (int)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ ", &utc);
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s", level);
+	}
+	int m = vsnprintf(text + n, sizeof(text) - (size_t)n - 1, format, args);
+	if (m < 0)
+		return;
+	size_t length = (size_t)n + (size_t)m;
+	if (length > sizeof(text) - 2)
+		length = sizeof(text) - 2;
+	text[length++] = '\n';
+	ssize_t ignored = write(fd < 0 ? STDERR_FILENO : fd, text, length);
+	(void)ignored; /* nowhere left to report it */
+}
+
+#define EMIT(level)                                                                      \
+	do {                                                                             \
+		va_list args;                                                            \
+		va_start(args, format);                                                  \
+		emit(level, format, args);                                               \
+		va_end(args);                                                            \
+	} while (0)
+
+void log_error(const char *format, ...)
+{
+	EMIT("error: ");
+}
+
+void log_warn(const char *format, ...)
+{
+	EMIT("warning: ");
+}
+
+void log_info(const char *format, ...)
+{
+	EMIT("");
+}
+
+int log_to_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	if (fd < 0)
+		return -errno;
+	int old = atomic_exchange(&log_fd, fd);
+	if (old >= 0)
+		close(old);
+	return 0;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+/*
+ * Messages for the person who runs the daemon: "joaderfs: <text>" on standard error, and
+ * once log_to_file() was called, "<UTC time> <text>" in that file.
+ * Each thing is logged once, where its detail is known.   Threads: any.
+ */
+
+void log_error(const char *format, ...) printf_like(1, 2);
+void log_warn(const char *format, ...) printf_like(1, 2);
+void log_info(const char *format, ...) printf_like(1, 2);
+
+/* Appends to the file from now on. 0 or -errno. */
+must_check int log_to_file(const char *path);

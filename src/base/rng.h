@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include <stdint.h>
+
+/*
+ * xoshiro256** 1.0 (Blackman and Vigna, 2018), seeded by splitmix64.
+ * The same seed gives the same numbers on every machine.   Threads: caller serialises.
+ */
+
+struct rng {
+	uint64_t s[4];
+};
+
+void rng_seed(struct rng *rng, uint64_t seed);
+uint64_t rng_next(struct rng *rng);
+
+/* Uniform in [0, bound), without bias (Lemire, 2019). bound > 0. */
+uint64_t rng_below(struct rng *rng, uint64_t bound);
+
+/* Mixes two seeds into one; for a seed per dataset from the daemon's. */
+uint64_t rng_mix(uint64_t a, uint64_t b);

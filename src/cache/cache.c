@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/fault.h"
+#include "cache/cache_internal.h"
+
+#include <errno.h>
+
+void *cache_alloc(size_t bytes)
+{
+	return fault_hit("cache.memory") ? NULL : calloc(1, bytes);
+}
+
+/* --- table of a space ------------------------------------------------------------- */
+
+static struct entry *find(const struct cache_space *space, sample_id id)
+{
+	struct entry *entry;
+	ensure(id < space->n_ids);
+	HASH_FIND(hh, space->entries, &id, sizeof(id), entry);
+	return entry;
+}
+
+static struct entry *add_entry(struct cache_space *space, sample_id id)
+{
+	struct entry *entry = cache_alloc(sizeof(*entry));
+	if (!entry)
+		return NULL;
+	entry->space = space;
+	entry->id = id;
+	HASH_ADD(hh, space->entries, id, sizeof(id), entry);
+	if (!entry->hh.tbl) {
+		free(entry);
+		return NULL;
+	}
+	return entry;
+}
+
+static void remove_entry(struct entry *entry)
+{
+	HASH_DELETE(hh, entry->space->entries, entry);
+	entry->space = NULL;
+}
+
+static void remove_if_unused(struct entry *entry)
+{
+	if (entry->state != CACHE_ABSENT || entry->pins > 0)
+		return;
+	remove_entry(entry);
+	free(entry);
+}
+
+/* --- evictable or not ------------------------------------------------------------- */
+
+static void allow_eviction(struct cache *cache, struct entry *entry)
+{
+	cache->n_evictable++;
+	cache->evictable_bytes += entry->bytes;
+	if (cache->ops->allow)
+		cache->ops->allow(cache, entry);
+}
+
+static void forbid_eviction(struct cache *cache, struct entry *entry)
+{
+	cache->n_evictable--;
+	cache->evictable_bytes -= entry->bytes;
+	if (cache->ops->forbid)
+		cache->ops->forbid(cache, entry);
+}
+
+/* Of a live tensor whose entry is in no space. */
+static void count_dying(struct cache *cache, struct entry *entry)
+{
+	cache->n_live--;
+	cache->n_ready--;
+	cache->n_dying++;
+	cache->live_bytes -= entry->bytes;
+	cache->dying_bytes += entry->bytes;
+	TAILQ_INSERT_TAIL(&cache->dying, entry, link);
+}
+
+/* ready -> dying */
+static void die(struct cache *cache, struct entry *entry)
+{
+	ensure(entry_evictable(entry));
+	forbid_eviction(cache, entry);
+	if (cache->ops->forget)
+		cache->ops->forget(cache, entry);
+	remove_entry(entry);
+	count_dying(cache, entry);
+}
+
+/* Whether so many live bytes and `bytes` more are within the capacity. */
+static bool fits(const struct cache *cache, uint64_t live_bytes, uint64_t bytes)
+{
+	return live_bytes <= cache->capacity && bytes <= cache->capacity - live_bytes;
+}
+
+static void evict_until_fits(struct cache *cache, uint64_t bytes)
+{
+	while (cache->n_evictable > 0 && !fits(cache, cache->live_bytes, bytes)) {
+		die(cache, cache->ops->victim(cache));
+		cache->evictions++;
+	}
+}
+
+/* --- life of an entry ------------------------------------------------------------- */
+
+int cache_reserve(struct cache_space *space, sample_id id, uint64_t bytes, bool force)
+{
+	struct cache *cache = space->cache;
+	struct entry *entry = find(space, id);
+	ensure(entry && entry->pins > 0);
+	ensure(entry->state == CACHE_ABSENT);
+	if (!force && !fits(cache, cache->live_bytes - cache->evictable_bytes, bytes))
+		return -ENOSPC;
+	if (cache->ops->reserve && cache->ops->reserve(cache) < 0)
+		return -ENOMEM;
+	evict_until_fits(cache, bytes);
+	entry->state = CACHE_LOADING;
+	entry->bytes = bytes;
+	cache->n_live++;
+	cache->live_bytes += bytes;
+	cache->pinned_bytes += bytes;
+	if (cache->live_bytes > cache->peak_bytes)
+		cache->peak_bytes = cache->live_bytes;
+	return 0;
+}
+
+void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor)
+{
+	struct cache *cache = space->cache;
+	struct entry *entry = find(space, id);
+	ensure(entry && entry->state == CACHE_LOADING);
+	ensure(tensor->bytes == entry->bytes);
+	entry->state = CACHE_READY;
+	entry->tensor = tensor;
+	cache->n_ready++;
+	if (cache->ops->publish)
+		cache->ops->publish(cache, entry);
+	if (entry->pins == 0)
+		allow_eviction(cache, entry);
+}
+
+void cache_abandon(struct cache_space *space, sample_id id)
+{
+	struct cache *cache = space->cache;
+	struct entry *entry = find(space, id);
+	ensure(entry && entry->state == CACHE_LOADING);
+	cache->n_live--;
+	cache->live_bytes -= entry->bytes;
+	if (entry->pins > 0)
+		cache->pinned_bytes -= entry->bytes;
+	entry->state = CACHE_ABSENT;
+	entry->bytes = 0;
+	remove_if_unused(entry);
+}
+
+/* The pins stay with the absent entry; a shell of it takes the tensor to its end. */
+void cache_force_out(struct cache_space *space, sample_id id)
+{
+	struct cache *cache = space->cache;
+	struct entry *entry = find(space, id);
+	ensure(entry && entry->state == CACHE_READY && entry->pins > 0);
+	struct entry *shell = cache_alloc(sizeof(*shell));
+	if (!shell)
+		return;
+	*shell = (struct entry){
+		.state = CACHE_READY, .bytes = entry->bytes, .tensor = entry->tensor};
+	if (cache->ops->forget)
+		cache->ops->forget(cache, entry);
+	count_dying(cache, shell);
+	cache->pinned_bytes -= entry->bytes;
+	cache->evictions++;
+	entry->state = CACHE_ABSENT;
+	entry->bytes = 0;
+	entry->tensor = NULL;
+}
+
+struct tensor *cache_reap(struct cache *cache)
+{
+	struct entry *entry = TAILQ_FIRST(&cache->dying);
+	if (!entry)
+		return NULL;
+	TAILQ_REMOVE(&cache->dying, entry, link);
+	cache->n_dying--;
+	cache->dying_bytes -= entry->bytes;
+	struct tensor *tensor = entry->tensor;
+	free(entry);
+	return tensor;
+}
+
+void cache_trim(struct cache *cache)
+{
+	evict_until_fits(cache, 0);
+}
+
+enum cache_state cache_state(const struct cache_space *space, sample_id id)
+{
+	const struct entry *entry = find(space, id);
+	return entry ? entry->state : CACHE_ABSENT;
+}
+
+/* --- pins ------------------------------------------------------------------------- */
+
+int cache_pin(struct cache_space *space, sample_id id)
+{
+	struct cache *cache = space->cache;
+	struct entry *entry = find(space, id);
+	if (!entry)
+		entry = add_entry(space, id);
+	if (!entry)
+		return -ENOMEM;
+	if (entry->pins == 0) {
+		cache->pinned_bytes += entry->bytes;
+		if (entry->state == CACHE_READY)
+			forbid_eviction(cache, entry);
+	}
+	ensure(entry->pins < UINT32_MAX);
+	entry->pins++;
+	cache->pins++;
+	return 0;
+}
+
+void cache_unpin(struct cache_space *space, sample_id id)
+{
+	struct cache *cache = space->cache;
+	struct entry *entry = find(space, id);
+	ensure(entry && entry->pins > 0);
+	entry->pins--;
+	cache->pins--;
+	if (entry->pins > 0)
+		return;
+	cache->pinned_bytes -= entry->bytes;
+	if (entry->state == CACHE_READY)
+		allow_eviction(cache, entry);
+	remove_if_unused(entry);
+}
+
+uint32_t cache_pins(const struct cache_space *space, sample_id id)
+{
+	const struct entry *entry = find(space, id);
+	return entry ? entry->pins : 0;
+}
+
+const struct tensor *cache_get(const struct cache_space *space, sample_id id)
+{
+	const struct entry *entry = find(space, id);
+	return entry ? entry->tensor : NULL;
+}
+
+/* --- need ------------------------------------------------------------------------- */
+
+static void set_need(struct cache_space *space, sample_id id, uint16_t need)
+{
+	struct cache *cache = space->cache;
+	uint16_t before = space->need[id];
+	space->need[id] = need;
+	if (!cache->ops->need_changed || cache->n_evictable == 0)
+		return;
+	struct entry *entry = find(space, id);
+	if (entry && entry_evictable(entry))
+		cache->ops->need_changed(cache, entry, before);
+}
+
+void cache_need_add(struct cache_space *space, sample_id id)
+{
+	ensure(id < space->n_ids);
+	ensure(space->need[id] < UINT16_MAX);
+	space->need_sum++;
+	space->cache->need++;
+	set_need(space, id, (uint16_t)(space->need[id] + 1));
+}
+
+void cache_need_drop(struct cache_space *space, sample_id id)
+{
+	ensure(id < space->n_ids);
+	ensure(space->need[id] > 0);
+	space->need_sum--;
+	space->cache->need--;
+	set_need(space, id, (uint16_t)(space->need[id] - 1));
+}
+
+uint32_t cache_need(const struct cache_space *space, sample_id id)
+{
+	ensure(id < space->n_ids);
+	return space->need[id];
+}
+
+/* --- spaces and the whole --------------------------------------------------------- */
+
+int cache_space_new(struct cache *cache, uint32_t n_ids, struct cache_space **ret)
+{
+	auto_free struct cache_space *space = cache_alloc(sizeof(*space));
+	if (!space)
+		return -ENOMEM;
+	space->cache = cache;
+	space->n_ids = n_ids;
+	space->need = cache_alloc((n_ids ? n_ids : 1) * sizeof(*space->need));
+	if (!space->need)
+		return -ENOMEM;
+	LIST_INSERT_HEAD(&cache->spaces, space, link);
+	*ret = space;
+	space = NULL;
+	return 0;
+}
+
+static void space_destroy(struct cache_space *space)
+{
+	LIST_REMOVE(space, link);
+	free(space->need);
+	free(space);
+}
+
+void cache_space_free(struct cache_space **space)
+{
+	if (!*space)
+		return;
+	ensure((*space)->need_sum == 0);
+	while ((*space)->entries)
+		die((*space)->cache, (*space)->entries);
+	space_destroy(*space);
+	*space = NULL;
+}
+
+int cache_new(
+	uint64_t capacity, enum eviction_policy policy, uint64_t seed, struct cache **ret)
+{
+	struct cache *cache = cache_alloc(sizeof(*cache));
+	if (!cache)
+		return -ENOMEM;
+	cache->capacity = capacity;
+	cache->ops = evict_ops_of(policy);
+	LIST_INIT(&cache->spaces);
+	TAILQ_INIT(&cache->dying);
+	TAILQ_INIT(&cache->evict.list);
+	rng_seed(&cache->evict.rng, seed);
+	if (cache->ops->init && cache->ops->init(cache) < 0) {
+		free(cache);
+		return -ENOMEM;
+	}
+	*ret = cache;
+	return 0;
+}
+
+static void space_discard(struct cache_space *space)
+{
+	struct entry *entry, *next;
+	HASH_ITER (hh, space->entries, entry, next) {
+		HASH_DELETE(hh, space->entries, entry);
+		free(entry->tensor);
+		free(entry);
+	}
+	space_destroy(space);
+}
+
+void cache_free(struct cache **cache)
+{
+	if (!*cache)
+		return;
+	struct tensor *tensor;
+	while ((tensor = cache_reap(*cache)))
+		free(tensor);
+	while (!LIST_EMPTY(&(*cache)->spaces))
+		space_discard(LIST_FIRST(&(*cache)->spaces));
+	free((*cache)->evict.buckets);
+	free((*cache)->evict.slots);
+	free(*cache);
+	*cache = NULL;
+}
+
+struct cache_usage cache_usage(const struct cache *cache)
+{
+	return (struct cache_usage){
+		.capacity = cache->capacity,
+		.bytes = cache->live_bytes + cache->dying_bytes,
+		.live_bytes = cache->live_bytes,
+		.peak_bytes = cache->peak_bytes,
+		.pinned_bytes = cache->pinned_bytes,
+		.tensors = cache->n_ready + cache->n_dying,
+		.pins = cache->pins,
+		.need = cache->need,
+		.evictions = cache->evictions,
+	};
+}

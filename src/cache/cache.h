@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/tensor.h"
+#include "base/types.h"
+#include "config/config.h"
+
+/*
+ * The shared cache of prepared tensors, with RefCnt eviction (JOADER, section 3 and
+ * appendix E.3) and lru, fifo, random beside it.
+ *
+ * A *space* holds the tensors of one (dataset, preparation). Within it an entry is
+ *
+ *        cache_reserve          cache_publish        evicted            cache_reap
+ *   absent ----------> loading ------------> ready ---------> dying ------------> absent
+ *      ^                  |
+ *      +--- cache_abandon-+
+ *
+ * need(space, id): the number of streams whose remaining set contains the sample.
+ * pins(space, id): drawn and not consumed, or held open. A pinned entry is never evicted;
+ * pins may be taken on an absent one.
+ *
+ *   Flow: sched counts need and pins, reserves before load prepares, publishes after.
+ *   Owns: every published tensor until it is reaped; the caller frees what cache_reap
+ *         gives it, outside the lock.
+ *   Threads: caller serialises (sched's lock); tensors themselves are immutable.
+ *   Errors: -ENOMEM; -ENOSPC from cache_reserve when the rest is pinned or being loaded.
+ *   Capacity: bytes of loading, ready and dying entries; exceeded only by forced
+ *         reservations, and given back by cache_trim as soon as something unpinned can be
+ *         evicted. A reservation counts dying bytes as free: the caller reaps before it
+ *         lets go of the lock, so no worker fills what is not free yet.
+ *   Recency: an entry is used by cache_publish and until its last pin goes; for refcnt,
+ *         a change of need is a use too.
+ */
+
+struct cache;
+struct cache_space;
+
+enum cache_state { CACHE_ABSENT, CACHE_LOADING, CACHE_READY };
+
+must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_t seed,
+	struct cache **ret);
+void cache_free(struct cache **cache); /* frees what is left */
+
+/* ids are below n_ids. */
+must_check int cache_space_new(
+	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
+
+/* Nothing in it may be pinned, needed or loading. Its tensors die. */
+void cache_space_free(struct cache_space **space);
+
+void cache_need_add(struct cache_space *space, sample_id id);
+void cache_need_drop(struct cache_space *space, sample_id id);
+uint32_t cache_need(const struct cache_space *space, sample_id id);
+
+must_check int cache_pin(struct cache_space *space, sample_id id); /* -ENOMEM */
+void cache_unpin(struct cache_space *space, sample_id id);
+uint32_t cache_pins(const struct cache_space *space, sample_id id);
+
+enum cache_state cache_state(const struct cache_space *space, sample_id id);
+
+/*
+ * absent -> loading: makes room for the bytes by evicting what is not pinned, least need
+ * first, ties by least recent use (refcnt). force: succeeds even if capacity is exceeded,
+ * for a sample that a reader waits for. The entry must be pinned.
+ */
+must_check int cache_reserve(
+	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
+
+/* loading -> ready; the cache owns the tensor from now on. Its size must be as reserved.
+ */
+void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
+
+/* loading -> absent: it could not be prepared. */
+void cache_abandon(struct cache_space *space, sample_id id);
+
+/* The tensor of a ready entry; NULL otherwise. Valid while the entry is pinned. */
+const struct tensor *cache_get(const struct cache_space *space, sample_id id);
+
+/*
+ * ready -> dying although it is pinned, when loading + ready exceed capacity: nobody has
+ * it open. Its pins stay, on an absent entry. Without memory for that it stays too.
+ */
+void cache_force_out(struct cache_space *space, sample_id id);
+
+/* Evicts unpinned entries while capacity is exceeded. */
+void cache_trim(struct cache *cache);
+
+/* dying -> absent: hands over one tensor to be freed, NULL when there is none. */
+struct tensor *cache_reap(struct cache *cache);
+
+struct cache_usage {
+	uint64_t capacity, bytes; /* bytes: loading + ready + dying */
+	uint64_t live_bytes;	  /* loading + ready */
+	uint64_t peak_bytes;	  /* most of loading + ready */
+	uint64_t pinned_bytes;	  /* of loading and ready entries with pins */
+	uint64_t tensors;	  /* ready + dying */
+	uint64_t pins, need;	  /* sums over all entries */
+	uint64_t evictions;
+};
+struct cache_usage cache_usage(const struct cache *cache);
+
+/* Aborts when an invariant does not hold. For tests. */
+void cache_validate(const struct cache *cache);

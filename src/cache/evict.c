@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "cache/cache_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* --- refcnt ---------------------------------------------------------------------------
+ *
+ *   lowest
+ *     |
+ *   need 0   need 1   need 2 ...
+ *     -        a        c          head: least recently used
+ *              b                   tail: most recently used
+ *
+ * The end of a use (the last pin went) and a change of need both put an entry at a tail,
+ * so a bucket stays in order of recency without being sorted.
+ */
+
+static int refcnt_init(struct cache *cache)
+{
+	/* A bucket per need there can be: 1 MiB of addresses, of which only what is used
+	 * gets memory; in return no change of need can fail. */
+	cache->evict.buckets =
+		cache_alloc((UINT16_MAX + 1) * sizeof(*cache->evict.buckets));
+	return cache->evict.buckets ? 0 : -ENOMEM;
+}
+
+static void refcnt_insert(struct cache *cache, struct entry *entry)
+{
+	struct evict *evict = &cache->evict;
+	uint32_t need = entry_need(entry);
+	for (; evict->n_buckets <= need; evict->n_buckets++)
+		TAILQ_INIT(&evict->buckets[evict->n_buckets]);
+	TAILQ_INSERT_TAIL(&evict->buckets[need], entry, link);
+	if (need < evict->lowest)
+		evict->lowest = need;
+}
+
+static void refcnt_forbid(struct cache *cache, struct entry *entry)
+{
+	TAILQ_REMOVE(&cache->evict.buckets[entry_need(entry)], entry, link);
+}
+
+static void refcnt_need_changed(struct cache *cache, struct entry *entry, uint32_t before)
+{
+	TAILQ_REMOVE(&cache->evict.buckets[before], entry, link);
+	refcnt_insert(cache, entry);
+}
+
+static struct entry *refcnt_victim(struct cache *cache)
+{
+	struct evict *evict = &cache->evict;
+	while (TAILQ_EMPTY(&evict->buckets[evict->lowest])) {
+		evict->lowest++;
+		ensure(evict->lowest < evict->n_buckets);
+	}
+	return TAILQ_FIRST(&evict->buckets[evict->lowest]);
+}
+
+static void refcnt_validate(const struct cache *cache)
+{
+	const struct evict *evict = &cache->evict;
+	uint64_t n = 0;
+	for (uint32_t need = 0; need < evict->n_buckets; need++) {
+		const struct entry *entry;
+		TAILQ_FOREACH (entry, &evict->buckets[need], link) {
+			ensure(entry_evictable(entry));
+			ensure(entry_need(entry) == need);
+			ensure(need >= evict->lowest);
+			ensure(++n <= cache->n_evictable);
+		}
+	}
+	ensure(n == cache->n_evictable);
+}
+
+/* --- lru -------------------------------------------------------------------------- */
+
+static void list_append(struct cache *cache, struct entry *entry)
+{
+	TAILQ_INSERT_TAIL(&cache->evict.list, entry, link);
+}
+
+static void list_remove(struct cache *cache, struct entry *entry)
+{
+	TAILQ_REMOVE(&cache->evict.list, entry, link);
+}
+
+static struct entry *lru_victim(struct cache *cache)
+{
+	return TAILQ_FIRST(&cache->evict.list);
+}
+
+static void lru_validate(const struct cache *cache)
+{
+	const struct entry *entry;
+	uint64_t n = 0;
+	TAILQ_FOREACH (entry, &cache->evict.list, link) {
+		ensure(entry_evictable(entry));
+		ensure(++n <= cache->n_evictable);
+	}
+	ensure(n == cache->n_evictable);
+}
+
+/* --- fifo -----------------------------------------------------------------------------
+ *
+ * Pinned entries keep their place in the list and are passed over: few are pinned, and
+ * those are mostly young.
+ */
+
+static struct entry *fifo_victim(struct cache *cache)
+{
+	struct entry *entry = TAILQ_FIRST(&cache->evict.list);
+	while (entry->pins > 0)
+		entry = TAILQ_NEXT(entry, link);
+	return entry;
+}
+
+static void fifo_validate(const struct cache *cache)
+{
+	const struct entry *entry;
+	uint64_t n = 0;
+	TAILQ_FOREACH (entry, &cache->evict.list, link) {
+		ensure(entry->state == CACHE_READY);
+		ensure(++n <= cache->n_ready);
+	}
+	ensure(n == cache->n_ready);
+}
+
+/* --- random ----------------------------------------------------------------------- */
+
+static int random_reserve(struct cache *cache)
+{
+	struct evict *evict = &cache->evict;
+	if (cache->n_live < evict->max_slots)
+		return 0;
+	size_t max = evict->max_slots ? 2 * evict->max_slots : 64;
+	struct entry **slots = cache_alloc(max * sizeof(struct entry *));
+	if (!slots)
+		return -ENOMEM;
+	if (evict->n_slots)
+		memcpy(slots, evict->slots, evict->n_slots * sizeof(struct entry *));
+	free(evict->slots);
+	evict->slots = slots;
+	evict->max_slots = max;
+	return 0;
+}
+
+static void random_allow(struct cache *cache, struct entry *entry)
+{
+	struct evict *evict = &cache->evict;
+	ensure(evict->n_slots < evict->max_slots);
+	entry->slot = evict->n_slots++;
+	evict->slots[entry->slot] = entry;
+}
+
+static void random_forbid(struct cache *cache, struct entry *entry)
+{
+	struct evict *evict = &cache->evict;
+	struct entry *last = evict->slots[--evict->n_slots];
+	evict->slots[entry->slot] = last;
+	last->slot = entry->slot;
+}
+
+static struct entry *random_victim(struct cache *cache)
+{
+	struct evict *evict = &cache->evict;
+	return evict->slots[rng_below(&evict->rng, evict->n_slots)];
+}
+
+static void random_validate(const struct cache *cache)
+{
+	const struct evict *evict = &cache->evict;
+	ensure(evict->n_slots == cache->n_evictable);
+	ensure(evict->n_slots <= evict->max_slots);
+	for (size_t i = 0; i < evict->n_slots; i++) {
+		ensure(entry_evictable(evict->slots[i]));
+		ensure(evict->slots[i]->slot == i);
+	}
+}
+
+/* ---------------------------------------------------------------------------------- */
+
+const struct evict_ops *evict_ops_of(enum eviction_policy policy)
+{
+	static const struct evict_ops ops[] = {
+		[EVICTION_REFCNT] = {.init = refcnt_init,
+			.allow = refcnt_insert,
+			.forbid = refcnt_forbid,
+			.need_changed = refcnt_need_changed,
+			.victim = refcnt_victim,
+			.validate = refcnt_validate},
+		[EVICTION_LRU] = {.allow = list_append,
+			.forbid = list_remove,
+			.victim = lru_victim,
+			.validate = lru_validate},
+		[EVICTION_FIFO] = {.publish = list_append,
+			.forget = list_remove,
+			.victim = fifo_victim,
+			.validate = fifo_validate},
+		[EVICTION_RANDOM] = {.reserve = random_reserve,
+			.allow = random_allow,
+			.forbid = random_forbid,
+			.victim = random_victim,
+			.validate = random_validate},
+	};
+	ensure(policy < sizeof(ops) / sizeof(ops[0]));
+	return &ops[policy];
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "cache/cache_internal.h"
+
+/* The sums of a cache, counted again from its entries. */
+struct sums {
+	uint64_t live_bytes, pinned_bytes, evictable_bytes, pins, need;
+	uint64_t n_live, n_ready, n_evictable;
+};
+
+static void validate_entry(const struct entry *entry)
+{
+	ensure(entry->id < entry->space->n_ids);
+	switch (entry->state) {
+	case CACHE_ABSENT:
+		ensure(entry->pins > 0);
+		ensure(entry->bytes == 0);
+		ensure(!entry->tensor);
+		break;
+	case CACHE_LOADING:
+		ensure(!entry->tensor);
+		break;
+	case CACHE_READY:
+		ensure(entry->tensor);
+		ensure(entry->tensor->bytes == entry->bytes);
+		break;
+	}
+}
+
+static void add_entry(struct sums *sums, const struct entry *entry)
+{
+	sums->pins += entry->pins;
+	sums->live_bytes += entry->bytes;
+	sums->n_live += entry->state != CACHE_ABSENT;
+	sums->n_ready += entry->state == CACHE_READY;
+	if (entry->pins > 0)
+		sums->pinned_bytes += entry->bytes;
+	if (entry_evictable(entry)) {
+		sums->evictable_bytes += entry->bytes;
+		sums->n_evictable++;
+	}
+}
+
+static void add_space(struct sums *sums, const struct cache_space *space)
+{
+	uint64_t need = 0;
+	for (uint32_t id = 0; id < space->n_ids; id++)
+		need += space->need[id];
+	ensure(need == space->need_sum);
+	sums->need += need;
+	for (const struct entry *entry = space->entries; entry; entry = entry->hh.next) {
+		ensure(entry->space == space);
+		validate_entry(entry);
+		add_entry(sums, entry);
+	}
+}
+
+static void validate_dying(const struct cache *cache)
+{
+	const struct entry *entry;
+	uint64_t n = 0, bytes = 0;
+	TAILQ_FOREACH (entry, &cache->dying, link) {
+		ensure(!entry->space);
+		ensure(entry->pins == 0);
+		ensure(entry->tensor && entry->tensor->bytes == entry->bytes);
+		bytes += entry->bytes;
+		ensure(++n <= cache->n_dying);
+	}
+	ensure(n == cache->n_dying);
+	ensure(bytes == cache->dying_bytes);
+}
+
+void cache_validate(const struct cache *cache)
+{
+	struct sums sums = {0};
+	const struct cache_space *space;
+	LIST_FOREACH (space, &cache->spaces, link) {
+		ensure(space->cache == cache);
+		add_space(&sums, space);
+	}
+	ensure(sums.live_bytes == cache->live_bytes);
+	ensure(sums.pinned_bytes == cache->pinned_bytes);
+	ensure(sums.evictable_bytes == cache->evictable_bytes);
+	ensure(sums.pins == cache->pins);
+	ensure(sums.need == cache->need);
+	ensure(sums.n_live == cache->n_live);
+	ensure(sums.n_ready == cache->n_ready);
+	ensure(sums.n_evictable == cache->n_evictable);
+	ensure(cache->peak_bytes >= cache->live_bytes);
+	validate_dying(cache);
+	cache->ops->validate(cache);
+}

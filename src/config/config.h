@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/tensor.h"
+
+#include <stddef.h>
+
+/*
+ * Configuration: ini files become validated structs.
+ *
+ * Every option stands once in a table (config_table.c): section, key, type, range,
+ * default, help. Parsing, the effective job.ini, the man page and the messages use it.
+ *
+ *   Flow: main loads the daemon's ini; sched and view get the structs.
+ *   Owns: all strings of a struct belong to it; config_*_free gives them back.
+ *   Errors: -EINVAL after having reported each mistake as
+ *           "file:[section]:key: found ..., allowed ..., did you mean ...?" (also unknown
+ *           sections and keys, keys given twice, values out of range, what contradicts).
+ *           Nothing is half loaded. -errno when the file can't be read (reported too).
+ *   Threads: none inside; structs are immutable afterwards.
+ */
+
+enum eviction_policy { EVICTION_REFCNT, EVICTION_LRU, EVICTION_FIFO, EVICTION_RANDOM };
+enum sampler_kind { SAMPLER_DSA, SAMPLER_ISA, SAMPLER_SEQUENTIAL };
+enum job_order { ORDER_SHUFFLED, ORDER_SEQUENTIAL };
+enum sample_format {
+	FORMAT_PPM,
+	FORMAT_BMP,
+	FORMAT_PNG,
+	FORMAT_NPY,
+	FORMAT_RAW,
+	FORMAT_SOURCE
+};
+enum view_size { SIZE_PADDED, SIZE_EXACT };
+enum view_layout { LAYOUT_FLAT };
+
+struct dataset_config {
+	char *name;
+	char *path;	     /* absolute */
+	bool follow_outside; /* symlinks that leave the tree are followed, not refused */
+	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
+};
+
+struct daemon_config {
+	char *file; /* the ini, for messages */
+	uint64_t cache_bytes;
+	enum eviction_policy eviction;
+	enum sampler_kind sampler; /* dsa or isa */
+	unsigned workers;	   /* threads; "auto" is resolved to the online CPUs */
+	uint64_t seed;		   /* 0: fresh each start */
+	char *state;		   /* absolute directory */
+	char *jobs;   /* absolute directory of job inis, NULL when there is none */
+	char *socket; /* absolute path of the control socket */
+	struct dataset_config *datasets;
+	size_t n_datasets;
+};
+
+struct job_config {
+	char *name; /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
+	char *dataset;
+	uint32_t epochs;
+	enum job_order order;
+	char *where;	 /* predicate or NULL */
+	uint32_t idle_s; /* parked when nothing was read for so long */
+	struct preparation preparation;
+	enum sample_format format;
+	enum view_layout layout;
+	enum view_size size;
+	char *extension;    /* of the files, without the dot */
+	uint32_t lookahead; /* samples */
+};
+
+/* Gets each message, one line, without a newline. */
+typedef void config_report(void *context, const char *message);
+
+must_check int config_load_daemon(const char *path, config_report *report, void *context,
+	struct daemon_config *ret);
+void config_daemon_free(struct daemon_config *config);
+
+/* From text; file is its name in messages. */
+must_check int config_parse_job(const char *file, const char *text, config_report *report,
+	void *context, struct job_config *ret);
+must_check int config_load_job(
+	const char *path, config_report *report, void *context, struct job_config *ret);
+void config_job_free(struct job_config *config);
+
+/* The effective configuration, defaults filled in; config_parse_job reads it back. */
+void config_print_job(FILE *out, const struct job_config *config);
+
+/* The options as mdoc list items, for joaderfs.ini(5): daemon's sections, job's. */
+void config_print_man(FILE *out);
+
+/* The nearest of n names within edit distance 3 (and less than the length), or NULL. */
+const char *config_nearest(const char *word, const char *const *names, size_t n);
+
+/*
+ * Where things are unless the ini says otherwise: /run/joaderfs.sock and
+ * /var/lib/joaderfs for root, else $XDG_RUNTIME_DIR/joaderfs.sock (without that variable:
+ * <state>/joaderfs.sock) and $XDG_STATE_HOME/joaderfs (~/.local/state/joaderfs).
+ */
+
+/* caller frees; NULL: no memory */
+char *config_default_socket(void);
+char *config_default_state(void);

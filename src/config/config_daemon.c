@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/un.h>
+
+#define MAX_SOCKET (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
+
+static void fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon)
+{
+	daemon->datasets = calloc(ini->n_sections + 1, sizeof(*daemon->datasets));
+	if (!daemon->datasets) {
+		ini->err = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < ini->n_sections; i++) {
+		const struct ini_section *section = &ini->sections[i];
+		if (section->id != SECTION_DATASET)
+			continue;
+		struct dataset_config *dataset = &daemon->datasets[daemon->n_datasets++];
+		ini_fill(ini, section, SECTION_DATASET, dir, dataset);
+		dataset->name = strdup(section->name);
+		if (!dataset->name)
+			ini->err = -ENOMEM;
+	}
+	if (daemon->n_datasets == 0)
+		ini_mistake(ini, 0, NULL, NULL,
+			"found no [dataset NAME], allowed: at least one");
+}
+
+/* Beside the jobs and catalogues when there is no runtime directory. */
+static char *socket_in(const char *state)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	if (geteuid() == 0 || (runtime && runtime[0] == '/'))
+		return config_default_socket();
+	return config_path_absolute(state, "joaderfs.sock");
+}
+
+static void fill_places(struct ini *ini, struct daemon_config *daemon)
+{
+	daemon->file = strdup(ini->file);
+	if (!daemon->state)
+		daemon->state = config_default_state();
+	if (daemon->state && !daemon->socket)
+		daemon->socket = socket_in(daemon->state);
+	if (!daemon->file || !daemon->state || !daemon->socket)
+		ini->err = -ENOMEM;
+	else if (strlen(daemon->socket) > MAX_SOCKET)
+		ini_mistake(ini, ini_line(ini, SECTION_JOADERFS, "socket"), "joaderfs",
+			"socket", "found \"%s\", allowed: at most %zu bytes",
+			daemon->socket, MAX_SOCKET);
+}
+
+static int finish(struct ini *ini, struct daemon_config *ret)
+{
+	struct daemon_config daemon = {0};
+	auto_free char *dir = NULL;
+	int err = config_path_dir(ini->file, &dir);
+	if (err)
+		ini->err = err;
+	if (!ini->other_kind && !ini->err) {
+		ini_fill(ini, ini_section(ini, SECTION_JOADERFS), SECTION_JOADERFS, dir,
+			&daemon);
+		fill_datasets(ini, dir, &daemon);
+		fill_places(ini, &daemon);
+	}
+	err = ini_result(ini);
+	if (err)
+		config_daemon_free(&daemon);
+	else
+		*ret = daemon;
+	return err;
+}
+
+int config_load_daemon(
+	const char *path, config_report *report, void *context, struct daemon_config *ret)
+{
+	struct ini ini = {
+		.file = path, .kind = INI_DAEMON, .report = report, .context = context};
+	int err = ini_read_file(&ini);
+	if (!err)
+		err = finish(&ini, ret);
+	ini_free(&ini);
+	return err;
+}
+
+void config_daemon_free(struct daemon_config *config)
+{
+	for (size_t i = 0; i < config->n_datasets; i++) {
+		config_free_fields(SECTION_DATASET, &config->datasets[i]);
+		free(config->datasets[i].name);
+	}
+	free(config->datasets);
+	config_free_fields(SECTION_JOADERFS, config);
+	free(config->file);
+	*config = (struct daemon_config){0};
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "config/config_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* From the texts of an ini to the fields of a struct, by the table, and back. */
+
+static char *allowed_text(const struct option *option)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	option->type->allowed(option, out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static const char *nearest_choice(const struct option *option, const char *text)
+{
+	size_t n = 0;
+	while (option->choices && option->choices[n])
+		n++;
+	return config_nearest(text, option->choices, n);
+}
+
+/* value NULL: the key is missing */
+static void report_value(struct ini *ini, const char *label, const struct option *option,
+	const struct ini_value *value)
+{
+	auto_free char *allowed = allowed_text(option);
+	if (!allowed) {
+		ini->err = -ENOMEM;
+		return;
+	}
+	const char *nearest = value ? nearest_choice(option, value->text) : NULL;
+	if (!value)
+		ini_mistake(ini, 0, label, option->key, "found nothing, allowed: %s",
+			allowed);
+	else if (nearest)
+		ini_mistake(ini, value->line, label, option->key,
+			"found \"%s\", allowed: %s; did you mean \"%s\"?", value->text,
+			allowed, nearest);
+	else
+		ini_mistake(ini, value->line, label, option->key,
+			"found \"%s\", allowed: %s", value->text, allowed);
+}
+
+void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
+	const char *dir, void *object)
+{
+	const char *label = section ? section->label : config_sections[id].name;
+	for (size_t i = 0; i < config_n_options; i++) {
+		const struct option *option = &config_options[i];
+		if (option->section != id)
+			continue;
+		const struct ini_value *value =
+			section && section->values[i].text ? &section->values[i] : NULL;
+		const char *text = value ? value->text : option->preset;
+		int err = 0;
+		if (text)
+			err = option->type->parse(
+				option, text, dir, (char *)object + option->offset);
+		ensure(err != -EINVAL || value);
+		if (err == -ENOMEM)
+			ini->err = err;
+		else if (err || (!text && option->required))
+			report_value(ini, label, option, value);
+	}
+}
+
+void config_free_fields(enum section_id id, void *object)
+{
+	for (size_t i = 0; i < config_n_options; i++) {
+		const struct option *option = &config_options[i];
+		if (option->section == id && option->type->owned)
+			free(*(char **)((char *)object + option->offset));
+	}
+}
+
+void config_print_job(FILE *out, const struct job_config *config)
+{
+	for (int id = SECTION_JOB; id <= SECTION_VIEW; id++) {
+		fprintf(out, "[%s]\n", config_sections[id].name);
+		for (size_t i = 0; i < config_n_options; i++) {
+			const struct option *option = &config_options[i];
+			if (option->section == (enum section_id)id)
+				option->type->print(option,
+					(const char *)config + option->offset, out);
+		}
+	}
+}

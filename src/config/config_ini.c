@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "config/config_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * The ini is given to inih line by line: inih itself tells of the first bad line only,
+ * cuts long lines and names of sections, and not where a section begins.
+ */
+
+#define MAX_LINE (INI_MAX_LINE - 3) /* what inih takes */
+#define MAX_FILE (1 << 20)
+
+/* --- mistakes ---------------------------------------------------------------------- */
+
+printf_like(5, 0) static char *mistake_text(unsigned line, const char *file,
+	const char *label, const char *key, const char *format, va_list args)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	fputs(file, out);
+	if (line)
+		fprintf(out, ":%u", line);
+	if (label)
+		fprintf(out, ":[%s]", label);
+	if (key)
+		fprintf(out, ":%s", key);
+	fputs(": ", out);
+	vfprintf(out, format, args);
+	bool failed = ferror(out);
+	if (fclose(out) != 0 || failed) {
+		free(text);
+		return NULL;
+	}
+	for (char *c = text; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	return text;
+}
+
+void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
+	const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	auto_free char *text = mistake_text(line, ini->file, label, key, format, args);
+	va_end(args);
+	ini->mistakes++;
+	if (!text)
+		ini->err = -ENOMEM;
+	else if (ini->report)
+		ini->report(ini->context, text);
+}
+
+int ini_result(const struct ini *ini)
+{
+	if (ini->err)
+		return ini->err;
+	return ini->mistakes ? -EINVAL : 0;
+}
+
+static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
+	const char *key, const char *found, const char *allowed, const char *nearest)
+{
+	if (nearest)
+		ini_mistake(ini, line, label, key,
+			"found \"%s\", allowed: %s; did you mean \"%s\"?", found, allowed,
+			nearest);
+	else
+		ini_mistake(ini, line, label, key, "found \"%s\", allowed: %s", found,
+			allowed);
+}
+
+/* --- sections ---------------------------------------------------------------------- */
+
+/* What the reader knows between two lines. */
+struct reader {
+	struct ini *ini;
+	unsigned line;
+	struct ini_section *section; /* keys go there; NULL: they are skipped */
+	bool began;		     /* some section was seen */
+};
+
+static void allowed_sections(enum ini_kind kind, char *ret, size_t size)
+{
+	size_t n = 0;
+	for (int i = 0; i < SECTION_COUNT; i++)
+		if (config_sections[i].kind == kind)
+			n += (size_t)snprintf(ret + n, size - n, "%s[%s%s]",
+				n ? ", " : "", config_sections[i].name,
+				config_sections[i].named ? " NAME" : "");
+	ensure(n < size);
+}
+
+static void report_other_kind(struct reader *reader, const char *label)
+{
+	struct ini *ini = reader->ini;
+	char allowed[128];
+	allowed_sections(ini->kind, allowed, sizeof(allowed));
+	if (!ini->other_kind && ini->kind == INI_DAEMON)
+		ini_mistake(ini, reader->line, label, NULL,
+			"found \"%s\", allowed: %s; this is the ini of a job: "
+			"joaderctl add %s",
+			label, allowed, ini->file);
+	else if (!ini->other_kind)
+		ini_mistake(ini, reader->line, label, NULL,
+			"found \"%s\", allowed: %s; this is the ini of the daemon: "
+			"joaderfs %s MOUNTPOINT",
+			label, allowed, ini->file);
+	ini->other_kind = true;
+}
+
+static void report_unknown_section(
+	struct reader *reader, const char *label, const char *word)
+{
+	const char *names[SECTION_COUNT];
+	char allowed[128];
+	size_t n = 0;
+	for (int i = 0; i < SECTION_COUNT; i++)
+		if (config_sections[i].kind == reader->ini->kind)
+			names[n++] = config_sections[i].name;
+	allowed_sections(reader->ini->kind, allowed, sizeof(allowed));
+	mistake_nearest(reader->ini, reader->line, label, NULL, label, allowed,
+		config_nearest(word, names, n));
+}
+
+static struct ini_section *find_label(struct ini *ini, const char *label)
+{
+	for (size_t i = 0; i < ini->n_sections; i++)
+		if (strcmp(ini->sections[i].label, label) == 0)
+			return &ini->sections[i];
+	return NULL;
+}
+
+static struct ini_section *add_section(
+	struct reader *reader, enum section_id id, const char *label)
+{
+	struct ini *ini = reader->ini;
+	struct ini_section *grown =
+		reallocarray(ini->sections, ini->n_sections + 1, sizeof(*grown));
+	if (!grown) {
+		ini->err = -ENOMEM;
+		return NULL;
+	}
+	ini->sections = grown;
+	struct ini_section *section = &grown[ini->n_sections];
+	*section = (struct ini_section){.id = id,
+		.line = reader->line,
+		.label = strdup(label),
+		.values = calloc(config_n_options, sizeof(*section->values))};
+	if (!section->label || !section->values) {
+		free(section->label);
+		free(section->values);
+		ini->err = -ENOMEM;
+		return NULL;
+	}
+	size_t word = strlen(config_sections[id].name);
+	section->name = section->label + word + (section->label[word] == ' ');
+	ini->n_sections++;
+	return section;
+}
+
+/* A known section, once: its keys are taken. Given again: they are compared. */
+static void begin_section(
+	struct reader *reader, enum section_id id, const char *label, const char *name)
+{
+	struct ini *ini = reader->ini;
+	if (config_sections[id].named && !config_name_valid(name))
+		ini_mistake(ini, reader->line, label, NULL,
+			"found \"%s\", allowed: [%s NAME], NAME: " NAME_RULE, label,
+			config_sections[id].name);
+	struct ini_section *first = find_label(ini, label);
+	if (first)
+		ini_mistake(ini, reader->line, label, NULL,
+			"found \"%s\" again, allowed: once; it is in line %u", label,
+			first->line);
+	reader->section = first ? first : add_section(reader, id, label);
+}
+
+/* text: between the brackets, without spaces around. */
+static void take_section(struct reader *reader, const char *text)
+{
+	size_t n = strcspn(text, " \t");
+	auto_free char *word = strndup(text, n);
+	const char *name = text + n + strspn(text + n, " \t");
+	auto_free char *label = NULL;
+	reader->began = true;
+	reader->section = NULL;
+	if (!word || asprintf(&label, "%s%s%s", word, *name ? " " : "", name) < 0) {
+		label = NULL;
+		reader->ini->err = -ENOMEM;
+		return;
+	}
+	for (int i = 0; i < SECTION_COUNT; i++) {
+		const struct section_spec *spec = &config_sections[i];
+		if (strcmp(spec->name, word) != 0 || (*name && !spec->named))
+			continue;
+		if (spec->kind == reader->ini->kind)
+			begin_section(reader, (enum section_id)i, label, name);
+		else
+			report_other_kind(reader, label);
+		return;
+	}
+	report_unknown_section(reader, label, word);
+}
+
+/* --- keys -------------------------------------------------------------------------- */
+
+static int find_option(enum section_id id, const char *key)
+{
+	for (size_t i = 0; i < config_n_options; i++)
+		if (config_options[i].section == id &&
+			strcmp(config_options[i].key, key) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* The name of the section of the same ini that the key belongs to, or NULL. */
+static const char *home_of_key(enum ini_kind kind, const char *key)
+{
+	for (int id = 0; id < SECTION_COUNT; id++)
+		if (config_sections[id].kind == kind &&
+			find_option((enum section_id)id, key) >= 0)
+			return config_sections[id].name;
+	return NULL;
+}
+
+static void report_unknown_key(struct reader *reader, const char *key)
+{
+	const char *names[32];
+	char allowed[256];
+	size_t n = 0, length = 0;
+	for (size_t i = 0; i < config_n_options; i++) {
+		if (config_options[i].section != reader->section->id)
+			continue;
+		ensure(n < sizeof(names) / sizeof(names[0]));
+		length += (size_t)snprintf(allowed + length, sizeof(allowed) - length,
+			"%s%s", n ? ", " : "", config_options[i].key);
+		ensure(length < sizeof(allowed));
+		names[n++] = config_options[i].key;
+	}
+	const char *home = home_of_key(reader->ini->kind, key);
+	if (home)
+		ini_mistake(reader->ini, reader->line, reader->section->label, key,
+			"found \"%s\", allowed: %s; it belongs to [%s]", key, allowed,
+			home);
+	else
+		mistake_nearest(reader->ini, reader->line, reader->section->label, key,
+			key, allowed, config_nearest(key, names, n));
+}
+
+static void take_key(struct reader *reader, const char *key, const char *text)
+{
+	struct ini *ini = reader->ini;
+	if (!reader->began)
+		ini_mistake(ini, reader->line, NULL, key,
+			"found \"%s\", allowed: keys after a [section]", key);
+	if (!reader->section)
+		return;
+	int i = find_option(reader->section->id, key);
+	if (i < 0) {
+		report_unknown_key(reader, key);
+		return;
+	}
+	struct ini_value *value = &reader->section->values[i];
+	if (value->line) {
+		ini_mistake(ini, reader->line, reader->section->label, key,
+			"found \"%s\" again, allowed: once; it is in line %u", key,
+			value->line);
+		return;
+	}
+	value->line = reader->line;
+	value->text = strdup(text);
+	if (!value->text)
+		ini->err = -ENOMEM;
+}
+
+/* --- lines ------------------------------------------------------------------------- */
+
+static void report_form(struct reader *reader, const char *text)
+{
+	ini_mistake(reader->ini, reader->line,
+		reader->section ? reader->section->label : NULL, NULL,
+		"found \"%s\", allowed: [SECTION], KEY = VALUE, or a comment after ; or "
+		"#",
+		text);
+}
+
+static void take_section_line(struct reader *reader, char *text)
+{
+	char *end = strchr(text, ']');
+	const char *rest = end ? end + 1 + strspn(end + 1, " \t") : NULL;
+	if (!end || (*rest && !strchr(";#", *rest))) {
+		report_form(reader, text);
+		reader->began = true;
+		reader->section = NULL;
+		return;
+	}
+	while (end > text + 1 && isspace((unsigned char)end[-1]))
+		end--;
+	*end = '\0';
+	take_section(reader, text + 1 + strspn(text + 1, " \t"));
+}
+
+static int take_pair(void *user, const char *section, const char *key, const char *value)
+{
+	(void)section;
+	if (!*key || !value)
+		return 0;
+	take_key(user, key, value);
+	return 1;
+}
+
+/* text: without spaces around; may be written to. */
+static void take_line(struct reader *reader, char *text)
+{
+	if (!*text || strchr(";#", *text))
+		return;
+	if (strlen(text) > MAX_LINE)
+		ini_mistake(reader->ini, reader->line,
+			reader->section ? reader->section->label : NULL, NULL,
+			"found a line of %zu bytes, allowed: at most %d", strlen(text),
+			MAX_LINE);
+	else if (*text == '[')
+		take_section_line(reader, text);
+	else if (ini_parse_string(text, take_pair, reader) != 0)
+		report_form(reader, text);
+}
+
+void ini_read(struct ini *ini, const char *text)
+{
+	struct reader reader = {.ini = ini};
+	if (strncmp(text, "\xef\xbb\xbf", 3) == 0)
+		text += 3;
+	while (*text && !ini->err) {
+		const char *end = strchrnul(text, '\n');
+		const char *next = *end ? end + 1 : end;
+		reader.line++;
+		while (text < end && isspace((unsigned char)*text))
+			text++;
+		while (end > text && isspace((unsigned char)end[-1]))
+			end--;
+		auto_free char *line = strndup(text, (size_t)(end - text));
+		if (line)
+			take_line(&reader, line);
+		else
+			ini->err = -ENOMEM;
+		text = next;
+	}
+}
+
+/* --- files and parts --------------------------------------------------------------- */
+
+static int read_all(FILE *file, char **ret)
+{
+	char *text = malloc(MAX_FILE + 1);
+	if (!text)
+		return -ENOMEM;
+	errno = 0;
+	size_t n = fread(text, 1, MAX_FILE, file);
+	int err = ferror(file) ? -errno : n == MAX_FILE ? -EFBIG : 0;
+	text[n] = '\0';
+	if (!err && strlen(text) != n)
+		err = -EILSEQ;
+	if (err)
+		free(text);
+	else
+		*ret = text;
+	return err;
+}
+
+int ini_read_file(struct ini *ini)
+{
+	auto_free char *text = NULL;
+	auto_fclose FILE *file = fopen(ini->file, "re");
+	int err = file ? read_all(file, &text) : -errno;
+	if (err == -EILSEQ)
+		ini_mistake(ini, 0, NULL, NULL, "found a NUL byte, allowed: text");
+	else if (err)
+		ini_mistake(ini, 0, NULL, NULL, "can't be read: %s", strerror(-err));
+	else
+		ini_read(ini, text);
+	return err == -EILSEQ ? -EINVAL : err;
+}
+
+void ini_free(struct ini *ini)
+{
+	for (size_t i = 0; i < ini->n_sections; i++) {
+		for (size_t k = 0; k < config_n_options; k++)
+			free(ini->sections[i].values[k].text);
+		free(ini->sections[i].values);
+		free(ini->sections[i].label);
+	}
+	free(ini->sections);
+}
+
+const struct ini_section *ini_section(const struct ini *ini, enum section_id id)
+{
+	for (size_t i = 0; i < ini->n_sections; i++)
+		if (ini->sections[i].id == id)
+			return &ini->sections[i];
+	return NULL;
+}
+
+unsigned ini_line(const struct ini *ini, enum section_id id, const char *key)
+{
+	const struct ini_section *section = ini_section(ini, id);
+	int i = find_option(id, key);
+	ensure(i >= 0);
+	return section ? section->values[i].line : 0;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "config/config.h"
+
+#include <stdio.h>
+
+/*
+ * What the files of this module share: the table of options, the types of their values,
+ * and an ini as it was read.
+ *
+ *   Flow: ini_read (text -> sections of key/text) -> ini_fill (text -> fields of a
+ *         struct, by the table) -> what only the whole can tell -> ini_result.
+ */
+
+enum ini_kind { INI_DAEMON, INI_JOB };
+
+enum section_id {
+	SECTION_JOADERFS,
+	SECTION_DATASET,
+	SECTION_JOB,
+	SECTION_TENSOR,
+	SECTION_VIEW,
+	SECTION_COUNT
+};
+
+struct section_spec {
+	const char *name;
+	enum ini_kind kind;
+	bool named; /* [dataset NAME]: as many as wanted */
+	const char *help;
+};
+
+struct value_type;
+
+struct option {
+	enum section_id section;
+	const char *key;
+	const struct value_type *type;
+	uint64_t min; /* of a number; of a text: bytes */
+	uint64_t max;
+	const char *const *choices; /* ends with NULL; in the order of the enumeration */
+	const char *preset;	    /* the default as in an ini; NULL: unset */
+	const char *preset_help;    /* how the default comes about, when it is computed */
+	bool required;
+	size_t offset;	  /* in daemon_config, dataset_config or job_config */
+	const char *help; /* a sentence per line */
+};
+
+struct value_type {
+	const char *metavar;
+	bool owned; /* the field is a char * that is freed */
+	/* dir: what relative paths start from. 0, -EINVAL (not allowed), -ENOMEM. */
+	int (*parse)(const struct option *option, const char *text, const char *dir,
+		void *field);
+	/* The line of an ini; nothing when unset. Types that no job has do not print. */
+	void (*print)(const struct option *option, const void *field, FILE *out);
+	void (*allowed)(const struct option *option, FILE *out);
+};
+
+extern const struct value_type value_u32, value_u64, value_size, value_duration,
+	value_workers, value_choice, value_flag, value_name, value_text, value_path,
+	value_extension, value_extensions, value_resize, value_crop;
+
+extern const struct section_spec config_sections[SECTION_COUNT];
+extern const struct option config_options[];
+extern const size_t config_n_options;
+
+/* The rule of names, and how messages tell it. */
+#define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
+bool config_name_valid(const char *name);
+
+/* Absolute and without ".", ".." and "//", by the text alone; dir is absolute. */
+char *config_path_absolute(const char *dir, const char *path);
+/* The absolute directory of a file. 0 or -errno. */
+must_check int config_path_dir(const char *file, char **ret);
+
+struct ini_value {
+	char *text;
+	unsigned line; /* 0: not given */
+};
+
+struct ini_section {
+	enum section_id id;
+	char *label; /* what stands between the brackets */
+	const char *name;
+	unsigned line;
+	struct ini_value *values; /* by index in config_options */
+};
+
+struct ini {
+	const char *file;
+	enum ini_kind kind;
+	config_report *report;
+	void *context;
+	struct ini_section *sections;
+	size_t n_sections;
+	unsigned mistakes;
+	bool other_kind; /* a job's ini given as the daemon's, or the reverse */
+	int err;	 /* -ENOMEM once there was no memory */
+};
+
+/* Reports what is wrong with its form, with sections and with keys. */
+void ini_read(struct ini *ini, const char *text);
+/* The same from a file. 0, or -errno (reported) when the file can't be read. */
+must_check int ini_read_file(struct ini *ini);
+void ini_free(struct ini *ini);
+
+/* The first of a kind, or NULL. */
+const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
+
+/* Values and defaults into the fields; section may be NULL: nothing was given. */
+void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
+	const char *dir, void *object);
+void config_free_fields(enum section_id id, void *object);
+
+/* Where a key was given; 0: it was not. */
+unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
+
+/* One message: FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label and key NULL: none. */
+void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
+	const char *format, ...) printf_like(5, 6);
+
+/* 0, -EINVAL when there were mistakes, -ENOMEM. */
+int ini_result(const struct ini *ini);

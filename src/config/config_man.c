@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config_internal.h"
+
+#include <string.h>
+
+#define WIDTH 78
+
+/* "lru: ..." in the help of a choice */
+static bool explains_choice(const struct option *option, const char *line)
+{
+	size_t n = strcspn(line, ":");
+	for (size_t i = 0; option->choices && option->choices[i]; i++)
+		if (strlen(option->choices[i]) == n &&
+			!memcmp(option->choices[i], line, n))
+			return true;
+	return false;
+}
+
+static void print_line(FILE *out, const char *line, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (line[i] == '\\')
+			fputs("\\e", out);
+		else
+			fputc(line[i], out);
+	fputc('\n', out);
+}
+
+/* option NULL: the text of a section */
+static void print_help(FILE *out, const struct option *option, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		if (option && explains_choice(option, text))
+			fputs(".br\n", out);
+		print_line(out, text, n);
+		text += n + (text[n] == '\n');
+	}
+}
+
+static void print_default(FILE *out, const struct option *option)
+{
+	if (option->required)
+		fputs("It has to be given.\n", out);
+	else if (option->preset)
+		fprintf(out, "Default:\n.Ql %s .\n", option->preset);
+	else if (option->preset_help)
+		fprintf(out, "Default: %s.\n", option->preset_help);
+	else
+		fputs("Default: none.\n", out);
+}
+
+static void print_option(FILE *out, const struct option *option)
+{
+	fprintf(out, ".It Cm %s No = Ar %s\n", option->key, option->type->metavar);
+	print_help(out, option, option->help);
+	fputs(".br\nAllowed: ", out);
+	option->type->allowed(option, out);
+	fputs(".\n", out);
+	print_default(out, option);
+}
+
+static void print_section(FILE *out, enum section_id id)
+{
+	const struct section_spec *spec = &config_sections[id];
+	fprintf(out, ".Ss Section Bq %s%s\n", spec->name, spec->named ? " NAME" : "");
+	print_help(out, NULL, spec->help);
+	fputs(".Bl -tag -width Ds\n", out);
+	for (size_t i = 0; i < config_n_options; i++)
+		if (config_options[i].section == id)
+			print_option(out, &config_options[i]);
+	fputs(".El\n", out);
+}
+
+/* A line is not broken before what would be a request to mdoc(7) at its start. */
+static size_t break_at(const char *line, size_t n)
+{
+	size_t at = n;
+	for (size_t i = 1; i < n && (i <= WIDTH || at == n); i++)
+		if (line[i] == ' ' && line[i + 1] != '.' && line[i + 1] != '\'')
+			at = i;
+	return at;
+}
+
+static void print_folded(FILE *out, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		size_t at = n > WIDTH && *text != '.' ? break_at(text, n) : n;
+		fprintf(out, "%.*s\n", (int)at, text);
+		text += at + (text[at] != '\0');
+	}
+}
+
+void config_print_man(FILE *out)
+{
+	auto_free char *text = NULL;
+	size_t size;
+	FILE *page = open_memstream(&text, &size);
+	if (!page)
+		return;
+	for (int id = 0; id < SECTION_COUNT; id++)
+		print_section(page, (enum section_id)id);
+	if (fclose(page) == 0)
+		print_folded(out, text);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config_internal.h"
+
+#include <stddef.h>
+
+const struct section_spec config_sections[SECTION_COUNT] = {
+	[SECTION_JOADERFS] = {"joaderfs", INI_DAEMON, false,
+		"The daemon itself.\n"
+		"The section may be left out: every key has a default."},
+	[SECTION_DATASET] = {"dataset", INI_DAEMON, true,
+		"A dataset that jobs can read, one section for each, at least one.\n"
+		"NAME is how jobs refer to it: " NAME_RULE "."},
+	[SECTION_JOB] = {"job", INI_JOB, false,
+		"Which samples the job gets, and in which order."},
+	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
+		"What is done to an image before the job reads it.\n"
+		"Jobs whose resize and crop are equal share the prepared images."},
+	[SECTION_VIEW] = {"view", INI_JOB, false, "How the job's samples look as files."},
+};
+
+static const char *const evictions[] = {"refcnt", "lru", "fifo", "random", NULL};
+static const char *const samplers[] = {"dsa", "isa", NULL};
+static const char *const symlinks[] = {"inside", "follow", NULL};
+static const char *const orders[] = {"shuffled", "sequential", NULL};
+static const char *const formats[] = {"ppm", "bmp", "png", "npy", "raw", "source", NULL};
+static const char *const layouts[] = {"flat", NULL};
+static const char *const sizes[] = {"padded", "exact", NULL};
+
+#define DAEMON(field) .offset = offsetof(struct daemon_config, field)
+#define DATASET(field) .offset = offsetof(struct dataset_config, field)
+#define JOB(field) .offset = offsetof(struct job_config, field)
+
+const struct option config_options[] = {
+	{SECTION_JOADERFS, "cache", &value_size, .min = 1, .max = INT64_MAX,
+		.preset = "4G", DAEMON(cache_bytes),
+		.help = "Memory for prepared images, shared by all jobs.\n"
+			"When it is full, images are evicted; what a job is about to "
+			"read "
+			"stays."},
+	{SECTION_JOADERFS, "eviction", &value_choice, .choices = evictions,
+		.preset = "refcnt", DAEMON(eviction),
+		.help = "Which image leaves a full cache; the last three are there to "
+			"compare with.\n"
+			"refcnt: the one that the fewest jobs still need in their "
+			"running "
+			"epoch.\n"
+			"lru: the one not used for the longest time.\n"
+			"fifo: the oldest.\n"
+			"random: any."},
+	{SECTION_JOADERFS, "sampler", &value_choice, .choices = samplers, .preset = "dsa",
+		DAEMON(sampler),
+		.help = "How shuffled jobs get their samples.\n"
+			"dsa: jobs that read at the same time are given the same samples "
+			"as "
+			"often as their orders stay uniformly random, so that a sample "
+			"is "
+			"prepared once for many.\n"
+			"isa: each job draws on its own, as it would without joaderfs."},
+	{SECTION_JOADERFS, "workers", &value_workers, .min = 1, .max = 1024,
+		.preset = "auto", DAEMON(workers),
+		.help = "Threads that read and prepare images.\n"
+			"auto: one for each CPU that is online."},
+	{SECTION_JOADERFS, "seed", &value_u64, .max = UINT64_MAX, .preset = "0",
+		DAEMON(seed),
+		.help = "Seed of all random choices.\n"
+			"0: another one at each start."},
+	{SECTION_JOADERFS, "state", &value_path, DAEMON(state),
+		.preset_help = "/var/lib/joaderfs for root, else "
+			       "$XDG_STATE_HOME/joaderfs, else ~/.local/state/joaderfs",
+		.help = "Directory of what outlives the daemon: catalogues of the "
+			"datasets, "
+			"jobs, and the order of each epoch."},
+	{SECTION_JOADERFS, "jobs", &value_path, DAEMON(jobs),
+		.help = "Directory whose *.ini files are jobs added at the start.\n"
+			"More can be added later with joaderctl."},
+	{SECTION_JOADERFS, "socket", &value_path, DAEMON(socket),
+		.preset_help =
+			"/run/joaderfs.sock for root, else "
+			"$XDG_RUNTIME_DIR/joaderfs.sock, else joaderfs.sock in the "
+			"state directory",
+		.help = "Socket that joaderctl speaks to, at most 107 bytes long."},
+
+	{SECTION_DATASET, "path", &value_path, .required = true, DATASET(path),
+		.help = "Directory with one directory of files per class.\n"
+			"It is only read."},
+	{SECTION_DATASET, "symlinks", &value_flag, .choices = symlinks,
+		.preset = "inside", DATASET(follow_outside),
+		.help = "Symbolic links in the tree.\n"
+			"inside: followed while they stay in the tree, else skipped.\n"
+			"follow: followed everywhere."},
+	{SECTION_DATASET, "extensions", &value_extensions, .max = 160,
+		.preset = "jpg jpeg png ppm bmp pgm tif tiff webp", DATASET(extensions),
+		.help = "Endings of the files that are samples, in any case.\n"
+			"*: every file."},
+
+	{SECTION_JOB, "name", &value_name, .required = true, JOB(name),
+		.help = "Name of the job, and of its directory below jobs."},
+	{SECTION_JOB, "dataset", &value_name, .required = true, JOB(dataset),
+		.help = "Name of a dataset of the daemon."},
+	{SECTION_JOB, "epochs", &value_u32, .min = 1, .max = 16383, .preset = "100",
+		JOB(epochs), .help = "How many epochs the job may read."},
+	{SECTION_JOB, "order", &value_choice, .choices = orders, .preset = "shuffled",
+		JOB(order),
+		.help = "shuffled: a new random order in each epoch.\n"
+			"sequential: the order of the dataset, for validation."},
+	{SECTION_JOB, "where", &value_text, .min = 1, .max = 180, JOB(where),
+		.preset_help = "every sample",
+		.help = "Selects samples: an SQL expression over the columns id, path, "
+			"class, label, bytes, mtime, width, height, and those of the "
+			"dataset's metadata.csv, for instance label < 50 and "
+			"width >= 224."},
+	{SECTION_JOB, "idle", &value_duration, .min = 1, .max = UINT32_MAX,
+		.preset = "10m", JOB(idle_s),
+		.help = "After so long without a read the job no longer holds anything "
+			"in "
+			"the cache.\n"
+			"It goes on as before when it reads again."},
+
+	{SECTION_TENSOR, "resize", &value_resize, .min = 1, .max = 65500,
+		JOB(preparation), .preset_help = "not resized",
+		.help = "Size in pixels: N for the shorter side, the other one follows; "
+			"WxH for both.\n"
+			"Bilinear with antialiasing, as torchvision and Pillow do it."},
+	{SECTION_TENSOR, "crop", &value_crop, .min = 1, .max = 65500, JOB(preparation),
+		.preset_help = "not cropped",
+		.help = "Cut out of the middle, after resize; N for a square.\n"
+			"Where the image is smaller, black is added."},
+	{SECTION_TENSOR, "format", &value_choice, .choices = formats, .preset = "ppm",
+		JOB(format),
+		.help = "Format of the files.\n"
+			"ppm: read by Pillow, OpenCV and torchvision.\n"
+			"bmp: 24 bit, the cheapest for OpenCV.\n"
+			"png: not compressed, read by everything.\n"
+			"npy: a NumPy array (height, width, 3) of uint8.\n"
+			"raw: pixels only; needs a crop, or a resize to WxH.\n"
+			"source: the file of the dataset as it is, without resize and "
+			"crop."},
+
+	{SECTION_VIEW, "layout", &value_choice, .choices = layouts, .preset = "flat",
+		JOB(layout),
+		.help = "flat: 00000000.ppm with its label in 00000000.cls, and so on."},
+	{SECTION_VIEW, "size", &value_choice, .choices = sizes, .preset = "padded",
+		JOB(size),
+		.help = "Size of the files when that of the images varies.\n"
+			"padded: all as large as the largest, zeros follow the image.\n"
+			"exact: 0 until the file is opened, then its own; not for "
+			"readers "
+			"that ask for the size or map the file before they open it."},
+	{SECTION_VIEW, "extension", &value_extension, .min = 1, .max = 16, JOB(extension),
+		.preset_help = "the name of the format, for source jpg",
+		.help = "Ending of the files, for scripts that list only some.\n"
+			"Not cls, which is the ending of the labels."},
+	{SECTION_VIEW, "lookahead", &value_u32, .min = 1, .max = 65536, .preset = "128",
+		JOB(lookahead),
+		.help = "Samples drawn and prepared ahead of the reader."},
+};
+
+const size_t config_n_options = sizeof(config_options) / sizeof(config_options[0]);

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "config/config_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const char letters_digits[] = "abcdefghijklmnopqrstuvwxyz"
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/* --- numbers ----------------------------------------------------------------------- */
+
+/* Digits only: strtoull alone would take signs and spaces. */
+static bool parse_digits(const char **text, uint64_t *ret)
+{
+	char *end;
+	if (!isdigit((unsigned char)**text))
+		return false;
+	errno = 0;
+	*ret = strtoull(*text, &end, 10);
+	*text = end;
+	return errno == 0;
+}
+
+static bool in_range(const struct option *option, uint64_t number)
+{
+	return number >= option->min && number <= option->max;
+}
+
+static int parse_number(const struct option *option, const char *text, uint64_t *ret)
+{
+	if (!parse_digits(&text, ret) || *text || !in_range(option, *ret))
+		return -EINVAL;
+	return 0;
+}
+
+static int parse_u32(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	uint64_t number;
+	if (parse_number(option, text, &number) < 0)
+		return -EINVAL;
+	*(uint32_t *)field = (uint32_t)number;
+	return 0;
+}
+
+static int parse_u64(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	return parse_number(option, text, field);
+}
+
+static void print_u32(const struct option *option, const void *field, FILE *out)
+{
+	fprintf(out, "%s = %" PRIu32 "\n", option->key, *(const uint32_t *)field);
+}
+
+static void allowed_range(const struct option *option, FILE *out)
+{
+	fprintf(out, "%" PRIu64 "..%" PRIu64, option->min, option->max);
+}
+
+const struct value_type value_u32 = {
+	"number", false, parse_u32, print_u32, allowed_range};
+const struct value_type value_u64 = {"number", false, parse_u64, NULL, allowed_range};
+
+/* A number with one of the units after it; units[i] is worth factors[i]. */
+static int parse_unit(const struct option *option, const char *text, const char *units,
+	const uint64_t *factors, uint64_t *ret)
+{
+	uint64_t number, factor = 1;
+	if (!parse_digits(&text, &number))
+		return -EINVAL;
+	if (*text) {
+		const char *unit = strchr(units, *text);
+		if (!unit || text[1])
+			return -EINVAL;
+		factor = factors[unit - units];
+	}
+	if (__builtin_mul_overflow(number, factor, ret) || !in_range(option, *ret))
+		return -EINVAL;
+	return 0;
+}
+
+static int parse_size(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	static const uint64_t factors[] = {UINT64_C(1) << 10, UINT64_C(1) << 20,
+		UINT64_C(1) << 30, UINT64_C(1) << 40};
+	(void)dir;
+	return parse_unit(option, text, "KMGT", factors, field);
+}
+
+static void allowed_size(const struct option *option, FILE *out)
+{
+	fprintf(out,
+		"bytes, or a number with K, M, G or T (powers of 1024), like 512M or 4G; "
+		"at least %" PRIu64,
+		option->min);
+}
+
+const struct value_type value_size = {"size", false, parse_size, NULL, allowed_size};
+
+static int parse_duration(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	static const uint64_t factors[] = {1, 60, 3600};
+	uint64_t seconds;
+	(void)dir;
+	if (parse_unit(option, text, "smh", factors, &seconds) < 0)
+		return -EINVAL;
+	*(uint32_t *)field = (uint32_t)seconds;
+	return 0;
+}
+
+static void allowed_duration(const struct option *option, FILE *out)
+{
+	fprintf(out,
+		"seconds, or a number with s, m or h, like 600, 10m or 1h; "
+		"at least %" PRIu64 " s",
+		option->min);
+}
+
+const struct value_type value_duration = {
+	"duration", false, parse_duration, print_u32, allowed_duration};
+
+static int parse_workers(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	if (strcmp(text, "auto") != 0)
+		return parse_u32(option, text, dir, field);
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t number = online < 1 ? 1 : (uint64_t)online;
+	*(unsigned *)field = (unsigned)(number > option->max ? option->max : number);
+	return 0;
+}
+
+static void allowed_workers(const struct option *option, FILE *out)
+{
+	fputs("auto, or ", out);
+	allowed_range(option, out);
+}
+
+const struct value_type value_workers = {
+	"number", false, parse_workers, NULL, allowed_workers};
+
+/* --- choices ----------------------------------------------------------------------- */
+
+static int find_choice(const struct option *option, const char *text)
+{
+	for (int i = 0; option->choices[i]; i++)
+		if (strcmp(option->choices[i], text) == 0)
+			return i;
+	return -EINVAL;
+}
+
+static int parse_choice(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	int choice = find_choice(option, text);
+	if (choice < 0)
+		return choice;
+	*(unsigned *)field = (unsigned)choice; /* enumerations are unsigned here */
+	return 0;
+}
+
+static int parse_flag(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	int choice = find_choice(option, text);
+	if (choice < 0)
+		return choice;
+	*(bool *)field = choice == 1;
+	return 0;
+}
+
+static void print_choice(const struct option *option, const void *field, FILE *out)
+{
+	unsigned choice = *(const unsigned *)field;
+	fprintf(out, "%s = %s\n", option->key, option->choices[choice]);
+}
+
+static void allowed_choice(const struct option *option, FILE *out)
+{
+	for (int i = 0; option->choices[i]; i++)
+		fprintf(out, "%s%s", i ? ", " : "", option->choices[i]);
+}
+
+_Static_assert(sizeof(enum job_order) == sizeof(unsigned), "enumerations are ints");
+
+const struct value_type value_choice = {
+	"choice", false, parse_choice, print_choice, allowed_choice};
+const struct value_type value_flag = {"choice", false, parse_flag, NULL, allowed_choice};
+
+/* --- sizes of images --------------------------------------------------------------- */
+
+/* N: *ret_height = 0. */
+static int parse_pixels(const struct option *option, const char *text,
+	uint32_t *ret_width, uint32_t *ret_height)
+{
+	uint64_t width, height = 0;
+	if (!parse_digits(&text, &width) || !in_range(option, width))
+		return -EINVAL;
+	if (*text == 'x') {
+		text++;
+		if (!parse_digits(&text, &height) || !in_range(option, height))
+			return -EINVAL;
+	}
+	if (*text)
+		return -EINVAL;
+	*ret_width = (uint32_t)width;
+	*ret_height = (uint32_t)height;
+	return 0;
+}
+
+static int parse_resize(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	struct preparation *preparation = field;
+	uint32_t width, height;
+	(void)dir;
+	if (parse_pixels(option, text, &width, &height) < 0)
+		return -EINVAL;
+	preparation->resize_short = height ? 0 : width;
+	preparation->resize_width = height ? width : 0;
+	preparation->resize_height = height;
+	return 0;
+}
+
+static int parse_crop(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	struct preparation *preparation = field;
+	uint32_t width, height;
+	(void)dir;
+	if (parse_pixels(option, text, &width, &height) < 0)
+		return -EINVAL;
+	preparation->crop_width = width;
+	preparation->crop_height = height ? height : width;
+	return 0;
+}
+
+static void print_resize(const struct option *option, const void *field, FILE *out)
+{
+	const struct preparation *p = field;
+	if (p->resize_short)
+		fprintf(out, "%s = %" PRIu32 "\n", option->key, p->resize_short);
+	else if (p->resize_width)
+		fprintf(out, "%s = %" PRIu32 "x%" PRIu32 "\n", option->key,
+			p->resize_width, p->resize_height);
+}
+
+static void print_crop(const struct option *option, const void *field, FILE *out)
+{
+	const struct preparation *p = field;
+	if (p->crop_width)
+		fprintf(out, "%s = %" PRIu32 "x%" PRIu32 "\n", option->key, p->crop_width,
+			p->crop_height);
+}
+
+static void allowed_pixels(const struct option *option, FILE *out)
+{
+	fputs("N or WxH, each ", out);
+	allowed_range(option, out);
+}
+
+const struct value_type value_resize = {
+	"pixels", false, parse_resize, print_resize, allowed_pixels};
+const struct value_type value_crop = {
+	"pixels", false, parse_crop, print_crop, allowed_pixels};
+
+/* --- texts ------------------------------------------------------------------------- */
+
+static int keep(const char *text, void *field)
+{
+	char *copy = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	*(char **)field = copy;
+	return 0;
+}
+
+static void print_text(const struct option *option, const void *field, FILE *out)
+{
+	const char *text = *(char *const *)field;
+	if (text)
+		fprintf(out, "%s = %s\n", option->key, text);
+}
+
+bool config_name_valid(const char *name)
+{
+	size_t n = strlen(name);
+	size_t plain = strspn(name, letters_digits);
+	while (name[plain] && strchr("._-", name[plain]))
+		plain += 1 + strspn(name + plain + 1, letters_digits);
+	return n >= 1 && n <= 64 && plain == n && name[0] != '.';
+}
+
+static int parse_name(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)option;
+	(void)dir;
+	return config_name_valid(text) ? keep(text, field) : -EINVAL;
+}
+
+static void allowed_name(const struct option *option, FILE *out)
+{
+	(void)option;
+	fputs(NAME_RULE, out);
+}
+
+const struct value_type value_name = {"name", true, parse_name, print_text, allowed_name};
+
+/* What begins with ; would be a comment when it is printed and read again. */
+static int parse_text(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	if (!in_range(option, strlen(text)) || *text == ';')
+		return -EINVAL;
+	return keep(text, field);
+}
+
+static void allowed_text(const struct option *option, FILE *out)
+{
+	fprintf(out, "%" PRIu64 " to %" PRIu64 " bytes, not beginning with ;",
+		option->min, option->max);
+}
+
+const struct value_type value_text = {
+	"expression", true, parse_text, print_text, allowed_text};
+
+static int parse_path(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)option;
+	ensure(dir);
+	if (*text == '\0')
+		return -EINVAL;
+	*(char **)field = config_path_absolute(dir, text);
+	return *(char **)field ? 0 : -ENOMEM;
+}
+
+static void allowed_path(const struct option *option, FILE *out)
+{
+	(void)option;
+	fputs("a path, relative to the directory of this ini if it does not begin with /",
+		out);
+}
+
+const struct value_type value_path = {"path", true, parse_path, NULL, allowed_path};
+
+static int parse_extension(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	size_t n = strspn(text, letters_digits);
+	if (text[n] || !in_range(option, n) || strcmp(text, "cls") == 0)
+		return -EINVAL;
+	return keep(text, field);
+}
+
+static void allowed_extension(const struct option *option, FILE *out)
+{
+	fprintf(out, "%" PRIu64 " to %" PRIu64 " letters and digits, not cls",
+		option->min, option->max);
+}
+
+const struct value_type value_extension = {
+	"ending", true, parse_extension, print_text, allowed_extension};
+
+/* Lower case, one space between; an empty list, or "*" beside others, is refused. */
+static int parse_extensions(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	if (strcmp(text, "*") == 0)
+		return keep(text, field);
+	auto_free char *list = calloc(strlen(text) + 2, 1);
+	if (!list)
+		return -ENOMEM;
+	char *end = list;
+	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
+		size_t n = strspn(text, letters_digits);
+		if (n == 0 || (text[n] && !strchr(" \t", text[n])))
+			return -EINVAL;
+		if (end != list)
+			*end++ = ' ';
+		while (n--)
+			*end++ = (char)tolower((unsigned char)*text++);
+	}
+	if (end == list || (size_t)(end - list) > option->max)
+		return -EINVAL;
+	return keep(list, field);
+}
+
+static void allowed_extensions(const struct option *option, FILE *out)
+{
+	fprintf(out,
+		"endings without dots and with spaces between, like jpg png, at most "
+		"%" PRIu64 " bytes; or *",
+		option->max);
+}
+
+const struct value_type value_extensions = {
+	"endings", true, parse_extensions, NULL, allowed_extensions};

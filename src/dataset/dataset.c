@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_IDLE 8
+
+const char *dataset_name(const struct dataset *dataset)
+{
+	return dataset->name;
+}
+
+const char *dataset_source(const struct dataset *dataset)
+{
+	return dataset->source;
+}
+
+uint32_t dataset_ids(const struct dataset *dataset)
+{
+	return dataset->n_ids;
+}
+
+uint32_t dataset_samples(const struct dataset *dataset)
+{
+	return dataset->n_samples;
+}
+
+uint64_t dataset_bytes(const struct dataset *dataset)
+{
+	return dataset->total_bytes;
+}
+
+uint32_t dataset_classes(const struct dataset *dataset)
+{
+	return dataset->n_classes;
+}
+
+/* A file that is gone may have had a class that is gone too: it has no name. */
+const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
+{
+	return label < dataset->n_classes ? dataset->classes[label] : "";
+}
+
+uint32_t dataset_label(const struct dataset *dataset, sample_id id)
+{
+	ensure(id < dataset->n_ids);
+	return dataset->labels[id];
+}
+
+struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id)
+{
+	ensure(id < dataset->n_ids);
+	return dataset->images[id];
+}
+
+uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id)
+{
+	ensure(id < dataset->n_ids);
+	return dataset->file_bytes[id];
+}
+
+static void connection_free(struct connection *connection)
+{
+	sqlite3_finalize(connection->get);
+	sqlite3_close(connection->db);
+	free(connection);
+}
+
+static int connection_new(const struct dataset *dataset, struct connection **ret)
+{
+	struct connection *connection = calloc(1, sizeof(*connection));
+	if (!connection)
+		return -ENOMEM;
+	int err = catalogue_open_read(dataset->file, &connection->db);
+	if (!err && sqlite3_prepare_v2(connection->db,
+			    "SELECT path, bytes, mtime_ns, width, height FROM samples"
+			    " WHERE id = ?",
+			    -1, &connection->get, NULL) != SQLITE_OK) {
+		err = catalogue_errno(connection->db);
+		log_error("catalogue %s: can't be read: %s", dataset->file,
+			sqlite3_errmsg(connection->db));
+	}
+	if (err) {
+		connection_free(connection);
+		return err;
+	}
+	*ret = connection;
+	return 0;
+}
+
+static struct connection *pop_idle(struct dataset *dataset)
+{
+	LOCK_SCOPE(&dataset->lock);
+	struct connection *connection = dataset->idle;
+	if (connection) {
+		dataset->idle = connection->next;
+		dataset->n_idle--;
+	}
+	return connection;
+}
+
+static bool push_idle(struct dataset *dataset, struct connection *connection)
+{
+	LOCK_SCOPE(&dataset->lock);
+	if (dataset->n_idle == MAX_IDLE)
+		return false;
+	connection->next = dataset->idle;
+	dataset->idle = connection;
+	dataset->n_idle++;
+	return true;
+}
+
+int connection_take(struct dataset *dataset, struct connection **ret)
+{
+	*ret = pop_idle(dataset);
+	return *ret ? 0 : connection_new(dataset, ret);
+}
+
+void connection_give(struct dataset *dataset, struct connection *connection)
+{
+	if (!push_idle(dataset, connection))
+		connection_free(connection);
+}
+
+void connections_close(struct dataset *dataset)
+{
+	struct connection *connection;
+	while ((connection = pop_idle(dataset)))
+		connection_free(connection);
+}
+
+static int read_sample(
+	struct connection *connection, const char *root, struct dataset_sample *ret)
+{
+	const char *relative = (const char *)sqlite3_column_text(connection->get, 0);
+	if (!relative || asprintf(&ret->path, "%s/%s", root, relative) < 0) {
+		ret->path = NULL;
+		return -ENOMEM;
+	}
+	ret->relative = ret->path + strlen(root) + 1;
+	ret->bytes = (uint64_t)sqlite3_column_int64(connection->get, 1);
+	ret->mtime_ns = sqlite3_column_int64(connection->get, 2);
+	ret->image.width = (uint32_t)sqlite3_column_int64(connection->get, 3);
+	ret->image.height = (uint32_t)sqlite3_column_int64(connection->get, 4);
+	return 0;
+}
+
+int dataset_get(struct dataset *dataset, sample_id id, struct dataset_sample *ret)
+{
+	struct connection *connection;
+	*ret = (struct dataset_sample){0};
+	if (id >= dataset->n_ids)
+		return -ENOENT;
+	int err = connection_take(dataset, &connection);
+	if (err)
+		return err;
+	ret->label = dataset->labels[id];
+	sqlite3_bind_int64(connection->get, 1, id);
+	if (sqlite3_step(connection->get) == SQLITE_ROW) {
+		err = read_sample(connection, dataset->root, ret);
+	} else {
+		err = -EIO;
+		log_error("catalogue %s: sample %u can't be read: %s", dataset->file, id,
+			sqlite3_errmsg(connection->db));
+	}
+	sqlite3_reset(connection->get);
+	connection_give(dataset, connection);
+	return err;
+}
+
+void dataset_sample_free(struct dataset_sample *sample)
+{
+	free(sample->path);
+	*sample = (struct dataset_sample){0};
+}

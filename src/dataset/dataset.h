@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/tensor.h"
+#include "base/types.h"
+#include "config/config.h"
+
+#include <roaring/roaring.h>
+#include <stdatomic.h>
+
+/*
+ * The catalogue of a dataset: what samples there are, kept in
+ * <state>/datasets/<name>.sqlite.
+ *
+ *   Flow: dataset_open scans the tree (only for changes, from the second time on) ->
+ *         sched selects ids by predicate, load asks for paths, view for labels and
+ * classes. Owns: the SQLite file, while open; the ImageFolder tree is only read. Threads:
+ * after dataset_open any thread may call; connections come from a small pool and no lock
+ * is held while SQLite works. Errors: 0 or -errno, the detail logged. A file that has no
+ * readable header stays in the catalogue (width = height = 0) and fails when it is read;
+ * counted and logged. Life: ids are dense from 0 and never change their file: a file that
+ * is gone keeps its id (`gone`), a new one gets the next. First scan: sorted by class,
+ * then path.
+ *
+ * An ImageFolder tree is <class>/<anything>/<file>; classes are the directories under the
+ * root in byte order, label = index (torchvision's rule). A metadata.csv in the root,
+ * with a column file_name (path relative to the root), adds its other columns to the
+ * rows.
+ */
+
+struct dataset;
+
+struct dataset_sample {
+	char *path;	/* absolute, owned by the caller: dataset_sample_free */
+	char *relative; /* into path: without the root */
+	uint32_t label;
+	uint64_t bytes;
+	int64_t mtime_ns;
+	struct tensor_shape image; /* from the header; 0x0: not readable */
+};
+
+/* Scans and opens. stop (may be NULL) ends the scan early with -EINTR. Progress goes to
+ * standard error when that is a terminal. */
+must_check int dataset_open(const struct dataset_config *config, const char *state_dir,
+	const atomic_bool *stop, struct dataset **ret);
+void dataset_close(struct dataset **dataset);
+
+const char *dataset_name(const struct dataset *dataset);
+const char *dataset_source(const struct dataset *dataset); /* absolute path of the tree */
+uint32_t dataset_ids(const struct dataset *dataset);	   /* ids are below this */
+uint32_t dataset_samples(const struct dataset *dataset); /* without those that are gone */
+uint64_t dataset_bytes(const struct dataset *dataset);	 /* of the source files */
+uint32_t dataset_classes(const struct dataset *dataset);
+const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
+
+/* From memory, no I/O. */
+uint32_t dataset_label(const struct dataset *dataset, sample_id id);
+struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
+uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
+
+/* -ENOENT for an unknown id. */
+must_check int dataset_get(
+	struct dataset *dataset, sample_id id, struct dataset_sample *ret);
+void dataset_sample_free(struct dataset_sample *sample);
+
+/*
+ * The ids that the predicate selects; where = NULL: all that are not gone. The predicate
+ * is an SQL expression over the columns of a row (id, path, class, label, bytes, mtime,
+ * width, height, and metadata.csv's) and nothing else: read-only, no subqueries, no
+ * functions with side effects, a limit on steps. -EINVAL: *ret_message (caller frees)
+ * says what is wrong and which columns there are.
+ */
+must_check int dataset_select(struct dataset *dataset, const char *where,
+	roaring_bitmap_t **ret, char **ret_message);

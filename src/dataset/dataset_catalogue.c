@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/dataset_catalogue.h"
+#include "dataset/dataset_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Reading a catalogue file. */
+
+int catalogue_errno(sqlite3 *db)
+{
+	int os = sqlite3_system_errno(db);
+	switch (sqlite3_errcode(db) & 0xff) {
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_READONLY:
+		return -EROFS;
+	case SQLITE_CANTOPEN:
+	case SQLITE_IOERR:
+		return os ? -os : -EIO;
+	default:
+		return -EIO;
+	}
+}
+
+static const char *const hidden_columns[] = {"mtime_ns", "probed", "gone"};
+static const char *const reserved_columns[] = {"id", "path", "class", "label", "bytes",
+	"mtime", "width", "height", "rowid", "oid", "_rowid_", "file_name"};
+
+static bool in_list(const char *const *names, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcasecmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool catalogue_hidden_column(const char *name)
+{
+	return in_list(
+		hidden_columns, sizeof(hidden_columns) / sizeof(*hidden_columns), name);
+}
+
+bool catalogue_reserved_column(const char *name)
+{
+	return catalogue_hidden_column(name) ||
+	       in_list(reserved_columns,
+		       sizeof(reserved_columns) / sizeof(*reserved_columns), name);
+}
+
+int catalogue_open_read(const char *file, sqlite3 **ret)
+{
+	*ret = NULL;
+	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+	if (sqlite3_open_v2(file, ret, flags, NULL) != SQLITE_OK) {
+		int err = *ret ? catalogue_errno(*ret) : -ENOMEM;
+		if (err != -ENOENT)
+			log_error("catalogue %s: can't be opened: %s", file,
+				strerror(-err));
+		sqlite3_close(*ret);
+		*ret = NULL;
+		return err;
+	}
+	/* The file is replaced, never changed: one lock for the connection's life. */
+	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
+	return 0;
+}
+
+/* Whether SQLite's complaint is about what is in the file, and not about reading it. */
+static bool content_error(sqlite3 *db)
+{
+	int code = sqlite3_errcode(db) & 0xff;
+	return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR ||
+	       code == SQLITE_SCHEMA;
+}
+
+static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
+{
+	if (sqlite3_prepare_v2(db, sql, -1, ret, NULL) == SQLITE_OK)
+		return 0;
+	return content_error(db) ? -EILSEQ : catalogue_errno(db);
+}
+
+/* 1: a row; 0: no more; -EILSEQ: damaged; else -errno. */
+static int step(sqlite3 *db, sqlite3_stmt *statement)
+{
+	int code = sqlite3_step(statement);
+	if (code == SQLITE_ROW || code == SQLITE_DONE)
+		return code == SQLITE_ROW;
+	return content_error(db) ? -EILSEQ : catalogue_errno(db);
+}
+
+static int read_number(sqlite3 *db, const char *sql, sqlite3_int64 *ret)
+{
+	sqlite3_stmt *statement = NULL;
+	int err = prepare(db, sql, &statement);
+	if (!err)
+		err = step(db, statement);
+	if (err == 1)
+		*ret = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return err < 0 ? err : 0;
+}
+
+static int check_version(sqlite3 *db)
+{
+	sqlite3_int64 application = 0, version = 0;
+	int err = read_number(db, "PRAGMA application_id", &application);
+	if (!err)
+		err = read_number(db, "PRAGMA user_version", &version);
+	if (!err &&
+		(application != CATALOGUE_APPLICATION || version != CATALOGUE_VERSION))
+		err = -EILSEQ;
+	return err;
+}
+
+static char *column_text(struct catalogue *catalogue, sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+	return arena_text(&catalogue->names, text ? text : "");
+}
+
+static int load_about(
+	sqlite3 *db, const char *source, struct catalogue *catalogue, bool *ret_ours)
+{
+	sqlite3_stmt *statement = NULL;
+	int err = prepare(db, "SELECT source, metadata FROM about", &statement);
+	if (!err)
+		err = step(db, statement);
+	if (err == 1) {
+		const char *text = (const char *)sqlite3_column_text(statement, 0);
+		*ret_ours = text && strcmp(text, source) == 0;
+		text = (const char *)sqlite3_column_text(statement, 1);
+		snprintf(catalogue->stamp, sizeof(catalogue->stamp), "%s",
+			text ? text : "");
+	}
+	sqlite3_finalize(statement);
+	return err == 1 ? 0 : err < 0 ? err : -EILSEQ;
+}
+
+static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
+{
+	const char **classes = array_grow(catalogue->classes, catalogue->n_classes,
+		&catalogue->classes_capacity, sizeof(*classes));
+	if (!classes)
+		return -ENOMEM;
+	catalogue->classes = classes;
+	const char *name = column_text(catalogue, statement, 1);
+	if (!name)
+		return -ENOMEM;
+	if (sqlite3_column_int64(statement, 0) != (sqlite3_int64)catalogue->n_classes)
+		return -EILSEQ;
+	classes[catalogue->n_classes++] = name;
+	return 0;
+}
+
+static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
+{
+	struct row *rows = array_grow(catalogue->rows, catalogue->n_rows,
+		&catalogue->rows_capacity, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	catalogue->rows = rows;
+	struct row row = {
+		.path = column_text(catalogue, statement, 1),
+		.label = sqlite3_column_type(statement, 2) == SQLITE_NULL
+				 ? LABEL_NONE
+				 : (uint32_t)sqlite3_column_int64(statement, 2),
+		.facts.bytes = (uint64_t)sqlite3_column_int64(statement, 3),
+		.facts.mtime_ns = sqlite3_column_int64(statement, 4),
+		.facts.image.width = (uint32_t)sqlite3_column_int64(statement, 5),
+		.facts.image.height = (uint32_t)sqlite3_column_int64(statement, 6),
+		.facts.probed = sqlite3_column_int(statement, 7),
+		.gone = sqlite3_column_int(statement, 8),
+	};
+	if (!row.path)
+		return -ENOMEM;
+	if (sqlite3_column_int64(statement, 0) != (sqlite3_int64)catalogue->n_rows ||
+		!strchr(row.path, '/') ||
+		(row.label != LABEL_NONE && row.label >= catalogue->n_classes) ||
+		catalogue->n_rows == SAMPLE_NONE)
+		return -EILSEQ;
+	rows[catalogue->n_rows++] = row;
+	return 0;
+}
+
+static int load_all(sqlite3 *db, const char *sql,
+	int (*load)(sqlite3_stmt *statement, struct catalogue *catalogue),
+	struct catalogue *catalogue)
+{
+	sqlite3_stmt *statement = NULL;
+	int err = prepare(db, sql, &statement);
+	while (!err && (err = step(db, statement)) == 1)
+		err = load(statement, catalogue);
+	sqlite3_finalize(statement);
+	return err;
+}
+
+static int load_content(
+	sqlite3 *db, const char *source, struct catalogue *catalogue, bool *ret_ours)
+{
+	int err = check_version(db);
+	if (!err)
+		err = load_about(db, source, catalogue, ret_ours);
+	if (err || !*ret_ours)
+		return err;
+	err = load_all(db, "SELECT label, name FROM classes ORDER BY label", load_class,
+		catalogue);
+	if (!err)
+		err = load_all(db,
+			"SELECT id, path, label, bytes, mtime_ns, width, height, probed,"
+			" gone FROM samples ORDER BY id",
+			load_row, catalogue);
+	return err;
+}
+
+int catalogue_load(const char *file, const char *source, struct catalogue *ret)
+{
+	sqlite3 *db;
+	bool ours = false;
+	*ret = (struct catalogue){0};
+	if (access(file, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	int err = catalogue_open_read(file, &db);
+	if (err)
+		return err;
+	err = load_content(db, source, ret, &ours);
+	if (err && err != -EILSEQ)
+		log_error("catalogue %s: can't be read: %s", file, strerror(-err));
+	sqlite3_close(db);
+	if (!err && ours)
+		return 0;
+	catalogue_free(ret);
+	if (err == -EILSEQ) {
+		log_warn("catalogue %s: damaged, or not a catalogue of this version; it "
+			 "is built anew (the old file is kept as %s.unusable)",
+			file, file);
+		ret->unusable = true;
+	} else if (!err) {
+		log_info("catalogue %s: it was of another path; it is built anew", file);
+	}
+	return err == -EILSEQ ? 0 : err;
+}
+
+void catalogue_free(struct catalogue *catalogue)
+{
+	free(catalogue->rows);
+	free(catalogue->classes);
+	arena_free(&catalogue->names);
+	*catalogue = (struct catalogue){0};
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/lock.h"
+#include "dataset/dataset.h"
+
+#include <sqlite3.h>
+
+/*
+ * Inside the dataset module.
+ *
+ *   walk (names) -> match with the old catalogue (ids) -> examine (stat, headers)
+ *                -> apply (new rows) -> catalogue_write, only if something changed
+ *
+ * A catalogue file is never changed in place: a scan that found changes writes a whole
+ * new one beside it and renames it over the old one, so that a scan that is killed, or a
+ * disk that is full, leaves the old one as it was.
+ */
+
+/* Memory that is given back all at once: names, directories. */
+struct arena {
+	struct arena_block *blocks;
+	size_t left; /* in the first block */
+};
+
+void *arena_alloc(struct arena *arena, size_t bytes); /* NULL: no memory */
+char *arena_text(struct arena *arena, const char *text);
+void arena_join(struct arena *into, struct arena *from);
+void arena_free(struct arena *arena);
+
+/* Makes room for one more item in a growing array. The new array, or NULL. */
+void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes);
+
+/* A file name for a message: control characters escaped, cut to a line's length. */
+struct quoted {
+	char text[400];
+};
+const char *quote_name(struct quoted *quoted, const char *name);
+
+/* 1234567 as "1,234,567". */
+struct grouped {
+	char text[32];
+};
+const char *group_digits(struct grouped *grouped, uint64_t number);
+
+/* Calls work(context, i) on its own thread for each i below threads; 0 on the caller's.
+ * With fewer threads than wanted it goes on, so the work has to be taken from a queue. */
+void parallel_run(
+	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
+
+/* One line on the terminal, rewritten at most five times a second. */
+struct progress {
+	const char *name;
+	bool shown;
+	atomic_uint_fast64_t files;
+	atomic_uint_fast64_t headers;
+	atomic_uint_fast64_t next_ns;
+};
+
+void progress_begin(struct progress *progress, const char *name);
+void progress_tick(struct progress *progress);
+void progress_end(struct progress *progress);
+
+/* What a scan has to complain about: counted, one message each, with an example. */
+enum issue_kind {
+	ISSUE_OUTSIDE,
+	ISSUE_DANGLING,
+	ISSUE_LOOP,
+	ISSUE_UNREADABLE,
+	ISSUE_HEADER,
+	N_ISSUES
+};
+
+struct issue {
+	uint64_t count;
+	int error;
+	struct quoted example; /* the first one in byte order */
+};
+
+struct issues {
+	struct issue of[N_ISSUES];
+};
+
+void issue_add(struct issues *issues, enum issue_kind kind, const char *path, int error);
+void issues_join(struct issues *into, const struct issues *from);
+void issues_log(const struct issues *issues, const char *dataset);
+
+/* What a file's stat and header say. */
+struct facts {
+	uint64_t bytes;
+	int64_t mtime_ns;
+	struct tensor_shape image;
+	bool probed; /* false: the header could not be read now (permission, I/O error) */
+};
+
+struct found {
+	const char *path; /* relative to the root */
+	sample_id id;	  /* SAMPLE_NONE until it has one */
+	bool present;	  /* it is a file that could be examined */
+	struct facts facts;
+};
+
+struct tree {
+	struct found *files; /* by class, then directory, then name */
+	size_t n_files;
+	size_t files_capacity;
+	const char **classes; /* byte order */
+	size_t n_classes;
+	size_t classes_capacity;
+	uint64_t root_files; /* directly in the root, which belong to no class */
+	struct issues issues;
+	struct arena names;
+};
+
+struct scan {
+	const char *name;
+	char *root; /* as configured, without slashes at the end: "" for "/" */
+	char *real; /* its real path, likewise */
+	const char *extensions;
+	bool follow_outside;
+	unsigned threads;
+	const atomic_bool *stop; /* may be NULL */
+	struct progress progress;
+};
+
+/* The absolute path of a file in the tree. 0 or -ENAMETOOLONG. */
+must_check int scan_path(
+	const struct scan *scan, const char *relative, char *ret, size_t size);
+bool scan_stopped(const struct scan *scan);
+/* Whether what the path leads to may be used: it lies in the tree, or need not. */
+bool scan_inside(const struct scan *scan, const char *relative);
+
+/* ImageFolder's order: class, then directory, then name, each in byte order. */
+int path_compare(const char *a, const char *b);
+int found_compare(const void *a, const void *b);
+
+must_check int walk_tree(struct scan *scan, struct tree *ret);
+void tree_free(struct tree *tree);
+
+struct catalogue;
+
+/* Gives the files that the old catalogue knows their ids. */
+must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
+/* Looks at each file; reads the headers of those that are new or changed. */
+must_check int scan_examine(
+	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
+
+/* 0: the content was seen ({0, 0}: no JPEG or PNG header); or -errno. */
+must_check int probe_header(const char *path, struct tensor_shape *ret);
+
+struct row {
+	const char *path; /* relative to the root */
+	struct facts facts;
+	uint32_t label; /* LABEL_NONE: its class is gone */
+	bool gone;
+};
+
+#define LABEL_NONE UINT32_MAX
+
+struct catalogue {
+	struct row *rows; /* the index is the id */
+	size_t n_rows;
+	size_t rows_capacity;
+	const char **classes;
+	size_t n_classes;
+	size_t classes_capacity;
+	char stamp[64]; /* of metadata.csv: bytes and mtime; "" without one */
+	bool unusable;	/* there is a file, and it is not ours or damaged */
+	struct arena names;
+};
+
+/* 0 with an empty catalogue when there is none that can be used; the reason is logged. */
+must_check int catalogue_load(
+	const char *file, const char *source, struct catalogue *ret);
+void catalogue_free(struct catalogue *catalogue);
+
+/* Brings the catalogue up to date with what was examined. *ret_changed: it differs. */
+must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
+	struct tree *tree, bool *ret_changed);
+
+struct metadata;
+
+/* files: what metadata.csv may speak of; their ids are set. Faults: dataset.write. */
+must_check int catalogue_write(const char *file, const struct scan *scan,
+	const struct catalogue *catalogue, struct metadata *metadata,
+	const struct tree *tree);
+
+/* Maps what SQLite says to -errno. */
+int catalogue_errno(sqlite3 *db);
+must_check int catalogue_open_read(const char *file, sqlite3 **ret);
+
+/* Columns of the table that a predicate does not see. */
+bool catalogue_hidden_column(const char *name);
+/* Names that a column of metadata.csv can't have. */
+bool catalogue_reserved_column(const char *name);
+
+enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT };
+
+struct column {
+	char *name;
+	size_t field; /* of a line */
+	enum column_type type;
+	bool seen; /* it has a value in some line */
+};
+
+/* metadata.csv, opened: what stamp it has. *ret = NULL when there is none. */
+must_check int metadata_open(const struct scan *scan, struct metadata **ret);
+void metadata_close(struct metadata **metadata);
+const char *metadata_stamp(const struct metadata *metadata);
+
+/* Finds the columns and their types; what is wrong with the file is logged, and leaves
+ * out a column, or all of them. */
+must_check int metadata_read_columns(struct metadata *metadata);
+const struct column *metadata_columns(const struct metadata *metadata, size_t *ret_n);
+
+/* Calls row for each line; a value is NULL when it is missing. Stops at the first error
+ * that row returns. */
+typedef int metadata_row(void *context, const char *file_name, const char *const *values);
+must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);
+
+struct connection;
+
+struct dataset {
+	char *name;
+	char *source; /* absolute, as configured */
+	char *root;   /* source without slashes at the end */
+	char *file;   /* the catalogue */
+	char **classes;
+	uint32_t n_classes;
+	uint32_t n_ids;
+	uint32_t n_samples;
+	uint64_t total_bytes;
+	uint32_t *labels; /* by id, like the next two */
+	struct tensor_shape *images;
+	uint64_t *file_bytes;
+	roaring_bitmap_t *present; /* ids that are not gone */
+	struct lock lock;
+	struct connection *idle; /* (lock) */
+	unsigned n_idle;	 /* (lock) */
+};
+
+struct connection {
+	struct connection *next;
+	sqlite3 *db;
+	sqlite3_stmt *get;
+};
+
+/* A read-only connection with its statement, for one caller at a time. */
+must_check int connection_take(struct dataset *dataset, struct connection **ret);
+void connection_give(struct dataset *dataset, struct connection *connection);
+void connections_close(struct dataset *dataset);
+
+/* dataset_open with a number of scanning threads. */
+must_check int dataset_open_threads(const struct dataset_config *config,
+	const char *state_dir, const atomic_bool *stop, unsigned threads,
+	struct dataset **ret);

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+
+#include <csv.h>
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/*
+ * metadata.csv is read twice: for the columns and their types, then for the values,
+ * which go straight into the catalogue. Whatever is wrong with it never keeps a dataset
+ * from being opened: a column that can't be used is left out, and a file that is not CSV
+ * gives no columns.
+ */
+
+#define MAX_COLUMNS 256
+#define MAX_NAME 64
+
+struct metadata {
+	const char *dataset;
+	FILE *file;
+	char stamp[64];
+	struct column *columns;
+	size_t n_columns;
+	size_t n_fields;  /* of the header line */
+	size_t file_name; /* the field that has it */
+	bool usable;
+	uint64_t odd_lines; /* with another number of fields */
+	uint64_t first_odd;
+};
+
+/* One pass over the file: fields are gathered until their line is complete. */
+struct pass {
+	struct metadata *metadata;
+	uint64_t line;	    /* in the file */
+	uint64_t n_records; /* with the header */
+	char *text;	    /* fields of the current record, each ended by NUL */
+	size_t text_used;
+	size_t text_size;
+	size_t *starts; /* of fields; SIZE_MAX: empty */
+	size_t n_starts;
+	size_t starts_size;
+	const char **values;
+	int error;
+	int (*record)(struct pass *pass);
+	metadata_row *row;
+	void *context;
+};
+
+static const char *field(const struct pass *pass, size_t i)
+{
+	if (i >= pass->n_starts || pass->starts[i] == SIZE_MAX)
+		return NULL;
+	return pass->text + pass->starts[i];
+}
+
+static int keep_field(struct pass *pass, const char *text, size_t n)
+{
+	size_t *starts = array_grow(
+		pass->starts, pass->n_starts, &pass->starts_size, sizeof(*starts));
+	if (!starts)
+		return -ENOMEM;
+	pass->starts = starts;
+	starts[pass->n_starts++] = text && n ? pass->text_used : SIZE_MAX;
+	if (!text || !n)
+		return 0;
+	if (pass->text_used + n + 1 > pass->text_size) {
+		size_t size = (pass->text_used + n + 1) * 2;
+		char *grown = realloc(pass->text, size);
+		if (!grown)
+			return -ENOMEM;
+		pass->text = grown;
+		pass->text_size = size;
+	}
+	memcpy(pass->text + pass->text_used, text, n);
+	pass->text[pass->text_used + n] = '\0';
+	pass->text_used += n + 1;
+	return 0;
+}
+
+static void on_field(void *text, size_t n, void *context)
+{
+	struct pass *pass = context;
+	if (!pass->error)
+		pass->error = keep_field(pass, text, n);
+}
+
+static void on_record(int terminator, void *context)
+{
+	struct pass *pass = context;
+	(void)terminator;
+	if (!pass->error)
+		pass->error = pass->record(pass);
+	pass->n_records++;
+	pass->n_starts = 0;
+	pass->text_used = 0;
+}
+
+static int parse_error(struct pass *pass, struct csv_parser *parser)
+{
+	if (csv_error(parser) == CSV_ENOMEM)
+		return -ENOMEM;
+	log_warn("dataset %s: metadata.csv:%" PRIu64 ": not valid CSV (a quote that is "
+		 "not closed, or in the middle of a value); its columns are left out",
+		pass->metadata->dataset, pass->line);
+	return -EINVAL;
+}
+
+static int feed(struct pass *pass, struct csv_parser *parser)
+{
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t n;
+	int err = 0;
+	while (!err && (n = getline(&line, &size, pass->metadata->file)) >= 0) {
+		size_t skip = 0;
+		if (pass->line++ == 0 && n >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0)
+			skip = 3; /* a byte order mark */
+		size_t length = (size_t)n - skip;
+		if (csv_parse(parser, line + skip, length, on_field, on_record, pass) !=
+			length)
+			err = parse_error(pass, parser);
+		else
+			err = pass->error;
+	}
+	free(line);
+	if (!err && ferror(pass->metadata->file)) {
+		log_warn("dataset %s: metadata.csv: can't be read; its columns are left "
+			 "out",
+			pass->metadata->dataset);
+		err = -EINVAL;
+	}
+	return err;
+}
+
+static int run_pass(struct pass *pass)
+{
+	struct csv_parser parser;
+	unsigned char options =
+		CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL | CSV_EMPTY_IS_NULL;
+	if (csv_init(&parser, options) != 0)
+		return -ENOMEM;
+	rewind(pass->metadata->file);
+	int err = feed(pass, &parser);
+	if (!err && csv_fini(&parser, on_field, on_record, pass) != 0)
+		err = parse_error(pass, &parser);
+	if (!err)
+		err = pass->error;
+	csv_free(&parser);
+	free(pass->text);
+	free(pass->starts);
+	return err;
+}
+
+static bool identifier(const char *name)
+{
+	if (!isalpha((unsigned char)*name) && *name != '_')
+		return false;
+	for (const char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '_')
+			return false;
+	return strlen(name) <= MAX_NAME;
+}
+
+static bool has_column(const struct metadata *metadata, const char *name)
+{
+	for (size_t i = 0; i < metadata->n_columns; i++)
+		if (strcasecmp(metadata->columns[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Why the column can't be used, or NULL. */
+static const char *column_problem(const struct metadata *metadata, const char *name)
+{
+	if (!name)
+		return "has no name";
+	if (!identifier(name))
+		return "is not a plain name (letters, digits and _, at most 64)";
+	if (catalogue_reserved_column(name))
+		return "is a name that every dataset has already";
+	if (has_column(metadata, name))
+		return "is there twice";
+	if (metadata->n_columns == MAX_COLUMNS)
+		return "is one too many (at most 256)";
+	return NULL;
+}
+
+static int add_column(struct pass *pass, size_t index)
+{
+	struct metadata *metadata = pass->metadata;
+	const char *name = field(pass, index);
+	const char *problem = column_problem(metadata, name);
+	if (problem) {
+		struct quoted quoted;
+		log_warn("dataset %s: metadata.csv:%" PRIu64 ": column %zu, \"%s\", %s; "
+			 "it is left out",
+			metadata->dataset, pass->line, index + 1,
+			quote_name(&quoted, name ? name : ""), problem);
+		return 0;
+	}
+	char *copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	metadata->columns[metadata->n_columns++] =
+		(struct column){.name = copy, .field = index, .type = COLUMN_INTEGER};
+	return 0;
+}
+
+static int read_header(struct pass *pass)
+{
+	struct metadata *metadata = pass->metadata;
+	size_t file_name = SIZE_MAX;
+	int err = 0;
+	for (size_t i = 0; i < pass->n_starts && file_name == SIZE_MAX; i++)
+		if (field(pass, i) && strcmp(field(pass, i), "file_name") == 0)
+			file_name = i;
+	if (file_name == SIZE_MAX) {
+		log_warn("dataset %s: metadata.csv:%" PRIu64 ": the first line has no "
+			 "column file_name; the file is left out",
+			metadata->dataset, pass->line);
+		return -EINVAL;
+	}
+	metadata->file_name = file_name;
+	metadata->n_fields = pass->n_starts;
+	metadata->columns = calloc(MAX_COLUMNS, sizeof(*metadata->columns));
+	if (!metadata->columns)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < pass->n_starts; i++)
+		if (i != file_name)
+			err = add_column(pass, i);
+	return err;
+}
+
+static enum column_type value_type(const char *text)
+{
+	char *end;
+	if (text[strspn(text, "+-0123456789.eE")] != '\0')
+		return COLUMN_TEXT; /* also hexadecimal, inf and nan, which strtod takes
+				     */
+	errno = 0;
+	strtoll(text, &end, 10);
+	if (*end == '\0' && end != text && errno == 0)
+		return COLUMN_INTEGER;
+	double value = strtod(text, &end);
+	return *end == '\0' && end != text && isfinite(value) ? COLUMN_REAL : COLUMN_TEXT;
+}
+
+static void note_fields(struct pass *pass)
+{
+	struct metadata *metadata = pass->metadata;
+	if (pass->n_starts != metadata->n_fields && metadata->odd_lines++ == 0)
+		metadata->first_odd = pass->line;
+}
+
+static int read_types(struct pass *pass)
+{
+	struct metadata *metadata = pass->metadata;
+	if (pass->n_records == 0)
+		return read_header(pass);
+	note_fields(pass);
+	for (size_t i = 0; i < metadata->n_columns; i++) {
+		struct column *column = &metadata->columns[i];
+		const char *value = field(pass, column->field);
+		if (!value)
+			continue;
+		enum column_type type = value_type(value);
+		if (type > column->type)
+			column->type = type;
+		column->seen = true;
+	}
+	return 0;
+}
+
+int metadata_read_columns(struct metadata *metadata)
+{
+	struct pass pass = {.metadata = metadata, .record = read_types};
+	int err = run_pass(&pass);
+	metadata->usable = !err && pass.n_records > 0;
+	if (err || !metadata->usable)
+		return err == -EINVAL ? 0 : err;
+	for (size_t i = 0; i < metadata->n_columns; i++)
+		if (!metadata->columns[i].seen)
+			metadata->columns[i].type = COLUMN_TEXT;
+	if (metadata->odd_lines)
+		log_warn("dataset %s: metadata.csv: %" PRIu64
+			 " lines have another number "
+			 "of fields than the first line's %zu; the first: line %" PRIu64,
+			metadata->dataset, metadata->odd_lines, metadata->n_fields,
+			metadata->first_odd);
+	return 0;
+}
+
+const struct column *metadata_columns(const struct metadata *metadata, size_t *ret_n)
+{
+	*ret_n = metadata->usable ? metadata->n_columns : 0;
+	return metadata->columns;
+}
+
+static int give_row(struct pass *pass)
+{
+	const struct metadata *metadata = pass->metadata;
+	const char *file_name = field(pass, metadata->file_name);
+	if (pass->n_records == 0)
+		return 0;
+	for (size_t i = 0; i < metadata->n_columns; i++)
+		pass->values[i] = field(pass, metadata->columns[i].field);
+	return pass->row(pass->context, file_name ? file_name : "", pass->values);
+}
+
+int metadata_rows(struct metadata *metadata, metadata_row *row, void *context)
+{
+	struct pass pass = {.metadata = metadata, .record = give_row};
+	if (!metadata->usable)
+		return 0;
+	pass.row = row;
+	pass.context = context;
+	pass.values = calloc(MAX_COLUMNS, sizeof(*pass.values));
+	if (!pass.values)
+		return -ENOMEM;
+	int err = run_pass(&pass);
+	free(pass.values);
+	return err;
+}
+
+static int open_file(const struct scan *scan, struct metadata *metadata)
+{
+	char path[PATH_MAX];
+	struct stat status;
+	int err = scan_path(scan, "metadata.csv", path, sizeof(path));
+	if (err)
+		return err;
+	if (stat(path, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return S_ISDIR(status.st_mode) ? -EISDIR : -EINVAL;
+	if (!scan_inside(scan, "metadata.csv"))
+		return -EXDEV;
+	metadata->file = fopen(path, "re");
+	if (!metadata->file || fstat(fileno(metadata->file), &status) < 0)
+		return -errno;
+	snprintf(metadata->stamp, sizeof(metadata->stamp), "%lld %lld.%09ld",
+		(long long)status.st_size, (long long)status.st_mtim.tv_sec,
+		status.st_mtim.tv_nsec);
+	return 0;
+}
+
+int metadata_open(const struct scan *scan, struct metadata **ret)
+{
+	*ret = NULL;
+	struct metadata *metadata = calloc(1, sizeof(*metadata));
+	if (!metadata)
+		return -ENOMEM;
+	metadata->dataset = scan->name;
+	int err = open_file(scan, metadata);
+	if (!err) {
+		*ret = metadata;
+		return 0;
+	}
+	if (err == -EXDEV)
+		log_warn("dataset %s: metadata.csv leads out of the tree; it is left out "
+			 "(symlinks = follow allows it)",
+			scan->name);
+	else if (err != -ENOENT)
+		log_warn("dataset %s: metadata.csv: can't be read: %s; it is left out",
+			scan->name, strerror(-err));
+	metadata_close(&metadata);
+	return 0;
+}
+
+void metadata_close(struct metadata **metadata)
+{
+	struct metadata *old = *metadata;
+	*metadata = NULL;
+	if (!old)
+		return;
+	if (old->file)
+		fclose(old->file);
+	for (size_t i = 0; i < old->n_columns; i++)
+		free(old->columns[i].name);
+	free(old->columns);
+	free(old);
+}
+
+const char *metadata_stamp(const struct metadata *metadata)
+{
+	return metadata ? metadata->stamp : "";
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPECTED "expected a directory per class with images in it: <class>/<file>"
+
+static char *without_slashes(const char *path)
+{
+	size_t n = strlen(path);
+	while (n && path[n - 1] == '/')
+		n--;
+	return strndup(path, n);
+}
+
+static int root_error(const struct dataset_config *config, int err)
+{
+	if (err == -ENOENT)
+		log_error("dataset %s: path %s: does not exist; " EXPECTED, config->name,
+			config->path);
+	else if (err == -ENOTDIR)
+		log_error("dataset %s: path %s: is not a directory; " EXPECTED,
+			config->name, config->path);
+	else
+		log_error("dataset %s: path %s: can't be read: %s", config->name,
+			config->path, strerror(-err));
+	return err;
+}
+
+static int scan_begin(const struct dataset_config *config, struct scan *scan)
+{
+	scan->name = config->name;
+	scan->extensions = config->extensions;
+	scan->follow_outside = config->follow_outside;
+	auto_close int fd = open(config->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return root_error(config, -errno);
+	auto_free char *real = realpath(config->path, NULL);
+	if (!real)
+		return root_error(config, -errno);
+	scan->root = without_slashes(config->path);
+	scan->real = without_slashes(real);
+	return scan->root && scan->real ? 0 : -ENOMEM;
+}
+
+static void scan_end(struct scan *scan)
+{
+	free(scan->root);
+	free(scan->real);
+}
+
+/* A tree without images is a mistake, or a disk that is not mounted: the catalogue must
+ * not lose everything because of it. */
+static int check_tree(const struct scan *scan, const struct tree *tree)
+{
+	char root_files[100] = "";
+	if (tree->root_files)
+		snprintf(root_files, sizeof(root_files),
+			" (%" PRIu64 " files lie in it directly)", tree->root_files);
+	if (tree->n_classes == 0) {
+		log_error("dataset %s: path %s/: has no class directories%s; " EXPECTED,
+			scan->name, scan->root, root_files);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < tree->n_files; i++)
+		if (tree->files[i].present)
+			return 0;
+	log_error("dataset %s: path %s/: no file with an ending of \"%s\" in its %zu "
+		  "class directories%s; " EXPECTED,
+		scan->name, scan->root, scan->extensions, tree->n_classes, root_files);
+	return -ENOENT;
+}
+
+/* Writes the catalogue if it has to be: the metadata is read only then. */
+static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
+	const struct tree *tree, bool changed)
+{
+	struct metadata *metadata;
+	int err = metadata_open(scan, &metadata);
+	if (err)
+		return err;
+	if (strcmp(metadata_stamp(metadata), catalogue->stamp) != 0) {
+		snprintf(catalogue->stamp, sizeof(catalogue->stamp), "%s",
+			metadata_stamp(metadata));
+		changed = true;
+	}
+	if (changed && metadata)
+		err = metadata_read_columns(metadata);
+	if (changed && !err)
+		err = catalogue_write(file, scan, catalogue, metadata, tree);
+	metadata_close(&metadata);
+	return err;
+}
+
+/* Lists and examines the tree, while the terminal shows how far it is. */
+static int look(struct scan *scan, const char *file, struct catalogue *catalogue,
+	struct tree *tree)
+{
+	int err = catalogue_load(file, scan->root, catalogue);
+	if (err)
+		return err;
+	progress_begin(&scan->progress, scan->name);
+	progress_tick(&scan->progress);
+	err = walk_tree(scan, tree);
+	if (!err)
+		err = scan_match(catalogue, tree);
+	if (!err)
+		err = scan_examine(scan, tree, catalogue);
+	progress_end(&scan->progress);
+	if (!err) {
+		issues_log(&tree->issues, scan->name);
+		err = check_tree(scan, tree);
+	}
+	return err;
+}
+
+static int copy_classes(const struct catalogue *catalogue, struct dataset *dataset)
+{
+	dataset->classes = calloc(catalogue->n_classes + 1, sizeof(*dataset->classes));
+	if (!dataset->classes)
+		return -ENOMEM;
+	for (size_t i = 0; i < catalogue->n_classes; i++) {
+		dataset->classes[i] = strdup(catalogue->classes[i]);
+		if (!dataset->classes[i])
+			return -ENOMEM;
+		dataset->n_classes++;
+	}
+	return 0;
+}
+
+static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
+{
+	size_t n = catalogue->n_rows;
+	dataset->labels = calloc(n + 1, sizeof(*dataset->labels));
+	dataset->images = calloc(n + 1, sizeof(*dataset->images));
+	dataset->file_bytes = calloc(n + 1, sizeof(*dataset->file_bytes));
+	dataset->present = roaring_bitmap_create();
+	if (!dataset->labels || !dataset->images || !dataset->file_bytes ||
+		!dataset->present)
+		return -ENOMEM;
+	for (size_t id = 0; id < n; id++) {
+		const struct row *row = &catalogue->rows[id];
+		dataset->labels[id] = row->label;
+		dataset->images[id] = row->facts.image;
+		dataset->file_bytes[id] = row->facts.bytes;
+		if (row->gone)
+			continue;
+		roaring_bitmap_add(dataset->present, (uint32_t)id);
+		dataset->n_samples++;
+		dataset->total_bytes += row->facts.bytes;
+	}
+	roaring_bitmap_run_optimize(dataset->present);
+	dataset->n_ids = (uint32_t)n;
+	return 0;
+}
+
+static int fill(const struct dataset_config *config, struct scan *scan,
+	const char *state_dir, struct dataset *dataset)
+{
+	struct catalogue catalogue = {0};
+	struct tree tree = {0};
+	bool changed;
+	int err = scan_begin(config, scan);
+	if (err)
+		return err;
+	dataset->name = strdup(config->name);
+	dataset->source = strdup(config->path);
+	dataset->root = strdup(scan->root);
+	if (asprintf(&dataset->file, "%s/datasets/%s.sqlite", state_dir, config->name) <
+		0)
+		dataset->file = NULL;
+	if (!dataset->name || !dataset->source || !dataset->root || !dataset->file)
+		return -ENOMEM;
+	err = look(scan, dataset->file, &catalogue, &tree);
+	if (!err)
+		err = catalogue_update(scan, &catalogue, &tree, &changed);
+	if (!err)
+		err = save(scan, dataset->file, &catalogue, &tree, changed);
+	if (!err)
+		err = copy_classes(&catalogue, dataset);
+	if (!err)
+		err = copy_rows(&catalogue, dataset);
+	tree_free(&tree);
+	catalogue_free(&catalogue);
+	return err;
+}
+
+int dataset_open_threads(const struct dataset_config *config, const char *state_dir,
+	const atomic_bool *stop, unsigned threads, struct dataset **ret)
+{
+	ensure(config->extensions && threads > 0 && !strchr(config->name, '/'));
+	struct scan scan = {.threads = threads, .stop = stop};
+	*ret = NULL;
+	struct dataset *dataset = calloc(1, sizeof(*dataset));
+	if (!dataset)
+		return -ENOMEM;
+	lock_init(&dataset->lock, LOCK_RANK_DATASET, "dataset connections");
+	int err = fill(config, &scan, state_dir, dataset);
+	scan_end(&scan);
+	if (err) {
+		dataset_close(&dataset);
+		return err;
+	}
+	struct grouped samples, classes;
+	log_info("dataset %s: %s samples in %s classes", dataset->name,
+		group_digits(&samples, dataset->n_samples),
+		group_digits(&classes, dataset->n_classes));
+	*ret = dataset;
+	return 0;
+}
+
+int dataset_open(const struct dataset_config *config, const char *state_dir,
+	const atomic_bool *stop, struct dataset **ret)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	return dataset_open_threads(
+		config, state_dir, stop, cpus > 0 ? (unsigned)cpus : 1, ret);
+}
+
+void dataset_close(struct dataset **dataset)
+{
+	struct dataset *old = *dataset;
+	*dataset = NULL;
+	if (!old)
+		return;
+	connections_close(old);
+	lock_destroy(&old->lock);
+	for (uint32_t i = 0; i < old->n_classes; i++)
+		free(old->classes[i]);
+	free(old->classes);
+	free(old->labels);
+	free(old->images);
+	free(old->file_bytes);
+	if (old->present)
+		roaring_bitmap_free(old->present);
+	free(old->name);
+	free(old->source);
+	free(old->root);
+	free(old->file);
+	free(old);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a scan tells the person who waits for it. */
+
+#define INTERVAL_NS 200000000u
+
+void progress_begin(struct progress *progress, const char *name)
+{
+	*progress = (struct progress){
+		.name = name,
+		.shown = isatty(STDERR_FILENO) == 1,
+	};
+}
+
+static void write_terminal(const char *text, size_t n)
+{
+	ssize_t ignored = write(STDERR_FILENO, text, n);
+	(void)ignored; /* the terminal is gone: nobody to show it to */
+}
+
+/* The thread that moves next_ns on is the one that prints. */
+void progress_tick(struct progress *progress)
+{
+	if (!progress->shown)
+		return;
+	uint_fast64_t next = atomic_load(&progress->next_ns);
+	uint64_t now = clock_now_ns();
+	if (now < next || !atomic_compare_exchange_strong(
+				  &progress->next_ns, &next, now + INTERVAL_NS))
+		return;
+	struct grouped files, headers;
+	char line[256];
+	int n = snprintf(line, sizeof(line),
+		"\rscanning %.128s: %s files, %s headers\033[K", progress->name,
+		group_digits(&files, atomic_load(&progress->files)),
+		group_digits(&headers, atomic_load(&progress->headers)));
+	write_terminal(line, (size_t)n);
+}
+
+void progress_end(struct progress *progress)
+{
+	static const char clear[] = "\r\033[K";
+	if (progress->shown)
+		write_terminal(clear, sizeof(clear) - 1);
+	progress->shown = false;
+}
+
+static void issue_merge(struct issue *into, const struct issue *from)
+{
+	bool first = from->count &&
+		     (!into->count || strcmp(from->example.text, into->example.text) < 0);
+	uint64_t count = into->count + from->count;
+	if (first)
+		*into = *from;
+	into->count = count;
+}
+
+void issue_add(struct issues *issues, enum issue_kind kind, const char *path, int error)
+{
+	struct issue issue = {.count = 1, .error = error};
+	quote_name(&issue.example, path);
+	issue_merge(&issues->of[kind], &issue);
+}
+
+void issues_join(struct issues *into, const struct issues *from)
+{
+	for (int i = 0; i < N_ISSUES; i++)
+		issue_merge(&into->of[i], &from->of[i]);
+}
+
+void issues_log(const struct issues *issues, const char *dataset)
+{
+	static const char *const texts[N_ISSUES] = {
+		[ISSUE_OUTSIDE] = "symbolic links that leave the tree were skipped "
+				  "(symlinks = follow allows them)",
+		[ISSUE_DANGLING] = "symbolic links that lead nowhere were skipped",
+		[ISSUE_LOOP] = "symbolic links that lead in a circle, or through more "
+			       "than two linked directories, were skipped",
+		[ISSUE_UNREADABLE] = "entries could not be read and were skipped",
+		[ISSUE_HEADER] = "files have no readable JPEG or PNG header and will "
+				 "fail when they are read as images",
+	};
+	for (int i = 0; i < N_ISSUES; i++) {
+		const struct issue *issue = &issues->of[i];
+		if (issue->count)
+			log_warn("dataset %s: %" PRIu64 " %s; the first: %s%s%s", dataset,
+				issue->count, texts[i], issue->example.text,
+				issue->error ? ": " : "",
+				issue->error ? strerror(-issue->error) : "");
+	}
+}

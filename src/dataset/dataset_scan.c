@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/dataset_internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What is in the tree: which files are known already, and what the others are. */
+
+int scan_path(const struct scan *scan, const char *relative, char *ret, size_t size)
+{
+	int n = snprintf(ret, size, "%s/%s", scan->root, relative);
+	return (size_t)n < size ? 0 : -ENAMETOOLONG;
+}
+
+bool scan_stopped(const struct scan *scan)
+{
+	return scan->stop && atomic_load_explicit(scan->stop, memory_order_relaxed);
+}
+
+bool scan_inside(const struct scan *scan, const char *relative)
+{
+	char path[PATH_MAX];
+	if (scan->follow_outside)
+		return true;
+	if (scan_path(scan, relative, path, sizeof(path)) < 0)
+		return false;
+	auto_free char *target = realpath(path, NULL);
+	size_t n = strlen(scan->real);
+	return target && strncmp(target, scan->real, n) == 0 &&
+	       (target[n] == '/' || target[n] == '\0');
+}
+
+static int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+	return order ? order : (a_length > b_length) - (a_length < b_length);
+}
+
+int path_compare(const char *a, const char *b)
+{
+	int order = compare_spans(a, strcspn(a, "/"), b, strcspn(b, "/"));
+	if (order)
+		return order;
+	const char *a_slash = strrchr(a, '/'), *b_slash = strrchr(b, '/');
+	if (!a_slash || !b_slash)
+		return strcmp(a, b);
+	order = compare_spans(a, (size_t)(a_slash - a), b, (size_t)(b_slash - b));
+	return order ? order : strcmp(a_slash, b_slash);
+}
+
+int found_compare(const void *a, const void *b)
+{
+	return path_compare(
+		((const struct found *)a)->path, ((const struct found *)b)->path);
+}
+
+/* Gives the files that the old catalogue knows their ids: both lists are sorted. */
+int scan_match(const struct catalogue *catalogue, struct tree *tree)
+{
+	size_t n = catalogue->n_rows;
+	struct found *known = calloc(n + 1, sizeof(*known));
+	if (!known)
+		return -ENOMEM;
+	for (size_t id = 0; id < n; id++)
+		known[id] = (struct found){
+			.path = catalogue->rows[id].path, .id = (sample_id)id};
+	qsort(known, n, sizeof(*known), found_compare);
+	for (size_t i = 0, k = 0; i < tree->n_files && k < n;) {
+		int order = path_compare(tree->files[i].path, known[k].path);
+		if (order == 0)
+			tree->files[i].id = known[k].id;
+		i += order <= 0;
+		k += order >= 0;
+	}
+	free(known);
+	return 0;
+}
+
+struct examination {
+	struct scan *scan;
+	struct tree *tree;
+	const struct catalogue *catalogue;
+	struct issues *issues; /* per worker */
+	atomic_size_t next;
+};
+
+#define BATCH 32
+
+/* Whether the file is a sample; what is known about it goes to its facts. */
+static bool examine_file(struct examination *examination, struct found *found,
+	const struct row *old, struct issues *issues)
+{
+	struct scan *scan = examination->scan;
+	struct facts *facts = &found->facts;
+	char path[PATH_MAX];
+	struct stat stat_;
+	int err = scan_path(scan, found->path, path, sizeof(path));
+	if (!err && stat(path, &stat_) < 0)
+		err = -errno;
+	if (err && err != -ENOENT)
+		issue_add(issues, ISSUE_UNREADABLE, found->path, err);
+	if (err || !S_ISREG(stat_.st_mode))
+		return false;
+	*facts = (struct facts){.bytes = (uint64_t)stat_.st_size};
+	facts->mtime_ns = (int64_t)stat_.st_mtim.tv_sec * 1000000000;
+	facts->mtime_ns += stat_.st_mtim.tv_nsec;
+	if (old && old->facts.probed && old->facts.bytes == facts->bytes &&
+		old->facts.mtime_ns == facts->mtime_ns) {
+		facts->image = old->facts.image;
+		facts->probed = true;
+	} else {
+		err = probe_header(path, &facts->image);
+		facts->probed = !err;
+		atomic_fetch_add_explicit(
+			&scan->progress.headers, 1, memory_order_relaxed);
+	}
+	if (!facts->image.width || !facts->image.height)
+		issue_add(issues, ISSUE_HEADER, found->path, err);
+	return true;
+}
+
+static void examine_some(void *context, unsigned worker)
+{
+	struct examination *examination = context;
+	struct tree *tree = examination->tree;
+	struct issues *issues = &examination->issues[worker];
+	size_t begin;
+	while ((begin = atomic_fetch_add(&examination->next, BATCH)) < tree->n_files) {
+		size_t end = begin + BATCH;
+		for (size_t i = begin; i < end && i < tree->n_files; i++) {
+			struct found *found = &tree->files[i];
+			const struct row *old = NULL;
+			if (scan_stopped(examination->scan))
+				return;
+			if (found->id != SAMPLE_NONE)
+				old = &examination->catalogue->rows[found->id];
+			found->present = examine_file(examination, found, old, issues);
+			progress_tick(&examination->scan->progress);
+		}
+	}
+}
+
+int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *catalogue)
+{
+	struct examination examination = {scan, tree, catalogue, NULL, 0};
+	examination.issues = calloc(scan->threads, sizeof(*examination.issues));
+	if (!examination.issues)
+		return -ENOMEM;
+	parallel_run(scan->threads, examine_some, &examination);
+	for (unsigned i = 0; i < scan->threads; i++)
+		issues_join(&tree->issues, &examination.issues[i]);
+	free(examination.issues);
+	return scan_stopped(scan) ? -EINTR : 0;
+}

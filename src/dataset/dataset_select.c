@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/*
+ * Predicates. The expression is put between parentheses into one SELECT, so three things
+ * keep it what it is meant to be: a look at its text (it can't close that parenthesis,
+ * nor start a comment or another statement), SQLite's authorizer (it can read the
+ * columns of a row and call harmless functions), and a limit on steps.
+ */
+
+#define STEPS_BASE 100000
+#define STEPS_PER_ROW 1000
+#define STEPS_AT_ONCE 1000 /* between two calls of the progress handler */
+
+static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "floor",
+	"glob", "ifnull", "iif", "instr", "length", "like", "lower", "ltrim", "max",
+	"min", "mod", "nullif", "round", "rtrim", "sign", "substr", "substring", "trim",
+	"typeof", "unicode", "upper"};
+
+struct guard {
+	int selects;
+	int64_t steps_left;
+	char message[200]; /* why something was refused, or empty */
+};
+
+static printf_like(2, 3) int refuse(struct guard *guard, const char *format, ...)
+{
+	va_list args;
+	if (guard->message[0])
+		return SQLITE_DENY;
+	va_start(args, format);
+	vsnprintf(guard->message, sizeof(guard->message), format, args);
+	va_end(args);
+	return SQLITE_DENY;
+}
+
+static bool known_function(const char *name)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (strcasecmp(functions[i], name) == 0)
+			return true;
+	return false;
+}
+
+static int authorize(void *context, int action, const char *first, const char *second,
+	const char *database, const char *trigger)
+{
+	struct guard *guard = context;
+	(void)database;
+	(void)trigger;
+	switch (action) {
+	case SQLITE_SELECT:
+		if (guard->selects++ == 0)
+			return SQLITE_OK;
+		return refuse(guard, "subqueries are not allowed");
+	case SQLITE_READ:
+		if (strcasecmp(first, "samples") != 0)
+			return refuse(guard, "table %s can't be used", first);
+		if (catalogue_hidden_column(second))
+			return refuse(guard, "no such column: %s", second);
+		return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		if (known_function(second))
+			return SQLITE_OK;
+		return refuse(guard, "function %s() is not allowed", second);
+	default:
+		return refuse(guard, "only an expression is allowed");
+	}
+}
+
+static int count_steps(void *context)
+{
+	struct guard *guard = context;
+	guard->steps_left -= STEPS_AT_ONCE;
+	if (guard->steps_left > 0)
+		return 0;
+	refuse(guard, "it takes too many steps");
+	return 1;
+}
+
+/* The end of the quoted part that begins here, or NULL when it is not closed. A doubled
+ * quote inside is taken as an end and a new beginning, which comes to the same. */
+static const char *skip_quoted(const char *text)
+{
+	return strchr(text + 1, *text == '[' ? ']' : *text);
+}
+
+/* What is wrong with the text, or NULL. */
+static const char *text_problem(const char *text)
+{
+	int depth = 0;
+	if (text[strspn(text, " \t\r\n\f\v")] == '\0')
+		return "it is empty";
+	for (; *text; text++) {
+		if (strchr("'\"`[", *text)) {
+			text = skip_quoted(text);
+			if (!text)
+				return "a quote is not closed";
+		} else if (*text == ';') {
+			return "';' is not allowed";
+		} else if (strncmp(text, "--", 2) == 0 || strncmp(text, "/*", 2) == 0) {
+			return "comments are not allowed";
+		} else if (*text == '(') {
+			depth++;
+		} else if (*text == ')' && --depth < 0) {
+			return "')' without '('";
+		}
+	}
+	return depth ? "'(' without ')'" : NULL;
+}
+
+static void print_columns(FILE *out, sqlite3 *db)
+{
+	sqlite3_stmt *statement = NULL;
+	if (sqlite3_prepare_v2(db, "SELECT * FROM samples", -1, &statement, NULL))
+		return;
+	bool first = true;
+	for (int i = 0; i < sqlite3_column_count(statement); i++) {
+		const char *name = sqlite3_column_name(statement, i);
+		if (!name || catalogue_hidden_column(name))
+			continue;
+		const char *quote =
+			sqlite3_keyword_check(name, (int)strlen(name)) ? "\"" : "";
+		fprintf(out, "%s%s%s%s", first ? "" : ", ", quote, name, quote);
+		first = false;
+	}
+	sqlite3_finalize(statement);
+}
+
+/* -EINVAL, and the message for the person who wrote the predicate. */
+static int bad_predicate(
+	sqlite3 *db, const char *where, const char *problem, char **ret_message)
+{
+	size_t size;
+	FILE *out = open_memstream(ret_message, &size);
+	if (!out)
+		return -ENOMEM;
+	sqlite3_set_authorizer(db, NULL, NULL);
+	fprintf(out, "predicate \"%s\": %s", where, problem);
+	if (strstr(problem, "no such column") && strchr(where, '"'))
+		fputs(" (text stands in single quotes: 'text')", out);
+	fputs("; columns: ", out);
+	print_columns(out, db);
+	if (strstr(problem, "function")) {
+		fputs("; functions:", out);
+		for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+			fprintf(out, " %s", functions[i]);
+	}
+	if (fclose(out) == 0)
+		return -EINVAL;
+	free(*ret_message);
+	*ret_message = NULL;
+	return -ENOMEM;
+}
+
+/* What SQLite says, or what the guard knows better. */
+static int statement_error(sqlite3 *db, const struct dataset *dataset,
+	const struct guard *guard, const char *where, char **ret_message)
+{
+	int code = sqlite3_errcode(db) & 0xff;
+	if (guard->message[0])
+		return bad_predicate(db, where, guard->message, ret_message);
+	if (code == SQLITE_ERROR || code == SQLITE_TOOBIG || code == SQLITE_MISMATCH) {
+		auto_free char *problem = strdup(sqlite3_errmsg(db));
+		return problem ? bad_predicate(db, where, problem, ret_message) : -ENOMEM;
+	}
+	int err = catalogue_errno(db);
+	log_error("catalogue %s: can't be read: %s", dataset->file, sqlite3_errmsg(db));
+	return err;
+}
+
+static int guarded_connection(
+	const struct dataset *dataset, struct guard *guard, sqlite3 **ret)
+{
+	sqlite3 *db;
+	int err = catalogue_open_read(dataset->file, &db);
+	if (err) {
+		if (err == -ENOENT)
+			log_error("catalogue %s: is gone", dataset->file);
+		return err;
+	}
+	/* "text" in double quotes must be a column, or a typing error goes unnoticed. */
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1000000);
+	sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 1000000);
+	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 500);
+	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
+	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+	/* The schema is loaded now, so that the guard sees only the predicate. */
+	if (sqlite3_table_column_metadata(
+		    db, NULL, "samples", "id", NULL, NULL, NULL, NULL, NULL)) {
+		err = catalogue_errno(db);
+		log_error("catalogue %s: can't be read: %s", dataset->file,
+			sqlite3_errmsg(db));
+		sqlite3_close(db);
+		return err;
+	}
+	guard->steps_left = STEPS_BASE + (int64_t)dataset->n_ids * STEPS_PER_ROW;
+	sqlite3_set_authorizer(db, authorize, guard);
+	sqlite3_progress_handler(db, STEPS_AT_ONCE, count_steps, guard);
+	*ret = db;
+	return 0;
+}
+
+static int collect(
+	const struct dataset *dataset, sqlite3_stmt *statement, roaring_bitmap_t *into)
+{
+	int code;
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+		sqlite3_int64 id = sqlite3_column_int64(statement, 0);
+		if (id >= 0 && id < dataset->n_ids &&
+			roaring_bitmap_contains(dataset->present, (uint32_t)id))
+			roaring_bitmap_add(into, (uint32_t)id);
+	}
+	return code;
+}
+
+static int select_where(struct dataset *dataset, sqlite3 *db, struct guard *guard,
+	const char *where, roaring_bitmap_t *into, char **ret_message)
+{
+	sqlite3_stmt *statement = NULL;
+	auto_free char *sql = NULL;
+	const char *tail = "";
+	const char *problem = text_problem(where);
+	if (problem)
+		return bad_predicate(db, where, problem, ret_message);
+	if (asprintf(&sql, "SELECT id FROM samples WHERE (%s\n)", where) < 0) {
+		sql = NULL;
+		return -ENOMEM;
+	}
+	int err = 0;
+	if (sqlite3_prepare_v2(db, sql, -1, &statement, &tail) != SQLITE_OK)
+		err = statement_error(db, dataset, guard, where, ret_message);
+	else if (*tail || sqlite3_column_count(statement) != 1)
+		err = bad_predicate(
+			db, where, "only one expression is allowed", ret_message);
+	else if (sqlite3_bind_parameter_count(statement) != 0)
+		err = bad_predicate(
+			db, where, "it has a parameter (?, :, @ or $)", ret_message);
+	else if (collect(dataset, statement, into) != SQLITE_DONE)
+		err = statement_error(db, dataset, guard, where, ret_message);
+	sqlite3_finalize(statement);
+	return err;
+}
+
+int dataset_select(struct dataset *dataset, const char *where, roaring_bitmap_t **ret,
+	char **ret_message)
+{
+	struct guard guard = {.selects = 0};
+	sqlite3 *db = NULL;
+	*ret = NULL;
+	*ret_message = NULL;
+	if (!where) {
+		*ret = roaring_bitmap_copy(dataset->present);
+		return *ret ? 0 : -ENOMEM;
+	}
+	roaring_bitmap_t *selected = roaring_bitmap_create();
+	if (!selected)
+		return -ENOMEM;
+	int err = guarded_connection(dataset, &guard, &db);
+	if (!err) {
+		err = select_where(dataset, db, &guard, where, selected, ret_message);
+		sqlite3_close(db);
+	}
+	if (err) {
+		roaring_bitmap_free(selected);
+		return err;
+	}
+	roaring_bitmap_run_optimize(selected);
+	*ret = selected;
+	return 0;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From the old catalogue and the tree as it is now to the new catalogue. */
+
+struct changes {
+	uint64_t added;
+	uint64_t changed;
+	uint64_t returned;
+	uint64_t gone;
+	bool classes;
+};
+
+static int add_row(struct catalogue *catalogue, struct found *found)
+{
+	struct row *rows = array_grow(catalogue->rows, catalogue->n_rows,
+		&catalogue->rows_capacity, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	catalogue->rows = rows;
+	if (catalogue->n_rows == SAMPLE_NONE) {
+		log_error("a dataset can't have more than %u files", SAMPLE_NONE);
+		return -EOVERFLOW;
+	}
+	const char *path = arena_text(&catalogue->names, found->path);
+	if (!path)
+		return -ENOMEM;
+	found->id = (sample_id)catalogue->n_rows;
+	rows[catalogue->n_rows++] = (struct row){.path = path, .facts = found->facts};
+	return 0;
+}
+
+static bool facts_equal(const struct facts *a, const struct facts *b)
+{
+	return a->bytes == b->bytes && a->mtime_ns == b->mtime_ns &&
+	       a->image.width == b->image.width && a->image.height == b->image.height &&
+	       a->probed == b->probed;
+}
+
+static void update_row(
+	struct row *row, const struct found *found, struct changes *changes)
+{
+	if (row->gone)
+		changes->returned++;
+	else if (!facts_equal(&row->facts, &found->facts))
+		changes->changed++;
+	row->facts = found->facts;
+	row->gone = false;
+}
+
+static int update_rows(
+	struct catalogue *catalogue, struct tree *tree, struct changes *changes)
+{
+	size_t n_old = catalogue->n_rows;
+	bool *kept = calloc(n_old + 1, sizeof(*kept));
+	int err = kept ? 0 : -ENOMEM;
+	for (size_t i = 0; !err && i < tree->n_files; i++) {
+		struct found *found = &tree->files[i];
+		if (!found->present)
+			continue;
+		if (found->id == SAMPLE_NONE) {
+			err = add_row(catalogue, found);
+			changes->added++;
+		} else {
+			kept[found->id] = true;
+			update_row(&catalogue->rows[found->id], found, changes);
+		}
+	}
+	for (size_t id = 0; !err && id < n_old; id++) {
+		struct row *row = &catalogue->rows[id];
+		if (kept[id] || row->gone)
+			continue;
+		row->gone = true;
+		changes->gone++;
+	}
+	free(kept);
+	return err;
+}
+
+/* The label of the class that the first part of the path is. */
+static uint32_t find_label(const struct catalogue *catalogue, const char *path)
+{
+	size_t length = strcspn(path, "/");
+	size_t low = 0, high = catalogue->n_classes;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const char *name = catalogue->classes[middle];
+		int order = strncmp(path, name, length);
+		if (order == 0)
+			order = name[length] ? -1 : 0;
+		if (order == 0)
+			return (uint32_t)middle;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return LABEL_NONE;
+}
+
+/* Jobs that are under way learn another meaning of a label: that is worth a message. */
+static void report_labels(const struct scan *scan, const struct catalogue *catalogue,
+	const char *const *old_classes, size_t n_old)
+{
+	for (size_t i = 0; i < n_old; i++) {
+		uint32_t label = find_label(catalogue, old_classes[i]);
+		struct quoted name;
+		if (label == i || label == LABEL_NONE)
+			continue;
+		log_warn("dataset %s: there are other classes than before, so labels "
+			 "changed: %s was %zu and is %u now",
+			scan->name, quote_name(&name, old_classes[i]), i, label);
+		return;
+	}
+}
+
+static bool classes_equal(const struct catalogue *catalogue, const struct tree *tree)
+{
+	if (catalogue->n_classes != tree->n_classes)
+		return false;
+	for (size_t i = 0; i < tree->n_classes; i++)
+		if (strcmp(catalogue->classes[i], tree->classes[i]) != 0)
+			return false;
+	return true;
+}
+
+static int update_classes(const struct scan *scan, struct catalogue *catalogue,
+	const struct tree *tree, struct changes *changes)
+{
+	if (classes_equal(catalogue, tree))
+		return 0;
+	const char **classes = calloc(tree->n_classes + 1, sizeof(*classes));
+	if (!classes)
+		return -ENOMEM;
+	for (size_t i = 0; i < tree->n_classes; i++) {
+		classes[i] = arena_text(&catalogue->names, tree->classes[i]);
+		if (!classes[i]) {
+			free(classes);
+			return -ENOMEM;
+		}
+	}
+	auto_free const char **old_classes = catalogue->classes;
+	size_t n_old = catalogue->n_classes;
+	catalogue->classes = classes;
+	catalogue->n_classes = tree->n_classes;
+	report_labels(scan, catalogue, old_classes, n_old);
+	changes->classes = true;
+	return 0;
+}
+
+static void report_empty_classes(const struct scan *scan,
+	const struct catalogue *catalogue, const uint64_t *counts)
+{
+	char names[512] = "";
+	size_t used = 0, n = 0;
+	for (size_t i = 0; i < catalogue->n_classes; i++) {
+		struct quoted name;
+		if (counts[i] || n++ >= 8)
+			continue;
+		int length = snprintf(names + used, sizeof(names) - used, "%s%s",
+			used ? ", " : "", quote_name(&name, catalogue->classes[i]));
+		used += (size_t)length;
+		if (used >= sizeof(names))
+			used = sizeof(names) - 1;
+	}
+	if (n)
+		log_warn("dataset %s: %zu classes have no image: %s%s (they keep their "
+			 "labels; torchvision refuses such a tree)",
+			scan->name, n, names, n > 8 ? ", ..." : "");
+}
+
+static int assign_labels(const struct scan *scan, struct catalogue *catalogue)
+{
+	auto_free uint64_t *counts = calloc(catalogue->n_classes + 1, sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	for (size_t id = 0; id < catalogue->n_rows; id++) {
+		struct row *row = &catalogue->rows[id];
+		row->label = find_label(catalogue, row->path);
+		if (!row->gone && row->label != LABEL_NONE)
+			counts[row->label]++;
+	}
+	report_empty_classes(scan, catalogue, counts);
+	return 0;
+}
+
+int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
+	struct tree *tree, bool *ret_changed)
+{
+	struct changes changes = {0};
+	bool first = catalogue->n_rows == 0;
+	int err = update_rows(catalogue, tree, &changes);
+	if (!err)
+		err = update_classes(scan, catalogue, tree, &changes);
+	if (!err)
+		err = assign_labels(scan, catalogue);
+	if (err)
+		return err;
+	*ret_changed = changes.added || changes.changed || changes.returned ||
+		       changes.gone || changes.classes;
+	struct grouped added, changed, returned, gone;
+	if (*ret_changed && !first)
+		log_info("dataset %s: %s files are new, %s changed, %s came back, %s are "
+			 "gone",
+			scan->name, group_digits(&added, changes.added),
+			group_digits(&changed, changes.changed),
+			group_digits(&returned, changes.returned),
+			group_digits(&gone, changes.gone));
+	return 0;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/dataset_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES (256 * 1024)
+#define ALIGNMENT 16
+
+struct arena_block {
+	struct arena_block *next;
+	size_t bytes;
+	_Alignas(ALIGNMENT) char data[];
+};
+
+void *arena_alloc(struct arena *arena, size_t bytes)
+{
+	bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	if (bytes > arena->left) {
+		size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+		struct arena_block *block = malloc(sizeof(*block) + size);
+		if (!block)
+			return NULL;
+		*block = (struct arena_block){.next = arena->blocks, .bytes = size};
+		arena->blocks = block;
+		arena->left = size;
+	}
+	void *result = arena->blocks->data + arena->blocks->bytes - arena->left;
+	arena->left -= bytes;
+	return result;
+}
+
+char *arena_text(struct arena *arena, const char *text)
+{
+	size_t n = strlen(text) + 1;
+	char *copy = arena_alloc(arena, n);
+	return copy ? memcpy(copy, text, n) : NULL;
+}
+
+void arena_join(struct arena *into, struct arena *from)
+{
+	struct arena_block **end = &from->blocks;
+	while (*end)
+		end = &(*end)->next;
+	*end = into->blocks;
+	if (from->blocks)
+		*into = (struct arena){.blocks = from->blocks, .left = 0};
+	*from = (struct arena){0};
+}
+
+void arena_free(struct arena *arena)
+{
+	while (arena->blocks) {
+		struct arena_block *block = arena->blocks;
+		arena->blocks = block->next;
+		free(block);
+	}
+	arena->left = 0;
+}
+
+void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes)
+{
+	if (n < *capacity)
+		return items;
+	size_t wanted = *capacity ? *capacity * 2 : 64;
+	void *grown = reallocarray(items, wanted, item_bytes);
+	if (grown)
+		*capacity = wanted;
+	return grown;
+}
+
+const char *quote_name(struct quoted *quoted, const char *name)
+{
+	char *out = quoted->text;
+	const char *end = quoted->text + sizeof(quoted->text) - 8;
+	for (; *name && out < end; name++) {
+		unsigned char c = (unsigned char)*name;
+		if (c < 0x20 || c == 0x7f)
+			out += sprintf(out, "\\x%02x", c);
+		else
+			*out++ = *name;
+	}
+	strcpy(out, *name ? "..." : "");
+	return quoted->text;
+}
+
+const char *group_digits(struct grouped *grouped, uint64_t number)
+{
+	char *out = grouped->text + sizeof(grouped->text) - 1;
+	*out = '\0';
+	int digits = 0;
+	do {
+		if (digits && digits % 3 == 0)
+			*--out = ',';
+		*--out = (char)('0' + number % 10);
+		number /= 10;
+		digits++;
+	} while (number);
+	return out;
+}
+
+struct parallel_call {
+	void (*work)(void *context, unsigned worker);
+	void *context;
+	unsigned worker;
+	pthread_t thread;
+};
+
+static void *run_call(void *argument)
+{
+	struct parallel_call *call = argument;
+	call->work(call->context, call->worker);
+	return NULL;
+}
+
+void parallel_run(
+	unsigned threads, void (*work)(void *context, unsigned worker), void *context)
+{
+	unsigned started = 1;
+	struct parallel_call *calls = calloc(threads, sizeof(*calls));
+	for (; calls && started < threads; started++) {
+		struct parallel_call *call = &calls[started];
+		*call = (struct parallel_call){work, context, started, 0};
+		if (pthread_create(&call->thread, NULL, run_call, call) != 0)
+			break;
+	}
+	work(context, 0);
+	for (unsigned i = 1; calls && i < started; i++)
+		pthread_join(calls[i].thread, NULL);
+	free(calls);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "dataset/dataset_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/*
+ * Lists the tree with several threads: each takes a directory from a common stack, lists
+ * it, and puts back the directories it found. Only names are gathered here; what the
+ * threads found is sorted in the end, so the result does not depend on them.
+ */
+
+/* So that links between directories can't multiply the tree beyond all bounds. */
+#define MAX_LINKED_DIRECTORIES 2
+
+struct dir {
+	struct dir *next;
+	const struct dir *parent; /* NULL: this is the root */
+	dev_t device;
+	ino_t inode;
+	unsigned links; /* symbolic links on the way to it */
+	char path[];	/* relative to the root, "" for it */
+};
+
+struct walk {
+	struct scan *scan;
+	struct tree *parts; /* one per worker */
+	struct lock lock;
+	pthread_cond_t wake;
+	struct dir *stack; /* (lock) */
+	unsigned busy;	   /* (lock) directories being listed */
+	int error;	   /* (lock) */
+};
+
+struct entry {
+	const char *name;
+	char path[PATH_MAX]; /* relative */
+	struct stat stat;    /* of what it is or leads to */
+	bool link;
+};
+
+static struct dir *take_dir(struct walk *walk)
+{
+	LOCK_SCOPE(&walk->lock);
+	while (!walk->stack && walk->busy && !walk->error)
+		lock_wait(&walk->lock, &walk->wake);
+	if (!walk->stack || walk->error)
+		return NULL;
+	struct dir *dir = walk->stack;
+	walk->stack = dir->next;
+	walk->busy++;
+	return dir;
+}
+
+static void push_dir(struct walk *walk, struct dir *dir)
+{
+	LOCK_SCOPE(&walk->lock);
+	dir->next = walk->stack;
+	walk->stack = dir;
+	pthread_cond_signal(&walk->wake);
+}
+
+static void finish_dir(struct walk *walk, int error)
+{
+	LOCK_SCOPE(&walk->lock);
+	walk->busy--;
+	if (error && !walk->error)
+		walk->error = error;
+	pthread_cond_broadcast(&walk->wake);
+}
+
+static struct dir *dir_new(
+	struct tree *part, const struct dir *parent, const char *path, unsigned links)
+{
+	size_t n = strlen(path) + 1;
+	struct dir *dir = arena_alloc(&part->names, sizeof(*dir) + n);
+	if (!dir)
+		return NULL;
+	*dir = (struct dir){.parent = parent, .links = links};
+	memcpy(dir->path, path, n);
+	return dir;
+}
+
+static bool wanted_name(const char *extensions, const char *name)
+{
+	if (strcmp(extensions, "*") == 0)
+		return true;
+	size_t length = strlen(name);
+	for (const char *word = extensions; *word;) {
+		size_t n = strcspn(word, " ");
+		if (n && length > n + 1 && name[length - n - 1] == '.' &&
+			strncasecmp(name + length - n, word, n) == 0)
+			return true;
+		word += n + (word[n] == ' ');
+	}
+	return false;
+}
+
+static int add_file(struct walk *walk, struct tree *part, const struct entry *entry)
+{
+	struct found *files = array_grow(
+		part->files, part->n_files, &part->files_capacity, sizeof(*files));
+	if (!files)
+		return -ENOMEM;
+	part->files = files;
+	const char *path = arena_text(&part->names, entry->path);
+	if (!path)
+		return -ENOMEM;
+	files[part->n_files++] = (struct found){.path = path, .id = SAMPLE_NONE};
+	atomic_fetch_add_explicit(&walk->scan->progress.files, 1, memory_order_relaxed);
+	return 0;
+}
+
+static int add_class(struct tree *part, const char *name)
+{
+	const char **classes = array_grow(part->classes, part->n_classes,
+		&part->classes_capacity, sizeof(*classes));
+	if (!classes)
+		return -ENOMEM;
+	part->classes = classes;
+	const char *copy = arena_text(&part->names, name);
+	if (!copy)
+		return -ENOMEM;
+	classes[part->n_classes++] = copy;
+	return 0;
+}
+
+/* Whether following the link to this directory would lead back to where we are. */
+static bool leads_back(const struct dir *dir, const struct stat *target)
+{
+	for (; dir; dir = dir->parent)
+		if (dir->device == target->st_dev && dir->inode == target->st_ino)
+			return true;
+	return false;
+}
+
+/* Whether the entry, if it is a link, may be followed. */
+static bool allowed_link(struct walk *walk, struct tree *part, const struct dir *dir,
+	const struct entry *entry)
+{
+	if (!entry->link)
+		return true;
+	if (S_ISDIR(entry->stat.st_mode) &&
+		(dir->links == MAX_LINKED_DIRECTORIES || leads_back(dir, &entry->stat)))
+		issue_add(&part->issues, ISSUE_LOOP, entry->path, 0);
+	else if (!scan_inside(walk->scan, entry->path))
+		issue_add(&part->issues, ISSUE_OUTSIDE, entry->path, 0);
+	else
+		return true;
+	return false;
+}
+
+static int visit_directory(struct walk *walk, struct tree *part, const struct dir *dir,
+	const struct entry *entry)
+{
+	if (!allowed_link(walk, part, dir, entry))
+		return 0;
+	if (!dir->parent && add_class(part, entry->name) < 0)
+		return -ENOMEM;
+	struct dir *child = dir_new(part, dir, entry->path, dir->links + entry->link);
+	if (!child)
+		return -ENOMEM;
+	push_dir(walk, child);
+	return 0;
+}
+
+static int visit_file(struct walk *walk, struct tree *part, const struct dir *dir,
+	const struct entry *entry)
+{
+	if (!wanted_name(walk->scan->extensions, entry->name))
+		return 0;
+	if (!dir->parent) {
+		part->root_files++;
+		return 0;
+	}
+	if (!allowed_link(walk, part, dir, entry))
+		return 0;
+	return add_file(walk, part, entry);
+}
+
+/* Finds out what the entry is; directories and files are told by d_type when it can. */
+static int stat_entry(int fd, const struct dirent *dirent, struct entry *entry)
+{
+	entry->link = false;
+	entry->stat.st_mode = DTTOIF(dirent->d_type);
+	if (dirent->d_type == DT_REG || dirent->d_type == DT_DIR)
+		return 0;
+	if (fstatat(fd, dirent->d_name, &entry->stat, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	entry->link = S_ISLNK(entry->stat.st_mode);
+	if (entry->link && fstatat(fd, dirent->d_name, &entry->stat, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+static int visit(struct walk *walk, struct tree *part, const struct dir *dir, int fd,
+	const struct dirent *dirent)
+{
+	struct entry entry = {.name = dirent->d_name};
+	if (dirent->d_name[0] == '.')
+		return 0;
+	int n = snprintf(entry.path, sizeof(entry.path), "%s%s%s", dir->path,
+		dir->parent ? "/" : "", dirent->d_name);
+	int err = (size_t)n < sizeof(entry.path) ? 0 : -ENAMETOOLONG;
+	if (!err)
+		err = stat_entry(fd, dirent, &entry);
+	if (err == -ELOOP)
+		issue_add(&part->issues, ISSUE_LOOP, entry.path, 0);
+	else if (err && entry.link)
+		issue_add(&part->issues, ISSUE_DANGLING, entry.path, err);
+	else if (err)
+		issue_add(&part->issues, ISSUE_UNREADABLE, entry.path, err);
+	else if (S_ISDIR(entry.stat.st_mode))
+		return visit_directory(walk, part, dir, &entry);
+	else if (S_ISREG(entry.stat.st_mode))
+		return visit_file(walk, part, dir, &entry);
+	return 0;
+}
+
+/* 0 also when the directory can't be listed: that is an issue, not the end. */
+static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
+{
+	char path[PATH_MAX];
+	struct stat stat;
+	DIR *stream = NULL;
+	int err = scan_path(walk->scan, dir->path, path, sizeof(path));
+	if (!err && (!(stream = opendir(path)) || fstat(dirfd(stream), &stat) < 0))
+		err = -errno;
+	if (err == -ENOMEM || err == -EMFILE || err == -ENFILE)
+		goto out; /* says nothing about the directory */
+	if (err) {
+		issue_add(&part->issues, ISSUE_UNREADABLE, dir->path, err);
+		err = 0;
+		goto out;
+	}
+	dir->device = stat.st_dev;
+	dir->inode = stat.st_ino;
+	const struct dirent *dirent;
+	while (!err && (errno = 0, dirent = readdir(stream))) {
+		err = visit(walk, part, dir, dirfd(stream), dirent);
+		if (scan_stopped(walk->scan))
+			err = -EINTR;
+		progress_tick(&walk->scan->progress);
+	}
+	if (!err && errno)
+		issue_add(&part->issues, ISSUE_UNREADABLE, dir->path, -errno);
+out:
+	if (stream)
+		closedir(stream);
+	return err;
+}
+
+static void work(void *context, unsigned worker)
+{
+	struct walk *walk = context;
+	struct dir *dir;
+	while ((dir = take_dir(walk)))
+		finish_dir(walk, list_dir(walk, &walk->parts[worker], dir));
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int join_parts(struct walk *walk, struct tree *ret)
+{
+	size_t n_files = 0, n_classes = 0;
+	for (unsigned i = 0; i < walk->scan->threads; i++) {
+		n_files += walk->parts[i].n_files;
+		n_classes += walk->parts[i].n_classes;
+	}
+	ret->files = calloc(n_files + 1, sizeof(*ret->files));
+	ret->classes = calloc(n_classes + 1, sizeof(*ret->classes));
+	if (!ret->files || !ret->classes)
+		return -ENOMEM;
+	for (unsigned i = 0; i < walk->scan->threads; i++) {
+		struct tree *part = &walk->parts[i];
+		if (part->n_files)
+			memcpy(ret->files + ret->n_files, part->files,
+				part->n_files * sizeof(*part->files));
+		if (part->n_classes)
+			memcpy(ret->classes + ret->n_classes, part->classes,
+				part->n_classes * sizeof(*part->classes));
+		ret->n_files += part->n_files;
+		ret->n_classes += part->n_classes;
+		ret->root_files += part->root_files;
+		issues_join(&ret->issues, &part->issues);
+		arena_join(&ret->names, &part->names);
+	}
+	qsort(ret->files, n_files, sizeof(*ret->files), found_compare);
+	qsort(ret->classes, n_classes, sizeof(*ret->classes), compare_names);
+	return 0;
+}
+
+int walk_tree(struct scan *scan, struct tree *ret)
+{
+	struct walk walk = {.scan = scan};
+	*ret = (struct tree){0};
+	walk.parts = calloc(scan->threads, sizeof(*walk.parts));
+	if (!walk.parts)
+		return -ENOMEM;
+	walk.stack = dir_new(&walk.parts[0], NULL, "", 0);
+	if (!walk.stack) {
+		free(walk.parts);
+		return -ENOMEM;
+	}
+	lock_init(&walk.lock, LOCK_RANK_DATASET, "dataset walk");
+	ensure(pthread_cond_init(&walk.wake, NULL) == 0);
+	parallel_run(scan->threads, work, &walk);
+	int err = walk.error;
+	if (!err)
+		err = join_parts(&walk, ret);
+	for (unsigned i = 0; i < scan->threads; i++)
+		tree_free(&walk.parts[i]);
+	free(walk.parts);
+	pthread_cond_destroy(&walk.wake);
+	lock_destroy(&walk.lock);
+	if (err)
+		tree_free(ret);
+	return err;
+}
+
+void tree_free(struct tree *tree)
+{
+	free(tree->files);
+	free(tree->classes);
+	arena_free(&tree->names);
+	*tree = (struct tree){0};
+}

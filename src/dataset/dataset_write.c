@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "dataset/dataset_catalogue.h"
+#include "dataset/dataset_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Writing a catalogue: all of it, into a new file that then takes the old one's name.
+ * That file needs no journal and no syncing on the way: until it is complete nobody
+ * knows it.
+ */
+
+struct writer {
+	const char *file;
+	const struct scan *scan;
+	const struct catalogue *catalogue;
+	const struct tree *tree;
+	struct metadata *metadata; /* NULL: there is none */
+	sqlite3 *db;
+	sqlite3_stmt *insert;
+	sqlite3_stmt *update;
+	size_t n_columns;
+	unsigned char *described; /* by index in tree->files: it had a line */
+	uint64_t unknown;
+	uint64_t repeated;
+	struct quoted first_unknown;
+	struct quoted first_repeated;
+};
+
+static int execute(struct writer *writer, const char *sql)
+{
+	if (sqlite3_exec(writer->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	return catalogue_errno(writer->db);
+}
+
+static int prepare(struct writer *writer, const char *sql, sqlite3_stmt **ret)
+{
+	if (sqlite3_prepare_v2(writer->db, sql, -1, ret, NULL) == SQLITE_OK)
+		return 0;
+	return catalogue_errno(writer->db);
+}
+
+/* Runs a statement that gives no rows, and makes it ready for the next ones. */
+static int run(struct writer *writer, sqlite3_stmt *statement)
+{
+	int code = sqlite3_step(statement);
+	int err = code == SQLITE_DONE ? 0 : catalogue_errno(writer->db);
+	sqlite3_reset(statement);
+	return err;
+}
+
+/* Names were checked to be identifiers; quoted since SQL's words are allowed too. */
+static int create_samples(struct writer *writer)
+{
+	static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
+	auto_free char *sql = NULL;
+	size_t size, n = 0;
+	FILE *out = open_memstream(&sql, &size);
+	if (!out)
+		return -ENOMEM;
+	const struct column *columns = NULL;
+	if (writer->metadata)
+		columns = metadata_columns(writer->metadata, &n);
+	fputs("CREATE TABLE samples (id INTEGER PRIMARY KEY, path TEXT NOT NULL,"
+	      " class TEXT NOT NULL, label INTEGER, bytes INTEGER NOT NULL,"
+	      " mtime INTEGER NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL,"
+	      " mtime_ns INTEGER NOT NULL, probed INTEGER NOT NULL,"
+	      " gone INTEGER NOT NULL",
+		out);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, ", \"%s\" %s", columns[i].name, types[columns[i].type]);
+	fputs(")", out);
+	writer->n_columns = n;
+	return fclose(out) == 0 ? execute(writer, sql) : -ENOMEM;
+}
+
+static int write_about(struct writer *writer)
+{
+	sqlite3_stmt *statement = NULL;
+	int err = prepare(writer, "INSERT INTO about VALUES (?, ?)", &statement);
+	if (!err) {
+		const char *source = writer->scan->root;
+		sqlite3_bind_text(statement, 1, source, -1, SQLITE_STATIC);
+		sqlite3_bind_text(
+			statement, 2, writer->catalogue->stamp, -1, SQLITE_STATIC);
+		err = run(writer, statement);
+	}
+	sqlite3_finalize(statement);
+	return err;
+}
+
+static int write_classes(struct writer *writer)
+{
+	sqlite3_stmt *statement = NULL;
+	int err = prepare(writer, "INSERT INTO classes VALUES (?, ?)", &statement);
+	for (size_t i = 0; !err && i < writer->catalogue->n_classes; i++) {
+		const char *name = writer->catalogue->classes[i];
+		sqlite3_bind_int64(statement, 1, (sqlite3_int64)i);
+		sqlite3_bind_text(statement, 2, name, -1, SQLITE_STATIC);
+		err = run(writer, statement);
+	}
+	sqlite3_finalize(statement);
+	return err;
+}
+
+static int write_row(struct writer *writer, size_t id)
+{
+	const struct row *row = &writer->catalogue->rows[id];
+	const struct facts *facts = &row->facts;
+	sqlite3_stmt *statement = writer->insert;
+	int class_length = (int)strcspn(row->path, "/");
+	const sqlite3_int64 numbers[] = {row->label, (sqlite3_int64)facts->bytes,
+		facts->mtime_ns / 1000000000, facts->image.width, facts->image.height,
+		facts->mtime_ns, facts->probed, row->gone};
+	sqlite3_bind_int64(statement, 1, (sqlite3_int64)id);
+	sqlite3_bind_text(statement, 2, row->path, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 3, row->path, class_length, SQLITE_STATIC);
+	for (int i = 0; i < 8; i++)
+		sqlite3_bind_int64(statement, 4 + i, numbers[i]);
+	if (row->label == LABEL_NONE)
+		sqlite3_bind_null(statement, 4);
+	int err = fault_hit("dataset.write");
+	return err ? err : run(writer, statement);
+}
+
+static int write_rows(struct writer *writer)
+{
+	int err = prepare(writer,
+		"INSERT INTO samples (id, path, class, label, bytes, mtime, width,"
+		" height, mtime_ns, probed, gone) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+		&writer->insert);
+	for (size_t id = 0; !err && id < writer->catalogue->n_rows; id++) {
+		err = write_row(writer, id);
+		if (!err && scan_stopped(writer->scan))
+			err = -EINTR;
+	}
+	return err;
+}
+
+static int prepare_update(struct writer *writer)
+{
+	size_t n;
+	const struct column *columns = metadata_columns(writer->metadata, &n);
+	auto_free char *sql = NULL;
+	size_t size;
+	FILE *out = open_memstream(&sql, &size);
+	if (!out)
+		return -ENOMEM;
+	fputs("UPDATE samples SET ", out);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s\"%s\" = ?", i ? ", " : "", columns[i].name);
+	fputs(" WHERE id = ?", out);
+	return fclose(out) == 0 ? prepare(writer, sql, &writer->update) : -ENOMEM;
+}
+
+static int compare_key(const void *key, const void *found)
+{
+	return path_compare(key, ((const struct found *)found)->path);
+}
+
+static struct found *find_file(const struct writer *writer, const char *file_name)
+{
+	while (strncmp(file_name, "./", 2) == 0)
+		file_name += 2;
+	const struct tree *tree = writer->tree;
+	struct found *found = bsearch(
+		file_name, tree->files, tree->n_files, sizeof(*found), compare_key);
+	return found && found->present ? found : NULL;
+}
+
+static int describe(void *context, const char *file_name, const char *const *values)
+{
+	struct writer *writer = context;
+	const struct found *found = find_file(writer, file_name);
+	if (scan_stopped(writer->scan))
+		return -EINTR;
+	if (!found) {
+		if (writer->unknown++ == 0)
+			quote_name(&writer->first_unknown, file_name);
+		return 0;
+	}
+	size_t index = (size_t)(found - writer->tree->files);
+	if (writer->described[index] && writer->repeated++ == 0)
+		quote_name(&writer->first_repeated, file_name);
+	writer->described[index] = 1;
+	if (writer->n_columns == 0)
+		return 0;
+	int n = (int)writer->n_columns;
+	for (int i = 0; i < n; i++)
+		sqlite3_bind_text(writer->update, i + 1, values[i], -1, SQLITE_STATIC);
+	sqlite3_bind_int64(writer->update, n + 1, found->id);
+	return run(writer, writer->update);
+}
+
+static int write_metadata(struct writer *writer)
+{
+	if (!writer->metadata)
+		return 0;
+	writer->described = calloc(writer->tree->n_files + 1, 1);
+	if (!writer->described)
+		return -ENOMEM;
+	int err = writer->n_columns ? prepare_update(writer) : 0;
+	if (!err)
+		err = metadata_rows(writer->metadata, describe, writer);
+	const char *name = writer->scan->name;
+	if (!err && writer->unknown)
+		log_warn("dataset %s: metadata.csv: %" PRIu64 " lines name files that "
+			 "are not samples of the dataset; the first: %s",
+			name, writer->unknown, writer->first_unknown.text);
+	if (!err && writer->repeated)
+		log_warn("dataset %s: metadata.csv: %" PRIu64 " lines name a file that "
+			 "an earlier line named, the last one counts; the first: %s",
+			name, writer->repeated, writer->first_repeated.text);
+	return err;
+}
+
+static int write_content(struct writer *writer)
+{
+	char sql[512];
+	snprintf(sql, sizeof(sql),
+		"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000;"
+		"PRAGMA encoding = 'UTF-8'; PRAGMA application_id = %d;"
+		"PRAGMA user_version = %d; BEGIN;"
+		"CREATE TABLE about (source TEXT NOT NULL, metadata TEXT NOT NULL);"
+		"CREATE TABLE classes (label INTEGER PRIMARY KEY, name TEXT NOT NULL)",
+		CATALOGUE_APPLICATION, CATALOGUE_VERSION);
+	int err = execute(writer, sql);
+	if (!err)
+		err = create_samples(writer);
+	if (!err)
+		err = write_about(writer);
+	if (!err)
+		err = write_classes(writer);
+	if (!err)
+		err = write_rows(writer);
+	if (!err)
+		err = write_metadata(writer);
+	if (!err)
+		err = execute(writer, "COMMIT");
+	return err;
+}
+
+static int write_file(struct writer *writer, const char *file)
+{
+	/* Created here, since SQLite's own message hides why it can't be. */
+	auto_close int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+	int code = sqlite3_open_v2(file, &writer->db, flags, NULL);
+	int err = code == SQLITE_OK ? write_content(writer)
+		  : writer->db	    ? catalogue_errno(writer->db)
+				    : -ENOMEM;
+	sqlite3_finalize(writer->insert);
+	sqlite3_finalize(writer->update);
+	if (sqlite3_close(writer->db) != SQLITE_OK)
+		ensure(!"a statement of the catalogue's writer is still open");
+	free(writer->described);
+	if (!err && fsync(fd) < 0)
+		err = -errno;
+	return err;
+}
+
+static int make_directories(char *path)
+{
+	for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		int err = mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
+		*slash = '/';
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int sync_directory(const char *file)
+{
+	auto_free char *directory = strndup(file, (size_t)(strrchr(file, '/') - file));
+	if (!directory)
+		return -ENOMEM;
+	auto_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
+}
+
+static int remove_ending(const char *file, const char *ending)
+{
+	auto_free char *path = NULL;
+	if (asprintf(&path, "%s%s", file, ending) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* An unusable file is kept under another name; its journal must not be applied to ours.
+ */
+static int make_way(const char *file, bool unusable)
+{
+	auto_free char *kept = NULL;
+	if (unusable) {
+		if (asprintf(&kept, "%s.unusable", file) < 0) {
+			kept = NULL;
+			return -ENOMEM;
+		}
+		unlink(kept);
+		if (link(file, kept) < 0)
+			log_warn("catalogue %s: can't be kept as %s: %s", file, kept,
+				strerror(errno));
+	}
+	int err = remove_ending(file, "-journal");
+	return err ? err : remove_ending(file, "-wal");
+}
+
+static int replace(struct writer *writer, const char *file, const char *new_file)
+{
+	int err = write_file(writer, new_file);
+	if (!err)
+		err = make_way(file, writer->catalogue->unusable);
+	if (!err && rename(new_file, file) < 0)
+		err = -errno;
+	if (err)
+		unlink(new_file);
+	return err ? err : sync_directory(file);
+}
+
+int catalogue_write(const char *file, const struct scan *scan,
+	const struct catalogue *catalogue, struct metadata *metadata,
+	const struct tree *tree)
+{
+	struct writer writer = {.file = file, .scan = scan, .catalogue = catalogue};
+	writer.metadata = metadata;
+	writer.tree = tree;
+	auto_free char *new_file = NULL;
+	if (asprintf(&new_file, "%s.new", file) < 0) {
+		new_file = NULL;
+		return -ENOMEM;
+	}
+	int err = make_directories(new_file);
+	if (!err)
+		err = remove_ending(file, ".new");
+	if (!err)
+		err = replace(&writer, file, new_file);
+	if (err && err != -EINTR)
+		log_error("dataset %s: the catalogue %s can't be written: %s; what was "
+			  "there is left as it was",
+			scan->name, file, strerror(-err));
+	return err;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/tensor.h"
+
+#include <stddef.h>
+
+/*
+ * Preparing samples: source -> codec -> transform, by a pool of worker threads.
+ *
+ *   Flow: sched hands in two callbacks. A worker asks `next` for a task, prepares it
+ * holding no lock, and gives it to `done`. load_pool_kick tells the pool that `next` may
+ *         have something.
+ *   Owns: nothing of a task; the tensor it made belongs to whoever gets `done`.
+ *   Threads: callbacks run on workers. Workers run at batch priority (SCHED_BATCH).
+ *   Errors: a task's status is 0 or -errno, with a message that names the cause (the path
+ *         is logged by the caller, once).
+ */
+
+struct load_task {
+	/* in */
+	const char *path;
+	uint64_t expected_bytes;   /* of the file, by the catalogue */
+	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
+	struct tensor_shape expected_image;
+	const struct preparation *preparation;
+	void *owner; /* the caller's */
+	/* out */
+	int status;
+	struct tensor *tensor; /* NULL unless status is 0 */
+	char message[160];
+};
+
+/* Buffers and codec state that a worker keeps between images. Threads: one at a time. */
+struct load_context;
+must_check int load_context_new(struct load_context **ret);
+void load_context_free(struct load_context **context);
+
+/*
+ * Reads and prepares one sample, in the calling thread. Output: RGB8 as PIL's
+ * convert('RGB') gives it, then resize (Pillow's antialiased bilinear), then centre crop;
+ * or the file's bytes for `encoded`. Faults: load.read, load.decode.
+ * -EIO: unreadable, truncated, corrupt, not an image, unsupported; -ESTALE: changed since
+ * the scan; -ENOENT: gone; -ENOMEM.
+ */
+void load_prepare(struct load_context *context, struct load_task *task);
+
+struct load_pool;
+
+struct load_callbacks {
+	struct load_task *(*next)(void *context); /* NULL: nothing to do now */
+	void (*done)(void *context, struct load_task *task);
+	void *context;
+};
+
+must_check int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
+	struct load_pool **ret);
+void load_pool_kick(struct load_pool *pool);
+/* Finishes what workers are doing, takes nothing new, joins them. */
+void load_pool_free(struct load_pool **pool);
+
+/* The pool's one-thread twin: does one task in the calling thread; false: nothing to do.
+ */
+bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "load/load.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What the files of load share: growing buffers, the one way to fail, and the codecs.
+ */
+
+/* Memory that is kept from one image to the next. Its content is lost when it grows. */
+struct buffer {
+	uint8_t *data;
+	size_t size;
+};
+
+must_check int buffer_reserve(struct buffer *buffer, size_t size);
+/* Gives memory back that an exceptionally large image needed. */
+void buffer_trim(struct buffer *buffer);
+void buffer_free(struct buffer *buffer);
+
+/* Sets the task's message and returns error, a negative errno. */
+int load_fail(struct load_task *task, int error, const char *format, ...)
+	printf_like(3, 4);
+
+/* How much of a file PIL gives its decoders at once: where a damaged file ends to make
+ * sense can depend on it. */
+#define CODEC_READ_SIZE 65536
+
+/*
+ * An image format.
+ *
+ *   Flow: create -> (open -> read -> close)* -> destroy; close also after a failure.
+ *   Errors: 0 or -errno, with the task's message set.
+ */
+struct codec {
+	const char *name;
+	const char *magic;
+	size_t magic_bytes;
+	int (*create)(void **ret);
+	void (*destroy)(void *state);
+	/* Reads the header. The data stay where they are until close. */
+	int (*open)(void *state, struct load_task *task, const uint8_t *data, size_t size,
+		struct tensor_shape *ret);
+	/* Decodes into height * width * 3 bytes. */
+	int (*read)(void *state, uint8_t *pixels);
+	void (*close)(void *state);
+};
+
+extern const struct codec codec_jpeg;
+extern const struct codec codec_png;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "load/load.h"
+#include "base/ensure.h"
+#include "base/lock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+/*
+ * A worker asks for tasks until there are none, and then sleeps until somebody kicked
+ * since it began to ask. Each worker compares the pool's count of kicks with the count
+ * it saw before asking, so a kick between "nothing to do" and going to sleep counts.
+ */
+
+struct worker {
+	struct load_pool *pool;
+	struct load_context *context;
+	pthread_t thread;
+};
+
+struct load_pool {
+	struct load_callbacks callbacks;
+	struct lock lock;
+	pthread_cond_t kicked;
+	uint64_t kicks; /* (lock) */
+	atomic_bool stop;
+	unsigned n_started;
+	unsigned n_workers;
+	struct worker workers[];
+};
+
+bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
+{
+	struct load_task *task = callbacks->next(callbacks->context);
+	if (!task)
+		return false;
+	load_prepare(context, task);
+	callbacks->done(callbacks->context, task);
+	return true;
+}
+
+/* Sleeps until there was a kick after the *seen-th, or the pool stops. */
+static void wait_for_kick(struct load_pool *pool, uint64_t *seen)
+{
+	LOCK_SCOPE(&pool->lock);
+	while (pool->kicks == *seen && !atomic_load(&pool->stop))
+		lock_wait(&pool->lock, &pool->kicked);
+	*seen = pool->kicks;
+}
+
+static void *worker_main(void *argument)
+{
+	struct worker *worker = argument;
+	struct load_pool *pool = worker->pool;
+	uint64_t seen = 0;
+
+	/* Decoding yields to the training jobs. Only a preference: may be refused. */
+	(void)pthread_setschedparam(
+		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
+	(void)pthread_setname_np(pthread_self(), "load");
+	while (!atomic_load(&pool->stop)) {
+		wait_for_kick(pool, &seen);
+		while (!atomic_load(&pool->stop) &&
+			load_run_one(worker->context, &pool->callbacks))
+			;
+	}
+	return NULL;
+}
+
+/* Signals are for the thread that runs the file system. */
+static int start_worker(struct worker *worker)
+{
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int err = pthread_create(&worker->thread, NULL, worker_main, worker);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return -err;
+}
+
+int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
+	struct load_pool **ret)
+{
+	ensure(n_workers > 0);
+	struct load_pool *pool =
+		calloc(1, sizeof(*pool) + n_workers * sizeof(pool->workers[0]));
+	*ret = NULL;
+	if (!pool)
+		return -ENOMEM;
+	int err = 0;
+	pool->callbacks = *callbacks;
+	pool->n_workers = n_workers;
+	lock_init(&pool->lock, LOCK_RANK_LOAD, "load");
+	ensure(pthread_cond_init(&pool->kicked, NULL) == 0);
+	for (unsigned i = 0; !err && i < n_workers; i++) {
+		pool->workers[i].pool = pool;
+		err = load_context_new(&pool->workers[i].context);
+	}
+	for (unsigned i = 0; !err && i < n_workers; i++) {
+		err = start_worker(&pool->workers[i]);
+		pool->n_started += !err;
+	}
+	if (err)
+		load_pool_free(&pool);
+	*ret = pool;
+	return err;
+}
+
+void load_pool_kick(struct load_pool *pool)
+{
+	LOCK_SCOPE(&pool->lock);
+	pool->kicks++;
+	pthread_cond_broadcast(&pool->kicked);
+}
+
+static void stop(struct load_pool *pool)
+{
+	LOCK_SCOPE(&pool->lock);
+	atomic_store(&pool->stop, true);
+	pthread_cond_broadcast(&pool->kicked);
+}
+
+void load_pool_free(struct load_pool **pool_pointer)
+{
+	struct load_pool *pool = *pool_pointer;
+	if (!pool)
+		return;
+	stop(pool);
+	for (unsigned i = 0; i < pool->n_started; i++)
+		ensure(pthread_join(pool->workers[i].thread, NULL) == 0);
+	for (unsigned i = 0; i < pool->n_workers; i++)
+		load_context_free(&pool->workers[i].context);
+	pthread_cond_destroy(&pool->kicked);
+	lock_destroy(&pool->lock);
+	free(pool);
+	*pool_pointer = NULL;
+}

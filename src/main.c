@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/background.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "dataset/dataset.h"
+#include "sched/sched.h"
+#include "view/control.h"
+#include "view/view.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+/* Everything that was started, in the order in which it was; main takes it down in
+ * reverse. */
+struct daemon {
+	const char *config_path;
+	const char *mount_options;
+	bool foreground, debug;
+	struct daemon_config config;
+	bool configured;
+	char *mountpoint;
+	int state_lock;
+	struct dataset **datasets;
+	struct sched *sched;
+	struct view_context context;
+	struct view *view;
+	struct control *control;
+};
+
+static const char usage[] =
+	"usage: joaderfs [-f] [-d] [-o OPTION[,OPTION...]] [--fault SPEC] CONFIG "
+	"MOUNTPOINT\n"
+	"       joaderfs --help | --version\n"
+	"\n"
+	"Mounts the datasets of the daemon's ini CONFIG at MOUNTPOINT, for the training "
+	"jobs\n"
+	"in its jobs directory and those that joaderctl adds.\n"
+	"\n"
+	"  -f               stay in the foreground, messages on standard error\n"
+	"  -d               as -f, and print every FUSE request\n"
+	"  -o OPTIONS       mount options, as allow_other; see joaderfs(8)\n"
+	"  --fault SPEC     PLACE:ERROR[:after=N][:times=N]: make a place fail, for "
+	"tests\n"
+	"  -h, --help       this text\n"
+	"  -V, --version    the version\n"
+	"\n"
+	"Without -f it goes to the background once mounted; its messages are then in\n"
+	"joaderfs.log in the state directory. End it with `umount MOUNTPOINT`\n"
+	"(`fusermount3 -u MOUNTPOINT` as an ordinary user) or SIGTERM.\n"
+	"See joaderfs(8), joaderfs.ini(5), joaderctl(1).\n";
+
+enum { EXIT_USAGE = 2 };
+
+static int parse_arguments(int argc, char **argv, struct daemon *ret)
+{
+	static const struct option options[] = {
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},
+		{"fault", required_argument, NULL, 'F'},
+		{0},
+	};
+	for (int c; (c = getopt_long(argc, argv, "fdo:hV", options, NULL)) != -1;) {
+		switch (c) {
+		case 'd':
+			ret->debug = true;
+			ret->foreground = true;
+			break;
+		case 'f':
+			ret->foreground = true;
+			break;
+		case 'o':
+			ret->mount_options = optarg;
+			break;
+		case 'F':
+			if (fault_add(optarg) != 0)
+				return -EINVAL;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(EXIT_SUCCESS);
+		case 'V':
+			puts("joaderfs " JOADERFS_VERSION);
+			exit(EXIT_SUCCESS);
+		default:
+			return -EINVAL;
+		}
+	}
+	if (argc - optind != 2) {
+		fputs(usage, stderr);
+		return -EINVAL;
+	}
+	ret->config_path = argv[optind];
+	ret->mountpoint = realpath(argv[optind + 1], NULL);
+	if (ret->mountpoint)
+		return 0;
+	log_error("mount point %s: %s", argv[optind + 1], strerror(errno));
+	return -errno;
+}
+
+static void report_to_log(void *context, const char *message)
+{
+	(void)context;
+	log_error("%s", message);
+}
+
+/* Reading our own files while serving them would wait for itself. */
+static int refuse_own_mount(const struct daemon *daemon)
+{
+	for (size_t i = 0; i < daemon->config.n_datasets; i++) {
+		const struct dataset_config *dataset = &daemon->config.datasets[i];
+		auto_free char *path = realpath(dataset->path, NULL);
+		size_t n = strlen(daemon->mountpoint);
+		if (!path || strncmp(path, daemon->mountpoint, n) != 0 ||
+			(path[n] != '/' && path[n] != '\0'))
+			continue;
+		log_error(
+			"%s:[dataset %s]:path: found \"%s\", which is on the mount point "
+			"%s itself, allowed: any other place",
+			daemon->config_path, dataset->name, dataset->path,
+			daemon->mountpoint);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int configure(struct daemon *daemon)
+{
+	int err = config_load_daemon(
+		daemon->config_path, report_to_log, NULL, &daemon->config);
+	if (err)
+		return err;
+	daemon->configured = true;
+	return refuse_own_mount(daemon);
+}
+
+static int make_directories(const char *path)
+{
+	auto_free char *copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		if (mkdir(copy, 0755) != 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return mkdir(copy, 0755) == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+/* One daemon per state directory. */
+static int take_state(struct daemon *daemon)
+{
+	const char *state = daemon->config.state;
+	auto_free char *path = NULL;
+	int err = make_directories(state);
+	if (err) {
+		log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, state,
+			strerror(-err));
+		return err;
+	}
+	if (asprintf(&path, "%s/lock", state) < 0)
+		return -ENOMEM;
+	daemon->state_lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (daemon->state_lock >= 0 && flock(daemon->state_lock, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	err = -errno;
+	log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, state,
+		err == -EWOULDBLOCK ? "in use by another joaderfs" : strerror(-err));
+	return err;
+}
+
+static int open_datasets(struct daemon *daemon)
+{
+	size_t n = daemon->config.n_datasets;
+	daemon->datasets = calloc(n, sizeof(struct dataset *));
+	if (!daemon->datasets)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		int err = dataset_open(&daemon->config.datasets[i], daemon->config.state,
+			NULL, &daemon->datasets[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int is_ini(const struct dirent *entry)
+{
+	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
+}
+
+static int add_job(struct sched *sched, const char *directory, const char *file)
+{
+	struct job_config config;
+	auto_free char *path = NULL;
+	if (asprintf(&path, "%s/%s", directory, file) < 0)
+		return -ENOMEM;
+	int err = config_load_job(path, report_to_log, NULL, &config);
+	if (err)
+		return err;
+	err = sched_job_add(sched, &config, false, report_to_log, NULL);
+	config_job_free(&config);
+	return err;
+}
+
+/* A mistake in one of them: the daemon does not start. */
+static int add_jobs(struct daemon *daemon)
+{
+	const char *directory = daemon->config.jobs;
+	struct dirent **entries = NULL;
+	int err = 0;
+	if (directory) {
+		int n = scandir(directory, &entries, is_ini, alphasort);
+		if (n < 0) {
+			err = -errno;
+			log_error("%s:[joaderfs]:jobs: %s: %s", daemon->config_path,
+				directory, strerror(-err));
+		}
+		for (int i = 0; i < n; i++) {
+			int this = add_job(daemon->sched, directory, entries[i]->d_name);
+			err = err ? err : this;
+			free(entries[i]);
+		}
+		free(entries);
+	}
+	if (!err)
+		sched_jobs_restore(daemon->sched);
+	return err;
+}
+
+static int go_to_background(struct daemon *daemon)
+{
+	auto_free char *path = NULL;
+	if (daemon->foreground)
+		return 0;
+	if (asprintf(&path, "%s/joaderfs.log", daemon->config.state) < 0)
+		return -ENOMEM;
+	int err = log_to_file(path);
+	if (err) {
+		log_error("%s: %s", path, strerror(-err));
+		return err;
+	}
+	background_ready();
+	return 0;
+}
+
+static int start(struct daemon *daemon)
+{
+	int err = configure(daemon);
+	if (!err)
+		err = take_state(daemon);
+	if (!err)
+		err = open_datasets(daemon);
+	if (!err)
+		err = sched_new(&daemon->config, daemon->datasets,
+			daemon->config.n_datasets, &daemon->sched);
+	if (!err)
+		err = add_jobs(daemon);
+	if (err)
+		return err;
+	daemon->context = (struct view_context){.config = &daemon->config,
+		.datasets = daemon->datasets,
+		.n_datasets = daemon->config.n_datasets,
+		.sched = daemon->sched,
+		.mountpoint = daemon->mountpoint};
+	err = view_mount(
+		&daemon->context, daemon->mount_options, daemon->debug, &daemon->view);
+	if (!err)
+		err = control_new(&daemon->context, daemon->view, &daemon->control);
+	if (!err)
+		err = go_to_background(daemon);
+	return err;
+}
+
+static void stop(struct daemon *daemon)
+{
+	if (daemon->control)
+		control_free(&daemon->control);
+	if (daemon->sched)
+		sched_stop(daemon->sched);
+	if (daemon->view)
+		view_unmount(&daemon->view);
+	sched_free(&daemon->sched);
+	for (size_t i = 0; daemon->datasets && i < daemon->config.n_datasets; i++)
+		if (daemon->datasets[i])
+			dataset_close(&daemon->datasets[i]);
+	free(daemon->datasets);
+	if (daemon->state_lock >= 0)
+		close(daemon->state_lock);
+	if (daemon->configured)
+		config_daemon_free(&daemon->config);
+	free(daemon->mountpoint);
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon daemon = {.state_lock = -1};
+	int err = parse_arguments(argc, argv, &daemon);
+	if (err) {
+		stop(&daemon);
+		return EXIT_USAGE;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	if (!daemon.foreground)
+		err = background_begin();
+	if (!err)
+		err = start(&daemon);
+	if (!err)
+		err = view_run(daemon.view);
+	stop(&daemon);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sched/sched_internal.h"
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/log.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define REAPED_AT_ONCE 16
+
+void aftermath_init(struct aftermath *aftermath)
+{
+	TAILQ_INIT(&aftermath->finished);
+	aftermath->kick = false;
+}
+
+static void tell_finished(struct aftermath *aftermath)
+{
+	struct sched_handle *handle;
+	while ((handle = TAILQ_FIRST(&aftermath->finished))) {
+		TAILQ_REMOVE(&aftermath->finished, handle, link);
+		struct sched_open_callbacks callbacks = handle->callbacks;
+		struct sched_opened opened = {.status = handle->status};
+		if (opened.status == 0)
+			opened.handle = handle;
+		else
+			handle_free(handle);
+		callbacks.opened(callbacks.context, &opened);
+	}
+}
+
+/* Freeing half a megabyte is a system call: without the lock, a few at a time. */
+static void unlock_and_reap(struct sched *sched)
+{
+	struct tensor *dead[REAPED_AT_ONCE];
+	int n;
+	for (;;) {
+		for (n = 0; n < REAPED_AT_ONCE; n++)
+			if (!(dead[n] = cache_reap(sched->cache)))
+				break;
+		lock_release(&sched->lock);
+		for (int i = 0; i < n; i++)
+			free(dead[i]);
+		if (n < REAPED_AT_ONCE)
+			return;
+		lock_take(&sched->lock);
+	}
+}
+
+void sched_unlock(struct sched *sched, struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	unlock_and_reap(sched);
+	if (aftermath->kick && sched->pool)
+		load_pool_kick(sched->pool);
+	tell_finished(aftermath);
+}
+
+static void park_idle_jobs(struct sched *sched)
+{
+	struct aftermath aftermath;
+	struct sched_job *job;
+	uint64_t now = clock_now_ns();
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link) {
+		uint64_t idle_ns = (uint64_t)job->config.idle_s * 1000000000u;
+		if (job->stream && now - job->last_read_ns > idle_ns)
+			job_park_locked(job, &aftermath);
+	}
+	sched_unlock(sched, &aftermath);
+}
+
+/* Once a second, until the scheduler stops. */
+static void *keep_house(void *context)
+{
+	struct sched *sched = context;
+	struct timespec wake;
+	clock_gettime(CLOCK_MONOTONIC, &wake);
+	lock_take(&sched->lock);
+	while (!sched->stopping) {
+		wake.tv_sec++;
+		while (!sched->stopping && lock_wait_until(&sched->lock,
+						   &sched->stop_cond, &wake) != ETIMEDOUT)
+			;
+		lock_release(&sched->lock);
+		park_idle_jobs(sched);
+		lock_take(&sched->lock);
+	}
+	lock_release(&sched->lock);
+	return NULL;
+}
+
+static uint64_t name_hash(const char *name)
+{
+	uint64_t hash = 0;
+	for (; *name; name++)
+		hash = rng_mix(hash, (unsigned char)*name);
+	return hash;
+}
+
+static int source_init(struct source *source, struct sched *sched,
+	struct dataset *dataset, uint64_t seed)
+{
+	uint64_t own = rng_mix(seed, name_hash(dataset_name(dataset)));
+	*source = (struct source){.sched = sched, .dataset = dataset};
+	LIST_INIT(&source->spaces);
+	source->bad = roaring_bitmap_create();
+	if (!source->bad)
+		return -ENOMEM;
+	int err = sampler_new(sched->config->sampler, own, &source->shuffled);
+	if (!err)
+		err = sampler_new(SAMPLER_SEQUENTIAL, own, &source->sequential);
+	return err;
+}
+
+static void source_destroy(struct source *source)
+{
+	ensure(LIST_EMPTY(&source->spaces));
+	if (source->shuffled)
+		sampler_free(&source->shuffled);
+	if (source->sequential)
+		sampler_free(&source->sequential);
+	if (source->bad)
+		roaring_bitmap_free(source->bad);
+}
+
+static int init_sources(
+	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed)
+{
+	sched->sources = calloc(n + 1, sizeof(*sched->sources));
+	if (!sched->sources)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		sched->n_sources++;
+		int err = source_init(&sched->sources[i], sched, datasets[i], seed);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int make_jobs_directory(const char *state)
+{
+	auto_free char *path = NULL;
+	if (asprintf(&path, "%s/jobs", state) < 0)
+		return -ENOMEM;
+	if (mkdir(path, 0755) == 0 || errno == EEXIST)
+		return 0;
+	int err = -errno;
+	log_error("%s: %s", path, strerror(-err));
+	return err;
+}
+
+static void init_condition(pthread_cond_t *cond)
+{
+	pthread_condattr_t attributes;
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static struct sched *sched_alloc(const struct daemon_config *config)
+{
+	struct sched *sched = calloc(1, sizeof(*sched));
+	if (!sched)
+		return NULL;
+	sched->config = config;
+	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
+	init_condition(&sched->stop_cond);
+	TAILQ_INIT(&sched->jobs);
+	TAILQ_INIT(&sched->streams);
+	TAILQ_INIT(&sched->urgent);
+	TAILQ_INIT(&sched->queued);
+	return sched;
+}
+
+static int start_threads(struct sched *sched)
+{
+	struct load_callbacks callbacks = {
+		.next = sched_load_next, .done = sched_load_done, .context = sched};
+	struct load_pool *pool;
+	int err = load_pool_new(sched->config->workers, &callbacks, &pool);
+	if (err)
+		return err;
+	sched->pool = pool;
+	err = -pthread_create(&sched->housekeeper, NULL, keep_house, sched);
+	sched->keeps_house = err == 0;
+	return err;
+}
+
+int sched_new(const struct daemon_config *config, struct dataset **datasets,
+	size_t n_datasets, struct sched **ret)
+{
+	struct sched *sched = sched_alloc(config);
+	if (!sched)
+		return -ENOMEM;
+	uint64_t seed = config->seed;
+	int err = 0;
+	if (seed == 0 && getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		err = -EIO;
+	if (!err)
+		err = make_jobs_directory(config->state);
+	if (!err)
+		err = cache_new(
+			config->cache_bytes, config->eviction, seed, &sched->cache);
+	if (!err)
+		err = init_sources(sched, datasets, n_datasets, seed);
+	if (!err)
+		err = start_threads(sched);
+	if (err) {
+		sched_stop(sched);
+		sched_free(&sched);
+		return err;
+	}
+	*ret = sched;
+	return 0;
+}
+
+void sched_stop(struct sched *sched)
+{
+	struct aftermath aftermath;
+	struct sched_job *job;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	sched->stopping = true;
+	pthread_cond_broadcast(&sched->stop_cond);
+	TAILQ_FOREACH (job, &sched->jobs, link) {
+		struct sched_handle *handle, *next;
+		for (handle = TAILQ_FIRST(&job->parked); handle; handle = next) {
+			next = TAILQ_NEXT(handle, job_link);
+			handle_give_up_locked(handle, -ENODEV, &aftermath);
+		}
+	}
+	sched_unlock(sched, &aftermath);
+	if (sched->keeps_house)
+		pthread_join(sched->housekeeper, NULL);
+	sched->keeps_house = false;
+	if (sched->pool)
+		load_pool_free(&sched->pool);
+}
+
+static void leave_all_jobs(struct sched *sched)
+{
+	struct sched_job *job;
+	for (;;) {
+		struct aftermath aftermath;
+		aftermath_init(&aftermath);
+		lock_take(&sched->lock);
+		job = TAILQ_FIRST(&sched->jobs);
+		if (job)
+			job_leave_locked(job, &aftermath);
+		sched_unlock(sched, &aftermath);
+		if (!job)
+			return;
+		sched_job_put(job);
+	}
+}
+
+void sched_free(struct sched **sched_pointer)
+{
+	struct sched *sched = *sched_pointer;
+	if (!sched)
+		return;
+	ensure(sched->pool == NULL); /* sched_stop was called */
+	if (sched->cache)
+		leave_all_jobs(sched);
+	for (size_t i = 0; i < sched->n_sources; i++)
+		source_destroy(&sched->sources[i]);
+	free(sched->sources);
+	if (sched->cache)
+		cache_free(&sched->cache);
+	free(sched->round_ids);
+	free(sched->round_streams);
+	free(sched->round_samples);
+	pthread_cond_destroy(&sched->stop_cond);
+	lock_destroy(&sched->lock);
+	free(sched);
+	*sched_pointer = NULL;
+}
+
+void sched_stats(struct sched *sched)
+{
+	lock_take(&sched->lock);
+	struct cache_usage usage = cache_usage(sched->cache);
+	uint32_t jobs = sched->n_jobs, streams = sched->n_streams;
+	lock_release(&sched->lock);
+	stats_set(STAT_CACHE_BYTES, usage.bytes);
+	stats_set(STAT_CACHE_PEAK, usage.peak_bytes);
+	stats_set(STAT_CACHE_TENSORS, usage.tensors);
+	stats_set(STAT_CACHE_PINS, usage.pins);
+	stats_set(STAT_CACHE_NEED, usage.need);
+	stats_set(STAT_JOBS, jobs);
+	stats_set(STAT_STREAMS, streams);
+	stats_set(STAT_EVICTIONS, usage.evictions);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/tensor.h"
+#include "base/types.h"
+#include "config/config.h"
+#include "dataset/dataset.h"
+
+/*
+ * The scheduler: the only place that joins sampler, cache and load.
+ *
+ * A job runs one epoch at a time; the epoch is a stream of the sampler. Streams draw
+ * ahead in rounds; what is drawn is pinned and prepared; a position is bound to the head
+ * of its stream's queue when it is opened; the first release of a position consumes it.
+ *
+ *   Flow: view -> sched_open -> (draw, bind) -> ready at once, or parked until a worker
+ *         published the tensor -> opened callback -> sched_release (consume).
+ *   Owns: sampler, cache, load pool, jobs, order files below <state>/jobs.
+ *   Threads: any. One lock; callbacks are called without it, from any thread.
+ *   Errors: 0 or -errno, logged where the detail is known.
+ */
+
+struct sched;
+struct sched_job;    /* counted reference, see sched_job_find */
+struct sched_handle; /* an open position: holds its tensor */
+
+must_check int sched_new(const struct daemon_config *config, struct dataset **datasets,
+	size_t n_datasets, struct sched **ret);
+/* Answers what is parked with -ENODEV, stops the workers. No handle may be in use after.
+ */
+void sched_stop(struct sched *sched);
+void sched_free(struct sched **sched);
+
+/* --- jobs --- */
+
+/*
+ * Adds a job; persist: the ini is kept in the state directory, so that it is there after
+ * a restart. -EEXIST, -EINVAL (unknown dataset, bad predicate, nothing selected):
+ * reported.
+ */
+must_check int sched_job_add(struct sched *sched, const struct job_config *config,
+	bool persist, config_report *report, void *context);
+
+/*
+ * Removes a job: pins and need are given back, parked opens answered with -ENODEV, its
+ * state files deleted. Open handles stay readable until released. -ENOENT.
+ */
+must_check int sched_job_remove(struct sched *sched, const char *name);
+
+/* Adds the jobs that the state directory has kept. Problems are logged, not fatal. */
+void sched_jobs_restore(struct sched *sched);
+
+/* By name or id; NULL: none. Each found one is put back with sched_job_put. */
+struct sched_job *sched_job_find(struct sched *sched, const char *name);
+struct sched_job *sched_job_find_id(struct sched *sched, job_id id);
+void sched_job_put(struct sched_job *job);
+
+/* The ids of all jobs in the order in which they were added; caller frees *ret. */
+must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
+
+job_id sched_job_id(const struct sched_job *job);
+const struct job_config *sched_job_config(const struct sched_job *job);
+struct dataset *sched_job_dataset(const struct sched_job *job);
+uint32_t sched_job_samples(const struct sched_job *job); /* positions per epoch */
+const roaring_bitmap_t *sched_job_selection(const struct sched_job *job); /* D_j */
+
+struct sched_job_status {
+	bool started, running,
+		parked_idle;		   /* running: an epoch has begun and not ended */
+	uint32_t epoch;			   /* the running one, or the last */
+	uint32_t samples, bound, consumed; /* of that epoch */
+	uint32_t drawn;			   /* drawn ahead, not bound */
+	uint64_t served, decoded, shared, hit, errors, waits,
+		wait_ns; /* since it was added */
+	double rate;	 /* samples consumed per second, over the last seconds */
+};
+void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
+
+/* Number of jobs that have the dataset. */
+uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
+
+/* --- positions --- */
+
+enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED };
+
+struct sched_opened {
+	int status; /* 0, or -EIO (bad sample), -EINTR, -ENODEV (job removed, shutdown)
+		       ... */
+	struct sched_handle *handle; /* NULL unless status is 0 */
+};
+/*
+ * How an open reports back. `opened` is called exactly once after sched_open returned 0,
+ * by any thread, perhaps before sched_open returns. `parking` (may be NULL) is called
+ * before that, in the caller's thread, when the open has to wait: its ticket may be given
+ * to sched_cancel from then on, at any time, also from within `parking`.
+ */
+struct sched_open_callbacks {
+	void (*opened)(void *context, const struct sched_opened *opened);
+	void (*parking)(void *context, uint64_t ticket);
+	void *context;
+};
+
+/*
+ * Opens a position's sample: binds it (drawing if needed), then opened at once or when it
+ * is prepared. Refused by the return value, with no callback: -ENOENT (no such epoch or
+ * position), -ESTALE (epoch over, position never bound), -EAGAIN (another epoch while at
+ * most half of the running one is consumed), -ENODEV (job removed, shutdown), -ENOSPC
+ * (state directory full), -EIO, -ENOMEM.
+ */
+must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks);
+
+/* The reader gave up: opened is called with -EINTR. An unknown or finished ticket:
+ * nothing. */
+void sched_cancel(struct sched *sched, uint64_t ticket);
+
+/* Binds only, for the label file: no tensor, nothing consumed. Errors as sched_open. */
+must_check int sched_bind(
+	struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret);
+
+/* The sample of a position if it is bound, SAMPLE_NONE otherwise. Changes nothing. */
+sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
+
+const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
+sample_id sched_handle_sample(const struct sched_handle *handle);
+/* The first release of a position consumes it. */
+void sched_release(struct sched_handle *handle);
+/* As sched_release, but nobody has read it: the position is not consumed. */
+void sched_undo(struct sched_handle *handle);
+
+/* --- order --- */
+
+struct sched_binding {
+	uint32_t position;
+	sample_id sample;
+	enum served served;
+};
+
+/* The k-th binding of an epoch, k from 0; false when there are not so many yet. */
+bool sched_binding(
+	struct sched_job *job, uint32_t epoch, uint32_t k, struct sched_binding *ret);
+
+/* Publishes the gauges to stats. */
+void sched_stats(struct sched *sched);

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/lock.h"
+#include "base/rng.h"
+#include "cache/cache.h"
+#include "load/load.h"
+#include "sampler/sampler.h"
+#include "sched/order.h"
+#include "sched/sched.h"
+
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+/* A failed insertion leaves hash.tbl NULL; nothing exits. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/*
+ *            source (a dataset)
+ *           /       |          \
+ *      samplers   spaces       jobs
+ *                (dataset,       |
+ *               preparation)   epochs --- order file: position -> sample
+ *                   |            |
+ *                  uses       stream (the running epoch): queue of drawn samples
+ *
+ * A *use* exists while a sample of a space is open, waited for, or to be prepared.
+ */
+
+struct source {
+	struct sched *sched;
+	struct dataset *dataset;
+	struct sampler *shuffled;
+	struct sampler *sequential;
+	roaring_bitmap_t *bad; /* samples whose failure was logged */
+	LIST_HEAD(, space) spaces;
+};
+
+struct space {
+	LIST_ENTRY(space) link;
+	struct source *source;
+	struct preparation preparation;
+	struct cache_space *cache;
+	uint32_t references; /* jobs, uses */
+};
+
+struct use_key {
+	struct space *space;
+	uint64_t sample;
+};
+
+enum use_state { USE_OPEN_ONLY, USE_QUEUED, USE_URGENT, USE_LOADING };
+
+struct use {
+	UT_hash_handle hash;
+	struct use_key key;
+	enum use_state state;
+	uint32_t opens; /* handles that hold or wait for the tensor */
+	TAILQ_ENTRY(use) link;
+	TAILQ_HEAD(, sched_handle) waiters;
+	struct dataset_sample sample; /* while loading */
+	struct load_task task;
+};
+
+TAILQ_HEAD(use_queue, use);
+
+/* An open position. Waits first, holds the tensor then. */
+struct sched_handle {
+	struct sched_job *job;
+	struct epoch *epoch;
+	uint32_t position;
+	sample_id sample;
+	struct use *use;
+	const struct tensor *tensor;
+	/* waiting */
+	UT_hash_handle hash; /* by ticket */
+	uint64_t ticket;
+	TAILQ_ENTRY(sched_handle) link;	    /* of the use's waiters or of finished ones */
+	TAILQ_ENTRY(sched_handle) job_link; /* of the job's parked ones */
+	enum { HANDLE_OPEN, HANDLE_PARKING, HANDLE_PARKED, HANDLE_FINISHED } state;
+	int status;
+	uint64_t parked_ns;
+	struct sched_open_callbacks callbacks;
+};
+
+TAILQ_HEAD(handle_queue, sched_handle);
+
+/* Bound and not consumed: holds the pin that the draw took. */
+struct bound_pin {
+	UT_hash_handle hash;
+	uint32_t position;
+	sample_id sample;
+	uint32_t sequence; /* the how-manieth binding of the epoch */
+	uint32_t opens;
+	bool served;		     /* a reader got it */
+	TAILQ_ENTRY(bound_pin) link; /* in the order of binding */
+};
+
+struct epoch {
+	struct sched_job *job;
+	uint32_t number;
+	struct order order;
+	uint8_t *consumed_bits;
+	uint32_t consumed;
+	bool over;
+	struct bound_pin *pins; /* hash by position */
+	TAILQ_HEAD(, bound_pin) pin_order;
+};
+
+struct drawn {
+	sample_id sample;
+	enum served served;
+	bool pinned;
+};
+
+/* The running epoch as the sampler sees it; gone while the job is parked. */
+struct stream {
+	TAILQ_ENTRY(stream) link;
+	struct sched_job *job;
+	struct sampler *sampler;
+	stream_id id;
+	struct drawn *queue; /* ring of job->config.lookahead */
+	uint32_t head, length;
+};
+
+#define RATE_SECONDS 8
+
+struct sched_job {
+	TAILQ_ENTRY(sched_job) link;
+	struct sched *sched;
+	atomic_uint references;
+	bool removed;
+	job_id id;
+	struct job_config config;
+	struct source *source;
+	struct space *space;
+	roaring_bitmap_t *selection; /* D_j */
+	uint32_t samples;	     /* |D_j| */
+	uint64_t largest_bytes;	     /* of a tensor */
+	struct epoch **epochs;	     /* config.epochs pointers, NULL where not begun */
+	struct epoch *running;
+	struct stream *stream; /* of the running epoch; NULL: parked or none */
+	bool idle;
+	uint64_t last_read_ns;
+	struct handle_queue parked;
+	struct sched_job_status totals; /* served ... wait_ns */
+	uint32_t rate[RATE_SECONDS];
+	uint64_t rate_second;
+	char *directory; /* <state>/jobs/<name> */
+};
+
+struct sched {
+	struct lock lock; /* all below, and what hangs on it, but the constant fields */
+	struct daemon_config const *config;
+	struct source *sources;
+	size_t n_sources;
+	struct cache *cache;
+	struct load_pool *pool;
+	TAILQ_HEAD(, sched_job) jobs;
+	TAILQ_HEAD(, stream) streams;
+	uint32_t n_streams, n_jobs;
+	stream_id next_stream;
+	job_id last_id;
+	struct use *uses;
+	struct use_queue urgent, queued;
+	struct sched_handle *tickets; /* hash by ticket */
+	uint64_t next_ticket;
+	stream_id *round_ids; /* scratch of a round: n_streams each */
+	struct stream **round_streams;
+	sample_id *round_samples;
+	bool stopping;
+	bool keeps_house;
+	pthread_t housekeeper;
+	pthread_cond_t stop_cond;
+};
+
+/*
+ * What a critical section leaves to do after it: callbacks, frees, waking workers.
+ * Nothing of that may happen under the lock.
+ */
+struct aftermath {
+	struct handle_queue finished;
+	bool kick;
+};
+
+void aftermath_init(struct aftermath *aftermath);
+void sched_unlock(struct sched *sched, struct aftermath *aftermath);
+
+/* --- use.c: what is to be prepared and what is open --- */
+
+struct use *use_find_locked(struct space *space, sample_id sample);
+/* Finds or makes; NULL: no memory. */
+struct use *use_get_locked(struct space *space, sample_id sample);
+/* Queues it for preparation unless that is under way; urgent: a reader waits. */
+void use_request_locked(struct use *use, bool urgent, struct aftermath *aftermath);
+/* Frees it if nothing needs it any more. */
+void use_settle_locked(struct use *use);
+/* The same for the sample's, if there is one: a pin was given back. */
+void use_settle_sample_locked(struct space *space, sample_id sample);
+void handle_finish_locked(
+	struct sched_handle *handle, int status, struct aftermath *aftermath);
+/* A waiting one is finished with -errno, by whoever may do that. */
+void handle_give_up_locked(
+	struct sched_handle *handle, int status, struct aftermath *aftermath);
+/* The handle gives back its tensor and its use. */
+void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
+void handle_free(struct sched_handle *handle);
+struct load_task *sched_load_next(void *context);
+void sched_load_done(void *context, struct load_task *task);
+
+/* --- space.c --- */
+
+struct space *space_get_locked(
+	struct source *source, const struct preparation *preparation);
+void space_put_locked(struct space *space);
+
+/* --- stream.c: drawing ahead --- */
+
+/* The running epoch joins the sampler; remaining is taken over. 0, -ENOMEM. */
+must_check int stream_begin_locked(
+	struct sched_job *job, roaring_bitmap_t *remaining, struct aftermath *aftermath);
+/* It leaves: pins and need of what is not bound are given back. */
+void stream_end_locked(struct sched_job *job, struct aftermath *aftermath);
+/* Takes the head of the queue, drawing when it is empty. false: nothing remains. */
+bool stream_take_locked(
+	struct stream *stream, struct drawn *ret, struct aftermath *aftermath);
+/* Draws rounds for all streams with room if this one is below its low-water mark. */
+void stream_refill_locked(struct stream *stream, struct aftermath *aftermath);
+
+/* --- epoch.c: order, binding, consuming --- */
+
+/* Opens or creates the order file. No lock held. */
+must_check int epoch_new(
+	struct sched_job *job, uint32_t number, bool create, struct epoch **ret);
+void epoch_free(struct epoch **epoch);
+/* Whether another epoch may begin now. */
+bool epoch_may_begin_locked(const struct sched_job *job);
+/* Becomes the running one; the one that ran is over. */
+void epoch_run_locked(struct epoch *epoch, struct aftermath *aftermath);
+/* Binds an unbound position of the running epoch. -ENOMEM, -ESTALE. */
+must_check int epoch_bind_locked(
+	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
+void epoch_consume_locked(
+	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
+/* Gives back what is bound, not consumed and not open. */
+void epoch_drop_pins_locked(struct epoch *epoch, struct aftermath *aftermath);
+/* NULL: consumed, or given back. */
+struct bound_pin *epoch_pin_locked(struct epoch *epoch, uint32_t position);
+
+/* --- job.c --- */
+
+/* No longer among the jobs: parked opens, pins and need are given back. */
+void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
+void job_park_locked(struct sched_job *job, struct aftermath *aftermath);
+void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
+
+/* --- state.c: what is kept in <state>/jobs/<name> --- */
+
+struct job_state {
+	job_id id;
+	bool known;	 /* an id was given before */
+	bool same;	 /* dataset and selection are as they were then */
+	int64_t running; /* number of the epoch that ran, -1: none */
+};
+
+must_check int state_load(const struct sched_job *job, struct job_state *ret);
+must_check int state_save(const struct sched_job *job, int64_t running);
+must_check int state_save_ini(const struct sched_job *job);
+void state_remove_epochs(const struct sched_job *job);
+void state_remove(const struct sched_job *job);

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sched/sched_internal.h"
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/log.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Pillow refuses more (twice Image.MAX_IMAGE_PIXELS); reserving for it would be in vain.
+ */
+#define MAX_PIXELS UINT64_C(178956970)
+
+struct use *use_find_locked(struct space *space, sample_id sample)
+{
+	struct use_key key = {.space = space, .sample = sample};
+	struct use *use;
+	HASH_FIND(hash, space->source->sched->uses, &key, sizeof(key), use);
+	return use;
+}
+
+struct use *use_get_locked(struct space *space, sample_id sample)
+{
+	struct sched *sched = space->source->sched;
+	struct use *use = use_find_locked(space, sample);
+	if (use)
+		return use;
+	use = calloc(1, sizeof(*use));
+	if (!use)
+		return NULL;
+	use->key = (struct use_key){.space = space, .sample = sample};
+	TAILQ_INIT(&use->waiters);
+	HASH_ADD(hash, sched->uses, key, sizeof(use->key), use);
+	if (!use->hash.tbl) {
+		free(use);
+		return NULL;
+	}
+	space->references++;
+	return use;
+}
+
+void use_request_locked(struct use *use, bool urgent, struct aftermath *aftermath)
+{
+	struct sched *sched = use->key.space->source->sched;
+	if (use->state == USE_LOADING || use->state == USE_URGENT)
+		return;
+	if (use->state == USE_QUEUED) {
+		if (!urgent)
+			return;
+		TAILQ_REMOVE(&sched->queued, use, link);
+	}
+	use->state = urgent ? USE_URGENT : USE_QUEUED;
+	TAILQ_INSERT_TAIL(urgent ? &sched->urgent : &sched->queued, use, link);
+	aftermath->kick = true;
+}
+
+static void unqueue(struct sched *sched, struct use *use)
+{
+	if (use->state == USE_URGENT)
+		TAILQ_REMOVE(&sched->urgent, use, link);
+	else if (use->state == USE_QUEUED)
+		TAILQ_REMOVE(&sched->queued, use, link);
+	use->state = USE_OPEN_ONLY;
+}
+
+static bool queued_for_somebody(const struct use *use)
+{
+	return (use->state == USE_QUEUED || use->state == USE_URGENT) &&
+	       cache_pins(use->key.space->cache, (sample_id)use->key.sample) > 0;
+}
+
+void use_settle_locked(struct use *use)
+{
+	struct space *space = use->key.space;
+	struct sched *sched = space->source->sched;
+	if (use->opens > 0 || use->state == USE_LOADING || queued_for_somebody(use))
+		return;
+	ensure(TAILQ_EMPTY(&use->waiters));
+	unqueue(sched, use);
+	HASH_DELETE(hash, sched->uses, use);
+	free(use);
+	space_put_locked(space);
+}
+
+void use_settle_sample_locked(struct space *space, sample_id sample)
+{
+	struct use *use = use_find_locked(space, sample);
+	if (use)
+		use_settle_locked(use);
+}
+
+/* A tensor that others have drawn but nobody holds open does not stay beyond capacity. */
+static void keep_capacity_locked(struct sched *sched, struct use *use)
+{
+	struct cache_space *space = use->key.space->cache;
+	sample_id sample = (sample_id)use->key.sample;
+	cache_trim(sched->cache);
+	struct cache_usage usage = cache_usage(sched->cache);
+	if (usage.live_bytes > usage.capacity && use->opens == 0 &&
+		cache_state(space, sample) == CACHE_READY)
+		cache_force_out(space, sample);
+}
+
+/* Its last reader gave up: it is look-ahead again, first in the line. */
+static void make_less_urgent(struct sched *sched, struct use *use)
+{
+	if (use->state != USE_URGENT || use->opens > 0)
+		return;
+	unqueue(sched, use);
+	use->state = USE_QUEUED;
+	TAILQ_INSERT_HEAD(&sched->queued, use, link);
+}
+
+void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	struct sched *sched = handle->job->sched;
+	struct use *use = handle->use;
+	struct bound_pin *pin = epoch_pin_locked(handle->epoch, handle->position);
+	if (pin)
+		pin->opens--;
+	use->opens--;
+	handle->use = NULL;
+	handle->tensor = NULL;
+	cache_unpin(use->key.space->cache, handle->sample);
+	make_less_urgent(sched, use);
+	keep_capacity_locked(sched, use);
+	use_settle_locked(use);
+	aftermath->kick = true;
+}
+
+static void unpark(struct sched_handle *handle)
+{
+	struct sched_job *job = handle->job;
+	uint64_t waited = clock_now_ns() - handle->parked_ns;
+	if (handle->state == HANDLE_PARKED)
+		TAILQ_REMOVE(&handle->use->waiters, handle, link);
+	TAILQ_REMOVE(&job->parked, handle, job_link);
+	HASH_DELETE(hash, job->sched->tickets, handle);
+	job->totals.waits++;
+	job->totals.wait_ns += waited;
+	stats_add(STAT_WAITS, 1);
+	stats_add(STAT_WAIT_NS, waited);
+}
+
+static void give_tensor(struct sched_handle *handle)
+{
+	struct bound_pin *pin = epoch_pin_locked(handle->epoch, handle->position);
+	handle->tensor = cache_get(handle->use->key.space->cache, handle->sample);
+	ensure(handle->tensor);
+	if (!pin || pin->served)
+		return;
+	pin->served = true;
+	handle->job->totals.served++;
+	stats_add(STAT_SERVED, 1);
+}
+
+void handle_finish_locked(
+	struct sched_handle *handle, int status, struct aftermath *aftermath)
+{
+	if (handle->state == HANDLE_PARKED || handle->state == HANDLE_PARKING)
+		unpark(handle);
+	handle->state = HANDLE_FINISHED;
+	handle->status = status;
+	if (status == 0)
+		give_tensor(handle);
+	else
+		handle_detach_locked(handle, aftermath);
+	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
+}
+
+void handle_give_up_locked(
+	struct sched_handle *handle, int status, struct aftermath *aftermath)
+{
+	if (handle->state == HANDLE_PARKED)
+		handle_finish_locked(handle, status, aftermath);
+	else
+		handle->status = status; /* its opener finishes it */
+}
+
+void handle_free(struct sched_handle *handle)
+{
+	sched_job_put(handle->job);
+	free(handle);
+}
+
+static uint64_t bytes_to_reserve(const struct use *use)
+{
+	const struct space *space = use->key.space;
+	sample_id sample = (sample_id)use->key.sample;
+	struct tensor_shape image = dataset_image_shape(space->source->dataset, sample);
+	bool encoded = space->preparation.encoded;
+	if (!encoded && (uint64_t)image.width * image.height > MAX_PIXELS)
+		return 0;
+	if (!encoded && (image.width == 0 || image.height == 0))
+		return 0;
+	return preparation_bytes(&space->preparation, image,
+		dataset_file_bytes(space->source->dataset, sample));
+}
+
+/* Nobody has drawn it any more and nobody waits: the job is gone, or parked. */
+static struct use *first_wanted(struct sched *sched, struct use_queue *queue)
+{
+	struct use *use;
+	while ((use = TAILQ_FIRST(queue)) && !queued_for_somebody(use)) {
+		unqueue(sched, use);
+		use_settle_locked(use);
+	}
+	return use;
+}
+
+static struct use *reserve_next_locked(struct sched *sched)
+{
+	struct use *use = first_wanted(sched, &sched->urgent);
+	bool force = use != NULL;
+	if (!use)
+		use = first_wanted(sched, &sched->queued);
+	if (!use || sched->stopping)
+		return NULL;
+	if (cache_reserve(use->key.space->cache, (sample_id)use->key.sample,
+		    bytes_to_reserve(use), force) != 0)
+		return NULL; /* look-ahead waits until something is consumed */
+	unqueue(sched, use);
+	use->state = USE_LOADING;
+	return use;
+}
+
+static bool fill_task(struct use *use)
+{
+	struct space *space = use->key.space;
+	use->task = (struct load_task){.preparation = &space->preparation, .owner = use};
+	int err = dataset_get(
+		space->source->dataset, (sample_id)use->key.sample, &use->sample);
+	if (err) {
+		use->task.status = err;
+		snprintf(use->task.message, sizeof(use->task.message),
+			"not in the catalogue: %s", strerror(-err));
+		return false;
+	}
+	use->task.path = use->sample.path;
+	use->task.expected_bytes = use->sample.bytes;
+	use->task.expected_mtime_ns = use->sample.mtime_ns;
+	use->task.expected_image = use->sample.image;
+	return true;
+}
+
+struct load_task *sched_load_next(void *context)
+{
+	struct sched *sched = context;
+	for (;;) {
+		struct aftermath aftermath;
+		aftermath_init(&aftermath);
+		lock_take(&sched->lock);
+		struct use *use = reserve_next_locked(sched);
+		sched_unlock(sched, &aftermath);
+		if (!use)
+			return NULL;
+		if (fill_task(use))
+			return &use->task;
+		sched_load_done(sched, &use->task);
+	}
+}
+
+/* Once per sample, however many jobs meet it. */
+static bool first_failure_locked(struct use *use)
+{
+	return roaring_bitmap_add_checked(
+		use->key.space->source->bad, (uint32_t)use->key.sample);
+}
+
+static void answer_waiters_locked(
+	struct use *use, int status, struct aftermath *aftermath)
+{
+	struct sched_handle *handle;
+	use->opens++; /* so that the last one does not free it */
+	while ((handle = TAILQ_FIRST(&use->waiters))) {
+		if (status != 0)
+			handle->job->totals.errors++;
+		handle_finish_locked(handle, status, aftermath);
+	}
+	use->opens--;
+}
+
+/* Readers see one error for whatever is wrong with one sample. */
+static int reader_status(int status)
+{
+	return status == 0 || status == -ENOMEM ? status : -EIO;
+}
+
+void sched_load_done(void *context, struct load_task *task)
+{
+	struct sched *sched = context;
+	struct use *use = task->owner;
+	struct dataset_sample sample = use->sample;
+	struct load_task result = *task;
+	struct space *space = use->key.space;
+	const char *dataset = dataset_name(space->source->dataset);
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+
+	lock_take(&sched->lock);
+	bool log = result.status != 0 && first_failure_locked(use);
+	use->sample = (struct dataset_sample){0};
+	use->state = USE_OPEN_ONLY;
+	if (result.status == 0)
+		cache_publish(space->cache, (sample_id)use->key.sample, result.tensor);
+	else
+		cache_abandon(space->cache, (sample_id)use->key.sample);
+	answer_waiters_locked(use, reader_status(result.status), &aftermath);
+	keep_capacity_locked(sched, use);
+	use_settle_locked(use);
+	sched_unlock(sched, &aftermath);
+
+	if (log)
+		log_warn("dataset %s: %s: %s", dataset, sample.path ? sample.path : "?",
+			result.message);
+	dataset_sample_free(&sample);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "stats/stats.h"
+#include "base/ensure.h"
+#include "base/lock.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/*
+ * Each thread counts in a block of its own, which only it writes, so that counting costs
+ * an addition and no cache line travels. Reading sums over the blocks and over what ended
+ * threads have left.
+ */
+
+struct block {
+	_Atomic uint64_t counts[STAT_COUNT];
+	struct block *next; /* (stats_lock) */
+	struct block *prev; /* (stats_lock) */
+};
+
+static struct lock stats_lock = {
+	.mutex = PTHREAD_MUTEX_INITIALIZER,
+	.rank = LOCK_RANK_STATS,
+	.name = "stats",
+};
+static struct block blocks = {.next = &blocks, .prev = &blocks}; /* (stats_lock) */
+
+/* Counters of ended threads, and of those that there was no memory for a block for. */
+static _Atomic uint64_t ended[STAT_COUNT];
+static _Atomic uint64_t gauges[STAT_COUNT];
+
+static _Thread_local struct block *own;
+static pthread_key_t end_key;
+static pthread_once_t end_once = PTHREAD_ONCE_INIT;
+
+enum kind { COUNTER, GAUGE };
+
+static const enum kind kinds[] = {
+#define STAT(identifier, name, kind, unit, help) kind,
+	STATS_TABLE(STAT)
+#undef STAT
+};
+
+/* Under the lock, so that no reader sees the counts twice or not at all. */
+static void thread_ends(void *context)
+{
+	struct block *block = context;
+	LOCK_SCOPE(&stats_lock);
+	for (int i = 0; i < STAT_COUNT; i++)
+		atomic_fetch_add_explicit(&ended[i],
+			atomic_load_explicit(&block->counts[i], memory_order_relaxed),
+			memory_order_relaxed);
+	block->prev->next = block->next;
+	block->next->prev = block->prev;
+	own = NULL;
+	free(block);
+}
+
+static void make_key(void)
+{
+	ensure(pthread_key_create(&end_key, thread_ends) == 0);
+}
+
+/* NULL: no memory */
+static struct block *block_new(void)
+{
+	struct block *block = calloc(1, sizeof(*block));
+	pthread_once(&end_once, make_key);
+	if (!block || pthread_setspecific(end_key, block) != 0) {
+		free(block);
+		return NULL;
+	}
+	LOCK_SCOPE(&stats_lock);
+	block->next = blocks.next;
+	block->prev = &blocks;
+	block->next->prev = block;
+	blocks.next = block;
+	return block;
+}
+
+void stats_add(enum stat_id stat, uint64_t n)
+{
+	ensure(kinds[stat] == COUNTER);
+	if (!own)
+		own = block_new();
+	if (!own) {
+		atomic_fetch_add_explicit(&ended[stat], n, memory_order_relaxed);
+		return;
+	}
+	uint64_t count = atomic_load_explicit(&own->counts[stat], memory_order_relaxed);
+	atomic_store_explicit(&own->counts[stat], count + n, memory_order_relaxed);
+}
+
+void stats_set(enum stat_id stat, uint64_t value)
+{
+	ensure(kinds[stat] == GAUGE);
+	atomic_store_explicit(&gauges[stat], value, memory_order_relaxed);
+}
+
+uint64_t stats_get(enum stat_id stat)
+{
+	if (kinds[stat] == GAUGE)
+		return atomic_load_explicit(&gauges[stat], memory_order_relaxed);
+	LOCK_SCOPE(&stats_lock);
+	uint64_t sum = atomic_load_explicit(&ended[stat], memory_order_relaxed);
+	for (const struct block *block = blocks.next; block != &blocks;
+		block = block->next)
+		sum += atomic_load_explicit(&block->counts[stat], memory_order_relaxed);
+	return sum;
+}

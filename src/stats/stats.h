@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stdint.h>
+
+/*
+ * Every counter of the daemon, once, in one table (STATS_TABLE): the enumeration, the
+ * sums, the text files of the mount and the man page are made from it.
+ *
+ *   Flow: any module calls stats_add; view prints.
+ *   Threads: any. A counter is per thread and summed when read; a gauge is one value.
+ *   Errors: none.
+ */
+
+/* STAT(identifier, name, kind, unit, help) */
+#define STATS_TABLE(STAT)                                                                \
+	STAT(OPENS, "opens", COUNTER, "files", "files of samples that readers opened")   \
+	STAT(READS, "reads", COUNTER, "requests", "read requests answered")              \
+	STAT(READ_BYTES, "read_bytes", COUNTER, "bytes", "bytes given to readers")       \
+	STAT(SERVED, "samples_served", COUNTER, "samples",                               \
+		"positions whose sample was given to a reader for the first time")       \
+	STAT(CONSUMED, "samples_consumed", COUNTER, "samples",                           \
+		"positions released for the first time")                                 \
+	STAT(ROUNDS, "rounds", COUNTER, "rounds", "rounds of the sampler")               \
+	STAT(DRAWS, "draws", COUNTER, "samples", "samples drawn for streams")            \
+	STAT(DRAWN_DECODE, "drawn_decoded", COUNTER, "samples",                          \
+		"draws that had to be prepared for this stream")                         \
+	STAT(DRAWN_SHARED, "drawn_shared", COUNTER, "samples",                           \
+		"draws of a sample just being prepared for another stream")              \
+	STAT(DRAWN_HIT, "drawn_hit", COUNTER, "samples",                                 \
+		"draws of a sample already in the cache")                                \
+	STAT(DECODES, "decodes", COUNTER, "samples", "samples read and prepared")        \
+	STAT(DECODE_ERRORS, "decode_errors", COUNTER, "samples",                         \
+		"samples that could not be read or prepared")                            \
+	STAT(DECODE_NS, "decode_ns", COUNTER, "ns", "time spent preparing, all workers") \
+	STAT(SOURCE_BYTES, "source_bytes", COUNTER, "bytes",                             \
+		"bytes of source files read")                                            \
+	STAT(WAITS, "waits", COUNTER, "opens", "opens that were parked until prepared")  \
+	STAT(WAIT_NS, "wait_ns", COUNTER, "ns", "time that opens were parked")           \
+	STAT(INTERRUPTS, "interrupts", COUNTER, "opens",                                 \
+		"parked opens given up by their reader")                                 \
+	STAT(EVICTIONS, "evictions", GAUGE, "tensors", "tensors evicted")              \
+	STAT(CACHE_BYTES, "cache_bytes", GAUGE, "bytes", "bytes of tensors held")        \
+	STAT(CACHE_PEAK, "cache_peak_bytes", GAUGE, "bytes",                             \
+		"most bytes of tensors ever held")                                       \
+	STAT(CACHE_TENSORS, "cache_tensors", GAUGE, "tensors", "tensors held")           \
+	STAT(CACHE_PINS, "cache_pins", GAUGE, "pins", "samples drawn and not consumed")  \
+	STAT(CACHE_NEED, "cache_need", GAUGE, "samples",                                 \
+		"sum over samples of the streams that still need them")                  \
+	STAT(OPEN_FILES, "open_files", GAUGE, "files", "files of samples open now")      \
+	STAT(JOBS, "jobs", GAUGE, "jobs", "jobs known")                                  \
+	STAT(STREAMS, "streams", GAUGE, "streams", "epochs running")
+
+enum stat_id {
+#define STAT(identifier, name, kind, unit, help) STAT_##identifier,
+	STATS_TABLE(STAT)
+#undef STAT
+		STAT_COUNT
+};
+
+void stats_add(enum stat_id stat, uint64_t n);	/* counters */
+void stats_set(enum stat_id stat, uint64_t value); /* gauges */
+uint64_t stats_get(enum stat_id stat);
+
+void stats_print_text(FILE *out); /* "name value" lines */
+void stats_print_json(FILE *out); /* one object, members by name */
+void stats_print_prometheus(
+	FILE *out);		 /* text exposition format 0.0.4, prefix joaderfs_ */
+void stats_print_man(FILE *out); /* rows for the man page: mdoc list items */

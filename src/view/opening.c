@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "view/sample.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+/*
+ * An open on its way to its answer. Three threads may meet at one that is parked: the one
+ * that took the request, the worker that finished the sample, and the one that took an
+ * interrupt.
+ *
+ *   - `opened` comes exactly once, and is the only place that answers and frees.
+ *   - While libfuse runs `interrupted` it holds the request's own lock, and it may have
+ *     fetched the function just before the request is answered. So `opened` takes the
+ *     function back first, which waits until it has returned.
+ *   - sched_cancel may call `opened` from within `interrupted`: then there is nothing to
+ *     wait for, and waiting would never end.
+ */
+struct opening {
+	fuse_req_t req;
+	struct view *view;
+	struct sched_job *job;
+	struct inode inode;
+	struct fuse_file_info fi;
+	bool parked;
+	uint64_t ticket;
+};
+
+/* The one that this thread is giving up. */
+static _Thread_local const struct opening *interrupting;
+
+static void opening_free(struct opening *opening)
+{
+	sched_job_put(opening->job);
+	free(opening);
+}
+
+static bool has_pending(const char *line, const char *key, int signal_number)
+{
+	size_t n = strlen(key);
+	if (strncmp(line, key, n) != 0)
+		return false;
+	return strtoull(line + n, NULL, 16) >> (signal_number - 1) & 1;
+}
+
+/*
+ * The kernel interrupts a request for any signal, and an open that fails with EINTR
+ * because a child exited or the window changed is more than many readers can take. A
+ * signal that ends the process has become SIGKILL by then. When nothing can be found out
+ * the reader is let go.
+ */
+static bool reader_dies(const struct fuse_ctx *reader)
+{
+	char path[64], line[256];
+	bool dies = false;
+	snprintf(path, sizeof(path), "/proc/%ld/status", (long)reader->pid);
+	auto_fclose FILE *file = fopen(path, "re");
+	if (!file)
+		return true;
+	while (!dies && fgets(line, sizeof(line), file))
+		dies = has_pending(line, "SigPnd:", SIGKILL) ||
+		       has_pending(line, "ShdPnd:", SIGKILL);
+	return dies;
+}
+
+static void interrupted(fuse_req_t req, void *context)
+{
+	struct opening *opening = context;
+	if (!reader_dies(fuse_req_ctx(req)))
+		return;
+	interrupting = opening;
+	sched_cancel(opening->view->context.sched, opening->ticket);
+	interrupting = NULL;
+}
+
+static void parking(void *context, uint64_t ticket)
+{
+	struct opening *opening = context;
+	opening->ticket = ticket;
+	opening->parked = true;
+	fuse_req_interrupt_func(opening->req, interrupted, opening);
+}
+
+static void answer(struct opening *opening, struct sched_handle *handle)
+{
+	struct sample_file *file;
+	int err = sample_file_new(
+		opening->view, opening->job, opening->inode, handle, &file);
+	if (err) {
+		view_reply_error(opening->req, err);
+		return;
+	}
+	opening->fi.fh = (uintptr_t)file;
+	opening->fi.direct_io = 1;
+	/* After a success the file may be released before the call has returned. */
+	if (fuse_reply_open(opening->req, &opening->fi) == 0)
+		stats_add(STAT_OPENS, 1);
+	else
+		sample_file_undo(opening->view, file);
+}
+
+static void opened(void *context, const struct sched_opened *result)
+{
+	struct opening *opening = context;
+	if (opening->parked && interrupting != opening)
+		fuse_req_interrupt_func(opening->req, NULL, NULL);
+	if (result->status)
+		view_reply_error(opening->req, result->status);
+	else
+		answer(opening, result->handle);
+	opening_free(opening);
+}
+
+static int opening_new(fuse_req_t req, struct view *view, struct inode inode,
+	const struct fuse_file_info *fi, struct opening **ret)
+{
+	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
+	if (!job)
+		return -ENOENT;
+	struct opening *opening = malloc(sizeof(*opening));
+	if (!opening) {
+		sched_job_put(job);
+		return -ENOMEM;
+	}
+	*opening = (struct opening){
+		.req = req, .view = view, .job = job, .inode = inode, .fi = *fi};
+	*ret = opening;
+	return 0;
+}
+
+void opening_start(fuse_req_t req, struct view *view, struct inode inode,
+	const struct fuse_file_info *fi)
+{
+	struct opening *opening = NULL;
+	int err = opening_new(req, view, inode, fi, &opening);
+	if (err) {
+		view_reply_error(req, err);
+		return;
+	}
+	struct sched_open_callbacks callbacks = {
+		.opened = opened, .parking = parking, .context = opening};
+	err = sched_open(opening->job, inode.epoch, inode.position, &callbacks);
+	if (err) {
+		opening_free(opening);
+		view_reply_error(req, err);
+	}
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "view/sample.h"
+#include "view/slice.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/statvfs.h>
+
+#define MAX_BACKGROUND 256
+
+static struct view *view_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
+
+/* The one place where -errno becomes an answer. */
+void view_reply_error(fuse_req_t req, int err)
+{
+	ensure(err < 0);
+	fuse_reply_err(req, -err);
+}
+
+/* --- the session -------------------------------------------------------------------- */
+
+static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
+{
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
+	if (wanted)
+		fuse_set_feature_flag(conn, capability);
+	else
+		fuse_unset_feature_flag(conn, capability);
+#else
+	if (wanted)
+		conn->want |= conn->capable & capability;
+	else
+		conn->want &= ~capability;
+#endif
+}
+
+static void op_init(void *userdata, struct fuse_conn_info *conn)
+{
+	struct view *view = userdata;
+	view->omits_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
+	want(conn, FUSE_CAP_READDIRPLUS, true);
+	want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
+	want(conn, FUSE_CAP_SPLICE_READ, false);
+	want(conn, FUSE_CAP_SPLICE_WRITE, false);
+	want(conn, FUSE_CAP_SPLICE_MOVE, false);
+#ifdef FUSE_CAP_DIRECT_IO_ALLOW_MMAP
+	want(conn, FUSE_CAP_DIRECT_IO_ALLOW_MMAP, true);
+#endif
+	if (conn->max_write > SLICE_MAX_READ)
+		conn->max_write = SLICE_MAX_READ; /* limits reads as well */
+	if (conn->max_readahead > SLICE_MAX_READ)
+		conn->max_readahead = SLICE_MAX_READ;
+	conn->max_background = MAX_BACKGROUND;
+}
+
+/* A full read-only device, as large as the datasets. */
+static void op_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	const struct view *view = view_of(req);
+	struct statvfs st = {
+		.f_bsize = 4096, .f_frsize = 4096, .f_namemax = 255, .f_flag = ST_RDONLY};
+	(void)ino;
+	for (size_t i = 0; i < view->context.n_datasets; i++) {
+		const struct dataset *dataset = view->context.datasets[i];
+		st.f_blocks += dataset_bytes(dataset) / st.f_frsize;
+		st.f_files += dataset_samples(dataset);
+	}
+	fuse_reply_statfs(req, &st);
+}
+
+/* --- names and attributes ----------------------------------------------------------- */
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
+{
+	struct view *view = view_of(req);
+	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
+	struct inode parent, inode;
+	int err = inode_unpack(parent_ino, &parent) ? 0 : -ENOENT;
+	if (!err)
+		err = tree_lookup(view, parent, name, &inode);
+	if (!err)
+		err = tree_attributes(
+			view, inode, false, &entry.attr, &entry.attr_timeout);
+	if (err) {
+		view_reply_error(req, err);
+		return;
+	}
+	entry.ino = inode_pack(inode);
+	fuse_reply_entry(req, &entry);
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct stat st;
+	double timeout;
+	struct inode inode;
+	(void)fi;
+	int err = inode_unpack(ino, &inode) ? 0 : -ENOENT;
+	if (!err)
+		err = tree_attributes(view_of(req), inode, true, &st, &timeout);
+	if (err)
+		view_reply_error(req, err);
+	else
+		fuse_reply_attr(req, &st, timeout);
+}
+
+/* --- directories -------------------------------------------------------------------- */
+
+/* The kernel does not ask again, and keeps the listings (see job_changed in tree.c). */
+static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	if (view_of(req)->omits_opendir) {
+		fuse_reply_err(req, ENOSYS);
+		return;
+	}
+	fi->cache_readdir = 1;
+	fi->keep_cache = 1;
+	fuse_reply_open(req, fi);
+}
+
+static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
+{
+	struct inode inode;
+	if (offset < 0 || !inode_unpack(ino, &inode))
+		view_reply_error(req, offset < 0 ? -EINVAL : -ENOENT);
+	else
+		tree_list(req, view_of(req), inode, size, (uint64_t)offset, plus);
+}
+
+static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+	struct fuse_file_info *fi)
+{
+	(void)fi;
+	list(req, ino, size, offset, false);
+}
+
+static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+	struct fuse_file_info *fi)
+{
+	(void)fi;
+	list(req, ino, size, offset, true);
+}
+
+/* --- files -------------------------------------------------------------------------- */
+
+static int may_open(fuse_ino_t ino, const struct fuse_file_info *fi, struct inode *ret)
+{
+	if (!inode_unpack(ino, ret))
+		return -ENOENT;
+	if ((fi->flags & O_ACCMODE) != O_RDONLY)
+		return -EROFS;
+	return tree_is_directory(ret->kind) ? -EISDIR : 0;
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct inode inode;
+	int err = may_open(ino, fi, &inode);
+	if (err)
+		view_reply_error(req, err);
+	else if (inode.kind == INODE_SAMPLE)
+		opening_start(req, view_of(req), inode, fi);
+	else if (inode.kind == INODE_LABEL)
+		label_open(req, view_of(req), inode, fi);
+	else
+		text_file_open(req, view_of(req), inode, fi);
+}
+
+static struct sample_file *sample_of(const struct fuse_file_info *fi)
+{
+	return (struct sample_file *)(uintptr_t)fi->fh;
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+	struct fuse_file_info *fi)
+{
+	struct inode inode;
+	if (offset < 0 || !inode_unpack(ino, &inode))
+		view_reply_error(req, -EINVAL);
+	else if (inode.kind == INODE_SAMPLE)
+		sample_file_read(req, sample_of(fi), size, (uint64_t)offset);
+	else if (inode.kind == INODE_LABEL)
+		label_read(req, size, (uint64_t)offset, fi);
+	else
+		text_file_read(req, view_of(req), inode, size, (uint64_t)offset, fi);
+}
+
+static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct inode inode;
+	if (inode_unpack(ino, &inode)) {
+		if (inode.kind == INODE_SAMPLE)
+			sample_file_release(view_of(req), sample_of(fi));
+		else if (inode.kind != INODE_LABEL)
+			text_file_release(fi);
+	}
+	fuse_reply_err(req, 0);
+}
+
+/*
+ * What is not here libfuse answers with ENOSYS, and the kernel does not ask again: flush,
+ * access, getxattr, listxattr.
+ */
+const struct fuse_lowlevel_ops view_ops = {
+	.init = op_init,
+	.lookup = op_lookup,
+	.getattr = op_getattr,
+	.opendir = op_opendir,
+	.readdir = op_readdir,
+	.readdirplus = op_readdirplus,
+	.open = op_open,
+	.read = op_read,
+	.release = op_release,
+	.statfs = op_statfs,
+};

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "view/sample.h"
+#include "base/log.h"
+#include "stats/stats.h"
+#include "view/format.h"
+#include "view/layout_flat.h"
+#include "view/slice.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+
+struct sample_file {
+	LIST_ENTRY(sample_file) link; /* (view's lock) */
+	struct sched_handle *handle;
+	struct format_file format;
+	uint64_t size; /* with the zeros at the end */
+};
+
+static atomic_uint_fast64_t n_open;
+
+uint64_t sample_files_open(void)
+{
+	return atomic_load(&n_open);
+}
+
+/* --- samples ------------------------------------------------------------------------ */
+
+/* A reader was told st_size: less is wrong data, more would be cut off. */
+static int check_size(const struct sample_file *file, struct sched_job *job, bool known)
+{
+	const struct job_config *config = sched_job_config(job);
+	bool may_be_shorter = config->size == SIZE_PADDED &&
+			      !preparation_fixed_size(&config->preparation);
+	if (known && (file->format.bytes == file->size ||
+			     (may_be_shorter && file->format.bytes < file->size)))
+		return 0;
+	log_warn("job %s: sample %" PRIu32 ": %" PRIu64 " bytes, not %" PRIu64
+		 ": its file was changed after the dataset was scanned",
+		config->name, sched_handle_sample(file->handle), file->format.bytes,
+		file->size);
+	return -EIO;
+}
+
+static int fill(struct sample_file *file, struct view *view, struct sched_job *job,
+	struct inode inode)
+{
+	int err = format_file_make(sched_job_config(job)->format,
+		sched_handle_tensor(file->handle), &file->format);
+	if (err)
+		return err;
+	bool known = sample_size(view, job, inode, &file->size);
+	err = check_size(file, job, known);
+	if (err)
+		format_file_free(&file->format);
+	return err;
+}
+
+int sample_file_new(struct view *view, struct sched_job *job, struct inode inode,
+	struct sched_handle *handle, struct sample_file **ret)
+{
+	struct sample_file *file = calloc(1, sizeof(*file));
+	int err = -ENOMEM;
+	if (!file)
+		goto fail;
+	file->handle = handle;
+	err = fill(file, view, job, inode);
+	if (err)
+		goto fail;
+	atomic_fetch_add(&n_open, 1);
+	lock_take(&view->lock);
+	LIST_INSERT_HEAD(&view->open_samples, file, link);
+	lock_release(&view->lock);
+	*ret = file;
+	return 0;
+fail:
+	free(file);
+	/* A bad sample is consumed like a good one, so that its epoch can end. */
+	if (err == -EIO)
+		sched_release(handle);
+	else
+		sched_undo(handle);
+	return err;
+}
+
+static struct sched_handle *take_apart(struct view *view, struct sample_file *file)
+{
+	struct sched_handle *handle = file->handle;
+	lock_take(&view->lock);
+	LIST_REMOVE(file, link);
+	lock_release(&view->lock);
+	atomic_fetch_sub(&n_open, 1);
+	format_file_free(&file->format);
+	free(file);
+	return handle;
+}
+
+void sample_file_undo(struct view *view, struct sample_file *file)
+{
+	sched_undo(take_apart(view, file));
+}
+
+void sample_file_release(struct view *view, struct sample_file *file)
+{
+	sched_release(take_apart(view, file));
+}
+
+void sample_files_undo_all(struct view *view)
+{
+	struct sample_file *file;
+	for (;;) {
+		lock_take(&view->lock);
+		file = LIST_FIRST(&view->open_samples);
+		lock_release(&view->lock);
+		if (!file)
+			return;
+		sample_file_undo(view, file);
+	}
+}
+
+static struct slice_source source_of(const struct sample_file *file)
+{
+	const struct format_file *format = &file->format;
+	if (format->encoded)
+		return (struct slice_source){.body = format->encoded,
+			.body_bytes = format->bytes,
+			.size = file->size};
+	return (struct slice_source){.head = format->head,
+		.head_bytes = format->head_bytes,
+		.body = sched_handle_tensor(file->handle)->data,
+		.body_bytes = format->bytes - format->head_bytes,
+		.size = file->size};
+}
+
+void sample_file_read(
+	fuse_req_t req, const struct sample_file *file, size_t size, uint64_t offset)
+{
+	struct slice_source source = source_of(file);
+	struct iovec iov[SLICE_IOV];
+	size_t bytes;
+	int n = slice(&source, offset, size, iov, &bytes);
+	stats_add(STAT_READS, 1);
+	stats_add(STAT_READ_BYTES, bytes);
+	fuse_reply_iov(req, iov, n);
+}
+
+/* --- labels ------------------------------------------------------------------------- */
+
+uint64_t label_size(const struct sched_job *job)
+{
+	return flat_label_bytes(dataset_classes(sched_job_dataset(job)));
+}
+
+/* The open file needs no memory: fh is the file's size and the label. */
+static uint64_t label_pack(uint32_t bytes, uint32_t label)
+{
+	return (uint64_t)bytes << 32 | label;
+}
+
+static int label_bind(struct view *view, struct inode inode, uint64_t *ret_fh)
+{
+	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
+	sample_id sample;
+	if (!job)
+		return -ENOENT;
+	int err = sched_bind(job, inode.epoch, inode.position, &sample);
+	if (!err)
+		*ret_fh = label_pack((uint32_t)label_size(job),
+			dataset_label(sched_job_dataset(job), sample));
+	sched_job_put(job);
+	return err;
+}
+
+void label_open(fuse_req_t req, struct view *view, struct inode inode,
+	const struct fuse_file_info *fi)
+{
+	struct fuse_file_info reply = *fi;
+	int err = label_bind(view, inode, &reply.fh);
+	if (err) {
+		view_reply_error(req, err);
+		return;
+	}
+	reply.direct_io = 1;
+	fuse_reply_open(req, &reply);
+}
+
+void label_read(
+	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi)
+{
+	char text[FLAT_LABEL];
+	uint32_t bytes = (uint32_t)(fi->fh >> 32);
+	flat_label((uint32_t)fi->fh, bytes, text);
+	if (offset >= bytes)
+		size = 0;
+	else if (size > bytes - offset)
+		size = bytes - (size_t)offset;
+	fuse_reply_buf(req, size ? text + offset : NULL, size);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "view/layout_flat.h"
+#include "view/sample.h"
+
+static bool find_padded(struct view *view, job_id job, uint64_t *ret, uint64_t *ret_gen)
+{
+	LOCK_SCOPE(&view->lock);
+	struct padded_size *padded;
+	*ret_gen = view->generation;
+	SLIST_FOREACH(padded, &view->padded, link)
+	{
+		if (padded->job != job)
+			continue;
+		*ret = padded->bytes;
+		return true;
+	}
+	return false;
+}
+
+/* Kept while no job comes or goes. Without memory it is found again at the next call. */
+static void keep_padded(
+	struct view *view, uint64_t generation, job_id job, uint64_t bytes)
+{
+	struct padded_size *padded = malloc(sizeof(*padded));
+	if (!padded)
+		return;
+	*padded = (struct padded_size){.job = job, .bytes = bytes};
+	lock_take(&view->lock);
+	bool valid = generation == view->generation;
+	if (valid)
+		SLIST_INSERT_HEAD(&view->padded, padded, link);
+	lock_release(&view->lock);
+	if (!valid)
+		free(padded);
+}
+
+/* Looks at all samples of the job: once. */
+static uint64_t padded_size(struct view *view, struct sched_job *job)
+{
+	uint64_t bytes, generation;
+	if (find_padded(view, sched_job_id(job), &bytes, &generation))
+		return bytes;
+	bytes = flat_file_bytes_largest(
+		sched_job_config(job), sched_job_dataset(job), sched_job_selection(job));
+	keep_padded(view, generation, sched_job_id(job), bytes);
+	return bytes;
+}
+
+bool sample_size(
+	struct view *view, struct sched_job *job, struct inode inode, uint64_t *ret)
+{
+	const struct job_config *config = sched_job_config(job);
+	if (flat_file_bytes_fixed(config, ret))
+		return true;
+	if (config->size == SIZE_PADDED) {
+		*ret = padded_size(view, job);
+		return true;
+	}
+	sample_id sample = sched_bound(job, inode.epoch, inode.position);
+	if (sample == SAMPLE_NONE)
+		return false;
+	*ret = flat_file_bytes(config, sched_job_dataset(job), sample);
+	return true;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "view/text.h"
+#include "view/view_internal.h"
+
+#include <errno.h>
+
+/* Lines of an order that one stat may render, in chunks: a fraction of a second. */
+#define MAX_STAT_CHUNKS 256
+
+struct snapshot {
+	char *text;
+	size_t bytes;
+};
+
+bool text_file_is(enum inode_kind kind)
+{
+	switch (kind) {
+	case INODE_README:
+	case INODE_STATS:
+	case INODE_STATS_JSON:
+	case INODE_METRICS:
+	case INODE_DATASET_INFO:
+	case INODE_DATASET_CLASSES:
+	case INODE_JOB_INI:
+	case INODE_JOB_STATUS:
+	case INODE_JOB_CLASSES:
+	case INODE_EPOCH_ORDER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- snapshots ---------------------------------------------------------------------- */
+
+static void print_of_daemon(
+	FILE *out, const struct view_context *context, enum inode_kind kind)
+{
+	if (kind == INODE_README)
+		text_readme(out, context);
+	else if (kind == INODE_STATS)
+		text_stats(out, context);
+	else if (kind == INODE_STATS_JSON)
+		text_stats_json(out, context);
+	else if (kind == INODE_METRICS)
+		text_metrics(out, context);
+}
+
+static int print_of_dataset(
+	FILE *out, const struct view_context *context, struct inode inode)
+{
+	if (inode.job >= context->n_datasets)
+		return -ENOENT;
+	if (inode.kind == INODE_DATASET_INFO)
+		text_dataset_info(out, context, context->datasets[inode.job]);
+	else
+		text_classes(out, context->datasets[inode.job]);
+	return 0;
+}
+
+static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
+{
+	struct sched_job *job = sched_job_find_id(sched, inode.job);
+	if (!job)
+		return -ENOENT;
+	if (inode.kind == INODE_JOB_INI)
+		config_print_job(out, sched_job_config(job));
+	else if (inode.kind == INODE_JOB_STATUS)
+		text_job_status(out, job);
+	else
+		text_classes(out, sched_job_dataset(job));
+	sched_job_put(job);
+	return 0;
+}
+
+static int print(FILE *out, struct view *view, struct inode inode)
+{
+	switch (inode.kind) {
+	case INODE_DATASET_INFO:
+	case INODE_DATASET_CLASSES:
+		return print_of_dataset(out, &view->context, inode);
+	case INODE_JOB_INI:
+	case INODE_JOB_STATUS:
+	case INODE_JOB_CLASSES:
+		return print_of_job(out, view->context.sched, inode);
+	default:
+		print_of_daemon(out, &view->context, inode.kind);
+		return 0;
+	}
+}
+
+static int snapshot_take(struct view *view, struct inode inode, struct snapshot *ret)
+{
+	*ret = (struct snapshot){0};
+	FILE *out = open_memstream(&ret->text, &ret->bytes);
+	if (!out)
+		return -ENOMEM;
+	int err = print(out, view, inode);
+	bool failed = ferror(out);
+	if ((fclose(out) != 0 || failed) && !err)
+		err = -ENOMEM;
+	if (err)
+		free(ret->text);
+	return err;
+}
+
+/* --- epoch-NNNN.order, read live ---------------------------------------------------- */
+
+struct order_lines {
+	struct sched_job *job;
+	uint32_t epoch;
+};
+
+static uint32_t print_order(void *context, uint32_t first, uint32_t n, FILE *out)
+{
+	const struct order_lines *lines = context;
+	struct sched_binding binding;
+	uint32_t i;
+	for (i = 0; i < n; i++) {
+		if (!sched_binding(lines->job, lines->epoch, first + i, &binding))
+			break;
+		text_order_line(out, lines->job, &binding);
+	}
+	return i;
+}
+
+static int order_find(struct view *view, struct inode inode, struct order_lines *ret)
+{
+	*ret = (struct order_lines){
+		.job = sched_job_find_id(view->context.sched, inode.job),
+		.epoch = inode.epoch};
+	return ret->job ? 0 : -ENOENT;
+}
+
+static struct order_source order_source(struct inode inode, struct order_lines *lines)
+{
+	return (struct order_source){
+		.key = inode_pack(inode), .print = print_order, .context = lines};
+}
+
+static int order_size(struct view *view, struct inode inode, uint64_t *ret)
+{
+	struct order_lines lines;
+	int err = order_find(view, inode, &lines);
+	if (err)
+		return err;
+	struct order_source source = order_source(inode, &lines);
+	err = order_text_size(view->orders, &source, MAX_STAT_CHUNKS, ret);
+	sched_job_put(lines.job);
+	return err;
+}
+
+static void order_read(fuse_req_t req, struct view *view, struct inode inode, size_t size,
+	uint64_t offset)
+{
+	struct order_lines lines;
+	auto_free char *buffer = malloc(size);
+	int err = buffer ? order_find(view, inode, &lines) : -ENOMEM;
+	if (err) {
+		view_reply_error(req, err);
+		return;
+	}
+	struct order_source source = order_source(inode, &lines);
+	ssize_t n = order_text_read(view->orders, &source, offset, buffer, size);
+	sched_job_put(lines.job);
+	if (n < 0)
+		view_reply_error(req, (int)n);
+	else
+		fuse_reply_buf(req, buffer, (size_t)n);
+}
+
+/* --- for ops and tree --------------------------------------------------------------- */
+
+int text_file_size(struct view *view, struct inode inode, uint64_t *ret)
+{
+	struct snapshot snapshot;
+	if (inode.kind == INODE_EPOCH_ORDER)
+		return order_size(view, inode, ret);
+	int err = snapshot_take(view, inode, &snapshot);
+	if (err)
+		return err;
+	*ret = snapshot.bytes;
+	free(snapshot.text);
+	return 0;
+}
+
+uint64_t text_file_known_size(struct view *view, struct inode inode)
+{
+	return inode.kind == INODE_EPOCH_ORDER
+		       ? order_text_known_size(view->orders, inode_pack(inode))
+		       : 0;
+}
+
+static int open_snapshot(struct view *view, struct inode inode, uint64_t *ret_fh)
+{
+	struct snapshot *snapshot = malloc(sizeof(*snapshot));
+	int err = snapshot ? snapshot_take(view, inode, snapshot) : -ENOMEM;
+	if (err)
+		free(snapshot);
+	else
+		*ret_fh = (uintptr_t)snapshot;
+	return err;
+}
+
+void text_file_open(fuse_req_t req, struct view *view, struct inode inode,
+	const struct fuse_file_info *fi)
+{
+	struct fuse_file_info reply = *fi;
+	reply.fh = 0;
+	reply.direct_io = 1;
+	int err = inode.kind == INODE_EPOCH_ORDER ? 0
+						  : open_snapshot(view, inode, &reply.fh);
+	if (err)
+		view_reply_error(req, err);
+	else if (fuse_reply_open(req, &reply) != 0)
+		text_file_release(&reply);
+}
+
+void text_file_read(fuse_req_t req, struct view *view, struct inode inode, size_t size,
+	uint64_t offset, const struct fuse_file_info *fi)
+{
+	const struct snapshot *snapshot = (const struct snapshot *)(uintptr_t)fi->fh;
+	if (!snapshot) {
+		order_read(req, view, inode, size, offset);
+		return;
+	}
+	if (offset > snapshot->bytes)
+		offset = snapshot->bytes;
+	if (size > snapshot->bytes - offset)
+		size = snapshot->bytes - (size_t)offset;
+	fuse_reply_buf(req, snapshot->text + offset, size);
+}
+
+void text_file_release(const struct fuse_file_info *fi)
+{
+	struct snapshot *snapshot = (struct snapshot *)(uintptr_t)fi->fh;
+	if (!snapshot)
+		return;
+	free(snapshot->text);
+	free(snapshot);
+}

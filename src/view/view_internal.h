@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/lock.h"
+#include "view/inode.h"
+#include "view/order_text.h"
+#include "view/view.h"
+
+#include <fuse_lowlevel.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+/*
+ * The parts of the view and what they share.
+ *
+ *   view.c        the session: mount, loop, unmount, news of jobs
+ *   mount_options.c  -o options, checks of the mount point
+ *   ops.c         FUSE's requests, one short function each
+ *   tree.c        names -> inodes, inodes -> attributes
+ *   tree_list.c   directory listings
+ *   text_file.c   open, read, release of the text files
+ *   sample.c      open, read, release of samples and labels
+ *   opening.c     an open on its way: parked, interrupted, answered
+ *
+ *   Threads: FUSE's, sched's workers (opening.c) and control's (view_jobs_changed).
+ */
+
+#define FOREVER 1e9 /* seconds; for timeouts */
+
+struct padded_size {
+	SLIST_ENTRY(padded_size) link;
+	job_id job;
+	uint64_t bytes;
+};
+
+struct view {
+	struct view_context context;
+	struct fuse_session *session;
+	bool mounted, handles_signals;
+	bool omits_opendir; /* the kernel takes ENOSYS for "nothing to do" */
+	uid_t uid;
+	gid_t gid;
+	struct timespec started;
+	struct order_texts *orders;
+
+	struct lock lock;
+	struct timespec jobs_changed;	       /* (lock) */
+	SLIST_HEAD(, padded_size) padded;      /* (lock) forgotten when jobs change */
+	uint64_t generation;		       /* (lock) counts these changes */
+	LIST_HEAD(, sample_file) open_samples; /* (lock) */
+};
+
+extern const struct fuse_lowlevel_ops view_ops;
+
+/* -errno as an answer to any request */
+void view_reply_error(fuse_req_t req, int err);
+
+/* --- tree.c ---------------------------------------------------------------------------
+ */
+
+#define TREE_NAME 128 /* bytes that hold any name, but not those of jobs and datasets */
+
+/* A file or directory that is always there. */
+struct tree_entry {
+	const char *name;
+	enum inode_kind kind;
+	enum inode_kind parent;
+};
+extern const struct tree_entry tree_entries[];
+extern const size_t tree_n_entries;
+
+bool tree_is_directory(enum inode_kind kind);
+struct inode tree_parent(struct inode inode);
+uint32_t tree_epochs(struct sched_job *job);
+uint32_t tree_running_epoch(struct sched_job *job); /* UINT32_MAX: none */
+/* epoch-NNNN.order is there: the epoch is the running one, or something was bound. */
+bool tree_has_order(struct sched_job *job, uint32_t epoch, uint32_t running);
+
+/* -ENOENT */
+must_check int tree_lookup(
+	struct view *view, struct inode parent, const char *name, struct inode *ret);
+
+/*
+ * render: text files are rendered to tell their size; without it st_size may be any, and
+ * the timeout is 0. -ENOENT when it is not there any more.
+ */
+must_check int tree_attributes(struct view *view, struct inode inode, bool render,
+	struct stat *ret, double *ret_timeout);
+
+/* The same for a sample or label of a job that was found already. */
+void tree_position_attributes(struct view *view, struct sched_job *job,
+	struct inode inode, struct stat *ret, double *ret_timeout);
+
+/* --- tree_list.c ---------------------------------------------------------------------
+ */
+
+void tree_list(fuse_req_t req, struct view *view, struct inode directory, size_t size,
+	uint64_t offset, bool plus);
+
+/* --- text_file.c ---------------------------------------------------------------------
+ */
+
+bool text_file_is(enum inode_kind kind);
+must_check int text_file_size(struct view *view, struct inode inode, uint64_t *ret);
+uint64_t text_file_known_size(struct view *view, struct inode inode);
+void text_file_open(fuse_req_t req, struct view *view, struct inode inode,
+	const struct fuse_file_info *fi);
+void text_file_read(fuse_req_t req, struct view *view, struct inode inode, size_t size,
+	uint64_t offset, const struct fuse_file_info *fi);
+void text_file_release(const struct fuse_file_info *fi);

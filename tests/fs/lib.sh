@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# shellcheck shell=bash
+#
+# What every test_*.sh sources. A test says
+#
+#     . "${0%/*}/lib.sh"
+#     dataset                 an ImageFolder in $D
+#     job a tensor.crop=32    a job, with options as section.key=value
+#     start                   the daemon, mounted on $M
+#
+# and then what has to hold. Leaving it, also by a failure, stops the daemon, unmounts and
+# removes everything. Exit status: 0 passed, 77 skipped, anything else failed.
+#
+# $T temporary directory   $D dataset   $M mount point   $LOG what the daemon printed
+# BUILD: the variant's directory, build/release unless set
+
+set -euo pipefail
+
+FS=$(cd "${0%/*}" && pwd)
+ROOT=$(cd "$FS/../.." && pwd)
+BUILD=${BUILD:-build/release}
+[[ $BUILD == /* ]] || BUILD=$ROOT/$BUILD
+PROGRAM=$BUILD/joaderfs
+PYTHON=/usr/bin/python3
+T=$(mktemp -d "${TMPDIR:-/tmp}/joaderfs-test.XXXXXX")
+D=$T/data M=$T/mnt LOG=$T/log
+PID=
+mkdir "$M" "$T/jobs.d" "$T/state"
+
+fail() {
+	echo "failed: $*" >&2
+	exit 1
+}
+
+skip() {
+	echo "$*"
+	exit 77
+}
+
+# --- the end, however it comes ---------------------------------------------------------
+
+unmount() {
+	if mountpoint -q "$1" || [[ $(stat "$1" 2>&1) == *"not connected"* ]]; then
+		umount -l "$1" 2>/dev/null || fusermount3 -u -z "$1" 2>/dev/null || true
+	fi
+}
+
+finish() {
+	local status=$?
+	trap - EXIT
+	[[ -z $PID ]] || kill -TERM "$PID" 2>/dev/null || true
+	local child
+	for child in $(jobs -p); do
+		[[ $child == "$PID" ]] || kill -TERM "$child" 2>/dev/null || true
+	done
+	for _ in $(seq 100); do
+		[[ -n $PID ]] || break
+		kill -0 "$PID" 2>/dev/null || break
+		sleep 0.1
+	done
+	[[ -z $PID ]] || kill -KILL "$PID" 2>/dev/null || true
+	unmount "$M"
+	wait
+	if ((status != 0 && status != 77)) && [[ -s $LOG ]]; then
+		echo "--- what the daemon printed:" >&2
+		tail -n 40 "$LOG" >&2
+	fi
+	if mountpoint -q "$M"; then
+		echo "still mounted: $M" >&2
+		exit 1
+	fi
+	rm -rf "$T"
+	exit "$status"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+
+# --- what the daemon is given ----------------------------------------------------------
+
+# dataset [CLASSES [IMAGES_PER_CLASS [WIDTHxHEIGHT]]]
+dataset() {
+	"$PYTHON" "$FS/make_dataset.py" "$D" "${1:-3}" "${2:-8}" "${3:-96x72}"
+}
+
+# options SECTION key=value... : those given as SECTION.key=value, as lines of an ini
+options() {
+	local section=$1 option
+	shift
+	for option; do
+		[[ $option != "$section".* ]] || echo "${option#"$section".}"
+	done
+}
+
+# job_text NAME [section.key=value...]
+job_text() {
+	local name=$1
+	shift
+	printf '[job]\nname = %s\n' "$name"
+	[[ "$*" == *job.dataset=* ]] || echo "dataset = images"
+	[[ "$*" == *job.epochs=* ]] || echo "epochs = 1"
+	options job "$@"
+	echo "[tensor]"
+	options tensor "$@"
+	echo "[view]"
+	options view "$@"
+}
+
+job() {
+	job_text "$@" >"$T/jobs.d/$1.ini"
+}
+
+# shellcheck disable=SC2120 # without arguments: the default one
+# config [joaderfs.key=value...] [images.key=value...]
+config() {
+	{
+		echo "[joaderfs]"
+		[[ "$*" == *joaderfs.cache=* ]] || echo "cache = 64M"
+		[[ "$*" == *joaderfs.seed=* ]] || echo "seed = 1"
+		[[ "$*" == *joaderfs.state=* ]] || echo "state = $T/state"
+		printf 'jobs = jobs.d\nsocket = %s/socket\n' "$T"
+		options joaderfs "$@"
+		printf '[dataset images]\npath = %s\n' "$D"
+		options images "$@"
+	} >"$T/joaderfs.ini"
+}
+
+# --- the daemon ------------------------------------------------------------------------
+
+# start [ARGUMENT...]: with the ini of config, or the default one
+start() {
+	# shellcheck disable=SC2119
+	[[ -e $T/joaderfs.ini ]] || config
+	# A shell without job control starts what runs beside it with SIGINT ignored.
+	env --default-signal=INT "$PROGRAM" "$T/joaderfs.ini" "$M" -f "$@" >>"$LOG" 2>&1 &
+	PID=$!
+	while [[ ! -e $M/README ]]; do
+		kill -0 "$PID" 2>/dev/null || fail "the daemon ended: $(cat "$LOG")"
+		sleep 0.05
+	done
+}
+
+# refused TEXT...: it does not start, says each of the texts, and leaves nothing mounted
+refused() {
+	local text status=0
+	# shellcheck disable=SC2119
+	[[ -e $T/joaderfs.ini ]] || config
+	timeout 20 "$PROGRAM" "$T/joaderfs.ini" "$M" -f >"$LOG" 2>&1 || status=$?
+	((status != 0 && status != 124)) || fail "it started, or ended with 0"
+	((status < 128)) || fail "it ended by a signal: $status"
+	! mountpoint -q "$M" || fail "it failed, and left a mount"
+	for text; do
+		grep -qF -- "$text" "$LOG" || fail "'$text' is not in its message: $(cat "$LOG")"
+	done
+}
+
+stop() {
+	local status=0
+	kill -TERM "$PID"
+	wait "$PID" || status=$?
+	PID=
+	((status == 0)) || fail "the daemon ended with $status"
+	! mountpoint -q "$M" || fail "the daemon ended and left its mount"
+}
+
+ctl() {
+	"$BUILD/joaderctl" --socket "$T/socket" "$@"
+}
+
+# --- what the mount says ---------------------------------------------------------------
+
+counter() {
+	sed -n "s/^$1 //p" "$M/stats" || echo "none, stats can't be read"
+}
+
+status_of() {
+	sed -n "s/^$2 *//p" "$M/jobs/$1/status"
+}
+
+epoch() {
+	echo "$M/jobs/$1/epoch-${2:-0000}"
+}
+
+order() {
+	cat "$M/jobs/$1/epoch-${2:-0000}.order"
+}
+
+# equal WHAT FOUND EXPECTED
+equal() {
+	[[ $2 == "$3" ]] || fail "$1: found '$2', expected '$3'"
+}
+
+# read_epoch JOB [EPOCH]: as a simple script does, in the order of the names
+read_epoch() {
+	local file
+	for file in "$(epoch "$@")"/*; do
+		cat "$file" >/dev/null || return 1
+	done
+}
+
+# once JOB SAMPLES [EPOCH]: each position was bound, each to another sample
+once() {
+	equal "positions of $1" "$(order "$1" "${3:-0000}" | cut -f1 | sort -n | uniq)" \
+		"$(seq 0 $(($2 - 1)))"
+	equal "different samples of $1" "$(order "$1" "${3:-0000}" | cut -f2 | sort -u | wc -l)" "$2"
+}
+
+# nothing_held: no pin and no need is left when all epochs are read
+nothing_held() {
+	local _
+	for _ in $(seq 50); do # the kernel releases files a moment after close
+		[[ $(counter cache_pins) =~ ^[1-9] ]] || break
+		sleep 0.1
+	done
+	equal "pins left" "$(counter cache_pins)" 0
+	equal "need left" "$(counter cache_need)" 0
+	equal "files left open" "$(counter open_files)" 0
+}
+
+# pixels JOB [RESIZE [CROP]]: every file has the pixels that PIL gives for its source
+pixels() {
+	"$PYTHON" "$FS/pixels.py" "$M/jobs/$1" "$D" "${@:2}"
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# A truncated JPEG, a text named .jpg, an empty file: EIO for these alone, and the rest of
+# the epoch is read as if nothing was.
+. "${0%/*}/lib.sh"
+dataset 3 8
+truncate -s 900 "$D/class0/0002.jpg"
+echo "no image" >"$D/class1/0003.jpg"
+: >"$D/class2/0004.jpg"
+job a tensor.resize=48 tensor.crop=32
+job b tensor.resize=48 tensor.crop=32
+start
+
+for name in a b; do
+	failures=0
+	for file in "$(epoch $name)"/*.ppm; do
+		cat "$file" >/dev/null 2>"$T/message" && continue
+		grep -q 'Input/output error' "$T/message" || fail "$(cat "$T/message")"
+		failures=$((failures + 1))
+	done
+	equal "files that failed" $failures 3
+	once $name 24
+	equal "errors of $name" "$(status_of $name errors)" 3
+done
+for path in class0/0002.jpg class1/0003.jpg class2/0004.jpg; do
+	grep -q "$path" "$LOG" || fail "the log does not name $path"
+done
+nothing_held

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# Every format holds the pixels that PIL decodes, read with PIL, OpenCV and numpy.
+. "${0%/*}/lib.sh"
+dataset 2 6
+for format in ppm bmp png npy raw source; do
+	case $format in
+	source) job $format tensor.format=$format ;;
+	*) job $format tensor.format=$format tensor.resize=48 tensor.crop=40 ;;
+	esac
+done
+job whole tensor.format=png
+job exact tensor.format=ppm view.size=exact
+job renamed tensor.crop=40 view.extension=jpeg
+start
+
+pixels source
+for format in ppm bmp png npy raw; do pixels $format 48 40; done
+pixels whole
+pixels exact
+pixels renamed 0 40

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# A full state directory: refused at the start; later, opens fail and the daemon lives on.
+. "${0%/*}/lib.sh"
+mount -t tmpfs -o size=4m tmpfs "$T/state" 2>/dev/null || skip "needs root, to mount a tmpfs"
+trap 'umount -l "$T/state"; finish' EXIT
+fill() { cat /dev/zero >"$T/state/full" 2>/dev/null || true; }
+dataset 2 8
+job a tensor.crop=32
+fill
+refused state
+rm "$T/state/full"
+
+start
+fill
+cat "$(epoch a)/00000000.ppm" >/dev/null 2>"$T/message" || true
+grep -q . "$M/README" || fail "the daemon is gone"
+rm "$T/state/full"
+read_epoch a || fail "with room again, it can't be read"
+once a 16

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# A reader killed while its open is parked goes at once; the sample stays its position's,
+# and the other readers get theirs.
+. "${0%/*}/lib.sh"
+"$PYTHON" - "$D" <<'PYTHON'
+import os, sys
+from PIL import Image
+os.makedirs(sys.argv[1] + "/slow")
+for i in range(6):  # 100 megapixels keep the only worker busy for a while each
+    Image.new("RGB", (10000, 10000), (40 * i, 0, 0)).save(f"{sys.argv[1]}/slow/{i}.jpg")
+PYTHON
+config joaderfs.workers=1
+job a tensor.resize=64 tensor.crop=64
+start
+
+for position in 0 1 2 3 4 5; do
+	cat "$(epoch a)/0000000$position.ppm" >"$T/$position" &
+	reader[position]=$!
+done
+for _ in $(seq 100); do
+	(($(order a | wc -l) == 6)) && break
+	sleep 0.01
+done
+for position in 4 5; do
+	kill -KILL "${reader[position]}"
+	wait "${reader[position]}" || true
+done
+(($(counter decodes) < 4)) || fail "not parked any more: $(counter decodes) samples were ready"
+(($(counter interrupts) > 0)) || fail "no open was interrupted"
+for position in 0 1 2 3; do wait "${reader[position]}"; done
+equal "consumed" "$(status_of a consumed)" 4
+read_epoch a
+once a 6
+nothing_held

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# A dataset that is not there, not a directory, or empty: refused, by name.
+. "${0%/*}/lib.sh"
+refused "$D" images
+touch "$D"
+refused "$D"
+rm "$D"
+mkdir -p "$D/class0"
+refused "$D"

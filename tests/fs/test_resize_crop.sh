@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# Resize and crop give, to the bit, what torchvision's transforms give with PIL: odd sizes,
+# upscaling, and a crop larger than the image.
+. "${0%/*}/lib.sh"
+dataset 2 8 97x61
+job shrunk tensor.resize=37
+job grown tensor.resize=150 tensor.crop=131
+job padded tensor.resize=32 tensor.crop=50
+start
+
+pixels shrunk 37
+pixels grown 150 131
+pixels padded 32 50

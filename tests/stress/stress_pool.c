@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+/*
+ * The worker pool under threads that kick it at any time, and ended in the middle of its
+ * work: every task that was handed out comes back once, prepared or refused as its file
+ * deserves, and nothing runs after load_pool_free.
+ */
+
+#include "../tiny_dataset.h"
+#include "base/lock.h"
+#include "base/rng.h"
+#include "load/load.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#define ROUNDS 60
+#define N_TASKS 200
+#define N_FILES 8 /* and one that is no image */
+#define WORKERS 4
+#define KICKERS 3
+#define SIDE 16
+
+struct file {
+	char *path;
+	struct stat st;
+	uint32_t number;
+	bool broken;
+};
+
+struct round {
+	struct lock lock; /* all below but the constant fields */
+	pthread_cond_t all_done;
+	struct rng rng;
+	struct load_task tasks[N_TASKS];
+	uint8_t times_done[N_TASKS];
+	uint32_t handed_out, done;
+	struct load_pool *pool; /* constant while kickers run */
+	atomic_bool stop_kicking, freed;
+};
+
+static const struct preparation preparation; /* the pixels as they are */
+static struct file files[N_FILES + 1];
+
+static void make_files(const char *directory)
+{
+	char name[32];
+	for (uint32_t i = 0; i <= N_FILES; i++) {
+		struct file *file = &files[i];
+		snprintf(name, sizeof(name), "%u.png", i);
+		file->path = tiny_path(directory, name);
+		file->number = i;
+		file->broken = i == N_FILES;
+		tiny_png(file->path, SIDE, i);
+		if (file->broken)
+			ensure(truncate(file->path, 60) == 0);
+		ensure(stat(file->path, &file->st) == 0);
+	}
+}
+
+static struct load_task *next(void *context)
+{
+	struct round *round = context;
+	LOCK_SCOPE(&round->lock);
+	ensure(!atomic_load(&round->freed));
+	/* Sometimes there is nothing yet: only a later kick gets the worker going again.
+	 */
+	if (round->handed_out == N_TASKS || rng_below(&round->rng, 4) == 0)
+		return NULL;
+	uint32_t i = round->handed_out++;
+	struct file *file = &files[rng_below(&round->rng, N_FILES + 1)];
+	round->tasks[i] = (struct load_task){.path = file->path,
+		.expected_bytes = (uint64_t)file->st.st_size,
+		.expected_mtime_ns =
+			file->st.st_mtim.tv_sec * 1000000000ll + file->st.st_mtim.tv_nsec,
+		.expected_image = {SIDE, SIDE},
+		.preparation = &preparation,
+		.owner = file};
+	return &round->tasks[i];
+}
+
+static void check_result(const struct load_task *task)
+{
+	const struct file *file = task->owner;
+	if (file->broken) {
+		ensure(task->status == -EIO && !task->tensor && task->message[0]);
+		return;
+	}
+	ensure(task->status == 0 && task->tensor);
+	ensure(task->tensor->bytes == 3 * SIDE * SIDE);
+	for (uint64_t i = 0; i < task->tensor->bytes; i++)
+		ensure(task->tensor->data[i] == file->number);
+}
+
+static void done(void *context, struct load_task *task)
+{
+	struct round *round = context;
+	check_result(task);
+	free(task->tensor);
+	LOCK_SCOPE(&round->lock);
+	ensure(!atomic_load(&round->freed));
+	ensure(round->times_done[task - round->tasks]++ == 0);
+	if (++round->done == N_TASKS)
+		pthread_cond_signal(&round->all_done);
+}
+
+static void *kick(void *context)
+{
+	struct round *round = context;
+	while (!atomic_load(&round->stop_kicking)) {
+		load_pool_kick(round->pool);
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void wait_until_done(struct round *round)
+{
+	LOCK_SCOPE(&round->lock);
+	while (round->done < N_TASKS)
+		lock_wait(&round->lock, &round->all_done);
+}
+
+static void wait_until_handed_out(struct round *round, uint32_t n)
+{
+	for (;;) {
+		lock_take(&round->lock);
+		bool enough = round->handed_out >= n;
+		lock_release(&round->lock);
+		if (enough)
+			return;
+		sched_yield();
+	}
+}
+
+static void check_all_came_back(struct round *round, bool complete)
+{
+	ensure(round->done == round->handed_out);
+	ensure(!complete || round->done == N_TASKS);
+	for (uint32_t i = 0; i < N_TASKS; i++)
+		ensure(round->times_done[i] == (i < round->handed_out));
+}
+
+/* Every other round is ended when some of its tasks were not even handed out. */
+static void run_round(uint64_t seed)
+{
+	static struct round round;
+	pthread_t kickers[KICKERS];
+	bool complete = seed % 2 == 0;
+	round = (struct round){.all_done = PTHREAD_COND_INITIALIZER};
+	lock_init(&round.lock, LOCK_RANK_SCHED, "round");
+	rng_seed(&round.rng, seed);
+	uint32_t enough = (uint32_t)rng_below(&round.rng, N_TASKS);
+	struct load_callbacks callbacks = {next, done, &round};
+	ensure(load_pool_new(WORKERS, &callbacks, &round.pool) == 0);
+	for (int i = 0; i < KICKERS; i++)
+		ensure(pthread_create(&kickers[i], NULL, kick, &round) == 0);
+	if (complete)
+		wait_until_done(&round);
+	else
+		wait_until_handed_out(&round, enough);
+	atomic_store(&round.stop_kicking, true);
+	for (int i = 0; i < KICKERS; i++)
+		pthread_join(kickers[i], NULL);
+	load_pool_free(&round.pool);
+	ensure(!round.pool);
+	atomic_store(&round.freed, true);
+	check_all_came_back(&round, complete);
+	lock_destroy(&round.lock);
+}
+
+/* One kick is enough for all that is there: workers ask again after each task. */
+static struct load_task *next_one_of_many(void *context)
+{
+	struct round *round = context;
+	for (;;) { /* without the pauses of next() */
+		struct load_task *task = next(round);
+		lock_take(&round->lock);
+		bool none = round->handed_out == N_TASKS;
+		lock_release(&round->lock);
+		if (task || none)
+			return task;
+	}
+}
+
+static void one_kick_is_enough(void)
+{
+	static struct round round = {.all_done = PTHREAD_COND_INITIALIZER};
+	lock_init(&round.lock, LOCK_RANK_SCHED, "round");
+	rng_seed(&round.rng, 1);
+	struct load_callbacks callbacks = {next_one_of_many, done, &round};
+	ensure(load_pool_new(WORKERS, &callbacks, &round.pool) == 0);
+	load_pool_kick(round.pool);
+	wait_until_done(&round);
+	load_pool_free(&round.pool);
+	check_all_came_back(&round, true);
+	lock_destroy(&round.lock);
+}
+
+int main(void)
+{
+	auto_free char *directory = tiny_directory();
+	make_files(directory);
+	for (uint64_t seed = 0; seed < ROUNDS; seed++)
+		run_round(seed);
+	one_kick_is_enough();
+	for (uint32_t i = 0; i <= N_FILES; i++)
+		free(files[i].path);
+	tiny_remove(directory);
+	printf("stress_pool: %d rounds of %d tasks\n", ROUNDS, N_TASKS);
+	return 0;
+}

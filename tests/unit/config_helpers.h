@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "config/config.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+/* What the tests of config share: messages collected, and an ini in a file. */
+
+struct messages {
+	char text[4096]; /* each with a newline */
+};
+
+static inline void collect(void *context, const char *message)
+{
+	struct messages *messages = context;
+	size_t n = strlen(messages->text);
+	snprintf(messages->text + n, sizeof(messages->text) - n, "%s\n", message);
+}
+
+/* -> the result; the messages in *ret_messages */
+static inline int parse_job(
+	const char *text, struct messages *ret_messages, struct job_config *ret)
+{
+	ret_messages->text[0] = '\0';
+	return config_parse_job("job.ini", text, collect, ret_messages, ret);
+}
+
+/* The ini lies in a fresh directory and the process in it: its name is joaderfs.ini. */
+static inline int load_daemon(
+	const char *text, struct messages *ret_messages, struct daemon_config *ret)
+{
+	char dir[] = "/tmp/test_config.XXXXXX";
+	cr_assert_not_null(mkdtemp(dir));
+	cr_assert_eq(chdir(dir), 0);
+	FILE *file = fopen("joaderfs.ini", "w");
+	cr_assert_not_null(file);
+	fputs(text, file);
+	fclose(file);
+	ret_messages->text[0] = '\0';
+	int err = config_load_daemon("joaderfs.ini", collect, ret_messages, ret);
+	unlink("joaderfs.ini");
+	cr_assert_eq(chdir("/"), 0);
+	rmdir(dir);
+	return err;
+}

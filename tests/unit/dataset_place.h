@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/log.h"
+#include "dataset/dataset.h"
+#include "images.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+
+/*
+ * A temporary directory with a tree of images, a state directory and the log, for the
+ * tests of dataset. Paths given to place_* are relative to the tree.
+ */
+
+struct place {
+	char directory[64];
+	char root[80];
+	char state[80];
+	char log[80];
+	char catalogue[128];
+	struct dataset_config config;
+	struct dataset *dataset;
+};
+
+static inline void place_begin(struct place *place)
+{
+	static char name[] = "flowers", extensions[] = "jpg png";
+	*place = (struct place){.directory = "/tmp/test_dataset.XXXXXX"};
+	cr_assert_not_null(mkdtemp(place->directory));
+	cr_assert_eq(chmod(place->directory, 0777), 0);
+	snprintf(place->root, sizeof(place->root), "%s/tree", place->directory);
+	snprintf(place->state, sizeof(place->state), "%s/state", place->directory);
+	snprintf(place->log, sizeof(place->log), "%s/log", place->directory);
+	snprintf(place->catalogue, sizeof(place->catalogue), "%s/datasets/flowers.sqlite",
+		place->state);
+	cr_assert_eq(mkdir(place->root, 0755), 0);
+	cr_assert_eq(log_to_file(place->log), 0);
+	cr_assert_eq(chmod(place->log, 0666), 0);
+	place->config = (struct dataset_config){name, place->root, false, extensions};
+}
+
+static inline int place_remove_one(
+	const char *path, const struct stat *status, int flag, struct FTW *ftw)
+{
+	(void)status, (void)flag, (void)ftw;
+	return remove(path);
+}
+
+static inline void place_end(struct place *place)
+{
+	dataset_close(&place->dataset);
+	nftw(place->directory, place_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The absolute path, with the directories on the way made; valid until the next call. */
+static inline const char *place_path(const struct place *place, const char *relative)
+{
+	static char path[4096];
+	int n = snprintf(path, sizeof(path), "%s/%s", place->root, relative);
+	cr_assert_lt((size_t)n, sizeof(path));
+	for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		cr_assert(mkdir(path, 0755) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+	return path;
+}
+
+static inline void place_jpeg(struct place *place, const char *relative)
+{
+	write_jpeg(place_path(place, relative), 4, 3);
+}
+
+static inline void place_text(struct place *place, const char *relative, const char *text)
+{
+	FILE *file = fopen(place_path(place, relative), "w");
+	cr_assert_not_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static inline void place_link(
+	struct place *place, const char *relative, const char *target)
+{
+	cr_assert_eq(symlink(target, place_path(place, relative)), 0);
+}
+
+/* Scans again, with an empty log. */
+static inline int place_open(struct place *place)
+{
+	dataset_close(&place->dataset);
+	cr_assert_eq(truncate(place->log, 0), 0);
+	return dataset_open(&place->config, place->state, NULL, &place->dataset);
+}
+
+static inline bool place_logged(const struct place *place, const char *text)
+{
+	static char log[65536];
+	FILE *file = fopen(place->log, "r");
+	cr_assert_not_null(file);
+	log[fread(log, 1, sizeof(log) - 1, file)] = '\0';
+	fclose(file);
+	return strstr(log, text);
+}
+
+/* SAMPLE_NONE: not in the catalogue. */
+static inline sample_id place_id(struct place *place, const char *relative)
+{
+	sample_id found = SAMPLE_NONE;
+	for (sample_id id = 0; id < dataset_ids(place->dataset); id++) {
+		struct dataset_sample sample;
+		cr_assert_eq(dataset_get(place->dataset, id, &sample), 0);
+		if (strcmp(sample.relative, relative) == 0)
+			found = id;
+		dataset_sample_free(&sample);
+	}
+	return found;
+}
+
+/* How many the predicate selects; -1: refused, and the message is in *ret_message. */
+static inline int64_t place_count(
+	struct place *place, const char *where, char **ret_message)
+{
+	roaring_bitmap_t *ids;
+	int err = dataset_select(place->dataset, where, &ids, ret_message);
+	if (err) {
+		cr_assert_eq(err, -EINVAL);
+		cr_assert_not_null(*ret_message);
+		return -1;
+	}
+	cr_assert_null(*ret_message);
+	int64_t n = (int64_t)roaring_bitmap_get_cardinality(ids);
+	roaring_bitmap_free(ids);
+	return n;
+}
+
+/* The permissions of files mean nothing to root: a test of them is another user. */
+static inline void become_nobody(void)
+{
+	if (geteuid() == 0)
+		cr_assert_eq(seteuid(65534), 0);
+}
+
+static inline void become_root_again(void)
+{
+	if (getuid() == 0)
+		cr_assert_eq(seteuid(0), 0);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/rng.h"
+#include "sampler/sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * A twin of dsa that is too simple to be wrong: sets are bit masks of up to 64 elements,
+ * the walk is word for word the one at the head of dsa.c, with all intersections
+ * computed anew. It decides (twin_draw) or gives the exact probability of each joint
+ * decision (twin_enumerate). Its mutants prove that a test would notice.
+ */
+
+#define TWIN_STREAMS 8
+
+enum mutant {
+	HONEST,
+	SEES_REMOVALS,	 /* a decision changes the sizes that later ones use */
+	CONTAINER_FIRST, /* a random container, then a random element of it */
+	ALL_JOIN,	 /* whoever can share does */
+};
+
+typedef uint64_t mask;
+
+struct twin {
+	mask r[TWIN_STREAMS]; /* index = stream id */
+	enum mutant mutant;
+};
+
+/* Element b of a mask as a sample id: two or three of them to each CRoaring container. */
+static inline sample_id twin_sample(int b)
+{
+	return (sample_id)b * 30011;
+}
+
+static inline int twin_element(sample_id sample)
+{
+	return (int)(sample / 30011);
+}
+
+static inline roaring_bitmap_t *twin_bitmap(mask set)
+{
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	for (int b = 0; b < 64; b++)
+		if (set >> b & 1)
+			roaring_bitmap_add(ids, twin_sample(b));
+	return ids;
+}
+
+static inline uint32_t twin_size(mask set)
+{
+	return (uint32_t)__builtin_popcountll(set);
+}
+
+static inline mask twin_nth(mask set, uint64_t rank)
+{
+	while (rank--)
+		set &= set - 1;
+	return set & -set;
+}
+
+static inline mask twin_pick(struct rng *rng, mask set, enum mutant mutant)
+{
+	if (mutant != CONTAINER_FIRST)
+		return twin_nth(set, rng_below(rng, twin_size(set)));
+	for (;;) {
+		uint64_t container = rng_below(rng, twin_sample(63) / 65536 + 1);
+		mask inside = 0;
+		for (int b = 0; b < 64; b++)
+			if (twin_sample(b) / 65536 == container)
+				inside |= set & (mask)1 << b;
+		if (inside)
+			return twin_nth(inside, rng_below(rng, twin_size(inside)));
+	}
+}
+
+/* Those of `who` (a mask of streams) that have something left, ascending |R|, then id. */
+static inline size_t twin_order(const struct twin *twin, unsigned who, int *order)
+{
+	size_t m = 0;
+	for (int j = 0; j < TWIN_STREAMS; j++) {
+		if (!(who >> j & 1) || !twin->r[j])
+			continue;
+		size_t at = m++;
+		for (; at > 0 &&
+			twin_size(twin->r[order[at - 1]]) > twin_size(twin->r[j]);
+			at--)
+			order[at] = order[at - 1];
+		order[at] = j;
+	}
+	return m;
+}
+
+static inline mask twin_shared(const struct twin *twin, const int *order, size_t n)
+{
+	mask shared = ~(mask)0;
+	for (size_t i = 0; i < n; i++)
+		shared &= twin->r[order[i]];
+	return shared;
+}
+
+/* One round. ret[j] becomes the element given to stream j, -1 where there is none. */
+static inline void twin_draw(struct twin *twin, unsigned who, struct rng *rng, int *ret)
+{
+	int order[TWIN_STREAMS];
+	size_t m = twin_order(twin, who, order);
+	mask offered = 0;
+	for (int j = 0; j < TWIN_STREAMS; j++)
+		ret[j] = -1;
+	for (size_t first = 0; first < m;) {
+		mask shared = twin_shared(twin, order + first, m - first) & ~offered;
+		uint32_t taken = twin->mutant == SEES_REMOVALS ? (uint32_t)first : 0;
+		uint32_t c = twin_size(shared);
+		size_t k = first;
+		while (k < m) {
+			uint32_t n = twin_size(twin->r[order[k]] & ~offered);
+			n = n > taken ? n - taken : 1;
+			if (rng_below(rng, n) >= c)
+				break;
+			c = twin->mutant == SEES_REMOVALS ? n - 1
+			    : twin->mutant == ALL_JOIN	  ? UINT32_MAX
+							  : n;
+			k++;
+		}
+		mask own = twin->r[order[first]] & ~offered & ~shared;
+		mask from = k > first ? shared : own;
+		if (!from) /* only a mutant gets here */
+			from = twin->r[order[first]];
+		mask picked = twin_pick(rng, from, twin->mutant);
+		k = k > first ? k : first + 1;
+		for (; first < k; first++)
+			ret[order[first]] = __builtin_ctzll(picked);
+		offered |= shared;
+	}
+	for (int j = 0; j < TWIN_STREAMS; j++)
+		if (ret[j] >= 0)
+			twin->r[j] &= ~((mask)1 << ret[j]);
+}
+
+/* Gets each joint decision of a round that is possible; may get one several times. */
+typedef void twin_visit(void *context, const int *ret, double probability);
+
+struct twin_paths {
+	const struct twin *twin;
+	int order[TWIN_STREAMS];
+	size_t m;
+	int ret[TWIN_STREAMS];
+	twin_visit *visit;
+	void *context;
+};
+
+static inline void twin_enumerate_from(
+	struct twin_paths *paths, size_t first, mask offered, double probability)
+{
+	if (first == paths->m) {
+		paths->visit(paths->context, paths->ret, probability);
+		return;
+	}
+	const mask *r = paths->twin->r;
+	const int *order = paths->order;
+	mask shared =
+		twin_shared(paths->twin, order + first, paths->m - first) & ~offered;
+	mask own = r[order[first]] & ~offered;
+	for (mask left = own; left; left &= left - 1) {
+		double p = probability / twin_size(own);
+		paths->ret[order[first]] = __builtin_ctzll(left);
+		if (!(shared & left & -left)) {
+			twin_enumerate_from(paths, first + 1, offered | shared, p);
+			continue;
+		}
+		double before = twin_size(own);
+		for (size_t k = first + 1; k <= paths->m; k++) {
+			double n = k < paths->m ? twin_size(r[order[k]] & ~offered) : 0;
+			double stop = k < paths->m ? 1 - before / n : 1;
+			if (stop > 0)
+				twin_enumerate_from(paths, k, offered | shared, p * stop);
+			if (k == paths->m)
+				break;
+			p *= before / n;
+			before = n;
+			paths->ret[order[k]] = __builtin_ctzll(left);
+		}
+	}
+}
+
+static inline void twin_enumerate(
+	const struct twin *twin, unsigned who, twin_visit *visit, void *context)
+{
+	struct twin_paths paths = {.twin = twin, .visit = visit, .context = context};
+	paths.m = twin_order(twin, who, paths.order);
+	memset(paths.ret, -1, sizeof(paths.ret));
+	twin_enumerate_from(&paths, 0, 0, 1);
+}
+
+/* One round of the sampler, in the twin's terms. */
+static inline void twin_sampler_draw(struct sampler *sampler, unsigned who, int *ret)
+{
+	stream_id streams[TWIN_STREAMS];
+	sample_id samples[TWIN_STREAMS];
+	size_t n = 0;
+	for (int j = 0; j < TWIN_STREAMS; j++) {
+		ret[j] = -1;
+		if (who >> j & 1)
+			streams[n++] = (stream_id)j;
+	}
+	sampler_draw(sampler, streams, n, samples);
+	for (size_t i = 0; i < n; i++)
+		if (samples[i] != SAMPLE_NONE)
+			ret[streams[i]] = twin_element(samples[i]);
+}
+
+/*
+ * How far a chi-square of the given degrees of freedom is from what it should be, in
+ * standard deviations of the normal distribution (Wilson and Hilferty, 1931).
+ */
+static inline double chi_square_z(double chi_square, double degrees)
+{
+	double spread = 2 / (9 * degrees);
+	return (cbrt(chi_square / degrees) - (1 - spread)) / sqrt(spread);
+}
+
+/* One-sided confidence of 99.99%: a test with a fixed seed that passes goes on passing;
+ * one of 10,000 seeds would not have been accepted. */
+#define Z_LIMIT 3.72

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config_helpers.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+
+/* Right inis: what comes out, defaults, forms of values, and back to text. */
+
+static struct messages messages;
+
+static void expect_job(const char *text, struct job_config *ret)
+{
+	cr_assert_eq(parse_job(text, &messages, ret), 0, "%s", messages.text);
+	cr_assert_str_empty(messages.text);
+}
+
+static void expect_daemon(const char *text, struct daemon_config *ret)
+{
+	cr_assert_eq(load_daemon(text, &messages, ret), 0, "%s", messages.text);
+	cr_assert_str_empty(messages.text);
+}
+
+Test(config, defaults_of_a_job)
+{
+	struct job_config job;
+	expect_job("[job]\nname = a\ndataset = b\n", &job);
+	cr_assert_str_eq(job.name, "a");
+	cr_assert_str_eq(job.dataset, "b");
+	cr_assert_eq(job.epochs, 100);
+	cr_assert_eq(job.order, ORDER_SHUFFLED);
+	cr_assert_null(job.where);
+	cr_assert_eq(job.idle_s, 600);
+	struct preparation none = {0};
+	cr_assert(preparation_equal(&job.preparation, &none));
+	cr_assert_eq(job.format, FORMAT_PPM);
+	cr_assert_eq(job.layout, LAYOUT_FLAT);
+	cr_assert_eq(job.size, SIZE_PADDED);
+	cr_assert_str_eq(job.extension, "ppm");
+	cr_assert_eq(job.lookahead, 128);
+	config_job_free(&job);
+}
+
+Test(config, every_key_of_a_job)
+{
+	struct job_config job;
+	expect_job(
+		"[job]\nname = R-1.x_y\ndataset = b\nepochs = 16383\n"
+		"order = sequential\nwhere = label < 50 and class = 'a=b;c'\nidle = 1h\n"
+		"[tensor]\nresize = 256\ncrop = 224x192\nformat = npy\n"
+		"[view]\nlayout = flat\nsize = exact\nextension = NPY2\nlookahead = 1\n",
+		&job);
+	cr_assert_str_eq(job.name, "R-1.x_y");
+	cr_assert_eq(job.epochs, 16383);
+	cr_assert_eq(job.order, ORDER_SEQUENTIAL);
+	cr_assert_str_eq(job.where, "label < 50 and class = 'a=b;c'");
+	cr_assert_eq(job.idle_s, 3600);
+	struct preparation p = {
+		.resize_short = 256, .crop_width = 224, .crop_height = 192};
+	cr_assert(preparation_equal(&job.preparation, &p));
+	cr_assert_eq(job.format, FORMAT_NPY);
+	cr_assert_eq(job.size, SIZE_EXACT);
+	cr_assert_str_eq(job.extension, "NPY2");
+	cr_assert_eq(job.lookahead, 1);
+	config_job_free(&job);
+}
+
+/* The enumerations and the choices in the table stand in the same order. */
+Test(config, a_format_is_its_name_and_its_ending)
+{
+	static const struct {
+		const char *name;
+		enum sample_format format;
+		const char *extension;
+	} formats[] = {{"ppm", FORMAT_PPM, "ppm"}, {"bmp", FORMAT_BMP, "bmp"},
+		{"png", FORMAT_PNG, "png"}, {"npy", FORMAT_NPY, "npy"},
+		{"raw", FORMAT_RAW, "raw"}, {"source", FORMAT_SOURCE, "jpg"}};
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct job_config job;
+		char text[128];
+		bool source = formats[i].format == FORMAT_SOURCE;
+		snprintf(text, sizeof(text),
+			"[job]\nname=a\ndataset=b\n[tensor]\nformat=%s\n%s",
+			formats[i].name, source ? "" : "resize = 8x9\n");
+		expect_job(text, &job);
+		cr_assert_eq(job.format, formats[i].format);
+		cr_assert_str_eq(job.extension, formats[i].extension);
+		cr_assert_eq(job.preparation.encoded, source);
+		cr_assert_eq(job.preparation.resize_width, source ? 0 : 8);
+		cr_assert_eq(job.preparation.resize_height, source ? 0 : 9);
+		cr_assert_eq(job.preparation.resize_short, 0);
+		config_job_free(&job);
+	}
+}
+
+Test(config, durations)
+{
+	static const struct {
+		const char *text;
+		uint32_t seconds;
+	} durations[] = {{"1", 1}, {"600", 600}, {"45s", 45}, {"10m", 600}, {"1h", 3600},
+		{"4294967295", UINT32_MAX}};
+	for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
+		struct job_config job;
+		char text[128];
+		snprintf(text, sizeof(text), "[job]\nname=a\ndataset=b\nidle = %s\n",
+			durations[i].text);
+		expect_job(text, &job);
+		cr_assert_eq(job.idle_s, durations[i].seconds, "%s", durations[i].text);
+		config_job_free(&job);
+	}
+}
+
+Test(config, sizes)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} sizes[] = {{"1", 1}, {"4096", 4096}, {"1K", 1024}, {"512M", 512u << 20},
+		{"4G", UINT64_C(4) << 30}, {"2T", UINT64_C(2) << 40},
+		{"9223372036854775807", INT64_MAX}};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct daemon_config daemon;
+		char text[128];
+		snprintf(text, sizeof(text),
+			"[joaderfs]\ncache = %s\n[dataset a]\npath=/a\n", sizes[i].text);
+		expect_daemon(text, &daemon);
+		cr_assert_eq(daemon.cache_bytes, sizes[i].bytes, "%s", sizes[i].text);
+		config_daemon_free(&daemon);
+	}
+}
+
+Test(config, defaults_of_the_daemon)
+{
+	struct daemon_config daemon;
+	expect_daemon("[dataset a]\npath = /a\n", &daemon);
+	cr_assert_str_eq(daemon.file, "joaderfs.ini");
+	cr_assert_eq(daemon.cache_bytes, UINT64_C(4) << 30);
+	cr_assert_eq(daemon.eviction, EVICTION_REFCNT);
+	cr_assert_eq(daemon.sampler, SAMPLER_DSA);
+	cr_assert_eq(daemon.workers, sysconf(_SC_NPROCESSORS_ONLN));
+	cr_assert_eq(daemon.seed, 0);
+	cr_assert_null(daemon.jobs);
+	cr_assert_eq(daemon.n_datasets, 1);
+	cr_assert_str_eq(daemon.datasets[0].name, "a");
+	cr_assert_str_eq(daemon.datasets[0].path, "/a");
+	cr_assert_not(daemon.datasets[0].follow_outside);
+	cr_assert_str_eq(
+		daemon.datasets[0].extensions, "jpg jpeg png ppm bmp pgm tif tiff webp");
+	config_daemon_free(&daemon);
+}
+
+Test(config, every_key_of_the_daemon)
+{
+	struct daemon_config daemon;
+	expect_daemon("[joaderfs]\ncache = 1G\neviction = random\nsampler = isa\n"
+		      "workers = 3\nseed = 18446744073709551615\nstate = /s\njobs = /j\n"
+		      "socket = /k\n"
+		      "[dataset flowers]\npath = /f\nsymlinks = follow\n"
+		      "extensions =  JPG\tpng  \n"
+		      "[dataset  2.x_-]\npath = /g\nsymlinks = inside\nextensions = *\n",
+		&daemon);
+	cr_assert_eq(daemon.cache_bytes, UINT64_C(1) << 30);
+	cr_assert_eq(daemon.eviction, EVICTION_RANDOM);
+	cr_assert_eq(daemon.sampler, SAMPLER_ISA);
+	cr_assert_eq(daemon.workers, 3);
+	cr_assert_eq(daemon.seed, UINT64_MAX);
+	cr_assert_str_eq(daemon.state, "/s");
+	cr_assert_str_eq(daemon.jobs, "/j");
+	cr_assert_str_eq(daemon.socket, "/k");
+	cr_assert_eq(daemon.n_datasets, 2);
+	cr_assert_str_eq(daemon.datasets[0].name, "flowers");
+	cr_assert(daemon.datasets[0].follow_outside);
+	cr_assert_str_eq(daemon.datasets[0].extensions, "jpg png");
+	cr_assert_str_eq(daemon.datasets[1].name, "2.x_-");
+	cr_assert_not(daemon.datasets[1].follow_outside);
+	cr_assert_str_eq(daemon.datasets[1].extensions, "*");
+	config_daemon_free(&daemon);
+}
+
+Test(config, evictions_in_the_order_of_the_enumeration)
+{
+	static const char *const names[] = {[EVICTION_REFCNT] = "refcnt",
+		[EVICTION_LRU] = "lru",
+		[EVICTION_FIFO] = "fifo",
+		[EVICTION_RANDOM] = "random"};
+	for (int i = 0; i < 4; i++) {
+		struct daemon_config daemon;
+		char text[128];
+		snprintf(text, sizeof(text),
+			"[joaderfs]\neviction = %s\n[dataset a]\npath=/a\n", names[i]);
+		expect_daemon(text, &daemon);
+		cr_assert_eq(daemon.eviction, (enum eviction_policy)i);
+		config_daemon_free(&daemon);
+	}
+}
+
+/* By the text alone: nothing of it exists. */
+Test(config, relative_paths_start_from_the_ini)
+{
+	struct daemon_config daemon;
+	expect_daemon("[joaderfs]\nstate = ./state//x/\njobs = ../jobs.d\n"
+		      "socket = /a/b/../../../c/./d\n"
+		      "[dataset a]\npath = ../../../../../..\n",
+		&daemon);
+	cr_assert_eq(strncmp(daemon.state, "/tmp/test_config.", 17), 0);
+	cr_assert_str_eq(strchr(daemon.state + 5, '/'), "/state/x");
+	cr_assert_str_eq(daemon.jobs, "/tmp/jobs.d");
+	cr_assert_str_eq(daemon.socket, "/c/d");
+	cr_assert_str_eq(daemon.datasets[0].path, "/");
+	config_daemon_free(&daemon);
+}
+
+static void expect_places(const char *state, const char *socket)
+{
+	struct daemon_config daemon;
+	expect_daemon("[dataset a]\npath = /a\n", &daemon);
+	cr_assert_str_eq(daemon.state, state);
+	cr_assert_str_eq(daemon.socket, socket);
+	config_daemon_free(&daemon);
+}
+
+Test(config, places_of_state_and_socket)
+{
+	bool root = geteuid() == 0;
+	if (root) {
+		setenv("XDG_STATE_HOME", "/x", 1);
+		setenv("XDG_RUNTIME_DIR", "/r", 1);
+		expect_places("/var/lib/joaderfs", "/run/joaderfs.sock");
+		cr_assert_eq(seteuid(65534), 0);
+	}
+	setenv("HOME", "/h", 1);
+	setenv("XDG_STATE_HOME", "/x", 1);
+	setenv("XDG_RUNTIME_DIR", "/r", 1);
+	expect_places("/x/joaderfs", "/r/joaderfs.sock");
+	unsetenv("XDG_STATE_HOME");
+	expect_places("/h/.local/state/joaderfs", "/r/joaderfs.sock");
+	setenv("XDG_RUNTIME_DIR", "relative", 1);
+	expect_places(
+		"/h/.local/state/joaderfs", "/h/.local/state/joaderfs/joaderfs.sock");
+	struct daemon_config daemon;
+	expect_daemon("[joaderfs]\nstate = /s\n[dataset a]\npath = /a\n", &daemon);
+	cr_assert_str_eq(daemon.socket, "/s/joaderfs.sock");
+	config_daemon_free(&daemon);
+	/* A process that was another user may not be traced: LeakSanitizer needs it. */
+	if (root)
+		cr_assert(seteuid(0) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0);
+}
+
+/* A comment begins at the start of a line with ; or #, or with ; after a space. */
+Test(config, comments_spaces_and_line_ends)
+{
+	struct job_config job;
+	char long_comment[1024] = "# ";
+	memset(long_comment + 2, 'x', 900);
+	strcat(long_comment, "\n[job]\ndataset=b\nname=a#1\n");
+	cr_assert_eq(parse_job(long_comment, &messages, &job), -EINVAL);
+	expect_job("\xef\xbb\xbf[ job ]  ; comment\r\n"
+		   "  name : a\t;comment\r\n"
+		   "\tdataset=b\r\n"
+		   "; where = id\r\n"
+		   "  # where = id\r\n"
+		   "where = path like 'a;b#c' ; and what follows\r\n",
+		&job);
+	cr_assert_str_eq(job.name, "a");
+	cr_assert_str_eq(job.dataset, "b");
+	cr_assert_str_eq(job.where, "path like 'a;b#c'");
+	config_job_free(&job);
+}
+
+static char *printed_job(const struct job_config *job)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	config_print_job(out, job);
+	fclose(out);
+	return text;
+}
+
+Test(config, a_printed_job_is_read_back_as_it_was)
+{
+	char where[256] = "[job]\nname=a\ndataset=b\nwhere=";
+	size_t n = strlen(where);
+	memset(where + n, 'w', 180);
+	const char *const jobs[] = {"[job]\nname = a\ndataset = b\n", where,
+		"[job]\nname=a\ndataset=b\nepochs=3\norder=sequential\nwhere=id%2 = 0\n"
+		"idle=90m\n[tensor]\nresize=256\ncrop=224\nformat=raw\n"
+		"[view]\nsize=exact\nextension=jpg\nlookahead=65536\n",
+		"[job]\nname=a\ndataset=b\n[tensor]\nresize=65500x1\nformat=bmp\n",
+		"[job]\nname=a\ndataset=b\n[tensor]\nformat=source\n"};
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		struct job_config job, again;
+		expect_job(jobs[i], &job);
+		auto_free char *text = printed_job(&job);
+		expect_job(text, &again);
+		auto_free char *text_again = printed_job(&again);
+		cr_assert_str_eq(text, text_again);
+		cr_assert(preparation_equal(&job.preparation, &again.preparation));
+		cr_assert_eq(job.idle_s, again.idle_s);
+		cr_assert_eq(job.format, again.format);
+		cr_assert_eq(!job.where, !again.where);
+		config_job_free(&job);
+		config_job_free(&again);
+	}
+}
+
+Test(config, the_effective_job_has_the_defaults_filled_in)
+{
+	struct job_config job;
+	expect_job("[job]\nname=a\ndataset=b\n[tensor]\ncrop = 8\nresize = 16x9\n", &job);
+	auto_free char *text = printed_job(&job);
+	cr_assert_str_eq(text, "[job]\nname = a\ndataset = b\nepochs = 100\norder = "
+			       "shuffled\nidle = 600\n"
+			       "[tensor]\nresize = 16x9\ncrop = 8x8\nformat = ppm\n"
+			       "[view]\nlayout = flat\nsize = padded\nextension = "
+			       "ppm\nlookahead = 128\n");
+	config_job_free(&job);
+}
+
+/* The directory of the examples, seen from where the tests are built. */
+#define EXAMPLE(name) "config/" name
+
+Test(config, the_examples_are_right)
+{
+	struct daemon_config daemon;
+	struct job_config job;
+	cr_assert_eq(access(EXAMPLE("joaderfs.ini"), R_OK), 0, "run at the top");
+	messages.text[0] = '\0';
+	cr_assert_eq(
+		config_load_daemon(EXAMPLE("joaderfs.ini"), collect, &messages, &daemon),
+		0, "%s", messages.text);
+	cr_assert_eq(daemon.n_datasets, 2);
+	cr_assert_str_eq(daemon.datasets[1].path, "/data/flowers/val");
+	cr_assert_eq(config_load_job(EXAMPLE("resnet18.ini"), collect, &messages, &job),
+		0, "%s", messages.text);
+	cr_assert_str_eq(job.dataset, daemon.datasets[0].name);
+	cr_assert_eq(job.preparation.crop_width, 224);
+	config_job_free(&job);
+	cr_assert_eq(config_load_job(EXAMPLE("validation.ini"), collect, &messages, &job),
+		0, "%s", messages.text);
+	cr_assert_str_eq(job.dataset, daemon.datasets[1].name);
+	cr_assert_eq(job.order, ORDER_SEQUENTIAL);
+	config_job_free(&job);
+	config_daemon_free(&daemon);
+	cr_assert_str_empty(messages.text);
+}
+
+Test(config, the_man_page_has_every_key)
+{
+	static const char *const keys[] = {"cache", "eviction", "sampler", "workers",
+		"seed", "state", "jobs", "socket", "path", "symlinks", "extensions",
+		"name", "dataset", "epochs", "order", "where", "idle", "resize", "crop",
+		"format", "layout", "size", "extension", "lookahead"};
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	config_print_man(out);
+	fclose(out);
+	const char *place = text;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		char item[64];
+		snprintf(item, sizeof(item), ".It Cm %s ", keys[i]);
+		place = strstr(place, item);
+		cr_assert_not_null(place, "%s", keys[i]);
+	}
+	cr_assert_not_null(strstr(text, ".Ss Section Bq dataset NAME\n"));
+	free(text);
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/fault.h"
+#include "dataset/dataset_internal.h"
+#include "dataset_place.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+static ino_t file_inode(const char *path)
+{
+	struct stat status;
+	cr_assert_eq(stat(path, &status), 0);
+	return status.st_ino;
+}
+
+static void three_files(struct place *place)
+{
+	place_begin(place);
+	place_jpeg(place, "a/1.jpg");
+	place_jpeg(place, "a/2.jpg");
+	place_jpeg(place, "b/1.jpg");
+}
+
+Test(dataset_catalogue, is_not_written_when_nothing_changed)
+{
+	struct place place;
+	three_files(&place);
+	cr_assert_eq(place_open(&place), 0);
+	ino_t inode = file_inode(place.catalogue);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(file_inode(place.catalogue), inode);
+	cr_assert_eq(dataset_samples(place.dataset), 3);
+	place_jpeg(&place, "a/3.jpg");
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_neq(file_inode(place.catalogue), inode);
+	place_end(&place);
+}
+
+Test(dataset_catalogue, keeps_ids_over_loss_and_return)
+{
+	struct place place;
+	three_files(&place);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(unlink(place_path(&place, "a/2.jpg")), 0);
+	place_jpeg(&place, "a/0.jpg");
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_ids(place.dataset), 4);
+	cr_assert_eq(dataset_samples(place.dataset), 3);
+	cr_assert_eq(place_id(&place, "a/1.jpg"), 0);
+	cr_assert_eq(place_id(&place, "a/2.jpg"), 1, "gone, and it keeps its id");
+	cr_assert_eq(place_id(&place, "b/1.jpg"), 2);
+	cr_assert_eq(place_id(&place, "a/0.jpg"), 3, "new ones come last");
+	char *message;
+	cr_assert_eq(place_count(&place, NULL, &message), 3);
+	cr_assert_eq(place_count(&place, "1", &message), 3);
+	cr_assert_eq(place_count(&place, "path = 'a/2.jpg'", &message), 0);
+
+	place_jpeg(&place, "a/2.jpg");
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_ids(place.dataset), 4);
+	cr_assert_eq(dataset_samples(place.dataset), 4);
+	cr_assert_eq(place_id(&place, "a/2.jpg"), 1);
+	cr_assert(place_logged(&place, "1 came back"));
+	place_end(&place);
+}
+
+Test(dataset_catalogue, labels_follow_the_classes)
+{
+	struct place place;
+	three_files(&place);
+	cr_assert_eq(place_open(&place), 0);
+	place_jpeg(&place, "aa/1.jpg");
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_label(place.dataset, place_id(&place, "b/1.jpg")), 2);
+	cr_assert(place_logged(&place, "b was 1 and is 2 now"));
+
+	cr_assert_eq(unlink(place_path(&place, "aa/1.jpg")), 0);
+	cr_assert_eq(rmdir(place_path(&place, "aa")), 0);
+	cr_assert_eq(place_open(&place), 0);
+	sample_id gone = place_id(&place, "aa/1.jpg");
+	cr_assert_str_eq(
+		dataset_class_name(place.dataset, dataset_label(place.dataset, gone)),
+		"");
+	cr_assert_eq(place_open(&place), 0, "such a row can be read again");
+	cr_assert_eq(dataset_ids(place.dataset), 4);
+	place_end(&place);
+}
+
+static void set_mtime(const char *path, time_t seconds)
+{
+	const struct timespec times[2] = {{seconds, 7}, {seconds, 7}};
+	cr_assert_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+Test(dataset_catalogue, reads_headers_only_of_what_changed)
+{
+	struct place place;
+	three_files(&place);
+	set_mtime(place_path(&place, "a/1.jpg"), 1000);
+	set_mtime(place_path(&place, "a/2.jpg"), 1000);
+	cr_assert_eq(place_open(&place), 0);
+
+	/* Same size and time, other content: the header that is known counts. */
+	struct stat status;
+	cr_assert_eq(stat(place_path(&place, "a/1.jpg"), &status), 0);
+	cr_assert_eq(truncate(place_path(&place, "a/1.jpg"), 0), 0);
+	cr_assert_eq(truncate(place_path(&place, "a/1.jpg"), status.st_size), 0);
+	set_mtime(place_path(&place, "a/1.jpg"), 1000);
+	write_jpeg(place_path(&place, "a/2.jpg"), 9, 3);
+	set_mtime(place_path(&place, "a/2.jpg"), 1001);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_image_shape(place.dataset, 0).width, 4);
+	cr_assert_eq(dataset_image_shape(place.dataset, 1).width, 9);
+	cr_assert(place_logged(&place, "0 files are new, 1 changed"));
+
+	struct dataset_sample sample;
+	cr_assert_eq(dataset_get(place.dataset, 1, &sample), 0);
+	cr_assert_eq(sample.mtime_ns, 1001000000007);
+	dataset_sample_free(&sample);
+	set_mtime(place_path(&place, "a/1.jpg"), 1002);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_image_shape(place.dataset, 0).width, 0);
+	place_end(&place);
+}
+
+Test(dataset_catalogue, belongs_to_one_path)
+{
+	struct place place;
+	char other[128];
+	three_files(&place);
+	place_jpeg(&place, "../other/c/1.jpg");
+	cr_assert_eq(place_open(&place), 0);
+	snprintf(other, sizeof(other), "%s/other", place.directory);
+	place.config.path = other;
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_ids(place.dataset), 1);
+	cr_assert_str_eq(dataset_class_name(place.dataset, 0), "c");
+	cr_assert(place_logged(&place, "it was of another path"));
+	place_end(&place);
+}
+
+Test(dataset_catalogue, a_tree_that_is_suddenly_empty_loses_nothing)
+{
+	struct place place;
+	char away[128];
+	three_files(&place);
+	cr_assert_eq(place_open(&place), 0);
+	snprintf(away, sizeof(away), "%s/away", place.directory);
+	cr_assert_eq(rename(place.root, away), 0);
+	cr_assert_eq(mkdir(place.root, 0755), 0);
+	cr_assert_eq(place_open(&place), -EINVAL);
+	cr_assert_eq(rmdir(place.root), 0);
+	cr_assert_eq(rename(away, place.root), 0);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_ids(place.dataset), 3);
+	cr_assert_not(place_logged(&place, "came back"));
+	place_end(&place);
+}
+
+static void spoil_text(const char *file)
+{
+	FILE *out = fopen(file, "w");
+	fputs("this is no database, whatever its name says, and it is long enough", out);
+	fclose(out);
+}
+
+static void spoil_truncate(const char *file)
+{
+	cr_assert_eq(truncate(file, 5000), 0);
+}
+
+static void spoil_empty(const char *file)
+{
+	cr_assert_eq(truncate(file, 0), 0);
+}
+
+/* All pages but the first, which has the tables' names. */
+static void spoil_pages(const char *file)
+{
+	FILE *out = fopen(file, "r+");
+	fseek(out, 4096, SEEK_SET);
+	for (int i = 0; i < 20000; i++)
+		fputc(0xa5, out);
+	fclose(out);
+}
+
+static void run_sql(const char *file, const char *sql)
+{
+	sqlite3 *db;
+	cr_assert_eq(sqlite3_open(file, &db), SQLITE_OK);
+	cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void spoil_foreign(const char *file)
+{
+	unlink(file);
+	run_sql(file, "CREATE TABLE samples (id, path)");
+}
+
+static void spoil_version(const char *file)
+{
+	run_sql(file, "PRAGMA user_version = 99");
+}
+
+static void spoil_ids(const char *file)
+{
+	run_sql(file, "DELETE FROM samples WHERE id = 1");
+}
+
+static void spoil_labels(const char *file)
+{
+	run_sql(file, "UPDATE samples SET label = 7 WHERE id = 1");
+}
+
+Test(dataset_catalogue, damaged_or_foreign_is_kept_aside_and_built_anew)
+{
+	void (*const spoil[])(const char *) = {spoil_text, spoil_truncate, spoil_empty,
+		spoil_pages, spoil_foreign, spoil_version, spoil_ids, spoil_labels};
+	struct place place;
+	char kept[160];
+	three_files(&place);
+	snprintf(kept, sizeof(kept), "%s.unusable", place.catalogue);
+	for (size_t i = 0; i < sizeof(spoil) / sizeof(*spoil); i++) {
+		cr_assert_eq(place_open(&place), 0);
+		dataset_close(&place.dataset);
+		spoil[i](place.catalogue);
+		ino_t spoiled = file_inode(place.catalogue);
+		cr_assert_eq(place_open(&place), 0, "%zu", i);
+		cr_assert(place_logged(&place, "built anew"), "%zu", i);
+		cr_assert_eq(dataset_samples(place.dataset), 3);
+		cr_assert_eq(file_inode(kept), spoiled);
+		cr_assert_eq(place_open(&place), 0);
+		cr_assert_not(place_logged(&place, "built anew"));
+	}
+	place_end(&place);
+}
+
+Test(dataset_catalogue, a_failed_write_leaves_the_old_one)
+{
+	struct place place;
+	three_files(&place);
+	cr_assert_eq(place_open(&place), 0);
+	ino_t inode = file_inode(place.catalogue);
+	place_jpeg(&place, "a/3.jpg");
+	for (int after = 0; after < 4; after++) {
+		char fault[64], left[160];
+		snprintf(fault, sizeof(fault), "dataset.write:ENOSPC:after=%d", after);
+		cr_assert_eq(fault_add(fault), 0);
+		cr_assert_eq(place_open(&place), -ENOSPC);
+		cr_assert(place_logged(&place, "No space left on device"));
+		cr_assert(place_logged(&place, place.catalogue));
+		cr_assert_eq(file_inode(place.catalogue), inode);
+		snprintf(left, sizeof(left), "%s.new", place.catalogue);
+		cr_assert_neq(access(left, F_OK), 0);
+		fault_clear();
+	}
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_samples(place.dataset), 4);
+	place_end(&place);
+}
+
+static void fill_disk(const char *directory)
+{
+	char path[160], block[4096] = "";
+	snprintf(path, sizeof(path), "%s/full", directory);
+	FILE *file = fopen(path, "w");
+	cr_assert_not_null(file);
+	setvbuf(file, NULL, _IONBF, 0);
+	while (fwrite(block, sizeof(block), 1, file) == 1)
+		;
+	cr_assert_eq(errno, ENOSPC);
+	fclose(file);
+}
+
+Test(dataset_catalogue, a_full_disk_leaves_the_old_one)
+{
+	struct place place;
+	char path[160];
+	if (unshare(CLONE_NEWNS) < 0 ||
+		mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		cr_skip_test("needs root, to mount a tmpfs");
+	three_files(&place);
+	cr_assert_eq(mkdir(place.state, 0755), 0);
+	cr_assert_eq(mount("tmpfs", place.state, "tmpfs", 0, "size=128k"), 0);
+	cr_assert_eq(place_open(&place), 0);
+	ino_t inode = file_inode(place.catalogue);
+	place_jpeg(&place, "a/3.jpg");
+	fill_disk(place.state);
+	cr_assert_eq(place_open(&place), -ENOSPC);
+	cr_assert(place_logged(&place, "No space left on device"));
+	cr_assert_eq(file_inode(place.catalogue), inode);
+	snprintf(path, sizeof(path), "%s/full", place.state);
+	cr_assert_eq(unlink(path), 0);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(place_id(&place, "a/3.jpg"), 3);
+	dataset_close(&place.dataset);
+	cr_assert_eq(umount2(place.state, MNT_DETACH), 0);
+	place_end(&place);
+}
+
+Test(dataset_catalogue, says_when_the_state_directory_can_not_be_written)
+{
+	struct place place;
+	three_files(&place);
+	cr_assert_eq(mkdir(place.state, 0555), 0);
+	become_nobody();
+	cr_assert_eq(place_open(&place), -EACCES);
+	cr_assert(place_logged(&place, "can't be written: Permission denied"));
+	become_root_again();
+	cr_assert_eq(rmdir(place.state), 0);
+	FILE *file = fopen(place.state, "w");
+	fclose(file);
+	cr_assert_eq(place_open(&place), -ENOTDIR);
+	cr_assert(place_logged(&place, "can't be written: Not a directory"));
+	place_end(&place);
+}
+
+Test(dataset_catalogue, a_killed_scan_leaves_the_old_one_or_the_new_one)
+{
+	struct place place;
+	char name[32];
+	unsigned n = 0, old = 0, fresh = 0;
+	place_begin(&place);
+	for (; n < 300; n++) {
+		snprintf(name, sizeof(name), "a/%u.jpg", n);
+		place_text(&place, name, "");
+	}
+	cr_assert_eq(place_open(&place), 0);
+	for (useconds_t delay = 0; delay < 20000; delay += 500) {
+		snprintf(name, sizeof(name), "a/%u.jpg", n++);
+		place_text(&place, name, "");
+		dataset_close(&place.dataset);
+		pid_t child = fork();
+		if (child == 0)
+			_exit(place_open(&place) != 0);
+		usleep(delay);
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		struct catalogue catalogue;
+		cr_assert_eq(catalogue_load(place.catalogue, place.root, &catalogue), 0);
+		cr_assert(catalogue.n_rows == n - 1 || catalogue.n_rows == n);
+		*(catalogue.n_rows == n ? &fresh : &old) += 1;
+		for (size_t i = 0; i < catalogue.n_rows; i++)
+			cr_assert_not(catalogue.rows[i].gone);
+		catalogue_free(&catalogue);
+		cr_assert_eq(place_open(&place), 0);
+		cr_assert_eq(place_id(&place, name), n - 1);
+	}
+	cr_assert(old > 0, "some were killed early");
+	place_end(&place);
+}

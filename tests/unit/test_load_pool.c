@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/lock.h"
+#include "load/load.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* The pool, with tasks that fail at once: there is no such file. */
+
+#define N_TASKS 2000
+
+static const struct preparation encoded = {.encoded = true};
+
+/* The scheduler, as far as the pool sees it. */
+static struct {
+	struct lock lock;
+	pthread_cond_t done_one;
+	struct load_pool *pool;
+	struct load_task tasks[N_TASKS];
+	unsigned times_done[N_TASKS]; /* (lock) */
+	unsigned n_ready;	      /* (lock) */
+	unsigned n_taken;	      /* (lock) */
+	unsigned n_done;	      /* (lock) */
+	bool kick_when_done;
+	atomic_int policy; /* of the worker that asked last */
+} sched;
+
+static struct load_task *next(void *context)
+{
+	cr_assert(context == &sched);
+	atomic_store(&sched.policy, sched_getscheduler(0));
+	LOCK_SCOPE(&sched.lock);
+	if (sched.n_taken == sched.n_ready)
+		return NULL;
+	return &sched.tasks[sched.n_taken++];
+}
+
+static void done(void *context, struct load_task *task)
+{
+	cr_assert(context == &sched);
+	cr_assert(task->status != 0);
+	LOCK_SCOPE(&sched.lock);
+	sched.times_done[task - sched.tasks]++;
+	sched.n_done++;
+	pthread_cond_signal(&sched.done_one);
+	if (sched.kick_when_done)
+		load_pool_kick(sched.pool);
+}
+
+static const struct load_callbacks callbacks = {next, done, &sched};
+
+static void start(void)
+{
+	lock_init(&sched.lock, LOCK_RANK_SCHED, "sched");
+	pthread_cond_init(&sched.done_one, NULL);
+	for (int i = 0; i < N_TASKS; i++)
+		sched.tasks[i] = (struct load_task){
+			.path = "/nonexistent/file", .preparation = &encoded};
+}
+
+static void stop(void)
+{
+	load_pool_free(&sched.pool);
+	cr_assert(sched.pool == NULL);
+}
+
+TestSuite(load_pool, .init = start, .fini = stop);
+
+static void start_pool(unsigned n_workers)
+{
+	struct load_pool *pool;
+	cr_assert(zero(int, load_pool_new(n_workers, &callbacks, &pool)));
+	LOCK_SCOPE(&sched.lock);
+	sched.pool = pool;
+}
+
+/* Kicks under the lock, as the scheduler does. */
+static void add_tasks(unsigned n)
+{
+	LOCK_SCOPE(&sched.lock);
+	sched.n_ready += n;
+	load_pool_kick(sched.pool);
+}
+
+static void wait_until_done(unsigned n)
+{
+	LOCK_SCOPE(&sched.lock);
+	while (sched.n_done < n)
+		lock_wait(&sched.lock, &sched.done_one);
+}
+
+Test(load_pool, every_task_is_done_exactly_once)
+{
+	start_pool(4);
+	add_tasks(N_TASKS);
+	wait_until_done(N_TASKS);
+	stop();
+	for (int i = 0; i < N_TASKS; i++)
+		cr_assert(eq(u32, sched.times_done[i], 1));
+}
+
+/* Each kick comes while the workers are on their way back to sleep. */
+Test(load_pool, no_kick_is_lost)
+{
+	start_pool(2);
+	for (unsigned i = 1; i <= N_TASKS; i++) {
+		add_tasks(1);
+		wait_until_done(i);
+	}
+	cr_assert(eq(u32, sched.n_done, N_TASKS));
+}
+
+Test(load_pool, nobody_is_asked_before_the_first_kick)
+{
+	sched.n_ready = 1;
+	start_pool(2);
+	stop();
+	cr_assert(zero(u32, sched.n_taken));
+}
+
+Test(load_pool, free_finishes_what_was_taken)
+{
+	for (int round = 0; round < 50; round++) {
+		start_pool(3);
+		add_tasks(N_TASKS / 50);
+		stop();
+		cr_assert(eq(u32, sched.n_done, sched.n_taken));
+		cr_assert(le(u32, sched.n_taken, sched.n_ready));
+	}
+	for (unsigned i = 0; i < N_TASKS; i++)
+		cr_assert(eq(u32, sched.times_done[i], i < sched.n_taken));
+}
+
+Test(load_pool, workers_may_kick_while_the_pool_is_freed)
+{
+	sched.kick_when_done = true;
+	for (int round = 0; round < 50; round++) {
+		start_pool(3);
+		add_tasks(N_TASKS / 50);
+		stop();
+	}
+	cr_assert(eq(u32, sched.n_done, sched.n_taken));
+}
+
+Test(load_pool, workers_run_at_batch_priority)
+{
+	start_pool(1);
+	add_tasks(1);
+	wait_until_done(1);
+	cr_assert(eq(int, atomic_load(&sched.policy), SCHED_BATCH));
+}
+
+Test(load_pool, the_one_thread_twin_does_one_task_per_call)
+{
+	struct load_context *context;
+	cr_assert(zero(int, load_context_new(&context)));
+	sched.n_ready = 2;
+	cr_assert(load_run_one(context, &callbacks));
+	cr_assert(eq(u32, sched.n_done, 1));
+	cr_assert(load_run_one(context, &callbacks));
+	cr_assert(eq(u32, sched.n_done, 2));
+	cr_assert(not(load_run_one(context, &callbacks)));
+	load_context_free(&context);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sampler_twin.h"
+
+#include <criterion/criterion.h>
+
+/* What the streams of one round are given together has the paper's distribution. */
+
+#define ELEMENTS 6
+#define ROUNDS 5000
+#define SETTINGS 40
+#define CELLS (8 * 8 * 8 * 8)
+
+/* Decisions of up to four streams as an index; element -1, none, counts as 7. */
+static size_t cell(const int *ret)
+{
+	size_t index = 0;
+	for (int j = 0; j < 4; j++)
+		index = index * 8 + ((unsigned)ret[j] & 7);
+	return index;
+}
+
+static void add_probability(void *context, const int *ret, double probability)
+{
+	((double *)context)[cell(ret)] += probability;
+}
+
+/* Cells with an expectation below 5 are one. */
+static double z_of(const unsigned *counts, const double *probability)
+{
+	double chi_square = 0, rare = 0;
+	unsigned rare_count = 0, cells = 0;
+	for (size_t i = 0; i < CELLS; i++) {
+		double expected = probability[i] * ROUNDS;
+		if (expected < 1e-9 && counts[i])
+			return INFINITY;
+		if (expected < 5) {
+			rare += expected;
+			rare_count += counts[i];
+			continue;
+		}
+		chi_square += (counts[i] - expected) * (counts[i] - expected) / expected;
+		cells++;
+	}
+	if (rare >= 1) {
+		chi_square += (rare_count - rare) * (rare_count - rare) / rare;
+		cells++;
+	}
+	return cells > 1 ? chi_square_z(chi_square, cells - 1) : 0;
+}
+
+/* Some sets, of which a few streams take part; whoever leaves was there before. */
+struct setting {
+	struct twin twin;
+	unsigned who;
+	mask gone;
+	uint64_t seed;
+};
+
+static struct setting random_setting(uint64_t seed)
+{
+	struct setting setting = {.seed = seed};
+	struct rng rng;
+	rng_seed(&rng, seed);
+	mask all = ((mask)1 << ELEMENTS) - 1;
+	for (int j = 0; j < 4; j++)
+		setting.twin.r[j] = (rng_next(&rng) | rng_next(&rng)) & all;
+	setting.gone = rng_next(&rng) & all;
+	setting.who = (unsigned)rng_below(&rng, 16) | 1U << rng_below(&rng, 4);
+	return setting;
+}
+
+/* The streams come in another order each time, and one of another set leaves again. */
+static void fill(struct sampler *sampler, const struct setting *setting, uint64_t turn)
+{
+	for (uint64_t i = 0; i < 5; i++) {
+		stream_id j = (stream_id)((i * (1 + turn % 4) + turn) % 5);
+		mask set = j < 4 ? setting->twin.r[j] : setting->gone;
+		cr_assert_eq(sampler_insert(sampler, j, twin_bitmap(set)), 0);
+	}
+	sampler_remove(sampler, 4);
+}
+
+static double sampler_z(const struct setting *setting)
+{
+	unsigned counts[CELLS] = {0};
+	double probability[CELLS] = {0};
+	struct sampler *sampler;
+	cr_assert_eq(sampler_new(SAMPLER_DSA, setting->seed, &sampler), 0);
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		int ret[TWIN_STREAMS];
+		fill(sampler, setting, i);
+		twin_sampler_draw(sampler, setting->who, ret);
+		counts[cell(ret)]++;
+		for (stream_id j = 0; j < 4; j++)
+			sampler_remove(sampler, j);
+	}
+	sampler_free(&sampler);
+	twin_enumerate(&setting->twin, setting->who, add_probability, probability);
+	return z_of(counts, probability);
+}
+
+static double twin_z(const struct setting *setting, enum mutant mutant)
+{
+	unsigned counts[CELLS] = {0};
+	double probability[CELLS] = {0};
+	struct rng rng;
+	rng_seed(&rng, setting->seed);
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		int ret[TWIN_STREAMS];
+		struct twin twin = setting->twin;
+		twin.mutant = mutant;
+		twin_draw(&twin, setting->who, &rng, ret);
+		counts[cell(ret)]++;
+	}
+	twin_enumerate(&setting->twin, setting->who, add_probability, probability);
+	return z_of(counts, probability);
+}
+
+Test(sampler_round, joint_decisions_have_their_exact_probabilities)
+{
+	for (uint64_t seed = 0; seed < SETTINGS; seed++) {
+		struct setting setting = random_setting(seed);
+		double z = sampler_z(&setting);
+		cr_assert_lt(z, Z_LIMIT, "setting %d: z = %.2f", (int)seed, z);
+	}
+}
+
+Test(sampler_round, the_twin_decides_with_the_same_probabilities)
+{
+	for (uint64_t seed = 0; seed < SETTINGS; seed++) {
+		struct setting setting = random_setting(seed);
+		double z = twin_z(&setting, HONEST);
+		cr_assert_lt(z, Z_LIMIT, "setting %d: z = %.2f", (int)seed, z);
+	}
+}
+
+/* A mutant that the statistics above would not notice in any setting is a blind spot. */
+Test(sampler_round, mutants_are_rejected)
+{
+	for (enum mutant mutant = SEES_REMOVALS; mutant <= ALL_JOIN; mutant++) {
+		int rejected = 0;
+		for (uint64_t seed = 0; seed < SETTINGS; seed++) {
+			struct setting setting = random_setting(seed);
+			rejected += twin_z(&setting, mutant) > 2 * Z_LIMIT;
+		}
+		cr_assert_geq(rejected, SETTINGS / 4, "mutant %d: %d", mutant, rejected);
+	}
+}
+
+/* Stream 0 is a part of 1; 2 is larger, shares nothing with them and sits out: what 0
+ * and 1 share is in no vertex. */
+static bool larger_gets_its_own(uint64_t seed, uint32_t shared)
+{
+	struct sampler *sampler;
+	sample_id ret[2];
+	cr_assert_eq(sampler_new(SAMPLER_DSA, seed, &sampler), 0);
+	for (stream_id j = 0; j < 3; j++) {
+		uint32_t start = j == 2 ? 100000 : 0;
+		uint32_t size = shared + j;
+		cr_assert_eq(sampler_insert(sampler, j,
+				     roaring_bitmap_from_range(start, start + size, 1)),
+			0);
+	}
+	sampler_draw(sampler, (stream_id[]){1, 0}, 2, ret);
+	sampler_validate(sampler);
+	sampler_free(&sampler);
+	cr_assert_lt(ret[1], shared);
+	cr_assert(ret[0] == ret[1] || ret[0] == shared);
+	return ret[0] == shared;
+}
+
+/* Nearly all that stream 1 may draw has been offered: it still ends, and rightly. */
+Test(sampler_round, one_element_that_is_left_is_found)
+{
+	const uint32_t shared = 300;
+	const int rounds = 30000;
+	int own = 0;
+	for (int i = 0; i < rounds; i++)
+		own += larger_gets_its_own((uint64_t)i, shared);
+	double p = 1. / (shared + 1);
+	double z = (own - rounds * p) / sqrt(rounds * p * (1 - p));
+	cr_assert_lt(fabs(z), Z_LIMIT, "%d times, z = %.2f", own, z);
+}
+
+static int times_same(mask a, mask b, int rounds)
+{
+	struct sampler *sampler;
+	int same = 0;
+	cr_assert_eq(sampler_new(SAMPLER_DSA, 5, &sampler), 0);
+	for (int i = 0; i < rounds; i++) {
+		int ret[TWIN_STREAMS];
+		cr_assert_eq(sampler_insert(sampler, 0, twin_bitmap(a)), 0);
+		cr_assert_eq(sampler_insert(sampler, 1, twin_bitmap(b)), 0);
+		twin_sampler_draw(sampler, 3, ret);
+		same += ret[0] == ret[1];
+		sampler_remove(sampler, 0);
+		sampler_remove(sampler, 1);
+	}
+	sampler_free(&sampler);
+	return same;
+}
+
+/* Theorem 1 of the paper: two streams share with probability |I| / max(|R_1|, |R_2|). */
+Test(sampler_round, two_streams_share_as_often_as_is_possible)
+{
+	static const mask sets[][2] = {{0xff, 0xff}, {0xff, 0x3f}, {0x0f, 0xff},
+		{0xff, 0xff0}, {0xf0f, 0xffff0}, {0x1, 0xffffffff}, {0xff, 0xff00},
+		{0xffffffffff, 0xffffffff00}};
+	const int rounds = 20000;
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		mask a = sets[i][0], b = sets[i][1];
+		double larger = fmax(twin_size(a), twin_size(b));
+		double p = twin_size(a & b) / larger;
+		double deviation = sqrt(rounds * p * (1 - p));
+		double error = times_same(a, b, rounds) - rounds * p;
+		cr_assert_leq(fabs(error), Z_LIMIT * deviation, "sets %zu", i);
+	}
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/cleanup.h"
+#include "sampler/sampler.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Golden traces: tests/trace/<name>.trace holds events, and below each draw its
+ * decisions. The events are played again and the text has to come out the same, on every
+ * machine and with every version of CRoaring. Events:
+ *
+ *     sampler KIND SEED            dsa, isa or sequential; the first line
+ *     insert STREAM BEGIN END STEP the ids BEGIN, BEGIN+STEP, ... below END
+ *     draw STREAM ...              then "  STREAM:SAMPLE ..." or "-" for none
+ *     remove STREAM
+ *
+ * When decisions are meant to change, or for new events (without decisions):
+ * JOADERFS_TRACE_UPDATE=1 writes the files anew; the difference is then reviewed.
+ */
+
+#define STREAMS 16
+
+static struct sampler *start(const char *line)
+{
+	static const char *const names[] = {[SAMPLER_DSA] = "dsa",
+		[SAMPLER_ISA] = "isa",
+		[SAMPLER_SEQUENTIAL] = "sequential"};
+	struct sampler *sampler = NULL;
+	char kind[16];
+	unsigned long seed;
+	cr_assert_eq(sscanf(line, "sampler %15s %lu", kind, &seed), 2, "%s", line);
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(kind, names[i]))
+			cr_assert_eq(
+				sampler_new((enum sampler_kind)i, seed, &sampler), 0);
+	cr_assert_not_null(sampler, "%s", line);
+	return sampler;
+}
+
+static void draw(struct sampler *sampler, const char *line, FILE *out)
+{
+	stream_id streams[STREAMS];
+	sample_id ret[STREAMS];
+	size_t n = 0;
+	int used;
+	line += strlen("draw");
+	while (n < STREAMS && sscanf(line, " %u%n", &streams[n], &used) == 1) {
+		line += used;
+		n++;
+	}
+	sampler_draw(sampler, streams, n, ret);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "%s%u:", i ? " " : "  ", streams[i]);
+		if (ret[i] == SAMPLE_NONE)
+			fprintf(out, "-");
+		else
+			fprintf(out, "%u", ret[i]);
+	}
+	fprintf(out, "\n");
+}
+
+static void play_event(struct sampler *sampler, const char *line, FILE *out)
+{
+	unsigned stream, begin, end, step;
+	if (sscanf(line, "insert %u %u %u %u", &stream, &begin, &end, &step) == 4) {
+		roaring_bitmap_t *ids = roaring_bitmap_create();
+		for (unsigned id = begin; id < end; id += step)
+			roaring_bitmap_add(ids, id);
+		cr_assert_eq(sampler_insert(sampler, stream, ids), 0);
+	} else if (sscanf(line, "remove %u", &stream) == 1) {
+		sampler_remove(sampler, stream);
+	} else {
+		cr_assert_eq(strncmp(line, "draw ", 5), 0, "%s", line);
+		draw(sampler, line, out);
+	}
+	sampler_validate(sampler);
+}
+
+/* Copies comments and events to out, and the decisions made now. */
+static void play(FILE *in, FILE *out)
+{
+	struct sampler *sampler = NULL;
+	char line[256];
+	while (fgets(line, sizeof(line), in)) {
+		if (line[0] == ' ')
+			continue;
+		fputs(line, out);
+		if (line[0] == '#' || line[0] == '\n')
+			continue;
+		if (!sampler)
+			sampler = start(line);
+		else
+			play_event(sampler, line, out);
+	}
+	sampler_free(&sampler);
+}
+
+static char *slurp(FILE *in)
+{
+	char *text = NULL;
+	size_t room = 0;
+	rewind(in);
+	if (getdelim(&text, &room, '\0', in) < 0)
+		cr_assert_fail("empty trace");
+	return text;
+}
+
+static void check(const char *path)
+{
+	auto_free char *now = NULL;
+	size_t size = 0;
+	auto_fclose FILE *in = fopen(path, "re");
+	cr_assert_not_null(in, "%s: %s", path, strerror(errno));
+	FILE *out = open_memstream(&now, &size);
+	play(in, out);
+	fclose(out);
+	if (getenv("JOADERFS_TRACE_UPDATE")) {
+		auto_fclose FILE *golden = fopen(path, "we");
+		cr_assert_not_null(golden, "%s: %s", path, strerror(errno));
+		fputs(now, golden);
+		return;
+	}
+	auto_free char *golden = slurp(in);
+	cr_assert_str_eq(now, golden, "%s has other decisions", path);
+}
+
+Test(sampler_trace, golden_traces_come_out_the_same)
+{
+	glob_t traces;
+	cr_assert_eq(glob("tests/trace/*.trace", 0, NULL, &traces), 0);
+	for (size_t i = 0; i < traces.gl_pathc; i++)
+		check(traces.gl_pathv[i]);
+	globfree(&traces);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config.h"
+#include "stats/stats.h"
+
+#include <string.h>
+
+/* Prints the parts of the man pages that are tables in the program; for the build. */
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "options") == 0) {
+		config_print_man(stdout);
+	} else if (argc == 2 && strcmp(argv[1], "counters") == 0) {
+		stats_print_man(stdout);
+	} else {
+		fputs("usage: joaderfs-docs options | counters\n", stderr);
+		return 2;
+	}
+	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""What tools/demo and tools/bench/bench share: a joaderfs daemon in a temporary directory,
+and readers as processes beside it."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TOOLS = os.path.dirname(os.path.abspath(__file__))
+READER = os.path.join(TOOLS, "demo-reader.py")
+IMAGES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
+
+
+class Failed(Exception):
+    """Told to the user as it is."""
+
+
+def dataset_paths(directory, classes=None):
+    """The images of an ImageFolder, as absolute paths; only of the first classes."""
+    names = sorted(e.name for e in os.scandir(directory) if e.is_dir())
+    found = []
+    for name in names[:classes]:
+        for top, _, files in os.walk(os.path.join(directory, name), followlinks=True):
+            found += [os.path.join(top, f) for f in files if f.lower().endswith(IMAGES)]
+    return found
+
+
+def job_ini(name, resize=256, crop=224, **job):
+    lines = ["[job]", f"name = {name}", "dataset = photos", "epochs = 1"]
+    lines += [f"{key} = {value}" for key, value in job.items() if value is not None]
+    lines += ["[tensor]", f"resize = {resize}", f"crop = {crop}", "format = ppm"]
+    return "\n".join(lines) + "\n"
+
+
+def signals_end_it(number, _):
+    raise KeyboardInterrupt(number)
+
+
+class Daemon:
+    """A joaderfs that is mounted inside a `with` block, and gone after it."""
+
+    def __init__(self, program, dataset, jobs, cache):
+        self.program, self.dataset, self.jobs, self.cache = program, dataset, jobs, cache
+        self.process = None
+
+    def __enter__(self):
+        signal.signal(signal.SIGTERM, signals_end_it)
+        self.top = tempfile.mkdtemp(prefix="joaderfs-")
+        self.mount = os.path.join(self.top, "mnt")
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _start(self):
+        for name in ("mnt", "state", "jobs.d"):
+            os.mkdir(os.path.join(self.top, name))
+        self._write("joaderfs.ini", f"[joaderfs]\ncache = {self.cache}\nseed = 1\n"
+                    f"state = {self.top}/state\njobs = jobs.d\nsocket = {self.top}/socket\n"
+                    f"[dataset photos]\npath = {self.dataset}\n")
+        for name, text in self.jobs.items():
+            self._write(f"jobs.d/{name}.ini", text)
+        with open(os.path.join(self.top, "log"), "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                [self.program, os.path.join(self.top, "joaderfs.ini"), self.mount, "-f"],
+                stdout=log, stderr=subprocess.STDOUT)
+        while not os.path.exists(os.path.join(self.mount, "README")):
+            if self.process.poll() is not None:
+                raise Failed(f"{self.program} ended with {self.process.returncode}:\n{self.log()}")
+            time.sleep(0.02)
+
+    def __exit__(self, *_):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(10)
+        if os.path.ismount(self.mount) or not os.access(self.mount, os.R_OK):
+            command = "fusermount3" if shutil.which("fusermount3") else "umount"
+            subprocess.run([command, *(["-u", "-z"] if command != "umount" else ["-l"]),
+                            self.mount], check=False, stderr=subprocess.DEVNULL)
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if not os.path.ismount(self.mount):
+            shutil.rmtree(self.top, ignore_errors=True)
+
+    def _write(self, name, text):
+        with open(os.path.join(self.top, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def read(self, *names):
+        with open(os.path.join(self.mount, *names), encoding="utf-8") as file:
+            return file.read()
+
+    def log(self):
+        with open(os.path.join(self.top, "log"), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def epoch(self, job):
+        return os.path.join(self.mount, "jobs", job, "epoch-0000")
+
+    def stats(self):
+        return json.loads(self.read("stats.json"))
+
+    def status(self, job):
+        """jobs/<job>/status as a dictionary of strings."""
+        return dict(line.split(None, 1) for line in self.read("jobs", job, "status").splitlines()
+                    if len(line.split(None, 1)) == 2)
+
+    def order(self, job):
+        """The lines of epoch-0000.order as (position, id, label, served, absolute path)."""
+        rows = []
+        for line in self.read("jobs", job, "epoch-0000.order").splitlines():
+            position, sample, label, served, path = line.split("\t")
+            rows.append((int(position), int(sample), int(label), served,
+                         os.path.join(self.dataset, unescaped(path))))
+        return rows
+
+    def cpu_s(self):
+        """Seconds of CPU the daemon has used."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def unescaped(text):
+    def character(match):
+        code = match.group(1)
+        return {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}.get(code) or chr(int(code[1:], 16))
+    return re.sub(r"\\(n|t|r|\\|x[0-9A-Fa-f]{2})", character, text)
+
+
+def exactly_once(daemon, job, paths):
+    """Problems with what the job was given, against what it should have been."""
+    rows = daemon.order(job)
+    expected = sorted(paths)
+    problems = []
+    if [r[0] for r in sorted(rows)] != list(range(len(expected))):
+        problems.append(f"{job}: {len(rows)} positions bound of {len(expected)}")
+    if len({r[1] for r in rows}) != len(rows):
+        problems.append(f"{job}: {len(rows) - len({r[1] for r in rows})} samples twice")
+    if sorted(r[4] for r in rows) != expected:
+        missing = set(expected) - {r[4] for r in rows}
+        problems.append(f"{job}: not the samples of its dataset, {len(missing)} missing")
+    return problems
+
+
+def run_readers(commands):
+    """Runs a command line per name at once; the JSON that each printed, and the wall time."""
+    begin = time.monotonic()
+    running = {}
+    try:
+        for name, command in commands.items():
+            running[name] = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        results = {}
+        for name, process in running.items():
+            output = process.communicate()[0]
+            if process.returncode != 0:
+                raise Failed(f"the reader of {name} ended with {process.returncode}")
+            results[name] = json.loads(output)
+    finally:
+        for process in running.values():
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    return results, time.monotonic() - begin
+
+
+def main_wrapper(main):
+    """Runs main; a Failed is told in one line, Ctrl-C needs no trace."""
+    try:
+        main()
+    except Failed as error:
+        sys.exit(f"{os.path.basename(sys.argv[0])}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

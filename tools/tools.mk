@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+#
+# The targets that are programs in tools/ and tests/fs. Packages come first and the
+# programs are built by another make, because pkg-config is asked when a makefile is read.
+
+include tools/bench/bench.mk
+
+demo:
+	@tools/install-deps build demo
+	@$(MAKE) --no-print-directory -s VARIANT=release all
+	@tools/demo
+
+bench:
+	@tools/install-deps build demo
+	@$(MAKE) --no-print-directory -s VARIANT=release all build/release/bench/read_epoch
+	@tools/bench/bench
+
+lint:
+	@tools/install-deps lint
+	@tools/lint --self-test
+	@tools/lint
+
+check-fs: all
+	@BUILD=$(BUILD) tests/fs/run
