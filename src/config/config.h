@@ -59,6 +59,7 @@ struct daemon_config {
 };
 
 struct job_config {
+	char *file; /* the ini, for messages */
 	char *name; /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
 	char *dataset;
 	uint32_t epochs;

@@ -63,6 +63,9 @@ static int finish(struct ini *ini, struct job_config *ret)
 			check_raw(ini, &job);
 		default_extension(ini, &job);
 	}
+	job.file = strdup(ini->file);
+	if (!job.file)
+		ini->err = -ENOMEM;
 	int err = ini_result(ini);
 	if (err)
 		config_job_free(&job);
@@ -98,5 +101,6 @@ void config_job_free(struct job_config *config)
 {
 	for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 		config_free_fields((enum section_id)id, config);
+	free(config->file);
 	*config = (struct job_config){0};
 }

@@ -359,6 +359,7 @@ static int read_image(void *state, uint8_t *pixels)
 	} else if (png->row_bytes == 0 || !all_rows_read(png)) {
 		return png->error;
 	}
+	png->task->message[0] = '\0'; /* of a failure behind the last row */
 	convert_rest(png, pixels);
 	return 0;
 }

@@ -28,7 +28,7 @@
 
 /* Redraws before S is counted: a stream gets here with the probability with which a
  * redraw is unnecessary, so that on average there is less than one. */
-#define REDRAWS 256
+#define REDRAWS 64
 
 struct walk {
 	struct sampler *sampler;

@@ -33,11 +33,12 @@ static printf_like(3, 4) void report_to(
 static int copy_config(const struct job_config *from, struct job_config *ret)
 {
 	*ret = *from;
+	ret->file = strdup(from->file);
 	ret->name = strdup(from->name);
 	ret->dataset = strdup(from->dataset);
 	ret->where = from->where ? strdup(from->where) : NULL;
 	ret->extension = strdup(from->extension);
-	bool complete = ret->name && ret->dataset && ret->extension &&
+	bool complete = ret->file && ret->name && ret->dataset && ret->extension &&
 			(ret->where || !from->where);
 	return complete ? 0 : -ENOMEM;
 }
@@ -90,9 +91,9 @@ static int unknown_dataset(struct sched *sched, const struct job_config *config,
 	if (!near && sched->n_sources > 0)
 		near = names[0];
 	report_to(report, context,
-		"job %s:[job]:dataset: found \"%s\", allowed: a [dataset NAME] of the "
+		"%s:[job]:dataset: found \"%s\", allowed: a [dataset NAME] of the "
 		"daemon's ini; did you mean \"%s\"?",
-		config->name, config->dataset, near ? near : "");
+		config->file, config->dataset, near ? near : "");
 	free(names);
 	return -EINVAL;
 }
@@ -103,16 +104,16 @@ static int select_samples(struct sched_job *job, config_report *report, void *co
 	int err = dataset_select(
 		job->source->dataset, job->config.where, &job->selection, &message);
 	if (err) {
-		report_to(report, context, "job %s:[job]:where: %s", job->config.name,
+		report_to(report, context, "%s:[job]:where: %s", job->config.file,
 			message ? message : strerror(-err));
 		return err;
 	}
 	job->samples = (uint32_t)roaring_bitmap_get_cardinality(job->selection);
 	if (job->samples == 0) {
 		report_to(report, context,
-			"job %s:[job]:where: found \"%s\", which selects none of the %u "
+			"%s:[job]:where: found \"%s\", which selects none of the %u "
 			"samples of dataset %s; allowed: what selects at least one",
-			job->config.name, job->config.where ? job->config.where : "",
+			job->config.file, job->config.where ? job->config.where : "",
 			dataset_samples(job->source->dataset), job->config.dataset);
 		return -EINVAL;
 	}
@@ -270,9 +271,9 @@ int sched_job_add(struct sched *sched, const struct job_config *config, bool per
 	struct sched_job *job = NULL;
 	if (name_is_taken(sched, config->name)) {
 		report_to(report, context,
-			"job %s:[job]:name: found \"%s\", which is the name of a running "
+			"%s:[job]:name: found \"%s\", which is the name of a running "
 			"job, allowed: any other",
-			config->name, config->name);
+			config->file, config->name);
 		return -EEXIST;
 	}
 	int err = job_new(sched, config, report, context, &job);

@@ -276,9 +276,11 @@ static void answer_waiters_locked(
 	struct sched_handle *handle;
 	use->opens++; /* so that the last one does not free it */
 	while ((handle = TAILQ_FIRST(&use->waiters))) {
+		handle_finish_locked(handle, status, aftermath);
 		if (status != 0)
 			handle->job->totals.errors++;
-		handle_finish_locked(handle, status, aftermath);
+		if (status == -EIO) /* the job has had it; there is nothing to release */
+			epoch_consume_locked(handle->epoch, handle->position, aftermath);
 	}
 	use->opens--;
 }

@@ -4,7 +4,7 @@
 #
 # What every test_*.sh sources. A test says
 #
-#     . "${0%/*}/lib.sh"
+#     . "$(dirname "$0")/lib.sh"
 #     dataset                 an ImageFolder in $D
 #     job a tensor.crop=32    a job, with options as section.key=value
 #     start                   the daemon, mounted on $M
@@ -17,7 +17,7 @@
 
 set -euo pipefail
 
-FS=$(cd "${0%/*}" && pwd)
+FS=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$FS/../.." && pwd)
 BUILD=${BUILD:-build/release}
 [[ $BUILD == /* ]] || BUILD=$ROOT/$BUILD

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # Without -f it returns once it is mounted, writes its log into the state directory, ends by
 # umount, and can be started again.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 2 8
 job a tensor.crop=32
 config

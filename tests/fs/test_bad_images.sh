@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # A truncated JPEG, a text named .jpg, an empty file: EIO for these alone, and the rest of
 # the epoch is read as if nothing was.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 3 8
 truncate -s 900 "$D/class0/0002.jpg"
 echo "no image" >"$D/class1/0003.jpg"

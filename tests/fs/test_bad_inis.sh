@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # A mistake in an ini: the message says where and what is allowed, nothing is mounted.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 2 4
 
 daemon_ini() { # TEXT... : refused with joaderfs.ini from standard input
@@ -12,7 +12,7 @@ daemon_ini() { # TEXT... : refused with joaderfs.ini from standard input
 job_ini() {
 	job bad "$1"
 	shift
-	refused bad.ini "$@"
+	refused bad "$@"
 	rm "$T/jobs.d/bad.ini"
 }
 base="[joaderfs]
@@ -34,6 +34,7 @@ job_ini tensor.crop=-1 crop
 job_ini tensor.format=jpeg format ppm
 job_ini job.order=suffled order shuffled
 job_ini view.lookahed=5 lookahed lookahead
+# Found out by the daemon, which knows the job and not its file.
 job_ini job.dataset=image image images
 job_ini "job.where=lable < 3" lable label
 job_ini "job.where=label < 0" where

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # A mount point that is missing, a file, or busy; a second daemon on the same state.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 2 4
 job a tensor.crop=32
 config

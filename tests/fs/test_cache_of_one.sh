@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # A cache that holds one tensor, or less: slow, but everybody gets everything.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 3 8
 for name in a b c; do job $name tensor.resize=48 tensor.crop=32; done
 for cache in $((32 * 32 * 3)) 1; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Files deleted or replaced after the scan fail alone; a picture is never a wrong one.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 3 8
 job a tensor.crop=32
 start

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # cp, tar and md5sum read the same bytes, however often.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset
 job fixed tensor.crop=32
 job padded tensor.format=bmp

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Eight jobs at once, with different preparations, parts and look-ahead.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 4 16
 for k in 0 1 2 3 4 5 6 7; do
 	job "job$k" tensor.resize=$((40 + k % 2 * 8)) tensor.crop=32 view.lookahead=$((1 << k)) \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # A class without images is warned of and keeps its label, as in torchvision's count.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 3 4
 mkdir "$D/class1b"
 job a tensor.crop=32

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # Epochs: each has every sample, in another order; a later one does not begin before half
 # of the running one is read; sequential is the order of the dataset.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 3 8
 job a tensor.crop=32 job.epochs=2
 job val tensor.crop=32 job.epochs=2 job.order=sequential

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # Four jobs at once, two of them with a part of the dataset: each is given each of its
 # samples once, with the pixels that PIL decodes.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 4 12
 job a
 job b

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # fio reads a file in pieces of odd sizes, in and out of order.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 command -v fio >/dev/null || skip "fio is not installed"
 dataset 2 4 640x480
 job a

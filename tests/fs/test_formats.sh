@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Every format holds the pixels that PIL decodes, read with PIL, OpenCV and numpy.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 2 6
 for format in ppm bmp png npy raw source; do
 	case $format in

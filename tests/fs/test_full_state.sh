@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # A full state directory: refused at the start; later, opens fail and the daemon lives on.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 mount -t tmpfs -o size=4m tmpfs "$T/state" 2>/dev/null || skip "needs root, to mount a tmpfs"
 trap 'umount -l "$T/state"; finish' EXIT
 fill() { cat /dev/zero >"$T/state/full" 2>/dev/null || true; }

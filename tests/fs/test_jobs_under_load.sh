@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # Jobs come and go by joaderctl while others read: those are not disturbed, and nothing of
 # the removed ones stays.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 4 20
 job a tensor.crop=32
 job b tensor.crop=32 job.epochs=3

@@ -3,14 +3,11 @@
 # Copyright (c) 2026 The joaderfs authors
 # A reader killed while its open is parked goes at once; the sample stays its position's,
 # and the other readers get theirs.
-. "${0%/*}/lib.sh"
-"$PYTHON" - "$D" <<'PYTHON'
-import os, sys
-from PIL import Image
-os.makedirs(sys.argv[1] + "/slow")
-for i in range(6):  # 100 megapixels keep the only worker busy for a while each
-    Image.new("RGB", (10000, 10000), (40 * i, 0, 0)).save(f"{sys.argv[1]}/slow/{i}.jpg")
-PYTHON
+. "$(dirname "$0")/lib.sh"
+mkdir -p "$D/slow"
+"$PYTHON" -c 'import sys; from PIL import Image; Image.new("RGB", (8000, 8000)).save(sys.argv[1])' \
+	"$D/slow/0.jpg" # 64 megapixels keep the only worker busy for a while
+for i in 1 2 3 4 5; do cp "$D/slow/0.jpg" "$D/slow/$i.jpg"; done
 config joaderfs.workers=1
 job a tensor.resize=64 tensor.crop=64
 start

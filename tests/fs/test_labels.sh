@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # The .cls beside a sample is the index of its class in classes.txt, whichever is read
 # first; a label file binds its position and consumes nothing.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 3 4
 job a tensor.crop=32
 start

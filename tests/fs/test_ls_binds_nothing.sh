@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Looking around changes nothing: only an open binds, and it binds that position alone.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset
 job a tensor.crop=32
 start

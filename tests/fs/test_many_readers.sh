@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # Sixteen readers of one view, each its own part as the workers of a DataLoader, and each
 # all of it: the same bytes for all, every sample once.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 4 16
 job a tensor.crop=32
 start

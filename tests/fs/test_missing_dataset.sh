@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # A dataset that is not there, not a directory, or empty: refused, by name.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 refused "$D" images
 touch "$D"
 refused "$D"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Without root: mounts through fusermount3, and keeps its state below XDG_STATE_HOME.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 ((EUID == 0)) || skip "runs as root, to become another user"
 dataset 2 4
 job a tensor.crop=32

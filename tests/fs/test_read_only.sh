@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Nothing on the mount can be changed, and what is not there is not there.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 2 4
 job a tensor.crop=32
 start

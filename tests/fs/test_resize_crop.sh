@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # Resize and crop give, to the bit, what torchvision's transforms give with PIL: odd sizes,
 # upscaling, and a crop larger than the image.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 2 8 97x61
 job shrunk tensor.resize=37
 job grown tensor.resize=150 tensor.crop=131

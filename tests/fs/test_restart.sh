@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # After a restart, and after a crash, an epoch goes on where it was: what was bound is the
 # same, and over all of it every sample comes once.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 3 16
 job a tensor.crop=32
 config joaderfs.seed=0

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # Jobs in step share: far fewer decodes than samples served, and the counters agree with
 # the order files.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 4 12
 job a tensor.crop=32
 job b tensor.crop=32

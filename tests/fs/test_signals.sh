@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # SIGINT, SIGTERM and SIGHUP end it, also while readers wait: unmounted, status 0, and the
 # readers get an error instead of waiting for ever.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 2 8
 job a tensor.crop=32
 for signal in INT TERM HUP; do

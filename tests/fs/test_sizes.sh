@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # What stat says is what a read gives, before and after the sample is bound.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset 2 6
 job fixed tensor.crop=32
 job padded

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # The text files are whole, agree with each other, and can be parsed.
-. "${0%/*}/lib.sh"
+. "$(dirname "$0")/lib.sh"
 dataset
 job a tensor.crop=32 "job.where=label < 2"
 start

@@ -282,7 +282,7 @@ Test(dataset_catalogue, a_full_disk_leaves_the_old_one)
 	struct place place;
 	char path[160];
 	if (unshare(CLONE_NEWNS) < 0 ||
-		mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0)
 		cr_skip_test("needs root, to mount a tmpfs");
 	three_files(&place);
 	cr_assert_eq(mkdir(place.state, 0755), 0);

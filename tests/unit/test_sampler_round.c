@@ -149,39 +149,52 @@ Test(sampler_round, mutants_are_rejected)
 	}
 }
 
-/* Stream 0 is a part of 1; 2 is larger, shares nothing with them and sits out: what 0
- * and 1 share is in no vertex. */
-static bool larger_gets_its_own(uint64_t seed, uint32_t shared)
+#define SHARED 300
+
+/*
+ * Streams 0, 1 and 2 have SHARED ids in common, 1 has one more, 2 that one and another.
+ * Stream 3 is larger, has none of them and sits out: then no vertex tells what the others
+ * share.
+ */
+static void draw_nested(uint64_t seed, sample_id ret[3])
 {
 	struct sampler *sampler;
-	sample_id ret[2];
 	cr_assert_eq(sampler_new(SAMPLER_DSA, seed, &sampler), 0);
-	for (stream_id j = 0; j < 3; j++) {
-		uint32_t start = j == 2 ? 100000 : 0;
-		uint32_t size = shared + j;
-		cr_assert_eq(sampler_insert(sampler, j,
-				     roaring_bitmap_from_range(start, start + size, 1)),
-			0);
+	for (stream_id j = 0; j < 4; j++) {
+		roaring_bitmap_t *ids = roaring_bitmap_create();
+		sample_id begin = j == 3 ? 100000 : 0;
+		for (sample_id id = begin; id < begin + SHARED + j; id++)
+			roaring_bitmap_add(ids, id);
+		cr_assert_eq(sampler_insert(sampler, j, ids), 0);
 	}
-	sampler_draw(sampler, (stream_id[]){1, 0}, 2, ret);
+	sampler_draw(sampler, (stream_id[]){0, 1, 2}, 3, ret);
 	sampler_validate(sampler);
 	sampler_free(&sampler);
-	cr_assert_lt(ret[1], shared);
-	cr_assert(ret[0] == ret[1] || ret[0] == shared);
-	return ret[0] == shared;
 }
 
-/* Nearly all that stream 1 may draw has been offered: it still ends, and rightly. */
-Test(sampler_round, one_element_that_is_left_is_found)
+static double binomial_z(int count, int n, double p)
 {
-	const uint32_t shared = 300;
-	const int rounds = 30000;
-	int own = 0;
-	for (int i = 0; i < rounds; i++)
-		own += larger_gets_its_own((uint64_t)i, shared);
-	double p = 1. / (shared + 1);
-	double z = (own - rounds * p) / sqrt(rounds * p * (1 - p));
-	cr_assert_lt(fabs(z), Z_LIMIT, "%d times, z = %.2f", own, z);
+	return fabs(count - n * p) / sqrt(n * p * (1 - p));
+}
+
+/* Nearly all that streams 1 and 2 may draw was offered before: the rest is still found,
+ * and shared in its right proportion. */
+Test(sampler_round, what_little_was_not_offered_is_found)
+{
+	const int rounds = 40000;
+	int own = 0, both = 0;
+	for (int i = 0; i < rounds; i++) {
+		sample_id ret[3];
+		draw_nested((uint64_t)i, ret);
+		cr_assert_lt(ret[0], SHARED);
+		cr_assert(ret[1] == ret[0] || ret[1] == SHARED);
+		cr_assert(ret[2] == ret[0] || ret[2] == SHARED || ret[2] == SHARED + 1);
+		own += ret[1] == SHARED;
+		both += ret[1] == SHARED && ret[2] == SHARED;
+	}
+	cr_assert_lt(binomial_z(own, rounds, 1. / (SHARED + 1)), Z_LIMIT, "%d", own);
+	/* Given that, 2 joins with probability (301 - 300) / (302 - 300). */
+	cr_assert_lt(binomial_z(both, own, .5), Z_LIMIT, "%d of %d", both, own);
 }
 
 static int times_same(mask a, mask b, int rounds)

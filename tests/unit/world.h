@@ -107,8 +107,9 @@ static inline void world_unexpected(void *context, const char *message)
 
 static inline struct job_config world_job_config(char *name)
 {
-	static char dataset[] = "tiny", extension[] = "ppm";
-	return (struct job_config){.name = name,
+	static char file[] = "job.ini", dataset[] = "tiny", extension[] = "ppm";
+	return (struct job_config){.file = file,
+		.name = name,
 		.dataset = dataset,
 		.extension = extension,
 		.epochs = 3,
