@@ -23,7 +23,7 @@
  * readable header stays in the catalogue (width = height = 0) and fails when it is read;
  * counted and logged. Life: ids are dense from 0 and never change their file: a file that
  * is gone keeps its id (`gone`), a new one gets the next. First scan: sorted by class,
- * then path.
+ * then directory, then name, each in byte order (as torchvision's ImageFolder).
  *
  * An ImageFolder tree is <class>/<anything>/<file>; classes are the directories under the
  * root in byte order, label = index (torchvision's rule). A metadata.csv in the root,
@@ -68,10 +68,11 @@ void dataset_sample_free(struct dataset_sample *sample);
 
 /*
  * The ids that the predicate selects; where = NULL: all that are not gone. The predicate
- * is an SQL expression over the columns of a row (id, path, class, label, bytes, mtime,
- * width, height, and metadata.csv's) and nothing else: read-only, no subqueries, no
- * functions with side effects, a limit on steps. -EINVAL: *ret_message (caller frees)
- * says what is wrong and which columns there are.
+ * is an SQL expression over the columns of a row (id, path (relative to the
+ * root), class, label, bytes, mtime (seconds), width, height, and metadata.csv's) and
+ * nothing else: read-only, no subqueries, no functions with side effects, a limit on
+ * steps. -EINVAL: *ret_message (caller frees) says what is wrong and which columns there
+ * are.
  */
 must_check int dataset_select(struct dataset *dataset, const char *where,
 	roaring_bitmap_t **ret, char **ret_message);

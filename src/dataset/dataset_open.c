@@ -158,7 +158,6 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 		dataset->n_samples++;
 		dataset->total_bytes += row->facts.bytes;
 	}
-	roaring_bitmap_run_optimize(dataset->present);
 	dataset->n_ids = (uint32_t)n;
 	return 0;
 }

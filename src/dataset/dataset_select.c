@@ -277,7 +277,6 @@ int dataset_select(struct dataset *dataset, const char *where, roaring_bitmap_t 
 		roaring_bitmap_free(selected);
 		return err;
 	}
-	roaring_bitmap_run_optimize(selected);
 	*ret = selected;
 	return 0;
 }

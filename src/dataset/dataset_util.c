@@ -74,6 +74,7 @@ void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes)
 
 const char *quote_name(struct quoted *quoted, const char *name)
 {
+	/* cppcheck-suppress ctuuninitvar ; it is filled here */
 	char *out = quoted->text;
 	const char *end = quoted->text + sizeof(quoted->text) - 8;
 	for (; *name && out < end; name++) {
@@ -89,6 +90,7 @@ const char *quote_name(struct quoted *quoted, const char *name)
 
 const char *group_digits(struct grouped *grouped, uint64_t number)
 {
+	/* cppcheck-suppress ctuuninitvar ; it is filled here */
 	char *out = grouped->text + sizeof(grouped->text) - 1;
 	*out = '\0';
 	int digits = 0;

@@ -21,7 +21,6 @@
  */
 
 struct writer {
-	const char *file;
 	const struct scan *scan;
 	const struct catalogue *catalogue;
 	const struct tree *tree;
@@ -339,7 +338,7 @@ int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree)
 {
-	struct writer writer = {.file = file, .scan = scan, .catalogue = catalogue};
+	struct writer writer = {.scan = scan, .catalogue = catalogue};
 	writer.metadata = metadata;
 	writer.tree = tree;
 	auto_free char *new_file = NULL;

@@ -185,7 +185,8 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	if (offset < 0 || !inode_unpack(ino, &inode))
 		view_reply_error(req, -EINVAL);
 	else if (inode.kind == INODE_SAMPLE)
-		sample_file_read(req, sample_of(fi), size, (uint64_t)offset);
+		sample_file_read(
+			req, view_of(req), sample_of(fi), size, (uint64_t)offset);
 	else if (inode.kind == INODE_LABEL)
 		label_read(req, size, (uint64_t)offset, fi);
 	else
@@ -199,7 +200,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		if (inode.kind == INODE_SAMPLE)
 			sample_file_release(view_of(req), sample_of(fi));
 		else if (inode.kind != INODE_LABEL)
-			text_file_release(fi);
+			text_file_release(view_of(req), fi);
 	}
 	fuse_reply_err(req, 0);
 }

@@ -14,6 +14,9 @@
 
 struct sample_file {
 	LIST_ENTRY(sample_file) link; /* (view's lock) */
+	/* The reader's, and one of each read: the kernel may release the file when it has
+	 * the bytes of an answer, which is before the call that sends them returns. */
+	atomic_uint references;
 	struct sched_handle *handle;
 	struct format_file format;
 	uint64_t size; /* with the zeros at the end */
@@ -66,6 +69,7 @@ int sample_file_new(struct view *view, struct sched_job *job, struct inode inode
 	if (!file)
 		goto fail;
 	file->handle = handle;
+	atomic_init(&file->references, 1);
 	err = fill(file, view, job, inode);
 	if (err)
 		goto fail;
@@ -104,7 +108,8 @@ void sample_file_undo(struct view *view, struct sample_file *file)
 
 void sample_file_release(struct view *view, struct sample_file *file)
 {
-	sched_release(take_apart(view, file));
+	if (atomic_fetch_sub(&file->references, 1) == 1)
+		sched_release(take_apart(view, file));
 }
 
 void sample_files_undo_all(struct view *view)
@@ -134,16 +139,18 @@ static struct slice_source source_of(const struct sample_file *file)
 		.size = file->size};
 }
 
-void sample_file_read(
-	fuse_req_t req, const struct sample_file *file, size_t size, uint64_t offset)
+void sample_file_read(fuse_req_t req, struct view *view, struct sample_file *file,
+	size_t size, uint64_t offset)
 {
 	struct slice_source source = source_of(file);
 	struct iovec iov[SLICE_IOV];
 	size_t bytes;
 	int n = slice(&source, offset, size, iov, &bytes);
+	atomic_fetch_add(&file->references, 1);
 	stats_add(STAT_READS, 1);
 	stats_add(STAT_READ_BYTES, bytes);
 	fuse_reply_iov(req, iov, n);
+	sample_file_release(view, file);
 }
 
 /* --- labels ------------------------------------------------------------------------- */

@@ -34,8 +34,8 @@ must_check int sample_file_new(struct view *view, struct sched_job *job,
 /* Nobody has read it: the position is not consumed. */
 void sample_file_undo(struct view *view, struct sample_file *file);
 
-void sample_file_read(
-	fuse_req_t req, const struct sample_file *file, size_t size, uint64_t offset);
+void sample_file_read(fuse_req_t req, struct view *view, struct sample_file *file,
+	size_t size, uint64_t offset);
 void sample_file_release(struct view *view, struct sample_file *file);
 
 /* What readers had open when the session ended. */

@@ -5,13 +5,16 @@
 #include "view/view_internal.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
 /* Lines of an order that one stat may render, in chunks: a fraction of a second. */
 #define MAX_STAT_CHUNKS 256
 
 struct snapshot {
+	LIST_ENTRY(snapshot) link; /* (view's lock) */
 	char *text;
 	size_t bytes;
+	atomic_uint references; /* as those of a sample_file */
 };
 
 bool text_file_is(enum inode_kind kind)
@@ -93,7 +96,7 @@ static int print(FILE *out, struct view *view, struct inode inode)
 
 static int snapshot_take(struct view *view, struct inode inode, struct snapshot *ret)
 {
-	*ret = (struct snapshot){0};
+	*ret = (struct snapshot){.references = 1};
 	FILE *out = open_memstream(&ret->text, &ret->bytes);
 	if (!out)
 		return -ENOMEM;
@@ -193,15 +196,30 @@ uint64_t text_file_known_size(struct view *view, struct inode inode)
 		       : 0;
 }
 
+static void snapshot_put(struct view *view, struct snapshot *snapshot)
+{
+	if (atomic_fetch_sub(&snapshot->references, 1) != 1)
+		return;
+	lock_take(&view->lock);
+	LIST_REMOVE(snapshot, link);
+	lock_release(&view->lock);
+	free(snapshot->text);
+	free(snapshot);
+}
+
 static int open_snapshot(struct view *view, struct inode inode, uint64_t *ret_fh)
 {
 	struct snapshot *snapshot = malloc(sizeof(*snapshot));
 	int err = snapshot ? snapshot_take(view, inode, snapshot) : -ENOMEM;
-	if (err)
+	if (err) {
 		free(snapshot);
-	else
-		*ret_fh = (uintptr_t)snapshot;
-	return err;
+		return err;
+	}
+	lock_take(&view->lock);
+	LIST_INSERT_HEAD(&view->open_texts, snapshot, link);
+	lock_release(&view->lock);
+	*ret_fh = (uintptr_t)snapshot;
+	return 0;
 }
 
 void text_file_open(fuse_req_t req, struct view *view, struct inode inode,
@@ -215,13 +233,13 @@ void text_file_open(fuse_req_t req, struct view *view, struct inode inode,
 	if (err)
 		view_reply_error(req, err);
 	else if (fuse_reply_open(req, &reply) != 0)
-		text_file_release(&reply);
+		text_file_release(view, &reply);
 }
 
 void text_file_read(fuse_req_t req, struct view *view, struct inode inode, size_t size,
 	uint64_t offset, const struct fuse_file_info *fi)
 {
-	const struct snapshot *snapshot = (const struct snapshot *)(uintptr_t)fi->fh;
+	struct snapshot *snapshot = (struct snapshot *)(uintptr_t)fi->fh;
 	if (!snapshot) {
 		order_read(req, view, inode, size, offset);
 		return;
@@ -230,14 +248,27 @@ void text_file_read(fuse_req_t req, struct view *view, struct inode inode, size_
 		offset = snapshot->bytes;
 	if (size > snapshot->bytes - offset)
 		size = snapshot->bytes - (size_t)offset;
+	atomic_fetch_add(&snapshot->references, 1);
 	fuse_reply_buf(req, snapshot->text + offset, size);
+	snapshot_put(view, snapshot);
 }
 
-void text_file_release(const struct fuse_file_info *fi)
+void text_file_release(struct view *view, const struct fuse_file_info *fi)
 {
 	struct snapshot *snapshot = (struct snapshot *)(uintptr_t)fi->fh;
-	if (!snapshot)
-		return;
-	free(snapshot->text);
-	free(snapshot);
+	if (snapshot)
+		snapshot_put(view, snapshot);
+}
+
+void text_files_close_all(struct view *view)
+{
+	struct snapshot *snapshot;
+	for (;;) {
+		lock_take(&view->lock);
+		snapshot = LIST_FIRST(&view->open_texts);
+		lock_release(&view->lock);
+		if (!snapshot)
+			return;
+		snapshot_put(view, snapshot);
+	}
 }

@@ -50,6 +50,7 @@ static int view_new(const struct view_context *context, struct view **ret)
 	lock_init(&view->lock, LOCK_RANK_VIEW, "view");
 	SLIST_INIT(&view->padded);
 	LIST_INIT(&view->open_samples);
+	LIST_INIT(&view->open_texts);
 	*ret = view;
 	return 0;
 }
@@ -154,6 +155,7 @@ void view_unmount(struct view **view_pointer)
 	if (view->session)
 		fuse_session_destroy(view->session);
 	sample_files_undo_all(view);
+	text_files_close_all(view);
 	view_free(view_pointer);
 }
 

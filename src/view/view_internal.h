@@ -52,6 +52,7 @@ struct view {
 	SLIST_HEAD(, padded_size) padded;      /* (lock) forgotten when jobs change */
 	uint64_t generation;		       /* (lock) counts these changes */
 	LIST_HEAD(, sample_file) open_samples; /* (lock) */
+	LIST_HEAD(, snapshot) open_texts;      /* (lock) */
 };
 
 extern const struct fuse_lowlevel_ops view_ops;
@@ -111,4 +112,5 @@ void text_file_open(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi);
 void text_file_read(fuse_req_t req, struct view *view, struct inode inode, size_t size,
 	uint64_t offset, const struct fuse_file_info *fi);
-void text_file_release(const struct fuse_file_info *fi);
+void text_file_release(struct view *view, const struct fuse_file_info *fi);
+void text_files_close_all(struct view *view); /* when the session has ended */

@@ -60,7 +60,7 @@ def encode(image, kind, **options):
 
 
 def jpeg(width=97, height=61, mode="RGB", **options):
-    image = Image.fromarray(noise(width, height, len(Image.new(mode, (1, 1)).getbands())), mode)
+    image = Image.fromarray(noise(width, height, Image.getmodebands(mode)), mode)
     return encode(image, "JPEG", **options)
 
 
@@ -83,14 +83,22 @@ def with_restarts(data, interval=3):
     except ImportError:
         return None
     pixels = numpy.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
-    return cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_RST_INTERVAL, interval])[1].tobytes()
+    options = [cv2.IMWRITE_JPEG_RST_INTERVAL, interval]
+    return cv2.imencode(".jpg", pixels, options)[1].tobytes()
+
+
+SIZES = ((97, 61), (16, 16), (17, 33), (1, 40), (40, 1), (1, 1), (2, 3), (300, 500))
+# one entry: orientation, turned by 90 degrees
+EXIF = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"
 
 
 def jpegs():
     for subsampling, name in ((0, "444"), (1, "422"), (2, "420")):
-        for width, height in ((97, 61), (16, 16), (17, 33), (1, 40), (40, 1), (1, 1), (2, 3), (300, 500)):
-            yield f"jpeg-{name}-{width}x{height}", jpeg(width, height, subsampling=subsampling)
-        yield f"jpeg-{name}-progressive", jpeg(subsampling=subsampling, progressive=True)
+        for width, height in SIZES:
+            data = jpeg(width, height, subsampling=subsampling)
+            yield f"jpeg-{name}-{width}x{height}", data
+        data = jpeg(subsampling=subsampling, progressive=True)
+        yield f"jpeg-{name}-progressive", data
     for quality in (1, 30, 100):
         yield f"jpeg-quality-{quality}", jpeg(quality=quality)
     yield "jpeg-optimized", jpeg(optimize=True)
@@ -100,7 +108,7 @@ def jpegs():
     cmyk = jpeg(mode="CMYK")
     yield "jpeg-cmyk-without-adobe", without_adobe(cmyk)
     yield "jpeg-ycck", adobe_transform(cmyk, 2)
-    yield "jpeg-exif-orientation", jpeg(exif=b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0")
+    yield "jpeg-exif-orientation", jpeg(exif=EXIF)
     restarts = with_restarts(jpeg())
     if restarts:
         yield "jpeg-restarts", restarts
@@ -152,10 +160,25 @@ def damaged_jpegs():
 
 
 def chunk(name, data):
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    checksum = zlib.crc32(name + data)
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", checksum)
 
 
-PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+def header(width, height, depth, color, interlaced=False):
+    fields = (width, height, depth, color, 0, 0, int(interlaced))
+    return chunk(b"IHDR", struct.pack(">IIBBBBB", *fields))
+
+
+# Adam7: first column, first row, distance of columns, distance of rows
+PASSES = (
+    (0, 0, 8, 8),
+    (4, 0, 8, 8),
+    (0, 4, 4, 8),
+    (2, 0, 4, 4),
+    (0, 2, 2, 4),
+    (1, 0, 2, 2),
+    (0, 1, 1, 2),
+)
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 
 
@@ -191,7 +214,17 @@ def filter_row(kind, row, previous, bpp):
     return bytes([kind]) + bytes((row[i] - predict(i)) & 255 for i in range(len(row)))
 
 
-def png(color, depth, width=37, height=29, interlaced=False, extra=b"", palette=None, split=None, wrap=None):
+def png(
+    color,
+    depth,
+    width=37,
+    height=29,
+    interlaced=False,
+    extra=b"",
+    palette=None,
+    split=None,
+    wrap=zlib.compress,
+):
     rng = numpy.random.default_rng(color * 100 + depth)
     samples = rng.integers(0, 1 << depth, (height, width, CHANNELS[color]))
     if depth == 16:
@@ -202,10 +235,9 @@ def png(color, depth, width=37, height=29, interlaced=False, extra=b"", palette=
         raw = b"".join(pack_rows(part, depth, filters) for part in passes if part.size)
     else:
         raw = pack_rows(samples, depth, filters)
-    packed = zlib.compress(raw) if not wrap else wrap(raw)
+    packed = wrap(raw)
     step = split or len(packed)
-    out = b"\x89PNG\r\n\x1a\n"
-    out += chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, int(interlaced)))
+    out = b"\x89PNG\r\n\x1a\n" + header(width, height, depth, color, interlaced)
     if palette is not None:
         out += chunk(b"PLTE", palette)
     out += extra
@@ -218,28 +250,40 @@ def colours(n):
     return bytes(numpy.random.default_rng(n).integers(0, 256, 3 * n, dtype=numpy.uint8))
 
 
-def pngs():
-    for color, depths in ((0, (1, 2, 4, 8, 16)), (2, (8, 16)), (3, (1, 2, 4, 8)), (4, (8, 16)), (6, (8, 16))):
+DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
+
+
+def png_kinds():
+    for color, depths in DEPTHS.items():
         for depth in depths:
             palette = colours(1 << depth) if color == 3 else None
-            for interlaced in (False, True):
-                for width, height in ((37, 29), (1, 1), (1, 9), (5, 1), (8, 8), (3, 2)):
-                    name = f"png-{color}-{depth}-{width}x{height}" + ("-interlaced" if interlaced else "")
-                    yield name, png(color, depth, width, height, interlaced, palette=palette)
+            for width, height in ((37, 29), (1, 1), (1, 9), (5, 1), (8, 8), (3, 2)):
+                name = f"png-{color}-{depth}-{width}x{height}"
+                yield name, png(color, depth, width, height, palette=palette)
+                data = png(color, depth, width, height, True, palette=palette)
+                yield f"{name}-interlaced", data
+
+
+def pngs():
+    yield from png_kinds()
     yield "png-palette-short", png(3, 8, palette=colours(20))
     yield "png-palette-short-4", png(3, 4, palette=colours(3))
     yield "png-palette-none", png(3, 8)
     yield "png-palette-odd", png(3, 8, palette=colours(20)[:-1])
     yield "png-palette-too-large", png(3, 8, palette=colours(257))
     yield "png-palette-for-rgb", png(2, 8, palette=colours(256))
-    yield "png-trns-palette", png(3, 8, palette=colours(256), extra=chunk(b"tRNS", bytes(range(256))))
-    yield "png-trns-palette-one", png(3, 8, palette=colours(256), extra=chunk(b"tRNS", b"\xff\xff\0"))
+    for name, alpha in (("all", bytes(range(256))), ("one", b"\xff\xff\0")):
+        data = png(3, 8, palette=colours(256), extra=chunk(b"tRNS", alpha))
+        yield f"png-trns-palette-{name}", data
     for depth in (1, 2, 4, 8, 16):
         yield f"png-trns-gray-{depth}", png(0, depth, extra=chunk(b"tRNS", b"\0\1"))
-    yield "png-trns-rgb", png(2, 8, extra=chunk(b"tRNS", b"\0\1\0\2\0\3"))
-    yield "png-trns-rgb-16", png(2, 16, extra=chunk(b"tRNS", b"\0\1\0\2\0\3"))
-    yield "png-gamma", png(2, 8, extra=chunk(b"gAMA", struct.pack(">I", 100000)) + chunk(b"sBIT", b"\5\5\5"))
-    yield "png-text", png(2, 8, extra=chunk(b"tEXt", b"Comment\0text") + chunk(b"prVt", b"1"))
+    for depth in (8, 16):
+        extra = chunk(b"tRNS", b"\0\1\0\2\0\3")
+        yield f"png-trns-rgb-{depth}", png(2, depth, extra=extra)
+    extra = chunk(b"gAMA", struct.pack(">I", 100000)) + chunk(b"sBIT", b"\5\5\5")
+    yield "png-gamma", png(2, 8, extra=extra)
+    extra = chunk(b"tEXt", b"Comment\0text") + chunk(b"prVt", b"1")
+    yield "png-text", png(2, 8, extra=extra)
     yield "png-bad-profile", png(2, 8, extra=chunk(b"iCCP", b"name\0\0broken"))
     yield "png-background", png(6, 8, extra=chunk(b"bKGD", b"\0\1\0\2\0\3"))
     for split in (1, 7, 100):
@@ -247,37 +291,46 @@ def pngs():
     yield "png-large", png(2, 8, 400, 300)
     yield "png-large-16-interlaced", png(6, 16, 200, 150, interlaced=True)
     for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I"):
-        image = Image.fromarray(noise(83, 59, 3)).convert("L" if mode == "I" else mode).convert(mode)
-        yield f"png-by-pil-{mode}", encode(image, "PNG")
+        image = Image.fromarray(noise(83, 59, 3))
+        if mode == "I":
+            image = image.convert("L")
+        yield f"png-by-pil-{mode}", encode(image.convert(mode), "PNG")
 
 
 def damaged_pngs():
     data = png(2, 8)
-    yield from damaged("png", data, 60, "png")
-    yield from damaged("png-split", png(2, 8, split=200), 60, "split")
-    yield from damaged("png-interlaced", png(6, 8, interlaced=True), 30, "interlaced")
-    yield from damaged("png-64k", png(6, 16, 120, 120), 30, "64k")
-    yield from damaged("png-palette", png(3, 4, palette=colours(16)), 30, "palette")
+    for name, image, steps in (
+        ("png", data, 60),
+        ("png-split", png(2, 8, split=200), 60),
+        ("png-interlaced", png(6, 8, interlaced=True), 30),
+        ("png-64k", png(6, 16, 120, 120), 30),
+        ("png-palette", png(3, 4, palette=colours(16)), 30),
+    ):
+        yield from damaged(name, image, steps, name)
     idat = data.index(b"IDAT")
     yield "png-idat-checksum", data[:-16] + b"\0\0\0\0" + data[-12:]
-    yield "png-adler", png(2, 8, wrap=lambda raw: zlib.compress(raw)[:-4] + b"\0\0\0\0")
-    yield "png-no-adler", png(2, 8, wrap=lambda raw: zlib.compress(raw)[:-4])
-    yield "png-adler-alone", png(2, 8, split=len(zlib.compress(b"")) * 100)
-    yield "png-too-much", png(2, 8, wrap=lambda raw: zlib.compress(raw + bytes(5000)))
-    yield "png-too-much-at-end", png(2, 8, wrap=lambda raw: zlib.compress(raw) + bytes(5000))
-    yield "png-too-little", png(2, 8, wrap=lambda raw: zlib.compress(raw[:1000]))
-    yield "png-filter-5", png(2, 8, wrap=lambda raw: zlib.compress(b"\5" + raw[1:]))
+    pack = zlib.compress
+    for name, wrap in (
+        ("adler", lambda raw: pack(raw)[:-4] + bytes(4)),
+        ("no-adler", lambda raw: pack(raw)[:-4]),
+        ("too-much", lambda raw: pack(raw + bytes(5000))),
+        ("too-much-at-end", lambda raw: pack(raw) + bytes(5000)),
+        ("too-little", lambda raw: pack(raw[:1000])),
+        ("filter-5", lambda raw: pack(b"\5" + raw[1:])),
+    ):
+        yield f"png-{name}", png(2, 8, wrap=wrap)
     yield "png-no-data", data[: idat - 4] + chunk(b"IEND", b"")
     yield "png-empty-data", data[: idat - 4] + chunk(b"IDAT", b"") + data[idat - 4 :]
     yield "png-ihdr-checksum", data[:29] + b"\0\0\0\0" + data[33:]
-    yield "png-ancillary-checksum", data[: idat - 4] + b"\0\0\0\1tIME\0\0\0\0\0" + data[idat - 4 :]
+    wrong = b"\0\0\0\1tIME\0\0\0\0\0"
+    yield "png-ancillary-checksum", data[: idat - 4] + wrong + data[idat - 4 :]
     yield "png-only-magic", data[:8]
     for color, depth in ((0, 3), (2, 4), (3, 16), (5, 8), (6, 1)):
-        header = chunk(b"IHDR", struct.pack(">IIBBBBB", 37, 29, depth, color, 0, 0, 0))
-        yield f"png-header-{color}-{depth}", data[:8] + header + data[33:]
+        image = data[:8] + header(37, 29, depth, color) + data[33:]
+        yield f"png-header-{color}-{depth}", image
     for width, height in ((0, 29), (37, 0), (20000, 20000), (1 << 31, 1)):
-        header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-        yield f"png-header-{width}x{height}", data[:8] + header + data[33:]
+        image = data[:8] + header(width, height, 8, 2) + data[33:]
+        yield f"png-header-{width}x{height}", image
     yield "nothing", b""
     yield "text", b"this is not an image\n" * 20
     yield "zeros", bytes(1000)
@@ -340,23 +393,27 @@ class Comparison:
             return self.report(expected is None and width == "0", text)
         data = numpy.fromfile(f"{self.scratch}/{index}.rgb", numpy.uint8)
         if (int(height), int(width), 3) != expected.shape or data.size != expected.size:
-            return self.report(False, f"{name}: {width}x{height}, expected {expected.shape}")
+            text = f"{name}: is {width}x{height}, expected {expected.shape}"
+            return self.report(False, text)
         difference = numpy.abs(data.reshape(expected.shape).astype(int) - expected)
         worst = int(difference.max())
         self.worst = max(self.worst, worst)
         allowed = 0 if resize == "none" else 1
-        text = f"{name}: differs by up to {worst} in {numpy.count_nonzero(difference)} bytes"
+        many = numpy.count_nonzero(difference)
+        text = f"{name}: differs by up to {worst} in {many} bytes"
         return self.report(worst <= allowed, text)
 
     def run(self, files, resize, crop):
-        """files: pairs of a name and a path."""
+        """files: (name, path, size to expect where PIL does not tell)."""
         for start in range(0, len(files), 200):
             part = files[start : start + 200]
-            arguments = [f"{size_of(path, default)}:{path}" for _, path, default in part]
-            done = subprocess.run([self.program, resize, crop, self.scratch, *arguments], stdout=subprocess.PIPE, text=True)
+            command = [self.program, resize, crop, self.scratch]
+            command += [f"{size_of(path, default)}:{path}" for _, path, default in part]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
             lines = done.stdout.split("\n")[:-1]
             if done.returncode or len(lines) != len(part):
-                return self.report(False, f"{self.program} ended with {done.returncode}")
+                text = f"{self.program} ended with {done.returncode}"
+                return self.report(False, text)
             for index, (name, path, _) in enumerate(part):
                 self.one(name, path, lines[index], index, resize, crop)
 
@@ -376,7 +433,8 @@ def photographs(directory):
     endings = (".jpg", ".jpeg", ".png")
     found = []
     for root, _, names in os.walk(directory):
-        found += [os.path.join(root, name) for name in names if name.lower().endswith(endings)]
+        names = [name for name in names if name.lower().endswith(endings)]
+        found += [os.path.join(root, name) for name in names]
     return [(path, path, "1x1") for path in sorted(found)]
 
 
@@ -394,8 +452,8 @@ def main():
             comparison.run(good, resize, crop)
         bad = write(directory, [*damaged_jpegs(), *damaged_pngs()])
         comparison.run(bad, "none", "none")
-        print(f"{len(good)} images in {len(PREPARATIONS)} preparations, {len(bad)} damaged files")
-        print(f"refused as by PIL: {comparison.refused}; largest difference: {comparison.worst}")
+        print(f"{len(good)} images in {len(PREPARATIONS)} ways, {len(bad)} damaged files")
+        print(f"refused: {comparison.refused}, largest difference: {comparison.worst}")
         print(f"{comparison.passed} passed, {comparison.failed} failed")
         sys.exit(comparison.failed > 0)
 

@@ -15,7 +15,7 @@
 # $T temporary directory   $D dataset   $M mount point   $LOG what the daemon printed
 # BUILD: the variant's directory, build/release unless set
 
-set -euo pipefail
+set -eEuo pipefail
 
 FS=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$FS/../.." && pwd)
@@ -47,20 +47,26 @@ unmount() {
 }
 
 finish() {
-	local status=$?
-	trap - EXIT
-	[[ -z $PID ]] || kill -TERM "$PID" 2>/dev/null || true
-	local child
+	local status=$? child ended=0
+	trap - EXIT ERR
 	for child in $(jobs -p); do
 		[[ $child == "$PID" ]] || kill -TERM "$child" 2>/dev/null || true
 	done
-	for _ in $(seq 100); do
-		[[ -n $PID ]] || break
-		kill -0 "$PID" 2>/dev/null || break
-		sleep 0.1
-	done
-	[[ -z $PID ]] || kill -KILL "$PID" 2>/dev/null || true
+	if [[ -n $PID ]]; then
+		kill -TERM "$PID" 2>/dev/null || true
+		for _ in $(seq 100); do
+			kill -0 "$PID" 2>/dev/null || break
+			sleep 0.1
+		done
+		kill -KILL "$PID" 2>/dev/null || true
+		wait "$PID" || ended=$?
+		if ((status == 0 && ended != 0)); then
+			echo "passed, but then the daemon ended with $ended" >&2
+			status=1
+		fi
+	fi
 	unmount "$M"
+	unmount "$T/state"
 	wait
 	if ((status != 0 && status != 77)) && [[ -s $LOG ]]; then
 		echo "--- what the daemon printed:" >&2
@@ -74,6 +80,7 @@ finish() {
 	exit "$status"
 }
 trap finish EXIT
+trap 'echo "line $LINENO: $BASH_COMMAND" >&2' ERR
 trap 'exit 143' TERM
 trap 'exit 130' INT
 

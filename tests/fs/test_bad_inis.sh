@@ -12,7 +12,7 @@ daemon_ini() { # TEXT... : refused with joaderfs.ini from standard input
 job_ini() {
 	job bad "$1"
 	shift
-	refused bad "$@"
+	refused bad.ini "$@"
 	rm "$T/jobs.d/bad.ini"
 }
 base="[joaderfs]
@@ -34,7 +34,6 @@ job_ini tensor.crop=-1 crop
 job_ini tensor.format=jpeg format ppm
 job_ini job.order=suffled order shuffled
 job_ini view.lookahed=5 lookahed lookahead
-# Found out by the daemon, which knows the job and not its file.
 job_ini job.dataset=image image images
 job_ini "job.where=lable < 3" lable label
 job_ini "job.where=label < 0" where

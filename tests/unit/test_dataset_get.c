@@ -23,7 +23,7 @@ Test(dataset_get, gives_what_the_catalogue_has)
 	cr_assert_str_eq(sample.relative, "b/deep/2.png");
 	cr_assert_eq(sample.relative, sample.path + strlen(place.root) + 1);
 	cr_assert_eq(sample.label, 1);
-	cr_assert_eq(sample.bytes, status.st_size);
+	cr_assert_eq((off_t)sample.bytes, status.st_size);
 	cr_assert_eq(sample.mtime_ns,
 		status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec);
 	cr_assert_eq(sample.image.width, 8);

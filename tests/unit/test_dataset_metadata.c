@@ -54,9 +54,8 @@ Test(dataset_metadata, columns_that_can_not_be_used_are_left_out)
 	two_files(&place, "file_name,two words,Label,good,1st,,good,gone,group\n"
 			  "a/1.jpg,1,2,3,4,5,6,7,8\n");
 	static const char *const messages[] = {
-		"metadata.csv:1: column 2, \"two words\", is "
-		"not a plain name",
-		"column 3, \"Label\", is a name that every dataset has already",
+		"column 2, \"two words\", is not a plain name",
+		"metadata.csv:1: column 3, \"Label\", is a name that every dataset has",
 		"column 5, \"1st\", is not a plain name", "column 6, \"\", has no name",
 		"column 7, \"good\", is there twice", "column 8, \"gone\", is a name"};
 	for (int i = 0; i < 6; i++)

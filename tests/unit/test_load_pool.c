@@ -28,6 +28,7 @@ static struct {
 	unsigned n_taken;	      /* (lock) */
 	unsigned n_done;	      /* (lock) */
 	bool kick_when_done;
+	atomic_uint n_asked;
 	atomic_int policy; /* of the worker that asked last */
 } sched;
 
@@ -35,6 +36,7 @@ static struct load_task *next(void *context)
 {
 	cr_assert(context == &sched);
 	atomic_store(&sched.policy, sched_getscheduler(0));
+	atomic_fetch_add(&sched.n_asked, 1);
 	LOCK_SCOPE(&sched.lock);
 	if (sched.n_taken == sched.n_ready)
 		return NULL;
@@ -122,6 +124,16 @@ Test(load_pool, nobody_is_asked_before_the_first_kick)
 	start_pool(2);
 	stop();
 	cr_assert(zero(u32, sched.n_taken));
+}
+
+Test(load_pool, a_worker_asks_once_for_a_kick_when_there_is_nothing)
+{
+	start_pool(3);
+	add_tasks(0);
+	while (atomic_load(&sched.n_asked) < 3)
+		usleep(1000);
+	usleep(20000); /* time enough to ask again and again */
+	cr_assert(eq(u32, atomic_load(&sched.n_asked), 3));
 }
 
 Test(load_pool, free_finishes_what_was_taken)

@@ -23,7 +23,7 @@
 static int is_sample(const struct dirent *entry)
 {
 	const char *dot = strrchr(entry->d_name, '.');
-	return dot && dot != entry->d_name && strcmp(dot, ".cls") != 0;
+	return dot && entry->d_name[0] != '.' && strcmp(dot, ".cls") != 0;
 }
 
 /* Bytes read, or -errno. */
