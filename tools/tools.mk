@@ -17,7 +17,8 @@ bench:
 	@tools/bench/bench
 
 lint:
-	@tools/install-deps lint
+	@tools/install-deps build lint
+	@$(MAKE) --no-print-directory -s man
 	@tools/lint --self-test
 	@tools/lint
 

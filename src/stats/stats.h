@@ -43,7 +43,7 @@
 	STAT(WAIT_NS, "wait_ns", COUNTER, "ns", "time that opens were parked")           \
 	STAT(INTERRUPTS, "interrupts", COUNTER, "opens",                                 \
 		"parked opens given up by their reader")                                 \
-	STAT(EVICTIONS, "evictions", GAUGE, "tensors", "tensors evicted")              \
+	STAT(EVICTIONS, "evictions", GAUGE, "tensors", "tensors evicted")                \
 	STAT(CACHE_BYTES, "cache_bytes", GAUGE, "bytes", "bytes of tensors held")        \
 	STAT(CACHE_PEAK, "cache_peak_bytes", GAUGE, "bytes",                             \
 		"most bytes of tensors ever held")                                       \
@@ -62,7 +62,7 @@ enum stat_id {
 		STAT_COUNT
 };
 
-void stats_add(enum stat_id stat, uint64_t n);	/* counters */
+void stats_add(enum stat_id stat, uint64_t n);	   /* counters */
 void stats_set(enum stat_id stat, uint64_t value); /* gauges */
 uint64_t stats_get(enum stat_id stat);
 

@@ -11,6 +11,7 @@ import sys
 import numpy
 from PIL import Image
 
+sys.dont_write_bytecode = True  # nothing beside the sources
 HERE = os.path.dirname(os.path.abspath(__file__))
 spec = importlib.util.spec_from_file_location(
     "reader", os.path.join(HERE, "../../tools/demo-reader.py"))

@@ -194,7 +194,8 @@ static inline void world_check_permutation(const sample_id *samples, uint32_t n)
 static inline void world_check_nothing_held(struct world *world)
 {
 	sched_stats(world->sched);
-	cr_assert_eq(0, stats_get(STAT_CACHE_PINS), "%d pins", (int)stats_get(STAT_CACHE_PINS));
+	cr_assert_eq(0, stats_get(STAT_CACHE_PINS), "%d pins",
+		(int)stats_get(STAT_CACHE_PINS));
 	cr_assert_eq(0, stats_get(STAT_CACHE_NEED));
 	cr_assert_eq(0, stats_get(STAT_STREAMS));
 }
