@@ -117,6 +117,31 @@ check-clients: $(CLIENTS)
 check-stress: $(STRESS)
 	tests/stress/run $(STRESS)
 
+# --- installation ------------------------------------------------------------------------
+# mount(8) finds `mount -t fuse.joaderfs` by itself: mount.fuse3 runs the joaderfs of PATH.
+
+INSTALLED := joaderfs joaderctl
+EXAMPLES  := $(sort $(wildcard config/*.ini))
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/joaderfs/examples
+	install -m 755 $(INSTALLED:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/joaderfs
+	install -m 644 $(EXAMPLES) $(DESTDIR)$(PREFIX)/share/doc/joaderfs/examples
+	for page in $(MAN); do section=$${page##*.} && \
+		install -d $(DESTDIR)$(PREFIX)/share/man/man$$section && \
+		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$$section || exit 1; \
+	done
+
+uninstall:
+	rm -f $(INSTALLED:%=$(DESTDIR)$(PREFIX)/bin/%)
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/joaderfs
+	for page in $(notdir $(MAN)); do \
+		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
+
+format:
+	clang-format -i $(shell git ls-files '*.c' '*.h')
+
 include man/man.mk
 include tools/tools.mk
 

@@ -104,6 +104,19 @@ static void drop_pin(
 	unpin(epoch, sample, aftermath);
 }
 
+void epoch_closed_locked(
+	struct epoch *epoch, uint32_t position, struct aftermath *aftermath)
+{
+	const struct sched_job *job = epoch->job;
+	struct bound_pin *pin = epoch_pin_locked(epoch, position);
+	if (!pin)
+		return;
+	pin->opens--;
+	bool awaited = epoch == job->running && !epoch->over && !job->idle;
+	if (pin->opens == 0 && !awaited)
+		drop_pin(epoch, pin, aftermath);
+}
+
 void epoch_drop_pins_locked(struct epoch *epoch, struct aftermath *aftermath)
 {
 	struct bound_pin *pin = TAILQ_FIRST(&epoch->pin_order);

@@ -148,6 +148,7 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	if (err)
 		goto fail;
 	roaring_iterate(job->selection, find_largest, job);
+	job->selection_hash = state_selection_hash(job->selection);
 	err = -ENOMEM;
 	job->epochs = calloc(config->epochs, sizeof(struct epoch *));
 	if (!job->epochs || asprintf(&job->directory, "%s/jobs/%s", sched->config->state,

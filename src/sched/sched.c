@@ -57,8 +57,10 @@ static void unlock_and_reap(struct sched *sched)
 void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 {
 	lock_assert_held(&sched->lock);
+	bool kick = aftermath->kick && sched->pool &&
+		    (!TAILQ_EMPTY(&sched->urgent) || !TAILQ_EMPTY(&sched->queued));
 	unlock_and_reap(sched);
-	if (aftermath->kick && sched->pool)
+	if (kick)
 		load_pool_kick(sched->pool);
 	tell_finished(aftermath);
 }
@@ -72,7 +74,7 @@ static void park_idle_jobs(struct sched *sched)
 	lock_take(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		uint64_t idle_ns = (uint64_t)job->config.idle_s * 1000000000u;
-		if (job->stream && now - job->last_read_ns > idle_ns)
+		if (job->stream && job->last_read_ns + idle_ns < now)
 			job_park_locked(job, &aftermath);
 	}
 	sched_unlock(sched, &aftermath);

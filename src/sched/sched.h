@@ -143,5 +143,8 @@ struct sched_binding {
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct sched_binding *ret);
 
+/* Aborts when an invariant does not hold: need and pins are counted anew. For tests. */
+void sched_validate(struct sched *sched);
+
 /* Publishes the gauges to stats. */
 void sched_stats(struct sched *sched);

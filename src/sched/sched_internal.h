@@ -139,8 +139,9 @@ struct sched_job {
 	struct space *space;
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j| */
-	uint64_t largest_bytes;	     /* of a tensor */
-	struct epoch **epochs;	     /* config.epochs pointers, NULL where not begun */
+	uint64_t selection_hash;
+	uint64_t largest_bytes; /* of a tensor */
+	struct epoch **epochs;	/* config.epochs pointers, NULL where not begun */
 	struct epoch *running;
 	struct stream *stream; /* of the running epoch; NULL: parked or none */
 	bool idle;
@@ -247,6 +248,9 @@ void epoch_consume_locked(
 	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
 /* Gives back what is bound, not consumed and not open. */
 void epoch_drop_pins_locked(struct epoch *epoch, struct aftermath *aftermath);
+/* An open of the position is over; what nobody will come back for is given back. */
+void epoch_closed_locked(
+	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
 /* NULL: consumed, or given back. */
 struct bound_pin *epoch_pin_locked(struct epoch *epoch, uint32_t position);
 
@@ -266,6 +270,8 @@ struct job_state {
 	int64_t running; /* number of the epoch that ran, -1: none */
 };
 
+/* Tells whether a selection is the one that an order belongs to. */
+uint64_t state_selection_hash(const roaring_bitmap_t *selection);
 must_check int state_load(const struct sched_job *job, struct job_state *ret);
 must_check int state_save(const struct sched_job *job, int64_t running);
 must_check int state_save_ini(const struct sched_job *job);

@@ -27,10 +27,10 @@ static bool hash_one(uint32_t id, void *context)
 	return true;
 }
 
-static uint64_t selection_hash(const struct sched_job *job)
+uint64_t state_selection_hash(const roaring_bitmap_t *selection)
 {
 	uint64_t hash = 0;
-	roaring_iterate(job->selection, hash_one, &hash);
+	roaring_iterate(selection, hash_one, &hash);
 	return hash;
 }
 
@@ -67,7 +67,7 @@ int state_save(const struct sched_job *job, int64_t running)
 	if (asprintf(&text,
 		    "id %" PRIu32 "\ndataset %s\nsamples %" PRIu32
 		    "\nselection %016" PRIx64 "\nrunning %" PRId64 "\n",
-		    job->id, job->config.dataset, job->samples, selection_hash(job),
+		    job->id, job->config.dataset, job->samples, job->selection_hash,
 		    running) < 0)
 		return -ENOMEM;
 	return replace_file(job->directory, "state", text);
@@ -109,7 +109,7 @@ static void parse_state(FILE *in, const struct sched_job *job, struct job_state 
 	ret->known = n >= 1;
 	ret->same = n == 5 && samples == job->samples &&
 		    strcmp(dataset, job->config.dataset) == 0 &&
-		    selection == selection_hash(job);
+		    selection == job->selection_hash;
 }
 
 int state_load(const struct sched_job *job, struct job_state *ret)

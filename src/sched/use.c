@@ -118,9 +118,6 @@ void handle_detach_locked(struct sched_handle *handle, struct aftermath *afterma
 {
 	struct sched *sched = handle->job->sched;
 	struct use *use = handle->use;
-	struct bound_pin *pin = epoch_pin_locked(handle->epoch, handle->position);
-	if (pin)
-		pin->opens--;
 	use->opens--;
 	handle->use = NULL;
 	handle->tensor = NULL;
@@ -128,6 +125,7 @@ void handle_detach_locked(struct sched_handle *handle, struct aftermath *afterma
 	make_less_urgent(sched, use);
 	keep_capacity_locked(sched, use);
 	use_settle_locked(use);
+	epoch_closed_locked(handle->epoch, handle->position, aftermath);
 	aftermath->kick = true;
 }
 
@@ -200,6 +198,21 @@ static uint64_t bytes_to_reserve(const struct use *use)
 		dataset_file_bytes(space->source->dataset, sample));
 }
 
+static void answer_waiters_locked(
+	struct use *use, int status, struct aftermath *aftermath)
+{
+	struct sched_handle *handle;
+	use->opens++; /* so that the last one does not free it */
+	while ((handle = TAILQ_FIRST(&use->waiters))) {
+		handle_finish_locked(handle, status, aftermath);
+		if (status != 0)
+			handle->job->totals.errors++;
+		if (status == -EIO) /* the job has had it; there is nothing to release */
+			epoch_consume_locked(handle->epoch, handle->position, aftermath);
+	}
+	use->opens--;
+}
+
 /* Nobody has drawn it any more and nobody waits: the job is gone, or parked. */
 static struct use *first_wanted(struct sched *sched, struct use_queue *queue)
 {
@@ -211,7 +224,7 @@ static struct use *first_wanted(struct sched *sched, struct use_queue *queue)
 	return use;
 }
 
-static struct use *reserve_next_locked(struct sched *sched)
+static struct use *reserve_next_locked(struct sched *sched, struct aftermath *aftermath)
 {
 	struct use *use = first_wanted(sched, &sched->urgent);
 	bool force = use != NULL;
@@ -219,10 +232,16 @@ static struct use *reserve_next_locked(struct sched *sched)
 		use = first_wanted(sched, &sched->queued);
 	if (!use || sched->stopping)
 		return NULL;
-	if (cache_reserve(use->key.space->cache, (sample_id)use->key.sample,
-		    bytes_to_reserve(use), force) != 0)
+	int err = cache_reserve(use->key.space->cache, (sample_id)use->key.sample,
+		bytes_to_reserve(use), force);
+	if (err && !force)
 		return NULL; /* look-ahead waits until something is consumed */
 	unqueue(sched, use);
+	if (err) {
+		answer_waiters_locked(use, err, aftermath);
+		use_settle_locked(use);
+		return NULL;
+	}
 	use->state = USE_LOADING;
 	return use;
 }
@@ -253,7 +272,7 @@ struct load_task *sched_load_next(void *context)
 		struct aftermath aftermath;
 		aftermath_init(&aftermath);
 		lock_take(&sched->lock);
-		struct use *use = reserve_next_locked(sched);
+		struct use *use = reserve_next_locked(sched, &aftermath);
 		sched_unlock(sched, &aftermath);
 		if (!use)
 			return NULL;
@@ -268,21 +287,6 @@ static bool first_failure_locked(struct use *use)
 {
 	return roaring_bitmap_add_checked(
 		use->key.space->source->bad, (uint32_t)use->key.sample);
-}
-
-static void answer_waiters_locked(
-	struct use *use, int status, struct aftermath *aftermath)
-{
-	struct sched_handle *handle;
-	use->opens++; /* so that the last one does not free it */
-	while ((handle = TAILQ_FIRST(&use->waiters))) {
-		handle_finish_locked(handle, status, aftermath);
-		if (status != 0)
-			handle->job->totals.errors++;
-		if (status == -EIO) /* the job has had it; there is nothing to release */
-			epoch_consume_locked(handle->epoch, handle->position, aftermath);
-	}
-	use->opens--;
 }
 
 /* Readers see one error for whatever is wrong with one sample. */

@@ -337,6 +337,38 @@ Test(sched, a_reader_that_gives_up_gets_eintr_and_the_position_can_be_read)
 	world_end(&world);
 }
 
+/* Jobs with the same preparation and another, of other sizes, in one small cache. */
+Test(sched, need_and_pins_are_exact_after_every_event)
+{
+	struct world world;
+	static char where[] = "label = 0", c_name[] = "c";
+	world_begin(&world, N, 6);
+	struct job_config part = world_job_config(b_name);
+	struct job_config other = world_job_config(c_name);
+	part.where = where;
+	other.preparation.resize_width = other.preparation.resize_height = 8;
+	struct sched_job *a = world_add(&world, a_name);
+	struct sched_job *b = world_add_config(&world, &part);
+	struct sched_job *c = world_add_config(&world, &other);
+	for (uint32_t i = 0; i < N; i++) {
+		world_read(a, i < 2 * N / 3 ? 0 : 1, i);
+		if (i < N / 2)
+			world_read(b, 0, i);
+		if (i % 3 == 0)
+			world_read(c, 0, N - 1 - i);
+		if (i == N / 2) {
+			sample_id sample;
+			cr_assert_eq(0, sched_bind(c, 0, 0, &sample));
+			cr_assert_eq(0, sched_job_remove(world.sched, b_name));
+		}
+		sched_validate(world.sched);
+	}
+	sched_job_put(a);
+	sched_job_put(b);
+	sched_job_put(c);
+	world_end(&world);
+}
+
 static void remember(void *context, const char *message)
 {
 	snprintf(context, 512, "%s", message);

@@ -48,11 +48,14 @@ static inline void world_image_path(
 	snprintf(path, 128, "%s/data/class%u/%04u.png", world->directory, i % 2, i);
 }
 
+static struct sched *world_of; /* the one that is running: its invariants are checked */
+
 static inline void world_start(struct world *world)
 {
 	cr_assert_eq(0, dataset_open(&world->dataset_config, world->config.state, NULL,
 				&world->dataset));
 	cr_assert_eq(0, sched_new(&world->config, &world->dataset, 1, &world->sched));
+	world_of = world->sched;
 }
 
 static inline void world_stop(struct world *world)
@@ -173,9 +176,11 @@ static inline sample_id world_read(
 {
 	struct sched_handle *handle = NULL;
 	cr_assert_eq(0, world_open(job, epoch, position, &handle));
+	sched_validate(world_of);
 	sample_id sample = sched_handle_sample(handle);
 	cr_assert_eq(WORLD_TENSOR, sched_handle_tensor(handle)->bytes);
 	sched_release(handle);
+	sched_validate(world_of);
 	return sample;
 }
 

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# make install, then mount -t fuse.joaderfs by mount(8), and make uninstall.
+. "${0%/*}/lib.sh"
+((EUID == 0)) || skip "mount(8) needs root"
+[[ -x $(command -v mount.fuse3) || -x $(command -v mount.fuse) ]] || skip "no mount.fuse3"
+make -s -C "$ROOT" VARIANT="${BUILD##*/}" DESTDIR="$T/root" PREFIX=/usr install >/dev/null
+for file in bin/joaderfs bin/joaderctl share/man/man8/joaderfs.8 share/man/man1/joaderctl.1 \
+	share/man/man5/joaderfs.ini.5 share/doc/joaderfs/README.md; do
+	[[ -s $T/root/usr/$file ]] || fail "not installed: $file"
+done
+"$T/root/usr/bin/joaderfs" --version | grep -q '^joaderfs [0-9]'
+"$T/root/usr/bin/joaderctl" --version | grep -q '^joaderctl [0-9]'
+
+dataset 2 4
+job a tensor.crop=32
+config
+# mount.fuse3 looks in the usual places only: in a namespace where they are ours.
+export D M T
+unshare --mount bash -euo pipefail -c '
+	mount --bind "$T/root/usr/bin" /usr/local/bin
+	mount -t fuse.joaderfs "$T/joaderfs.ini" "$M" -o ro,nodev
+	findmnt -n -o FSTYPE "$M" >"$T/type"
+	cat "$M"/jobs/a/epoch-0000/*.ppm >/dev/null
+	cut -f2 "$M/jobs/a/epoch-0000.order" | sort -n >"$T/samples"
+	umount "$M"'
+equal "type" "$(<"$T/type")" fuse.joaderfs
+equal "samples" "$(<"$T/samples")" "$(seq 0 7)"
+make -s -C "$ROOT" VARIANT="${BUILD##*/}" DESTDIR="$T/root" PREFIX=/usr uninstall
+equal "files left" "$(find "$T/root" -type f)" ""
