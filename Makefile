@@ -7,7 +7,7 @@
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make lint         format, static analysis, include layering, documented paths
 #   make install      PREFIX=/usr/local DESTDIR=
-#   VARIANT=release|debug|asan|tsan   CC=gcc|clang
+#   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
 
 VARIANT ?= release
 PREFIX  ?= /usr/local
@@ -50,6 +50,14 @@ CLIENTS  := $(CLIENT_SRC:tests/%.c=$(BUILD)/tests/%)
 OBJECTS   = $(patsubst %.c,$(BUILD)/%.o,$(LIB_SRC) src/main.c $(TOOL_SRC) $(UNIT_SRC) \
 	$(STRESS_SRC) $(CLIENT_SRC))
 
+# What is built, a short line each; V=1 shows the commands.
+ifeq ($(V),)
+Q := @
+say = @echo '  $(1)  $(2)';
+else
+say =
+endif
+
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all programs tests man check check-here check-unit check-valgrind check-fs \
@@ -62,27 +70,34 @@ programs: $(PROGRAMS)
 tests: $(UNIT) $(STRESS) $(CLIENTS)
 
 $(BUILD)/%.o: %.c
+	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(LIB): $(LIB_SRC:%.c=$(BUILD)/%.o)
-	rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/joaderfs: $(BUILD)/src/main.o $(LIB)
-	$(CC) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
 $(BUILD)/%: $(BUILD)/tools/%.o $(LIB)
-	$(CC) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
-	$(CC) -o $@ $^ $(ALL_LIBS) $(shell pkg-config --libs criterion)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS) $(shell pkg-config --libs criterion)
 
 $(BUILD)/tests/stress/%: $(BUILD)/tests/stress/%.o $(LIB)
-	$(CC) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
 $(BUILD)/tests/clients/%: $(BUILD)/tests/clients/%.o $(LIB)
-	$(CC) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
 # --- tests ------------------------------------------------------------------------------
 # The packages first, in a make of its own: what pkg-config says is read when make starts.

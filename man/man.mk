@@ -9,12 +9,13 @@ MAN := $(patsubst man/%.in,build/man/%,$(sort $(wildcard man/*.in)))
 man: $(MAN)
 
 build/man/%: man/%.in $(BUILD)/joaderfs-docs
+	$(call say,MAN,$@)
 	@mkdir -p $(@D)
-	$(BUILD)/joaderfs-docs options > $@.options
-	$(BUILD)/joaderfs-docs counters > $@.counters
-	sed -e '/^@OPTIONS@$$/{r $@.options' -e 'd}' \
+	$(Q)$(BUILD)/joaderfs-docs options > $@.options
+	$(Q)$(BUILD)/joaderfs-docs counters > $@.counters
+	$(Q)sed -e '/^@OPTIONS@$$/{r $@.options' -e 'd}' \
 		-e '/^@COUNTERS@$$/{r $@.counters' -e 'd}' $< > $@
-	rm $@.options $@.counters
+	@rm $@.options $@.counters
 
 lint-man: $(MAN)
 	mandoc -Tlint -W warning $(MAN)

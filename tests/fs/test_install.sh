@@ -18,6 +18,7 @@ job a tensor.crop=32
 config
 # mount.fuse3 looks in the usual places only: in a namespace where they are ours.
 export D M T
+# shellcheck disable=SC2016 # for the inner shell
 unshare --mount bash -euo pipefail -c '
 	mount --bind "$T/root/usr/bin" /usr/local/bin
 	mount -t fuse.joaderfs "$T/joaderfs.ini" "$M" -o ro,nodev

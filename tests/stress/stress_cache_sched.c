@@ -27,6 +27,7 @@
 #define MAX_THREADS 3
 #define CHURNS 40
 #define CHURN_OPENS 30
+#define ROUNDS 8
 
 static struct dataset *dataset;
 static struct sched *sched;
@@ -217,7 +218,8 @@ static void report(void *context, const char *message)
 
 static struct sched_job *add_job(struct job_config *config, bool persist)
 {
-	static char dataset_name[] = "tiny", extension[] = "raw";
+	static char file[] = "stress.ini", dataset_name[] = "tiny", extension[] = "raw";
+	config->file = file;
 	config->dataset = dataset_name;
 	config->extension = extension;
 	config->format = FORMAT_RAW;
@@ -309,6 +311,8 @@ static void *look(void *context)
 		}
 		free(ids);
 		sched_stats(sched);
+		if (rng_below(&rng, 16) == 0)
+			sched_validate(sched);
 		ensure(sched_dataset_jobs(sched, dataset) >= N_READER_JOBS);
 		sched_cancel(sched, atomic_load(&some_ticket));
 		sched_yield();
@@ -350,6 +354,8 @@ static void start_readers(pthread_t threads[N_READER_JOBS][MAX_THREADS])
 {
 	for (size_t i = 0; i < N_READER_JOBS; i++) {
 		struct reader_job *reader = &reader_jobs[i];
+		memset(reader->next, 0, sizeof(reader->next));
+		memset(reader->seen, 0, sizeof(reader->seen));
 		reader->job = add_job(&reader->config, true);
 		reader->samples = sched_job_samples(reader->job);
 		ensure(pthread_barrier_init(&reader->barrier, NULL, reader->threads) ==
@@ -376,6 +382,7 @@ static void finish_readers(void)
 static void run(void)
 {
 	pthread_t threads[N_READER_JOBS][MAX_THREADS], churner, onlooker;
+	atomic_store(&readers_done, false);
 	start_readers(threads);
 	ensure(pthread_create(&churner, NULL, churn, NULL) == 0);
 	ensure(pthread_create(&onlooker, NULL, look, NULL) == 0);
@@ -385,6 +392,7 @@ static void run(void)
 	pthread_join(churner, NULL);
 	atomic_store(&readers_done, true);
 	pthread_join(onlooker, NULL);
+	sched_validate(sched);
 	nothing_is_held();
 	finish_readers();
 	nothing_is_held();
@@ -441,7 +449,8 @@ int main(void)
 	ensure(dataset_open(&dataset_config, state, NULL, &dataset) == 0);
 	ensure(sched_new(&config, &dataset, 1, &sched) == 0);
 	learn_shades();
-	run();
+	for (int round = 0; round < ROUNDS; round++)
+		run();
 	stop_with_waiting_opens();
 	sched_free(&sched);
 	dataset_close(&dataset);

@@ -116,7 +116,7 @@ Test(order_text, the_size_of_a_long_text_is_found_in_bounded_steps)
 	struct fake fake = {.n = 10 * ORDER_CHUNK};
 	struct order_source source = {.key = 3, .print = print, .context = &fake};
 	size_t bytes;
-	auto_free char *expected = whole(fake.n, &bytes);
+	free(whole(fake.n, &bytes));
 	uint64_t size, before = 0;
 	for (int step = 0; step < 3; step++) {
 		fake.printed = 0;

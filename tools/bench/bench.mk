@@ -7,4 +7,5 @@ BENCH_READER := $(BUILD)/bench/read_epoch
 
 $(BENCH_READER): $(BUILD)/tools/bench/read_epoch.o $(LIB)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $^ $(ALL_LIBS)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
