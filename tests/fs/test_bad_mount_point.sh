@@ -21,3 +21,16 @@ grep -q joaderfs: "$T/second" || fail "the second daemon said nothing"
 read_epoch a || fail "the first daemon stopped serving"
 once a 8
 stop
+
+# The daemon dies on the spot: the message says how to get the mount point back, and the
+# next one goes on with the order.
+start
+order a >"$T/before"
+kill -KILL "$PID"
+wait "$PID" 2>/dev/null || true
+PID=
+timeout 20 "$PROGRAM" "$T/joaderfs.ini" "$M" -f >"$T/second" 2>&1 && fail "mounted over a dead mount"
+grep -q 'is gone' "$T/second" || fail "$(cat "$T/second")"
+unmount "$M"
+start
+equal "order after a kill" "$(order a)" "$(<"$T/before")"
