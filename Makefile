@@ -9,6 +9,8 @@
 #   make install      PREFIX=/usr/local DESTDIR=
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
 
+MAKEFLAGS += --no-print-directory
+
 VARIANT ?= release
 PREFIX  ?= /usr/local
 BUILD   := build/$(VARIANT)

@@ -176,6 +176,52 @@ Test(sched, a_cache_of_one_tensor_serves_everybody)
 	world_end(&world);
 }
 
+/* What another job has drawn stays pinned, but not in more memory than there is. */
+Test(sched, beyond_capacity_is_only_what_readers_hold_open)
+{
+	struct world world;
+	struct sched_handle *first = NULL, *second = NULL;
+	sample_id sample;
+	world_begin(&world, N, 1);
+	struct job_config config = world_job_config(a_name);
+	config.order = ORDER_SEQUENTIAL;
+	struct sched_job *a = world_add_config(&world, &config);
+	config.name = b_name;
+	struct sched_job *b = world_add_config(&world, &config);
+	cr_assert_eq(0, sched_bind(b, 0, 0, &sample));
+	cr_assert_eq(0, sched_bind(b, 0, 1, &sample));
+	cr_assert_eq(0, world_open(a, 0, 0, &first));
+	cr_assert_eq(0, world_open(a, 0, 1, &second));
+	sched_stats(world.sched);
+	cr_assert_geq(stats_get(STAT_CACHE_BYTES), 2 * WORLD_TENSOR);
+	sched_release(first);
+	sched_release(second);
+	sched_stats(world.sched);
+	cr_assert_leq(stats_get(STAT_CACHE_BYTES), 1 * WORLD_TENSOR);
+	cr_assert_eq(0, world_read(b, 0, 0));
+	cr_assert_eq(1, world_read(b, 0, 1));
+	sched_job_put(a);
+	sched_job_put(b);
+	world_end(&world);
+}
+
+Test(sched, a_position_of_an_epoch_that_is_over_leaves_no_pin)
+{
+	struct world world;
+	struct sched_handle *handle = NULL;
+	world_begin(&world, N, 100);
+	struct sched_job *job = world_add(&world, a_name);
+	cr_assert_eq(0, world_open(job, 0, 0, &handle));
+	for (uint32_t i = 1; i < N; i++)
+		world_read(job, 0, i);
+	for (uint32_t i = 0; i < N; i++)
+		world_read(job, 1, i);
+	sched_undo(handle);
+	world_check_nothing_held(&world);
+	sched_job_put(job);
+	world_end(&world);
+}
+
 Test(sched, a_restart_goes_on_with_the_same_order)
 {
 	struct world world;
