@@ -5,6 +5,8 @@
 #   make check        installs what is missing, builds, runs every test
 #   make demo         four jobs on real photographs; DATASET=DIR for your own images
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
+#   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
+#   make fuzz         libFuzzer on images, inis and predicates, SECONDS=60 for each
 #   make lint         format, static analysis, include layering, documented paths
 #   make install      PREFIX=/usr/local DESTDIR=
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
@@ -159,6 +161,7 @@ uninstall:
 format:
 	clang-format -i $(shell git ls-files '*.c' '*.h')
 
+include tests/fuzz/fuzz.mk
 include man/man.mk
 include tools/tools.mk
 

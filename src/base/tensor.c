@@ -13,12 +13,19 @@ struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes)
 	return tensor;
 }
 
+/* Without a resize there is nothing that accuracy changes. */
+static bool approximates(const struct preparation *preparation)
+{
+	return preparation->approximate &&
+	       (preparation->resize_short || preparation->resize_width);
+}
+
 bool preparation_equal(const struct preparation *a, const struct preparation *b)
 {
 	return a->encoded == b->encoded && a->resize_short == b->resize_short &&
 	       a->resize_width == b->resize_width &&
 	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
-	       a->crop_height == b->crop_height;
+	       a->crop_height == b->crop_height && approximates(a) == approximates(b);
 }
 
 /* torchvision.transforms.functional._compute_resized_output_size for an int */

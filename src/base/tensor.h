@@ -48,6 +48,7 @@ struct preparation {
 	uint32_t resize_height;
 	uint32_t crop_width;
 	uint32_t crop_height;
+	bool approximate; /* decoded at a fraction of the size, where a resize follows */
 };
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);

@@ -34,6 +34,8 @@ enum sample_format {
 	FORMAT_RAW,
 	FORMAT_SOURCE
 };
+enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
+enum sample_axes { AXES_HWC, AXES_CHW };
 enum view_size { SIZE_PADDED, SIZE_EXACT };
 enum view_layout { LAYOUT_FLAT };
 
@@ -50,12 +52,38 @@ struct daemon_config {
 	enum eviction_policy eviction;
 	enum sampler_kind sampler; /* dsa or isa */
 	unsigned workers;	   /* threads; "auto" is resolved to the online CPUs */
+	uint64_t max_pixels;	   /* larger images are refused */
 	uint64_t seed;		   /* 0: fresh each start */
 	char *state;		   /* absolute directory */
 	char *jobs;   /* absolute directory of job inis, NULL when there is none */
 	char *socket; /* absolute path of the control socket */
 	struct dataset_config *datasets;
 	size_t n_datasets;
+};
+
+/* How a pixel looks in a file. All zero: as in the tensor that is cached. */
+struct pixel_type {
+	enum sample_dtype dtype;
+	enum sample_axes axes;
+};
+
+/* torchvision's Normalize; it belongs to red, green and blue. */
+struct normalize_config {
+	bool given;
+	double mean[3];
+	double deviation[3];
+};
+
+/*
+ * [augment]: what is done to the shared tensor for this job alone, in the order in which
+ * it stands here. A shape of zeros: not configured; at most one of the two is.
+ */
+struct augment_config {
+	struct tensor_shape random_crop;
+	struct tensor_shape random_resized_crop;
+	double hflip; /* probability */
+	struct normalize_config normalize;
+	uint64_t seed; /* 0: from the daemon's seed and the job's name */
 };
 
 struct job_config {
@@ -68,6 +96,8 @@ struct job_config {
 	uint32_t idle_s; /* parked when nothing was read for so long */
 	struct preparation preparation;
 	enum sample_format format;
+	struct pixel_type pixels;
+	struct augment_config augment;
 	enum view_layout layout;
 	enum view_size size;
 	char *extension;    /* of the files, without the dot */

@@ -22,6 +22,7 @@ enum section_id {
 	SECTION_DATASET,
 	SECTION_JOB,
 	SECTION_TENSOR,
+	SECTION_AUGMENT,
 	SECTION_VIEW,
 	SECTION_COUNT
 };
@@ -62,7 +63,8 @@ struct value_type {
 
 extern const struct value_type value_u32, value_u64, value_size, value_duration,
 	value_workers, value_choice, value_flag, value_name, value_text, value_path,
-	value_extension, value_extensions, value_resize, value_crop;
+	value_extension, value_extensions, value_resize, value_crop, value_shape,
+	value_probability, value_normalize;
 
 extern const struct section_spec config_sections[SECTION_COUNT];
 extern const struct option config_options[];

@@ -7,29 +7,90 @@
 #include <errno.h>
 #include <string.h>
 
+#define ARRAYS_ONLY "only with format = npy or raw"
+
 /* What is wrong although each key on its own is right. */
+
+/* Given, and not as its default: those are in every printed ini. */
+static bool asks_for_change(const struct ini *ini, size_t i)
+{
+	const struct option *option = &config_options[i];
+	const struct ini_section *section = ini_section(ini, option->section);
+	const char *text = section ? section->values[i].text : NULL;
+	bool changes =
+		option->section == SECTION_AUGMENT ||
+		(option->section == SECTION_TENSOR && strcmp(option->key, "format") != 0);
+	return changes && text && (!option->preset || strcmp(text, option->preset) != 0);
+}
 
 static void check_source(struct ini *ini, struct job_config *job)
 {
-	static const char *const keys[] = {"resize", "crop"};
 	job->preparation.encoded = job->format == FORMAT_SOURCE;
-	for (size_t i = 0; i < 2; i++) {
-		unsigned line = ini_line(ini, SECTION_TENSOR, keys[i]);
-		if (line && job->preparation.encoded)
-			ini_mistake(ini, line, "tensor", keys[i],
+	for (size_t i = 0; job->preparation.encoded && i < config_n_options; i++) {
+		const struct option *option = &config_options[i];
+		if (asks_for_change(ini, i))
+			ini_mistake(ini, ini_line(ini, option->section, option->key),
+				config_sections[option->section].name, option->key,
 				"found \"%s\", allowed: not with format = source, which "
 				"gives the file as it is",
-				keys[i]);
+				option->key);
 	}
+}
+
+/* Files of images hold bytes, the pixels one after the other. */
+static void check_pixels(struct ini *ini, const struct job_config *job)
+{
+	bool array = job->format == FORMAT_NPY || job->format == FORMAT_RAW;
+	bool bytes = job->pixels.dtype == DTYPE_UINT8;
+	if (!array && !bytes)
+		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "dtype"), "tensor",
+			"dtype", "found \"dtype\", allowed: %s", ARRAYS_ONLY);
+	if (!array && job->pixels.axes != AXES_HWC)
+		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "axes"), "tensor", "axes",
+			"found \"axes\", allowed: %s", ARRAYS_ONLY);
+	if (job->augment.normalize.given && bytes)
+		ini_mistake(ini, ini_line(ini, SECTION_AUGMENT, "normalize"), "augment",
+			"normalize",
+			"found \"normalize\", allowed: only with dtype = float32 or "
+			"float16 in [tensor]");
+}
+
+/* Whether the crop fits into no image; that of a shorter side: both of its sides must. */
+static bool never_fits(const struct preparation *preparation, struct tensor_shape crop)
+{
+	if (preparation_fixed_size(preparation)) {
+		struct tensor_shape any = {1, 1};
+		struct tensor_shape size = preparation_output(preparation, any);
+		return crop.width > size.width || crop.height > size.height;
+	}
+	return preparation->resize_short && crop.width > preparation->resize_short &&
+	       crop.height > preparation->resize_short;
+}
+
+static void check_random_crop(struct ini *ini, const struct job_config *job)
+{
+	unsigned line = ini_line(ini, SECTION_AUGMENT, "random_crop");
+	struct tensor_shape crop = job->augment.random_crop;
+	if (line && job->augment.random_resized_crop.width)
+		ini_mistake(ini, line, "augment", "random_crop",
+			"found \"random_crop\", allowed: not with random_resized_crop");
+	else if (line && never_fits(&job->preparation, crop))
+		ini_mistake(ini, line, "augment", "random_crop",
+			"found %ux%u, allowed: at most the size that resize and crop of "
+			"[tensor] give",
+			crop.width, crop.height);
 }
 
 static void check_raw(struct ini *ini, const struct job_config *job)
 {
-	if (job->format == FORMAT_RAW && !preparation_fixed_size(&job->preparation))
+	if (job->format == FORMAT_RAW && !preparation_fixed_size(&job->preparation) &&
+		!job->augment.random_crop.width &&
+		!job->augment.random_resized_crop.width)
 		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "format"), "tensor",
 			"format",
-			"found \"raw\", allowed: only with crop = N, crop = WxH or "
-			"resize = WxH, since a raw file does not tell its size");
+			"found \"raw\", allowed: only with crop, random_crop, "
+			"random_resized_crop or resize = WxH, since a raw file does not "
+			"tell its size");
 }
 
 /* The ending that goes with the format. */
@@ -59,8 +120,11 @@ static int finish(struct ini *ini, struct job_config *ret)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
 		check_source(ini, &job);
-		if (ini->mistakes == before)
+		if (ini->mistakes == before) {
 			check_raw(ini, &job);
+			check_pixels(ini, &job);
+			check_random_crop(ini, &job);
+		}
 		default_extension(ini, &job);
 	}
 	job.file = strdup(ini->file);

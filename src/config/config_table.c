@@ -16,7 +16,14 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 		"Which samples the job gets, and in which order."},
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
 		"What is done to an image before the job reads it.\n"
-		"Jobs whose resize and crop are equal share the prepared images."},
+		"Jobs whose resize, crop and accuracy are equal share the prepared "
+		"images."},
+	[SECTION_AUGMENT] = {"augment", INI_JOB, false,
+		"What is done anew in each epoch, to the shared image, for this job "
+		"alone.\n"
+		"Jobs that differ in it share the prepared images.\n"
+		"It depends on the seed, the epoch and the position only: a file that "
+		"is read again holds the same bytes."},
 	[SECTION_VIEW] = {"view", INI_JOB, false, "How the job's samples look as files."},
 };
 
@@ -24,7 +31,10 @@ static const char *const evictions[] = {"refcnt", "lru", "fifo", "random", NULL}
 static const char *const samplers[] = {"dsa", "isa", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
+static const char *const accuracies[] = {"exact", "approx", NULL};
 static const char *const formats[] = {"ppm", "bmp", "png", "npy", "raw", "source", NULL};
+static const char *const dtypes[] = {"uint8", "float32", "float16", NULL};
+static const char *const axes[] = {"HWC", "CHW", NULL};
 static const char *const layouts[] = {"flat", NULL};
 static const char *const sizes[] = {"padded", "exact", NULL};
 
@@ -62,6 +72,11 @@ const struct option config_options[] = {
 		.preset = "auto", DAEMON(workers),
 		.help = "Threads that read and prepare images.\n"
 			"auto: one for each CPU that is online."},
+	{SECTION_JOADERFS, "max_pixels", &value_u64, .min = 1, .max = UINT32_MAX,
+		.preset = "178956970", DAEMON(max_pixels),
+		.help = "Images of more pixels are refused before memory is taken for "
+			"them.\n"
+			"The default is Pillow's."},
 	{SECTION_JOADERFS, "seed", &value_u64, .max = UINT64_MAX, .preset = "0",
 		DAEMON(seed),
 		.help = "Seed of all random choices.\n"
@@ -127,16 +142,64 @@ const struct option config_options[] = {
 		.preset_help = "not cropped",
 		.help = "Cut out of the middle, after resize; N for a square.\n"
 			"Where the image is smaller, black is added."},
+	{SECTION_TENSOR, "accuracy", &value_flag, .choices = accuracies,
+		.preset = "exact", JOB(preparation.approximate),
+		.help = "Whether the pixels may differ from those of Pillow.\n"
+			"exact: to the bit the same.\n"
+			"approx: a JPEG is decoded at 1/2, 1/4 or 1/8 of its size when "
+			"it "
+			"is to be made that small, which is faster."},
 	{SECTION_TENSOR, "format", &value_choice, .choices = formats, .preset = "ppm",
 		JOB(format),
 		.help = "Format of the files.\n"
 			"ppm: read by Pillow, OpenCV and torchvision.\n"
 			"bmp: 24 bit, the cheapest for OpenCV.\n"
 			"png: not compressed, read by everything.\n"
-			"npy: a NumPy array (height, width, 3) of uint8.\n"
-			"raw: pixels only; needs a crop, or a resize to WxH.\n"
-			"source: the file of the dataset as it is, without resize and "
-			"crop."},
+			"npy: a NumPy array of the dtype and axes below.\n"
+			"raw: the same without a head; needs a fixed size, as a crop or "
+			"a resize to WxH gives.\n"
+			"source: the file of the dataset as it is, without resize, crop "
+			"and augmentation."},
+	{SECTION_TENSOR, "dtype", &value_choice, .choices = dtypes, .preset = "uint8",
+		JOB(pixels.dtype),
+		.help = "Type of the numbers in npy and raw.\n"
+			"uint8: 0 to 255.\n"
+			"float32: 0 to 1, as torchvision's ToTensor gives them; see "
+			"normalize.\n"
+			"float16: the same, rounded to nearest."},
+	{SECTION_TENSOR, "axes", &value_choice, .choices = axes, .preset = "HWC",
+		JOB(pixels.axes),
+		.help = "Order of the axes in npy and raw.\n"
+			"HWC: (height, width, 3), as Pillow and OpenCV have it.\n"
+			"CHW: (3, height, width), as PyTorch has it."},
+
+	{SECTION_AUGMENT, "random_crop", &value_shape, .min = 1, .max = 65500,
+		JOB(augment.random_crop), .preset_help = "not cropped",
+		.help = "Size in pixels of a piece that is cut out anywhere; N for a "
+			"square.\n"
+			"Where the image is smaller, it lies anywhere on black."},
+	{SECTION_AUGMENT, "random_resized_crop", &value_shape, .min = 1, .max = 65500,
+		JOB(augment.random_resized_crop), .preset_help = "not cropped",
+		.help = "Size in pixels to which a piece is resized that is cut out "
+			"anywhere; N for a square.\n"
+			"As torchvision's RandomResizedCrop: 8 to 100 percent of the "
+			"area, ratio of the sides 3:4 to 4:3, bilinear with "
+			"antialiasing.\n"
+			"Not together with random_crop."},
+	{SECTION_AUGMENT, "hflip", &value_probability, .preset = "0", JOB(augment.hflip),
+		.help = "Probability with which left and right are exchanged."},
+	{SECTION_AUGMENT, "normalize", &value_normalize, JOB(augment.normalize),
+		.preset_help = "not normalized",
+		.help = "Mean and standard deviation of red, green and blue.\n"
+			"The mean is subtracted from the numbers of 0 to 1, and the "
+			"result divided by the deviation, as torchvision's Normalize "
+			"does.\n"
+			"Needs dtype = float32 or float16."},
+	{SECTION_AUGMENT, "seed", &value_u64, .max = UINT64_MAX, .preset = "0",
+		JOB(augment.seed),
+		.help = "Seed of the random choices of this section.\n"
+			"0: from the seed in the daemon's ini, also if that is 0, and "
+			"the name of the job."},
 
 	{SECTION_VIEW, "layout", &value_choice, .choices = layouts, .preset = "flat",
 		JOB(layout),

@@ -61,6 +61,11 @@ static void print_u32(const struct option *option, const void *field, FILE *out)
 	fprintf(out, "%s = %" PRIu32 "\n", option->key, *(const uint32_t *)field);
 }
 
+static void print_u64(const struct option *option, const void *field, FILE *out)
+{
+	fprintf(out, "%s = %" PRIu64 "\n", option->key, *(const uint64_t *)field);
+}
+
 static void allowed_range(const struct option *option, FILE *out)
 {
 	fprintf(out, "%" PRIu64 "..%" PRIu64, option->min, option->max);
@@ -68,7 +73,8 @@ static void allowed_range(const struct option *option, FILE *out)
 
 const struct value_type value_u32 = {
 	"number", false, parse_u32, print_u32, allowed_range};
-const struct value_type value_u64 = {"number", false, parse_u64, NULL, allowed_range};
+const struct value_type value_u64 = {
+	"number", false, parse_u64, print_u64, allowed_range};
 
 /* A number with one of the units after it; units[i] is worth factors[i]. */
 static int parse_unit(const struct option *option, const char *text, const char *units,
@@ -188,6 +194,11 @@ static void print_choice(const struct option *option, const void *field, FILE *o
 	fprintf(out, "%s = %s\n", option->key, option->choices[choice]);
 }
 
+static void print_flag(const struct option *option, const void *field, FILE *out)
+{
+	fprintf(out, "%s = %s\n", option->key, option->choices[*(const bool *)field]);
+}
+
 static void allowed_choice(const struct option *option, FILE *out)
 {
 	for (int i = 0; option->choices[i]; i++)
@@ -198,7 +209,8 @@ _Static_assert(sizeof(enum job_order) == sizeof(unsigned), "enumerations are int
 
 const struct value_type value_choice = {
 	"choice", false, parse_choice, print_choice, allowed_choice};
-const struct value_type value_flag = {"choice", false, parse_flag, NULL, allowed_choice};
+const struct value_type value_flag = {
+	"choice", false, parse_flag, print_flag, allowed_choice};
 
 /* --- sizes of images --------------------------------------------------------------- */
 
@@ -248,6 +260,18 @@ static int parse_crop(
 	return 0;
 }
 
+static int parse_shape(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	struct tensor_shape *shape = field;
+	(void)dir;
+	if (parse_pixels(option, text, &shape->width, &shape->height) < 0)
+		return -EINVAL;
+	if (!shape->height)
+		shape->height = shape->width;
+	return 0;
+}
+
 static void print_resize(const struct option *option, const void *field, FILE *out)
 {
 	const struct preparation *p = field;
@@ -266,6 +290,14 @@ static void print_crop(const struct option *option, const void *field, FILE *out
 			p->crop_height);
 }
 
+static void print_shape(const struct option *option, const void *field, FILE *out)
+{
+	const struct tensor_shape *shape = field;
+	if (shape->width)
+		fprintf(out, "%s = %" PRIu32 "x%" PRIu32 "\n", option->key, shape->width,
+			shape->height);
+}
+
 static void allowed_pixels(const struct option *option, FILE *out)
 {
 	fputs("N or WxH, each ", out);
@@ -276,6 +308,8 @@ const struct value_type value_resize = {
 	"pixels", false, parse_resize, print_resize, allowed_pixels};
 const struct value_type value_crop = {
 	"pixels", false, parse_crop, print_crop, allowed_pixels};
+const struct value_type value_shape = {
+	"pixels", false, parse_shape, print_shape, allowed_pixels};
 
 /* --- texts ------------------------------------------------------------------------- */
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/ensure.h"
+#include "load/jpeg_memory.h"
 #include "load/load_internal.h"
 
 #include <errno.h>
@@ -8,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <jpeglib.h>
 #include <jerror.h>
 
 /*
@@ -18,9 +19,22 @@
  * libjpeg's, and a baseline file may lack its end marker when the data before it
  * suffice; a file that runs dry earlier is truncated.
  *
- * The decompressor is made anew for each image, because quantisation and Huffman tables
- * stay in it: an image without tables would be decoded with those of the one before.
+ * When only a part of the image is asked for, the columns and rows outside are not
+ * computed, but all of the file is gone through: whether it is a good one must not depend
+ * on what is asked for. libjpeg can't suspend while it skips rows, so it is then given
+ * the whole file at once; running dry is an error at once.
  */
+
+/* Skipping and cropping are libjpeg-turbo's, and had bugs in its older versions. */
+#if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2001002
+#define CAN_SKIP 1
+#else
+#define CAN_SKIP 0
+#endif
+
+/* What is decoded around the part that is asked for: upsampling looks at neighbours, and
+ * at an edge it computes something else. */
+#define MARGIN 17
 
 /* A progressive file of a few bytes per scan can keep a worker busy for hours; encoders
  * write about ten scans. */
@@ -33,6 +47,9 @@ struct jpeg {
 	struct jpeg_progress_mgr progress;
 	const uint8_t *end; /* of the file; the source knows a part of it */
 	size_t skip;	    /* bytes to be dropped when more come */
+	bool all_visible;   /* the source has the file to its end, and needs it */
+	struct image_part part;
+	struct jpeg_memory memory;
 	struct load_task *task;
 	int error;
 	jmp_buf escape;
@@ -71,7 +88,9 @@ static void on_source(j_decompress_ptr info)
 
 static boolean on_fill(j_decompress_ptr info)
 {
-	(void)info;
+	struct jpeg *jpeg = info->client_data;
+	if (jpeg->all_visible)
+		give_up(jpeg, -EIO, "truncated");
 	return FALSE; /* suspend */
 }
 
@@ -109,18 +128,6 @@ static void feed(struct jpeg *jpeg)
 	} while (jpeg->skip > 0);
 }
 
-static void prepare_decompressor(struct jpeg *jpeg)
-{
-	jpeg->info.err = jpeg_std_error(&jpeg->errors);
-	jpeg->info.client_data = jpeg;
-	jpeg->errors.error_exit = on_error;
-	jpeg->errors.output_message = on_message;
-	jpeg_create_decompress(&jpeg->info);
-	jpeg->info.src = &jpeg->source;
-	jpeg->info.progress = &jpeg->progress;
-	jpeg->progress.progress_monitor = on_progress;
-}
-
 static void read_header(struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -143,6 +150,7 @@ static int open_image(void *state, struct load_task *task, const uint8_t *data,
 	jpeg->task = task;
 	jpeg->end = data + size;
 	jpeg->skip = 0;
+	jpeg->all_visible = false;
 	jpeg->source = (struct jpeg_source_mgr){
 		.next_input_byte = data,
 		.init_source = on_source,
@@ -153,7 +161,6 @@ static int open_image(void *state, struct load_task *task, const uint8_t *data,
 	};
 	if (setjmp(jpeg->escape))
 		return jpeg->error;
-	prepare_decompressor(jpeg);
 	read_header(jpeg);
 	*ret = (struct tensor_shape){
 		.height = jpeg->info.image_height, .width = jpeg->info.image_width};
@@ -183,26 +190,138 @@ static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 	}
 }
 
-static void read_cmyk(struct jpeg *jpeg, uint8_t *pixels)
+/* Other fractions than these have no vector code: they take longer than the whole. */
+static struct tensor_shape scale_image(void *state, struct tensor_shape least)
+{
+	struct jpeg *jpeg = state;
+	struct tensor_shape shape = {
+		.height = jpeg->info.image_height, .width = jpeg->info.image_width};
+	struct tensor_shape image = shape;
+	for (unsigned part = 2; part <= 8; part *= 2) {
+		uint32_t height = (image.height + part - 1) / part;
+		uint32_t width = (image.width + part - 1) / part;
+		if (height < least.height || width < least.width)
+			break;
+		shape = (struct tensor_shape){.height = height, .width = width};
+		jpeg->info.scale_num = 1;
+		jpeg->info.scale_denom = part;
+	}
+	return shape;
+}
+
+#if CAN_SKIP
+
+static struct crop_axis widen(struct crop_axis axis, uint32_t length)
+{
+	uint32_t first = axis.first > MARGIN ? axis.first - MARGIN : 0;
+	uint32_t end = axis.first + axis.length;
+	end = length - end > MARGIN ? end + MARGIN : length;
+	return (struct crop_axis){.first = first, .length = end - first};
+}
+
+/* Coefficients of other images are kept in memory until all scans are there, and may be
+ * smoothed across blocks: of those everything is decoded. */
+static bool can_skip(struct jpeg *jpeg)
+{
+	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
+}
+
+static void narrow(struct jpeg *jpeg, struct image_part *part)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
-	uint32_t width = info->output_width;
-	JSAMPARRAY row =
-		info->mem->alloc_sarray((j_common_ptr)info, JPOOL_IMAGE, width * 4, 1);
-	while (info->output_scanline < info->output_height) {
-		read_row(jpeg, row[0]);
-		cmyk_to_rgb(row[0], width, pixels);
+	struct jpeg_source_mgr *source = &jpeg->source;
+	struct crop_axis rows = widen(part->rows, info->output_height);
+	struct crop_axis columns = widen(part->columns, info->output_width);
+	if (rows.length == info->output_height && columns.length == info->output_width)
+		return;
+	jpeg->all_visible = true;
+	source->bytes_in_buffer = (size_t)(jpeg->end - source->next_input_byte);
+	drop(jpeg);
+	if (columns.length < info->output_width)
+		jpeg_crop_scanline(info, &columns.first, &columns.length);
+	jpeg->part = (struct image_part){.rows = rows, .columns = columns};
+}
+
+static void skip_rows(struct jpeg *jpeg, uint32_t n)
+{
+	if (n > 0 && jpeg_skip_scanlines(&jpeg->info, n) != n)
+		give_up(jpeg, -EIO, "rows can not be skipped");
+}
+
+#else
+
+static bool can_skip(struct jpeg *jpeg)
+{
+	(void)jpeg;
+	return false;
+}
+
+static void narrow(struct jpeg *jpeg, struct image_part *part)
+{
+	(void)jpeg;
+	(void)part;
+}
+
+static void skip_rows(struct jpeg *jpeg, uint32_t n)
+{
+	(void)jpeg;
+	ensure(n == 0);
+}
+
+#endif
+
+static int begin_image(void *state, struct image_part *part)
+{
+	struct jpeg *jpeg = state;
+	struct jpeg_decompress_struct *info = &jpeg->info;
+	if (setjmp(jpeg->escape))
+		return jpeg->error;
+	while (!jpeg_start_decompress(info))
+		feed(jpeg);
+	jpeg->part = (struct image_part){
+		.rows.length = info->output_height, .columns.length = info->output_width};
+	if (can_skip(jpeg))
+		narrow(jpeg, part);
+	*part = jpeg->part;
+	return 0;
+}
+
+static uint8_t *new_row(struct jpeg *jpeg, size_t bytes)
+{
+	uint8_t *row = scratch_take(&jpeg->memory.scratch, bytes);
+	if (!row)
+		give_up(jpeg, -ENOMEM, "no memory");
+	return row;
+}
+
+static void read_cmyk(struct jpeg *jpeg, uint8_t *pixels)
+{
+	uint32_t width = jpeg->part.columns.length;
+	uint8_t *row = new_row(jpeg, (size_t)width * 4);
+	for (uint32_t y = 0; y < jpeg->part.rows.length; y++) {
+		read_row(jpeg, row);
+		cmyk_to_rgb(row, width, pixels);
 		pixels += (size_t)width * 3;
 	}
 }
 
 static void read_rgb(struct jpeg *jpeg, uint8_t *pixels)
 {
-	struct jpeg_decompress_struct *info = &jpeg->info;
-	while (info->output_scanline < info->output_height) {
+	for (uint32_t y = 0; y < jpeg->part.rows.length; y++) {
 		read_row(jpeg, pixels);
-		pixels += (size_t)info->output_width * 3;
+		pixels += (size_t)jpeg->part.columns.length * 3;
 	}
+}
+
+/* libjpeg would not look at rows that are skipped up to the end: the last one is read. */
+static void pass_rest(struct jpeg *jpeg)
+{
+	struct jpeg_decompress_struct *info = &jpeg->info;
+	uint32_t left = info->output_height - info->output_scanline;
+	if (left == 0)
+		return;
+	skip_rows(jpeg, left - 1);
+	read_row(jpeg, new_row(jpeg, (size_t)info->output_width * 4));
 }
 
 static int read_image(void *state, uint8_t *pixels)
@@ -210,13 +329,14 @@ static int read_image(void *state, uint8_t *pixels)
 	struct jpeg *jpeg = state;
 	if (setjmp(jpeg->escape))
 		return jpeg->error;
-	while (!jpeg_start_decompress(&jpeg->info))
-		feed(jpeg);
+	skip_rows(jpeg, jpeg->part.rows.first);
 	if (jpeg->info.out_color_space == JCS_CMYK)
 		read_cmyk(jpeg, pixels);
 	else
 		read_rgb(jpeg, pixels);
+	pass_rest(jpeg);
 	/* All rows are there: an end that is missing does not matter any more. */
+	jpeg->all_visible = false;
 	(void)jpeg_finish_decompress(&jpeg->info);
 	return 0;
 }
@@ -224,13 +344,47 @@ static int read_image(void *state, uint8_t *pixels)
 static void close_image(void *state)
 {
 	struct jpeg *jpeg = state;
+	jpeg_memory_reset(&jpeg->memory, &jpeg->info, KEEP_BYTES);
+}
+
+static size_t held_bytes(const void *state)
+{
+	const struct jpeg *jpeg = state;
+	return sizeof(*jpeg) + jpeg->memory.scratch.bytes;
+}
+
+static void destroy(void *state)
+{
+	struct jpeg *jpeg = state;
 	jpeg_destroy_decompress(&jpeg->info);
+	scratch_free(&jpeg->memory.scratch);
+	free(jpeg);
 }
 
 static int create(void **ret)
 {
-	*ret = calloc(1, sizeof(struct jpeg));
-	return *ret ? 0 : -ENOMEM;
+	struct load_task no_task;
+	struct jpeg *jpeg = calloc(1, sizeof(*jpeg));
+	if (!jpeg)
+		return -ENOMEM;
+	jpeg->task = &no_task;
+	jpeg->info.err = jpeg_std_error(&jpeg->errors);
+	jpeg->info.client_data = jpeg;
+	jpeg->errors.error_exit = on_error;
+	jpeg->errors.output_message = on_message;
+	if (setjmp(jpeg->escape)) {
+		int error = jpeg->error;
+		jpeg_destroy_decompress(&jpeg->info);
+		free(jpeg);
+		return error;
+	}
+	jpeg_create_decompress(&jpeg->info);
+	jpeg_memory_attach(&jpeg->memory, &jpeg->info);
+	jpeg->info.src = &jpeg->source;
+	jpeg->info.progress = &jpeg->progress;
+	jpeg->progress.progress_monitor = on_progress;
+	*ret = jpeg;
+	return 0;
 }
 
 const struct codec codec_jpeg = {
@@ -238,8 +392,11 @@ const struct codec codec_jpeg = {
 	.magic = "\xff\xd8\xff",
 	.magic_bytes = 3,
 	.create = create,
-	.destroy = free,
+	.destroy = destroy,
 	.open = open_image,
+	.scale = scale_image,
+	.begin = begin_image,
 	.read = read_image,
 	.close = close_image,
+	.bytes = held_bytes,
 };

@@ -6,7 +6,7 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "load/load_internal.h"
-#include "load/resample.h"
+#include "load/metadata.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -15,21 +15,23 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
-/* PIL's decompression bomb limit. */
-#define MAX_PIXELS (UINT64_C(2) * 89478485)
-/* More than an image within that limit can need. */
+/* More than an image of sense can need. */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
-/* A worker does not keep larger buffers from one image to the next. */
-#define KEEP_BYTES ((size_t)64 << 20)
 
 static const struct codec *const codecs[] = {&codec_jpeg, &codec_png};
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
+
+static int (*const check_metadata[N_CODECS])(struct load_task *task, const uint8_t *data,
+	size_t size) = {metadata_check_jpeg, metadata_check_png};
 
 struct load_context {
 	void *codec_states[N_CODECS];
 	struct buffer source; /* the file */
 	struct buffer pixels; /* the decoded image, before resize and crop */
+	struct resampler *resampler;
+	struct load_usage usage;
 };
 
 int load_fail(struct load_task *task, int error, const char *format, ...)
@@ -68,7 +70,7 @@ void buffer_free(struct buffer *buffer)
 int load_context_new(struct load_context **ret)
 {
 	struct load_context *context = calloc(1, sizeof(*context));
-	int err = context ? 0 : -ENOMEM;
+	int err = context ? resampler_new(false, &context->resampler) : -ENOMEM;
 	for (size_t i = 0; !err && i < N_CODECS; i++)
 		err = codecs[i]->create(&context->codec_states[i]);
 	if (err)
@@ -88,7 +90,37 @@ void load_context_free(struct load_context **context_pointer)
 			codecs[i]->destroy(context->codec_states[i]);
 	buffer_free(&context->source);
 	buffer_free(&context->pixels);
+	resampler_free(&context->resampler);
 	free(context);
+}
+
+int load_context_use_plain(struct load_context *context)
+{
+	resampler_free(&context->resampler);
+	return resampler_new(true, &context->resampler);
+}
+
+struct load_usage load_context_usage(const struct load_context *context)
+{
+	return context->usage;
+}
+
+/* Of this thread: waiting for the disk or for a processor is not the stage's. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+	ensure(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void note_peak(struct load_context *context)
+{
+	size_t bytes = sizeof(*context) + context->source.size + context->pixels.size +
+		       resampler_bytes(context->resampler);
+	for (size_t i = 0; i < N_CODECS; i++)
+		bytes += codecs[i]->bytes(context->codec_states[i]);
+	if (bytes > context->usage.peak_bytes)
+		context->usage.peak_bytes = bytes;
 }
 
 static int fail_errno(struct load_task *task, int error)
@@ -202,43 +234,165 @@ static int fail_unknown(struct load_task *task, const uint8_t *data, size_t size
 	return load_fail(task, -EIO, "not an image");
 }
 
+/* What is done to the open image. */
+struct transform {
+	struct resample_window window;
+	struct tensor_shape shape; /* of the tensor */
+	struct image_part part;	   /* of the decoded image */
+};
+
+static bool same_shape(struct tensor_shape a, struct tensor_shape b)
+{
+	return a.height == b.height && a.width == b.width;
+}
+
+/* image: as decoded; original: as it is in the file. */
+static struct transform plan(const struct preparation *preparation,
+	struct tensor_shape original, struct tensor_shape image)
+{
+	struct tensor_shape size = preparation_resized(preparation, original);
+	struct tensor_shape shape = preparation_output(preparation, original);
+	struct crop_axis rows = crop_axis(size.height, shape.height);
+	struct crop_axis columns = crop_axis(size.width, shape.width);
+	return (struct transform){
+		.window = {image, size, rows, columns},
+		.shape = shape,
+		.part = {.rows = resample_source(image.height, size.height, rows),
+			.columns = resample_source(image.width, size.width, columns)},
+	};
+}
+
+/* Begins to decode what the transform needs; its part becomes what is decoded. */
+static int begin(const struct codec *codec, void *state, struct transform *transform)
+{
+	struct tensor_shape image = transform->window.image;
+	if (codec->begin)
+		return codec->begin(state, &transform->part);
+	transform->part = (struct image_part){
+		.rows.length = image.height, .columns.length = image.width};
+	return 0;
+}
+
+/* Whether the tensor is the part as it was decoded. */
+static bool nothing_to_do(const struct transform *transform)
+{
+	const struct image_part *part = &transform->part;
+	struct tensor_shape decoded = {
+		.height = part->rows.length, .width = part->columns.length};
+	return same_shape(transform->window.image, transform->window.size) &&
+	       same_shape(decoded, transform->shape);
+}
+
+static int resize_and_crop(struct load_context *context,
+	const struct transform *transform, struct tensor *tensor)
+{
+	const struct resample_window *window = &transform->window;
+	const struct image_part *part = &transform->part;
+	struct crop_axis rows = window->rows, columns = window->columns;
+	struct crop_axis from_rows =
+		resample_source(window->image.height, window->size.height, rows);
+	struct crop_axis from_columns =
+		resample_source(window->image.width, window->size.width, columns);
+	size_t in_stride = (size_t)part->columns.length * 3;
+	size_t stride = (size_t)transform->shape.width * 3;
+	if (rows.length < transform->shape.height ||
+		columns.length < transform->shape.width)
+		memset(tensor->data, 0, tensor->bytes);
+	return resampler_run(context->resampler, window,
+		context->pixels.data + (from_rows.first - part->rows.first) * in_stride +
+			(size_t)(from_columns.first - part->columns.first) * 3,
+		in_stride, tensor->data + rows.pad * stride + (size_t)columns.pad * 3,
+		stride);
+}
+
 /* Decodes the open image into the tensor, by way of context->pixels if anything is to be
  * done to it. */
 static int make_tensor(struct load_context *context, struct load_task *task,
 	const struct codec *codec, void *state, struct tensor_shape image)
 {
-	struct tensor_shape size = preparation_resized(task->preparation, image);
-	struct tensor_shape shape = preparation_output(task->preparation, image);
-	struct crop_axis rows = crop_axis(size.height, shape.height);
-	struct crop_axis columns = crop_axis(size.width, shape.width);
-	uint64_t bytes = (uint64_t)shape.height * shape.width * 3;
-	size_t stride = (size_t)shape.width * 3;
-
-	task->tensor = tensor_new(shape, bytes);
-	if (!task->tensor)
-		return fail_memory(task);
-	if (size.height == image.height && size.width == image.width &&
-		shape.height == image.height && shape.width == image.width)
-		return codec->read(state, task->tensor->data);
-	if (buffer_reserve(&context->pixels, (size_t)image.height * image.width * 3))
-		return fail_memory(task);
-	int err = codec->read(state, context->pixels.data);
+	const struct preparation *preparation = task->preparation;
+	struct tensor_shape decoded = image;
+	if (preparation->approximate && codec->scale)
+		decoded = codec->scale(state, preparation_resized(preparation, image));
+	struct transform transform = plan(preparation, image, decoded);
+	int err = begin(codec, state, &transform);
 	if (err)
 		return err;
-	if (rows.length < shape.height || columns.length < shape.width)
-		memset(task->tensor->data, 0, bytes);
-	err = resample(context->pixels.data, image, size, rows, columns,
-		task->tensor->data + rows.pad * stride + (size_t)columns.pad * 3, stride);
+	uint64_t bytes = (uint64_t)transform.shape.height * transform.shape.width * 3;
+	task->tensor = tensor_new(transform.shape, bytes);
+	if (!task->tensor)
+		return fail_memory(task);
+	if (nothing_to_do(&transform))
+		return codec->read(state, task->tensor->data);
+	if (buffer_reserve(&context->pixels, (size_t)transform.part.rows.length *
+						     transform.part.columns.length * 3))
+		return fail_memory(task);
+	err = codec->read(state, context->pixels.data);
+	if (err)
+		return err;
+	uint64_t begun = cpu_ns();
+	err = resize_and_crop(context, &transform, task->tensor);
+	context->usage.resample_ns += cpu_ns() - begun;
+	return err ? fail_memory(task) : 0;
+}
+
+/* The smallest span that has both. */
+static struct crop_axis cover(struct crop_axis a, struct crop_axis b)
+{
+	uint32_t first = a.first < b.first ? a.first : b.first;
+	uint32_t end_a = a.first + a.length, end_b = b.first + b.length;
+	uint32_t end = end_a > end_b ? end_a : end_b;
+	return (struct crop_axis){.first = first, .length = end - first};
+}
+
+static int resize_one(struct load_context *context, struct load_task *task,
+	struct tensor_shape image, const struct image_part *part)
+{
+	struct transform transform = plan(task->preparation, image, image);
+	transform.part = *part;
+	task->tensor = tensor_new(transform.shape,
+		(uint64_t)transform.shape.height * transform.shape.width * 3);
+	if (!task->tensor)
+		return -ENOMEM;
+	return resize_and_crop(context, &transform, task->tensor);
+}
+
+/* One decode, several preparations: what all of them need is decoded, then each is made.
+ */
+static int make_tensors(struct load_context *context, struct load_task *task,
+	const struct codec *codec, void *state, struct tensor_shape image)
+{
+	struct transform all = plan(task->preparation, image, image);
+	for (struct load_task *also = task->also; also; also = also->also) {
+		struct transform one = plan(also->preparation, image, image);
+		ensure(!also->preparation->encoded && !also->preparation->approximate);
+		all.part.rows = cover(all.part.rows, one.part.rows);
+		all.part.columns = cover(all.part.columns, one.part.columns);
+	}
+	int err = begin(codec, state, &all);
+	if (err)
+		return err;
+	if (buffer_reserve(&context->pixels,
+		    (size_t)all.part.rows.length * all.part.columns.length * 3))
+		return fail_memory(task);
+	err = codec->read(state, context->pixels.data);
+	if (err)
+		return err;
+	uint64_t begun = cpu_ns();
+	for (struct load_task *one = task; !err && one; one = one->also)
+		err = resize_one(context, one, image, &all.part);
+	context->usage.resample_ns += cpu_ns() - begun;
 	return err ? fail_memory(task) : 0;
 }
 
 static int check_image(struct load_task *task, struct tensor_shape image)
 {
 	uint64_t pixels = (uint64_t)image.height * image.width;
-	if (pixels > MAX_PIXELS)
+	uint64_t limit = task->max_pixels ? task->max_pixels : LOAD_MAX_PIXELS;
+	if (pixels > limit)
 		return load_fail(task, -EIO,
 			"%" PRIu64 " pixels are more than the limit of %" PRIu64, pixels,
-			MAX_PIXELS);
+			limit);
 	if (image.height != task->expected_image.height ||
 		image.width != task->expected_image.width)
 		return load_fail(task, -ESTALE, "is %ux%u, was %ux%u at the scan",
@@ -263,18 +417,36 @@ static int decode(struct load_context *context, struct load_task *task)
 	if (err)
 		return err;
 	void *state = context->codec_states[i];
+	err = check_metadata[i](task, data, size);
+	if (err)
+		return err;
 	err = codecs[i]->open(state, task, data, size, &image);
 	if (!err)
 		err = check_image(task, image);
 	if (!err)
-		err = make_tensor(context, task, codecs[i], state, image);
+		err = (task->also ? make_tensors : make_tensor)(
+			context, task, codecs[i], state, image);
+	note_peak(context);
 	codecs[i]->close(state);
+	return err;
+}
+
+/* begun: reading the file. */
+static int decode_timed(
+	struct load_context *context, struct load_task *task, uint64_t begun)
+{
+	struct load_usage *usage = &context->usage;
+	uint64_t read = cpu_ns(), resample_ns = usage->resample_ns;
+	int err = decode(context, task);
+	usage->read_ns += read - begun;
+	usage->decode_ns += cpu_ns() - read - (usage->resample_ns - resample_ns);
 	return err;
 }
 
 static int prepare(struct load_context *context, struct load_task *task)
 {
 	auto_close int fd = -1;
+	uint64_t begun = cpu_ns();
 	int err = open_source(task, &fd);
 	if (err)
 		return err;
@@ -285,20 +457,31 @@ static int prepare(struct load_context *context, struct load_task *task)
 	if (buffer_reserve(&context->source, task->expected_bytes))
 		return fail_memory(task);
 	err = read_bytes(task, fd, context->source.data);
-	return err ? err : decode(context, task);
+	return err ? err : decode_timed(context, task, begun);
+}
+
+/* All that came from one file succeed or fail together. */
+static void finish(struct load_task *one, const struct load_task *first)
+{
+	one->status = first->status;
+	if (one != first)
+		memcpy(one->message, first->message, sizeof(one->message));
+	if (one->status) {
+		free(one->tensor);
+		one->tensor = NULL;
+	}
+	ensure((one->status == 0) == (one->tensor != NULL));
 }
 
 void load_prepare(struct load_context *context, struct load_task *task)
 {
 	uint64_t begin = clock_now_ns();
-	task->tensor = NULL;
+	for (struct load_task *one = task; one; one = one->also)
+		one->tensor = NULL;
 	task->message[0] = '\0';
 	task->status = prepare(context, task);
-	if (task->status) {
-		free(task->tensor);
-		task->tensor = NULL;
-	}
-	ensure((task->status == 0) == (task->tensor != NULL));
+	for (struct load_task *one = task; one; one = one->also)
+		finish(one, task);
 	buffer_trim(&context->source);
 	buffer_trim(&context->pixels);
 	stats_add(task->status ? STAT_DECODE_ERRORS : STAT_DECODES, 1);

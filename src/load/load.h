@@ -20,14 +20,22 @@
  *         is logged by the caller, once).
  */
 
+/* PIL refuses larger images: decompression bombs. */
+#define LOAD_MAX_PIXELS (UINT64_C(2) * 89478485)
+
 struct load_task {
 	/* in */
 	const char *path;
 	uint64_t expected_bytes;   /* of the file, by the catalogue */
 	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
 	struct tensor_shape expected_image;
+	uint64_t max_pixels; /* larger ones are refused; 0: LOAD_MAX_PIXELS */
 	const struct preparation *preparation;
 	void *owner; /* the caller's */
+	/* The same file prepared in another way as well, from one read and one decode: of
+	 * it only preparation and owner are looked at. Of several none may be encoded or
+	 * approximate. */
+	struct load_task *also;
 	/* out */
 	int status;
 	struct tensor *tensor; /* NULL unless status is 0 */
@@ -39,8 +47,23 @@ struct load_context;
 must_check int load_context_new(struct load_context **ret);
 void load_context_free(struct load_context **context);
 
+/* From now on without code for this processor alone, to compare with. 0 or -ENOMEM; then
+ * the context can only be freed. */
+must_check int load_context_use_plain(struct load_context *context);
+
+/* Where the processor time of a context went, and the most bytes that it held at the end
+ * of an image, without the tensor. */
+struct load_usage {
+	uint64_t read_ns;
+	uint64_t decode_ns;
+	uint64_t resample_ns;
+	size_t peak_bytes;
+};
+
+struct load_usage load_context_usage(const struct load_context *context);
+
 /*
- * Reads and prepares one sample, in the calling thread. Output: RGB8 as PIL's
+ * Reads and prepares one sample, and `also`, in the calling thread. Output: RGB8 as PIL's
  * convert('RGB') gives it, then resize (Pillow's antialiased bilinear), then centre crop;
  * or the file's bytes for `encoded`. Faults: load.read, load.decode.
  * -EIO: unreadable, truncated, corrupt, not an image, unsupported; -ESTALE: changed since

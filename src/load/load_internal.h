@@ -4,6 +4,7 @@
 #pragma once
 
 #include "load/load.h"
+#include "load/resample.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,10 +32,20 @@ int load_fail(struct load_task *task, int error, const char *format, ...)
  * sense can depend on it. */
 #define CODEC_READ_SIZE 65536
 
+/* A worker does not keep larger buffers from one image to the next. */
+#define KEEP_BYTES ((size_t)64 << 20)
+
+/* Rows and columns of a decoded image; pads are 0. */
+struct image_part {
+	struct crop_axis rows;
+	struct crop_axis columns;
+};
+
 /*
  * An image format.
  *
- *   Flow: create -> (open -> read -> close)* -> destroy; close also after a failure.
+ *   Flow: create -> (open -> [scale] -> begin -> read -> close)* -> destroy; close also
+ *         after a failure.
  *   Errors: 0 or -errno, with the task's message set.
  */
 struct codec {
@@ -46,9 +57,16 @@ struct codec {
 	/* Reads the header. The data stay where they are until close. */
 	int (*open)(void *state, struct load_task *task, const uint8_t *data, size_t size,
 		struct tensor_shape *ret);
-	/* Decodes into height * width * 3 bytes. */
+	/* Decodes less exactly, at a fraction of the size that is not below `least`.
+	 * Returns the new size. NULL: can't. */
+	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
+	/* In: what is asked for; out: what is going to be read, at least that. NULL:
+	 * everything is. */
+	int (*begin)(void *state, struct image_part *part);
+	/* Decodes into rows * columns * 3 bytes. */
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state);
+	size_t (*bytes)(const void *state); /* what it holds */
 };
 
 extern const struct codec codec_jpeg;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "load/scratch.h"
 #include "load/load_internal.h"
+#include "load/png_end.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +17,8 @@
 /*
  * PNG by libpng, with PIL's idea of what is a good file: the chunks up to the first IDAT
  * must have right checksums; from there on checksums are not looked at, and the file may
- * end anywhere after the last row.
+ * end anywhere after the last row. Compressed data that end properly behind an earlier
+ * row are good too; what is missing is black.
  *
  * So the chunks before the image data are read here, and libpng is given no other chunks
  * than IHDR and what begins at the first IDAT. Palette images are declared to libpng as
@@ -52,13 +55,15 @@ struct png {
 	uint8_t lookup[256][3]; /* RGB of an index or of a gray level */
 	uint8_t head[HEAD_BYTES];
 	size_t head_read;
-	uint64_t chunk_left; /* of the chunk that libpng is reading */
-	const uint8_t *next; /* of the file */
+	uint64_t chunk_left;  /* of the chunk that libpng is reading */
+	const uint8_t *first; /* chunk of image data */
+	const uint8_t *next;  /* of the file */
 	const uint8_t *end;
 	png_structp reader;
 	png_infop info;
-	size_t row_bytes;   /* as libpng delivers them */
-	struct buffer rows; /* one of them, or all of an interlaced image */
+	size_t row_bytes;	/* as libpng delivers them */
+	struct buffer rows;	/* one of them, or all of an interlaced image */
+	struct scratch scratch; /* libpng's memory */
 	struct load_task *task;
 	int error;
 	jmp_buf escape;
@@ -174,6 +179,7 @@ static int open_image(void *state, struct load_task *task, const uint8_t *data,
 	int err = read_chunks(png);
 	if (err)
 		return err;
+	png->first = png->next;
 	if (!png->header.valid || png->header.width == 0 || png->header.height == 0)
 		return load_fail(task, -EIO, "PNG: bad header");
 	if (png->header.color == GRAY && png->header.depth < 8)
@@ -210,6 +216,19 @@ static void on_warning(png_structp reader, png_const_charp text)
 {
 	(void)reader; /* libpng would print it */
 	(void)text;
+}
+
+/* The same pieces for every image: taken from the scratch memory, and given back by
+ * close. */
+static void *on_malloc(png_structp reader, png_alloc_size_t size)
+{
+	return scratch_take(png_get_mem_ptr(reader), size);
+}
+
+static void on_free(png_structp reader, void *piece)
+{
+	(void)reader;
+	(void)piece;
 }
 
 static void copy_file(struct png *png, uint8_t *out, size_t bytes)
@@ -268,6 +287,8 @@ static void prepare_reader(struct png *png)
 		png->error = load_fail(png->task, -ENOMEM, "no memory");
 		longjmp(png->escape, 1);
 	}
+	if (png->header.interlaced)
+		memset(png->rows.data, 0, rows * png->row_bytes);
 }
 
 /* PIL reads 16-bit gray as numbers, and convert('RGB') clips them. */
@@ -339,13 +360,40 @@ static void convert_rest(const struct png *png, uint8_t *pixels)
 		convert_row(png, row, pixels + (size_t)y * png->header.width * 3);
 }
 
+/* libpng failed: do the data end where PIL is content with it? */
+static bool ends_early(const struct png *png)
+{
+	static const unsigned channels[] = {
+		[GRAY] = 1, [RGB] = 3, [PALETTE] = 1, [GRAY_ALPHA] = 2, [RGB_ALPHA] = 4};
+	struct png_layout layout = {
+		.width = png->header.width,
+		.height = png->header.height,
+		.pixel_bits = png->header.depth * channels[png->header.color],
+		.interlaced = png->header.interlaced,
+	};
+	return png_ends_behind_row(&layout, png->first, png->end);
+}
+
+static void convert_early_end(struct png *png, uint8_t *pixels)
+{
+	uint32_t y = png_get_current_row_number(png->reader);
+	size_t stride = (size_t)png->header.width * 3;
+	if (png->header.interlaced) {
+		convert_rest(png, pixels);
+		return;
+	}
+	memset(png->rows.data, 0, png->row_bytes);
+	for (; y < png->header.height; y++)
+		convert_row(png, png->rows.data, pixels + y * stride);
+}
+
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct png *png = state;
 	png->error = 0;
 	png->row_bytes = 0;
-	png->reader =
-		png_create_read_struct(PNG_LIBPNG_VER_STRING, png, on_error, on_warning);
+	png->reader = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, png, on_error,
+		on_warning, &png->scratch, on_malloc, on_free);
 	if (png->reader)
 		png->info = png_create_info_struct(png->reader);
 	if (!png->info)
@@ -356,8 +404,14 @@ static int read_image(void *state, uint8_t *pixels)
 			read_passes(png);
 		else
 			read_rows(png, pixels);
-	} else if (png->row_bytes == 0 || !all_rows_read(png)) {
+	} else if (png->row_bytes == 0) {
 		return png->error;
+	} else if (!all_rows_read(png)) {
+		if (png->error == -ENOMEM || !ends_early(png))
+			return png->error;
+		png->task->message[0] = '\0';
+		convert_early_end(png, pixels);
+		return 0;
 	}
 	png->task->message[0] = '\0'; /* of a failure behind the last row */
 	convert_rest(png, pixels);
@@ -368,7 +422,14 @@ static void close_image(void *state)
 {
 	struct png *png = state;
 	png_destroy_read_struct(&png->reader, &png->info, NULL);
+	scratch_reset(&png->scratch, KEEP_BYTES);
 	buffer_trim(&png->rows);
+}
+
+static size_t held_bytes(const void *state)
+{
+	const struct png *png = state;
+	return sizeof(*png) + png->rows.size + png->scratch.bytes;
 }
 
 static int create(void **ret)
@@ -381,6 +442,7 @@ static void destroy(void *state)
 {
 	struct png *png = state;
 	buffer_free(&png->rows);
+	scratch_free(&png->scratch);
 	free(png);
 }
 
@@ -393,4 +455,5 @@ const struct codec codec_png = {
 	.open = open_image,
 	.read = read_image,
 	.close = close_image,
+	.bytes = held_bytes,
 };

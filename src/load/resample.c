@@ -1,33 +1,29 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "load/resample.h"
+#include "load/load_internal.h"
+#include "load/resample_internal.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 /*
- * Pillow's two-pass convolution. Weights are computed in double and rounded to 22 bits;
- * every pass rounds to 8 bits. The horizontal pass comes first and sees only the rows
- * that the vertical pass will ask for.
+ * Pillow's two-pass convolution: the horizontal pass comes first and sees only the rows
+ * that the vertical pass will ask for. A pass over an axis that keeps its size does not
+ * take place.
  */
 
-#define CHANNELS 3
-#define PRECISION_BITS 22
-#define HALF (1 << (PRECISION_BITS - 1))
-#define LANES 16 /* bytes that the vertical pass handles at once */
+#define N_KERNELS 64
+/* Larger tables, which only huge images have, are not kept. */
+#define KEEP_KERNEL_BYTES ((size_t)256 << 10)
+#define ROW_ALIGNMENT 64
 
-/* The filter of an output pixel: `count` inputs from `first` on. */
-struct taps {
-	uint32_t first;
-	uint32_t count;
-};
-
-struct kernel {
-	struct taps *taps; /* one per output pixel of the window */
-	int32_t *weights;  /* width of them per output pixel */
-	size_t width;
+struct resampler {
+	horizontal_pass *horizontal;
+	vertical_pass *vertical;
+	struct kernel kernels[N_KERNELS];
+	uint64_t uses;
+	struct buffer middle; /* what the horizontal pass made for the vertical one */
 };
 
 struct crop_axis crop_axis(uint32_t image, uint32_t crop)
@@ -43,206 +39,163 @@ struct crop_axis crop_axis(uint32_t image, uint32_t crop)
 	return (struct crop_axis){.first = half, .length = crop};
 }
 
-static double triangle(double x)
+struct crop_axis resample_source(uint32_t image, uint32_t size, struct crop_axis window)
 {
-	x = fabs(x);
-	return x < 1.0 ? 1.0 - x : 0.0;
+	if (image == size)
+		return (struct crop_axis){.first = window.first, .length = window.length};
+	struct taps first = kernel_taps(image, size, window.first);
+	struct taps last = kernel_taps(image, size, window.first + window.length - 1);
+	return (struct crop_axis){
+		.first = first.first, .length = last.first + last.count - first.first};
 }
 
-/* The arithmetic, its order and its conversions are Pillow's: bits depend on them. */
-static struct taps compute_taps(
-	uint32_t in, double scale, uint32_t index, double *scratch, int32_t *weights)
+static bool has_avx2(void)
 {
-	double filter_scale = scale < 1.0 ? 1.0 : scale;
-	double center = (index + 0.5) * scale;
-	double inverse = 1.0 / filter_scale;
-	int64_t first = (int64_t)(center - filter_scale + 0.5);
-	int64_t end = (int64_t)(center + filter_scale + 0.5);
-	double sum = 0.0;
-	if (first < 0)
-		first = 0;
-	if (end > in)
-		end = in;
-	struct taps taps = {(uint32_t)first, (uint32_t)(end - first)};
-	for (uint32_t i = 0; i < taps.count; i++) {
-		scratch[i] = triangle((i + first - center + 0.5) * inverse);
-		sum += scratch[i];
-	}
-	for (uint32_t i = 0; i < taps.count; i++) {
-		double weight = sum != 0.0 ? scratch[i] / sum : scratch[i];
-		weights[i] = (int32_t)(0.5 + weight * (1 << PRECISION_BITS));
-	}
-	return taps;
+#if defined(__x86_64__)
+	return __builtin_cpu_supports("avx2");
+#else
+	return false;
+#endif
 }
 
-static void kernel_free(struct kernel *kernel)
+int resampler_new(bool plain, struct resampler **ret)
 {
-	free(kernel->taps);
-	free(kernel->weights);
-}
-
-/* For the window's part of an axis that goes from `in` to `out` pixels. */
-static int kernel_init(
-	struct kernel *kernel, uint32_t in, uint32_t out, struct crop_axis window)
-{
-	double scale = (double)(float)in / out; /* Pillow's box is of floats */
-	kernel->width = (size_t)ceil(scale < 1.0 ? 1.0 : scale) * 2 + 1;
-	kernel->taps = calloc(window.length, sizeof(*kernel->taps));
-	kernel->weights = calloc(window.length * kernel->width, sizeof(*kernel->weights));
-	auto_free double *scratch = calloc(kernel->width, sizeof(*scratch));
-	if (!kernel->taps || !kernel->weights || !scratch)
+	struct resampler *resampler = calloc(1, sizeof(*resampler));
+	*ret = resampler;
+	if (!resampler)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < window.length; i++)
-		kernel->taps[i] = compute_taps(in, scale, window.first + i, scratch,
-			kernel->weights + i * kernel->width);
+	resampler->horizontal = resample_horizontal_plain;
+	resampler->vertical = resample_vertical_plain;
+	if (plain || !has_avx2())
+		return 0;
+#if defined(__x86_64__)
+	resampler->horizontal = resample_horizontal_avx2;
+	resampler->vertical = resample_vertical_avx2;
+#endif
 	return 0;
 }
 
-static uint8_t clip8(int32_t sum)
+void resampler_free(struct resampler **resampler_pointer)
 {
-	int32_t value = sum >> PRECISION_BITS;
-	return value > 255 ? 255 : (uint8_t)value; /* the weights are not negative */
+	struct resampler *resampler = *resampler_pointer;
+	*resampler_pointer = NULL;
+	if (!resampler)
+		return;
+	for (size_t i = 0; i < N_KERNELS; i++)
+		kernel_free(&resampler->kernels[i]);
+	buffer_free(&resampler->middle);
+	free(resampler);
 }
 
-static void horizontal_row(
-	const struct kernel *kernel, const uint8_t *in, uint32_t length, uint8_t *out)
+size_t resampler_bytes(const struct resampler *resampler)
 {
-	for (uint32_t x = 0; x < length; x++, out += CHANNELS) {
-		const int32_t *weight = kernel->weights + x * kernel->width;
-		const struct taps *taps = &kernel->taps[x];
-		const uint8_t *pixel = in + (size_t)taps->first * CHANNELS;
-		int32_t red = HALF, green = HALF, blue = HALF;
-		for (uint32_t i = 0; i < taps->count; i++, pixel += CHANNELS) {
-			red += pixel[0] * weight[i];
-			green += pixel[1] * weight[i];
-			blue += pixel[2] * weight[i];
+	size_t bytes = sizeof(*resampler) + resampler->middle.size;
+	for (size_t i = 0; i < N_KERNELS; i++)
+		bytes += resampler->kernels[i].bytes;
+	return bytes;
+}
+
+/* From those at hand, or made in the place of the one not used for the longest time.
+ * It stays valid until N_KERNELS others were asked for. NULL: no memory. */
+static const struct kernel *get_kernel(
+	struct resampler *resampler, uint32_t in, uint32_t out)
+{
+	struct kernel *oldest = resampler->kernels;
+	struct kernel *end = resampler->kernels + N_KERNELS;
+	resampler->uses++;
+	for (struct kernel *kernel = oldest; kernel < end; kernel++) {
+		if (kernel->in == in && kernel->out == out) {
+			kernel->last_use = resampler->uses;
+			return kernel;
 		}
-		out[0] = clip8(red);
-		out[1] = clip8(green);
-		out[2] = clip8(blue);
+		if (kernel->last_use < oldest->last_use)
+			oldest = kernel;
 	}
+	if (kernel_set(oldest, in, out))
+		return NULL;
+	oldest->last_use = resampler->uses;
+	return oldest;
 }
 
-/* LANES neighbouring bytes of an output row: a loop that compilers vectorise. */
-static void vertical_lanes(const int32_t *weights, uint32_t count, const uint8_t *in,
-	size_t stride, uint8_t *out)
+static void trim(struct resampler *resampler)
 {
-	int32_t sums[LANES];
-	for (int lane = 0; lane < LANES; lane++)
-		sums[lane] = HALF;
-	for (uint32_t i = 0; i < count; i++, in += stride)
-		for (int lane = 0; lane < LANES; lane++)
-			sums[lane] += in[lane] * weights[i];
-	for (int lane = 0; lane < LANES; lane++)
-		out[lane] = clip8(sums[lane]);
+	for (size_t i = 0; i < N_KERNELS; i++)
+		if (resampler->kernels[i].bytes > KEEP_KERNEL_BYTES)
+			kernel_free(&resampler->kernels[i]);
+	buffer_trim(&resampler->middle);
 }
 
-static void vertical_row(const int32_t *weights, uint32_t count, const uint8_t *in,
-	size_t stride, size_t bytes, uint8_t *out)
+static void copy_rows(const struct rows *in, uint8_t *out, size_t stride)
 {
-	size_t x = 0;
-	for (; x + LANES <= bytes; x += LANES)
-		vertical_lanes(weights, count, in + x, stride, out + x);
-	for (; x < bytes; x++) {
-		int32_t sum = HALF;
-		for (uint32_t i = 0; i < count; i++)
-			sum += in[i * stride + x] * weights[i];
-		out[x] = clip8(sum);
-	}
+	for (uint32_t y = 0; y < in->length; y++)
+		memcpy(out + y * stride, in->data + y * in->stride, in->bytes);
 }
 
-/* Rows of the image, and which of its rows the first one is. */
-struct rows {
-	const uint8_t *data;
-	size_t stride;
-	uint32_t first;
-	uint32_t count;
+/* What is known before either pass. A kernel that is NULL: that axis keeps its size. */
+struct passes {
+	const struct kernel *horizontal;
+	const struct kernel *vertical;
+	struct crop_axis rows;	  /* of the image */
+	struct crop_axis columns; /* of the image */
 };
 
-static void vertical_pass(const struct kernel *kernel, const struct rows *in,
-	uint32_t height, size_t bytes, uint8_t *out, size_t stride)
+static int plan(struct resampler *resampler, const struct resample_window *window,
+	struct passes *ret)
 {
-	for (uint32_t y = 0; y < height; y++) {
-		const struct taps *taps = &kernel->taps[y];
-		vertical_row(kernel->weights + y * kernel->width, taps->count,
-			in->data + (taps->first - in->first) * in->stride, in->stride,
-			bytes, out + y * stride);
+	struct tensor_shape image = window->image, size = window->size;
+	*ret = (struct passes){
+		.rows = resample_source(image.height, size.height, window->rows),
+		.columns = resample_source(image.width, size.width, window->columns),
+	};
+	if (size.width != image.width) {
+		ret->horizontal = get_kernel(resampler, image.width, size.width);
+		if (!ret->horizontal)
+			return -ENOMEM;
 	}
-}
-
-static int horizontal_pass(const struct rows *in, uint32_t width, uint32_t out_width,
-	struct crop_axis columns, uint8_t *out, size_t stride)
-{
-	struct kernel kernel = {0};
-	int err = kernel_init(&kernel, width, out_width, columns);
-	for (uint32_t y = 0; !err && y < in->count; y++)
-		horizontal_row(&kernel, in->data + y * in->stride, columns.length,
-			out + y * stride);
-	kernel_free(&kernel);
-	return err;
-}
-
-static void copy_rows(const struct rows *in, size_t bytes, uint8_t *out, size_t stride)
-{
-	for (uint32_t y = 0; y < in->count; y++)
-		memcpy(out + y * stride, in->data + y * in->stride, bytes);
-}
-
-/* The horizontal pass into memory of its own, when both passes are needed. */
-static int two_passes(const struct kernel *vertical, struct rows in, uint32_t width,
-	uint32_t out_width, struct crop_axis rows, struct crop_axis columns, uint8_t *out,
-	size_t stride)
-{
-	size_t bytes = (size_t)columns.length * CHANNELS;
-	auto_free uint8_t *middle = malloc(in.count * bytes);
-	if (!middle)
-		return -ENOMEM;
-	int err = horizontal_pass(&in, width, out_width, columns, middle, bytes);
-	if (err)
-		return err;
-	in.data = middle;
-	in.stride = bytes;
-	vertical_pass(vertical, &in, rows.length, bytes, out, stride);
+	if (size.height != image.height) {
+		ret->vertical = get_kernel(resampler, image.height, size.height);
+		if (!ret->vertical)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
-static struct rows select_rows(
-	const uint8_t *pixels, size_t stride, uint32_t first, uint32_t end)
+/* The horizontal pass into memory of its own, since the vertical one follows. */
+static int pass_to_middle(struct resampler *resampler,
+	const struct resample_window *window, const struct passes *passes,
+	struct rows *rows)
 {
-	return (struct rows){pixels + first * stride, stride, first, end - first};
+	size_t bytes = (size_t)window->columns.length * CHANNELS;
+	size_t stride = (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+	if (buffer_reserve(&resampler->middle, rows->length * stride))
+		return -ENOMEM;
+	uint8_t *middle = resampler->middle.data;
+	resampler->horizontal(passes->horizontal, window->columns, passes->columns.first,
+		rows, middle, stride);
+	*rows = (struct rows){middle, stride, bytes, rows->length};
+	return 0;
 }
 
-int resample(const uint8_t *pixels, struct tensor_shape image, struct tensor_shape size,
-	struct crop_axis rows, struct crop_axis columns, uint8_t *out, size_t stride)
+int resampler_run(struct resampler *resampler, const struct resample_window *window,
+	const uint8_t *pixels, size_t in_stride, uint8_t *out, size_t out_stride)
 {
-	size_t in_stride = (size_t)image.width * CHANNELS;
-	size_t bytes = (size_t)columns.length * CHANNELS;
-	bool wide = size.width != image.width;
-
-	if (size.height == image.height) {
-		struct rows in = select_rows(
-			pixels, in_stride, rows.first, rows.first + rows.length);
-		if (wide)
-			return horizontal_pass(
-				&in, image.width, size.width, columns, out, stride);
-		in.data += (size_t)columns.first * CHANNELS;
-		copy_rows(&in, bytes, out, stride);
-		return 0;
-	}
-	struct kernel vertical = {0};
-	int err = kernel_init(&vertical, image.height, size.height, rows);
-	if (!err) {
-		const struct taps *last = &vertical.taps[rows.length - 1];
-		struct rows in = select_rows(pixels, in_stride, vertical.taps[0].first,
-			last->first + last->count);
-		if (wide) {
-			err = two_passes(&vertical, in, image.width, size.width, rows,
-				columns, out, stride);
-		} else {
-			in.data += (size_t)columns.first * CHANNELS;
-			vertical_pass(&vertical, &in, rows.length, bytes, out, stride);
-		}
-	}
-	kernel_free(&vertical);
+	struct passes passes;
+	int err = plan(resampler, window, &passes);
+	struct rows rows = {pixels, in_stride, (size_t)passes.columns.length * CHANNELS,
+		passes.rows.length};
+	if (!err && passes.horizontal && passes.vertical)
+		err = pass_to_middle(resampler, window, &passes, &rows);
+	if (err)
+		goto out;
+	if (passes.vertical)
+		resampler->vertical(passes.vertical, window->rows, passes.rows.first,
+			&rows, out, out_stride);
+	else if (passes.horizontal)
+		resampler->horizontal(passes.horizontal, window->columns,
+			passes.columns.first, &rows, out, out_stride);
+	else
+		copy_rows(&rows, out, out_stride);
+out:
+	trim(resampler);
 	return err;
 }

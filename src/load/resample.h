@@ -12,7 +12,11 @@
 /*
  * Resizing and cropping of RGB8, bit for bit as Pillow and torchvision do it.
  *
- *   Threads: any; no state.
+ *   Flow: resample_source tells which part of the image a window of the result depends
+ *         on; resampler_run computes the window from that part, and nothing else.
+ *   Owns: a resampler keeps the weights of the sizes it met last, and memory for the
+ *         pass in between.
+ *   Threads: a resampler is used by one at a time.
  */
 
 /* One axis of a centre crop: `pad` zeros, then `length` pixels from `first` on, then
@@ -26,11 +30,31 @@ struct crop_axis {
 /* torchvision.transforms.functional.center_crop; crop = 0: the whole image. */
 struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 
+/* The image resized to `size` by Pillow's antialiased bilinear filter, and of that the
+ * window of rows and columns (their pads are not looked at). */
+struct resample_window {
+	struct tensor_shape image;
+	struct tensor_shape size;
+	struct crop_axis rows;
+	struct crop_axis columns;
+};
+
+/* One axis of the part of the image that the window depends on. */
+struct crop_axis resample_source(uint32_t image, uint32_t size, struct crop_axis window);
+
+struct resampler;
+
+/* plain: the code for every processor, also where there is a faster one. */
+must_check int resampler_new(bool plain, struct resampler **ret);
+void resampler_free(struct resampler **resampler);
+
+/* What it holds. */
+size_t resampler_bytes(const struct resampler *resampler);
+
 /*
- * The window (rows, columns; their pads are not looked at) of the image resized to
- * `size` by Pillow's antialiased bilinear filter, written to `out` with `stride` bytes
- * from row to row. Computes no more than the window needs. 0 or -ENOMEM.
+ * pixels: the source of the window (resample_source of both axes), with in_stride bytes
+ * from row to row. The window is written to `out`. 0 or -ENOMEM.
  */
-must_check int resample(const uint8_t *pixels, struct tensor_shape image,
-	struct tensor_shape size, struct crop_axis rows, struct crop_axis columns,
-	uint8_t *out, size_t stride);
+must_check int resampler_run(struct resampler *resampler,
+	const struct resample_window *window, const uint8_t *pixels, size_t in_stride,
+	uint8_t *out, size_t out_stride);

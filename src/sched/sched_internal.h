@@ -61,8 +61,10 @@ struct use {
 	uint32_t opens; /* handles that hold or wait for the tensor */
 	TAILQ_ENTRY(use) link;
 	TAILQ_HEAD(, sched_handle) waiters;
-	struct dataset_sample sample; /* while loading */
+	/* while loading */
+	struct dataset_sample sample;
 	struct load_task task;
+	struct use *also; /* of the same sample in another space: shares the decode */
 };
 
 TAILQ_HEAD(use_queue, use);

@@ -224,6 +224,40 @@ static struct use *first_wanted(struct sched *sched, struct use_queue *queue)
 	return use;
 }
 
+/* absent -> loading. force: beyond capacity if need be. */
+static int reserve_locked(struct use *use, bool force)
+{
+	int err = cache_reserve(use->key.space->cache, (sample_id)use->key.sample,
+		bytes_to_reserve(use), force);
+	if (err)
+		return err;
+	unqueue(use->key.space->source->sched, use);
+	use->state = USE_LOADING;
+	use->also = NULL;
+	return 0;
+}
+
+static bool can_share_decode(const struct space *space)
+{
+	return !space->preparation.encoded && !space->preparation.approximate;
+}
+
+/* Who wants the same sample prepared in another way gets it from the same decode. */
+static void share_decode_locked(struct use *use)
+{
+	struct space *space;
+	if (!can_share_decode(use->key.space))
+		return;
+	LIST_FOREACH (space, &use->key.space->source->spaces, link) {
+		struct use *other = use_find_locked(space, (sample_id)use->key.sample);
+		if (!other || !queued_for_somebody(other) || !can_share_decode(space) ||
+			reserve_locked(other, other->state == USE_URGENT) != 0)
+			continue;
+		other->also = use->also;
+		use->also = other;
+	}
+}
+
 static struct use *reserve_next_locked(struct sched *sched, struct aftermath *aftermath)
 {
 	struct use *use = first_wanted(sched, &sched->urgent);
@@ -232,24 +266,36 @@ static struct use *reserve_next_locked(struct sched *sched, struct aftermath *af
 		use = first_wanted(sched, &sched->queued);
 	if (!use || sched->stopping)
 		return NULL;
-	int err = cache_reserve(use->key.space->cache, (sample_id)use->key.sample,
-		bytes_to_reserve(use), force);
-	if (err && !force)
-		return NULL; /* look-ahead waits until something is consumed */
-	unqueue(sched, use);
-	if (err) {
+	int err = reserve_locked(use, force);
+	if (!err) {
+		share_decode_locked(use);
+		return use;
+	}
+	if (force) { /* no memory: no reader waits for that */
+		unqueue(sched, use);
 		answer_waiters_locked(use, err, aftermath);
 		use_settle_locked(use);
-		return NULL;
 	}
-	use->state = USE_LOADING;
-	return use;
+	return NULL; /* look-ahead waits until something is consumed */
 }
 
-static bool fill_task(struct use *use)
+static void fill_also(struct use *use)
+{
+	for (; use->also; use = use->also) {
+		struct use *also = use->also;
+		also->task = (struct load_task){
+			.preparation = &also->key.space->preparation, .owner = also};
+		use->task.also = &also->task;
+	}
+}
+
+static bool fill_task(const struct sched *sched, struct use *use)
 {
 	struct space *space = use->key.space;
-	use->task = (struct load_task){.preparation = &space->preparation, .owner = use};
+	use->task = (struct load_task){.preparation = &space->preparation,
+		.max_pixels = sched->config->max_pixels,
+		.owner = use};
+	fill_also(use);
 	int err = dataset_get(
 		space->source->dataset, (sample_id)use->key.sample, &use->sample);
 	if (err) {
@@ -276,7 +322,7 @@ struct load_task *sched_load_next(void *context)
 		sched_unlock(sched, &aftermath);
 		if (!use)
 			return NULL;
-		if (fill_task(use))
+		if (fill_task(sched, use))
 			return &use->task;
 		sched_load_done(sched, &use->task);
 	}
@@ -295,32 +341,43 @@ static int reader_status(int status)
 	return status == 0 || status == -ENOMEM ? status : -EIO;
 }
 
+static void finish_load_locked(
+	struct load_task *task, int status, struct aftermath *aftermath)
+{
+	struct use *use = task->owner;
+	struct space *space = use->key.space;
+	use->sample = (struct dataset_sample){0};
+	use->state = USE_OPEN_ONLY;
+	if (status == 0)
+		cache_publish(space->cache, (sample_id)use->key.sample, task->tensor);
+	else
+		cache_abandon(space->cache, (sample_id)use->key.sample);
+	answer_waiters_locked(use, reader_status(status), aftermath);
+	keep_capacity_locked(space->source->sched, use);
+	use_settle_locked(use);
+}
+
 void sched_load_done(void *context, struct load_task *task)
 {
 	struct sched *sched = context;
 	struct use *use = task->owner;
 	struct dataset_sample sample = use->sample;
-	struct load_task result = *task;
-	struct space *space = use->key.space;
-	const char *dataset = dataset_name(space->source->dataset);
+	struct load_task first = *task;
+	const char *dataset = dataset_name(use->key.space->source->dataset);
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 
 	lock_take(&sched->lock);
-	bool log = result.status != 0 && first_failure_locked(use);
-	use->sample = (struct dataset_sample){0};
-	use->state = USE_OPEN_ONLY;
-	if (result.status == 0)
-		cache_publish(space->cache, (sample_id)use->key.sample, result.tensor);
-	else
-		cache_abandon(space->cache, (sample_id)use->key.sample);
-	answer_waiters_locked(use, reader_status(result.status), &aftermath);
-	keep_capacity_locked(sched, use);
-	use_settle_locked(use);
+	bool log = first.status != 0 && first_failure_locked(use);
+	/* A task is part of its use, which may be gone afterwards. */
+	for (struct load_task *next; task; task = next) {
+		next = task->also;
+		finish_load_locked(task, first.status, &aftermath);
+	}
 	sched_unlock(sched, &aftermath);
 
 	if (log)
 		log_warn("dataset %s: %s: %s", dataset, sample.path ? sample.path : "?",
-			result.message);
+			first.message);
 	dataset_sample_free(&sample);
 }

@@ -9,9 +9,16 @@
 #include <string.h>
 #include <zlib.h>
 
-static uint64_t pixel_bytes(struct tensor_shape shape)
+size_t pixel_type_bytes(struct pixel_type type)
 {
-	return (uint64_t)shape.height * shape.width * 3;
+	static const size_t bytes[] = {
+		[DTYPE_UINT8] = 1, [DTYPE_FLOAT32] = 4, [DTYPE_FLOAT16] = 2};
+	return bytes[type.dtype];
+}
+
+static uint64_t pixel_bytes(struct pixel_type type, struct tensor_shape shape)
+{
+	return (uint64_t)shape.height * shape.width * 3 * pixel_type_bytes(type);
 }
 
 static uint8_t *put(uint8_t *at, const void *bytes, size_t n)
@@ -43,19 +50,32 @@ static size_t ppm_head(struct tensor_shape shape, uint8_t head[static 128])
 		(char *)head, 128, "P6\n%u %u\n255\n", shape.width, shape.height);
 }
 
+/* How NumPy calls the order of bytes of this machine. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define OUR_ORDER "<"
+#else
+#define OUR_ORDER ">"
+#endif
+
 /*
  * NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the dictionary,
  * blanks and a newline up to a multiple of 64 bytes: 128, however long the numbers are.
  */
-static size_t npy_head(struct tensor_shape shape, uint8_t head[static 128])
+static size_t npy_head(
+	struct pixel_type type, struct tensor_shape shape, uint8_t head[static 128])
 {
+	static const char *const descr[] = {[DTYPE_UINT8] = "|u1",
+		[DTYPE_FLOAT32] = OUR_ORDER "f4",
+		[DTYPE_FLOAT16] = OUR_ORDER "f2"};
 	const size_t start = 10;
+	bool planes = type.axes == AXES_CHW;
 	memset(head, ' ', 128);
 	memcpy(head, "\x93NUMPY\x01\x00", 8);
 	put_le16(head + 8, 128 - start);
 	int n = snprintf((char *)head + start, 128 - start,
-		"{'descr': '|u1', 'fortran_order': False, 'shape': (%u, %u, 3), }",
-		shape.height, shape.width);
+		"{'descr': '%s', 'fortran_order': False, 'shape': (%u, %u, %u), }",
+		descr[type.dtype], planes ? 3 : shape.height,
+		planes ? shape.height : shape.width, planes ? shape.width : 3);
 	ensure(n > 64 - (int)start && n < 127 - (int)start);
 	head[start + (size_t)n] = ' ';
 	head[127] = '\n';
@@ -222,21 +242,21 @@ static void encode_png(uint8_t *at, const struct tensor *tensor)
 
 /* ---------------------------------------------------------------------------------- */
 
-static size_t make_head(
-	enum sample_format format, struct tensor_shape shape, uint8_t head[static 128])
+static size_t make_head(enum sample_format format, struct pixel_type type,
+	struct tensor_shape shape, uint8_t head[static 128])
 {
 	switch (format) {
 	case FORMAT_PPM:
 		return ppm_head(shape, head);
 	case FORMAT_NPY:
-		return npy_head(shape, head);
+		return npy_head(type, shape, head);
 	default:
 		return 0;
 	}
 }
 
-uint64_t format_file_bytes(
-	enum sample_format format, struct tensor_shape shape, uint64_t file_bytes)
+uint64_t format_file_bytes(enum sample_format format, struct pixel_type type,
+	struct tensor_shape shape, uint64_t file_bytes)
 {
 	uint8_t head[128];
 	switch (format) {
@@ -247,7 +267,7 @@ uint64_t format_file_bytes(
 	case FORMAT_SOURCE:
 		return file_bytes;
 	default:
-		return make_head(format, shape, head) + pixel_bytes(shape);
+		return make_head(format, type, shape, head) + pixel_bytes(type, shape);
 	}
 }
 
@@ -266,16 +286,19 @@ static int encode(
 	return 0;
 }
 
-int format_file_make(
-	enum sample_format format, const struct tensor *tensor, struct format_file *ret)
+int format_file_make(enum sample_format format, struct pixel_type type,
+	const struct tensor *tensor, struct format_file *ret)
 {
-	ensure(format == FORMAT_SOURCE || tensor->bytes == pixel_bytes(tensor->shape));
+	ensure(format == FORMAT_SOURCE ||
+		tensor->bytes == pixel_bytes(type, tensor->shape));
+	ensure(format == FORMAT_NPY || format == FORMAT_RAW ||
+		(type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC));
 	*ret = (struct format_file){
-		.bytes = format_file_bytes(format, tensor->shape, tensor->bytes),
+		.bytes = format_file_bytes(format, type, tensor->shape, tensor->bytes),
 	};
 	if (format == FORMAT_BMP || format == FORMAT_PNG)
 		return encode(format, tensor, ret);
-	ret->head_bytes = make_head(format, tensor->shape, ret->head);
+	ret->head_bytes = make_head(format, type, tensor->shape, ret->head);
 	return 0;
 }
 

@@ -12,9 +12,10 @@
 /*
  * Sample formats: how a tensor looks as a file.
  *
- * ppm (P6), npy (version 1.0, uint8, (H,W,3)), raw and source are a head followed by the
- * tensor's bytes as they are: nothing is copied. bmp (24 bit) and png (stored, not
- * compressed) are encoded into a buffer of the open file.
+ * ppm (P6), npy (version 1.0), raw and source are a head followed by the tensor's bytes
+ * as they are: nothing is copied. npy and raw hold any pixel type, the others only bytes.
+ * bmp (24 bit) and png (stored, not compressed) are encoded into a buffer of the open
+ * file.
  *
  *   Owns: format_file owns `encoded` only.   Threads: none inside.   Errors: -ENOMEM.
  */
@@ -26,12 +27,15 @@ struct format_file {
 	uint64_t bytes;	  /* of the whole file */
 };
 
-/* Bytes of the file for a tensor of this shape (source: of file_bytes). */
-uint64_t format_file_bytes(
-	enum sample_format format, struct tensor_shape shape, uint64_t file_bytes);
+/* Of one number of a pixel. */
+size_t pixel_type_bytes(struct pixel_type type);
 
-must_check int format_file_make(
-	enum sample_format format, const struct tensor *tensor, struct format_file *ret);
+/* Bytes of the file for a tensor of this shape (source: of file_bytes). */
+uint64_t format_file_bytes(enum sample_format format, struct pixel_type type,
+	struct tensor_shape shape, uint64_t file_bytes);
+
+must_check int format_file_make(enum sample_format format, struct pixel_type type,
+	const struct tensor *tensor, struct format_file *ret);
 void format_file_free(struct format_file *file);
 
 /* "ppm", "bmp", ...: the name in the ini, which is also the default extension. */

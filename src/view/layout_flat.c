@@ -3,6 +3,7 @@
 
 #include "view/layout_flat.h"
 #include "base/ensure.h"
+#include "view/augment.h"
 #include "view/format.h"
 
 #include <ctype.h>
@@ -41,8 +42,9 @@ bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
 static uint64_t image_bytes(
 	const struct job_config *config, struct tensor_shape image, uint64_t file_bytes)
 {
-	return format_file_bytes(config->format,
-		preparation_output(&config->preparation, image), file_bytes);
+	struct tensor_shape prepared = preparation_output(&config->preparation, image);
+	return format_file_bytes(config->format, config->pixels,
+		augment_output(&config->augment, prepared), file_bytes);
 }
 
 uint64_t flat_file_bytes(
@@ -55,7 +57,8 @@ uint64_t flat_file_bytes(
 bool flat_file_bytes_fixed(const struct job_config *config, uint64_t *ret)
 {
 	struct tensor_shape any = {.height = 1, .width = 1};
-	if (!preparation_fixed_size(&config->preparation))
+	if (!preparation_fixed_size(&config->preparation) &&
+		!augment_fixed_size(&config->augment))
 		return false;
 	*ret = image_bytes(config, any, 0);
 	return true;

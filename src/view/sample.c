@@ -4,6 +4,7 @@
 #include "view/sample.h"
 #include "base/log.h"
 #include "stats/stats.h"
+#include "view/augment.h"
 #include "view/format.h"
 #include "view/layout_flat.h"
 #include "view/slice.h"
@@ -18,6 +19,7 @@ struct sample_file {
 	 * the bytes of an answer, which is before the call that sends them returns. */
 	atomic_uint references;
 	struct sched_handle *handle;
+	struct tensor *augmented; /* NULL: the handle's tensor as it is */
 	struct format_file format;
 	uint64_t size; /* with the zeros at the end */
 };
@@ -35,8 +37,9 @@ uint64_t sample_files_open(void)
 static int check_size(const struct sample_file *file, struct sched_job *job, bool known)
 {
 	const struct job_config *config = sched_job_config(job);
-	bool may_be_shorter = config->size == SIZE_PADDED &&
-			      !preparation_fixed_size(&config->preparation);
+	uint64_t fixed;
+	bool may_be_shorter =
+		config->size == SIZE_PADDED && !flat_file_bytes_fixed(config, &fixed);
 	if (known && (file->format.bytes == file->size ||
 			     (may_be_shorter && file->format.bytes < file->size)))
 		return 0;
@@ -47,18 +50,38 @@ static int check_size(const struct sample_file *file, struct sched_job *job, boo
 	return -EIO;
 }
 
+static const struct tensor *tensor_of(const struct sample_file *file)
+{
+	return file->augmented ? file->augmented : sched_handle_tensor(file->handle);
+}
+
+/* The file's content. What it has allocated when it fails is the caller's to free. */
 static int fill(struct sample_file *file, struct view *view, struct sched_job *job,
 	struct inode inode)
 {
-	int err = format_file_make(sched_job_config(job)->format,
-		sched_handle_tensor(file->handle), &file->format);
+	const struct job_config *config = sched_job_config(job);
+	int err = augment_sample(config, view->context.config->seed, inode.epoch,
+		inode.position, sched_handle_tensor(file->handle), &file->augmented);
+	if (!err)
+		err = format_file_make(
+			config->format, config->pixels, tensor_of(file), &file->format);
 	if (err)
 		return err;
+	if (file->format.encoded) {
+		free(file->augmented);
+		file->augmented = NULL;
+	}
 	bool known = sample_size(view, job, inode, &file->size);
-	err = check_size(file, job, known);
-	if (err)
-		format_file_free(&file->format);
-	return err;
+	return check_size(file, job, known);
+}
+
+static void sample_file_free(struct sample_file *file)
+{
+	if (!file)
+		return;
+	format_file_free(&file->format);
+	free(file->augmented);
+	free(file);
 }
 
 int sample_file_new(struct view *view, struct sched_job *job, struct inode inode,
@@ -80,7 +103,7 @@ int sample_file_new(struct view *view, struct sched_job *job, struct inode inode
 	*ret = file;
 	return 0;
 fail:
-	free(file);
+	sample_file_free(file);
 	/* A bad sample is consumed like a good one, so that its epoch can end. */
 	if (err == -EIO)
 		sched_release(handle);
@@ -96,8 +119,7 @@ static struct sched_handle *take_apart(struct view *view, struct sample_file *fi
 	LIST_REMOVE(file, link);
 	lock_release(&view->lock);
 	atomic_fetch_sub(&n_open, 1);
-	format_file_free(&file->format);
-	free(file);
+	sample_file_free(file);
 	return handle;
 }
 
@@ -134,7 +156,7 @@ static struct slice_source source_of(const struct sample_file *file)
 			.size = file->size};
 	return (struct slice_source){.head = format->head,
 		.head_bytes = format->head_bytes,
-		.body = sched_handle_tensor(file->handle)->data,
+		.body = tensor_of(file)->data,
 		.body_bytes = format->bytes - format->head_bytes,
 		.size = file->size};
 }

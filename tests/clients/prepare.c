@@ -2,89 +2,111 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * prepare RESIZE CROP OUT WIDTHxHEIGHT:FILE...
- *
- * Prepares files as the daemon does, for pixels.py. RESIZE is none, N or WxH, CROP is
- * none or WxH, OUT a directory that gets the bytes of the i-th file as <i>.rgb. Writes a
- * line "WIDTH HEIGHT message" per file, 0 0 for a file that was refused. The size before
- * the file's name is what the catalogue would say.
+ * Prepares files as the daemon does, for tests/clients/exact. Reads lines
+ * "RESIZE CROP FORMAT FILE": RESIZE is none, N or WxH, CROP is none or WxH, FORMAT one of
+ * a job's. Answers each with a line "WIDTH HEIGHT BYTES MESSAGE" and, behind it, so many
+ * bytes of the file that a job would read; 0 0 0 when it was refused. What a scan finds
+ * in the file's header is taken for what the catalogue says.
  */
 
-#include "base/cleanup.h"
+#include "dataset/dataset_internal.h"
 #include "load/load.h"
+#include "view/format.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+struct request {
+	char resize[24];
+	char crop[24];
+	char format[8];
+	char path[4000];
+};
 
 static bool parse_size(const char *text, uint32_t *ret_width, uint32_t *ret_height)
 {
 	return sscanf(text, "%ux%u", ret_width, ret_height) == 2;
 }
 
-static bool parse_preparation(
-	const char *resize, const char *crop, struct preparation *ret)
+static bool parse_preparation(const struct request *request, struct preparation *ret)
 {
 	*ret = (struct preparation){0};
-	if (strcmp(resize, "none") != 0 &&
-		!parse_size(resize, &ret->resize_width, &ret->resize_height)) {
+	if (strcmp(request->resize, "none") != 0 &&
+		!parse_size(request->resize, &ret->resize_width, &ret->resize_height)) {
 		ret->resize_width = 0;
-		if (sscanf(resize, "%u", &ret->resize_short) != 1)
+		if (sscanf(request->resize, "%u", &ret->resize_short) != 1)
 			return false;
 	}
-	return strcmp(crop, "none") == 0 ||
-	       parse_size(crop, &ret->crop_width, &ret->crop_height);
+	return strcmp(request->crop, "none") == 0 ||
+	       parse_size(request->crop, &ret->crop_width, &ret->crop_height);
 }
 
-static bool write_tensor(const char *directory, int index, const struct tensor *tensor)
+static bool parse_format(const char *name, enum sample_format *ret)
 {
-	char path[4096];
-	snprintf(path, sizeof(path), "%s/%d.rgb", directory, index);
-	auto_fclose FILE *out = fopen(path, "w");
-	return out && fwrite(tensor->data, 1, tensor->bytes, out) == tensor->bytes;
+	for (*ret = FORMAT_PPM; *ret < FORMAT_SOURCE; ++*ret)
+		if (strcmp(name, format_name(*ret)) == 0)
+			return true;
+	return false;
 }
 
-static bool prepare_file(struct load_context *context,
-	const struct preparation *preparation, const char *directory, int index,
-	const char *argument)
+static bool describe(const char *path, struct load_task *task)
 {
-	struct load_task task = {.preparation = preparation};
 	struct stat st;
-	const char *colon = strchr(argument, ':');
-	if (!colon || !parse_size(argument, &task.expected_image.width,
-			      &task.expected_image.height))
+	task->path = path;
+	if (stat(path, &st) != 0 || probe_header(path, &task->expected_image) != 0)
 		return false;
-	task.path = colon + 1;
-	if (stat(task.path, &st) != 0)
-		return false;
-	task.expected_bytes = (uint64_t)st.st_size;
-	task.expected_mtime_ns =
+	task->expected_bytes = (uint64_t)st.st_size;
+	task->expected_mtime_ns =
 		(int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-	load_prepare(context, &task);
-	bool ok = true;
-	struct tensor_shape shape = {0};
-	if (task.tensor) {
-		shape = task.tensor->shape;
-		ok = write_tensor(directory, index, task.tensor);
-	}
-	printf("%u %u %s\n", shape.width, shape.height, task.message);
-	free(task.tensor);
-	return ok;
+	return true;
 }
 
-int main(int argc, char **argv)
+static bool write_sample(enum sample_format format, const struct tensor *tensor)
+{
+	struct format_file file;
+	if (format_file_make(format, (struct pixel_type){0}, tensor, &file) < 0)
+		return false;
+	printf("%u %u %zu\n", tensor->shape.width, tensor->shape.height,
+		(size_t)file.bytes);
+	if (file.encoded) {
+		fwrite(file.encoded, 1, file.bytes, stdout);
+	} else {
+		fwrite(file.head, 1, file.head_bytes, stdout);
+		fwrite(tensor->data, 1, tensor->bytes, stdout);
+	}
+	format_file_free(&file);
+	return true;
+}
+
+static bool answer(struct load_context *context, const struct request *request)
 {
 	struct preparation preparation;
+	struct load_task task = {.preparation = &preparation};
+	enum sample_format format;
+	if (!parse_preparation(request, &preparation) ||
+		!parse_format(request->format, &format) ||
+		!describe(request->path, &task))
+		return false;
+	load_prepare(context, &task);
+	bool ok = true;
+	if (task.tensor)
+		ok = write_sample(format, task.tensor);
+	else
+		printf("0 0 0 %s\n", task.message);
+	free(task.tensor);
+	return fflush(stdout) == 0 && ok;
+}
+
+int main(void)
+{
 	struct load_context *context;
-	if (argc < 4 || !parse_preparation(argv[1], argv[2], &preparation)) {
-		fprintf(stderr, "usage: prepare RESIZE CROP OUT WIDTHxHEIGHT:FILE...\n");
-		return 2;
-	}
+	struct request request;
 	if (load_context_new(&context) != 0)
 		return 1;
 	bool ok = true;
-	for (int i = 4; ok && i < argc; i++)
-		ok = prepare_file(context, &preparation, argv[3], i - 4, argv[i]);
+	while (ok && scanf(" %23s %23s %7s %3999[^\n]", request.resize, request.crop,
+			     request.format, request.path) == 4)
+		ok = answer(context, &request);
 	load_context_free(&context);
 	return ok ? 0 : 1;
 }

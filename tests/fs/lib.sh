@@ -110,6 +110,8 @@ job_text() {
 	options job "$@"
 	echo "[tensor]"
 	options tensor "$@"
+	echo "[augment]"
+	options augment "$@"
 	echo "[view]"
 	options view "$@"
 }

@@ -373,6 +373,10 @@ Test(base_tensor, preparations_are_equal_when_every_part_is)
 		cr_assert_not(preparation_equal(&a, &b));
 		--*parts[i];
 	}
+	a.approximate = true;
+	cr_assert_not(preparation_equal(&a, &b));
+	a.resize_short = b.resize_short = 0; /* nothing to be less accurate in */
+	cr_assert(preparation_equal(&a, &b));
 	a.encoded = true;
 	cr_assert_not(preparation_equal(&a, &b));
 }

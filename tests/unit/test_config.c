@@ -49,6 +49,7 @@ Test(config, every_key_of_a_job)
 		"[job]\nname = R-1.x_y\ndataset = b\nepochs = 16383\n"
 		"order = sequential\nwhere = label < 50 and class = 'a=b;c'\nidle = 1h\n"
 		"[tensor]\nresize = 256\ncrop = 224x192\nformat = npy\n"
+		"accuracy = approx\n"
 		"[view]\nlayout = flat\nsize = exact\nextension = NPY2\nlookahead = 1\n",
 		&job);
 	cr_assert_str_eq(job.name, "R-1.x_y");
@@ -56,13 +57,55 @@ Test(config, every_key_of_a_job)
 	cr_assert_eq(job.order, ORDER_SEQUENTIAL);
 	cr_assert_str_eq(job.where, "label < 50 and class = 'a=b;c'");
 	cr_assert_eq(job.idle_s, 3600);
-	struct preparation p = {
-		.resize_short = 256, .crop_width = 224, .crop_height = 192};
+	struct preparation p = {.resize_short = 256,
+		.crop_width = 224,
+		.crop_height = 192,
+		.approximate = true};
 	cr_assert(preparation_equal(&job.preparation, &p));
 	cr_assert_eq(job.format, FORMAT_NPY);
 	cr_assert_eq(job.size, SIZE_EXACT);
 	cr_assert_str_eq(job.extension, "NPY2");
 	cr_assert_eq(job.lookahead, 1);
+	config_job_free(&job);
+}
+
+Test(config, every_key_of_augmentation)
+{
+	static const double mean[] = {0.485, 0.456, -1}, deviation[] = {0.229, 2, 0.5};
+	struct job_config job;
+	expect_job("[job]\nname = a\ndataset = b\n"
+		   "[tensor]\nformat = npy\ndtype = float32\naxes = CHW\n"
+		   "[augment]\nhflip = .25\nrandom_crop = 224x192\nseed = 9\n"
+		   "normalize = 0.485 0.456 -1 / 0.229 2 0.5\n",
+		&job);
+	cr_assert_eq(job.pixels.dtype, DTYPE_FLOAT32);
+	cr_assert_eq(job.pixels.axes, AXES_CHW);
+	cr_assert_eq(job.augment.hflip, 0.25);
+	cr_assert_eq(job.augment.random_crop.width, 224);
+	cr_assert_eq(job.augment.random_crop.height, 192);
+	cr_assert_eq(job.augment.seed, 9);
+	cr_assert(job.augment.normalize.given);
+	for (int c = 0; c < 3; c++) {
+		cr_assert_eq(job.augment.normalize.mean[c], mean[c]);
+		cr_assert_eq(job.augment.normalize.deviation[c], deviation[c]);
+	}
+	config_job_free(&job);
+	expect_job(
+		"[job]\nname=a\ndataset=b\n[augment]\nrandom_resized_crop=8x9\n", &job);
+	cr_assert_eq(job.augment.random_resized_crop.width, 8);
+	cr_assert_eq(job.augment.random_resized_crop.height, 9);
+	cr_assert_eq(job.augment.random_crop.width, 0);
+	cr_assert_not(job.augment.normalize.given);
+	config_job_free(&job);
+}
+
+/* The size of the image is not known, and most are wide enough. */
+Test(config, a_random_crop_may_be_longer_than_the_shorter_side)
+{
+	struct job_config job;
+	expect_job("[job]\nname=a\ndataset=b\n[tensor]\nresize=200\nformat=raw\n"
+		   "[augment]\nrandom_crop = 300x200\n",
+		&job);
 	config_job_free(&job);
 }
 
@@ -140,6 +183,7 @@ Test(config, defaults_of_the_daemon)
 	cr_assert_eq(daemon.eviction, EVICTION_REFCNT);
 	cr_assert_eq(daemon.sampler, SAMPLER_DSA);
 	cr_assert_eq(daemon.workers, sysconf(_SC_NPROCESSORS_ONLN));
+	cr_assert_eq(daemon.max_pixels, 178956970);
 	cr_assert_eq(daemon.seed, 0);
 	cr_assert_null(daemon.jobs);
 	cr_assert_eq(daemon.n_datasets, 1);
@@ -155,7 +199,8 @@ Test(config, every_key_of_the_daemon)
 {
 	struct daemon_config daemon;
 	expect_daemon("[joaderfs]\ncache = 1G\neviction = random\nsampler = isa\n"
-		      "workers = 3\nseed = 18446744073709551615\nstate = /s\njobs = /j\n"
+		      "workers = 3\nmax_pixels = 1000000\nseed = "
+		      "18446744073709551615\nstate = /s\njobs = /j\n"
 		      "socket = /k\n"
 		      "[dataset flowers]\npath = /f\nsymlinks = follow\n"
 		      "extensions =  JPG\tpng  \n"
@@ -165,6 +210,7 @@ Test(config, every_key_of_the_daemon)
 	cr_assert_eq(daemon.eviction, EVICTION_RANDOM);
 	cr_assert_eq(daemon.sampler, SAMPLER_ISA);
 	cr_assert_eq(daemon.workers, 3);
+	cr_assert_eq(daemon.max_pixels, 1000000);
 	cr_assert_eq(daemon.seed, UINT64_MAX);
 	cr_assert_str_eq(daemon.state, "/s");
 	cr_assert_str_eq(daemon.jobs, "/j");
@@ -288,8 +334,15 @@ Test(config, a_printed_job_is_read_back_as_it_was)
 		"[job]\nname=a\ndataset=b\nepochs=3\norder=sequential\nwhere=id%2 = 0\n"
 		"idle=90m\n[tensor]\nresize=256\ncrop=224\nformat=raw\n"
 		"[view]\nsize=exact\nextension=jpg\nlookahead=65536\n",
-		"[job]\nname=a\ndataset=b\n[tensor]\nresize=65500x1\nformat=bmp\n",
-		"[job]\nname=a\ndataset=b\n[tensor]\nformat=source\n"};
+		"[job]\nname=a\ndataset=b\n[tensor]\nresize=65500x1\nformat=bmp\n"
+		"accuracy=approx\n",
+		"[job]\nname=a\ndataset=b\n[tensor]\nformat=source\n",
+		"[job]\nname=a\ndataset=b\n[tensor]\nformat=npy\ndtype=float16\naxes="
+		"CHW\n"
+		"[augment]\nrandom_crop=224x192\nhflip=.000012345678901\n"
+		"seed=18446744073709551615\n"
+		"normalize=-0.485 123456789.123456 .1/0.00001 0.224 999999999999999\n",
+		"[job]\nname=a\ndataset=b\n[augment]\nrandom_resized_crop=224\n"};
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		struct job_config job, again;
 		expect_job(jobs[i], &job);
@@ -300,6 +353,9 @@ Test(config, a_printed_job_is_read_back_as_it_was)
 		cr_assert(preparation_equal(&job.preparation, &again.preparation));
 		cr_assert_eq(job.idle_s, again.idle_s);
 		cr_assert_eq(job.format, again.format);
+		cr_assert_eq(memcmp(&job.pixels, &again.pixels, sizeof(job.pixels)), 0);
+		cr_assert_eq(
+			memcmp(&job.augment, &again.augment, sizeof(job.augment)), 0);
 		cr_assert_eq(!job.where, !again.where);
 		config_job_free(&job);
 		config_job_free(&again);
@@ -311,11 +367,14 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 	struct job_config job;
 	expect_job("[job]\nname=a\ndataset=b\n[tensor]\ncrop = 8\nresize = 16x9\n", &job);
 	auto_free char *text = printed_job(&job);
-	cr_assert_str_eq(text, "[job]\nname = a\ndataset = b\nepochs = 100\norder = "
-			       "shuffled\nidle = 600\n"
-			       "[tensor]\nresize = 16x9\ncrop = 8x8\nformat = ppm\n"
-			       "[view]\nlayout = flat\nsize = padded\nextension = "
-			       "ppm\nlookahead = 128\n");
+	cr_assert_str_eq(text,
+		"[job]\nname = a\ndataset = b\nepochs = 100\norder = shuffled\n"
+		"idle = 600\n"
+		"[tensor]\nresize = 16x9\ncrop = 8x8\naccuracy = exact\nformat = ppm\n"
+		"dtype = uint8\naxes = HWC\n"
+		"[augment]\nhflip = 0\nseed = 0\n"
+		"[view]\nlayout = flat\nsize = padded\nextension = ppm\n"
+		"lookahead = 128\n");
 	config_job_free(&job);
 }
 
@@ -350,9 +409,9 @@ Test(config, the_examples_are_right)
 Test(config, the_man_page_has_every_key)
 {
 	static const char *const keys[] = {"cache", "eviction", "sampler", "workers",
-		"seed", "state", "jobs", "socket", "path", "symlinks", "extensions",
-		"name", "dataset", "epochs", "order", "where", "idle", "resize", "crop",
-		"format", "layout", "size", "extension", "lookahead"};
+		"max_pixels", "seed", "state", "jobs", "socket", "path", "symlinks",
+		"extensions", "name", "dataset", "epochs", "order", "where", "idle",
+		"resize", "crop", "format", "layout", "size", "extension", "lookahead"};
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

@@ -33,10 +33,11 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 }
 
 #define DAEMON_SECTIONS "allowed: [joaderfs], [dataset NAME]"
-#define JOB_SECTIONS "allowed: [job], [tensor], [view]"
+#define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
 #define JOB_KEYS "allowed: name, dataset, epochs, order, where, idle"
 #define DAEMON_KEYS                                                                      \
-	"allowed: cache, eviction, sampler, workers, seed, state, jobs, socket"
+	"allowed: cache, eviction, sampler, workers, max_pixels, seed, state, jobs, "    \
+	"socket"
 #define NAMES "allowed: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 #define FORM "allowed: [SECTION], KEY = VALUE, or a comment after ; or #"
 
@@ -165,6 +166,8 @@ static void expect_refused(const struct refused *refused, bool daemon)
 			before = daemon ? DATASET "[joaderfs]\n" : "[view]\n";
 		if (strcmp(refused->section, "tensor") == 0)
 			before = "[tensor]\n";
+		if (strcmp(refused->section, "augment") == 0)
+			before = "[augment]\n";
 		if (strcmp(refused->section, "dataset d") == 0)
 			before = DATASET;
 		unsigned line = 1;
@@ -194,6 +197,8 @@ Test(config_errors, values_of_the_daemon)
 				"9223372036854775808", "99999999T"}},
 		{"joaderfs", "workers", "auto, or 1..1024",
 			{"0", "1025", "many", "2x", "0x2", "4294967297"}},
+		{"joaderfs", "max_pixels", "1..4294967295",
+			{"0", "-1", "4294967296", "1M"}},
 		{"joaderfs", "seed", "0..18446744073709551615",
 			{"-1", "18446744073709551616", "x"}},
 		{"dataset d", "extensions",
@@ -222,6 +227,18 @@ Test(config_errors, values_of_a_job)
 			{"0", "65501", "256x", "x256", "256x0", "0x256", "256X256",
 				"256x8x8", "256 x 256", "-1", ""}},
 		{"tensor", "crop", pixels, {"0", "65501", "8x65501", "224.0"}},
+		{"augment", "random_crop", pixels, {"0", "65501", "8x"}},
+		{"augment", "random_resized_crop", pixels, {"0", "224x224x3"}},
+		{"augment", "hflip", "a number from 0 to 1, like 0.5",
+			{"-0.1", "1.1", "50%", "nan", "1e-3", "0,5", "", ".",
+				"0.1234567890123456"}},
+		{"augment", "normalize",
+			"three means / three standard deviations above 0, like 0.485 "
+			"0.456 0.406 / 0.229 0.224 0.225",
+			{"0.5", "0 0 0", "0 0 / 1 1", "0 0 0 / 1 1 0", "0 0 0 / 1 1 -1",
+				"0 0 0 / 1 1 1 1", "0 0 0 0 / 1 1 1", "0.5.5 0 / 1 1 1",
+				"0 0 0 1 1 1", "inf 0 0 / 1 1 1", ""}},
+		{"augment", "seed", "0..18446744073709551615", {"-1", "x"}},
 		{"view", "extension", "1 to 16 letters and digits, not cls",
 			{"", ".jpg", "cls", "12345678901234567", "a/b"}},
 		{"view", "lookahead", "1..65536", {"0", "65537"}},
@@ -242,14 +259,44 @@ Test(config_errors, keys_that_contradict_each_other)
 		"source, "
 		"which gives the file as it is\n");
 	static const char raw[] =
-		"job.ini:5:[tensor]:format: found \"raw\", allowed: only with crop = N, "
-		"crop "
-		"= WxH or resize = WxH, since a raw file does not tell its size\n";
+		"job.ini:5:[tensor]:format: found \"raw\", allowed: only with crop, "
+		"random_crop, random_resized_crop or resize = WxH, since a raw file does "
+		"not tell its size\n";
 	expect_wrong_job(JOB "[tensor]\nformat = raw\n", raw);
 	expect_wrong_job(JOB "[tensor]\nformat = raw\nresize = 256\n", raw);
 	expect_wrong_job(JOB "[tensor]\nformat = raw\ncrop = big\n",
 		"job.ini:6:[tensor]:crop: found \"big\", allowed: N or WxH, each "
 		"1..65500\n");
+}
+
+#define NORMALIZE "normalize = 0 0 0 / 1 1 1\n"
+#define WITH_SOURCE "allowed: not with format = source, which gives the file as it is\n"
+#define ARRAYS "allowed: only with format = npy or raw\n"
+#define TOO_LARGE "allowed: at most the size that resize and crop of [tensor] give\n"
+
+Test(config_errors, augmentation_that_contradicts)
+{
+	expect_wrong_job(JOB "[tensor]\nformat = source\ndtype = uint8\naxes = CHW\n"
+			     "[augment]\nhflip = 0.5\n" NORMALIZE,
+		"job.ini:7:[tensor]:axes: found \"axes\", " WITH_SOURCE
+		"job.ini:9:[augment]:hflip: found \"hflip\", " WITH_SOURCE
+		"job.ini:10:[augment]:normalize: found \"normalize\", " WITH_SOURCE);
+	expect_wrong_job(JOB "[tensor]\nformat = png\ndtype = float16\naxes = CHW\n",
+		"job.ini:6:[tensor]:dtype: found \"dtype\", " ARRAYS
+		"job.ini:7:[tensor]:axes: found \"axes\", " ARRAYS);
+	expect_wrong_job(JOB "[augment]\n" NORMALIZE,
+		"job.ini:5:[augment]:normalize: found \"normalize\", allowed: only "
+		"with dtype = float32 or float16 in [tensor]\n");
+	expect_wrong_job(JOB "[augment]\nrandom_crop = 8\nrandom_resized_crop = 8\n",
+		"job.ini:5:[augment]:random_crop: found \"random_crop\", allowed: not "
+		"with random_resized_crop\n");
+	expect_wrong_job(JOB "[tensor]\ncrop = 256x200\n[augment]\nrandom_crop = 224\n",
+		"job.ini:7:[augment]:random_crop: found 224x224, " TOO_LARGE);
+	expect_wrong_job(JOB "[tensor]\nresize = 200x256\n[augment]\n"
+			     "random_crop = 201x1\n",
+		"job.ini:7:[augment]:random_crop: found 201x1, " TOO_LARGE);
+	expect_wrong_job(JOB "[tensor]\nresize = 200\n[augment]\nrandom_crop = 201\n",
+		"job.ini:7:[augment]:random_crop: found 201x201, " TOO_LARGE);
 }
 
 Test(config_errors, lines_of_another_form)

@@ -34,6 +34,8 @@ static const struct tensor_shape shapes[] = {
 	{64 * 771 + 1, 28},
 };
 
+static const struct pixel_type rgb8;
+
 #define N_SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
 static struct tensor *random_tensor(struct tensor_shape shape)
@@ -53,9 +55,9 @@ static uint8_t *file_of(
 	enum sample_format format, const struct tensor *tensor, uint64_t *ret_bytes)
 {
 	struct format_file file;
-	cr_assert(zero(int, format_file_make(format, tensor, &file)));
+	cr_assert(zero(int, format_file_make(format, rgb8, tensor, &file)));
 	cr_assert(eq(u64, file.bytes,
-		format_file_bytes(format, tensor->shape, tensor->bytes)));
+		format_file_bytes(format, rgb8, tensor->shape, tensor->bytes)));
 	*ret_bytes = file.bytes;
 	uint8_t *bytes = malloc(file.bytes);
 	cr_assert(bytes != NULL);
@@ -115,9 +117,10 @@ Test(format, source_may_have_any_size_also_none)
 {
 	struct format_file file;
 	struct tensor *tensor = tensor_new((struct tensor_shape){0}, 0);
-	cr_assert(zero(int, format_file_make(FORMAT_SOURCE, tensor, &file)));
+	cr_assert(zero(int, format_file_make(FORMAT_SOURCE, rgb8, tensor, &file)));
 	cr_assert(eq(u64, file.bytes, 0));
-	cr_assert(eq(u64, format_file_bytes(FORMAT_SOURCE, tensor->shape, 12345), 12345));
+	cr_assert(eq(u64, format_file_bytes(FORMAT_SOURCE, rgb8, tensor->shape, 12345),
+		12345));
 	format_file_free(&file);
 	free(tensor);
 }
@@ -146,6 +149,37 @@ Test(format, npy_is_version_1_with_an_aligned_head)
 		cr_assert(eq(u64, n, 128 + tensor->bytes));
 		cr_assert(memcmp(file + 128, tensor->data, tensor->bytes) == 0);
 		free(file);
+		free(tensor);
+	}
+}
+
+Test(format, npy_tells_dtype_and_axes)
+{
+	static const struct {
+		struct pixel_type type;
+		const char *head;
+	} heads[] = {
+		{{DTYPE_FLOAT32, AXES_HWC},
+			"'<f4', 'fortran_order': False, 'shape': (5, 7, 3), }"},
+		{{DTYPE_FLOAT16, AXES_CHW},
+			"'<f2', 'fortran_order': False, 'shape': (3, 5, 7), }"},
+		{{DTYPE_UINT8, AXES_CHW},
+			"'|u1', 'fortran_order': False, 'shape': (3, 5, 7), }"},
+	};
+	for (int i = 0; i < 3; i++) {
+		struct pixel_type type = heads[i].type;
+		struct tensor_shape shape = {5, 7};
+		struct format_file file;
+		struct tensor *tensor =
+			tensor_new(shape, 5 * 7 * 3 * pixel_type_bytes(type));
+		cr_assert(zero(int, format_file_make(FORMAT_NPY, type, tensor, &file)));
+		cr_assert(eq(u64, file.bytes, 128 + tensor->bytes));
+		cr_assert(eq(
+			u64, file.bytes, format_file_bytes(FORMAT_NPY, type, shape, 0)));
+		cr_assert(memcmp(file.head + 10, "{'descr': ", 10) == 0);
+		cr_assert(memcmp(file.head + 20, heads[i].head, strlen(heads[i].head)) ==
+			  0);
+		format_file_free(&file);
 		free(tensor);
 	}
 }
@@ -268,7 +302,7 @@ Test(format, sizes_beyond_32_bits_do_not_wrap)
 	struct tensor_shape shape = {100000, 100000};
 	uint64_t pixels = UINT64_C(30000000000);
 	for (enum sample_format format = FORMAT_PPM; format <= FORMAT_RAW; format++)
-		cr_assert(ge(u64, format_file_bytes(format, shape, 0), pixels));
+		cr_assert(ge(u64, format_file_bytes(format, rgb8, shape, 0), pixels));
 }
 
 Test(format, missing_memory_is_reported)
@@ -276,9 +310,9 @@ Test(format, missing_memory_is_reported)
 	struct format_file file;
 	struct tensor *tensor = random_tensor((struct tensor_shape){3, 5});
 	cr_assert(zero(int, fault_add("format.memory:ENOMEM")));
-	cr_assert(eq(int, format_file_make(FORMAT_BMP, tensor, &file), -ENOMEM));
-	cr_assert(eq(int, format_file_make(FORMAT_PNG, tensor, &file), -ENOMEM));
-	cr_assert(zero(int, format_file_make(FORMAT_PPM, tensor, &file)));
+	cr_assert(eq(int, format_file_make(FORMAT_BMP, rgb8, tensor, &file), -ENOMEM));
+	cr_assert(eq(int, format_file_make(FORMAT_PNG, rgb8, tensor, &file), -ENOMEM));
+	cr_assert(zero(int, format_file_make(FORMAT_PPM, rgb8, tensor, &file)));
 	fault_clear();
 	free(tensor);
 }
@@ -294,5 +328,5 @@ Test(format, pixels_of_a_tensor_without_a_shape_are_a_bug, .signal = SIGABRT)
 {
 	struct format_file file;
 	struct tensor *tensor = tensor_new((struct tensor_shape){0}, 10);
-	(void)!format_file_make(FORMAT_PPM, tensor, &file);
+	(void)!format_file_make(FORMAT_PPM, rgb8, tensor, &file);
 }

@@ -72,6 +72,10 @@ Test(layout_flat, a_crop_makes_the_size_known_without_any_image)
 	cr_assert_eq(bytes, 4 * 5 * 3);
 	config.preparation = (struct preparation){.resize_short = 256};
 	cr_assert_not(flat_file_bytes_fixed(&config, &bytes));
+	config.augment.random_crop = (struct tensor_shape){2, 3};
+	config.pixels.dtype = DTYPE_FLOAT16;
+	cr_assert(flat_file_bytes_fixed(&config, &bytes));
+	cr_assert_eq(bytes, 2 * 3 * 3 * 2);
 }
 
 /* As BMP the narrow one is longer, though it has fewer pixels: rows are padded. */

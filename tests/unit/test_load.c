@@ -208,3 +208,56 @@ Test(load, what_was_done_is_counted)
 	cr_assert(eq(u64, stats_get(STAT_DECODE_ERRORS), errors + 1));
 	free(bytes.data);
 }
+
+/* Resized and not, whole and cropped, wider than the image too. */
+static const struct preparation several[] = {
+	{.resize_short = 20},
+	{.resize_short = 24, .crop_width = 16, .crop_height = 12},
+	{.crop_width = 10, .crop_height = 10},
+	{.crop_width = 60, .crop_height = 8},
+	{0},
+};
+
+static void check_several(struct image_file *file)
+{
+	enum { N = sizeof(several) / sizeof(several[0]) };
+	struct load_task tasks[N], alone = file->task;
+	alone.path = file->path;
+	for (int i = 0; i < N; i++) {
+		tasks[i] = alone;
+		tasks[i].preparation = &several[i];
+		tasks[i].also = i + 1 < N ? &tasks[i + 1] : NULL;
+	}
+	load_prepare(context, &tasks[0]);
+	for (int i = 0; i < N; i++) {
+		alone.preparation = &several[i];
+		load_prepare(context, &alone);
+		cr_assert(tasks[i].status == 0 && alone.status == 0);
+		cr_assert(tasks[i].tensor->bytes == alone.tensor->bytes);
+		cr_assert(memcmp(tasks[i].tensor->data, alone.tensor->data,
+				  alone.tensor->bytes) == 0);
+		free(alone.tensor);
+		free(tasks[i].tensor);
+	}
+	unlink(file->path);
+}
+
+Test(load, one_decode_gives_the_same_as_several)
+{
+	struct bytes bytes = photo();
+	struct image_file file = file_write(bytes, SHAPE);
+	check_several(&file);
+	free(bytes.data);
+}
+
+Test(load, several_from_one_decode_fail_together)
+{
+	struct bytes bytes = photo();
+	struct image_file file = file_write(bytes_cut(bytes, bytes.size / 2), SHAPE);
+	struct load_task also = {.preparation = &several[0]};
+	file.task.also = &also;
+	struct load_task task = file_prepare(context, &file);
+	cr_assert(task.status == -EIO && also.status == -EIO && !also.tensor);
+	cr_assert(strcmp(task.message, also.message) == 0 && also.message[0]);
+	free(bytes.data);
+}

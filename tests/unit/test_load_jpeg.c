@@ -175,6 +175,41 @@ Test(load_jpeg, damage_in_the_data_passes_as_it_does_in_pil)
 	free(bytes.data);
 }
 
+static double mean_difference(const struct tensor *a, const struct tensor *b)
+{
+	uint64_t sum = 0;
+	cr_assert(eq(u64, a->bytes, b->bytes));
+	for (uint64_t i = 0; i < a->bytes; i++)
+		sum += (uint64_t)abs(a->data[i] - b->data[i]);
+	return (double)sum / (double)a->bytes;
+}
+
+Test(load_jpeg, approximate_pixels_are_near_and_only_where_it_is_made_small)
+{
+	const struct tensor_shape shape = {.height = 400, .width = 500};
+	struct bytes bytes =
+		jpeg_bytes(shape, (struct jpeg_options){.space = JCS_RGB, .channels = 3});
+	for (uint32_t size = 60; size <= 220; size += 20) {
+		struct load_task tasks[2];
+		for (int i = 0; i < 2; i++) {
+			const struct preparation preparation = {.resize_short = size,
+				.crop_width = 50,
+				.crop_height = 40,
+				.approximate = i == 1};
+			struct image_file file = file_write(bytes, shape);
+			file.task.preparation = &preparation;
+			tasks[i] = file_prepare(context, &file);
+			cr_assert(zero(int, tasks[i].status));
+		}
+		double difference = mean_difference(tasks[0].tensor, tasks[1].tensor);
+		cr_assert(eq(int, difference > 0, size <= 200));
+		cr_assert(difference < 20, "%u: %f", size, difference);
+		free(tasks[0].tensor);
+		free(tasks[1].tensor);
+	}
+	free(bytes.data);
+}
+
 Test(load_jpeg, tables_do_not_survive_an_image)
 {
 	struct bytes bytes = photo(false);

@@ -18,6 +18,26 @@ static struct crop_axis whole(uint32_t length)
 	return (struct crop_axis){.length = length};
 }
 
+/* From a whole image, with nothing kept from before. */
+static int resample(const uint8_t *pixels, struct tensor_shape image,
+	struct tensor_shape size, struct crop_axis rows, struct crop_axis columns,
+	uint8_t *out, size_t stride)
+{
+	struct resample_window window = {image, size, rows, columns};
+	struct crop_axis from_rows = resample_source(image.height, size.height, rows);
+	struct crop_axis from_columns = resample_source(image.width, size.width, columns);
+	size_t in_stride = (size_t)image.width * CHANNELS;
+	struct resampler *resampler;
+	int err = resampler_new(false, &resampler);
+	if (!err)
+		err = resampler_run(resampler, &window,
+			pixels + from_rows.first * in_stride +
+				(size_t)from_columns.first * CHANNELS,
+			in_stride, out, stride);
+	resampler_free(&resampler);
+	return err;
+}
+
 static uint8_t *resize(
 	const uint8_t *pixels, struct tensor_shape image, struct tensor_shape size)
 {
@@ -169,6 +189,95 @@ Test(resample, rows_are_a_stride_apart_and_nothing_is_written_between)
 	cr_assert(zero(int, resample(pixels, image, size, whole(3), whole(3), out, 20)));
 	for (int i = 0; i < 60; i++)
 		cr_assert(eq(u8, out[i], i % 20 < 9 ? 0 : 7));
+}
+
+static struct tensor_shape any_shape(struct rng *rng, uint32_t most)
+{
+	return (struct tensor_shape){.height = 1 + (uint32_t)rng_below(rng, most),
+		.width = 1 + (uint32_t)rng_below(rng, most)};
+}
+
+/* The source alone, in a block of just its size: valgrind and ASan see what is read. */
+static uint8_t *random_source(struct rng *rng, const struct resample_window *window,
+	size_t stride, size_t *ret_bytes)
+{
+	uint32_t rows =
+		resample_source(window->image.height, window->size.height, window->rows)
+			.length;
+	uint32_t columns =
+		resample_source(window->image.width, window->size.width, window->columns)
+			.length;
+	*ret_bytes = (rows - 1) * stride + (size_t)columns * CHANNELS;
+	uint8_t *pixels = malloc(*ret_bytes);
+	for (size_t i = 0; i < *ret_bytes; i++)
+		pixels[i] = rng_below(rng, 4) == 0 ? 255 : (uint8_t)rng_next(rng);
+	return pixels;
+}
+
+/* On a processor without vector code the two are the same, and this says nothing. */
+Test(resample, vector_code_gives_the_bits_of_plain_code)
+{
+	struct rng rng;
+	struct resampler *fast, *plain;
+	rng_seed(&rng, 4);
+	cr_assert(zero(int, resampler_new(false, &fast)));
+	cr_assert(zero(int, resampler_new(true, &plain)));
+	for (int round = 0; round < 1000; round++) {
+		uint32_t most = round % 10 == 0 ? 500 : 60;
+		struct resample_window window = {.image = any_shape(&rng, most),
+			.size = any_shape(&rng, round % 3 == 0 ? 12 : most)};
+		if (round % 7 == 0)
+			window.size.height = window.image.height;
+		if (round % 5 == 0)
+			window.size.width = window.image.width;
+		window.rows = random_window(&rng, window.size.height);
+		window.columns = random_window(&rng, window.size.width);
+		size_t in_stride = (window.image.width + rng_below(&rng, 9)) * CHANNELS;
+		size_t stride = window.columns.length * CHANNELS + rng_below(&rng, 2);
+		size_t in_bytes, bytes = window.rows.length * stride;
+		uint8_t *in = random_source(&rng, &window, in_stride, &in_bytes);
+		uint8_t *a = calloc(1, bytes), *b = calloc(1, bytes);
+		cr_assert(zero(
+			int, resampler_run(fast, &window, in, in_stride, a, stride)));
+		cr_assert(zero(
+			int, resampler_run(plain, &window, in, in_stride, b, stride)));
+		cr_assert(memcmp(a, b, bytes) == 0, "round %d", round);
+		free(a);
+		free(b);
+		free(in);
+	}
+	resampler_free(&fast);
+	resampler_free(&plain);
+}
+
+Test(resample, tables_that_are_kept_are_bounded_and_right)
+{
+	struct rng rng;
+	struct resampler *kept;
+	size_t bytes = 0;
+	rng_seed(&rng, 5);
+	cr_assert(zero(int, resampler_new(false, &kept)));
+	for (int round = 0; round < 2000; round++) {
+		struct resample_window window = {
+			.image = any_shape(&rng, 20), .size = any_shape(&rng, 20)};
+		window.rows = whole(window.size.height);
+		window.columns = whole(window.size.width);
+		size_t stride = (size_t)window.size.width * CHANNELS;
+		uint8_t *in = random_image(&rng, window.image);
+		uint8_t *expected = resize(in, window.image, window.size);
+		uint8_t *out = malloc(stride * window.size.height);
+		cr_assert(zero(int,
+			resampler_run(kept, &window, in,
+				(size_t)window.image.width * CHANNELS, out, stride)));
+		cr_assert(memcmp(out, expected, stride * window.size.height) == 0);
+		free(in);
+		free(expected);
+		free(out);
+		if (round == 1000)
+			bytes = resampler_bytes(kept);
+	}
+	cr_assert(resampler_bytes(kept) < bytes * 3 / 2);
+	resampler_free(&kept);
 }
 
 Test(resample, crops_are_where_torchvision_puts_them)

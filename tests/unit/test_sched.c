@@ -415,6 +415,38 @@ Test(sched, need_and_pins_are_exact_after_every_event)
 	world_end(&world);
 }
 
+/* What a round gives to both is read and decoded once; alone they would decode 2 N. */
+Test(sched, jobs_of_other_sizes_share_the_decode)
+{
+	struct world world;
+	struct sched_handle *handle = NULL;
+	world_begin(&world, N, 100);
+	struct job_config config = world_job_config(a_name);
+	struct sched_job *a = world_add_config(&world, &config);
+	config.name = b_name;
+	config.preparation.resize_width = config.preparation.resize_height = 4;
+	struct sched_job *b = world_add_config(&world, &config);
+	sample_id sample;
+	uint64_t before = stats_get(STAT_DECODES);
+	/* Both streams are there before anything can be prepared for one of them alone.
+	 */
+	cr_assert_eq(0, sched_bind(a, 0, 0, &sample));
+	cr_assert_eq(0, sched_bind(b, 0, 0, &sample));
+	for (uint32_t i = 0; i < N; i++) {
+		world_read(a, 0, i);
+		cr_assert_eq(0, world_open(b, 0, i, &handle));
+		cr_assert_eq(4 * 4 * 3, sched_handle_tensor(handle)->bytes);
+		sched_release(handle);
+		sched_validate(world.sched);
+	}
+	uint64_t decodes = stats_get(STAT_DECODES) - before;
+	cr_assert_leq(decodes, 2 * N - N / 4, "%d decodes", (int)decodes);
+	world_check_nothing_held(&world);
+	sched_job_put(a);
+	sched_job_put(b);
+	world_end(&world);
+}
+
 static void remember(void *context, const char *message)
 {
 	snprintf(context, 512, "%s", message);

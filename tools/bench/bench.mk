@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 #
-# The reader that tools/bench/bench measures serving with.
+# The programs that are measured: read_epoch by tools/bench/bench, prepare by
+# tools/bench/bench-prepare.
 
-BENCH_READER := $(BUILD)/bench/read_epoch
+.PHONY: bench-prepare
 
-$(BENCH_READER): $(BUILD)/tools/bench/read_epoch.o $(LIB)
+$(BUILD)/bench/%: $(BUILD)/tools/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+
+# Preparing photographs beside PIL + torchvision and cv2, per core.
+bench-prepare:
+	@tools/install-deps build demo test
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/prepare
+	@tools/bench/bench-prepare
+
+# What each step of augmentation costs.
+.PHONY: bench-augment
+bench-augment: $(BUILD)/bench/augment
+	@$<
+
+-include $(wildcard $(BUILD)/tools/bench/*.d)

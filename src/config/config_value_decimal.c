@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Decimal fractions, without exponents. They have so few digits that different ones are
+ * different doubles.
+ */
+
+#define DIGITS 15
+
+static size_t count_digits(const char *text)
+{
+	size_t n = 0;
+	while (isdigit((unsigned char)text[n]))
+		n++;
+	return n;
+}
+
+/* 1, 0.5 or .5; *text is moved behind it. strtod alone takes "nan" and "0x1" too. */
+static bool parse_decimal(const char **text, double *ret)
+{
+	char number[DIGITS + 3] = "";
+	size_t sign = **text == '-';
+	const char *first = *text + sign;
+	size_t whole = count_digits(first);
+	size_t point = first[whole] == '.';
+	size_t fraction = point ? count_digits(first + whole + 1) : 0;
+	if (whole + fraction == 0)
+		return false;
+	*text = first + whole + point + fraction;
+	first += strspn(first, "0");
+	size_t n = (size_t)(*text - first);
+	if (n - point > DIGITS)
+		return false;
+	memcpy(number, first, n);
+	*ret = n > point ? strtod(number, NULL) : 0.0;
+	if (sign && *ret != 0.0)
+		*ret = -*ret;
+	return true;
+}
+
+/* The shortest that is read back as the same number. */
+static void print_decimal(double number, FILE *out)
+{
+	char text[64];
+	int digits = 0;
+	do
+		snprintf(text, sizeof(text), "%.*f", digits, number);
+	while (strtod(text, NULL) != number && digits++ < DIGITS);
+	fputs(text, out);
+}
+
+static int parse_probability(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)option;
+	(void)dir;
+	double *probability = field;
+	if (!parse_decimal(&text, probability) || *text)
+		return -EINVAL;
+	return *probability >= 0.0 && *probability <= 1.0 ? 0 : -EINVAL;
+}
+
+static void print_probability(const struct option *option, const void *field, FILE *out)
+{
+	fprintf(out, "%s = ", option->key);
+	print_decimal(*(const double *)field, out);
+	fputs("\n", out);
+}
+
+static void allowed_probability(const struct option *option, FILE *out)
+{
+	(void)option;
+	fputs("a number from 0 to 1, like 0.5", out);
+}
+
+const struct value_type value_probability = {
+	"probability", false, parse_probability, print_probability, allowed_probability};
+
+static void skip_blanks(const char **text)
+{
+	*text += strspn(*text, " \t");
+}
+
+static bool parse_three(const char **text, double ret[3])
+{
+	for (int i = 0; i < 3; i++) {
+		const char *before = *text;
+		skip_blanks(text);
+		if (i > 0 && *text == before)
+			return false;
+		if (!parse_decimal(text, &ret[i]))
+			return false;
+	}
+	skip_blanks(text);
+	return true;
+}
+
+/* As float, in which the division is done. */
+static bool all_positive(const double numbers[3])
+{
+	for (int i = 0; i < 3; i++)
+		if (!((float)numbers[i] > 0.0f))
+			return false;
+	return true;
+}
+
+static int parse_normalize(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)option;
+	(void)dir;
+	struct normalize_config *normalize = field;
+	if (!parse_three(&text, normalize->mean) || *text++ != '/')
+		return -EINVAL;
+	if (!parse_three(&text, normalize->deviation) || *text)
+		return -EINVAL;
+	normalize->given = true;
+	return all_positive(normalize->deviation) ? 0 : -EINVAL;
+}
+
+static void print_three(const double numbers[3], FILE *out)
+{
+	for (int i = 0; i < 3; i++) {
+		fputs(" ", out);
+		print_decimal(numbers[i], out);
+	}
+}
+
+static void print_normalize(const struct option *option, const void *field, FILE *out)
+{
+	const struct normalize_config *normalize = field;
+	if (!normalize->given)
+		return;
+	fprintf(out, "%s =", option->key);
+	print_three(normalize->mean, out);
+	fputs(" /", out);
+	print_three(normalize->deviation, out);
+	fputs("\n", out);
+}
+
+static void allowed_normalize(const struct option *option, FILE *out)
+{
+	(void)option;
+	fputs("three means / three standard deviations above 0, "
+	      "like 0.485 0.456 0.406 / 0.229 0.224 0.225",
+		out);
+}
+
+const struct value_type value_normalize = {
+	"mean / std", false, parse_normalize, print_normalize, allowed_normalize};

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "load/load.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * PIL goes through what stands before the image data and refuses a file whose metadata it
+ * can't make sense of; the libraries pass over them. The same files are refused here.
+ *
+ *   Errors: 0 or -EIO, with the task's message set.
+ */
+
+int metadata_check_jpeg(struct load_task *task, const uint8_t *data, size_t size);
+int metadata_check_png(struct load_task *task, const uint8_t *data, size_t size);

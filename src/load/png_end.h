@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct png_layout {
+	uint32_t width;
+	uint32_t height;
+	unsigned pixel_bits;
+	bool interlaced;
+};
+
+/*
+ * Whether the compressed data of a PNG end properly, and behind one of its rows. PIL
+ * takes that for the end of the image, whatever is missing. data: from the first IDAT on.
+ */
+bool png_ends_behind_row(
+	const struct png_layout *layout, const uint8_t *data, const uint8_t *end);

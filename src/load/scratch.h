@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stddef.h>
+
+/*
+ * Memory for one image: given out piece by piece, taken back all at once. It grows by
+ * blocks while an image needs more than any before it; scratch_reset makes one block of
+ * them, so that the same image again needs no allocation.
+ *
+ *   Owns: its blocks.   Threads: one at a time.
+ */
+
+struct scratch_block;
+
+struct scratch {
+	struct scratch_block *block; /* the newest, from which is given */
+	size_t used;		     /* of it */
+	size_t bytes;		     /* of all blocks */
+};
+
+/* Aligned for any vector instruction; not cleared. NULL: no memory. */
+void *scratch_take(struct scratch *scratch, size_t size);
+/* Takes everything back. Blocks of more than keep bytes are not kept. */
+void scratch_reset(struct scratch *scratch, size_t keep);
+void scratch_free(struct scratch *scratch);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "config/config.h"
+#include "memory_file.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Inis of the daemon and of a job: refused with a message, or taken; the effective
+ * configuration of a job must be read back as the same. */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void count(void *context, const char *message)
+{
+	unsigned *messages = context;
+	ensure(message[0] && !strchr(message, '\n'));
+	++*messages;
+}
+
+static char *printed(const struct job_config *job)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	ensure(out);
+	config_print_job(out, job);
+	ensure(fclose(out) == 0);
+	return text;
+}
+
+static void try_job(const char *text)
+{
+	unsigned messages = 0;
+	struct job_config job, again;
+	int err = config_parse_job("job.ini", text, count, &messages, &job);
+	ensure((err == 0) == (messages == 0));
+	if (err)
+		return;
+	auto_free char *first = printed(&job);
+	ensure(config_parse_job("job.ini", first, count, &messages, &again) == 0);
+	auto_free char *second = printed(&again);
+	ensure(strcmp(first, second) == 0);
+	ensure(preparation_equal(&job.preparation, &again.preparation));
+	config_job_free(&job);
+	config_job_free(&again);
+}
+
+static void try_daemon(const uint8_t *data, size_t size)
+{
+	unsigned messages = 0;
+	struct daemon_config daemon;
+	struct memory_file file;
+	memory_file_open(&file, data, size);
+	int err = config_load_daemon(file.path, count, &messages, &daemon);
+	ensure((err == 0) == (messages == 0));
+	if (!err)
+		config_daemon_free(&daemon);
+	memory_file_close(&file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	auto_free char *text = strndup((const char *)data, size);
+	ensure(text);
+	try_job(text);
+	try_daemon(data, size);
+	return 0;
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""seeds.py jpeg|png|ini|where DIRECTORY: good input for a fuzz program to begin with."""
+
+import glob
+import io
+import os
+import sys
+
+import numpy
+from PIL import Image
+
+TOP = os.path.join(os.path.dirname(__file__), "..", "..")
+COLUMNS = ("id", "path", "class", "label", "bytes", "mtime", "width", "score", "note")
+
+
+def image(mode, width=19, height=13):
+    rng = numpy.random.default_rng(width)
+    small = Image.fromarray(rng.integers(0, 256, (5, 6, 3), dtype=numpy.uint8))
+    return small.resize((width, height), Image.Resampling.BILINEAR).convert(mode)
+
+
+def encode(picture, kind, **options):
+    out = io.BytesIO()
+    picture.save(out, kind, **options)
+    return out.getvalue()
+
+
+def jpeg():
+    for mode in ("L", "RGB", "CMYK"):
+        for progressive in (False, True):
+            yield encode(image(mode), "JPEG", progressive=progressive)
+    for subsampling in (0, 1, 2):
+        yield encode(image("RGB", 33, 35), "JPEG", subsampling=subsampling, quality=30)
+    profile = {"icc_profile": bytes(300), "exif": b"Exif\0\0II*\0\x08\0\0\0\0\0"}
+    yield encode(image("RGB"), "JPEG", **profile)
+
+
+def png():
+    for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I"):
+        picture = image("L" if mode == "I" else mode if mode != "LA" else "RGBA")
+        # not compressed: a changed byte is a changed pixel or filter
+        yield encode(picture.convert(mode), "PNG", compress_level=0)
+        yield encode(picture.convert(mode), "PNG")
+    # Adam7, which PIL does not write: one pixel is one row of the first pass
+    data = bytearray(encode(image("RGB", 1, 1), "PNG", compress_level=0))
+    data[28] = 1
+    yield bytes(data)
+
+
+def ini():
+    for path in sorted(glob.glob(os.path.join(TOP, "config", "*.ini"))):
+        with open(path, "rb") as file:
+            yield file.read()
+    yield b"[job]\nname=a\ndataset=b\nwhere=label<3\n[tensor]\nresize=8x9\ncrop=7\n"
+    yield b"[joaderfs]\ncache=1M\n[dataset a]\npath=/a\nsymlinks=follow\nextensions=*\n"
+
+
+def where():
+    for column in COLUMNS:
+        yield f"{column} < 50 and not {column} is null".encode()
+        yield f"{column} in (1, 'a/1', 0x10) or {column} between 1 and 2e3".encode()
+    yield b"path like 'a/%' escape '\\' or path glob '*[1-3]'"
+    yield b"case label when 1 then id % 2 else length(path) > 3 end"
+    yield b"substr(class, 1, 1) || 'x' = upper(note) collate nocase"
+    yield b"abs(cast(score as integer)) & ~1 << 2 -- comment\n"
+
+
+def main():
+    kinds = {"jpeg": jpeg, "png": png, "ini": ini, "where": where}
+    if len(sys.argv) != 3 or sys.argv[1] not in kinds:
+        sys.exit(__doc__)
+    os.makedirs(sys.argv[2], exist_ok=True)
+    for number, seed in enumerate(kinds[sys.argv[1]]()):
+        with open(os.path.join(sys.argv[2], f"seed-{number:03d}"), "wb") as out:
+            out.write(seed)
+
+
+main()

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+/*
+ * augment: what the augmentation of a sample costs, per step, with the code for this
+ * processor: a tensor of 256x256 as a job gets it at 224x224. One line each,
+ * microseconds, the fastest of many runs.
+ */
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "view/augment.h"
+
+#include <stdio.h>
+
+#define ROUNDS 2000
+
+struct step {
+	const char *name;
+	struct job_config job;
+};
+
+#define RESIZED .augment.random_resized_crop = {224, 224}
+#define CROP .augment.random_crop = {224, 224}
+#define NORMALIZE                                                                        \
+	.augment.normalize = {true, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}}
+
+static const struct step steps[] = {
+	{"random_crop", {CROP}},
+	{"random_crop, hflip", {CROP, .augment.hflip = 1}},
+	{"random_crop, CHW", {CROP, .pixels.axes = AXES_CHW}},
+	{"random_crop, float32", {CROP, .pixels.dtype = DTYPE_FLOAT32}},
+	{"random_crop, normalize, float32",
+		{CROP, NORMALIZE, .pixels.dtype = DTYPE_FLOAT32}},
+	{"random_crop, normalize, float16",
+		{CROP, NORMALIZE, .pixels.dtype = DTYPE_FLOAT16}},
+	{"random_crop, normalize, float32, CHW",
+		{CROP, NORMALIZE, .pixels = {DTYPE_FLOAT32, AXES_CHW}}},
+	{"random_resized_crop", {RESIZED}},
+	{"random_resized_crop, hflip, normalize, float32, CHW",
+		{RESIZED, NORMALIZE, .augment.hflip = 1,
+			.pixels = {DTYPE_FLOAT32, AXES_CHW}}},
+};
+
+static struct tensor *random_tensor(void)
+{
+	struct tensor_shape shape = {256, 256};
+	struct rng rng;
+	struct tensor *tensor = tensor_new(shape, 256 * 256 * 3);
+	rng_seed(&rng, 1);
+	for (uint64_t i = 0; tensor && i < tensor->bytes; i++)
+		tensor->data[i] = (uint8_t)rng_next(&rng);
+	return tensor;
+}
+
+struct times {
+	double fastest;
+	double mean;
+};
+
+/* Microseconds; negative: no memory. */
+static struct times measure(const struct job_config *job, const struct tensor *tensor)
+{
+	struct times times = {.fastest = 1e9};
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		struct tensor *out;
+		uint64_t begin = clock_now_ns();
+		struct augment_plan plan =
+			augment_plan(&job->augment, 1, 0, i, tensor->shape);
+		if (augment_apply(job, &plan, tensor, &out) < 0)
+			return (struct times){-1, -1};
+		double us = (double)(clock_now_ns() - begin) / 1e3;
+		times.mean += us / ROUNDS;
+		if (us < times.fastest)
+			times.fastest = us;
+		free(out);
+	}
+	return times;
+}
+
+int main(void)
+{
+	auto_free struct tensor *tensor = random_tensor();
+	printf("%-52s %8s %8s\n", "us per sample, 256x256 to 224x224", "fastest", "mean");
+	for (size_t i = 0; tensor && i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct times times = measure(&steps[i].job, tensor);
+		printf("%-52s %8.1f %8.1f\n", steps[i].name, times.fastest, times.mean);
+	}
+	return tensor ? EXIT_SUCCESS : EXIT_FAILURE;
+}
