@@ -8,6 +8,7 @@ if ((EUID == 0)) && [[ $others != *6 && -z ${OWN_DEVICES-} ]]; then
 fi
 . "$(dirname "$0")/lib.sh"
 ((EUID == 0)) || skip "runs as root, to become another user"
+[[ -e /etc/mtab ]] || skip "no /etc/mtab here: fusermount3 can't unmount without it"
 if [[ -n ${OWN_DEVICES-} ]]; then
 	mknod -m 666 "$T/fuse" c 10 229 || skip "can't make a device here"
 	mount --bind "$T/fuse" /dev/fuse || skip "can't mount here"
