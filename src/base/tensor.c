@@ -20,12 +20,26 @@ static bool approximates(const struct preparation *preparation)
 	       (preparation->resize_short || preparation->resize_width);
 }
 
+static bool orients(const struct preparation *preparation)
+{
+	return preparation->exif && !preparation->encoded;
+}
+
 bool preparation_equal(const struct preparation *a, const struct preparation *b)
 {
 	return a->encoded == b->encoded && a->resize_short == b->resize_short &&
 	       a->resize_width == b->resize_width &&
 	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
-	       a->crop_height == b->crop_height && approximates(a) == approximates(b);
+	       a->crop_height == b->crop_height && approximates(a) == approximates(b) &&
+	       orients(a) == orients(b);
+}
+
+struct tensor_shape preparation_image(const struct preparation *preparation,
+	struct tensor_shape image, unsigned orientation)
+{
+	if (!orients(preparation) || orientation < 5)
+		return image;
+	return (struct tensor_shape){.height = image.width, .width = image.height};
 }
 
 /* torchvision.transforms.functional._compute_resized_output_size for an int */

@@ -49,9 +49,14 @@ struct preparation {
 	uint32_t crop_width;
 	uint32_t crop_height;
 	bool approximate; /* decoded at a fraction of the size, where a resize follows */
+	bool exif;	  /* turned as its EXIF orientation says, before anything else */
 };
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
+
+/* The size that an image with this EXIF orientation (1 to 8) has for the preparation. */
+struct tensor_shape preparation_image(const struct preparation *preparation,
+	struct tensor_shape image, unsigned orientation);
 
 /* The size after resize, before crop, of an image of the given size. */
 struct tensor_shape preparation_resized(

@@ -16,7 +16,7 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 		"Which samples the job gets, and in which order."},
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
 		"What is done to an image before the job reads it.\n"
-		"Jobs whose resize, crop and accuracy are equal share the prepared "
+		"Jobs whose resize, crop, accuracy and exif are equal share the prepared "
 		"images."},
 	[SECTION_AUGMENT] = {"augment", INI_JOB, false,
 		"What is done anew in each epoch, to the shared image, for this job "
@@ -31,6 +31,7 @@ static const char *const evictions[] = {"refcnt", "lru", "fifo", "random", NULL}
 static const char *const samplers[] = {"dsa", "isa", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
+static const char *const exifs[] = {"ignore", "apply", NULL};
 static const char *const accuracies[] = {"exact", "approx", NULL};
 static const char *const formats[] = {"ppm", "bmp", "png", "npy", "raw", "source", NULL};
 static const char *const dtypes[] = {"uint8", "float32", "float16", NULL};
@@ -149,6 +150,14 @@ const struct option config_options[] = {
 			"approx: a JPEG is decoded at 1/2, 1/4 or 1/8 of its size when "
 			"it "
 			"is to be made that small, which is faster."},
+	{SECTION_TENSOR, "exif", &value_flag, .choices = exifs, .preset = "ignore",
+		JOB(preparation.exif),
+		.help = "Orientation that a camera wrote into the file.\n"
+			"ignore: the pixels as they are stored, as Image.open gives "
+			"them.\n"
+			"apply: turned before resize and crop, as Pillow's "
+			"ImageOps.exif_transpose does it; such a job shares prepared "
+			"images with its like, but no decoding with others."},
 	{SECTION_TENSOR, "format", &value_choice, .choices = formats, .preset = "ppm",
 		JOB(format),
 		.help = "Format of the files.\n"

@@ -59,6 +59,12 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	return dataset->images[id];
 }
 
+uint8_t dataset_orientation(const struct dataset *dataset, sample_id id)
+{
+	ensure(id < dataset->n_ids);
+	return dataset->orientations[id];
+}
+
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);
@@ -79,8 +85,8 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	int err = catalogue_open_read(dataset->file, &connection->db);
 	if (!err && sqlite3_prepare_v2(connection->db,
-			    "SELECT path, bytes, mtime_ns, width, height FROM samples"
-			    " WHERE id = ?",
+			    "SELECT path, bytes, mtime_ns, width, height,"
+			    " exif_orientation FROM samples WHERE id = ?",
 			    -1, &connection->get, NULL) != SQLITE_OK) {
 		err = catalogue_errno(connection->db);
 		log_error("catalogue %s: can't be read: %s", dataset->file,
@@ -148,6 +154,7 @@ static int read_sample(
 	ret->mtime_ns = sqlite3_column_int64(connection->get, 2);
 	ret->image.width = (uint32_t)sqlite3_column_int64(connection->get, 3);
 	ret->image.height = (uint32_t)sqlite3_column_int64(connection->get, 4);
+	ret->orientation = (uint8_t)sqlite3_column_int(connection->get, 5);
 	return 0;
 }
 

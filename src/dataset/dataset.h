@@ -40,6 +40,7 @@ struct dataset_sample {
 	uint64_t bytes;
 	int64_t mtime_ns;
 	struct tensor_shape image; /* from the header; 0x0: not readable */
+	uint8_t orientation;	   /* EXIF's, 1 to 8; 1: as it is */
 };
 
 /* Scans and opens. stop (may be NULL) ends the scan early with -EINTR. Progress goes to
@@ -59,6 +60,7 @@ const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
 /* From memory, no I/O. */
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
+uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
 
 /* -ENOENT for an unknown id. */

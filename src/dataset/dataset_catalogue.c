@@ -30,7 +30,8 @@ int catalogue_errno(sqlite3 *db)
 	}
 }
 
-static const char *const hidden_columns[] = {"mtime_ns", "probed", "gone"};
+static const char *const hidden_columns[] = {
+	"exif_orientation", "mtime_ns", "probed", "gone"};
 static const char *const reserved_columns[] = {"id", "path", "class", "label", "bytes",
 	"mtime", "width", "height", "rowid", "oid", "_rowid_", "file_name"};
 
@@ -109,15 +110,17 @@ static int read_number(sqlite3 *db, const char *sql, sqlite3_int64 *ret)
 	return err < 0 ? err : 0;
 }
 
-static int check_version(sqlite3 *db)
+static int check_version(sqlite3 *db, bool *ret_outdated)
 {
 	sqlite3_int64 application = 0, version = 0;
 	int err = read_number(db, "PRAGMA application_id", &application);
 	if (!err)
 		err = read_number(db, "PRAGMA user_version", &version);
-	if (!err &&
-		(application != CATALOGUE_APPLICATION || version != CATALOGUE_VERSION))
+	if (!err && (application != CATALOGUE_APPLICATION ||
+			    (version != CATALOGUE_VERSION &&
+				    version != CATALOGUE_VERSION_BEFORE)))
 		err = -EILSEQ;
+	*ret_outdated = version == CATALOGUE_VERSION_BEFORE;
 	return err;
 }
 
@@ -179,6 +182,7 @@ static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 		.facts.image.height = (uint32_t)sqlite3_column_int64(statement, 6),
 		.facts.probed = sqlite3_column_int(statement, 7),
 		.gone = sqlite3_column_int(statement, 8),
+		.facts.orientation = (uint8_t)sqlite3_column_int(statement, 9),
 	};
 	if (!row.path)
 		return -ENOMEM;
@@ -203,10 +207,14 @@ static int load_all(sqlite3 *db, const char *sql,
 	return err;
 }
 
+#define SELECT_ROWS(orientation, probed)                                                 \
+	"SELECT id, path, label, bytes, mtime_ns, width, height, " probed                \
+	", gone, " orientation " FROM samples ORDER BY id"
+
 static int load_content(
 	sqlite3 *db, const char *source, struct catalogue *catalogue, bool *ret_ours)
 {
-	int err = check_version(db);
+	int err = check_version(db, &catalogue->outdated);
 	if (!err)
 		err = load_about(db, source, catalogue, ret_ours);
 	if (err || !*ret_ours)
@@ -215,8 +223,8 @@ static int load_content(
 		catalogue);
 	if (!err)
 		err = load_all(db,
-			"SELECT id, path, label, bytes, mtime_ns, width, height, probed,"
-			" gone FROM samples ORDER BY id",
+			catalogue->outdated ? SELECT_ROWS("1", "0")
+					    : SELECT_ROWS("exif_orientation", "probed"),
 			load_row, catalogue);
 	return err;
 }
@@ -235,8 +243,13 @@ int catalogue_load(const char *file, const char *source, struct catalogue *ret)
 	if (err && err != -EILSEQ)
 		log_error("catalogue %s: can't be read: %s", file, strerror(-err));
 	sqlite3_close(db);
-	if (!err && ours)
+	if (!err && ours) {
+		if (ret->outdated)
+			log_info("catalogue %s: of an older version; the headers of all "
+				 "files are read again",
+				file);
 		return 0;
+	}
 	catalogue_free(ret);
 	if (err == -EILSEQ) {
 		log_warn("catalogue %s: damaged, or not a catalogue of this version; it "

@@ -93,6 +93,7 @@ struct facts {
 	uint64_t bytes;
 	int64_t mtime_ns;
 	struct tensor_shape image;
+	uint8_t orientation; /* EXIF's, 1 to 8 */
 	bool probed; /* false: the header could not be read now (permission, I/O error) */
 };
 
@@ -149,7 +150,11 @@ must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
 /* 0: the content was seen ({0, 0}: no JPEG or PNG header); or -errno. */
-must_check int probe_header(const char *path, struct tensor_shape *ret);
+must_check int probe_header(
+	const char *path, struct tensor_shape *ret, uint8_t *ret_orientation);
+
+/* Of EXIF data, which begin with the head of a TIFF file: 1 to 8, 1 also for nonsense. */
+uint8_t exif_orientation(const uint8_t *data, size_t size);
 
 struct row {
 	const char *path; /* relative to the root */
@@ -169,6 +174,7 @@ struct catalogue {
 	size_t classes_capacity;
 	char stamp[64]; /* of metadata.csv: bytes and mtime; "" without one */
 	bool unusable;	/* there is a file, and it is not ours or damaged */
+	bool outdated;	/* of the version before, whose headers are read again */
 	struct arena names;
 };
 
@@ -233,8 +239,9 @@ struct dataset {
 	uint32_t n_ids;
 	uint32_t n_samples;
 	uint64_t total_bytes;
-	uint32_t *labels; /* by id, like the next two */
+	uint32_t *labels; /* by id, like the next three */
 	struct tensor_shape *images;
+	uint8_t *orientations;
 	uint64_t *file_bytes;
 	roaring_bitmap_t *present; /* ids that are not gone */
 	struct lock lock;

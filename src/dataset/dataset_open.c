@@ -142,15 +142,17 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 	size_t n = catalogue->n_rows;
 	dataset->labels = calloc(n + 1, sizeof(*dataset->labels));
 	dataset->images = calloc(n + 1, sizeof(*dataset->images));
+	dataset->orientations = calloc(n + 1, sizeof(*dataset->orientations));
 	dataset->file_bytes = calloc(n + 1, sizeof(*dataset->file_bytes));
 	dataset->present = roaring_bitmap_create();
-	if (!dataset->labels || !dataset->images || !dataset->file_bytes ||
-		!dataset->present)
+	if (!dataset->labels || !dataset->images || !dataset->orientations ||
+		!dataset->file_bytes || !dataset->present)
 		return -ENOMEM;
 	for (size_t id = 0; id < n; id++) {
 		const struct row *row = &catalogue->rows[id];
 		dataset->labels[id] = row->label;
 		dataset->images[id] = row->facts.image;
+		dataset->orientations[id] = row->facts.orientation;
 		dataset->file_bytes[id] = row->facts.bytes;
 		if (row->gone)
 			continue;
@@ -183,7 +185,8 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 	if (!err)
 		err = catalogue_update(scan, &catalogue, &tree, &changed);
 	if (!err)
-		err = save(scan, dataset->file, &catalogue, &tree, changed);
+		err = save(scan, dataset->file, &catalogue, &tree,
+			changed || catalogue.outdated);
 	if (!err)
 		err = copy_classes(&catalogue, dataset);
 	if (!err)
@@ -238,6 +241,7 @@ void dataset_close(struct dataset **dataset)
 	free(old->classes);
 	free(old->labels);
 	free(old->images);
+	free(old->orientations);
 	free(old->file_bytes);
 	if (old->present)
 		roaring_bitmap_free(old->present);

@@ -13,13 +13,15 @@
 #include <zlib.h>
 
 /*
- * Width and height from a file's header. Which codec is asked is decided by content, not
- * by the name. libjpeg reports an error by a call that must not return: it jumps.
+ * Width, height and orientation from a file's header. Which codec is asked is decided by
+ * content, not by the name. libjpeg reports an error by a call that must not return: it
+ * jumps.
  */
 
 /* Signature, and the chunk IHDR with length, name, 13 bytes and checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
+#define PNG_MAX_EXIF ((uint32_t)1 << 20) /* no camera writes more */
 
 struct jpeg_trap {
 	struct jpeg_error_mgr manager; /* first: libjpeg hands back a pointer to it */
@@ -42,7 +44,20 @@ static void jpeg_ignore(j_common_ptr info)
 	(void)info;
 }
 
-static void probe_jpeg(FILE *file, struct tensor_shape *ret)
+/* PIL looks at the first segment that calls itself EXIF only. */
+static uint8_t jpeg_orientation(const struct jpeg_marker_struct *segment)
+{
+	for (; segment; segment = segment->next) {
+		size_t size = segment->data_length;
+		if (size < 5 || memcmp(segment->data, "Exif\0", 5) != 0)
+			continue;
+		bool complete = size >= 6 && segment->data[5] == 0;
+		return complete ? exif_orientation(segment->data + 6, size - 6) : 1;
+	}
+	return 1;
+}
+
+static void probe_jpeg(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	struct jpeg_decompress_struct info;
 	struct jpeg_trap trap;
@@ -54,8 +69,10 @@ static void probe_jpeg(FILE *file, struct tensor_shape *ret)
 	if (setjmp(trap.jump) == 0) {
 		jpeg_create_decompress(&info);
 		jpeg_stdio_src(&info, file);
+		jpeg_save_markers(&info, JPEG_APP0 + 1, 0xffff);
 		jpeg_read_header(&info, TRUE);
 		*ret = (struct tensor_shape){info.image_height, info.image_width};
+		*ret_orientation = jpeg_orientation(info.marker_list);
 	}
 	jpeg_destroy_decompress(&info);
 }
@@ -66,8 +83,33 @@ static uint32_t big_endian(const unsigned char *bytes)
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* The first chunk is enough: what follows decides whether the image can be read. */
-static void probe_png(FILE *file, struct tensor_shape *ret)
+/* The last eXIf before the image data: behind them, where PIL would see one as well, it
+ * is not written, and to look for it would mean to read the file. */
+static uint8_t png_orientation(FILE *file)
+{
+	unsigned char head[8];
+	uint8_t orientation = 1;
+	while (fread(head, 1, sizeof(head), file) == sizeof(head) &&
+		memcmp(head + 4, "IDAT", 4) != 0 && memcmp(head + 4, "IEND", 4) != 0) {
+		uint32_t bytes = big_endian(head), skip = bytes;
+		if (bytes > INT32_MAX)
+			break;
+		if (memcmp(head + 4, "eXIf", 4) == 0 && bytes <= PNG_MAX_EXIF) {
+			auto_free uint8_t *data = malloc(bytes + 1u);
+			if (!data || fread(data, 1, bytes, file) != bytes)
+				break;
+			orientation = exif_orientation(data, bytes);
+			skip = 0;
+		}
+		if (fseek(file, (long)skip + 4, SEEK_CUR) != 0)
+			break;
+	}
+	return orientation;
+}
+
+/* The first chunk is enough for the size: what follows decides whether the image can be
+ * read. */
+static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	unsigned char start[PNG_START];
 	if (fread(start, 1, sizeof(start), file) != sizeof(start) ||
@@ -76,13 +118,16 @@ static void probe_png(FILE *file, struct tensor_shape *ret)
 		return;
 	struct tensor_shape shape = {big_endian(start + 20), big_endian(start + 16)};
 	if (shape.width <= INT32_MAX && shape.height <= INT32_MAX && shape.width &&
-		shape.height)
+		shape.height) {
 		*ret = shape;
+		*ret_orientation = png_orientation(file);
+	}
 }
 
-int probe_header(const char *path, struct tensor_shape *ret)
+int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	*ret = (struct tensor_shape){0, 0};
+	*ret_orientation = 1;
 	/* O_NONBLOCK: it may have become a fifo since it was listed. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -98,8 +143,8 @@ int probe_header(const char *path, struct tensor_shape *ret)
 		return -EIO;
 	rewind(file);
 	if (n >= 2 && magic[0] == 0xff && magic[1] == 0xd8)
-		probe_jpeg(file, ret);
+		probe_jpeg(file, ret, ret_orientation);
 	else if (n == sizeof(magic) && memcmp(magic, PNG_MAGIC, sizeof(magic)) == 0)
-		probe_png(file, ret);
+		probe_png(file, ret, ret_orientation);
 	return ferror(file) ? -EIO : 0;
 }

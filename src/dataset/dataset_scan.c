@@ -112,9 +112,10 @@ static bool examine_file(struct examination *examination, struct found *found,
 	if (old && old->facts.probed && old->facts.bytes == facts->bytes &&
 		old->facts.mtime_ns == facts->mtime_ns) {
 		facts->image = old->facts.image;
+		facts->orientation = old->facts.orientation;
 		facts->probed = true;
 	} else {
-		err = probe_header(path, &facts->image);
+		err = probe_header(path, &facts->image, &facts->orientation);
 		facts->probed = !err;
 		atomic_fetch_add_explicit(
 			&scan->progress.headers, 1, memory_order_relaxed);

@@ -41,7 +41,7 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 {
 	return a->bytes == b->bytes && a->mtime_ns == b->mtime_ns &&
 	       a->image.width == b->image.width && a->image.height == b->image.height &&
-	       a->probed == b->probed;
+	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
 static void update_row(

@@ -74,8 +74,8 @@ static int create_samples(struct writer *writer)
 	fputs("CREATE TABLE samples (id INTEGER PRIMARY KEY, path TEXT NOT NULL,"
 	      " class TEXT NOT NULL, label INTEGER, bytes INTEGER NOT NULL,"
 	      " mtime INTEGER NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL,"
-	      " mtime_ns INTEGER NOT NULL, probed INTEGER NOT NULL,"
-	      " gone INTEGER NOT NULL",
+	      " exif_orientation INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,"
+	      " probed INTEGER NOT NULL, gone INTEGER NOT NULL",
 		out);
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, ", \"%s\" %s", columns[i].name, types[columns[i].type]);
@@ -121,11 +121,11 @@ static int write_row(struct writer *writer, size_t id)
 	int class_length = (int)strcspn(row->path, "/");
 	const sqlite3_int64 numbers[] = {row->label, (sqlite3_int64)facts->bytes,
 		facts->mtime_ns / 1000000000, facts->image.width, facts->image.height,
-		facts->mtime_ns, facts->probed, row->gone};
+		facts->orientation, facts->mtime_ns, facts->probed, row->gone};
 	sqlite3_bind_int64(statement, 1, (sqlite3_int64)id);
 	sqlite3_bind_text(statement, 2, row->path, -1, SQLITE_STATIC);
 	sqlite3_bind_text(statement, 3, row->path, class_length, SQLITE_STATIC);
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 9; i++)
 		sqlite3_bind_int64(statement, 4 + i, numbers[i]);
 	if (row->label == LABEL_NONE)
 		sqlite3_bind_null(statement, 4);
@@ -137,7 +137,8 @@ static int write_rows(struct writer *writer)
 {
 	int err = prepare(writer,
 		"INSERT INTO samples (id, path, class, label, bytes, mtime, width,"
-		" height, mtime_ns, probed, gone) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+		" height, exif_orientation, mtime_ns, probed, gone)"
+		" VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
 		&writer->insert);
 	for (size_t id = 0; !err && id < writer->catalogue->n_rows; id++) {
 		err = write_row(writer, id);

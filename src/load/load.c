@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "load/load_internal.h"
 #include "load/metadata.h"
+#include "load/orient.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ struct load_context {
 	void *codec_states[N_CODECS];
 	struct buffer source; /* the file */
 	struct buffer pixels; /* the decoded image, before resize and crop */
+	struct buffer turned; /* while it is turned */
 	struct resampler *resampler;
 	struct load_usage usage;
 };
@@ -41,30 +43,6 @@ int load_fail(struct load_task *task, int error, const char *format, ...)
 	vsnprintf(task->message, sizeof(task->message), format, args);
 	va_end(args);
 	return error;
-}
-
-int buffer_reserve(struct buffer *buffer, size_t size)
-{
-	if (size <= buffer->size)
-		return 0;
-	buffer_free(buffer);
-	buffer->data = malloc(size);
-	if (!buffer->data)
-		return -ENOMEM;
-	buffer->size = size;
-	return 0;
-}
-
-void buffer_trim(struct buffer *buffer)
-{
-	if (buffer->size > KEEP_BYTES)
-		buffer_free(buffer);
-}
-
-void buffer_free(struct buffer *buffer)
-{
-	free(buffer->data);
-	*buffer = (struct buffer){0};
 }
 
 int load_context_new(struct load_context **ret)
@@ -90,6 +68,7 @@ void load_context_free(struct load_context **context_pointer)
 			codecs[i]->destroy(context->codec_states[i]);
 	buffer_free(&context->source);
 	buffer_free(&context->pixels);
+	buffer_free(&context->turned);
 	resampler_free(&context->resampler);
 	free(context);
 }
@@ -116,7 +95,7 @@ static uint64_t cpu_ns(void)
 static void note_peak(struct load_context *context)
 {
 	size_t bytes = sizeof(*context) + context->source.size + context->pixels.size +
-		       resampler_bytes(context->resampler);
+		       context->turned.size + resampler_bytes(context->resampler);
 	for (size_t i = 0; i < N_CODECS; i++)
 		bytes += codecs[i]->bytes(context->codec_states[i]);
 	if (bytes > context->usage.peak_bytes)
@@ -197,43 +176,6 @@ static int prepare_encoded(struct load_task *task, int fd)
 	return read_bytes(task, fd, task->tensor->data);
 }
 
-/* What PIL might read and we do not. */
-static const struct {
-	const char *name;
-	size_t offset;
-	size_t bytes;
-	const char *magic;
-} unsupported[] = {
-	{"webp", 8, 4, "WEBP"},
-	{"gif", 0, 4, "GIF8"},
-	{"bmp", 0, 2, "BM"},
-	{"tiff", 0, 4, "II*\0"},
-	{"tiff", 0, 4, "MM\0*"},
-	{"heif or avif", 4, 4, "ftyp"},
-	{"jpeg 2000", 4, 4, "jP  "},
-	{"jpeg 2000", 0, 4, "\xff\x4f\xff\x51"},
-	{"jpeg xl", 4, 4, "JXL "},
-	{"jpeg xl", 0, 2, "\xff\x0a"},
-	{"psd", 0, 4, "8BPS"},
-	{"pgm", 0, 2, "P5"},
-	{"ppm", 0, 2, "P6"},
-};
-
-static int fail_unknown(struct load_task *task, const uint8_t *data, size_t size)
-{
-	if (size == 0)
-		return load_fail(task, -EIO, "empty file");
-	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
-		size_t end = unsupported[i].offset + unsupported[i].bytes;
-		if (size >= end &&
-			memcmp(data + unsupported[i].offset, unsupported[i].magic,
-				unsupported[i].bytes) == 0)
-			return load_fail(
-				task, -EIO, "unsupported: %s", unsupported[i].name);
-	}
-	return load_fail(task, -EIO, "not an image");
-}
-
 /* What is done to the open image. */
 struct transform {
 	struct resample_window window;
@@ -262,14 +204,18 @@ static struct transform plan(const struct preparation *preparation,
 	};
 }
 
+static struct image_part whole(struct tensor_shape image)
+{
+	return (struct image_part){
+		.rows.length = image.height, .columns.length = image.width};
+}
+
 /* Begins to decode what the transform needs; its part becomes what is decoded. */
 static int begin(const struct codec *codec, void *state, struct transform *transform)
 {
-	struct tensor_shape image = transform->window.image;
 	if (codec->begin)
 		return codec->begin(state, &transform->part);
-	transform->part = (struct image_part){
-		.rows.length = image.height, .columns.length = image.width};
+	transform->part = whole(transform->window.image);
 	return 0;
 }
 
@@ -336,6 +282,54 @@ static int make_tensor(struct load_context *context, struct load_task *task,
 	return err ? fail_memory(task) : 0;
 }
 
+static bool is_turned(const struct load_task *task)
+{
+	return task->preparation->exif && task->orientation > 1;
+}
+
+/* context->pixels, turned, becomes the tensor. */
+static int turn(struct load_context *context, const struct load_task *task,
+	struct tensor_shape image, const struct transform *transform)
+{
+	struct buffer pixels = context->pixels;
+	if (nothing_to_do(transform)) {
+		orient(image, task->orientation, pixels.data, task->tensor->data);
+		return 0;
+	}
+	if (buffer_reserve(&context->turned, (size_t)image.height * image.width * 3))
+		return -ENOMEM;
+	orient(image, task->orientation, pixels.data, context->turned.data);
+	context->pixels = context->turned;
+	context->turned = pixels;
+	return resize_and_crop(context, transform, task->tensor);
+}
+
+/* As make_tensor, of all pixels, which are turned before anything else. */
+static int make_turned_tensor(struct load_context *context, struct load_task *task,
+	const struct codec *codec, void *state, struct tensor_shape image)
+{
+	struct tensor_shape seen =
+		preparation_image(task->preparation, image, task->orientation);
+	struct transform transform = plan(task->preparation, seen, seen);
+	transform.part = whole(seen);
+	struct image_part part = whole(image);
+	int err = codec->begin ? codec->begin(state, &part) : 0;
+	if (err)
+		return err;
+	task->tensor = tensor_new(transform.shape,
+		(uint64_t)transform.shape.height * transform.shape.width * 3);
+	if (!task->tensor ||
+		buffer_reserve(&context->pixels, (size_t)image.height * image.width * 3))
+		return fail_memory(task);
+	err = codec->read(state, context->pixels.data);
+	if (err)
+		return err;
+	uint64_t begun = cpu_ns();
+	err = turn(context, task, image, &transform);
+	context->usage.resample_ns += cpu_ns() - begun;
+	return err ? fail_memory(task) : 0;
+}
+
 /* The smallest span that has both. */
 static struct crop_axis cover(struct crop_axis a, struct crop_axis b)
 {
@@ -365,7 +359,8 @@ static int make_tensors(struct load_context *context, struct load_task *task,
 	struct transform all = plan(task->preparation, image, image);
 	for (struct load_task *also = task->also; also; also = also->also) {
 		struct transform one = plan(also->preparation, image, image);
-		ensure(!also->preparation->encoded && !also->preparation->approximate);
+		ensure(!also->preparation->encoded && !also->preparation->approximate &&
+			!also->preparation->exif);
 		all.part.rows = cover(all.part.rows, one.part.rows);
 		all.part.columns = cover(all.part.columns, one.part.columns);
 	}
@@ -412,7 +407,7 @@ static int decode(struct load_context *context, struct load_task *task)
 			memcmp(data, codecs[i]->magic, codecs[i]->magic_bytes) != 0))
 		i++;
 	if (i == N_CODECS)
-		return fail_unknown(task, data, size);
+		return load_fail_unknown(task, data, size);
 	int err = check_fault(task, "load.decode");
 	if (err)
 		return err;
@@ -424,8 +419,10 @@ static int decode(struct load_context *context, struct load_task *task)
 	if (!err)
 		err = check_image(task, image);
 	if (!err)
-		err = (task->also ? make_tensors : make_tensor)(
-			context, task, codecs[i], state, image);
+		err = (is_turned(task) ? make_turned_tensor
+			: task->also
+				? make_tensors
+				: make_tensor)(context, task, codecs[i], state, image);
 	note_peak(context);
 	codecs[i]->close(state);
 	return err;
@@ -484,6 +481,7 @@ void load_prepare(struct load_context *context, struct load_task *task)
 		finish(one, task);
 	buffer_trim(&context->source);
 	buffer_trim(&context->pixels);
+	buffer_trim(&context->turned);
 	stats_add(task->status ? STAT_DECODE_ERRORS : STAT_DECODES, 1);
 	stats_add(STAT_DECODE_NS, clock_now_ns() - begin);
 }

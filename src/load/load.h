@@ -28,13 +28,14 @@ struct load_task {
 	const char *path;
 	uint64_t expected_bytes;   /* of the file, by the catalogue */
 	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
-	struct tensor_shape expected_image;
-	uint64_t max_pixels; /* larger ones are refused; 0: LOAD_MAX_PIXELS */
+	struct tensor_shape expected_image; /* as in the file */
+	unsigned orientation; /* EXIF's; 0 or 1: as it is. For preparations with exif. */
+	uint64_t max_pixels;  /* larger ones are refused; 0: LOAD_MAX_PIXELS */
 	const struct preparation *preparation;
 	void *owner; /* the caller's */
 	/* The same file prepared in another way as well, from one read and one decode: of
-	 * it only preparation and owner are looked at. Of several none may be encoded or
-	 * approximate. */
+	 * it only preparation and owner are looked at. Of several none may be encoded,
+	 * approximate or exif. */
 	struct load_task *also;
 	/* out */
 	int status;
@@ -64,10 +65,10 @@ struct load_usage load_context_usage(const struct load_context *context);
 
 /*
  * Reads and prepares one sample, and `also`, in the calling thread. Output: RGB8 as PIL's
- * convert('RGB') gives it, then resize (Pillow's antialiased bilinear), then centre crop;
- * or the file's bytes for `encoded`. Faults: load.read, load.decode.
- * -EIO: unreadable, truncated, corrupt, not an image, unsupported; -ESTALE: changed since
- * the scan; -ENOENT: gone; -ENOMEM.
+ * convert('RGB') gives it, turned if asked for, then resize (Pillow's antialiased
+ * bilinear), then centre crop; or the file's bytes for `encoded`. Faults: load.read,
+ * load.decode. -EIO: unreadable, truncated, corrupt, not an image, unsupported; -ESTALE:
+ * changed since the scan; -ENOENT: gone; -ENOMEM.
  */
 void load_prepare(struct load_context *context, struct load_task *task);
 

@@ -28,6 +28,9 @@ void buffer_free(struct buffer *buffer);
 int load_fail(struct load_task *task, int error, const char *format, ...)
 	printf_like(3, 4);
 
+/* The error for a file that no codec knows, with what it seems to be. */
+int load_fail_unknown(struct load_task *task, const uint8_t *data, size_t size);
+
 /* How much of a file PIL gives its decoders at once: where a damaged file ends to make
  * sense can depend on it. */
 #define CODEC_READ_SIZE 65536

@@ -124,8 +124,11 @@ static bool find_largest(uint32_t id, void *context)
 {
 	struct sched_job *job = context;
 	const struct dataset *dataset = job->source->dataset;
-	uint64_t bytes = preparation_bytes(&job->config.preparation,
-		dataset_image_shape(dataset, id), dataset_file_bytes(dataset, id));
+	const struct preparation *preparation = &job->config.preparation;
+	struct tensor_shape image = preparation_image(preparation,
+		dataset_image_shape(dataset, id), dataset_orientation(dataset, id));
+	uint64_t bytes =
+		preparation_bytes(preparation, image, dataset_file_bytes(dataset, id));
 	if (bytes > job->largest_bytes)
 		job->largest_bytes = bytes;
 	return true;

@@ -194,7 +194,9 @@ static uint64_t bytes_to_reserve(const struct use *use)
 		return 0;
 	if (!encoded && (image.width == 0 || image.height == 0))
 		return 0;
-	return preparation_bytes(&space->preparation, image,
+	return preparation_bytes(&space->preparation,
+		preparation_image(&space->preparation, image,
+			dataset_orientation(space->source->dataset, sample)),
 		dataset_file_bytes(space->source->dataset, sample));
 }
 
@@ -239,7 +241,8 @@ static int reserve_locked(struct use *use, bool force)
 
 static bool can_share_decode(const struct space *space)
 {
-	return !space->preparation.encoded && !space->preparation.approximate;
+	const struct preparation *preparation = &space->preparation;
+	return !preparation->encoded && !preparation->approximate && !preparation->exif;
 }
 
 /* Who wants the same sample prepared in another way gets it from the same decode. */
@@ -308,6 +311,7 @@ static bool fill_task(const struct sched *sched, struct use *use)
 	use->task.expected_bytes = use->sample.bytes;
 	use->task.expected_mtime_ns = use->sample.mtime_ns;
 	use->task.expected_image = use->sample.image;
+	use->task.orientation = use->sample.orientation;
 	return true;
 }
 

@@ -50,8 +50,10 @@ static uint64_t image_bytes(
 uint64_t flat_file_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {
-	return image_bytes(config, dataset_image_shape(dataset, sample),
-		dataset_file_bytes(dataset, sample));
+	struct tensor_shape image = preparation_image(&config->preparation,
+		dataset_image_shape(dataset, sample),
+		dataset_orientation(dataset, sample));
+	return image_bytes(config, image, dataset_file_bytes(dataset, sample));
 }
 
 bool flat_file_bytes_fixed(const struct job_config *config, uint64_t *ret)

@@ -3,10 +3,11 @@
 
 /*
  * Prepares files as the daemon does, for tests/clients/exact. Reads lines
- * "RESIZE CROP FORMAT FILE": RESIZE is none, N or WxH, CROP is none or WxH, FORMAT one of
- * a job's. Answers each with a line "WIDTH HEIGHT BYTES MESSAGE" and, behind it, so many
- * bytes of the file that a job would read; 0 0 0 when it was refused. What a scan finds
- * in the file's header is taken for what the catalogue says.
+ * "RESIZE CROP EXIF FORMAT FILE": RESIZE is none, N or WxH, CROP is none or WxH, EXIF
+ * ignore or apply, FORMAT one of a job's. Answers each with a line "WIDTH HEIGHT BYTES
+ * MESSAGE" and, behind it, so many bytes of the file that a job would read; 0 0 0 when it
+ * was refused. What a scan finds in the file's header is taken for what the catalogue
+ * says.
  */
 
 #include "dataset/dataset_internal.h"
@@ -19,6 +20,7 @@
 struct request {
 	char resize[24];
 	char crop[24];
+	char exif[8];
 	char format[8];
 	char path[4000];
 };
@@ -30,7 +32,7 @@ static bool parse_size(const char *text, uint32_t *ret_width, uint32_t *ret_heig
 
 static bool parse_preparation(const struct request *request, struct preparation *ret)
 {
-	*ret = (struct preparation){0};
+	*ret = (struct preparation){.exif = strcmp(request->exif, "apply") == 0};
 	if (strcmp(request->resize, "none") != 0 &&
 		!parse_size(request->resize, &ret->resize_width, &ret->resize_height)) {
 		ret->resize_width = 0;
@@ -53,8 +55,11 @@ static bool describe(const char *path, struct load_task *task)
 {
 	struct stat st;
 	task->path = path;
-	if (stat(path, &st) != 0 || probe_header(path, &task->expected_image) != 0)
+	uint8_t orientation;
+	if (stat(path, &st) != 0 ||
+		probe_header(path, &task->expected_image, &orientation) != 0)
 		return false;
+	task->orientation = orientation;
 	task->expected_bytes = (uint64_t)st.st_size;
 	task->expected_mtime_ns =
 		(int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
@@ -104,8 +109,8 @@ int main(void)
 	if (load_context_new(&context) != 0)
 		return 1;
 	bool ok = true;
-	while (ok && scanf(" %23s %23s %7s %3999[^\n]", request.resize, request.crop,
-			     request.format, request.path) == 4)
+	while (ok && scanf(" %23s %23s %7s %7s %3999[^\n]", request.resize, request.crop,
+			     request.exif, request.format, request.path) == 5)
 		ok = answer(context, &request);
 	load_context_free(&context);
 	return ok ? 0 : 1;

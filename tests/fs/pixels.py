@@ -2,14 +2,14 @@
 # Copyright (c) 2026 The joaderfs authors
 """pixels.py JOB_DIR DATASET [RESIZE [CROP]]: compares every file of epoch-0000 with what PIL
 makes of the source file that the order names, to the bit. By the file's ending: images
-with PIL and OpenCV, npy with numpy, raw as bytes, jpg as the file itself."""
+with PIL and OpenCV, npy with numpy, raw as bytes, jpg as the file itself. EXIF=apply in the environment: the source is turned."""
 
 import importlib.util
 import os
 import sys
 
 import numpy
-from PIL import Image
+from PIL import Image, ImageOps
 
 sys.dont_write_bytecode = True  # nothing beside the sources
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -59,7 +59,10 @@ def main():
     wrong = 0
     for position, _, label, _, path in rows:
         source = os.path.join(dataset, path)
-        image = Image.open(source).convert("RGB")
+        image = Image.open(source)
+        if os.environ.get("EXIF") == "apply":
+            image = ImageOps.exif_transpose(image)
+        image = image.convert("RGB")
         expected = numpy.asarray(reader.transform(image, resize, crop))
         name = files[int(position)]
         with open(os.path.join(epoch, name.rpartition(".")[0] + ".cls"), encoding="ascii") as file:

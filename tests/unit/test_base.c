@@ -377,6 +377,22 @@ Test(base_tensor, preparations_are_equal_when_every_part_is)
 	cr_assert_not(preparation_equal(&a, &b));
 	a.resize_short = b.resize_short = 0; /* nothing to be less accurate in */
 	cr_assert(preparation_equal(&a, &b));
-	a.encoded = true;
+	a.exif = true;
 	cr_assert_not(preparation_equal(&a, &b));
+	a.encoded = b.encoded = true; /* the file as it is */
+	cr_assert(preparation_equal(&a, &b));
+	b.encoded = b.exif = false;
+	cr_assert_not(preparation_equal(&a, &b));
+}
+
+Test(base_tensor, an_orientation_of_5_and_more_exchanges_the_sides)
+{
+	struct tensor_shape image = {.height = 3, .width = 4};
+	struct preparation ignoring = {0}, turning = {.exif = true};
+	for (unsigned orientation = 1; orientation <= 8; orientation++) {
+		bool turned = orientation >= 5;
+		expect_shape(preparation_image(&ignoring, image, orientation), 4, 3);
+		expect_shape(preparation_image(&turning, image, orientation),
+			turned ? 3 : 4, turned ? 4 : 3);
+	}
 }

@@ -49,7 +49,7 @@ Test(config, every_key_of_a_job)
 		"[job]\nname = R-1.x_y\ndataset = b\nepochs = 16383\n"
 		"order = sequential\nwhere = label < 50 and class = 'a=b;c'\nidle = 1h\n"
 		"[tensor]\nresize = 256\ncrop = 224x192\nformat = npy\n"
-		"accuracy = approx\n"
+		"accuracy = approx\nexif = apply\n"
 		"[view]\nlayout = flat\nsize = exact\nextension = NPY2\nlookahead = 1\n",
 		&job);
 	cr_assert_str_eq(job.name, "R-1.x_y");
@@ -60,7 +60,8 @@ Test(config, every_key_of_a_job)
 	struct preparation p = {.resize_short = 256,
 		.crop_width = 224,
 		.crop_height = 192,
-		.approximate = true};
+		.approximate = true,
+		.exif = true};
 	cr_assert(preparation_equal(&job.preparation, &p));
 	cr_assert_eq(job.format, FORMAT_NPY);
 	cr_assert_eq(job.size, SIZE_EXACT);
@@ -370,7 +371,8 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 	cr_assert_str_eq(text,
 		"[job]\nname = a\ndataset = b\nepochs = 100\norder = shuffled\n"
 		"idle = 600\n"
-		"[tensor]\nresize = 16x9\ncrop = 8x8\naccuracy = exact\nformat = ppm\n"
+		"[tensor]\nresize = 16x9\ncrop = 8x8\naccuracy = exact\nexif = "
+		"ignore\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
 		"[augment]\nhflip = 0\nseed = 0\n"
 		"[view]\nlayout = flat\nsize = padded\nextension = ppm\n"

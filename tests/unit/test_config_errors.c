@@ -277,10 +277,11 @@ Test(config_errors, keys_that_contradict_each_other)
 Test(config_errors, augmentation_that_contradicts)
 {
 	expect_wrong_job(JOB "[tensor]\nformat = source\ndtype = uint8\naxes = CHW\n"
-			     "[augment]\nhflip = 0.5\n" NORMALIZE,
+			     "exif = apply\n[augment]\nhflip = 0.5\n" NORMALIZE,
+		"job.ini:8:[tensor]:exif: found \"exif\", " WITH_SOURCE
 		"job.ini:7:[tensor]:axes: found \"axes\", " WITH_SOURCE
-		"job.ini:9:[augment]:hflip: found \"hflip\", " WITH_SOURCE
-		"job.ini:10:[augment]:normalize: found \"normalize\", " WITH_SOURCE);
+		"job.ini:10:[augment]:hflip: found \"hflip\", " WITH_SOURCE
+		"job.ini:11:[augment]:normalize: found \"normalize\", " WITH_SOURCE);
 	expect_wrong_job(JOB "[tensor]\nformat = png\ndtype = float16\naxes = CHW\n",
 		"job.ini:6:[tensor]:dtype: found \"dtype\", " ARRAYS
 		"job.ini:7:[tensor]:axes: found \"axes\", " ARRAYS);

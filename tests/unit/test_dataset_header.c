@@ -8,7 +8,8 @@ static void expect_shape(
 	const struct place *place, const char *relative, uint32_t width, uint32_t height)
 {
 	struct tensor_shape shape;
-	cr_assert_eq(probe_header(place_path(place, relative), &shape), 0);
+	uint8_t orientation;
+	cr_assert_eq(probe_header(place_path(place, relative), &shape, &orientation), 0);
 	cr_assert_eq(shape.width, width, "%s: %u", relative, shape.width);
 	cr_assert_eq(shape.height, height, "%s: %u", relative, shape.height);
 }
@@ -75,8 +76,10 @@ Test(dataset_header, what_is_no_image_has_no_size)
 	for (int i = 0; i < 8; i++)
 		expect_shape(&place, names[i], 0, 0);
 	struct tensor_shape shape;
-	cr_assert_eq(probe_header(place_path(&place, "a/none"), &shape), -ENOENT);
-	cr_assert_eq(probe_header(place.root, &shape), -EIO, "a directory");
+	uint8_t orientation;
+	cr_assert_eq(probe_header(place_path(&place, "a/none"), &shape, &orientation),
+		-ENOENT);
+	cr_assert_eq(probe_header(place.root, &shape, &orientation), -EIO, "a directory");
 	place_end(&place);
 }
 

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# With exif = apply files have the size and the pixels that PIL's exif_transpose gives, as
+# do those of a job that crops; a job that ignores it shares nothing with them.
+. "$(dirname "$0")/lib.sh"
+dataset 2 16
+"$PYTHON" - "$D" <<'END'
+import glob, sys
+from PIL import Image
+
+for i, path in enumerate(sorted(glob.glob(sys.argv[1] + "/*/*.jpg"))):
+    exif = Image.Exif()
+    exif[0x112] = i % 9
+    Image.open(path).save(path, quality=90, exif=exif)
+END
+job whole tensor.exif=apply
+job cropped tensor.exif=apply tensor.resize=40 tensor.crop=32
+job again tensor.exif=apply tensor.resize=40 tensor.crop=32
+job ignoring tensor.resize=40 tensor.crop=32
+start
+
+for file in "$(epoch whole)"/*.ppm; do
+	before=$(stat -c %s "$file")
+	equal "bytes of $file" "$(wc -c <"$file")" "$before"
+done
+export EXIF=apply
+pixels whole
+pixels cropped 40 32
+pixels again 40 32
+EXIF=ignore
+pixels ignoring 40 32
+equal "prepared" "$(counter decodes)" $((3 * 32))
