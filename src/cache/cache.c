@@ -80,6 +80,12 @@ static void count_dying(struct cache *cache, struct entry *entry)
 	TAILQ_INSERT_TAIL(&cache->dying, entry, link);
 }
 
+static void tell_gone(struct cache *cache, struct cache_space *space, sample_id id)
+{
+	if (cache->gone)
+		cache->gone(cache->gone_context, space, id);
+}
+
 /* ready -> dying */
 static void die(struct cache *cache, struct entry *entry)
 {
@@ -87,6 +93,7 @@ static void die(struct cache *cache, struct entry *entry)
 	forbid_eviction(cache, entry);
 	if (cache->ops->forget)
 		cache->ops->forget(cache, entry);
+	tell_gone(cache, entry->space, entry->id);
 	remove_entry(entry);
 	count_dying(cache, entry);
 }
@@ -155,6 +162,7 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	entry->state = CACHE_ABSENT;
 	entry->bytes = 0;
 	remove_if_unused(entry);
+	tell_gone(cache, space, id);
 }
 
 /* The pins stay with the absent entry; a shell of it takes the tensor to its end. */
@@ -176,6 +184,7 @@ void cache_force_out(struct cache_space *space, sample_id id)
 	entry->state = CACHE_ABSENT;
 	entry->bytes = 0;
 	entry->tensor = NULL;
+	tell_gone(cache, space, id);
 }
 
 struct tensor *cache_reap(struct cache *cache)
@@ -342,6 +351,12 @@ int cache_new(
 	}
 	*ret = cache;
 	return 0;
+}
+
+void cache_on_gone(struct cache *cache, cache_gone *gone, void *context)
+{
+	cache->gone = gone;
+	cache->gone_context = context;
 }
 
 static void space_discard(struct cache_space *space)

@@ -45,6 +45,13 @@ must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_
 	struct cache **ret);
 void cache_free(struct cache **cache); /* frees what is left */
 
+/*
+ * Called when a sample that was loading or ready no longer is: evicted, abandoned, forced
+ * out, or its space is freed. From within the call that caused it; it may not call back.
+ */
+typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
+void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
+
 /* ids are below n_ids. */
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);

@@ -67,6 +67,8 @@ struct cache {
 	struct evict evict;
 	LIST_HEAD(, cache_space) spaces;
 	struct entry_list dying;
+	cache_gone *gone; /* may be NULL */
+	void *gone_context;
 
 	uint64_t live_bytes; /* loading and ready; never above capacity unless forced */
 	uint64_t dying_bytes;

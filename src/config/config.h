@@ -24,7 +24,7 @@
  */
 
 enum eviction_policy { EVICTION_REFCNT, EVICTION_LRU, EVICTION_FIFO, EVICTION_RANDOM };
-enum sampler_kind { SAMPLER_DSA, SAMPLER_ISA, SAMPLER_SEQUENTIAL };
+enum sampler_kind { SAMPLER_DSA, SAMPLER_ISA, SAMPLER_EXCHANGE, SAMPLER_SEQUENTIAL };
 enum job_order { ORDER_SHUFFLED, ORDER_SEQUENTIAL };
 enum sample_format {
 	FORMAT_PPM,
@@ -37,7 +37,8 @@ enum sample_format {
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 enum view_size { SIZE_PADDED, SIZE_EXACT };
-enum view_layout { LAYOUT_FLAT };
+enum view_layout { LAYOUT_FLAT, LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_TAR, LAYOUT_BATCH };
+enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
 struct dataset_config {
 	char *name;
@@ -50,7 +51,7 @@ struct daemon_config {
 	char *file; /* the ini, for messages */
 	uint64_t cache_bytes;
 	enum eviction_policy eviction;
-	enum sampler_kind sampler; /* dsa or isa */
+	enum sampler_kind sampler; /* dsa, isa or exchange */
 	unsigned workers;	   /* threads; "auto" is resolved to the online CPUs */
 	uint64_t max_pixels;	   /* larger images are refused */
 	uint64_t seed;		   /* 0: fresh each start */
@@ -102,6 +103,12 @@ struct job_config {
 	enum view_size size;
 	char *extension;    /* of the files, without the dot */
 	uint32_t lookahead; /* samples */
+	uint32_t shard; /* positions per directory (flat) or file (tar); 0: not sharded */
+	uint32_t batch; /* samples per file (batch) */
+	bool drop_last; /* batch, tar: no short last file */
+	bool json;	/* a .json beside each sample */
+	char *path;	/* below data/, or NULL */
+	enum view_io io;
 };
 
 /* Gets each message, one line, without a newline. */

@@ -28,7 +28,7 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 };
 
 static const char *const evictions[] = {"refcnt", "lru", "fifo", "random", NULL};
-static const char *const samplers[] = {"dsa", "isa", NULL};
+static const char *const samplers[] = {"dsa", "isa", "exchange", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
 static const char *const exifs[] = {"ignore", "apply", NULL};
@@ -36,8 +36,10 @@ static const char *const accuracies[] = {"exact", "approx", NULL};
 static const char *const formats[] = {"ppm", "bmp", "png", "npy", "raw", "source", NULL};
 static const char *const dtypes[] = {"uint8", "float32", "float16", NULL};
 static const char *const axes[] = {"HWC", "CHW", NULL};
-static const char *const layouts[] = {"flat", NULL};
+static const char *const layouts[] = {"flat", "classes", "mirror", "tar", "batch", NULL};
 static const char *const sizes[] = {"padded", "exact", NULL};
+static const char *const ios[] = {"auto", "direct", "cached", NULL};
+static const char *const no_yes[] = {"no", "yes", NULL};
 
 #define DAEMON(field) .offset = offsetof(struct daemon_config, field)
 #define DATASET(field) .offset = offsetof(struct dataset_config, field)
@@ -68,7 +70,12 @@ const struct option config_options[] = {
 			"often as their orders stay uniformly random, so that a sample "
 			"is "
 			"prepared once for many.\n"
-			"isa: each job draws on its own, as it would without joaderfs."},
+			"isa: each job draws on its own, as it would without joaderfs.\n"
+			"exchange: each job draws on its own, but what is not in the "
+			"cache is exchanged for something that is, which no other job "
+			"could tell apart; it shares more than dsa with a far smaller "
+			"cache, and a job's consecutive epochs are no longer "
+			"independent."},
 	{SECTION_JOADERFS, "workers", &value_workers, .min = 1, .max = 1024,
 		.preset = "auto", DAEMON(workers),
 		.help = "Threads that read and prepare images.\n"
@@ -212,7 +219,40 @@ const struct option config_options[] = {
 
 	{SECTION_VIEW, "layout", &value_choice, .choices = layouts, .preset = "flat",
 		JOB(layout),
-		.help = "flat: 00000000.ppm with its label in 00000000.cls, and so on."},
+		.help = "flat: 00000000.ppm with its label in 00000000.cls, and so on; "
+			"for scripts that read files in order.\n"
+			"classes: CLASS/00000000.ppm, as many in each class as it has "
+			"samples; for torchvision's ImageFolder and its like, with the "
+			"script's own shuffling.\n"
+			"mirror: CLASS/NAME.ppm, NAME being that of the source file: "
+			"nothing is sampled, only decoding is shared.\n"
+			"tar: shard-000000.tar, and so on, for WebDataset.\n"
+			"batch: batch-000000.npy of several samples with their labels in "
+			"batch-000000.labels.npy, and so on."},
+	{SECTION_VIEW, "shard", &value_u32, .min = 1, .max = 10000000, JOB(shard),
+		.preset_help = "flat: not divided; tar: 1000",
+		.help = "Samples in each directory of flat (000/00000000.ppm) or in each "
+			"file of tar."},
+	{SECTION_VIEW, "batch", &value_u32, .min = 1, .max = 65536, .preset = "64",
+		JOB(batch), .help = "Samples in each file of batch."},
+	{SECTION_VIEW, "drop_last", &value_flag, .choices = no_yes, .preset = "no",
+		JOB(drop_last),
+		.help = "Whether the last file of batch or tar is left out when it would "
+			"be shorter than the others."},
+	{SECTION_VIEW, "json", &value_flag, .choices = no_yes, .preset = "no", JOB(json),
+		.help = "Whether each sample has a .json beside it (flat, tar) with its "
+			"label, class, source path and the columns of metadata.csv."},
+	{SECTION_VIEW, "path", &value_text, .min = 1, .max = 255, JOB(path),
+		.preset_help = "none",
+		.help = "A path below data/ that leads to the job's running epoch, for "
+			"instance resnet18/train: a script that looks for train and val "
+			"in one directory is given data/resnet18."},
+	{SECTION_VIEW, "io", &value_choice, .choices = ios, .preset = "auto", JOB(io),
+		.help = "How reads go through the kernel.\n"
+			"direct: past its page cache, the cheapest; files cannot be "
+			"mapped shared, as np.memmap does.\n"
+			"cached: through its page cache; files can be mapped.\n"
+			"auto: cached for batch, else direct."},
 	{SECTION_VIEW, "size", &value_choice, .choices = sizes, .preset = "padded",
 		JOB(size),
 		.help = "Size of the files when that of the images varies.\n"

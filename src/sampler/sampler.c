@@ -135,7 +135,21 @@ static int without_runs(struct vertex *set)
 	return 0;
 }
 
-int sampler_insert(struct sampler *sampler, stream_id id, roaring_bitmap_t *remaining)
+int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
+	const roaring_bitmap_t *selection)
+{
+	return sampler->ops->join ? sampler->ops->join(sampler, job, space, selection)
+				  : 0;
+}
+
+void sampler_leave(struct sampler *sampler, job_id job)
+{
+	if (sampler->ops->leave)
+		sampler->ops->leave(sampler, job);
+}
+
+int sampler_insert(
+	struct sampler *sampler, stream_id id, job_id job, roaring_bitmap_t *remaining)
 {
 	size_t at = find(sampler, id);
 	int error = known(sampler, at, id) ? -EEXIST : 0;
@@ -145,6 +159,7 @@ int sampler_insert(struct sampler *sampler, stream_id id, roaring_bitmap_t *rema
 		return error ? error : -ENOMEM;
 	}
 	stream->id = id;
+	stream->job = job;
 	stream->remaining = (uint32_t)roaring_bitmap_get_cardinality(remaining);
 	stream->own = (struct vertex){remaining, stream->remaining};
 	error = without_runs(&stream->own);
@@ -194,6 +209,24 @@ void sampler_draw(struct sampler *sampler, const stream_id *ids, size_t n, sampl
 		sampler->ops->draw(sampler, m);
 	for (size_t i = 0; i < m; i++)
 		sampler->round[i]->ret = NULL;
+}
+
+sample_id sampler_draw_within(struct sampler *sampler, stream_id id, uint32_t label)
+{
+	ensure(sampler->ops->draw_within);
+	return sampler->ops->draw_within(sampler, get(sampler, id), label);
+}
+
+void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample)
+{
+	if (sampler->ops->resident)
+		sampler->ops->resident(sampler, space, sample);
+}
+
+void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample)
+{
+	if (sampler->ops->evicted)
+		sampler->ops->evicted(sampler, space, sample);
 }
 
 uint32_t sampler_remaining(const struct sampler *sampler, stream_id id)

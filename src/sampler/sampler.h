@@ -16,24 +16,45 @@
  * no I/O: the same seed and the same events give the same decisions.
  *
  * Each stream is given every id of its set once, in an order that by itself is uniformly
- * random (dsa, isa) or ascending (sequential). dsa: JOADER (NeurIPS 2022), Algorithm 1
- * and 2 with the dependent sampling tree of section 4; isa: each stream by itself.
+ * random (dsa, isa, exchange) or ascending (sequential). dsa: JOADER (NeurIPS 2022),
+ * Algorithm 1 and 2; isa: each stream by itself; exchange: each stream by itself, but a
+ * sample that is not in the cache is exchanged for one that is, among samples that the
+ * same jobs have (their membership class, and their label if labels are given).
  *
- *   Flow: sched inserts a stream when an epoch starts, draws rounds, removes the stream.
+ *   Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn,
+ *         the stream is removed; the job leaves. Residency is reported as it changes.
  *   Owns: the sets handed to sampler_insert.
  *   Threads: caller serialises.
- *   Errors: -ENOMEM, -EEXIST from insert; the rest can't fail; an unknown stream is a
- * bug.
+ *   Errors: -ENOMEM, -EEXIST from join and insert; the rest can't fail; an unknown stream
+ *         or job is a bug.
  */
 
 struct sampler;
 
 must_check int sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret);
+/*
+ * An exchange sampler that exchanges only within a label: labels[id] for ids below n_ids,
+ * copied. It serves sampler_draw_within too.
+ */
+must_check int sampler_new_labelled(
+	uint64_t seed, const uint32_t *labels, uint32_t n_ids, struct sampler **ret);
 void sampler_free(struct sampler **sampler);
 
-/* Takes over `remaining` (R_j: what the stream has not been given), also on failure. */
-must_check int sampler_insert(
-	struct sampler *sampler, stream_id stream, roaring_bitmap_t *remaining);
+/*
+ * A job comes: selection (D_j, copied as far as it is needed) decides about membership
+ * classes; space tells whose residency counts for it: jobs of equal preparation have the
+ * same. Engines without membership classes ignore it.
+ */
+must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
+	const roaring_bitmap_t *selection);
+void sampler_leave(struct sampler *sampler, job_id job); /* it has no stream any more */
+
+/*
+ * A stream of a job that has joined. Takes over `remaining` (R_j: what the stream has not
+ * been given; a subset of D_j), also on failure.
+ */
+must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
+	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
 
 /*
@@ -43,6 +64,18 @@ void sampler_remove(struct sampler *sampler, stream_id stream);
  */
 void sampler_draw(
 	struct sampler *sampler, const stream_id *streams, size_t n, sample_id *ret);
+
+/* One draw among what remains with this label; SAMPLE_NONE: nothing does. Labelled only.
+ */
+sample_id sampler_draw_within(struct sampler *sampler, stream_id stream, uint32_t label);
+
+/*
+ * Residency, for exchange: the sample is in the space's cache or on its way there, and no
+ * longer is. What a draw gives is resident from then on without being reported; if it
+ * never gets into the cache, sampler_evicted says so. Repeating either is no mistake.
+ */
+void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample);
+void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);
 
 uint32_t sampler_remaining(const struct sampler *sampler, stream_id stream); /* |R_j| */
 bool sampler_contains(const struct sampler *sampler, stream_id stream, sample_id sample);

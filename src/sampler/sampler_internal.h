@@ -14,6 +14,7 @@ struct vertex {
 
 struct stream {
 	stream_id id;
+	job_id job;
 	uint32_t remaining;   /* |R| */
 	struct vertex own;    /* R; dsa: its leaf */
 	struct vertex shared; /* dsa: the vertex of the suffix that starts here */
@@ -36,6 +37,7 @@ struct sampler {
 	size_t n;
 	size_t capacity; /* of all arrays, also the tree's */
 	struct tree tree;
+	struct exchange *exchange; /* exchange's own; NULL otherwise */
 };
 
 /*
@@ -52,6 +54,14 @@ struct sampler_ops {
 	roaring_bitmap_t *(*copy)(
 		const struct sampler *sampler, const struct stream *stream);
 	void (*validate)(const struct sampler *sampler);
+	/* For engines with membership classes; NULL: they do not matter. */
+	int (*join)(struct sampler *sampler, job_id job, uint32_t space,
+		const roaring_bitmap_t *selection);
+	void (*leave)(struct sampler *sampler, job_id job);
+	sample_id (*draw_within)(
+		struct sampler *sampler, struct stream *stream, uint32_t label);
+	void (*resident)(struct sampler *sampler, uint32_t space, sample_id sample);
+	void (*evicted)(struct sampler *sampler, uint32_t space, sample_id sample);
 };
 
 extern const struct sampler_ops sampler_dsa;

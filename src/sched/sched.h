@@ -67,6 +67,13 @@ struct dataset *sched_job_dataset(const struct sched_job *job);
 uint32_t sched_job_samples(const struct sched_job *job); /* positions per epoch */
 const roaring_bitmap_t *sched_job_selection(const struct sched_job *job); /* D_j */
 
+/*
+ * layout = classes: the positions of one label are contiguous, those of label l are
+ * [begin(l), begin(l + 1)), and a position is only ever bound to a sample of its label.
+ * label may be up to the number of classes of the dataset.
+ */
+uint32_t sched_job_label_begin(const struct sched_job *job, uint32_t label);
+
 struct sched_job_status {
 	bool started, running,
 		parked_idle;		   /* running: an epoch has begun and not ended */
@@ -83,6 +90,14 @@ void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
 /* --- positions --- */
+
+/*
+ * The epoch of current/: for each position the one that a script which knows no epochs
+ * means. A consumed position means the next epoch's once at least half of the running one
+ * is consumed and the position is not among the last few dozen consumed; before that, the
+ * same sample again.
+ */
+#define SCHED_CURRENT UINT32_MAX
 
 enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED };
 
@@ -126,6 +141,7 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
 sample_id sched_handle_sample(const struct sched_handle *handle);
+uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_CURRENT */
 /* The first release of a position consumes it. */
 void sched_release(struct sched_handle *handle);
 /* As sched_release, but nobody has read it: the position is not consumed. */

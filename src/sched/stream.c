@@ -70,7 +70,7 @@ int stream_begin_locked(
 	int err = -ENOMEM;
 	if (!copy || !stream || grow_scratch(sched, sched->n_streams + 1) != 0)
 		goto fail;
-	err = sampler_insert(stream->sampler, stream->id, copy);
+	err = sampler_insert(stream->sampler, stream->id, job->id, copy);
 	copy = NULL;
 	if (err)
 		goto fail;

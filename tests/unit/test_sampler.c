@@ -23,7 +23,7 @@ static void insert(
 {
 	roaring_bitmap_t *ids = roaring_bitmap_create();
 	roaring_bitmap_add_range(ids, begin, end);
-	cr_assert_eq(sampler_insert(sampler, stream, ids), 0);
+	cr_assert_eq(sampler_insert(sampler, stream, 0, ids), 0);
 }
 
 static sample_id draw_one(struct sampler *sampler, stream_id stream)
@@ -39,7 +39,7 @@ Test(sampler, a_stream_exists_once)
 		struct sampler *sampler = new_sampler(kinds[i], 1);
 		insert(sampler, 7, 0, 10);
 		cr_assert_eq(
-			sampler_insert(sampler, 7, roaring_bitmap_create()), -EEXIST);
+			sampler_insert(sampler, 7, 0, roaring_bitmap_create()), -EEXIST);
 		cr_assert_eq(sampler_remaining(sampler, 7), 10);
 		sampler_remove(sampler, 7);
 		insert(sampler, 7, 0, 5);

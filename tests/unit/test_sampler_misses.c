@@ -69,7 +69,7 @@ static unsigned simulate(const struct range *ranges, enum sampler_kind kind)
 					 ranges[j].begin, ranges[j].end, 1)
 			       : random_subset(&rng, 13333, 10000);
 		ids = ids ? ids : roaring_bitmap_create();
-		cr_assert_eq(sampler_insert(sampler, j, ids), 0);
+		cr_assert_eq(sampler_insert(sampler, j, 0, ids), 0);
 	}
 	unsigned loads = misses(sampler);
 	sampler_validate(sampler);

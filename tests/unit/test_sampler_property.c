@@ -72,7 +72,7 @@ static void toggle(struct world *world, stream_id j, mask universe)
 		world->twin.r[j] = 0;
 	} else {
 		mask set = random_set(world, universe);
-		cr_assert_eq(sampler_insert(world->sampler, j, twin_bitmap(set)), 0);
+		cr_assert_eq(sampler_insert(world->sampler, j, 0, twin_bitmap(set)), 0);
 		world->twin.r[j] = set;
 	}
 	world->streams ^= 1U << j;
@@ -147,7 +147,8 @@ Test(sampler_property, large_sets_are_emptied_exactly)
 	stream_id ids[3];
 	for (uint32_t j = 0; j < 3; j++) {
 		left[j] = roaring_bitmap_from_range(j * 2000, 62000 + j * 3500, 1);
-		cr_assert_eq(sampler_insert(sampler, j, roaring_bitmap_copy(left[j])), 0);
+		cr_assert_eq(
+			sampler_insert(sampler, j, 0, roaring_bitmap_copy(left[j])), 0);
 	}
 	uint64_t missing = 0;
 	for (stream_id j = 0; j < 3; j++)

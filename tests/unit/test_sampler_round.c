@@ -77,7 +77,7 @@ static void fill(struct sampler *sampler, const struct setting *setting, uint64_
 	for (uint64_t i = 0; i < 5; i++) {
 		stream_id j = (stream_id)((i * (1 + turn % 4) + turn) % 5);
 		mask set = j < 4 ? setting->twin.r[j] : setting->gone;
-		cr_assert_eq(sampler_insert(sampler, j, twin_bitmap(set)), 0);
+		cr_assert_eq(sampler_insert(sampler, j, 0, twin_bitmap(set)), 0);
 	}
 	sampler_remove(sampler, 4);
 }
@@ -165,7 +165,7 @@ static void draw_nested(uint64_t seed, sample_id ret[3])
 		sample_id begin = j == 3 ? 100000 : 0;
 		for (sample_id id = begin; id < begin + SHARED + j; id++)
 			roaring_bitmap_add(ids, id);
-		cr_assert_eq(sampler_insert(sampler, j, ids), 0);
+		cr_assert_eq(sampler_insert(sampler, j, 0, ids), 0);
 	}
 	sampler_draw(sampler, (stream_id[]){0, 1, 2}, 3, ret);
 	sampler_validate(sampler);
@@ -204,8 +204,8 @@ static int times_same(mask a, mask b, int rounds)
 	cr_assert_eq(sampler_new(SAMPLER_DSA, 5, &sampler), 0);
 	for (int i = 0; i < rounds; i++) {
 		int ret[TWIN_STREAMS];
-		cr_assert_eq(sampler_insert(sampler, 0, twin_bitmap(a)), 0);
-		cr_assert_eq(sampler_insert(sampler, 1, twin_bitmap(b)), 0);
+		cr_assert_eq(sampler_insert(sampler, 0, 0, twin_bitmap(a)), 0);
+		cr_assert_eq(sampler_insert(sampler, 1, 0, twin_bitmap(b)), 0);
 		twin_sampler_draw(sampler, 3, ret);
 		same += ret[0] == ret[1];
 		sampler_remove(sampler, 0);

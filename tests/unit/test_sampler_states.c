@@ -75,7 +75,7 @@ static void change(struct rng *rng, struct sampler *sampler, struct twin *twin)
 		if (!sampler)
 			continue;
 		sampler_remove(sampler, j);
-		cr_assert_eq(sampler_insert(sampler, j, twin_bitmap(twin->r[j])), 0);
+		cr_assert_eq(sampler_insert(sampler, j, 0, twin_bitmap(twin->r[j])), 0);
 	}
 }
 
@@ -84,7 +84,7 @@ static struct sampler *new_sampler(uint64_t seed)
 	struct sampler *sampler;
 	cr_assert_eq(sampler_new(SAMPLER_DSA, seed, &sampler), 0);
 	for (stream_id j = 0; j < STREAMS; j++)
-		cr_assert_eq(sampler_insert(sampler, j, twin_bitmap(0)), 0);
+		cr_assert_eq(sampler_insert(sampler, j, 0, twin_bitmap(0)), 0);
 	return sampler;
 }
 

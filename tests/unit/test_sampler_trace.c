@@ -72,7 +72,7 @@ static void play_event(struct sampler *sampler, const char *line, FILE *out)
 		roaring_bitmap_t *ids = roaring_bitmap_create();
 		for (unsigned id = begin; id < end; id += step)
 			roaring_bitmap_add(ids, id);
-		cr_assert_eq(sampler_insert(sampler, stream, ids), 0);
+		cr_assert_eq(sampler_insert(sampler, stream, 0, ids), 0);
 	} else if (sscanf(line, "remove %u", &stream) == 1) {
 		sampler_remove(sampler, stream);
 	} else {

@@ -60,8 +60,8 @@ static void come(struct subject *subject, int j, mask set)
 {
 	subject->twin.r[j] = set;
 	if (subject->sampler)
-		cr_assert_eq(
-			sampler_insert(subject->sampler, (stream_id)j, twin_bitmap(set)),
+		cr_assert_eq(sampler_insert(
+				     subject->sampler, (stream_id)j, 0, twin_bitmap(set)),
 			0);
 }
 

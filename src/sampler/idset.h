@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/types.h"
+
+#include <roaring/roaring.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * A set of ids below a bound, as a bitset with counts above it: select and rank in
+ * O(log n), membership in one load. A uniform element is idset_select of a uniform rank.
+ * n/8 bytes for the bits and a few percent for the counts.
+ *
+ *   Threads: caller serialises.   Errors: -ENOMEM from making one.
+ */
+
+struct idset;
+
+/* The empty set of ids below `bound`. */
+must_check int idset_new(uint32_t bound, struct idset **ret);
+/* The ids of a bitmap, all below `bound`; the bitmap is not taken over. */
+must_check int idset_from_bitmap(
+	uint32_t bound, const roaring_bitmap_t *ids, struct idset **ret);
+void idset_free(struct idset **set);
+
+uint32_t idset_bound(const struct idset *set);
+uint32_t idset_size(const struct idset *set);
+bool idset_contains(const struct idset *set, uint32_t id); /* false beyond the bound */
+void idset_add(struct idset *set, uint32_t id);		   /* it was not there */
+void idset_remove(struct idset *set, uint32_t id);	   /* it was there */
+
+/* The element of which `rank` others are smaller; rank < size. */
+uint32_t idset_select(const struct idset *set, uint32_t rank);
+/* How many elements are smaller than id (which may be up to the bound). */
+uint32_t idset_rank(const struct idset *set, uint32_t id);
+
+/* A new bitmap of the elements, the caller's; NULL: no memory. */
+roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
+
+size_t idset_bytes(const struct idset *set); /* of memory */
+void idset_validate(const struct idset *set);
