@@ -107,12 +107,6 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 	return -errno;
 }
 
-static void report_to_log(void *context, const char *message)
-{
-	(void)context;
-	log_error("%s", message);
-}
-
 /* Reading our own files while serving them would wait for itself. */
 static int refuse_own_mount(const struct daemon *daemon)
 {
@@ -136,7 +130,7 @@ static int refuse_own_mount(const struct daemon *daemon)
 static int configure(struct daemon *daemon)
 {
 	int err = config_load_daemon(
-		daemon->config_path, report_to_log, NULL, &daemon->config);
+		daemon->config_path, config_report_to_log, NULL, &daemon->config);
 	if (err)
 		return err;
 	daemon->configured = true;
@@ -205,10 +199,10 @@ static int add_job(struct sched *sched, const char *directory, const char *file)
 	auto_free char *path = NULL;
 	if (asprintf(&path, "%s/%s", directory, file) < 0)
 		return -ENOMEM;
-	int err = config_load_job(path, report_to_log, NULL, &config);
+	int err = config_load_job(path, config_report_to_log, NULL, &config);
 	if (err)
 		return err;
-	err = sched_job_add(sched, &config, false, report_to_log, NULL);
+	err = sched_job_add(sched, &config, false, config_report_to_log, NULL);
 	config_job_free(&config);
 	return err;
 }

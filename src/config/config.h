@@ -113,6 +113,7 @@ struct job_config {
 
 /* Gets each message, one line, without a newline. */
 typedef void config_report(void *context, const char *message);
+void config_report_to_log(void *context, const char *message); /* context: NULL */
 
 must_check int config_load_daemon(const char *path, config_report *report, void *context,
 	struct daemon_config *ret);

@@ -448,12 +448,6 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset)
 	return n;
 }
 
-static void report_to_log(void *context, const char *message)
-{
-	(void)context;
-	log_error("%s", message);
-}
-
 static void restore_one(struct sched *sched, const char *directory, const char *name)
 {
 	struct job_config config;
@@ -461,9 +455,9 @@ static void restore_one(struct sched *sched, const char *directory, const char *
 	if (asprintf(&path, "%s/%s/job.ini", directory, name) < 0 ||
 		access(path, F_OK) != 0 || name_is_taken(sched, name))
 		return;
-	if (config_load_job(path, report_to_log, NULL, &config) != 0)
+	if (config_load_job(path, config_report_to_log, NULL, &config) != 0)
 		return;
-	(void)!sched_job_add(sched, &config, true, report_to_log, NULL);
+	(void)!sched_job_add(sched, &config, true, config_report_to_log, NULL);
 	config_job_free(&config);
 }
 
