@@ -23,6 +23,35 @@ void view_reply_error(fuse_req_t req, int err)
 	fuse_reply_err(req, -err);
 }
 
+/* --- what the kernel's numbers mean in this mount ----------------------------------- */
+
+/* A mount of one job knows no directory outside it: .. of its root is the root. */
+uint64_t view_number(const struct view *view, struct inode inode)
+{
+	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
+	if (view->root.kind == INODE_JOB && (outside || inode.kind == INODE_JOB))
+		return FUSE_ROOT_ID;
+	return inode_pack(inode);
+}
+
+int view_inode(const struct view *view, uint64_t number, struct inode *ret)
+{
+	if (number == FUSE_ROOT_ID) {
+		*ret = view->root;
+		return 0;
+	}
+	if (!inode_unpack(number, ret))
+		return -ENOENT;
+	return view->root.kind == INODE_JOB && ret->job != view->root.job ? -ENOENT : 0;
+}
+
+/* For all requests but those on open files, which stay readable. */
+static int find(fuse_req_t req, fuse_ino_t ino, struct inode *ret)
+{
+	const struct view *view = view_of(req);
+	return atomic_load(&view->gone) ? -ENODEV : view_inode(view, ino, ret);
+}
+
 /* --- the session -------------------------------------------------------------------- */
 
 static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
@@ -59,21 +88,6 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_background = MAX_BACKGROUND;
 }
 
-/* A full read-only device, as large as the datasets. */
-static void op_statfs(fuse_req_t req, fuse_ino_t ino)
-{
-	const struct view *view = view_of(req);
-	struct statvfs st = {
-		.f_bsize = 4096, .f_frsize = 4096, .f_namemax = 255, .f_flag = ST_RDONLY};
-	(void)ino;
-	for (size_t i = 0; i < view->context.n_datasets; i++) {
-		const struct dataset *dataset = view->context.datasets[i];
-		st.f_blocks += dataset_bytes(dataset) / st.f_frsize;
-		st.f_files += dataset_samples(dataset);
-	}
-	fuse_reply_statfs(req, &st);
-}
-
 /* --- names and attributes ----------------------------------------------------------- */
 
 static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
@@ -81,7 +95,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 	struct view *view = view_of(req);
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
 	struct inode parent, inode;
-	int err = inode_unpack(parent_ino, &parent) ? 0 : -ENOENT;
+	int err = find(req, parent_ino, &parent);
 	if (!err)
 		err = tree_lookup(view, parent, name, &inode);
 	if (!err)
@@ -91,7 +105,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 		view_reply_error(req, err);
 		return;
 	}
-	entry.ino = inode_pack(inode);
+	entry.ino = view_number(view, inode);
 	fuse_reply_entry(req, &entry);
 }
 
@@ -101,13 +115,51 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	double timeout;
 	struct inode inode;
 	(void)fi;
-	int err = inode_unpack(ino, &inode) ? 0 : -ENOENT;
+	int err = find(req, ino, &inode);
 	if (!err)
 		err = tree_attributes(view_of(req), inode, true, &st, &timeout);
 	if (err)
 		view_reply_error(req, err);
 	else
 		fuse_reply_attr(req, &st, timeout);
+}
+
+static void count_dataset(struct statvfs *st, const struct dataset *dataset)
+{
+	st->f_blocks += dataset_bytes(dataset) / st->f_frsize;
+	st->f_files += dataset_samples(dataset);
+}
+
+/* The dataset of the job, or all of them. */
+static int count_datasets(const struct view *view, struct statvfs *st)
+{
+	if (view->root.kind == INODE_JOB) {
+		struct sched_job *job =
+			sched_job_find_id(view->context.sched, view->root.job);
+		if (!job)
+			return -ENODEV;
+		count_dataset(st, sched_job_dataset(job));
+		sched_job_put(job);
+		return 0;
+	}
+	for (size_t i = 0; i < view->context.n_datasets; i++)
+		count_dataset(st, view->context.datasets[i]);
+	return 0;
+}
+
+/* A full read-only device, as large as the datasets. */
+static void op_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	struct statvfs st = {
+		.f_bsize = 4096, .f_frsize = 4096, .f_namemax = 255, .f_flag = ST_RDONLY};
+	struct inode inode;
+	int err = find(req, ino, &inode);
+	if (!err)
+		err = count_datasets(view_of(req), &st);
+	if (err)
+		view_reply_error(req, err);
+	else
+		fuse_reply_statfs(req, &st);
 }
 
 /* --- directories -------------------------------------------------------------------- */
@@ -128,8 +180,9 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
 	struct inode inode;
-	if (offset < 0 || !inode_unpack(ino, &inode))
-		view_reply_error(req, offset < 0 ? -EINVAL : -ENOENT);
+	int err = offset < 0 ? -EINVAL : find(req, ino, &inode);
+	if (err)
+		view_reply_error(req, err);
 	else
 		tree_list(req, view_of(req), inode, size, (uint64_t)offset, plus);
 }
@@ -150,10 +203,12 @@ static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 
 /* --- files -------------------------------------------------------------------------- */
 
-static int may_open(fuse_ino_t ino, const struct fuse_file_info *fi, struct inode *ret)
+static int may_open(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info *fi,
+	struct inode *ret)
 {
-	if (!inode_unpack(ino, ret))
-		return -ENOENT;
+	int err = find(req, ino, ret);
+	if (err)
+		return err;
 	if ((fi->flags & O_ACCMODE) != O_RDONLY)
 		return -EROFS;
 	return tree_is_directory(ret->kind) ? -EISDIR : 0;
@@ -162,7 +217,7 @@ static int may_open(fuse_ino_t ino, const struct fuse_file_info *fi, struct inod
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct inode inode;
-	int err = may_open(ino, fi, &inode);
+	int err = may_open(req, ino, fi, &inode);
 	if (err)
 		view_reply_error(req, err);
 	else if (inode.kind == INODE_SAMPLE)
@@ -182,7 +237,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	struct fuse_file_info *fi)
 {
 	struct inode inode;
-	if (offset < 0 || !inode_unpack(ino, &inode))
+	if (offset < 0 || view_inode(view_of(req), ino, &inode) != 0)
 		view_reply_error(req, -EINVAL);
 	else if (inode.kind == INODE_SAMPLE)
 		sample_file_read(
@@ -196,7 +251,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct inode inode;
-	if (inode_unpack(ino, &inode)) {
+	if (view_inode(view_of(req), ino, &inode) == 0) {
 		if (inode.kind == INODE_SAMPLE)
 			sample_file_release(view_of(req), sample_of(fi));
 		else if (inode.kind != INODE_LABEL)

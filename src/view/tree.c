@@ -178,7 +178,7 @@ static void set_times(struct stat *st, struct timespec time)
 static void set_common(const struct view *view, struct inode inode, struct stat *ret)
 {
 	bool directory = tree_is_directory(inode.kind);
-	*ret = (struct stat){.st_ino = inode_pack(inode),
+	*ret = (struct stat){.st_ino = view_number(view, inode),
 		.st_mode = directory ? S_IFDIR | 0555 : S_IFREG | 0444,
 		.st_nlink = directory ? 2 : 1,
 		.st_uid = view->uid,

@@ -52,10 +52,10 @@ static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
-	entry.attr.st_ino = inode_pack(inode);
+	entry.attr.st_ino = view_number(listing->view, inode);
 	entry.attr.st_mode = tree_is_directory(inode.kind) ? S_IFDIR : S_IFREG;
 	if (in_window(listing, inode)) {
-		entry.ino = inode_pack(inode);
+		entry.ino = view_number(listing->view, inode);
 		tree_position_attributes(listing->view, listing->job, inode, &entry.attr,
 			&entry.attr_timeout);
 	}
@@ -66,7 +66,7 @@ static size_t put_plus(
 static size_t put_plain(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
-	struct stat st = {.st_ino = inode_pack(inode),
+	struct stat st = {.st_ino = view_number(listing->view, inode),
 		.st_mode = tree_is_directory(inode.kind) ? S_IFDIR : S_IFREG};
 	return fuse_add_direntry(listing->req, listing->buffer + listing->used,
 		listing->size - listing->used, name, &st, (off_t)next);

@@ -43,6 +43,8 @@ static int view_new(const struct view_context *context, struct view **ret)
 		return err;
 	}
 	view->context = *context;
+	view->root.kind = INODE_ROOT;
+	atomic_init(&view->gone, false);
 	view->uid = geteuid();
 	view->gid = getegid();
 	clock_gettime(CLOCK_REALTIME, &view->started);

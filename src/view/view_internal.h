@@ -9,6 +9,7 @@
 #include "view/view.h"
 
 #include <fuse_lowlevel.h>
+#include <stdatomic.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -37,8 +38,11 @@ struct padded_size {
 	uint64_t bytes;
 };
 
+/* One mount: of everything, or of one job. Each has its own FUSE session. */
 struct view {
 	struct view_context context;
+	struct inode root; /* INODE_ROOT or INODE_JOB */
+	atomic_bool gone;  /* the job was removed: nothing more can be opened */
 	struct fuse_session *session;
 	bool mounted, handles_signals;
 	bool omits_opendir; /* the kernel takes ENOSYS for "nothing to do" */
@@ -59,6 +63,11 @@ extern const struct fuse_lowlevel_ops view_ops;
 
 /* -errno as an answer to any request */
 void view_reply_error(fuse_req_t req, int err);
+
+/* The number that the kernel knows an inode by, and back: FUSE_ROOT_ID is the mount's
+ * root, all others are inode_pack's. -ENOENT */
+uint64_t view_number(const struct view *view, struct inode inode);
+must_check int view_inode(const struct view *view, uint64_t number, struct inode *ret);
 
 /* --- tree.c ---------------------------------------------------------------------------
  */
