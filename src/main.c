@@ -276,14 +276,15 @@ static int start(struct daemon *daemon)
 	return err;
 }
 
-static void stop(struct daemon *daemon)
+static int stop(struct daemon *daemon)
 {
+	int err = 0;
 	if (daemon->control)
 		control_free(&daemon->control);
 	if (daemon->sched)
 		sched_stop(daemon->sched);
 	if (daemon->view)
-		view_unmount(&daemon->view);
+		err = view_unmount(&daemon->view);
 	sched_free(&daemon->sched);
 	for (size_t i = 0; daemon->datasets && i < daemon->config.n_datasets; i++)
 		if (daemon->datasets[i])
@@ -294,6 +295,7 @@ static void stop(struct daemon *daemon)
 	if (daemon->configured)
 		config_daemon_free(&daemon->config);
 	free(daemon->mountpoint);
+	return err;
 }
 
 int main(int argc, char **argv)
@@ -301,7 +303,7 @@ int main(int argc, char **argv)
 	struct daemon daemon = {.state_lock = -1};
 	int err = parse_arguments(argc, argv, &daemon);
 	if (err) {
-		stop(&daemon);
+		(void)stop(&daemon);
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);
@@ -311,6 +313,6 @@ int main(int argc, char **argv)
 		err = start(&daemon);
 	if (!err)
 		err = view_run(daemon.view);
-	stop(&daemon);
-	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+	int stop_err = stop(&daemon);
+	return err || stop_err ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* joaderctl: speaks to a running joaderfs; the protocol is in src/view/control.h. */
+/* joaderctl: speaks to a running joaderfs. */
 
-#include "base/cleanup.h"
 #include "config/config.h"
+#include "ctl/mount.h"
+#include "ctl/request.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #define EXIT_USAGE 2
 
@@ -22,6 +20,8 @@ static const char help[] =
 	"\n"
 	"  add FILE...          add jobs: each FILE is a job's ini, - is standard input\n"
 	"  rm JOB...            remove jobs\n"
+	"  mount [-o allow_other] JOB DIR\n"
+	"                       mount the directory of a job here, as in a container\n"
 	"  ls                   list the jobs\n"
 	"  status [JOB]         where a job is and how it was served; without JOB: all\n"
 	"  order JOB [EPOCH]    the samples of an epoch in the order in which they were\n"
@@ -36,151 +36,6 @@ static const char help[] =
 	"      --version        the version\n"
 	"\n"
 	"Exit status: 0 done, 1 refused or no daemon, 2 wrong usage.\n";
-
-static void complain(const char *format, ...) printf_like(1, 2);
-
-static void complain(const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	fputs("joaderctl: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-}
-
-/* --- bytes ------------------------------------------------------------------------- */
-
-/* Reads to the end. 0 or -errno; the caller frees *ret, which ends with a NUL byte. */
-static int read_all(int fd, char **ret, size_t *ret_bytes)
-{
-	char *data = NULL;
-	size_t bytes = 0, room = 0;
-	for (;;) {
-		if (room - bytes < 2) {
-			room = room ? 2 * room : 65536;
-			char *grown = realloc(data, room);
-			if (!grown)
-				break;
-			data = grown;
-		}
-		ssize_t n = read(fd, data + bytes, room - bytes - 1);
-		if (n < 0 && errno == EINTR)
-			continue;
-		/* So ends the answer to a request that was not read to its end. */
-		if (n < 0 && errno == ECONNRESET)
-			n = 0;
-		if (n < 0)
-			break;
-		if (n == 0) {
-			data[bytes] = '\0';
-			*ret = data;
-			*ret_bytes = bytes;
-			return 0;
-		}
-		bytes += (size_t)n;
-	}
-	int err = -errno;
-	free(data);
-	return err;
-}
-
-static int send_all(int fd, const char *data, size_t bytes)
-{
-	while (bytes > 0) {
-		ssize_t n = send(fd, data, bytes, MSG_NOSIGNAL);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		data += n > 0 ? n : 0;
-		bytes -= n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
-/* --- one request ------------------------------------------------------------------- */
-
-static int connect_to(const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	if (strlen(path) >= sizeof(address.sun_path))
-		return -ENAMETOOLONG;
-	strcpy(address.sun_path, path);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		int err = -errno;
-		close(fd);
-		return err;
-	}
-	return fd;
-}
-
-static int open_daemon(const char *path)
-{
-	int fd = connect_to(path);
-	if (fd == -ENOENT || fd == -ECONNREFUSED)
-		complain("no joaderfs answers at %s", path);
-	else if (fd < 0)
-		complain("%s: %s", path, strerror(-fd));
-	return fd;
-}
-
-/* "ok BYTES\n" or "error BYTES\n", then the text. */
-static int print_response(const char *path, const char *data, size_t bytes)
-{
-	char word[8];
-	size_t expected;
-	const char *text = memchr(data, '\n', bytes);
-	if (!text || sscanf(data, "%7s %zu", word, &expected) != 2 ||
-		(strcmp(word, "ok") != 0 && strcmp(word, "error") != 0)) {
-		complain("%s: no joaderfs, or it hung up", path);
-		return EXIT_FAILURE;
-	}
-	text++;
-	size_t n = bytes - (size_t)(text - data);
-	bool ok = word[0] == 'o';
-	FILE *out = ok ? stdout : stderr;
-	if (n > 0 && (fwrite(text, 1, n, out) != n || fflush(out) != 0)) {
-		/* Whoever reads our output has seen enough. */
-		if (errno != EPIPE)
-			complain("cannot write: %s", strerror(errno));
-		return EXIT_FAILURE;
-	}
-	if (n != expected) {
-		complain("%s: the answer was cut off", path);
-		return EXIT_FAILURE;
-	}
-	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-static int send_request(int fd, const char *const *arguments, size_t n)
-{
-	int err = 0;
-	for (size_t i = 0; i < n && !err; i++)
-		err = send_all(fd, arguments[i], strlen(arguments[i]) + 1);
-	if (!err && shutdown(fd, SHUT_WR) < 0)
-		err = -errno;
-	return err;
-}
-
-/* The exit status. */
-static int request(const char *path, const char *const *arguments, size_t n)
-{
-	auto_free char *response = NULL;
-	size_t bytes;
-	auto_close int fd = open_daemon(path);
-	if (fd < 0)
-		return EXIT_FAILURE;
-	int send_err = send_request(fd, arguments, n);
-	/* A daemon that refuses what we send says why before it hangs up. */
-	int err = read_all(fd, &response, &bytes);
-	if (err || (bytes == 0 && send_err)) {
-		complain("%s: %s", path, strerror(err ? -err : -send_err));
-		return EXIT_FAILURE;
-	}
-	return print_response(path, response, bytes);
-}
 
 /* --- commands ---------------------------------------------------------------------- */
 
@@ -208,13 +63,13 @@ static int add(const char *path, const char *file)
 		return EXIT_FAILURE;
 	}
 	const char *arguments[] = {"add", name, text};
-	return request(path, arguments, 3);
+	return request(path, arguments, 3, NULL);
 }
 
 static int rm(const char *path, const char *job)
 {
 	const char *arguments[] = {"rm", job};
-	return request(path, arguments, 2);
+	return request(path, arguments, 2, NULL);
 }
 
 static int each(const char *path, char **arguments, int n,
@@ -231,13 +86,35 @@ static int each(const char *path, char **arguments, int n,
 	return status;
 }
 
+static int mount(const char *path, char **arguments, int n)
+{
+	bool allow_other = false;
+	if (n > 1 && strcmp(arguments[0], "-o") == 0) {
+		if (strcmp(arguments[1], "allow_other") != 0) {
+			complain("mount: -o %s: the only option is allow_other",
+				arguments[1]);
+			return EXIT_USAGE;
+		}
+		allow_other = true;
+		arguments += 2;
+		n -= 2;
+	}
+	if (n != 2) {
+		complain("usage: joaderctl mount [-o allow_other] JOB DIR");
+		return EXIT_USAGE;
+	}
+	return mount_job(path, arguments[0], arguments[1], allow_other);
+}
+
 static int run(const char *path, char **arguments, int n)
 {
 	if (strcmp(arguments[0], "add") == 0)
 		return each(path, arguments + 1, n - 1, add);
 	if (strcmp(arguments[0], "rm") == 0)
 		return each(path, arguments + 1, n - 1, rm);
-	return request(path, (const char *const *)arguments, (size_t)n);
+	if (strcmp(arguments[0], "mount") == 0)
+		return mount(path, arguments + 1, n - 1);
+	return request(path, (const char *const *)arguments, (size_t)n, NULL);
 }
 
 int main(int argc, char **argv)

@@ -6,6 +6,13 @@
 
 include tools/bench/bench.mk
 
+CTL_SRC := $(sort $(wildcard tools/ctl/*.c))
+$(BUILD)/joaderctl: $(BUILD)/tools/joaderctl.o $(CTL_SRC:%.c=$(BUILD)/%.o) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+
+-include $(CTL_SRC:%.c=$(BUILD)/%.d)
+
 demo:
 	@tools/install-deps build demo
 	@$(MAKE) --no-print-directory -s VARIANT=release all

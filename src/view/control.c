@@ -58,8 +58,41 @@ static int wait_for(
 	}
 }
 
+union rights {
+	char space[CMSG_SPACE(sizeof(int))];
+	struct cmsghdr align;
+};
+
+/* The latest one counts. */
+static void take_descriptor(struct msghdr *message, int *descriptor)
+{
+	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
+	if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
+		head->cmsg_len != CMSG_LEN(sizeof(int)))
+		return;
+	if (*descriptor >= 0)
+		close(*descriptor);
+	memcpy(descriptor, CMSG_DATA(head), sizeof(int));
+}
+
+static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
+{
+	union rights rights;
+	struct iovec iov = {.iov_base = data, .iov_len = room};
+	struct msghdr message = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &rights,
+		/* of one descriptor: the kernel closes what does not fit */
+		.msg_controllen = CMSG_LEN(sizeof(int))};
+	ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	if (n >= 0)
+		take_descriptor(&message, descriptor);
+	return n;
+}
+
 /* The whole request. -EMSGSIZE: there is more than is allowed. */
-static int receive(const struct control *control, int fd, size_t *ret_bytes)
+static int receive(
+	const struct control *control, int fd, size_t *ret_bytes, int *descriptor)
 {
 	uint64_t deadline = clock_now_ns() + CLIENT_NS;
 	size_t bytes = 0;
@@ -68,8 +101,8 @@ static int receive(const struct control *control, int fd, size_t *ret_bytes)
 		if (err)
 			return err;
 		/* One byte more than allowed tells that there are too many. */
-		ssize_t n = recv(
-			fd, control->request + bytes, CONTROL_REQUEST_MAX + 1 - bytes, 0);
+		ssize_t n = receive_part(fd, control->request + bytes,
+			CONTROL_REQUEST_MAX + 1 - bytes, descriptor);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return -errno;
 		if (n == 0)
@@ -107,15 +140,29 @@ static int respond(
 	return err ? err : send_all(control, fd, text, bytes);
 }
 
-static int execute(const struct control *control, int fd, size_t bytes)
+static pid_t sender_of(int fd)
 {
+	struct ucred sender;
+	socklen_t bytes = sizeof(sender);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &sender, &bytes) != 0)
+		return 0; /* nobody's, as that of a process that can't be seen from here
+			   */
+	return sender.pid;
+}
+
+static int execute(const struct control *control, int fd, size_t bytes, int *descriptor)
+{
+	struct control_message message = {.text = control->request,
+		.bytes = bytes,
+		.descriptor = *descriptor,
+		.sender = sender_of(fd)};
 	auto_free char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 	if (!out)
 		return -errno;
-	bool ok = control_execute(
-		control->context, control->view, control->request, bytes, out);
+	bool ok = control_execute(control->context, control->view, &message, out);
+	*descriptor = message.descriptor;
 	bool lost = ferror(out);
 	if (fclose(out) != 0 || lost)
 		return -ENOMEM;
@@ -125,12 +172,13 @@ static int execute(const struct control *control, int fd, size_t bytes)
 static void serve(const struct control *control, int fd)
 {
 	size_t bytes = 0;
-	int err = receive(control, fd, &bytes);
+	auto_close int descriptor = -1;
+	int err = receive(control, fd, &bytes, &descriptor);
 	if (err == -EMSGSIZE) {
 		static const char text[] = "the request is larger than 1 MiB\n";
 		err = respond(control, fd, false, text, sizeof(text) - 1);
 	} else if (!err && bytes > 0) { /* none: only looked whether we are there */
-		err = execute(control, fd, bytes);
+		err = execute(control, fd, bytes, &descriptor);
 	}
 	if (err == -ETIMEDOUT)
 		log_warn("control socket: hung up on a silent client");

@@ -17,6 +17,8 @@
  *
  *   add FILE TEXT   adds the job ini TEXT (FILE: its name in messages)
  *   rm JOB | ls | status [JOB] | order JOB [EPOCH] | stats | datasets
+ *   mount JOB       with a descriptor (SCM_RIGHTS): /dev/fuse, which the client has
+ * opened and mounted, becomes a mount of the job's directory
  *
  *   Owns: the socket file; removes it at the end. A stale one (nobody answers) is
  *         replaced, a live one is refused: -EADDRINUSE.

@@ -16,6 +16,7 @@ struct request {
 	struct view *view;
 	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
 	size_t n_arguments;
+	struct control_message *message;
 	FILE *out;
 };
 
@@ -143,6 +144,27 @@ static bool run_rm(const struct request *request)
 	jobs_changed(request, name);
 	fprintf(request->out, "removed %s\n", name);
 	return true;
+}
+
+/* --- mount ------------------------------------------------------------------------- */
+
+static bool run_mount(const struct request *request)
+{
+	const char *name = request->argument[1];
+	int device = request->message->descriptor;
+	if (!request->view)
+		return refuse(request, "mount: nothing is mounted");
+	if (device < 0)
+		return refuse(request, "mount: no descriptor came with the request");
+	request->message->descriptor = -1;
+	int err = view_mount_job(request->view, name, request->message->sender, device);
+	if (err == -ENOENT)
+		return unknown_job(request, name);
+	if (err == -ENOTTY)
+		return refuse(request, "mount: the descriptor is not of /dev/fuse");
+	if (err == -ENODEV)
+		return refuse(request, "mount: the descriptor is not of a mount");
+	return err ? refuse(request, "mount %s: %s", name, strerror(-err)) : true;
 }
 
 /* --- ls ---------------------------------------------------------------------------- */
@@ -311,7 +333,7 @@ static bool run_datasets(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 7
+#define N_COMMANDS 8
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -319,6 +341,7 @@ static const struct command {
 } commands[N_COMMANDS] = {
 	{"add", "add FILE TEXT", 3, 3, run_add},
 	{"rm", "rm JOB", 2, 2, run_rm},
+	{"mount", "mount JOB", 2, 2, run_mount},
 	{"ls", "ls", 1, 1, run_ls},
 	{"status", "status [JOB]", 1, 2, run_status},
 	{"order", "order JOB [EPOCH]", 2, 3, run_order},
@@ -343,9 +366,12 @@ static bool unknown_command(const struct request *request)
 }
 
 bool control_execute(const struct view_context *context, struct view *view,
-	const char *text, size_t bytes, FILE *out)
+	struct control_message *message, FILE *out)
 {
-	struct request request = {.context = context, .view = view, .out = out};
+	const char *text = message->text;
+	size_t bytes = message->bytes;
+	struct request request = {
+		.context = context, .view = view, .message = message, .out = out};
 	if (text[bytes - 1] != '\0')
 		return refuse(&request, "the request is cut off");
 	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request.n_arguments++)

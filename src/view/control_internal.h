@@ -12,9 +12,16 @@
 
 #define CONTROL_REQUEST_MAX (1u << 20) /* bytes */
 
+struct control_message {
+	const char *text;
+	size_t bytes;	/* > 0 */
+	int descriptor; /* that came with it, or -1 */
+	pid_t sender;
+};
+
 /*
- * Carries out one request of `bytes` > 0 bytes and writes the text of the answer. True
- * when it succeeded; false: the text says why not.
+ * Carries out one request and writes the text of the answer. True when it succeeded;
+ * false: the text says why not. A descriptor that it makes use of is -1 afterwards.
  */
 bool control_execute(const struct view_context *context, struct view *view,
-	const char *request, size_t bytes, FILE *out);
+	struct control_message *message, FILE *out);

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <paths.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -105,28 +107,51 @@ int mount_options(const char *options, bool debug, struct fuse_args *ret)
 
 /* --- the mount point ---------------------------------------------------------------- */
 
-static int check_directory(const char *path)
+static printf_like(2, 3) void explain(char **ret_why, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(ret_why, format, args) < 0)
+		*ret_why = NULL;
+	va_end(args);
+}
+
+int mount_directory_check(const char *path, char **ret_why)
 {
 	struct statx st;
 	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT, STATX_TYPE, &st) != 0) {
 		int err = -errno;
 		if (err == -ENOTCONN)
-			log_error("%s: the daemon that was mounted here is gone; "
-				  "\"fusermount3 -u %s\" first",
+			explain(ret_why,
+				"%s: the daemon that was mounted here is gone; "
+				"\"fusermount3 -u %s\" first",
 				path, path);
 		else
-			log_error("mount point %s: %s", path, strerror(-err));
+			explain(ret_why, "mount point %s: %s", path, strerror(-err));
 		return err;
 	}
 	if (!S_ISDIR(st.stx_mode)) {
-		log_error("mount point %s: not a directory", path);
+		explain(ret_why, "mount point %s: not a directory", path);
 		return -ENOTDIR;
 	}
 	if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) {
-		log_error("mount point %s: something is mounted there already", path);
+		explain(ret_why, "mount point %s: something is mounted there already",
+			path);
 		return -EBUSY;
 	}
 	return 0;
+}
+
+int mount_helper_check(char **ret_why)
+{
+	if (access(_PATH_MOUNTED, F_OK) == 0)
+		return 0;
+	int err = -errno;
+	explain(ret_why,
+		"%s: %s; without it fusermount3 mounts, but does not unmount: "
+		"\"ln -s /proc/self/mounts %s\" first, as root",
+		_PATH_MOUNTED, strerror(-err), _PATH_MOUNTED);
+	return err;
 }
 
 /* The state would be hidden, and the daemon would wait for itself. */
@@ -145,6 +170,11 @@ static int check_state(const struct view_context *context)
 
 int mount_point_check(const struct view_context *context)
 {
-	int err = check_directory(context->mountpoint);
+	auto_free char *why = NULL;
+	int err = mount_directory_check(context->mountpoint, &why);
+	if (!err && geteuid() != 0)
+		err = mount_helper_check(&why);
+	if (err)
+		log_error("%s", why ? why : strerror(-err));
 	return err ? err : check_state(context);
 }

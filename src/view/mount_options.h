@@ -22,7 +22,16 @@
 must_check int mount_options(const char *options, bool debug, struct fuse_args *ret);
 
 /*
- * A directory, nothing mounted on it, and the state not below it. -ENOENT, -ENOTDIR,
- * -EBUSY, -ENOTCONN, -EINVAL ...
+ * A directory with nothing mounted on it. -ENOENT, -ENOTDIR, -EBUSY, -ENOTCONN ...:
+ * *ret_why says so, NULL when there is no memory; the caller frees it.
  */
+must_check int mount_directory_check(const char *path, char **ret_why);
+
+/*
+ * fusermount3, which mounts for ordinary users, does so without /etc/mtab, but does not
+ * unmount without it. -ENOENT: *ret_why as above.
+ */
+must_check int mount_helper_check(char **ret_why);
+
+/* Both, and the state not below it (-EINVAL); logged. */
 must_check int mount_point_check(const struct view_context *context);

@@ -37,6 +37,7 @@ static _Thread_local const struct opening *interrupting;
 static void opening_free(struct opening *opening)
 {
 	sched_job_put(opening->job);
+	view_unhold(opening->view);
 	free(opening);
 }
 
@@ -71,7 +72,8 @@ static bool reader_dies(const struct fuse_ctx *reader)
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct opening *opening = context;
-	if (!reader_dies(fuse_req_ctx(req)))
+	/* Of another name space a pid says nothing. */
+	if (!opening->view->other_pids && !reader_dies(fuse_req_ctx(req)))
 		return;
 	interrupting = opening;
 	sched_cancel(opening->view->context.sched, opening->ticket);
@@ -129,6 +131,7 @@ static int opening_new(fuse_req_t req, struct view *view, struct inode inode,
 	}
 	*opening = (struct opening){
 		.req = req, .view = view, .job = job, .inode = inode, .fi = *fi};
+	view_hold(view);
 	*ret = opening;
 	return 0;
 }

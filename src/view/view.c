@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/ensure.h"
 #include "base/log.h"
 #include "view/mount_options.h"
 #include "view/sample.h"
@@ -11,7 +12,6 @@
 #include <string.h>
 
 #define MIN_THREADS 2
-#define MAX_THREADS 8
 
 static void log_libfuse(enum fuse_log_level level, const char *format, va_list args)
 	printf_like(2, 0);
@@ -32,7 +32,7 @@ static void log_libfuse(enum fuse_log_level level, const char *format, va_list a
 		log_info("%s", text);
 }
 
-static int view_new(const struct view_context *context, struct view **ret)
+int view_new(const struct view_context *context, struct inode root, struct view **ret)
 {
 	struct view *view = calloc(1, sizeof(*view));
 	if (!view)
@@ -43,13 +43,15 @@ static int view_new(const struct view_context *context, struct view **ret)
 		return err;
 	}
 	view->context = *context;
-	view->root.kind = INODE_ROOT;
+	view->root = root;
 	atomic_init(&view->gone, false);
 	view->uid = geteuid();
 	view->gid = getegid();
 	clock_gettime(CLOCK_REALTIME, &view->started);
 	view->jobs_changed = view->started;
 	lock_init(&view->lock, LOCK_RANK_VIEW, "view");
+	ensure(pthread_cond_init(&view->unheld, NULL) == 0);
+	LIST_INIT(&view->job_mounts);
 	SLIST_INIT(&view->padded);
 	LIST_INIT(&view->open_samples);
 	LIST_INIT(&view->open_texts);
@@ -68,26 +70,27 @@ static void forget_padded_locked(struct view *view)
 	view->generation++;
 }
 
-static void view_free(struct view **view)
+void view_free(struct view **view)
 {
 	lock_take(&(*view)->lock);
 	forget_padded_locked(*view);
 	lock_release(&(*view)->lock);
+	ensure(pthread_cond_destroy(&(*view)->unheld) == 0);
 	lock_destroy(&(*view)->lock);
 	order_texts_free(&(*view)->orders);
 	free(*view);
 	*view = NULL;
 }
 
-static int mount_session(struct view *view, struct fuse_args *args)
+int view_start_session(struct view *view, struct fuse_args *args, const char *where)
 {
 	view->session = fuse_session_new(args, &view_ops, sizeof(view_ops), view);
 	if (!view->session)
 		return -EINVAL; /* libfuse has logged why */
 	errno = 0;
-	if (fuse_session_mount(view->session, view->context.mountpoint) != 0) {
+	if (fuse_session_mount(view->session, where) != 0) {
 		int err = errno ? -errno : -EIO;
-		log_error("can't mount on %s", view->context.mountpoint);
+		log_error("can't mount on %s", where);
 		return err;
 	}
 	view->mounted = true;
@@ -104,23 +107,27 @@ int view_mount(const struct view_context *context, const char *options, bool deb
 	if (!err)
 		err = mount_point_check(context);
 	if (!err)
-		err = view_new(context, &view);
-	if (!err)
-		err = mount_session(view, &args);
+		err = view_new(context, (struct inode){.kind = INODE_ROOT}, &view);
+	if (!err) {
+		view->debug = debug;
+		err = view_start_session(view, &args, context->mountpoint);
+	}
 	fuse_opt_free_args(&args);
-	if (err && view)
-		view_unmount(&view);
-	else if (!err)
+	if (!err) {
 		*ret = view;
+	} else if (view) {
+		view_end_session(view);
+		view_free(&view);
+	}
 	return err;
 }
 
-static unsigned n_threads(void)
+unsigned view_threads(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 	if (n < MIN_THREADS)
 		return MIN_THREADS;
-	return n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
+	return n > VIEW_MAX_THREADS ? VIEW_MAX_THREADS : (unsigned)n;
 }
 
 static int loop(struct view *view)
@@ -129,7 +136,7 @@ static int loop(struct view *view)
 	if (!config)
 		return -ENOMEM;
 	fuse_loop_cfg_set_clone_fd(config, 0);
-	fuse_loop_cfg_set_max_threads(config, n_threads());
+	fuse_loop_cfg_set_max_threads(config, view_threads());
 	int result = fuse_session_loop_mt(view->session, config);
 	fuse_loop_cfg_destroy(config);
 	if (result < 0)
@@ -145,21 +152,78 @@ int view_run(struct view *view)
 	return loop(view);
 }
 
-void view_unmount(struct view **view_pointer)
+void view_end_session(struct view *view)
 {
-	struct view *view = *view_pointer;
-	if (!view)
-		return;
 	if (view->mounted)
 		fuse_session_unmount(view->session);
 	if (view->handles_signals)
 		fuse_remove_signal_handlers(view->session);
 	if (view->session)
 		fuse_session_destroy(view->session);
+	view->session = NULL;
 	sample_files_undo_all(view);
 	text_files_close_all(view);
-	view_free(view_pointer);
 }
+
+static int check_unmounted(const char *mountpoint)
+{
+	struct stat st;
+	if (stat(mountpoint, &st) == 0 || errno != ENOTCONN)
+		return 0;
+	log_error(
+		"%s: can't be unmounted; \"umount %s\" as root", mountpoint, mountpoint);
+	return -EBUSY;
+}
+
+int view_unmount(struct view **view_pointer)
+{
+	struct view *view = *view_pointer;
+	if (!view)
+		return 0;
+	bool mounted = view->mounted;
+	job_mounts_end(view);
+	view_end_session(view);
+	int err = mounted ? check_unmounted(view->context.mountpoint) : 0;
+	view_free(view_pointer);
+	return err;
+}
+
+/* --- who uses the session ----------------------------------------------------------- */
+
+void view_hold(struct view *view)
+{
+	lock_take(&view->lock);
+	ensure(!view->ending);
+	view->holds++;
+	lock_release(&view->lock);
+}
+
+bool view_hold_session(struct view *view)
+{
+	LOCK_SCOPE(&view->lock);
+	if (view->ending)
+		return false;
+	view->holds++;
+	return true;
+}
+
+void view_unhold(struct view *view)
+{
+	LOCK_SCOPE(&view->lock);
+	ensure(view->holds > 0);
+	if (--view->holds == 0)
+		pthread_cond_broadcast(&view->unheld);
+}
+
+void view_wait_unheld(struct view *view)
+{
+	LOCK_SCOPE(&view->lock);
+	view->ending = true;
+	while (view->holds > 0)
+		lock_wait(&view->lock, &view->unheld);
+}
+
+/* --- news of jobs ------------------------------------------------------------------- */
 
 static bool is_later(struct timespec a, struct timespec b)
 {
@@ -180,15 +244,21 @@ static void touch_jobs_locked(struct view *view)
 	view->jobs_changed = now;
 }
 
-void view_jobs_changed(struct view *view, const char *name)
+void view_touch_jobs(struct view *view)
 {
-	struct inode jobs = {.kind = INODE_JOBS};
 	lock_take(&view->lock);
 	touch_jobs_locked(view);
 	forget_padded_locked(view);
 	lock_release(&view->lock);
 	order_texts_forget(view->orders);
+}
+
+void view_jobs_changed(struct view *view, const char *name)
+{
+	struct inode jobs = {.kind = INODE_JOBS};
+	view_touch_jobs(view);
 	/* Fails when the kernel does not know the name, which is as good. */
 	fuse_lowlevel_notify_inval_entry(
 		view->session, inode_pack(jobs), name, strlen(name));
+	job_mounts_changed(view);
 }

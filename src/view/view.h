@@ -8,15 +8,18 @@
 #include "dataset/dataset.h"
 #include "sched/sched.h"
 
+#include <sys/types.h>
+
 /*
  * The mount: the FUSE session (low-level API), inode numbering, layouts, formats and the
  * text files.
  *
  *   Flow: main fills a view_context; view_mount; view_run until unmounted or signalled;
- *         view_unmount.
- *   Threads: view_run's FUSE threads; none of them ever waits: an open whose sample is
- * not prepared yet is a parked request that a worker answers. Errors: 0 or -errno,
- * logged.
+ *         view_unmount. Meanwhile control may view_mount_job.
+ *   Threads: view_run's FUSE threads and those of each job's mount; none of them ever
+ *         waits: an open whose sample is not prepared yet is a parked request that a
+ *         worker answers.
+ *   Errors: 0 or -errno, logged.
  */
 
 struct view;
@@ -38,9 +41,23 @@ must_check int view_mount(const struct view_context *context, const char *option
 /* Serves until the file system is unmounted or SIGINT, SIGTERM or SIGHUP arrives. */
 must_check int view_run(struct view *view);
 
-/* Unmounts when still mounted. sched_stop was called before, so nothing is parked. */
-void view_unmount(struct view **view);
-
-/* A job was added or removed: the kernel forgets what it cached of the directory jobs/.
+/*
+ * Unmounts when still mounted, and ends the mounts of jobs. sched_stop was called before,
+ * so nothing is parked. -EBUSY: it is still mounted, with nobody behind it.
  */
+must_check int view_unmount(struct view **view);
+
+/* --- from one thread, which ends before view_unmount --- */
+
+/*
+ * A further mount, whose root is the job's directory. device: /dev/fuse, opened and
+ * mounted by the process `mounter` anywhere; taken over, also when it fails. It is served
+ * until it is unmounted or view_unmount; when the job is removed, what is open can still
+ * be read, and all else is -ENODEV. -ENOENT: no such job; -ENOTTY: not a FUSE device;
+ * -ENODEV: not mounted.
+ */
+must_check int view_mount_job(
+	struct view *view, const char *job, pid_t mounter, int device);
+
+/* A job was added or removed: the kernel forgets what it cached of it. */
 void view_jobs_changed(struct view *view, const char *name);

@@ -19,6 +19,7 @@
  * The parts of the view and what they share.
  *
  *   view.c        the session: mount, loop, unmount, news of jobs
+ *   job_mount.c   further sessions, whose root is a job's directory
  *   mount_options.c  -o options, checks of the mount point
  *   ops.c         FUSE's requests, one short function each
  *   tree.c        names -> inodes, inodes -> attributes
@@ -31,6 +32,7 @@
  */
 
 #define FOREVER 1e9 /* seconds; for timeouts */
+#define VIEW_MAX_THREADS 8
 
 struct padded_size {
 	SLIST_ENTRY(padded_size) link;
@@ -45,13 +47,21 @@ struct view {
 	atomic_bool gone;  /* the job was removed: nothing more can be opened */
 	struct fuse_session *session;
 	bool mounted, handles_signals;
+	bool debug;
 	bool omits_opendir; /* the kernel takes ENOSYS for "nothing to do" */
+	bool other_pids;    /* those of its readers are of another name space */
 	uid_t uid;
 	gid_t gid;
 	struct timespec started;
 	struct order_texts *orders;
 
+	/* of the mount of everything: control's thread, and main's when that has ended */
+	LIST_HEAD(, job_mount) job_mounts;
+
 	struct lock lock;
+	unsigned holds; /* (lock) who uses the session and is none of its threads */
+	bool ending;	/* (lock) nobody may hold it any more */
+	pthread_cond_t unheld;
 	struct timespec jobs_changed;	       /* (lock) */
 	SLIST_HEAD(, padded_size) padded;      /* (lock) forgotten when jobs change */
 	uint64_t generation;		       /* (lock) counts these changes */
@@ -68,6 +78,39 @@ void view_reply_error(fuse_req_t req, int err);
  * root, all others are inode_pack's. -ENOENT */
 uint64_t view_number(const struct view *view, struct inode inode);
 must_check int view_inode(const struct view *view, uint64_t number, struct inode *ret);
+
+/* --- view.c ---------------------------------------------------------------------------
+ */
+
+must_check int view_new(
+	const struct view_context *context, struct inode root, struct view **ret);
+void view_free(struct view **view);
+
+/* where: a directory, or "/dev/fd/N", which belongs to the session then. */
+must_check int view_start_session(
+	struct view *view, struct fuse_args *args, const char *where);
+/* All its threads have returned. */
+void view_end_session(struct view *view);
+unsigned view_threads(void);
+
+/*
+ * Who answers a request later, or sends the kernel news, holds the session meanwhile.
+ * view_hold: for a request that is not answered yet. view_hold_session: false when it is
+ * too late.
+ */
+void view_hold(struct view *view);
+must_check bool view_hold_session(struct view *view);
+void view_unhold(struct view *view);
+void view_wait_unheld(struct view *view);
+
+/* What was remembered about jobs may be wrong. */
+void view_touch_jobs(struct view *view);
+
+/* --- job_mount.c ----------------------------------------------------------------------
+ */
+
+void job_mounts_changed(struct view *everything);
+void job_mounts_end(struct view *everything);
 
 /* --- tree.c ---------------------------------------------------------------------------
  */

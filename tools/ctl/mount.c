@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "mount.h"
+#include "request.h"
+#include "view/mount_options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse_lowlevel.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define DEVICE "/dev/fuse"
+
+struct place {
+	const char *directory; /* absolute */
+	bool allow_other;
+	int device;   /* /dev/fuse, mounted */
+	int detached; /* the mount, or -1: it is attached already */
+	int guard;    /* -1: none */
+	pid_t guard_pid;
+};
+
+/* --- mounting with the right to --------------------------------------------------------
+ */
+
+static int set(int context, const char *key, const char *value)
+{
+	return fsconfig(context, FSCONFIG_SET_STRING, key, value, 0) < 0 ? -errno : 0;
+}
+
+static int set_number(int context, const char *key, unsigned number)
+{
+	char text[16];
+	snprintf(text, sizeof(text), "%u", number);
+	return set(context, key, text);
+}
+
+static int set_flag(int context, const char *key)
+{
+	return fsconfig(context, FSCONFIG_SET_FLAG, key, NULL, 0) < 0 ? -errno : 0;
+}
+
+static int configure(int context, const struct place *place)
+{
+	int err = set(context, "source", "joaderfs");
+	if (!err)
+		err = set(context, "subtype", "joaderfs");
+	if (!err)
+		err = set_number(context, "fd", (unsigned)place->device);
+	if (!err)
+		err = set(context, "rootmode", "40000"); /* S_IFDIR in octal */
+	if (!err)
+		err = set_number(context, "user_id", geteuid());
+	if (!err)
+		err = set_number(context, "group_id", getegid());
+	if (!err)
+		err = set_flag(context, "ro");
+	if (!err && place->allow_other)
+		err = set_flag(context, "allow_other");
+	return err;
+}
+
+/* -EPERM: we may not; -ENOSYS: the kernel is older than 5.2. */
+static int mount_detached(struct place *place)
+{
+	auto_close int context = fsopen("fuse", FSOPEN_CLOEXEC);
+	if (context < 0)
+		return -errno;
+	int err = configure(context, place);
+	if (!err && fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		err = -errno;
+	if (err)
+		return err;
+	place->detached = fsmount(context, FSMOUNT_CLOEXEC,
+		MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	return place->detached < 0 ? -errno : 0;
+}
+
+static int attach(const struct place *place)
+{
+	if (place->detached < 0 ||
+		move_mount(place->detached, "", AT_FDCWD, place->directory,
+			MOVE_MOUNT_F_EMPTY_PATH) == 0)
+		return 0;
+	int err = -errno;
+	complain("can't mount on %s: %s", place->directory, strerror(-err));
+	return err;
+}
+
+/* --- mounting by fusermount3 -----------------------------------------------------------
+ */
+
+/* A byte means that all went well; the end without one that the other process has ended.
+ * Its mount is then either served, or a dead one. */
+static _Noreturn void guard(const char *directory, int fd)
+{
+	struct statx st;
+	char byte;
+	setsid(); /* what is sent to the group of the other one is not for us */
+	if (read(fd, &byte, 1) == 1)
+		_exit(EXIT_SUCCESS);
+	if (statx(AT_FDCWD, directory, AT_NO_AUTOMOUNT, STATX_TYPE, &st) == 0 ||
+		errno != ENOTCONN)
+		_exit(EXIT_SUCCESS);
+	execlp("fusermount3", "fusermount3", "-u", "-z", "--", directory, (char *)NULL);
+	_exit(EXIT_FAILURE);
+}
+
+static int start_guard(struct place *place)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	place->guard_pid = fork();
+	if (place->guard_pid == 0) {
+		close(ends[1]);
+		guard(place->directory, ends[0]);
+	}
+	int err = place->guard_pid < 0 ? -errno : 0;
+	close(ends[0]);
+	if (err)
+		close(ends[1]);
+	else
+		place->guard = ends[1];
+	return err;
+}
+
+static void end_guard(struct place *place, bool served)
+{
+	if (place->guard < 0)
+		return;
+	if (served)
+		(void)!write(place->guard, "", 1);
+	close(place->guard);
+	while (waitpid(place->guard_pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* libfuse says why not. */
+static int mount_by_helper(struct place *place)
+{
+	static const struct fuse_lowlevel_ops none = {.init = NULL};
+	struct fuse_args args;
+	auto_free char *why = NULL;
+	int err = mount_helper_check(&why);
+	if (err) {
+		complain("%s", why ? why : strerror(-err));
+		return err;
+	}
+	err = mount_options(place->allow_other ? "allow_other" : NULL, false, &args);
+	if (err)
+		return err;
+	struct fuse_session *session = fuse_session_new(&args, &none, sizeof(none), NULL);
+	fuse_opt_free_args(&args);
+	if (!session)
+		return -EINVAL;
+	err = start_guard(place);
+	if (!err && fuse_session_mount(session, place->directory) != 0)
+		err = -EPERM;
+	if (!err) {
+		place->device = fcntl(fuse_session_fd(session), F_DUPFD_CLOEXEC, 0);
+		err = place->device < 0 ? -errno : 0;
+	}
+	fuse_session_destroy(session); /* closes its descriptor, does not unmount */
+	if (err)
+		complain("can't mount on %s", place->directory);
+	return err;
+}
+
+/* --- both ------------------------------------------------------------------------------
+ */
+
+static int mount_somehow(struct place *place)
+{
+	place->device = open(DEVICE, O_RDWR | O_CLOEXEC);
+	if (place->device < 0) {
+		int err = -errno;
+		complain("%s: %s%s", DEVICE, strerror(-err),
+			err == -ENOENT ? "; a container has to be given it" : "");
+		return err;
+	}
+	int err = mount_detached(place);
+	if (err != -EPERM && err != -ENOSYS) {
+		if (err)
+			complain("can't mount: %s", strerror(-err));
+		return err;
+	}
+	close(place->device);
+	place->device = -1;
+	return mount_by_helper(place);
+}
+
+static int check_directory(const char *directory, char **ret)
+{
+	auto_free char *why = NULL;
+	*ret = realpath(directory, NULL);
+	int err = *ret ? 0 : -errno;
+	if (err) {
+		complain("mount point %s: %s", directory, strerror(-err));
+		return err;
+	}
+	err = mount_directory_check(*ret, &why);
+	if (err)
+		complain("%s", why ? why : strerror(-err));
+	return err;
+}
+
+int mount_job(
+	const char *socket_path, const char *job, const char *directory, bool allow_other)
+{
+	auto_free char *absolute = NULL;
+	const char *arguments[] = {"mount", job};
+	struct place place = {
+		.allow_other = allow_other, .device = -1, .detached = -1, .guard = -1};
+	bool served = false;
+	if (check_directory(directory, &absolute) != 0)
+		return EXIT_FAILURE;
+	place.directory = absolute;
+	if (mount_somehow(&place) == 0 &&
+		request(socket_path, arguments, 2, &place.device) == EXIT_SUCCESS)
+		served = attach(&place) == 0;
+	if (place.device >= 0)
+		close(place.device);
+	if (place.detached >= 0)
+		close(place.detached);
+	end_guard(&place, served);
+	if (served)
+		printf("mounted %s on %s\n", job, place.directory);
+	return served ? EXIT_SUCCESS : EXIT_FAILURE;
+}

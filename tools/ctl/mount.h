@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include <stdbool.h>
+
+/*
+ * joaderctl mount: mounts /dev/fuse in the name space of the caller, and has the daemon
+ * serve it.
+ *
+ *   detached mount -> descriptor to the daemon -> it serves -> attached to the directory
+ *
+ * A mount that is not attached anywhere goes with the descriptors that refer to it. So
+ * whenever and however this ends before the last step, nothing is left, and nobody ever
+ * sees a directory that is not served yet.
+ *
+ * Who may not mount has fusermount3 do it, which attaches at once. A guard then unmounts
+ * what nobody serves when we end before the daemon has taken over.
+ *
+ *   Threads: none.   Errors: printed.
+ */
+
+/* The exit status. */
+int mount_job(const char *socket_path, const char *job, const char *directory,
+	bool allow_other);

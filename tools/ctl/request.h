@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stddef.h>
+
+/*
+ * One request of joaderctl to the daemon, and its messages; the protocol is in
+ * src/view/control.h.
+ *
+ *   Threads: none.
+ */
+
+void complain(const char *format, ...) printf_like(1, 2);
+
+/* Reads to the end. 0 or -errno; the caller frees *ret, which ends with a NUL byte. */
+must_check int read_all(int fd, char **ret, size_t *ret_bytes);
+
+/*
+ * Sends the arguments to the socket `path` and prints the answer, or complains. The exit
+ * status. *descriptor, unless NULL, goes with it; it is closed, and -1 afterwards, before
+ * the answer is waited for.
+ */
+int request(const char *path, const char *const *arguments, size_t n, int *descriptor);
