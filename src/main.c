@@ -281,6 +281,8 @@ static int stop(struct daemon *daemon)
 	int err = 0;
 	if (daemon->control)
 		control_free(&daemon->control);
+	if (daemon->view)
+		view_stop(daemon->view);
 	if (daemon->sched)
 		sched_stop(daemon->sched);
 	if (daemon->view)

@@ -18,9 +18,10 @@
  * Mounts of one job: whoever mounts opens /dev/fuse, mounts it where he is, and hands us
  * the descriptor. We never learn where that is, and can't unmount it.
  *
- *   view_mount_job -> keep: serve, in several threads -> wait until nothing holds the
- *                     view -> view_end_session, which closes the descriptor -> ended
- *   ended -> reap, by the next call from control or by job_mounts_end
+ *   view_mount_job -> keep: serve, in several threads, until it is unmounted -> wait
+ * until nothing holds the view -> view_end_session, which closes the descriptor -> ended
+ * -> reap, by the next call from control job_mounts_stop -> keep returns as it is ->
+ * job_mounts_end does the rest
  *
  * libfuse's own loop can't be left before a request comes. So this one polls, and reads
  * without blocking.
@@ -85,7 +86,8 @@ static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
 	serve_in_threads(mount);
-	view_wait_unheld(mount->view);
+	if (!view_wait_unheld(mount->view))
+		return NULL;
 	view_end_session(mount->view);
 	atomic_store(&mount->ended, true);
 	return NULL;
@@ -177,10 +179,9 @@ static int start_keeper(struct job_mount *mount)
 	return -err;
 }
 
-static void join(struct job_mount *mount)
+static void remove_ended(struct job_mount *mount)
 {
 	LIST_REMOVE(mount, link);
-	ensure(pthread_join(mount->keeper, NULL) == 0);
 	job_mount_free(mount);
 }
 
@@ -190,8 +191,10 @@ static void reap(struct view *everything)
 	for (struct job_mount *mount = LIST_FIRST(&everything->job_mounts); mount;
 		mount = next) {
 		next = LIST_NEXT(mount, link);
-		if (atomic_load(&mount->ended))
-			join(mount);
+		if (!atomic_load(&mount->ended))
+			continue;
+		ensure(pthread_join(mount->keeper, NULL) == 0);
+		remove_ended(mount);
 	}
 }
 
@@ -230,13 +233,25 @@ int view_mount_job(struct view *view, const char *name, pid_t mounter, int devic
 	return err;
 }
 
+void job_mounts_stop(struct view *everything)
+{
+	struct job_mount *mount;
+	LIST_FOREACH (mount, &everything->job_mounts, link) {
+		view_stop_waiting(mount->view);
+		ensure(eventfd_write(mount->stop, 1) == 0);
+	}
+	LIST_FOREACH (mount, &everything->job_mounts, link)
+		ensure(pthread_join(mount->keeper, NULL) == 0);
+}
+
 void job_mounts_end(struct view *everything)
 {
 	struct job_mount *mount;
-	LIST_FOREACH (mount, &everything->job_mounts, link)
-		ensure(eventfd_write(mount->stop, 1) == 0);
-	while ((mount = LIST_FIRST(&everything->job_mounts)))
-		join(mount);
+	while ((mount = LIST_FIRST(&everything->job_mounts))) {
+		if (!atomic_load(&mount->ended))
+			view_end_session(mount->view);
+		remove_ended(mount);
+	}
 }
 
 /* --- news of jobs ------------------------------------------------------------------- */

@@ -94,7 +94,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 {
 	struct view *view = view_of(req);
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
-	struct inode parent, inode;
+	struct inode parent, inode = {.kind = INODE_ROOT};
 	int err = find(req, parent_ino, &parent);
 	if (!err)
 		err = tree_lookup(view, parent, name, &inode);

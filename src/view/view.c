@@ -154,6 +154,9 @@ int view_run(struct view *view)
 
 void view_end_session(struct view *view)
 {
+	lock_take(&view->lock);
+	ensure(view->holds == 0);
+	lock_release(&view->lock);
 	if (view->mounted)
 		fuse_session_unmount(view->session);
 	if (view->handles_signals)
@@ -173,6 +176,11 @@ static int check_unmounted(const char *mountpoint)
 	log_error(
 		"%s: can't be unmounted; \"umount %s\" as root", mountpoint, mountpoint);
 	return -EBUSY;
+}
+
+void view_stop(struct view *view)
+{
+	job_mounts_stop(view);
 }
 
 int view_unmount(struct view **view_pointer)
@@ -215,12 +223,20 @@ void view_unhold(struct view *view)
 		pthread_cond_broadcast(&view->unheld);
 }
 
-void view_wait_unheld(struct view *view)
+bool view_wait_unheld(struct view *view)
 {
 	LOCK_SCOPE(&view->lock);
 	view->ending = true;
-	while (view->holds > 0)
+	while (view->holds > 0 && !view->stopping)
 		lock_wait(&view->lock, &view->unheld);
+	return !view->stopping;
+}
+
+void view_stop_waiting(struct view *view)
+{
+	LOCK_SCOPE(&view->lock);
+	view->stopping = true;
+	pthread_cond_broadcast(&view->unheld);
 }
 
 /* --- news of jobs ------------------------------------------------------------------- */

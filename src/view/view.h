@@ -15,7 +15,7 @@
  * text files.
  *
  *   Flow: main fills a view_context; view_mount; view_run until unmounted or signalled;
- *         view_unmount. Meanwhile control may view_mount_job.
+ *         view_stop; sched_stop; view_unmount. Meanwhile control may view_mount_job.
  *   Threads: view_run's FUSE threads and those of each job's mount; none of them ever
  *         waits: an open whose sample is not prepared yet is a parked request that a
  *         worker answers.
@@ -41,13 +41,17 @@ must_check int view_mount(const struct view_context *context, const char *option
 /* Serves until the file system is unmounted or SIGINT, SIGTERM or SIGHUP arrives. */
 must_check int view_run(struct view *view);
 
+/* No request is taken any more, at no mount: sched may stop. */
+void view_stop(struct view *view);
+
 /*
- * Unmounts when still mounted, and ends the mounts of jobs. sched_stop was called before,
- * so nothing is parked. -EBUSY: it is still mounted, with nobody behind it.
+ * Unmounts when still mounted, and ends the mounts of jobs. view_stop and sched_stop were
+ * called before, so nothing is parked. -EBUSY: it is still mounted, with nobody behind
+ * it.
  */
 must_check int view_unmount(struct view **view);
 
-/* --- from one thread, which ends before view_unmount --- */
+/* --- from one thread, which ends before view_stop --- */
 
 /*
  * A further mount, whose root is the job's directory. device: /dev/fuse, opened and

@@ -61,6 +61,7 @@ struct view {
 	struct lock lock;
 	unsigned holds; /* (lock) who uses the session and is none of its threads */
 	bool ending;	/* (lock) nobody may hold it any more */
+	bool stopping;	/* (lock) somebody else waits and ends it */
 	pthread_cond_t unheld;
 	struct timespec jobs_changed;	       /* (lock) */
 	SLIST_HEAD(, padded_size) padded;      /* (lock) forgotten when jobs change */
@@ -89,7 +90,7 @@ void view_free(struct view **view);
 /* where: a directory, or "/dev/fd/N", which belongs to the session then. */
 must_check int view_start_session(
 	struct view *view, struct fuse_args *args, const char *where);
-/* All its threads have returned. */
+/* All its threads have returned, nobody holds it. */
 void view_end_session(struct view *view);
 unsigned view_threads(void);
 
@@ -101,7 +102,9 @@ unsigned view_threads(void);
 void view_hold(struct view *view);
 must_check bool view_hold_session(struct view *view);
 void view_unhold(struct view *view);
-void view_wait_unheld(struct view *view);
+/* false: there was view_stop_waiting, before or meanwhile. */
+must_check bool view_wait_unheld(struct view *view);
+void view_stop_waiting(struct view *view);
 
 /* What was remembered about jobs may be wrong. */
 void view_touch_jobs(struct view *view);
@@ -110,7 +113,8 @@ void view_touch_jobs(struct view *view);
  */
 
 void job_mounts_changed(struct view *everything);
-void job_mounts_end(struct view *everything);
+void job_mounts_stop(struct view *everything);
+void job_mounts_end(struct view *everything); /* after job_mounts_stop */
 
 /* --- tree.c ---------------------------------------------------------------------------
  */

@@ -52,7 +52,7 @@ unmount() {
 }
 
 finish() {
-	local status=$? child ended=0
+	local status=$? child ended=0 mount
 	trap - EXIT ERR
 	for child in $(jobs -p); do
 		[[ $child == "$PID" ]] || kill -TERM "$child" 2>/dev/null || true
@@ -71,7 +71,9 @@ finish() {
 		fi
 	fi
 	unmount "$M"
-	unmount "$T/state"
+	while read -r _ mount _; do
+		[[ $mount != "$T"/* ]] || unmount "$mount"
+	done </proc/self/mounts
 	wait
 	if ((status != 0 && status != 77)) && [[ -s $LOG ]]; then
 		echo "--- what the daemon printed:" >&2

@@ -6,6 +6,8 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -183,7 +185,7 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	.fini = teardown)
 {
 	contains(REFUSED("statsu"), "did you mean stats?");
-	contains(REFUSED("x"), "add rm ls status order stats datasets");
+	contains(REFUSED("x"), "add rm mount ls status order stats datasets");
 	contains(REFUSED("ls|more"), "usage: ls\n");
 	contains(REFUSED("order"), "usage: order JOB [EPOCH]\n");
 	contains(REFUSED("rm|a|b|c|d|e"), "usage: rm JOB\n");
@@ -351,4 +353,50 @@ Test(control, a_path_that_is_too_long_is_refused, .init = setup, .fini = teardow
 	memset(config.socket, 'x', 200);
 	config.socket[200] = '\0';
 	cr_assert_eq(control_new(&context, NULL, &control), -ENAMETOOLONG);
+}
+
+/* --- descriptors ------------------------------------------------------------------- */
+
+/* A pipe's end goes along with the request; true: the other end still has a reader. */
+static bool keeps_descriptor(const char *request, size_t bytes)
+{
+	int ends[2], fd = connected();
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} rights = {.space = {0}};
+	struct iovec iov = {.iov_base = (void *)(uintptr_t)request, .iov_len = bytes};
+	struct msghdr message = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &rights,
+		.msg_controllen = sizeof(rights.space)};
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	*head = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+		.cmsg_len = CMSG_LEN(sizeof(int))};
+	memcpy(CMSG_DATA(head), &ends[0], sizeof(int));
+	cr_assert_eq(sendmsg(fd, &message, MSG_NOSIGNAL), (ssize_t)bytes);
+	close(ends[0]);
+	shutdown(fd, SHUT_WR);
+	free(received(fd));
+	bool kept = write(ends[1], "", 1) == 1;
+	close(ends[1]);
+	return kept;
+}
+
+Test(control, a_descriptor_that_is_no_use_is_closed, .init = setup_and_serve,
+	.fini = teardown)
+{
+	signal(SIGPIPE, SIG_IGN);
+	cr_assert_not(keeps_descriptor("ls", 3));
+	cr_assert_not(keeps_descriptor("mount\0alpha", 12));
+	cr_assert_not(keeps_descriptor("no request", 10));
+}
+
+Test(control, without_a_mount_there_are_no_further_ones, .init = setup_and_serve,
+	.fini = teardown)
+{
+	contains(REFUSED("mount|alpha"), "nothing is mounted");
+	contains(REFUSED("mount"), "usage: mount JOB");
 }

@@ -7,9 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fuse_lowlevel.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -94,6 +94,12 @@ static int attach(const struct place *place)
 /* --- mounting by fusermount3 -----------------------------------------------------------
  */
 
+static void wait_for(pid_t child)
+{
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 /* A byte means that all went well; the end without one that the other process has ended.
  * Its mount is then either served, or a dead one. */
 static _Noreturn void guard(const char *directory, int fd)
@@ -136,36 +142,78 @@ static void end_guard(struct place *place, bool served)
 	if (served)
 		(void)!write(place->guard, "", 1);
 	close(place->guard);
-	while (waitpid(place->guard_pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	wait_for(place->guard_pid);
 }
 
-/* libfuse says why not. */
+static _Noreturn void exec_helper(const struct place *place, int socket)
+{
+	char number[16];
+	const char *options = place->allow_other
+				      ? "ro,fsname=joaderfs,subtype=joaderfs,allow_other"
+				      : "ro,fsname=joaderfs,subtype=joaderfs";
+	snprintf(number, sizeof(number), "%d", socket);
+	if (fcntl(socket, F_SETFD, 0) == 0 && setenv("_FUSE_COMMFD", number, 1) == 0)
+		execlp("fusermount3", "fusermount3", "-o", options, "--",
+			place->directory, (char *)NULL);
+	complain("fusermount3: %s", strerror(errno));
+	_exit(EXIT_FAILURE);
+}
+
+static int receive_descriptor(int socket)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} rights;
+	char byte;
+	int descriptor = -1;
+	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr message = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &rights,
+		.msg_controllen = CMSG_LEN(sizeof(int))};
+	ssize_t n;
+	do
+		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	const struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	if (head && head->cmsg_type == SCM_RIGHTS &&
+		head->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&descriptor, CMSG_DATA(head), sizeof(int));
+	return descriptor;
+}
+
+/* It says why not, and sends the descriptor of what it has mounted to a socket. */
+static int run_helper(struct place *place)
+{
+	int ends[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	pid_t child = fork();
+	int err = child < 0 ? -errno : 0;
+	if (child == 0)
+		exec_helper(place, ends[1]);
+	close(ends[1]);
+	if (!err) {
+		place->device = receive_descriptor(ends[0]);
+		wait_for(child);
+		err = place->device < 0 ? -EPERM : 0;
+	}
+	close(ends[0]);
+	return err;
+}
+
 static int mount_by_helper(struct place *place)
 {
-	static const struct fuse_lowlevel_ops none = {.init = NULL};
-	struct fuse_args args;
 	auto_free char *why = NULL;
 	int err = mount_helper_check(&why);
 	if (err) {
 		complain("%s", why ? why : strerror(-err));
 		return err;
 	}
-	err = mount_options(place->allow_other ? "allow_other" : NULL, false, &args);
-	if (err)
-		return err;
-	struct fuse_session *session = fuse_session_new(&args, &none, sizeof(none), NULL);
-	fuse_opt_free_args(&args);
-	if (!session)
-		return -EINVAL;
 	err = start_guard(place);
-	if (!err && fuse_session_mount(session, place->directory) != 0)
-		err = -EPERM;
-	if (!err) {
-		place->device = fcntl(fuse_session_fd(session), F_DUPFD_CLOEXEC, 0);
-		err = place->device < 0 ? -errno : 0;
-	}
-	fuse_session_destroy(session); /* closes its descriptor, does not unmount */
+	if (!err)
+		err = run_helper(place);
 	if (err)
 		complain("can't mount on %s", place->directory);
 	return err;

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# joaderctl mount from name spaces that know neither the daemon's mounts nor its processes:
+# read there, not seen here, and gone with them.
+. "$(dirname "$0")/mounts.sh"
+unshare -mpf --mount-proc true 2>/dev/null || skip "no name spaces of processes here"
+mkdir -p "$D/slow"
+"$PYTHON" -c 'import sys; from PIL import Image; Image.new("RGB", (8000, 8000)).save(sys.argv[1])' \
+	"$D/slow/0.jpg" # 64 megapixels keep the only worker busy for a while
+for i in 1 2 3 4 5; do cp "$D/slow/0.jpg" "$D/slow/$i.jpg"; done
+config joaderfs.workers=1
+job a tensor.resize=64 tensor.crop=64 job.epochs=2
+start
+alone=$(sessions)
+mkdir "$T/x"
+export T BUILD
+
+# Nothing is mounted here; a reader that is killed while it waits goes at once.
+unshare -mpf --mount-proc bash -eu <<'END'
+umount "$T/mnt"
+"$BUILD/joaderctl" -s "$T/socket" mount a "$T/x"
+cat "$T/x/epoch-0000/00000000.ppm" | wc -c >"$T/bytes"
+for i in 1 2 3 4 5; do
+	cat "$T/x/epoch-0000/0000000$i.ppm" >/dev/null &
+done
+until (($(wc -l <"$T/x/epoch-0000.order") == 6)); do sleep 0.01; done
+kill -KILL $!
+wait $! || true
+sed -n 's/^consumed //p' "$T/x/status" >"$T/consumed"
+wait
+END
+equal "bytes" "$(<"$T/bytes")" $((13 + 64 * 64 * 3))
+(($(<"$T/consumed") < 5)) || fail "the killed reader went when all was read"
+! mounted "$T/x" || fail "it is mounted here too"
+wait_sessions "$alone"
+
+# The root of a user name space may mount there.
+if unshare -Urm true 2>/dev/null; then
+	unshare -Urm bash -eu <<-'END' || fail "not in a user name space"
+		"$BUILD/joaderctl" -s "$T/socket" mount a "$T/x"
+		cat "$T/x/epoch-0000"/*.ppm | wc -c >"$T/bytes"
+	END
+	equal "bytes" "$(<"$T/bytes")" $((6 * (13 + 64 * 64 * 3)))
+	wait_sessions "$alone"
+fi
+stop

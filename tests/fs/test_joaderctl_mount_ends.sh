@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# A mount of a job that is forced off, or whose job is removed, or whose daemon is stopped,
+# while readers wait at it: nobody hangs, and what was open of a removed job stays readable
+# for as long as there is a daemon.
+. "$(dirname "$0")/mounts.sh"
+mkdir -p "$D/slow"
+"$PYTHON" -c 'import sys; from PIL import Image; Image.new("RGB", (8000, 8000)).save(sys.argv[1])' \
+	"$D/slow/0.jpg" # 64 megapixels keep the only worker busy for a while
+for i in 1 2 3 4 5; do cp "$D/slow/0.jpg" "$D/slow/$i.jpg"; done
+config joaderfs.workers=1
+size=64
+for name in forced removed stopped; do # of different sizes: each decodes for itself
+	job "$name" tensor.resize=$size tensor.crop=$size
+	size=$((size - 2))
+done
+start
+alone=$(sessions)
+mkdir "$T/m"
+
+# readers JOB: mounts it; six read there, most of which wait; $T/error*: what they are told
+readers() {
+	local i
+	ctl mount "$1" "$T/m" >/dev/null
+	for i in 0 1 2 3 4 5; do
+		cat "$T/m/epoch-0000/0000000$i.ppm" >/dev/null 2>"$T/error$i" &
+	done
+	for _ in $(seq 100); do
+		(($(order "$1" | wc -l) == 6)) && return 0
+		sleep 0.01
+	done
+	fail "the readers of $1 don't wait"
+}
+
+wait_readers() {
+	local reader
+	for reader in $(jobs -p); do
+		[[ $reader == "$PID" ]] || wait "$reader" || true
+	done
+}
+
+# The kernel ends the session; what the worker still finishes for it goes nowhere.
+readers forced
+umount -f "$T/m" 2>/dev/null || umount -l "$T/m"
+wait_readers
+[[ $(cat "$T"/error*) ]] || fail "all readers were served"
+wait_sessions "$alone"
+for _ in $(seq 50); do # consumed a moment after close
+	[[ $(status_of forced consumed) != "$(find "$T"/error* -empty | wc -l)" ]] || break
+	sleep 0.1
+done
+equal "consumed, not by readers that got nothing" "$(status_of forced consumed)" \
+	"$(find "$T"/error* -empty | wc -l)"
+read_epoch forced
+once forced 6
+nothing_held
+
+readers removed
+exec 5<"$T/m/epoch-0000/0000000$(order removed | head -n 1 | cut -f1).ppm"
+ctl rm removed >/dev/null
+wait_readers
+grep -q "No such device" "$T"/error* || fail "no reader was told: $(cat "$T"/error*)"
+equal "what was open" "$(wc -c <&5)" $((13 + 62 * 62 * 3))
+exec 5<&-
+for path in "" /status /epoch-0000 /epoch-0000/00000000.ppm; do
+	! stat "$T/m$path" >/dev/null 2>"$T/error" || fail "$path is still there"
+	grep -q "No such device" "$T/error" || fail "$(cat "$T/error")"
+done
+ctl add "$T/jobs.d/removed.ini" >/dev/null
+! ls "$T/m" 2>/dev/null || fail "another job has taken the place of the removed one"
+umount "$T/m"
+wait_sessions "$alone"
+
+readers stopped
+stop
+wait
+[[ $(cat "$T"/error*) ]] || fail "all readers were served"
+! ls "$T/m" 2>"$T/error" || fail "it can be listed, with no daemon"
+grep -q "not connected" "$T/error" || fail "$(cat "$T/error")"
+umount "$T/m"
