@@ -11,7 +11,7 @@ mkdir -p "$D/slow"
 for i in 1 2 3 4 5; do cp "$D/slow/0.jpg" "$D/slow/$i.jpg"; done
 config joaderfs.workers=1
 size=64
-for name in forced removed stopped; do # of different sizes: each decodes for itself
+for name in forced removed stopped open; do # of different sizes: each decodes for itself
 	job "$name" tensor.resize=$size tensor.crop=$size
 	size=$((size - 2))
 done
@@ -26,7 +26,7 @@ readers() {
 	for i in 0 1 2 3 4 5; do
 		cat "$T/m/epoch-0000/0000000$i.ppm" >/dev/null 2>"$T/error$i" &
 	done
-	for _ in $(seq 100); do
+	for _ in $(seq 1000); do
 		(($(order "$1" | wc -l) == 6)) && return 0
 		sleep 0.01
 	done
@@ -57,17 +57,22 @@ once forced 6
 nothing_held
 
 readers removed
-exec 5<"$T/m/epoch-0000/0000000$(order removed | head -n 1 | cut -f1).ppm"
 ctl rm removed >/dev/null
 wait_readers
 grep -q "No such device" "$T"/error* || fail "no reader was told: $(cat "$T"/error*)"
-equal "what was open" "$(wc -c <&5)" $((13 + 62 * 62 * 3))
+umount "$T/m"
+wait_sessions "$alone"
+
+ctl mount open "$T/m" >/dev/null
+exec 5<"$T/m/epoch-0000/00000000.ppm"
+ctl rm open >/dev/null
+equal "what was open" "$(wc -c <&5)" $((13 + 58 * 58 * 3))
 exec 5<&-
 for path in "" /status /epoch-0000 /epoch-0000/00000000.ppm; do
 	! stat "$T/m$path" >/dev/null 2>"$T/error" || fail "$path is still there"
 	grep -q "No such device" "$T/error" || fail "$(cat "$T/error")"
 done
-ctl add "$T/jobs.d/removed.ini" >/dev/null
+ctl add "$T/jobs.d/open.ini" >/dev/null
 ! ls "$T/m" 2>/dev/null || fail "another job has taken the place of the removed one"
 umount "$T/m"
 wait_sessions "$alone"
