@@ -164,6 +164,7 @@ format:
 include tests/fuzz/fuzz.mk
 include man/man.mk
 include tools/tools.mk
+include tools/sim/sim.mk
 
 clean:
 	rm -rf build
