@@ -3,17 +3,21 @@
 //
 // joader-sim: the daemon's samplers and cache in scenarios, without files or a mount.
 
+#include "base/cleanup.h"
+#include "sim/randomness.h"
 #include "sim/report.h"
 #include "sim/sim.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EXIT_USAGE 2
 
 static const char help[] =
 	"usage: joader-sim [OPTION]... SCENARIO...\n"
+	"       joader-sim --randomness [--epochs N] [--seed N] [--csv FILE]\n"
 	"\n"
 	"  Runs the samplers and the cache of joaderfs, without files or a mount, and "
 	"prints\n"
@@ -36,6 +40,9 @@ static const char help[] =
 	"      --runs N         so many runs with other seeds, of which means are "
 	"printed\n"
 	"      --seed N\n"
+	"      --randomness     instead of SCENARIO: how random the orders are that jobs "
+	"get\n"
+	"      --epochs N       for it: of each job in each setting\n"
 	"  -h, --help           this text\n"
 	"      --version        the version\n"
 	"\n"
@@ -43,8 +50,8 @@ static const char help[] =
 
 /* What the command line says. */
 struct request {
-	bool list, show, linear;
-	const char *csv, *svg, *title;
+	bool list, show, linear, randomness;
+	const char *csv, *svg, *title, *epochs;
 	struct {
 		const char *key; /* of [scenario] */
 		const char *value;
@@ -183,9 +190,68 @@ static void outcome_free(struct outcome *outcome)
 	free(outcome->scenarios);
 }
 
+/* --- randomness -------------------------------------------------------------------- */
+
+static int write_randomness(const char *path, struct randomness_options *options)
+{
+	bool as_claimed = false;
+	if (path)
+		options->csv = fopen(path, "we");
+	if (path && !options->csv)
+		return fail(path, -errno);
+	int err = randomness_run(options, &as_claimed);
+	if (options->csv && fclose(options->csv) && !err)
+		return fail(path, -errno);
+	if (err)
+		return fail("--randomness", err);
+	return as_claimed ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static bool parse_epochs(const char *text, uint32_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long value = strtoul(text, &end, 10);
+	*ret = (uint32_t)value;
+	return text[0] >= '0' && text[0] <= '9' && !*end && !errno &&
+	       value >= RANDOMNESS_MIN_EPOCHS && value <= RANDOMNESS_MAX_EPOCHS;
+}
+
+static int randomness(const struct request *request, int n_names)
+{
+	struct randomness_options options = {0};
+	struct sim_scenario defaults = {.seed = 1};
+	bool allowed = n_names == 0 && !request->list && !request->show && !request->svg;
+	for (size_t i = 0; i < request->n_overrides; i++)
+		if (strcmp(request->overrides[i].key, "seed") != 0)
+			allowed = false;
+		else if (sim_override(&defaults, "seed", request->overrides[i].value))
+			return EXIT_USAGE;
+	if (!allowed) {
+		fputs("joader-sim: --randomness: allowed with it: --epochs, --seed, "
+		      "--csv\n",
+			stderr);
+		return EXIT_USAGE;
+	}
+	if (request->epochs && !parse_epochs(request->epochs, &options.epochs)) {
+		fprintf(stderr, "joader-sim: --epochs: found \"%s\", allowed: %d to %d\n",
+			request->epochs, RANDOMNESS_MIN_EPOCHS, RANDOMNESS_MAX_EPOCHS);
+		return EXIT_USAGE;
+	}
+	options.seed = defaults.seed;
+	return write_randomness(request->csv, &options);
+}
+
 /* --- options ----------------------------------------------------------------------- */
 
-enum { OPTION_LINEAR = 256, OPTION_TITLE, OPTION_VERSION, OPTION_SCENARIO };
+enum {
+	OPTION_LINEAR = 256,
+	OPTION_TITLE,
+	OPTION_VERSION,
+	OPTION_SCENARIO,
+	OPTION_RANDOMNESS,
+	OPTION_EPOCHS
+};
 
 static const struct option options[] = {{"list", no_argument, NULL, 'l'},
 	{"show", no_argument, NULL, 's'}, {"csv", required_argument, NULL, 'c'},
@@ -198,6 +264,8 @@ static const struct option options[] = {{"list", no_argument, NULL, 'l'},
 	{"lookahead", required_argument, NULL, OPTION_SCENARIO},
 	{"runs", required_argument, NULL, OPTION_SCENARIO},
 	{"seed", required_argument, NULL, OPTION_SCENARIO},
+	{"randomness", no_argument, NULL, OPTION_RANDOMNESS},
+	{"epochs", required_argument, NULL, OPTION_EPOCHS},
 	{"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, OPTION_VERSION},
 	{NULL, 0, NULL, 0}};
 
@@ -235,6 +303,12 @@ static int take_option(struct request *request, int option, int index)
 	case OPTION_SCENARIO:
 		override(request, options[index].name, optarg);
 		return -1;
+	case OPTION_RANDOMNESS:
+		request->randomness = true;
+		return -1;
+	case OPTION_EPOCHS:
+		request->epochs = optarg;
+		return -1;
 	case 'h':
 		return fputs(help, stdout) < 0 || fflush(stdout) != 0;
 	case OPTION_VERSION:
@@ -255,6 +329,8 @@ int main(int argc, char **argv)
 		if (status >= 0)
 			return status;
 	}
+	if (request.randomness)
+		return randomness(&request, argc - optind);
 	if (request.list)
 		return list();
 	if (optind == argc) {

@@ -7,6 +7,8 @@
 SIM_SRC := $(sort $(wildcard tools/sim/*.c))
 SIM_INI := $(sort $(wildcard config/sim/*.ini))
 SIM_OBJ := $(SIM_SRC:%.c=$(BUILD)/%.o) $(BUILD)/tools/sim/builtins.o
+# The distributions that figures of randomness are held against.
+SIM_LIBS = $(shell pkg-config --libs gsl)
 
 # Text as a C string, so that the program needs no files.
 $(BUILD)/tools/sim/builtins.c: $(SIM_INI) tools/sim/sim.mk
@@ -27,10 +29,10 @@ $(BUILD)/tools/sim/builtins.o: $(BUILD)/tools/sim/builtins.c
 
 $(BUILD)/joader-sim: $(BUILD)/tools/joader-sim.o $(SIM_OBJ) $(LIB)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) -o $@ $^ $(SIM_LIBS) $(ALL_LIBS)
 
 $(BUILD)/tests/unit/test_sim_%: $(BUILD)/tests/unit/test_sim_%.o $(SIM_OBJ) $(LIB)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(ALL_LIBS) $(shell pkg-config --libs criterion)
+	$(Q)$(CC) -o $@ $^ $(SIM_LIBS) $(ALL_LIBS) $(shell pkg-config --libs criterion)
 
 -include $(wildcard $(BUILD)/tools/sim/*.d)
