@@ -7,18 +7,6 @@
 
 #include <errno.h>
 
-static bool add_one_need(uint32_t id, void *space)
-{
-	cache_need_add(((struct space *)space)->cache, id);
-	return true;
-}
-
-static bool drop_one_need(uint32_t id, void *space)
-{
-	cache_need_drop(((struct space *)space)->cache, id);
-	return true;
-}
-
 /* Room for every stream's part in a round. */
 static int grow_scratch(struct sched *sched, uint32_t n)
 {
@@ -74,7 +62,7 @@ int stream_begin_locked(
 	copy = NULL;
 	if (err)
 		goto fail;
-	roaring_iterate(remaining, add_one_need, job->space);
+	cache_need_add_all(job->space->cache, remaining);
 	roaring_bitmap_free(remaining);
 	job->stream = stream;
 	job->idle = false;
@@ -105,7 +93,7 @@ static void drop_remaining_need(struct stream *stream)
 		roaring_iterate(stream->job->selection, drop_need_if_remaining, stream);
 		return;
 	}
-	roaring_iterate(remaining, drop_one_need, stream->job->space);
+	cache_need_drop_all(stream->job->space->cache, remaining);
 	roaring_bitmap_free(remaining);
 }
 

@@ -33,12 +33,6 @@ roaring_bitmap_t *sim_dataset_ids(
 
 /* --- epochs ------------------------------------------------------------------------ */
 
-static bool add_need(uint32_t id, void *context)
-{
-	cache_need_add(context, id);
-	return true;
-}
-
 /* What the script opens: it shuffles its files itself, so their labels come so. */
 static void shuffle(struct sim_engine *engine, struct runner *runner)
 {
@@ -59,7 +53,7 @@ static int begin_epoch(struct sim_engine *engine, struct runner *runner)
 	int err = sampler_insert(engine->sampler, runner->stream, runner->job, remaining);
 	if (err)
 		return err;
-	roaring_iterate(runner->selection, add_need, engine->space);
+	cache_need_add_all(engine->space, runner->selection);
 	if (runner->opens)
 		shuffle(engine, runner);
 	runner->drawn = 0;
