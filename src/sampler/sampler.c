@@ -188,8 +188,9 @@ int sampler_insert(
 	error = without_runs(&stream->own);
 	if (!error && sampler->exchange)
 		error = idset_from_bitmap(
-			stream->remaining ? roaring_bitmap_maximum(remaining) + 1 : 0,
-			remaining, &stream->set);
+			stream->remaining ? roaring_bitmap_maximum(stream->own.ids) + 1
+					  : 0,
+			stream->own.ids, &stream->set);
 	if (!error)
 		error = insert_at(sampler, at, stream);
 	if (error)
