@@ -88,15 +88,15 @@ Test(randomness, a_fair_shuffle_is_accepted_by_all)
 Test(randomness, the_p_of_fair_shuffles_are_spread_evenly)
 {
 	unsigned below[2] = {0};
-	for (uint64_t seed = 0; seed < 200; seed++) {
+	for (uint64_t seed = 0; seed < 100; seed++) {
 		struct places few = shuffled(fair, 4, 1000 + seed);
 		below[0] += figure_orders(&few, 0).p < .2;
 		below[1] += figure_positions(&few, 1).p < .2;
 		free(few.at);
 	}
-	/* 40 expected, with a deviation of 5.7 */
+	/* 20 expected, with a deviation of 4 */
 	for (int i = 0; i < 2; i++)
-		cr_assert(below[i] > 15 && below[i] < 65, "%u", below[i]);
+		cr_assert(below[i] > 4 && below[i] < 36, "%u", below[i]);
 }
 
 /* Swapping each with any, also with one that was swapped before. */
@@ -275,16 +275,4 @@ Test(randomness, mutants_that_exchange_across_classes_are_rejected)
 	cr_assert(rejected(figure_positions(&wrong, 0)));
 	free(right.at);
 	free(wrong.at);
-}
-
-/* --- the samplers --------------------------------------------------------------------
- */
-
-Test(randomness, what_is_claimed_of_the_samplers_is_so)
-{
-	const struct randomness_options options = {.epochs = 800, .seed = 3};
-	bool as_claimed = false;
-	cr_assert_not_null(freopen("/dev/null", "w", stdout));
-	cr_assert_eq(randomness_run(&options, &as_claimed), 0);
-	cr_assert(as_claimed);
 }

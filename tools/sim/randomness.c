@@ -6,6 +6,7 @@
 #include "sim.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -212,10 +213,10 @@ static int run_sampler(struct laboratory *laboratory, struct columns *columns, s
 
 /* --- tables ------------------------------------------------------------------------- */
 
-static void print_cell(const struct figure *figure, bool claim)
+static void print_cell(const struct figure *figure, bool claim, bool last)
 {
-	printf("  %8.4f %s%.4f %-9s", figure->value, figure->one_sided ? "+" : "\302\261",
-		figure->bound, verdicts[judge(figure, claim)]);
+	printf("  %8.4f %s%.4f %-*s", figure->value, figure->one_sided ? "+" : "Â±",
+		figure->bound, last ? 0 : 9, verdicts[judge(figure, claim)]);
 }
 
 static void print_row(const struct columns *columns, size_t k)
@@ -225,7 +226,8 @@ static void print_row(const struct columns *columns, size_t k)
 	printf("%-31s%8.4f", kinds[k].title, columns->worst[k][0].expected);
 	for (size_t s = 0; s < SAMPLERS; s++)
 		print_cell(&columns->worst[k][s],
-			claimed(columns->setting, samplers[s], kinds[k].about));
+			claimed(columns->setting, samplers[s], kinds[k].about),
+			s == SAMPLERS - 1);
 	putchar('\n');
 }
 
@@ -243,7 +245,8 @@ static void print_columns(const struct columns *columns)
 	printf("%s: %s\n%31s%8s", columns->setting->name, columns->setting->what, "",
 		"expected");
 	for (size_t s = 0; s < SAMPLERS; s++)
-		printf("  %-26s", sim_sampler_name(samplers[s]));
+		printf("  %-*s", s == SAMPLERS - 1 ? 0 : 26,
+			sim_sampler_name(samplers[s]));
 	putchar('\n');
 	for (size_t k = 0; k < KINDS; k++)
 		print_row(columns, k);
@@ -253,6 +256,16 @@ static void print_columns(const struct columns *columns)
 	for (size_t s = 0; s < SAMPLERS; s++)
 		print_deciles(sim_sampler_name(samplers[s]), columns->deciles[s]);
 	putchar('\n');
+}
+
+static void print_head(const struct laboratory *laboratory)
+{
+	uint32_t n = runs_of(laboratory, LARGE);
+	printf("Orders of %" PRIu32 " epochs of each job (%" PRIu32 " of sets of 3 to 5 "
+	       "samples), and the bounds of uniform and\nindependent ones. The reading "
+	       "is in "
+	       "joader-sim(1).\n\n",
+		n * LARGE_EPOCHS, runs_of(laboratory, SMALL) * SMALL_EPOCHS);
 }
 
 static void print_summary(const struct laboratory *laboratory)
@@ -283,6 +296,7 @@ int randomness_run(const struct randomness_options *options, bool *ret_as_claime
 		fputs("setting,sampler,figure,job,other,value,expected,bound,p,claimed,"
 		      "verdict\n",
 			options->csv);
+	print_head(&laboratory);
 	for (const struct setting *setting = settings; setting->name; setting++) {
 		int err = run_setting(&laboratory, setting);
 		if (err)

@@ -87,8 +87,8 @@ void gap_deciles_expected(double ret[GAP_DECILES]);
 
 #define RANDOMNESS_JOBS 3
 
-/* Sets, cache and all in units: of one sample where whole orders are counted, of many
- * for the other figures. Jobs run on: those that are faster have more epochs. */
+/* Sets in units: of one sample where whole orders are counted, of many for the other
+ * figures. Jobs run on: those that are faster have more epochs. */
 struct setting {
 	const char *name;
 	const char *what;
@@ -99,7 +99,8 @@ struct setting {
 		double start; /* in epochs */
 	} job[RANDOMNESS_JOBS];
 	size_t n_jobs;
-	double cache; /* units; at least one sample */
+	double cache;	/* units */
+	uint32_t slots; /* of it, where a unit is one sample */
 };
 
 extern const struct setting settings[]; /* ends with a name of NULL */

@@ -16,39 +16,46 @@ const struct setting settings[] = {
 		.what = "one job",
 		.job = {{0, 4, 1, 0}},
 		.n_jobs = 1,
-		.cache = 2},
+		.cache = .4,
+		.slots = 2},
 	{.name = "lockstep",
 		.what = "two jobs, the same samples, step by step together",
 		.job = {{0, 4, 1, 0}, {0, 4, 1, 0}},
 		.n_jobs = 2,
-		.cache = 2},
+		.cache = .4,
+		.slots = 2},
 	{.name = "nested",
 		.what = "three jobs, each with a part of the samples of the one before",
 		.job = {{0, 5, 1, 0}, {0, 4, 1, 0}, {0, 3, 1, 0}},
 		.n_jobs = 3,
-		.cache = 2},
+		.cache = .4,
+		.slots = 2},
 	{.name = "overlapping",
 		.what = "two jobs that have half of their samples in common",
 		.job = {{0, 4, 1, 0}, {2, 6, 1, 0}},
 		.n_jobs = 2,
-		.cache = 2},
+		.cache = .4,
+		.slots = 2},
 	{.name = "staggered",
 		.what = "two jobs, the same samples, half an epoch apart",
 		.job = {{0, 4, 1, 0}, {0, 4, 1, .5}},
 		.n_jobs = 2,
-		.cache = 2},
+		.cache = .4,
+		.slots = 2},
 	{.name = "speeds",
 		.what = "three jobs, the same samples, at speeds of 1, 0.73 and 0.41",
 		.job = {{0, 4, 1, 0}, {0, 4, .73, 0}, {0, 4, .41, 0}},
 		.n_jobs = 3,
-		.cache = 2},
+		.cache = .4,
+		.slots = 2},
 	{.name = "small-cache",
 		.what = "three jobs at other times and speeds, two with the same "
 			"samples, "
 			"one with half of them; a small cache",
 		.job = {{0, 4, 1, 0}, {0, 4, .8, .5}, {2, 6, .9, .25}},
 		.n_jobs = 3,
-		.cache = .1},
+		.cache = .1,
+		.slots = 1},
 	{.name = NULL},
 };
 
@@ -149,6 +156,13 @@ static void check(const struct places *places)
 		ensure(places->at[i] < places->n);
 }
 
+static double slots(const struct setting_run *run)
+{
+	if (run->unit == 1)
+		return run->setting->slots;
+	return round(run->setting->cache * run->unit);
+}
+
 static int run_all(struct world *world)
 {
 	const struct setting_run *run = world->run;
@@ -157,7 +171,7 @@ static int run_all(struct world *world)
 		struct sim_setup setup = {
 			.sampler = run->sampler,
 			.eviction = EVICTION_REFCNT,
-			.cache.value = round(run->setting->cache * run->unit),
+			.cache.value = slots(run),
 			.seed = rng_mix(run->seed, world->current),
 			.observer = note,
 			.context = world,
