@@ -70,8 +70,9 @@ struct world {
 };
 
 /*
- * A bitmap's container ends at id 65536. The sets lie across that border, a part here and
- * a larger one there, because a sampler could treat containers alike and not samples.
+ * A bitmap's container and a set's block end at id 65536. Sets lie across that border, a
+ * part here and a larger one there, because a sampler could treat blocks alike and not
+ * samples.
  */
 static uint32_t first_id(const struct setting_run *run)
 {
