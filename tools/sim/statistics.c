@@ -113,11 +113,13 @@ struct expected match_expected(match_score *score, const void *context, size_t n
 		}
 	}
 	double variance = (squares - row_squares - column_squares) / (size - 1);
-	return (struct expected){size * average, sqrt(fmax(variance, 0))};
+	double deviation = sqrt(fmax(variance, 0));
+	return (struct expected){size * average, deviation};
 }
 
 struct expected expected_mean(struct expected expected, size_t n)
 {
 	ensure(n > 0);
-	return (struct expected){expected.mean, expected.deviation / sqrt((double)n)};
+	expected.deviation /= sqrt((double)n);
+	return expected;
 }
