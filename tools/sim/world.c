@@ -127,6 +127,9 @@ static int cache_init(struct sim_engine *engine)
 static int sampler_init(struct sim_engine *engine)
 {
 	uint64_t seed = rng_mix(engine->setup->seed, 0x73616d706c6572);
+	if (engine->labels)
+		return sampler_new_labelled(
+			seed, engine->labels, n_ids(engine->scenario), &engine->sampler);
 	return sampler_new(engine->setup->sampler, seed, &engine->sampler);
 }
 
