@@ -33,4 +33,19 @@ $(BUILD)/tests/unit/test_sim_%: $(BUILD)/tests/unit/test_sim_%.o $(SIM_OBJ) $(LI
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS) $(shell pkg-config --libs criterion)
 
+
+# Plots and the figures behind them: the paper's, with its linear axes, and ours.
+FIGURES := build/figures
+
+.PHONY: figures check-sim
+figures:
+	@tools/install-deps build
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/joader-sim
+	@mkdir -p $(FIGURES)
+	@tools/sim/figures build/release/joader-sim $(FIGURES)
+
+# The figures that are promised, within what chance allows.
+check-sim: $(BUILD)/joader-sim
+	tests/sim/run $(BUILD)/joader-sim
+
 -include $(wildcard $(BUILD)/tools/sim/*.d)

@@ -179,6 +179,26 @@ static void axes(const struct plot *plot)
 	text(plot, LEFT - 60, 28, "font-size=\"18\" font-weight=\"bold\"", plot->title);
 }
 
+/* Once each: nothing can do with less. */
+static void draw_minimum(const struct plot *plot)
+{
+	const struct sim_scenario *scenario = plot->curves[0].scenario;
+	char label[64];
+	if (plot->several || plot->per_sample)
+		return;
+	for (size_t i = 0; i < scenario->n_jobs; i++)
+		if (scenario->jobs[i].epochs > 1)
+			return;
+	double y = map(&plot->y, plot->curves[0].points[0].all);
+	fprintf(plot->out,
+		"<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#888\" "
+		"stroke-dasharray=\"4 4\"/>\n",
+		LEFT, y, RIGHT, y);
+	snprintf(label, sizeof(label), "each sample once: %.0f",
+		plot->curves[0].points[0].all);
+	text(plot, RIGHT + 6, y + 5, "fill=\"#666\"", label);
+}
+
 /* --- curves ------------------------------------------------------------------------ */
 
 /*
@@ -244,6 +264,7 @@ static void write_plot(const struct plot *plot)
 		WIDTH, HEIGHT, WIDTH, HEIGHT);
 	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", plot->out);
 	axes(plot);
+	draw_minimum(plot);
 	for (size_t i = 0; i < plot->n; i++)
 		draw_curve(plot, i);
 	for (size_t i = 0; i < plot->n; i++)
