@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
-//
-// joader-sim: the daemon's samplers and cache in scenarios, without files or a mount.
+
+/* The daemon's samplers and cache in scenarios, without files or a mount. */
 
 #include "sim/report.h"
 #include "sim/sim.h"
