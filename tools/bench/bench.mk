@@ -11,6 +11,13 @@ $(BUILD)/bench/%: $(BUILD)/tools/bench/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
+# Three real trainings at once, with several seeds: do models learn as well?
+.PHONY: bench-training
+bench-training:
+	@tools/install-deps build demo test
+	@$(MAKE) --no-print-directory -s VARIANT=release programs
+	@tools/bench/bench-training
+
 # Preparing photographs beside PIL + torchvision and cv2, per core.
 bench-prepare:
 	@tools/install-deps build demo test
