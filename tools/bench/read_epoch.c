@@ -37,21 +37,23 @@ static int is_sample(const struct dirent *entry)
 	       strcmp(dot, ".json") != 0 && !strstr(entry->d_name, ".labels.");
 }
 
-static int read_all(int fd, struct reading *reading)
+/* As many bytes as st_size says, as readers do that know it: fread, numpy. */
+static int read_all(int fd, size_t size, struct reading *reading)
 {
 	static uint8_t buffer[BUFFER_BYTES];
-	ssize_t n;
-	while ((n = read(fd, buffer, BUFFER_BYTES)) > 0)
+	ssize_t n = 1;
+	for (size_t done = 0; done < size && n > 0; done += (size_t)n) {
+		size_t left = size - done;
+		n = read(fd, buffer, left < BUFFER_BYTES ? left : BUFFER_BYTES);
+		if (n < 0)
+			return -errno;
 		reading->bytes += (uint64_t)n;
-	return n < 0 ? -errno : 0;
+	}
+	return 0;
 }
 
-static int read_mapping(int fd, struct reading *reading)
+static int read_mapping(int fd, size_t size, struct reading *reading)
 {
-	struct stat st;
-	if (fstat(fd, &st) != 0)
-		return -errno;
-	size_t size = (size_t)st.st_size;
 	const uint8_t *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)
 		return -errno;
@@ -70,7 +72,11 @@ static int read_file(int directory, const char *name, struct reading *reading)
 	if (fd < 0)
 		return -errno;
 	uint64_t opened = clock_now_ns();
-	int err = reading->map ? read_mapping(fd, reading) : read_all(fd, reading);
+	struct stat st;
+	int err = fstat(fd, &st) ? -errno : 0;
+	if (!err)
+		err = reading->map ? read_mapping(fd, (size_t)st.st_size, reading)
+				   : read_all(fd, (size_t)st.st_size, reading);
 	uint64_t read_ = clock_now_ns();
 	close(fd);
 	reading->open_ns += opened - begin;
