@@ -35,8 +35,8 @@ static struct sampler *start(const char *line)
 	char kind[16];
 	unsigned long seed;
 	cr_assert_eq(sscanf(line, "sampler %15s %lu", kind, &seed), 2, "%s", line);
-	for (int i = 0; i < 3; i++)
-		if (!strcmp(kind, names[i]))
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i] && !strcmp(kind, names[i]))
 			cr_assert_eq(
 				sampler_new((enum sampler_kind)i, seed, &sampler), 0);
 	cr_assert_not_null(sampler, "%s", line);

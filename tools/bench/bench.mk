@@ -29,4 +29,10 @@ bench-prepare:
 bench-augment: $(BUILD)/bench/augment
 	@$<
 
+# What sampling costs: insertion, deletion, rounds of 2 to 128 jobs.
+.PHONY: bench-sampler
+bench-sampler:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/sampler
+	@build/release/bench/sampler
+
 -include $(wildcard $(BUILD)/tools/bench/*.d)
