@@ -12,10 +12,12 @@
 static const struct sampler_ops *const engines[] = {
 	[SAMPLER_DSA] = &sampler_dsa,
 	[SAMPLER_ISA] = &sampler_isa,
+	[SAMPLER_EXCHANGE] = &sampler_exchange,
 	[SAMPLER_SEQUENTIAL] = &sampler_sequential,
 };
 
-int sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret)
+static int create(enum sampler_kind kind, uint64_t seed, const uint32_t *labels,
+	uint32_t n_ids, struct sampler **ret)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
 	if (!sampler)
@@ -23,8 +25,26 @@ int sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret)
 	ensure((size_t)kind < sizeof(engines) / sizeof(engines[0]));
 	sampler->ops = engines[kind];
 	rng_seed(&sampler->rng, seed);
+	if (kind == SAMPLER_EXCHANGE) {
+		int error = exchange_new(labels, n_ids, &sampler->exchange);
+		if (error) {
+			free(sampler);
+			return error;
+		}
+	}
 	*ret = sampler;
 	return 0;
+}
+
+int sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret)
+{
+	return create(kind, seed, NULL, 0, ret);
+}
+
+int sampler_new_labelled(
+	uint64_t seed, const uint32_t *labels, uint32_t n_ids, struct sampler **ret)
+{
+	return create(SAMPLER_EXCHANGE, seed, labels, n_ids, ret);
 }
 
 static void stream_free(struct stream *stream)
@@ -46,6 +66,7 @@ void sampler_free(struct sampler **sampler)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		stream_free(s->by_id[i]);
+	exchange_free(&s->exchange);
 	free(s->by_id);
 	free(s->round);
 	free(s->order);

@@ -10,9 +10,10 @@
 struct stream {
 	stream_id id;
 	job_id job;
-	struct idset *set;  /* R */
-	uint32_t remaining; /* |R| */
-	sample_id *ret;	    /* where the decision goes; NULL: not in this round */
+	struct idset *set;     /* R */
+	uint32_t remaining;    /* |R| */
+	struct member *member; /* exchange: its job */
+	sample_id *ret;	       /* where the decision goes; NULL: not in this round */
 };
 
 struct sampler {
@@ -52,5 +53,11 @@ struct sampler_ops {
 void stream_take(struct stream *stream, sample_id sample);
 
 extern const struct sampler_ops sampler_dsa;
+extern const struct sampler_ops sampler_exchange;
 extern const struct sampler_ops sampler_isa;
 extern const struct sampler_ops sampler_sequential;
+
+/* exchange's own part of a sampler; labels may be NULL. */
+must_check int exchange_new(
+	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
+void exchange_free(struct exchange **exchange);
