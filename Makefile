@@ -7,6 +7,7 @@
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
 #   make figures      misses of the samplers against cache size, plots and CSVs
+#   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
 #   make fuzz         libFuzzer on images, inis and predicates, SECONDS=60 for each
 #   make lint         format, static analysis, include layering, documented paths
 #   make install      PREFIX=/usr/local DESTDIR=

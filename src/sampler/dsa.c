@@ -38,9 +38,10 @@
  *
  * A redraw is cheap on average, whatever the sets are: stream k is given each element of
  * R_k with the same probability 1 / |R_k|, so that the step after S is reached without k
- * being served with probability 1 - |S| / |R_k| at most; there, R_k is drawn from
- * |R_k| / (|R_k| - |S|) times on average. The product is 1. A rare case can still take
- * long (sets that differ in one element); there S is counted in the end.
+ * being served with probability 1 - |S| / |R_k| at most. If k is first(K) there, finding
+ * an element of R_k - S takes |R_k| / (|R_k| - |S|) draws on average, and less for larger
+ * sets. The product is 1. A rare case can still take long (sets that differ in one
+ * element); there S is counted in the end.
  */
 
 struct walk {
@@ -61,18 +62,21 @@ static bool offered(const struct walk *walk, sample_id sample)
 }
 
 /*
- * How often to redraw before S is counted, so that the former costs at most about as much
- * as the latter, which reads all words of all sets in which the smallest has anything.
+ * How often to redraw before S is counted: so that both cost about the same. Counting
+ * reads the words of all sets, as far as the smallest has anything. A redraw takes as
+ * long as reading REDRAW_WORDS words in a row, and TEST_WORDS for each set.
  */
-#define WORDS_PER_REDRAW 512
+#define REDRAW_WORDS 150
+#define TEST_WORDS 15
 
 static size_t redraws(const struct walk *walk)
 {
 	const struct idset *smallest = walk->sets[walk->suffix];
+	size_t n = walk->m - walk->suffix;
 	size_t words = idset_bound(smallest) / 64;
 	if (words > idset_size(smallest))
 		words = idset_size(smallest);
-	return 16 + words * (walk->m - walk->suffix) / WORDS_PER_REDRAW;
+	return 16 + words * n / (REDRAW_WORDS + TEST_WORDS * n);
 }
 
 static uint32_t count_offered(struct walk *walk)
@@ -101,9 +105,9 @@ static sample_id draw_one(struct walk *walk)
 }
 
 /* True with probability (|R_a| - |S|) / (|R_b| - |S|), where b comes after a. */
-static bool joins(struct walk *walk, size_t b)
+static bool joins(struct walk *walk, size_t a, size_t b)
 {
-	const struct idset *set = walk->sets[b - 1];
+	const struct idset *set = walk->sets[a];
 	uint32_t n_a = idset_size(set);
 	uint32_t n_b = idset_size(walk->sets[b]);
 	if (n_a == n_b)
@@ -120,6 +124,35 @@ static bool joins(struct walk *walk, size_t b)
 	return rng_below(walk->rng, n_b - n_s) < n_a - n_s;
 }
 
+/*
+ * The first of K that does not choose what first(K) chose; m: all do. The probabilities
+ * of neighbours multiply to those of any two, so that one decision answers whether all
+ * up to the last choose it. If not, one of a+1 .. b does not, and the first such is
+ * beyond `middle` if those up to there choose it and one beyond does not, of which the
+ * probability, given that there is one, is
+ *
+ *     (|R_a| - |S|) / (|R_middle| - |S|) * (|R_b| - |R_middle|) / (|R_b| - |R_a|)
+ */
+static size_t first_to_refuse(struct walk *walk)
+{
+	size_t a = walk->first;
+	size_t b = walk->m - 1;
+	if (joins(walk, a, b))
+		return walk->m;
+	while (b - a > 1) {
+		size_t middle = a + (b - a) / 2;
+		uint32_t n_a = idset_size(walk->sets[a]);
+		uint32_t n_middle = idset_size(walk->sets[middle]);
+		uint32_t n_b = idset_size(walk->sets[b]);
+		if (rng_below(walk->rng, n_b - n_a) < n_b - n_middle &&
+			joins(walk, a, middle))
+			a = middle;
+		else
+			b = middle;
+	}
+	return b;
+}
+
 /* Serves the first streams of K; where the rest of K begins. */
 static size_t serve(struct walk *walk)
 {
@@ -127,8 +160,7 @@ static size_t serve(struct walk *walk)
 	size_t end = first + 1;
 	sample_id sample = draw_one(walk);
 	if (idset_all_contain(&walk->sets[end], walk->m - end, sample))
-		while (end < walk->m && joins(walk, end))
-			end++;
+		end = first_to_refuse(walk);
 	for (size_t i = first; i < end; i++)
 		*walk->round[i]->ret = sample;
 	return end;

@@ -20,6 +20,7 @@
 #define LINE_BITS 512
 #define LINE_WORDS 8
 #define BLOCK_LINES 8
+#define BLOCK_WORDS (BLOCK_LINES * LINE_WORDS)
 #define BLOCK_BITS (BLOCK_LINES * LINE_BITS)
 
 struct idset {
@@ -50,7 +51,7 @@ static uint32_t count(uint64_t word)
 
 static size_t n_words(const struct idset *set)
 {
-	return (size_t)set->n_blocks * BLOCK_LINES * LINE_WORDS;
+	return (size_t)set->n_blocks * BLOCK_WORDS;
 }
 
 static size_t n_lines(const struct idset *set)
@@ -204,16 +205,6 @@ static uint32_t select_bit(uint64_t word, uint32_t rank)
 	return at + (uint32_t)__builtin_ctzll(word);
 }
 
-static uint32_t select_in_line(const uint64_t *words, uint32_t rank)
-{
-	for (uint32_t i = 0;; i++) {
-		uint32_t n = count(words[i]);
-		if (rank < n)
-			return i * 64 + select_bit(words[i], rank);
-		rank -= n;
-	}
-}
-
 uint32_t idset_select(const struct idset *set, uint32_t rank)
 {
 	ensure(rank < set->size);
@@ -227,8 +218,12 @@ uint32_t idset_select(const struct idset *set, uint32_t rank)
 	}
 	for (at *= BLOCK_LINES; set->lines[at] <= rank; at++)
 		rank -= set->lines[at];
-	return (uint32_t)at * LINE_BITS +
-	       select_in_line(&set->words[at * LINE_WORDS], rank);
+	for (at *= LINE_WORDS;; at++) {
+		uint32_t n = count(set->words[at]);
+		if (rank < n)
+			return (uint32_t)at * 64 + select_bit(set->words[at], rank);
+		rank -= n;
+	}
 }
 
 uint32_t idset_rank(const struct idset *set, uint32_t id)
@@ -253,60 +248,67 @@ bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
 	return true;
 }
 
-/* The lines that all of them have. */
-static size_t n_lines_shared(const struct idset *const *sets, size_t n)
+/* The blocks that all of them have. */
+static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 {
-	size_t least = n_lines(sets[0]);
+	size_t least = sets[0]->n_blocks;
 	for (size_t i = 1; i < n; i++)
-		if (n_lines(sets[i]) < least)
-			least = n_lines(sets[i]);
+		if (sets[i]->n_blocks < least)
+			least = sets[i]->n_blocks;
 	return least;
 }
 
-/* The bits that all have in a line; false: none, and ret is not all written. */
-static bool shared_line(
-	const struct idset *const *sets, size_t n, size_t line, uint64_t *ret)
+/* Returns whether any bit is left. restrict, so that compilers make vectors of it. */
+static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 {
-	memset(ret, 0xff, LINE_BITS / 8);
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t *words = &sets[i]->words[line * LINE_WORDS];
-		uint64_t any = 0;
-		if (!sets[i]->lines[line])
-			return false;
-		for (int j = 0; j < LINE_WORDS; j++)
-			any |= ret[j] &= words[j];
-		if (!any)
-			return false;
+	uint64_t any = 0;
+	for (int i = 0; i < BLOCK_WORDS; i++) {
+		ret[i] &= words[i];
+		any |= ret[i];
 	}
+	return any;
+}
+
+/* The bits that all have in a block; false: none, and ret is not meant to be read. */
+static bool shared_block(
+	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
+{
+	memset(ret, 0xff, BLOCK_BITS / 8);
+	for (size_t i = 0; i < n; i++)
+		if (!and_block(ret, &sets[i]->words[block * BLOCK_WORDS]))
+			return false;
 	return true;
 }
 
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n)
 {
-	uint64_t shared[LINE_WORDS];
+	uint64_t shared[BLOCK_WORDS];
 	uint32_t size = 0;
-	size_t end = n_lines_shared(sets, n);
+	size_t end = n_blocks_shared(sets, n);
 	for (size_t i = 0; i < end; i++)
-		if (shared_line(sets, n, i, shared))
-			size += count_line(shared);
+		if (shared_block(sets, n, i, shared))
+			for (int j = 0; j < BLOCK_WORDS; j++)
+				size += count(shared[j]);
 	return size;
 }
 
 uint32_t idset_select_unshared(
 	const struct idset *set, const struct idset *const *sets, size_t n, uint32_t rank)
 {
-	size_t end = n_lines_shared(sets, n);
+	size_t end = n_blocks_shared(sets, n);
 	for (size_t i = 0;; i++) {
-		uint64_t words[LINE_WORDS];
-		ensure(i < n_lines(set));
-		if (i >= end || !shared_line(sets, n, i, words))
+		uint64_t words[BLOCK_WORDS];
+		ensure(i < set->n_blocks);
+		if (i >= end || !shared_block(sets, n, i, words))
 			memset(words, 0, sizeof(words));
-		for (size_t j = 0; j < LINE_WORDS; j++)
-			words[j] ^= set->words[i * LINE_WORDS + j];
-		uint32_t size = count_line(words);
-		if (rank < size)
-			return (uint32_t)i * LINE_BITS + select_in_line(words, rank);
-		rank -= size;
+		for (size_t j = 0; j < BLOCK_WORDS; j++) {
+			uint64_t word = set->words[i * BLOCK_WORDS + j] ^ words[j];
+			uint32_t size = count(word);
+			if (rank < size)
+				return (uint32_t)(i * BLOCK_BITS + j * 64) +
+				       select_bit(word, rank);
+			rank -= size;
+		}
 	}
 }
 

@@ -11,6 +11,13 @@ $(BUILD)/bench/%: $(BUILD)/tools/bench/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
+# Three real trainings at once, with several seeds: do models learn as well?
+.PHONY: bench-training
+bench-training:
+	@tools/install-deps build demo test
+	@$(MAKE) --no-print-directory -s VARIANT=release programs
+	@tools/bench/bench-training
+
 # Preparing photographs beside PIL + torchvision and cv2, per core.
 bench-prepare:
 	@tools/install-deps build demo test
@@ -21,5 +28,11 @@ bench-prepare:
 .PHONY: bench-augment
 bench-augment: $(BUILD)/bench/augment
 	@$<
+
+# What sampling costs: insertion, deletion, rounds of 2 to 128 jobs.
+.PHONY: bench-sampler
+bench-sampler:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/sampler
+	@build/release/bench/sampler
 
 -include $(wildcard $(BUILD)/tools/bench/*.d)
