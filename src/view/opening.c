@@ -144,7 +144,7 @@ void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 	}
 	struct sched_open_callbacks callbacks = {
 		.opened = opened, .parking = parking, .context = opening};
-	err = sched_open(opening->job, inode.epoch, inode.position, &callbacks);
+	err = sched_open(opening->job, sched_epoch_of(inode), inode.position, &callbacks);
 	if (err) {
 		opening_free(opening);
 		view_reply_error(req, err);

@@ -6,7 +6,7 @@
 #include "stats/stats.h"
 #include "view/augment.h"
 #include "view/format.h"
-#include "view/layout_flat.h"
+#include "view/sample_bytes.h"
 #include "view/slice.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static int check_size(const struct sample_file *file, struct sched_job *job, boo
 	const struct job_config *config = sched_job_config(job);
 	uint64_t fixed;
 	bool may_be_shorter =
-		config->size == SIZE_PADDED && !flat_file_bytes_fixed(config, &fixed);
+		config->size == SIZE_PADDED && !sample_bytes_fixed(config, &fixed);
 	if (known && (file->format.bytes == file->size ||
 			     (may_be_shorter && file->format.bytes < file->size)))
 		return 0;
@@ -179,7 +179,7 @@ void sample_file_read(fuse_req_t req, struct view *view, struct sample_file *fil
 
 uint64_t label_size(const struct sched_job *job)
 {
-	return flat_label_bytes(dataset_classes(sched_job_dataset(job)));
+	return label_bytes(dataset_classes(sched_job_dataset(job)));
 }
 
 /* The open file needs no memory: fh is the file's size and the label. */
@@ -194,7 +194,7 @@ static int label_bind(struct view *view, struct inode inode, uint64_t *ret_fh)
 	sample_id sample;
 	if (!job)
 		return -ENOENT;
-	int err = sched_bind(job, inode.epoch, inode.position, &sample);
+	int err = sched_bind(job, sched_epoch_of(inode), inode.position, &sample);
 	if (!err)
 		*ret_fh = label_pack((uint32_t)label_size(job),
 			dataset_label(sched_job_dataset(job), sample));
@@ -218,9 +218,9 @@ void label_open(fuse_req_t req, struct view *view, struct inode inode,
 void label_read(
 	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi)
 {
-	char text[FLAT_LABEL];
+	char text[LABEL_BYTES];
 	uint32_t bytes = (uint32_t)(fi->fh >> 32);
-	flat_label((uint32_t)fi->fh, bytes, text);
+	label_print((uint32_t)fi->fh, bytes, text);
 	if (offset >= bytes)
 		size = 0;
 	else if (size > bytes - offset)

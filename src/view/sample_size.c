@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/layout_flat.h"
 #include "view/sample.h"
+#include "view/sample_bytes.h"
 
 static bool find_padded(struct view *view, job_id job, uint64_t *ret, uint64_t *ret_gen)
 {
@@ -42,7 +42,7 @@ static uint64_t padded_size(struct view *view, struct sched_job *job)
 	uint64_t bytes, generation;
 	if (find_padded(view, sched_job_id(job), &bytes, &generation))
 		return bytes;
-	bytes = flat_file_bytes_largest(
+	bytes = sample_bytes_largest(
 		sched_job_config(job), sched_job_dataset(job), sched_job_selection(job));
 	keep_padded(view, generation, sched_job_id(job), bytes);
 	return bytes;
@@ -52,15 +52,15 @@ bool sample_size(
 	struct view *view, struct sched_job *job, struct inode inode, uint64_t *ret)
 {
 	const struct job_config *config = sched_job_config(job);
-	if (flat_file_bytes_fixed(config, ret))
+	if (sample_bytes_fixed(config, ret))
 		return true;
 	if (config->size == SIZE_PADDED) {
 		*ret = padded_size(view, job);
 		return true;
 	}
-	sample_id sample = sched_bound(job, inode.epoch, inode.position);
+	sample_id sample = sched_bound(job, sched_epoch_of(inode), inode.position);
 	if (sample == SAMPLE_NONE)
 		return false;
-	*ret = flat_file_bytes(config, sched_job_dataset(job), sample);
+	*ret = sample_bytes(config, sched_job_dataset(job), sample);
 	return true;
 }

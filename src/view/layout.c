@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "view/layout.h"
+
+static const struct layout *const layouts[] = {
+	[LAYOUT_FLAT] = &layout_flat,
+	[LAYOUT_CLASSES] = &layout_flat,
+	[LAYOUT_MIRROR] = &layout_flat,
+	[LAYOUT_TAR] = &layout_flat,
+	[LAYOUT_BATCH] = &layout_flat,
+};
+
+const struct layout *layout_of(const struct sched_job *job)
+{
+	return layouts[sched_job_config(job)->layout];
+}
