@@ -34,14 +34,11 @@ uint64_t sample_files_open(void)
 /* --- samples ------------------------------------------------------------------------ */
 
 /* A reader was told st_size: less is wrong data, more would be cut off. */
-static int check_size(const struct sample_file *file, struct sched_job *job, bool known)
+static int check_size(const struct sample_file *file, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
-	uint64_t fixed;
-	bool may_be_shorter =
-		config->size == SIZE_PADDED && !sample_bytes_fixed(config, &fixed);
-	if (known && (file->format.bytes == file->size ||
-			     (may_be_shorter && file->format.bytes < file->size)))
+	if (file->format.bytes == file->size ||
+		(sample_size_padded(config) && file->format.bytes < file->size))
 		return 0;
 	log_warn("job %s: sample %" PRIu32 ": %" PRIu64 " bytes, not %" PRIu64
 		 ": its file was changed after the dataset was scanned",
@@ -71,8 +68,8 @@ static int fill(struct sample_file *file, struct view *view, struct sched_job *j
 		free(file->augmented);
 		file->augmented = NULL;
 	}
-	bool known = sample_size(view, job, inode, &file->size);
-	return check_size(file, job, known);
+	file->size = sample_size_of(view, job, sched_handle_sample(file->handle));
+	return check_size(file, job);
 }
 
 static void sample_file_free(struct sample_file *file)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "view/data.h"
 #include "view/mount_options.h"
 #include "view/sample.h"
 
@@ -178,7 +179,7 @@ static void touch_jobs_locked(struct view *view)
 	view->jobs_changed = now;
 }
 
-void view_jobs_changed(struct view *view, const char *name)
+void view_jobs_changed(struct view *view, const char *name, const char *path)
 {
 	struct inode jobs = {.kind = INODE_JOBS};
 	lock_take(&view->lock);
@@ -189,4 +190,6 @@ void view_jobs_changed(struct view *view, const char *name)
 	/* Fails when the kernel does not know the name, which is as good. */
 	fuse_lowlevel_notify_inval_entry(
 		view->session, inode_pack(jobs), name, strlen(name));
+	if (path)
+		data_forget(view, path);
 }
