@@ -42,6 +42,6 @@ struct layout {
 		uint64_t *ret);
 };
 
-extern const struct layout layout_flat;
+extern const struct layout layout_flat, layout_tar, layout_batch;
 
 const struct layout *layout_of(const struct sched_job *job);
