@@ -7,8 +7,8 @@ static const struct layout *const layouts[] = {
 	[LAYOUT_FLAT] = &layout_flat,
 	[LAYOUT_CLASSES] = &layout_classes,
 	[LAYOUT_MIRROR] = &layout_mirror,
-	[LAYOUT_TAR] = &layout_flat,
-	[LAYOUT_BATCH] = &layout_flat,
+	[LAYOUT_TAR] = &layout_tar,
+	[LAYOUT_BATCH] = &layout_batch,
 };
 
 const struct layout *layout_of(const struct sched_job *job)

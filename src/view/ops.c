@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "view/composite_file.h"
 #include "view/data.h"
 #include "view/sample.h"
 #include "view/slice.h"
@@ -22,6 +23,20 @@ void view_reply_error(fuse_req_t req, int err)
 {
 	ensure(err < 0);
 	fuse_reply_err(req, -err);
+}
+
+/*
+ * What is cached stays valid for an explicit epoch, whose content never changes. A file
+ * of current/ may hold other samples when it is opened again.
+ */
+void view_set_io(
+	const struct sched_job *job, struct inode inode, struct fuse_file_info *fi)
+{
+	const struct job_config *config = sched_job_config(job);
+	bool cached = config->io == IO_CACHED ||
+		      (config->io == IO_AUTO && config->layout == LAYOUT_BATCH);
+	fi->direct_io = !cached;
+	fi->keep_cache = cached && inode.epoch != INODE_CURRENT;
 }
 
 /* --- the session -------------------------------------------------------------------- */
@@ -183,6 +198,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		opening_start(req, view_of(req), inode, fi);
 	else if (inode.kind == INODE_LABEL)
 		label_open(req, view_of(req), inode, fi);
+	else if (composite_is(inode.kind))
+		composite_open(req, view_of(req), inode, fi);
 	else
 		text_file_open(req, view_of(req), inode, fi);
 }
@@ -203,6 +220,8 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 			req, view_of(req), sample_of(fi), size, (uint64_t)offset);
 	else if (inode.kind == INODE_LABEL)
 		label_read(req, size, (uint64_t)offset, fi);
+	else if (composite_is(inode.kind))
+		composite_read(req, size, (uint64_t)offset, fi);
 	else
 		text_file_read(req, view_of(req), inode, size, (uint64_t)offset, fi);
 }
@@ -213,6 +232,8 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	if (inode_unpack(ino, &inode)) {
 		if (inode.kind == INODE_SAMPLE)
 			sample_file_release(view_of(req), sample_of(fi));
+		else if (composite_is(inode.kind))
+			composite_release(fi);
 		else if (inode.kind != INODE_LABEL)
 			text_file_release(view_of(req), fi);
 	}

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "view/composite_file.h"
 #include "view/data.h"
 #include "view/mount_options.h"
 #include "view/sample.h"
@@ -51,6 +52,7 @@ static int view_new(const struct view_context *context, struct view **ret)
 	lock_init(&view->lock, LOCK_RANK_VIEW, "view");
 	SLIST_INIT(&view->padded);
 	LIST_INIT(&view->open_samples);
+	LIST_INIT(&view->open_composites);
 	LIST_INIT(&view->open_texts);
 	*ret = view;
 	return 0;
@@ -155,6 +157,7 @@ void view_unmount(struct view **view_pointer)
 		fuse_remove_signal_handlers(view->session);
 	if (view->session)
 		fuse_session_destroy(view->session);
+	composite_files_undo_all(view);
 	sample_files_undo_all(view);
 	text_files_close_all(view);
 	view_free(view_pointer);

@@ -27,6 +27,7 @@
  *   text_file.c   open, read, release of the text files
  *   sample.c      open, read, release of samples and labels
  *   opening.c     an open on its way: parked, interrupted, answered
+ *   composite_*.c files that hold several positions: composite_file.h
  *
  *   Threads: FUSE's, sched's workers (opening.c) and control's (view_jobs_changed).
  */
@@ -54,13 +55,17 @@ struct view {
 	SLIST_HEAD(, padded_size) padded;      /* (lock) forgotten when jobs change */
 	uint64_t generation;		       /* (lock) counts these changes */
 	LIST_HEAD(, sample_file) open_samples; /* (lock) */
-	LIST_HEAD(, snapshot) open_texts;      /* (lock) */
+	LIST_HEAD(, composite_file) open_composites; /* (lock) */
+	LIST_HEAD(, snapshot) open_texts;	     /* (lock) */
 };
 
 extern const struct fuse_lowlevel_ops view_ops;
 
 /* -errno as an answer to any request */
 void view_reply_error(fuse_req_t req, int err);
+/* Whether reads of an open file go through the page cache. */
+void view_set_io(
+	const struct sched_job *job, struct inode inode, struct fuse_file_info *fi);
 
 /* --- tree.c ---------------------------------------------------------------------------
  */
