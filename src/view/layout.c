@@ -5,8 +5,8 @@
 
 static const struct layout *const layouts[] = {
 	[LAYOUT_FLAT] = &layout_flat,
-	[LAYOUT_CLASSES] = &layout_flat,
-	[LAYOUT_MIRROR] = &layout_flat,
+	[LAYOUT_CLASSES] = &layout_classes,
+	[LAYOUT_MIRROR] = &layout_mirror,
 	[LAYOUT_TAR] = &layout_tar,
 	[LAYOUT_BATCH] = &layout_batch,
 };

@@ -42,6 +42,7 @@ struct layout {
 		uint64_t *ret);
 };
 
-extern const struct layout layout_flat, layout_tar, layout_batch;
+extern const struct layout layout_flat, layout_classes, layout_mirror, layout_tar,
+	layout_batch;
 
 const struct layout *layout_of(const struct sched_job *job);

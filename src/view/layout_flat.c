@@ -4,6 +4,7 @@
 #include "view/layout_flat.h"
 #include "base/ensure.h"
 #include "view/layout.h"
+#include "view/meta.h"
 #include "view/sample.h"
 
 #include <ctype.h>
@@ -192,6 +193,8 @@ static bool size(
 {
 	if (file.kind == INODE_SAMPLE)
 		return sample_size(view, job, file, ret);
+	if (file.kind == INODE_META)
+		return meta_bytes(job, ret) == 0;
 	*ret = label_size(job);
 	return true;
 }

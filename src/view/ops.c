@@ -3,6 +3,7 @@
 
 #include "base/ensure.h"
 #include "view/composite_file.h"
+#include "view/data.h"
 #include "view/sample.h"
 #include "view/slice.h"
 
@@ -61,6 +62,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	view->omits_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
 	want(conn, FUSE_CAP_READDIRPLUS, true);
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
+	want(conn, FUSE_CAP_CACHE_SYMLINKS, true);
 	want(conn, FUSE_CAP_SPLICE_READ, false);
 	want(conn, FUSE_CAP_SPLICE_WRITE, false);
 	want(conn, FUSE_CAP_SPLICE_MOVE, false);
@@ -123,6 +125,18 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		view_reply_error(req, err);
 	else
 		fuse_reply_attr(req, &st, timeout);
+}
+
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	char target[DATA_TARGET];
+	struct inode inode;
+	int err = inode_unpack(ino, &inode) ? data_target(view_of(req), inode, target)
+					    : -ENOENT;
+	if (err)
+		view_reply_error(req, err);
+	else
+		fuse_reply_readlink(req, target);
 }
 
 /* --- directories -------------------------------------------------------------------- */
@@ -234,6 +248,7 @@ const struct fuse_lowlevel_ops view_ops = {
 	.init = op_init,
 	.lookup = op_lookup,
 	.getattr = op_getattr,
+	.readlink = op_readlink,
 	.opendir = op_opendir,
 	.readdir = op_readdir,
 	.readdirplus = op_readdirplus,

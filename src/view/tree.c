@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "view/data.h"
 #include "view/layout.h"
+#include "view/sample.h"
 #include "view/view_internal.h"
 
 #include <errno.h>
@@ -16,6 +18,7 @@ const struct tree_entry tree_entries[] = {
 	{"metrics", INODE_METRICS, INODE_ROOT},
 	{"datasets", INODE_DATASETS, INODE_ROOT},
 	{"jobs", INODE_JOBS, INODE_ROOT},
+	{"data", INODE_DATA, INODE_ROOT},
 	{"info", INODE_DATASET_INFO, INODE_DATASET},
 	{"classes.txt", INODE_DATASET_CLASSES, INODE_DATASET},
 	{"job.ini", INODE_JOB_INI, INODE_JOB},
@@ -132,11 +135,15 @@ static int find_job(struct view *view, const char *name, struct inode *ret)
 	return 0;
 }
 
-/* epoch-NNNN and epoch-NNNN.order */
+/* current, epoch-NNNN and epoch-NNNN.order */
 static int find_epoch(struct sched_job *job, const char *name, struct inode *ret)
 {
 	char directory[TREE_NAME], order[TREE_NAME];
 	unsigned epoch;
+	*ret = (struct inode){
+		.kind = INODE_EPOCH, .job = sched_job_id(job), .epoch = INODE_CURRENT};
+	if (strcmp(name, TREE_CURRENT) == 0)
+		return 0;
 	if (sscanf(name, "epoch-%5u", &epoch) != 1 || epoch >= tree_epochs(job))
 		return -ENOENT;
 	snprintf(directory, sizeof(directory), "epoch-%04u", epoch);
@@ -181,12 +188,21 @@ int tree_lookup(
 	case INODE_EPOCH:
 	case INODE_SHARD:
 		return find_in_job(view, parent, name, ret);
+	case INODE_DATA:
+	case INODE_DATA_DIRECTORY:
+		return data_lookup(view, parent, name, ret);
 	default:
 		return -ENOENT;
 	}
 }
 
 /* --- attributes --------------------------------------------------------------------- */
+
+static struct timespec jobs_changed(struct view *view)
+{
+	LOCK_SCOPE(&view->lock);
+	return view->jobs_changed;
+}
 
 static void set_size(struct stat *st, uint64_t size)
 {
@@ -219,13 +235,8 @@ void tree_layout_attributes(struct view *view, struct sched_job *job, struct ino
 	set_common(view, inode, ret);
 	bool known = layout_of(job)->size(view, job, inode, &size);
 	set_size(ret, known ? size : 0);
-	*ret_timeout = known ? FOREVER : 0;
-}
-
-static struct timespec jobs_changed(struct view *view)
-{
-	LOCK_SCOPE(&view->lock);
-	return view->jobs_changed;
+	bool lasts = known && sample_size_lasts(sched_job_config(job), inode);
+	*ret_timeout = lasts ? FOREVER : 0;
 }
 
 /*
@@ -268,7 +279,7 @@ static int attributes_in_job(
 	if (!job)
 		return -ENOENT;
 	if (inode.kind == INODE_JOB) {
-		ret->st_nlink += tree_epochs(job);
+		ret->st_nlink += tree_epochs(job) + 1;
 		set_times(ret, job_changed(view, job));
 		*ret_timeout = 0;
 	} else {
@@ -289,6 +300,26 @@ static int attributes_of_jobs(struct view *view, struct stat *ret, double *ret_t
 	set_times(ret, jobs_changed(view));
 	*ret_timeout = 0;
 	return 0;
+}
+
+static int attributes_of_data(
+	struct view *view, struct inode inode, struct stat *ret, double *ret_timeout)
+{
+	uint32_t subdirectories;
+	int err = data_subdirectories(view, inode, &subdirectories);
+	ret->st_nlink += subdirectories;
+	set_times(ret, jobs_changed(view));
+	*ret_timeout = 0;
+	return err;
+}
+
+static int attributes_of_link(struct view *view, struct inode inode, struct stat *ret)
+{
+	char target[DATA_TARGET];
+	int err = data_target(view, inode, target);
+	if (!err)
+		set_size(ret, strlen(target));
+	return err;
 }
 
 static bool changes_by_itself(enum inode_kind kind)
@@ -322,7 +353,7 @@ int tree_attributes(struct view *view, struct inode inode, bool render, struct s
 		return attributes_of_text(view, inode, render, ret, ret_timeout);
 	switch (inode.kind) {
 	case INODE_ROOT:
-		ret->st_nlink += 2;
+		ret->st_nlink += 3;
 		return 0;
 	case INODE_DATASETS:
 		ret->st_nlink += view->context.n_datasets;
@@ -331,6 +362,11 @@ int tree_attributes(struct view *view, struct inode inode, bool render, struct s
 		return inode.job < view->context.n_datasets ? 0 : -ENOENT;
 	case INODE_JOBS:
 		return attributes_of_jobs(view, ret, ret_timeout);
+	case INODE_DATA:
+	case INODE_DATA_DIRECTORY:
+		return attributes_of_data(view, inode, ret, ret_timeout);
+	case INODE_DATA_LINK:
+		return attributes_of_link(view, inode, ret);
 	default:
 		return attributes_in_job(view, inode, ret, ret_timeout);
 	}

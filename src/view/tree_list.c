@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "view/data.h"
 #include "view/layout.h"
 #include "view/view_internal.h"
 
@@ -14,7 +15,8 @@
  *   root, dataset        their tree_entries
  *   datasets     index of the dataset
  *   jobs         id of the job: a listing in progress survives adding and removing
- *   a job        its tree_entries, epochs, order files (with gaps)
+ *   a job        its tree_entries, current, epochs, order files (with gaps)
+ *   data/...     id of the job whose path it belongs to
  *   in an epoch  the numbers of its layout
  */
 
@@ -156,8 +158,14 @@ static void list_in_job(struct listing *listing, struct sched_job *job)
 	char name[TREE_NAME];
 	uint64_t first = FIRST;
 	uint32_t n = tree_epochs(job), running = tree_running_epoch(job);
+	struct inode current = {.kind = INODE_EPOCH,
+		.job = listing->directory.job,
+		.epoch = INODE_CURRENT};
 	if (!list_entries(listing, &first))
 		return;
+	if (listing->offset <= first && !put(listing, TREE_CURRENT, current, first))
+		return;
+	first++;
 	for (uint64_t i = listing->offset < first ? 0 : listing->offset - first;
 		i < 2 * (uint64_t)n; i++) {
 		bool order = i >= n;
@@ -187,6 +195,20 @@ static void list_layout(struct listing *listing, struct sched_job *job)
 		if (layout->entry(job, listing->directory, i, &entry) &&
 			!put(listing, entry.name, entry.inode, FIRST + i))
 			return;
+}
+
+static int list_data(struct listing *listing)
+{
+	struct data_entry entry;
+	uint64_t number = listing->offset - FIRST;
+	int err;
+	while ((err = data_entry(listing->view, listing->directory, number, &entry)) >
+		0) {
+		if (!put(listing, entry.name, entry.inode, FIRST + entry.number))
+			return 0;
+		number = entry.number + 1;
+	}
+	return err;
 }
 
 static int list_with_job(struct listing *listing)
@@ -222,6 +244,9 @@ static int list(struct listing *listing)
 		return 0;
 	case INODE_JOBS:
 		return list_jobs(listing);
+	case INODE_DATA:
+	case INODE_DATA_DIRECTORY:
+		return list_data(listing);
 	case INODE_JOB:
 	case INODE_EPOCH:
 	case INODE_SHARD:

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "view/composite_file.h"
+#include "view/data.h"
 #include "view/mount_options.h"
 #include "view/sample.h"
 
@@ -181,7 +182,7 @@ static void touch_jobs_locked(struct view *view)
 	view->jobs_changed = now;
 }
 
-void view_jobs_changed(struct view *view, const char *name)
+void view_jobs_changed(struct view *view, const char *name, const char *path)
 {
 	struct inode jobs = {.kind = INODE_JOBS};
 	lock_take(&view->lock);
@@ -192,4 +193,6 @@ void view_jobs_changed(struct view *view, const char *name)
 	/* Fails when the kernel does not know the name, which is as good. */
 	fuse_lowlevel_notify_inval_entry(
 		view->session, inode_pack(jobs), name, strlen(name));
+	if (path)
+		data_forget(view, path);
 }

@@ -22,6 +22,7 @@
  *   ops.c         FUSE's requests, one short function each
  *   tree.c        names -> inodes, inodes -> attributes
  *   layout_*.c    the same within an epoch: layout.h
+ *   data.c        the same within data/
  *   tree_list.c   directory listings
  *   text_file.c   open, read, release of the text files
  *   sample.c      open, read, release of samples and labels
@@ -69,6 +70,7 @@ void view_set_io(
 /* --- tree.c ---------------------------------------------------------------------------
  */
 
+#define TREE_CURRENT "current"
 #define TREE_NAME 128 /* bytes that hold any name, but not those of jobs and datasets */
 
 /* A file or directory that is always there. */
