@@ -32,30 +32,47 @@ static void file_free(struct composite_file *file)
 	free(file);
 }
 
-static int file_new(struct view *view, struct sched_job *job, struct inode inode,
-	struct composite_file **ret)
+static int describe(struct composite_file *file)
 {
-	const struct job_config *config = sched_job_config(job);
-	struct composite_file *file = calloc(1, sizeof(*file));
-	if (!file)
-		return -ENOMEM;
-	bool tar = inode.kind == INODE_TAR;
-	file->view = view;
-	file->inode = inode;
-	file->composite = tar ? tar_file(view, job, inode) : batch_file(job, inode);
-	file->format = tar ? config->format : FORMAT_RAW;
-	file->epoch = sched_epoch_of(inode);
+	if (file->inode.kind == INODE_TAR)
+		return tar_file(file->view, file->job, file->inode, &file->composite);
+	file->composite = batch_file(file->job, file->inode);
+	return 0;
+}
+
+static int prepare(struct composite_file *file)
+{
+	bool tar = file->inode.kind == INODE_TAR;
+	int err = describe(file);
+	if (err)
+		return err;
+	file->format = tar ? sched_job_config(file->job)->format : FORMAT_RAW;
+	file->epoch = sched_epoch_of(file->inode);
 	atomic_init(&file->references, 1);
 	TAILQ_INIT(&file->used);
 	TAILQ_INIT(&file->waits);
-	if (inode.kind != INODE_BATCH_LABELS)
-		file->slots = calloc(file->composite.n, sizeof(struct slot *));
-	if (inode.kind != INODE_BATCH_LABELS && !file->slots) {
-		free(file);
+	if (file->inode.kind == INODE_BATCH_LABELS)
+		return 0;
+	file->slots = calloc(file->composite.n, sizeof(struct slot *));
+	return file->slots ? 0 : -ENOMEM;
+}
+
+/* The job's reference is taken over, if it succeeds. */
+static int file_new(struct view *view, struct sched_job *job, struct inode inode,
+	struct composite_file **ret)
+{
+	struct composite_file *file = calloc(1, sizeof(*file));
+	if (!file)
 		return -ENOMEM;
+	file->view = view;
+	file->job = job;
+	file->inode = inode;
+	int err = prepare(file);
+	if (err) {
+		free(file);
+		return err;
 	}
 	lock_init(&file->lock, LOCK_RANK_VIEW, "composite file");
-	file->job = job;
 	atomic_fetch_add(&n_open, 1);
 	lock_take(&view->lock);
 	LIST_INSERT_HEAD(&view->open_composites, file, link);

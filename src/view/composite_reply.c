@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "stats/stats.h"
 #include "view/composite_internal.h"
+#include "view/meta.h"
 #include "view/sample_bytes.h"
 
 #include <errno.h>
@@ -52,15 +53,16 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
+/* stays: the source does until the bytes are sent. */
 static void add_slice(struct gather *gather, const struct slice_source *source,
-	uint64_t offset, size_t bytes)
+	uint64_t offset, size_t bytes, bool stays)
 {
 	struct iovec iov[SLICE_IOV];
 	size_t found;
 	int n = slice(source, offset, bytes, iov, &found);
 	ensure(found == bytes);
 	for (int i = 0; i < n; i++) {
-		if (iov[i].iov_len >= BY_REFERENCE)
+		if (stays && iov[i].iov_len >= BY_REFERENCE)
 			add_piece(gather, iov[i].iov_base, iov[i].iov_len);
 		else
 			memcpy(add_copied(gather, iov[i].iov_len), iov[i].iov_base,
@@ -92,24 +94,21 @@ static int sample_source(
 	return 0;
 }
 
-static int label_of(
-	struct composite_file *file, const struct segment *segment, uint32_t *ret)
+static int sample_of(
+	const struct composite_file *file, const struct segment *segment, sample_id *ret)
 {
-	sample_id sample;
-	int err = sched_bind(
-		file->job, file->epoch, file->composite.first + segment->index, &sample);
-	if (!err)
-		*ret = dataset_label(sched_job_dataset(file->job), sample);
-	return err;
+	return sched_bind(
+		file->job, file->epoch, file->composite.first + segment->index, ret);
 }
 
-static int label_source(struct composite_file *file, const struct segment *segment,
+static int label_source(const struct composite_file *file, const struct segment *segment,
 	uint8_t buffer[COMPOSITE_CONSTANT])
 {
-	uint32_t label;
-	int err = label_of(file, segment, &label);
+	sample_id sample;
+	int err = sample_of(file, segment, &sample);
 	if (err)
 		return err;
+	uint32_t label = dataset_label(sched_job_dataset(file->job), sample);
 	if (file->inode.kind == INODE_BATCH_LABELS)
 		memcpy(buffer, &(int64_t){label}, sizeof(int64_t));
 	else
@@ -117,27 +116,59 @@ static int label_source(struct composite_file *file, const struct segment *segme
 	return 0;
 }
 
-static int find_source(const struct wait *wait, const struct segment *segment,
-	uint8_t buffer[COMPOSITE_CONSTANT], struct slice_source *ret)
+static int meta_source(
+	const struct composite_file *file, const struct segment *segment, char **ret_text)
 {
-	*ret = (struct slice_source){
+	sample_id sample;
+	size_t bytes;
+	int err = sample_of(file, segment, &sample);
+	if (err)
+		return err;
+	FILE *out = open_memstream(ret_text, &bytes);
+	if (!out)
+		return -ENOMEM;
+	err = meta_print(out, file->job, sample);
+	bool failed = ferror(out);
+	if ((fclose(out) != 0 || failed) && !err)
+		err = -ENOMEM;
+	ensure(err || bytes == segment->bytes);
+	return err;
+}
+
+/* The bytes from `at` on, as many as there are and are wanted. */
+static int add_segment(struct gather *gather, const struct segment *segment, uint64_t at)
+{
+	const struct composite_file *file = gather->wait->file;
+	uint64_t offset = at - segment->begin, left = segment->bytes - offset;
+	size_t wanted = gather->wait->size - gather->bytes;
+	uint8_t buffer[COMPOSITE_CONSTANT];
+	auto_free char *text = NULL;
+	struct slice_source source = {
 		.head = buffer, .head_bytes = segment->bytes, .size = segment->bytes};
+	int err = 0;
 	switch (segment->kind) {
 	case SEGMENT_CONSTANT:
-		composite_constant(&wait->file->composite, segment, buffer);
-		return 0;
-	case SEGMENT_LABEL:
-		return label_source(wait->file, segment, buffer);
-	case SEGMENT_SAMPLE:
-		return sample_source(wait, segment, ret);
+		composite_constant(&file->composite, segment, buffer);
+		break;
 	case SEGMENT_ZEROS:
-		ret->head_bytes = 0;
-		return 0;
+		source.head_bytes = 0;
+		break;
+	case SEGMENT_SAMPLE:
+		err = sample_source(gather->wait, segment, &source);
+		break;
+	case SEGMENT_LABEL:
+		err = label_source(file, segment, buffer);
+		break;
 	case SEGMENT_META:
+		err = meta_source(file, segment, &text);
+		source.head = text;
 		break;
 	}
-	ensure(segment->kind != SEGMENT_META);
-	return -EIO;
+	if (!err)
+		add_slice(gather, &source, offset, left < wanted ? (size_t)left : wanted,
+			segment->kind == SEGMENT_SAMPLE ||
+				segment->kind == SEGMENT_ZEROS);
+	return err;
 }
 
 /* -------------------------------------------------------------------------------------
@@ -148,18 +179,12 @@ static int gather_all(struct gather *gather)
 {
 	const struct wait *wait = gather->wait;
 	while (gather->bytes < wait->size) {
-		uint8_t buffer[COMPOSITE_CONSTANT];
-		uint64_t at = wait->offset + gather->bytes;
-		struct slice_source source;
 		struct segment segment;
+		uint64_t at = wait->offset + gather->bytes;
 		composite_segment(&wait->file->composite, at, &segment);
-		int err = find_source(wait, &segment, buffer, &source);
+		int err = add_segment(gather, &segment, at);
 		if (err)
 			return gather->bytes > 0 ? 0 : err;
-		uint64_t left = segment.bytes - (at - segment.begin);
-		size_t wanted = wait->size - gather->bytes;
-		add_slice(gather, &source, at - segment.begin,
-			left < wanted ? (size_t)left : wanted);
 	}
 	return 0;
 }

@@ -69,8 +69,7 @@ static void make_content(struct slot *slot)
 	struct sample_place place = {.epoch = file->epoch,
 		.position = position_of(slot),
 		.format = file->format,
-		.size = file->composite.sample_bytes,
-		.known = true};
+		.size = file->composite.sample_bytes};
 	int err = sample_content_make(
 		&file->view->context, file->job, &place, slot->handle, &slot->content);
 	if (err)

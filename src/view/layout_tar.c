@@ -3,9 +3,9 @@
 
 #include "view/layout_tar.h"
 #include "base/ensure.h"
-#include "view/composite_file.h"
 #include "view/layout.h"
 #include "view/layout_flat.h"
+#include "view/meta.h"
 #include "view/sample.h"
 
 #include <errno.h>
@@ -209,7 +209,8 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-struct composite tar_file(struct view *view, struct sched_job *job, struct inode file)
+int tar_file(struct view *view, struct sched_job *job, struct inode file,
+	struct composite *ret)
 {
 	const struct job_config *config = sched_job_config(job);
 	uint32_t each = samples_each(config), first = file.position * each;
@@ -217,13 +218,20 @@ struct composite tar_file(struct view *view, struct sched_job *job, struct inode
 	struct tar_sizes sizes = {.label = label_size(job)};
 	bool known = sample_size(view, job, file, &sizes.sample);
 	ensure(known); /* config refuses tar for sizes that are not */
-	return tar_composite(first, left < each ? left : each, sizes, config->extension);
+	int err = config->json ? meta_bytes(job, &sizes.meta) : 0;
+	if (!err)
+		*ret = tar_composite(
+			first, left < each ? left : each, sizes, config->extension);
+	return err;
 }
 
 static bool size(
 	struct view *view, struct sched_job *job, struct inode file, uint64_t *ret)
 {
-	*ret = tar_file(view, job, file).bytes;
+	struct composite tar;
+	if (tar_file(view, job, file, &tar) != 0)
+		return false;
+	*ret = tar.bytes;
 	return true;
 }
 

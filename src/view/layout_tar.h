@@ -16,7 +16,7 @@
  *            header  00000017.ppm   zeros    each up to a multiple of 512
  *   end:     two blocks of zeros, and zeros up to a multiple of 10240, as GNU tar has it
  *
- *   Threads: any.   Errors: none.
+ *   Threads: any.   Errors: as noted.
  */
 
 #define TAR_SHARD 1000 /* samples, unless the job says how many */
@@ -32,5 +32,6 @@ struct composite tar_composite(
 
 struct view;
 
-/* The shard of an inode that exists. */
-struct composite tar_file(struct view *view, struct sched_job *job, struct inode file);
+/* The shard of an inode that exists. -ENOMEM, -EIO (the catalogue can't be read). */
+must_check int tar_file(struct view *view, struct sched_job *job, struct inode file,
+	struct composite *ret);

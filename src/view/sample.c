@@ -33,8 +33,7 @@ static int make_content(struct sample_file *file, struct view *view,
 	struct sample_place place = {.epoch = inode.epoch,
 		.position = inode.position,
 		.format = sched_job_config(job)->format,
-		.size = sample_size_of(view, job, sched_handle_sample(file->handle)),
-		.known = true};
+		.size = sample_size_of(view, job, sched_handle_sample(file->handle))};
 	return sample_content_make(
 		&view->context, job, &place, file->handle, &file->content);
 }

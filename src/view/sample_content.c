@@ -4,19 +4,18 @@
 #include "view/sample_content.h"
 #include "base/log.h"
 #include "view/augment.h"
-#include "view/sample_bytes.h"
+#include "view/sample.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
 /* A reader was told st_size: less is wrong data, more would be cut off. */
 static int check_size(const struct sample_content *content, struct sched_job *job,
-	const struct sched_handle *handle, bool known)
+	const struct sched_handle *handle)
 {
 	const struct job_config *config = sched_job_config(job);
-	bool may_be_shorter = sample_bytes_padded(config);
-	if (known && (content->format.bytes == content->size ||
-			     (may_be_shorter && content->format.bytes < content->size)))
+	if (content->format.bytes == content->size ||
+		(sample_bytes_padded(config) && content->format.bytes < content->size))
 		return 0;
 	log_warn("job %s: sample %" PRIu32 ": %" PRIu64 " bytes, not %" PRIu64
 		 ": its file was changed after the dataset was scanned",
@@ -45,7 +44,7 @@ static int make(const struct view_context *context, struct sched_job *job,
 		ret->augmented = NULL;
 		ret->tensor = NULL;
 	}
-	return check_size(ret, job, handle, place->known);
+	return check_size(ret, job, handle);
 }
 
 int sample_content_make(const struct view_context *context, struct sched_job *job,

@@ -28,7 +28,6 @@ struct sample_place {
 	uint32_t epoch, position;
 	enum sample_format format;
 	uint64_t size;
-	bool known;
 };
 
 must_check int sample_content_make(const struct view_context *context,
