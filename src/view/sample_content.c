@@ -4,7 +4,7 @@
 #include "view/sample_content.h"
 #include "base/log.h"
 #include "view/augment.h"
-#include "view/sample.h"
+#include "view/sample_bytes.h"
 
 #include <errno.h>
 #include <inttypes.h>
