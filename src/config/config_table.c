@@ -230,9 +230,11 @@ const struct option config_options[] = {
 			"script's own shuffling.\n"
 			"mirror: CLASS/NAME.ppm, NAME being that of the source file: "
 			"nothing is sampled, only decoding is shared.\n"
-			"tar: shard-000000.tar, and so on, for WebDataset.\n"
+			"tar: shard-000000.tar, and so on, for WebDataset: "
+			"00000000.cls, 00000000.ppm, and so on; with io = direct only.\n"
 			"batch: batch-000000.npy of several samples with their labels in "
-			"batch-000000.labels.npy, and so on."},
+			"batch-000000.labels.npy, and so on; with format = npy, which is "
+			"its default, and images of a fixed size only."},
 	{SECTION_VIEW, "shard", &value_u32, .min = 1, .max = 10000000, JOB(shard),
 		.preset_help = "flat: not divided; tar: 1000",
 		.help = "Samples in each directory of flat (000/00000000.ppm) or in each "
@@ -255,7 +257,8 @@ const struct option config_options[] = {
 		.help = "How reads go through the kernel.\n"
 			"direct: past its page cache, the cheapest; files cannot be "
 			"mapped shared, as np.memmap does.\n"
-			"cached: through its page cache; files can be mapped.\n"
+			"cached: through its page cache; files can be mapped; not with "
+			"layout = tar.\n"
 			"auto: cached for batch, else direct."},
 	{SECTION_VIEW, "size", &value_choice, .choices = sizes, .preset = "padded",
 		JOB(size),
@@ -270,7 +273,9 @@ const struct option config_options[] = {
 			"Not cls, which is the ending of the labels."},
 	{SECTION_VIEW, "lookahead", &value_u32, .min = 1, .max = 65536, .preset = "128",
 		JOB(lookahead),
-		.help = "Samples drawn and prepared ahead of the reader."},
+		.help = "Samples drawn and prepared ahead of the reader.\n"
+			"With layout = batch at least two batches, unless it is given "
+			"here."},
 };
 
 const size_t config_n_options = sizeof(config_options) / sizeof(config_options[0]);

@@ -24,8 +24,9 @@ static int copy_config(const struct job_config *from, struct job_config *ret)
 	ret->dataset = strdup(from->dataset);
 	ret->where = from->where ? strdup(from->where) : NULL;
 	ret->extension = strdup(from->extension);
+	ret->path = from->path ? strdup(from->path) : NULL;
 	bool complete = ret->file && ret->name && ret->dataset && ret->extension &&
-			(ret->where || !from->where);
+			(ret->where || !from->where) && (ret->path || !from->path);
 	return complete ? 0 : -ENOMEM;
 }
 
@@ -201,7 +202,8 @@ static int install_locked(
 {
 	if (sched->stopping)
 		return -ENODEV;
-	if (find_locked(sched, job->config.name, 0))
+	if (find_locked(sched, job->config.name, 0) ||
+		admit_conflict_locked(sched, &job->config))
 		return -EEXIST;
 	if (sched->n_jobs >= MAX_JOB_ID)
 		return -ENFILE;
@@ -263,10 +265,14 @@ int sched_job_add(struct sched *sched, const struct job_config *config, bool per
 			config->file, config->name);
 		return -EEXIST;
 	}
-	int err = job_new(sched, config, report, context, &job);
+	int err = admit_path(sched, config, report, context);
+	if (!err)
+		err = job_new(sched, config, report, context, &job);
 	if (err)
 		return err;
-	err = add_job(sched, job, persist);
+	err = admit_view(job);
+	if (!err)
+		err = add_job(sched, job, persist);
 	if (err)
 		sched_report(report, context, "job %s: %s: %s", config->name,
 			job->directory, strerror(-err));

@@ -345,6 +345,18 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_park_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 
+/* --- admit.c: what else has to be right for a job to be added --- */
+
+/* The job whose place below data/ would collide with the path of this one, or NULL. */
+const struct sched_job *admit_conflict_locked(
+	const struct sched *sched, const struct job_config *config);
+/* -EEXIST for such a collision, reported. */
+must_check int admit_path(struct sched *sched, const struct job_config *config,
+	config_report *report, void *context);
+/* What its layout will ask the dataset for is made now: it takes a while, and may fail.
+ */
+must_check int admit_view(const struct sched_job *job);
+
 /* --- state.c: what is kept in <state>/jobs/<name> --- */
 
 struct job_state {

@@ -375,8 +375,8 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 		"ignore\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
 		"[augment]\nhflip = 0\nseed = 0\n"
-		"[view]\nlayout = flat\nsize = padded\nextension = ppm\n"
-		"lookahead = 128\n");
+		"[view]\nlayout = flat\nbatch = 64\ndrop_last = no\njson = no\n"
+		"io = auto\nsize = padded\nextension = ppm\nlookahead = 128\n");
 	config_job_free(&job);
 }
 
