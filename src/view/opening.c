@@ -112,8 +112,10 @@ void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 		view_reply_error(req, err);
 		return;
 	}
-	struct sched_open_callbacks callbacks = {
-		.opened = opened, .parking = parking, .context = opening};
+	struct sched_open_callbacks callbacks = {.opened = opened,
+		.parking = parking,
+		.context = opening,
+		.reader = (uint64_t)fuse_req_ctx(req)->pid};
 	err = sched_open(opening->job, sched_epoch_of(inode), inode.position, &callbacks);
 	if (err) {
 		opening_free(opening);

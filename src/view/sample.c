@@ -30,7 +30,7 @@ uint64_t sample_files_open(void)
 static int make_content(struct sample_file *file, struct view *view,
 	struct sched_job *job, struct inode inode)
 {
-	struct sample_place place = {.epoch = inode.epoch,
+	struct sample_place place = {.epoch = sched_handle_epoch(file->handle),
 		.position = inode.position,
 		.format = sched_job_config(job)->format,
 		.size = sample_size_of(view, job, sched_handle_sample(file->handle))};
@@ -136,13 +136,16 @@ static uint64_t label_pack(uint32_t bytes, uint32_t label)
 	return (uint64_t)bytes << 32 | label;
 }
 
-static int label_bind(struct view *view, struct inode inode, uint64_t *ret_fh)
+static int label_bind(
+	struct view *view, struct inode inode, uint64_t reader, uint64_t *ret_fh)
 {
 	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
 	sample_id sample;
+	uint32_t epoch;
 	if (!job)
 		return -ENOENT;
-	int err = sched_bind(job, sched_epoch_of(inode), inode.position, &sample);
+	int err = sched_bind_for(
+		job, sched_epoch_of(inode), inode.position, reader, &sample, &epoch);
 	if (!err)
 		*ret_fh = label_pack((uint32_t)label_size(job),
 			dataset_label(sched_job_dataset(job), sample));
@@ -154,7 +157,8 @@ void label_open(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi)
 {
 	struct fuse_file_info reply = *fi;
-	int err = label_bind(view, inode, &reply.fh);
+	uint64_t reader = (uint64_t)fuse_req_ctx(req)->pid;
+	int err = label_bind(view, inode, reader, &reply.fh);
 	if (err) {
 		view_reply_error(req, err);
 		return;
