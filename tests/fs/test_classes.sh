@@ -29,5 +29,5 @@ for e in 0000 0001; do
 	once a 17 $e
 done
 find "$(epoch some)" -type f -exec cat {} + >/dev/null
-once some 13
+once some 11
 nothing_held
