@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "view/composite_file.h"
+#include "view/data.h"
 #include "view/sample.h"
 #include "view/slice.h"
 
@@ -21,6 +23,20 @@ void view_reply_error(fuse_req_t req, int err)
 {
 	ensure(err < 0);
 	fuse_reply_err(req, -err);
+}
+
+/*
+ * What is cached stays valid for an explicit epoch, whose content never changes. A file
+ * of current/ may hold other samples when it is opened again.
+ */
+void view_set_io(
+	const struct sched_job *job, struct inode inode, struct fuse_file_info *fi)
+{
+	const struct job_config *config = sched_job_config(job);
+	bool cached = config->io == IO_CACHED ||
+		      (config->io == IO_AUTO && config->layout == LAYOUT_BATCH);
+	fi->direct_io = !cached;
+	fi->keep_cache = cached && inode.epoch != INODE_CURRENT;
 }
 
 /* --- the session -------------------------------------------------------------------- */
@@ -46,6 +62,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	view->omits_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
 	want(conn, FUSE_CAP_READDIRPLUS, true);
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
+	want(conn, FUSE_CAP_CACHE_SYMLINKS, true);
 	want(conn, FUSE_CAP_SPLICE_READ, false);
 	want(conn, FUSE_CAP_SPLICE_WRITE, false);
 	want(conn, FUSE_CAP_SPLICE_MOVE, false);
@@ -110,6 +127,18 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		fuse_reply_attr(req, &st, timeout);
 }
 
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	char target[DATA_TARGET];
+	struct inode inode;
+	int err = inode_unpack(ino, &inode) ? data_target(view_of(req), inode, target)
+					    : -ENOENT;
+	if (err)
+		view_reply_error(req, err);
+	else
+		fuse_reply_readlink(req, target);
+}
+
 /* --- directories -------------------------------------------------------------------- */
 
 /* The kernel does not ask again, and keeps the listings (see job_changed in tree.c). */
@@ -169,6 +198,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		opening_start(req, view_of(req), inode, fi);
 	else if (inode.kind == INODE_LABEL)
 		label_open(req, view_of(req), inode, fi);
+	else if (composite_is(inode.kind))
+		composite_open(req, view_of(req), inode, fi);
 	else
 		text_file_open(req, view_of(req), inode, fi);
 }
@@ -189,6 +220,8 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 			req, view_of(req), sample_of(fi), size, (uint64_t)offset);
 	else if (inode.kind == INODE_LABEL)
 		label_read(req, size, (uint64_t)offset, fi);
+	else if (composite_is(inode.kind))
+		composite_read(req, size, (uint64_t)offset, fi);
 	else
 		text_file_read(req, view_of(req), inode, size, (uint64_t)offset, fi);
 }
@@ -199,6 +232,8 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	if (inode_unpack(ino, &inode)) {
 		if (inode.kind == INODE_SAMPLE)
 			sample_file_release(view_of(req), sample_of(fi));
+		else if (composite_is(inode.kind))
+			composite_release(fi);
 		else if (inode.kind != INODE_LABEL)
 			text_file_release(view_of(req), fi);
 	}
@@ -213,6 +248,7 @@ const struct fuse_lowlevel_ops view_ops = {
 	.init = op_init,
 	.lookup = op_lookup,
 	.getattr = op_getattr,
+	.readlink = op_readlink,
 	.opendir = op_opendir,
 	.readdir = op_readdir,
 	.readdirplus = op_readdirplus,

@@ -3,6 +3,7 @@
 
 #include "view/text.h"
 #include "stats/stats.h"
+#include "view/composite_file.h"
 #include "view/sample.h"
 
 #include <inttypes.h>
@@ -39,7 +40,7 @@ void text_readme(FILE *out, const struct view_context *context)
 static void publish_gauges(const struct view_context *context)
 {
 	sched_stats(context->sched);
-	stats_set(STAT_OPEN_FILES, sample_files_open());
+	stats_set(STAT_OPEN_FILES, sample_files_open() + composite_files_open());
 }
 
 void text_stats(FILE *out, const struct view_context *context)

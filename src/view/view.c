@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "view/composite_file.h"
+#include "view/data.h"
 #include "view/mount_options.h"
 #include "view/sample.h"
 
@@ -50,6 +52,7 @@ static int view_new(const struct view_context *context, struct view **ret)
 	lock_init(&view->lock, LOCK_RANK_VIEW, "view");
 	SLIST_INIT(&view->padded);
 	LIST_INIT(&view->open_samples);
+	LIST_INIT(&view->open_composites);
 	LIST_INIT(&view->open_texts);
 	*ret = view;
 	return 0;
@@ -154,6 +157,7 @@ void view_unmount(struct view **view_pointer)
 		fuse_remove_signal_handlers(view->session);
 	if (view->session)
 		fuse_session_destroy(view->session);
+	composite_files_undo_all(view);
 	sample_files_undo_all(view);
 	text_files_close_all(view);
 	view_free(view_pointer);
@@ -178,7 +182,7 @@ static void touch_jobs_locked(struct view *view)
 	view->jobs_changed = now;
 }
 
-void view_jobs_changed(struct view *view, const char *name)
+void view_jobs_changed(struct view *view, const char *name, const char *path)
 {
 	struct inode jobs = {.kind = INODE_JOBS};
 	lock_take(&view->lock);
@@ -189,4 +193,6 @@ void view_jobs_changed(struct view *view, const char *name)
 	/* Fails when the kernel does not know the name, which is as good. */
 	fuse_lowlevel_notify_inval_entry(
 		view->session, inode_pack(jobs), name, strlen(name));
+	if (path)
+		data_forget(view, path);
 }

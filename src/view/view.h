@@ -41,6 +41,8 @@ must_check int view_run(struct view *view);
 /* Unmounts when still mounted. sched_stop was called before, so nothing is parked. */
 void view_unmount(struct view **view);
 
-/* A job was added or removed: the kernel forgets what it cached of the directory jobs/.
+/*
+ * A job was added or removed: the kernel forgets what it cached of the directory jobs/
+ * and, unless path ([view] path) is NULL, of what leads to the job below data/.
  */
-void view_jobs_changed(struct view *view, const char *name);
+void view_jobs_changed(struct view *view, const char *name, const char *path);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "view/composite_internal.h"
+#include "view/layout.h"
+#include "view/layout_batch.h"
+#include "view/layout_tar.h"
+
+#include <errno.h>
+
+static atomic_uint_fast64_t n_open;
+
+uint64_t composite_files_open(void)
+{
+	return atomic_load(&n_open);
+}
+
+bool composite_is(enum inode_kind kind)
+{
+	return kind == INODE_TAR || kind == INODE_BATCH || kind == INODE_BATCH_LABELS;
+}
+
+/* --- the life of an open file --------------------------------------------------------
+ */
+
+static void file_free(struct composite_file *file)
+{
+	lock_destroy(&file->lock);
+	sched_job_put(file->job);
+	free(file->slots);
+	free(file);
+}
+
+static int describe(struct composite_file *file)
+{
+	if (file->inode.kind == INODE_TAR)
+		return tar_file(file->view, file->job, file->inode, &file->composite);
+	file->composite = batch_file(file->job, file->inode);
+	return 0;
+}
+
+static int prepare(struct composite_file *file)
+{
+	bool tar = file->inode.kind == INODE_TAR;
+	int err = describe(file);
+	if (err)
+		return err;
+	file->format = tar ? sched_job_config(file->job)->format : FORMAT_RAW;
+	file->epoch = sched_epoch_of(file->inode);
+	atomic_init(&file->references, 1);
+	TAILQ_INIT(&file->used);
+	TAILQ_INIT(&file->waits);
+	if (file->inode.kind == INODE_BATCH_LABELS)
+		return 0;
+	file->slots = calloc(file->composite.n, sizeof(struct slot *));
+	return file->slots ? 0 : -ENOMEM;
+}
+
+/* The job's reference is taken over, if it succeeds. */
+static int file_new(struct view *view, struct sched_job *job, struct inode inode,
+	struct composite_file **ret)
+{
+	struct composite_file *file = calloc(1, sizeof(*file));
+	if (!file)
+		return -ENOMEM;
+	file->view = view;
+	file->job = job;
+	file->inode = inode;
+	int err = prepare(file);
+	if (err) {
+		free(file);
+		return err;
+	}
+	lock_init(&file->lock, LOCK_RANK_VIEW, "composite file");
+	atomic_fetch_add(&n_open, 1);
+	lock_take(&view->lock);
+	LIST_INSERT_HEAD(&view->open_composites, file, link);
+	lock_release(&view->lock);
+	*ret = file;
+	return 0;
+}
+
+void composite_file_put(struct composite_file *file)
+{
+	if (atomic_fetch_sub(&file->references, 1) > 1)
+		return;
+	ensure(TAILQ_EMPTY(&file->waits));
+	slots_give_back(file);
+	atomic_fetch_sub(&n_open, 1);
+	file_free(file);
+}
+
+void composite_file_close(struct composite_file *file, bool undo)
+{
+	lock_take(&file->view->lock);
+	LIST_REMOVE(file, link);
+	lock_release(&file->view->lock);
+	lock_take(&file->lock);
+	file->undo = undo;
+	lock_release(&file->lock);
+	slots_cancel(file);
+	composite_file_put(file);
+}
+
+void composite_files_undo_all(struct view *view)
+{
+	struct composite_file *file;
+	for (;;) {
+		lock_take(&view->lock);
+		file = LIST_FIRST(&view->open_composites);
+		lock_release(&view->lock);
+		if (!file)
+			return;
+		composite_file_close(file, true);
+	}
+}
+
+/* --- requests ------------------------------------------------------------------------
+ */
+
+/* Nothing is prepared for it. */
+static int bind_all(struct composite_file *file)
+{
+	int err = 0;
+	sample_id sample;
+	for (uint32_t i = 0; i < file->composite.n && !err; i++)
+		err = sched_bind(
+			file->job, file->epoch, file->composite.first + i, &sample);
+	return err;
+}
+
+static int file_of(struct view *view, struct inode inode, struct composite_file **ret)
+{
+	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
+	if (!job)
+		return -ENOENT;
+	int err = tree_in_epoch(job, inode) ? file_new(view, job, inode, ret) : -ENOENT;
+	if (err)
+		sched_job_put(job);
+	return err;
+}
+
+void composite_open(fuse_req_t req, struct view *view, struct inode inode,
+	const struct fuse_file_info *fi)
+{
+	struct composite_file *file;
+	struct wait wait = {.opens = true, .fi = *fi};
+	int err = file_of(view, inode, &file);
+	if (!err && inode.kind == INODE_BATCH_LABELS) {
+		err = bind_all(file);
+		if (err)
+			composite_file_close(file, true);
+	}
+	if (err) {
+		view_reply_error(req, err);
+		return;
+	}
+	if (inode.kind == INODE_BATCH)
+		wait.size = file->composite.bytes;
+	wait_start(req, file, &wait);
+}
+
+void composite_read(
+	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi)
+{
+	struct composite_file *file = (struct composite_file *)(uintptr_t)fi->fh;
+	struct wait wait = {.offset = offset, .size = size};
+	uint64_t bytes = file->composite.bytes;
+	if (wait.size > SLICE_MAX_READ)
+		wait.size = SLICE_MAX_READ;
+	if (offset >= bytes)
+		wait.size = 0;
+	else if (wait.size > bytes - offset)
+		wait.size = (size_t)(bytes - offset);
+	if (wait.size > 0)
+		wait_start(req, file, &wait);
+	else
+		fuse_reply_buf(req, NULL, 0);
+}
+
+void composite_release(const struct fuse_file_info *fi)
+{
+	composite_file_close((struct composite_file *)(uintptr_t)fi->fh, false);
+}
