@@ -179,7 +179,6 @@ static job_id unused_id_locked(struct sched *sched)
 	return sched->last_id;
 }
 
-/* What is in the cache already counts for the job as well. */
 static int join_locked(struct sched_job *job)
 {
 	const struct source *source = job->source;
@@ -190,11 +189,9 @@ static int join_locked(struct sched_job *job)
 					  ? source->sequential
 					  : source->shuffled;
 	int err = sampler_join(sampler, job->id, job->space->number, job->selection);
-	if (err)
-		return err;
-	job->sampler = sampler;
-	space_tell_all_locked(job->space);
-	return 0;
+	if (!err)
+		job->sampler = sampler;
+	return err;
 }
 
 static int install_locked(

@@ -261,11 +261,16 @@ struct space *space_get_locked(
 void space_put_locked(struct space *space);
 /* Whether a sample is in the cache or on its way there. */
 bool space_has_locked(const struct space *space, sample_id sample);
-/* It is from now on, and no longer is: the samplers hear of it. */
-void space_resident_locked(struct space *space, sample_id sample);
+/*
+ * A draw of the sampler brings it there: the others hear of it as far as that is without
+ * regard to the sample itself. The labels that a script asks for, the order of a
+ * sequential job and the names read in a mirror are not, and exchanging for what they
+ * have brought would make some samples come early.
+ */
+void space_drawn_locked(
+	struct space *space, sample_id sample, const struct sampler *sampler);
+/* It is there no longer: all samplers hear of it. */
 void space_gone_locked(struct space *space, sample_id sample);
-/* Of all samples that are there, for a sampler or a job that is new. */
-void space_tell_all_locked(struct space *space);
 cache_gone sched_cache_gone;
 
 /* --- stream.c: drawing ahead --- */

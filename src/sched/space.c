@@ -67,11 +67,11 @@ bool space_has_locked(const struct space *space, sample_id sample)
 	return use && (use->state == USE_QUEUED || use->state == USE_URGENT);
 }
 
-void space_resident_locked(struct space *space, sample_id sample)
+void space_drawn_locked(
+	struct space *space, sample_id sample, const struct sampler *sampler)
 {
 	const struct source *source = space->source;
-	sampler_resident(source->shuffled, space->number, sample);
-	if (source->labelled)
+	if (sampler == source->shuffled && source->labelled)
 		sampler_resident(source->labelled, space->number, sample);
 }
 
@@ -81,20 +81,6 @@ void space_gone_locked(struct space *space, sample_id sample)
 	sampler_evicted(source->shuffled, space->number, sample);
 	if (source->labelled)
 		sampler_evicted(source->labelled, space->number, sample);
-}
-
-static void tell_resident(void *context, sample_id sample)
-{
-	space_resident_locked(context, sample);
-}
-
-void space_tell_all_locked(struct space *space)
-{
-	const struct use *use;
-	cache_each(space->cache, tell_resident, space);
-	for (use = space->source->sched->uses; use; use = use->hash.next)
-		if (use->key.space == space && use->state != USE_OPEN_ONLY)
-			space_resident_locked(space, (sample_id)use->key.sample);
 }
 
 void sched_cache_gone(void *context, struct cache_space *cache, sample_id sample)

@@ -249,8 +249,9 @@ static void count_draw(enum served served)
 /* Without memory for the pin or the request it is prepared when it is opened; a sampler
  * that has given it takes it for resident, though. */
 static struct drawn hold(
-	struct space *space, sample_id sample, struct aftermath *aftermath)
+	struct stream *stream, sample_id sample, struct aftermath *aftermath)
 {
+	struct space *space = stream->job->space;
 	struct drawn drawn = {
 		.sample = sample, .served = how_served_locked(space, sample)};
 	cache_need_drop(space->cache, sample);
@@ -260,7 +261,9 @@ static struct drawn hold(
 		if (use)
 			use_request_locked(use, false, aftermath);
 	}
-	if (!space_has_locked(space, sample))
+	if (space_has_locked(space, sample))
+		space_drawn_locked(space, sample, stream->sampler);
+	else
 		space_gone_locked(space, sample);
 	count_draw(drawn.served);
 	return drawn;
@@ -270,7 +273,7 @@ static void push(struct stream *stream, sample_id sample, struct aftermath *afte
 {
 	uint32_t size = stream->job->config.lookahead;
 	stream->queue[(stream->head + stream->length++) % size] =
-		hold(stream->job->space, sample, aftermath);
+		hold(stream, sample, aftermath);
 }
 
 /* One round for all streams of the sampler that have room. false: none has. */
@@ -324,8 +327,7 @@ struct drawn stream_take_locked(
 	struct stream *stream, uint32_t position, struct aftermath *aftermath)
 {
 	if (draws_at_open(stream->job))
-		return hold(
-			stream->job->space, draw_at_open(stream, position), aftermath);
+		return hold(stream, draw_at_open(stream, position), aftermath);
 	if (stream->length == 0)
 		stream_refill_locked(stream, aftermath);
 	ensure(stream->length > 0);

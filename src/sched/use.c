@@ -55,8 +55,6 @@ void use_request_locked(struct use *use, bool urgent, struct aftermath *aftermat
 			return;
 		TAILQ_REMOVE(&sched->queued, use, link);
 	}
-	if (use->state == USE_OPEN_ONLY)
-		space_resident_locked(use->key.space, (sample_id)use->key.sample);
 	use->state = urgent ? USE_URGENT : USE_QUEUED;
 	TAILQ_INSERT_TAIL(urgent ? &sched->urgent : &sched->queued, use, link);
 	aftermath->kick = true;

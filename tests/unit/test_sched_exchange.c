@@ -87,10 +87,14 @@ Test(sched_exchange, jobs_of_different_preparation_get_each_sample_once)
 	world_end(&world);
 }
 
-/* One opens in dataset order; what it has had prepared is taken by the other. */
-Test(sched_exchange, what_a_job_that_does_not_draw_has_loaded_is_taken)
+/*
+ * One opens the first half in dataset order. The other's order must not show it: of its
+ * first 56 about 28 are of that half, 45 or more once in a million runs.
+ */
+Test(sched_exchange, what_a_mirror_has_loaded_does_not_come_first)
 {
 	struct world world;
+	uint32_t of_the_half = 0;
 	begin(&world, N, SAMPLER_EXCHANGE, N);
 	struct job_config config = world_job_config(a_name);
 	config.layout = LAYOUT_MIRROR;
@@ -98,10 +102,10 @@ Test(sched_exchange, what_a_job_that_does_not_draw_has_loaded_is_taken)
 	for (uint32_t i = 0; i < N / 2; i++)
 		world_read(mirror, 0, i);
 	struct sched_job *job = world_add(&world, b_name);
-	uint64_t before = stats_get(STAT_DECODES);
 	for (uint32_t i = 0; i < N / 2 - 4; i++)
-		cr_assert_lt(world_read(job, 0, i), N / 2);
-	cr_assert_eq(before, stats_get(STAT_DECODES));
+		of_the_half += world_read(job, 0, i) < N / 2;
+	cr_assert_lt(of_the_half, 45);
+	cr_assert_gt(of_the_half, 11);
 	sched_job_put(mirror);
 	sched_job_put(job);
 	world_end(&world);
