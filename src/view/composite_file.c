@@ -144,7 +144,7 @@ static int file_of(struct view *view, struct inode inode, struct composite_file 
 void composite_open(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi)
 {
-	struct composite_file *file;
+	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = *fi};
 	int err = file_of(view, inode, &file);
 	if (!err && inode.kind == INODE_BATCH_LABELS) {

@@ -24,7 +24,7 @@
  *                  \-> FAILED -> (none)
  *
  * HELD: prepared, and pinned by the handle. READY: the job's bytes are made of it. They
- * are let go when their last byte was read; those of tar together with the handle.
+ * are let go when as many were read; those of tar with the last one, and the handle too.
  */
 enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED };
 
@@ -35,11 +35,12 @@ struct slot {
 	/* (file's lock) */
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
-	int status;	 /* of a failed one */
-	bool bad;	 /* it is the sample's own fault */
-	unsigned users;	 /* waits; while there are any it stays */
-	uint64_t ticket; /* of an opening that is parked */
-	bool read_some, read_all;
+	int status;		  /* of a failed one */
+	bool bad;		  /* it is the sample's own fault */
+	unsigned users;		  /* waits; while there are any it stays */
+	uint64_t ticket;	  /* of an opening that is parked */
+	bool read_some, read_end; /* its last byte */
+	uint64_t bytes_read;	  /* of what was made last */
 	/* constant from HELD, READY on */
 	struct sched_handle *handle;
 	struct sample_content content;
