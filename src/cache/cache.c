@@ -253,6 +253,15 @@ uint32_t cache_pins(const struct cache_space *space, sample_id id)
 	return entry ? entry->pins : 0;
 }
 
+void cache_each(const struct cache_space *space,
+	void (*each)(void *context, sample_id id), void *context)
+{
+	const struct entry *entry;
+	for (entry = space->entries; entry; entry = entry->hh.next)
+		if (entry->state != CACHE_ABSENT)
+			each(context, entry->id);
+}
+
 const struct tensor *cache_get(const struct cache_space *space, sample_id id)
 {
 	const struct entry *entry = find(space, id);

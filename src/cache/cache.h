@@ -84,6 +84,10 @@ void cache_publish(struct cache_space *space, sample_id id, struct tensor *tenso
 /* loading -> absent: it could not be prepared. */
 void cache_abandon(struct cache_space *space, sample_id id);
 
+/* Calls for every sample that is loading or ready; it may change nothing here. */
+void cache_each(const struct cache_space *space,
+	void (*each)(void *context, sample_id id), void *context);
+
 /* The tensor of a ready entry; NULL otherwise. Valid while the entry is pinned. */
 const struct tensor *cache_get(const struct cache_space *space, sample_id id);
 

@@ -118,6 +118,10 @@ const struct option config_options[] = {
 		.help = "Endings of the files that are samples, in any case.\n"
 			"*: every file."},
 
+	{SECTION_DATASET, "sampler", &value_choice, .choices = samplers, DATASET(sampler),
+		.preset_help = "that of [joaderfs]",
+		.help = "How jobs of this dataset get their samples; see [joaderfs]."},
+
 	{SECTION_JOB, "name", &value_name, .required = true, JOB(name),
 		.help = "Name of the job, and of its directory below jobs."},
 	{SECTION_JOB, "dataset", &value_name, .required = true, JOB(dataset),

@@ -3,6 +3,7 @@
 
 #include "sampler/sampler.h"
 #include "base/ensure.h"
+#include "sampler/idset.h"
 #include "sampler/sampler_internal.h"
 
 #include <errno.h>
@@ -12,10 +13,12 @@
 static const struct sampler_ops *const engines[] = {
 	[SAMPLER_DSA] = &sampler_dsa,
 	[SAMPLER_ISA] = &sampler_isa,
+	[SAMPLER_EXCHANGE] = &sampler_exchange,
 	[SAMPLER_SEQUENTIAL] = &sampler_sequential,
 };
 
-int sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret)
+static int new(enum sampler_kind kind, uint64_t seed, const uint32_t *labels,
+	uint32_t n_ids, struct sampler **ret)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
 	if (!sampler)
@@ -23,8 +26,26 @@ int sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret)
 	ensure((size_t)kind < sizeof(engines) / sizeof(engines[0]));
 	sampler->ops = engines[kind];
 	rng_seed(&sampler->rng, seed);
+	if (kind == SAMPLER_EXCHANGE) {
+		int error = exchange_new(labels, n_ids, &sampler->exchange);
+		if (error) {
+			free(sampler);
+			return error;
+		}
+	}
 	*ret = sampler;
 	return 0;
+}
+
+int sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret)
+{
+	return new(kind, seed, NULL, 0, ret);
+}
+
+int sampler_new_labelled(
+	uint64_t seed, const uint32_t *labels, uint32_t n_ids, struct sampler **ret)
+{
+	return new(SAMPLER_EXCHANGE, seed, labels, n_ids, ret);
 }
 
 static void stream_free(struct stream *stream)
@@ -33,6 +54,7 @@ static void stream_free(struct stream *stream)
 		roaring_bitmap_free(stream->own.ids);
 	if (stream->shared.ids)
 		roaring_bitmap_free(stream->shared.ids);
+	idset_free(&stream->set);
 	free(stream);
 }
 
@@ -43,6 +65,7 @@ void sampler_free(struct sampler **sampler)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		stream_free(s->by_id[i]);
+	exchange_free(&s->exchange);
 	free(s->by_id);
 	free(s->round);
 	free(s->tree.order);
@@ -163,6 +186,10 @@ int sampler_insert(
 	stream->remaining = (uint32_t)roaring_bitmap_get_cardinality(remaining);
 	stream->own = (struct vertex){remaining, stream->remaining};
 	error = without_runs(&stream->own);
+	if (!error && sampler->exchange)
+		error = idset_from_bitmap(
+			stream->remaining ? roaring_bitmap_maximum(remaining) + 1 : 0,
+			remaining, &stream->set);
 	if (!error)
 		error = insert_at(sampler, at, stream);
 	if (error)

@@ -19,6 +19,8 @@ struct stream {
 	struct vertex own;    /* R; dsa: its leaf */
 	struct vertex shared; /* dsa: the vertex of the suffix that starts here */
 	size_t place;	      /* dsa: index in the tree's order */
+	struct idset *set;
+	struct member *member; /* exchange: its job */
 	sample_id *ret;	      /* where the decision goes; NULL: not in this round */
 };
 
@@ -65,8 +67,14 @@ struct sampler_ops {
 };
 
 extern const struct sampler_ops sampler_dsa;
+extern const struct sampler_ops sampler_exchange;
 extern const struct sampler_ops sampler_isa;
 extern const struct sampler_ops sampler_sequential;
+
+/* exchange's own part of a sampler; labels may be NULL. */
+must_check int exchange_new(
+	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
+void exchange_free(struct exchange **exchange);
 
 /* For engines whose streams know nothing of each other: R is stream->own. */
 int plain_insert(struct sampler *sampler, struct stream *stream);
