@@ -130,9 +130,32 @@ static void check_tar(struct ini *ini, const struct job_config *job)
 			"samples");
 }
 
+/* "a//b", "/a" and "../a" are names of no place below data/. */
+static bool is_relative_path(const char *path)
+{
+	size_t n;
+	for (;; path += n + 1) {
+		n = strcspn(path, "/");
+		bool dots = n <= 2 && strspn(path, ".") >= n;
+		if (dots || path[n] == '\0')
+			return !dots;
+	}
+}
+
+static void check_names(struct ini *ini, const struct job_config *job)
+{
+	if (job->json && job->extension && strcmp(job->extension, "json") == 0)
+		refuse(ini, SECTION_VIEW, "extension", "json",
+			"any other, with json = yes");
+	if (job->path && !is_relative_path(job->path))
+		refuse(ini, SECTION_VIEW, "path", job->path,
+			"names with / between them, none of them . or ..");
+}
+
 static void check_layout(struct ini *ini, const struct job_config *job)
 {
 	bool tar = job->layout == LAYOUT_TAR, batch = job->layout == LAYOUT_BATCH;
+	bool flat = job->layout == LAYOUT_FLAT;
 	if (batch)
 		check_batch(ini, job);
 	if (tar)
@@ -140,6 +163,13 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	if (job->drop_last && !tar && !batch)
 		refuse(ini, SECTION_VIEW, "drop_last", "yes",
 			"only with layout = tar or batch");
+	if (job->shard && !flat && !tar)
+		refuse(ini, SECTION_VIEW, "shard", "shard",
+			"only with layout = flat or tar");
+	if (job->json && !flat && !tar && !batch)
+		refuse(ini, SECTION_VIEW, "json", "yes",
+			"only with layout = flat or tar");
+	check_names(ini, job);
 }
 
 /* Arrays in a batch; and so far ahead that the next batch is prepared, too. */

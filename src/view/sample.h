@@ -27,8 +27,6 @@ must_check bool sample_size(
 	struct view *view, struct sched_job *job, struct inode inode, uint64_t *ret);
 /* The same for a position that has this sample. */
 uint64_t sample_size_of(struct view *view, struct sched_job *job, sample_id sample);
-/* Zeros may follow the image. */
-bool sample_size_padded(const struct job_config *config);
 /* Once known it does not change: in current/ a position gets other samples. */
 bool sample_size_lasts(const struct job_config *config, struct inode inode);
 

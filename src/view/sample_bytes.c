@@ -35,6 +35,13 @@ bool sample_bytes_fixed(const struct job_config *config, uint64_t *ret)
 	return true;
 }
 
+bool sample_bytes_padded(const struct job_config *config)
+{
+	uint64_t fixed;
+	return config->size == SIZE_PADDED && config->layout != LAYOUT_MIRROR &&
+	       !sample_bytes_fixed(config, &fixed);
+}
+
 struct largest {
 	const struct job_config *config;
 	const struct dataset *dataset;

@@ -19,6 +19,9 @@ uint64_t sample_bytes(
 /* If every sample's file is as long as every other's, before any is bound. */
 bool sample_bytes_fixed(const struct job_config *config, uint64_t *ret);
 
+/* Files are as long as the longest one: zeros may follow the image. */
+bool sample_bytes_padded(const struct job_config *config);
+
 /* The longest file among the selected samples. */
 uint64_t sample_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);

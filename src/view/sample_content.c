@@ -4,7 +4,7 @@
 #include "view/sample_content.h"
 #include "base/log.h"
 #include "view/augment.h"
-#include "view/sample.h"
+#include "view/sample_bytes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static int check_size(const struct sample_content *content, struct sched_job *jo
 {
 	const struct job_config *config = sched_job_config(job);
 	if (content->format.bytes == content->size ||
-		(sample_size_padded(config) && content->format.bytes < content->size))
+		(sample_bytes_padded(config) && content->format.bytes < content->size))
 		return 0;
 	log_warn("job %s: sample %" PRIu32 ": %" PRIu64 " bytes, not %" PRIu64
 		 ": its file was changed after the dataset was scanned",

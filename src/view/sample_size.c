@@ -48,17 +48,10 @@ static uint64_t padded_size(struct view *view, struct sched_job *job)
 	return bytes;
 }
 
-bool sample_size_padded(const struct job_config *config)
-{
-	uint64_t fixed;
-	return config->size == SIZE_PADDED && config->layout != LAYOUT_MIRROR &&
-	       !sample_bytes_fixed(config, &fixed);
-}
-
 uint64_t sample_size_of(struct view *view, struct sched_job *job, sample_id sample)
 {
 	const struct job_config *config = sched_job_config(job);
-	if (sample_size_padded(config))
+	if (sample_bytes_padded(config))
 		return padded_size(view, job);
 	return sample_bytes(config, sched_job_dataset(job), sample);
 }
@@ -80,7 +73,7 @@ bool sample_size(
 	const struct job_config *config = sched_job_config(job);
 	if (sample_bytes_fixed(config, ret))
 		return true;
-	if (sample_size_padded(config)) {
+	if (sample_bytes_padded(config)) {
 		*ret = padded_size(view, job);
 		return true;
 	}
