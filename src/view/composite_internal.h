@@ -76,7 +76,7 @@ struct composite_file {
 	enum sample_format format; /* of the samples in it */
 	atomic_uint references;	   /* the reader's, waits, slots on their way */
 	struct lock lock;
-	uint32_t epoch;	     /* (lock) SCHED_CURRENT until something is bound */
+	uint32_t epoch;	     /* (lock) of a tar SCHED_CURRENT until something is bound */
 	struct slot **slots; /* (lock) by index; NULL in labels */
 	struct slots used;   /* (lock) the least recently used first */
 	uint32_t n_used;     /* (lock) */
@@ -85,6 +85,9 @@ struct composite_file {
 };
 
 void composite_file_put(struct composite_file *file);
+/* What the file holds is of one epoch: in current/ that of the record bound first. */
+must_check int composite_choose_epoch(
+	struct composite_file *file, fuse_req_t req, uint32_t index);
 /* The reader's reference is given back; undo: the positions are not consumed. */
 void composite_file_close(struct composite_file *file, bool undo);
 

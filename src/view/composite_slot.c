@@ -146,6 +146,9 @@ int slot_need(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;
 	enum errand errand = ERRAND_NONE;
+	int err = composite_choose_epoch(file, wait->req, index);
+	if (err)
+		return err;
 	lock_take(&file->lock);
 	struct slot *slot = file->slots[index];
 	bool is_new = !slot;

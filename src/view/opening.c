@@ -112,9 +112,12 @@ void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 		view_reply_error(req, err);
 		return;
 	}
-	struct sched_open_callbacks callbacks = {
-		.opened = opened, .parking = parking, .context = opening};
-	err = sched_open(opening->job, sched_epoch_of(inode), inode.position, &callbacks);
+	struct sched_open_callbacks callbacks = {.opened = opened,
+		.parking = parking,
+		.context = opening,
+		.reader = reader_of(req)};
+	uint32_t epoch = sample_epoch(view, opening->job, inode);
+	err = sched_open(opening->job, epoch, inode.position, &callbacks);
 	if (err) {
 		opening_free(opening);
 		view_reply_error(req, err);

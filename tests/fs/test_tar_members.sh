@@ -28,6 +28,26 @@ label=$(part 1 1 | tr -d '\0')
 equal "bound by a label" "$(order a | cut -f1,3)" "0	$label"
 equal "consumed by a label" "$(status_of a consumed)" 0
 
+"$PYTHON" - "$shard" "$M/jobs/a/status" <<'PYTHON'
+import os, sys, time
+def consumed():
+    with open(sys.argv[2], encoding="ascii") as file:
+        return dict(line.split() for line in file)["consumed"]
+fd = os.open(sys.argv[1], os.O_RDONLY)
+start = 0
+while (header := os.pread(fd, 512, start))[:12] != b"00000000.ppm":
+    start += 512 + (int(header[124:135], 8) + 511) // 512 * 512
+start += 512
+assert os.pread(fd, 4000, start)[:2] == b"P6"
+assert consumed() == "0", "consumed by a part of it"
+os.pread(fd, 5000, start + 4000)
+for _ in range(100): # the answer comes first
+    if consumed() == "1":
+        break
+    time.sleep(0.05)
+assert consumed() == "1", "not consumed by its last byte"
+PYTHON
+
 "$PYTHON" - "$shard" "$M/jobs" <<'PYTHON'
 import json, os, sys, tarfile
 shard, jobs = sys.argv[1:3]
