@@ -18,7 +18,9 @@
  * epoch is consumed. Three things must not be mistaken for that:
  *
  *   - A reader that opens a position again: OpenCV opens each file twice, and the label
- *     is read after the image. What a reader opens twice in a row stays what it was.
+ *     is read after the image. What a reader opens several times in a row stays what it
+ *     was, up to as many times as this job's readers are used to: the same file may well
+ *     be a worker's last one in e and its first one in e + 1.
  *   - The same by two threads: one of the last few dozen positions that were consumed
  *     stays what it was. Not in the layout `classes`, which has no labels: a script that
  *     shuffles for itself may well begin with one of those.
@@ -95,6 +97,11 @@ void current_note_opened_locked(
 	uint32_t i = 0;
 	while (i < current->n_readers && current->readers[i].id != reader)
 		i++;
+	bool again = i < current->n_readers && current->readers[i].epoch == epoch &&
+		     current->readers[i].unit == position / current->unit;
+	uint32_t opens = again ? current->readers[i].opens + 1 : 1;
+	if (opens > current->habit)
+		current->habit = opens;
 	if (i == CURRENT_READERS)
 		i--; /* the one that has not read for the longest time is forgotten */
 	else if (i == current->n_readers)
@@ -104,7 +111,14 @@ void current_note_opened_locked(
 	current->readers[0] = (struct reader){.id = reader,
 		.unit = position / current->unit,
 		.epoch = epoch,
+		.opens = opens,
 		.consumed = current->consumed};
+}
+
+static bool is_used_to_more(const struct current *current, const struct reader *reader)
+{
+	bool learned = current->consumed > current->window + 1;
+	return !learned || reader->opens < current->habit;
 }
 
 /* If the others have read half an epoch since, it is not the same opening any more. */
@@ -113,6 +127,7 @@ static bool opens_again(
 {
 	const struct current *current = &job->current;
 	if (!reader || reader->unit != position / current->unit ||
+		!is_used_to_more(current, reader) ||
 		2 * (current->consumed - reader->consumed) > job->samples)
 		return false;
 	const struct epoch *epoch = job->epochs[reader->epoch];

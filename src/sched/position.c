@@ -121,8 +121,13 @@ static int choose_sample_locked(struct sched_handle *handle, const struct place 
 	return 0;
 }
 
-/* Nothing is bound; a mirror has the same samples in every epoch, current/ is the first.
- */
+/* A mirror has the same samples in every epoch; current/ is the first. */
+static uint32_t mirrored_epoch(const struct place *place)
+{
+	return place->epoch == SCHED_CURRENT ? 0 : place->epoch;
+}
+
+/* Nothing is bound. */
 static int choose_mirrored_locked(struct sched_handle *handle, const struct place *place)
 {
 	struct sched_job *job = place->job;
@@ -130,7 +135,7 @@ static int choose_mirrored_locked(struct sched_handle *handle, const struct plac
 	if (err)
 		return err;
 	handle->position = place->position;
-	handle->epoch_number = place->epoch == SCHED_CURRENT ? 0 : place->epoch;
+	handle->epoch_number = mirrored_epoch(place);
 	handle->sample = job_fixed_sample(job, place->position);
 	count_served_locked(job, how_served_locked(job->space, handle->sample));
 	return 0;
@@ -251,33 +256,42 @@ void sched_cancel(struct sched *sched, uint64_t ticket)
 	sched_unlock(sched, &aftermath);
 }
 
-static int bind_sample_locked(
-	const struct place *place, sample_id *ret, struct aftermath *aftermath)
+static int bind_sample_locked(const struct place *place, sample_id *ret,
+	uint32_t *ret_epoch, struct aftermath *aftermath)
 {
 	struct epoch *epoch = NULL;
-	int err = job_mirrors(place->job) ? check_place_locked(place)
-					  : bind_locked(place, &epoch, aftermath);
-	if (!err)
-		*ret = epoch ? order_sample(&epoch->order, place->position)
-			     : job_fixed_sample(place->job, place->position);
-	return err;
+	if (job_mirrors(place->job)) {
+		int err = check_place_locked(place);
+		if (err)
+			return err;
+		*ret = job_fixed_sample(place->job, place->position);
+		*ret_epoch = mirrored_epoch(place);
+		return 0;
+	}
+	int err = bind_locked(place, &epoch, aftermath);
+	if (err)
+		return err;
+	*ret = order_sample(&epoch->order, place->position);
+	*ret_epoch = epoch->number;
+	return 0;
 }
 
 int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
-	uint64_t reader, sample_id *ret)
+	uint64_t reader, sample_id *ret, uint32_t *ret_epoch)
 {
 	struct aftermath aftermath;
 	struct place place = {job, epoch, position, reader};
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
-	int err = bind_sample_locked(&place, ret, &aftermath);
+	int err = bind_sample_locked(&place, ret, ret_epoch, &aftermath);
 	sched_unlock(job->sched, &aftermath);
 	return err;
 }
 
 int sched_bind(struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret)
 {
-	return sched_bind_for(job, epoch, position, 0, ret);
+	uint32_t number;
+	return sched_bind_for(job, epoch, position, 0, ret, &number);
 }
 
 sample_id sched_bound(struct sched_job *job, uint32_t epoch_number, uint32_t position)

@@ -139,10 +139,12 @@ void sched_cancel(struct sched *sched, uint64_t ticket);
 /* Binds only, for the label file: no tensor, nothing consumed. Errors as sched_open. */
 must_check int sched_bind(
 	struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret);
-/* The same by a known thread: with SCHED_CURRENT, what it opens of one position, one
- * after the other, is of one epoch. */
+/*
+ * The same by a known thread (see sched_open_callbacks), which also learns the epoch:
+ * what belongs together, as the positions of a batch, is then asked for by its number.
+ */
 must_check int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
-	uint64_t reader, sample_id *ret);
+	uint64_t reader, sample_id *ret, uint32_t *ret_epoch);
 
 /*
  * The sample of a position if it is bound, or can be no other (layout = mirror; classes

@@ -143,6 +143,7 @@ struct reader {
 	uint64_t id;
 	uint32_t unit; /* of positions, see current.c */
 	uint32_t epoch;
+	uint32_t opens;	   /* of that unit, one after the other */
 	uint64_t consumed; /* by the job until then */
 };
 
@@ -155,7 +156,8 @@ struct current {
 	struct binding_place { /* ring of `window`: the last that were consumed */
 		uint32_t epoch, position;
 	} * recent;
-	uint64_t consumed;			/* since the job was added */
+	uint64_t consumed; /* since the job was added */
+	uint32_t habit;	   /* most opens of a unit by a reader, one after the other */
 	struct reader readers[CURRENT_READERS]; /* the latest first */
 	uint32_t n_readers;
 };

@@ -157,10 +157,12 @@ static int label_bind(
 {
 	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
 	sample_id sample;
+	uint32_t epoch;
 	if (!job)
 		return -ENOENT;
-	int err = sched_bind_for(
-		job, sched_epoch_of(inode), inode.position, reader, &sample);
+	inode.kind = INODE_SAMPLE;
+	int err = sched_bind_for(job, sample_epoch(view, job, inode), inode.position,
+		reader, &sample, &epoch);
 	if (!err)
 		*ret_fh = label_pack((uint32_t)label_size(job),
 			dataset_label(sched_job_dataset(job), sample));
