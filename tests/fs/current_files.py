@@ -67,11 +67,14 @@ for reader in (batches, shards, files):
         reader(number)
     print(f"{reader.__name__}: three epochs compared")
 
-# Augmentation is that of the epoch.
+# Augmentation is that of the epoch: the samples are the same in all, and the crops are not.
+crops = []
 for number in range(3):
     for name in (f"batch-{i:06}.npy" for i in range(10)):
-        array = numpy.load(f"{JOBS}/crops/current/{name}")
-        assert numpy.array_equal(array, numpy.load(f"{JOBS}/crops/epoch-{number:04}/{name}")), name
+        crops.append(numpy.load(f"{JOBS}/crops/current/{name}"))
+        expected = numpy.load(f"{JOBS}/crops/epoch-{number:04}/{name}")
+        assert numpy.array_equal(crops[-1], expected), (number, name)
+assert not numpy.array_equal(crops[0], crops[10]), "epochs are cropped alike"
 
 # Who has a batch mapped keeps what it saw, and so does who opens it meanwhile: the kernel
 # has one content for both. When nobody has it any more, it is the next epoch's.

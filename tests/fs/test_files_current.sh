@@ -9,7 +9,8 @@ dataset 4 40
 size=(tensor.resize=24 tensor.crop=16)
 job batch "${size[@]}" view.layout=batch view.batch=16 job.epochs=3
 job held "${size[@]}" view.layout=batch view.batch=16 job.epochs=3
-job crops tensor.resize=24 augment.random_crop=16 view.layout=batch view.batch=16 job.epochs=3
+job crops tensor.resize=24 augment.random_crop=16 view.layout=batch view.batch=16 job.epochs=3 \
+	job.order=sequential # position = sample
 job tar "${size[@]}" view.layout=tar view.shard=50 job.epochs=3
 job cached "${size[@]}" tensor.format=npy view.io=cached job.epochs=3
 job flat "${size[@]}" tensor.format=npy job.order=sequential
