@@ -88,28 +88,33 @@ static const struct reader *find_reader(const struct current *current, uint64_t 
 	return NULL;
 }
 
+/* Room at the front; if need be, who has not read for the longest time is forgotten. */
+static void make_first(struct current *current, const struct reader *before)
+{
+	uint32_t n = CURRENT_READERS - 1;
+	if (before)
+		n = (uint32_t)(before - current->readers);
+	else if (current->n_readers < CURRENT_READERS)
+		n = current->n_readers++;
+	memmove(&current->readers[1], &current->readers[0],
+		n * sizeof(current->readers[0]));
+}
+
 void current_note_opened_locked(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t reader)
 {
 	struct current *current = &job->current;
 	if (reader == 0)
 		return;
-	uint32_t i = 0;
-	while (i < current->n_readers && current->readers[i].id != reader)
-		i++;
-	bool again = i < current->n_readers && current->readers[i].epoch == epoch &&
-		     current->readers[i].unit == position / current->unit;
-	uint32_t opens = again ? current->readers[i].opens + 1 : 1;
+	const struct reader *before = find_reader(current, reader);
+	uint32_t unit = position / current->unit;
+	bool again = before && before->epoch == epoch && before->unit == unit;
+	uint32_t opens = again ? before->opens + 1 : 1;
 	if (opens > current->habit)
 		current->habit = opens;
-	if (i == CURRENT_READERS)
-		i--; /* the one that has not read for the longest time is forgotten */
-	else if (i == current->n_readers)
-		current->n_readers++;
-	memmove(&current->readers[1], &current->readers[0],
-		i * sizeof(current->readers[0]));
+	make_first(current, before);
 	current->readers[0] = (struct reader){.id = reader,
-		.unit = position / current->unit,
+		.unit = unit,
 		.epoch = epoch,
 		.opens = opens,
 		.consumed = current->consumed};
