@@ -200,6 +200,11 @@ order() {
 	cat "$M/jobs/$1/epoch-${2:-0000}.order"
 }
 
+# names DIRECTORY: of what is in it, sorted, on one line
+names() {
+	find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs
+}
+
 # equal WHAT FOUND EXPECTED
 equal() {
 	[[ $2 == "$3" ]] || fail "$1: found '$2', expected '$3'"

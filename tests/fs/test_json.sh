@@ -10,7 +10,7 @@ job a tensor.crop=32 view.json=yes
 job without tensor.crop=32
 start
 
-equal "files" "$(ls "$(epoch a)" | wc -l)" 24
+equal "files" "$(find "$(epoch a)" -type f | wc -l)" 24
 [[ ! -e $(epoch without)/00000000.json ]] || fail "a .json that nobody asked for"
 size=$(stat -c %s "$(epoch a)/00000000.json")
 equal "bindings" "$(order a)" ""
