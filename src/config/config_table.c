@@ -127,7 +127,10 @@ const struct option config_options[] = {
 	{SECTION_JOB, "dataset", &value_name, .required = true, JOB(dataset),
 		.help = "Name of a dataset of the daemon."},
 	{SECTION_JOB, "epochs", &value_u32, .min = 1, .max = 16383, .preset = "100",
-		JOB(epochs), .help = "How many epochs the job may read."},
+		JOB(epochs),
+		.help = "How many epochs the job may read.\n"
+			"current/ gives the last one again to a script that "
+			"reads on."},
 	{SECTION_JOB, "order", &value_choice, .choices = orders, .preset = "shuffled",
 		JOB(order),
 		.help = "shuffled: a new random order in each epoch.\n"
