@@ -200,11 +200,6 @@ order() {
 	cat "$M/jobs/$1/epoch-${2:-0000}.order"
 }
 
-# names DIRECTORY: of what is in it, sorted, on one line
-names() {
-	find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs
-}
-
 # equal WHAT FOUND EXPECTED
 equal() {
 	[[ $2 == "$3" ]] || fail "$1: found '$2', expected '$3'"
@@ -242,7 +237,7 @@ pixels() {
 	"$PYTHON" "$FS/pixels.py" "$M/jobs/$1" "$D" "${@:2}"
 }
 
-# names DIR: of what is in it, sorted
+# names DIR: of what is in it, sorted; DIR may be a link
 names() {
-	find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | LC_ALL=C sort
+	find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\n' | LC_ALL=C sort
 }
