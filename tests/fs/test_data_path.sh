@@ -45,5 +45,8 @@ ctl rm deep
 equal "removed" "$(names "$M/data" | xargs)" "resnet18"
 add fourth a
 equal "a link where a directory was" "$(readlink "$M/data/a")" "../jobs/fourth/current"
-for name in fourth third train val; do ctl rm $name; done
+equal "before another" "$(names "$M/data" | xargs)" "a resnet18"
+add fifth top
+equal "after it" "$(names "$M/data" | xargs)" "a resnet18 top"
+for name in fifth fourth third train val; do ctl rm $name; done
 equal "all removed" "$(tree)" "."

@@ -17,6 +17,7 @@ equal "bindings" "$(order a)" ""
 for json in "$(epoch a)"/*.json; do
 	equal "size of $json" "$(stat -c %s "$json")" "$size"
 	equal "bytes of $json" "$(wc -c <"$json")" "$size"
+	equal "begin of $json" "$(head -c 9 "$json")" '{"label":'
 	"$PYTHON" -c 'import json, sys; j = json.load(open(sys.argv[1]))
 print(j["label"], j["class"], j["path"], j["caption"], j["score"], *set(j) -
       {"label", "class", "path", "caption", "score"}, sep="\t")' "$json"
