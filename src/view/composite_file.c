@@ -6,6 +6,7 @@
 #include "view/layout.h"
 #include "view/layout_batch.h"
 #include "view/layout_tar.h"
+#include "view/reader.h"
 
 #include <errno.h>
 
@@ -27,7 +28,6 @@ bool composite_is(enum inode_kind kind)
 static void file_free(struct composite_file *file)
 {
 	lock_destroy(&file->lock);
-	sched_job_put(file->job);
 	free(file->slots);
 	free(file);
 }
@@ -38,6 +38,49 @@ static int describe(struct composite_file *file)
 		return tar_file(file->view, file->job, file->inode, &file->composite);
 	file->composite = batch_file(file->job, file->inode);
 	return 0;
+}
+
+int composite_choose_epoch(struct composite_file *file, fuse_req_t req, uint32_t index)
+{
+	sample_id sample;
+	uint32_t epoch;
+	lock_take(&file->lock);
+	bool chosen = file->epoch != SCHED_CURRENT;
+	lock_release(&file->lock);
+	if (chosen)
+		return 0;
+	int err = sched_bind_for(file->job, SCHED_CURRENT, file->composite.first + index,
+		reader_of(req), &sample, &epoch);
+	lock_take(&file->lock);
+	if (!err && file->epoch == SCHED_CURRENT)
+		file->epoch = epoch;
+	lock_release(&file->lock);
+	return err;
+}
+
+/*
+ * In current/ a batch is of the same epoch as one that is open, and so are its labels:
+ * the page cache has one content for an inode, also for who has it mapped.
+ */
+static void take_epoch_of_open(struct composite_file *file)
+{
+	const struct composite_file *other;
+	LOCK_SCOPE(&file->view->lock);
+	LIST_FOREACH (other, &file->view->open_composites, link)
+		if (other->inode.job == file->inode.job &&
+			other->inode.epoch == file->inode.epoch &&
+			other->inode.position == file->inode.position)
+			file->epoch = other->epoch;
+}
+
+/* That of a tar is chosen when something of it is read. */
+static int choose_at_open(struct composite_file *file, fuse_req_t req)
+{
+	if (file->inode.kind == INODE_TAR || file->epoch != SCHED_CURRENT)
+		return 0;
+	if (view_is_cached(file->job))
+		take_epoch_of_open(file);
+	return composite_choose_epoch(file, req, 0);
 }
 
 static int prepare(struct composite_file *file)
@@ -58,8 +101,8 @@ static int prepare(struct composite_file *file)
 }
 
 /* The job's reference is taken over, if it succeeds. */
-static int file_new(struct view *view, struct sched_job *job, struct inode inode,
-	struct composite_file **ret)
+static int file_new(fuse_req_t req, struct view *view, struct sched_job *job,
+	struct inode inode, struct composite_file **ret)
 {
 	struct composite_file *file = calloc(1, sizeof(*file));
 	if (!file)
@@ -67,12 +110,14 @@ static int file_new(struct view *view, struct sched_job *job, struct inode inode
 	file->view = view;
 	file->job = job;
 	file->inode = inode;
+	lock_init(&file->lock, LOCK_RANK_VIEW, "composite file");
 	int err = prepare(file);
+	if (!err)
+		err = choose_at_open(file, req);
 	if (err) {
-		free(file);
+		file_free(file);
 		return err;
 	}
-	lock_init(&file->lock, LOCK_RANK_VIEW, "composite file");
 	atomic_fetch_add(&n_open, 1);
 	lock_take(&view->lock);
 	LIST_INSERT_HEAD(&view->open_composites, file, link);
@@ -86,9 +131,11 @@ void composite_file_put(struct composite_file *file)
 	if (atomic_fetch_sub(&file->references, 1) > 1)
 		return;
 	ensure(TAILQ_EMPTY(&file->waits));
+	struct sched_job *job = file->job;
 	slots_give_back(file);
 	atomic_fetch_sub(&n_open, 1);
 	file_free(file);
+	sched_job_put(job);
 }
 
 void composite_file_close(struct composite_file *file, bool undo)
@@ -130,12 +177,14 @@ static int bind_all(struct composite_file *file)
 	return err;
 }
 
-static int file_of(struct view *view, struct inode inode, struct composite_file **ret)
+static int file_of(fuse_req_t req, struct view *view, struct inode inode,
+	struct composite_file **ret)
 {
 	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
-	int err = tree_in_epoch(job, inode) ? file_new(view, job, inode, ret) : -ENOENT;
+	int err = tree_in_epoch(job, inode) ? file_new(req, view, job, inode, ret)
+					    : -ENOENT;
 	if (err)
 		sched_job_put(job);
 	return err;
@@ -144,9 +193,9 @@ static int file_of(struct view *view, struct inode inode, struct composite_file 
 void composite_open(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi)
 {
-	struct composite_file *file;
+	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = *fi};
-	int err = file_of(view, inode, &file);
+	int err = file_of(req, view, inode, &file);
 	if (!err && inode.kind == INODE_BATCH_LABELS) {
 		err = bind_all(file);
 		if (err)

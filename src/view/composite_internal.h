@@ -24,7 +24,7 @@
  *                  \-> FAILED -> (none)
  *
  * HELD: prepared, and pinned by the handle. READY: the job's bytes are made of it. They
- * are let go when their last byte was read; those of tar together with the handle.
+ * are let go when as many were read; those of tar with the last one, and the handle too.
  */
 enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED };
 
@@ -35,11 +35,12 @@ struct slot {
 	/* (file's lock) */
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
-	int status;	 /* of a failed one */
-	bool bad;	 /* it is the sample's own fault */
-	unsigned users;	 /* waits; while there are any it stays */
-	uint64_t ticket; /* of an opening that is parked */
-	bool read_some, read_all;
+	int status;		  /* of a failed one */
+	bool bad;		  /* it is the sample's own fault */
+	unsigned users;		  /* waits; while there are any it stays */
+	uint64_t ticket;	  /* of an opening that is parked */
+	bool read_some, read_end; /* its last byte */
+	uint64_t bytes_read;	  /* of what was made last */
 	/* constant from HELD, READY on */
 	struct sched_handle *handle;
 	struct sample_content content;
@@ -75,7 +76,7 @@ struct composite_file {
 	enum sample_format format; /* of the samples in it */
 	atomic_uint references;	   /* the reader's, waits, slots on their way */
 	struct lock lock;
-	uint32_t epoch;	     /* (lock) SCHED_CURRENT until something is bound */
+	uint32_t epoch;	     /* (lock) of a tar SCHED_CURRENT until something is bound */
 	struct slot **slots; /* (lock) by index; NULL in labels */
 	struct slots used;   /* (lock) the least recently used first */
 	uint32_t n_used;     /* (lock) */
@@ -84,6 +85,9 @@ struct composite_file {
 };
 
 void composite_file_put(struct composite_file *file);
+/* What the file holds is of one epoch: in current/ that of the record bound first. */
+must_check int composite_choose_epoch(
+	struct composite_file *file, fuse_req_t req, uint32_t index);
 /* The reader's reference is given back; undo: the positions are not consumed. */
 void composite_file_close(struct composite_file *file, bool undo);
 

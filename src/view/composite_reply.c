@@ -95,21 +95,25 @@ static int sample_source(
 }
 
 static int sample_of(
-	const struct composite_file *file, const struct segment *segment, sample_id *ret)
+	const struct wait *wait, const struct segment *segment, sample_id *ret)
 {
+	struct composite_file *file = wait->file;
+	int err = composite_choose_epoch(file, wait->req, segment->index);
+	if (err)
+		return err;
 	return sched_bind(
 		file->job, file->epoch, file->composite.first + segment->index, ret);
 }
 
-static int label_source(const struct composite_file *file, const struct segment *segment,
+static int label_source(const struct wait *wait, const struct segment *segment,
 	uint8_t buffer[COMPOSITE_CONSTANT])
 {
 	sample_id sample;
-	int err = sample_of(file, segment, &sample);
+	int err = sample_of(wait, segment, &sample);
 	if (err)
 		return err;
-	uint32_t label = dataset_label(sched_job_dataset(file->job), sample);
-	if (file->inode.kind == INODE_BATCH_LABELS)
+	uint32_t label = dataset_label(sched_job_dataset(wait->file->job), sample);
+	if (wait->file->inode.kind == INODE_BATCH_LABELS)
 		memcpy(buffer, &(int64_t){label}, sizeof(int64_t));
 	else
 		label_print(label, (uint32_t)segment->bytes, (char *)buffer);
@@ -117,17 +121,17 @@ static int label_source(const struct composite_file *file, const struct segment 
 }
 
 static int meta_source(
-	const struct composite_file *file, const struct segment *segment, char **ret_text)
+	const struct wait *wait, const struct segment *segment, char **ret_text)
 {
 	sample_id sample;
 	size_t bytes;
-	int err = sample_of(file, segment, &sample);
+	int err = sample_of(wait, segment, &sample);
 	if (err)
 		return err;
 	FILE *out = open_memstream(ret_text, &bytes);
 	if (!out)
 		return -ENOMEM;
-	err = meta_print(out, file->job, sample);
+	err = meta_print(out, wait->file->job, sample);
 	bool failed = ferror(out);
 	if ((fclose(out) != 0 || failed) && !err)
 		err = -ENOMEM;
@@ -157,10 +161,10 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 		err = sample_source(gather->wait, segment, &source);
 		break;
 	case SEGMENT_LABEL:
-		err = label_source(file, segment, buffer);
+		err = label_source(gather->wait, segment, buffer);
 		break;
 	case SEGMENT_META:
-		err = meta_source(file, segment, &text);
+		err = meta_source(gather->wait, segment, &text);
 		source.head = text;
 		break;
 	}

@@ -146,6 +146,9 @@ int slot_need(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;
 	enum errand errand = ERRAND_NONE;
+	int err = composite_choose_epoch(file, wait->req, index);
+	if (err)
+		return err;
 	lock_take(&file->lock);
 	struct slot *slot = file->slots[index];
 	bool is_new = !slot;
@@ -191,24 +194,34 @@ static void note_read(struct slot *slot, const struct wait *wait)
 	uint64_t begin =
 		composite->head + slot->index * composite->stride + composite->sample_at;
 	uint64_t end = begin + composite->sample_bytes;
-	uint64_t read_end = wait->offset + wait->size;
-	slot->read_some |= read_end > begin && wait->offset < end;
-	slot->read_all |= read_end >= end && wait->offset < end;
+	uint64_t from = wait->offset > begin ? wait->offset : begin;
+	uint64_t to = wait->offset + wait->size;
+	if (to > end)
+		to = end;
+	if (from >= to)
+		return;
+	slot->read_some = true;
+	slot->read_end |= to == end;
+	slot->bytes_read += to - from;
 }
 
-/* What to keep of a slot that nobody uses now. */
+/*
+ * What to keep of a slot that nobody uses now. The pieces of a sample in a batch are read
+ * ahead by the kernel, in any order.
+ */
 static void settle_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;
-	bool gone_by = is_tar(file) && slot->read_all;
+	bool passed = is_tar(file) && slot->read_end;
 	TAILQ_REMOVE(&file->used, slot, link);
 	TAILQ_INSERT_TAIL(&file->used, slot, link);
-	if (gone_by || (slot->state == SLOT_FAILED && !slot->bad)) {
+	if (passed || (slot->state == SLOT_FAILED && !slot->bad)) {
 		take_out_locked(slot, gone);
-	} else if (slot->read_all && slot->state == SLOT_READY) {
+	} else if (slot->state == SLOT_READY &&
+		   slot->bytes_read >= file->composite.sample_bytes) {
 		sample_content_free(&slot->content);
 		slot->state = SLOT_HELD;
-		slot->read_all = false;
+		slot->bytes_read = 0;
 	}
 }
 

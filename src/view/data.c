@@ -220,9 +220,9 @@ void data_forget(struct view *view, const char *path)
 	struct walk walk;
 	walk_begin(&walk, path);
 	do {
-		struct inode directory = walk.depth == 1
-						 ? (struct inode){.kind = INODE_DATA}
-						 : directory_inode(walk.hash);
+		struct inode directory = {.kind = INODE_DATA};
+		if (walk.depth > 1)
+			directory = directory_inode(walk.hash);
 		fuse_lowlevel_notify_inval_entry(
 			view->session, inode_pack(directory), walk.name, walk.bytes);
 	} while (walk_on(&walk));

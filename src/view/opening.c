@@ -115,8 +115,9 @@ void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 	struct sched_open_callbacks callbacks = {.opened = opened,
 		.parking = parking,
 		.context = opening,
-		.reader = (uint64_t)fuse_req_ctx(req)->pid};
-	err = sched_open(opening->job, sched_epoch_of(inode), inode.position, &callbacks);
+		.reader = reader_of(req)};
+	uint32_t epoch = sample_epoch(view, opening->job, inode);
+	err = sched_open(opening->job, epoch, inode.position, &callbacks);
 	if (err) {
 		opening_free(opening);
 		view_reply_error(req, err);

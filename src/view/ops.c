@@ -25,6 +25,13 @@ void view_reply_error(fuse_req_t req, int err)
 	fuse_reply_err(req, -err);
 }
 
+bool view_is_cached(const struct sched_job *job)
+{
+	const struct job_config *config = sched_job_config(job);
+	return config->io == IO_CACHED ||
+	       (config->io == IO_AUTO && config->layout == LAYOUT_BATCH);
+}
+
 /*
  * What is cached stays valid for an explicit epoch, whose content never changes. A file
  * of current/ may hold other samples when it is opened again.
@@ -32,11 +39,8 @@ void view_reply_error(fuse_req_t req, int err)
 void view_set_io(
 	const struct sched_job *job, struct inode inode, struct fuse_file_info *fi)
 {
-	const struct job_config *config = sched_job_config(job);
-	bool cached = config->io == IO_CACHED ||
-		      (config->io == IO_AUTO && config->layout == LAYOUT_BATCH);
-	fi->direct_io = !cached;
-	fi->keep_cache = cached && inode.epoch != INODE_CURRENT;
+	fi->direct_io = !view_is_cached(job);
+	fi->keep_cache = view_is_cached(job) && inode.epoch != INODE_CURRENT;
 }
 
 /* --- the session -------------------------------------------------------------------- */

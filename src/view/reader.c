@@ -28,3 +28,8 @@ bool reader_dies(const struct fuse_ctx *reader)
 		       has_pending(line, "ShdPnd:", SIGKILL);
 	return dies;
 }
+
+uint64_t reader_of(fuse_req_t req)
+{
+	return (uint64_t)fuse_req_ctx(req)->pid;
+}

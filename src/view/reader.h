@@ -13,3 +13,6 @@
  * the reader is let go: true.
  */
 bool reader_dies(const struct fuse_ctx *reader);
+
+/* The thread, as sched knows it. */
+uint64_t reader_of(fuse_req_t req);

@@ -3,6 +3,7 @@
 
 #include "view/sample.h"
 #include "stats/stats.h"
+#include "view/reader.h"
 #include "view/sample_bytes.h"
 #include "view/sample_content.h"
 
@@ -15,6 +16,7 @@ struct sample_file {
 	 * the bytes of an answer, which is before the call that sends them returns. */
 	atomic_uint references;
 	struct sched_handle *handle;
+	uint64_t inode;
 	struct sample_content content;
 };
 
@@ -38,6 +40,19 @@ static int make_content(struct sample_file *file, struct view *view,
 		&view->context, job, &place, file->handle, &file->content);
 }
 
+uint32_t sample_epoch(struct view *view, const struct sched_job *job, struct inode inode)
+{
+	const struct sample_file *file;
+	uint64_t number = inode_pack(inode);
+	if (inode.epoch != INODE_CURRENT || !view_is_cached(job))
+		return sched_epoch_of(inode);
+	LOCK_SCOPE(&view->lock);
+	LIST_FOREACH (file, &view->open_samples, link)
+		if (file->inode == number)
+			return sched_handle_epoch(file->handle);
+	return SCHED_CURRENT;
+}
+
 static void sample_file_free(struct sample_file *file)
 {
 	if (!file)
@@ -54,6 +69,7 @@ int sample_file_new(struct view *view, struct sched_job *job, struct inode inode
 	if (!file)
 		goto fail;
 	file->handle = handle;
+	file->inode = inode_pack(inode);
 	atomic_init(&file->references, 1);
 	err = make_content(file, view, job, inode);
 	if (err)
@@ -144,8 +160,9 @@ static int label_bind(
 	uint32_t epoch;
 	if (!job)
 		return -ENOENT;
-	int err = sched_bind_for(
-		job, sched_epoch_of(inode), inode.position, reader, &sample, &epoch);
+	inode.kind = INODE_SAMPLE;
+	int err = sched_bind_for(job, sample_epoch(view, job, inode), inode.position,
+		reader, &sample, &epoch);
 	if (!err)
 		*ret_fh = label_pack((uint32_t)label_size(job),
 			dataset_label(sched_job_dataset(job), sample));
@@ -157,8 +174,7 @@ void label_open(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi)
 {
 	struct fuse_file_info reply = *fi;
-	uint64_t reader = (uint64_t)fuse_req_ctx(req)->pid;
-	int err = label_bind(view, inode, reader, &reply.fh);
+	int err = label_bind(view, inode, reader_of(req), &reply.fh);
 	if (err) {
 		view_reply_error(req, err);
 		return;

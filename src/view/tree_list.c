@@ -28,6 +28,8 @@
  * when they are opened.
  */
 #define WINDOW 4096
+/* Nobody knows where a reader of classes or mirror begins: all get them, or none. */
+#define MOST_UNORDERED 16384
 
 struct listing {
 	fuse_req_t req;
@@ -39,14 +41,13 @@ struct listing {
 	size_t size, used;
 	/* in an epoch's directory: */
 	struct sched_job *job;
-	uint32_t window; /* where it starts */
+	uint32_t window, window_end; /* of positions */
 };
 
 static bool in_window(const struct listing *listing, struct inode inode)
 {
 	return listing->job && !tree_is_directory(inode.kind) &&
-	       inode.position >= listing->window &&
-	       inode.position - listing->window < WINDOW;
+	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
 /* Without attributes nodeid (ino) is 0: the kernel then takes name and type only. */
@@ -181,16 +182,28 @@ static void list_in_job(struct listing *listing, struct sched_job *job)
 	}
 }
 
+static void set_window(struct listing *listing, struct sched_job *job)
+{
+	enum view_layout layout = sched_job_config(job)->layout;
+	uint32_t samples = sched_job_samples(job), epoch = listing->directory.epoch;
+	struct sched_job_status status;
+	listing->job = job;
+	if (layout == LAYOUT_CLASSES || layout == LAYOUT_MIRROR) {
+		listing->window_end = samples <= MOST_UNORDERED ? samples : 0;
+		return;
+	}
+	sched_job_status(job, &status);
+	if (status.running && (status.epoch == epoch || epoch == INODE_CURRENT))
+		listing->window = status.bound;
+	listing->window_end = listing->window + WINDOW;
+}
+
 static void list_layout(struct listing *listing, struct sched_job *job)
 {
 	const struct layout *layout = layout_of(job);
 	uint64_t n = layout->entries(job, listing->directory);
-	struct sched_job_status status;
 	struct layout_entry entry;
-	sched_job_status(job, &status);
-	bool running = status.running && status.epoch == listing->directory.epoch;
-	listing->job = job;
-	listing->window = running ? status.bound : 0;
+	set_window(listing, job);
 	for (uint64_t i = listing->offset - FIRST; i < n; i++)
 		if (layout->entry(job, listing->directory, i, &entry) &&
 			!put(listing, entry.name, entry.inode, FIRST + i))

@@ -63,7 +63,8 @@ extern const struct fuse_lowlevel_ops view_ops;
 
 /* -errno as an answer to any request */
 void view_reply_error(fuse_req_t req, int err);
-/* Whether reads of an open file go through the page cache. */
+/* Whether reads of open files go through the page cache. */
+bool view_is_cached(const struct sched_job *job);
 void view_set_io(
 	const struct sched_job *job, struct inode inode, struct fuse_file_info *fi);
 

@@ -18,10 +18,10 @@ job flat "${size[@]}" tensor.format=npy job.order=sequential
 start
 read_epoch flat # position = sample
 
-equal "batches" "$(ls "$(epoch plain)" | head -3 | xargs)" \
+equal "batches" "$(names "$(epoch plain)" | head -3 | xargs)" \
 	"batch-000000.labels.npy batch-000000.npy batch-000001.labels.npy"
-equal "files" "$(ls "$(epoch plain)" | wc -l)" 6
-equal "files without the last" "$(ls "$(epoch again)" | wc -l)" 4
+equal "files" "$(names "$(epoch plain)" | wc -l)" 6
+equal "files without the last" "$(names "$(epoch again)" | wc -l)" 4
 equal "bound by listing" "$(status_of plain bound)" 0
 for how in load map pread; do
 	name=plain

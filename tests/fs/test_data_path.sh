@@ -21,7 +21,7 @@ equal "links" "$(stat -c %h "$M/data" "$M/data/a" "$M/data/resnet18" | xargs)" "
 for path in resnet18/train/00000000 resnet18/tests resnet18/train2 b resnet1 a/b/c/d/e/f; do
 	[[ ! -e $M/data/$path ]] || fail "there is a $path"
 done
-equal "samples" "$(ls "$M/data/resnet18/val/" | wc -l)" 16
+equal "samples" "$(names "$M/data/resnet18/val" | xargs)" "$(names "$M/jobs/val/current" | xargs)"
 
 # add NAME PATH
 add() {
@@ -38,12 +38,15 @@ done
 equal "tree after refusals" "$(tree)" ". ./a ./a/b ./a/b/c ./a/b/c/d ./resnet18 ./resnet18/train ./resnet18/val"
 
 add third resnet18/third
-equal "added" "$(ls "$M/data/resnet18" | xargs)" "third train val"
+equal "added" "$(names "$M/data/resnet18" | xargs)" "third train val"
 equal "the added one's link" "$(readlink "$M/data/resnet18/third")" "../../jobs/third/current"
 ctl rm deep
 [[ ! -e $M/data/a/b/c/d && ! -L $M/data/a/b/c/d && ! -e $M/data/a ]] || fail "its path is still there"
-equal "removed" "$(ls "$M/data")" "resnet18"
+equal "removed" "$(names "$M/data" | xargs)" "resnet18"
 add fourth a
 equal "a link where a directory was" "$(readlink "$M/data/a")" "../jobs/fourth/current"
-for name in fourth third train val; do ctl rm $name; done
+equal "before another" "$(names "$M/data" | xargs)" "a resnet18"
+add fifth top
+equal "after it" "$(names "$M/data" | xargs)" "a resnet18 top"
+for name in fifth fourth third train val; do ctl rm $name; done
 equal "all removed" "$(tree)" "."

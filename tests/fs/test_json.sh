@@ -10,13 +10,14 @@ job a tensor.crop=32 view.json=yes
 job without tensor.crop=32
 start
 
-equal "files" "$(ls "$(epoch a)" | wc -l)" 24
+equal "files" "$(find "$(epoch a)" -type f | wc -l)" 24
 [[ ! -e $(epoch without)/00000000.json ]] || fail "a .json that nobody asked for"
 size=$(stat -c %s "$(epoch a)/00000000.json")
 equal "bindings" "$(order a)" ""
 for json in "$(epoch a)"/*.json; do
 	equal "size of $json" "$(stat -c %s "$json")" "$size"
 	equal "bytes of $json" "$(wc -c <"$json")" "$size"
+	equal "begin of $json" "$(head -c 9 "$json")" '{"label":'
 	"$PYTHON" -c 'import json, sys; j = json.load(open(sys.argv[1]))
 print(j["label"], j["class"], j["path"], j["caption"], j["score"], *set(j) -
       {"label", "class", "path", "caption", "score"}, sep="\t")' "$json"

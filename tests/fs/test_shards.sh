@@ -8,7 +8,7 @@ dataset 3 8
 job a tensor.crop=32 view.shard=7
 start
 
-equal "directories" "$(ls "$(epoch a)" | xargs)" "000 001 002 003"
+equal "directories" "$(names "$(epoch a)" | xargs)" "000 001 002 003"
 equal "files" "$(cd "$(epoch a)" && find . -name '*.ppm' | sort | xargs)" \
 	"$(for i in $(seq 0 23); do printf './%03d/%08d.ppm ' $((i / 7)) "$i"; done | sed 's/ $//')"
 equal "labels" "$(find "$(epoch a)" -name '*.cls' | wc -l)" 24

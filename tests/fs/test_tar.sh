@@ -16,8 +16,8 @@ start
 read_epoch flat # position = sample
 shards=$(epoch gnu)
 
-equal "shards" "$(ls "$shards" | xargs)" "shard-000000.tar shard-000001.tar shard-000002.tar"
-equal "shards without the last" "$(ls "$(epoch dropped)" | wc -l)" 2
+equal "shards" "$(names "$shards" | xargs)" "shard-000000.tar shard-000001.tar shard-000002.tar"
+equal "shards without the last" "$(names "$(epoch dropped)" | wc -l)" 2
 equal "bound by listing" "$(status_of gnu bound)" 0
 for shard in "$shards"/*; do
 	mkdir "$T/${shard##*/}"
@@ -25,9 +25,9 @@ for shard in "$shards"/*; do
 	equal "what tar says" "$(cat "$T/message")" ""
 	equal "remainder of tar's record" $(($(stat -c %s "$shard") % 10240)) 0
 done
-equal "members" "$(ls "$T"/shard-000001.tar | head -3 | xargs)" \
+equal "members" "$(names "$T"/shard-000001.tar | head -3 | xargs)" \
 	"00000010.cls 00000010.ppm 00000011.cls"
-equal "members of the last one" "$(ls "$T/shard-000002.tar" | wc -l)" 8
+equal "members of the last one" "$(names "$T/shard-000002.tar" | wc -l)" 8
 once gnu 24
 "$PYTHON" "$FS/tars.py" extracted "$M/jobs/gnu" "$M/jobs/flat" "$T"
 for how in stream random; do

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Options that the layouts tar and batch need, refuse or change. */
+/* Options that the layouts need, refuse or change. */
 
 #define JOB "[job]\nname = a\ndataset = b\n[tensor]\n"
 
@@ -115,4 +115,33 @@ Test(config_layout, a_printed_job_is_read_back)
 	check_read_back(JOB "crop = 8\n[view]\nlayout = batch\nbatch = 300\n");
 	check_read_back(JOB "[view]\nlayout = tar\nshard = 17\ndrop_last = yes\n");
 	check_read_back(JOB "[view]\nlayout = tar\n");
+}
+
+Test(config_layout, options_of_a_file_for_each_sample)
+{
+	check_read_back(JOB "[view]\nshard = 100\njson = yes\npath = a/.b/c\n");
+	check_wrong(JOB "[view]\nlayout = classes\nshard = 5\n",
+		"job.ini:7:[view]:shard: found \"shard\", allowed: only with layout = "
+		"flat or tar\n");
+	check_wrong(JOB "[view]\nlayout = mirror\njson = yes\n",
+		"job.ini:7:[view]:json: found \"yes\", allowed: only with layout = flat "
+		"or tar\n");
+	check_wrong(JOB "[view]\nextension = json\njson = yes\n",
+		"job.ini:6:[view]:extension: found \"json\", allowed: any other, with "
+		"json = yes\n");
+}
+
+Test(config_layout, a_path_names_a_place_below_data)
+{
+	static const char *const paths[] = {
+		"/a", "a/", "a//b", ".", "..", "../a", "a/../b", "a/.", "/"};
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		char text[100], expected[200];
+		snprintf(text, sizeof(text), JOB "[view]\npath = %s\n", paths[i]);
+		snprintf(expected, sizeof(expected),
+			"job.ini:6:[view]:path: found \"%s\", allowed: names with / "
+			"between them, none of them . or ..\n",
+			paths[i]);
+		check_wrong(text, expected);
+	}
 }

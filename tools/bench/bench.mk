@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 #
-# The programs that are measured: read_epoch by tools/bench/bench, prepare by
-# tools/bench/bench-prepare.
+# The programs that are measured: read_epoch by tools/bench/bench, prepare
+# by tools/bench/bench-prepare.
 
 .PHONY: bench-prepare
 
