@@ -6,6 +6,8 @@
 #   make demo         four jobs on real photographs; DATASET=DIR for your own images
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
+#   make figures      misses of the samplers against cache size, plots and CSVs
+#   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
 #   make fuzz         libFuzzer on images, inis and predicates, SECONDS=60 for each
 #   make lint         format, static analysis, include layering, documented paths
 #   make install      PREFIX=/usr/local DESTDIR=
@@ -121,6 +123,7 @@ check-here:
 	$(MAKE) VARIANT=asan check-fs
 	$(MAKE) VARIANT=release programs tests
 	$(MAKE) VARIANT=release check-clients
+	$(MAKE) VARIANT=release check-sim
 	$(MAKE) VARIANT=release check-valgrind
 	$(MAKE) VARIANT=tsan check-stress
 
@@ -139,7 +142,7 @@ check-stress: $(STRESS)
 # --- installation ------------------------------------------------------------------------
 # mount(8) finds `mount -t fuse.joaderfs` by itself: mount.fuse3 runs the joaderfs of PATH.
 
-INSTALLED := joaderfs joaderctl
+INSTALLED := joaderfs joaderctl joader-sim
 EXAMPLES  := $(sort $(wildcard config/*.ini))
 
 install: all
@@ -147,6 +150,8 @@ install: all
 	install -m 755 $(INSTALLED:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/joaderfs
 	install -m 644 $(EXAMPLES) $(DESTDIR)$(PREFIX)/share/doc/joaderfs/examples
+	install -d $(DESTDIR)$(PREFIX)/share/doc/joaderfs/examples/sim
+	install -m 644 $(SIM_INI) $(DESTDIR)$(PREFIX)/share/doc/joaderfs/examples/sim
 	for page in $(MAN); do section=$${page##*.} && \
 		install -d $(DESTDIR)$(PREFIX)/share/man/man$$section && \
 		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$$section || exit 1; \
@@ -164,6 +169,7 @@ format:
 include tests/fuzz/fuzz.mk
 include man/man.mk
 include tools/tools.mk
+include tools/sim/sim.mk
 
 clean:
 	rm -rf build

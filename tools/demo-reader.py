@@ -6,12 +6,14 @@ with PIL, and rests after each one for as long as a training step would take. It
 nothing about joaderfs.
 
 The directory holds images with a NAME.cls beside each (WebDataset's convention), or is an
-ImageFolder tree: <class>/<image>. Prints one line of JSON."""
+ImageFolder tree: <class>/<image>. With --seconds, it holds such directories, epoch-0000,
+epoch-0001 and so on, which are read for so long. Prints one line of JSON."""
 
 import argparse
 import collections
 import concurrent.futures
 import json
+import math
 import os
 import random
 import resource
@@ -86,10 +88,12 @@ def ahead(samples, args):
             yield path, future.result
 
 
-def read_all(samples, args):
+def read_all(samples, args, until):
     done = errors = 0
     waited = 0.0
     for path, sample in ahead(samples, args):
+        if time.monotonic() > until:
+            break
         begin = time.monotonic()
         try:
             sample()
@@ -102,6 +106,24 @@ def read_all(samples, args):
     return done, errors, waited
 
 
+def read_one(args, directory=None, until=math.inf):
+    directory = directory or args.directory
+    samples = flat_samples(directory) or folder_samples(directory, args.classes)
+    if args.shuffle is not None:
+        random.Random(args.shuffle).shuffle(samples)
+    return read_all(samples, args, until)
+
+
+def read_epochs(args, begin):
+    """One epoch after the other; the sums."""
+    sums, epoch, until = (0, 0, 0.0), 0, begin + args.seconds
+    while time.monotonic() < until:
+        directory = os.path.join(args.directory, f"epoch-{epoch:04d}")
+        sums = tuple(a + b for a, b in zip(sums, read_one(args, directory, until)))
+        epoch += 1
+    return sums
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory")
@@ -112,14 +134,12 @@ def main():
     parser.add_argument("--resize", type=int, help="short side, done by this script")
     parser.add_argument("--crop", type=int, help="centre crop, done by this script")
     parser.add_argument("--workers", type=int, default=0, help="threads that read ahead")
+    parser.add_argument("--seconds", type=float, help="read epochs for so long, then stop")
     args = parser.parse_args()
 
     time.sleep(args.start)
     begin = time.monotonic()
-    samples = flat_samples(args.directory) or folder_samples(args.directory, args.classes)
-    if args.shuffle is not None:
-        random.Random(args.shuffle).shuffle(samples)
-    done, errors, waited = read_all(samples, args)
+    done, errors, waited = read_epochs(args, begin) if args.seconds else read_one(args)
     usage = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({
         "samples": done,

@@ -33,11 +33,14 @@ def dataset_paths(directory, classes=None):
     return found
 
 
-def job_ini(name, resize=256, crop=224, **job):
-    lines = ["[job]", f"name = {name}", "dataset = photos", "epochs = 1"]
-    lines += [f"{key} = {value}" for key, value in job.items() if value is not None]
-    lines += ["[tensor]", f"resize = {resize}", f"crop = {crop}", "format = ppm"]
-    return "\n".join(lines) + "\n"
+def job_ini(name, resize=256, crop=224, tensor=None, view=None, **job):
+    """The ini of a job; what is None or 0 is left out."""
+    sections = {"job": {"name": name, "dataset": "photos", "epochs": 1, **job},
+                "tensor": {"resize": resize, "crop": crop, "format": "ppm", **(tensor or {})},
+                "view": view or {}}
+    return "".join(f"[{section}]\n" + "".join(f"{key} = {value}\n"
+                                              for key, value in keys.items() if value)
+                   for section, keys in sections.items())
 
 
 def signals_end_it(number, _):
@@ -47,8 +50,10 @@ def signals_end_it(number, _):
 class Daemon:
     """A joaderfs that is mounted inside a `with` block, and gone after it."""
 
-    def __init__(self, program, dataset, jobs, cache):
+    def __init__(self, program, dataset, jobs, cache, **options):
+        """jobs: an ini for each name; options: more keys of [joaderfs]."""
         self.program, self.dataset, self.jobs, self.cache = program, dataset, jobs, cache
+        self.options = options
         self.process = None
 
     def __enter__(self):
@@ -65,9 +70,11 @@ class Daemon:
     def _start(self):
         for name in ("mnt", "state", "jobs.d"):
             os.mkdir(os.path.join(self.top, name))
-        self._write("joaderfs.ini", f"[joaderfs]\ncache = {self.cache}\nseed = 1\n"
+        options = {"seed": 1, **self.options}
+        self._write("joaderfs.ini", f"[joaderfs]\ncache = {self.cache}\n"
                     f"state = {self.top}/state\njobs = jobs.d\nsocket = {self.top}/socket\n"
-                    f"[dataset photos]\npath = {self.dataset}\n")
+                    + "".join(f"{key} = {value}\n" for key, value in options.items())
+                    + f"[dataset photos]\npath = {self.dataset}\n")
         for name, text in self.jobs.items():
             self._write(f"jobs.d/{name}.ini", text)
         with open(os.path.join(self.top, "log"), "w", encoding="utf-8") as log:
@@ -106,8 +113,11 @@ class Daemon:
         with open(os.path.join(self.top, "log"), encoding="utf-8", errors="replace") as file:
             return file.read()
 
+    def view(self, job, directory="current"):
+        return os.path.join(self.mount, "jobs", job, directory)
+
     def epoch(self, job):
-        return os.path.join(self.mount, "jobs", job, "epoch-0000")
+        return self.view(job, "epoch-0000")
 
     def stats(self):
         return json.loads(self.read("stats.json"))
@@ -125,6 +135,11 @@ class Daemon:
             rows.append((int(position), int(sample), int(label), served,
                          os.path.join(self.dataset, unescaped(path))))
         return rows
+
+    def peak_kb(self):
+        """The most memory the daemon has had."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
 
     def cpu_s(self):
         """Seconds of CPU the daemon has used."""

@@ -19,9 +19,9 @@ demo:
 	@tools/demo
 
 bench:
-	@tools/install-deps build demo
+	@tools/install-deps build demo test
 	@$(MAKE) --no-print-directory -s VARIANT=release all build/release/bench/read_epoch
-	@tools/bench/bench
+	@tools/bench/bench $(if $(QUICK),--quick) $(if $(LARGE),--large)
 
 lint:
 	@tools/install-deps build lint

@@ -261,11 +261,27 @@ const struct tensor *cache_get(const struct cache_space *space, sample_id id)
 
 /* --- need ------------------------------------------------------------------------- */
 
-static void set_need(struct cache_space *space, sample_id id, uint16_t need)
+static void count_up(struct cache_space *space, sample_id id)
+{
+	ensure(id < space->n_ids);
+	ensure(space->need[id] < UINT16_MAX);
+	space->need_sum++;
+	space->cache->need++;
+	space->need[id]++;
+}
+
+static void count_down(struct cache_space *space, sample_id id)
+{
+	ensure(id < space->n_ids);
+	ensure(space->need[id] > 0);
+	space->need_sum--;
+	space->cache->need--;
+	space->need[id]--;
+}
+
+static void need_changed(struct cache_space *space, sample_id id, uint32_t before)
 {
 	struct cache *cache = space->cache;
-	uint16_t before = space->need[id];
-	space->need[id] = need;
 	if (!cache->ops->need_changed || cache->n_evictable == 0)
 		return;
 	struct entry *entry = find(space, id);
@@ -275,20 +291,44 @@ static void set_need(struct cache_space *space, sample_id id, uint16_t need)
 
 void cache_need_add(struct cache_space *space, sample_id id)
 {
-	ensure(id < space->n_ids);
-	ensure(space->need[id] < UINT16_MAX);
-	space->need_sum++;
-	space->cache->need++;
-	set_need(space, id, (uint16_t)(space->need[id] + 1));
+	count_up(space, id);
+	need_changed(space, id, space->need[id] - 1U);
 }
 
 void cache_need_drop(struct cache_space *space, sample_id id)
 {
-	ensure(id < space->n_ids);
-	ensure(space->need[id] > 0);
-	space->need_sum--;
-	space->cache->need--;
-	set_need(space, id, (uint16_t)(space->need[id] - 1));
+	count_down(space, id);
+	need_changed(space, id, space->need[id] + 1U);
+}
+
+static bool count_one_up(uint32_t id, void *space)
+{
+	count_up(space, id);
+	return true;
+}
+
+static bool count_one_down(uint32_t id, void *space)
+{
+	count_down(space, id);
+	return true;
+}
+
+static void needs_changed(struct cache *cache)
+{
+	if (cache->ops->needs_changed)
+		cache->ops->needs_changed(cache);
+}
+
+void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids)
+{
+	roaring_iterate(ids, count_one_up, space);
+	needs_changed(space->cache);
+}
+
+void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids)
+{
+	roaring_iterate(ids, count_one_down, space);
+	needs_changed(space->cache);
 }
 
 uint32_t cache_need(const struct cache_space *space, sample_id id)

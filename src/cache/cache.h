@@ -8,6 +8,8 @@
 #include "base/types.h"
 #include "config/config.h"
 
+#include <roaring/roaring.h>
+
 /*
  * The shared cache of prepared tensors, with RefCnt eviction (JOADER, section 3 and
  * appendix E.3) and lru, fifo, random beside it.
@@ -33,7 +35,7 @@
  *         evicted. A reservation counts dying bytes as free: the caller reaps before it
  *         lets go of the lock, so no worker fills what is not free yet.
  *   Recency: an entry is used by cache_publish and until its last pin goes; for refcnt,
- *         a change of need is a use too.
+ *         a change of its need alone is a use too.
  */
 
 struct cache;
@@ -62,6 +64,14 @@ void cache_space_free(struct cache_space **space);
 void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
+/*
+ * For each of the ids, when a stream comes or goes. Unlike one call for each, which is a
+ * use and makes ascending ids the order of eviction, this leaves the order as it is
+ * among entries of equal need: with exchange, ids decide nothing only as long as they
+ * do not decide what is resident.
+ */
+void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
+void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
 must_check int cache_pin(struct cache_space *space, sample_id id); /* -ENOMEM */
 void cache_unpin(struct cache_space *space, sample_id id);

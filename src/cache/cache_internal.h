@@ -92,6 +92,8 @@ struct evict_ops {
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* The need of an entry that may be chosen is no longer `before`. */
 	void (*need_changed)(struct cache *cache, struct entry *entry, uint32_t before);
+	/* Those of many entries are not; that is no use of them. */
+	void (*needs_changed)(struct cache *cache);
 	/* The next to be evicted; at least one may be chosen. */
 	struct entry *(*victim)(struct cache *cache);
 	void (*validate)(const struct cache *cache);

@@ -50,6 +50,22 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry, uint32
 	refcnt_insert(cache, entry);
 }
 
+/* In order, so that those that go to the same bucket stay in theirs. */
+static void refcnt_needs_changed(struct cache *cache)
+{
+	struct evict *evict = &cache->evict;
+	uint32_t end = evict->n_buckets;
+	for (uint32_t need = evict->lowest; need < end; need++) {
+		struct entry *entry = TAILQ_FIRST(&evict->buckets[need]);
+		while (entry) {
+			struct entry *next = TAILQ_NEXT(entry, link);
+			if (entry_need(entry) != need)
+				refcnt_need_changed(cache, entry, need);
+			entry = next;
+		}
+	}
+}
+
 static struct entry *refcnt_victim(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
@@ -190,6 +206,7 @@ const struct evict_ops *evict_ops_of(enum eviction_policy policy)
 			.allow = refcnt_insert,
 			.forbid = refcnt_forbid,
 			.need_changed = refcnt_need_changed,
+			.needs_changed = refcnt_needs_changed,
 			.victim = refcnt_victim,
 			.validate = refcnt_validate},
 		[EVICTION_LRU] = {.allow = list_append,

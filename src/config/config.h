@@ -42,7 +42,8 @@ enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
 struct dataset_config {
 	char *name;
-	char *path;	     /* absolute */
+	char *path;		   /* absolute */
+	enum sampler_kind sampler; /* the daemon's unless it is given */
 	bool follow_outside; /* symlinks that leave the tree are followed, not refused */
 	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
 };

@@ -9,6 +9,15 @@
 
 #define MAX_SOCKET (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
 
+static bool is_given(const struct ini_section *section, const char *key)
+{
+	for (size_t i = 0; i < config_n_options; i++)
+		if (config_options[i].section == section->id &&
+			strcmp(config_options[i].key, key) == 0)
+			return section->values[i].text != NULL;
+	return false;
+}
+
 static void fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon)
 {
 	daemon->datasets = calloc(ini->n_sections + 1, sizeof(*daemon->datasets));
@@ -22,6 +31,8 @@ static void fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 			continue;
 		struct dataset_config *dataset = &daemon->datasets[daemon->n_datasets++];
 		ini_fill(ini, section, SECTION_DATASET, dir, dataset);
+		if (!is_given(section, "sampler"))
+			dataset->sampler = daemon->sampler;
 		dataset->name = strdup(section->name);
 		if (!dataset->name)
 			ini->err = -ENOMEM;

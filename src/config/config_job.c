@@ -81,16 +81,108 @@ static void check_random_crop(struct ini *ini, const struct job_config *job)
 			crop.width, crop.height);
 }
 
+static bool has_fixed_size(const struct job_config *job)
+{
+	return preparation_fixed_size(&job->preparation) ||
+	       job->augment.random_crop.width || job->augment.random_resized_crop.width;
+}
+
 static void check_raw(struct ini *ini, const struct job_config *job)
 {
-	if (job->format == FORMAT_RAW && !preparation_fixed_size(&job->preparation) &&
-		!job->augment.random_crop.width &&
-		!job->augment.random_resized_crop.width)
+	if (job->format == FORMAT_RAW && !has_fixed_size(job))
 		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "format"), "tensor",
 			"format",
 			"found \"raw\", allowed: only with crop, random_crop, "
 			"random_resized_crop or resize = WxH, since a raw file does not "
 			"tell its size");
+}
+
+static void refuse(struct ini *ini, enum section_id section, const char *key,
+	const char *found, const char *allowed)
+{
+	ini_mistake(ini, ini_line(ini, section, key), config_sections[section].name, key,
+		"found \"%s\", allowed: %s", found, allowed);
+}
+
+/* A batch is an array, whose parts are of one size. */
+static void check_batch(struct ini *ini, const struct job_config *job)
+{
+	if (job->format != FORMAT_NPY)
+		refuse(ini, SECTION_TENSOR, "format", "format",
+			"npy, with layout = batch");
+	if (!has_fixed_size(job))
+		refuse(ini, SECTION_VIEW, "layout", "batch",
+			"only with crop, random_crop, random_resized_crop or resize = "
+			"WxH, since all images of a batch have one size");
+	if (job->json)
+		refuse(ini, SECTION_VIEW, "json", "json", "not with layout = batch");
+}
+
+/* Where a member begins has to be known before it is bound. */
+static void check_tar(struct ini *ini, const struct job_config *job)
+{
+	if (job->size == SIZE_EXACT && !has_fixed_size(job))
+		refuse(ini, SECTION_VIEW, "size", "exact",
+			"padded, with layout = tar and images of several sizes");
+	if (job->io == IO_CACHED)
+		refuse(ini, SECTION_VIEW, "io", "cached",
+			"auto or direct, with layout = tar, whose reads wait for "
+			"samples");
+}
+
+/* "a//b", "/a" and "../a" are names of no place below data/. */
+static bool is_relative_path(const char *path)
+{
+	size_t n;
+	for (;; path += n + 1) {
+		n = strcspn(path, "/");
+		bool dots = n <= 2 && strspn(path, ".") >= n;
+		if (dots || path[n] == '\0')
+			return !dots;
+	}
+}
+
+static void check_names(struct ini *ini, const struct job_config *job)
+{
+	if (job->json && job->extension && strcmp(job->extension, "json") == 0)
+		refuse(ini, SECTION_VIEW, "extension", "json",
+			"any other, with json = yes");
+	if (job->path && !is_relative_path(job->path))
+		refuse(ini, SECTION_VIEW, "path", job->path,
+			"names with / between them, none of them . or ..");
+}
+
+static void check_layout(struct ini *ini, const struct job_config *job)
+{
+	bool tar = job->layout == LAYOUT_TAR, batch = job->layout == LAYOUT_BATCH;
+	bool flat = job->layout == LAYOUT_FLAT;
+	if (batch)
+		check_batch(ini, job);
+	if (tar)
+		check_tar(ini, job);
+	if (job->drop_last && !tar && !batch)
+		refuse(ini, SECTION_VIEW, "drop_last", "yes",
+			"only with layout = tar or batch");
+	if (job->shard && !flat && !tar)
+		refuse(ini, SECTION_VIEW, "shard", "shard",
+			"only with layout = flat or tar");
+	if (job->json && !flat && !tar && !batch)
+		refuse(ini, SECTION_VIEW, "json", "yes",
+			"only with layout = flat or tar");
+	check_names(ini, job);
+}
+
+/* Arrays in a batch; and so far ahead that the next batch is prepared, too. */
+static void default_for_batch(struct ini *ini, struct job_config *job)
+{
+	const uint32_t most = 65536;
+	if (job->layout != LAYOUT_BATCH)
+		return;
+	if (!ini_line(ini, SECTION_TENSOR, "format"))
+		job->format = FORMAT_NPY;
+	uint32_t two = job->batch > most / 2 ? most : 2 * job->batch;
+	if (!ini_line(ini, SECTION_VIEW, "lookahead") && two > job->lookahead)
+		job->lookahead = two;
 }
 
 /* The ending that goes with the format. */
@@ -119,11 +211,13 @@ static int finish(struct ini *ini, struct job_config *ret)
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
+		default_for_batch(ini, &job);
 		check_source(ini, &job);
 		if (ini->mistakes == before) {
 			check_raw(ini, &job);
 			check_pixels(ini, &job);
 			check_random_crop(ini, &job);
+			check_layout(ini, &job);
 		}
 		default_extension(ini, &job);
 	}

@@ -118,12 +118,19 @@ const struct option config_options[] = {
 		.help = "Endings of the files that are samples, in any case.\n"
 			"*: every file."},
 
+	{SECTION_DATASET, "sampler", &value_choice, .choices = samplers, DATASET(sampler),
+		.preset_help = "that of [joaderfs]",
+		.help = "How jobs of this dataset get their samples; see [joaderfs]."},
+
 	{SECTION_JOB, "name", &value_name, .required = true, JOB(name),
 		.help = "Name of the job, and of its directory below jobs."},
 	{SECTION_JOB, "dataset", &value_name, .required = true, JOB(dataset),
 		.help = "Name of a dataset of the daemon."},
 	{SECTION_JOB, "epochs", &value_u32, .min = 1, .max = 16383, .preset = "100",
-		JOB(epochs), .help = "How many epochs the job may read."},
+		JOB(epochs),
+		.help = "How many epochs the job may read.\n"
+			"current/ gives the last one again to a script that "
+			"reads on."},
 	{SECTION_JOB, "order", &value_choice, .choices = orders, .preset = "shuffled",
 		JOB(order),
 		.help = "shuffled: a new random order in each epoch.\n"
@@ -226,9 +233,11 @@ const struct option config_options[] = {
 			"script's own shuffling.\n"
 			"mirror: CLASS/NAME.ppm, NAME being that of the source file: "
 			"nothing is sampled, only decoding is shared.\n"
-			"tar: shard-000000.tar, and so on, for WebDataset.\n"
+			"tar: shard-000000.tar, and so on, for WebDataset: "
+			"00000000.cls, 00000000.ppm, and so on; with io = direct only.\n"
 			"batch: batch-000000.npy of several samples with their labels in "
-			"batch-000000.labels.npy, and so on."},
+			"batch-000000.labels.npy, and so on; with format = npy, which is "
+			"its default, and images of a fixed size only."},
 	{SECTION_VIEW, "shard", &value_u32, .min = 1, .max = 10000000, JOB(shard),
 		.preset_help = "flat: not divided; tar: 1000",
 		.help = "Samples in each directory of flat (000/00000000.ppm) or in each "
@@ -251,7 +260,8 @@ const struct option config_options[] = {
 		.help = "How reads go through the kernel.\n"
 			"direct: past its page cache, the cheapest; files cannot be "
 			"mapped shared, as np.memmap does.\n"
-			"cached: through its page cache; files can be mapped.\n"
+			"cached: through its page cache; files can be mapped; not with "
+			"layout = tar.\n"
 			"auto: cached for batch, else direct."},
 	{SECTION_VIEW, "size", &value_choice, .choices = sizes, .preset = "padded",
 		JOB(size),
@@ -266,7 +276,9 @@ const struct option config_options[] = {
 			"Not cls, which is the ending of the labels."},
 	{SECTION_VIEW, "lookahead", &value_u32, .min = 1, .max = 65536, .preset = "128",
 		JOB(lookahead),
-		.help = "Samples drawn and prepared ahead of the reader."},
+		.help = "Samples drawn and prepared ahead of the reader.\n"
+			"With layout = batch at least two batches, unless it is given "
+			"here."},
 };
 
 const size_t config_n_options = sizeof(config_options) / sizeof(config_options[0]);

@@ -58,7 +58,9 @@ static int parse_u64(
 
 static void print_u32(const struct option *option, const void *field, FILE *out)
 {
-	fprintf(out, "%s = %" PRIu32 "\n", option->key, *(const uint32_t *)field);
+	uint32_t number = *(const uint32_t *)field;
+	if (number > 0 || option->preset) /* else unset, as no ini can say it */
+		fprintf(out, "%s = %" PRIu32 "\n", option->key, number);
 }
 
 static void print_u64(const struct option *option, const void *field, FILE *out)

@@ -74,6 +74,7 @@ uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id)
 static void connection_free(struct connection *connection)
 {
 	sqlite3_finalize(connection->get);
+	sqlite3_finalize(connection->row);
 	sqlite3_close(connection->db);
 	free(connection);
 }

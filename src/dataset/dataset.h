@@ -69,6 +69,16 @@ must_check int dataset_get(
 void dataset_sample_free(struct dataset_sample *sample);
 
 /*
+ * What is known of a sample as a JSON object: label, class, path (relative to the root)
+ * and the columns of metadata.csv. The caller frees it. Bytes of a path that are not
+ * UTF-8 appear as Python's surrogateescape has them.
+ */
+must_check int dataset_json(struct dataset *dataset, sample_id id, char **ret);
+
+/* The length of the longest of these. The first call reads the whole catalogue. */
+must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
+
+/*
  * The ids that the predicate selects; where = NULL: all that are not gone. The predicate
  * is an SQL expression over the columns of a row (id, path (relative to the
  * root), class, label, bytes, mtime (seconds), width, height, and metadata.csv's) and

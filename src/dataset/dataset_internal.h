@@ -245,20 +245,25 @@ struct dataset {
 	uint64_t *file_bytes;
 	roaring_bitmap_t *present; /* ids that are not gone */
 	struct lock lock;
-	struct connection *idle; /* (lock) */
-	unsigned n_idle;	 /* (lock) */
+	struct connection *idle;     /* (lock) */
+	unsigned n_idle;	     /* (lock) */
+	struct dataset_paths *paths; /* (lock) NULL until somebody asks for it */
+	uint32_t longest_json;	     /* (lock) 0 until somebody asks for it */
 };
 
 struct connection {
 	struct connection *next;
 	sqlite3 *db;
 	sqlite3_stmt *get;
+	sqlite3_stmt *row; /* NULL until it is needed */
 };
 
 /* A read-only connection with its statement, for one caller at a time. */
 must_check int connection_take(struct dataset *dataset, struct connection **ret);
 void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
+
+void dataset_paths_free(struct dataset_paths *paths);
 
 /* dataset_open with a number of scanning threads. */
 must_check int dataset_open_threads(const struct dataset_config *config,

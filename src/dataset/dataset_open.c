@@ -235,6 +235,7 @@ void dataset_close(struct dataset **dataset)
 	if (!old)
 		return;
 	connections_close(old);
+	dataset_paths_free(old->paths);
 	lock_destroy(&old->lock);
 	for (uint32_t i = 0; i < old->n_classes; i++)
 		free(old->classes[i]);

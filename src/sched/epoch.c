@@ -8,9 +8,14 @@
 
 #include <errno.h>
 
-static bool is_consumed(const struct epoch *epoch, uint32_t position)
+bool epoch_has_consumed(const struct epoch *epoch, uint32_t position)
 {
 	return epoch->consumed_bits[position / 8] >> (position % 8) & 1;
+}
+
+bool epoch_has_bound(const struct epoch *epoch, uint32_t position)
+{
+	return order_sample(&epoch->order, position) != SAMPLE_NONE;
 }
 
 static void mark_consumed(struct epoch *epoch, uint32_t position)
@@ -107,12 +112,11 @@ static void drop_pin(
 void epoch_closed_locked(
 	struct epoch *epoch, uint32_t position, struct aftermath *aftermath)
 {
-	const struct sched_job *job = epoch->job;
 	struct bound_pin *pin = epoch_pin_locked(epoch, position);
 	if (!pin)
 		return;
 	pin->opens--;
-	bool awaited = epoch == job->running && !epoch->over && !job->idle;
+	bool awaited = !epoch->over && !epoch->job->idle;
 	if (pin->opens == 0 && !awaited)
 		drop_pin(epoch, pin, aftermath);
 }
@@ -142,24 +146,45 @@ static void drop_far_pins(struct epoch *epoch, struct aftermath *aftermath)
 	}
 }
 
-bool epoch_may_begin_locked(const struct sched_job *job)
+bool epoch_may_begin_locked(const struct sched_job *job, bool rolls)
 {
 	const struct epoch *running = job->running;
-	return !running || running->over || job->idle ||
-	       running->consumed > running->order.samples / 2;
+	if (!running || running->over)
+		return true;
+	if (rolls) /* a script that was started again reads what it had */
+		return running->consumed >= running->order.samples - running->consumed;
+	return job->idle || running->consumed > running->order.samples / 2;
 }
 
 static void epoch_end(struct epoch *epoch, struct aftermath *aftermath)
 {
 	epoch->over = true;
 	epoch_drop_pins_locked(epoch, aftermath);
-	stream_end_locked(epoch->job, aftermath);
+	stream_end_locked(epoch, aftermath);
 }
 
-void epoch_run_locked(struct epoch *epoch, struct aftermath *aftermath)
+/* Who has not come from the epoch before by now will not come back to it. */
+static void let_go_of_draining(struct sched_job *job, struct aftermath *aftermath)
+{
+	if (job->draining)
+		epoch_end(job->draining, aftermath);
+	job->draining = NULL;
+}
+
+/* Most often nobody comes back to it: it is drawn for again only when somebody does. */
+static void drain(struct epoch *epoch, struct aftermath *aftermath)
+{
+	epoch->job->draining = epoch;
+	stream_end_locked(epoch, aftermath);
+}
+
+void epoch_run_locked(struct epoch *epoch, bool rolls, struct aftermath *aftermath)
 {
 	struct sched_job *job = epoch->job;
-	if (job->running)
+	let_go_of_draining(job, aftermath);
+	if (job->running && rolls)
+		drain(job->running, aftermath);
+	else if (job->running)
 		epoch_end(job->running, aftermath);
 	job->epochs[epoch->number] = epoch;
 	job->running = epoch;
@@ -182,15 +207,15 @@ static roaring_bitmap_t *remaining_samples(const struct epoch *epoch)
 
 static int need_stream(struct epoch *epoch, struct aftermath *aftermath)
 {
-	if (epoch->job->stream)
+	if (epoch->stream)
 		return 0;
 	roaring_bitmap_t *remaining = remaining_samples(epoch);
 	if (!remaining)
 		return -ENOMEM;
-	return stream_begin_locked(epoch->job, remaining, aftermath);
+	return stream_begin_locked(epoch, remaining, aftermath);
 }
 
-static void count_served(struct sched_job *job, enum served served)
+void count_served_locked(struct sched_job *job, enum served served)
 {
 	struct sched_job_status *totals = &job->totals;
 	switch (served) {
@@ -209,36 +234,36 @@ static void count_served(struct sched_job *job, enum served served)
 int epoch_bind_locked(struct epoch *epoch, uint32_t position, struct aftermath *aftermath)
 {
 	struct sched_job *job = epoch->job;
-	if (epoch != job->running || epoch->over)
+	if (epoch->over)
 		return -ESTALE;
 	int err = need_stream(epoch, aftermath);
 	if (err)
 		return err;
-	struct drawn drawn;
-	bool taken = stream_take_locked(job->stream, &drawn, aftermath);
-	ensure(taken); /* an unbound position means that a sample remains */
+	struct drawn drawn = stream_take_locked(epoch->stream, position, aftermath);
 	bool kept = drawn.pinned && keep_pin(epoch, position, drawn.sample);
 	if (drawn.pinned && !kept)
 		unpin(epoch, drawn.sample, aftermath);
 	order_bind(&epoch->order, position, drawn.sample, drawn.served);
-	count_served(job, drawn.served);
+	count_served_locked(job, drawn.served);
 	drop_far_pins(epoch, aftermath);
-	stream_refill_locked(job->stream, aftermath);
+	if (job->running->order.bound > job->current.window)
+		let_go_of_draining(job, aftermath);
+	stream_refill_locked(epoch->stream, aftermath);
 	return 0;
 }
 
 void epoch_consume_locked(
 	struct epoch *epoch, uint32_t position, struct aftermath *aftermath)
 {
-	if (is_consumed(epoch, position))
+	if (epoch_has_consumed(epoch, position))
 		return;
 	mark_consumed(epoch, position);
+	current_note_consumed_locked(epoch, position);
 	stats_add(STAT_CONSUMED, 1);
 	job_count_consumed_locked(epoch->job, clock_now_ns());
 	struct bound_pin *pin = epoch_pin_locked(epoch, position);
 	if (pin)
 		drop_pin(epoch, pin, aftermath);
-	if (epoch == epoch->job->running && !epoch->over &&
-		epoch->consumed == epoch->order.samples)
+	if (!epoch->over && epoch->consumed == epoch->order.samples)
 		epoch_end(epoch, aftermath);
 }

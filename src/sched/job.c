@@ -10,25 +10,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define SECOND_NS UINT64_C(1000000000)
 #define MAX_JOB_ID ((1u << 14) - 1) /* the bits that an inode number has for it */
-
-static printf_like(3, 4) void report_to(
-	config_report *report, void *context, const char *format, ...)
-{
-	char *message = NULL;
-	va_list args;
-	va_start(args, format);
-	int n = vasprintf(&message, format, args);
-	va_end(args);
-	report(context, n < 0 ? "out of memory" : message);
-	if (n >= 0)
-		free(message);
-}
 
 static int copy_config(const struct job_config *from, struct job_config *ret)
 {
@@ -38,8 +24,9 @@ static int copy_config(const struct job_config *from, struct job_config *ret)
 	ret->dataset = strdup(from->dataset);
 	ret->where = from->where ? strdup(from->where) : NULL;
 	ret->extension = strdup(from->extension);
+	ret->path = from->path ? strdup(from->path) : NULL;
 	bool complete = ret->file && ret->name && ret->dataset && ret->extension &&
-			(ret->where || !from->where);
+			(ret->where || !from->where) && (ret->path || !from->path);
 	return complete ? 0 : -ENOMEM;
 }
 
@@ -49,6 +36,9 @@ static void job_free(struct sched_job *job)
 		for (uint32_t i = 0; i < job->config.epochs; i++)
 			epoch_free(&job->epochs[i]);
 	free(job->epochs);
+	free(job->label_begin);
+	free(job->by_label);
+	current_destroy(job);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
 	config_job_free(&job->config);
@@ -90,7 +80,7 @@ static int unknown_dataset(struct sched *sched, const struct job_config *config,
 	const char *near = config_nearest(config->dataset, names, sched->n_sources);
 	if (!near && sched->n_sources > 0)
 		near = names[0];
-	report_to(report, context,
+	sched_report(report, context,
 		"%s:[job]:dataset: found \"%s\", allowed: a [dataset NAME] of the "
 		"daemon's ini; did you mean \"%s\"?",
 		config->file, config->dataset, near ? near : "");
@@ -98,40 +88,9 @@ static int unknown_dataset(struct sched *sched, const struct job_config *config,
 	return -EINVAL;
 }
 
-static int select_samples(struct sched_job *job, config_report *report, void *context)
+static bool draws_within_labels(const struct sched_job *job)
 {
-	auto_free char *message = NULL;
-	int err = dataset_select(
-		job->source->dataset, job->config.where, &job->selection, &message);
-	if (err) {
-		report_to(report, context, "%s:[job]:where: %s", job->config.file,
-			message ? message : strerror(-err));
-		return err;
-	}
-	job->samples = (uint32_t)roaring_bitmap_get_cardinality(job->selection);
-	if (job->samples == 0) {
-		report_to(report, context,
-			"%s:[job]:where: found \"%s\", which selects none of the %u "
-			"samples of dataset %s; allowed: what selects at least one",
-			job->config.file, job->config.where ? job->config.where : "",
-			dataset_samples(job->source->dataset), job->config.dataset);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static bool find_largest(uint32_t id, void *context)
-{
-	struct sched_job *job = context;
-	const struct dataset *dataset = job->source->dataset;
-	const struct preparation *preparation = &job->config.preparation;
-	struct tensor_shape image = preparation_image(preparation,
-		dataset_image_shape(dataset, id), dataset_orientation(dataset, id));
-	uint64_t bytes =
-		preparation_bytes(preparation, image, dataset_file_bytes(dataset, id));
-	if (bytes > job->largest_bytes)
-		job->largest_bytes = bytes;
-	return true;
+	return job->config.layout == LAYOUT_CLASSES && !job_is_fixed(job);
 }
 
 static int job_new(struct sched *sched, const struct job_config *config,
@@ -147,11 +106,13 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	if (!err && !(job->source = find_source(sched, config->dataset)))
 		err = unknown_dataset(sched, config, report, context);
 	if (!err)
-		err = select_samples(job, report, context);
+		err = job_select(job, report, context);
+	if (!err)
+		err = current_init(job);
+	if (!err && draws_within_labels(job))
+		err = source_label(job->source);
 	if (err)
 		goto fail;
-	roaring_iterate(job->selection, find_largest, job);
-	job->selection_hash = state_selection_hash(job->selection);
 	err = -ENOMEM;
 	job->epochs = calloc(config->epochs, sizeof(struct epoch *));
 	if (!job->epochs || asprintf(&job->directory, "%s/jobs/%s", sched->config->state,
@@ -177,6 +138,8 @@ static int load_epochs(struct sched_job *job, int64_t running)
 		epoch->over = i != running || epoch->order.bound == job->samples;
 		if (i == running)
 			job->running = epoch;
+		else if (epoch->order.bound == 0) /* the daemon died as it began */
+			epoch_free(&job->epochs[i]);
 	}
 	return 0;
 }
@@ -216,12 +179,28 @@ static job_id unused_id_locked(struct sched *sched)
 	return sched->last_id;
 }
 
+static int join_locked(struct sched_job *job)
+{
+	const struct source *source = job->source;
+	if (job_is_fixed(job))
+		return 0;
+	struct sampler *sampler = draws_within_labels(job) ? source->labelled
+				  : job->config.order == ORDER_SEQUENTIAL
+					  ? source->sequential
+					  : source->shuffled;
+	int err = sampler_join(sampler, job->id, job->space->number, job->selection);
+	if (!err)
+		job->sampler = sampler;
+	return err;
+}
+
 static int install_locked(
 	struct sched_job *job, const struct job_state *state, struct sched *sched)
 {
 	if (sched->stopping)
 		return -ENODEV;
-	if (find_locked(sched, job->config.name, 0))
+	if (find_locked(sched, job->config.name, 0) ||
+		admit_conflict_locked(sched, &job->config))
 		return -EEXIST;
 	if (sched->n_jobs >= MAX_JOB_ID)
 		return -ENFILE;
@@ -230,6 +209,9 @@ static int install_locked(
 	if (!job->space)
 		return -ENOMEM;
 	job->id = keep ? state->id : unused_id_locked(sched);
+	int err = join_locked(job);
+	if (err)
+		return err;
 	if (job->id > sched->last_id)
 		sched->last_id = job->id;
 	atomic_fetch_add(&job->references, 1);
@@ -274,21 +256,33 @@ int sched_job_add(struct sched *sched, const struct job_config *config, bool per
 {
 	struct sched_job *job = NULL;
 	if (name_is_taken(sched, config->name)) {
-		report_to(report, context,
+		sched_report(report, context,
 			"%s:[job]:name: found \"%s\", which is the name of a running "
 			"job, allowed: any other",
 			config->file, config->name);
 		return -EEXIST;
 	}
-	int err = job_new(sched, config, report, context, &job);
+	int err = admit_path(sched, config, report, context);
+	if (!err)
+		err = job_new(sched, config, report, context, &job);
 	if (err)
 		return err;
-	err = add_job(sched, job, persist);
+	err = admit_view(job);
+	if (!err)
+		err = add_job(sched, job, persist);
 	if (err)
-		report_to(report, context, "job %s: %s: %s", config->name, job->directory,
-			strerror(-err));
+		sched_report(report, context, "job %s: %s: %s", config->name,
+			job->directory, strerror(-err));
 	sched_job_put(job);
 	return err;
+}
+
+static void end_streams_locked(struct sched_job *job, struct aftermath *aftermath)
+{
+	if (job->running)
+		stream_end_locked(job->running, aftermath);
+	if (job->draining)
+		stream_end_locked(job->draining, aftermath);
 }
 
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
@@ -301,10 +295,12 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 		next = TAILQ_NEXT(handle, job_link);
 		handle_give_up_locked(handle, -ENODEV, aftermath);
 	}
-	stream_end_locked(job, aftermath);
+	end_streams_locked(job, aftermath);
 	for (uint32_t i = 0; i < job->config.epochs; i++)
 		if (job->epochs[i])
 			epoch_drop_pins_locked(job->epochs[i], aftermath);
+	if (job->sampler)
+		sampler_leave(job->sampler, job->id);
 }
 
 int sched_job_remove(struct sched *sched, const char *name)
@@ -325,9 +321,11 @@ int sched_job_remove(struct sched *sched, const char *name)
 
 void job_park_locked(struct sched_job *job, struct aftermath *aftermath)
 {
-	stream_end_locked(job, aftermath);
+	end_streams_locked(job, aftermath);
 	if (job->running)
 		epoch_drop_pins_locked(job->running, aftermath);
+	if (job->draining)
+		epoch_drop_pins_locked(job->draining, aftermath);
 	job->idle = true;
 }
 
@@ -427,10 +425,10 @@ void sched_job_status(struct sched_job *job, struct sched_job_status *ret)
 	*ret = job->totals;
 	ret->samples = job->samples;
 	ret->parked_idle = job->idle;
-	ret->drawn = job->stream ? job->stream->length : 0;
 	ret->rate = rate_locked(job);
 	if (!running)
 		return;
+	ret->drawn = running->stream ? running->stream->length : 0;
 	ret->started = true;
 	ret->running = !running->over;
 	ret->epoch = running->number;

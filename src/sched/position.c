@@ -8,24 +8,38 @@
 
 #include <errno.h>
 
-/* 0: *ret is the epoch, bound or to be bound there; -EALREADY: it has to be begun first.
- */
-static int find_epoch_locked(
-	struct sched_job *job, uint32_t number, uint32_t position, struct epoch **ret)
+/* What a reader asks for; epoch may be SCHED_CURRENT. */
+struct place {
+	struct sched_job *job;
+	uint32_t epoch, position;
+	uint64_t reader;
+};
+
+static bool place_exists(const struct place *place)
 {
-	if (job->removed || job->sched->stopping)
+	return (place->epoch == SCHED_CURRENT ||
+		       place->epoch < place->job->config.epochs) &&
+	       place->position < place->job->samples;
+}
+
+static int check_place_locked(const struct place *place)
+{
+	if (place->job->removed || place->job->sched->stopping)
 		return -ENODEV;
-	if (number >= job->config.epochs || position >= job->samples)
-		return -ENOENT;
-	*ret = job->epochs[number];
-	if (*ret)
-		return 0;
-	return epoch_may_begin_locked(job) ? -EALREADY : -EAGAIN;
+	return place_exists(place) ? 0 : -ENOENT;
+}
+
+/* Never SCHED_CURRENT; the epoch may not have begun. */
+static uint32_t epoch_number_locked(const struct place *place)
+{
+	return place->epoch != SCHED_CURRENT
+		       ? place->epoch
+		       : current_epoch_locked(place->job, place->position, place->reader);
 }
 
 /* The files are made without the lock; if another thread was faster, its epoch is taken.
  */
-static int begin_epoch(struct sched_job *job, uint32_t number)
+static int begin_epoch(struct sched_job *job, uint32_t number, bool rolls)
 {
 	struct epoch *epoch = NULL;
 	struct aftermath aftermath;
@@ -35,34 +49,51 @@ static int begin_epoch(struct sched_job *job, uint32_t number)
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
 	bool wanted = !err && !job->removed && !job->epochs[number] &&
-		      epoch_may_begin_locked(job);
+		      epoch_may_begin_locked(job, rolls);
 	if (wanted)
-		epoch_run_locked(epoch, &aftermath);
+		epoch_run_locked(epoch, rolls, &aftermath);
 	sched_unlock(job->sched, &aftermath);
 	if (!wanted)
 		epoch_free(&epoch);
 	return err;
 }
 
-/* Returns with the lock held, whatever the result; the position is bound if that is 0. */
-static int bind_and_lock(struct sched_job *job, uint32_t number, uint32_t position,
-	struct epoch **ret, struct aftermath *aftermath)
+/* The place's epoch, begun if need be. Called with the lock held, which it lets go. */
+static int find_epoch_locked(const struct place *place, struct epoch **ret)
 {
-	int err;
-	lock_take(&job->sched->lock);
-	while ((err = find_epoch_locked(job, number, position, ret)) == -EALREADY) {
+	struct sched_job *job = place->job;
+	bool rolls = place->epoch == SCHED_CURRENT;
+	for (;;) {
+		int err = check_place_locked(place);
+		if (err)
+			return err;
+		uint32_t number = epoch_number_locked(place);
+		*ret = job->epochs[number];
+		if (*ret)
+			return 0;
+		if (!epoch_may_begin_locked(job, rolls))
+			return -EAGAIN;
 		lock_release(&job->sched->lock);
-		err = begin_epoch(job, number);
+		err = begin_epoch(job, number, rolls);
 		lock_take(&job->sched->lock);
 		if (err)
 			return err;
 	}
+}
+
+static int bind_locked(
+	const struct place *place, struct epoch **ret, struct aftermath *aftermath)
+{
+	int err = find_epoch_locked(place, ret);
 	if (err)
 		return err;
-	job->last_read_ns = clock_now_ns();
-	if (order_sample(&(*ret)->order, position) != SAMPLE_NONE)
-		return 0;
-	return epoch_bind_locked(*ret, position, aftermath);
+	place->job->last_read_ns = clock_now_ns();
+	if (!epoch_has_bound(*ret, place->position))
+		err = epoch_bind_locked(*ret, place->position, aftermath);
+	if (!err && place->epoch == SCHED_CURRENT)
+		current_note_opened_locked(
+			place->job, (*ret)->number, place->position, place->reader);
+	return err;
 }
 
 static struct sched_handle *handle_new(
@@ -77,14 +108,43 @@ static struct sched_handle *handle_new(
 	return handle;
 }
 
+/* The sample that the handle is for: bound, if it was not. */
+static int choose_sample_locked(struct sched_handle *handle, const struct place *place,
+	struct aftermath *aftermath)
+{
+	handle->position = place->position;
+	int err = bind_locked(place, &handle->epoch, aftermath);
+	if (err)
+		return err;
+	handle->epoch_number = handle->epoch->number;
+	handle->sample = order_sample(&handle->epoch->order, place->position);
+	return 0;
+}
+
+/* A mirror has the same samples in every epoch; current/ is the first. */
+static uint32_t mirrored_epoch(const struct place *place)
+{
+	return place->epoch == SCHED_CURRENT ? 0 : place->epoch;
+}
+
+/* Nothing is bound. */
+static int choose_mirrored_locked(struct sched_handle *handle, const struct place *place)
+{
+	struct sched_job *job = place->job;
+	int err = check_place_locked(place);
+	if (err)
+		return err;
+	handle->position = place->position;
+	handle->epoch_number = mirrored_epoch(place);
+	handle->sample = job_fixed_sample(job, place->position);
+	count_served_locked(job, how_served_locked(job->space, handle->sample));
+	return 0;
+}
+
 /* The handle pins its sample and counts in its use, until it is detached. */
-static int attach_locked(
-	struct sched_handle *handle, struct epoch *epoch, uint32_t position)
+static int attach_locked(struct sched_handle *handle)
 {
 	struct space *space = handle->job->space;
-	handle->epoch = epoch;
-	handle->position = position;
-	handle->sample = order_sample(&epoch->order, position);
 	struct use *use = use_get_locked(space, handle->sample);
 	if (!use)
 		return -ENOMEM;
@@ -94,7 +154,8 @@ static int attach_locked(
 	}
 	use->opens++;
 	handle->use = use;
-	struct bound_pin *pin = epoch_pin_locked(epoch, position);
+	struct bound_pin *pin =
+		handle->epoch ? epoch_pin_locked(handle->epoch, handle->position) : NULL;
 	if (pin)
 		pin->opens++;
 	return 0;
@@ -141,13 +202,14 @@ static void park(struct sched_handle *handle)
 	sched_unlock(sched, &aftermath);
 }
 
-static int open_locked(struct sched_job *job, uint32_t number, uint32_t position,
-	struct sched_handle *handle, struct aftermath *aftermath)
+static int open_locked(struct sched_handle *handle, const struct place *place,
+	struct aftermath *aftermath)
 {
-	struct epoch *epoch = NULL;
-	int err = bind_and_lock(job, number, position, &epoch, aftermath);
+	int err = job_mirrors(place->job)
+			  ? choose_mirrored_locked(handle, place)
+			  : choose_sample_locked(handle, place, aftermath);
 	if (!err)
-		err = attach_locked(handle, epoch, position);
+		err = attach_locked(handle);
 	if (err)
 		return err;
 	if (is_ready(handle)) {
@@ -164,11 +226,13 @@ int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks)
 {
 	struct aftermath aftermath;
+	struct place place = {job, epoch, position, callbacks->reader};
 	struct sched_handle *handle = handle_new(job, callbacks);
 	if (!handle)
 		return -ENOMEM;
 	aftermath_init(&aftermath);
-	int err = open_locked(job, epoch, position, handle, &aftermath);
+	lock_take(&job->sched->lock);
+	int err = open_locked(handle, &place, &aftermath);
 	bool has_to_park = !err && handle->state == HANDLE_PARKING;
 	sched_unlock(job->sched, &aftermath);
 	if (err)
@@ -192,26 +256,54 @@ void sched_cancel(struct sched *sched, uint64_t ticket)
 	sched_unlock(sched, &aftermath);
 }
 
-int sched_bind(
-	struct sched_job *job, uint32_t epoch_number, uint32_t position, sample_id *ret)
+static int bind_sample_locked(const struct place *place, sample_id *ret,
+	uint32_t *ret_epoch, struct aftermath *aftermath)
+{
+	struct epoch *epoch = NULL;
+	if (job_mirrors(place->job)) {
+		int err = check_place_locked(place);
+		if (err)
+			return err;
+		*ret = job_fixed_sample(place->job, place->position);
+		*ret_epoch = mirrored_epoch(place);
+		return 0;
+	}
+	int err = bind_locked(place, &epoch, aftermath);
+	if (err)
+		return err;
+	*ret = order_sample(&epoch->order, place->position);
+	*ret_epoch = epoch->number;
+	return 0;
+}
+
+int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
+	uint64_t reader, sample_id *ret, uint32_t *ret_epoch)
 {
 	struct aftermath aftermath;
-	struct epoch *epoch = NULL;
+	struct place place = {job, epoch, position, reader};
 	aftermath_init(&aftermath);
-	int err = bind_and_lock(job, epoch_number, position, &epoch, &aftermath);
-	if (!err)
-		*ret = order_sample(&epoch->order, position);
+	lock_take(&job->sched->lock);
+	int err = bind_sample_locked(&place, ret, ret_epoch, &aftermath);
 	sched_unlock(job->sched, &aftermath);
 	return err;
 }
 
-sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
+int sched_bind(struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret)
 {
+	uint32_t number;
+	return sched_bind_for(job, epoch, position, 0, ret, &number);
+}
+
+sample_id sched_bound(struct sched_job *job, uint32_t epoch_number, uint32_t position)
+{
+	struct place place = {job, epoch_number, position, 0};
 	LOCK_SCOPE(&job->sched->lock);
-	if (epoch >= job->config.epochs || position >= job->samples ||
-		!job->epochs[epoch])
+	if (!place_exists(&place))
 		return SAMPLE_NONE;
-	return order_sample(&job->epochs[epoch]->order, position);
+	if (job_is_fixed(job))
+		return job_fixed_sample(job, position);
+	const struct epoch *epoch = job->epochs[epoch_number_locked(&place)];
+	return epoch ? order_sample(&epoch->order, position) : SAMPLE_NONE;
 }
 
 bool sched_binding(
@@ -235,6 +327,20 @@ sample_id sched_handle_sample(const struct sched_handle *handle)
 	return handle->sample;
 }
 
+uint32_t sched_handle_epoch(const struct sched_handle *handle)
+{
+	return handle->epoch_number;
+}
+
+/* The first time it belongs to the epoch; of a mirror each time counts for the rate. */
+static void count_read_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	if (handle->epoch)
+		epoch_consume_locked(handle->epoch, handle->position, aftermath);
+	else
+		job_count_consumed_locked(handle->job, clock_now_ns());
+}
+
 static void give_back(struct sched_handle *handle, bool read)
 {
 	struct sched *sched = handle->job->sched;
@@ -245,7 +351,7 @@ static void give_back(struct sched_handle *handle, bool read)
 	handle->job->last_read_ns = clock_now_ns();
 	handle_detach_locked(handle, &aftermath);
 	if (read)
-		epoch_consume_locked(handle->epoch, handle->position, &aftermath);
+		count_read_locked(handle, &aftermath);
 	sched_unlock(sched, &aftermath);
 	handle_free(handle);
 }

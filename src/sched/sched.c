@@ -65,6 +65,12 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	tell_finished(aftermath);
 }
 
+static bool has_stream(const struct sched_job *job)
+{
+	return (job->running && job->running->stream) ||
+	       (job->draining && job->draining->stream);
+}
+
 static void park_idle_jobs(struct sched *sched)
 {
 	struct aftermath aftermath;
@@ -74,7 +80,7 @@ static void park_idle_jobs(struct sched *sched)
 	lock_take(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		uint64_t idle_ns = (uint64_t)job->config.idle_s * 1000000000u;
-		if (job->stream && job->last_read_ns + idle_ns < now)
+		if (has_stream(job) && job->last_read_ns + idle_ns < now)
 			job_park_locked(job, &aftermath);
 	}
 	sched_unlock(sched, &aftermath);
@@ -108,19 +114,60 @@ static uint64_t name_hash(const char *name)
 	return hash;
 }
 
+/* A dataset may have one of its own. */
+static enum sampler_kind sampler_of(
+	const struct daemon_config *config, const struct dataset *dataset)
+{
+	for (size_t i = 0; i < config->n_datasets; i++)
+		if (strcmp(config->datasets[i].name, dataset_name(dataset)) == 0)
+			return config->datasets[i].sampler;
+	return config->sampler;
+}
+
 static int source_init(struct source *source, struct sched *sched,
 	struct dataset *dataset, uint64_t seed)
 {
 	uint64_t own = rng_mix(seed, name_hash(dataset_name(dataset)));
-	*source = (struct source){.sched = sched, .dataset = dataset};
+	*source = (struct source){.sched = sched, .dataset = dataset, .seed = own};
 	LIST_INIT(&source->spaces);
 	source->bad = roaring_bitmap_create();
 	if (!source->bad)
 		return -ENOMEM;
-	int err = sampler_new(sched->config->sampler, own, &source->shuffled);
+	int err = sampler_new(sampler_of(sched->config, dataset), own, &source->shuffled);
 	if (!err)
 		err = sampler_new(SAMPLER_SEQUENTIAL, own, &source->sequential);
 	return err;
+}
+
+static int make_labelled(const struct source *source, struct sampler **ret)
+{
+	uint32_t n = dataset_ids(source->dataset);
+	auto_free uint32_t *labels = calloc(n + 1, sizeof(*labels));
+	if (!labels)
+		return -ENOMEM;
+	for (sample_id id = 0; id < n; id++)
+		labels[id] = dataset_label(source->dataset, id);
+	return sampler_new_labelled(rng_mix(source->seed, 1), labels, n, ret);
+}
+
+int source_label(struct source *source)
+{
+	struct lock *lock = &source->sched->lock;
+	struct sampler *labelled = NULL;
+	lock_take(lock);
+	bool there = source->labelled != NULL;
+	lock_release(lock);
+	int err = there ? 0 : make_labelled(source, &labelled);
+	if (err || there)
+		return err;
+	lock_take(lock);
+	if (!source->labelled) {
+		source->labelled = labelled;
+		labelled = NULL;
+	}
+	lock_release(lock);
+	sampler_free(&labelled);
+	return 0;
 }
 
 static void source_destroy(struct source *source)
@@ -130,6 +177,8 @@ static void source_destroy(struct source *source)
 		sampler_free(&source->shuffled);
 	if (source->sequential)
 		sampler_free(&source->sequential);
+	if (source->labelled)
+		sampler_free(&source->labelled);
 	if (source->bad)
 		roaring_bitmap_free(source->bad);
 }
@@ -216,6 +265,8 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 			config->cache_bytes, config->eviction, seed, &sched->cache);
 	if (!err)
 		err = init_sources(sched, datasets, n_datasets, seed);
+	if (!err)
+		cache_on_gone(sched->cache, sched_cache_gone, sched);
 	if (!err)
 		err = start_threads(sched);
 	if (err) {

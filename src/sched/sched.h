@@ -95,7 +95,10 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
  * The epoch of current/: for each position the one that a script which knows no epochs
  * means. A consumed position means the next epoch's once at least half of the running one
  * is consumed and the position is not among the last few dozen consumed; before that, the
- * same sample again.
+ * same sample again. The last epoch is read again and again. current.c has the rules.
+ *
+ * layout = mirror: every epoch, and this one, holds the same samples in dataset order;
+ * any position may be opened at any time, nothing is bound or consumed.
  */
 #define SCHED_CURRENT UINT32_MAX
 
@@ -116,6 +119,7 @@ struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
 	void (*parking)(void *context, uint64_t ticket);
 	void *context;
+	uint64_t reader; /* the thread that reads, 0: not known. For SCHED_CURRENT. */
 };
 
 /*
@@ -135,8 +139,17 @@ void sched_cancel(struct sched *sched, uint64_t ticket);
 /* Binds only, for the label file: no tensor, nothing consumed. Errors as sched_open. */
 must_check int sched_bind(
 	struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret);
+/*
+ * The same by a known thread (see sched_open_callbacks), which also learns the epoch:
+ * what belongs together, as the positions of a batch, is then asked for by its number.
+ */
+must_check int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
+	uint64_t reader, sample_id *ret, uint32_t *ret_epoch);
 
-/* The sample of a position if it is bound, SAMPLE_NONE otherwise. Changes nothing. */
+/*
+ * The sample of a position if it is bound, or can be no other (layout = mirror; classes
+ * with order = sequential); SAMPLE_NONE otherwise. Changes nothing.
+ */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);

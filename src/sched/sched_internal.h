@@ -33,8 +33,10 @@
 struct source {
 	struct sched *sched;
 	struct dataset *dataset;
-	struct sampler *shuffled;
+	struct sampler *shuffled; /* as configured */
 	struct sampler *sequential;
+	struct sampler *labelled; /* NULL until a job needs it */
+	uint64_t seed;
 	roaring_bitmap_t *bad; /* samples whose failure was logged */
 	LIST_HEAD(, space) spaces;
 };
@@ -44,6 +46,7 @@ struct space {
 	struct source *source;
 	struct preparation preparation;
 	struct cache_space *cache;
+	uint32_t number;     /* in its source: the samplers' name for it */
 	uint32_t references; /* jobs, uses */
 };
 
@@ -72,7 +75,8 @@ TAILQ_HEAD(use_queue, use);
 /* An open position. Waits first, holds the tensor then. */
 struct sched_handle {
 	struct sched_job *job;
-	struct epoch *epoch;
+	struct epoch *epoch; /* NULL: of a mirror, which has none */
+	uint32_t epoch_number;
 	uint32_t position;
 	sample_id sample;
 	struct use *use;
@@ -108,6 +112,7 @@ struct epoch {
 	uint8_t *consumed_bits;
 	uint32_t consumed;
 	bool over;
+	struct stream *stream;	/* NULL: nothing is drawn for it, or the job is parked */
 	struct bound_pin *pins; /* hash by position */
 	TAILQ_HEAD(, bound_pin) pin_order;
 };
@@ -118,14 +123,43 @@ struct drawn {
 	bool pinned;
 };
 
-/* The running epoch as the sampler sees it; gone while the job is parked. */
+/*
+ * An epoch that is not over as the sampler sees it; gone while the job is parked. Where
+ * the position decides about the sample (job_is_fixed) there is no sampler, only need.
+ */
 struct stream {
 	TAILQ_ENTRY(stream) link;
 	struct sched_job *job;
+	struct epoch *epoch;
 	struct sampler *sampler;
 	stream_id id;
+	job_id joined_as;    /* the job's, or the stand-in's */
 	struct drawn *queue; /* ring of job->config.lookahead */
 	uint32_t head, length;
+};
+
+/* What a reader of current/ opened last. */
+struct reader {
+	uint64_t id;
+	uint32_t unit; /* of positions, see current.c */
+	uint32_t epoch;
+	uint32_t opens;	   /* of that unit, one after the other */
+	uint64_t consumed; /* by the job until then */
+};
+
+/* Who reads current/, and what was consumed lately; current.c. */
+#define CURRENT_READERS 128
+
+struct current {
+	uint32_t unit;	       /* positions that a reader opens as one */
+	uint32_t window;       /* a few dozen, at most a quarter of the epoch */
+	struct binding_place { /* ring of `window`: the last that were consumed */
+		uint32_t epoch, position;
+	} * recent;
+	uint64_t consumed; /* since the job was added */
+	uint32_t habit;	   /* most opens of a unit by a reader, one after the other */
+	struct reader readers[CURRENT_READERS]; /* the latest first */
+	uint32_t n_readers;
 };
 
 #define RATE_SECONDS 8
@@ -139,13 +173,17 @@ struct sched_job {
 	struct job_config config;
 	struct source *source;
 	struct space *space;
+	struct sampler *sampler;     /* joined; NULL: samples are not drawn */
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j| */
 	uint64_t selection_hash;
 	uint64_t largest_bytes; /* of a tensor */
+	uint32_t *label_begin;	/* classes: first position of each label, and the end */
+	sample_id *by_label;	/* classes in dataset order: sample by position */
 	struct epoch **epochs;	/* config.epochs pointers, NULL where not begun */
 	struct epoch *running;
-	struct stream *stream; /* of the running epoch; NULL: parked or none */
+	struct epoch *draining; /* the one before, which current/ may still give */
+	struct current current;
 	bool idle;
 	uint64_t last_read_ns;
 	struct handle_queue parked;
@@ -190,11 +228,13 @@ struct aftermath {
 };
 
 void aftermath_init(struct aftermath *aftermath);
+/* Labels of a source's samples and what exchanges within them; -ENOMEM. No lock held. */
+must_check int source_label(struct source *source);
 void sched_unlock(struct sched *sched, struct aftermath *aftermath);
 
 /* --- use.c: what is to be prepared and what is open --- */
 
-struct use *use_find_locked(struct space *space, sample_id sample);
+struct use *use_find_locked(const struct space *space, sample_id sample);
 /* Finds or makes; NULL: no memory. */
 struct use *use_get_locked(struct space *space, sample_id sample);
 /* Queues it for preparation unless that is under way; urgent: a reader waits. */
@@ -219,19 +259,39 @@ void sched_load_done(void *context, struct load_task *task);
 struct space *space_get_locked(
 	struct source *source, const struct preparation *preparation);
 void space_put_locked(struct space *space);
+/* Whether a sample is in the cache or on its way there. */
+bool space_has_locked(const struct space *space, sample_id sample);
+/*
+ * A draw of the sampler brings it there: the others hear of it as far as that is without
+ * regard to the sample itself. The labels that a script asks for, the order of a
+ * sequential job and the names read in a mirror are not, and exchanging for what they
+ * have brought would make some samples come early.
+ */
+void space_drawn_locked(
+	struct space *space, sample_id sample, const struct sampler *sampler);
+/* It is there no longer: all samplers hear of it. */
+void space_gone_locked(struct space *space, sample_id sample);
+cache_gone sched_cache_gone;
 
 /* --- stream.c: drawing ahead --- */
 
-/* The running epoch joins the sampler; remaining is taken over. 0, -ENOMEM. */
+/* An epoch joins the sampler; remaining is taken over. 0, -ENOMEM. */
 must_check int stream_begin_locked(
-	struct sched_job *job, roaring_bitmap_t *remaining, struct aftermath *aftermath);
+	struct epoch *epoch, roaring_bitmap_t *remaining, struct aftermath *aftermath);
 /* It leaves: pins and need of what is not bound are given back. */
-void stream_end_locked(struct sched_job *job, struct aftermath *aftermath);
-/* Takes the head of the queue, drawing when it is empty. false: nothing remains. */
-bool stream_take_locked(
-	struct stream *stream, struct drawn *ret, struct aftermath *aftermath);
+void stream_end_locked(struct epoch *epoch, struct aftermath *aftermath);
+/*
+ * What the position is to be bound to: the head of the queue, which is filled when it is
+ * empty; or drawn now, where the position has a label or is fixed.
+ */
+struct drawn stream_take_locked(
+	struct stream *stream, uint32_t position, struct aftermath *aftermath);
 /* Draws rounds for all streams with room if this one is below its low-water mark. */
 void stream_refill_locked(struct stream *stream, struct aftermath *aftermath);
+uint32_t stream_remaining(const struct stream *stream);
+bool stream_contains(const struct stream *stream, sample_id sample);
+enum served how_served_locked(struct space *space, sample_id sample);
+void count_served_locked(struct sched_job *job, enum served served);
 
 /* --- epoch.c: order, binding, consuming --- */
 
@@ -239,11 +299,14 @@ void stream_refill_locked(struct stream *stream, struct aftermath *aftermath);
 must_check int epoch_new(
 	struct sched_job *job, uint32_t number, bool create, struct epoch **ret);
 void epoch_free(struct epoch **epoch);
-/* Whether another epoch may begin now. */
-bool epoch_may_begin_locked(const struct sched_job *job);
-/* Becomes the running one; the one that ran is over. */
-void epoch_run_locked(struct epoch *epoch, struct aftermath *aftermath);
-/* Binds an unbound position of the running epoch. -ENOMEM, -ESTALE. */
+/* Whether another epoch may begin now; rolls: by current/. */
+bool epoch_may_begin_locked(const struct sched_job *job, bool rolls);
+/* Becomes the running one; the one that ran is over. If current/ rolls, it goes on for
+ * slower readers until a few dozen positions of this one are bound. */
+void epoch_run_locked(struct epoch *epoch, bool rolls, struct aftermath *aftermath);
+bool epoch_has_bound(const struct epoch *epoch, uint32_t position);
+bool epoch_has_consumed(const struct epoch *epoch, uint32_t position);
+/* Binds an unbound position of an epoch that is not over. -ENOMEM, -ESTALE. */
 must_check int epoch_bind_locked(
 	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
 void epoch_consume_locked(
@@ -256,12 +319,48 @@ void epoch_closed_locked(
 /* NULL: consumed, or given back. */
 struct bound_pin *epoch_pin_locked(struct epoch *epoch, uint32_t position);
 
+/* --- current.c: which epoch current/ means --- */
+
+must_check int current_init(struct sched_job *job); /* -ENOMEM */
+void current_destroy(struct sched_job *job);
+/* The number of the epoch that the position belongs to; it may have to be begun. */
+uint32_t current_epoch_locked(
+	const struct sched_job *job, uint32_t position, uint64_t reader);
+void current_note_opened_locked(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t reader);
+void current_note_consumed_locked(const struct epoch *epoch, uint32_t position);
+
+/* --- selection.c: the samples of a job, and those that positions stand for --- */
+
+void sched_report(config_report *report, void *context, const char *format, ...)
+	printf_like(3, 4);
+/* -EINVAL (reported), -ENOMEM. */
+must_check int job_select(struct sched_job *job, config_report *report, void *context);
+/* Nothing is sampled: a position is the sample of that rank in the selection. */
+bool job_mirrors(const struct sched_job *job);
+/* The sample of a position is settled by the selection: mirror, classes in order. */
+bool job_is_fixed(const struct sched_job *job);
+sample_id job_fixed_sample(const struct sched_job *job, uint32_t position);
+uint32_t job_label_of(const struct sched_job *job, uint32_t position);
+
 /* --- job.c --- */
 
 /* No longer among the jobs: parked opens, pins and need are given back. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_park_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
+
+/* --- admit.c: what else has to be right for a job to be added --- */
+
+/* The job whose place below data/ would collide with the path of this one, or NULL. */
+const struct sched_job *admit_conflict_locked(
+	const struct sched *sched, const struct job_config *config);
+/* -EEXIST for such a collision, reported. */
+must_check int admit_path(struct sched *sched, const struct job_config *config,
+	config_report *report, void *context);
+/* What its layout will ask the dataset for is made now: it takes a while, and may fail.
+ */
+must_check int admit_view(const struct sched_job *job);
 
 /* --- state.c: what is kept in <state>/jobs/<name> --- */
 

@@ -3,6 +3,24 @@
 
 #include "sched/sched_internal.h"
 
+static bool number_is_taken(const struct source *source, uint32_t number)
+{
+	const struct space *space;
+	LIST_FOREACH (space, &source->spaces, link) {
+		if (space->number == number)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t lowest_number(const struct source *source)
+{
+	uint32_t number = 0;
+	while (number_is_taken(source, number))
+		number++;
+	return number;
+}
+
 struct space *space_get_locked(
 	struct source *source, const struct preparation *preparation)
 {
@@ -16,8 +34,10 @@ struct space *space_get_locked(
 	space = calloc(1, sizeof(*space));
 	if (!space)
 		return NULL;
-	*space = (struct space){
-		.source = source, .preparation = *preparation, .references = 1};
+	*space = (struct space){.source = source,
+		.preparation = *preparation,
+		.number = lowest_number(source),
+		.references = 1};
 	if (cache_space_new(source->sched->cache, dataset_ids(source->dataset),
 		    &space->cache) != 0) {
 		free(space);
@@ -31,7 +51,46 @@ void space_put_locked(struct space *space)
 {
 	if (--space->references > 0)
 		return;
+	cache_space_free(&space->cache); /* which tells what is gone with it */
 	LIST_REMOVE(space, link);
-	cache_space_free(&space->cache);
 	free(space);
+}
+
+/* --- residency: what samplers that exchange want to know ---------------------------- */
+
+bool space_has_locked(const struct space *space, sample_id sample)
+{
+	const struct use *use;
+	if (cache_state(space->cache, sample) != CACHE_ABSENT)
+		return true;
+	use = use_find_locked(space, sample);
+	return use && (use->state == USE_QUEUED || use->state == USE_URGENT);
+}
+
+void space_drawn_locked(
+	struct space *space, sample_id sample, const struct sampler *sampler)
+{
+	const struct source *source = space->source;
+	if (sampler == source->shuffled && source->labelled)
+		sampler_resident(source->labelled, space->number, sample);
+}
+
+void space_gone_locked(struct space *space, sample_id sample)
+{
+	const struct source *source = space->source;
+	sampler_evicted(source->shuffled, space->number, sample);
+	if (source->labelled)
+		sampler_evicted(source->labelled, space->number, sample);
+}
+
+void sched_cache_gone(void *context, struct cache_space *cache, sample_id sample)
+{
+	struct sched *sched = context;
+	for (size_t i = 0; i < sched->n_sources; i++) {
+		struct space *space;
+		LIST_FOREACH (space, &sched->sources[i].spaces, link) {
+			if (space->cache == cache)
+				space_gone_locked(space, sample);
+		}
+	}
 }

@@ -7,18 +7,6 @@
 
 #include <errno.h>
 
-static bool add_one_need(uint32_t id, void *space)
-{
-	cache_need_add(((struct space *)space)->cache, id);
-	return true;
-}
-
-static bool drop_one_need(uint32_t id, void *space)
-{
-	cache_need_drop(((struct space *)space)->cache, id);
-	return true;
-}
-
 /* Room for every stream's part in a round. */
 static int grow_scratch(struct sched *sched, uint32_t n)
 {
@@ -37,8 +25,9 @@ static int grow_scratch(struct sched *sched, uint32_t n)
 	return 0;
 }
 
-static struct stream *stream_new(struct sched_job *job)
+static struct stream *stream_new(struct epoch *epoch)
 {
+	struct sched_job *job = epoch->job;
 	struct stream *stream = calloc(1, sizeof(*stream));
 	struct drawn *queue = calloc(job->config.lookahead, sizeof(*queue));
 	if (!stream || !queue) {
@@ -46,9 +35,10 @@ static struct stream *stream_new(struct sched_job *job)
 		free(queue);
 		return NULL;
 	}
-	bool shuffled = job->config.order == ORDER_SHUFFLED;
 	*stream = (struct stream){.job = job,
-		.sampler = shuffled ? job->source->shuffled : job->source->sequential,
+		.epoch = epoch,
+		.sampler = job->sampler,
+		.joined_as = job->id,
 		.id = job->sched->next_stream++,
 		.queue = queue};
 	return stream;
@@ -61,33 +51,93 @@ static void stream_free(struct stream *stream)
 	free(stream);
 }
 
-int stream_begin_locked(
-	struct sched_job *job, roaring_bitmap_t *remaining, struct aftermath *aftermath)
+/*
+ * A job has one stream in a sampler. The epoch that drains beside the running one joins
+ * as a job of its own, with the same selection.
+ */
+#define STAND_IN (UINT32_C(1) << 31)
+
+static int join_stand_in(struct stream *stream)
 {
-	struct sched *sched = job->sched;
+	const struct sched_job *job = stream->job;
+	if (stream->epoch != job->draining)
+		return 0;
+	int err = sampler_join(
+		stream->sampler, job->id | STAND_IN, job->space->number, job->selection);
+	if (!err)
+		stream->joined_as = job->id | STAND_IN;
+	return err;
+}
+
+static void leave_stand_in(const struct stream *stream)
+{
+	if (stream->joined_as & STAND_IN)
+		sampler_leave(stream->sampler, stream->joined_as);
+}
+
+static int insert(struct stream *stream, const roaring_bitmap_t *remaining)
+{
+	if (!stream->sampler)
+		return 0;
 	roaring_bitmap_t *copy = roaring_bitmap_copy(remaining);
-	struct stream *stream = stream_new(job);
-	int err = -ENOMEM;
-	if (!copy || !stream || grow_scratch(sched, sched->n_streams + 1) != 0)
-		goto fail;
-	err = sampler_insert(stream->sampler, stream->id, job->id, copy);
-	copy = NULL;
+	if (!copy)
+		return -ENOMEM;
+	int err = join_stand_in(stream);
+	if (err) {
+		roaring_bitmap_free(copy);
+		return err;
+	}
+	err = sampler_insert(stream->sampler, stream->id, stream->joined_as, copy);
 	if (err)
-		goto fail;
-	roaring_iterate(remaining, add_one_need, job->space);
+		leave_stand_in(stream);
+	return err;
+}
+
+int stream_begin_locked(
+	struct epoch *epoch, roaring_bitmap_t *remaining, struct aftermath *aftermath)
+{
+	struct sched *sched = epoch->job->sched;
+	struct stream *stream = stream_new(epoch);
+	int err = stream ? grow_scratch(sched, sched->n_streams + 1) : -ENOMEM;
+	if (!err)
+		err = insert(stream, remaining);
+	if (err) {
+		roaring_bitmap_free(remaining);
+		stream_free(stream);
+		return err;
+	}
+	cache_need_add_all(epoch->job->space->cache, remaining);
 	roaring_bitmap_free(remaining);
-	job->stream = stream;
-	job->idle = false;
+	epoch->stream = stream;
+	epoch->job->idle = false;
 	TAILQ_INSERT_TAIL(&sched->streams, stream, link);
 	sched->n_streams++;
 	stream_refill_locked(stream, aftermath);
 	return 0;
-fail:
-	if (copy)
-		roaring_bitmap_free(copy);
-	roaring_bitmap_free(remaining);
-	stream_free(stream);
-	return err;
+}
+
+uint32_t stream_remaining(const struct stream *stream)
+{
+	const struct order *order = &stream->epoch->order;
+	return stream->sampler ? sampler_remaining(stream->sampler, stream->id)
+			       : order->samples - order->bound;
+}
+
+static bool is_unbound(const struct stream *stream, sample_id sample)
+{
+	const struct sched_job *job = stream->job;
+	uint32_t label = dataset_label(job->source->dataset, sample);
+	uint32_t end = job->label_begin[label + 1];
+	for (uint32_t position = job->label_begin[label]; position < end; position++)
+		if (job_fixed_sample(job, position) == sample)
+			return !epoch_has_bound(stream->epoch, position);
+	return false;
+}
+
+bool stream_contains(const struct stream *stream, sample_id sample)
+{
+	return stream->sampler ? sampler_contains(stream->sampler, stream->id, sample)
+			       : is_unbound(stream, sample);
 }
 
 static bool drop_need_if_remaining(uint32_t id, void *context)
@@ -98,21 +148,34 @@ static bool drop_need_if_remaining(uint32_t id, void *context)
 	return true;
 }
 
+static void drop_unbound_need(struct stream *stream)
+{
+	for (uint32_t i = 0; i < stream->job->samples; i++)
+		if (!epoch_has_bound(stream->epoch, i))
+			cache_need_drop(stream->job->space->cache,
+				job_fixed_sample(stream->job, i));
+}
+
 static void drop_remaining_need(struct stream *stream)
 {
+	if (!stream->sampler) {
+		drop_unbound_need(stream);
+		return;
+	}
 	roaring_bitmap_t *remaining = sampler_copy_remaining(stream->sampler, stream->id);
 	if (!remaining) { /* no memory: slower, but it must be given back */
 		roaring_iterate(stream->job->selection, drop_need_if_remaining, stream);
 		return;
 	}
-	roaring_iterate(remaining, drop_one_need, stream->job->space);
+	cache_need_drop_all(stream->job->space->cache, remaining);
 	roaring_bitmap_free(remaining);
 }
 
-void stream_end_locked(struct sched_job *job, struct aftermath *aftermath)
+void stream_end_locked(struct epoch *epoch, struct aftermath *aftermath)
 {
+	struct sched_job *job = epoch->job;
 	struct sched *sched = job->sched;
-	struct stream *stream = job->stream;
+	struct stream *stream = epoch->stream;
 	if (!stream)
 		return;
 	for (uint32_t i = 0; i < stream->length; i++) {
@@ -124,13 +187,22 @@ void stream_end_locked(struct sched_job *job, struct aftermath *aftermath)
 		use_settle_sample_locked(job->space, drawn->sample);
 	}
 	drop_remaining_need(stream);
-	sampler_remove(stream->sampler, stream->id);
+	if (stream->sampler) {
+		sampler_remove(stream->sampler, stream->id);
+		leave_stand_in(stream);
+	}
 	TAILQ_REMOVE(&sched->streams, stream, link);
 	sched->n_streams--;
 	stream_free(stream);
-	job->stream = NULL;
+	epoch->stream = NULL;
 	cache_trim(sched->cache);
 	aftermath->kick = true;
+}
+
+/* Which class a reader will ask for is not known before it does. */
+static bool draws_at_open(const struct sched_job *job)
+{
+	return job->config.layout == LAYOUT_CLASSES;
 }
 
 /* Look-ahead shrinks so that what all streams have drawn fits in half of the cache. */
@@ -150,7 +222,7 @@ static bool has_room(const struct stream *stream)
 	       sampler_remaining(stream->sampler, stream->id) > 0;
 }
 
-static enum served how_served(struct space *space, sample_id sample)
+enum served how_served_locked(struct space *space, sample_id sample)
 {
 	switch (cache_state(space->cache, sample)) {
 	case CACHE_READY:
@@ -174,12 +246,14 @@ static void count_draw(enum served served)
 		1);
 }
 
-/* Without memory for the pin or the request it is prepared when it is opened. */
-static void push(struct stream *stream, sample_id sample, struct aftermath *aftermath)
+/* Without memory for the pin or the request it is prepared when it is opened; a sampler
+ * that has given it takes it for resident, though. */
+static struct drawn hold(
+	struct stream *stream, sample_id sample, struct aftermath *aftermath)
 {
-	struct sched_job *job = stream->job;
-	struct space *space = job->space;
-	struct drawn drawn = {.sample = sample, .served = how_served(space, sample)};
+	struct space *space = stream->job->space;
+	struct drawn drawn = {
+		.sample = sample, .served = how_served_locked(space, sample)};
 	cache_need_drop(space->cache, sample);
 	drawn.pinned = cache_pin(space->cache, sample) == 0;
 	if (drawn.pinned && cache_state(space->cache, sample) == CACHE_ABSENT) {
@@ -187,8 +261,19 @@ static void push(struct stream *stream, sample_id sample, struct aftermath *afte
 		if (use)
 			use_request_locked(use, false, aftermath);
 	}
-	stream->queue[(stream->head + stream->length++) % job->config.lookahead] = drawn;
+	if (space_has_locked(space, sample))
+		space_drawn_locked(space, sample, stream->sampler);
+	else
+		space_gone_locked(space, sample);
 	count_draw(drawn.served);
+	return drawn;
+}
+
+static void push(struct stream *stream, sample_id sample, struct aftermath *aftermath)
+{
+	uint32_t size = stream->job->config.lookahead;
+	stream->queue[(stream->head + stream->length++) % size] =
+		hold(stream, sample, aftermath);
 }
 
 /* One round for all streams of the sampler that have room. false: none has. */
@@ -218,21 +303,36 @@ static bool draw_round(
 void stream_refill_locked(struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = stream->job->sched;
+	if (draws_at_open(stream->job))
+		return;
 	if (stream->length * 2 > room_limit(stream))
 		return;
 	while (has_room(stream) && draw_round(sched, stream->sampler, aftermath))
 		;
 }
 
-bool stream_take_locked(
-	struct stream *stream, struct drawn *ret, struct aftermath *aftermath)
+/* An unbound position means that a sample remains, in its label too. */
+static sample_id draw_at_open(const struct stream *stream, uint32_t position)
 {
+	const struct sched_job *job = stream->job;
+	if (!stream->sampler)
+		return job_fixed_sample(job, position);
+	sample_id sample = sampler_draw_within(
+		stream->sampler, stream->id, job_label_of(job, position));
+	ensure(sample != SAMPLE_NONE);
+	return sample;
+}
+
+struct drawn stream_take_locked(
+	struct stream *stream, uint32_t position, struct aftermath *aftermath)
+{
+	if (draws_at_open(stream->job))
+		return hold(stream, draw_at_open(stream, position), aftermath);
 	if (stream->length == 0)
 		stream_refill_locked(stream, aftermath);
-	if (stream->length == 0)
-		return false;
-	*ret = stream->queue[stream->head];
+	ensure(stream->length > 0);
+	struct drawn drawn = stream->queue[stream->head];
 	stream->head = (stream->head + 1) % stream->job->config.lookahead;
 	stream->length--;
-	return true;
+	return drawn;
 }

@@ -14,9 +14,12 @@
  */
 #define MAX_PIXELS UINT64_C(178956970)
 
-struct use *use_find_locked(struct space *space, sample_id sample)
+struct use *use_find_locked(const struct space *space, sample_id sample)
 {
-	struct use_key key = {.space = space, .sample = sample};
+	struct {
+		const struct space *space;
+		uint64_t sample;
+	} key = {space, sample};
 	struct use *use;
 	HASH_FIND(hash, space->source->sched->uses, &key, sizeof(key), use);
 	return use;
@@ -66,6 +69,15 @@ static void unqueue(struct sched *sched, struct use *use)
 	use->state = USE_OPEN_ONLY;
 }
 
+/* It will not be prepared, so it does not get into the cache. */
+static void drop_request(struct sched *sched, struct use *use)
+{
+	if (use->state == USE_OPEN_ONLY)
+		return;
+	unqueue(sched, use);
+	space_gone_locked(use->key.space, (sample_id)use->key.sample);
+}
+
 static bool queued_for_somebody(const struct use *use)
 {
 	return (use->state == USE_QUEUED || use->state == USE_URGENT) &&
@@ -79,7 +91,7 @@ void use_settle_locked(struct use *use)
 	if (use->opens > 0 || use->state == USE_LOADING || queued_for_somebody(use))
 		return;
 	ensure(TAILQ_EMPTY(&use->waiters));
-	unqueue(sched, use);
+	drop_request(sched, use);
 	HASH_DELETE(hash, sched->uses, use);
 	free(use);
 	space_put_locked(space);
@@ -125,7 +137,8 @@ void handle_detach_locked(struct sched_handle *handle, struct aftermath *afterma
 	make_less_urgent(sched, use);
 	keep_capacity_locked(sched, use);
 	use_settle_locked(use);
-	epoch_closed_locked(handle->epoch, handle->position, aftermath);
+	if (handle->epoch)
+		epoch_closed_locked(handle->epoch, handle->position, aftermath);
 	aftermath->kick = true;
 }
 
@@ -143,14 +156,24 @@ static void unpark(struct sched_handle *handle)
 	stats_add(STAT_WAIT_NS, waited);
 }
 
+/* For the first time; of a mirror each time counts. */
+static bool is_first_read(const struct sched_handle *handle)
+{
+	if (!handle->epoch)
+		return true;
+	struct bound_pin *pin = epoch_pin_locked(handle->epoch, handle->position);
+	if (!pin || pin->served)
+		return false;
+	pin->served = true;
+	return true;
+}
+
 static void give_tensor(struct sched_handle *handle)
 {
-	struct bound_pin *pin = epoch_pin_locked(handle->epoch, handle->position);
 	handle->tensor = cache_get(handle->use->key.space->cache, handle->sample);
 	ensure(handle->tensor);
-	if (!pin || pin->served)
+	if (!is_first_read(handle))
 		return;
-	pin->served = true;
 	handle->job->totals.served++;
 	stats_add(STAT_SERVED, 1);
 }
@@ -209,7 +232,7 @@ static void answer_waiters_locked(
 		handle_finish_locked(handle, status, aftermath);
 		if (status != 0)
 			handle->job->totals.errors++;
-		if (status == -EIO) /* the job has had it; there is nothing to release */
+		if (status == -EIO && handle->epoch) /* had; nothing to release */
 			epoch_consume_locked(handle->epoch, handle->position, aftermath);
 	}
 	use->opens--;
@@ -220,7 +243,7 @@ static struct use *first_wanted(struct sched *sched, struct use_queue *queue)
 {
 	struct use *use;
 	while ((use = TAILQ_FIRST(queue)) && !queued_for_somebody(use)) {
-		unqueue(sched, use);
+		drop_request(sched, use);
 		use_settle_locked(use);
 	}
 	return use;
@@ -275,7 +298,7 @@ static struct use *reserve_next_locked(struct sched *sched, struct aftermath *af
 		return use;
 	}
 	if (force) { /* no memory: no reader waits for that */
-		unqueue(sched, use);
+		drop_request(sched, use);
 		answer_waiters_locked(use, err, aftermath);
 		use_settle_locked(use);
 	}

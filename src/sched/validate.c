@@ -12,7 +12,7 @@ static uint32_t count_need(const struct space *space, sample_id id)
 	uint32_t n = 0;
 	TAILQ_FOREACH (stream, &space->source->sched->streams, link) {
 		if (stream->job->space == space)
-			n += sampler_contains(stream->sampler, stream->id, id);
+			n += stream_contains(stream, id);
 	}
 	return n;
 }
@@ -69,21 +69,48 @@ static void validate_source(struct source *source)
 	struct space *space;
 	sampler_validate(source->shuffled);
 	sampler_validate(source->sequential);
+	if (source->labelled)
+		sampler_validate(source->labelled);
 	LIST_FOREACH (space, &source->spaces, link) {
 		for (sample_id id = 0; id < dataset_ids(source->dataset); id++)
 			validate_sample(space, id);
 	}
 }
 
+static void validate_epoch(const struct epoch *epoch)
+{
+	ensure(epoch->consumed <= epoch->order.samples);
+	if (!epoch->stream)
+		return;
+	ensure(!epoch->over && epoch->stream->epoch == epoch);
+	ensure(epoch->order.bound + epoch->stream->length +
+			stream_remaining(epoch->stream) ==
+		epoch->order.samples);
+}
+
+static void validate_labels(const struct epoch *epoch)
+{
+	const struct sched_job *job = epoch->job;
+	for (uint32_t k = 0; job->label_begin && k < epoch->order.bound; k++) {
+		struct sched_binding binding;
+		order_binding(&epoch->order, k, &binding);
+		ensure(dataset_label(job->source->dataset, binding.sample) ==
+			job_label_of(job, binding.position));
+	}
+}
+
+/* Only the running epoch and the one that drains have streams. */
 static void validate_job(const struct sched_job *job)
 {
-	const struct epoch *epoch = job->running;
-	if (!epoch || !job->stream)
-		return;
-	uint32_t given = epoch->order.bound + job->stream->length;
-	ensure(given + sampler_remaining(job->stream->sampler, job->stream->id) ==
-		job->samples);
-	ensure(epoch->consumed <= job->samples);
+	for (uint32_t i = 0; i < job->config.epochs; i++) {
+		const struct epoch *epoch = job->epochs[i];
+		if (!epoch)
+			continue;
+		ensure(!epoch->stream || epoch == job->running || epoch == job->draining);
+		validate_epoch(epoch);
+		validate_labels(epoch);
+	}
+	ensure(!job_mirrors(job) || !job->running);
 }
 
 void sched_validate(struct sched *sched)

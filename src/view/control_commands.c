@@ -106,10 +106,11 @@ static void collect_message(void *context, const char *message)
 	messages->n++;
 }
 
-static void jobs_changed(const struct request *request, const char *name)
+static void jobs_changed(
+	const struct request *request, const char *name, const char *path)
 {
 	if (request->view)
-		view_jobs_changed(request->view, name);
+		view_jobs_changed(request->view, name, path);
 }
 
 static bool run_add(const struct request *request)
@@ -124,7 +125,7 @@ static bool run_add(const struct request *request)
 			collect_message, &messages);
 		if (!err) {
 			fprintf(request->out, "added %s\n", config.name);
-			jobs_changed(request, config.name);
+			jobs_changed(request, config.name, config.path);
 		}
 		config_job_free(&config);
 	}
@@ -136,12 +137,15 @@ static bool run_add(const struct request *request)
 static bool run_rm(const struct request *request)
 {
 	const char *name = request->argument[1];
-	int err = sched_job_remove(request->context->sched, name);
-	if (err == -ENOENT)
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
 		return unknown_job(request, name);
+	int err = sched_job_remove(request->context->sched, name);
+	if (!err)
+		jobs_changed(request, name, sched_job_config(job)->path);
+	sched_job_put(job);
 	if (err)
 		return refuse(request, "%s: %s", name, strerror(-err));
-	jobs_changed(request, name);
 	fprintf(request->out, "removed %s\n", name);
 	return true;
 }

@@ -57,29 +57,47 @@ static size_t ppm_head(struct tensor_shape shape, uint8_t head[static 128])
 #define OUR_ORDER ">"
 #endif
 
+const char *format_npy_type(struct pixel_type type)
+{
+	static const char *const names[] = {[DTYPE_UINT8] = "|u1",
+		[DTYPE_FLOAT32] = OUR_ORDER "f4",
+		[DTYPE_FLOAT16] = OUR_ORDER "f2"};
+	return names[type.dtype];
+}
+
 /*
  * NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the dictionary,
  * blanks and a newline up to a multiple of 64 bytes: 128, however long the numbers are.
  */
+void format_npy_head(const char *type, const uint32_t *shape, size_t axes,
+	uint8_t head[static FORMAT_NPY_HEAD])
+{
+	const size_t start = 10;
+	char *text = (char *)head + start;
+	size_t room = FORMAT_NPY_HEAD - start;
+	memset(head, ' ', FORMAT_NPY_HEAD);
+	memcpy(head, "\x93NUMPY\x01\x00", 8);
+	put_le16(head + 8, (uint32_t)room);
+	int n = snprintf(
+		text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+	for (size_t i = 0; i < axes; i++)
+		n += snprintf(
+			text + n, room - (size_t)n, "%s%u", i ? ", " : "", shape[i]);
+	/* a tuple of one has a comma, too */
+	n += snprintf(text + n, room - (size_t)n, "%s), }", axes == 1 ? "," : "");
+	ensure(n > 0 && (size_t)n < room - 1);
+	text[n] = ' ';
+	head[FORMAT_NPY_HEAD - 1] = '\n';
+}
+
 static size_t npy_head(
 	struct pixel_type type, struct tensor_shape shape, uint8_t head[static 128])
 {
-	static const char *const descr[] = {[DTYPE_UINT8] = "|u1",
-		[DTYPE_FLOAT32] = OUR_ORDER "f4",
-		[DTYPE_FLOAT16] = OUR_ORDER "f2"};
-	const size_t start = 10;
 	bool planes = type.axes == AXES_CHW;
-	memset(head, ' ', 128);
-	memcpy(head, "\x93NUMPY\x01\x00", 8);
-	put_le16(head + 8, 128 - start);
-	int n = snprintf((char *)head + start, 128 - start,
-		"{'descr': '%s', 'fortran_order': False, 'shape': (%u, %u, %u), }",
-		descr[type.dtype], planes ? 3 : shape.height,
-		planes ? shape.height : shape.width, planes ? shape.width : 3);
-	ensure(n > 64 - (int)start && n < 127 - (int)start);
-	head[start + (size_t)n] = ' ';
-	head[127] = '\n';
-	return 128;
+	uint32_t sizes[] = {planes ? 3 : shape.height,
+		planes ? shape.height : shape.width, planes ? shape.width : 3};
+	format_npy_head(format_npy_type(type), sizes, 3, head);
+	return FORMAT_NPY_HEAD;
 }
 
 /* --- bmp: BGR, bottom row first, which is the order that every reader knows ------- */

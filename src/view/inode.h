@@ -34,14 +34,23 @@ enum inode_kind {
 	INODE_JOB_STATUS,
 	INODE_JOB_CLASSES,
 	INODE_EPOCH_ORDER,
-	INODE_EPOCH, /* directory */
+	INODE_EPOCH, /* directory; with epoch INODE_CURRENT: current/ */
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
+	INODE_SHARD, /* directory in an epoch's; position: shard, label, ... */
+	INODE_META,  /* .json */
+	INODE_TAR,   /* position: index of the file, also of the next two */
+	INODE_BATCH,
+	INODE_BATCH_LABELS,
+	INODE_DATA,	      /* directory data/ */
+	INODE_DATA_DIRECTORY, /* below it; job, epoch, position: hash of the path */
+	INODE_DATA_LINK,      /* symlink; epoch: how deep it lies below data/ */
 	INODE_KINDS
 };
 
 #define INODE_MAX_JOB ((1u << 14) - 1)
 #define INODE_MAX_EPOCH ((1u << 14) - 1)
+#define INODE_CURRENT INODE_MAX_EPOCH /* no epoch has this number */
 #define INODE_MAX_POSITION ((1u << 30) - 1)
 
 struct inode {

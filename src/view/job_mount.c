@@ -276,6 +276,7 @@ static void forget_names(const struct job_mount *mount)
 	for (size_t i = 0; i < tree_n_entries; i++)
 		if (tree_entries[i].parent == INODE_JOB)
 			forget_name(mount->view, tree_entries[i].name);
+	forget_name(mount->view, TREE_CURRENT);
 	for (uint32_t epoch = 0; epoch < mount->epochs; epoch++) {
 		snprintf(name, sizeof(name), "epoch-%04u", epoch);
 		forget_name(mount->view, name);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/sample.h"
 #include "stats/stats.h"
+#include "view/reader.h"
+#include "view/sample.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <signal.h>
-#include <string.h>
 
 /*
  * An open on its way to its answer. Three threads may meet at one that is parked: the one
@@ -41,34 +39,6 @@ static void opening_free(struct opening *opening)
 	free(opening);
 }
 
-static bool has_pending(const char *line, const char *key, int signal_number)
-{
-	size_t n = strlen(key);
-	if (strncmp(line, key, n) != 0)
-		return false;
-	return strtoull(line + n, NULL, 16) >> (signal_number - 1) & 1;
-}
-
-/*
- * The kernel interrupts a request for any signal, and an open that fails with EINTR
- * because a child exited or the window changed is more than many readers can take. A
- * signal that ends the process has become SIGKILL by then. When nothing can be found out
- * the reader is let go.
- */
-static bool reader_dies(const struct fuse_ctx *reader)
-{
-	char path[64], line[256];
-	bool dies = false;
-	snprintf(path, sizeof(path), "/proc/%ld/status", (long)reader->pid);
-	auto_fclose FILE *file = fopen(path, "re");
-	if (!file)
-		return true;
-	while (!dies && fgets(line, sizeof(line), file))
-		dies = has_pending(line, "SigPnd:", SIGKILL) ||
-		       has_pending(line, "ShdPnd:", SIGKILL);
-	return dies;
-}
-
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct opening *opening = context;
@@ -98,7 +68,7 @@ static void answer(struct opening *opening, struct sched_handle *handle)
 		return;
 	}
 	opening->fi.fh = (uintptr_t)file;
-	opening->fi.direct_io = 1;
+	view_set_io(opening->job, opening->inode, &opening->fi);
 	/* After a success the file may be released before the call has returned. */
 	if (fuse_reply_open(opening->req, &opening->fi) == 0)
 		stats_add(STAT_OPENS, 1);
@@ -145,9 +115,12 @@ void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 		view_reply_error(req, err);
 		return;
 	}
-	struct sched_open_callbacks callbacks = {
-		.opened = opened, .parking = parking, .context = opening};
-	err = sched_open(opening->job, inode.epoch, inode.position, &callbacks);
+	struct sched_open_callbacks callbacks = {.opened = opened,
+		.parking = parking,
+		.context = opening,
+		.reader = reader_of(req)};
+	uint32_t epoch = sample_epoch(view, opening->job, inode);
+	err = sched_open(opening->job, epoch, inode.position, &callbacks);
 	if (err) {
 		opening_free(opening);
 		view_reply_error(req, err);

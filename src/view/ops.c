@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "view/composite_file.h"
+#include "view/data.h"
 #include "view/sample.h"
 #include "view/slice.h"
 
@@ -52,6 +54,24 @@ static int find(fuse_req_t req, fuse_ino_t ino, struct inode *ret)
 	return atomic_load(&view->gone) ? -ENODEV : view_inode(view, ino, ret);
 }
 
+bool view_is_cached(const struct sched_job *job)
+{
+	const struct job_config *config = sched_job_config(job);
+	return config->io == IO_CACHED ||
+	       (config->io == IO_AUTO && config->layout == LAYOUT_BATCH);
+}
+
+/*
+ * What is cached stays valid for an explicit epoch, whose content never changes. A file
+ * of current/ may hold other samples when it is opened again.
+ */
+void view_set_io(
+	const struct sched_job *job, struct inode inode, struct fuse_file_info *fi)
+{
+	fi->direct_io = !view_is_cached(job);
+	fi->keep_cache = view_is_cached(job) && inode.epoch != INODE_CURRENT;
+}
+
 /* --- the session -------------------------------------------------------------------- */
 
 static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
@@ -75,6 +95,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	view->omits_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
 	want(conn, FUSE_CAP_READDIRPLUS, true);
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
+	want(conn, FUSE_CAP_CACHE_SYMLINKS, true);
 	want(conn, FUSE_CAP_SPLICE_READ, false);
 	want(conn, FUSE_CAP_SPLICE_WRITE, false);
 	want(conn, FUSE_CAP_SPLICE_MOVE, false);
@@ -162,6 +183,19 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 		fuse_reply_statfs(req, &st);
 }
 
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	char target[DATA_TARGET];
+	struct inode inode;
+	int err = find(req, ino, &inode);
+	if (!err)
+		err = data_target(view_of(req), inode, target);
+	if (err)
+		view_reply_error(req, err);
+	else
+		fuse_reply_readlink(req, target);
+}
+
 /* --- directories -------------------------------------------------------------------- */
 
 /* The kernel does not ask again, and keeps the listings (see job_changed in tree.c). */
@@ -224,6 +258,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		opening_start(req, view_of(req), inode, fi);
 	else if (inode.kind == INODE_LABEL)
 		label_open(req, view_of(req), inode, fi);
+	else if (composite_is(inode.kind))
+		composite_open(req, view_of(req), inode, fi);
 	else
 		text_file_open(req, view_of(req), inode, fi);
 }
@@ -244,6 +280,8 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 			req, view_of(req), sample_of(fi), size, (uint64_t)offset);
 	else if (inode.kind == INODE_LABEL)
 		label_read(req, size, (uint64_t)offset, fi);
+	else if (composite_is(inode.kind))
+		composite_read(req, size, (uint64_t)offset, fi);
 	else
 		text_file_read(req, view_of(req), inode, size, (uint64_t)offset, fi);
 }
@@ -254,6 +292,8 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	if (view_inode(view_of(req), ino, &inode) == 0) {
 		if (inode.kind == INODE_SAMPLE)
 			sample_file_release(view_of(req), sample_of(fi));
+		else if (composite_is(inode.kind))
+			composite_release(fi);
 		else if (inode.kind != INODE_LABEL)
 			text_file_release(view_of(req), fi);
 	}
@@ -268,6 +308,7 @@ const struct fuse_lowlevel_ops view_ops = {
 	.init = op_init,
 	.lookup = op_lookup,
 	.getattr = op_getattr,
+	.readlink = op_readlink,
 	.opendir = op_opendir,
 	.readdir = op_readdir,
 	.readdirplus = op_readdirplus,

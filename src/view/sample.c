@@ -2,15 +2,12 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "view/sample.h"
-#include "base/log.h"
 #include "stats/stats.h"
-#include "view/augment.h"
-#include "view/format.h"
-#include "view/layout_flat.h"
-#include "view/slice.h"
+#include "view/reader.h"
+#include "view/sample_bytes.h"
+#include "view/sample_content.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdatomic.h>
 
 struct sample_file {
@@ -19,9 +16,8 @@ struct sample_file {
 	 * the bytes of an answer, which is before the call that sends them returns. */
 	atomic_uint references;
 	struct sched_handle *handle;
-	struct tensor *augmented; /* NULL: the handle's tensor as it is */
-	struct format_file format;
-	uint64_t size; /* with the zeros at the end */
+	uint64_t inode;
+	struct sample_content content;
 };
 
 static atomic_uint_fast64_t n_open;
@@ -33,54 +29,35 @@ uint64_t sample_files_open(void)
 
 /* --- samples ------------------------------------------------------------------------ */
 
-/* A reader was told st_size: less is wrong data, more would be cut off. */
-static int check_size(const struct sample_file *file, struct sched_job *job, bool known)
+static int make_content(struct sample_file *file, struct view *view,
+	struct sched_job *job, struct inode inode)
 {
-	const struct job_config *config = sched_job_config(job);
-	uint64_t fixed;
-	bool may_be_shorter =
-		config->size == SIZE_PADDED && !flat_file_bytes_fixed(config, &fixed);
-	if (known && (file->format.bytes == file->size ||
-			     (may_be_shorter && file->format.bytes < file->size)))
-		return 0;
-	log_warn("job %s: sample %" PRIu32 ": %" PRIu64 " bytes, not %" PRIu64
-		 ": its file was changed after the dataset was scanned",
-		config->name, sched_handle_sample(file->handle), file->format.bytes,
-		file->size);
-	return -EIO;
+	struct sample_place place = {.epoch = sched_handle_epoch(file->handle),
+		.position = inode.position,
+		.format = sched_job_config(job)->format,
+		.size = sample_size_of(view, job, sched_handle_sample(file->handle))};
+	return sample_content_make(
+		&view->context, job, &place, file->handle, &file->content);
 }
 
-static const struct tensor *tensor_of(const struct sample_file *file)
+uint32_t sample_epoch(struct view *view, const struct sched_job *job, struct inode inode)
 {
-	return file->augmented ? file->augmented : sched_handle_tensor(file->handle);
-}
-
-/* The file's content. What it has allocated when it fails is the caller's to free. */
-static int fill(struct sample_file *file, struct view *view, struct sched_job *job,
-	struct inode inode)
-{
-	const struct job_config *config = sched_job_config(job);
-	int err = augment_sample(config, view->context.config->seed, inode.epoch,
-		inode.position, sched_handle_tensor(file->handle), &file->augmented);
-	if (!err)
-		err = format_file_make(
-			config->format, config->pixels, tensor_of(file), &file->format);
-	if (err)
-		return err;
-	if (file->format.encoded) {
-		free(file->augmented);
-		file->augmented = NULL;
-	}
-	bool known = sample_size(view, job, inode, &file->size);
-	return check_size(file, job, known);
+	const struct sample_file *file;
+	uint64_t number = inode_pack(inode);
+	if (inode.epoch != INODE_CURRENT || !view_is_cached(job))
+		return sched_epoch_of(inode);
+	LOCK_SCOPE(&view->lock);
+	LIST_FOREACH (file, &view->open_samples, link)
+		if (file->inode == number)
+			return sched_handle_epoch(file->handle);
+	return SCHED_CURRENT;
 }
 
 static void sample_file_free(struct sample_file *file)
 {
 	if (!file)
 		return;
-	format_file_free(&file->format);
-	free(file->augmented);
+	sample_content_free(&file->content);
 	free(file);
 }
 
@@ -92,8 +69,9 @@ int sample_file_new(struct view *view, struct sched_job *job, struct inode inode
 	if (!file)
 		goto fail;
 	file->handle = handle;
+	file->inode = inode_pack(inode);
 	atomic_init(&file->references, 1);
-	err = fill(file, view, job, inode);
+	err = make_content(file, view, job, inode);
 	if (err)
 		goto fail;
 	atomic_fetch_add(&n_open, 1);
@@ -147,24 +125,10 @@ void sample_files_undo_all(struct view *view)
 	}
 }
 
-static struct slice_source source_of(const struct sample_file *file)
-{
-	const struct format_file *format = &file->format;
-	if (format->encoded)
-		return (struct slice_source){.body = format->encoded,
-			.body_bytes = format->bytes,
-			.size = file->size};
-	return (struct slice_source){.head = format->head,
-		.head_bytes = format->head_bytes,
-		.body = tensor_of(file)->data,
-		.body_bytes = format->bytes - format->head_bytes,
-		.size = file->size};
-}
-
 void sample_file_read(fuse_req_t req, struct view *view, struct sample_file *file,
 	size_t size, uint64_t offset)
 {
-	struct slice_source source = source_of(file);
+	struct slice_source source = sample_content_source(&file->content);
 	struct iovec iov[SLICE_IOV];
 	size_t bytes;
 	int n = slice(&source, offset, size, iov, &bytes);
@@ -179,7 +143,7 @@ void sample_file_read(fuse_req_t req, struct view *view, struct sample_file *fil
 
 uint64_t label_size(const struct sched_job *job)
 {
-	return flat_label_bytes(dataset_classes(sched_job_dataset(job)));
+	return label_bytes(dataset_classes(sched_job_dataset(job)));
 }
 
 /* The open file needs no memory: fh is the file's size and the label. */
@@ -188,13 +152,17 @@ static uint64_t label_pack(uint32_t bytes, uint32_t label)
 	return (uint64_t)bytes << 32 | label;
 }
 
-static int label_bind(struct view *view, struct inode inode, uint64_t *ret_fh)
+static int label_bind(
+	struct view *view, struct inode inode, uint64_t reader, uint64_t *ret_fh)
 {
 	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
 	sample_id sample;
+	uint32_t epoch;
 	if (!job)
 		return -ENOENT;
-	int err = sched_bind(job, inode.epoch, inode.position, &sample);
+	inode.kind = INODE_SAMPLE;
+	int err = sched_bind_for(job, sample_epoch(view, job, inode), inode.position,
+		reader, &sample, &epoch);
 	if (!err)
 		*ret_fh = label_pack((uint32_t)label_size(job),
 			dataset_label(sched_job_dataset(job), sample));
@@ -206,7 +174,7 @@ void label_open(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi)
 {
 	struct fuse_file_info reply = *fi;
-	int err = label_bind(view, inode, &reply.fh);
+	int err = label_bind(view, inode, reader_of(req), &reply.fh);
 	if (err) {
 		view_reply_error(req, err);
 		return;
@@ -218,9 +186,9 @@ void label_open(fuse_req_t req, struct view *view, struct inode inode,
 void label_read(
 	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi)
 {
-	char text[FLAT_LABEL];
+	char text[LABEL_BYTES];
 	uint32_t bytes = (uint32_t)(fi->fh >> 32);
-	flat_label((uint32_t)fi->fh, bytes, text);
+	label_print((uint32_t)fi->fh, bytes, text);
 	if (offset >= bytes)
 		size = 0;
 	else if (size > bytes - offset)

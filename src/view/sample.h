@@ -25,6 +25,16 @@ struct sample_file; /* an open sample */
  */
 must_check bool sample_size(
 	struct view *view, struct sched_job *job, struct inode inode, uint64_t *ret);
+/* The same for a position that has this sample. */
+uint64_t sample_size_of(struct view *view, struct sched_job *job, sample_id sample);
+/* Once known it does not change: in current/ a position gets other samples. */
+bool sample_size_lasts(const struct job_config *config, struct inode inode);
+
+/*
+ * The epoch to open, for sched. In current/ it is that of an open file of the position,
+ * if both go through the page cache, which has one content for an inode.
+ */
+uint32_t sample_epoch(struct view *view, const struct sched_job *job, struct inode inode);
 
 /* Takes over the handle, also when it fails: -ENOMEM, -EIO (the file is not as long as
  * its size said: the source was changed). */

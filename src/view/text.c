@@ -3,6 +3,7 @@
 
 #include "view/text.h"
 #include "stats/stats.h"
+#include "view/composite_file.h"
 #include "view/sample.h"
 
 #include <inttypes.h>
@@ -27,6 +28,9 @@ void text_readme(FILE *out, const struct view_context *context)
 		"                              NNNNNNNN.cls holds the label of NNNNNNNN\n"
 		"  jobs/JOB/epoch-0000.order   position, sample, label, how served, "
 		"path\n"
+		"  jobs/JOB/current/           the running epoch, and then the next "
+		"one\n"
+		"  data/PATH                   links to them, as [view] path says\n"
 		"  jobs/JOB/status, job.ini    how far it is; how it is configured\n"
 		"  datasets/DATASET/           info, classes.txt (line i: name of label "
 		"i)\n"
@@ -39,7 +43,7 @@ void text_readme(FILE *out, const struct view_context *context)
 static void publish_gauges(const struct view_context *context)
 {
 	sched_stats(context->sched);
-	stats_set(STAT_OPEN_FILES, sample_files_open());
+	stats_set(STAT_OPEN_FILES, sample_files_open() + composite_files_open());
 }
 
 void text_stats(FILE *out, const struct view_context *context)

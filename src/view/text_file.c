@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "view/meta.h"
 #include "view/text.h"
 #include "view/view_internal.h"
 
@@ -78,6 +79,22 @@ static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
 	return 0;
 }
 
+/* As with labels: whoever opens it binds the position and consumes nothing. */
+static int print_of_position(FILE *out, struct sched *sched, struct inode inode)
+{
+	struct sched_job *job = sched_job_find_id(sched, inode.job);
+	sample_id sample;
+	if (!job)
+		return -ENOENT;
+	int err = -ENOENT;
+	if (tree_in_epoch(job, inode))
+		err = sched_bind(job, sched_epoch_of(inode), inode.position, &sample);
+	if (!err)
+		err = meta_print(out, job, sample);
+	sched_job_put(job);
+	return err;
+}
+
 static int print(FILE *out, struct view *view, struct inode inode)
 {
 	switch (inode.kind) {
@@ -88,6 +105,8 @@ static int print(FILE *out, struct view *view, struct inode inode)
 	case INODE_JOB_STATUS:
 	case INODE_JOB_CLASSES:
 		return print_of_job(out, view->context.sched, inode);
+	case INODE_META:
+		return print_of_position(out, view->context.sched, inode);
 	default:
 		print_of_daemon(out, &view->context, inode.kind);
 		return 0;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/layout_flat.h"
+#include "view/data.h"
+#include "view/layout.h"
 #include "view/sample.h"
+#include "view/view_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,6 +18,7 @@ const struct tree_entry tree_entries[] = {
 	{"metrics", INODE_METRICS, INODE_ROOT},
 	{"datasets", INODE_DATASETS, INODE_ROOT},
 	{"jobs", INODE_JOBS, INODE_ROOT},
+	{"data", INODE_DATA, INODE_ROOT},
 	{"info", INODE_DATASET_INFO, INODE_DATASET},
 	{"classes.txt", INODE_DATASET_CLASSES, INODE_DATASET},
 	{"job.ini", INODE_JOB_INI, INODE_JOB},
@@ -26,8 +29,32 @@ const size_t tree_n_entries = sizeof(tree_entries) / sizeof(tree_entries[0]);
 
 bool tree_is_directory(enum inode_kind kind)
 {
-	return kind == INODE_ROOT || kind == INODE_DATASETS || kind == INODE_DATASET ||
-	       kind == INODE_JOBS || kind == INODE_JOB || kind == INODE_EPOCH;
+	return tree_type(kind) == S_IFDIR;
+}
+
+mode_t tree_type(enum inode_kind kind)
+{
+	switch (kind) {
+	case INODE_ROOT:
+	case INODE_DATASETS:
+	case INODE_DATASET:
+	case INODE_JOBS:
+	case INODE_JOB:
+	case INODE_EPOCH:
+	case INODE_SHARD:
+	case INODE_DATA:
+	case INODE_DATA_DIRECTORY:
+		return S_IFDIR;
+	case INODE_DATA_LINK:
+		return S_IFLNK;
+	default:
+		return S_IFREG;
+	}
+}
+
+uint32_t sched_epoch_of(struct inode inode)
+{
+	return inode.epoch == INODE_CURRENT ? SCHED_CURRENT : inode.epoch;
 }
 
 struct inode tree_parent(struct inode inode)
@@ -39,6 +66,9 @@ struct inode tree_parent(struct inode inode)
 		return (struct inode){.kind = INODE_JOBS};
 	case INODE_EPOCH:
 		return (struct inode){.kind = INODE_JOB, .job = inode.job};
+	case INODE_SHARD:
+		return (struct inode){
+			.kind = INODE_EPOCH, .job = inode.job, .epoch = inode.epoch};
 	default:
 		return (struct inode){.kind = INODE_ROOT};
 	}
@@ -47,7 +77,7 @@ struct inode tree_parent(struct inode inode)
 uint32_t tree_epochs(struct sched_job *job)
 {
 	uint32_t epochs = sched_job_config(job)->epochs;
-	return epochs <= INODE_MAX_EPOCH ? epochs : INODE_MAX_EPOCH + 1;
+	return epochs < INODE_CURRENT ? epochs : INODE_CURRENT;
 }
 
 uint32_t tree_running_epoch(struct sched_job *job)
@@ -61,6 +91,13 @@ bool tree_has_order(struct sched_job *job, uint32_t epoch, uint32_t running)
 {
 	struct sched_binding first;
 	return epoch == running || sched_binding(job, epoch, 0, &first);
+}
+
+bool tree_in_epoch(struct sched_job *job, struct inode inode)
+{
+	if (inode.epoch >= tree_epochs(job) && inode.epoch != INODE_CURRENT)
+		return false;
+	return inode.kind == INODE_EPOCH || layout_of(job)->exists(job, inode);
 }
 
 /* --- lookup ------------------------------------------------------------------------- */
@@ -98,11 +135,15 @@ static int find_job(struct view *view, const char *name, struct inode *ret)
 	return 0;
 }
 
-/* epoch-NNNN and epoch-NNNN.order */
+/* current, epoch-NNNN and epoch-NNNN.order */
 static int find_epoch(struct sched_job *job, const char *name, struct inode *ret)
 {
 	char directory[TREE_NAME], order[TREE_NAME];
 	unsigned epoch;
+	*ret = (struct inode){
+		.kind = INODE_EPOCH, .job = sched_job_id(job), .epoch = INODE_CURRENT};
+	if (strcmp(name, TREE_CURRENT) == 0)
+		return 0;
 	if (sscanf(name, "epoch-%5u", &epoch) != 1 || epoch >= tree_epochs(job))
 		return -ENOENT;
 	snprintf(directory, sizeof(directory), "epoch-%04u", epoch);
@@ -118,28 +159,17 @@ static int find_epoch(struct sched_job *job, const char *name, struct inode *ret
 	return 0;
 }
 
-static int find_position(
-	struct sched_job *job, struct inode parent, const char *name, struct inode *ret)
-{
-	struct flat_name flat;
-	if (!flat_parse(name, sched_job_config(job)->extension, sched_job_samples(job),
-		    &flat))
-		return -ENOENT;
-	*ret = (struct inode){.kind = flat.label ? INODE_LABEL : INODE_SAMPLE,
-		.job = parent.job,
-		.epoch = parent.epoch,
-		.position = flat.position};
-	return 0;
-}
-
 static int find_in_job(
 	struct view *view, struct inode parent, const char *name, struct inode *ret)
 {
 	struct sched_job *job = sched_job_find_id(view->context.sched, parent.job);
 	if (!job)
 		return -ENOENT;
-	int err = parent.kind == INODE_JOB ? find_epoch(job, name, ret)
-					   : find_position(job, parent, name, ret);
+	int err = -ENOENT;
+	if (parent.kind == INODE_JOB)
+		err = find_epoch(job, name, ret);
+	else if (tree_in_epoch(job, parent))
+		err = layout_of(job)->lookup(job, parent, name, ret);
 	sched_job_put(job);
 	return err;
 }
@@ -156,13 +186,23 @@ int tree_lookup(
 		return find_job(view, name, ret);
 	case INODE_JOB:
 	case INODE_EPOCH:
+	case INODE_SHARD:
 		return find_in_job(view, parent, name, ret);
+	case INODE_DATA:
+	case INODE_DATA_DIRECTORY:
+		return data_lookup(view, parent, name, ret);
 	default:
 		return -ENOENT;
 	}
 }
 
 /* --- attributes --------------------------------------------------------------------- */
+
+static struct timespec jobs_changed(struct view *view)
+{
+	LOCK_SCOPE(&view->lock);
+	return view->jobs_changed;
+}
 
 static void set_size(struct stat *st, uint64_t size)
 {
@@ -177,34 +217,26 @@ static void set_times(struct stat *st, struct timespec time)
 
 static void set_common(const struct view *view, struct inode inode, struct stat *ret)
 {
-	bool directory = tree_is_directory(inode.kind);
+	mode_t type = tree_type(inode.kind);
+	mode_t permissions = type == S_IFDIR ? 0555 : (type == S_IFLNK ? 0777 : 0444);
 	*ret = (struct stat){.st_ino = view_number(view, inode),
-		.st_mode = directory ? S_IFDIR | 0555 : S_IFREG | 0444,
-		.st_nlink = directory ? 2 : 1,
+		.st_mode = type | permissions,
+		.st_nlink = type == S_IFDIR ? 2 : 1,
 		.st_uid = view->uid,
 		.st_gid = view->gid,
 		.st_blksize = BLOCK_SIZE};
 	set_times(ret, view->started);
 }
 
-void tree_position_attributes(struct view *view, struct sched_job *job,
-	struct inode inode, struct stat *ret, double *ret_timeout)
+void tree_layout_attributes(struct view *view, struct sched_job *job, struct inode inode,
+	struct stat *ret, double *ret_timeout)
 {
 	uint64_t size = 0;
-	bool known = true;
 	set_common(view, inode, ret);
-	if (inode.kind == INODE_LABEL)
-		size = label_size(job);
-	else
-		known = sample_size(view, job, inode, &size);
+	bool known = layout_of(job)->size(view, job, inode, &size);
 	set_size(ret, known ? size : 0);
-	*ret_timeout = known ? FOREVER : 0;
-}
-
-static struct timespec jobs_changed(struct view *view)
-{
-	LOCK_SCOPE(&view->lock);
-	return view->jobs_changed;
+	bool lasts = known && sample_size_lasts(sched_job_config(job), inode);
+	*ret_timeout = lasts ? FOREVER : 0;
 }
 
 /*
@@ -225,6 +257,19 @@ static struct timespec job_changed(struct view *view, struct sched_job *job)
 	return time;
 }
 
+static int attributes_in_epoch(struct view *view, struct sched_job *job,
+	struct inode inode, struct stat *ret, double *ret_timeout)
+{
+	const struct layout *layout = layout_of(job);
+	if (!tree_in_epoch(job, inode))
+		return -ENOENT;
+	if (tree_is_directory(inode.kind))
+		ret->st_nlink += layout->subdirectories(job, inode);
+	else
+		tree_layout_attributes(view, job, inode, ret, ret_timeout);
+	return 0;
+}
+
 /* The directory of a job, or what is below it. */
 static int attributes_in_job(
 	struct view *view, struct inode inode, struct stat *ret, double *ret_timeout)
@@ -234,16 +279,11 @@ static int attributes_in_job(
 	if (!job)
 		return -ENOENT;
 	if (inode.kind == INODE_JOB) {
-		ret->st_nlink += tree_epochs(job);
+		ret->st_nlink += tree_epochs(job) + 1;
 		set_times(ret, job_changed(view, job));
 		*ret_timeout = 0;
-	} else if (inode.epoch >= tree_epochs(job)) {
-		err = -ENOENT;
-	} else if (inode.kind != INODE_EPOCH) {
-		if (inode.position < sched_job_samples(job))
-			tree_position_attributes(view, job, inode, ret, ret_timeout);
-		else
-			err = -ENOENT;
+	} else {
+		err = attributes_in_epoch(view, job, inode, ret, ret_timeout);
 	}
 	sched_job_put(job);
 	return err;
@@ -260,6 +300,26 @@ static int attributes_of_jobs(struct view *view, struct stat *ret, double *ret_t
 	set_times(ret, jobs_changed(view));
 	*ret_timeout = 0;
 	return 0;
+}
+
+static int attributes_of_data(
+	struct view *view, struct inode inode, struct stat *ret, double *ret_timeout)
+{
+	uint32_t subdirectories;
+	int err = data_subdirectories(view, inode, &subdirectories);
+	ret->st_nlink += subdirectories;
+	set_times(ret, jobs_changed(view));
+	*ret_timeout = 0;
+	return err;
+}
+
+static int attributes_of_link(struct view *view, struct inode inode, struct stat *ret)
+{
+	char target[DATA_TARGET];
+	int err = data_target(view, inode, target);
+	if (!err)
+		set_size(ret, strlen(target));
+	return err;
 }
 
 static bool changes_by_itself(enum inode_kind kind)
@@ -293,7 +353,7 @@ int tree_attributes(struct view *view, struct inode inode, bool render, struct s
 		return attributes_of_text(view, inode, render, ret, ret_timeout);
 	switch (inode.kind) {
 	case INODE_ROOT:
-		ret->st_nlink += 2;
+		ret->st_nlink += 3;
 		return 0;
 	case INODE_DATASETS:
 		ret->st_nlink += view->context.n_datasets;
@@ -302,6 +362,11 @@ int tree_attributes(struct view *view, struct inode inode, bool render, struct s
 		return inode.job < view->context.n_datasets ? 0 : -ENOENT;
 	case INODE_JOBS:
 		return attributes_of_jobs(view, ret, ret_timeout);
+	case INODE_DATA:
+	case INODE_DATA_DIRECTORY:
+		return attributes_of_data(view, inode, ret, ret_timeout);
+	case INODE_DATA_LINK:
+		return attributes_of_link(view, inode, ret);
 	default:
 		return attributes_in_job(view, inode, ret, ret_timeout);
 	}

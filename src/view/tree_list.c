@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/layout_flat.h"
+#include "view/data.h"
+#include "view/layout.h"
 #include "view/view_internal.h"
 
 #include <errno.h>
@@ -14,8 +15,9 @@
  *   root, dataset        their tree_entries
  *   datasets     index of the dataset
  *   jobs         id of the job: a listing in progress survives adding and removing
- *   a job        its tree_entries, epochs, order files (with gaps)
- *   an epoch     sample 0, label 0, sample 1, ...
+ *   a job        its tree_entries, current, epochs, order files (with gaps)
+ *   data/...     id of the job whose path it belongs to
+ *   in an epoch  the numbers of its layout
  */
 
 #define FIRST 2 /* after "." and ".." */
@@ -26,6 +28,8 @@
  * when they are opened.
  */
 #define WINDOW 4096
+/* Nobody knows where a reader of classes or mirror begins: all get them, or none. */
+#define MOST_UNORDERED 16384
 
 struct listing {
 	fuse_req_t req;
@@ -37,14 +41,13 @@ struct listing {
 	size_t size, used;
 	/* in an epoch's directory: */
 	struct sched_job *job;
-	uint32_t window; /* where it starts */
+	uint32_t window, window_end; /* of positions */
 };
 
 static bool in_window(const struct listing *listing, struct inode inode)
 {
-	return (inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL) &&
-	       inode.position >= listing->window &&
-	       inode.position - listing->window < WINDOW;
+	return listing->job && !tree_is_directory(inode.kind) &&
+	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
 /* Without attributes nodeid (ino) is 0: the kernel then takes name and type only. */
@@ -53,10 +56,10 @@ static size_t put_plus(
 {
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
 	entry.attr.st_ino = view_number(listing->view, inode);
-	entry.attr.st_mode = tree_is_directory(inode.kind) ? S_IFDIR : S_IFREG;
+	entry.attr.st_mode = tree_type(inode.kind);
 	if (in_window(listing, inode)) {
 		entry.ino = view_number(listing->view, inode);
-		tree_position_attributes(listing->view, listing->job, inode, &entry.attr,
+		tree_layout_attributes(listing->view, listing->job, inode, &entry.attr,
 			&entry.attr_timeout);
 	}
 	return fuse_add_direntry_plus(listing->req, listing->buffer + listing->used,
@@ -67,7 +70,7 @@ static size_t put_plain(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
 	struct stat st = {.st_ino = view_number(listing->view, inode),
-		.st_mode = tree_is_directory(inode.kind) ? S_IFDIR : S_IFREG};
+		.st_mode = tree_type(inode.kind)};
 	return fuse_add_direntry(listing->req, listing->buffer + listing->used,
 		listing->size - listing->used, name, &st, (off_t)next);
 }
@@ -157,8 +160,14 @@ static void list_in_job(struct listing *listing, struct sched_job *job)
 	char name[TREE_NAME];
 	uint64_t first = FIRST;
 	uint32_t n = tree_epochs(job), running = tree_running_epoch(job);
+	struct inode current = {.kind = INODE_EPOCH,
+		.job = listing->directory.job,
+		.epoch = INODE_CURRENT};
 	if (!list_entries(listing, &first))
 		return;
+	if (listing->offset <= first && !put(listing, TREE_CURRENT, current, first))
+		return;
+	first++;
 	for (uint64_t i = listing->offset < first ? 0 : listing->offset - first;
 		i < 2 * (uint64_t)n; i++) {
 		bool order = i >= n;
@@ -174,26 +183,46 @@ static void list_in_job(struct listing *listing, struct sched_job *job)
 	}
 }
 
-static void list_epoch(struct listing *listing, struct sched_job *job)
+static void set_window(struct listing *listing, struct sched_job *job)
 {
-	const char *extension = sched_job_config(job)->extension;
-	uint64_t n = 2 * (uint64_t)sched_job_samples(job);
+	enum view_layout layout = sched_job_config(job)->layout;
+	uint32_t samples = sched_job_samples(job), epoch = listing->directory.epoch;
 	struct sched_job_status status;
-	sched_job_status(job, &status);
-	bool running = status.running && status.epoch == listing->directory.epoch;
 	listing->job = job;
-	listing->window = running ? status.bound : 0;
-	for (uint64_t i = listing->offset - FIRST; i < n; i++) {
-		char name[FLAT_NAME];
-		struct flat_name flat = {.label = i % 2, .position = (uint32_t)(i / 2)};
-		struct inode inode = {.kind = flat.label ? INODE_LABEL : INODE_SAMPLE,
-			.job = listing->directory.job,
-			.epoch = listing->directory.epoch,
-			.position = flat.position};
-		flat_print(flat, extension, name);
-		if (!put(listing, name, inode, FIRST + i))
-			return;
+	if (layout == LAYOUT_CLASSES || layout == LAYOUT_MIRROR) {
+		listing->window_end = samples <= MOST_UNORDERED ? samples : 0;
+		return;
 	}
+	sched_job_status(job, &status);
+	if (status.running && (status.epoch == epoch || epoch == INODE_CURRENT))
+		listing->window = status.bound;
+	listing->window_end = listing->window + WINDOW;
+}
+
+static void list_layout(struct listing *listing, struct sched_job *job)
+{
+	const struct layout *layout = layout_of(job);
+	uint64_t n = layout->entries(job, listing->directory);
+	struct layout_entry entry;
+	set_window(listing, job);
+	for (uint64_t i = listing->offset - FIRST; i < n; i++)
+		if (layout->entry(job, listing->directory, i, &entry) &&
+			!put(listing, entry.name, entry.inode, FIRST + i))
+			return;
+}
+
+static int list_data(struct listing *listing)
+{
+	struct data_entry entry;
+	uint64_t number = listing->offset - FIRST;
+	int err;
+	while ((err = data_entry(listing->view, listing->directory, number, &entry)) >
+		0) {
+		if (!put(listing, entry.name, entry.inode, FIRST + entry.number))
+			return 0;
+		number = entry.number + 1;
+	}
+	return err;
 }
 
 static int list_with_job(struct listing *listing)
@@ -203,12 +232,15 @@ static int list_with_job(struct listing *listing)
 		sched_job_find_id(listing->view->context.sched, directory.job);
 	if (!job)
 		return -ENOENT;
+	int err = 0;
 	if (directory.kind == INODE_JOB)
 		list_in_job(listing, job);
+	else if (tree_in_epoch(job, directory))
+		list_layout(listing, job);
 	else
-		list_epoch(listing, job);
+		err = -ENOENT;
 	sched_job_put(job);
-	return 0;
+	return err;
 }
 
 static int list(struct listing *listing)
@@ -226,8 +258,12 @@ static int list(struct listing *listing)
 		return 0;
 	case INODE_JOBS:
 		return list_jobs(listing);
+	case INODE_DATA:
+	case INODE_DATA_DIRECTORY:
+		return list_data(listing);
 	case INODE_JOB:
 	case INODE_EPOCH:
+	case INODE_SHARD:
 		return list_with_job(listing);
 	default:
 		return -ENOTDIR;

@@ -3,6 +3,8 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
+#include "view/composite_file.h"
+#include "view/data.h"
 #include "view/mount_options.h"
 #include "view/sample.h"
 
@@ -54,6 +56,7 @@ int view_new(const struct view_context *context, struct inode root, struct view 
 	LIST_INIT(&view->job_mounts);
 	SLIST_INIT(&view->padded);
 	LIST_INIT(&view->open_samples);
+	LIST_INIT(&view->open_composites);
 	LIST_INIT(&view->open_texts);
 	*ret = view;
 	return 0;
@@ -164,6 +167,7 @@ void view_end_session(struct view *view)
 	if (view->session)
 		fuse_session_destroy(view->session);
 	view->session = NULL;
+	composite_files_undo_all(view);
 	sample_files_undo_all(view);
 	text_files_close_all(view);
 }
@@ -269,12 +273,14 @@ void view_touch_jobs(struct view *view)
 	order_texts_forget(view->orders);
 }
 
-void view_jobs_changed(struct view *view, const char *name)
+void view_jobs_changed(struct view *view, const char *name, const char *path)
 {
 	struct inode jobs = {.kind = INODE_JOBS};
 	view_touch_jobs(view);
 	/* Fails when the kernel does not know the name, which is as good. */
 	fuse_lowlevel_notify_inval_entry(
 		view->session, inode_pack(jobs), name, strlen(name));
+	if (path)
+		data_forget(view, path);
 	job_mounts_changed(view);
 }

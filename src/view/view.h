@@ -63,5 +63,8 @@ must_check int view_unmount(struct view **view);
 must_check int view_mount_job(
 	struct view *view, const char *job, pid_t mounter, int device);
 
-/* A job was added or removed: the kernel forgets what it cached of it. */
-void view_jobs_changed(struct view *view, const char *name);
+/*
+ * A job was added or removed: the kernel forgets what it cached of it and, unless path
+ * ([view] path) is NULL, of what leads to the job below data/.
+ */
+void view_jobs_changed(struct view *view, const char *name, const char *path);

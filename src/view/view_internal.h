@@ -23,10 +23,13 @@
  *   mount_options.c  -o options, checks of the mount point
  *   ops.c         FUSE's requests, one short function each
  *   tree.c        names -> inodes, inodes -> attributes
+ *   layout_*.c    the same within an epoch: layout.h
+ *   data.c        the same within data/
  *   tree_list.c   directory listings
  *   text_file.c   open, read, release of the text files
  *   sample.c      open, read, release of samples and labels
  *   opening.c     an open on its way: parked, interrupted, answered
+ *   composite_*.c files that hold several positions: composite_file.h
  *
  *   Threads: FUSE's, sched's workers (opening.c) and control's (view_jobs_changed).
  */
@@ -67,13 +70,18 @@ struct view {
 	SLIST_HEAD(, padded_size) padded;      /* (lock) forgotten when jobs change */
 	uint64_t generation;		       /* (lock) counts these changes */
 	LIST_HEAD(, sample_file) open_samples; /* (lock) */
-	LIST_HEAD(, snapshot) open_texts;      /* (lock) */
+	LIST_HEAD(, composite_file) open_composites; /* (lock) */
+	LIST_HEAD(, snapshot) open_texts;	     /* (lock) */
 };
 
 extern const struct fuse_lowlevel_ops view_ops;
 
 /* -errno as an answer to any request */
 void view_reply_error(fuse_req_t req, int err);
+/* Whether reads of open files go through the page cache. */
+bool view_is_cached(const struct sched_job *job);
+void view_set_io(
+	const struct sched_job *job, struct inode inode, struct fuse_file_info *fi);
 
 /* The number that the kernel knows an inode by, and back: FUSE_ROOT_ID is the mount's
  * root, all others are inode_pack's. -ENOENT */
@@ -119,6 +127,7 @@ void job_mounts_end(struct view *everything); /* after job_mounts_stop */
 /* --- tree.c ---------------------------------------------------------------------------
  */
 
+#define TREE_CURRENT "current"
 #define TREE_NAME 128 /* bytes that hold any name, but not those of jobs and datasets */
 
 /* A file or directory that is always there. */
@@ -131,11 +140,17 @@ extern const struct tree_entry tree_entries[];
 extern const size_t tree_n_entries;
 
 bool tree_is_directory(enum inode_kind kind);
+mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG, S_IFLNK */
+/* How sched calls the epoch. */
+uint32_t sched_epoch_of(struct inode inode);
 struct inode tree_parent(struct inode inode);
 uint32_t tree_epochs(struct sched_job *job);
 uint32_t tree_running_epoch(struct sched_job *job); /* UINT32_MAX: none */
 /* epoch-NNNN.order is there: the epoch is the running one, or something was bound. */
 bool tree_has_order(struct sched_job *job, uint32_t epoch, uint32_t running);
+
+/* An epoch's directory, or what the job's layout has below it: it is there. */
+bool tree_in_epoch(struct sched_job *job, struct inode inode);
 
 /* -ENOENT */
 must_check int tree_lookup(
@@ -148,9 +163,9 @@ must_check int tree_lookup(
 must_check int tree_attributes(struct view *view, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
-/* The same for a sample or label of a job that was found already. */
-void tree_position_attributes(struct view *view, struct sched_job *job,
-	struct inode inode, struct stat *ret, double *ret_timeout);
+/* The same for a file of the layout of a job that was found already. */
+void tree_layout_attributes(struct view *view, struct sched_job *job, struct inode inode,
+	struct stat *ret, double *ret_timeout);
 
 /* --- tree_list.c ---------------------------------------------------------------------
  */

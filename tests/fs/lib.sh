@@ -238,3 +238,8 @@ nothing_held() {
 pixels() {
 	"$PYTHON" "$FS/pixels.py" "$M/jobs/$1" "$D" "${@:2}"
 }
+
+# names DIR: of what is in it, sorted; DIR may be a link
+names() {
+	find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\n' | LC_ALL=C sort
+}

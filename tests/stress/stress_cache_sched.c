@@ -5,7 +5,8 @@
  * Several jobs read one dataset through a small cache, with several threads each; opens
  * are cancelled, undone and repeated, jobs come and go, others look at everything all the
  * time. Whatever happened: every job has seen each of its samples exactly once per epoch,
- * with the right pixels, its order says so, and no pin and no need is left.
+ * with the right pixels, its order says so, and no pin and no need is left. With dsa
+ * first, then with exchange.
  */
 
 #include "../tiny_dataset.h"
@@ -27,7 +28,7 @@
 #define MAX_THREADS 3
 #define CHURNS 40
 #define CHURN_OPENS 30
-#define ROUNDS 8
+#define ROUNDS 4 /* with each sampler */
 
 static struct dataset *dataset;
 static struct sched *sched;
@@ -39,6 +40,7 @@ static atomic_uint interrupted, undone;
 static struct reader_job {
 	struct job_config config;
 	uint32_t threads;
+	bool current; /* knows no epochs */
 	struct sched_job *job;
 	uint32_t samples;
 	pthread_barrier_t barrier; /* all threads finish an epoch before the next one */
@@ -61,6 +63,19 @@ static struct reader_job {
 		 .epochs = 2,
 		 .idle_s = 600,
 		 .preparation = {.resize_width = 8, .resize_height = 8}},
+		.threads = 2},
+	{.config = {.name = (char[]){"current"}, .epochs = 2, .idle_s = 600},
+		.threads = 3,
+		.current = true},
+	{.config = {.name = (char[]){"classes"},
+		 .epochs = 2,
+		 .layout = LAYOUT_CLASSES,
+		 .idle_s = 600},
+		.threads = 2},
+	{.config = {.name = (char[]){"ordered"},
+		 .epochs = 2,
+		 .order = ORDER_SEQUENTIAL,
+		 .layout = LAYOUT_CLASSES},
 		.threads = 2},
 };
 #define N_READER_JOBS (sizeof(reader_jobs) / sizeof(reader_jobs[0]))
@@ -112,6 +127,8 @@ static struct sched_opened wait_opened(struct open_wait *wait)
 	return wait->opened;
 }
 
+static _Thread_local uint64_t this_reader; /* as the kernel tells a reader's thread */
+
 /* After three opens that were given up the reader insists. */
 static struct sched_handle *open_position(
 	struct sched_job *job, uint32_t epoch, uint32_t position, struct rng *rng)
@@ -122,7 +139,8 @@ static struct sched_handle *open_position(
 		wait.cancel = rng_below(rng, 8) == 0;
 		struct sched_open_callbacks callbacks = {.opened = on_opened,
 			.parking = attempt < 3 ? on_parking : NULL,
-			.context = &wait};
+			.context = &wait,
+			.reader = this_reader};
 		ensure(sched_open(job, epoch, position, &callbacks) == 0);
 		struct sched_opened opened = wait_opened(&wait);
 		if (opened.status == 0)
@@ -148,24 +166,46 @@ static sample_id check_tensor(
 
 /* --- readers ----------------------------------------------------------------------- */
 
+static void check_label(const struct sched_job *job, uint32_t position, sample_id id)
+{
+	uint32_t label = dataset_label(dataset, id);
+	ensure(sched_job_config(job)->layout != LAYOUT_CLASSES ||
+		(sched_job_label_begin(job, label) <= position &&
+			position < sched_job_label_begin(job, label + 1)));
+}
+
+static sample_id read_label(const struct reader_job *reader, uint32_t asked,
+	uint32_t epoch, uint32_t position)
+{
+	sample_id sample;
+	uint32_t number;
+	ensure(sched_bind_for(
+		       reader->job, asked, position, this_reader, &sample, &number) == 0);
+	ensure(number == epoch);
+	return sample;
+}
+
 static void read_position(
 	struct reader_job *reader, uint32_t epoch, uint32_t position, struct rng *rng)
 {
 	struct sched_job *job = reader->job;
 	sample_id labelled = SAMPLE_NONE;
+	uint32_t asked = reader->current ? SCHED_CURRENT : epoch;
 	if (rng_below(rng, 8) == 0)
-		ensure(sched_bind(job, epoch, position, &labelled) == 0);
-	struct sched_handle *handle = open_position(job, epoch, position, rng);
+		labelled = read_label(reader, asked, epoch, position);
+	struct sched_handle *handle = open_position(job, asked, position, rng);
 	sample_id id = check_tensor(handle, &reader->config);
+	check_label(job, position, id);
+	ensure(sched_handle_epoch(handle) == epoch);
 	ensure(labelled == SAMPLE_NONE || labelled == id);
 	if (rng_below(rng, 8) == 0) {
 		sched_undo(handle);
 		atomic_fetch_add(&undone, 1);
-		handle = open_position(job, epoch, position, rng);
+		handle = open_position(job, asked, position, rng);
 		ensure(sched_handle_sample(handle) == id);
 	}
 	if (rng_below(rng, 8) == 0) { /* two opens at once, and one after */
-		struct sched_handle *second = open_position(job, epoch, position, rng);
+		struct sched_handle *second = open_position(job, asked, position, rng);
 		ensure(check_tensor(second, &reader->config) == id);
 		sched_release(second);
 	}
@@ -193,7 +233,8 @@ static void *read_all(void *context)
 	static atomic_uint threads;
 	struct reader_job *reader = context;
 	struct rng rng;
-	rng_seed(&rng, atomic_fetch_add(&threads, 1));
+	this_reader = atomic_fetch_add(&threads, 1) + 1;
+	rng_seed(&rng, this_reader);
 	for (uint32_t epoch = 0; epoch < reader->config.epochs; epoch++) {
 		uint32_t position;
 		pthread_barrier_wait(&reader->barrier);
@@ -249,10 +290,13 @@ static void churn_once(uint32_t i, struct rng *rng)
 	struct job_config config = {.name = name, .epochs = 1, .idle_s = 600};
 	if (i % 3 == 0)
 		config.preparation.resize_width = config.preparation.resize_height = 8;
+	if (i % 5 < 2)
+		config.layout = i % 5 ? LAYOUT_MIRROR : LAYOUT_CLASSES;
 	struct sched_job *job = add_job(&config, i % 2 == 0);
 	uint32_t n = 0, enough = (uint32_t)rng_below(rng, CHURN_OPENS);
 	for (; n < enough; n++) {
-		struct sched_open_callbacks callbacks = {on_opened, NULL, &waits[n]};
+		struct sched_open_callbacks callbacks = {
+			.opened = on_opened, .context = &waits[n]};
 		open_wait_init(&waits[n]);
 		ensure(sched_open(job, 0, n, &callbacks) == 0);
 	}
@@ -260,7 +304,7 @@ static void churn_once(uint32_t i, struct rng *rng)
 		finish_churn(&waits[k], &config);
 	ensure(sched_job_remove(sched, name) == 0);
 	ensure(sched_job_remove(sched, name) == -ENOENT);
-	struct sched_open_callbacks refused = {on_opened, NULL, NULL};
+	struct sched_open_callbacks refused = {.opened = on_opened};
 	ensure(sched_open(job, 0, 0, &refused) == -ENODEV);
 	for (uint32_t k = n / 2; k < n; k++)
 		finish_churn(&waits[k], &config);
@@ -406,7 +450,8 @@ static void stop_with_waiting_opens(void)
 	struct job_config config = {.name = name, .epochs = 1, .idle_s = 600};
 	struct sched_job *job = add_job(&config, false);
 	for (uint32_t i = 0; i < CHURN_OPENS; i++) {
-		struct sched_open_callbacks callbacks = {on_opened, NULL, &waits[i]};
+		struct sched_open_callbacks callbacks = {
+			.opened = on_opened, .context = &waits[i]};
 		open_wait_init(&waits[i]);
 		ensure(sched_open(job, 0, i, &callbacks) == 0);
 	}
@@ -414,6 +459,16 @@ static void stop_with_waiting_opens(void)
 	for (uint32_t i = 0; i < CHURN_OPENS; i++)
 		finish_churn(&waits[i], &config);
 	sched_job_put(job);
+}
+
+static void run_with(struct daemon_config *config, enum sampler_kind sampler)
+{
+	config->sampler = sampler;
+	ensure(sched_new(config, &dataset, 1, &sched) == 0);
+	for (int round = 0; round < ROUNDS; round++)
+		run();
+	stop_with_waiting_opens();
+	sched_free(&sched);
 }
 
 /* The shade of <class>/<number>.png is number. */
@@ -438,21 +493,15 @@ int main(void)
 		.name = name, .path = path, .extensions = extensions};
 	struct daemon_config config = {.cache_bytes = CACHE_TENSORS * 3 * SIDE * SIDE,
 		.eviction = EVICTION_REFCNT,
-		.sampler = SAMPLER_DSA,
 		.workers = WORKERS,
 		.seed = 1,
-		.state = state,
-		.datasets = &dataset_config,
-		.n_datasets = 1};
+		.state = state};
 	tiny_dataset(path, CLASSES, SAMPLES, SIDE);
 	ensure(mkdir(state, 0755) == 0);
 	ensure(dataset_open(&dataset_config, state, NULL, &dataset) == 0);
-	ensure(sched_new(&config, &dataset, 1, &sched) == 0);
 	learn_shades();
-	for (int round = 0; round < ROUNDS; round++)
-		run();
-	stop_with_waiting_opens();
-	sched_free(&sched);
+	run_with(&config, SAMPLER_DSA);
+	run_with(&config, SAMPLER_EXCHANGE);
 	dataset_close(&dataset);
 	tiny_remove(directory);
 	printf("stress_cache_sched: %u opens interrupted, %u undone\n", interrupted,

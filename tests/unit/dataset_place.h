@@ -42,7 +42,8 @@ static inline void place_begin(struct place *place)
 	cr_assert_eq(mkdir(place->root, 0755), 0);
 	cr_assert_eq(log_to_file(place->log), 0);
 	cr_assert_eq(chmod(place->log, 0666), 0);
-	place->config = (struct dataset_config){name, place->root, false, extensions};
+	place->config = (struct dataset_config){
+		.name = name, .path = place->root, .extensions = extensions};
 }
 
 static inline int place_remove_one(

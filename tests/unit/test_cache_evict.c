@@ -125,6 +125,32 @@ Test(evict, refcnt_follows_need_that_changes_while_cached)
 	expect_order((sample_id[]){2, 1, 3, 0}, 4);
 }
 
+/* Ids must not decide what stays when a stream comes or goes: all of it was used since.
+ */
+Test(evict, refcnt_keeps_the_order_when_the_needs_of_a_set_change)
+{
+	roaring_bitmap_t *ids = roaring_bitmap_of(5, 0, 1, 2, 3, 4);
+	start(6, EVICTION_REFCNT, 1);
+	for (sample_id id = 0; id < 6; id++)
+		load(id);
+	use(2);
+	use(5);
+	use(0);
+	use(3);
+	use(1);
+	use(4);
+	hold(4);
+	cache_need_add_all(space, ids);
+	cache_need_add_all(space, ids);
+	set_need(5, 2);
+	cache_need_drop_all(space, ids);
+	cr_assert(eq(u32, cache_need(space, 4), 1));
+	cache_unpin(space, 4);
+	cache_validate(cache);
+	roaring_bitmap_free(ids);
+	expect_order((sample_id[]){2, 0, 3, 1, 4, 5}, 6);
+}
+
 Test(evict, refcnt_follows_need_that_changes_while_pinned)
 {
 	start(3, EVICTION_REFCNT, 1);

@@ -226,6 +226,20 @@ Test(config, every_key_of_the_daemon)
 	config_daemon_free(&daemon);
 }
 
+Test(config, a_dataset_has_the_sampler_of_the_daemon_or_one_of_its_own)
+{
+	struct daemon_config daemon;
+	expect_daemon("[dataset a]\npath = /a\nsampler = dsa\n[dataset b]\npath = /b\n"
+		      "[joaderfs]\nsampler = exchange\n[dataset c]\npath = /c\n"
+		      "sampler = isa\n",
+		&daemon);
+	cr_assert_eq(daemon.sampler, SAMPLER_EXCHANGE);
+	cr_assert_eq(daemon.datasets[0].sampler, SAMPLER_DSA);
+	cr_assert_eq(daemon.datasets[1].sampler, SAMPLER_EXCHANGE);
+	cr_assert_eq(daemon.datasets[2].sampler, SAMPLER_ISA);
+	config_daemon_free(&daemon);
+}
+
 Test(config, evictions_in_the_order_of_the_enumeration)
 {
 	static const char *const names[] = {[EVICTION_REFCNT] = "refcnt",
@@ -375,8 +389,8 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 		"ignore\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
 		"[augment]\nhflip = 0\nseed = 0\n"
-		"[view]\nlayout = flat\nsize = padded\nextension = ppm\n"
-		"lookahead = 128\n");
+		"[view]\nlayout = flat\nbatch = 64\ndrop_last = no\njson = no\n"
+		"io = auto\nsize = padded\nextension = ppm\nlookahead = 128\n");
 	config_job_free(&job);
 }
 

@@ -127,24 +127,25 @@ Test(config_errors, what_is_given_twice)
 
 Test(config_errors, choices)
 {
-	expect_wrong_daemon("[joaderfs]\neviction = lru2\nsampler = exchange\n" DATASET
+	expect_wrong_daemon("[joaderfs]\neviction = lru2\nsampler = exchanged\n" DATASET
 			    "symlinks = yes\n",
 		"joaderfs.ini:2:[joaderfs]:eviction: found \"lru2\", allowed: refcnt, "
 		"lru, "
 		"fifo, random; did you mean \"lru\"?\n"
-		"joaderfs.ini:3:[joaderfs]:sampler: found \"exchange\", allowed: dsa, "
-		"isa\n"
+		"joaderfs.ini:3:[joaderfs]:sampler: found \"exchanged\", allowed: dsa, "
+		"isa, exchange; did you mean \"exchange\"?\n"
 		"joaderfs.ini:6:[dataset d]:symlinks: found \"yes\", allowed: inside, "
 		"follow\n");
 	expect_wrong_job(JOB "order = Shuffled\n[tensor]\nformat = pmm\n[view]\n"
-			     "layout = classes\nsize =\n",
+			     "layout = classed\nsize =\n",
 		"job.ini:4:[job]:order: found \"Shuffled\", allowed: shuffled, "
 		"sequential; "
 		"did you mean \"shuffled\"?\n"
 		"job.ini:6:[tensor]:format: found \"pmm\", allowed: ppm, bmp, png, npy, "
 		"raw, "
 		"source; did you mean \"ppm\"?\n"
-		"job.ini:8:[view]:layout: found \"classes\", allowed: flat\n"
+		"job.ini:8:[view]:layout: found \"classed\", allowed: flat, classes, "
+		"mirror, tar, batch; did you mean \"classes\"?\n"
 		"job.ini:9:[view]:size: found \"\", allowed: padded, exact\n");
 }
 

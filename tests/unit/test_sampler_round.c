@@ -153,8 +153,7 @@ Test(sampler_round, mutants_are_rejected)
 
 /*
  * Streams 0, 1 and 2 have SHARED ids in common, 1 has one more, 2 that one and another.
- * Stream 3 is larger, has none of them and sits out: then no vertex tells what the others
- * share.
+ * Stream 3 is larger, has none of them and sits out.
  */
 static void draw_nested(uint64_t seed, sample_id ret[3])
 {
@@ -195,6 +194,45 @@ Test(sampler_round, what_little_was_not_offered_is_found)
 	cr_assert_lt(binomial_z(own, rounds, 1. / (SHARED + 1)), Z_LIMIT, "%d", own);
 	/* Given that, 2 joins with probability (301 - 300) / (302 - 300). */
 	cr_assert_lt(binomial_z(both, own, .5), Z_LIMIT, "%d of %d", both, own);
+}
+
+#define CHAIN 8
+
+/* How many of nested streams, of 4, 7, 10 ... elements, are given the same as the first.
+ */
+static int chain_length(struct sampler *sampler)
+{
+	int ret[TWIN_STREAMS];
+	int n = 0;
+	for (stream_id j = 0; j < CHAIN; j++) {
+		mask set = ((mask)1 << (4 + 3 * j)) - 1;
+		cr_assert_eq(sampler_insert(sampler, j, 0, twin_bitmap(set)), 0);
+	}
+	twin_sampler_draw(sampler, (1U << CHAIN) - 1, ret);
+	while (n < CHAIN && ret[n] == ret[0])
+		n++;
+	for (stream_id j = 0; j < CHAIN; j++)
+		sampler_remove(sampler, j);
+	return n;
+}
+
+/* Stream k is among them with probability |R_0| / |R_k|. */
+Test(sampler_round, a_chain_of_streams_is_as_long_as_the_sizes_say)
+{
+	const int rounds = 20000;
+	int counts[CHAIN + 1] = {0};
+	double chi_square = 0;
+	struct sampler *sampler;
+	cr_assert_eq(sampler_new(SAMPLER_DSA, 11, &sampler), 0);
+	for (int i = 0; i < rounds; i++)
+		counts[chain_length(sampler)]++;
+	for (int k = 1; k <= CHAIN; k++) {
+		double longer = k < CHAIN ? 4. / (4 + 3 * k) : 0;
+		double expected = rounds * (4. / (4 + 3 * (k - 1)) - longer);
+		chi_square += (counts[k] - expected) * (counts[k] - expected) / expected;
+	}
+	cr_assert_lt(chi_square_z(chi_square, CHAIN - 1), Z_LIMIT);
+	sampler_free(&sampler);
 }
 
 static int times_same(mask a, mask b, int rounds)

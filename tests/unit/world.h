@@ -117,7 +117,8 @@ static inline struct job_config world_job_config(char *name)
 		.extension = extension,
 		.epochs = 3,
 		.idle_s = 600,
-		.lookahead = 4};
+		.lookahead = 4,
+		.batch = 64};
 }
 
 static inline struct sched_job *world_add_config(
@@ -152,13 +153,13 @@ static inline void world_opened(void *context, const struct sched_opened *opened
 	pthread_mutex_unlock(&open->mutex);
 }
 
-static inline int world_open(struct sched_job *job, uint32_t epoch, uint32_t position,
-	struct sched_handle **ret)
+static inline int world_open_by(struct sched_job *job, uint32_t epoch, uint32_t position,
+	uint64_t reader, struct sched_handle **ret)
 {
 	struct world_open open = {
 		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
 	struct sched_open_callbacks callbacks = {
-		.opened = world_opened, .context = &open};
+		.opened = world_opened, .context = &open, .reader = reader};
 	int err = sched_open(job, epoch, position, &callbacks);
 	if (err)
 		return err;
@@ -170,18 +171,30 @@ static inline int world_open(struct sched_job *job, uint32_t epoch, uint32_t pos
 	return open.result.status;
 }
 
+static inline int world_open(struct sched_job *job, uint32_t epoch, uint32_t position,
+	struct sched_handle **ret)
+{
+	return world_open_by(job, epoch, position, 0, ret);
+}
+
 /* Opens, looks and releases; the sample. */
-static inline sample_id world_read(
-	struct sched_job *job, uint32_t epoch, uint32_t position)
+static inline sample_id world_read_by(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t reader)
 {
 	struct sched_handle *handle = NULL;
-	cr_assert_eq(0, world_open(job, epoch, position, &handle));
+	cr_assert_eq(0, world_open_by(job, epoch, position, reader, &handle));
 	sched_validate(world_of);
 	sample_id sample = sched_handle_sample(handle);
 	cr_assert_eq(WORLD_TENSOR, sched_handle_tensor(handle)->bytes);
 	sched_release(handle);
 	sched_validate(world_of);
 	return sample;
+}
+
+static inline sample_id world_read(
+	struct sched_job *job, uint32_t epoch, uint32_t position)
+{
+	return world_read_by(job, epoch, position, 0);
 }
 
 /* Every sample exactly once? */

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 #
-# The programs that are measured: read_epoch by tools/bench/bench, prepare by
-# tools/bench/bench-prepare.
+# The programs that are measured: read_epoch by tools/bench/bench, prepare
+# by tools/bench/bench-prepare.
 
 .PHONY: bench-prepare
 
@@ -10,6 +10,13 @@ $(BUILD)/bench/%: $(BUILD)/tools/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+
+# Three real trainings at once, with several seeds: do models learn as well?
+.PHONY: bench-training
+bench-training:
+	@tools/install-deps build demo test
+	@$(MAKE) --no-print-directory -s VARIANT=release programs
+	@tools/bench/bench-training
 
 # Preparing photographs beside PIL + torchvision and cv2, per core.
 bench-prepare:
@@ -21,5 +28,11 @@ bench-prepare:
 .PHONY: bench-augment
 bench-augment: $(BUILD)/bench/augment
 	@$<
+
+# What sampling costs: insertion, deletion, rounds of 2 to 128 jobs.
+.PHONY: bench-sampler
+bench-sampler:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/sampler
+	@build/release/bench/sampler
 
 -include $(wildcard $(BUILD)/tools/bench/*.d)

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Rows as JSON. The columns of the catalogue that tell something about the sample come
+ * first, then those of metadata.csv in its order; the others depend on the file and not
+ * on what it shows.
+ */
+
+#define SHOWN "label, class, path" /* in this order */
+
+/* --- text -----------------------------------------------------------------------------
+ */
+
+/* Bytes of the UTF-8 character at the beginning; 0: there is none. */
+static unsigned utf8_bytes(const unsigned char *text)
+{
+	unsigned n = 0;
+	uint32_t character = 0;
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	if (text[0] < 0x80)
+		return 1;
+	if (text[0] >= 0xc2 && text[0] < 0xe0)
+		n = 2;
+	else if ((text[0] & 0xf0) == 0xe0)
+		n = 3;
+	else if (text[0] >= 0xf0 && text[0] < 0xf5)
+		n = 4;
+	if (n == 0)
+		return 0;
+	character = text[0] & (0x7fu >> n);
+	for (unsigned i = 1; i < n; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		character = character << 6 | (text[i] & 0x3f);
+	}
+	bool surrogate = character >= 0xd800 && character < 0xe000;
+	return character < least[n] || surrogate || character > 0x10ffff ? 0 : n;
+}
+
+static void print_text(FILE *out, const unsigned char *text)
+{
+	putc('"', out);
+	while (*text) {
+		unsigned n = utf8_bytes(text);
+		if (*text == '"' || *text == '\\')
+			fprintf(out, "\\%c", *text);
+		else if (n == 0)
+			fprintf(out, "\\udc%02x", *text);
+		else if (*text < 0x20)
+			fprintf(out, "\\u%04x", *text);
+		else
+			fwrite(text, 1, n, out);
+		text += n ? n : 1;
+	}
+	putc('"', out);
+}
+
+/* What is not finite has no form of its own: such a number is read as infinite. */
+static void print_real(FILE *out, double value)
+{
+	if (value - value != 0)
+		fputs(value < 0 ? "-1e999" : "1e999", out);
+	else
+		fprintf(out, "%.17g", value);
+}
+
+static void print_value(FILE *out, sqlite3_stmt *row, int column)
+{
+	switch (sqlite3_column_type(row, column)) {
+	case SQLITE_INTEGER:
+		fprintf(out, "%lld", (long long)sqlite3_column_int64(row, column));
+		break;
+	case SQLITE_FLOAT:
+		print_real(out, sqlite3_column_double(row, column));
+		break;
+	case SQLITE_TEXT:
+		print_text(out, sqlite3_column_text(row, column));
+		break;
+	default:
+		fputs("null", out);
+		break;
+	}
+}
+
+/* --- rows -----------------------------------------------------------------------------
+ */
+
+/* The statement's first columns are SHOWN, then come all of the table. */
+static void print_row(FILE *out, sqlite3_stmt *row)
+{
+	bool first = true;
+	putc('{', out);
+	for (int i = 0; i < sqlite3_column_count(row); i++) {
+		const char *name = sqlite3_column_name(row, i);
+		if (i > 2 && catalogue_reserved_column(name))
+			continue;
+		fputs(first ? "" : ", ", out);
+		print_text(out, (const unsigned char *)name);
+		fputs(": ", out);
+		print_value(out, row, i);
+		first = false;
+	}
+	putc('}', out);
+}
+
+static int unreadable(const struct dataset *dataset, sqlite3 *db)
+{
+	int err = catalogue_errno(db);
+	log_error("catalogue %s: can't be read: %s", dataset->file, sqlite3_errmsg(db));
+	return err ? err : -EIO;
+}
+
+static int prepare_row(const struct dataset *dataset, struct connection *connection)
+{
+	if (connection->row || sqlite3_prepare_v2(connection->db,
+				       "SELECT " SHOWN ", * FROM samples WHERE id = ?",
+				       -1, &connection->row, NULL) == SQLITE_OK)
+		return 0;
+	return unreadable(dataset, connection->db);
+}
+
+static int print_sample(const struct dataset *dataset, struct connection *connection,
+	sample_id id, FILE *out)
+{
+	int err = prepare_row(dataset, connection);
+	if (err)
+		return err;
+	sqlite3_bind_int64(connection->row, 1, id);
+	if (sqlite3_step(connection->row) == SQLITE_ROW)
+		print_row(out, connection->row);
+	else
+		err = unreadable(dataset, connection->db);
+	sqlite3_reset(connection->row);
+	return err;
+}
+
+int dataset_json(struct dataset *dataset, sample_id id, char **ret)
+{
+	struct connection *connection;
+	size_t bytes;
+	*ret = NULL;
+	if (id >= dataset->n_ids)
+		return -ENOENT;
+	int err = connection_take(dataset, &connection);
+	if (err)
+		return err;
+	FILE *out = open_memstream(ret, &bytes);
+	err = out ? print_sample(dataset, connection, id, out) : -ENOMEM;
+	connection_give(dataset, connection);
+	if (out && fclose(out) != 0 && !err)
+		err = -ENOMEM;
+	if (err) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return err;
+}
+
+/* --- the longest ----------------------------------------------------------------------
+ */
+
+static int measure_rows(
+	const struct dataset *dataset, sqlite3_stmt *row, FILE *out, uint32_t *longest)
+{
+	int code;
+	while ((code = sqlite3_step(row)) == SQLITE_ROW) {
+		rewind(out);
+		print_row(out, row);
+		long bytes = ftell(out);
+		if (bytes < 0 || ferror(out))
+			return -ENOMEM;
+		if ((uint32_t)bytes > *longest)
+			*longest = (uint32_t)bytes;
+	}
+	return code == SQLITE_DONE ? 0 : unreadable(dataset, sqlite3_db_handle(row));
+}
+
+static int measure(struct dataset *dataset, sqlite3 *db, uint32_t *longest)
+{
+	auto_free char *text = NULL;
+	sqlite3_stmt *row = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	if (!out)
+		return -ENOMEM;
+	int err = 0;
+	if (sqlite3_prepare_v2(db, "SELECT " SHOWN ", * FROM samples WHERE NOT gone", -1,
+		    &row, NULL) != SQLITE_OK)
+		err = unreadable(dataset, db);
+	else
+		err = measure_rows(dataset, row, out, longest);
+	sqlite3_finalize(row);
+	fclose(out);
+	return err;
+}
+
+static uint32_t known_longest(struct dataset *dataset)
+{
+	LOCK_SCOPE(&dataset->lock);
+	return dataset->longest_json;
+}
+
+int dataset_json_longest(struct dataset *dataset, uint32_t *ret)
+{
+	struct connection *connection;
+	uint32_t longest = 0;
+	*ret = known_longest(dataset);
+	if (*ret)
+		return 0;
+	int err = connection_take(dataset, &connection);
+	if (err)
+		return err;
+	err = measure(dataset, connection->db, &longest);
+	connection_give(dataset, connection);
+	if (err)
+		return err;
+	lock_take(&dataset->lock);
+	dataset->longest_json = longest;
+	lock_release(&dataset->lock);
+	*ret = longest;
+	return 0;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/dataset_paths.h"
+#include "base/ensure.h"
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Directories are kept in preorder and files by directory, so that what lies below a
+ * directory is one range of files:
+ *
+ *   /  0           files  a/1 a/2 | a/x/3 | b/4
+ *   |- a   1              '--- a: n_below ---'
+ *   |  `- x   2
+ *   `- b   3
+ */
+struct path_file {
+	const char *name; /* into `names`; while it is made: the whole path */
+	sample_id id;
+};
+
+struct dataset_paths {
+	struct path_file *files;
+	uint32_t n_files;
+	struct paths_directory *directories;
+	uint32_t n_directories;
+	size_t capacity;
+	uint32_t *children;
+	struct arena names;
+};
+
+/* --- making it ------------------------------------------------------------------------
+ */
+
+static size_t directory_bytes(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+/* A directory before those that begin with its name and go on with any byte. */
+static int compare_directories(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+	for (size_t i = 0; i < n_a && i < n_b; i++) {
+		if (a[i] == b[i])
+			continue;
+		if (a[i] == '/' || b[i] == '/')
+			return a[i] == '/' ? -1 : 1;
+		return (unsigned char)a[i] < (unsigned char)b[i] ? -1 : 1;
+	}
+	return (n_a > n_b) - (n_a < n_b);
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	const char *x = ((const struct path_file *)a)->name;
+	const char *y = ((const struct path_file *)b)->name;
+	size_t n_x = directory_bytes(x), n_y = directory_bytes(y);
+	int order = compare_directories(x, n_x, y, n_y);
+	return order ? order : strcmp(x + n_x, y + n_y);
+}
+
+static int read_rows(
+	struct dataset *dataset, sqlite3_stmt *statement, struct dataset_paths *paths)
+{
+	int code;
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+		const char *path = (const char *)sqlite3_column_text(statement, 1);
+		sqlite3_int64 id = sqlite3_column_int64(statement, 0);
+		if (id < 0 || id >= dataset->n_ids || paths->n_files == dataset->n_ids)
+			continue;
+		struct path_file *file = &paths->files[paths->n_files];
+		file->id = (sample_id)id;
+		file->name = path ? arena_text(&paths->names, path) : NULL;
+		if (!file->name)
+			return -ENOMEM;
+		paths->n_files++;
+	}
+	return code == SQLITE_DONE ? 0 : catalogue_errno(sqlite3_db_handle(statement));
+}
+
+static int read_files(struct dataset *dataset, struct dataset_paths *paths)
+{
+	struct connection *connection;
+	sqlite3_stmt *statement = NULL;
+	paths->files = calloc((size_t)dataset->n_ids + 1, sizeof(*paths->files));
+	if (!paths->files)
+		return -ENOMEM;
+	int err = connection_take(dataset, &connection);
+	if (err)
+		return err;
+	if (sqlite3_prepare_v2(connection->db,
+		    "SELECT id, path FROM samples WHERE NOT gone", -1, &statement,
+		    NULL) != SQLITE_OK)
+		err = catalogue_errno(connection->db);
+	else
+		err = read_rows(dataset, statement, paths);
+	sqlite3_finalize(statement);
+	if (err)
+		log_error("catalogue %s: its paths can't be read: %s", dataset->file,
+			strerror(-err));
+	connection_give(dataset, connection);
+	if (!err)
+		qsort(paths->files, paths->n_files, sizeof(*paths->files), compare_files);
+	return err;
+}
+
+/* The directory that comes next in preorder; *ret its number. */
+static int add_directory(struct dataset_paths *paths, uint32_t parent, const char *name,
+	size_t bytes, uint32_t first_file, uint32_t *ret)
+{
+	char *copy = arena_alloc(&paths->names, bytes + 1);
+	struct paths_directory *grown = array_grow(paths->directories,
+		paths->n_directories, &paths->capacity, sizeof(*grown));
+	if (grown)
+		paths->directories = grown;
+	if (!copy || !grown)
+		return -ENOMEM;
+	memcpy(copy, name, bytes);
+	copy[bytes] = '\0';
+	grown[paths->n_directories] = (struct paths_directory){
+		.name = copy, .parent = parent, .first_file = first_file};
+	if (paths->n_directories > 0)
+		grown[parent].n_children++;
+	*ret = paths->n_directories++;
+	return 0;
+}
+
+static bool is_component(const char *name, const char *text, size_t n)
+{
+	return strncmp(name, text, n) == 0 && name[n] == '\0';
+}
+
+/* The directory of a file; if it was there before, each component is the last child. */
+static int enter(struct dataset_paths *paths, uint32_t file, uint32_t *ret)
+{
+	const char *path = paths->files[file].name, *slash;
+	*ret = 0;
+	for (; (slash = strchr(path, '/')); path = slash + 1) {
+		size_t n = (size_t)(slash - path);
+		uint32_t parent = *ret, last = paths->directories[parent].first_child;
+		if (last && is_component(paths->directories[last].name, path, n)) {
+			*ret = last;
+			continue;
+		}
+		int err = add_directory(paths, parent, path, n, file, ret);
+		if (err)
+			return err;
+		paths->directories[parent].first_child = *ret;
+	}
+	paths->files[file].name = path;
+	return 0;
+}
+
+static int make_directories(struct dataset_paths *paths)
+{
+	uint32_t directory;
+	int err = add_directory(paths, 0, "", 0, 0, &directory);
+	for (uint32_t i = 0; !err && i < paths->n_files; i++) {
+		err = enter(paths, i, &directory);
+		if (err)
+			break;
+		paths->directories[directory].n_files++;
+		for (uint32_t d = directory;; d = paths->directories[d].parent) {
+			paths->directories[d].n_below++;
+			if (d == 0)
+				break;
+		}
+	}
+	return err;
+}
+
+static int make_children(struct dataset_paths *paths)
+{
+	uint32_t next = 0;
+	paths->children = calloc(paths->n_directories, sizeof(*paths->children));
+	if (!paths->children)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < paths->n_directories; i++) {
+		paths->directories[i].first_child = next;
+		next += paths->directories[i].n_children;
+		paths->directories[i].n_children = 0;
+	}
+	for (uint32_t i = 1; i < paths->n_directories; i++) {
+		struct paths_directory *parent =
+			&paths->directories[paths->directories[i].parent];
+		paths->children[parent->first_child + parent->n_children++] = i;
+	}
+	return 0;
+}
+
+void dataset_paths_free(struct dataset_paths *paths)
+{
+	if (!paths)
+		return;
+	free(paths->files);
+	free(paths->directories);
+	free(paths->children);
+	arena_free(&paths->names);
+	free(paths);
+}
+
+/* The dataset keeps the first one that is complete. */
+static const struct dataset_paths *keep(
+	struct dataset *dataset, struct dataset_paths *paths)
+{
+	lock_take(&dataset->lock);
+	struct dataset_paths *kept = dataset->paths;
+	if (!kept)
+		dataset->paths = paths;
+	lock_release(&dataset->lock);
+	if (!kept)
+		return paths;
+	dataset_paths_free(paths);
+	return kept;
+}
+
+static struct dataset_paths *kept(struct dataset *dataset)
+{
+	LOCK_SCOPE(&dataset->lock);
+	return dataset->paths;
+}
+
+int dataset_paths(struct dataset *dataset, const struct dataset_paths **ret)
+{
+	*ret = kept(dataset);
+	if (*ret)
+		return 0;
+	struct dataset_paths *paths = calloc(1, sizeof(*paths));
+	if (!paths)
+		return -ENOMEM;
+	int err = read_files(dataset, paths);
+	if (!err)
+		err = make_directories(paths);
+	if (!err)
+		err = make_children(paths);
+	if (err)
+		dataset_paths_free(paths);
+	else
+		*ret = keep(dataset, paths);
+	return err;
+}
+
+/* --- looking into it ------------------------------------------------------------------
+ */
+
+uint32_t paths_directories(const struct dataset_paths *paths)
+{
+	return paths->n_directories;
+}
+
+const struct paths_directory *paths_directory(
+	const struct dataset_paths *paths, uint32_t number)
+{
+	ensure(number < paths->n_directories);
+	return &paths->directories[number];
+}
+
+uint32_t paths_child(const struct dataset_paths *paths, uint32_t i)
+{
+	ensure(i < paths->n_directories);
+	return paths->children[i];
+}
+
+sample_id paths_sample(const struct dataset_paths *paths, uint32_t i)
+{
+	ensure(i < paths->n_files);
+	return paths->files[i].id;
+}
+
+const char *paths_name(const struct dataset_paths *paths, uint32_t i)
+{
+	ensure(i < paths->n_files);
+	return paths->files[i].name;
+}
+
+uint32_t paths_find_child(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name)
+{
+	uint32_t low = directory->first_child, high = low + directory->n_children;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint32_t child = paths->children[middle];
+		int order = strcmp(name, paths->directories[child].name);
+		if (order == 0)
+			return child;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return UINT32_MAX;
+}
+
+uint32_t paths_find_file(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name, size_t n)
+{
+	uint32_t low = directory->first_file, high = low + directory->n_files;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const char *file = paths->files[middle].name;
+		int order = strncmp(name, file, n);
+		if (order == 0 && file[n] == '\0')
+			return middle;
+		if (order <= 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return UINT32_MAX;
+}

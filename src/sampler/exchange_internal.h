@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "sampler/idset.h"
+#include "sampler/sampler_internal.h"
+
+/*
+ * The parts of exchange.c:
+ *
+ *   classes   which ids are interchangeable (exchange_classes.c)
+ *   labels    ids in the order of their labels (exchange_labels.c)
+ *   space     what is resident, and for whom it is a candidate (exchange_space.c,
+ *             exchange_resident.c)
+ */
+
+#define NONE UINT32_MAX
+
+/* --- membership classes --- */
+
+struct classes {
+	uint32_t *of;	/* by id */
+	uint32_t *size; /* by class: its ids */
+	uint32_t n_ids;
+	uint32_t n;
+};
+
+/* The class of ids that no job has had; all others lie in the same jobs. */
+#define CLASS_OUTSIDE 0
+
+/* No job yet: with labels a class for each, after the one of those outside. */
+must_check int classes_new(
+	struct classes *classes, const uint32_t *labels, uint32_t n_ids);
+void classes_free(struct classes *classes);
+/* Ids below n_ids from now on. */
+must_check int classes_cover(struct classes *classes, uint32_t n_ids);
+/* After this no class has ids both in the set and out of it. n tells if any had. */
+must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
+
+/* --- labels --- */
+
+/* A label's ids are one range of slots. */
+struct labels {
+	uint32_t *label; /* by id */
+	uint32_t *slot;	 /* by id */
+	uint32_t *id;	 /* by slot */
+	uint32_t *first; /* by label, and one more: its first slot */
+	uint32_t n_ids;
+	uint32_t n;
+};
+
+must_check int labels_new(const uint32_t *of, uint32_t n_ids, struct labels **ret);
+void labels_free(struct labels **labels);
+
+/* --- residents --- */
+
+struct exchange;
+
+/* A job that has joined. */
+struct member {
+	job_id job;
+	struct space *space;
+	uint32_t column;	     /* its place in the space */
+	const struct stream *stream; /* NULL between epochs */
+	struct idset *slots;	     /* with labels: its R, as slots */
+	roaring_bitmap_t *selection;
+};
+
+/*
+ * What has become of a resident for one member. A candidate is in a ring of those of the
+ * same column, group and need; links are indices of residents.
+ */
+struct node {
+	uint32_t previous;
+	uint32_t next; /* or one of the two below */
+};
+
+#define NODE_OUT NONE /* no candidate: not in R, or nothing to exchange it for */
+#define NODE_TAKEN                                                                       \
+	(NONE - 1) /* no candidate: was given to the job since it is resident */
+
+struct resident {
+	sample_id id;
+	uint32_t group; /* NONE: of no use to exchange */
+	uint32_t need;	/* streams of the space whose R has it */
+	uint32_t older; /* in the order in which they were last given */
+	uint32_t newer;
+};
+
+/* A class of which something is resident. */
+struct group {
+	uint32_t class;
+	uint32_t n; /* residents; 0: free */
+	uint32_t next_free;
+};
+
+struct space {
+	uint32_t id;
+	const struct exchange *exchange;
+	struct member **columns; /* stride of them; NULL: free */
+	uint32_t stride;
+	uint32_t end; /* columns from here on are free */
+	uint32_t n_members;
+
+	uint32_t *where; /* by id: index of the resident, or NONE */
+	uint32_t n_ids;
+
+	struct resident *residents;
+	struct node *nodes; /* by resident, then column */
+	uint32_t n;
+	uint32_t capacity;
+	uint32_t free; /* linked by newer */
+	uint32_t oldest;
+	uint32_t newest;
+
+	struct group *groups;
+	uint32_t *heads; /* by group, column, need - 1: the oldest candidate */
+	uint32_t n_groups;
+	uint32_t group_capacity;
+	uint32_t free_group;
+	uint32_t *group_of; /* by class: its group, or NONE */
+	uint32_t n_classes;
+};
+
+struct exchange {
+	struct classes classes;
+	struct labels *labels; /* NULL: exchange across labels */
+	bool stale; /* a job has left: classes may be finer than they need be */
+	struct member **members;
+	size_t n_members;
+	struct space **spaces;
+	size_t n_spaces;
+};
+
+void exchange_validate(const struct sampler *sampler);
+
+must_check int space_new(
+	const struct exchange *exchange, uint32_t id, struct space **ret);
+void space_free(struct space **space);
+/* Ids below n_ids from now on. */
+must_check int space_cover(struct space *space, uint32_t n_ids);
+must_check int space_join(struct space *space, struct member *member);
+void space_leave(struct space *space, struct member *member);
+
+/* Groups, needs and candidates anew: a stream or a class has come or gone. */
+void space_rebuild(struct space *space);
+
+/* The member's best candidate of a class, SAMPLE_NONE if it has none. */
+sample_id space_candidate(
+	const struct space *space, const struct member *member, uint32_t class);
+bool space_has(const struct space *space, sample_id id);
+/* The member, from whose R it has been taken, is given the sample. */
+void space_give(struct space *space, const struct member *member, sample_id id);
+void space_admit(struct space *space, sample_id id); /* nobody was given it yet */
+void space_evict(struct space *space, sample_id id);
+void space_validate(const struct space *space);
+
+/* The group of a class, made if need be; NONE: nothing to exchange with, or no memory. */
+uint32_t group_get(struct space *space, uint32_t class);
+void group_put(struct space *space, uint32_t group);
+void groups_clear(struct space *space);
+
+static inline struct node *space_node(
+	const struct space *space, uint32_t resident, uint32_t column)
+{
+	return &space->nodes[(size_t)resident * space->stride + column];
+}
+
+static inline bool node_linked(const struct node *node)
+{
+	return node->next < NODE_TAKEN;
+}
+
+/* The heads of a member's rings in a group, by need - 1. */
+static inline uint32_t *space_heads(
+	const struct space *space, uint32_t group, uint32_t column)
+{
+	return &space->heads[((size_t)group * space->stride + column) * space->stride];
+}

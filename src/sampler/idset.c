@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sampler/idset.h"
+#include "base/ensure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ *     sums    Fenwick tree: elements in blocks of 4096 ids
+ *     lines   elements in each 512 ids; eight to a block
+ *     words   the bits; eight words, a cache line, to a line
+ *
+ * A selection descends the first, which stays in the nearest cache, then reads one line
+ * of each of the others.
+ */
+
+#define LINE_BITS 512
+#define LINE_WORDS 8
+#define BLOCK_LINES 8
+#define BLOCK_WORDS (BLOCK_LINES * LINE_WORDS)
+#define BLOCK_BITS (BLOCK_LINES * LINE_BITS)
+
+struct idset {
+	uint64_t *words;
+	uint16_t *lines;
+	uint32_t *sums; /* index 1 .. n_sums-1; [i] is of the blocks i-(i&-i) .. i-1 */
+	uint32_t bound;
+	uint32_t size;
+	uint32_t n_blocks;
+	uint32_t
+		n_sums; /* a power of two, so that a descent needs no check for the end */
+};
+
+/* In plain C: popcnt is not among the instructions that every x86-64 has. */
+static uint64_t byte_sums(uint64_t word)
+{
+	word -= word >> 1 & UINT64_C(0x5555555555555555);
+	word = (word & UINT64_C(0x3333333333333333)) +
+	       (word >> 2 & UINT64_C(0x3333333333333333));
+	word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return word * UINT64_C(0x0101010101010101); /* byte i: of bytes 0 .. i */
+}
+
+static uint32_t count(uint64_t word)
+{
+	return (uint32_t)(byte_sums(word) >> 56);
+}
+
+static size_t n_words(const struct idset *set)
+{
+	return (size_t)set->n_blocks * BLOCK_WORDS;
+}
+
+static size_t n_lines(const struct idset *set)
+{
+	return (size_t)set->n_blocks * BLOCK_LINES;
+}
+
+int idset_new(uint32_t bound, struct idset **ret)
+{
+	struct idset *set = calloc(1, sizeof(*set));
+	if (!set)
+		return -ENOMEM;
+	set->bound = bound;
+	set->n_blocks = bound / BLOCK_BITS + 1;
+	for (set->n_sums = 1; set->n_sums < set->n_blocks;)
+		set->n_sums *= 2;
+	set->words = aligned_alloc(LINE_BITS / 8, n_words(set) * sizeof(set->words[0]));
+	set->lines = calloc(n_lines(set), sizeof(set->lines[0]));
+	set->sums = calloc(set->n_sums, sizeof(set->sums[0]));
+	if (!set->words || !set->lines || !set->sums) {
+		idset_free(&set);
+		return -ENOMEM;
+	}
+	memset(set->words, 0, n_words(set) * sizeof(set->words[0]));
+	*ret = set;
+	return 0;
+}
+
+void idset_free(struct idset **set)
+{
+	if (!*set)
+		return;
+	free((*set)->words);
+	free((*set)->lines);
+	free((*set)->sums);
+	free(*set);
+	*set = NULL;
+}
+
+/* Elements are ascending, so that a word is written once. */
+static void set_bits(struct idset *set, const roaring_bitmap_t *ids)
+{
+	uint32_t buffer[256];
+	uint32_t n;
+	uint32_t at = 0;
+	uint64_t word = 0;
+	roaring_uint32_iterator_t iterator;
+	roaring_init_iterator(ids, &iterator);
+	while ((n = roaring_read_uint32_iterator(&iterator, buffer, 256))) {
+		ensure(buffer[n - 1] < set->bound);
+		for (uint32_t i = 0; i < n; i++) {
+			if (buffer[i] / 64 != at) {
+				set->words[at] = word;
+				at = buffer[i] / 64;
+				word = 0;
+			}
+			word |= UINT64_C(1) << buffer[i] % 64;
+		}
+	}
+	set->words[at] = word;
+}
+
+static uint16_t count_line(const uint64_t *words)
+{
+	uint32_t n = 0;
+	for (int i = 0; i < LINE_WORDS; i++)
+		n += count(words[i]);
+	return (uint16_t)n;
+}
+
+static void count_all(struct idset *set)
+{
+	for (size_t i = 0; i < n_lines(set); i++) {
+		set->lines[i] = count_line(&set->words[i * LINE_WORDS]);
+		set->size += set->lines[i];
+		size_t sum = i / BLOCK_LINES + 1;
+		if (sum < set->n_sums)
+			set->sums[sum] += set->lines[i];
+	}
+	for (uint32_t i = 1; i < set->n_sums; i++) {
+		uint32_t above = i + (i & -i);
+		if (above < set->n_sums)
+			set->sums[above] += set->sums[i];
+	}
+}
+
+int idset_from_bitmap(uint32_t bound, const roaring_bitmap_t *ids, struct idset **ret)
+{
+	int error = idset_new(bound, ret);
+	if (error)
+		return error;
+	set_bits(*ret, ids);
+	count_all(*ret);
+	return 0;
+}
+
+uint32_t idset_bound(const struct idset *set)
+{
+	return set->bound;
+}
+
+uint32_t idset_size(const struct idset *set)
+{
+	return set->size;
+}
+
+static inline bool contains(const struct idset *set, uint32_t id)
+{
+	return id < set->bound && set->words[id / 64] >> id % 64 & 1;
+}
+
+bool idset_contains(const struct idset *set, uint32_t id)
+{
+	return contains(set, id);
+}
+
+/* change is 1, or -1 as an unsigned. */
+static void flip(struct idset *set, uint32_t id, uint32_t change)
+{
+	set->words[id / 64] ^= UINT64_C(1) << id % 64;
+	set->lines[id / LINE_BITS] = (uint16_t)(set->lines[id / LINE_BITS] + change);
+	for (uint32_t i = id / BLOCK_BITS + 1; i < set->n_sums; i += i & -i)
+		set->sums[i] += change;
+	set->size += change;
+}
+
+void idset_add(struct idset *set, uint32_t id)
+{
+	ensure(id < set->bound && !contains(set, id));
+	flip(set, id, 1);
+}
+
+void idset_remove(struct idset *set, uint32_t id)
+{
+	ensure(contains(set, id));
+	flip(set, id, UINT32_MAX);
+}
+
+/* The position of the bit of which `rank` others are lower. */
+static uint32_t select_bit(uint64_t word, uint32_t rank)
+{
+	uint64_t sums = byte_sums(word);
+	uint32_t at = 0;
+	while ((sums >> at & 0xff) <= rank)
+		at += 8;
+	if (at)
+		rank -= sums >> (at - 8) & 0xff;
+	word >>= at;
+	while (rank--)
+		word &= word - 1;
+	return at + (uint32_t)__builtin_ctzll(word);
+}
+
+uint32_t idset_select(const struct idset *set, uint32_t rank)
+{
+	ensure(rank < set->size);
+	size_t at = 0;
+	for (size_t step = set->n_sums / 2; step; step /= 2) {
+		uint32_t sum = set->sums[at + step];
+		bool beyond =
+			sum <= rank; /* for conditional moves: it can't be foreseen */
+		at += beyond ? step : 0;
+		rank -= beyond ? sum : 0;
+	}
+	for (at *= BLOCK_LINES; set->lines[at] <= rank; at++)
+		rank -= set->lines[at];
+	for (at *= LINE_WORDS;; at++) {
+		uint32_t n = count(set->words[at]);
+		if (rank < n)
+			return (uint32_t)at * 64 + select_bit(set->words[at], rank);
+		rank -= n;
+	}
+}
+
+uint32_t idset_rank(const struct idset *set, uint32_t id)
+{
+	ensure(id <= set->bound);
+	uint32_t rank = 0;
+	uint32_t line = id / LINE_BITS;
+	for (uint32_t i = id / BLOCK_BITS; i; i &= i - 1)
+		rank += set->sums[i];
+	for (uint32_t i = id / BLOCK_BITS * BLOCK_LINES; i < line; i++)
+		rank += set->lines[i];
+	for (uint32_t i = line * LINE_WORDS; i < id / 64; i++)
+		rank += count(set->words[i]);
+	return rank + count(set->words[id / 64] & ((UINT64_C(1) << id % 64) - 1));
+}
+
+bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!contains(sets[i], id))
+			return false;
+	return true;
+}
+
+/* The blocks that all of them have. */
+static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
+{
+	size_t least = sets[0]->n_blocks;
+	for (size_t i = 1; i < n; i++)
+		if (sets[i]->n_blocks < least)
+			least = sets[i]->n_blocks;
+	return least;
+}
+
+/* Returns whether any bit is left. restrict, so that compilers make vectors of it. */
+static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
+{
+	uint64_t any = 0;
+	for (int i = 0; i < BLOCK_WORDS; i++) {
+		ret[i] &= words[i];
+		any |= ret[i];
+	}
+	return any;
+}
+
+/* The bits that all have in a block; false: none, and ret is not meant to be read. */
+static bool shared_block(
+	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
+{
+	memset(ret, 0xff, BLOCK_BITS / 8);
+	for (size_t i = 0; i < n; i++)
+		if (!and_block(ret, &sets[i]->words[block * BLOCK_WORDS]))
+			return false;
+	return true;
+}
+
+uint32_t idset_count_shared(const struct idset *const *sets, size_t n)
+{
+	uint64_t shared[BLOCK_WORDS];
+	uint32_t size = 0;
+	size_t end = n_blocks_shared(sets, n);
+	for (size_t i = 0; i < end; i++)
+		if (shared_block(sets, n, i, shared))
+			for (int j = 0; j < BLOCK_WORDS; j++)
+				size += count(shared[j]);
+	return size;
+}
+
+uint32_t idset_select_unshared(
+	const struct idset *set, const struct idset *const *sets, size_t n, uint32_t rank)
+{
+	size_t end = n_blocks_shared(sets, n);
+	for (size_t i = 0;; i++) {
+		uint64_t words[BLOCK_WORDS];
+		ensure(i < set->n_blocks);
+		if (i >= end || !shared_block(sets, n, i, words))
+			memset(words, 0, sizeof(words));
+		for (size_t j = 0; j < BLOCK_WORDS; j++) {
+			uint64_t word = set->words[i * BLOCK_WORDS + j] ^ words[j];
+			uint32_t size = count(word);
+			if (rank < size)
+				return (uint32_t)(i * BLOCK_BITS + j * 64) +
+				       select_bit(word, rank);
+			rank -= size;
+		}
+	}
+}
+
+roaring_bitmap_t *idset_to_bitmap(const struct idset *set)
+{
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	uint32_t buffer[64];
+	for (size_t i = 0; ids && i < n_words(set); i++) {
+		uint32_t n = 0;
+		for (uint64_t word = set->words[i]; word; word &= word - 1)
+			buffer[n++] = (uint32_t)i * 64 + (uint32_t)__builtin_ctzll(word);
+		if (n)
+			roaring_bitmap_add_many(ids, n, buffer);
+	}
+	return ids;
+}
+
+size_t idset_bytes(const struct idset *set)
+{
+	return sizeof(*set) + n_words(set) * sizeof(set->words[0]) +
+	       n_lines(set) * sizeof(set->lines[0]) + set->n_sums * sizeof(set->sums[0]);
+}
+
+void idset_validate(const struct idset *set)
+{
+	uint32_t size = 0;
+	for (size_t i = 0; i < n_lines(set); i++) {
+		ensure(set->lines[i] == count_line(&set->words[i * LINE_WORDS]));
+		size += set->lines[i];
+		size_t sum = i / BLOCK_LINES + 1; /* when its last line is in */
+		if (i % BLOCK_LINES != BLOCK_LINES - 1)
+			continue;
+		uint32_t before = 0;
+		for (size_t j = sum; j && sum < set->n_sums; j &= j - 1)
+			before += set->sums[j];
+		ensure(sum >= set->n_sums || before == size);
+	}
+	ensure(size == set->size);
+	for (size_t i = set->bound; i < n_words(set) * 64; i++)
+		ensure(!(set->words[i / 64] >> i % 64 & 1));
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/dataset_paths.h"
+#include "sched/sched_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * [view] path: below data/ each job's path is a link, and what leads to it directories.
+ * So no path may be another job's, nor lead through one.
+ */
+
+static bool leads_through(const char *path, const char *link)
+{
+	size_t n = strlen(link);
+	return strncmp(path, link, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+const struct sched_job *admit_conflict_locked(
+	const struct sched *sched, const struct job_config *config)
+{
+	const struct sched_job *job;
+	lock_assert_held(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link) {
+		const char *other = job->config.path;
+		if (config->path && other &&
+			(leads_through(config->path, other) ||
+				leads_through(other, config->path)))
+			return job;
+	}
+	return NULL;
+}
+
+static const char *describe_conflict(const struct job_config *config,
+	const struct sched_job *other, char **ret_message)
+{
+	if (asprintf(ret_message,
+		    "%s:[view]:path: found \"%s\", but job %s has \"%s\", allowed: a "
+		    "path that is neither the same nor below or above it",
+		    config->file, config->path, other->config.name,
+		    other->config.path) < 0)
+		*ret_message = NULL;
+	return *ret_message ? *ret_message : "out of memory";
+}
+
+int admit_path(struct sched *sched, const struct job_config *config,
+	config_report *report, void *context)
+{
+	auto_free char *message = NULL;
+	const char *text = NULL;
+	lock_take(&sched->lock);
+	const struct sched_job *other = admit_conflict_locked(sched, config);
+	if (other)
+		text = describe_conflict(config, other, &message);
+	lock_release(&sched->lock);
+	if (!text)
+		return 0;
+	report(context, text);
+	return -EEXIST;
+}
+
+int admit_view(const struct sched_job *job)
+{
+	const struct dataset_paths *paths;
+	uint32_t longest;
+	int err = 0;
+	if (job->config.layout == LAYOUT_MIRROR)
+		err = dataset_paths(job->source->dataset, &paths);
+	if (!err && job->config.json)
+		err = dataset_json_longest(job->source->dataset, &longest);
+	return err;
+}

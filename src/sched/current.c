@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sched/sched_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Which epoch a position of current/ belongs to.
+ *
+ *     epoch e            | epoch e + 1
+ *     ... x x x x x . x . | x x .          x consumed   . not bound yet
+ *                     ^        ^
+ *        a slow worker's     the position that made it roll: consumed in e
+ *
+ * A position that was consumed means the next epoch's sample, if at least half of the
+ * epoch is consumed. Three things must not be mistaken for that:
+ *
+ *   - A reader that opens a position again: OpenCV opens each file twice, and the label
+ *     is read after the image. What a reader opens several times in a row stays what it
+ *     was, up to as many times as this job's readers are used to: the same file may well
+ *     be a worker's last one in e and its first one in e + 1.
+ *   - The same by two threads: one of the last few dozen positions that were consumed
+ *     stays what it was. Not in the layout `classes`, which has no labels: a script that
+ *     shuffles for itself may well begin with one of those.
+ *   - A worker that is still in e when another one has begun e + 1: e goes on ("drains")
+ *     until a few dozen positions of e + 1 are bound, and who has not read from e + 1
+ *     yet is given what is left of e. So an epoch that rolled too early, because somebody
+ *     looked at a file by hand, loses nothing either.
+ */
+
+#define DOZENS 64
+#define MAX_UNIT 1024
+
+/* A batch is opened as one: its images first, its labels after that. */
+static uint32_t unit_of(const struct job_config *config)
+{
+	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
+}
+
+int current_init(struct sched_job *job)
+{
+	struct current *current = &job->current;
+	uint32_t unit = unit_of(&job->config);
+	uint32_t window = DOZENS + 2 * (unit < MAX_UNIT ? unit : MAX_UNIT);
+	current->unit = unit;
+	current->window = window < job->samples / 4 ? window : job->samples / 4;
+	current->recent = calloc(current->window + 1, sizeof(*current->recent));
+	return current->recent ? 0 : -ENOMEM;
+}
+
+void current_destroy(struct sched_job *job)
+{
+	free(job->current.recent);
+}
+
+static uint32_t recent_length(const struct current *current)
+{
+	return current->consumed < current->window ? (uint32_t)current->consumed
+						   : current->window;
+}
+
+static bool was_consumed_lately(const struct epoch *epoch, uint32_t position)
+{
+	const struct current *current = &epoch->job->current;
+	for (uint32_t i = 0; i < recent_length(current); i++)
+		if (current->recent[i].epoch == epoch->number &&
+			current->recent[i].position == position)
+			return true;
+	return false;
+}
+
+void current_note_consumed_locked(const struct epoch *epoch, uint32_t position)
+{
+	struct current *current = &epoch->job->current;
+	if (current->window > 0)
+		current->recent[current->consumed % current->window] =
+			(struct binding_place){epoch->number, position};
+	current->consumed++;
+}
+
+static const struct reader *find_reader(const struct current *current, uint64_t id)
+{
+	for (uint32_t i = 0; id != 0 && i < current->n_readers; i++)
+		if (current->readers[i].id == id)
+			return &current->readers[i];
+	return NULL;
+}
+
+/* Room at the front; if need be, who has not read for the longest time is forgotten. */
+static void make_first(struct current *current, const struct reader *before)
+{
+	uint32_t n = CURRENT_READERS - 1;
+	if (before)
+		n = (uint32_t)(before - current->readers);
+	else if (current->n_readers < CURRENT_READERS)
+		n = current->n_readers++;
+	memmove(&current->readers[1], &current->readers[0],
+		n * sizeof(current->readers[0]));
+}
+
+void current_note_opened_locked(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t reader)
+{
+	struct current *current = &job->current;
+	if (reader == 0)
+		return;
+	const struct reader *before = find_reader(current, reader);
+	uint32_t unit = position / current->unit;
+	bool again = before && before->epoch == epoch && before->unit == unit;
+	uint32_t opens = again ? before->opens + 1 : 1;
+	if (opens > current->habit)
+		current->habit = opens;
+	make_first(current, before);
+	current->readers[0] = (struct reader){.id = reader,
+		.unit = unit,
+		.epoch = epoch,
+		.opens = opens,
+		.consumed = current->consumed};
+}
+
+static bool is_used_to_more(const struct current *current, const struct reader *reader)
+{
+	bool learned = current->consumed > current->window + 1;
+	return !learned || reader->opens < current->habit;
+}
+
+/* If the others have read half an epoch since, it is not the same opening any more. */
+static bool opens_again(
+	const struct sched_job *job, const struct reader *reader, uint32_t position)
+{
+	const struct current *current = &job->current;
+	if (!reader || reader->unit != position / current->unit ||
+		!is_used_to_more(current, reader) ||
+		2 * (current->consumed - reader->consumed) > job->samples)
+		return false;
+	const struct epoch *epoch = job->epochs[reader->epoch];
+	return !epoch->over || epoch_has_bound(epoch, position);
+}
+
+/* Two threads of a reader that is not known, or image and label by different ones. */
+static bool another_may_open_again(const struct sched_job *job, uint64_t reader)
+{
+	return reader == 0 || job->config.layout != LAYOUT_CLASSES;
+}
+
+static bool belongs_to_draining(const struct sched_job *job, uint32_t position,
+	uint64_t id, const struct reader *reader)
+{
+	const struct epoch *draining = job->draining;
+	if (!draining || epoch_has_bound(job->running, position))
+		return false;
+	if (id != 0 && (!reader || reader->epoch != draining->number))
+		return false;
+	return (!draining->over && !epoch_has_consumed(draining, position)) ||
+	       (another_may_open_again(job, id) &&
+		       was_consumed_lately(draining, position));
+}
+
+/* The first that has not begun; after the last epoch that one is read again. */
+static uint32_t next_epoch(const struct sched_job *job)
+{
+	uint32_t number = job->running ? job->running->number : 0;
+	while (number < job->config.epochs && job->epochs[number])
+		number++;
+	return number < job->config.epochs ? number : job->running->number;
+}
+
+uint32_t current_epoch_locked(const struct sched_job *job, uint32_t position, uint64_t id)
+{
+	const struct epoch *running = job->running;
+	if (!running)
+		return 0;
+	const struct reader *reader = find_reader(&job->current, id);
+	if (opens_again(job, reader, position))
+		return reader->epoch;
+	if (belongs_to_draining(job, position, id, reader))
+		return job->draining->number;
+	bool again = !epoch_has_consumed(running, position) ||
+		     !epoch_may_begin_locked(job, true) ||
+		     (another_may_open_again(job, id) &&
+			     was_consumed_lately(running, position));
+	return again ? running->number : next_epoch(job);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "config/config.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What a file is made of that holds several positions: tar, batch, a batch's labels.
+ *
+ *   0        head         head + stride       head + n * stride        bytes
+ *   |-- head --|-- record 0 --|-- record 1 --| ... |-- what ends the file --|
+ *
+ * A record is what belongs to one position. It is cut into segments at offsets that are
+ * known before anything is bound, so that a read finds out in constant time which
+ * positions it is about.
+ *
+ *   Flow: tar_composite, batch_composite or batch_labels_composite describe a file;
+ *         composite_segment, again and again, walks through a part of it.
+ *   Owns: nothing.   Threads: any; no state.   Errors: none.
+ */
+
+enum segment_kind {
+	SEGMENT_CONSTANT, /* composite_constant gives its bytes */
+	SEGMENT_ZEROS,
+	SEGMENT_SAMPLE,
+	SEGMENT_LABEL, /* ASCII, or int64 in a batch's labels */
+	SEGMENT_META   /* JSON */
+};
+
+struct segment {
+	enum segment_kind kind;
+	uint64_t begin; /* offset in the file */
+	uint64_t bytes;
+	uint32_t index;	   /* which record it is in; for what ends the file: n */
+	unsigned constant; /* which one of a layout's */
+};
+
+#define COMPOSITE_CONSTANT 512 /* bytes that hold any */
+
+struct composite;
+
+struct composite_rules {
+	/* offset: from the start of the record, less than the stride */
+	void (*record)(
+		const struct composite *composite, uint64_t offset, struct segment *ret);
+	void (*constant)(const struct composite *composite, const struct segment *segment,
+		uint8_t ret[COMPOSITE_CONSTANT]);
+};
+
+struct composite {
+	const struct composite_rules *rules;
+	uint32_t first; /* position of the first record */
+	uint32_t n;	/* records, at least one */
+	uint64_t head;	/* bytes; at most COMPOSITE_CONSTANT, constant 0 */
+	uint64_t stride;
+	uint64_t bytes;
+
+	uint64_t sample_bytes, label_bytes, meta_bytes; /* in a record; 0: not there */
+	uint64_t sample_at;				/* from the start of the record */
+	const char *extension;				/* tar */
+	struct pixel_type pixels;			/* batch */
+	struct tensor_shape shape;
+};
+
+/* The segment of the byte at an offset that is less than composite->bytes. */
+void composite_segment(
+	const struct composite *composite, uint64_t offset, struct segment *ret);
+
+void composite_constant(const struct composite *composite, const struct segment *segment,
+	uint8_t ret[COMPOSITE_CONSTANT]);
+
+/* How many of `each` samples files of a job have; drop_last: no shorter one. */
+uint32_t composite_files(uint32_t samples, uint32_t each, bool drop_last);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "config/config.h"
+#include "dataset/dataset.h"
+
+/*
+ * How long the files of samples and labels are, in whatever layout.
+ *
+ *   Threads: any.   Errors: none.
+ */
+
+/* Bytes of the file of one sample. */
+uint64_t sample_bytes(
+	const struct job_config *config, const struct dataset *dataset, sample_id sample);
+
+/* If every sample's file is as long as every other's, before any is bound. */
+bool sample_bytes_fixed(const struct job_config *config, uint64_t *ret);
+
+/* Files are as long as the longest one: zeros may follow the image. */
+bool sample_bytes_padded(const struct job_config *config);
+
+/* The longest file among the selected samples. */
+uint64_t sample_bytes_largest(const struct job_config *config,
+	const struct dataset *dataset, const roaring_bitmap_t *selection);
+
+/*
+ * A label file is the label in ASCII, then newlines up to the width of the largest label
+ * and one more, so that all label files are of one size.
+ */
+#define LABEL_BYTES 16 /* that hold any label file */
+uint32_t label_bytes(uint32_t n_classes);
+void label_print(uint32_t label, uint32_t bytes, char ret[LABEL_BYTES]);

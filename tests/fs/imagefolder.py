@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""imagefolder.py VIEW DATASET [CLASS...]: two epochs through torchvision's ImageFolder and
+a shuffling DataLoader on a job's directory, workers going on from one to the next: classes
+and labels are those of ImageFolder on the dataset itself (of a tree with just these
+classes), and each image comes once in an epoch, with its label."""
+
+import collections
+import os
+import sys
+
+import torch
+import torchvision
+
+
+def only(classes):
+    class Only(torchvision.datasets.ImageFolder):
+        def find_classes(self, directory):
+            return classes, {name: i for i, name in enumerate(classes)}
+    return Only
+
+
+def content(image):
+    return torchvision.transforms.functional.to_tensor(image).numpy().tobytes()
+
+
+def main():
+    view, dataset, classes = sys.argv[1], sys.argv[2], sys.argv[3:]
+    kind = only(classes) if classes else torchvision.datasets.ImageFolder
+    source = kind(dataset, transform=content)
+    expected = collections.Counter(source[i] for i in range(len(source)))
+    folder = torchvision.datasets.ImageFolder(view, transform=content)
+    assert folder.class_to_idx == source.class_to_idx, folder.class_to_idx
+    assert len(folder) == len(source), len(folder)
+    torch.manual_seed(1)
+    loader = torch.utils.data.DataLoader(folder, batch_size=5, shuffle=True, num_workers=2,
+                                         persistent_workers=True, collate_fn=list)
+    for epoch in range(2):
+        found = collections.Counter(sample for batch in loader for sample in batch)
+        assert found == expected, f"epoch {epoch}: not each image once with its label"
+    assert os.path.isdir(view)
+
+
+main()

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# layout = batch: a damaged image makes its batch fail with EIO, and the log names both; the
+# other batches, all labels and the end of the epoch are as if nothing was. A reader killed
+# while it waits for a batch goes at once.
+. "$(dirname "$0")/lib.sh"
+dataset 3 8
+truncate -s 900 "$D/class0/0002.jpg"
+"$PYTHON" -c 'import sys; from PIL import Image
+Image.new("RGB", (8000, 8000)).save(sys.argv[1])' "$D/class1/0000.jpg"
+for i in 1 2 3 4 5 6 7; do cp "$D/class1/0000.jpg" "$D/class1/000$i.jpg"; done
+config joaderfs.workers=1
+batch=(tensor.resize=48 tensor.crop=40 view.layout=batch view.batch=4)
+job a "${batch[@]}" "job.where=label != 1" job.epochs=2
+job slow "${batch[@]}" "job.where=label = 1"
+start
+
+failed=()
+for file in "$(epoch a)"/*[0-9].npy; do
+	"$PYTHON" -c 'import sys, numpy; assert numpy.load(sys.argv[1]).shape == (4, 40, 40, 3)' \
+		"$file" 2>"$T/message" && continue
+	grep -q 'Input/output error' "$T/message" || fail "$(cat "$T/message")"
+	failed+=("$file")
+done
+equal "batches that failed" "${#failed[@]}" 1
+number=$((10#$(basename "${failed[0]}" .npy | cut -d- -f2)))
+grep -q "job a: .* batch $number .*class0/0002.jpg" "$LOG" || fail "the log does not say which"
+for file in "$(epoch a)"/*.labels.npy; do cat "$file" >/dev/null; done
+! cat "${failed[0]}" >/dev/null 2>&1 || fail "it can be read now"
+once a 16
+equal "consumed" "$(status_of a consumed)" 16
+equal "state" "$(status_of a state)" waiting
+cat "$(epoch a 0001)/batch-000003.labels.npy" >/dev/null # the next one can begin
+
+decoded=$(counter decodes)
+cat "$(epoch slow)/batch-000001.npy" >/dev/null &
+reader=$!
+for _ in $(seq 200); do # some of the batch are prepared, and not all
+	(($(counter decodes) > decoded)) && break
+	sleep 0.02
+done
+equal "bound by opening" "$(order slow | cut -f1 | xargs)" "4 5 6 7"
+kill -KILL $reader
+wait $reader || true
+(($(counter decodes) < decoded + 4)) ||
+	fail "nothing was waited for any more"
+(($(counter interrupts) > 0)) || fail "no open was interrupted"
+equal "consumed by who was killed" "$(status_of slow consumed)" 0
+cat "$(epoch slow)"/batch-00000?.npy >/dev/null
+once slow 8
+equal "consumed" "$(status_of slow consumed)" 8

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# Batches and shards of current/: read again and again they hold one epoch after the other,
+# each sample once in each, labels that belong to the images, and never what the kernel has
+# kept of the epoch before.
+. "$(dirname "$0")/lib.sh"
+dataset 4 40
+size=(tensor.resize=24 tensor.crop=16)
+job batch "${size[@]}" view.layout=batch view.batch=16 job.epochs=3
+job held "${size[@]}" view.layout=batch view.batch=16 job.epochs=3
+job crops tensor.resize=24 augment.random_crop=16 view.layout=batch view.batch=16 job.epochs=3 \
+	job.order=sequential # position = sample
+job tar "${size[@]}" view.layout=tar view.shard=50 job.epochs=3
+job cached "${size[@]}" tensor.format=npy view.io=cached job.epochs=3
+job flat "${size[@]}" tensor.format=npy job.order=sequential
+start
+read_epoch flat # position = sample
+
+"$PYTHON" "$FS/current_files.py" "$M/jobs"
+for name in batch tar cached; do
+	for epoch in 0000 0001 0002; do once $name 160 $epoch; done
+	equal "orders of $name that are alike" \
+		"$(for e in 0 1 2; do order $name 000$e | sort -n | cut -f2 | md5sum; done | sort -u | wc -l)" 3
+done

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# layout = tar: a damaged image is a member of zeros, which no reader takes for an image, and
+# the rest of the shard is read as if nothing was (format = raw: the read fails there, and
+# goes on behind it); a reader killed while it waits goes at once, and the daemon after it.
+. "$(dirname "$0")/lib.sh"
+dataset 3 8
+truncate -s 900 "$D/class0/0002.jpg"
+: >"$D/class2/0004.jpg"
+mkdir "$T/slow"
+"$PYTHON" -c 'import sys; from PIL import Image
+Image.new("RGB", (8000, 8000)).save(sys.argv[1])' "$D/class1/0000.jpg"
+for i in 1 2 3 4 5 6 7; do cp "$D/class1/0000.jpg" "$D/class1/000$i.jpg"; done
+config joaderfs.workers=1
+size=(tensor.resize=48 tensor.crop=40)
+job a "${size[@]}" "job.where=label != 1" view.layout=tar
+job raw "${size[@]}" "job.where=label != 1" tensor.format=raw view.layout=tar
+job slow "${size[@]}" "job.where=label = 1" view.layout=tar
+start
+
+tar -xf "$(epoch a)/shard-000000.tar" -C "$T" --one-top-level=a
+once a 16
+zeros=0
+for file in "$T"/a/*.ppm; do
+	"$PYTHON" -c 'import sys; from PIL import Image; Image.open(sys.argv[1]).load()' "$file" \
+		2>"$T/message" && continue
+	grep -q UnidentifiedImageError "$T/message" || fail "$(cat "$T/message")"
+	[[ -z $(tr -d '\0' <"$file") ]] || fail "$file is damaged, and not zeros"
+	zeros=$((zeros + 1))
+done
+equal "members that are zeros" $zeros 2
+equal "errors" "$(status_of a errors)" 2
+for path in class0/0002.jpg class2/0004.jpg; do
+	grep -q "$path" "$LOG" || fail "the log does not name $path"
+done
+equal "members that the log names" "$(grep -c 'job a: .*no readable sample' "$LOG")" 2
+
+"$PYTHON" - "$(epoch raw)/shard-000000.tar" <<'PYTHON'
+import errno, os, sys
+fd, stride, failed = os.open(sys.argv[1], os.O_RDONLY), 1024 + 512 + 5120, []
+for record in range(16):
+    try:
+        assert len(os.pread(fd, stride, record * stride)) in (stride, 1536), record
+        assert len(os.pread(fd, 4800, record * stride + 1536)) == 4800, record
+    except OSError as error:
+        assert error.errno == errno.EIO, error
+        failed.append(record)
+assert len(failed) == 2, failed
+PYTHON
+once raw 16
+
+cat "$(epoch slow)/shard-000000.tar" >"$T/slow/first" &
+reader=$!
+for _ in $(seq 100); do
+	[[ $(status_of slow bound) == 0 ]] || break
+	sleep 0.02
+done
+kill -KILL $reader
+wait $reader || true
+(($(counter decodes) < 14 + 8)) || fail "nothing was waited for any more"
+(($(counter interrupts) > 0)) || fail "no read was interrupted"
+cat "$(epoch slow)/shard-000000.tar" >"$T/slow/second"
+equal "members" "$(tar -tf "$T/slow/second" | wc -l)" 16
+once slow 8
+nothing_held

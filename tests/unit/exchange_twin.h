@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "sampler_twin.h"
+
+/*
+ * Exchange sampling over up to 64 ids, too simple to be wrong: sets are masks, everything
+ * is searched anew. A world is jobs, their epochs, and a cache of a few slots. Whoever
+ * decides (the sampler, or the twin by itself) the world is kept in the same way. With
+ * one seed both decide alike. The mutants prove that a test would notice.
+ */
+
+#define EX_JOBS 8
+#define EX_SPACES 2
+#define EX_SETS 64
+
+enum ex_mutant {
+	EX_HONEST,
+	EX_ANY_CLASS, /* exchanges for whatever is resident (and has the label) */
+	EX_TAKEN,     /* also for what the job was given since it is resident */
+	EX_SMALLEST,  /* for the smallest id */
+	EX_MERGE,     /* forgets a job's set when it leaves */
+	EX_MUTANTS
+};
+
+enum ex_policy { EX_REFCNT, EX_FIFO };
+
+struct ex_job {
+	bool here;
+	bool running;
+	unsigned space;
+	stream_id stream;
+	mask set;
+	mask r;
+	mask taken; /* of what is resident: given to it since */
+};
+
+struct ex_world {
+	struct sampler *sampler; /* NULL: the twin decides */
+	struct rng rng;		 /* the twin's */
+	enum ex_mutant mutant;
+	const uint32_t *labels; /* of 64 ids; NULL: none */
+	struct ex_job job[EX_JOBS];
+	mask sets[EX_SETS]; /* what divides classes */
+	unsigned n_sets;
+	unsigned slots; /* of the cache, for all spaces */
+	enum ex_policy policy;
+	mask resident[EX_SPACES];
+	unsigned given[EX_SPACES][64]; /* when it was last */
+	unsigned since[EX_SPACES][64]; /* when it became resident */
+	unsigned clock;
+	stream_id streams;
+};
+
+static inline mask ex_bit(int id)
+{
+	return (mask)1 << id;
+}
+
+static inline roaring_bitmap_t *ex_bitmap(mask set)
+{
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	for (int id = 0; id < 64; id++)
+		if (set & ex_bit(id))
+			roaring_bitmap_add(ids, (uint32_t)id);
+	return ids;
+}
+
+static inline void ex_new(struct ex_world *world, uint64_t seed, bool real)
+{
+	rng_seed(&world->rng, seed);
+	if (!real)
+		return;
+	int error = world->labels ? sampler_new_labelled(
+					    seed, world->labels, 64, &world->sampler)
+				  : sampler_new(SAMPLER_EXCHANGE, seed, &world->sampler);
+	cr_assert_eq(error, 0);
+}
+
+/* Nothing is left of those that have gone: no epoch, nothing resident. */
+static inline bool ex_forgotten(const struct ex_world *world)
+{
+	bool forgotten = true;
+	for (int j = 0; j < EX_JOBS; j++)
+		forgotten &= !world->job[j].running;
+	for (int s = 0; s < EX_SPACES; s++)
+		forgotten &= !world->resident[s];
+	return forgotten;
+}
+
+static inline void ex_only_those_here(struct ex_world *world)
+{
+	world->n_sets = 0;
+	for (int j = 0; j < EX_JOBS; j++)
+		if (world->job[j].here)
+			world->sets[world->n_sets++] = world->job[j].set;
+}
+
+static inline void ex_join(struct ex_world *world, int j, mask set, unsigned space)
+{
+	world->job[j] = (struct ex_job){.here = true, .space = space, .set = set};
+	cr_assert_lt(world->n_sets, EX_SETS);
+	world->sets[world->n_sets++] = set;
+	if (!world->sampler)
+		return;
+	roaring_bitmap_t *ids = ex_bitmap(set);
+	cr_assert_eq(sampler_join(world->sampler, (job_id)j, space, ids), 0);
+	roaring_bitmap_free(ids);
+}
+
+static inline void ex_begin(struct ex_world *world, int j, mask remaining)
+{
+	struct ex_job *job = &world->job[j];
+	if (ex_forgotten(world))
+		ex_only_those_here(world);
+	job->running = true;
+	job->r = remaining;
+	job->stream = world->streams++;
+	if (world->sampler)
+		cr_assert_eq(sampler_insert(world->sampler, job->stream, (job_id)j,
+				     ex_bitmap(remaining)),
+			0);
+}
+
+static inline void ex_end(struct ex_world *world, int j)
+{
+	struct ex_job *job = &world->job[j];
+	if (job->running && world->sampler)
+		sampler_remove(world->sampler, job->stream);
+	job->running = false;
+	job->r = 0;
+}
+
+static inline void ex_leave(struct ex_world *world, int j)
+{
+	ex_end(world, j);
+	world->job[j] = (struct ex_job){0};
+	if (world->mutant == EX_MERGE)
+		ex_only_those_here(world);
+	if (world->sampler)
+		sampler_leave(world->sampler, (job_id)j);
+}
+
+static inline bool ex_same_class(const struct ex_world *world, int x, int y)
+{
+	bool same = true;
+	if (world->labels && world->labels[x] != world->labels[y])
+		return false;
+	for (unsigned i = 0; i < world->n_sets; i++)
+		same &= !(world->sets[i] & ex_bit(x)) == !(world->sets[i] & ex_bit(y));
+	return same || world->mutant == EX_ANY_CLASS;
+}
+
+static inline unsigned ex_need(const struct ex_world *world, unsigned space, int id)
+{
+	unsigned need = 0;
+	for (int j = 0; j < EX_JOBS; j++)
+		need += world->job[j].running && world->job[j].space == space &&
+			(world->job[j].r & ex_bit(id));
+	return need;
+}
+
+/* Whether y is rather given, or evicted, than z: less need, then longer ago. */
+static inline bool ex_before(const struct ex_world *world, unsigned space, int y, int z)
+{
+	unsigned a = ex_need(world, space, y);
+	unsigned b = ex_need(world, space, z);
+	return a != b ? a < b : world->given[space][y] < world->given[space][z];
+}
+
+/* What is given where x was drawn. */
+static inline int ex_choose(const struct ex_world *world, const struct ex_job *job, int x)
+{
+	mask resident = world->resident[job->space];
+	mask candidates = resident & job->r;
+	int best = -1;
+	if (world->mutant != EX_TAKEN)
+		candidates &= ~job->taken;
+	if (resident & ex_bit(x))
+		return x;
+	for (int y = 0; y < 64; y++) {
+		if (!(candidates & ex_bit(y)) || !ex_same_class(world, x, y))
+			continue;
+		if (world->mutant == EX_SMALLEST)
+			return y;
+		if (best < 0 || ex_before(world, job->space, y, best))
+			best = y;
+	}
+	return best < 0 ? x : best;
+}
+
+/* It becomes resident, and nobody was given it since. */
+static inline void ex_admit(struct ex_world *world, unsigned space, int id)
+{
+	world->resident[space] |= ex_bit(id);
+	world->since[space][id] = world->clock;
+	world->given[space][id] = world->clock++;
+	for (int k = 0; k < EX_JOBS; k++)
+		if (world->job[k].space == space)
+			world->job[k].taken &= ~ex_bit(id);
+}
+
+/* The world after a decision. */
+static inline void ex_give(struct ex_world *world, int j, int id)
+{
+	struct ex_job *job = &world->job[j];
+	cr_assert(job->r & ex_bit(id), "given twice, or never asked");
+	if (!(world->resident[job->space] & ex_bit(id)))
+		ex_admit(world, job->space, id);
+	world->given[job->space][id] = world->clock++;
+	job->taken |= ex_bit(id);
+	job->r &= ~ex_bit(id);
+}
+
+/* Those of `who` in the order in which a round serves them: that of their streams. */
+static inline size_t ex_order(const struct ex_world *world, unsigned who, int *order)
+{
+	size_t n = 0;
+	for (int j = 0; j < EX_JOBS; j++) {
+		if (!(who >> j & 1))
+			continue;
+		size_t at = n++;
+		for (; at > 0 && world->job[order[at - 1]].stream > world->job[j].stream;
+			at--)
+			order[at] = order[at - 1];
+		order[at] = j;
+	}
+	return n;
+}
+
+static inline int ex_draw_one(struct ex_world *world, const struct ex_job *job)
+{
+	if (!job->r)
+		return -1;
+	uint64_t rank = rng_below(&world->rng, twin_size(job->r));
+	return ex_choose(world, job, __builtin_ctzll(twin_nth(job->r, rank)));
+}
+
+static inline void ex_draw(struct ex_world *world, unsigned who, int *ret)
+{
+	stream_id streams[EX_JOBS] = {0};
+	sample_id samples[EX_JOBS];
+	int order[EX_JOBS];
+	size_t n = ex_order(world, who, order);
+	memset(ret, -1, EX_JOBS * sizeof(ret[0]));
+	for (size_t i = 0; i < n; i++)
+		streams[i] = world->job[order[i]].stream;
+	if (world->sampler)
+		sampler_draw(world->sampler, streams, n, samples);
+	for (size_t i = 0; i < n; i++) {
+		int j = order[i];
+		if (!world->sampler)
+			ret[j] = ex_draw_one(world, &world->job[j]);
+		else if (samples[i] != SAMPLE_NONE)
+			ret[j] = (int)samples[i];
+		if (ret[j] >= 0)
+			ex_give(world, j, ret[j]);
+	}
+}
+
+static inline void ex_evict(struct ex_world *world, unsigned space, int id)
+{
+	world->resident[space] &= ~ex_bit(id);
+	if (world->sampler)
+		sampler_evicted(world->sampler, space, (sample_id)id);
+}
+
+static inline bool ex_evict_one(struct ex_world *world)
+{
+	unsigned from = 0;
+	unsigned n = 0;
+	int victim = -1;
+	for (unsigned space = 0; space < EX_SPACES; space++) {
+		for (int id = 0; id < 64; id++) {
+			if (!(world->resident[space] & ex_bit(id)))
+				continue;
+			n++;
+			unsigned a = ex_need(world, space, id);
+			unsigned b = victim < 0 ? 0 : ex_need(world, from, victim);
+			bool sooner =
+				world->since[space][id] < world->since[from][victim & 63];
+			if (world->policy == EX_REFCNT)
+				sooner = a != b ? a < b
+						: world->given[space][id] <
+							  world->given[from][victim & 63];
+			if (victim >= 0 && !sooner)
+				continue;
+			victim = id;
+			from = space;
+		}
+	}
+	if (n <= world->slots)
+		return false;
+	ex_evict(world, from, victim);
+	return true;
+}
+
+/* A round of those in `who` whose epoch runs, and what the cache makes of it. */
+static inline void ex_round(struct ex_world *world, unsigned who, int *ret)
+{
+	for (int j = 0; j < EX_JOBS; j++)
+		if (!world->job[j].running)
+			who &= ~(1U << j);
+	ex_draw(world, who, ret);
+	while (ex_evict_one(world))
+		;
+}
+
+static inline mask ex_with_label(const struct ex_world *world, uint32_t label)
+{
+	mask set = 0;
+	for (int id = 0; id < 64; id++)
+		set |= world->labels[id] == label ? ex_bit(id) : 0;
+	return set;
+}
+
+/* One job reads something with this label; -1 if nothing remains. */
+static inline int ex_read(struct ex_world *world, int j, uint32_t label)
+{
+	const struct ex_job *job = &world->job[j];
+	mask from = job->r & ex_with_label(world, label);
+	int id = -1;
+	if (world->sampler) {
+		sample_id sample =
+			sampler_draw_within(world->sampler, job->stream, label);
+		id = sample == SAMPLE_NONE ? -1 : (int)sample;
+	} else if (from) {
+		uint64_t rank = rng_below(&world->rng, twin_size(from));
+		id = ex_choose(world, job, __builtin_ctzll(twin_nth(from, rank)));
+	}
+	cr_assert_eq(id >= 0, from != 0);
+	if (id >= 0) {
+		cr_assert(from & ex_bit(id), "another label");
+		ex_give(world, j, id);
+	}
+	while (ex_evict_one(world))
+		;
+	return id;
+}
+
+static inline void ex_evict_all(struct ex_world *world)
+{
+	for (unsigned space = 0; space < EX_SPACES; space++)
+		for (int id = 0; id < 64; id++)
+			if (world->resident[space] & ex_bit(id))
+				ex_evict(world, space, id);
+}
+
+/* Back to the beginning: all leave, the cache is emptied. */
+static inline void ex_clear(struct ex_world *world)
+{
+	for (int j = 0; j < EX_JOBS; j++)
+		if (world->job[j].here)
+			ex_leave(world, j);
+	ex_evict_all(world);
+	world->n_sets = 0;
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "world.h"
+
+/* What scripts do that know one directory and many epochs. Readers are numbered. */
+
+#define N 80
+#define EPOCHS 3
+#define WINDOW (N / 4) /* the "few dozen" of an epoch as short as this */
+
+static char name[] = "job";
+
+struct script {
+	struct world world;
+	struct sched_job *job;
+	sample_id samples[EPOCHS][N]; /* by what the script takes for its epochs */
+};
+
+static void begin_with(struct script *script, const struct job_config *config)
+{
+	world_begin(&script->world, N, 100);
+	script->job = world_add_config(&script->world, config);
+}
+
+static void begin(struct script *script)
+{
+	struct job_config config = world_job_config(name);
+	begin_with(script, &config);
+}
+
+static void end(struct script *script)
+{
+	sched_job_put(script->job);
+	world_end(&script->world);
+}
+
+static sample_id open_current(
+	const struct script *script, uint32_t position, uint64_t reader)
+{
+	return world_read_by(script->job, SCHED_CURRENT, position, reader);
+}
+
+static void read_range(struct script *script, uint32_t epoch, uint32_t from, uint32_t to,
+	uint64_t reader)
+{
+	for (uint32_t i = from; i < to; i++)
+		script->samples[epoch][i] = open_current(script, i, reader);
+}
+
+static uint32_t running_epoch(const struct script *script)
+{
+	struct sched_job_status status;
+	sched_job_status(script->job, &status);
+	return status.epoch;
+}
+
+static void check_order(const struct script *script, uint32_t epoch)
+{
+	world_check_permutation(script->samples[epoch], N);
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert_eq(
+			script->samples[epoch][i], sched_bound(script->job, epoch, i));
+}
+
+Test(sched_current, goes_through_all_epochs_and_reads_the_last_one_again)
+{
+	struct script script;
+	begin(&script);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		read_range(&script, epoch, 0, N, 1);
+		cr_assert_eq(epoch, running_epoch(&script));
+		check_order(&script, epoch);
+	}
+	cr_assert_neq(0,
+		memcmp(script.samples[0], script.samples[1], sizeof(script.samples[0])));
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert_eq(script.samples[EPOCHS - 1][i], open_current(&script, i, 1));
+	world_check_nothing_held(&script.world);
+	end(&script);
+}
+
+Test(sched_current, an_unknown_reader_gets_each_sample_once_per_epoch_too)
+{
+	struct script script;
+	begin(&script);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		read_range(&script, epoch, 0, N, 0);
+		check_order(&script, epoch);
+	}
+	end(&script);
+}
+
+Test(sched_current, a_handle_knows_its_epoch)
+{
+	struct script script;
+	struct sched_handle *handle = NULL;
+	begin(&script);
+	read_range(&script, 0, 0, N, 1);
+	cr_assert_eq(0, world_open_by(script.job, SCHED_CURRENT, 0, 1, &handle));
+	cr_assert_eq(1, sched_handle_epoch(handle));
+	sched_release(handle);
+	cr_assert_eq(0, world_open(script.job, 0, 0, &handle));
+	cr_assert_eq(0, sched_handle_epoch(handle));
+	sched_release(handle);
+	end(&script);
+}
+
+/* Worker w has the batches w, w + 4, ... and is at another place of its own. */
+static void read_with_workers(struct script *script, uint32_t epoch, uint32_t n)
+{
+	enum { WORKERS = 4, BATCH = 4 };
+	for (uint32_t step = 0; step < n / WORKERS; step++)
+		for (uint32_t worker = WORKERS; worker-- > 0;) {
+			uint32_t i = step / BATCH * WORKERS * BATCH + worker * BATCH +
+				     step % BATCH;
+			script->samples[epoch][i] = open_current(script, i, 10 + worker);
+		}
+}
+
+Test(sched_current, workers_that_stay_go_on_to_the_next_epoch)
+{
+	struct script script;
+	begin(&script);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		read_with_workers(&script, epoch, N);
+		check_order(&script, epoch);
+	}
+	end(&script);
+}
+
+/* Reader 2 still has the end of the epoch when reader 1 is well in the next. */
+static void overtake(struct script *script, uint64_t first, uint64_t second)
+{
+	read_range(script, 0, 0, N - 5, first);
+	if (second != first)
+		script->samples[0][N - 5] = open_current(script, N - 5, second);
+	read_range(script, 1, 0, WINDOW - 5, first);
+	read_range(script, 0, N - 4, N, second);
+	if (second == first)
+		script->samples[0][N - 5] = open_current(script, N - 5, second);
+	read_range(script, 1, WINDOW - 5, N, first);
+	check_order(script, 0);
+	check_order(script, 1);
+}
+
+Test(sched_current, a_worker_that_was_overtaken_gets_what_is_left_of_its_epoch)
+{
+	struct script script;
+	begin(&script);
+	overtake(&script, 1, 2);
+	end(&script);
+}
+
+Test(sched_current, the_same_for_readers_that_are_not_known)
+{
+	struct script script;
+	begin(&script);
+	overtake(&script, 0, 0);
+	end(&script);
+}
+
+Test(sched_current, what_drop_last_leaves_is_let_go)
+{
+	struct script script;
+	struct sched_handle *handle = NULL;
+	begin(&script);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		read_range(&script, epoch, 0, N - 7, 1);
+		for (uint32_t i = 0; i < N - 7; i++)
+			cr_assert_eq(script.samples[epoch][i],
+				sched_bound(script.job, epoch, i));
+		cr_assert_eq(SAMPLE_NONE, sched_bound(script.job, epoch, N - 1));
+	}
+	cr_assert_eq(-ESTALE, world_open(script.job, 1, N - 1, &handle));
+	cr_assert_eq(0, sched_job_remove(script.world.sched, name));
+	world_check_nothing_held(&script.world);
+	end(&script);
+}
+
+/* New processes in each epoch, which have not read before. */
+Test(sched_current, drop_last_with_new_workers_in_each_epoch)
+{
+	struct script script;
+	begin(&script);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		read_range(&script, epoch, 0, N - 7, 100 + epoch);
+		for (uint32_t i = 0; i < N - 7; i++)
+			cr_assert_eq(script.samples[epoch][i],
+				sched_bound(script.job, epoch, i));
+	}
+	end(&script);
+}
+
+Test(sched_current, a_sanity_pass_is_given_again_and_then_it_goes_on)
+{
+	struct script script;
+	begin(&script);
+	read_range(&script, 0, 0, 16, 1);
+	read_range(&script, 1, 0, 16, 2);
+	cr_assert_arr_eq(script.samples[0], script.samples[1], 16 * sizeof(sample_id));
+	read_range(&script, 0, 16, N, 2);
+	check_order(&script, 0);
+	read_range(&script, 1, 0, N, 2);
+	check_order(&script, 1);
+	end(&script);
+}
+
+Test(sched_current, a_script_started_again_before_half_reads_the_same_samples)
+{
+	struct script script;
+	begin(&script);
+	read_range(&script, 0, 0, N / 2 - 1, 1);
+	read_range(&script, 1, 0, N / 2 - 1, 2);
+	cr_assert_arr_eq(
+		script.samples[0], script.samples[1], (N / 2 - 1) * sizeof(sample_id));
+	cr_assert_eq(0, running_epoch(&script));
+	end(&script);
+}
+
+Test(sched_current, a_script_started_again_after_half_begins_an_epoch)
+{
+	struct script script;
+	begin(&script);
+	read_range(&script, 0, 0, N / 2, 1);
+	read_range(&script, 1, 0, N, 2);
+	cr_assert_eq(1, running_epoch(&script));
+	check_order(&script, 1);
+	end(&script);
+}
+
+Test(sched_current, goes_on_after_a_restart_of_the_daemon)
+{
+	struct script script;
+	begin(&script);
+	read_range(&script, 0, 0, N, 1);
+	read_range(&script, 1, 0, N / 4, 1);
+	sched_job_put(script.job);
+	world_stop(&script.world);
+	world_start(&script.world);
+	script.job = world_add(&script.world, name);
+	cr_assert_eq(script.samples[1][3], open_current(&script, 3, 2));
+	read_range(&script, 1, N / 4, N, 2);
+	check_order(&script, 1);
+	read_range(&script, 2, 0, N, 2);
+	check_order(&script, 2);
+	end(&script);
+}
+
+/* As OpenCV, and numpy with mmap_mode, which opens a file three times. */
+Test(sched_current, a_reader_may_open_each_file_several_times)
+{
+	struct script script;
+	begin(&script);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		for (uint32_t i = 0; i < N; i++) {
+			sample_id sample = open_current(&script, i, 1);
+			cr_assert_eq(sample, open_current(&script, i, 1));
+			cr_assert_eq(sample, open_current(&script, i, 1));
+			script.samples[epoch][i] = sample;
+		}
+		check_order(&script, epoch);
+	}
+	end(&script);
+}
+
+static sample_id label_of(const struct script *script, uint32_t i, uint64_t reader)
+{
+	sample_id sample = SAMPLE_NONE;
+	uint32_t epoch;
+	cr_assert_eq(0,
+		sched_bind_for(script->job, SCHED_CURRENT, i, reader, &sample, &epoch));
+	cr_assert_eq(sample, sched_bound(script->job, epoch, i));
+	return sample;
+}
+
+static void read_with_labels(struct script *script, bool label_first)
+{
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		for (uint32_t i = 0; i < N; i++) {
+			sample_id label = label_first ? label_of(script, i, 1) : 0;
+			script->samples[epoch][i] = open_current(script, i, 1);
+			if (!label_first)
+				label = label_of(script, i, 1);
+			cr_assert_eq(label, script->samples[epoch][i]);
+		}
+		check_order(script, epoch);
+	}
+}
+
+Test(sched_current, the_label_read_before_the_image_is_of_the_same_sample)
+{
+	struct script script;
+	begin(&script);
+	read_with_labels(&script, true);
+	end(&script);
+}
+
+Test(sched_current, the_label_read_after_the_image_is_of_the_same_sample)
+{
+	struct script script;
+	begin(&script);
+	read_with_labels(&script, false);
+	end(&script);
+}
+
+/* Also when another thread reads it, and others have read on meanwhile. */
+Test(sched_current, the_label_may_be_read_by_another_thread)
+{
+	struct script script;
+	begin(&script);
+	read_range(&script, 0, 0, N, 1);
+	cr_assert_eq(script.samples[0][N - 1], label_of(&script, N - 1, 2));
+	read_range(&script, 1, 0, 3, 1);
+	cr_assert_eq(script.samples[0][N - 2], label_of(&script, N - 2, 0));
+	end(&script);
+}
+
+Test(sched_current, somebody_who_looks_at_a_file_disturbs_nothing)
+{
+	struct script script;
+	begin(&script);
+	read_range(&script, 0, 0, 3 * N / 4, 1);
+	open_current(&script, 5, 99); /* which begins the next epoch */
+	open_current(&script, 6, 98);
+	cr_assert_eq(1, running_epoch(&script));
+	read_range(&script, 0, 3 * N / 4, N, 1);
+	check_order(&script, 0);
+	read_range(&script, 1, 0, N, 1);
+	check_order(&script, 1);
+	end(&script);
+}
+
+Test(sched_current, asking_for_what_is_bound_changes_nothing)
+{
+	struct script script;
+	struct sched_job_status status;
+	begin(&script);
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert_eq(SAMPLE_NONE, sched_bound(script.job, SCHED_CURRENT, i));
+	sched_job_status(script.job, &status);
+	cr_assert_not(status.started);
+	read_range(&script, 0, 0, N, 1);
+	for (uint32_t i = 0; i < N - WINDOW; i++) /* of an epoch that has not begun */
+		cr_assert_eq(SAMPLE_NONE, sched_bound(script.job, SCHED_CURRENT, i));
+	cr_assert_eq(0, running_epoch(&script));
+	cr_assert_eq(SAMPLE_NONE, sched_bound(script.job, SCHED_CURRENT, N));
+	end(&script);
+}
+
+Test(sched_current, an_idle_job_goes_on_in_the_epoch_that_it_was_in, .timeout = 60)
+{
+	struct script script;
+	struct sched_job_status status;
+	struct job_config config = world_job_config(name);
+	config.idle_s = 1;
+	begin_with(&script, &config);
+	read_range(&script, 0, 0, N - 5, 1);
+	open_current(&script, N - 5, 2);
+	read_range(&script, 1, 0, 4, 1);
+	do {
+		usleep(100000);
+		sched_job_status(script.job, &status);
+	} while (!status.parked_idle);
+	world_check_nothing_held(&script.world);
+	cr_assert_eq(label_of(&script, N - 1, 2), sched_bound(script.job, 0, N - 1));
+	read_range(&script, 1, 4, N, 1);
+	check_order(&script, 1);
+	end(&script);
+}
+
+static void two_epochs_of_several(struct script *script)
+{
+	struct job_config other = world_job_config((char[]){"other"});
+	struct sched_job *second = world_add_config(&script->world, &other);
+	overtake(script, 1, 2);
+	for (uint32_t i = 0; i < 2 * N; i++)
+		world_read_by(second, SCHED_CURRENT, i % N, 7);
+	world_check_nothing_held(&script->world);
+	sched_job_put(second);
+}
+
+Test(sched_current, an_epoch_drains_with_exchange_too)
+{
+	struct script script;
+	begin(&script);
+	sched_job_put(script.job);
+	world_stop(&script.world);
+	script.world.config.sampler = SAMPLER_EXCHANGE;
+	world_start(&script.world);
+	script.job = world_add(&script.world, name);
+	two_epochs_of_several(&script);
+	end(&script);
+}
+
+/* A batch is read as one, its labels after it. */
+Test(sched_current, the_labels_of_a_batch_are_those_of_its_images)
+{
+	struct script script;
+	struct job_config config = world_job_config(name);
+	config.layout = LAYOUT_BATCH;
+	config.batch = 16;
+	begin_with(&script, &config);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		for (uint32_t first = 0; first < N; first += 16) {
+			read_range(&script, epoch, first, first + 16, 1);
+			for (uint32_t i = first; i < first + 16; i++)
+				cr_assert_eq(script.samples[epoch][i],
+					label_of(&script, i, 1));
+		}
+		check_order(&script, epoch);
+	}
+	end(&script);
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""One training job of the bench, without a model: reads epochs of samples with their labels,
+in batches, and sleeps as long as a model of some size would compute.
+
+    imagefolder   torchvision's ImageFolder and torch's DataLoader, shuffle=True
+    flat          numpy.load of NNNNNNNN.npy and its .cls, in the order of the names
+    batch         numpy.load of batch-NNNNNN.npy and its labels
+
+Says "ready" when all is imported and listed, begins when it is given a line, and prints one
+line of JSON. Times are those of the machine's monotonic clock, so that several of these can
+be put side by side."""
+
+import argparse
+import json
+import os
+import resource
+import sys
+import time
+
+
+def imagefolder(args):
+    """An iterator of batches per epoch."""
+    import torch
+    from torch.utils.data import DataLoader
+    from torchvision import datasets, transforms
+    torch.set_num_threads(1)
+    steps = [transforms.Resize(args.resize)] * bool(args.resize)
+    steps += [transforms.CenterCrop(args.crop)] * bool(args.crop)
+    data = datasets.ImageFolder(args.directory, transforms.Compose([*steps,
+                                                                    transforms.PILToTensor()]))
+    data = part(data, args, torch.utils.data.Subset)
+    torch.manual_seed(args.seed)
+    loader = DataLoader(data, args.batch, shuffle=True, num_workers=args.workers,
+                        persistent_workers=args.workers > 0)
+    return lambda: iter(loader)
+
+
+def part(data, args, subset):
+    """Of a directory that holds more than this job's samples, those it is to have."""
+    if args.part is None:
+        return data
+    first, end = (int(x) for x in args.part.split(":"))
+    return subset(data, range(first, min(end, len(data))))
+
+
+def flat(args):
+    import numpy
+    names = sorted(n for n in os.listdir(args.directory) if n.endswith(".npy"))
+
+    def batches():
+        for i in range(0, len(names), args.batch):
+            some = [os.path.join(args.directory, n) for n in names[i:i + args.batch]]
+            images = numpy.stack([numpy.load(path) for path in some])
+            labels = []
+            for path in some:
+                with open(path[:-3] + "cls", "rb", buffering=0) as file:
+                    labels.append(int(file.read()))
+            yield images, labels
+    return batches
+
+
+def batch(args):
+    import numpy
+    names = sorted(n for n in os.listdir(args.directory) if n.endswith(".npy")
+                   and ".labels." not in n)
+
+    def batches():
+        for name in names:
+            path = os.path.join(args.directory, name)
+            yield numpy.load(path), numpy.load(path[:-3] + "labels.npy")
+    return batches
+
+
+def rusage():
+    own, workers = (resource.getrusage(who) for who in (resource.RUSAGE_SELF,
+                                                        resource.RUSAGE_CHILDREN))
+    return (own.ru_utime + own.ru_stime + workers.ru_utime + workers.ru_stime,
+            own.ru_maxrss, workers.ru_maxrss)
+
+
+def read(args, epochs):
+    begin = time.monotonic()
+    samples, waited = 0, 0.0
+    for _ in range(args.epochs):
+        iterator = epochs()
+        while True:
+            asked = time.monotonic()
+            got = next(iterator, None)
+            waited += time.monotonic() - asked
+            if got is None:
+                break
+            samples += len(got[1])
+            if args.step:
+                time.sleep(args.step * len(got[1]) / 1000)
+        del iterator
+    return begin, time.monotonic(), samples, waited
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kind", choices=("imagefolder", "flat", "batch"))
+    parser.add_argument("directory")
+    parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--resize", type=int, default=0)
+    parser.add_argument("--crop", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", help="FIRST:END of the samples")
+    parser.add_argument("--step", type=float, default=0, help="ms of a model's work per sample")
+    parser.add_argument("--start", type=float, default=0, help="seconds after the others")
+    args = parser.parse_args()
+    epochs = {"imagefolder": imagefolder, "flat": flat, "batch": batch}[args.kind](args)
+    before = rusage()[0]
+    print("ready", flush=True)
+    sys.stdin.readline()
+    time.sleep(args.start)
+    begin, end, samples, waited = read(args, epochs)
+    del epochs  # ends the workers, whose time counts only then
+    cpu, own, worker = rusage()
+    print(json.dumps({"begin": begin, "end": end, "samples": samples, "waited": waited,
+                      "cpu_s": cpu - before, "rss_kb": own + args.workers * worker}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+/*
+ * sampler
+ *
+ * What dsa costs, in the terms of JOADER's section 6: datasets of 1 to 2 million ids,
+ * inserted, drawn from in rounds, removed. CPU time of one thread. "early" are the first
+ * rounds, all jobs in each; "late" is the last 64th of the ids to the end, each job in
+ * seven of eight rounds, so that their sizes cross; "whole" is epochs to their end.
+ *
+ * Beside it what one intersection of two of the sets (as they are, also in runs) costs
+ * CRoaring, for what the hardware allows, and what JOADER's own sampler code took in the
+ * same case: noted once, on the machine that the README's figures are from.
+ */
+
+#include "base/rng.h"
+#include "sampler/idset.h"
+#include "sampler/sampler.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define M 1000000
+#define UNIVERSE (2 * M)
+#define ROUNDS 5000
+#define LATE 64 /* one of as many ids is left */
+#define MAX_JOBS 128
+
+enum sets { PREFIXES, SUBSETS, HALVES };
+
+struct scenario {
+	enum sets sets;
+	size_t jobs;
+	bool late;	    /* and streams sit out rounds, so that sizes cross */
+	size_t rounds;	    /* 0: to the end of all epochs */
+	const char *theirs; /* JOADER's insertion, ms, and round, us */
+};
+
+static const char *const names[] = {
+	[PREFIXES] = "prefixes, 1-2 M",
+	[SUBSETS] = "subsets of 2 M, 1-2 M",
+	[HALVES] = "subsets of 2 M, 1 M",
+};
+
+static const struct scenario scenarios[] = {
+	{PREFIXES, 2, false, ROUNDS, ""},
+	{PREFIXES, 8, false, ROUNDS, ""},
+	{PREFIXES, 24, false, ROUNDS, ""},
+	{PREFIXES, 128, false, ROUNDS, "45 ms  100 us"},
+	{SUBSETS, 2, false, ROUNDS, ""},
+	{SUBSETS, 8, false, ROUNDS, ""},
+	{SUBSETS, 24, false, ROUNDS, "55 ms   39 us"},
+	{SUBSETS, 128, false, ROUNDS, ""},
+	{HALVES, 24, false, ROUNDS, ""},
+	{HALVES, 128, false, ROUNDS, ""},
+	{PREFIXES, 24, true, 0, ""},
+	{SUBSETS, 24, true, 0, ""},
+	{PREFIXES, 128, true, 0, ""},
+	{SUBSETS, 128, true, 0, ""},
+	{SUBSETS, 24, false, 0, ""},
+};
+
+/* Sums are in microseconds. */
+struct result {
+	double insert;
+	double remove;
+	double round;
+	double p99;
+	double max;
+	double and; /* of the first two sets, by CRoaring */
+};
+
+static double cpu_us(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static void out_of_memory(void)
+{
+	fprintf(stderr, "sampler: out of memory\n");
+	exit(1);
+}
+
+static roaring_bitmap_t *random_subset(struct rng *rng, uint32_t universe, uint32_t size)
+{
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	if (!ids)
+		out_of_memory();
+	for (uint32_t id = 0; id < universe; id++)
+		if (rng_below(rng, universe - id) < size) {
+			roaring_bitmap_add(ids, id);
+			size--;
+		}
+	return ids;
+}
+
+static roaring_bitmap_t *dataset(struct rng *rng, enum sets sets)
+{
+	uint32_t size = M + (uint32_t)rng_below(rng, M + 1);
+	if (sets == SUBSETS)
+		return random_subset(rng, UNIVERSE, size);
+	if (sets == HALVES)
+		return random_subset(rng, UNIVERSE, M);
+	roaring_bitmap_t *ids = roaring_bitmap_from_range(0, size, 1);
+	if (!ids)
+		out_of_memory();
+	return ids;
+}
+
+static double intersect(const roaring_bitmap_t *a, const roaring_bitmap_t *b)
+{
+	const int times = 20;
+	double begin = cpu_us();
+	for (int i = 0; i < times; i++)
+		roaring_bitmap_free(roaring_bitmap_and(a, b));
+	return (cpu_us() - begin) / times;
+}
+
+static void fill(struct sampler *sampler, const struct scenario *scenario,
+	struct rng *rng, struct result *result)
+{
+	roaring_bitmap_t *sets[MAX_JOBS];
+	roaring_bitmap_t *left = random_subset(rng, UNIVERSE, UNIVERSE / LATE);
+	for (size_t i = 0; i < scenario->jobs; i++) {
+		sets[i] = dataset(rng, scenario->sets);
+		if (scenario->late)
+			roaring_bitmap_and_inplace(sets[i], left);
+	}
+	roaring_bitmap_free(left);
+	result->and = intersect(sets[0], sets[1]);
+	double begin = cpu_us();
+	for (size_t i = 0; i < scenario->jobs; i++)
+		if (sampler_insert(sampler, (stream_id)i, 0, sets[i]))
+			out_of_memory();
+	result->insert = (cpu_us() - begin) / (double)scenario->jobs;
+}
+
+/* Whether anything was left to draw. */
+static bool round_of(struct sampler *sampler, const struct scenario *scenario,
+	struct rng *rng, double *ret_us)
+{
+	stream_id streams[MAX_JOBS];
+	sample_id samples[MAX_JOBS];
+	size_t n = 0;
+	bool any = false;
+	for (size_t i = 0; i < scenario->jobs; i++)
+		if (!scenario->late || rng_below(rng, 8))
+			streams[n++] = (stream_id)i;
+	double begin = cpu_us();
+	sampler_draw(sampler, streams, n, samples);
+	*ret_us = cpu_us() - begin;
+	for (size_t i = 0; i < n; i++)
+		any |= samples[i] != SAMPLE_NONE;
+	return any || !n;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static void draw(struct sampler *sampler, const struct scenario *scenario,
+	struct rng *rng, struct result *result)
+{
+	size_t limit = scenario->rounds ? scenario->rounds : UNIVERSE * 2;
+	auto_free double *us = malloc(limit * sizeof(*us));
+	size_t n = 0;
+	if (!us)
+		out_of_memory();
+	while (n < limit && round_of(sampler, scenario, rng, &us[n]))
+		result->round += us[n++];
+	qsort(us, n, sizeof(us[0]), by_size);
+	result->round /= (double)n;
+	result->p99 = us[n * 99 / 100];
+	result->max = us[n - 1];
+}
+
+static void empty(
+	struct sampler *sampler, const struct scenario *scenario, struct result *result)
+{
+	double begin = cpu_us();
+	for (size_t i = 0; i < scenario->jobs; i++)
+		sampler_remove(sampler, (stream_id)i);
+	result->remove = (cpu_us() - begin) / (double)scenario->jobs;
+}
+
+static void measure(const struct scenario *scenario)
+{
+	struct sampler *sampler;
+	struct result r = {0};
+	struct rng rng;
+	rng_seed(&rng, 1);
+	if (sampler_new(SAMPLER_DSA, 1, &sampler))
+		out_of_memory();
+	fill(sampler, scenario, &rng, &r);
+	draw(sampler, scenario, &rng, &r);
+	empty(sampler, scenario, &r);
+	sampler_free(&sampler);
+	printf("  %-22s %-6s %4zu %7.2f %7.3f %7.2f %6.0f %6.1f %7.3f %6.1f %6.1f %6.2f  "
+	       "%s\n",
+		names[scenario->sets],
+		scenario->late	   ? "late"
+		: scenario->rounds ? "early"
+				   : "whole",
+		scenario->jobs, r.insert / 1e3, r.remove / 1e3, r.round, r.p99, r.max,
+		r.round / (double)scenario->jobs, r.and, r.insert / r.and,
+		r.round / r.and, scenario->theirs);
+	fflush(stdout);
+}
+
+/* What many streams of a large dataset take. */
+static void print_memory(void)
+{
+	const uint32_t sizes[] = {2 * M, 14 * M};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct idset *set;
+		if (idset_new(sizes[i], &set))
+			out_of_memory();
+		double bytes = (double)idset_bytes(set);
+		printf("memory: a stream of %u M ids %.0f kB, %.1f%% above a bit each; "
+		       "64 of "
+		       "them %.1f MB\n",
+			sizes[i] / M, bytes / 1e3, 100 * (bytes * 8 / sizes[i] - 1),
+			64 * bytes / 1e6);
+		idset_free(&set);
+	}
+}
+
+static void print_cpu(void)
+{
+	char line[256];
+	auto_fclose FILE *file = fopen("/proc/cpuinfo", "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "model name", strlen("model name"))) {
+			printf("on one core of:%s", strchr(line, ':') + 1);
+			return;
+		}
+	printf("on an unknown processor\n");
+}
+
+int main(void)
+{
+	print_cpu();
+	printf("  %-29s %4s %7s %7s %7s %6s %6s %7s %6s %6s %6s\n", "datasets", "jobs",
+		"insert", "remove", "round", "99%", "max", "per job", "and", "insert",
+		"round");
+	printf("  %-29s %4s %7s %7s %7s %6s %6s %7s %6s %6s %6s  %s\n", "", "", "ms",
+		"ms", "us", "us", "us", "us", "us", "ands", "ands", "JOADER");
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
+		measure(&scenarios[i]);
+	print_memory();
+	printf("JOADER: insertion and round of its own sampler code, noted once, on the "
+	       "machine "
+	       "of the\nREADME's figures; not measured by this program\n");
+	return 0;
+}

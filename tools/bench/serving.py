@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""What serving a prepared sample costs a reader, beside the same files on a tmpfs: nothing is
+decoded while it is measured."""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from cases import CROP, RESIZE, SAMPLE_BYTES, photographs
+from mounted import Daemon, Failed, dataset_paths, job_ini
+
+BATCH = 64
+# title, layout, format, io, how the C program reads
+FILES = (("flat ppm", "flat", "ppm", "direct", "read"), ("flat npy", "flat", "npy", "direct", "read"),
+         ("flat npy", "flat", "npy", "cached", "read"),
+         ("flat npy", "flat", "npy", "cached", "mmap"),
+         ("batch npy", "batch", "npy", "direct", "read"),
+         ("batch npy", "batch", "npy", "cached", "read"),
+         ("batch npy", "batch", "npy", "cached", "mmap"),
+         ("tar ppm", "tar", "ppm", "direct", "read"))
+
+PYTHON = {
+    "numpy.fromfile": ("npy", "import numpy\ndef read(path): return numpy.fromfile(path, numpy.uint8)"),
+    "numpy.load": ("npy", "import numpy\ndef read(path): return numpy.load(path)"),
+    "PIL": ("ppm", "import numpy\nfrom PIL import Image\n"
+                   "def read(path): return numpy.asarray(Image.open(path).convert('RGB'))"),
+    "cv2.imread": ("ppm", "import cv2\ncv2.setNumThreads(1)\ndef read(path): return cv2.imread(path)"),
+    "open().read()": ("npy", "def read(path):\n with open(path, 'rb') as f: return f.read()"),
+}
+PYTHON_MAIN = """
+import json, os, resource, sys, time
+paths = sorted(os.path.join(sys.argv[1], n) for n in os.listdir(sys.argv[1])
+               if not n.endswith('.cls'))
+read(paths[0])
+begin = time.monotonic()
+for path in paths: read(path)
+print(json.dumps({"seconds": time.monotonic() - begin}))
+"""
+
+
+def call(argv):
+    done = subprocess.run(argv, stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(argv[:2])} ended with {done.returncode}")
+    return json.loads(done.stdout)
+
+
+class Place:
+    """A job's prepared files on the mount, and copies of them on a tmpfs."""
+
+    def __init__(self, args, dataset, samples, layout, form, io):
+        self.args, self.samples = args, samples
+        view = {"layout": layout, "io": io, "batch": BATCH if layout == "batch" else None,
+                "shard": BATCH if layout == "tar" else None}
+        ini = job_ini("a", RESIZE, CROP, tensor={"format": form}, view=view)
+        self.daemon = Daemon(args.program, dataset, {"a": ini}, 2 * samples * SAMPLE_BYTES)
+
+    def __enter__(self):
+        self.daemon.__enter__()
+        self.memory = None
+        try:
+            self.mount = self.daemon.epoch("a")
+            self.memory = tempfile.mkdtemp(dir="/dev/shm", prefix="joaderfs-bench-")
+            for name in sorted(os.listdir(self.mount)):
+                shutil.copyfile(os.path.join(self.mount, name), os.path.join(self.memory, name))
+            self.decodes = self.daemon.stats()["decodes"]
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if self.memory:
+            shutil.rmtree(self.memory)
+        self.daemon.__exit__()
+
+    def measure(self, command):
+        """Microseconds per sample of the mount, of the tmpfs, their ratio; and of the mount's,
+        what open, read and close took, if the reader tells."""
+        runs = [(call([*command, self.mount]), call([*command, self.memory]))
+                for _ in range(2 * self.args.rounds + 1)]
+        if self.daemon.stats()["decodes"] != self.decodes:
+            raise Failed("serving was to be measured, and samples were decoded")
+
+        def us(key, k):
+            return statistics.median(1e6 * r[k][key] / self.samples for r in runs if key in r[k])
+        figures = [us("seconds", 0), us("seconds", 1),
+                   statistics.median(m["seconds"] / t["seconds"] for m, t in runs)]
+        if "open_s" in runs[0][0]:
+            figures += [us(key, 0) for key in ("open_s", "read_s", "close_s")]
+        return figures
+
+
+def line(title, reader, figures):
+    return [title, reader, f"{figures[0]:.1f}", f"{figures[1]:.1f}", f"{figures[2]:.2f}",
+            *(f"{x:.1f}" for x in figures[3:]), *[""] * (6 - len(figures))]
+
+
+def serving(args):
+    dataset = photographs(min(args.count, 600))
+    samples = len(dataset_paths(dataset))
+    rows = [["", "reader", "mount us", "tmpfs us", "ratio", "open us", "read us", "close us"]]
+    for title, layout, form, io, how in FILES:
+        args.progress(f"serving {title} {io} {how}")
+        with Place(args, dataset, samples, layout, form, io) as place:
+            command = [args.reader, *(["-m"] if how == "mmap" else [])]
+            rows.append(line(f"{title}, {io}", f"C, {how}", place.measure(command)))
+    for io in ("direct", "cached"):
+        for name, (form, program) in PYTHON.items():
+            args.progress(f"serving {name} {io}")
+            with Place(args, dataset, samples, "flat", form, io) as place:
+                rows.append(line(f"flat {form}, {io}", name, place.measure(
+                    [sys.executable, "-c", program + PYTHON_MAIN])))
+    bars = [("bars", "serving a prepared sample", "ratio to the same file on tmpfs",
+             [f"{r[0]}" for r in rows[1:len(FILES) + 1]],
+             {"C reader": [float(r[4]) for r in rows[1:len(FILES) + 1]]})]
+    return {"what": f"Microseconds that reading a prepared sample of {SAMPLE_BYTES // 1024} KiB "
+                    "takes, from the mount's cache and from a tmpfs, one reader", "table": rows,
+            "plots": bars}

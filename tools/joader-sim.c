@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+/* The daemon's samplers and cache in scenarios, without files or a mount. */
+
+#include "base/cleanup.h"
+#include "sim/randomness.h"
+#include "sim/report.h"
+#include "sim/sim.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT_USAGE 2
+
+static const char help[] =
+	"usage: joader-sim [OPTION]... SCENARIO...\n"
+	"       joader-sim --randomness [--epochs N] [--seed N] [--csv FILE]\n"
+	"\n"
+	"  Runs the samplers and the cache of joaderfs, without files or a mount, and "
+	"prints\n"
+	"  how often a sample has to be loaded. SCENARIO is a built-in one, or an ini (a "
+	"path\n"
+	"  with a / or with the ending .ini).\n"
+	"\n"
+	"  -l, --list           the built-in scenarios\n"
+	"  -s, --show           print the inis of the scenarios, to begin one's own "
+	"with\n"
+	"  -c, --csv FILE       the figures for programs, too\n"
+	"  -p, --svg FILE       a plot of them, too, for a browser\n"
+	"      --title TEXT     of the plot\n"
+	"      --linear         the plot's axis of the cache size is linear, not "
+	"logarithmic\n"
+	"      --sampler LIST   instead of what the scenarios say: dsa, isa, exchange\n"
+	"      --eviction LIST  refcnt, lru, fifo, random\n"
+	"      --cache LIST     sizes: samples, or parts of all with %\n"
+	"      --lookahead N    samples that are drawn ahead; 0: read when drawn\n"
+	"      --runs N         so many runs with other seeds, of which means are "
+	"printed\n"
+	"      --seed N\n"
+	"      --randomness     instead of SCENARIO: how random the orders are that jobs "
+	"get\n"
+	"      --epochs N       for it: of each job in each setting\n"
+	"  -h, --help           this text\n"
+	"      --version        the version\n"
+	"\n"
+	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
+
+/* What the command line says. */
+struct request {
+	bool list, show, linear, randomness;
+	const char *csv, *svg, *title, *epochs;
+	struct {
+		const char *key; /* of [scenario] */
+		const char *value;
+	} overrides[16];
+	size_t n_overrides;
+};
+
+static int fail(const char *what, int err)
+{
+	fprintf(stderr, "joader-sim: %s: %s\n", what, strerror(-err));
+	return EXIT_FAILURE;
+}
+
+/* --- list and show ----------------------------------------------------------------- */
+
+static int list(void)
+{
+	for (const struct sim_builtin *b = sim_builtins; b->name; b++) {
+		struct sim_scenario scenario;
+		if (sim_load(b->name, &scenario))
+			return EXIT_FAILURE;
+		printf("%-18s %s\n", scenario.name, scenario.title);
+		sim_scenario_free(&scenario);
+	}
+	return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int show(char **names, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const struct sim_builtin *b = sim_builtins;
+		while (b->name && strcmp(b->name, names[i]) != 0)
+			b++;
+		if (!b->name) {
+			fprintf(stderr, "joader-sim: no built-in scenario \"%s\"\n",
+				names[i]);
+			return EXIT_FAILURE;
+		}
+		fputs(b->text, stdout);
+	}
+	return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* --- run --------------------------------------------------------------------------- */
+
+/* Of all scenarios. */
+struct outcome {
+	struct sim_scenario *scenarios;
+	size_t n_scenarios;
+	struct sim_curve *curves;
+	size_t n_curves;
+};
+
+static int load(const struct request *request, const char *name, struct sim_scenario *ret)
+{
+	int err = sim_load(name, ret);
+	if (err)
+		return err;
+	for (size_t i = 0; i < request->n_overrides && !err; i++)
+		err = sim_override(
+			ret, request->overrides[i].key, request->overrides[i].value);
+	if (!err)
+		err = sim_check(ret);
+	if (err)
+		sim_scenario_free(ret);
+	return err;
+}
+
+static int add_curves(struct outcome *outcome, const struct sim_curve *curves, size_t n)
+{
+	struct sim_curve *all =
+		reallocarray(outcome->curves, outcome->n_curves + n, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	memcpy(all + outcome->n_curves, curves, n * sizeof(*all));
+	outcome->curves = all;
+	outcome->n_curves += n;
+	return 0;
+}
+
+static int run_scenario(struct outcome *outcome, const struct sim_scenario *scenario)
+{
+	struct sim_curve *curves;
+	size_t n;
+	int err = sim_sweep(scenario, &curves, &n);
+	if (err)
+		return err;
+	sim_print_table(stdout, curves, n);
+	fflush(stdout);
+	err = add_curves(outcome, curves, n);
+	if (err)
+		sim_curves_free(curves, n);
+	else
+		free(curves); /* the points are the outcome's */
+	return err;
+}
+
+static int write_files(const struct request *request, const struct outcome *outcome)
+{
+	int err = 0;
+	if (request->csv)
+		err = sim_write_csv(request->csv, outcome->curves, outcome->n_curves);
+	if (err)
+		return fail(request->csv, err);
+	if (request->svg)
+		err = sim_write_svg(request->svg, request->title, outcome->curves,
+			outcome->n_curves, !request->linear);
+	return err ? fail(request->svg, err) : EXIT_SUCCESS;
+}
+
+/* All are read before the first is run, so that mistakes are told at once. */
+static int run(
+	const struct request *request, char **names, size_t n, struct outcome *outcome)
+{
+	outcome->scenarios = calloc(n, sizeof(*outcome->scenarios));
+	if (!outcome->scenarios)
+		return fail("scenarios", -ENOMEM);
+	for (size_t i = 0; i < n; i++) {
+		if (load(request, names[i], &outcome->scenarios[i]))
+			return EXIT_FAILURE;
+		outcome->n_scenarios++;
+	}
+	for (size_t i = 0; i < n; i++) {
+		int err = run_scenario(outcome, &outcome->scenarios[i]);
+		if (err)
+			return fail(names[i], err);
+	}
+	return write_files(request, outcome);
+}
+
+static void outcome_free(struct outcome *outcome)
+{
+	sim_curves_free(outcome->curves, outcome->n_curves);
+	for (size_t i = 0; i < outcome->n_scenarios; i++)
+		sim_scenario_free(&outcome->scenarios[i]);
+	free(outcome->scenarios);
+}
+
+/* --- randomness -------------------------------------------------------------------- */
+
+static int write_randomness(const char *path, struct randomness_options *options)
+{
+	bool as_claimed = false;
+	if (path)
+		options->csv = fopen(path, "we");
+	if (path && !options->csv)
+		return fail(path, -errno);
+	int err = randomness_run(options, &as_claimed);
+	if (options->csv && fclose(options->csv) && !err)
+		return fail(path, -errno);
+	if (err)
+		return fail("--randomness", err);
+	return as_claimed ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static bool parse_epochs(const char *text, uint32_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long value = strtoul(text, &end, 10);
+	*ret = (uint32_t)value;
+	return text[0] >= '0' && text[0] <= '9' && !*end && !errno &&
+	       value >= RANDOMNESS_MIN_EPOCHS && value <= RANDOMNESS_MAX_EPOCHS;
+}
+
+static int randomness(const struct request *request, int n_names)
+{
+	struct randomness_options options = {0};
+	struct sim_scenario defaults = {.seed = 1};
+	bool allowed = n_names == 0 && !request->list && !request->show && !request->svg;
+	for (size_t i = 0; i < request->n_overrides; i++)
+		if (strcmp(request->overrides[i].key, "seed") != 0)
+			allowed = false;
+		else if (sim_override(&defaults, "seed", request->overrides[i].value))
+			return EXIT_USAGE;
+	if (!allowed) {
+		fputs("joader-sim: --randomness: allowed with it: --epochs, --seed, "
+		      "--csv\n",
+			stderr);
+		return EXIT_USAGE;
+	}
+	if (request->epochs && !parse_epochs(request->epochs, &options.epochs)) {
+		fprintf(stderr, "joader-sim: --epochs: found \"%s\", allowed: %d to %d\n",
+			request->epochs, RANDOMNESS_MIN_EPOCHS, RANDOMNESS_MAX_EPOCHS);
+		return EXIT_USAGE;
+	}
+	options.seed = defaults.seed;
+	return write_randomness(request->csv, &options);
+}
+
+/* --- options ----------------------------------------------------------------------- */
+
+enum {
+	OPTION_LINEAR = 256,
+	OPTION_TITLE,
+	OPTION_VERSION,
+	OPTION_SCENARIO,
+	OPTION_RANDOMNESS,
+	OPTION_EPOCHS
+};
+
+static const struct option options[] = {{"list", no_argument, NULL, 'l'},
+	{"show", no_argument, NULL, 's'}, {"csv", required_argument, NULL, 'c'},
+	{"svg", required_argument, NULL, 'p'},
+	{"linear", no_argument, NULL, OPTION_LINEAR},
+	{"title", required_argument, NULL, OPTION_TITLE},
+	{"sampler", required_argument, NULL, OPTION_SCENARIO},
+	{"eviction", required_argument, NULL, OPTION_SCENARIO},
+	{"cache", required_argument, NULL, OPTION_SCENARIO},
+	{"lookahead", required_argument, NULL, OPTION_SCENARIO},
+	{"runs", required_argument, NULL, OPTION_SCENARIO},
+	{"seed", required_argument, NULL, OPTION_SCENARIO},
+	{"randomness", no_argument, NULL, OPTION_RANDOMNESS},
+	{"epochs", required_argument, NULL, OPTION_EPOCHS},
+	{"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, OPTION_VERSION},
+	{NULL, 0, NULL, 0}};
+
+static void override(struct request *request, const char *key, const char *value)
+{
+	const size_t max = sizeof(request->overrides) / sizeof(request->overrides[0]);
+	if (request->n_overrides == max)
+		return;
+	request->overrides[request->n_overrides].key = key;
+	request->overrides[request->n_overrides++].value = value;
+}
+
+/* The exit status, or -1 to go on. */
+static int take_option(struct request *request, int option, int index)
+{
+	switch (option) {
+	case 'l':
+		request->list = true;
+		return -1;
+	case 's':
+		request->show = true;
+		return -1;
+	case 'c':
+		request->csv = optarg;
+		return -1;
+	case 'p':
+		request->svg = optarg;
+		return -1;
+	case OPTION_LINEAR:
+		request->linear = true;
+		return -1;
+	case OPTION_TITLE:
+		request->title = optarg;
+		return -1;
+	case OPTION_SCENARIO:
+		override(request, options[index].name, optarg);
+		return -1;
+	case OPTION_RANDOMNESS:
+		request->randomness = true;
+		return -1;
+	case OPTION_EPOCHS:
+		request->epochs = optarg;
+		return -1;
+	case 'h':
+		return fputs(help, stdout) < 0 || fflush(stdout) != 0;
+	case OPTION_VERSION:
+		return printf("joader-sim %s\n", JOADERFS_VERSION) < 0 ||
+		       fflush(stdout) != 0;
+	default:
+		return EXIT_USAGE;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct request request = {0};
+	struct outcome outcome = {0};
+	int option, index = 0;
+	while ((option = getopt_long(argc, argv, "lsc:p:h", options, &index)) != -1) {
+		int status = take_option(&request, option, index);
+		if (status >= 0)
+			return status;
+	}
+	if (request.randomness)
+		return randomness(&request, argc - optind);
+	if (request.list)
+		return list();
+	if (optind == argc) {
+		fputs(help, stderr);
+		return EXIT_USAGE;
+	}
+	if (request.show)
+		return show(argv + optind, argc - optind);
+	int status = run(&request, argv + optind, (size_t)(argc - optind), &outcome);
+	outcome_free(&outcome);
+	return status;
+}

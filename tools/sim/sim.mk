@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+#
+# joader-sim: tools/joader-sim.c, tools/sim, and the inis of config/sim as built-in
+# scenarios.
+
+SIM_SRC := $(sort $(wildcard tools/sim/*.c))
+SIM_INI := $(sort $(wildcard config/sim/*.ini))
+SIM_OBJ := $(SIM_SRC:%.c=$(BUILD)/%.o) $(BUILD)/tools/sim/builtins.o
+# The distributions that figures of randomness are held against.
+SIM_LIBS = $(shell pkg-config --libs gsl)
+
+# Text as a C string, so that the program needs no files.
+$(BUILD)/tools/sim/builtins.c: $(SIM_INI) tools/sim/sim.mk
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "sim.h"'; \
+		echo 'const struct sim_builtin sim_builtins[] = {'; \
+		for ini in $(SIM_INI); do \
+			echo "{\"$$(basename $$ini .ini)\","; \
+			sed -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $$ini; \
+			echo '},'; \
+		done; \
+		echo '{NULL, NULL}};'; } > $@
+
+$(BUILD)/tools/sim/builtins.o: $(BUILD)/tools/sim/builtins.c
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itools/sim -MMD -MP -c -o $@ $<
+
+$(BUILD)/joader-sim: $(BUILD)/tools/joader-sim.o $(SIM_OBJ) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(SIM_LIBS) $(ALL_LIBS)
+
+$(BUILD)/tests/unit/test_sim_%: $(BUILD)/tests/unit/test_sim_%.o $(SIM_OBJ) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(SIM_LIBS) $(ALL_LIBS) $(shell pkg-config --libs criterion)
+
+
+# Plots and the figures behind them: the paper's, with its linear axes, and ours.
+FIGURES := build/figures
+
+.PHONY: figures check-sim
+figures:
+	@tools/install-deps build
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/joader-sim
+	@mkdir -p $(FIGURES)
+	@tools/sim/figures build/release/joader-sim $(FIGURES)
+
+# The figures that are promised, within what chance allows.
+check-sim: $(BUILD)/joader-sim
+	tests/sim/run $(BUILD)/joader-sim
+
+-include $(wildcard $(BUILD)/tools/sim/*.d)
