@@ -2,7 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "sampler/dsa_tree.h"
+#include "base/log.h"
+#include "sampler/sampler_internal.h"
+
+#include <string.h>
 
 /*
  * The dependent sampling algorithm (JOADER, Algorithm 1 and 2), one round:
@@ -16,212 +19,189 @@
  *         first(K) gets one of R_first - S - I
  *         K := K without those served ; S := S + I
  *
- * Here |I| is never counted. An element drawn uniformly from R_first - S is in I just
- * with the probability with which first(K) has to choose I, and then it is a uniform
- * element of I. So it is drawn first, and whether all of K need it decides.
+ * The paper keeps these intersections and their sizes in a dependent sampling tree
+ * (section 4), which every epoch that starts or ends, every sample given to some of its
+ * streams only and every crossing of two |R| has to rebuild in part. There is no tree
+ * here, because neither the intersections nor their sizes are needed, only draws with
+ * the right probabilities, and those can be had from R and membership:
  *
- * S is what all streams of the suffix before K need. As long as that suffix is one of
- * the tree's, it is a number of vertices. If a larger stream sits out the round, S has
- * ids beyond those, in leaves; they are recognised by membership, drawn again, and
- * counted only when drawing again does not lead anywhere.
+ * An element drawn uniformly from R_first - S is in I just with the probability
+ * |I| / (|R_first| - |S|) with which first(K) has to choose I, and if it is, it is a
+ * uniform element of I; if not, of R_first - S - I. So it is drawn first, and whether all
+ * of K have it decides: a bit test for each, up to the first that does not.
+ *
+ * S is what all of a suffix of the round have: that of the step before, since each I only
+ * adds to it what its smaller suffix shares. A uniform element of R - S is one of R,
+ * redrawn while it is in S; again bit tests. (|R_a| - |S|) / (|R_b| - |S|) is the chance
+ * that a place among |R_b|, of which the elements of R_a take the first |R_a|, is one of
+ * those, when places of elements of S do not count.
+ *
+ * A redraw is cheap on average, whatever the sets are: stream k is given each element of
+ * R_k with the same probability 1 / |R_k|, so that the step after S is reached without k
+ * being served with probability 1 - |S| / |R_k| at most; there, R_k is drawn from
+ * |R_k| / (|R_k| - |S|) times on average. The product is 1. A rare case can still take
+ * long (sets that differ in one element); there S is counted in the end.
  */
 
-/* Redraws before S is counted: a stream gets here with the probability with which a
- * redraw is unnecessary, so that on average there is less than one. */
-#define REDRAWS 64
-
 struct walk {
-	struct sampler *sampler;
-	struct stream **round; /* in the tree's order */
+	struct rng *rng;
+	struct stream **round; /* ascending |R| */
+	const struct idset **sets;
 	size_t m;
-	/* S, and the suffix of the round of which it is what all need: */
-	size_t suffix;
-	size_t begin;		/* S contains shared 0 .. shared (begin-1) of the tree */
-	uint32_t size;		/* of these */
-	bool beyond;		/* S contains more */
-	roaring_bitmap_t *more; /* which; NULL unless counted */
+	size_t first;  /* of K: round[first .. m) */
+	size_t suffix; /* S: what all of round[suffix .. m) have; {} as long as it is K */
+	uint32_t size; /* of S, if counted */
+	bool counted;
 };
-
-/* Whether the streams from round[from] on are all that the tree has from there on. */
-static bool is_suffix(const struct walk *walk, size_t from)
-{
-	return walk->m - from == walk->sampler->tree.n - walk->round[from]->place;
-}
-
-static bool all_need(const struct walk *walk, size_t from, sample_id sample)
-{
-	size_t at = tree_find(&walk->sampler->tree, sample);
-	if (at > walk->round[from]->place && is_suffix(walk, from))
-		return false;
-	for (size_t i = from; i < walk->m; i++)
-		if (!tree_needs(walk->round[i], at, sample))
-			return false;
-	return true;
-}
 
 static bool offered(const struct walk *walk, sample_id sample)
 {
-	return walk->beyond && all_need(walk, walk->suffix, sample);
-}
-
-/* A uniform element of R - S, or an offered one. */
-static sample_id candidate(struct walk *walk, const struct stream *stream)
-{
-	uint32_t left = stream->remaining - walk->size;
-	uint32_t rank = (uint32_t)rng_below(&walk->sampler->rng, left);
-	return tree_select(&walk->sampler->tree, stream, walk->begin, rank);
-}
-
-static const roaring_bitmap_t *count_more(struct walk *walk)
-{
-	if (walk->more)
-		return walk->more;
-	const struct tree *tree = &walk->sampler->tree;
-	for (size_t i = walk->suffix; i < walk->m; i++) {
-		roaring_bitmap_t *path = tree_path(tree, walk->round[i], walk->begin);
-		ensure(path);
-		if (walk->more) {
-			roaring_bitmap_and_inplace(walk->more, path);
-			roaring_bitmap_free(path);
-		} else {
-			walk->more = path;
-		}
-	}
-	return walk->more;
-}
-
-static sample_id draw_counted(struct walk *walk, const struct stream *stream)
-{
-	struct vertex rest;
-	rest.ids = tree_path(&walk->sampler->tree, stream, walk->begin);
-	ensure(rest.ids);
-	roaring_bitmap_andnot_inplace(rest.ids, count_more(walk));
-	rest.size = (uint32_t)roaring_bitmap_get_cardinality(rest.ids);
-	uint32_t rank = (uint32_t)rng_below(&walk->sampler->rng, rest.size);
-	sample_id sample = vertex_select(&rest, rank);
-	roaring_bitmap_free(rest.ids);
-	return sample;
-}
-
-/* A uniform element of R - S. */
-static sample_id draw_one(struct walk *walk, const struct stream *stream)
-{
-	for (int i = 0; i < REDRAWS; i++) {
-		sample_id sample = candidate(walk, stream);
-		if (!offered(walk, sample))
-			return sample;
-	}
-	return draw_counted(walk, stream);
+	return walk->suffix < walk->first && idset_all_contain(&walk->sets[walk->suffix],
+						     walk->m - walk->suffix, sample);
 }
 
 /*
- * True with probability (|R_a| - |S|) / (|R_b| - |S|): of as many places as |R_b|, as
- * many as |R_a| are taken by its elements, and those of S do not count.
+ * How often to redraw before S is counted, so that the former costs at most about as much
+ * as the latter, which reads all words of all sets in which the smallest has anything.
  */
-static bool joins(struct walk *walk, const struct stream *a, const struct stream *b)
+#define WORDS_PER_REDRAW 512
+
+static size_t redraws(const struct walk *walk)
 {
-	struct rng *rng = &walk->sampler->rng;
-	uint32_t n_a = a->remaining - walk->size;
-	uint32_t n_b = b->remaining - walk->size;
-	for (int i = 0; i < REDRAWS; i++) {
-		uint32_t rank = (uint32_t)rng_below(rng, n_b);
-		if (rank >= n_a || !walk->beyond)
-			return rank < n_a;
-		if (!offered(walk,
-			    tree_select(&walk->sampler->tree, a, walk->begin, rank)))
+	const struct idset *smallest = walk->sets[walk->suffix];
+	size_t words = idset_bound(smallest) / 64;
+	if (words > idset_size(smallest))
+		words = idset_size(smallest);
+	return 16 + words * (walk->m - walk->suffix) / WORDS_PER_REDRAW;
+}
+
+static uint32_t count_offered(struct walk *walk)
+{
+	if (!walk->counted)
+		walk->size = idset_count_shared(
+			&walk->sets[walk->suffix], walk->m - walk->suffix);
+	walk->counted = true;
+	return walk->size;
+}
+
+/* A uniform element of R_first - S. */
+static sample_id draw_one(struct walk *walk)
+{
+	const struct idset *set = walk->sets[walk->first];
+	uint32_t size = idset_size(set);
+	for (size_t i = redraws(walk); i && !walk->counted; i--) {
+		uint32_t rank = (uint32_t)rng_below(walk->rng, size);
+		sample_id sample = idset_select(set, rank);
+		if (!offered(walk, sample))
+			return sample;
+	}
+	uint32_t rank = (uint32_t)rng_below(walk->rng, size - count_offered(walk));
+	return idset_select_unshared(
+		set, &walk->sets[walk->suffix], walk->m - walk->suffix, rank);
+}
+
+/* True with probability (|R_a| - |S|) / (|R_b| - |S|), where b comes after a. */
+static bool joins(struct walk *walk, size_t b)
+{
+	const struct idset *set = walk->sets[b - 1];
+	uint32_t n_a = idset_size(set);
+	uint32_t n_b = idset_size(walk->sets[b]);
+	if (n_a == n_b)
+		return true;
+	for (size_t i = redraws(walk); i && !walk->counted; i--) {
+		uint32_t rank = (uint32_t)rng_below(walk->rng, n_b);
+		if (rank >= n_a)
+			return false;
+		if (walk->suffix == walk->first ||
+			!offered(walk, idset_select(set, rank)))
 			return true;
 	}
-	uint32_t more = (uint32_t)roaring_bitmap_get_cardinality(count_more(walk));
-	return rng_below(rng, n_b - more) < n_a - more;
+	uint32_t n_s = count_offered(walk);
+	return rng_below(walk->rng, n_b - n_s) < n_a - n_s;
 }
 
-/* Serves the first streams of round[first..m); their number. */
-static size_t serve(struct walk *walk, size_t first)
+/* Serves the first streams of K; where the rest of K begins. */
+static size_t serve(struct walk *walk)
 {
-	struct stream **round = walk->round;
-	sample_id sample = draw_one(walk, round[first]);
+	size_t first = walk->first;
 	size_t end = first + 1;
-	if (all_need(walk, first, sample))
-		while (end < walk->m && joins(walk, round[end - 1], round[end]))
+	sample_id sample = draw_one(walk);
+	if (idset_all_contain(&walk->sets[end], walk->m - end, sample))
+		while (end < walk->m && joins(walk, end))
 			end++;
 	for (size_t i = first; i < end; i++)
-		*round[i]->ret = sample;
-	return end - first;
+		*walk->round[i]->ret = sample;
+	return end;
 }
 
-/* S becomes what round[first..m) all need. */
-static void offer(struct walk *walk, size_t first)
+static bool before(const struct stream *a, const struct stream *b)
 {
-	walk->suffix = first;
-	walk->begin = walk->round[first]->place + 1;
-	walk->size = tree_size(&walk->sampler->tree, walk->begin);
-	walk->beyond = !is_suffix(walk, first);
-	if (walk->more)
-		roaring_bitmap_free(walk->more);
-	walk->more = NULL;
+	if (a->remaining != b->remaining)
+		return a->remaining < b->remaining;
+	return a->id < b->id;
 }
 
-/* One removal for all streams that chose together. */
-static void give(struct walk *walk)
+/* By insertion: a round changes little. */
+static void sort(struct sampler *sampler)
 {
-	struct stream **round = walk->round;
-	for (size_t i = 0, end; i < walk->m; i = end) {
-		sample_id sample = *round[i]->ret;
-		for (end = i + 1; end < walk->m && *round[end]->ret == sample;)
-			end++;
-		tree_give(&walk->sampler->tree, sample, &round[i], end - i);
+	struct stream **order = sampler->order;
+	for (size_t i = 1; i < sampler->n; i++) {
+		struct stream *stream = order[i];
+		size_t at = i;
+		for (; at > 0 && before(stream, order[at - 1]); at--)
+			order[at] = order[at - 1];
+		order[at] = stream;
 	}
 }
 
+/* The sizes are those at the start of the round: samples are taken from R at its end. */
 static void draw(struct sampler *sampler, size_t m)
 {
-	struct tree *tree = &sampler->tree;
-	struct walk walk = {.sampler = sampler, .round = sampler->round, .m = m};
-	for (size_t i = 0, n = 0; i < tree->n; i++)
-		if (tree->order[i]->ret)
-			walk.round[n++] = tree->order[i];
-	for (size_t first = 0, n; first < m; first += n) {
-		n = serve(&walk, first);
-		offer(&walk, first);
+	struct walk walk = {
+		&sampler->rng, sampler->round, sampler->sets, m, 0, 0, 0, false};
+	for (size_t i = 0, n = 0; i < sampler->n; i++)
+		if (sampler->order[i]->ret) {
+			walk.sets[n] = sampler->order[i]->set;
+			walk.round[n++] = sampler->order[i];
+		}
+	while (walk.first < m) {
+		size_t end = serve(&walk);
+		walk.suffix = walk.first;
+		walk.first = end;
+		walk.counted = false;
 	}
-	if (walk.more)
-		roaring_bitmap_free(walk.more);
-	give(&walk);
-	tree_sort(tree);
+	for (size_t i = 0; i < m; i++)
+		stream_take(walk.round[i], *walk.round[i]->ret);
+	sort(sampler);
 }
 
 static int insert(struct sampler *sampler, struct stream *stream)
 {
-	return tree_insert(&sampler->tree, stream);
+	size_t at = sampler->n;
+	for (; at > 0 && before(stream, sampler->order[at - 1]); at--)
+		sampler->order[at] = sampler->order[at - 1];
+	sampler->order[at] = stream;
+	return 0;
 }
 
 static void remove_stream(struct sampler *sampler, struct stream *stream)
 {
-	tree_remove(&sampler->tree, stream);
-}
-
-static bool contains(
-	const struct sampler *sampler, const struct stream *stream, sample_id sample)
-{
-	return tree_needs(stream, tree_find(&sampler->tree, sample), sample);
-}
-
-static roaring_bitmap_t *copy(const struct sampler *sampler, const struct stream *stream)
-{
-	return tree_path(&sampler->tree, stream, 0);
+	size_t at = 0;
+	while (sampler->order[at] != stream)
+		at++;
+	memmove(&sampler->order[at], &sampler->order[at + 1],
+		(sampler->n - at - 1) * sizeof(sampler->order[0]));
 }
 
 static void validate(const struct sampler *sampler)
 {
-	ensure(sampler->tree.n == sampler->n);
-	tree_validate(&sampler->tree);
+	for (size_t i = 1; i < sampler->n; i++)
+		ensure(before(sampler->order[i - 1], sampler->order[i]));
 }
 
 const struct sampler_ops sampler_dsa = {
 	.insert = insert,
 	.remove = remove_stream,
 	.draw = draw,
-	.contains = contains,
-	.copy = copy,
 	.validate = validate,
 };

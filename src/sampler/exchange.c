@@ -41,6 +41,7 @@ void exchange_free(struct exchange **exchange)
 		return;
 	for (size_t i = 0; i < e->n_members; i++) {
 		roaring_bitmap_free(e->members[i]->selection);
+		idset_free(&e->members[i]->slots);
 		free(e->members[i]);
 	}
 	for (size_t i = 0; i < e->n_spaces; i++)
@@ -207,31 +208,30 @@ static void coarsen(struct exchange *e)
 	e->stale = false;
 }
 
+struct filling {
+	const struct labels *labels;
+	struct idset *slots;
+};
+
 static bool put_slot(uint32_t id, void *context)
 {
-	struct {
-		const struct labels *labels;
-		struct idset *set;
-	} *to = context;
-	idset_add(to->set, to->labels->slot[id]);
+	const struct filling *filling = context;
+	idset_add(filling->slots, filling->labels->slot[id]);
 	return true;
 }
 
-/* R as slots in the order of labels, instead of ids. */
-static int sort_by_label(const struct labels *labels, struct stream *stream)
+/* R in the order of labels. */
+static int fill_slots(
+	const struct labels *labels, const struct stream *stream, struct idset **ret)
 {
-	struct {
-		const struct labels *labels;
-		struct idset *set;
-	} to = {.labels = labels};
+	struct filling filling = {.labels = labels};
 	roaring_bitmap_t *ids = idset_to_bitmap(stream->set);
 	if (!ids)
 		return -ENOMEM;
-	int error = idset_new(labels->n_ids, &to.set);
+	int error = idset_new(labels->n_ids, &filling.slots);
 	if (!error) {
-		roaring_iterate(ids, put_slot, &to);
-		idset_free(&stream->set);
-		stream->set = to.set;
+		roaring_iterate(ids, put_slot, &filling);
+		*ret = filling.slots;
 	}
 	roaring_bitmap_free(ids);
 	return error;
@@ -241,10 +241,10 @@ static int insert(struct sampler *sampler, struct stream *stream)
 {
 	struct exchange *e = sampler->exchange;
 	struct member *member = find_member(e, stream->job);
-	ensure(member);
+	ensure(member && idset_bound(stream->set) <= member->space->n_ids);
 	if (member->stream)
 		return -EEXIST;
-	int error = e->labels ? sort_by_label(e->labels, stream) : 0;
+	int error = e->labels ? fill_slots(e->labels, stream, &member->slots) : 0;
 	if (error)
 		return error;
 	if (e->stale && sampler->n == 0)
@@ -259,32 +259,25 @@ static void remove_stream(struct sampler *sampler, struct stream *stream)
 {
 	(void)sampler;
 	stream->member->stream = NULL;
+	idset_free(&stream->member->slots);
 	if (stream->remaining) /* otherwise it needs nothing and has no candidates */
 		space_rebuild(stream->member->space);
 }
 
-bool exchange_remains(const struct exchange *e, const struct stream *stream, sample_id id)
+/* Gives the id that was drawn, or what is exchanged for it. */
+static sample_id give(struct exchange *e, struct stream *stream, sample_id drawn)
 {
-	if (!e->labels)
-		return idset_contains(stream->set, id);
-	return id < e->labels->n_ids && idset_contains(stream->set, e->labels->slot[id]);
-}
-
-/* A draw that fell on this rank of R. */
-static sample_id draw_rank(struct exchange *e, struct stream *stream, uint32_t rank)
-{
-	struct space *space = stream->member->space;
-	uint32_t at = idset_select(stream->set, rank);
-	sample_id given = e->labels ? e->labels->id[at] : at;
-	if (!space_has(space, given)) {
-		sample_id other =
-			space_candidate(space, stream->member, e->classes.of[given]);
-		if (other != SAMPLE_NONE)
-			given = other;
+	struct member *member = stream->member;
+	sample_id given = drawn;
+	if (!space_has(member->space, drawn)) {
+		uint32_t class = e->classes.of[drawn];
+		sample_id other = space_candidate(member->space, member, class);
+		given = other != SAMPLE_NONE ? other : drawn;
 	}
-	idset_remove(stream->set, e->labels ? e->labels->slot[given] : given);
-	stream->remaining--;
-	space_give(space, stream->member, given);
+	stream_take(stream, given);
+	if (e->labels)
+		idset_remove(member->slots, e->labels->slot[given]);
+	space_give(member->space, member, given);
 	return given;
 }
 
@@ -293,7 +286,8 @@ static void draw(struct sampler *sampler, size_t m)
 	for (size_t i = 0; i < m; i++) {
 		struct stream *stream = sampler->round[i];
 		uint32_t rank = (uint32_t)rng_below(&sampler->rng, stream->remaining);
-		*stream->ret = draw_rank(sampler->exchange, stream, rank);
+		sample_id drawn = idset_select(stream->set, rank);
+		*stream->ret = give(sampler->exchange, stream, drawn);
 	}
 }
 
@@ -301,15 +295,17 @@ static sample_id draw_within(
 	struct sampler *sampler, struct stream *stream, uint32_t label)
 {
 	const struct labels *labels = sampler->exchange->labels;
+	const struct idset *slots = stream->member->slots;
 	ensure(labels);
 	if (label >= labels->n)
 		return SAMPLE_NONE;
-	uint32_t first = idset_rank(stream->set, labels->first[label]);
-	uint32_t n = idset_rank(stream->set, labels->first[label + 1]) - first;
+	uint32_t first = idset_rank(slots, labels->first[label]);
+	uint32_t n = idset_rank(slots, labels->first[label + 1]) - first;
 	if (!n)
 		return SAMPLE_NONE;
 	uint32_t rank = first + (uint32_t)rng_below(&sampler->rng, n);
-	return draw_rank(sampler->exchange, stream, rank);
+	sample_id drawn = labels->id[idset_select(slots, rank)];
+	return give(sampler->exchange, stream, drawn);
 }
 
 static void resident(struct sampler *sampler, uint32_t space_id, sample_id sample)
@@ -328,30 +324,10 @@ static void evicted(struct sampler *sampler, uint32_t space_id, sample_id sample
 	put_space(sampler->exchange, space);
 }
 
-static bool contains(
-	const struct sampler *sampler, const struct stream *stream, sample_id sample)
-{
-	return exchange_remains(sampler->exchange, stream, sample);
-}
-
-static roaring_bitmap_t *copy_remaining(
-	const struct sampler *sampler, const struct stream *stream)
-{
-	const struct labels *labels = sampler->exchange->labels;
-	if (!labels)
-		return idset_to_bitmap(stream->set);
-	roaring_bitmap_t *ids = roaring_bitmap_create();
-	for (uint32_t rank = 0; ids && rank < stream->remaining; rank++)
-		roaring_bitmap_add(ids, labels->id[idset_select(stream->set, rank)]);
-	return ids;
-}
-
 const struct sampler_ops sampler_exchange = {
 	.insert = insert,
 	.remove = remove_stream,
 	.draw = draw,
-	.contains = contains,
-	.copy = copy_remaining,
 	.validate = exchange_validate,
 	.join = join,
 	.leave = leave,

@@ -40,7 +40,7 @@ must_check int classes_split(struct classes *classes, const roaring_bitmap_t *id
 
 /* --- labels --- */
 
-/* A label's ids are one range of slots; R of a labelled sampler's streams holds slots. */
+/* A label's ids are one range of slots. */
 struct labels {
 	uint32_t *label; /* by id */
 	uint32_t *slot;	 /* by id */
@@ -63,6 +63,7 @@ struct member {
 	struct space *space;
 	uint32_t column;	     /* its place in the space */
 	const struct stream *stream; /* NULL between epochs */
+	struct idset *slots;	     /* with labels: its R, as slots */
 	roaring_bitmap_t *selection;
 };
 
@@ -133,10 +134,6 @@ struct exchange {
 };
 
 void exchange_validate(const struct sampler *sampler);
-
-/* R, whether it holds ids or slots. */
-bool exchange_remains(
-	const struct exchange *exchange, const struct stream *stream, sample_id id);
 
 must_check int space_new(
 	const struct exchange *exchange, uint32_t id, struct space **ret);

@@ -105,9 +105,8 @@ static void assess(struct space *space, uint32_t at)
 	for (uint32_t column = 0; column < space->end; column++) {
 		const struct member *member = space->columns[column];
 		struct node *node = space_node(space, at, column);
-		bool remains =
-			member && member->stream &&
-			exchange_remains(space->exchange, member->stream, resident->id);
+		bool remains = member && member->stream &&
+			       idset_contains(member->stream->set, resident->id);
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;

@@ -61,12 +61,21 @@ static void validate_labels(const struct exchange *e)
 	}
 }
 
-static void validate_stream(const struct sampler *sampler, const struct stream *stream)
+static void validate_slots(const struct labels *labels, const struct member *member)
+{
+	idset_validate(member->slots);
+	ensure(idset_size(member->slots) == member->stream->remaining);
+	for (uint32_t slot = 0; slot < labels->n_ids; slot++)
+		ensure(idset_contains(member->slots, slot) ==
+			idset_contains(member->stream->set, labels->id[slot]));
+}
+
+static void validate_stream(const struct exchange *e, const struct stream *stream)
 {
 	ensure(stream->member->stream == stream && stream->member->job == stream->job);
-	idset_validate(stream->set);
-	ensure(idset_size(stream->set) == stream->remaining);
-	roaring_bitmap_t *ids = sampler->ops->copy(sampler, stream);
+	if (e->labels)
+		validate_slots(e->labels, stream->member);
+	roaring_bitmap_t *ids = idset_to_bitmap(stream->set);
 	ensure(ids);
 	ensure(roaring_bitmap_is_subset(ids, stream->member->selection));
 	roaring_bitmap_free(ids);
@@ -78,7 +87,7 @@ void exchange_validate(const struct sampler *sampler)
 	validate_classes(e);
 	validate_labels(e);
 	for (size_t i = 0; i < sampler->n; i++)
-		validate_stream(sampler, sampler->by_id[i]);
+		validate_stream(e, sampler->by_id[i]);
 	for (size_t i = 0; i < e->n_members; i++) {
 		const struct member *member = e->members[i];
 		ensure(member->space->columns[member->column] == member);
@@ -127,8 +136,7 @@ static void validate_groups(const struct space *space)
 static bool remains(const struct space *space, uint32_t column, sample_id id)
 {
 	const struct member *member = space->columns[column];
-	return member && member->stream &&
-	       exchange_remains(space->exchange, member->stream, id);
+	return member && member->stream && idset_contains(member->stream->set, id);
 }
 
 static void validate_resident(const struct space *space, uint32_t at)

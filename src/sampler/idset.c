@@ -204,6 +204,16 @@ static uint32_t select_bit(uint64_t word, uint32_t rank)
 	return at + (uint32_t)__builtin_ctzll(word);
 }
 
+static uint32_t select_in_line(const uint64_t *words, uint32_t rank)
+{
+	for (uint32_t i = 0;; i++) {
+		uint32_t n = count(words[i]);
+		if (rank < n)
+			return i * 64 + select_bit(words[i], rank);
+		rank -= n;
+	}
+}
+
 uint32_t idset_select(const struct idset *set, uint32_t rank)
 {
 	ensure(rank < set->size);
@@ -217,12 +227,8 @@ uint32_t idset_select(const struct idset *set, uint32_t rank)
 	}
 	for (at *= BLOCK_LINES; set->lines[at] <= rank; at++)
 		rank -= set->lines[at];
-	for (at *= LINE_WORDS;; at++) {
-		uint32_t n = count(set->words[at]);
-		if (rank < n)
-			return (uint32_t)at * 64 + select_bit(set->words[at], rank);
-		rank -= n;
-	}
+	return (uint32_t)at * LINE_BITS +
+	       select_in_line(&set->words[at * LINE_WORDS], rank);
 }
 
 uint32_t idset_rank(const struct idset *set, uint32_t id)
@@ -237,6 +243,71 @@ uint32_t idset_rank(const struct idset *set, uint32_t id)
 	for (uint32_t i = line * LINE_WORDS; i < id / 64; i++)
 		rank += count(set->words[i]);
 	return rank + count(set->words[id / 64] & ((UINT64_C(1) << id % 64) - 1));
+}
+
+bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!contains(sets[i], id))
+			return false;
+	return true;
+}
+
+/* The lines that all of them have. */
+static size_t n_lines_shared(const struct idset *const *sets, size_t n)
+{
+	size_t least = n_lines(sets[0]);
+	for (size_t i = 1; i < n; i++)
+		if (n_lines(sets[i]) < least)
+			least = n_lines(sets[i]);
+	return least;
+}
+
+/* The bits that all have in a line; false: none, and ret is not all written. */
+static bool shared_line(
+	const struct idset *const *sets, size_t n, size_t line, uint64_t *ret)
+{
+	memset(ret, 0xff, LINE_BITS / 8);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t *words = &sets[i]->words[line * LINE_WORDS];
+		uint64_t any = 0;
+		if (!sets[i]->lines[line])
+			return false;
+		for (int j = 0; j < LINE_WORDS; j++)
+			any |= ret[j] &= words[j];
+		if (!any)
+			return false;
+	}
+	return true;
+}
+
+uint32_t idset_count_shared(const struct idset *const *sets, size_t n)
+{
+	uint64_t shared[LINE_WORDS];
+	uint32_t size = 0;
+	size_t end = n_lines_shared(sets, n);
+	for (size_t i = 0; i < end; i++)
+		if (shared_line(sets, n, i, shared))
+			size += count_line(shared);
+	return size;
+}
+
+uint32_t idset_select_unshared(
+	const struct idset *set, const struct idset *const *sets, size_t n, uint32_t rank)
+{
+	size_t end = n_lines_shared(sets, n);
+	for (size_t i = 0;; i++) {
+		uint64_t words[LINE_WORDS];
+		ensure(i < n_lines(set));
+		if (i >= end || !shared_line(sets, n, i, words))
+			memset(words, 0, sizeof(words));
+		for (size_t j = 0; j < LINE_WORDS; j++)
+			words[j] ^= set->words[i * LINE_WORDS + j];
+		uint32_t size = count_line(words);
+		if (rank < size)
+			return (uint32_t)i * LINE_BITS + select_in_line(words, rank);
+		rank -= size;
+	}
 }
 
 roaring_bitmap_t *idset_to_bitmap(const struct idset *set)

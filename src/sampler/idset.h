@@ -41,5 +41,15 @@ uint32_t idset_rank(const struct idset *set, uint32_t id);
 /* A new bitmap of the elements, the caller's; NULL: no memory. */
 roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 
+/*
+ * Of what n sets share. all_contain tries them in the order given, up to the first that
+ * does not. The others read the bits of all of them. unshared is what not all of the n
+ * have of the set, which is among them.
+ */
+bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
+uint32_t idset_count_shared(const struct idset *const *sets, size_t n);
+uint32_t idset_select_unshared(const struct idset *set, const struct idset *const *sets,
+	size_t n, uint32_t rank);
+
 size_t idset_bytes(const struct idset *set); /* of memory */
 void idset_validate(const struct idset *set);

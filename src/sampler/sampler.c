@@ -3,7 +3,6 @@
 
 #include "sampler/sampler.h"
 #include "base/ensure.h"
-#include "sampler/idset.h"
 #include "sampler/sampler_internal.h"
 
 #include <errno.h>
@@ -17,7 +16,7 @@ static const struct sampler_ops *const engines[] = {
 	[SAMPLER_SEQUENTIAL] = &sampler_sequential,
 };
 
-static int new(enum sampler_kind kind, uint64_t seed, const uint32_t *labels,
+static int create(enum sampler_kind kind, uint64_t seed, const uint32_t *labels,
 	uint32_t n_ids, struct sampler **ret)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
@@ -39,23 +38,25 @@ static int new(enum sampler_kind kind, uint64_t seed, const uint32_t *labels,
 
 int sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret)
 {
-	return new(kind, seed, NULL, 0, ret);
+	return create(kind, seed, NULL, 0, ret);
 }
 
 int sampler_new_labelled(
 	uint64_t seed, const uint32_t *labels, uint32_t n_ids, struct sampler **ret)
 {
-	return new(SAMPLER_EXCHANGE, seed, labels, n_ids, ret);
+	return create(SAMPLER_EXCHANGE, seed, labels, n_ids, ret);
 }
 
 static void stream_free(struct stream *stream)
 {
-	if (stream->own.ids)
-		roaring_bitmap_free(stream->own.ids);
-	if (stream->shared.ids)
-		roaring_bitmap_free(stream->shared.ids);
 	idset_free(&stream->set);
 	free(stream);
+}
+
+void stream_take(struct stream *stream, sample_id sample)
+{
+	idset_remove(stream->set, sample);
+	stream->remaining--;
 }
 
 void sampler_free(struct sampler **sampler)
@@ -68,8 +69,8 @@ void sampler_free(struct sampler **sampler)
 	exchange_free(&s->exchange);
 	free(s->by_id);
 	free(s->round);
-	free(s->tree.order);
-	free(s->tree.needs);
+	free(s->order);
+	free(s->sets);
 	free(s);
 	*sampler = NULL;
 }
@@ -111,11 +112,11 @@ static int reserve(struct sampler *s)
 	s->by_id = by_id ? by_id : s->by_id;
 	struct stream **round = reallocarray(s->round, n, sizeof(*round));
 	s->round = round ? round : s->round;
-	struct stream **order = reallocarray(s->tree.order, n, sizeof(*order));
-	s->tree.order = order ? order : s->tree.order;
-	bool *needs = reallocarray(s->tree.needs, n, sizeof(*needs));
-	s->tree.needs = needs ? needs : s->tree.needs;
-	if (!by_id || !round || !order || !needs)
+	struct stream **order = reallocarray(s->order, n, sizeof(*order));
+	s->order = order ? order : s->order;
+	const struct idset **sets = reallocarray(s->sets, n, sizeof(*sets));
+	s->sets = sets ? sets : s->sets;
+	if (!by_id || !round || !order || !sets)
 		return -ENOMEM;
 	s->capacity = n;
 	return 0;
@@ -124,7 +125,7 @@ static int reserve(struct sampler *s)
 static int insert_at(struct sampler *sampler, size_t at, struct stream *stream)
 {
 	int error = reserve(sampler);
-	if (!error)
+	if (!error && sampler->ops->insert)
 		error = sampler->ops->insert(sampler, stream);
 	if (error)
 		return error;
@@ -132,29 +133,6 @@ static int insert_at(struct sampler *sampler, size_t at, struct stream *stream)
 		(sampler->n - at) * sizeof(sampler->by_id[0]));
 	sampler->by_id[at] = stream;
 	sampler->n++;
-	return 0;
-}
-
-/*
- * Run containers are small, but selecting from them and removing is linear in their
- * runs. CRoaring's own way to get rid of them (0.2.66, remove_run_compression) writes
- * beyond its buffer when a run of few elements ends a container.
- */
-static int without_runs(struct vertex *set)
-{
-	roaring_statistics_t statistics;
-	roaring_bitmap_statistics(set->ids, &statistics);
-	if (!statistics.n_run_containers)
-		return 0;
-	auto_free uint32_t *ids = malloc(set->size * sizeof(*ids));
-	if (!ids)
-		return -ENOMEM;
-	roaring_bitmap_to_uint32_array(set->ids, ids);
-	roaring_bitmap_t *plain = roaring_bitmap_of_ptr(set->size, ids);
-	if (!plain)
-		return -ENOMEM;
-	roaring_bitmap_free(set->ids);
-	set->ids = plain;
 	return 0;
 }
 
@@ -171,27 +149,39 @@ void sampler_leave(struct sampler *sampler, job_id job)
 		sampler->ops->leave(sampler, job);
 }
 
+static int stream_new(
+	stream_id id, job_id job, const roaring_bitmap_t *remaining, struct stream **ret)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		return -ENOMEM;
+	uint32_t bound = 0;
+	if (!roaring_bitmap_is_empty(remaining))
+		bound = roaring_bitmap_maximum(remaining) + 1;
+	int error = idset_from_bitmap(bound, remaining, &stream->set);
+	if (error) {
+		free(stream);
+		return error;
+	}
+	stream->id = id;
+	stream->job = job;
+	stream->remaining = idset_size(stream->set);
+	*ret = stream;
+	return 0;
+}
+
 int sampler_insert(
 	struct sampler *sampler, stream_id id, job_id job, roaring_bitmap_t *remaining)
 {
 	size_t at = find(sampler, id);
-	int error = known(sampler, at, id) ? -EEXIST : 0;
-	struct stream *stream = error ? NULL : calloc(1, sizeof(*stream));
-	if (!stream) {
-		roaring_bitmap_free(remaining);
-		return error ? error : -ENOMEM;
-	}
-	stream->id = id;
-	stream->job = job;
-	stream->remaining = (uint32_t)roaring_bitmap_get_cardinality(remaining);
-	stream->own = (struct vertex){remaining, stream->remaining};
-	error = without_runs(&stream->own);
-	if (!error && sampler->exchange)
-		error = idset_from_bitmap(
-			stream->remaining ? roaring_bitmap_maximum(remaining) + 1 : 0,
-			remaining, &stream->set);
-	if (!error)
-		error = insert_at(sampler, at, stream);
+	struct stream *stream;
+	int error = -EEXIST;
+	if (!known(sampler, at, id))
+		error = stream_new(id, job, remaining, &stream);
+	roaring_bitmap_free(remaining);
+	if (error)
+		return error;
+	error = insert_at(sampler, at, stream);
 	if (error)
 		stream_free(stream);
 	return error;
@@ -201,7 +191,8 @@ void sampler_remove(struct sampler *sampler, stream_id id)
 {
 	size_t at = find(sampler, id);
 	struct stream *stream = get(sampler, id);
-	sampler->ops->remove(sampler, stream);
+	if (sampler->ops->remove)
+		sampler->ops->remove(sampler, stream);
 	sampler->n--;
 	memmove(&sampler->by_id[at], &sampler->by_id[at + 1],
 		(sampler->n - at) * sizeof(sampler->by_id[0]));
@@ -263,19 +254,23 @@ uint32_t sampler_remaining(const struct sampler *sampler, stream_id id)
 
 bool sampler_contains(const struct sampler *sampler, stream_id id, sample_id sample)
 {
-	return sampler->ops->contains(sampler, get(sampler, id), sample);
+	return idset_contains(get(sampler, id)->set, sample);
 }
 
 roaring_bitmap_t *sampler_copy_remaining(const struct sampler *sampler, stream_id id)
 {
-	return sampler->ops->copy(sampler, get(sampler, id));
+	return idset_to_bitmap(get(sampler, id)->set);
 }
 
 void sampler_validate(const struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->n; i++) {
-		ensure(!sampler->by_id[i]->ret);
-		ensure(i == 0 || sampler->by_id[i - 1]->id < sampler->by_id[i]->id);
+		const struct stream *stream = sampler->by_id[i];
+		ensure(!stream->ret);
+		ensure(i == 0 || sampler->by_id[i - 1]->id < stream->id);
+		ensure(stream->remaining == idset_size(stream->set));
+		idset_validate(stream->set);
 	}
-	sampler->ops->validate(sampler);
+	if (sampler->ops->validate)
+		sampler->ops->validate(sampler);
 }

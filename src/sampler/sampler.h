@@ -43,7 +43,8 @@ void sampler_free(struct sampler **sampler);
 /*
  * A job comes: selection (D_j, copied as far as it is needed) decides about membership
  * classes; space tells whose residency counts for it: jobs of equal preparation have the
- * same. Engines without membership classes ignore it.
+ * same. Engines without membership classes ignore it. What a job has divided stays
+ * divided after it has left, as long as a stream or a resident remembers it.
  */
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
@@ -51,7 +52,8 @@ void sampler_leave(struct sampler *sampler, job_id job); /* it has no stream any
 
 /*
  * A stream of a job that has joined. Takes over `remaining` (R_j: what the stream has not
- * been given; a subset of D_j), also on failure.
+ * been given; a subset of D_j), also on failure. exchange: one stream at a time for each
+ * job, -EEXIST otherwise.
  */
 must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
 	roaring_bitmap_t *remaining);
@@ -73,6 +75,10 @@ sample_id sampler_draw_within(struct sampler *sampler, stream_id stream, uint32_
  * Residency, for exchange: the sample is in the space's cache or on its way there, and no
  * longer is. What a draw gives is resident from then on without being reported; if it
  * never gets into the cache, sampler_evicted says so. Repeating either is no mistake.
+ *
+ * Orders are uniform only if what makes samples resident treats those of one class alike:
+ * not to be reported is what a job in dataset order, or one that is served label by
+ * label, has loaded. Whoever has drawn nothing here is best kept out of the space.
  */
 void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample);
 void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);

@@ -9,17 +9,9 @@ static void draw(struct sampler *sampler, size_t m)
 {
 	for (size_t i = 0; i < m; i++) {
 		struct stream *stream = sampler->round[i];
-		*stream->ret = roaring_bitmap_minimum(stream->own.ids);
-		vertex_take(&stream->own, *stream->ret);
-		stream->remaining--;
+		*stream->ret = idset_select(stream->set, 0);
+		stream_take(stream, *stream->ret);
 	}
 }
 
-const struct sampler_ops sampler_sequential = {
-	.insert = plain_insert,
-	.remove = plain_remove,
-	.draw = draw,
-	.contains = plain_contains,
-	.copy = plain_copy,
-	.validate = plain_validate,
-};
+const struct sampler_ops sampler_sequential = {.draw = draw};

@@ -18,7 +18,7 @@
 
 enum ex_mutant {
 	EX_HONEST,
-	EX_ANY_CLASS, /* exchanges for whatever is resident */
+	EX_ANY_CLASS, /* exchanges for whatever is resident (and has the label) */
 	EX_TAKEN,     /* also for what the job was given since it is resident */
 	EX_SMALLEST,  /* for the smallest id */
 	EX_MERGE,     /* forgets a job's set when it leaves */
@@ -52,7 +52,6 @@ struct ex_world {
 	unsigned since[EX_SPACES][64]; /* when it became resident */
 	unsigned clock;
 	stream_id streams;
-	unsigned misses;
 };
 
 static inline mask ex_bit(int id)
@@ -146,7 +145,9 @@ static inline void ex_leave(struct ex_world *world, int j)
 
 static inline bool ex_same_class(const struct ex_world *world, int x, int y)
 {
-	bool same = !world->labels || world->labels[x] == world->labels[y];
+	bool same = true;
+	if (world->labels && world->labels[x] != world->labels[y])
+		return false;
 	for (unsigned i = 0; i < world->n_sets; i++)
 		same &= !(world->sets[i] & ex_bit(x)) == !(world->sets[i] & ex_bit(y));
 	return same || world->mutant == EX_ANY_CLASS;
@@ -190,32 +191,25 @@ static inline int ex_choose(const struct ex_world *world, const struct ex_job *j
 	return best < 0 ? x : best;
 }
 
-/* The element of a rank, in the order of labels, then ids. */
-static inline int ex_nth(const struct ex_world *world, mask set, uint64_t rank)
+/* It becomes resident, and nobody was given it since. */
+static inline void ex_admit(struct ex_world *world, unsigned space, int id)
 {
-	if (!world->labels)
-		return __builtin_ctzll(twin_nth(set, rank));
-	for (uint32_t label = 0;; label++)
-		for (int id = 0; id < 64; id++)
-			if (set & ex_bit(id) && world->labels[id] == label && !rank--)
-				return id;
+	world->resident[space] |= ex_bit(id);
+	world->since[space][id] = world->clock;
+	world->given[space][id] = world->clock++;
+	for (int k = 0; k < EX_JOBS; k++)
+		if (world->job[k].space == space)
+			world->job[k].taken &= ~ex_bit(id);
 }
 
 /* The world after a decision. */
 static inline void ex_give(struct ex_world *world, int j, int id)
 {
 	struct ex_job *job = &world->job[j];
-	unsigned space = job->space;
 	cr_assert(job->r & ex_bit(id), "given twice, or never asked");
-	if (!(world->resident[space] & ex_bit(id))) {
-		world->resident[space] |= ex_bit(id);
-		world->since[space][id] = world->clock;
-		for (int k = 0; k < EX_JOBS; k++)
-			if (world->job[k].space == space)
-				world->job[k].taken &= ~ex_bit(id);
-		world->misses++;
-	}
-	world->given[space][id] = world->clock++;
+	if (!(world->resident[job->space] & ex_bit(id)))
+		ex_admit(world, job->space, id);
+	world->given[job->space][id] = world->clock++;
 	job->taken |= ex_bit(id);
 	job->r &= ~ex_bit(id);
 }
@@ -241,7 +235,7 @@ static inline int ex_draw_one(struct ex_world *world, const struct ex_job *job)
 	if (!job->r)
 		return -1;
 	uint64_t rank = rng_below(&world->rng, twin_size(job->r));
-	return ex_choose(world, job, ex_nth(world, job->r, rank));
+	return ex_choose(world, job, __builtin_ctzll(twin_nth(job->r, rank)));
 }
 
 static inline void ex_draw(struct ex_world *world, unsigned who, int *ret)
@@ -314,15 +308,52 @@ static inline void ex_round(struct ex_world *world, unsigned who, int *ret)
 		;
 }
 
+static inline mask ex_with_label(const struct ex_world *world, uint32_t label)
+{
+	mask set = 0;
+	for (int id = 0; id < 64; id++)
+		set |= world->labels[id] == label ? ex_bit(id) : 0;
+	return set;
+}
+
+/* One job reads something with this label; -1 if nothing remains. */
+static inline int ex_read(struct ex_world *world, int j, uint32_t label)
+{
+	const struct ex_job *job = &world->job[j];
+	mask from = job->r & ex_with_label(world, label);
+	int id = -1;
+	if (world->sampler) {
+		sample_id sample =
+			sampler_draw_within(world->sampler, job->stream, label);
+		id = sample == SAMPLE_NONE ? -1 : (int)sample;
+	} else if (from) {
+		uint64_t rank = rng_below(&world->rng, twin_size(from));
+		id = ex_choose(world, job, __builtin_ctzll(twin_nth(from, rank)));
+	}
+	cr_assert_eq(id >= 0, from != 0);
+	if (id >= 0) {
+		cr_assert(from & ex_bit(id), "another label");
+		ex_give(world, j, id);
+	}
+	while (ex_evict_one(world))
+		;
+	return id;
+}
+
+static inline void ex_evict_all(struct ex_world *world)
+{
+	for (unsigned space = 0; space < EX_SPACES; space++)
+		for (int id = 0; id < 64; id++)
+			if (world->resident[space] & ex_bit(id))
+				ex_evict(world, space, id);
+}
+
 /* Back to the beginning: all leave, the cache is emptied. */
 static inline void ex_clear(struct ex_world *world)
 {
 	for (int j = 0; j < EX_JOBS; j++)
 		if (world->job[j].here)
 			ex_leave(world, j);
-	for (unsigned space = 0; space < EX_SPACES; space++)
-		for (int id = 0; id < 64; id++)
-			if (world->resident[space] & ex_bit(id))
-				ex_evict(world, space, id);
+	ex_evict_all(world);
 	world->n_sets = 0;
 }

@@ -20,9 +20,9 @@
 
 enum mutant {
 	HONEST,
-	SEES_REMOVALS,	 /* a decision changes the sizes that later ones use */
-	CONTAINER_FIRST, /* a random container, then a random element of it */
-	ALL_JOIN,	 /* whoever can share does */
+	SEES_REMOVALS, /* a decision changes the sizes that later ones use */
+	BLOCK_FIRST,   /* a random block of ids, then a random element of it */
+	ALL_JOIN,      /* whoever can share does */
 };
 
 typedef uint64_t mask;
@@ -32,15 +32,17 @@ struct twin {
 	enum mutant mutant;
 };
 
-/* Element b of a mask as a sample id: two or three of them to each CRoaring container. */
+/* Element b of a mask as a sample id: two or three of them to each block of an idset. */
+#define TWIN_BLOCK 4096
+
 static inline sample_id twin_sample(int b)
 {
-	return (sample_id)b * 30011;
+	return (sample_id)b * 1877;
 }
 
 static inline int twin_element(sample_id sample)
 {
-	return (int)(sample / 30011);
+	return (int)(sample / 1877);
 }
 
 static inline roaring_bitmap_t *twin_bitmap(mask set)
@@ -66,13 +68,13 @@ static inline mask twin_nth(mask set, uint64_t rank)
 
 static inline mask twin_pick(struct rng *rng, mask set, enum mutant mutant)
 {
-	if (mutant != CONTAINER_FIRST)
+	if (mutant != BLOCK_FIRST)
 		return twin_nth(set, rng_below(rng, twin_size(set)));
 	for (;;) {
-		uint64_t container = rng_below(rng, twin_sample(63) / 65536 + 1);
+		uint64_t block = rng_below(rng, twin_sample(63) / TWIN_BLOCK + 1);
 		mask inside = 0;
 		for (int b = 0; b < 64; b++)
-			if (twin_sample(b) / 65536 == container)
+			if (twin_sample(b) / TWIN_BLOCK == block)
 				inside |= set & (mask)1 << b;
 		if (inside)
 			return twin_nth(inside, rng_below(rng, twin_size(inside)));

@@ -56,17 +56,43 @@ static void come_or_go(struct pair *pair, int j)
 	}
 }
 
+static bool wanted(const struct ex_world *world, unsigned space, int id)
+{
+	bool wanted = false;
+	for (int j = 0; j < EX_JOBS; j++)
+		wanted |= world->job[j].here && world->job[j].space == space &&
+			  world->job[j].set & ex_bit(id);
+	return wanted;
+}
+
 /* Residency may also be reported, and repeated. */
 static void report(struct pair *pair)
 {
 	unsigned space = (unsigned)rng_below(&pair->rng, EX_SPACES);
-	int id = (int)rng_below(&pair->rng, 64);
-	if (pair->real.resident[space] & ex_bit(id) && rng_below(&pair->rng, 2))
+	int id = (int)rng_below(&pair->rng, 20);
+	uint64_t kind = rng_below(&pair->rng, 4);
+	if (kind == 0) {
+		ex_evict_all(&pair->real);
+		ex_evict_all(&pair->twin);
+	} else if (kind == 1 && wanted(&pair->real, space, id)) {
 		sampler_resident(pair->real.sampler, space, (sample_id)id);
-	else {
+		if (!(pair->real.resident[space] & ex_bit(id))) {
+			ex_admit(&pair->real, space, id);
+			ex_admit(&pair->twin, space, id);
+		}
+	} else {
 		ex_evict(&pair->real, space, id);
 		ex_evict(&pair->twin, space, id);
 	}
+}
+
+static void read_label(struct pair *pair)
+{
+	int j = (int)rng_below(&pair->rng, EX_JOBS);
+	uint32_t label = (uint32_t)rng_below(&pair->rng, 4);
+	if (pair->real.labels && pair->real.job[j].running)
+		cr_assert_eq(
+			ex_read(&pair->real, j, label), ex_read(&pair->twin, j, label));
 }
 
 static void step(struct pair *pair)
@@ -82,6 +108,7 @@ static void step(struct pair *pair)
 		ex_round(&pair->real, who, a);
 		ex_round(&pair->twin, who, b);
 		cr_assert_eq(memcmp(a, b, sizeof(a)), 0);
+		read_label(pair);
 	}
 	sampler_validate(pair->real.sampler);
 }

@@ -123,6 +123,43 @@ Test(idset, reads_runs_of_a_compressed_bitmap)
 	free_pair(&pair);
 }
 
+/* Each of the twin's ids, when what the three share is not counted. */
+static void compare_unshared(const struct pair *pair, const struct idset *const *sets,
+	roaring_bitmap_t *shared)
+{
+	uint32_t rank = 0;
+	for (uint32_t id = 0; id < idset_bound(pair->set); id++)
+		if (roaring_bitmap_contains(pair->twin, id) &&
+			!roaring_bitmap_contains(shared, id))
+			cr_assert_eq(
+				idset_select_unshared(pair->set, sets, 3, rank++), id);
+}
+
+/* The second is the smallest, the third the longest. */
+Test(idset, shares_what_all_of_several_have)
+{
+	struct rng rng;
+	rng_seed(&rng, 4);
+	for (uint32_t bound = 10; bound < 10000; bound *= 3) {
+		struct pair pairs[] = {random_pair(&rng, bound, 12),
+			random_pair(&rng, bound, 4), random_pair(&rng, bound * 2, 15)};
+		const struct idset *sets[] = {pairs[0].set, pairs[1].set, pairs[2].set};
+		roaring_bitmap_t *shared =
+			roaring_bitmap_and(pairs[0].twin, pairs[1].twin);
+		roaring_bitmap_and_inplace(shared, pairs[2].twin);
+		cr_assert_eq(idset_count_shared(sets, 3),
+			roaring_bitmap_get_cardinality(shared));
+		for (uint32_t id = 0; id < bound * 3; id++)
+			cr_assert_eq(idset_all_contain(sets, 3, id),
+				roaring_bitmap_contains(shared, id));
+		for (int i = 0; i < 3; i++)
+			compare_unshared(&pairs[i], sets, shared);
+		for (int i = 0; i < 3; i++)
+			free_pair(&pairs[i]);
+		roaring_bitmap_free(shared);
+	}
+}
+
 /* 14 million ids for each of 64 streams are to fit: a bit each, and 5% for the counts. */
 Test(idset, takes_little_more_than_a_bit_for_each_id)
 {

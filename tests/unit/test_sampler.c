@@ -9,7 +9,10 @@
 
 /* The contract of sampler.h, for each engine. */
 
-static const enum sampler_kind kinds[] = {SAMPLER_DSA, SAMPLER_ISA, SAMPLER_SEQUENTIAL};
+static const enum sampler_kind kinds[] = {
+	SAMPLER_DSA, SAMPLER_ISA, SAMPLER_EXCHANGE, SAMPLER_SEQUENTIAL};
+
+#define KINDS (int)(sizeof(kinds) / sizeof(kinds[0]))
 
 static struct sampler *new_sampler(enum sampler_kind kind, uint64_t seed)
 {
@@ -23,7 +26,9 @@ static void insert(
 {
 	roaring_bitmap_t *ids = roaring_bitmap_create();
 	roaring_bitmap_add_range(ids, begin, end);
-	cr_assert_eq(sampler_insert(sampler, stream, 0, ids), 0);
+	int error = sampler_join(sampler, stream, 0, ids); /* a job for each stream */
+	cr_assert(error == 0 || error == -EEXIST);
+	cr_assert_eq(sampler_insert(sampler, stream, stream, ids), 0);
 }
 
 static sample_id draw_one(struct sampler *sampler, stream_id stream)
@@ -35,7 +40,7 @@ static sample_id draw_one(struct sampler *sampler, stream_id stream)
 
 Test(sampler, a_stream_exists_once)
 {
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < KINDS; i++) {
 		struct sampler *sampler = new_sampler(kinds[i], 1);
 		insert(sampler, 7, 0, 10);
 		cr_assert_eq(
@@ -52,7 +57,7 @@ Test(sampler, a_stream_exists_once)
 
 Test(sampler, an_exhausted_stream_gets_none_and_others_go_on)
 {
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < KINDS; i++) {
 		struct sampler *sampler = new_sampler(kinds[i], 1);
 		sample_id ret[3];
 		insert(sampler, 1, 0, 0);
@@ -73,7 +78,7 @@ Test(sampler, an_exhausted_stream_gets_none_and_others_go_on)
 
 Test(sampler, what_was_given_is_no_longer_contained)
 {
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < KINDS; i++) {
 		struct sampler *sampler = new_sampler(kinds[i], 1);
 		insert(sampler, 1, 100, 200);
 		insert(sampler, 2, 100, 200);
@@ -129,7 +134,7 @@ static void decisions(
 Test(sampler, the_same_seed_and_events_give_the_same_decisions)
 {
 	static sample_id a[ROUNDS][3], b[ROUNDS][3];
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < KINDS; i++) {
 		decisions(kinds[i], 42, false, a);
 		decisions(kinds[i], 42, false, b);
 		cr_assert_eq(memcmp(a, b, sizeof(a)), 0);
@@ -139,7 +144,7 @@ Test(sampler, the_same_seed_and_events_give_the_same_decisions)
 Test(sampler, the_order_in_which_a_round_is_named_does_not_matter)
 {
 	static sample_id a[ROUNDS][3], b[ROUNDS][3];
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < KINDS; i++) {
 		decisions(kinds[i], 42, false, a);
 		decisions(kinds[i], 42, true, b);
 		cr_assert_eq(memcmp(a, b, sizeof(a)), 0);
@@ -149,7 +154,7 @@ Test(sampler, the_order_in_which_a_round_is_named_does_not_matter)
 Test(sampler, another_seed_gives_other_decisions)
 {
 	static sample_id a[ROUNDS][3], b[ROUNDS][3];
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < KINDS; i++) {
 		decisions(kinds[i], 42, false, a);
 		decisions(kinds[i], 43, false, b);
 		bool same = !memcmp(a, b, sizeof(a));

@@ -7,7 +7,7 @@
 
 /*
  * Random events against sets kept beside the sampler: whatever comes and goes, each
- * stream is given each of its ids once, and the tree is what dsa_tree.h says.
+ * stream is given each of its ids once, and its set is the one kept.
  */
 
 #define CASES 1500

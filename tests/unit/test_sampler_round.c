@@ -153,8 +153,7 @@ Test(sampler_round, mutants_are_rejected)
 
 /*
  * Streams 0, 1 and 2 have SHARED ids in common, 1 has one more, 2 that one and another.
- * Stream 3 is larger, has none of them and sits out: then no vertex tells what the others
- * share.
+ * Stream 3 is larger, has none of them and sits out.
  */
 static void draw_nested(uint64_t seed, sample_id ret[3])
 {

@@ -6,9 +6,9 @@
 #include <criterion/criterion.h>
 
 /*
- * Rounds in states that came about by drawing, arriving and leaving, where ids have
- * moved in the tree and streams have changed places: given the sets before the round,
- * each decision is a possible one, and streams share as often as they should.
+ * Rounds in states that came about by drawing, arriving and leaving, where streams
+ * have other sizes than they came with and have changed places: given the sets before the
+ * round, each decision is a possible one, and streams share as often as they should.
  */
 
 #define CASES 800

@@ -218,8 +218,8 @@ static size_t rejections(enum mutant mutant)
 Test(sampler_uniform, biased_mutants_are_rejected)
 {
 	cr_assert_eq(rejections(HONEST), 0);
-	/* Unbiased only where each vertex lies evenly in containers by chance. */
-	cr_assert_geq(rejections(CONTAINER_FIRST), 10);
+	/* Unbiased only where the ids lie evenly in blocks by chance. */
+	cr_assert_geq(rejections(BLOCK_FIRST), 10);
 	/* These show only where sizes differ within a round. */
 	cr_assert_geq(rejections(SEES_REMOVALS), 8);
 	cr_assert_geq(rejections(ALL_JOIN), 8);
