@@ -133,7 +133,10 @@ check-unit: $(UNIT)
 check-valgrind: $(UNIT)
 	tests/unit/run --valgrind $(UNIT)
 
-check-clients: $(CLIENTS)
+# Packages first, as check does: this may be the only thing that is asked for.
+check-clients:
+	tools/install-deps build demo test
+	$(MAKE) programs $(CLIENTS)
 	tests/clients/run $(BUILD)/tests/clients
 
 check-stress: $(STRESS)

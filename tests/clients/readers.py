@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """What people read with, one function for each: an epoch of a view, as (label or None, name or
-None, pixels) of each sample. readers.py CLIENT DIRECTORY EPOCHS runs one of them in a process
-of its own, on a directory that may be a mount or any other, and prints a line of JSON for each
-epoch. tests/clients/views uses it on mounts, the bench counts its system calls."""
+None, pixels) of each sample. readers.py CLIENT DIRECTORY... runs one of them in a process of its
+own, on one directory for each epoch, of a mount or any other, and prints a line of JSON for each.
+tests/clients/views uses it on mounts, the bench counts its system calls."""
 
 import hashlib
 import io
@@ -206,8 +206,8 @@ def digest(pixels):
 
 
 def main():
-    client, directory, epochs = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    for _ in range(epochs):
+    client = sys.argv[1]
+    for directory in sys.argv[2:]:
         print(json.dumps([(label, name, digest(pixels))
                           for label, name, pixels in CLIENTS[client](directory)]), flush=True)
 
