@@ -71,11 +71,13 @@ const struct option config_options[] = {
 			"is "
 			"prepared once for many.\n"
 			"isa: each job draws on its own, as it would without joaderfs.\n"
-			"exchange: each job draws on its own, but what is not in the "
-			"cache is exchanged for something that is, which no other job "
-			"could tell apart; it shares more than dsa with a far smaller "
-			"cache, and a job's consecutive epochs are no longer "
-			"independent."},
+			"exchange: what a job draws and is not in the cache is "
+			"exchanged "
+			"for something that is, among samples that the same jobs have; "
+			"jobs that read at the same time draw such samples together as "
+			"often as their orders stay uniformly random. It shares more "
+			"than dsa with a far smaller cache, and a job's consecutive "
+			"epochs are no longer independent."},
 	{SECTION_JOADERFS, "workers", &value_workers, .min = 1, .max = 1024,
 		.preset = "auto", DAEMON(workers),
 		.help = "Threads that read and prepare images.\n"

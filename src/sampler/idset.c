@@ -148,6 +148,18 @@ int idset_from_bitmap(uint32_t bound, const roaring_bitmap_t *ids, struct idset 
 	return 0;
 }
 
+int idset_from_places(
+	const struct idset *set, const uint32_t *ids, uint32_t n, struct idset **ret)
+{
+	int error = idset_new(n, ret);
+	if (error)
+		return error;
+	for (uint32_t i = 0; i < n; i++)
+		(*ret)->words[i / 64] |= (uint64_t)idset_contains(set, ids[i]) << i % 64;
+	count_all(*ret);
+	return 0;
+}
+
 uint32_t idset_bound(const struct idset *set)
 {
 	return set->bound;

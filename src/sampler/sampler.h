@@ -17,9 +17,10 @@
  *
  * Each stream is given every id of its set once, in an order that by itself is uniformly
  * random (dsa, isa, exchange) or ascending (sequential). dsa: JOADER (NeurIPS 2022),
- * Algorithm 1 and 2; isa: each stream by itself; exchange: each stream by itself, but a
- * sample that is not in the cache is exchanged for one that is, among samples that the
- * same jobs have (their membership class, and their label if labels are given).
+ * Algorithm 1 and 2; isa: each stream by itself; exchange: a sample that is not in the
+ * cache is exchanged for one that is, among samples that the same jobs have (their
+ * membership class, and their label if labels are given), and streams of a round draw
+ * the same class as often as they can.
  *
  *   Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn,
  *         the stream is removed; the job leaves. Residency is reported as it changes.
