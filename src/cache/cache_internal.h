@@ -75,6 +75,7 @@ struct cache {
 	uint64_t pinned_bytes;
 	uint64_t evictable_bytes;
 	uint64_t peak_bytes;
+	uint64_t n_entries; /* of all spaces; those that are not live are pinned */
 	uint64_t n_live, n_ready, n_dying, n_evictable;
 	uint64_t pins, need, evictions;
 };

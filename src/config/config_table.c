@@ -260,11 +260,12 @@ const struct option config_options[] = {
 			"in one directory is given data/resnet18."},
 	{SECTION_VIEW, "io", &value_choice, .choices = ios, .preset = "auto", JOB(io),
 		.help = "How reads go through the kernel.\n"
-			"direct: past its page cache, the cheapest; files cannot be "
-			"mapped shared, as np.memmap does.\n"
-			"cached: through its page cache; files can be mapped; not with "
+			"direct: past its page cache, the cheapest; files can be mapped "
+			"shared, as np.memmap does, from Linux 6.6 on.\n"
+			"cached: through its page cache; files can be mapped; what is "
+			"read again in an explicit epoch comes from there; not with "
 			"layout = tar.\n"
-			"auto: cached for batch, else direct."},
+			"auto: direct; for batch cached with an older Linux."},
 	{SECTION_VIEW, "size", &value_choice, .choices = sizes, .preset = "padded",
 		JOB(size),
 		.help = "Size of the files when that of the images varies.\n"

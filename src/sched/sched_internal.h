@@ -136,6 +136,7 @@ struct stream {
 	job_id joined_as;    /* the job's, or the stand-in's */
 	struct drawn *queue; /* ring of job->config.lookahead */
 	uint32_t head, length;
+	uint32_t filled; /* length that it was last refilled to, or could have been */
 };
 
 /* What a reader of current/ opened last. */

@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "view/composite_file.h"
 #include "view/data.h"
+#include "view/direct_map.h"
 #include "view/sample.h"
 #include "view/slice.h"
 
@@ -54,22 +55,31 @@ static int find(fuse_req_t req, fuse_ino_t ino, struct inode *ret)
 	return atomic_load(&view->gone) ? -ENODEV : view_inode(view, ino, ret);
 }
 
-bool view_is_cached(const struct sched_job *job)
+/* Batches are what is mapped; it is the page cache for them if nothing better is there.
+ */
+bool view_is_cached(const struct view *view, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
 	return config->io == IO_CACHED ||
-	       (config->io == IO_AUTO && config->layout == LAYOUT_BATCH);
+	       (config->io == IO_AUTO && config->layout == LAYOUT_BATCH &&
+		       !view->maps_direct);
+}
+
+bool view_is_mappable(const struct view *view, const struct sched_job *job)
+{
+	return view->maps_direct || view_is_cached(view, job);
 }
 
 /*
  * What is cached stays valid for an explicit epoch, whose content never changes. A file
  * of current/ may hold other samples when it is opened again.
  */
-void view_set_io(
-	const struct sched_job *job, struct inode inode, struct fuse_file_info *fi)
+void view_set_io(const struct view *view, const struct sched_job *job, struct inode inode,
+	struct fuse_file_info *fi)
 {
-	fi->direct_io = !view_is_cached(job);
-	fi->keep_cache = view_is_cached(job) && inode.epoch != INODE_CURRENT;
+	bool cached = view_is_cached(view, job);
+	fi->direct_io = !cached;
+	fi->keep_cache = cached && inode.epoch != INODE_CURRENT;
 }
 
 /* --- the session -------------------------------------------------------------------- */
@@ -99,9 +109,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_SPLICE_READ, false);
 	want(conn, FUSE_CAP_SPLICE_WRITE, false);
 	want(conn, FUSE_CAP_SPLICE_MOVE, false);
-#ifdef FUSE_CAP_DIRECT_IO_ALLOW_MMAP
-	want(conn, FUSE_CAP_DIRECT_IO_ALLOW_MMAP, true);
-#endif
+	view->maps_direct = direct_map_wanted(view, conn);
 	if (conn->max_write > SLICE_MAX_READ)
 		conn->max_write = SLICE_MAX_READ; /* limits reads as well */
 	if (conn->max_readahead > SLICE_MAX_READ)

@@ -8,6 +8,7 @@ import chart
 
 # key, column title, how a figure is written
 COLUMNS = (("rate", "samples/s", "{:.0f}"), ("ratio", "DataLoader = 1", "{:.2f}"),
+           ("cpu_ratio", "by CPU", "{:.2f}"),
            ("decodes", "prepared/served", "{:.2f}"), ("cpu_ms", "CPU ms/sample", "{:.2f}"),
            ("reader_cpu_ms", "of it readers", "{:.2f}"), ("wait", "waiting", "{:.0%}"),
            ("memory_mib", "memory MiB", "{:.0f}"))
