@@ -280,6 +280,8 @@ const struct option config_options[] = {
 	{SECTION_VIEW, "lookahead", &value_u32, .min = 1, .max = 65536, .preset = "128",
 		JOB(lookahead),
 		.help = "Samples drawn and prepared ahead of the reader.\n"
+			"Fewer if those of all jobs would take more than half of the "
+			"cache.\n"
 			"With layout = batch at least two batches, unless it is given "
 			"here."},
 };

@@ -14,7 +14,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define MIN_THREADS 2
+#define MIN_THREADS 4 /* beside busy readers, more than CPUs */
 
 static void log_libfuse(enum fuse_log_level level, const char *format, va_list args)
 	printf_like(2, 0);
