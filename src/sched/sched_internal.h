@@ -160,6 +160,12 @@ struct current {
 	uint32_t habit;	   /* most opens of a unit by a reader, one after the other */
 	struct reader readers[CURRENT_READERS]; /* the latest first */
 	uint32_t n_readers;
+	struct pass { /* of a script that was started again, through the same epoch */
+		uint32_t epoch;
+		uint32_t repeats; /* positions that were read in an earlier pass */
+		uint32_t n;
+		uint8_t *bits; /* the n positions that it has opened */
+	} pass;
 };
 
 #define RATE_SECONDS 8
