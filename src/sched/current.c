@@ -32,7 +32,11 @@
  * A script that was started again before half of the epoch was consumed, or that tried a
  * few batches first, goes through the epoch anew: what it has not opened in this pass is
  * the same sample again, also when more than half is consumed by now. That matters where
- * it shuffles. A few positions that somebody opens again are no such pass.
+ * it shuffles, in the layout `classes`, where a unit is a position. A few positions that
+ * are opened again are no such pass.
+ *
+ * A reader that opens nothing but one file is taken for a person who looks: it neither
+ * makes a pass nor ends one, however many of them there are.
  */
 
 #define DOZENS 64
@@ -227,25 +231,52 @@ uint32_t current_epoch_locked(const struct sched_job *job, uint32_t position, ui
 	return rolls ? next_epoch(job) : running->number;
 }
 
-void current_note_opened_locked(
-	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t reader)
+static void note_reader(
+	struct sched_job *job, const struct reader *before, const struct reader *now)
 {
 	struct current *current = &job->current;
-	const struct reader *before = find_reader(current, reader);
-	if (job->running && epoch == job->running->number)
-		note_passed(
-			job, position, was_read_before(job, position, reader, before));
-	if (reader == 0)
-		return;
-	uint32_t unit = position / current->unit;
-	bool again = before && before->epoch == epoch && before->unit == unit;
-	uint32_t opens = again ? before->opens + 1 : 1;
-	if (opens > current->habit)
-		current->habit = opens;
+	if (now->opens > current->habit)
+		current->habit = now->opens;
 	make_first(current, before);
-	current->readers[0] = (struct reader){.id = reader,
+	current->readers[0] = *now;
+}
+
+static uint32_t opened_at_once(const struct sched_job *job)
+{
+	return job->config.layout == LAYOUT_TAR ? job->config.shard : job->current.unit;
+}
+
+/* What a reader opened first was not noted: it could have been a look. */
+static void note_in_running(
+	struct sched_job *job, const struct reader *before, const struct reader *now)
+{
+	job->current.begun += opened_at_once(job);
+	if (job->config.layout != LAYOUT_CLASSES)
+		return;
+	if (before && !before->read_more && before->epoch == now->epoch)
+		note_passed(job, before->unit, before->repeated);
+	note_passed(job, now->unit, now->repeated);
+}
+
+void current_note_opened_locked(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t id)
+{
+	struct current *current = &job->current;
+	const struct reader *before = find_reader(current, id);
+	uint32_t unit = position / current->unit;
+	bool running = job->running && epoch == job->running->number;
+	bool same = before && before->unit == unit;
+	bool again = same && before->epoch == epoch;
+	struct reader now = {.id = id,
 		.unit = unit,
 		.epoch = epoch,
-		.opens = opens,
+		.opens = again ? before->opens + 1 : 1,
+		.read_more = before && (before->read_more || !same),
+		.repeated = (again && before->repeated) ||
+			    (running && was_read_before(job, position, id, before)),
 		.consumed = current->consumed};
+	if (running && now.opens == 1 && (now.read_more || id == 0))
+		note_in_running(job, before, &now);
+	if (id != 0)
+		note_reader(job, before, &now);
 }

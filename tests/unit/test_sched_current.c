@@ -259,7 +259,7 @@ Test(sched_current, a_script_that_shuffles_may_be_started_again_before_half)
 	read_shuffled(&script, 0, 0, N / 2 - 8, 1);
 	read_shuffled(&script, 0, 0, N / 2 - 8, 2);
 	read_shuffled(&script, 0, 0, N, 3);
-	check_order(&script, 0); /* that of epoch 0, too */
+	check_order(&script, 0);
 	cr_assert_eq(0, running_epoch(&script));
 	read_shuffled(&script, 1, 0, N, 4);
 	check_order(&script, 1);
