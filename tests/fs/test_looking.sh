@@ -8,8 +8,8 @@
 dataset 4 25
 for layout in flat classes batch tar; do
 	size=()
-	[[ $layout != batch ]] || size=(view.batch=8)
-	[[ $layout != tar ]] || size=(view.shard=8)
+	[[ $layout != batch ]] || size=(view.batch=4)
+	[[ $layout != tar ]] || size=(view.shard=4)
 	job $layout tensor.crop=32 view.layout=$layout job.epochs=2 "${size[@]}"
 done
 start
@@ -32,8 +32,8 @@ def digest(path):
 given = []
 for epoch in range(2):
     for i, name in enumerate(names):
-        if i % 7 == 2 or len(names) < 20:
-            ahead = i + 5 if i < len(names) // 3 and len(names) > 20 else i // 3
+        if i % 7 == 2:
+            ahead = i + 5 if i < len(names) // 3 and len(names) > 30 else i // 3
             for look, place in (("cat", i - 1), ("cat", ahead), ("head -c 100", i // 2),
                                 ("tail -c 100", i // 4)):
                 subprocess.run([*look.split(), f"{job}/current/{names[place]}"],
