@@ -145,6 +145,8 @@ struct reader {
 	uint32_t unit; /* of positions, see current.c */
 	uint32_t epoch;
 	uint32_t opens;	   /* of that unit, one after the other */
+	bool read_more;	   /* it has opened other units before: no person who looks */
+	bool repeated;	   /* what it opened last had been read before */
 	uint64_t consumed; /* by the job until then */
 };
 
@@ -161,6 +163,13 @@ struct current {
 	uint32_t habit;	   /* most opens of a unit by a reader, one after the other */
 	struct reader readers[CURRENT_READERS]; /* the latest first */
 	uint32_t n_readers;
+	uint32_t begun; /* positions opened since the running epoch began, not by looks */
+	struct pass {	/* of a script that was started again, through the same epoch */
+		uint32_t epoch;
+		uint32_t repeats; /* positions that were read in an earlier pass */
+		uint32_t n;
+		uint8_t *bits; /* the n positions that it has opened */
+	} pass;
 };
 
 #define RATE_SECONDS 8

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "stats/stats.h"
 #include "view/composite_file.h"
 #include "view/data.h"
 #include "view/direct_map.h"
@@ -24,6 +25,14 @@ void view_reply_error(fuse_req_t req, int err)
 {
 	ensure(err < 0);
 	fuse_reply_err(req, -err);
+}
+
+/* Requests that are not of a kind that is counted by itself count as requests only. */
+static void count(enum stat_id kind)
+{
+	if (kind != STAT_REQUESTS)
+		stats_add(kind, 1);
+	stats_add(STAT_REQUESTS, 1);
 }
 
 /* --- what the kernel's numbers mean in this mount ----------------------------------- */
@@ -124,6 +133,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 	struct view *view = view_of(req);
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
 	struct inode parent, inode = {.kind = INODE_ROOT};
+	count(STAT_LOOKUPS);
 	int err = find(req, parent_ino, &parent);
 	if (!err)
 		err = tree_lookup(view, parent, name, &inode);
@@ -144,6 +154,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	double timeout;
 	struct inode inode;
 	(void)fi;
+	count(STAT_GETATTRS);
 	int err = find(req, ino, &inode);
 	if (!err)
 		err = tree_attributes(view_of(req), inode, true, &st, &timeout);
@@ -182,6 +193,7 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 	struct statvfs st = {
 		.f_bsize = 4096, .f_frsize = 4096, .f_namemax = 255, .f_flag = ST_RDONLY};
 	struct inode inode;
+	count(STAT_REQUESTS);
 	int err = find(req, ino, &inode);
 	if (!err)
 		err = count_datasets(view_of(req), &st);
@@ -195,6 +207,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	char target[DATA_TARGET];
 	struct inode inode;
+	count(STAT_REQUESTS);
 	int err = find(req, ino, &inode);
 	if (!err)
 		err = data_target(view_of(req), inode, target);
@@ -210,6 +223,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
+	count(STAT_REQUESTS);
 	if (view_of(req)->omits_opendir) {
 		fuse_reply_err(req, ENOSYS);
 		return;
@@ -222,6 +236,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
 	struct inode inode;
+	count(STAT_READDIRS);
 	int err = offset < 0 ? -EINVAL : find(req, ino, &inode);
 	if (err)
 		view_reply_error(req, err);
@@ -259,6 +274,7 @@ static int may_open(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct inode inode;
+	count(STAT_OPEN_REQUESTS);
 	int err = may_open(req, ino, fi, &inode);
 	if (err)
 		view_reply_error(req, err);
@@ -281,6 +297,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	struct fuse_file_info *fi)
 {
 	struct inode inode;
+	count(STAT_READ_REQUESTS);
 	if (offset < 0 || view_inode(view_of(req), ino, &inode) != 0)
 		view_reply_error(req, -EINVAL);
 	else if (inode.kind == INODE_SAMPLE)
@@ -297,6 +314,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct inode inode;
+	count(STAT_RELEASES);
 	if (view_inode(view_of(req), ino, &inode) == 0) {
 		if (inode.kind == INODE_SAMPLE)
 			sample_file_release(view_of(req), sample_of(fi));
