@@ -177,24 +177,43 @@ static bool has_passed(const struct pass *pass, uint32_t position)
 	return pass->bits[position / 8] >> (position % 8) & 1;
 }
 
-/* again: it was read before, see was_read_before */
-static void note_passed(struct sched_job *job, uint32_t position, bool again)
+static void mark_passed(struct pass *pass, uint32_t position)
 {
-	struct pass *pass = &job->current.pass;
-	bool another = is_pass(job) && has_passed(pass, position);
-	if (again && (pass->epoch != job->running->number || another)) {
-		*pass = (struct pass){.epoch = job->running->number,
-			.repeats = another ? pass->repeats : 0,
-			.bits = pass->bits};
-		memset(pass->bits, 0, job->samples / 8 + 1);
-	}
-	if (pass->epoch != job->running->number)
-		return;
-	pass->repeats += again;
 	if (has_passed(pass, position))
 		return;
 	pass->bits[position / 8] |= (uint8_t)(1u << (position % 8));
 	pass->n++;
+}
+
+/* What was consumed since its reader came belongs to it, as far as that is remembered. */
+static void begin_pass(struct sched_job *job, uint64_t since, uint32_t repeats)
+{
+	const struct current *current = &job->current;
+	struct pass *pass = &job->current.pass;
+	uint32_t epoch = job->running->number;
+	*pass = (struct pass){.epoch = epoch, .repeats = repeats, .bits = pass->bits};
+	memset(pass->bits, 0, job->samples / 8 + 1);
+	for (uint32_t i = 1; i <= recent_length(current); i++) {
+		uint64_t k = current->consumed - i;
+		const struct binding_place *place = &current->recent[k % current->window];
+		if (k >= since && place->epoch == epoch)
+			mark_passed(pass, place->position);
+	}
+}
+
+static void note_passed(struct sched_job *job, const struct reader *reader)
+{
+	struct pass *pass = &job->current.pass;
+	bool again = reader->repeated;
+	bool another = is_pass(job) && has_passed(pass, reader->unit);
+	if (again && pass->epoch != job->running->number)
+		begin_pass(job, reader->since, 0);
+	else if (again && another)
+		begin_pass(job, reader->since, pass->repeats);
+	if (pass->epoch != job->running->number)
+		return;
+	pass->repeats += again;
+	mark_passed(pass, reader->unit);
 }
 
 /* Whether a position that was read before is the next epoch's. */
@@ -254,8 +273,8 @@ static void note_in_running(
 	if (job->config.layout != LAYOUT_CLASSES)
 		return;
 	if (before && !before->read_more && before->epoch == now->epoch)
-		note_passed(job, before->unit, before->repeated);
-	note_passed(job, now->unit, now->repeated);
+		note_passed(job, before);
+	note_passed(job, now);
 }
 
 void current_note_opened_locked(
@@ -274,7 +293,8 @@ void current_note_opened_locked(
 		.read_more = before && (before->read_more || !same),
 		.repeated = (again && before->repeated) ||
 			    (running && was_read_before(job, position, id, before)),
-		.consumed = current->consumed};
+		.consumed = current->consumed,
+		.since = before ? before->since : current->consumed};
 	if (running && now.opens == 1 && (now.read_more || id == 0))
 		note_in_running(job, before, &now);
 	if (id != 0)

@@ -148,6 +148,7 @@ struct reader {
 	bool read_more;	   /* it has opened other units before: no person who looks */
 	bool repeated;	   /* what it opened last had been read before */
 	uint64_t consumed; /* by the job until then */
+	uint64_t since;	   /* the same when it opened its first */
 };
 
 /* Who reads current/, and what was consumed lately; current.c. */

@@ -21,7 +21,11 @@ files() {
 
 # label of the sample at FILE: its .cls, or its directory
 label() {
-	[[ $1 == */class* ]] && sed -E 's|.*/class([0-9]+)/.*|\1|' <<<"$1" || cat "${1%.ppm}.cls"
+	if [[ -e ${1%.ppm}.cls ]]; then
+		cat "${1%.ppm}.cls"
+	else
+		sed -E 's|.*/class([0-9]+)/.*|\1|' <<<"$1"
+	fi
 }
 
 read_files() {
