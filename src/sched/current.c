@@ -58,14 +58,17 @@ int current_init(struct sched_job *job)
 	current->window = window < job->samples / 4 ? window : job->samples / 4;
 	current->recent = calloc(current->window + 1, sizeof(*current->recent));
 	current->pass.epoch = UINT32_MAX;
-	current->pass.bits = calloc(job->samples / 8 + 1, 1);
-	return current->recent && current->pass.bits ? 0 : -ENOMEM;
+	current->opened = 1;
+	if (job->config.layout == LAYOUT_CLASSES)
+		current->stamps = calloc(job->samples, sizeof(*current->stamps));
+	bool complete = current->stamps || job->config.layout != LAYOUT_CLASSES;
+	return current->recent && complete ? 0 : -ENOMEM;
 }
 
 void current_destroy(struct sched_job *job)
 {
 	free(job->current.recent);
-	free(job->current.pass.bits);
+	free(job->current.stamps);
 }
 
 static uint32_t recent_length(const struct current *current)
@@ -162,6 +165,11 @@ static bool was_read_before(const struct sched_job *job, uint32_t position, uint
 }
 
 /* --- passes --------------------------------------------------------------------------
+ *
+ * A pass opens each position once, so it began after any opening of what it opens again.
+ * If all who read now came later than that, it began when the first of them did. If not,
+ * what they opened until the first repetition is not known to belong to it; and a few
+ * repetitions are none, but a script that looks at something twice.
  */
 
 static bool is_pass(const struct sched_job *job)
@@ -169,61 +177,100 @@ static bool is_pass(const struct sched_job *job)
 	const struct pass *pass = &job->current.pass;
 	uint32_t enough =
 		job->samples / 64 < MIN_REPEATS ? job->samples / 64 : MIN_REPEATS;
-	return pass->epoch == job->running->number && pass->repeats > enough;
+	return pass->epoch == job->running->number &&
+	       (pass->by_others || pass->repeats > enough);
 }
 
-static bool has_passed(const struct pass *pass, uint32_t position)
+/* What `opened` was when the position was opened last. */
+static uint64_t last_opened(const struct current *current, uint32_t position)
 {
-	return pass->bits[position / 8] >> (position % 8) & 1;
+	return current->opened - (uint32_t)(current->opened - current->stamps[position]);
 }
 
-static void mark_passed(struct pass *pass, uint32_t position)
+/* When those came who have read since then; and who has read since that; and so on. */
+static uint64_t readers_since(const struct current *current, uint64_t since)
 {
-	if (has_passed(pass, position))
-		return;
-	pass->bits[position / 8] |= (uint8_t)(1u << (position % 8));
-	pass->n++;
-}
-
-/* What was consumed since its reader came belongs to it, as far as that is remembered. */
-static void begin_pass(struct sched_job *job, uint64_t since, uint32_t repeats)
-{
-	const struct current *current = &job->current;
-	struct pass *pass = &job->current.pass;
-	uint32_t epoch = job->running->number;
-	*pass = (struct pass){.epoch = epoch, .repeats = repeats, .bits = pass->bits};
-	memset(pass->bits, 0, job->samples / 8 + 1);
-	for (uint32_t i = 1; i <= recent_length(current); i++) {
-		uint64_t k = current->consumed - i;
-		const struct binding_place *place = &current->recent[k % current->window];
-		if (k >= since && place->epoch == epoch)
-			mark_passed(pass, place->position);
+	for (uint32_t i = 0; i < current->n_readers; i++) {
+		const struct reader *reader = &current->readers[i];
+		if (reader->read_more && reader->since < since &&
+			reader->opened >= since) {
+			since = reader->since;
+			i = UINT32_MAX; /* from the first one again */
+		}
 	}
+	return since;
+}
+
+static void begin_pass(
+	struct sched_job *job, const struct reader *reader, uint64_t opened_before)
+{
+	struct pass *pass = &job->current.pass;
+	uint64_t since = readers_since(&job->current, reader->since);
+	bool known = since > opened_before;
+	if (pass->epoch != job->running->number)
+		*pass = (struct pass){.epoch = job->running->number};
+	if (known)
+		pass->since = since;
+	else if (pass->by_others || pass->since <= opened_before)
+		pass->since = job->current.opened;
+	pass->by_others = known;
+	pass->floor = opened_before + 1;
+}
+
+/* One of its readers came earlier than was known; or those before it still read. */
+static void widen_pass(struct sched_job *job)
+{
+	struct pass *pass = &job->current.pass;
+	uint64_t since = readers_since(&job->current, pass->since);
+	if (since >= pass->floor)
+		pass->since = since;
+	else if (pass->by_others)
+		pass->epoch = UINT32_MAX;
 }
 
 static void note_passed(struct sched_job *job, const struct reader *reader)
 {
-	struct pass *pass = &job->current.pass;
-	bool again = reader->repeated;
-	bool another = is_pass(job) && has_passed(pass, reader->unit);
-	if (again && pass->epoch != job->running->number)
-		begin_pass(job, reader->since, 0);
-	else if (again && another)
-		begin_pass(job, reader->since, pass->repeats);
-	if (pass->epoch != job->running->number)
-		return;
-	pass->repeats += again;
-	mark_passed(pass, reader->unit);
+	struct current *current = &job->current;
+	struct pass *pass = &current->pass;
+	uint64_t opened_before = last_opened(current, reader->unit);
+	bool in_pass = pass->epoch == job->running->number;
+	if (reader->repeated && (!in_pass || opened_before >= pass->floor))
+		begin_pass(job, reader, opened_before);
+	else if (in_pass)
+		widen_pass(job);
+	pass->repeats += reader->repeated;
+	current->stamps[reader->unit] = (uint32_t)current->opened++;
+}
+
+static bool has_passed(const struct sched_job *job, uint32_t position)
+{
+	const struct current *current = &job->current;
+	const struct pass *pass = &current->pass;
+	bool all = !pass->by_others && current->opened - pass->floor >= job->samples;
+	bool half = 2 * (current->opened - pass->since) >= job->samples;
+	return all || (half && last_opened(current, position) >= pass->since);
+}
+
+/* Those who read now came before half was read, and have not opened it yet. */
+static bool is_new_to(
+	const struct sched_job *job, const struct reader *reader, uint32_t position)
+{
+	const struct current *current = &job->current;
+	if (!current->stamps || !reader)
+		return false;
+	uint64_t since = readers_since(current, reader->since);
+	uint64_t opened = current->opened - since; /* by them */
+	uint64_t before = opened < current->begun ? current->begun - opened : 0;
+	return last_opened(current, position) < since && 2 * before < job->samples;
 }
 
 /* Whether a position that was read before is the next epoch's. */
-static bool may_roll(const struct sched_job *job, uint32_t position)
+static bool may_roll(
+	const struct sched_job *job, const struct reader *reader, uint32_t position)
 {
-	const struct pass *pass = &job->current.pass;
-	if (is_pass(job) &&
-		(!has_passed(pass, position) || pass->n < job->samples - pass->n))
-		return false;
-	return epoch_may_begin_locked(job, true);
+	bool passed = is_pass(job) ? has_passed(job, position)
+				   : !is_new_to(job, reader, position);
+	return passed && epoch_may_begin_locked(job, true);
 }
 
 /* The first that has not begun; after the last epoch that one is read again. */
@@ -245,8 +292,8 @@ uint32_t current_epoch_locked(const struct sched_job *job, uint32_t position, ui
 		return reader->epoch;
 	if (belongs_to_draining(job, position, id, reader))
 		return job->draining->number;
-	bool rolls =
-		was_read_before(job, position, id, reader) && may_roll(job, position);
+	bool rolls = was_read_before(job, position, id, reader) &&
+		     may_roll(job, reader, position);
 	return rolls ? next_epoch(job) : running->number;
 }
 
@@ -281,22 +328,25 @@ void current_note_opened_locked(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t id)
 {
 	struct current *current = &job->current;
-	const struct reader *before = find_reader(current, id);
+	const struct reader *found = find_reader(current, id);
+	struct reader before = found ? *found : (struct reader){.since = current->opened};
 	uint32_t unit = position / current->unit;
 	bool running = job->running && epoch == job->running->number;
-	bool same = before && before->unit == unit;
-	bool again = same && before->epoch == epoch;
+	bool same = found && before.unit == unit;
+	bool again = same && before.epoch == epoch;
 	struct reader now = {.id = id,
 		.unit = unit,
 		.epoch = epoch,
-		.opens = again ? before->opens + 1 : 1,
-		.read_more = before && (before->read_more || !same),
-		.repeated = (again && before->repeated) ||
-			    (running && was_read_before(job, position, id, before)),
+		.opens = again ? before.opens + 1 : 1,
+		.read_more = found && (before.read_more || !same),
+		.repeated = (again && before.repeated) ||
+			    (running && was_read_before(job, position, id, found)),
 		.consumed = current->consumed,
-		.since = before ? before->since : current->consumed};
-	if (running && now.opens == 1 && (now.read_more || id == 0))
-		note_in_running(job, before, &now);
+		.opened = current->opened,
+		.since = before.since};
+	bool known = found;
 	if (id != 0)
-		note_reader(job, before, &now);
+		note_reader(job, found, &now);
+	if (running && now.opens == 1 && (now.read_more || id == 0))
+		note_in_running(job, known ? &before : NULL, &now);
 }

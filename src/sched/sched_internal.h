@@ -148,7 +148,8 @@ struct reader {
 	bool read_more;	   /* it has opened other units before: no person who looks */
 	bool repeated;	   /* what it opened last had been read before */
 	uint64_t consumed; /* by the job until then */
-	uint64_t since;	   /* the same when it opened its first */
+	uint64_t opened;   /* the same of what was opened */
+	uint64_t since;	   /* and that when it opened its first */
 };
 
 /* Who reads current/, and what was consumed lately; current.c. */
@@ -168,9 +169,13 @@ struct current {
 	struct pass {	/* of a script that was started again, through the same epoch */
 		uint32_t epoch;
 		uint32_t repeats; /* positions that were read in an earlier pass */
-		uint32_t n;
-		uint8_t *bits; /* the n positions that it has opened */
+		bool by_others;	  /* all its readers came after the earlier pass */
+		uint64_t floor;	  /* it began here or later, in terms of `opened` */
+		uint64_t since;	  /* what was opened since then belongs to it */
 	} pass;
+	uint64_t opened;  /* units, of `classes`, not by looks */
+	uint32_t *stamps; /* classes: the low bits of that when a position was opened last
+			   */
 };
 
 #define RATE_SECONDS 8

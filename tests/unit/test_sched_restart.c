@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/rng.h"
+#include "world.h"
+
+#include <inttypes.h>
+
+/*
+ * torch's DataLoader with shuffle=True on current/ of the layout `classes`: its workers
+ * open what it has shuffled, are killed in the middle of an epoch, and others begin anew.
+ */
+
+#define N 360
+#define SEEDS 200
+
+struct restart {
+	struct world world;
+	struct sched_job *job;
+	char name[16];
+	struct rng rng;
+	sample_id samples[2][N]; /* by what the script takes for its epochs */
+};
+
+static void shuffle(struct rng *rng, uint32_t positions[N])
+{
+	for (uint32_t i = 0; i < N; i++)
+		positions[i] = i;
+	for (uint32_t i = N - 1; i > 0; i--) {
+		uint32_t j = (uint32_t)rng_below(rng, i + 1), position = positions[i];
+		positions[i] = positions[j];
+		positions[j] = position;
+	}
+}
+
+/* A DataLoader's worker: every other batch, not more than two ahead of what was used. */
+struct worker {
+	uint64_t reader;
+	uint32_t next; /* in the order of the script */
+	struct sched_handle *handle;
+	uint32_t position;
+};
+
+#define BATCH 7
+#define AHEAD (4 * BATCH)
+
+static uint32_t worker_step(uint32_t next)
+{
+	return next % BATCH == BATCH - 1 ? next + 1 + BATCH : next + 1;
+}
+
+static void worker_close(struct restart *restart, struct worker *worker, uint32_t epoch)
+{
+	if (!worker->handle)
+		return;
+	restart->samples[epoch][worker->position] = sched_handle_sample(worker->handle);
+	sched_release(worker->handle);
+	worker->handle = NULL;
+}
+
+/* n positions of an order of its own, by two new workers, now this one, now that. */
+static void read_by_loader(
+	struct restart *restart, uint32_t epoch, uint32_t n, uint64_t reader)
+{
+	struct worker workers[2] = {
+		{.reader = reader, .next = 0}, {.reader = reader + 1, .next = BATCH}};
+	uint32_t positions[N];
+	struct rng *rng = &restart->rng;
+	shuffle(rng, positions);
+	while (workers[0].next < n || workers[1].next < n) {
+		struct worker *worker = &workers[rng_below(rng, 2)];
+		const struct worker *other = &workers[worker == workers];
+		if (worker->next >= n || worker->next >= other->next + AHEAD)
+			continue;
+		worker_close(restart, worker, epoch);
+		worker->position = positions[worker->next];
+		cr_assert_eq(
+			0, world_open_by(restart->job, SCHED_CURRENT, worker->position,
+				   worker->reader, &worker->handle));
+		worker->next = worker_step(worker->next);
+	}
+	for (int i = 0; i < 2; i++)
+		worker_close(restart, &workers[i], epoch);
+}
+
+static void read_in_order_of(
+	struct restart *restart, uint32_t epoch, uint32_t n, uint64_t reader)
+{
+	uint32_t positions[N];
+	struct rng *rng = &restart->rng;
+	shuffle(rng, positions);
+	for (uint32_t i = 0; i < n; i++)
+		restart->samples[epoch][positions[i]] =
+			world_read_by(restart->job, SCHED_CURRENT, positions[i], reader);
+}
+
+static void begin(struct restart *restart)
+{
+	world_begin(&restart->world, N, 100);
+}
+
+/* Another job, for another run of a script. */
+static void add(struct restart *restart, uint64_t seed)
+{
+	snprintf(restart->name, sizeof(restart->name), "job%" PRIu64, seed);
+	struct job_config config = world_job_config(restart->name);
+	config.layout = LAYOUT_CLASSES;
+	restart->job = world_add_config(&restart->world, &config);
+	rng_seed(&restart->rng, seed);
+}
+
+static uint32_t twice(const sample_id samples[N])
+{
+	bool seen[N] = {false};
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < N; i++) {
+		n += seen[samples[i]];
+		seen[samples[i]] = true;
+	}
+	return n;
+}
+
+/* Ends the job; how many samples it was given twice in an epoch. */
+static uint32_t leave(struct restart *restart)
+{
+	sched_job_put(restart->job);
+	cr_assert_eq(0, sched_job_remove(restart->world.sched, restart->name));
+	return twice(restart->samples[0]) + twice(restart->samples[1]);
+}
+
+static void end(struct restart *restart)
+{
+	world_end(&restart->world);
+}
+
+/* However its workers take turns: killed, started again, and then the next epoch. */
+Test(sched_restart, a_loader_that_shuffles_may_be_started_again_before_half)
+{
+	struct restart restart;
+	begin(&restart);
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		add(&restart, seed);
+		uint32_t n = 2 * BATCH + (uint32_t)rng_below(&restart.rng, N / 3);
+		read_by_loader(&restart, 0, n, 10);
+		read_by_loader(&restart, 0, N, 20);
+		read_by_loader(&restart, 1, N, 30);
+		cr_assert_eq(0, leave(&restart));
+	}
+	end(&restart);
+}
+
+/*
+ * num_workers=0: the thread that tried a few batches goes through the epoch, too. When it
+ * began to do that can't be known before all of these have come again; if the last of
+ * them is also the last of the epoch, that is too late.
+ */
+Test(sched_restart, the_same_thread_may_begin_anew)
+{
+	struct restart restart;
+	uint32_t n = 0;
+	begin(&restart);
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		add(&restart, seed);
+		read_in_order_of(&restart, 0, N / 8, 10);
+		read_in_order_of(&restart, 0, N, 10);
+		read_in_order_of(&restart, 1, N, 10);
+		n += leave(&restart);
+	}
+	cr_assert_leq(n, SEEDS / 50);
+	end(&restart);
+}
+
+/* One file, to learn how large images are; half an epoch later it comes in its turn. */
+Test(sched_restart, what_was_read_before_the_workers_came_is_the_same_when_they_read_it)
+{
+	struct restart restart;
+	begin(&restart);
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		add(&restart, seed);
+		read_in_order_of(&restart, 0, 2, 10);
+		read_by_loader(&restart, 0, N, 20);
+		read_by_loader(&restart, 1, N, 30);
+		cr_assert_eq(0, leave(&restart));
+	}
+	end(&restart);
+}
