@@ -43,12 +43,28 @@ class Job:
         self.name, self.step, self.start, self.part = name, step, start, part
 
 
-def photographs(count):
-    done = subprocess.run([os.path.join(TOOLS, "demo-photos"), "--count", str(count)],
-                          stdout=subprocess.PIPE, text=True, check=False)
+def made(tool, *arguments):
+    """The directory that a tool makes, or has made before."""
+    done = subprocess.run([os.path.join(TOOLS, tool), *arguments], stdout=subprocess.PIPE,
+                          text=True, check=False)
     if done.returncode != 0:
-        raise Failed("no photographs (see above)")
+        raise Failed(f"{tool} failed (see above)")
     return done.stdout.strip()
+
+
+def photographs(count):
+    return made("demo-photos", "--count", str(count))
+
+
+def fashion(count):
+    return os.path.join(made("demo-fashion", "--count", str(count)), "train")
+
+
+# What is read: the directory for a number of pictures, how they are prepared, and what one
+# takes in the cache.
+PHOTOGRAPHS = {"directory": photographs, "resize": RESIZE, "crop": CROP,
+               "bytes": SAMPLE_BYTES + 4096}
+FASHION = {"directory": fashion, "resize": 0, "crop": 28, "bytes": 2 * 28 * 28 * 3}
 
 
 def copies(dataset, form):
@@ -93,8 +109,8 @@ def prepared(path):
     return image.crop((left, top, left + CROP, top + CROP))
 
 
-def command(way, job, directory, jobs, epochs, seed):
-    resize, crop = way["script"]
+def command(way, job, directory, jobs, epochs, seed, pictures):
+    resize, crop = way["script"] if pictures["resize"] else (0, 0)
     argv = [READER, way["kind"], directory, "--epochs", str(epochs), "--seed", str(seed),
             "--resize", str(resize), "--crop", str(crop), "--step", str(job.step),
             "--start", str(job.start), "--workers", str(CPUS // len(jobs))]
@@ -142,10 +158,11 @@ def figures(readers, daemon_cpu=0.0, daemon_kb=0, decodes=None):
             "memory_mib": (daemon_kb + sum(r["rss_kb"] for r in readers)) / 1024}
 
 
-def view_ini(way, job, epochs):
+def view_ini(way, job, epochs, pictures):
     tensor = {"format": way["format"], **way.get("tensor", {})}
     where = job.part and f"id >= {job.part[0]} and id < {job.part[1]}"
-    return job_ini(job.name, RESIZE, tensor.pop("crop", CROP), tensor=tensor,
+    crop = tensor.pop("crop", pictures["crop"])
+    return job_ini(job.name, pictures["resize"], crop, tensor=tensor,
                    view={"layout": way["layout"], "batch": 64 if way["layout"] == "batch" else None},
                    epochs=epochs, where=where)
 
@@ -159,9 +176,10 @@ def check(daemon, jobs, readers, samples, epochs):
                          + (daemon.log() if daemon else ""))
 
 
-def run(args, name, jobs, cache=1.0, epochs=2, **options):
+def run(args, name, jobs, cache=1.0, epochs=2, pictures=None, **options):
     """One run of one way; cache: a part of the prepared samples, also as "5%"."""
-    dataset = photographs(args.count)
+    pictures = pictures or PHOTOGRAPHS
+    dataset = pictures["directory"](args.count)
     samples = len(dataset_paths(dataset))
     way = WAYS[name]
     if isinstance(cache, str):
@@ -169,16 +187,17 @@ def run(args, name, jobs, cache=1.0, epochs=2, **options):
     args.progress(f"{name}, {len(jobs)} jobs, cache {cache:.0%} {options or ''}")
     if not way.get("mount", True):
         directory = copies(dataset, way["copies"]) if "copies" in way else dataset
-        readers = run_together([command(way, job, directory, jobs, epochs, k)
+        readers = run_together([command(way, job, directory, jobs, epochs, k, pictures)
                                 for k, job in enumerate(jobs)])
         check(None, jobs, readers, samples, epochs)
         return figures(readers, decodes=0 if "copies" in way else None)
-    size = SAMPLE_BYTES + 4096 if "crop" not in way.get("tensor", {}) else 3 * RESIZE * RESIZE * 2
+    size = pictures["bytes"] if "crop" not in way.get("tensor", {}) else 3 * RESIZE * RESIZE * 2
     bytes_ = max(int(cache * samples * size), 1 << 20)
-    inis = {job.name: view_ini(way, job, epochs) for job in jobs}
+    inis = {job.name: view_ini(way, job, epochs, pictures) for job in jobs}
     with Daemon(args.program, dataset, inis, bytes_, **options) as daemon:
         before = daemon.cpu_s()
-        readers = run_together([command(way, job, daemon.view(job.name), jobs, epochs, k)
+        readers = run_together([command(way, job, daemon.view(job.name), jobs, epochs, k,
+                                        pictures)
                                 for k, job in enumerate(jobs)])
         check(daemon, jobs, readers, samples, epochs)
         return figures(readers, daemon.cpu_s() - before, daemon.peak_kb(),
@@ -232,6 +251,15 @@ def smallcache(args):
             some = [Job(f"job{k}") for k in range(n)]
             rows.append(row(args, f"{n}, cache {cache:.0%}", some, ways, cache=cache))
     return {"what": "The same with a cache for a part of the photographs", "rows": rows}
+
+
+def small(args):
+    """Pictures so small that it is the files that cost."""
+    names = ("DataLoader", "ImageFolder", "npy", "batch")
+    rows = [row(args, f"{n}", [Job(f"job{k}") for k in range(n)], plain(names),
+                pictures=FASHION) for n in ((6,) if args.quick else (1, 6))]
+    return {"what": "Fashion-MNIST (PNG, 28x28), as many as there are photographs, otherwise "
+                    "the same", "rows": rows}
 
 
 # ms per sample of a model's work on a GPU of its own, as the paper's models differ
