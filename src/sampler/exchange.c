@@ -41,7 +41,6 @@ void exchange_free(struct exchange **exchange)
 		return;
 	for (size_t i = 0; i < e->n_members; i++) {
 		roaring_bitmap_free(e->members[i]->selection);
-		idset_free(&e->members[i]->slots);
 		free(e->members[i]);
 	}
 	for (size_t i = 0; i < e->n_spaces; i++)
@@ -208,33 +207,16 @@ static void coarsen(struct exchange *e)
 	e->stale = false;
 }
 
-struct filling {
-	const struct labels *labels;
-	struct idset *slots;
-};
-
-static bool put_slot(uint32_t id, void *context)
+int exchange_slots(
+	const struct exchange *exchange, const struct idset *ids, struct idset **ret)
 {
-	const struct filling *filling = context;
-	idset_add(filling->slots, filling->labels->slot[id]);
-	return true;
+	return exchange->labels ? labels_slots(exchange->labels, ids, ret) : 0;
 }
 
-/* R in the order of labels. */
-static int fill_slots(
-	const struct labels *labels, const struct stream *stream, struct idset **ret)
+static void settle_space(struct space *space)
 {
-	struct filling filling = {.labels = labels};
-	roaring_bitmap_t *ids = idset_to_bitmap(stream->set);
-	if (!ids)
-		return -ENOMEM;
-	int error = idset_new(labels->n_ids, &filling.slots);
-	if (!error) {
-		roaring_iterate(ids, put_slot, &filling);
-		*ret = filling.slots;
-	}
-	roaring_bitmap_free(ids);
-	return error;
+	while (!space_settle(space, UINT32_MAX))
+		;
 }
 
 static int insert(struct sampler *sampler, struct stream *stream)
@@ -244,24 +226,32 @@ static int insert(struct sampler *sampler, struct stream *stream)
 	ensure(member && idset_bound(stream->set) <= member->space->n_ids);
 	if (member->stream)
 		return -EEXIST;
-	int error = e->labels ? fill_slots(e->labels, stream, &member->slots) : 0;
-	if (error)
-		return error;
 	if (e->stale && sampler->n == 0)
 		coarsen(e);
+	settle_space(member->space);
 	stream->member = member;
 	member->stream = stream;
-	space_rebuild(member->space);
+	space_unsettle(member->space);
 	return 0;
 }
 
 static void remove_stream(struct sampler *sampler, struct stream *stream)
 {
+	struct space *space = stream->member->space;
 	(void)sampler;
+	settle_space(space);
 	stream->member->stream = NULL;
-	idset_free(&stream->member->slots);
 	if (stream->remaining) /* otherwise it needs nothing and has no candidates */
-		space_rebuild(stream->member->space);
+		space_unsettle(space);
+}
+
+static bool settle(struct sampler *sampler, uint32_t n)
+{
+	struct exchange *e = sampler->exchange;
+	for (size_t i = 0; i < e->n_spaces; i++)
+		if (!space_settle(e->spaces[i], n))
+			return false;
+	return true;
 }
 
 /* Gives the id that was drawn, or what is exchanged for it. */
@@ -274,9 +264,10 @@ static sample_id give(struct exchange *e, struct stream *stream, sample_id drawn
 		sample_id other = space_candidate(member->space, member, class);
 		given = other != SAMPLE_NONE ? other : drawn;
 	}
+	space_reassess(member->space, given);
 	stream_take(stream, given);
 	if (e->labels)
-		idset_remove(member->slots, e->labels->slot[given]);
+		idset_remove(stream->slots, e->labels->slot[given]);
 	space_give(member->space, member, given);
 	return given;
 }
@@ -295,7 +286,7 @@ static sample_id draw_within(
 	struct sampler *sampler, struct stream *stream, uint32_t label)
 {
 	const struct labels *labels = sampler->exchange->labels;
-	const struct idset *slots = stream->member->slots;
+	const struct idset *slots = stream->slots;
 	ensure(labels);
 	if (label >= labels->n)
 		return SAMPLE_NONE;
@@ -334,4 +325,5 @@ const struct sampler_ops sampler_exchange = {
 	.draw_within = draw_within,
 	.resident = resident,
 	.evicted = evicted,
+	.settle = settle,
 };

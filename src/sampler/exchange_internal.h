@@ -50,6 +50,9 @@ struct labels {
 	uint32_t n;
 };
 
+/* Ids as slots. */
+must_check int labels_slots(
+	const struct labels *labels, const struct idset *ids, struct idset **ret);
 must_check int labels_new(const uint32_t *of, uint32_t n_ids, struct labels **ret);
 void labels_free(struct labels **labels);
 
@@ -63,7 +66,6 @@ struct member {
 	struct space *space;
 	uint32_t column;	     /* its place in the space */
 	const struct stream *stream; /* NULL between epochs */
-	struct idset *slots;	     /* with labels: its R, as slots */
 	roaring_bitmap_t *selection;
 };
 
@@ -113,6 +115,8 @@ struct space {
 	uint32_t free; /* linked by newer */
 	uint32_t oldest;
 	uint32_t newest;
+	bool unsettled; /* residents are still assessed as before a stream came or went */
+	uint32_t next_unsettled; /* those older than this one are not */
 
 	struct group *groups;
 	uint32_t *heads; /* by group, column, need - 1: the oldest candidate */
@@ -143,8 +147,14 @@ must_check int space_cover(struct space *space, uint32_t n_ids);
 must_check int space_join(struct space *space, struct member *member);
 void space_leave(struct space *space, struct member *member);
 
-/* Groups, needs and candidates anew: a stream or a class has come or gone. */
+/* Groups, needs and candidates anew: a class has come or gone. */
 void space_rebuild(struct space *space);
+/* Needs and candidates are to be brought up to date: a stream has come or gone. */
+void space_unsettle(struct space *space);
+/* The same for one id, at once: it is about to be given. */
+void space_reassess(struct space *space, sample_id id);
+/* That, for about n residents more; true: nothing is left to do. */
+bool space_settle(struct space *space, uint32_t n);
 
 /* The member's best candidate of a class, SAMPLE_NONE if it has none. */
 sample_id space_candidate(

@@ -38,6 +38,11 @@ static void sort(struct labels *labels)
 	first[0] = 0;
 }
 
+int labels_slots(const struct labels *labels, const struct idset *ids, struct idset **ret)
+{
+	return idset_renamed(ids, labels->slot, labels->n_ids, ret);
+}
+
 int labels_new(const uint32_t *of, uint32_t n_ids, struct labels **ret)
 {
 	struct labels *labels = calloc(1, sizeof(*labels));

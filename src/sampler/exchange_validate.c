@@ -61,20 +61,20 @@ static void validate_labels(const struct exchange *e)
 	}
 }
 
-static void validate_slots(const struct labels *labels, const struct member *member)
+static void validate_slots(const struct labels *labels, const struct stream *stream)
 {
-	idset_validate(member->slots);
-	ensure(idset_size(member->slots) == member->stream->remaining);
+	idset_validate(stream->slots);
+	ensure(idset_size(stream->slots) == stream->remaining);
 	for (uint32_t slot = 0; slot < labels->n_ids; slot++)
-		ensure(idset_contains(member->slots, slot) ==
-			idset_contains(member->stream->set, labels->id[slot]));
+		ensure(idset_contains(stream->slots, slot) ==
+			idset_contains(stream->set, labels->id[slot]));
 }
 
 static void validate_stream(const struct exchange *e, const struct stream *stream)
 {
 	ensure(stream->member->stream == stream && stream->member->job == stream->job);
 	if (e->labels)
-		validate_slots(e->labels, stream->member);
+		validate_slots(e->labels, stream);
 	roaring_bitmap_t *ids = idset_to_bitmap(stream->set);
 	ensure(ids);
 	ensure(roaring_bitmap_is_subset(ids, stream->member->selection));
@@ -190,6 +190,8 @@ void space_validate(const struct space *space)
 {
 	validate_order(space);
 	validate_groups(space);
+	if (space->unsettled)
+		return;
 	for (uint32_t at = space->oldest; at != NONE; at = space->residents[at].newer)
 		validate_resident(space, at);
 	for (uint32_t column = 0; column < space->stride; column++)

@@ -148,6 +148,22 @@ int idset_from_bitmap(uint32_t bound, const roaring_bitmap_t *ids, struct idset 
 	return 0;
 }
 
+int idset_renamed(
+	const struct idset *set, const uint32_t *name, uint32_t bound, struct idset **ret)
+{
+	int error = idset_new(bound, ret);
+	if (error)
+		return error;
+	for (size_t i = 0; i < n_words(set); i++)
+		for (uint64_t word = set->words[i]; word; word &= word - 1) {
+			uint32_t to = name[i * 64 + (size_t)__builtin_ctzll(word)];
+			ensure(to < bound);
+			(*ret)->words[to / 64] |= UINT64_C(1) << to % 64;
+		}
+	count_all(*ret);
+	return 0;
+}
+
 uint32_t idset_bound(const struct idset *set)
 {
 	return set->bound;

@@ -7,10 +7,17 @@
 #include "sampler/idset.h"
 #include "sampler/sampler.h"
 
+struct sampler_set {
+	struct idset *ids;
+	struct idset *slots; /* with labels: the same in the order of labels */
+};
+
 struct stream {
 	stream_id id;
 	job_id job;
-	struct idset *set;     /* R */
+	struct sampler_set *owned; /* R; the next two are of it */
+	struct idset *set;
+	struct idset *slots;
 	uint32_t remaining;    /* |R| */
 	struct member *member; /* exchange: its job */
 	sample_id *ret;	       /* where the decision goes; NULL: not in this round */
@@ -47,6 +54,7 @@ struct sampler_ops {
 		struct sampler *sampler, struct stream *stream, uint32_t label);
 	void (*resident)(struct sampler *sampler, uint32_t space, sample_id sample);
 	void (*evicted)(struct sampler *sampler, uint32_t space, sample_id sample);
+	bool (*settle)(struct sampler *sampler, uint32_t n);
 };
 
 /* The sample, which is in R, no longer is. */
@@ -61,3 +69,6 @@ extern const struct sampler_ops sampler_sequential;
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);
+/* The set in the order of labels; NULL without labels. */
+must_check int exchange_slots(
+	const struct exchange *exchange, const struct idset *ids, struct idset **ret);
