@@ -182,6 +182,11 @@ roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set)
 	return idset_to_bitmap(set->ids);
 }
 
+bool sampler_set_contains(const struct sampler_set *set, sample_id sample)
+{
+	return idset_contains(set->ids, sample);
+}
+
 static struct stream *stream_new(stream_id id, job_id job, struct sampler_set *set)
 {
 	struct stream *stream = calloc(1, sizeof(*stream));

@@ -66,6 +66,7 @@ must_check int sampler_set_new(const struct sampler *sampler,
 	const roaring_bitmap_t *remaining, struct sampler_set **ret);
 void sampler_set_free(struct sampler_set **set);
 roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set); /* NULL: no memory */
+bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
 
 /*
  * sampler_insert and sampler_remove for callers whose lock others wait for. exchange then

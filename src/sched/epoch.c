@@ -191,8 +191,7 @@ void epoch_run_locked(struct epoch *epoch, bool rolls, struct aftermath *afterma
 	job->idle = false;
 }
 
-/* D_j minus what is bound. NULL: no memory. */
-static roaring_bitmap_t *remaining_samples(const struct epoch *epoch)
+roaring_bitmap_t *epoch_remaining(const struct epoch *epoch)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(epoch->job->selection);
 	if (!remaining)
@@ -203,16 +202,6 @@ static roaring_bitmap_t *remaining_samples(const struct epoch *epoch)
 		roaring_bitmap_remove(remaining, binding.sample);
 	}
 	return remaining;
-}
-
-static int need_stream(struct epoch *epoch, struct aftermath *aftermath)
-{
-	if (epoch->stream)
-		return 0;
-	roaring_bitmap_t *remaining = remaining_samples(epoch);
-	if (!remaining)
-		return -ENOMEM;
-	return stream_begin_locked(epoch, remaining, aftermath);
 }
 
 void count_served_locked(struct sched_job *job, enum served served)
@@ -236,9 +225,7 @@ int epoch_bind_locked(struct epoch *epoch, uint32_t position, struct aftermath *
 	struct sched_job *job = epoch->job;
 	if (epoch->over)
 		return -ESTALE;
-	int err = need_stream(epoch, aftermath);
-	if (err)
-		return err;
+	ensure(epoch->stream);
 	struct drawn drawn = stream_take_locked(epoch->stream, position, aftermath);
 	bool kept = drawn.pinned && keep_pin(epoch, position, drawn.sample);
 	if (drawn.pinned && !kept)

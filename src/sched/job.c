@@ -102,6 +102,7 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	job->sched = sched;
 	atomic_init(&job->references, 1);
 	TAILQ_INIT(&job->parked);
+	TAILQ_INIT(&job->beginning.opens);
 	int err = copy_config(config, &job->config);
 	if (!err && !(job->source = find_source(sched, config->dataset)))
 		err = unknown_dataset(sched, config, report, context);

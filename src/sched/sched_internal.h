@@ -128,7 +128,7 @@ struct drawn {
  * the position decides about the sample (job_is_fixed) there is no sampler, only need.
  */
 struct stream {
-	TAILQ_ENTRY(stream) link;
+	TAILQ_ENTRY(stream) link; /* of those that draw, or that are only counted */
 	struct sched_job *job;
 	struct epoch *epoch;
 	struct sampler *sampler;
@@ -136,6 +136,11 @@ struct stream {
 	job_id joined_as;    /* the job's, or the stand-in's */
 	struct drawn *queue; /* ring of job->config.lookahead */
 	uint32_t head, length;
+	bool ready; /* to draw: the sampler has settled */
+	/* what remains, while it is not in the sampler; one of them or both */
+	struct sampler_set *set;
+	roaring_bitmap_t *ids;
+	bool leaves; /* its need is to be given back, by the first who gets to it */
 };
 
 /* What a reader of current/ opened last. */
@@ -183,6 +188,15 @@ struct sched_job {
 	struct epoch **epochs;	/* config.epochs pointers, NULL where not begun */
 	struct epoch *running;
 	struct epoch *draining; /* the one before, which current/ may still give */
+	struct beginning {
+		TAILQ_ENTRY(sched_job) link; /* of those that wait for their turn */
+		bool wanted;		     /* an epoch, or a stream for it */
+		uint32_t number;
+		bool rolls;
+		unsigned done; /* how many have been */
+		int status;    /* of the last */
+		struct handle_queue opens;
+	} beginning;
 	struct current current;
 	bool idle;
 	uint64_t last_read_ns;
@@ -202,6 +216,8 @@ struct sched {
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
 	TAILQ_HEAD(, stream) streams;
+	TAILQ_HEAD(, stream) counted; /* need is counted, but they do not draw */
+	TAILQ_HEAD(, sched_job) beginning;
 	uint32_t n_streams, n_jobs;
 	stream_id next_stream;
 	job_id last_id;
@@ -216,6 +232,10 @@ struct sched {
 	bool keeps_house;
 	pthread_t housekeeper;
 	pthread_cond_t stop_cond;
+	bool begins;
+	pthread_t beginner;
+	pthread_cond_t begin_cond; /* there is something to begin, or to stop */
+	pthread_cond_t begun_cond;
 };
 
 /*
@@ -275,11 +295,18 @@ cache_gone sched_cache_gone;
 
 /* --- stream.c: drawing ahead --- */
 
-/* An epoch joins the sampler; remaining is taken over. 0, -ENOMEM. */
-must_check int stream_begin_locked(
-	struct epoch *epoch, roaring_bitmap_t *remaining, struct aftermath *aftermath);
-/* It leaves: pins and need of what is not bound are given back. */
+/*
+ * An epoch joins the sampler. No lock held: with a million samples this takes a while, of
+ * which readers notice nothing but steps of a few microseconds. Of one job, one stream
+ * at a time. 0, also when it is not wanted any more; -ENOMEM.
+ */
+must_check int stream_begin(struct epoch *epoch);
+/* It leaves: pins of what is not bound are given back, and need when the lock is let go.
+ */
 void stream_end_locked(struct epoch *epoch, struct aftermath *aftermath);
+/* The need of streams that have ended is given back. No lock held. */
+void streams_let_go(struct sched *sched);
+bool streams_leave_locked(const struct sched *sched);
 /*
  * What the position is to be bound to: the head of the queue, which is filled when it is
  * empty; or drawn now, where the position has a label or is fixed.
@@ -288,6 +315,8 @@ struct drawn stream_take_locked(
 	struct stream *stream, uint32_t position, struct aftermath *aftermath);
 /* Draws rounds for all streams with room if this one is below its low-water mark. */
 void stream_refill_locked(struct stream *stream, struct aftermath *aftermath);
+/* Of one that is only counted. */
+bool stream_counts(const struct stream *stream, sample_id sample);
 uint32_t stream_remaining(const struct stream *stream);
 bool stream_contains(const struct stream *stream, sample_id sample);
 enum served how_served_locked(struct space *space, sample_id sample);
@@ -306,7 +335,9 @@ bool epoch_may_begin_locked(const struct sched_job *job, bool rolls);
 void epoch_run_locked(struct epoch *epoch, bool rolls, struct aftermath *aftermath);
 bool epoch_has_bound(const struct epoch *epoch, uint32_t position);
 bool epoch_has_consumed(const struct epoch *epoch, uint32_t position);
-/* Binds an unbound position of an epoch that is not over. -ENOMEM, -ESTALE. */
+/* D_j minus what is bound. NULL: no memory. */
+roaring_bitmap_t *epoch_remaining(const struct epoch *epoch);
+/* Binds an unbound position; the epoch has a stream, or is over. -ESTALE: it is over. */
 must_check int epoch_bind_locked(
 	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
 void epoch_consume_locked(
@@ -318,6 +349,16 @@ void epoch_closed_locked(
 	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
 /* NULL: consumed, or given back. */
 struct bound_pin *epoch_pin_locked(struct epoch *epoch, uint32_t position);
+
+/* --- begin.c: what takes long about an epoch, in a thread of its own --- */
+
+/* Asks for an epoch of the job, or a stream for it; opens wait in job->beginning. */
+void begin_request_locked(struct sched_job *job, uint32_t number, bool rolls);
+/* Until what is being begun for the job has begun. The lock is let go meanwhile. */
+must_check int begin_wait_locked(struct sched_job *job);
+/* An open that waited for it goes on. */
+void open_resume_locked(struct sched_handle *handle, struct aftermath *aftermath);
+void *sched_begin_epochs(void *sched);
 
 /* --- current.c: which epoch current/ means --- */
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "sched/sched_internal.h"
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "stats/stats.h"
 
@@ -25,30 +26,37 @@ static int grow_scratch(struct sched *sched, uint32_t n)
 	return 0;
 }
 
+static void stream_free(struct stream *stream)
+{
+	if (!stream)
+		return;
+	sampler_set_free(&stream->set);
+	if (stream->ids)
+		roaring_bitmap_free(stream->ids);
+	free(stream->queue);
+	free(stream);
+}
+
+/* With what remains; no lock is needed, since without a stream nothing is bound. */
 static struct stream *stream_new(struct epoch *epoch)
 {
 	struct sched_job *job = epoch->job;
 	struct stream *stream = calloc(1, sizeof(*stream));
-	struct drawn *queue = calloc(job->config.lookahead, sizeof(*queue));
-	if (!stream || !queue) {
-		free(stream);
-		free(queue);
+	if (!stream)
 		return NULL;
-	}
 	*stream = (struct stream){.job = job,
 		.epoch = epoch,
 		.sampler = job->sampler,
 		.joined_as = job->id,
-		.id = job->sched->next_stream++,
-		.queue = queue};
-	return stream;
-}
-
-static void stream_free(struct stream *stream)
-{
-	if (stream)
-		free(stream->queue);
-	free(stream);
+		.queue = calloc(job->config.lookahead, sizeof(*stream->queue)),
+		.ids = epoch_remaining(epoch)};
+	bool failed = !stream->queue || !stream->ids;
+	if (!failed && stream->sampler)
+		failed = sampler_set_new(stream->sampler, stream->ids, &stream->set) != 0;
+	if (!failed)
+		return stream;
+	stream_free(stream);
+	return NULL;
 }
 
 /*
@@ -75,45 +83,130 @@ static void leave_stand_in(const struct stream *stream)
 		sampler_leave(stream->sampler, stream->joined_as);
 }
 
-static int insert(struct stream *stream, const roaring_bitmap_t *remaining)
+/* What one step does, of a few microseconds. */
+#define STEP_IDS 4096
+#define STEP_RESIDENTS 64
+#define STEP_ROUNDS 8
+
+/* Whoever's change it is: there can be one at a time. */
+static void finish_change_locked(struct sched *sched)
 {
-	if (!stream->sampler)
-		return 0;
-	roaring_bitmap_t *copy = roaring_bitmap_copy(remaining);
-	if (!copy)
-		return -ENOMEM;
-	int err = join_stand_in(stream);
-	if (err) {
-		roaring_bitmap_free(copy);
+	while (!cache_need_step(sched->cache, STEP_IDS))
+		lock_yield(&sched->lock);
+}
+
+static void change_need_locked(struct stream *stream, enum cache_change change)
+{
+	struct sched *sched = stream->job->sched;
+	finish_change_locked(sched);
+	if (change == CACHE_NEED_ADD)
+		TAILQ_INSERT_TAIL(&sched->counted, stream, link);
+	else
+		TAILQ_REMOVE(&sched->counted, stream, link);
+	cache_need_begin(stream->job->space->cache, stream->ids, change);
+	finish_change_locked(sched);
+}
+
+static void settle_locked(const struct stream *stream)
+{
+	struct sched *sched = stream->job->sched;
+	while (stream->sampler && !sampler_settle(stream->sampler, STEP_RESIDENTS))
+		lock_yield(&sched->lock);
+}
+
+static bool is_wanted_locked(const struct epoch *epoch)
+{
+	const struct sched_job *job = epoch->job;
+	return !epoch->over && !job->removed && !job->sched->stopping &&
+	       (epoch == job->running || epoch == job->draining);
+}
+
+static int insert_locked(struct stream *stream)
+{
+	struct sched *sched = stream->job->sched;
+	int err = grow_scratch(sched, sched->n_streams + 1);
+	stream->id = sched->next_stream++;
+	if (err || !stream->sampler)
 		return err;
-	}
-	err = sampler_insert(stream->sampler, stream->id, stream->joined_as, copy);
+	err = join_stand_in(stream);
+	if (err)
+		return err;
+	struct sampler_set *set = stream->set;
+	stream->set = NULL;
+	err = sampler_insert_set(stream->sampler, stream->id, stream->joined_as, set);
 	if (err)
 		leave_stand_in(stream);
 	return err;
 }
 
-int stream_begin_locked(
-	struct epoch *epoch, roaring_bitmap_t *remaining, struct aftermath *aftermath)
+/* From among those that are counted to those that draw. */
+static void enter_locked(struct stream *stream)
 {
-	struct sched *sched = epoch->job->sched;
-	struct stream *stream = stream_new(epoch);
-	int err = stream ? grow_scratch(sched, sched->n_streams + 1) : -ENOMEM;
-	if (!err)
-		err = insert(stream, remaining);
-	if (err) {
-		roaring_bitmap_free(remaining);
-		stream_free(stream);
-		return err;
-	}
-	cache_need_add_all(epoch->job->space->cache, remaining);
-	roaring_bitmap_free(remaining);
-	epoch->stream = stream;
-	epoch->job->idle = false;
+	struct sched *sched = stream->job->sched;
+	TAILQ_REMOVE(&sched->counted, stream, link);
 	TAILQ_INSERT_TAIL(&sched->streams, stream, link);
 	sched->n_streams++;
-	stream_refill_locked(stream, aftermath);
-	return 0;
+	stream->epoch->stream = stream;
+	stream->job->idle = false;
+	roaring_bitmap_free(stream->ids);
+	stream->ids = NULL;
+}
+
+static bool draw_round(
+	struct sched *sched, const struct sampler *sampler, struct aftermath *aftermath);
+static bool draws_at_open(const struct sched_job *job);
+static bool has_room(const struct stream *stream);
+
+/* The look-ahead of a stream that has just begun; the job may leave between steps. */
+static void fill_locked(const struct epoch *epoch, struct aftermath *aftermath)
+{
+	struct sched *sched = epoch->job->sched;
+	if (draws_at_open(epoch->job))
+		return;
+	for (int n = 1; epoch->stream && has_room(epoch->stream); n++) {
+		if (!draw_round(sched, epoch->stream->sampler, aftermath))
+			return;
+		if (n % STEP_ROUNDS == 0)
+			lock_yield(&sched->lock);
+	}
+}
+
+/* The stream that has been inserted draws when its sampler has settled. */
+static void make_ready_locked(const struct epoch *epoch, struct aftermath *aftermath)
+{
+	const struct stream *stream = epoch->stream;
+	while (epoch->stream && stream->sampler &&
+		!sampler_settle(stream->sampler, STEP_RESIDENTS))
+		lock_yield(&epoch->job->sched->lock);
+	if (!epoch->stream)
+		return;
+	epoch->stream->ready = true;
+	fill_locked(epoch, aftermath);
+}
+
+int stream_begin(struct epoch *epoch)
+{
+	struct sched *sched = epoch->job->sched;
+	struct aftermath aftermath;
+	struct stream *stream = stream_new(epoch);
+	if (!stream)
+		return -ENOMEM;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	epoch->job->last_read_ns = clock_now_ns(); /* it is about to read */
+	change_need_locked(stream, CACHE_NEED_ADD);
+	settle_locked(stream);
+	bool wanted = is_wanted_locked(epoch);
+	int err = wanted ? insert_locked(stream) : 0;
+	if (wanted && !err) {
+		enter_locked(stream);
+		make_ready_locked(epoch, &aftermath);
+	} else {
+		atomic_fetch_add(&epoch->job->references, 1);
+		stream->leaves = true;
+	}
+	sched_unlock(sched, &aftermath);
+	return err;
 }
 
 uint32_t stream_remaining(const struct stream *stream)
@@ -140,12 +233,23 @@ bool stream_contains(const struct stream *stream, sample_id sample)
 			       : is_unbound(stream, sample);
 }
 
-static bool drop_need_if_remaining(uint32_t id, void *context)
+bool stream_counts(const struct stream *stream, sample_id sample)
 {
-	struct stream *stream = context;
-	if (sampler_contains(stream->sampler, stream->id, id))
-		cache_need_drop(stream->job->space->cache, id);
-	return true;
+	return stream->ids ? roaring_bitmap_contains(stream->ids, sample)
+			   : sampler_set_contains(stream->set, sample);
+}
+
+static void unpin_queue_locked(const struct stream *stream)
+{
+	const struct sched_job *job = stream->job;
+	for (uint32_t i = 0; i < stream->length; i++) {
+		const struct drawn *drawn =
+			&stream->queue[(stream->head + i) % job->config.lookahead];
+		if (!drawn->pinned)
+			continue;
+		cache_unpin(job->space->cache, drawn->sample);
+		use_settle_sample_locked(job->space, drawn->sample);
+	}
 }
 
 static void drop_unbound_need(struct stream *stream)
@@ -156,19 +260,21 @@ static void drop_unbound_need(struct stream *stream)
 				job_fixed_sample(stream->job, i));
 }
 
-static void drop_remaining_need(struct stream *stream)
+/* What it still needs. false: nothing, or that is given back already. */
+static bool keep_remaining_locked(struct stream *stream)
 {
-	if (!stream->sampler) {
+	bool remains = stream_remaining(stream) > 0;
+	if (stream->sampler) {
+		stream->set = sampler_remove_set(stream->sampler, stream->id);
+		leave_stand_in(stream);
+		return remains;
+	}
+	if (!remains)
+		return false;
+	stream->ids = epoch_remaining(stream->epoch);
+	if (!stream->ids) /* no memory: slower, but it must be given back */
 		drop_unbound_need(stream);
-		return;
-	}
-	roaring_bitmap_t *remaining = sampler_copy_remaining(stream->sampler, stream->id);
-	if (!remaining) { /* no memory: slower, but it must be given back */
-		roaring_iterate(stream->job->selection, drop_need_if_remaining, stream);
-		return;
-	}
-	cache_need_drop_all(stream->job->space->cache, remaining);
-	roaring_bitmap_free(remaining);
+	return stream->ids != NULL;
 }
 
 void stream_end_locked(struct epoch *epoch, struct aftermath *aftermath)
@@ -178,25 +284,76 @@ void stream_end_locked(struct epoch *epoch, struct aftermath *aftermath)
 	struct stream *stream = epoch->stream;
 	if (!stream)
 		return;
-	for (uint32_t i = 0; i < stream->length; i++) {
-		struct drawn *drawn =
-			&stream->queue[(stream->head + i) % job->config.lookahead];
-		if (!drawn->pinned)
-			continue;
-		cache_unpin(job->space->cache, drawn->sample);
-		use_settle_sample_locked(job->space, drawn->sample);
-	}
-	drop_remaining_need(stream);
-	if (stream->sampler) {
-		sampler_remove(stream->sampler, stream->id);
-		leave_stand_in(stream);
-	}
+	unpin_queue_locked(stream);
 	TAILQ_REMOVE(&sched->streams, stream, link);
 	sched->n_streams--;
-	stream_free(stream);
 	epoch->stream = NULL;
+	stream->leaves = keep_remaining_locked(stream);
+	if (stream->leaves) {
+		atomic_fetch_add(&job->references, 1);
+		TAILQ_INSERT_TAIL(&sched->counted, stream, link);
+	} else {
+		stream_free(stream);
+	}
 	cache_trim(sched->cache);
 	aftermath->kick = true;
+}
+
+static bool drop_need_if_remaining(uint32_t id, void *context)
+{
+	struct stream *stream = context;
+	if (sampler_set_contains(stream->set, id))
+		cache_need_drop(stream->job->space->cache, id);
+	return true;
+}
+
+static void give_need_back_locked(struct stream *stream)
+{
+	struct sched *sched = stream->job->sched;
+	if (stream->ids) {
+		change_need_locked(stream, CACHE_NEED_DROP);
+	} else { /* no memory: slower, but it must be given back */
+		finish_change_locked(sched);
+		TAILQ_REMOVE(&sched->counted, stream, link);
+		roaring_iterate(stream->job->selection, drop_need_if_remaining, stream);
+	}
+	settle_locked(stream);
+}
+
+static struct stream *first_leaving_locked(const struct sched *sched)
+{
+	struct stream *stream;
+	TAILQ_FOREACH (stream, &sched->counted, link)
+		if (stream->leaves)
+			return stream;
+	return NULL;
+}
+
+bool streams_leave_locked(const struct sched *sched)
+{
+	return first_leaving_locked(sched) != NULL;
+}
+
+void streams_let_go(struct sched *sched)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	struct stream *stream = first_leaving_locked(sched);
+	if (stream)
+		stream->leaves = false; /* nobody else does it */
+	lock_release(&sched->lock);
+	if (!stream)
+		return;
+	if (!stream->ids)
+		stream->ids = sampler_set_ids(stream->set);
+	lock_take(&sched->lock);
+	give_need_back_locked(stream);
+	aftermath.kick = true;
+	sched_unlock(sched, &aftermath); /* and on to the next one */
+	struct sched_job *job = stream->job;
+	stream_free(stream);
+	sched_job_put(job);
 }
 
 /* Which class a reader will ask for is not known before it does. */
@@ -218,7 +375,7 @@ static uint32_t room_limit(const struct stream *stream)
 
 static bool has_room(const struct stream *stream)
 {
-	return stream->length < room_limit(stream) &&
+	return stream->ready && stream->length < room_limit(stream) &&
 	       sampler_remaining(stream->sampler, stream->id) > 0;
 }
 

@@ -187,7 +187,7 @@ void handle_finish_locked(
 	handle->status = status;
 	if (status == 0)
 		give_tensor(handle);
-	else
+	else if (handle->use)
 		handle_detach_locked(handle, aftermath);
 	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
 }
