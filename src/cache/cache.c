@@ -322,6 +322,8 @@ static void count_some(struct cache *cache, uint32_t n)
 	}
 }
 
+#define IDS_PER_ENTRY 16
+
 bool cache_need_step(struct cache *cache, uint32_t n)
 {
 	struct change *change = &cache->change;
@@ -336,7 +338,7 @@ bool cache_need_step(struct cache *cache, uint32_t n)
 		if (cache->ops->sweep_begin)
 			cache->ops->sweep_begin(cache);
 	}
-	if (cache->ops->sweep && !cache->ops->sweep(cache, n))
+	if (cache->ops->sweep && !cache->ops->sweep(cache, n / IDS_PER_ENTRY + 1))
 		return false;
 	change->space = NULL;
 	return true;

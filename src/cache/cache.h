@@ -84,7 +84,8 @@ void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids)
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Goes on by about so many ids or entries, if there is a change. true: it is done. */
+/* Goes on by what so many ids cost, if there is a change; entries cost more. true: it is
+ * done. */
 bool cache_need_step(struct cache *cache, uint32_t n);
 bool cache_need_changes(const struct cache *cache); /* one has begun and is not done */
 

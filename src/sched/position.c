@@ -40,7 +40,8 @@ static uint32_t epoch_number_locked(const struct place *place)
 /* Whether the position can be bound, or is, or can't be any more. */
 static bool is_begun(const struct epoch *epoch, uint32_t position)
 {
-	return epoch->over || epoch->stream || epoch_has_bound(epoch, position);
+	return epoch->over || (epoch->stream && epoch->stream->ready) ||
+	       epoch_has_bound(epoch, position);
 }
 
 /* The place's epoch. -EINPROGRESS: it, or the stream it needs, is being begun. */

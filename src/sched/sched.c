@@ -19,6 +19,7 @@ void aftermath_init(struct aftermath *aftermath)
 {
 	TAILQ_INIT(&aftermath->finished);
 	aftermath->kick = false;
+	aftermath->refill = NULL;
 }
 
 static void tell_finished(struct aftermath *aftermath)
@@ -64,6 +65,8 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	if (kick)
 		load_pool_kick(sched->pool);
 	tell_finished(aftermath);
+	if (aftermath->refill)
+		stream_fill(aftermath->refill);
 	if (leave)
 		streams_let_go(sched);
 }

@@ -239,12 +239,13 @@ struct sched {
 };
 
 /*
- * What a critical section leaves to do after it: callbacks, frees, waking workers.
- * Nothing of that may happen under the lock.
+ * What a critical section leaves to do after it: callbacks, frees, waking workers,
+ * drawing ahead. Nothing of that may happen under the lock, or in the same section.
  */
 struct aftermath {
 	struct handle_queue finished;
 	bool kick;
+	const struct epoch *refill; /* of a job that the caller holds; NULL: none */
 };
 
 void aftermath_init(struct aftermath *aftermath);
@@ -313,8 +314,10 @@ bool streams_leave_locked(const struct sched *sched);
  */
 struct drawn stream_take_locked(
 	struct stream *stream, uint32_t position, struct aftermath *aftermath);
-/* Draws rounds for all streams with room if this one is below its low-water mark. */
-void stream_refill_locked(struct stream *stream, struct aftermath *aftermath);
+/* Asks for rounds if the stream is below its low-water mark. */
+void stream_refill_locked(const struct stream *stream, struct aftermath *aftermath);
+/* Draws them, for all streams with room, until this one has none. No lock held. */
+void stream_fill(const struct epoch *epoch);
 /* Of one that is only counted. */
 bool stream_counts(const struct stream *stream, sample_id sample);
 uint32_t stream_remaining(const struct stream *stream);
