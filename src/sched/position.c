@@ -315,15 +315,23 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch_number, uint32_t pos
 	return epoch ? order_sample(&epoch->order, position) : SAMPLE_NONE;
 }
 
+uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
+	struct sched_binding *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	if (epoch >= job->config.epochs || !job->epochs[epoch])
+		return 0;
+	const struct order *order = &job->epochs[epoch]->order;
+	uint32_t i;
+	for (i = 0; i < n && k + i < order->bound; i++)
+		order_binding(order, k + i, &ret[i]);
+	return i;
+}
+
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct sched_binding *ret)
 {
-	LOCK_SCOPE(&job->sched->lock);
-	if (epoch >= job->config.epochs || !job->epochs[epoch] ||
-		k >= job->epochs[epoch]->order.bound)
-		return false;
-	order_binding(&job->epochs[epoch]->order, k, ret);
-	return true;
+	return sched_bindings(job, epoch, k, 1, ret) == 1;
 }
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle)
