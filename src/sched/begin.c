@@ -51,20 +51,40 @@ static int begin_epoch(struct sched_job *job, uint32_t number, bool rolls)
 	return err;
 }
 
-static struct epoch *find_epoch(struct sched_job *job, uint32_t number)
+static int read_order(struct epoch *epoch)
+{
+	uint32_t bound;
+	int err = order_read(&epoch->order, &bound);
+	if (err)
+		return err;
+	LOCK_SCOPE(&epoch->job->sched->lock);
+	epoch->order.bound = bound;
+	epoch->order.read = true;
+	return 0;
+}
+
+/* ret_over: as it is now. */
+static struct epoch *find_epoch(struct sched_job *job, uint32_t number, bool *ret_over)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	return job->epochs[number];
+	struct epoch *epoch = job->epochs[number];
+	*ret_over = epoch && epoch->over;
+	return epoch;
 }
 
 static int begin(struct sched_job *job)
 {
 	uint32_t number = job->beginning.number;
+	bool over;
 	int err = 0;
-	if (!find_epoch(job, number))
+	if (!find_epoch(job, number, &over))
 		err = begin_epoch(job, number, job->beginning.rolls);
-	struct epoch *epoch = find_epoch(job, number);
-	return err || !epoch ? err : stream_begin(epoch);
+	struct epoch *epoch = find_epoch(job, number, &over);
+	if (err || !epoch)
+		return err;
+	if (!epoch->order.read)
+		err = read_order(epoch);
+	return err || over ? err : stream_begin(epoch);
 }
 
 /* Opens go on in the order in which they came; one may ask for the next epoch. */

@@ -10,6 +10,8 @@
 
 bool epoch_has_consumed(const struct epoch *epoch, uint32_t position)
 {
+	if (!epoch->consumed_bits)
+		return epoch_has_bound(epoch, position);
 	return epoch->consumed_bits[position / 8] >> (position % 8) & 1;
 }
 
@@ -34,14 +36,42 @@ static void mark_bound_as_consumed(struct epoch *epoch)
 	}
 }
 
-int epoch_new(struct sched_job *job, uint32_t number, bool create, struct epoch **ret)
+static struct epoch *epoch_alloc(struct sched_job *job, uint32_t number)
 {
 	struct epoch *epoch = calloc(1, sizeof(*epoch));
 	if (!epoch)
-		return -ENOMEM;
+		return NULL;
 	epoch->job = job;
 	epoch->number = number;
 	TAILQ_INIT(&epoch->pin_order);
+	return epoch;
+}
+
+int epoch_map_over(struct sched_job *job, uint32_t number, struct epoch **ret)
+{
+	struct epoch *epoch = epoch_alloc(job, number);
+	if (!epoch)
+		return -ENOMEM;
+	epoch->over = true;
+	int err = order_map(job->directory, number, job->samples, &epoch->order);
+	if (!err && !order_log_begins(&epoch->order)) { /* the log may have been lost */
+		err = order_read(&epoch->order, &epoch->order.bound);
+		epoch->order.read = !err;
+		if (!err && epoch->order.bound == 0) /* the daemon died as it began */
+			err = -ENOENT;
+	}
+	if (err)
+		epoch_free(&epoch);
+	else
+		*ret = epoch;
+	return err;
+}
+
+int epoch_new(struct sched_job *job, uint32_t number, bool create, struct epoch **ret)
+{
+	struct epoch *epoch = epoch_alloc(job, number);
+	if (!epoch)
+		return -ENOMEM;
 	epoch->consumed_bits = calloc(job->samples / 8 + 1, 1);
 	int err = epoch->consumed_bits ? 0 : -ENOMEM;
 	if (!err)

@@ -82,7 +82,7 @@ static int open_file(const char *directory, uint32_t epoch, const char *kind,
 }
 
 /* The daemon may have died between the two writes of order_bind. */
-static int recover(struct order *order)
+int order_read(const struct order *order, uint32_t *ret_bound)
 {
 	auto_free bool *logged = calloc(order->samples, sizeof(*logged));
 	if (!logged)
@@ -98,28 +98,50 @@ static int recover(struct order *order)
 	for (uint32_t position = 0; position < order->samples; position++)
 		if (order->ids[position] != UNBOUND && !logged[position])
 			order->log[n++] = htole32(position);
-	order->bound = n;
+	*ret_bound = n;
 	return 0;
+}
+
+static int map_files(const char *directory, uint32_t epoch, uint32_t samples, bool create,
+	struct order *ret)
+{
+	ensure(samples > 0 && samples <= POSITION_MASK);
+	*ret = (struct order){.samples = samples};
+	uint64_t bytes = (uint64_t)samples * sizeof(uint32_t);
+	int err = open_file(directory, epoch, "ids", bytes, create, &ret->ids);
+	if (err)
+		return err;
+	/* Without a log the bindings are still there: it is made anew. */
+	err = open_file(directory, epoch, "log", bytes, true, &ret->log);
+	if (err)
+		order_close(ret);
+	return err;
+}
+
+int order_map(const char *directory, uint32_t epoch, uint32_t samples, struct order *ret)
+{
+	return map_files(directory, epoch, samples, false, ret);
 }
 
 int order_open(const char *directory, uint32_t epoch, uint32_t samples, bool create,
 	struct order *ret)
 {
-	ensure(samples > 0 && samples <= POSITION_MASK);
-	struct order order = {.samples = samples};
-	uint64_t bytes = (uint64_t)samples * sizeof(uint32_t);
-	int err = open_file(directory, epoch, "ids", bytes, create, &order.ids);
+	struct order order;
+	int err = map_files(directory, epoch, samples, create, &order);
 	if (err)
 		return err;
-	/* Without a log the bindings are still there: it is made anew. */
-	err = open_file(directory, epoch, "log", bytes, true, &order.log);
-	if (!err)
-		err = recover(&order);
+	err = order_read(&order, &order.bound);
+	order.read = !err;
 	if (err)
 		order_close(&order);
 	else
 		*ret = order;
 	return err;
+}
+
+bool order_log_begins(const struct order *order)
+{
+	return order->log[0] != UNBOUND;
 }
 
 void order_close(struct order *order)

@@ -315,11 +315,31 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch_number, uint32_t pos
 	return epoch ? order_sample(&epoch->order, position) : SAMPLE_NONE;
 }
 
+/* The order of an epoch that was over before a restart is read when it is asked for. */
+static bool has_order_locked(struct sched_job *job, uint32_t number)
+{
+	while (job->epochs[number] && !job->epochs[number]->order.read) {
+		if (job->removed || job->sched->stopping)
+			return false;
+		begin_request_locked(job, number, false);
+		if (begin_wait_locked(job) != 0)
+			return false;
+	}
+	return job->epochs[number] != NULL;
+}
+
+bool sched_has_order(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return epoch < job->config.epochs && job->epochs[epoch] &&
+	       order_log_begins(&job->epochs[epoch]->order);
+}
+
 uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct sched_binding *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	if (epoch >= job->config.epochs || !job->epochs[epoch])
+	if (epoch >= job->config.epochs || !has_order_locked(job, epoch))
 		return 0;
 	const struct order *order = &job->epochs[epoch]->order;
 	uint32_t i;

@@ -172,6 +172,9 @@ struct sched_binding {
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct sched_binding *ret);
 
+/* Whether an epoch has any. */
+bool sched_has_order(struct sched_job *job, uint32_t epoch);
+
 /* Up to n of them from the k-th on; how many there are so far. */
 uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct sched_binding *ret);

@@ -109,7 +109,7 @@ struct epoch {
 	struct sched_job *job;
 	uint32_t number;
 	struct order order;
-	uint8_t *consumed_bits;
+	uint8_t *consumed_bits; /* NULL: over since before a restart; all that is bound */
 	uint32_t consumed;
 	bool over;
 	struct stream *stream;	/* NULL: nothing is drawn for it, or the job is parked */
@@ -330,6 +330,9 @@ void count_served_locked(struct sched_job *job, enum served served);
 /* Opens or creates the order file. No lock held. */
 must_check int epoch_new(
 	struct sched_job *job, uint32_t number, bool create, struct epoch **ret);
+/* The same for one that was over before a restart: its order is read when it is asked
+ * for. -ENOENT: it never had one. */
+must_check int epoch_map_over(struct sched_job *job, uint32_t number, struct epoch **ret);
 void epoch_free(struct epoch **epoch);
 /* Whether another epoch may begin now; rolls: by current/. */
 bool epoch_may_begin_locked(const struct sched_job *job, bool rolls);
@@ -355,7 +358,10 @@ struct bound_pin *epoch_pin_locked(struct epoch *epoch, uint32_t position);
 
 /* --- begin.c: what takes long about an epoch, in a thread of its own --- */
 
-/* Asks for an epoch of the job, or a stream for it; opens wait in job->beginning. */
+/*
+ * Asks for an epoch of the job, or a stream for it, or that the order of one that is over
+ * be read; opens wait in job->beginning.
+ */
 void begin_request_locked(struct sched_job *job, uint32_t number, bool rolls);
 /* Until what is being begun for the job has begun. The lock is let go meanwhile. */
 must_check int begin_wait_locked(struct sched_job *job);
