@@ -72,8 +72,8 @@ bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
  * sampler_insert and sampler_remove for callers whose lock others wait for. exchange then
  * has its candidates to bring up to date, which sampler_settle does step by step: before
  * the next insertion or removal, which else do it all, and before the stream draws: until
- * then it has less to exchange for, and nothing else is wrong. The set is taken over by insert, and the
- * caller's after remove.
+ * then it has less to exchange for, and nothing else is wrong. The set is taken over by
+ * insert, and the caller's after remove.
  */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);

@@ -62,9 +62,11 @@ static int map_file(const char *path, uint64_t bytes, uint32_t **ret)
 	return 0;
 }
 
+/* 1: it was made, nothing is bound in it; 0: it was there; or -errno. */
 static int open_file(const char *directory, uint32_t epoch, const char *kind,
 	uint64_t bytes, bool create, uint32_t **ret)
 {
+	bool made = false;
 	auto_free char *path = NULL;
 	if (asprintf(&path, "%s/epoch-%04u.%s", directory, epoch, kind) < 0)
 		return -ENOMEM;
@@ -73,12 +75,13 @@ static int open_file(const char *directory, uint32_t epoch, const char *kind,
 		err = create_file(path, bytes);
 		if (err == 0)
 			err = map_file(path, bytes, ret);
+		made = err == 0;
 	}
 	if (err && (err != -ENOENT || create))
 		log_error("%s: %s", path,
 			err == -ESTALE ? "another number of positions than the job has"
 				       : strerror(-err));
-	return err;
+	return err ? err : made;
 }
 
 /* The daemon may have died between the two writes of order_bind. */
@@ -108,14 +111,17 @@ static int map_files(const char *directory, uint32_t epoch, uint32_t samples, bo
 	ensure(samples > 0 && samples <= POSITION_MASK);
 	*ret = (struct order){.samples = samples};
 	uint64_t bytes = (uint64_t)samples * sizeof(uint32_t);
-	int err = open_file(directory, epoch, "ids", bytes, create, &ret->ids);
-	if (err)
-		return err;
+	int ids = open_file(directory, epoch, "ids", bytes, create, &ret->ids);
+	if (ids < 0)
+		return ids;
 	/* Without a log the bindings are still there: it is made anew. */
-	err = open_file(directory, epoch, "log", bytes, true, &ret->log);
-	if (err)
+	int log = open_file(directory, epoch, "log", bytes, true, &ret->log);
+	if (log < 0) {
 		order_close(ret);
-	return err;
+		return log;
+	}
+	ret->read = ids && log;
+	return 0;
 }
 
 int order_map(const char *directory, uint32_t epoch, uint32_t samples, struct order *ret)
@@ -130,7 +136,8 @@ int order_open(const char *directory, uint32_t epoch, uint32_t samples, bool cre
 	int err = map_files(directory, epoch, samples, create, &order);
 	if (err)
 		return err;
-	err = order_read(&order, &order.bound);
+	if (!order.read)
+		err = order_read(&order, &order.bound);
 	order.read = !err;
 	if (err)
 		order_close(&order);
