@@ -6,6 +6,7 @@
 #   make demo         four jobs on real photographs; DATASET=DIR for your own images
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
+#   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
 #   make figures      misses of the samplers against cache size, plots and CSVs
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
 #   make fuzz         libFuzzer on images, inis and predicates, SECONDS=60 for each

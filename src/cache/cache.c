@@ -34,11 +34,13 @@ static struct entry *add_entry(struct cache_space *space, sample_id id)
 		free(entry);
 		return NULL;
 	}
+	space->cache->n_entries++;
 	return entry;
 }
 
 static void remove_entry(struct entry *entry)
 {
+	entry->space->cache->n_entries--;
 	HASH_DELETE(hh, entry->space->entries, entry);
 	entry->space = NULL;
 }
@@ -470,6 +472,7 @@ struct cache_usage cache_usage(const struct cache *cache)
 		.peak_bytes = cache->peak_bytes,
 		.pinned_bytes = cache->pinned_bytes,
 		.tensors = cache->n_ready + cache->n_dying,
+		.awaited = cache->n_entries - cache->n_live,
 		.pins = cache->pins,
 		.need = cache->need,
 		.evictions = cache->evictions,

@@ -130,6 +130,7 @@ struct cache_usage {
 	uint64_t live_bytes;	  /* loading + ready */
 	uint64_t peak_bytes;	  /* most of loading + ready */
 	uint64_t pinned_bytes;	  /* of loading and ready entries with pins */
+	uint64_t awaited;	  /* number of absent entries with pins */
 	uint64_t tensors;	  /* ready + dying */
 	uint64_t pins, need;	  /* sums over all entries */
 	uint64_t evictions;

@@ -58,7 +58,7 @@ struct evict {
 	uint32_t n_buckets;	    /* those from here on were never used */
 	uint32_t lowest;	    /* those below are empty */
 	uint32_t sweep;		    /* the bucket that is being brought up to date */
-	struct entry marker;	    /* in it: what is before is up to date */
+	struct entry begin, end;    /* in it: what is between them is not yet */
 	struct entry **slots;	    /* random: unpinned, any order */
 	size_t n_slots, max_slots;
 	struct rng rng;
@@ -91,6 +91,7 @@ struct cache {
 	uint64_t pinned_bytes;
 	uint64_t evictable_bytes;
 	uint64_t peak_bytes;
+	uint64_t n_entries; /* of all spaces; those that are not live are pinned */
 	uint64_t n_live, n_ready, n_dying, n_evictable;
 	uint64_t pins, need, evictions;
 };

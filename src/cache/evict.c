@@ -55,27 +55,32 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
  * When many needs have changed, buckets are gone through one after the other, each from
  * its head, so that what goes to the same bucket stays in its order. Needs that went up
  * come from the last bucket on, and those that went down from the first: nothing is met
- * twice. A marker goes ahead through the bucket; whatever is done to entries between two
- * steps files them where they belong.
+ * twice. Whatever is done to entries between two steps files them where they belong, at
+ * the tail, so that two markers hold what is left of a bucket: the first goes through it.
  */
+static void sweep_bucket(struct evict *evict, uint32_t need)
+{
+	evict->sweep = need;
+	TAILQ_INSERT_HEAD(&evict->buckets[need], &evict->begin, link);
+	TAILQ_INSERT_TAIL(&evict->buckets[need], &evict->end, link);
+}
+
 static void refcnt_sweep_begin(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
-	if (evict->n_buckets == 0)
-		return;
-	evict->sweep = cache->change.up ? evict->n_buckets - 1 : 0;
-	TAILQ_INSERT_HEAD(&evict->buckets[evict->sweep], &evict->marker, link);
+	if (evict->n_buckets > 0)
+		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
 
 /* false: that was the last bucket. */
 static bool next_bucket(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
-	TAILQ_REMOVE(&evict->buckets[evict->sweep], &evict->marker, link);
+	TAILQ_REMOVE(&evict->buckets[evict->sweep], &evict->begin, link);
+	TAILQ_REMOVE(&evict->buckets[evict->sweep], &evict->end, link);
 	if (evict->sweep == (cache->change.up ? 0 : evict->n_buckets - 1))
 		return false;
-	evict->sweep += cache->change.up ? UINT32_MAX : 1;
-	TAILQ_INSERT_HEAD(&evict->buckets[evict->sweep], &evict->marker, link);
+	sweep_bucket(evict, cache->change.up ? evict->sweep - 1 : evict->sweep + 1);
 	return true;
 }
 
@@ -86,24 +91,31 @@ static bool refcnt_sweep(struct cache *cache, uint32_t n)
 		return true;
 	for (; n > 0; n--) {
 		struct entry_list *bucket = &evict->buckets[evict->sweep];
-		struct entry *entry = TAILQ_NEXT(&evict->marker, link);
-		if (!entry) {
+		struct entry *entry = TAILQ_NEXT(&evict->begin, link);
+		if (entry == &evict->end) {
 			if (!next_bucket(cache))
 				return true;
 			continue;
 		}
-		TAILQ_REMOVE(bucket, &evict->marker, link);
-		TAILQ_INSERT_AFTER(bucket, entry, &evict->marker, link);
+		TAILQ_REMOVE(bucket, &evict->begin, link);
+		TAILQ_INSERT_AFTER(bucket, entry, &evict->begin, link);
 		if (entry_need(entry) != entry->filed)
 			refcnt_need_changed(cache, entry);
 	}
 	return false;
 }
 
+static bool is_marker(const struct evict *evict, const struct entry *entry)
+{
+	return entry == &evict->begin || entry == &evict->end;
+}
+
 static struct entry *first_filed(const struct evict *evict, uint32_t need)
 {
 	struct entry *entry = TAILQ_FIRST(&evict->buckets[need]);
-	return entry == &evict->marker ? TAILQ_NEXT(entry, link) : entry;
+	while (entry && is_marker(evict, entry))
+		entry = TAILQ_NEXT(entry, link);
+	return entry;
 }
 
 /* So many at most are found to be needed more than where they are filed. */
@@ -131,7 +143,7 @@ static void refcnt_validate(const struct cache *cache)
 	for (uint32_t need = 0; need < evict->n_buckets; need++) {
 		const struct entry *entry;
 		TAILQ_FOREACH (entry, &evict->buckets[need], link) {
-			if (entry == &evict->marker)
+			if (is_marker(evict, entry))
 				continue;
 			ensure(entry_evictable(entry));
 			ensure(entry->filed == need);

@@ -7,7 +7,7 @@
 /* The sums of a cache, counted again from its entries. */
 struct sums {
 	uint64_t live_bytes, pinned_bytes, evictable_bytes, pins, need;
-	uint64_t n_live, n_ready, n_evictable;
+	uint64_t n_entries, n_live, n_ready, n_evictable;
 };
 
 static void validate_entry(const struct entry *entry)
@@ -31,6 +31,7 @@ static void validate_entry(const struct entry *entry)
 
 static void add_entry(struct sums *sums, const struct entry *entry)
 {
+	sums->n_entries++;
 	sums->pins += entry->pins;
 	sums->live_bytes += entry->bytes;
 	sums->n_live += entry->state != CACHE_ABSENT;
@@ -85,6 +86,7 @@ void cache_validate(const struct cache *cache)
 	ensure(sums.evictable_bytes == cache->evictable_bytes);
 	ensure(sums.pins == cache->pins);
 	ensure(sums.need == cache->need);
+	ensure(sums.n_entries == cache->n_entries);
 	ensure(sums.n_live == cache->n_live);
 	ensure(sums.n_ready == cache->n_ready);
 	ensure(sums.n_evictable == cache->n_evictable);

@@ -71,11 +71,13 @@ const struct option config_options[] = {
 			"is "
 			"prepared once for many.\n"
 			"isa: each job draws on its own, as it would without joaderfs.\n"
-			"exchange: each job draws on its own, but what is not in the "
-			"cache is exchanged for something that is, which no other job "
-			"could tell apart; it shares more than dsa with a far smaller "
-			"cache, and a job's consecutive epochs are no longer "
-			"independent."},
+			"exchange: what a job draws and is not in the cache is "
+			"exchanged "
+			"for something that is, among samples that the same jobs have; "
+			"jobs that read at the same time draw such samples together as "
+			"often as their orders stay uniformly random. It shares more "
+			"than dsa with a far smaller cache, and a job's consecutive "
+			"epochs are no longer independent."},
 	{SECTION_JOADERFS, "workers", &value_workers, .min = 1, .max = 1024,
 		.preset = "auto", DAEMON(workers),
 		.help = "Threads that read and prepare images.\n"
@@ -258,11 +260,12 @@ const struct option config_options[] = {
 			"in one directory is given data/resnet18."},
 	{SECTION_VIEW, "io", &value_choice, .choices = ios, .preset = "auto", JOB(io),
 		.help = "How reads go through the kernel.\n"
-			"direct: past its page cache, the cheapest; files cannot be "
-			"mapped shared, as np.memmap does.\n"
-			"cached: through its page cache; files can be mapped; not with "
+			"direct: past its page cache, the cheapest; files can be mapped "
+			"shared, as np.memmap does, from Linux 6.6 on.\n"
+			"cached: through its page cache; files can be mapped; what is "
+			"read again in an explicit epoch comes from there; not with "
 			"layout = tar.\n"
-			"auto: cached for batch, else direct."},
+			"auto: direct; for batch cached with an older Linux."},
 	{SECTION_VIEW, "size", &value_choice, .choices = sizes, .preset = "padded",
 		JOB(size),
 		.help = "Size of the files when that of the images varies.\n"
@@ -277,6 +280,8 @@ const struct option config_options[] = {
 	{SECTION_VIEW, "lookahead", &value_u32, .min = 1, .max = 65536, .preset = "128",
 		JOB(lookahead),
 		.help = "Samples drawn and prepared ahead of the reader.\n"
+			"Fewer if those of all jobs would take more than half of the "
+			"cache.\n"
 			"With layout = batch at least two batches, unless it is given "
 			"here."},
 };

@@ -10,7 +10,7 @@
 /*
  * Exchange sampling:
  *
- *   draw x uniformly from R_j
+ *   draw x uniformly from R_j (exchange_draw.c)
  *   if x is resident: give x
  *   else if a resident y of x's class remains in R_j, and j was not given y since y is
  *        resident: give the y of least need
@@ -18,11 +18,14 @@
  *
  * Why an epoch's order is exactly uniform: let s be any permutation of the ids that maps
  * each class onto itself. Everything that happens treats ids alike but for their classes
- * (uniform draws, rings in the order of events, need, eviction by need and age), so a
- * history and what s makes of it are equally likely. Given which class is drawn when, a
- * class's ids therefore come in a uniformly random order; and the class itself is drawn
- * with probability |R_j n class| / |R_j|, because x was. A job that comes splits classes:
- * the remaining permutations are some of those before, so all of this still holds.
+ * (a round's classes are drawn by how much is left of each, then ids uniformly; rings are
+ * in the order of events, eviction is by need and age), so a history and what s makes of
+ * it are equally likely. Given which class is drawn when, by all streams, a class's ids
+ * therefore come in a uniformly random order; and the class itself is drawn with
+ * probability |R_j n class| / |R_j| whatever was before the round, because x was. How the
+ * draws of a round depend on each other says something about several streams, nothing
+ * about one. A job that comes splits classes: the remaining permutations are some of
+ * those before, so all of this still holds.
  *
  * A job that leaves is another matter. As long as something remembers it (an epoch that
  * was running beside it, or what it left in the cache) ids that it had are not like those
@@ -30,7 +33,7 @@
  * since they are resident. Its classes stay until no stream and no resident is left.
  * Classes that are finer than need be cost a little sharing, and no uniformity.
  *
- * A round serves its streams in the order of their ids: any order that does not look at
+ * A round serves its streams in the order in which they draw: any that does not look at
  * samples is right, and what the first one loads the others find resident.
  */
 
@@ -47,6 +50,7 @@ void exchange_free(struct exchange **exchange)
 		space_free(&e->spaces[i]);
 	free(e->members);
 	free(e->spaces);
+	slots_put(&e->slots);
 	classes_free(&e->classes);
 	labels_free(&e->labels);
 	free(e);
@@ -61,6 +65,8 @@ int exchange_new(const uint32_t *labels, uint32_t n_ids, struct exchange **ret)
 	int error = labels ? labels_new(labels, n_ids, &e->labels) : 0;
 	if (!error)
 		error = classes_new(&e->classes, labels, n_ids);
+	if (!error)
+		error = slots_new(&e->classes, e->labels, &e->slots);
 	if (error) {
 		exchange_free(&e);
 		return error;
@@ -113,13 +119,61 @@ static void put_space(struct exchange *e, struct space *space)
 	space_free(&space);
 }
 
-static int refine(struct exchange *e, const roaring_bitmap_t *selection)
+/* Slots by these classes, which are taken over, for all streams. */
+static int regroup(struct exchange *e, struct classes *classes)
 {
-	uint32_t n = e->classes.n;
-	int error = classes_split(&e->classes, selection);
-	for (size_t i = 0; e->classes.n != n && i < e->n_spaces; i++)
+	struct slots *slots = NULL;
+	size_t n = 0;
+	auto_free struct idset **sets = calloc(e->n_members + 1, sizeof(*sets));
+	int error = sets ? slots_new(classes, e->labels, &slots) : -ENOMEM;
+	if (error)
+		return error;
+	for (; !error && n < e->n_members; n++)
+		if (e->members[n]->stream)
+			error = slots_translate(
+				slots, e->members[n]->stream->set, &sets[n]);
+	if (error) {
+		while (n-- > 0)
+			idset_free(&sets[n]);
+		slots_put(&slots);
+		return error;
+	}
+	for (size_t i = 0; i < e->n_members; i++) {
+		if (!e->members[i]->stream)
+			continue;
+		struct sampler_set *set = e->members[i]->stream->owned;
+		idset_free(&set->slots);
+		set->slots = sets[i];
+	}
+	slots_put(&e->slots);
+	classes_free(&e->classes);
+	e->slots = slots;
+	e->classes = *classes;
+	return 0;
+}
+
+static int refine(struct exchange *e, uint32_t n_ids, const roaring_bitmap_t *selection)
+{
+	struct classes classes;
+	int error = classes_copy(&e->classes, &classes);
+	if (error)
+		return error;
+	error = classes_cover(&classes, n_ids);
+	if (!error)
+		error = classes_split(&classes, selection);
+	if (!error && classes.n == e->classes.n && classes.n_ids == e->classes.n_ids) {
+		classes_free(&classes);
+		return 0;
+	}
+	if (!error)
+		error = regroup(e, &classes);
+	if (error) {
+		classes_free(&classes);
+		return error;
+	}
+	for (size_t i = 0; i < e->n_spaces; i++)
 		space_rebuild(e->spaces[i]);
-	return error;
+	return 0;
 }
 
 static int add_member(struct exchange *e, struct space *space, struct member *member)
@@ -133,11 +187,9 @@ static int add_member(struct exchange *e, struct space *space, struct member *me
 	if (!members)
 		return -ENOMEM;
 	e->members = members;
-	int error = classes_cover(&e->classes, n_ids);
+	int error = space_cover(space, n_ids);
 	if (!error)
-		error = space_cover(space, n_ids);
-	if (!error)
-		error = refine(e, selection);
+		error = refine(e, n_ids, selection);
 	if (!error)
 		error = space_join(space, member);
 	if (!error)
@@ -197,20 +249,35 @@ static void coarsen(struct exchange *e)
 	const uint32_t *label = e->labels ? e->labels->label : NULL;
 	if (classes_new(&classes, label, e->classes.n_ids) != 0)
 		return;
-	for (size_t i = 0; i < e->n_members; i++)
-		if (classes_split(&classes, e->members[i]->selection) != 0) {
-			classes_free(&classes);
-			return;
-		}
-	classes_free(&e->classes);
-	e->classes = classes;
-	e->stale = false;
+	int error = 0;
+	for (size_t i = 0; !error && i < e->n_members; i++)
+		error = classes_split(&classes, e->members[i]->selection);
+	if (!error)
+		error = regroup(e, &classes);
+	if (error)
+		classes_free(&classes);
+	else
+		e->stale = false;
 }
 
-int exchange_slots(
-	const struct exchange *exchange, const struct idset *ids, struct idset **ret)
+struct slots *exchange_slots(const struct exchange *exchange)
 {
-	return exchange->labels ? labels_slots(exchange->labels, ids, ret) : 0;
+	return slots_hold(exchange->slots);
+}
+
+/* The set may have been made before a job came, or classes became coarser. */
+static int renumber(const struct exchange *e, struct sampler_set *set)
+{
+	if (set->numbering != e->slots) {
+		struct idset *slots;
+		int error = slots_translate(e->slots, set->ids, &slots);
+		if (error)
+			return error;
+		idset_free(&set->slots);
+		set->slots = slots;
+	}
+	slots_put(&set->numbering); /* from now on they change together */
+	return 0;
 }
 
 static void settle_space(struct space *space)
@@ -228,6 +295,9 @@ static int insert(struct sampler *sampler, struct stream *stream)
 		return -EEXIST;
 	if (e->stale && sampler->n == 0)
 		coarsen(e);
+	int error = renumber(e, stream->owned);
+	if (error)
+		return error;
 	settle_space(member->space);
 	stream->member = member;
 	member->stream = stream;
@@ -266,37 +336,32 @@ static sample_id give(struct exchange *e, struct stream *stream, sample_id drawn
 	}
 	space_reassess(member->space, given);
 	stream_take(stream, given);
-	if (e->labels)
-		idset_remove(stream->slots, e->labels->slot[given]);
+	idset_remove(stream->owned->slots, e->slots->of[given]);
 	space_give(member->space, member, given);
 	return given;
 }
 
 static void draw(struct sampler *sampler, size_t m)
 {
+	struct exchange *e = sampler->exchange;
+	exchange_draw(e, &sampler->rng, sampler->round, m);
 	for (size_t i = 0; i < m; i++) {
 		struct stream *stream = sampler->round[i];
-		uint32_t rank = (uint32_t)rng_below(&sampler->rng, stream->remaining);
-		sample_id drawn = idset_select(stream->set, rank);
-		*stream->ret = give(sampler->exchange, stream, drawn);
+		*stream->ret = give(e, stream, stream->member->drawn);
 	}
 }
 
 static sample_id draw_within(
 	struct sampler *sampler, struct stream *stream, uint32_t label)
 {
-	const struct labels *labels = sampler->exchange->labels;
-	const struct idset *slots = stream->slots;
-	ensure(labels);
-	if (label >= labels->n)
+	struct exchange *e = sampler->exchange;
+	ensure(e->labels);
+	if (label >= e->labels->n)
 		return SAMPLE_NONE;
-	uint32_t first = idset_rank(slots, labels->first[label]);
-	uint32_t n = idset_rank(slots, labels->first[label + 1]) - first;
-	if (!n)
-		return SAMPLE_NONE;
-	uint32_t rank = first + (uint32_t)rng_below(&sampler->rng, n);
-	sample_id drawn = labels->id[idset_select(slots, rank)];
-	return give(sampler->exchange, stream, drawn);
+	const uint32_t *first = &e->labels->first[label];
+	sample_id drawn =
+		exchange_draw_between(e, &sampler->rng, stream, first[0], first[1]);
+	return drawn == SAMPLE_NONE ? drawn : give(e, stream, drawn);
 }
 
 static void resident(struct sampler *sampler, uint32_t space_id, sample_id sample)

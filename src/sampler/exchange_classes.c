@@ -19,6 +19,21 @@ void classes_free(struct classes *classes)
 	*classes = (struct classes){0};
 }
 
+int classes_copy(const struct classes *classes, struct classes *ret)
+{
+	*ret = (struct classes){.n_ids = classes->n_ids, .n = classes->n};
+	ret->of = calloc((size_t)classes->n_ids + 1, sizeof(*ret->of));
+	ret->size = calloc(classes->n, sizeof(*ret->size));
+	if (!ret->of || !ret->size) {
+		classes_free(ret);
+		return -ENOMEM;
+	}
+	if (classes->n_ids)
+		memcpy(ret->of, classes->of, classes->n_ids * sizeof(*ret->of));
+	memcpy(ret->size, classes->size, classes->n * sizeof(*ret->size));
+	return 0;
+}
+
 int classes_cover(struct classes *classes, uint32_t n_ids)
 {
 	if (n_ids <= classes->n_ids)

@@ -6,11 +6,15 @@
 #include "sampler/idset.h"
 #include "sampler/sampler_internal.h"
 
+#include <stdatomic.h>
+
 /*
  * The parts of exchange.c:
  *
  *   classes   which ids are interchangeable (exchange_classes.c)
- *   labels    ids in the order of their labels (exchange_labels.c)
+ *   labels    which ids have a label (exchange_labels.c)
+ *   slots     ids in the order of their labels and classes (exchange_slots.c)
+ *   draws     what the streams of a round draw (exchange_draw.c)
  *   space     what is resident, and for whom it is a candidate (exchange_space.c,
  *             exchange_resident.c)
  */
@@ -33,6 +37,7 @@ struct classes {
 must_check int classes_new(
 	struct classes *classes, const uint32_t *labels, uint32_t n_ids);
 void classes_free(struct classes *classes);
+must_check int classes_copy(const struct classes *classes, struct classes *ret);
 /* Ids below n_ids from now on. */
 must_check int classes_cover(struct classes *classes, uint32_t n_ids);
 /* After this no class has ids both in the set and out of it. n tells if any had. */
@@ -40,21 +45,43 @@ must_check int classes_split(struct classes *classes, const roaring_bitmap_t *id
 
 /* --- labels --- */
 
-/* A label's ids are one range of slots. */
+/* A label's ids are one range of slots, whatever the classes are. */
 struct labels {
 	uint32_t *label; /* by id */
-	uint32_t *slot;	 /* by id */
-	uint32_t *id;	 /* by slot */
 	uint32_t *first; /* by label, and one more: its first slot */
 	uint32_t n_ids;
 	uint32_t n;
 };
 
-/* Ids as slots. */
-must_check int labels_slots(
-	const struct labels *labels, const struct idset *ids, struct idset **ret);
 must_check int labels_new(const uint32_t *of, uint32_t n_ids, struct labels **ret);
 void labels_free(struct labels **labels);
+
+/* --- slots --- */
+
+/*
+ * A class's ids are one range of slots, ascending, so that what a stream has left of a
+ * class is a range of ranks:
+ *
+ *     slots    | class 0     | class 2 | class 1       |
+ *     R_j        x   x x   x     x         x x   x   x
+ *     ranks      0   1 2   3     4         5 6   7   8
+ *
+ * They never change: when classes do, there are new ones. Sets that are being made, by
+ * whoever does not hold the caller's lock, may still hold the old ones.
+ */
+struct slots {
+	uint32_t *of;	 /* by id */
+	uint32_t *id;	 /* by slot */
+	uint32_t *first; /* by class: its first slot */
+	uint32_t n;
+	uint32_t n_classes; /* that have ids */
+	atomic_uint references;
+};
+
+/* labels may be NULL. */
+must_check int slots_new(
+	const struct classes *classes, const struct labels *labels, struct slots **ret);
+struct slots *slots_hold(struct slots *slots);
 
 /* --- residents --- */
 
@@ -66,6 +93,7 @@ struct member {
 	struct space *space;
 	uint32_t column;	     /* its place in the space */
 	const struct stream *stream; /* NULL between epochs */
+	sample_id drawn;	     /* in this round */
 	roaring_bitmap_t *selection;
 };
 
@@ -130,6 +158,7 @@ struct space {
 struct exchange {
 	struct classes classes;
 	struct labels *labels; /* NULL: exchange across labels */
+	struct slots *slots;
 	bool stale; /* a job has left: classes may be finer than they need be */
 	struct member **members;
 	size_t n_members;
@@ -138,6 +167,13 @@ struct exchange {
 };
 
 void exchange_validate(const struct sampler *sampler);
+
+/* What each of m streams draws: member->drawn. Orders them. */
+void exchange_draw(const struct exchange *exchange, struct rng *rng,
+	struct stream **round, size_t m);
+/* Any of what is left in the slots from first to before end; SAMPLE_NONE: nothing is. */
+sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng,
+	const struct stream *stream, uint32_t first, uint32_t end);
 
 must_check int space_new(
 	const struct exchange *exchange, uint32_t id, struct space **ret);

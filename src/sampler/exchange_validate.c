@@ -43,38 +43,45 @@ static void validate_classes(const struct exchange *e)
 	}
 }
 
-static void validate_labels(const struct exchange *e)
+static void validate_label(
+	const struct labels *labels, uint32_t id, uint32_t slot, uint32_t *seen)
 {
-	const struct labels *labels = e->labels;
-	if (!labels)
-		return;
+	uint32_t label = labels->label[id];
+	ensure(labels->first[label] <= slot && slot < labels->first[label + 1]);
+	ensure(!*seen || *seen == label + 1);
+	*seen = label + 1;
+}
+
+/* Each class is a range of slots, in the order of its ids, and has one label. */
+static void validate_slots(const struct exchange *e)
+{
+	const struct slots *slots = e->slots;
 	auto_free uint32_t *seen = calloc(e->classes.n, sizeof(*seen)); /* label + 1 */
-	ensure(seen);
-	for (uint32_t slot = 0; slot < labels->n_ids; slot++) {
-		uint32_t id = labels->id[slot];
-		uint32_t label = labels->label[id];
+	ensure(seen && slots->n == e->classes.n_ids);
+	for (uint32_t slot = 0; slot < slots->n; slot++) {
+		uint32_t id = slots->id[slot];
 		uint32_t class = e->classes.of[id];
-		ensure(labels->slot[id] == slot);
-		ensure(labels->first[label] <= slot && slot < labels->first[label + 1]);
-		ensure(!seen[class] || seen[class] == label + 1);
-		seen[class] = label + 1;
+		uint32_t at = slot - slots->first[class];
+		ensure(slots->of[id] == slot && at < e->classes.size[class]);
+		ensure(at == 0 || slots->id[slot - 1] < id);
+		if (e->labels)
+			validate_label(e->labels, id, slot, &seen[class]);
 	}
 }
 
-static void validate_slots(const struct labels *labels, const struct stream *stream)
+static void validate_set(const struct slots *slots, const struct stream *stream)
 {
-	idset_validate(stream->slots);
-	ensure(idset_size(stream->slots) == stream->remaining);
-	for (uint32_t slot = 0; slot < labels->n_ids; slot++)
-		ensure(idset_contains(stream->slots, slot) ==
-			idset_contains(stream->set, labels->id[slot]));
+	idset_validate(stream->owned->slots);
+	ensure(idset_size(stream->owned->slots) == stream->remaining);
+	for (uint32_t slot = 0; slot < slots->n; slot++)
+		ensure(idset_contains(stream->owned->slots, slot) ==
+			idset_contains(stream->set, slots->id[slot]));
 }
 
 static void validate_stream(const struct exchange *e, const struct stream *stream)
 {
 	ensure(stream->member->stream == stream && stream->member->job == stream->job);
-	if (e->labels)
-		validate_slots(e->labels, stream);
+	validate_set(e->slots, stream);
 	roaring_bitmap_t *ids = idset_to_bitmap(stream->set);
 	ensure(ids);
 	ensure(roaring_bitmap_is_subset(ids, stream->member->selection));
@@ -85,7 +92,7 @@ void exchange_validate(const struct sampler *sampler)
 {
 	const struct exchange *e = sampler->exchange;
 	validate_classes(e);
-	validate_labels(e);
+	validate_slots(e);
 	for (size_t i = 0; i < sampler->n; i++)
 		validate_stream(e, sampler->by_id[i]);
 	for (size_t i = 0; i < e->n_members; i++) {

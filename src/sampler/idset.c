@@ -148,18 +148,14 @@ int idset_from_bitmap(uint32_t bound, const roaring_bitmap_t *ids, struct idset 
 	return 0;
 }
 
-int idset_renamed(
-	const struct idset *set, const uint32_t *name, uint32_t bound, struct idset **ret)
+int idset_from_places(
+	const struct idset *set, const uint32_t *ids, uint32_t n, struct idset **ret)
 {
-	int error = idset_new(bound, ret);
+	int error = idset_new(n, ret);
 	if (error)
 		return error;
-	for (size_t i = 0; i < n_words(set); i++)
-		for (uint64_t word = set->words[i]; word; word &= word - 1) {
-			uint32_t to = name[i * 64 + (size_t)__builtin_ctzll(word)];
-			ensure(to < bound);
-			(*ret)->words[to / 64] |= UINT64_C(1) << to % 64;
-		}
+	for (uint32_t i = 0; i < n; i++)
+		(*ret)->words[i / 64] |= (uint64_t)idset_contains(set, ids[i]) << i % 64;
 	count_all(*ret);
 	return 0;
 }

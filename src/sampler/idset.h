@@ -25,9 +25,9 @@ must_check int idset_new(uint32_t bound, struct idset **ret);
 /* The ids of a bitmap, all below `bound`; the bitmap is not taken over. */
 must_check int idset_from_bitmap(
 	uint32_t bound, const roaring_bitmap_t *ids, struct idset **ret);
-/* The set of name[id] of all ids of a set; names are distinct and below `bound`. */
-must_check int idset_renamed(const struct idset *set, const uint32_t *name,
-	uint32_t bound, struct idset **ret);
+/* Those i below n of which the set contains ids[i]. */
+must_check int idset_from_places(
+	const struct idset *set, const uint32_t *ids, uint32_t n, struct idset **ret);
 void idset_free(struct idset **set);
 
 uint32_t idset_bound(const struct idset *set);

@@ -53,6 +53,7 @@ void sampler_set_free(struct sampler_set **set)
 		return;
 	idset_free(&(*set)->ids);
 	idset_free(&(*set)->slots);
+	slots_put(&(*set)->numbering);
 	free(*set);
 	*set = NULL;
 }
@@ -159,21 +160,26 @@ void sampler_leave(struct sampler *sampler, job_id job)
 		sampler->ops->leave(sampler, job);
 }
 
-int sampler_set_new(const struct sampler *sampler, const roaring_bitmap_t *remaining,
-	struct sampler_set **ret)
+int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret)
 {
 	struct sampler_set *set = calloc(1, sizeof(*set));
 	if (!set)
 		return -ENOMEM;
+	if (sampler->exchange)
+		set->numbering = exchange_slots(sampler->exchange);
+	*ret = set;
+	return 0;
+}
+
+int sampler_set_fill(struct sampler_set *set, const roaring_bitmap_t *remaining)
+{
+	ensure(!set->ids);
 	uint32_t bound = 0;
 	if (!roaring_bitmap_is_empty(remaining))
 		bound = roaring_bitmap_maximum(remaining) + 1;
 	int error = idset_from_bitmap(bound, remaining, &set->ids);
-	if (!error && sampler->exchange)
-		error = exchange_slots(sampler->exchange, set->ids, &set->slots);
-	if (error)
-		sampler_set_free(&set);
-	*ret = set;
+	if (!error && set->numbering)
+		error = slots_translate(set->numbering, set->ids, &set->slots);
 	return error;
 }
 
@@ -196,7 +202,6 @@ static struct stream *stream_new(stream_id id, job_id job, struct sampler_set *s
 		.job = job,
 		.owned = set,
 		.set = set->ids,
-		.slots = set->slots,
 		.remaining = idset_size(set->ids)};
 	return stream;
 }
@@ -228,11 +233,15 @@ static void settle_all(struct sampler *sampler)
 int sampler_insert(
 	struct sampler *sampler, stream_id id, job_id job, roaring_bitmap_t *remaining)
 {
-	struct sampler_set *set;
-	int error = sampler_set_new(sampler, remaining, &set);
+	struct sampler_set *set = NULL;
+	int error = sampler_set_new(sampler, &set);
+	if (!error)
+		error = sampler_set_fill(set, remaining);
 	roaring_bitmap_free(remaining);
 	if (!error)
 		error = sampler_insert_set(sampler, id, job, set);
+	else
+		sampler_set_free(&set);
 	settle_all(sampler);
 	return error;
 }

@@ -17,14 +17,15 @@
  *
  * Each stream is given every id of its set once, in an order that by itself is uniformly
  * random (dsa, isa, exchange) or ascending (sequential). dsa: JOADER (NeurIPS 2022),
- * Algorithm 1 and 2; isa: each stream by itself; exchange: each stream by itself, but a
- * sample that is not in the cache is exchanged for one that is, among samples that the
- * same jobs have (their membership class, and their label if labels are given).
+ * Algorithm 1 and 2; isa: each stream by itself; exchange: a sample that is not in the
+ * cache is exchanged for one that is, among samples that the same jobs have (their
+ * membership class, and their label if labels are given), and streams of a round draw
+ * the same class as often as they can.
  *
  *   Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn,
  *         the stream is removed; the job leaves. Residency is reported as it changes.
  *   Owns: the sets handed to sampler_insert.
- *   Threads: caller serialises, but for sets outside of a sampler: making, reading and
+ *   Threads: caller serialises, but for sets outside of a sampler: filling, reading and
  *         freeing them takes long if they are large, and needs no lock.
  *   Errors: -ENOMEM, -EEXIST from join and insert; the rest can't fail; an unknown stream
  *         or job is a bug.
@@ -60,10 +61,15 @@ must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id 
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
 
-/* R_j as a sampler keeps it. `sampler` is the one it is for; not used after that. */
+/*
+ * R_j as this sampler keeps it. To make one, empty, is a matter of the caller's lock; to
+ * fill it takes long and needs no lock, nor the sampler. If jobs come meanwhile, exchange
+ * has a part of that to do again when the set is inserted.
+ */
 struct sampler_set;
-must_check int sampler_set_new(const struct sampler *sampler,
-	const roaring_bitmap_t *remaining, struct sampler_set **ret);
+must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret);
+must_check int sampler_set_fill(
+	struct sampler_set *set, const roaring_bitmap_t *remaining);
 void sampler_set_free(struct sampler_set **set);
 roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set); /* NULL: no memory */
 bool sampler_set_contains(const struct sampler_set *set, sample_id sample);

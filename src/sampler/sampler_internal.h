@@ -7,20 +7,22 @@
 #include "sampler/idset.h"
 #include "sampler/sampler.h"
 
+struct slots;
+
 struct sampler_set {
 	struct idset *ids;
-	struct idset *slots; /* with labels: the same in the order of labels */
+	struct idset *slots;	 /* exchange: the same, numbered by class */
+	struct slots *numbering; /* by which that is, until it is in the sampler */
 };
 
 struct stream {
 	stream_id id;
 	job_id job;
-	struct sampler_set *owned; /* R; the next two are of it */
-	struct idset *set;
-	struct idset *slots;
-	uint32_t remaining;    /* |R| */
-	struct member *member; /* exchange: its job */
-	sample_id *ret;	       /* where the decision goes; NULL: not in this round */
+	struct sampler_set *owned; /* R */
+	struct idset *set;	   /* its ids */
+	uint32_t remaining;	   /* |R| */
+	struct member *member;	   /* exchange: its job */
+	sample_id *ret;		   /* where the decision goes; NULL: not in this round */
 };
 
 struct sampler {
@@ -69,6 +71,8 @@ extern const struct sampler_ops sampler_sequential;
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);
-/* The set in the order of labels; NULL without labels. */
-must_check int exchange_slots(
-	const struct exchange *exchange, const struct idset *ids, struct idset **ret);
+/* How it numbers ids now, to be put; the other two need no lock. */
+struct slots *exchange_slots(const struct exchange *exchange);
+must_check int slots_translate(
+	const struct slots *slots, const struct idset *ids, struct idset **ret);
+void slots_put(struct slots **slots);

@@ -119,9 +119,6 @@ static struct sched_job *next_job_locked(struct sched *sched)
 void *sched_begin_epochs(void *context)
 {
 	struct sched *sched = context;
-	/* Where this is not possible, beginnings compete with readers for the CPU. */
-	(void)!pthread_setschedparam(
-		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	for (;;) {
 		struct aftermath aftermath;
 		aftermath_init(&aftermath);

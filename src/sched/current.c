@@ -28,9 +28,19 @@
  *     until a few dozen positions of e + 1 are bound, and who has not read from e + 1
  *     yet is given what is left of e. So an epoch that rolled too early, because somebody
  *     looked at a file by hand, loses nothing either.
+ *
+ * A script that was started again before half of the epoch was consumed, or that tried a
+ * few batches first, goes through the epoch anew: what it has not opened in this pass is
+ * the same sample again, also when more than half is consumed by now. That matters where
+ * it shuffles, in the layout `classes`, where a unit is a position. A few positions that
+ * are opened again are no such pass.
+ *
+ * A reader that opens nothing but one file is taken for a person who looks: it neither
+ * makes a pass nor ends one, however many of them there are.
  */
 
 #define DOZENS 64
+#define MIN_REPEATS 16 /* of a pass */
 #define MAX_UNIT 1024
 
 /* A batch is opened as one: its images first, its labels after that. */
@@ -47,12 +57,15 @@ int current_init(struct sched_job *job)
 	current->unit = unit;
 	current->window = window < job->samples / 4 ? window : job->samples / 4;
 	current->recent = calloc(current->window + 1, sizeof(*current->recent));
-	return current->recent ? 0 : -ENOMEM;
+	current->pass.epoch = UINT32_MAX;
+	current->pass.bits = calloc(job->samples / 8 + 1, 1);
+	return current->recent && current->pass.bits ? 0 : -ENOMEM;
 }
 
 void current_destroy(struct sched_job *job)
 {
 	free(job->current.recent);
+	free(job->current.pass.bits);
 }
 
 static uint32_t recent_length(const struct current *current)
@@ -100,26 +113,6 @@ static void make_first(struct current *current, const struct reader *before)
 		n * sizeof(current->readers[0]));
 }
 
-void current_note_opened_locked(
-	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t reader)
-{
-	struct current *current = &job->current;
-	if (reader == 0)
-		return;
-	const struct reader *before = find_reader(current, reader);
-	uint32_t unit = position / current->unit;
-	bool again = before && before->epoch == epoch && before->unit == unit;
-	uint32_t opens = again ? before->opens + 1 : 1;
-	if (opens > current->habit)
-		current->habit = opens;
-	make_first(current, before);
-	current->readers[0] = (struct reader){.id = reader,
-		.unit = unit,
-		.epoch = epoch,
-		.opens = opens,
-		.consumed = current->consumed};
-}
-
 static bool is_used_to_more(const struct current *current, const struct reader *reader)
 {
 	bool learned = current->consumed > current->window + 1;
@@ -158,6 +151,81 @@ static bool belongs_to_draining(const struct sched_job *job, uint32_t position,
 		       was_consumed_lately(draining, position));
 }
 
+/* In the running epoch, and this is not just another opening of the same. */
+static bool was_read_before(const struct sched_job *job, uint32_t position, uint64_t id,
+	const struct reader *reader)
+{
+	return epoch_has_consumed(job->running, position) &&
+	       !opens_again(job, reader, position) &&
+	       !(another_may_open_again(job, id) &&
+		       was_consumed_lately(job->running, position));
+}
+
+/* --- passes --------------------------------------------------------------------------
+ */
+
+static bool is_pass(const struct sched_job *job)
+{
+	const struct pass *pass = &job->current.pass;
+	uint32_t enough =
+		job->samples / 64 < MIN_REPEATS ? job->samples / 64 : MIN_REPEATS;
+	return pass->epoch == job->running->number && pass->repeats > enough;
+}
+
+static bool has_passed(const struct pass *pass, uint32_t position)
+{
+	return pass->bits[position / 8] >> (position % 8) & 1;
+}
+
+static void mark_passed(struct pass *pass, uint32_t position)
+{
+	if (has_passed(pass, position))
+		return;
+	pass->bits[position / 8] |= (uint8_t)(1u << (position % 8));
+	pass->n++;
+}
+
+/* What was consumed since its reader came belongs to it, as far as that is remembered. */
+static void begin_pass(struct sched_job *job, uint64_t since, uint32_t repeats)
+{
+	const struct current *current = &job->current;
+	struct pass *pass = &job->current.pass;
+	uint32_t epoch = job->running->number;
+	*pass = (struct pass){.epoch = epoch, .repeats = repeats, .bits = pass->bits};
+	memset(pass->bits, 0, job->samples / 8 + 1);
+	for (uint32_t i = 1; i <= recent_length(current); i++) {
+		uint64_t k = current->consumed - i;
+		const struct binding_place *place = &current->recent[k % current->window];
+		if (k >= since && place->epoch == epoch)
+			mark_passed(pass, place->position);
+	}
+}
+
+static void note_passed(struct sched_job *job, const struct reader *reader)
+{
+	struct pass *pass = &job->current.pass;
+	bool again = reader->repeated;
+	bool another = is_pass(job) && has_passed(pass, reader->unit);
+	if (again && pass->epoch != job->running->number)
+		begin_pass(job, reader->since, 0);
+	else if (again && another)
+		begin_pass(job, reader->since, pass->repeats);
+	if (pass->epoch != job->running->number)
+		return;
+	pass->repeats += again;
+	mark_passed(pass, reader->unit);
+}
+
+/* Whether a position that was read before is the next epoch's. */
+static bool may_roll(const struct sched_job *job, uint32_t position)
+{
+	const struct pass *pass = &job->current.pass;
+	if (is_pass(job) &&
+		(!has_passed(pass, position) || pass->n < job->samples - pass->n))
+		return false;
+	return epoch_may_begin_locked(job, true);
+}
+
 /* The first that has not begun; after the last epoch that one is read again. */
 static uint32_t next_epoch(const struct sched_job *job)
 {
@@ -177,9 +245,58 @@ uint32_t current_epoch_locked(const struct sched_job *job, uint32_t position, ui
 		return reader->epoch;
 	if (belongs_to_draining(job, position, id, reader))
 		return job->draining->number;
-	bool again = !epoch_has_consumed(running, position) ||
-		     !epoch_may_begin_locked(job, true) ||
-		     (another_may_open_again(job, id) &&
-			     was_consumed_lately(running, position));
-	return again ? running->number : next_epoch(job);
+	bool rolls =
+		was_read_before(job, position, id, reader) && may_roll(job, position);
+	return rolls ? next_epoch(job) : running->number;
+}
+
+static void note_reader(
+	struct sched_job *job, const struct reader *before, const struct reader *now)
+{
+	struct current *current = &job->current;
+	if (now->opens > current->habit)
+		current->habit = now->opens;
+	make_first(current, before);
+	current->readers[0] = *now;
+}
+
+static uint32_t opened_at_once(const struct sched_job *job)
+{
+	return job->config.layout == LAYOUT_TAR ? job->config.shard : job->current.unit;
+}
+
+/* What a reader opened first was not noted: it could have been a look. */
+static void note_in_running(
+	struct sched_job *job, const struct reader *before, const struct reader *now)
+{
+	job->current.begun += opened_at_once(job);
+	if (job->config.layout != LAYOUT_CLASSES)
+		return;
+	if (before && !before->read_more && before->epoch == now->epoch)
+		note_passed(job, before);
+	note_passed(job, now);
+}
+
+void current_note_opened_locked(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t id)
+{
+	struct current *current = &job->current;
+	const struct reader *before = find_reader(current, id);
+	uint32_t unit = position / current->unit;
+	bool running = job->running && epoch == job->running->number;
+	bool same = before && before->unit == unit;
+	bool again = same && before->epoch == epoch;
+	struct reader now = {.id = id,
+		.unit = unit,
+		.epoch = epoch,
+		.opens = again ? before->opens + 1 : 1,
+		.read_more = before && (before->read_more || !same),
+		.repeated = (again && before->repeated) ||
+			    (running && was_read_before(job, position, id, before)),
+		.consumed = current->consumed,
+		.since = before ? before->since : current->consumed};
+	if (running && now.opens == 1 && (now.read_more || id == 0))
+		note_in_running(job, before, &now);
+	if (id != 0)
+		note_reader(job, before, &now);
 }

@@ -205,6 +205,7 @@ static void let_go_of_draining(struct sched_job *job, struct aftermath *aftermat
 static void drain(struct epoch *epoch, struct aftermath *aftermath)
 {
 	epoch->job->draining = epoch;
+	epoch->job->current.begun = 0;
 	stream_end_locked(epoch, aftermath);
 }
 
@@ -263,7 +264,8 @@ int epoch_bind_locked(struct epoch *epoch, uint32_t position, struct aftermath *
 	order_bind(&epoch->order, position, drawn.sample, drawn.served);
 	count_served_locked(job, drawn.served);
 	drop_far_pins(epoch, aftermath);
-	if (job->running->order.bound > job->current.window)
+	if (job->current.begun >= job->current.window ||
+		job->running->order.bound > job->samples / 2)
 		let_go_of_draining(job, aftermath);
 	stream_refill_locked(epoch->stream, aftermath);
 	return 0;

@@ -140,7 +140,8 @@ struct stream {
 	/* what remains, while it is not in the sampler; one of them or both */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
-	bool leaves; /* its need is to be given back, by the first who gets to it */
+	bool leaves;	 /* its need is to be given back, by the first who gets to it */
+	uint32_t filled; /* length that it was last refilled to, or could have been */
 };
 
 /* What a reader of current/ opened last. */
@@ -149,7 +150,10 @@ struct reader {
 	uint32_t unit; /* of positions, see current.c */
 	uint32_t epoch;
 	uint32_t opens;	   /* of that unit, one after the other */
+	bool read_more;	   /* it has opened other units before: no person who looks */
+	bool repeated;	   /* what it opened last had been read before */
 	uint64_t consumed; /* by the job until then */
+	uint64_t since;	   /* the same when it opened its first */
 };
 
 /* Who reads current/, and what was consumed lately; current.c. */
@@ -165,6 +169,13 @@ struct current {
 	uint32_t habit;	   /* most opens of a unit by a reader, one after the other */
 	struct reader readers[CURRENT_READERS]; /* the latest first */
 	uint32_t n_readers;
+	uint32_t begun; /* positions opened since the running epoch began, not by looks */
+	struct pass {	/* of a script that was started again, through the same epoch */
+		uint32_t epoch;
+		uint32_t repeats; /* positions that were read in an earlier pass */
+		uint32_t n;
+		uint8_t *bits; /* the n positions that it has opened */
+	} pass;
 };
 
 #define RATE_SECONDS 8

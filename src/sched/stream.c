@@ -37,21 +37,68 @@ static bool draws_at_open(const struct sched_job *job)
 	return job->config.layout == LAYOUT_CLASSES;
 }
 
-/* Look-ahead shrinks so that what all streams have drawn fits in half of the cache. */
-static uint32_t room_limit(const struct stream *stream)
+/*
+ * --- how far ahead -------------------------------------------------------------------
+ *
+ * What is drawn ahead takes half of the cache at most, in which a sample that several
+ * streams have drawn is counted once. If there is none left of that half, each stream has
+ * its own part of another quarter.
+ */
+static uint64_t largest_tensor(const struct stream *stream)
 {
-	const struct sched_job *job = stream->job;
-	uint64_t each = job->largest_bytes ? job->largest_bytes : 1;
-	uint64_t fit = job->sched->config->cache_bytes / 2 / job->sched->n_streams / each;
-	if (fit < 1)
-		return 1;
-	return fit < job->config.lookahead ? (uint32_t)fit : job->config.lookahead;
+	return stream->job->largest_bytes ? stream->job->largest_bytes : 1;
+}
+
+static bool cache_has_room(const struct stream *stream)
+{
+	struct cache_usage usage = cache_usage(stream->job->sched->cache);
+	uint64_t ahead = usage.pinned_bytes + usage.awaited * largest_tensor(stream);
+	return ahead + largest_tensor(stream) <= usage.capacity / 2;
+}
+
+static uint64_t own_share(const struct stream *stream)
+{
+	const struct sched *sched = stream->job->sched;
+	uint64_t fit = sched->config->cache_bytes / 4 / sched->n_streams /
+		       largest_tensor(stream);
+	return fit > 0 ? fit : 1;
 }
 
 static bool has_room(const struct stream *stream)
 {
-	return stream->ready && stream->length < room_limit(stream) &&
-	       sampler_remaining(stream->sampler, stream->id) > 0;
+	return stream->ready && stream->length < stream->job->config.lookahead &&
+	       sampler_remaining(stream->sampler, stream->id) > 0 &&
+	       (stream->length < own_share(stream) || cache_has_room(stream));
+}
+
+/*
+ * What is drawn in a round that leaves streams out they have to draw later, and load
+ * again if the cache is small. So a stream that is ahead of others takes the second half
+ * of its look-ahead in rounds for all; those who read at one speed then stay together.
+ */
+static bool may_leave_others_out(const struct stream *stream)
+{
+	return stream->length < (stream->job->config.lookahead + 1) / 2;
+}
+
+static bool is_full(const struct stream *stream)
+{
+	return stream->length == stream->job->config.lookahead;
+}
+
+static bool leaves_others_out(const struct stream *stream)
+{
+	const struct stream *other;
+	TAILQ_FOREACH (other, &stream->job->sched->streams, link)
+		if (other->sampler == stream->sampler && is_full(other))
+			return true;
+	return false;
+}
+
+static bool wants_round(const struct stream *stream)
+{
+	return has_room(stream) &&
+	       (may_leave_others_out(stream) || !leaves_others_out(stream));
 }
 
 enum served how_served_locked(struct space *space, sample_id sample)
@@ -106,6 +153,8 @@ static void push(struct stream *stream, sample_id sample, struct aftermath *afte
 	uint32_t size = stream->job->config.lookahead;
 	stream->queue[(stream->head + stream->length++) % size] =
 		hold(stream, sample, aftermath);
+	if (stream->filled < stream->length)
+		stream->filled = stream->length;
 }
 
 /* One round for all streams of the sampler that have room. false: none has. */
@@ -134,7 +183,7 @@ static bool draw_round(
 
 static bool is_low(const struct stream *stream)
 {
-	return !draws_at_open(stream->job) && stream->length * 2 <= room_limit(stream);
+	return !draws_at_open(stream->job) && stream->length * 2 <= stream->filled;
 }
 
 void stream_refill_locked(const struct stream *stream, struct aftermath *aftermath)
@@ -148,12 +197,16 @@ void stream_refill_locked(const struct stream *stream, struct aftermath *afterma
 /* Some rounds; false: there is no room for another one. */
 static bool fill_some_locked(const struct epoch *epoch, struct aftermath *aftermath)
 {
-	if (!epoch->stream || draws_at_open(epoch->job))
+	struct stream *stream = epoch->stream;
+	if (!stream || draws_at_open(epoch->job))
 		return false;
 	for (int i = 0; i < STEP_ROUNDS; i++)
-		if (!has_room(epoch->stream) ||
-			!draw_round(epoch->job->sched, epoch->stream->sampler, aftermath))
+		if (!wants_round(stream) ||
+			!draw_round(epoch->job->sched, stream->sampler, aftermath)) {
+			stream->filled = has_room(stream) ? stream->job->config.lookahead
+							  : stream->length;
 			return false;
+		}
 	return true;
 }
 

@@ -44,7 +44,15 @@ static void stream_free(struct stream *stream)
 	free(stream);
 }
 
-/* With what remains; no lock is needed, since without a stream nothing is bound. */
+static int make_set(struct stream *stream)
+{
+	lock_take(&stream->job->sched->lock);
+	int err = sampler_set_new(stream->sampler, &stream->set);
+	lock_release(&stream->job->sched->lock);
+	return err ? err : sampler_set_fill(stream->set, stream->ids);
+}
+
+/* With what remains: without a stream nothing is bound meanwhile. No lock held. */
 static struct stream *stream_new(struct epoch *epoch)
 {
 	struct sched_job *job = epoch->job;
@@ -59,7 +67,7 @@ static struct stream *stream_new(struct epoch *epoch)
 		.ids = epoch_remaining(epoch)};
 	bool failed = !stream->queue || !stream->ids;
 	if (!failed && stream->sampler)
-		failed = sampler_set_new(stream->sampler, stream->ids, &stream->set) != 0;
+		failed = make_set(stream) != 0;
 	if (!failed)
 		return stream;
 	stream_free(stream);

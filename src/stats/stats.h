@@ -43,6 +43,17 @@
 	STAT(WAIT_NS, "wait_ns", COUNTER, "ns", "time that opens were parked")           \
 	STAT(INTERRUPTS, "interrupts", COUNTER, "opens",                                 \
 		"parked opens given up by their reader")                                 \
+	STAT(REQUESTS, "requests", COUNTER, "requests",                                  \
+		"requests of the kernel, of all kinds that are answered")                \
+	STAT(LOOKUPS, "requests_lookup", COUNTER, "requests", "of these, for a name")    \
+	STAT(GETATTRS, "requests_getattr", COUNTER, "requests", "for attributes")        \
+	STAT(READDIRS, "requests_readdir", COUNTER, "requests",                          \
+		"for a part of a directory")                                             \
+	STAT(OPEN_REQUESTS, "requests_open", COUNTER, "requests",                        \
+		"to open a file of any kind")                                            \
+	STAT(READ_REQUESTS, "requests_read", COUNTER, "requests",                        \
+		"to read from a file of any kind")                                       \
+	STAT(RELEASES, "requests_release", COUNTER, "requests", "to close a file")       \
 	STAT(EVICTIONS, "evictions", GAUGE, "tensors", "tensors evicted")                \
 	STAT(CACHE_BYTES, "cache_bytes", GAUGE, "bytes", "bytes of tensors held")        \
 	STAT(CACHE_PEAK, "cache_peak_bytes", GAUGE, "bytes",                             \

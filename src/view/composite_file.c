@@ -78,7 +78,7 @@ static int choose_at_open(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind == INODE_TAR || file->epoch != SCHED_CURRENT)
 		return 0;
-	if (view_is_cached(file->job))
+	if (view_is_mappable(file->view, file->job))
 		take_epoch_of_open(file);
 	return composite_choose_epoch(file, req, 0);
 }

@@ -66,7 +66,7 @@ static void reply_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
 	wait->fi.fh = (uintptr_t)file;
-	view_set_io(file->job, file->inode, &wait->fi);
+	view_set_io(file->view, file->job, file->inode, &wait->fi);
 	if (fuse_reply_open(wait->req, &wait->fi) == 0)
 		stats_add(STAT_OPENS, 1);
 	else

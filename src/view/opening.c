@@ -68,7 +68,7 @@ static void answer(struct opening *opening, struct sched_handle *handle)
 		return;
 	}
 	opening->fi.fh = (uintptr_t)file;
-	view_set_io(opening->job, opening->inode, &opening->fi);
+	view_set_io(opening->view, opening->job, opening->inode, &opening->fi);
 	/* After a success the file may be released before the call has returned. */
 	if (fuse_reply_open(opening->req, &opening->fi) == 0)
 		stats_add(STAT_OPENS, 1);

@@ -2,8 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "stats/stats.h"
 #include "view/composite_file.h"
 #include "view/data.h"
+#include "view/direct_map.h"
 #include "view/sample.h"
 #include "view/slice.h"
 
@@ -23,6 +25,14 @@ void view_reply_error(fuse_req_t req, int err)
 {
 	ensure(err < 0);
 	fuse_reply_err(req, -err);
+}
+
+/* Requests that are not of a kind that is counted by itself count as requests only. */
+static void count(enum stat_id kind)
+{
+	if (kind != STAT_REQUESTS)
+		stats_add(kind, 1);
+	stats_add(STAT_REQUESTS, 1);
 }
 
 /* --- what the kernel's numbers mean in this mount ----------------------------------- */
@@ -54,22 +64,31 @@ static int find(fuse_req_t req, fuse_ino_t ino, struct inode *ret)
 	return atomic_load(&view->gone) ? -ENODEV : view_inode(view, ino, ret);
 }
 
-bool view_is_cached(const struct sched_job *job)
+/* Batches are what is mapped; it is the page cache for them if nothing better is there.
+ */
+bool view_is_cached(const struct view *view, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
 	return config->io == IO_CACHED ||
-	       (config->io == IO_AUTO && config->layout == LAYOUT_BATCH);
+	       (config->io == IO_AUTO && config->layout == LAYOUT_BATCH &&
+		       !view->maps_direct);
+}
+
+bool view_is_mappable(const struct view *view, const struct sched_job *job)
+{
+	return view->maps_direct || view_is_cached(view, job);
 }
 
 /*
  * What is cached stays valid for an explicit epoch, whose content never changes. A file
  * of current/ may hold other samples when it is opened again.
  */
-void view_set_io(
-	const struct sched_job *job, struct inode inode, struct fuse_file_info *fi)
+void view_set_io(const struct view *view, const struct sched_job *job, struct inode inode,
+	struct fuse_file_info *fi)
 {
-	fi->direct_io = !view_is_cached(job);
-	fi->keep_cache = view_is_cached(job) && inode.epoch != INODE_CURRENT;
+	bool cached = view_is_cached(view, job);
+	fi->direct_io = !cached;
+	fi->keep_cache = cached && inode.epoch != INODE_CURRENT;
 }
 
 /* --- the session -------------------------------------------------------------------- */
@@ -99,9 +118,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_SPLICE_READ, false);
 	want(conn, FUSE_CAP_SPLICE_WRITE, false);
 	want(conn, FUSE_CAP_SPLICE_MOVE, false);
-#ifdef FUSE_CAP_DIRECT_IO_ALLOW_MMAP
-	want(conn, FUSE_CAP_DIRECT_IO_ALLOW_MMAP, true);
-#endif
+	view->maps_direct = direct_map_wanted(view, conn);
 	if (conn->max_write > SLICE_MAX_READ)
 		conn->max_write = SLICE_MAX_READ; /* limits reads as well */
 	if (conn->max_readahead > SLICE_MAX_READ)
@@ -116,6 +133,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 	struct view *view = view_of(req);
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
 	struct inode parent, inode = {.kind = INODE_ROOT};
+	count(STAT_LOOKUPS);
 	int err = find(req, parent_ino, &parent);
 	if (!err)
 		err = tree_lookup(view, parent, name, &inode);
@@ -136,6 +154,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	double timeout;
 	struct inode inode;
 	(void)fi;
+	count(STAT_GETATTRS);
 	int err = find(req, ino, &inode);
 	if (!err)
 		err = tree_attributes(view_of(req), inode, true, &st, &timeout);
@@ -174,6 +193,7 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 	struct statvfs st = {
 		.f_bsize = 4096, .f_frsize = 4096, .f_namemax = 255, .f_flag = ST_RDONLY};
 	struct inode inode;
+	count(STAT_REQUESTS);
 	int err = find(req, ino, &inode);
 	if (!err)
 		err = count_datasets(view_of(req), &st);
@@ -187,6 +207,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	char target[DATA_TARGET];
 	struct inode inode;
+	count(STAT_REQUESTS);
 	int err = find(req, ino, &inode);
 	if (!err)
 		err = data_target(view_of(req), inode, target);
@@ -202,6 +223,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
+	count(STAT_REQUESTS);
 	if (view_of(req)->omits_opendir) {
 		fuse_reply_err(req, ENOSYS);
 		return;
@@ -214,6 +236,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
 	struct inode inode;
+	count(STAT_READDIRS);
 	int err = offset < 0 ? -EINVAL : find(req, ino, &inode);
 	if (err)
 		view_reply_error(req, err);
@@ -251,6 +274,7 @@ static int may_open(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct inode inode;
+	count(STAT_OPEN_REQUESTS);
 	int err = may_open(req, ino, fi, &inode);
 	if (err)
 		view_reply_error(req, err);
@@ -273,6 +297,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	struct fuse_file_info *fi)
 {
 	struct inode inode;
+	count(STAT_READ_REQUESTS);
 	if (offset < 0 || view_inode(view_of(req), ino, &inode) != 0)
 		view_reply_error(req, -EINVAL);
 	else if (inode.kind == INODE_SAMPLE)
@@ -289,6 +314,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct inode inode;
+	count(STAT_RELEASES);
 	if (view_inode(view_of(req), ino, &inode) == 0) {
 		if (inode.kind == INODE_SAMPLE)
 			sample_file_release(view_of(req), sample_of(fi));

@@ -44,7 +44,7 @@ uint32_t sample_epoch(struct view *view, const struct sched_job *job, struct ino
 {
 	const struct sample_file *file;
 	uint64_t number = inode_pack(inode);
-	if (inode.epoch != INODE_CURRENT || !view_is_cached(job))
+	if (inode.epoch != INODE_CURRENT || !view_is_mappable(view, job))
 		return sched_epoch_of(inode);
 	LOCK_SCOPE(&view->lock);
 	LIST_FOREACH (file, &view->open_samples, link)

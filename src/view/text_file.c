@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 /* Lines of an order that one stat may measure, in chunks: a fraction of a second. */
-#define MAX_STAT_CHUNKS 4096
+#define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
 	LIST_ENTRY(snapshot) link; /* (view's lock) */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "view/composite_file.h"
 #include "view/data.h"
 #include "view/layout.h"
 #include "view/sample.h"
@@ -9,7 +10,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define BLOCK_SIZE 65536 /* what readers take as the size of their buffers */
+/* st_blksize is what readers take as the size of their buffers. */
+#define BLOCK_SIZE 65536
+#define LEAST_BLOCK 4096
+#define MOST_BLOCK (UINT64_C(1) << 20)
 
 const struct tree_entry tree_entries[] = {
 	{"README", INODE_README, INODE_ROOT},
@@ -209,6 +213,24 @@ static void set_size(struct stat *st, uint64_t size)
 	st->st_blocks = (blkcnt_t)((size + 511) / 512);
 }
 
+/*
+ * PIL reads images through its buffer: one that holds the file takes one read. The kernel
+ * knows powers of two only. NumPy reads a header through the buffer and then all again
+ * past it, so that less is better; and who buffers a part of a shard binds what it reads.
+ */
+static blksize_t block_size(
+	const struct job_config *config, struct inode inode, uint64_t size)
+{
+	uint64_t block = LEAST_BLOCK;
+	if (size == 0 || composite_is(inode.kind))
+		return BLOCK_SIZE;
+	if (config->format == FORMAT_NPY || config->format == FORMAT_RAW)
+		return LEAST_BLOCK;
+	while (block < size && block < MOST_BLOCK)
+		block *= 2;
+	return (blksize_t)block;
+}
+
 static void set_times(struct stat *st, struct timespec time)
 {
 	st->st_atim = st->st_mtim = st->st_ctim = time;
@@ -234,6 +256,7 @@ void tree_layout_attributes(struct view *view, struct sched_job *job, struct ino
 	set_common(view, inode, ret);
 	bool known = layout_of(job)->size(view, job, inode, &size);
 	set_size(ret, known ? size : 0);
+	ret->st_blksize = block_size(sched_job_config(job), inode, known ? size : 0);
 	bool lasts = known && sample_size_lasts(sched_job_config(job), inode);
 	*ret_timeout = lasts ? FOREVER : 0;
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "view/composite_file.h"
 #include "view/data.h"
+#include "view/direct_map.h"
 #include "view/mount_options.h"
 #include "view/sample.h"
 
@@ -13,7 +14,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define MIN_THREADS 2
+#define MIN_THREADS 4 /* beside busy readers, more than CPUs */
 
 static void log_libfuse(enum fuse_log_level level, const char *format, va_list args)
 	printf_like(2, 0);
@@ -97,7 +98,7 @@ int view_start_session(struct view *view, struct fuse_args *args, const char *wh
 		return err;
 	}
 	view->mounted = true;
-	return 0;
+	return direct_map_prepare(view);
 }
 
 int view_mount(const struct view_context *context, const char *options, bool debug,

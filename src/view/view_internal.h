@@ -22,6 +22,7 @@
  *   job_mount.c   further sessions, whose root is a job's directory
  *   mount_options.c  -o options, checks of the mount point
  *   ops.c         FUSE's requests, one short function each
+ *   direct_map.c  files that are mapped past the page cache
  *   tree.c        names -> inodes, inodes -> attributes
  *   layout_*.c    the same within an epoch: layout.h
  *   data.c        the same within data/
@@ -53,6 +54,8 @@ struct view {
 	bool debug;
 	bool omits_opendir; /* the kernel takes ENOSYS for "nothing to do" */
 	bool other_pids;    /* those of its readers are of another name space */
+	bool maps_direct;   /* what bypasses the page cache can be mapped: direct_map.h */
+	atomic_int first_message; /* of the session, for direct_map.c */
 	uid_t uid;
 	gid_t gid;
 	struct timespec started;
@@ -79,9 +82,12 @@ extern const struct fuse_lowlevel_ops view_ops;
 /* -errno as an answer to any request */
 void view_reply_error(fuse_req_t req, int err);
 /* Whether reads of open files go through the page cache. */
-bool view_is_cached(const struct sched_job *job);
-void view_set_io(
-	const struct sched_job *job, struct inode inode, struct fuse_file_info *fi);
+bool view_is_cached(const struct view *view, const struct sched_job *job);
+/* Whether the page cache may hold bytes of them: those who have a file open then share
+ * its content. */
+bool view_is_mappable(const struct view *view, const struct sched_job *job);
+void view_set_io(const struct view *view, const struct sched_job *job, struct inode inode,
+	struct fuse_file_info *fi);
 
 /* The number that the kernel knows an inode by, and back: FUSE_ROOT_ID is the mount's
  * root, all others are inode_pack's. -ENOENT */

@@ -4,12 +4,15 @@
 """What people read with, one function for each: an epoch of a view, as (label or None, name or
 None, pixels) of each sample. readers.py CLIENT DIRECTORY... runs one of them in a process of its
 own, on one directory for each epoch, of a mount or any other, and prints a line of JSON for each.
-tests/clients/views uses it on mounts, the bench counts its system calls."""
+tests/clients/views uses it on mounts, tools/bench/round_trips.py counts its system calls."""
 
 import hashlib
+import importlib.util
 import io
 import json
+import math
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -18,7 +21,20 @@ import tempfile
 import numpy
 from PIL import Image
 
-SIDE = 56  # of the samples, for readers of raw pixels
+
+class Client:
+    """A reader and the view that it needs: layout, format, and keys of [view]."""
+
+    def __init__(self, epoch, layout="flat", form="ppm", needs=None, by_epoch=False, **view):
+        """epoch: the function; needs: a module or a program; by_epoch: it reads files in an
+        order of its own, or twice, which in current/ would be the next epoch."""
+        self.epoch, self.layout, self.form, self.view = epoch, layout, form, view
+        self.needs, self.by_epoch, self.in_table = needs, by_epoch, True
+
+    def missing(self):
+        """What is not installed, or None."""
+        found = not self.needs or shutil.which(self.needs) or importlib.util.find_spec(self.needs)
+        return None if found else self.needs
 
 
 def names(directory, *endings):
@@ -55,15 +71,25 @@ def torchvision_io(path):
     return torchvision.io.read_image(path).permute(1, 2, 0).numpy()
 
 
+def square(pixels):
+    """Raw pixels do not say how wide the image is."""
+    side = math.isqrt(len(pixels) // 3)
+    return pixels.reshape(side, side, 3)
+
+
 def fromfile(path):
-    return numpy.fromfile(path, numpy.uint8).reshape(SIDE, SIDE, 3)
+    return square(numpy.fromfile(path, numpy.uint8))
 
 
 def memmap(path):
-    return numpy.memmap(path, numpy.uint8, "r", shape=(SIDE, SIDE, 3))
+    return square(numpy.memmap(path, numpy.uint8, "r"))
 
 
-def imagefolder(workers, shuffle, persistent=False, drop_last=False):
+def load_mapped(path):
+    return numpy.load(path, mmap_mode="r")
+
+
+def imagefolder(workers, shuffle, persistent=False):
     """torchvision's ImageFolder in torch's DataLoader, as the examples of both have it; the
     loader is made once for all epochs."""
     loaders = {}
@@ -75,11 +101,11 @@ def imagefolder(workers, shuffle, persistent=False, drop_last=False):
             torch.manual_seed(7)
             data = datasets.ImageFolder(directory, transforms.PILToTensor())
             loaders[directory] = torch.utils.data.DataLoader(
-                data, 7, shuffle=shuffle, num_workers=workers, drop_last=drop_last,
-                persistent_workers=persistent)
-        for images, labels in loaders[directory]:
-            for image, label in zip(images, labels):
-                yield int(label), None, image.permute(1, 2, 0).numpy()
+                data, 7, shuffle=shuffle, num_workers=workers, persistent_workers=persistent,
+                collate_fn=list)  # images of several sizes do not fit into one tensor
+        for batch in loaders[directory]:
+            for image, label in batch:
+                yield label, None, image.permute(1, 2, 0).numpy()
     return epoch
 
 
@@ -97,7 +123,8 @@ def webdataset(directory):
     """A reader of WebDataset's convention: consecutive members whose names are equal up to the
     first dot of the last part are one sample, the rest of the name is the field's."""
     for shard in names(directory, ".tar"):
-        with tarfile.open(os.path.join(directory, shard), "r|") as stream:
+        with open(os.path.join(directory, shard), "rb") as file, \
+                tarfile.open(fileobj=file, mode="r|*") as stream:
             sample = {}
             for member in stream:
                 folder, _, last = member.name.rpartition("/")
@@ -161,9 +188,10 @@ def fio_verify(directory):
     """fio reads every file several times in pieces, in and out of order."""
     files = [os.path.join(directory, n) for n in names(directory, ".ppm")]
     for pattern in ("read", "randread"):
-        subprocess.run(["fio", "--name=x", "--readonly", f"--rw={pattern}", "--bs=1713",
-                        "--loops=2", "--filename=" + ":".join(files), "--output=/dev/null"],
-                       check=True)
+        for i in range(0, len(files), 20):  # it takes no more than 4,096 characters
+            subprocess.run(["fio", "--name=x", "--readonly", f"--rw={pattern}", "--bs=1713",
+                            "--loops=2", "--filename=" + ":".join(files[i:i + 20]),
+                            "--output=/dev/null"], check=True)
     yield from flat(pil, ".ppm")(directory)
 
 
@@ -173,31 +201,39 @@ def mirror(directory):
             yield folder, f"{folder}/{name}", pil(os.path.join(directory, folder, name))
 
 
+def image_folders():
+    for workers in (0, 2, 4):
+        for shuffle in (True, False):
+            client = Client(imagefolder(workers, shuffle), "classes", needs="torchvision")
+            client.in_table = workers == 2 and shuffle  # one stands for all
+            yield f"ImageFolder, {workers} workers, shuffle={shuffle}", client
+
+
 CLIENTS = {
-    "PIL, ppm": flat(pil, ".ppm"),
-    "PIL, bmp": flat(pil, ".bmp"),
-    "PIL, png": flat(pil, ".png"),
-    "cv2.imread, ppm": flat(cv2_imread, ".ppm"),
-    "cv2.imread, bmp": flat(cv2_imread, ".bmp"),
-    "cv2.imread, png": flat(cv2_imread, ".png"),
-    "torchvision.io, png": flat(torchvision_io, ".png"),
-    "numpy.load": flat(numpy.load, ".npy"),
-    "numpy.load, mmap_mode": flat(lambda path: numpy.load(path, mmap_mode="r"), ".npy"),
-    "numpy.fromfile": flat(fromfile, ".raw"),
-    "numpy.memmap": flat(memmap, ".raw"),
-    "numpy.load of batches": batches(),
-    "numpy.load of batches, mmap_mode": batches(mmap_mode="r"),
-    **{f"ImageFolder, {workers} workers, shuffle={shuffle}": imagefolder(workers, shuffle)
-       for workers in (0, 2, 4) for shuffle in (True, False)},
-    "ImageFolder, persistent workers": imagefolder(2, True, persistent=True),
-    "WebDataset's convention": webdataset,
-    "tarfile, backwards": tarfile_random,
-    "GNU tar": gnu_tar,
-    "cp -r": copied("cp", "-r"),
-    "rsync -a": copied("rsync", "-a"),
-    "md5sum": md5sum,
-    "fio": fio_verify,
-    "PIL, mirror": mirror,
+    "PIL, ppm": Client(flat(pil, ".ppm")),
+    "PIL, bmp": Client(flat(pil, ".bmp"), form="bmp"),
+    "PIL, png": Client(flat(pil, ".png"), form="png"),
+    "cv2.imread, ppm": Client(flat(cv2_imread, ".ppm"), needs="cv2"),
+    "cv2.imread, bmp": Client(flat(cv2_imread, ".bmp"), form="bmp", needs="cv2"),
+    "cv2.imread, png": Client(flat(cv2_imread, ".png"), form="png", needs="cv2"),
+    "torchvision.io": Client(flat(torchvision_io, ".png"), form="png", needs="torchvision"),
+    "numpy.load": Client(flat(numpy.load, ".npy"), form="npy"),
+    "numpy.load, mmap_mode": Client(flat(load_mapped, ".npy"), form="npy", io="cached"),
+    "numpy.fromfile": Client(flat(fromfile, ".raw"), form="raw"),
+    "numpy.memmap": Client(flat(memmap, ".raw"), form="raw", io="cached"),
+    "numpy.load of batches": Client(batches(), "batch", "npy", batch=8),
+    "numpy.load of batches, mmap_mode": Client(batches(mmap_mode="r"), "batch", "npy", batch=8),
+    **dict(image_folders()),
+    "ImageFolder, persistent workers":
+        Client(imagefolder(2, True, persistent=True), "classes", needs="torchvision"),
+    "WebDataset's convention": Client(webdataset, "tar", shard=11),
+    "tarfile, backwards": Client(tarfile_random, "tar", shard=11),
+    "GNU tar": Client(gnu_tar, "tar", needs="tar", by_epoch=True, shard=11),
+    "cp -r": Client(copied("cp", "-r"), needs="cp", by_epoch=True),
+    "rsync -a": Client(copied("rsync", "-a"), needs="rsync", by_epoch=True),
+    "md5sum": Client(md5sum, needs="md5sum", by_epoch=True),
+    "fio": Client(fio_verify, needs="fio", by_epoch=True),
+    "PIL, mirror": Client(mirror, "mirror"),
 }
 
 
@@ -209,7 +245,7 @@ def main():
     client = sys.argv[1]
     for directory in sys.argv[2:]:
         print(json.dumps([(label, name, digest(pixels))
-                          for label, name, pixels in CLIENTS[client](directory)]), flush=True)
+                          for label, name, pixels in CLIENTS[client].epoch(directory)]), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@
 dataset 3 16
 job a tensor.resize=40 tensor.crop=32 job.epochs=2
 start
-"$PYTHON" "$ROOT/tools/examples/train.py" "$M/jobs/a" --epochs 2 --workers 2 | tee "$T/out"
+"$PYTHON" "$ROOT/tools/examples/train.py" "$M/jobs/a/current" --epochs 2 --workers 2 | tee "$T/out"
 equal "epochs" "$(grep -c ': 48 samples, loss ' "$T/out")" 2
 once a 48
+once a 48 0001
 nothing_held

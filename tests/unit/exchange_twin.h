@@ -18,10 +18,14 @@
 
 enum ex_mutant {
 	EX_HONEST,
+	EX_WALKS,     /* no mutant: looks at all classes where tries are usual */
 	EX_ANY_CLASS, /* exchanges for whatever is resident (and has the label) */
 	EX_TAKEN,     /* also for what the job was given since it is resident */
 	EX_SMALLEST,  /* for the smallest id */
 	EX_MERGE,     /* forgets a job's set when it leaves */
+	EX_FOLLOW,    /* draws the class of the one before whenever it can */
+	EX_REDRAW,    /* draws what it likes where it does not follow */
+	EX_OTHERS,    /* takes its own proportions to be those of the one before */
 	EX_MUTANTS
 };
 
@@ -35,6 +39,7 @@ struct ex_job {
 	mask set;
 	mask r;
 	mask taken; /* of what is resident: given to it since */
+	int drawn;
 };
 
 struct ex_world {
@@ -45,6 +50,7 @@ struct ex_world {
 	struct ex_job job[EX_JOBS];
 	mask sets[EX_SETS]; /* what divides classes */
 	unsigned n_sets;
+	mask known;	/* ids up to the largest that a job has had */
 	unsigned slots; /* of the cache, for all spaces */
 	enum ex_policy policy;
 	mask resident[EX_SPACES];
@@ -104,6 +110,8 @@ static inline void ex_join(struct ex_world *world, int j, mask set, unsigned spa
 	world->job[j] = (struct ex_job){.here = true, .space = space, .set = set};
 	cr_assert_lt(world->n_sets, EX_SETS);
 	world->sets[world->n_sets++] = set;
+	while (set & ~world->known)
+		world->known = world->known << 1 | 1;
 	if (!world->sampler)
 		return;
 	roaring_bitmap_t *ids = ex_bitmap(set);
@@ -116,7 +124,8 @@ static inline void ex_insert_set(
 {
 	roaring_bitmap_t *ids = ex_bitmap(remaining);
 	struct sampler_set *set;
-	cr_assert_eq(sampler_set_new(world->sampler, ids, &set), 0);
+	cr_assert_eq(sampler_set_new(world->sampler, &set), 0);
+	cr_assert_eq(sampler_set_fill(set, ids), 0);
 	cr_assert_eq(sampler_insert_set(world->sampler, stream, job, set), 0);
 	roaring_bitmap_free(ids);
 }
@@ -170,14 +179,23 @@ static inline void ex_leave(struct ex_world *world, int j)
 		sampler_leave(world->sampler, (job_id)j);
 }
 
-static inline bool ex_same_class(const struct ex_world *world, int x, int y)
+static inline mask ex_with_label(const struct ex_world *world, uint32_t label)
 {
-	bool same = true;
-	if (world->labels && world->labels[x] != world->labels[y])
-		return false;
-	for (unsigned i = 0; i < world->n_sets; i++)
-		same &= !(world->sets[i] & ex_bit(x)) == !(world->sets[i] & ex_bit(y));
-	return same || world->mutant == EX_ANY_CLASS;
+	mask set = 0;
+	for (int id = 0; id < 64; id++)
+		set |= world->labels[id] == label ? ex_bit(id) : 0;
+	return set;
+}
+
+/* The ids that are exchanged for each other, x among them. */
+static inline mask ex_class(const struct ex_world *world, int x)
+{
+	mask class = ~(mask)0;
+	if (world->labels)
+		class = ex_with_label(world, world->labels[x]);
+	for (unsigned i = 0; i < world->n_sets && world->mutant != EX_ANY_CLASS; i++)
+		class &= world->sets[i] & ex_bit(x) ? world->sets[i] : ~world->sets[i];
+	return class;
 }
 
 static inline unsigned ex_need(const struct ex_world *world, unsigned space, int id)
@@ -202,13 +220,14 @@ static inline int ex_choose(const struct ex_world *world, const struct ex_job *j
 {
 	mask resident = world->resident[job->space];
 	mask candidates = resident & job->r;
+	mask class = ex_class(world, x);
 	int best = -1;
 	if (world->mutant != EX_TAKEN)
 		candidates &= ~job->taken;
 	if (resident & ex_bit(x))
 		return x;
 	for (int y = 0; y < 64; y++) {
-		if (!(candidates & ex_bit(y)) || !ex_same_class(world, x, y))
+		if (!(candidates & class & ex_bit(y)))
 			continue;
 		if (world->mutant == EX_SMALLEST)
 			return y;
@@ -241,28 +260,110 @@ static inline void ex_give(struct ex_world *world, int j, int id)
 	job->r &= ~ex_bit(id);
 }
 
-/* Those of `who` in the order in which a round serves them: that of their streams. */
+/* --- a round --------------------------------------------------------------------------
+ */
+
+static inline bool ex_draws_before(const struct ex_job *a, const struct ex_job *b)
+{
+	if (a->space != b->space)
+		return a->space < b->space;
+	if (twin_size(a->r) != twin_size(b->r))
+		return twin_size(a->r) < twin_size(b->r);
+	return a->stream < b->stream;
+}
+
+/* Those of `who` with something left, in the order in which they draw. */
 static inline size_t ex_order(const struct ex_world *world, unsigned who, int *order)
 {
 	size_t n = 0;
 	for (int j = 0; j < EX_JOBS; j++) {
-		if (!(who >> j & 1))
+		const struct ex_job *job = &world->job[j];
+		if (!(who >> j & 1) || !job->r)
 			continue;
 		size_t at = n++;
-		for (; at > 0 && world->job[order[at - 1]].stream > world->job[j].stream;
-			at--)
+		for (; at > 0 && ex_draws_before(job, &world->job[order[at - 1]]); at--)
 			order[at] = order[at - 1];
 		order[at] = j;
 	}
 	return n;
 }
 
-static inline int ex_draw_one(struct ex_world *world, const struct ex_job *job)
+/* All classes; in order of their labels, then of their smallest ids. */
+static inline size_t ex_classes(const struct ex_world *world, mask *classes)
 {
-	if (!job->r)
-		return -1;
-	uint64_t rank = rng_below(&world->rng, twin_size(job->r));
-	return ex_choose(world, job, __builtin_ctzll(twin_nth(job->r, rank)));
+	size_t n = 0;
+	mask left = world->labels ? ~(mask)0 : world->known;
+	for (uint32_t label = 0; left; label++) {
+		mask inside = world->labels ? ex_with_label(world, label) : left;
+		left &= ~inside;
+		while (inside) {
+			classes[n] = inside & ex_class(world, __builtin_ctzll(inside));
+			inside &= ~classes[n++];
+		}
+	}
+	return n;
+}
+
+static inline int ex_draw_from(struct ex_world *world, mask set)
+{
+	uint64_t rank = rng_below(&world->rng, twin_size(set));
+	return __builtin_ctzll(twin_nth(set, rank));
+}
+
+/* |a n class| |b|: the share of a in the class, times |a| |b|. */
+static inline uint64_t ex_share(mask a, mask class, mask b)
+{
+	return (uint64_t)twin_size(a & class) * twin_size(b);
+}
+
+/* From R, what it has a larger share of than `other`. */
+static inline int ex_draw_surplus(struct ex_world *world, mask r, mask other)
+{
+	mask classes[64];
+	mask chosen = 0;
+	uint64_t sum = 0;
+	size_t n = ex_classes(world, classes);
+	for (size_t i = 0; i < n && world->mutant != EX_WALKS; i++) {
+		int x = ex_draw_from(world, r);
+		mask class = ex_class(world, x);
+		uint64_t own = ex_share(r, class, other);
+		if (rng_below(&world->rng, own) >= ex_share(other, class, r))
+			return x;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t own = ex_share(r, classes[i], other);
+		uint64_t others = ex_share(other, classes[i], r);
+		sum += own > others ? own - others : 0;
+		if (own > others && rng_below(&world->rng, sum) < own - others)
+			chosen = classes[i];
+	}
+	return ex_draw_from(world, chosen & r);
+}
+
+static inline int ex_draw_after(
+	struct ex_world *world, mask r, const struct ex_job *before)
+{
+	mask class = ex_class(world, before->drawn);
+	uint64_t own = ex_share(r, class, before->r);
+	uint64_t other = ex_share(before->r, class, r);
+	if (world->mutant == EX_OTHERS && r & class)
+		own = ex_share(before->r, class, before->r);
+	if (world->mutant == EX_FOLLOW && own)
+		own = other;
+	if (rng_below(&world->rng, other) < own)
+		return ex_draw_from(world, r & class);
+	if (world->mutant >= EX_FOLLOW)
+		return ex_draw_from(world, r);
+	return ex_draw_surplus(world, r, before->r);
+}
+
+static inline void ex_draw_all(struct ex_world *world, const int *order, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ex_job *job = &world->job[order[i]];
+		job->drawn = i ? ex_draw_after(world, job->r, &world->job[order[i - 1]])
+			       : ex_draw_from(world, job->r);
+	}
 }
 
 static inline void ex_draw(struct ex_world *world, unsigned who, int *ret)
@@ -276,16 +377,19 @@ static inline void ex_draw(struct ex_world *world, unsigned who, int *ret)
 		streams[i] = world->job[order[i]].stream;
 	if (world->sampler)
 		sampler_draw(world->sampler, streams, n, samples);
+	else
+		ex_draw_all(world, order, n);
 	for (size_t i = 0; i < n; i++) {
 		int j = order[i];
-		if (!world->sampler)
-			ret[j] = ex_draw_one(world, &world->job[j]);
-		else if (samples[i] != SAMPLE_NONE)
-			ret[j] = (int)samples[i];
-		if (ret[j] >= 0)
-			ex_give(world, j, ret[j]);
+		const struct ex_job *job = &world->job[j];
+		ret[j] = world->sampler ? (int)samples[i]
+					: ex_choose(world, job, job->drawn);
+		ex_give(world, j, ret[j]);
 	}
 }
+
+/* --- the cache ------------------------------------------------------------------------
+ */
 
 static inline void ex_evict(struct ex_world *world, unsigned space, int id)
 {
@@ -337,12 +441,18 @@ static inline void ex_round(struct ex_world *world, unsigned who, int *ret)
 		;
 }
 
-static inline mask ex_with_label(const struct ex_world *world, uint32_t label)
+/* Draws from a set whose ids are ordered by their classes. */
+static inline int ex_draw_by_class(struct ex_world *world, mask from)
 {
-	mask set = 0;
-	for (int id = 0; id < 64; id++)
-		set |= world->labels[id] == label ? ex_bit(id) : 0;
-	return set;
+	mask classes[64];
+	uint64_t rank = rng_below(&world->rng, twin_size(from));
+	ex_classes(world, classes);
+	for (size_t i = 0;; i++) {
+		uint32_t n = twin_size(from & classes[i]);
+		if (rank < n)
+			return __builtin_ctzll(twin_nth(from & classes[i], rank));
+		rank -= n;
+	}
 }
 
 /* One job reads something with this label; -1 if nothing remains. */
@@ -356,8 +466,7 @@ static inline int ex_read(struct ex_world *world, int j, uint32_t label)
 			sampler_draw_within(world->sampler, job->stream, label);
 		id = sample == SAMPLE_NONE ? -1 : (int)sample;
 	} else if (from) {
-		uint64_t rank = rng_below(&world->rng, twin_size(from));
-		id = ex_choose(world, job, __builtin_ctzll(twin_nth(from, rank)));
+		id = ex_choose(world, job, ex_draw_by_class(world, from));
 	}
 	cr_assert_eq(id >= 0, from != 0);
 	if (id >= 0) {

@@ -85,6 +85,30 @@ Test(idset, follows_additions_and_removals)
 	}
 }
 
+/* With ids in reverse order, some of them beyond the set's bound. */
+Test(idset, is_made_of_places)
+{
+	struct rng rng;
+	rng_seed(&rng, 3);
+	for (size_t i = 0; i < N_BOUNDS; i++) {
+		struct pair pair = random_pair(&rng, bounds[i], 8);
+		struct idset *places;
+		uint32_t n = bounds[i] + 100;
+		uint32_t *ids = malloc(n * sizeof(*ids));
+		for (uint32_t place = 0; place < n; place++)
+			ids[place] = n - 1 - place;
+		cr_assert_eq(idset_from_places(pair.set, ids, n, &places), 0);
+		idset_validate(places);
+		cr_assert_eq(idset_bound(places), n);
+		for (uint32_t place = 0; place < n; place++)
+			cr_assert_eq(idset_contains(places, place),
+				idset_contains(pair.set, ids[place]));
+		free(ids);
+		idset_free(&places);
+		free_pair(&pair);
+	}
+}
+
 Test(idset, becomes_the_bitmap_it_was_made_of)
 {
 	struct rng rng;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/rng.h"
 #include "world.h"
 
 /* What scripts do that know one directory and many epochs. Readers are numbered. */
@@ -225,6 +226,60 @@ Test(sched_current, a_script_started_again_after_half_begins_an_epoch)
 	read_range(&script, 0, 0, N / 2, 1);
 	read_range(&script, 1, 0, N, 2);
 	cr_assert_eq(1, running_epoch(&script));
+	check_order(&script, 1);
+	end(&script);
+}
+
+/* As a script that shuffles for itself opens them; `in`: in its how many-th pass */
+static void read_shuffled(
+	struct script *script, uint32_t epoch, uint32_t from, uint32_t to, uint64_t in)
+{
+	struct rng rng;
+	uint32_t positions[N];
+	rng_seed(&rng, in);
+	for (uint32_t i = 0; i < N; i++)
+		positions[i] = i;
+	for (uint32_t i = N - 1; i > 0; i--) {
+		uint32_t j = (uint32_t)rng_below(&rng, i + 1), position = positions[i];
+		positions[i] = positions[j];
+		positions[j] = position;
+	}
+	for (uint32_t i = from; i < to; i++)
+		script->samples[epoch][positions[i]] =
+			open_current(script, positions[i], 10 * in + i % 3);
+}
+
+/* Each time it had read less than half; together it was more. */
+Test(sched_current, a_script_that_shuffles_may_be_started_again_before_half)
+{
+	struct script script;
+	struct job_config config = world_job_config(name);
+	config.layout = LAYOUT_CLASSES;
+	begin_with(&script, &config);
+	read_shuffled(&script, 0, 0, N / 2 - 8, 1);
+	read_shuffled(&script, 0, 0, N / 2 - 8, 2);
+	read_shuffled(&script, 0, 0, N, 3);
+	check_order(&script, 0);
+	cr_assert_eq(0, running_epoch(&script));
+	read_shuffled(&script, 1, 0, N, 4);
+	check_order(&script, 1);
+	end(&script);
+}
+
+Test(sched_current, a_look_is_not_a_second_pass)
+{
+	struct script script;
+	struct job_config config = world_job_config(name);
+	uint32_t read = 0;
+	config.layout = LAYOUT_CLASSES;
+	begin_with(&script, &config);
+	read_shuffled(&script, 0, 0, N / 2 - 8, 1);
+	while (sched_bound(script.job, 0, read) == SAMPLE_NONE)
+		read++;
+	open_current(&script, read, 99);
+	read_shuffled(&script, 0, N / 2 - 8, N, 1);
+	check_order(&script, 0);
+	read_shuffled(&script, 1, 0, N, 2);
 	check_order(&script, 1);
 	end(&script);
 }

@@ -4,9 +4,14 @@
 
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
+import tempfile
+
+import numpy
+from PIL import Image
 
 from mounted import TOOLS, Daemon, Failed, dataset_paths, job_ini
 
@@ -25,6 +30,8 @@ WAYS = {
                                      "tensor": {"crop": None}, "script": (RESIZE, CROP)},
     "npy": {"kind": "flat", "layout": "flat", "format": "npy", "script": (0, 0)},
     "batch": {"kind": "batch", "layout": "batch", "format": "npy", "script": (0, 0)},
+    "PPM on disk": {"kind": "imagefolder", "mount": False, "copies": "ppm", "script": (0, 0)},
+    "NPY on disk": {"kind": "flat", "mount": False, "copies": "npy", "script": (0, 0)},
 }
 
 
@@ -44,12 +51,54 @@ def photographs(count):
     return done.stdout.strip()
 
 
+def copies(dataset, form):
+    """The photographs prepared beforehand, kept beside the dataset: a tree of PPM files, or
+    NPY files with their labels in one directory, in random order."""
+    target = f"{dataset}-{form}-{RESIZE}-{CROP}"
+    if os.path.isdir(target):
+        return target
+    paths = sorted(dataset_paths(dataset))
+    if form == "npy":
+        random.Random(1).shuffle(paths)
+    classes = sorted({os.path.basename(os.path.dirname(p)) for p in paths})
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(target)) as directory:
+        tree = os.path.join(directory, "tree")
+        os.mkdir(tree)
+        for k, path in enumerate(paths):
+            copy_prepared(path, k, classes, tree, form)
+        os.rename(tree, target)
+    return target
+
+
+def copy_prepared(path, k, classes, tree, form):
+    image = prepared(path)
+    name = os.path.basename(os.path.dirname(path))
+    if form == "ppm":
+        os.makedirs(os.path.join(tree, name), exist_ok=True)
+        image.save(os.path.join(tree, name, f"{k:08d}.ppm"))
+    else:
+        numpy.save(os.path.join(tree, f"{k:08d}.npy"), numpy.asarray(image))
+        with open(os.path.join(tree, f"{k:08d}.cls"), "w", encoding="ascii") as file:
+            file.write(f"{classes.index(name)}\n")
+
+
+def prepared(path):
+    """As torchvision's Resize and CenterCrop make it."""
+    image = Image.open(path).convert("RGB")
+    width, height = image.size
+    short = min(width, height)
+    width, height = RESIZE * width // short, RESIZE * height // short
+    image = image.resize((width, height), Image.Resampling.BILINEAR)
+    left, top = round((width - CROP) / 2), round((height - CROP) / 2)
+    return image.crop((left, top, left + CROP, top + CROP))
+
+
 def command(way, job, directory, jobs, epochs, seed):
     resize, crop = way["script"]
     argv = [READER, way["kind"], directory, "--epochs", str(epochs), "--seed", str(seed),
             "--resize", str(resize), "--crop", str(crop), "--step", str(job.step),
             "--start", str(job.start), "--workers", str(CPUS // len(jobs))]
-    if job.part and not way.get("mount", True):
+    if job.part and not way.get("mount", True):  # on the mount, "where" selects
         argv += ["--part", f"{job.part[0]}:{job.part[1]}"]
     return argv
 
@@ -111,16 +160,19 @@ def check(daemon, jobs, readers, samples, epochs):
 
 
 def run(args, name, jobs, cache=1.0, epochs=2, **options):
-    """One run of one way; cache: a part of the prepared samples."""
+    """One run of one way; cache: a part of the prepared samples, also as "5%"."""
     dataset = photographs(args.count)
     samples = len(dataset_paths(dataset))
     way = WAYS[name]
+    if isinstance(cache, str):
+        cache = float(cache.rstrip("%")) / 100
     args.progress(f"{name}, {len(jobs)} jobs, cache {cache:.0%} {options or ''}")
     if not way.get("mount", True):
-        readers = run_together([command(way, job, dataset, jobs, epochs, k)
+        directory = copies(dataset, way["copies"]) if "copies" in way else dataset
+        readers = run_together([command(way, job, directory, jobs, epochs, k)
                                 for k, job in enumerate(jobs)])
         check(None, jobs, readers, samples, epochs)
-        return figures(readers)
+        return figures(readers, decodes=0 if "copies" in way else None)
     size = SAMPLE_BYTES + 4096 if "crop" not in way.get("tensor", {}) else 3 * RESIZE * RESIZE * 2
     bytes_ = max(int(cache * samples * size), 1 << 20)
     inis = {job.name: view_ini(way, job, epochs) for job in jobs}
@@ -136,17 +188,23 @@ def run(args, name, jobs, cache=1.0, epochs=2, **options):
 def row(args, title, jobs, ways, **settings):
     """Each way as often as there are rounds, in turns; medians, and the ratio to the
     DataLoader of the same round."""
-    rounds = [{name: run(args, name, jobs, **{**settings, **how})
-               for name, how in ((n, h) for n, h in ways)} for _ in range(args.rounds)]
+    rounds = [{titled(name, how): run(args, name, jobs, **{**settings, **how})
+               for name, how in ways} for _ in range(args.rounds)]
     cells = {}
-    for name, _ in ways:
+    for name in rounds[0]:
         runs = [r[name] for r in rounds]
         cells[name] = {key: round(statistics.median(x[key] for x in runs), 4)
                        for key in runs[0] if key != "waits"}
         if "DataLoader" in rounds[0]:
             cells[name]["ratio"] = round(statistics.median(
                 r[name]["rate"] / r["DataLoader"]["rate"] for r in rounds), 2)
+            cells[name]["cpu_ratio"] = round(statistics.median(
+                r["DataLoader"]["cpu_ms"] / r[name]["cpu_ms"] for r in rounds), 2)
     return {"title": title, "cells": cells}
+
+
+def titled(name, settings):
+    return ", ".join([name, *(("cache " if k == "cache" else "") + v for k, v in settings.items())])
 
 
 def plain(names):
@@ -154,39 +212,57 @@ def plain(names):
 
 
 def jobs(args):
-    counts = (1, 2, 4, 6) if not args.quick else (1, 4, 6)
+    ways = {n: WAYS for n in (1, 2, 4, 6)}
+    if args.quick:
+        ways = {1: ("DataLoader", "ImageFolder", "npy"), 6: WAYS}
+    rows = [row(args, f"{n}", [Job(f"job{k}") for k in range(n)], plain(ways[n]))
+            for n in ways]
     return {"what": "Jobs that read the same photographs at once, as fast as they can, two "
                     "epochs, from a cache for all of them; samples/s of all jobs together",
-            "rows": [row(args, f"{n}", [Job(f"job{k}") for k in range(n)], plain(WAYS))
-                     for n in counts]}
+            "rows": rows}
+
+
+def smallcache(args):
+    """What the cache does not keep is shared only at the time when it is read."""
+    ways = [(name, {"sampler": sampler}) for name in ("npy", "batch")
+            for sampler in ("dsa", "exchange")] + [("ImageFolder", {})]
+    rows = []
+    for cache in (0.05,) if args.quick else (0.05, 0.25):
+        for n in (6,) if args.quick else (2, 6):
+            some = [Job(f"job{k}") for k in range(n)]
+            rows.append(row(args, f"{n}, cache {cache:.0%}", some, ways, cache=cache))
+    return {"what": "The same with a cache for a part of the photographs", "rows": rows}
 
 
 # ms per sample of a model's work on a GPU of its own, as the paper's models differ
 SPEEDS = (0.5, 0.8, 1.3, 2.4)
 
 
+def both_caches(args, some):
+    """With a cache for all, and with one for a twentieth, which the DataLoader has not."""
+    names = ["DataLoader", "npy"] if args.quick else ["DataLoader", "ImageFolder", "npy", "batch"]
+    ways = plain(names)
+    return [row(args, "", some, [(n, {}) for n, _ in ways]
+                + [(n, {"cache": "5%"}) for n, _ in ways[1:]])]
+
+
 def speeds(args):
     some = [Job(f"job{k}", step=step) for k, step in enumerate(SPEEDS)]
-    names = ["DataLoader", "ImageFolder", "npy", "batch"]
     return {"what": "Four jobs whose models take " + ", ".join(f"{s:g}" for s in SPEEDS)
-                    + " ms per sample", "rows": [
-                        row(args, f"cache {cache:.0%}", some, plain(names), cache=cache)
-                        for cache in (1.0, 0.05)]}
+                    + " ms per sample", "rows": both_caches(args, some)}
 
 
 def arrivals(args):
     gap = 0.4 if args.quick else 1.5
     some = [Job(f"job{k}", step=0.5, start=k * gap) for k in range(4)]
-    names = ["DataLoader", "ImageFolder", "npy", "batch"]
     return {"what": f"Four jobs of 0.5 ms per sample that start {gap:g} s after one another",
-            "rows": [row(args, f"cache {cache:.0%}", some, plain(names), cache=cache)
-                     for cache in (1.0, 0.05)]}
+            "rows": both_caches(args, some)}
 
 
 def overlap(args):
     names = ["DataLoader", "npy"]
     rows = []
-    for share in (0, 25, 50, 75, 100):
+    for share in (0, 50, 100) if args.quick else (0, 25, 50, 75, 100):
         size = args.count // 2
         first = (size * (100 - share)) // 100
         some = [Job("job0", part=(0, size)), Job("job1", part=(first, first + size))]
@@ -199,7 +275,7 @@ def samplers(args):
     """The grid behind the choice: who shares how much with which cache."""
     some = [Job(f"job{k}", step=step, start=0.3 * k) for k, step in enumerate(SPEEDS)]
     rows = []
-    for cache in (1.0, 0.05):
+    for cache in (0.05,) if args.quick else (1.0, 0.05):
         for eviction in ("refcnt", "lru"):
             ways = {f"{s}": {"sampler": s, "eviction": eviction, "cache": cache}
                     for s in ("isa", "dsa", "exchange")}

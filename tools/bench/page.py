@@ -8,6 +8,7 @@ import chart
 
 # key, column title, how a figure is written
 COLUMNS = (("rate", "samples/s", "{:.0f}"), ("ratio", "DataLoader = 1", "{:.2f}"),
+           ("cpu_ratio", "by CPU", "{:.2f}"),
            ("decodes", "prepared/served", "{:.2f}"), ("cpu_ms", "CPU ms/sample", "{:.2f}"),
            ("reader_cpu_ms", "of it readers", "{:.2f}"), ("wait", "waiting", "{:.0%}"),
            ("memory_mib", "memory MiB", "{:.0f}"))
@@ -52,11 +53,14 @@ def plots(name, part):
         return [getattr(chart, kind)(*arguments) for kind, *arguments in part["plots"]]
     figure = part.get("figure", "rate")
     label = {"rate": "samples/s", "decodes": "prepared per sample served"}[figure]
-    names = list(part["rows"][0]["cells"])
-    series = {n: [row["cells"][n][figure] for row in part["rows"]] for n in names}
+    names = list(dict.fromkeys(name for row in part["rows"] for name in row["cells"]))
+
+    def values(name, key):
+        return [row["cells"].get(name, {}).get(key) for row in part["rows"]]
+    series = {n: values(n, figure) for n in names}
     found = [chart.bars(name, label, [row["title"] for row in part["rows"]], series)]
     if figure == "rate" and len(part["rows"]) > 1:
-        series = {n: [row["cells"][n]["cpu_ms"] for row in part["rows"]] for n in names}
+        series = {n: values(n, "cpu_ms") for n in names}
         found.append(chart.bars(f"{name}: CPU of readers and daemon", "ms per sample",
                                 [row["title"] for row in part["rows"]], series))
     return found

@@ -5,8 +5,9 @@
 
     train.py DIRECTORY [--epochs N] [--workers N]
 
-DIRECTORY/epoch-0000, epoch-0001, ... hold 00000000.ppm and 00000000.cls and so on. That may
-be a directory on a disk; it may be <mount>/jobs/<job> of joaderfs. The script can't tell.
+DIRECTORY holds 00000000.ppm and 00000000.cls and so on, and there is a classes.txt above it.
+That may be a directory on a disk; it may be <mount>/jobs/<job>/current of joaderfs, which has
+shuffled the samples anew in each epoch. The script can't tell.
 """
 
 import argparse
@@ -41,7 +42,7 @@ def main():
     args = parser.parse_args()
 
     torch.manual_seed(0)
-    with open(os.path.join(args.directory, "classes.txt")) as f:
+    with open(os.path.join(args.directory, "../classes.txt")) as f:
         n_classes = len(f.read().splitlines())
     model = torch.nn.Sequential(
         torch.nn.Conv2d(3, 8, 5, stride=4), torch.nn.ReLU(),
@@ -49,10 +50,12 @@ def main():
         torch.nn.Linear(8 * 16, n_classes))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 
+    loader = DataLoader(Samples(args.directory), 32, num_workers=args.workers,
+                        persistent_workers=args.workers > 0)
+
     for epoch in range(args.epochs):
-        samples = Samples(os.path.join(args.directory, f"epoch-{epoch:04d}"))
         seen, loss_sum = 0, 0.0
-        for images, labels in DataLoader(samples, 32, num_workers=args.workers):
+        for images, labels in loader:
             loss = torch.nn.functional.cross_entropy(model(images), labels)
             optimizer.zero_grad()
             loss.backward()

@@ -35,6 +35,7 @@ struct runner {
 	sample_id *opens; /* labels: the files that the script opens, in its order */
 	struct sim_drawn *queue; /* a ring */
 	uint32_t room, head, length;
+	uint32_t filled; /* length of the queue when it was filled last */
 };
 
 struct sim_engine {

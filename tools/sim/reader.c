@@ -100,20 +100,32 @@ int sim_read_now(struct sim_engine *engine, struct runner *const *readers, size_
 
 /* --- read ahead, as the daemon does ------------------------------------------------ */
 
-/* What all have drawn shall fit in half of the cache. */
-static uint32_t limit(const struct sim_engine *engine)
-{
-	uint64_t fit =
-		engine->result.capacity / 2 / (engine->n_active ? engine->n_active : 1);
-	if (fit < 1)
-		return 1;
-	return fit < engine->scenario->lookahead ? (uint32_t)fit
-						 : engine->scenario->lookahead;
-}
-
+/* Half of the cache for what is drawn ahead, or an own part of a quarter. */
 static bool has_room(const struct sim_engine *engine, const struct runner *runner)
 {
-	return runner->active && runner->length < limit(engine);
+	struct cache_usage usage = cache_usage(engine->cache);
+	uint64_t share = usage.capacity / 4 / (engine->n_active ? engine->n_active : 1);
+	if (!runner->active || runner->length >= runner->room)
+		return false;
+	return runner->length < (share ? share : 1) ||
+	       usage.pinned_bytes + usage.awaited < usage.capacity / 2;
+}
+
+static bool leaves_others_out(const struct sim_engine *engine)
+{
+	for (size_t i = 0; i < engine->scenario->n_jobs; i++) {
+		const struct runner *runner = &engine->runners[i];
+		if (runner->active && runner->length == runner->room)
+			return true;
+	}
+	return false;
+}
+
+/* The second half only together with all others. */
+static bool wants_round(const struct sim_engine *engine, const struct runner *runner)
+{
+	return has_room(engine, runner) &&
+	       (runner->length < (runner->room + 1) / 2 || !leaves_others_out(engine));
 }
 
 /* When there is no room it waits until it is read. */
@@ -136,18 +148,30 @@ static int draw_round(struct sim_engine *engine)
 		if (has_room(engine, &engine->runners[i]))
 			engine->round[n++] = &engine->runners[i];
 	int err = sim_draw(engine, engine->round, n);
-	for (size_t i = 0; i < n && !err; i++)
-		err = load_ahead(engine, engine->round[i]);
+	for (size_t i = 0; i < n && !err; i++) {
+		struct runner *runner = engine->round[i];
+		err = load_ahead(engine, runner);
+		if (runner->filled < runner->length)
+			runner->filled = runner->length;
+	}
+	return err;
+}
+
+static int refill(struct sim_engine *engine, struct runner *runner)
+{
+	int err = 0;
+	if (runner->length * 2 > runner->filled)
+		return 0;
+	while (!err && wants_round(engine, runner))
+		err = draw_round(engine);
+	runner->filled = has_room(engine, runner) ? runner->room : runner->length;
 	return err;
 }
 
 int sim_read_ahead(struct sim_engine *engine, struct runner *const *readers, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		int err = 0;
-		if (readers[i]->length * 2 <= limit(engine))
-			while (has_room(engine, readers[i]) && !err)
-				err = draw_round(engine);
+		int err = refill(engine, readers[i]);
 		if (!err)
 			err = consume(engine, readers[i]);
 		if (err)
