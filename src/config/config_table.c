@@ -75,7 +75,8 @@ const struct option config_options[] = {
 			"exchanged "
 			"for something that is, among samples that the same jobs have; "
 			"jobs that read at the same time draw such samples together as "
-			"often as their orders stay uniformly random. It shares more "
+			"often as their orders stay uniformly random.\n"
+			"It shares more "
 			"than dsa with a far smaller cache, and a job's consecutive "
 			"epochs are no longer independent."},
 	{SECTION_JOADERFS, "workers", &value_workers, .min = 1, .max = 1024,

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# fio writes files whose blocks carry checksums, and verifies them through the mount, in and out
+# of order, under their names and as shuffled samples; it notices a wrong byte.
+. "$(dirname "$0")/lib.sh"
+command -v fio >/dev/null || skip "fio is not installed"
+
+# verify DIRECTORY FILES OPTION...
+verify() {
+	(cd "$1" && fio --name=verify --filename="$2" --size=300k --bs=4k --verify=crc32c --verify_state_save=0 \
+		--output="$T/fio" "${@:3}") >>"$T/fio" 2>&1
+}
+mkdir -p "$D/class0"
+for i in 0 1 2 3 4 5; do
+	verify "$D/class0" "$i.bin" --rw=write --do_verify=0 || fail "$(cat "$T/fio")"
+done
+mkdir "$T/bad"
+cp "$D/class0/3.bin" "$T/bad/3.bin"
+printf x | dd of="$T/bad/3.bin" bs=1 seek=100000 conv=notrunc status=none
+! verify "$T/bad" 3.bin --rw=read --readonly || fail "fio does not see a wrong byte"
+
+config 'images.extensions=*'
+job names tensor.format=source view.layout=mirror view.extension=bin
+job order tensor.format=source view.extension=bin
+job cached tensor.format=source view.extension=bin view.io=cached
+start
+for directory in "$(epoch names)" "$(epoch order)" "$(epoch cached)"; do
+	for pattern in read randread; do
+		for file in $(cd "$directory" && find . -name '*.bin' | sort); do
+			verify "$directory" "$file" --rw=$pattern --readonly ||
+				fail "$directory/$file: $(cat "$T/fio")"
+		done
+	done
+done
+once order 6
+once cached 6
