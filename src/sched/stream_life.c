@@ -98,8 +98,8 @@ static void leave_stand_in(const struct stream *stream)
 		sampler_leave(stream->sampler, stream->joined_as);
 }
 
-/* What one step does, of a few microseconds. */
-#define STEP_IDS 4096
+/* What one step does: some tens of microseconds. */
+#define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
 /* Whoever's change it is: there can be one at a time. */

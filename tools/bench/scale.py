@@ -19,7 +19,7 @@ from PIL import Image
 from mounted import Daemon, job_ini
 
 CLASSES = 1000
-JOBS = 64
+JOBS, FEWER_JOBS, MANY = 64, 16, 5_000_000  # fewer where orders would fill the memory
 CACHE = 256 << 20
 BATCH = 1000
 CACHED = 50_000  # samples that are in the cache before jobs begin
@@ -113,11 +113,11 @@ def hits(daemon, seconds, figures, title):
         figures[f"a hit {title}, {name}, us"] = f"{us:,.0f}"
 
 
-def begin_jobs(daemon, figures):
+def begin_jobs(daemon, jobs, figures):
     """The first bytes of all jobs but job0, which another one reads meanwhile."""
     took = []
-    with hits(daemon, 0.1 * JOBS, figures, f"while {JOBS - 1} jobs begin"):
-        for k in range(1, JOBS):
+    with hits(daemon, 0.1 * jobs, figures, "while the others begin"):
+        for k in range(1, jobs):
             took.append(first_byte(daemon, f"job{k}"))
             time.sleep(0.02)
     figures["first byte of an epoch, ms"] = f"{1e3 * statistics.median(took):.0f}"
@@ -143,7 +143,7 @@ def look_at_order(daemon, n, figures):
     figures["cat of its order, lines/s"] = f"{text.count(10) / cat_s:,.0f}"
 
 
-def look(args, daemon, n, figures):
+def look(args, daemon, n, jobs, figures):
     args.progress(f"{n:,} samples: listing")
     idle, kernel = rss(daemon), slab()
     list_s, names = timed(lambda: len(os.listdir(daemon.epoch("job0"))))
@@ -153,7 +153,7 @@ def look(args, daemon, n, figures):
     for title in LAYOUTS:
         list_s, _ = timed(lambda job=title: list_tree(daemon.epoch(job.replace(" ", "-"))))
         figures[f"os.walk, {title}, s"] = f"{list_s:.2f}"
-    args.progress(f"{n:,} samples: {JOBS} jobs begin")
+    args.progress(f"{n:,} samples: {jobs} jobs begin")
     first_byte(daemon, "job0")
     for k in range(min(n, CACHED) // BATCH):
         read(os.path.join(daemon.epoch("order"), f"batch-{k:06d}.npy"))
@@ -162,11 +162,11 @@ def look(args, daemon, n, figures):
     with hits(daemon, 3, figures, "alone"):
         pass
     one = rss(daemon)
-    begin_jobs(daemon, figures)
-    figures["memory of each job that runs, B/sample"] = f"{(rss(daemon) - one) / n / JOBS:.2f}"
-    status = sorted(timed(lambda k=k: daemon.status(f"job{k}"))[0] for k in range(JOBS))
+    begin_jobs(daemon, jobs, figures)
+    figures["memory of each job that runs, B/sample"] = f"{(rss(daemon) - one) / n / jobs:.2f}"
+    status = sorted(timed(lambda k=k: daemon.status(f"job{k}"))[0] for k in range(jobs))
     figures["status of a job, median, longest, ms"] = \
-        f"{1e3 * status[JOBS // 2]:.2f}, {1e3 * status[-1]:.2f}"
+        f"{1e3 * status[jobs // 2]:.2f}, {1e3 * status[-1]:.2f}"
     later_epoch(daemon, figures)
     args.progress(f"{n:,} samples: an order")
     look_at_order(daemon, n, figures)
@@ -174,20 +174,21 @@ def look(args, daemon, n, figures):
     with hits(daemon, 2, figures, "while 8 of them are removed"):
         took = [timed(lambda k=k: subprocess.run(
             [ctl, "-s", os.path.join(daemon.top, "socket"), "rm", f"job{k}"], check=True,
-            stdout=subprocess.DEVNULL))[0] for k in range(JOBS - 8, JOBS)]
+            stdout=subprocess.DEVNULL))[0] for k in range(jobs - 8, jobs)]
     figures["joaderctl rm, ms"] = f"{1e3 * statistics.median(took):.0f}"
     figures["daemon in the end, MiB"] = f"{rss(daemon) / 2**20:.0f}"
     return idle
 
 
 def measure(args, n, directory):
-    figures = {}
+    jobs = JOBS if n < MANY else FEWER_JOBS
+    figures = {"jobs": str(jobs)}
     args.progress(f"a tree of {n:,} names")
     tree = make_tree(directory, n)
     state = os.path.join(directory, "state")
     os.mkdir(state)
     inis = {f"job{k}": job_ini(f"job{k}", 0, 8, epochs=3, idle=2 if k == 1 else None)
-            for k in range(JOBS)}
+            for k in range(jobs)}
     for title, view in LAYOUTS.items():
         name = title.replace(" ", "-")
         inis[name] = job_ini(name, 0, 8, view=view)
@@ -209,14 +210,14 @@ def measure(args, n, directory):
     start_s, daemon = start(inis)
     figures["and for each job, ms"] = f"{1e3 * (start_s - bare_s) / len(inis):.0f}"
     try:
-        idle = look(args, daemon, n, figures)
+        idle = look(args, daemon, n, jobs, figures)
     finally:
         daemon.__exit__()
     figures["memory of each job that waits, B/sample"] = f"{(idle - bare) / n / len(inis):.2f}"
     args.progress(f"{n:,} samples: start with what has begun")
     again_s, daemon = start(inis)
     daemon.__exit__()
-    figures[f"start with {JOBS} jobs that have begun, s"] = f"{again_s:.1f}"
+    figures["start with all of them begun, s"] = f"{again_s:.1f}"
     return figures
 
 
@@ -231,6 +232,6 @@ def scale(args):
             shutil.rmtree(directory)
     rows = [["samples", "", *(f"{n:,}" for n in sizes)]]
     rows += [[name, "", *(figures[name] for figures in found)] for name in found[0]]
-    return {"what": f"A tree of hard links to one image, {JOBS} jobs that have all of it, "
+    return {"what": "A tree of hard links to one image, jobs that have all of it, "
                     f"{CACHED:,} samples in the cache before they begin", "table": rows,
             "plots": []}
