@@ -225,7 +225,7 @@ def scale(args):
     sizes = [100_000] if args.quick else [1_280_000] + [14_000_000] * args.large
     found = []
     for n in sizes:
-        directory = tempfile.mkdtemp(dir="/dev/shm", prefix="joaderfs-bench-")
+        directory = tempfile.mkdtemp(dir=args.memory, prefix="joaderfs-bench-")
         try:
             found.append(measure(args, n, directory))
         finally:
