@@ -40,7 +40,8 @@ static struct dataset *small_dataset(void)
 		"file_name,score,note\na/1,0.5,good\na/2,,\nb/1,7,\"a, b\"\n");
 	auto_free char *tree = realpath("tree", NULL);
 	auto_free char *state = realpath("state", NULL);
-	struct dataset_config config = {name, tree, false, extensions};
+	struct dataset_config config = {
+		.name = name, .path = tree, .extensions = extensions};
 	struct dataset *dataset;
 	ensure(log_to_file("/dev/null") == 0);
 	ensure(dataset_open(&config, state, NULL, &dataset) == 0);
