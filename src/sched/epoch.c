@@ -264,10 +264,11 @@ int epoch_bind_locked(struct epoch *epoch, uint32_t position, struct aftermath *
 	order_bind(&epoch->order, position, drawn.sample, drawn.served);
 	count_served_locked(job, drawn.served);
 	drop_far_pins(epoch, aftermath);
+	stream_refill_locked(epoch->stream, aftermath);
+	/* Which may be this one. */
 	if (job->current.begun >= job->current.window ||
 		job->running->order.bound > job->samples / 2)
 		let_go_of_draining(job, aftermath);
-	stream_refill_locked(epoch->stream, aftermath);
 	return 0;
 }
 
