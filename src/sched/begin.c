@@ -31,6 +31,13 @@ int begin_wait_locked(struct sched_job *job)
 	return job->beginning.status;
 }
 
+void begin_wait_for_last(struct sched_job *job)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	while (job->beginning.wanted)
+		lock_wait(&job->sched->lock, &job->sched->begun_cond);
+}
+
 /* The files are made without the lock. */
 static int begin_epoch(struct sched_job *job, uint32_t number, bool rolls)
 {
@@ -100,6 +107,7 @@ static void finish_locked(struct sched_job *job, int status, struct aftermath *a
 	TAILQ_CONCAT(&opens, &job->beginning.opens, link);
 	while ((handle = TAILQ_FIRST(&opens))) {
 		TAILQ_REMOVE(&opens, handle, link);
+		handle->state = HANDLE_PARKING;
 		if (status != 0 && handle->status == 0)
 			handle->status = status;
 		open_resume_locked(handle, aftermath);

@@ -313,6 +313,7 @@ int sched_job_remove(struct sched *sched, const char *name)
 	sched_unlock(sched, &aftermath);
 	if (!job)
 		return -ENOENT;
+	begin_wait_for_last(job); /* it may be making files */
 	state_remove(job);
 	sched_job_put(job);
 	return 0;

@@ -116,7 +116,8 @@ static int choose_mirrored_locked(struct sched_handle *handle, const struct plac
 		return err;
 	handle->epoch_number = mirrored_epoch(place);
 	handle->sample = job_fixed_sample(job, place->position);
-	count_served_locked(job, how_served_locked(job->space, handle->sample));
+	if (!handle->label)
+		count_served_locked(job, how_served_locked(job->space, handle->sample));
 	return 0;
 }
 
@@ -155,7 +156,8 @@ static int take_ticket_locked(struct sched_handle *handle)
 
 static bool is_ready(const struct sched_handle *handle)
 {
-	return cache_state(handle->use->key.space->cache, handle->sample) == CACHE_READY;
+	return handle->label ||
+	       cache_state(handle->use->key.space->cache, handle->sample) == CACHE_READY;
 }
 
 static struct place place_of(const struct sched_handle *handle)
@@ -171,7 +173,7 @@ static int prepare_locked(struct sched_handle *handle, struct aftermath *afterma
 	int err = job_mirrors(place.job)
 			  ? choose_mirrored_locked(handle, &place)
 			  : choose_sample_locked(handle, &place, aftermath);
-	return err ? err : attach_locked(handle);
+	return err || handle->label ? err : attach_locked(handle);
 }
 
 void open_resume_locked(struct sched_handle *handle, struct aftermath *aftermath)
@@ -180,6 +182,7 @@ void open_resume_locked(struct sched_handle *handle, struct aftermath *aftermath
 		int err = prepare_locked(handle, aftermath);
 		if (err == -EINPROGRESS) {
 			TAILQ_INSERT_TAIL(&handle->job->beginning.opens, handle, link);
+			handle->state = HANDLE_AWAITS_EPOCH;
 			return;
 		}
 		handle->status = err;
@@ -225,25 +228,41 @@ static int open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return err;
 }
 
-int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
+static int open_place(const struct place *place, bool label,
 	const struct sched_open_callbacks *callbacks)
 {
+	struct sched *sched = place->job->sched;
 	struct aftermath aftermath;
-	struct sched_handle *handle = handle_new(job, callbacks);
+	struct sched_handle *handle = handle_new(place->job, callbacks);
 	if (!handle)
 		return -ENOMEM;
-	handle->epoch_number = epoch;
-	handle->position = position;
+	handle->epoch_number = place->epoch;
+	handle->position = place->position;
+	handle->label = label;
 	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	lock_take(&sched->lock);
 	int err = open_locked(handle, &aftermath);
 	bool has_to_park = !err && handle->state == HANDLE_PARKING;
-	sched_unlock(job->sched, &aftermath);
+	sched_unlock(sched, &aftermath);
 	if (err)
 		handle_free(handle);
 	else if (has_to_park)
 		park(handle);
 	return err;
+}
+
+int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks)
+{
+	struct place place = {job, epoch, position, callbacks->reader};
+	return open_place(&place, false, callbacks);
+}
+
+int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks)
+{
+	struct place place = {job, epoch, position, callbacks->reader};
+	return open_place(&place, true, callbacks);
 }
 
 void sched_cancel(struct sched *sched, uint64_t ticket)
@@ -386,7 +405,8 @@ static void give_back(struct sched_handle *handle, bool read)
 	lock_take(&sched->lock);
 	ensure(handle->state == HANDLE_FINISHED);
 	handle->job->last_read_ns = clock_now_ns();
-	handle_detach_locked(handle, &aftermath);
+	if (handle->use)
+		handle_detach_locked(handle, &aftermath);
 	if (read)
 		count_read_locked(handle, &aftermath);
 	sched_unlock(sched, &aftermath);

@@ -79,14 +79,22 @@ struct sched_handle {
 	uint32_t epoch_number;
 	uint32_t position;
 	sample_id sample;
-	struct use *use;
+	bool label;	 /* nothing but the sample is wanted */
+	struct use *use; /* NULL while it is not bound, and of a label */
 	const struct tensor *tensor;
 	/* waiting */
 	UT_hash_handle hash; /* by ticket */
 	uint64_t ticket;
-	TAILQ_ENTRY(sched_handle) link;	    /* of the use's waiters or of finished ones */
+	/* of the use's waiters, of those that await the epoch, or of finished ones */
+	TAILQ_ENTRY(sched_handle) link;
 	TAILQ_ENTRY(sched_handle) job_link; /* of the job's parked ones */
-	enum { HANDLE_OPEN, HANDLE_PARKING, HANDLE_PARKED, HANDLE_FINISHED } state;
+	enum {
+		HANDLE_OPEN,
+		HANDLE_PARKING,
+		HANDLE_AWAITS_EPOCH,
+		HANDLE_PARKED,
+		HANDLE_FINISHED
+	} state;
 	int status;
 	uint64_t parked_ns;
 	struct sched_open_callbacks callbacks;
@@ -376,6 +384,8 @@ struct bound_pin *epoch_pin_locked(struct epoch *epoch, uint32_t position);
 void begin_request_locked(struct sched_job *job, uint32_t number, bool rolls);
 /* Until what is being begun for the job has begun. The lock is let go meanwhile. */
 must_check int begin_wait_locked(struct sched_job *job);
+/* Until nothing is being begun for a job that has left. No lock held. */
+void begin_wait_for_last(struct sched_job *job);
 /* An open that waited for it goes on. */
 void open_resume_locked(struct sched_handle *handle, struct aftermath *aftermath);
 void *sched_begin_epochs(void *sched);

@@ -162,6 +162,7 @@ static void enter_locked(struct stream *stream)
 	sched->n_streams++;
 	stream->epoch->stream = stream;
 	stream->job->idle = false;
+	stream->job->last_read_ns = clock_now_ns(); /* this took long, perhaps */
 	roaring_bitmap_free(stream->ids);
 	stream->ids = NULL;
 }
