@@ -5,6 +5,7 @@
 #include "base/ensure.h"
 
 #include <errno.h>
+#include <sched.h>
 
 #define MAX_HELD 8
 
@@ -39,13 +40,27 @@ void lock_destroy(struct lock *lock)
 void lock_take(struct lock *lock)
 {
 	push_held(lock);
+	if (pthread_mutex_trylock(&lock->mutex) == 0)
+		return;
+	atomic_fetch_add(&lock->waiting, 1);
 	ensure(pthread_mutex_lock(&lock->mutex) == 0);
+	atomic_fetch_sub(&lock->waiting, 1);
 }
 
 void lock_release(struct lock *lock)
 {
 	pop_held(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
+}
+
+#define YIELDS 1000
+
+void lock_yield(struct lock *lock)
+{
+	lock_release(lock);
+	for (int i = 0; i < YIELDS && atomic_load(&lock->waiting) > 0; i++)
+		sched_yield();
+	lock_take(lock);
 }
 
 void lock_assert_held(const struct lock *lock)

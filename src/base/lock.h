@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /*
  * Mutexes with a name and a rank.
@@ -27,6 +28,7 @@ enum lock_rank {
 
 struct lock {
 	pthread_mutex_t mutex;
+	atomic_uint waiting;
 	enum lock_rank rank;
 	const char *name;
 };
@@ -35,6 +37,12 @@ void lock_init(struct lock *lock, enum lock_rank rank, const char *name);
 void lock_destroy(struct lock *lock);
 void lock_take(struct lock *lock);
 void lock_release(struct lock *lock);
+
+/*
+ * Lets go of it for a moment, so that those who wait for it get it: between the steps of
+ * something long. A mutex alone would most often be taken again at once.
+ */
+void lock_yield(struct lock *lock);
 
 /* Aborts unless the calling thread holds it. */
 void lock_assert_held(const struct lock *lock);

@@ -263,80 +263,116 @@ const struct tensor *cache_get(const struct cache_space *space, sample_id id)
 
 /* --- need ------------------------------------------------------------------------- */
 
-static void count_up(struct cache_space *space, sample_id id)
-{
-	ensure(id < space->n_ids);
-	ensure(space->need[id] < UINT16_MAX);
-	space->need_sum++;
-	space->cache->need++;
-	space->need[id]++;
-}
-
-static void count_down(struct cache_space *space, sample_id id)
-{
-	ensure(id < space->n_ids);
-	ensure(space->need[id] > 0);
-	space->need_sum--;
-	space->cache->need--;
-	space->need[id]--;
-}
-
-static void need_changed(struct cache_space *space, sample_id id, uint32_t before)
+static void need_changed(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
 	if (!cache->ops->need_changed || cache->n_evictable == 0)
 		return;
 	struct entry *entry = find(space, id);
 	if (entry && entry_evictable(entry))
-		cache->ops->need_changed(cache, entry, before);
+		cache->ops->need_changed(cache, entry);
 }
 
 void cache_need_add(struct cache_space *space, sample_id id)
 {
-	count_up(space, id);
-	need_changed(space, id, space->need[id] - 1U);
+	ensure(id < space->n_ids);
+	ensure(space->need[id] < UINT16_MAX);
+	space->need[id]++;
+	space->need_sum++;
+	space->cache->need++;
+	need_changed(space, id);
 }
 
 void cache_need_drop(struct cache_space *space, sample_id id)
 {
-	count_down(space, id);
-	need_changed(space, id, space->need[id] + 1U);
+	ensure(id < space->n_ids);
+	ensure(space->need[id] > 0 && space_need(space, id) > 0);
+	space->need[id]--;
+	space->need_sum--;
+	space->cache->need--;
+	need_changed(space, id);
 }
 
-static bool count_one_up(uint32_t id, void *space)
+void cache_need_begin(
+	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change)
 {
-	count_up(space, id);
+	struct cache *cache = space->cache;
+	uint64_t n = roaring_bitmap_get_cardinality(ids);
+	bool up = change == CACHE_NEED_ADD;
+	ensure(!cache->change.space);
+	ensure(n == 0 || roaring_bitmap_maximum(ids) < space->n_ids);
+	ensure(up || n <= space->need_sum);
+	space->need_sum += up ? n : -n;
+	cache->need += up ? n : -n;
+	cache->change = (struct change){.space = space, .ids = ids, .up = up};
+	roaring_init_iterator(ids, &cache->change.next);
+}
+
+static void count_some(struct cache *cache, uint32_t n)
+{
+	uint32_t ids[256];
+	struct change *change = &cache->change;
+	uint16_t *need = change->space->need;
+	while (n > 0 && change->next.has_value) {
+		uint32_t at_once = n < 256 ? n : 256;
+		n -= at_once;
+		at_once = roaring_read_uint32_iterator(&change->next, ids, at_once);
+		for (uint32_t i = 0; i < at_once; i++) {
+			ensure(change->up ? need[ids[i]] < UINT16_MAX : need[ids[i]] > 0);
+			need[ids[i]] = (uint16_t)(need[ids[i]] + (change->up ? 1 : -1));
+		}
+	}
+}
+
+#define IDS_PER_ENTRY 16
+
+bool cache_need_step(struct cache *cache, uint32_t n)
+{
+	struct change *change = &cache->change;
+	if (!change->space)
+		return true;
+	if (change->next.has_value) {
+		count_some(cache, n);
+		return false;
+	}
+	if (!change->counted) {
+		change->counted = true;
+		if (cache->ops->sweep_begin)
+			cache->ops->sweep_begin(cache);
+	}
+	if (cache->ops->sweep && !cache->ops->sweep(cache, n / IDS_PER_ENTRY + 1))
+		return false;
+	change->space = NULL;
 	return true;
 }
 
-static bool count_one_down(uint32_t id, void *space)
+bool cache_need_changes(const struct cache *cache)
 {
-	count_down(space, id);
-	return true;
+	return cache->change.space != NULL;
 }
 
-static void needs_changed(struct cache *cache)
+static void change_all(
+	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change)
 {
-	if (cache->ops->needs_changed)
-		cache->ops->needs_changed(cache);
+	cache_need_begin(space, ids, change);
+	while (!cache_need_step(space->cache, UINT32_MAX))
+		;
 }
 
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids)
 {
-	roaring_iterate(ids, count_one_up, space);
-	needs_changed(space->cache);
+	change_all(space, ids, CACHE_NEED_ADD);
 }
 
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids)
 {
-	roaring_iterate(ids, count_one_down, space);
-	needs_changed(space->cache);
+	change_all(space, ids, CACHE_NEED_DROP);
 }
 
 uint32_t cache_need(const struct cache_space *space, sample_id id)
 {
 	ensure(id < space->n_ids);
-	return space->need[id];
+	return space_need(space, id);
 }
 
 /* --- spaces and the whole --------------------------------------------------------- */
@@ -368,7 +404,7 @@ void cache_space_free(struct cache_space **space)
 {
 	if (!*space)
 		return;
-	ensure((*space)->need_sum == 0);
+	ensure((*space)->need_sum == 0 && (*space)->cache->change.space != *space);
 	while ((*space)->entries)
 		die((*space)->cache, (*space)->entries);
 	space_destroy(*space);

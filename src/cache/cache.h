@@ -73,6 +73,22 @@ uint32_t cache_need(const struct cache_space *space, sample_id id);
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
+/*
+ * The same in steps, so that a caller whose lock others wait for can let go of it between
+ * them. begin changes the need of all ids at once, for whoever asks; the steps bring the
+ * counters and the order of eviction after it, and until then a victim may be needed by
+ * one stream more than another entry is. One change at a time in the whole cache. The
+ * ids stay the caller's and as they are until it is done; what is being added is dropped
+ * only after that.
+ */
+enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
+void cache_need_begin(
+	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
+/* Goes on by what so many ids cost, if there is a change; entries cost more. true: it is
+ * done. */
+bool cache_need_step(struct cache *cache, uint32_t n);
+bool cache_need_changes(const struct cache *cache); /* one has begun and is not done */
+
 must_check int cache_pin(struct cache_space *space, sample_id id); /* -ENOMEM */
 void cache_unpin(struct cache_space *space, sample_id id);
 uint32_t cache_pins(const struct cache_space *space, sample_id id);

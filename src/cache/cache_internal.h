@@ -35,6 +35,7 @@ struct entry {
 	uint64_t bytes;		 /* 0 while absent */
 	struct tensor *tensor;	 /* from ready on */
 	TAILQ_ENTRY(entry) link; /* order of eviction, later cache->dying */
+	uint32_t filed;		 /* refcnt: the bucket it is in */
 	size_t slot;		 /* random: its place in evict.slots */
 	UT_hash_handle hh;	 /* by id */
 };
@@ -56,9 +57,23 @@ struct evict {
 	struct entry_list *buckets; /* refcnt: by need, each least recently used first */
 	uint32_t n_buckets;	    /* those from here on were never used */
 	uint32_t lowest;	    /* those below are empty */
+	uint32_t sweep;		    /* the bucket that is being brought up to date */
+	struct entry begin, end;    /* in it: what is between them is not yet */
 	struct entry **slots;	    /* random: unpinned, any order */
 	size_t n_slots, max_slots;
 	struct rng rng;
+};
+
+/*
+ * A change of the need of many ids that is under way: the iterator is at the first one
+ * that is not counted yet; once all are, the order of eviction follows.
+ */
+struct change {
+	const struct cache_space *space; /* NULL: none */
+	const roaring_bitmap_t *ids;
+	roaring_uint32_iterator_t next;
+	bool up;
+	bool counted;
 };
 
 struct cache {
@@ -67,6 +82,7 @@ struct cache {
 	struct evict evict;
 	LIST_HEAD(, cache_space) spaces;
 	struct entry_list dying;
+	struct change change;
 	cache_gone *gone; /* may be NULL */
 	void *gone_context;
 
@@ -91,10 +107,13 @@ struct evict_ops {
 	/* Pinned, or about to die: it may not be chosen. */
 	void (*forbid)(struct cache *cache, struct entry *entry);
 	void (*forget)(struct cache *cache, struct entry *entry);
-	/* The need of an entry that may be chosen is no longer `before`. */
-	void (*need_changed)(struct cache *cache, struct entry *entry, uint32_t before);
-	/* Those of many entries are not; that is no use of them. */
-	void (*needs_changed)(struct cache *cache);
+	/* The need of an entry that may be chosen is another one. */
+	void (*need_changed)(struct cache *cache, struct entry *entry);
+	/* Those of many entries have changed, all up or all down; that is no use of them.
+	 */
+	void (*sweep_begin)(struct cache *cache);
+	/* Brings about n entries up to date; true: all are. */
+	bool (*sweep)(struct cache *cache, uint32_t n);
 	/* The next to be evicted; at least one may be chosen. */
 	struct entry *(*victim)(struct cache *cache);
 	void (*validate)(const struct cache *cache);
@@ -102,9 +121,26 @@ struct evict_ops {
 
 const struct evict_ops *evict_ops_of(enum eviction_policy policy);
 
+/* Whether the change under way has not come to the id, which it will. */
+static inline bool change_pending(const struct cache_space *space, sample_id id)
+{
+	const struct change *change = &space->cache->change;
+	return change->space == space && change->next.has_value &&
+	       id >= change->next.current_value &&
+	       roaring_bitmap_contains(change->ids, id);
+}
+
+static inline uint32_t space_need(const struct cache_space *space, sample_id id)
+{
+	uint32_t need = space->need[id];
+	if (!change_pending(space, id))
+		return need;
+	return space->cache->change.up ? need + 1 : need - 1;
+}
+
 static inline uint32_t entry_need(const struct entry *entry)
 {
-	return entry->space->need[entry->id];
+	return space_need(entry->space, entry->id);
 }
 
 static inline bool entry_evictable(const struct entry *entry)

@@ -35,45 +35,105 @@ static void refcnt_insert(struct cache *cache, struct entry *entry)
 	for (; evict->n_buckets <= need; evict->n_buckets++)
 		TAILQ_INIT(&evict->buckets[evict->n_buckets]);
 	TAILQ_INSERT_TAIL(&evict->buckets[need], entry, link);
+	entry->filed = need;
 	if (need < evict->lowest)
 		evict->lowest = need;
 }
 
 static void refcnt_forbid(struct cache *cache, struct entry *entry)
 {
-	TAILQ_REMOVE(&cache->evict.buckets[entry_need(entry)], entry, link);
+	TAILQ_REMOVE(&cache->evict.buckets[entry->filed], entry, link);
 }
 
-static void refcnt_need_changed(struct cache *cache, struct entry *entry, uint32_t before)
+static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 {
-	TAILQ_REMOVE(&cache->evict.buckets[before], entry, link);
+	refcnt_forbid(cache, entry);
 	refcnt_insert(cache, entry);
 }
 
-/* In order, so that those that go to the same bucket stay in theirs. */
-static void refcnt_needs_changed(struct cache *cache)
+/*
+ * When many needs have changed, buckets are gone through one after the other, each from
+ * its head, so that what goes to the same bucket stays in its order. Needs that went up
+ * come from the last bucket on, and those that went down from the first: nothing is met
+ * twice. Whatever is done to entries between two steps files them where they belong, at
+ * the tail, so that two markers hold what is left of a bucket: the first goes through it.
+ */
+static void sweep_bucket(struct evict *evict, uint32_t need)
+{
+	evict->sweep = need;
+	TAILQ_INSERT_HEAD(&evict->buckets[need], &evict->begin, link);
+	TAILQ_INSERT_TAIL(&evict->buckets[need], &evict->end, link);
+}
+
+static void refcnt_sweep_begin(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
-	uint32_t end = evict->n_buckets;
-	for (uint32_t need = evict->lowest; need < end; need++) {
-		struct entry *entry = TAILQ_FIRST(&evict->buckets[need]);
-		while (entry) {
-			struct entry *next = TAILQ_NEXT(entry, link);
-			if (entry_need(entry) != need)
-				refcnt_need_changed(cache, entry, need);
-			entry = next;
-		}
-	}
+	if (evict->n_buckets > 0)
+		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
+
+/* false: that was the last bucket. */
+static bool next_bucket(struct cache *cache)
+{
+	struct evict *evict = &cache->evict;
+	TAILQ_REMOVE(&evict->buckets[evict->sweep], &evict->begin, link);
+	TAILQ_REMOVE(&evict->buckets[evict->sweep], &evict->end, link);
+	if (evict->sweep == (cache->change.up ? 0 : evict->n_buckets - 1))
+		return false;
+	sweep_bucket(evict, cache->change.up ? evict->sweep - 1 : evict->sweep + 1);
+	return true;
+}
+
+static bool refcnt_sweep(struct cache *cache, uint32_t n)
+{
+	struct evict *evict = &cache->evict;
+	if (evict->n_buckets == 0)
+		return true;
+	for (; n > 0; n--) {
+		struct entry_list *bucket = &evict->buckets[evict->sweep];
+		struct entry *entry = TAILQ_NEXT(&evict->begin, link);
+		if (entry == &evict->end) {
+			if (!next_bucket(cache))
+				return true;
+			continue;
+		}
+		TAILQ_REMOVE(bucket, &evict->begin, link);
+		TAILQ_INSERT_AFTER(bucket, entry, &evict->begin, link);
+		if (entry_need(entry) != entry->filed)
+			refcnt_need_changed(cache, entry);
+	}
+	return false;
+}
+
+static bool is_marker(const struct evict *evict, const struct entry *entry)
+{
+	return entry == &evict->begin || entry == &evict->end;
+}
+
+static struct entry *first_filed(const struct evict *evict, uint32_t need)
+{
+	struct entry *entry = TAILQ_FIRST(&evict->buckets[need]);
+	while (entry && is_marker(evict, entry))
+		entry = TAILQ_NEXT(entry, link);
+	return entry;
+}
+
+/* So many at most are found to be needed more than where they are filed. */
+#define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
-	while (TAILQ_EMPTY(&evict->buckets[evict->lowest])) {
-		evict->lowest++;
-		ensure(evict->lowest < evict->n_buckets);
+	for (int tries = 0;; tries++) {
+		struct entry *entry;
+		while (!(entry = first_filed(evict, evict->lowest))) {
+			evict->lowest++;
+			ensure(evict->lowest < evict->n_buckets);
+		}
+		if (entry_need(entry) == entry->filed || tries == TRIES)
+			return entry;
+		refcnt_need_changed(cache, entry);
 	}
-	return TAILQ_FIRST(&evict->buckets[evict->lowest]);
 }
 
 static void refcnt_validate(const struct cache *cache)
@@ -83,8 +143,11 @@ static void refcnt_validate(const struct cache *cache)
 	for (uint32_t need = 0; need < evict->n_buckets; need++) {
 		const struct entry *entry;
 		TAILQ_FOREACH (entry, &evict->buckets[need], link) {
+			if (is_marker(evict, entry))
+				continue;
 			ensure(entry_evictable(entry));
-			ensure(entry_need(entry) == need);
+			ensure(entry->filed == need);
+			ensure(entry_need(entry) == need || cache_need_changes(cache));
 			ensure(need >= evict->lowest);
 			ensure(++n <= cache->n_evictable);
 		}
@@ -206,7 +269,8 @@ const struct evict_ops *evict_ops_of(enum eviction_policy policy)
 			.allow = refcnt_insert,
 			.forbid = refcnt_forbid,
 			.need_changed = refcnt_need_changed,
-			.needs_changed = refcnt_needs_changed,
+			.sweep_begin = refcnt_sweep_begin,
+			.sweep = refcnt_sweep,
 			.victim = refcnt_victim,
 			.validate = refcnt_validate},
 		[EVICTION_LRU] = {.allow = list_append,

@@ -48,7 +48,7 @@ static void add_space(struct sums *sums, const struct cache_space *space)
 {
 	uint64_t need = 0;
 	for (uint32_t id = 0; id < space->n_ids; id++)
-		need += space->need[id];
+		need += space_need(space, id);
 	ensure(need == space->need_sum);
 	sums->need += need;
 	for (const struct entry *entry = space->entries; entry; entry = entry->hh.next) {

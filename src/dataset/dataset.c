@@ -53,6 +53,12 @@ uint32_t dataset_label(const struct dataset *dataset, sample_id id)
 	return dataset->labels[id];
 }
 
+uint32_t dataset_path_length(const struct dataset *dataset, sample_id id)
+{
+	ensure(id < dataset->n_ids);
+	return dataset->path_lengths[id];
+}
+
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);

@@ -62,6 +62,8 @@ uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
+/* Of the path relative to the root, as escape_print writes it. */
+uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 
 /* -ENOENT for an unknown id. */
 must_check int dataset_get(

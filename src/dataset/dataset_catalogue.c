@@ -69,8 +69,10 @@ int catalogue_open_read(const char *file, sqlite3 **ret)
 		*ret = NULL;
 		return err;
 	}
-	/* The file is replaced, never changed: one lock for the connection's life. */
-	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
+	/* The file is replaced, never changed: one lock for the connection's life, and it
+	 * can be mapped, as far as SQLite does that (2 GB). */
+	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA mmap_size = 1 << 40",
+		NULL, NULL, NULL);
 	return 0;
 }
 

@@ -239,10 +239,11 @@ struct dataset {
 	uint32_t n_ids;
 	uint32_t n_samples;
 	uint64_t total_bytes;
-	uint32_t *labels; /* by id, like the next three */
+	uint32_t *labels; /* by id, like the next four */
 	struct tensor_shape *images;
 	uint8_t *orientations;
 	uint64_t *file_bytes;
+	uint16_t *path_lengths;	   /* escaped; at most four times PATH_MAX */
 	roaring_bitmap_t *present; /* ids that are not gone */
 	struct lock lock;
 	struct connection *idle;     /* (lock) */

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "base/escape.h"
 #include "base/log.h"
 #include "dataset/dataset_internal.h"
 
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,9 +146,10 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 	dataset->images = calloc(n + 1, sizeof(*dataset->images));
 	dataset->orientations = calloc(n + 1, sizeof(*dataset->orientations));
 	dataset->file_bytes = calloc(n + 1, sizeof(*dataset->file_bytes));
+	dataset->path_lengths = calloc(n + 1, sizeof(*dataset->path_lengths));
 	dataset->present = roaring_bitmap_create();
 	if (!dataset->labels || !dataset->images || !dataset->orientations ||
-		!dataset->file_bytes || !dataset->present)
+		!dataset->file_bytes || !dataset->path_lengths || !dataset->present)
 		return -ENOMEM;
 	for (size_t id = 0; id < n; id++) {
 		const struct row *row = &catalogue->rows[id];
@@ -154,6 +157,7 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 		dataset->images[id] = row->facts.image;
 		dataset->orientations[id] = row->facts.orientation;
 		dataset->file_bytes[id] = row->facts.bytes;
+		dataset->path_lengths[id] = (uint16_t)escape_length(row->path);
 		if (row->gone)
 			continue;
 		roaring_bitmap_add(dataset->present, (uint32_t)id);
@@ -208,6 +212,8 @@ int dataset_open_threads(const struct dataset_config *config, const char *state_
 	lock_init(&dataset->lock, LOCK_RANK_DATASET, "dataset connections");
 	int err = fill(config, &scan, state_dir, dataset);
 	scan_end(&scan);
+	/* A hundred bytes per sample that nobody needs any more, until the next scan. */
+	malloc_trim(0);
 	if (err) {
 		dataset_close(&dataset);
 		return err;
@@ -244,6 +250,7 @@ void dataset_close(struct dataset **dataset)
 	free(old->images);
 	free(old->orientations);
 	free(old->file_bytes);
+	free(old->path_lengths);
 	if (old->present)
 		roaring_bitmap_free(old->present);
 	free(old->name);

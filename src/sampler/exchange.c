@@ -44,14 +44,13 @@ void exchange_free(struct exchange **exchange)
 		return;
 	for (size_t i = 0; i < e->n_members; i++) {
 		roaring_bitmap_free(e->members[i]->selection);
-		idset_free(&e->members[i]->slots);
 		free(e->members[i]);
 	}
 	for (size_t i = 0; i < e->n_spaces; i++)
 		space_free(&e->spaces[i]);
 	free(e->members);
 	free(e->spaces);
-	slots_free(&e->slots);
+	slots_put(&e->slots);
 	classes_free(&e->classes);
 	labels_free(&e->labels);
 	free(e);
@@ -123,7 +122,7 @@ static void put_space(struct exchange *e, struct space *space)
 /* Slots by these classes, which are taken over, for all streams. */
 static int regroup(struct exchange *e, struct classes *classes)
 {
-	struct slots slots;
+	struct slots *slots = NULL;
 	size_t n = 0;
 	auto_free struct idset **sets = calloc(e->n_members + 1, sizeof(*sets));
 	int error = sets ? slots_new(classes, e->labels, &slots) : -ENOMEM;
@@ -132,18 +131,21 @@ static int regroup(struct exchange *e, struct classes *classes)
 	for (; !error && n < e->n_members; n++)
 		if (e->members[n]->stream)
 			error = slots_translate(
-				&slots, e->members[n]->stream->set, &sets[n]);
+				slots, e->members[n]->stream->set, &sets[n]);
 	if (error) {
 		while (n-- > 0)
 			idset_free(&sets[n]);
-		slots_free(&slots);
+		slots_put(&slots);
 		return error;
 	}
 	for (size_t i = 0; i < e->n_members; i++) {
-		idset_free(&e->members[i]->slots);
-		e->members[i]->slots = sets[i];
+		if (!e->members[i]->stream)
+			continue;
+		struct sampler_set *set = e->members[i]->stream->owned;
+		idset_free(&set->slots);
+		set->slots = sets[i];
 	}
-	slots_free(&e->slots);
+	slots_put(&e->slots);
 	classes_free(&e->classes);
 	e->slots = slots;
 	e->classes = *classes;
@@ -258,6 +260,32 @@ static void coarsen(struct exchange *e)
 		e->stale = false;
 }
 
+struct slots *exchange_slots(const struct exchange *exchange)
+{
+	return slots_hold(exchange->slots);
+}
+
+/* The set may have been made before a job came, or classes became coarser. */
+static int renumber(const struct exchange *e, struct sampler_set *set)
+{
+	if (set->numbering != e->slots) {
+		struct idset *slots;
+		int error = slots_translate(e->slots, set->ids, &slots);
+		if (error)
+			return error;
+		idset_free(&set->slots);
+		set->slots = slots;
+	}
+	slots_put(&set->numbering); /* from now on they change together */
+	return 0;
+}
+
+static void settle_space(struct space *space)
+{
+	while (!space_settle(space, UINT32_MAX))
+		;
+}
+
 static int insert(struct sampler *sampler, struct stream *stream)
 {
 	struct exchange *e = sampler->exchange;
@@ -267,22 +295,33 @@ static int insert(struct sampler *sampler, struct stream *stream)
 		return -EEXIST;
 	if (e->stale && sampler->n == 0)
 		coarsen(e);
-	int error = slots_translate(&e->slots, stream->set, &member->slots);
+	int error = renumber(e, stream->owned);
 	if (error)
 		return error;
+	settle_space(member->space);
 	stream->member = member;
 	member->stream = stream;
-	space_rebuild(member->space);
+	space_unsettle(member->space);
 	return 0;
 }
 
 static void remove_stream(struct sampler *sampler, struct stream *stream)
 {
+	struct space *space = stream->member->space;
 	(void)sampler;
+	settle_space(space);
 	stream->member->stream = NULL;
-	idset_free(&stream->member->slots);
 	if (stream->remaining) /* otherwise it needs nothing and has no candidates */
-		space_rebuild(stream->member->space);
+		space_unsettle(space);
+}
+
+static bool settle(struct sampler *sampler, uint32_t n)
+{
+	struct exchange *e = sampler->exchange;
+	for (size_t i = 0; i < e->n_spaces; i++)
+		if (!space_settle(e->spaces[i], n))
+			return false;
+	return true;
 }
 
 /* Gives the id that was drawn, or what is exchanged for it. */
@@ -295,8 +334,9 @@ static sample_id give(struct exchange *e, struct stream *stream, sample_id drawn
 		sample_id other = space_candidate(member->space, member, class);
 		given = other != SAMPLE_NONE ? other : drawn;
 	}
+	space_reassess(member->space, given);
 	stream_take(stream, given);
-	idset_remove(member->slots, e->slots.of[given]);
+	idset_remove(stream->owned->slots, e->slots->of[given]);
 	space_give(member->space, member, given);
 	return given;
 }
@@ -350,4 +390,5 @@ const struct sampler_ops sampler_exchange = {
 	.draw_within = draw_within,
 	.resident = resident,
 	.evicted = evicted,
+	.settle = settle,
 };

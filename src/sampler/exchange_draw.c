@@ -39,8 +39,8 @@ static uint32_t class_of(const struct exchange *e, sample_id id)
 static uint32_t left(
 	const struct exchange *e, const struct stream *stream, uint32_t class)
 {
-	uint32_t first = e->slots.first[class];
-	const struct idset *slots = stream->member->slots;
+	uint32_t first = e->slots->first[class];
+	const struct idset *slots = stream->owned->slots;
 	return idset_rank(slots, first + e->classes.size[class]) -
 	       idset_rank(slots, first);
 }
@@ -48,19 +48,19 @@ static uint32_t left(
 sample_id exchange_draw_between(const struct exchange *e, struct rng *rng,
 	const struct stream *stream, uint32_t first, uint32_t end)
 {
-	const struct idset *slots = stream->member->slots;
+	const struct idset *slots = stream->owned->slots;
 	uint32_t rank = idset_rank(slots, first);
 	uint32_t n = idset_rank(slots, end) - rank;
 	if (!n)
 		return SAMPLE_NONE;
 	rank += (uint32_t)rng_below(rng, n);
-	return e->slots.id[idset_select(slots, rank)];
+	return e->slots->id[idset_select(slots, rank)];
 }
 
 static sample_id draw_class(const struct exchange *e, struct rng *rng,
 	const struct stream *stream, uint32_t class)
 {
-	uint32_t first = e->slots.first[class];
+	uint32_t first = e->slots->first[class];
 	return exchange_draw_between(
 		e, rng, stream, first, first + e->classes.size[class]);
 }
@@ -90,8 +90,8 @@ static sample_id walk_surplus(const struct exchange *e, struct rng *rng,
 	uint32_t chosen = NONE;
 	uint64_t sum = 0;
 	for (uint32_t rank = 0; rank < stream->remaining;) {
-		uint32_t slot = idset_select(stream->member->slots, rank);
-		uint32_t class = class_of(e, e->slots.id[slot]);
+		uint32_t slot = idset_select(stream->owned->slots, rank);
+		uint32_t class = class_of(e, e->slots->id[slot]);
 		struct weights p = weigh(e, stream, other, class);
 		rank += left(e, stream, class);
 		if (p.own <= p.other)
@@ -113,7 +113,7 @@ static sample_id walk_surplus(const struct exchange *e, struct rng *rng,
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct stream *stream, const struct stream *other)
 {
-	for (uint32_t i = 0; i < e->slots.n_classes; i++) {
+	for (uint32_t i = 0; i < e->slots->n_classes; i++) {
 		sample_id drawn = draw_any(rng, stream);
 		struct weights p = weigh(e, stream, other, class_of(e, drawn));
 		if (rng_below(rng, p.own) >= p.other)

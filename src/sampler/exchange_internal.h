@@ -6,6 +6,8 @@
 #include "sampler/idset.h"
 #include "sampler/sampler_internal.h"
 
+#include <stdatomic.h>
+
 /*
  * The parts of exchange.c:
  *
@@ -63,6 +65,9 @@ void labels_free(struct labels **labels);
  *     slots    | class 0     | class 2 | class 1       |
  *     R_j        x   x x   x     x         x x   x   x
  *     ranks      0   1 2   3     4         5 6   7   8
+ *
+ * They never change: when classes do, there are new ones. Sets that are being made, by
+ * whoever does not hold the caller's lock, may still hold the old ones.
  */
 struct slots {
 	uint32_t *of;	 /* by id */
@@ -70,15 +75,13 @@ struct slots {
 	uint32_t *first; /* by class: its first slot */
 	uint32_t n;
 	uint32_t n_classes; /* that have ids */
+	atomic_uint references;
 };
 
 /* labels may be NULL. */
 must_check int slots_new(
-	const struct classes *classes, const struct labels *labels, struct slots *ret);
-void slots_free(struct slots *slots);
-/* A set of ids as one of slots. */
-must_check int slots_translate(
-	const struct slots *slots, const struct idset *ids, struct idset **ret);
+	const struct classes *classes, const struct labels *labels, struct slots **ret);
+struct slots *slots_hold(struct slots *slots);
 
 /* --- residents --- */
 
@@ -90,7 +93,6 @@ struct member {
 	struct space *space;
 	uint32_t column;	     /* its place in the space */
 	const struct stream *stream; /* NULL between epochs */
-	struct idset *slots;	     /* its R, as slots */
 	sample_id drawn;	     /* in this round */
 	roaring_bitmap_t *selection;
 };
@@ -141,6 +143,8 @@ struct space {
 	uint32_t free; /* linked by newer */
 	uint32_t oldest;
 	uint32_t newest;
+	bool unsettled; /* residents are still assessed as before a stream came or went */
+	uint32_t next_unsettled; /* those older than this one are not */
 
 	struct group *groups;
 	uint32_t *heads; /* by group, column, need - 1: the oldest candidate */
@@ -154,7 +158,7 @@ struct space {
 struct exchange {
 	struct classes classes;
 	struct labels *labels; /* NULL: exchange across labels */
-	struct slots slots;
+	struct slots *slots;
 	bool stale; /* a job has left: classes may be finer than they need be */
 	struct member **members;
 	size_t n_members;
@@ -179,8 +183,14 @@ must_check int space_cover(struct space *space, uint32_t n_ids);
 must_check int space_join(struct space *space, struct member *member);
 void space_leave(struct space *space, struct member *member);
 
-/* Groups, needs and candidates anew: a stream or a class has come or gone. */
+/* Groups, needs and candidates anew: a class has come or gone. */
 void space_rebuild(struct space *space);
+/* Needs and candidates are to be brought up to date: a stream has come or gone. */
+void space_unsettle(struct space *space);
+/* The same for one id, at once: it is about to be given. */
+void space_reassess(struct space *space, sample_id id);
+/* That, for about n residents more; true: nothing is left to do. */
+bool space_settle(struct space *space, uint32_t n);
 
 /* The member's best candidate of a class, SAMPLE_NONE if it has none. */
 sample_id space_candidate(

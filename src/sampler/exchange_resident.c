@@ -60,11 +60,15 @@ static void order_append(struct space *space, uint32_t at)
 	else
 		space->residents[space->newest].newer = at;
 	space->newest = at;
+	if (space->unsettled && space->next_unsettled == NONE)
+		space->next_unsettled = at;
 }
 
 static void order_remove(struct space *space, uint32_t at)
 {
 	const struct resident *resident = &space->residents[at];
+	if (space->next_unsettled == at)
+		space->next_unsettled = resident->newer;
 	if (resident->older == NONE)
 		space->oldest = resident->newer;
 	else
@@ -212,9 +216,45 @@ sample_id space_candidate(
 	return SAMPLE_NONE;
 }
 
+/*
+ * Until it is assessed anew, a resident stays as it was before the stream came or went:
+ * what it needs and the rings it is in fit each other, so that it can be given, moved to
+ * the end of the order and evicted as ever. All of them are linked anew, each at the end
+ * of its rings, so that these end in the order of residents.
+ */
+void space_unsettle(struct space *space)
+{
+	space->unsettled = space->n > 0;
+	space->next_unsettled = space->oldest;
+}
+
+void space_reassess(struct space *space, sample_id id)
+{
+	if (!space->unsettled || !space_has(space, id))
+		return;
+	withdraw(space, space->where[id]);
+	assess(space, space->where[id]);
+}
+
+bool space_settle(struct space *space, uint32_t n)
+{
+	for (; space->unsettled && n > 0; n--) {
+		uint32_t at = space->next_unsettled;
+		if (at == NONE) {
+			space->unsettled = false;
+			break;
+		}
+		withdraw(space, at);
+		assess(space, at);
+		space->next_unsettled = space->residents[at].newer;
+	}
+	return !space->unsettled;
+}
+
 void space_rebuild(struct space *space)
 {
 	groups_clear(space);
+	space->unsettled = false;
 	for (uint32_t at = space->oldest; at != NONE; at = space->residents[at].newer) {
 		struct resident *resident = &space->residents[at];
 		resident->group = group_get(space, class_of(space, resident->id));

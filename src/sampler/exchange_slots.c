@@ -6,12 +6,22 @@
 #include <errno.h>
 #include <string.h>
 
-void slots_free(struct slots *slots)
+struct slots *slots_hold(struct slots *slots)
 {
-	free(slots->of);
-	free(slots->id);
-	free(slots->first);
-	*slots = (struct slots){0};
+	atomic_fetch_add(&slots->references, 1);
+	return slots;
+}
+
+void slots_put(struct slots **slots)
+{
+	struct slots *s = *slots;
+	*slots = NULL;
+	if (!s || atomic_fetch_sub(&s->references, 1) > 1)
+		return;
+	free(s->of);
+	free(s->id);
+	free(s->first);
+	free(s);
 }
 
 /*
@@ -47,23 +57,30 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 }
 
 int slots_new(
-	const struct classes *classes, const struct labels *labels, struct slots *ret)
+	const struct classes *classes, const struct labels *labels, struct slots **ret)
 {
 	size_t room = (size_t)classes->n_ids + 1; /* none of them is empty */
 	size_t n_next = labels ? labels->n : 1;
 	auto_free uint32_t *next = calloc(n_next + 1, sizeof(*next));
-	*ret = (struct slots){.n = classes->n_ids};
-	ret->of = calloc(room, sizeof(*ret->of));
-	ret->id = calloc(room, sizeof(*ret->id));
-	ret->first = calloc(classes->n, sizeof(*ret->first));
-	if (!next || !ret->of || !ret->id || !ret->first) {
-		slots_free(ret);
+	struct slots *slots = calloc(1, sizeof(*slots));
+	if (!next || !slots) {
+		free(slots);
+		return -ENOMEM;
+	}
+	slots->n = classes->n_ids;
+	atomic_init(&slots->references, 1);
+	slots->of = calloc(room, sizeof(*slots->of));
+	slots->id = calloc(room, sizeof(*slots->id));
+	slots->first = calloc(classes->n, sizeof(*slots->first));
+	if (!slots->of || !slots->id || !slots->first) {
+		slots_put(&slots);
 		return -ENOMEM;
 	}
 	if (labels)
 		memcpy(next, labels->first, n_next * sizeof(*next));
-	place_classes(ret, classes, labels, next);
-	place_ids(ret, classes);
+	place_classes(slots, classes, labels, next);
+	place_ids(slots, classes);
+	*ret = slots;
 	return 0;
 }
 

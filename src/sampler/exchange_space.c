@@ -103,6 +103,8 @@ int space_join(struct space *space, struct member *member)
 /* What the job was given is forgotten, before another one gets its column. */
 void space_leave(struct space *space, struct member *member)
 {
+	while (!space_settle(space, UINT32_MAX))
+		;
 	uint32_t at = space->oldest;
 	for (; at != NONE; at = space->residents[at].newer)
 		space_node(space, at, member->column)->next = NODE_OUT;

@@ -55,7 +55,7 @@ static void validate_label(
 /* Each class is a range of slots, in the order of its ids, and has one label. */
 static void validate_slots(const struct exchange *e)
 {
-	const struct slots *slots = &e->slots;
+	const struct slots *slots = e->slots;
 	auto_free uint32_t *seen = calloc(e->classes.n, sizeof(*seen)); /* label + 1 */
 	ensure(seen && slots->n == e->classes.n_ids);
 	for (uint32_t slot = 0; slot < slots->n; slot++) {
@@ -69,19 +69,19 @@ static void validate_slots(const struct exchange *e)
 	}
 }
 
-static void validate_member_slots(const struct slots *slots, const struct member *member)
+static void validate_set(const struct slots *slots, const struct stream *stream)
 {
-	idset_validate(member->slots);
-	ensure(idset_size(member->slots) == member->stream->remaining);
+	idset_validate(stream->owned->slots);
+	ensure(idset_size(stream->owned->slots) == stream->remaining);
 	for (uint32_t slot = 0; slot < slots->n; slot++)
-		ensure(idset_contains(member->slots, slot) ==
-			idset_contains(member->stream->set, slots->id[slot]));
+		ensure(idset_contains(stream->owned->slots, slot) ==
+			idset_contains(stream->set, slots->id[slot]));
 }
 
 static void validate_stream(const struct exchange *e, const struct stream *stream)
 {
 	ensure(stream->member->stream == stream && stream->member->job == stream->job);
-	validate_member_slots(&e->slots, stream->member);
+	validate_set(e->slots, stream);
 	roaring_bitmap_t *ids = idset_to_bitmap(stream->set);
 	ensure(ids);
 	ensure(roaring_bitmap_is_subset(ids, stream->member->selection));
@@ -197,6 +197,8 @@ void space_validate(const struct space *space)
 {
 	validate_order(space);
 	validate_groups(space);
+	if (space->unsettled)
+		return;
 	for (uint32_t at = space->oldest; at != NONE; at = space->residents[at].newer)
 		validate_resident(space, at);
 	for (uint32_t column = 0; column < space->stride; column++)

@@ -327,14 +327,18 @@ uint32_t idset_select_unshared(
 roaring_bitmap_t *idset_to_bitmap(const struct idset *set)
 {
 	roaring_bitmap_t *ids = roaring_bitmap_create();
-	uint32_t buffer[64];
+	uint32_t buffer[1024];
+	uint32_t n = 0;
 	for (size_t i = 0; ids && i < n_words(set); i++) {
-		uint32_t n = 0;
+		if (n > 1024 - 64) {
+			roaring_bitmap_add_many(ids, n, buffer);
+			n = 0;
+		}
 		for (uint64_t word = set->words[i]; word; word &= word - 1)
 			buffer[n++] = (uint32_t)i * 64 + (uint32_t)__builtin_ctzll(word);
-		if (n)
-			roaring_bitmap_add_many(ids, n, buffer);
 	}
+	if (ids && n)
+		roaring_bitmap_add_many(ids, n, buffer);
 	return ids;
 }
 

@@ -47,9 +47,20 @@ int sampler_new_labelled(
 	return create(SAMPLER_EXCHANGE, seed, labels, n_ids, ret);
 }
 
+void sampler_set_free(struct sampler_set **set)
+{
+	if (!*set)
+		return;
+	idset_free(&(*set)->ids);
+	idset_free(&(*set)->slots);
+	slots_put(&(*set)->numbering);
+	free(*set);
+	*set = NULL;
+}
+
 static void stream_free(struct stream *stream)
 {
-	idset_free(&stream->set);
+	sampler_set_free(&stream->owned);
 	free(stream);
 }
 
@@ -149,45 +160,93 @@ void sampler_leave(struct sampler *sampler, job_id job)
 		sampler->ops->leave(sampler, job);
 }
 
-static int stream_new(
-	stream_id id, job_id job, const roaring_bitmap_t *remaining, struct stream **ret)
+int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret)
 {
-	struct stream *stream = calloc(1, sizeof(*stream));
-	if (!stream)
+	struct sampler_set *set = calloc(1, sizeof(*set));
+	if (!set)
 		return -ENOMEM;
-	uint32_t bound = 0;
-	if (!roaring_bitmap_is_empty(remaining))
-		bound = roaring_bitmap_maximum(remaining) + 1;
-	int error = idset_from_bitmap(bound, remaining, &stream->set);
-	if (error) {
-		free(stream);
-		return error;
-	}
-	stream->id = id;
-	stream->job = job;
-	stream->remaining = idset_size(stream->set);
-	*ret = stream;
+	if (sampler->exchange)
+		set->numbering = exchange_slots(sampler->exchange);
+	*ret = set;
 	return 0;
 }
 
-int sampler_insert(
-	struct sampler *sampler, stream_id id, job_id job, roaring_bitmap_t *remaining)
+int sampler_set_fill(struct sampler_set *set, const roaring_bitmap_t *remaining)
+{
+	ensure(!set->ids);
+	uint32_t bound = 0;
+	if (!roaring_bitmap_is_empty(remaining))
+		bound = roaring_bitmap_maximum(remaining) + 1;
+	int error = idset_from_bitmap(bound, remaining, &set->ids);
+	if (!error && set->numbering)
+		error = slots_translate(set->numbering, set->ids, &set->slots);
+	return error;
+}
+
+roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set)
+{
+	return idset_to_bitmap(set->ids);
+}
+
+bool sampler_set_contains(const struct sampler_set *set, sample_id sample)
+{
+	return idset_contains(set->ids, sample);
+}
+
+static struct stream *stream_new(stream_id id, job_id job, struct sampler_set *set)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		return NULL;
+	*stream = (struct stream){.id = id,
+		.job = job,
+		.owned = set,
+		.set = set->ids,
+		.remaining = idset_size(set->ids)};
+	return stream;
+}
+
+int sampler_insert_set(
+	struct sampler *sampler, stream_id id, job_id job, struct sampler_set *set)
 {
 	size_t at = find(sampler, id);
-	struct stream *stream;
-	int error = -EEXIST;
-	if (!known(sampler, at, id))
-		error = stream_new(id, job, remaining, &stream);
-	roaring_bitmap_free(remaining);
-	if (error)
+	struct stream *stream = NULL;
+	int error = known(sampler, at, id) ? -EEXIST : -ENOMEM;
+	if (error != -EEXIST)
+		stream = stream_new(id, job, set);
+	if (!stream) {
+		sampler_set_free(&set);
 		return error;
+	}
 	error = insert_at(sampler, at, stream);
 	if (error)
 		stream_free(stream);
 	return error;
 }
 
-void sampler_remove(struct sampler *sampler, stream_id id)
+static void settle_all(struct sampler *sampler)
+{
+	while (!sampler_settle(sampler, UINT32_MAX))
+		;
+}
+
+int sampler_insert(
+	struct sampler *sampler, stream_id id, job_id job, roaring_bitmap_t *remaining)
+{
+	struct sampler_set *set = NULL;
+	int error = sampler_set_new(sampler, &set);
+	if (!error)
+		error = sampler_set_fill(set, remaining);
+	roaring_bitmap_free(remaining);
+	if (!error)
+		error = sampler_insert_set(sampler, id, job, set);
+	else
+		sampler_set_free(&set);
+	settle_all(sampler);
+	return error;
+}
+
+struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id id)
 {
 	size_t at = find(sampler, id);
 	struct stream *stream = get(sampler, id);
@@ -196,7 +255,21 @@ void sampler_remove(struct sampler *sampler, stream_id id)
 	sampler->n--;
 	memmove(&sampler->by_id[at], &sampler->by_id[at + 1],
 		(sampler->n - at) * sizeof(sampler->by_id[0]));
-	stream_free(stream);
+	struct sampler_set *set = stream->owned;
+	free(stream);
+	return set;
+}
+
+void sampler_remove(struct sampler *sampler, stream_id id)
+{
+	struct sampler_set *set = sampler_remove_set(sampler, id);
+	sampler_set_free(&set);
+	settle_all(sampler);
+}
+
+bool sampler_settle(struct sampler *sampler, uint32_t n)
+{
+	return !sampler->ops->settle || sampler->ops->settle(sampler, n);
 }
 
 /* The order of the arguments must not matter: the round is put in order of ids. */

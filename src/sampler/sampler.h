@@ -25,7 +25,8 @@
  *   Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn,
  *         the stream is removed; the job leaves. Residency is reported as it changes.
  *   Owns: the sets handed to sampler_insert.
- *   Threads: caller serialises.
+ *   Threads: caller serialises, but for sets outside of a sampler: filling, reading and
+ *         freeing them takes long if they are large, and needs no lock.
  *   Errors: -ENOMEM, -EEXIST from join and insert; the rest can't fail; an unknown stream
  *         or job is a bug.
  */
@@ -59,6 +60,32 @@ void sampler_leave(struct sampler *sampler, job_id job); /* it has no stream any
 must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
+
+/*
+ * R_j as this sampler keeps it. To make one, empty, is a matter of the caller's lock; to
+ * fill it takes long and needs no lock, nor the sampler. If jobs come meanwhile, exchange
+ * has a part of that to do again when the set is inserted.
+ */
+struct sampler_set;
+must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret);
+must_check int sampler_set_fill(
+	struct sampler_set *set, const roaring_bitmap_t *remaining);
+void sampler_set_free(struct sampler_set **set);
+roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set); /* NULL: no memory */
+bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
+
+/*
+ * sampler_insert and sampler_remove for callers whose lock others wait for. exchange then
+ * has its candidates to bring up to date, which sampler_settle does step by step: before
+ * the next insertion or removal, which else do it all, and before the stream draws: until
+ * then it has less to exchange for, and nothing else is wrong. The set is taken over by
+ * insert, and the caller's after remove.
+ */
+must_check int sampler_insert_set(
+	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
+struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
+/* Goes on by about so many residents; true: there is nothing to do any more. */
+bool sampler_settle(struct sampler *sampler, uint32_t n);
 
 /*
  * One round (sampling.md's "round") for n distinct streams, in any order: ret[i] is the

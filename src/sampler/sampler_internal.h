@@ -7,13 +7,22 @@
 #include "sampler/idset.h"
 #include "sampler/sampler.h"
 
+struct slots;
+
+struct sampler_set {
+	struct idset *ids;
+	struct idset *slots;	 /* exchange: the same, numbered by class */
+	struct slots *numbering; /* by which that is, until it is in the sampler */
+};
+
 struct stream {
 	stream_id id;
 	job_id job;
-	struct idset *set;     /* R */
-	uint32_t remaining;    /* |R| */
-	struct member *member; /* exchange: its job */
-	sample_id *ret;	       /* where the decision goes; NULL: not in this round */
+	struct sampler_set *owned; /* R */
+	struct idset *set;	   /* its ids */
+	uint32_t remaining;	   /* |R| */
+	struct member *member;	   /* exchange: its job */
+	sample_id *ret;		   /* where the decision goes; NULL: not in this round */
 };
 
 struct sampler {
@@ -47,6 +56,7 @@ struct sampler_ops {
 		struct sampler *sampler, struct stream *stream, uint32_t label);
 	void (*resident)(struct sampler *sampler, uint32_t space, sample_id sample);
 	void (*evicted)(struct sampler *sampler, uint32_t space, sample_id sample);
+	bool (*settle)(struct sampler *sampler, uint32_t n);
 };
 
 /* The sample, which is in R, no longer is. */
@@ -61,3 +71,8 @@ extern const struct sampler_ops sampler_sequential;
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);
+/* How it numbers ids now, to be put; the other two need no lock. */
+struct slots *exchange_slots(const struct exchange *exchange);
+must_check int slots_translate(
+	const struct slots *slots, const struct idset *ids, struct idset **ret);
+void slots_put(struct slots **slots);

@@ -10,6 +10,8 @@
 
 bool epoch_has_consumed(const struct epoch *epoch, uint32_t position)
 {
+	if (!epoch->consumed_bits)
+		return epoch_has_bound(epoch, position);
 	return epoch->consumed_bits[position / 8] >> (position % 8) & 1;
 }
 
@@ -34,14 +36,42 @@ static void mark_bound_as_consumed(struct epoch *epoch)
 	}
 }
 
-int epoch_new(struct sched_job *job, uint32_t number, bool create, struct epoch **ret)
+static struct epoch *epoch_alloc(struct sched_job *job, uint32_t number)
 {
 	struct epoch *epoch = calloc(1, sizeof(*epoch));
 	if (!epoch)
-		return -ENOMEM;
+		return NULL;
 	epoch->job = job;
 	epoch->number = number;
 	TAILQ_INIT(&epoch->pin_order);
+	return epoch;
+}
+
+int epoch_map_over(struct sched_job *job, uint32_t number, struct epoch **ret)
+{
+	struct epoch *epoch = epoch_alloc(job, number);
+	if (!epoch)
+		return -ENOMEM;
+	epoch->over = true;
+	int err = order_map(job->directory, number, job->samples, &epoch->order);
+	if (!err && !order_log_begins(&epoch->order)) { /* the log may have been lost */
+		err = order_read(&epoch->order, &epoch->order.bound);
+		epoch->order.read = !err;
+		if (!err && epoch->order.bound == 0) /* the daemon died as it began */
+			err = -ENOENT;
+	}
+	if (err)
+		epoch_free(&epoch);
+	else
+		*ret = epoch;
+	return err;
+}
+
+int epoch_new(struct sched_job *job, uint32_t number, bool create, struct epoch **ret)
+{
+	struct epoch *epoch = epoch_alloc(job, number);
+	if (!epoch)
+		return -ENOMEM;
 	epoch->consumed_bits = calloc(job->samples / 8 + 1, 1);
 	int err = epoch->consumed_bits ? 0 : -ENOMEM;
 	if (!err)
@@ -192,8 +222,7 @@ void epoch_run_locked(struct epoch *epoch, bool rolls, struct aftermath *afterma
 	job->idle = false;
 }
 
-/* D_j minus what is bound. NULL: no memory. */
-static roaring_bitmap_t *remaining_samples(const struct epoch *epoch)
+roaring_bitmap_t *epoch_remaining(const struct epoch *epoch)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(epoch->job->selection);
 	if (!remaining)
@@ -204,16 +233,6 @@ static roaring_bitmap_t *remaining_samples(const struct epoch *epoch)
 		roaring_bitmap_remove(remaining, binding.sample);
 	}
 	return remaining;
-}
-
-static int need_stream(struct epoch *epoch, struct aftermath *aftermath)
-{
-	if (epoch->stream)
-		return 0;
-	roaring_bitmap_t *remaining = remaining_samples(epoch);
-	if (!remaining)
-		return -ENOMEM;
-	return stream_begin_locked(epoch, remaining, aftermath);
 }
 
 void count_served_locked(struct sched_job *job, enum served served)
@@ -237,9 +256,7 @@ int epoch_bind_locked(struct epoch *epoch, uint32_t position, struct aftermath *
 	struct sched_job *job = epoch->job;
 	if (epoch->over)
 		return -ESTALE;
-	int err = need_stream(epoch, aftermath);
-	if (err)
-		return err;
+	ensure(epoch->stream);
 	struct drawn drawn = stream_take_locked(epoch->stream, position, aftermath);
 	bool kept = drawn.pinned && keep_pin(epoch, position, drawn.sample);
 	if (drawn.pinned && !kept)
@@ -247,10 +264,11 @@ int epoch_bind_locked(struct epoch *epoch, uint32_t position, struct aftermath *
 	order_bind(&epoch->order, position, drawn.sample, drawn.served);
 	count_served_locked(job, drawn.served);
 	drop_far_pins(epoch, aftermath);
+	stream_refill_locked(epoch->stream, aftermath);
+	/* Which may be this one. */
 	if (job->current.begun >= job->current.window ||
 		job->running->order.bound > job->samples / 2)
 		let_go_of_draining(job, aftermath);
-	stream_refill_locked(epoch->stream, aftermath);
 	return 0;
 }
 

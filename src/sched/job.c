@@ -102,6 +102,7 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	job->sched = sched;
 	atomic_init(&job->references, 1);
 	TAILQ_INIT(&job->parked);
+	TAILQ_INIT(&job->beginning.opens);
 	int err = copy_config(config, &job->config);
 	if (!err && !(job->source = find_source(sched, config->dataset)))
 		err = unknown_dataset(sched, config, report, context);
@@ -129,18 +130,16 @@ fail:
 static int load_epochs(struct sched_job *job, int64_t running)
 {
 	for (uint32_t i = 0; i < job->config.epochs; i++) {
-		int err = epoch_new(job, i, false, &job->epochs[i]);
-		if (err == -ENOENT)
-			continue;
-		if (err)
+		struct epoch **epoch = &job->epochs[i];
+		int err = i == running ? epoch_new(job, i, false, epoch)
+				       : epoch_map_over(job, i, epoch);
+		if (err && err != -ENOENT)
 			return err;
-		struct epoch *epoch = job->epochs[i];
-		epoch->over = i != running || epoch->order.bound == job->samples;
-		if (i == running)
-			job->running = epoch;
-		else if (epoch->order.bound == 0) /* the daemon died as it began */
-			epoch_free(&job->epochs[i]);
 	}
+	bool has = running >= 0 && running < job->config.epochs;
+	job->running = has ? job->epochs[running] : NULL;
+	if (job->running)
+		job->running->over = job->running->order.bound == job->samples;
 	return 0;
 }
 
@@ -314,6 +313,7 @@ int sched_job_remove(struct sched *sched, const char *name)
 	sched_unlock(sched, &aftermath);
 	if (!job)
 		return -ENOENT;
+	begin_wait_for_last(job); /* it may be making files */
 	state_remove(job);
 	sched_job_put(job);
 	return 0;

@@ -62,9 +62,11 @@ static int map_file(const char *path, uint64_t bytes, uint32_t **ret)
 	return 0;
 }
 
+/* 1: it was made, nothing is bound in it; 0: it was there; or -errno. */
 static int open_file(const char *directory, uint32_t epoch, const char *kind,
 	uint64_t bytes, bool create, uint32_t **ret)
 {
+	bool made = false;
 	auto_free char *path = NULL;
 	if (asprintf(&path, "%s/epoch-%04u.%s", directory, epoch, kind) < 0)
 		return -ENOMEM;
@@ -73,16 +75,17 @@ static int open_file(const char *directory, uint32_t epoch, const char *kind,
 		err = create_file(path, bytes);
 		if (err == 0)
 			err = map_file(path, bytes, ret);
+		made = err == 0;
 	}
 	if (err && (err != -ENOENT || create))
 		log_error("%s: %s", path,
 			err == -ESTALE ? "another number of positions than the job has"
 				       : strerror(-err));
-	return err;
+	return err ? err : made;
 }
 
 /* The daemon may have died between the two writes of order_bind. */
-static int recover(struct order *order)
+int order_read(const struct order *order, uint32_t *ret_bound)
 {
 	auto_free bool *logged = calloc(order->samples, sizeof(*logged));
 	if (!logged)
@@ -98,28 +101,54 @@ static int recover(struct order *order)
 	for (uint32_t position = 0; position < order->samples; position++)
 		if (order->ids[position] != UNBOUND && !logged[position])
 			order->log[n++] = htole32(position);
-	order->bound = n;
+	*ret_bound = n;
 	return 0;
+}
+
+static int map_files(const char *directory, uint32_t epoch, uint32_t samples, bool create,
+	struct order *ret)
+{
+	ensure(samples > 0 && samples <= POSITION_MASK);
+	*ret = (struct order){.samples = samples};
+	uint64_t bytes = (uint64_t)samples * sizeof(uint32_t);
+	int ids = open_file(directory, epoch, "ids", bytes, create, &ret->ids);
+	if (ids < 0)
+		return ids;
+	/* Without a log the bindings are still there: it is made anew. */
+	int log = open_file(directory, epoch, "log", bytes, true, &ret->log);
+	if (log < 0) {
+		order_close(ret);
+		return log;
+	}
+	ret->read = ids && log;
+	return 0;
+}
+
+int order_map(const char *directory, uint32_t epoch, uint32_t samples, struct order *ret)
+{
+	return map_files(directory, epoch, samples, false, ret);
 }
 
 int order_open(const char *directory, uint32_t epoch, uint32_t samples, bool create,
 	struct order *ret)
 {
-	ensure(samples > 0 && samples <= POSITION_MASK);
-	struct order order = {.samples = samples};
-	uint64_t bytes = (uint64_t)samples * sizeof(uint32_t);
-	int err = open_file(directory, epoch, "ids", bytes, create, &order.ids);
+	struct order order;
+	int err = map_files(directory, epoch, samples, create, &order);
 	if (err)
 		return err;
-	/* Without a log the bindings are still there: it is made anew. */
-	err = open_file(directory, epoch, "log", bytes, true, &order.log);
-	if (!err)
-		err = recover(&order);
+	if (!order.read)
+		err = order_read(&order, &order.bound);
+	order.read = !err;
 	if (err)
 		order_close(&order);
 	else
 		*ret = order;
 	return err;
+}
+
+bool order_log_begins(const struct order *order)
+{
+	return order->log[0] != UNBOUND;
 }
 
 void order_close(struct order *order)

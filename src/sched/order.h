@@ -26,11 +26,23 @@ struct order {
 	uint32_t *log;
 	uint32_t samples; /* positions */
 	uint32_t bound;
+	bool read; /* bound is known, the log is whole */
 };
 
 /* create: makes the files when there are none; they appear whole, or not at all. */
 must_check int order_open(const char *directory, uint32_t epoch, uint32_t samples,
 	bool create, struct order *ret);
+
+/*
+ * The same in two parts: mapping costs little and tells the sample of each position;
+ * reading goes through all positions, and is for those who want to know how many are
+ * bound, or in which order. order_read gives it as *ret_bound, for the caller to put
+ * into `bound` and set `read`.
+ */
+must_check int order_map(
+	const char *directory, uint32_t epoch, uint32_t samples, struct order *ret);
+must_check int order_read(const struct order *order, uint32_t *ret_bound);
+bool order_log_begins(const struct order *order); /* something was bound */
 void order_close(struct order *order);
 
 sample_id order_sample(const struct order *order, uint32_t position);

@@ -37,48 +37,29 @@ static uint32_t epoch_number_locked(const struct place *place)
 		       : current_epoch_locked(place->job, place->position, place->reader);
 }
 
-/* The files are made without the lock; if another thread was faster, its epoch is taken.
- */
-static int begin_epoch(struct sched_job *job, uint32_t number, bool rolls)
+/* Whether the position can be bound, or is, or can't be any more. */
+static bool is_begun(const struct epoch *epoch, uint32_t position)
 {
-	struct epoch *epoch = NULL;
-	struct aftermath aftermath;
-	int err = epoch_new(job, number, true, &epoch);
-	if (!err)
-		err = state_save(job, number);
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
-	bool wanted = !err && !job->removed && !job->epochs[number] &&
-		      epoch_may_begin_locked(job, rolls);
-	if (wanted)
-		epoch_run_locked(epoch, rolls, &aftermath);
-	sched_unlock(job->sched, &aftermath);
-	if (!wanted)
-		epoch_free(&epoch);
-	return err;
+	return epoch->over || (epoch->stream && epoch->stream->ready) ||
+	       epoch_has_bound(epoch, position);
 }
 
-/* The place's epoch, begun if need be. Called with the lock held, which it lets go. */
+/* The place's epoch. -EINPROGRESS: it, or the stream it needs, is being begun. */
 static int find_epoch_locked(const struct place *place, struct epoch **ret)
 {
 	struct sched_job *job = place->job;
 	bool rolls = place->epoch == SCHED_CURRENT;
-	for (;;) {
-		int err = check_place_locked(place);
-		if (err)
-			return err;
-		uint32_t number = epoch_number_locked(place);
-		*ret = job->epochs[number];
-		if (*ret)
-			return 0;
-		if (!epoch_may_begin_locked(job, rolls))
-			return -EAGAIN;
-		lock_release(&job->sched->lock);
-		err = begin_epoch(job, number, rolls);
-		lock_take(&job->sched->lock);
-		if (err)
-			return err;
-	}
+	int err = check_place_locked(place);
+	if (err)
+		return err;
+	uint32_t number = epoch_number_locked(place);
+	*ret = job->epochs[number];
+	if (*ret && is_begun(*ret, place->position))
+		return 0;
+	if (!*ret && !epoch_may_begin_locked(job, rolls))
+		return -EAGAIN;
+	begin_request_locked(job, number, rolls);
+	return -EINPROGRESS;
 }
 
 static int bind_locked(
@@ -112,7 +93,6 @@ static struct sched_handle *handle_new(
 static int choose_sample_locked(struct sched_handle *handle, const struct place *place,
 	struct aftermath *aftermath)
 {
-	handle->position = place->position;
 	int err = bind_locked(place, &handle->epoch, aftermath);
 	if (err)
 		return err;
@@ -134,10 +114,10 @@ static int choose_mirrored_locked(struct sched_handle *handle, const struct plac
 	int err = check_place_locked(place);
 	if (err)
 		return err;
-	handle->position = place->position;
 	handle->epoch_number = mirrored_epoch(place);
 	handle->sample = job_fixed_sample(job, place->position);
-	count_served_locked(job, how_served_locked(job->space, handle->sample));
+	if (!handle->label)
+		count_served_locked(job, how_served_locked(job->space, handle->sample));
 	return 0;
 }
 
@@ -176,7 +156,44 @@ static int take_ticket_locked(struct sched_handle *handle)
 
 static bool is_ready(const struct sched_handle *handle)
 {
-	return cache_state(handle->use->key.space->cache, handle->sample) == CACHE_READY;
+	return handle->label ||
+	       cache_state(handle->use->key.space->cache, handle->sample) == CACHE_READY;
+}
+
+static struct place place_of(const struct sched_handle *handle)
+{
+	return (struct place){handle->job, handle->epoch_number, handle->position,
+		handle->callbacks.reader};
+}
+
+/* The sample is chosen and held. -EINPROGRESS: its epoch has to begin first. */
+static int prepare_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	struct place place = place_of(handle);
+	int err = job_mirrors(place.job)
+			  ? choose_mirrored_locked(handle, &place)
+			  : choose_sample_locked(handle, &place, aftermath);
+	return err || handle->label ? err : attach_locked(handle);
+}
+
+void open_resume_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	if (handle->status == 0 && !handle->use) {
+		int err = prepare_locked(handle, aftermath);
+		if (err == -EINPROGRESS) {
+			TAILQ_INSERT_TAIL(&handle->job->beginning.opens, handle, link);
+			handle->state = HANDLE_AWAITS_EPOCH;
+			return;
+		}
+		handle->status = err;
+	}
+	if (handle->status != 0 || is_ready(handle)) {
+		handle_finish_locked(handle, handle->status, aftermath);
+		return;
+	}
+	use_request_locked(handle->use, true, aftermath);
+	TAILQ_INSERT_TAIL(&handle->use->waiters, handle, link);
+	handle->state = HANDLE_PARKED;
 }
 
 /*
@@ -192,54 +209,60 @@ static void park(struct sched_handle *handle)
 	if (handle->callbacks.parking)
 		handle->callbacks.parking(handle->callbacks.context, handle->ticket);
 	lock_take(&sched->lock);
-	if (handle->status != 0 || is_ready(handle)) {
-		handle_finish_locked(handle, handle->status, &aftermath);
-	} else {
-		use_request_locked(handle->use, true, &aftermath);
-		TAILQ_INSERT_TAIL(&handle->use->waiters, handle, link);
-		handle->state = HANDLE_PARKED;
-	}
+	open_resume_locked(handle, &aftermath);
 	sched_unlock(sched, &aftermath);
 }
 
-static int open_locked(struct sched_handle *handle, const struct place *place,
-	struct aftermath *aftermath)
+static int open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
-	int err = job_mirrors(place->job)
-			  ? choose_mirrored_locked(handle, place)
-			  : choose_sample_locked(handle, place, aftermath);
-	if (!err)
-		err = attach_locked(handle);
-	if (err)
+	int err = prepare_locked(handle, aftermath);
+	if (err && err != -EINPROGRESS)
 		return err;
-	if (is_ready(handle)) {
+	if (!err && is_ready(handle)) {
 		handle_finish_locked(handle, 0, aftermath);
 		return 0;
 	}
 	err = take_ticket_locked(handle);
-	if (err)
+	if (err && handle->use)
 		handle_detach_locked(handle, aftermath);
+	return err;
+}
+
+static int open_place(const struct place *place, bool label,
+	const struct sched_open_callbacks *callbacks)
+{
+	struct sched *sched = place->job->sched;
+	struct aftermath aftermath;
+	struct sched_handle *handle = handle_new(place->job, callbacks);
+	if (!handle)
+		return -ENOMEM;
+	handle->epoch_number = place->epoch;
+	handle->position = place->position;
+	handle->label = label;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	int err = open_locked(handle, &aftermath);
+	bool has_to_park = !err && handle->state == HANDLE_PARKING;
+	sched_unlock(sched, &aftermath);
+	if (err)
+		handle_free(handle);
+	else if (has_to_park)
+		park(handle);
 	return err;
 }
 
 int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks)
 {
-	struct aftermath aftermath;
 	struct place place = {job, epoch, position, callbacks->reader};
-	struct sched_handle *handle = handle_new(job, callbacks);
-	if (!handle)
-		return -ENOMEM;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
-	int err = open_locked(handle, &place, &aftermath);
-	bool has_to_park = !err && handle->state == HANDLE_PARKING;
-	sched_unlock(job->sched, &aftermath);
-	if (err)
-		handle_free(handle);
-	else if (has_to_park)
-		park(handle);
-	return err;
+	return open_place(&place, false, callbacks);
+}
+
+int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks)
+{
+	struct place place = {job, epoch, position, callbacks->reader};
+	return open_place(&place, true, callbacks);
 }
 
 void sched_cancel(struct sched *sched, uint64_t ticket)
@@ -284,6 +307,11 @@ int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
 	int err = bind_sample_locked(&place, ret, ret_epoch, &aftermath);
+	while (err == -EINPROGRESS) {
+		err = begin_wait_locked(job);
+		if (!err)
+			err = bind_sample_locked(&place, ret, ret_epoch, &aftermath);
+	}
 	sched_unlock(job->sched, &aftermath);
 	return err;
 }
@@ -306,15 +334,43 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch_number, uint32_t pos
 	return epoch ? order_sample(&epoch->order, position) : SAMPLE_NONE;
 }
 
+/* The order of an epoch that was over before a restart is read when it is asked for. */
+static bool has_order_locked(struct sched_job *job, uint32_t number)
+{
+	while (job->epochs[number] && !job->epochs[number]->order.read) {
+		if (job->removed || job->sched->stopping)
+			return false;
+		begin_request_locked(job, number, false);
+		if (begin_wait_locked(job) != 0)
+			return false;
+	}
+	return job->epochs[number] != NULL;
+}
+
+bool sched_has_order(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return epoch < job->config.epochs && job->epochs[epoch] &&
+	       order_log_begins(&job->epochs[epoch]->order);
+}
+
+uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
+	struct sched_binding *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	if (epoch >= job->config.epochs || !has_order_locked(job, epoch))
+		return 0;
+	const struct order *order = &job->epochs[epoch]->order;
+	uint32_t i;
+	for (i = 0; i < n && k + i < order->bound; i++)
+		order_binding(order, k + i, &ret[i]);
+	return i;
+}
+
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct sched_binding *ret)
 {
-	LOCK_SCOPE(&job->sched->lock);
-	if (epoch >= job->config.epochs || !job->epochs[epoch] ||
-		k >= job->epochs[epoch]->order.bound)
-		return false;
-	order_binding(&job->epochs[epoch]->order, k, ret);
-	return true;
+	return sched_bindings(job, epoch, k, 1, ret) == 1;
 }
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle)
@@ -349,7 +405,8 @@ static void give_back(struct sched_handle *handle, bool read)
 	lock_take(&sched->lock);
 	ensure(handle->state == HANDLE_FINISHED);
 	handle->job->last_read_ns = clock_now_ns();
-	handle_detach_locked(handle, &aftermath);
+	if (handle->use)
+		handle_detach_locked(handle, &aftermath);
 	if (read)
 		count_read_locked(handle, &aftermath);
 	sched_unlock(sched, &aftermath);

@@ -19,6 +19,7 @@ void aftermath_init(struct aftermath *aftermath)
 {
 	TAILQ_INIT(&aftermath->finished);
 	aftermath->kick = false;
+	aftermath->refill = NULL;
 }
 
 static void tell_finished(struct aftermath *aftermath)
@@ -59,10 +60,15 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	lock_assert_held(&sched->lock);
 	bool kick = aftermath->kick && sched->pool &&
 		    (!TAILQ_EMPTY(&sched->urgent) || !TAILQ_EMPTY(&sched->queued));
+	bool leave = streams_leave_locked(sched);
 	unlock_and_reap(sched);
 	if (kick)
 		load_pool_kick(sched->pool);
 	tell_finished(aftermath);
+	if (aftermath->refill)
+		stream_fill(aftermath->refill);
+	if (leave)
+		streams_let_go(sched);
 }
 
 static bool has_stream(const struct sched_job *job)
@@ -227,8 +233,12 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	sched->config = config;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
 	init_condition(&sched->stop_cond);
+	init_condition(&sched->begin_cond);
+	init_condition(&sched->begun_cond);
 	TAILQ_INIT(&sched->jobs);
 	TAILQ_INIT(&sched->streams);
+	TAILQ_INIT(&sched->counted);
+	TAILQ_INIT(&sched->beginning);
 	TAILQ_INIT(&sched->urgent);
 	TAILQ_INIT(&sched->queued);
 	return sched;
@@ -245,6 +255,9 @@ static int start_threads(struct sched *sched)
 	sched->pool = pool;
 	err = -pthread_create(&sched->housekeeper, NULL, keep_house, sched);
 	sched->keeps_house = err == 0;
+	if (!err)
+		err = -pthread_create(&sched->beginner, NULL, sched_begin_epochs, sched);
+	sched->begins = err == 0;
 	return err;
 }
 
@@ -286,6 +299,7 @@ void sched_stop(struct sched *sched)
 	lock_take(&sched->lock);
 	sched->stopping = true;
 	pthread_cond_broadcast(&sched->stop_cond);
+	pthread_cond_broadcast(&sched->begin_cond);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		struct sched_handle *handle, *next;
 		for (handle = TAILQ_FIRST(&job->parked); handle; handle = next) {
@@ -297,6 +311,9 @@ void sched_stop(struct sched *sched)
 	if (sched->keeps_house)
 		pthread_join(sched->housekeeper, NULL);
 	sched->keeps_house = false;
+	if (sched->begins)
+		pthread_join(sched->beginner, NULL);
+	sched->begins = false;
 	if (sched->pool)
 		load_pool_free(&sched->pool);
 }
@@ -335,6 +352,8 @@ void sched_free(struct sched **sched_pointer)
 	free(sched->round_streams);
 	free(sched->round_samples);
 	pthread_cond_destroy(&sched->stop_cond);
+	pthread_cond_destroy(&sched->begin_cond);
+	pthread_cond_destroy(&sched->begun_cond);
 	lock_destroy(&sched->lock);
 	free(sched);
 	*sched_pointer = NULL;

@@ -132,11 +132,21 @@ struct sched_open_callbacks {
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
+/*
+ * The same for a label: binds only, nothing is prepared or counted. The handle has no
+ * tensor, and is given back by sched_undo. Parked until the epoch has begun, if it must.
+ */
+must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks);
+
 /* The reader gave up: opened is called with -EINTR. An unknown or finished ticket:
  * nothing. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
-/* Binds only, for the label file: no tensor, nothing consumed. Errors as sched_open. */
+/*
+ * Binds only: no tensor, nothing consumed. Waits while the epoch begins. Errors as
+ * sched_open.
+ */
 must_check int sched_bind(
 	struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret);
 /*
@@ -171,6 +181,13 @@ struct sched_binding {
 /* The k-th binding of an epoch, k from 0; false when there are not so many yet. */
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct sched_binding *ret);
+
+/* Whether an epoch has any. */
+bool sched_has_order(struct sched_job *job, uint32_t epoch);
+
+/* Up to n of them from the k-th on; how many there are so far. */
+uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
+	struct sched_binding *ret);
 
 /* Aborts when an invariant does not hold: need and pins are counted anew. For tests. */
 void sched_validate(struct sched *sched);

@@ -79,14 +79,22 @@ struct sched_handle {
 	uint32_t epoch_number;
 	uint32_t position;
 	sample_id sample;
-	struct use *use;
+	bool label;	 /* nothing but the sample is wanted */
+	struct use *use; /* NULL while it is not bound, and of a label */
 	const struct tensor *tensor;
 	/* waiting */
 	UT_hash_handle hash; /* by ticket */
 	uint64_t ticket;
-	TAILQ_ENTRY(sched_handle) link;	    /* of the use's waiters or of finished ones */
+	/* of the use's waiters, of those that await the epoch, or of finished ones */
+	TAILQ_ENTRY(sched_handle) link;
 	TAILQ_ENTRY(sched_handle) job_link; /* of the job's parked ones */
-	enum { HANDLE_OPEN, HANDLE_PARKING, HANDLE_PARKED, HANDLE_FINISHED } state;
+	enum {
+		HANDLE_OPEN,
+		HANDLE_PARKING,
+		HANDLE_AWAITS_EPOCH,
+		HANDLE_PARKED,
+		HANDLE_FINISHED
+	} state;
 	int status;
 	uint64_t parked_ns;
 	struct sched_open_callbacks callbacks;
@@ -109,7 +117,7 @@ struct epoch {
 	struct sched_job *job;
 	uint32_t number;
 	struct order order;
-	uint8_t *consumed_bits;
+	uint8_t *consumed_bits; /* NULL: over since before a restart; all that is bound */
 	uint32_t consumed;
 	bool over;
 	struct stream *stream;	/* NULL: nothing is drawn for it, or the job is parked */
@@ -128,7 +136,7 @@ struct drawn {
  * the position decides about the sample (job_is_fixed) there is no sampler, only need.
  */
 struct stream {
-	TAILQ_ENTRY(stream) link;
+	TAILQ_ENTRY(stream) link; /* of those that draw, or that are only counted */
 	struct sched_job *job;
 	struct epoch *epoch;
 	struct sampler *sampler;
@@ -136,6 +144,11 @@ struct stream {
 	job_id joined_as;    /* the job's, or the stand-in's */
 	struct drawn *queue; /* ring of job->config.lookahead */
 	uint32_t head, length;
+	bool ready; /* to draw: the sampler has settled */
+	/* what remains, while it is not in the sampler; one of them or both */
+	struct sampler_set *set;
+	roaring_bitmap_t *ids;
+	bool leaves;	 /* its need is to be given back, by the first who gets to it */
 	uint32_t filled; /* length that it was last refilled to, or could have been */
 };
 
@@ -199,6 +212,15 @@ struct sched_job {
 	struct epoch **epochs;	/* config.epochs pointers, NULL where not begun */
 	struct epoch *running;
 	struct epoch *draining; /* the one before, which current/ may still give */
+	struct beginning {
+		TAILQ_ENTRY(sched_job) link; /* of those that wait for their turn */
+		bool wanted;		     /* an epoch, or a stream for it */
+		uint32_t number;
+		bool rolls;
+		unsigned done; /* how many have been */
+		int status;    /* of the last */
+		struct handle_queue opens;
+	} beginning;
 	struct current current;
 	bool idle;
 	uint64_t last_read_ns;
@@ -218,6 +240,8 @@ struct sched {
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
 	TAILQ_HEAD(, stream) streams;
+	TAILQ_HEAD(, stream) counted; /* need is counted, but they do not draw */
+	TAILQ_HEAD(, sched_job) beginning;
 	uint32_t n_streams, n_jobs;
 	stream_id next_stream;
 	job_id last_id;
@@ -232,15 +256,20 @@ struct sched {
 	bool keeps_house;
 	pthread_t housekeeper;
 	pthread_cond_t stop_cond;
+	bool begins;
+	pthread_t beginner;
+	pthread_cond_t begin_cond; /* there is something to begin, or to stop */
+	pthread_cond_t begun_cond;
 };
 
 /*
- * What a critical section leaves to do after it: callbacks, frees, waking workers.
- * Nothing of that may happen under the lock.
+ * What a critical section leaves to do after it: callbacks, frees, waking workers,
+ * drawing ahead. Nothing of that may happen under the lock, or in the same section.
  */
 struct aftermath {
 	struct handle_queue finished;
 	bool kick;
+	const struct epoch *refill; /* of a job that the caller holds; NULL: none */
 };
 
 void aftermath_init(struct aftermath *aftermath);
@@ -291,19 +320,30 @@ cache_gone sched_cache_gone;
 
 /* --- stream.c: drawing ahead --- */
 
-/* An epoch joins the sampler; remaining is taken over. 0, -ENOMEM. */
-must_check int stream_begin_locked(
-	struct epoch *epoch, roaring_bitmap_t *remaining, struct aftermath *aftermath);
-/* It leaves: pins and need of what is not bound are given back. */
+/*
+ * An epoch joins the sampler. No lock held: with a million samples this takes a while, of
+ * which readers notice nothing but steps of a few microseconds. Of one job, one stream
+ * at a time. 0, also when it is not wanted any more; -ENOMEM.
+ */
+must_check int stream_begin(struct epoch *epoch);
+/* It leaves: pins of what is not bound are given back, and need when the lock is let go.
+ */
 void stream_end_locked(struct epoch *epoch, struct aftermath *aftermath);
+/* The need of streams that have ended is given back. No lock held. */
+void streams_let_go(struct sched *sched);
+bool streams_leave_locked(const struct sched *sched);
 /*
  * What the position is to be bound to: the head of the queue, which is filled when it is
  * empty; or drawn now, where the position has a label or is fixed.
  */
 struct drawn stream_take_locked(
 	struct stream *stream, uint32_t position, struct aftermath *aftermath);
-/* Draws rounds for all streams with room if this one is below its low-water mark. */
-void stream_refill_locked(struct stream *stream, struct aftermath *aftermath);
+/* Asks for rounds if the stream is below its low-water mark. */
+void stream_refill_locked(const struct stream *stream, struct aftermath *aftermath);
+/* Draws them, for all streams with room, until this one has none. No lock held. */
+void stream_fill(const struct epoch *epoch);
+/* Of one that is only counted. */
+bool stream_counts(const struct stream *stream, sample_id sample);
 uint32_t stream_remaining(const struct stream *stream);
 bool stream_contains(const struct stream *stream, sample_id sample);
 enum served how_served_locked(struct space *space, sample_id sample);
@@ -314,6 +354,9 @@ void count_served_locked(struct sched_job *job, enum served served);
 /* Opens or creates the order file. No lock held. */
 must_check int epoch_new(
 	struct sched_job *job, uint32_t number, bool create, struct epoch **ret);
+/* The same for one that was over before a restart: its order is read when it is asked
+ * for. -ENOENT: it never had one. */
+must_check int epoch_map_over(struct sched_job *job, uint32_t number, struct epoch **ret);
 void epoch_free(struct epoch **epoch);
 /* Whether another epoch may begin now; rolls: by current/. */
 bool epoch_may_begin_locked(const struct sched_job *job, bool rolls);
@@ -322,7 +365,9 @@ bool epoch_may_begin_locked(const struct sched_job *job, bool rolls);
 void epoch_run_locked(struct epoch *epoch, bool rolls, struct aftermath *aftermath);
 bool epoch_has_bound(const struct epoch *epoch, uint32_t position);
 bool epoch_has_consumed(const struct epoch *epoch, uint32_t position);
-/* Binds an unbound position of an epoch that is not over. -ENOMEM, -ESTALE. */
+/* D_j minus what is bound. NULL: no memory. */
+roaring_bitmap_t *epoch_remaining(const struct epoch *epoch);
+/* Binds an unbound position; the epoch has a stream, or is over. -ESTALE: it is over. */
 must_check int epoch_bind_locked(
 	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
 void epoch_consume_locked(
@@ -334,6 +379,21 @@ void epoch_closed_locked(
 	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
 /* NULL: consumed, or given back. */
 struct bound_pin *epoch_pin_locked(struct epoch *epoch, uint32_t position);
+
+/* --- begin.c: what takes long about an epoch, in a thread of its own --- */
+
+/*
+ * Asks for an epoch of the job, or a stream for it, or that the order of one that is over
+ * be read; opens wait in job->beginning.
+ */
+void begin_request_locked(struct sched_job *job, uint32_t number, bool rolls);
+/* Until what is being begun for the job has begun. The lock is let go meanwhile. */
+must_check int begin_wait_locked(struct sched_job *job);
+/* Until nothing is being begun for a job that has left. No lock held. */
+void begin_wait_for_last(struct sched_job *job);
+/* An open that waited for it goes on. */
+void open_resume_locked(struct sched_handle *handle, struct aftermath *aftermath);
+void *sched_begin_epochs(void *sched);
 
 /* --- current.c: which epoch current/ means --- */
 

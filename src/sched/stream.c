@@ -7,115 +7,6 @@
 
 #include <errno.h>
 
-/* Room for every stream's part in a round. */
-static int grow_scratch(struct sched *sched, uint32_t n)
-{
-	stream_id *ids = realloc(sched->round_ids, n * sizeof(*ids));
-	if (!ids)
-		return -ENOMEM;
-	sched->round_ids = ids;
-	struct stream **streams = realloc(sched->round_streams, n * sizeof(*streams));
-	if (!streams)
-		return -ENOMEM;
-	sched->round_streams = streams;
-	sample_id *samples = realloc(sched->round_samples, n * sizeof(*samples));
-	if (!samples)
-		return -ENOMEM;
-	sched->round_samples = samples;
-	return 0;
-}
-
-static struct stream *stream_new(struct epoch *epoch)
-{
-	struct sched_job *job = epoch->job;
-	struct stream *stream = calloc(1, sizeof(*stream));
-	struct drawn *queue = calloc(job->config.lookahead, sizeof(*queue));
-	if (!stream || !queue) {
-		free(stream);
-		free(queue);
-		return NULL;
-	}
-	*stream = (struct stream){.job = job,
-		.epoch = epoch,
-		.sampler = job->sampler,
-		.joined_as = job->id,
-		.id = job->sched->next_stream++,
-		.queue = queue};
-	return stream;
-}
-
-static void stream_free(struct stream *stream)
-{
-	if (stream)
-		free(stream->queue);
-	free(stream);
-}
-
-/*
- * A job has one stream in a sampler. The epoch that drains beside the running one joins
- * as a job of its own, with the same selection.
- */
-#define STAND_IN (UINT32_C(1) << 31)
-
-static int join_stand_in(struct stream *stream)
-{
-	const struct sched_job *job = stream->job;
-	if (stream->epoch != job->draining)
-		return 0;
-	int err = sampler_join(
-		stream->sampler, job->id | STAND_IN, job->space->number, job->selection);
-	if (!err)
-		stream->joined_as = job->id | STAND_IN;
-	return err;
-}
-
-static void leave_stand_in(const struct stream *stream)
-{
-	if (stream->joined_as & STAND_IN)
-		sampler_leave(stream->sampler, stream->joined_as);
-}
-
-static int insert(struct stream *stream, const roaring_bitmap_t *remaining)
-{
-	if (!stream->sampler)
-		return 0;
-	roaring_bitmap_t *copy = roaring_bitmap_copy(remaining);
-	if (!copy)
-		return -ENOMEM;
-	int err = join_stand_in(stream);
-	if (err) {
-		roaring_bitmap_free(copy);
-		return err;
-	}
-	err = sampler_insert(stream->sampler, stream->id, stream->joined_as, copy);
-	if (err)
-		leave_stand_in(stream);
-	return err;
-}
-
-int stream_begin_locked(
-	struct epoch *epoch, roaring_bitmap_t *remaining, struct aftermath *aftermath)
-{
-	struct sched *sched = epoch->job->sched;
-	struct stream *stream = stream_new(epoch);
-	int err = stream ? grow_scratch(sched, sched->n_streams + 1) : -ENOMEM;
-	if (!err)
-		err = insert(stream, remaining);
-	if (err) {
-		roaring_bitmap_free(remaining);
-		stream_free(stream);
-		return err;
-	}
-	cache_need_add_all(epoch->job->space->cache, remaining);
-	roaring_bitmap_free(remaining);
-	epoch->stream = stream;
-	epoch->job->idle = false;
-	TAILQ_INSERT_TAIL(&sched->streams, stream, link);
-	sched->n_streams++;
-	stream_refill_locked(stream, aftermath);
-	return 0;
-}
-
 uint32_t stream_remaining(const struct stream *stream)
 {
 	const struct order *order = &stream->epoch->order;
@@ -138,65 +29,6 @@ bool stream_contains(const struct stream *stream, sample_id sample)
 {
 	return stream->sampler ? sampler_contains(stream->sampler, stream->id, sample)
 			       : is_unbound(stream, sample);
-}
-
-static bool drop_need_if_remaining(uint32_t id, void *context)
-{
-	struct stream *stream = context;
-	if (sampler_contains(stream->sampler, stream->id, id))
-		cache_need_drop(stream->job->space->cache, id);
-	return true;
-}
-
-static void drop_unbound_need(struct stream *stream)
-{
-	for (uint32_t i = 0; i < stream->job->samples; i++)
-		if (!epoch_has_bound(stream->epoch, i))
-			cache_need_drop(stream->job->space->cache,
-				job_fixed_sample(stream->job, i));
-}
-
-static void drop_remaining_need(struct stream *stream)
-{
-	if (!stream->sampler) {
-		drop_unbound_need(stream);
-		return;
-	}
-	roaring_bitmap_t *remaining = sampler_copy_remaining(stream->sampler, stream->id);
-	if (!remaining) { /* no memory: slower, but it must be given back */
-		roaring_iterate(stream->job->selection, drop_need_if_remaining, stream);
-		return;
-	}
-	cache_need_drop_all(stream->job->space->cache, remaining);
-	roaring_bitmap_free(remaining);
-}
-
-void stream_end_locked(struct epoch *epoch, struct aftermath *aftermath)
-{
-	struct sched_job *job = epoch->job;
-	struct sched *sched = job->sched;
-	struct stream *stream = epoch->stream;
-	if (!stream)
-		return;
-	for (uint32_t i = 0; i < stream->length; i++) {
-		struct drawn *drawn =
-			&stream->queue[(stream->head + i) % job->config.lookahead];
-		if (!drawn->pinned)
-			continue;
-		cache_unpin(job->space->cache, drawn->sample);
-		use_settle_sample_locked(job->space, drawn->sample);
-	}
-	drop_remaining_need(stream);
-	if (stream->sampler) {
-		sampler_remove(stream->sampler, stream->id);
-		leave_stand_in(stream);
-	}
-	TAILQ_REMOVE(&sched->streams, stream, link);
-	sched->n_streams--;
-	stream_free(stream);
-	epoch->stream = NULL;
-	cache_trim(sched->cache);
-	aftermath->kick = true;
 }
 
 /* Which class a reader will ask for is not known before it does. */
@@ -234,7 +66,7 @@ static uint64_t own_share(const struct stream *stream)
 
 static bool has_room(const struct stream *stream)
 {
-	return stream->length < stream->job->config.lookahead &&
+	return stream->ready && stream->length < stream->job->config.lookahead &&
 	       sampler_remaining(stream->sampler, stream->id) > 0 &&
 	       (stream->length < own_share(stream) || cache_has_room(stream));
 }
@@ -349,17 +181,46 @@ static bool draw_round(
 	return true;
 }
 
-void stream_refill_locked(struct stream *stream, struct aftermath *aftermath)
+static bool is_low(const struct stream *stream)
 {
-	struct sched *sched = stream->job->sched;
-	if (draws_at_open(stream->job))
-		return;
-	if (stream->length * 2 > stream->filled)
-		return;
-	while (wants_round(stream) && draw_round(sched, stream->sampler, aftermath))
-		;
-	stream->filled =
-		has_room(stream) ? stream->job->config.lookahead : stream->length;
+	return !draws_at_open(stream->job) && stream->length * 2 <= stream->filled;
+}
+
+void stream_refill_locked(const struct stream *stream, struct aftermath *aftermath)
+{
+	if (is_low(stream))
+		aftermath->refill = stream->epoch;
+}
+
+#define STEP_ROUNDS 8
+
+/* Some rounds; false: there is no room for another one. */
+static bool fill_some_locked(const struct epoch *epoch, struct aftermath *aftermath)
+{
+	struct stream *stream = epoch->stream;
+	if (!stream || draws_at_open(epoch->job))
+		return false;
+	for (int i = 0; i < STEP_ROUNDS; i++)
+		if (!wants_round(stream) ||
+			!draw_round(epoch->job->sched, stream->sampler, aftermath)) {
+			stream->filled = has_room(stream) ? stream->job->config.lookahead
+							  : stream->length;
+			return false;
+		}
+	return true;
+}
+
+void stream_fill(const struct epoch *epoch)
+{
+	struct sched *sched = epoch->job->sched;
+	bool more = true;
+	while (more) {
+		struct aftermath aftermath;
+		aftermath_init(&aftermath);
+		lock_take(&sched->lock);
+		more = fill_some_locked(epoch, &aftermath);
+		sched_unlock(sched, &aftermath);
+	}
 }
 
 /* An unbound position means that a sample remains, in its label too. */
@@ -380,7 +241,7 @@ struct drawn stream_take_locked(
 	if (draws_at_open(stream->job))
 		return hold(stream, draw_at_open(stream, position), aftermath);
 	if (stream->length == 0)
-		stream_refill_locked(stream, aftermath);
+		draw_round(stream->job->sched, stream->sampler, aftermath);
 	ensure(stream->length > 0);
 	struct drawn drawn = stream->queue[stream->head];
 	stream->head = (stream->head + 1) % stream->job->config.lookahead;

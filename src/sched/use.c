@@ -148,6 +148,8 @@ static void unpark(struct sched_handle *handle)
 	uint64_t waited = clock_now_ns() - handle->parked_ns;
 	if (handle->state == HANDLE_PARKED)
 		TAILQ_REMOVE(&handle->use->waiters, handle, link);
+	else if (handle->state == HANDLE_AWAITS_EPOCH)
+		TAILQ_REMOVE(&job->beginning.opens, handle, link);
 	TAILQ_REMOVE(&job->parked, handle, job_link);
 	HASH_DELETE(hash, job->sched->tickets, handle);
 	job->totals.waits++;
@@ -181,13 +183,13 @@ static void give_tensor(struct sched_handle *handle)
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
-	if (handle->state == HANDLE_PARKED || handle->state == HANDLE_PARKING)
+	if (handle->state != HANDLE_OPEN)
 		unpark(handle);
 	handle->state = HANDLE_FINISHED;
 	handle->status = status;
-	if (status == 0)
+	if (status == 0 && handle->use)
 		give_tensor(handle);
-	else
+	else if (handle->use)
 		handle_detach_locked(handle, aftermath);
 	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
 }
@@ -195,7 +197,7 @@ void handle_finish_locked(
 void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
-	if (handle->state == HANDLE_PARKED)
+	if (handle->state == HANDLE_PARKED || handle->state == HANDLE_AWAITS_EPOCH)
 		handle_finish_locked(handle, status, aftermath);
 	else
 		handle->status = status; /* its opener finishes it */

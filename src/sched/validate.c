@@ -14,6 +14,10 @@ static uint32_t count_need(const struct space *space, sample_id id)
 		if (stream->job->space == space)
 			n += stream_contains(stream, id);
 	}
+	TAILQ_FOREACH (stream, &space->source->sched->counted, link) {
+		if (stream->job->space == space)
+			n += stream_counts(stream, id);
+	}
 	return n;
 }
 

@@ -277,8 +277,7 @@ static bool parse_epoch(const char *text, uint32_t *ret)
 static bool has_begun(
 	struct sched_job *job, const struct sched_job_status *status, uint32_t epoch)
 {
-	struct sched_binding first;
-	return epoch == status->epoch || sched_binding(job, epoch, 0, &first);
+	return epoch == status->epoch || sched_has_order(job, epoch);
 }
 
 static bool print_order(

@@ -58,6 +58,14 @@ static void parking(void *context, uint64_t ticket)
 	fuse_req_interrupt_func(opening->req, interrupted, opening);
 }
 
+static void answer_label(struct opening *opening, struct sched_handle *handle)
+{
+	opening->fi.fh = label_file(opening->job, handle);
+	opening->fi.direct_io = 1;
+	sched_undo(handle);
+	fuse_reply_open(opening->req, &opening->fi);
+}
+
 static void answer(struct opening *opening, struct sched_handle *handle)
 {
 	struct sample_file *file;
@@ -83,6 +91,8 @@ static void opened(void *context, const struct sched_opened *result)
 		fuse_req_interrupt_func(opening->req, NULL, NULL);
 	if (result->status)
 		view_reply_error(opening->req, result->status);
+	else if (opening->inode.kind == INODE_LABEL)
+		answer_label(opening, result->handle);
 	else
 		answer(opening, result->handle);
 	opening_free(opening);
@@ -106,6 +116,17 @@ static int opening_new(fuse_req_t req, struct view *view, struct inode inode,
 	return 0;
 }
 
+static int open_for(
+	const struct opening *opening, const struct sched_open_callbacks *callbacks)
+{
+	bool label = opening->inode.kind == INODE_LABEL;
+	struct inode sample = opening->inode;
+	sample.kind = INODE_SAMPLE;
+	uint32_t epoch = sample_epoch(opening->view, opening->job, sample);
+	return (label ? sched_open_label : sched_open)(
+		opening->job, epoch, sample.position, callbacks);
+}
+
 void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi)
 {
@@ -119,8 +140,7 @@ void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 		.parking = parking,
 		.context = opening,
 		.reader = reader_of(req)};
-	uint32_t epoch = sample_epoch(view, opening->job, inode);
-	err = sched_open(opening->job, epoch, inode.position, &callbacks);
+	err = open_for(opening, &callbacks);
 	if (err) {
 		opening_free(opening);
 		view_reply_error(req, err);

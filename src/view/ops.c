@@ -278,10 +278,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int err = may_open(req, ino, fi, &inode);
 	if (err)
 		view_reply_error(req, err);
-	else if (inode.kind == INODE_SAMPLE)
+	else if (inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL)
 		opening_start(req, view_of(req), inode, fi);
-	else if (inode.kind == INODE_LABEL)
-		label_open(req, view_of(req), inode, fi);
 	else if (composite_is(inode.kind))
 		composite_open(req, view_of(req), inode, fi);
 	else

@@ -157,6 +157,14 @@ static int render(const struct order_source *source, size_t number, struct chunk
 	return 0;
 }
 
+static void advance(struct order_texts *texts, const struct order_source *source,
+	struct cursor *cursor, uint64_t bytes)
+{
+	cursor->chunk++;
+	cursor->byte += bytes;
+	remember(texts, source->key, *cursor);
+}
+
 /* Renders the chunk at the cursor and moves the cursor behind it, if it is whole. */
 static int render_next(struct order_texts *texts, const struct order_source *source,
 	struct cursor *cursor, struct chunk *ret)
@@ -164,10 +172,28 @@ static int render_next(struct order_texts *texts, const struct order_source *sou
 	int err = render(source, cursor->chunk, ret);
 	if (err || ret->lines < ORDER_CHUNK)
 		return err;
-	cursor->chunk++;
-	cursor->byte += ret->bytes;
-	remember(texts, source->key, *cursor);
+	advance(texts, source, cursor, ret->bytes);
 	return 0;
+}
+
+/* How many bytes of the chunk at the cursor there are; true: it is whole. */
+static bool measure(const struct order_source *source, const struct cursor *cursor,
+	uint64_t *ret_bytes)
+{
+	*ret_bytes = 0;
+	return source->measure(source->context, (uint32_t)(cursor->chunk * ORDER_CHUNK),
+		       ORDER_CHUNK, ret_bytes) == ORDER_CHUNK;
+}
+
+/* To the chunk that the offset is in, or the last one. */
+static struct cursor find_chunk(
+	struct order_texts *texts, const struct order_source *source, uint64_t offset)
+{
+	struct cursor cursor = seek(texts, source->key, offset);
+	uint64_t bytes;
+	while (measure(source, &cursor, &bytes) && cursor.byte + bytes <= offset)
+		advance(texts, source, &cursor, bytes);
+	return cursor;
 }
 
 ssize_t order_text_read(struct order_texts *texts, const struct order_source *source,
@@ -175,7 +201,7 @@ ssize_t order_text_read(struct order_texts *texts, const struct order_source *so
 {
 	size_t filled = 0;
 	bool more = true;
-	struct cursor cursor = seek(texts, source->key, offset);
+	struct cursor cursor = find_chunk(texts, source, offset);
 	while (filled < size && more) {
 		struct chunk chunk;
 		uint64_t start = cursor.byte, wanted = offset + filled;
@@ -195,22 +221,17 @@ ssize_t order_text_read(struct order_texts *texts, const struct order_source *so
 	return (ssize_t)filled;
 }
 
-int order_text_size(struct order_texts *texts, const struct order_source *source,
-	unsigned max_chunks, uint64_t *ret)
+uint64_t order_text_size(
+	struct order_texts *texts, const struct order_source *source, unsigned max_chunks)
 {
 	struct cursor cursor = seek(texts, source->key, UINT64_MAX);
-	*ret = cursor.byte;
+	uint64_t bytes = 0;
 	for (unsigned i = 0; i < max_chunks; i++) {
-		struct chunk chunk;
-		int err = render_next(texts, source, &cursor, &chunk);
-		if (err)
-			return err;
-		*ret += chunk.bytes;
-		free(chunk.text);
-		if (chunk.lines < ORDER_CHUNK)
-			break;
+		if (!measure(source, &cursor, &bytes))
+			return cursor.byte + bytes;
+		advance(texts, source, &cursor, bytes);
 	}
-	return 0;
+	return cursor.byte;
 }
 
 uint64_t order_text_known_size(struct order_texts *texts, uint64_t key)

@@ -13,8 +13,9 @@
  * are rendered again whenever they are read. Only where every ORDER_CHUNK-th line starts
  * is remembered, so that a read at any offset renders little more than it returns.
  *
- *   Flow: a read finds the last known start before its offset, and renders chunks from
- *         there; whole chunks tell where the next one starts.
+ *   Flow: a read finds the last known start before its offset, measures chunks from there
+ *         up to the one it begins in, and renders from that; whole chunks tell where the
+ *         next one starts.
  *   Owns: the known starts of all texts.
  *   Threads: any. Lines are rendered without the lock.
  *   Errors: -ENOMEM.
@@ -31,6 +32,9 @@ struct order_texts;
 struct order_source {
 	uint64_t key; /* of the text */
 	uint32_t (*print)(void *context, uint32_t first, uint32_t n, FILE *out);
+	/* Only how many bytes that is: far cheaper. */
+	uint32_t (*measure)(
+		void *context, uint32_t first, uint32_t n, uint64_t *ret_bytes);
 	void *context;
 };
 
@@ -45,11 +49,11 @@ must_check ssize_t order_text_read(struct order_texts *texts,
 	const struct order_source *source, uint64_t offset, char *buffer, size_t size);
 
 /*
- * The size so far. At most `max_chunks` that are not known yet are rendered for it: the
+ * The size so far. At most `max_chunks` that are not known yet are measured for it: the
  * answer for a long text that nobody has read is too small at first and grows.
  */
-must_check int order_text_size(struct order_texts *texts,
-	const struct order_source *source, unsigned max_chunks, uint64_t *ret);
+uint64_t order_text_size(struct order_texts *texts, const struct order_source *source,
+	unsigned max_chunks);
 
-/* As far as it is known already: nothing is rendered. */
+/* As far as it is known already: nothing is measured. */
 uint64_t order_text_known_size(struct order_texts *texts, uint64_t key);

@@ -3,7 +3,6 @@
 
 #include "view/sample.h"
 #include "stats/stats.h"
-#include "view/reader.h"
 #include "view/sample_bytes.h"
 #include "view/sample_content.h"
 
@@ -147,40 +146,10 @@ uint64_t label_size(const struct sched_job *job)
 }
 
 /* The open file needs no memory: fh is the file's size and the label. */
-static uint64_t label_pack(uint32_t bytes, uint32_t label)
+uint64_t label_file(const struct sched_job *job, const struct sched_handle *handle)
 {
-	return (uint64_t)bytes << 32 | label;
-}
-
-static int label_bind(
-	struct view *view, struct inode inode, uint64_t reader, uint64_t *ret_fh)
-{
-	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
-	sample_id sample;
-	uint32_t epoch;
-	if (!job)
-		return -ENOENT;
-	inode.kind = INODE_SAMPLE;
-	int err = sched_bind_for(job, sample_epoch(view, job, inode), inode.position,
-		reader, &sample, &epoch);
-	if (!err)
-		*ret_fh = label_pack((uint32_t)label_size(job),
-			dataset_label(sched_job_dataset(job), sample));
-	sched_job_put(job);
-	return err;
-}
-
-void label_open(fuse_req_t req, struct view *view, struct inode inode,
-	const struct fuse_file_info *fi)
-{
-	struct fuse_file_info reply = *fi;
-	int err = label_bind(view, inode, reader_of(req), &reply.fh);
-	if (err) {
-		view_reply_error(req, err);
-		return;
-	}
-	reply.direct_io = 1;
-	fuse_reply_open(req, &reply);
+	return label_size(job) << 32 |
+	       dataset_label(sched_job_dataset(job), sched_handle_sample(handle));
 }
 
 void label_read(

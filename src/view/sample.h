@@ -54,11 +54,12 @@ void sample_files_undo_all(struct view *view);
 /* Number of them, for stats. */
 uint64_t sample_files_open(void);
 
+/* Of samples and labels: it may have to wait. */
 void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi);
 
 uint64_t label_size(const struct sched_job *job);
-void label_open(fuse_req_t req, struct view *view, struct inode inode,
-	const struct fuse_file_info *fi);
+/* The fh of an open one. */
+uint64_t label_file(const struct sched_job *job, const struct sched_handle *handle);
 void label_read(
 	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "view/text.h"
+#include "base/escape.h"
 #include "stats/stats.h"
 #include "view/composite_file.h"
 #include "view/sample.h"
@@ -145,6 +146,24 @@ void text_order_line(
 	dataset_sample_free(&sample);
 }
 
+/* By comparisons, which are not jumps: a million lines are measured at once. */
+static unsigned digits(uint32_t number)
+{
+	return 1U + (number > 9) + (number > 99) + (number > 999) + (number > 9999) +
+	       (number > 99999) + (number > 999999) + (number > 9999999) +
+	       (number > 99999999) + (number > 999999999);
+}
+
+size_t text_order_line_length(
+	const struct sched_job *job, const struct sched_binding *binding)
+{
+	const struct dataset *dataset = sched_job_dataset(job);
+	return digits(binding->position) + digits(binding->sample) +
+	       digits(dataset_label(dataset, binding->sample)) +
+	       strlen(served_names[binding->served]) +
+	       dataset_path_length(dataset, binding->sample) + strlen("\t\t\t\t\n");
+}
+
 void text_order(FILE *out, struct sched_job *job, uint32_t epoch)
 {
 	struct sched_binding binding;
@@ -154,17 +173,5 @@ void text_order(FILE *out, struct sched_job *job, uint32_t epoch)
 
 void text_escaped(FILE *out, const char *text)
 {
-	for (const char *c = text; *c; c++) {
-		unsigned char byte = (unsigned char)*c;
-		if (byte == '\\')
-			fputs("\\\\", out);
-		else if (byte == '\n')
-			fputs("\\n", out);
-		else if (byte == '\t')
-			fputs("\\t", out);
-		else if (byte < 0x20 || byte == 0x7f)
-			fprintf(out, "\\x%02X", byte);
-		else
-			fputc(byte, out);
-	}
+	escape_print(out, text);
 }

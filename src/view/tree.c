@@ -93,8 +93,7 @@ uint32_t tree_running_epoch(struct sched_job *job)
 
 bool tree_has_order(struct sched_job *job, uint32_t epoch, uint32_t running)
 {
-	struct sched_binding first;
-	return epoch == running || sched_binding(job, epoch, 0, &first);
+	return epoch == running || sched_has_order(job, epoch);
 }
 
 bool tree_in_epoch(struct sched_job *job, struct inode inode)

@@ -58,6 +58,7 @@ struct ex_world {
 	unsigned since[EX_SPACES][64]; /* when it became resident */
 	unsigned clock;
 	stream_id streams;
+	bool by_steps; /* candidates settle by one resident in each round */
 };
 
 static inline mask ex_bit(int id)
@@ -118,6 +119,17 @@ static inline void ex_join(struct ex_world *world, int j, mask set, unsigned spa
 	roaring_bitmap_free(ids);
 }
 
+static inline void ex_insert_set(
+	struct ex_world *world, stream_id stream, job_id job, mask remaining)
+{
+	roaring_bitmap_t *ids = ex_bitmap(remaining);
+	struct sampler_set *set;
+	cr_assert_eq(sampler_set_new(world->sampler, &set), 0);
+	cr_assert_eq(sampler_set_fill(set, ids), 0);
+	cr_assert_eq(sampler_insert_set(world->sampler, stream, job, set), 0);
+	roaring_bitmap_free(ids);
+}
+
 static inline void ex_begin(struct ex_world *world, int j, mask remaining)
 {
 	struct ex_job *job = &world->job[j];
@@ -126,16 +138,32 @@ static inline void ex_begin(struct ex_world *world, int j, mask remaining)
 	job->running = true;
 	job->r = remaining;
 	job->stream = world->streams++;
-	if (world->sampler)
+	if (world->sampler && world->by_steps)
+		ex_insert_set(world, job->stream, (job_id)j, remaining);
+	else if (world->sampler)
 		cr_assert_eq(sampler_insert(world->sampler, job->stream, (job_id)j,
 				     ex_bitmap(remaining)),
 			0);
 }
 
+/* The set comes back as it is by then. */
+static inline void ex_remove_set(struct ex_world *world, const struct ex_job *job)
+{
+	struct sampler_set *set = sampler_remove_set(world->sampler, job->stream);
+	roaring_bitmap_t *ids = sampler_set_ids(set);
+	roaring_bitmap_t *expected = ex_bitmap(job->r);
+	cr_assert(roaring_bitmap_equals(ids, expected));
+	roaring_bitmap_free(expected);
+	roaring_bitmap_free(ids);
+	sampler_set_free(&set);
+}
+
 static inline void ex_end(struct ex_world *world, int j)
 {
 	struct ex_job *job = &world->job[j];
-	if (job->running && world->sampler)
+	if (job->running && world->sampler && world->by_steps)
+		ex_remove_set(world, job);
+	else if (job->running && world->sampler)
 		sampler_remove(world->sampler, job->stream);
 	job->running = false;
 	job->r = 0;
@@ -407,6 +435,8 @@ static inline void ex_round(struct ex_world *world, unsigned who, int *ret)
 		if (!world->job[j].running)
 			who &= ~(1U << j);
 	ex_draw(world, who, ret);
+	if (world->by_steps)
+		(void)sampler_settle(world->sampler, 1);
 	while (ex_evict_one(world))
 		;
 }

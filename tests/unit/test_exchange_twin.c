@@ -154,6 +154,41 @@ static void compare(uint64_t seed, const uint32_t *labels)
 	sampler_free(&pair.real.sampler);
 }
 
+/* Events as above; what is left to settle is settled now and then. */
+static void run_by_steps(uint64_t seed, const uint32_t *labels)
+{
+	struct pair pair = {.real.by_steps = true, .real.labels = labels};
+	rng_seed(&pair.rng, seed);
+	pair.real.slots = 1 + (unsigned)rng_below(&pair.rng, 12);
+	ex_new(&pair.real, seed, true);
+	for (int i = 0; i < STEPS; i++) {
+		int ret[EX_JOBS];
+		int j = (int)rng_below(&pair.rng, EX_JOBS);
+		if (pair.real.n_sets + 1 >= EX_SETS)
+			ex_clear(&pair.real);
+		pair.twin = pair.real; /* its sampler is none of the twin's */
+		pair.twin.sampler = NULL;
+		if (rng_below(&pair.rng, 2))
+			come_or_go(&pair, j);
+		ex_round(&pair.real, (unsigned)rng_next(&pair.rng), ret);
+		sampler_validate(pair.real.sampler);
+		if (rng_below(&pair.rng, 4) == 0)
+			while (!sampler_settle(pair.real.sampler, 1))
+				sampler_validate(pair.real.sampler);
+		check_streams(&pair.real);
+	}
+	sampler_free(&pair.real.sampler);
+}
+
+Test(exchange_twin, candidates_that_settle_by_steps_are_right_in_the_end)
+{
+	uint32_t labels[64];
+	for (uint32_t id = 0; id < 64; id++)
+		labels[id] = id % 3;
+	for (uint64_t seed = 0; seed < 600; seed++)
+		run_by_steps(seed, seed % 2 ? labels : NULL);
+}
+
 Test(exchange_twin, decisions_are_the_twins)
 {
 	for (uint64_t seed = 0; seed < 600; seed++)

@@ -194,6 +194,17 @@ Test(exchange_uniform, every_order_of_every_epoch_is_equally_likely)
 	}
 }
 
+Test(exchange_uniform, every_order_is_equally_likely_while_candidates_settle)
+{
+	for (size_t i = 0; i < TIMETABLES; i++) {
+		struct ex_world world = {.by_steps = true};
+		ex_new(&world, 300 + i, true);
+		double z = worst(&world, &timetables[i]);
+		cr_assert_lt(z, Z_LIMIT, "%s: z = %.2f", timetables[i].name, z);
+		sampler_free(&world.sampler);
+	}
+}
+
 /* In how many of the timetables the statistics reject the mutant. */
 static unsigned rejections(enum ex_mutant mutant)
 {

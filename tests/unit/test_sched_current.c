@@ -153,6 +153,19 @@ Test(sched_current, a_worker_that_was_overtaken_gets_what_is_left_of_its_epoch)
 	end(&script);
 }
 
+/* With what it reads, the epoch that it reads from is let go. */
+Test(sched_current, who_reads_from_the_last_epoch_by_its_number_when_all_have_left_it)
+{
+	struct script script;
+	begin(&script);
+	read_range(&script, 0, 0, N - 10, 0);
+	read_range(&script, 1, 0, WINDOW, 0);
+	cr_assert_eq(1, running_epoch(&script));
+	sample_id sample = world_read(script.job, 0, N - 1);
+	cr_assert_eq(sample, sched_bound(script.job, 0, N - 1));
+	end(&script);
+}
+
 Test(sched_current, the_same_for_readers_that_are_not_known)
 {
 	struct script script;

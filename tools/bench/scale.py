@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """How it goes with millions of samples: a tree of hard links to one small image, on a tmpfs.
-What is measured is the catalogue, the listing and the memory, not the decoding."""
+What is measured is the catalogue, the listing, the memory and what jobs notice of each other,
+not the decoding."""
 
+import contextlib
+import json
 import os
 import shutil
+import statistics
+import subprocess
+import sys
 import tempfile
 import time
 
@@ -13,8 +19,29 @@ from PIL import Image
 from mounted import Daemon, job_ini
 
 CLASSES = 1000
-JOBS = 64
+JOBS, FEWER_JOBS, MANY = 64, 16, 5_000_000  # fewer where orders would fill the memory
 CACHE = 256 << 20
+BATCH = 1000
+CACHED = 50_000  # samples that are in the cache before jobs begin
+LAYOUTS = {"in shards": {"shard": 10000}, "in classes": {"layout": "classes"},
+           "mirror": {"layout": "mirror"}}
+
+# A reader that opens the first files of an epoch again and again, all of them hits.
+READER = """
+import json, os, sys, time
+directory, seconds, n = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+files = [os.path.join(directory, f"{i:08d}.ppm") for i in range(n)]
+took, begin = [], time.monotonic()
+while time.monotonic() < begin + seconds:
+    before = time.monotonic()
+    fd = os.open(files[len(took) % n], os.O_RDONLY)
+    os.read(fd, 4096)
+    os.close(fd)
+    took.append(time.monotonic() - before)
+took.sort()
+print(json.dumps([1e6 * took[int(len(took) * q)] for q in (.5, .99, .999)] + [1e6 * took[-1]]))
+"""
+READ_AGAIN = 200
 
 
 def make_tree(directory, n):
@@ -40,9 +67,10 @@ def slab():
         return next(int(line.split()[1]) for line in file if line.startswith("Slab:")) * 1024
 
 
-def first_byte(daemon, job):
+def first_byte(daemon, job, epoch=0):
     begin = time.monotonic()
-    with open(os.path.join(daemon.epoch(job), "00000000.ppm"), "rb", buffering=0) as file:
+    path = os.path.join(daemon.view(job, f"epoch-{epoch:04d}"), "00000000.ppm")
+    with open(path, "rb", buffering=0) as file:
         file.read(1)
     return time.monotonic() - begin
 
@@ -51,6 +79,15 @@ def timed(function):
     begin = time.monotonic()
     result = function()
     return time.monotonic() - begin, result
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def list_tree(directory):
+    return sum(len(files) for _, _, files in os.walk(directory))
 
 
 class Kept(Daemon):
@@ -64,48 +101,137 @@ class Kept(Daemon):
         super()._write(name, text.replace(f"state = {self.top}/state", f"state = {self.kept}"))
 
 
+@contextlib.contextmanager
+def hits(daemon, seconds, figures, title):
+    """Notes how long opens of a job take, while something else is done in the block."""
+    with subprocess.Popen([sys.executable, "-c", READER, daemon.epoch("job0"), str(seconds),
+                           str(READ_AGAIN)], stdout=subprocess.PIPE) as reader:
+        time.sleep(0.2)
+        yield
+        took = json.loads(reader.communicate()[0])
+    for name, us in zip(("median", "99 %", "99.9 %", "longest"), took):
+        figures[f"a hit {title}, {name}, us"] = f"{us:,.0f}"
+
+
+def begin_jobs(daemon, jobs, figures):
+    """The first bytes of all jobs but job0, which another one reads meanwhile."""
+    took = []
+    with hits(daemon, 0.1 * jobs, figures, "while the others begin"):
+        for k in range(1, jobs):
+            took.append(first_byte(daemon, f"job{k}"))
+            time.sleep(0.02)
+    figures["first byte of an epoch, ms"] = f"{1e3 * statistics.median(took):.0f}"
+
+
+def later_epoch(daemon, figures):
+    """A job that is idle may begin its next epoch without having read the last one."""
+    while "idle" not in daemon.status("job1")["state"]:
+        time.sleep(0.2)
+    figures["first byte of the next epoch, ms"] = f"{1e3 * first_byte(daemon, 'job1', 1):.0f}"
+
+
+def look_at_order(daemon, n, figures):
+    """All labels of an epoch are asked for: all of its positions are bound."""
+    epoch, order = daemon.epoch("order"), daemon.view("order", "epoch-0000.order")
+    bind_s, _ = timed(lambda: [read(os.path.join(epoch, f"batch-{k:06d}.labels.npy"))
+                               for k in range(-(-n // BATCH))])
+    figures["bound by asking for labels, samples/s"] = f"{n / bind_s:,.0f}"
+    stat_s, _ = timed(lambda: os.stat(order))
+    again_s, _ = timed(lambda: os.stat(order))
+    figures["stat of its order, first, again, ms"] = f"{1e3 * stat_s:.0f}, {1e3 * again_s:.1f}"
+    cat_s, text = timed(lambda: read(order))
+    figures["cat of its order, lines/s"] = f"{text.count(10) / cat_s:,.0f}"
+
+
+def look(args, daemon, n, jobs, figures):
+    args.progress(f"{n:,} samples: listing")
+    idle, kernel = rss(daemon), slab()
+    list_s, names = timed(lambda: len(os.listdir(daemon.epoch("job0"))))
+    figures["os.listdir of an epoch, s"] = f"{list_s:.2f}"
+    figures["names in it"] = f"{names:,}"
+    figures["kernel memory of that, MiB"] = f"{(slab() - kernel) / 2**20:.0f}"
+    for title in LAYOUTS:
+        list_s, _ = timed(lambda job=title: list_tree(daemon.epoch(job.replace(" ", "-"))))
+        figures[f"os.walk, {title}, s"] = f"{list_s:.2f}"
+    args.progress(f"{n:,} samples: {jobs} jobs begin")
+    first_byte(daemon, "job0")
+    for k in range(min(n, CACHED) // BATCH):
+        read(os.path.join(daemon.epoch("order"), f"batch-{k:06d}.npy"))
+    for i in range(READ_AGAIN):
+        read(os.path.join(daemon.epoch("job0"), f"{i:08d}.ppm"))
+    with hits(daemon, 3, figures, "alone"):
+        pass
+    one = rss(daemon)
+    begin_jobs(daemon, jobs, figures)
+    figures["memory of each job that runs, B/sample"] = f"{(rss(daemon) - one) / n / jobs:.2f}"
+    status = sorted(timed(lambda k=k: daemon.status(f"job{k}"))[0] for k in range(jobs))
+    figures["status of a job, median, longest, ms"] = \
+        f"{1e3 * status[jobs // 2]:.2f}, {1e3 * status[-1]:.2f}"
+    later_epoch(daemon, figures)
+    args.progress(f"{n:,} samples: an order")
+    look_at_order(daemon, n, figures)
+    ctl = os.path.join(os.path.dirname(args.program), "joaderctl")
+    with hits(daemon, 2, figures, "while 8 of them are removed"):
+        took = [timed(lambda k=k: subprocess.run(
+            [ctl, "-s", os.path.join(daemon.top, "socket"), "rm", f"job{k}"], check=True,
+            stdout=subprocess.DEVNULL))[0] for k in range(jobs - 8, jobs)]
+    figures["joaderctl rm, ms"] = f"{1e3 * statistics.median(took):.0f}"
+    figures["daemon in the end, MiB"] = f"{rss(daemon) / 2**20:.0f}"
+    return idle
+
+
 def measure(args, n, directory):
+    jobs = JOBS if n < MANY else FEWER_JOBS
+    figures = {"jobs": str(jobs)}
     args.progress(f"a tree of {n:,} names")
     tree = make_tree(directory, n)
     state = os.path.join(directory, "state")
     os.mkdir(state)
-    inis = {f"job{k}": job_ini(f"job{k}", 0, 8, epochs=2) for k in range(JOBS)}
+    inis = {f"job{k}": job_ini(f"job{k}", 0, 8, epochs=3, idle=2 if k == 1 else None)
+            for k in range(jobs)}
+    for title, view in LAYOUTS.items():
+        name = title.replace(" ", "-")
+        inis[name] = job_ini(name, 0, 8, view=view)
+    inis["order"] = job_ini("order", 0, 8, {"format": "npy"}, {"layout": "batch", "batch": BATCH})
+
+    def start(inis):
+        daemon = Kept(state, args.program, tree, inis, CACHE)
+        return timed(daemon.__enter__)
     args.progress(f"{n:,} samples: first scan")
-    scan_s, daemon = timed(lambda: Kept(state, args.program, tree, {}, CACHE).__enter__())
+    scan_s, daemon = start({})
     daemon.__exit__()
+    figures["first scan, files/s"] = f"{n / scan_s:,.0f}"
     args.progress(f"{n:,} samples: start from the catalogue")
-    daemon = Kept(state, args.program, tree, inis, CACHE)
-    start_s, _ = timed(daemon.__enter__)
+    bare_s, daemon = start({})
+    bare = rss(daemon)
+    daemon.__exit__()
+    figures["start from the catalogue, s"] = f"{bare_s:.1f}"
+    figures["memory of the catalogue, B/sample"] = f"{bare / n:.1f}"
+    start_s, daemon = start(inis)
+    figures["and for each job, ms"] = f"{1e3 * (start_s - bare_s) / len(inis):.0f}"
     try:
-        idle = rss(daemon)
-        byte_s = first_byte(daemon, "job0")
-        one = rss(daemon)
-        kernel = slab()
-        args.progress(f"{n:,} samples: listing")
-        list_s, names = timed(lambda: os.listdir(daemon.epoch("job0")))
-        kernel = slab() - kernel
-        args.progress(f"{n:,} samples: {JOBS} jobs begin")
-        begin_s, _ = timed(lambda: [first_byte(daemon, f"job{k}") for k in range(1, JOBS)])
-        all_ = rss(daemon)
+        idle = look(args, daemon, n, jobs, figures)
     finally:
         daemon.__exit__()
-    return [f"{n:,}", "", f"{n / scan_s:,.0f}", f"{start_s:.1f}", f"{idle / n:.1f}",
-            f"{(one - idle) / n:.2f}", f"{(all_ - one) / n / (JOBS - 1):.2f}",
-            f"{1000 * byte_s:.0f}", f"{1000 * begin_s / (JOBS - 1):.0f}",
-            f"{list_s:.2f}", f"{len(names):,}", f"{kernel / 2**20:.0f}"]
+    figures["memory of each job that waits, B/sample"] = f"{(idle - bare) / n / len(inis):.2f}"
+    args.progress(f"{n:,} samples: start with what has begun")
+    again_s, daemon = start(inis)
+    daemon.__exit__()
+    figures["start with all of them begun, s"] = f"{again_s:.1f}"
+    return figures
 
 
 def scale(args):
     sizes = [100_000] if args.quick else [1_280_000] + [14_000_000] * args.large
-    rows = [["samples", "", "scanned/s", "start s", "catalogue B/sample", "first job B/sample",
-             "each job B/sample", "first byte ms", f"each of {JOBS - 1} ms", "listdir s", "names",
-             "kernel MiB"]]
+    found = []
     for n in sizes:
-        directory = tempfile.mkdtemp(dir="/dev/shm", prefix="joaderfs-bench-")
+        directory = tempfile.mkdtemp(dir=args.memory, prefix="joaderfs-bench-")
         try:
-            rows.append(measure(args, n, directory))
+            found.append(measure(args, n, directory))
         finally:
             shutil.rmtree(directory)
-    return {"what": f"A tree of hard links to one image: first scan, start from the catalogue, "
-                    f"memory of the daemon, the first byte of a job's epoch, one job's listing; "
-                    f"{JOBS} jobs", "table": rows, "plots": []}
+    rows = [["samples", "", *(f"{n:,}" for n in sizes)]]
+    rows += [[name, "", *(figures[name] for figures in found)] for name in found[0]]
+    return {"what": "A tree of hard links to one image, jobs that have all of it, "
+                    f"{CACHED:,} samples in the cache before they begin", "table": rows,
+            "plots": []}

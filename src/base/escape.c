@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/escape.h"
+
+/* Of one byte; length tells how long it is. */
+struct escaped {
+	char text[5];
+	size_t length;
+};
+
+static struct escaped escape(unsigned char byte)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	switch (byte) {
+	case '\\':
+		return (struct escaped){"\\\\", 2};
+	case '\n':
+		return (struct escaped){"\\n", 2};
+	case '\t':
+		return (struct escaped){"\\t", 2};
+	default:
+		if (byte >= 0x20 && byte != 0x7f)
+			return (struct escaped){{(char)byte}, 1};
+		return (struct escaped){
+			{'\\', 'x', digits[byte >> 4], digits[byte & 15]}, 4};
+	}
+}
+
+void escape_print(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		fputs(escape((unsigned char)*text).text, out);
+}
+
+size_t escape_length(const char *text)
+{
+	size_t length = 0;
+	for (; *text; text++)
+		length += escape((unsigned char)*text).length;
+	return length;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/escape.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *escaped(const char *text)
+{
+	char *ret;
+	size_t bytes;
+	FILE *out = open_memstream(&ret, &bytes);
+	escape_print(out, text);
+	fclose(out);
+	return ret;
+}
+
+Test(escape, every_byte_is_printed_on_one_line_and_as_long_as_said)
+{
+	for (int byte = 1; byte < 256; byte++) {
+		char text[2] = {(char)byte, '\0'};
+		char *line = escaped(text);
+		cr_assert_eq(strlen(line), escape_length(text), "byte %d", byte);
+		cr_assert_null(strpbrk(line, "\n\t"));
+		cr_assert(byte >= 0x20 || line[0] == '\\');
+		free(line);
+	}
+}
+
+Test(escape, names_as_people_know_them_stay_as_they_are)
+{
+	char *line = escaped("T\303\274r/a b.jpg");
+	cr_assert_str_eq(line, "T\303\274r/a b.jpg");
+	free(line);
+	line = escaped("a\\b\nc\x01");
+	cr_assert_str_eq(line, "a\\\\b\\nc\\x01");
+	free(line);
+}
