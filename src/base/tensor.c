@@ -3,14 +3,42 @@
 
 #include "base/tensor.h"
 
+#include <string.h>
+
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes)
 {
 	struct tensor *tensor = malloc(sizeof(*tensor) + bytes);
 	if (!tensor)
 		return NULL;
-	tensor->shape = shape;
-	tensor->bytes = bytes;
+	*tensor = (struct tensor){
+		.shape = shape, .bytes = bytes, .data = (uint8_t *)(tensor + 1)};
 	return tensor;
+}
+
+struct tensor *tensor_new_in_file(struct backings *backings, const uint8_t *head,
+	size_t head_bytes, struct tensor_shape shape, uint64_t bytes)
+{
+	struct tensor *tensor = malloc(sizeof(*tensor));
+	struct backing file;
+	if (!tensor || backing_new(backings, head_bytes + bytes, &file) != 0) {
+		free(tensor);
+		return tensor_new(shape, bytes);
+	}
+	memcpy(file.bytes, head, head_bytes);
+	*tensor = (struct tensor){.shape = shape,
+		.bytes = bytes,
+		.data = file.bytes + head_bytes,
+		.file = file,
+		.head_bytes = head_bytes};
+	return tensor;
+}
+
+void tensor_free(struct tensor *tensor)
+{
+	if (!tensor)
+		return;
+	backing_free(&tensor->file);
+	free(tensor);
 }
 
 /* Without a resize there is nothing that accuracy changes. */

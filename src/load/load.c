@@ -168,9 +168,19 @@ static int open_source(struct load_task *task, int *ret)
 	return err ? err : check_fault(task, "load.read");
 }
 
+static struct tensor *new_tensor(
+	const struct load_task *task, struct tensor_shape shape, uint64_t bytes)
+{
+	uint8_t head[HEAD_SIZE];
+	if (!task->backings)
+		return tensor_new(shape, bytes);
+	size_t head_bytes = head_make(task->head, shape, head);
+	return tensor_new_in_file(task->backings, head, head_bytes, shape, bytes);
+}
+
 static int prepare_encoded(struct load_task *task, int fd)
 {
-	task->tensor = tensor_new((struct tensor_shape){0}, task->expected_bytes);
+	task->tensor = new_tensor(task, (struct tensor_shape){0}, task->expected_bytes);
 	if (!task->tensor)
 		return fail_memory(task);
 	return read_bytes(task, fd, task->tensor->data);
@@ -265,7 +275,7 @@ static int make_tensor(struct load_context *context, struct load_task *task,
 	if (err)
 		return err;
 	uint64_t bytes = (uint64_t)transform.shape.height * transform.shape.width * 3;
-	task->tensor = tensor_new(transform.shape, bytes);
+	task->tensor = new_tensor(task, transform.shape, bytes);
 	if (!task->tensor)
 		return fail_memory(task);
 	if (nothing_to_do(&transform))
@@ -316,7 +326,7 @@ static int make_turned_tensor(struct load_context *context, struct load_task *ta
 	int err = codec->begin ? codec->begin(state, &part) : 0;
 	if (err)
 		return err;
-	task->tensor = tensor_new(transform.shape,
+	task->tensor = new_tensor(task, transform.shape,
 		(uint64_t)transform.shape.height * transform.shape.width * 3);
 	if (!task->tensor ||
 		buffer_reserve(&context->pixels, (size_t)image.height * image.width * 3))
@@ -344,7 +354,7 @@ static int resize_one(struct load_context *context, struct load_task *task,
 {
 	struct transform transform = plan(task->preparation, image, image);
 	transform.part = *part;
-	task->tensor = tensor_new(transform.shape,
+	task->tensor = new_tensor(task, transform.shape,
 		(uint64_t)transform.shape.height * transform.shape.width * 3);
 	if (!task->tensor)
 		return -ENOMEM;
@@ -464,7 +474,7 @@ static void finish(struct load_task *one, const struct load_task *first)
 	if (one != first)
 		memcpy(one->message, first->message, sizeof(one->message));
 	if (one->status) {
-		free(one->tensor);
+		tensor_free(one->tensor);
 		one->tensor = NULL;
 	}
 	ensure((one->status == 0) == (one->tensor != NULL));

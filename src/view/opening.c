@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "stats/stats.h"
+#include "view/passthrough.h"
 #include "view/reader.h"
 #include "view/sample.h"
 
@@ -58,22 +59,54 @@ static void parking(void *context, uint64_t ticket)
 	fuse_req_interrupt_func(opening->req, interrupted, opening);
 }
 
+static int reply(struct opening *opening, struct sample_file *file)
+{
+	int backing = sample_file_backing(file);
+	opening->fi.fh = (uintptr_t)file;
+	if (backing)
+		return passthrough_reply(opening->req, opening->fi.fh, backing);
+	view_set_io(opening->view, opening->job, opening->inode, &opening->fi);
+	return fuse_reply_open(opening->req, &opening->fi);
+}
+
+static void opened(void *context, const struct sched_opened *result);
+
+/* Asks for the epoch's sample, which may be there, and the opening gone, at once. */
+static void ask(struct opening *opening, uint32_t epoch)
+{
+	fuse_req_t req = opening->req;
+	struct sched_open_callbacks callbacks = {.opened = opened,
+		.parking = parking,
+		.context = opening,
+		.reader = reader_of(req)};
+	int err = sched_open(
+		opening->job, epoch, opening->inode.position, &callbacks);
+	if (!err)
+		return;
+	view_reply_error(req, err);
+	opening_free(opening);
+}
+
 static void answer(struct opening *opening, struct sched_handle *handle)
 {
 	struct sample_file *file;
+	uint32_t epoch, asked = sched_handle_epoch(handle);
 	int err = sample_file_new(
-		opening->view, opening->job, opening->inode, handle, &file);
-	if (err) {
-		view_reply_error(opening->req, err);
+		opening->view, opening->job, opening->inode, handle, &file, &epoch);
+	if (err == -EAGAIN && epoch != asked) {
+		opening->parked = false;
+		ask(opening, epoch);
 		return;
 	}
-	opening->fi.fh = (uintptr_t)file;
-	view_set_io(opening->view, opening->job, opening->inode, &opening->fi);
-	/* After a success the file may be released before the call has returned. */
-	if (fuse_reply_open(opening->req, &opening->fi) == 0)
+	if (err) {
+		view_reply_error(opening->req, err);
+	} else if (reply(opening, file) == 0) {
+		/* it may be released before the call has returned */
 		stats_add(STAT_OPENS, 1);
-	else
+	} else {
 		sample_file_undo(opening->view, file);
+	}
+	opening_free(opening);
 }
 
 static void opened(void *context, const struct sched_opened *result)
@@ -81,10 +114,11 @@ static void opened(void *context, const struct sched_opened *result)
 	struct opening *opening = context;
 	if (opening->parked && interrupting != opening)
 		fuse_req_interrupt_func(opening->req, NULL, NULL);
-	if (result->status)
-		view_reply_error(opening->req, result->status);
-	else
+	if (result->status == 0) {
 		answer(opening, result->handle);
+		return;
+	}
+	view_reply_error(opening->req, result->status);
 	opening_free(opening);
 }
 
@@ -115,14 +149,5 @@ void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 		view_reply_error(req, err);
 		return;
 	}
-	struct sched_open_callbacks callbacks = {.opened = opened,
-		.parking = parking,
-		.context = opening,
-		.reader = reader_of(req)};
-	uint32_t epoch = sample_epoch(view, opening->job, inode);
-	err = sched_open(opening->job, epoch, inode.position, &callbacks);
-	if (err) {
-		opening_free(opening);
-		view_reply_error(req, err);
-	}
+	ask(opening, sample_epoch(view, opening->job, inode));
 }

@@ -3,6 +3,7 @@
 
 #include "view/sample.h"
 #include "stats/stats.h"
+#include "view/passthrough.h"
 #include "view/reader.h"
 #include "view/sample_bytes.h"
 #include "view/sample_content.h"
@@ -17,6 +18,7 @@ struct sample_file {
 	atomic_uint references;
 	struct sched_handle *handle;
 	uint64_t inode;
+	int backing; /* what the kernel reads it from; 0: it asks us */
 	struct sample_content content;
 };
 
@@ -61,8 +63,38 @@ static void sample_file_free(struct sample_file *file)
 	free(file);
 }
 
+/* One that is open and has another file behind it; NULL: none. */
+static const struct sample_file *find_other_locked(
+	const struct view *view, const struct sample_file *file)
+{
+	const struct sample_file *other;
+	LIST_FOREACH (other, &view->open_samples, link)
+		if (other->inode == file->inode && other->backing != file->backing)
+			return other;
+	return NULL;
+}
+
+/* -EAGAIN: the kernel would fail the open. */
+static int list_file(struct view *view, struct sample_file *file, uint32_t *ret_epoch)
+{
+	LOCK_SCOPE(&view->lock);
+	const struct sample_file *other =
+		view->passes_through ? find_other_locked(view, file) : NULL;
+	if (other) {
+		*ret_epoch = sched_handle_epoch(other->handle);
+		return -EAGAIN;
+	}
+	LIST_INSERT_HEAD(&view->open_samples, file, link);
+	return 0;
+}
+
+int sample_file_backing(const struct sample_file *file)
+{
+	return file->backing;
+}
+
 int sample_file_new(struct view *view, struct sched_job *job, struct inode inode,
-	struct sched_handle *handle, struct sample_file **ret)
+	struct sched_handle *handle, struct sample_file **ret, uint32_t *ret_epoch)
 {
 	struct sample_file *file = calloc(1, sizeof(*file));
 	int err = -ENOMEM;
@@ -74,10 +106,11 @@ int sample_file_new(struct view *view, struct sched_job *job, struct inode inode
 	err = make_content(file, view, job, inode);
 	if (err)
 		goto fail;
+	file->backing = passthrough_of(view, job, &file->content);
+	err = list_file(view, file, ret_epoch);
+	if (err)
+		goto fail;
 	atomic_fetch_add(&n_open, 1);
-	lock_take(&view->lock);
-	LIST_INSERT_HEAD(&view->open_samples, file, link);
-	lock_release(&view->lock);
 	*ret = file;
 	return 0;
 fail:

@@ -5,8 +5,9 @@
 #include "base/log.h"
 #include "view/composite_file.h"
 #include "view/data.h"
-#include "view/direct_map.h"
+#include "view/kernel_features.h"
 #include "view/mount_options.h"
+#include "view/passthrough.h"
 #include "view/sample.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ int view_start_session(struct view *view, struct fuse_args *args, const char *wh
 		return err;
 	}
 	view->mounted = true;
-	return direct_map_prepare(view);
+	return kernel_features_prepare(view);
 }
 
 int view_mount(const struct view_context *context, const char *options, bool debug,
@@ -161,6 +162,7 @@ void view_end_session(struct view *view)
 	lock_take(&view->lock);
 	ensure(view->holds == 0);
 	lock_release(&view->lock);
+	passthrough_end(view);
 	if (view->mounted)
 		fuse_session_unmount(view->session);
 	if (view->handles_signals)

@@ -30,6 +30,7 @@ struct view_context {
 	struct dataset **datasets;
 	size_t n_datasets;
 	struct sched *sched;
+	struct backings *backings; /* sched's, or NULL */
 	const char *mountpoint; /* absolute */
 };
 

@@ -22,7 +22,8 @@
  *   job_mount.c   further sessions, whose root is a job's directory
  *   mount_options.c  -o options, checks of the mount point
  *   ops.c         FUSE's requests, one short function each
- *   direct_map.c  files that are mapped past the page cache
+ *   kernel_features.c  what the kernel offers and libfuse does not know
+ *   passthrough.c  files that the kernel reads without us
  *   tree.c        names -> inodes, inodes -> attributes
  *   layout_*.c    the same within an epoch: layout.h
  *   data.c        the same within data/
@@ -54,8 +55,9 @@ struct view {
 	bool debug;
 	bool omits_opendir; /* the kernel takes ENOSYS for "nothing to do" */
 	bool other_pids;    /* those of its readers are of another name space */
-	bool maps_direct;   /* what bypasses the page cache can be mapped: direct_map.h */
-	atomic_int first_message; /* of the session, for direct_map.c */
+	bool maps_direct;    /* what bypasses the page cache can be mapped */
+	bool passes_through; /* the kernel can read files without us: passthrough.h */
+	atomic_int offered;  /* by the session's first message, for kernel_features.c */
 	uid_t uid;
 	gid_t gid;
 	struct timespec started;
