@@ -106,7 +106,7 @@ static void end_call(struct backings *backings, bool refused)
 }
 
 /* Nobody will be told of it when it is too late for that: the kernel forgets them all. */
-static void tell_removed(struct backings *backings, int id)
+void backing_remove(struct backings *backings, int id)
 {
 	struct backing_kernel kernel;
 	if (!begin_call(backings, &kernel))
@@ -154,8 +154,8 @@ static int map(int fd, size_t size, uint8_t **ret)
 {
 	if (fallocate(fd, 0, 0, (off_t)size) != 0)
 		return -errno;
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
-		0);
+	void *at = mmap(
+		NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (at == MAP_FAILED)
 		return -errno;
 	*ret = at;
@@ -197,7 +197,7 @@ void backing_free(struct backing *backing)
 {
 	if (!backing->store)
 		return;
-	tell_removed(backing->store, backing->id);
+	backing_remove(backing->store, backing->id);
 	ensure(munmap(backing->bytes, backing->size) == 0);
 	atomic_fetch_sub(&backing->store->count, 1);
 	*backing = (struct backing){0};

@@ -57,5 +57,7 @@ void backing_free(struct backing *backing);
 must_check int backing_add(
 	struct backings *backings, const void *bytes, size_t size, int *ret_id);
 
+void backing_remove(struct backings *backings, int id);
+
 /* Of those that are mapped. */
 uint32_t backings_count(struct backings *backings);

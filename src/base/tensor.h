@@ -35,8 +35,8 @@ struct tensor {
 
 /* NULL when there is no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
-/* The same in a file that begins with the head, so that the kernel can give it to readers;
- * without one if there can be none. */
+/* The same in a file that begins with the head, so that the kernel can give it to
+ * readers; without one if there can be none. */
 struct tensor *tensor_new_in_file(struct backings *backings, const uint8_t *head,
 	size_t head_bytes, struct tensor_shape shape, uint64_t bytes);
 void tensor_free(struct tensor *tensor); /* may be NULL */

@@ -56,7 +56,8 @@ void space_put_locked(struct space *space)
 	free(space);
 }
 
-/* --- files ---------------------------------------------------------------------------- */
+/* --- files ----------------------------------------------------------------------------
+ */
 
 static bool is_padded(const struct job_config *config)
 {

@@ -79,8 +79,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 		.parking = parking,
 		.context = opening,
 		.reader = reader_of(req)};
-	int err = sched_open(
-		opening->job, epoch, opening->inode.position, &callbacks);
+	int err = sched_open(opening->job, epoch, opening->inode.position, &callbacks);
 	if (!err)
 		return;
 	view_reply_error(req, err);

@@ -322,7 +322,9 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 			sample_file_release(view_of(req), sample_of(fi));
 		else if (composite_is(inode.kind))
 			composite_release(fi);
-		else if (inode.kind != INODE_LABEL)
+		else if (inode.kind == INODE_LABEL)
+			label_release(view_of(req), fi);
+		else
 			text_file_release(view_of(req), fi);
 	}
 	fuse_reply_err(req, 0);

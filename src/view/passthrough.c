@@ -92,8 +92,7 @@ int passthrough_of(const struct view *view, const struct sched_job *job,
 
 int passthrough_reply(fuse_req_t req, uint64_t fh, int id)
 {
-	struct open_reply reply = {.fh = fh,
-		.flags = OPEN_PASSTHROUGH | OPEN_NOFLUSH,
-		.backing_id = id};
+	struct open_reply reply = {
+		.fh = fh, .flags = OPEN_PASSTHROUGH | OPEN_NOFLUSH, .backing_id = id};
 	return fuse_reply_buf(req, (const char *)&reply, sizeof(reply));
 }

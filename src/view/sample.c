@@ -29,8 +29,6 @@ uint64_t sample_files_open(void)
 	return atomic_load(&n_open);
 }
 
-/* --- samples ------------------------------------------------------------------------ */
-
 static int make_content(struct sample_file *file, struct view *view,
 	struct sched_job *job, struct inode inode)
 {
@@ -170,61 +168,4 @@ void sample_file_read(fuse_req_t req, struct view *view, struct sample_file *fil
 	stats_add(STAT_READ_BYTES, bytes);
 	fuse_reply_iov(req, iov, n);
 	sample_file_release(view, file);
-}
-
-/* --- labels ------------------------------------------------------------------------- */
-
-uint64_t label_size(const struct sched_job *job)
-{
-	return label_bytes(dataset_classes(sched_job_dataset(job)));
-}
-
-/* The open file needs no memory: fh is the file's size and the label. */
-static uint64_t label_pack(uint32_t bytes, uint32_t label)
-{
-	return (uint64_t)bytes << 32 | label;
-}
-
-static int label_bind(
-	struct view *view, struct inode inode, uint64_t reader, uint64_t *ret_fh)
-{
-	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
-	sample_id sample;
-	uint32_t epoch;
-	if (!job)
-		return -ENOENT;
-	inode.kind = INODE_SAMPLE;
-	int err = sched_bind_for(job, sample_epoch(view, job, inode), inode.position,
-		reader, &sample, &epoch);
-	if (!err)
-		*ret_fh = label_pack((uint32_t)label_size(job),
-			dataset_label(sched_job_dataset(job), sample));
-	sched_job_put(job);
-	return err;
-}
-
-void label_open(fuse_req_t req, struct view *view, struct inode inode,
-	const struct fuse_file_info *fi)
-{
-	struct fuse_file_info reply = *fi;
-	int err = label_bind(view, inode, reader_of(req), &reply.fh);
-	if (err) {
-		view_reply_error(req, err);
-		return;
-	}
-	reply.direct_io = 1;
-	fuse_reply_open(req, &reply);
-}
-
-void label_read(
-	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi)
-{
-	char text[LABEL_BYTES];
-	uint32_t bytes = (uint32_t)(fi->fh >> 32);
-	label_print((uint32_t)fi->fh, bytes, text);
-	if (offset >= bytes)
-		size = 0;
-	else if (size > bytes - offset)
-		size = bytes - (size_t)offset;
-	fuse_reply_buf(req, size ? text + offset : NULL, size);
 }

@@ -63,8 +63,14 @@ uint64_t sample_files_open(void);
 void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi);
 
+/* --- label.c ---------------------------------------------------------------------------
+ */
+
 uint64_t label_size(const struct sched_job *job);
 void label_open(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi);
 void label_read(
 	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi);
+void label_release(struct view *view, const struct fuse_file_info *fi);
+/* When the session has ended. */
+void labels_close_all(struct view *view);

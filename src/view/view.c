@@ -58,6 +58,7 @@ int view_new(const struct view_context *context, struct inode root, struct view 
 	LIST_INIT(&view->job_mounts);
 	SLIST_INIT(&view->padded);
 	LIST_INIT(&view->open_samples);
+	LIST_INIT(&view->open_labels);
 	LIST_INIT(&view->open_composites);
 	LIST_INIT(&view->open_texts);
 	*ret = view;
@@ -172,6 +173,7 @@ void view_end_session(struct view *view)
 	view->session = NULL;
 	composite_files_undo_all(view);
 	sample_files_undo_all(view);
+	labels_close_all(view);
 	text_files_close_all(view);
 }
 

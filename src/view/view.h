@@ -31,7 +31,7 @@ struct view_context {
 	size_t n_datasets;
 	struct sched *sched;
 	struct backings *backings; /* sched's, or NULL */
-	const char *mountpoint; /* absolute */
+	const char *mountpoint;	   /* absolute */
 };
 
 /* options: the comma-separated -o options as mount(8) and fusermount3 know them, or NULL.
