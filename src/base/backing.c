@@ -140,52 +140,61 @@ static bool has_session(struct backings *backings)
 
 /* --- files -------------------------------------------------------------------------- */
 
-static int new_file(struct backings *backings, int *ret)
+static int write_all(int fd, const struct iovec *parts, int n, size_t size)
 {
+	ssize_t written = writev(fd, parts, n);
+	if (written < 0)
+		return -errno;
+	return (size_t)written == size ? 0 : -ENOSPC;
+}
+
+/* Nobody can change it any more, whoever gets hold of it. */
+static int new_file(struct backings *backings, const struct iovec *parts, int n,
+	size_t size, int *ret)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
 	int err = has_session(backings) ? fault_hit("backing.memory") : -ENODEV;
 	if (err)
 		return err;
 	*ret = memfd_create("joaderfs", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
-	return *ret < 0 ? -errno : 0;
+	if (*ret < 0)
+		return -errno;
+	err = write_all(*ret, parts, n, size);
+	if (!err && fcntl(*ret, F_ADD_SEALS, seals) != 0)
+		err = -errno;
+	return err;
 }
 
-/* All pages at once, so that a lack of memory is an error here and no signal later. */
-static int map(int fd, size_t size, uint8_t **ret)
-{
-	if (fallocate(fd, 0, 0, (off_t)size) != 0)
-		return -errno;
-	void *at = mmap(
-		NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-	if (at == MAP_FAILED)
-		return -errno;
-	*ret = at;
-	return 0;
-}
-
-static int make(struct backings *backings, struct backing *backing)
+static int make(struct backings *backings, const struct iovec *parts, int n,
+	struct backing *backing)
 {
 	auto_close int fd = -1;
-	int err = new_file(backings, &fd);
-	if (!err)
-		err = map(fd, backing->size, &backing->bytes);
+	int err = new_file(backings, parts, n, backing->size, &fd);
 	if (err)
 		return err;
+	void *at = mmap(NULL, backing->size, PROT_READ, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	backing->bytes = at;
 	backing->id = tell_added(backings, fd);
 	if (backing->id > 0)
 		return 0;
-	ensure(munmap(backing->bytes, backing->size) == 0);
+	ensure(munmap(at, backing->size) == 0);
 	return backing->id;
 }
 
-int backing_new(struct backings *backings, size_t size, struct backing *ret)
+int backing_new(
+	struct backings *backings, const struct iovec *parts, int n, struct backing *ret)
 {
+	struct backing backing = {.store = backings};
 	*ret = (struct backing){0};
-	if (size == 0)
+	for (int i = 0; i < n; i++)
+		backing.size += parts[i].iov_len;
+	if (backing.size == 0)
 		return -EINVAL;
-	struct backing backing = {.store = backings, .size = size};
 	int err = -ENFILE;
 	if (atomic_fetch_add(&backings->count, 1) < backings->limit)
-		err = make(backings, &backing);
+		err = make(backings, parts, n, &backing);
 	if (err)
 		atomic_fetch_sub(&backings->count, 1);
 	else
@@ -203,15 +212,13 @@ void backing_free(struct backing *backing)
 	*backing = (struct backing){0};
 }
 
-int backing_add(struct backings *backings, const void *bytes, size_t size, int *ret_id)
+int backing_add(struct backings *backings, void *bytes, size_t size, int *ret_id)
 {
 	auto_close int fd = -1;
-	int err = new_file(backings, &fd);
+	struct iovec part = {.iov_base = bytes, .iov_len = size};
+	int err = new_file(backings, &part, 1, size, &fd);
 	if (err)
 		return err;
-	ssize_t written = write(fd, bytes, size);
-	if (written != (ssize_t)size)
-		return written < 0 ? -errno : -ENOSPC;
 	*ret_id = tell_added(backings, fd);
 	return *ret_id < 0 ? *ret_id : 0;
 }

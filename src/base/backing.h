@@ -7,12 +7,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 /*
  * Files in memory that the kernel can read from by itself, once it knows them: who opens
  * a file of the mount is then told "it is that one", by a number, and reads no longer
- * come to the daemon. Each is written by who made it before anybody else hears of it, and
- * never again.
+ * come to the daemon. Once made, they can't be changed.
  *
  *   Flow: main makes the store; the mount's session says how the kernel is told
  *         (backings_begin) and, before it ends, that it can be told no longer
@@ -41,7 +41,7 @@ void backings_begin(struct backings *backings, const struct backing_kernel *kern
 /* Neither of the two runs any more when it returns. */
 void backings_end(struct backings *backings);
 
-/* A file that is mapped, of zeros at first. */
+/* A file, and its bytes, which can only be read. */
 struct backing {
 	struct backings *store; /* NULL: none */
 	uint8_t *bytes;
@@ -49,13 +49,15 @@ struct backing {
 	int id;
 };
 
-/* Faults: backing.memory, backing.add. -ENODEV: no session; -ENFILE: too many. */
-must_check int backing_new(struct backings *backings, size_t size, struct backing *ret);
+/* Of n parts. Faults: backing.memory, backing.add. -ENODEV: no session; -ENFILE: too
+ * many; -EINVAL: empty. */
+must_check int backing_new(
+	struct backings *backings, const struct iovec *parts, int n, struct backing *ret);
 void backing_free(struct backing *backing);
 
 /* A small file with these bytes, which stays until the session ends. */
 must_check int backing_add(
-	struct backings *backings, const void *bytes, size_t size, int *ret_id);
+	struct backings *backings, void *bytes, size_t size, int *ret_id);
 
 void backing_remove(struct backings *backings, int id);
 

@@ -15,22 +15,27 @@ struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes)
 	return tensor;
 }
 
-struct tensor *tensor_new_in_file(struct backings *backings, const uint8_t *head,
-	size_t head_bytes, struct tensor_shape shape, uint64_t bytes)
+/* A copy: decoding into the file would have it touch each of its pages twice. */
+struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
+	const uint8_t *head, size_t head_bytes)
 {
-	struct tensor *tensor = malloc(sizeof(*tensor));
-	struct backing file;
-	if (!tensor || backing_new(backings, head_bytes + bytes, &file) != 0) {
-		free(tensor);
-		return tensor_new(shape, bytes);
-	}
-	memcpy(file.bytes, head, head_bytes);
-	*tensor = (struct tensor){.shape = shape,
-		.bytes = bytes,
-		.data = file.bytes + head_bytes,
-		.file = file,
+	struct tensor *made = malloc(sizeof(*made) + head_bytes);
+	struct iovec parts[] = {{.iov_base = made + 1, .iov_len = head_bytes},
+		{.iov_base = tensor->data, .iov_len = tensor->bytes}};
+	if (!made)
+		return tensor;
+	*made = (struct tensor){.shape = tensor->shape,
+		.bytes = tensor->bytes,
+		.head = (const uint8_t *)(made + 1),
 		.head_bytes = head_bytes};
-	return tensor;
+	memcpy(made + 1, head, head_bytes);
+	if (backing_new(backings, parts, 2, &made->file) != 0) {
+		free(made);
+		return tensor;
+	}
+	made->data = made->file.bytes + head_bytes;
+	tensor_free(tensor);
+	return made;
 }
 
 void tensor_free(struct tensor *tensor)

@@ -30,15 +30,18 @@ struct tensor {
 	uint8_t *data;
 	/* If it lies in a file of its own, behind a head: see backing.h. */
 	struct backing file;
+	const uint8_t *head;
 	size_t head_bytes;
 };
 
 /* NULL when there is no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
-/* The same in a file that begins with the head, so that the kernel can give it to
- * readers; without one if there can be none. */
-struct tensor *tensor_new_in_file(struct backings *backings, const uint8_t *head,
-	size_t head_bytes, struct tensor_shape shape, uint64_t bytes);
+/*
+ * The same in a file that begins with the head, so that the kernel can give it to
+ * readers; the tensor as it is if there can be no file. Takes it over.
+ */
+struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
+	const uint8_t *head, size_t head_bytes);
 void tensor_free(struct tensor *tensor); /* may be NULL */
 
 /*

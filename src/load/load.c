@@ -168,19 +168,9 @@ static int open_source(struct load_task *task, int *ret)
 	return err ? err : check_fault(task, "load.read");
 }
 
-static struct tensor *new_tensor(
-	const struct load_task *task, struct tensor_shape shape, uint64_t bytes)
-{
-	uint8_t head[HEAD_SIZE];
-	if (!task->backings)
-		return tensor_new(shape, bytes);
-	size_t head_bytes = head_make(task->head, shape, head);
-	return tensor_new_in_file(task->backings, head, head_bytes, shape, bytes);
-}
-
 static int prepare_encoded(struct load_task *task, int fd)
 {
-	task->tensor = new_tensor(task, (struct tensor_shape){0}, task->expected_bytes);
+	task->tensor = tensor_new((struct tensor_shape){0}, task->expected_bytes);
 	if (!task->tensor)
 		return fail_memory(task);
 	return read_bytes(task, fd, task->tensor->data);
@@ -275,7 +265,7 @@ static int make_tensor(struct load_context *context, struct load_task *task,
 	if (err)
 		return err;
 	uint64_t bytes = (uint64_t)transform.shape.height * transform.shape.width * 3;
-	task->tensor = new_tensor(task, transform.shape, bytes);
+	task->tensor = tensor_new(transform.shape, bytes);
 	if (!task->tensor)
 		return fail_memory(task);
 	if (nothing_to_do(&transform))
@@ -326,7 +316,7 @@ static int make_turned_tensor(struct load_context *context, struct load_task *ta
 	int err = codec->begin ? codec->begin(state, &part) : 0;
 	if (err)
 		return err;
-	task->tensor = new_tensor(task, transform.shape,
+	task->tensor = tensor_new(transform.shape,
 		(uint64_t)transform.shape.height * transform.shape.width * 3);
 	if (!task->tensor ||
 		buffer_reserve(&context->pixels, (size_t)image.height * image.width * 3))
@@ -354,7 +344,7 @@ static int resize_one(struct load_context *context, struct load_task *task,
 {
 	struct transform transform = plan(task->preparation, image, image);
 	transform.part = *part;
-	task->tensor = new_tensor(task, transform.shape,
+	task->tensor = tensor_new(transform.shape,
 		(uint64_t)transform.shape.height * transform.shape.width * 3);
 	if (!task->tensor)
 		return -ENOMEM;
@@ -467,6 +457,13 @@ static int prepare(struct load_context *context, struct load_task *task)
 	return err ? err : decode_timed(context, task, begun);
 }
 
+static void to_file(struct load_task *task)
+{
+	uint8_t head[HEAD_SIZE];
+	size_t head_bytes = head_make(task->head, task->tensor->shape, head);
+	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
+}
+
 /* All that came from one file succeed or fail together. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
@@ -476,6 +473,8 @@ static void finish(struct load_task *one, const struct load_task *first)
 	if (one->status) {
 		tensor_free(one->tensor);
 		one->tensor = NULL;
+	} else if (one->backings) {
+		to_file(one);
 	}
 	ensure((one->status == 0) == (one->tensor != NULL));
 }

@@ -86,7 +86,7 @@ int passthrough_of(const struct view *view, const struct sched_job *job,
 	bool same = content->size == tensor->file.size &&
 		    format->bytes == tensor->file.size &&
 		    format->head_bytes == tensor->head_bytes &&
-		    memcmp(format->head, tensor->file.bytes, tensor->head_bytes) == 0;
+		    memcmp(format->head, tensor->head, tensor->head_bytes) == 0;
 	return same ? tensor->file.id : 0;
 }
 
