@@ -118,12 +118,11 @@ void backing_remove(struct backings *backings, int id)
 static int tell_added(struct backings *backings, int fd)
 {
 	struct backing_kernel kernel;
-	int id = fault_hit("backing.add");
-	if (id)
-		return id;
 	if (!begin_call(backings, &kernel))
 		return -ENODEV;
-	id = kernel.add(kernel.context, fd);
+	int id = fault_hit("backing.add");
+	if (id == 0)
+		id = kernel.add(kernel.context, fd);
 	ensure(id != 0);
 	if (id == -EPERM)
 		log_warn("the kernel refuses to read samples by itself: reads are "

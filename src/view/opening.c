@@ -59,14 +59,26 @@ static void parking(void *context, uint64_t ticket)
 	fuse_req_interrupt_func(opening->req, interrupted, opening);
 }
 
-static int reply(struct opening *opening, struct sample_file *file)
+/* After a success the file may be released before the call has returned. */
+static int reply(struct opening *opening, struct sample_file *file, int backing)
 {
-	int backing = sample_file_backing(file);
 	opening->fi.fh = (uintptr_t)file;
 	if (backing)
 		return passthrough_reply(opening->req, opening->fi.fh, backing);
 	view_set_io(opening->view, opening->job, opening->inode, &opening->fi);
 	return fuse_reply_open(opening->req, &opening->fi);
+}
+
+static void hand_over(struct opening *opening, struct sample_file *file)
+{
+	int backing = sample_file_backing(file);
+	if (reply(opening, file, backing) != 0) {
+		sample_file_undo(opening->view, file);
+		return;
+	}
+	stats_add(STAT_OPENS, 1);
+	if (backing)
+		stats_add(STAT_PASSED_OPENS, 1);
 }
 
 static void opened(void *context, const struct sched_opened *result);
@@ -89,7 +101,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 static void answer(struct opening *opening, struct sched_handle *handle)
 {
 	struct sample_file *file;
-	uint32_t epoch, asked = sched_handle_epoch(handle);
+	uint32_t epoch = 0, asked = sched_handle_epoch(handle);
 	int err = sample_file_new(
 		opening->view, opening->job, opening->inode, handle, &file, &epoch);
 	if (err == -EAGAIN && epoch != asked) {
@@ -97,14 +109,10 @@ static void answer(struct opening *opening, struct sched_handle *handle)
 		ask(opening, epoch);
 		return;
 	}
-	if (err) {
+	if (err)
 		view_reply_error(opening->req, err);
-	} else if (reply(opening, file) == 0) {
-		/* it may be released before the call has returned */
-		stats_add(STAT_OPENS, 1);
-	} else {
-		sample_file_undo(opening->view, file);
-	}
+	else
+		hand_over(opening, file);
 	opening_free(opening);
 }
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "view/sample.h"
+#include "base/fault.h"
 #include "stats/stats.h"
 #include "view/passthrough.h"
 #include "view/reader.h"
@@ -44,7 +45,8 @@ uint32_t sample_epoch(struct view *view, const struct sched_job *job, struct ino
 {
 	const struct sample_file *file;
 	uint64_t number = inode_pack(inode);
-	if (inode.epoch != INODE_CURRENT || !view_is_mappable(view, job))
+	if (inode.epoch != INODE_CURRENT || !view_is_mappable(view, job) ||
+		fault_hit("sample.late"))
 		return sched_epoch_of(inode);
 	LOCK_SCOPE(&view->lock);
 	LIST_FOREACH (file, &view->open_samples, link)
