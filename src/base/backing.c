@@ -31,14 +31,14 @@ struct backings {
 	pthread_cond_t idle;
 };
 
-/* A third of the mappings: the allocator and the libraries need some as well. */
+/* Half of the mappings: the allocator and the libraries need some as well. */
 static uint32_t default_limit(void)
 {
 	unsigned mappings = DEFAULT_MAPPINGS;
 	auto_fclose FILE *in = fopen("/proc/sys/vm/max_map_count", "re");
 	if (in && fscanf(in, "%u", &mappings) != 1)
 		mappings = DEFAULT_MAPPINGS;
-	return mappings / 3 < MOST_FILES ? mappings / 3 : MOST_FILES;
+	return mappings / 2 < MOST_FILES ? mappings / 2 : MOST_FILES;
 }
 
 int backings_new(uint32_t limit, struct backings **ret)

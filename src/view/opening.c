@@ -109,8 +109,8 @@ static void answer(struct opening *opening, struct sched_handle *handle)
 		ask(opening, epoch);
 		return;
 	}
-	if (err)
-		view_reply_error(opening->req, err);
+	if (err) /* -EAGAIN: a removed job's, whose number another one has now */
+		view_reply_error(opening->req, err == -EAGAIN ? -EBUSY : err);
 	else
 		hand_over(opening, file);
 	opening_free(opening);
