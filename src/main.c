@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/background.h"
+#include "base/backing.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "config/config.h"
@@ -31,6 +32,7 @@ struct daemon {
 	char *mountpoint;
 	int state_lock;
 	struct dataset **datasets;
+	struct backings *backings;
 	struct sched *sched;
 	struct view_context context;
 	struct view *view;
@@ -232,6 +234,16 @@ static int add_jobs(struct daemon *daemon)
 	return err;
 }
 
+static int start_sched(struct daemon *daemon)
+{
+	int err = sched_new(&daemon->config, daemon->datasets, daemon->config.n_datasets,
+		&daemon->sched);
+	if (err)
+		return err;
+	sched_use_backings(daemon->sched, daemon->backings);
+	return add_jobs(daemon);
+}
+
 static int go_to_background(struct daemon *daemon)
 {
 	auto_free char *path = NULL;
@@ -256,16 +268,16 @@ static int start(struct daemon *daemon)
 	if (!err)
 		err = open_datasets(daemon);
 	if (!err)
-		err = sched_new(&daemon->config, daemon->datasets,
-			daemon->config.n_datasets, &daemon->sched);
+		err = backings_new(0, &daemon->backings);
 	if (!err)
-		err = add_jobs(daemon);
+		err = start_sched(daemon);
 	if (err)
 		return err;
 	daemon->context = (struct view_context){.config = &daemon->config,
 		.datasets = daemon->datasets,
 		.n_datasets = daemon->config.n_datasets,
 		.sched = daemon->sched,
+		.backings = daemon->backings,
 		.mountpoint = daemon->mountpoint};
 	err = view_mount(
 		&daemon->context, daemon->mount_options, daemon->debug, &daemon->view);
@@ -288,6 +300,7 @@ static int stop(struct daemon *daemon)
 	if (daemon->view)
 		err = view_unmount(&daemon->view);
 	sched_free(&daemon->sched);
+	backings_free(&daemon->backings);
 	for (size_t i = 0; daemon->datasets && i < daemon->config.n_datasets; i++)
 		if (daemon->datasets[i])
 			dataset_close(&daemon->datasets[i]);

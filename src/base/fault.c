@@ -30,6 +30,7 @@ static const struct {
 	{"EACCES", EACCES},
 	{"ENOENT", ENOENT},
 	{"EINTR", EINTR},
+	{"EPERM", EPERM},
 };
 
 static struct fault faults[MAX_FAULTS]; /* (fault_lock) */
@@ -84,7 +85,8 @@ int fault_add(const char *specification)
 	if (n == MAX_FAULTS || !parse(text, &fault)) {
 		log_error("--fault %s: expected PLACE:ERROR[:after=N][:times=N], ERROR "
 			  "one of "
-			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR, at most %d of them",
+			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM, at most %d of "
+			  "them",
 			specification, MAX_FAULTS);
 		return -EINVAL;
 	}

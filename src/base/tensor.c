@@ -3,14 +3,47 @@
 
 #include "base/tensor.h"
 
+#include <string.h>
+
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes)
 {
 	struct tensor *tensor = malloc(sizeof(*tensor) + bytes);
 	if (!tensor)
 		return NULL;
-	tensor->shape = shape;
-	tensor->bytes = bytes;
+	*tensor = (struct tensor){
+		.shape = shape, .bytes = bytes, .data = (uint8_t *)(tensor + 1)};
 	return tensor;
+}
+
+/* A copy: decoding into the file would have it touch each of its pages twice. */
+struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
+	const uint8_t *head, size_t head_bytes)
+{
+	struct tensor *made = malloc(sizeof(*made) + head_bytes);
+	struct iovec parts[] = {{.iov_base = made + 1, .iov_len = head_bytes},
+		{.iov_base = tensor->data, .iov_len = tensor->bytes}};
+	if (!made)
+		return tensor;
+	*made = (struct tensor){.shape = tensor->shape,
+		.bytes = tensor->bytes,
+		.head = (const uint8_t *)(made + 1),
+		.head_bytes = head_bytes};
+	memcpy(made + 1, head, head_bytes);
+	if (backing_new(backings, parts, 2, &made->file) != 0) {
+		free(made);
+		return tensor;
+	}
+	made->data = made->file.bytes + head_bytes;
+	tensor_free(tensor);
+	return made;
+}
+
+void tensor_free(struct tensor *tensor)
+{
+	if (!tensor)
+		return;
+	backing_free(&tensor->file);
+	free(tensor);
 }
 
 /* Without a resize there is nothing that accuracy changes. */

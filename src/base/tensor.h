@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/backing.h"
 #include "base/cleanup.h"
 
 #include <stdbool.h>
@@ -15,7 +16,7 @@
  * pixels in rows, (height, width, 3), without padding; or, for the preparation
  * "encoded", the bytes of the source file, with height = width = 0.
  *
- *   Owns: the bytes.   Threads: immutable once published.
+ *   Owns: the bytes, and their file.   Threads: immutable once published.
  */
 
 struct tensor_shape {
@@ -26,11 +27,22 @@ struct tensor_shape {
 struct tensor {
 	struct tensor_shape shape;
 	uint64_t bytes;
-	uint8_t data[];
+	uint8_t *data;
+	/* If it lies in a file of its own, behind a head: see backing.h. */
+	struct backing file;
+	const uint8_t *head;
+	size_t head_bytes;
 };
 
-/* NULL when there is no memory. Released with free(). */
+/* NULL when there is no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
+/*
+ * The same in a file that begins with the head, so that the kernel can give it to
+ * readers; the tensor as it is if there can be no file. Takes it over.
+ */
+struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
+	const uint8_t *head, size_t head_bytes);
+void tensor_free(struct tensor *tensor); /* may be NULL */
 
 /*
  * What is done to a sample before it is cached: the normalised [tensor] section of a job

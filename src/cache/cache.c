@@ -442,7 +442,7 @@ static void space_discard(struct cache_space *space)
 	struct entry *entry, *next;
 	HASH_ITER (hh, space->entries, entry, next) {
 		HASH_DELETE(hh, space->entries, entry);
-		free(entry->tensor);
+		tensor_free(entry->tensor);
 		free(entry);
 	}
 	space_destroy(space);
@@ -454,7 +454,7 @@ void cache_free(struct cache **cache)
 		return;
 	struct tensor *tensor;
 	while ((tensor = cache_reap(*cache)))
-		free(tensor);
+		tensor_free(tensor);
 	while (!LIST_EMPTY(&(*cache)->spaces))
 		space_discard(LIST_FIRST(&(*cache)->spaces));
 	free((*cache)->evict.buckets);

@@ -261,12 +261,15 @@ const struct option config_options[] = {
 			"in one directory is given data/resnet18."},
 	{SECTION_VIEW, "io", &value_choice, .choices = ios, .preset = "auto", JOB(io),
 		.help = "How reads go through the kernel.\n"
-			"direct: past its page cache, the cheapest; files can be mapped "
-			"shared, as np.memmap does, from Linux 6.6 on.\n"
+			"direct: each is answered by the daemon, past the page cache; "
+			"files can be mapped shared, as np.memmap does, from Linux 6.6 "
+			"on.\n"
 			"cached: through its page cache; files can be mapped; what is "
 			"read again in an explicit epoch comes from there; not with "
 			"layout = tar.\n"
-			"auto: direct; for batch cached with an older Linux."},
+			"auto: by the kernel itself where it can, the cheapest; see "
+			"joaderfs(8). Otherwise direct; for batch cached with a Linux "
+			"older than 6.6."},
 	{SECTION_VIEW, "size", &value_choice, .choices = sizes, .preset = "padded",
 		JOB(size),
 		.help = "Size of the files when that of the images varies.\n"

@@ -457,6 +457,13 @@ static int prepare(struct load_context *context, struct load_task *task)
 	return err ? err : decode_timed(context, task, begun);
 }
 
+static void to_file(struct load_task *task)
+{
+	uint8_t head[HEAD_SIZE];
+	size_t head_bytes = head_make(task->head, task->tensor->shape, head);
+	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
+}
+
 /* All that came from one file succeed or fail together. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
@@ -464,8 +471,10 @@ static void finish(struct load_task *one, const struct load_task *first)
 	if (one != first)
 		memcpy(one->message, first->message, sizeof(one->message));
 	if (one->status) {
-		free(one->tensor);
+		tensor_free(one->tensor);
 		one->tensor = NULL;
+	} else if (one->backings) {
+		to_file(one);
 	}
 	ensure((one->status == 0) == (one->tensor != NULL));
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/head.h"
 #include "base/tensor.h"
 
 #include <stddef.h>
@@ -33,9 +34,12 @@ struct load_task {
 	uint64_t max_pixels;  /* larger ones are refused; 0: LOAD_MAX_PIXELS */
 	const struct preparation *preparation;
 	void *owner; /* the caller's */
+	struct backings
+		*backings;   /* NULL, or: the tensor is to be in a file, if it can */
+	enum head_kind head; /* of that file */
 	/* The same file prepared in another way as well, from one read and one decode: of
-	 * it only preparation and owner are looked at. Of several none may be encoded,
-	 * approximate or exif. */
+	 * it only preparation, owner, backings and head are looked at. Of several none
+	 * may be encoded, approximate or exif. */
 	struct load_task *also;
 	/* out */
 	int status;

@@ -216,6 +216,7 @@ static int install_locked(
 	atomic_fetch_add(&job->references, 1);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
+	space_settle_files_locked(job->space);
 	return 0;
 }
 
@@ -290,6 +291,7 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	job->removed = true;
 	TAILQ_REMOVE(&job->sched->jobs, job, link);
 	job->sched->n_jobs--;
+	space_settle_files_locked(job->space);
 	for (handle = TAILQ_FIRST(&job->parked); handle; handle = next) {
 		next = TAILQ_NEXT(handle, job_link);
 		handle_give_up_locked(handle, -ENODEV, aftermath);

@@ -48,7 +48,7 @@ static void unlock_and_reap(struct sched *sched)
 				break;
 		lock_release(&sched->lock);
 		for (int i = 0; i < n; i++)
-			free(dead[i]);
+			tensor_free(dead[i]);
 		if (n < REAPED_AT_ONCE)
 			return;
 		lock_take(&sched->lock);
@@ -289,6 +289,13 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	}
 	*ret = sched;
 	return 0;
+}
+
+void sched_use_backings(struct sched *sched, struct backings *backings)
+{
+	LOCK_SCOPE(&sched->lock);
+	ensure(sched->n_jobs == 0);
+	sched->backings = backings;
 }
 
 void sched_stop(struct sched *sched)

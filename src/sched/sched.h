@@ -34,6 +34,12 @@ must_check int sched_new(const struct daemon_config *config, struct dataset **da
 void sched_stop(struct sched *sched);
 void sched_free(struct sched **sched);
 
+/*
+ * Tensors that jobs read as whole files of one sample will lie in files of their own,
+ * where the kernel can take them (backing.h). Before there are jobs; backings outlive it.
+ */
+void sched_use_backings(struct sched *sched, struct backings *backings);
+
 /* --- jobs --- */
 
 /*

@@ -46,6 +46,8 @@ struct space {
 	struct source *source;
 	struct preparation preparation;
 	struct cache_space *cache;
+	bool in_files; /* of what is prepared, with that head: see space_settle_files */
+	enum head_kind head;
 	uint32_t number;     /* in its source: the samplers' name for it */
 	uint32_t references; /* jobs, uses */
 };
@@ -67,6 +69,8 @@ struct use {
 	/* while loading */
 	struct dataset_sample sample;
 	struct load_task task;
+	bool in_file; /* as the space had it when this began to load */
+	enum head_kind head;
 	struct use *also; /* of the same sample in another space: shares the decode */
 };
 
@@ -237,6 +241,7 @@ struct sched {
 	struct source *sources;
 	size_t n_sources;
 	struct cache *cache;
+	struct backings *backings; /* constant once there are jobs; may be NULL */
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
 	TAILQ_HEAD(, stream) streams;
@@ -304,6 +309,11 @@ void sched_load_done(void *context, struct load_task *task);
 struct space *space_get_locked(
 	struct source *source, const struct preparation *preparation);
 void space_put_locked(struct space *space);
+/*
+ * Whether the tensors of a space lie in files that the kernel can give to readers: a job
+ * came, or went. What jobs of other formats then read of them is given to them as ever.
+ */
+void space_settle_files_locked(struct space *space);
 /* Whether a sample is in the cache or on its way there. */
 bool space_has_locked(const struct space *space, sample_id sample);
 /*

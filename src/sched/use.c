@@ -260,6 +260,8 @@ static int reserve_locked(struct use *use, bool force)
 		return err;
 	unqueue(use->key.space->source->sched, use);
 	use->state = USE_LOADING;
+	use->in_file = use->key.space->in_files;
+	use->head = use->key.space->head;
 	use->also = NULL;
 	return 0;
 }
@@ -307,12 +309,19 @@ static struct use *reserve_next_locked(struct sched *sched, struct aftermath *af
 	return NULL; /* look-ahead waits until something is consumed */
 }
 
-static void fill_also(struct use *use)
+static struct load_task new_task(const struct sched *sched, struct use *use)
+{
+	return (struct load_task){.preparation = &use->key.space->preparation,
+		.backings = use->in_file ? sched->backings : NULL,
+		.head = use->head,
+		.owner = use};
+}
+
+static void fill_also(const struct sched *sched, struct use *use)
 {
 	for (; use->also; use = use->also) {
 		struct use *also = use->also;
-		also->task = (struct load_task){
-			.preparation = &also->key.space->preparation, .owner = also};
+		also->task = new_task(sched, also);
 		use->task.also = &also->task;
 	}
 }
@@ -320,10 +329,9 @@ static void fill_also(struct use *use)
 static bool fill_task(const struct sched *sched, struct use *use)
 {
 	struct space *space = use->key.space;
-	use->task = (struct load_task){.preparation = &space->preparation,
-		.max_pixels = sched->config->max_pixels,
-		.owner = use};
-	fill_also(use);
+	use->task = new_task(sched, use);
+	use->task.max_pixels = sched->config->max_pixels;
+	fill_also(sched, use);
 	int err = dataset_get(
 		space->source->dataset, (sample_id)use->key.sample, &use->sample);
 	if (err) {

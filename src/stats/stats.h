@@ -19,8 +19,11 @@
 /* STAT(identifier, name, kind, unit, help) */
 #define STATS_TABLE(STAT)                                                                \
 	STAT(OPENS, "opens", COUNTER, "files", "files of samples that readers opened")   \
+	STAT(PASSED_OPENS, "opens_passed_through", COUNTER, "files",                     \
+		"of these, what the kernel reads by itself, with no request to read")    \
 	STAT(READS, "reads", COUNTER, "requests", "read requests answered")              \
-	STAT(READ_BYTES, "read_bytes", COUNTER, "bytes", "bytes given to readers")       \
+	STAT(READ_BYTES, "read_bytes", COUNTER, "bytes",                                 \
+		"bytes given to readers by these")                                       \
 	STAT(SERVED, "samples_served", COUNTER, "samples",                               \
 		"positions whose sample was given to a reader for the first time")       \
 	STAT(CONSUMED, "samples_consumed", COUNTER, "samples",                           \

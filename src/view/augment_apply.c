@@ -205,7 +205,7 @@ int augment_apply(const struct job_config *job, const struct augment_plan *plan,
 		return -ENOMEM;
 	int err = compute(job, plan, tensor, made->data);
 	if (err)
-		free(made);
+		tensor_free(made);
 	else
 		*ret = made;
 	return err;

@@ -44,12 +44,6 @@ static uint8_t *put_be32(uint8_t *at, uint32_t value)
 
 /* --- ppm, npy: a head before the pixels ------------------------------------------- */
 
-static size_t ppm_head(struct tensor_shape shape, uint8_t head[static 128])
-{
-	return (size_t)snprintf(
-		(char *)head, 128, "P6\n%u %u\n255\n", shape.width, shape.height);
-}
-
 /* How NumPy calls the order of bytes of this machine. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define OUR_ORDER "<"
@@ -65,39 +59,14 @@ const char *format_npy_type(struct pixel_type type)
 	return names[type.dtype];
 }
 
-/*
- * NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the dictionary,
- * blanks and a newline up to a multiple of 64 bytes: 128, however long the numbers are.
- */
-void format_npy_head(const char *type, const uint32_t *shape, size_t axes,
-	uint8_t head[static FORMAT_NPY_HEAD])
-{
-	const size_t start = 10;
-	char *text = (char *)head + start;
-	size_t room = FORMAT_NPY_HEAD - start;
-	memset(head, ' ', FORMAT_NPY_HEAD);
-	memcpy(head, "\x93NUMPY\x01\x00", 8);
-	put_le16(head + 8, (uint32_t)room);
-	int n = snprintf(
-		text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
-	for (size_t i = 0; i < axes; i++)
-		n += snprintf(
-			text + n, room - (size_t)n, "%s%u", i ? ", " : "", shape[i]);
-	/* a tuple of one has a comma, too */
-	n += snprintf(text + n, room - (size_t)n, "%s), }", axes == 1 ? "," : "");
-	ensure(n > 0 && (size_t)n < room - 1);
-	text[n] = ' ';
-	head[FORMAT_NPY_HEAD - 1] = '\n';
-}
-
 static size_t npy_head(
-	struct pixel_type type, struct tensor_shape shape, uint8_t head[static 128])
+	struct pixel_type type, struct tensor_shape shape, uint8_t head[static HEAD_SIZE])
 {
 	bool planes = type.axes == AXES_CHW;
 	uint32_t sizes[] = {planes ? 3 : shape.height,
 		planes ? shape.height : shape.width, planes ? shape.width : 3};
-	format_npy_head(format_npy_type(type), sizes, 3, head);
-	return FORMAT_NPY_HEAD;
+	head_npy(format_npy_type(type), sizes, 3, head);
+	return HEAD_SIZE;
 }
 
 /* --- bmp: BGR, bottom row first, which is the order that every reader knows ------- */
@@ -261,11 +230,11 @@ static void encode_png(uint8_t *at, const struct tensor *tensor)
 /* ---------------------------------------------------------------------------------- */
 
 static size_t make_head(enum sample_format format, struct pixel_type type,
-	struct tensor_shape shape, uint8_t head[static 128])
+	struct tensor_shape shape, uint8_t head[static HEAD_SIZE])
 {
 	switch (format) {
 	case FORMAT_PPM:
-		return ppm_head(shape, head);
+		return head_make(HEAD_PPM, shape, head);
 	case FORMAT_NPY:
 		return npy_head(type, shape, head);
 	default:
@@ -276,7 +245,7 @@ static size_t make_head(enum sample_format format, struct pixel_type type,
 uint64_t format_file_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes)
 {
-	uint8_t head[128];
+	uint8_t head[HEAD_SIZE];
 	switch (format) {
 	case FORMAT_BMP:
 		return bmp_bytes(shape);

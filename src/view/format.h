@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/head.h"
 #include "base/tensor.h"
 #include "config/config.h"
 
@@ -20,10 +21,8 @@
  *   Owns: format_file owns `encoded` only.   Threads: none inside.   Errors: -ENOMEM.
  */
 
-#define FORMAT_NPY_HEAD 128 /* bytes of any array's head */
-
 struct format_file {
-	uint8_t head[FORMAT_NPY_HEAD];
+	uint8_t head[HEAD_SIZE];
 	size_t head_bytes;
 	uint8_t *encoded; /* the whole file, or NULL: head + tensor */
 	uint64_t bytes;	  /* of the whole file */
@@ -42,9 +41,6 @@ void format_file_free(struct format_file *file);
 
 /* NumPy's name of the type, as "<f4". */
 const char *format_npy_type(struct pixel_type type);
-/* The head of an array with at most four axes. */
-void format_npy_head(const char *type, const uint32_t *shape, size_t axes,
-	uint8_t head[static FORMAT_NPY_HEAD]);
 
 /* "ppm", "bmp", ...: the name in the ini, which is also the default extension. */
 const char *format_name(enum sample_format format);

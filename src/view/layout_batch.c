@@ -38,7 +38,7 @@ static void make_head(const struct composite *batch, const struct segment *segme
 	uint32_t shape[] = {batch->n, planes ? 3 : height, planes ? height : width,
 		planes ? width : 3};
 	(void)segment;
-	format_npy_head(format_npy_type(batch->pixels), shape, 4, ret);
+	head_npy(format_npy_type(batch->pixels), shape, 4, ret);
 }
 
 static void make_labels_head(const struct composite *labels,
@@ -46,7 +46,7 @@ static void make_labels_head(const struct composite *labels,
 {
 	const char *type = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "<i8" : ">i8";
 	(void)segment;
-	format_npy_head(type, &labels->n, 1, ret);
+	head_npy(type, &labels->n, 1, ret);
 }
 
 static const struct composite_rules batch_rules = {
@@ -61,9 +61,9 @@ struct composite batch_composite(
 	return (struct composite){.rules = &batch_rules,
 		.first = first,
 		.n = n,
-		.head = FORMAT_NPY_HEAD,
+		.head = HEAD_SIZE,
 		.stride = bytes,
-		.bytes = FORMAT_NPY_HEAD + n * bytes,
+		.bytes = HEAD_SIZE + n * bytes,
 		.sample_bytes = bytes,
 		.pixels = pixels,
 		.shape = shape};
@@ -74,9 +74,9 @@ struct composite batch_labels_composite(uint32_t first, uint32_t n)
 	return (struct composite){.rules = &labels_rules,
 		.first = first,
 		.n = n,
-		.head = FORMAT_NPY_HEAD,
+		.head = HEAD_SIZE,
 		.stride = sizeof(int64_t),
-		.bytes = FORMAT_NPY_HEAD + n * sizeof(int64_t),
+		.bytes = HEAD_SIZE + n * sizeof(int64_t),
 		.label_bytes = sizeof(int64_t)};
 }
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "stats/stats.h"
+#include "view/passthrough.h"
 #include "view/reader.h"
 #include "view/sample.h"
 
@@ -60,28 +61,69 @@ static void parking(void *context, uint64_t ticket)
 
 static void answer_label(struct opening *opening, struct sched_handle *handle)
 {
-	opening->fi.fh = label_file(opening->job, handle);
-	opening->fi.direct_io = 1;
+	sample_id sample = sched_handle_sample(handle);
 	sched_undo(handle);
-	fuse_reply_open(opening->req, &opening->fi);
+	label_opened(opening->req, opening->view, opening->job, opening->inode, sample,
+		&opening->fi);
+}
+
+/* After a success the file may be released before the call has returned. */
+static int reply(struct opening *opening, struct sample_file *file, int backing)
+{
+	opening->fi.fh = (uintptr_t)file;
+	if (backing)
+		return passthrough_reply(opening->req, opening->fi.fh, backing);
+	view_set_io(opening->view, opening->job, opening->inode, &opening->fi);
+	return fuse_reply_open(opening->req, &opening->fi);
+}
+
+static void hand_over(struct opening *opening, struct sample_file *file)
+{
+	int backing = sample_file_backing(file);
+	if (reply(opening, file, backing) != 0) {
+		sample_file_undo(opening->view, file);
+		return;
+	}
+	stats_add(STAT_OPENS, 1);
+	if (backing)
+		stats_add(STAT_PASSED_OPENS, 1);
+}
+
+static void opened(void *context, const struct sched_opened *result);
+
+/* Asks for the epoch's sample, which may be there, and the opening gone, at once. */
+static void ask(struct opening *opening, uint32_t epoch)
+{
+	fuse_req_t req = opening->req;
+	struct sched_open_callbacks callbacks = {.opened = opened,
+		.parking = parking,
+		.context = opening,
+		.reader = reader_of(req)};
+	bool label = opening->inode.kind == INODE_LABEL;
+	int err = (label ? sched_open_label : sched_open)(
+		opening->job, epoch, opening->inode.position, &callbacks);
+	if (!err)
+		return;
+	view_reply_error(req, err);
+	opening_free(opening);
 }
 
 static void answer(struct opening *opening, struct sched_handle *handle)
 {
 	struct sample_file *file;
+	uint32_t epoch = 0, asked = sched_handle_epoch(handle);
 	int err = sample_file_new(
-		opening->view, opening->job, opening->inode, handle, &file);
-	if (err) {
-		view_reply_error(opening->req, err);
+		opening->view, opening->job, opening->inode, handle, &file, &epoch);
+	if (err == -EAGAIN && epoch != asked) {
+		opening->parked = false;
+		ask(opening, epoch);
 		return;
 	}
-	opening->fi.fh = (uintptr_t)file;
-	view_set_io(opening->view, opening->job, opening->inode, &opening->fi);
-	/* After a success the file may be released before the call has returned. */
-	if (fuse_reply_open(opening->req, &opening->fi) == 0)
-		stats_add(STAT_OPENS, 1);
+	if (err) /* -EAGAIN: a removed job's, whose number another one has now */
+		view_reply_error(opening->req, err == -EAGAIN ? -EBUSY : err);
 	else
-		sample_file_undo(opening->view, file);
+		hand_over(opening, file);
+	opening_free(opening);
 }
 
 static void opened(void *context, const struct sched_opened *result)
@@ -89,12 +131,14 @@ static void opened(void *context, const struct sched_opened *result)
 	struct opening *opening = context;
 	if (opening->parked && interrupting != opening)
 		fuse_req_interrupt_func(opening->req, NULL, NULL);
+	if (result->status == 0 && opening->inode.kind == INODE_SAMPLE) {
+		answer(opening, result->handle);
+		return;
+	}
 	if (result->status)
 		view_reply_error(opening->req, result->status);
-	else if (opening->inode.kind == INODE_LABEL)
-		answer_label(opening, result->handle);
 	else
-		answer(opening, result->handle);
+		answer_label(opening, result->handle);
 	opening_free(opening);
 }
 
@@ -116,17 +160,6 @@ static int opening_new(fuse_req_t req, struct view *view, struct inode inode,
 	return 0;
 }
 
-static int open_for(
-	const struct opening *opening, const struct sched_open_callbacks *callbacks)
-{
-	bool label = opening->inode.kind == INODE_LABEL;
-	struct inode sample = opening->inode;
-	sample.kind = INODE_SAMPLE;
-	uint32_t epoch = sample_epoch(opening->view, opening->job, sample);
-	return (label ? sched_open_label : sched_open)(
-		opening->job, epoch, sample.position, callbacks);
-}
-
 void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi)
 {
@@ -136,13 +169,6 @@ void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 		view_reply_error(req, err);
 		return;
 	}
-	struct sched_open_callbacks callbacks = {.opened = opened,
-		.parking = parking,
-		.context = opening,
-		.reader = reader_of(req)};
-	err = open_for(opening, &callbacks);
-	if (err) {
-		opening_free(opening);
-		view_reply_error(req, err);
-	}
+	inode.kind = INODE_SAMPLE;
+	ask(opening, sample_epoch(view, opening->job, inode));
 }

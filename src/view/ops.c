@@ -5,7 +5,8 @@
 #include "stats/stats.h"
 #include "view/composite_file.h"
 #include "view/data.h"
-#include "view/direct_map.h"
+#include "view/kernel_features.h"
+#include "view/passthrough.h"
 #include "view/sample.h"
 #include "view/slice.h"
 
@@ -76,7 +77,7 @@ bool view_is_cached(const struct view *view, const struct sched_job *job)
 
 bool view_is_mappable(const struct view *view, const struct sched_job *job)
 {
-	return view->maps_direct || view_is_cached(view, job);
+	return view->maps_direct || view->passes_through || view_is_cached(view, job);
 }
 
 /*
@@ -118,7 +119,8 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_SPLICE_READ, false);
 	want(conn, FUSE_CAP_SPLICE_WRITE, false);
 	want(conn, FUSE_CAP_SPLICE_MOVE, false);
-	view->maps_direct = direct_map_wanted(view, conn);
+	kernel_features_ask(view, conn);
+	passthrough_begin(view);
 	if (conn->max_write > SLICE_MAX_READ)
 		conn->max_write = SLICE_MAX_READ; /* limits reads as well */
 	if (conn->max_readahead > SLICE_MAX_READ)
@@ -318,7 +320,9 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 			sample_file_release(view_of(req), sample_of(fi));
 		else if (composite_is(inode.kind))
 			composite_release(fi);
-		else if (inode.kind != INODE_LABEL)
+		else if (inode.kind == INODE_LABEL)
+			label_release(view_of(req), fi);
+		else
 			text_file_release(view_of(req), fi);
 	}
 	fuse_reply_err(req, 0);

@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "view/sample.h"
+#include "base/fault.h"
 #include "stats/stats.h"
+#include "view/passthrough.h"
 #include "view/sample_bytes.h"
 #include "view/sample_content.h"
 
@@ -16,6 +18,7 @@ struct sample_file {
 	atomic_uint references;
 	struct sched_handle *handle;
 	uint64_t inode;
+	int backing; /* what the kernel reads it from; 0: it asks us */
 	struct sample_content content;
 };
 
@@ -25,8 +28,6 @@ uint64_t sample_files_open(void)
 {
 	return atomic_load(&n_open);
 }
-
-/* --- samples ------------------------------------------------------------------------ */
 
 static int make_content(struct sample_file *file, struct view *view,
 	struct sched_job *job, struct inode inode)
@@ -43,7 +44,8 @@ uint32_t sample_epoch(struct view *view, const struct sched_job *job, struct ino
 {
 	const struct sample_file *file;
 	uint64_t number = inode_pack(inode);
-	if (inode.epoch != INODE_CURRENT || !view_is_mappable(view, job))
+	if (inode.epoch != INODE_CURRENT || !view_is_mappable(view, job) ||
+		fault_hit("sample.late"))
 		return sched_epoch_of(inode);
 	LOCK_SCOPE(&view->lock);
 	LIST_FOREACH (file, &view->open_samples, link)
@@ -60,8 +62,38 @@ static void sample_file_free(struct sample_file *file)
 	free(file);
 }
 
+/* One that is open and has another file behind it; NULL: none. */
+static const struct sample_file *find_other_locked(
+	const struct view *view, const struct sample_file *file)
+{
+	const struct sample_file *other;
+	LIST_FOREACH (other, &view->open_samples, link)
+		if (other->inode == file->inode && other->backing != file->backing)
+			return other;
+	return NULL;
+}
+
+/* -EAGAIN: the kernel would fail the open. */
+static int list_file(struct view *view, struct sample_file *file, uint32_t *ret_epoch)
+{
+	LOCK_SCOPE(&view->lock);
+	const struct sample_file *other =
+		view->passes_through ? find_other_locked(view, file) : NULL;
+	if (other) {
+		*ret_epoch = sched_handle_epoch(other->handle);
+		return -EAGAIN;
+	}
+	LIST_INSERT_HEAD(&view->open_samples, file, link);
+	return 0;
+}
+
+int sample_file_backing(const struct sample_file *file)
+{
+	return file->backing;
+}
+
 int sample_file_new(struct view *view, struct sched_job *job, struct inode inode,
-	struct sched_handle *handle, struct sample_file **ret)
+	struct sched_handle *handle, struct sample_file **ret, uint32_t *ret_epoch)
 {
 	struct sample_file *file = calloc(1, sizeof(*file));
 	int err = -ENOMEM;
@@ -73,10 +105,11 @@ int sample_file_new(struct view *view, struct sched_job *job, struct inode inode
 	err = make_content(file, view, job, inode);
 	if (err)
 		goto fail;
+	file->backing = passthrough_of(view, job, &file->content);
+	err = list_file(view, file, ret_epoch);
+	if (err)
+		goto fail;
 	atomic_fetch_add(&n_open, 1);
-	lock_take(&view->lock);
-	LIST_INSERT_HEAD(&view->open_samples, file, link);
-	lock_release(&view->lock);
 	*ret = file;
 	return 0;
 fail:
@@ -136,31 +169,4 @@ void sample_file_read(fuse_req_t req, struct view *view, struct sample_file *fil
 	stats_add(STAT_READ_BYTES, bytes);
 	fuse_reply_iov(req, iov, n);
 	sample_file_release(view, file);
-}
-
-/* --- labels ------------------------------------------------------------------------- */
-
-uint64_t label_size(const struct sched_job *job)
-{
-	return label_bytes(dataset_classes(sched_job_dataset(job)));
-}
-
-/* The open file needs no memory: fh is the file's size and the label. */
-uint64_t label_file(const struct sched_job *job, const struct sched_handle *handle)
-{
-	return label_size(job) << 32 |
-	       dataset_label(sched_job_dataset(job), sched_handle_sample(handle));
-}
-
-void label_read(
-	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi)
-{
-	char text[LABEL_BYTES];
-	uint32_t bytes = (uint32_t)(fi->fh >> 32);
-	label_print((uint32_t)fi->fh, bytes, text);
-	if (offset >= bytes)
-		size = 0;
-	else if (size > bytes - offset)
-		size = bytes - (size_t)offset;
-	fuse_reply_buf(req, size ? text + offset : NULL, size);
 }

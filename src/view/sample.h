@@ -32,14 +32,20 @@ bool sample_size_lasts(const struct job_config *config, struct inode inode);
 
 /*
  * The epoch to open, for sched. In current/ it is that of an open file of the position,
- * if both go through the page cache, which has one content for an inode.
+ * where the kernel has one content for an inode: it is mapped, cached or passed through.
  */
 uint32_t sample_epoch(struct view *view, const struct sched_job *job, struct inode inode);
 
-/* Takes over the handle, also when it fails: -ENOMEM, -EIO (the file is not as long as
- * its size said: the source was changed). */
+/*
+ * Takes over the handle, also when it fails: -ENOMEM, -EIO (the file is not as long as
+ * its size said: the source was changed), -EAGAIN (somebody has just opened another epoch
+ * of the position, which has to be shared: *ret_epoch).
+ */
 must_check int sample_file_new(struct view *view, struct sched_job *job,
-	struct inode inode, struct sched_handle *handle, struct sample_file **ret);
+	struct inode inode, struct sched_handle *handle, struct sample_file **ret,
+	uint32_t *ret_epoch);
+/* What the kernel reads it from; 0: it asks us. */
+int sample_file_backing(const struct sample_file *file);
 
 /* Nobody has read it: the position is not consumed. */
 void sample_file_undo(struct view *view, struct sample_file *file);
@@ -58,8 +64,15 @@ uint64_t sample_files_open(void);
 void opening_start(fuse_req_t req, struct view *view, struct inode inode,
 	const struct fuse_file_info *fi);
 
+/* --- label.c ---------------------------------------------------------------------------
+ */
+
 uint64_t label_size(const struct sched_job *job);
-/* The fh of an open one. */
-uint64_t label_file(const struct sched_job *job, const struct sched_handle *handle);
+/* Answers the open of a label whose position is bound to the sample. */
+void label_opened(fuse_req_t req, struct view *view, struct sched_job *job,
+	struct inode inode, sample_id sample, const struct fuse_file_info *fi);
 void label_read(
 	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi);
+void label_release(struct view *view, const struct fuse_file_info *fi);
+/* When the session has ended. */
+void labels_close_all(struct view *view);

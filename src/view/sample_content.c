@@ -40,7 +40,7 @@ static int make(const struct view_context *context, struct sched_job *job,
 	if (err)
 		return err;
 	if (ret->format.encoded) {
-		free(ret->augmented);
+		tensor_free(ret->augmented);
 		ret->augmented = NULL;
 		ret->tensor = NULL;
 	}
@@ -61,7 +61,7 @@ int sample_content_make(const struct view_context *context, struct sched_job *jo
 void sample_content_free(struct sample_content *content)
 {
 	format_file_free(&content->format);
-	free(content->augmented);
+	tensor_free(content->augmented);
 	*content = (struct sample_content){0};
 }
 

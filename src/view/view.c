@@ -5,8 +5,9 @@
 #include "base/log.h"
 #include "view/composite_file.h"
 #include "view/data.h"
-#include "view/direct_map.h"
+#include "view/kernel_features.h"
 #include "view/mount_options.h"
+#include "view/passthrough.h"
 #include "view/sample.h"
 
 #include <errno.h>
@@ -57,6 +58,7 @@ int view_new(const struct view_context *context, struct inode root, struct view 
 	LIST_INIT(&view->job_mounts);
 	SLIST_INIT(&view->padded);
 	LIST_INIT(&view->open_samples);
+	LIST_INIT(&view->open_labels);
 	LIST_INIT(&view->open_composites);
 	LIST_INIT(&view->open_texts);
 	*ret = view;
@@ -98,7 +100,7 @@ int view_start_session(struct view *view, struct fuse_args *args, const char *wh
 		return err;
 	}
 	view->mounted = true;
-	return direct_map_prepare(view);
+	return kernel_features_prepare(view);
 }
 
 int view_mount(const struct view_context *context, const char *options, bool debug,
@@ -161,6 +163,7 @@ void view_end_session(struct view *view)
 	lock_take(&view->lock);
 	ensure(view->holds == 0);
 	lock_release(&view->lock);
+	passthrough_end(view);
 	if (view->mounted)
 		fuse_session_unmount(view->session);
 	if (view->handles_signals)
@@ -170,6 +173,7 @@ void view_end_session(struct view *view)
 	view->session = NULL;
 	composite_files_undo_all(view);
 	sample_files_undo_all(view);
+	labels_close_all(view);
 	text_files_close_all(view);
 }
 

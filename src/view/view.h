@@ -30,7 +30,8 @@ struct view_context {
 	struct dataset **datasets;
 	size_t n_datasets;
 	struct sched *sched;
-	const char *mountpoint; /* absolute */
+	struct backings *backings; /* sched's, or NULL */
+	const char *mountpoint;	   /* absolute */
 };
 
 /* options: the comma-separated -o options as mount(8) and fusermount3 know them, or NULL.

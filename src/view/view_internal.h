@@ -22,13 +22,15 @@
  *   job_mount.c   further sessions, whose root is a job's directory
  *   mount_options.c  -o options, checks of the mount point
  *   ops.c         FUSE's requests, one short function each
- *   direct_map.c  files that are mapped past the page cache
+ *   kernel_features.c  what the kernel offers and libfuse does not know
+ *   passthrough.c  files that the kernel reads without us
  *   tree.c        names -> inodes, inodes -> attributes
  *   layout_*.c    the same within an epoch: layout.h
  *   data.c        the same within data/
  *   tree_list.c   directory listings
  *   text_file.c   open, read, release of the text files
- *   sample.c      open, read, release of samples and labels
+ *   sample.c      open, read, release of samples
+ *   label.c       the same of labels
  *   opening.c     an open on its way: parked, interrupted, answered
  *   composite_*.c files that hold several positions: composite_file.h
  *
@@ -52,10 +54,11 @@ struct view {
 	struct fuse_session *session;
 	bool mounted, handles_signals;
 	bool debug;
-	bool omits_opendir; /* the kernel takes ENOSYS for "nothing to do" */
-	bool other_pids;    /* those of its readers are of another name space */
-	bool maps_direct;   /* what bypasses the page cache can be mapped: direct_map.h */
-	atomic_int first_message; /* of the session, for direct_map.c */
+	bool omits_opendir;  /* the kernel takes ENOSYS for "nothing to do" */
+	bool other_pids;     /* those of its readers are of another name space */
+	bool maps_direct;    /* what bypasses the page cache can be mapped */
+	bool passes_through; /* the kernel can read files without us: passthrough.h */
+	atomic_int offered;  /* by the session's first message, for kernel_features.c */
 	uid_t uid;
 	gid_t gid;
 	struct timespec started;
@@ -73,6 +76,8 @@ struct view {
 	SLIST_HEAD(, padded_size) padded;      /* (lock) forgotten when jobs change */
 	uint64_t generation;		       /* (lock) counts these changes */
 	LIST_HEAD(, sample_file) open_samples; /* (lock) */
+	LIST_HEAD(, label_file) open_labels;   /* (lock) */
+	struct label_text *label_texts; /* (lock) what the kernel reads labels from */
 	LIST_HEAD(, composite_file) open_composites; /* (lock) */
 	LIST_HEAD(, snapshot) open_texts;	     /* (lock) */
 };

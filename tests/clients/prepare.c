@@ -98,7 +98,7 @@ static bool answer(struct load_context *context, const struct request *request)
 		ok = write_sample(format, task.tensor);
 	else
 		printf("0 0 0 %s\n", task.message);
-	free(task.tensor);
+	tensor_free(task.tensor);
 	return fflush(stdout) == 0 && ok;
 }
 

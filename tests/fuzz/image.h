@@ -70,8 +70,8 @@ static inline void fuzz_image(const uint8_t *data, size_t size)
 		if (a.tensor)
 			ensure(memcmp(a.tensor->data, b.tensor->data, a.tensor->bytes) ==
 				0);
-		free(a.tensor);
-		free(b.tensor);
+		tensor_free(a.tensor);
+		tensor_free(b.tensor);
 	}
 	memory_file_close(&file);
 	load_context_free(&new);

@@ -100,7 +100,7 @@ static void done(void *context, struct load_task *task)
 {
 	struct round *round = context;
 	check_result(task);
-	free(task->tensor);
+	tensor_free(task->tensor);
 	LOCK_SCOPE(&round->lock);
 	ensure(!atomic_load(&round->freed));
 	ensure(round->times_done[task - round->tasks]++ == 0);

@@ -320,9 +320,9 @@ Test(augment, crops_flips_types_and_axes_move_each_byte_to_its_place)
 			expect_numbers(out, job.pixels, tensor, &plan);
 		else
 			cr_assert(i % 7 == 0 || i % 7 == 3);
-		free(out);
+		tensor_free(out);
 	}
-	free(tensor);
+	tensor_free(tensor);
 }
 
 Test(augment, an_image_that_stays_as_it_is_is_not_copied)
@@ -334,10 +334,10 @@ Test(augment, an_image_that_stays_as_it_is_is_not_copied)
 	for (uint32_t i = 0; i < 1000; i++) {
 		cr_assert_eq(augment_sample(&job, SEED, 0, i, tensor, &out), 0);
 		copied += out != NULL;
-		free(out);
+		tensor_free(out);
 	}
 	cr_assert(copied > 430 && copied < 570, "%d", copied);
-	free(tensor);
+	tensor_free(tensor);
 }
 
 /* torchvision cuts first: the filter does not see the pixels around the piece. */
@@ -364,11 +364,11 @@ Test(augment, a_resized_crop_is_the_piece_resized_as_an_image_of_its_own)
 		cr_assert_eq(out->shape.height, 12);
 		cr_assert_eq(out->shape.width, 20);
 		cr_assert_eq(memcmp(out->data, cut_out->data, out->bytes), 0);
-		free(out);
-		free(cut_out);
-		free(cut);
+		tensor_free(out);
+		tensor_free(cut_out);
+		tensor_free(cut);
 	}
-	free(tensor);
+	tensor_free(tensor);
 }
 
 Test(augment, missing_memory_is_reported)
@@ -380,5 +380,5 @@ Test(augment, missing_memory_is_reported)
 	cr_assert_eq(augment_apply(&job, &plan, tensor, &out), -ENOMEM);
 	cr_assert_null(out);
 	fault_clear();
-	free(tensor);
+	tensor_free(tensor);
 }

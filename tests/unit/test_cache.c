@@ -56,7 +56,7 @@ static unsigned reap_all(void)
 {
 	unsigned n = 0;
 	for (struct tensor *tensor; (tensor = cache_reap(cache)); n++)
-		free(tensor);
+		tensor_free(tensor);
 	return n;
 }
 
@@ -116,7 +116,7 @@ Test(cache, eviction_makes_a_ready_entry_dying_and_reap_gives_it_back)
 	struct tensor *tensor = cache_reap(cache);
 	cr_assert(eq(u64, tensor->bytes, 100));
 	cr_assert(eq(int, tensor->data[0], 1));
-	free(tensor);
+	tensor_free(tensor);
 	cr_assert(zero(ptr, cache_reap(cache)));
 	cr_assert(eq(u64, bytes_held(), 60));
 	cr_assert(eq(u64, cache_usage(cache).evictions, 1));

@@ -195,7 +195,7 @@ static void do_reap(void)
 		return;
 	dying--;
 	dying_bytes -= tensor->bytes;
-	free(tensor);
+	tensor_free(tensor);
 }
 
 /* Gives back all that is held of a space and replaces it by a new one. */

@@ -95,7 +95,7 @@ Test(format, ppm_is_p6_with_width_before_height)
 		cr_assert(memcmp(file, head, (size_t)start) == 0);
 		cr_assert(memcmp(file + start, tensor->data, tensor->bytes) == 0);
 		free(file);
-		free(tensor);
+		tensor_free(tensor);
 	}
 }
 
@@ -109,7 +109,7 @@ Test(format, raw_and_source_are_the_bytes_alone)
 		cr_assert(eq(u64, n, 45));
 		cr_assert(memcmp(file, tensor->data, 45) == 0);
 		free(file);
-		free(tensor);
+		tensor_free(tensor);
 	}
 }
 
@@ -122,7 +122,7 @@ Test(format, source_may_have_any_size_also_none)
 	cr_assert(eq(u64, format_file_bytes(FORMAT_SOURCE, rgb8, tensor->shape, 12345),
 		12345));
 	format_file_free(&file);
-	free(tensor);
+	tensor_free(tensor);
 }
 
 static void expect_npy_head(const uint8_t *file, struct tensor_shape shape)
@@ -149,7 +149,7 @@ Test(format, npy_is_version_1_with_an_aligned_head)
 		cr_assert(eq(u64, n, 128 + tensor->bytes));
 		cr_assert(memcmp(file + 128, tensor->data, tensor->bytes) == 0);
 		free(file);
-		free(tensor);
+		tensor_free(tensor);
 	}
 }
 
@@ -180,7 +180,7 @@ Test(format, npy_tells_dtype_and_axes)
 		cr_assert(memcmp(file.head + 20, heads[i].head, strlen(heads[i].head)) ==
 			  0);
 		format_file_free(&file);
-		free(tensor);
+		tensor_free(tensor);
 	}
 }
 
@@ -218,7 +218,7 @@ Test(format, bmp_is_24_bit_bottom_up_with_padded_rows)
 		uint8_t *file = file_of(FORMAT_BMP, tensor, &n);
 		expect_bmp(file, n, tensor);
 		free(file);
-		free(tensor);
+		tensor_free(tensor);
 	}
 }
 
@@ -279,7 +279,7 @@ Test(format, png_is_a_stored_zlib_stream_with_right_checksums)
 		int chunks = expect_png(file, n, tensor);
 		most_chunks = chunks > most_chunks ? chunks : most_chunks;
 		free(file);
-		free(tensor);
+		tensor_free(tensor);
 	}
 	cr_assert(eq(int, most_chunks, 2));
 }
@@ -292,7 +292,7 @@ Test(format, sizes_are_known_from_the_shape_alone)
 				random_tensor((struct tensor_shape){1 + k % 7, k});
 			uint64_t n;
 			free(file_of(format, tensor, &n)); /* compares */
-			free(tensor);
+			tensor_free(tensor);
 		}
 	}
 }
@@ -314,7 +314,7 @@ Test(format, missing_memory_is_reported)
 	cr_assert(eq(int, format_file_make(FORMAT_PNG, rgb8, tensor, &file), -ENOMEM));
 	cr_assert(zero(int, format_file_make(FORMAT_PPM, rgb8, tensor, &file)));
 	fault_clear();
-	free(tensor);
+	tensor_free(tensor);
 }
 
 Test(format, names_are_those_of_the_ini)

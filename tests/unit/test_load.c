@@ -53,7 +53,7 @@ Test(load, encoded_is_the_bytes_of_any_file)
 		cr_assert(eq(u64, task.tensor->bytes, size));
 		cr_assert(zero(u32, task.tensor->shape.height));
 		cr_assert(memcmp(task.tensor->data, text, size) == 0);
-		free(task.tensor);
+		tensor_free(task.tensor);
 	}
 }
 
@@ -138,7 +138,7 @@ Test(load, faults_fail_reading_and_decoding)
 		assert_refused(prepare_photo(&as_it_is), ENOSPC, places[i]);
 		struct load_task task = prepare_photo(&as_it_is);
 		cr_assert(zero(int, task.status));
-		free(task.tensor);
+		tensor_free(task.tensor);
 		fault_clear();
 	}
 }
@@ -153,8 +153,8 @@ Test(load, crop_is_the_middle_of_the_whole)
 	for (size_t y = 0; y < 7; y++)
 		cr_assert(memcmp(part.tensor->data + y * 30,
 				  whole.tensor->data + ((y + 7) * 34 + 12) * 3, 30) == 0);
-	free(whole.tensor);
-	free(part.tensor);
+	tensor_free(whole.tensor);
+	tensor_free(part.tensor);
 }
 
 Test(load, crop_pads_with_zeros_where_the_image_ends)
@@ -169,8 +169,8 @@ Test(load, crop_pads_with_zeros_where_the_image_ends)
 		cr_assert(memcmp(row + 3, whole.tensor->data + y * 34 * 3, 34 * 3) == 0);
 		cr_assert(memcmp(row + 35 * 3, zeros, 6) == 0);
 	}
-	free(whole.tensor);
-	free(padded.tensor);
+	tensor_free(whole.tensor);
+	tensor_free(padded.tensor);
 }
 
 Test(load, resize_comes_before_crop)
@@ -187,8 +187,8 @@ Test(load, resize_comes_before_crop)
 		cr_assert(
 			memcmp(cropped.tensor->data + y * 12,
 				resized.tensor->data + ((y + 2) * 16 + 6) * 3, 12) == 0);
-	free(resized.tensor);
-	free(cropped.tensor);
+	tensor_free(resized.tensor);
+	tensor_free(cropped.tensor);
 }
 
 Test(load, what_was_done_is_counted)
@@ -198,7 +198,7 @@ Test(load, what_was_done_is_counted)
 		 errors = stats_get(STAT_DECODE_ERRORS);
 	uint64_t read = stats_get(STAT_SOURCE_BYTES), ns = stats_get(STAT_DECODE_NS);
 	struct load_task task = bytes_prepare(context, bytes, SHAPE);
-	free(task.tensor);
+	tensor_free(task.tensor);
 	cr_assert(eq(u64, stats_get(STAT_DECODES), decodes + 1));
 	cr_assert(eq(u64, stats_get(STAT_DECODE_ERRORS), errors));
 	cr_assert(eq(u64, stats_get(STAT_SOURCE_BYTES), read + bytes.size));
@@ -236,8 +236,8 @@ static void check_several(struct image_file *file)
 		cr_assert(tasks[i].tensor->bytes == alone.tensor->bytes);
 		cr_assert(memcmp(tasks[i].tensor->data, alone.tensor->data,
 				  alone.tensor->bytes) == 0);
-		free(alone.tensor);
-		free(tasks[i].tensor);
+		tensor_free(alone.tensor);
+		tensor_free(tasks[i].tensor);
 	}
 	unlink(file->path);
 }

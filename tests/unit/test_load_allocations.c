@@ -85,7 +85,7 @@ static void prepare_all(struct load_context *context, struct image_file *files)
 	for (int i = 0; i < N_FILES; i++) {
 		load_prepare(context, &files[i].task);
 		cr_assert(zero(int, files[i].task.status));
-		free(files[i].task.tensor);
+		tensor_free(files[i].task.tensor);
 	}
 }
 

@@ -69,7 +69,7 @@ Test(load_jpeg, the_pixels_are_libjpegs)
 		cr_assert(eq(u64, task.tensor->bytes,
 			(uint64_t)shape.height * shape.width * 3));
 		cr_assert(memcmp(task.tensor->data, expected, task.tensor->bytes) == 0);
-		free(task.tensor);
+		tensor_free(task.tensor);
 		free(expected);
 		free(bytes.data);
 	}
@@ -123,7 +123,7 @@ Test(load_jpeg, four_channels_are_inverted_ink)
 		cr_assert(zero(int, task.status));
 		for (size_t at = 0; at < 8 * 8 * 3; at++)
 			cr_assert(eq(u8, task.tensor->data[at], cases[i].rgb[at % 3]));
-		free(task.tensor);
+		tensor_free(task.tensor);
 	}
 }
 
@@ -156,8 +156,8 @@ Test(load_jpeg, what_follows_the_image_does_not_matter)
 	cr_assert(zero(int, task.status));
 	cr_assert(memcmp(task.tensor->data, expected.tensor->data, task.tensor->bytes) ==
 		  0);
-	free(task.tensor);
-	free(expected.tensor);
+	tensor_free(task.tensor);
+	tensor_free(expected.tensor);
 	free(more.data);
 	free(bytes.data);
 }
@@ -170,7 +170,7 @@ Test(load_jpeg, damage_in_the_data_passes_as_it_does_in_pil)
 	struct load_task task = bytes_prepare(context, bytes, SHAPE);
 	cr_assert(zero(int, task.status));
 	cr_assert(memcmp(task.tensor->data, expected, task.tensor->bytes) != 0);
-	free(task.tensor);
+	tensor_free(task.tensor);
 	free(expected);
 	free(bytes.data);
 }
@@ -204,8 +204,8 @@ Test(load_jpeg, approximate_pixels_are_near_and_only_where_it_is_made_small)
 		double difference = mean_difference(tasks[0].tensor, tasks[1].tensor);
 		cr_assert(eq(int, difference > 0, size <= 200));
 		cr_assert(difference < 20, "%u: %f", size, difference);
-		free(tasks[0].tensor);
-		free(tasks[1].tensor);
+		tensor_free(tasks[0].tensor);
+		tensor_free(tasks[1].tensor);
 	}
 	free(bytes.data);
 }
@@ -215,7 +215,7 @@ Test(load_jpeg, tables_do_not_survive_an_image)
 	struct bytes bytes = photo(false);
 	struct load_task good = bytes_prepare(context, bytes, SHAPE);
 	cr_assert(zero(int, good.status));
-	free(good.tensor);
+	tensor_free(good.tensor);
 	size_t frame = bytes_find(bytes, "\xff\xc0", 2);
 	memmove(bytes.data + 2, bytes.data + frame, bytes.size - frame);
 	bytes.size -= frame - 2; /* without its quantisation tables */
@@ -247,7 +247,7 @@ Test(load_jpeg, a_bomb_of_scans_is_refused)
 	struct bytes bomb = repeat_last_scan(bytes, 600);
 	struct load_task task = bytes_prepare(context, many, SHAPE);
 	cr_assert(zero(int, task.status), "%s", task.message);
-	free(task.tensor);
+	tensor_free(task.tensor);
 	assert_refused(bytes_prepare(context, bomb, SHAPE), EIO, "too many scans");
 	free(many.data);
 	free(bomb.data);

@@ -55,7 +55,7 @@ static void expect(struct bytes bytes, const struct piece *piece)
 	struct load_task task = bytes_prepare(context, bytes, SHAPE);
 	cr_assert(eq(int, task.status, piece->refused ? -EIO : 0), "%.12s: %s",
 		piece->data, task.message);
-	free(task.tensor);
+	tensor_free(task.tensor);
 	free(bytes.data);
 }
 
@@ -202,7 +202,7 @@ Test(load_metadata, data_that_end_behind_a_row_leave_the_rest_black)
 		cr_assert(zero(int, task.status), "%s", task.message);
 		for (size_t i = 0; i < task.tensor->bytes; i++)
 			cr_assert(eq(int, task.tensor->data[i], i < n * 57 ? 0x55 : 0));
-		free(task.tensor);
+		tensor_free(task.tensor);
 		free(bytes.data);
 	}
 }
@@ -226,7 +226,7 @@ Test(load_metadata, the_limit_of_pixels_is_the_callers)
 		file.task.max_pixels = 11 * 19 - (uint64_t)more;
 		struct load_task task = file_prepare(context, &file);
 		cr_assert(eq(int, task.status, more ? -EIO : 0), "%s", task.message);
-		free(task.tensor);
+		tensor_free(task.tensor);
 		free(bytes.data);
 	}
 }

@@ -79,8 +79,8 @@ Test(load_orient, only_a_preparation_with_exif_turns)
 	cr_assert(eq(u32, turned.tensor->shape.height, 70));
 	cr_assert(eq(u32, turned.tensor->shape.width, 40));
 	expect_turned(plain.tensor->shape, 6, plain.tensor->data, turned.tensor->data);
-	free(plain.tensor);
-	free(ignored.tensor);
-	free(turned.tensor);
+	tensor_free(plain.tensor);
+	tensor_free(ignored.tensor);
+	tensor_free(turned.tensor);
 	free(jpeg.data);
 }

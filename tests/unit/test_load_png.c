@@ -101,7 +101,7 @@ static void assert_shown(struct load_task task, struct png_options options)
 	for (int i = 0; i < WIDTH * HEIGHT * 3; i++)
 		cr_assert(eq(int, task.tensor->data[i],
 			shown(options, i / 3 % WIDTH, i / 3 / WIDTH, i % 3)));
-	free(task.tensor);
+	tensor_free(task.tensor);
 }
 
 static const int kinds[][2] = {

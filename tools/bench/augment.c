@@ -73,7 +73,7 @@ static struct times measure(const struct job_config *job, const struct tensor *t
 		times.mean += us / ROUNDS;
 		if (us < times.fastest)
 			times.fastest = us;
-		free(out);
+		tensor_free(out);
 	}
 	return times;
 }

@@ -88,7 +88,7 @@ static bool prepare_all(struct load_context *context, struct load_task *tasks, i
 			fprintf(stderr, "%s: %s\n", tasks[i].path, tasks[i].message);
 			return false;
 		}
-		free(tasks[i].tensor);
+		tensor_free(tasks[i].tensor);
 	}
 	return true;
 }

@@ -16,7 +16,9 @@ from mounted import Daemon, Failed, dataset_paths, job_ini
 
 BATCH = 64
 # title, layout, format, io, how the C program reads
-FILES = (("flat ppm", "flat", "ppm", "direct", "read"), ("flat npy", "flat", "npy", "direct", "read"),
+FILES = (("flat ppm", "flat", "ppm", "auto", "read"), ("flat npy", "flat", "npy", "auto", "read"),
+         ("flat npy", "flat", "npy", "auto", "mmap"),
+         ("flat ppm", "flat", "ppm", "direct", "read"), ("flat npy", "flat", "npy", "direct", "read"),
          ("flat npy", "flat", "npy", "cached", "read"),
          ("flat npy", "flat", "npy", "cached", "mmap"),
          ("batch npy", "batch", "npy", "direct", "read"),
@@ -110,7 +112,7 @@ def serving(args):
         with Place(args, dataset, samples, layout, form, io) as place:
             command = [args.reader, *(["-m"] if how == "mmap" else [])]
             rows.append(line(f"{title}, {io}", f"C, {how}", place.measure(command)))
-    for io in ("direct", "cached"):
+    for io in ("auto", "direct", "cached"):
         for name, (form, program) in PYTHON.items():
             args.progress(f"serving {name} {io}")
             with Place(args, dataset, samples, "flat", form, io) as place:

@@ -16,7 +16,7 @@ static void reap(struct sim_engine *engine)
 {
 	struct tensor *tensor;
 	while ((tensor = cache_reap(engine->cache)))
-		free(tensor);
+		tensor_free(tensor);
 }
 
 /* A load: the miss that all of this is about. -ENOSPC: the cache is full of pins. */
@@ -27,7 +27,7 @@ static int load(struct sim_engine *engine, sample_id sample, bool force)
 		return -ENOMEM;
 	int err = cache_reserve(engine->space, sample, 1, force);
 	if (err) {
-		free(tensor);
+		tensor_free(tensor);
 		return err;
 	}
 	cache_publish(engine->space, sample, tensor);

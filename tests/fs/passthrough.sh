@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# shellcheck shell=bash
+#
+# What the tests of passthrough share, after lib.sh.
+
+# start_passing [ARGUMENT...]: as start; the test is skipped where the kernel grants nothing
+start_passing() {
+	start "$@"
+	grep -q "read by the kernel itself" "$LOG" ||
+		skip "no passthrough: Linux before 6.9, or without the right to it"
+}
+
+# passed COMMAND...: how many files were passed through while it ran
+passed() {
+	local before
+	before=$(counter opens_passed_through)
+	"$@" >/dev/null
+	echo $(($(counter opens_passed_through) - before))
+}
+
+# mapped_files: those that the daemon has mapped
+mapped_files() {
+	grep -c memfd:joaderfs "/proc/$PID/maps" || true
+}
+
+# settled COMMAND... VALUE: it says so, perhaps a moment later: releases are late
+settled() {
+	local value=${*: -1} _
+	for _ in $(seq 100); do
+		[[ $("${@:1:$#-1}") != "$value" ]] || return 0
+		sleep 0.05
+	done
+	fail "$* : $("${@:1:$#-1}")"
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# What the kernel can't be told of is served by the daemon; never does an open fail, also
+# when two of them meet that would have been of different epochs.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/passthrough.sh"
+dataset 3 8
+job a tensor.crop=40 job.order=sequential
+job b tensor.crop=40 job.order=sequential view.io=direct
+start_passing --fault backing.add:EPERM:times=1
+equal "passed through after a refusal" "$(passed diff -r "$(epoch a)" "$(epoch b)")" 0
+grep -q "the kernel refuses" "$LOG" || fail "it is not said"
+stop
+
+rm -r "$T/state"/*
+for fault in backing.memory:ENOMEM backing.add:ENOMEM; do
+	start --fault "$fault:after=7:times=9"
+	cat "$(epoch a)"/*.ppm >/dev/null
+	some=$(passed diff -r "$(epoch a)" "$(epoch b)")
+	((some > 0 && some < 24)) || fail "$some files were passed through"
+	for number in 00000000 00000012 00000023; do # served in either way, and open
+		exec 3<"$(epoch a)/$number.ppm"
+		cmp "$(epoch a)/$number.ppm" "$(epoch b)/$number.ppm"
+		cmp - "$(epoch b)/$number.ppm" <&3
+		exec 3<&-
+	done
+	stop
+	rm -r "$T/state"/*
+done
+
+# The opener does not see in time that the file is open, and is given the next epoch's.
+job a tensor.crop=40 job.epochs=3
+start --fault sample.late:EIO
+C=$M/jobs/a/current
+exec 3<"$C/00000000.ppm"
+for i in {1..23}; do cat "$C/$(printf %08d "$i").ppm" >/dev/null; done
+for i in {1..23}; do cat "$C/$(printf %08d "$i").ppm" >/dev/null; done
+cat "$C/00000000.ppm" >"$T/late"
+cmp "$T/late" - <&3
+cmp "$T/late" "$(epoch a)/00000000.ppm"
+equal "position 0 in the next epoch" "$(order a 0001 | cut -f1 | grep -cx 0)" 1
+exec 3<&-
+settled counter open_files 0
+cat "$C/00000000.ppm" >"$T/next"
+cmp "$T/next" "$(epoch a 0001)/00000000.ppm"
+! cmp -s "$T/next" "$T/late" || [[ $(order a | awk '$1 == 0 {print $2}') == \
+	$(order a 0001 | awk '$1 == 0 {print $2}') ]] || fail "it is the old one"
