@@ -177,13 +177,11 @@ def check(daemon, jobs, readers, samples, epochs):
 
 
 def run(args, name, jobs, cache=1.0, epochs=2, pictures=None, **options):
-    """One run of one way; cache: a part of the prepared samples, also as "5%"."""
+    """One run of one way; cache: a part of the prepared samples."""
     pictures = pictures or PHOTOGRAPHS
     dataset = pictures["directory"](args.count)
     samples = len(dataset_paths(dataset))
     way = WAYS[name]
-    if isinstance(cache, str):
-        cache = float(cache.rstrip("%")) / 100
     args.progress(f"{name}, {len(jobs)} jobs, cache {cache:.0%} {options or ''}")
     if not way.get("mount", True):
         directory = copies(dataset, way["copies"]) if "copies" in way else dataset
@@ -223,95 +221,89 @@ def row(args, title, jobs, ways, **settings):
 
 
 def titled(name, settings):
-    return ", ".join([name, *(("cache " if k == "cache" else "") + v for k, v in settings.items())])
+    return ", ".join([name, *settings.values()])
 
 
 def plain(names):
     return [(name, {}) for name in names]
 
 
+# How the same is read in every case; more ways are in `jobs`.
+READ = ("DataLoader", "ImageFolder", "npy", "batch")
+# ms per sample of a model's work on a GPU of its own, as the paper's models differ
+SPEEDS = (0.5, 0.8, 1.3, 2.4)
+
+
+def equal_jobs(n):
+    return [Job(f"job{k}") for k in range(n)]
+
+
+def different_speeds():
+    return [Job(f"job{k}", step=step) for k, step in enumerate(SPEEDS)]
+
+
+def arriving(args):
+    """Four jobs, and the seconds between them."""
+    gap = 0.4 if args.quick else 1.5
+    return [Job(f"job{k}", step=0.5, start=k * gap) for k in range(4)], gap
+
+
+def overlapping(args, share):
+    """Two jobs of half as many samples as there are, of which they share so many percent."""
+    size = args.count // 2
+    first = (size * (100 - share)) // 100
+    return [Job("job0", part=(0, size)), Job("job1", part=(first, first + size))]
+
+
 def jobs(args):
     ways = {n: WAYS for n in (1, 2, 4, 6)}
     if args.quick:
-        ways = {1: ("DataLoader", "ImageFolder", "npy"), 6: WAYS}
-    rows = [row(args, f"{n}", [Job(f"job{k}") for k in range(n)], plain(ways[n]))
-            for n in ways]
+        ways = {1: ("DataLoader", "ImageFolder"), 6: WAYS}
+    rows = [row(args, f"{n}", equal_jobs(n), plain(ways[n])) for n in ways]
     return {"what": "Jobs that read the same photographs at once, as fast as they can, two "
                     "epochs, from a cache for all of them; samples/s of all jobs together",
             "rows": rows}
 
 
-def smallcache(args):
-    """What the cache does not keep is shared only at the time when it is read."""
-    ways = [(name, {"sampler": sampler}) for name in ("npy", "batch")
-            for sampler in ("dsa", "exchange")] + [("ImageFolder", {})]
-    rows = []
-    for cache in (0.05,) if args.quick else (0.05, 0.25):
-        for n in (6,) if args.quick else (2, 6):
-            some = [Job(f"job{k}") for k in range(n)]
-            rows.append(row(args, f"{n}, cache {cache:.0%}", some, ways, cache=cache))
-    return {"what": "The same with a cache for a part of the photographs", "rows": rows}
-
-
 def small(args):
     """Pictures so small that it is the files that cost."""
-    names = ("DataLoader", "ImageFolder", "npy", "batch")
-    rows = [row(args, f"{n}", [Job(f"job{k}") for k in range(n)], plain(names),
-                pictures=FASHION) for n in ((6,) if args.quick else (1, 6))]
+    rows = [row(args, f"{n}", equal_jobs(n), plain(READ), pictures=FASHION)
+            for n in ((6,) if args.quick else (1, 6))]
     return {"what": "Fashion-MNIST (PNG, 28x28), as many as there are photographs, otherwise "
                     "the same", "rows": rows}
 
 
-# ms per sample of a model's work on a GPU of its own, as the paper's models differ
-SPEEDS = (0.5, 0.8, 1.3, 2.4)
-
-
-def both_caches(args, some):
-    """With a cache for all, and with one for a twentieth, which the DataLoader has not."""
-    names = ["DataLoader", "npy"] if args.quick else ["DataLoader", "ImageFolder", "npy", "batch"]
-    ways = plain(names)
-    return [row(args, "", some, [(n, {}) for n, _ in ways]
-                + [(n, {"cache": "5%"}) for n, _ in ways[1:]])]
-
-
 def speeds(args):
-    some = [Job(f"job{k}", step=step) for k, step in enumerate(SPEEDS)]
     return {"what": "Four jobs whose models take " + ", ".join(f"{s:g}" for s in SPEEDS)
-                    + " ms per sample", "rows": both_caches(args, some)}
+                    + " ms per sample",
+            "rows": [row(args, "", different_speeds(), plain(READ))]}
 
 
 def arrivals(args):
-    gap = 0.4 if args.quick else 1.5
-    some = [Job(f"job{k}", step=0.5, start=k * gap) for k in range(4)]
+    some, gap = arriving(args)
     return {"what": f"Four jobs of 0.5 ms per sample that start {gap:g} s after one another",
-            "rows": both_caches(args, some)}
+            "rows": [row(args, "", some, plain(READ))]}
 
 
 def overlap(args):
-    names = ["DataLoader", "npy"]
-    rows = []
-    for share in (0, 50, 100) if args.quick else (0, 25, 50, 75, 100):
-        size = args.count // 2
-        first = (size * (100 - share)) // 100
-        some = [Job("job0", part=(0, size)), Job("job1", part=(first, first + size))]
-        rows.append(row(args, f"{share}%", some, plain(names)))
+    shares, ways = ((50,), ("DataLoader", "npy")) if args.quick else ((0, 25, 50, 75, 100), READ)
     return {"what": "Two jobs, each of half as many samples as there are photographs, that "
-                    "have so much of them in common", "rows": rows}
+                    "have so much of them in common",
+            "rows": [row(args, f"{share}%", overlapping(args, share), plain(ways))
+                     for share in shares]}
 
 
-def samplers(args):
-    """The grid behind the choice: who shares how much with which cache."""
-    some = [Job(f"job{k}", step=step, start=0.3 * k) for k, step in enumerate(SPEEDS)]
-    rows = []
-    for cache in (0.05,) if args.quick else (1.0, 0.05):
-        for eviction in ("refcnt", "lru"):
-            ways = {f"{s}": {"sampler": s, "eviction": eviction, "cache": cache}
-                    for s in ("isa", "dsa", "exchange")}
-            runs = {s: [run(args, "npy", some, **how) for _ in range(args.rounds)]
-                    for s, how in ways.items()}
-            rows.append({"title": f"cache {cache:.0%}, {eviction}", "cells": {
-                s: {key: round(statistics.median(r[key] for r in rs), 4)
-                    for key in rs[0] if key != "waits"} for s, rs in runs.items()}})
-    return {"what": "Four jobs of " + ", ".join(f"{s:g}" for s in SPEEDS) + " ms per sample that "
-                    "start 0.3 s after one another, npy: samples prepared per sample served",
-            "figure": "decodes", "rows": rows}
+def smallcache(args):
+    """What the cache does not keep is shared only at the time when it is read."""
+    grid = [(s, e) for e in ("refcnt", "lru") for s in ("isa", "dsa", "exchange")]
+    ways = [("npy", {"sampler": s, "eviction": e}) for s, e in grid]
+    ways += [("batch", {"sampler": s}) for s in ("dsa", "exchange")] + [("ImageFolder", {})]
+    some = {f"{n} equal jobs": equal_jobs(n) for n in (2, 4, 6)}
+    some |= {"speeds": different_speeds(), "arrivals": arriving(args)[0],
+             "overlap 50%": overlapping(args, 50)}
+    if args.quick:
+        some = {"6 equal jobs": equal_jobs(6)}
+        ways = [("npy", {"sampler": s}) for s in ("dsa", "exchange")]
+    return {"what": "The same with a cache for a twentieth of the photographs: samples prepared "
+                    "per sample served", "figure": "decodes",
+            "rows": [row(args, title, jobs_, ways, cache=0.05) for title, jobs_ in some.items()]}

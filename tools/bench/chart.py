@@ -6,7 +6,7 @@ from html import escape
 from math import ceil, log10
 
 COLOURS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2",
-           "#97bbf5")
+           "#97bbf5", "#9c6b4e")
 WIDTH, HEIGHT = 860, 380
 LEFT, RIGHT, TOP, BOTTOM = 70, 200, 46, 52
 
