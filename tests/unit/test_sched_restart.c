@@ -12,7 +12,7 @@
  */
 
 #define N 360
-#define SEEDS 200
+#define SEEDS 60
 
 struct restart {
 	struct world world;
@@ -166,7 +166,7 @@ Test(sched_restart, the_same_thread_may_begin_anew)
 		read_in_order_of(&restart, 1, N, 10);
 		n += leave(&restart);
 	}
-	cr_assert_leq(n, SEEDS / 50);
+	cr_assert_leq(n, SEEDS / 30);
 	end(&restart);
 }
 

@@ -153,8 +153,7 @@ def figures(readers, daemon_cpu=0.0, daemon_kb=0, decodes=None):
             "decodes": (samples if decodes is None else decodes) / samples,
             "cpu_ms": 1000 * (sum(r["cpu_s"] for r in readers) + daemon_cpu) / samples,
             "reader_cpu_ms": 1000 * sum(r["cpu_s"] for r in readers) / samples,
-            "waits": [r["waited"] for r in readers],
-            "wait": statistics.mean(r["waited"] / (r["end"] - r["begin"]) for r in readers),
+            "waits": [r["waited"] / (r["end"] - r["begin"]) for r in readers],
             "memory_mib": (daemon_kb + sum(r["rss_kb"] for r in readers)) / 1024}
 
 
@@ -212,6 +211,8 @@ def row(args, title, jobs, ways, **settings):
         runs = [r[name] for r in rounds]
         cells[name] = {key: round(statistics.median(x[key] for x in runs), 4)
                        for key in runs[0] if key != "waits"}
+        cells[name]["waits"] = [round(statistics.median(of_job), 4)
+                                for of_job in zip(*(x["waits"] for x in runs))]
         if "DataLoader" in rounds[0]:
             cells[name]["ratio"] = round(statistics.median(
                 r[name]["rate"] / r["DataLoader"]["rate"] for r in rounds), 2)

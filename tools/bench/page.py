@@ -6,12 +6,19 @@ from html import escape
 
 import chart
 
+
+def least_to_most(shares):
+    return f"{min(shares):.0%} to {max(shares):.0%}"
+
+
 # key, column title, how a figure is written
-COLUMNS = (("rate", "samples/s", "{:.0f}"), ("ratio", "DataLoader = 1", "{:.2f}"),
-           ("cpu_ratio", "by CPU", "{:.2f}"),
-           ("decodes", "prepared/served", "{:.2f}"), ("cpu_ms", "CPU ms/sample", "{:.2f}"),
-           ("reader_cpu_ms", "of it readers", "{:.2f}"), ("wait", "waiting", "{:.0%}"),
-           ("memory_mib", "memory MiB", "{:.0f}"))
+COLUMNS = (("rate", "samples/s", "{:.0f}".format), ("ratio", "DataLoader = 1", "{:.2f}".format),
+           ("cpu_ratio", "by CPU", "{:.2f}".format),
+           ("decodes", "prepared/served", "{:.2f}".format),
+           ("cpu_ms", "CPU ms/sample", "{:.2f}".format),
+           ("reader_cpu_ms", "of it readers", "{:.2f}".format),
+           ("waits", "jobs wait", least_to_most),
+           ("memory_mib", "memory MiB", "{:.0f}".format))
 
 
 def head(results):
@@ -27,7 +34,7 @@ def table(part):
     for row in part["rows"]:
         title = row["title"]
         for name, cell in row["cells"].items():
-            rows.append([title, name, *(form.format(cell[key]) if key in cell else ""
+            rows.append([title, name, *(form(cell[key]) if key in cell else ""
                                         for key, _, form in COLUMNS)])
             title = ""
     return rows
