@@ -31,14 +31,23 @@ struct backings {
 	pthread_cond_t idle;
 };
 
+static unsigned max_mappings(void)
+{
+	unsigned mappings = DEFAULT_MAPPINGS;
+	FILE *in = fopen("/proc/sys/vm/max_map_count", "re");
+	if (!in)
+		return mappings;
+	if (fscanf(in, "%u", &mappings) != 1)
+		mappings = DEFAULT_MAPPINGS;
+	fclose(in);
+	return mappings;
+}
+
 /* Half of the mappings: the allocator and the libraries need some as well. */
 static uint32_t default_limit(void)
 {
-	unsigned mappings = DEFAULT_MAPPINGS;
-	auto_fclose FILE *in = fopen("/proc/sys/vm/max_map_count", "re");
-	if (in && fscanf(in, "%u", &mappings) != 1)
-		mappings = DEFAULT_MAPPINGS;
-	return mappings / 2 < MOST_FILES ? mappings / 2 : MOST_FILES;
+	unsigned half = max_mappings() / 2;
+	return half < MOST_FILES ? half : MOST_FILES;
 }
 
 int backings_new(uint32_t limit, struct backings **ret)

@@ -20,10 +20,10 @@ struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes)
 {
 	struct tensor *made = malloc(sizeof(*made) + head_bytes);
-	struct iovec parts[] = {{.iov_base = made + 1, .iov_len = head_bytes},
-		{.iov_base = tensor->data, .iov_len = tensor->bytes}};
 	if (!made)
 		return tensor;
+	struct iovec parts[] = {{.iov_base = made + 1, .iov_len = head_bytes},
+		{.iov_base = tensor->data, .iov_len = tensor->bytes}};
 	*made = (struct tensor){.shape = tensor->shape,
 		.bytes = tensor->bytes,
 		.head = (const uint8_t *)(made + 1),

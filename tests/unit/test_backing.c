@@ -191,8 +191,8 @@ Test(backing, who_is_not_permitted_does_not_ask_again, .init = begin, .fini = en
 
 Test(backing, an_empty_tensor_has_no_file, .init = begin, .fini = end)
 {
-	struct tensor *tensor = tensor_to_file(
-		tensor_new((struct tensor_shape){0}, 0), backings, (const uint8_t *)"", 0);
+	struct tensor *tensor = tensor_to_file(tensor_new((struct tensor_shape){0}, 0),
+		backings, (const uint8_t *)"", 0);
 	cr_assert(tensor && !is_in_file(tensor));
 	tensor_free(tensor);
 }
