@@ -327,6 +327,7 @@ Test(format, names_are_those_of_the_ini)
 Test(format, pixels_of_a_tensor_without_a_shape_are_a_bug, .signal = SIGABRT)
 {
 	struct format_file file;
-	struct tensor *tensor = tensor_new((struct tensor_shape){0}, 10);
-	(void)!format_file_make(FORMAT_PPM, rgb8, tensor, &file);
+	uint8_t bytes[10] = {0};
+	const struct tensor tensor = {.bytes = sizeof(bytes), .data = bytes};
+	(void)!format_file_make(FORMAT_PPM, rgb8, &tensor, &file);
 }
