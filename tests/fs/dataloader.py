@@ -37,15 +37,24 @@ class Flat(Dataset):
             return image, int(file.read())
 
 
+NEAR = 4  # batches that the workers may have at a time
+
+
 class Repeating:
-    """A batch sampler that never ends."""
+    """A batch sampler that never ends. What is late in an epoch is not early in the next:
+    if one worker opened it for the next epoch before another one did for this, nobody could
+    tell them apart."""
 
     def __init__(self, sampler):
         self.sampler = sampler
 
     def __iter__(self):
+        late = set()
         while True:
-            yield from self.sampler
+            batches = list(self.sampler)
+            if late.isdisjoint(i for batch in batches[:NEAR] for i in batch):
+                yield from batches
+                late = {i for batch in batches[-NEAR:] for i in batch}
 
 
 class MultiEpochs(DataLoader):
