@@ -328,6 +328,17 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
+/* Python's open() asks of each file whether it is a terminal. */
+static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument,
+	struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
+	size_t out_bytes)
+{
+	(void)ino, (void)command, (void)argument, (void)fi, (void)flags;
+	(void)in, (void)in_bytes, (void)out_bytes;
+	count(STAT_REQUESTS);
+	fuse_reply_err(req, ENOTTY);
+}
+
 /*
  * What is not here libfuse answers with ENOSYS, and the kernel does not ask again: flush,
  * access, getxattr, listxattr.
@@ -343,5 +354,6 @@ const struct fuse_lowlevel_ops view_ops = {
 	.open = op_open,
 	.read = op_read,
 	.release = op_release,
+	.ioctl = op_ioctl,
 	.statfs = op_statfs,
 };
