@@ -104,8 +104,11 @@ void slots_give_back(struct composite_file *file); /* all of them */
 
 /* Asks for the slots of the bytes and parks the request, or answers it. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
-/* A slot is HELD, READY or FAILED now. No lock held. */
-void waits_continue(struct composite_file *file, uint32_t index);
+/* A slot has just become HELD, READY or FAILED: the waits that missed nothing else. */
+void waits_collect_locked(
+	struct composite_file *file, uint32_t index, struct waits *ready);
+/* Answers and frees them. No lock held. */
+void waits_answer(struct waits *ready);
 
 /* --- composite_reply.c --- */
 

@@ -28,17 +28,19 @@ static uint32_t position_of(const struct slot *slot)
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED --------------------------------
  */
 
+/* In one step for those who wait for it: who finds the new state does not count it. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
 	struct view *view = file->view;
-	uint32_t index = slot->index;
+	struct waits ready = TAILQ_HEAD_INITIALIZER(ready);
 	lock_take(&file->lock);
 	slot->status = status;
 	slot->state = state;
 	slot->ticket = 0;
+	waits_collect_locked(file, slot->index, &ready);
 	lock_release(&file->lock);
-	waits_continue(file, index); /* the slot may be gone after this */
+	waits_answer(&ready); /* the slot may be gone after this */
 	composite_file_put(file);
 	view_unhold(view);
 }

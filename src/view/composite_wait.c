@@ -138,22 +138,26 @@ static void interrupted(fuse_req_t req, void *context)
 	answer(wait);
 }
 
-void waits_continue(struct composite_file *file, uint32_t index)
+void waits_collect_locked(
+	struct composite_file *file, uint32_t index, struct waits *ready)
 {
-	struct waits ready = TAILQ_HEAD_INITIALIZER(ready);
 	struct wait *wait, *next;
-	lock_take(&file->lock);
+	lock_assert_held(&file->lock);
 	for (wait = TAILQ_FIRST(&file->waits); wait; wait = next) {
 		next = TAILQ_NEXT(wait, link);
 		if (index < wait->first || index - wait->first >= wait->n ||
 			--wait->missing > 0)
 			continue;
 		settle_locked(wait);
-		TAILQ_INSERT_TAIL(&ready, wait, link);
+		TAILQ_INSERT_TAIL(ready, wait, link);
 	}
-	lock_release(&file->lock);
-	while ((wait = TAILQ_FIRST(&ready))) {
-		TAILQ_REMOVE(&ready, wait, link);
+}
+
+void waits_answer(struct waits *ready)
+{
+	struct wait *wait;
+	while ((wait = TAILQ_FIRST(ready))) {
+		TAILQ_REMOVE(ready, wait, link);
 		answer(wait);
 	}
 }
