@@ -144,33 +144,45 @@ static uint32_t some_bindings(const struct order_lines *lines, uint32_t first, u
 		lines->job, lines->epoch, first, n < AT_ONCE ? n : AT_ONCE, ret);
 }
 
-static uint32_t print_order(void *context, uint32_t first, uint32_t n, FILE *out)
+/* Does it for n lines, or as many as there are; how many. */
+static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint32_t n,
+	void (*line)(
+		void *into, struct sched_job *job, const struct sched_binding *binding),
+	void *into)
 {
-	const struct order_lines *lines = context;
 	struct sched_binding bindings[AT_ONCE];
 	uint32_t done = 0, some;
 	do {
 		some = some_bindings(lines, first + done, n - done, bindings);
 		for (uint32_t i = 0; i < some; i++)
-			text_order_line(out, lines->job, &bindings[i]);
+			line(into, lines->job, &bindings[i]);
 		done += some;
 	} while (some > 0 && done < n);
 	return done;
 }
 
+static void print_line(
+	void *into, struct sched_job *job, const struct sched_binding *binding)
+{
+	text_order_line(into, job, binding);
+}
+
+static uint32_t print_order(void *context, uint32_t first, uint32_t n, FILE *out)
+{
+	return each_line(context, first, n, print_line, out);
+}
+
+static void measure_line(
+	void *into, struct sched_job *job, const struct sched_binding *binding)
+{
+	uint64_t *bytes = into;
+	*bytes += text_order_line_length(job, binding);
+}
+
 static uint32_t measure_order(
 	void *context, uint32_t first, uint32_t n, uint64_t *ret_bytes)
 {
-	const struct order_lines *lines = context;
-	struct sched_binding bindings[AT_ONCE];
-	uint32_t done = 0, some;
-	do {
-		some = some_bindings(lines, first + done, n - done, bindings);
-		for (uint32_t i = 0; i < some; i++)
-			*ret_bytes += text_order_line_length(lines->job, &bindings[i]);
-		done += some;
-	} while (some > 0 && done < n);
-	return done;
+	return each_line(context, first, n, measure_line, ret_bytes);
 }
 
 static int order_find(struct view *view, struct inode inode, struct order_lines *ret)

@@ -4,27 +4,15 @@
 
 usage: current.py imagefolder|flat DIRECTORY EPOCHS WORKERS new|stay
 """
-import glob
-import os
 import sys
 
-from PIL import Image
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder
 from torchvision.transforms.functional import pil_to_tensor
 
+sys.dont_write_bytecode = True  # nothing beside the sources
 
-class Flat(Dataset):
-    def __init__(self, directory):
-        self.files = sorted(glob.glob(os.path.join(directory, "*.ppm")))
-
-    def __len__(self):
-        return len(self.files)
-
-    def __getitem__(self, i):
-        image = pil_to_tensor(Image.open(self.files[i]))
-        with open(self.files[i].replace(".ppm", ".cls")) as file:
-            return image, int(file.read())
+from flat_dataset import Flat  # noqa: E402
 
 
 def main():

@@ -11,31 +11,19 @@ CASE, words joined by -:
     sanity            a pass over two batches before the training, as Lightning makes one
     stop, late        nothing else; with BATCHES it is killed after so many of the last epoch"""
 
-import glob
 import hashlib
 import os
 import signal
 import sys
 
 import torch
-from PIL import Image
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder
 from torchvision.transforms.functional import pil_to_tensor
 
+sys.dont_write_bytecode = True  # nothing beside the sources
 
-class Flat(Dataset):
-    def __init__(self, directory):
-        self.files = sorted(glob.glob(os.path.join(directory, "*.ppm")))
-
-    def __len__(self):
-        return len(self.files)
-
-    def __getitem__(self, i):
-        image = pil_to_tensor(Image.open(self.files[i]))
-        with open(self.files[i].replace(".ppm", ".cls"), encoding="ascii") as file:
-            return image, int(file.read())
-
+from flat_dataset import Flat  # noqa: E402
 
 NEAR = 4  # batches that the workers may have at a time
 

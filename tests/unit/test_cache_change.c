@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "cache/cache.h"
+#include "cache_load.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -19,11 +19,7 @@ static uint32_t needs[N_IDS]; /* as they should be */
 
 static void load(sample_id id)
 {
-	cr_assert(zero(int, cache_pin(space, id)));
-	cr_assert(zero(int, cache_reserve(space, id, 1, false)));
-	cache_publish(space, id, tensor_new((struct tensor_shape){0}, 1));
-	cache_unpin(space, id);
-	free(cache_reap(cache));
+	cache_load_one(cache, space, id);
 }
 
 static void use(sample_id id)

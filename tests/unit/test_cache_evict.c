@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "cache/cache.h"
+#include "cache_load.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -28,11 +28,7 @@ static bool ready(sample_id id)
 
 static void load(sample_id id)
 {
-	cr_assert(zero(int, cache_pin(space, id)));
-	cr_assert(zero(int, cache_reserve(space, id, 1, false)));
-	cache_publish(space, id, tensor_new((struct tensor_shape){0}, 1));
-	cache_unpin(space, id);
-	free(cache_reap(cache));
+	cache_load_one(cache, space, id);
 }
 
 static void hold(sample_id id)
@@ -66,7 +62,7 @@ static sample_id evicted(sample_id n)
 	cr_assert(zero(int, cache_reserve(space, N_IDS - 1, 1, false)));
 	cache_abandon(space, N_IDS - 1);
 	cache_unpin(space, N_IDS - 1);
-	free(cache_reap(cache));
+	tensor_free(cache_reap(cache));
 	cache_validate(cache);
 	for (sample_id id = 0; id < n; id++)
 		if (before[id] && !ready(id))
