@@ -48,7 +48,7 @@ static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
 	if (!loss->now)
-		loss->known_to = journal->epoch;
+		loss->known_below = journal->begun ? journal->epoch + 1 : 0;
 	loss->now = true;
 	loss->whole_from = epoch + 1;
 	log_error("journal %s: no memory for it: what is decided in epoch %u from now on "
@@ -63,7 +63,7 @@ static bool survives(struct loss *loss, const struct record *record)
 	bool ends = record->kind == RECORD_ENDED || record->kind == RECORD_LET_GO;
 	if (record->epoch >= loss->whole_from)
 		return true;
-	if (!ends || record->epoch > loss->known_to)
+	if (!ends || record->epoch >= loss->known_below)
 		return false;
 	if (loss->now) {
 		ensure(loss->n_owed < OWED_MAX);
