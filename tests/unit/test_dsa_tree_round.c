@@ -15,7 +15,7 @@
  * Fixed seeds; one-sided confidence of 99.99% for each chi-square.
  */
 
-#define ROUNDS 6000
+#define ROUNDS 5000
 #define RANDOM_SETTINGS 40
 
 /* Sets of streams 0 to 3, of elements 0 to 5, and who draws. */
@@ -218,7 +218,7 @@ static const struct timetable timetables[] = {
 	{{0x3, 0x6, 0xd}, {6, 4, 7, 5}},
 };
 
-#define EPOCHS 20000
+#define EPOCHS 12000
 #define ORDERS (1 << 16) /* 2 bits for each draw, at most 8 of them */
 
 static void count_orders(enum sampler_kind kind, const struct timetable *timetable,
