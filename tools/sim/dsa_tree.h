@@ -30,8 +30,8 @@
  *
  *   Flow: insert when an epoch starts, draw, remove.
  *   Threads: caller serialises.
- *   Errors: -EEXIST from insert. An unknown stream is a bug, and so is a lack of memory,
- *           for which CRoaring has no answer either.
+ *   Errors: -ENOMEM from new, -ENOMEM and -EEXIST from insert; an unknown stream is a
+ *           bug. Where a bitmap finds no memory, the program aborts.
  *
  * Where the text is silent or does not give Algorithm 1, the algorithm is followed:
  *
