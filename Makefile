@@ -43,7 +43,7 @@ ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
 	$(PKG_CFLAGS) -pthread $(CFLAGS)
 ALL_LIBS    = $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
 
-LIB_SRC    := $(sort $(wildcard src/*/*.c))
+LIB_SRC    := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 TOOL_SRC   := $(sort $(wildcard tools/*.c))
 UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
 STRESS_SRC := $(sort $(wildcard tests/stress/*.c))

@@ -6,10 +6,10 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "control/control.h"
 #include "dataset/dataset.h"
+#include "fuse/view.h"
 #include "sched/sched.h"
-#include "view/control.h"
-#include "view/view.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "base/tensor.h"
+#include "image/augment.h"
+#include "image/pixel_type.h"
+#include "image/tensor.h"
 
 #include <stddef.h>
 
@@ -34,8 +36,6 @@ enum sample_format {
 	FORMAT_RAW,
 	FORMAT_SOURCE
 };
-enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
-enum sample_axes { AXES_HWC, AXES_CHW };
 enum view_size { SIZE_PADDED, SIZE_EXACT };
 enum view_layout { LAYOUT_FLAT, LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_TAR, LAYOUT_BATCH };
 enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
@@ -61,31 +61,6 @@ struct daemon_config {
 	char *socket; /* absolute path of the control socket */
 	struct dataset_config *datasets;
 	size_t n_datasets;
-};
-
-/* How a pixel looks in a file. All zero: as in the tensor that is cached. */
-struct pixel_type {
-	enum sample_dtype dtype;
-	enum sample_axes axes;
-};
-
-/* torchvision's Normalize; it belongs to red, green and blue. */
-struct normalize_config {
-	bool given;
-	double mean[3];
-	double deviation[3];
-};
-
-/*
- * [augment]: what is done to the shared tensor for this job alone, in the order in which
- * it stands here. A shape of zeros: not configured; at most one of the two is.
- */
-struct augment_config {
-	struct tensor_shape random_crop;
-	struct tensor_shape random_resized_crop;
-	double hflip; /* probability */
-	struct normalize_config normalize;
-	uint64_t seed; /* 0: from the daemon's seed and the job's name */
 };
 
 struct job_config {

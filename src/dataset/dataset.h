@@ -4,9 +4,9 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "base/tensor.h"
 #include "base/types.h"
 #include "config/config.h"
+#include "image/tensor.h"
 
 #include <roaring/roaring.h>
 #include <stdatomic.h>

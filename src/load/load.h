@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "base/head.h"
-#include "base/tensor.h"
+#include "image/head.h"
+#include "image/image.h"
 
 #include <stddef.h>
 
@@ -21,9 +21,6 @@
  *         is logged by the caller, once).
  */
 
-/* PIL refuses larger images: decompression bombs. */
-#define LOAD_MAX_PIXELS (UINT64_C(2) * 89478485)
-
 struct load_task {
 	/* in */
 	const char *path;
@@ -31,7 +28,7 @@ struct load_task {
 	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
 	struct tensor_shape expected_image; /* as in the file */
 	unsigned orientation; /* EXIF's; 0 or 1: as it is. For preparations with exif. */
-	uint64_t max_pixels;  /* larger ones are refused; 0: LOAD_MAX_PIXELS */
+	uint64_t max_pixels;  /* larger ones are refused; 0: IMAGE_MAX_PIXELS */
 	const struct preparation *preparation;
 	void *owner; /* the caller's */
 	struct backings
@@ -44,7 +41,7 @@ struct load_task {
 	/* out */
 	int status;
 	struct tensor *tensor; /* NULL unless status is 0 */
-	char message[160];
+	char message[IMAGE_MESSAGE];
 };
 
 /* Buffers and codec state that a worker keeps between images. Threads: one at a time. */

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "base/tensor.h"
 #include "base/types.h"
 #include "config/config.h"
 #include "dataset/dataset.h"
+#include "image/tensor.h"
 
 /*
  * The scheduler: the only place that joins sampler, cache and load.

@@ -99,6 +99,12 @@ void stats_set(enum stat_id stat, uint64_t value)
 	atomic_store_explicit(&gauges[stat], value, memory_order_relaxed);
 }
 
+void stats_change(enum stat_id stat, int64_t by)
+{
+	ensure(kinds[stat] == GAUGE);
+	atomic_fetch_add_explicit(&gauges[stat], (uint64_t)by, memory_order_relaxed);
+}
+
 uint64_t stats_get(enum stat_id stat)
 {
 	if (kinds[stat] == GAUGE)

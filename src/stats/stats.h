@@ -78,6 +78,7 @@ enum stat_id {
 
 void stats_add(enum stat_id stat, uint64_t n);	   /* counters */
 void stats_set(enum stat_id stat, uint64_t value); /* gauges */
+void stats_change(enum stat_id stat, int64_t by);  /* gauges */
 uint64_t stats_get(enum stat_id stat);
 
 void stats_print_text(FILE *out); /* "name value" lines */

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "view/format.h"
+#include "files/format.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
  */
 
 #include "dataset/dataset_internal.h"
+#include "files/format.h"
 #include "load/load.h"
-#include "view/format.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 
 #include "base/fault.h"
 #include "base/rng.h"
-#include "view/augment.h"
+#include "image/augment.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -52,13 +52,12 @@ Test(augment, a_plan_depends_on_seed_epoch_and_position_and_nothing_else)
 
 Test(augment, jobs_without_a_seed_differ_by_name_and_by_the_daemons_seed)
 {
-	char a[] = "a", b[] = "b";
-	struct job_config job = {.name = a}, other = {.name = b};
-	cr_assert_eq(augment_seed(&job, 1), augment_seed(&job, 1));
-	cr_assert_neq(augment_seed(&job, 1), augment_seed(&job, 2));
-	cr_assert_neq(augment_seed(&job, 0), augment_seed(&other, 0));
-	job.augment.seed = other.augment.seed = 5;
-	cr_assert_eq(augment_seed(&job, 1), augment_seed(&other, 2));
+	struct augment_config config = {0};
+	cr_assert_eq(augment_seed(&config, "a", 1), augment_seed(&config, "a", 1));
+	cr_assert_neq(augment_seed(&config, "a", 1), augment_seed(&config, "a", 2));
+	cr_assert_neq(augment_seed(&config, "a", 0), augment_seed(&config, "b", 0));
+	config.seed = 5;
+	cr_assert_eq(augment_seed(&config, "a", 1), augment_seed(&config, "b", 2));
 }
 
 /* |z| of so many mirrored ones, if each is with probability p */
@@ -309,15 +308,16 @@ Test(augment, crops_flips_types_and_axes_move_each_byte_to_its_place)
 		{0, 0}, {1, 1}, {9, 11}, {13, 17}, {20, 5}, {5, 30}, {21, 40}};
 	struct tensor *tensor = random_tensor(image), *out;
 	for (uint32_t i = 0; i < 7 * 2 * 3 * 2 * 4; i++) {
-		struct job_config job = {
-			.augment = {.random_crop = crops[i % 7], .hflip = i / 7 % 2}};
-		job.pixels.dtype = (enum sample_dtype)(i / 14 % 3);
-		job.pixels.axes = (enum sample_axes)(i / 42 % 2);
+		struct augment_config config = {
+			.random_crop = crops[i % 7], .hflip = i / 7 % 2};
+		struct pixel_type type = {.dtype = (enum sample_dtype)(i / 14 % 3),
+			.axes = (enum sample_axes)(i / 42 % 2)};
 		struct augment_plan plan =
-			augment_plan(&job.augment, SEED, 0, i, tensor->shape);
-		cr_assert_eq(augment_apply(&job, &plan, tensor, &out), 0);
+			augment_plan(&config, SEED, 0, i, tensor->shape);
+		cr_assert_eq(
+			augment_apply(&config.normalize, type, &plan, tensor, &out), 0);
 		if (out)
-			expect_numbers(out, job.pixels, tensor, &plan);
+			expect_numbers(out, type, tensor, &plan);
 		else
 			cr_assert(i % 7 == 0 || i % 7 == 3);
 		tensor_free(out);
@@ -325,14 +325,21 @@ Test(augment, crops_flips_types_and_axes_move_each_byte_to_its_place)
 	tensor_free(tensor);
 }
 
+static int apply(const struct augment_config *config, const struct augment_plan *plan,
+	const struct tensor *tensor, struct tensor **ret)
+{
+	return augment_apply(
+		&config->normalize, (struct pixel_type){0}, plan, tensor, ret);
+}
+
 Test(augment, an_image_that_stays_as_it_is_is_not_copied)
 {
-	char name[] = "a";
-	struct job_config job = {.name = name, .augment.hflip = 0.5};
+	struct augment_config config = {.hflip = 0.5};
 	struct tensor *tensor = random_tensor(image), *out;
 	int copied = 0;
 	for (uint32_t i = 0; i < 1000; i++) {
-		cr_assert_eq(augment_sample(&job, SEED, 0, i, tensor, &out), 0);
+		struct augment_plan plan = augment_plan(&config, SEED, 0, i, image);
+		cr_assert_eq(apply(&config, &plan, tensor, &out), 0);
 		copied += out != NULL;
 		tensor_free(out);
 	}
@@ -343,12 +350,12 @@ Test(augment, an_image_that_stays_as_it_is_is_not_copied)
 /* torchvision cuts first: the filter does not see the pixels around the piece. */
 Test(augment, a_resized_crop_is_the_piece_resized_as_an_image_of_its_own)
 {
-	struct job_config job = {.augment.random_resized_crop = {12, 20}};
+	struct augment_config config = {.random_resized_crop = {12, 20}};
 	struct tensor_shape shape = {.height = 61, .width = 47};
 	struct tensor *tensor = random_tensor(shape), *out, *cut_out;
 	for (uint32_t i = 0; i < 50; i++) {
 		struct augment_plan plan =
-			augment_plan(&job.augment, SEED, 0, i, tensor->shape);
+			augment_plan(&config, SEED, 0, i, tensor->shape);
 		struct tensor_shape piece = {plan.rows.length, plan.columns.length};
 		struct tensor *cut = random_tensor(piece);
 		for (size_t y = 0; y < piece.height; y++)
@@ -359,8 +366,8 @@ Test(augment, a_resized_crop_is_the_piece_resized_as_an_image_of_its_own)
 				(size_t)piece.width * 3);
 		struct augment_plan of_cut = plan;
 		of_cut.rows.first = of_cut.columns.first = 0;
-		cr_assert_eq(augment_apply(&job, &plan, tensor, &out), 0);
-		cr_assert_eq(augment_apply(&job, &of_cut, cut, &cut_out), 0);
+		cr_assert_eq(apply(&config, &plan, tensor, &out), 0);
+		cr_assert_eq(apply(&config, &of_cut, cut, &cut_out), 0);
 		cr_assert_eq(out->shape.height, 12);
 		cr_assert_eq(out->shape.width, 20);
 		cr_assert_eq(memcmp(out->data, cut_out->data, out->bytes), 0);
@@ -373,11 +380,11 @@ Test(augment, a_resized_crop_is_the_piece_resized_as_an_image_of_its_own)
 
 Test(augment, missing_memory_is_reported)
 {
-	struct job_config job = {.pixels.axes = AXES_CHW};
+	struct augment_config config = {.hflip = 1};
 	struct tensor *tensor = random_tensor(image), *out;
-	struct augment_plan plan = augment_plan(&job.augment, SEED, 0, 0, image);
+	struct augment_plan plan = augment_plan(&config, SEED, 0, 0, image);
 	cr_assert_eq(fault_add("augment.memory:ENOMEM"), 0);
-	cr_assert_eq(augment_apply(&job, &plan, tensor, &out), -ENOMEM);
+	cr_assert_eq(apply(&config, &plan, tensor, &out), -ENOMEM);
 	cr_assert_null(out);
 	fault_clear();
 	tensor_free(tensor);

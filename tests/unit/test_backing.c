@@ -3,8 +3,8 @@
 
 #include "base/backing.h"
 #include "base/fault.h"
-#include "base/head.h"
-#include "base/tensor.h"
+#include "image/head.h"
+#include "image/tensor.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

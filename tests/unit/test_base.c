@@ -6,7 +6,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "base/tensor.h"
+#include "image/tensor.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

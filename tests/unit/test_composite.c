@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/layout_batch.h"
-#include "view/layout_tar.h"
+#include "files/layout_batch.h"
+#include "files/layout_tar.h"
 
 #include <criterion/criterion.h>
 

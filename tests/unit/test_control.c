@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "../tiny_dataset.h"
-#include "view/control.h"
+#include "control/control.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/fault.h"
 #include "base/rng.h"
-#include "view/format.h"
+#include "files/format.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "view/inode.h"
+#include "files/inode.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/layout.h"
-#include "view/layout_batch.h"
+#include "files/layout.h"
+#include "files/layout_batch.h"
 #include "world.h"
 
 static const struct tensor_shape shape = {.height = 224, .width = 192};

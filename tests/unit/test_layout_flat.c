@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/layout_flat.h"
+#include "files/layout_flat.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

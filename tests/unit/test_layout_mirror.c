@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "files/layout_mirror.h"
 #include "dataset_place.h"
-#include "view/layout_mirror.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

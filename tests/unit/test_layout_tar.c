@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/layout.h"
-#include "view/layout_tar.h"
+#include "files/layout.h"
+#include "files/layout_tar.h"
 #include "world.h"
 
 static const struct tar_sizes sizes = {.label = 3, .meta = 700, .sample = 5000};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/layout.h"
+#include "files/layout.h"
 #include "world.h"
 
 /* What every layout has to keep, over two classes of 7 and 6 images. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "load/orient.h"
+#include "image/orient.h"
 #include "load_images.h"
 
 /* Where a pixel of the output comes from, as the EXIF specification names the sides. */

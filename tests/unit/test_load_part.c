@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "load/load_internal.h"
+#include "image/image_internal.h"
 #include "load_images.h"
 
 /* Decoding a part of a JPEG gives what decoding all of it gives there, for every kind of
@@ -67,10 +67,10 @@ static struct bytes encode(struct rng *rng, struct tensor_shape shape, size_t sa
 /* Decodes at least the part; *part becomes what was decoded, *ret its pixels. */
 static int decode(struct bytes bytes, struct image_part *part, uint8_t **ret)
 {
-	struct load_task task = {0};
+	char message[IMAGE_MESSAGE] = "";
 	struct tensor_shape shape;
 	*ret = NULL;
-	int err = codec_jpeg.open(state, &task, bytes.data, bytes.size, &shape);
+	int err = codec_jpeg.open(state, message, bytes.data, bytes.size, &shape);
 	if (!err)
 		err = codec_jpeg.begin(state, part);
 	if (!err) {
@@ -166,11 +166,11 @@ Test(load_part, a_scaled_image_is_not_smaller_than_asked_for)
 	struct rng rng;
 	rng_seed(&rng, 3);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct load_task task = {0};
+		char message[IMAGE_MESSAGE] = "";
 		struct tensor_shape shape = cases[i].image;
 		struct bytes bytes = encode(&rng, shape, 3);
 		cr_assert(zero(int,
-			codec_jpeg.open(state, &task, bytes.data, bytes.size, &shape)));
+			codec_jpeg.open(state, message, bytes.data, bytes.size, &shape)));
 		struct tensor_shape scaled = codec_jpeg.scale(state, cases[i].least);
 		struct image_part part = {
 			.rows.length = scaled.height, .columns.length = scaled.width};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/mount_options.h"
+#include "fuse/mount_options.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "view/order_text.h"
+#include "files/order_text.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

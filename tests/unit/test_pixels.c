@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "view/pixels.h"
+#include "image/pixels.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

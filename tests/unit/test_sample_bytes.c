@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "files/sample_bytes.h"
 #include "dataset_place.h"
-#include "view/sample_bytes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/slice.h"
+#include "files/slice.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "view/text.h"
+#include "files/text.h"
 
 #include <criterion/criterion.h>
 

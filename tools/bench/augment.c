@@ -9,7 +9,8 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "view/augment.h"
+#include "config/config.h"
+#include "image/augment.h"
 
 #include <stdio.h>
 
@@ -67,7 +68,8 @@ static struct times measure(const struct job_config *job, const struct tensor *t
 		uint64_t begin = clock_now_ns();
 		struct augment_plan plan =
 			augment_plan(&job->augment, 1, 0, i, tensor->shape);
-		if (augment_apply(job, &plan, tensor, &out) < 0)
+		if (augment_apply(&job->augment.normalize, job->pixels, &plan, tensor,
+			    &out) < 0)
 			return (struct times){-1, -1};
 		double us = (double)(clock_now_ns() - begin) / 1e3;
 		times.mean += us / ROUNDS;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "fuse/mount_options.h"
 #include "mount.h"
 #include "request.h"
-#include "view/mount_options.h"
 
 #include <errno.h>
 #include <fcntl.h>

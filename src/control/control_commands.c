@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "control/control_internal.h"
+#include "files/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define MAX_ARGUMENTS 3 /* with the command */
+
+struct request {
+	const struct view_context *context;
+	struct view *view;
+	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
+	size_t n_arguments;
+	struct control_message *message;
+	FILE *out;
+};
+
+static bool refuse(const struct request *request, const char *format, ...)
+	printf_like(2, 3);
+
+static bool refuse(const struct request *request, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vfprintf(request->out, format, args);
+	va_end(args);
+	fputc('\n', request->out);
+	return false;
+}
+
+/* --- names ------------------------------------------------------------------------- */
+
+struct jobs {
+	struct sched_job **job;
+	const char **name;
+	size_t n;
+};
+
+/* Those that are removed while we look are left out. */
+static int jobs_get(const struct request *request, struct jobs *ret)
+{
+	auto_free job_id *ids = NULL;
+	size_t n;
+	int err = sched_job_ids(request->context->sched, &ids, &n);
+	if (err)
+		return err;
+	*ret = (struct jobs){.job = calloc(n + 1, sizeof(*ret->job)),
+		.name = calloc(n + 1, sizeof(*ret->name))};
+	if (!ret->job || !ret->name) {
+		free(ret->job);
+		free(ret->name);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct sched_job *job =
+			sched_job_find_id(request->context->sched, ids[i]);
+		if (!job)
+			continue;
+		ret->job[ret->n] = job;
+		ret->name[ret->n++] = sched_job_config(job)->name;
+	}
+	return 0;
+}
+
+static void jobs_put(struct jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->n; i++)
+		sched_job_put(jobs->job[i]);
+	free(jobs->job);
+	free(jobs->name);
+}
+
+static bool unknown_job(const struct request *request, const char *name)
+{
+	struct jobs jobs;
+	int err = jobs_get(request, &jobs);
+	if (err)
+		return refuse(request, "no job %s", name);
+	const char *nearest = config_nearest(name, jobs.name, jobs.n);
+	if (nearest)
+		refuse(request, "no job %s, did you mean %s?", name, nearest);
+	else if (jobs.n == 0)
+		refuse(request, "no job %s, there are none", name);
+	else
+		refuse(request, "no job %s; \"ls\" lists those there are", name);
+	jobs_put(&jobs);
+	return false;
+}
+
+/* --- add, rm ----------------------------------------------------------------------- */
+
+struct messages {
+	FILE *out;
+	size_t n;
+};
+
+static void collect_message(void *context, const char *message)
+{
+	struct messages *messages = context;
+	fprintf(messages->out, "%s\n", message);
+	messages->n++;
+}
+
+static void jobs_changed(
+	const struct request *request, const char *name, const char *path)
+{
+	if (request->view)
+		view_jobs_changed(request->view, name, path);
+}
+
+static bool run_add(const struct request *request)
+{
+	const char *file = request->argument[1];
+	struct messages messages = {.out = request->out};
+	struct job_config config;
+	int err = config_parse_job(
+		file, request->argument[2], collect_message, &messages, &config);
+	if (!err) {
+		err = sched_job_add(request->context->sched, &config, true,
+			collect_message, &messages);
+		if (!err) {
+			fprintf(request->out, "added %s\n", config.name);
+			jobs_changed(request, config.name, config.path);
+		}
+		config_job_free(&config);
+	}
+	if (err && messages.n == 0)
+		refuse(request, "%s: %s", file, strerror(-err));
+	return err == 0;
+}
+
+static bool run_rm(const struct request *request)
+{
+	const char *name = request->argument[1];
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	int err = sched_job_remove(request->context->sched, name);
+	if (!err)
+		jobs_changed(request, name, sched_job_config(job)->path);
+	sched_job_put(job);
+	if (err)
+		return refuse(request, "%s: %s", name, strerror(-err));
+	fprintf(request->out, "removed %s\n", name);
+	return true;
+}
+
+/* --- mount ------------------------------------------------------------------------- */
+
+static bool run_mount(const struct request *request)
+{
+	const char *name = request->argument[1];
+	int device = request->message->descriptor;
+	if (!request->view)
+		return refuse(request, "mount: nothing is mounted");
+	if (device < 0)
+		return refuse(request, "mount: no descriptor came with the request");
+	request->message->descriptor = -1;
+	int err = view_mount_job(request->view, name, request->message->sender, device);
+	if (err == -ENOENT)
+		return unknown_job(request, name);
+	if (err == -ENOTTY)
+		return refuse(request, "mount: the descriptor is not of /dev/fuse");
+	if (err == -ENODEV)
+		return refuse(request, "mount: the descriptor is not of a mount");
+	return err ? refuse(request, "mount %s: %s", name, strerror(-err)) : true;
+}
+
+/* --- ls ---------------------------------------------------------------------------- */
+
+#define LS_COLUMNS 5
+struct ls_row {
+	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
+};
+
+static const char *state_word(
+	const struct job_config *config, const struct sched_job_status *status)
+{
+	if (!status->started)
+		return "new";
+	if (status->running)
+		return status->parked_idle ? "parked" : "running";
+	return status->epoch + 1 < config->epochs ? "waiting" : "finished";
+}
+
+static void ls_fill(struct ls_row *row, struct sched_job *job)
+{
+	const struct job_config *config = sched_job_config(job);
+	struct sched_job_status status;
+	sched_job_status(job, &status);
+	snprintf(row->cell[0], sizeof(row->cell[0]), "%s", config->name);
+	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
+	snprintf(row->cell[2], sizeof(row->cell[2]), "%s", state_word(config, &status));
+	if (!status.started) {
+		strcpy(row->cell[3], "-");
+		strcpy(row->cell[4], "-");
+		return;
+	}
+	snprintf(row->cell[3], sizeof(row->cell[3]), "%" PRIu32, status.epoch);
+	snprintf(row->cell[4], sizeof(row->cell[4]), "%" PRIu32 "/%" PRIu32 " %d%%",
+		status.consumed, status.samples,
+		status.samples ? (int)(100.0 * status.consumed / status.samples) : 100);
+}
+
+static void ls_print(FILE *out, const struct ls_row *rows, size_t n)
+{
+	int width[LS_COLUMNS] = {0};
+	for (size_t i = 0; i < n; i++)
+		for (int c = 0; c < LS_COLUMNS; c++)
+			if ((int)strlen(rows[i].cell[c]) > width[c])
+				width[c] = (int)strlen(rows[i].cell[c]);
+	for (size_t i = 0; i < n; i++) {
+		for (int c = 0; c < LS_COLUMNS - 1; c++)
+			fprintf(out, "%-*s  ", width[c], rows[i].cell[c]);
+		fprintf(out, "%s\n", rows[i].cell[LS_COLUMNS - 1]);
+	}
+}
+
+static bool run_ls(const struct request *request)
+{
+	struct jobs jobs;
+	int err = jobs_get(request, &jobs);
+	if (err)
+		return refuse(request, "ls: %s", strerror(-err));
+	auto_free struct ls_row *rows = calloc(jobs.n + 1, sizeof(*rows));
+	if (rows) {
+		rows[0] = (struct ls_row){
+			{"NAME", "DATASET", "STATE", "EPOCH", "PROGRESS"}};
+		for (size_t i = 0; i < jobs.n; i++)
+			ls_fill(&rows[i + 1], jobs.job[i]);
+		ls_print(request->out, rows, jobs.n + 1);
+	}
+	jobs_put(&jobs);
+	return rows ? true : refuse(request, "ls: %s", strerror(ENOMEM));
+}
+
+/* --- status, order ----------------------------------------------------------------- */
+
+static bool run_status(const struct request *request)
+{
+	if (request->n_arguments == 2) {
+		struct sched_job *job =
+			sched_job_find(request->context->sched, request->argument[1]);
+		if (!job)
+			return unknown_job(request, request->argument[1]);
+		text_job_status(request->out, job);
+		sched_job_put(job);
+		return true;
+	}
+	struct jobs jobs;
+	int err = jobs_get(request, &jobs);
+	if (err)
+		return refuse(request, "status: %s", strerror(-err));
+	for (size_t i = 0; i < jobs.n; i++) {
+		fprintf(request->out, "%sjob %s\n", i ? "\n" : "", jobs.name[i]);
+		text_job_status(request->out, jobs.job[i]);
+	}
+	jobs_put(&jobs);
+	return true;
+}
+
+static bool parse_epoch(const char *text, uint32_t *ret)
+{
+	if (text[0] == '\0' || strspn(text, "0123456789") != strlen(text))
+		return false;
+	errno = 0;
+	unsigned long long value = strtoull(text, NULL, 10);
+	*ret = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+	return errno == 0;
+}
+
+static bool has_begun(
+	struct sched_job *job, const struct sched_job_status *status, uint32_t epoch)
+{
+	return epoch == status->epoch || sched_has_order(job, epoch);
+}
+
+static bool print_order(
+	const struct request *request, struct sched_job *job, const char *epoch_text)
+{
+	const struct job_config *config = sched_job_config(job);
+	struct sched_job_status status;
+	sched_job_status(job, &status);
+	uint32_t epoch = status.epoch;
+	if (epoch_text && !parse_epoch(epoch_text, &epoch))
+		return refuse(
+			request, "order: %s is not the number of an epoch", epoch_text);
+	if (epoch >= config->epochs)
+		return refuse(request, "%s has no epoch %s, its last one is %" PRIu32,
+			config->name, epoch_text, config->epochs - 1);
+	if (!status.started)
+		return refuse(request, "%s has not begun its first epoch", config->name);
+	if (!has_begun(job, &status, epoch))
+		return refuse(request,
+			"%s has not begun epoch %s, it is at epoch %" PRIu32,
+			config->name, epoch_text, status.epoch);
+	text_order(request->out, job, epoch);
+	return true;
+}
+
+static bool run_order(const struct request *request)
+{
+	struct sched_job *job =
+		sched_job_find(request->context->sched, request->argument[1]);
+	if (!job)
+		return unknown_job(request, request->argument[1]);
+	bool ok = print_order(
+		request, job, request->n_arguments == 3 ? request->argument[2] : NULL);
+	sched_job_put(job);
+	return ok;
+}
+
+/* --- stats, datasets --------------------------------------------------------------- */
+
+static bool run_stats(const struct request *request)
+{
+	text_stats(request->out, request->context);
+	return true;
+}
+
+static bool run_datasets(const struct request *request)
+{
+	const struct view_context *context = request->context;
+	for (size_t i = 0; i < context->n_datasets; i++) {
+		if (i)
+			fputc('\n', request->out);
+		text_dataset_info(request->out, context, context->datasets[i]);
+	}
+	return true;
+}
+
+/* --- requests ---------------------------------------------------------------------- */
+
+#define N_COMMANDS 8
+static const struct command {
+	const char *name, *usage;
+	size_t min, max; /* arguments, with the command */
+	bool (*run)(const struct request *request);
+} commands[N_COMMANDS] = {
+	{"add", "add FILE TEXT", 3, 3, run_add},
+	{"rm", "rm JOB", 2, 2, run_rm},
+	{"mount", "mount JOB", 2, 2, run_mount},
+	{"ls", "ls", 1, 1, run_ls},
+	{"status", "status [JOB]", 1, 2, run_status},
+	{"order", "order JOB [EPOCH]", 2, 3, run_order},
+	{"stats", "stats", 1, 1, run_stats},
+	{"datasets", "datasets [DATASET]", 1, 2, run_datasets},
+};
+
+static bool unknown_command(const struct request *request)
+{
+	const char *names[N_COMMANDS];
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		names[i] = commands[i].name;
+	const char *nearest = config_nearest(request->argument[0], names, N_COMMANDS);
+	if (nearest)
+		return refuse(request, "no command %s, did you mean %s?",
+			request->argument[0], nearest);
+	fprintf(request->out, "no command %s, there are:", request->argument[0]);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(request->out, " %s", names[i]);
+	fputc('\n', request->out);
+	return false;
+}
+
+bool control_execute(const struct view_context *context, struct view *view,
+	struct control_message *message, FILE *out)
+{
+	const char *text = message->text;
+	size_t bytes = message->bytes;
+	struct request request = {
+		.context = context, .view = view, .message = message, .out = out};
+	if (text[bytes - 1] != '\0')
+		return refuse(&request, "the request is cut off");
+	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request.n_arguments++)
+		if (request.n_arguments < MAX_ARGUMENTS)
+			request.argument[request.n_arguments] = text + i;
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		const struct command *command = &commands[i];
+		if (strcmp(command->name, request.argument[0]) != 0)
+			continue;
+		if (request.n_arguments < command->min ||
+			request.n_arguments > command->max)
+			return refuse(&request, "usage: %s", command->usage);
+		return command->run(&request);
+	}
+	return unknown_command(&request);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "config/config.h"
+#include "image/head.h"
+#include "image/tensor.h"
+
+#include <stddef.h>
+
+/*
+ * Sample formats: how a tensor looks as a file.
+ *
+ * ppm (P6), npy (version 1.0), raw and source are a head followed by the tensor's bytes
+ * as they are: nothing is copied. npy and raw hold any pixel type, the others only bytes.
+ * bmp (24 bit) and png (stored, not compressed) are encoded into a buffer of the open
+ * file.
+ *
+ *   Owns: format_file owns `encoded` only.   Threads: none inside.   Errors: -ENOMEM.
+ */
+
+struct format_file {
+	uint8_t head[HEAD_SIZE];
+	size_t head_bytes;
+	uint8_t *encoded; /* the whole file, or NULL: head + tensor */
+	uint64_t bytes;	  /* of the whole file */
+};
+
+/* Bytes of the file for a tensor of this shape (source: of file_bytes). */
+uint64_t format_file_bytes(enum sample_format format, struct pixel_type type,
+	struct tensor_shape shape, uint64_t file_bytes);
+
+must_check int format_file_make(enum sample_format format, struct pixel_type type,
+	const struct tensor *tensor, struct format_file *ret);
+void format_file_free(struct format_file *file);
+
+/* "ppm", "bmp", ...: the name in the ini, which is also the default extension. */
+const char *format_name(enum sample_format format);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/types.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Inode numbers: kind | job | epoch | position, 64 bits, no table, the same after a
+ * restart.
+ *
+ *   63..58 kind (6)   57..44 job or dataset (14)   43..30 epoch (14)   29..0 position
+ * (30)
+ *
+ * FUSE_ROOT_ID (1) is the root.
+ */
+
+enum inode_kind {
+	INODE_ROOT,
+	INODE_README,
+	INODE_STATS,
+	INODE_STATS_JSON,
+	INODE_METRICS,
+	INODE_DATASETS, /* directory */
+	INODE_DATASET,	/* directory; job field: index of the dataset */
+	INODE_DATASET_INFO,
+	INODE_DATASET_CLASSES,
+	INODE_JOBS, /* directory */
+	INODE_JOB,  /* directory */
+	INODE_JOB_INI,
+	INODE_JOB_STATUS,
+	INODE_JOB_CLASSES,
+	INODE_EPOCH_ORDER,
+	INODE_EPOCH, /* directory; with epoch INODE_CURRENT: current/ */
+	INODE_SAMPLE,
+	INODE_LABEL, /* .cls */
+	INODE_SHARD, /* directory in an epoch's; position: shard, label, ... */
+	INODE_META,  /* .json */
+	INODE_TAR,   /* position: index of the file, also of the next two */
+	INODE_BATCH,
+	INODE_BATCH_LABELS,
+	INODE_DATA,	      /* directory data/ */
+	INODE_DATA_DIRECTORY, /* below it; job, epoch, position: hash of the path */
+	INODE_DATA_LINK,      /* symlink; epoch: how deep it lies below data/ */
+	INODE_KINDS
+};
+
+#define INODE_MAX_JOB ((1u << 14) - 1)
+#define INODE_MAX_EPOCH ((1u << 14) - 1)
+#define INODE_CURRENT INODE_MAX_EPOCH /* no epoch has this number */
+#define INODE_MAX_POSITION ((1u << 30) - 1)
+
+struct inode {
+	enum inode_kind kind;
+	uint32_t job; /* or the dataset's index */
+	uint32_t epoch;
+	uint32_t position;
+};
+
+/* How sched calls the epoch. */
+uint32_t inode_sched_epoch(struct inode inode);
+
+uint64_t inode_pack(struct inode inode);
+/* false: no inode of ours */
+bool inode_unpack(uint64_t number, struct inode *ret);

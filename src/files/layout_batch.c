@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/layout_batch.h"
+#include "base/ensure.h"
+#include "files/format.h"
+#include "files/layout.h"
+#include "files/layout_flat.h"
+#include "image/augment.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* --- what a batch is made of ---------------------------------------------------------
+ */
+
+static void find_sample(
+	const struct composite *batch, uint64_t offset, struct segment *ret)
+{
+	(void)offset;
+	ret->kind = SEGMENT_SAMPLE;
+	ret->bytes = batch->sample_bytes;
+}
+
+static void find_label(
+	const struct composite *labels, uint64_t offset, struct segment *ret)
+{
+	(void)offset;
+	ret->kind = SEGMENT_LABEL;
+	ret->bytes = labels->label_bytes;
+}
+
+static void make_head(const struct composite *batch, const struct segment *segment,
+	uint8_t ret[COMPOSITE_CONSTANT])
+{
+	bool planes = batch->pixels.axes == AXES_CHW;
+	uint32_t height = batch->shape.height, width = batch->shape.width;
+	uint32_t shape[] = {batch->n, planes ? 3 : height, planes ? height : width,
+		planes ? width : 3};
+	(void)segment;
+	head_npy(pixel_type_npy(batch->pixels), shape, 4, ret);
+}
+
+static void make_labels_head(const struct composite *labels,
+	const struct segment *segment, uint8_t ret[COMPOSITE_CONSTANT])
+{
+	const char *type = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "<i8" : ">i8";
+	(void)segment;
+	head_npy(type, &labels->n, 1, ret);
+}
+
+static const struct composite_rules batch_rules = {
+	.record = find_sample, .constant = make_head};
+static const struct composite_rules labels_rules = {
+	.record = find_label, .constant = make_labels_head};
+
+struct composite batch_composite(
+	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape)
+{
+	uint64_t bytes = format_file_bytes(FORMAT_RAW, pixels, shape, 0);
+	return (struct composite){.rules = &batch_rules,
+		.first = first,
+		.n = n,
+		.head = HEAD_SIZE,
+		.stride = bytes,
+		.bytes = HEAD_SIZE + n * bytes,
+		.sample_bytes = bytes,
+		.pixels = pixels,
+		.shape = shape};
+}
+
+struct composite batch_labels_composite(uint32_t first, uint32_t n)
+{
+	return (struct composite){.rules = &labels_rules,
+		.first = first,
+		.n = n,
+		.head = HEAD_SIZE,
+		.stride = sizeof(int64_t),
+		.bytes = HEAD_SIZE + n * sizeof(int64_t),
+		.label_bytes = sizeof(int64_t)};
+}
+
+/* --- which files there are ------------------------------------------------------------
+ */
+
+#define PREFIX "batch-"
+#define LABELS_SUFFIX ".labels.npy"
+#define DIGITS 6
+
+static const enum inode_kind kinds[] = {INODE_BATCH, INODE_BATCH_LABELS};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static uint32_t n_batches(const struct sched_job *job)
+{
+	const struct job_config *config = sched_job_config(job);
+	return composite_files(sched_job_samples(job), config->batch, config->drop_last);
+}
+
+static uint64_t entries(struct sched_job *job, struct inode directory)
+{
+	(void)directory;
+	return n_batches(job) * (uint64_t)KINDS;
+}
+
+static bool entry(struct sched_job *job, struct inode directory, uint64_t number,
+	struct layout_entry *ret)
+{
+	ret->inode = directory;
+	ret->inode.kind = kinds[number % KINDS];
+	ret->inode.position = (uint32_t)(number / KINDS);
+	char *at = stpcpy(ret->name, PREFIX);
+	at += flat_print_number(ret->inode.position, DIGITS, at);
+	if (ret->inode.kind == INODE_BATCH)
+		stpcpy(stpcpy(at, "."), sched_job_config(job)->extension);
+	else
+		memcpy(at, LABELS_SUFFIX, sizeof(LABELS_SUFFIX));
+	return true;
+}
+
+static int lookup(struct sched_job *job, struct inode directory, const char *name,
+	struct inode *ret)
+{
+	const size_t start = strlen(PREFIX);
+	uint32_t index;
+	if (strncmp(name, PREFIX, start) != 0)
+		return -ENOENT;
+	size_t digits = flat_parse_number(name + start, DIGITS, n_batches(job), &index);
+	if (digits == 0)
+		return -ENOENT;
+	const char *suffix = name + start + digits;
+	*ret = directory;
+	ret->position = index;
+	if (strcmp(suffix, LABELS_SUFFIX) == 0)
+		ret->kind = INODE_BATCH_LABELS;
+	else if (suffix[0] == '.' &&
+		 strcmp(suffix + 1, sched_job_config(job)->extension) == 0)
+		ret->kind = INODE_BATCH;
+	else
+		return -ENOENT;
+	return 0;
+}
+
+static bool exists(struct sched_job *job, struct inode inode)
+{
+	return (inode.kind == INODE_BATCH || inode.kind == INODE_BATCH_LABELS) &&
+	       inode.position < n_batches(job);
+}
+
+static uint32_t subdirectories(struct sched_job *job, struct inode directory)
+{
+	(void)job;
+	(void)directory;
+	return 0;
+}
+
+/* That of all images: config refuses sizes that vary. */
+static struct tensor_shape shape_of(const struct job_config *config)
+{
+	struct tensor_shape any = {.height = 1, .width = 1};
+	return augment_output(
+		&config->augment, preparation_output(&config->preparation, any));
+}
+
+struct composite batch_file(struct sched_job *job, struct inode file)
+{
+	const struct job_config *config = sched_job_config(job);
+	uint32_t first = file.position * config->batch;
+	uint32_t left = sched_job_samples(job) - first;
+	uint32_t n = left < config->batch ? left : config->batch;
+	if (file.kind == INODE_BATCH_LABELS)
+		return batch_labels_composite(first, n);
+	return batch_composite(first, n, config->pixels, shape_of(config));
+}
+
+static bool size(
+	struct sizes *sizes, struct sched_job *job, struct inode file, uint64_t *ret)
+{
+	(void)sizes;
+	*ret = batch_file(job, file).bytes;
+	return true;
+}
+
+const struct layout layout_batch = {
+	.entries = entries,
+	.entry = entry,
+	.lookup = lookup,
+	.exists = exists,
+	.subdirectories = subdirectories,
+	.size = size,
+};

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/composite.h"
+#include "files/inode.h"
+#include "sched/sched.h"
+
+/*
+ * The layout "batch": batch-000000.npy holds the pixels of several samples, of shape
+ * (N, height, width, 3) or (N, 3, height, width), batch-000000.labels.npy their labels,
+ * of shape (N,) and type int64; and so on.
+ *
+ *   Threads: any.   Errors: none.
+ */
+
+struct composite batch_composite(
+	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape);
+struct composite batch_labels_composite(uint32_t first, uint32_t n);
+
+/* The batch or labels of an inode that exists. */
+struct composite batch_file(struct sched_job *job, struct inode file);

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/layout_flat.h"
+#include "base/ensure.h"
+#include "files/layout.h"
+#include "files/meta.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#define LABEL_EXTENSION "cls"
+#define META_EXTENSION "json"
+#define NAME_DIGITS 8
+#define MIN_SHARD_DIGITS 3
+
+/* --- names: millions of them in a listing, so no printf ------------------------------
+ */
+
+size_t flat_print_number(uint32_t number, unsigned digits, char *ret)
+{
+	char reversed[FLAT_DIGITS];
+	size_t n = 0;
+	ensure(digits <= FLAT_DIGITS);
+	for (; n < digits || number > 0; number /= 10)
+		reversed[n++] = (char)('0' + number % 10);
+	for (size_t i = 0; i < n; i++)
+		ret[i] = reversed[n - 1 - i];
+	ret[n] = '\0';
+	return n;
+}
+
+size_t flat_parse_number(const char *text, unsigned digits, uint32_t bound, uint32_t *ret)
+{
+	size_t n = 0;
+	uint64_t number = 0;
+	while (n <= FLAT_DIGITS && isdigit((unsigned char)text[n]))
+		number = number * 10 + (uint64_t)(text[n++] - '0');
+	if (n > FLAT_DIGITS || number >= bound)
+		return 0;
+	if (n != digits && (n < digits || text[0] == '0'))
+		return 0;
+	*ret = (uint32_t)number;
+	return n;
+}
+
+size_t flat_print(struct flat_name name, const char *extension, char ret[FLAT_NAME])
+{
+	if (name.kind == INODE_LABEL)
+		extension = LABEL_EXTENSION;
+	else if (name.kind == INODE_META)
+		extension = META_EXTENSION;
+	size_t n = flat_print_number(name.position, NAME_DIGITS, ret);
+	size_t bytes = strlen(extension) + 1;
+	ensure(n + 1 + bytes <= FLAT_NAME);
+	ret[n] = '.';
+	memcpy(ret + n + 1, extension, bytes);
+	return n + bytes;
+}
+
+bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
+	struct flat_name *ret)
+{
+	size_t n = flat_parse_number(name, NAME_DIGITS, n_positions, &ret->position);
+	if (n == 0 || name[n] != '.')
+		return false;
+	if (strcmp(name + n + 1, LABEL_EXTENSION) == 0)
+		ret->kind = INODE_LABEL;
+	else if (strcmp(name + n + 1, extension) == 0)
+		ret->kind = INODE_SAMPLE;
+	else if (strcmp(name + n + 1, META_EXTENSION) == 0)
+		ret->kind = INODE_META;
+	else
+		return false;
+	return true;
+}
+
+/* --- which files there are ------------------------------------------------------------
+ */
+
+static const enum inode_kind kinds[] = {INODE_SAMPLE, INODE_LABEL, INODE_META};
+
+/* Files of one position. */
+static unsigned n_kinds(const struct job_config *config)
+{
+	return config->json ? 3 : 2;
+}
+
+static uint32_t n_shards(struct sched_job *job)
+{
+	uint32_t samples = sched_job_samples(job), shard = sched_job_config(job)->shard;
+	return shard ? (samples - 1) / shard + 1 : 0;
+}
+
+static unsigned shard_digits(struct sched_job *job)
+{
+	char text[FLAT_DIGITS + 1];
+	return (unsigned)flat_print_number(n_shards(job) - 1, MIN_SHARD_DIGITS, text);
+}
+
+struct range {
+	uint32_t first, n;
+};
+
+/* The positions that lie in a directory itself. */
+static struct range positions(struct sched_job *job, struct inode directory)
+{
+	uint32_t samples = sched_job_samples(job), shard = sched_job_config(job)->shard;
+	if (!shard)
+		return (struct range){0, samples};
+	if (directory.kind == INODE_EPOCH)
+		return (struct range){0, 0};
+	struct range range = {.first = directory.position * shard, .n = shard};
+	if (range.n > samples - range.first)
+		range.n = samples - range.first;
+	return range;
+}
+
+static struct inode with_kind(
+	struct inode directory, enum inode_kind kind, uint32_t position)
+{
+	directory.kind = kind;
+	directory.position = position;
+	return directory;
+}
+
+static uint64_t entries(struct sched_job *job, struct inode directory)
+{
+	if (directory.kind == INODE_EPOCH && sched_job_config(job)->shard)
+		return n_shards(job);
+	return (uint64_t)positions(job, directory).n * n_kinds(sched_job_config(job));
+}
+
+static bool entry(struct sched_job *job, struct inode directory, uint64_t number,
+	struct layout_entry *ret)
+{
+	const struct job_config *config = sched_job_config(job);
+	if (directory.kind == INODE_EPOCH && config->shard) {
+		ret->inode = with_kind(directory, INODE_SHARD, (uint32_t)number);
+		flat_print_number((uint32_t)number, shard_digits(job), ret->name);
+		return true;
+	}
+	struct flat_name name = {.kind = kinds[number % n_kinds(config)],
+		.position = positions(job, directory).first +
+			    (uint32_t)(number / n_kinds(config))};
+	ret->inode = with_kind(directory, name.kind, name.position);
+	flat_print(name, config->extension, ret->name);
+	return true;
+}
+
+static int lookup(struct sched_job *job, struct inode directory, const char *text,
+	struct inode *ret)
+{
+	const struct job_config *config = sched_job_config(job);
+	struct range range = positions(job, directory);
+	struct flat_name name;
+	uint32_t shard;
+	if (directory.kind == INODE_EPOCH && config->shard) {
+		size_t n =
+			flat_parse_number(text, shard_digits(job), n_shards(job), &shard);
+		if (n == 0 || text[n] != '\0')
+			return -ENOENT;
+		*ret = with_kind(directory, INODE_SHARD, shard);
+		return 0;
+	}
+	if (!flat_parse(text, config->extension, range.first + range.n, &name) ||
+		name.position < range.first || (name.kind == INODE_META && !config->json))
+		return -ENOENT;
+	*ret = with_kind(directory, name.kind, name.position);
+	return 0;
+}
+
+static bool exists(struct sched_job *job, struct inode inode)
+{
+	if (inode.kind == INODE_SHARD)
+		return inode.position < n_shards(job);
+	if (inode.kind == INODE_META && !sched_job_config(job)->json)
+		return false;
+	bool file = inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
+		    inode.kind == INODE_META;
+	return file && inode.position < sched_job_samples(job);
+}
+
+static uint32_t subdirectories(struct sched_job *job, struct inode directory)
+{
+	return directory.kind == INODE_EPOCH ? n_shards(job) : 0;
+}
+
+static bool size(
+	struct sizes *sizes, struct sched_job *job, struct inode file, uint64_t *ret)
+{
+	if (file.kind == INODE_SAMPLE)
+		return sample_size(sizes, job, file, ret);
+	if (file.kind == INODE_META)
+		return meta_bytes(job, ret) == 0;
+	*ret = label_size(job);
+	return true;
+}
+
+const struct layout layout_flat = {
+	.entries = entries,
+	.entry = entry,
+	.lookup = lookup,
+	.exists = exists,
+	.subdirectories = subdirectories,
+	.size = size,
+};

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/inode.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its
+ * label and NNNNNNNN.json what else is known of it, all in the epoch's directory or, with
+ * `shard`, in directories 000, 001, ... below it.
+ *
+ *   Threads: any.   Errors: none.
+ */
+
+#define FLAT_NAME 64 /* bytes that hold any name */
+
+struct flat_name {
+	enum inode_kind kind; /* INODE_SAMPLE, INODE_LABEL or INODE_META */
+	uint32_t position;
+};
+
+/* Returns the length. */
+size_t flat_print(struct flat_name name, const char *extension, char ret[FLAT_NAME]);
+
+/* false: no name of a position below n_positions */
+bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
+	struct flat_name *ret);
+
+/* A number with at least so many digits; returns the length. At most FLAT_DIGITS. */
+#define FLAT_DIGITS 10
+size_t flat_print_number(uint32_t number, unsigned digits, char *ret);
+/* Returns the length, 0: no number below `bound` printed so. */
+size_t flat_parse_number(
+	const char *text, unsigned digits, uint32_t bound, uint32_t *ret);

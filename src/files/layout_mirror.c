@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/layout_mirror.h"
+#include "base/ensure.h"
+#include "files/layout.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * The layout "mirror": the tree of the dataset under its own names. Directories are
+ * INODE_SHARD with the number of the directory among the dataset's as position, files
+ * have the rank of their sample among the selected ones. Directories below which nothing
+ * is selected are left out, as in "classes".
+ */
+
+/* --- names ----------------------------------------------------------------------------
+ */
+
+/* Bytes before ".extension", 0: it does not end so. */
+static size_t bytes_before(const char *name, const char *extension)
+{
+	size_t n = strlen(name), bytes = strlen(extension);
+	if (n < bytes + 2 || name[n - bytes - 1] != '.' ||
+		strcmp(name + n - bytes, extension) != 0)
+		return 0;
+	return n - bytes - 1;
+}
+
+/* The name without its ending is not another file's, which would be called like this. */
+static bool keeps_name(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name, const char *extension)
+{
+	if (!extension)
+		return true;
+	size_t n = bytes_before(name, extension);
+	return n > 0 && paths_find_file(paths, directory, name, n) == UINT32_MAX;
+}
+
+void mirror_print(const struct dataset_paths *paths,
+	const struct paths_directory *directory, uint32_t file, const char *extension,
+	char ret[MIRROR_NAME])
+{
+	const char *name = paths_name(paths, file);
+	bool keeps = keeps_name(paths, directory, name, extension);
+	int n = snprintf(ret, MIRROR_NAME, "%s%s%s", name, keeps ? "" : ".",
+		keeps ? "" : extension);
+	ensure(n > 0 && n < MIRROR_NAME);
+}
+
+uint32_t mirror_find(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *extension, const char *name)
+{
+	if (keeps_name(paths, directory, name, extension))
+		return paths_find_file(paths, directory, name, strlen(name));
+	size_t n = bytes_before(name, extension);
+	uint32_t file = n ? paths_find_file(paths, directory, name, n) : UINT32_MAX;
+	if (file == UINT32_MAX ||
+		keeps_name(paths, directory, paths_name(paths, file), extension))
+		return UINT32_MAX;
+	return file;
+}
+
+static const char *extension_of(struct sched_job *job)
+{
+	const struct job_config *config = sched_job_config(job);
+	return config->format == FORMAT_SOURCE ? NULL : config->extension;
+}
+
+/* --- what is selected -----------------------------------------------------------------
+ */
+
+/* They were made when the job was added. */
+static const struct dataset_paths *paths_of(struct sched_job *job)
+{
+	const struct dataset_paths *paths = NULL;
+	int err = dataset_paths(sched_job_dataset(job), &paths);
+	return err ? NULL : paths;
+}
+
+static bool is_selected(
+	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
+{
+	return roaring_bitmap_contains(
+		sched_job_selection(job), paths_sample(paths, file));
+}
+
+static bool is_shown(struct sched_job *job, const struct dataset_paths *paths,
+	const struct paths_directory *directory)
+{
+	for (uint32_t i = 0; i < directory->n_below; i++)
+		if (is_selected(job, paths, directory->first_file + i))
+			return true;
+	return false;
+}
+
+static const struct paths_directory *directory_of(
+	const struct dataset_paths *paths, struct inode inode)
+{
+	return paths_directory(paths, inode.kind == INODE_SHARD ? inode.position : 0);
+}
+
+static struct inode directory_inode(struct inode directory, uint32_t number)
+{
+	directory.kind = INODE_SHARD;
+	directory.position = number;
+	return directory;
+}
+
+static struct inode sample_inode(
+	struct sched_job *job, struct inode directory, sample_id sample)
+{
+	uint64_t rank = roaring_bitmap_rank(sched_job_selection(job), sample);
+	directory.kind = INODE_SAMPLE;
+	directory.position = (uint32_t)rank - 1;
+	return directory;
+}
+
+/* --- the layout -----------------------------------------------------------------------
+ */
+
+static uint64_t entries(struct sched_job *job, struct inode inode)
+{
+	const struct dataset_paths *paths = paths_of(job);
+	if (!paths)
+		return 0;
+	const struct paths_directory *directory = directory_of(paths, inode);
+	return (uint64_t)directory->n_files + directory->n_children;
+}
+
+static bool child_entry(struct sched_job *job, const struct dataset_paths *paths,
+	struct inode inode, uint32_t child, struct layout_entry *ret)
+{
+	const struct paths_directory *directory = paths_directory(paths, child);
+	if (!is_shown(job, paths, directory))
+		return false;
+	ret->inode = directory_inode(inode, child);
+	snprintf(ret->name, sizeof(ret->name), "%s", directory->name);
+	return true;
+}
+
+static bool entry(struct sched_job *job, struct inode inode, uint64_t number,
+	struct layout_entry *ret)
+{
+	const struct dataset_paths *paths = paths_of(job);
+	if (!paths)
+		return false;
+	const struct paths_directory *directory = directory_of(paths, inode);
+	if (number >= directory->n_files) {
+		uint32_t i = (uint32_t)number - directory->n_files;
+		return child_entry(job, paths, inode,
+			paths_child(paths, directory->first_child + i), ret);
+	}
+	uint32_t file = directory->first_file + (uint32_t)number;
+	if (!is_selected(job, paths, file))
+		return false;
+	ret->inode = sample_inode(job, inode, paths_sample(paths, file));
+	mirror_print(paths, directory, file, extension_of(job), ret->name);
+	return true;
+}
+
+static int lookup(
+	struct sched_job *job, struct inode inode, const char *name, struct inode *ret)
+{
+	const struct dataset_paths *paths = paths_of(job);
+	if (!paths)
+		return -ENOMEM;
+	const struct paths_directory *directory = directory_of(paths, inode);
+	uint32_t file = mirror_find(paths, directory, extension_of(job), name);
+	if (file != UINT32_MAX && is_selected(job, paths, file)) {
+		*ret = sample_inode(job, inode, paths_sample(paths, file));
+		return 0;
+	}
+	uint32_t child = paths_find_child(paths, directory, name);
+	if (child == UINT32_MAX || !is_shown(job, paths, paths_directory(paths, child)))
+		return -ENOENT;
+	*ret = directory_inode(inode, child);
+	return 0;
+}
+
+static bool exists(struct sched_job *job, struct inode inode)
+{
+	const struct dataset_paths *paths = paths_of(job);
+	if (inode.kind == INODE_SAMPLE)
+		return inode.position < sched_job_samples(job);
+	return paths && inode.kind == INODE_SHARD && inode.position > 0 &&
+	       inode.position < paths_directories(paths) &&
+	       is_shown(job, paths, directory_of(paths, inode));
+}
+
+static uint32_t subdirectories(struct sched_job *job, struct inode inode)
+{
+	const struct dataset_paths *paths = paths_of(job);
+	uint32_t n = 0;
+	if (!paths)
+		return 0;
+	const struct paths_directory *directory = directory_of(paths, inode);
+	for (uint32_t i = 0; i < directory->n_children; i++) {
+		uint32_t child = paths_child(paths, directory->first_child + i);
+		n += is_shown(job, paths, paths_directory(paths, child));
+	}
+	return n;
+}
+
+const struct layout layout_mirror = {
+	.entries = entries,
+	.entry = entry,
+	.lookup = lookup,
+	.exists = exists,
+	.subdirectories = subdirectories,
+	.size = sample_size,
+};

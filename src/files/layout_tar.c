@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/layout_tar.h"
+#include "base/ensure.h"
+#include "files/layout.h"
+#include "files/layout_flat.h"
+#include "files/meta.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BLOCK 512
+#define RECORD 10240	    /* GNU tar's unit of reading */
+#define MTIME "02263523000" /* 1980-01-01 in octal; a fixed one, so that bytes stay */
+
+/* --- what a shard is made of ---------------------------------------------------------
+ */
+
+enum member { MEMBER_LABEL, MEMBER_META, MEMBER_SAMPLE, MEMBERS };
+
+static uint64_t member_bytes(const struct composite *tar, enum member member)
+{
+	const uint64_t bytes[] = {[MEMBER_LABEL] = tar->label_bytes,
+		[MEMBER_META] = tar->meta_bytes,
+		[MEMBER_SAMPLE] = tar->sample_bytes};
+	return bytes[member];
+}
+
+static bool has_member(const struct composite *tar, enum member member)
+{
+	return member != MEMBER_META || tar->meta_bytes > 0;
+}
+
+static uint64_t padded(uint64_t bytes, uint64_t unit)
+{
+	return (bytes + unit - 1) / unit * unit;
+}
+
+static uint64_t space_of(const struct composite *tar, enum member member)
+{
+	return has_member(tar, member) ? BLOCK + padded(member_bytes(tar, member), BLOCK)
+				       : 0;
+}
+
+/* ret->begin: where the member starts; offset: from there. */
+static void find_in_member(const struct composite *tar, enum member member,
+	uint64_t offset, struct segment *ret)
+{
+	static const enum segment_kind kinds[] = {[MEMBER_LABEL] = SEGMENT_LABEL,
+		[MEMBER_META] = SEGMENT_META,
+		[MEMBER_SAMPLE] = SEGMENT_SAMPLE};
+	uint64_t bytes = member_bytes(tar, member);
+	if (offset < BLOCK) {
+		ret->kind = SEGMENT_CONSTANT;
+		ret->constant = member;
+		ret->bytes = BLOCK;
+	} else if (offset < BLOCK + bytes) {
+		ret->kind = kinds[member];
+		ret->begin += BLOCK;
+		ret->bytes = bytes;
+	} else {
+		ret->kind = SEGMENT_ZEROS;
+		ret->begin += BLOCK + bytes;
+		ret->bytes = padded(bytes, BLOCK) - bytes;
+	}
+}
+
+static void find_segment(
+	const struct composite *tar, uint64_t offset, struct segment *ret)
+{
+	enum member member = MEMBER_LABEL;
+	uint64_t begin = 0;
+	while (offset - begin >= space_of(tar, member))
+		begin += space_of(tar, member++);
+	ensure(member < MEMBERS);
+	ret->begin = begin;
+	find_in_member(tar, member, offset - begin, ret);
+}
+
+/* ustar, POSIX.1-1988; a text shorter than its field ends with a zero. */
+struct header {
+	char name[100];
+	char mode[8], uid[8], gid[8];
+	char size[12], mtime[12];
+	char checksum[8];
+	char type;
+	char linked[100];
+	char magic[8];
+	char user[32], group[32];
+	char device_major[8], device_minor[8];
+	char prefix[155];
+	char unused[12];
+};
+
+static void set_checksum(struct header *header)
+{
+	const uint8_t *bytes = (const uint8_t *)header;
+	unsigned sum = 0;
+	memset(header->checksum, ' ', sizeof(header->checksum));
+	for (size_t i = 0; i < sizeof(*header); i++)
+		sum += bytes[i];
+	snprintf(header->checksum, sizeof(header->checksum), "%06o", sum);
+}
+
+static void make_header(const struct composite *tar, const struct segment *segment,
+	uint8_t ret[COMPOSITE_CONSTANT])
+{
+	enum member member = (enum member)segment->constant;
+	const char *const extensions[] = {[MEMBER_LABEL] = "cls",
+		[MEMBER_META] = "json",
+		[MEMBER_SAMPLE] = tar->extension};
+	struct header header = {.mode = "0000444",
+		.uid = "0000000",
+		.gid = "0000000",
+		.mtime = MTIME,
+		.type = '0',
+		.magic = {'u', 's', 't', 'a', 'r', '\0', '0', '0'},
+		.device_major = "0000000",
+		.device_minor = "0000000"};
+	_Static_assert(sizeof(header) == BLOCK, "a block of tar");
+	snprintf(header.name, sizeof(header.name), "%08u.%s", tar->first + segment->index,
+		extensions[member]);
+	snprintf(header.size, sizeof(header.size), "%011llo",
+		(unsigned long long)member_bytes(tar, member));
+	set_checksum(&header);
+	memcpy(ret, &header, sizeof(header));
+}
+
+static const struct composite_rules rules = {
+	.record = find_segment, .constant = make_header};
+
+struct composite tar_composite(
+	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension)
+{
+	struct composite tar = {.rules = &rules,
+		.first = first,
+		.n = n,
+		.sample_bytes = sizes.sample,
+		.label_bytes = sizes.label,
+		.meta_bytes = sizes.meta,
+		.extension = extension};
+	for (enum member member = MEMBER_LABEL; member < MEMBERS; member++)
+		tar.stride += space_of(&tar, member);
+	tar.sample_at = tar.stride - padded(sizes.sample, BLOCK);
+	tar.bytes = padded(n * tar.stride + 2 * (uint64_t)BLOCK, RECORD);
+	return tar;
+}
+
+/* --- which files there are ------------------------------------------------------------
+ */
+
+#define PREFIX "shard-"
+#define SUFFIX ".tar"
+#define DIGITS 6
+
+static uint32_t samples_each(const struct job_config *config)
+{
+	return config->shard ? config->shard : TAR_SHARD;
+}
+
+static uint64_t entries(struct sched_job *job, struct inode directory)
+{
+	const struct job_config *config = sched_job_config(job);
+	(void)directory;
+	return composite_files(
+		sched_job_samples(job), samples_each(config), config->drop_last);
+}
+
+static bool entry(struct sched_job *job, struct inode directory, uint64_t number,
+	struct layout_entry *ret)
+{
+	(void)job;
+	ret->inode = directory;
+	ret->inode.kind = INODE_TAR;
+	ret->inode.position = (uint32_t)number;
+	char *at = stpcpy(ret->name, PREFIX);
+	at += flat_print_number((uint32_t)number, DIGITS, at);
+	memcpy(at, SUFFIX, sizeof(SUFFIX));
+	return true;
+}
+
+static int lookup(struct sched_job *job, struct inode directory, const char *name,
+	struct inode *ret)
+{
+	const size_t start = strlen(PREFIX);
+	uint32_t bound = (uint32_t)entries(job, directory), index;
+	if (strncmp(name, PREFIX, start) != 0)
+		return -ENOENT;
+	size_t digits = flat_parse_number(name + start, DIGITS, bound, &index);
+	if (digits == 0 || strcmp(name + start + digits, SUFFIX) != 0)
+		return -ENOENT;
+	*ret = directory;
+	ret->kind = INODE_TAR;
+	ret->position = index;
+	return 0;
+}
+
+static bool exists(struct sched_job *job, struct inode inode)
+{
+	return inode.kind == INODE_TAR && inode.position < entries(job, inode);
+}
+
+static uint32_t subdirectories(struct sched_job *job, struct inode directory)
+{
+	(void)job;
+	(void)directory;
+	return 0;
+}
+
+int tar_file(struct sizes *sizes, struct sched_job *job, struct inode file,
+	struct composite *ret)
+{
+	const struct job_config *config = sched_job_config(job);
+	uint32_t each = samples_each(config), first = file.position * each;
+	uint32_t left = sched_job_samples(job) - first;
+	struct tar_sizes tar = {.label = label_size(job)};
+	bool known = sample_size(sizes, job, file, &tar.sample);
+	ensure(known); /* config refuses tar for sizes that are not */
+	int err = config->json ? meta_bytes(job, &tar.meta) : 0;
+	if (!err)
+		*ret = tar_composite(
+			first, left < each ? left : each, tar, config->extension);
+	return err;
+}
+
+static bool size(
+	struct sizes *sizes, struct sched_job *job, struct inode file, uint64_t *ret)
+{
+	struct composite tar;
+	if (tar_file(sizes, job, file, &tar) != 0)
+		return false;
+	*ret = tar.bytes;
+	return true;
+}
+
+const struct layout layout_tar = {
+	.entries = entries,
+	.entry = entry,
+	.lookup = lookup,
+	.exists = exists,
+	.subdirectories = subdirectories,
+	.size = size,
+};

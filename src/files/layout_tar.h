@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/composite.h"
+#include "files/inode.h"
+#include "files/sizes.h"
+#include "sched/sched.h"
+
+/*
+ * The layout "tar": shard-000000.tar and so on, POSIX ustar, in WebDataset's convention:
+ * members of one sample follow each other and have the same name up to the first dot.
+ *
+ *   record:  header  00000017.cls   zeros
+ *            header  00000017.json  zeros    (json = yes)
+ *            header  00000017.ppm   zeros    each up to a multiple of 512
+ *   end:     two blocks of zeros, and zeros up to a multiple of 10240, as GNU tar has it
+ *
+ *   Threads: any.   Errors: as noted.
+ */
+
+#define TAR_SHARD 1000 /* samples, unless the job says how many */
+
+/* What belongs to each sample, in bytes; meta 0: there is none. */
+struct tar_sizes {
+	uint64_t label, meta, sample;
+};
+
+/* The extension stays the caller's. */
+struct composite tar_composite(
+	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
+
+/* The shard of an inode that exists. -ENOMEM, -EIO (the catalogue can't be read). */
+must_check int tar_file(struct sizes *sizes, struct sched_job *job, struct inode file,
+	struct composite *ret);

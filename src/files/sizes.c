@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/sizes.h"
+#include "base/lock.h"
+#include "files/sample_bytes.h"
+
+#include <errno.h>
+#include <sys/queue.h>
+
+struct padded_size {
+	SLIST_ENTRY(padded_size) link;
+	job_id job;
+	uint64_t bytes;
+};
+
+struct sizes {
+	struct lock lock;
+	SLIST_HEAD(, padded_size) padded; /* (lock) forgotten when jobs change */
+	uint64_t generation;		  /* (lock) counts these changes */
+};
+
+int sizes_new(struct sizes **ret)
+{
+	struct sizes *sizes = calloc(1, sizeof(*sizes));
+	if (!sizes)
+		return -ENOMEM;
+	lock_init(&sizes->lock, LOCK_RANK_FILES, "sizes");
+	SLIST_INIT(&sizes->padded);
+	*ret = sizes;
+	return 0;
+}
+
+void sizes_forget(struct sizes *sizes)
+{
+	LOCK_SCOPE(&sizes->lock);
+	struct padded_size *padded;
+	while ((padded = SLIST_FIRST(&sizes->padded))) {
+		SLIST_REMOVE_HEAD(&sizes->padded, link);
+		free(padded);
+	}
+	sizes->generation++;
+}
+
+void sizes_free(struct sizes **sizes)
+{
+	if (!*sizes)
+		return;
+	sizes_forget(*sizes);
+	lock_destroy(&(*sizes)->lock);
+	free(*sizes);
+	*sizes = NULL;
+}
+
+static bool find_padded(struct sizes *sizes, job_id job, uint64_t *ret, uint64_t *ret_gen)
+{
+	LOCK_SCOPE(&sizes->lock);
+	struct padded_size *padded;
+	*ret_gen = sizes->generation;
+	SLIST_FOREACH (padded, &sizes->padded, link) {
+		if (padded->job != job)
+			continue;
+		*ret = padded->bytes;
+		return true;
+	}
+	return false;
+}
+
+/* Kept while no job comes or goes. Without memory it is found again at the next call. */
+static void keep_padded(
+	struct sizes *sizes, uint64_t generation, job_id job, uint64_t bytes)
+{
+	struct padded_size *padded = malloc(sizeof(*padded));
+	if (!padded)
+		return;
+	*padded = (struct padded_size){.job = job, .bytes = bytes};
+	lock_take(&sizes->lock);
+	bool valid = generation == sizes->generation;
+	if (valid)
+		SLIST_INSERT_HEAD(&sizes->padded, padded, link);
+	lock_release(&sizes->lock);
+	if (!valid)
+		free(padded);
+}
+
+/* Looks at all samples of the job: once. */
+static uint64_t padded_size(struct sizes *sizes, struct sched_job *job)
+{
+	uint64_t bytes, generation;
+	if (find_padded(sizes, sched_job_id(job), &bytes, &generation))
+		return bytes;
+	bytes = sample_bytes_largest(
+		sched_job_config(job), sched_job_dataset(job), sched_job_selection(job));
+	keep_padded(sizes, generation, sched_job_id(job), bytes);
+	return bytes;
+}
+
+uint64_t sample_size_of(struct sizes *sizes, struct sched_job *job, sample_id sample)
+{
+	const struct job_config *config = sched_job_config(job);
+	if (sample_bytes_padded(config))
+		return padded_size(sizes, job);
+	return sample_bytes(config, sched_job_dataset(job), sample);
+}
+
+/* In mirror a position is the same sample in all epochs. */
+static sample_id sample_at(struct sched_job *job, struct inode inode)
+{
+	uint32_t sample;
+	if (sched_job_config(job)->layout != LAYOUT_MIRROR)
+		return sched_bound(job, inode_sched_epoch(inode), inode.position);
+	return roaring_bitmap_select(sched_job_selection(job), inode.position, &sample)
+		       ? sample
+		       : SAMPLE_NONE;
+}
+
+bool sample_size(
+	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret)
+{
+	const struct job_config *config = sched_job_config(job);
+	if (sample_bytes_fixed(config, ret))
+		return true;
+	if (sample_bytes_padded(config)) {
+		*ret = padded_size(sizes, job);
+		return true;
+	}
+	sample_id sample = sample_at(job, inode);
+	if (sample == SAMPLE_NONE)
+		return false;
+	*ret = sample_size_of(sizes, job, sample);
+	return true;
+}
+
+bool sample_size_lasts(const struct job_config *config, struct inode inode)
+{
+	uint64_t fixed;
+	return inode.epoch != INODE_CURRENT || config->layout == LAYOUT_MIRROR ||
+	       config->size == SIZE_PADDED || sample_bytes_fixed(config, &fixed);
+}
+
+uint64_t label_size(const struct sched_job *job)
+{
+	return label_bytes(dataset_classes(sched_job_dataset(job)));
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/inode.h"
+#include "sched/sched.h"
+
+/*
+ * The sizes that readers are told of files, before and after positions are bound.
+ *
+ *   Owns: the padded size of each job, which took a look at all its samples.
+ *   Threads: any.   Errors: -ENOMEM from sizes_new.
+ */
+
+struct sizes;
+
+must_check int sizes_new(struct sizes **ret);
+void sizes_free(struct sizes **sizes);
+
+/* A job was added or removed: its number may be another job's now. */
+void sizes_forget(struct sizes *sizes);
+
+/*
+ * The size that st_size says for a position. false: it is not known yet, since the job
+ * wants exact sizes and the position is not bound.
+ */
+must_check bool sample_size(
+	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
+/* The same for a position that has this sample. */
+uint64_t sample_size_of(struct sizes *sizes, struct sched_job *job, sample_id sample);
+/* Once known it does not change: in current/ a position gets other samples. */
+bool sample_size_lasts(const struct job_config *config, struct inode inode);
+
+uint64_t label_size(const struct sched_job *job);

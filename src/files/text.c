@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/text.h"
+#include "base/escape.h"
+#include "stats/stats.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const served_names[] = {
+	[SERVED_DECODED] = "decoded",
+	[SERVED_HIT] = "hit",
+	[SERVED_SHARED] = "shared",
+};
+
+void text_readme(FILE *out, const struct view_context *context)
+{
+	fprintf(out,
+		"This is joaderfs %s: training samples, shuffled and decoded once for "
+		"all\n"
+		"jobs on this machine. Listing changes nothing; opening a file gives "
+		"that\n"
+		"position its sample. Nothing here can be written.\n"
+		"  jobs/JOB/epoch-0000/        the samples of an epoch, in the order to "
+		"read;\n"
+		"                              NNNNNNNN.cls holds the label of NNNNNNNN\n"
+		"  jobs/JOB/epoch-0000.order   position, sample, label, how served, "
+		"path\n"
+		"  jobs/JOB/current/           the running epoch, and then the next "
+		"one\n"
+		"  data/PATH                   links to them, as [view] path says\n"
+		"  jobs/JOB/status, job.ini    how far it is; how it is configured\n"
+		"  datasets/DATASET/           info, classes.txt (line i: name of label "
+		"i)\n"
+		"  stats, stats.json, metrics  the daemon's counters\n"
+		"Give a training script %s/jobs/JOB/epoch-0000 to read. See "
+		"joaderfs(8).\n",
+		JOADERFS_VERSION, context->mountpoint);
+}
+
+static void publish_gauges(const struct view_context *context)
+{
+	sched_stats(context->sched);
+}
+
+void text_stats(FILE *out, const struct view_context *context)
+{
+	publish_gauges(context);
+	stats_print_text(out);
+}
+
+void text_stats_json(FILE *out, const struct view_context *context)
+{
+	publish_gauges(context);
+	stats_print_json(out);
+}
+
+void text_metrics(FILE *out, const struct view_context *context)
+{
+	publish_gauges(context);
+	stats_print_prometheus(out);
+}
+
+static void print_name(FILE *out, const char *key, const char *text)
+{
+	fprintf(out, "%s ", key);
+	text_escaped(out, text);
+	fputc('\n', out);
+}
+
+void text_dataset_info(
+	FILE *out, const struct view_context *context, const struct dataset *dataset)
+{
+	print_name(out, "name", dataset_name(dataset));
+	fprintf(out, "samples %" PRIu32 "\n", dataset_samples(dataset));
+	fprintf(out, "classes %" PRIu32 "\n", dataset_classes(dataset));
+	fprintf(out, "bytes %" PRIu64 "\n", dataset_bytes(dataset));
+	print_name(out, "source", dataset_source(dataset));
+	fprintf(out, "jobs %" PRIu32 "\n", sched_dataset_jobs(context->sched, dataset));
+}
+
+void text_classes(FILE *out, const struct dataset *dataset)
+{
+	uint32_t n = dataset_classes(dataset);
+	for (uint32_t label = 0; label < n; label++) {
+		text_escaped(out, dataset_class_name(dataset, label));
+		fputc('\n', out);
+	}
+}
+
+static const char *state_name(
+	const struct sched_job_status *status, const struct job_config *config)
+{
+	if (status->parked_idle)
+		return "idle";
+	if (status->running)
+		return "running";
+	if (status->started && status->epoch + 1 >= config->epochs)
+		return "finished";
+	return "waiting";
+}
+
+void text_job_status(FILE *out, struct sched_job *job)
+{
+	const struct job_config *config = sched_job_config(job);
+	struct sched_job_status status;
+	sched_job_status(job, &status);
+	fprintf(out, "name %s\n", config->name);
+	fprintf(out, "dataset %s\n", config->dataset);
+	fprintf(out, "state %s\n", state_name(&status, config));
+	fprintf(out, "epoch %" PRIu32 "\n", status.epoch);
+	fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
+	fprintf(out, "samples %" PRIu32 "\n", sched_job_samples(job));
+	fprintf(out, "bound %" PRIu32 "\n", status.bound);
+	fprintf(out, "consumed %" PRIu32 "\n", status.consumed);
+	fprintf(out, "drawn_ahead %" PRIu32 "\n", status.drawn);
+	fprintf(out, "rate %.1f\n", status.rate);
+	fprintf(out, "served %" PRIu64 "\n", status.served);
+	fprintf(out, "decoded %" PRIu64 "\n", status.decoded);
+	fprintf(out, "shared %" PRIu64 "\n", status.shared);
+	fprintf(out, "hit %" PRIu64 "\n", status.hit);
+	fprintf(out, "errors %" PRIu64 "\n", status.errors);
+	fprintf(out, "waits %" PRIu64 "\n", status.waits);
+	fprintf(out, "wait_s %.3f\n", (double)status.wait_ns / 1e9);
+}
+
+void text_order_line(
+	FILE *out, struct sched_job *job, const struct sched_binding *binding)
+{
+	struct dataset *dataset = sched_job_dataset(job);
+	struct dataset_sample sample;
+	int err = dataset_get(dataset, binding->sample, &sample);
+	fprintf(out, "%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%s\t", binding->position,
+		binding->sample, dataset_label(dataset, binding->sample),
+		served_names[binding->served]);
+	if (err) {
+		fprintf(out, "(%s)\n", strerror(-err));
+		return;
+	}
+	text_escaped(out, sample.relative);
+	fputc('\n', out);
+	dataset_sample_free(&sample);
+}
+
+/* By comparisons, which are not jumps: a million lines are measured at once. */
+static unsigned digits(uint32_t number)
+{
+	return 1U + (number > 9) + (number > 99) + (number > 999) + (number > 9999) +
+	       (number > 99999) + (number > 999999) + (number > 9999999) +
+	       (number > 99999999) + (number > 999999999);
+}
+
+size_t text_order_line_length(
+	const struct sched_job *job, const struct sched_binding *binding)
+{
+	const struct dataset *dataset = sched_job_dataset(job);
+	return digits(binding->position) + digits(binding->sample) +
+	       digits(dataset_label(dataset, binding->sample)) +
+	       strlen(served_names[binding->served]) +
+	       dataset_path_length(dataset, binding->sample) + strlen("\t\t\t\t\n");
+}
+
+void text_order(FILE *out, struct sched_job *job, uint32_t epoch)
+{
+	struct sched_binding binding;
+	for (uint32_t k = 0; sched_binding(job, epoch, k, &binding); k++)
+		text_order_line(out, job, &binding);
+}
+
+void text_escaped(FILE *out, const char *text)
+{
+	escape_print(out, text);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/composite.h"
+#include "files/sample_content.h"
+#include "fuse/composite_file.h"
+
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+/*
+ * What the files of composite_*.c share.
+ *
+ *   composite_file.c   open, release, the list of open files
+ *   composite_slot.c   the samples that a file holds
+ *   composite_wait.c   requests that need samples: parked, interrupted, answered
+ *   composite_reply.c  the bytes of a read
+ */
+
+/*
+ *   (none) -> OPENING -> HELD <-> MAKING -> READY -> (none)
+ *                  \-> FAILED -> (none)
+ *
+ * HELD: prepared, and pinned by the handle. READY: the job's bytes are made of it. They
+ * are let go when as many were read; those of tar with the last one, and the handle too.
+ */
+enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED };
+
+/* A position that an open file has to do with. */
+struct slot {
+	struct composite_file *file;
+	uint32_t index;
+	/* (file's lock) */
+	TAILQ_ENTRY(slot) link;
+	enum slot_state state;
+	int status;		  /* of a failed one */
+	bool bad;		  /* it is the sample's own fault */
+	unsigned users;		  /* waits; while there are any it stays */
+	uint64_t ticket;	  /* of an opening that is parked */
+	bool read_some, read_end; /* its last byte */
+	uint64_t bytes_read;	  /* of what was made last */
+	/* constant from HELD, READY on */
+	struct sched_handle *handle;
+	struct sample_content content;
+};
+
+TAILQ_HEAD(slots, slot);
+
+/* A request, from its arrival to its answer. */
+struct wait {
+	struct composite_file *file;
+	fuse_req_t req;
+	bool opens; /* or reads: */
+	uint64_t offset;
+	size_t size;
+	struct fuse_file_info fi; /* of an open */
+	bool armed;		  /* may be interrupted */
+	int status;		  /* why not all slots could be asked for */
+	/* (file's lock) */
+	TAILQ_ENTRY(wait) link;
+	uint32_t first, n; /* slots */
+	uint32_t missing;  /* of them, and one while they are being asked for */
+	bool asking, answered, interrupted;
+};
+
+TAILQ_HEAD(waits, wait);
+
+struct composite_file {
+	LIST_ENTRY(composite_file) link; /* (view's lock) */
+	struct view *view;
+	struct sched_job *job;
+	struct inode inode;
+	struct composite composite;
+	enum sample_format format; /* of the samples in it */
+	atomic_uint references;	   /* the reader's, waits, slots on their way */
+	struct lock lock;
+	uint32_t epoch;	     /* (lock) of a tar SCHED_CURRENT until something is bound */
+	struct slot **slots; /* (lock) by index; NULL in labels */
+	struct slots used;   /* (lock) the least recently used first */
+	uint32_t n_used;     /* (lock) */
+	struct waits waits;  /* (lock) */
+	bool undo;	     /* (lock) nobody has read it */
+};
+
+void composite_file_put(struct composite_file *file);
+/* What the file holds is of one epoch: in current/ that of the record bound first. */
+must_check int composite_choose_epoch(
+	struct composite_file *file, fuse_req_t req, uint32_t index);
+/* The reader's reference is given back; undo: the positions are not consumed. */
+void composite_file_close(struct composite_file *file, bool undo);
+
+/* --- composite_slot.c --- */
+
+/* The wait uses one slot more. 0, or -errno: there is no sense in asking for others. */
+must_check int slot_need(struct wait *wait, uint32_t index);
+/* The wait uses its slots no longer; delivered: its reader has got their bytes. */
+void slots_leave(struct wait *wait, bool delivered);
+void slots_cancel(struct composite_file *file);
+void slots_give_back(struct composite_file *file); /* all of them */
+
+/* --- composite_wait.c --- */
+
+/* Asks for the slots of the bytes and parks the request, or answers it. */
+void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
+/* A slot has just become HELD, READY or FAILED: the waits that missed nothing else. */
+void waits_collect_locked(
+	struct composite_file *file, uint32_t index, struct waits *ready);
+/* Answers and frees them. No lock held. */
+void waits_answer(struct waits *ready);
+
+/* --- composite_reply.c --- */
+
+/* true: the reader has got the bytes. */
+bool composite_reply(struct wait *wait);

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "files/meta.h"
+#include "files/sample_bytes.h"
+#include "fuse/composite_internal.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * The bytes of a read, gathered from constants, labels and samples. Pieces of a page or
+ * more stay where they are; smaller ones are put together, since the system takes no more
+ * than 1024 pieces at once.
+ */
+
+#define BY_REFERENCE ((size_t)4096)
+#define MAX_PIECES (2 * (SLICE_MAX_READ / BY_REFERENCE + SLICE_IOV))
+
+struct gather {
+	struct wait *wait;
+	uint8_t *scratch; /* for wait->size bytes */
+	size_t used;
+	size_t bytes; /* gathered */
+	bool open;    /* the last piece is the end of scratch, and can grow */
+	int n;
+	struct iovec iov[MAX_PIECES];
+};
+
+static void add_piece(struct gather *gather, void *data, size_t bytes)
+{
+	ensure((size_t)gather->n < MAX_PIECES);
+	gather->iov[gather->n++] = (struct iovec){.iov_base = data, .iov_len = bytes};
+	gather->bytes += bytes;
+	gather->open = false;
+}
+
+/* Room in scratch for bytes that follow. */
+static uint8_t *add_copied(struct gather *gather, size_t bytes)
+{
+	uint8_t *at = gather->scratch + gather->used;
+	gather->used += bytes;
+	ensure(gather->used <= gather->wait->size);
+	if (gather->open) {
+		gather->iov[gather->n - 1].iov_len += bytes;
+		gather->bytes += bytes;
+	} else {
+		add_piece(gather, at, bytes);
+		gather->open = true;
+	}
+	return at;
+}
+
+/* stays: the source does until the bytes are sent. */
+static void add_slice(struct gather *gather, const struct slice_source *source,
+	uint64_t offset, size_t bytes, bool stays)
+{
+	struct iovec iov[SLICE_IOV];
+	size_t found;
+	int n = slice(source, offset, bytes, iov, &found);
+	ensure(found == bytes);
+	for (int i = 0; i < n; i++) {
+		if (stays && iov[i].iov_len >= BY_REFERENCE)
+			add_piece(gather, iov[i].iov_base, iov[i].iov_len);
+		else
+			memcpy(add_copied(gather, iov[i].iov_len), iov[i].iov_base,
+				iov[i].iov_len);
+	}
+}
+
+/* --- one segment ---------------------------------------------------------------------
+ */
+
+/* Zeros are no image in any of them, so no reader takes them for one. */
+static bool zeros_are_no_sample(enum sample_format format)
+{
+	return format != FORMAT_RAW;
+}
+
+static int sample_source(
+	const struct wait *wait, const struct segment *segment, struct slice_source *ret)
+{
+	const struct composite_file *file = wait->file;
+	if (segment->index - wait->first >= wait->n)
+		return wait->status;
+	const struct slot *slot = file->slots[segment->index];
+	*ret = (struct slice_source){.size = segment->bytes};
+	if (slot->state == SLOT_READY)
+		*ret = sample_content_source(&slot->content);
+	else if (!slot->bad || !zeros_are_no_sample(file->format))
+		return slot->status;
+	return 0;
+}
+
+static int sample_of(
+	const struct wait *wait, const struct segment *segment, sample_id *ret)
+{
+	struct composite_file *file = wait->file;
+	int err = composite_choose_epoch(file, wait->req, segment->index);
+	if (err)
+		return err;
+	return sched_bind(
+		file->job, file->epoch, file->composite.first + segment->index, ret);
+}
+
+static int label_source(const struct wait *wait, const struct segment *segment,
+	uint8_t buffer[COMPOSITE_CONSTANT])
+{
+	sample_id sample;
+	int err = sample_of(wait, segment, &sample);
+	if (err)
+		return err;
+	uint32_t label = dataset_label(sched_job_dataset(wait->file->job), sample);
+	if (wait->file->inode.kind == INODE_BATCH_LABELS)
+		memcpy(buffer, &(int64_t){label}, sizeof(int64_t));
+	else
+		label_print(label, (uint32_t)segment->bytes, (char *)buffer);
+	return 0;
+}
+
+static int meta_source(
+	const struct wait *wait, const struct segment *segment, char **ret_text)
+{
+	sample_id sample;
+	size_t bytes;
+	int err = sample_of(wait, segment, &sample);
+	if (err)
+		return err;
+	FILE *out = open_memstream(ret_text, &bytes);
+	if (!out)
+		return -ENOMEM;
+	err = meta_print(out, wait->file->job, sample);
+	bool failed = ferror(out);
+	if ((fclose(out) != 0 || failed) && !err)
+		err = -ENOMEM;
+	ensure(err || bytes == segment->bytes);
+	return err;
+}
+
+/* The bytes from `at` on, as many as there are and are wanted. */
+static int add_segment(struct gather *gather, const struct segment *segment, uint64_t at)
+{
+	const struct composite_file *file = gather->wait->file;
+	uint64_t offset = at - segment->begin, left = segment->bytes - offset;
+	size_t wanted = gather->wait->size - gather->bytes;
+	uint8_t buffer[COMPOSITE_CONSTANT];
+	auto_free char *text = NULL;
+	struct slice_source source = {
+		.head = buffer, .head_bytes = segment->bytes, .size = segment->bytes};
+	int err = 0;
+	switch (segment->kind) {
+	case SEGMENT_CONSTANT:
+		composite_constant(&file->composite, segment, buffer);
+		break;
+	case SEGMENT_ZEROS:
+		source.head_bytes = 0;
+		break;
+	case SEGMENT_SAMPLE:
+		err = sample_source(gather->wait, segment, &source);
+		break;
+	case SEGMENT_LABEL:
+		err = label_source(gather->wait, segment, buffer);
+		break;
+	case SEGMENT_META:
+		err = meta_source(gather->wait, segment, &text);
+		source.head = text;
+		break;
+	}
+	if (!err)
+		add_slice(gather, &source, offset, left < wanted ? (size_t)left : wanted,
+			segment->kind == SEGMENT_SAMPLE ||
+				segment->kind == SEGMENT_ZEROS);
+	return err;
+}
+
+/* -------------------------------------------------------------------------------------
+ */
+
+/* As far as there are bytes; the error, if there is none. */
+static int gather_all(struct gather *gather)
+{
+	const struct wait *wait = gather->wait;
+	while (gather->bytes < wait->size) {
+		struct segment segment;
+		uint64_t at = wait->offset + gather->bytes;
+		composite_segment(&wait->file->composite, at, &segment);
+		int err = add_segment(gather, &segment, at);
+		if (err)
+			return gather->bytes > 0 ? 0 : err;
+	}
+	return 0;
+}
+
+bool composite_reply(struct wait *wait)
+{
+	auto_free uint8_t *scratch = malloc(wait->size);
+	struct gather gather = {.wait = wait, .scratch = scratch};
+	int err = scratch ? gather_all(&gather) : -ENOMEM;
+	if (err) {
+		view_reply_error(wait->req, err);
+		return false;
+	}
+	wait->size = gather.bytes;
+	stats_add(STAT_READS, 1);
+	stats_add(STAT_READ_BYTES, gather.bytes);
+	return fuse_reply_iov(wait->req, gather.iov, gather.n) == 0;
+}

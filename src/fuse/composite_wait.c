@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "fuse/composite_internal.h"
+#include "fuse/reader.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/*
+ * Who answers a request is settled under the file's lock (`answered`): whoever brings the
+ * last of its samples, or the thread that took an interrupt.
+ *
+ *   - While libfuse runs `interrupted` it holds the request's own lock, and it may have
+ *     fetched the function just before the request is answered. So the one who answers
+ *     takes the function back first, which waits until it has returned.
+ *   - libfuse runs it at once, within fuse_req_interrupt_func, if the interrupt came
+ *     first; the request must not be answered there (`asking`), but by the caller.
+ *   - Samples that were asked for are prepared although the reader has gone: they are
+ *     bound, and the file may still be read by others. They are given up when it closes.
+ */
+
+static void wait_finish(struct wait *wait, bool delivered)
+{
+	struct composite_file *file = wait->file;
+	struct view *view = file->view;
+	slots_leave(wait, delivered);
+	composite_file_put(file);
+	view_unhold(view);
+	free(wait);
+}
+
+/* --- the answer to an open -----------------------------------------------------------
+ */
+
+static const struct slot *first_failed(const struct wait *wait)
+{
+	for (uint32_t i = 0; i < wait->n; i++) {
+		const struct slot *slot = wait->file->slots[wait->first + i];
+		if (slot->state == SLOT_FAILED)
+			return slot;
+	}
+	return NULL;
+}
+
+static void log_failed(const struct composite_file *file, const struct slot *failed)
+{
+	struct dataset *dataset = sched_job_dataset(file->job);
+	uint32_t position = file->composite.first + failed->index;
+	sample_id id = sched_bound(file->job, file->epoch, position);
+	struct dataset_sample sample = {0};
+	bool known = id != SAMPLE_NONE && dataset_get(dataset, id, &sample) == 0;
+	log_warn("job %s: epoch %" PRIu32 ": batch %" PRIu32 " (positions %" PRIu32
+		 " to %" PRIu32 ") can't be opened: the sample of position %" PRIu32
+		 ", %s, can't be prepared",
+		sched_job_config(file->job)->name, file->epoch, file->inode.position,
+		file->composite.first, file->composite.first + file->composite.n - 1,
+		position, known ? sample.relative : "?");
+	dataset_sample_free(&sample);
+}
+
+/* After a success the file may be released before fuse_reply_open has returned. */
+static void reply_open(struct wait *wait)
+{
+	struct composite_file *file = wait->file;
+	wait->fi.fh = (uintptr_t)file;
+	view_set_io(file->view, file->job, file->inode, &wait->fi);
+	if (fuse_reply_open(wait->req, &wait->fi) == 0)
+		stats_add(STAT_OPENS, 1);
+	else
+		composite_file_close(file, true);
+}
+
+/* The others of a batch with a bad sample are consumed with it: the epoch can end. */
+static void answer_open(struct wait *wait)
+{
+	struct composite_file *file = wait->file;
+	lock_take(&file->lock);
+	const struct slot *failed = first_failed(wait);
+	lock_release(&file->lock);
+	bool bad = failed && failed->bad && wait->status == 0;
+	if (failed && wait->status == 0)
+		wait->status = failed->status;
+	if (bad)
+		log_failed(file, failed);
+	if (wait->status) {
+		view_reply_error(wait->req, wait->status);
+		composite_file_close(file, !bad);
+	} else {
+		reply_open(wait);
+	}
+}
+
+static void answer(struct wait *wait)
+{
+	bool delivered = false;
+	if (wait->armed)
+		fuse_req_interrupt_func(wait->req, NULL, NULL);
+	if (wait->interrupted)
+		wait->status = -EINTR;
+	if (wait->opens)
+		answer_open(wait);
+	else if (wait->interrupted)
+		view_reply_error(wait->req, wait->status);
+	else
+		delivered = composite_reply(wait);
+	wait_finish(wait, delivered);
+}
+
+/* --- the way there -------------------------------------------------------------------
+ */
+
+static void settle_locked(struct wait *wait)
+{
+	wait->answered = true;
+	TAILQ_REMOVE(&wait->file->waits, wait, link);
+}
+
+static void interrupted(fuse_req_t req, void *context)
+{
+	struct wait *wait = context;
+	struct composite_file *file = wait->file;
+	/* Of another name space a pid says nothing. */
+	if (!file->view->other_pids && !reader_dies(fuse_req_ctx(req)))
+		return;
+	lock_take(&file->lock);
+	bool mine = !wait->answered && !wait->asking;
+	if (!wait->answered)
+		wait->interrupted = true;
+	if (mine)
+		settle_locked(wait);
+	lock_release(&file->lock);
+	if (!mine)
+		return;
+	wait->armed = false; /* or it would wait for itself */
+	answer(wait);
+}
+
+void waits_collect_locked(
+	struct composite_file *file, uint32_t index, struct waits *ready)
+{
+	struct wait *wait, *next;
+	lock_assert_held(&file->lock);
+	for (wait = TAILQ_FIRST(&file->waits); wait; wait = next) {
+		next = TAILQ_NEXT(wait, link);
+		if (index < wait->first || index - wait->first >= wait->n ||
+			--wait->missing > 0)
+			continue;
+		settle_locked(wait);
+		TAILQ_INSERT_TAIL(ready, wait, link);
+	}
+}
+
+void waits_answer(struct waits *ready)
+{
+	struct wait *wait;
+	while ((wait = TAILQ_FIRST(ready))) {
+		TAILQ_REMOVE(ready, wait, link);
+		answer(wait);
+	}
+}
+
+static bool has_to_park(struct wait *wait)
+{
+	LOCK_SCOPE(&wait->file->lock);
+	return wait->missing > 1;
+}
+
+/* All slots were asked for, or the first that can't be. */
+static void asked(struct wait *wait)
+{
+	struct composite_file *file = wait->file;
+	if (has_to_park(wait)) {
+		wait->armed = true;
+		fuse_req_interrupt_func(wait->req, interrupted, wait);
+	}
+	lock_take(&file->lock);
+	wait->asking = false;
+	wait->missing--;
+	bool mine = wait->missing == 0 || wait->interrupted;
+	if (mine)
+		settle_locked(wait);
+	lock_release(&file->lock);
+	if (mine)
+		answer(wait);
+}
+
+/* Which records have samples among the bytes from offset on. */
+static int ask(struct wait *wait)
+{
+	const struct composite *composite = &wait->file->composite;
+	uint64_t at = wait->offset, end = wait->offset + wait->size;
+	int err = 0;
+	while (at < end && !err) {
+		struct segment segment;
+		composite_segment(composite, at, &segment);
+		at = segment.begin + segment.bytes;
+		if (segment.kind == SEGMENT_SAMPLE)
+			err = slot_need(wait, segment.index);
+	}
+	return err;
+}
+
+void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted)
+{
+	struct wait *wait = malloc(sizeof(*wait));
+	if (!wait) {
+		view_reply_error(req, -ENOMEM);
+		if (wanted->opens)
+			composite_file_close(file, true);
+		return;
+	}
+	*wait = *wanted;
+	wait->file = file;
+	wait->req = req;
+	wait->missing = 1;
+	wait->asking = true;
+	view_hold(file->view);
+	atomic_fetch_add(&file->references, 1);
+	lock_take(&file->lock);
+	TAILQ_INSERT_TAIL(&file->waits, wait, link);
+	lock_release(&file->lock);
+	wait->status = ask(wait);
+	asked(wait);
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/log.h"
+#include "fuse/mount_options.h"
+#include "fuse/view_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/sysmacros.h>
+
+/*
+ * Mounts of one job: whoever mounts opens /dev/fuse, mounts it where he is, and hands us
+ * the descriptor. We never learn where that is, and can't unmount it.
+ *
+ *   view_mount_job -> keep: serve, in several threads, until it is unmounted -> wait
+ * until nothing holds the view -> view_end_session, which closes the descriptor -> ended
+ * -> reap, by the next call from control job_mounts_stop -> keep returns as it is ->
+ * job_mounts_end does the rest
+ *
+ * libfuse's own loop can't be left before a request comes. So this one polls, and reads
+ * without blocking.
+ */
+struct job_mount {
+	LIST_ENTRY(job_mount) link;
+	struct view *view;
+	uint32_t epochs;
+	int stop; /* eventfd, readable for good when the mount has to end */
+	pthread_t keeper;
+	atomic_bool ended; /* the keeper is about to return */
+};
+
+/* --- serving ------------------------------------------------------------------------ */
+
+static void *serve(void *argument)
+{
+	const struct job_mount *mount = argument;
+	struct fuse_session *session = mount->view->session;
+	struct fuse_buf buffer = {.mem = NULL};
+	struct pollfd fds[] = {{.fd = fuse_session_fd(session), .events = POLLIN},
+		{.fd = mount->stop, .events = POLLIN}};
+	while (!fuse_session_exited(session)) {
+		if (poll(fds, 2, -1) < 0) {
+			ensure(errno == EINTR);
+			continue;
+		}
+		if (fds[1].revents)
+			break;
+		int n = fuse_session_receive_buf(session, &buffer);
+		if (n == -EAGAIN || n == -EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		fuse_session_process_buf(session, &buffer);
+	}
+	free(buffer.mem);
+	return NULL;
+}
+
+static void serve_in_threads(struct job_mount *mount)
+{
+	pthread_t helpers[VIEW_MAX_THREADS];
+	unsigned n = 0;
+	while (n + 1 < view_threads()) {
+		int err = pthread_create(&helpers[n], NULL, serve, mount);
+		if (err) {
+			log_warn("a job's mount has %u threads less: %s",
+				view_threads() - 1 - n, strerror(err));
+			break;
+		}
+		n++;
+	}
+	serve(mount);
+	/* If it was something else than the end of the mount that ended us. */
+	ensure(eventfd_write(mount->stop, 1) == 0);
+	while (n > 0)
+		ensure(pthread_join(helpers[--n], NULL) == 0);
+}
+
+static void *keep(void *argument)
+{
+	struct job_mount *mount = argument;
+	serve_in_threads(mount);
+	if (!view_wait_unheld(mount->view))
+		return NULL;
+	view_end_session(mount->view);
+	atomic_store(&mount->ended, true);
+	return NULL;
+}
+
+/* --- life --------------------------------------------------------------------------- */
+
+static int check_device(int device)
+{
+	static const unsigned fuse_major = 10, fuse_minor = 229;
+	struct pollfd fd = {.fd = device};
+	struct stat st;
+	if (fstat(device, &st) != 0)
+		return -errno;
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(fuse_major, fuse_minor))
+		return -ENOTTY;
+	if (poll(&fd, 1, 0) < 0)
+		return -errno;
+	if (fd.revents & POLLERR)
+		return -ENODEV; /* not mounted */
+	int flags = fcntl(device, F_GETFL);
+	if (flags < 0 || fcntl(device, F_SETFL, flags | O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
+}
+
+/* The kernel tells the pids of readers as the one who mounts would see them. */
+static bool same_pids(pid_t mounter)
+{
+	char path[64];
+	struct stat ours, theirs;
+	snprintf(path, sizeof(path), "/proc/%ld/ns/pid", (long)mounter);
+	return stat("/proc/self/ns/pid", &ours) == 0 && stat(path, &theirs) == 0 &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+static int start_session(struct view *view, bool debug, int device)
+{
+	struct fuse_args args;
+	char path[32];
+	snprintf(path, sizeof(path), "/dev/fd/%d", device);
+	int err = mount_options(NULL, debug, &args);
+	if (err)
+		return err;
+	err = view_start_session(view, &args, path);
+	fuse_opt_free_args(&args);
+	return err;
+}
+
+static void job_mount_free(struct job_mount *mount)
+{
+	if (mount->view)
+		view_free(&mount->view);
+	if (mount->stop >= 0)
+		close(mount->stop);
+	free(mount);
+}
+
+static int job_mount_new(struct view *everything, struct sched_job *job, pid_t mounter,
+	struct job_mount **ret)
+{
+	struct inode root = {.kind = INODE_JOB, .job = sched_job_id(job)};
+	struct job_mount *mount = calloc(1, sizeof(*mount));
+	if (!mount)
+		return -ENOMEM;
+	mount->epochs = tree_epochs(job);
+	atomic_init(&mount->ended, false);
+	mount->stop = eventfd(0, EFD_CLOEXEC);
+	int err = mount->stop < 0 ? -errno : 0;
+	if (!err)
+		err = view_new(&everything->context, root, &mount->view);
+	if (err) {
+		job_mount_free(mount);
+		return err;
+	}
+	mount->view->other_pids = !same_pids(mounter);
+	*ret = mount;
+	return 0;
+}
+
+/* Signals are for the thread that main waits in. */
+static int start_keeper(struct job_mount *mount)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	ensure(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
+	int err = pthread_create(&mount->keeper, NULL, keep, mount);
+	ensure(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+	return -err;
+}
+
+static void remove_ended(struct job_mount *mount)
+{
+	LIST_REMOVE(mount, link);
+	job_mount_free(mount);
+}
+
+static void reap(struct view *everything)
+{
+	struct job_mount *next;
+	for (struct job_mount *mount = LIST_FIRST(&everything->job_mounts); mount;
+		mount = next) {
+		next = LIST_NEXT(mount, link);
+		if (!atomic_load(&mount->ended))
+			continue;
+		ensure(pthread_join(mount->keeper, NULL) == 0);
+		remove_ended(mount);
+	}
+}
+
+static int mount_device(
+	struct view *everything, struct sched_job *job, pid_t mounter, int *device)
+{
+	struct job_mount *mount = NULL;
+	int err = check_device(*device);
+	if (!err)
+		err = job_mount_new(everything, job, mounter, &mount);
+	if (err)
+		return err;
+	err = start_session(mount->view, everything->debug, *device);
+	if (mount->view->session)
+		*device = -1; /* libfuse closes it */
+	if (!err)
+		err = start_keeper(mount);
+	if (err) {
+		view_end_session(mount->view);
+		job_mount_free(mount);
+		return err;
+	}
+	LIST_INSERT_HEAD(&everything->job_mounts, mount, link);
+	return 0;
+}
+
+int view_mount_job(struct view *view, const char *name, pid_t mounter, int device)
+{
+	struct sched_job *job = sched_job_find(view->context.sched, name);
+	reap(view);
+	int err = job ? mount_device(view, job, mounter, &device) : -ENOENT;
+	if (job)
+		sched_job_put(job);
+	if (device >= 0)
+		close(device);
+	return err;
+}
+
+void job_mounts_stop(struct view *everything)
+{
+	struct job_mount *mount;
+	LIST_FOREACH (mount, &everything->job_mounts, link) {
+		view_stop_waiting(mount->view);
+		ensure(eventfd_write(mount->stop, 1) == 0);
+	}
+	LIST_FOREACH (mount, &everything->job_mounts, link)
+		ensure(pthread_join(mount->keeper, NULL) == 0);
+}
+
+void job_mounts_end(struct view *everything)
+{
+	struct job_mount *mount;
+	while ((mount = LIST_FIRST(&everything->job_mounts))) {
+		if (!atomic_load(&mount->ended))
+			view_end_session(mount->view);
+		remove_ended(mount);
+	}
+}
+
+/* --- news of jobs ------------------------------------------------------------------- */
+
+static bool job_is_there(const struct view *view)
+{
+	struct sched_job *job = sched_job_find_id(view->context.sched, view->root.job);
+	if (job)
+		sched_job_put(job);
+	return job != NULL;
+}
+
+static void forget_name(struct view *view, const char *name)
+{
+	fuse_lowlevel_notify_inval_entry(view->session, FUSE_ROOT_ID, name, strlen(name));
+}
+
+/* What the kernel finds without asking us. */
+static void forget_names(const struct job_mount *mount)
+{
+	char name[TREE_NAME];
+	for (size_t i = 0; i < tree_n_entries; i++)
+		if (tree_entries[i].parent == INODE_JOB)
+			forget_name(mount->view, tree_entries[i].name);
+	forget_name(mount->view, TREE_CURRENT);
+	for (uint32_t epoch = 0; epoch < mount->epochs; epoch++) {
+		snprintf(name, sizeof(name), "epoch-%04u", epoch);
+		forget_name(mount->view, name);
+	}
+}
+
+void job_mounts_changed(struct view *everything)
+{
+	struct job_mount *mount;
+	reap(everything);
+	LIST_FOREACH (mount, &everything->job_mounts, link) {
+		if (!view_hold_session(mount->view))
+			continue;
+		view_touch_jobs(mount->view);
+		if (!atomic_load(&mount->view->gone) && !job_is_there(mount->view)) {
+			atomic_store(&mount->view->gone, true);
+			forget_names(mount);
+		}
+		view_unhold(mount->view);
+	}
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "fuse/mount_options.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <paths.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* "=" at the end: with a value */
+static const char *const passed_on[] = {"allow_other", "allow_root", "auto_unmount",
+	"default_permissions", "fsname=", "subtype=", "context=", "fscontext=",
+	"defcontext=", "rootcontext=", "ro", "suid", "nosuid", "dev", "nodev", "exec",
+	"noexec", "noatime", "debug"};
+
+static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user",
+	"nouser", "users", "owner", "group", "nofail", "_netdev", "async", "sync",
+	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
+	"strictatime", "lazytime", "nolazytime"};
+
+#define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
+#define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
+
+static bool matches(const char *option, const char *known)
+{
+	size_t n = strlen(known);
+	return known[n - 1] == '=' ? strncmp(option, known, n) == 0
+				   : strcmp(option, known) == 0;
+}
+
+static bool is_one_of(const char *option, const char *const *known, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (matches(option, known[i]))
+			return true;
+	return false;
+}
+
+static int unknown(const char *option)
+{
+	const char *nearest = config_nearest(option, passed_on, N_PASSED_ON);
+	if (nearest)
+		log_error("unknown mount option \"%s\", did you mean \"%s\"?", option,
+			nearest);
+	else
+		log_error("unknown mount option \"%s\"", option);
+	return -EINVAL;
+}
+
+static int add(struct fuse_args *args, const char *option)
+{
+	if (fuse_opt_add_arg(args, "-o") != 0 || fuse_opt_add_arg(args, option) != 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static int add_option(struct fuse_args *args, const char *option)
+{
+	if (*option == '\0' || strncmp(option, "x-", 2) == 0 ||
+		is_one_of(option, left_out, N_LEFT_OUT))
+		return 0;
+	if (!is_one_of(option, passed_on, N_PASSED_ON))
+		return unknown(option);
+	return add(args, option);
+}
+
+static bool given(const struct fuse_args *args, const char *known)
+{
+	for (int i = 1; i < args->argc; i++)
+		if (matches(args->argv[i], known))
+			return true;
+	return false;
+}
+
+static int add_ours(struct fuse_args *args, bool debug)
+{
+	int err = add(args, "ro");
+	if (!err && !given(args, "fsname="))
+		err = add(args, "fsname=joaderfs");
+	if (!err && !given(args, "subtype="))
+		err = add(args, "subtype=joaderfs");
+	if (!err && debug)
+		err = add(args, "debug");
+	return err;
+}
+
+int mount_options(const char *options, bool debug, struct fuse_args *ret)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	auto_free char *copy = strdup(options ? options : "");
+	char *rest = copy, *option;
+	int err = copy && fuse_opt_add_arg(&args, "joaderfs") == 0 ? 0 : -ENOMEM;
+	while (!err && (option = strsep(&rest, ",")))
+		err = add_option(&args, option);
+	if (!err)
+		err = add_ours(&args, debug);
+	if (err)
+		fuse_opt_free_args(&args);
+	else
+		*ret = args;
+	return err;
+}
+
+/* --- the mount point ---------------------------------------------------------------- */
+
+static printf_like(2, 3) void explain(char **ret_why, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(ret_why, format, args) < 0)
+		*ret_why = NULL;
+	va_end(args);
+}
+
+int mount_directory_check(const char *path, char **ret_why)
+{
+	struct statx st;
+	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT, STATX_TYPE, &st) != 0) {
+		int err = -errno;
+		if (err == -ENOTCONN)
+			explain(ret_why,
+				"%s: the daemon that was mounted here is gone; "
+				"\"fusermount3 -u %s\" first",
+				path, path);
+		else
+			explain(ret_why, "mount point %s: %s", path, strerror(-err));
+		return err;
+	}
+	if (!S_ISDIR(st.stx_mode)) {
+		explain(ret_why, "mount point %s: not a directory", path);
+		return -ENOTDIR;
+	}
+	if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) {
+		explain(ret_why, "mount point %s: something is mounted there already",
+			path);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+int mount_helper_check(char **ret_why)
+{
+	if (access(_PATH_MOUNTED, F_OK) == 0)
+		return 0;
+	int err = -errno;
+	explain(ret_why,
+		"%s: %s; without it fusermount3 mounts, but does not unmount: "
+		"\"ln -s /proc/self/mounts %s\" first, as root",
+		_PATH_MOUNTED, strerror(-err), _PATH_MOUNTED);
+	return err;
+}
+
+/* The state would be hidden, and the daemon would wait for itself. */
+static int check_state(const struct view_context *context)
+{
+	auto_free char *mountpoint = realpath(context->mountpoint, NULL);
+	auto_free char *state = realpath(context->config->state, NULL);
+	size_t n = mountpoint ? strlen(mountpoint) : 0;
+	if (!mountpoint || !state || strncmp(state, mountpoint, n) != 0 ||
+		(state[n] != '/' && state[n] != '\0'))
+		return 0;
+	log_error("the state directory %s lies below the mount point %s",
+		context->config->state, mountpoint);
+	return -EINVAL;
+}
+
+int mount_point_check(const struct view_context *context)
+{
+	auto_free char *why = NULL;
+	int err = mount_directory_check(context->mountpoint, &why);
+	if (!err && geteuid() != 0)
+		err = mount_helper_check(&why);
+	if (err)
+		log_error("%s", why ? why : strerror(-err));
+	return err ? err : check_state(context);
+}

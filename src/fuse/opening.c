@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "fuse/passthrough.h"
+#include "fuse/reader.h"
+#include "fuse/sample.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+
+/*
+ * An open on its way to its answer. Three threads may meet at one that is parked: the one
+ * that took the request, the worker that finished the sample, and the one that took an
+ * interrupt.
+ *
+ *   - `opened` comes exactly once, and is the only place that answers and frees.
+ *   - While libfuse runs `interrupted` it holds the request's own lock, and it may have
+ *     fetched the function just before the request is answered. So `opened` takes the
+ *     function back first, which waits until it has returned.
+ *   - sched_cancel may call `opened` from within `interrupted`: then there is nothing to
+ *     wait for, and waiting would never end.
+ */
+struct opening {
+	fuse_req_t req;
+	struct view *view;
+	struct sched_job *job;
+	struct inode inode;
+	struct fuse_file_info fi;
+	bool parked;
+	uint64_t ticket;
+};
+
+/* The one that this thread is giving up. */
+static _Thread_local const struct opening *interrupting;
+
+static void opening_free(struct opening *opening)
+{
+	sched_job_put(opening->job);
+	view_unhold(opening->view);
+	free(opening);
+}
+
+static void interrupted(fuse_req_t req, void *context)
+{
+	struct opening *opening = context;
+	/* Of another name space a pid says nothing. */
+	if (!opening->view->other_pids && !reader_dies(fuse_req_ctx(req)))
+		return;
+	interrupting = opening;
+	sched_cancel(opening->view->context.sched, opening->ticket);
+	interrupting = NULL;
+}
+
+static void parking(void *context, uint64_t ticket)
+{
+	struct opening *opening = context;
+	opening->ticket = ticket;
+	opening->parked = true;
+	fuse_req_interrupt_func(opening->req, interrupted, opening);
+}
+
+static void answer_label(struct opening *opening, struct sched_handle *handle)
+{
+	sample_id sample = sched_handle_sample(handle);
+	sched_undo(handle);
+	label_opened(opening->req, opening->view, opening->job, opening->inode, sample,
+		&opening->fi);
+}
+
+/* After a success the file may be released before the call has returned. */
+static int reply(struct opening *opening, struct sample_file *file, int backing)
+{
+	opening->fi.fh = (uintptr_t)file;
+	if (backing)
+		return passthrough_reply(opening->req, opening->fi.fh, backing);
+	view_set_io(opening->view, opening->job, opening->inode, &opening->fi);
+	return fuse_reply_open(opening->req, &opening->fi);
+}
+
+static void hand_over(struct opening *opening, struct sample_file *file)
+{
+	int backing = sample_file_backing(file);
+	if (reply(opening, file, backing) != 0) {
+		sample_file_undo(opening->view, file);
+		return;
+	}
+	stats_add(STAT_OPENS, 1);
+	if (backing)
+		stats_add(STAT_PASSED_OPENS, 1);
+}
+
+static void opened(void *context, const struct sched_opened *result);
+
+/* Asks for the epoch's sample, which may be there, and the opening gone, at once. */
+static void ask(struct opening *opening, uint32_t epoch)
+{
+	fuse_req_t req = opening->req;
+	struct sched_open_callbacks callbacks = {.opened = opened,
+		.parking = parking,
+		.context = opening,
+		.reader = reader_of(req)};
+	bool label = opening->inode.kind == INODE_LABEL;
+	int err = (label ? sched_open_label : sched_open)(
+		opening->job, epoch, opening->inode.position, &callbacks);
+	if (!err)
+		return;
+	view_reply_error(req, err);
+	opening_free(opening);
+}
+
+static void answer(struct opening *opening, struct sched_handle *handle)
+{
+	struct sample_file *file;
+	uint32_t epoch = 0, asked = sched_handle_epoch(handle);
+	int err = sample_file_new(
+		opening->view, opening->job, opening->inode, handle, &file, &epoch);
+	if (err == -EAGAIN && epoch != asked) {
+		opening->parked = false;
+		ask(opening, epoch);
+		return;
+	}
+	if (err) /* -EAGAIN: a removed job's, whose number another one has now */
+		view_reply_error(opening->req, err == -EAGAIN ? -EBUSY : err);
+	else
+		hand_over(opening, file);
+	opening_free(opening);
+}
+
+static void opened(void *context, const struct sched_opened *result)
+{
+	struct opening *opening = context;
+	if (opening->parked && interrupting != opening)
+		fuse_req_interrupt_func(opening->req, NULL, NULL);
+	if (result->status == 0 && opening->inode.kind == INODE_SAMPLE) {
+		answer(opening, result->handle);
+		return;
+	}
+	if (result->status)
+		view_reply_error(opening->req, result->status);
+	else
+		answer_label(opening, result->handle);
+	opening_free(opening);
+}
+
+static int opening_new(fuse_req_t req, struct view *view, struct inode inode,
+	const struct fuse_file_info *fi, struct opening **ret)
+{
+	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
+	if (!job)
+		return -ENOENT;
+	struct opening *opening = malloc(sizeof(*opening));
+	if (!opening) {
+		sched_job_put(job);
+		return -ENOMEM;
+	}
+	*opening = (struct opening){
+		.req = req, .view = view, .job = job, .inode = inode, .fi = *fi};
+	view_hold(view);
+	*ret = opening;
+	return 0;
+}
+
+void opening_start(fuse_req_t req, struct view *view, struct inode inode,
+	const struct fuse_file_info *fi)
+{
+	struct opening *opening = NULL;
+	int err = opening_new(req, view, inode, fi, &opening);
+	if (err) {
+		view_reply_error(req, err);
+		return;
+	}
+	inode.kind = INODE_SAMPLE;
+	ask(opening, sample_epoch(view, opening->job, inode));
+}

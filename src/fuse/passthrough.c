@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "fuse/passthrough.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/fuse.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+/* Since Linux 6.9; older headers lack it. */
+struct backing_map {
+	int32_t fd;
+	uint32_t flags;
+	uint64_t padding;
+};
+#define BACKING_OPEN _IOW(229, 1, struct backing_map)
+#define BACKING_CLOSE _IOW(229, 2, uint32_t)
+
+struct open_reply {
+	uint64_t fh;
+	uint32_t flags;
+	int32_t backing_id;
+};
+/* No other flags may stand beside this one. */
+#define OPEN_NOFLUSH (UINT32_C(1) << 5)
+#define OPEN_PASSTHROUGH (UINT32_C(1) << 7)
+
+static bool is_capable(unsigned capability)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+	return syscall(SYS_capget, &header, data) == 0 &&
+	       (data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability));
+}
+
+bool passthrough_possible(const struct view *view)
+{
+	return view->root.kind == INODE_ROOT && view->context.backings &&
+	       is_capable(CAP_SYS_ADMIN);
+}
+
+static int add(void *context, int fd)
+{
+	const struct view *view = context;
+	struct backing_map map = {.fd = fd};
+	int id = ioctl(fuse_session_fd(view->session), BACKING_OPEN, &map);
+	return id < 0 ? -errno : id;
+}
+
+static void remove_again(void *context, int id)
+{
+	const struct view *view = context;
+	uint32_t number = (uint32_t)id;
+	if (ioctl(fuse_session_fd(view->session), BACKING_CLOSE, &number) != 0)
+		log_warn("the kernel does not forget a file: %s", strerror(errno));
+}
+
+void passthrough_begin(struct view *view)
+{
+	struct backing_kernel kernel = {
+		.add = add, .remove = remove_again, .context = view};
+	if (!view->passes_through)
+		return;
+	backings_begin(view->context.backings, &kernel);
+	log_info("samples are read by the kernel itself where io = auto");
+}
+
+void passthrough_end(struct view *view)
+{
+	if (view->passes_through)
+		backings_end(view->context.backings);
+}
+
+int passthrough_of(const struct view *view, const struct sched_job *job,
+	const struct sample_content *content)
+{
+	const struct tensor *tensor = content->tensor;
+	const struct format_file *format = &content->format;
+	if (!view->passes_through || sched_job_config(job)->io != IO_AUTO || !tensor ||
+		!tensor->file.store)
+		return 0;
+	bool same = content->size == tensor->file.size &&
+		    format->bytes == tensor->file.size &&
+		    format->head_bytes == tensor->head_bytes &&
+		    memcmp(format->head, tensor->head, tensor->head_bytes) == 0;
+	return same ? tensor->file.id : 0;
+}
+
+int passthrough_reply(fuse_req_t req, uint64_t fh, int id)
+{
+	struct open_reply reply = {
+		.fh = fh, .flags = OPEN_PASSTHROUGH | OPEN_NOFLUSH, .backing_id = id};
+	return fuse_reply_buf(req, (const char *)&reply, sizeof(reply));
+}

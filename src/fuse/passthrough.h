@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/sample_content.h"
+#include "fuse/view_internal.h"
+
+/*
+ * FUSE passthrough: an open of a sample is answered by "read it from that file", and then
+ * only its release comes to us.
+ *
+ * The kernel wants all who have an inode open at a time to have the same file behind it,
+ * or fails the open. So what a file is read from depends on its tensor alone, and who has
+ * a position open shares it with those who open it: see sample_file_new.
+ *
+ *   Threads: any.   Errors: a file that can't be passed through is read through us.
+ */
+
+/* Below our files there are none that are passed through themselves. */
+#define PASSTHROUGH_STACK_DEPTH 1
+
+/* Whether the session may ask for it: it is the main mount's, and we may tell the kernel
+ * of files. */
+bool passthrough_possible(const struct view *view);
+
+/* The session has begun, or is about to end. */
+void passthrough_begin(struct view *view);
+void passthrough_end(struct view *view);
+
+/* The kernel's number for what a reader of the job is to get; 0: it has to ask us. */
+int passthrough_of(const struct view *view, const struct sched_job *job,
+	const struct sample_content *content);
+
+/* The answer to an open. As fuse_reply_open. */
+int passthrough_reply(fuse_req_t req, uint64_t fh, int id);

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/lock.h"
+#include "files/inode.h"
+#include "files/order_text.h"
+#include "files/sizes.h"
+#include "fuse/view.h"
+
+#include <fuse_lowlevel.h>
+#include <stdatomic.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+/*
+ * The parts of the view and what they share.
+ *
+ *   view.c        the session: mount, loop, unmount, news of jobs
+ *   job_mount.c   further sessions, whose root is a job's directory
+ *   mount_options.c  -o options, checks of the mount point
+ *   ops.c         FUSE's requests, one short function each
+ *   kernel_features.c  what the kernel offers and libfuse does not know
+ *   passthrough.c  files that the kernel reads without us
+ *   tree.c        names -> inodes, inodes -> attributes
+ *   layout_*.c    the same within an epoch: layout.h
+ *   data.c        the same within data/
+ *   tree_list.c   directory listings
+ *   text_file.c   open, read, release of the text files
+ *   sample.c      open, read, release of samples
+ *   label.c       the same of labels
+ *   opening.c     an open on its way: parked, interrupted, answered
+ *   composite_*.c files that hold several positions: composite_file.h
+ *
+ *   Threads: FUSE's, sched's workers (opening.c) and control's (view_jobs_changed).
+ */
+
+#define FOREVER 1e9 /* seconds; for timeouts */
+#define VIEW_MAX_THREADS 8
+
+/* One mount: of everything, or of one job. Each has its own FUSE session. */
+struct view {
+	struct view_context context;
+	struct inode root; /* INODE_ROOT or INODE_JOB */
+	atomic_bool gone;  /* the job was removed: nothing more can be opened */
+	struct fuse_session *session;
+	bool mounted, handles_signals;
+	bool debug;
+	bool omits_opendir;  /* the kernel takes ENOSYS for "nothing to do" */
+	bool other_pids;     /* those of its readers are of another name space */
+	bool maps_direct;    /* what bypasses the page cache can be mapped */
+	bool passes_through; /* the kernel can read files without us: passthrough.h */
+	atomic_int offered;  /* by the session's first message, for kernel_features.c */
+	uid_t uid;
+	gid_t gid;
+	struct timespec started;
+	struct order_texts *orders;
+	struct sizes *sizes;
+
+	/* of the mount of everything: control's thread, and main's when that has ended */
+	LIST_HEAD(, job_mount) job_mounts;
+
+	struct lock lock;
+	unsigned holds; /* (lock) who uses the session and is none of its threads */
+	bool ending;	/* (lock) nobody may hold it any more */
+	bool stopping;	/* (lock) somebody else waits and ends it */
+	pthread_cond_t unheld;
+	struct timespec jobs_changed;	       /* (lock) */
+	LIST_HEAD(, sample_file) open_samples; /* (lock) */
+	LIST_HEAD(, label_file) open_labels;   /* (lock) */
+	struct label_text *label_texts; /* (lock) what the kernel reads labels from */
+	LIST_HEAD(, composite_file) open_composites; /* (lock) */
+	LIST_HEAD(, snapshot) open_texts;	     /* (lock) */
+};
+
+extern const struct fuse_lowlevel_ops view_ops;
+
+/* -errno as an answer to any request */
+void view_reply_error(fuse_req_t req, int err);
+/* Whether reads of open files go through the page cache. */
+bool view_is_cached(const struct view *view, const struct sched_job *job);
+/* Whether the page cache may hold bytes of them: those who have a file open then share
+ * its content. */
+bool view_is_mappable(const struct view *view, const struct sched_job *job);
+void view_set_io(const struct view *view, const struct sched_job *job, struct inode inode,
+	struct fuse_file_info *fi);
+
+/* The number that the kernel knows an inode by, and back: FUSE_ROOT_ID is the mount's
+ * root, all others are inode_pack's. -ENOENT */
+uint64_t view_number(const struct view *view, struct inode inode);
+must_check int view_inode(const struct view *view, uint64_t number, struct inode *ret);
+
+/* --- view.c ---------------------------------------------------------------------------
+ */
+
+must_check int view_new(
+	const struct view_context *context, struct inode root, struct view **ret);
+void view_free(struct view **view);
+
+/* where: a directory, or "/dev/fd/N", which belongs to the session then. */
+must_check int view_start_session(
+	struct view *view, struct fuse_args *args, const char *where);
+/* All its threads have returned, nobody holds it. */
+void view_end_session(struct view *view);
+unsigned view_threads(void);
+
+/*
+ * Who answers a request later, or sends the kernel news, holds the session meanwhile.
+ * view_hold: for a request that is not answered yet. view_hold_session: false when it is
+ * too late.
+ */
+void view_hold(struct view *view);
+must_check bool view_hold_session(struct view *view);
+void view_unhold(struct view *view);
+/* false: there was view_stop_waiting, before or meanwhile. */
+must_check bool view_wait_unheld(struct view *view);
+void view_stop_waiting(struct view *view);
+
+/* What was remembered about jobs may be wrong. */
+void view_touch_jobs(struct view *view);
+
+/* --- job_mount.c ----------------------------------------------------------------------
+ */
+
+void job_mounts_changed(struct view *everything);
+void job_mounts_stop(struct view *everything);
+void job_mounts_end(struct view *everything); /* after job_mounts_stop */
+
+/* --- tree.c ---------------------------------------------------------------------------
+ */
+
+#define TREE_CURRENT "current"
+#define TREE_NAME 128 /* bytes that hold any name, but not those of jobs and datasets */
+
+/* A file or directory that is always there. */
+struct tree_entry {
+	const char *name;
+	enum inode_kind kind;
+	enum inode_kind parent;
+};
+extern const struct tree_entry tree_entries[];
+extern const size_t tree_n_entries;
+
+bool tree_is_directory(enum inode_kind kind);
+mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG, S_IFLNK */
+struct inode tree_parent(struct inode inode);
+uint32_t tree_epochs(struct sched_job *job);
+uint32_t tree_running_epoch(struct sched_job *job); /* UINT32_MAX: none */
+/* epoch-NNNN.order is there: the epoch is the running one, or something was bound. */
+bool tree_has_order(struct sched_job *job, uint32_t epoch, uint32_t running);
+
+/* An epoch's directory, or what the job's layout has below it: it is there. */
+bool tree_in_epoch(struct sched_job *job, struct inode inode);
+
+/* -ENOENT */
+must_check int tree_lookup(
+	struct view *view, struct inode parent, const char *name, struct inode *ret);
+
+/*
+ * render: text files are rendered to tell their size; without it st_size may be any, and
+ * the timeout is 0. -ENOENT when it is not there any more.
+ */
+must_check int tree_attributes(struct view *view, struct inode inode, bool render,
+	struct stat *ret, double *ret_timeout);
+
+/* The same for a file of the layout of a job that was found already. */
+void tree_layout_attributes(struct view *view, struct sched_job *job, struct inode inode,
+	struct stat *ret, double *ret_timeout);
+
+/* --- tree_list.c ---------------------------------------------------------------------
+ */
+
+void tree_list(fuse_req_t req, struct view *view, struct inode directory, size_t size,
+	uint64_t offset, bool plus);
+
+/* --- text_file.c ---------------------------------------------------------------------
+ */
+
+bool text_file_is(enum inode_kind kind);
+must_check int text_file_size(struct view *view, struct inode inode, uint64_t *ret);
+uint64_t text_file_known_size(struct view *view, struct inode inode);
+void text_file_open(fuse_req_t req, struct view *view, struct inode inode,
+	const struct fuse_file_info *fi);
+void text_file_read(fuse_req_t req, struct view *view, struct inode inode, size_t size,
+	uint64_t offset, const struct fuse_file_info *fi);
+void text_file_release(struct view *view, const struct fuse_file_info *fi);
+void text_files_close_all(struct view *view); /* when the session has ended */

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "image/pixel_type.h"
+#include "image/pixels.h"
+#include "image/resample.h"
+#include "image/tensor.h"
+
+/*
+ * [augment], dtype and axes: what one job gets of a tensor that it shares with others.
+ *
+ *   Flow: augment_plan decides, by chance; augment_apply computes.
+ *   Owns: nothing.   Threads: any; no state.   Errors: -ENOMEM.
+ */
+
+/*
+ * [augment]: what is done to the shared tensor for this job alone, in the order in which
+ * it stands here. A shape of zeros: not configured; at most one of the two is.
+ */
+struct augment_config {
+	struct tensor_shape random_crop;
+	struct tensor_shape random_resized_crop;
+	double hflip; /* probability */
+	struct normalize_config normalize;
+	uint64_t seed; /* 0: from the daemon's seed and the job's name */
+};
+
+/* What all positions of all epochs of the job of this name depend on. */
+uint64_t augment_seed(
+	const struct augment_config *config, const char *job, uint64_t daemon_seed);
+
+/* The size of an image after augmentation, and whether it is the same for all images. */
+struct tensor_shape augment_output(
+	const struct augment_config *config, struct tensor_shape image);
+bool augment_fixed_size(const struct augment_config *config);
+
+/*
+ * rows, columns: which part of the tensor, and how much black is before it.
+ * torchvision's order: crop, resize to `size`, mirror.
+ */
+struct augment_plan {
+	struct crop_axis rows;
+	struct crop_axis columns;
+	struct tensor_shape size;
+	bool resize;
+	bool mirror;
+};
+
+/*
+ * The same arguments give the same plan. random_crop: every place is as likely as any
+ * other. random_resized_crop: RandomResizedCrop.get_params of torchvision, scale (0.08,
+ * 1), ratio (3/4, 4/3).
+ */
+struct augment_plan augment_plan(const struct augment_config *config, uint64_t seed,
+	uint32_t epoch, uint32_t position, struct tensor_shape image);
+
+/*
+ * A tensor of the job's pixel type: rows of plan->size, without padding, (height, width,
+ * 3) or (3, height, width). Caller frees. *ret = NULL: it would be the given one.
+ */
+must_check int augment_apply(const struct normalize_config *normalize,
+	struct pixel_type type, const struct augment_plan *plan,
+	const struct tensor *tensor, struct tensor **ret);

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/fault.h"
+#include "image/augment.h"
+#include "image/pixels.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * The pixels of a plan, row by row, so that what is between two steps stays in the
+ * processor's caches:
+ *
+ *   tensor -> (window, resized) -> row with black around -> mirrored -> dtype and axes
+ */
+
+/* The rows that there are; what is around them is black. */
+struct window {
+	const uint8_t *pixels;
+	size_t stride;
+	struct crop_axis rows;
+	struct crop_axis columns;
+};
+
+struct target {
+	const struct pixels *pixels;
+	struct pixel_type type;
+	struct tensor_shape size;
+	struct pixels_scale scale[3]; /* HWC: the first one, for whole rows */
+	uint8_t *row;		      /* scratch memory for a row each */
+	uint8_t *mirrored;
+	uint8_t *planes;
+	uint8_t *out;
+};
+
+/* --- resize ------------------------------------------------------------------------ */
+
+static struct crop_axis whole(uint32_t length)
+{
+	return (struct crop_axis){.length = length};
+}
+
+static const uint8_t *window_start(const struct window *window)
+{
+	return window->pixels + window->rows.first * window->stride +
+	       (size_t)window->columns.first * 3;
+}
+
+/* The window is resized as an image of its own: torchvision's filter does not see what
+ * is around it. */
+static int resize(struct window *window, struct tensor_shape size, uint8_t *out)
+{
+	struct resampler *resampler;
+	struct resample_window resample = {
+		.image = {window->rows.length, window->columns.length},
+		.size = size,
+		.rows = whole(size.height),
+		.columns = whole(size.width)};
+	size_t stride = (size_t)size.width * 3;
+	int err = resampler_new(false, &resampler);
+	if (!err)
+		err = resampler_run(resampler, &resample, window_start(window),
+			window->stride, out, stride);
+	resampler_free(&resampler);
+	*window = (struct window){.pixels = out,
+		.stride = stride,
+		.rows = whole(size.height),
+		.columns = whole(size.width)};
+	return err;
+}
+
+/* --- a row ------------------------------------------------------------------------- */
+
+/* The row of the output, as bytes; in the window, or in target->row. */
+static const uint8_t *find_row(
+	const struct target *target, const struct window *window, uint32_t y)
+{
+	uint32_t inside = y - window->rows.pad; /* huge when it lies above */
+	size_t bytes = (size_t)window->columns.length * 3;
+	size_t row_bytes = (size_t)target->size.width * 3;
+	const uint8_t *pixels = window_start(window) + inside * window->stride;
+	bool black = y < window->rows.pad || inside >= window->rows.length;
+	if (!black && bytes == row_bytes)
+		return pixels;
+	memset(target->row, 0, row_bytes);
+	if (!black)
+		memcpy(target->row + (size_t)window->columns.pad * 3, pixels, bytes);
+	return target->row;
+}
+
+static void put_numbers(const struct target *target, const uint8_t *in, size_t n,
+	const struct pixels_scale *scale, size_t at)
+{
+	size_t size = pixel_type_bytes(target->type);
+	uint8_t *out = target->out + at * size;
+	switch (target->type.dtype) {
+	case DTYPE_UINT8:
+		memcpy(out, in, n);
+		break;
+	case DTYPE_FLOAT32:
+		target->pixels->to_float32(in, n, scale, (void *)out);
+		break;
+	case DTYPE_FLOAT16:
+		target->pixels->to_float16(in, n, scale, (void *)out);
+		break;
+	}
+}
+
+static void put_row_chw(const struct target *target, const uint8_t *row, uint32_t y)
+{
+	size_t width = target->size.width;
+	size_t plane = width * target->size.height;
+	bool bytes = target->type.dtype == DTYPE_UINT8;
+	uint8_t *out[3];
+	for (size_t c = 0; c < 3; c++)
+		out[c] = bytes ? target->out + c * plane + y * width
+			       : target->planes + c * width;
+	target->pixels->split(row, width, out);
+	for (size_t c = 0; !bytes && c < 3; c++)
+		put_numbers(
+			target, out[c], width, &target->scale[c], c * plane + y * width);
+}
+
+static void put_row(
+	const struct target *target, const uint8_t *row, uint32_t y, bool mirror)
+{
+	size_t width = target->size.width;
+	bool last = target->type.axes == AXES_HWC && target->type.dtype == DTYPE_UINT8;
+	if (mirror) {
+		uint8_t *mirrored = last ? target->out + y * width * 3 : target->mirrored;
+		target->pixels->mirror(row, width, mirrored);
+		row = mirrored;
+	}
+	if (target->type.axes == AXES_CHW)
+		put_row_chw(target, row, y);
+	else if (!mirror || !last)
+		put_numbers(target, row, width * 3, &target->scale[0], y * width * 3);
+}
+
+/* ---------------------------------------------------------------------------------- */
+
+static bool changes_nothing(struct pixel_type type, const struct augment_plan *plan,
+	struct tensor_shape image)
+{
+	return type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC && !plan->mirror &&
+	       plan->rows.length == image.height && plan->columns.length == image.width &&
+	       plan->size.height == image.height && plan->size.width == image.width;
+}
+
+static void set_scales(struct target *target, const struct normalize_config *normalize)
+{
+	if (target->type.axes == AXES_HWC)
+		target->scale[0] = pixels_scale_rgb(normalize);
+	for (int c = 0; target->type.axes == AXES_CHW && c < 3; c++)
+		target->scale[c] = pixels_scale_plane(normalize, c);
+}
+
+static int compute(const struct normalize_config *normalize, struct pixel_type type,
+	const struct augment_plan *plan, const struct tensor *tensor, uint8_t *out)
+{
+	size_t row_bytes = (size_t)plan->size.width * 3;
+	size_t resized_bytes = plan->resize ? row_bytes * plan->size.height : 0;
+	auto_free uint8_t *scratch = malloc(3 * row_bytes + resized_bytes);
+	if (!scratch)
+		return -ENOMEM;
+	struct target target = {.pixels = pixels_best(),
+		.type = type,
+		.size = plan->size,
+		.row = scratch,
+		.mirrored = scratch + row_bytes,
+		.planes = scratch + 2 * row_bytes,
+		.out = out};
+	struct window window = {.pixels = tensor->data,
+		.stride = (size_t)tensor->shape.width * 3,
+		.rows = plan->rows,
+		.columns = plan->columns};
+	set_scales(&target, normalize);
+	if (plan->resize) {
+		int err = resize(&window, plan->size, scratch + 3 * row_bytes);
+		if (err)
+			return err;
+	}
+	for (uint32_t y = 0; y < plan->size.height; y++)
+		put_row(&target, find_row(&target, &window, y), y, plan->mirror);
+	return 0;
+}
+
+int augment_apply(const struct normalize_config *normalize, struct pixel_type type,
+	const struct augment_plan *plan, const struct tensor *tensor, struct tensor **ret)
+{
+	struct tensor_shape size = plan->size;
+	uint64_t numbers = (uint64_t)size.height * size.width * 3;
+	*ret = NULL;
+	ensure(tensor->bytes == (uint64_t)tensor->shape.height * tensor->shape.width * 3);
+	if (changes_nothing(type, plan, tensor->shape))
+		return 0;
+	if (fault_hit("augment.memory"))
+		return -ENOMEM;
+	struct tensor *made = tensor_new(size, numbers * pixel_type_bytes(type));
+	if (!made)
+		return -ENOMEM;
+	int err = compute(normalize, type, plan, tensor, made->data);
+	if (err)
+		tensor_free(made);
+	else
+		*ret = made;
+	return err;
+}

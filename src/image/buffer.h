@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Memory that is kept from one image to the next. Its content is lost when it grows.
+ *
+ *   Threads: one at a time.   Errors: -ENOMEM.
+ */
+
+/* Larger buffers are not kept from one image to the next. */
+#define KEEP_BYTES ((size_t)64 << 20)
+
+struct buffer {
+	uint8_t *data;
+	size_t size;
+};
+
+must_check int buffer_reserve(struct buffer *buffer, size_t size);
+/* Gives memory back that an exceptionally large image needed. */
+void buffer_trim(struct buffer *buffer);
+void buffer_free(struct buffer *buffer);

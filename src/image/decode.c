@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/fault.h"
+#include "image/image_internal.h"
+#include "image/metadata.h"
+#include "image/orient.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const struct codec *const codecs[] = {&codec_jpeg, &codec_png};
+#define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
+
+static int (*const check_metadata[N_CODECS])(char *message, const uint8_t *data,
+	size_t size) = {metadata_check_jpeg, metadata_check_png};
+
+struct image_decoder {
+	void *codec_states[N_CODECS];
+	struct buffer pixels; /* the decoded image, before resize and crop */
+	struct buffer turned; /* while it is turned */
+	struct resampler *resampler;
+	struct image_usage usage;
+};
+
+int image_fail(char *message, int error, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(message, IMAGE_MESSAGE, format, args);
+	va_end(args);
+	return error;
+}
+
+static int fail_memory(char *message)
+{
+	return image_fail(message, -ENOMEM, "no memory");
+}
+
+int image_decoder_new(struct image_decoder **ret)
+{
+	struct image_decoder *decoder = calloc(1, sizeof(*decoder));
+	int err = decoder ? resampler_new(false, &decoder->resampler) : -ENOMEM;
+	for (size_t i = 0; !err && i < N_CODECS; i++)
+		err = codecs[i]->create(&decoder->codec_states[i]);
+	if (err)
+		image_decoder_free(&decoder);
+	*ret = decoder;
+	return err;
+}
+
+void image_decoder_free(struct image_decoder **decoder_pointer)
+{
+	struct image_decoder *decoder = *decoder_pointer;
+	*decoder_pointer = NULL;
+	if (!decoder)
+		return;
+	for (size_t i = 0; i < N_CODECS; i++)
+		if (decoder->codec_states[i])
+			codecs[i]->destroy(decoder->codec_states[i]);
+	buffer_free(&decoder->pixels);
+	buffer_free(&decoder->turned);
+	resampler_free(&decoder->resampler);
+	free(decoder);
+}
+
+int image_decoder_use_plain(struct image_decoder *decoder)
+{
+	resampler_free(&decoder->resampler);
+	return resampler_new(true, &decoder->resampler);
+}
+
+void image_decoder_trim(struct image_decoder *decoder)
+{
+	buffer_trim(&decoder->pixels);
+	buffer_trim(&decoder->turned);
+}
+
+struct image_usage image_decoder_usage(const struct image_decoder *decoder)
+{
+	return decoder->usage;
+}
+
+/* Of this thread: waiting for a processor is not the decoder's. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+	ensure(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static size_t held_bytes(const struct image_decoder *decoder)
+{
+	size_t bytes = sizeof(*decoder) + decoder->pixels.size + decoder->turned.size +
+		       resampler_bytes(decoder->resampler);
+	for (size_t i = 0; i < N_CODECS; i++)
+		bytes += codecs[i]->bytes(decoder->codec_states[i]);
+	return bytes;
+}
+
+/* --- one image ----------------------------------------------------------------------
+ */
+
+/* An image that its codec has opened. */
+struct decoding {
+	struct image_decoder *decoder;
+	const struct encoded_image *image;
+	const struct codec *codec;
+	void *state; /* the codec's */
+	char *message;
+};
+
+/* What is done to the open image. */
+struct transform {
+	struct resample_window window;
+	struct tensor_shape shape; /* of the tensor */
+	struct image_part part;	   /* of the decoded image */
+};
+
+static bool same_shape(struct tensor_shape a, struct tensor_shape b)
+{
+	return a.height == b.height && a.width == b.width;
+}
+
+/* image: as decoded; original: as it is in the file. */
+static struct transform plan(const struct preparation *preparation,
+	struct tensor_shape original, struct tensor_shape image)
+{
+	struct tensor_shape size = preparation_resized(preparation, original);
+	struct tensor_shape shape = preparation_output(preparation, original);
+	struct crop_axis rows = crop_axis(size.height, shape.height);
+	struct crop_axis columns = crop_axis(size.width, shape.width);
+	return (struct transform){
+		.window = {image, size, rows, columns},
+		.shape = shape,
+		.part = {.rows = resample_source(image.height, size.height, rows),
+			.columns = resample_source(image.width, size.width, columns)},
+	};
+}
+
+static struct image_part whole(struct tensor_shape image)
+{
+	return (struct image_part){
+		.rows.length = image.height, .columns.length = image.width};
+}
+
+/* Begins to decode what the transform needs; its part becomes what is decoded. */
+static int begin(const struct decoding *decoding, struct transform *transform)
+{
+	if (decoding->codec->begin)
+		return decoding->codec->begin(decoding->state, &transform->part);
+	transform->part = whole(transform->window.image);
+	return 0;
+}
+
+static int new_tensor(const struct decoding *decoding, struct tensor_shape shape,
+	struct image_output *output)
+{
+	output->tensor = tensor_new(shape, (uint64_t)shape.height * shape.width * 3);
+	return output->tensor ? 0 : fail_memory(decoding->message);
+}
+
+/* Decodes the part into decoder->pixels. */
+static int read_part(const struct decoding *decoding, const struct image_part *part)
+{
+	struct buffer *pixels = &decoding->decoder->pixels;
+	if (buffer_reserve(pixels, (size_t)part->rows.length * part->columns.length * 3))
+		return fail_memory(decoding->message);
+	return decoding->codec->read(decoding->state, pixels->data);
+}
+
+/* Whether the tensor is the part as it was decoded. */
+static bool nothing_to_do(const struct transform *transform)
+{
+	const struct image_part *part = &transform->part;
+	struct tensor_shape decoded = {
+		.height = part->rows.length, .width = part->columns.length};
+	return same_shape(transform->window.image, transform->window.size) &&
+	       same_shape(decoded, transform->shape);
+}
+
+static int resize_and_crop(struct image_decoder *decoder,
+	const struct transform *transform, struct tensor *tensor)
+{
+	const struct resample_window *window = &transform->window;
+	const struct image_part *part = &transform->part;
+	struct crop_axis rows = window->rows, columns = window->columns;
+	struct crop_axis from_rows =
+		resample_source(window->image.height, window->size.height, rows);
+	struct crop_axis from_columns =
+		resample_source(window->image.width, window->size.width, columns);
+	size_t in_stride = (size_t)part->columns.length * 3;
+	size_t stride = (size_t)transform->shape.width * 3;
+	if (rows.length < transform->shape.height ||
+		columns.length < transform->shape.width)
+		memset(tensor->data, 0, tensor->bytes);
+	return resampler_run(decoder->resampler, window,
+		decoder->pixels.data + (from_rows.first - part->rows.first) * in_stride +
+			(size_t)(from_columns.first - part->columns.first) * 3,
+		in_stride, tensor->data + rows.pad * stride + (size_t)columns.pad * 3,
+		stride);
+}
+
+/* Decodes the open image into the tensor, by way of decoder->pixels if anything is to be
+ * done to it. */
+static int make_tensor(const struct decoding *decoding, struct image_output *output)
+{
+	struct image_decoder *decoder = decoding->decoder;
+	const struct preparation *preparation = output->preparation;
+	struct tensor_shape image = decoding->image->shape, decoded = image;
+	if (preparation->approximate && decoding->codec->scale)
+		decoded = decoding->codec->scale(
+			decoding->state, preparation_resized(preparation, image));
+	struct transform transform = plan(preparation, image, decoded);
+	int err = begin(decoding, &transform);
+	if (!err)
+		err = new_tensor(decoding, transform.shape, output);
+	if (err)
+		return err;
+	if (nothing_to_do(&transform))
+		return decoding->codec->read(decoding->state, output->tensor->data);
+	err = read_part(decoding, &transform.part);
+	if (err)
+		return err;
+	uint64_t begun = cpu_ns();
+	err = resize_and_crop(decoder, &transform, output->tensor);
+	decoder->usage.resample_ns += cpu_ns() - begun;
+	return err ? fail_memory(decoding->message) : 0;
+}
+
+/* decoder->pixels, turned, becomes the tensor. */
+static int turn(const struct decoding *decoding, const struct transform *transform,
+	struct tensor *tensor)
+{
+	struct image_decoder *decoder = decoding->decoder;
+	struct tensor_shape image = decoding->image->shape;
+	unsigned orientation = decoding->image->orientation;
+	struct buffer pixels = decoder->pixels;
+	if (nothing_to_do(transform)) {
+		orient(image, orientation, pixels.data, tensor->data);
+		return 0;
+	}
+	if (buffer_reserve(&decoder->turned, (size_t)image.height * image.width * 3))
+		return -ENOMEM;
+	orient(image, orientation, pixels.data, decoder->turned.data);
+	decoder->pixels = decoder->turned;
+	decoder->turned = pixels;
+	return resize_and_crop(decoder, transform, tensor);
+}
+
+/* As make_tensor, of all pixels, which are turned before anything else. */
+static int make_turned_tensor(
+	const struct decoding *decoding, struct image_output *output)
+{
+	struct image_decoder *decoder = decoding->decoder;
+	struct tensor_shape seen = preparation_image(output->preparation,
+		decoding->image->shape, decoding->image->orientation);
+	struct transform transform = plan(output->preparation, seen, seen);
+	transform.part = whole(seen);
+	struct image_part part = whole(decoding->image->shape);
+	int err = decoding->codec->begin ? decoding->codec->begin(decoding->state, &part)
+					 : 0;
+	if (!err)
+		err = new_tensor(decoding, transform.shape, output);
+	if (!err)
+		err = read_part(decoding, &part);
+	if (err)
+		return err;
+	uint64_t begun = cpu_ns();
+	err = turn(decoding, &transform, output->tensor);
+	decoder->usage.resample_ns += cpu_ns() - begun;
+	return err ? fail_memory(decoding->message) : 0;
+}
+
+/* The smallest span that has both. */
+static struct crop_axis cover(struct crop_axis a, struct crop_axis b)
+{
+	uint32_t first = a.first < b.first ? a.first : b.first;
+	uint32_t end_a = a.first + a.length, end_b = b.first + b.length;
+	uint32_t end = end_a > end_b ? end_a : end_b;
+	return (struct crop_axis){.first = first, .length = end - first};
+}
+
+static int resize_one(const struct decoding *decoding, const struct image_part *part,
+	struct image_output *output)
+{
+	struct tensor_shape image = decoding->image->shape;
+	struct transform transform = plan(output->preparation, image, image);
+	transform.part = *part;
+	int err = new_tensor(decoding, transform.shape, output);
+	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
+}
+
+/* One decode, several preparations: what all of them need is decoded, then each is made.
+ */
+static int make_tensors(
+	const struct decoding *decoding, struct image_output *outputs, size_t n)
+{
+	struct tensor_shape image = decoding->image->shape;
+	struct transform all = plan(outputs[0].preparation, image, image);
+	for (size_t i = 0; i < n; i++) {
+		const struct preparation *preparation = outputs[i].preparation;
+		struct transform one = plan(preparation, image, image);
+		ensure(!preparation->approximate && !preparation->exif);
+		all.part.rows = cover(all.part.rows, one.part.rows);
+		all.part.columns = cover(all.part.columns, one.part.columns);
+	}
+	int err = begin(decoding, &all);
+	if (!err)
+		err = read_part(decoding, &all.part);
+	if (err)
+		return err;
+	uint64_t begun = cpu_ns();
+	for (size_t i = 0; !err && i < n; i++)
+		err = resize_one(decoding, &all.part, &outputs[i]);
+	decoding->decoder->usage.resample_ns += cpu_ns() - begun;
+	return err ? fail_memory(decoding->message) : 0;
+}
+
+static int check_shape(
+	const struct encoded_image *image, struct tensor_shape shape, char *message)
+{
+	uint64_t pixels = (uint64_t)shape.height * shape.width;
+	uint64_t limit = image->max_pixels ? image->max_pixels : IMAGE_MAX_PIXELS;
+	if (pixels > limit)
+		return image_fail(message, -EIO,
+			"%" PRIu64 " pixels are more than the limit of %" PRIu64, pixels,
+			limit);
+	if (!same_shape(shape, image->shape))
+		return image_fail(message, -ESTALE, "is %ux%u, was %ux%u at the scan",
+			shape.width, shape.height, image->shape.width,
+			image->shape.height);
+	return 0;
+}
+
+/* Of an open image that is what the catalogue says. */
+static int make(const struct decoding *decoding, struct image_output *outputs, size_t n)
+{
+	if (outputs[0].preparation->exif && decoding->image->orientation > 1)
+		return make_turned_tensor(decoding, &outputs[0]);
+	if (n > 1)
+		return make_tensors(decoding, outputs, n);
+	return make_tensor(decoding, &outputs[0]);
+}
+
+static int check_fault(char *message)
+{
+	int err = fault_hit("load.decode");
+	return err ? image_fail(message, err, "load.decode: %s, as asked for",
+			     strerror(-err))
+		   : 0;
+}
+
+/* N_CODECS: none knows it. */
+static size_t find_codec(const struct encoded_image *image)
+{
+	size_t i = 0;
+	while (i < N_CODECS && (image->size < codecs[i]->magic_bytes ||
+				       memcmp(image->data, codecs[i]->magic,
+					       codecs[i]->magic_bytes) != 0))
+		i++;
+	return i;
+}
+
+static int decode(struct image_decoder *decoder, const struct encoded_image *image,
+	struct image_output *outputs, size_t n, char *message)
+{
+	size_t i = find_codec(image);
+	if (i == N_CODECS)
+		return image_fail_unknown(message, image->data, image->size);
+	struct decoding decoding = {.decoder = decoder,
+		.image = image,
+		.codec = codecs[i],
+		.state = decoder->codec_states[i],
+		.message = message};
+	struct tensor_shape shape;
+	int err = check_fault(message);
+	if (!err)
+		err = check_metadata[i](message, image->data, image->size);
+	if (err)
+		return err;
+	err = codecs[i]->open(decoding.state, message, image->data, image->size, &shape);
+	if (!err)
+		err = check_shape(image, shape, message);
+	if (!err)
+		err = make(&decoding, outputs, n);
+	decoder->usage.bytes = held_bytes(decoder);
+	codecs[i]->close(decoding.state);
+	return err;
+}
+
+int image_decode(struct image_decoder *decoder, const struct encoded_image *image,
+	struct image_output *outputs, size_t n, char message[static IMAGE_MESSAGE])
+{
+	struct image_usage *usage = &decoder->usage;
+	uint64_t begun = cpu_ns(), resample_ns = usage->resample_ns;
+	for (size_t i = 0; i < n; i++) {
+		ensure(!outputs[i].preparation->encoded);
+		outputs[i].tensor = NULL;
+	}
+	int err = decode(decoder, image, outputs, n, message);
+	usage->decode_ns += cpu_ns() - begun - (usage->resample_ns - resample_ns);
+	return err;
+}

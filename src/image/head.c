@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/head.h"
+#include "base/ensure.h"
+
+#include <string.h>
+
+/*
+ * NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the dictionary,
+ * blanks and a newline up to a multiple of 64 bytes: 128, however long the numbers are.
+ */
+void head_npy(const char *type, const uint32_t *shape, size_t axes,
+	uint8_t head[static HEAD_SIZE])
+{
+	const size_t start = 10;
+	char *text = (char *)head + start;
+	size_t room = HEAD_SIZE - start;
+	memset(head, ' ', HEAD_SIZE);
+	memcpy(head, "\x93NUMPY\x01\x00", 8);
+	head[8] = (uint8_t)room;
+	head[9] = 0;
+	int n = snprintf(
+		text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+	for (size_t i = 0; i < axes; i++)
+		n += snprintf(
+			text + n, room - (size_t)n, "%s%u", i ? ", " : "", shape[i]);
+	/* a tuple of one has a comma, too */
+	n += snprintf(text + n, room - (size_t)n, "%s), }", axes == 1 ? "," : "");
+	ensure(n > 0 && (size_t)n < room - 1);
+	text[n] = ' ';
+	head[HEAD_SIZE - 1] = '\n';
+}
+
+size_t head_make(
+	enum head_kind kind, struct tensor_shape shape, uint8_t head[static HEAD_SIZE])
+{
+	switch (kind) {
+	case HEAD_PPM:
+		return (size_t)snprintf((char *)head, HEAD_SIZE, "P6\n%u %u\n255\n",
+			shape.width, shape.height);
+	case HEAD_NPY:
+		head_npy("|u1", (uint32_t[]){shape.height, shape.width, 3}, 3, head);
+		return HEAD_SIZE;
+	case HEAD_EMPTY:
+		break;
+	}
+	return 0;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "image/tensor.h"
+
+#include <stddef.h>
+
+/*
+ * From an encoded image to tensors: codec -> orientation -> resize -> crop.
+ *
+ *   Flow: a worker keeps a decoder and calls image_decode for one image after another.
+ *   Owns: the decoder owns its buffers; a tensor that was made belongs to the caller.
+ *   Threads: a decoder is used by one thread at a time.
+ *   Errors: 0 or -errno, with a message that names the cause.
+ */
+
+/* PIL refuses larger images: decompression bombs. */
+#define IMAGE_MAX_PIXELS (UINT64_C(2) * 89478485)
+
+#define IMAGE_MESSAGE 160 /* bytes that hold any message */
+
+/* An image in its file's bytes, and what the catalogue says of it. */
+struct encoded_image {
+	const uint8_t *data;
+	size_t size;
+	struct tensor_shape shape; /* in the file; another one is refused */
+	unsigned orientation; /* EXIF's; 0 or 1: as it is. For preparations with exif. */
+	uint64_t max_pixels;  /* larger images are refused; 0: IMAGE_MAX_PIXELS */
+};
+
+struct image_output {
+	const struct preparation *preparation; /* not encoded */
+	struct tensor *tensor; /* set by image_decode; NULL: not made (yet) */
+};
+
+struct image_decoder;
+must_check int image_decoder_new(struct image_decoder **ret);
+void image_decoder_free(struct image_decoder **decoder);
+
+/* From now on without code for this processor alone, to compare with. 0 or -ENOMEM; then
+ * the decoder can only be freed. */
+must_check int image_decoder_use_plain(struct image_decoder *decoder);
+
+/* Gives memory back that an exceptionally large image needed. */
+void image_decoder_trim(struct image_decoder *decoder);
+
+struct image_usage {
+	uint64_t decode_ns; /* processor time, without resample_ns */
+	uint64_t resample_ns;
+	size_t bytes; /* that it held at the end of the last image, without tensors */
+};
+struct image_usage image_decoder_usage(const struct image_decoder *decoder);
+
+/*
+ * Makes the outputs' tensors from one decode: RGB8 as PIL's convert('RGB') gives it,
+ * turned if asked for, then resize (Pillow's antialiased bilinear), then centre crop.
+ * Where there are several outputs, none may be approximate or exif. After a failure,
+ * the caller frees the tensors that were made all the same. -EIO: truncated, corrupt, not
+ * an image, unsupported; -ESTALE: not of the shape that the catalogue says; -ENOMEM.
+ * Fault: load.decode.
+ */
+must_check int image_decode(struct image_decoder *decoder,
+	const struct encoded_image *image, struct image_output *outputs, size_t n,
+	char message[static IMAGE_MESSAGE]);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "image/buffer.h"
+#include "image/image.h"
+#include "image/resample.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What the files of image share: the one way to fail, and the codecs.
+ */
+
+/* Writes the message, of at most IMAGE_MESSAGE bytes, and returns error, a negative
+ * errno. */
+int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
+
+/* The error for a file that no codec knows, with what it seems to be. */
+int image_fail_unknown(char *message, const uint8_t *data, size_t size);
+
+/* How much of a file PIL gives its decoders at once: where a damaged file ends to make
+ * sense can depend on it. */
+#define CODEC_READ_SIZE 65536
+
+/* Rows and columns of a decoded image; pads are 0. */
+struct image_part {
+	struct crop_axis rows;
+	struct crop_axis columns;
+};
+
+/*
+ * An image format.
+ *
+ *   Flow: create -> (open -> [scale] -> begin -> read -> close)* -> destroy; close also
+ *         after a failure.
+ *   Errors: 0 or -errno, with the message written.
+ */
+struct codec {
+	const char *name;
+	const char *magic;
+	size_t magic_bytes;
+	int (*create)(void **ret);
+	void (*destroy)(void *state);
+	/* Reads the header. The data and the message stay where they are until close. */
+	int (*open)(void *state, char *message, const uint8_t *data, size_t size,
+		struct tensor_shape *ret);
+	/* Decodes less exactly, at a fraction of the size that is not below `least`.
+	 * Returns the new size. NULL: can't. */
+	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
+	/* In: what is asked for; out: what is going to be read, at least that. NULL:
+	 * everything is. */
+	int (*begin)(void *state, struct image_part *part);
+	/* Decodes into rows * columns * 3 bytes. */
+	int (*read)(void *state, uint8_t *pixels);
+	void (*close)(void *state);
+	size_t (*bytes)(const void *state); /* what it holds */
+};
+
+extern const struct codec codec_jpeg;
+extern const struct codec codec_png;

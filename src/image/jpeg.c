@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "image/image_internal.h"
+#include "image/jpeg_memory.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jerror.h>
+
+/*
+ * JPEG by libjpeg, called in the way PIL calls it: with a source that suspends and is
+ * given the file in pieces of CODEC_READ_SIZE, until all rows are there. So the same
+ * damaged files pass: damage inside the entropy-coded data is only a warning of
+ * libjpeg's, and a baseline file may lack its end marker when the data before it
+ * suffice; a file that runs dry earlier is truncated.
+ *
+ * When only a part of the image is asked for, the columns and rows outside are not
+ * computed, but all of the file is gone through: whether it is a good one must not depend
+ * on what is asked for. libjpeg can't suspend while it skips rows, so it is then given
+ * the whole file at once; running dry is an error at once.
+ */
+
+/* Skipping and cropping are libjpeg-turbo's, and had bugs in its older versions. */
+#if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2001002
+#define CAN_SKIP 1
+#else
+#define CAN_SKIP 0
+#endif
+
+/* What is decoded around the part that is asked for: upsampling looks at neighbours, and
+ * at an edge it computes something else. */
+#define MARGIN 17
+
+/* A progressive file of a few bytes per scan can keep a worker busy for hours; encoders
+ * write about ten scans. */
+#define MAX_SCANS 500
+
+struct jpeg {
+	struct jpeg_decompress_struct info;
+	struct jpeg_error_mgr errors;
+	struct jpeg_source_mgr source;
+	struct jpeg_progress_mgr progress;
+	const uint8_t *end; /* of the file; the source knows a part of it */
+	size_t skip;	    /* bytes to be dropped when more come */
+	bool all_visible;   /* the source has the file to its end, and needs it */
+	struct image_part part;
+	struct jpeg_memory memory;
+	char *message;
+	int error;
+	jmp_buf escape;
+};
+
+static _Noreturn void give_up(struct jpeg *jpeg, int error, const char *text)
+{
+	jpeg->error = image_fail(jpeg->message, error, "JPEG: %s", text);
+	longjmp(jpeg->escape, 1);
+}
+
+static _Noreturn void on_error(j_common_ptr info)
+{
+	char text[JMSG_LENGTH_MAX];
+	bool no_memory = info->err->msg_code == JERR_OUT_OF_MEMORY;
+	info->err->format_message(info, text);
+	give_up(info->client_data, no_memory ? -ENOMEM : -EIO, text);
+}
+
+static void on_message(j_common_ptr info)
+{
+	(void)info; /* libjpeg would print it */
+}
+
+static void on_progress(j_common_ptr info)
+{
+	struct jpeg *jpeg = info->client_data;
+	if (jpeg->info.input_scan_number > MAX_SCANS)
+		give_up(jpeg, -EIO, "too many scans");
+}
+
+static void on_source(j_decompress_ptr info)
+{
+	(void)info; /* nothing to begin or to end */
+}
+
+static boolean on_fill(j_decompress_ptr info)
+{
+	struct jpeg *jpeg = info->client_data;
+	if (jpeg->all_visible)
+		give_up(jpeg, -EIO, "truncated");
+	return FALSE; /* suspend */
+}
+
+static void drop(struct jpeg *jpeg)
+{
+	struct jpeg_source_mgr *source = &jpeg->source;
+	size_t now = jpeg->skip;
+	if (now > source->bytes_in_buffer)
+		now = source->bytes_in_buffer;
+	source->next_input_byte += now;
+	source->bytes_in_buffer -= now;
+	jpeg->skip -= now;
+}
+
+static void on_skip(j_decompress_ptr info, long bytes)
+{
+	struct jpeg *jpeg = info->client_data;
+	jpeg->skip = bytes > 0 ? (size_t)bytes : 0;
+	drop(jpeg);
+}
+
+/* Lets libjpeg see the next piece of the file. */
+static void feed(struct jpeg *jpeg)
+{
+	struct jpeg_source_mgr *source = &jpeg->source;
+	do {
+		const uint8_t *seen = source->next_input_byte + source->bytes_in_buffer;
+		size_t more = (size_t)(jpeg->end - seen);
+		if (more == 0)
+			give_up(jpeg, -EIO, "truncated");
+		if (more > CODEC_READ_SIZE)
+			more = CODEC_READ_SIZE;
+		source->bytes_in_buffer += more;
+		drop(jpeg);
+	} while (jpeg->skip > 0);
+}
+
+static void read_header(struct jpeg *jpeg)
+{
+	struct jpeg_decompress_struct *info = &jpeg->info;
+	int found;
+	while ((found = jpeg_read_header(info, FALSE)) != JPEG_HEADER_OK)
+		if (found == JPEG_SUSPENDED)
+			feed(jpeg);
+	if (info->data_precision != 8)
+		give_up(jpeg, -EIO, "unsupported: not 8 bits per channel");
+	if (info->num_components != 1 && info->num_components != 3 &&
+		info->num_components != 4)
+		give_up(jpeg, -EIO, "unsupported: neither 1, 3 nor 4 channels");
+	info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_RGB;
+}
+
+static int open_image(void *state, char *message, const uint8_t *data, size_t size,
+	struct tensor_shape *ret)
+{
+	struct jpeg *jpeg = state;
+	jpeg->message = message;
+	jpeg->end = data + size;
+	jpeg->skip = 0;
+	jpeg->all_visible = false;
+	jpeg->source = (struct jpeg_source_mgr){
+		.next_input_byte = data,
+		.init_source = on_source,
+		.fill_input_buffer = on_fill,
+		.skip_input_data = on_skip,
+		.resync_to_restart = jpeg_resync_to_restart,
+		.term_source = on_source,
+	};
+	if (setjmp(jpeg->escape))
+		return jpeg->error;
+	read_header(jpeg);
+	*ret = (struct tensor_shape){
+		.height = jpeg->info.image_height, .width = jpeg->info.image_width};
+	return 0;
+}
+
+static void read_row(struct jpeg *jpeg, uint8_t *row)
+{
+	while (jpeg_read_scanlines(&jpeg->info, &row, 1) == 0)
+		feed(jpeg);
+}
+
+/* a * b / 255, rounded as PIL rounds it. */
+static int scale255(int a, int b)
+{
+	int product = a * b + 128;
+	return ((product >> 8) + product) >> 8;
+}
+
+/* PIL takes every file with four channels for one of Adobe's, whose ink is inverted. */
+static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
+{
+	for (uint32_t x = 0; x < width; x++, in += 4, out += 3) {
+		int white = in[3];
+		for (int c = 0; c < 3; c++)
+			out[c] = (uint8_t)(white - scale255(255 - in[c], white));
+	}
+}
+
+/* Other fractions than these have no vector code: they take longer than the whole. */
+static struct tensor_shape scale_image(void *state, struct tensor_shape least)
+{
+	struct jpeg *jpeg = state;
+	struct tensor_shape shape = {
+		.height = jpeg->info.image_height, .width = jpeg->info.image_width};
+	struct tensor_shape image = shape;
+	for (unsigned part = 2; part <= 8; part *= 2) {
+		uint32_t height = (image.height + part - 1) / part;
+		uint32_t width = (image.width + part - 1) / part;
+		if (height < least.height || width < least.width)
+			break;
+		shape = (struct tensor_shape){.height = height, .width = width};
+		jpeg->info.scale_num = 1;
+		jpeg->info.scale_denom = part;
+	}
+	return shape;
+}
+
+#if CAN_SKIP
+
+static struct crop_axis widen(struct crop_axis axis, uint32_t length)
+{
+	uint32_t first = axis.first > MARGIN ? axis.first - MARGIN : 0;
+	uint32_t end = axis.first + axis.length;
+	end = length - end > MARGIN ? end + MARGIN : length;
+	return (struct crop_axis){.first = first, .length = end - first};
+}
+
+/* Coefficients of other images are kept in memory until all scans are there, and may be
+ * smoothed across blocks: of those everything is decoded. */
+static bool can_skip(struct jpeg *jpeg)
+{
+	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
+}
+
+static void narrow(struct jpeg *jpeg, struct image_part *part)
+{
+	struct jpeg_decompress_struct *info = &jpeg->info;
+	struct jpeg_source_mgr *source = &jpeg->source;
+	struct crop_axis rows = widen(part->rows, info->output_height);
+	struct crop_axis columns = widen(part->columns, info->output_width);
+	if (rows.length == info->output_height && columns.length == info->output_width)
+		return;
+	jpeg->all_visible = true;
+	source->bytes_in_buffer = (size_t)(jpeg->end - source->next_input_byte);
+	drop(jpeg);
+	if (columns.length < info->output_width)
+		jpeg_crop_scanline(info, &columns.first, &columns.length);
+	jpeg->part = (struct image_part){.rows = rows, .columns = columns};
+}
+
+static void skip_rows(struct jpeg *jpeg, uint32_t n)
+{
+	if (n > 0 && jpeg_skip_scanlines(&jpeg->info, n) != n)
+		give_up(jpeg, -EIO, "rows can not be skipped");
+}
+
+#else
+
+static bool can_skip(struct jpeg *jpeg)
+{
+	(void)jpeg;
+	return false;
+}
+
+static void narrow(struct jpeg *jpeg, struct image_part *part)
+{
+	(void)jpeg;
+	(void)part;
+}
+
+static void skip_rows(struct jpeg *jpeg, uint32_t n)
+{
+	(void)jpeg;
+	ensure(n == 0);
+}
+
+#endif
+
+static int begin_image(void *state, struct image_part *part)
+{
+	struct jpeg *jpeg = state;
+	struct jpeg_decompress_struct *info = &jpeg->info;
+	if (setjmp(jpeg->escape))
+		return jpeg->error;
+	while (!jpeg_start_decompress(info))
+		feed(jpeg);
+	jpeg->part = (struct image_part){
+		.rows.length = info->output_height, .columns.length = info->output_width};
+	if (can_skip(jpeg))
+		narrow(jpeg, part);
+	*part = jpeg->part;
+	return 0;
+}
+
+static uint8_t *new_row(struct jpeg *jpeg, size_t bytes)
+{
+	uint8_t *row = scratch_take(&jpeg->memory.scratch, bytes);
+	if (!row)
+		give_up(jpeg, -ENOMEM, "no memory");
+	return row;
+}
+
+static void read_cmyk(struct jpeg *jpeg, uint8_t *pixels)
+{
+	uint32_t width = jpeg->part.columns.length;
+	uint8_t *row = new_row(jpeg, (size_t)width * 4);
+	for (uint32_t y = 0; y < jpeg->part.rows.length; y++) {
+		read_row(jpeg, row);
+		cmyk_to_rgb(row, width, pixels);
+		pixels += (size_t)width * 3;
+	}
+}
+
+static void read_rgb(struct jpeg *jpeg, uint8_t *pixels)
+{
+	for (uint32_t y = 0; y < jpeg->part.rows.length; y++) {
+		read_row(jpeg, pixels);
+		pixels += (size_t)jpeg->part.columns.length * 3;
+	}
+}
+
+/* libjpeg would not look at rows that are skipped up to the end: the last one is read. */
+static void pass_rest(struct jpeg *jpeg)
+{
+	struct jpeg_decompress_struct *info = &jpeg->info;
+	uint32_t left = info->output_height - info->output_scanline;
+	if (left == 0)
+		return;
+	skip_rows(jpeg, left - 1);
+	read_row(jpeg, new_row(jpeg, (size_t)info->output_width * 4));
+}
+
+static int read_image(void *state, uint8_t *pixels)
+{
+	struct jpeg *jpeg = state;
+	if (setjmp(jpeg->escape))
+		return jpeg->error;
+	skip_rows(jpeg, jpeg->part.rows.first);
+	if (jpeg->info.out_color_space == JCS_CMYK)
+		read_cmyk(jpeg, pixels);
+	else
+		read_rgb(jpeg, pixels);
+	pass_rest(jpeg);
+	/* All rows are there: an end that is missing does not matter any more. */
+	jpeg->all_visible = false;
+	(void)jpeg_finish_decompress(&jpeg->info);
+	return 0;
+}
+
+static void close_image(void *state)
+{
+	struct jpeg *jpeg = state;
+	jpeg_memory_reset(&jpeg->memory, &jpeg->info, KEEP_BYTES);
+}
+
+static size_t held_bytes(const void *state)
+{
+	const struct jpeg *jpeg = state;
+	return sizeof(*jpeg) + jpeg->memory.scratch.bytes;
+}
+
+static void destroy(void *state)
+{
+	struct jpeg *jpeg = state;
+	jpeg_destroy_decompress(&jpeg->info);
+	scratch_free(&jpeg->memory.scratch);
+	free(jpeg);
+}
+
+static int create(void **ret)
+{
+	char no_message[IMAGE_MESSAGE];
+	struct jpeg *jpeg = calloc(1, sizeof(*jpeg));
+	if (!jpeg)
+		return -ENOMEM;
+	jpeg->message = no_message;
+	jpeg->info.err = jpeg_std_error(&jpeg->errors);
+	jpeg->info.client_data = jpeg;
+	jpeg->errors.error_exit = on_error;
+	jpeg->errors.output_message = on_message;
+	if (setjmp(jpeg->escape)) {
+		int error = jpeg->error;
+		jpeg_destroy_decompress(&jpeg->info);
+		free(jpeg);
+		return error;
+	}
+	jpeg_create_decompress(&jpeg->info);
+	jpeg_memory_attach(&jpeg->memory, &jpeg->info);
+	jpeg->info.src = &jpeg->source;
+	jpeg->info.progress = &jpeg->progress;
+	jpeg->progress.progress_monitor = on_progress;
+	*ret = jpeg;
+	return 0;
+}
+
+const struct codec codec_jpeg = {
+	.name = "jpeg",
+	.magic = "\xff\xd8\xff",
+	.magic_bytes = 3,
+	.create = create,
+	.destroy = destroy,
+	.open = open_image,
+	.scale = scale_image,
+	.begin = begin_image,
+	.read = read_image,
+	.close = close_image,
+	.bytes = held_bytes,
+};

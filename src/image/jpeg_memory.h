@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "image/scratch.h"
+
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+/*
+ * libjpeg's memory from scratch memory.
+ *
+ * libjpeg allocates two dozen pieces per image. Its memory manager is a table of
+ * functions that may be replaced: those here take from the scratch memory, and free
+ * nothing. What the decompressor allocated when it was created stays libjpeg's own.
+ *
+ *   Flow: jpeg_create_decompress -> jpeg_memory_attach -> (an image ->
+ *         jpeg_memory_reset)* -> jpeg_destroy_decompress -> scratch_free.
+ */
+
+struct jpeg_memory {
+	struct jpeg_memory_mgr manager; /* first: libjpeg points to it */
+	struct jpeg_memory_mgr *own;	/* libjpeg's */
+	struct scratch scratch;
+};
+
+void jpeg_memory_attach(struct jpeg_memory *memory, struct jpeg_decompress_struct *info);
+
+/*
+ * Ends an image, finished or not. Forgets its tables also: libjpeg keeps quantisation
+ * and Huffman tables, and would decode an image without tables with those of the one
+ * before.
+ */
+void jpeg_memory_reset(
+	struct jpeg_memory *memory, struct jpeg_decompress_struct *info, size_t keep);

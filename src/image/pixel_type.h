@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include <stddef.h>
+
+/*
+ * How a pixel looks in a file or in an augmented tensor.
+ *
+ *   Threads: any; no state.   Errors: none.
+ */
+
+enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
+enum sample_axes { AXES_HWC, AXES_CHW };
+
+/* All zero: as in the tensor that is cached. */
+struct pixel_type {
+	enum sample_dtype dtype;
+	enum sample_axes axes;
+};
+
+/* Of one number of a pixel. */
+size_t pixel_type_bytes(struct pixel_type type);
+
+/* NumPy's name of the type, as "<f4". */
+const char *pixel_type_npy(struct pixel_type type);

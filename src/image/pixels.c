@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/pixels.h"
+
+#include <string.h>
+
+/* In float, as torchvision has them. */
+static struct pixels_scale make_scale(
+	const struct normalize_config *normalize, int first, int step)
+{
+	struct pixels_scale scale = {.identity = !normalize->given};
+	for (int i = 0; i < PIXELS_PERIOD; i++) {
+		int channel = (first + i * step) % 3;
+		scale.mean[i] = normalize->given ? (float)normalize->mean[channel] : 0.0f;
+		scale.deviation[i] =
+			normalize->given ? (float)normalize->deviation[channel] : 1.0f;
+	}
+	return scale;
+}
+
+struct pixels_scale pixels_scale_rgb(const struct normalize_config *normalize)
+{
+	return make_scale(normalize, 0, 1);
+}
+
+struct pixels_scale pixels_scale_plane(
+	const struct normalize_config *normalize, int channel)
+{
+	return make_scale(normalize, channel, 0);
+}
+
+static void mirror(const uint8_t *in, size_t width, uint8_t *out)
+{
+	out += width * 3;
+	for (size_t x = 0; x < width; x++, in += 3) {
+		out -= 3;
+		out[0] = in[0];
+		out[1] = in[1];
+		out[2] = in[2];
+	}
+}
+
+static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
+{
+	for (size_t x = 0; x < width; x++, in += 3) {
+		out[0][x] = in[0];
+		out[1][x] = in[1];
+		out[2][x] = in[2];
+	}
+}
+
+/* Not normalized: x - 0 and x / 1, which are x. */
+static void to_float32(
+	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
+{
+	size_t i = 0;
+	for (; i + PIXELS_PERIOD <= n; i += PIXELS_PERIOD)
+		for (size_t k = 0; k < PIXELS_PERIOD; k++)
+			out[i + k] = ((float)in[i + k] / 255.0f - scale->mean[k]) /
+				     scale->deviation[k];
+	for (size_t k = 0; i < n; i++, k++)
+		out[i] = ((float)in[i] / 255.0f - scale->mean[k]) / scale->deviation[k];
+}
+
+uint16_t pixels_half(float number)
+{
+	uint32_t bits;
+	memcpy(&bits, &number, sizeof(bits));
+	uint32_t sign = bits >> 16 & 0x8000;
+	uint32_t magnitude = bits & 0x7fffffff;
+	if (magnitude > 0x7f800000) /* not a number: quiet, its first bits kept */
+		return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x1ff));
+	if (magnitude >= 0x477ff000) /* 65520 and more */
+		return (uint16_t)(sign | 0x7c00);
+	if (magnitude < 0x38800000) {
+		/* Below 2^-14 the halves are 2^-24 apart, and so are the floats from 1/2
+		 * on: the addition rounds as it should. */
+		float shifted, half = 0.5f;
+		uint32_t base;
+		memcpy(&shifted, &magnitude, sizeof(shifted));
+		shifted += half;
+		memcpy(&magnitude, &shifted, sizeof(magnitude));
+		memcpy(&base, &half, sizeof(base));
+		return (uint16_t)(sign | (magnitude - base));
+	}
+	uint32_t odd = magnitude >> 13 & 1;
+	magnitude += 0xfff + odd;		 /* rounds to nearest even */
+	magnitude -= (UINT32_C(127) - 15) << 23; /* the other bias */
+	return (uint16_t)(sign | magnitude >> 13);
+}
+
+static void to_float16(
+	const uint8_t *in, size_t n, const struct pixels_scale *scale, uint16_t *out)
+{
+	float numbers[PIXELS_PERIOD];
+	while (n > 0) {
+		size_t part = n < PIXELS_PERIOD ? n : PIXELS_PERIOD;
+		to_float32(in, part, scale, numbers);
+		for (size_t i = 0; i < part; i++)
+			out[i] = pixels_half(numbers[i]);
+		in += part;
+		out += part;
+		n -= part;
+	}
+}
+
+const struct pixels pixels_plain = {mirror, split, to_float32, to_float16};
+
+const struct pixels *pixels_best(void)
+{
+	const struct pixels *avx2 = pixels_avx2();
+	return avx2 ? avx2 : &pixels_plain;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What is done to rows of RGB8 pixels: mirrored, taken apart into planes, made into
+ * floating-point numbers. One set of functions in plain C, and one for AVX2; they give
+ * the same bytes.
+ *
+ *   Threads: any; no state.   Errors: none.
+ */
+
+/* torchvision's Normalize; it belongs to red, green and blue. */
+struct normalize_config {
+	bool given;
+	double mean[3];
+	double deviation[3];
+};
+
+/* After so many numbers red, green and blue come round again, in whole vectors. */
+#define PIXELS_PERIOD 24
+
+/* number i of a row: (x / 255 - mean[i % PIXELS_PERIOD]) / deviation[i % ...] */
+struct pixels_scale {
+	float mean[PIXELS_PERIOD];
+	float deviation[PIXELS_PERIOD];
+	bool identity; /* mean 0, deviation 1 */
+};
+
+/* Of pixels as they stand in a row. normalize not given: x / 255. */
+struct pixels_scale pixels_scale_rgb(const struct normalize_config *normalize);
+/* Of the plane of one channel. */
+struct pixels_scale pixels_scale_plane(
+	const struct normalize_config *normalize, int channel);
+
+struct pixels {
+	/* `width` pixels, the last one first */
+	void (*mirror)(const uint8_t *in, size_t width, uint8_t *out);
+	/* red, green and blue of `width` pixels */
+	void (*split)(const uint8_t *in, size_t width, uint8_t *const out[3]);
+	/* n numbers, as torchvision's ToTensor and Normalize compute them in float */
+	void (*to_float32)(const uint8_t *in, size_t n, const struct pixels_scale *scale,
+		float *out);
+	/* the same, rounded to nearest even */
+	void (*to_float16)(const uint8_t *in, size_t n, const struct pixels_scale *scale,
+		uint16_t *out);
+};
+
+extern const struct pixels pixels_plain;
+/* NULL: not on this machine. */
+const struct pixels *pixels_avx2(void);
+const struct pixels *pixels_best(void);
+
+/* IEEE 754 binary16, rounded to nearest even. */
+uint16_t pixels_half(float number);

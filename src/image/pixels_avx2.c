@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/pixels.h"
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+#include <immintrin.h>
+#include <string.h>
+
+#define AVX2 __attribute__((target("avx2,fma,f16c")))
+
+/* Bytes that are loaded or stored at once, and the pixels in them. */
+#define BLOCK 16
+#define BLOCK_PIXELS 5
+
+/* --- mirror ------------------------------------------------------------------------ */
+
+/*
+ * Five pixels of 16 bytes at a time. The byte x that is too much belongs to the pixel
+ * after them; it lands where the next block is stored.
+ *
+ *   in   | p0 p1 p2 p3 p4 x |        out  | x p4 p3 p2 p1 p0 |
+ */
+AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
+{
+	const __m128i order =
+		_mm_setr_epi8(15, 12, 13, 14, 9, 10, 11, 6, 7, 8, 3, 4, 5, 0, 1, 2);
+	size_t x = 0;
+	for (; x + BLOCK_PIXELS < width; x += BLOCK_PIXELS) {
+		__m128i pixels = _mm_loadu_si128((const void *)(in + x * 3));
+		uint8_t *end = out + (width - x) * 3;
+		_mm_storeu_si128((void *)(end - BLOCK), _mm_shuffle_epi8(pixels, order));
+	}
+	pixels_plain.mirror(in + x * 3, width - x, out);
+}
+
+/* --- split ------------------------------------------------------------------------- */
+
+#define NO -1
+
+/* 16 bytes of one channel out of three blocks of pixels. */
+AVX2 static inline __m128i gather(const __m128i block[3], const __m128i order[3])
+{
+	return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(block[0], order[0]),
+				    _mm_shuffle_epi8(block[1], order[1])),
+		_mm_shuffle_epi8(block[2], order[2]));
+}
+
+AVX2 static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
+{
+	const __m128i red[3] = {
+		_mm_setr_epi8(0, 3, 6, 9, 12, 15, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO),
+		_mm_setr_epi8(
+			NO, NO, NO, NO, NO, NO, 2, 5, 8, 11, 14, NO, NO, NO, NO, NO),
+		_mm_setr_epi8(
+			NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 1, 4, 7, 10, 13)};
+	const __m128i green[3] = {_mm_setr_epi8(1, 4, 7, 10, 13, NO, NO, NO, NO, NO, NO,
+					  NO, NO, NO, NO, NO),
+		_mm_setr_epi8(NO, NO, NO, NO, NO, 0, 3, 6, 9, 12, 15, NO, NO, NO, NO, NO),
+		_mm_setr_epi8(
+			NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 2, 5, 8, 11, 14)};
+	const __m128i blue[3] = {_mm_setr_epi8(2, 5, 8, 11, 14, NO, NO, NO, NO, NO, NO,
+					 NO, NO, NO, NO, NO),
+		_mm_setr_epi8(
+			NO, NO, NO, NO, NO, 1, 4, 7, 10, 13, NO, NO, NO, NO, NO, NO),
+		_mm_setr_epi8(
+			NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0, 3, 6, 9, 12, 15)};
+	size_t x = 0;
+	for (; x + BLOCK <= width; x += BLOCK) {
+		const __m128i *at = (const __m128i *)(const void *)(in + x * 3);
+		const __m128i block[3] = {_mm_loadu_si128(at), _mm_loadu_si128(at + 1),
+			_mm_loadu_si128(at + 2)};
+		_mm_storeu_si128((void *)(out[0] + x), gather(block, red));
+		_mm_storeu_si128((void *)(out[1] + x), gather(block, green));
+		_mm_storeu_si128((void *)(out[2] + x), gather(block, blue));
+	}
+	pixels_plain.split(in + x * 3, width - x,
+		(uint8_t *const[3]){out[0] + x, out[1] + x, out[2] + x});
+}
+
+/* --- numbers ----------------------------------------------------------------------- */
+
+/*
+ * x / 255 without a division: the product with the rounded reciprocal, and one correction
+ * by the remainder, which a fused multiply-add gives exactly. For each x of a byte that
+ * is the quotient correctly rounded.
+ */
+AVX2 static inline __m256 divide_by_255(__m256 x)
+{
+	const __m256 reciprocal = _mm256_set1_ps(1.0f / 255.0f);
+	__m256 quotient = _mm256_mul_ps(x, reciprocal);
+	__m256 remainder = _mm256_fnmadd_ps(quotient, _mm256_set1_ps(255.0f), x);
+	return _mm256_fmadd_ps(remainder, reciprocal, quotient);
+}
+
+AVX2 static inline __m256 scale_eight(
+	const uint8_t *in, const struct pixels_scale *scale, size_t k)
+{
+	__m128i bytes = _mm_loadl_epi64((const void *)in);
+	__m256 number = divide_by_255(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes)));
+	if (scale->identity)
+		return number;
+	return _mm256_div_ps(_mm256_sub_ps(number, _mm256_loadu_ps(scale->mean + k)),
+		_mm256_loadu_ps(scale->deviation + k));
+}
+
+AVX2 static void to_float32(
+	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
+{
+	size_t i = 0;
+	for (; i + PIXELS_PERIOD <= n; i += PIXELS_PERIOD)
+		for (size_t k = 0; k < PIXELS_PERIOD; k += 8)
+			_mm256_storeu_ps(out + i + k, scale_eight(in + i + k, scale, k));
+	pixels_plain.to_float32(in + i, n - i, scale, out + i);
+}
+
+AVX2 static void to_float16(
+	const uint8_t *in, size_t n, const struct pixels_scale *scale, uint16_t *out)
+{
+	size_t i = 0;
+	for (; i + PIXELS_PERIOD <= n; i += PIXELS_PERIOD)
+		for (size_t k = 0; k < PIXELS_PERIOD; k += 8)
+			_mm_storeu_si128((void *)(out + i + k),
+				_mm256_cvtps_ph(scale_eight(in + i + k, scale, k),
+					_MM_FROUND_TO_NEAREST_INT));
+	pixels_plain.to_float16(in + i, n - i, scale, out + i);
+}
+
+static const struct pixels functions = {mirror, split, to_float32, to_float16};
+
+/* clang 14 does not know "f16c" as a name. */
+static bool has_f16c(void)
+{
+	unsigned a, b, c, d;
+	return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+const struct pixels *pixels_avx2(void)
+{
+	static int known; /* every thread would find the same */
+	int has = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	if (!has) {
+		bool all = __builtin_cpu_supports("avx2") &&
+			   __builtin_cpu_supports("fma") && has_f16c();
+		has = all ? 1 : -1;
+		__atomic_store_n(&known, has, __ATOMIC_RELAXED);
+	}
+	return has > 0 ? &functions : NULL;
+}
+
+#else
+
+const struct pixels *pixels_avx2(void)
+{
+	return NULL;
+}
+
+#endif

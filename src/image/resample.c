@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/image_internal.h"
+#include "image/resample_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Pillow's two-pass convolution: the horizontal pass comes first and sees only the rows
+ * that the vertical pass will ask for. A pass over an axis that keeps its size does not
+ * take place.
+ */
+
+#define N_KERNELS 64
+/* Larger tables, which only huge images have, are not kept. */
+#define KEEP_KERNEL_BYTES ((size_t)256 << 10)
+#define ROW_ALIGNMENT 64
+
+struct resampler {
+	horizontal_pass *horizontal;
+	vertical_pass *vertical;
+	struct kernel kernels[N_KERNELS];
+	uint64_t uses;
+	struct buffer middle; /* what the horizontal pass made for the vertical one */
+};
+
+struct crop_axis crop_axis(uint32_t image, uint32_t crop)
+{
+	if (crop == 0)
+		return (struct crop_axis){.length = image};
+	if (crop > image)
+		return (struct crop_axis){.pad = (crop - image) / 2, .length = image};
+	uint32_t spare = image - crop;
+	uint32_t half = spare / 2;
+	if (spare % 2) /* Python's round(half + 0.5) goes to the even neighbour */
+		half += half % 2;
+	return (struct crop_axis){.first = half, .length = crop};
+}
+
+struct crop_axis resample_source(uint32_t image, uint32_t size, struct crop_axis window)
+{
+	if (image == size)
+		return (struct crop_axis){.first = window.first, .length = window.length};
+	struct taps first = kernel_taps(image, size, window.first);
+	struct taps last = kernel_taps(image, size, window.first + window.length - 1);
+	return (struct crop_axis){
+		.first = first.first, .length = last.first + last.count - first.first};
+}
+
+static bool has_avx2(void)
+{
+#if defined(__x86_64__)
+	return __builtin_cpu_supports("avx2");
+#else
+	return false;
+#endif
+}
+
+int resampler_new(bool plain, struct resampler **ret)
+{
+	struct resampler *resampler = calloc(1, sizeof(*resampler));
+	*ret = resampler;
+	if (!resampler)
+		return -ENOMEM;
+	resampler->horizontal = resample_horizontal_plain;
+	resampler->vertical = resample_vertical_plain;
+	if (plain || !has_avx2())
+		return 0;
+#if defined(__x86_64__)
+	resampler->horizontal = resample_horizontal_avx2;
+	resampler->vertical = resample_vertical_avx2;
+#endif
+	return 0;
+}
+
+void resampler_free(struct resampler **resampler_pointer)
+{
+	struct resampler *resampler = *resampler_pointer;
+	*resampler_pointer = NULL;
+	if (!resampler)
+		return;
+	for (size_t i = 0; i < N_KERNELS; i++)
+		kernel_free(&resampler->kernels[i]);
+	buffer_free(&resampler->middle);
+	free(resampler);
+}
+
+size_t resampler_bytes(const struct resampler *resampler)
+{
+	size_t bytes = sizeof(*resampler) + resampler->middle.size;
+	for (size_t i = 0; i < N_KERNELS; i++)
+		bytes += resampler->kernels[i].bytes;
+	return bytes;
+}
+
+/* From those at hand, or made in the place of the one not used for the longest time.
+ * It stays valid until N_KERNELS others were asked for. NULL: no memory. */
+static const struct kernel *get_kernel(
+	struct resampler *resampler, uint32_t in, uint32_t out)
+{
+	struct kernel *oldest = resampler->kernels;
+	struct kernel *end = resampler->kernels + N_KERNELS;
+	resampler->uses++;
+	for (struct kernel *kernel = oldest; kernel < end; kernel++) {
+		if (kernel->in == in && kernel->out == out) {
+			kernel->last_use = resampler->uses;
+			return kernel;
+		}
+		if (kernel->last_use < oldest->last_use)
+			oldest = kernel;
+	}
+	if (kernel_set(oldest, in, out))
+		return NULL;
+	oldest->last_use = resampler->uses;
+	return oldest;
+}
+
+static void trim(struct resampler *resampler)
+{
+	for (size_t i = 0; i < N_KERNELS; i++)
+		if (resampler->kernels[i].bytes > KEEP_KERNEL_BYTES)
+			kernel_free(&resampler->kernels[i]);
+	buffer_trim(&resampler->middle);
+}
+
+static void copy_rows(const struct rows *in, uint8_t *out, size_t stride)
+{
+	for (uint32_t y = 0; y < in->length; y++)
+		memcpy(out + y * stride, in->data + y * in->stride, in->bytes);
+}
+
+/* What is known before either pass. A kernel that is NULL: that axis keeps its size. */
+struct passes {
+	const struct kernel *horizontal;
+	const struct kernel *vertical;
+	struct crop_axis rows;	  /* of the image */
+	struct crop_axis columns; /* of the image */
+};
+
+static int plan(struct resampler *resampler, const struct resample_window *window,
+	struct passes *ret)
+{
+	struct tensor_shape image = window->image, size = window->size;
+	*ret = (struct passes){
+		.rows = resample_source(image.height, size.height, window->rows),
+		.columns = resample_source(image.width, size.width, window->columns),
+	};
+	if (size.width != image.width) {
+		ret->horizontal = get_kernel(resampler, image.width, size.width);
+		if (!ret->horizontal)
+			return -ENOMEM;
+	}
+	if (size.height != image.height) {
+		ret->vertical = get_kernel(resampler, image.height, size.height);
+		if (!ret->vertical)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The horizontal pass into memory of its own, since the vertical one follows. */
+static int pass_to_middle(struct resampler *resampler,
+	const struct resample_window *window, const struct passes *passes,
+	struct rows *rows)
+{
+	size_t bytes = (size_t)window->columns.length * CHANNELS;
+	size_t stride = (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+	if (buffer_reserve(&resampler->middle, rows->length * stride))
+		return -ENOMEM;
+	uint8_t *middle = resampler->middle.data;
+	resampler->horizontal(passes->horizontal, window->columns, passes->columns.first,
+		rows, middle, stride);
+	*rows = (struct rows){middle, stride, bytes, rows->length};
+	return 0;
+}
+
+int resampler_run(struct resampler *resampler, const struct resample_window *window,
+	const uint8_t *pixels, size_t in_stride, uint8_t *out, size_t out_stride)
+{
+	struct passes passes;
+	int err = plan(resampler, window, &passes);
+	struct rows rows = {pixels, in_stride, (size_t)passes.columns.length * CHANNELS,
+		passes.rows.length};
+	if (!err && passes.horizontal && passes.vertical)
+		err = pass_to_middle(resampler, window, &passes, &rows);
+	if (err)
+		goto out;
+	if (passes.vertical)
+		resampler->vertical(passes.vertical, window->rows, passes.rows.first,
+			&rows, out, out_stride);
+	else if (passes.horizontal)
+		resampler->horizontal(passes.horizontal, window->columns,
+			passes.columns.first, &rows, out, out_stride);
+	else
+		copy_rows(&rows, out, out_stride);
+out:
+	trim(resampler);
+	return err;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "image/tensor.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Resizing and cropping of RGB8, bit for bit as Pillow and torchvision do it.
+ *
+ *   Flow: resample_source tells which part of the image a window of the result depends
+ *         on; resampler_run computes the window from that part, and nothing else.
+ *   Owns: a resampler keeps the weights of the sizes it met last, and memory for the
+ *         pass in between.
+ *   Threads: a resampler is used by one at a time.
+ */
+
+/* One axis of a centre crop: `pad` zeros, then `length` pixels from `first` on, then
+ * zeros up to the crop's size. */
+struct crop_axis {
+	uint32_t first;
+	uint32_t pad;
+	uint32_t length;
+};
+
+/* torchvision.transforms.functional.center_crop; crop = 0: the whole image. */
+struct crop_axis crop_axis(uint32_t image, uint32_t crop);
+
+/* The image resized to `size` by Pillow's antialiased bilinear filter, and of that the
+ * window of rows and columns (their pads are not looked at). */
+struct resample_window {
+	struct tensor_shape image;
+	struct tensor_shape size;
+	struct crop_axis rows;
+	struct crop_axis columns;
+};
+
+/* One axis of the part of the image that the window depends on. */
+struct crop_axis resample_source(uint32_t image, uint32_t size, struct crop_axis window);
+
+struct resampler;
+
+/* plain: the code for every processor, also where there is a faster one. */
+must_check int resampler_new(bool plain, struct resampler **ret);
+void resampler_free(struct resampler **resampler);
+
+/* What it holds. */
+size_t resampler_bytes(const struct resampler *resampler);
+
+/*
+ * pixels: the source of the window (resample_source of both axes), with in_stride bytes
+ * from row to row. The window is written to `out`. 0 or -ENOMEM.
+ */
+must_check int resampler_run(struct resampler *resampler,
+	const struct resample_window *window, const uint8_t *pixels, size_t in_stride,
+	uint8_t *out, size_t out_stride);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "image/resample.h"
+
+/*
+ * What the files of the resampler share: tables of weights and the two passes.
+ *
+ * Pillow computes weights in double and rounds them to 22 bits; each pass sums up in 32
+ * bits and rounds to 8. Sums of integers do not depend on their order, so passes may be
+ * written in any way, and each way must give the same bits.
+ */
+
+#define CHANNELS 3
+#define PRECISION_BITS 22
+#define HALF (1 << (PRECISION_BITS - 1))
+/* Tables are filled up with zero weights to a multiple of this. */
+#define TAPS_GROUP 4
+/* Multiplying 16 bits by 16 is cheap: a weight is high << LOW_BITS | low. */
+#define LOW_BITS 15
+
+/* The filter of an output pixel: `count` inputs from `first` on. */
+struct taps {
+	uint32_t first;
+	uint32_t count;
+};
+
+/* The low and the high parts of two neighbouring weights, the first one below. */
+struct weight_pair {
+	uint32_t low;
+	uint32_t high;
+};
+
+/* The weights of an axis that goes from `in` to `out` pixels. */
+struct kernel {
+	uint32_t in;
+	uint32_t out;
+	uint64_t last_use;
+	size_t width;		   /* weights per output pixel */
+	struct taps *taps;	   /* one per output pixel */
+	int32_t *weights;	   /* out * width */
+	struct weight_pair *pairs; /* the same, out * width / 2 */
+	void *memory;		   /* of the three */
+	size_t bytes;
+};
+
+/* Fills in all but last_use. 0 or -ENOMEM, and then it is empty. */
+must_check int kernel_set(struct kernel *kernel, uint32_t in, uint32_t out);
+void kernel_free(struct kernel *kernel);
+
+/* Where an output pixel's inputs begin and how many there are. */
+struct taps kernel_taps(uint32_t in, uint32_t out, uint32_t index);
+
+/* Rows of pixels: `length` of them, `bytes` in each, `stride` bytes apart. */
+struct rows {
+	const uint8_t *data;
+	size_t stride;
+	size_t bytes;
+	uint32_t length;
+};
+
+/* columns: of the output; source: the first column of the image that `in` has. */
+typedef void horizontal_pass(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
+/* rows: of the output; source: the first row of the image that `in` has. */
+typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
+	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
+
+horizontal_pass resample_horizontal_plain;
+vertical_pass resample_vertical_plain;
+
+#if defined(__x86_64__)
+horizontal_pass resample_horizontal_avx2;
+vertical_pass resample_vertical_avx2;
+#endif
+
+/* Single rows or parts of them, for what the fast passes leave over. */
+void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const uint8_t *in, uint8_t *out);
+void resample_column_plain(const int32_t *weights, uint32_t count, const uint8_t *in,
+	size_t stride, size_t bytes, uint8_t *out);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/resample_internal.h"
+
+/* The passes as they are defined; what the others are compared with. */
+
+#define LANES 16 /* bytes that the vertical pass handles at once */
+
+static uint8_t clip8(int32_t sum)
+{
+	int32_t value = sum >> PRECISION_BITS;
+	return value > 255 ? 255 : (uint8_t)value; /* the weights are not negative */
+}
+
+void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const uint8_t *in, uint8_t *out)
+{
+	const struct taps *taps = kernel->taps + columns.first;
+	const int32_t *weights = kernel->weights + columns.first * kernel->width;
+	for (uint32_t x = 0; x < columns.length; x++, out += CHANNELS) {
+		const uint8_t *pixel = in + (size_t)(taps[x].first - source) * CHANNELS;
+		int32_t red = HALF, green = HALF, blue = HALF;
+		for (uint32_t i = 0; i < taps[x].count; i++, pixel += CHANNELS) {
+			red += pixel[0] * weights[i];
+			green += pixel[1] * weights[i];
+			blue += pixel[2] * weights[i];
+		}
+		out[0] = clip8(red);
+		out[1] = clip8(green);
+		out[2] = clip8(blue);
+		weights += kernel->width;
+	}
+}
+
+void resample_horizontal_plain(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
+{
+	for (uint32_t y = 0; y < in->length; y++)
+		resample_row_plain(kernel, columns, source, in->data + y * in->stride,
+			out + y * stride);
+}
+
+/* LANES neighbouring bytes of an output row: a loop that compilers vectorise. */
+static void lanes(const int32_t *weights, uint32_t count, const uint8_t *in,
+	size_t stride, uint8_t *out)
+{
+	int32_t sums[LANES];
+	for (int lane = 0; lane < LANES; lane++)
+		sums[lane] = HALF;
+	for (uint32_t i = 0; i < count; i++, in += stride)
+		for (int lane = 0; lane < LANES; lane++)
+			sums[lane] += in[lane] * weights[i];
+	for (int lane = 0; lane < LANES; lane++)
+		out[lane] = clip8(sums[lane]);
+}
+
+void resample_column_plain(const int32_t *weights, uint32_t count, const uint8_t *in,
+	size_t stride, size_t bytes, uint8_t *out)
+{
+	size_t x = 0;
+	for (; x + LANES <= bytes; x += LANES)
+		lanes(weights, count, in + x, stride, out + x);
+	for (; x < bytes; x++) {
+		int32_t sum = HALF;
+		for (uint32_t i = 0; i < count; i++)
+			sum += in[i * stride + x] * weights[i];
+		out[x] = clip8(sum);
+	}
+}
+
+void resample_vertical_plain(const struct kernel *kernel, struct crop_axis rows,
+	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
+{
+	for (uint32_t y = 0; y < rows.length; y++) {
+		size_t index = (size_t)rows.first + y;
+		const struct taps *taps = &kernel->taps[index];
+		resample_column_plain(kernel->weights + index * kernel->width,
+			taps->count, in->data + (taps->first - source) * in->stride,
+			in->stride, in->bytes, out + y * stride);
+	}
+}

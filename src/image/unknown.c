@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/image_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What PIL might read and we do not. */
+static const struct {
+	const char *name;
+	size_t offset;
+	size_t bytes;
+	const char *magic;
+} unsupported[] = {
+	{"webp", 8, 4, "WEBP"},
+	{"gif", 0, 4, "GIF8"},
+	{"bmp", 0, 2, "BM"},
+	{"tiff", 0, 4, "II*\0"},
+	{"tiff", 0, 4, "MM\0*"},
+	{"heif or avif", 4, 4, "ftyp"},
+	{"jpeg 2000", 4, 4, "jP  "},
+	{"jpeg 2000", 0, 4, "\xff\x4f\xff\x51"},
+	{"jpeg xl", 4, 4, "JXL "},
+	{"jpeg xl", 0, 2, "\xff\x0a"},
+	{"psd", 0, 4, "8BPS"},
+	{"pgm", 0, 2, "P5"},
+	{"ppm", 0, 2, "P6"},
+};
+
+int image_fail_unknown(char *message, const uint8_t *data, size_t size)
+{
+	if (size == 0)
+		return image_fail(message, -EIO, "empty file");
+	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
+		size_t end = unsupported[i].offset + unsupported[i].bytes;
+		if (size >= end &&
+			memcmp(data + unsupported[i].offset, unsupported[i].magic,
+				unsupported[i].bytes) == 0)
+			return image_fail(
+				message, -EIO, "unsupported: %s", unsupported[i].name);
+	}
+	return image_fail(message, -EIO, "not an image");
+}

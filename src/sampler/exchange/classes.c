@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "sampler/exchange/exchange_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Membership classes by successive refinement: each set that comes splits those classes
+ * that it cuts. Two ids of one class lie in the same sets and have the same label.
+ */
+
+void classes_free(struct classes *classes)
+{
+	free(classes->of);
+	free(classes->size);
+	*classes = (struct classes){0};
+}
+
+int classes_copy(const struct classes *classes, struct classes *ret)
+{
+	*ret = (struct classes){.n_ids = classes->n_ids, .n = classes->n};
+	ret->of = calloc((size_t)classes->n_ids + 1, sizeof(*ret->of));
+	ret->size = calloc(classes->n, sizeof(*ret->size));
+	if (!ret->of || !ret->size) {
+		classes_free(ret);
+		return -ENOMEM;
+	}
+	if (classes->n_ids)
+		memcpy(ret->of, classes->of, classes->n_ids * sizeof(*ret->of));
+	memcpy(ret->size, classes->size, classes->n * sizeof(*ret->size));
+	return 0;
+}
+
+int classes_cover(struct classes *classes, uint32_t n_ids)
+{
+	if (n_ids <= classes->n_ids)
+		return 0;
+	uint32_t *of = reallocarray(classes->of, n_ids, sizeof(*of));
+	if (!of)
+		return -ENOMEM;
+	for (uint32_t id = classes->n_ids; id < n_ids; id++)
+		of[id] = CLASS_OUTSIDE;
+	classes->of = of;
+	classes->size[CLASS_OUTSIDE] += n_ids - classes->n_ids;
+	classes->n_ids = n_ids;
+	return 0;
+}
+
+static uint32_t count_labels(const uint32_t *labels, uint32_t n_ids)
+{
+	uint32_t n = 0;
+	for (uint32_t id = 0; id < n_ids; id++)
+		n = labels[id] >= n ? labels[id] + 1 : n;
+	return n;
+}
+
+int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
+{
+	uint32_t n = 1 + (labels ? count_labels(labels, n_ids) : 0);
+	*classes = (struct classes){.n = n};
+	classes->size = calloc(n, sizeof(*classes->size));
+	if (!classes->size)
+		return -ENOMEM;
+	int error = classes_cover(classes, n_ids);
+	if (error) {
+		classes_free(classes);
+		return error;
+	}
+	for (uint32_t id = 0; labels && id < n_ids; id++) {
+		classes->of[id] = 1 + labels[id];
+		classes->size[CLASS_OUTSIDE]--;
+		classes->size[1 + labels[id]]++;
+	}
+	return 0;
+}
+
+struct split {
+	struct classes *classes;
+	uint32_t *inside; /* by class: its ids in the set; then its new name there */
+};
+
+static bool count_one(uint32_t id, void *context)
+{
+	struct split *split = context;
+	split->inside[split->classes->of[id]]++;
+	return true;
+}
+
+static bool move_one(uint32_t id, void *context)
+{
+	struct split *split = context;
+	uint32_t *class = &split->classes->of[id];
+	*class = split->inside[*class];
+	return true;
+}
+
+/* Those outside that come in leave their class even if they are all of it. */
+static bool is_cut(const struct split *split, uint32_t class)
+{
+	uint32_t inside = split->inside[class];
+	return inside && (inside < split->classes->size[class] || class == CLASS_OUTSIDE);
+}
+
+int classes_split(struct classes *classes, const roaring_bitmap_t *ids)
+{
+	struct split split = {classes, calloc(classes->n, sizeof(*split.inside))};
+	auto_free uint32_t *inside = split.inside;
+	uint32_t n = classes->n;
+	if (!inside)
+		return -ENOMEM;
+	roaring_iterate(ids, count_one, &split);
+	for (uint32_t class = 0; class < classes->n; class ++)
+		n += is_cut(&split, class);
+	if (n == classes->n)
+		return 0;
+	uint32_t *size = reallocarray(classes->size, n, sizeof(*size));
+	if (!size)
+		return -ENOMEM;
+	classes->size = size;
+	n = classes->n;
+	for (uint32_t class = 0; class < classes->n; class ++) {
+		if (is_cut(&split, class)) {
+			size[n] = inside[class];
+			size[class] -= inside[class];
+			inside[class] = n++;
+		} else {
+			inside[class] = class;
+		}
+	}
+	classes->n = n;
+	roaring_iterate(ids, move_one, &split);
+	return 0;
+}
