@@ -44,11 +44,13 @@
  *   several vertices (C) one is chosen "randomly": by its size, once for all that share.
  *   compensation (C)     adds to each vertex of which all streams still need the element:
  *                        only to the topmost ones, or it would be twice on a path.
- *   Algorithm 1          line 13 is c = |D| - |S|, as in equation (12); the subset of
- * line 17 is without S. ties                 come by id, so that the order is one.
- * Definition 1 has none. left and right       Definition 1 and section 4.2 contradict
- * each other; here leaves are left. sizes                are those at the start of the
- * round: samples leave the tree when all of its decisions are made.
+ *   Algorithm 1          line 13 is c = |D| - |S|, as in equation (12); the subset that
+ *                        line 17 selects is without S.
+ *   ties                 come by id, so that there is one order; Definition 1 has none.
+ *   left and right       Definition 1 and section 4.2 contradict each other; here leaves
+ *                        are left.
+ *   sizes                are those at the start of the round: samples leave the tree when
+ *                        all of its decisions are made.
  */
 
 struct dsa_tree;
