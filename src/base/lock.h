@@ -18,7 +18,7 @@
 
 enum lock_rank {
 	LOCK_RANK_CONTROL = 10, /* control: the control socket */
-	LOCK_RANK_VIEW = 20,	/* fuse: a session and its open files */
+	LOCK_RANK_FUSE = 20,	/* fuse: a session and its open files */
 	LOCK_RANK_FILES = 25,	/* files: sizes, and where lines of orders start */
 	LOCK_RANK_SCHED = 30,	/* sched: sampler, streams, cache metadata */
 	LOCK_RANK_LOAD = 40,	/* load: the pool's wake-up */

@@ -57,7 +57,7 @@ static const struct composite_rules labels_rules = {
 struct composite batch_composite(
 	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape)
 {
-	uint64_t bytes = format_file_bytes(FORMAT_RAW, pixels, shape, 0);
+	uint64_t bytes = format_bytes(FORMAT_RAW, pixels, shape, 0);
 	return (struct composite){.rules = &batch_rules,
 		.first = first,
 		.n = n,

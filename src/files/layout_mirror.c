@@ -209,5 +209,5 @@ const struct layout layout_mirror = {
 	.lookup = lookup,
 	.exists = exists,
 	.subdirectories = subdirectories,
-	.size = sample_size,
+	.size = sizes_of_position,
 };

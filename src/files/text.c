@@ -14,7 +14,7 @@ static const char *const served_names[] = {
 	[SERVED_SHARED] = "shared",
 };
 
-void text_readme(FILE *out, const struct view_context *context)
+void text_readme(FILE *out, const struct files_context *context)
 {
 	fprintf(out,
 		"This is joaderfs %s: training samples, shuffled and decoded once for "
@@ -39,24 +39,24 @@ void text_readme(FILE *out, const struct view_context *context)
 		JOADERFS_VERSION, context->mountpoint);
 }
 
-static void publish_gauges(const struct view_context *context)
+static void publish_gauges(const struct files_context *context)
 {
 	sched_stats(context->sched);
 }
 
-void text_stats(FILE *out, const struct view_context *context)
+void text_stats(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_text(out);
 }
 
-void text_stats_json(FILE *out, const struct view_context *context)
+void text_stats_json(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_json(out);
 }
 
-void text_metrics(FILE *out, const struct view_context *context)
+void text_metrics(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_prometheus(out);
@@ -70,7 +70,7 @@ static void print_name(FILE *out, const char *key, const char *text)
 }
 
 void text_dataset_info(
-	FILE *out, const struct view_context *context, const struct dataset *dataset)
+	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
 	print_name(out, "name", dataset_name(dataset));
 	fprintf(out, "samples %" PRIu32 "\n", dataset_samples(dataset));

@@ -13,14 +13,14 @@
  * \xHH; UTF-8 stays as it is.
  */
 
-void text_readme(FILE *out, const struct view_context *context);
-void text_stats(FILE *out, const struct view_context *context); /* name value */
-void text_stats_json(FILE *out, const struct view_context *context);
-void text_metrics(FILE *out, const struct view_context *context); /* Prometheus */
+void text_readme(FILE *out, const struct files_context *context);
+void text_stats(FILE *out, const struct files_context *context); /* name value */
+void text_stats_json(FILE *out, const struct files_context *context);
+void text_metrics(FILE *out, const struct files_context *context); /* Prometheus */
 
 /* info of a dataset: "key value" lines (name, samples, classes, bytes, source, jobs) */
 void text_dataset_info(
-	FILE *out, const struct view_context *context, const struct dataset *dataset);
+	FILE *out, const struct files_context *context, const struct dataset *dataset);
 void text_classes(FILE *out, const struct dataset *dataset); /* line i: name of label i */
 
 void text_job_status(FILE *out, struct sched_job *job); /* "key value" lines */

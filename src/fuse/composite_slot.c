@@ -32,7 +32,7 @@ static uint32_t position_of(const struct slot *slot)
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
-	struct view *view = file->view;
+	struct session *session = file->session;
 	struct waits ready = TAILQ_HEAD_INITIALIZER(ready);
 	lock_take(&file->lock);
 	slot->status = status;
@@ -42,7 +42,7 @@ static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 	lock_release(&file->lock);
 	waits_answer(&ready); /* the slot may be gone after this */
 	composite_file_put(file);
-	view_unhold(view);
+	session_unhold(session);
 }
 
 static void slot_fails(struct slot *slot, int status, bool bad)
@@ -70,12 +70,12 @@ static void give_back_failed(struct slot *slot, int err)
 static void make_content(struct slot *slot)
 {
 	struct composite_file *file = slot->file;
-	struct sample_place place = {.epoch = file->epoch,
+	struct content_place place = {.epoch = file->epoch,
 		.position = position_of(slot),
 		.format = file->format,
 		.size = file->composite.sample_bytes};
-	int err = sample_content_make(
-		&file->view->context, file->job, &place, slot->handle, &slot->content);
+	int err = content_make(
+		&file->session->context, file->job, &place, slot->handle, &slot->content);
 	if (err)
 		give_back_failed(slot, err);
 	else
@@ -164,7 +164,7 @@ int slot_need(struct wait *wait, uint32_t index)
 	if (!slot)
 		return -ENOMEM;
 	if (errand != ERRAND_NONE)
-		view_hold(file->view); /* until slot_becomes */
+		session_hold(file->session); /* until slot_becomes */
 	if (errand == ERRAND_OPEN)
 		return slot_open(slot);
 	if (errand == ERRAND_MAKE)
@@ -177,7 +177,7 @@ int slot_need(struct wait *wait, uint32_t index)
 
 static void slot_give_back(struct slot *slot, bool read)
 {
-	sample_content_free(&slot->content);
+	content_free(&slot->content);
 	if (slot->handle && read)
 		sched_release(slot->handle);
 	else if (slot->handle)
@@ -225,7 +225,7 @@ static void settle_locked(struct slot *slot, struct slots *gone)
 		take_out_locked(slot, gone);
 	} else if (slot->state == SLOT_READY &&
 		   slot->bytes_read >= file->composite.sample_bytes) {
-		sample_content_free(&slot->content);
+		content_free(&slot->content);
 		slot->state = SLOT_HELD;
 		slot->bytes_read = 0;
 	}
@@ -285,7 +285,7 @@ void slots_cancel(struct composite_file *file)
 {
 	uint64_t ticket;
 	while ((ticket = next_ticket(file)))
-		sched_cancel(file->view->context.sched, ticket);
+		sched_cancel(file->session->context.sched, ticket);
 }
 
 void slots_give_back(struct composite_file *file)

@@ -126,12 +126,12 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* All of a directory; one that several jobs have is that of the smallest id. */
-static int collect(struct view *view, struct inode directory, struct entries *ret)
+static int collect(struct session *session, struct inode directory, struct entries *ret)
 {
 	auto_free job_id *ids = NULL;
 	size_t n;
 	*ret = (struct entries){0};
-	int err = sched_job_ids(view->context.sched, &ids, &n);
+	int err = sched_job_ids(session->context.sched, &ids, &n);
 	if (err)
 		return err;
 	ret->entries = calloc(n + 1, sizeof(*ret->entries));
@@ -139,7 +139,7 @@ static int collect(struct view *view, struct inode directory, struct entries *re
 		return -ENOMEM;
 	qsort(ids, n, sizeof(*ids), compare_numbers);
 	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(view->context.sched, ids[i]);
+		struct sched_job *job = sched_job_find_id(session->context.sched, ids[i]);
 		struct walk step;
 		if (!job)
 			continue;
@@ -154,11 +154,11 @@ static int collect(struct view *view, struct inode directory, struct entries *re
 	return ret->n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
 }
 
-int data_lookup(
-	struct view *view, struct inode directory, const char *name, struct inode *ret)
+int data_lookup(struct session *session, struct inode directory, const char *name,
+	struct inode *ret)
 {
 	struct entries entries;
-	int err = collect(view, directory, &entries);
+	int err = collect(session, directory, &entries);
 	if (!err)
 		err = -ENOENT;
 	for (size_t i = 0; i < entries.n; i++) {
@@ -171,11 +171,11 @@ int data_lookup(
 	return err;
 }
 
-int data_entry(struct view *view, struct inode directory, uint64_t number,
+int data_entry(struct session *session, struct inode directory, uint64_t number,
 	struct data_entry *ret)
 {
 	struct entries entries;
-	int found = collect(view, directory, &entries);
+	int found = collect(session, directory, &entries);
 	for (size_t i = 0; found == 0 && i < entries.n; i++) {
 		if (entries.entries[i].number < number)
 			continue;
@@ -186,10 +186,10 @@ int data_entry(struct view *view, struct inode directory, uint64_t number,
 	return found;
 }
 
-int data_subdirectories(struct view *view, struct inode directory, uint32_t *ret)
+int data_subdirectories(struct session *session, struct inode directory, uint32_t *ret)
 {
 	struct entries entries;
-	int err = collect(view, directory, &entries);
+	int err = collect(session, directory, &entries);
 	*ret = 0;
 	for (size_t i = 0; i < entries.n; i++)
 		*ret += tree_is_directory(entries.entries[i].inode.kind);
@@ -200,9 +200,9 @@ int data_subdirectories(struct view *view, struct inode directory, uint32_t *ret
 /* --- links ----------------------------------------------------------------------------
  */
 
-int data_target(struct view *view, struct inode link, char ret[DATA_TARGET])
+int data_target(struct session *session, struct inode link, char ret[DATA_TARGET])
 {
-	struct sched_job *job = sched_job_find_id(view->context.sched, link.job);
+	struct sched_job *job = sched_job_find_id(session->context.sched, link.job);
 	size_t n = 0;
 	if (!job)
 		return -ENOENT;
@@ -215,7 +215,7 @@ int data_target(struct view *view, struct inode link, char ret[DATA_TARGET])
 }
 
 /* Fails where the kernel does not know the name, which is as good. */
-void data_forget(struct view *view, const char *path)
+void data_forget(struct session *session, const char *path)
 {
 	struct walk walk;
 	walk_begin(&walk, path);
@@ -224,6 +224,6 @@ void data_forget(struct view *view, const char *path)
 		if (walk.depth > 1)
 			directory = directory_inode(walk.hash);
 		fuse_lowlevel_notify_inval_entry(
-			view->session, inode_pack(directory), walk.name, walk.bytes);
+			session->fuse, inode_pack(directory), walk.name, walk.bytes);
 	} while (walk_on(&walk));
 }

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "fuse/view_internal.h"
+#include "fuse/fuse_internal.h"
 
 /*
  * data/: for each job with `[view] path = resnet18/train` a link data/resnet18/train to
@@ -24,18 +24,19 @@ struct data_entry {
 	uint64_t number; /* in listings of its directory; does not change */
 };
 
-must_check int data_lookup(
-	struct view *view, struct inode directory, const char *name, struct inode *ret);
+must_check int data_lookup(struct session *session, struct inode directory,
+	const char *name, struct inode *ret);
 
 /* The first entry whose number is at least this: 1 and *ret, 0: there is none. */
-must_check int data_entry(struct view *view, struct inode directory, uint64_t number,
-	struct data_entry *ret);
+must_check int data_entry(struct session *session, struct inode directory,
+	uint64_t number, struct data_entry *ret);
 
 must_check int data_subdirectories(
-	struct view *view, struct inode directory, uint32_t *ret);
+	struct session *session, struct inode directory, uint32_t *ret);
 
 /* Where a link leads. */
-must_check int data_target(struct view *view, struct inode link, char ret[DATA_TARGET]);
+must_check int data_target(
+	struct session *session, struct inode link, char ret[DATA_TARGET]);
 
 /* The kernel forgets what leads to a job with this path. */
-void data_forget(struct view *view, const char *path);
+void data_forget(struct session *session, const char *path);

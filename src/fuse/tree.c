@@ -4,8 +4,8 @@
 #include "files/layout.h"
 #include "fuse/composite_file.h"
 #include "fuse/data.h"
-#include "fuse/sample.h"
-#include "fuse/view_internal.h"
+#include "fuse/sample_file.h"
+#include "fuse/fuse_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -112,10 +112,10 @@ static bool find_entry(struct inode parent, const char *name, struct inode *ret)
 	return false;
 }
 
-static int find_dataset(struct view *view, const char *name, struct inode *ret)
+static int find_dataset(struct session *session, const char *name, struct inode *ret)
 {
-	for (size_t i = 0; i < view->context.n_datasets; i++) {
-		if (strcmp(dataset_name(view->context.datasets[i]), name) != 0)
+	for (size_t i = 0; i < session->context.n_datasets; i++) {
+		if (strcmp(dataset_name(session->context.datasets[i]), name) != 0)
 			continue;
 		*ret = (struct inode){.kind = INODE_DATASET, .job = (uint32_t)i};
 		return 0;
@@ -123,9 +123,9 @@ static int find_dataset(struct view *view, const char *name, struct inode *ret)
 	return -ENOENT;
 }
 
-static int find_job(struct view *view, const char *name, struct inode *ret)
+static int find_job(struct session *session, const char *name, struct inode *ret)
 {
-	struct sched_job *job = sched_job_find(view->context.sched, name);
+	struct sched_job *job = sched_job_find(session->context.sched, name);
 	if (!job)
 		return -ENOENT;
 	*ret = (struct inode){.kind = INODE_JOB, .job = sched_job_id(job)};
@@ -158,9 +158,9 @@ static int find_epoch(struct sched_job *job, const char *name, struct inode *ret
 }
 
 static int find_in_job(
-	struct view *view, struct inode parent, const char *name, struct inode *ret)
+	struct session *session, struct inode parent, const char *name, struct inode *ret)
 {
-	struct sched_job *job = sched_job_find_id(view->context.sched, parent.job);
+	struct sched_job *job = sched_job_find_id(session->context.sched, parent.job);
 	if (!job)
 		return -ENOENT;
 	int err = -ENOENT;
@@ -173,22 +173,22 @@ static int find_in_job(
 }
 
 int tree_lookup(
-	struct view *view, struct inode parent, const char *name, struct inode *ret)
+	struct session *session, struct inode parent, const char *name, struct inode *ret)
 {
 	if (find_entry(parent, name, ret))
 		return 0;
 	switch (parent.kind) {
 	case INODE_DATASETS:
-		return find_dataset(view, name, ret);
+		return find_dataset(session, name, ret);
 	case INODE_JOBS:
-		return find_job(view, name, ret);
+		return find_job(session, name, ret);
 	case INODE_JOB:
 	case INODE_EPOCH:
 	case INODE_SHARD:
-		return find_in_job(view, parent, name, ret);
+		return find_in_job(session, parent, name, ret);
 	case INODE_DATA:
 	case INODE_DATA_DIRECTORY:
-		return data_lookup(view, parent, name, ret);
+		return data_lookup(session, parent, name, ret);
 	default:
 		return -ENOENT;
 	}
@@ -196,10 +196,10 @@ int tree_lookup(
 
 /* --- attributes --------------------------------------------------------------------- */
 
-static struct timespec jobs_changed(struct view *view)
+static struct timespec jobs_changed(struct session *session)
 {
-	LOCK_SCOPE(&view->lock);
-	return view->jobs_changed;
+	LOCK_SCOPE(&session->lock);
+	return session->jobs_changed;
 }
 
 static void set_size(struct stat *st, uint64_t size)
@@ -231,28 +231,29 @@ static void set_times(struct stat *st, struct timespec time)
 	st->st_atim = st->st_mtim = st->st_ctim = time;
 }
 
-static void set_common(const struct view *view, struct inode inode, struct stat *ret)
+static void set_common(
+	const struct session *session, struct inode inode, struct stat *ret)
 {
 	mode_t type = tree_type(inode.kind);
 	mode_t permissions = type == S_IFDIR ? 0555 : (type == S_IFLNK ? 0777 : 0444);
-	*ret = (struct stat){.st_ino = view_number(view, inode),
+	*ret = (struct stat){.st_ino = session_number(session, inode),
 		.st_mode = type | permissions,
 		.st_nlink = type == S_IFDIR ? 2 : 1,
-		.st_uid = view->uid,
-		.st_gid = view->gid,
+		.st_uid = session->uid,
+		.st_gid = session->gid,
 		.st_blksize = BLOCK_SIZE};
-	set_times(ret, view->started);
+	set_times(ret, session->started);
 }
 
-void tree_layout_attributes(struct view *view, struct sched_job *job, struct inode inode,
-	struct stat *ret, double *ret_timeout)
+void tree_layout_attributes(struct session *session, struct sched_job *job,
+	struct inode inode, struct stat *ret, double *ret_timeout)
 {
 	uint64_t size = 0;
-	set_common(view, inode, ret);
-	bool known = layout_of(job)->size(view->sizes, job, inode, &size);
+	set_common(session, inode, ret);
+	bool known = layout_of(job)->size(session->sizes, job, inode, &size);
 	set_size(ret, known ? size : 0);
 	ret->st_blksize = block_size(sched_job_config(job), inode, known ? size : 0);
-	bool lasts = known && sample_size_lasts(sched_job_config(job), inode);
+	bool lasts = known && sizes_last(sched_job_config(job), inode);
 	*ret_timeout = lasts ? FOREVER : 0;
 }
 
@@ -260,9 +261,9 @@ void tree_layout_attributes(struct view *view, struct sched_job *job, struct ino
  * The kernel keeps directory listings for as long as the modification time stays what it
  * was. So that of a job's directory tells which order files are there.
  */
-static struct timespec job_changed(struct view *view, struct sched_job *job)
+static struct timespec job_changed(struct session *session, struct sched_job *job)
 {
-	struct timespec time = jobs_changed(view);
+	struct timespec time = jobs_changed(session);
 	uint32_t running = tree_running_epoch(job);
 	for (uint32_t epoch = 0; epoch < tree_epochs(job); epoch++)
 		if (tree_has_order(job, epoch, running))
@@ -274,7 +275,7 @@ static struct timespec job_changed(struct view *view, struct sched_job *job)
 	return time;
 }
 
-static int attributes_in_epoch(struct view *view, struct sched_job *job,
+static int attributes_in_epoch(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {
 	const struct layout *layout = layout_of(job);
@@ -283,57 +284,59 @@ static int attributes_in_epoch(struct view *view, struct sched_job *job,
 	if (tree_is_directory(inode.kind))
 		ret->st_nlink += layout->subdirectories(job, inode);
 	else
-		tree_layout_attributes(view, job, inode, ret, ret_timeout);
+		tree_layout_attributes(session, job, inode, ret, ret_timeout);
 	return 0;
 }
 
 /* The directory of a job, or what is below it. */
-static int attributes_in_job(
-	struct view *view, struct inode inode, struct stat *ret, double *ret_timeout)
+static int attributes_in_job(struct session *session, struct inode inode,
+	struct stat *ret, double *ret_timeout)
 {
-	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	int err = 0;
 	if (!job)
 		return -ENOENT;
 	if (inode.kind == INODE_JOB) {
 		ret->st_nlink += tree_epochs(job) + 1;
-		set_times(ret, job_changed(view, job));
+		set_times(ret, job_changed(session, job));
 		*ret_timeout = 0;
 	} else {
-		err = attributes_in_epoch(view, job, inode, ret, ret_timeout);
+		err = attributes_in_epoch(session, job, inode, ret, ret_timeout);
 	}
 	sched_job_put(job);
 	return err;
 }
 
-static int attributes_of_jobs(struct view *view, struct stat *ret, double *ret_timeout)
+static int attributes_of_jobs(
+	struct session *session, struct stat *ret, double *ret_timeout)
 {
 	auto_free job_id *ids = NULL;
 	size_t n;
-	int err = sched_job_ids(view->context.sched, &ids, &n);
+	int err = sched_job_ids(session->context.sched, &ids, &n);
 	if (err)
 		return err;
 	ret->st_nlink += n;
-	set_times(ret, jobs_changed(view));
+	set_times(ret, jobs_changed(session));
 	*ret_timeout = 0;
 	return 0;
 }
 
-static int attributes_of_data(
-	struct view *view, struct inode inode, struct stat *ret, double *ret_timeout)
+static int attributes_of_data(struct session *session, struct inode inode,
+	struct stat *ret, double *ret_timeout)
 {
 	uint32_t subdirectories;
-	int err = data_subdirectories(view, inode, &subdirectories);
+	int err = data_subdirectories(session, inode, &subdirectories);
 	ret->st_nlink += subdirectories;
-	set_times(ret, jobs_changed(view));
+	set_times(ret, jobs_changed(session));
 	*ret_timeout = 0;
 	return err;
 }
 
-static int attributes_of_link(struct view *view, struct inode inode, struct stat *ret)
+static int attributes_of_link(
+	struct session *session, struct inode inode, struct stat *ret)
 {
 	char target[DATA_TARGET];
-	int err = data_target(view, inode, target);
+	int err = data_target(session, inode, target);
 	if (!err)
 		set_size(ret, strlen(target));
 	return err;
@@ -345,12 +348,12 @@ static bool changes_by_itself(enum inode_kind kind)
 	       kind == INODE_JOB_STATUS || kind == INODE_EPOCH_ORDER;
 }
 
-static int attributes_of_text(struct view *view, struct inode inode, bool render,
+static int attributes_of_text(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout)
 {
 	struct timespec now;
-	uint64_t size = text_file_known_size(view, inode);
-	int err = render ? text_file_size(view, inode, &size) : 0;
+	uint64_t size = text_file_known_size(session, inode);
+	int err = render ? text_file_size(session, inode, &size) : 0;
 	if (err)
 		return err;
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -361,30 +364,30 @@ static int attributes_of_text(struct view *view, struct inode inode, bool render
 	return 0;
 }
 
-int tree_attributes(struct view *view, struct inode inode, bool render, struct stat *ret,
-	double *ret_timeout)
+int tree_attributes(struct session *session, struct inode inode, bool render,
+	struct stat *ret, double *ret_timeout)
 {
-	set_common(view, inode, ret);
+	set_common(session, inode, ret);
 	*ret_timeout = FOREVER;
 	if (text_file_is(inode.kind))
-		return attributes_of_text(view, inode, render, ret, ret_timeout);
+		return attributes_of_text(session, inode, render, ret, ret_timeout);
 	switch (inode.kind) {
 	case INODE_ROOT:
 		ret->st_nlink += 3;
 		return 0;
 	case INODE_DATASETS:
-		ret->st_nlink += view->context.n_datasets;
+		ret->st_nlink += session->context.n_datasets;
 		return 0;
 	case INODE_DATASET:
-		return inode.job < view->context.n_datasets ? 0 : -ENOENT;
+		return inode.job < session->context.n_datasets ? 0 : -ENOENT;
 	case INODE_JOBS:
-		return attributes_of_jobs(view, ret, ret_timeout);
+		return attributes_of_jobs(session, ret, ret_timeout);
 	case INODE_DATA:
 	case INODE_DATA_DIRECTORY:
-		return attributes_of_data(view, inode, ret, ret_timeout);
+		return attributes_of_data(session, inode, ret, ret_timeout);
 	case INODE_DATA_LINK:
-		return attributes_of_link(view, inode, ret);
+		return attributes_of_link(session, inode, ret);
 	default:
-		return attributes_in_job(view, inode, ret, ret_timeout);
+		return attributes_in_job(session, inode, ret, ret_timeout);
 	}
 }

@@ -4,7 +4,7 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "image/image_internal.h"
-#include "image/metadata.h"
+#include "image/preamble.h"
 #include "image/orient.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 static const struct codec *const codecs[] = {&codec_jpeg, &codec_png};
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-static int (*const check_metadata[N_CODECS])(char *message, const uint8_t *data,
-	size_t size) = {metadata_check_jpeg, metadata_check_png};
+static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
+	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
 struct image_decoder {
 	void *codec_states[N_CODECS];
@@ -381,7 +381,7 @@ static int decode(struct image_decoder *decoder, const struct encoded_image *ima
 	struct tensor_shape shape;
 	int err = check_fault(message);
 	if (!err)
-		err = check_metadata[i](message, image->data, image->size);
+		err = check_preamble[i](message, image->data, image->size);
 	if (err)
 		return err;
 	err = codecs[i]->open(decoding.state, message, image->data, image->size, &shape);

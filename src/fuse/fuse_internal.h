@@ -7,7 +7,7 @@
 #include "files/inode.h"
 #include "files/order_text.h"
 #include "files/sizes.h"
-#include "fuse/view.h"
+#include "fuse/fuse.h"
 
 #include <fuse_lowlevel.h>
 #include <stdatomic.h>
@@ -35,18 +35,18 @@
  *   opening.c     an open on its way: parked, interrupted, answered
  *   composite_*.c files that hold several positions: composite_file.h
  *
- *   Threads: FUSE's, sched's workers (opening.c) and control's (view_jobs_changed).
+ *   Threads: FUSE's, sched's workers (opening.c) and control's (session_jobs_changed).
  */
 
 #define FOREVER 1e9 /* seconds; for timeouts */
-#define VIEW_MAX_THREADS 8
+#define SESSION_MAX_THREADS 8
 
 /* One mount: of everything, or of one job. Each has its own FUSE session. */
-struct view {
-	struct view_context context;
+struct session {
+	struct files_context context;
 	struct inode root; /* INODE_ROOT or INODE_JOB */
 	atomic_bool gone;  /* the job was removed: nothing more can be opened */
-	struct fuse_session *session;
+	struct fuse_session *fuse;
 	bool mounted, handles_signals;
 	bool debug;
 	bool omits_opendir;  /* the kernel takes ENOSYS for "nothing to do" */
@@ -76,58 +76,59 @@ struct view {
 	LIST_HEAD(, snapshot) open_texts;	     /* (lock) */
 };
 
-extern const struct fuse_lowlevel_ops view_ops;
+extern const struct fuse_lowlevel_ops session_ops;
 
 /* -errno as an answer to any request */
-void view_reply_error(fuse_req_t req, int err);
+void reply_error(fuse_req_t req, int err);
 /* Whether reads of open files go through the page cache. */
-bool view_is_cached(const struct view *view, const struct sched_job *job);
+bool session_is_cached(const struct session *session, const struct sched_job *job);
 /* Whether the page cache may hold bytes of them: those who have a file open then share
  * its content. */
-bool view_is_mappable(const struct view *view, const struct sched_job *job);
-void view_set_io(const struct view *view, const struct sched_job *job, struct inode inode,
-	struct fuse_file_info *fi);
+bool session_is_mappable(const struct session *session, const struct sched_job *job);
+void session_set_io(const struct session *session, const struct sched_job *job,
+	struct inode inode, struct fuse_file_info *fi);
 
 /* The number that the kernel knows an inode by, and back: FUSE_ROOT_ID is the mount's
  * root, all others are inode_pack's. -ENOENT */
-uint64_t view_number(const struct view *view, struct inode inode);
-must_check int view_inode(const struct view *view, uint64_t number, struct inode *ret);
+uint64_t session_number(const struct session *session, struct inode inode);
+must_check int session_inode(
+	const struct session *session, uint64_t number, struct inode *ret);
 
 /* --- view.c ---------------------------------------------------------------------------
  */
 
-must_check int view_new(
-	const struct view_context *context, struct inode root, struct view **ret);
-void view_free(struct view **view);
+must_check int session_new(
+	const struct files_context *context, struct inode root, struct session **ret);
+void session_free(struct session **session);
 
 /* where: a directory, or "/dev/fd/N", which belongs to the session then. */
-must_check int view_start_session(
-	struct view *view, struct fuse_args *args, const char *where);
+must_check int session_start(
+	struct session *session, struct fuse_args *args, const char *where);
 /* All its threads have returned, nobody holds it. */
-void view_end_session(struct view *view);
-unsigned view_threads(void);
+void session_end(struct session *session);
+unsigned session_threads(void);
 
 /*
  * Who answers a request later, or sends the kernel news, holds the session meanwhile.
- * view_hold: for a request that is not answered yet. view_hold_session: false when it is
+ * session_hold: for a request that is not answered yet. session_try_hold: false when it is
  * too late.
  */
-void view_hold(struct view *view);
-must_check bool view_hold_session(struct view *view);
-void view_unhold(struct view *view);
-/* false: there was view_stop_waiting, before or meanwhile. */
-must_check bool view_wait_unheld(struct view *view);
-void view_stop_waiting(struct view *view);
+void session_hold(struct session *session);
+must_check bool session_try_hold(struct session *session);
+void session_unhold(struct session *session);
+/* false: there was session_stop_waiting, before or meanwhile. */
+must_check bool session_wait_unheld(struct session *session);
+void session_stop_waiting(struct session *session);
 
 /* What was remembered about jobs may be wrong. */
-void view_touch_jobs(struct view *view);
+void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ----------------------------------------------------------------------
  */
 
-void job_mounts_changed(struct view *everything);
-void job_mounts_stop(struct view *everything);
-void job_mounts_end(struct view *everything); /* after job_mounts_stop */
+void job_mounts_changed(struct session *everything);
+void job_mounts_stop(struct session *everything);
+void job_mounts_end(struct session *everything); /* after job_mounts_stop */
 
 /* --- tree.c ---------------------------------------------------------------------------
  */
@@ -156,35 +157,35 @@ bool tree_has_order(struct sched_job *job, uint32_t epoch, uint32_t running);
 bool tree_in_epoch(struct sched_job *job, struct inode inode);
 
 /* -ENOENT */
-must_check int tree_lookup(
-	struct view *view, struct inode parent, const char *name, struct inode *ret);
+must_check int tree_lookup(struct session *session, struct inode parent, const char *name,
+	struct inode *ret);
 
 /*
  * render: text files are rendered to tell their size; without it st_size may be any, and
  * the timeout is 0. -ENOENT when it is not there any more.
  */
-must_check int tree_attributes(struct view *view, struct inode inode, bool render,
+must_check int tree_attributes(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
 /* The same for a file of the layout of a job that was found already. */
-void tree_layout_attributes(struct view *view, struct sched_job *job, struct inode inode,
-	struct stat *ret, double *ret_timeout);
+void tree_layout_attributes(struct session *session, struct sched_job *job,
+	struct inode inode, struct stat *ret, double *ret_timeout);
 
 /* --- tree_list.c ---------------------------------------------------------------------
  */
 
-void tree_list(fuse_req_t req, struct view *view, struct inode directory, size_t size,
-	uint64_t offset, bool plus);
+void tree_list(fuse_req_t req, struct session *session, struct inode directory,
+	size_t size, uint64_t offset, bool plus);
 
 /* --- text_file.c ---------------------------------------------------------------------
  */
 
 bool text_file_is(enum inode_kind kind);
-must_check int text_file_size(struct view *view, struct inode inode, uint64_t *ret);
-uint64_t text_file_known_size(struct view *view, struct inode inode);
-void text_file_open(fuse_req_t req, struct view *view, struct inode inode,
+must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
+uint64_t text_file_known_size(struct session *session, struct inode inode);
+void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
-void text_file_read(fuse_req_t req, struct view *view, struct inode inode, size_t size,
-	uint64_t offset, const struct fuse_file_info *fi);
-void text_file_release(struct view *view, const struct fuse_file_info *fi);
-void text_files_close_all(struct view *view); /* when the session has ended */
+void text_file_read(fuse_req_t req, struct session *session, struct inode inode,
+	size_t size, uint64_t offset, const struct fuse_file_info *fi);
+void text_file_release(struct session *session, const struct fuse_file_info *fi);
+void text_files_close_all(struct session *session); /* when the session has ended */

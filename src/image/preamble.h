@@ -13,5 +13,5 @@
  *   Errors: 0 or -EIO, with the message written, of at most IMAGE_MESSAGE bytes.
  */
 
-int metadata_check_jpeg(char *message, const uint8_t *data, size_t size);
-int metadata_check_png(char *message, const uint8_t *data, size_t size);
+int preamble_check_jpeg(char *message, const uint8_t *data, size_t size);
+int preamble_check_png(char *message, const uint8_t *data, size_t size);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/image_internal.h"
-#include "image/metadata.h"
+#include "image/preamble.h"
 
 #include <errno.h>
 #include <string.h>
@@ -210,7 +210,7 @@ static int next_marker(struct segments *segments)
 	return -1;
 }
 
-int metadata_check_jpeg(char *message, const uint8_t *data, size_t size)
+int preamble_check_jpeg(char *message, const uint8_t *data, size_t size)
 {
 	struct segments segments = {
 		.message = message,

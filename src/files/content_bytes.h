@@ -13,17 +13,17 @@
  */
 
 /* Bytes of the file of one sample. */
-uint64_t sample_bytes(
+uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
 /* If every sample's file is as long as every other's, before any is bound. */
-bool sample_bytes_fixed(const struct job_config *config, uint64_t *ret);
+bool content_bytes_fixed(const struct job_config *config, uint64_t *ret);
 
 /* Files are as long as the longest one: zeros may follow the image. */
-bool sample_bytes_padded(const struct job_config *config);
+bool content_is_padded(const struct job_config *config);
 
 /* The longest file among the selected samples. */
-uint64_t sample_bytes_largest(const struct job_config *config,
+uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
 /*

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/image_internal.h"
-#include "image/metadata.h"
+#include "image/preamble.h"
 
 #include <errno.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static bool chunk_bad(struct chunks *chunks, const uint8_t *chunk, size_t size)
 }
 
 /* What is truncated, or no chunk at all, is left to the codec. */
-int metadata_check_png(char *message, const uint8_t *data, size_t size)
+int preamble_check_png(char *message, const uint8_t *data, size_t size)
 {
 	struct chunks chunks = {.animation_number = -1};
 	const uint8_t *next = data + 8, *end = data + size;
