@@ -7,6 +7,7 @@
 #include "files/inode.h"
 #include "files/order_text.h"
 #include "files/sizes.h"
+#include "files/tree.h"
 #include "fuse/fuse.h"
 
 #include <fuse_lowlevel.h>
@@ -130,57 +131,28 @@ void job_mounts_changed(struct session *everything);
 void job_mounts_stop(struct session *everything);
 void job_mounts_end(struct session *everything); /* after job_mounts_stop */
 
-/* --- tree.c ---------------------------------------------------------------------------
- */
-
-#define TREE_CURRENT "current"
-#define TREE_NAME 128 /* bytes that hold any name, but not those of jobs and datasets */
-
-/* A file or directory that is always there. */
-struct tree_entry {
-	const char *name;
-	enum inode_kind kind;
-	enum inode_kind parent;
-};
-extern const struct tree_entry tree_entries[];
-extern const size_t tree_n_entries;
-
-bool tree_is_directory(enum inode_kind kind);
-mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG, S_IFLNK */
-struct inode tree_parent(struct inode inode);
-uint32_t tree_epochs(struct sched_job *job);
-uint32_t tree_running_epoch(struct sched_job *job); /* UINT32_MAX: none */
-/* epoch-NNNN.order is there: the epoch is the running one, or something was bound. */
-bool tree_has_order(struct sched_job *job, uint32_t epoch, uint32_t running);
-
-/* An epoch's directory, or what the job's layout has below it: it is there. */
-bool tree_in_epoch(struct sched_job *job, struct inode inode);
-
-/* -ENOENT */
-must_check int tree_lookup(struct session *session, struct inode parent, const char *name,
-	struct inode *ret);
+/* --- attributes.c --- */
 
 /*
  * render: text files are rendered to tell their size; without it st_size may be any, and
  * the timeout is 0. -ENOENT when it is not there any more.
  */
-must_check int tree_attributes(struct session *session, struct inode inode, bool render,
+must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
 /* The same for a file of the layout of a job that was found already. */
-void tree_layout_attributes(struct session *session, struct sched_job *job,
+void attributes_in_layout(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout);
 
 /* --- tree_list.c ---------------------------------------------------------------------
  */
 
-void tree_list(fuse_req_t req, struct session *session, struct inode directory,
+void listing_reply(fuse_req_t req, struct session *session, struct inode directory,
 	size_t size, uint64_t offset, bool plus);
 
 /* --- text_file.c ---------------------------------------------------------------------
  */
 
-bool text_file_is(enum inode_kind kind);
 must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
 uint64_t text_file_known_size(struct session *session, struct inode inode);
 void text_file_open(fuse_req_t req, struct session *session, struct inode inode,

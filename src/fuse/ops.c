@@ -4,7 +4,7 @@
 #include "base/ensure.h"
 #include "files/content_parts.h"
 #include "fuse/composite_file.h"
-#include "fuse/data.h"
+#include "files/data.h"
 #include "fuse/kernel_features.h"
 #include "fuse/passthrough.h"
 #include "fuse/sample_file.h"
@@ -140,9 +140,9 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 	count(STAT_LOOKUPS);
 	int err = find(req, parent_ino, &parent);
 	if (!err)
-		err = tree_lookup(session, parent, name, &inode);
+		err = tree_lookup(&session->context, parent, name, &inode);
 	if (!err)
-		err = tree_attributes(
+		err = attributes_get(
 			session, inode, false, &entry.attr, &entry.attr_timeout);
 	if (err) {
 		reply_error(req, err);
@@ -161,7 +161,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	count(STAT_GETATTRS);
 	int err = find(req, ino, &inode);
 	if (!err)
-		err = tree_attributes(session_of(req), inode, true, &st, &timeout);
+		err = attributes_get(session_of(req), inode, true, &st, &timeout);
 	if (err)
 		reply_error(req, err);
 	else
@@ -214,7 +214,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 	count(STAT_REQUESTS);
 	int err = find(req, ino, &inode);
 	if (!err)
-		err = data_target(session_of(req), inode, target);
+		err = data_target(&session_of(req)->context, inode, target);
 	if (err)
 		reply_error(req, err);
 	else
@@ -223,7 +223,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 /* --- directories -------------------------------------------------------------------- */
 
-/* The kernel does not ask again, and keeps the listings (see job_changed in tree.c). */
+/* The kernel does not ask again, and keeps the listings (see job_changed in attributes.c). */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
@@ -245,7 +245,7 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool
 	if (err)
 		reply_error(req, err);
 	else
-		tree_list(req, session_of(req), inode, size, (uint64_t)offset, plus);
+		listing_reply(req, session_of(req), inode, size, (uint64_t)offset, plus);
 }
 
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,

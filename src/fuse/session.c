@@ -4,7 +4,7 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "fuse/composite_file.h"
-#include "fuse/data.h"
+#include "files/data.h"
 #include "fuse/kernel_features.h"
 #include "fuse/mount_options.h"
 #include "fuse/passthrough.h"
@@ -246,7 +246,7 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* Always another time than before: see job_changed in tree.c. */
+/* Always another time than before: see job_changed in attributes.c. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;
@@ -269,14 +269,28 @@ void session_touch_jobs(struct session *session)
 	order_texts_forget(session->orders);
 }
 
+/* Fails when the kernel does not know the name, which is as good. */
+static void forget_name(
+	struct session *session, struct inode directory, const char *name, size_t bytes)
+{
+	fuse_lowlevel_notify_inval_entry(
+		session->fuse, inode_pack(directory), name, bytes);
+}
+
+static void forget_path(struct session *session, const char *path)
+{
+	struct data_step step = data_first_step(path);
+	do
+		forget_name(session, data_step_directory(&step), step.name, step.bytes);
+	while (data_next_step(&step));
+}
+
 void session_jobs_changed(struct session *session, const char *name, const char *path)
 {
 	struct inode jobs = {.kind = INODE_JOBS};
 	session_touch_jobs(session);
-	/* Fails when the kernel does not know the name, which is as good. */
-	fuse_lowlevel_notify_inval_entry(
-		session->fuse, inode_pack(jobs), name, strlen(name));
+	forget_name(session, jobs, name, strlen(name));
 	if (path)
-		data_forget(session, path);
+		forget_path(session, path);
 	job_mounts_changed(session);
 }

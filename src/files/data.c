@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/data.h"
+#include "files/data.h"
 #include "base/ensure.h"
+#include "files/tree.h"
 
 #include <errno.h>
 #include <string.h>
@@ -42,53 +43,50 @@ static struct inode directory_inode(uint64_t hash)
 /* --- paths ----------------------------------------------------------------------------
  */
 
-/* How far along its path one is. */
-struct walk {
-	uint64_t hash; /* of the directory */
-	const char *name;
-	size_t bytes;	/* of the name of the entry in it */
-	uint32_t depth; /* of that entry: 1 in data/ itself */
-	bool last;
-};
-
-static void walk_begin(struct walk *walk, const char *path)
+struct data_step data_first_step(const char *path)
 {
 	size_t n = strcspn(path, "/");
-	*walk = (struct walk){.hash = FNV_BASIS,
+	return (struct data_step){.hash = FNV_BASIS,
 		.name = path,
 		.bytes = n,
 		.depth = 1,
 		.last = path[n] == '\0'};
 }
 
-static bool walk_on(struct walk *walk)
+bool data_next_step(struct data_step *step)
 {
-	if (walk->last)
+	if (step->last)
 		return false;
-	walk->hash = hash_below(walk->hash, walk->name, walk->bytes);
-	walk->name += walk->bytes + 1;
-	walk->bytes = strcspn(walk->name, "/");
-	walk->depth++;
-	walk->last = walk->name[walk->bytes] == '\0';
+	step->hash = hash_below(step->hash, step->name, step->bytes);
+	step->name += step->bytes + 1;
+	step->bytes = strcspn(step->name, "/");
+	step->depth++;
+	step->last = step->name[step->bytes] == '\0';
 	return true;
 }
 
-/* What a job's path has in the directory. */
-static bool find_step(struct sched_job *job, uint64_t directory, struct walk *ret)
+struct inode data_step_directory(const struct data_step *step)
+{
+	return step->depth > 1 ? directory_inode(step->hash)
+			       : (struct inode){.kind = INODE_DATA};
+}
+
+/* The step of a job's path that lies in the directory. */
+static bool find_step(struct sched_job *job, uint64_t directory, struct data_step *ret)
 {
 	const char *path = sched_job_config(job)->path;
 	if (!path)
 		return false;
-	walk_begin(ret, path);
+	*ret = data_first_step(path);
 	do {
 		if (ret->hash == directory)
 			return true;
-	} while (walk_on(ret));
+	} while (data_next_step(ret));
 	return false;
 }
 
 static void fill_entry(
-	struct sched_job *job, const struct walk *step, struct data_entry *ret)
+	struct sched_job *job, const struct data_step *step, struct data_entry *ret)
 {
 	ensure(step->bytes < DATA_NAME);
 	memcpy(ret->name, step->name, step->bytes);
@@ -126,12 +124,13 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* All of a directory; one that several jobs have is that of the smallest id. */
-static int collect(struct session *session, struct inode directory, struct entries *ret)
+static int collect(
+	const struct files_context *context, struct inode directory, struct entries *ret)
 {
 	auto_free job_id *ids = NULL;
 	size_t n;
 	*ret = (struct entries){0};
-	int err = sched_job_ids(session->context.sched, &ids, &n);
+	int err = sched_job_ids(context->sched, &ids, &n);
 	if (err)
 		return err;
 	ret->entries = calloc(n + 1, sizeof(*ret->entries));
@@ -139,8 +138,8 @@ static int collect(struct session *session, struct inode directory, struct entri
 		return -ENOMEM;
 	qsort(ids, n, sizeof(*ids), compare_numbers);
 	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(session->context.sched, ids[i]);
-		struct walk step;
+		struct sched_job *job = sched_job_find_id(context->sched, ids[i]);
+		struct data_step step;
 		if (!job)
 			continue;
 		if (find_step(job, hash_of(directory), &step)) {
@@ -154,11 +153,11 @@ static int collect(struct session *session, struct inode directory, struct entri
 	return ret->n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
 }
 
-int data_lookup(struct session *session, struct inode directory, const char *name,
-	struct inode *ret)
+int data_lookup(const struct files_context *context, struct inode directory,
+	const char *name, struct inode *ret)
 {
 	struct entries entries;
-	int err = collect(session, directory, &entries);
+	int err = collect(context, directory, &entries);
 	if (!err)
 		err = -ENOENT;
 	for (size_t i = 0; i < entries.n; i++) {
@@ -171,11 +170,11 @@ int data_lookup(struct session *session, struct inode directory, const char *nam
 	return err;
 }
 
-int data_entry(struct session *session, struct inode directory, uint64_t number,
-	struct data_entry *ret)
+int data_entry(const struct files_context *context, struct inode directory,
+	uint64_t number, struct data_entry *ret)
 {
 	struct entries entries;
-	int found = collect(session, directory, &entries);
+	int found = collect(context, directory, &entries);
 	for (size_t i = 0; found == 0 && i < entries.n; i++) {
 		if (entries.entries[i].number < number)
 			continue;
@@ -186,10 +185,11 @@ int data_entry(struct session *session, struct inode directory, uint64_t number,
 	return found;
 }
 
-int data_subdirectories(struct session *session, struct inode directory, uint32_t *ret)
+int data_subdirectories(
+	const struct files_context *context, struct inode directory, uint32_t *ret)
 {
 	struct entries entries;
-	int err = collect(session, directory, &entries);
+	int err = collect(context, directory, &entries);
 	*ret = 0;
 	for (size_t i = 0; i < entries.n; i++)
 		*ret += tree_is_directory(entries.entries[i].inode.kind);
@@ -200,9 +200,10 @@ int data_subdirectories(struct session *session, struct inode directory, uint32_
 /* --- links ----------------------------------------------------------------------------
  */
 
-int data_target(struct session *session, struct inode link, char ret[DATA_TARGET])
+int data_target(
+	const struct files_context *context, struct inode link, char ret[DATA_TARGET])
 {
-	struct sched_job *job = sched_job_find_id(session->context.sched, link.job);
+	struct sched_job *job = sched_job_find_id(context->sched, link.job);
 	size_t n = 0;
 	if (!job)
 		return -ENOENT;
@@ -212,18 +213,4 @@ int data_target(struct session *session, struct inode link, char ret[DATA_TARGET
 		sched_job_config(job)->name);
 	sched_job_put(job);
 	return rest > 0 && (size_t)rest < DATA_TARGET - n ? 0 : -ENOENT;
-}
-
-/* Fails where the kernel does not know the name, which is as good. */
-void data_forget(struct session *session, const char *path)
-{
-	struct walk walk;
-	walk_begin(&walk, path);
-	do {
-		struct inode directory = {.kind = INODE_DATA};
-		if (walk.depth > 1)
-			directory = directory_inode(walk.hash);
-		fuse_lowlevel_notify_inval_entry(
-			session->fuse, inode_pack(directory), walk.name, walk.bytes);
-	} while (walk_on(&walk));
 }

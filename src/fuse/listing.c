@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/layout.h"
-#include "fuse/data.h"
+#include "files/data.h"
 #include "fuse/fuse_internal.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static size_t put_plus(
 	entry.attr.st_mode = tree_type(inode.kind);
 	if (in_window(listing, inode)) {
 		entry.ino = session_number(listing->session, inode);
-		tree_layout_attributes(listing->session, listing->job, inode, &entry.attr,
+		attributes_in_layout(listing->session, listing->job, inode, &entry.attr,
 			&entry.attr_timeout);
 	}
 	return fuse_add_direntry_plus(listing->req, listing->buffer + listing->used,
@@ -216,8 +216,8 @@ static int list_data(struct listing *listing)
 	struct data_entry entry;
 	uint64_t number = listing->offset - FIRST;
 	int err;
-	while ((err = data_entry(listing->session, listing->directory, number, &entry)) >
-		0) {
+	while ((err = data_entry(&listing->session->context, listing->directory, number,
+			&entry)) > 0) {
 		if (!put(listing, entry.name, entry.inode, FIRST + entry.number))
 			return 0;
 		number = entry.number + 1;
@@ -270,7 +270,7 @@ static int list(struct listing *listing)
 	}
 }
 
-void tree_list(fuse_req_t req, struct session *session, struct inode directory,
+void listing_reply(fuse_req_t req, struct session *session, struct inode directory,
 	size_t size, uint64_t offset, bool plus)
 {
 	struct listing listing = {.req = req,

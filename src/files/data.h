@@ -3,7 +3,8 @@
 
 #pragma once
 
-#include "fuse/fuse_internal.h"
+#include "files/files.h"
+#include "files/inode.h"
 
 /*
  * data/: for each job with `[view] path = resnet18/train` a link data/resnet18/train to
@@ -24,19 +25,32 @@ struct data_entry {
 	uint64_t number; /* in listings of its directory; does not change */
 };
 
-must_check int data_lookup(struct session *session, struct inode directory,
+must_check int data_lookup(const struct files_context *context, struct inode directory,
 	const char *name, struct inode *ret);
 
 /* The first entry whose number is at least this: 1 and *ret, 0: there is none. */
-must_check int data_entry(struct session *session, struct inode directory,
+must_check int data_entry(const struct files_context *context, struct inode directory,
 	uint64_t number, struct data_entry *ret);
 
 must_check int data_subdirectories(
-	struct session *session, struct inode directory, uint32_t *ret);
+	const struct files_context *context, struct inode directory, uint32_t *ret);
 
 /* Where a link leads. */
 must_check int data_target(
-	struct session *session, struct inode link, char ret[DATA_TARGET]);
+	const struct files_context *context, struct inode link, char ret[DATA_TARGET]);
 
-/* The kernel forgets what leads to a job with this path. */
-void data_forget(struct session *session, const char *path);
+/*
+ * One name on a job's path: the directory that has it, and the name's bytes, which no NUL
+ * ends. For path = resnet18/train that is "resnet18" in data/, then "train" below it.
+ */
+struct data_step {
+	uint64_t hash; /* of the directory */
+	const char *name;
+	size_t bytes;
+	uint32_t depth; /* of the name: 1 in data/ itself */
+	bool last;
+};
+
+struct data_step data_first_step(const char *path);
+bool data_next_step(struct data_step *step); /* false: it was the last one */
+struct inode data_step_directory(const struct data_step *step);
