@@ -42,6 +42,21 @@ bool content_is_padded(const struct job_config *config)
 	       !content_bytes_fixed(config, &fixed);
 }
 
+static bool changes_pixels(const struct job_config *config)
+{
+	const struct augment_config *augment = &config->augment;
+	return config->pixels.dtype != DTYPE_UINT8 || config->pixels.axes != AXES_HWC ||
+	       augment->random_crop.width || augment->random_resized_crop.width ||
+	       augment->hflip > 0 || augment->normalize.given;
+}
+
+bool content_head(const struct job_config *config, enum head_kind *ret)
+{
+	bool composite = config->layout == LAYOUT_TAR || config->layout == LAYOUT_BATCH;
+	return config->io == IO_AUTO && !composite && !changes_pixels(config) &&
+	       !content_is_padded(config) && format_head(config->format, ret);
+}
+
 struct largest {
 	const struct job_config *config;
 	const struct dataset *dataset;

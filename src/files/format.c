@@ -273,6 +273,26 @@ void format_free(struct formatted *file)
 	file->encoded = NULL;
 }
 
+bool format_head(enum sample_format format, enum head_kind *ret)
+{
+	switch (format) {
+	case FORMAT_PPM:
+		*ret = HEAD_PPM;
+		return true;
+	case FORMAT_NPY:
+		*ret = HEAD_NPY;
+		return true;
+	case FORMAT_RAW:
+	case FORMAT_SOURCE:
+		*ret = HEAD_EMPTY;
+		return true;
+	case FORMAT_BMP:
+	case FORMAT_PNG:
+		break;
+	}
+	return false;
+}
+
 const char *format_name(enum sample_format format)
 {
 	static const char *const names[] = {

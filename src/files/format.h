@@ -36,5 +36,8 @@ must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, struct formatted *ret);
 void format_free(struct formatted *file);
 
+/* The head of files that are the tensor behind a head; false: they are something else. */
+bool format_head(enum sample_format format, enum head_kind *ret);
+
 /* "ppm", "bmp", ...: the name in the ini, which is also the default extension. */
 const char *format_name(enum sample_format format);

@@ -116,6 +116,7 @@ static int slot_open(struct slot *slot)
 
 static struct slot *slot_new_locked(struct composite_file *file, uint32_t index)
 {
+	lock_assert_held(&file->lock);
 	struct slot *slot = calloc(1, sizeof(*slot));
 	if (!slot)
 		return NULL;
@@ -132,6 +133,7 @@ enum errand { ERRAND_NONE, ERRAND_OPEN, ERRAND_MAKE };
 static enum errand need_locked(struct wait *wait, struct slot *slot, bool is_new)
 {
 	enum errand errand = is_new ? ERRAND_OPEN : ERRAND_NONE;
+	lock_assert_held(&slot->file->lock);
 	if (slot->state == SLOT_HELD && !wait->opens) {
 		slot->state = SLOT_MAKING;
 		errand = ERRAND_MAKE;
@@ -188,6 +190,7 @@ static void slot_give_back(struct slot *slot, bool read)
 static void take_out_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;
+	lock_assert_held(&file->lock);
 	TAILQ_REMOVE(&file->used, slot, link);
 	file->slots[slot->index] = NULL;
 	file->n_used--;
@@ -215,10 +218,11 @@ static void note_read(struct slot *slot, const struct wait *wait)
  * What to keep of a slot that nobody uses now. The pieces of a sample in a batch are read
  * ahead by the kernel, in any order.
  */
-static void settle_locked(struct slot *slot, struct slots *gone)
+static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;
 	bool passed = is_tar(file) && slot->read_end;
+	lock_assert_held(&file->lock);
 	TAILQ_REMOVE(&file->used, slot, link);
 	TAILQ_INSERT_TAIL(&file->used, slot, link);
 	if (passed || (slot->state == SLOT_FAILED && !slot->bad)) {
@@ -234,6 +238,7 @@ static void settle_locked(struct slot *slot, struct slots *gone)
 static void limit_window_locked(struct composite_file *file, struct slots *gone)
 {
 	struct slot *slot = TAILQ_FIRST(&file->used);
+	lock_assert_held(&file->lock);
 	while (slot && file->n_used > TAR_WINDOW) {
 		struct slot *next = TAILQ_NEXT(slot, link);
 		if (slot->users == 0 && !is_under_way(slot))
@@ -254,7 +259,7 @@ void slots_leave(struct wait *wait, bool delivered)
 			note_read(slot, wait);
 		ensure(slot->users > 0);
 		if (--slot->users == 0 && !is_under_way(slot))
-			settle_locked(slot, &gone);
+			keep_or_take_out_locked(slot, &gone);
 	}
 	if (is_tar(file))
 		limit_window_locked(file, &gone);

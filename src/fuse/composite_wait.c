@@ -112,8 +112,10 @@ static void answer(struct wait *wait)
 /* --- the way there -------------------------------------------------------------------
  */
 
-static void settle_locked(struct wait *wait)
+/* The thread that claims the answer gives it, without the lock. */
+static void claim_answer_locked(struct wait *wait)
 {
+	lock_assert_held(&wait->file->lock);
 	wait->answered = true;
 	TAILQ_REMOVE(&wait->file->waits, wait, link);
 }
@@ -130,7 +132,7 @@ static void interrupted(fuse_req_t req, void *context)
 	if (!wait->answered)
 		wait->interrupted = true;
 	if (mine)
-		settle_locked(wait);
+		claim_answer_locked(wait);
 	lock_release(&file->lock);
 	if (!mine)
 		return;
@@ -148,7 +150,7 @@ void waits_collect_locked(
 		if (index < wait->first || index - wait->first >= wait->n ||
 			--wait->missing > 0)
 			continue;
-		settle_locked(wait);
+		claim_answer_locked(wait);
 		TAILQ_INSERT_TAIL(ready, wait, link);
 	}
 }
@@ -181,7 +183,7 @@ static void asked(struct wait *wait)
 	wait->missing--;
 	bool mine = wait->missing == 0 || wait->interrupted;
 	if (mine)
-		settle_locked(wait);
+		claim_answer_locked(wait);
 	lock_release(&file->lock);
 	if (mine)
 		answer(wait);

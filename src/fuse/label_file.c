@@ -56,6 +56,7 @@ static struct label_text *find_text_locked(const struct session *session, uint64
 
 static int add_text_locked(struct session *session, uint64_t key, int backing)
 {
+	lock_assert_held(&session->lock);
 	if (HASH_CNT(hash, session->label_texts) >= MAX_TEXTS)
 		return -ENFILE;
 	struct label_text *text = calloc(1, sizeof(*text));
@@ -109,6 +110,7 @@ static int text_backing(struct session *session, const struct label_file *file)
 static bool is_open_locked(const struct session *session, uint64_t number)
 {
 	const struct label_file *file;
+	lock_assert_held(&session->lock);
 	LIST_FOREACH (file, &session->open_labels, link)
 		if (file->number == number)
 			return true;

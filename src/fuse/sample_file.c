@@ -61,6 +61,7 @@ static const struct sample_file *find_other_locked(
 	const struct session *session, const struct sample_file *file)
 {
 	const struct sample_file *other;
+	lock_assert_held(&session->lock);
 	LIST_FOREACH (other, &session->open_samples, link)
 		if (other->inode == file->inode && other->backing != file->backing)
 			return other;
