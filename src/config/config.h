@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "image/augment.h"
 #include "image/pixel_type.h"
-#include "image/tensor.h"
+#include "image/preparation.h"
 
 #include <stddef.h>
 

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /*
- * PIL goes through what stands before the image data and refuses a file whose metadata it
- * can't make sense of; the libraries pass over them. The same files are refused here.
+ * The preamble: what a file has before its image data. PIL reads it and refuses a file
+ * whose preamble it can't make sense of; libjpeg and libpng pass over it. So that the
+ * same files are refused here, the preamble is checked first.
  *
  *   Errors: 0 or -EIO, with the message written, of at most IMAGE_MESSAGE bytes.
  */
