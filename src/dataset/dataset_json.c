@@ -17,8 +17,7 @@
 
 #define SHOWN "label, class, path" /* in this order */
 
-/* --- text -----------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------- */
 
 /* Bytes of the UTF-8 character at the beginning; 0: there is none. */
 static unsigned utf8_bytes(const unsigned char *text)
@@ -91,8 +90,7 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 	}
 }
 
-/* --- rows -----------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------- */
 
 /* The statement's first columns are SHOWN, then come all of the table. */
 static void print_row(FILE *out, sqlite3_stmt *row)
@@ -165,8 +163,7 @@ int dataset_json(struct dataset *dataset, sample_id id, char **ret)
 	return err;
 }
 
-/* --- the longest ----------------------------------------------------------------------
- */
+/* --- the longest ------------------------------------------------------------------ */
 
 static int measure_rows(
 	const struct dataset *dataset, sqlite3_stmt *row, FILE *out, uint32_t *longest)

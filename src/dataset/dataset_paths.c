@@ -34,8 +34,7 @@ struct dataset_paths {
 	struct arena names;
 };
 
-/* --- making it ------------------------------------------------------------------------
- */
+/* --- making it -------------------------------------------------------------------- */
 
 static size_t directory_bytes(const char *path)
 {
@@ -246,8 +245,7 @@ int dataset_paths(struct dataset *dataset, const struct dataset_paths **ret)
 	return err;
 }
 
-/* --- looking into it ------------------------------------------------------------------
- */
+/* --- looking into it -------------------------------------------------------------- */
 
 uint32_t paths_directories(const struct dataset_paths *paths)
 {

@@ -304,8 +304,8 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* An unusable file is kept under another name; its journal must not be applied to ours.
- */
+/* An unusable file is kept under another name; its journal must not be applied
+ * to ours. */
 static int make_way(const char *file, bool unusable)
 {
 	auto_free char *kept = NULL;

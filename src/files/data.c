@@ -12,8 +12,7 @@
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
-/* --- directories as numbers -----------------------------------------------------------
- */
+/* --- directories as numbers ------------------------------------------------------- */
 
 /* Of the directory with this hash, the subdirectory of this name. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
@@ -40,8 +39,7 @@ static struct inode directory_inode(uint64_t hash)
 		.position = hash & INODE_MAX_POSITION};
 }
 
-/* --- paths ----------------------------------------------------------------------------
- */
+/* --- paths ------------------------------------------------------------------------ */
 
 struct data_step data_first_step(const char *path)
 {
@@ -101,8 +99,7 @@ static void fill_entry(
 			directory_inode(hash_below(step->hash, step->name, step->bytes));
 }
 
-/* --- entries --------------------------------------------------------------------------
- */
+/* --- entries ---------------------------------------------------------------------- */
 
 struct entries {
 	struct data_entry *entries;
@@ -197,8 +194,7 @@ int data_subdirectories(
 	return err;
 }
 
-/* --- links ----------------------------------------------------------------------------
- */
+/* --- links ------------------------------------------------------------------------ */
 
 int data_target(
 	const struct files_context *context, struct inode link, char ret[DATA_TARGET])

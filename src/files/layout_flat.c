@@ -15,8 +15,7 @@
 #define NAME_DIGITS 8
 #define MIN_SHARD_DIGITS 3
 
-/* --- names: millions of them in a listing, so no printf ------------------------------
- */
+/* --- names: millions of them in a listing, so no printf --------------------------- */
 
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret)
 {
@@ -76,8 +75,7 @@ bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
 	return true;
 }
 
-/* --- which files there are ------------------------------------------------------------
- */
+/* --- which files there are -------------------------------------------------------- */
 
 static const enum inode_kind kinds[] = {INODE_SAMPLE, INODE_LABEL, INODE_JSON};
 

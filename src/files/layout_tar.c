@@ -14,8 +14,7 @@
 #define RECORD 10240	    /* GNU tar's unit of reading */
 #define MTIME "02263523000" /* 1980-01-01 in octal; a fixed one, so that bytes stay */
 
-/* --- what a shard is made of ---------------------------------------------------------
- */
+/* --- what a shard is made of ------------------------------------------------------ */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_SAMPLE, MEMBERS };
 
@@ -147,8 +146,7 @@ struct composite tar_composite(
 	return tar;
 }
 
-/* --- which files there are ------------------------------------------------------------
- */
+/* --- which files there are -------------------------------------------------------- */
 
 #define PREFIX "shard-"
 #define SUFFIX ".tar"

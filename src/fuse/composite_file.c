@@ -16,8 +16,7 @@ bool composite_is(enum inode_kind kind)
 	return kind == INODE_TAR || kind == INODE_BATCH || kind == INODE_BATCH_LABELS;
 }
 
-/* --- the life of an open file --------------------------------------------------------
- */
+/* --- the life of an open file ----------------------------------------------------- */
 
 static void file_free(struct composite_file *file)
 {
@@ -158,8 +157,7 @@ void composite_files_undo_all(struct session *session)
 	}
 }
 
-/* --- requests ------------------------------------------------------------------------
- */
+/* --- requests --------------------------------------------------------------------- */
 
 /* Nothing is prepared for it. */
 static int bind_all(struct composite_file *file)

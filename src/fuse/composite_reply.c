@@ -70,8 +70,7 @@ static void add_content(struct gather *gather, const struct content_parts *sourc
 	}
 }
 
-/* --- one segment ---------------------------------------------------------------------
- */
+/* --- one segment ------------------------------------------------------------------ */
 
 /* Zeros are no image in any of them, so no reader takes them for one. */
 static bool zeros_are_no_sample(enum sample_format format)
@@ -176,8 +175,7 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 	return err;
 }
 
-/* -------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------- */
 
 /* As far as there are bytes; the error, if there is none. */
 static int gather_all(struct gather *gather)

@@ -25,8 +25,7 @@ static uint32_t position_of(const struct slot *slot)
 	return slot->file->composite.first + slot->index;
 }
 
-/* --- none -> OPENING -> HELD, MAKING -> READY, FAILED --------------------------------
- */
+/* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
 /* In one step for those who wait for it: who finds the new state does not count it. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
@@ -174,8 +173,7 @@ int slot_need(struct wait *wait, uint32_t index)
 	return 0;
 }
 
-/* --- READY, HELD, FAILED -> none ------------------------------------------------------
- */
+/* --- READY, HELD, FAILED -> none -------------------------------------------------- */
 
 static void slot_give_back(struct slot *slot, bool read)
 {
@@ -270,8 +268,7 @@ void slots_leave(struct wait *wait, bool delivered)
 	}
 }
 
-/* --- the end of the file --------------------------------------------------------------
- */
+/* --- the end of the file ---------------------------------------------------------- */
 
 static uint64_t next_ticket(struct composite_file *file)
 {

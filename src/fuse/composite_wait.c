@@ -32,8 +32,7 @@ static void wait_finish(struct wait *wait, bool delivered)
 	free(wait);
 }
 
-/* --- the answer to an open -----------------------------------------------------------
- */
+/* --- the answer to an open -------------------------------------------------------- */
 
 static const struct slot *first_failed(const struct wait *wait)
 {
@@ -109,8 +108,7 @@ static void answer(struct wait *wait)
 	wait_finish(wait, delivered);
 }
 
-/* --- the way there -------------------------------------------------------------------
- */
+/* --- the way there ---------------------------------------------------------------- */
 
 /* The thread that claims the answer gives it, without the lock. */
 static void claim_answer_locked(struct wait *wait)

@@ -21,8 +21,8 @@
 
 struct session;
 
-/* options: the comma-separated -o options as mount(8) and fusermount3 know them, or NULL.
- */
+/* options: the comma-separated -o options as mount(8) and fusermount3 know them,
+ * or NULL. */
 must_check int session_mount(const struct files_context *context, const char *options,
 	bool debug, struct session **ret);
 

@@ -95,8 +95,7 @@ uint64_t session_number(const struct session *session, struct inode inode);
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
 
-/* --- view.c ---------------------------------------------------------------------------
- */
+/* --- view.c ----------------------------------------------------------------------- */
 
 must_check int session_new(
 	const struct files_context *context, struct inode root, struct session **ret);
@@ -124,8 +123,7 @@ void session_stop_waiting(struct session *session);
 /* What was remembered about jobs may be wrong. */
 void session_touch_jobs(struct session *session);
 
-/* --- job_mount.c ----------------------------------------------------------------------
- */
+/* --- job_mount.c ------------------------------------------------------------------ */
 
 void job_mounts_changed(struct session *everything);
 void job_mounts_stop(struct session *everything);
@@ -144,14 +142,12 @@ must_check int attributes_get(struct session *session, struct inode inode, bool 
 void attributes_in_layout(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout);
 
-/* --- tree_list.c ---------------------------------------------------------------------
- */
+/* --- tree_list.c ------------------------------------------------------------------ */
 
 void listing_reply(fuse_req_t req, struct session *session, struct inode directory,
 	size_t size, uint64_t offset, bool plus);
 
-/* --- text_file.c ---------------------------------------------------------------------
- */
+/* --- text_file.c ------------------------------------------------------------------ */
 
 must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
 uint64_t text_file_known_size(struct session *session, struct inode inode);

@@ -66,8 +66,8 @@ static int find(fuse_req_t req, fuse_ino_t ino, struct inode *ret)
 	return atomic_load(&session->gone) ? -ENODEV : session_inode(session, ino, ret);
 }
 
-/* Batches are what is mapped; it is the page cache for them if nothing better is there.
- */
+/* Batches are what is mapped; it is the page cache for them if nothing better
+ * is there. */
 bool session_is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);

@@ -51,8 +51,7 @@ void sample_files_undo_all(struct session *session);
 void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
 
-/* --- label.c ---------------------------------------------------------------------------
- */
+/* --- label.c ---------------------------------------------------------------------- */
 
 /* Answers the open of a label whose position is bound to the sample. */
 void label_file_opened(fuse_req_t req, struct session *session, struct sched_job *job,

@@ -103,8 +103,7 @@ static size_t held_bytes(const struct image_decoder *decoder)
 	return bytes;
 }
 
-/* --- one image ----------------------------------------------------------------------
- */
+/* --- one image -------------------------------------------------------------------- */
 
 /* An image that its codec has opened. */
 struct decoding {

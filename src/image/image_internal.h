@@ -18,8 +18,8 @@
  * errno. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
 
-/* The error for a file that no codec knows; the message says what the file seems to be.
- */
+/* The error for a file that no codec knows; the message says what the file seems
+ * to be. */
 int image_fail_unknown(char *message, const uint8_t *data, size_t size);
 
 /* PIL gives its decoders so much of a file at once. Whether a damaged file passes can

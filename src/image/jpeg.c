@@ -313,8 +313,8 @@ static void read_rgb(struct jpeg *jpeg, uint8_t *pixels)
 	}
 }
 
-/* Reads the last row, since libjpeg would not look at rows that are skipped to the end.
- */
+/* Reads the last row, since libjpeg would not look at rows that are skipped to
+ * the end. */
 static void pass_rest(struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;

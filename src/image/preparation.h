@@ -9,7 +9,7 @@
  * A preparation: how a sample becomes the tensor that is cached. It is a job's [tensor]
  * section, normalised, without the format. Jobs with equal preparations share tensors.
  *
- *   resize_short         the shorter side becomes this many pixels; the other side follows
+ *   resize_short         the shorter side becomes this many pixels; the other one follows
  *                        as torchvision.transforms.Resize(int) computes it (truncation)
  *   resize_width/height  both are given; excludes resize_short
  *   crop                 torchvision's CenterCrop (zeros where the image is smaller)
@@ -29,8 +29,8 @@ struct preparation {
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
 
-/* The size of an image with this EXIF orientation (1 to 8) once it is turned, if it is.
- */
+/* The size of an image with this EXIF orientation (1 to 8) once it is turned, if
+ * it is. */
 struct tensor_shape preparation_image(const struct preparation *preparation,
 	struct tensor_shape image, unsigned orientation);
 

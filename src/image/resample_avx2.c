@@ -36,8 +36,8 @@ inline_avx2 __m256i load_rows(const uint8_t *row, const uint8_t *next)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-/* The six bytes RGBRGB from `at` on, as 16 bits each, a channel beside the same channel.
- */
+/* The six bytes RGBRGB from `at` on, as 16 bits each, a channel beside the
+ * same channel. */
 #define PAIR(at) at, -1, at + 3, -1, at + 1, -1, at + 4, -1, at + 2, -1, at + 5, -1
 
 /* One output pixel of two rows: R, G, B and garbage, in 32 bits each, twice. */

@@ -26,8 +26,8 @@ struct tensor {
 	struct tensor_shape shape;
 	uint64_t bytes;
 	uint8_t *data;
-	/* For a tensor in a file of its own, where it lies behind a head: see backing.h.
-	 */
+	/* For a tensor in a file of its own, where it lies behind a head:
+	 * see backing.h. */
 	struct backing file;
 	const uint8_t *head;
 	size_t head_bytes;

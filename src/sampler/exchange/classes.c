@@ -98,8 +98,8 @@ static bool move_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Ids of CLASS_OUTSIDE that a set has leave that class, even if the set has all of them.
- */
+/* Ids of CLASS_OUTSIDE that a set has leave that class, even if the set has all
+ * of them. */
 static bool is_cut(const struct split *split, uint32_t class)
 {
 	uint32_t inside = split->inside[class];

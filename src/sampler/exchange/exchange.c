@@ -109,8 +109,8 @@ static int get_residency(struct exchange *e, uint32_t id, struct residency **ret
 	return error;
 }
 
-/* A residency outlives the last job of its cache space, until its last sample is evicted.
- */
+/* A residency outlives the last job of its cache space, until its last sample
+ * is evicted. */
 static void put_residency(struct exchange *e, struct residency *residency)
 {
 	if (residency->n_members || residency->n)
@@ -243,8 +243,8 @@ static void leave(struct sampler *sampler, job_id job)
 	e->too_fine = true;
 }
 
-/* When nothing remembers the jobs that left, the classes of the present jobs are enough.
- */
+/* When nothing remembers the jobs that left, the classes of the present jobs
+ * are enough. */
 static void coarsen(struct exchange *e)
 {
 	struct classes classes;
