@@ -24,8 +24,8 @@
  *         counted and logged; it stays in the catalogue (width = height = 0) and fails
  *         when it is read.
  *   Life: ids are dense from 0 and always mean the same file. A file that is gone keeps
- *         its id (`gone`), a new one gets the next id. The first scan sorts by class, then
- *         directory, then name, each in byte order (as torchvision's ImageFolder).
+ *         its id (`gone`), a new one gets the next id. The first scan sorts by class,
+ *         then directory, then name, each in byte order (as torchvision's ImageFolder).
  *
  * An ImageFolder tree is <class>/<anything>/<file>. The classes are the directories under
  * the root in byte order; a label is the index of its class (torchvision's rule). A
