@@ -23,7 +23,8 @@
  * (section 4). An epoch that starts or ends, a sample given to some streams only, and two
  * |R| that cross each rebuild a part of that tree. There is no tree here, because neither
  * the intersections nor their sizes are needed, only draws with the right probabilities.
- * R and tests of membership are enough for these:
+ * R and tests of membership are enough for these. (tools/sim/dsa_tree.h has the tree, to
+ * compare with.)
  *
  * An element drawn uniformly from R_first - S is in I with the probability
  * |I| / (|R_first| - |S|), which is the one with which first(K) has to choose I. If the
