@@ -137,6 +137,7 @@ struct reader_numbers {
 
 struct loss {
 	bool now;	      /* and no epoch has begun since */
+	bool begun;	      /* one has, and was lost too */
 	uint32_t known_below; /* of epochs before it the journal has the BEGUN */
 	uint32_t whole_from;  /* the first that is recorded in full again; 0: all are */
 	struct record owed[OWED_MAX];

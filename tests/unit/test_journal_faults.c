@@ -276,6 +276,42 @@ Test(journal_faults, without_memory_the_rest_of_the_epoch_is_left_out)
 	}
 }
 
+/* There is nothing before it that could go on beside it. */
+Test(journal_faults, after_a_lost_epoch_the_next_one_begins_alone)
+{
+	struct record rolls = begun(1), kept[] = {begun(0), ended(0), begun(2)};
+	struct journal *journal = open_new();
+	rolls.rolls = true;
+	journal_append(journal, &kept[0]);
+	append_many(journal, 0, 250); /* 4096 bytes with the BEGUN and its head */
+	fault("journal.memory:ENOMEM");
+	journal_append(journal, &rolls);
+	journal_append(journal, &kept[1]);
+	fault_clear();
+	rolls.epoch = 2;
+	journal_append(journal, &rolls);
+	journal_close(&journal);
+	struct replay replay = {0};
+	enum journal_found found;
+	cr_assert_eq(0, replay_all(&replay, &found, &journal));
+	cr_assert_eq(1 + 250 + 2, replay.n);
+	cr_assert(same_record(&replay.records[251], &kept[1]));
+	cr_assert(same_record(&replay.records[252], &kept[2]), "it does not roll");
+	journal_close(&journal);
+	free(replay.records);
+}
+
+/* An epoch may be left out: then the one before the next does go on. */
+Test(journal_faults, an_epoch_that_was_left_out_is_not_a_lost_one)
+{
+	struct record records[] = {begun(0), begun(2), ended(0)};
+	struct journal *journal = open_new();
+	records[1].rolls = true;
+	append_all(journal, records, N_OF(records));
+	journal_close(&journal);
+	expect_records(records, N_OF(records));
+}
+
 /* --- the end of the process --- */
 
 /* Tells of each record that was flushed, until it is killed. */
