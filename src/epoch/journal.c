@@ -154,6 +154,7 @@ static void log_write(struct journal *journal, int err)
 static void write_locked(struct journal *journal)
 {
 	size_t done;
+	lock_assert_held(&journal->lock);
 	journal->busy = true;
 	if (journal->writing.n == 0) {
 		struct buffer empty = journal->writing;
@@ -175,6 +176,7 @@ static void write_locked(struct journal *journal)
 
 static bool must_not_retry_locked(const struct journal *journal)
 {
+	lock_assert_held(&journal->lock);
 	return journal->retry_ns && clock_now_ns() < journal->retry_ns;
 }
 
