@@ -24,13 +24,21 @@ struct binding {
 	enum served served;
 };
 
-/* In memory: samples[position], SAMPLE_NONE while unbound; log[k]: the k-th binding. */
+/*
+ * In memory. Pages that nothing was bound in stay untouched zeros, so a sample is kept as
+ * one more than it is.
+ */
 struct order {
 	uint32_t positions;
 	uint32_t bound;
-	const sample_id *samples;
-	const uint32_t *log; /* order_log_entry */
+	const uint32_t *samples; /* by position: sample + 1, 0 while unbound */
+	const uint32_t *log;	 /* by binding: order_log_entry */
 };
+
+static inline sample_id order_sample_at(const struct order *order, uint32_t position)
+{
+	return order->samples[position] - 1; /* SAMPLE_NONE while unbound */
+}
 
 #define ORDER_POSITION_BITS 30
 
@@ -42,7 +50,7 @@ static inline uint32_t order_log_entry(uint32_t position, enum served served)
 static inline struct binding order_binding(const struct order *order, uint32_t k)
 {
 	uint32_t position = order->log[k] & ((UINT32_C(1) << ORDER_POSITION_BITS) - 1);
-	return (struct binding){position, order->samples[position],
+	return (struct binding){position, order_sample_at(order, position),
 		(enum served)(order->log[k] >> ORDER_POSITION_BITS)};
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/types.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -17,6 +18,8 @@
  *   OPENED     epoch, position, reader           through current/, which learns from it
  *   CONSUMED   epoch, position                   its first reader has released it
  *   ENDED      epoch                             nothing of it will be bound any more
+ *   LET_GO     epoch                             current/ does not give it any more: it
+ *                                                was the epoch before the running one
  */
 
 enum record_kind {
@@ -25,6 +28,7 @@ enum record_kind {
 	RECORD_OPENED,
 	RECORD_CONSUMED,
 	RECORD_ENDED,
+	RECORD_LET_GO,
 	RECORD_KINDS
 };
 
