@@ -12,12 +12,12 @@
  * The journal of one job: the records of what its epochs decided, in files that outlive
  * the daemon. joaderfs-state(5) describes the format.
  *
- *   <directory>/journal-0003   a segment: from the record that begins epoch 3 up to that
- *                              which begins the next
+ *   <directory>/journal-0003   the fourth segment: from the record that begins an epoch
+ *                              up to that which begins the next
  *
  *   Flow: journal_open replays what there is -> journal_append for each record, in
  *         memory -> journal_flush writes it before anybody is told -> journal_sync once a
- *         second -> journal_forget when the orders of epochs are in files of their own.
+ *         second -> journal_saved when the orders of epochs are in files of their own.
  *   Owns: its files and buffers.
  *   Threads: append by one thread at a time (the caller's lock); the others by any.
  *   Locks: one of its own for the buffer, held for a copy; nobody writes under it.
@@ -78,8 +78,8 @@ void journal_flush(struct journal *journal);
 /* Everything flushed is on the disk. 0, also when there was nothing to do; -errno. */
 must_check int journal_sync(struct journal *journal);
 
-/* Segments that only tell of epochs before this one are removed. */
-void journal_forget(struct journal *journal, uint32_t epoch);
+/* The order of the epoch is in a file: segments that only tell of such epochs go. */
+void journal_saved(struct journal *journal, uint32_t epoch);
 
 /* Flushes, syncs and closes. Removes nothing. */
 void journal_close(struct journal **journal);

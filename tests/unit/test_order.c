@@ -33,7 +33,7 @@ static char *file(const char *name)
 Test(order, bindings_are_kept_in_their_order)
 {
 	struct order order;
-	struct sched_binding binding;
+	struct binding binding;
 	cr_assert_eq(-ENOENT, order_open(directory, 7, 5, false, &order));
 	cr_assert_eq(0, order_open(directory, 7, 5, true, &order));
 	order_bind(&order, 4, 100, SERVED_HIT);
@@ -71,7 +71,7 @@ Test(order, the_ids_are_little_endian_words_per_position)
 Test(order, a_lost_log_is_made_anew_from_the_ids)
 {
 	struct order order;
-	struct sched_binding binding;
+	struct binding binding;
 	cr_assert_eq(0, order_open(directory, 0, 4, true, &order));
 	order_bind(&order, 3, 33, SERVED_HIT);
 	order_bind(&order, 1, 11, SERVED_HIT);

@@ -17,7 +17,7 @@ Test(sched, an_epoch_gives_each_sample_once_and_the_order_says_so)
 		samples[i] = world_read(job, 0, i);
 	world_check_permutation(samples, N);
 	for (uint32_t k = 0; k < N; k++) {
-		struct sched_binding binding;
+		struct binding binding;
 		cr_assert(sched_binding(job, 0, k, &binding));
 		cr_assert_eq(k, binding.position);
 		cr_assert_eq(samples[k], binding.sample);

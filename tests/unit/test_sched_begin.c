@@ -63,7 +63,7 @@ Test(sched_begin, opens_that_come_while_an_epoch_begins_get_its_samples_in_their
 	open_several(job, &several);
 	wait_for_several(&several, 0);
 	for (uint32_t i = 0; i < N; i++) {
-		struct sched_binding binding;
+		struct binding binding;
 		samples[i] = sched_handle_sample(several.handle[i]);
 		cr_assert(sched_binding(job, 0, i, &binding));
 		cr_assert_eq(i, binding.position);
@@ -162,7 +162,7 @@ Test(sched_begin, a_job_that_leaves_in_the_middle_gives_back_what_it_needed)
 Test(sched_begin, after_a_restart_epochs_that_are_over_have_their_order_and_samples)
 {
 	struct world world;
-	struct sched_binding before[N], after[N];
+	struct binding before[N], after[N];
 	world_begin(&world, N, 2 * N);
 	struct sched_job *job = world_add(&world, a_name);
 	for (uint32_t epoch = 0; epoch < 2; epoch++)
