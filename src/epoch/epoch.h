@@ -191,7 +191,7 @@ void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, b
 /* The order of an ended epoch is in a file: its memory is given back. */
 void epochs_saved(struct epochs *epochs, uint32_t epoch);
 
-/* Files of saved orders before this one are gone: those epochs stay over. */
+/* The orders of epochs before this one are gone: these epochs stay over. */
 void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
 
 /* Time passes: a job that nobody reads holds nothing any more. */
@@ -203,15 +203,15 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 
 /* --- after a restart ----------------------------------------------------------------- */
 
-/* An epoch whose order is in a file; before the replay. -ENOMEM. */
-must_check int epochs_has_saved(struct epochs *epochs, uint32_t epoch);
-
-/* Records of the journal in their order; those of saved epochs are passed over. -EINVAL:
- * impossible, *ret_reason says why; -ENOMEM. */
+/* Records of the journal in their order. -EINVAL: impossible, *ret_reason says why;
+ * -ENOMEM. */
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
-/* The replay is complete: what an end of the process has cut off is made up for. Call it
+/* After them: an epoch whose order is in a file. */
+void epochs_has_saved(struct epochs *epochs, uint32_t epoch);
+
+/* That was all: what an end of the process has cut off is made up for. Call it
  * again until there is no effect. */
 void epochs_replayed(struct epochs *epochs, struct effects *effects);
 
@@ -227,8 +227,9 @@ struct epochs_status {
 };
 void epochs_status(const struct epochs *epochs, struct epochs_status *ret);
 
-enum epoch_state { EPOCH_UNKNOWN, EPOCH_LIVE, EPOCH_SAVED, EPOCH_FORGOTTEN };
-/* Whether the epoch has begun, and whether its order is in memory, in a file, or gone. */
+/* UNKNOWN: it has not begun. OVER: it was left out, or its order is not kept any more. */
+enum epoch_state { EPOCH_UNKNOWN, EPOCH_LIVE, EPOCH_SAVED, EPOCH_OVER };
+/* Whether the epoch has begun, and where its order is: in memory, in a file, nowhere. */
 enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 
 /* The sample of a position, also one that can be no other; SAMPLE_NONE: unbound, or the
@@ -246,6 +247,10 @@ struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
 bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch);
 bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t epoch);
 bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch);
+
+/* The first epoch that the journal has to tell of: its order is in no file. UINT32_MAX:
+ * none. */
+uint32_t epochs_first_unsaved(const struct epochs *epochs);
 
 /* Samples drawn for the epoch's stream and not bound. */
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);

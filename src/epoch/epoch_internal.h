@@ -84,7 +84,6 @@ struct epochs {
 	struct epochs_config config;
 	struct epoch_list live;
 	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
-	uint32_t forgotten;	 /* epochs before this one: their files are gone */
 	struct epoch *running;	 /* the last that has begun */
 	struct epoch *draining;	 /* the one before, which current/ may still give */
 	struct current current;

@@ -76,10 +76,10 @@ enum epoch_state epochs_state(const struct epochs *epochs, uint32_t number)
 {
 	if (find_epoch(epochs, number))
 		return EPOCH_LIVE;
-	if (number < epochs->forgotten)
-		return EPOCH_FORGOTTEN;
-	return roaring_bitmap_contains(epochs->saved, number) ? EPOCH_SAVED
-							      : EPOCH_UNKNOWN;
+	if (roaring_bitmap_contains(epochs->saved, number))
+		return EPOCH_SAVED;
+	bool left_out = epochs->running && number < epochs->running->number;
+	return left_out ? EPOCH_OVER : EPOCH_UNKNOWN;
 }
 
 /* --- how epochs follow one another --------------------------------------------------- */
@@ -262,7 +262,7 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 		look_up(number, request, effects);
 		return;
 	}
-	int err = epoch ? 0 : state == EPOCH_FORGOTTEN ? -ESTALE : -EAGAIN;
+	int err = epoch ? 0 : state == EPOCH_OVER ? -ESTALE : -EAGAIN;
 	if (err == -EAGAIN && may_begin(epochs, rolls))
 		err = begin(epochs, number, rolls, effects, &epoch);
 	if (err)
@@ -422,7 +422,6 @@ void epochs_saved(struct epochs *epochs, uint32_t number)
 void epochs_forget_before(struct epochs *epochs, uint32_t number)
 {
 	roaring_bitmap_remove_range(epochs->saved, 0, number);
-	epochs->forgotten = number;
 }
 
 /* --- what ends it -------------------------------------------------------------------- */
@@ -530,6 +529,16 @@ bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch)
 			return true;
 		}
 	return false;
+}
+
+uint32_t epochs_first_unsaved(const struct epochs *epochs)
+{
+	const struct epoch *epoch;
+	uint32_t first = UINT32_MAX;
+	LIST_FOREACH (epoch, &epochs->live, link)
+		if (!epoch->saved && epoch->number < first)
+			first = epoch->number;
+	return first;
 }
 
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t number)

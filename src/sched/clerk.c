@@ -62,13 +62,13 @@ static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order 
 	return true;
 }
 
-static void tell_saved(struct sched_job *job, uint32_t epoch)
+/* The first epoch that the journal has to tell of. */
+static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 {
-	uint32_t first = keep_from(job, epoch);
 	LOCK_SCOPE(&job->sched->lock);
 	epochs_saved(job->epochs, epoch);
-	if (first > 0)
-		epochs_forget_before(job->epochs, first);
+	epochs_forget_before(job->epochs, keep_from(job, epoch));
+	return epochs_first_unsaved(job->epochs);
 }
 
 /* An order that can't be saved stays in memory and in the journal, until the next try. */
@@ -76,12 +76,14 @@ static void work_for(struct sched_job *job)
 {
 	struct order order;
 	uint32_t epoch;
-	while (wants_stream(job, &epoch))
+	while (wants_stream(job, &epoch)) {
+		journal_flush(job->journal); /* that it has begun: this may take long */
 		tell_begun(job, epoch, stream_make(job, epoch));
+	}
 	while (wants_save(job, &epoch, &order)) {
 		if (keep_order(job, epoch, &order) != 0)
 			return;
-		tell_saved(job, epoch);
+		journal_forget(job->journal, tell_saved(job, epoch));
 	}
 }
 

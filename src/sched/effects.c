@@ -47,12 +47,11 @@ static void record_locked(
 		job_count_consumed_locked(job, clock_now_ns());
 		return;
 	}
-	if (record->kind != RECORD_BEGUN && record->kind != RECORD_BOUND)
+	if (record->kind != RECORD_BOUND)
 		return;
 	ensure(!aftermath->flush || aftermath->flush == job);
 	aftermath->flush = job;
-	if (record->kind == RECORD_BOUND)
-		note_bound_locked(job, record, aftermath);
+	note_bound_locked(job, record, aftermath);
 }
 
 static void answer_locked(struct open_request *request, struct aftermath *aftermath)

@@ -244,7 +244,10 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist)
 	if (err)
 		return err;
 	job->id = choose_id(sched, known);
-	err = keep_restore(job);
+	if (job->id != known)
+		err = keep_id(job);
+	if (!err)
+		err = keep_restore(job);
 	if (!err && persist)
 		err = keep_ini(job);
 	if (err)

@@ -13,6 +13,7 @@
 
 /*
  * <state>/jobs/<name>/
+ *     id                 the job's, for as long as there is one of its name
  *     job.ini            of jobs that were added at run time
  *     journal-NNNN       what the epochs decided: epoch/journal.h
  *     epoch-NNNN.order   the orders of epochs that have ended: epoch/order.h
@@ -62,6 +63,31 @@ int keep_ini(const struct sched_job *job)
 	return err;
 }
 
+/* 0: the name has none yet. */
+static int read_id(const char *directory, uint32_t *ret)
+{
+	auto_free char *path = NULL;
+	*ret = 0;
+	if (asprintf(&path, "%s/id", directory) < 0)
+		return -ENOMEM;
+	auto_fclose FILE *in = fopen(path, "re");
+	int err = in || errno == ENOENT ? 0 : -errno;
+	if (in && fscanf(in, "%" SCNu32, ret) != 1)
+		err = -EINVAL;
+	if (err)
+		log_error("%s: %s", path,
+			err == -EINVAL ? "found no number, allowed: the job's"
+				       : strerror(-err));
+	return err;
+}
+
+int keep_id(const struct sched_job *job)
+{
+	char text[16];
+	snprintf(text, sizeof(text), "%" PRIu32 "\n", job->id);
+	return replace_file(job->directory, "id", text);
+}
+
 int keep_begin(const struct sched_job *job, uint32_t *ret_id)
 {
 	if (mkdir(job->directory, 0755) != 0 && errno != EEXIST) {
@@ -69,8 +95,7 @@ int keep_begin(const struct sched_job *job, uint32_t *ret_id)
 		log_error("%s: %s", job->directory, strerror(-err));
 		return err;
 	}
-	*ret_id = journal_known_id(job->directory);
-	return 0;
+	return read_id(job->directory, ret_id);
 }
 
 static int has_saved(struct sched_job *job)
@@ -80,9 +105,7 @@ static int has_saved(struct sched_job *job)
 	int err =
 		order_list(job->directory, job->samples, job->fingerprint, &numbers, &n);
 	for (size_t i = 0; !err && i < n; i++)
-		err = epochs_has_saved(job->epochs, numbers[i]);
-	if (!err && n >= job->config.keep_epochs) /* older ones have been removed */
-		epochs_forget_before(job->epochs, numbers[0]);
+		epochs_has_saved(job->epochs, numbers[i]);
 	return err;
 }
 
@@ -119,9 +142,7 @@ static void make_up(struct sched_job *job)
 int keep_restore(struct sched_job *job)
 {
 	enum journal_found found;
-	int err = has_saved(job);
-	if (!err)
-		err = open_journal(job, &found);
+	int err = open_journal(job, &found);
 	if (!err && found == JOURNAL_OTHER) {
 		log_warn("job %s: its dataset or the samples that `where` selects have "
 			 "changed since its epochs began; they begin again, and what "
@@ -131,6 +152,8 @@ int keep_restore(struct sched_job *job)
 		if (!err)
 			err = open_journal(job, &found);
 	}
+	if (!err)
+		err = has_saved(job);
 	if (!err)
 		make_up(job);
 	return err;
@@ -148,7 +171,6 @@ int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 	int err = order_save(job->directory, epoch, job->fingerprint, order);
 	if (err)
 		return err;
-	journal_saved(job->journal, epoch);
 	if (first > 0)
 		order_prune(job->directory, first);
 	return 0;

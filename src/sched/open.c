@@ -155,7 +155,7 @@ void handle_look_up(struct sched_handle *handle)
 	struct sched_job *job = handle->job;
 	struct open_request *request = &handle->request;
 	struct aftermath aftermath;
-	request->status = order_sample(job->directory, request->found_epoch,
+	request->status = order_look_up(job->directory, request->found_epoch,
 		request->position, &request->sample);
 	bool none = request->status == 0 && request->sample == SAMPLE_NONE;
 	if (none || request->status == -ENOENT) /* never bound, or forgotten just now */
@@ -383,7 +383,7 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
 	bool saved =
 		sample == SAMPLE_NONE && epochs_state(job->epochs, epoch) == EPOCH_SAVED;
 	lock_release(&job->sched->lock);
-	if (saved && order_sample(job->directory, epoch, position, &sample) != 0)
+	if (saved && order_look_up(job->directory, epoch, position, &sample) != 0)
 		return SAMPLE_NONE;
 	return sample;
 }

@@ -353,6 +353,7 @@ must_check int admit_view(const struct sched_job *job);
 must_check int keep_begin(const struct sched_job *job, uint32_t *ret_id);
 /* The engine is rebuilt from orders and journal, which is open then. */
 must_check int keep_restore(struct sched_job *job);
+must_check int keep_id(const struct sched_job *job);
 must_check int keep_ini(const struct sched_job *job);
 /* The first epoch that is kept when this one has been saved. */
 uint32_t keep_from(const struct sched_job *job, uint32_t epoch);
