@@ -212,6 +212,12 @@ int epoch_begin_stream(
 	return 0;
 }
 
+void epoch_lose_stream(struct epoch *epoch)
+{
+	free(epoch->queue.ring);
+	epoch->queue = (struct drawn_queue){0};
+}
+
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)

@@ -141,6 +141,8 @@ struct drawn epoch_pop(struct epoch *epoch);
 /* Asks for a stream, unless that is under way; gives one back. */
 must_check int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
+/* The one that was asked for can't be made. */
+void epoch_lose_stream(struct epoch *epoch);
 void epoch_end_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 /* Nothing will be bound any more. */

@@ -307,9 +307,11 @@ void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t n
 {
 	struct epoch *epoch = find_epoch(epochs, number);
 	if (epoch && epoch->stream == STREAM_BEGINNING) {
-		epoch->stream = status ? STREAM_ABSENT : STREAM_READY;
-		if (!status)
+		if (status)
+			epoch_lose_stream(epoch);
+		else
 			epochs->needed += epochs->config.positions - epoch->bound;
+		epoch->stream = status ? STREAM_ABSENT : STREAM_READY;
 	}
 	epochs->last_read_ns = now_ns; /* making it may have taken long */
 	epochs->resume_status = status;

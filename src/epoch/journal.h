@@ -96,5 +96,9 @@ must_check int journal_sync(struct journal *journal);
  * is left is brought to the disk first; if that fails nothing is removed. */
 void journal_forget(struct journal *journal, uint32_t epoch);
 
+/* Its job is removed: nothing is written from now on, and nobody writes any more when it
+ * returns. No lock held. */
+void journal_abandon(struct journal *journal);
+
 /* Flushes, syncs and closes. Removes nothing. */
 void journal_close(struct journal **journal);

@@ -315,6 +315,7 @@ int sched_job_remove(struct sched *sched, const char *name)
 	if (!job)
 		return -ENOENT;
 	clerk_wait_for_last(job); /* it may be making files */
+	journal_abandon(job->journal);
 	keep_nothing(job);
 	sched_job_put(job);
 	return 0;

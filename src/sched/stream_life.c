@@ -4,6 +4,7 @@
 #include "sched/sched_internal.h"
 #include "base/clock.h"
 #include "base/ensure.h"
+#include "base/fault.h"
 
 #include <errno.h>
 
@@ -208,15 +209,16 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 {
 	struct sched *sched = job->sched;
 	struct aftermath aftermath;
-	struct stream *stream = stream_new(job, epoch);
+	int err = fault_hit("sched.stream");
+	struct stream *stream = err ? NULL : stream_new(job, epoch);
 	if (!stream)
-		return -ENOMEM;
+		return err ? err : -ENOMEM;
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
 	change_need_locked(stream, CACHE_NEED_ADD);
 	update_sampler_locked(stream);
 	bool wanted = is_wanted_locked(stream);
-	int err = wanted ? insert_locked(stream) : 0;
+	err = wanted ? insert_locked(stream) : 0;
 	if (wanted && !err) {
 		enter_locked(stream);
 		make_ready_locked(job, epoch);
