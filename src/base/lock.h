@@ -21,6 +21,7 @@ enum lock_rank {
 	LOCK_RANK_VIEW = 20,	/* fuse: a session and its open files */
 	LOCK_RANK_FILES = 25,	/* files: sizes, and where lines of orders start */
 	LOCK_RANK_SCHED = 30,	/* sched: sampler, streams, cache metadata */
+	LOCK_RANK_JOURNAL = 35, /* epoch: records that are not written yet */
 	LOCK_RANK_LOAD = 40,	/* load: the pool's wake-up */
 	LOCK_RANK_DATASET = 50, /* dataset: pool of connections */
 	LOCK_RANK_BACKING = 55, /* base: files that the kernel reads */

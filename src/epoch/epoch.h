@@ -26,9 +26,9 @@
  *         caller executes before the next event. What an effect asks for comes back as an
  *         event of its own:
  *
- *             epochs_open ----> BEGIN ... epochs_begun ----> DRAW ... epochs_drawn
- *                  |                                                     |
- *                  +--> ANSWER (bound already)        RECORD, ANSWER <---+
+ *             epochs_open ----> BEGIN ... epochs_begun ----> DRAW ... epochs_take_drawn
+ *                  |                                                       |
+ *                  +--> ANSWER (bound already)          RECORD, ANSWER <---+
  *             epochs_released ----> RECORD, END
  *
  *   Owns: its epochs and pins. Requests are the caller's, and stay until they are
@@ -113,8 +113,8 @@ enum effect_kind {
 	EFFECT_BEGIN, /* epoch: make a stream of D_j minus what is bound -> epochs_begun */
 	EFFECT_END,   /* epoch: its stream, also one that is just being made, leaves;
 			 queue: what it had drawn is the caller's, to be unpinned */
-	EFFECT_DRAW,  /* epoch, position: a request waits for a sample -> epochs_drawn.
-			 sample: the one that it must be, else SAMPLE_NONE */
+	EFFECT_DRAW,  /* epoch, position: a request waits for a sample: epochs_drawn, then
+			 epochs_take_drawn. sample: the one that it must be, else SAMPLE_NONE */
 	EFFECT_UNPIN,	/* sample */
 	EFFECT_ANSWER,	/* request */
 	EFFECT_LOOK_UP, /* request: as ANSWER; its sample is in the epoch's saved order */
@@ -172,17 +172,16 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request);
  * ended are taken up one by one by epochs_resume. It is called after each event, when its
  * effects are executed, until it is false.
  */
-void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns,
-	struct effects *effects);
+void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
 must_check bool epochs_resume(
 	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
-/*
- * The sampler gave the epoch's stream a sample. It is bound at once if a request waits for
- * it, else it queues; there is room for config.lookahead of them.
- */
-void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn,
-	struct effects *effects);
+/* The sampler gave the epoch's stream a sample, which queues until a position is bound to
+ * it; there is room for config.lookahead of them. */
+void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
+
+/* What EFFECT_DRAW has asked for is drawn: the request gets the head of the queue. */
+void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
 /* A reader got the bytes of the position. true: for the first time. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
@@ -195,6 +194,9 @@ void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, b
 /* The order of an ended epoch is in a file: its memory is given back. */
 void epochs_saved(struct epochs *epochs, uint32_t epoch);
 
+/* The orders of epochs before this one are gone: these epochs stay over. */
+void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
+
 /* Time passes: a job that nobody reads holds nothing any more. */
 void epochs_time(struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
@@ -204,16 +206,16 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 
 /* --- after a restart ----------------------------------------------------------------- */
 
-/* An epoch whose order is in a file; before the replay. -ENOMEM. */
-must_check int epochs_has_saved(struct epochs *epochs, uint32_t epoch);
-
-/* Records of the journal in their order; those of saved epochs are passed over. -EINVAL:
- * impossible, *ret_reason says why; -ENOMEM. */
+/* Records of the journal in their order. -EINVAL: impossible, *ret_reason says why;
+ * -ENOMEM. */
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
-/* The replay is complete. At most one epoch is to be saved at a time: call it again until
- * there is no effect. */
+/* After them: an epoch whose order is in a file. */
+void epochs_has_saved(struct epochs *epochs, uint32_t epoch);
+
+/* That was all: what an end of the process has cut off is made up for. Call it
+ * again until there is no effect. */
 void epochs_replayed(struct epochs *epochs, struct effects *effects);
 
 /* --- questions ----------------------------------------------------------------------- */
@@ -228,12 +230,13 @@ struct epochs_status {
 };
 void epochs_status(const struct epochs *epochs, struct epochs_status *ret);
 
-enum epoch_state { EPOCH_UNKNOWN, EPOCH_LIVE, EPOCH_SAVED };
-/* Whether the epoch has begun, and whether its order is in memory or in a file. */
+/* UNKNOWN: it has not begun. OVER: it was left out, or its order is not kept any more. */
+enum epoch_state { EPOCH_UNKNOWN, EPOCH_LIVE, EPOCH_SAVED, EPOCH_OVER };
+/* Whether the epoch has begun, and where its order is: in memory, in a file, nowhere. */
 enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 
-/* The sample of a position, SAMPLE_NONE: unbound, or the epoch is not live. The epoch may
- * be EPOCH_CURRENT, by a reader that is not known. */
+/* The sample of a position, also one that can be no other; SAMPLE_NONE: unbound, or the
+ * epoch is not live. The epoch may be EPOCH_CURRENT, by a reader that is not known. */
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
 /* The number that EPOCH_CURRENT stands for there, by a reader that is not known. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
@@ -241,6 +244,16 @@ uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
 /* Of a live epoch. Valid until the next event; and longer, without the caller's lock, of
  * one that has no stream or has ended, until epochs_saved. */
 struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
+
+/* What EFFECT_BEGIN and EFFECT_SAVE have asked for and is still asked for: any epoch that
+ * wants a stream; any whose order is to be saved. false: none. */
+bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch);
+bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t epoch);
+bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch);
+
+/* The first epoch that the journal has to tell of: its order is in no file. UINT32_MAX:
+ * none. */
+uint32_t epochs_first_unsaved(const struct epochs *epochs);
 
 /* Samples drawn for the epoch's stream and not bound. */
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);

@@ -11,7 +11,7 @@
  *
  *     epochs_open -> take_up -> choose the epoch -> bound already?      -> answer
  *                        ^                       -> a sample is queued? -> bind, answer
- *                        |                       -> no: DRAW            -> epochs_drawn
+ *                        |                       -> no: DRAW -> epochs_take_drawn
  *     epochs_resume -----+---------------------- -> no stream: wait
  */
 
@@ -76,8 +76,10 @@ enum epoch_state epochs_state(const struct epochs *epochs, uint32_t number)
 {
 	if (find_epoch(epochs, number))
 		return EPOCH_LIVE;
-	return roaring_bitmap_contains(epochs->saved, number) ? EPOCH_SAVED
-							      : EPOCH_UNKNOWN;
+	if (roaring_bitmap_contains(epochs->saved, number))
+		return EPOCH_SAVED;
+	bool left_out = epochs->running && number < epochs->running->number;
+	return left_out ? EPOCH_OVER : EPOCH_UNKNOWN;
 }
 
 /* --- how epochs follow one another --------------------------------------------------- */
@@ -160,17 +162,24 @@ static void answer_bound(struct epochs *epochs, struct open_request *request,
 	answer(request, 0, epoch, effects);
 }
 
+/* Where the position decides. */
+static sample_id fixed_sample(const struct epochs *epochs, uint32_t position)
+{
+	uint32_t sample;
+	if (epochs->config.fixed)
+		return epochs->config.fixed[position];
+	bool found = roaring_bitmap_select(epochs->config.selection, position, &sample);
+	ensure(found);
+	return sample;
+}
+
 /* A mirror has the same samples in every epoch; current/ is the first. */
 static void answer_mirrored(const struct epochs *epochs, struct open_request *request,
 	struct effects *effects)
 {
-	uint32_t sample;
-	bool found = roaring_bitmap_select(
-		epochs->config.selection, request->position, &sample);
-	ensure(found);
 	request->status = 0;
 	request->found_epoch = request->epoch == EPOCH_CURRENT ? 0 : request->epoch;
-	request->sample = sample;
+	request->sample = fixed_sample(epochs, request->position);
 	effect_add(effects, EFFECT_ANSWER)->request = request;
 }
 
@@ -203,18 +212,6 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 	answer_bound(epochs, request, epoch, effects);
 }
 
-static sample_id fixed_sample(const struct epochs *epochs, uint32_t position)
-{
-	uint32_t sample;
-	if (epochs->config.kind != EPOCHS_FIXED)
-		return SAMPLE_NONE;
-	if (epochs->config.fixed)
-		return epochs->config.fixed[position];
-	bool found = roaring_bitmap_select(epochs->config.selection, position, &sample);
-	ensure(found);
-	return sample;
-}
-
 static void draw(struct epochs *epochs, struct open_request *request,
 	const struct epoch *epoch, struct effects *effects)
 {
@@ -224,7 +221,8 @@ static void draw(struct epochs *epochs, struct open_request *request,
 	struct effect *effect = effect_add(effects, EFFECT_DRAW);
 	effect->epoch = epoch->number;
 	effect->position = request->position;
-	effect->sample = fixed_sample(epochs, request->position);
+	if (epochs->config.kind == EPOCHS_FIXED)
+		effect->sample = fixed_sample(epochs, request->position);
 }
 
 static void wait(struct epochs *epochs, struct open_request *request, uint32_t number)
@@ -272,13 +270,14 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 		rolls ? current_epoch(epochs, request->position, request->reader)
 		      : request->epoch;
 	struct epoch *epoch = find_epoch(epochs, number);
+	enum epoch_state state = epochs_state(epochs, number);
 	epochs->last_read_ns = now_ns;
-	if (!epoch && epochs_state(epochs, number) == EPOCH_SAVED) {
+	if (state == EPOCH_SAVED) {
 		look_up(number, request, effects);
 		return;
 	}
-	int err = epoch ? 0 : -EAGAIN;
-	if (!epoch && may_begin(epochs, rolls))
+	int err = epoch ? 0 : state == EPOCH_OVER ? -ESTALE : -EAGAIN;
+	if (err == -EAGAIN && may_begin(epochs, rolls))
 		err = begin(epochs, number, rolls, effects, &epoch);
 	if (err)
 		answer(request, err, NULL, effects);
@@ -318,11 +317,9 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request)
 	return true;
 }
 
-void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t now_ns,
-	struct effects *effects)
+void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t now_ns)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
-	(void)effects;
 	epochs->last_read_ns = now_ns; /* making it may have taken long */
 	if (!epoch || epoch->stream != STREAM_BEGINNING)
 		return; /* it has ended meanwhile */
@@ -345,19 +342,21 @@ bool epochs_resume(struct epochs *epochs, uint64_t now_ns, struct effects *effec
 	return true;
 }
 
-void epochs_drawn(struct epochs *epochs, uint32_t number, const struct drawn *drawn,
-	struct effects *effects)
+void epochs_drawn(struct epochs *epochs, uint32_t number, const struct drawn *drawn)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
-	struct open_request *request = epochs->drawing;
 	ensure(epoch && epoch->stream == STREAM_READY);
 	epoch_push(epoch, drawn);
 	epochs->pins += drawn->pinned;
 	epochs->needed--;
-	if (!request || epochs->drawing_epoch != number)
-		return;
+}
+
+void epochs_take_drawn(struct epochs *epochs, struct effects *effects)
+{
+	struct open_request *request = epochs->drawing;
+	ensure(request);
 	epochs->drawing = NULL;
-	bind(epochs, request, epoch, effects);
+	bind(epochs, request, find_epoch(epochs, epochs->drawing_epoch), effects);
 }
 
 /* --- what was opened ----------------------------------------------------------------- */
@@ -431,6 +430,11 @@ void epochs_saved(struct epochs *epochs, uint32_t number)
 	free_if_saved(epochs, epoch);
 }
 
+void epochs_forget_before(struct epochs *epochs, uint32_t number)
+{
+	roaring_bitmap_remove_range(epochs->saved, 0, number);
+}
+
 /* --- what ends it -------------------------------------------------------------------- */
 
 static void end_streams(struct epochs *epochs, bool all_pins, struct effects *effects)
@@ -487,6 +491,8 @@ sample_id epochs_bound(const struct epochs *epochs, uint32_t number, uint32_t po
 {
 	if (position >= epochs->config.positions)
 		return SAMPLE_NONE;
+	if (epochs->config.kind == EPOCHS_FIXED || epochs->config.kind == EPOCHS_MIRRORED)
+		return fixed_sample(epochs, position);
 	if (number == EPOCH_CURRENT)
 		number = epochs_current(epochs, position);
 	const struct epoch *epoch = find_epoch(epochs, number);
@@ -506,6 +512,44 @@ struct order epochs_order(const struct epochs *epochs, uint32_t number)
 		.bound = epoch->bound,
 		.samples = epoch->samples,
 		.log = epoch->log};
+}
+
+bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch)
+{
+	const struct epoch *epoch;
+	LIST_FOREACH (epoch, &epochs->live, link)
+		if (epoch->stream == STREAM_BEGINNING) {
+			*ret_epoch = epoch->number;
+			return true;
+		}
+	return false;
+}
+
+bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t number)
+{
+	const struct epoch *epoch = find_epoch(epochs, number);
+	return epoch && epoch->stream == STREAM_BEGINNING;
+}
+
+bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch)
+{
+	const struct epoch *epoch;
+	LIST_FOREACH (epoch, &epochs->live, link)
+		if (epoch->saving && !epoch->saved) {
+			*ret_epoch = epoch->number;
+			return true;
+		}
+	return false;
+}
+
+uint32_t epochs_first_unsaved(const struct epochs *epochs)
+{
+	const struct epoch *epoch;
+	uint32_t first = UINT32_MAX;
+	LIST_FOREACH (epoch, &epochs->live, link)
+		if (!epoch->saved && epoch->number < first)
+			first = epoch->number;
+	return first;
 }
 
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t number)

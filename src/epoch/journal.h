@@ -20,7 +20,8 @@
  *         second -> journal_forget when the orders of epochs are in files of their own.
  *   Owns: its files and buffers.
  *   Threads: append by one thread at a time (the caller's lock); the others by any.
- *   Locks: one of its own for the buffer, held for a copy; nobody writes under it.
+ *   Locks: one of its own for the buffer, held for a copy; nobody writes under it. It may
+ *         be taken under the scheduler's.
  *   Errors: 0 or -errno, logged where the detail is known. A file system that is full
  *         loses nothing: records stay in memory and are written when there is room.
  *   Life: survives the end of the process as soon as it is flushed, a power failure when
@@ -44,42 +45,60 @@ typedef int journal_replayed(
 
 /* What journal_open found. */
 enum journal_found {
-	JOURNAL_NEW,	/* nothing */
-	JOURNAL_SAME,	/* this job's; replayed */
-	JOURNAL_OTHER,	/* of another selection, or the samples have changed: not read */
+	JOURNAL_NEW,   /* nothing */
+	JOURNAL_SAME,  /* this job's; replayed */
+	JOURNAL_OTHER, /* of another selection, or the samples have changed: not read */
 };
 
 /*
  * Opens the journal in the directory (which exists) and replays it. A torn or damaged
- * tail is cut off, kept beside it under another name, and logged. The reading of a
- * journal of JOURNAL_OTHER stops at its head; *ret is NULL then, and the caller decides
- * (journal_set_aside). -EINVAL: a record is impossible, which was logged; nothing was
- * changed. -errno of files, -ENOMEM.
+ * tail of the newest segment is cut off, kept beside it under another name, and logged.
+ * What segments tell of epochs before the oldest of them is passed over. The reading of a
+ * journal of JOURNAL_OTHER stops at its head, what differs is logged; *ret is NULL then,
+ * and the caller decides (journal_set_aside). -EINVAL: a record is impossible, a segment
+ * is missing, damaged or of another version, which was logged; nothing was changed.
+ * -errno of files, -ENOMEM.
  */
-must_check int journal_open(const char *directory, const struct journal_identity *identity,
-	journal_replayed *replayed, void *context, enum journal_found *ret_found,
-	struct journal **ret);
-
-/* The id that the head of the directory's newest journal gives its job; 0: none. */
-uint32_t journal_known_id(const char *directory);
+must_check int journal_open(const char *directory,
+	const struct journal_identity *identity, journal_replayed *replayed,
+	void *context, enum journal_found *ret_found, struct journal **ret);
 
 /* Moves all journals and orders of the directory to <directory>/before/, in place of what
- * was set aside earlier. */
+ * was set aside earlier; all of them or none, also if the process or the machine dies.
+ * The journal is not open. */
 must_check int journal_set_aside(const char *directory);
 
-/* Into memory: some tens of ns, no system call. A record that begins an epoch begins a
- * segment. */
+/*
+ * Into memory: some tens of ns, no system call. A record that begins an epoch begins a
+ * segment; it comes first, its epoch is after all that have begun. Without memory what is
+ * told of the positions of these epochs is left out from then on (the journal remains one
+ * that can be replayed), which is logged; from the next BEGUN on all is written again.
+ */
 void journal_append(struct journal *journal, const struct record *record);
 
-/* Everything that was appended is in the hands of the kernel afterwards, if that can be
- * had without waiting for room on the disk. No lock held. */
+/*
+ * Everything that was appended is in the hands of the kernel afterwards, if that can be
+ * had without waiting for room on the disk: else it stays in memory, and a flush at least
+ * 100 ms later tries again. Where an epoch has begun, this waits until what was told
+ * before is on the disk. No lock held.
+ */
 void journal_flush(struct journal *journal);
 
-/* Everything flushed is on the disk. 0, also when there was nothing to do; -errno. */
+/*
+ * Everything flushed is on the disk. 0, also when there was nothing to do; -errno, logged
+ * at its first time: a disk that has once failed to keep what it was given is not trusted
+ * until the next epoch begins; -ENOSPC and the like while records can't be written,
+ * -ENOMEM while they can't be appended.
+ */
 must_check int journal_sync(struct journal *journal);
 
-/* Segments that only tell of epochs before this one are removed. */
+/* Segments that only tell of epochs before this one are removed, never the newest. What
+ * is left is brought to the disk first; if that fails nothing is removed. */
 void journal_forget(struct journal *journal, uint32_t epoch);
+
+/* Its job is removed: nothing is written from now on, and nobody writes any more when it
+ * returns. No lock held. */
+void journal_abandon(struct journal *journal);
 
 /* Flushes, syncs and closes. Removes nothing. */
 void journal_close(struct journal **journal);

@@ -60,12 +60,12 @@ must_check int order_save(const char *directory, uint32_t epoch, uint64_t finger
 
 /* The sample of a position, SAMPLE_NONE: it was never bound. -ENOENT: there is no such
  * order. */
-must_check int order_sample(
+must_check int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret);
 
 /* Up to n bindings from the k-th on. */
-must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k, uint32_t n,
-	struct binding *ret, uint32_t *ret_n);
+must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
+	uint32_t n, struct binding *ret, uint32_t *ret_n);
 
 /* The epochs that have an order in the directory, ascending; the caller frees *ret. Files
  * of another fingerprint or number of positions are logged and left out. */

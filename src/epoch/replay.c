@@ -10,12 +10,6 @@
  * have been damaged on their way: each is checked before it changes anything.
  */
 
-int epochs_has_saved(struct epochs *epochs, uint32_t number)
-{
-	roaring_bitmap_add(epochs->saved, number);
-	return roaring_bitmap_contains(epochs->saved, number) ? 0 : -ENOMEM;
-}
-
 static int refuse(const char *reason, const char **ret_reason)
 {
 	*ret_reason = reason;
@@ -26,8 +20,8 @@ static int replay_begun(
 	struct epochs *epochs, const struct record *record, const char **ret_reason)
 {
 	struct epoch *epoch;
-	if (find_epoch(epochs, record->epoch))
-		return refuse("the epoch has begun before", ret_reason);
+	if (epochs->running && record->epoch <= epochs->running->number)
+		return refuse("a later epoch has begun before", ret_reason);
 	if (epochs->draining)
 		return refuse("the last but one epoch has not ended", ret_reason);
 	if (epochs->running && !record->rolls && !epochs->running->over)
@@ -101,8 +95,6 @@ int epochs_replay(
 	struct epoch *epoch = find_epoch(epochs, record->epoch);
 	if (epochs->config.kind == EPOCHS_MIRRORED)
 		return refuse("a mirror has no epochs", ret_reason);
-	if (!epoch && roaring_bitmap_contains(epochs->saved, record->epoch))
-		return 0;
 	if (record->kind == RECORD_BEGUN)
 		return replay_begun(epochs, record, ret_reason);
 	if (!epoch)
@@ -129,6 +121,16 @@ int epochs_replay(
 		break;
 	}
 	return refuse("there is no such kind of record", ret_reason);
+}
+
+/* The process ended between the saving of the order and the end of the journal's part. */
+void epochs_has_saved(struct epochs *epochs, uint32_t number)
+{
+	struct epoch *epoch = find_epoch(epochs, number);
+	if (!epoch)
+		roaring_bitmap_add(epochs->saved, number);
+	else if (epoch->over && epoch != epochs->running && epoch != epochs->draining)
+		epochs_saved(epochs, number);
 }
 
 /* The process may have ended between the last record of an epoch and what follows it. */

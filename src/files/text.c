@@ -126,7 +126,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 }
 
 void text_order_line(
-	FILE *out, struct sched_job *job, const struct sched_binding *binding)
+	FILE *out, struct sched_job *job, const struct binding *binding)
 {
 	struct dataset *dataset = sched_job_dataset(job);
 	struct dataset_sample sample;
@@ -152,7 +152,7 @@ static unsigned digits(uint32_t number)
 }
 
 size_t text_order_line_length(
-	const struct sched_job *job, const struct sched_binding *binding)
+	const struct sched_job *job, const struct binding *binding)
 {
 	const struct dataset *dataset = sched_job_dataset(job);
 	return digits(binding->position) + digits(binding->sample) +
@@ -163,7 +163,7 @@ size_t text_order_line_length(
 
 void text_order(FILE *out, struct sched_job *job, uint32_t epoch)
 {
-	struct sched_binding binding;
+	struct binding binding;
 	for (uint32_t k = 0; sched_binding(job, epoch, k, &binding); k++)
 		text_order_line(out, job, &binding);
 }

@@ -326,7 +326,7 @@ static void *churn(void *context)
 static void look_at(struct sched_job *job, struct rng *rng)
 {
 	struct sched_job_status status;
-	struct sched_binding binding;
+	struct binding binding;
 	sched_job_status(job, &status);
 	ensure(status.consumed <= status.samples && status.bound <= status.samples);
 	uint32_t k = (uint32_t)rng_below(rng, SAMPLES);
@@ -370,7 +370,7 @@ static void check_epoch(struct reader_job *reader, uint32_t epoch)
 {
 	bool logged[SAMPLES] = {false};
 	uint32_t distinct = 0;
-	struct sched_binding binding;
+	struct binding binding;
 	for (sample_id id = 0; id < SAMPLES; id++) {
 		ensure(reader->seen[epoch][id] <= 1);
 		distinct += reader->seen[epoch][id];

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/disk.h"
+#include "base/fault.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+
+static ssize_t write_some(
+	int fd, const void *bytes, size_t n, uint64_t offset, const char *place)
+{
+	int err = fault_hit(place);
+	if (err) {
+		errno = -err;
+		return -1;
+	}
+	return pwrite(fd, bytes, n, (off_t)offset);
+}
+
+int disk_write(int fd, const void *bytes, size_t n, uint64_t offset, const char *place,
+	size_t *ret_done)
+{
+	const uint8_t *from = bytes;
+	size_t done = 0;
+	int err = 0;
+	while (done < n && !err) {
+		ssize_t written =
+			write_some(fd, from + done, n - done, offset + done, place);
+		if (written > 0)
+			done += (size_t)written;
+		else if (written == 0)
+			err = -EIO; /* no file does that; it would be tried for ever */
+		else if (errno != EINTR)
+			err = -errno;
+	}
+	*ret_done = done;
+	return err;
+}
+
+int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t *ret_n)
+{
+	uint8_t *to = bytes;
+	size_t done = 0;
+	*ret_n = 0;
+	while (done < n) {
+		ssize_t got = pread(fd, to + done, n - done, (off_t)(offset + done));
+		if (got == 0)
+			break;
+		if (got > 0)
+			done += (size_t)got;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	*ret_n = done;
+	return 0;
+}
+
+int disk_sync(int fd, const char *place)
+{
+	int err = fault_hit(place);
+	while (!err && fdatasync(fd) != 0)
+		if (errno != EINTR)
+			err = -errno;
+	return err;
+}
+
+int disk_sync_directory(const char *directory, const char *place)
+{
+	auto_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	int err = fault_hit(place);
+	/* Some file systems don't know it for directories. */
+	if (!err && fsync(fd) != 0 && errno != EINVAL)
+		err = -errno;
+	return err;
+}
+
+/* Only as it would be written: epoch-12 and epoch-00012 are not ours. */
+static bool parse_name(
+	const char *name, const char *prefix, const char *suffix, uint32_t *ret)
+{
+	char digits[16];
+	size_t n = strlen(prefix);
+	if (strncmp(name, prefix, n) != 0)
+		return false;
+	size_t n_digits = strspn(name + n, "0123456789");
+	if (n_digits == 0 || n_digits > 10 || strcmp(name + n + n_digits, suffix) != 0)
+		return false;
+	unsigned long long number = strtoull(name + n, NULL, 10);
+	if (number >= UINT32_MAX)
+		return false;
+	*ret = (uint32_t)number;
+	int length = snprintf(digits, sizeof(digits), "%04u", *ret);
+	return (size_t)length == n_digits && memcmp(digits, name + n, n_digits) == 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+static int add_number(uint32_t number, uint32_t **numbers, size_t *n)
+{
+	if ((*n & (*n - 1)) == 0) { /* full at each power of two */
+		size_t capacity = *n ? 2 * *n : 1;
+		uint32_t *grown = reallocarray(*numbers, capacity, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		*numbers = grown;
+	}
+	(*numbers)[(*n)++] = number;
+	return 0;
+}
+
+int disk_list(const char *directory, const char *prefix, const char *suffix,
+	uint32_t **ret, size_t *ret_n)
+{
+	uint32_t *numbers = NULL, number;
+	size_t n = 0;
+	int err = 0;
+	*ret = NULL;
+	*ret_n = 0;
+	DIR *dir = opendir(directory);
+	if (!dir)
+		return -errno;
+	while (!err) {
+		errno = 0;
+		const struct dirent *entry = readdir(dir);
+		if (!entry) {
+			err = -errno;
+			break;
+		}
+		if (parse_name(entry->d_name, prefix, suffix, &number))
+			err = add_number(number, &numbers, &n);
+	}
+	closedir(dir);
+	if (err) {
+		free(numbers);
+		return err;
+	}
+	if (n > 1)
+		qsort(numbers, n, sizeof(*numbers), compare_numbers);
+	*ret = numbers;
+	*ret_n = n;
+	return 0;
+}

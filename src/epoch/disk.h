@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What the journal and the orders of epochs do with files, in the terms of errno.
+ *
+ *   Threads: any.   Errors: -errno, not logged: the callers know what it means.
+ */
+
+/* All n bytes at the offset, however many calls that takes; *ret_done of them, also when
+ * it fails. place: where a fault may be injected. */
+must_check int disk_write(int fd, const void *bytes, size_t n, uint64_t offset,
+	const char *place, size_t *ret_done);
+
+/* *ret_n is less than n at the end of the file only. */
+must_check int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t *ret_n);
+
+/* fdatasync. */
+must_check int disk_sync(int fd, const char *place);
+must_check int disk_sync_directory(const char *directory, const char *place);
+
+/* The numbers of the files <prefix>NNNN<suffix>, ascending; the caller frees *ret. */
+must_check int disk_list(const char *directory, const char *prefix, const char *suffix,
+	uint32_t **ret, size_t *ret_n);

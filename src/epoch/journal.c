@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/journal_internal.h"
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ *   append   record -> filling             the caller's lock, and ours for the copy
+ *   flush    filling <-> writing -> file   one thread at a time; the others wait for it,
+ *                                          and one of them writes what came meanwhile
+ */
+
+#define RETRY_NS UINT64_C(100000000)
+
+/* --- flush --- */
+
+static int cant_write(const char *path, int err)
+{
+	log_error("%s: can't be written: %s; the daemon goes on, and writes it as soon "
+		  "as that is possible; if it ends before, what was decided since is "
+		  "decided anew",
+		path, strerror(-err));
+	return err;
+}
+
+static void log_not_synced(const struct journal *journal, uint32_t epoch, int err)
+{
+	log_error("journal %s: can't be brought to the disk: %s; a restart of the daemon "
+		  "finds all of it, but a failure of power may take what was decided in "
+		  "epoch %u",
+		journal->directory, strerror(-err), epoch);
+}
+
+static int failed_to_sync(struct journal *journal)
+{
+	LOCK_SCOPE(&journal->lock);
+	return journal->sync_error;
+}
+
+/* Once it has failed, the kernel may have dropped what it could not write, and says so
+ * only once. */
+static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
+{
+	log_not_synced(journal, epoch, err);
+	LOCK_SCOPE(&journal->lock);
+	journal->sync_error = err;
+}
+
+/* What is in the segment before is on the disk before there is another: then only the
+ * last one can be torn. */
+static void sync_before(struct journal *journal)
+{
+	if (journal->fd < 0 || failed_to_sync(journal))
+		return;
+	int err = disk_sync(journal->fd, "journal.sync");
+	if (err)
+		note_not_synced(journal, journal->file, err);
+}
+
+static int create_segment(
+	const char *path, const char *beside, const void *bytes, size_t n, int *ret)
+{
+	size_t done;
+	int fd = open(beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	int err = disk_write(fd, bytes, n, 0, "journal.write", &done);
+	if (!err && rename(beside, path) != 0)
+		err = -errno;
+	if (err) {
+		unlink(beside);
+		close(fd);
+		return err;
+	}
+	*ret = fd;
+	return 0;
+}
+
+/* It appears with its head and its BEGUN. */
+static int begin_segment(struct journal *journal, const uint8_t *bytes)
+{
+	const size_t n = BUFFER_SEGMENT - sizeof(struct disk_record);
+	const uint8_t *head = bytes + sizeof(struct disk_record);
+	struct journal_path path, beside;
+	uint32_t epoch;
+	int fd = -1;
+	memcpy(&epoch, head + offsetof(struct disk_head, epoch), sizeof(epoch));
+	epoch = le32toh(epoch);
+	int err = journal_path(journal->directory, epoch, "", &path);
+	if (!err)
+		err = journal_path(journal->directory, epoch, ".new", &beside);
+	if (!err) {
+		sync_before(journal);
+		err = create_segment(path.text, beside.text, head, n, &fd);
+	}
+	if (err)
+		return err;
+	int old = journal->fd;
+	{
+		LOCK_SCOPE(&journal->lock);
+		journal->fd = fd;
+		journal->file = epoch;
+		journal->sync_error = 0;
+		journal->created++;
+		if (old < 0)
+			journal->first = epoch;
+	}
+	journal->offset = n;
+	if (old >= 0)
+		close(old);
+	return 0;
+}
+
+/* *ret_done: bytes of the buffer, also upon failure. */
+static int write_buffer(struct journal *journal, size_t *ret_done)
+{
+	struct buffer *buffer = &journal->writing;
+	size_t begin = buffer->done;
+	int err = 0;
+	while (!err && buffer->done < buffer->n) {
+		size_t n = 0;
+		if (buffer_at_segment(buffer)) {
+			err = begin_segment(journal, buffer->bytes + buffer->done);
+			n = err ? 0 : BUFFER_SEGMENT;
+		} else {
+			err = disk_write(journal->fd, buffer->bytes + buffer->done,
+				buffer_run_end(buffer) - buffer->done, journal->offset,
+				"journal.write", &n);
+			journal->offset += n;
+		}
+		buffer->done += n;
+	}
+	*ret_done = buffer->done - begin;
+	return err;
+}
+
+static void log_write(struct journal *journal, int err)
+{
+	if (err && !journal->write_error)
+		(void)cant_write(journal->directory, err);
+	if (!err && journal->write_error)
+		log_info("journal %s: written again; nothing is missing in it",
+			journal->directory);
+}
+
+/* By one thread at a time; the lock is open while it writes. */
+static void write_locked(struct journal *journal)
+{
+	size_t done;
+	journal->busy = true;
+	if (journal->writing.n == 0) {
+		struct buffer empty = journal->writing;
+		journal->writing = journal->filling;
+		journal->filling = empty;
+	}
+	lock_release(&journal->lock);
+	int err = write_buffer(journal, &done);
+	if (!err)
+		buffer_reset(&journal->writing);
+	log_write(journal, err);
+	lock_take(&journal->lock);
+	journal->written += done;
+	journal->write_error = err;
+	journal->retry_ns = err ? clock_now_ns() + RETRY_NS : 0;
+	journal->busy = false;
+	pthread_cond_broadcast(&journal->changed);
+}
+
+static bool must_not_retry_locked(const struct journal *journal)
+{
+	return journal->retry_ns && clock_now_ns() < journal->retry_ns;
+}
+
+void journal_flush(struct journal *journal)
+{
+	LOCK_SCOPE(&journal->lock);
+	uint64_t wanted = journal->appended;
+	while (journal->written < wanted && !journal->abandoned)
+		if (journal->busy)
+			lock_wait(&journal->lock, &journal->changed);
+		else if (must_not_retry_locked(journal))
+			return;
+		else
+			write_locked(journal);
+}
+
+/* --- sync, forget --- */
+
+void journal_abandon(struct journal *journal)
+{
+	LOCK_SCOPE(&journal->lock);
+	journal->abandoned = true;
+	while (journal->busy)
+		lock_wait(&journal->lock, &journal->changed);
+}
+
+struct to_sync {
+	int fd; /* -1: none */
+	uint32_t epoch;
+	uint64_t written;
+	uint32_t created;
+	bool directory;
+};
+
+/* -errno: something can't be had on the disk whatever is synced. */
+static int note_to_sync(struct journal *journal, struct to_sync *ret)
+{
+	LOCK_SCOPE(&journal->lock);
+	*ret = (struct to_sync){.fd = -1,
+		.epoch = journal->file,
+		.written = journal->written,
+		.created = journal->created,
+		.directory = journal->created != journal->entered && !journal->abandoned};
+	if (journal->sync_error || journal->abandoned)
+		return journal->sync_error;
+	if (journal->written > journal->synced && journal->fd >= 0) {
+		ret->fd = fcntl(journal->fd, F_DUPFD_CLOEXEC, 0);
+		if (ret->fd < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static void note_synced(struct journal *journal, const struct to_sync *what)
+{
+	LOCK_SCOPE(&journal->lock);
+	if (what->written > journal->synced)
+		journal->synced = what->written;
+	if (what->directory)
+		journal->entered = what->created;
+}
+
+static int unwritten(struct journal *journal)
+{
+	LOCK_SCOPE(&journal->lock);
+	return journal->incomplete ? -ENOMEM : journal->write_error;
+}
+
+int journal_sync(struct journal *journal)
+{
+	struct to_sync what;
+	int err = note_to_sync(journal, &what);
+	if (err)
+		return err;
+	if (what.fd >= 0) {
+		err = disk_sync(what.fd, "journal.sync");
+		close(what.fd);
+	}
+	if (!err && what.directory)
+		err = disk_sync_directory(journal->directory, "journal.sync");
+	if (err)
+		note_not_synced(journal, what.epoch, err);
+	else if (what.fd >= 0 || what.directory)
+		note_synced(journal, &what);
+	return err ? err : unwritten(journal);
+}
+
+void journal_forget(struct journal *journal, uint32_t epoch)
+{
+	uint32_t first, end;
+	{
+		LOCK_SCOPE(&journal->lock);
+		first = journal->first;
+		end = journal->fd < 0 ? first : journal->file;
+	}
+	end = epoch < end ? epoch : end;
+	/* What takes their place must be there after a failure of power, too. */
+	if (first >= end || journal_sync(journal) != 0)
+		return;
+	for (uint32_t i = first; i < end; i++) {
+		struct journal_path path;
+		if (journal_path(journal->directory, i, "", &path) != 0)
+			return;
+		if (unlink(path.text) != 0 && errno != ENOENT) {
+			log_warn("%s: can't be removed: %s", path.text, strerror(errno));
+			return;
+		}
+	}
+	LOCK_SCOPE(&journal->lock);
+	journal->first = end > journal->first ? end : journal->first;
+}
+
+/* --- life --- */
+
+static int go_on(struct journal *journal, const struct journal_end *end)
+{
+	struct journal_path path;
+	int err = journal_path(journal->directory, end->last, "", &path);
+	if (err)
+		return err;
+	journal->fd = open(path.text, O_RDWR | O_CLOEXEC);
+	if (journal->fd < 0) {
+		err = -errno;
+		log_error("%s: can't be opened: %s", path.text, strerror(-err));
+		return err;
+	}
+	journal->begun = true;
+	journal->epoch = end->last;
+	journal->file = end->last;
+	journal->first = end->first;
+	journal->offset = end->offset;
+	journal->appended = end->offset;
+	journal->written = end->offset; /* and perhaps not on the disk yet */
+	journal->created = 1;
+	journal->checksum = end->checksum;
+	journal->readers.n = end->readers;
+	return 0;
+}
+
+static void journal_free(struct journal *journal)
+{
+	if (journal->fd >= 0)
+		close(journal->fd);
+	pthread_cond_destroy(&journal->changed);
+	lock_destroy(&journal->lock);
+	free(journal->filling.bytes);
+	free(journal->writing.bytes);
+	free(journal->directory);
+	free(journal);
+}
+
+static int journal_new(const char *directory, const struct journal_identity *identity,
+	struct journal **ret)
+{
+	struct journal *journal = calloc(1, sizeof(*journal));
+	if (!journal)
+		return -ENOMEM;
+	journal->directory = strdup(directory);
+	if (!journal->directory) {
+		free(journal);
+		return -ENOMEM;
+	}
+	lock_init(&journal->lock, LOCK_RANK_JOURNAL, "journal");
+	ensure(pthread_cond_init(&journal->changed, NULL) == 0);
+	journal->identity = *identity;
+	journal->identity.job = NULL; /* the caller's */
+	journal->fd = -1;
+	*ret = journal;
+	return 0;
+}
+
+int journal_open(const char *directory, const struct journal_identity *identity,
+	journal_replayed *replayed, void *context, enum journal_found *ret_found,
+	struct journal **ret)
+{
+	struct journal_end end;
+	*ret = NULL;
+	int err = journal_undo_aside(directory);
+	if (!err)
+		err = journal_replay(
+			directory, identity, replayed, context, ret_found, &end);
+	if (err || *ret_found == JOURNAL_OTHER)
+		return err;
+	struct journal *journal = NULL;
+	err = journal_new(directory, identity, &journal);
+	if (!err && *ret_found == JOURNAL_SAME)
+		err = go_on(journal, &end);
+	if (!err)
+		*ret = journal;
+	else if (journal)
+		journal_free(journal);
+	return err;
+}
+
+void journal_close(struct journal **journal)
+{
+	struct journal *old = *journal;
+	*journal = NULL;
+	if (!old)
+		return;
+	old->retry_ns = 0;
+	journal_flush(old);
+	int err = journal_sync(old); /* logged */
+	(void)err;
+	if (old->written < old->appended && !old->abandoned)
+		log_error("journal %s: %" PRIu64 " bytes could not be written, and are "
+			  "lost",
+			old->directory, old->appended - old->written);
+	journal_free(old);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/journal_internal.h"
+#include "base/ensure.h"
+#include "base/log.h"
+
+#include <string.h>
+
+/* --- numbers of readers --- */
+
+/* 0: it has none. */
+static uint32_t reader_number(const struct reader_numbers *readers, uint64_t id)
+{
+	size_t set = id % READER_SETS;
+	for (size_t i = 0; i < READER_WAYS; i++)
+		if (readers->sets[set][i].number != 0 && readers->sets[set][i].id == id)
+			return readers->sets[set][i].number;
+	return 0;
+}
+
+/* In place of the one that was given its number first. */
+static uint32_t reader_give_number(struct reader_numbers *readers, uint64_t id)
+{
+	size_t set = id % READER_SETS, place = 0;
+	for (size_t i = 1; i < READER_WAYS; i++)
+		if (readers->sets[set][i].number < readers->sets[set][place].number)
+			place = i;
+	readers->sets[set][place].id = id;
+	readers->sets[set][place].number = ++readers->n;
+	return readers->n;
+}
+
+/* --- memory --- */
+
+static bool push(struct journal *journal, const void *bytes, size_t n)
+{
+	LOCK_SCOPE(&journal->lock);
+	journal->incomplete = !buffer_push(&journal->filling, bytes, n);
+	if (!journal->incomplete)
+		journal->appended += n;
+	return !journal->incomplete;
+}
+
+/* From now on nothing is written of the positions of what has begun: half of a story
+ * would be read as all of it. */
+static void lose(struct journal *journal, uint32_t epoch)
+{
+	struct loss *loss = &journal->loss;
+	if (!loss->now)
+		loss->known_to = journal->epoch;
+	loss->now = true;
+	loss->whole_from = epoch + 1;
+	log_error("journal %s: no memory for it: what is decided in epoch %u from now on "
+		  "is not in it, and is decided anew after a restart; the next epoch is "
+		  "written again",
+		journal->directory, epoch);
+}
+
+/* Whether the journal can still tell of it; what has to be told later is noted. */
+static bool survives(struct loss *loss, const struct record *record)
+{
+	bool ends = record->kind == RECORD_ENDED || record->kind == RECORD_LET_GO;
+	if (record->epoch >= loss->whole_from)
+		return true;
+	if (!ends || record->epoch > loss->known_to)
+		return false;
+	if (loss->now) {
+		ensure(loss->n_owed < OWED_MAX);
+		loss->owed[loss->n_owed++] = *record;
+	}
+	return !loss->now;
+}
+
+/* --- append --- */
+
+static uint32_t chain(struct disk_record *record, uint32_t before)
+{
+	uint32_t checksum = record_checksum(record, before);
+	record->checksum = htole32(checksum);
+	return checksum;
+}
+
+static size_t encode_owed(const struct journal *journal, struct disk_record *ret)
+{
+	uint32_t checksum = journal->checksum;
+	size_t n = journal->loss.n_owed;
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = record_encode(&journal->loss.owed[i], journal->epoch, 0);
+		checksum = chain(&ret[i], checksum);
+	}
+	return n * sizeof(*ret);
+}
+
+static void append_segment(struct journal *journal, const struct record *record)
+{
+	struct {
+		struct disk_record segment;
+		struct disk_head head;
+		struct disk_record begun;
+	} all = {.segment.kind = RECORD_SEGMENT};
+	_Static_assert(sizeof(all) == BUFFER_SEGMENT, "no holes");
+	uint8_t bytes[OWED_MAX * sizeof(struct disk_record) + sizeof(all)];
+	struct record begun = *record;
+	struct loss *loss = &journal->loss;
+	ensure(!journal->begun || record->epoch > journal->epoch);
+	/* The one that it goes on beside may be unknown. */
+	begun.rolls = record->rolls && journal->epoch + 1 == record->epoch;
+	all.head = head_encode(&journal->identity, record->epoch,
+		journal->begun ? journal->epoch : JOURNAL_FIRST);
+	all.begun = record_encode(&begun, record->epoch, 0);
+	uint32_t checksum = chain(&all.begun, le32toh(all.head.checksum));
+	size_t n = encode_owed(journal, (struct disk_record *)bytes);
+	memcpy(bytes + n, &all, sizeof(all));
+	if (!push(journal, bytes, n + sizeof(all))) {
+		lose(journal, record->epoch);
+		return;
+	}
+	if (loss->now) {
+		loss->now = false;
+		loss->whole_from = record->epoch;
+		loss->n_owed = 0;
+	}
+	journal->begun = true;
+	journal->epoch = record->epoch;
+	journal->checksum = checksum;
+	memset(&journal->readers, 0, sizeof(journal->readers));
+}
+
+static void append_record(struct journal *journal, const struct record *record)
+{
+	struct disk_record records[2];
+	size_t n = 0;
+	uint32_t number = 0, checksum = journal->checksum;
+	if (record->kind == RECORD_OPENED && record->reader != 0) {
+		number = reader_number(&journal->readers, record->reader);
+		if (number == 0) {
+			number = reader_give_number(&journal->readers, record->reader);
+			records[n] = record_encode_reader(record->reader);
+			checksum = chain(&records[n++], checksum);
+		}
+	}
+	records[n] = record_encode(record, journal->epoch, number);
+	checksum = chain(&records[n++], checksum);
+	if (push(journal, records, n * sizeof(records[0])))
+		journal->checksum = checksum;
+	else
+		lose(journal, journal->epoch);
+}
+
+void journal_append(struct journal *journal, const struct record *record)
+{
+	if (record->kind == RECORD_BEGUN) {
+		append_segment(journal, record);
+	} else if (survives(&journal->loss, record)) {
+		ensure(journal->begun && record->position < journal->identity.positions);
+		append_record(journal, record);
+	}
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/journal_internal.h"
+#include "base/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * before/ is replaced as a whole:
+ *
+ *   files -> before.new/      undone by the next start, if this is as far as it came
+ *   before/ -> before.old/
+ *   before.new/ -> before/    now it has been done
+ *   before.old/ removed
+ */
+
+static bool is_ours(const char *name)
+{
+	return strncmp(name, JOURNAL_PREFIX, strlen(JOURNAL_PREFIX)) == 0 ||
+	       strncmp(name, "epoch-", strlen("epoch-")) == 0;
+}
+
+static int move(int from, const char *name, int to)
+{
+	return renameat(from, name, to, name) == 0 ? 0 : -errno;
+}
+
+static int remove_file(int from, const char *name, int unused)
+{
+	(void)unused;
+	return unlinkat(from, name, 0) == 0 ? 0 : -errno;
+}
+
+/* What it does not change, it may see again. */
+static int for_each(
+	int directory, int (*what)(int from, const char *name, int to), int to)
+{
+	int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		int err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	int err = 0;
+	for (const struct dirent *entry; !err && (entry = readdir(dir));)
+		if (is_ours(entry->d_name))
+			err = what(directory, entry->d_name, to);
+	closedir(dir);
+	return err;
+}
+
+static int open_directory(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* 0 also when there is none. */
+static int remove_directory(int parent, const char *name)
+{
+	auto_close int fd = open_directory(parent, name);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	int err = for_each(fd, remove_file, -1);
+	if (!err && unlinkat(parent, name, AT_REMOVEDIR) != 0)
+		err = -errno;
+	return err;
+}
+
+static int rename_directory(int parent, const char *from, const char *to)
+{
+	return renameat(parent, from, parent, to) == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+static int sync_directory(int fd)
+{
+	return fsync(fd) == 0 || errno == EINVAL ? 0 : -errno;
+}
+
+static int undo(int directory)
+{
+	auto_close int beside = open_directory(directory, "before.new");
+	int err = 0;
+	if (beside >= 0)
+		err = for_each(beside, move, directory);
+	else if (beside != -ENOENT)
+		return beside;
+	if (!err && beside >= 0)
+		err = remove_directory(directory, "before.new");
+	if (!err && faccessat(directory, "before", F_OK, 0) != 0)
+		err = rename_directory(directory, "before.old", "before");
+	if (!err)
+		err = remove_directory(directory, "before.old");
+	return err;
+}
+
+static int cant(const char *directory, int err)
+{
+	if (err)
+		log_error("%s: what is in it can't be moved to before/: %s", directory,
+			strerror(-err));
+	return err;
+}
+
+int journal_undo_aside(const char *directory)
+{
+	auto_close int fd = open_directory(AT_FDCWD, directory);
+	return cant(directory, fd < 0 ? fd : undo(fd));
+}
+
+static int set_aside(int directory)
+{
+	int err = undo(directory);
+	if (!err && mkdirat(directory, "before.new", 0755) != 0)
+		err = -errno;
+	if (err)
+		return err;
+	auto_close int beside = open_directory(directory, "before.new");
+	if (beside < 0)
+		return beside;
+	err = for_each(directory, move, beside);
+	if (!err)
+		err = sync_directory(beside);
+	if (!err)
+		err = rename_directory(directory, "before", "before.old");
+	if (!err)
+		err = rename_directory(directory, "before.new", "before");
+	if (!err)
+		err = sync_directory(directory);
+	return err ? err : remove_directory(directory, "before.old");
+}
+
+int journal_set_aside(const char *directory)
+{
+	auto_close int fd = open_directory(AT_FDCWD, directory);
+	return cant(directory, fd < 0 ? fd : set_aside(fd));
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/journal_internal.h"
+#include "base/ensure.h"
+#include "base/fault.h"
+
+#include <string.h>
+
+/*
+ *   | record | record | SEGMENT | head ... | BEGUN | record | record |
+ *                  ^ done                                            ^ n
+ */
+
+#define SMALLEST 4096
+#define LARGE (UINT32_C(1) << 20)
+
+static bool grow(struct buffer *buffer, size_t n)
+{
+	size_t capacity = buffer->capacity ? buffer->capacity : SMALLEST;
+	while (capacity - buffer->n < n)
+		capacity *= 2;
+	uint8_t *grown =
+		fault_hit("journal.memory") ? NULL : realloc(buffer->bytes, capacity);
+	if (!grown)
+		return false;
+	buffer->bytes = grown;
+	buffer->capacity = capacity;
+	return true;
+}
+
+bool buffer_push(struct buffer *buffer, const void *bytes, size_t n)
+{
+	if (buffer->capacity - buffer->n < n && !grow(buffer, n))
+		return false;
+	memcpy(buffer->bytes + buffer->n, bytes, n);
+	buffer->n += n;
+	return true;
+}
+
+static uint8_t kind_at(const struct buffer *buffer, size_t at)
+{
+	return buffer->bytes[at + offsetof(struct disk_record, kind)];
+}
+
+bool buffer_at_segment(const struct buffer *buffer)
+{
+	return buffer->done % sizeof(struct disk_record) == 0 &&
+	       kind_at(buffer, buffer->done) == RECORD_SEGMENT;
+}
+
+size_t buffer_run_end(const struct buffer *buffer)
+{
+	const size_t unit = sizeof(struct disk_record);
+	size_t at = (buffer->done + unit - 1) / unit * unit;
+	ensure(buffer->n % unit == 0);
+	while (at < buffer->n && kind_at(buffer, at) != RECORD_SEGMENT)
+		at += unit;
+	return at;
+}
+
+void buffer_reset(struct buffer *buffer)
+{
+	buffer->n = 0;
+	buffer->done = 0;
+	if (buffer->capacity <= LARGE)
+		return;
+	free(buffer->bytes);
+	buffer->bytes = NULL;
+	buffer->capacity = 0;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/lock.h"
+#include "epoch/journal.h"
+#include "epoch/disk.h"
+
+#include <endian.h>
+#include <limits.h>
+
+/*
+ * Inside the journal.
+ *
+ *   journal_format.c   records and heads <-> bytes
+ *   journal_replay.c   files -> records; a torn tail is cut off
+ *   journal_aside.c    before/
+ *   journal_buffer.c   records -> bytes in memory
+ *   journal.c          bytes in memory -> files
+ */
+
+/* --- bytes: all numbers are little endian --- */
+
+#define JOURNAL_PREFIX "journal-"
+#define JOURNAL_MAGIC "JOADERJ\n"
+#define JOURNAL_VERSION 1
+#define JOURNAL_FIRST UINT32_MAX /* a head's `before`: there is no segment before it */
+
+/* A segment begins with it. */
+struct disk_head {
+	uint8_t magic[8];
+	uint32_t version;
+	uint32_t id; /* of the job */
+	uint32_t positions;
+	uint32_t samples;
+	uint64_t fingerprint;
+	uint64_t begun_ns; /* ns since 1970: equal records of two files differ by it */
+	uint32_t epoch;	   /* the number of the segment */
+	uint32_t before;   /* the number of the segment before it */
+	uint32_t zero[3];
+	uint32_t checksum; /* of the 60 bytes before it; the first record's goes on */
+};
+
+/* The checksum is that of bytes 4 to 15, continued from the record before. */
+struct disk_record {
+	uint32_t checksum;
+	uint8_t kind;
+	uint8_t detail; /* BOUND: served; BEGUN: rolls */
+	uint16_t back;	/* so many epochs before that of the segment */
+	uint32_t position;
+	uint32_t value; /* BOUND: the sample; OPENED: the reader's number */
+};
+
+_Static_assert(sizeof(struct disk_head) == 64, "no holes");
+_Static_assert(sizeof(struct disk_record) == 16, "no holes");
+
+/* READER gives the next number, from 1 on, to the id in its bytes 8 to 15. SEGMENT is
+ * only in memory: a head and its BEGUN follow. */
+enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
+
+uint32_t record_checksum(const struct disk_record *record, uint32_t before);
+/* segment: its epoch. number: the reader's. */
+struct disk_record record_encode(
+	const struct record *record, uint32_t segment, uint32_t number);
+struct disk_record record_encode_reader(uint64_t id);
+uint64_t record_reader(const struct disk_record *record);
+
+struct disk_head head_encode(
+	const struct journal_identity *identity, uint32_t epoch, uint32_t before);
+uint32_t head_checksum(const struct disk_head *head);
+
+struct journal_path {
+	char text[PATH_MAX];
+};
+/* <directory>/journal-NNNN<ending>; -ENAMETOOLONG, logged. */
+must_check int journal_path(const char *directory, uint32_t epoch, const char *ending,
+	struct journal_path *ret);
+
+/* --- what was there --- */
+
+/* Where the newest segment ends. */
+struct journal_end {
+	uint32_t first, last; /* segments */
+	uint64_t offset;
+	uint32_t checksum; /* of the last record */
+	uint32_t readers;  /* that it has numbers for */
+};
+
+enum head_found {
+	HEAD_GOOD,
+	HEAD_TORN,    /* not written, or not to its end */
+	HEAD_REFUSED, /* not ours, of another version or damaged: logged */
+};
+
+/* 0 or -errno, logged. */
+must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
+	enum head_found *ret_found);
+
+/* As journal_open, without the journal. *ret_found is JOURNAL_NEW also when nothing that
+ * could be read was left of one. */
+must_check int journal_replay(const char *directory,
+	const struct journal_identity *identity, journal_replayed *replayed,
+	void *context, enum journal_found *ret_found, struct journal_end *ret);
+
+/* A journal_set_aside that was interrupted is undone. */
+must_check int journal_undo_aside(const char *directory);
+
+/* --- bytes in memory --- */
+
+struct buffer {
+	uint8_t *bytes;
+	size_t n, capacity;
+	size_t done; /* of n: written */
+};
+
+#define READER_SETS 64
+#define READER_WAYS 4
+
+/* Numbers that the segment has given to ids. Whoever falls out gets another number. */
+struct reader_numbers {
+	struct {
+		uint64_t id;
+		uint32_t number; /* 0: free */
+	} sets[READER_SETS][READER_WAYS];
+	uint32_t n;
+};
+
+/*
+ * There was no memory. What happens to positions of epochs that had begun by then is not
+ * recorded any more; that they end is, so that the next one may begin.
+ *
+ *   ... BOUND BOUND | BOUND CONSUMED ENDED          | BEGUN ...
+ *                   ^ no memory      ^ owed: written before the next BEGUN
+ */
+#define OWED_MAX 8
+
+struct loss {
+	bool now;	     /* and no epoch has begun since */
+	uint32_t known_to;   /* the last epoch whose BEGUN is in the journal */
+	uint32_t whole_from; /* the first that is recorded in full again; 0: all are */
+	struct record owed[OWED_MAX];
+	unsigned n_owed;
+};
+
+struct journal {
+	char *directory;
+	struct journal_identity identity;
+
+	/* Those who append: */
+	bool begun;	   /* there is a segment */
+	uint32_t epoch;	   /* of it */
+	uint32_t checksum; /* of its last record */
+	struct reader_numbers readers;
+	struct loss loss;
+
+	struct lock lock;
+	pthread_cond_t changed;	   /* (lock) a writer has ended */
+	struct buffer filling;	   /* (lock) */
+	uint64_t appended;	   /* (lock) bytes, ever */
+	uint64_t written;	   /* (lock) of them */
+	uint64_t synced;	   /* (lock) of them */
+	uint32_t created, entered; /* (lock) files; those that the directory has on disk
+				    */
+	uint32_t first;		   /* (lock) the oldest segment */
+	bool incomplete;	   /* (lock) there was no memory */
+	bool busy;		   /* (lock) somebody writes */
+	bool abandoned;		   /* (lock) nobody writes */
+	int write_error;	   /* (lock) of the last attempt */
+	int sync_error;		   /* (lock) since the segment began */
+	uint64_t retry_ns;	   /* (lock) not before */
+
+	/* Whoever is busy; fd and file also change under the lock: */
+	struct buffer writing;
+	int fd;
+	uint32_t file; /* its epoch */
+	uint64_t offset;
+};
+
+/* What one SEGMENT takes in memory. */
+#define BUFFER_SEGMENT (2 * sizeof(struct disk_record) + sizeof(struct disk_head))
+
+bool buffer_push(struct buffer *buffer, const void *bytes, size_t n);
+/* The next bytes to write are a SEGMENT's. */
+bool buffer_at_segment(const struct buffer *buffer);
+/* Up to where they are records of the same segment. */
+size_t buffer_run_end(const struct buffer *buffer);
+/* For what comes next; much memory is given back. */
+void buffer_reset(struct buffer *buffer);

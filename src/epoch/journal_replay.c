@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/journal_internal.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Reading a journal. Heads first: whose it is, and that no segment is missing. Then the
+ * records, one after the other; files are only changed when all that can be read was
+ * found good.
+ */
+
+#define BLOCK_RECORDS 4096
+
+#define UNTOUCHED "; nothing was changed"
+#define REFUSED UNTOUCHED "; to begin anew, move the directory's journals away"
+
+/* What a segment is read with. */
+struct reading {
+	const struct journal_identity *identity;
+	journal_replayed *replayed;
+	void *context;
+	uint32_t oldest; /* segment; what was before its epoch is not replayed */
+
+	struct journal_path path;
+	uint32_t epoch; /* the segment's */
+	int fd;
+	uint64_t offset;   /* of the next record */
+	uint64_t size;	   /* of the file */
+	uint32_t checksum; /* of the record before it */
+
+	uint64_t *readers; /* ids by number - 1 */
+	uint32_t n_readers;
+	size_t readers_capacity;
+};
+
+static int cant(const char *path, const char *what, int err)
+{
+	log_error("%s: can't be %s: %s", path, what, strerror(-err));
+	return err;
+}
+
+/* --- heads --- */
+
+static enum head_found refuse_head(const char *path, const char *found)
+{
+	log_error("%s: byte 0: found %s, allowed: a journal of version %d" REFUSED, path,
+		found, JOURNAL_VERSION);
+	return HEAD_REFUSED;
+}
+
+static bool is_zero(const struct disk_head *head)
+{
+	static const struct disk_head zero;
+	return memcmp(head, &zero, sizeof(zero)) == 0;
+}
+
+static enum head_found judge_head(
+	const struct disk_head *head, size_t n, const char *path, uint32_t epoch)
+{
+	char text[100];
+	if (n < sizeof(*head) || is_zero(head))
+		return HEAD_TORN;
+	if (memcmp(head->magic, JOURNAL_MAGIC, sizeof(head->magic)) != 0)
+		return refuse_head(path, "no journal");
+	if (le32toh(head->version) != JOURNAL_VERSION) {
+		snprintf(text, sizeof(text),
+			"a journal of version %u (another joaderfs reads it)",
+			le32toh(head->version));
+		return refuse_head(path, text);
+	}
+	if (le32toh(head->checksum) != head_checksum(head))
+		return refuse_head(path, "a head that is damaged");
+	if (le32toh(head->epoch) != epoch) {
+		snprintf(text, sizeof(text), "the segment of epoch %u",
+			le32toh(head->epoch));
+		return refuse_head(path, text);
+	}
+	return HEAD_GOOD;
+}
+
+int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
+	enum head_found *ret_found)
+{
+	size_t n;
+	memset(ret, 0, sizeof(*ret));
+	int err = disk_read(fd, ret, sizeof(*ret), 0, &n);
+	if (err)
+		return cant(path, "read", err);
+	*ret_found = judge_head(ret, n, path, epoch);
+	return 0;
+}
+
+static int open_segment(const char *directory, uint32_t epoch, int flags,
+	struct journal_path *ret_path, int *ret_fd)
+{
+	int err = journal_path(directory, epoch, "", ret_path);
+	if (err)
+		return err;
+	*ret_fd = open(ret_path->text, flags | O_CLOEXEC);
+	return *ret_fd < 0 ? cant(ret_path->text, "opened", -errno) : 0;
+}
+
+static bool is_same(const char *directory, const struct journal_identity *identity,
+	const struct disk_head *head)
+{
+	uint32_t positions = le32toh(head->positions);
+	uint64_t fingerprint = le64toh(head->fingerprint);
+	if (positions == identity->positions && fingerprint == identity->fingerprint)
+		return true;
+	if (positions != identity->positions)
+		log_info("job %s: its epochs had %u positions, and have %u now (%s)",
+			identity->job, positions, identity->positions, directory);
+	else
+		log_info("job %s: its samples are others, or their files have changed, "
+			 "since its epochs began (%s)",
+			identity->job, directory);
+	return false;
+}
+
+/* *ret_torn: the last one was not written to the end of its head. */
+static int read_heads(const char *directory, const struct journal_identity *identity,
+	const uint32_t *segments, size_t n, enum journal_found *ret_found, bool *ret_torn)
+{
+	*ret_torn = false;
+	for (size_t i = 0; i < n && !*ret_torn; i++) {
+		auto_close int fd = -1;
+		struct journal_path path;
+		struct disk_head head;
+		enum head_found found;
+		int err = open_segment(directory, segments[i], O_RDONLY, &path, &fd);
+		if (!err)
+			err = head_read(fd, path.text, segments[i], &head, &found);
+		if (err)
+			return err;
+		*ret_torn = found == HEAD_TORN && i == n - 1;
+		if (found == HEAD_TORN && !*ret_torn)
+			found = refuse_head(path.text, "a head that is not whole");
+		if (found == HEAD_REFUSED)
+			return -EINVAL;
+		if (*ret_torn)
+			break;
+		if (i > 0 && le32toh(head.before) != segments[i - 1]) {
+			log_error("%s: byte %zu: found that it follows " JOURNAL_PREFIX
+				  "%04u, which is missing, allowed: " JOURNAL_PREFIX
+				  "%04u" REFUSED,
+				path.text, offsetof(struct disk_head, before),
+				le32toh(head.before), segments[i - 1]);
+			return -EINVAL;
+		}
+		if (!is_same(directory, identity, &head)) {
+			*ret_found = JOURNAL_OTHER;
+			return 0;
+		}
+		*ret_found = JOURNAL_SAME;
+	}
+	return 0;
+}
+
+/* --- records --- */
+
+static int refuse(const struct reading *reading, const char *format, ...)
+	printf_like(2, 3);
+
+static int refuse(const struct reading *reading, const char *format, ...)
+{
+	char text[200];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	log_error("%s: byte %" PRIu64 ": found %s" REFUSED, reading->path.text,
+		reading->offset, text);
+	return -EINVAL;
+}
+
+static int add_reader(struct reading *reading, uint64_t id)
+{
+	if (reading->n_readers == reading->readers_capacity) {
+		size_t capacity =
+			reading->readers_capacity ? 2 * reading->readers_capacity : 64;
+		uint64_t *grown =
+			reallocarray(reading->readers, capacity, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		reading->readers = grown;
+		reading->readers_capacity = capacity;
+	}
+	reading->readers[reading->n_readers++] = id;
+	return 0;
+}
+
+static int check_fields(const struct reading *reading, const struct disk_record *disk)
+{
+	const struct journal_identity *identity = reading->identity;
+	uint32_t position = le32toh(disk->position), value = le32toh(disk->value);
+	bool begins = reading->offset == sizeof(struct disk_head);
+	if (begins != (disk->kind == RECORD_BEGUN))
+		return refuse(reading, "a record of kind %u, allowed: %s", disk->kind,
+			begins ? "kind 1 (BEGUN), as the first"
+			       : "kind 1 (BEGUN) as the first only");
+	if (le16toh(disk->back) > reading->epoch || (begins && disk->back != 0))
+		return refuse(reading, "a record of %u epochs ago, allowed: up to %u",
+			le16toh(disk->back), begins ? 0 : reading->epoch);
+	if (position >= identity->positions && disk->kind != RECORD_READER)
+		return refuse(reading, "position %u, allowed: below %u", position,
+			identity->positions);
+	switch (disk->kind) {
+	case RECORD_BEGUN:
+		if (disk->detail > 1)
+			return refuse(reading, "a BEGUN with detail %u, allowed: 0, 1",
+				disk->detail);
+		break;
+	case RECORD_BOUND:
+		if (value >= identity->samples)
+			return refuse(reading, "sample %u, allowed: below %u", value,
+				identity->samples);
+		if (disk->detail > SERVED_SHARED)
+			return refuse(reading, "a BOUND with detail %u, allowed: 0 to %d",
+				disk->detail, SERVED_SHARED);
+		break;
+	case RECORD_OPENED:
+		if (value > reading->n_readers)
+			return refuse(reading,
+				"reader %u, allowed: up to %u, which it has given", value,
+				reading->n_readers);
+		break;
+	case RECORD_CONSUMED:
+	case RECORD_ENDED:
+	case RECORD_LET_GO:
+	case RECORD_READER:
+		break;
+	default:
+		return refuse(reading, "a record of kind %u, allowed: 1 to %d and %d",
+			disk->kind, RECORD_KINDS - 1, RECORD_READER);
+	}
+	return 0;
+}
+
+static struct record decode(const struct reading *reading, const struct disk_record *disk)
+{
+	uint32_t value = le32toh(disk->value);
+	struct record record = {
+		.kind = (enum record_kind)disk->kind,
+		.epoch = reading->epoch - le16toh(disk->back),
+		.position = le32toh(disk->position),
+	};
+	if (disk->kind == RECORD_BEGUN)
+		record.rolls = disk->detail;
+	if (disk->kind == RECORD_BOUND) {
+		record.sample = value;
+		record.served = (enum served)disk->detail;
+	}
+	if (disk->kind == RECORD_OPENED && value > 0)
+		record.reader = reading->readers[value - 1];
+	return record;
+}
+
+static const char *const kind_names[RECORD_KINDS] = {
+	[RECORD_BEGUN] = "BEGUN",
+	[RECORD_BOUND] = "BOUND",
+	[RECORD_OPENED] = "OPENED",
+	[RECORD_CONSUMED] = "CONSUMED",
+	[RECORD_ENDED] = "ENDED",
+	[RECORD_LET_GO] = "LET_GO",
+};
+
+static int replay_record(struct reading *reading, const struct disk_record *disk)
+{
+	const char *reason = "it does not follow from those before it";
+	int err = check_fields(reading, disk);
+	if (err)
+		return err;
+	if (disk->kind == RECORD_READER)
+		return add_reader(reading, record_reader(disk));
+	struct record record = decode(reading, disk);
+	if (record.epoch < reading->oldest)
+		return 0;
+	err = reading->replayed(reading->context, &record, &reason);
+	if (err == -EINVAL)
+		return refuse(reading, "%s of epoch %u, position %u, sample %u: %s",
+			kind_names[record.kind], record.epoch, record.position,
+			record.sample, reason);
+	return err;
+}
+
+/* Up to the first record that is not whole, or not the one that was written there. */
+static int replay_records(struct reading *reading)
+{
+	const size_t unit = sizeof(struct disk_record);
+	auto_free struct disk_record *block = malloc(BLOCK_RECORDS * unit);
+	if (!block)
+		return -ENOMEM;
+	for (;;) {
+		size_t bytes;
+		int err = disk_read(reading->fd, block, BLOCK_RECORDS * unit,
+			reading->offset, &bytes);
+		if (err)
+			return cant(reading->path.text, "read", err);
+		for (size_t i = 0; i < bytes / unit; i++) {
+			uint32_t sum = record_checksum(&block[i], reading->checksum);
+			if (sum != le32toh(block[i].checksum))
+				return 0;
+			err = replay_record(reading, &block[i]);
+			if (err)
+				return err;
+			reading->checksum = sum;
+			reading->offset += unit;
+		}
+		if (bytes / unit < BLOCK_RECORDS)
+			return 0;
+	}
+}
+
+static int replay_segment(struct reading *reading, const char *directory, uint32_t epoch)
+{
+	struct disk_head head;
+	enum head_found found = HEAD_TORN;
+	struct stat st;
+	reading->epoch = epoch;
+	reading->n_readers = 0;
+	int err = open_segment(directory, epoch, O_RDONLY, &reading->path, &reading->fd);
+	if (err)
+		return err;
+	if (fstat(reading->fd, &st) != 0)
+		err = cant(reading->path.text, "read", -errno);
+	if (!err)
+		err = head_read(reading->fd, reading->path.text, epoch, &head, &found);
+	if (!err && found != HEAD_GOOD)
+		err = -EINVAL;
+	if (!err) {
+		reading->size = (uint64_t)st.st_size;
+		reading->offset = sizeof(head);
+		reading->checksum = le32toh(head.checksum);
+		err = replay_records(reading);
+	}
+	close(reading->fd);
+	reading->fd = -1;
+	return err;
+}
+
+/* --- what is torn --- */
+
+static int copy_tail(int from, uint64_t offset, int to)
+{
+	uint8_t block[64 * 1024];
+	struct stat st;
+	size_t n, done;
+	if (fstat(to, &st) != 0)
+		return -errno;
+	uint64_t end = (uint64_t)st.st_size;
+	do {
+		int err = disk_read(from, block, sizeof(block), offset, &n);
+		if (!err)
+			err = disk_write(to, block, n, end, "journal.write", &done);
+		if (err)
+			return err;
+		offset += n;
+		end += n;
+	} while (n == sizeof(block));
+	return disk_sync(to, "journal.sync");
+}
+
+static int save_tail(const char *directory, int fd, uint64_t offset,
+	const struct journal_path *damaged)
+{
+	auto_close int to = open(damaged->text, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	int err = to < 0 ? -errno : copy_tail(fd, offset, to);
+	if (!err)
+		err = disk_sync_directory(directory, "journal.sync");
+	return err ? cant(damaged->text, "written", err) : 0;
+}
+
+/*
+ * The file ends at the offset afterwards; without a record in it, it is not there any
+ * more. What is cut off is added to what was cut off earlier.
+ */
+static int cut(const char *directory, uint32_t epoch, uint64_t offset, uint64_t size)
+{
+	auto_close int fd = -1;
+	struct journal_path path, damaged;
+	bool whole = offset <= sizeof(struct disk_head);
+	int err = open_segment(directory, epoch, O_RDWR, &path, &fd);
+	if (!err)
+		err = journal_path(directory, epoch, ".damaged", &damaged);
+	if (!err && size > 0)
+		err = save_tail(directory, fd, whole ? 0 : offset, &damaged);
+	if (err)
+		return err;
+	int failed = whole ? unlink(path.text) : ftruncate(fd, (off_t)offset);
+	if (failed)
+		return cant(path.text, "cut off", -errno);
+	log_warn("%s: byte %" PRIu64
+		 ": not written to its end, or damaged: the last %" PRIu64
+		 " bytes are cut off, and kept in %s; what they told of epoch %u is "
+		 "decided anew",
+		path.text, offset, size - offset, damaged.text, epoch);
+	return 0;
+}
+
+static int file_size(const char *directory, uint32_t epoch, uint64_t *ret)
+{
+	struct journal_path path;
+	struct stat st;
+	int err = journal_path(directory, epoch, "", &path);
+	if (!err && stat(path.text, &st) != 0)
+		err = cant(path.text, "read", -errno);
+	*ret = err ? 0 : (uint64_t)st.st_size;
+	return err;
+}
+
+/* --- all of it --- */
+
+static void note_end(const struct reading *reading, struct journal_end *ret)
+{
+	ret->first = reading->oldest;
+	ret->last = reading->epoch;
+	ret->offset = reading->offset;
+	ret->checksum = reading->checksum;
+	ret->readers = reading->n_readers;
+}
+
+/* n > 0 segments with good heads, and after them perhaps one with a torn one. */
+static int replay_segments(struct reading *reading, const char *directory,
+	const uint32_t *segments, size_t n, bool torn, enum journal_found *ret_found,
+	struct journal_end *ret)
+{
+	int err = 0;
+	*ret_found = JOURNAL_NEW;
+	for (size_t i = 0; i < n && !err; i++) {
+		bool last = i == n - 1 && !torn;
+		err = replay_segment(reading, directory, segments[i]);
+		if (err)
+			break;
+		bool some = reading->offset > sizeof(struct disk_head);
+		if (!last && (!some || reading->offset < reading->size))
+			err = refuse(reading,
+				"a record that is damaged, allowed: none in a segment "
+				"that others follow");
+		else if (reading->offset < reading->size || !some)
+			err = cut(directory, segments[i], reading->offset, reading->size);
+		if (!err && some) {
+			note_end(reading, ret);
+			*ret_found = JOURNAL_SAME;
+		}
+	}
+	uint64_t size = 0;
+	if (!err && torn)
+		err = file_size(directory, segments[n], &size);
+	if (!err && torn)
+		err = cut(directory, segments[n], 0, size);
+	return err;
+}
+
+int journal_replay(const char *directory, const struct journal_identity *identity,
+	journal_replayed *replayed, void *context, enum journal_found *ret_found,
+	struct journal_end *ret)
+{
+	auto_free uint32_t *segments = NULL;
+	size_t n;
+	bool torn;
+	*ret_found = JOURNAL_NEW;
+	int err = disk_list(directory, JOURNAL_PREFIX, "", &segments, &n);
+	if (err)
+		return cant(directory, "read", err);
+	if (n == 0)
+		return 0;
+	err = read_heads(directory, identity, segments, n, ret_found, &torn);
+	if (err || *ret_found == JOURNAL_OTHER)
+		return err;
+	struct reading reading = {
+		.identity = identity,
+		.replayed = replayed,
+		.context = context,
+		.oldest = segments[0],
+		.fd = -1,
+	};
+	err = replay_segments(
+		&reading, directory, segments, n - torn, torn, ret_found, ret);
+	free(reading.readers);
+	return err;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/order.h"
+#include "journal_helpers.h"
+
+TestSuite(epoch_order, .init = make_directory, .fini = remove_directory);
+
+#define FINGERPRINT UINT64_C(0xabcdef0123456789)
+
+/* Position p holds sample 3 p, bound from the last one to the first, each third left. */
+struct made {
+	uint32_t *samples, *log;
+	struct order order;
+};
+
+static struct made make_order(uint32_t positions)
+{
+	struct made made = {.samples = calloc(positions, sizeof(uint32_t)),
+		.log = calloc(positions, sizeof(uint32_t))};
+	uint32_t bound = 0;
+	cr_assert(made.samples && made.log);
+	for (uint32_t position = positions; position-- > 0;) {
+		if (position % 3 == 2)
+			continue;
+		made.samples[position] = 3 * position + 1;
+		made.log[bound++] =
+			order_log_entry(position, (enum served)(position % 3));
+	}
+	made.order = (struct order){positions, bound, made.samples, made.log};
+	return made;
+}
+
+static void free_order(struct made *made)
+{
+	free(made->samples);
+	free(made->log);
+}
+
+static void save(uint32_t epoch, uint32_t positions)
+{
+	struct made made = make_order(positions);
+	cr_assert_eq(0, order_save(directory, epoch, FINGERPRINT, &made.order));
+	free_order(&made);
+}
+
+Test(epoch_order, gives_back_what_was_saved)
+{
+	enum { POSITIONS_HERE = 5000 };
+	struct made made = make_order(POSITIONS_HERE);
+	struct binding *bindings = calloc(POSITIONS_HERE, sizeof(*bindings));
+	uint32_t n;
+	cr_assert_eq(0, order_save(directory, 12, FINGERPRINT, &made.order));
+	for (uint32_t position = 0; position < POSITIONS_HERE; position++) {
+		sample_id sample;
+		cr_assert_eq(0, order_look_up(directory, 12, position, &sample));
+		cr_assert_eq(order_sample_at(&made.order, position), sample);
+	}
+	cr_assert_eq(0, order_bindings(directory, 12, 0, POSITIONS_HERE, bindings, &n));
+	cr_assert_eq(made.order.bound, n);
+	for (uint32_t k = 0; k < n; k++) {
+		struct binding expected = order_binding(&made.order, k);
+		cr_assert_eq(expected.position, bindings[k].position);
+		cr_assert_eq(expected.sample, bindings[k].sample);
+		cr_assert_eq(expected.served, bindings[k].served);
+	}
+	cr_assert_eq(0, order_bindings(directory, 12, n - 2, 5, bindings, &n));
+	cr_assert_eq(2, n);
+	cr_assert_eq(1, bindings[0].position);
+	cr_assert_eq(3, bindings[0].sample);
+	cr_assert_eq(0, order_bindings(directory, 12, POSITIONS_HERE, 5, bindings, &n));
+	cr_assert_eq(0, n);
+	free(bindings);
+	free_order(&made);
+}
+
+Test(epoch_order, is_as_the_manual_has_it)
+{
+	size_t size;
+	save(0x01020304, 3);
+	cr_assert(exists("epoch-16909060.order"));
+	uint8_t *bytes = read_file("epoch-16909060.order", &size);
+	static const uint8_t expected[] = {'J', 'O', 'A', 'D', 'E', 'R', 'O', '\n', 1, 0,
+		0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 4, 3, 2, 1, 0x89, 0x67, 0x45, 0x23, 0x01,
+		0xef, 0xcd, 0xab};
+	static const uint8_t words[] = {
+		1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0x40, 0, 0, 0, 0};
+	cr_assert_eq(64 + sizeof(words), size);
+	cr_assert_arr_eq(expected, bytes, sizeof(expected));
+	cr_assert_arr_eq(words, bytes + 64, sizeof(words));
+	free(bytes);
+}
+
+Test(epoch_order, there_is_none_before_it_is_saved)
+{
+	sample_id sample;
+	struct binding binding;
+	uint32_t n, *epochs;
+	size_t n_epochs;
+	cr_assert_eq(-ENOENT, order_look_up(directory, 0, 0, &sample));
+	cr_assert_eq(-ENOENT, order_bindings(directory, 0, 0, 1, &binding, &n));
+	cr_assert_eq(0, order_list(directory, 3, FINGERPRINT, &epochs, &n_epochs));
+	cr_assert_eq(0, n_epochs);
+	free(epochs);
+}
+
+static void expect_listed(uint32_t positions, size_t n)
+{
+	uint32_t *epochs;
+	size_t n_epochs;
+	cr_assert_eq(
+		0, order_list(directory, positions, FINGERPRINT, &epochs, &n_epochs));
+	cr_assert_eq(n, n_epochs);
+	free(epochs);
+}
+
+Test(epoch_order, those_of_the_same_samples_are_listed)
+{
+	uint32_t *epochs;
+	size_t n;
+	struct made made = make_order(30);
+	save(10000, 30);
+	save(2, 30);
+	save(9, 30);
+	save(4, 31);
+	cr_assert_eq(0, order_save(directory, 5, FINGERPRINT + 1, &made.order));
+	free_order(&made);
+	write_file("epoch-0006.order.new", "x", 1);
+	write_file("epoch-00007.order", "x", 1);
+	write_file("epoch-0008.orders", "x", 1);
+	catch_log();
+	cr_assert_eq(0, order_list(directory, 30, FINGERPRINT, &epochs, &n));
+	cr_assert_eq(3, n);
+	cr_assert_eq(2, epochs[0]);
+	cr_assert_eq(9, epochs[1]);
+	cr_assert_eq(10000, epochs[2]);
+	cr_assert_eq(1, logged("\n"));
+	cr_assert_eq(1, logged("2 orders of epochs are of other samples"));
+	free(epochs);
+	order_prune(directory, 9);
+	cr_assert(!exists("epoch-0002.order") && !exists("epoch-0006.order.new"));
+	cr_assert(exists("epoch-0009.order") && exists("epoch-10000.order"));
+	cr_assert(exists("epoch-00007.order") && exists("epoch-0008.orders"));
+}
+
+Test(epoch_order, a_damaged_one_is_not_used_and_not_removed)
+{
+	enum { HEAD = 64 };
+	size_t size;
+	struct binding bindings[30];
+	uint32_t n;
+	save(1, 30);
+	uint8_t *bytes = read_file("epoch-0001.order", &size);
+	for (size_t at = 0; at < size; at++) {
+		bytes[at] ^= 4;
+		write_file("epoch-0001.order", bytes, size);
+		cr_assert_eq(-EINVAL, order_bindings(directory, 1, 0, 30, bindings, &n));
+		cr_assert_eq(0, n);
+		if (at < HEAD)
+			expect_listed(30, 0);
+		bytes[at] ^= 4;
+	}
+	for (size_t end = 0; end < size; end++) {
+		write_file("epoch-0001.order", bytes, end);
+		cr_assert_eq(-EINVAL, order_bindings(directory, 1, 0, 30, bindings, &n));
+		expect_listed(30, 0);
+	}
+	cr_assert(exists("epoch-0001.order"));
+	write_file("epoch-0001.order", bytes, size);
+	expect_listed(30, 1);
+	free(bytes);
+}
+
+/* Nothing of it is there, and it can be saved later. */
+Test(epoch_order, one_that_can_not_be_written_is_not_there)
+{
+	struct made made = make_order(30);
+	for (unsigned after = 0; after < 5; after++) {
+		char fault[64];
+		snprintf(fault, sizeof(fault), "order.write:ENOSPC:after=%u:times=1",
+			after);
+		cr_assert_eq(0, fault_add(fault));
+		catch_log();
+		cr_assert_eq(-ENOSPC, order_save(directory, 1, FINGERPRINT, &made.order));
+		cr_assert_eq(after + 1, logged("No space left"));
+		cr_assert(!exists("epoch-0001.order.new"));
+		/* The last one: it was renamed, but the directory is not on the disk. */
+		cr_assert_eq(after == 4, exists("epoch-0001.order"));
+		fault_clear();
+	}
+	cr_assert_eq(0, order_save(directory, 1, FINGERPRINT, &made.order));
+	expect_listed(30, 1);
+	free_order(&made);
+}
