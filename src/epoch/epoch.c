@@ -212,12 +212,19 @@ int epoch_begin_stream(
 	return 0;
 }
 
-void epoch_lose_stream(struct epoch *epoch)
+void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 {
-	free(epoch->queue.ring);
-	epoch->queue = (struct drawn_queue){0};
+	if (status) {
+		free(epoch->queue.ring);
+		epoch->queue = (struct drawn_queue){0};
+		epoch->stream = STREAM_ABSENT;
+		return;
+	}
+	epoch->stream = STREAM_READY;
+	epochs->needed += epochs->config.positions - epoch->bound;
 }
 
+/* Who waits for one that is being made has to choose again. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)
@@ -229,6 +236,7 @@ void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects
 	struct effect *effect = effect_add(effects, EFFECT_END);
 	effect->epoch = epoch->number;
 	hand_over_queue(epochs, epoch, &effect->queue);
+	resume_waiting(epochs, epoch->number, 0);
 }
 
 void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effects)

@@ -106,6 +106,7 @@ struct open_request {
 	/* the engine's */
 	TAILQ_ENTRY(open_request) link;
 	bool waits;
+	uint32_t awaited; /* the epoch whose stream it waits for */
 };
 
 enum effect_kind {
@@ -166,8 +167,10 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 
 /*
- * The stream of the epoch is there (0), or could not be made (-errno). Requests that
- * waited for it are taken up one by one by epochs_resume; false: there is none.
+ * The stream of the epoch is there (0), or could not be made (-errno); if EFFECT_END came
+ * meanwhile, neither. Requests that waited for a stream that is there, has failed or has
+ * ended are taken up one by one by epochs_resume. It is called after each event, when its
+ * effects are executed, until it is false.
  */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
 must_check bool epochs_resume(

@@ -88,8 +88,7 @@ struct epochs {
 	struct epoch *draining;	 /* the one before, which current/ may still give */
 	struct current current;
 	struct requests waiting;  /* for a stream */
-	struct requests resuming; /* what they waited for is there, or has failed */
-	int resume_status;
+	struct requests resuming; /* what they waited for is there, has failed or ended */
 	struct open_request *drawing; /* the next drawn sample is for this one */
 	uint32_t drawing_epoch;
 	bool idle, left;
@@ -105,6 +104,8 @@ struct effect *effect_add(struct effects *effects, enum effect_kind kind);
 struct epoch *find_epoch(const struct epochs *epochs, uint32_t number);
 /* Whether another epoch may begin now; rolls: by current/. */
 bool may_begin(const struct epochs *epochs, bool rolls);
+/* Requests that wait for the epoch's stream are taken up next, or fail with the status. */
+void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 
 /* --- epoch.c --- */
 
@@ -138,11 +139,10 @@ void epoch_drop_far_pins(
 void epoch_push(struct epoch *epoch, const struct drawn *drawn);
 struct drawn epoch_pop(struct epoch *epoch);
 
-/* Asks for a stream, unless that is under way; gives one back. */
+/* Asks for a stream, unless that is under way; it is there, or failed; gives it back. */
 must_check int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* The one that was asked for can't be made. */
-void epoch_lose_stream(struct epoch *epoch);
+void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status);
 void epoch_end_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 /* Nothing will be bound any more. */

@@ -225,10 +225,24 @@ static void draw(struct epochs *epochs, struct open_request *request,
 		effect->sample = fixed_sample(epochs, request->position);
 }
 
-static void wait(struct epochs *epochs, struct open_request *request)
+static void wait(struct epochs *epochs, struct open_request *request, uint32_t number)
 {
 	request->waits = true;
+	request->awaited = number;
 	TAILQ_INSERT_TAIL(&epochs->waiting, request, link);
+}
+
+void resume_waiting(struct epochs *epochs, uint32_t number, int status)
+{
+	struct open_request *request, *next;
+	for (request = TAILQ_FIRST(&epochs->waiting); request; request = next) {
+		next = TAILQ_NEXT(request, link);
+		if (request->awaited != number)
+			continue;
+		TAILQ_REMOVE(&epochs->waiting, request, link);
+		request->status = status;
+		TAILQ_INSERT_TAIL(&epochs->resuming, request, link);
+	}
 }
 
 /* The epoch is live, the position unbound. */
@@ -241,7 +255,7 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 	if (err)
 		answer(request, err, NULL, effects);
 	else if (epoch->stream != STREAM_READY)
-		wait(epochs, request);
+		wait(epochs, request, epoch->number);
 	else if (epoch->queue.length > 0)
 		bind(epochs, request, epoch, effects);
 	else
@@ -306,16 +320,11 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request)
 void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t now_ns)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
-	if (epoch && epoch->stream == STREAM_BEGINNING) {
-		if (status)
-			epoch_lose_stream(epoch);
-		else
-			epochs->needed += epochs->config.positions - epoch->bound;
-		epoch->stream = status ? STREAM_ABSENT : STREAM_READY;
-	}
 	epochs->last_read_ns = now_ns; /* making it may have taken long */
-	epochs->resume_status = status;
-	TAILQ_CONCAT(&epochs->resuming, &epochs->waiting, link);
+	if (!epoch || epoch->stream != STREAM_BEGINNING)
+		return; /* it has ended meanwhile */
+	epoch_begun(epochs, epoch, status);
+	resume_waiting(epochs, number, status);
 }
 
 bool epochs_resume(struct epochs *epochs, uint64_t now_ns, struct effects *effects)
@@ -325,7 +334,7 @@ bool epochs_resume(struct epochs *epochs, uint64_t now_ns, struct effects *effec
 		return false;
 	TAILQ_REMOVE(&epochs->resuming, request, link);
 	request->waits = false;
-	int status = epochs->left ? -ENODEV : epochs->resume_status;
+	int status = epochs->left ? -ENODEV : request->status;
 	if (status)
 		answer(request, status, NULL, effects);
 	else
