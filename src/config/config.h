@@ -69,8 +69,8 @@ struct job_config {
 	char *dataset;
 	uint32_t epochs;
 	enum job_order order;
-	char *where;	 /* predicate or NULL */
-	uint32_t idle_s; /* parked when nothing was read for so long */
+	char *where;	      /* predicate or NULL */
+	uint32_t idle_s;      /* parked when nothing was read for so long */
 	uint32_t keep_epochs; /* ended ones whose orders are kept */
 	struct preparation preparation;
 	enum sample_format format;

@@ -265,6 +265,7 @@ static struct sched_job *add_job(struct job_config *config, bool persist)
 	config->extension = extension;
 	config->format = FORMAT_RAW;
 	config->lookahead = 32;
+	config->keep_epochs = 10;
 	ensure(sched_job_add(sched, config, persist, report, NULL) == 0);
 	struct sched_job *job = sched_job_find(sched, config->name);
 	ensure(job);
