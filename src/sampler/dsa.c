@@ -22,8 +22,9 @@
  * The paper keeps these intersections and their sizes in a dependent sampling tree
  * (section 4), which every epoch that starts or ends, every sample given to some of its
  * streams only and every crossing of two |R| has to rebuild in part. There is no tree
- * here, because neither the intersections nor their sizes are needed, only draws with
- * the right probabilities, and those can be had from R and membership:
+ * here (tools/sim/dsa_tree.h has it, for comparison), because neither the intersections
+ * nor their sizes are needed, only draws with the right probabilities, and those can be
+ * had from R and membership:
  *
  * An element drawn uniformly from R_first - S is in I just with the probability
  * |I| / (|R_first| - |S|) with which first(K) has to choose I, and if it is, it is a
