@@ -9,7 +9,7 @@
 #include "control/control.h"
 #include "dataset/dataset.h"
 #include "epoch/state_version.h"
-#include "fuse/view.h"
+#include "fuse/fuse.h"
 #include "sched/sched.h"
 
 #include <dirent.h>
@@ -35,8 +35,8 @@ struct daemon {
 	struct dataset **datasets;
 	struct backings *backings;
 	struct sched *sched;
-	struct view_context context;
-	struct view *view;
+	struct files_context context;
+	struct session *session;
 	struct control *control;
 };
 
@@ -274,16 +274,16 @@ static int start(struct daemon *daemon)
 		err = start_sched(daemon);
 	if (err)
 		return err;
-	daemon->context = (struct view_context){.config = &daemon->config,
+	daemon->context = (struct files_context){.config = &daemon->config,
 		.datasets = daemon->datasets,
 		.n_datasets = daemon->config.n_datasets,
 		.sched = daemon->sched,
 		.backings = daemon->backings,
 		.mountpoint = daemon->mountpoint};
-	err = view_mount(
-		&daemon->context, daemon->mount_options, daemon->debug, &daemon->view);
+	err = session_mount(
+		&daemon->context, daemon->mount_options, daemon->debug, &daemon->session);
 	if (!err)
-		err = control_new(&daemon->context, daemon->view, &daemon->control);
+		err = control_new(&daemon->context, daemon->session, &daemon->control);
 	if (!err)
 		err = go_to_background(daemon);
 	return err;
@@ -294,12 +294,12 @@ static int stop(struct daemon *daemon)
 	int err = 0;
 	if (daemon->control)
 		control_free(&daemon->control);
-	if (daemon->view)
-		view_stop(daemon->view);
+	if (daemon->session)
+		session_stop(daemon->session);
 	if (daemon->sched)
 		sched_stop(daemon->sched);
-	if (daemon->view)
-		err = view_unmount(&daemon->view);
+	if (daemon->session)
+		err = session_unmount(&daemon->session);
 	sched_free(&daemon->sched);
 	backings_free(&daemon->backings);
 	for (size_t i = 0; daemon->datasets && i < daemon->config.n_datasets; i++)
@@ -328,7 +328,7 @@ int main(int argc, char **argv)
 	if (!err)
 		err = start(&daemon);
 	if (!err)
-		err = view_run(daemon.view);
+		err = session_run(daemon.session);
 	int stop_err = stop(&daemon);
 	return err || stop_err ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -24,8 +24,8 @@
 #define POLL_MAX_NS (60 * SECOND_NS) /* fits poll()'s argument */
 
 struct control {
-	const struct view_context *context;
-	struct view *view;
+	const struct files_context *context;
+	struct session *session;
 	struct sockaddr_un address;
 	int listener, stop;
 	dev_t device; /* the socket file that is ours */
@@ -161,7 +161,7 @@ static int execute(const struct control *control, int fd, size_t bytes, int *des
 	FILE *out = open_memstream(&text, &n);
 	if (!out)
 		return -errno;
-	bool ok = control_execute(control->context, control->view, &message, out);
+	bool ok = control_execute(control->context, control->session, &message, out);
 	*descriptor = message.descriptor;
 	bool lost = ferror(out);
 	if (fclose(out) != 0 || lost)
@@ -292,8 +292,8 @@ static int start_thread(struct control *control)
 	return -err;
 }
 
-int control_new(
-	const struct view_context *context, struct view *view, struct control **ret)
+int control_new(const struct files_context *context, struct session *session,
+	struct control **ret)
 {
 	const char *path = context->config->socket;
 	int err = -ENOMEM;
@@ -301,7 +301,7 @@ int control_new(
 	if (!control)
 		goto fail;
 	*control = (struct control){.context = context,
-		.view = view,
+		.session = session,
 		.address.sun_family = AF_UNIX,
 		.listener = -1,
 		.stop = -1,

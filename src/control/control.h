@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "fuse/view.h"
+#include "fuse/fuse.h"
 
 /*
  * The control socket that joaderctl speaks to: a Unix stream socket, mode 0600, served by
@@ -29,6 +29,6 @@
 struct control;
 
 /* view may be NULL: nothing is mounted. */
-must_check int control_new(
-	const struct view_context *context, struct view *view, struct control **ret);
+must_check int control_new(const struct files_context *context, struct session *session,
+	struct control **ret);
 void control_free(struct control **control);

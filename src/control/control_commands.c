@@ -12,8 +12,8 @@
 #define MAX_ARGUMENTS 3 /* with the command */
 
 struct request {
-	const struct view_context *context;
-	struct view *view;
+	const struct files_context *context;
+	struct session *session;
 	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
 	size_t n_arguments;
 	struct control_message *message;
@@ -109,8 +109,8 @@ static void collect_message(void *context, const char *message)
 static void jobs_changed(
 	const struct request *request, const char *name, const char *path)
 {
-	if (request->view)
-		view_jobs_changed(request->view, name, path);
+	if (request->session)
+		session_jobs_changed(request->session, name, path);
 }
 
 static bool run_add(const struct request *request)
@@ -156,12 +156,13 @@ static bool run_mount(const struct request *request)
 {
 	const char *name = request->argument[1];
 	int device = request->message->descriptor;
-	if (!request->view)
+	if (!request->session)
 		return refuse(request, "mount: nothing is mounted");
 	if (device < 0)
 		return refuse(request, "mount: no descriptor came with the request");
 	request->message->descriptor = -1;
-	int err = view_mount_job(request->view, name, request->message->sender, device);
+	int err = session_mount_job(
+		request->session, name, request->message->sender, device);
 	if (err == -ENOENT)
 		return unknown_job(request, name);
 	if (err == -ENOTTY)
@@ -325,7 +326,7 @@ static bool run_stats(const struct request *request)
 
 static bool run_datasets(const struct request *request)
 {
-	const struct view_context *context = request->context;
+	const struct files_context *context = request->context;
 	for (size_t i = 0; i < context->n_datasets; i++) {
 		if (i)
 			fputc('\n', request->out);
@@ -368,13 +369,13 @@ static bool unknown_command(const struct request *request)
 	return false;
 }
 
-bool control_execute(const struct view_context *context, struct view *view,
+bool control_execute(const struct files_context *context, struct session *session,
 	struct control_message *message, FILE *out)
 {
 	const char *text = message->text;
 	size_t bytes = message->bytes;
 	struct request request = {
-		.context = context, .view = view, .message = message, .out = out};
+		.context = context, .session = session, .message = message, .out = out};
 	if (text[bytes - 1] != '\0')
 		return refuse(&request, "the request is cut off");
 	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request.n_arguments++)

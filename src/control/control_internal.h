@@ -23,5 +23,5 @@ struct control_message {
  * Carries out one request and writes the text of the answer. True when it succeeded;
  * false: the text says why not. A descriptor that it makes use of is -1 afterwards.
  */
-bool control_execute(const struct view_context *context, struct view *view,
+bool control_execute(const struct files_context *context, struct session *session,
 	struct control_message *message, FILE *out);

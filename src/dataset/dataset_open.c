@@ -60,8 +60,8 @@ static void scan_end(struct scan *scan)
 	free(scan->real);
 }
 
-/* A tree without images is a mistake, or a disk that is not mounted: the catalogue must
- * not lose everything because of it. */
+/* A tree without images is a mistake, or a disk that is not mounted. The catalogue must
+ * not lose all its rows for that. */
 static int check_tree(const struct scan *scan, const struct tree *tree)
 {
 	char root_files[100] = "";
@@ -82,7 +82,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	return -ENOENT;
 }
 
-/* Writes the catalogue if it has to be: the metadata is read only then. */
+/* Writes the catalogue if it has changed; only then metadata.csv is read. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
 	const struct tree *tree, bool changed)
 {
@@ -103,7 +103,7 @@ static int save(struct scan *scan, const char *file, struct catalogue *catalogue
 	return err;
 }
 
-/* Lists and examines the tree, while the terminal shows how far it is. */
+/* Lists and examines the tree, and shows its progress on the terminal. */
 static int look(struct scan *scan, const char *file, struct catalogue *catalogue,
 	struct tree *tree)
 {
@@ -216,7 +216,7 @@ int dataset_open_threads(const struct dataset_config *config, const char *state_
 	lock_init(&dataset->lock, LOCK_RANK_DATASET, "dataset connections");
 	int err = fill(config, &scan, state_dir, dataset);
 	scan_end(&scan);
-	/* A hundred bytes per sample that nobody needs any more, until the next scan. */
+	/* Returns the scan's memory to the system: a hundred bytes per sample. */
 	malloc_trim(0);
 	if (err) {
 		dataset_close(&dataset);

@@ -29,7 +29,7 @@ enum segment_kind {
 	SEGMENT_ZEROS,
 	SEGMENT_SAMPLE,
 	SEGMENT_LABEL, /* ASCII, or int64 in a batch's labels */
-	SEGMENT_META   /* JSON */
+	SEGMENT_JSON   /* JSON */
 };
 
 struct segment {
@@ -60,7 +60,7 @@ struct composite {
 	uint64_t stride;
 	uint64_t bytes;
 
-	uint64_t sample_bytes, label_bytes, meta_bytes; /* in a record; 0: not there */
+	uint64_t sample_bytes, label_bytes, json_bytes; /* in a record; 0: not there */
 	uint64_t sample_at;				/* from the start of the record */
 	const char *extension;				/* tar */
 	struct pixel_type pixels;			/* batch */

@@ -9,7 +9,7 @@
 #include "sched/sched.h"
 
 /* What fuse and control show. Borrowed; outlives both. */
-struct view_context {
+struct files_context {
 	const struct daemon_config *config;
 	struct dataset **datasets;
 	size_t n_datasets;

@@ -18,10 +18,10 @@
  * bmp (24 bit) and png (stored, not compressed) are encoded into a buffer of the open
  * file.
  *
- *   Owns: format_file owns `encoded` only.   Threads: none inside.   Errors: -ENOMEM.
+ *   Owns: formatted owns `encoded` only.   Threads: none inside.   Errors: -ENOMEM.
  */
 
-struct format_file {
+struct formatted {
 	uint8_t head[HEAD_SIZE];
 	size_t head_bytes;
 	uint8_t *encoded; /* the whole file, or NULL: head + tensor */
@@ -29,12 +29,15 @@ struct format_file {
 };
 
 /* Bytes of the file for a tensor of this shape (source: of file_bytes). */
-uint64_t format_file_bytes(enum sample_format format, struct pixel_type type,
+uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
-must_check int format_file_make(enum sample_format format, struct pixel_type type,
-	const struct tensor *tensor, struct format_file *ret);
-void format_file_free(struct format_file *file);
+must_check int format_make(enum sample_format format, struct pixel_type type,
+	const struct tensor *tensor, struct formatted *ret);
+void format_free(struct formatted *file);
+
+/* The head of files that are the tensor behind a head; false: they are something else. */
+bool format_head(enum sample_format format, enum head_kind *ret);
 
 /* "ppm", "bmp", ...: the name in the ini, which is also the default extension. */
 const char *format_name(enum sample_format format);

@@ -38,7 +38,7 @@ enum inode_kind {
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
 	INODE_SHARD, /* directory in an epoch's; position: shard, label, ... */
-	INODE_META,  /* .json */
+	INODE_JSON,  /* .json */
 	INODE_TAR,   /* position: index of the file, also of the next two */
 	INODE_BATCH,
 	INODE_BATCH_LABELS,

@@ -35,8 +35,8 @@ struct layout {
 	/* Whether a kind and position of an inode are ones of this layout. */
 	bool (*exists)(struct sched_job *job, struct inode inode);
 	uint32_t (*subdirectories)(struct sched_job *job, struct inode directory);
-	/* Of a file. false: it is not known yet, and may be any when the file is opened.
-	 */
+	/* Of a file. false: it is not known yet, and may be any when the file
+	 * is opened. */
 	bool (*size)(struct sizes *sizes, struct sched_job *job, struct inode file,
 		uint64_t *ret);
 };

@@ -117,5 +117,5 @@ const struct layout layout_classes = {
 	.lookup = lookup,
 	.exists = exists,
 	.subdirectories = subdirectories,
-	.size = sample_size,
+	.size = sizes_of_position,
 };

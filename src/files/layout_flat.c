@@ -4,19 +4,18 @@
 #include "files/layout_flat.h"
 #include "base/ensure.h"
 #include "files/layout.h"
-#include "files/meta.h"
+#include "files/json.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
 #define LABEL_EXTENSION "cls"
-#define META_EXTENSION "json"
+#define JSON_EXTENSION "json"
 #define NAME_DIGITS 8
 #define MIN_SHARD_DIGITS 3
 
-/* --- names: millions of them in a listing, so no printf ------------------------------
- */
+/* --- names: millions of them in a listing, so no printf --------------------------- */
 
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret)
 {
@@ -49,8 +48,8 @@ size_t flat_print(struct flat_name name, const char *extension, char ret[FLAT_NA
 {
 	if (name.kind == INODE_LABEL)
 		extension = LABEL_EXTENSION;
-	else if (name.kind == INODE_META)
-		extension = META_EXTENSION;
+	else if (name.kind == INODE_JSON)
+		extension = JSON_EXTENSION;
 	size_t n = flat_print_number(name.position, NAME_DIGITS, ret);
 	size_t bytes = strlen(extension) + 1;
 	ensure(n + 1 + bytes <= FLAT_NAME);
@@ -69,17 +68,16 @@ bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
 		ret->kind = INODE_LABEL;
 	else if (strcmp(name + n + 1, extension) == 0)
 		ret->kind = INODE_SAMPLE;
-	else if (strcmp(name + n + 1, META_EXTENSION) == 0)
-		ret->kind = INODE_META;
+	else if (strcmp(name + n + 1, JSON_EXTENSION) == 0)
+		ret->kind = INODE_JSON;
 	else
 		return false;
 	return true;
 }
 
-/* --- which files there are ------------------------------------------------------------
- */
+/* --- which files there are -------------------------------------------------------- */
 
-static const enum inode_kind kinds[] = {INODE_SAMPLE, INODE_LABEL, INODE_META};
+static const enum inode_kind kinds[] = {INODE_SAMPLE, INODE_LABEL, INODE_JSON};
 
 /* Files of one position. */
 static unsigned n_kinds(const struct job_config *config)
@@ -165,7 +163,7 @@ static int lookup(struct sched_job *job, struct inode directory, const char *tex
 		return 0;
 	}
 	if (!flat_parse(text, config->extension, range.first + range.n, &name) ||
-		name.position < range.first || (name.kind == INODE_META && !config->json))
+		name.position < range.first || (name.kind == INODE_JSON && !config->json))
 		return -ENOENT;
 	*ret = with_kind(directory, name.kind, name.position);
 	return 0;
@@ -175,10 +173,10 @@ static bool exists(struct sched_job *job, struct inode inode)
 {
 	if (inode.kind == INODE_SHARD)
 		return inode.position < n_shards(job);
-	if (inode.kind == INODE_META && !sched_job_config(job)->json)
+	if (inode.kind == INODE_JSON && !sched_job_config(job)->json)
 		return false;
 	bool file = inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
-		    inode.kind == INODE_META;
+		    inode.kind == INODE_JSON;
 	return file && inode.position < sched_job_samples(job);
 }
 
@@ -191,9 +189,9 @@ static bool size(
 	struct sizes *sizes, struct sched_job *job, struct inode file, uint64_t *ret)
 {
 	if (file.kind == INODE_SAMPLE)
-		return sample_size(sizes, job, file, ret);
-	if (file.kind == INODE_META)
-		return meta_bytes(job, ret) == 0;
+		return sizes_of_position(sizes, job, file, ret);
+	if (file.kind == INODE_JSON)
+		return json_bytes(job, ret) == 0;
 	*ret = label_size(job);
 	return true;
 }

@@ -19,7 +19,7 @@
 #define FLAT_NAME 64 /* bytes that hold any name */
 
 struct flat_name {
-	enum inode_kind kind; /* INODE_SAMPLE, INODE_LABEL or INODE_META */
+	enum inode_kind kind; /* INODE_SAMPLE, INODE_LABEL or INODE_JSON */
 	uint32_t position;
 };
 

@@ -15,8 +15,7 @@
  * is selected are left out, as in "classes".
  */
 
-/* --- names ----------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------ */
 
 /* Bytes before ".extension", 0: it does not end so. */
 static size_t bytes_before(const char *name, const char *extension)
@@ -68,8 +67,7 @@ static const char *extension_of(struct sched_job *job)
 	return config->format == FORMAT_SOURCE ? NULL : config->extension;
 }
 
-/* --- what is selected -----------------------------------------------------------------
- */
+/* --- what is selected ------------------------------------------------------------- */
 
 /* They were made when the job was added. */
 static const struct dataset_paths *paths_of(struct sched_job *job)
@@ -117,8 +115,7 @@ static struct inode sample_inode(
 	return directory;
 }
 
-/* --- the layout -----------------------------------------------------------------------
- */
+/* --- the layout ------------------------------------------------------------------- */
 
 static uint64_t entries(struct sched_job *job, struct inode inode)
 {
@@ -209,5 +206,5 @@ const struct layout layout_mirror = {
 	.lookup = lookup,
 	.exists = exists,
 	.subdirectories = subdirectories,
-	.size = sample_size,
+	.size = sizes_of_position,
 };

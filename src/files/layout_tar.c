@@ -5,7 +5,7 @@
 #include "base/ensure.h"
 #include "files/layout.h"
 #include "files/layout_flat.h"
-#include "files/meta.h"
+#include "files/json.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,22 +14,21 @@
 #define RECORD 10240	    /* GNU tar's unit of reading */
 #define MTIME "02263523000" /* 1980-01-01 in octal; a fixed one, so that bytes stay */
 
-/* --- what a shard is made of ---------------------------------------------------------
- */
+/* --- what a shard is made of ------------------------------------------------------ */
 
-enum member { MEMBER_LABEL, MEMBER_META, MEMBER_SAMPLE, MEMBERS };
+enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_SAMPLE, MEMBERS };
 
 static uint64_t member_bytes(const struct composite *tar, enum member member)
 {
 	const uint64_t bytes[] = {[MEMBER_LABEL] = tar->label_bytes,
-		[MEMBER_META] = tar->meta_bytes,
+		[MEMBER_JSON] = tar->json_bytes,
 		[MEMBER_SAMPLE] = tar->sample_bytes};
 	return bytes[member];
 }
 
 static bool has_member(const struct composite *tar, enum member member)
 {
-	return member != MEMBER_META || tar->meta_bytes > 0;
+	return member != MEMBER_JSON || tar->json_bytes > 0;
 }
 
 static uint64_t padded(uint64_t bytes, uint64_t unit)
@@ -48,7 +47,7 @@ static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {
 	static const enum segment_kind kinds[] = {[MEMBER_LABEL] = SEGMENT_LABEL,
-		[MEMBER_META] = SEGMENT_META,
+		[MEMBER_JSON] = SEGMENT_JSON,
 		[MEMBER_SAMPLE] = SEGMENT_SAMPLE};
 	uint64_t bytes = member_bytes(tar, member);
 	if (offset < BLOCK) {
@@ -108,7 +107,7 @@ static void make_header(const struct composite *tar, const struct segment *segme
 {
 	enum member member = (enum member)segment->constant;
 	const char *const extensions[] = {[MEMBER_LABEL] = "cls",
-		[MEMBER_META] = "json",
+		[MEMBER_JSON] = "json",
 		[MEMBER_SAMPLE] = tar->extension};
 	struct header header = {.mode = "0000444",
 		.uid = "0000000",
@@ -138,7 +137,7 @@ struct composite tar_composite(
 		.n = n,
 		.sample_bytes = sizes.sample,
 		.label_bytes = sizes.label,
-		.meta_bytes = sizes.meta,
+		.json_bytes = sizes.json,
 		.extension = extension};
 	for (enum member member = MEMBER_LABEL; member < MEMBERS; member++)
 		tar.stride += space_of(&tar, member);
@@ -147,8 +146,7 @@ struct composite tar_composite(
 	return tar;
 }
 
-/* --- which files there are ------------------------------------------------------------
- */
+/* --- which files there are -------------------------------------------------------- */
 
 #define PREFIX "shard-"
 #define SUFFIX ".tar"
@@ -215,9 +213,9 @@ int tar_file(struct sizes *sizes, struct sched_job *job, struct inode file,
 	uint32_t each = samples_each(config), first = file.position * each;
 	uint32_t left = sched_job_samples(job) - first;
 	struct tar_sizes tar = {.label = label_size(job)};
-	bool known = sample_size(sizes, job, file, &tar.sample);
+	bool known = sizes_of_position(sizes, job, file, &tar.sample);
 	ensure(known); /* config refuses tar for sizes that are not */
-	int err = config->json ? meta_bytes(job, &tar.meta) : 0;
+	int err = config->json ? json_bytes(job, &tar.json) : 0;
 	if (!err)
 		*ret = tar_composite(
 			first, left < each ? left : each, tar, config->extension);

@@ -49,6 +49,7 @@ int order_texts_new(struct order_texts **ret)
 static void forget_locked(struct order_texts *texts)
 {
 	struct known *known;
+	lock_assert_held(&texts->lock);
 	while ((known = SLIST_FIRST(&texts->known))) {
 		SLIST_REMOVE_HEAD(&texts->known, link);
 		free(known->starts);
@@ -106,6 +107,7 @@ static struct cursor seek(struct order_texts *texts, uint64_t key, uint64_t offs
 
 static struct known *get_locked(struct order_texts *texts, uint64_t key)
 {
+	lock_assert_held(&texts->lock);
 	struct known *known = find_locked(texts, key);
 	if (known)
 		return known;

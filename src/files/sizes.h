@@ -25,11 +25,11 @@ void sizes_forget(struct sizes *sizes);
  * The size that st_size says for a position. false: it is not known yet, since the job
  * wants exact sizes and the position is not bound.
  */
-must_check bool sample_size(
+must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
 /* The same for a position that has this sample. */
-uint64_t sample_size_of(struct sizes *sizes, struct sched_job *job, sample_id sample);
+uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, sample_id sample);
 /* Once known it does not change: in current/ a position gets other samples. */
-bool sample_size_lasts(const struct job_config *config, struct inode inode);
+bool sizes_last(const struct job_config *config, struct inode inode);
 
 uint64_t label_size(const struct sched_job *job);

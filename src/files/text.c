@@ -3,8 +3,11 @@
 
 #include "files/text.h"
 #include "base/escape.h"
+#include "files/json.h"
+#include "files/tree.h"
 #include "stats/stats.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +17,7 @@ static const char *const served_names[] = {
 	[SERVED_SHARED] = "shared",
 };
 
-void text_readme(FILE *out, const struct view_context *context)
+void text_readme(FILE *out, const struct files_context *context)
 {
 	fprintf(out,
 		"This is joaderfs %s: training samples, shuffled and decoded once for "
@@ -39,24 +42,24 @@ void text_readme(FILE *out, const struct view_context *context)
 		JOADERFS_VERSION, context->mountpoint);
 }
 
-static void publish_gauges(const struct view_context *context)
+static void publish_gauges(const struct files_context *context)
 {
 	sched_stats(context->sched);
 }
 
-void text_stats(FILE *out, const struct view_context *context)
+void text_stats(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_text(out);
 }
 
-void text_stats_json(FILE *out, const struct view_context *context)
+void text_stats_json(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_json(out);
 }
 
-void text_metrics(FILE *out, const struct view_context *context)
+void text_metrics(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_prometheus(out);
@@ -65,12 +68,12 @@ void text_metrics(FILE *out, const struct view_context *context)
 static void print_name(FILE *out, const char *key, const char *text)
 {
 	fprintf(out, "%s ", key);
-	text_escaped(out, text);
+	escape_print(out, text);
 	fputc('\n', out);
 }
 
 void text_dataset_info(
-	FILE *out, const struct view_context *context, const struct dataset *dataset)
+	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
 	print_name(out, "name", dataset_name(dataset));
 	fprintf(out, "samples %" PRIu32 "\n", dataset_samples(dataset));
@@ -84,7 +87,7 @@ void text_classes(FILE *out, const struct dataset *dataset)
 {
 	uint32_t n = dataset_classes(dataset);
 	for (uint32_t label = 0; label < n; label++) {
-		text_escaped(out, dataset_class_name(dataset, label));
+		escape_print(out, dataset_class_name(dataset, label));
 		fputc('\n', out);
 	}
 }
@@ -137,7 +140,7 @@ void text_order_line(FILE *out, struct sched_job *job, const struct binding *bin
 		fprintf(out, "(%s)\n", strerror(-err));
 		return;
 	}
-	text_escaped(out, sample.relative);
+	escape_print(out, sample.relative);
 	fputc('\n', out);
 	dataset_sample_free(&sample);
 }
@@ -166,7 +169,97 @@ void text_order(FILE *out, struct sched_job *job, uint32_t epoch)
 		text_order_line(out, job, &binding);
 }
 
-void text_escaped(FILE *out, const char *text)
+/* --- by inode ----------------------------------------------------------------------- */
+
+bool text_is(enum inode_kind kind)
 {
-	escape_print(out, text);
+	switch (kind) {
+	case INODE_README:
+	case INODE_STATS:
+	case INODE_STATS_JSON:
+	case INODE_METRICS:
+	case INODE_DATASET_INFO:
+	case INODE_DATASET_CLASSES:
+	case INODE_JOB_INI:
+	case INODE_JOB_STATUS:
+	case INODE_JOB_CLASSES:
+	case INODE_EPOCH_ORDER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void print_of_daemon(
+	FILE *out, const struct files_context *context, enum inode_kind kind)
+{
+	if (kind == INODE_README)
+		text_readme(out, context);
+	else if (kind == INODE_STATS)
+		text_stats(out, context);
+	else if (kind == INODE_STATS_JSON)
+		text_stats_json(out, context);
+	else if (kind == INODE_METRICS)
+		text_metrics(out, context);
+}
+
+static int print_of_dataset(
+	FILE *out, const struct files_context *context, struct inode inode)
+{
+	if (inode.job >= context->n_datasets)
+		return -ENOENT;
+	if (inode.kind == INODE_DATASET_INFO)
+		text_dataset_info(out, context, context->datasets[inode.job]);
+	else
+		text_classes(out, context->datasets[inode.job]);
+	return 0;
+}
+
+static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
+{
+	struct sched_job *job = sched_job_find_id(sched, inode.job);
+	if (!job)
+		return -ENOENT;
+	if (inode.kind == INODE_JOB_INI)
+		config_print_job(out, sched_job_config(job));
+	else if (inode.kind == INODE_JOB_STATUS)
+		text_job_status(out, job);
+	else
+		text_classes(out, sched_job_dataset(job));
+	sched_job_put(job);
+	return 0;
+}
+
+/* As with labels: whoever opens it binds the position and consumes nothing. */
+static int print_of_position(FILE *out, struct sched *sched, struct inode inode)
+{
+	struct sched_job *job = sched_job_find_id(sched, inode.job);
+	sample_id sample;
+	if (!job)
+		return -ENOENT;
+	int err = -ENOENT;
+	if (tree_in_epoch(job, inode))
+		err = sched_bind(job, inode_sched_epoch(inode), inode.position, &sample);
+	if (!err)
+		err = json_print(out, job, sample);
+	sched_job_put(job);
+	return err;
+}
+
+int text_print(FILE *out, const struct files_context *context, struct inode inode)
+{
+	switch (inode.kind) {
+	case INODE_DATASET_INFO:
+	case INODE_DATASET_CLASSES:
+		return print_of_dataset(out, context, inode);
+	case INODE_JOB_INI:
+	case INODE_JOB_STATUS:
+	case INODE_JOB_CLASSES:
+		return print_of_job(out, context->sched, inode);
+	case INODE_JSON:
+		return print_of_position(out, context->sched, inode);
+	default:
+		print_of_daemon(out, context, inode.kind);
+		return 0;
+	}
 }

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "fuse/view_internal.h"
+#include "fuse/fuse_internal.h"
 
 /*
  * Open files that hold several positions.
@@ -26,11 +26,11 @@ struct composite_file;
 
 bool composite_is(enum inode_kind kind);
 
-void composite_open(fuse_req_t req, struct view *view, struct inode inode,
+void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
 void composite_read(
 	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi);
 void composite_release(const struct fuse_file_info *fi);
 
 /* What readers had open when the session ended. */
-void composite_files_undo_all(struct view *view);
+void composite_files_undo_all(struct session *session);

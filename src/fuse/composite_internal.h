@@ -4,7 +4,7 @@
 #pragma once
 
 #include "files/composite.h"
-#include "files/sample_content.h"
+#include "files/content.h"
 #include "fuse/composite_file.h"
 
 #include <stdatomic.h>
@@ -43,7 +43,7 @@ struct slot {
 	uint64_t bytes_read;	  /* of what was made last */
 	/* constant from HELD, READY on */
 	struct sched_handle *handle;
-	struct sample_content content;
+	struct content content;
 };
 
 TAILQ_HEAD(slots, slot);
@@ -69,7 +69,7 @@ TAILQ_HEAD(waits, wait);
 
 struct composite_file {
 	LIST_ENTRY(composite_file) link; /* (view's lock) */
-	struct view *view;
+	struct session *session;
 	struct sched_job *job;
 	struct inode inode;
 	struct composite composite;

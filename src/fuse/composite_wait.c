@@ -25,15 +25,14 @@
 static void wait_finish(struct wait *wait, bool delivered)
 {
 	struct composite_file *file = wait->file;
-	struct view *view = file->view;
+	struct session *session = file->session;
 	slots_leave(wait, delivered);
 	composite_file_put(file);
-	view_unhold(view);
+	session_unhold(session);
 	free(wait);
 }
 
-/* --- the answer to an open -----------------------------------------------------------
- */
+/* --- the answer to an open -------------------------------------------------------- */
 
 static const struct slot *first_failed(const struct wait *wait)
 {
@@ -66,7 +65,7 @@ static void reply_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
 	wait->fi.fh = (uintptr_t)file;
-	view_set_io(file->view, file->job, file->inode, &wait->fi);
+	session_set_io(file->session, file->job, file->inode, &wait->fi);
 	if (fuse_reply_open(wait->req, &wait->fi) == 0)
 		stats_add(STAT_OPENS, 1);
 	else
@@ -86,7 +85,7 @@ static void answer_open(struct wait *wait)
 	if (bad)
 		log_failed(file, failed);
 	if (wait->status) {
-		view_reply_error(wait->req, wait->status);
+		reply_error(wait->req, wait->status);
 		composite_file_close(file, !bad);
 	} else {
 		reply_open(wait);
@@ -103,17 +102,18 @@ static void answer(struct wait *wait)
 	if (wait->opens)
 		answer_open(wait);
 	else if (wait->interrupted)
-		view_reply_error(wait->req, wait->status);
+		reply_error(wait->req, wait->status);
 	else
 		delivered = composite_reply(wait);
 	wait_finish(wait, delivered);
 }
 
-/* --- the way there -------------------------------------------------------------------
- */
+/* --- the way there ---------------------------------------------------------------- */
 
-static void settle_locked(struct wait *wait)
+/* The thread that claims the answer gives it, without the lock. */
+static void claim_answer_locked(struct wait *wait)
 {
+	lock_assert_held(&wait->file->lock);
 	wait->answered = true;
 	TAILQ_REMOVE(&wait->file->waits, wait, link);
 }
@@ -123,14 +123,14 @@ static void interrupted(fuse_req_t req, void *context)
 	struct wait *wait = context;
 	struct composite_file *file = wait->file;
 	/* Of another name space a pid says nothing. */
-	if (!file->view->other_pids && !reader_dies(fuse_req_ctx(req)))
+	if (!file->session->other_pids && !reader_dies(fuse_req_ctx(req)))
 		return;
 	lock_take(&file->lock);
 	bool mine = !wait->answered && !wait->asking;
 	if (!wait->answered)
 		wait->interrupted = true;
 	if (mine)
-		settle_locked(wait);
+		claim_answer_locked(wait);
 	lock_release(&file->lock);
 	if (!mine)
 		return;
@@ -148,7 +148,7 @@ void waits_collect_locked(
 		if (index < wait->first || index - wait->first >= wait->n ||
 			--wait->missing > 0)
 			continue;
-		settle_locked(wait);
+		claim_answer_locked(wait);
 		TAILQ_INSERT_TAIL(ready, wait, link);
 	}
 }
@@ -181,7 +181,7 @@ static void asked(struct wait *wait)
 	wait->missing--;
 	bool mine = wait->missing == 0 || wait->interrupted;
 	if (mine)
-		settle_locked(wait);
+		claim_answer_locked(wait);
 	lock_release(&file->lock);
 	if (mine)
 		answer(wait);
@@ -207,7 +207,7 @@ void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *
 {
 	struct wait *wait = malloc(sizeof(*wait));
 	if (!wait) {
-		view_reply_error(req, -ENOMEM);
+		reply_error(req, -ENOMEM);
 		if (wanted->opens)
 			composite_file_close(file, true);
 		return;
@@ -217,7 +217,7 @@ void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *
 	wait->req = req;
 	wait->missing = 1;
 	wait->asking = true;
-	view_hold(file->view);
+	session_hold(file->session);
 	atomic_fetch_add(&file->references, 1);
 	lock_take(&file->lock);
 	TAILQ_INSERT_TAIL(&file->waits, wait, link);

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "fuse/view_internal.h"
+#include "fuse/fuse_internal.h"
 
 /*
  * What Linux offers when a session begins, to those who ask for it, and libfuse before
@@ -15,8 +15,8 @@
  */
 
 /* After fuse_session_mount. -errno */
-must_check int kernel_features_prepare(struct view *view);
+must_check int kernel_features_prepare(struct session *session);
 
 /* Called by the session's init: asks for both, and sets the two members of the view to
  * what is granted. */
-void kernel_features_ask(struct view *view, struct fuse_conn_info *conn);
+void kernel_features_ask(struct session *session, struct fuse_conn_info *conn);

@@ -155,7 +155,7 @@ int mount_helper_check(char **ret_why)
 }
 
 /* The state would be hidden, and the daemon would wait for itself. */
-static int check_state(const struct view_context *context)
+static int check_state(const struct files_context *context)
 {
 	auto_free char *mountpoint = realpath(context->mountpoint, NULL);
 	auto_free char *state = realpath(context->config->state, NULL);
@@ -168,7 +168,7 @@ static int check_state(const struct view_context *context)
 	return -EINVAL;
 }
 
-int mount_point_check(const struct view_context *context)
+int mount_point_check(const struct files_context *context)
 {
 	auto_free char *why = NULL;
 	int err = mount_directory_check(context->mountpoint, &why);

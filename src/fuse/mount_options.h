@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "fuse/view.h"
+#include "fuse/fuse.h"
 
 #include <fuse_opt.h>
 
@@ -34,4 +34,4 @@ must_check int mount_directory_check(const char *path, char **ret_why);
 must_check int mount_helper_check(char **ret_why);
 
 /* Both, and the state not below it (-EINVAL); logged. */
-must_check int mount_point_check(const struct view_context *context);
+must_check int mount_point_check(const struct files_context *context);

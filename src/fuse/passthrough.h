@@ -3,8 +3,8 @@
 
 #pragma once
 
-#include "files/sample_content.h"
-#include "fuse/view_internal.h"
+#include "files/content.h"
+#include "fuse/fuse_internal.h"
 
 /*
  * FUSE passthrough: an open of a sample is answered by "read it from that file", and then
@@ -22,15 +22,15 @@
 
 /* Whether the session may ask for it: it is the main mount's, and we may tell the kernel
  * of files. */
-bool passthrough_possible(const struct view *view);
+bool passthrough_possible(const struct session *session);
 
 /* The session has begun, or is about to end. */
-void passthrough_begin(struct view *view);
-void passthrough_end(struct view *view);
+void passthrough_begin(struct session *session);
+void passthrough_end(struct session *session);
 
 /* The kernel's number for what a reader of the job is to get; 0: it has to ask us. */
-int passthrough_of(const struct view *view, const struct sched_job *job,
-	const struct sample_content *content);
+int passthrough_of(const struct session *session, const struct sched_job *job,
+	const struct content *content);
 
 /* The answer to an open. As fuse_reply_open. */
 int passthrough_reply(fuse_req_t req, uint64_t fh, int id);

@@ -48,8 +48,8 @@ static struct dataset *small_dataset(void)
 	return dataset;
 }
 
-/* random() and the like must not be there; nor anything that a predicate leaves behind.
- */
+/* random() and the like must not be there; nor anything that a predicate
+ * leaves behind. */
 static roaring_bitmap_t *select_once(struct dataset *dataset, const char *where)
 {
 	char *message;

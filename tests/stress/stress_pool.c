@@ -67,8 +67,8 @@ static struct load_task *next(void *context)
 	struct round *round = context;
 	LOCK_SCOPE(&round->lock);
 	ensure(!atomic_load(&round->freed));
-	/* Sometimes there is nothing yet: only a later kick gets the worker going again.
-	 */
+	/* Sometimes there is nothing yet: only a later kick gets the worker
+	 * going again. */
 	if (round->handed_out == N_TASKS || rng_below(&round->rng, 4) == 0)
 		return NULL;
 	uint32_t i = round->handed_out++;

@@ -260,8 +260,7 @@ static inline void ex_give(struct ex_world *world, int j, int id)
 	job->r &= ~ex_bit(id);
 }
 
-/* --- a round --------------------------------------------------------------------------
- */
+/* --- a round ---------------------------------------------------------------------- */
 
 static inline bool ex_draws_before(const struct ex_job *a, const struct ex_job *b)
 {
@@ -388,8 +387,7 @@ static inline void ex_draw(struct ex_world *world, unsigned who, int *ret)
 	}
 }
 
-/* --- the cache ------------------------------------------------------------------------
- */
+/* --- the cache -------------------------------------------------------------------- */
 
 static inline void ex_evict(struct ex_world *world, unsigned space, int id)
 {

@@ -160,8 +160,8 @@ Test(sampler_round, what_little_was_not_offered_is_found)
 
 #define CHAIN 8
 
-/* How many of nested streams, of 4, 7, 10 ... elements, are given the same as the first.
- */
+/* How many of nested streams, of 4, 7, 10 ... elements, are given the same as
+ * the first. */
 static int chain_length(struct sampler *sampler)
 {
 	int ret[TWIN_STREAMS];

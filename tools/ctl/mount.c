@@ -24,8 +24,7 @@ struct place {
 	pid_t guard_pid;
 };
 
-/* --- mounting with the right to --------------------------------------------------------
- */
+/* --- mounting with the right to --------------------------------------------------- */
 
 static int set(int context, const char *key, const char *value)
 {
@@ -91,8 +90,7 @@ static int attach(const struct place *place)
 	return err;
 }
 
-/* --- mounting by fusermount3 -----------------------------------------------------------
- */
+/* --- mounting by fusermount3 ------------------------------------------------------ */
 
 static void wait_for(pid_t child)
 {
@@ -219,8 +217,7 @@ static int mount_by_helper(struct place *place)
 	return err;
 }
 
-/* --- both ------------------------------------------------------------------------------
- */
+/* --- both ------------------------------------------------------------------------- */
 
 static int mount_somehow(struct place *place)
 {

@@ -9,7 +9,7 @@
 
 /*
  * One request of joaderctl to the daemon, and its messages; the protocol is in
- * src/view/control.h.
+ * src/control/control.h.
  *
  *   Threads: none.
  */

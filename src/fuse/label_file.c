@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "files/sample_bytes.h"
+#include "files/content_bytes.h"
 #include "fuse/passthrough.h"
-#include "fuse/sample.h"
+#include "fuse/sample_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,24 +46,25 @@ static uint64_t key_of(const struct label_file *file)
 	return (uint64_t)file->bytes << 32 | file->label;
 }
 
-static struct label_text *find_text_locked(const struct view *view, uint64_t key)
+static struct label_text *find_text_locked(const struct session *session, uint64_t key)
 {
 	struct label_text *text;
-	lock_assert_held(&view->lock);
-	HASH_FIND(hash, view->label_texts, &key, sizeof(key), text);
+	lock_assert_held(&session->lock);
+	HASH_FIND(hash, session->label_texts, &key, sizeof(key), text);
 	return text;
 }
 
-static int add_text_locked(struct view *view, uint64_t key, int backing)
+static int add_text_locked(struct session *session, uint64_t key, int backing)
 {
-	if (HASH_CNT(hash, view->label_texts) >= MAX_TEXTS)
+	lock_assert_held(&session->lock);
+	if (HASH_CNT(hash, session->label_texts) >= MAX_TEXTS)
 		return -ENFILE;
 	struct label_text *text = calloc(1, sizeof(*text));
 	if (!text)
 		return -ENOMEM;
 	text->key = key;
 	text->backing = backing;
-	HASH_ADD(hash, view->label_texts, key, sizeof(text->key), text);
+	HASH_ADD(hash, session->label_texts, key, sizeof(text->key), text);
 	if (text->hash.tbl)
 		return 0;
 	free(text);
@@ -71,108 +72,109 @@ static int add_text_locked(struct view *view, uint64_t key, int backing)
 }
 
 /* The one that is there, if another thread was faster; 0: none. */
-static int keep_text(struct view *view, uint64_t key, int backing)
+static int keep_text(struct session *session, uint64_t key, int backing)
 {
-	LOCK_SCOPE(&view->lock);
-	const struct label_text *text = find_text_locked(view, key);
+	LOCK_SCOPE(&session->lock);
+	const struct label_text *text = find_text_locked(session, key);
 	if (text)
 		return text->backing;
-	return add_text_locked(view, key, backing) == 0 ? backing : 0;
+	return add_text_locked(session, key, backing) == 0 ? backing : 0;
 }
 
-static int make_text(struct view *view, const struct label_file *file)
+static int make_text(struct session *session, const struct label_file *file)
 {
 	char bytes[LABEL_BYTES];
 	int made;
 	label_print(file->label, file->bytes, bytes);
-	if (backing_add(view->context.backings, bytes, file->bytes, &made) != 0)
+	if (backing_add(session->context.backings, bytes, file->bytes, &made) != 0)
 		return 0;
-	int kept = keep_text(view, key_of(file), made);
+	int kept = keep_text(session, key_of(file), made);
 	if (kept != made)
-		backing_remove(view->context.backings, made);
+		backing_remove(session->context.backings, made);
 	return kept;
 }
 
 /* 0: there is none, nor will there be one while the position's label is open: see
  * answer. */
-static int text_backing(struct view *view, const struct label_file *file)
+static int text_backing(struct session *session, const struct label_file *file)
 {
-	lock_take(&view->lock);
-	const struct label_text *text = find_text_locked(view, key_of(file));
+	lock_take(&session->lock);
+	const struct label_text *text = find_text_locked(session, key_of(file));
 	int backing = text ? text->backing : 0;
-	lock_release(&view->lock);
-	return backing ? backing : make_text(view, file);
+	lock_release(&session->lock);
+	return backing ? backing : make_text(session, file);
 }
 
 /* --- put into the page cache -------------------------------------------------------- */
 
-static bool is_open_locked(const struct view *view, uint64_t number)
+static bool is_open_locked(const struct session *session, uint64_t number)
 {
 	const struct label_file *file;
-	LIST_FOREACH (file, &view->open_labels, link)
+	lock_assert_held(&session->lock);
+	LIST_FOREACH (file, &session->open_labels, link)
 		if (file->number == number)
 			return true;
 	return false;
 }
 
 /* may_cache: it may be in the page cache. Whether it is. */
-static bool list_file(struct view *view, struct label_file *file, bool may_cache)
+static bool list_file(struct session *session, struct label_file *file, bool may_cache)
 {
-	LOCK_SCOPE(&view->lock);
-	may_cache = may_cache && !is_open_locked(view, file->number);
-	LIST_INSERT_HEAD(&view->open_labels, file, link);
+	LOCK_SCOPE(&session->lock);
+	may_cache = may_cache && !is_open_locked(session, file->number);
+	LIST_INSERT_HEAD(&session->open_labels, file, link);
 	return may_cache;
 }
 
-static void free_file(struct view *view, struct label_file *file)
+static void free_file(struct session *session, struct label_file *file)
 {
-	lock_take(&view->lock);
+	lock_take(&session->lock);
 	LIST_REMOVE(file, link);
-	lock_release(&view->lock);
+	lock_release(&session->lock);
 	free(file);
 }
 
-static bool store(struct view *view, const struct label_file *file)
+static bool store(struct session *session, const struct label_file *file)
 {
 	char bytes[LABEL_BYTES];
 	struct fuse_bufvec buffers = FUSE_BUFVEC_INIT(file->bytes);
 	label_print(file->label, file->bytes, bytes);
 	buffers.buf[0].mem = bytes;
-	return fuse_lowlevel_notify_store(view->session, file->number, 0, &buffers, 0) ==
+	return fuse_lowlevel_notify_store(session->fuse, file->number, 0, &buffers, 0) ==
 	       0;
 }
 
 /* ------------------------------------------------------------------------------------ */
 
-static int answer(fuse_req_t req, struct view *view, struct inode inode,
+static int answer(fuse_req_t req, struct session *session, struct inode inode,
 	struct label_file *file, struct fuse_file_info *reply)
 {
-	bool fixed = view->passes_through && inode.epoch != INODE_CURRENT;
-	int backing = file->automatic && fixed ? text_backing(view, file) : 0;
-	bool cache = list_file(view, file, file->automatic && !fixed);
+	bool fixed = session->passes_through && inode.epoch != INODE_CURRENT;
+	int backing = file->automatic && fixed ? text_backing(session, file) : 0;
+	bool cache = list_file(session, file, file->automatic && !fixed);
 	reply->fh = (uintptr_t)file;
 	if (backing)
 		return passthrough_reply(req, reply->fh, backing);
-	reply->keep_cache = cache && store(view, file);
+	reply->keep_cache = cache && store(session, file);
 	reply->direct_io = !reply->keep_cache;
 	return fuse_reply_open(req, reply);
 }
 
-void label_opened(fuse_req_t req, struct view *view, struct sched_job *job,
+void label_file_opened(fuse_req_t req, struct session *session, struct sched_job *job,
 	struct inode inode, sample_id sample, const struct fuse_file_info *fi)
 {
 	struct fuse_file_info reply = *fi;
 	struct label_file *file = malloc(sizeof(*file));
 	if (!file) {
-		view_reply_error(req, -ENOMEM);
+		reply_error(req, -ENOMEM);
 		return;
 	}
-	*file = (struct label_file){.number = view_number(view, inode),
+	*file = (struct label_file){.number = session_number(session, inode),
 		.automatic = sched_job_config(job)->io == IO_AUTO,
 		.bytes = (uint32_t)label_size(job),
 		.label = dataset_label(sched_job_dataset(job), sample)};
-	if (answer(req, view, inode, file, &reply) != 0)
-		free_file(view, file);
+	if (answer(req, session, inode, file, &reply) != 0)
+		free_file(session, file);
 }
 
 static struct label_file *file_of(const struct fuse_file_info *fi)
@@ -180,7 +182,7 @@ static struct label_file *file_of(const struct fuse_file_info *fi)
 	return (struct label_file *)(uintptr_t)fi->fh;
 }
 
-void label_read(
+void label_file_read(
 	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi)
 {
 	char text[LABEL_BYTES];
@@ -193,31 +195,31 @@ void label_read(
 	fuse_reply_buf(req, size ? text + offset : NULL, size);
 }
 
-void label_release(struct view *view, const struct fuse_file_info *fi)
+void label_file_release(struct session *session, const struct fuse_file_info *fi)
 {
-	free_file(view, file_of(fi));
+	free_file(session, file_of(fi));
 }
 
-static void free_texts(struct view *view)
+static void free_texts(struct session *session)
 {
 	struct label_text *text, *next;
-	LOCK_SCOPE(&view->lock);
-	HASH_ITER (hash, view->label_texts, text, next) {
-		HASH_DELETE(hash, view->label_texts, text);
+	LOCK_SCOPE(&session->lock);
+	HASH_ITER (hash, session->label_texts, text, next) {
+		HASH_DELETE(hash, session->label_texts, text);
 		free(text);
 	}
 }
 
-void labels_close_all(struct view *view)
+void label_files_close_all(struct session *session)
 {
 	struct label_file *file;
 	for (;;) {
-		lock_take(&view->lock);
-		file = LIST_FIRST(&view->open_labels);
-		lock_release(&view->lock);
+		lock_take(&session->lock);
+		file = LIST_FIRST(&session->open_labels);
+		lock_release(&session->lock);
 		if (!file)
 			break;
-		free_file(view, file);
+		free_file(session, file);
 	}
-	free_texts(view);
+	free_texts(session);
 }

@@ -2,14 +2,14 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/image_internal.h"
-#include "image/metadata.h"
+#include "image/preamble.h"
 
 #include <errno.h>
 #include <string.h>
 
 /*
- * The segments up to the first scan, as PIL reads them. Not looked at: the entries of an
- * EXIF directory, in which PIL searches the resolution.
+ * The segments up to the first scan, read as PIL reads them. One thing is left out: the
+ * entries of an EXIF directory, among which PIL searches for the resolution.
  */
 
 enum { TABLES = 0xdb, APP0 = 0xe0, APP1, APP2, APP13 = 0xed, APP14, SCAN = 0xda };
@@ -25,7 +25,8 @@ struct segments {
 	int first_profile; /* of the parts of an ICC profile, in PIL's order */
 };
 
-/* A part has a number behind its name; the one that is sorted first has to have more. */
+/* A part of an ICC profile has a number behind its name. The part that PIL sorts first
+ * has to have more bytes behind that. */
 #define NO_PROFILE 1024
 #define PROFILE_NAME 12
 
@@ -58,7 +59,7 @@ static int check_jfif(struct segments *segments, const uint8_t *data, size_t siz
 	return 0;
 }
 
-/* The header of a TIFF file. What is none is no EXIF for PIL, and no reason to refuse. */
+/* PIL refuses a damaged TIFF header. Where there is none, it sees no EXIF and goes on. */
 static bool tiff_header_bad(const uint8_t *data, size_t size)
 {
 	static const char headers[][4] = {"MM\0*", "II*\0", "MM*\0", "II\0*", "MM\0+"};
@@ -210,7 +211,7 @@ static int next_marker(struct segments *segments)
 	return -1;
 }
 
-int metadata_check_jpeg(char *message, const uint8_t *data, size_t size)
+int preamble_check_jpeg(char *message, const uint8_t *data, size_t size)
 {
 	struct segments segments = {
 		.message = message,

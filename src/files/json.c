@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/meta.h"
+#include "files/json.h"
 
-int meta_bytes(struct sched_job *job, uint64_t *ret)
+int json_bytes(struct sched_job *job, uint64_t *ret)
 {
 	uint32_t longest;
 	int err = dataset_json_longest(sched_job_dataset(job), &longest);
@@ -12,11 +12,11 @@ int meta_bytes(struct sched_job *job, uint64_t *ret)
 	return err;
 }
 
-int meta_print(FILE *out, struct sched_job *job, sample_id sample)
+int json_print(FILE *out, struct sched_job *job, sample_id sample)
 {
 	auto_free char *json = NULL;
 	uint64_t bytes;
-	int err = meta_bytes(job, &bytes);
+	int err = json_bytes(job, &bytes);
 	if (!err)
 		err = dataset_json(sched_job_dataset(job), sample, &json);
 	if (!err)

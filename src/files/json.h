@@ -12,5 +12,5 @@
  *   Threads: any.   Errors: -ENOMEM, -EIO.
  */
 
-must_check int meta_bytes(struct sched_job *job, uint64_t *ret);
-must_check int meta_print(FILE *out, struct sched_job *job, sample_id sample);
+must_check int json_bytes(struct sched_job *job, uint64_t *ret);
+must_check int json_print(FILE *out, struct sched_job *job, sample_id sample);

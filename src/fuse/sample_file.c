@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/sample.h"
+#include "fuse/sample_file.h"
 #include "base/fault.h"
-#include "files/sample_bytes.h"
-#include "files/sample_content.h"
+#include "files/content_bytes.h"
+#include "files/content.h"
 #include "fuse/passthrough.h"
 #include "stats/stats.h"
 
@@ -19,30 +19,30 @@ struct sample_file {
 	struct sched_handle *handle;
 	uint64_t inode;
 	int backing; /* what the kernel reads it from; 0: it asks us */
-	struct sample_content content;
+	struct content content;
 };
 
-static int make_content(struct sample_file *file, struct view *view,
+static int make_content(struct sample_file *file, struct session *session,
 	struct sched_job *job, struct inode inode)
 {
-	struct sample_place place = {.epoch = sched_handle_epoch(file->handle),
+	struct content_place place = {.epoch = sched_handle_epoch(file->handle),
 		.position = inode.position,
 		.format = sched_job_config(job)->format,
-		.size = sample_size_of(
-			view->sizes, job, sched_handle_sample(file->handle))};
-	return sample_content_make(
-		&view->context, job, &place, file->handle, &file->content);
+		.size = sizes_of_sample(
+			session->sizes, job, sched_handle_sample(file->handle))};
+	return content_make(&session->context, job, &place, file->handle, &file->content);
 }
 
-uint32_t sample_epoch(struct view *view, const struct sched_job *job, struct inode inode)
+uint32_t sample_file_epoch(
+	struct session *session, const struct sched_job *job, struct inode inode)
 {
 	const struct sample_file *file;
 	uint64_t number = inode_pack(inode);
-	if (inode.epoch != INODE_CURRENT || !view_is_mappable(view, job) ||
+	if (inode.epoch != INODE_CURRENT || !session_is_mappable(session, job) ||
 		fault_hit("sample.late"))
 		return inode_sched_epoch(inode);
-	LOCK_SCOPE(&view->lock);
-	LIST_FOREACH (file, &view->open_samples, link)
+	LOCK_SCOPE(&session->lock);
+	LIST_FOREACH (file, &session->open_samples, link)
 		if (file->inode == number)
 			return sched_handle_epoch(file->handle);
 	return SCHED_CURRENT;
@@ -52,32 +52,34 @@ static void sample_file_free(struct sample_file *file)
 {
 	if (!file)
 		return;
-	sample_content_free(&file->content);
+	content_free(&file->content);
 	free(file);
 }
 
 /* One that is open and has another file behind it; NULL: none. */
 static const struct sample_file *find_other_locked(
-	const struct view *view, const struct sample_file *file)
+	const struct session *session, const struct sample_file *file)
 {
 	const struct sample_file *other;
-	LIST_FOREACH (other, &view->open_samples, link)
+	lock_assert_held(&session->lock);
+	LIST_FOREACH (other, &session->open_samples, link)
 		if (other->inode == file->inode && other->backing != file->backing)
 			return other;
 	return NULL;
 }
 
 /* -EAGAIN: the kernel would fail the open. */
-static int list_file(struct view *view, struct sample_file *file, uint32_t *ret_epoch)
+static int list_file(
+	struct session *session, struct sample_file *file, uint32_t *ret_epoch)
 {
-	LOCK_SCOPE(&view->lock);
+	LOCK_SCOPE(&session->lock);
 	const struct sample_file *other =
-		view->passes_through ? find_other_locked(view, file) : NULL;
+		session->passes_through ? find_other_locked(session, file) : NULL;
 	if (other) {
 		*ret_epoch = sched_handle_epoch(other->handle);
 		return -EAGAIN;
 	}
-	LIST_INSERT_HEAD(&view->open_samples, file, link);
+	LIST_INSERT_HEAD(&session->open_samples, file, link);
 	return 0;
 }
 
@@ -86,7 +88,7 @@ int sample_file_backing(const struct sample_file *file)
 	return file->backing;
 }
 
-int sample_file_new(struct view *view, struct sched_job *job, struct inode inode,
+int sample_file_new(struct session *session, struct sched_job *job, struct inode inode,
 	struct sched_handle *handle, struct sample_file **ret, uint32_t *ret_epoch)
 {
 	struct sample_file *file = calloc(1, sizeof(*file));
@@ -96,11 +98,11 @@ int sample_file_new(struct view *view, struct sched_job *job, struct inode inode
 	file->handle = handle;
 	file->inode = inode_pack(inode);
 	atomic_init(&file->references, 1);
-	err = make_content(file, view, job, inode);
+	err = make_content(file, session, job, inode);
 	if (err)
 		goto fail;
-	file->backing = passthrough_of(view, job, &file->content);
-	err = list_file(view, file, ret_epoch);
+	file->backing = passthrough_of(session, job, &file->content);
+	err = list_file(session, file, ret_epoch);
 	if (err)
 		goto fail;
 	stats_change(STAT_OPEN_FILES, 1);
@@ -116,51 +118,51 @@ fail:
 	return err;
 }
 
-static struct sched_handle *take_apart(struct view *view, struct sample_file *file)
+static struct sched_handle *take_apart(struct session *session, struct sample_file *file)
 {
 	struct sched_handle *handle = file->handle;
-	lock_take(&view->lock);
+	lock_take(&session->lock);
 	LIST_REMOVE(file, link);
-	lock_release(&view->lock);
+	lock_release(&session->lock);
 	stats_change(STAT_OPEN_FILES, -1);
 	sample_file_free(file);
 	return handle;
 }
 
-void sample_file_undo(struct view *view, struct sample_file *file)
+void sample_file_undo(struct session *session, struct sample_file *file)
 {
-	sched_undo(take_apart(view, file));
+	sched_undo(take_apart(session, file));
 }
 
-void sample_file_release(struct view *view, struct sample_file *file)
+void sample_file_release(struct session *session, struct sample_file *file)
 {
 	if (atomic_fetch_sub(&file->references, 1) == 1)
-		sched_release(take_apart(view, file));
+		sched_release(take_apart(session, file));
 }
 
-void sample_files_undo_all(struct view *view)
+void sample_files_undo_all(struct session *session)
 {
 	struct sample_file *file;
 	for (;;) {
-		lock_take(&view->lock);
-		file = LIST_FIRST(&view->open_samples);
-		lock_release(&view->lock);
+		lock_take(&session->lock);
+		file = LIST_FIRST(&session->open_samples);
+		lock_release(&session->lock);
 		if (!file)
 			return;
-		sample_file_undo(view, file);
+		sample_file_undo(session, file);
 	}
 }
 
-void sample_file_read(fuse_req_t req, struct view *view, struct sample_file *file,
+void sample_file_read(fuse_req_t req, struct session *session, struct sample_file *file,
 	size_t size, uint64_t offset)
 {
-	struct slice_source source = sample_content_source(&file->content);
-	struct iovec iov[SLICE_IOV];
+	struct content_parts source = content_parts(&file->content);
+	struct iovec iov[CONTENT_IOV];
 	size_t bytes;
-	int n = slice(&source, offset, size, iov, &bytes);
+	int n = content_cut(&source, offset, size, iov, &bytes);
 	atomic_fetch_add(&file->references, 1);
 	stats_add(STAT_READS, 1);
 	stats_add(STAT_READ_BYTES, bytes);
 	fuse_reply_iov(req, iov, n);
-	sample_file_release(view, file);
+	sample_file_release(session, file);
 }

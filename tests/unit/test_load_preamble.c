@@ -23,7 +23,7 @@ static void stop(void)
 	load_context_free(&context);
 }
 
-TestSuite(load_metadata, .init = start, .fini = stop);
+TestSuite(load_preamble, .init = start, .fini = stop);
 
 struct piece {
 	const char *data;
@@ -59,7 +59,7 @@ static void expect(struct bytes bytes, const struct piece *piece)
 	free(bytes.data);
 }
 
-Test(load_metadata, segments_of_a_jpeg)
+Test(load_preamble, segments_of_a_jpeg)
 {
 	static const struct piece pieces[] = {
 		REFUSED("\xff\xe0\0\7JFIF\0"),
@@ -88,7 +88,7 @@ Test(load_metadata, segments_of_a_jpeg)
 }
 
 /* PIL reads it only when it has no resolution yet: here it stands before JFIF. */
-Test(load_metadata, exif_without_its_header)
+Test(load_preamble, exif_without_its_header)
 {
 	static const struct piece pieces[] = {
 		REFUSED("\xff\xe1\0\x0c"
@@ -124,7 +124,7 @@ static struct bytes insert_chunk(struct bytes into, const char *data, size_t siz
 	return insert(into, bytes_find(into, "IDAT", 4) - 4, chunk, size + 8);
 }
 
-Test(load_metadata, chunks_of_a_png)
+Test(load_preamble, chunks_of_a_png)
 {
 	static const struct piece pieces[] = {
 		REFUSED("iCCPprofile"),
@@ -151,7 +151,7 @@ Test(load_metadata, chunks_of_a_png)
 	free(bytes.data);
 }
 
-Test(load_metadata, a_text_that_inflates_to_more_than_a_megabyte)
+Test(load_preamble, a_text_that_inflates_to_more_than_a_megabyte)
 {
 	static uint8_t text[(1 << 20) + 1];
 	for (int more = 0; more < 2; more++) {
@@ -194,7 +194,7 @@ static struct bytes png_with_data(size_t n)
 	return out;
 }
 
-Test(load_metadata, data_that_end_behind_a_row_leave_the_rest_black)
+Test(load_preamble, data_that_end_behind_a_row_leave_the_rest_black)
 {
 	for (size_t n = 1; n <= 11; n++) {
 		struct bytes bytes = png_with_data(n * 58);
@@ -207,7 +207,7 @@ Test(load_metadata, data_that_end_behind_a_row_leave_the_rest_black)
 	}
 }
 
-Test(load_metadata, data_that_end_within_a_row_are_refused)
+Test(load_preamble, data_that_end_within_a_row_are_refused)
 {
 	for (size_t n = 0; n <= 11 * 58; n += 29) {
 		if (n % 58 == 0 && n > 0)
@@ -218,7 +218,7 @@ Test(load_metadata, data_that_end_within_a_row_are_refused)
 	}
 }
 
-Test(load_metadata, the_limit_of_pixels_is_the_callers)
+Test(load_preamble, the_limit_of_pixels_is_the_callers)
 {
 	for (int more = 0; more < 2; more++) {
 		struct bytes bytes = png();

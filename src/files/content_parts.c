@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/slice.h"
+#include "files/content_parts.h"
 #include "base/ensure.h"
 
 struct cut {
@@ -11,11 +11,11 @@ struct cut {
 	uint64_t left;
 };
 
-static uint8_t zeros[SLICE_ZEROS]; /* never written; an iovec can't say const */
+static uint8_t zeros[CONTENT_ZEROS]; /* never written; an iovec can't say const */
 
 static void add(struct cut *cut, const void *data, uint64_t bytes)
 {
-	ensure((size_t)cut->n < SLICE_IOV);
+	ensure((size_t)cut->n < CONTENT_IOV);
 	cut->iov[cut->n++] = (struct iovec){
 		.iov_base = (void *)(uintptr_t)data, .iov_len = (size_t)bytes};
 	cut->left -= bytes;
@@ -35,12 +35,12 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-int slice(const struct slice_source *source, uint64_t offset, size_t length,
-	struct iovec iov[SLICE_IOV], size_t *ret_bytes)
+int content_cut(const struct content_parts *source, uint64_t offset, size_t length,
+	struct iovec iov[CONTENT_IOV], size_t *ret_bytes)
 {
 	struct cut cut = {.iov = iov, .offset = offset, .left = length};
-	if (cut.left > SLICE_MAX_READ)
-		cut.left = SLICE_MAX_READ;
+	if (cut.left > CONTENT_MAX_READ)
+		cut.left = CONTENT_MAX_READ;
 	if (offset >= source->size)
 		cut.left = 0;
 	else if (cut.left > source->size - offset)

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/layout.h"
-#include "fuse/data.h"
-#include "fuse/view_internal.h"
+#include "files/data.h"
+#include "fuse/fuse_internal.h"
 
 #include <errno.h>
 
@@ -33,7 +33,7 @@
 
 struct listing {
 	fuse_req_t req;
-	struct view *view;
+	struct session *session;
 	struct inode directory;
 	bool plus;
 	uint64_t offset; /* of the next entry */
@@ -55,11 +55,11 @@ static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
-	entry.attr.st_ino = view_number(listing->view, inode);
+	entry.attr.st_ino = session_number(listing->session, inode);
 	entry.attr.st_mode = tree_type(inode.kind);
 	if (in_window(listing, inode)) {
-		entry.ino = view_number(listing->view, inode);
-		tree_layout_attributes(listing->view, listing->job, inode, &entry.attr,
+		entry.ino = session_number(listing->session, inode);
+		attributes_in_layout(listing->session, listing->job, inode, &entry.attr,
 			&entry.attr_timeout);
 	}
 	return fuse_add_direntry_plus(listing->req, listing->buffer + listing->used,
@@ -69,7 +69,7 @@ static size_t put_plus(
 static size_t put_plain(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
-	struct stat st = {.st_ino = view_number(listing->view, inode),
+	struct stat st = {.st_ino = session_number(listing->session, inode),
 		.st_mode = tree_type(inode.kind)};
 	return fuse_add_direntry(listing->req, listing->buffer + listing->used,
 		listing->size - listing->used, name, &st, (off_t)next);
@@ -114,7 +114,7 @@ static bool list_entries(struct listing *listing, uint64_t *number)
 
 static void list_datasets(struct listing *listing)
 {
-	const struct view_context *context = &listing->view->context;
+	const struct files_context *context = &listing->session->context;
 	for (uint64_t i = listing->offset - FIRST; i < context->n_datasets; i++) {
 		struct inode inode = {.kind = INODE_DATASET, .job = (uint32_t)i};
 		if (!put(listing, dataset_name(context->datasets[i]), inode, FIRST + i))
@@ -131,7 +131,7 @@ static int compare_ids(const void *a, const void *b)
 static bool list_job(struct listing *listing, job_id id)
 {
 	struct inode inode = {.kind = INODE_JOB, .job = id};
-	struct sched_job *job = sched_job_find_id(listing->view->context.sched, id);
+	struct sched_job *job = sched_job_find_id(listing->session->context.sched, id);
 	if (!job)
 		return true;
 	bool room = put(listing, sched_job_config(job)->name, inode, FIRST + id);
@@ -143,7 +143,7 @@ static int list_jobs(struct listing *listing)
 {
 	auto_free job_id *ids = NULL;
 	size_t n;
-	int err = sched_job_ids(listing->view->context.sched, &ids, &n);
+	int err = sched_job_ids(listing->session->context.sched, &ids, &n);
 	if (err)
 		return err;
 	if (n > 0)
@@ -216,8 +216,8 @@ static int list_data(struct listing *listing)
 	struct data_entry entry;
 	uint64_t number = listing->offset - FIRST;
 	int err;
-	while ((err = data_entry(listing->view, listing->directory, number, &entry)) >
-		0) {
+	while ((err = data_entry(&listing->session->context, listing->directory, number,
+			&entry)) > 0) {
 		if (!put(listing, entry.name, entry.inode, FIRST + entry.number))
 			return 0;
 		number = entry.number + 1;
@@ -229,7 +229,7 @@ static int list_with_job(struct listing *listing)
 {
 	struct inode directory = listing->directory;
 	struct sched_job *job =
-		sched_job_find_id(listing->view->context.sched, directory.job);
+		sched_job_find_id(listing->session->context.sched, directory.job);
 	if (!job)
 		return -ENOENT;
 	int err = 0;
@@ -270,11 +270,11 @@ static int list(struct listing *listing)
 	}
 }
 
-void tree_list(fuse_req_t req, struct view *view, struct inode directory, size_t size,
-	uint64_t offset, bool plus)
+void listing_reply(fuse_req_t req, struct session *session, struct inode directory,
+	size_t size, uint64_t offset, bool plus)
 {
 	struct listing listing = {.req = req,
-		.view = view,
+		.session = session,
 		.directory = directory,
 		.plus = plus,
 		.offset = offset,
@@ -283,7 +283,7 @@ void tree_list(fuse_req_t req, struct view *view, struct inode directory, size_t
 	listing.buffer = buffer;
 	int err = buffer ? list(&listing) : -ENOMEM;
 	if (err)
-		view_reply_error(req, err);
+		reply_error(req, err);
 	else
 		fuse_reply_buf(req, buffer, listing.used);
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/sample_content.h"
+#include "files/content.h"
 #include "base/log.h"
-#include "files/sample_bytes.h"
+#include "files/content_bytes.h"
 #include "image/augment.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
 /* A reader was told st_size: less is wrong data, more would be cut off. */
-static int check_size(const struct sample_content *content, struct sched_job *job,
+static int check_size(const struct content *content, struct sched_job *job,
 	const struct sched_handle *handle)
 {
 	const struct job_config *config = sched_job_config(job);
 	if (content->format.bytes == content->size ||
-		(sample_bytes_padded(config) && content->format.bytes < content->size))
+		(content_is_padded(config) && content->format.bytes < content->size))
 		return 0;
 	log_warn("job %s: sample %" PRIu32 ": %" PRIu64 " bytes, not %" PRIu64
 		 ": its file was changed after the dataset was scanned",
@@ -25,7 +25,7 @@ static int check_size(const struct sample_content *content, struct sched_job *jo
 }
 
 static int augment(const struct job_config *config, uint64_t daemon_seed,
-	const struct sample_place *place, const struct tensor *tensor,
+	const struct content_place *place, const struct tensor *tensor,
 	struct tensor **ret)
 {
 	*ret = NULL;
@@ -38,9 +38,9 @@ static int augment(const struct job_config *config, uint64_t daemon_seed,
 		&config->augment.normalize, config->pixels, &plan, tensor, ret);
 }
 
-static int make(const struct view_context *context, struct sched_job *job,
-	const struct sample_place *place, const struct sched_handle *handle,
-	struct sample_content *ret)
+static int make(const struct files_context *context, struct sched_job *job,
+	const struct content_place *place, const struct sched_handle *handle,
+	struct content *ret)
 {
 	const struct job_config *config = sched_job_config(job);
 	ret->tensor = sched_handle_tensor(handle);
@@ -50,7 +50,7 @@ static int make(const struct view_context *context, struct sched_job *job,
 		return err;
 	if (ret->augmented)
 		ret->tensor = ret->augmented;
-	err = format_file_make(place->format, config->pixels, ret->tensor, &ret->format);
+	err = format_make(place->format, config->pixels, ret->tensor, &ret->format);
 	if (err)
 		return err;
 	if (ret->format.encoded) {
@@ -61,32 +61,32 @@ static int make(const struct view_context *context, struct sched_job *job,
 	return check_size(ret, job, handle);
 }
 
-int sample_content_make(const struct view_context *context, struct sched_job *job,
-	const struct sample_place *place, const struct sched_handle *handle,
-	struct sample_content *ret)
+int content_make(const struct files_context *context, struct sched_job *job,
+	const struct content_place *place, const struct sched_handle *handle,
+	struct content *ret)
 {
-	*ret = (struct sample_content){.size = place->size};
+	*ret = (struct content){.size = place->size};
 	int err = make(context, job, place, handle, ret);
 	if (err)
-		sample_content_free(ret);
+		content_free(ret);
 	return err;
 }
 
-void sample_content_free(struct sample_content *content)
+void content_free(struct content *content)
 {
-	format_file_free(&content->format);
+	format_free(&content->format);
 	tensor_free(content->augmented);
-	*content = (struct sample_content){0};
+	*content = (struct content){0};
 }
 
-struct slice_source sample_content_source(const struct sample_content *content)
+struct content_parts content_parts(const struct content *content)
 {
-	const struct format_file *format = &content->format;
+	const struct formatted *format = &content->format;
 	if (format->encoded)
-		return (struct slice_source){.body = format->encoded,
+		return (struct content_parts){.body = format->encoded,
 			.body_bytes = format->bytes,
 			.size = content->size};
-	return (struct slice_source){.head = format->head,
+	return (struct content_parts){.head = format->head,
 		.head_bytes = format->head_bytes,
 		.body = content->tensor->data,
 		.body_bytes = format->bytes - format->head_bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/slice.h"
+#include "files/content_parts.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 
 static uint8_t head[MAX_FILE], body[MAX_FILE];
 
-/* The file as the picture in slice.h shows it. */
-static void make_plain(const struct slice_source *source, uint8_t *plain)
+/* The file as the picture in content_cut.h shows it. */
+static void make_plain(const struct content_parts *source, uint8_t *plain)
 {
 	memset(plain, 0, source->size);
 	memcpy(plain, source->head, source->head_bytes);
@@ -29,24 +29,24 @@ static size_t gather(const struct iovec *iov, int n, uint8_t *out)
 	return bytes;
 }
 
-static void check_every_request(const struct slice_source *source)
+static void check_every_request(const struct content_parts *source)
 {
 	uint8_t plain[MAX_FILE], got[MAX_FILE];
 	make_plain(source, plain);
 	for (uint64_t offset = 0; offset <= source->size + 2; offset++)
 		for (size_t length = 0; length <= source->size + 2; length++) {
-			struct iovec iov[SLICE_IOV];
+			struct iovec iov[CONTENT_IOV];
 			size_t bytes, left = 0;
 			if (offset < source->size)
 				left = source->size - offset;
-			int n = slice(source, offset, length, iov, &bytes);
+			int n = content_cut(source, offset, length, iov, &bytes);
 			cr_assert_eq(bytes, length < left ? length : left);
 			cr_assert_eq(gather(iov, n, got), bytes);
 			cr_assert_eq(memcmp(got, plain + offset, bytes), 0);
 		}
 }
 
-Test(slice, gives_what_a_plain_file_would_for_every_offset_and_length)
+Test(content_parts, gives_what_a_plain_file_would_for_every_offset_and_length)
 {
 	for (size_t i = 0; i < MAX_FILE; i++) {
 		head[i] = (uint8_t)(1 + i);
@@ -55,37 +55,37 @@ Test(slice, gives_what_a_plain_file_would_for_every_offset_and_length)
 	for (uint64_t h = 0; h <= 5; h++)
 		for (uint64_t b = 0; b <= 7; b++)
 			for (uint64_t padding = 0; padding <= 4; padding++)
-				check_every_request(&(struct slice_source){.head = head,
+				check_every_request(&(struct content_parts){.head = head,
 					.head_bytes = h,
 					.body = body,
 					.body_bytes = b,
 					.size = h + b + padding});
 }
 
-Test(slice, copies_nothing_but_points_into_the_parts)
+Test(content_parts, copies_nothing_but_points_into_the_parts)
 {
-	struct slice_source source = {
+	struct content_parts source = {
 		.head = head, .head_bytes = 5, .body = body, .body_bytes = 9, .size = 14};
-	struct iovec iov[SLICE_IOV];
+	struct iovec iov[CONTENT_IOV];
 	size_t bytes;
-	cr_assert_eq(slice(&source, 3, 8, iov, &bytes), 2);
+	cr_assert_eq(content_cut(&source, 3, 8, iov, &bytes), 2);
 	cr_assert_eq(iov[0].iov_base, (void *)(head + 3));
 	cr_assert_eq(iov[1].iov_base, (void *)body);
 	cr_assert_eq(iov[1].iov_len, 6);
 }
 
-Test(slice, the_largest_request_fits_also_when_it_is_nearly_all_zeros)
+Test(content_parts, the_largest_request_fits_also_when_it_is_nearly_all_zeros)
 {
-	struct slice_source source = {.head = head,
+	struct content_parts source = {.head = head,
 		.head_bytes = 1,
 		.body = body,
 		.body_bytes = 1,
-		.size = 8 * SLICE_MAX_READ};
-	struct iovec iov[SLICE_IOV];
+		.size = 8 * CONTENT_MAX_READ};
+	struct iovec iov[CONTENT_IOV];
 	size_t bytes, sum = 0;
-	int n = slice(&source, 0, SIZE_MAX, iov, &bytes);
+	int n = content_cut(&source, 0, SIZE_MAX, iov, &bytes);
 	for (int i = 0; i < n; i++)
 		sum += iov[i].iov_len;
-	cr_assert_eq(bytes, SLICE_MAX_READ);
-	cr_assert_eq(sum, SLICE_MAX_READ);
+	cr_assert_eq(bytes, CONTENT_MAX_READ);
+	cr_assert_eq(sum, CONTENT_MAX_READ);
 }

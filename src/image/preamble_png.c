@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/image_internal.h"
-#include "image/metadata.h"
+#include "image/preamble.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include <zlib.h>
 
 /*
- * The chunks up to the image data. Not as PIL does it: the frames of an animation, which
- * PIL takes for the image when there is no IDAT.
+ * The chunks up to the image data, read as PIL reads them. One thing is different: PIL
+ * takes the frames of an animation for the image when there is no IDAT.
  */
 
-/* To more than this PIL does not inflate a profile or a text. */
+/* PIL refuses a profile or a text that inflates to more. */
 #define MAX_INFLATED ((size_t)1 << 20)
 
 static uint32_t big_endian(const uint8_t *bytes)
@@ -23,14 +23,14 @@ static uint32_t big_endian(const uint8_t *bytes)
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Broken data are empty data for PIL. */
+/* PIL takes broken data for empty data. */
 static bool inflates_to_too_much(const uint8_t *data, size_t size)
 {
 	z_stream stream = {.avail_in = (unsigned)size};
 	uint8_t out[16384];
 	size_t bytes = 0;
 	int status = Z_OK;
-	memcpy(&stream.next_in, &data, sizeof(data)); /* which it does not write to */
+	memcpy(&stream.next_in, &data, sizeof(data)); /* zlib does not write there */
 	if (inflateInit(&stream) != Z_OK)
 		return true;
 	while (status == Z_OK && bytes < MAX_INFLATED) {
@@ -130,8 +130,8 @@ static bool chunk_bad(struct chunks *chunks, const uint8_t *chunk, size_t size)
 	       (is(chunk, "acTL") && size < 8) || (is(chunk, "fdAT") && size < 4);
 }
 
-/* What is truncated, or no chunk at all, is left to the codec. */
-int metadata_check_png(char *message, const uint8_t *data, size_t size)
+/* Leaves the judgement on truncated files, and on what is no chunk, to the codec. */
+int preamble_check_png(char *message, const uint8_t *data, size_t size)
 {
 	struct chunks chunks = {.animation_number = -1};
 	const uint8_t *next = data + 8, *end = data + size;

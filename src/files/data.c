@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/data.h"
+#include "files/data.h"
 #include "base/ensure.h"
+#include "files/tree.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,8 +12,7 @@
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
-/* --- directories as numbers -----------------------------------------------------------
- */
+/* --- directories as numbers ------------------------------------------------------- */
 
 /* Of the directory with this hash, the subdirectory of this name. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
@@ -39,56 +39,52 @@ static struct inode directory_inode(uint64_t hash)
 		.position = hash & INODE_MAX_POSITION};
 }
 
-/* --- paths ----------------------------------------------------------------------------
- */
+/* --- paths ------------------------------------------------------------------------ */
 
-/* How far along its path one is. */
-struct walk {
-	uint64_t hash; /* of the directory */
-	const char *name;
-	size_t bytes;	/* of the name of the entry in it */
-	uint32_t depth; /* of that entry: 1 in data/ itself */
-	bool last;
-};
-
-static void walk_begin(struct walk *walk, const char *path)
+struct data_step data_first_step(const char *path)
 {
 	size_t n = strcspn(path, "/");
-	*walk = (struct walk){.hash = FNV_BASIS,
+	return (struct data_step){.hash = FNV_BASIS,
 		.name = path,
 		.bytes = n,
 		.depth = 1,
 		.last = path[n] == '\0'};
 }
 
-static bool walk_on(struct walk *walk)
+bool data_next_step(struct data_step *step)
 {
-	if (walk->last)
+	if (step->last)
 		return false;
-	walk->hash = hash_below(walk->hash, walk->name, walk->bytes);
-	walk->name += walk->bytes + 1;
-	walk->bytes = strcspn(walk->name, "/");
-	walk->depth++;
-	walk->last = walk->name[walk->bytes] == '\0';
+	step->hash = hash_below(step->hash, step->name, step->bytes);
+	step->name += step->bytes + 1;
+	step->bytes = strcspn(step->name, "/");
+	step->depth++;
+	step->last = step->name[step->bytes] == '\0';
 	return true;
 }
 
-/* What a job's path has in the directory. */
-static bool find_step(struct sched_job *job, uint64_t directory, struct walk *ret)
+struct inode data_step_directory(const struct data_step *step)
+{
+	return step->depth > 1 ? directory_inode(step->hash)
+			       : (struct inode){.kind = INODE_DATA};
+}
+
+/* The step of a job's path that lies in the directory. */
+static bool find_step(struct sched_job *job, uint64_t directory, struct data_step *ret)
 {
 	const char *path = sched_job_config(job)->path;
 	if (!path)
 		return false;
-	walk_begin(ret, path);
+	*ret = data_first_step(path);
 	do {
 		if (ret->hash == directory)
 			return true;
-	} while (walk_on(ret));
+	} while (data_next_step(ret));
 	return false;
 }
 
 static void fill_entry(
-	struct sched_job *job, const struct walk *step, struct data_entry *ret)
+	struct sched_job *job, const struct data_step *step, struct data_entry *ret)
 {
 	ensure(step->bytes < DATA_NAME);
 	memcpy(ret->name, step->name, step->bytes);
@@ -103,8 +99,7 @@ static void fill_entry(
 			directory_inode(hash_below(step->hash, step->name, step->bytes));
 }
 
-/* --- entries --------------------------------------------------------------------------
- */
+/* --- entries ---------------------------------------------------------------------- */
 
 struct entries {
 	struct data_entry *entries;
@@ -126,12 +121,13 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* All of a directory; one that several jobs have is that of the smallest id. */
-static int collect(struct view *view, struct inode directory, struct entries *ret)
+static int collect(
+	const struct files_context *context, struct inode directory, struct entries *ret)
 {
 	auto_free job_id *ids = NULL;
 	size_t n;
 	*ret = (struct entries){0};
-	int err = sched_job_ids(view->context.sched, &ids, &n);
+	int err = sched_job_ids(context->sched, &ids, &n);
 	if (err)
 		return err;
 	ret->entries = calloc(n + 1, sizeof(*ret->entries));
@@ -139,8 +135,8 @@ static int collect(struct view *view, struct inode directory, struct entries *re
 		return -ENOMEM;
 	qsort(ids, n, sizeof(*ids), compare_numbers);
 	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(view->context.sched, ids[i]);
-		struct walk step;
+		struct sched_job *job = sched_job_find_id(context->sched, ids[i]);
+		struct data_step step;
 		if (!job)
 			continue;
 		if (find_step(job, hash_of(directory), &step)) {
@@ -154,11 +150,11 @@ static int collect(struct view *view, struct inode directory, struct entries *re
 	return ret->n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
 }
 
-int data_lookup(
-	struct view *view, struct inode directory, const char *name, struct inode *ret)
+int data_lookup(const struct files_context *context, struct inode directory,
+	const char *name, struct inode *ret)
 {
 	struct entries entries;
-	int err = collect(view, directory, &entries);
+	int err = collect(context, directory, &entries);
 	if (!err)
 		err = -ENOENT;
 	for (size_t i = 0; i < entries.n; i++) {
@@ -171,11 +167,11 @@ int data_lookup(
 	return err;
 }
 
-int data_entry(struct view *view, struct inode directory, uint64_t number,
-	struct data_entry *ret)
+int data_entry(const struct files_context *context, struct inode directory,
+	uint64_t number, struct data_entry *ret)
 {
 	struct entries entries;
-	int found = collect(view, directory, &entries);
+	int found = collect(context, directory, &entries);
 	for (size_t i = 0; found == 0 && i < entries.n; i++) {
 		if (entries.entries[i].number < number)
 			continue;
@@ -186,10 +182,11 @@ int data_entry(struct view *view, struct inode directory, uint64_t number,
 	return found;
 }
 
-int data_subdirectories(struct view *view, struct inode directory, uint32_t *ret)
+int data_subdirectories(
+	const struct files_context *context, struct inode directory, uint32_t *ret)
 {
 	struct entries entries;
-	int err = collect(view, directory, &entries);
+	int err = collect(context, directory, &entries);
 	*ret = 0;
 	for (size_t i = 0; i < entries.n; i++)
 		*ret += tree_is_directory(entries.entries[i].inode.kind);
@@ -197,12 +194,12 @@ int data_subdirectories(struct view *view, struct inode directory, uint32_t *ret
 	return err;
 }
 
-/* --- links ----------------------------------------------------------------------------
- */
+/* --- links ------------------------------------------------------------------------ */
 
-int data_target(struct view *view, struct inode link, char ret[DATA_TARGET])
+int data_target(
+	const struct files_context *context, struct inode link, char ret[DATA_TARGET])
 {
-	struct sched_job *job = sched_job_find_id(view->context.sched, link.job);
+	struct sched_job *job = sched_job_find_id(context->sched, link.job);
 	size_t n = 0;
 	if (!job)
 		return -ENOENT;
@@ -212,18 +209,4 @@ int data_target(struct view *view, struct inode link, char ret[DATA_TARGET])
 		sched_job_config(job)->name);
 	sched_job_put(job);
 	return rest > 0 && (size_t)rest < DATA_TARGET - n ? 0 : -ENOENT;
-}
-
-/* Fails where the kernel does not know the name, which is as good. */
-void data_forget(struct view *view, const char *path)
-{
-	struct walk walk;
-	walk_begin(&walk, path);
-	do {
-		struct inode directory = {.kind = INODE_DATA};
-		if (walk.depth > 1)
-			directory = directory_inode(walk.hash);
-		fuse_lowlevel_notify_inval_entry(
-			view->session, inode_pack(directory), walk.name, walk.bytes);
-	} while (walk_on(&walk));
 }

@@ -16,11 +16,11 @@
  *   Threads: any.   Errors: none; a request beyond the end gives nothing.
  */
 
-#define SLICE_ZEROS ((size_t)64 * 1024)		     /* one block of zeros */
-#define SLICE_MAX_READ ((size_t)1024 * 1024)	     /* the largest request */
-#define SLICE_IOV (SLICE_MAX_READ / SLICE_ZEROS + 3) /* entries that it can need */
+#define CONTENT_ZEROS ((size_t)64 * 1024)		   /* one block of zeros */
+#define CONTENT_MAX_READ ((size_t)1024 * 1024)		   /* the largest request */
+#define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 3) /* entries that it can need */
 
-struct slice_source {
+struct content_parts {
 	const void *head;
 	uint64_t head_bytes;
 	const void *body;
@@ -28,6 +28,6 @@ struct slice_source {
 	uint64_t size; /* of the whole file, zeros included */
 };
 
-/* Returns the number of entries; *ret_bytes is at most SLICE_MAX_READ. */
-int slice(const struct slice_source *source, uint64_t offset, size_t length,
-	struct iovec iov[SLICE_IOV], size_t *ret_bytes);
+/* Returns the number of entries; *ret_bytes is at most CONTENT_MAX_READ. */
+int content_cut(const struct content_parts *source, uint64_t offset, size_t length,
+	struct iovec iov[CONTENT_IOV], size_t *ret_bytes);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "files/format.h"
-#include "files/slice.h"
+#include "files/content_parts.h"
 #include "files/files.h"
 #include "sched/sched.h"
 
@@ -16,23 +16,23 @@
  *   its size said, the source was changed.
  */
 
-struct sample_content {
+struct content {
 	const struct tensor *tensor; /* the handle's, or augmented */
 	struct tensor *augmented;
-	struct format_file format;
+	struct formatted format;
 	uint64_t size; /* with the zeros at the end */
 };
 
 /* What readers were told before: a size, and as which file. */
-struct sample_place {
+struct content_place {
 	uint32_t epoch, position;
 	enum sample_format format;
 	uint64_t size;
 };
 
-must_check int sample_content_make(const struct view_context *context,
-	struct sched_job *job, const struct sample_place *place,
-	const struct sched_handle *handle, struct sample_content *ret);
-void sample_content_free(struct sample_content *content);
+must_check int content_make(const struct files_context *context, struct sched_job *job,
+	const struct content_place *place, const struct sched_handle *handle,
+	struct content *ret);
+void content_free(struct content *content);
 
-struct slice_source sample_content_source(const struct sample_content *content);
+struct content_parts content_parts(const struct content *content);
