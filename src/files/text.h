@@ -27,11 +27,9 @@ void text_classes(FILE *out, const struct dataset *dataset); /* line i: name of 
 void text_job_status(FILE *out, struct sched_job *job); /* "key value" lines */
 
 /* One line of epoch-NNNN.order: "position sample label served path\n", tab separated. */
-void text_order_line(
-	FILE *out, struct sched_job *job, const struct sched_binding *binding);
+void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding);
 /* The bytes of that line, without reading the catalogue. */
-size_t text_order_line_length(
-	const struct sched_job *job, const struct sched_binding *binding);
+size_t text_order_line_length(const struct sched_job *job, const struct binding *binding);
 
 /* The whole order of an epoch so far. */
 void text_order(FILE *out, struct sched_job *job, uint32_t epoch);
