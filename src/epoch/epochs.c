@@ -122,11 +122,11 @@ static int begin(struct epochs *epochs, uint32_t number, bool rolls,
 	else if (before)
 		epoch_end(epochs, before, effects);
 	epoch_run(epochs, *ret, rolls);
-	if (before && !rolls)
-		epoch_save(epochs, before, effects);
 	record(effects,
 		(struct record){
 			.kind = RECORD_BEGUN, .epoch = number, .rolls = before && rolls});
+	if (before && !rolls)
+		epoch_save(epochs, before, effects);
 	return 0;
 }
 
