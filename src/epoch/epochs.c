@@ -439,26 +439,34 @@ void epochs_forget_before(struct epochs *epochs, uint32_t number)
 
 static void end_streams(struct epochs *epochs, bool all_pins, struct effects *effects)
 {
-	struct epoch *epoch;
-	LIST_FOREACH (epoch, &epochs->live, link) {
+	struct epoch *epoch, *next;
+	for (epoch = LIST_FIRST(&epochs->live); epoch; epoch = next) {
+		next = LIST_NEXT(epoch, link);
 		epoch_end_stream(epochs, epoch, effects);
 		epoch_drop_pins(epochs, epoch, all_pins, effects);
+		free_if_saved(epochs, epoch);
 	}
 }
 
-static bool has_stream(const struct epochs *epochs)
+/* Whether it holds what is given back when nobody reads. */
+static bool holds(const struct epoch *epoch)
 {
-	const struct epoch *epoch;
-	LIST_FOREACH (epoch, &epochs->live, link)
-		if (epoch->stream == STREAM_READY)
+	const struct pin *pin;
+	if (epoch->stream == STREAM_READY)
+		return true;
+	TAILQ_FOREACH (pin, &epoch->pins, link)
+		if (pin->opens == 0)
 			return true;
 	return false;
 }
 
 void epochs_time(struct epochs *epochs, uint64_t now_ns, struct effects *effects)
 {
-	if (!has_stream(epochs) ||
-		epochs->last_read_ns + epochs->config.idle_ns >= now_ns)
+	const struct epoch *epoch;
+	bool any = false;
+	LIST_FOREACH (epoch, &epochs->live, link)
+		any = any || holds(epoch);
+	if (!any || epochs->last_read_ns + epochs->config.idle_ns >= now_ns)
 		return;
 	end_streams(epochs, false, effects);
 	epochs->idle = true;
