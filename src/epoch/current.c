@@ -127,8 +127,9 @@ static bool opens_again(
 		2 * (current->consumed - reader->consumed) > epochs->config.positions)
 		return false;
 	const struct epoch *epoch = find_epoch(epochs, reader->epoch);
-	if (!epoch) /* its order is in a file; a unit of one position was bound */
-		return epochs->config.unit == 1;
+	if (!epoch) /* if its order is in a file, a unit of one position was bound */
+		return epochs->config.unit == 1 &&
+		       epochs_state(epochs, reader->epoch) == EPOCH_SAVED;
 	return !epoch->over || epoch_has_bound(epoch, position);
 }
 
