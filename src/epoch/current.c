@@ -340,6 +340,7 @@ void current_note_opened(
 	struct reader before = found ? *found : (struct reader){.since = current->opened};
 	uint32_t unit = position / epochs->config.unit;
 	bool running = epochs->running && epoch == epochs->running->number;
+	bool shuffled = epochs->config.shuffled_by_script;
 	bool same = found && before.unit == unit;
 	bool again = same && before.epoch == epoch;
 	struct reader now = {.id = id,
@@ -348,7 +349,8 @@ void current_note_opened(
 		.opens = again ? before.opens + 1 : 1,
 		.read_more = found && (before.read_more || !same),
 		.repeated = (again && before.repeated) ||
-			    (running && was_read_before(epochs, position, id, found)),
+			    (shuffled && running &&
+				    was_read_before(epochs, position, id, found)),
 		.consumed = current->consumed,
 		.opened = current->opened,
 		.since = before.since};
