@@ -32,6 +32,7 @@ struct random_world {
 	struct rng rng;
 	struct random_script scripts[RANDOM_READERS];
 	struct random_seen seen;
+	bool saves; /* orders come to their files */
 	bool restarts;
 	bool eager; /* readers close at once what they have opened */
 };
@@ -202,7 +203,7 @@ static inline void random_cancel_step(struct random_world *random)
 static inline void random_begun_step(struct random_world *random)
 {
 	struct epoch_world *world = &random->world;
-	uint32_t epoch = random_below(random, world->config.limit);
+	uint32_t epoch = random_below(random, WORLD_EPOCHS);
 	const struct world_stream *stream = &world->streams[epoch];
 	if (stream->left || (!stream->wanted && !random_one_in(random, 20)))
 		return;
@@ -211,8 +212,8 @@ static inline void random_begun_step(struct random_world *random)
 
 static inline void random_saved_step(struct random_world *random)
 {
-	uint32_t epoch = random_below(random, random->world.config.limit);
-	if (random->world.streams[epoch].saving)
+	uint32_t epoch = random_below(random, WORLD_EPOCHS);
+	if (random->world.streams[epoch].saving && random->saves)
 		world_saved(&random->world, epoch);
 }
 
@@ -260,7 +261,7 @@ static inline void random_step(struct random_world *random)
 		random_close_step(random);
 	else if (dice < 78)
 		world_draw_ahead(
-			&random->world, random_below(random, random->world.config.limit));
+			&random->world, random_below(random, WORLD_EPOCHS));
 	else if (dice < 90)
 		random_begun_step(random);
 	else if (dice < 94)
@@ -305,6 +306,7 @@ static inline void random_begin(
 	random->world.by_hand = random_one_in(random, 2);
 	random->world.unpinned = random_one_in(random, 4) ? 3 : 0;
 	random->world.keep = random_one_in(random, 3) ? 1 + random_below(random, 3) : 0;
+	random->saves = true;
 	random->eager = random_one_in(random, 2);
 	random->world.before = random_before;
 	random->world.after = random_after;

@@ -220,7 +220,7 @@ static inline void twin_take_up(struct twin *twin, struct world_request *request
 	uint32_t number =
 		rolls ? current_epoch(twin->world->epochs, asked->position, asked->reader)
 		      : asked->epoch;
-	cr_assert_lt(number, twin->world->config.limit);
+	cr_assert_lt(number, WORLD_EPOCHS);
 	struct twin_epoch *epoch = &twin->epochs[number];
 	twin->last_read_ns = twin->world->now_ns;
 	bool left_out = !epoch->begun && (int)number < twin->running;
@@ -563,7 +563,7 @@ static inline void twin_check_held(const struct twin *twin)
 	const struct epoch_world *world = twin->world;
 	uint32_t pins[2 * TWIN_POSITIONS] = {0}, sum = 0;
 	uint64_t needed = 0;
-	for (uint32_t e = 0; e < world->config.limit; e++) {
+	for (uint32_t e = 0; e < WORLD_EPOCHS; e++) {
 		const struct twin_epoch *epoch = &twin->epochs[e];
 		const struct world_stream *stream = &world->streams[e];
 		for (uint32_t i = 0; i < twin_n(twin); i++)
@@ -609,7 +609,7 @@ static inline void twin_check(const struct twin *twin)
 	TAILQ_FOREACH (request, &world->requests, link)
 		if (request->twin)
 			twin_check_answer(request);
-	for (uint32_t e = 0; e < world->config.limit; e++) {
+	for (uint32_t e = 0; e < WORLD_EPOCHS; e++) {
 		cr_assert_eq(epochs_state(world->epochs, e),
 			twin_state(twin, &twin->epochs[e]), "state of epoch %u", e);
 		twin_check_positions(twin, e);
