@@ -593,7 +593,7 @@ static inline void twin_check_status(const struct twin *twin)
 	if (twin->running < 0)
 		return;
 	const struct twin_epoch *running = &twin->epochs[twin->running];
-	cr_assert_eq(status.epoch, twin->running);
+	cr_assert_eq((int)status.epoch, twin->running);
 	cr_assert_eq(status.running, !running->over);
 	cr_assert_eq(status.bound, twin_count(running->bound, twin_n(twin)));
 	cr_assert_eq(status.consumed, twin_count(running->consumed, twin_n(twin)));
