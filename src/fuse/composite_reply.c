@@ -3,7 +3,7 @@
 
 #include "base/ensure.h"
 #include "files/json.h"
-#include "files/content_bytes.h"
+#include "files/label.h"
 #include "fuse/composite_internal.h"
 #include "stats/stats.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
-#include "fuse/mount_options.h"
 #include "fuse/fuse_internal.h"
+#include "fuse/mount_options.h"
 
 #include <errno.h>
 #include <fcntl.h>

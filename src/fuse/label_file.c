@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "files/content_bytes.h"
+#include "files/label.h"
 #include "fuse/passthrough.h"
 #include "fuse/sample_file.h"
 
@@ -171,7 +171,7 @@ void label_file_opened(fuse_req_t req, struct session *session, struct sched_job
 	}
 	*file = (struct label_file){.number = session_number(session, inode),
 		.automatic = sched_job_config(job)->io == IO_AUTO,
-		.bytes = (uint32_t)label_size(job),
+		.bytes = label_bytes_of(job),
 		.label = dataset_label(sched_job_dataset(job), sample)};
 	if (answer(req, session, inode, file, &reply) != 0)
 		free_file(session, file);

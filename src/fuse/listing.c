@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/layout.h"
 #include "files/data.h"
+#include "files/layout.h"
 #include "fuse/fuse_internal.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 
 #include "base/ensure.h"
 #include "files/content_parts.h"
-#include "fuse/composite_file.h"
 #include "files/data.h"
+#include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
 #include "fuse/passthrough.h"
 #include "fuse/sample_file.h"

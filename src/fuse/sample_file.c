@@ -3,8 +3,8 @@
 
 #include "fuse/sample_file.h"
 #include "base/fault.h"
-#include "files/content_bytes.h"
 #include "files/content.h"
+#include "files/content_bytes.h"
 #include "fuse/passthrough.h"
 #include "stats/stats.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
-#include "fuse/composite_file.h"
 #include "files/data.h"
+#include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
 #include "fuse/mount_options.h"
 #include "fuse/passthrough.h"
