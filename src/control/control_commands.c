@@ -41,7 +41,7 @@ struct jobs {
 	size_t n;
 };
 
-/* Those that are removed while we look are left out. */
+/* Jobs that are removed meanwhile are left out. */
 static int jobs_get(const struct request *request, struct jobs *ret)
 {
 	auto_free job_id *ids = NULL;
