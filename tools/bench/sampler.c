@@ -15,7 +15,7 @@
  *
  * Beside it what one intersection of two of the sets (as they are, also in runs) costs
  * CRoaring, for what the hardware allows, and what JOADER's own sampler code took in the
- * same case: noted once, on the machine that the README's figures are from.
+ * same case: noted once, on the machine of the figures in tools/bench/README.md.
  */
 
 #include "../sim/sim_sampler.h"
@@ -277,6 +277,6 @@ int main(void)
 	print_memory();
 	printf("JOADER: insertion and round of its own sampler code, noted once, on the "
 	       "machine "
-	       "of the\nREADME's figures; not measured by this program\n");
+	       "of the\nfigures in tools/bench/README.md; not measured here\n");
 	return 0;
 }
