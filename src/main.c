@@ -23,8 +23,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* Everything that was started, in the order in which it was; main takes it down in
- * reverse. */
+/* Everything that was started, in that order; main takes it down in reverse. */
 struct daemon {
 	const char *config_path;
 	const char *mount_options;
@@ -211,7 +210,7 @@ static int add_job(struct sched *sched, const char *directory, const char *file)
 	return err;
 }
 
-/* A mistake in one of them: the daemon does not start. */
+/* If one of the inis has a mistake, the daemon does not start. */
 static int add_jobs(struct daemon *daemon)
 {
 	const char *directory = daemon->config.jobs;
