@@ -123,6 +123,7 @@ Test(journal_segments, are_set_aside_all_or_none)
 	save_order(0);
 	write_file("job.ini", "x", 1);
 	cr_assert_eq(0, mkdir(file("before.new"), 0755));
+	expect_records(samples_of_all, N_SAMPLES_OF_ALL);
 	cr_assert(!exists("before.new"));
 
 	cr_assert_eq(0, mkdir(file("before.new"), 0755));
