@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "control/control.h"
 #include "dataset/dataset.h"
+#include "epoch/state_version.h"
 #include "fuse/fuse.h"
 #include "sched/sched.h"
 
@@ -167,7 +168,7 @@ static int take_state(struct daemon *daemon)
 		return -ENOMEM;
 	daemon->state_lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (daemon->state_lock >= 0 && flock(daemon->state_lock, LOCK_EX | LOCK_NB) == 0)
-		return 0;
+		return state_version_take(state);
 	err = -errno;
 	log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, state,
 		err == -EWOULDBLOCK ? "in use by another joaderfs" : strerror(-err));

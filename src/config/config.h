@@ -70,8 +70,9 @@ struct job_config {
 	char *dataset;
 	uint32_t epochs;
 	enum job_order order;
-	char *where;	 /* predicate or NULL */
-	uint32_t idle_s; /* the job is parked when it has read nothing for so long */
+	char *where;	      /* predicate or NULL */
+	uint32_t idle_s;      /* the job is parked when it has read nothing for so long */
+	uint32_t keep_epochs; /* ended ones whose orders are kept */
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;

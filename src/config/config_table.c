@@ -150,6 +150,10 @@ const struct option config_options[] = {
 			"in "
 			"the cache.\n"
 			"It goes on as before when it reads again."},
+	{SECTION_JOB, "keep_epochs", &value_u32, .min = 1, .max = 16383, .preset = "10",
+		JOB(keep_epochs),
+		.help = "Of so many epochs that have ended the order is kept.\n"
+			"The files of older ones can't be opened any more."},
 
 	{SECTION_TENSOR, "resize", &value_resize, .min = 1, .max = 65500,
 		JOB(preparation), .preset_help = "not resized",

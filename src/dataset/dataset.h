@@ -67,6 +67,15 @@ uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
 /* The length of the path relative to the root, as escape_print writes it. */
 uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 
+/*
+ * Tells selections apart by the samples in them, which is what an order of them depends
+ * on: id, path (relative to the root), bytes and mtime of each. The same after a restart,
+ * and on every machine; another one when a catalogue that was made anew gives the ids to
+ * other files, or when a file has changed.
+ */
+uint64_t dataset_fingerprint(
+	const struct dataset *dataset, const roaring_bitmap_t *selection);
+
 /* -ENOENT for an unknown id. */
 must_check int dataset_get(
 	struct dataset *dataset, sample_id id, struct dataset_sample *ret);

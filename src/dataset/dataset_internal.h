@@ -160,6 +160,10 @@ must_check int probe_header(
  * for nonsense. */
 uint8_t exif_orientation(const uint8_t *data, size_t size);
 
+/* The same for the same file with the same content, as far as a stat shows it. path:
+ * relative to the root. */
+uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
+
 struct row {
 	const char *path; /* relative to the root */
 	struct facts facts;
@@ -244,11 +248,12 @@ struct dataset {
 	uint32_t n_ids;
 	uint32_t n_samples;
 	uint64_t total_bytes;
-	uint32_t *labels; /* by id, as the next four */
+	uint32_t *labels; /* by id, as the next five */
 	struct tensor_shape *images;
 	uint8_t *orientations;
 	uint64_t *file_bytes;
 	uint16_t *path_lengths;	   /* escaped; at most four times PATH_MAX */
+	uint32_t *identities;	   /* sample_identity */
 	roaring_bitmap_t *present; /* ids that are not gone */
 	struct lock lock;
 	struct connection *idle;     /* (lock) */

@@ -147,9 +147,11 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 	dataset->orientations = calloc(n + 1, sizeof(*dataset->orientations));
 	dataset->file_bytes = calloc(n + 1, sizeof(*dataset->file_bytes));
 	dataset->path_lengths = calloc(n + 1, sizeof(*dataset->path_lengths));
+	dataset->identities = calloc(n + 1, sizeof(*dataset->identities));
 	dataset->present = roaring_bitmap_create();
 	if (!dataset->labels || !dataset->images || !dataset->orientations ||
-		!dataset->file_bytes || !dataset->path_lengths || !dataset->present)
+		!dataset->file_bytes || !dataset->path_lengths || !dataset->identities ||
+		!dataset->present)
 		return -ENOMEM;
 	for (size_t id = 0; id < n; id++) {
 		const struct row *row = &catalogue->rows[id];
@@ -158,6 +160,8 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 		dataset->orientations[id] = row->facts.orientation;
 		dataset->file_bytes[id] = row->facts.bytes;
 		dataset->path_lengths[id] = (uint16_t)escape_length(row->path);
+		dataset->identities[id] =
+			sample_identity(row->path, row->facts.bytes, row->facts.mtime_ns);
 		if (row->gone)
 			continue;
 		roaring_bitmap_add(dataset->present, (uint32_t)id);
@@ -251,6 +255,7 @@ void dataset_close(struct dataset **dataset)
 	free(old->orientations);
 	free(old->file_bytes);
 	free(old->path_lengths);
+	free(old->identities);
 	if (old->present)
 		roaring_bitmap_free(old->present);
 	free(old->name);

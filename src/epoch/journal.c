@@ -182,7 +182,7 @@ void journal_flush(struct journal *journal)
 {
 	LOCK_SCOPE(&journal->lock);
 	uint64_t wanted = journal->appended;
-	while (journal->written < wanted)
+	while (journal->written < wanted && !journal->abandoned)
 		if (journal->busy)
 			lock_wait(&journal->lock, &journal->changed);
 		else if (must_not_retry_locked(journal))
@@ -192,6 +192,14 @@ void journal_flush(struct journal *journal)
 }
 
 /* --- sync, forget --- */
+
+void journal_abandon(struct journal *journal)
+{
+	LOCK_SCOPE(&journal->lock);
+	journal->abandoned = true;
+	while (journal->busy)
+		lock_wait(&journal->lock, &journal->changed);
+}
 
 struct to_sync {
 	int fd; /* -1: none */
@@ -209,8 +217,8 @@ static int note_to_sync(struct journal *journal, struct to_sync *ret)
 		.epoch = journal->file,
 		.written = journal->written,
 		.created = journal->created,
-		.directory = journal->created != journal->entered};
-	if (journal->sync_error)
+		.directory = journal->created != journal->entered && !journal->abandoned};
+	if (journal->sync_error || journal->abandoned)
 		return journal->sync_error;
 	if (journal->written > journal->synced && journal->fd >= 0) {
 		ret->fd = fcntl(journal->fd, F_DUPFD_CLOEXEC, 0);
@@ -371,7 +379,7 @@ void journal_close(struct journal **journal)
 	journal_flush(old);
 	int err = journal_sync(old); /* logged */
 	(void)err;
-	if (old->written < old->appended)
+	if (old->written < old->appended && !old->abandoned)
 		log_error("journal %s: %" PRIu64 " bytes could not be written, and are "
 			  "lost",
 			old->directory, old->appended - old->written);

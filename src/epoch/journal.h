@@ -63,9 +63,6 @@ must_check int journal_open(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal **ret);
 
-/* The id that the head of the directory's newest journal gives its job; 0: none. */
-uint32_t journal_known_id(const char *directory);
-
 /* Moves all journals and orders of the directory to <directory>/before/, in place of what
  * was set aside earlier; all of them or none, also if the process or the machine dies.
  * The journal is not open. */
@@ -98,6 +95,10 @@ must_check int journal_sync(struct journal *journal);
 /* Segments that only tell of epochs before this one are removed, never the newest. What
  * is left is brought to the disk first; if that fails nothing is removed. */
 void journal_forget(struct journal *journal, uint32_t epoch);
+
+/* Its job is removed: nothing is written from now on, and nobody writes any more when it
+ * returns. No lock held. */
+void journal_abandon(struct journal *journal);
 
 /* Flushes, syncs and closes. Removes nothing. */
 void journal_close(struct journal **journal);

@@ -142,25 +142,3 @@ int journal_set_aside(const char *directory)
 	auto_close int fd = open_directory(AT_FDCWD, directory);
 	return cant(directory, fd < 0 ? fd : set_aside(fd));
 }
-
-uint32_t journal_known_id(const char *directory)
-{
-	auto_free uint32_t *segments = NULL;
-	size_t n;
-	if (journal_undo_aside(directory) != 0 ||
-		disk_list(directory, JOURNAL_PREFIX, "", &segments, &n) != 0)
-		return 0;
-	while (n-- > 0) {
-		struct journal_path path;
-		struct disk_head head;
-		enum head_found found;
-		if (journal_path(directory, segments[n], "", &path) != 0)
-			return 0;
-		auto_close int fd = open(path.text, O_RDONLY | O_CLOEXEC);
-		if (fd < 0 || head_read(fd, path.text, segments[n], &head, &found) != 0)
-			return 0;
-		if (found != HEAD_TORN)
-			return found == HEAD_GOOD ? le32toh(head.id) : 0;
-	}
-	return 0;
-}

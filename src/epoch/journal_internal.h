@@ -165,6 +165,7 @@ struct journal {
 	uint32_t first;		   /* (lock) the oldest segment */
 	bool incomplete;	   /* (lock) there was no memory */
 	bool busy;		   /* (lock) somebody writes */
+	bool abandoned;		   /* (lock) nobody writes */
 	int write_error;	   /* (lock) of the last attempt */
 	int sync_error;		   /* (lock) since the segment began */
 	uint64_t retry_ns;	   /* (lock) not before */

@@ -41,6 +41,6 @@ struct record {
 	uint32_t position;
 	sample_id sample;
 	enum served served;
-	bool rolls;	 /* current/ began it: the epoch before goes on for slow readers */
+	bool rolls; /* current/ began it: the epoch before goes on for slow readers */
 	uint64_t reader; /* a thread; 0: not known */
 };

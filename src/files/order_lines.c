@@ -8,8 +8,8 @@
 
 #define AT_ONCE 64
 
-static uint32_t some_bindings(const struct order_lines *lines, uint32_t first, uint32_t n,
-	struct sched_binding *ret)
+static uint32_t some_bindings(
+	const struct order_lines *lines, uint32_t first, uint32_t n, struct binding *ret)
 {
 	return sched_bindings(
 		lines->job, lines->epoch, first, n < AT_ONCE ? n : AT_ONCE, ret);
@@ -17,11 +17,10 @@ static uint32_t some_bindings(const struct order_lines *lines, uint32_t first, u
 
 /* Calls line for n lines, or as many as there are, and returns how many. */
 static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint32_t n,
-	void (*line)(
-		void *into, struct sched_job *job, const struct sched_binding *binding),
+	void (*line)(void *into, struct sched_job *job, const struct binding *binding),
 	void *into)
 {
-	struct sched_binding bindings[AT_ONCE];
+	struct binding bindings[AT_ONCE];
 	uint32_t done = 0, some;
 	do {
 		some = some_bindings(lines, first + done, n - done, bindings);
@@ -32,8 +31,7 @@ static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint3
 	return done;
 }
 
-static void print_line(
-	void *into, struct sched_job *job, const struct sched_binding *binding)
+static void print_line(void *into, struct sched_job *job, const struct binding *binding)
 {
 	text_order_line(into, job, binding);
 }
@@ -43,8 +41,7 @@ static uint32_t print_order(void *context, uint32_t first, uint32_t n, FILE *out
 	return each_line(context, first, n, print_line, out);
 }
 
-static void measure_line(
-	void *into, struct sched_job *job, const struct sched_binding *binding)
+static void measure_line(void *into, struct sched_job *job, const struct binding *binding)
 {
 	uint64_t *bytes = into;
 	*bytes += text_order_line_length(job, binding);

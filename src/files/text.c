@@ -126,8 +126,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "wait_s %.3f\n", (double)status.wait_ns / 1e9);
 }
 
-void text_order_line(
-	FILE *out, struct sched_job *job, const struct sched_binding *binding)
+void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding)
 {
 	struct dataset *dataset = sched_job_dataset(job);
 	struct dataset_sample sample;
@@ -152,8 +151,7 @@ static unsigned digits(uint32_t number)
 	       (number > 99999999) + (number > 999999999);
 }
 
-size_t text_order_line_length(
-	const struct sched_job *job, const struct sched_binding *binding)
+size_t text_order_line_length(const struct sched_job *job, const struct binding *binding)
 {
 	const struct dataset *dataset = sched_job_dataset(job);
 	return digits(binding->position) + digits(binding->sample) +
@@ -164,7 +162,7 @@ size_t text_order_line_length(
 
 void text_order(FILE *out, struct sched_job *job, uint32_t epoch)
 {
-	struct sched_binding binding;
+	struct binding binding;
 	for (uint32_t k = 0; sched_binding(job, epoch, k, &binding); k++)
 		text_order_line(out, job, &binding);
 }

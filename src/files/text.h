@@ -31,11 +31,9 @@ const char *text_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
 /* One line of epoch-NNNN.order: "position sample label served path\n", tab separated. */
-void text_order_line(
-	FILE *out, struct sched_job *job, const struct sched_binding *binding);
+void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding);
 /* The length of that line; it does not read the catalogue. */
-size_t text_order_line_length(
-	const struct sched_job *job, const struct sched_binding *binding);
+size_t text_order_line_length(const struct sched_job *job, const struct binding *binding);
 
 /* The whole order of an epoch so far. */
 void text_order(FILE *out, struct sched_job *job, uint32_t epoch);

@@ -32,18 +32,22 @@ static int copy_config(const struct job_config *from, struct job_config *ret)
 
 static void job_free(struct sched_job *job)
 {
-	if (job->epochs)
-		for (uint32_t i = 0; i < job->config.epochs; i++)
-			epoch_free(&job->epochs[i]);
-	free(job->epochs);
+	epochs_free(&job->epochs);
+	if (job->journal)
+		journal_close(&job->journal);
 	free(job->label_begin);
 	free(job->by_label);
-	current_destroy(job);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
 	config_job_free(&job->config);
 	free(job->directory);
 	free(job);
+}
+
+struct sched_job *job_hold(struct sched_job *job)
+{
+	atomic_fetch_add(&job->references, 1);
+	return job;
 }
 
 void sched_job_put(struct sched_job *job)
@@ -88,9 +92,28 @@ static int unknown_dataset(struct sched *sched, const struct job_config *config,
 	return -EINVAL;
 }
 
-static bool draws_within_labels(const struct sched_job *job)
+static uint32_t positions_of_file(const struct job_config *config)
 {
-	return job->config.layout == LAYOUT_CLASSES && !job_is_fixed(job);
+	if (config->layout == LAYOUT_TAR)
+		return config->shard;
+	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
+}
+
+static int make_epochs(struct sched_job *job)
+{
+	const struct job_config *config = &job->config;
+	uint32_t file = positions_of_file(config);
+	struct epochs_config epochs = {.kind = job_kind(job),
+		.selection = job->selection,
+		.fixed = job->by_label,
+		.positions = job->samples,
+		.limit = config->epochs,
+		.lookahead = config->lookahead,
+		.unit = config->layout == LAYOUT_BATCH ? file : 1,
+		.file = file,
+		.shuffled_by_script = config->layout == LAYOUT_CLASSES,
+		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};
+	return epochs_new(&epochs, &job->epochs);
 }
 
 static int job_new(struct sched *sched, const struct job_config *config,
@@ -102,66 +125,31 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	job->sched = sched;
 	atomic_init(&job->references, 1);
 	TAILQ_INIT(&job->parked);
-	TAILQ_INIT(&job->beginning.opens);
 	int err = copy_config(config, &job->config);
 	if (!err && !(job->source = find_source(sched, config->dataset)))
 		err = unknown_dataset(sched, config, report, context);
 	if (!err)
 		err = job_select(job, report, context);
 	if (!err)
-		err = current_init(job);
-	if (!err && draws_within_labels(job))
+		err = make_epochs(job);
+	if (!err && job_kind(job) == EPOCHS_DRAWN_AT_OPEN)
 		err = source_label(job->source);
+	if (!err && asprintf(&job->directory, "%s/jobs/%s", sched->config->state,
+			    config->name) < 0) {
+		job->directory = NULL;
+		err = -ENOMEM;
+	}
 	if (err)
-		goto fail;
-	err = -ENOMEM;
-	job->epochs = calloc(config->epochs, sizeof(struct epoch *));
-	if (!job->epochs || asprintf(&job->directory, "%s/jobs/%s", sched->config->state,
-				    config->name) < 0)
-		goto fail;
-	*ret = job;
-	return 0;
-fail:
-	job_free(job);
+		job_free(job);
+	else
+		*ret = job;
 	return err;
-}
-
-/* The epochs that were begun before a restart. */
-static int load_epochs(struct sched_job *job, int64_t running)
-{
-	for (uint32_t i = 0; i < job->config.epochs; i++) {
-		struct epoch **epoch = &job->epochs[i];
-		int err = i == running ? epoch_new(job, i, false, epoch)
-				       : epoch_map_over(job, i, epoch);
-		if (err && err != -ENOENT)
-			return err;
-	}
-	bool has = running >= 0 && running < job->config.epochs;
-	job->running = has ? job->epochs[running] : NULL;
-	if (job->running)
-		job->running->over = job->running->order.bound == job->samples;
-	return 0;
-}
-
-static int restore_state(struct sched_job *job, struct job_state *state)
-{
-	int err = state_load(job, state);
-	if (err)
-		return err;
-	if (state->known && state->same)
-		return load_epochs(job, state->running);
-	if (state->known) {
-		log_warn("job %s: its dataset or what `where` selects has changed since "
-			 "its epochs began: their order is dropped, they begin again",
-			job->config.name);
-		state_remove_epochs(job);
-	}
-	return 0;
 }
 
 static struct sched_job *find_locked(struct sched *sched, const char *name, job_id id)
 {
 	struct sched_job *job;
+	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		if (name ? strcmp(job->config.name, name) == 0 : job->id == id)
 			return job;
@@ -170,62 +158,70 @@ static struct sched_job *find_locked(struct sched *sched, const char *name, job_
 }
 
 /* Ids are kept for a name; a new name gets one that nobody has had for long. */
-static job_id unused_id_locked(struct sched *sched)
+static job_id choose_id(struct sched *sched, job_id known)
 {
-	do {
+	LOCK_SCOPE(&sched->lock);
+	if (known != 0 && known <= MAX_JOB_ID && !find_locked(sched, NULL, known)) {
+		if (known > sched->last_id)
+			sched->last_id = known;
+		return known;
+	}
+	do
 		sched->last_id = sched->last_id % MAX_JOB_ID + 1;
-	} while (find_locked(sched, NULL, sched->last_id));
+	while (find_locked(sched, NULL, sched->last_id));
 	return sched->last_id;
+}
+
+static struct sampler *sampler_of(const struct sched_job *job)
+{
+	switch (job_kind(job)) {
+	case EPOCHS_DRAWN:
+		return job->config.order == ORDER_SEQUENTIAL ? job->source->sequential
+							     : job->source->shuffled;
+	case EPOCHS_DRAWN_AT_OPEN:
+		return job->source->labelled;
+	case EPOCHS_FIXED:
+	case EPOCHS_MIRRORED:
+		break;
+	}
+	return NULL;
 }
 
 static int join_locked(struct sched_job *job)
 {
-	const struct source *source = job->source;
-	if (job_is_fixed(job))
+	struct sampler *sampler = sampler_of(job);
+	lock_assert_held(&job->sched->lock);
+	if (!sampler)
 		return 0;
-	struct sampler *sampler = draws_within_labels(job) ? source->labelled
-				  : job->config.order == ORDER_SEQUENTIAL
-					  ? source->sequential
-					  : source->shuffled;
 	int err = sampler_join(sampler, job->id, job->space->number, job->selection);
 	if (!err)
 		job->sampler = sampler;
 	return err;
 }
 
-static int install_locked(
-	struct sched_job *job, const struct job_state *state, struct sched *sched)
+static int install_locked(struct sched_job *job, struct sched *sched)
 {
+	uint32_t epoch;
+	lock_assert_held(&sched->lock);
 	if (sched->stopping)
 		return -ENODEV;
 	if (find_locked(sched, job->config.name, 0) ||
+		find_locked(sched, NULL, job->id) ||
 		admit_conflict_locked(sched, &job->config))
 		return -EEXIST;
-	if (sched->n_jobs >= MAX_JOB_ID)
-		return -ENFILE;
-	bool keep = state->known && !find_locked(sched, NULL, state->id);
 	job->space = space_get_locked(job->source, &job->config.preparation);
 	if (!job->space)
 		return -ENOMEM;
-	job->id = keep ? state->id : unused_id_locked(sched);
 	int err = join_locked(job);
 	if (err)
 		return err;
-	if (job->id > sched->last_id)
-		sched->last_id = job->id;
-	atomic_fetch_add(&job->references, 1);
+	(void)job_hold(job);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
-	space_settle_files_locked(job->space);
+	space_choose_head_locked(job->space);
+	if (epochs_wants_save(job->epochs, &epoch))
+		clerk_request_locked(job);
 	return 0;
-}
-
-static int save_state(struct sched_job *job, bool persist)
-{
-	int err = state_save(job, job->running ? (int64_t)job->running->number : -1);
-	if (!err && persist)
-		err = state_save_ini(job);
-	return err;
 }
 
 static bool name_is_taken(struct sched *sched, const char *name)
@@ -234,21 +230,30 @@ static bool name_is_taken(struct sched *sched, const char *name)
 	return find_locked(sched, name, 0) != NULL;
 }
 
+static uint32_t count_jobs(struct sched *sched)
+{
+	LOCK_SCOPE(&sched->lock);
+	return sched->n_jobs;
+}
+
+/* Its state is restored before anybody can find it. */
 static int add_job(struct sched *sched, struct sched_job *job, bool persist)
 {
-	struct job_state state;
-	int err = restore_state(job, &state);
+	job_id known = 0;
+	int err = count_jobs(sched) >= MAX_JOB_ID ? -ENFILE : keep_begin(job, &known);
 	if (err)
 		return err;
-	lock_take(&sched->lock);
-	err = install_locked(job, &state, sched);
-	lock_release(&sched->lock);
+	job->id = choose_id(sched, known);
+	if (job->id != known)
+		err = keep_id(job);
+	if (!err)
+		err = keep_restore(job);
+	if (!err && persist)
+		err = keep_ini(job);
 	if (err)
 		return err;
-	err = save_state(job, persist);
-	if (err)
-		(void)!sched_job_remove(sched, job->config.name);
-	return err;
+	LOCK_SCOPE(&sched->lock);
+	return install_locked(job, sched);
 }
 
 int sched_job_add(struct sched *sched, const struct job_config *config, bool persist,
@@ -277,29 +282,23 @@ int sched_job_add(struct sched *sched, const struct job_config *config, bool per
 	return err;
 }
 
-static void end_streams_locked(struct sched_job *job, struct aftermath *aftermath)
-{
-	if (job->running)
-		stream_end_locked(job->running, aftermath);
-	if (job->draining)
-		stream_end_locked(job->draining, aftermath);
-}
-
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct sched_handle *handle, *next;
+	struct effects effects;
+	lock_assert_held(&job->sched->lock);
 	job->removed = true;
 	TAILQ_REMOVE(&job->sched->jobs, job, link);
 	job->sched->n_jobs--;
-	space_settle_files_locked(job->space);
+	space_choose_head_locked(job->space);
 	for (handle = TAILQ_FIRST(&job->parked); handle; handle = next) {
 		next = TAILQ_NEXT(handle, job_link);
 		handle_give_up_locked(handle, -ENODEV, aftermath);
 	}
-	end_streams_locked(job, aftermath);
-	for (uint32_t i = 0; i < job->config.epochs; i++)
-		if (job->epochs[i])
-			epoch_drop_pins_locked(job->epochs[i], aftermath);
+	effects_init(&effects);
+	epochs_leave(job->epochs, &effects);
+	effects_execute_locked(job, &effects, aftermath);
+	effects_resume_locked(job, aftermath);
 	if (job->sampler)
 		sampler_leave(job->sampler, job->id);
 }
@@ -315,39 +314,28 @@ int sched_job_remove(struct sched *sched, const char *name)
 	sched_unlock(sched, &aftermath);
 	if (!job)
 		return -ENOENT;
-	begin_wait_for_last(job); /* it may be making files */
-	state_remove(job);
+	clerk_wait_for_last(job); /* it may be making files */
+	journal_abandon(job->journal);
+	keep_nothing(job);
 	sched_job_put(job);
 	return 0;
 }
 
-void job_park_locked(struct sched_job *job, struct aftermath *aftermath)
+static struct sched_job *hold_found(struct sched_job *job)
 {
-	end_streams_locked(job, aftermath);
-	if (job->running)
-		epoch_drop_pins_locked(job->running, aftermath);
-	if (job->draining)
-		epoch_drop_pins_locked(job->draining, aftermath);
-	job->idle = true;
-}
-
-static struct sched_job *take(struct sched_job *job)
-{
-	if (job)
-		atomic_fetch_add(&job->references, 1);
-	return job;
+	return job ? job_hold(job) : NULL;
 }
 
 struct sched_job *sched_job_find(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
-	return take(find_locked(sched, name, 0));
+	return hold_found(find_locked(sched, name, 0));
 }
 
 struct sched_job *sched_job_find_id(struct sched *sched, job_id id)
 {
 	LOCK_SCOPE(&sched->lock);
-	return take(find_locked(sched, NULL, id));
+	return hold_found(find_locked(sched, NULL, id));
 }
 
 int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n)
@@ -393,6 +381,7 @@ const roaring_bitmap_t *sched_job_selection(const struct sched_job *job)
 /* A ring of counts per second; seconds in which nothing happened are cleared. */
 static void advance_rate_locked(struct sched_job *job, uint64_t now_ns)
 {
+	lock_assert_held(&job->sched->lock);
 	uint64_t second = now_ns / SECOND_NS;
 	uint64_t first = job->rate_second + 1;
 	if (second >= first + RATE_SECONDS)
@@ -404,12 +393,14 @@ static void advance_rate_locked(struct sched_job *job, uint64_t now_ns)
 
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns)
 {
+	lock_assert_held(&job->sched->lock);
 	advance_rate_locked(job, now_ns);
 	job->rate[job->rate_second % RATE_SECONDS]++;
 }
 
 static double rate_locked(struct sched_job *job)
 {
+	lock_assert_held(&job->sched->lock);
 	uint64_t now_ns = clock_now_ns();
 	advance_rate_locked(job, now_ns);
 	uint64_t n = 0;
@@ -422,20 +413,19 @@ static double rate_locked(struct sched_job *job)
 
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret)
 {
+	struct epochs_status epochs;
 	LOCK_SCOPE(&job->sched->lock);
-	const struct epoch *running = job->running;
+	epochs_status(job->epochs, &epochs);
 	*ret = job->totals;
 	ret->samples = job->samples;
-	ret->parked_idle = job->idle;
 	ret->rate = rate_locked(job);
-	if (!running)
-		return;
-	ret->drawn = running->stream ? running->stream->length : 0;
-	ret->started = true;
-	ret->running = !running->over;
-	ret->epoch = running->number;
-	ret->bound = running->order.bound;
-	ret->consumed = running->consumed;
+	ret->parked_idle = epochs.idle;
+	ret->drawn = epochs.ahead;
+	ret->started = epochs.started;
+	ret->running = epochs.running;
+	ret->epoch = epochs.epoch;
+	ret->bound = epochs.bound;
+	ret->consumed = epochs.consumed;
 }
 
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset)

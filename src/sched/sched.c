@@ -17,9 +17,9 @@
 
 void aftermath_init(struct aftermath *aftermath)
 {
+	*aftermath = (struct aftermath){0};
 	TAILQ_INIT(&aftermath->finished);
-	aftermath->kick = false;
-	aftermath->refill = NULL;
+	TAILQ_INIT(&aftermath->look_ups);
 }
 
 static void tell_finished(struct aftermath *aftermath)
@@ -34,6 +34,15 @@ static void tell_finished(struct aftermath *aftermath)
 		else
 			handle_free(handle);
 		callbacks.opened(callbacks.context, &opened);
+	}
+}
+
+static void look_up(struct aftermath *aftermath)
+{
+	struct sched_handle *handle;
+	while ((handle = TAILQ_FIRST(&aftermath->look_ups))) {
+		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
+		handle_look_up(handle);
 	}
 }
 
@@ -64,32 +73,50 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	unlock_and_reap(sched);
 	if (kick)
 		load_pool_kick(sched->pool);
+	if (aftermath->flush)
+		journal_flush(aftermath->flush->journal);
 	tell_finished(aftermath);
-	if (aftermath->refill)
-		stream_fill(aftermath->refill);
+	look_up(aftermath);
+	if (aftermath->refill) {
+		streams_fill(aftermath->refill);
+		sched_job_put(aftermath->refill);
+	}
 	if (leave)
 		streams_let_go(sched);
-}
-
-static bool has_stream(const struct sched_job *job)
-{
-	return (job->running && job->running->stream) ||
-	       (job->draining && job->draining->stream);
 }
 
 static void park_idle_jobs(struct sched *sched)
 {
 	struct aftermath aftermath;
+	struct effects effects;
 	struct sched_job *job;
 	uint64_t now = clock_now_ns();
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		uint64_t idle_ns = (uint64_t)job->config.idle_s * 1000000000u;
-		if (has_stream(job) && job->last_read_ns + idle_ns < now)
-			job_park_locked(job, &aftermath);
+		effects_init(&effects);
+		epochs_time(job->epochs, now, &effects);
+		effects_execute_locked(job, &effects, &aftermath);
 	}
 	sched_unlock(sched, &aftermath);
+}
+
+/* What was decided is on the disk a second later. */
+static void sync_journals(struct sched *sched)
+{
+	job_id *ids = NULL;
+	size_t n = 0;
+	if (sched_job_ids(sched, &ids, &n) != 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct sched_job *job = sched_job_find_id(sched, ids[i]);
+		if (!job)
+			continue;
+		journal_flush(job->journal);
+		(void)!journal_sync(job->journal); /* which has logged it */
+		sched_job_put(job);
+	}
+	free(ids);
 }
 
 /* Once a second, until the scheduler stops. */
@@ -106,6 +133,7 @@ static void *keep_house(void *context)
 			;
 		lock_release(&sched->lock);
 		park_idle_jobs(sched);
+		sync_journals(sched);
 		lock_take(&sched->lock);
 	}
 	lock_release(&sched->lock);
@@ -233,12 +261,12 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	sched->config = config;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
 	init_condition(&sched->stop_cond);
-	init_condition(&sched->begin_cond);
-	init_condition(&sched->begun_cond);
+	init_condition(&sched->clerk_cond);
+	init_condition(&sched->clerk_done_cond);
 	TAILQ_INIT(&sched->jobs);
 	TAILQ_INIT(&sched->streams);
 	TAILQ_INIT(&sched->counted);
-	TAILQ_INIT(&sched->beginning);
+	TAILQ_INIT(&sched->for_clerk);
 	TAILQ_INIT(&sched->urgent);
 	TAILQ_INIT(&sched->queued);
 	return sched;
@@ -256,8 +284,8 @@ static int start_threads(struct sched *sched)
 	err = -pthread_create(&sched->housekeeper, NULL, keep_house, sched);
 	sched->keeps_house = err == 0;
 	if (!err)
-		err = -pthread_create(&sched->beginner, NULL, sched_begin_epochs, sched);
-	sched->begins = err == 0;
+		err = -pthread_create(&sched->clerk, NULL, sched_clerk, sched);
+	sched->has_clerk = err == 0;
 	return err;
 }
 
@@ -306,7 +334,7 @@ void sched_stop(struct sched *sched)
 	lock_take(&sched->lock);
 	sched->stopping = true;
 	pthread_cond_broadcast(&sched->stop_cond);
-	pthread_cond_broadcast(&sched->begin_cond);
+	pthread_cond_broadcast(&sched->clerk_cond);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		struct sched_handle *handle, *next;
 		for (handle = TAILQ_FIRST(&job->parked); handle; handle = next) {
@@ -318,9 +346,9 @@ void sched_stop(struct sched *sched)
 	if (sched->keeps_house)
 		pthread_join(sched->housekeeper, NULL);
 	sched->keeps_house = false;
-	if (sched->begins)
-		pthread_join(sched->beginner, NULL);
-	sched->begins = false;
+	if (sched->has_clerk)
+		pthread_join(sched->clerk, NULL);
+	sched->has_clerk = false;
 	if (sched->pool)
 		load_pool_free(&sched->pool);
 }
@@ -359,8 +387,8 @@ void sched_free(struct sched **sched_pointer)
 	free(sched->round_streams);
 	free(sched->round_samples);
 	pthread_cond_destroy(&sched->stop_cond);
-	pthread_cond_destroy(&sched->begin_cond);
-	pthread_cond_destroy(&sched->begun_cond);
+	pthread_cond_destroy(&sched->clerk_cond);
+	pthread_cond_destroy(&sched->clerk_done_cond);
 	lock_destroy(&sched->lock);
 	free(sched);
 	*sched_pointer = NULL;

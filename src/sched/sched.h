@@ -7,6 +7,8 @@
 #include "base/types.h"
 #include "config/config.h"
 #include "dataset/dataset.h"
+#include "epoch/epoch.h"
+#include "epoch/order.h"
 #include "image/tensor.h"
 
 /*
@@ -106,9 +108,7 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
  * layout = mirror: every epoch, and this one, holds the same samples in dataset order;
  * any position may be opened at any time, nothing is bound or consumed.
  */
-#define SCHED_CURRENT UINT32_MAX
-
-enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED };
+#define SCHED_CURRENT EPOCH_CURRENT
 
 struct sched_opened {
 	int status; /* 0, or -EIO (bad sample), -EINTR, -ENODEV (job removed, shutdown)
@@ -178,22 +178,16 @@ void sched_undo(struct sched_handle *handle);
 
 /* --- order --- */
 
-struct sched_binding {
-	uint32_t position;
-	sample_id sample;
-	enum served served;
-};
-
 /* The k-th binding of an epoch, k from 0; false when there are not so many yet. */
 bool sched_binding(
-	struct sched_job *job, uint32_t epoch, uint32_t k, struct sched_binding *ret);
+	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
 
 /* Whether an epoch has any. */
 bool sched_has_order(struct sched_job *job, uint32_t epoch);
 
 /* Up to n of them from the k-th on; how many there are so far. */
 uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
-	struct sched_binding *ret);
+	struct binding *ret);
 
 /* Aborts when an invariant does not hold: need and pins are counted anew. For tests. */
 void sched_validate(struct sched *sched);

@@ -6,28 +6,37 @@
 #include "base/lock.h"
 #include "base/rng.h"
 #include "cache/cache.h"
+#include "epoch/epoch.h"
+#include "epoch/journal.h"
 #include "load/load.h"
 #include "sampler/sampler.h"
-#include "sched/order.h"
 #include "sched/sched.h"
 
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-/* A failed insertion leaves hash.tbl NULL; nothing exits. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 /*
+ * What the files of the scheduler share.
+ *
  *            source (a dataset)
  *           /       |          \
- *      samplers   spaces       jobs
+ *      samplers   spaces       jobs --- epochs (the engine) --- journal
  *                (dataset,       |
- *               preparation)   epochs --- order file: position -> sample
- *                   |            |
- *                  uses       stream (the running epoch): queue of drawn samples
+ *               preparation)  streams (one for each epoch that draws)
+ *                   |
+ *                  uses --- handles (opens)
  *
- * A *use* exists while a sample of a space is open, waited for, or to be prepared.
+ *   open.c         the way of an open, from its request to its answer
+ *   effects.c      what the engine decided, done
+ *   stream.c       drawing: rounds, how far ahead; stream_life.c: how streams come and go
+ *   clerk.c        the thread for what takes long about an epoch
+ *   use.c          samples that are open, waited for, or to be prepared
+ *   space.c        tensors of one preparation, and who hears of them
+ *   job.c          jobs come and go; admit.c, selection.c, keep.c: their parts
+ *   sched.c        the whole, its threads and the end of each critical section
+ *   validate.c     need and pins, counted anew
+ *
+ *   Locks: one, sched->lock. A function whose name ends in _locked is called with it.
  */
 
 struct source {
@@ -46,7 +55,7 @@ struct space {
 	struct source *source;
 	struct preparation preparation;
 	struct cache_space *cache;
-	bool in_files; /* of what is prepared, with that head: see space_settle_files */
+	bool in_files; /* of what is prepared, with that head: see space_choose_head */
 	enum head_kind head;
 	uint32_t number;     /* in its source: the samplers' name for it */
 	uint32_t references; /* jobs, uses */
@@ -59,6 +68,7 @@ struct use_key {
 
 enum use_state { USE_OPEN_ONLY, USE_QUEUED, USE_URGENT, USE_LOADING };
 
+/* Exists while a sample of a space is open, waited for, or to be prepared. */
 struct use {
 	UT_hash_handle hash;
 	struct use_key key;
@@ -76,123 +86,62 @@ struct use {
 
 TAILQ_HEAD(use_queue, use);
 
-/* An open position. Waits first, holds the tensor then. */
+/*
+ * An open, from its request to its release.
+ *
+ *     OPENING --> PARKING --> AWAITS_SAMPLE --> AWAITS_TENSOR --> FINISHED
+ *
+ * OPENING: its opener holds the lock. PARKING: the opener tells the reader its ticket,
+ * without the lock; whatever happens meanwhile is left to it. AWAITS_SAMPLE: the engine
+ * has not answered the request. LOOKS_UP: somebody reads the sample from a saved order,
+ * without the lock. AWAITS_TENSOR: of the use's waiters. A step is left out when there is
+ * nothing to wait for.
+ */
+enum handle_state {
+	HANDLE_OPENING,
+	HANDLE_PARKING,
+	HANDLE_AWAITS_SAMPLE,
+	HANDLE_LOOKS_UP,
+	HANDLE_AWAITS_TENSOR,
+	HANDLE_FINISHED
+};
+
 struct sched_handle {
 	struct sched_job *job;
-	struct epoch *epoch; /* NULL: of a mirror, which has none */
-	uint32_t epoch_number;
-	uint32_t position;
-	sample_id sample;
-	bool label;	 /* nothing but the sample is wanted */
-	struct use *use; /* NULL while it is not bound, and of a label */
+	struct open_request request; /* its sample, epoch and position once answered */
+	bool answered;
+	struct use *use; /* NULL before the answer, and of a label */
 	const struct tensor *tensor;
-	/* waiting */
+	enum handle_state state;
+	int status;
 	UT_hash_handle hash; /* by ticket */
 	uint64_t ticket;
-	/* of the use's waiters, of those that await the epoch, or of finished ones */
-	TAILQ_ENTRY(sched_handle) link;
-	TAILQ_ENTRY(sched_handle) job_link; /* of the job's parked ones */
-	enum {
-		HANDLE_OPEN,
-		HANDLE_PARKING,
-		HANDLE_AWAITS_EPOCH,
-		HANDLE_PARKED,
-		HANDLE_FINISHED
-	} state;
-	int status;
 	uint64_t parked_ns;
+	TAILQ_ENTRY(sched_handle) link;	    /* of the use's waiters, or an aftermath's */
+	TAILQ_ENTRY(sched_handle) job_link; /* of the job's that have a ticket */
 	struct sched_open_callbacks callbacks;
 };
 
 TAILQ_HEAD(handle_queue, sched_handle);
 
-/* Bound and not consumed: holds the pin that the draw took. */
-struct bound_pin {
-	UT_hash_handle hash;
-	uint32_t position;
-	sample_id sample;
-	uint32_t sequence; /* the how-manieth binding of the epoch */
-	uint32_t opens;
-	bool served;		     /* a reader got it */
-	TAILQ_ENTRY(bound_pin) link; /* in the order of binding */
-};
-
-struct epoch {
-	struct sched_job *job;
-	uint32_t number;
-	struct order order;
-	uint8_t *consumed_bits; /* NULL: over since before a restart; all that is bound */
-	uint32_t consumed;
-	bool over;
-	struct stream *stream;	/* NULL: nothing is drawn for it, or the job is parked */
-	struct bound_pin *pins; /* hash by position */
-	TAILQ_HEAD(, bound_pin) pin_order;
-};
-
-struct drawn {
-	sample_id sample;
-	enum served served;
-	bool pinned;
-};
-
 /*
  * An epoch that is not over as the sampler sees it; gone while the job is parked. Where
- * the position decides about the sample (job_is_fixed) there is no sampler, only need.
+ * the position decides about the sample there is no sampler, only need.
  */
 struct stream {
 	TAILQ_ENTRY(stream) link; /* of those that draw, or that are only counted */
 	struct sched_job *job;
-	struct epoch *epoch;
+	uint32_t epoch;
 	struct sampler *sampler;
 	stream_id id;
-	job_id joined_as;    /* the job's, or the stand-in's */
-	struct drawn *queue; /* ring of job->config.lookahead */
-	uint32_t head, length;
-	bool ready; /* to draw: the sampler has settled */
+	job_id joined_as; /* the job's, or the stand-in's */
+	bool ready;	  /* to draw: the sampler is up to date, the engine knows */
 	/* what remains, while it is not in the sampler; one of them or both */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
-	bool leaves;	 /* its need is to be given back, by the first who gets to it */
-	uint32_t filled; /* length that it was last refilled to, or could have been */
-};
-
-/* What a reader of current/ opened last. */
-struct reader {
-	uint64_t id;
-	uint32_t unit; /* of positions, see current.c */
-	uint32_t epoch;
-	uint32_t opens;	   /* of that unit, one after the other */
-	bool read_more;	   /* it has opened other units before: no person who looks */
-	bool repeated;	   /* what it opened last had been read before */
-	uint64_t consumed; /* by the job until then */
-	uint64_t opened;   /* the same of what was opened */
-	uint64_t since;	   /* and that when it opened its first */
-};
-
-/* Who reads current/, and what was consumed lately; current.c. */
-#define CURRENT_READERS 128
-
-struct current {
-	uint32_t unit;	       /* positions that a reader opens as one */
-	uint32_t window;       /* a few dozen, at most a quarter of the epoch */
-	struct binding_place { /* ring of `window`: the last that were consumed */
-		uint32_t epoch, position;
-	} * recent;
-	uint64_t consumed; /* since the job was added */
-	uint32_t habit;	   /* most opens of a unit by a reader, one after the other */
-	struct reader readers[CURRENT_READERS]; /* the latest first */
-	uint32_t n_readers;
-	uint32_t begun; /* positions opened since the running epoch began, not by looks */
-	struct pass {	/* of a script that was started again, through the same epoch */
-		uint32_t epoch;
-		uint32_t repeats; /* positions that were read in an earlier pass */
-		bool by_others;	  /* all its readers came after the earlier pass */
-		uint64_t floor;	  /* it began here or later, in terms of `opened` */
-		uint64_t since;	  /* what was opened since then belongs to it */
-	} pass;
-	uint64_t opened;  /* units, of `classes`, not by looks */
-	uint32_t *stamps; /* classes: the low bits of that when a position was opened last
-			   */
+	bool leaves; /* its need is to be given back, by the first who gets to it */
+	uint32_t
+		filled; /* samples ahead that it was last refilled to, or could have been */
 };
 
 #define RATE_SECONDS 8
@@ -209,26 +158,15 @@ struct sched_job {
 	struct sampler *sampler;     /* joined; NULL: samples are not drawn */
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j| */
-	uint64_t selection_hash;
-	uint64_t largest_bytes; /* of a tensor */
-	uint32_t *label_begin;	/* classes: first position of each label, and the end */
-	sample_id *by_label;	/* classes in dataset order: sample by position */
-	struct epoch **epochs;	/* config.epochs pointers, NULL where not begun */
-	struct epoch *running;
-	struct epoch *draining; /* the one before, which current/ may still give */
-	struct beginning {
-		TAILQ_ENTRY(sched_job) link; /* of those that wait for their turn */
-		bool wanted;		     /* an epoch, or a stream for it */
-		uint32_t number;
-		bool rolls;
-		unsigned done; /* how many have been */
-		int status;    /* of the last */
-		struct handle_queue opens;
-	} beginning;
-	struct current current;
-	bool idle;
-	uint64_t last_read_ns;
-	struct handle_queue parked;
+	uint64_t fingerprint;	     /* of the selected samples */
+	uint64_t largest_bytes;	     /* of a tensor */
+	uint32_t *label_begin; /* classes: first position of each label, and the end */
+	sample_id *by_label;   /* classes in dataset order: sample by position */
+	struct epochs *epochs;
+	struct journal *journal;
+	TAILQ_ENTRY(sched_job) clerk_link;
+	bool clerk_wanted;	    /* it waits for the clerk, or the clerk is at it */
+	struct handle_queue parked; /* those with a ticket */
 	struct sched_job_status totals; /* served ... wait_ns */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
@@ -246,7 +184,7 @@ struct sched {
 	TAILQ_HEAD(, sched_job) jobs;
 	TAILQ_HEAD(, stream) streams;
 	TAILQ_HEAD(, stream) counted; /* need is counted, but they do not draw */
-	TAILQ_HEAD(, sched_job) beginning;
+	TAILQ_HEAD(, sched_job) for_clerk;
 	uint32_t n_streams, n_jobs;
 	stream_id next_stream;
 	job_id last_id;
@@ -261,50 +199,68 @@ struct sched {
 	bool keeps_house;
 	pthread_t housekeeper;
 	pthread_cond_t stop_cond;
-	bool begins;
-	pthread_t beginner;
-	pthread_cond_t begin_cond; /* there is something to begin, or to stop */
-	pthread_cond_t begun_cond;
+	bool has_clerk;
+	pthread_t clerk;
+	pthread_cond_t clerk_cond; /* there is something to do, or to stop */
+	pthread_cond_t clerk_done_cond;
 };
 
 /*
- * What a critical section leaves to do after it: callbacks, frees, waking workers,
- * drawing ahead. Nothing of that may happen under the lock, or in the same section.
+ * What a critical section leaves to do after it: writing the journal, callbacks, frees,
+ * waking workers, drawing ahead. Nothing of that may happen under the lock, or in the
+ * same section.
  */
 struct aftermath {
+	struct sched_job *flush; /* its journal; an answer of it holds the job */
 	struct handle_queue finished;
+	struct handle_queue look_ups; /* their samples are in saved orders */
 	bool kick;
-	const struct epoch *refill; /* of a job that the caller holds; NULL: none */
+	struct sched_job *refill; /* a reference; its streams are low */
 };
 
 void aftermath_init(struct aftermath *aftermath);
+void sched_unlock(struct sched *sched, struct aftermath *aftermath);
 /* Labels of a source's samples and what exchanges within them; -ENOMEM. No lock held. */
 must_check int source_label(struct source *source);
-void sched_unlock(struct sched *sched, struct aftermath *aftermath);
 
-/* --- use.c: what is to be prepared and what is open --- */
+/* --- open.c --------------------------------------------------------------------------- */
+
+/* The engine has answered the handle's request. */
+void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* The sample of a request that was answered by EFFECT_LOOK_UP. No lock held. */
+void handle_look_up(struct sched_handle *handle);
+void handle_finish_locked(
+	struct sched_handle *handle, int status, struct aftermath *aftermath);
+/* One that has a ticket is finished with -errno, by whoever may do that. */
+void handle_give_up_locked(
+	struct sched_handle *handle, int status, struct aftermath *aftermath);
+void handle_free(struct sched_handle *handle);
+
+/* --- effects.c ------------------------------------------------------------------------ */
+
+/* What the engine of the job decided is done. */
+void effects_execute_locked(
+	struct sched_job *job, struct effects *effects, struct aftermath *aftermath);
+/* Requests that waited for something that is there, or will not come. */
+void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
+
+/* --- use.c: what is to be prepared and what is open ----------------------------------- */
 
 struct use *use_find_locked(const struct space *space, sample_id sample);
 /* Finds or makes; NULL: no memory. */
 struct use *use_get_locked(struct space *space, sample_id sample);
 /* Queues it for preparation unless that is under way; urgent: a reader waits. */
 void use_request_locked(struct use *use, bool urgent, struct aftermath *aftermath);
-/* Frees it if nothing needs it any more. */
-void use_settle_locked(struct use *use);
-/* The same for the sample's, if there is one: a pin was given back. */
-void use_settle_sample_locked(struct space *space, sample_id sample);
-void handle_finish_locked(
-	struct sched_handle *handle, int status, struct aftermath *aftermath);
-/* A waiting one is finished with -errno, by whoever may do that. */
-void handle_give_up_locked(
-	struct sched_handle *handle, int status, struct aftermath *aftermath);
+/* Frees the sample's, if there is one that nothing needs any more: a pin was given back. */
+void use_unpinned_locked(struct space *space, sample_id sample);
+/* The handle pins its sample and counts in its use, until it is detached. -ENOMEM */
+must_check int use_attach_locked(struct sched_handle *handle);
 /* The handle gives back its tensor and its use. */
-void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
-void handle_free(struct sched_handle *handle);
+void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
 struct load_task *sched_load_next(void *context);
 void sched_load_done(void *context, struct load_task *task);
 
-/* --- space.c --- */
+/* --- space.c -------------------------------------------------------------------------- */
 
 struct space *space_get_locked(
 	struct source *source, const struct preparation *preparation);
@@ -313,7 +269,7 @@ void space_put_locked(struct space *space);
  * Whether the tensors of a space lie in files that the kernel can give to readers: a job
  * came, or went. What jobs of other formats then read of them is given to them as ever.
  */
-void space_settle_files_locked(struct space *space);
+void space_choose_head_locked(struct space *space);
 /* Whether a sample is in the cache or on its way there. */
 bool space_has_locked(const struct space *space, sample_id sample);
 /*
@@ -327,116 +283,60 @@ void space_drawn_locked(
 /* It is there no longer: all samplers hear of it. */
 void space_gone_locked(struct space *space, sample_id sample);
 cache_gone sched_cache_gone;
+enum served how_served_locked(struct space *space, sample_id sample);
+void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
 
-/* --- stream.c: drawing ahead --- */
+/* --- stream.c: drawing ahead; stream_life.c ------------------------------------------- */
 
+struct stream *stream_find_locked(const struct sched_job *job, uint32_t epoch);
 /*
- * An epoch joins the sampler. No lock held: with a million samples this takes a while, of
- * which readers notice nothing but steps of a few microseconds. Of one job, one stream
- * at a time. 0, also when it is not wanted any more; -ENOMEM.
+ * Makes the stream that the engine has asked for. No lock held: with a million samples
+ * this takes a while, of which readers notice nothing but steps of a few microseconds.
+ * 0, also when it is not wanted any more; -ENOMEM.
  */
-must_check int stream_begin(struct epoch *epoch);
-/* It leaves: pins of what is not bound are given back, and need when the lock is let go.
- */
-void stream_end_locked(struct epoch *epoch, struct aftermath *aftermath);
+must_check int stream_make(struct sched_job *job, uint32_t epoch);
+/* It leaves; its need is given back when the lock is let go. */
+void stream_end_locked(struct stream *stream, struct aftermath *aftermath);
 /* The need of streams that have ended is given back. No lock held. */
 void streams_let_go(struct sched *sched);
 bool streams_leave_locked(const struct sched *sched);
-/*
- * What the position is to be bound to: the head of the queue, which is filled when it is
- * empty; or drawn now, where the position has a label or is fixed.
- */
-struct drawn stream_take_locked(
-	struct stream *stream, uint32_t position, struct aftermath *aftermath);
+/* A sample for the position, which has to be `fixed` unless that is SAMPLE_NONE. */
+void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixed,
+	struct aftermath *aftermath);
 /* Asks for rounds if the stream is below its low-water mark. */
 void stream_refill_locked(const struct stream *stream, struct aftermath *aftermath);
-/* Draws them, for all streams with room, until this one has none. No lock held. */
-void stream_fill(const struct epoch *epoch);
+/* Draws them, for all streams with room, until those of the job have none. No lock held. */
+void streams_fill(struct sched_job *job);
 /* Of one that is only counted. */
 bool stream_counts(const struct stream *stream, sample_id sample);
 uint32_t stream_remaining(const struct stream *stream);
 bool stream_contains(const struct stream *stream, sample_id sample);
-enum served how_served_locked(struct space *space, sample_id sample);
-void count_served_locked(struct sched_job *job, enum served served);
 
-/* --- epoch.c: order, binding, consuming --- */
+/* --- clerk.c: what takes long about an epoch, in a thread of its own ------------------ */
 
-/* Opens or creates the order file. No lock held. */
-must_check int epoch_new(
-	struct sched_job *job, uint32_t number, bool create, struct epoch **ret);
-/* The same for one that was over before a restart: its order is read when it is asked
- * for. -ENOENT: it never had one. */
-must_check int epoch_map_over(struct sched_job *job, uint32_t number, struct epoch **ret);
-void epoch_free(struct epoch **epoch);
-/* Whether another epoch may begin now; rolls: by current/. */
-bool epoch_may_begin_locked(const struct sched_job *job, bool rolls);
-/* Becomes the running one; the one that ran is over. If current/ rolls, it goes on for
- * slower readers until a few dozen positions of this one are bound. */
-void epoch_run_locked(struct epoch *epoch, bool rolls, struct aftermath *aftermath);
-bool epoch_has_bound(const struct epoch *epoch, uint32_t position);
-bool epoch_has_consumed(const struct epoch *epoch, uint32_t position);
-/* D_j minus what is bound. NULL: no memory. */
-roaring_bitmap_t *epoch_remaining(const struct epoch *epoch);
-/* Binds an unbound position; the epoch has a stream, or is over. -ESTALE: it is over. */
-must_check int epoch_bind_locked(
-	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
-void epoch_consume_locked(
-	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
-/* Gives back what is bound, not consumed and not open. */
-void epoch_drop_pins_locked(struct epoch *epoch, struct aftermath *aftermath);
-/* An open of the position is over; what nobody will come back for is given back. */
-void epoch_closed_locked(
-	struct epoch *epoch, uint32_t position, struct aftermath *aftermath);
-/* NULL: consumed, or given back. */
-struct bound_pin *epoch_pin_locked(struct epoch *epoch, uint32_t position);
+/* The engine of the job has asked for a stream, or an order is to be saved. */
+void clerk_request_locked(struct sched_job *job);
+/* Until the clerk has nothing to do for a job that has left. No lock held. */
+void clerk_wait_for_last(struct sched_job *job);
+void *sched_clerk(void *sched);
 
-/* --- begin.c: what takes long about an epoch, in a thread of its own --- */
-
-/*
- * Asks for an epoch of the job, or a stream for it, or that the order of one that is over
- * be read; opens wait in job->beginning.
- */
-void begin_request_locked(struct sched_job *job, uint32_t number, bool rolls);
-/* Until what is being begun for the job has begun. The lock is let go meanwhile. */
-must_check int begin_wait_locked(struct sched_job *job);
-/* Until nothing is being begun for a job that has left. No lock held. */
-void begin_wait_for_last(struct sched_job *job);
-/* An open that waited for it goes on. */
-void open_resume_locked(struct sched_handle *handle, struct aftermath *aftermath);
-void *sched_begin_epochs(void *sched);
-
-/* --- current.c: which epoch current/ means --- */
-
-must_check int current_init(struct sched_job *job); /* -ENOMEM */
-void current_destroy(struct sched_job *job);
-/* The number of the epoch that the position belongs to; it may have to be begun. */
-uint32_t current_epoch_locked(
-	const struct sched_job *job, uint32_t position, uint64_t reader);
-void current_note_opened_locked(
-	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t reader);
-void current_note_consumed_locked(const struct epoch *epoch, uint32_t position);
-
-/* --- selection.c: the samples of a job, and those that positions stand for --- */
+/* --- selection.c: the samples of a job, and those that positions stand for ------------ */
 
 void sched_report(config_report *report, void *context, const char *format, ...)
 	printf_like(3, 4);
 /* -EINVAL (reported), -ENOMEM. */
 must_check int job_select(struct sched_job *job, config_report *report, void *context);
-/* Nothing is sampled: a position is the sample of that rank in the selection. */
-bool job_mirrors(const struct sched_job *job);
-/* The sample of a position is settled by the selection: mirror, classes in order. */
-bool job_is_fixed(const struct sched_job *job);
-sample_id job_fixed_sample(const struct sched_job *job, uint32_t position);
+enum epochs_kind job_kind(const struct sched_job *job);
 uint32_t job_label_of(const struct sched_job *job, uint32_t position);
 
-/* --- job.c --- */
+/* --- job.c ---------------------------------------------------------------------------- */
 
 /* No longer among the jobs: parked opens, pins and need are given back. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
-void job_park_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
+struct sched_job *job_hold(struct sched_job *job);
 
-/* --- admit.c: what else has to be right for a job to be added --- */
+/* --- admit.c: what else has to be right for a job to be added ------------------------- */
 
 /* The job whose place below data/ would collide with the path of this one, or NULL. */
 const struct sched_job *admit_conflict_locked(
@@ -444,23 +344,21 @@ const struct sched_job *admit_conflict_locked(
 /* -EEXIST for such a collision, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* What its layout will ask the dataset for is made now: it takes a while, and may fail.
- */
+/* What its layout will ask the dataset for is made now: it takes a while, and may fail. */
 must_check int admit_view(const struct sched_job *job);
 
-/* --- state.c: what is kept in <state>/jobs/<name> --- */
+/* --- keep.c: what is kept in <state>/jobs/<name> -------------------------------------- */
 
-struct job_state {
-	job_id id;
-	bool known;	 /* an id was given before */
-	bool same;	 /* dataset and selection are as they were then */
-	int64_t running; /* number of the epoch that ran, -1: none */
-};
-
-/* Tells whether a selection is the one that an order belongs to. */
-uint64_t state_selection_hash(const roaring_bitmap_t *selection);
-must_check int state_load(const struct sched_job *job, struct job_state *ret);
-must_check int state_save(const struct sched_job *job, int64_t running);
-must_check int state_save_ini(const struct sched_job *job);
-void state_remove_epochs(const struct sched_job *job);
-void state_remove(const struct sched_job *job);
+/* The directory is made; *ret_id: the id that the name had before, 0: none. */
+must_check int keep_begin(const struct sched_job *job, uint32_t *ret_id);
+/* The engine is rebuilt from orders and journal, which is open then. */
+must_check int keep_restore(struct sched_job *job);
+must_check int keep_id(const struct sched_job *job);
+must_check int keep_ini(const struct sched_job *job);
+/* The first epoch that is kept when this one has been saved. */
+uint32_t keep_from(const struct sched_job *job, uint32_t epoch);
+/* The order of an epoch that has ended goes to a file, older ones are removed. No lock
+ * held. */
+must_check int keep_order(
+	struct sched_job *job, uint32_t epoch, const struct order *order);
+void keep_nothing(const struct sched_job *job);

@@ -111,7 +111,7 @@ int job_select(struct sched_job *job, config_report *report, void *context)
 	if (err)
 		return err;
 	roaring_iterate(job->selection, find_largest, job);
-	job->selection_hash = state_selection_hash(job->selection);
+	job->fingerprint = dataset_fingerprint(job->source->dataset, job->selection);
 	if (job->config.layout != LAYOUT_CLASSES)
 		return 0;
 	err = find_labels(job);
@@ -141,24 +141,20 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position)
 	return low;
 }
 
-/* --- positions that need no draw ---------------------------------------------------- */
+/* --- what decides about the sample of a position -------------------------------------- */
 
-bool job_mirrors(const struct sched_job *job)
+enum epochs_kind job_kind(const struct sched_job *job)
 {
-	return job->config.layout == LAYOUT_MIRROR;
-}
-
-bool job_is_fixed(const struct sched_job *job)
-{
-	return job_mirrors(job) || job->by_label;
-}
-
-sample_id job_fixed_sample(const struct sched_job *job, uint32_t position)
-{
-	uint32_t sample;
-	if (job->by_label)
-		return job->by_label[position];
-	bool found = roaring_bitmap_select(job->selection, position, &sample);
-	ensure(found);
-	return sample;
+	switch (job->config.layout) {
+	case LAYOUT_MIRROR:
+		return EPOCHS_MIRRORED;
+	case LAYOUT_CLASSES:
+		return job->config.order == ORDER_SEQUENTIAL ? EPOCHS_FIXED
+							     : EPOCHS_DRAWN_AT_OPEN;
+	case LAYOUT_FLAT:
+	case LAYOUT_TAR:
+	case LAYOUT_BATCH:
+		break;
+	}
+	return EPOCHS_DRAWN;
 }

@@ -90,7 +90,7 @@ static bool head_of(const struct job_config *config, enum head_kind *ret)
 }
 
 /* The first job that reads them so decides about the head. */
-void space_settle_files_locked(struct space *space)
+void space_choose_head_locked(struct space *space)
 {
 	const struct sched *sched = space->source->sched;
 	const struct sched_job *job;
@@ -112,6 +112,31 @@ bool space_has_locked(const struct space *space, sample_id sample)
 		return true;
 	use = use_find_locked(space, sample);
 	return use && (use->state == USE_QUEUED || use->state == USE_URGENT);
+}
+
+enum served how_served_locked(struct space *space, sample_id sample)
+{
+	lock_assert_held(&space->source->sched->lock);
+	switch (cache_state(space->cache, sample)) {
+	case CACHE_READY:
+		return SERVED_HIT;
+	case CACHE_LOADING:
+		return SERVED_SHARED;
+	case CACHE_ABSENT:
+		break;
+	}
+	struct use *use = use_find_locked(space, sample);
+	bool queued = use && use->state != USE_OPEN_ONLY;
+	return queued ? SERVED_SHARED : SERVED_DECODED;
+}
+
+void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath)
+{
+	lock_assert_held(&space->source->sched->lock);
+	cache_unpin(space->cache, sample);
+	use_unpinned_locked(space, sample);
+	cache_trim(space->source->sched->cache);
+	aftermath->kick = true;
 }
 
 void space_drawn_locked(

@@ -7,21 +7,34 @@
 
 #include <errno.h>
 
-uint32_t stream_remaining(const struct stream *stream)
+struct stream *stream_find_locked(const struct sched_job *job, uint32_t epoch)
 {
-	const struct order *order = &stream->epoch->order;
-	return stream->sampler ? sampler_remaining(stream->sampler, stream->id)
-			       : order->samples - order->bound;
+	struct stream *stream;
+	lock_assert_held(&job->sched->lock);
+	TAILQ_FOREACH (stream, &job->sched->streams, link)
+		if (stream->job == job && stream->epoch == epoch)
+			return stream;
+	return NULL;
 }
 
+uint32_t stream_remaining(const struct stream *stream)
+{
+	if (stream->sampler)
+		return sampler_remaining(stream->sampler, stream->id);
+	struct order order = epochs_order(stream->job->epochs, stream->epoch);
+	return order.positions - order.bound;
+}
+
+/* Where the position decides, the sample of its place in the label. */
 static bool is_unbound(const struct stream *stream, sample_id sample)
 {
 	const struct sched_job *job = stream->job;
+	struct order order = epochs_order(job->epochs, stream->epoch);
 	uint32_t label = dataset_label(job->source->dataset, sample);
 	uint32_t end = job->label_begin[label + 1];
 	for (uint32_t position = job->label_begin[label]; position < end; position++)
-		if (job_fixed_sample(job, position) == sample)
-			return !epoch_has_bound(stream->epoch, position);
+		if (job->by_label[position] == sample)
+			return order_sample_at(&order, position) == SAMPLE_NONE;
 	return false;
 }
 
@@ -34,7 +47,12 @@ bool stream_contains(const struct stream *stream, sample_id sample)
 /* Which class a reader will ask for is not known before it does. */
 static bool draws_at_open(const struct sched_job *job)
 {
-	return job->config.layout == LAYOUT_CLASSES;
+	return job_kind(job) != EPOCHS_DRAWN;
+}
+
+static uint32_t ahead(const struct stream *stream)
+{
+	return epochs_ahead(stream->job->epochs, stream->epoch);
 }
 
 /*
@@ -66,9 +84,9 @@ static uint64_t own_share(const struct stream *stream)
 
 static bool has_room(const struct stream *stream)
 {
-	return stream->ready && stream->length < stream->job->config.lookahead &&
+	return stream->ready && ahead(stream) < stream->job->config.lookahead &&
 	       sampler_remaining(stream->sampler, stream->id) > 0 &&
-	       (stream->length < own_share(stream) || cache_has_room(stream));
+	       (ahead(stream) < own_share(stream) || cache_has_room(stream));
 }
 
 /*
@@ -78,12 +96,12 @@ static bool has_room(const struct stream *stream)
  */
 static bool may_leave_others_out(const struct stream *stream)
 {
-	return stream->length < (stream->job->config.lookahead + 1) / 2;
+	return ahead(stream) < (stream->job->config.lookahead + 1) / 2;
 }
 
 static bool is_full(const struct stream *stream)
 {
-	return stream->length == stream->job->config.lookahead;
+	return ahead(stream) == stream->job->config.lookahead;
 }
 
 static bool leaves_others_out(const struct stream *stream)
@@ -101,21 +119,6 @@ static bool wants_round(const struct stream *stream)
 	       (may_leave_others_out(stream) || !leaves_others_out(stream));
 }
 
-enum served how_served_locked(struct space *space, sample_id sample)
-{
-	switch (cache_state(space->cache, sample)) {
-	case CACHE_READY:
-		return SERVED_HIT;
-	case CACHE_LOADING:
-		return SERVED_SHARED;
-	case CACHE_ABSENT:
-		break;
-	}
-	struct use *use = use_find_locked(space, sample);
-	bool queued = use && use->state != USE_OPEN_ONLY;
-	return queued ? SERVED_SHARED : SERVED_DECODED;
-}
-
 static void count_draw(enum served served)
 {
 	stats_add(STAT_DRAWS, 1);
@@ -125,12 +128,16 @@ static void count_draw(enum served served)
 		1);
 }
 
-/* Without memory for the pin or the request it is prepared when it is opened; a sampler
- * that has given it takes it for resident, though. */
-static struct drawn hold(
+/*
+ * A drawn sample is pinned and asked for, and goes to the engine. Without memory for the
+ * pin or the request it is prepared when it is opened; a sampler that has given it takes
+ * it for resident, though.
+ */
+static void hold_locked(
 	struct stream *stream, sample_id sample, struct aftermath *aftermath)
 {
 	struct space *space = stream->job->space;
+	lock_assert_held(&stream->job->sched->lock);
 	struct drawn drawn = {
 		.sample = sample, .served = how_served_locked(space, sample)};
 	cache_need_drop(space->cache, sample);
@@ -145,24 +152,18 @@ static struct drawn hold(
 	else
 		space_gone_locked(space, sample);
 	count_draw(drawn.served);
-	return drawn;
-}
-
-static void push(struct stream *stream, sample_id sample, struct aftermath *aftermath)
-{
-	uint32_t size = stream->job->config.lookahead;
-	stream->queue[(stream->head + stream->length++) % size] =
-		hold(stream, sample, aftermath);
-	if (stream->filled < stream->length)
-		stream->filled = stream->length;
+	epochs_drawn(stream->job->epochs, stream->epoch, &drawn);
+	if (stream->filled < ahead(stream))
+		stream->filled = ahead(stream);
 }
 
 /* One round for all streams of the sampler that have room. false: none has. */
-static bool draw_round(
+static bool draw_round_locked(
 	struct sched *sched, const struct sampler *sampler, struct aftermath *aftermath)
 {
 	struct stream *stream;
 	size_t n = 0;
+	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (stream, &sched->streams, link) {
 		if (stream->sampler != sampler || !has_room(stream))
 			continue;
@@ -176,75 +177,79 @@ static bool draw_round(
 	stats_add(STAT_ROUNDS, 1);
 	for (size_t i = 0; i < n; i++) {
 		ensure(sched->round_samples[i] != SAMPLE_NONE);
-		push(sched->round_streams[i], sched->round_samples[i], aftermath);
+		hold_locked(sched->round_streams[i], sched->round_samples[i], aftermath);
 	}
 	return true;
 }
 
 static bool is_low(const struct stream *stream)
 {
-	return !draws_at_open(stream->job) && stream->length * 2 <= stream->filled;
+	return !draws_at_open(stream->job) && ahead(stream) * 2 <= stream->filled;
 }
 
 void stream_refill_locked(const struct stream *stream, struct aftermath *aftermath)
 {
-	if (is_low(stream))
-		aftermath->refill = stream->epoch;
+	lock_assert_held(&stream->job->sched->lock);
+	if (is_low(stream) && !aftermath->refill)
+		aftermath->refill = job_hold(stream->job);
 }
 
 #define STEP_ROUNDS 8
 
 /* Some rounds; false: there is no room for another one. */
-static bool fill_some_locked(const struct epoch *epoch, struct aftermath *aftermath)
+static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 {
-	struct stream *stream = epoch->stream;
-	if (!stream || draws_at_open(epoch->job))
-		return false;
+	struct sched *sched = stream->job->sched;
+	lock_assert_held(&sched->lock);
 	for (int i = 0; i < STEP_ROUNDS; i++)
 		if (!wants_round(stream) ||
-			!draw_round(epoch->job->sched, stream->sampler, aftermath)) {
+			!draw_round_locked(sched, stream->sampler, aftermath)) {
 			stream->filled = has_room(stream) ? stream->job->config.lookahead
-							  : stream->length;
+							  : ahead(stream);
 			return false;
 		}
 	return true;
 }
 
-void stream_fill(const struct epoch *epoch)
+/* Those of an epoch that drains and of the one that runs: two at most. */
+static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
-	struct sched *sched = epoch->job->sched;
-	bool more = true;
+	struct stream *stream;
+	bool more = false;
+	lock_assert_held(&job->sched->lock);
+	TAILQ_FOREACH (stream, &job->sched->streams, link)
+		if (stream->job == job && fill_some_locked(stream, aftermath))
+			more = true;
+	return more;
+}
+
+void streams_fill(struct sched_job *job)
+{
+	bool more = !draws_at_open(job);
 	while (more) {
 		struct aftermath aftermath;
 		aftermath_init(&aftermath);
-		lock_take(&sched->lock);
-		more = fill_some_locked(epoch, &aftermath);
-		sched_unlock(sched, &aftermath);
+		lock_take(&job->sched->lock);
+		more = fill_all_locked(job, &aftermath);
+		sched_unlock(job->sched, &aftermath);
 	}
 }
 
 /* An unbound position means that a sample remains, in its label too. */
-static sample_id draw_at_open(const struct stream *stream, uint32_t position)
+void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixed,
+	struct aftermath *aftermath)
 {
-	const struct sched_job *job = stream->job;
-	if (!stream->sampler)
-		return job_fixed_sample(job, position);
-	sample_id sample = sampler_draw_within(
-		stream->sampler, stream->id, job_label_of(job, position));
+	struct sched_job *job = stream->job;
+	lock_assert_held(&job->sched->lock);
+	if (!draws_at_open(job)) {
+		bool drawn = draw_round_locked(job->sched, stream->sampler, aftermath);
+		ensure(drawn);
+		return;
+	}
+	sample_id sample = fixed;
+	if (sample == SAMPLE_NONE)
+		sample = sampler_draw_within(
+			stream->sampler, stream->id, job_label_of(job, position));
 	ensure(sample != SAMPLE_NONE);
-	return sample;
-}
-
-struct drawn stream_take_locked(
-	struct stream *stream, uint32_t position, struct aftermath *aftermath)
-{
-	if (draws_at_open(stream->job))
-		return hold(stream, draw_at_open(stream, position), aftermath);
-	if (stream->length == 0)
-		draw_round(stream->job->sched, stream->sampler, aftermath);
-	ensure(stream->length > 0);
-	struct drawn drawn = stream->queue[stream->head];
-	stream->head = (stream->head + 1) % stream->job->config.lookahead;
-	stream->length--;
-	return drawn;
+	hold_locked(stream, sample, aftermath);
 }

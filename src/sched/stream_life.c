@@ -4,14 +4,15 @@
 #include "sched/sched_internal.h"
 #include "base/clock.h"
 #include "base/ensure.h"
+#include "base/fault.h"
 
 #include <errno.h>
 
 /*
  * How a stream comes and goes. What it needs is counted, and exchange's candidates are
- * settled, in steps between which the lock is let go:
+ * brought up to date, in steps between which the lock is let go:
  *
- *           stream_begin                            stream_end_locked
+ *           stream_make                            stream_end_locked
  *      -> counted, draws not yet -> in the sampler -> counted, draws no more -> gone
  */
 
@@ -40,7 +41,6 @@ static void stream_free(struct stream *stream)
 	sampler_set_free(&stream->set);
 	if (stream->ids)
 		roaring_bitmap_free(stream->ids);
-	free(stream->queue);
 	free(stream);
 }
 
@@ -52,10 +52,22 @@ static int make_set(struct stream *stream)
 	return err ? err : sampler_set_fill(stream->set, stream->ids);
 }
 
-/* With what remains: without a stream nothing is bound meanwhile. No lock held. */
-static struct stream *stream_new(struct epoch *epoch)
+/* D_j minus what is bound: without a stream nothing is bound meanwhile. NULL: no memory. */
+static roaring_bitmap_t *remaining(struct sched_job *job, uint32_t epoch)
 {
-	struct sched_job *job = epoch->job;
+	roaring_bitmap_t *ids = roaring_bitmap_copy(job->selection);
+	if (!ids)
+		return NULL;
+	lock_take(&job->sched->lock);
+	struct order order = epochs_order(job->epochs, epoch);
+	lock_release(&job->sched->lock);
+	for (uint32_t k = 0; k < order.bound; k++)
+		roaring_bitmap_remove(ids, order_binding(&order, k).sample);
+	return ids;
+}
+
+static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
+{
 	struct stream *stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return NULL;
@@ -63,9 +75,8 @@ static struct stream *stream_new(struct epoch *epoch)
 		.epoch = epoch,
 		.sampler = job->sampler,
 		.joined_as = job->id,
-		.queue = calloc(job->config.lookahead, sizeof(*stream->queue)),
-		.ids = epoch_remaining(epoch)};
-	bool failed = !stream->queue || !stream->ids;
+		.ids = remaining(job, epoch)};
+	bool failed = !stream->ids;
 	if (!failed && stream->sampler)
 		failed = make_set(stream) != 0;
 	if (!failed)
@@ -80,10 +91,21 @@ static struct stream *stream_new(struct epoch *epoch)
  */
 #define STAND_IN (UINT32_C(1) << 31)
 
-static int join_stand_in(struct stream *stream)
+static bool has_other_stream_locked(const struct stream *stream)
+{
+	const struct stream *other;
+	lock_assert_held(&stream->job->sched->lock);
+	TAILQ_FOREACH (other, &stream->job->sched->streams, link)
+		if (other->job == stream->job && !(other->joined_as & STAND_IN))
+			return true;
+	return false;
+}
+
+static int join_locked(struct stream *stream)
 {
 	const struct sched_job *job = stream->job;
-	if (stream->epoch != job->draining)
+	lock_assert_held(&job->sched->lock);
+	if (!has_other_stream_locked(stream))
 		return 0;
 	int err = sampler_join(
 		stream->sampler, job->id | STAND_IN, job->space->number, job->selection);
@@ -105,6 +127,7 @@ static void leave_stand_in(const struct stream *stream)
 /* Whoever's change it is: there can be one at a time. */
 static void finish_change_locked(struct sched *sched)
 {
+	lock_assert_held(&sched->lock);
 	while (!cache_need_step(sched->cache, STEP_IDS))
 		lock_yield(&sched->lock);
 }
@@ -112,6 +135,7 @@ static void finish_change_locked(struct sched *sched)
 static void change_need_locked(struct stream *stream, enum cache_change change)
 {
 	struct sched *sched = stream->job->sched;
+	lock_assert_held(&sched->lock);
 	finish_change_locked(sched);
 	if (change == CACHE_NEED_ADD)
 		TAILQ_INSERT_TAIL(&sched->counted, stream, link);
@@ -121,28 +145,32 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	finish_change_locked(sched);
 }
 
-static void settle_locked(const struct stream *stream)
+/* exchange's candidates are as they have to be before a stream is inserted or removed. */
+static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;
+	lock_assert_held(&sched->lock);
 	while (stream->sampler && !sampler_settle(stream->sampler, STEP_RESIDENTS))
 		lock_yield(&sched->lock);
 }
 
-static bool is_wanted_locked(const struct epoch *epoch)
+static bool is_wanted_locked(const struct stream *stream)
 {
-	const struct sched_job *job = epoch->job;
-	return !epoch->over && !job->removed && !job->sched->stopping &&
-	       (epoch == job->running || epoch == job->draining);
+	const struct sched_job *job = stream->job;
+	lock_assert_held(&job->sched->lock);
+	return !job->removed && !job->sched->stopping &&
+	       epochs_wants_stream_of(job->epochs, stream->epoch);
 }
 
 static int insert_locked(struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;
+	lock_assert_held(&sched->lock);
 	int err = grow_scratch(sched, sched->n_streams + 1);
 	stream->id = sched->next_stream++;
 	if (err || !stream->sampler)
 		return err;
-	err = join_stand_in(stream);
+	err = join_locked(stream);
 	if (err)
 		return err;
 	struct sampler_set *set = stream->set;
@@ -157,50 +185,46 @@ static int insert_locked(struct stream *stream)
 static void enter_locked(struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;
+	lock_assert_held(&sched->lock);
 	TAILQ_REMOVE(&sched->counted, stream, link);
 	TAILQ_INSERT_TAIL(&sched->streams, stream, link);
 	sched->n_streams++;
-	stream->epoch->stream = stream;
-	stream->job->idle = false;
-	stream->job->last_read_ns = clock_now_ns(); /* this took long, perhaps */
 	roaring_bitmap_free(stream->ids);
 	stream->ids = NULL;
 }
 
-/* The stream that has been inserted draws when its sampler has settled. */
-static void make_ready_locked(const struct epoch *epoch)
+/* It may draw when its sampler is up to date; until then it may have ended. */
+static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
-	const struct stream *stream = epoch->stream;
-	while (epoch->stream && stream->sampler &&
+	const struct stream *stream;
+	lock_assert_held(&job->sched->lock);
+	while ((stream = stream_find_locked(job, epoch)) && stream->sampler &&
 		!sampler_settle(stream->sampler, STEP_RESIDENTS))
-		lock_yield(&epoch->job->sched->lock);
-	if (epoch->stream)
-		epoch->stream->ready = true;
+		lock_yield(&job->sched->lock);
 }
 
-int stream_begin(struct epoch *epoch)
+int stream_make(struct sched_job *job, uint32_t epoch)
 {
-	struct sched *sched = epoch->job->sched;
+	struct sched *sched = job->sched;
 	struct aftermath aftermath;
-	struct stream *stream = stream_new(epoch);
+	int err = fault_hit("sched.stream");
+	struct stream *stream = err ? NULL : stream_new(job, epoch);
 	if (!stream)
-		return -ENOMEM;
+		return err ? err : -ENOMEM;
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
-	epoch->job->last_read_ns = clock_now_ns(); /* it is about to read */
 	change_need_locked(stream, CACHE_NEED_ADD);
-	settle_locked(stream);
-	bool wanted = is_wanted_locked(epoch);
-	int err = wanted ? insert_locked(stream) : 0;
+	update_sampler_locked(stream);
+	bool wanted = is_wanted_locked(stream);
+	err = wanted ? insert_locked(stream) : 0;
 	if (wanted && !err) {
 		enter_locked(stream);
-		make_ready_locked(epoch);
+		make_ready_locked(job, epoch);
 	} else {
-		atomic_fetch_add(&epoch->job->references, 1);
+		job_hold(job);
 		stream->leaves = true;
 	}
 	sched_unlock(sched, &aftermath);
-	stream_fill(epoch);
 	return err;
 }
 
@@ -210,31 +234,32 @@ bool stream_counts(const struct stream *stream, sample_id sample)
 			   : sampler_set_contains(stream->set, sample);
 }
 
-static void unpin_queue_locked(const struct stream *stream)
+static void drop_unbound_need_locked(struct stream *stream)
 {
 	const struct sched_job *job = stream->job;
-	for (uint32_t i = 0; i < stream->length; i++) {
-		const struct drawn *drawn =
-			&stream->queue[(stream->head + i) % job->config.lookahead];
-		if (!drawn->pinned)
-			continue;
-		cache_unpin(job->space->cache, drawn->sample);
-		use_settle_sample_locked(job->space, drawn->sample);
-	}
+	struct order order = epochs_order(job->epochs, stream->epoch);
+	lock_assert_held(&job->sched->lock);
+	for (uint32_t i = 0; i < job->samples; i++)
+		if (order_sample_at(&order, i) == SAMPLE_NONE)
+			cache_need_drop(job->space->cache, job->by_label[i]);
 }
 
-static void drop_unbound_need(struct stream *stream)
+static roaring_bitmap_t *unbound_locked(const struct stream *stream)
 {
-	for (uint32_t i = 0; i < stream->job->samples; i++)
-		if (!epoch_has_bound(stream->epoch, i))
-			cache_need_drop(stream->job->space->cache,
-				job_fixed_sample(stream->job, i));
+	const struct sched_job *job = stream->job;
+	struct order order = epochs_order(job->epochs, stream->epoch);
+	roaring_bitmap_t *ids = roaring_bitmap_copy(job->selection);
+	lock_assert_held(&job->sched->lock);
+	for (uint32_t k = 0; ids && k < order.bound; k++)
+		roaring_bitmap_remove(ids, order_binding(&order, k).sample);
+	return ids;
 }
 
 /* What it still needs. false: nothing, or that is given back already. */
 static bool keep_remaining_locked(struct stream *stream)
 {
 	bool remains = stream_remaining(stream) > 0;
+	lock_assert_held(&stream->job->sched->lock);
 	if (stream->sampler) {
 		stream->set = sampler_remove_set(stream->sampler, stream->id);
 		leave_stand_in(stream);
@@ -242,26 +267,22 @@ static bool keep_remaining_locked(struct stream *stream)
 	}
 	if (!remains)
 		return false;
-	stream->ids = epoch_remaining(stream->epoch);
+	stream->ids = unbound_locked(stream);
 	if (!stream->ids) /* no memory: slower, but it must be given back */
-		drop_unbound_need(stream);
+		drop_unbound_need_locked(stream);
 	return stream->ids != NULL;
 }
 
-void stream_end_locked(struct epoch *epoch, struct aftermath *aftermath)
+void stream_end_locked(struct stream *stream, struct aftermath *aftermath)
 {
-	struct sched_job *job = epoch->job;
+	struct sched_job *job = stream->job;
 	struct sched *sched = job->sched;
-	struct stream *stream = epoch->stream;
-	if (!stream)
-		return;
-	unpin_queue_locked(stream);
+	lock_assert_held(&sched->lock);
 	TAILQ_REMOVE(&sched->streams, stream, link);
 	sched->n_streams--;
-	epoch->stream = NULL;
 	stream->leaves = keep_remaining_locked(stream);
 	if (stream->leaves) {
-		atomic_fetch_add(&job->references, 1);
+		job_hold(job);
 		TAILQ_INSERT_TAIL(&sched->counted, stream, link);
 	} else {
 		stream_free(stream);
@@ -281,6 +302,7 @@ static bool drop_need_if_remaining(uint32_t id, void *context)
 static void give_need_back_locked(struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;
+	lock_assert_held(&sched->lock);
 	if (stream->ids) {
 		change_need_locked(stream, CACHE_NEED_DROP);
 	} else { /* no memory: slower, but it must be given back */
@@ -288,12 +310,13 @@ static void give_need_back_locked(struct stream *stream)
 		TAILQ_REMOVE(&sched->counted, stream, link);
 		roaring_iterate(stream->job->selection, drop_need_if_remaining, stream);
 	}
-	settle_locked(stream);
+	update_sampler_locked(stream);
 }
 
 static struct stream *first_leaving_locked(const struct sched *sched)
 {
 	struct stream *stream;
+	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (stream, &sched->counted, link)
 		if (stream->leaves)
 			return stream;
@@ -302,6 +325,7 @@ static struct stream *first_leaving_locked(const struct sched *sched)
 
 bool streams_leave_locked(const struct sched *sched)
 {
+	lock_assert_held(&sched->lock);
 	return first_leaving_locked(sched) != NULL;
 }
 

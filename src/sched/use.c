@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "sched/sched_internal.h"
-#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "stats/stats.h"
@@ -84,10 +83,12 @@ static bool queued_for_somebody(const struct use *use)
 	       cache_pins(use->key.space->cache, (sample_id)use->key.sample) > 0;
 }
 
-void use_settle_locked(struct use *use)
+/* Frees it if nothing needs it any more. */
+static void drop_if_unused_locked(struct use *use)
 {
 	struct space *space = use->key.space;
 	struct sched *sched = space->source->sched;
+	lock_assert_held(&sched->lock);
 	if (use->opens > 0 || use->state == USE_LOADING || queued_for_somebody(use))
 		return;
 	ensure(TAILQ_EMPTY(&use->waiters));
@@ -97,11 +98,12 @@ void use_settle_locked(struct use *use)
 	space_put_locked(space);
 }
 
-void use_settle_sample_locked(struct space *space, sample_id sample)
+void use_unpinned_locked(struct space *space, sample_id sample)
 {
 	struct use *use = use_find_locked(space, sample);
+	lock_assert_held(&space->source->sched->lock);
 	if (use)
-		use_settle_locked(use);
+		drop_if_unused_locked(use);
 }
 
 /* A tensor that others have drawn but nobody holds open does not stay beyond capacity. */
@@ -126,87 +128,36 @@ static void make_less_urgent(struct sched *sched, struct use *use)
 	TAILQ_INSERT_HEAD(&sched->queued, use, link);
 }
 
-void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
+int use_attach_locked(struct sched_handle *handle)
+{
+	struct space *space = handle->job->space;
+	sample_id sample = handle->request.sample;
+	lock_assert_held(&space->source->sched->lock);
+	struct use *use = use_get_locked(space, sample);
+	if (!use)
+		return -ENOMEM;
+	if (cache_pin(space->cache, sample) != 0) {
+		drop_if_unused_locked(use);
+		return -ENOMEM;
+	}
+	use->opens++;
+	handle->use = use;
+	return 0;
+}
+
+void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched *sched = handle->job->sched;
 	struct use *use = handle->use;
+	lock_assert_held(&sched->lock);
 	use->opens--;
 	handle->use = NULL;
 	handle->tensor = NULL;
-	cache_unpin(use->key.space->cache, handle->sample);
+	cache_unpin(use->key.space->cache, handle->request.sample);
 	make_less_urgent(sched, use);
 	keep_capacity_locked(sched, use);
-	use_settle_locked(use);
-	if (handle->epoch)
-		epoch_closed_locked(handle->epoch, handle->position, aftermath);
+	drop_if_unused_locked(use);
 	aftermath->kick = true;
-}
-
-static void unpark(struct sched_handle *handle)
-{
-	struct sched_job *job = handle->job;
-	uint64_t waited = clock_now_ns() - handle->parked_ns;
-	if (handle->state == HANDLE_PARKED)
-		TAILQ_REMOVE(&handle->use->waiters, handle, link);
-	else if (handle->state == HANDLE_AWAITS_EPOCH)
-		TAILQ_REMOVE(&job->beginning.opens, handle, link);
-	TAILQ_REMOVE(&job->parked, handle, job_link);
-	HASH_DELETE(hash, job->sched->tickets, handle);
-	job->totals.waits++;
-	job->totals.wait_ns += waited;
-	stats_add(STAT_WAITS, 1);
-	stats_add(STAT_WAIT_NS, waited);
-}
-
-/* For the first time; of a mirror each time counts. */
-static bool is_first_read(const struct sched_handle *handle)
-{
-	if (!handle->epoch)
-		return true;
-	struct bound_pin *pin = epoch_pin_locked(handle->epoch, handle->position);
-	if (!pin || pin->served)
-		return false;
-	pin->served = true;
-	return true;
-}
-
-static void give_tensor(struct sched_handle *handle)
-{
-	handle->tensor = cache_get(handle->use->key.space->cache, handle->sample);
-	ensure(handle->tensor);
-	if (!is_first_read(handle))
-		return;
-	handle->job->totals.served++;
-	stats_add(STAT_SERVED, 1);
-}
-
-void handle_finish_locked(
-	struct sched_handle *handle, int status, struct aftermath *aftermath)
-{
-	if (handle->state != HANDLE_OPEN)
-		unpark(handle);
-	handle->state = HANDLE_FINISHED;
-	handle->status = status;
-	if (status == 0 && handle->use)
-		give_tensor(handle);
-	else if (handle->use)
-		handle_detach_locked(handle, aftermath);
-	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
-}
-
-void handle_give_up_locked(
-	struct sched_handle *handle, int status, struct aftermath *aftermath)
-{
-	if (handle->state == HANDLE_PARKED || handle->state == HANDLE_AWAITS_EPOCH)
-		handle_finish_locked(handle, status, aftermath);
-	else
-		handle->status = status; /* its opener finishes it */
-}
-
-void handle_free(struct sched_handle *handle)
-{
-	sched_job_put(handle->job);
-	free(handle);
 }
 
 static uint64_t bytes_to_reserve(const struct use *use)
@@ -231,11 +182,10 @@ static void answer_waiters_locked(
 	struct sched_handle *handle;
 	use->opens++; /* so that the last one does not free it */
 	while ((handle = TAILQ_FIRST(&use->waiters))) {
+		struct sched_job *job = handle->job;
 		handle_finish_locked(handle, status, aftermath);
 		if (status != 0)
-			handle->job->totals.errors++;
-		if (status == -EIO && handle->epoch) /* had; nothing to release */
-			epoch_consume_locked(handle->epoch, handle->position, aftermath);
+			job->totals.errors++;
 	}
 	use->opens--;
 }
@@ -246,7 +196,7 @@ static struct use *first_wanted(struct sched *sched, struct use_queue *queue)
 	struct use *use;
 	while ((use = TAILQ_FIRST(queue)) && !queued_for_somebody(use)) {
 		drop_request(sched, use);
-		use_settle_locked(use);
+		drop_if_unused_locked(use);
 	}
 	return use;
 }
@@ -304,7 +254,7 @@ static struct use *reserve_next_locked(struct sched *sched, struct aftermath *af
 	if (force) { /* no memory: no reader waits for that */
 		drop_request(sched, use);
 		answer_waiters_locked(use, err, aftermath);
-		use_settle_locked(use);
+		drop_if_unused_locked(use);
 	}
 	return NULL; /* look-ahead waits until something is consumed */
 }
@@ -391,7 +341,7 @@ static void finish_load_locked(
 		cache_abandon(space->cache, (sample_id)use->key.sample);
 	answer_waiters_locked(use, reader_status(status), aftermath);
 	keep_capacity_locked(space->source->sched, use);
-	use_settle_locked(use);
+	drop_if_unused_locked(use);
 }
 
 void sched_load_done(void *context, struct load_task *task)

@@ -265,6 +265,7 @@ static struct sched_job *add_job(struct job_config *config, bool persist)
 	config->extension = extension;
 	config->format = FORMAT_RAW;
 	config->lookahead = 32;
+	config->keep_epochs = 10;
 	ensure(sched_job_add(sched, config, persist, report, NULL) == 0);
 	struct sched_job *job = sched_job_find(sched, config->name);
 	ensure(job);
@@ -326,7 +327,7 @@ static void *churn(void *context)
 static void look_at(struct sched_job *job, struct rng *rng)
 {
 	struct sched_job_status status;
-	struct sched_binding binding;
+	struct binding binding;
 	sched_job_status(job, &status);
 	ensure(status.consumed <= status.samples && status.bound <= status.samples);
 	uint32_t k = (uint32_t)rng_below(rng, SAMPLES);
@@ -370,7 +371,7 @@ static void check_epoch(struct reader_job *reader, uint32_t epoch)
 {
 	bool logged[SAMPLES] = {false};
 	uint32_t distinct = 0;
-	struct sched_binding binding;
+	struct binding binding;
 	for (sample_id id = 0; id < SAMPLES; id++) {
 		ensure(reader->seen[epoch][id] <= 1);
 		distinct += reader->seen[epoch][id];

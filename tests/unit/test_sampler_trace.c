@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/cleanup.h"
+#include "golden.h"
 #include "sampler/sampler.h"
 
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <glob.h>
-#include <stdio.h>
-#include <string.h>
-
 /*
- * Golden traces: tests/trace/<name>.trace holds events, and below each draw its
- * decisions. The events are played again and the text has to come out the same, on every
- * machine and with every version of CRoaring. Events:
+ * Golden traces of the samplers, tests/trace/sampler-*.trace, see golden.h. They come out
+ * the same on every machine and with every version of CRoaring. Events:
  *
  *     sampler KIND SEED            dsa, isa, exchange or sequential; the first line
  *     join JOB SPACE BEGIN END STEP  the ids BEGIN, BEGIN+STEP, ... below END
@@ -23,9 +16,6 @@
  *     evicted SPACE SAMPLE         and resident SPACE SAMPLE
  *     remove STREAM
  *     leave JOB
- *
- * When decisions are meant to change, or for new events (without decisions):
- * JOADERFS_TRACE_UPDATE=1 writes the files anew; the difference is then reviewed.
  */
 
 #define STREAMS 16
@@ -116,59 +106,23 @@ static void play_event(struct sampler *sampler, const char *line, FILE *out)
 	sampler_validate(sampler);
 }
 
-/* Copies comments and events to out, and the decisions made now. */
-static void play(FILE *in, FILE *out)
+static void play(void *context, const char *line, FILE *out)
 {
-	struct sampler *sampler = NULL;
-	char line[256];
-	while (fgets(line, sizeof(line), in)) {
-		if (line[0] == ' ')
-			continue;
-		fputs(line, out);
-		if (line[0] == '#' || line[0] == '\n')
-			continue;
-		if (!sampler)
-			sampler = start(line);
-		else
-			play_event(sampler, line, out);
-	}
-	sampler_free(&sampler);
-}
-
-static char *slurp(FILE *in)
-{
-	char *text = NULL;
-	size_t room = 0;
-	rewind(in);
-	if (getdelim(&text, &room, '\0', in) < 0)
-		cr_assert_fail("empty trace");
-	return text;
+	struct sampler **sampler = context;
+	if (!*sampler)
+		*sampler = start(line);
+	else
+		play_event(*sampler, line, out);
 }
 
 static void check(const char *path)
 {
-	auto_free char *now = NULL;
-	size_t size = 0;
-	auto_fclose FILE *in = fopen(path, "re");
-	cr_assert_not_null(in, "%s: %s", path, strerror(errno));
-	FILE *out = open_memstream(&now, &size);
-	play(in, out);
-	fclose(out);
-	if (getenv("JOADERFS_TRACE_UPDATE")) {
-		auto_fclose FILE *golden = fopen(path, "we");
-		cr_assert_not_null(golden, "%s: %s", path, strerror(errno));
-		fputs(now, golden);
-		return;
-	}
-	auto_free char *golden = slurp(in);
-	cr_assert_str_eq(now, golden, "%s has other decisions", path);
+	struct sampler *sampler = NULL;
+	golden_check(path, play, &sampler);
+	sampler_free(&sampler);
 }
 
 Test(sampler_trace, golden_traces_come_out_the_same)
 {
-	glob_t traces;
-	cr_assert_eq(glob("tests/trace/*.trace", 0, NULL, &traces), 0);
-	for (size_t i = 0; i < traces.gl_pathc; i++)
-		check(traces.gl_pathv[i]);
-	globfree(&traces);
+	golden_each("tests/trace/sampler-*.trace", check);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/fault.h"
 #include "world.h"
 
 #include <semaphore.h>
@@ -42,15 +43,11 @@ static void wait_for_several(struct several *several, int status)
 	}
 }
 
-/* The first epoch can't begin: its file has another number of positions. */
-static void spoil_order(const struct world *world, const char *job)
+/* The next epoch can't begin: there is no memory for its stream. */
+static void fail_to_begin(void)
 {
-	char path[160];
-	snprintf(path, sizeof(path), "%s/jobs/%s/epoch-0000.ids", world->config.state,
-		job);
-	FILE *file = fopen(path, "w");
-	cr_assert_not_null(file);
-	fclose(file);
+	fault_clear();
+	cr_assert_eq(0, fault_add("sched.stream:ENOMEM:times=1"));
 }
 
 Test(sched_begin, opens_that_come_while_an_epoch_begins_get_its_samples_in_their_order)
@@ -63,7 +60,7 @@ Test(sched_begin, opens_that_come_while_an_epoch_begins_get_its_samples_in_their
 	open_several(job, &several);
 	wait_for_several(&several, 0);
 	for (uint32_t i = 0; i < N; i++) {
-		struct sched_binding binding;
+		struct binding binding;
 		samples[i] = sched_handle_sample(several.handle[i]);
 		cr_assert(sched_binding(job, 0, i, &binding));
 		cr_assert_eq(i, binding.position);
@@ -130,11 +127,12 @@ Test(sched_begin, what_cannot_begin_is_told_to_all_who_wait)
 	struct world world;
 	world_begin(&world, N, 2 * N);
 	struct sched_job *job = world_add(&world, a_name);
-	spoil_order(&world, a_name);
+	fail_to_begin();
 	open_several(job, &several);
-	wait_for_several(&several, -ESTALE);
+	wait_for_several(&several, -ENOMEM);
 	sample_id sample;
-	cr_assert_eq(-ESTALE, sched_bind(job, 0, 0, &sample));
+	fail_to_begin();
+	cr_assert_eq(-ENOMEM, sched_bind(job, 0, 0, &sample));
 	world_check_nothing_held(&world);
 	sched_job_put(job);
 	world_end(&world);
@@ -162,7 +160,7 @@ Test(sched_begin, a_job_that_leaves_in_the_middle_gives_back_what_it_needed)
 Test(sched_begin, after_a_restart_epochs_that_are_over_have_their_order_and_samples)
 {
 	struct world world;
-	struct sched_binding before[N], after[N];
+	struct binding before[N], after[N];
 	world_begin(&world, N, 2 * N);
 	struct sched_job *job = world_add(&world, a_name);
 	for (uint32_t epoch = 0; epoch < 2; epoch++)
@@ -202,7 +200,7 @@ struct hold {
 static void hold_opened(void *context, const struct sched_opened *opened)
 {
 	struct hold *hold = context;
-	cr_assert_eq(-ESTALE, opened->status);
+	cr_assert_eq(-ENOMEM, opened->status);
 	hold->missed = pthread_equal(hold->caller, pthread_self());
 	if (hold->missed)
 		return;
@@ -217,9 +215,9 @@ static void hold_begin(struct hold *hold, struct world *world)
 	hold->caller = pthread_self();
 	sem_init(&hold->held, 0, 0);
 	sem_init(&hold->go, 0, 0);
-	spoil_order(world, holder_name);
 	do {
 		hold->missed = false;
+		fail_to_begin();
 		cr_assert_eq(0, sched_open(hold->job, 0, 0, &callbacks));
 	} while (hold->missed);
 	sem_wait(&hold->held);
@@ -255,6 +253,7 @@ Test(sched_begin, who_gives_up_while_an_epoch_begins_is_answered_at_once)
 	sched_cancel(world.sched, last_ticket);
 	cr_assert(open.done);
 	cr_assert_eq(-EINTR, open.result.status);
+	cr_assert_eq(SAMPLE_NONE, sched_bound(job, 0, 0));
 	hold_end(&hold);
 	world_read(job, 0, 0);
 	sched_job_put(job);
@@ -329,7 +328,7 @@ Test(sched_begin, a_job_of_the_same_name_has_nothing_of_one_that_left_as_it_bega
 	pthread_join(thread, NULL);
 	sched_job_put(job);
 	sched_stop(world.sched);
-	snprintf(path, sizeof(path), "%s/jobs/a/epoch-0000.ids", world.config.state);
+	snprintf(path, sizeof(path), "%s/jobs/a/journal-0000", world.config.state);
 	cr_assert_neq(0, access(path, F_OK));
 	world_end(&world);
 }

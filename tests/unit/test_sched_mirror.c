@@ -38,7 +38,7 @@ Test(sched_mirror, nothing_is_drawn_needed_or_consumed)
 {
 	struct world world;
 	struct sched_job_status status;
-	struct sched_binding binding;
+	struct binding binding;
 	sample_id sample;
 	world_begin(&world, N, 100);
 	struct sched_job *job = add_mirror(&world, a_name, NULL);

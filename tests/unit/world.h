@@ -117,6 +117,7 @@ static inline struct job_config world_job_config(char *name)
 		.extension = extension,
 		.epochs = 3,
 		.idle_s = 600,
+		.keep_epochs = 10,
 		.lookahead = 4,
 		.batch = 64};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/sched_internal.h"
+#include "epoch/epoch_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@
  *     was, up to as many times as this job's readers are used to: the same file may well
  *     be a worker's last one in e and its first one in e + 1.
  *   - The same by two threads: one of the last few dozen positions that were consumed
- *     stays what it was. Not in the layout `classes`, which has no labels: a script that
+ *     stays what it was. Not in the layout `classes`, whose files need no labels: a script that
  *     shuffles for itself may well begin with one of those.
  *   - A worker that is still in e when another one has begun e + 1: e goes on ("drains")
  *     until a few dozen positions of e + 1 are bound, and who has not read from e + 1
@@ -43,32 +43,25 @@
 #define MIN_REPEATS 16 /* of a pass */
 #define MAX_UNIT 1024
 
-/* A batch is opened as one: its images first, its labels after that. */
-static uint32_t unit_of(const struct job_config *config)
+int current_init(struct epochs *epochs)
 {
-	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
-}
-
-int current_init(struct sched_job *job)
-{
-	struct current *current = &job->current;
-	uint32_t unit = unit_of(&job->config);
+	struct current *current = &epochs->current;
+	uint32_t n = epochs->config.positions, unit = epochs->config.unit;
 	uint32_t window = DOZENS + 2 * (unit < MAX_UNIT ? unit : MAX_UNIT);
-	current->unit = unit;
-	current->window = window < job->samples / 4 ? window : job->samples / 4;
+	current->window = window < n / 4 ? window : n / 4;
 	current->recent = calloc(current->window + 1, sizeof(*current->recent));
 	current->pass.epoch = UINT32_MAX;
 	current->opened = 1;
-	if (job->config.layout == LAYOUT_CLASSES)
-		current->stamps = calloc(job->samples, sizeof(*current->stamps));
-	bool complete = current->stamps || job->config.layout != LAYOUT_CLASSES;
+	if (epochs->config.shuffled_by_script)
+		current->stamps = calloc(n, sizeof(*current->stamps));
+	bool complete = current->stamps || !epochs->config.shuffled_by_script;
 	return current->recent && complete ? 0 : -ENOMEM;
 }
 
-void current_destroy(struct sched_job *job)
+void current_destroy(struct epochs *epochs)
 {
-	free(job->current.recent);
-	free(job->current.stamps);
+	free(epochs->current.recent);
+	free(epochs->current.stamps);
 }
 
 static uint32_t recent_length(const struct current *current)
@@ -77,9 +70,10 @@ static uint32_t recent_length(const struct current *current)
 						   : current->window;
 }
 
-static bool was_consumed_lately(const struct epoch *epoch, uint32_t position)
+static bool was_consumed_lately(
+	const struct epochs *epochs, const struct epoch *epoch, uint32_t position)
 {
-	const struct current *current = &epoch->job->current;
+	const struct current *current = &epochs->current;
 	for (uint32_t i = 0; i < recent_length(current); i++)
 		if (current->recent[i].epoch == epoch->number &&
 			current->recent[i].position == position)
@@ -87,9 +81,10 @@ static bool was_consumed_lately(const struct epoch *epoch, uint32_t position)
 	return false;
 }
 
-void current_note_consumed_locked(const struct epoch *epoch, uint32_t position)
+void current_note_consumed(
+	struct epochs *epochs, const struct epoch *epoch, uint32_t position)
 {
-	struct current *current = &epoch->job->current;
+	struct current *current = &epochs->current;
 	if (current->window > 0)
 		current->recent[current->consumed % current->window] =
 			(struct binding_place){epoch->number, position};
@@ -124,44 +119,46 @@ static bool is_used_to_more(const struct current *current, const struct reader *
 
 /* If the others have read half an epoch since, it is not the same opening any more. */
 static bool opens_again(
-	const struct sched_job *job, const struct reader *reader, uint32_t position)
+	const struct epochs *epochs, const struct reader *reader, uint32_t position)
 {
-	const struct current *current = &job->current;
-	if (!reader || reader->unit != position / current->unit ||
+	const struct current *current = &epochs->current;
+	if (!reader || reader->unit != position / epochs->config.unit ||
 		!is_used_to_more(current, reader) ||
-		2 * (current->consumed - reader->consumed) > job->samples)
+		2 * (current->consumed - reader->consumed) > epochs->config.positions)
 		return false;
-	const struct epoch *epoch = job->epochs[reader->epoch];
+	const struct epoch *epoch = find_epoch(epochs, reader->epoch);
+	if (!epoch) /* its order is in a file; a unit of one position was bound */
+		return epochs->config.unit == 1;
 	return !epoch->over || epoch_has_bound(epoch, position);
 }
 
 /* Two threads of a reader that is not known, or image and label by different ones. */
-static bool another_may_open_again(const struct sched_job *job, uint64_t reader)
+static bool another_may_open_again(const struct epochs *epochs, uint64_t reader)
 {
-	return reader == 0 || job->config.layout != LAYOUT_CLASSES;
+	return reader == 0 || !epochs->config.shuffled_by_script;
 }
 
-static bool belongs_to_draining(const struct sched_job *job, uint32_t position,
+static bool belongs_to_draining(const struct epochs *epochs, uint32_t position,
 	uint64_t id, const struct reader *reader)
 {
-	const struct epoch *draining = job->draining;
-	if (!draining || epoch_has_bound(job->running, position))
+	const struct epoch *draining = epochs->draining;
+	if (!draining || epoch_has_bound(epochs->running, position))
 		return false;
 	if (id != 0 && (!reader || reader->epoch != draining->number))
 		return false;
 	return (!draining->over && !epoch_has_consumed(draining, position)) ||
-	       (another_may_open_again(job, id) &&
-		       was_consumed_lately(draining, position));
+	       (another_may_open_again(epochs, id) &&
+		       was_consumed_lately(epochs, draining, position));
 }
 
 /* In the running epoch, and this is not just another opening of the same. */
-static bool was_read_before(const struct sched_job *job, uint32_t position, uint64_t id,
+static bool was_read_before(const struct epochs *epochs, uint32_t position, uint64_t id,
 	const struct reader *reader)
 {
-	return epoch_has_consumed(job->running, position) &&
-	       !opens_again(job, reader, position) &&
-	       !(another_may_open_again(job, id) &&
-		       was_consumed_lately(job->running, position));
+	return epoch_has_consumed(epochs->running, position) &&
+	       !opens_again(epochs, reader, position) &&
+	       !(another_may_open_again(epochs, id) &&
+		       was_consumed_lately(epochs, epochs->running, position));
 }
 
 /* --- passes --------------------------------------------------------------------------
@@ -172,12 +169,13 @@ static bool was_read_before(const struct sched_job *job, uint32_t position, uint
  * repetitions are none, but a script that looks at something twice.
  */
 
-static bool is_pass(const struct sched_job *job)
+static bool is_pass(const struct epochs *epochs)
 {
-	const struct pass *pass = &job->current.pass;
-	uint32_t enough =
-		job->samples / 64 < MIN_REPEATS ? job->samples / 64 : MIN_REPEATS;
-	return pass->epoch == job->running->number &&
+	const struct pass *pass = &epochs->current.pass;
+	uint32_t enough = epochs->config.positions / 64 < MIN_REPEATS
+				  ? epochs->config.positions / 64
+				  : MIN_REPEATS;
+	return pass->epoch == epochs->running->number &&
 	       (pass->by_others || pass->repeats > enough);
 }
 
@@ -202,136 +200,134 @@ static uint64_t readers_since(const struct current *current, uint64_t since)
 }
 
 static void begin_pass(
-	struct sched_job *job, const struct reader *reader, uint64_t opened_before)
+	struct epochs *epochs, const struct reader *reader, uint64_t opened_before)
 {
-	struct pass *pass = &job->current.pass;
-	uint64_t since = readers_since(&job->current, reader->since);
+	struct pass *pass = &epochs->current.pass;
+	uint64_t since = readers_since(&epochs->current, reader->since);
 	bool known = since > opened_before;
-	if (pass->epoch != job->running->number)
-		*pass = (struct pass){.epoch = job->running->number};
+	if (pass->epoch != epochs->running->number)
+		*pass = (struct pass){.epoch = epochs->running->number};
 	if (known)
 		pass->since = since;
 	else if (pass->by_others || pass->since <= opened_before)
-		pass->since = job->current.opened;
+		pass->since = epochs->current.opened;
 	pass->by_others = known;
 	pass->floor = opened_before + 1;
 }
 
 /* One of its readers came earlier than was known; or those before it still read. */
-static void widen_pass(struct sched_job *job)
+static void widen_pass(struct epochs *epochs)
 {
-	struct pass *pass = &job->current.pass;
-	uint64_t since = readers_since(&job->current, pass->since);
+	struct pass *pass = &epochs->current.pass;
+	uint64_t since = readers_since(&epochs->current, pass->since);
 	if (since >= pass->floor)
 		pass->since = since;
 	else if (pass->by_others)
 		pass->epoch = UINT32_MAX;
 }
 
-static void note_passed(struct sched_job *job, const struct reader *reader)
+static void note_passed(struct epochs *epochs, const struct reader *reader)
 {
-	struct current *current = &job->current;
+	struct current *current = &epochs->current;
 	struct pass *pass = &current->pass;
 	uint64_t opened_before = last_opened(current, reader->unit);
-	bool in_pass = pass->epoch == job->running->number;
+	bool in_pass = pass->epoch == epochs->running->number;
 	if (reader->repeated && (!in_pass || opened_before >= pass->floor))
-		begin_pass(job, reader, opened_before);
+		begin_pass(epochs, reader, opened_before);
 	else if (in_pass)
-		widen_pass(job);
+		widen_pass(epochs);
 	pass->repeats += reader->repeated;
 	current->stamps[reader->unit] = (uint32_t)current->opened++;
 }
 
-static bool has_passed(const struct sched_job *job, uint32_t position)
+static bool has_passed(const struct epochs *epochs, uint32_t position)
 {
-	const struct current *current = &job->current;
+	const struct current *current = &epochs->current;
 	const struct pass *pass = &current->pass;
-	bool all = !pass->by_others && current->opened - pass->floor >= job->samples;
-	bool half = 2 * (current->opened - pass->since) >= job->samples;
+	bool all = !pass->by_others &&
+		   current->opened - pass->floor >= epochs->config.positions;
+	bool half = 2 * (current->opened - pass->since) >= epochs->config.positions;
 	return all || (half && last_opened(current, position) >= pass->since);
 }
 
 /* Those who read now came before half was read, and have not opened it yet. */
 static bool is_new_to(
-	const struct sched_job *job, const struct reader *reader, uint32_t position)
+	const struct epochs *epochs, const struct reader *reader, uint32_t position)
 {
-	const struct current *current = &job->current;
+	const struct current *current = &epochs->current;
 	if (!current->stamps || !reader)
 		return false;
 	uint64_t since = readers_since(current, reader->since);
 	uint64_t opened = current->opened - since; /* by them */
 	uint64_t before = opened < current->begun ? current->begun - opened : 0;
-	return last_opened(current, position) < since && 2 * before < job->samples;
+	return last_opened(current, position) < since &&
+	       2 * before < epochs->config.positions;
 }
 
 /* Whether a position that was read before is the next epoch's. */
 static bool may_roll(
-	const struct sched_job *job, const struct reader *reader, uint32_t position)
+	const struct epochs *epochs, const struct reader *reader, uint32_t position)
 {
-	bool passed = is_pass(job) ? has_passed(job, position)
-				   : !is_new_to(job, reader, position);
-	return passed && epoch_may_begin_locked(job, true);
+	bool passed = is_pass(epochs) ? has_passed(epochs, position)
+				      : !is_new_to(epochs, reader, position);
+	return passed && may_begin(epochs, true);
 }
 
 /* The first that has not begun; after the last epoch that one is read again. */
-static uint32_t next_epoch(const struct sched_job *job)
+static uint32_t next_epoch(const struct epochs *epochs)
 {
-	uint32_t number = job->running ? job->running->number : 0;
-	while (number < job->config.epochs && job->epochs[number])
+	uint32_t number = epochs->running ? epochs->running->number : 0;
+	while (number < epochs->config.limit &&
+		epochs_state(epochs, number) != EPOCH_UNKNOWN)
 		number++;
-	return number < job->config.epochs ? number : job->running->number;
+	return number < epochs->config.limit ? number : epochs->running->number;
 }
 
-uint32_t current_epoch_locked(const struct sched_job *job, uint32_t position, uint64_t id)
+uint32_t current_epoch(const struct epochs *epochs, uint32_t position, uint64_t id)
 {
-	const struct epoch *running = job->running;
+	const struct epoch *running = epochs->running;
 	if (!running)
 		return 0;
-	const struct reader *reader = find_reader(&job->current, id);
-	if (opens_again(job, reader, position))
+	const struct reader *reader = find_reader(&epochs->current, id);
+	if (opens_again(epochs, reader, position))
 		return reader->epoch;
-	if (belongs_to_draining(job, position, id, reader))
-		return job->draining->number;
-	bool rolls = was_read_before(job, position, id, reader) &&
-		     may_roll(job, reader, position);
-	return rolls ? next_epoch(job) : running->number;
+	if (belongs_to_draining(epochs, position, id, reader))
+		return epochs->draining->number;
+	bool rolls = was_read_before(epochs, position, id, reader) &&
+		     may_roll(epochs, reader, position);
+	return rolls ? next_epoch(epochs) : running->number;
 }
 
 static void note_reader(
-	struct sched_job *job, const struct reader *before, const struct reader *now)
+	struct epochs *epochs, const struct reader *before, const struct reader *now)
 {
-	struct current *current = &job->current;
+	struct current *current = &epochs->current;
 	if (now->opens > current->habit)
 		current->habit = now->opens;
 	make_first(current, before);
 	current->readers[0] = *now;
 }
 
-static uint32_t opened_at_once(const struct sched_job *job)
-{
-	return job->config.layout == LAYOUT_TAR ? job->config.shard : job->current.unit;
-}
-
 /* What a reader opened first was not noted: it could have been a look. */
 static void note_in_running(
-	struct sched_job *job, const struct reader *before, const struct reader *now)
+	struct epochs *epochs, const struct reader *before, const struct reader *now)
 {
-	job->current.begun += opened_at_once(job);
-	if (job->config.layout != LAYOUT_CLASSES)
+	epochs->current.begun += epochs->config.file;
+	if (!epochs->config.shuffled_by_script)
 		return;
 	if (before && !before->read_more && before->epoch == now->epoch)
-		note_passed(job, before);
-	note_passed(job, now);
+		note_passed(epochs, before);
+	note_passed(epochs, now);
 }
 
-void current_note_opened_locked(
-	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t id)
+void current_note_opened(
+	struct epochs *epochs, uint32_t epoch, uint32_t position, uint64_t id)
 {
-	struct current *current = &job->current;
+	struct current *current = &epochs->current;
 	const struct reader *found = find_reader(current, id);
 	struct reader before = found ? *found : (struct reader){.since = current->opened};
-	uint32_t unit = position / current->unit;
-	bool running = job->running && epoch == job->running->number;
+	uint32_t unit = position / epochs->config.unit;
+	bool running = epochs->running && epoch == epochs->running->number;
 	bool same = found && before.unit == unit;
 	bool again = same && before.epoch == epoch;
 	struct reader now = {.id = id,
@@ -340,13 +336,13 @@ void current_note_opened_locked(
 		.opens = again ? before.opens + 1 : 1,
 		.read_more = found && (before.read_more || !same),
 		.repeated = (again && before.repeated) ||
-			    (running && was_read_before(job, position, id, found)),
+			    (running && was_read_before(epochs, position, id, found)),
 		.consumed = current->consumed,
 		.opened = current->opened,
 		.since = before.since};
 	bool known = found;
 	if (id != 0)
-		note_reader(job, found, &now);
+		note_reader(epochs, found, &now);
 	if (running && now.opens == 1 && (now.read_more || id == 0))
-		note_in_running(job, known ? &before : NULL, &now);
+		note_in_running(epochs, known ? &before : NULL, &now);
 }

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "epoch/epoch_internal.h"
+
+#include <errno.h>
+
+/*
+ * One epoch: its positions and the pins of its samples.
+ *
+ *     sampler --drawn--> queue --bound--> pins --consumed--> given back
+ *                          |                |
+ *                          +----------------+--- the epoch ends, or the job is parked
+ */
+
+#define FIRST_LOG_ROOM 1024
+
+int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret)
+{
+	uint32_t n = epochs->config.positions;
+	struct epoch *epoch = calloc(1, sizeof(*epoch));
+	if (!epoch)
+		return -ENOMEM;
+	epoch->number = number;
+	epoch->samples = calloc(n, sizeof(*epoch->samples));
+	epoch->consumed_bits = calloc(n / 8 + 1, 1);
+	TAILQ_INIT(&epoch->pins);
+	if (!epoch->samples || !epoch->consumed_bits) {
+		free(epoch->samples);
+		free(epoch->consumed_bits);
+		free(epoch);
+		return -ENOMEM;
+	}
+	LIST_INSERT_HEAD(&epochs->live, epoch, link);
+	*ret = epoch;
+	return 0;
+}
+
+void epoch_free(struct epochs *epochs, struct epoch *epoch)
+{
+	ensure(!epoch->queue.ring && TAILQ_EMPTY(&epoch->pins));
+	ensure(epoch != epochs->running && epoch != epochs->draining);
+	LIST_REMOVE(epoch, link);
+	free(epoch->samples);
+	free(epoch->log);
+	free(epoch->consumed_bits);
+	if (epoch->replayed)
+		roaring_bitmap_free(epoch->replayed);
+	free(epoch);
+}
+
+bool epoch_has_bound(const struct epoch *epoch, uint32_t position)
+{
+	return epoch->samples[position] != 0;
+}
+
+bool epoch_has_consumed(const struct epoch *epoch, uint32_t position)
+{
+	return epoch->consumed_bits[position / 8] >> (position % 8) & 1;
+}
+
+int epoch_reserve(struct epochs *epochs, struct epoch *epoch)
+{
+	uint32_t most = epochs->config.positions;
+	if (epoch->bound < epoch->log_room)
+		return 0;
+	ensure(epoch->bound < most);
+	uint64_t room = epoch->log_room ? 2 * (uint64_t)epoch->log_room : FIRST_LOG_ROOM;
+	if (room > most)
+		room = most;
+	uint32_t *log = reallocarray(epoch->log, room, sizeof(*log));
+	if (!log)
+		return -ENOMEM;
+	epoch->log = log;
+	epoch->log_room = (uint32_t)room;
+	return 0;
+}
+
+void epoch_bind(
+	struct epoch *epoch, uint32_t position, sample_id sample, enum served served)
+{
+	ensure(!epoch_has_bound(epoch, position) && epoch->bound < epoch->log_room);
+	epoch->samples[position] = sample + 1;
+	epoch->log[epoch->bound++] = order_log_entry(position, served);
+}
+
+void epoch_mark_consumed(struct epochs *epochs, struct epoch *epoch, uint32_t position)
+{
+	epoch->consumed_bits[position / 8] |= (uint8_t)(1u << (position % 8));
+	epoch->consumed++;
+	current_note_consumed(epochs, epoch, position);
+}
+
+void epoch_run(struct epochs *epochs, struct epoch *epoch, bool rolls)
+{
+	ensure(!epochs->draining);
+	if (epochs->running && rolls) {
+		epochs->draining = epochs->running;
+		epochs->current.begun = 0;
+	}
+	epochs->running = epoch;
+}
+
+/* --- pins ---------------------------------------------------------------------------- */
+
+struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
+{
+	struct pin *pin;
+	HASH_FIND(hash, epoch->pin_table, &position, sizeof(position), pin);
+	return pin;
+}
+
+void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
+	sample_id sample, struct effects *effects)
+{
+	struct pin *pin = calloc(1, sizeof(*pin));
+	if (pin) {
+		*pin = (struct pin){.position = position,
+			.sample = sample,
+			.sequence = epoch->bound - 1};
+		HASH_ADD(hash, epoch->pin_table, position, sizeof(position), pin);
+		if (pin->hash.tbl) {
+			TAILQ_INSERT_TAIL(&epoch->pins, pin, link);
+			return;
+		}
+	}
+	free(pin);
+	epochs->pins--;
+	effect_add(effects, EFFECT_UNPIN)->sample = sample;
+}
+
+void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
+	struct effects *effects)
+{
+	HASH_DELETE(hash, epoch->pin_table, pin);
+	TAILQ_REMOVE(&epoch->pins, pin, link);
+	epochs->pins--;
+	TAILQ_INSERT_TAIL(&effects->unpinned, pin, link);
+}
+
+void epoch_drop_pins(
+	struct epochs *epochs, struct epoch *epoch, bool all, struct effects *effects)
+{
+	struct pin *pin = TAILQ_FIRST(&epoch->pins);
+	while (pin) {
+		struct pin *next = TAILQ_NEXT(pin, link);
+		if (pin->opens == 0 || all)
+			epoch_drop_pin(epochs, epoch, pin, effects);
+		pin = next;
+	}
+}
+
+void epoch_drop_far_pins(
+	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
+{
+	uint32_t far = 4 * epochs->config.lookahead + 256;
+	struct pin *pin = TAILQ_FIRST(&epoch->pins);
+	while (pin && epoch->bound - pin->sequence > far) {
+		struct pin *next = TAILQ_NEXT(pin, link);
+		if (pin->opens == 0)
+			epoch_drop_pin(epochs, epoch, pin, effects);
+		pin = next;
+	}
+}
+
+/* --- its queue ----------------------------------------------------------------------- */
+
+void epoch_push(struct epoch *epoch, const struct drawn *drawn)
+{
+	struct drawn_queue *queue = &epoch->queue;
+	ensure(queue->length < queue->size);
+	queue->ring[(queue->head + queue->length++) % queue->size] = *drawn;
+}
+
+struct drawn epoch_pop(struct epoch *epoch)
+{
+	struct drawn_queue *queue = &epoch->queue;
+	ensure(queue->length > 0);
+	struct drawn drawn = queue->ring[queue->head];
+	queue->head = (queue->head + 1) % queue->size;
+	queue->length--;
+	return drawn;
+}
+
+/* The pins of what is in it are the caller's now. */
+static void hand_over_queue(
+	struct epochs *epochs, struct epoch *epoch, struct drawn_queue *ret)
+{
+	struct drawn_queue *queue = &epoch->queue;
+	for (uint32_t i = 0; i < queue->length; i++)
+		epochs->pins -= queue->ring[(queue->head + i) % queue->size].pinned;
+	*ret = *queue;
+	*queue = (struct drawn_queue){0};
+}
+
+/* --- its stream, its end ------------------------------------------------------------- */
+
+int epoch_begin_stream(
+	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
+{
+	uint32_t size = epochs->config.lookahead;
+	if (epoch->stream != STREAM_ABSENT)
+		return 0;
+	struct drawn *ring = calloc(size, sizeof(*ring));
+	if (!ring)
+		return -ENOMEM;
+	epoch->queue = (struct drawn_queue){.ring = ring, .size = size};
+	epoch->stream = STREAM_BEGINNING;
+	epochs->idle = false;
+	effect_add(effects, EFFECT_BEGIN)->epoch = epoch->number;
+	return 0;
+}
+
+void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
+{
+	if (status) {
+		free(epoch->queue.ring);
+		epoch->queue = (struct drawn_queue){0};
+		epoch->stream = STREAM_ABSENT;
+		return;
+	}
+	epoch->stream = STREAM_READY;
+	epochs->needed += epochs->config.positions - epoch->bound;
+}
+
+/* Who waits for one that is being made has to choose again. */
+void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
+{
+	if (epoch->stream == STREAM_ABSENT)
+		return;
+	if (epoch->stream == STREAM_READY)
+		epochs->needed -=
+			epochs->config.positions - epoch->bound - epoch->queue.length;
+	epoch->stream = STREAM_ABSENT;
+	struct effect *effect = effect_add(effects, EFFECT_END);
+	effect->epoch = epoch->number;
+	hand_over_queue(epochs, epoch, &effect->queue);
+	resume_waiting(epochs, epoch->number, 0);
+}
+
+void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
+{
+	if (!epoch->over || epoch->saving || epoch == epochs->running ||
+		epoch == epochs->draining)
+		return;
+	epoch->saving = true;
+	effect_add(effects, EFFECT_SAVE)->epoch = epoch->number;
+}
+
+void epoch_end(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
+{
+	if (!epoch->over) {
+		epoch->over = true;
+		effect_add(effects, EFFECT_RECORD)->record =
+			(struct record){.kind = RECORD_ENDED, .epoch = epoch->number};
+	}
+	epoch_drop_pins(epochs, epoch, false, effects);
+	epoch_end_stream(epochs, epoch, effects);
+}

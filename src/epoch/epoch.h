@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "epoch/order.h"
+#include "epoch/record.h"
+
+#include <roaring/roaring.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/queue.h>
+
+/* A failed insertion leaves hash.tbl NULL; nothing exits. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/*
+ * The epochs of one job: which sample a position holds, what is bound, read and consumed,
+ * which epoch a file of current/ belongs to, when an epoch begins, drains and ends, what
+ * is pinned and what is given back. A pure engine: events in, effects out. No locks,
+ * threads, clock or files, nothing calls back.
+ *
+ *   Flow: an event is one call. It enters once and leaves as a list of effects, which the
+ *         caller executes before the next event. What an effect asks for comes back as an
+ *         event of its own:
+ *
+ *             epochs_open ----> BEGIN ... epochs_begun ----> DRAW ... epochs_take_drawn
+ *                  |                                                       |
+ *                  +--> ANSWER (bound already)          RECORD, ANSWER <---+
+ *             epochs_released ----> RECORD, END
+ *
+ *   Owns: its epochs and pins. Requests are the caller's, and stay until they are
+ *         answered or cancelled. A pin in effects.unpinned belongs to the caller.
+ *   Threads: the caller serialises.
+ *   Errors: a request is answered with 0 or -errno; -ENOMEM from epochs_new.
+ *   Life: its RECORD effects in their order are the journal; epochs_replay of them
+ *         rebuilds the same state (but for streams, queues and pins, which end with the
+ *         process).
+ */
+
+struct epochs;
+
+/*
+ * Instead of the number of an epoch: that of current/, for scripts that know one directory
+ * and many epochs. current.c has the rules.
+ */
+#define EPOCH_CURRENT UINT32_MAX
+
+enum epochs_kind {
+	EPOCHS_DRAWN,	      /* a position holds the sample at the head of the queue */
+	EPOCHS_DRAWN_AT_OPEN, /* the position decides within which label it is drawn */
+	EPOCHS_FIXED,	      /* the position decides which sample it is */
+	EPOCHS_MIRRORED, /* and is the same in every epoch: nothing is bound or consumed */
+};
+
+struct epochs_config {
+	enum epochs_kind kind;
+	const roaring_bitmap_t *selection; /* D_j; the caller's, constant */
+	const sample_id *fixed; /* by position; NULL: ascending in the selection */
+	uint32_t positions;	/* of an epoch: |D_j| */
+	uint32_t limit;		/* number of epochs that the job may have */
+	uint32_t lookahead;	/* samples drawn and not bound; at least 1 */
+	uint32_t unit; /* positions that a script opens as one: those of a batch */
+	uint32_t file; /* positions of one file: of a batch, a shard, else 1 */
+	bool shuffled_by_script; /* current/: a script opens the files in its own order */
+	uint64_t idle_ns;	 /* parked when nothing was read for so long */
+};
+
+must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
+void epochs_free(struct epochs **epochs); /* nothing is pinned any more: epochs_leave */
+
+/* --- effects ------------------------------------------------------------------------- */
+
+/* A sample that was drawn and is not bound. */
+struct drawn {
+	sample_id sample;
+	enum served served;
+	bool pinned; /* by the caller; without memory for that it is not */
+};
+
+/* The pin of one that is bound and not consumed. */
+struct pin {
+	TAILQ_ENTRY(pin) link;
+	sample_id sample;
+	/* the engine's */
+	UT_hash_handle hash; /* by position, once it is bound */
+	uint32_t position;
+	uint32_t sequence; /* the how-manieth binding of the epoch */
+	uint32_t opens;	   /* requests that were answered and are not released */
+	bool given;	   /* a reader got it */
+};
+TAILQ_HEAD(pins, pin);
+
+struct open_request {
+	/* in */
+	uint32_t epoch; /* or EPOCH_CURRENT */
+	uint32_t position;
+	uint64_t reader; /* the thread that opens; 0: not known. For EPOCH_CURRENT. */
+	bool label;	 /* only the label is wanted: nothing is held, nothing released */
+	/* out */
+	int status; /* 0, -ENOENT, -ESTALE, -EAGAIN, -ENODEV, -ENOMEM or that of begun */
+	uint32_t found_epoch; /* never EPOCH_CURRENT */
+	sample_id sample;     /* SAMPLE_NONE: see EFFECT_LOOK_UP */
+	/* the engine's */
+	TAILQ_ENTRY(open_request) link;
+	bool waits;
+	uint32_t awaited; /* the epoch whose stream it waits for */
+};
+
+enum effect_kind {
+	EFFECT_BEGIN, /* epoch: make a stream of D_j minus what is bound -> epochs_begun */
+	EFFECT_END,   /* epoch: its stream, also one that is just being made, leaves;
+			 queue: what it had drawn is the caller's, to be unpinned */
+	EFFECT_DRAW,  /* epoch, position: a request waits for a sample: epochs_drawn, then
+			 epochs_take_drawn. sample: the one that it must be, else SAMPLE_NONE */
+	EFFECT_UNPIN,	/* sample */
+	EFFECT_ANSWER,	/* request */
+	EFFECT_LOOK_UP, /* request: as ANSWER; its sample is in the epoch's saved order */
+	EFFECT_RECORD,	/* record: to the journal, before any answer is told */
+	EFFECT_SAVE,	/* epoch: has ended, its order goes to a file -> epochs_saved */
+	EFFECT_KINDS
+};
+
+/* A ring. */
+struct drawn_queue {
+	struct drawn *ring; /* room for `size` */
+	uint32_t size, head, length;
+};
+
+struct effect {
+	enum effect_kind kind;
+	uint32_t epoch;
+	uint32_t position;
+	sample_id sample;
+	struct open_request *request;
+	struct drawn_queue queue; /* the ring is freed by the caller */
+	struct record record;
+};
+
+#define EFFECTS_MAX 16
+
+struct effects {
+	unsigned n;
+	struct effect list[EFFECTS_MAX];
+	struct pins unpinned; /* to be unpinned and freed */
+};
+
+static inline void effects_init(struct effects *effects)
+{
+	effects->n = 0;
+	TAILQ_INIT(&effects->unpinned);
+}
+
+/* --- events -------------------------------------------------------------------------- */
+
+/*
+ * A position is opened. It is answered at once, or when the epoch has begun, or when a
+ * sample was drawn for it; of requests that wait none overtakes another.
+ */
+void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
+	struct effects *effects);
+
+/* The reader gave up: a request that waits is not answered, and nothing is bound for it.
+ * false: it does not wait any more. */
+bool epochs_cancel(struct epochs *epochs, struct open_request *request);
+
+/*
+ * The stream of the epoch is there (0), or could not be made (-errno); if EFFECT_END came
+ * meanwhile, neither. Requests that waited for a stream that is there, has failed or has
+ * ended are taken up one by one by epochs_resume. It is called after each event, when its
+ * effects are executed, until it is false.
+ */
+void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
+must_check bool epochs_resume(
+	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
+
+/* The sampler gave the epoch's stream a sample, which queues until a position is bound to
+ * it; there is room for config.lookahead of them. */
+void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
+
+/* What EFFECT_DRAW has asked for is drawn: the request gets the head of the queue. */
+void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
+
+/* A reader got the bytes of the position. true: for the first time. */
+bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
+
+/* A request that was answered with 0, not of a label, is over. read: its reader has read
+ * the position, or it can't be prepared (it was had); else it can be opened as before. */
+void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
+	uint64_t now_ns, struct effects *effects);
+
+/* The order of an ended epoch is in a file: its memory is given back. */
+void epochs_saved(struct epochs *epochs, uint32_t epoch);
+
+/* The orders of epochs before this one are gone: these epochs stay over. */
+void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
+
+/* Time passes: a job that nobody reads holds nothing any more. */
+void epochs_time(struct epochs *epochs, uint64_t now_ns, struct effects *effects);
+
+/* The job is removed: requests that wait are answered with -ENODEV by epochs_resume, all
+ * that is pinned is given back, whoever has it open. */
+void epochs_leave(struct epochs *epochs, struct effects *effects);
+
+/* --- after a restart ----------------------------------------------------------------- */
+
+/* Records of the journal in their order. -EINVAL: impossible, *ret_reason says why;
+ * -ENOMEM. */
+must_check int epochs_replay(
+	struct epochs *epochs, const struct record *record, const char **ret_reason);
+
+/* After them: an epoch whose order is in a file. */
+void epochs_has_saved(struct epochs *epochs, uint32_t epoch);
+
+/* That was all: what an end of the process has cut off is made up for. Call it
+ * again until there is no effect. */
+void epochs_replayed(struct epochs *epochs, struct effects *effects);
+
+/* --- questions ----------------------------------------------------------------------- */
+
+struct epochs_status {
+	bool started;	/* an epoch has begun */
+	bool running;	/* and not ended */
+	bool idle;	/* parked */
+	uint32_t epoch; /* the running one, or the last */
+	uint32_t bound, consumed;
+	uint32_t ahead; /* drawn and not bound */
+};
+void epochs_status(const struct epochs *epochs, struct epochs_status *ret);
+
+/* UNKNOWN: it has not begun. OVER: it was left out, or its order is not kept any more. */
+enum epoch_state { EPOCH_UNKNOWN, EPOCH_LIVE, EPOCH_SAVED, EPOCH_OVER };
+/* Whether the epoch has begun, and where its order is: in memory, in a file, nowhere. */
+enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
+
+/* The sample of a position, also one that can be no other; SAMPLE_NONE: unbound, or the
+ * epoch is not live. The epoch may be EPOCH_CURRENT, by a reader that is not known. */
+sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
+/* The number that EPOCH_CURRENT stands for there, by a reader that is not known. */
+uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
+
+/* Of a live epoch. Valid until the next event; and longer, without the caller's lock, of
+ * one that has no stream or has ended, until epochs_saved. */
+struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
+
+/* What EFFECT_BEGIN and EFFECT_SAVE have asked for and is still asked for: any epoch that
+ * wants a stream; any whose order is to be saved. false: none. */
+bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch);
+bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t epoch);
+bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch);
+
+/* The first epoch that the journal has to tell of: its order is in no file. UINT32_MAX:
+ * none. */
+uint32_t epochs_first_unsaved(const struct epochs *epochs);
+
+/* Samples drawn for the epoch's stream and not bound. */
+uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);
+
+/* Sum of pins; how many of them are of the sample. */
+uint32_t epochs_pins(const struct epochs *epochs);
+uint32_t epochs_pins_of(const struct epochs *epochs, sample_id sample);
+
+/* Aborts when an invariant does not hold: need, pins and all sums are counted anew. */
+void epochs_validate(const struct epochs *epochs);
+
+/* All that a replay rebuilds, as text. For tests. */
+void epochs_print(const struct epochs *epochs, FILE *out);

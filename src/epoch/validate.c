@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "epoch/epoch_internal.h"
+
+/* Everything that is counted, counted anew. */
+
+static uint32_t count_pinned(const struct drawn_queue *queue)
+{
+	uint32_t n = 0;
+	ensure(queue->length <= queue->size);
+	for (uint32_t i = 0; i < queue->length; i++)
+		n += queue->ring[(queue->head + i) % queue->size].pinned;
+	return n;
+}
+
+/* No sample is bound and drawn, or that twice; all are the job's. */
+static void validate_samples(const struct epochs *epochs, const struct epoch *epoch)
+{
+	const struct drawn_queue *queue = &epoch->queue;
+	roaring_bitmap_t *seen = roaring_bitmap_create();
+	for (uint32_t position = 0; position < epochs->config.positions; position++)
+		if (epoch_has_bound(epoch, position))
+			ensure(roaring_bitmap_add_checked(
+				seen, epoch->samples[position] - 1));
+	ensure(roaring_bitmap_get_cardinality(seen) == epoch->bound);
+	for (uint32_t i = 0; i < queue->length; i++)
+		ensure(roaring_bitmap_add_checked(
+			seen, queue->ring[(queue->head + i) % queue->size].sample));
+	ensure(roaring_bitmap_is_subset(seen, epochs->config.selection));
+	roaring_bitmap_free(seen);
+}
+
+static void validate_log(const struct epochs *epochs, const struct epoch *epoch)
+{
+	struct order order = {.positions = epochs->config.positions,
+		.bound = epoch->bound,
+		.samples = epoch->samples,
+		.log = epoch->log};
+	roaring_bitmap_t *seen = roaring_bitmap_create();
+	for (uint32_t k = 0; k < epoch->bound; k++) {
+		struct binding binding = order_binding(&order, k);
+		ensure(roaring_bitmap_add_checked(seen, binding.position));
+		ensure(epoch_has_bound(epoch, binding.position));
+	}
+	roaring_bitmap_free(seen);
+}
+
+static void validate_consumed(const struct epochs *epochs, const struct epoch *epoch)
+{
+	uint32_t n = 0;
+	for (uint32_t position = 0; position < epochs->config.positions; position++) {
+		if (!epoch_has_consumed(epoch, position))
+			continue;
+		ensure(epoch_has_bound(epoch, position) && !epoch_pin(epoch, position));
+		n++;
+	}
+	ensure(n == epoch->consumed);
+}
+
+static uint32_t validate_pins(const struct epoch *epoch)
+{
+	const struct pin *pin;
+	uint32_t n = 0;
+	TAILQ_FOREACH (pin, &epoch->pins, link) {
+		ensure(epoch_pin(epoch, pin->position) == pin);
+		ensure(epoch->samples[pin->position] == pin->sample + 1);
+		ensure(pin->opens > 0 || !epoch->over);
+		n++;
+	}
+	ensure(HASH_CNT(hash, epoch->pin_table) == n);
+	return n + count_pinned(&epoch->queue);
+}
+
+static void validate_stream(const struct epochs *epochs, const struct epoch *epoch)
+{
+	bool has = epoch->stream != STREAM_ABSENT;
+	ensure(has == (epoch->queue.ring != NULL));
+	ensure(!has || epoch == epochs->running || epoch == epochs->draining);
+	ensure(!has || !epoch->over);
+	ensure(epoch->queue.length == 0 || epoch->stream == STREAM_READY);
+	ensure(epoch->bound + epoch->queue.length <= epochs->config.positions);
+}
+
+void epochs_validate(const struct epochs *epochs)
+{
+	const struct epoch *epoch;
+	uint64_t needed = 0;
+	uint32_t pins = 0;
+	LIST_FOREACH (epoch, &epochs->live, link) {
+		validate_stream(epochs, epoch);
+		validate_samples(epochs, epoch);
+		validate_log(epochs, epoch);
+		validate_consumed(epochs, epoch);
+		pins += validate_pins(epoch);
+		if (epoch->stream == STREAM_READY)
+			needed += epochs->config.positions - epoch->bound -
+				  epoch->queue.length;
+		ensure(!roaring_bitmap_contains(epochs->saved, epoch->number) ||
+			epoch->saved);
+	}
+	ensure(pins == epochs->pins);
+	ensure(needed == epochs->needed);
+	ensure(!epochs->idle || !epochs->running ||
+		epochs->running->stream == STREAM_ABSENT);
+}
+
+uint32_t epochs_pins(const struct epochs *epochs)
+{
+	return epochs->pins;
+}
+
+uint32_t epochs_pins_of(const struct epochs *epochs, sample_id sample)
+{
+	const struct epoch *epoch;
+	const struct pin *pin;
+	uint32_t n = 0;
+	LIST_FOREACH (epoch, &epochs->live, link) {
+		const struct drawn_queue *queue = &epoch->queue;
+		for (uint32_t i = 0; i < queue->length; i++) {
+			const struct drawn *drawn =
+				&queue->ring[(queue->head + i) % queue->size];
+			n += drawn->pinned && drawn->sample == sample;
+		}
+		TAILQ_FOREACH (pin, &epoch->pins, link)
+			n += pin->sample == sample;
+	}
+	return n;
+}

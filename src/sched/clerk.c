@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "sched/sched_internal.h"
+
+/*
+ * Beginning an epoch of a million samples takes tens of milliseconds: the sampler's set is
+ * made, need is counted; saving an order writes megabytes. There are few threads that
+ * answer readers, and those of other jobs are not to wait: the clerk does it, one job
+ * after the other. Opens of the job wait in its engine until then.
+ *
+ * The clerk is told that a job has something to do, and asks the engine what that is.
+ */
+
+void clerk_request_locked(struct sched_job *job)
+{
+	struct sched *sched = job->sched;
+	lock_assert_held(&sched->lock);
+	if (job->clerk_wanted)
+		return;
+	(void)job_hold(job);
+	job->clerk_wanted = true;
+	TAILQ_INSERT_TAIL(&sched->for_clerk, job, clerk_link);
+	pthread_cond_signal(&sched->clerk_cond);
+}
+
+void clerk_wait_for_last(struct sched_job *job)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	while (job->clerk_wanted)
+		lock_wait(&job->sched->lock, &job->sched->clerk_done_cond);
+}
+
+/* Opens that waited for it go on in the order in which they came. A stream that is not
+ * there any more has ended meanwhile. */
+static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	struct stream *stream = stream_find_locked(job, epoch);
+	if (stream)
+		stream->ready = true;
+	if (stream || status)
+		epochs_begun(job->epochs, epoch, status, clock_now_ns());
+	effects_resume_locked(job, &aftermath);
+	sched_unlock(job->sched, &aftermath);
+	if (!status)
+		streams_fill(job);
+}
+
+static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return !job->removed && !job->sched->stopping &&
+	       epochs_wants_stream(job->epochs, ret_epoch);
+}
+
+/* Of an epoch that has ended nothing changes any more, so the lock can be let go. */
+static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	if (job->removed || !epochs_wants_save(job->epochs, ret_epoch))
+		return false;
+	*ret = epochs_order(job->epochs, *ret_epoch);
+	return true;
+}
+
+/* The first epoch that the journal has to tell of. */
+static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	epochs_saved(job->epochs, epoch);
+	epochs_forget_before(job->epochs, keep_from(job, epoch));
+	return epochs_first_unsaved(job->epochs);
+}
+
+/* An order that can't be saved stays in memory and in the journal, until the next try. */
+static void work_for(struct sched_job *job)
+{
+	struct order order;
+	uint32_t epoch;
+	while (wants_stream(job, &epoch)) {
+		journal_flush(job->journal); /* that it has begun: this may take long */
+		tell_begun(job, epoch, stream_make(job, epoch));
+	}
+	while (wants_save(job, &epoch, &order)) {
+		if (keep_order(job, epoch, &order) != 0)
+			return;
+		journal_forget(job->journal, tell_saved(job, epoch));
+	}
+}
+
+static struct sched_job *next_job_locked(struct sched *sched)
+{
+	struct sched_job *job;
+	lock_assert_held(&sched->lock);
+	while (!(job = TAILQ_FIRST(&sched->for_clerk)) && !sched->stopping)
+		lock_wait(&sched->lock, &sched->clerk_cond);
+	if (job)
+		TAILQ_REMOVE(&sched->for_clerk, job, clerk_link);
+	return job;
+}
+
+/* true: there was nothing new meanwhile. */
+static bool leave(struct sched_job *job)
+{
+	uint32_t epoch;
+	LOCK_SCOPE(&job->sched->lock);
+	if (!job->removed && !job->sched->stopping &&
+		epochs_wants_stream(job->epochs, &epoch))
+		return false;
+	job->clerk_wanted = false;
+	pthread_cond_broadcast(&job->sched->clerk_done_cond);
+	return true;
+}
+
+void *sched_clerk(void *context)
+{
+	struct sched *sched = context;
+	for (;;) {
+		lock_take(&sched->lock);
+		struct sched_job *job = next_job_locked(sched);
+		lock_release(&sched->lock);
+		if (!job)
+			return NULL;
+		do
+			work_for(job);
+		while (!leave(job));
+		sched_job_put(job);
+	}
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "sched/sched_internal.h"
+#include "stats/stats.h"
+
+/* What an engine decided is done here, effect by effect, and nothing is decided. */
+
+static struct sched_handle *handle_of(struct open_request *request)
+{
+	size_t offset = offsetof(struct sched_handle, request);
+	return (struct sched_handle *)((char *)request - offset);
+}
+
+static void count_served(struct sched_job *job, enum served served)
+{
+	job->totals.decoded += served == SERVED_DECODED;
+	job->totals.hit += served == SERVED_HIT;
+	job->totals.shared += served == SERVED_SHARED;
+}
+
+/* A binding has taken a sample of the queue. */
+static void note_bound_locked(
+	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
+{
+	const struct stream *stream = stream_find_locked(job, record->epoch);
+	lock_assert_held(&job->sched->lock);
+	count_served(job, record->served);
+	if (stream)
+		stream_refill_locked(stream, aftermath);
+}
+
+/*
+ * What a position holds is written before anybody is told. The other records are written
+ * with the next of these, or within a second: the kernel tells us of a release later than
+ * its reader has gone on, too.
+ */
+static void record_locked(
+	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
+{
+	lock_assert_held(&job->sched->lock);
+	journal_append(job->journal, record);
+	if (record->kind == RECORD_CONSUMED) {
+		stats_add(STAT_CONSUMED, 1);
+		job_count_consumed_locked(job, clock_now_ns());
+		return;
+	}
+	if (record->kind != RECORD_BOUND)
+		return;
+	ensure(!aftermath->flush || aftermath->flush == job);
+	aftermath->flush = job;
+	note_bound_locked(job, record, aftermath);
+}
+
+static void answer_locked(struct open_request *request, struct aftermath *aftermath)
+{
+	struct sched_handle *handle = handle_of(request);
+	struct sched_job *job = handle->job;
+	lock_assert_held(&job->sched->lock);
+	bool mirrored = job_kind(job) == EPOCHS_MIRRORED;
+	if (mirrored && request->status == 0 && !request->label)
+		count_served(job, how_served_locked(job->space, request->sample));
+	handle_answered_locked(handle, aftermath);
+}
+
+static void look_up_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	lock_assert_held(&handle->job->sched->lock);
+	if (handle->state == HANDLE_AWAITS_SAMPLE)
+		handle->state = HANDLE_LOOKS_UP;
+	TAILQ_INSERT_TAIL(&aftermath->look_ups, handle, link);
+}
+
+static void give_back_queue_locked(struct sched_job *job, const struct drawn_queue *queue,
+	struct aftermath *aftermath)
+{
+	lock_assert_held(&job->sched->lock);
+	for (uint32_t i = 0; i < queue->length; i++) {
+		const struct drawn *drawn = &queue->ring[(queue->head + i) % queue->size];
+		if (drawn->pinned)
+			unpin_locked(job->space, drawn->sample, aftermath);
+	}
+	free(queue->ring);
+}
+
+/* The pins first: the stream's need is given back in steps, later. */
+static void end_locked(
+	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
+{
+	struct stream *stream = stream_find_locked(job, effect->epoch);
+	lock_assert_held(&job->sched->lock);
+	give_back_queue_locked(job, &effect->queue, aftermath);
+	if (stream)
+		stream_end_locked(stream, aftermath);
+}
+
+/* A round may serve other jobs, too; none of them binds anything meanwhile. */
+static void draw_locked(
+	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
+{
+	struct effects effects;
+	lock_assert_held(&job->sched->lock);
+	stream_draw_locked(stream_find_locked(job, effect->epoch), effect->position,
+		effect->sample, aftermath);
+	effects_init(&effects);
+	epochs_take_drawn(job->epochs, &effects);
+	effects_execute_locked(job, &effects, aftermath);
+}
+
+static void execute_locked(
+	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
+{
+	lock_assert_held(&job->sched->lock);
+	switch (effect->kind) {
+	case EFFECT_BEGIN:
+	case EFFECT_SAVE:
+		clerk_request_locked(job);
+		break;
+	case EFFECT_END:
+		end_locked(job, effect, aftermath);
+		break;
+	case EFFECT_DRAW:
+		draw_locked(job, effect, aftermath);
+		break;
+	case EFFECT_UNPIN:
+		unpin_locked(job->space, effect->sample, aftermath);
+		break;
+	case EFFECT_ANSWER:
+		answer_locked(effect->request, aftermath);
+		break;
+	case EFFECT_LOOK_UP:
+		look_up_locked(handle_of(effect->request), aftermath);
+		break;
+	case EFFECT_RECORD:
+		record_locked(job, &effect->record, aftermath);
+		break;
+	case EFFECT_KINDS:
+		ensure(!"an effect");
+	}
+}
+
+void effects_execute_locked(
+	struct sched_job *job, struct effects *effects, struct aftermath *aftermath)
+{
+	struct pin *pin;
+	bool ended = false;
+	lock_assert_held(&job->sched->lock);
+	for (unsigned i = 0; i < effects->n; i++) {
+		execute_locked(job, &effects->list[i], aftermath);
+		ended |= effects->list[i].kind == EFFECT_END;
+	}
+	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
+		TAILQ_REMOVE(&effects->unpinned, pin, link);
+		unpin_locked(job->space, pin->sample, aftermath);
+		free(pin);
+	}
+	if (ended)
+		effects_resume_locked(job, aftermath);
+}
+
+void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath)
+{
+	struct effects effects;
+	lock_assert_held(&job->sched->lock);
+	effects_init(&effects);
+	while (epochs_resume(job->epochs, clock_now_ns(), &effects)) {
+		effects_execute_locked(job, &effects, aftermath);
+		effects_init(&effects);
+	}
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sched/sched_internal.h"
+#include "base/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * <state>/jobs/<name>/
+ *     id                 the job's, for as long as there is one of its name
+ *     job.ini            of jobs that were added at run time
+ *     journal-NNNN       what the epochs decided: epoch/journal.h
+ *     epoch-NNNN.order   the orders of epochs that have ended: epoch/order.h
+ *
+ * joaderfs-state(5) describes them.
+ */
+
+/* Whole or not at all: written beside, then renamed. */
+static int replace_file(const char *directory, const char *name, const char *text)
+{
+	auto_free char *path = NULL;
+	auto_free char *temporary = NULL;
+	if (asprintf(&path, "%s/%s", directory, name) < 0 ||
+		asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	size_t n = strlen(text);
+	auto_close int fd = mkostemp(temporary, O_CLOEXEC);
+	int err = fd < 0 ? -errno : 0;
+	if (!err) {
+		ssize_t written = write(fd, text, n);
+		if (written < 0)
+			err = -errno;
+		else if ((size_t)written != n)
+			err = -ENOSPC;
+		if (!err && rename(temporary, path) != 0)
+			err = -errno;
+		if (err)
+			unlink(temporary);
+	}
+	if (err)
+		log_error("%s: %s", path, strerror(-err));
+	return err;
+}
+
+int keep_ini(const struct sched_job *job)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return -ENOMEM;
+	config_print_job(out, &job->config);
+	int err = fclose(out) == 0 ? 0 : -ENOMEM;
+	if (!err)
+		err = replace_file(job->directory, "job.ini", text);
+	free(text);
+	return err;
+}
+
+/* 0: the name has none yet. */
+static int read_id(const char *directory, uint32_t *ret)
+{
+	auto_free char *path = NULL;
+	*ret = 0;
+	if (asprintf(&path, "%s/id", directory) < 0)
+		return -ENOMEM;
+	auto_fclose FILE *in = fopen(path, "re");
+	int err = in || errno == ENOENT ? 0 : -errno;
+	if (in && fscanf(in, "%" SCNu32, ret) != 1)
+		err = -EINVAL;
+	if (err)
+		log_error("%s: %s", path,
+			err == -EINVAL ? "found no number, allowed: the job's"
+				       : strerror(-err));
+	return err;
+}
+
+int keep_id(const struct sched_job *job)
+{
+	char text[16];
+	snprintf(text, sizeof(text), "%" PRIu32 "\n", job->id);
+	return replace_file(job->directory, "id", text);
+}
+
+int keep_begin(const struct sched_job *job, uint32_t *ret_id)
+{
+	if (mkdir(job->directory, 0755) != 0 && errno != EEXIST) {
+		int err = -errno;
+		log_error("%s: %s", job->directory, strerror(-err));
+		return err;
+	}
+	return read_id(job->directory, ret_id);
+}
+
+static int has_saved(struct sched_job *job)
+{
+	auto_free uint32_t *numbers = NULL;
+	size_t n;
+	int err =
+		order_list(job->directory, job->samples, job->fingerprint, &numbers, &n);
+	for (size_t i = 0; !err && i < n; i++)
+		epochs_has_saved(job->epochs, numbers[i]);
+	return err;
+}
+
+static int replay(void *context, const struct record *record, const char **ret_reason)
+{
+	const struct sched_job *job = context;
+	return epochs_replay(job->epochs, record, ret_reason);
+}
+
+static int open_journal(struct sched_job *job, enum journal_found *ret_found)
+{
+	struct journal_identity identity = {.job = job->config.name,
+		.id = job->id,
+		.positions = job->samples,
+		.samples = dataset_ids(job->source->dataset),
+		.fingerprint = job->fingerprint};
+	return journal_open(
+		job->directory, &identity, replay, job, ret_found, &job->journal);
+}
+
+/* What an end of the daemon has cut off; nobody reads yet, nothing is held. */
+static void make_up(struct sched_job *job)
+{
+	struct effects effects;
+	do {
+		effects_init(&effects);
+		epochs_replayed(job->epochs, &effects);
+		for (unsigned i = 0; i < effects.n; i++)
+			if (effects.list[i].kind == EFFECT_RECORD)
+				journal_append(job->journal, &effects.list[i].record);
+	} while (effects.n > 0);
+}
+
+int keep_restore(struct sched_job *job)
+{
+	enum journal_found found;
+	int err = open_journal(job, &found);
+	if (!err && found == JOURNAL_OTHER) {
+		log_warn("job %s: its dataset or the samples that `where` selects have "
+			 "changed since its epochs began; they begin again, and what "
+			 "was kept of them is now in %s/before",
+			job->config.name, job->directory);
+		err = journal_set_aside(job->directory);
+		if (!err)
+			err = open_journal(job, &found);
+	}
+	if (!err)
+		err = has_saved(job);
+	if (!err)
+		make_up(job);
+	return err;
+}
+
+uint32_t keep_from(const struct sched_job *job, uint32_t epoch)
+{
+	uint32_t keep = job->config.keep_epochs;
+	return epoch < keep ? 0 : epoch - keep + 1;
+}
+
+int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
+{
+	uint32_t first = keep_from(job, epoch);
+	int err = order_save(job->directory, epoch, job->fingerprint, order);
+	if (err)
+		return err;
+	if (first > 0)
+		order_prune(job->directory, first);
+	return 0;
+}
+
+/* Files that are ours, and the directories that they are set aside in. */
+static void remove_files(const char *directory)
+{
+	DIR *dir = opendir(directory);
+	if (!dir)
+		return;
+	for (const struct dirent *entry; (entry = readdir(dir));) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (unlinkat(dirfd(dir), entry->d_name, 0) != 0 && errno != EISDIR)
+			log_warn("%s/%s: %s", directory, entry->d_name, strerror(errno));
+	}
+	closedir(dir);
+}
+
+static void remove_directory(const char *directory)
+{
+	remove_files(directory);
+	if (rmdir(directory) != 0 && errno != ENOENT)
+		log_warn("%s: %s", directory, strerror(errno));
+}
+
+void keep_nothing(const struct sched_job *job)
+{
+	auto_free char *before = NULL;
+	if (asprintf(&before, "%s/before", job->directory) >= 0)
+		remove_directory(before);
+	else
+		before = NULL;
+	remove_directory(job->directory);
+}

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sched/sched_internal.h"
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <semaphore.h>
+
+/*
+ * The way of an open.
+ *
+ *   sched_open -> the engine says which sample it is (epochs_open, effects.c)
+ *              -> handle_answered: the sample is held
+ *              -> its tensor is there: finished. If not: parked, until a worker has
+ *                 prepared it (use.c), or the epoch has begun (clerk.c)
+ *              -> `opened` is called when the lock is let go (sched.c)
+ *   sched_release -> the engine says what is given back
+ */
+
+static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
+	uint32_t position, const struct sched_open_callbacks *callbacks, bool label)
+{
+	struct sched_handle *handle = calloc(1, sizeof(*handle));
+	if (!handle)
+		return NULL;
+	handle->job = job_hold(job);
+	handle->callbacks = *callbacks;
+	handle->request = (struct open_request){.epoch = epoch,
+		.position = position,
+		.reader = callbacks->reader,
+		.label = label};
+	return handle;
+}
+
+void handle_free(struct sched_handle *handle)
+{
+	sched_job_put(handle->job);
+	free(handle);
+}
+
+/* A label holds nothing. */
+static bool is_ready(const struct sched_handle *handle)
+{
+	return handle->answered &&
+	       (!handle->use || cache_state(handle->job->space->cache,
+					handle->request.sample) == CACHE_READY);
+}
+
+/* Not read: without memory, or because the reader has given up. */
+static void give_back_locked(
+	struct sched_handle *handle, bool read, struct aftermath *aftermath)
+{
+	struct sched_job *job = handle->job;
+	struct effects effects;
+	lock_assert_held(&job->sched->lock);
+	if (handle->use)
+		use_detach_locked(handle, aftermath);
+	effects_init(&effects);
+	epochs_released(job->epochs, handle->request.found_epoch,
+		handle->request.position, read, clock_now_ns(), &effects);
+	effects_execute_locked(job, &effects, aftermath);
+}
+
+static void take_off_ticket_locked(struct sched_handle *handle)
+{
+	struct sched_job *job = handle->job;
+	uint64_t waited = clock_now_ns() - handle->parked_ns;
+	lock_assert_held(&job->sched->lock);
+	if (handle->state == HANDLE_AWAITS_TENSOR)
+		TAILQ_REMOVE(&handle->use->waiters, handle, link);
+	TAILQ_REMOVE(&job->parked, handle, job_link);
+	HASH_DELETE(hash, job->sched->tickets, handle);
+	job->totals.waits++;
+	job->totals.wait_ns += waited;
+	stats_add(STAT_WAITS, 1);
+	stats_add(STAT_WAIT_NS, waited);
+}
+
+static void give_tensor_locked(struct sched_handle *handle)
+{
+	struct sched_job *job = handle->job;
+	lock_assert_held(&job->sched->lock);
+	handle->tensor = cache_get(job->space->cache, handle->request.sample);
+	ensure(handle->tensor);
+	if (!epochs_given(
+		    job->epochs, handle->request.found_epoch, handle->request.position))
+		return;
+	job->totals.served++;
+	stats_add(STAT_SERVED, 1);
+}
+
+/* -EIO: the sample can't be prepared, so its position was had; nothing to release. */
+void handle_finish_locked(
+	struct sched_handle *handle, int status, struct aftermath *aftermath)
+{
+	lock_assert_held(&handle->job->sched->lock);
+	if (handle->state != HANDLE_OPENING)
+		take_off_ticket_locked(handle);
+	handle->state = HANDLE_FINISHED;
+	handle->status = status;
+	if (status == 0 && handle->use)
+		give_tensor_locked(handle);
+	else if (handle->use)
+		give_back_locked(handle, status == -EIO, aftermath);
+	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
+}
+
+void handle_give_up_locked(
+	struct sched_handle *handle, int status, struct aftermath *aftermath)
+{
+	lock_assert_held(&handle->job->sched->lock);
+	(void)epochs_cancel(handle->job->epochs, &handle->request);
+	if (handle->state == HANDLE_PARKING || handle->state == HANDLE_LOOKS_UP)
+		handle->status = status; /* whoever is at it finishes it */
+	else
+		handle_finish_locked(handle, status, aftermath);
+}
+
+/* What it waits for next, or its end. */
+static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	lock_assert_held(&handle->job->sched->lock);
+	if (handle->status != 0 || is_ready(handle)) {
+		handle_finish_locked(handle, handle->status, aftermath);
+		return;
+	}
+	if (!handle->answered) {
+		handle->state = HANDLE_AWAITS_SAMPLE;
+		return;
+	}
+	use_request_locked(handle->use, true, aftermath);
+	TAILQ_INSERT_TAIL(&handle->use->waiters, handle, link);
+	handle->state = HANDLE_AWAITS_TENSOR;
+}
+
+void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	lock_assert_held(&handle->job->sched->lock);
+	handle->answered = true;
+	if (handle->status == 0)
+		handle->status = handle->request.status;
+	if (handle->status == 0 && !handle->request.label)
+		handle->status = use_attach_locked(handle);
+	if (handle->request.status == 0 && handle->status != 0)
+		give_back_locked(handle, false, aftermath);
+	if (handle->state == HANDLE_AWAITS_SAMPLE || handle->state == HANDLE_LOOKS_UP)
+		go_on_locked(handle, aftermath);
+}
+
+void handle_look_up(struct sched_handle *handle)
+{
+	struct sched_job *job = handle->job;
+	struct open_request *request = &handle->request;
+	struct aftermath aftermath;
+	request->status = order_look_up(job->directory, request->found_epoch,
+		request->position, &request->sample);
+	bool none = request->status == 0 && request->sample == SAMPLE_NONE;
+	if (none || request->status == -ENOENT) /* never bound, or forgotten just now */
+		request->status = -ESTALE;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	handle_answered_locked(handle, &aftermath);
+	sched_unlock(job->sched, &aftermath);
+}
+
+static int take_ticket_locked(struct sched_handle *handle)
+{
+	struct sched *sched = handle->job->sched;
+	lock_assert_held(&sched->lock);
+	handle->ticket = ++sched->next_ticket;
+	HASH_ADD(hash, sched->tickets, ticket, sizeof(handle->ticket), handle);
+	if (!handle->hash.tbl)
+		return -ENOMEM;
+	handle->state = HANDLE_PARKING;
+	handle->parked_ns = clock_now_ns();
+	TAILQ_INSERT_TAIL(&handle->job->parked, handle, job_link);
+	return 0;
+}
+
+/* Without a ticket nobody could tell it to give up. */
+static int refuse_to_wait_locked(
+	struct sched_handle *handle, int err, struct aftermath *aftermath)
+{
+	lock_assert_held(&handle->job->sched->lock);
+	(void)epochs_cancel(handle->job->epochs, &handle->request);
+	if (handle->use)
+		give_back_locked(handle, false, aftermath);
+	handle->status = err;
+	return err;
+}
+
+/* 0: finished, or PARKING. */
+static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	struct sched_job *job = handle->job;
+	struct effects effects;
+	lock_assert_held(&job->sched->lock);
+	if (job->sched->stopping)
+		return -ENODEV;
+	effects_init(&effects);
+	epochs_open(job->epochs, &handle->request, clock_now_ns(), &effects);
+	effects_execute_locked(job, &effects, aftermath);
+	if (handle->status)
+		return handle->status;
+	if (is_ready(handle)) {
+		handle_finish_locked(handle, 0, aftermath);
+		return 0;
+	}
+	int err = take_ticket_locked(handle);
+	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
+}
+
+/*
+ * The reader learns its ticket without the lock being held. Meanwhile it may have given
+ * up, or its job may be gone (status says so); the sample may have become ready, or have
+ * failed and be asked for again.
+ */
+static void park(struct sched_handle *handle)
+{
+	struct sched *sched = handle->job->sched;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	if (handle->callbacks.parking)
+		handle->callbacks.parking(handle->callbacks.context, handle->ticket);
+	lock_take(&sched->lock);
+	go_on_locked(handle, &aftermath);
+	sched_unlock(sched, &aftermath);
+}
+
+static int open_position(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks, bool label)
+{
+	struct aftermath aftermath;
+	struct sched_handle *handle = handle_new(job, epoch, position, callbacks, label);
+	if (!handle)
+		return -ENOMEM;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	int err = ask_locked(handle, &aftermath);
+	bool has_to_park = !err && handle->state == HANDLE_PARKING;
+	sched_unlock(job->sched, &aftermath);
+	if (err)
+		handle_free(handle);
+	else if (has_to_park)
+		park(handle);
+	return err;
+}
+
+int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks)
+{
+	return open_position(job, epoch, position, callbacks, false);
+}
+
+int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks)
+{
+	return open_position(job, epoch, position, callbacks, true);
+}
+
+void sched_cancel(struct sched *sched, uint64_t ticket)
+{
+	struct aftermath aftermath;
+	struct sched_handle *handle;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	HASH_FIND(hash, sched->tickets, &ticket, sizeof(ticket), handle);
+	if (handle) {
+		stats_add(STAT_INTERRUPTS, 1);
+		handle_give_up_locked(handle, -EINTR, &aftermath);
+	}
+	sched_unlock(sched, &aftermath);
+}
+
+/* --- binding without opening --------------------------------------------------------- */
+
+struct bind_wait {
+	sem_t answered;
+	struct sched_opened result;
+};
+
+static void bound(void *context, const struct sched_opened *opened)
+{
+	struct bind_wait *wait = context;
+	wait->result = *opened;
+	sem_post(&wait->answered);
+}
+
+int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
+	uint64_t reader, sample_id *ret, uint32_t *ret_epoch)
+{
+	struct bind_wait wait = {.result = {0}};
+	struct sched_open_callbacks callbacks = {
+		.opened = bound, .context = &wait, .reader = reader};
+	sem_init(&wait.answered, 0, 0);
+	int err = sched_open_label(job, epoch, position, &callbacks);
+	if (!err) {
+		while (sem_wait(&wait.answered) != 0)
+			ensure(errno == EINTR);
+		err = wait.result.status;
+	}
+	sem_destroy(&wait.answered);
+	if (err)
+		return err;
+	*ret = sched_handle_sample(wait.result.handle);
+	*ret_epoch = sched_handle_epoch(wait.result.handle);
+	sched_undo(wait.result.handle);
+	return 0;
+}
+
+int sched_bind(struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret)
+{
+	uint32_t number;
+	return sched_bind_for(job, epoch, position, 0, ret, &number);
+}
+
+/* --- what was opened ----------------------------------------------------------------- */
+
+const struct tensor *sched_handle_tensor(const struct sched_handle *handle)
+{
+	return handle->tensor;
+}
+
+sample_id sched_handle_sample(const struct sched_handle *handle)
+{
+	return handle->request.sample;
+}
+
+uint32_t sched_handle_epoch(const struct sched_handle *handle)
+{
+	return handle->request.found_epoch;
+}
+
+/* Of a mirror, which consumes nothing, each time counts for the rate. */
+static void end_open(struct sched_handle *handle, bool read)
+{
+	struct sched_job *job = handle->job;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	ensure(handle->state == HANDLE_FINISHED);
+	if (handle->use)
+		give_back_locked(handle, read, &aftermath);
+	if (read && job_kind(job) == EPOCHS_MIRRORED)
+		job_count_consumed_locked(job, clock_now_ns());
+	sched_unlock(job->sched, &aftermath);
+	handle_free(handle);
+}
+
+void sched_release(struct sched_handle *handle)
+{
+	end_open(handle, true);
+}
+
+void sched_undo(struct sched_handle *handle)
+{
+	end_open(handle, false);
+}
+
+/* --- orders --------------------------------------------------------------------------- */
+
+static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return epochs_state(job->epochs, epoch);
+}
+
+/* By the selection where the position decides, else by the engine, or a saved order. */
+sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
+{
+	sample_id sample;
+	bool exists = (epoch == SCHED_CURRENT || epoch < job->config.epochs) &&
+		      position < job->samples;
+	if (!exists)
+		return SAMPLE_NONE;
+	lock_take(&job->sched->lock);
+	sample = epochs_bound(job->epochs, epoch, position);
+	if (epoch == SCHED_CURRENT)
+		epoch = epochs_current(job->epochs, position);
+	bool saved =
+		sample == SAMPLE_NONE && epochs_state(job->epochs, epoch) == EPOCH_SAVED;
+	lock_release(&job->sched->lock);
+	if (saved && order_look_up(job->directory, epoch, position, &sample) != 0)
+		return SAMPLE_NONE;
+	return sample;
+}
+
+bool sched_has_order(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	enum epoch_state state = epochs_state(job->epochs, epoch);
+	return state == EPOCH_SAVED ||
+	       (state == EPOCH_LIVE && epochs_order(job->epochs, epoch).bound > 0);
+}
+
+/* Of a live epoch. false: its order has been saved since. */
+static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
+	struct binding *ret, uint32_t *ret_n)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+		return false;
+	struct order order = epochs_order(job->epochs, epoch);
+	uint32_t i;
+	for (i = 0; i < n && k + i < order.bound; i++)
+		ret[i] = order_binding(&order, k + i);
+	*ret_n = i;
+	return true;
+}
+
+uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
+	struct binding *ret)
+{
+	uint32_t found = 0;
+	if (copy_bindings(job, epoch, k, n, ret, &found))
+		return found;
+	if (state_of(job, epoch) != EPOCH_SAVED ||
+		order_bindings(job->directory, epoch, k, n, ret, &found) != 0)
+		return 0;
+	return found;
+}
+
+bool sched_binding(struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret)
+{
+	return sched_bindings(job, epoch, k, 1, ret) == 1;
+}

@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/rng.h"
+#include "epoch/epoch.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * What is around an epoch engine, without threads, files and images: a sampler that gives
+ * a uniformly random one of what remains, a cache that counts pins, orders that are kept,
+ * a journal in memory. Each effect is executed; what it asks for comes back as an event,
+ * at once or when the test says so. With `out` events and effects are printed:
+ *
+ *     begin 0; begun 0; draw 0/3: 5; +bound 0/3=5, +opened 0/3 by 1, -> 0/3=5
+ *
+ *     e/p=s    position p of epoch e holds the sample s
+ *     +...     a record of the journal
+ *     begin, end, draw, save, unpin    effects; begun, saved: the answers to them
+ *     -> e/p=s, -> ERROR    the request is answered; "label": it was for the label only,
+ *                           "saved": from the order that was kept
+ */
+
+#define WORLD_EPOCHS 8
+#define WORLD_LABELS 4 /* of EPOCHS_DRAWN_AT_OPEN: an equal part of the positions each */
+
+/* What a request came to. */
+struct world_request {
+	struct open_request request; /* the first: the engine gives it back */
+	char name[12];
+	unsigned answers;
+	bool cancelled;
+	void *twin; /* the test's */
+	TAILQ_ENTRY(world_request) link;
+};
+
+struct world_stream {
+	bool wanted; /* BEGIN has come, and no END since */
+	bool saving;
+	roaring_bitmap_t *left; /* of a stream that is there: what it can still draw */
+	sample_id *saved;	/* the epoch's order, by position */
+};
+
+enum world_event_kind {
+	EVENT_OPEN,
+	EVENT_CANCEL,
+	EVENT_RESUME,
+	EVENT_BEGUN,
+	EVENT_DRAWN,
+	EVENT_RELEASED,
+	EVENT_SAVED,
+	EVENT_TIME,
+	EVENT_LEAVE
+};
+
+struct world_event {
+	enum world_event_kind kind;
+	struct world_request *request;
+	uint32_t epoch, position;
+	int status;
+	bool read;  /* of a release */
+	bool taken; /* by the request that waits for what is drawn */
+	bool done;  /* there was a request to resume, or to cancel */
+	struct drawn drawn;
+};
+
+struct epoch_world;
+typedef void world_watch(struct epoch_world *world, const struct world_event *event);
+
+struct epoch_world {
+	struct epochs_config config;
+	roaring_bitmap_t *selection;
+	struct epochs *epochs;
+	struct rng rng;
+	uint64_t now_ns;
+	bool by_hand;	   /* begun and saved come by world_begun and world_saved */
+	uint32_t unpinned; /* one of so many draws has no pin; 0: all have one */
+	struct world_stream streams[WORLD_EPOCHS];
+	uint32_t *pins; /* by sample */
+	uint32_t n_samples;
+	struct record *journal;
+	size_t n_records, room;
+	TAILQ_HEAD(world_requests, world_request) requests;
+	FILE *out;
+	bool first_on_line, first_of_event;
+	world_watch *before, *after; /* each event; effects are executed then */
+	void *context;
+};
+
+/* --- text ---------------------------------------------------------------------------- */
+
+static inline void world_say(struct epoch_world *world, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static inline void world_say(struct epoch_world *world, const char *format, ...)
+{
+	va_list args;
+	if (!world->out)
+		return;
+	fputs(world->first_on_line	? "  "
+		: world->first_of_event ? "; "
+					: ", ",
+		world->out);
+	world->first_on_line = world->first_of_event = false;
+	va_start(args, format);
+	vfprintf(world->out, format, args);
+	va_end(args);
+}
+
+static inline void world_end_line(struct epoch_world *world)
+{
+	if (world->out && !world->first_on_line)
+		fputc('\n', world->out);
+	world->first_on_line = true;
+}
+
+static inline const char *world_error(int status)
+{
+	return strerrorname_np(-status);
+}
+
+static inline void world_say_record(
+	struct epoch_world *world, const struct record *record)
+{
+	unsigned epoch = record->epoch, position = record->position;
+	switch (record->kind) {
+	case RECORD_BEGUN:
+		world_say(world, "+begun %u%s", epoch, record->rolls ? " rolls" : "");
+		break;
+	case RECORD_BOUND:
+		world_say(world, "+bound %u/%u=%u", epoch, position, record->sample);
+		break;
+	case RECORD_OPENED:
+		world_say(world, "+opened %u/%u by %u", epoch, position,
+			(unsigned)record->reader);
+		break;
+	case RECORD_CONSUMED:
+		world_say(world, "+consumed %u/%u", epoch, position);
+		break;
+	case RECORD_ENDED:
+		world_say(world, "+ended %u", epoch);
+		break;
+	case RECORD_LET_GO:
+		world_say(world, "+let go %u", epoch);
+		break;
+	case RECORD_KINDS:
+		cr_assert_fail("no record");
+	}
+}
+
+static inline void world_say_answer(
+	struct epoch_world *world, const struct world_request *request, bool looked_up)
+{
+	const struct open_request *answer = &request->request;
+	const char *space = request->name[0] ? " " : "";
+	if (answer->status != 0)
+		world_say(world, "%s%s-> %s", request->name, space,
+			world_error(answer->status));
+	else
+		world_say(world, "%s%s-> %u/%u=%u%s%s", request->name, space,
+			answer->found_epoch, answer->position, answer->sample,
+			answer->label ? " label" : "", looked_up ? " saved" : "");
+}
+
+/* --- effects ------------------------------------------------------------------------- */
+
+static inline void world_unpin(struct epoch_world *world, sample_id sample)
+{
+	cr_assert_gt(world->pins[sample], 0, "sample %u is not pinned", sample);
+	world->pins[sample]--;
+	world_say(world, "unpin %u", sample);
+}
+
+static inline void world_keep_record(
+	struct epoch_world *world, const struct record *record)
+{
+	if (world->n_records == world->room) {
+		world->room = world->room ? 2 * world->room : 256;
+		world->journal = reallocarray(
+			world->journal, world->room, sizeof(*world->journal));
+		cr_assert_not_null(world->journal);
+	}
+	world->journal[world->n_records++] = *record;
+	world_say_record(world, record);
+}
+
+static inline void world_answer(
+	struct epoch_world *world, struct open_request *answer, bool look_up)
+{
+	struct world_request *request = (struct world_request *)answer;
+	cr_assert_eq(request->answers++, 0, "answered twice");
+	cr_assert_not(request->cancelled, "cancelled, and answered");
+	if (look_up) {
+		const struct world_stream *stream = &world->streams[answer->found_epoch];
+		cr_assert_not_null(stream->saved, "there is no such order");
+		answer->sample = stream->saved[answer->position];
+		if (answer->sample == SAMPLE_NONE)
+			answer->status = -ESTALE;
+	}
+	world_say_answer(world, request, look_up);
+}
+
+static inline void world_end_stream(struct epoch_world *world, struct effect *effect)
+{
+	struct world_stream *stream = &world->streams[effect->epoch];
+	struct drawn_queue *queue = &effect->queue;
+	cr_assert(stream->wanted, "epoch %u has no stream", effect->epoch);
+	world_say(world, "end %u", effect->epoch);
+	for (uint32_t i = 0; i < queue->length; i++) {
+		struct drawn *drawn = &queue->ring[(queue->head + i) % queue->size];
+		if (drawn->pinned)
+			world_unpin(world, drawn->sample);
+	}
+	free(queue->ring);
+	if (stream->left)
+		roaring_bitmap_free(stream->left);
+	stream->left = NULL;
+	stream->wanted = false;
+}
+
+static inline void world_execute_one(struct epoch_world *world, struct effect *effect)
+{
+	switch (effect->kind) {
+	case EFFECT_BEGIN:
+		cr_assert_not(world->streams[effect->epoch].wanted, "two streams");
+		world->streams[effect->epoch].wanted = true;
+		world_say(world, "begin %u", effect->epoch);
+		break;
+	case EFFECT_END:
+		world_end_stream(world, effect);
+		break;
+	case EFFECT_DRAW: /* the list is executed first */
+		break;
+	case EFFECT_UNPIN:
+		world_unpin(world, effect->sample);
+		break;
+	case EFFECT_ANSWER:
+		world_answer(world, effect->request, false);
+		break;
+	case EFFECT_LOOK_UP:
+		world_answer(world, effect->request, true);
+		break;
+	case EFFECT_RECORD:
+		world_keep_record(world, &effect->record);
+		break;
+	case EFFECT_SAVE:
+		world->streams[effect->epoch].saving = true;
+		world_say(world, "save %u", effect->epoch);
+		break;
+	case EFFECT_KINDS:
+		cr_assert_fail("no effect");
+	}
+}
+
+static inline void world_execute(struct epoch_world *world, struct effects *effects)
+{
+	struct pin *pin;
+	for (unsigned i = 0; i < effects->n; i++)
+		world_execute_one(world, &effects->list[i]);
+	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
+		TAILQ_REMOVE(&effects->unpinned, pin, link);
+		world_unpin(world, pin->sample);
+		free(pin);
+	}
+}
+
+/* --- events -------------------------------------------------------------------------- */
+
+static inline void world_tell(
+	struct epoch_world *world, struct world_event *event, struct effects *effects)
+{
+	struct epochs *epochs = world->epochs;
+	uint64_t now = world->now_ns;
+	switch (event->kind) {
+	case EVENT_OPEN:
+		epochs_open(epochs, &event->request->request, now, effects);
+		break;
+	case EVENT_CANCEL:
+		event->done = epochs_cancel(epochs, &event->request->request);
+		event->request->cancelled = event->done;
+		break;
+	case EVENT_RESUME:
+		event->done = epochs_resume(epochs, now, effects);
+		break;
+	case EVENT_BEGUN:
+		world_say(world, "begun %u%s%s", event->epoch, event->status ? " " : "",
+			event->status ? world_error(event->status) : "");
+		epochs_begun(epochs, event->epoch, event->status, now);
+		break;
+	case EVENT_DRAWN:
+		if (event->taken)
+			world_say(world, "draw %u/%u: %u", event->epoch, event->position,
+				event->drawn.sample);
+		else
+			world_say(
+				world, "ahead %u: %u", event->epoch, event->drawn.sample);
+		epochs_drawn(epochs, event->epoch, &event->drawn);
+		if (event->taken)
+			epochs_take_drawn(epochs, effects);
+		break;
+	case EVENT_RELEASED:
+		epochs_released(
+			epochs, event->epoch, event->position, event->read, now, effects);
+		break;
+	case EVENT_SAVED:
+		world_say(world, "saved %u", event->epoch);
+		epochs_saved(epochs, event->epoch);
+		break;
+	case EVENT_TIME:
+		epochs_time(epochs, now, effects);
+		break;
+	case EVENT_LEAVE:
+		epochs_leave(epochs, effects);
+		break;
+	}
+}
+
+static inline void world_follow(struct epoch_world *world, const struct effects *effects);
+
+/* An event, its effects, and the events that they lead to. */
+static inline void world_event(struct epoch_world *world, struct world_event *event)
+{
+	struct effects effects;
+	effects_init(&effects);
+	world->first_of_event = true;
+	if (world->before)
+		world->before(world, event);
+	world_tell(world, event, &effects);
+	world_execute(world, &effects);
+	if (world->after)
+		world->after(world, event);
+	world_follow(world, &effects);
+}
+
+/* The engine is asked until there is none. */
+static inline void world_resume(struct epoch_world *world)
+{
+	struct world_event event = {.kind = EVENT_RESUME, .done = true};
+	while (event.done)
+		world_event(world, &event);
+}
+
+/* Within the label of the position. */
+static inline void world_label_range(const struct epoch_world *world, uint32_t position,
+	uint32_t *ret_first, uint32_t *ret_end)
+{
+	uint32_t n = world->config.positions;
+	uint32_t part = (n + WORLD_LABELS - 1) / WORLD_LABELS;
+	*ret_first = position / part * part;
+	*ret_end = *ret_first + part < n ? *ret_first + part : n;
+}
+
+static inline uint32_t world_label_of_sample(
+	const struct epoch_world *world, sample_id sample)
+{
+	uint32_t first, end;
+	uint64_t rank = roaring_bitmap_rank(world->selection, sample) - 1;
+	world_label_range(world, (uint32_t)rank, &first, &end);
+	return first;
+}
+
+/* A uniformly random one of those that the stream can still give. */
+static inline sample_id world_pick(
+	struct epoch_world *world, uint32_t epoch, uint32_t position)
+{
+	const roaring_bitmap_t *left = world->streams[epoch].left;
+	roaring_bitmap_t *within = NULL;
+	sample_id sample;
+	cr_assert_not_null(left, "epoch %u has no stream", epoch);
+	if (world->config.kind == EPOCHS_DRAWN_AT_OPEN) {
+		uint32_t first, end;
+		within = roaring_bitmap_create();
+		world_label_range(world, position, &first, &end);
+		for (uint32_t rank = first; rank < end; rank++) {
+			cr_assert(roaring_bitmap_select(world->selection, rank, &sample));
+			if (roaring_bitmap_contains(left, sample))
+				roaring_bitmap_add(within, sample);
+		}
+		left = within;
+	}
+	uint64_t n = roaring_bitmap_get_cardinality(left);
+	cr_assert_gt(n, 0, "nothing is left to draw");
+	cr_assert(roaring_bitmap_select(
+		left, (uint32_t)rng_below(&world->rng, n), &sample));
+	if (within)
+		roaring_bitmap_free(within);
+	return sample;
+}
+
+static inline void world_drawn(struct epoch_world *world, uint32_t epoch,
+	uint32_t position, sample_id sample, bool taken)
+{
+	bool pinned = !world->unpinned || rng_below(&world->rng, world->unpinned) > 0;
+	struct world_event event = {.kind = EVENT_DRAWN,
+		.epoch = epoch,
+		.position = position,
+		.taken = taken,
+		.drawn = {.sample = sample,
+			.served = (enum served)(sample % 3),
+			.pinned = pinned}};
+	cr_assert_not_null(world->streams[epoch].left);
+	cr_assert(roaring_bitmap_remove_checked(world->streams[epoch].left, sample),
+		"sample %u was drawn before", sample);
+	world->pins[sample] += pinned;
+	world_event(world, &event);
+}
+
+/* One ahead of the positions; false: there is no room, or nothing left. */
+static inline bool world_draw_ahead(struct epoch_world *world, uint32_t epoch)
+{
+	const roaring_bitmap_t *left = world->streams[epoch].left;
+	if (world->config.kind != EPOCHS_DRAWN || !left || roaring_bitmap_is_empty(left))
+		return false;
+	if (epochs_ahead(world->epochs, epoch) == world->config.lookahead)
+		return false;
+	world_drawn(world, epoch, 0, world_pick(world, epoch, 0), false);
+	return true;
+}
+
+/* Of a stream that nobody wants any more the caller makes nothing. */
+static inline void world_begun(struct epoch_world *world, uint32_t epoch, int status)
+{
+	struct world_stream *stream = &world->streams[epoch];
+	struct world_event event = {
+		.kind = EVENT_BEGUN, .epoch = epoch, .status = status};
+	cr_assert_null(stream->left);
+	if (stream->wanted && !status) {
+		struct order order = epochs_order(world->epochs, epoch);
+		stream->left = roaring_bitmap_copy(world->selection);
+		for (uint32_t k = 0; k < order.bound; k++)
+			roaring_bitmap_remove(
+				stream->left, order_binding(&order, k).sample);
+	}
+	if (status)
+		stream->wanted = false;
+	world_event(world, &event);
+	world_resume(world);
+}
+
+static inline void world_saved(struct epoch_world *world, uint32_t epoch)
+{
+	struct world_stream *stream = &world->streams[epoch];
+	struct world_event event = {.kind = EVENT_SAVED, .epoch = epoch};
+	struct order order = epochs_order(world->epochs, epoch);
+	cr_assert(stream->saving && !stream->saved);
+	stream->saving = false;
+	stream->saved = calloc(order.positions, sizeof(*stream->saved));
+	cr_assert_not_null(stream->saved);
+	for (uint32_t i = 0; i < order.positions; i++)
+		stream->saved[i] = order_sample_at(&order, i);
+	world_event(world, &event);
+}
+
+static inline void world_follow(struct epoch_world *world, const struct effects *effects)
+{
+	for (unsigned i = 0; i < effects->n; i++) {
+		const struct effect *effect = &effects->list[i];
+		sample_id sample = effect->sample;
+		if (effect->kind == EFFECT_DRAW && sample == SAMPLE_NONE)
+			sample = world_pick(world, effect->epoch, effect->position);
+		if (effect->kind == EFFECT_DRAW)
+			world_drawn(world, effect->epoch, effect->position, sample, true);
+		else if (effect->kind == EFFECT_BEGIN && !world->by_hand)
+			world_begun(world, effect->epoch, 0);
+		else if (effect->kind == EFFECT_SAVE && !world->by_hand)
+			world_saved(world, effect->epoch);
+	}
+}
+
+/* --- what readers do ----------------------------------------------------------------- */
+
+static inline struct world_request *world_request_new(struct epoch_world *world,
+	uint32_t epoch, uint32_t position, uint64_t reader, bool label)
+{
+	struct world_request *request = calloc(1, sizeof(*request));
+	cr_assert_not_null(request);
+	request->request.epoch = epoch;
+	request->request.position = position;
+	request->request.reader = reader;
+	request->request.label = label;
+	TAILQ_INSERT_TAIL(&world->requests, request, link);
+	return request;
+}
+
+static inline void world_open(struct epoch_world *world, struct world_request *request)
+{
+	struct world_event event = {.kind = EVENT_OPEN, .request = request};
+	world_event(world, &event);
+	world_resume(world);
+}
+
+static inline void world_forget(struct epoch_world *world, struct world_request *request)
+{
+	TAILQ_REMOVE(&world->requests, request, link);
+	free(request);
+}
+
+/* Of one that was answered; nothing more is said of it. */
+static inline void world_release(
+	struct epoch_world *world, struct world_request *request, bool read)
+{
+	struct world_event event = {.kind = EVENT_RELEASED,
+		.request = request,
+		.epoch = request->request.found_epoch,
+		.position = request->request.position,
+		.read = read};
+	cr_assert_eq(request->answers, 1);
+	if (request->request.status == 0 && !request->request.label) {
+		world_event(world, &event);
+		world_resume(world);
+	}
+	world_forget(world, request);
+}
+
+/* false: it was not waiting any more. */
+static inline bool world_cancel(struct epoch_world *world, struct world_request *request)
+{
+	struct world_event event = {.kind = EVENT_CANCEL, .request = request};
+	world_event(world, &event);
+	return event.done;
+}
+
+/* Opens, and releases what was read. */
+static inline void world_read(struct epoch_world *world, uint32_t epoch,
+	uint32_t position, uint64_t reader, bool label)
+{
+	struct world_request *request =
+		world_request_new(world, epoch, position, reader, label);
+	world_open(world, request);
+	cr_assert_eq(request->answers, 1, "%u/%u is not answered", epoch, position);
+	world_release(world, request, true);
+}
+
+static inline void world_time(struct epoch_world *world, uint64_t ns)
+{
+	struct world_event event = {.kind = EVENT_TIME};
+	world->now_ns += ns;
+	world_event(world, &event);
+	world_resume(world);
+}
+
+static inline void world_leave(struct epoch_world *world)
+{
+	struct world_event event = {.kind = EVENT_LEAVE};
+	world_event(world, &event);
+	world_resume(world);
+}
+
+/* --- the life of a world ------------------------------------------------------------- */
+
+/* Samples 0, 2, 4 ...: no sample is its position. */
+static inline void world_begin(
+	struct epoch_world *world, const struct epochs_config *config, uint64_t seed)
+{
+	*world = (struct epoch_world){.config = *config, .first_on_line = true};
+	cr_assert_leq(config->limit, WORLD_EPOCHS);
+	rng_seed(&world->rng, seed);
+	TAILQ_INIT(&world->requests);
+	world->n_samples = 2 * config->positions;
+	world->selection = roaring_bitmap_from_range(0, world->n_samples, 2);
+	world->pins = calloc(world->n_samples, sizeof(*world->pins));
+	cr_assert(world->selection && world->pins);
+	world->config.selection = world->selection;
+	cr_assert_eq(0, epochs_new(&world->config, &world->epochs));
+}
+
+/* All that was pinned is given back. */
+static inline void world_check_unpinned(const struct epoch_world *world)
+{
+	cr_assert_eq(0, epochs_pins(world->epochs));
+	for (uint32_t sample = 0; sample < world->n_samples; sample++)
+		cr_assert_eq(0, world->pins[sample], "sample %u is pinned", sample);
+}
+
+/* The job leaves; every request was answered once, or cancelled. */
+static inline void world_stop(struct epoch_world *world)
+{
+	struct world_request *request;
+	world_leave(world);
+	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
+		cr_assert_not(world->streams[epoch].wanted, "epoch %u draws", epoch);
+	while ((request = TAILQ_FIRST(&world->requests))) {
+		cr_assert_eq(request->answers + request->cancelled, 1);
+		world_forget(world, request);
+	}
+	epochs_validate(world->epochs);
+	world_check_unpinned(world);
+	epochs_free(&world->epochs);
+}
+
+static inline void world_end(struct epoch_world *world)
+{
+	if (world->epochs)
+		world_stop(world);
+	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
+		free(world->streams[epoch].saved);
+	roaring_bitmap_free(world->selection);
+	free(world->pins);
+	free(world->journal);
+}
+
+/* A new engine from the first n records of the journal. */
+static inline struct epochs *world_replay(const struct epoch_world *world, size_t n)
+{
+	struct epochs *epochs;
+	const char *reason = NULL;
+	cr_assert_eq(0, epochs_new(&world->config, &epochs));
+	for (size_t i = 0; i < n; i++)
+		cr_assert_eq(0, epochs_replay(epochs, &world->journal[i], &reason),
+			"record %zu: %s", i, reason);
+	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
+		if (world->streams[epoch].saved)
+			epochs_has_saved(epochs, epoch);
+	return epochs;
+}
+
+/* What the end of the process has left undone is done now. */
+static inline void world_replayed(struct epoch_world *world)
+{
+	struct effects effects;
+	do {
+		effects_init(&effects);
+		world->first_of_event = true;
+		epochs_replayed(world->epochs, &effects);
+		world_execute(world, &effects);
+		world_follow(world, &effects);
+	} while (effects.n > 0);
+}
+
+/* The process ends and begins again; of the journal so many records are left. */
+static inline void world_restart(struct epoch_world *world, size_t n_records)
+{
+	FILE *out = world->out;
+	world_watch *before = world->before, *after = world->after;
+	world->out = NULL;
+	world->before = world->after = NULL;
+	world_stop(world);
+	cr_assert_leq(n_records, world->n_records);
+	world->n_records = n_records;
+	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
+		world->streams[epoch].saving = false;
+	world->epochs = world_replay(world, n_records);
+	world->out = out;
+	world->before = before;
+	world->after = after;
+	world_replayed(world);
+}
+
+static inline char *world_print(const struct epochs *epochs)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	cr_assert_not_null(out);
+	epochs_print(epochs, out);
+	fclose(out);
+	return text;
+}
