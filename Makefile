@@ -9,7 +9,7 @@
 #   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
 #   make figures      misses of the samplers against cache size, plots and CSVs
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
-#   make fuzz         libFuzzer on images, inis and predicates, SECONDS=60 for each
+#   make fuzz         libFuzzer on images, inis, predicates and journals, SECONDS=60 for each
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands

@@ -42,4 +42,10 @@ bench-sampler:
 	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/sampler
 	@build/release/bench/sampler
 
+# What the journal of a job costs: per record, per write, at a restart.
+.PHONY: bench-journal
+bench-journal:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/journal
+	@build/release/bench/journal
+
 -include $(wildcard $(BUILD)/tools/bench/*.d)
