@@ -72,8 +72,10 @@ struct current {
 	struct binding_place *recent; /* ring of `window`: the last that were consumed */
 	uint64_t consumed;	      /* since the job was added */
 	uint32_t habit; /* most opens of a unit by a reader, one after the other */
-	struct reader readers[CURRENT_READERS]; /* the latest first */
 	uint32_t n_readers;
+	uint64_t reader_ids[CURRENT_READERS]; /* of `readers`, beside one another */
+	struct reader readers[CURRENT_READERS];
+	uint8_t latest[CURRENT_READERS]; /* places in `readers`, who opened last first */
 	uint32_t begun; /* positions opened since the running epoch began, not by looks */
 	struct pass pass;
 	uint64_t opened;  /* units, if the script shuffles, not by looks */
