@@ -260,8 +260,7 @@ static inline void random_step(struct random_world *random)
 	else if (dice < 68)
 		random_close_step(random);
 	else if (dice < 78)
-		world_draw_ahead(
-			&random->world, random_below(random, WORLD_EPOCHS));
+		world_draw_ahead(&random->world, random_below(random, WORLD_EPOCHS));
 	else if (dice < 90)
 		random_begun_step(random);
 	else if (dice < 94)
