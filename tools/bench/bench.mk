@@ -35,4 +35,10 @@ bench-sampler:
 	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/sampler
 	@build/release/bench/sampler
 
+# What an event costs the epoch engine.
+.PHONY: bench-epoch
+bench-epoch:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/epoch
+	@build/release/bench/epoch
+
 -include $(wildcard $(BUILD)/tools/bench/*.d)
