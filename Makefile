@@ -10,8 +10,8 @@
 #   make figures      misses of the samplers against cache size, plots and CSVs
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
 #   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
-#   make fuzz         libFuzzer on images, inis and predicates, SECONDS=60 for each
-#   make lint         format, static analysis, include layering, documented paths
+#   make fuzz         libFuzzer on images, inis, predicates and journals, SECONDS=60 for each
+#   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
 
@@ -153,14 +153,20 @@ check-stress: $(STRESS)
 
 INSTALLED := joaderfs joaderctl joader-sim
 EXAMPLES  := $(sort $(wildcard config/*.ini))
+# Each goes into the folder that it has here, so that links between documents work.
+DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard tools/README.md tools/*/README.md)) \
+	tools/examples/train.py
+DOC       := $(DESTDIR)$(PREFIX)/share/doc/joaderfs
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/joaderfs/examples
+	install -d $(DESTDIR)$(PREFIX)/bin $(DOC)/examples/sim
 	install -m 755 $(INSTALLED:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/joaderfs
-	install -m 644 $(EXAMPLES) $(DESTDIR)$(PREFIX)/share/doc/joaderfs/examples
-	install -d $(DESTDIR)$(PREFIX)/share/doc/joaderfs/examples/sim
-	install -m 644 $(SIM_INI) $(DESTDIR)$(PREFIX)/share/doc/joaderfs/examples/sim
+	for document in $(DOCUMENTS); do \
+		install -D -m 644 $$document $(DOC)/$$document || exit 1; \
+	done
+	install -m 644 $(EXAMPLES) $(DOC)/examples
+	install -m 644 $(SIM_INI) $(DOC)/examples/sim
+	ln -sfn examples $(DOC)/config
 	for page in $(MAN); do section=$${page##*.} && \
 		install -d $(DESTDIR)$(PREFIX)/share/man/man$$section && \
 		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$$section || exit 1; \
@@ -168,7 +174,7 @@ install: all
 
 uninstall:
 	rm -f $(INSTALLED:%=$(DESTDIR)$(PREFIX)/bin/%)
-	rm -rf $(DESTDIR)$(PREFIX)/share/doc/joaderfs
+	rm -rf $(DOC)
 	for page in $(notdir $(MAN)); do \
 		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
 

@@ -8,7 +8,9 @@
 #include "config/config.h"
 #include "control/control.h"
 #include "dataset/dataset.h"
-#include "fuse/view.h"
+#include "epoch/state_version.h"
+#include "files/content_bytes.h"
+#include "fuse/fuse.h"
 #include "sched/sched.h"
 
 #include <dirent.h>
@@ -21,8 +23,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* Everything that was started, in the order in which it was; main takes it down in
- * reverse. */
+/* Everything that was started, in that order; main takes it down in reverse. */
 struct daemon {
 	const char *config_path;
 	const char *mount_options;
@@ -34,8 +35,8 @@ struct daemon {
 	struct dataset **datasets;
 	struct backings *backings;
 	struct sched *sched;
-	struct view_context context;
-	struct view *view;
+	struct files_context context;
+	struct session *session;
 	struct control *control;
 };
 
@@ -168,7 +169,7 @@ static int take_state(struct daemon *daemon)
 		return -ENOMEM;
 	daemon->state_lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (daemon->state_lock >= 0 && flock(daemon->state_lock, LOCK_EX | LOCK_NB) == 0)
-		return 0;
+		return state_version_take(state);
 	err = -errno;
 	log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, state,
 		err == -EWOULDBLOCK ? "in use by another joaderfs" : strerror(-err));
@@ -209,7 +210,7 @@ static int add_job(struct sched *sched, const char *directory, const char *file)
 	return err;
 }
 
-/* A mistake in one of them: the daemon does not start. */
+/* If one of the inis has a mistake, the daemon does not start. */
 static int add_jobs(struct daemon *daemon)
 {
 	const char *directory = daemon->config.jobs;
@@ -240,7 +241,7 @@ static int start_sched(struct daemon *daemon)
 		&daemon->sched);
 	if (err)
 		return err;
-	sched_use_backings(daemon->sched, daemon->backings);
+	sched_use_backings(daemon->sched, daemon->backings, content_head);
 	return add_jobs(daemon);
 }
 
@@ -273,16 +274,16 @@ static int start(struct daemon *daemon)
 		err = start_sched(daemon);
 	if (err)
 		return err;
-	daemon->context = (struct view_context){.config = &daemon->config,
+	daemon->context = (struct files_context){.config = &daemon->config,
 		.datasets = daemon->datasets,
 		.n_datasets = daemon->config.n_datasets,
 		.sched = daemon->sched,
 		.backings = daemon->backings,
 		.mountpoint = daemon->mountpoint};
-	err = view_mount(
-		&daemon->context, daemon->mount_options, daemon->debug, &daemon->view);
+	err = session_mount(
+		&daemon->context, daemon->mount_options, daemon->debug, &daemon->session);
 	if (!err)
-		err = control_new(&daemon->context, daemon->view, &daemon->control);
+		err = control_new(&daemon->context, daemon->session, &daemon->control);
 	if (!err)
 		err = go_to_background(daemon);
 	return err;
@@ -293,12 +294,12 @@ static int stop(struct daemon *daemon)
 	int err = 0;
 	if (daemon->control)
 		control_free(&daemon->control);
-	if (daemon->view)
-		view_stop(daemon->view);
+	if (daemon->session)
+		session_stop(daemon->session);
 	if (daemon->sched)
 		sched_stop(daemon->sched);
-	if (daemon->view)
-		err = view_unmount(&daemon->view);
+	if (daemon->session)
+		err = session_unmount(&daemon->session);
 	sched_free(&daemon->sched);
 	backings_free(&daemon->backings);
 	for (size_t i = 0; daemon->datasets && i < daemon->config.n_datasets; i++)
@@ -327,7 +328,7 @@ int main(int argc, char **argv)
 	if (!err)
 		err = start(&daemon);
 	if (!err)
-		err = view_run(daemon.view);
+		err = session_run(daemon.session);
 	int stop_err = stop(&daemon);
 	return err || stop_err ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -15,7 +15,7 @@
 
 static int ready_fd = -1; /* in the child: one byte in it means ready */
 
-/* What the parent exits with when the child ended without a word. */
+/* The parent's exit status when the child ended before it was ready. */
 static int status_of_failed(pid_t child)
 {
 	int status;
@@ -41,7 +41,8 @@ static _Noreturn void wait_for_child(pid_t child, int fd)
 	_exit(n == 1 ? EXIT_SUCCESS : status_of_failed(child));
 }
 
-/* A caller may have closed standard descriptors: nothing else may get their numbers. */
+/* The starting process may have closed standard descriptors. No other file may get their
+ * numbers. */
 static void fill_stdio(void)
 {
 	int fd;
@@ -61,7 +62,7 @@ int background_begin(void)
 	 * parent waiting. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	fflush(NULL); /* or both would write what is buffered */
+	fflush(NULL); /* or both would write the buffered text */
 	pid_t parent = getpid();
 	pid_t child = fork();
 	if (child < 0) {
@@ -79,7 +80,7 @@ int background_begin(void)
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
 		log_warn("cannot follow the starting process: %s", strerror(errno));
 	else if (getppid() != parent)
-		raise(SIGTERM); /* it was gone already */
+		raise(SIGTERM); /* the parent was gone before prctl */
 	return 0;
 }
 
@@ -95,7 +96,7 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	close(null); /* above them: background_begin saw to that */
+	close(null); /* not a standard descriptor: background_begin has filled these */
 }
 
 void background_ready(void)
@@ -107,7 +108,7 @@ void background_ready(void)
 		log_warn("cannot change to the root directory: %s", strerror(errno));
 	ensure(prctl(PR_SET_PDEATHSIG, 0) == 0);
 	redirect_stdio();
-	/* The parent may have been killed meanwhile: no reason to end as well. */
+	/* The parent may have been killed meanwhile, which is no reason to end. */
 	ssize_t ignored = send(ready_fd, "", 1, MSG_NOSIGNAL);
 	(void)ignored;
 	close(ready_fd);

@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 
 /*
- * Running in the background, with the start still visible: the process that was started
- * stays until the daemon is ready, so that messages appear on the terminal and the exit
- * status tells whether it started.
+ * Running in the background, with a visible start: the process that was started stays
+ * until the daemon is ready. So messages appear on the terminal, and the exit status
+ * tells whether the daemon started.
  *
  *   Flow: main calls background_begin before anything else, sets up the rest in the
  *         child, sends the log elsewhere (log_to_file), and calls background_ready.
@@ -18,15 +18,15 @@
  */
 
 /*
- * Returns 0 in the child. The parent does not return: it exits with 0 after
- * background_ready, and with the child's own exit status (1 if that is 0 or a signal
- * ended it) when the child ends before. Until then both receive the terminal's signals,
- * and the child gets SIGTERM when the parent is killed.
+ * Returns 0 in the child. The parent does not return: after background_ready it exits
+ * with 0. If the child ends before, the parent exits with the child's status, or with 1
+ * if that is 0 or a signal ended the child. Until then both receive the terminal's
+ * signals, and the child gets SIGTERM when the parent is killed.
  */
 must_check int background_begin(void);
 
 /*
  * The child becomes a session of its own in the root directory, standard input and output
- * go to /dev/null, and the parent exits. Without background_begin: nothing.
+ * go to /dev/null, and the parent exits. Without background_begin it does nothing.
  */
 void background_ready(void);

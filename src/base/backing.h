@@ -10,27 +10,28 @@
 #include <sys/uio.h>
 
 /*
- * Files in memory that the kernel can read from by itself, once it knows them: who opens
- * a file of the mount is then told "it is that one", by a number, and reads no longer
- * come to the daemon. Once made, they can't be changed.
+ * Files in memory that the kernel can read by itself. The kernel is told of such a file
+ * and gives it a number. An open of a file of the mount can then be answered by that
+ * number, and its reads no longer come to the daemon. Once made, a file can't be changed.
  *
- *   Flow: main makes the store; the mount's session says how the kernel is told
- *         (backings_begin) and, before it ends, that it can be told no longer
- *         (backings_end). Between them backing_new and backing_add.
- *   Owns: the number of the files that there are; each file belongs to who made it, may
- *         outlive the session, but not the store.
- *   Threads: any.   Errors: -errno, with nothing to clean up: there is no such file then,
- *         and its bytes have to be kept elsewhere. -EPERM from the kernel ends it all.
+ *   Flow: main makes the store. The mount's session says how to tell the kernel
+ *         (backings_begin), and before it ends, that it can't be told any more
+ *         (backings_end). Between the two, backing_new and backing_add make files.
+ *   Owns: the count of files. Each file belongs to its maker; it may outlive the session,
+ *         but not the store.
+ *   Threads: any.   Errors: -errno, with nothing to clean up: there is no file then, and
+ *         the caller keeps the bytes elsewhere. After -EPERM from the kernel no further
+ *         file is made.
  */
 
 struct backings;
 
-/* limit: files that are mapped at once; 0: as many as leave enough of the mappings that
- * a process may have. -ENOMEM. */
+/* limit: how many files may be mapped at once; 0: half of the mappings that a process may
+ * have. -ENOMEM. */
 must_check int backings_new(uint32_t limit, struct backings **ret);
 void backings_free(struct backings **backings);
 
-/* How the kernel is told of a file, and that it may forget one. */
+/* How to tell the kernel of a file, and that it may forget one. */
 struct backing_kernel {
 	int (*add)(void *context, int fd); /* a number above 0, or -errno */
 	void (*remove)(void *context, int id);
@@ -38,28 +39,28 @@ struct backing_kernel {
 };
 
 void backings_begin(struct backings *backings, const struct backing_kernel *kernel);
-/* Neither of the two runs any more when it returns. */
+/* When it returns, neither of the two functions runs any more. */
 void backings_end(struct backings *backings);
 
-/* A file, and its bytes, which can only be read. */
+/* A file and its bytes, which can only be read. */
 struct backing {
-	struct backings *store; /* NULL: none */
+	struct backings *store; /* NULL: there is no file */
 	uint8_t *bytes;
 	size_t size;
 	int id;
 };
 
-/* Of n parts. Faults: backing.memory, backing.add. -ENODEV: no session; -ENFILE: too
- * many; -EINVAL: empty. */
+/* A file of n parts. -ENODEV: there is no session; -ENFILE: too many files; -EINVAL: it
+ * would be empty. Faults: backing.memory, backing.add. */
 must_check int backing_new(
 	struct backings *backings, const struct iovec *parts, int n, struct backing *ret);
 void backing_free(struct backing *backing);
 
-/* A small file with these bytes, which stays until the session ends. */
+/* A small file with these bytes, which is not mapped and stays until the session ends. */
 must_check int backing_add(
 	struct backings *backings, void *bytes, size_t size, int *ret_id);
 
 void backing_remove(struct backings *backings, int id);
 
-/* Of those that are mapped. */
+/* How many files are mapped. */
 uint32_t backings_count(struct backings *backings);

@@ -4,8 +4,8 @@
 #pragma once
 
 /*
- * ensure(cond): an assertion that is on in every build. For our own bugs only; what
- * the world can do to us is returned as -errno.
+ * ensure(cond): an assertion that is on in every build. It is for our own bugs only;
+ * failures of the world outside are returned as -errno.
  */
 
 #define ensure(cond)                                                                     \

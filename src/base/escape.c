@@ -3,7 +3,7 @@
 
 #include "base/escape.h"
 
-/* Of one byte; length tells how long it is. */
+/* The text for one byte. */
 struct escaped {
 	char text[5];
 	size_t length;

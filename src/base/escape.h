@@ -6,11 +6,11 @@
 #include <stdio.h>
 
 /*
- * Text of other people's making, as a file name, in a line of text: a backslash, tab,
- * newline and other control characters are escaped as in C.
+ * Prints foreign text, as a file name, so that it stays on one line: backslash, tab,
+ * newline and other control characters are escaped as \\, \t, \n and \xHH.
  */
 
 void escape_print(FILE *out, const char *text);
 
-/* How many bytes that is. */
+/* How many bytes escape_print writes. */
 size_t escape_length(const char *text);

@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 
 /*
- * Fault injection: a named place in the code fails on demand, so that tests can see what
- * the daemon does then. `--fault load.read:EIO:after=3:times=1` lets the place load.read
+ * Fault injection: a named place in the code fails on demand, so that tests can see how
+ * the daemon reacts. `--fault load.read:EIO:after=3:times=1` lets the place load.read
  * succeed three times and then fail once with EIO.
  *
  *   Threads: fault_add before threads start, fault_hit from any.

@@ -18,9 +18,9 @@
 
 enum lock_rank {
 	LOCK_RANK_CONTROL = 10, /* control: the control socket */
-	LOCK_RANK_VIEW = 20,	/* fuse: a session and its open files */
+	LOCK_RANK_FUSE = 20,	/* fuse: a session and its open files */
 	LOCK_RANK_FILES = 25,	/* files: sizes, and where lines of orders start */
-	LOCK_RANK_SCHED = 30,	/* sched: sampler, streams, cache metadata */
+	LOCK_RANK_SCHED = 30,	/* sched: sampler, streams, entries of the cache */
 	LOCK_RANK_JOURNAL = 35, /* epoch: records that are not written yet */
 	LOCK_RANK_LOAD = 40,	/* load: the pool's wake-up */
 	LOCK_RANK_DATASET = 50, /* dataset: pool of connections */
@@ -42,16 +42,16 @@ void lock_take(struct lock *lock);
 void lock_release(struct lock *lock);
 
 /*
- * Lets go of it for a moment, so that those who wait for it get it: between the steps of
- * something long. A mutex alone would most often be taken again at once.
+ * Releases the lock for a moment, so that waiting threads get it, between the steps of
+ * something long. With a mutex alone, the same thread would most often take it again at
+ * once.
  */
 void lock_yield(struct lock *lock);
 
-/* Aborts unless the calling thread holds it. */
+/* Aborts unless the calling thread holds the lock. */
 void lock_assert_held(const struct lock *lock);
 
-/* As pthread_cond_wait and pthread_cond_timedwait; the timed one returns ETIMEDOUT or 0.
- */
+/* As pthread_cond_wait and pthread_cond_timedwait. The latter returns ETIMEDOUT or 0. */
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
 int lock_wait_until(
 	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline);

@@ -35,7 +35,7 @@ static printf_like(2, 0) void emit(const char *level, const char *format, va_lis
 		length = sizeof(text) - 2;
 	text[length++] = '\n';
 	ssize_t ignored = write(fd < 0 ? STDERR_FILENO : fd, text, length);
-	(void)ignored; /* nowhere left to report it */
+	(void)ignored; /* there is no place left to report it */
 }
 
 #define EMIT(level)                                                                      \

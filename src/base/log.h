@@ -6,9 +6,11 @@
 #include "base/cleanup.h"
 
 /*
- * Messages for the person who runs the daemon: "joaderfs: <text>" on standard error, and
- * once log_to_file() was called, "<UTC time> <text>" in that file.
- * Each thing is logged once, where its detail is known.   Threads: any.
+ * Messages for the person who runs the daemon: "joaderfs: <text>" on standard error;
+ * after log_to_file(), "<UTC time> <text>" in that file. A problem is logged once, where
+ * its detail is known.
+ *
+ *   Threads: any.
  */
 
 void log_error(const char *format, ...) printf_like(1, 2);

@@ -20,5 +20,5 @@ uint64_t rng_next(struct rng *rng);
 /* Uniform in [0, bound), without bias (Lemire, 2019). bound > 0. */
 uint64_t rng_below(struct rng *rng, uint64_t bound);
 
-/* Mixes two seeds into one; for a seed per dataset from the daemon's. */
+/* Mixes two seeds into one, for instance the daemon's and a dataset's. */
 uint64_t rng_mix(uint64_t a, uint64_t b);

@@ -71,7 +71,7 @@ static void forbid_eviction(struct cache *cache, struct entry *entry)
 		cache->ops->forbid(cache, entry);
 }
 
-/* Of a live tensor whose entry is in no space. */
+/* Counts a live tensor, whose entry is in no space, as dying. */
 static void count_dying(struct cache *cache, struct entry *entry)
 {
 	cache->n_live--;
@@ -100,7 +100,7 @@ static void die(struct cache *cache, struct entry *entry)
 	count_dying(cache, entry);
 }
 
-/* Whether so many live bytes and `bytes` more are within the capacity. */
+/* Whether `bytes` fit beside so many live bytes. */
 static bool fits(const struct cache *cache, uint64_t live_bytes, uint64_t bytes)
 {
 	return live_bytes <= cache->capacity && bytes <= cache->capacity - live_bytes;
@@ -167,20 +167,20 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* The pins stay with the absent entry; a shell of it takes the tensor to its end. */
+/* The entry stays, absent, with its pins. Another one takes the tensor to its end. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
 	struct entry *entry = find(space, id);
 	ensure(entry && entry->state == CACHE_READY && entry->pins > 0);
-	struct entry *shell = cache_alloc(sizeof(*shell));
-	if (!shell)
+	struct entry *last = cache_alloc(sizeof(*last));
+	if (!last)
 		return;
-	*shell = (struct entry){
+	*last = (struct entry){
 		.state = CACHE_READY, .bytes = entry->bytes, .tensor = entry->tensor};
 	if (cache->ops->forget)
 		cache->ops->forget(cache, entry);
-	count_dying(cache, shell);
+	count_dying(cache, last);
 	cache->pinned_bytes -= entry->bytes;
 	cache->evictions++;
 	entry->state = CACHE_ABSENT;

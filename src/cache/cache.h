@@ -11,8 +11,8 @@
 #include <roaring/roaring.h>
 
 /*
- * The shared cache of prepared tensors, with RefCnt eviction (JOADER, section 3 and
- * appendix E.3) and lru, fifo, random beside it.
+ * The shared cache of prepared tensors. It evicts by RefCnt (JOADER, section 3 and
+ * appendix E.3), or by lru, fifo or random.
  *
  * A *space* holds the tensors of one (dataset, preparation). Within it an entry is
  *
@@ -22,20 +22,21 @@
  *      +--- cache_abandon-+
  *
  * need(space, id): the number of streams whose remaining set contains the sample.
- * pins(space, id): drawn and not consumed, or held open. A pinned entry is never evicted;
- * pins may be taken on an absent one.
+ * pins(space, id): how often it was drawn and not consumed, or is held open. A pinned
+ * entry is not evicted (but see cache_force_out). An absent entry may be pinned, too.
  *
  *   Flow: sched counts need and pins, reserves before load prepares, publishes after.
- *   Owns: every published tensor until it is reaped; the caller frees what cache_reap
- *         gives it, outside the lock.
+ *   Owns: every published tensor until it is reaped. The caller frees reaped tensors,
+ *         outside the lock.
  *   Threads: caller serialises (sched's lock); tensors themselves are immutable.
- *   Errors: -ENOMEM; -ENOSPC from cache_reserve when the rest is pinned or being loaded.
- *   Capacity: bytes of loading, ready and dying entries; exceeded only by forced
- *         reservations, and given back by cache_trim as soon as something unpinned can be
- *         evicted. A reservation counts dying bytes as free: the caller reaps before it
- *         lets go of the lock, so no worker fills what is not free yet.
- *   Recency: an entry is used by cache_publish and until its last pin goes; for refcnt,
- *         a change of its need alone is a use too.
+ *   Errors: -ENOMEM; -ENOSPC from cache_reserve when all other bytes are pinned or being
+ *         loaded.
+ *   Capacity: bytes of loading, ready and dying entries. Only forced reservations exceed
+ *         it; cache_trim evicts unpinned entries until it holds again. A reservation
+ *         counts dying bytes as free: the caller reaps them before it releases the lock,
+ *         so that no worker fills memory that is not free yet.
+ *   Recency: an entry is in use from cache_publish until its last pin goes. For refcnt,
+ *         a single change of its need is a use, too.
  */
 
 struct cache;
@@ -48,8 +49,9 @@ must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_
 void cache_free(struct cache **cache); /* frees what is left */
 
 /*
- * Called when a sample that was loading or ready no longer is: evicted, abandoned, forced
- * out, or its space is freed. From within the call that caused it; it may not call back.
+ * Is called when a sample stops being loading or ready: it is evicted, abandoned or
+ * forced out, or its space is freed. It runs within the call that caused it, and may not
+ * call the cache.
  */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
@@ -58,36 +60,36 @@ void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
 
-/* Nothing in it may be pinned, needed or loading. Its tensors die. */
+/* No entry may be pinned, needed or loading. The tensors of the space die. */
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
 /*
- * For each of the ids, when a stream comes or goes. Unlike one call for each, which is a
- * use and makes ascending ids the order of eviction, this leaves the order as it is
- * among entries of equal need: with exchange, ids decide nothing only as long as they
- * do not decide what is resident.
+ * The same for many ids at once, when a stream comes or goes. A call of cache_need_add
+ * for each would be a use of each, and make ascending ids the order of eviction. These
+ * leave the order among entries of equal need as it is. The exchange sampler relies on
+ * that: its orders are uniform only if ids do not decide which samples are resident.
  */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
 /*
- * The same in steps, so that a caller whose lock others wait for can let go of it between
- * them. begin changes the need of all ids at once, for whoever asks; the steps bring the
- * counters and the order of eviction after it, and until then a victim may be needed by
- * one stream more than another entry is. One change at a time in the whole cache. The
- * ids stay the caller's and as they are until it is done; what is being added is dropped
- * only after that.
+ * The same in steps, so that a caller can release its lock between them. begin changes
+ * the need of all ids at once, as cache_need tells it. The steps then update the
+ * counters and the order of eviction; until they are done, a victim may be needed by one
+ * stream more than another entry is. The whole cache has one change at a time. The ids
+ * stay the caller's, and may not change until the last step; need that is being added
+ * may be dropped only after that.
  */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Goes on by what so many ids cost, if there is a change; entries cost more. true: it is
- * done. */
+/* Does a step of the change, if there is one, that costs as much as n ids; entries cost
+ * more than ids. true: the change is done. */
 bool cache_need_step(struct cache *cache, uint32_t n);
-bool cache_need_changes(const struct cache *cache); /* one has begun and is not done */
+bool cache_need_changes(const struct cache *cache); /* a change is not done */
 
 must_check int cache_pin(struct cache_space *space, sample_id id); /* -ENOMEM */
 void cache_unpin(struct cache_space *space, sample_id id);
@@ -96,15 +98,16 @@ uint32_t cache_pins(const struct cache_space *space, sample_id id);
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
 
 /*
- * absent -> loading: makes room for the bytes by evicting what is not pinned, least need
- * first, ties by least recent use (refcnt). force: succeeds even if capacity is exceeded,
- * for a sample that a reader waits for. The entry must be pinned.
+ * absent -> loading: makes room for the bytes by evicting unpinned entries, with refcnt
+ * those of least need first, and of these the least recently used. force: succeeds even
+ * if the capacity is exceeded, for a sample that a reader waits for. The entry must be
+ * pinned.
  */
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
 
-/* loading -> ready; the cache owns the tensor from now on. Its size must be as reserved.
- */
+/* loading -> ready; the cache owns the tensor from now on. Its size must be
+ * as reserved. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
 /* loading -> absent: it could not be prepared. */
@@ -114,8 +117,9 @@ void cache_abandon(struct cache_space *space, sample_id id);
 const struct tensor *cache_get(const struct cache_space *space, sample_id id);
 
 /*
- * ready -> dying although it is pinned, when loading + ready exceed capacity: nobody has
- * it open. Its pins stay, on an absent entry. Without memory for that it stays too.
+ * ready -> dying although the entry is pinned, for when loading + ready exceed the
+ * capacity. Nobody may have it open. Its pins stay, on an absent entry. If there is no
+ * memory, the tensor stays as well.
  */
 void cache_force_out(struct cache_space *space, sample_id id);
 

@@ -8,13 +8,13 @@
 
 #include <sys/queue.h>
 
-/* A table that can't grow refuses the new entry, and everything else stays as it was. */
+/* Without memory a table refuses the new entry and stays as it was. */
 #define HASH_NONFATAL_OOM 1
 #define uthash_malloc(size) cache_alloc(size)
 #include <uthash.h>
 
 /*
- * Who holds an entry:
+ * The structures that hold an entry:
  *
  *   state     pins   table of its space   order of eviction   cache->dying
  *   ABSENT     > 0            x
@@ -23,8 +23,8 @@
  *   READY        0            x                   x
  *   (dying)      0                                                 x
  *
- * Absent without pins is no entry at all. A dying one has left its space, so that its
- * sample can be reserved again before the tensor is reaped.
+ * An absent sample without pins has no entry. A dying entry has left its space, so that
+ * its sample can be reserved again before the tensor is reaped.
  */
 
 struct entry {
@@ -35,7 +35,7 @@ struct entry {
 	uint64_t bytes;		 /* 0 while absent */
 	struct tensor *tensor;	 /* from ready on */
 	TAILQ_ENTRY(entry) link; /* order of eviction, later cache->dying */
-	uint32_t filed;		 /* refcnt: the bucket it is in */
+	uint32_t filed;		 /* refcnt: the number of its bucket */
 	size_t slot;		 /* random: its place in evict.slots */
 	UT_hash_handle hh;	 /* by id */
 };
@@ -51,22 +51,22 @@ struct cache_space {
 	uint64_t need_sum;
 };
 
-/* What the policy remembers; each uses its own part. */
+/* The memory of the policies; each uses its own part. */
 struct evict {
-	struct entry_list list; /* lru: unpinned, fifo: all that are ready; next first */
+	struct entry_list list; /* lru: unpinned, fifo: all ready; next victim first */
 	struct entry_list *buckets; /* refcnt: by need, each least recently used first */
-	uint32_t n_buckets;	    /* those from here on were never used */
-	uint32_t lowest;	    /* those below are empty */
-	uint32_t sweep;		    /* the bucket that is being brought up to date */
-	struct entry begin, end;    /* in it: what is between them is not yet */
+	uint32_t n_buckets;	    /* further buckets were never used */
+	uint32_t lowest;	    /* buckets below this one are empty */
+	uint32_t sweep;		    /* the bucket that is being swept */
+	struct entry begin, end;    /* markers in it: between them it is not yet swept */
 	struct entry **slots;	    /* random: unpinned, any order */
 	size_t n_slots, max_slots;
 	struct rng rng;
 };
 
 /*
- * A change of the need of many ids that is under way: the iterator is at the first one
- * that is not counted yet; once all are, the order of eviction follows.
+ * A change of the need of many ids that is under way. `next` is at the first id that is
+ * not counted yet; once all are, the order of eviction is brought up to date.
  */
 struct change {
 	const struct cache_space *space; /* NULL: none */
@@ -91,37 +91,37 @@ struct cache {
 	uint64_t pinned_bytes;
 	uint64_t evictable_bytes;
 	uint64_t peak_bytes;
-	uint64_t n_entries; /* of all spaces; those that are not live are pinned */
+	uint64_t n_entries; /* of all spaces; the ones that are not live are pinned */
 	uint64_t n_live, n_ready, n_dying, n_evictable;
 	uint64_t pins, need, evictions;
 };
 
-/* A policy of eviction. What it has no use for is NULL. */
+/* A policy of eviction. Functions that it does not need are NULL. */
 struct evict_ops {
 	int (*init)(struct cache *cache);
-	/* One more entry will be ready: nothing below may fail for want of memory. */
+	/* Makes room for one more ready entry, so that no function below can fail. */
 	int (*reserve)(struct cache *cache);
 	void (*publish)(struct cache *cache, struct entry *entry);
-	/* Nobody holds it any more: it may be chosen. */
+	/* The entry is ready and not pinned: it may be chosen. */
 	void (*allow)(struct cache *cache, struct entry *entry);
-	/* Pinned, or about to die: it may not be chosen. */
+	/* The entry is pinned, or about to die: it may not be chosen. */
 	void (*forbid)(struct cache *cache, struct entry *entry);
 	void (*forget)(struct cache *cache, struct entry *entry);
-	/* The need of an entry that may be chosen is another one. */
+	/* The need of an entry that may be chosen has changed. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* Those of many entries have changed, all up or all down; that is no use of them.
-	 */
+	/* The needs of many entries have changed, all up or all down. That is no use of
+	 * these entries. */
 	void (*sweep_begin)(struct cache *cache);
 	/* Brings about n entries up to date; true: all are. */
 	bool (*sweep)(struct cache *cache, uint32_t n);
-	/* The next to be evicted; at least one may be chosen. */
+	/* The next entry to evict; there is at least one. */
 	struct entry *(*victim)(struct cache *cache);
 	void (*validate)(const struct cache *cache);
 };
 
 const struct evict_ops *evict_ops_of(enum eviction_policy policy);
 
-/* Whether the change under way has not come to the id, which it will. */
+/* Whether the change under way will come to the id, and has not yet. */
 static inline bool change_pending(const struct cache_space *space, sample_id id)
 {
 	const struct change *change = &space->cache->change;

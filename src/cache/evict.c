@@ -15,14 +15,14 @@
  *     -        a        c          head: least recently used
  *              b                   tail: most recently used
  *
- * The end of a use (the last pin went) and a change of need both put an entry at a tail,
- * so a bucket stays in order of recency without being sorted.
+ * The end of a use (the last pin goes) and a change of need both put an entry at a tail.
+ * So each bucket is in the order of recency without being sorted.
  */
 
 static int refcnt_init(struct cache *cache)
 {
-	/* A bucket per need there can be: 1 MiB of addresses, of which only what is used
-	 * gets memory; in return no change of need can fail. */
+	/* A bucket for each possible need, so that no change of need can fail: 1 MiB of
+	 * addresses. Only buckets that are used get memory. */
 	cache->evict.buckets =
 		cache_alloc((UINT16_MAX + 1) * sizeof(*cache->evict.buckets));
 	return cache->evict.buckets ? 0 : -ENOMEM;
@@ -52,11 +52,12 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 }
 
 /*
- * When many needs have changed, buckets are gone through one after the other, each from
- * its head, so that what goes to the same bucket stays in its order. Needs that went up
- * come from the last bucket on, and those that went down from the first: nothing is met
- * twice. Whatever is done to entries between two steps files them where they belong, at
- * the tail, so that two markers hold what is left of a bucket: the first goes through it.
+ * When many needs have changed, the sweep goes through the buckets one after the other,
+ * and through each from its head, so that entries that move to the same bucket stay in
+ * their order. If needs went up, it begins at the last bucket, if they went down, at the
+ * first one: so it meets no entry twice. Other calls between two steps may file entries
+ * at the tail of a bucket, where they belong. So two markers hold the unswept part of the
+ * bucket: `begin` moves through it, `end` was the tail when the bucket's turn came.
  */
 static void sweep_bucket(struct evict *evict, uint32_t need)
 {
@@ -72,7 +73,7 @@ static void refcnt_sweep_begin(struct cache *cache)
 		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
 
-/* false: that was the last bucket. */
+/* false: the last bucket is done. */
 static bool next_bucket(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
@@ -118,7 +119,8 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* So many at most are found to be needed more than where they are filed. */
+/* While a change is under way, entries may be filed under a need that is no longer
+ * theirs: so many of them are filed anew before one is evicted all the same. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)
@@ -185,8 +187,8 @@ static void lru_validate(const struct cache *cache)
 
 /* --- fifo -----------------------------------------------------------------------------
  *
- * Pinned entries keep their place in the list and are passed over: few are pinned, and
- * those are mostly young.
+ * Pinned entries keep their place in the list, and the search for a victim passes over
+ * them: they are few, and mostly young.
  */
 
 static struct entry *fifo_victim(struct cache *cache)

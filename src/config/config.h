@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "image/augment.h"
 #include "image/pixel_type.h"
-#include "image/tensor.h"
+#include "image/preparation.h"
 
 #include <stddef.h>
 
@@ -16,13 +16,14 @@
  * Every option stands once in a table (config_table.c): section, key, type, range,
  * default, help. Parsing, the effective job.ini, the man page and the messages use it.
  *
- *   Flow: main loads the daemon's ini; sched and view get the structs.
- *   Owns: all strings of a struct belong to it; config_*_free gives them back.
- *   Errors: -EINVAL after having reported each mistake as
- *           "file:[section]:key: found ..., allowed ..., did you mean ...?" (also unknown
- *           sections and keys, keys given twice, values out of range, what contradicts).
- *           Nothing is half loaded. -errno when the file can't be read (reported too).
- *   Threads: none inside; structs are immutable afterwards.
+ *   Flow: main loads the daemon's ini and the jobs'; the other modules get the structs.
+ *   Owns: a struct owns all its strings; config_*_free frees them.
+ *   Errors: -EINVAL after each mistake was reported as
+ *           "file:[section]:key: found ..., allowed ..., did you mean ...?". Mistakes are
+ *           unknown sections and keys, keys given twice, values out of range, and values
+ *           that contradict each other. Nothing is half loaded. -errno, reported too,
+ *           when the file can't be read.
+ *   Threads: any; structs do not change once they were loaded.
  */
 
 enum eviction_policy { EVICTION_REFCNT, EVICTION_LRU, EVICTION_FIFO, EVICTION_RANDOM };
@@ -44,7 +45,7 @@ struct dataset_config {
 	char *name;
 	char *path;		   /* absolute */
 	enum sampler_kind sampler; /* the daemon's unless it is given */
-	bool follow_outside; /* symlinks that leave the tree are followed, not refused */
+	bool follow_outside; /* follow symlinks that leave the tree; else refuse them */
 	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
 };
 
@@ -69,8 +70,8 @@ struct job_config {
 	char *dataset;
 	uint32_t epochs;
 	enum job_order order;
-	char *where;	 /* predicate or NULL */
-	uint32_t idle_s; /* parked when nothing was read for so long */
+	char *where;	      /* predicate or NULL */
+	uint32_t idle_s;      /* the job is parked when it has read nothing for so long */
 	uint32_t keep_epochs; /* ended ones whose orders are kept */
 	struct preparation preparation;
 	enum sample_format format;
@@ -88,7 +89,7 @@ struct job_config {
 	enum view_io io;
 };
 
-/* Gets each message, one line, without a newline. */
+/* Is called with each message: one line, without a newline. */
 typedef void config_report(void *context, const char *message);
 void config_report_to_log(void *context, const char *message); /* context: NULL */
 
@@ -96,7 +97,7 @@ must_check int config_load_daemon(const char *path, config_report *report, void 
 	struct daemon_config *ret);
 void config_daemon_free(struct daemon_config *config);
 
-/* From text; file is its name in messages. */
+/* file: the name of the text in messages. */
 must_check int config_parse_job(const char *file, const char *text, config_report *report,
 	void *context, struct job_config *ret);
 must_check int config_load_job(
@@ -106,18 +107,19 @@ void config_job_free(struct job_config *config);
 /* The effective configuration, defaults filled in; config_parse_job reads it back. */
 void config_print_job(FILE *out, const struct job_config *config);
 
-/* The options as mdoc list items, for joaderfs.ini(5): daemon's sections, job's. */
+/* The options as mdoc list items, for joaderfs.ini(5): first the daemon's sections, then
+ * a job's. */
 void config_print_man(FILE *out);
 
 /* The nearest of n names within edit distance 3 (and less than the length), or NULL. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
 
 /*
- * Where things are unless the ini says otherwise: /run/joaderfs.sock and
+ * The default places of the control socket and the state: /run/joaderfs.sock and
  * /var/lib/joaderfs for root, else $XDG_RUNTIME_DIR/joaderfs.sock (without that variable:
  * <state>/joaderfs.sock) and $XDG_STATE_HOME/joaderfs (~/.local/state/joaderfs).
  */
 
-/* caller frees; NULL: no memory */
+/* The caller frees them; NULL: no memory. */
 char *config_default_socket(void);
 char *config_default_state(void);

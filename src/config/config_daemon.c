@@ -42,7 +42,7 @@ static void fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 			"found no [dataset NAME], allowed: at least one");
 }
 
-/* Beside the jobs and catalogues when there is no runtime directory. */
+/* Without a runtime directory the socket lies in the state directory. */
 static char *socket_in(const char *state)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");

@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* From the texts of an ini to the fields of a struct, by the table, and back. */
+/* Fills the fields of a struct from the texts of an ini, by the table, and
+ * prints them. */
 
 static char *allowed_text(const struct option *option)
 {

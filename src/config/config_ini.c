@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 
 /*
- * The ini is given to inih line by line: inih itself tells of the first bad line only,
- * cuts long lines and names of sections, and not where a section begins.
+ * inih gets the ini line by line. If it got the whole, it would only report the first bad
+ * line, cut long lines and long names of sections, and not say where a section begins.
  */
 
-#define MAX_LINE (INI_MAX_LINE - 3) /* what inih takes */
+#define MAX_LINE (INI_MAX_LINE - 3) /* the longest that inih takes */
 #define MAX_FILE (1 << 20)
 
 /* --- mistakes ---------------------------------------------------------------------- */
@@ -84,12 +84,12 @@ static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
 
 /* --- sections ---------------------------------------------------------------------- */
 
-/* What the reader knows between two lines. */
+/* The state between two lines. */
 struct reader {
 	struct ini *ini;
 	unsigned line;
-	struct ini_section *section; /* keys go there; NULL: they are skipped */
-	bool began;		     /* some section was seen */
+	struct ini_section *section; /* of the next keys; NULL: they are skipped */
+	bool began;		     /* there was a section */
 };
 
 static void allowed_sections(enum ini_kind kind, char *ret, size_t size)
@@ -171,7 +171,8 @@ static struct ini_section *add_section(
 	return section;
 }
 
-/* A known section, once: its keys are taken. Given again: they are compared. */
+/* Begins a known section. The keys of one that is given again are compared with those of
+ * the first one. */
 static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
@@ -188,7 +189,7 @@ static void begin_section(
 	reader->section = first ? first : add_section(reader, id, label);
 }
 
-/* text: between the brackets, without spaces around. */
+/* text: between the brackets, without spaces around it. */
 static void take_section(struct reader *reader, const char *text)
 {
 	size_t n = strcspn(text, " \t");
@@ -322,7 +323,7 @@ static int take_pair(void *user, const char *section, const char *key, const cha
 	return 1;
 }
 
-/* text: without spaces around; may be written to. */
+/* text: without spaces around it; may be written to. */
 static void take_line(struct reader *reader, char *text)
 {
 	if (!*text || strchr(";#", *text))

@@ -12,7 +12,7 @@
  * and an ini as it was read.
  *
  *   Flow: ini_read (text -> sections of key/text) -> ini_fill (text -> fields of a
- *         struct, by the table) -> what only the whole can tell -> ini_result.
+ *         struct, by the table) -> checks of values against each other -> ini_result.
  */
 
 enum ini_kind { INI_DAEMON, INI_JOB };
@@ -30,7 +30,7 @@ enum section_id {
 struct section_spec {
 	const char *name;
 	enum ini_kind kind;
-	bool named; /* [dataset NAME]: as many as wanted */
+	bool named; /* as [dataset NAME], of which there may be several */
 	const char *help;
 };
 
@@ -40,11 +40,11 @@ struct option {
 	enum section_id section;
 	const char *key;
 	const struct value_type *type;
-	uint64_t min; /* of a number; of a text: bytes */
+	uint64_t min; /* of a number, or of the bytes of a text */
 	uint64_t max;
 	const char *const *choices; /* ends with NULL; in the order of the enumeration */
 	const char *preset;	    /* the default as in an ini; NULL: unset */
-	const char *preset_help;    /* how the default comes about, when it is computed */
+	const char *preset_help;    /* how a computed default is found */
 	bool required;
 	size_t offset;	  /* in daemon_config, dataset_config or job_config */
 	const char *help; /* a sentence per line */
@@ -53,10 +53,11 @@ struct option {
 struct value_type {
 	const char *metavar;
 	bool owned; /* the field is a char * that is freed */
-	/* dir: what relative paths start from. 0, -EINVAL (not allowed), -ENOMEM. */
+	/* dir: the directory that relative paths start from. -EINVAL: not allowed. */
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
-	/* The line of an ini; nothing when unset. Types that no job has do not print. */
+	/* Prints the value as in an ini; nothing when it is unset. NULL for types that no
+	 * job has. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
 	void (*allowed)(const struct option *option, FILE *out);
 };
@@ -70,7 +71,7 @@ extern const struct section_spec config_sections[SECTION_COUNT];
 extern const struct option config_options[];
 extern const size_t config_n_options;
 
-/* The rule of names, and how messages tell it. */
+/* The rule for names, as messages say it. */
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 
@@ -86,7 +87,7 @@ struct ini_value {
 
 struct ini_section {
 	enum section_id id;
-	char *label; /* what stands between the brackets */
+	char *label; /* the text between the brackets */
 	const char *name;
 	unsigned line;
 	struct ini_value *values; /* by index in config_options */
@@ -100,30 +101,30 @@ struct ini {
 	struct ini_section *sections;
 	size_t n_sections;
 	unsigned mistakes;
-	bool other_kind; /* a job's ini given as the daemon's, or the reverse */
+	bool other_kind; /* it is a job's ini, read as the daemon's, or the reverse */
 	int err;	 /* -ENOMEM once there was no memory */
 };
 
-/* Reports what is wrong with its form, with sections and with keys. */
+/* Reports mistakes in the form, the sections and the keys. */
 void ini_read(struct ini *ini, const char *text);
 /* The same from a file. 0, or -errno (reported) when the file can't be read. */
 must_check int ini_read_file(struct ini *ini);
 void ini_free(struct ini *ini);
 
-/* The first of a kind, or NULL. */
+/* The first section with the id, or NULL. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
-/* Values and defaults into the fields; section may be NULL: nothing was given. */
+/* Sets the fields of the object from values and defaults. section NULL: all defaults. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
 void config_free_fields(enum section_id id, void *object);
 
-/* Where a key was given; 0: it was not. */
+/* The line where a key was given; 0: it was not. */
 unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
 
 /* One message: FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label and key NULL: none. */
 void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
-/* 0, -EINVAL when there were mistakes, -ENOMEM. */
+/* 0, -EINVAL when there were mistakes, or -ENOMEM. */
 int ini_result(const struct ini *ini);

@@ -9,9 +9,9 @@
 
 #define ARRAYS_ONLY "only with format = npy or raw"
 
-/* What is wrong although each key on its own is right. */
+/* Checks of keys against each other, and defaults that depend on other keys. */
 
-/* Given, and not as its default: those are in every printed ini. */
+/* Whether the key was given, and not with its default: every printed ini has those. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = &config_options[i];
@@ -37,7 +37,7 @@ static void check_source(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Files of images hold bytes, the pixels one after the other. */
+/* Only arrays hold numbers, or planes; files of images hold bytes, pixel by pixel. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
 	bool array = job->format == FORMAT_NPY || job->format == FORMAT_RAW;
@@ -55,7 +55,8 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 			"float16 in [tensor]");
 }
 
-/* Whether the crop fits into no image; that of a shorter side: both of its sides must. */
+/* Whether the crop fits into no image. Where the shorter side is given, both sides of the
+ * crop must fit into it. */
 static bool never_fits(const struct preparation *preparation, struct tensor_shape crop)
 {
 	if (preparation_fixed_size(preparation)) {
@@ -104,7 +105,7 @@ static void refuse(struct ini *ini, enum section_id section, const char *key,
 		"found \"%s\", allowed: %s", found, allowed);
 }
 
-/* A batch is an array, whose parts are of one size. */
+/* A batch is an array: all its samples have one size. */
 static void check_batch(struct ini *ini, const struct job_config *job)
 {
 	if (job->format != FORMAT_NPY)
@@ -118,7 +119,7 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 		refuse(ini, SECTION_VIEW, "json", "json", "not with layout = batch");
 }
 
-/* Where a member begins has to be known before it is bound. */
+/* The place of a member in a tar file must be known before the member is bound. */
 static void check_tar(struct ini *ini, const struct job_config *job)
 {
 	if (job->size == SIZE_EXACT && !has_fixed_size(job))
@@ -130,7 +131,7 @@ static void check_tar(struct ini *ini, const struct job_config *job)
 			"samples");
 }
 
-/* "a//b", "/a" and "../a" are names of no place below data/. */
+/* "a//b", "/a" and "../a" name no place below data/. */
 static bool is_relative_path(const char *path)
 {
 	size_t n;
@@ -172,7 +173,7 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_names(ini, job);
 }
 
-/* Arrays in a batch; and so far ahead that the next batch is prepared, too. */
+/* A batch holds arrays. Look-ahead of two batches has the next batch prepared, too. */
 static void default_for_batch(struct ini *ini, struct job_config *job)
 {
 	const uint32_t most = 65536;
@@ -185,7 +186,7 @@ static void default_for_batch(struct ini *ini, struct job_config *job)
 		job->lookahead = two;
 }
 
-/* The ending that goes with the format. */
+/* By default the files have the ending that their format usually has. */
 static void default_extension(struct ini *ini, struct job_config *job)
 {
 	static const char *const endings[] = {

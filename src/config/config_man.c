@@ -7,7 +7,7 @@
 
 #define WIDTH 78
 
-/* "lru: ..." in the help of a choice */
+/* Whether the line explains a choice, as "lru: ..." does. */
 static bool explains_choice(const struct option *option, const char *line)
 {
 	size_t n = strcspn(line, ":");
@@ -74,7 +74,7 @@ static void print_section(FILE *out, enum section_id id)
 	fputs(".El\n", out);
 }
 
-/* A line is not broken before what would be a request to mdoc(7) at its start. */
+/* A line is not broken before a word that mdoc(7) would take for a request. */
 static size_t break_at(const char *line, size_t n)
 {
 	size_t at = n;

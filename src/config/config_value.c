@@ -14,7 +14,7 @@ static const char letters_digits[] = "abcdefghijklmnopqrstuvwxyz"
 
 /* --- numbers ----------------------------------------------------------------------- */
 
-/* Digits only: strtoull alone would take signs and spaces. */
+/* Takes digits only: strtoull alone would take signs and spaces. */
 static bool parse_digits(const char **text, uint64_t *ret)
 {
 	char *end;
@@ -59,7 +59,7 @@ static int parse_u64(
 static void print_u32(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;
-	if (number > 0 || option->preset) /* else unset, as no ini can say it */
+	if (number > 0 || option->preset) /* else it is unset, which no ini can say */
 		fprintf(out, "%s = %" PRIu32 "\n", option->key, number);
 }
 
@@ -216,7 +216,7 @@ const struct value_type value_flag = {
 
 /* --- sizes of images --------------------------------------------------------------- */
 
-/* N: *ret_height = 0. */
+/* A single N: *ret_height = 0. */
 static int parse_pixels(const struct option *option, const char *text,
 	uint32_t *ret_width, uint32_t *ret_height)
 {
@@ -356,7 +356,7 @@ static void allowed_name(const struct option *option, FILE *out)
 
 const struct value_type value_name = {"name", true, parse_name, print_text, allowed_name};
 
-/* What begins with ; would be a comment when it is printed and read again. */
+/* A text that begins with ; would be a comment when it is printed and read again. */
 static int parse_text(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -414,7 +414,8 @@ static void allowed_extension(const struct option *option, FILE *out)
 const struct value_type value_extension = {
 	"ending", true, parse_extension, print_text, allowed_extension};
 
-/* Lower case, one space between; an empty list, or "*" beside others, is refused. */
+/* Makes them lower case, with one space between. Refuses an empty list, and "*" beside
+ * others. */
 static int parse_extensions(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

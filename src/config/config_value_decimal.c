@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Decimal fractions, without exponents. They have so few digits that different ones are
- * different doubles.
+ * Decimal fractions, without exponents. They have so few digits that different fractions
+ * are different doubles.
  */
 
 #define DIGITS 15
@@ -22,7 +22,8 @@ static size_t count_digits(const char *text)
 	return n;
 }
 
-/* 1, 0.5 or .5; *text is moved behind it. strtod alone takes "nan" and "0x1" too. */
+/* Takes 1, 0.5 or .5 and moves *text behind it. strtod alone would take "nan"
+ * and "0x1". */
 static bool parse_decimal(const char **text, double *ret)
 {
 	char number[DIGITS + 3] = "";
@@ -45,7 +46,7 @@ static bool parse_decimal(const char **text, double *ret)
 	return true;
 }
 
-/* The shortest that is read back as the same number. */
+/* Prints the shortest text that is read back as the same number. */
 static void print_decimal(double number, FILE *out)
 {
 	char text[64];
@@ -102,7 +103,7 @@ static bool parse_three(const char **text, double ret[3])
 	return true;
 }
 
-/* As float, in which the division is done. */
+/* The division is done in float, so it must not be zero there. */
 static bool all_positive(const double numbers[3])
 {
 	for (int i = 0; i < 3; i++)

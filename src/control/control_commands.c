@@ -12,8 +12,8 @@
 #define MAX_ARGUMENTS 3 /* with the command */
 
 struct request {
-	const struct view_context *context;
-	struct view *view;
+	const struct files_context *context;
+	struct session *session;
 	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
 	size_t n_arguments;
 	struct control_message *message;
@@ -41,7 +41,7 @@ struct jobs {
 	size_t n;
 };
 
-/* Those that are removed while we look are left out. */
+/* Jobs that are removed meanwhile are left out. */
 static int jobs_get(const struct request *request, struct jobs *ret)
 {
 	auto_free job_id *ids = NULL;
@@ -109,8 +109,8 @@ static void collect_message(void *context, const char *message)
 static void jobs_changed(
 	const struct request *request, const char *name, const char *path)
 {
-	if (request->view)
-		view_jobs_changed(request->view, name, path);
+	if (request->session)
+		session_jobs_changed(request->session, name, path);
 }
 
 static bool run_add(const struct request *request)
@@ -156,12 +156,13 @@ static bool run_mount(const struct request *request)
 {
 	const char *name = request->argument[1];
 	int device = request->message->descriptor;
-	if (!request->view)
+	if (!request->session)
 		return refuse(request, "mount: nothing is mounted");
 	if (device < 0)
 		return refuse(request, "mount: no descriptor came with the request");
 	request->message->descriptor = -1;
-	int err = view_mount_job(request->view, name, request->message->sender, device);
+	int err = session_mount_job(
+		request->session, name, request->message->sender, device);
 	if (err == -ENOENT)
 		return unknown_job(request, name);
 	if (err == -ENOTTY)
@@ -178,16 +179,6 @@ struct ls_row {
 	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
 };
 
-static const char *state_word(
-	const struct job_config *config, const struct sched_job_status *status)
-{
-	if (!status->started)
-		return "new";
-	if (status->running)
-		return status->parked_idle ? "parked" : "running";
-	return status->epoch + 1 < config->epochs ? "waiting" : "finished";
-}
-
 static void ls_fill(struct ls_row *row, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -195,7 +186,8 @@ static void ls_fill(struct ls_row *row, struct sched_job *job)
 	sched_job_status(job, &status);
 	snprintf(row->cell[0], sizeof(row->cell[0]), "%s", config->name);
 	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
-	snprintf(row->cell[2], sizeof(row->cell[2]), "%s", state_word(config, &status));
+	snprintf(row->cell[2], sizeof(row->cell[2]), "%s",
+		text_job_state(config, &status));
 	if (!status.started) {
 		strcpy(row->cell[3], "-");
 		strcpy(row->cell[4], "-");
@@ -325,7 +317,7 @@ static bool run_stats(const struct request *request)
 
 static bool run_datasets(const struct request *request)
 {
-	const struct view_context *context = request->context;
+	const struct files_context *context = request->context;
 	for (size_t i = 0; i < context->n_datasets; i++) {
 		if (i)
 			fputc('\n', request->out);
@@ -368,13 +360,13 @@ static bool unknown_command(const struct request *request)
 	return false;
 }
 
-bool control_execute(const struct view_context *context, struct view *view,
+bool control_execute(const struct files_context *context, struct session *session,
 	struct control_message *message, FILE *out)
 {
 	const char *text = message->text;
 	size_t bytes = message->bytes;
 	struct request request = {
-		.context = context, .view = view, .message = message, .out = out};
+		.context = context, .session = session, .message = message, .out = out};
 	if (text[bytes - 1] != '\0')
 		return refuse(&request, "the request is cut off");
 	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request.n_arguments++)

@@ -41,7 +41,7 @@ uint32_t dataset_classes(const struct dataset *dataset)
 	return dataset->n_classes;
 }
 
-/* A file that is gone may have had a class that is gone too: it has no name. */
+/* The class of a file that is gone may be gone too, and then it has no name. */
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 {
 	return label < dataset->n_classes ? dataset->classes[label] : "";

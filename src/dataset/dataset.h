@@ -12,39 +12,41 @@
 #include <stdatomic.h>
 
 /*
- * The catalogue of a dataset: what samples there are, kept in
- * <state>/datasets/<name>.sqlite.
+ * The catalogue of a dataset: a row for each sample, in <state>/datasets/<name>.sqlite.
  *
- *   Flow: dataset_open scans the tree (only for changes, from the second time on) ->
- *         sched selects ids by predicate, load asks for paths, view for labels and
- * classes. Owns: the SQLite file, while open; the ImageFolder tree is only read. Threads:
- * after dataset_open any thread may call; connections come from a small pool and no lock
- * is held while SQLite works. Errors: 0 or -errno, the detail logged. A file that has no
- * readable header stays in the catalogue (width = height = 0) and fails when it is read;
- * counted and logged. Life: ids are dense from 0 and never change their file: a file that
- * is gone keeps its id (`gone`), a new one gets the next. First scan: sorted by class,
- * then directory, then name, each in byte order (as torchvision's ImageFolder).
+ *   Flow: dataset_open scans the tree; from the second time on it only looks for changes.
+ *         Then sched selects ids by a predicate and asks for paths, files for labels and
+ *         classes.
+ *   Owns: the SQLite file, while it is open. The ImageFolder tree is only read.
+ *   Threads: any, after dataset_open. Connections come from a small pool, and no lock is
+ *         held while SQLite works.
+ *   Errors: 0 or -errno, with the detail logged. A file without a readable header is
+ *         counted and logged; it stays in the catalogue (width = height = 0) and fails
+ *         when it is read.
+ *   Life: ids are dense from 0 and always mean the same file. A file that is gone keeps
+ *         its id (`gone`), a new one gets the next id. The first scan sorts by class,
+ *         then directory, then name, each in byte order (as torchvision's ImageFolder).
  *
- * An ImageFolder tree is <class>/<anything>/<file>; classes are the directories under the
- * root in byte order, label = index (torchvision's rule). A metadata.csv in the root,
- * with a column file_name (path relative to the root), adds its other columns to the
- * rows.
+ * An ImageFolder tree is <class>/<anything>/<file>. The classes are the directories under
+ * the root in byte order; a label is the index of its class (torchvision's rule). A
+ * metadata.csv in the root, with a column file_name (a path relative to the root), adds
+ * its other columns to the rows.
  */
 
 struct dataset;
 
 struct dataset_sample {
 	char *path;	/* absolute, owned by the caller: dataset_sample_free */
-	char *relative; /* into path: without the root */
+	char *relative; /* the part of path behind the root */
 	uint32_t label;
 	uint64_t bytes;
 	int64_t mtime_ns;
 	struct tensor_shape image; /* from the header; 0x0: not readable */
-	uint8_t orientation;	   /* EXIF's, 1 to 8; 1: as it is */
+	uint8_t orientation;	   /* EXIF's, 1 to 8; 1: upright */
 };
 
-/* Scans and opens. stop (may be NULL) ends the scan early with -EINTR. Progress goes to
- * standard error when that is a terminal. */
+/* Scans and opens. When *stop (may be NULL) becomes true, the scan ends with -EINTR.
+ * Progress goes to standard error when that is a terminal. */
 must_check int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret);
 void dataset_close(struct dataset **dataset);
@@ -52,18 +54,27 @@ void dataset_close(struct dataset **dataset);
 const char *dataset_name(const struct dataset *dataset);
 const char *dataset_source(const struct dataset *dataset); /* absolute path of the tree */
 uint32_t dataset_ids(const struct dataset *dataset);	   /* ids are below this */
-uint32_t dataset_samples(const struct dataset *dataset); /* without those that are gone */
-uint64_t dataset_bytes(const struct dataset *dataset);	 /* of the source files */
+uint32_t dataset_samples(const struct dataset *dataset);   /* that are not gone */
+uint64_t dataset_bytes(const struct dataset *dataset);	   /* of the source files */
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
 
-/* From memory, no I/O. */
+/* These five read memory only. */
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
-/* Of the path relative to the root, as escape_print writes it. */
+/* The length of the path relative to the root, as escape_print writes it. */
 uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
+
+/*
+ * Tells selections apart by the samples in them, which is what an order of them depends
+ * on: id, path (relative to the root), bytes and mtime of each. The same after a restart,
+ * and on every machine; another one when a catalogue that was made anew gives the ids to
+ * other files, or when a file has changed.
+ */
+uint64_t dataset_fingerprint(
+	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
 /* -ENOENT for an unknown id. */
 must_check int dataset_get(
@@ -71,22 +82,22 @@ must_check int dataset_get(
 void dataset_sample_free(struct dataset_sample *sample);
 
 /*
- * What is known of a sample as a JSON object: label, class, path (relative to the root)
- * and the columns of metadata.csv. The caller frees it. Bytes of a path that are not
- * UTF-8 appear as Python's surrogateescape has them.
+ * The row of a sample as a JSON object: label, class, path (relative to the root) and the
+ * columns of metadata.csv. The caller frees it. Bytes of a path that are not UTF-8 appear
+ * as Python's surrogateescape writes them.
  */
 must_check int dataset_json(struct dataset *dataset, sample_id id, char **ret);
 
-/* The length of the longest of these. The first call reads the whole catalogue. */
+/* The length of the longest such object. The first call reads the whole catalogue. */
 must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 
 /*
  * The ids that the predicate selects; where = NULL: all that are not gone. The predicate
- * is an SQL expression over the columns of a row (id, path (relative to the
- * root), class, label, bytes, mtime (seconds), width, height, and metadata.csv's) and
- * nothing else: read-only, no subqueries, no functions with side effects, a limit on
- * steps. -EINVAL: *ret_message (caller frees) says what is wrong and which columns there
- * are.
+ * is an SQL expression over the columns of a row: id, path (relative to the root), class,
+ * label, bytes, mtime (seconds), width, height, and those of metadata.csv. It can do
+ * nothing else: it is read-only, without subqueries and functions with side effects, and
+ * its steps are limited. -EINVAL: *ret_message (the caller frees it) says what is wrong
+ * and lists the columns.
  */
 must_check int dataset_select(struct dataset *dataset, const char *where,
 	roaring_bitmap_t **ret, char **ret_message);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/log.h"
 #include "dataset/dataset_catalogue.h"
+#include "base/log.h"
 #include "dataset/dataset_internal.h"
 
 #include <errno.h>
@@ -69,14 +69,14 @@ int catalogue_open_read(const char *file, sqlite3 **ret)
 		*ret = NULL;
 		return err;
 	}
-	/* The file is replaced, never changed: one lock for the connection's life, and it
-	 * can be mapped, as far as SQLite does that (2 GB). */
+	/* The file is replaced, never changed. So one lock for the connection's life is
+	 * enough, and SQLite may map the file (it maps up to 2 GB). */
 	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA mmap_size = 1 << 40",
 		NULL, NULL, NULL);
 	return 0;
 }
 
-/* Whether SQLite's complaint is about what is in the file, and not about reading it. */
+/* Whether SQLite complains about the content of the file, and not about reading it. */
 static bool content_error(sqlite3 *db)
 {
 	int code = sqlite3_errcode(db) & 0xff;
@@ -91,7 +91,7 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return content_error(db) ? -EILSEQ : catalogue_errno(db);
 }
 
-/* 1: a row; 0: no more; -EILSEQ: damaged; else -errno. */
+/* 1: there is a row; 0: no more; -EILSEQ: the file is damaged; else -errno. */
 static int step(sqlite3 *db, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);

@@ -3,8 +3,9 @@
 
 #pragma once
 
-/* What marks a file as a catalogue; the version goes up when the tables change. */
+/* SQLite's header of a catalogue has these; the version goes up when the
+ * tables change. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 2
-/* Without exif_orientation. */
+/* The version that had no exif_orientation. */
 #define CATALOGUE_VERSION_BEFORE 1

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The orientation in a TIFF directory, as PIL's ImageOps.exif_transpose finds it: of
- * several entries the last one counts, of several values the first, and what is damaged
+ * The orientation in a TIFF directory, as PIL's ImageOps.exif_transpose finds it. Of
+ * several entries the last one counts, of several values the first one. A damaged entry
  * ends the directory.
  */
 
@@ -20,7 +20,7 @@ struct tiff {
 	bool little_endian;
 };
 
-/* By the type's number: bytes of a value, 0: unknown. */
+/* The bytes of a value, by the number of its type; 0: unknown. */
 static const uint8_t value_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8};
 
 static uint32_t number(const struct tiff *tiff, size_t at, unsigned bytes)
@@ -38,7 +38,7 @@ static bool is_integer(unsigned type)
 	       type == 13;
 }
 
-/* False at the first entry that lies outside, or whose values do. */
+/* false: the entry or its values lie outside the data. */
 static bool read_entry(const struct tiff *tiff, size_t at, uint32_t *orientation)
 {
 	if (at > tiff->size || tiff->size - at < ENTRY_BYTES)

@@ -15,12 +15,12 @@
  *   walk (names) -> match with the old catalogue (ids) -> examine (stat, headers)
  *                -> apply (new rows) -> catalogue_write, only if something changed
  *
- * A catalogue file is never changed in place: a scan that found changes writes a whole
- * new one beside it and renames it over the old one, so that a scan that is killed, or a
- * disk that is full, leaves the old one as it was.
+ * A catalogue file is never changed in place. A scan that found changes writes a whole
+ * new file and renames it over the old one. So a killed scan or a full disk leaves the
+ * old catalogue as it was.
  */
 
-/* Memory that is given back all at once: names, directories. */
+/* Memory for names and directories, which is given back all at once. */
 struct arena {
 	struct arena_block *blocks;
 	size_t left; /* in the first block */
@@ -31,7 +31,7 @@ char *arena_text(struct arena *arena, const char *text);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Makes room for one more item in a growing array. The new array, or NULL. */
+/* Makes room for one more item in a growing array, and returns the new array, or NULL. */
 void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes);
 
 /* A file name for a message: control characters escaped, cut to a line's length. */
@@ -46,8 +46,9 @@ struct grouped {
 };
 const char *group_digits(struct grouped *grouped, uint64_t number);
 
-/* Calls work(context, i) on its own thread for each i below threads; 0 on the caller's.
- * With fewer threads than wanted it goes on, so the work has to be taken from a queue. */
+/* Calls work(context, i) for each i below threads, each on a thread of its own; 0 runs on
+ * the caller's. Where a thread can't be made, its call is left out, so the work has to be
+ * taken from a queue. */
 void parallel_run(
 	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
 
@@ -64,7 +65,8 @@ void progress_begin(struct progress *progress, const char *name);
 void progress_tick(struct progress *progress);
 void progress_end(struct progress *progress);
 
-/* What a scan has to complain about: counted, one message each, with an example. */
+/* Problems that a scan finds. Each kind is counted and gives one message, with an
+ * example. */
 enum issue_kind {
 	ISSUE_OUTSIDE,
 	ISSUE_DANGLING,
@@ -88,7 +90,7 @@ void issue_add(struct issues *issues, enum issue_kind kind, const char *path, in
 void issues_join(struct issues *into, const struct issues *from);
 void issues_log(const struct issues *issues, const char *dataset);
 
-/* What a file's stat and header say. */
+/* The facts of a file, from its stat and its header. */
 struct facts {
 	uint64_t bytes;
 	int64_t mtime_ns;
@@ -100,7 +102,7 @@ struct facts {
 struct found {
 	const char *path; /* relative to the root */
 	sample_id id;	  /* SAMPLE_NONE until it has one */
-	bool present;	  /* it is a file that could be examined */
+	bool present;	  /* the file was examined */
 	struct facts facts;
 };
 
@@ -111,7 +113,7 @@ struct tree {
 	const char **classes; /* byte order */
 	size_t n_classes;
 	size_t classes_capacity;
-	uint64_t root_files; /* directly in the root, which belong to no class */
+	uint64_t root_files; /* files directly in the root, which have no class */
 	struct issues issues;
 	struct arena names;
 };
@@ -131,7 +133,8 @@ struct scan {
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* Whether what the path leads to may be used: it lies in the tree, or need not. */
+/* Whether the file that the path leads to may be used: it lies in the tree, or may lie
+ * outside. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
 /* ImageFolder's order: class, then directory, then name, each in byte order. */
@@ -143,18 +146,23 @@ void tree_free(struct tree *tree);
 
 struct catalogue;
 
-/* Gives the files that the old catalogue knows their ids. */
+/* Gives their ids to the files that the old catalogue knows. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
-/* Looks at each file; reads the headers of those that are new or changed. */
+/* Looks at each file, and reads the headers of new and changed ones. */
 must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* 0: the content was seen ({0, 0}: no JPEG or PNG header); or -errno. */
+/* 0: the file could be read; *ret is {0, 0} if it has no JPEG or PNG header. -errno. */
 must_check int probe_header(
 	const char *path, struct tensor_shape *ret, uint8_t *ret_orientation);
 
-/* Of EXIF data, which begin with the head of a TIFF file: 1 to 8, 1 also for nonsense. */
+/* The orientation in EXIF data, which begin with the head of a TIFF file: 1 to 8; 1 also
+ * for nonsense. */
 uint8_t exif_orientation(const uint8_t *data, size_t size);
+
+/* The same for the same file with the same content, as far as a stat shows it. path:
+ * relative to the root. */
+uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
 
 struct row {
 	const char *path; /* relative to the root */
@@ -173,28 +181,29 @@ struct catalogue {
 	size_t n_classes;
 	size_t classes_capacity;
 	char stamp[64]; /* of metadata.csv: bytes and mtime; "" without one */
-	bool unusable;	/* there is a file, and it is not ours or damaged */
-	bool outdated;	/* of the version before, whose headers are read again */
+	bool unusable;	/* the file is not ours, or damaged */
+	bool outdated;	/* of the version before: headers are read again */
 	struct arena names;
 };
 
-/* 0 with an empty catalogue when there is none that can be used; the reason is logged. */
+/* When there is no usable catalogue, it is empty; the reason is logged. */
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
 
-/* Brings the catalogue up to date with what was examined. *ret_changed: it differs. */
+/* Brings the catalogue up to date with the examined tree. *ret_changed: it
+ * has changed. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* files: what metadata.csv may speak of; their ids are set. Faults: dataset.write. */
+/* tree: the files that metadata.csv may name, with their ids. Fault: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);
 
-/* Maps what SQLite says to -errno. */
+/* SQLite's last error as -errno. */
 int catalogue_errno(sqlite3 *db);
 must_check int catalogue_open_read(const char *file, sqlite3 **ret);
 
@@ -212,18 +221,18 @@ struct column {
 	bool seen; /* it has a value in some line */
 };
 
-/* metadata.csv, opened: what stamp it has. *ret = NULL when there is none. */
+/* Opens metadata.csv and takes its stamp. *ret = NULL when there is none. */
 must_check int metadata_open(const struct scan *scan, struct metadata **ret);
 void metadata_close(struct metadata **metadata);
 const char *metadata_stamp(const struct metadata *metadata);
 
-/* Finds the columns and their types; what is wrong with the file is logged, and leaves
- * out a column, or all of them. */
+/* Finds the columns and their types. Mistakes in the file are logged; a column with one
+ * is left out, or all columns. */
 must_check int metadata_read_columns(struct metadata *metadata);
 const struct column *metadata_columns(const struct metadata *metadata, size_t *ret_n);
 
-/* Calls row for each line; a value is NULL when it is missing. Stops at the first error
- * that row returns. */
+/* Calls row for each line; a missing value is NULL. Stops at the first error that row
+ * returns. */
 typedef int metadata_row(void *context, const char *file_name, const char *const *values);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);
 
@@ -239,17 +248,18 @@ struct dataset {
 	uint32_t n_ids;
 	uint32_t n_samples;
 	uint64_t total_bytes;
-	uint32_t *labels; /* by id, like the next four */
+	uint32_t *labels; /* by id, as the next five */
 	struct tensor_shape *images;
 	uint8_t *orientations;
 	uint64_t *file_bytes;
 	uint16_t *path_lengths;	   /* escaped; at most four times PATH_MAX */
+	uint32_t *identities;	   /* sample_identity */
 	roaring_bitmap_t *present; /* ids that are not gone */
 	struct lock lock;
 	struct connection *idle;     /* (lock) */
 	unsigned n_idle;	     /* (lock) */
-	struct dataset_paths *paths; /* (lock) NULL until somebody asks for it */
-	uint32_t longest_json;	     /* (lock) 0 until somebody asks for it */
+	struct dataset_paths *paths; /* (lock) NULL until it is asked for */
+	uint32_t longest_json;	     /* (lock) 0 until it is asked for */
 };
 
 struct connection {

@@ -10,17 +10,16 @@
 #include <string.h>
 
 /*
- * Rows as JSON. The columns of the catalogue that tell something about the sample come
- * first, then those of metadata.csv in its order; the others depend on the file and not
- * on what it shows.
+ * Rows as JSON. First come the catalogue's columns that describe the sample, then those
+ * of metadata.csv in their order. The others are left out: they describe the file, not
+ * what it shows.
  */
 
 #define SHOWN "label, class, path" /* in this order */
 
-/* --- text -----------------------------------------------------------------------------
- */
+/* --- text ------------------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at the beginning; 0: there is none. */
+/* How many bytes the UTF-8 character at the beginning has; 0: there is none. */
 static unsigned utf8_bytes(const unsigned char *text)
 {
 	unsigned n = 0;
@@ -64,7 +63,7 @@ static void print_text(FILE *out, const unsigned char *text)
 	putc('"', out);
 }
 
-/* What is not finite has no form of its own: such a number is read as infinite. */
+/* JSON has no infinity; readers take such a large number for one. */
 static void print_real(FILE *out, double value)
 {
 	if (value - value != 0)
@@ -91,10 +90,9 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 	}
 }
 
-/* --- rows -----------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------- */
 
-/* The statement's first columns are SHOWN, then come all of the table. */
+/* The statement's first columns are SHOWN, the next ones all columns of the table. */
 static void print_row(FILE *out, sqlite3_stmt *row)
 {
 	bool first = true;
@@ -165,8 +163,7 @@ int dataset_json(struct dataset *dataset, sample_id id, char **ret)
 	return err;
 }
 
-/* --- the longest ----------------------------------------------------------------------
- */
+/* --- the longest ------------------------------------------------------------------ */
 
 static int measure_rows(
 	const struct dataset *dataset, sqlite3_stmt *row, FILE *out, uint32_t *longest)

@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 
 /*
- * metadata.csv is read twice: for the columns and their types, then for the values,
- * which go straight into the catalogue. Whatever is wrong with it never keeps a dataset
- * from being opened: a column that can't be used is left out, and a file that is not CSV
- * gives no columns.
+ * metadata.csv is read twice: first for the columns and their types, then for the values,
+ * which go straight into the catalogue. A mistake in it never keeps a dataset from being
+ * opened: a column that can't be used is left out, and a file that is not CSV gives no
+ * columns.
  */
 
 #define MAX_COLUMNS 256
@@ -32,9 +32,9 @@ struct metadata {
 	struct column *columns;
 	size_t n_columns;
 	size_t n_fields;  /* of the header line */
-	size_t file_name; /* the field that has it */
+	size_t file_name; /* the field with the file's name */
 	bool usable;
-	uint64_t odd_lines; /* with another number of fields */
+	uint64_t odd_lines; /* lines with another number of fields */
 	uint64_t first_odd;
 };
 
@@ -245,8 +245,7 @@ static enum column_type value_type(const char *text)
 {
 	char *end;
 	if (text[strspn(text, "+-0123456789.eE")] != '\0')
-		return COLUMN_TEXT; /* also hexadecimal, inf and nan, which strtod takes
-				     */
+		return COLUMN_TEXT; /* as hexadecimal, inf and nan, which strtod takes */
 	errno = 0;
 	strtoll(text, &end, 10);
 	if (*end == '\0' && end != text && errno == 0)

@@ -60,8 +60,8 @@ static void scan_end(struct scan *scan)
 	free(scan->real);
 }
 
-/* A tree without images is a mistake, or a disk that is not mounted: the catalogue must
- * not lose everything because of it. */
+/* A tree without images is a mistake, or a disk that is not mounted. The catalogue must
+ * not lose all its rows for that. */
 static int check_tree(const struct scan *scan, const struct tree *tree)
 {
 	char root_files[100] = "";
@@ -82,7 +82,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	return -ENOENT;
 }
 
-/* Writes the catalogue if it has to be: the metadata is read only then. */
+/* Writes the catalogue if it has changed; only then metadata.csv is read. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
 	const struct tree *tree, bool changed)
 {
@@ -103,7 +103,7 @@ static int save(struct scan *scan, const char *file, struct catalogue *catalogue
 	return err;
 }
 
-/* Lists and examines the tree, while the terminal shows how far it is. */
+/* Lists and examines the tree, and shows its progress on the terminal. */
 static int look(struct scan *scan, const char *file, struct catalogue *catalogue,
 	struct tree *tree)
 {
@@ -147,9 +147,11 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 	dataset->orientations = calloc(n + 1, sizeof(*dataset->orientations));
 	dataset->file_bytes = calloc(n + 1, sizeof(*dataset->file_bytes));
 	dataset->path_lengths = calloc(n + 1, sizeof(*dataset->path_lengths));
+	dataset->identities = calloc(n + 1, sizeof(*dataset->identities));
 	dataset->present = roaring_bitmap_create();
 	if (!dataset->labels || !dataset->images || !dataset->orientations ||
-		!dataset->file_bytes || !dataset->path_lengths || !dataset->present)
+		!dataset->file_bytes || !dataset->path_lengths || !dataset->identities ||
+		!dataset->present)
 		return -ENOMEM;
 	for (size_t id = 0; id < n; id++) {
 		const struct row *row = &catalogue->rows[id];
@@ -158,6 +160,8 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 		dataset->orientations[id] = row->facts.orientation;
 		dataset->file_bytes[id] = row->facts.bytes;
 		dataset->path_lengths[id] = (uint16_t)escape_length(row->path);
+		dataset->identities[id] =
+			sample_identity(row->path, row->facts.bytes, row->facts.mtime_ns);
 		if (row->gone)
 			continue;
 		roaring_bitmap_add(dataset->present, (uint32_t)id);
@@ -212,7 +216,7 @@ int dataset_open_threads(const struct dataset_config *config, const char *state_
 	lock_init(&dataset->lock, LOCK_RANK_DATASET, "dataset connections");
 	int err = fill(config, &scan, state_dir, dataset);
 	scan_end(&scan);
-	/* A hundred bytes per sample that nobody needs any more, until the next scan. */
+	/* Returns the scan's memory to the system: a hundred bytes per sample. */
 	malloc_trim(0);
 	if (err) {
 		dataset_close(&dataset);
@@ -251,6 +255,7 @@ void dataset_close(struct dataset **dataset)
 	free(old->orientations);
 	free(old->file_bytes);
 	free(old->path_lengths);
+	free(old->identities);
 	if (old->present)
 		roaring_bitmap_free(old->present);
 	free(old->name);

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Directories are kept in preorder and files by directory, so that what lies below a
- * directory is one range of files:
+ * Directories are kept in preorder and files by directory, so that the files below a
+ * directory are one range:
  *
  *   /  0           files  a/1 a/2 | a/x/3 | b/4
  *   |- a   1              '--- a: n_below ---'
@@ -20,7 +20,7 @@
  *   `- b   3
  */
 struct path_file {
-	const char *name; /* into `names`; while it is made: the whole path */
+	const char *name; /* in paths->names; at first the whole path */
 	sample_id id;
 };
 
@@ -34,8 +34,7 @@ struct dataset_paths {
 	struct arena names;
 };
 
-/* --- making it ------------------------------------------------------------------------
- */
+/* --- making them -------------------------------------------------------------------- */
 
 static size_t directory_bytes(const char *path)
 {
@@ -43,7 +42,7 @@ static size_t directory_bytes(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* A directory before those that begin with its name and go on with any byte. */
+/* A directory comes before all whose paths begin with its path. */
 static int compare_directories(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	for (size_t i = 0; i < n_a && i < n_b; i++) {
@@ -110,7 +109,7 @@ static int read_files(struct dataset *dataset, struct dataset_paths *paths)
 	return err;
 }
 
-/* The directory that comes next in preorder; *ret its number. */
+/* Adds the next directory in preorder; *ret is its number. */
 static int add_directory(struct dataset_paths *paths, uint32_t parent, const char *name,
 	size_t bytes, uint32_t first_file, uint32_t *ret)
 {
@@ -136,7 +135,8 @@ static bool is_component(const char *name, const char *text, size_t n)
 	return strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* The directory of a file; if it was there before, each component is the last child. */
+/* Finds or adds the directory of a file. Files are sorted: a directory that exists is the
+ * last child of its parent. */
 static int enter(struct dataset_paths *paths, uint32_t file, uint32_t *ret)
 {
 	const char *path = paths->files[file].name, *slash;
@@ -205,7 +205,7 @@ void dataset_paths_free(struct dataset_paths *paths)
 	free(paths);
 }
 
-/* The dataset keeps the first one that is complete. */
+/* Several threads may have made it: the dataset keeps the first one. */
 static const struct dataset_paths *keep(
 	struct dataset *dataset, struct dataset_paths *paths)
 {
@@ -246,8 +246,7 @@ int dataset_paths(struct dataset *dataset, const struct dataset_paths **ret)
 	return err;
 }
 
-/* --- looking into it ------------------------------------------------------------------
- */
+/* --- looking into them -------------------------------------------------------------- */
 
 uint32_t paths_directories(const struct dataset_paths *paths)
 {

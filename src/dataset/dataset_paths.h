@@ -6,11 +6,10 @@
 #include "dataset/dataset.h"
 
 /*
- * The samples of a dataset as the directories and files that they are, for those who
- * show them under their own names.
+ * The samples of a dataset as directories and files, to show them under their own names.
  *
- *   Flow: dataset_paths makes it at the first call: it reads the whole catalogue.
- *   Owns: the dataset has it until it is closed; it never changes.
+ *   Flow: the first call of dataset_paths reads the whole catalogue and makes it.
+ *   Owns: it belongs to the dataset, until that is closed, and never changes.
  *   Threads: any.   Errors: -ENOMEM, -EIO, logged.
  */
 
@@ -20,8 +19,8 @@ struct dataset_paths;
 struct paths_directory {
 	const char *name; /* "" for the root, which is directory 0 */
 	uint32_t parent;
-	uint32_t first_file, n_files; /* in it */
-	uint32_t n_below;	      /* in it and below it: from first_file on */
+	uint32_t first_file, n_files; /* directly in it */
+	uint32_t n_below;	      /* files in it and below it, from first_file on */
 	uint32_t first_child, n_children;
 };
 
@@ -30,14 +29,14 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* From first_child on: the number of that directory. */
+/* The number of a child: i counts from first_child. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
-/* From first_file on. */
+/* A file: i counts from first_file. */
 sample_id paths_sample(const struct dataset_paths *paths, uint32_t i);
 const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 
-/* UINT32_MAX: none. A file by the first n bytes of name. */
+/* UINT32_MAX: there is none. find_file looks for the first n bytes of name. */
 uint32_t paths_find_child(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name);
 uint32_t paths_find_file(const struct dataset_paths *paths,

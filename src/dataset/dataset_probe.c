@@ -13,8 +13,8 @@
 #include <zlib.h>
 
 /*
- * Width, height and orientation from a file's header. Which codec is asked is decided by
- * content, not by the name. libjpeg reports an error by a call that must not return: it
+ * Width, height and orientation from a file's header. The content decides which codec is
+ * asked, not the name. libjpeg reports an error by a call that must not return; ours
  * jumps.
  */
 
@@ -44,7 +44,7 @@ static void jpeg_ignore(j_common_ptr info)
 	(void)info;
 }
 
-/* PIL looks at the first segment that calls itself EXIF only. */
+/* PIL looks only at the first segment that calls itself EXIF. */
 static uint8_t jpeg_orientation(const struct jpeg_marker_struct *segment)
 {
 	for (; segment; segment = segment->next) {
@@ -83,8 +83,8 @@ static uint32_t big_endian(const unsigned char *bytes)
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* The last eXIf before the image data: behind them, where PIL would see one as well, it
- * is not written, and to look for it would mean to read the file. */
+/* Takes the last eXIf before the image data. PIL would also see one behind them, but no
+ * program writes it there, and looking for it would mean to read the whole file. */
 static uint8_t png_orientation(FILE *file)
 {
 	unsigned char head[8];
@@ -107,8 +107,8 @@ static uint8_t png_orientation(FILE *file)
 	return orientation;
 }
 
-/* The first chunk is enough for the size: what follows decides whether the image can be
- * read. */
+/* The first chunk is enough for the size. The other chunks only decide whether the image
+ * can be decoded. */
 static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	unsigned char start[PNG_START];
@@ -128,7 +128,7 @@ int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orient
 {
 	*ret = (struct tensor_shape){0, 0};
 	*ret_orientation = 1;
-	/* O_NONBLOCK: it may have become a fifo since it was listed. */
+	/* O_NONBLOCK: the file may have become a FIFO since it was listed. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a scan tells the person who waits for it. */
+/* Messages of a scan: its progress on the terminal, and its issues in the log. */
 
 #define INTERVAL_NS 200000000u
 
@@ -25,10 +25,10 @@ void progress_begin(struct progress *progress, const char *name)
 static void write_terminal(const char *text, size_t n)
 {
 	ssize_t ignored = write(STDERR_FILENO, text, n);
-	(void)ignored; /* the terminal is gone: nobody to show it to */
+	(void)ignored; /* the terminal is gone */
 }
 
-/* The thread that moves next_ns on is the one that prints. */
+/* The thread that moves next_ns on prints. */
 void progress_tick(struct progress *progress)
 {
 	if (!progress->shown)

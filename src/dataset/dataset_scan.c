@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What is in the tree: which files are known already, and what the others are. */
+/* Matches the listed files with the old catalogue, and examines them. */
 
 int scan_path(const struct scan *scan, const char *relative, char *ret, size_t size)
 {
@@ -59,7 +59,7 @@ int found_compare(const void *a, const void *b)
 		((const struct found *)a)->path, ((const struct found *)b)->path);
 }
 
-/* Gives the files that the old catalogue knows their ids: both lists are sorted. */
+/* Both lists are sorted and gone through together. */
 int scan_match(const struct catalogue *catalogue, struct tree *tree)
 {
 	size_t n = catalogue->n_rows;
@@ -91,7 +91,7 @@ struct examination {
 
 #define BATCH 32
 
-/* Whether the file is a sample; what is known about it goes to its facts. */
+/* Sets the file's facts. false: it is no sample. */
 static bool examine_file(struct examination *examination, struct found *found,
 	const struct row *old, struct issues *issues)
 {

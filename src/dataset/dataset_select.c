@@ -11,10 +11,10 @@
 #include <strings.h>
 
 /*
- * Predicates. The expression is put between parentheses into one SELECT, so three things
- * keep it what it is meant to be: a look at its text (it can't close that parenthesis,
- * nor start a comment or another statement), SQLite's authorizer (it can read the
- * columns of a row and call harmless functions), and a limit on steps.
+ * Predicates. The expression is put between parentheses into one SELECT. Three things
+ * keep it within that: a check of its text (it can't close the parenthesis, nor start a
+ * comment or another statement), SQLite's authorizer (it can only read the columns of a
+ * row and call harmless functions), and a limit on steps.
  */
 
 #define STEPS_BASE 100000
@@ -88,7 +88,7 @@ static int count_steps(void *context)
 }
 
 /* The end of the quoted part that begins here, or NULL when it is not closed. A doubled
- * quote inside is taken as an end and a new beginning, which comes to the same. */
+ * quote inside counts as an end and a new beginning, which has the same effect. */
 static const char *skip_quoted(const char *text)
 {
 	return strchr(text + 1, *text == '[' ? ']' : *text);
@@ -162,7 +162,7 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* What SQLite says, or what the guard knows better. */
+/* The guard's message if it has one, else SQLite's. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
 {
@@ -188,7 +188,7 @@ static int guarded_connection(
 			log_error("catalogue %s: is gone", dataset->file);
 		return err;
 	}
-	/* "text" in double quotes must be a column, or a typing error goes unnoticed. */
+	/* "text" in double quotes must be a column, or nobody would notice a typo. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

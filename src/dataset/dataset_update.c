@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From the old catalogue and the tree as it is now to the new catalogue. */
+/* Makes the new catalogue of the old one and the present tree. */
 
 struct changes {
 	uint64_t added;
@@ -84,7 +84,7 @@ static int update_rows(
 	return err;
 }
 
-/* The label of the class that the first part of the path is. */
+/* The label of a file: its class is the first part of its path. */
 static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 {
 	size_t length = strcspn(path, "/");
@@ -105,7 +105,7 @@ static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 	return LABEL_NONE;
 }
 
-/* Jobs that are under way learn another meaning of a label: that is worth a message. */
+/* For jobs under way a label has another meaning now, which is worth a message. */
 static void report_labels(const struct scan *scan, const struct catalogue *catalogue,
 	const char *const *old_classes, size_t n_old)
 {

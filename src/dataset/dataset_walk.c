@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 
 /*
- * Lists the tree with several threads: each takes a directory from a common stack, lists
- * it, and puts back the directories it found. Only names are gathered here; what the
- * threads found is sorted in the end, so the result does not depend on them.
+ * Lists the tree with several threads. Each takes a directory from a common stack, lists
+ * it, and puts the directories in it on the stack. Only names are gathered here. They are
+ * sorted in the end, so the result does not depend on the threads.
  */
 
-/* So that links between directories can't multiply the tree beyond all bounds. */
+/* A limit, or links between directories could multiply the tree beyond all bounds. */
 #define MAX_LINKED_DIRECTORIES 2
 
 struct dir {
@@ -28,7 +28,7 @@ struct dir {
 	dev_t device;
 	ino_t inode;
 	unsigned links; /* symbolic links on the way to it */
-	char path[];	/* relative to the root, "" for it */
+	char path[];	/* relative to the root; the root's is "" */
 };
 
 struct walk {
@@ -44,7 +44,7 @@ struct walk {
 struct entry {
 	const char *name;
 	char path[PATH_MAX]; /* relative */
-	struct stat stat;    /* of what it is or leads to */
+	struct stat stat;    /* of the entry, or of the file that the link leads to */
 	bool link;
 };
 
@@ -134,7 +134,7 @@ static int add_class(struct tree *part, const char *name)
 	return 0;
 }
 
-/* Whether following the link to this directory would lead back to where we are. */
+/* Whether the directory that the link leads to is dir, or above it. */
 static bool leads_back(const struct dir *dir, const struct stat *target)
 {
 	for (; dir; dir = dir->parent)
@@ -187,7 +187,7 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Finds out what the entry is; directories and files are told by d_type when it can. */
+/* Finds out what the entry is, for plain files and directories by d_type if it is set. */
 static int stat_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
 	entry->link = false;
@@ -226,7 +226,7 @@ static int visit(struct walk *walk, struct tree *part, const struct dir *dir, in
 	return 0;
 }
 
-/* 0 also when the directory can't be listed: that is an issue, not the end. */
+/* 0 also when the directory can't be listed: that is an issue, and the walk goes on. */
 static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
 {
 	char path[PATH_MAX];
@@ -236,7 +236,7 @@ static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
 	if (!err && (!(stream = opendir(path)) || fstat(dirfd(stream), &stat) < 0))
 		err = -errno;
 	if (err == -ENOMEM || err == -EMFILE || err == -ENFILE)
-		goto out; /* says nothing about the directory */
+		goto out; /* not the fault of the directory */
 	if (err) {
 		issue_add(&part->issues, ISSUE_UNREADABLE, dir->path, err);
 		err = 0;

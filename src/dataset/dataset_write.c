@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 
 /*
- * Writing a catalogue: all of it, into a new file that then takes the old one's name.
- * That file needs no journal and no syncing on the way: until it is complete nobody
- * knows it.
+ * Writes a whole catalogue into a new file, which then takes the old one's name. Nobody
+ * knows that file before it is complete, so it needs no journal and no syncing until
+ * then.
  */
 
 struct writer {
@@ -29,7 +29,7 @@ struct writer {
 	sqlite3_stmt *insert;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	unsigned char *described; /* by index in tree->files: it had a line */
+	unsigned char *described; /* by index in tree->files: metadata.csv has a line */
 	uint64_t unknown;
 	uint64_t repeated;
 	struct quoted first_unknown;
@@ -50,7 +50,7 @@ static int prepare(struct writer *writer, const char *sql, sqlite3_stmt **ret)
 	return catalogue_errno(writer->db);
 }
 
-/* Runs a statement that gives no rows, and makes it ready for the next ones. */
+/* Runs a statement that gives no rows, and resets it for the next run. */
 static int run(struct writer *writer, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -59,7 +59,7 @@ static int run(struct writer *writer, sqlite3_stmt *statement)
 	return err;
 }
 
-/* Names were checked to be identifiers; quoted since SQL's words are allowed too. */
+/* All names are identifiers; they are quoted because they may be words of SQL. */
 static int create_samples(struct writer *writer)
 {
 	static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
@@ -254,7 +254,7 @@ static int write_content(struct writer *writer)
 
 static int write_file(struct writer *writer, const char *file)
 {
-	/* Created here, since SQLite's own message hides why it can't be. */
+	/* The file is created here, since SQLite's message would hide why it can't be. */
 	auto_close int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
@@ -304,8 +304,8 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* An unusable file is kept under another name; its journal must not be applied to ours.
- */
+/* An unusable file is kept under another name; its journal must not be applied
+ * to ours. */
 static int make_way(const char *file, bool unusable)
 {
 	auto_free char *kept = NULL;

@@ -48,7 +48,7 @@ static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
 	if (!loss->now)
-		loss->known_to = journal->epoch;
+		loss->known_below = journal->begun ? journal->epoch + 1 : 0;
 	loss->now = true;
 	loss->whole_from = epoch + 1;
 	log_error("journal %s: no memory for it: what is decided in epoch %u from now on "
@@ -63,7 +63,7 @@ static bool survives(struct loss *loss, const struct record *record)
 	bool ends = record->kind == RECORD_ENDED || record->kind == RECORD_LET_GO;
 	if (record->epoch >= loss->whole_from)
 		return true;
-	if (!ends || record->epoch > loss->known_to)
+	if (!ends || record->epoch >= loss->known_below)
 		return false;
 	if (loss->now) {
 		ensure(loss->n_owed < OWED_MAX);
@@ -104,8 +104,8 @@ static void append_segment(struct journal *journal, const struct record *record)
 	struct record begun = *record;
 	struct loss *loss = &journal->loss;
 	ensure(!journal->begun || record->epoch > journal->epoch);
-	/* The one that it goes on beside may be unknown. */
-	begun.rolls = record->rolls && journal->epoch + 1 == record->epoch;
+	if (loss->begun) /* the one that it goes on beside is not known */
+		begun.rolls = false;
 	all.head = head_encode(&journal->identity, record->epoch,
 		journal->begun ? journal->epoch : JOURNAL_FIRST);
 	all.begun = record_encode(&begun, record->epoch, 0);
@@ -114,13 +114,12 @@ static void append_segment(struct journal *journal, const struct record *record)
 	memcpy(bytes + n, &all, sizeof(all));
 	if (!push(journal, bytes, n + sizeof(all))) {
 		lose(journal, record->epoch);
+		loss->begun = true;
 		return;
 	}
-	if (loss->now) {
-		loss->now = false;
-		loss->whole_from = record->epoch;
-		loss->n_owed = 0;
-	}
+	if (loss->now)
+		*loss = (struct loss){
+			.known_below = loss->known_below, .whole_from = record->epoch};
 	journal->begun = true;
 	journal->epoch = record->epoch;
 	journal->checksum = checksum;

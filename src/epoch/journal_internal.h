@@ -136,9 +136,10 @@ struct reader_numbers {
 #define OWED_MAX 8
 
 struct loss {
-	bool now;	     /* and no epoch has begun since */
-	uint32_t known_to;   /* the last epoch whose BEGUN is in the journal */
-	uint32_t whole_from; /* the first that is recorded in full again; 0: all are */
+	bool now;	      /* and no epoch has begun since */
+	bool begun;	      /* one has, and was lost too */
+	uint32_t known_below; /* of epochs before it the journal has the BEGUN */
+	uint32_t whole_from;  /* the first that is recorded in full again; 0: all are */
 	struct record owed[OWED_MAX];
 	unsigned n_owed;
 };

@@ -8,8 +8,12 @@
 #include "dataset/dataset.h"
 #include "sched/sched.h"
 
-/* What fuse and control show. Borrowed; outlives both. */
-struct view_context {
+/*
+ * What the tree is made of: main fills it in, fuse and control show it.
+ *
+ *   Owns: nothing; everything in it outlives fuse and control.
+ */
+struct files_context {
 	const struct daemon_config *config;
 	struct dataset **datasets;
 	size_t n_datasets;

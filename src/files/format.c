@@ -127,8 +127,8 @@ static uint64_t png_bytes(struct tensor_shape shape)
 
 struct png {
 	uint8_t *at;
-	uint8_t *chunk;	   /* where the open one begins */
-	uint64_t raw_left; /* not in a block yet */
+	uint8_t *chunk;	   /* the beginning of the open chunk */
+	uint64_t raw_left; /* bytes that are not in a block yet */
 	uint32_t block_left;
 	uint32_t chunk_blocks;
 	uint32_t adler;
@@ -220,7 +220,7 @@ static size_t make_head(enum sample_format format, struct pixel_type type,
 	}
 }
 
-uint64_t format_file_bytes(enum sample_format format, struct pixel_type type,
+uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes)
 {
 	uint8_t head[HEAD_SIZE];
@@ -237,7 +237,7 @@ uint64_t format_file_bytes(enum sample_format format, struct pixel_type type,
 }
 
 static int encode(
-	enum sample_format format, const struct tensor *tensor, struct format_file *file)
+	enum sample_format format, const struct tensor *tensor, struct formatted *file)
 {
 	if (fault_hit("format.memory"))
 		return -ENOMEM;
@@ -251,15 +251,15 @@ static int encode(
 	return 0;
 }
 
-int format_file_make(enum sample_format format, struct pixel_type type,
-	const struct tensor *tensor, struct format_file *ret)
+int format_make(enum sample_format format, struct pixel_type type,
+	const struct tensor *tensor, struct formatted *ret)
 {
 	ensure(format == FORMAT_SOURCE ||
 		tensor->bytes == pixel_bytes(type, tensor->shape));
 	ensure(format == FORMAT_NPY || format == FORMAT_RAW ||
 		(type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC));
-	*ret = (struct format_file){
-		.bytes = format_file_bytes(format, type, tensor->shape, tensor->bytes),
+	*ret = (struct formatted){
+		.bytes = format_bytes(format, type, tensor->shape, tensor->bytes),
 	};
 	if (format == FORMAT_BMP || format == FORMAT_PNG)
 		return encode(format, tensor, ret);
@@ -267,10 +267,30 @@ int format_file_make(enum sample_format format, struct pixel_type type,
 	return 0;
 }
 
-void format_file_free(struct format_file *file)
+void format_free(struct formatted *file)
 {
 	free(file->encoded);
 	file->encoded = NULL;
+}
+
+bool format_head(enum sample_format format, enum head_kind *ret)
+{
+	switch (format) {
+	case FORMAT_PPM:
+		*ret = HEAD_PPM;
+		return true;
+	case FORMAT_NPY:
+		*ret = HEAD_NPY;
+		return true;
+	case FORMAT_RAW:
+	case FORMAT_SOURCE:
+		*ret = HEAD_EMPTY;
+		return true;
+	case FORMAT_BMP:
+	case FORMAT_PNG:
+		break;
+	}
+	return false;
 }
 
 const char *format_name(enum sample_format format)

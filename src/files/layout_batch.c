@@ -11,8 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- what a batch is made of ---------------------------------------------------------
- */
+/* --- what a batch is made of ------------------------------------------------------ */
 
 static void find_sample(
 	const struct composite *batch, uint64_t offset, struct segment *ret)
@@ -57,7 +56,7 @@ static const struct composite_rules labels_rules = {
 struct composite batch_composite(
 	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape)
 {
-	uint64_t bytes = format_file_bytes(FORMAT_RAW, pixels, shape, 0);
+	uint64_t bytes = format_bytes(FORMAT_RAW, pixels, shape, 0);
 	return (struct composite){.rules = &batch_rules,
 		.first = first,
 		.n = n,
@@ -80,8 +79,7 @@ struct composite batch_labels_composite(uint32_t first, uint32_t n)
 		.label_bytes = sizeof(int64_t)};
 }
 
-/* --- which files there are ------------------------------------------------------------
- */
+/* --- which files there are -------------------------------------------------------- */
 
 #define PREFIX "batch-"
 #define LABELS_SUFFIX ".labels.npy"
@@ -153,7 +151,7 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-/* That of all images: config refuses sizes that vary. */
+/* The shape of all images: config refuses sizes that vary. */
 static struct tensor_shape shape_of(const struct job_config *config)
 {
 	struct tensor_shape any = {.height = 1, .width = 1};

@@ -3,20 +3,20 @@
 
 #include "files/layout_flat.h"
 #include "base/ensure.h"
+#include "files/json.h"
+#include "files/label.h"
 #include "files/layout.h"
-#include "files/meta.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
 #define LABEL_EXTENSION "cls"
-#define META_EXTENSION "json"
+#define JSON_EXTENSION "json"
 #define NAME_DIGITS 8
 #define MIN_SHARD_DIGITS 3
 
-/* --- names: millions of them in a listing, so no printf ------------------------------
- */
+/* --- names: a listing has millions of them, so there is no printf ----------------- */
 
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret)
 {
@@ -49,8 +49,8 @@ size_t flat_print(struct flat_name name, const char *extension, char ret[FLAT_NA
 {
 	if (name.kind == INODE_LABEL)
 		extension = LABEL_EXTENSION;
-	else if (name.kind == INODE_META)
-		extension = META_EXTENSION;
+	else if (name.kind == INODE_JSON)
+		extension = JSON_EXTENSION;
 	size_t n = flat_print_number(name.position, NAME_DIGITS, ret);
 	size_t bytes = strlen(extension) + 1;
 	ensure(n + 1 + bytes <= FLAT_NAME);
@@ -69,19 +69,18 @@ bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
 		ret->kind = INODE_LABEL;
 	else if (strcmp(name + n + 1, extension) == 0)
 		ret->kind = INODE_SAMPLE;
-	else if (strcmp(name + n + 1, META_EXTENSION) == 0)
-		ret->kind = INODE_META;
+	else if (strcmp(name + n + 1, JSON_EXTENSION) == 0)
+		ret->kind = INODE_JSON;
 	else
 		return false;
 	return true;
 }
 
-/* --- which files there are ------------------------------------------------------------
- */
+/* --- which files there are -------------------------------------------------------- */
 
-static const enum inode_kind kinds[] = {INODE_SAMPLE, INODE_LABEL, INODE_META};
+static const enum inode_kind kinds[] = {INODE_SAMPLE, INODE_LABEL, INODE_JSON};
 
-/* Files of one position. */
+/* The number of files of a position. */
 static unsigned n_kinds(const struct job_config *config)
 {
 	return config->json ? 3 : 2;
@@ -103,7 +102,7 @@ struct range {
 	uint32_t first, n;
 };
 
-/* The positions that lie in a directory itself. */
+/* The positions whose files lie directly in a directory. */
 static struct range positions(struct sched_job *job, struct inode directory)
 {
 	uint32_t samples = sched_job_samples(job), shard = sched_job_config(job)->shard;
@@ -165,7 +164,7 @@ static int lookup(struct sched_job *job, struct inode directory, const char *tex
 		return 0;
 	}
 	if (!flat_parse(text, config->extension, range.first + range.n, &name) ||
-		name.position < range.first || (name.kind == INODE_META && !config->json))
+		name.position < range.first || (name.kind == INODE_JSON && !config->json))
 		return -ENOENT;
 	*ret = with_kind(directory, name.kind, name.position);
 	return 0;
@@ -175,10 +174,10 @@ static bool exists(struct sched_job *job, struct inode inode)
 {
 	if (inode.kind == INODE_SHARD)
 		return inode.position < n_shards(job);
-	if (inode.kind == INODE_META && !sched_job_config(job)->json)
+	if (inode.kind == INODE_JSON && !sched_job_config(job)->json)
 		return false;
 	bool file = inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
-		    inode.kind == INODE_META;
+		    inode.kind == INODE_JSON;
 	return file && inode.position < sched_job_samples(job);
 }
 
@@ -191,10 +190,10 @@ static bool size(
 	struct sizes *sizes, struct sched_job *job, struct inode file, uint64_t *ret)
 {
 	if (file.kind == INODE_SAMPLE)
-		return sample_size(sizes, job, file, ret);
-	if (file.kind == INODE_META)
-		return meta_bytes(job, ret) == 0;
-	*ret = label_size(job);
+		return sizes_of_position(sizes, job, file, ret);
+	if (file.kind == INODE_JSON)
+		return json_bytes(job, ret) == 0;
+	*ret = label_bytes_of(job);
 	return true;
 }
 

@@ -22,9 +22,9 @@
 
 #define TAR_SHARD 1000 /* samples, unless the job says how many */
 
-/* What belongs to each sample, in bytes; meta 0: there is none. */
+/* The bytes of each record's members; json 0: there is none. */
 struct tar_sizes {
-	uint64_t label, meta, sample;
+	uint64_t label, json, sample;
 };
 
 /* The extension stays the caller's. */

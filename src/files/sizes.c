@@ -3,7 +3,7 @@
 
 #include "files/sizes.h"
 #include "base/lock.h"
-#include "files/sample_bytes.h"
+#include "files/content_bytes.h"
 
 #include <errno.h>
 #include <sys/queue.h>
@@ -66,7 +66,8 @@ static bool find_padded(struct sizes *sizes, job_id job, uint64_t *ret, uint64_t
 	return false;
 }
 
-/* Kept while no job comes or goes. Without memory it is found again at the next call. */
+/* Keeps the size until a job comes or goes. Without memory the next call finds
+ * it again. */
 static void keep_padded(
 	struct sizes *sizes, uint64_t generation, job_id job, uint64_t bytes)
 {
@@ -83,24 +84,24 @@ static void keep_padded(
 		free(padded);
 }
 
-/* Looks at all samples of the job: once. */
+/* Looks at all samples of the job, but only once. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job)
 {
 	uint64_t bytes, generation;
 	if (find_padded(sizes, sched_job_id(job), &bytes, &generation))
 		return bytes;
-	bytes = sample_bytes_largest(
+	bytes = content_bytes_largest(
 		sched_job_config(job), sched_job_dataset(job), sched_job_selection(job));
 	keep_padded(sizes, generation, sched_job_id(job), bytes);
 	return bytes;
 }
 
-uint64_t sample_size_of(struct sizes *sizes, struct sched_job *job, sample_id sample)
+uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, sample_id sample)
 {
 	const struct job_config *config = sched_job_config(job);
-	if (sample_bytes_padded(config))
+	if (content_is_padded(config))
 		return padded_size(sizes, job);
-	return sample_bytes(config, sched_job_dataset(job), sample);
+	return content_bytes(config, sched_job_dataset(job), sample);
 }
 
 /* In mirror a position is the same sample in all epochs. */
@@ -114,31 +115,26 @@ static sample_id sample_at(struct sched_job *job, struct inode inode)
 		       : SAMPLE_NONE;
 }
 
-bool sample_size(
+bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret)
 {
 	const struct job_config *config = sched_job_config(job);
-	if (sample_bytes_fixed(config, ret))
+	if (content_bytes_fixed(config, ret))
 		return true;
-	if (sample_bytes_padded(config)) {
+	if (content_is_padded(config)) {
 		*ret = padded_size(sizes, job);
 		return true;
 	}
 	sample_id sample = sample_at(job, inode);
 	if (sample == SAMPLE_NONE)
 		return false;
-	*ret = sample_size_of(sizes, job, sample);
+	*ret = sizes_of_sample(sizes, job, sample);
 	return true;
 }
 
-bool sample_size_lasts(const struct job_config *config, struct inode inode)
+bool sizes_last(const struct job_config *config, struct inode inode)
 {
 	uint64_t fixed;
 	return inode.epoch != INODE_CURRENT || config->layout == LAYOUT_MIRROR ||
-	       config->size == SIZE_PADDED || sample_bytes_fixed(config, &fixed);
-}
-
-uint64_t label_size(const struct sched_job *job)
-{
-	return label_bytes(dataset_classes(sched_job_dataset(job)));
+	       config->size == SIZE_PADDED || content_bytes_fixed(config, &fixed);
 }

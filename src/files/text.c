@@ -3,8 +3,11 @@
 
 #include "files/text.h"
 #include "base/escape.h"
+#include "files/json.h"
+#include "files/tree.h"
 #include "stats/stats.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +17,7 @@ static const char *const served_names[] = {
 	[SERVED_SHARED] = "shared",
 };
 
-void text_readme(FILE *out, const struct view_context *context)
+void text_readme(FILE *out, const struct files_context *context)
 {
 	fprintf(out,
 		"This is joaderfs %s: training samples, shuffled and decoded once for "
@@ -39,24 +42,24 @@ void text_readme(FILE *out, const struct view_context *context)
 		JOADERFS_VERSION, context->mountpoint);
 }
 
-static void publish_gauges(const struct view_context *context)
+static void publish_gauges(const struct files_context *context)
 {
 	sched_stats(context->sched);
 }
 
-void text_stats(FILE *out, const struct view_context *context)
+void text_stats(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_text(out);
 }
 
-void text_stats_json(FILE *out, const struct view_context *context)
+void text_stats_json(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_json(out);
 }
 
-void text_metrics(FILE *out, const struct view_context *context)
+void text_metrics(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_prometheus(out);
@@ -65,12 +68,12 @@ void text_metrics(FILE *out, const struct view_context *context)
 static void print_name(FILE *out, const char *key, const char *text)
 {
 	fprintf(out, "%s ", key);
-	text_escaped(out, text);
+	escape_print(out, text);
 	fputc('\n', out);
 }
 
 void text_dataset_info(
-	FILE *out, const struct view_context *context, const struct dataset *dataset)
+	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
 	print_name(out, "name", dataset_name(dataset));
 	fprintf(out, "samples %" PRIu32 "\n", dataset_samples(dataset));
@@ -84,21 +87,19 @@ void text_classes(FILE *out, const struct dataset *dataset)
 {
 	uint32_t n = dataset_classes(dataset);
 	for (uint32_t label = 0; label < n; label++) {
-		text_escaped(out, dataset_class_name(dataset, label));
+		escape_print(out, dataset_class_name(dataset, label));
 		fputc('\n', out);
 	}
 }
 
-static const char *state_name(
-	const struct sched_job_status *status, const struct job_config *config)
+const char *text_job_state(
+	const struct job_config *config, const struct sched_job_status *status)
 {
-	if (status->parked_idle)
-		return "idle";
+	if (!status->started)
+		return "new";
 	if (status->running)
-		return "running";
-	if (status->started && status->epoch + 1 >= config->epochs)
-		return "finished";
-	return "waiting";
+		return status->parked_idle ? "parked" : "running";
+	return status->epoch + 1 < config->epochs ? "waiting" : "finished";
 }
 
 void text_job_status(FILE *out, struct sched_job *job)
@@ -108,7 +109,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	sched_job_status(job, &status);
 	fprintf(out, "name %s\n", config->name);
 	fprintf(out, "dataset %s\n", config->dataset);
-	fprintf(out, "state %s\n", state_name(&status, config));
+	fprintf(out, "state %s\n", text_job_state(config, &status));
 	fprintf(out, "epoch %" PRIu32 "\n", status.epoch);
 	fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
 	fprintf(out, "samples %" PRIu32 "\n", sched_job_samples(job));
@@ -125,8 +126,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "wait_s %.3f\n", (double)status.wait_ns / 1e9);
 }
 
-void text_order_line(
-	FILE *out, struct sched_job *job, const struct binding *binding)
+void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding)
 {
 	struct dataset *dataset = sched_job_dataset(job);
 	struct dataset_sample sample;
@@ -138,12 +138,12 @@ void text_order_line(
 		fprintf(out, "(%s)\n", strerror(-err));
 		return;
 	}
-	text_escaped(out, sample.relative);
+	escape_print(out, sample.relative);
 	fputc('\n', out);
 	dataset_sample_free(&sample);
 }
 
-/* By comparisons, which are not jumps: a million lines are measured at once. */
+/* Adds up comparisons instead of jumping: a million lines are measured at once. */
 static unsigned digits(uint32_t number)
 {
 	return 1U + (number > 9) + (number > 99) + (number > 999) + (number > 9999) +
@@ -151,8 +151,7 @@ static unsigned digits(uint32_t number)
 	       (number > 99999999) + (number > 999999999);
 }
 
-size_t text_order_line_length(
-	const struct sched_job *job, const struct binding *binding)
+size_t text_order_line_length(const struct sched_job *job, const struct binding *binding)
 {
 	const struct dataset *dataset = sched_job_dataset(job);
 	return digits(binding->position) + digits(binding->sample) +
@@ -168,7 +167,97 @@ void text_order(FILE *out, struct sched_job *job, uint32_t epoch)
 		text_order_line(out, job, &binding);
 }
 
-void text_escaped(FILE *out, const char *text)
+/* --- by inode ----------------------------------------------------------------------- */
+
+bool text_is(enum inode_kind kind)
 {
-	escape_print(out, text);
+	switch (kind) {
+	case INODE_README:
+	case INODE_STATS:
+	case INODE_STATS_JSON:
+	case INODE_METRICS:
+	case INODE_DATASET_INFO:
+	case INODE_DATASET_CLASSES:
+	case INODE_JOB_INI:
+	case INODE_JOB_STATUS:
+	case INODE_JOB_CLASSES:
+	case INODE_EPOCH_ORDER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void print_of_daemon(
+	FILE *out, const struct files_context *context, enum inode_kind kind)
+{
+	if (kind == INODE_README)
+		text_readme(out, context);
+	else if (kind == INODE_STATS)
+		text_stats(out, context);
+	else if (kind == INODE_STATS_JSON)
+		text_stats_json(out, context);
+	else if (kind == INODE_METRICS)
+		text_metrics(out, context);
+}
+
+static int print_of_dataset(
+	FILE *out, const struct files_context *context, struct inode inode)
+{
+	if (inode.job >= context->n_datasets)
+		return -ENOENT;
+	if (inode.kind == INODE_DATASET_INFO)
+		text_dataset_info(out, context, context->datasets[inode.job]);
+	else
+		text_classes(out, context->datasets[inode.job]);
+	return 0;
+}
+
+static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
+{
+	struct sched_job *job = sched_job_find_id(sched, inode.job);
+	if (!job)
+		return -ENOENT;
+	if (inode.kind == INODE_JOB_INI)
+		config_print_job(out, sched_job_config(job));
+	else if (inode.kind == INODE_JOB_STATUS)
+		text_job_status(out, job);
+	else
+		text_classes(out, sched_job_dataset(job));
+	sched_job_put(job);
+	return 0;
+}
+
+/* As the open of a label, it binds the position and consumes nothing. */
+static int print_of_position(FILE *out, struct sched *sched, struct inode inode)
+{
+	struct sched_job *job = sched_job_find_id(sched, inode.job);
+	sample_id sample;
+	if (!job)
+		return -ENOENT;
+	int err = -ENOENT;
+	if (tree_in_epoch(job, inode))
+		err = sched_bind(job, inode_sched_epoch(inode), inode.position, &sample);
+	if (!err)
+		err = json_print(out, job, sample);
+	sched_job_put(job);
+	return err;
+}
+
+int text_print(FILE *out, const struct files_context *context, struct inode inode)
+{
+	switch (inode.kind) {
+	case INODE_DATASET_INFO:
+	case INODE_DATASET_CLASSES:
+		return print_of_dataset(out, context, inode);
+	case INODE_JOB_INI:
+	case INODE_JOB_STATUS:
+	case INODE_JOB_CLASSES:
+		return print_of_job(out, context->sched, inode);
+	case INODE_JSON:
+		return print_of_position(out, context->sched, inode);
+	default:
+		print_of_daemon(out, context, inode.kind);
+		return 0;
+	}
 }

@@ -4,35 +4,46 @@
 #pragma once
 
 #include "files/files.h"
+#include "files/inode.h"
 
 /*
- * The text that the mount's files and joaderctl show.
+ * The texts that the mount's files and joaderctl show. Names and paths are escaped
+ * (escape.h); UTF-8 stays as it is.
  *
- *   Threads: any.   Errors: what can't be read appears in the text itself.
- * Names and paths are escaped: backslash, control characters and newline as \\, \n, \t,
- * \xHH; UTF-8 stays as it is.
+ *   Threads: any.   Errors: if something can't be read, the text says so.
  */
 
-void text_readme(FILE *out, const struct view_context *context);
-void text_stats(FILE *out, const struct view_context *context); /* name value */
-void text_stats_json(FILE *out, const struct view_context *context);
-void text_metrics(FILE *out, const struct view_context *context); /* Prometheus */
+void text_readme(FILE *out, const struct files_context *context);
+void text_stats(FILE *out, const struct files_context *context); /* name value */
+void text_stats_json(FILE *out, const struct files_context *context);
+void text_metrics(FILE *out, const struct files_context *context); /* Prometheus */
 
 /* info of a dataset: "key value" lines (name, samples, classes, bytes, source, jobs) */
 void text_dataset_info(
-	FILE *out, const struct view_context *context, const struct dataset *dataset);
+	FILE *out, const struct files_context *context, const struct dataset *dataset);
 void text_classes(FILE *out, const struct dataset *dataset); /* line i: name of label i */
 
 void text_job_status(FILE *out, struct sched_job *job); /* "key value" lines */
 
+/* One word: new, running, parked (it has read nothing for long), waiting (for its next
+ * epoch) or finished. */
+const char *text_job_state(
+	const struct job_config *config, const struct sched_job_status *status);
+
 /* One line of epoch-NNNN.order: "position sample label served path\n", tab separated. */
-void text_order_line(
-	FILE *out, struct sched_job *job, const struct binding *binding);
-/* The bytes of that line, without reading the catalogue. */
-size_t text_order_line_length(
-	const struct sched_job *job, const struct binding *binding);
+void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding);
+/* The length of that line; it does not read the catalogue. */
+size_t text_order_line_length(const struct sched_job *job, const struct binding *binding);
 
 /* The whole order of an epoch so far. */
 void text_order(FILE *out, struct sched_job *job, uint32_t epoch);
 
-void text_escaped(FILE *out, const char *text);
+/* Whether the inode is a text file of the mount, which text_print prints. */
+bool text_is(enum inode_kind kind);
+
+/*
+ * Prints such a file, or the .json of a position, which it binds. -ENOENT: there is no
+ * such file any more; other errors as sched_bind.
+ */
+must_check int text_print(
+	FILE *out, const struct files_context *context, struct inode inode);

@@ -16,8 +16,7 @@ bool composite_is(enum inode_kind kind)
 	return kind == INODE_TAR || kind == INODE_BATCH || kind == INODE_BATCH_LABELS;
 }
 
-/* --- the life of an open file --------------------------------------------------------
- */
+/* --- the life of an open file ----------------------------------------------------- */
 
 static void file_free(struct composite_file *file)
 {
@@ -30,7 +29,7 @@ static int describe(struct composite_file *file)
 {
 	if (file->inode.kind == INODE_TAR)
 		return tar_file(
-			file->view->sizes, file->job, file->inode, &file->composite);
+			file->session->sizes, file->job, file->inode, &file->composite);
 	file->composite = batch_file(file->job, file->inode);
 	return 0;
 }
@@ -54,26 +53,26 @@ int composite_choose_epoch(struct composite_file *file, fuse_req_t req, uint32_t
 }
 
 /*
- * In current/ a batch is of the same epoch as one that is open, and so are its labels:
- * the page cache has one content for an inode, also for who has it mapped.
+ * In current/ a batch gets the epoch of an open file of the same batch, and so do its
+ * labels: the page cache has one content for an inode, also for a reader that maps it.
  */
 static void take_epoch_of_open(struct composite_file *file)
 {
 	const struct composite_file *other;
-	LOCK_SCOPE(&file->view->lock);
-	LIST_FOREACH (other, &file->view->open_composites, link)
+	LOCK_SCOPE(&file->session->lock);
+	LIST_FOREACH (other, &file->session->open_composites, link)
 		if (other->inode.job == file->inode.job &&
 			other->inode.epoch == file->inode.epoch &&
 			other->inode.position == file->inode.position)
 			file->epoch = other->epoch;
 }
 
-/* That of a tar is chosen when something of it is read. */
+/* The epoch of a tar is chosen by its first read. */
 static int choose_at_open(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind == INODE_TAR || file->epoch != SCHED_CURRENT)
 		return 0;
-	if (view_is_mappable(file->view, file->job))
+	if (session_is_mappable(file->session, file->job))
 		take_epoch_of_open(file);
 	return composite_choose_epoch(file, req, 0);
 }
@@ -95,17 +94,17 @@ static int prepare(struct composite_file *file)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* The job's reference is taken over, if it succeeds. */
-static int file_new(fuse_req_t req, struct view *view, struct sched_job *job,
+/* Takes over the reference to the job, if it succeeds. */
+static int file_new(fuse_req_t req, struct session *session, struct sched_job *job,
 	struct inode inode, struct composite_file **ret)
 {
 	struct composite_file *file = calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
-	file->view = view;
+	file->session = session;
 	file->job = job;
 	file->inode = inode;
-	lock_init(&file->lock, LOCK_RANK_VIEW, "composite file");
+	lock_init(&file->lock, LOCK_RANK_FUSE, "composite file");
 	int err = prepare(file);
 	if (!err)
 		err = choose_at_open(file, req);
@@ -114,9 +113,9 @@ static int file_new(fuse_req_t req, struct view *view, struct sched_job *job,
 		return err;
 	}
 	stats_change(STAT_OPEN_FILES, 1);
-	lock_take(&view->lock);
-	LIST_INSERT_HEAD(&view->open_composites, file, link);
-	lock_release(&view->lock);
+	lock_take(&session->lock);
+	LIST_INSERT_HEAD(&session->open_composites, file, link);
+	lock_release(&session->lock);
 	*ret = file;
 	return 0;
 }
@@ -135,9 +134,9 @@ void composite_file_put(struct composite_file *file)
 
 void composite_file_close(struct composite_file *file, bool undo)
 {
-	lock_take(&file->view->lock);
+	lock_take(&file->session->lock);
 	LIST_REMOVE(file, link);
-	lock_release(&file->view->lock);
+	lock_release(&file->session->lock);
 	lock_take(&file->lock);
 	file->undo = undo;
 	lock_release(&file->lock);
@@ -145,23 +144,22 @@ void composite_file_close(struct composite_file *file, bool undo)
 	composite_file_put(file);
 }
 
-void composite_files_undo_all(struct view *view)
+void composite_files_undo_all(struct session *session)
 {
 	struct composite_file *file;
 	for (;;) {
-		lock_take(&view->lock);
-		file = LIST_FIRST(&view->open_composites);
-		lock_release(&view->lock);
+		lock_take(&session->lock);
+		file = LIST_FIRST(&session->open_composites);
+		lock_release(&session->lock);
 		if (!file)
 			return;
 		composite_file_close(file, true);
 	}
 }
 
-/* --- requests ------------------------------------------------------------------------
- */
+/* --- requests --------------------------------------------------------------------- */
 
-/* Nothing is prepared for it. */
+/* Labels need no prepared samples. */
 static int bind_all(struct composite_file *file)
 {
 	int err = 0;
@@ -172,32 +170,32 @@ static int bind_all(struct composite_file *file)
 	return err;
 }
 
-static int file_of(fuse_req_t req, struct view *view, struct inode inode,
+static int file_of(fuse_req_t req, struct session *session, struct inode inode,
 	struct composite_file **ret)
 {
-	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
-	int err = tree_in_epoch(job, inode) ? file_new(req, view, job, inode, ret)
+	int err = tree_in_epoch(job, inode) ? file_new(req, session, job, inode, ret)
 					    : -ENOENT;
 	if (err)
 		sched_job_put(job);
 	return err;
 }
 
-void composite_open(fuse_req_t req, struct view *view, struct inode inode,
+void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi)
 {
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = *fi};
-	int err = file_of(req, view, inode, &file);
+	int err = file_of(req, session, inode, &file);
 	if (!err && inode.kind == INODE_BATCH_LABELS) {
 		err = bind_all(file);
 		if (err)
 			composite_file_close(file, true);
 	}
 	if (err) {
-		view_reply_error(req, err);
+		reply_error(req, err);
 		return;
 	}
 	if (inode.kind == INODE_BATCH)
@@ -211,8 +209,8 @@ void composite_read(
 	struct composite_file *file = (struct composite_file *)(uintptr_t)fi->fh;
 	struct wait wait = {.offset = offset, .size = size};
 	uint64_t bytes = file->composite.bytes;
-	if (wait.size > SLICE_MAX_READ)
-		wait.size = SLICE_MAX_READ;
+	if (wait.size > CONTENT_MAX_READ)
+		wait.size = CONTENT_MAX_READ;
 	if (offset >= bytes)
 		wait.size = 0;
 	else if (wait.size > bytes - offset)

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "files/meta.h"
-#include "files/sample_bytes.h"
+#include "files/json.h"
+#include "files/label.h"
 #include "fuse/composite_internal.h"
 #include "stats/stats.h"
 
@@ -11,13 +11,13 @@
 #include <string.h>
 
 /*
- * The bytes of a read, gathered from constants, labels and samples. Pieces of a page or
- * more stay where they are; smaller ones are put together, since the system takes no more
- * than 1024 pieces at once.
+ * Gathers the bytes of a read from constants, labels and samples. Pieces of a page or
+ * more stay where they are. Smaller ones are copied together, since the system takes no
+ * more than 1024 pieces at once.
  */
 
 #define BY_REFERENCE ((size_t)4096)
-#define MAX_PIECES (2 * (SLICE_MAX_READ / BY_REFERENCE + SLICE_IOV))
+#define MAX_PIECES (2 * (CONTENT_MAX_READ / BY_REFERENCE + CONTENT_IOV))
 
 struct gather {
 	struct wait *wait;
@@ -37,7 +37,7 @@ static void add_piece(struct gather *gather, void *data, size_t bytes)
 	gather->open = false;
 }
 
-/* Room in scratch for bytes that follow. */
+/* Adds room in scratch, which the caller fills. */
 static uint8_t *add_copied(struct gather *gather, size_t bytes)
 {
 	uint8_t *at = gather->scratch + gather->used;
@@ -53,13 +53,13 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
-/* stays: the source does until the bytes are sent. */
-static void add_slice(struct gather *gather, const struct slice_source *source,
+/* stays: the parts stay until the bytes are sent, and need not be copied. */
+static void add_content(struct gather *gather, const struct content_parts *source,
 	uint64_t offset, size_t bytes, bool stays)
 {
-	struct iovec iov[SLICE_IOV];
+	struct iovec iov[CONTENT_IOV];
 	size_t found;
-	int n = slice(source, offset, bytes, iov, &found);
+	int n = content_cut(source, offset, bytes, iov, &found);
 	ensure(found == bytes);
 	for (int i = 0; i < n; i++) {
 		if (stays && iov[i].iov_len >= BY_REFERENCE)
@@ -70,25 +70,24 @@ static void add_slice(struct gather *gather, const struct slice_source *source,
 	}
 }
 
-/* --- one segment ---------------------------------------------------------------------
- */
+/* --- one segment ------------------------------------------------------------------ */
 
-/* Zeros are no image in any of them, so no reader takes them for one. */
+/* In these formats zeros are no image, so no reader takes them for one. */
 static bool zeros_are_no_sample(enum sample_format format)
 {
 	return format != FORMAT_RAW;
 }
 
 static int sample_source(
-	const struct wait *wait, const struct segment *segment, struct slice_source *ret)
+	const struct wait *wait, const struct segment *segment, struct content_parts *ret)
 {
 	const struct composite_file *file = wait->file;
 	if (segment->index - wait->first >= wait->n)
 		return wait->status;
 	const struct slot *slot = file->slots[segment->index];
-	*ret = (struct slice_source){.size = segment->bytes};
+	*ret = (struct content_parts){.size = segment->bytes};
 	if (slot->state == SLOT_READY)
-		*ret = sample_content_source(&slot->content);
+		*ret = content_parts(&slot->content);
 	else if (!slot->bad || !zeros_are_no_sample(file->format))
 		return slot->status;
 	return 0;
@@ -120,7 +119,7 @@ static int label_source(const struct wait *wait, const struct segment *segment,
 	return 0;
 }
 
-static int meta_source(
+static int json_source(
 	const struct wait *wait, const struct segment *segment, char **ret_text)
 {
 	sample_id sample;
@@ -131,7 +130,7 @@ static int meta_source(
 	FILE *out = open_memstream(ret_text, &bytes);
 	if (!out)
 		return -ENOMEM;
-	err = meta_print(out, wait->file->job, sample);
+	err = json_print(out, wait->file->job, sample);
 	bool failed = ferror(out);
 	if ((fclose(out) != 0 || failed) && !err)
 		err = -ENOMEM;
@@ -139,7 +138,7 @@ static int meta_source(
 	return err;
 }
 
-/* The bytes from `at` on, as many as there are and are wanted. */
+/* Adds the bytes of the segment from `at` on, as many as are wanted. */
 static int add_segment(struct gather *gather, const struct segment *segment, uint64_t at)
 {
 	const struct composite_file *file = gather->wait->file;
@@ -147,7 +146,7 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 	size_t wanted = gather->wait->size - gather->bytes;
 	uint8_t buffer[COMPOSITE_CONSTANT];
 	auto_free char *text = NULL;
-	struct slice_source source = {
+	struct content_parts source = {
 		.head = buffer, .head_bytes = segment->bytes, .size = segment->bytes};
 	int err = 0;
 	switch (segment->kind) {
@@ -163,22 +162,22 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 	case SEGMENT_LABEL:
 		err = label_source(gather->wait, segment, buffer);
 		break;
-	case SEGMENT_META:
-		err = meta_source(gather->wait, segment, &text);
+	case SEGMENT_JSON:
+		err = json_source(gather->wait, segment, &text);
 		source.head = text;
 		break;
 	}
 	if (!err)
-		add_slice(gather, &source, offset, left < wanted ? (size_t)left : wanted,
+		add_content(gather, &source, offset,
+			left < wanted ? (size_t)left : wanted,
 			segment->kind == SEGMENT_SAMPLE ||
 				segment->kind == SEGMENT_ZEROS);
 	return err;
 }
 
-/* -------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------- */
 
-/* As far as there are bytes; the error, if there is none. */
+/* Gathers up to the first error, which it returns if there are no bytes before. */
 static int gather_all(struct gather *gather)
 {
 	const struct wait *wait = gather->wait;
@@ -199,7 +198,7 @@ bool composite_reply(struct wait *wait)
 	struct gather gather = {.wait = wait, .scratch = scratch};
 	int err = scratch ? gather_all(&gather) : -ENOMEM;
 	if (err) {
-		view_reply_error(wait->req, err);
+		reply_error(wait->req, err);
 		return false;
 	}
 	wait->size = gather.bytes;

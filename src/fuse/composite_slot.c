@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define TAR_WINDOW 8 /* slots that a shard keeps although nobody waits for them */
+#define TAR_WINDOW 8 /* unused slots that a shard keeps */
 
 static bool is_tar(const struct composite_file *file)
 {
@@ -25,14 +25,14 @@ static uint32_t position_of(const struct slot *slot)
 	return slot->file->composite.first + slot->index;
 }
 
-/* --- none -> OPENING -> HELD, MAKING -> READY, FAILED --------------------------------
- */
+/* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
-/* In one step for those who wait for it: who finds the new state does not count it. */
+/* Changes the state and collects the waits under one lock, so that a wait either counts
+ * the slot as missing and is collected, or finds the new state. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
-	struct view *view = file->view;
+	struct session *session = file->session;
 	struct waits ready = TAILQ_HEAD_INITIALIZER(ready);
 	lock_take(&file->lock);
 	slot->status = status;
@@ -42,7 +42,7 @@ static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 	lock_release(&file->lock);
 	waits_answer(&ready); /* the slot may be gone after this */
 	composite_file_put(file);
-	view_unhold(view);
+	session_unhold(session);
 }
 
 static void slot_fails(struct slot *slot, int status, bool bad)
@@ -70,12 +70,12 @@ static void give_back_failed(struct slot *slot, int err)
 static void make_content(struct slot *slot)
 {
 	struct composite_file *file = slot->file;
-	struct sample_place place = {.epoch = file->epoch,
+	struct content_place place = {.epoch = file->epoch,
 		.position = position_of(slot),
 		.format = file->format,
 		.size = file->composite.sample_bytes};
-	int err = sample_content_make(
-		&file->view->context, file->job, &place, slot->handle, &slot->content);
+	int err = content_make(
+		&file->session->context, file->job, &place, slot->handle, &slot->content);
 	if (err)
 		give_back_failed(slot, err);
 	else
@@ -116,6 +116,7 @@ static int slot_open(struct slot *slot)
 
 static struct slot *slot_new_locked(struct composite_file *file, uint32_t index)
 {
+	lock_assert_held(&file->lock);
 	struct slot *slot = calloc(1, sizeof(*slot));
 	if (!slot)
 		return NULL;
@@ -126,12 +127,13 @@ static struct slot *slot_new_locked(struct composite_file *file, uint32_t index)
 	return slot;
 }
 
-/* What the caller has to do for the slot without the lock. */
+/* A task that the caller has to do for the slot, without the lock. */
 enum errand { ERRAND_NONE, ERRAND_OPEN, ERRAND_MAKE };
 
 static enum errand need_locked(struct wait *wait, struct slot *slot, bool is_new)
 {
 	enum errand errand = is_new ? ERRAND_OPEN : ERRAND_NONE;
+	lock_assert_held(&slot->file->lock);
 	if (slot->state == SLOT_HELD && !wait->opens) {
 		slot->state = SLOT_MAKING;
 		errand = ERRAND_MAKE;
@@ -164,7 +166,7 @@ int slot_need(struct wait *wait, uint32_t index)
 	if (!slot)
 		return -ENOMEM;
 	if (errand != ERRAND_NONE)
-		view_hold(file->view); /* until slot_becomes */
+		session_hold(file->session); /* until slot_becomes */
 	if (errand == ERRAND_OPEN)
 		return slot_open(slot);
 	if (errand == ERRAND_MAKE)
@@ -172,12 +174,11 @@ int slot_need(struct wait *wait, uint32_t index)
 	return 0;
 }
 
-/* --- READY, HELD, FAILED -> none ------------------------------------------------------
- */
+/* --- READY, HELD, FAILED -> none -------------------------------------------------- */
 
 static void slot_give_back(struct slot *slot, bool read)
 {
-	sample_content_free(&slot->content);
+	content_free(&slot->content);
 	if (slot->handle && read)
 		sched_release(slot->handle);
 	else if (slot->handle)
@@ -188,6 +189,7 @@ static void slot_give_back(struct slot *slot, bool read)
 static void take_out_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;
+	lock_assert_held(&file->lock);
 	TAILQ_REMOVE(&file->used, slot, link);
 	file->slots[slot->index] = NULL;
 	file->n_used--;
@@ -212,20 +214,21 @@ static void note_read(struct slot *slot, const struct wait *wait)
 }
 
 /*
- * What to keep of a slot that nobody uses now. The pieces of a sample in a batch are read
- * ahead by the kernel, in any order.
+ * Decides what stays of a slot that nobody uses now. In a batch the kernel reads ahead,
+ * and the pieces of a sample in any order, so its bytes are counted.
  */
-static void settle_locked(struct slot *slot, struct slots *gone)
+static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;
 	bool passed = is_tar(file) && slot->read_end;
+	lock_assert_held(&file->lock);
 	TAILQ_REMOVE(&file->used, slot, link);
 	TAILQ_INSERT_TAIL(&file->used, slot, link);
 	if (passed || (slot->state == SLOT_FAILED && !slot->bad)) {
 		take_out_locked(slot, gone);
 	} else if (slot->state == SLOT_READY &&
 		   slot->bytes_read >= file->composite.sample_bytes) {
-		sample_content_free(&slot->content);
+		content_free(&slot->content);
 		slot->state = SLOT_HELD;
 		slot->bytes_read = 0;
 	}
@@ -234,6 +237,7 @@ static void settle_locked(struct slot *slot, struct slots *gone)
 static void limit_window_locked(struct composite_file *file, struct slots *gone)
 {
 	struct slot *slot = TAILQ_FIRST(&file->used);
+	lock_assert_held(&file->lock);
 	while (slot && file->n_used > TAR_WINDOW) {
 		struct slot *next = TAILQ_NEXT(slot, link);
 		if (slot->users == 0 && !is_under_way(slot))
@@ -254,7 +258,7 @@ void slots_leave(struct wait *wait, bool delivered)
 			note_read(slot, wait);
 		ensure(slot->users > 0);
 		if (--slot->users == 0 && !is_under_way(slot))
-			settle_locked(slot, &gone);
+			keep_or_take_out_locked(slot, &gone);
 	}
 	if (is_tar(file))
 		limit_window_locked(file, &gone);
@@ -265,8 +269,7 @@ void slots_leave(struct wait *wait, bool delivered)
 	}
 }
 
-/* --- the end of the file --------------------------------------------------------------
- */
+/* --- the end of the file ---------------------------------------------------------- */
 
 static uint64_t next_ticket(struct composite_file *file)
 {
@@ -285,7 +288,7 @@ void slots_cancel(struct composite_file *file)
 {
 	uint64_t ticket;
 	while ((ticket = next_ticket(file)))
-		sched_cancel(file->view->context.sched, ticket);
+		sched_cancel(file->session->context.sched, ticket);
 }
 
 void slots_give_back(struct composite_file *file)

@@ -10,30 +10,30 @@
 #include <inttypes.h>
 
 /*
- * Who answers a request is settled under the file's lock (`answered`): whoever brings the
- * last of its samples, or the thread that took an interrupt.
+ * One thread answers a request: the one that brings its last sample, or the one that took
+ * an interrupt. The first of them claims it under the file's lock (`answered`).
  *
- *   - While libfuse runs `interrupted` it holds the request's own lock, and it may have
- *     fetched the function just before the request is answered. So the one who answers
- *     takes the function back first, which waits until it has returned.
- *   - libfuse runs it at once, within fuse_req_interrupt_func, if the interrupt came
- *     first; the request must not be answered there (`asking`), but by the caller.
+ *   - While libfuse runs `interrupted`, it holds the request's own lock, and it may have
+ *     fetched the function just before the request is answered. So the answering thread
+ *     first takes the function back, which waits until it has returned.
+ *   - If the interrupt came first, libfuse runs the function at once, within
+ *     fuse_req_interrupt_func. There the request must not be answered (`asking`); the
+ *     caller of fuse_req_interrupt_func does it.
  *   - Samples that were asked for are prepared although the reader has gone: they are
- *     bound, and the file may still be read by others. They are given up when it closes.
+ *     bound, and others may still read the file. They are given up when it closes.
  */
 
 static void wait_finish(struct wait *wait, bool delivered)
 {
 	struct composite_file *file = wait->file;
-	struct view *view = file->view;
+	struct session *session = file->session;
 	slots_leave(wait, delivered);
 	composite_file_put(file);
-	view_unhold(view);
+	session_unhold(session);
 	free(wait);
 }
 
-/* --- the answer to an open -----------------------------------------------------------
- */
+/* --- the answer to an open -------------------------------------------------------- */
 
 static const struct slot *first_failed(const struct wait *wait)
 {
@@ -66,7 +66,7 @@ static void reply_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
 	wait->fi.fh = (uintptr_t)file;
-	view_set_io(file->view, file->job, file->inode, &wait->fi);
+	session_set_io(file->session, file->job, file->inode, &wait->fi);
 	if (fuse_reply_open(wait->req, &wait->fi) == 0)
 		stats_add(STAT_OPENS, 1);
 	else
@@ -86,7 +86,7 @@ static void answer_open(struct wait *wait)
 	if (bad)
 		log_failed(file, failed);
 	if (wait->status) {
-		view_reply_error(wait->req, wait->status);
+		reply_error(wait->req, wait->status);
 		composite_file_close(file, !bad);
 	} else {
 		reply_open(wait);
@@ -103,17 +103,19 @@ static void answer(struct wait *wait)
 	if (wait->opens)
 		answer_open(wait);
 	else if (wait->interrupted)
-		view_reply_error(wait->req, wait->status);
+		reply_error(wait->req, wait->status);
 	else
 		delivered = composite_reply(wait);
 	wait_finish(wait, delivered);
 }
 
-/* --- the way there -------------------------------------------------------------------
- */
+/* --- from the request to the answer
+ * ---------------------------------------------------------------- */
 
-static void settle_locked(struct wait *wait)
+/* The thread that claims the answer gives it, without the lock. */
+static void claim_answer_locked(struct wait *wait)
 {
+	lock_assert_held(&wait->file->lock);
 	wait->answered = true;
 	TAILQ_REMOVE(&wait->file->waits, wait, link);
 }
@@ -122,19 +124,19 @@ static void interrupted(fuse_req_t req, void *context)
 {
 	struct wait *wait = context;
 	struct composite_file *file = wait->file;
-	/* Of another name space a pid says nothing. */
-	if (!file->view->other_pids && !reader_dies(fuse_req_ctx(req)))
+	/* The pid of another name space says nothing. */
+	if (!file->session->other_pids && !reader_dies(fuse_req_ctx(req)))
 		return;
 	lock_take(&file->lock);
 	bool mine = !wait->answered && !wait->asking;
 	if (!wait->answered)
 		wait->interrupted = true;
 	if (mine)
-		settle_locked(wait);
+		claim_answer_locked(wait);
 	lock_release(&file->lock);
 	if (!mine)
 		return;
-	wait->armed = false; /* or it would wait for itself */
+	wait->armed = false; /* answer() must not wait for this very function */
 	answer(wait);
 }
 
@@ -148,7 +150,7 @@ void waits_collect_locked(
 		if (index < wait->first || index - wait->first >= wait->n ||
 			--wait->missing > 0)
 			continue;
-		settle_locked(wait);
+		claim_answer_locked(wait);
 		TAILQ_INSERT_TAIL(ready, wait, link);
 	}
 }
@@ -168,7 +170,7 @@ static bool has_to_park(struct wait *wait)
 	return wait->missing > 1;
 }
 
-/* All slots were asked for, or the first that can't be. */
+/* Every slot was asked for, up to the first one that can't be opened. */
 static void asked(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -181,13 +183,13 @@ static void asked(struct wait *wait)
 	wait->missing--;
 	bool mine = wait->missing == 0 || wait->interrupted;
 	if (mine)
-		settle_locked(wait);
+		claim_answer_locked(wait);
 	lock_release(&file->lock);
 	if (mine)
 		answer(wait);
 }
 
-/* Which records have samples among the bytes from offset on. */
+/* Asks for the slots of all records whose samples have bytes in the request. */
 static int ask(struct wait *wait)
 {
 	const struct composite *composite = &wait->file->composite;
@@ -207,7 +209,7 @@ void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *
 {
 	struct wait *wait = malloc(sizeof(*wait));
 	if (!wait) {
-		view_reply_error(req, -ENOMEM);
+		reply_error(req, -ENOMEM);
 		if (wanted->opens)
 			composite_file_close(file, true);
 		return;
@@ -217,7 +219,7 @@ void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *
 	wait->req = req;
 	wait->missing = 1;
 	wait->asking = true;
-	view_hold(file->view);
+	session_hold(file->session);
 	atomic_fetch_add(&file->references, 1);
 	lock_take(&file->lock);
 	TAILQ_INSERT_TAIL(&file->waits, wait, link);

@@ -3,8 +3,8 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
+#include "fuse/fuse_internal.h"
 #include "fuse/mount_options.h"
-#include "fuse/view_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,20 +15,24 @@
 #include <sys/sysmacros.h>
 
 /*
- * Mounts of one job: whoever mounts opens /dev/fuse, mounts it where he is, and hands us
- * the descriptor. We never learn where that is, and can't unmount it.
+ * Mounts of one job. The person who mounts opens /dev/fuse, mounts it anywhere, and hands
+ * us the descriptor. We never learn the place, and can't unmount it.
  *
- *   view_mount_job -> keep: serve, in several threads, until it is unmounted -> wait
- * until nothing holds the view -> view_end_session, which closes the descriptor -> ended
- * -> reap, by the next call from control job_mounts_stop -> keep returns as it is ->
- * job_mounts_end does the rest
+ *   session_mount_job
+ *      -> keep: serves, in several threads, until the mount is unmounted
+ *      -> waits until nobody holds the session
+ *      -> session_end, which closes the descriptor
+ *      -> ended
+ *      -> reap, by the next call from control
+ *
+ *   job_mounts_stop -> keep returns without ending the session -> job_mounts_end does it
  *
  * libfuse's own loop can't be left before a request comes. So this one polls, and reads
  * without blocking.
  */
 struct job_mount {
 	LIST_ENTRY(job_mount) link;
-	struct view *view;
+	struct session *session;
 	uint32_t epochs;
 	int stop; /* eventfd, readable for good when the mount has to end */
 	pthread_t keeper;
@@ -40,23 +44,23 @@ struct job_mount {
 static void *serve(void *argument)
 {
 	const struct job_mount *mount = argument;
-	struct fuse_session *session = mount->view->session;
+	struct fuse_session *fuse = mount->session->fuse;
 	struct fuse_buf buffer = {.mem = NULL};
-	struct pollfd fds[] = {{.fd = fuse_session_fd(session), .events = POLLIN},
+	struct pollfd fds[] = {{.fd = fuse_session_fd(fuse), .events = POLLIN},
 		{.fd = mount->stop, .events = POLLIN}};
-	while (!fuse_session_exited(session)) {
+	while (!fuse_session_exited(fuse)) {
 		if (poll(fds, 2, -1) < 0) {
 			ensure(errno == EINTR);
 			continue;
 		}
 		if (fds[1].revents)
 			break;
-		int n = fuse_session_receive_buf(session, &buffer);
+		int n = fuse_session_receive_buf(fuse, &buffer);
 		if (n == -EAGAIN || n == -EINTR)
 			continue;
 		if (n <= 0)
 			break;
-		fuse_session_process_buf(session, &buffer);
+		fuse_session_process_buf(fuse, &buffer);
 	}
 	free(buffer.mem);
 	return NULL;
@@ -64,19 +68,19 @@ static void *serve(void *argument)
 
 static void serve_in_threads(struct job_mount *mount)
 {
-	pthread_t helpers[VIEW_MAX_THREADS];
+	pthread_t helpers[SESSION_MAX_THREADS];
 	unsigned n = 0;
-	while (n + 1 < view_threads()) {
+	while (n + 1 < session_threads()) {
 		int err = pthread_create(&helpers[n], NULL, serve, mount);
 		if (err) {
 			log_warn("a job's mount has %u threads less: %s",
-				view_threads() - 1 - n, strerror(err));
+				session_threads() - 1 - n, strerror(err));
 			break;
 		}
 		n++;
 	}
 	serve(mount);
-	/* If it was something else than the end of the mount that ended us. */
+	/* The helpers may still be serving, if this thread stopped for another reason. */
 	ensure(eventfd_write(mount->stop, 1) == 0);
 	while (n > 0)
 		ensure(pthread_join(helpers[--n], NULL) == 0);
@@ -86,9 +90,9 @@ static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
 	serve_in_threads(mount);
-	if (!view_wait_unheld(mount->view))
+	if (!session_wait_unheld(mount->session))
 		return NULL;
-	view_end_session(mount->view);
+	session_end(mount->session);
 	atomic_store(&mount->ended, true);
 	return NULL;
 }
@@ -114,7 +118,7 @@ static int check_device(int device)
 	return 0;
 }
 
-/* The kernel tells the pids of readers as the one who mounts would see them. */
+/* The kernel tells pids of readers in the name space of the process that mounts. */
 static bool same_pids(pid_t mounter)
 {
 	char path[64];
@@ -124,7 +128,7 @@ static bool same_pids(pid_t mounter)
 	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
-static int start_session(struct view *view, bool debug, int device)
+static int start_session(struct session *session, bool debug, int device)
 {
 	struct fuse_args args;
 	char path[32];
@@ -132,21 +136,21 @@ static int start_session(struct view *view, bool debug, int device)
 	int err = mount_options(NULL, debug, &args);
 	if (err)
 		return err;
-	err = view_start_session(view, &args, path);
+	err = session_start(session, &args, path);
 	fuse_opt_free_args(&args);
 	return err;
 }
 
 static void job_mount_free(struct job_mount *mount)
 {
-	if (mount->view)
-		view_free(&mount->view);
+	if (mount->session)
+		session_free(&mount->session);
 	if (mount->stop >= 0)
 		close(mount->stop);
 	free(mount);
 }
 
-static int job_mount_new(struct view *everything, struct sched_job *job, pid_t mounter,
+static int job_mount_new(struct session *everything, struct sched_job *job, pid_t mounter,
 	struct job_mount **ret)
 {
 	struct inode root = {.kind = INODE_JOB, .job = sched_job_id(job)};
@@ -158,17 +162,17 @@ static int job_mount_new(struct view *everything, struct sched_job *job, pid_t m
 	mount->stop = eventfd(0, EFD_CLOEXEC);
 	int err = mount->stop < 0 ? -errno : 0;
 	if (!err)
-		err = view_new(&everything->context, root, &mount->view);
+		err = session_new(&everything->context, root, &mount->session);
 	if (err) {
 		job_mount_free(mount);
 		return err;
 	}
-	mount->view->other_pids = !same_pids(mounter);
+	mount->session->other_pids = !same_pids(mounter);
 	*ret = mount;
 	return 0;
 }
 
-/* Signals are for the thread that main waits in. */
+/* The keeper blocks signals, which are for the thread that main waits in. */
 static int start_keeper(struct job_mount *mount)
 {
 	sigset_t all, before;
@@ -185,7 +189,7 @@ static void remove_ended(struct job_mount *mount)
 	job_mount_free(mount);
 }
 
-static void reap(struct view *everything)
+static void reap(struct session *everything)
 {
 	struct job_mount *next;
 	for (struct job_mount *mount = LIST_FIRST(&everything->job_mounts); mount;
@@ -199,7 +203,7 @@ static void reap(struct view *everything)
 }
 
 static int mount_device(
-	struct view *everything, struct sched_job *job, pid_t mounter, int *device)
+	struct session *everything, struct sched_job *job, pid_t mounter, int *device)
 {
 	struct job_mount *mount = NULL;
 	int err = check_device(*device);
@@ -207,13 +211,13 @@ static int mount_device(
 		err = job_mount_new(everything, job, mounter, &mount);
 	if (err)
 		return err;
-	err = start_session(mount->view, everything->debug, *device);
-	if (mount->view->session)
+	err = start_session(mount->session, everything->debug, *device);
+	if (mount->session->fuse)
 		*device = -1; /* libfuse closes it */
 	if (!err)
 		err = start_keeper(mount);
 	if (err) {
-		view_end_session(mount->view);
+		session_end(mount->session);
 		job_mount_free(mount);
 		return err;
 	}
@@ -221,11 +225,12 @@ static int mount_device(
 	return 0;
 }
 
-int view_mount_job(struct view *view, const char *name, pid_t mounter, int device)
+int session_mount_job(
+	struct session *session, const char *name, pid_t mounter, int device)
 {
-	struct sched_job *job = sched_job_find(view->context.sched, name);
-	reap(view);
-	int err = job ? mount_device(view, job, mounter, &device) : -ENOENT;
+	struct sched_job *job = sched_job_find(session->context.sched, name);
+	reap(session);
+	int err = job ? mount_device(session, job, mounter, &device) : -ENOENT;
 	if (job)
 		sched_job_put(job);
 	if (device >= 0)
@@ -233,68 +238,70 @@ int view_mount_job(struct view *view, const char *name, pid_t mounter, int devic
 	return err;
 }
 
-void job_mounts_stop(struct view *everything)
+void job_mounts_stop(struct session *everything)
 {
 	struct job_mount *mount;
 	LIST_FOREACH (mount, &everything->job_mounts, link) {
-		view_stop_waiting(mount->view);
+		session_stop_waiting(mount->session);
 		ensure(eventfd_write(mount->stop, 1) == 0);
 	}
 	LIST_FOREACH (mount, &everything->job_mounts, link)
 		ensure(pthread_join(mount->keeper, NULL) == 0);
 }
 
-void job_mounts_end(struct view *everything)
+void job_mounts_end(struct session *everything)
 {
 	struct job_mount *mount;
 	while ((mount = LIST_FIRST(&everything->job_mounts))) {
 		if (!atomic_load(&mount->ended))
-			view_end_session(mount->view);
+			session_end(mount->session);
 		remove_ended(mount);
 	}
 }
 
 /* --- news of jobs ------------------------------------------------------------------- */
 
-static bool job_is_there(const struct view *view)
+static bool job_is_there(const struct session *session)
 {
-	struct sched_job *job = sched_job_find_id(view->context.sched, view->root.job);
+	struct sched_job *job =
+		sched_job_find_id(session->context.sched, session->root.job);
 	if (job)
 		sched_job_put(job);
 	return job != NULL;
 }
 
-static void forget_name(struct view *view, const char *name)
+static void forget_name(struct session *session, const char *name)
 {
-	fuse_lowlevel_notify_inval_entry(view->session, FUSE_ROOT_ID, name, strlen(name));
+	fuse_lowlevel_notify_inval_entry(session->fuse, FUSE_ROOT_ID, name, strlen(name));
 }
 
-/* What the kernel finds without asking us. */
+/* Forgets the names that the kernel finds without asking us. */
 static void forget_names(const struct job_mount *mount)
 {
 	char name[TREE_NAME];
 	for (size_t i = 0; i < tree_n_entries; i++)
 		if (tree_entries[i].parent == INODE_JOB)
-			forget_name(mount->view, tree_entries[i].name);
-	forget_name(mount->view, TREE_CURRENT);
+			forget_name(mount->session, tree_entries[i].name);
+	forget_name(mount->session, TREE_CURRENT);
 	for (uint32_t epoch = 0; epoch < mount->epochs; epoch++) {
 		snprintf(name, sizeof(name), "epoch-%04u", epoch);
-		forget_name(mount->view, name);
+		forget_name(mount->session, name);
 	}
 }
 
-void job_mounts_changed(struct view *everything)
+void job_mounts_changed(struct session *everything)
 {
 	struct job_mount *mount;
 	reap(everything);
 	LIST_FOREACH (mount, &everything->job_mounts, link) {
-		if (!view_hold_session(mount->view))
+		if (!session_try_hold(mount->session))
 			continue;
-		view_touch_jobs(mount->view);
-		if (!atomic_load(&mount->view->gone) && !job_is_there(mount->view)) {
-			atomic_store(&mount->view->gone, true);
+		session_touch_jobs(mount->session);
+		if (!atomic_load(&mount->session->gone) &&
+			!job_is_there(mount->session)) {
+			atomic_store(&mount->session->gone, true);
 			forget_names(mount);
 		}
-		view_unhold(mount->view);
+		session_unhold(mount->session);
 	}
 }

@@ -6,18 +6,18 @@
 
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
 
-int kernel_features_prepare(struct view *view)
+int kernel_features_prepare(struct session *session)
 {
-	(void)view;
+	(void)session;
 	return 0;
 }
 
-void kernel_features_ask(struct view *view, struct fuse_conn_info *conn)
+void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 {
-	view->maps_direct = fuse_set_feature_flag(conn, FUSE_CAP_DIRECT_IO_ALLOW_MMAP);
-	view->passes_through = passthrough_possible(view) &&
-			       fuse_set_feature_flag(conn, FUSE_CAP_PASSTHROUGH);
-	if (view->passes_through)
+	session->maps_direct = fuse_set_feature_flag(conn, FUSE_CAP_DIRECT_IO_ALLOW_MMAP);
+	session->passes_through = passthrough_possible(session) &&
+				  fuse_set_feature_flag(conn, FUSE_CAP_PASSTHROUGH);
+	if (session->passes_through)
 		conn->max_backing_stack_depth = PASSTHROUGH_STACK_DEPTH;
 }
 
@@ -31,10 +31,10 @@ void kernel_features_ask(struct view *view, struct fuse_conn_info *conn)
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 
-/* Where fuse_init_out has max_stack_depth, which older headers don't name. */
+/* The place of max_stack_depth in fuse_init_out, which older headers don't name. */
 #define STACK_DEPTH_OFFSET (offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t))
 
-/* What is offered, until the answer is sent; the other threads begin after that. */
+/* session->offered before the first message. The other threads begin after its answer. */
 #define MESSAGE_AWAITED (-1)
 
 static uint32_t offers(const void *message, size_t bytes)
@@ -49,14 +49,15 @@ static uint32_t offers(const void *message, size_t bytes)
 
 static ssize_t receive(int fd, void *buffer, size_t size, void *userdata)
 {
-	struct view *view = userdata;
+	struct session *session = userdata;
 	ssize_t n = read(fd, buffer, size);
-	if (n > 0 && atomic_load(&view->offered) == MESSAGE_AWAITED)
-		atomic_store(&view->offered, (int)offers(buffer, (size_t)n));
+	if (n > 0 && atomic_load(&session->offered) == MESSAGE_AWAITED)
+		atomic_store(&session->offered, (int)offers(buffer, (size_t)n));
 	return n;
 }
 
-static void accept_offers(const struct view *view, const struct iovec *iov, int count)
+static void accept_offers(
+	const struct session *session, const struct iovec *iov, int count)
 {
 	const uint32_t depth = PASSTHROUGH_STACK_DEPTH;
 	const struct fuse_out_header *header = iov[0].iov_base;
@@ -64,36 +65,36 @@ static void accept_offers(const struct view *view, const struct iovec *iov, int 
 	if (!init || header->error || iov[1].iov_len < sizeof(*init))
 		return;
 	init->flags |= FUSE_INIT_EXT;
-	init->flags2 |= view->maps_direct ? FLAG2_DIRECT_IO_ALLOW_MMAP : 0;
-	init->flags2 |= view->passes_through ? FLAG2_PASSTHROUGH : 0;
-	if (view->passes_through)
+	init->flags2 |= session->maps_direct ? FLAG2_DIRECT_IO_ALLOW_MMAP : 0;
+	init->flags2 |= session->passes_through ? FLAG2_PASSTHROUGH : 0;
+	if (session->passes_through)
 		memcpy((char *)init + STACK_DEPTH_OFFSET, &depth, sizeof(depth));
 }
 
 static ssize_t send_reply(int fd, struct iovec *iov, int count, void *userdata)
 {
-	struct view *view = userdata;
-	if (atomic_load(&view->offered) > 0) {
-		accept_offers(view, iov, count);
-		atomic_store(&view->offered, 0);
+	struct session *session = userdata;
+	if (atomic_load(&session->offered) > 0) {
+		accept_offers(session, iov, count);
+		atomic_store(&session->offered, 0);
 	}
 	return writev(fd, iov, count);
 }
 
-int kernel_features_prepare(struct view *view)
+int kernel_features_prepare(struct session *session)
 {
 	static const struct fuse_custom_io io = {.read = receive, .writev = send_reply};
-	atomic_store(&view->offered, MESSAGE_AWAITED);
-	return fuse_session_custom_io(view->session, &io, fuse_session_fd(view->session));
+	atomic_store(&session->offered, MESSAGE_AWAITED);
+	return fuse_session_custom_io(session->fuse, &io, fuse_session_fd(session->fuse));
 }
 
-void kernel_features_ask(struct view *view, struct fuse_conn_info *conn)
+void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 {
-	int offered = atomic_load(&view->offered);
+	int offered = atomic_load(&session->offered);
 	(void)conn;
-	view->maps_direct = offered > 0 && (offered & FLAG2_DIRECT_IO_ALLOW_MMAP);
-	view->passes_through = offered > 0 && (offered & FLAG2_PASSTHROUGH) &&
-			       passthrough_possible(view);
+	session->maps_direct = offered > 0 && (offered & FLAG2_DIRECT_IO_ALLOW_MMAP);
+	session->passes_through = offered > 0 && (offered & FLAG2_PASSTHROUGH) &&
+				  passthrough_possible(session);
 }
 
 #endif

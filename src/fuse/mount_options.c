@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* "=" at the end: with a value */
+/* An option with "=" at the end has a value. */
 static const char *const passed_on[] = {"allow_other", "allow_root", "auto_unmount",
 	"default_permissions", "fsname=", "subtype=", "context=", "fscontext=",
 	"defcontext=", "rootcontext=", "ro", "suid", "nosuid", "dev", "nodev", "exec",
@@ -154,8 +154,8 @@ int mount_helper_check(char **ret_why)
 	return err;
 }
 
-/* The state would be hidden, and the daemon would wait for itself. */
-static int check_state(const struct view_context *context)
+/* The mount would hide the state, and the daemon would wait for itself. */
+static int check_state(const struct files_context *context)
 {
 	auto_free char *mountpoint = realpath(context->mountpoint, NULL);
 	auto_free char *state = realpath(context->config->state, NULL);
@@ -168,7 +168,7 @@ static int check_state(const struct view_context *context)
 	return -EINVAL;
 }
 
-int mount_point_check(const struct view_context *context)
+int mount_point_check(const struct files_context *context)
 {
 	auto_free char *why = NULL;
 	int err = mount_directory_check(context->mountpoint, &why);

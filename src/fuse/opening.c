@@ -3,26 +3,27 @@
 
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
-#include "fuse/sample.h"
+#include "fuse/label_file.h"
+#include "fuse/sample_file.h"
 #include "stats/stats.h"
 
 #include <errno.h>
 
 /*
- * An open on its way to its answer. Three threads may meet at one that is parked: the one
- * that took the request, the worker that finished the sample, and the one that took an
+ * An open on its way to its answer. Three threads may meet at a parked open: the thread
+ * that took the request, the worker that finished the sample, and the thread that took an
  * interrupt.
  *
- *   - `opened` comes exactly once, and is the only place that answers and frees.
- *   - While libfuse runs `interrupted` it holds the request's own lock, and it may have
- *     fetched the function just before the request is answered. So `opened` takes the
- *     function back first, which waits until it has returned.
- *   - sched_cancel may call `opened` from within `interrupted`: then there is nothing to
- *     wait for, and waiting would never end.
+ *   - `opened` is called exactly once. It alone answers and frees.
+ *   - While libfuse runs `interrupted`, it holds the request's own lock, and it may have
+ *     fetched the function just before the request is answered. So `opened` first takes
+ *     the function back, which waits until it has returned.
+ *   - sched_cancel may call `opened` from within `interrupted`. Then waiting would never
+ *     end, and there is nothing to wait for.
  */
 struct opening {
 	fuse_req_t req;
-	struct view *view;
+	struct session *session;
 	struct sched_job *job;
 	struct inode inode;
 	struct fuse_file_info fi;
@@ -30,24 +31,24 @@ struct opening {
 	uint64_t ticket;
 };
 
-/* The one that this thread is giving up. */
+/* The opening that this thread interrupts. */
 static _Thread_local const struct opening *interrupting;
 
 static void opening_free(struct opening *opening)
 {
 	sched_job_put(opening->job);
-	view_unhold(opening->view);
+	session_unhold(opening->session);
 	free(opening);
 }
 
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct opening *opening = context;
-	/* Of another name space a pid says nothing. */
-	if (!opening->view->other_pids && !reader_dies(fuse_req_ctx(req)))
+	/* The pid of another name space says nothing. */
+	if (!opening->session->other_pids && !reader_dies(fuse_req_ctx(req)))
 		return;
 	interrupting = opening;
-	sched_cancel(opening->view->context.sched, opening->ticket);
+	sched_cancel(opening->session->context.sched, opening->ticket);
 	interrupting = NULL;
 }
 
@@ -63,17 +64,17 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 {
 	sample_id sample = sched_handle_sample(handle);
 	sched_undo(handle);
-	label_opened(opening->req, opening->view, opening->job, opening->inode, sample,
-		&opening->fi);
+	label_file_opened(opening->req, opening->session, opening->job, opening->inode,
+		sample, &opening->fi);
 }
 
-/* After a success the file may be released before the call has returned. */
+/* After a success, the kernel may release the file before this returns. */
 static int reply(struct opening *opening, struct sample_file *file, int backing)
 {
 	opening->fi.fh = (uintptr_t)file;
 	if (backing)
 		return passthrough_reply(opening->req, opening->fi.fh, backing);
-	view_set_io(opening->view, opening->job, opening->inode, &opening->fi);
+	session_set_io(opening->session, opening->job, opening->inode, &opening->fi);
 	return fuse_reply_open(opening->req, &opening->fi);
 }
 
@@ -81,7 +82,7 @@ static void hand_over(struct opening *opening, struct sample_file *file)
 {
 	int backing = sample_file_backing(file);
 	if (reply(opening, file, backing) != 0) {
-		sample_file_undo(opening->view, file);
+		sample_file_undo(opening->session, file);
 		return;
 	}
 	stats_add(STAT_OPENS, 1);
@@ -91,7 +92,7 @@ static void hand_over(struct opening *opening, struct sample_file *file)
 
 static void opened(void *context, const struct sched_opened *result);
 
-/* Asks for the epoch's sample, which may be there, and the opening gone, at once. */
+/* Asks for the epoch's sample. It may be there at once, and the opening gone. */
 static void ask(struct opening *opening, uint32_t epoch)
 {
 	fuse_req_t req = opening->req;
@@ -104,7 +105,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 		opening->job, epoch, opening->inode.position, &callbacks);
 	if (!err)
 		return;
-	view_reply_error(req, err);
+	reply_error(req, err);
 	opening_free(opening);
 }
 
@@ -113,14 +114,14 @@ static void answer(struct opening *opening, struct sched_handle *handle)
 	struct sample_file *file;
 	uint32_t epoch = 0, asked = sched_handle_epoch(handle);
 	int err = sample_file_new(
-		opening->view, opening->job, opening->inode, handle, &file, &epoch);
+		opening->session, opening->job, opening->inode, handle, &file, &epoch);
 	if (err == -EAGAIN && epoch != asked) {
 		opening->parked = false;
 		ask(opening, epoch);
 		return;
 	}
-	if (err) /* -EAGAIN: a removed job's, whose number another one has now */
-		view_reply_error(opening->req, err == -EAGAIN ? -EBUSY : err);
+	if (err) /* -EAGAIN: of a removed job, whose number another job has now */
+		reply_error(opening->req, err == -EAGAIN ? -EBUSY : err);
 	else
 		hand_over(opening, file);
 	opening_free(opening);
@@ -136,16 +137,16 @@ static void opened(void *context, const struct sched_opened *result)
 		return;
 	}
 	if (result->status)
-		view_reply_error(opening->req, result->status);
+		reply_error(opening->req, result->status);
 	else
 		answer_label(opening, result->handle);
 	opening_free(opening);
 }
 
-static int opening_new(fuse_req_t req, struct view *view, struct inode inode,
+static int opening_new(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi, struct opening **ret)
 {
-	struct sched_job *job = sched_job_find_id(view->context.sched, inode.job);
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
 	struct opening *opening = malloc(sizeof(*opening));
@@ -154,21 +155,21 @@ static int opening_new(fuse_req_t req, struct view *view, struct inode inode,
 		return -ENOMEM;
 	}
 	*opening = (struct opening){
-		.req = req, .view = view, .job = job, .inode = inode, .fi = *fi};
-	view_hold(view);
+		.req = req, .session = session, .job = job, .inode = inode, .fi = *fi};
+	session_hold(session);
 	*ret = opening;
 	return 0;
 }
 
-void opening_start(fuse_req_t req, struct view *view, struct inode inode,
+void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi)
 {
 	struct opening *opening = NULL;
-	int err = opening_new(req, view, inode, fi, &opening);
+	int err = opening_new(req, session, inode, fi, &opening);
 	if (err) {
-		view_reply_error(req, err);
+		reply_error(req, err);
 		return;
 	}
 	inode.kind = INODE_SAMPLE;
-	ask(opening, sample_epoch(view, opening->job, inode));
+	ask(opening, sample_file_epoch(session, opening->job, inode));
 }

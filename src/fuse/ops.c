@@ -2,12 +2,13 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "files/slice.h"
+#include "files/content_parts.h"
+#include "files/data.h"
 #include "fuse/composite_file.h"
-#include "fuse/data.h"
 #include "fuse/kernel_features.h"
 #include "fuse/passthrough.h"
-#include "fuse/sample.h"
+#include "fuse/label_file.h"
+#include "fuse/sample_file.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -16,19 +17,19 @@
 
 #define MAX_BACKGROUND 256
 
-static struct view *view_of(fuse_req_t req)
+static struct session *session_of(fuse_req_t req)
 {
 	return fuse_req_userdata(req);
 }
 
-/* The one place where -errno becomes an answer. */
-void view_reply_error(fuse_req_t req, int err)
+/* Only this function makes an answer of -errno. */
+void reply_error(fuse_req_t req, int err)
 {
 	ensure(err < 0);
 	fuse_reply_err(req, -err);
 }
 
-/* Requests that are not of a kind that is counted by itself count as requests only. */
+/* STAT_REQUESTS: the kind has no counter of its own. */
 static void count(enum stat_id kind)
 {
 	if (kind != STAT_REQUESTS)
@@ -36,58 +37,60 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* --- what the kernel's numbers mean in this mount ----------------------------------- */
+/* --- numbers of inodes in this mount ------------------------------------------------ */
 
-/* A mount of one job knows no directory outside it: .. of its root is the root. */
-uint64_t view_number(const struct view *view, struct inode inode)
+/* A job's mount has no directory outside the job's: .. of its root is the root. */
+uint64_t session_number(const struct session *session, struct inode inode)
 {
 	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
-	if (view->root.kind == INODE_JOB && (outside || inode.kind == INODE_JOB))
+	if (session->root.kind == INODE_JOB && (outside || inode.kind == INODE_JOB))
 		return FUSE_ROOT_ID;
 	return inode_pack(inode);
 }
 
-int view_inode(const struct view *view, uint64_t number, struct inode *ret)
+int session_inode(const struct session *session, uint64_t number, struct inode *ret)
 {
 	if (number == FUSE_ROOT_ID) {
-		*ret = view->root;
+		*ret = session->root;
 		return 0;
 	}
 	if (!inode_unpack(number, ret))
 		return -ENOENT;
-	return view->root.kind == INODE_JOB && ret->job != view->root.job ? -ENOENT : 0;
+	return session->root.kind == INODE_JOB && ret->job != session->root.job ? -ENOENT
+										: 0;
 }
 
-/* For all requests but those on open files, which stay readable. */
+/* The inode of a request, unless it is about an open file: these stay readable. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct inode *ret)
 {
-	const struct view *view = view_of(req);
-	return atomic_load(&view->gone) ? -ENODEV : view_inode(view, ino, ret);
+	const struct session *session = session_of(req);
+	return atomic_load(&session->gone) ? -ENODEV : session_inode(session, ino, ret);
 }
 
-/* Batches are what is mapped; it is the page cache for them if nothing better is there.
- */
-bool view_is_cached(const struct view *view, const struct sched_job *job)
+/* Readers map batches. If files that bypass the page cache can't be mapped, batches go
+ * through it. */
+bool session_is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
 	return config->io == IO_CACHED ||
 	       (config->io == IO_AUTO && config->layout == LAYOUT_BATCH &&
-		       !view->maps_direct);
+		       !session->maps_direct);
 }
 
-bool view_is_mappable(const struct view *view, const struct sched_job *job)
+bool session_is_mappable(const struct session *session, const struct sched_job *job)
 {
-	return view->maps_direct || view->passes_through || view_is_cached(view, job);
+	return session->maps_direct || session->passes_through ||
+	       session_is_cached(session, job);
 }
 
 /*
- * What is cached stays valid for an explicit epoch, whose content never changes. A file
- * of current/ may hold other samples when it is opened again.
+ * Cached bytes stay valid for a file of an explicit epoch, which never changes. A file of
+ * current/ may hold other samples when it is opened again.
  */
-void view_set_io(const struct view *view, const struct sched_job *job, struct inode inode,
-	struct fuse_file_info *fi)
+void session_set_io(const struct session *session, const struct sched_job *job,
+	struct inode inode, struct fuse_file_info *fi)
 {
-	bool cached = view_is_cached(view, job);
+	bool cached = session_is_cached(session, job);
 	fi->direct_io = !cached;
 	fi->keep_cache = cached && inode.epoch != INODE_CURRENT;
 }
@@ -111,20 +114,20 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
-	struct view *view = userdata;
-	view->omits_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
+	struct session *session = userdata;
+	session->omits_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
 	want(conn, FUSE_CAP_READDIRPLUS, true);
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
 	want(conn, FUSE_CAP_CACHE_SYMLINKS, true);
 	want(conn, FUSE_CAP_SPLICE_READ, false);
 	want(conn, FUSE_CAP_SPLICE_WRITE, false);
 	want(conn, FUSE_CAP_SPLICE_MOVE, false);
-	kernel_features_ask(view, conn);
-	passthrough_begin(view);
-	if (conn->max_write > SLICE_MAX_READ)
-		conn->max_write = SLICE_MAX_READ; /* limits reads as well */
-	if (conn->max_readahead > SLICE_MAX_READ)
-		conn->max_readahead = SLICE_MAX_READ;
+	kernel_features_ask(session, conn);
+	passthrough_begin(session);
+	if (conn->max_write > CONTENT_MAX_READ)
+		conn->max_write = CONTENT_MAX_READ; /* limits reads as well */
+	if (conn->max_readahead > CONTENT_MAX_READ)
+		conn->max_readahead = CONTENT_MAX_READ;
 	conn->max_background = MAX_BACKGROUND;
 }
 
@@ -132,21 +135,21 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 
 static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 {
-	struct view *view = view_of(req);
+	struct session *session = session_of(req);
 	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
 	struct inode parent, inode = {.kind = INODE_ROOT};
 	count(STAT_LOOKUPS);
 	int err = find(req, parent_ino, &parent);
 	if (!err)
-		err = tree_lookup(view, parent, name, &inode);
+		err = tree_lookup(&session->context, parent, name, &inode);
 	if (!err)
-		err = tree_attributes(
-			view, inode, false, &entry.attr, &entry.attr_timeout);
+		err = attributes_get(
+			session, inode, false, &entry.attr, &entry.attr_timeout);
 	if (err) {
-		view_reply_error(req, err);
+		reply_error(req, err);
 		return;
 	}
-	entry.ino = view_number(view, inode);
+	entry.ino = session_number(session, inode);
 	fuse_reply_entry(req, &entry);
 }
 
@@ -159,9 +162,9 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	count(STAT_GETATTRS);
 	int err = find(req, ino, &inode);
 	if (!err)
-		err = tree_attributes(view_of(req), inode, true, &st, &timeout);
+		err = attributes_get(session_of(req), inode, true, &st, &timeout);
 	if (err)
-		view_reply_error(req, err);
+		reply_error(req, err);
 	else
 		fuse_reply_attr(req, &st, timeout);
 }
@@ -173,19 +176,19 @@ static void count_dataset(struct statvfs *st, const struct dataset *dataset)
 }
 
 /* The dataset of the job, or all of them. */
-static int count_datasets(const struct view *view, struct statvfs *st)
+static int count_datasets(const struct session *session, struct statvfs *st)
 {
-	if (view->root.kind == INODE_JOB) {
+	if (session->root.kind == INODE_JOB) {
 		struct sched_job *job =
-			sched_job_find_id(view->context.sched, view->root.job);
+			sched_job_find_id(session->context.sched, session->root.job);
 		if (!job)
 			return -ENODEV;
 		count_dataset(st, sched_job_dataset(job));
 		sched_job_put(job);
 		return 0;
 	}
-	for (size_t i = 0; i < view->context.n_datasets; i++)
-		count_dataset(st, view->context.datasets[i]);
+	for (size_t i = 0; i < session->context.n_datasets; i++)
+		count_dataset(st, session->context.datasets[i]);
 	return 0;
 }
 
@@ -198,9 +201,9 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 	count(STAT_REQUESTS);
 	int err = find(req, ino, &inode);
 	if (!err)
-		err = count_datasets(view_of(req), &st);
+		err = count_datasets(session_of(req), &st);
 	if (err)
-		view_reply_error(req, err);
+		reply_error(req, err);
 	else
 		fuse_reply_statfs(req, &st);
 }
@@ -212,21 +215,22 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 	count(STAT_REQUESTS);
 	int err = find(req, ino, &inode);
 	if (!err)
-		err = data_target(view_of(req), inode, target);
+		err = data_target(&session_of(req)->context, inode, target);
 	if (err)
-		view_reply_error(req, err);
+		reply_error(req, err);
 	else
 		fuse_reply_readlink(req, target);
 }
 
 /* --- directories -------------------------------------------------------------------- */
 
-/* The kernel does not ask again, and keeps the listings (see job_changed in tree.c). */
+/* The kernel does not send it again, and keeps listings: see job_changed in
+ * attributes.c. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
 	count(STAT_REQUESTS);
-	if (view_of(req)->omits_opendir) {
+	if (session_of(req)->omits_opendir) {
 		fuse_reply_err(req, ENOSYS);
 		return;
 	}
@@ -241,9 +245,9 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool
 	count(STAT_READDIRS);
 	int err = offset < 0 ? -EINVAL : find(req, ino, &inode);
 	if (err)
-		view_reply_error(req, err);
+		reply_error(req, err);
 	else
-		tree_list(req, view_of(req), inode, size, (uint64_t)offset, plus);
+		listing_reply(req, session_of(req), inode, size, (uint64_t)offset, plus);
 }
 
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
@@ -279,13 +283,13 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	count(STAT_OPEN_REQUESTS);
 	int err = may_open(req, ino, fi, &inode);
 	if (err)
-		view_reply_error(req, err);
+		reply_error(req, err);
 	else if (inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL)
-		opening_start(req, view_of(req), inode, fi);
+		opening_start(req, session_of(req), inode, fi);
 	else if (composite_is(inode.kind))
-		composite_open(req, view_of(req), inode, fi);
+		composite_open(req, session_of(req), inode, fi);
 	else
-		text_file_open(req, view_of(req), inode, fi);
+		text_file_open(req, session_of(req), inode, fi);
 }
 
 static struct sample_file *sample_of(const struct fuse_file_info *fi)
@@ -298,37 +302,37 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 {
 	struct inode inode;
 	count(STAT_READ_REQUESTS);
-	if (offset < 0 || view_inode(view_of(req), ino, &inode) != 0)
-		view_reply_error(req, -EINVAL);
+	if (offset < 0 || session_inode(session_of(req), ino, &inode) != 0)
+		reply_error(req, -EINVAL);
 	else if (inode.kind == INODE_SAMPLE)
 		sample_file_read(
-			req, view_of(req), sample_of(fi), size, (uint64_t)offset);
+			req, session_of(req), sample_of(fi), size, (uint64_t)offset);
 	else if (inode.kind == INODE_LABEL)
-		label_read(req, size, (uint64_t)offset, fi);
+		label_file_read(req, size, (uint64_t)offset, fi);
 	else if (composite_is(inode.kind))
 		composite_read(req, size, (uint64_t)offset, fi);
 	else
-		text_file_read(req, view_of(req), inode, size, (uint64_t)offset, fi);
+		text_file_read(req, session_of(req), inode, size, (uint64_t)offset, fi);
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct inode inode;
 	count(STAT_RELEASES);
-	if (view_inode(view_of(req), ino, &inode) == 0) {
+	if (session_inode(session_of(req), ino, &inode) == 0) {
 		if (inode.kind == INODE_SAMPLE)
-			sample_file_release(view_of(req), sample_of(fi));
+			sample_file_release(session_of(req), sample_of(fi));
 		else if (composite_is(inode.kind))
 			composite_release(fi);
 		else if (inode.kind == INODE_LABEL)
-			label_release(view_of(req), fi);
+			label_file_release(session_of(req), fi);
 		else
-			text_file_release(view_of(req), fi);
+			text_file_release(session_of(req), fi);
 	}
 	fuse_reply_err(req, 0);
 }
 
-/* Python's open() asks of each file whether it is a terminal. */
+/* Python's open() asks of each file, by an ioctl, whether it is a terminal. */
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument,
 	struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
 	size_t out_bytes)
@@ -340,10 +344,10 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *arg
 }
 
 /*
- * What is not here libfuse answers with ENOSYS, and the kernel does not ask again: flush,
- * access, getxattr, listxattr.
+ * libfuse answers requests that are not here with ENOSYS, and the kernel does not send
+ * them again: flush, access, getxattr, listxattr.
  */
-const struct fuse_lowlevel_ops view_ops = {
+const struct fuse_lowlevel_ops session_ops = {
 	.init = op_init,
 	.lookup = op_lookup,
 	.getattr = op_getattr,

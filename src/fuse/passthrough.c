@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-/* Since Linux 6.9; older headers lack it. */
+/* As struct fuse_backing_map, which headers before Linux 6.9 lack. */
 struct backing_map {
 	int32_t fd;
 	uint32_t flags;
@@ -37,50 +37,50 @@ static bool is_capable(unsigned capability)
 	       (data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability));
 }
 
-bool passthrough_possible(const struct view *view)
+bool passthrough_possible(const struct session *session)
 {
-	return view->root.kind == INODE_ROOT && view->context.backings &&
+	return session->root.kind == INODE_ROOT && session->context.backings &&
 	       is_capable(CAP_SYS_ADMIN);
 }
 
 static int add(void *context, int fd)
 {
-	const struct view *view = context;
+	const struct session *session = context;
 	struct backing_map map = {.fd = fd};
-	int id = ioctl(fuse_session_fd(view->session), BACKING_OPEN, &map);
+	int id = ioctl(fuse_session_fd(session->fuse), BACKING_OPEN, &map);
 	return id < 0 ? -errno : id;
 }
 
 static void remove_again(void *context, int id)
 {
-	const struct view *view = context;
+	const struct session *session = context;
 	uint32_t number = (uint32_t)id;
-	if (ioctl(fuse_session_fd(view->session), BACKING_CLOSE, &number) != 0)
+	if (ioctl(fuse_session_fd(session->fuse), BACKING_CLOSE, &number) != 0)
 		log_warn("the kernel does not forget a file: %s", strerror(errno));
 }
 
-void passthrough_begin(struct view *view)
+void passthrough_begin(struct session *session)
 {
 	struct backing_kernel kernel = {
-		.add = add, .remove = remove_again, .context = view};
-	if (!view->passes_through)
+		.add = add, .remove = remove_again, .context = session};
+	if (!session->passes_through)
 		return;
-	backings_begin(view->context.backings, &kernel);
+	backings_begin(session->context.backings, &kernel);
 	log_info("samples are read by the kernel itself where io = auto");
 }
 
-void passthrough_end(struct view *view)
+void passthrough_end(struct session *session)
 {
-	if (view->passes_through)
-		backings_end(view->context.backings);
+	if (session->passes_through)
+		backings_end(session->context.backings);
 }
 
-int passthrough_of(const struct view *view, const struct sched_job *job,
-	const struct sample_content *content)
+int passthrough_of(const struct session *session, const struct sched_job *job,
+	const struct content *content)
 {
 	const struct tensor *tensor = content->tensor;
-	const struct format_file *format = &content->format;
-	if (!view->passes_through || sched_job_config(job)->io != IO_AUTO || !tensor ||
+	const struct formatted *format = &content->format;
+	if (!session->passes_through || sched_job_config(job)->io != IO_AUTO || !tensor ||
 		!tensor->file.store)
 		return 0;
 	bool same = content->size == tensor->file.size &&

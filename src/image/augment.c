@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* What happens to a sample: seed, size, and the draw. */
+/* The decisions of augmentation: seed, size, and the draw. */
 
 #define TRIES 10
 #define MIN_SCALE 0.08

@@ -10,15 +10,15 @@
 #include "image/tensor.h"
 
 /*
- * [augment], dtype and axes: what one job gets of a tensor that it shares with others.
+ * [augment], dtype and axes: how one job's own sample is made of a shared tensor.
  *
  *   Flow: augment_plan decides, by chance; augment_apply computes.
  *   Owns: nothing.   Threads: any; no state.   Errors: -ENOMEM.
  */
 
 /*
- * [augment]: what is done to the shared tensor for this job alone, in the order in which
- * it stands here. A shape of zeros: not configured; at most one of the two is.
+ * [augment]: the steps from the shared tensor to a job's own sample, in their order. A
+ * shape of zeros: not configured; at most one of the two is.
  */
 struct augment_config {
 	struct tensor_shape random_crop;
@@ -28,7 +28,7 @@ struct augment_config {
 	uint64_t seed; /* 0: from the daemon's seed and the job's name */
 };
 
-/* What all positions of all epochs of the job of this name depend on. */
+/* The seed of all draws for the job of this name. */
 uint64_t augment_seed(
 	const struct augment_config *config, const char *job, uint64_t daemon_seed);
 
@@ -38,8 +38,8 @@ struct tensor_shape augment_output(
 bool augment_fixed_size(const struct augment_config *config);
 
 /*
- * rows, columns: which part of the tensor, and how much black is before it.
- * torchvision's order: crop, resize to `size`, mirror.
+ * The random decisions for one sample, in torchvision's order: crop to rows and columns
+ * of the tensor (pad: so much black comes before them), resize to `size`, mirror.
  */
 struct augment_plan {
 	struct crop_axis rows;
@@ -58,8 +58,9 @@ struct augment_plan augment_plan(const struct augment_config *config, uint64_t s
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
 /*
- * A tensor of the job's pixel type: rows of plan->size, without padding, (height, width,
- * 3) or (3, height, width). Caller frees. *ret = NULL: it would be the given one.
+ * Makes a tensor of the pixel type: rows of plan->size, without padding, of the shape
+ * (height, width, 3) or (3, height, width). The caller frees it. *ret = NULL: the result
+ * would be the given tensor.
  */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,

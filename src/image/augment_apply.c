@@ -10,13 +10,13 @@
 #include <string.h>
 
 /*
- * The pixels of a plan, row by row, so that what is between two steps stays in the
- * processor's caches:
+ * Computes the pixels of a plan, row by row, so that a row stays in the processor's
+ * caches between two steps:
  *
  *   tensor -> (window, resized) -> row with black around -> mirrored -> dtype and axes
  */
 
-/* The rows that there are; what is around them is black. */
+/* The pixels at hand; everything around them is black. */
 struct window {
 	const uint8_t *pixels;
 	size_t stride;
@@ -29,7 +29,7 @@ struct target {
 	struct pixel_type type;
 	struct tensor_shape size;
 	struct pixels_scale scale[3]; /* HWC: the first one, for whole rows */
-	uint8_t *row;		      /* scratch memory for a row each */
+	uint8_t *row;		      /* three scratch rows */
 	uint8_t *mirrored;
 	uint8_t *planes;
 	uint8_t *out;
@@ -48,8 +48,8 @@ static const uint8_t *window_start(const struct window *window)
 	       (size_t)window->columns.first * 3;
 }
 
-/* The window is resized as an image of its own: torchvision's filter does not see what
- * is around it. */
+/* Resizes the window as an image of its own: torchvision crops first, so that its filter
+ * does not see the pixels around the window. */
 static int resize(struct window *window, struct tensor_shape size, uint8_t *out)
 {
 	struct resampler *resampler;
@@ -73,7 +73,7 @@ static int resize(struct window *window, struct tensor_shape size, uint8_t *out)
 
 /* --- a row ------------------------------------------------------------------------- */
 
-/* The row of the output, as bytes; in the window, or in target->row. */
+/* Row y of the output, as bytes: in the window itself, or copied to target->row. */
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {

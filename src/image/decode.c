@@ -4,8 +4,8 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "image/image_internal.h"
-#include "image/metadata.h"
 #include "image/orient.h"
+#include "image/preamble.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,13 +17,13 @@
 static const struct codec *const codecs[] = {&codec_jpeg, &codec_png};
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-static int (*const check_metadata[N_CODECS])(char *message, const uint8_t *data,
-	size_t size) = {metadata_check_jpeg, metadata_check_png};
+static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
+	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
 struct image_decoder {
 	void *codec_states[N_CODECS];
 	struct buffer pixels; /* the decoded image, before resize and crop */
-	struct buffer turned; /* while it is turned */
+	struct buffer turned; /* the same, turned */
 	struct resampler *resampler;
 	struct image_usage usage;
 };
@@ -86,7 +86,7 @@ struct image_usage image_decoder_usage(const struct image_decoder *decoder)
 	return decoder->usage;
 }
 
-/* Of this thread: waiting for a processor is not the decoder's. */
+/* The thread's own time: waiting for a processor does not count. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec now;
@@ -103,8 +103,7 @@ static size_t held_bytes(const struct image_decoder *decoder)
 	return bytes;
 }
 
-/* --- one image ----------------------------------------------------------------------
- */
+/* --- one image -------------------------------------------------------------------- */
 
 /* An image that its codec has opened. */
 struct decoding {
@@ -115,7 +114,7 @@ struct decoding {
 	char *message;
 };
 
-/* What is done to the open image. */
+/* How the decoded image becomes a tensor. */
 struct transform {
 	struct resample_window window;
 	struct tensor_shape shape; /* of the tensor */
@@ -149,7 +148,8 @@ static struct image_part whole(struct tensor_shape image)
 		.rows.length = image.height, .columns.length = image.width};
 }
 
-/* Begins to decode what the transform needs; its part becomes what is decoded. */
+/* Begins to decode the part that the transform needs. transform->part becomes the part
+ * that the codec decodes, which may be larger. */
 static int begin(const struct decoding *decoding, struct transform *transform)
 {
 	if (decoding->codec->begin)
@@ -174,7 +174,7 @@ static int read_part(const struct decoding *decoding, const struct image_part *p
 	return decoding->codec->read(decoding->state, pixels->data);
 }
 
-/* Whether the tensor is the part as it was decoded. */
+/* Whether the tensor is the decoded part as it is. */
 static bool nothing_to_do(const struct transform *transform)
 {
 	const struct image_part *part = &transform->part;
@@ -206,8 +206,8 @@ static int resize_and_crop(struct image_decoder *decoder,
 		stride);
 }
 
-/* Decodes the open image into the tensor, by way of decoder->pixels if anything is to be
- * done to it. */
+/* Decodes the open image into the tensor: at once if that is all, else by way of
+ * decoder->pixels. */
 static int make_tensor(const struct decoding *decoding, struct image_output *output)
 {
 	struct image_decoder *decoder = decoding->decoder;
@@ -233,7 +233,7 @@ static int make_tensor(const struct decoding *decoding, struct image_output *out
 	return err ? fail_memory(decoding->message) : 0;
 }
 
-/* decoder->pixels, turned, becomes the tensor. */
+/* Makes the tensor from decoder->pixels, which it turns first. */
 static int turn(const struct decoding *decoding, const struct transform *transform,
 	struct tensor *tensor)
 {
@@ -253,7 +253,7 @@ static int turn(const struct decoding *decoding, const struct transform *transfo
 	return resize_and_crop(decoder, transform, tensor);
 }
 
-/* As make_tensor, of all pixels, which are turned before anything else. */
+/* As make_tensor, but all pixels are decoded and turned before anything else. */
 static int make_turned_tensor(
 	const struct decoding *decoding, struct image_output *output)
 {
@@ -277,7 +277,7 @@ static int make_turned_tensor(
 	return err ? fail_memory(decoding->message) : 0;
 }
 
-/* The smallest span that has both. */
+/* The smallest span that covers both. */
 static struct crop_axis cover(struct crop_axis a, struct crop_axis b)
 {
 	uint32_t first = a.first < b.first ? a.first : b.first;
@@ -296,8 +296,7 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* One decode, several preparations: what all of them need is decoded, then each is made.
- */
+/* Makes several tensors from one decode of the part that covers what all of them need. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
@@ -338,7 +337,7 @@ static int check_shape(
 	return 0;
 }
 
-/* Of an open image that is what the catalogue says. */
+/* Makes the tensors of an open image whose shape was checked. */
 static int make(const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
 	if (outputs[0].preparation->exif && decoding->image->orientation > 1)
@@ -356,7 +355,7 @@ static int check_fault(char *message)
 		   : 0;
 }
 
-/* N_CODECS: none knows it. */
+/* N_CODECS: no codec knows the image. */
 static size_t find_codec(const struct encoded_image *image)
 {
 	size_t i = 0;
@@ -381,7 +380,7 @@ static int decode(struct image_decoder *decoder, const struct encoded_image *ima
 	struct tensor_shape shape;
 	int err = check_fault(message);
 	if (!err)
-		err = check_metadata[i](message, image->data, image->size);
+		err = check_preamble[i](message, image->data, image->size);
 	if (err)
 		return err;
 	err = codecs[i]->open(decoding.state, message, image->data, image->size, &shape);

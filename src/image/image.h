@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "image/tensor.h"
+#include "image/preparation.h"
 
 #include <stddef.h>
 
@@ -22,12 +22,12 @@
 
 #define IMAGE_MESSAGE 160 /* bytes that hold any message */
 
-/* An image in its file's bytes, and what the catalogue says of it. */
+/* The bytes of an image's file, and what the catalogue says of the image. */
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
 	struct tensor_shape shape; /* in the file; another one is refused */
-	unsigned orientation; /* EXIF's; 0 or 1: as it is. For preparations with exif. */
+	unsigned orientation; /* EXIF's, for preparations with exif; 0 or 1: upright */
 	uint64_t max_pixels;  /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 };
 
@@ -40,8 +40,8 @@ struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
 
-/* From now on without code for this processor alone, to compare with. 0 or -ENOMEM; then
- * the decoder can only be freed. */
+/* Uses the code for every processor from now on, to compare with. After -ENOMEM the
+ * decoder can only be freed. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
 /* Gives memory back that an exceptionally large image needed. */
@@ -50,16 +50,16 @@ void image_decoder_trim(struct image_decoder *decoder);
 struct image_usage {
 	uint64_t decode_ns; /* processor time, without resample_ns */
 	uint64_t resample_ns;
-	size_t bytes; /* that it held at the end of the last image, without tensors */
+	size_t bytes; /* held at the end of the last image, without tensors */
 };
 struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 
 /*
  * Makes the outputs' tensors from one decode: RGB8 as PIL's convert('RGB') gives it,
- * turned if asked for, then resize (Pillow's antialiased bilinear), then centre crop.
- * Where there are several outputs, none may be approximate or exif. After a failure,
- * the caller frees the tensors that were made all the same. -EIO: truncated, corrupt, not
- * an image, unsupported; -ESTALE: not of the shape that the catalogue says; -ENOMEM.
+ * turned if asked for, then resized (Pillow's antialiased bilinear), then centre cropped.
+ * Where there are several outputs, none may be approximate or exif. After a failure, some
+ * tensors may have been made, which the caller frees. -EIO: truncated, corrupt, not an
+ * image, unsupported; -ESTALE: not of the shape that the catalogue says; -ENOMEM.
  * Fault: load.decode.
  */
 must_check int image_decode(struct image_decoder *decoder,

@@ -18,11 +18,12 @@
  * errno. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
 
-/* The error for a file that no codec knows, with what it seems to be. */
+/* The error for a file that no codec knows; the message says what the file seems
+ * to be. */
 int image_fail_unknown(char *message, const uint8_t *data, size_t size);
 
-/* How much of a file PIL gives its decoders at once: where a damaged file ends to make
- * sense can depend on it. */
+/* PIL gives its decoders so much of a file at once. Whether a damaged file passes can
+ * depend on it. */
 #define CODEC_READ_SIZE 65536
 
 /* Rows and columns of a decoded image; pads are 0. */
@@ -47,16 +48,16 @@ struct codec {
 	/* Reads the header. The data and the message stay where they are until close. */
 	int (*open)(void *state, char *message, const uint8_t *data, size_t size,
 		struct tensor_shape *ret);
-	/* Decodes less exactly, at a fraction of the size that is not below `least`.
-	 * Returns the new size. NULL: can't. */
+	/* Chooses to decode less exactly, at a fraction of the size that is not below
+	 * `least`, and returns the new size. NULL: the codec can't. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
-	/* In: what is asked for; out: what is going to be read, at least that. NULL:
-	 * everything is. */
+	/* In: the part that is asked for. Out: the part that read will give, which
+	 * covers it. NULL: read gives the whole image. */
 	int (*begin)(void *state, struct image_part *part);
 	/* Decodes into rows * columns * 3 bytes. */
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state);
-	size_t (*bytes)(const void *state); /* what it holds */
+	size_t (*bytes)(const void *state); /* the memory that the state holds */
 };
 
 extern const struct codec codec_jpeg;

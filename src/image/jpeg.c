@@ -13,27 +13,27 @@
 #include <jerror.h>
 
 /*
- * JPEG by libjpeg, called in the way PIL calls it: with a source that suspends and is
- * given the file in pieces of CODEC_READ_SIZE, until all rows are there. So the same
- * damaged files pass: damage inside the entropy-coded data is only a warning of
- * libjpeg's, and a baseline file may lack its end marker when the data before it
- * suffice; a file that runs dry earlier is truncated.
+ * JPEG by libjpeg, called in the way PIL calls it: with a source that suspends and gets
+ * the file in pieces of CODEC_READ_SIZE, until all rows are there. So the same damaged
+ * files pass: damage inside the entropy-coded data is only a warning of libjpeg's, and a
+ * baseline file may lack its end marker when the data before it suffice. A file that runs
+ * dry earlier is truncated.
  *
- * When only a part of the image is asked for, the columns and rows outside are not
- * computed, but all of the file is gone through: whether it is a good one must not depend
- * on what is asked for. libjpeg can't suspend while it skips rows, so it is then given
- * the whole file at once; running dry is an error at once.
+ * When only a part of the image is asked for, the columns and rows outside it are not
+ * computed, but libjpeg still goes through the whole file: whether a file is good must
+ * not depend on the part. libjpeg can't suspend while it skips rows, so it then gets the
+ * whole file at once, and running dry is an error at once.
  */
 
-/* Skipping and cropping are libjpeg-turbo's, and had bugs in its older versions. */
+/* Only libjpeg-turbo can skip and crop, and its older versions had bugs there. */
 #if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2001002
 #define CAN_SKIP 1
 #else
 #define CAN_SKIP 0
 #endif
 
-/* What is decoded around the part that is asked for: upsampling looks at neighbours, and
- * at an edge it computes something else. */
+/* So much more is decoded around the part: upsampling looks at neighbours, and at an edge
+ * it computes something else. */
 #define MARGIN 17
 
 /* A progressive file of a few bytes per scan can keep a worker busy for hours; encoders
@@ -45,9 +45,9 @@ struct jpeg {
 	struct jpeg_error_mgr errors;
 	struct jpeg_source_mgr source;
 	struct jpeg_progress_mgr progress;
-	const uint8_t *end; /* of the file; the source knows a part of it */
+	const uint8_t *end; /* of the file, of which libjpeg sees a part */
 	size_t skip;	    /* bytes to be dropped when more come */
-	bool all_visible;   /* the source has the file to its end, and needs it */
+	bool all_visible;   /* libjpeg sees the whole file, and running dry is an error */
 	struct image_part part;
 	struct jpeg_memory memory;
 	char *message;
@@ -71,7 +71,7 @@ static _Noreturn void on_error(j_common_ptr info)
 
 static void on_message(j_common_ptr info)
 {
-	(void)info; /* libjpeg would print it */
+	(void)info; /* instead of printing it */
 }
 
 static void on_progress(j_common_ptr info)
@@ -180,7 +180,7 @@ static int scale255(int a, int b)
 	return ((product >> 8) + product) >> 8;
 }
 
-/* PIL takes every file with four channels for one of Adobe's, whose ink is inverted. */
+/* PIL takes every file with four channels for one by Adobe, whose ink is inverted. */
 static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 4, out += 3) {
@@ -190,7 +190,7 @@ static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 	}
 }
 
-/* Other fractions than these have no vector code: they take longer than the whole. */
+/* libjpeg has no vector code for other fractions: they take longer than the whole. */
 static struct tensor_shape scale_image(void *state, struct tensor_shape least)
 {
 	struct jpeg *jpeg = state;
@@ -219,8 +219,8 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* Coefficients of other images are kept in memory until all scans are there, and may be
- * smoothed across blocks: of those everything is decoded. */
+/* libjpeg keeps the coefficients of other images in memory until all scans are there, and
+ * may smooth them across blocks: such images are decoded completely. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
@@ -313,7 +313,8 @@ static void read_rgb(struct jpeg *jpeg, uint8_t *pixels)
 	}
 }
 
-/* libjpeg would not look at rows that are skipped up to the end: the last one is read. */
+/* Reads the last row, since libjpeg would not look at rows that are skipped to
+ * the end. */
 static void pass_rest(struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -335,7 +336,7 @@ static int read_image(void *state, uint8_t *pixels)
 	else
 		read_rgb(jpeg, pixels);
 	pass_rest(jpeg);
-	/* All rows are there: an end that is missing does not matter any more. */
+	/* All rows are there: a missing end does not matter any more. */
 	jpeg->all_visible = false;
 	(void)jpeg_finish_decompress(&jpeg->info);
 	return 0;

@@ -10,8 +10,8 @@
 /* Vector code reads and writes whole registers, beyond the end of a row of samples. */
 #define ROW_ALIGNMENT ((size_t)64)
 
-/* Arrays that could be kept in files; here they are in memory. libjpeg leaves the
- * structures to its memory manager. */
+/* libjpeg's virtual arrays, whose structures its memory manager defines. Others keep them
+ * in files; here they are in memory. */
 struct jvirt_sarray_control {
 	JSAMPARRAY rows;
 	JDIMENSION height;

@@ -10,11 +10,12 @@
 #include <jpeglib.h>
 
 /*
- * libjpeg's memory from scratch memory.
+ * Gives libjpeg scratch memory for an image.
  *
  * libjpeg allocates two dozen pieces per image. Its memory manager is a table of
- * functions that may be replaced: those here take from the scratch memory, and free
- * nothing. What the decompressor allocated when it was created stays libjpeg's own.
+ * functions that may be replaced. The functions here take from the scratch memory and
+ * free nothing. The pieces that the decompressor allocated when it was created stay
+ * libjpeg's own.
  *
  *   Flow: jpeg_create_decompress -> jpeg_memory_attach -> (an image ->
  *         jpeg_memory_reset)* -> jpeg_destroy_decompress -> scratch_free.
@@ -29,9 +30,8 @@ struct jpeg_memory {
 void jpeg_memory_attach(struct jpeg_memory *memory, struct jpeg_decompress_struct *info);
 
 /*
- * Ends an image, finished or not. Forgets its tables also: libjpeg keeps quantisation
- * and Huffman tables, and would decode an image without tables with those of the one
- * before.
+ * Ends an image, finished or not, and forgets its tables: libjpeg keeps quantisation and
+ * Huffman tables, and would use them for a following image that has none.
  */
 void jpeg_memory_reset(
 	struct jpeg_memory *memory, struct jpeg_decompress_struct *info, size_t keep);

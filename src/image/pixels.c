@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* In float, as torchvision has them. */
+/* In float, as torchvision computes them. */
 static struct pixels_scale make_scale(
 	const struct normalize_config *normalize, int first, int step)
 {
@@ -50,7 +50,7 @@ static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 	}
 }
 
-/* Not normalized: x - 0 and x / 1, which are x. */
+/* Without normalization x - 0 and x / 1 are left out: they are x. */
 static void to_float32(
 	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
 {

@@ -8,21 +8,21 @@
 #include <stdint.h>
 
 /*
- * What is done to rows of RGB8 pixels: mirrored, taken apart into planes, made into
- * floating-point numbers. One set of functions in plain C, and one for AVX2; they give
- * the same bytes.
+ * Rows of RGB8 pixels are mirrored, taken apart into planes, or made into floating-point
+ * numbers. There is a set of functions in plain C and one for AVX2; both give the same
+ * bytes.
  *
  *   Threads: any; no state.   Errors: none.
  */
 
-/* torchvision's Normalize; it belongs to red, green and blue. */
+/* torchvision's Normalize, for red, green and blue. */
 struct normalize_config {
 	bool given;
 	double mean[3];
 	double deviation[3];
 };
 
-/* After so many numbers red, green and blue come round again, in whole vectors. */
+/* A multiple of 3 and of 8: so many numbers are whole pixels and whole vectors. */
 #define PIXELS_PERIOD 24
 
 /* number i of a row: (x / 255 - mean[i % PIXELS_PERIOD]) / deviation[i % ...] */
@@ -32,9 +32,9 @@ struct pixels_scale {
 	bool identity; /* mean 0, deviation 1 */
 };
 
-/* Of pixels as they stand in a row. normalize not given: x / 255. */
+/* The scale of pixels as they stand in a row. normalize not given: x / 255. */
 struct pixels_scale pixels_scale_rgb(const struct normalize_config *normalize);
-/* Of the plane of one channel. */
+/* The scale of the plane of one channel. */
 struct pixels_scale pixels_scale_plane(
 	const struct normalize_config *normalize, int channel);
 

@@ -18,8 +18,8 @@
 /* --- mirror ------------------------------------------------------------------------ */
 
 /*
- * Five pixels of 16 bytes at a time. The byte x that is too much belongs to the pixel
- * after them; it lands where the next block is stored.
+ * Five pixels at a time, of 16 bytes. The byte x too many belongs to the pixel after them
+ * and lands where the next block is stored.
  *
  *   in   | p0 p1 p2 p3 p4 x |        out  | x p4 p3 p2 p1 p0 |
  */
@@ -40,7 +40,7 @@ AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
 
 #define NO -1
 
-/* 16 bytes of one channel out of three blocks of pixels. */
+/* 16 bytes of one channel, from three blocks of pixels. */
 AVX2 static inline __m128i gather(const __m128i block[3], const __m128i order[3])
 {
 	return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(block[0], order[0]),
@@ -84,8 +84,8 @@ AVX2 static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 
 /*
  * x / 255 without a division: the product with the rounded reciprocal, and one correction
- * by the remainder, which a fused multiply-add gives exactly. For each x of a byte that
- * is the quotient correctly rounded.
+ * by the remainder, which a fused multiply-add gives exactly. For all 256 values of x the
+ * result is the correctly rounded quotient.
  */
 AVX2 static inline __m256 divide_by_255(__m256 x)
 {

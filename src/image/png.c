@@ -15,15 +15,15 @@
 #include <zlib.h>
 
 /*
- * PNG by libpng, with PIL's idea of what is a good file: the chunks up to the first IDAT
- * must have right checksums; from there on checksums are not looked at, and the file may
- * end anywhere after the last row. Compressed data that end properly behind an earlier
- * row are good too; what is missing is black.
+ * PNG by libpng, where a file is good if PIL takes it: the chunks up to the first IDAT
+ * need right checksums; from there on checksums do not matter, and the file may end
+ * anywhere after the last row. Compressed data may also end properly behind an earlier
+ * row; the missing rows are black.
  *
- * So the chunks before the image data are read here, and libpng is given no other chunks
- * than IHDR and what begins at the first IDAT. Palette images are declared to libpng as
- * gray, and their indices looked up here: PIL's palette goes on as a gray ramp behind
- * the last colour of the file.
+ * So the chunks before the image data are read here, and libpng sees no other chunks than
+ * IHDR and those from the first IDAT on. Palette images are declared to libpng as gray,
+ * and their indices are looked up here: PIL's palette goes on as a gray ramp behind the
+ * last colour of the file.
  */
 
 #define SIGNATURE_BYTES 8
@@ -56,13 +56,13 @@ struct png {
 	uint8_t head[HEAD_BYTES];
 	size_t head_read;
 	uint64_t chunk_left;  /* of the chunk that libpng is reading */
-	const uint8_t *first; /* chunk of image data */
-	const uint8_t *next;  /* of the file */
+	const uint8_t *first; /* the first chunk of image data */
+	const uint8_t *next;  /* byte of the file */
 	const uint8_t *end;
 	png_structp reader;
 	png_infop info;
-	size_t row_bytes;	/* as libpng delivers them */
-	struct buffer rows;	/* one of them, or all of an interlaced image */
+	size_t row_bytes;	/* of a row as libpng delivers it */
+	struct buffer rows;	/* one row, or all rows of an interlaced image */
 	struct scratch scratch; /* libpng's memory */
 	char *message;
 	int error;
@@ -110,7 +110,7 @@ static int parse_ihdr(struct png *png, const uint8_t *data, uint32_t length)
 static int parse_plte(struct png *png, const uint8_t *data, uint32_t length)
 {
 	if (png->header.color != PALETTE || !png->header.valid)
-		return 0; /* a suggestion, for other kinds of images */
+		return 0; /* other kinds of images have a palette as a suggestion */
 	if (length > sizeof(png->lookup))
 		return image_fail(png->message, -EIO, "PNG: palette too large");
 	memcpy(png->lookup, data, length - length % 3);
@@ -143,7 +143,7 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 	return 0;
 }
 
-/* Up to the first IDAT, where png->next is left. */
+/* Reads the chunks up to the first IDAT, and leaves png->next there. */
 static int read_chunks(struct png *png)
 {
 	for (;; png->next += CHUNK_EXTRA + (size_t)big_endian(png->next)) {
@@ -214,12 +214,12 @@ static _Noreturn void on_error(png_structp reader, png_const_charp text)
 
 static void on_warning(png_structp reader, png_const_charp text)
 {
-	(void)reader; /* libpng would print it */
+	(void)reader; /* instead of printing it */
 	(void)text;
 }
 
-/* The same pieces for every image: taken from the scratch memory, and given back by
- * close. */
+/* libpng allocates the same pieces for every image. They are taken from the scratch
+ * memory, and close_image gives them back. */
 static void *on_malloc(png_structp reader, png_alloc_size_t size)
 {
 	return scratch_take(png_get_mem_ptr(reader), size);
@@ -239,8 +239,8 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* A last chunk that is longer than the file is said to end with it: libpng reads it
- * whole or not at all, and what is there may be enough. */
+/* If the last chunk is longer than the file, libpng is told that it ends with the file:
+ * libpng reads a chunk whole or not at all, and the bytes at hand may be enough. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -298,7 +298,7 @@ static void convert_gray16(const uint8_t *in, uint32_t width, uint8_t *out)
 		memset(out, in[0] ? 255 : in[1], 3);
 }
 
-/* Of other 16-bit channels the high byte counts; alpha is dropped. */
+/* Takes the high byte of other 16-bit channels, and drops alpha. */
 static void convert_channels(const struct header *header, const uint8_t *in, uint8_t *out)
 {
 	size_t channel = header->depth / 8;
@@ -324,7 +324,7 @@ static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 			memcpy(out + (size_t)x * 3, png->lookup[in[x]], 3);
 }
 
-/* All rows but the last are converted; the last one is in png->rows. */
+/* Converts all rows but the last one, which it leaves in png->rows. */
 static void read_rows(struct png *png, uint8_t *pixels)
 {
 	for (uint32_t y = 0; y < png->header.height; y++) {
@@ -343,7 +343,7 @@ static void read_passes(struct png *png)
 				png->reader, png->rows.data + y * png->row_bytes, NULL);
 }
 
-/* Whether libpng delivered the last row, and failed, if it did, behind it. */
+/* Whether libpng delivered all rows. If it failed, then behind the last one. */
 static bool all_rows_read(const struct png *png)
 {
 	if (png->header.interlaced)
@@ -360,7 +360,7 @@ static void convert_rest(const struct png *png, uint8_t *pixels)
 		convert_row(png, row, pixels + (size_t)y * png->header.width * 3);
 }
 
-/* libpng failed: do the data end where PIL is content with it? */
+/* After libpng failed: whether the data end where PIL accepts an end. */
 static bool ends_early(const struct png *png)
 {
 	static const unsigned channels[] = {
@@ -413,7 +413,7 @@ static int read_image(void *state, uint8_t *pixels)
 		convert_early_end(png, pixels);
 		return 0;
 	}
-	png->message[0] = '\0'; /* of a failure behind the last row */
+	png->message[0] = '\0'; /* a failure behind the last row does not count */
 	convert_rest(png, pixels);
 	return 0;
 }

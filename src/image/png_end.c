@@ -77,12 +77,12 @@ static enum end read_row(struct rows *rows, z_stream *stream)
 	return status == Z_OK || status == Z_BUF_ERROR ? GOES_ON : ENDS_OTHERWISE;
 }
 
-/* The end has to be seen together with the end of the row. */
+/* PIL accepts the end only if it sees it together with the end of the row. */
 static enum end read_piece(
 	struct rows *rows, z_stream *stream, const uint8_t *data, size_t size)
 {
 	enum end end = GOES_ON;
-	memcpy(&stream->next_in, &data, sizeof(data)); /* which it does not write to */
+	memcpy(&stream->next_in, &data, sizeof(data)); /* zlib does not write there */
 	stream->avail_in = (unsigned)size;
 	while (end == GOES_ON && stream->avail_in > 0) {
 		end = read_row(rows, stream);

@@ -16,7 +16,8 @@ struct png_layout {
 
 /*
  * Whether the compressed data of a PNG end properly, and behind one of its rows. PIL
- * takes that for the end of the image, whatever is missing. data: from the first IDAT on.
+ * takes such an end for the end of the image, although rows are missing. data: from the
+ * first IDAT on.
  */
 bool png_ends_behind_row(
 	const struct png_layout *layout, const uint8_t *data, const uint8_t *end);

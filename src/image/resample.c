@@ -23,7 +23,7 @@ struct resampler {
 	vertical_pass *vertical;
 	struct kernel kernels[N_KERNELS];
 	uint64_t uses;
-	struct buffer middle; /* what the horizontal pass made for the vertical one */
+	struct buffer middle; /* the rows between the horizontal and the vertical pass */
 };
 
 struct crop_axis crop_axis(uint32_t image, uint32_t crop)
@@ -95,8 +95,8 @@ size_t resampler_bytes(const struct resampler *resampler)
 	return bytes;
 }
 
-/* From those at hand, or made in the place of the one not used for the longest time.
- * It stays valid until N_KERNELS others were asked for. NULL: no memory. */
+/* A kernel at hand, or a new one in the place of the one that was not used for the
+ * longest time. It stays valid until N_KERNELS others were asked for. NULL: no memory. */
 static const struct kernel *get_kernel(
 	struct resampler *resampler, uint32_t in, uint32_t out)
 {
@@ -131,12 +131,12 @@ static void copy_rows(const struct rows *in, uint8_t *out, size_t stride)
 		memcpy(out + y * stride, in->data + y * in->stride, in->bytes);
 }
 
-/* What is known before either pass. A kernel that is NULL: that axis keeps its size. */
+/* A kernel that is NULL: that axis keeps its size. */
 struct passes {
 	const struct kernel *horizontal;
 	const struct kernel *vertical;
-	struct crop_axis rows;	  /* of the image */
-	struct crop_axis columns; /* of the image */
+	struct crop_axis rows;	  /* of the image, which the window depends on */
+	struct crop_axis columns; /* of the image, likewise */
 };
 
 static int plan(struct resampler *resampler, const struct resample_window *window,
@@ -160,7 +160,7 @@ static int plan(struct resampler *resampler, const struct resample_window *windo
 	return 0;
 }
 
-/* The horizontal pass into memory of its own, since the vertical one follows. */
+/* Runs the horizontal pass into memory of its own, for the vertical pass to read. */
 static int pass_to_middle(struct resampler *resampler,
 	const struct resample_window *window, const struct passes *passes,
 	struct rows *rows)

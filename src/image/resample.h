@@ -30,8 +30,8 @@ struct crop_axis {
 /* torchvision.transforms.functional.center_crop; crop = 0: the whole image. */
 struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 
-/* The image resized to `size` by Pillow's antialiased bilinear filter, and of that the
- * window of rows and columns (their pads are not looked at). */
+/* A window of rows and columns of the image resized to `size` by Pillow's antialiased
+ * bilinear filter. The pads of rows and columns are not looked at. */
 struct resample_window {
 	struct tensor_shape image;
 	struct tensor_shape size;
@@ -44,11 +44,11 @@ struct crop_axis resample_source(uint32_t image, uint32_t size, struct crop_axis
 
 struct resampler;
 
-/* plain: the code for every processor, also where there is a faster one. */
+/* plain: use the code for every processor, also where there is faster code. */
 must_check int resampler_new(bool plain, struct resampler **ret);
 void resampler_free(struct resampler **resampler);
 
-/* What it holds. */
+/* The memory that it holds. */
 size_t resampler_bytes(const struct resampler *resampler);
 
 /*

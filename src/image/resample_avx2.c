@@ -11,8 +11,8 @@
 /*
  * Eight sums at a time. vpmaddwd multiplies sixteen pixels of 16 bits and adds each to
  * its neighbour: two taps of eight sums. It is used twice, with the high and the low part
- * of the weights; their sums are put together at the end. All of it is modulo 2^32, where
- * the result fits, so it is exact.
+ * of the weights; the two sums are added at the end. Everything is computed modulo 2^32,
+ * and the result fits into that, so it is exact.
  *
  * The horizontal pass computes four pixels of two rows at once: a 128-bit lane per row.
  */
@@ -20,7 +20,7 @@
 #define avx2 __attribute__((target("avx2")))
 #define inline_avx2 static inline __attribute__((always_inline)) avx2
 
-#define LOAD_BYTES 16 /* read at once, of which TAPS_GROUP pixels count */
+#define LOAD_BYTES 16 /* read at once; TAPS_GROUP pixels of them count */
 #define STEP 4	      /* output pixels */
 
 inline_avx2 __m256i sum_up(__m256i low, __m256i high)
@@ -36,10 +36,11 @@ inline_avx2 __m256i load_rows(const uint8_t *row, const uint8_t *next)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-/* RGBRGB at `at` and the next six bytes: as 16 bits, each channel beside its like. */
+/* The six bytes RGBRGB from `at` on, as 16 bits each, a channel beside the
+ * same channel. */
 #define PAIR(at) at, -1, at + 3, -1, at + 1, -1, at + 4, -1, at + 2, -1, at + 5, -1
 
-/* One output pixel of two rows: R G B and something else, in 32 bits each, twice. */
+/* One output pixel of two rows: R, G, B and garbage, in 32 bits each, twice. */
 inline_avx2 __m256i pixel(const struct weight_pair *pairs, uint32_t groups,
 	const uint8_t *row, const uint8_t *next)
 {
@@ -82,7 +83,7 @@ inline_avx2 void store(__m256i packed, uint8_t *row, uint8_t *next)
 	_mm_storeu_si128((__m128i *)next, _mm256_extracti128_si256(packed, 1));
 }
 
-/* Two rows of the image, at the first column that there is, and where they go. */
+/* Two rows of the image, from its first column at hand on, and their output. */
 struct two_rows {
 	const uint8_t *in[2];
 	uint8_t *out[2];
@@ -113,8 +114,8 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* groups: a constant for the compiler where it is 1. What a store writes beyond its
- * pixels is written over by the next. */
+/* groups: a constant for the compiler where it is 1. A store writes beyond its pixels,
+ * and the next one writes over that. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
@@ -142,8 +143,8 @@ avx2 static void compute_two_rows(const struct kernel *kernel, struct crop_axis 
 			kernel, columns, (uint32_t)(kernel->width / TAPS_GROUP), rows);
 }
 
-/* How many rows have enough bytes behind them that loads stay within the rows' memory,
- * also those for weights that are zero. */
+/* How many rows have enough bytes behind them that all loads stay within the rows'
+ * memory, also the loads for weights that are zero. */
 static uint32_t roomy_rows(const struct kernel *kernel, const struct rows *in)
 {
 	size_t end = (in->length - 1) * in->stride;
@@ -175,7 +176,7 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* The weight beyond the last is zero, and its row may not be there. */
+		/* Beyond the last weight there is a zero, whose row may not exist. */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

@@ -16,7 +16,7 @@
 #define CHANNELS 3
 #define PRECISION_BITS 22
 #define HALF (1 << (PRECISION_BITS - 1))
-/* Tables are filled up with zero weights to a multiple of this. */
+/* Tables have a multiple of so many weights per pixel; the ones added are zero. */
 #define TAPS_GROUP 4
 /* Multiplying 16 bits by 16 is cheap: a weight is high << LOW_BITS | low. */
 #define LOW_BITS 15
@@ -42,15 +42,15 @@ struct kernel {
 	struct taps *taps;	   /* one per output pixel */
 	int32_t *weights;	   /* out * width */
 	struct weight_pair *pairs; /* the same, out * width / 2 */
-	void *memory;		   /* of the three */
+	void *memory;		   /* that the three lie in */
 	size_t bytes;
 };
 
-/* Fills in all but last_use. 0 or -ENOMEM, and then it is empty. */
+/* Fills in all but last_use. After -ENOMEM the kernel is empty. */
 must_check int kernel_set(struct kernel *kernel, uint32_t in, uint32_t out);
 void kernel_free(struct kernel *kernel);
 
-/* Where an output pixel's inputs begin and how many there are. */
+/* The input pixels that an output pixel depends on. */
 struct taps kernel_taps(uint32_t in, uint32_t out, uint32_t index);
 
 /* Rows of pixels: `length` of them, `bytes` in each, `stride` bytes apart. */
@@ -76,7 +76,7 @@ horizontal_pass resample_horizontal_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* Single rows or parts of them, for what the fast passes leave over. */
+/* Single rows or parts of them, which the fast passes leave over. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_column_plain(const int32_t *weights, uint32_t count, const uint8_t *in,

@@ -3,7 +3,7 @@
 
 #include "image/resample_internal.h"
 
-/* The passes as they are defined; what the others are compared with. */
+/* The passes as they are defined. Tests compare the faster ones with these. */
 
 #define LANES 16 /* bytes that the vertical pass handles at once */
 

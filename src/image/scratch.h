@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Memory for one image: given out piece by piece, taken back all at once. It grows by
- * blocks while an image needs more than any before it; scratch_reset makes one block of
- * them, so that the same image again needs no allocation.
+ * Memory for one image, given out piece by piece and taken back all at once. It grows by
+ * blocks when an image needs more than all images before it. scratch_reset then makes one
+ * block of them, so that the next image of that kind needs no allocation.
  *
  *   Owns: its blocks.   Threads: one at a time.
  */
@@ -18,8 +18,8 @@
 struct scratch_block;
 
 struct scratch {
-	struct scratch_block *block; /* the newest, from which is given */
-	size_t used;		     /* of it */
+	struct scratch_block *block; /* the newest, which pieces are taken from */
+	size_t used;		     /* bytes of it */
 	size_t bytes;		     /* of all blocks */
 };
 

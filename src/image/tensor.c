@@ -15,7 +15,7 @@ struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes)
 	return tensor;
 }
 
-/* A copy: decoding into the file would have it touch each of its pages twice. */
+/* Copies the pixels: decoding into the file would touch each of its pages twice. */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes)
 {
@@ -44,80 +44,4 @@ void tensor_free(struct tensor *tensor)
 		return;
 	backing_free(&tensor->file);
 	free(tensor);
-}
-
-/* Without a resize there is nothing that accuracy changes. */
-static bool approximates(const struct preparation *preparation)
-{
-	return preparation->approximate &&
-	       (preparation->resize_short || preparation->resize_width);
-}
-
-static bool orients(const struct preparation *preparation)
-{
-	return preparation->exif && !preparation->encoded;
-}
-
-bool preparation_equal(const struct preparation *a, const struct preparation *b)
-{
-	return a->encoded == b->encoded && a->resize_short == b->resize_short &&
-	       a->resize_width == b->resize_width &&
-	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
-	       a->crop_height == b->crop_height && approximates(a) == approximates(b) &&
-	       orients(a) == orients(b);
-}
-
-struct tensor_shape preparation_image(const struct preparation *preparation,
-	struct tensor_shape image, unsigned orientation)
-{
-	if (!orients(preparation) || orientation < 5)
-		return image;
-	return (struct tensor_shape){.height = image.width, .width = image.height};
-}
-
-/* torchvision.transforms.functional._compute_resized_output_size for an int */
-static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
-{
-	bool tall = image.width <= image.height;
-	uint64_t shorter = tall ? image.width : image.height;
-	uint64_t longer = tall ? image.height : image.width;
-	uint32_t other = shorter ? (uint32_t)(size * longer / shorter) : 0;
-	return tall ? (struct tensor_shape){.height = other, .width = size}
-		    : (struct tensor_shape){.height = size, .width = other};
-}
-
-struct tensor_shape preparation_resized(
-	const struct preparation *preparation, struct tensor_shape image)
-{
-	if (preparation->resize_short)
-		return resize_short_side(preparation->resize_short, image);
-	if (preparation->resize_width)
-		return (struct tensor_shape){.height = preparation->resize_height,
-			.width = preparation->resize_width};
-	return image;
-}
-
-struct tensor_shape preparation_output(
-	const struct preparation *preparation, struct tensor_shape image)
-{
-	if (preparation->encoded)
-		return (struct tensor_shape){0};
-	if (preparation->crop_width)
-		return (struct tensor_shape){.height = preparation->crop_height,
-			.width = preparation->crop_width};
-	return preparation_resized(preparation, image);
-}
-
-uint64_t preparation_bytes(const struct preparation *preparation,
-	struct tensor_shape image, uint64_t file_bytes)
-{
-	if (preparation->encoded)
-		return file_bytes;
-	struct tensor_shape shape = preparation_output(preparation, image);
-	return (uint64_t)shape.height * shape.width * 3;
-}
-
-bool preparation_fixed_size(const struct preparation *preparation)
-{
-	return preparation->crop_width || preparation->resize_width;
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What PIL might read and we do not. */
+/* Formats that PIL may read and joaderfs does not. */
 static const struct {
 	const char *name;
 	size_t offset;

@@ -14,13 +14,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* More than an image of sense can need. */
+/* More than any sensible image needs. */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
 
 struct load_context {
 	struct image_decoder *decoder;
 	struct buffer source;  /* the file */
-	struct buffer outputs; /* what is made of it: struct image_output */
+	struct buffer outputs; /* an array of struct image_output */
 	uint64_t read_ns;
 	size_t peak_bytes;
 };
@@ -67,7 +67,7 @@ struct load_usage load_context_usage(const struct load_context *context)
 		.peak_bytes = context->peak_bytes};
 }
 
-/* Of this thread: waiting for the disk or for a processor is not the stage's. */
+/* The thread's own time: waiting for the disk or for a processor does not count. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec now;
@@ -133,7 +133,7 @@ static int read_bytes(struct load_task *task, int fd, uint8_t *out)
 		done += (uint64_t)n;
 	}
 	stats_add(STAT_SOURCE_BYTES, done);
-	/* Once more, for a file that is written to while it is read. */
+	/* Checks again, for a file that was written to while it was read. */
 	int err = check_unchanged(task, fd);
 	if (!err && done < task->expected_bytes)
 		err = fail(task, -EIO, "ends before its size");
@@ -142,7 +142,7 @@ static int read_bytes(struct load_task *task, int fd, uint8_t *out)
 
 static int open_source(struct load_task *task, int *ret)
 {
-	/* O_NONBLOCK: a FIFO in its place would wait for a writer. */
+	/* O_NONBLOCK: opening a FIFO would wait for a writer. */
 	*ret = open(task->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (*ret < 0)
 		return fail_errno(task, errno);
@@ -158,7 +158,7 @@ static int prepare_encoded(struct load_task *task, int fd)
 	return read_bytes(task, fd, task->tensor->data);
 }
 
-/* As many as tasks; kept from one sample to the next. */
+/* One for each task of the chain. Their memory is kept from one sample to the next. */
 static struct image_output *new_outputs(
 	struct load_context *context, const struct load_task *task, size_t *ret_n)
 {
@@ -218,7 +218,7 @@ static void to_file(struct load_task *task)
 	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
 }
 
-/* All that came from one file succeed or fail together. */
+/* The tasks of a chain succeed or fail together. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
 	one->status = first->status;

@@ -10,15 +10,16 @@
 #include <stddef.h>
 
 /*
- * Preparing samples: source -> codec -> transform, by a pool of worker threads.
+ * Preparing samples by a pool of worker threads: read the file, decode it (image.h), and
+ * hand the tensor over.
  *
- *   Flow: sched hands in two callbacks. A worker asks `next` for a task, prepares it
- * holding no lock, and gives it to `done`. load_pool_kick tells the pool that `next` may
- *         have something.
- *   Owns: nothing of a task; the tensor it made belongs to whoever gets `done`.
- *   Threads: callbacks run on workers. Workers run at batch priority (SCHED_BATCH).
- *   Errors: a task's status is 0 or -errno, with a message that names the cause (the path
- *         is logged by the caller, once).
+ *   Flow: the caller hands in two callbacks. A worker asks `next` for a task, prepares it
+ *         without holding a lock, and gives it to `done`. load_pool_kick tells the pool
+ *         that `next` may have a task.
+ *   Owns: nothing of a task; from the call of `done` on the tensor is the caller's.
+ *   Threads: callbacks run on workers, which run at batch priority (SCHED_BATCH).
+ *   Errors: a task's status is 0 or -errno, with a message that names the cause. The
+ *         caller logs it, once, with the path.
  */
 
 struct load_task {
@@ -27,16 +28,15 @@ struct load_task {
 	uint64_t expected_bytes;   /* of the file, by the catalogue */
 	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
 	struct tensor_shape expected_image; /* as in the file */
-	unsigned orientation; /* EXIF's; 0 or 1: as it is. For preparations with exif. */
-	uint64_t max_pixels;  /* larger ones are refused; 0: IMAGE_MAX_PIXELS */
+	unsigned orientation; /* EXIF's, for preparations with exif; 0 or 1: upright */
+	uint64_t max_pixels;  /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 	const struct preparation *preparation;
-	void *owner; /* the caller's */
-	struct backings
-		*backings;   /* NULL, or: the tensor is to be in a file, if it can */
-	enum head_kind head; /* of that file */
-	/* The same file prepared in another way as well, from one read and one decode: of
-	 * it only preparation, owner, backings and head are looked at. Of several none
-	 * may be encoded, approximate or exif. */
+	void *owner;		   /* the caller's */
+	struct backings *backings; /* where the tensor gets a file of its own, or NULL */
+	enum head_kind head;	   /* of that file */
+	/* The next task of a chain that prepares the same file in several ways, from one
+	 * read and one decode. Only its preparation, owner, backings and head count. In a
+	 * chain no preparation may be encoded, approximate or exif. */
 	struct load_task *also;
 	/* out */
 	int status;
@@ -49,11 +49,11 @@ struct load_context;
 must_check int load_context_new(struct load_context **ret);
 void load_context_free(struct load_context **context);
 
-/* From now on without code for this processor alone, to compare with. 0 or -ENOMEM; then
- * the context can only be freed. */
+/* Uses the code for every processor from now on, to compare with. After -ENOMEM the
+ * context can only be freed. */
 must_check int load_context_use_plain(struct load_context *context);
 
-/* Where the processor time of a context went, and the most bytes that it held at the end
+/* The processor time that a context has used, and the most bytes that it held at the end
  * of an image, without the tensor. */
 struct load_usage {
 	uint64_t read_ns;
@@ -84,9 +84,9 @@ struct load_callbacks {
 must_check int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
 	struct load_pool **ret);
 void load_pool_kick(struct load_pool *pool);
-/* Finishes what workers are doing, takes nothing new, joins them. */
+/* Lets workers finish their tasks, takes no new ones, and joins the workers. */
 void load_pool_free(struct load_pool **pool);
 
-/* The pool's one-thread twin: does one task in the calling thread; false: nothing to do.
- */
+/* The pool's one-thread twin: does one task in the calling thread. false: there
+ * is none. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "load/load.h"
 #include "base/ensure.h"
 #include "base/lock.h"
+#include "load/load.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,9 +12,10 @@
 #include <stdatomic.h>
 
 /*
- * A worker asks for tasks until there are none, and then sleeps until somebody kicked
- * since it began to ask. Each worker compares the pool's count of kicks with the count
- * it saw before asking, so a kick between "nothing to do" and going to sleep counts.
+ * A worker asks for tasks until there are none, and then sleeps until there is a kick
+ * that is newer than its asking. It compares the pool's count of kicks with the count
+ * that it saw before it asked. So a kick between "nothing to do" and going to sleep is
+ * not lost.
  */
 
 struct worker {
@@ -44,7 +45,7 @@ bool load_run_one(struct load_context *context, const struct load_callbacks *cal
 	return true;
 }
 
-/* Sleeps until there was a kick after the *seen-th, or the pool stops. */
+/* Sleeps until the pool has counted more kicks than *seen, or stops. */
 static void wait_for_kick(struct load_pool *pool, uint64_t *seen)
 {
 	LOCK_SCOPE(&pool->lock);
@@ -59,7 +60,7 @@ static void *worker_main(void *argument)
 	struct load_pool *pool = worker->pool;
 	uint64_t seen = 0;
 
-	/* Decoding yields to the training jobs. Only a preference: may be refused. */
+	/* Decoding yields to the training jobs. That is a wish, which may be refused. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	(void)pthread_setname_np(pthread_self(), "load");
@@ -72,7 +73,7 @@ static void *worker_main(void *argument)
 	return NULL;
 }
 
-/* Signals are for the thread that runs the file system. */
+/* Workers block signals, which the thread that runs the file system takes. */
 static int start_worker(struct worker *worker)
 {
 	sigset_t all, old;

@@ -20,21 +20,24 @@
  *         K := K without those served ; S := S + I
  *
  * The paper keeps these intersections and their sizes in a dependent sampling tree
- * (section 4), which every epoch that starts or ends, every sample given to some of its
- * streams only and every crossing of two |R| has to rebuild in part. There is no tree
- * here, because neither the intersections nor their sizes are needed, only draws with
- * the right probabilities, and those can be had from R and membership:
+ * (section 4). An epoch that starts or ends, a sample given to some streams only, and two
+ * |R| that cross each rebuild a part of that tree. There is no tree here, because neither
+ * the intersections nor their sizes are needed, only draws with the right probabilities.
+ * R and tests of membership are enough for these. (tools/sim/dsa_tree.h has the tree, to
+ * compare with.)
  *
- * An element drawn uniformly from R_first - S is in I just with the probability
- * |I| / (|R_first| - |S|) with which first(K) has to choose I, and if it is, it is a
- * uniform element of I; if not, of R_first - S - I. So it is drawn first, and whether all
- * of K have it decides: a bit test for each, up to the first that does not.
+ * An element drawn uniformly from R_first - S is in I with the probability
+ * |I| / (|R_first| - |S|), which is the one with which first(K) has to choose I. If the
+ * element is in I, it is a uniform element of I; if not, of R_first - S - I. So the
+ * element is drawn first, and then tested: does every R of K contain it? That is a bit
+ * test for each stream, up to the first one that lacks the element.
  *
- * S is what all of a suffix of the round have: that of the step before, since each I only
- * adds to it what its smaller suffix shares. A uniform element of R - S is one of R,
- * redrawn while it is in S; again bit tests. (|R_a| - |S|) / (|R_b| - |S|) is the chance
- * that a place among |R_b|, of which the elements of R_a take the first |R_a|, is one of
- * those, when places of elements of S do not count.
+ * S is what a suffix of the round's streams share: the suffix of the step before, since
+ * each I only adds to S what its smaller suffix shares. A uniform element of R - S is an
+ * element of R, redrawn while it is in S: bit tests again. The chance
+ * (|R_a| - |S|) / (|R_b| - |S|) is drawn as follows. Think of |R_b| places, of which the
+ * elements of R_a take the first |R_a|, and leave out the places of elements of S: it is
+ * the chance that a uniform place is one of R_a's.
  *
  * A redraw is cheap on average, whatever the sets are: stream k is given each element of
  * R_k with the same probability 1 / |R_k|, so that the step after S is reached without k
@@ -44,108 +47,111 @@
  * element); there S is counted in the end.
  */
 
-struct walk {
+struct round {
 	struct rng *rng;
-	struct stream **round; /* ascending |R| */
+	struct stream **streams; /* ascending |R| */
 	const struct idset **sets;
 	size_t m;
-	size_t first;  /* of K: round[first .. m) */
-	size_t suffix; /* S: what all of round[suffix .. m) have; {} as long as it is K */
+	size_t first;  /* K is streams[first .. m) */
+	size_t suffix; /* S is what streams[suffix .. m) share; {} while that is K */
 	uint32_t size; /* of S, if counted */
 	bool counted;
 };
 
-static bool offered(const struct walk *walk, sample_id sample)
+static bool offered(const struct round *round, sample_id sample)
 {
-	return walk->suffix < walk->first && idset_all_contain(&walk->sets[walk->suffix],
-						     walk->m - walk->suffix, sample);
+	return round->suffix < round->first &&
+	       idset_all_contain(
+		       &round->sets[round->suffix], round->m - round->suffix, sample);
 }
 
 /*
- * How often to redraw before S is counted: so that both cost about the same. Counting
- * reads the words of all sets, as far as the smallest has anything. A redraw takes as
- * long as reading REDRAW_WORDS words in a row, and TEST_WORDS for each set.
+ * How often to redraw before S is counted: as often as makes both cost about the same.
+ * Counting reads the words of all sets, as far as the smallest one reaches. A redraw
+ * takes as long as reading REDRAW_WORDS words in a row, and TEST_WORDS more for each
+ * set.
  */
 #define REDRAW_WORDS 150
 #define TEST_WORDS 15
 
-static size_t redraws(const struct walk *walk)
+static size_t redraws(const struct round *round)
 {
-	const struct idset *smallest = walk->sets[walk->suffix];
-	size_t n = walk->m - walk->suffix;
+	const struct idset *smallest = round->sets[round->suffix];
+	size_t n = round->m - round->suffix;
 	size_t words = idset_bound(smallest) / 64;
 	if (words > idset_size(smallest))
 		words = idset_size(smallest);
 	return 16 + words * n / (REDRAW_WORDS + TEST_WORDS * n);
 }
 
-static uint32_t count_offered(struct walk *walk)
+static uint32_t count_offered(struct round *round)
 {
-	if (!walk->counted)
-		walk->size = idset_count_shared(
-			&walk->sets[walk->suffix], walk->m - walk->suffix);
-	walk->counted = true;
-	return walk->size;
+	if (!round->counted)
+		round->size = idset_count_shared(
+			&round->sets[round->suffix], round->m - round->suffix);
+	round->counted = true;
+	return round->size;
 }
 
 /* A uniform element of R_first - S. */
-static sample_id draw_one(struct walk *walk)
+static sample_id draw_one(struct round *round)
 {
-	const struct idset *set = walk->sets[walk->first];
+	const struct idset *set = round->sets[round->first];
 	uint32_t size = idset_size(set);
-	for (size_t i = redraws(walk); i && !walk->counted; i--) {
-		uint32_t rank = (uint32_t)rng_below(walk->rng, size);
+	for (size_t i = redraws(round); i && !round->counted; i--) {
+		uint32_t rank = (uint32_t)rng_below(round->rng, size);
 		sample_id sample = idset_select(set, rank);
-		if (!offered(walk, sample))
+		if (!offered(round, sample))
 			return sample;
 	}
-	uint32_t rank = (uint32_t)rng_below(walk->rng, size - count_offered(walk));
+	uint32_t rank = (uint32_t)rng_below(round->rng, size - count_offered(round));
 	return idset_select_unshared(
-		set, &walk->sets[walk->suffix], walk->m - walk->suffix, rank);
+		set, &round->sets[round->suffix], round->m - round->suffix, rank);
 }
 
 /* True with probability (|R_a| - |S|) / (|R_b| - |S|), where b comes after a. */
-static bool joins(struct walk *walk, size_t a, size_t b)
+static bool joins(struct round *round, size_t a, size_t b)
 {
-	const struct idset *set = walk->sets[a];
+	const struct idset *set = round->sets[a];
 	uint32_t n_a = idset_size(set);
-	uint32_t n_b = idset_size(walk->sets[b]);
+	uint32_t n_b = idset_size(round->sets[b]);
 	if (n_a == n_b)
 		return true;
-	for (size_t i = redraws(walk); i && !walk->counted; i--) {
-		uint32_t rank = (uint32_t)rng_below(walk->rng, n_b);
+	for (size_t i = redraws(round); i && !round->counted; i--) {
+		uint32_t rank = (uint32_t)rng_below(round->rng, n_b);
 		if (rank >= n_a)
 			return false;
-		if (walk->suffix == walk->first ||
-			!offered(walk, idset_select(set, rank)))
+		if (round->suffix == round->first ||
+			!offered(round, idset_select(set, rank)))
 			return true;
 	}
-	uint32_t n_s = count_offered(walk);
-	return rng_below(walk->rng, n_b - n_s) < n_a - n_s;
+	uint32_t n_s = count_offered(round);
+	return rng_below(round->rng, n_b - n_s) < n_a - n_s;
 }
 
 /*
- * The first of K that does not choose what first(K) chose; m: all do. The probabilities
- * of neighbours multiply to those of any two, so that one decision answers whether all
- * up to the last choose it. If not, one of a+1 .. b does not, and the first such is
- * beyond `middle` if those up to there choose it and one beyond does not, of which the
- * probability, given that there is one, is
+ * The first stream of K that does not choose the element that first(K) chose; m: all
+ * choose it. The probabilities of neighbours multiply to those of any two streams, so
+ * that one decision answers whether all streams up to the last choose it. If not, one of
+ * a+1 .. b refuses, and a bisection finds the first one: it lies beyond `middle` if the
+ * streams up to there choose the element and one beyond refuses. Given that one of a+1
+ * .. b refuses, the probability of that is
  *
  *     (|R_a| - |S|) / (|R_middle| - |S|) * (|R_b| - |R_middle|) / (|R_b| - |R_a|)
  */
-static size_t first_to_refuse(struct walk *walk)
+static size_t first_to_refuse(struct round *round)
 {
-	size_t a = walk->first;
-	size_t b = walk->m - 1;
-	if (joins(walk, a, b))
-		return walk->m;
+	size_t a = round->first;
+	size_t b = round->m - 1;
+	if (joins(round, a, b))
+		return round->m;
 	while (b - a > 1) {
 		size_t middle = a + (b - a) / 2;
-		uint32_t n_a = idset_size(walk->sets[a]);
-		uint32_t n_middle = idset_size(walk->sets[middle]);
-		uint32_t n_b = idset_size(walk->sets[b]);
-		if (rng_below(walk->rng, n_b - n_a) < n_b - n_middle &&
-			joins(walk, a, middle))
+		uint32_t n_a = idset_size(round->sets[a]);
+		uint32_t n_middle = idset_size(round->sets[middle]);
+		uint32_t n_b = idset_size(round->sets[b]);
+		if (rng_below(round->rng, n_b - n_a) < n_b - n_middle &&
+			joins(round, a, middle))
 			a = middle;
 		else
 			b = middle;
@@ -153,16 +159,16 @@ static size_t first_to_refuse(struct walk *walk)
 	return b;
 }
 
-/* Serves the first streams of K; where the rest of K begins. */
-static size_t serve(struct walk *walk)
+/* Serves the first streams of K, and returns where the rest of K begins. */
+static size_t serve(struct round *round)
 {
-	size_t first = walk->first;
+	size_t first = round->first;
 	size_t end = first + 1;
-	sample_id sample = draw_one(walk);
-	if (idset_all_contain(&walk->sets[end], walk->m - end, sample))
-		end = first_to_refuse(walk);
+	sample_id sample = draw_one(round);
+	if (idset_all_contain(&round->sets[end], round->m - end, sample))
+		end = first_to_refuse(round);
 	for (size_t i = first; i < end; i++)
-		*walk->round[i]->ret = sample;
+		*round->streams[i]->ret = sample;
 	return end;
 }
 
@@ -189,21 +195,21 @@ static void sort(struct sampler *sampler)
 /* The sizes are those at the start of the round: samples are taken from R at its end. */
 static void draw(struct sampler *sampler, size_t m)
 {
-	struct walk walk = {
+	struct round round = {
 		&sampler->rng, sampler->round, sampler->sets, m, 0, 0, 0, false};
 	for (size_t i = 0, n = 0; i < sampler->n; i++)
 		if (sampler->order[i]->ret) {
-			walk.sets[n] = sampler->order[i]->set;
-			walk.round[n++] = sampler->order[i];
+			round.sets[n] = sampler->order[i]->set;
+			round.streams[n++] = sampler->order[i];
 		}
-	while (walk.first < m) {
-		size_t end = serve(&walk);
-		walk.suffix = walk.first;
-		walk.first = end;
-		walk.counted = false;
+	while (round.first < m) {
+		size_t end = serve(&round);
+		round.suffix = round.first;
+		round.first = end;
+		round.counted = false;
 	}
 	for (size_t i = 0; i < m; i++)
-		stream_take(walk.round[i], *walk.round[i]->ret);
+		stream_take(round.streams[i], *round.streams[i]->ret);
 	sort(sampler);
 }
 

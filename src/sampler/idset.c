@@ -13,8 +13,8 @@
  *     lines   elements in each 512 ids; eight to a block
  *     words   the bits; eight words, a cache line, to a line
  *
- * A selection descends the first, which stays in the nearest cache, then reads one line
- * of each of the others.
+ * A selection descends the sums, which stay in the processor's nearest cache, and then
+ * reads one cache line of the lines and one of the words.
  */
 
 #define LINE_BITS 512
@@ -30,8 +30,7 @@ struct idset {
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
-	uint32_t
-		n_sums; /* a power of two, so that a descent needs no check for the end */
+	uint32_t n_sums; /* a power of two: a descent needs no check for the end */
 };
 
 /* In plain C: popcnt is not among the instructions that every x86-64 has. */
@@ -202,7 +201,7 @@ void idset_remove(struct idset *set, uint32_t id)
 	flip(set, id, UINT32_MAX);
 }
 
-/* The position of the bit of which `rank` others are lower. */
+/* The position of the bit that has `rank` set bits below it. */
 static uint32_t select_bit(uint64_t word, uint32_t rank)
 {
 	uint64_t sums = byte_sums(word);
@@ -223,8 +222,7 @@ uint32_t idset_select(const struct idset *set, uint32_t rank)
 	size_t at = 0;
 	for (size_t step = set->n_sums / 2; step; step /= 2) {
 		uint32_t sum = set->sums[at + step];
-		bool beyond =
-			sum <= rank; /* for conditional moves: it can't be foreseen */
+		bool beyond = sum <= rank; /* conditional moves: no branch to foresee */
 		at += beyond ? step : 0;
 		rank -= beyond ? sum : 0;
 	}
@@ -260,7 +258,7 @@ bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
 	return true;
 }
 
-/* The blocks that all of them have. */
+/* How many blocks the smallest set has. */
 static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 {
 	size_t least = sets[0]->n_blocks;
@@ -281,7 +279,7 @@ static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 	return any;
 }
 
-/* The bits that all have in a block; false: none, and ret is not meant to be read. */
+/* The bits that all sets have in a block. false: there is none, and *ret is garbage. */
 static bool shared_block(
 	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
 {

@@ -25,7 +25,7 @@ must_check int idset_new(uint32_t bound, struct idset **ret);
 /* The ids of a bitmap, all below `bound`; the bitmap is not taken over. */
 must_check int idset_from_bitmap(
 	uint32_t bound, const roaring_bitmap_t *ids, struct idset **ret);
-/* Those i below n of which the set contains ids[i]. */
+/* All i below n for which the set contains ids[i]. */
 must_check int idset_from_places(
 	const struct idset *set, const uint32_t *ids, uint32_t n, struct idset **ret);
 void idset_free(struct idset **set);
@@ -36,7 +36,7 @@ bool idset_contains(const struct idset *set, uint32_t id); /* false beyond the b
 void idset_add(struct idset *set, uint32_t id);		   /* it was not there */
 void idset_remove(struct idset *set, uint32_t id);	   /* it was there */
 
-/* The element of which `rank` others are smaller; rank < size. */
+/* The element that has `rank` smaller ones before it; rank < size. */
 uint32_t idset_select(const struct idset *set, uint32_t rank);
 /* How many elements are smaller than id (which may be up to the bound). */
 uint32_t idset_rank(const struct idset *set, uint32_t id);
@@ -45,9 +45,9 @@ uint32_t idset_rank(const struct idset *set, uint32_t id);
 roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 
 /*
- * Of what n sets share. all_contain tries them in the order given, up to the first that
- * does not. The others read the bits of all of them. unshared is what not all of the n
- * have of the set, which is among them.
+ * What n sets share. all_contain tries the sets in the order given, up to the first one
+ * that lacks the id; the other two read the bits of all sets. unshared: the elements of
+ * `set`, one of the n, that not all of them have.
  */
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);

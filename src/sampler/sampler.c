@@ -224,7 +224,7 @@ int sampler_insert_set(
 	return error;
 }
 
-static void settle_all(struct sampler *sampler)
+static void refresh_all(struct sampler *sampler)
 {
 	while (!sampler_settle(sampler, UINT32_MAX))
 		;
@@ -242,7 +242,7 @@ int sampler_insert(
 		error = sampler_insert_set(sampler, id, job, set);
 	else
 		sampler_set_free(&set);
-	settle_all(sampler);
+	refresh_all(sampler);
 	return error;
 }
 
@@ -264,15 +264,15 @@ void sampler_remove(struct sampler *sampler, stream_id id)
 {
 	struct sampler_set *set = sampler_remove_set(sampler, id);
 	sampler_set_free(&set);
-	settle_all(sampler);
+	refresh_all(sampler);
 }
 
 bool sampler_settle(struct sampler *sampler, uint32_t n)
 {
-	return !sampler->ops->settle || sampler->ops->settle(sampler, n);
+	return !sampler->ops->refresh || sampler->ops->refresh(sampler, n);
 }
 
-/* The order of the arguments must not matter: the round is put in order of ids. */
+/* The round is sorted by id: the order of the arguments must not matter. */
 static size_t gather(
 	struct sampler *sampler, const stream_id *ids, size_t n, sample_id *ret)
 {

@@ -43,14 +43,15 @@ must_check int sampler_new_labelled(
 void sampler_free(struct sampler **sampler);
 
 /*
- * A job comes: selection (D_j, copied as far as it is needed) decides about membership
- * classes; space tells whose residency counts for it: jobs of equal preparation have the
- * same. Engines without membership classes ignore it. What a job has divided stays
- * divided after it has left, as long as a stream or a resident remembers it.
+ * A job comes. Its selection (D_j, copied as far as it is needed) divides ids into
+ * membership classes; space is the number of the cache space that its tensors lie in:
+ * jobs of equal preparation have the same. Engines without membership classes ignore
+ * both. Classes that a job has divided stay divided after it has left, as long as a
+ * stream or a resident sample remembers the job.
  */
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
-void sampler_leave(struct sampler *sampler, job_id job); /* it has no stream any more */
+void sampler_leave(struct sampler *sampler, job_id job); /* its stream was removed */
 
 /*
  * A stream of a job that has joined. Takes over `remaining` (R_j: what the stream has not
@@ -62,9 +63,9 @@ must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id 
 void sampler_remove(struct sampler *sampler, stream_id stream);
 
 /*
- * R_j as this sampler keeps it. To make one, empty, is a matter of the caller's lock; to
- * fill it takes long and needs no lock, nor the sampler. If jobs come meanwhile, exchange
- * has a part of that to do again when the set is inserted.
+ * R_j as this sampler keeps it. sampler_set_new makes an empty set and needs the caller's
+ * lock; sampler_set_fill takes long and needs no lock, nor the sampler. If a job joins
+ * between the two, exchange does a part of the filling again when the set is inserted.
  */
 struct sampler_set;
 must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret);
@@ -75,38 +76,38 @@ roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set); /* NULL: no me
 bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
 
 /*
- * sampler_insert and sampler_remove for callers whose lock others wait for. exchange then
- * has its candidates to bring up to date, which sampler_settle does step by step: before
- * the next insertion or removal, which else do it all, and before the stream draws: until
- * then it has less to exchange for, and nothing else is wrong. The set is taken over by
- * insert, and the caller's after remove.
+ * sampler_insert and sampler_remove for callers whose lock others wait for. They leave
+ * exchange's candidates out of date; sampler_settle brings them up to date step by step.
+ * That should be finished before the stream draws, which has fewer candidates until then
+ * (nothing else is wrong), and before the next insertion or removal, which does the rest
+ * at once. insert takes the set over; after remove it is the caller's.
  */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
-/* Goes on by about so many residents; true: there is nothing to do any more. */
+/* Goes on with about n resident samples; true: all are up to date. */
 bool sampler_settle(struct sampler *sampler, uint32_t n);
 
 /*
- * One round (sampling.md's "round") for n distinct streams, in any order: ret[i] is the
- * sample for streams[i], SAMPLE_NONE where nothing remains. What is given is taken from
- * R.
+ * One round for n distinct streams, in any order: ret[i] becomes the sample for
+ * streams[i], SAMPLE_NONE where nothing remains. The samples are taken from R.
  */
 void sampler_draw(
 	struct sampler *sampler, const stream_id *streams, size_t n, sample_id *ret);
 
-/* One draw among what remains with this label; SAMPLE_NONE: nothing does. Labelled only.
- */
+/* A labelled sampler's draw among the remaining samples of a label; SAMPLE_NONE: none
+ * remains. */
 sample_id sampler_draw_within(struct sampler *sampler, stream_id stream, uint32_t label);
 
 /*
- * Residency, for exchange: the sample is in the space's cache or on its way there, and no
- * longer is. What a draw gives is resident from then on without being reported; if it
- * never gets into the cache, sampler_evicted says so. Repeating either is no mistake.
+ * Residency, for exchange: sampler_resident says that the sample is in the space's cache
+ * or on its way there, sampler_evicted that it no longer is. A sample that a draw gives
+ * is resident from then on without a report; if it never gets into the cache,
+ * sampler_evicted has to say so. Reporting the same twice is no mistake.
  *
- * Orders are uniform only if what makes samples resident treats those of one class alike:
- * not to be reported is what a job in dataset order, or one that is served label by
- * label, has loaded. Whoever has drawn nothing here is best kept out of the space.
+ * Orders are uniform only if samples of one class become resident for reasons that treat
+ * them alike. So the caller does not report samples that a job in dataset order, or a job
+ * served label by label, has loaded.
  */
 void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample);
 void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);

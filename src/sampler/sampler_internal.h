@@ -12,7 +12,7 @@ struct slots;
 struct sampler_set {
 	struct idset *ids;
 	struct idset *slots;	 /* exchange: the same, numbered by class */
-	struct slots *numbering; /* by which that is, until it is in the sampler */
+	struct slots *numbering; /* the numbering of `slots`, until the set is inserted */
 };
 
 struct stream {
@@ -29,19 +29,21 @@ struct sampler {
 	const struct sampler_ops *ops;
 	struct rng rng;
 	struct stream **by_id; /* ascending id */
-	struct stream **round; /* those that the current draw serves */
+	struct stream **round; /* the streams that the current draw serves */
 	size_t n;
 	size_t capacity;	   /* of all arrays */
 	struct stream **order;	   /* dsa: ascending |R|, ties by id */
-	const struct idset **sets; /* dsa: those of the round */
+	const struct idset **sets; /* dsa: the sets of the round's streams */
 	struct exchange *exchange; /* exchange's own; NULL otherwise */
 };
 
 /*
- * An engine; all but draw may be NULL. insert finds R in stream->set, may fail, and comes
- * before the stream is in by_id; remove comes before it is taken out there. draw sets
- * *ret of the m streams of sampler->round, none of which is exhausted, and takes what it
- * gives from R (stream_take); it may change their order there.
+ * An engine; all functions but draw may be NULL.
+ *
+ *   insert   is called before the stream is in by_id, finds R in stream->set, may fail
+ *   remove   is called before the stream is taken out of by_id
+ *   draw     sets *ret of the m streams of sampler->round, none of which is exhausted,
+ *            and takes the samples from R (stream_take); it may reorder sampler->round
  */
 struct sampler_ops {
 	int (*insert)(struct sampler *sampler, struct stream *stream);
@@ -56,10 +58,10 @@ struct sampler_ops {
 		struct sampler *sampler, struct stream *stream, uint32_t label);
 	void (*resident)(struct sampler *sampler, uint32_t space, sample_id sample);
 	void (*evicted)(struct sampler *sampler, uint32_t space, sample_id sample);
-	bool (*settle)(struct sampler *sampler, uint32_t n);
+	bool (*refresh)(struct sampler *sampler, uint32_t n);
 };
 
-/* The sample, which is in R, no longer is. */
+/* Takes the sample from R. */
 void stream_take(struct stream *stream, sample_id sample);
 
 extern const struct sampler_ops sampler_dsa;
@@ -71,7 +73,8 @@ extern const struct sampler_ops sampler_sequential;
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);
-/* How it numbers ids now, to be put; the other two need no lock. */
+/* The present numbering of ids, for the caller to put. The two functions below need no
+ * lock. */
 struct slots *exchange_slots(const struct exchange *exchange);
 must_check int slots_translate(
 	const struct slots *slots, const struct idset *ids, struct idset **ret);

@@ -32,13 +32,18 @@ void clerk_wait_for_last(struct sched_job *job)
 		lock_wait(&job->sched->lock, &job->sched->clerk_done_cond);
 }
 
-/* Opens that waited for it go on in the order in which they came. */
+/* Opens that waited for it go on in the order in which they came. A stream that is not
+ * there any more has ended meanwhile. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
-	epochs_begun(job->epochs, epoch, status, clock_now_ns());
+	struct stream *stream = stream_find_locked(job, epoch);
+	if (stream)
+		stream->ready = true;
+	if (stream || status)
+		epochs_begun(job->epochs, epoch, status, clock_now_ns());
 	effects_resume_locked(job, &aftermath);
 	sched_unlock(job->sched, &aftermath);
 	if (!status)

@@ -145,14 +145,19 @@ void effects_execute_locked(
 	struct sched_job *job, struct effects *effects, struct aftermath *aftermath)
 {
 	struct pin *pin;
+	bool ended = false;
 	lock_assert_held(&job->sched->lock);
-	for (unsigned i = 0; i < effects->n; i++)
+	for (unsigned i = 0; i < effects->n; i++) {
 		execute_locked(job, &effects->list[i], aftermath);
+		ended |= effects->list[i].kind == EFFECT_END;
+	}
 	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
 		TAILQ_REMOVE(&effects->unpinned, pin, link);
 		unpin_locked(job->space, pin->sample, aftermath);
 		free(pin);
 	}
+	if (ended)
+		effects_resume_locked(job, aftermath);
 }
 
 void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath)

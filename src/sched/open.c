@@ -292,7 +292,7 @@ static void bound(void *context, const struct sched_opened *opened)
 int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
 	uint64_t reader, sample_id *ret, uint32_t *ret_epoch)
 {
-	struct bind_wait wait;
+	struct bind_wait wait = {.result = {0}};
 	struct sched_open_callbacks callbacks = {
 		.opened = bound, .context = &wait, .reader = reader};
 	sem_init(&wait.answered, 0, 0);

@@ -4,7 +4,6 @@
 #include "sched/sched_internal.h"
 #include "base/ensure.h"
 
-uint64_t dataset_fingerprint(const struct dataset *dataset, const roaring_bitmap_t *s);
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -158,19 +157,4 @@ enum epochs_kind job_kind(const struct sched_job *job)
 		break;
 	}
 	return EPOCHS_DRAWN;
-}
-
-static bool tmp_hash(uint32_t id, void *context)
-{
-	uint64_t *hash = context;
-	*hash = rng_mix(*hash, id);
-	return true;
-}
-uint64_t dataset_fingerprint(const struct dataset *dataset, const roaring_bitmap_t *s);
-uint64_t dataset_fingerprint(const struct dataset *dataset, const roaring_bitmap_t *s)
-{
-	uint64_t hash = 0;
-	(void)dataset;
-	roaring_iterate(s, tmp_hash, &hash);
-	return hash;
 }

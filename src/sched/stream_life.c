@@ -193,16 +193,14 @@ static void enter_locked(struct stream *stream)
 	stream->ids = NULL;
 }
 
-/* It draws when its sampler is up to date; until then it may have ended. */
+/* It may draw when its sampler is up to date; until then it may have ended. */
 static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
-	struct stream *stream;
+	const struct stream *stream;
 	lock_assert_held(&job->sched->lock);
 	while ((stream = stream_find_locked(job, epoch)) && stream->sampler &&
 		!sampler_settle(stream->sampler, STEP_RESIDENTS))
 		lock_yield(&job->sched->lock);
-	if (stream)
-		stream->ready = true;
 }
 
 int stream_make(struct sched_job *job, uint32_t epoch)

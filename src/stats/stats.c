@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 
 /*
- * Each thread counts in a block of its own, which only it writes, so that counting costs
- * an addition and no cache line travels. Reading sums over the blocks and over what ended
- * threads have left.
+ * Each thread counts in a block of its own, which no other thread writes. So counting
+ * costs an addition, and no cache line travels. A reader sums over all blocks and over
+ * the counts that ended threads have left.
  */
 
 struct block {
@@ -27,7 +27,7 @@ static struct lock stats_lock = {
 };
 static struct block blocks = {.next = &blocks, .prev = &blocks}; /* (stats_lock) */
 
-/* Counters of ended threads, and of those that there was no memory for a block for. */
+/* Counts of ended threads, and of threads that got no memory for a block. */
 static _Atomic uint64_t ended[STAT_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];
 
@@ -43,7 +43,7 @@ static const enum kind kinds[] = {
 #undef STAT
 };
 
-/* Under the lock, so that no reader sees the counts twice or not at all. */
+/* Moves the counts under the lock, so that no reader sees them twice or not at all. */
 static void thread_ends(void *context)
 {
 	struct block *block = context;

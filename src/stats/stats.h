@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 /*
- * Every counter of the daemon, once, in one table (STATS_TABLE): the enumeration, the
- * sums, the text files of the mount and the man page are made from it.
+ * All counters of the daemon, in one table (STATS_TABLE). The enumeration, the sums, the
+ * text files of the mount and the man page are made from it.
  *
- *   Flow: any module calls stats_add; view prints.
- *   Threads: any. A counter is per thread and summed when read; a gauge is one value.
+ *   Flow: any module counts; files prints.
+ *   Threads: any. Each thread has counters of its own, which are summed when read; a
+ *         gauge is one value.
  *   Errors: none.
  */
 
@@ -81,8 +82,7 @@ void stats_set(enum stat_id stat, uint64_t value); /* gauges */
 void stats_change(enum stat_id stat, int64_t by);  /* gauges */
 uint64_t stats_get(enum stat_id stat);
 
-void stats_print_text(FILE *out); /* "name value" lines */
-void stats_print_json(FILE *out); /* one object, members by name */
-void stats_print_prometheus(
-	FILE *out);		 /* text exposition format 0.0.4, prefix joaderfs_ */
-void stats_print_man(FILE *out); /* rows for the man page: mdoc list items */
+void stats_print_text(FILE *out);	/* "name value" lines */
+void stats_print_json(FILE *out);	/* one object, members by name */
+void stats_print_prometheus(FILE *out); /* text format 0.0.4, prefix joaderfs_ */
+void stats_print_man(FILE *out);	/* rows for the man page: mdoc list items */

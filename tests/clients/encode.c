@@ -25,7 +25,7 @@ static struct tensor *random_tensor(struct tensor_shape shape)
 	return tensor;
 }
 
-static bool write_file(const char *path, const struct format_file *file,
+static bool write_file(const char *path, const struct formatted *file,
 	const struct tensor *tensor, unsigned long padding)
 {
 	FILE *out = fopen(path, "wb");
@@ -54,7 +54,7 @@ static bool format_of(const char *name, enum sample_format *ret)
 int main(int argc, char **argv)
 {
 	enum sample_format format;
-	struct format_file file;
+	struct formatted file;
 	if (argc != 6 || !format_of(argv[1], &format)) {
 		fprintf(stderr,
 			"usage: %s ppm|bmp|png|npy|raw HEIGHT WIDTH PADDING "
@@ -67,11 +67,10 @@ int main(int argc, char **argv)
 		.width = (uint32_t)strtoul(argv[3], NULL, 10),
 	};
 	auto_free struct tensor *tensor = random_tensor(shape);
-	if (!tensor ||
-		format_file_make(format, (struct pixel_type){0}, tensor, &file) < 0)
+	if (!tensor || format_make(format, (struct pixel_type){0}, tensor, &file) < 0)
 		return 1;
 	bool written = write_file(argv[5], &file, tensor, strtoul(argv[4], NULL, 10));
-	format_file_free(&file);
+	format_free(&file);
 	if (!written)
 		perror(argv[5]);
 	return written ? 0 : 1;

@@ -6,8 +6,8 @@
  * "RESIZE CROP EXIF FORMAT FILE": RESIZE is none, N or WxH, CROP is none or WxH, EXIF
  * ignore or apply, FORMAT one of a job's. Answers each with a line "WIDTH HEIGHT BYTES
  * MESSAGE" and, behind it, so many bytes of the file that a job would read; 0 0 0 when it
- * was refused. What a scan finds in the file's header is taken for what the catalogue
- * says.
+ * was refused. The catalogue is taken to say what a scan finds in the file's
+ * header.
  */
 
 #include "dataset/dataset_internal.h"
@@ -68,8 +68,8 @@ static bool describe(const char *path, struct load_task *task)
 
 static bool write_sample(enum sample_format format, const struct tensor *tensor)
 {
-	struct format_file file;
-	if (format_file_make(format, (struct pixel_type){0}, tensor, &file) < 0)
+	struct formatted file;
+	if (format_make(format, (struct pixel_type){0}, tensor, &file) < 0)
 		return false;
 	printf("%u %u %zu\n", tensor->shape.width, tensor->shape.height,
 		(size_t)file.bytes);
@@ -79,7 +79,7 @@ static bool write_sample(enum sample_format format, const struct tensor *tensor)
 		fwrite(file.head, 1, file.head_bytes, stdout);
 		fwrite(tensor->data, 1, tensor->bytes, stdout);
 	}
-	format_file_free(&file);
+	format_free(&file);
 	return true;
 }
 

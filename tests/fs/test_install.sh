@@ -7,10 +7,18 @@
 [[ -x $(command -v mount.fuse3) || -x $(command -v mount.fuse) ]] || skip "no mount.fuse3"
 make -s -C "$ROOT" VARIANT="${BUILD##*/}" DESTDIR="$T/root" PREFIX=/usr install >/dev/null
 for file in bin/joaderfs bin/joaderctl share/man/man8/joaderfs.8 share/man/man1/joaderctl.1 \
-	share/man/man5/joaderfs.ini.5 share/doc/joaderfs/README.md bin/joader-sim \
+	share/man/man5/joaderfs.ini.5 share/man/man5/joaderfs-state.5 share/doc/joaderfs/README.md bin/joader-sim \
 	share/man/man1/joader-sim.1 share/doc/joaderfs/examples/sim/random-4.ini; do
 	[[ -s $T/root/usr/$file ]] || fail "not installed: $file"
 done
+# The documents come with the files that they link to.
+find "$T/root/usr/share/doc/joaderfs" -name README.md >"$T/documents"
+equal "documents" "$(wc -l <"$T/documents")" "$(find "$ROOT/README.md" "$ROOT/src" "$ROOT/tools" -name README.md | wc -l)"
+while read -r document; do
+	{ grep -oE '\]\([^)]+\)' "$document" || true; } | sed 's/^](//; s/)$//' | while read -r link; do
+		[[ -e ${document%/*}/$link ]] || fail "$document links to $link, which is not installed"
+	done
+done <"$T/documents"
 "$T/root/usr/bin/joaderfs" --version | grep -q '^joaderfs [0-9]'
 "$T/root/usr/bin/joaderctl" --version | grep -q '^joaderctl [0-9]'
 

@@ -67,8 +67,8 @@ static struct load_task *next(void *context)
 	struct round *round = context;
 	LOCK_SCOPE(&round->lock);
 	ensure(!atomic_load(&round->freed));
-	/* Sometimes there is nothing yet: only a later kick gets the worker going again.
-	 */
+	/* Sometimes there is nothing yet: only a later kick gets the worker
+	 * going again. */
 	if (round->handed_out == N_TASKS || rng_below(&round->rng, 4) == 0)
 		return NULL;
 	uint32_t i = round->handed_out++;
@@ -173,7 +173,7 @@ static void run_round(uint64_t seed)
 	lock_destroy(&round.lock);
 }
 
-/* One kick is enough for all that is there: workers ask again after each task. */
+/* One kick is enough for all tasks: workers ask again after each. */
 static struct load_task *next_one_of_many(void *context)
 {
 	struct round *round = context;

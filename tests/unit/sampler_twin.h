@@ -17,12 +17,17 @@
  */
 
 #define TWIN_STREAMS 8
+#define TWIN_ALL ((1U << TWIN_STREAMS) - 1)
 
 enum mutant {
 	HONEST,
 	SEES_REMOVALS, /* a decision changes the sizes that later ones use */
 	BLOCK_FIRST,   /* a random block of ids, then a random element of it */
-	ALL_JOIN,      /* whoever can share does */
+	ALL_JOIN,      /* whoever can share does: no conditional probability */
+	/* Misreadings of the paper's tree, of which all streams are the vertices: */
+	VERTEX_FIRST, /* a random vertex, whatever its size, then a random element of it
+		       */
+	TREE_ONLY,    /* a round shares only what those who sit out share, too */
 };
 
 typedef uint64_t mask;
@@ -106,6 +111,37 @@ static inline mask twin_shared(const struct twin *twin, const int *order, size_t
 	return shared;
 }
 
+/*
+ * A random one of the vertices of the tree of all streams that have a part of `from`
+ * (what is in none of those on the right path is in a leaf), then an element of it.
+ */
+static inline mask twin_pick_vertex(const struct twin *twin, struct rng *rng, mask from)
+{
+	int order[TWIN_STREAMS];
+	mask parts[TWIN_STREAMS + 1];
+	mask above = 0;
+	size_t parts_n = 0;
+	size_t n = twin_order(twin, TWIN_ALL, order);
+	for (size_t i = 0; i <= n; i++) {
+		mask vertex = i < n ? twin_shared(twin, order + i, n - i) : ~(mask)0;
+		if (from & vertex & ~above)
+			parts[parts_n++] = from & vertex & ~above;
+		above |= vertex;
+	}
+	return twin_pick(rng, parts[rng_below(rng, parts_n)], HONEST);
+}
+
+/* What stream j and all larger ones share, whether they draw or not. */
+static inline mask twin_shared_by_all(const struct twin *twin, int j)
+{
+	int order[TWIN_STREAMS];
+	size_t n = twin_order(twin, TWIN_ALL, order);
+	size_t at = 0;
+	while (order[at] != j)
+		at++;
+	return twin_shared(twin, order + at, n - at);
+}
+
 /* One round. ret[j] becomes the element given to stream j, -1 where there is none. */
 static inline void twin_draw(struct twin *twin, unsigned who, struct rng *rng, int *ret)
 {
@@ -116,6 +152,8 @@ static inline void twin_draw(struct twin *twin, unsigned who, struct rng *rng, i
 		ret[j] = -1;
 	for (size_t first = 0; first < m;) {
 		mask shared = twin_shared(twin, order + first, m - first) & ~offered;
+		if (twin->mutant == TREE_ONLY)
+			shared &= twin_shared_by_all(twin, order[first]);
 		uint32_t taken = twin->mutant == SEES_REMOVALS ? (uint32_t)first : 0;
 		uint32_t c = twin_size(shared);
 		size_t k = first;
@@ -133,7 +171,9 @@ static inline void twin_draw(struct twin *twin, unsigned who, struct rng *rng, i
 		mask from = k > first ? shared : own;
 		if (!from) /* only a mutant gets here */
 			from = twin->r[order[first]];
-		mask picked = twin_pick(rng, from, twin->mutant);
+		mask picked = twin->mutant == VERTEX_FIRST
+				      ? twin_pick_vertex(twin, rng, from)
+				      : twin_pick(rng, from, twin->mutant);
 		k = k > first ? k : first + 1;
 		for (; first < k; first++)
 			ret[order[first]] = __builtin_ctzll(picked);
@@ -199,21 +239,35 @@ static inline void twin_enumerate(
 	twin_enumerate_from(&paths, 0, 0, 1);
 }
 
+/* The streams of a round as a sampler wants them. */
+static inline size_t twin_streams(unsigned who, stream_id *ret)
+{
+	size_t n = 0;
+	for (int j = 0; j < TWIN_STREAMS; j++)
+		if (who >> j & 1)
+			ret[n++] = (stream_id)j;
+	return n;
+}
+
+/* What it has given to them, in the twin's terms. */
+static inline void twin_given(
+	const stream_id *streams, const sample_id *samples, size_t n, int *ret)
+{
+	for (int j = 0; j < TWIN_STREAMS; j++)
+		ret[j] = -1;
+	for (size_t i = 0; i < n; i++)
+		if (samples[i] != SAMPLE_NONE)
+			ret[streams[i]] = twin_element(samples[i]);
+}
+
 /* One round of the sampler, in the twin's terms. */
 static inline void twin_sampler_draw(struct sampler *sampler, unsigned who, int *ret)
 {
 	stream_id streams[TWIN_STREAMS];
 	sample_id samples[TWIN_STREAMS];
-	size_t n = 0;
-	for (int j = 0; j < TWIN_STREAMS; j++) {
-		ret[j] = -1;
-		if (who >> j & 1)
-			streams[n++] = (stream_id)j;
-	}
+	size_t n = twin_streams(who, streams);
 	sampler_draw(sampler, streams, n, samples);
-	for (size_t i = 0; i < n; i++)
-		if (samples[i] != SAMPLE_NONE)
-			ret[streams[i]] = twin_element(samples[i]);
+	twin_given(streams, samples, n, ret);
 }
 
 /*

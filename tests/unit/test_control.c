@@ -20,7 +20,7 @@ static struct daemon_config config;
 static struct dataset_config dataset_config;
 static struct dataset *dataset;
 static struct sched *sched;
-static struct view_context context;
+static struct files_context context;
 static struct control *control;
 
 static void setup(void)
@@ -42,7 +42,7 @@ static void setup(void)
 	cr_assert_eq(mkdir(config.state, 0755), 0);
 	cr_assert_eq(dataset_open(&dataset_config, config.state, NULL, &dataset), 0);
 	cr_assert_eq(sched_new(&config, &dataset, 1, &sched), 0);
-	context = (struct view_context){.config = &config,
+	context = (struct files_context){.config = &config,
 		.datasets = &dataset,
 		.n_datasets = 1,
 		.sched = sched,

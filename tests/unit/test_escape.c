@@ -29,12 +29,23 @@ Test(escape, every_byte_is_printed_on_one_line_and_as_long_as_said)
 	}
 }
 
+static void expect(const char *text, const char *expected)
+{
+	char *line = escaped(text);
+	cr_assert_str_eq(line, expected);
+	free(line);
+}
+
 Test(escape, names_as_people_know_them_stay_as_they_are)
 {
-	char *line = escaped("T\303\274r/a b.jpg");
-	cr_assert_str_eq(line, "T\303\274r/a b.jpg");
-	free(line);
-	line = escaped("a\\b\nc\x01");
-	cr_assert_str_eq(line, "a\\\\b\\nc\\x01");
-	free(line);
+	expect("", "");
+	expect("n02085620/rose 1.jpg", "n02085620/rose 1.jpg");
+	expect("T\303\274r/a b.jpg", "T\303\274r/a b.jpg");
+	expect("\xc3\xa4\xe6\x97\xa5", "\xc3\xa4\xe6\x97\xa5");
+}
+
+Test(escape, control_characters_and_backslashes_do_not_end_a_line)
+{
+	expect("a\\b\nc\td\x01", "a\\\\b\\nc\\td\\x01");
+	expect("\x01\x1b[31m\x7f", "\\x01\\x1B[31m\\x7F");
 }

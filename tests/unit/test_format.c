@@ -54,10 +54,10 @@ static struct tensor *random_tensor(struct tensor_shape shape)
 static uint8_t *file_of(
 	enum sample_format format, const struct tensor *tensor, uint64_t *ret_bytes)
 {
-	struct format_file file;
-	cr_assert(zero(int, format_file_make(format, rgb8, tensor, &file)));
+	struct formatted file;
+	cr_assert(zero(int, format_make(format, rgb8, tensor, &file)));
 	cr_assert(eq(u64, file.bytes,
-		format_file_bytes(format, rgb8, tensor->shape, tensor->bytes)));
+		format_bytes(format, rgb8, tensor->shape, tensor->bytes)));
 	*ret_bytes = file.bytes;
 	uint8_t *bytes = malloc(file.bytes);
 	cr_assert(bytes != NULL);
@@ -68,7 +68,7 @@ static uint8_t *file_of(
 		memcpy(bytes, file.head, file.head_bytes);
 		memcpy(bytes + file.head_bytes, tensor->data, tensor->bytes);
 	}
-	format_file_free(&file);
+	format_free(&file);
 	return bytes;
 }
 
@@ -115,13 +115,13 @@ Test(format, raw_and_source_are_the_bytes_alone)
 
 Test(format, source_may_have_any_size_also_none)
 {
-	struct format_file file;
+	struct formatted file;
 	struct tensor *tensor = tensor_new((struct tensor_shape){0}, 0);
-	cr_assert(zero(int, format_file_make(FORMAT_SOURCE, rgb8, tensor, &file)));
+	cr_assert(zero(int, format_make(FORMAT_SOURCE, rgb8, tensor, &file)));
 	cr_assert(eq(u64, file.bytes, 0));
-	cr_assert(eq(u64, format_file_bytes(FORMAT_SOURCE, rgb8, tensor->shape, 12345),
-		12345));
-	format_file_free(&file);
+	cr_assert(
+		eq(u64, format_bytes(FORMAT_SOURCE, rgb8, tensor->shape, 12345), 12345));
+	format_free(&file);
 	tensor_free(tensor);
 }
 
@@ -169,17 +169,16 @@ Test(format, npy_tells_dtype_and_axes)
 	for (int i = 0; i < 3; i++) {
 		struct pixel_type type = heads[i].type;
 		struct tensor_shape shape = {5, 7};
-		struct format_file file;
+		struct formatted file;
 		struct tensor *tensor =
 			tensor_new(shape, 5 * 7 * 3 * pixel_type_bytes(type));
-		cr_assert(zero(int, format_file_make(FORMAT_NPY, type, tensor, &file)));
+		cr_assert(zero(int, format_make(FORMAT_NPY, type, tensor, &file)));
 		cr_assert(eq(u64, file.bytes, 128 + tensor->bytes));
-		cr_assert(eq(
-			u64, file.bytes, format_file_bytes(FORMAT_NPY, type, shape, 0)));
+		cr_assert(eq(u64, file.bytes, format_bytes(FORMAT_NPY, type, shape, 0)));
 		cr_assert(memcmp(file.head + 10, "{'descr': ", 10) == 0);
 		cr_assert(memcmp(file.head + 20, heads[i].head, strlen(heads[i].head)) ==
 			  0);
-		format_file_free(&file);
+		format_free(&file);
 		tensor_free(tensor);
 	}
 }
@@ -302,17 +301,17 @@ Test(format, sizes_beyond_32_bits_do_not_wrap)
 	struct tensor_shape shape = {100000, 100000};
 	uint64_t pixels = UINT64_C(30000000000);
 	for (enum sample_format format = FORMAT_PPM; format <= FORMAT_RAW; format++)
-		cr_assert(ge(u64, format_file_bytes(format, rgb8, shape, 0), pixels));
+		cr_assert(ge(u64, format_bytes(format, rgb8, shape, 0), pixels));
 }
 
 Test(format, missing_memory_is_reported)
 {
-	struct format_file file;
+	struct formatted file;
 	struct tensor *tensor = random_tensor((struct tensor_shape){3, 5});
 	cr_assert(zero(int, fault_add("format.memory:ENOMEM")));
-	cr_assert(eq(int, format_file_make(FORMAT_BMP, rgb8, tensor, &file), -ENOMEM));
-	cr_assert(eq(int, format_file_make(FORMAT_PNG, rgb8, tensor, &file), -ENOMEM));
-	cr_assert(zero(int, format_file_make(FORMAT_PPM, rgb8, tensor, &file)));
+	cr_assert(eq(int, format_make(FORMAT_BMP, rgb8, tensor, &file), -ENOMEM));
+	cr_assert(eq(int, format_make(FORMAT_PNG, rgb8, tensor, &file), -ENOMEM));
+	cr_assert(zero(int, format_make(FORMAT_PPM, rgb8, tensor, &file)));
 	fault_clear();
 	tensor_free(tensor);
 }
@@ -326,8 +325,8 @@ Test(format, names_are_those_of_the_ini)
 
 Test(format, pixels_of_a_tensor_without_a_shape_are_a_bug, .signal = SIGABRT)
 {
-	struct format_file file;
+	struct formatted file;
 	uint8_t bytes[10] = {0};
 	const struct tensor tensor = {.bytes = sizeof(bytes), .data = bytes};
-	(void)!format_file_make(FORMAT_PPM, rgb8, &tensor, &file);
+	(void)!format_make(FORMAT_PPM, rgb8, &tensor, &file);
 }

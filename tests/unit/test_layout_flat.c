@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static const enum inode_kind kinds[] = {INODE_SAMPLE, INODE_LABEL, INODE_META};
+static const enum inode_kind kinds[] = {INODE_SAMPLE, INODE_LABEL, INODE_JSON};
 
 Test(layout_flat, every_printed_name_is_parsed_back)
 {

@@ -5,7 +5,7 @@
 #include "files/layout_tar.h"
 #include "world.h"
 
-static const struct tar_sizes sizes = {.label = 3, .meta = 700, .sample = 5000};
+static const struct tar_sizes sizes = {.label = 3, .json = 700, .sample = 5000};
 
 static char a_name[] = "a";
 

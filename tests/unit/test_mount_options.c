@@ -49,7 +49,7 @@ Test(mount_options, an_unknown_one_is_refused)
 static int check_point(const char *mountpoint, char *state)
 {
 	struct daemon_config config = {.state = state};
-	struct view_context context = {.config = &config, .mountpoint = mountpoint};
+	struct files_context context = {.config = &config, .mountpoint = mountpoint};
 	return mount_point_check(&context);
 }
 

@@ -149,8 +149,8 @@ static void expect_half(float number, unsigned expected)
 	cr_assert_eq(pixels_half(-number), expected | 0x8000, "-%a", (double)number);
 }
 
-/* Between each two neighbours: the middle goes to the even one, all else to the nearer.
- */
+/* Between each two neighbours: the middle goes to the even one, all else to
+ * the nearer. */
 Test(pixels, half_is_rounded_to_nearest_even)
 {
 	for (unsigned half = 0; half < 0x7c00; half++) {

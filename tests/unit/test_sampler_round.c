@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "round_statistics.h"
 #include "sampler_twin.h"
 
 #include <criterion/criterion.h>
@@ -10,45 +11,6 @@
 #define ELEMENTS 6
 #define ROUNDS 5000
 #define SETTINGS 40
-#define CELLS (8 * 8 * 8 * 8)
-
-/* Decisions of up to four streams as an index; element -1, none, counts as 7. */
-static size_t cell(const int *ret)
-{
-	size_t index = 0;
-	for (int j = 0; j < 4; j++)
-		index = index * 8 + ((unsigned)ret[j] & 7);
-	return index;
-}
-
-static void add_probability(void *context, const int *ret, double probability)
-{
-	((double *)context)[cell(ret)] += probability;
-}
-
-/* Cells with an expectation below 5 are one. */
-static double z_of(const unsigned *counts, const double *probability)
-{
-	double chi_square = 0, rare = 0;
-	unsigned rare_count = 0, cells = 0;
-	for (size_t i = 0; i < CELLS; i++) {
-		double expected = probability[i] * ROUNDS;
-		if (expected < 1e-9 && counts[i])
-			return INFINITY;
-		if (expected < 5) {
-			rare += expected;
-			rare_count += counts[i];
-			continue;
-		}
-		chi_square += (counts[i] - expected) * (counts[i] - expected) / expected;
-		cells++;
-	}
-	if (rare >= 1) {
-		chi_square += (rare_count - rare) * (rare_count - rare) / rare;
-		cells++;
-	}
-	return cells > 1 ? chi_square_z(chi_square, cells - 1) : 0;
-}
 
 /* Some sets, of which a few streams take part; whoever leaves was there before. */
 struct setting {
@@ -84,27 +46,27 @@ static void fill(struct sampler *sampler, const struct setting *setting, uint64_
 
 static double sampler_z(const struct setting *setting)
 {
-	unsigned counts[CELLS] = {0};
-	double probability[CELLS] = {0};
+	unsigned counts[ROUND_CELLS] = {0};
+	double probability[ROUND_CELLS] = {0};
 	struct sampler *sampler;
 	cr_assert_eq(sampler_new(SAMPLER_DSA, setting->seed, &sampler), 0);
 	for (uint64_t i = 0; i < ROUNDS; i++) {
 		int ret[TWIN_STREAMS];
 		fill(sampler, setting, i);
 		twin_sampler_draw(sampler, setting->who, ret);
-		counts[cell(ret)]++;
+		counts[round_cell(ret)]++;
 		for (stream_id j = 0; j < 4; j++)
 			sampler_remove(sampler, j);
 	}
 	sampler_free(&sampler);
-	twin_enumerate(&setting->twin, setting->who, add_probability, probability);
-	return z_of(counts, probability);
+	twin_enumerate(&setting->twin, setting->who, round_add, probability);
+	return round_z(counts, probability, ROUNDS);
 }
 
 static double twin_z(const struct setting *setting, enum mutant mutant)
 {
-	unsigned counts[CELLS] = {0};
-	double probability[CELLS] = {0};
+	unsigned counts[ROUND_CELLS] = {0};
+	double probability[ROUND_CELLS] = {0};
 	struct rng rng;
 	rng_seed(&rng, setting->seed);
 	for (uint64_t i = 0; i < ROUNDS; i++) {
@@ -112,10 +74,10 @@ static double twin_z(const struct setting *setting, enum mutant mutant)
 		struct twin twin = setting->twin;
 		twin.mutant = mutant;
 		twin_draw(&twin, setting->who, &rng, ret);
-		counts[cell(ret)]++;
+		counts[round_cell(ret)]++;
 	}
-	twin_enumerate(&setting->twin, setting->who, add_probability, probability);
-	return z_of(counts, probability);
+	twin_enumerate(&setting->twin, setting->who, round_add, probability);
+	return round_z(counts, probability, ROUNDS);
 }
 
 Test(sampler_round, joint_decisions_have_their_exact_probabilities)
@@ -198,8 +160,8 @@ Test(sampler_round, what_little_was_not_offered_is_found)
 
 #define CHAIN 8
 
-/* How many of nested streams, of 4, 7, 10 ... elements, are given the same as the first.
- */
+/* How many of nested streams, of 4, 7, 10 ... elements, are given the same as
+ * the first. */
 static int chain_length(struct sampler *sampler)
 {
 	int ret[TWIN_STREAMS];

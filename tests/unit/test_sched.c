@@ -431,8 +431,8 @@ Test(sched, jobs_of_other_sizes_share_the_decode)
 	struct sched_job *b = world_add_config(&world, &config);
 	sample_id sample;
 	uint64_t before = stats_get(STAT_DECODES);
-	/* Both streams are there before anything can be prepared for one of them alone.
-	 */
+	/* Both streams are there before anything can be prepared for one of
+	 * them alone. */
 	cr_assert_eq(0, sched_bind(a, 0, 0, &sample));
 	cr_assert_eq(0, sched_bind(b, 0, 0, &sample));
 	for (uint32_t i = 0; i < N; i++) {

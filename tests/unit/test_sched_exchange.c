@@ -201,8 +201,8 @@ Test(sched_exchange, without_memory_for_the_cache_epochs_are_still_whole)
 	fault_clear();
 }
 
-/* Of its own for the dataset: the daemon's is sequential, which nobody would take for it.
- */
+/* Of its own for the dataset: the daemon's is sequential, which nobody would take
+ * for it. */
 Test(sched_exchange, a_dataset_may_have_a_sampler_of_its_own)
 {
 	struct world world;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "../../tools/sim/sim.h"
+#include "../../tools/sim/sim_sampler.h"
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
@@ -141,6 +142,23 @@ Test(sim_ini, running_on_needs_an_end)
 	cr_assert_eq(sim_check(&s), -EINVAL);
 	cr_assert_eq(sim_override(&s, "length", "3"), 0);
 	cr_assert_eq(sim_check(&s), 0);
+	sim_scenario_free(&s);
+}
+
+/* The paper's tree, which the daemon does not have. */
+Test(sim_ini, dsa_tree_is_a_sampler_where_dsa_is_one)
+{
+	struct sim_scenario s;
+	cr_redirect_stderr();
+	cr_assert_eq(sim_parse("x.ini", GOOD, &s), 0);
+	cr_assert_eq(sim_override(&s, "sampler", "dsa dsa-tree"), 0);
+	cr_assert_eq(s.n_samplers, 2);
+	cr_assert_eq(s.samplers[1], SAMPLER_DSA_TREE);
+	cr_assert_str_eq(sim_sampler_name(s.samplers[1]), "dsa-tree");
+	cr_assert_eq(sim_check(&s), 0);
+	cr_assert_eq(sim_override(&s, "sampler", "dsa-tree"), 0);
+	cr_assert_eq(sim_override(&s, "labels", "5"), 0);
+	cr_assert_eq(sim_check(&s), -EINVAL);
 	sim_scenario_free(&s);
 }
 

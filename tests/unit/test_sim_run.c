@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "../../tools/sim/sim.h"
+#include "../../tools/sim/sim_sampler.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -81,9 +82,9 @@ static void check_epochs(
 static void check_each_once(const char *text)
 {
 	static const enum sampler_kind kinds[] = {
-		SAMPLER_DSA, SAMPLER_ISA, SAMPLER_EXCHANGE};
+		SAMPLER_DSA, SAMPLER_ISA, SAMPLER_EXCHANGE, SAMPLER_DSA_TREE};
 	static struct seen seen;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct sim_result result = run(text, kinds[i], 20, 1, &seen);
 		check_epochs(&seen, 0, 3, 300);
 		check_epochs(&seen, 1, 2, 250);

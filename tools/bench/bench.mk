@@ -11,6 +11,13 @@ $(BUILD)/bench/%: $(BUILD)/tools/bench/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
+# It has the paper's tree beside ours.
+$(BUILD)/bench/sampler: $(BUILD)/tools/bench/sampler.o \
+		$(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sim/dsa_tree*.c)) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+
 # Three real trainings at once, with several seeds: do models learn as well?
 .PHONY: bench-training
 bench-training:
@@ -40,5 +47,11 @@ bench-sampler:
 bench-epoch:
 	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/epoch
 	@build/release/bench/epoch
+
+# What the journal of a job costs: per record, per write, at a restart.
+.PHONY: bench-journal
+bench-journal:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/journal
+	@build/release/bench/journal
 
 -include $(wildcard $(BUILD)/tools/bench/*.d)

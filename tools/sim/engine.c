@@ -50,7 +50,8 @@ static int begin_epoch(struct sim_engine *engine, struct runner *runner)
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(runner->selection);
 	if (!remaining)
 		return -ENOMEM;
-	int err = sampler_insert(engine->sampler, runner->stream, runner->job, remaining);
+	int err = sim_sampler_insert(
+		&engine->sampler, runner->stream, runner->job, remaining);
 	if (err)
 		return err;
 	cache_need_add_all(engine->space, runner->selection);
@@ -65,7 +66,7 @@ static int begin_epoch(struct sim_engine *engine, struct runner *runner)
 /* All of the epoch is drawn: the next one begins at once. */
 static int end_epoch(struct sim_engine *engine, struct runner *runner)
 {
-	sampler_remove(engine->sampler, runner->stream);
+	sim_sampler_remove(&engine->sampler, runner->stream);
 	runner->active = false;
 	engine->n_active--;
 	runner->stream += (stream_id)engine->scenario->n_jobs;
@@ -86,8 +87,8 @@ static int begin_due(struct sim_engine *engine)
 		struct runner *runner = &engine->runners[i];
 		if (runner->start != engine->tick)
 			continue;
-		int err =
-			sampler_join(engine->sampler, runner->job, 0, runner->selection);
+		int err = sim_sampler_join(
+			&engine->sampler, runner->job, 0, runner->selection);
 		if (!err)
 			err = begin_epoch(engine, runner);
 		if (err)
@@ -103,7 +104,7 @@ static int begin_due(struct sim_engine *engine)
 static sample_id draw_within(struct sim_engine *engine, struct runner *runner)
 {
 	uint32_t label = engine->labels[runner->opens[runner->drawn]];
-	return sampler_draw_within(engine->sampler, runner->stream, label);
+	return sim_sampler_draw_within(&engine->sampler, runner->stream, label);
 }
 
 static int take_draw(struct sim_engine *engine, struct runner *runner, sample_id sample)
@@ -115,7 +116,7 @@ static int take_draw(struct sim_engine *engine, struct runner *runner, sample_id
 	runner->length++;
 	cache_need_drop(engine->space, sample);
 	int err = cache_pin(engine->space, sample);
-	if (!err && sampler_remaining(engine->sampler, runner->stream) == 0)
+	if (!err && sim_sampler_remaining(&engine->sampler, runner->stream) == 0)
 		err = end_epoch(engine, runner);
 	return err;
 }
@@ -127,8 +128,8 @@ int sim_draw(struct sim_engine *engine, struct runner *const *round, size_t n)
 	if (engine->labels)
 		engine->round_samples[0] = draw_within(engine, round[0]);
 	else
-		sampler_draw(
-			engine->sampler, engine->round_ids, n, engine->round_samples);
+		sim_sampler_draw(
+			&engine->sampler, engine->round_ids, n, engine->round_samples);
 	for (size_t i = 0; i < n; i++) {
 		int err = take_draw(engine, round[i], engine->round_samples[i]);
 		if (err)
@@ -165,7 +166,7 @@ static void leave_done(struct sim_engine *engine, size_t n)
 		struct runner *runner = engine->readers[i];
 		if (runs(engine, runner))
 			continue;
-		sampler_leave(engine->sampler, runner->job);
+		sim_sampler_leave(&engine->sampler, runner->job);
 		engine->n_running--;
 	}
 }

@@ -5,8 +5,8 @@
 
 #include "base/rng.h"
 #include "cache/cache.h"
-#include "sampler/sampler.h"
 #include "sim.h"
+#include "sim_sampler.h"
 
 /*
  * What the files of one run share: engine.c lets time pass and draws, reader.c reads
@@ -41,7 +41,7 @@ struct runner {
 struct sim_engine {
 	const struct sim_scenario *scenario;
 	const struct sim_setup *setup;
-	struct sampler *sampler;
+	struct sim_sampler sampler;
 	struct cache *cache;
 	struct cache_space *space;
 	struct rng rng;

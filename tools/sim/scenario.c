@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sim_sampler.h"
 #include "values.h"
 
 #include <errno.h>
@@ -86,7 +87,8 @@ int sim_check(struct sim_scenario *scenario)
 	if (scenario->lookahead)
 		return contradiction(scenario, "labels and lookahead exclude each other");
 	for (size_t i = 0; i < scenario->n_samplers; i++)
-		if (scenario->samplers[i] == SAMPLER_DSA)
+		if (scenario->samplers[i] == SAMPLER_DSA ||
+			scenario->samplers[i] == SAMPLER_DSA_TREE)
 			return contradiction(scenario,
 				"with labels, where scripts shuffle, sampler is exchange "
 				"or isa");

@@ -31,6 +31,12 @@ $(BUILD)/joader-sim: $(BUILD)/tools/joader-sim.o $(SIM_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(SIM_LIBS) $(ALL_LIBS)
 
+# The tree without the rest of the laboratory.
+TREE_OBJ := $(filter $(BUILD)/tools/sim/dsa_tree%,$(SIM_OBJ))
+$(BUILD)/tests/unit/test_dsa_%: $(BUILD)/tests/unit/test_dsa_%.o $(TREE_OBJ) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS) $(shell pkg-config --libs criterion)
+
 $(BUILD)/tests/unit/test_sim_%: $(BUILD)/tests/unit/test_sim_%.o $(SIM_OBJ) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(SIM_LIBS) $(ALL_LIBS) $(shell pkg-config --libs criterion)

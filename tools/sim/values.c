@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "values.h"
+#include "sim_sampler.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -82,8 +83,11 @@ static int each_word(const char *text, size_t size, void **ret, size_t *ret_n,
 	return 0;
 }
 
-static const char *const samplers[] = {
-	[SAMPLER_DSA] = "dsa", [SAMPLER_ISA] = "isa", [SAMPLER_EXCHANGE] = "exchange"};
+static const char *const samplers[] = {[SAMPLER_DSA] = "dsa",
+	[SAMPLER_ISA] = "isa",
+	[SAMPLER_EXCHANGE] = "exchange",
+	[SAMPLER_SEQUENTIAL] = "", /* nobody shuffles: nothing to simulate */
+	[SAMPLER_DSA_TREE] = "dsa-tree"};
 static const char *const evictions[] = {[EVICTION_REFCNT] = "refcnt",
 	[EVICTION_LRU] = "lru",
 	[EVICTION_FIFO] = "fifo",
@@ -285,7 +289,7 @@ const char *const sim_section_names[SIM_SECTIONS] = {"scenario", "dataset", "job
 const struct sim_option sim_options[] = {
 	{SIM_SCENARIO, "title", TEXT, true, scenario_title},
 	{SIM_SCENARIO, "note", TEXT, false, scenario_note},
-	{SIM_SCENARIO, "sampler", "dsa, isa, exchange, one or several", false,
+	{SIM_SCENARIO, "sampler", "dsa, isa, exchange, dsa-tree, one or several", false,
 		scenario_sampler},
 	{SIM_SCENARIO, "eviction", "refcnt, lru, fifo, random, one or several", false,
 		scenario_eviction},

@@ -110,7 +110,7 @@ static void gone(void *context, struct cache_space *space, sample_id sample)
 {
 	struct sim_engine *engine = context;
 	(void)space;
-	sampler_evicted(engine->sampler, 0, sample);
+	sim_sampler_evicted(&engine->sampler, 0, sample);
 }
 
 static int cache_init(struct sim_engine *engine)
@@ -128,9 +128,9 @@ static int sampler_init(struct sim_engine *engine)
 {
 	uint64_t seed = rng_mix(engine->setup->seed, 0x73616d706c6572);
 	if (engine->labels)
-		return sampler_new_labelled(
+		return sim_sampler_new_labelled(
 			seed, engine->labels, n_ids(engine->scenario), &engine->sampler);
-	return sampler_new(engine->setup->sampler, seed, &engine->sampler);
+	return sim_sampler_new(engine->setup->sampler, seed, &engine->sampler);
 }
 
 int sim_engine_new(const struct sim_scenario *scenario, const struct sim_setup *setup,
@@ -170,7 +170,7 @@ void sim_engine_free(struct sim_engine **engine)
 	}
 	if (e->cache)
 		cache_free(&e->cache);
-	sampler_free(&e->sampler);
+	sim_sampler_free(&e->sampler);
 	free(e->runners);
 	free(e->readers);
 	free(e->round);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Membership classes by successive refinement: each set that comes splits those classes
- * that it cuts. Two ids of one class lie in the same sets and have the same label.
+ * Membership classes by successive refinement: each new set splits the classes that it
+ * cuts. Two ids of one class lie in the same sets and have the same label.
  */
 
 void classes_free(struct classes *classes)
@@ -79,7 +79,8 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 
 struct split {
 	struct classes *classes;
-	uint32_t *inside; /* by class: its ids in the set; then its new name there */
+	/* by class: how many of its ids are in the set; then the class that they get */
+	uint32_t *inside;
 };
 
 static bool count_one(uint32_t id, void *context)
@@ -97,7 +98,8 @@ static bool move_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Those outside that come in leave their class even if they are all of it. */
+/* Ids of CLASS_OUTSIDE that a set has leave that class, even if the set has all
+ * of them. */
 static bool is_cut(const struct split *split, uint32_t class)
 {
 	uint32_t inside = split->inside[class];

@@ -5,15 +5,15 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * What the streams of a round draw, each uniformly from its R given all that was before
- * the round. Within the round their draws depend on each other: of the classes they
- * agree as often as they can, so that what one loads serves the others at once.
+ * The draws of a round. Each stream draws uniformly from its R, given everything before
+ * the round. Within the round the draws depend on each other: the streams draw the same
+ * class as often as they can, so that a sample that one loads serves the others at once.
  *
- * With p_i(c) = |R_i n c| / |R_i|: the streams in ascending order of |R|, the first one
- * draws by itself, and each later one, k, looks at what the one before it, j, has drawn
- * (a maximal coupling of p_j and p_k):
+ * Let p_i(c) = |R_i n c| / |R_i|. The streams are sorted by |R|. The first one draws by
+ * itself. Each later stream k looks at the id that the stream j before it has drawn (a
+ * maximal coupling of p_j and p_k):
  *
- *     c := the class of what j has drawn
+ *     c := the class of the id that j has drawn
  *     with probability min(1, p_k(c) / p_j(c)): draw uniformly from R_k n c
  *     otherwise: draw from what p_k has more than p_j, max(0, p_k - p_j)
  *
@@ -24,7 +24,7 @@
  *
  * No two draws can agree more often than with probability sum of min(p_j, p_k). In this
  * order that holds for all pairs where one R lies within the next: each step loses only
- * what has to be lost. It is dsa's walk, with classes in place of samples.
+ * what has to be lost. It is dsa's round, with classes in place of samples.
  *
  * Nothing is taken from an R before all have drawn. Probabilities are compared as
  * integers, times |R_j| |R_k| < 2^64, so that they are exact.
@@ -83,8 +83,9 @@ static struct weights weigh(const struct exchange *e, const struct stream *strea
 		(uint64_t)left(e, other, class) * stream->remaining};
 }
 
-/* All classes of R in their order; each replaces the choice with its share so far. */
-static sample_id walk_surplus(const struct exchange *e, struct rng *rng,
+/* Goes through the classes of R; each replaces the choice with the probability that is
+ * its share of the sum so far. */
+static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
 	const struct stream *stream, const struct stream *other)
 {
 	uint32_t chosen = NONE;
@@ -105,10 +106,10 @@ static sample_id walk_surplus(const struct exchange *e, struct rng *rng,
 }
 
 /*
- * From max(0, p_k - p_j): a draw by p_k is accepted with the share of p_k(c) that is more
- * than p_j(c). With d = sum of max(0, p_k - p_j) this takes 1 / d tries, and is needed
- * with probability d: one try for each draw. Where d is so small that many would be
- * needed, to look at all classes is as cheap, and as exact.
+ * From max(0, p_k - p_j): a draw by p_k is accepted with the share of p_k(c) that is
+ * more than p_j(c). With d = sum of max(0, p_k - p_j) this takes 1 / d tries and is
+ * needed with probability d: on average one try for each draw. Where d is so small that
+ * many tries would be needed, looking at all classes is as cheap, and as exact.
  */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct stream *stream, const struct stream *other)
@@ -119,7 +120,7 @@ static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 		if (rng_below(rng, p.own) >= p.other)
 			return drawn;
 	}
-	return walk_surplus(e, rng, stream, other);
+	return draw_surplus_by_class(e, rng, stream, other);
 }
 
 static sample_id draw_after(const struct exchange *e, struct rng *rng,
@@ -132,12 +133,12 @@ static sample_id draw_after(const struct exchange *e, struct rng *rng,
 	return draw_surplus(e, rng, stream, other);
 }
 
-/* Streams of a space together: those of others do not share with them. */
+/* Streams of one cache space stand together: they don't share with others. */
 static bool is_before(const struct stream *a, const struct stream *b)
 {
-	uint32_t space = a->member->space->id;
-	uint32_t other = b->member->space->id;
-	return space != other ? space < other : a->remaining < b->remaining;
+	uint32_t residency = a->member->residency->id;
+	uint32_t other = b->member->residency->id;
+	return residency != other ? residency < other : a->remaining < b->remaining;
 }
 
 static void sort(struct stream **round, size_t m)

@@ -10,31 +10,33 @@
 /*
  * Exchange sampling:
  *
- *   draw x uniformly from R_j (exchange_draw.c)
+ *   draw x uniformly from R_j (draw.c)
  *   if x is resident: give x
  *   else if a resident y of x's class remains in R_j, and j was not given y since y is
  *        resident: give the y of least need
  *   else: give x
  *
  * Why an epoch's order is exactly uniform: let s be any permutation of the ids that maps
- * each class onto itself. Everything that happens treats ids alike but for their classes
- * (a round's classes are drawn by how much is left of each, then ids uniformly; rings are
- * in the order of events, eviction is by need and age), so a history and what s makes of
- * it are equally likely. Given which class is drawn when, by all streams, a class's ids
- * therefore come in a uniformly random order; and the class itself is drawn with
- * probability |R_j n class| / |R_j| whatever was before the round, because x was. How the
- * draws of a round depend on each other says something about several streams, nothing
- * about one. A job that comes splits classes: the remaining permutations are some of
- * those before, so all of this still holds.
+ * each class onto itself. Every step treats the ids of a class alike: a round draws
+ * classes by how much is left of each, then ids uniformly; rings are in the order of
+ * events; eviction goes by need and age. So a history and the same history with s
+ * applied to its ids are equally likely. Hence, given which stream draws which class
+ * when, a class's ids come in a uniformly random order. The class itself is drawn with
+ * probability |R_j n class| / |R_j| whatever was before the round, because x was drawn
+ * so. How the draws of a round depend on each other says something about several streams
+ * together, but nothing about one. A job that joins splits classes: fewer permutations
+ * remain, all of them among the former ones, so the argument still holds.
  *
- * A job that leaves is another matter. As long as something remembers it (an epoch that
- * was running beside it, or what it left in the cache) ids that it had are not like those
- * that it had not: if its ids were merged with others, streams would be given them first,
- * since they are resident. Its classes stay until no stream and no resident is left.
- * Classes that are finer than need be cost a little sharing, and no uniformity.
+ * A job that leaves is another matter. Its classes are kept as long as something
+ * remembers the job: an epoch that was running beside it, or samples that it left in the
+ * cache. If its ids were merged with others before that, streams would be given the
+ * job's ids first, since they are resident. So classes stay until no stream and no
+ * resident is left. Until then they are finer than need be, which costs a little
+ * sharing, but no uniformity.
  *
- * A round serves its streams in the order in which they draw: any that does not look at
- * samples is right, and what the first one loads the others find resident.
+ * A round serves its streams in the order in which they draw. Any order is right that
+ * does not look at samples. The samples that the first stream loads are resident for the
+ * others.
  */
 
 void exchange_free(struct exchange **exchange)
@@ -46,10 +48,10 @@ void exchange_free(struct exchange **exchange)
 		roaring_bitmap_free(e->members[i]->selection);
 		free(e->members[i]);
 	}
-	for (size_t i = 0; i < e->n_spaces; i++)
-		space_free(&e->spaces[i]);
+	for (size_t i = 0; i < e->n_residencies; i++)
+		residency_free(&e->residencies[i]);
 	free(e->members);
-	free(e->spaces);
+	free(e->residencies);
 	slots_put(&e->slots);
 	classes_free(&e->classes);
 	labels_free(&e->labels);
@@ -83,43 +85,44 @@ static struct member *find_member(const struct exchange *e, job_id job)
 	return NULL;
 }
 
-static struct space *find_space(const struct exchange *e, uint32_t id)
+static struct residency *find_residency(const struct exchange *e, uint32_t id)
 {
-	for (size_t i = 0; i < e->n_spaces; i++)
-		if (e->spaces[i]->id == id)
-			return e->spaces[i];
+	for (size_t i = 0; i < e->n_residencies; i++)
+		if (e->residencies[i]->id == id)
+			return e->residencies[i];
 	return NULL;
 }
 
-static int get_space(struct exchange *e, uint32_t id, struct space **ret)
+static int get_residency(struct exchange *e, uint32_t id, struct residency **ret)
 {
-	*ret = find_space(e, id);
+	*ret = find_residency(e, id);
 	if (*ret)
 		return 0;
-	struct space **spaces =
-		reallocarray(e->spaces, e->n_spaces + 1, sizeof(struct space *));
-	if (!spaces)
+	struct residency **residencies = reallocarray(
+		e->residencies, e->n_residencies + 1, sizeof(struct residency *));
+	if (!residencies)
 		return -ENOMEM;
-	e->spaces = spaces;
-	int error = space_new(e, id, ret);
+	e->residencies = residencies;
+	int error = residency_new(e, id, ret);
 	if (!error)
-		spaces[e->n_spaces++] = *ret;
+		residencies[e->n_residencies++] = *ret;
 	return error;
 }
 
-/* What is resident outlives the last job that had the space, until it is evicted. */
-static void put_space(struct exchange *e, struct space *space)
+/* A residency outlives the last job of its cache space, until its last sample
+ * is evicted. */
+static void put_residency(struct exchange *e, struct residency *residency)
 {
-	if (space->n_members || space->n)
+	if (residency->n_members || residency->n)
 		return;
 	size_t at = 0;
-	while (e->spaces[at] != space)
+	while (e->residencies[at] != residency)
 		at++;
-	e->spaces[at] = e->spaces[--e->n_spaces];
-	space_free(&space);
+	e->residencies[at] = e->residencies[--e->n_residencies];
+	residency_free(&residency);
 }
 
-/* Slots by these classes, which are taken over, for all streams. */
+/* Numbers the slots of all streams by these classes, which it takes over. */
 static int regroup(struct exchange *e, struct classes *classes)
 {
 	struct slots *slots = NULL;
@@ -171,12 +174,13 @@ static int refine(struct exchange *e, uint32_t n_ids, const roaring_bitmap_t *se
 		classes_free(&classes);
 		return error;
 	}
-	for (size_t i = 0; i < e->n_spaces; i++)
-		space_rebuild(e->spaces[i]);
+	for (size_t i = 0; i < e->n_residencies; i++)
+		residency_rebuild(e->residencies[i]);
 	return 0;
 }
 
-static int add_member(struct exchange *e, struct space *space, struct member *member)
+static int add_member(
+	struct exchange *e, struct residency *residency, struct member *member)
 {
 	const roaring_bitmap_t *selection = member->selection;
 	bool empty = roaring_bitmap_is_empty(selection);
@@ -187,24 +191,24 @@ static int add_member(struct exchange *e, struct space *space, struct member *me
 	if (!members)
 		return -ENOMEM;
 	e->members = members;
-	int error = space_cover(space, n_ids);
+	int error = residency_cover(residency, n_ids);
 	if (!error)
 		error = refine(e, n_ids, selection);
 	if (!error)
-		error = space_join(space, member);
+		error = residency_join(residency, member);
 	if (!error)
 		members[e->n_members++] = member;
 	return error;
 }
 
-static int join(struct sampler *sampler, job_id job, uint32_t space_id,
+static int join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection)
 {
 	struct exchange *e = sampler->exchange;
 	if (find_member(e, job))
 		return -EEXIST;
-	struct space *space;
-	int error = get_space(e, space_id, &space);
+	struct residency *residency;
+	int error = get_residency(e, space, &residency);
 	if (error)
 		return error;
 	struct member *member = calloc(1, sizeof(*member));
@@ -212,13 +216,13 @@ static int join(struct sampler *sampler, job_id job, uint32_t space_id,
 	error = -ENOMEM;
 	if (copy) {
 		*member = (struct member){.job = job, .selection = copy};
-		error = add_member(e, space, member);
+		error = add_member(e, residency, member);
 	}
 	if (error) {
 		if (copy)
 			roaring_bitmap_free(copy);
 		free(member);
-		put_space(e, space);
+		put_residency(e, residency);
 	}
 	return error;
 }
@@ -232,19 +236,20 @@ static void leave(struct sampler *sampler, job_id job)
 	while (e->members[at] != member)
 		at++;
 	e->members[at] = e->members[--e->n_members];
-	space_leave(member->space, member);
-	put_space(e, member->space);
+	residency_leave(member->residency, member);
+	put_residency(e, member->residency);
 	roaring_bitmap_free(member->selection);
 	free(member);
-	e->stale = true;
+	e->too_fine = true;
 }
 
-/* Nothing remembers those that left: the classes of those that are here are enough. */
+/* When nothing remembers the jobs that left, the classes of the present jobs
+ * are enough. */
 static void coarsen(struct exchange *e)
 {
 	struct classes classes;
-	for (size_t i = 0; i < e->n_spaces; i++)
-		if (e->spaces[i]->n)
+	for (size_t i = 0; i < e->n_residencies; i++)
+		if (e->residencies[i]->n)
 			return;
 	const uint32_t *label = e->labels ? e->labels->label : NULL;
 	if (classes_new(&classes, label, e->classes.n_ids) != 0)
@@ -257,7 +262,7 @@ static void coarsen(struct exchange *e)
 	if (error)
 		classes_free(&classes);
 	else
-		e->stale = false;
+		e->too_fine = false;
 }
 
 struct slots *exchange_slots(const struct exchange *exchange)
@@ -265,7 +270,7 @@ struct slots *exchange_slots(const struct exchange *exchange)
 	return slots_hold(exchange->slots);
 }
 
-/* The set may have been made before a job came, or classes became coarser. */
+/* The set may have been made before a job joined, or before classes became coarser. */
 static int renumber(const struct exchange *e, struct sampler_set *set)
 {
 	if (set->numbering != e->slots) {
@@ -276,13 +281,13 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	slots_put(&set->numbering); /* from now on they change together */
+	slots_put(&set->numbering); /* regroup renumbers the set from now on */
 	return 0;
 }
 
-static void settle_space(struct space *space)
+static void refresh(struct residency *residency)
 {
-	while (!space_settle(space, UINT32_MAX))
+	while (!residency_refresh(residency, UINT32_MAX))
 		;
 }
 
@@ -290,54 +295,54 @@ static int insert(struct sampler *sampler, struct stream *stream)
 {
 	struct exchange *e = sampler->exchange;
 	struct member *member = find_member(e, stream->job);
-	ensure(member && idset_bound(stream->set) <= member->space->n_ids);
+	ensure(member && idset_bound(stream->set) <= member->residency->n_ids);
 	if (member->stream)
 		return -EEXIST;
-	if (e->stale && sampler->n == 0)
+	if (e->too_fine && sampler->n == 0)
 		coarsen(e);
 	int error = renumber(e, stream->owned);
 	if (error)
 		return error;
-	settle_space(member->space);
+	refresh(member->residency);
 	stream->member = member;
 	member->stream = stream;
-	space_unsettle(member->space);
+	residency_make_stale(member->residency);
 	return 0;
 }
 
 static void remove_stream(struct sampler *sampler, struct stream *stream)
 {
-	struct space *space = stream->member->space;
+	struct residency *residency = stream->member->residency;
 	(void)sampler;
-	settle_space(space);
+	refresh(residency);
 	stream->member->stream = NULL;
-	if (stream->remaining) /* otherwise it needs nothing and has no candidates */
-		space_unsettle(space);
+	if (stream->remaining) /* else it needs no sample and has no candidates */
+		residency_make_stale(residency);
 }
 
-static bool settle(struct sampler *sampler, uint32_t n)
+static bool refresh_some(struct sampler *sampler, uint32_t n)
 {
 	struct exchange *e = sampler->exchange;
-	for (size_t i = 0; i < e->n_spaces; i++)
-		if (!space_settle(e->spaces[i], n))
+	for (size_t i = 0; i < e->n_residencies; i++)
+		if (!residency_refresh(e->residencies[i], n))
 			return false;
 	return true;
 }
 
-/* Gives the id that was drawn, or what is exchanged for it. */
+/* Gives the id that was drawn, or the one that it is exchanged for. */
 static sample_id give(struct exchange *e, struct stream *stream, sample_id drawn)
 {
 	struct member *member = stream->member;
 	sample_id given = drawn;
-	if (!space_has(member->space, drawn)) {
+	if (!residency_has(member->residency, drawn)) {
 		uint32_t class = e->classes.of[drawn];
-		sample_id other = space_candidate(member->space, member, class);
+		sample_id other = residency_candidate(member->residency, member, class);
 		given = other != SAMPLE_NONE ? other : drawn;
 	}
-	space_reassess(member->space, given);
+	residency_refresh_one(member->residency, given);
 	stream_take(stream, given);
 	idset_remove(stream->owned->slots, e->slots->of[given]);
-	space_give(member->space, member, given);
+	residency_give(member->residency, member, given);
 	return given;
 }
 
@@ -364,20 +369,20 @@ static sample_id draw_within(
 	return drawn == SAMPLE_NONE ? drawn : give(e, stream, drawn);
 }
 
-static void resident(struct sampler *sampler, uint32_t space_id, sample_id sample)
+static void resident(struct sampler *sampler, uint32_t space, sample_id sample)
 {
-	struct space *space = find_space(sampler->exchange, space_id);
-	if (space)
-		space_admit(space, sample);
+	struct residency *residency = find_residency(sampler->exchange, space);
+	if (residency)
+		residency_admit(residency, sample);
 }
 
-static void evicted(struct sampler *sampler, uint32_t space_id, sample_id sample)
+static void evicted(struct sampler *sampler, uint32_t space, sample_id sample)
 {
-	struct space *space = find_space(sampler->exchange, space_id);
-	if (!space)
+	struct residency *residency = find_residency(sampler->exchange, space);
+	if (!residency)
 		return;
-	space_evict(space, sample);
-	put_space(sampler->exchange, space);
+	residency_evict(residency, sample);
+	put_residency(sampler->exchange, residency);
 }
 
 const struct sampler_ops sampler_exchange = {
@@ -390,5 +395,5 @@ const struct sampler_ops sampler_exchange = {
 	.draw_within = draw_within,
 	.resident = resident,
 	.evicted = evicted,
-	.settle = settle,
+	.refresh = refresh_some,
 };

@@ -9,14 +9,16 @@
 #include <stdatomic.h>
 
 /*
- * The parts of exchange.c:
+ * The parts of the exchange sampler:
  *
- *   classes   which ids are interchangeable (exchange_classes.c)
- *   labels    which ids have a label (exchange_labels.c)
- *   slots     ids in the order of their labels and classes (exchange_slots.c)
- *   draws     what the streams of a round draw (exchange_draw.c)
- *   space     what is resident, and for whom it is a candidate (exchange_space.c,
- *             exchange_resident.c)
+ *   exchange.c     the algorithm: joins, streams, and the sample that a stream is given
+ *   classes.c      which ids are interchangeable
+ *   labels.c       which ids have a label
+ *   slots.c        ids in the order of their labels and classes
+ *   draw.c         the ids that the streams of a round draw
+ *   residency.c    the samples resident in a cache space: members and groups
+ *   candidates.c   for whom each of these samples is a candidate
+ *   validate.c     all of this counted anew, for tests
  */
 
 #define NONE UINT32_MAX
@@ -30,17 +32,19 @@ struct classes {
 	uint32_t n;
 };
 
-/* The class of ids that no job has had; all others lie in the same jobs. */
+/* The class of the ids that no job has had. The ids of any other class are in the same
+ * jobs. */
 #define CLASS_OUTSIDE 0
 
-/* No job yet: with labels a class for each, after the one of those outside. */
+/* The classes before any job: CLASS_OUTSIDE, and with labels one more for each label. */
 must_check int classes_new(
 	struct classes *classes, const uint32_t *labels, uint32_t n_ids);
 void classes_free(struct classes *classes);
 must_check int classes_copy(const struct classes *classes, struct classes *ret);
-/* Ids below n_ids from now on. */
+/* Makes room for ids below n_ids. */
 must_check int classes_cover(struct classes *classes, uint32_t n_ids);
-/* After this no class has ids both in the set and out of it. n tells if any had. */
+/* Afterwards no class has ids both in the set and out of it. classes->n has grown if one
+ * had. */
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
 
 /* --- labels --- */
@@ -66,8 +70,8 @@ void labels_free(struct labels **labels);
  *     R_j        x   x x   x     x         x x   x   x
  *     ranks      0   1 2   3     4         5 6   7   8
  *
- * They never change: when classes do, there are new ones. Sets that are being made, by
- * whoever does not hold the caller's lock, may still hold the old ones.
+ * Slots never change: when classes change, new slots are made. A set that is being filled
+ * without the caller's lock may still hold the old ones.
  */
 struct slots {
 	uint32_t *of;	 /* by id */
@@ -90,7 +94,7 @@ struct exchange;
 /* A job that has joined. */
 struct member {
 	job_id job;
-	struct space *space;
+	struct residency *residency;
 	uint32_t column;	     /* its place in the space */
 	const struct stream *stream; /* NULL between epochs */
 	sample_id drawn;	     /* in this round */
@@ -98,7 +102,7 @@ struct member {
 };
 
 /*
- * What has become of a resident for one member. A candidate is in a ring of those of the
+ * What a resident is for one member. A candidate is in a ring of the candidates of the
  * same column, group and need; links are indices of residents.
  */
 struct node {
@@ -106,27 +110,29 @@ struct node {
 	uint32_t next; /* or one of the two below */
 };
 
-#define NODE_OUT NONE /* no candidate: not in R, or nothing to exchange it for */
-#define NODE_TAKEN                                                                       \
-	(NONE - 1) /* no candidate: was given to the job since it is resident */
+/* No candidate: it is not in R, or there is nothing to exchange it for. */
+#define NODE_OUT NONE
+/* No candidate: the job was given it since it is resident. */
+#define NODE_TAKEN (NONE - 1)
 
 struct resident {
 	sample_id id;
-	uint32_t group; /* NONE: of no use to exchange */
-	uint32_t need;	/* streams of the space whose R has it */
-	uint32_t older; /* in the order in which they were last given */
+	uint32_t group; /* NONE: it can't be exchanged */
+	uint32_t need;	/* streams of this cache space whose R has it */
+	uint32_t older; /* in the order in which residents were last given */
 	uint32_t newer;
 };
 
-/* A class of which something is resident. */
+/* A class that has residents. */
 struct group {
 	uint32_t class;
 	uint32_t n; /* residents; 0: free */
 	uint32_t next_free;
 };
 
-struct space {
-	uint32_t id;
+/* The samples that are resident in one cache space. */
+struct residency {
+	uint32_t id; /* the number of the cache space */
 	const struct exchange *exchange;
 	struct member **columns; /* stride of them; NULL: free */
 	uint32_t stride;
@@ -143,8 +149,8 @@ struct space {
 	uint32_t free; /* linked by newer */
 	uint32_t oldest;
 	uint32_t newest;
-	bool unsettled; /* residents are still assessed as before a stream came or went */
-	uint32_t next_unsettled; /* those older than this one are not */
+	bool stale; /* a stream has come or gone since some residents were assessed */
+	uint32_t next_stale; /* this resident and the newer ones are such */
 
 	struct group *groups;
 	uint32_t *heads; /* by group, column, need - 1: the oldest candidate */
@@ -159,58 +165,61 @@ struct exchange {
 	struct classes classes;
 	struct labels *labels; /* NULL: exchange across labels */
 	struct slots *slots;
-	bool stale; /* a job has left: classes may be finer than they need be */
+	bool too_fine; /* a job has left: classes may be finer than they need be */
 	struct member **members;
 	size_t n_members;
-	struct space **spaces;
-	size_t n_spaces;
+	struct residency **residencies;
+	size_t n_residencies;
 };
 
 void exchange_validate(const struct sampler *sampler);
 
-/* What each of m streams draws: member->drawn. Orders them. */
+/* Sets member->drawn of each of the m streams, and sorts them. */
 void exchange_draw(const struct exchange *exchange, struct rng *rng,
 	struct stream **round, size_t m);
-/* Any of what is left in the slots from first to before end; SAMPLE_NONE: nothing is. */
+/* A uniform draw among the remaining ids in the slots [first, end); SAMPLE_NONE: none. */
 sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng,
 	const struct stream *stream, uint32_t first, uint32_t end);
 
-must_check int space_new(
-	const struct exchange *exchange, uint32_t id, struct space **ret);
-void space_free(struct space **space);
-/* Ids below n_ids from now on. */
-must_check int space_cover(struct space *space, uint32_t n_ids);
-must_check int space_join(struct space *space, struct member *member);
-void space_leave(struct space *space, struct member *member);
+must_check int residency_new(
+	const struct exchange *exchange, uint32_t id, struct residency **ret);
+void residency_free(struct residency **residency);
+/* Makes room for ids below n_ids. */
+must_check int residency_cover(struct residency *residency, uint32_t n_ids);
+must_check int residency_join(struct residency *residency, struct member *member);
+void residency_leave(struct residency *residency, struct member *member);
 
-/* Groups, needs and candidates anew: a class has come or gone. */
-void space_rebuild(struct space *space);
-/* Needs and candidates are to be brought up to date: a stream has come or gone. */
-void space_unsettle(struct space *space);
-/* The same for one id, at once: it is about to be given. */
-void space_reassess(struct space *space, sample_id id);
-/* That, for about n residents more; true: nothing is left to do. */
-bool space_settle(struct space *space, uint32_t n);
+/* Computes groups, needs and candidates anew, after classes have changed. */
+void residency_rebuild(struct residency *residency);
+/* A stream has come or gone: needs and candidates are out of date from now on. */
+void residency_make_stale(struct residency *residency);
+/* Brings one id up to date, which is about to be given. */
+void residency_refresh_one(struct residency *residency, sample_id id);
+/* Brings about n more residents up to date; true: all are. */
+bool residency_refresh(struct residency *residency, uint32_t n);
 
 /* The member's best candidate of a class, SAMPLE_NONE if it has none. */
-sample_id space_candidate(
-	const struct space *space, const struct member *member, uint32_t class);
-bool space_has(const struct space *space, sample_id id);
-/* The member, from whose R it has been taken, is given the sample. */
-void space_give(struct space *space, const struct member *member, sample_id id);
-void space_admit(struct space *space, sample_id id); /* nobody was given it yet */
-void space_evict(struct space *space, sample_id id);
-void space_validate(const struct space *space);
+sample_id residency_candidate(
+	const struct residency *residency, const struct member *member, uint32_t class);
+bool residency_has(const struct residency *residency, sample_id id);
+/* The member is given the sample, which has been taken from its R. */
+void residency_give(
+	struct residency *residency, const struct member *member, sample_id id);
+void residency_admit(
+	struct residency *residency, sample_id id); /* not given to anybody yet */
+void residency_evict(struct residency *residency, sample_id id);
+void residency_validate(const struct residency *residency);
 
-/* The group of a class, made if need be; NONE: nothing to exchange with, or no memory. */
-uint32_t group_get(struct space *space, uint32_t class);
-void group_put(struct space *space, uint32_t group);
-void groups_clear(struct space *space);
+/* The group of a class, which is made if need be. NONE: the class has nothing to
+ * exchange, or there is no memory. */
+uint32_t group_get(struct residency *residency, uint32_t class);
+void group_put(struct residency *residency, uint32_t group);
+void groups_clear(struct residency *residency);
 
-static inline struct node *space_node(
-	const struct space *space, uint32_t resident, uint32_t column)
+static inline struct node *residency_node(
+	const struct residency *residency, uint32_t resident, uint32_t column)
 {
-	return &space->nodes[(size_t)resident * space->stride + column];
+	return &residency->nodes[(size_t)resident * residency->stride + column];
 }
 
 static inline bool node_linked(const struct node *node)
@@ -219,8 +228,9 @@ static inline bool node_linked(const struct node *node)
 }
 
 /* The heads of a member's rings in a group, by need - 1. */
-static inline uint32_t *space_heads(
-	const struct space *space, uint32_t group, uint32_t column)
+static inline uint32_t *residency_heads(
+	const struct residency *residency, uint32_t group, uint32_t column)
 {
-	return &space->heads[((size_t)group * space->stride + column) * space->stride];
+	return &residency->heads[((size_t)group * residency->stride + column) *
+				 residency->stride];
 }

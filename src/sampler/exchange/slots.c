@@ -51,7 +51,7 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 		slots->of[id] = slot;
 		slots->id[slot] = id;
 	}
-	/* Each has moved to the end of its class. */
+	/* Each `first` has moved to the end of its class. */
 	for (uint32_t class = 0; class < classes->n; class ++)
 		slots->first[class] -= classes->size[class];
 }

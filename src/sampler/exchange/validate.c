@@ -20,7 +20,7 @@ static bool count_one(uint32_t id, void *context)
 	return true;
 }
 
-/* No job has one id of a class and lacks another one. */
+/* A job has all ids of a class, or none of them. */
 static void validate_classes(const struct exchange *e)
 {
 	const struct classes *classes = &e->classes;
@@ -97,65 +97,68 @@ void exchange_validate(const struct sampler *sampler)
 		validate_stream(e, sampler->by_id[i]);
 	for (size_t i = 0; i < e->n_members; i++) {
 		const struct member *member = e->members[i];
-		ensure(member->space->columns[member->column] == member);
+		ensure(member->residency->columns[member->column] == member);
 	}
-	for (size_t i = 0; i < e->n_spaces; i++)
-		space_validate(e->spaces[i]);
+	for (size_t i = 0; i < e->n_residencies; i++)
+		residency_validate(e->residencies[i]);
 }
 
 /* The order of residents is one chain of all of them. */
-static void validate_order(const struct space *space)
+static void validate_order(const struct residency *residency)
 {
 	uint32_t n = 0;
 	uint32_t older = NONE;
-	for (uint32_t at = space->oldest; at != NONE; at = space->residents[at].newer) {
-		const struct resident *resident = &space->residents[at];
-		ensure(at < space->capacity && resident->older == older);
-		ensure(resident->id < space->n_ids && space->where[resident->id] == at);
+	for (uint32_t at = residency->oldest; at != NONE;
+		at = residency->residents[at].newer) {
+		const struct resident *resident = &residency->residents[at];
+		ensure(at < residency->capacity && resident->older == older);
+		ensure(resident->id < residency->n_ids &&
+			residency->where[resident->id] == at);
 		older = at;
 		n++;
 	}
-	ensure(space->newest == older && n == space->n);
-	for (uint32_t id = 0; id < space->n_ids; id++)
-		n -= space->where[id] != NONE;
+	ensure(residency->newest == older && n == residency->n);
+	for (uint32_t id = 0; id < residency->n_ids; id++)
+		n -= residency->where[id] != NONE;
 	ensure(n == 0);
 }
 
-static void validate_groups(const struct space *space)
+static void validate_groups(const struct residency *residency)
 {
-	const struct classes *classes = &space->exchange->classes;
-	auto_free uint32_t *n = calloc((size_t)space->n_groups + 1, sizeof(*n));
+	const struct classes *classes = &residency->exchange->classes;
+	auto_free uint32_t *n = calloc((size_t)residency->n_groups + 1, sizeof(*n));
 	ensure(n);
-	for (uint32_t at = space->oldest; at != NONE; at = space->residents[at].newer) {
-		const struct resident *resident = &space->residents[at];
+	for (uint32_t at = residency->oldest; at != NONE;
+		at = residency->residents[at].newer) {
+		const struct resident *resident = &residency->residents[at];
 		uint32_t class = classes->of[resident->id];
 		if (resident->group == NONE)
 			continue;
-		ensure(resident->group < space->n_groups && classes->size[class] > 1);
-		ensure(space->groups[resident->group].class == class);
-		ensure(space->group_of[class] == resident->group);
+		ensure(resident->group < residency->n_groups && classes->size[class] > 1);
+		ensure(residency->groups[resident->group].class == class);
+		ensure(residency->group_of[class] == resident->group);
 		n[resident->group]++;
 	}
-	for (uint32_t group = 0; group < space->n_groups; group++)
-		ensure(space->groups[group].n == n[group]);
+	for (uint32_t group = 0; group < residency->n_groups; group++)
+		ensure(residency->groups[group].n == n[group]);
 }
 
-static bool remains(const struct space *space, uint32_t column, sample_id id)
+static bool remains(const struct residency *residency, uint32_t column, sample_id id)
 {
-	const struct member *member = space->columns[column];
+	const struct member *member = residency->columns[column];
 	return member && member->stream && idset_contains(member->stream->set, id);
 }
 
-static void validate_resident(const struct space *space, uint32_t at)
+static void validate_resident(const struct residency *residency, uint32_t at)
 {
-	const struct resident *resident = &space->residents[at];
+	const struct resident *resident = &residency->residents[at];
 	uint32_t need = 0;
-	for (uint32_t column = 0; column < space->stride; column++) {
-		const struct node *node = space_node(space, at, column);
-		bool in = remains(space, column, resident->id);
+	for (uint32_t column = 0; column < residency->stride; column++) {
+		const struct node *node = residency_node(residency, at, column);
+		bool in = remains(residency, column, resident->id);
 		need += in;
 		if (node->next == NODE_TAKEN)
-			ensure(space->columns[column]);
+			ensure(residency->columns[column]);
 		else
 			ensure(node_linked(node) == (in && resident->group != NONE));
 	}
@@ -163,44 +166,47 @@ static void validate_resident(const struct space *space, uint32_t at)
 }
 
 /*
- * The candidates of a column, taken in the order of residents, are the rings in theirs:
- * each is the next of its ring, and in the end each ring is back at its head.
+ * The rings of a column are in the order of residents: going through the residents, each
+ * candidate is the next one of its ring, and in the end each ring is back at its head.
  */
-static void validate_rings(const struct space *space, uint32_t column)
+static void validate_rings(const struct residency *residency, uint32_t column)
 {
-	size_t rings = (size_t)space->n_groups * space->stride;
+	size_t rings = (size_t)residency->n_groups * residency->stride;
 	auto_free uint32_t *next = malloc((rings + 1) * sizeof(*next));
 	ensure(next);
 	for (size_t i = 0; i < rings; i++)
-		next[i] = space_heads(
-			space, (uint32_t)(i / space->stride), column)[i % space->stride];
-	for (uint32_t at = space->oldest; at != NONE; at = space->residents[at].newer) {
-		const struct resident *resident = &space->residents[at];
-		const struct node *node = space_node(space, at, column);
+		next[i] = residency_heads(residency, (uint32_t)(i / residency->stride),
+			column)[i % residency->stride];
+	for (uint32_t at = residency->oldest; at != NONE;
+		at = residency->residents[at].newer) {
+		const struct resident *resident = &residency->residents[at];
+		const struct node *node = residency_node(residency, at, column);
 		if (!node_linked(node))
 			continue;
-		uint32_t *expected = &next[(size_t)resident->group * space->stride +
+		uint32_t *expected = &next[(size_t)resident->group * residency->stride +
 					   resident->need - 1];
 		ensure(*expected == at);
-		ensure(space_node(space, node->next, column)->previous == at);
+		ensure(residency_node(residency, node->next, column)->previous == at);
 		*expected = node->next;
 	}
 	for (size_t i = 0; i < rings; i++) {
-		uint32_t head = space_heads(
-			space, (uint32_t)(i / space->stride), column)[i % space->stride];
+		uint32_t head = residency_heads(residency,
+			(uint32_t)(i / residency->stride), column)[i % residency->stride];
 		ensure(next[i] == head);
-		ensure(head == NONE || node_linked(space_node(space, head, column)));
+		ensure(head == NONE ||
+			node_linked(residency_node(residency, head, column)));
 	}
 }
 
-void space_validate(const struct space *space)
+void residency_validate(const struct residency *residency)
 {
-	validate_order(space);
-	validate_groups(space);
-	if (space->unsettled)
+	validate_order(residency);
+	validate_groups(residency);
+	if (residency->stale)
 		return;
-	for (uint32_t at = space->oldest; at != NONE; at = space->residents[at].newer)
-		validate_resident(space, at);
-	for (uint32_t column = 0; column < space->stride; column++)
-		validate_rings(space, column);
+	for (uint32_t at = residency->oldest; at != NONE;
+		at = residency->residents[at].newer)
+		validate_resident(residency, at);
+	for (uint32_t column = 0; column < residency->stride; column++)
+		validate_rings(residency, column);
 }

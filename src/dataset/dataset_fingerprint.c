@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "dataset/dataset_internal.h"
+
+#include <endian.h>
+#include <string.h>
+
+/*
+ * What state directories keep to know samples again. Another way to compute it makes all
+ * of them strangers.
+ */
+
+__extension__ typedef unsigned __int128 uint128;
+
+/* wyhash's (Wang Yi, public domain): the halves of a product, each bit of which depends on
+ * many of the factors'. */
+static uint64_t fold(uint64_t hash, uint64_t word)
+{
+	uint128 product = (uint128)(hash ^ UINT64_C(0xa0761d6478bd642f)) *
+			  (word ^ UINT64_C(0xe7037ed1a0b428db));
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* splitmix64's finalizer: no two numbers become the same one. */
+static uint64_t scatter(uint64_t z)
+{
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* Eight bytes at a time; the last ones are filled up with zeros. */
+static uint64_t fold_text(uint64_t hash, const char *text, size_t length)
+{
+	uint64_t word;
+	for (; length >= sizeof(word); length -= sizeof(word), text += sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		hash = fold(hash, le64toh(word));
+	}
+	word = 0;
+	memcpy(&word, text, length);
+	return fold(hash, le64toh(word));
+}
+
+uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns)
+{
+	size_t length = strlen(path);
+	uint64_t hash = fold_text(length, path, length);
+	hash = scatter(hash ^ scatter(bytes));
+	return (uint32_t)(scatter(hash ^ scatter((uint64_t)mtime_ns)) >> 32);
+}
+
+#define AT_ONCE 256
+
+/* A sum of independent numbers, so that the processor makes several at once. */
+uint64_t dataset_fingerprint(
+	const struct dataset *dataset, const roaring_bitmap_t *selection)
+{
+	roaring_uint32_iterator_t iterator;
+	uint32_t ids[AT_ONCE], n;
+	uint64_t sum = 0;
+	roaring_init_iterator(selection, &iterator);
+	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0) {
+		ensure(ids[n - 1] < dataset->n_ids); /* they ascend */
+		for (uint32_t i = 0; i < n; i++)
+			sum += scatter(
+				(uint64_t)ids[i] << 32 | dataset->identities[ids[i]]);
+	}
+	return scatter(sum + roaring_bitmap_get_cardinality(selection));
+}

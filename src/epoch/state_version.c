@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/state_version.h"
+#include "base/escape.h"
+#include "base/log.h"
+#include "epoch/disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define TEXT_OF(version) TEXT_OF_(version)
+#define TEXT_OF_(version) "joaderfs state " #version "\n"
+static const char text[] = TEXT_OF(STATE_VERSION);
+
+#define WHAT_TO_DO                                                                       \
+	"nothing was changed; please name another directory as state = in [joaderfs], "  \
+	"or move this one away"
+
+static int cant(const char *path, const char *what, int err)
+{
+	log_error("%s: can't be %s: %s", path, what, strerror(-err));
+	return err;
+}
+
+/* The first line of somebody else's file, for a message. */
+static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
+{
+	char line[80];
+	n = strnlen(bytes, n < sizeof(line) - 1 ? n : sizeof(line) - 1);
+	memcpy(line, bytes, n);
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	ret[0] = '\0';
+	auto_fclose FILE *out = fmemopen(ret, size, "w");
+	if (out)
+		escape_print(out, line);
+}
+
+/* -ENOENT: there is none, which is not logged. */
+static int check_file(const char *path)
+{
+	char found[256], quoted[512];
+	size_t n;
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ENOENT : cant(path, "read", -errno);
+	int err = disk_read(fd, found, sizeof(found), 0, &n);
+	if (err)
+		return cant(path, "read", err);
+	if (n == strlen(text) && memcmp(found, text, n) == 0)
+		return 0;
+	quote_line(found, n, quoted, sizeof(quoted));
+	log_error("%s: found \"%s\", allowed: \"%.*s\", of joaderfs %s; " WHAT_TO_DO,
+		path, quoted, (int)strlen(text) - 1, text, JOADERFS_VERSION);
+	return -EINVAL;
+}
+
+/* --- what there was before there were versions --- */
+
+static bool is_old(const char *name)
+{
+	return strcmp(name, "state") == 0 || fnmatch("epoch-*.ids", name, 0) == 0;
+}
+
+static int check_job(DIR *jobs, const char *path, const char *job)
+{
+	int fd = openat(dirfd(jobs), job, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int err = 0;
+	if (!dir) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err == -ENOTDIR ? 0 : cant(path, "read", err);
+	}
+	for (const struct dirent *entry; !err && (entry = readdir(dir));)
+		if (is_old(entry->d_name)) {
+			log_error("%s: found %s/%s, of an older joaderfs, allowed: a new "
+				  "directory, or one with a file `version`; " WHAT_TO_DO,
+				path, job, entry->d_name);
+			err = -EINVAL;
+		}
+	closedir(dir);
+	return err;
+}
+
+static int check_jobs(const char *state)
+{
+	auto_free char *path = NULL;
+	if (asprintf(&path, "%s/jobs", state) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	DIR *jobs = opendir(path);
+	if (!jobs)
+		return errno == ENOENT ? 0 : cant(path, "read", -errno);
+	int err = 0;
+	for (const struct dirent *entry; !err && (entry = readdir(jobs));)
+		if (entry->d_name[0] != '.')
+			err = check_job(jobs, path, entry->d_name);
+	closedir(jobs);
+	return err;
+}
+
+/* --- a new one --- */
+
+static int write_file(const char *path)
+{
+	size_t done;
+	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	int err = disk_write(fd, text, strlen(text), 0, "state.write", &done);
+	return err ? err : disk_sync(fd, "state.write");
+}
+
+static int create(const char *state, const char *path)
+{
+	auto_free char *beside = NULL;
+	if (asprintf(&beside, "%s.new", path) < 0) {
+		beside = NULL;
+		return -ENOMEM;
+	}
+	int err = write_file(beside);
+	if (!err && rename(beside, path) != 0)
+		err = -errno;
+	if (!err)
+		err = disk_sync_directory(state, "state.write");
+	if (err)
+		unlink(beside);
+	return err ? cant(path, "written", err) : 0;
+}
+
+int state_version_take(const char *state)
+{
+	auto_free char *path = NULL;
+	if (asprintf(&path, "%s/version", state) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	int err = check_file(path);
+	if (err != -ENOENT)
+		return err;
+	err = check_jobs(state);
+	return err ? err : create(state, path);
+}

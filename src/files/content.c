@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/content.h"
+#include "base/log.h"
+#include "files/content_bytes.h"
+#include "image/augment.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/* A reader was told st_size: a shorter content is wrong data, a longer one would
+ * be cut. */
+static int check_size(const struct content *content, struct sched_job *job,
+	const struct sched_handle *handle)
+{
+	const struct job_config *config = sched_job_config(job);
+	if (content->format.bytes == content->size ||
+		(content_is_padded(config) && content->format.bytes < content->size))
+		return 0;
+	log_warn("job %s: sample %" PRIu32 ": %" PRIu64 " bytes, not %" PRIu64
+		 ": its file was changed after the dataset was scanned",
+		config->name, sched_handle_sample(handle), content->format.bytes,
+		content->size);
+	return -EIO;
+}
+
+static int augment(const struct job_config *config, uint64_t daemon_seed,
+	const struct content_place *place, const struct tensor *tensor,
+	struct tensor **ret)
+{
+	*ret = NULL;
+	if (config->preparation.encoded)
+		return 0;
+	uint64_t seed = augment_seed(&config->augment, config->name, daemon_seed);
+	struct augment_plan plan = augment_plan(
+		&config->augment, seed, place->epoch, place->position, tensor->shape);
+	return augment_apply(
+		&config->augment.normalize, config->pixels, &plan, tensor, ret);
+}
+
+static int make(const struct files_context *context, struct sched_job *job,
+	const struct content_place *place, const struct sched_handle *handle,
+	struct content *ret)
+{
+	const struct job_config *config = sched_job_config(job);
+	ret->tensor = sched_handle_tensor(handle);
+	int err = augment(
+		config, context->config->seed, place, ret->tensor, &ret->augmented);
+	if (err)
+		return err;
+	if (ret->augmented)
+		ret->tensor = ret->augmented;
+	err = format_make(place->format, config->pixels, ret->tensor, &ret->format);
+	if (err)
+		return err;
+	if (ret->format.encoded) {
+		tensor_free(ret->augmented);
+		ret->augmented = NULL;
+		ret->tensor = NULL;
+	}
+	return check_size(ret, job, handle);
+}
+
+int content_make(const struct files_context *context, struct sched_job *job,
+	const struct content_place *place, const struct sched_handle *handle,
+	struct content *ret)
+{
+	*ret = (struct content){.size = place->size};
+	int err = make(context, job, place, handle, ret);
+	if (err)
+		content_free(ret);
+	return err;
+}
+
+void content_free(struct content *content)
+{
+	format_free(&content->format);
+	tensor_free(content->augmented);
+	*content = (struct content){0};
+}
+
+struct content_parts content_parts(const struct content *content)
+{
+	const struct formatted *format = &content->format;
+	if (format->encoded)
+		return (struct content_parts){.body = format->encoded,
+			.body_bytes = format->bytes,
+			.size = content->size};
+	return (struct content_parts){.head = format->head,
+		.head_bytes = format->head_bytes,
+		.body = content->tensor->data,
+		.body_bytes = format->bytes - format->head_bytes,
+		.size = content->size};
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/content_bytes.h"
+#include "files/format.h"
+#include "image/augment.h"
+
+static uint64_t image_bytes(
+	const struct job_config *config, struct tensor_shape image, uint64_t file_bytes)
+{
+	struct tensor_shape prepared = preparation_output(&config->preparation, image);
+	return format_bytes(config->format, config->pixels,
+		augment_output(&config->augment, prepared), file_bytes);
+}
+
+uint64_t content_bytes(
+	const struct job_config *config, const struct dataset *dataset, sample_id sample)
+{
+	struct tensor_shape image = preparation_image(&config->preparation,
+		dataset_image_shape(dataset, sample),
+		dataset_orientation(dataset, sample));
+	return image_bytes(config, image, dataset_file_bytes(dataset, sample));
+}
+
+bool content_bytes_fixed(const struct job_config *config, uint64_t *ret)
+{
+	struct tensor_shape any = {.height = 1, .width = 1};
+	if (!preparation_fixed_size(&config->preparation) &&
+		!augment_fixed_size(&config->augment))
+		return false;
+	*ret = image_bytes(config, any, 0);
+	return true;
+}
+
+bool content_is_padded(const struct job_config *config)
+{
+	uint64_t fixed;
+	return config->size == SIZE_PADDED && config->layout != LAYOUT_MIRROR &&
+	       !content_bytes_fixed(config, &fixed);
+}
+
+static bool changes_pixels(const struct job_config *config)
+{
+	const struct augment_config *augment = &config->augment;
+	return config->pixels.dtype != DTYPE_UINT8 || config->pixels.axes != AXES_HWC ||
+	       augment->random_crop.width || augment->random_resized_crop.width ||
+	       augment->hflip > 0 || augment->normalize.given;
+}
+
+bool content_head(const struct job_config *config, enum head_kind *ret)
+{
+	bool composite = config->layout == LAYOUT_TAR || config->layout == LAYOUT_BATCH;
+	return config->io == IO_AUTO && !composite && !changes_pixels(config) &&
+	       !content_is_padded(config) && format_head(config->format, ret);
+}
+
+struct largest {
+	const struct job_config *config;
+	const struct dataset *dataset;
+	uint64_t bytes;
+};
+
+static bool compare_with_largest(uint32_t sample, void *context)
+{
+	struct largest *largest = context;
+	uint64_t bytes = content_bytes(largest->config, largest->dataset, sample);
+	if (bytes > largest->bytes)
+		largest->bytes = bytes;
+	return true;
+}
+
+uint64_t content_bytes_largest(const struct job_config *config,
+	const struct dataset *dataset, const roaring_bitmap_t *selection)
+{
+	struct largest largest = {.config = config, .dataset = dataset};
+	roaring_iterate(selection, compare_with_largest, &largest);
+	return largest.bytes;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "config/config.h"
+#include "dataset/dataset.h"
+#include "image/head.h"
+
+/*
+ * How long the contents of samples' files are, by a job's configuration, and what kind of
+ * content they are.
+ *
+ *   Threads: any; no state.   Errors: none.
+ */
+
+/* Bytes of one sample's content, without the zeros that padding adds. */
+uint64_t content_bytes(
+	const struct job_config *config, const struct dataset *dataset, sample_id sample);
+
+/* Whether all contents are equally long, and how long. No sample need be bound. */
+bool content_bytes_fixed(const struct job_config *config, uint64_t *ret);
+
+/* Whether all files are as long as the longest content: zeros may follow the image. */
+bool content_is_padded(const struct job_config *config);
+
+/* The longest content among the selected samples. */
+uint64_t content_bytes_largest(const struct job_config *config,
+	const struct dataset *dataset, const roaring_bitmap_t *selection);
+
+/*
+ * Whether the files of a job are the shared tensor behind a head, byte for byte, and
+ * nothing else. The kernel can then read them from a file that the tensor lies in.
+ */
+bool content_head(const struct job_config *config, enum head_kind *ret);

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/data.h"
+#include "base/ensure.h"
+#include "files/tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define HASH_BITS 58 /* the bits of an inode number beside the kind */
+#define FNV_BASIS UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+
+/* --- directories as numbers ------------------------------------------------------- */
+
+/* The hash of the subdirectory of this name. */
+static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
+{
+	hash = (hash ^ '/') * FNV_PRIME;
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)name[i]) * FNV_PRIME;
+	return hash & ((UINT64_C(1) << HASH_BITS) - 1);
+}
+
+static uint64_t hash_of(struct inode directory)
+{
+	if (directory.kind == INODE_DATA)
+		return FNV_BASIS;
+	return (uint64_t)directory.job << 44 | (uint64_t)directory.epoch << 30 |
+	       directory.position;
+}
+
+static struct inode directory_inode(uint64_t hash)
+{
+	return (struct inode){.kind = INODE_DATA_DIRECTORY,
+		.job = hash >> 44 & INODE_MAX_JOB,
+		.epoch = hash >> 30 & INODE_MAX_EPOCH,
+		.position = hash & INODE_MAX_POSITION};
+}
+
+/* --- paths ------------------------------------------------------------------------ */
+
+struct data_step data_first_step(const char *path)
+{
+	size_t n = strcspn(path, "/");
+	return (struct data_step){.hash = FNV_BASIS,
+		.name = path,
+		.bytes = n,
+		.depth = 1,
+		.last = path[n] == '\0'};
+}
+
+bool data_next_step(struct data_step *step)
+{
+	if (step->last)
+		return false;
+	step->hash = hash_below(step->hash, step->name, step->bytes);
+	step->name += step->bytes + 1;
+	step->bytes = strcspn(step->name, "/");
+	step->depth++;
+	step->last = step->name[step->bytes] == '\0';
+	return true;
+}
+
+struct inode data_step_directory(const struct data_step *step)
+{
+	return step->depth > 1 ? directory_inode(step->hash)
+			       : (struct inode){.kind = INODE_DATA};
+}
+
+/* The step of a job's path that lies in the directory. */
+static bool find_step(struct sched_job *job, uint64_t directory, struct data_step *ret)
+{
+	const char *path = sched_job_config(job)->path;
+	if (!path)
+		return false;
+	*ret = data_first_step(path);
+	do {
+		if (ret->hash == directory)
+			return true;
+	} while (data_next_step(ret));
+	return false;
+}
+
+static void fill_entry(
+	struct sched_job *job, const struct data_step *step, struct data_entry *ret)
+{
+	ensure(step->bytes < DATA_NAME);
+	memcpy(ret->name, step->name, step->bytes);
+	ret->name[step->bytes] = '\0';
+	ret->number = sched_job_id(job);
+	if (step->last)
+		ret->inode = (struct inode){.kind = INODE_DATA_LINK,
+			.job = sched_job_id(job),
+			.epoch = step->depth};
+	else
+		ret->inode =
+			directory_inode(hash_below(step->hash, step->name, step->bytes));
+}
+
+/* --- entries ---------------------------------------------------------------------- */
+
+struct entries {
+	struct data_entry *entries;
+	size_t n;
+};
+
+static bool has_entry(const struct entries *entries, const char *name)
+{
+	for (size_t i = 0; i < entries->n; i++)
+		if (strcmp(entries->entries[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const job_id *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* All entries of a directory. Where several jobs have one, the smallest id counts. */
+static int collect(
+	const struct files_context *context, struct inode directory, struct entries *ret)
+{
+	auto_free job_id *ids = NULL;
+	size_t n;
+	*ret = (struct entries){0};
+	int err = sched_job_ids(context->sched, &ids, &n);
+	if (err)
+		return err;
+	ret->entries = calloc(n + 1, sizeof(*ret->entries));
+	if (!ret->entries)
+		return -ENOMEM;
+	qsort(ids, n, sizeof(*ids), compare_numbers);
+	for (size_t i = 0; i < n; i++) {
+		struct sched_job *job = sched_job_find_id(context->sched, ids[i]);
+		struct data_step step;
+		if (!job)
+			continue;
+		if (find_step(job, hash_of(directory), &step)) {
+			fill_entry(job, &step, &ret->entries[ret->n]);
+			if (!has_entry(ret, ret->entries[ret->n].name))
+				ret->n++;
+		}
+		sched_job_put(job);
+	}
+	/* A directory is gone when no job needs it any more; data/ itself stays. */
+	return ret->n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
+}
+
+int data_lookup(const struct files_context *context, struct inode directory,
+	const char *name, struct inode *ret)
+{
+	struct entries entries;
+	int err = collect(context, directory, &entries);
+	if (!err)
+		err = -ENOENT;
+	for (size_t i = 0; i < entries.n; i++) {
+		if (strcmp(entries.entries[i].name, name) != 0)
+			continue;
+		*ret = entries.entries[i].inode;
+		err = 0;
+	}
+	free(entries.entries);
+	return err;
+}
+
+int data_entry(const struct files_context *context, struct inode directory,
+	uint64_t number, struct data_entry *ret)
+{
+	struct entries entries;
+	int found = collect(context, directory, &entries);
+	for (size_t i = 0; found == 0 && i < entries.n; i++) {
+		if (entries.entries[i].number < number)
+			continue;
+		*ret = entries.entries[i];
+		found = 1;
+	}
+	free(entries.entries);
+	return found;
+}
+
+int data_subdirectories(
+	const struct files_context *context, struct inode directory, uint32_t *ret)
+{
+	struct entries entries;
+	int err = collect(context, directory, &entries);
+	*ret = 0;
+	for (size_t i = 0; i < entries.n; i++)
+		*ret += tree_is_directory(entries.entries[i].inode.kind);
+	free(entries.entries);
+	return err;
+}
+
+/* --- links ------------------------------------------------------------------------ */
+
+int data_target(
+	const struct files_context *context, struct inode link, char ret[DATA_TARGET])
+{
+	struct sched_job *job = sched_job_find_id(context->sched, link.job);
+	size_t n = 0;
+	if (!job)
+		return -ENOENT;
+	for (uint32_t i = 0; i < link.epoch && n + 3 < DATA_TARGET; i++, n += 3)
+		memcpy(ret + n, "../", 3);
+	int rest = snprintf(ret + n, DATA_TARGET - n, "jobs/%s/" TREE_CURRENT,
+		sched_job_config(job)->name);
+	sched_job_put(job);
+	return rest > 0 && (size_t)rest < DATA_TARGET - n ? 0 : -ENOENT;
+}

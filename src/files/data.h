@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/files.h"
+#include "files/inode.h"
+
+/*
+ * data/: a job with `[view] path = resnet18/train` has a link data/resnet18/train to its
+ * current/, and the directories that lead to it.
+ *
+ * A directory's inode number is a hash of its path. Its entries are looked up among the
+ * jobs each time, so nothing has to be kept up to date when jobs come and go.
+ *
+ *   Threads: any.   Errors: -ENOENT, -ENOMEM.
+ */
+
+#define DATA_NAME 256	/* bytes that hold any name: a path has fewer than 256 */
+#define DATA_TARGET 512 /* bytes that hold the target of any link */
+
+struct data_entry {
+	struct inode inode;
+	char name[DATA_NAME];
+	uint64_t number; /* in listings of its directory; it never changes */
+};
+
+must_check int data_lookup(const struct files_context *context, struct inode directory,
+	const char *name, struct inode *ret);
+
+/* The first entry whose number is at least this one. 1: it is *ret; 0: there is none. */
+must_check int data_entry(const struct files_context *context, struct inode directory,
+	uint64_t number, struct data_entry *ret);
+
+must_check int data_subdirectories(
+	const struct files_context *context, struct inode directory, uint32_t *ret);
+
+/* Where a link leads. */
+must_check int data_target(
+	const struct files_context *context, struct inode link, char ret[DATA_TARGET]);
+
+/*
+ * One name on a job's path, and the directory that has it. No NUL ends the name. The path
+ * resnet18/train has two steps: "resnet18" in data/, then "train" below that.
+ */
+struct data_step {
+	uint64_t hash; /* of the directory */
+	const char *name;
+	size_t bytes;
+	uint32_t depth; /* of the name: 1 in data/ itself */
+	bool last;
+};
+
+struct data_step data_first_step(const char *path);
+bool data_next_step(struct data_step *step); /* false: it was the last one */
+struct inode data_step_directory(const struct data_step *step);

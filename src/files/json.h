@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "sched/sched.h"
+
+/*
+ * The .json beside a sample: one JSON object, then spaces up to the length of the longest
+ * one of the dataset, and a newline. So all of them have one size, also before their
+ * positions are bound.
+ *
+ *   Threads: any.   Errors: -ENOMEM, -EIO.
+ */
+
+must_check int json_bytes(struct sched_job *job, uint64_t *ret);
+must_check int json_print(FILE *out, struct sched_job *job, sample_id sample);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/inode.h"
+#include "files/order_text.h"
+#include "sched/sched.h"
+
+/*
+ * The lines of epoch-NNNN.order, for order_text.h, which reads them.
+ *
+ *   Owns: a reference to the job, from order_lines_find until sched_job_put(lines.job).
+ *   Threads: any.   Errors: -ENOENT.
+ */
+
+struct order_lines {
+	struct sched_job *job;
+	uint32_t epoch;
+};
+
+must_check int order_lines_find(
+	struct sched *sched, struct inode inode, struct order_lines *ret);
+
+/* The lines have to outlive the source. */
+struct order_source order_lines_source(struct inode inode, struct order_lines *lines);

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/data.h"
+#include "files/layout.h"
+#include "files/text.h"
+#include "fuse/composite_file.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Readers take st_blksize as the size of their buffers. */
+#define BLOCK_SIZE 65536
+#define LEAST_BLOCK 4096
+#define MOST_BLOCK (UINT64_C(1) << 20)
+
+static struct timespec jobs_changed(struct session *session)
+{
+	LOCK_SCOPE(&session->lock);
+	return session->jobs_changed;
+}
+
+static void set_size(struct stat *st, uint64_t size)
+{
+	st->st_size = (off_t)size;
+	st->st_blocks = (blkcnt_t)((size + 511) / 512);
+}
+
+/*
+ * PIL reads an image through a buffer: with one that holds the file, it needs one read.
+ * The kernel only knows powers of two. NumPy reads a header through a buffer and then
+ * everything again past it, so a small one is better. Composites keep the usual size: a
+ * reader that buffers a part of a shard binds all of that part.
+ */
+static blksize_t block_size(
+	const struct job_config *config, struct inode inode, uint64_t size)
+{
+	uint64_t block = LEAST_BLOCK;
+	if (size == 0 || composite_is(inode.kind))
+		return BLOCK_SIZE;
+	if (config->format == FORMAT_NPY || config->format == FORMAT_RAW)
+		return LEAST_BLOCK;
+	while (block < size && block < MOST_BLOCK)
+		block *= 2;
+	return (blksize_t)block;
+}
+
+static void set_times(struct stat *st, struct timespec time)
+{
+	st->st_atim = st->st_mtim = st->st_ctim = time;
+}
+
+static void set_common(
+	const struct session *session, struct inode inode, struct stat *ret)
+{
+	mode_t type = tree_type(inode.kind);
+	mode_t permissions = type == S_IFDIR ? 0555 : (type == S_IFLNK ? 0777 : 0444);
+	*ret = (struct stat){.st_ino = session_number(session, inode),
+		.st_mode = type | permissions,
+		.st_nlink = type == S_IFDIR ? 2 : 1,
+		.st_uid = session->uid,
+		.st_gid = session->gid,
+		.st_blksize = BLOCK_SIZE};
+	set_times(ret, session->started);
+}
+
+void attributes_in_layout(struct session *session, struct sched_job *job,
+	struct inode inode, struct stat *ret, double *ret_timeout)
+{
+	uint64_t size = 0;
+	set_common(session, inode, ret);
+	bool known = layout_of(job)->size(session->sizes, job, inode, &size);
+	set_size(ret, known ? size : 0);
+	ret->st_blksize = block_size(sched_job_config(job), inode, known ? size : 0);
+	bool lasts = known && sizes_last(sched_job_config(job), inode);
+	*ret_timeout = lasts ? FOREVER : 0;
+}
+
+/*
+ * The kernel keeps a directory's listing while the modification time stays the same. So
+ * the time of a job's directory changes with the order files in it.
+ */
+static struct timespec job_changed(struct session *session, struct sched_job *job)
+{
+	struct timespec time = jobs_changed(session);
+	uint32_t running = tree_running_epoch(job);
+	for (uint32_t epoch = 0; epoch < tree_epochs(job); epoch++)
+		if (tree_has_order(job, epoch, running))
+			time.tv_nsec += epoch + 1;
+	if (time.tv_nsec >= 1000000000) {
+		time.tv_nsec -= 1000000000;
+		time.tv_sec++;
+	}
+	return time;
+}
+
+static int attributes_in_epoch(struct session *session, struct sched_job *job,
+	struct inode inode, struct stat *ret, double *ret_timeout)
+{
+	const struct layout *layout = layout_of(job);
+	if (!tree_in_epoch(job, inode))
+		return -ENOENT;
+	if (tree_is_directory(inode.kind))
+		ret->st_nlink += layout->subdirectories(job, inode);
+	else
+		attributes_in_layout(session, job, inode, ret, ret_timeout);
+	return 0;
+}
+
+/* The directory of a job, or an inode below it. */
+static int attributes_in_job(struct session *session, struct inode inode,
+	struct stat *ret, double *ret_timeout)
+{
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	int err = 0;
+	if (!job)
+		return -ENOENT;
+	if (inode.kind == INODE_JOB) {
+		ret->st_nlink += tree_epochs(job) + 1;
+		set_times(ret, job_changed(session, job));
+		*ret_timeout = 0;
+	} else {
+		err = attributes_in_epoch(session, job, inode, ret, ret_timeout);
+	}
+	sched_job_put(job);
+	return err;
+}
+
+static int attributes_of_jobs(
+	struct session *session, struct stat *ret, double *ret_timeout)
+{
+	auto_free job_id *ids = NULL;
+	size_t n;
+	int err = sched_job_ids(session->context.sched, &ids, &n);
+	if (err)
+		return err;
+	ret->st_nlink += n;
+	set_times(ret, jobs_changed(session));
+	*ret_timeout = 0;
+	return 0;
+}
+
+static int attributes_of_data(struct session *session, struct inode inode,
+	struct stat *ret, double *ret_timeout)
+{
+	uint32_t subdirectories;
+	int err = data_subdirectories(&session->context, inode, &subdirectories);
+	ret->st_nlink += subdirectories;
+	set_times(ret, jobs_changed(session));
+	*ret_timeout = 0;
+	return err;
+}
+
+static int attributes_of_link(
+	struct session *session, struct inode inode, struct stat *ret)
+{
+	char target[DATA_TARGET];
+	int err = data_target(&session->context, inode, target);
+	if (!err)
+		set_size(ret, strlen(target));
+	return err;
+}
+
+static bool changes_by_itself(enum inode_kind kind)
+{
+	return kind == INODE_STATS || kind == INODE_STATS_JSON || kind == INODE_METRICS ||
+	       kind == INODE_JOB_STATUS || kind == INODE_EPOCH_ORDER;
+}
+
+static int attributes_of_text(struct session *session, struct inode inode, bool render,
+	struct stat *ret, double *ret_timeout)
+{
+	struct timespec now;
+	uint64_t size = text_file_known_size(session, inode);
+	int err = render ? text_file_size(session, inode, &size) : 0;
+	if (err)
+		return err;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (changes_by_itself(inode.kind))
+		set_times(ret, now);
+	set_size(ret, size);
+	*ret_timeout = 0;
+	return 0;
+}
+
+int attributes_get(struct session *session, struct inode inode, bool render,
+	struct stat *ret, double *ret_timeout)
+{
+	set_common(session, inode, ret);
+	*ret_timeout = FOREVER;
+	if (text_is(inode.kind))
+		return attributes_of_text(session, inode, render, ret, ret_timeout);
+	switch (inode.kind) {
+	case INODE_ROOT:
+		ret->st_nlink += 3;
+		return 0;
+	case INODE_DATASETS:
+		ret->st_nlink += session->context.n_datasets;
+		return 0;
+	case INODE_DATASET:
+		return inode.job < session->context.n_datasets ? 0 : -ENOENT;
+	case INODE_JOBS:
+		return attributes_of_jobs(session, ret, ret_timeout);
+	case INODE_DATA:
+	case INODE_DATA_DIRECTORY:
+		return attributes_of_data(session, inode, ret, ret_timeout);
+	case INODE_DATA_LINK:
+		return attributes_of_link(session, inode, ret);
+	default:
+		return attributes_in_job(session, inode, ret, ret_timeout);
+	}
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "fuse/label_file.h"
+#include "files/label.h"
+#include "fuse/passthrough.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A failed insertion leaves hash.tbl NULL; nothing exits. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/*
+ * Labels cost as many requests as samples. So with io = auto no request is for reading
+ * one:
+ *
+ *   - The kernel reads a label from a file, which all labels of this text share. It stays
+ *     the same file for a position of an epoch, as the kernel wants it.
+ *   - In current/, and where the kernel can't do that, the bytes are put into its page
+ *     cache before the open is answered. The page cache has one content for a position's
+ *     label, and another reader may have it open in another epoch. If anybody has it
+ *     open, reads come to us, past the page cache.
+ */
+struct label_file {
+	LIST_ENTRY(label_file) link; /* (session's lock) */
+	uint64_t number;	     /* of its inode */
+	bool automatic;		     /* io = auto */
+	uint32_t bytes, label;
+};
+
+/* The files that the kernel reads labels from: at most so many, a page and a
+ * half each. */
+#define MAX_TEXTS 32768
+
+struct label_text {
+	UT_hash_handle hash;
+	uint64_t key; /* bytes, label */
+	int backing;
+};
+
+/* --- read by the kernel ------------------------------------------------------------- */
+
+static uint64_t key_of(const struct label_file *file)
+{
+	return (uint64_t)file->bytes << 32 | file->label;
+}
+
+static struct label_text *find_text_locked(const struct session *session, uint64_t key)
+{
+	struct label_text *text;
+	lock_assert_held(&session->lock);
+	HASH_FIND(hash, session->label_texts, &key, sizeof(key), text);
+	return text;
+}
+
+static int add_text_locked(struct session *session, uint64_t key, int backing)
+{
+	lock_assert_held(&session->lock);
+	if (HASH_CNT(hash, session->label_texts) >= MAX_TEXTS)
+		return -ENFILE;
+	struct label_text *text = calloc(1, sizeof(*text));
+	if (!text)
+		return -ENOMEM;
+	text->key = key;
+	text->backing = backing;
+	HASH_ADD(hash, session->label_texts, key, sizeof(text->key), text);
+	if (text->hash.tbl)
+		return 0;
+	free(text);
+	return -ENOMEM;
+}
+
+/* Keeps the file, or returns the one that another thread has kept; 0: none is kept. */
+static int keep_text(struct session *session, uint64_t key, int backing)
+{
+	LOCK_SCOPE(&session->lock);
+	const struct label_text *text = find_text_locked(session, key);
+	if (text)
+		return text->backing;
+	return add_text_locked(session, key, backing) == 0 ? backing : 0;
+}
+
+static int make_text(struct session *session, const struct label_file *file)
+{
+	char bytes[LABEL_BYTES];
+	int made;
+	label_print(file->label, file->bytes, bytes);
+	if (backing_add(session->context.backings, bytes, file->bytes, &made) != 0)
+		return 0;
+	int kept = keep_text(session, key_of(file), made);
+	if (kept != made)
+		backing_remove(session->context.backings, made);
+	return kept;
+}
+
+/* 0: there is no file. */
+static int text_backing(struct session *session, const struct label_file *file)
+{
+	lock_take(&session->lock);
+	const struct label_text *text = find_text_locked(session, key_of(file));
+	int backing = text ? text->backing : 0;
+	lock_release(&session->lock);
+	return backing ? backing : make_text(session, file);
+}
+
+/* --- put into the page cache -------------------------------------------------------- */
+
+static bool is_open_locked(const struct session *session, uint64_t number)
+{
+	const struct label_file *file;
+	lock_assert_held(&session->lock);
+	LIST_FOREACH (file, &session->open_labels, link)
+		if (file->number == number)
+			return true;
+	return false;
+}
+
+/* Whether the file may use the page cache: may_cache, and nobody else has it open. */
+static bool list_file(struct session *session, struct label_file *file, bool may_cache)
+{
+	LOCK_SCOPE(&session->lock);
+	may_cache = may_cache && !is_open_locked(session, file->number);
+	LIST_INSERT_HEAD(&session->open_labels, file, link);
+	return may_cache;
+}
+
+static void free_file(struct session *session, struct label_file *file)
+{
+	lock_take(&session->lock);
+	LIST_REMOVE(file, link);
+	lock_release(&session->lock);
+	free(file);
+}
+
+static bool store(struct session *session, const struct label_file *file)
+{
+	char bytes[LABEL_BYTES];
+	struct fuse_bufvec buffers = FUSE_BUFVEC_INIT(file->bytes);
+	label_print(file->label, file->bytes, bytes);
+	buffers.buf[0].mem = bytes;
+	return fuse_lowlevel_notify_store(session->fuse, file->number, 0, &buffers, 0) ==
+	       0;
+}
+
+/* ------------------------------------------------------------------------------------ */
+
+static int answer(fuse_req_t req, struct session *session, struct inode inode,
+	struct label_file *file, struct fuse_file_info *reply)
+{
+	bool fixed = session->passes_through && inode.epoch != INODE_CURRENT;
+	int backing = file->automatic && fixed ? text_backing(session, file) : 0;
+	bool cache = list_file(session, file, file->automatic && !fixed);
+	reply->fh = (uintptr_t)file;
+	if (backing)
+		return passthrough_reply(req, reply->fh, backing);
+	reply->keep_cache = cache && store(session, file);
+	reply->direct_io = !reply->keep_cache;
+	return fuse_reply_open(req, reply);
+}
+
+void label_file_opened(fuse_req_t req, struct session *session, struct sched_job *job,
+	struct inode inode, sample_id sample, const struct fuse_file_info *fi)
+{
+	struct fuse_file_info reply = *fi;
+	struct label_file *file = malloc(sizeof(*file));
+	if (!file) {
+		reply_error(req, -ENOMEM);
+		return;
+	}
+	*file = (struct label_file){.number = session_number(session, inode),
+		.automatic = sched_job_config(job)->io == IO_AUTO,
+		.bytes = label_bytes_of(job),
+		.label = dataset_label(sched_job_dataset(job), sample)};
+	if (answer(req, session, inode, file, &reply) != 0)
+		free_file(session, file);
+}
+
+static struct label_file *file_of(const struct fuse_file_info *fi)
+{
+	return (struct label_file *)(uintptr_t)fi->fh;
+}
+
+void label_file_read(
+	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi)
+{
+	char text[LABEL_BYTES];
+	const struct label_file *file = file_of(fi);
+	label_print(file->label, file->bytes, text);
+	if (offset >= file->bytes)
+		size = 0;
+	else if (size > file->bytes - offset)
+		size = file->bytes - (size_t)offset;
+	fuse_reply_buf(req, size ? text + offset : NULL, size);
+}
+
+void label_file_release(struct session *session, const struct fuse_file_info *fi)
+{
+	free_file(session, file_of(fi));
+}
+
+static void free_texts(struct session *session)
+{
+	struct label_text *text, *next;
+	LOCK_SCOPE(&session->lock);
+	HASH_ITER (hash, session->label_texts, text, next) {
+		HASH_DELETE(hash, session->label_texts, text);
+		free(text);
+	}
+}
+
+void label_files_close_all(struct session *session)
+{
+	struct label_file *file;
+	for (;;) {
+		lock_take(&session->lock);
+		file = LIST_FIRST(&session->open_labels);
+		lock_release(&session->lock);
+		if (!file)
+			break;
+		free_file(session, file);
+	}
+	free_texts(session);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/data.h"
+#include "files/layout.h"
+#include "fuse/fuse_internal.h"
+
+#include <errno.h>
+
+/*
+ * Directory listings. Every entry has a number that does not change while the directory
+ * exists. The offset that goes with an entry is the number of the next one.
+ *
+ *   all          0 "."   1 ".."   then
+ *   root, dataset        its tree_entries
+ *   datasets     index of the dataset
+ *   jobs         id of the job: a listing in progress survives adding and removing
+ *   a job        its tree_entries, current, epochs, order files (with gaps)
+ *   data/...     id of the job whose path it belongs to
+ *   in an epoch  the numbers of its layout
+ */
+
+#define FIRST 2 /* after "." and ".." */
+
+/*
+ * The kernel remembers an inode and a name for each entry that comes with attributes, 1.2
+ * KB. So only this many positions ahead of the reader get attributes; the others are
+ * looked up when they are opened.
+ */
+#define WINDOW 4096
+/* A reader of classes or mirror may begin anywhere: all entries get attributes,
+ * or none. */
+#define MOST_UNORDERED 16384
+
+struct listing {
+	fuse_req_t req;
+	struct session *session;
+	struct inode directory;
+	bool plus;
+	uint64_t offset; /* of the next entry */
+	char *buffer;
+	size_t size, used;
+	/* in an epoch's directory */
+	struct sched_job *job;
+	uint32_t window, window_end; /* of positions */
+};
+
+static bool in_window(const struct listing *listing, struct inode inode)
+{
+	return listing->job && !tree_is_directory(inode.kind) &&
+	       inode.position >= listing->window && inode.position < listing->window_end;
+}
+
+/* Without attributes nodeid (ino) is 0: the kernel then takes name and type only. */
+static size_t put_plus(
+	struct listing *listing, const char *name, struct inode inode, uint64_t next)
+{
+	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
+	entry.attr.st_ino = session_number(listing->session, inode);
+	entry.attr.st_mode = tree_type(inode.kind);
+	if (in_window(listing, inode)) {
+		entry.ino = session_number(listing->session, inode);
+		attributes_in_layout(listing->session, listing->job, inode, &entry.attr,
+			&entry.attr_timeout);
+	}
+	return fuse_add_direntry_plus(listing->req, listing->buffer + listing->used,
+		listing->size - listing->used, name, &entry, (off_t)next);
+}
+
+static size_t put_plain(
+	struct listing *listing, const char *name, struct inode inode, uint64_t next)
+{
+	struct stat st = {.st_ino = session_number(listing->session, inode),
+		.st_mode = tree_type(inode.kind)};
+	return fuse_add_direntry(listing->req, listing->buffer + listing->used,
+		listing->size - listing->used, name, &st, (off_t)next);
+}
+
+/* false: the buffer is full */
+static bool put(
+	struct listing *listing, const char *name, struct inode inode, uint64_t number)
+{
+	size_t n = listing->plus ? put_plus(listing, name, inode, number + 1)
+				 : put_plain(listing, name, inode, number + 1);
+	if (n > listing->size - listing->used)
+		return false;
+	listing->used += n;
+	listing->offset = number + 1;
+	return true;
+}
+
+static bool list_dots(struct listing *listing)
+{
+	struct inode directory = listing->directory;
+	if (listing->offset == 0 && !put(listing, ".", directory, 0))
+		return false;
+	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
+}
+
+/* *number: of the first entry; in the end, of the first one behind the entries */
+static bool list_entries(struct listing *listing, uint64_t *number)
+{
+	for (size_t i = 0; i < tree_n_entries; i++) {
+		const struct tree_entry *entry = &tree_entries[i];
+		struct inode inode = {.kind = entry->kind, .job = listing->directory.job};
+		if (entry->parent != listing->directory.kind)
+			continue;
+		if (*number >= listing->offset &&
+			!put(listing, entry->name, inode, *number))
+			return false;
+		(*number)++;
+	}
+	return true;
+}
+
+static void list_datasets(struct listing *listing)
+{
+	const struct files_context *context = &listing->session->context;
+	for (uint64_t i = listing->offset - FIRST; i < context->n_datasets; i++) {
+		struct inode inode = {.kind = INODE_DATASET, .job = (uint32_t)i};
+		if (!put(listing, dataset_name(context->datasets[i]), inode, FIRST + i))
+			return;
+	}
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const job_id *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+static bool list_job(struct listing *listing, job_id id)
+{
+	struct inode inode = {.kind = INODE_JOB, .job = id};
+	struct sched_job *job = sched_job_find_id(listing->session->context.sched, id);
+	if (!job)
+		return true;
+	bool room = put(listing, sched_job_config(job)->name, inode, FIRST + id);
+	sched_job_put(job);
+	return room;
+}
+
+static int list_jobs(struct listing *listing)
+{
+	auto_free job_id *ids = NULL;
+	size_t n;
+	int err = sched_job_ids(listing->session->context.sched, &ids, &n);
+	if (err)
+		return err;
+	if (n > 0)
+		qsort(ids, n, sizeof(*ids), compare_ids);
+	for (size_t i = 0; i < n; i++)
+		if (FIRST + (uint64_t)ids[i] >= listing->offset &&
+			!list_job(listing, ids[i]))
+			break;
+	return 0;
+}
+
+static void list_in_job(struct listing *listing, struct sched_job *job)
+{
+	char name[TREE_NAME];
+	uint64_t first = FIRST;
+	uint32_t n = tree_epochs(job), running = tree_running_epoch(job);
+	struct inode current = {.kind = INODE_EPOCH,
+		.job = listing->directory.job,
+		.epoch = INODE_CURRENT};
+	if (!list_entries(listing, &first))
+		return;
+	if (listing->offset <= first && !put(listing, TREE_CURRENT, current, first))
+		return;
+	first++;
+	for (uint64_t i = listing->offset < first ? 0 : listing->offset - first;
+		i < 2 * (uint64_t)n; i++) {
+		bool order = i >= n;
+		struct inode inode = {.kind = order ? INODE_EPOCH_ORDER : INODE_EPOCH,
+			.job = listing->directory.job,
+			.epoch = (uint32_t)(order ? i - n : i)};
+		if (order && !tree_has_order(job, inode.epoch, running))
+			continue;
+		snprintf(name, sizeof(name), "epoch-%04u%s", inode.epoch,
+			order ? ".order" : "");
+		if (!put(listing, name, inode, first + i))
+			return;
+	}
+}
+
+static void set_window(struct listing *listing, struct sched_job *job)
+{
+	enum view_layout layout = sched_job_config(job)->layout;
+	uint32_t samples = sched_job_samples(job), epoch = listing->directory.epoch;
+	struct sched_job_status status;
+	listing->job = job;
+	if (layout == LAYOUT_CLASSES || layout == LAYOUT_MIRROR) {
+		listing->window_end = samples <= MOST_UNORDERED ? samples : 0;
+		return;
+	}
+	sched_job_status(job, &status);
+	if (status.running && (status.epoch == epoch || epoch == INODE_CURRENT))
+		listing->window = status.bound;
+	listing->window_end = listing->window + WINDOW;
+}
+
+static void list_layout(struct listing *listing, struct sched_job *job)
+{
+	const struct layout *layout = layout_of(job);
+	uint64_t n = layout->entries(job, listing->directory);
+	struct layout_entry entry;
+	set_window(listing, job);
+	for (uint64_t i = listing->offset - FIRST; i < n; i++)
+		if (layout->entry(job, listing->directory, i, &entry) &&
+			!put(listing, entry.name, entry.inode, FIRST + i))
+			return;
+}
+
+static int list_data(struct listing *listing)
+{
+	struct data_entry entry;
+	uint64_t number = listing->offset - FIRST;
+	int err;
+	while ((err = data_entry(&listing->session->context, listing->directory, number,
+			&entry)) > 0) {
+		if (!put(listing, entry.name, entry.inode, FIRST + entry.number))
+			return 0;
+		number = entry.number + 1;
+	}
+	return err;
+}
+
+static int list_with_job(struct listing *listing)
+{
+	struct inode directory = listing->directory;
+	struct sched_job *job =
+		sched_job_find_id(listing->session->context.sched, directory.job);
+	if (!job)
+		return -ENOENT;
+	int err = 0;
+	if (directory.kind == INODE_JOB)
+		list_in_job(listing, job);
+	else if (tree_in_epoch(job, directory))
+		list_layout(listing, job);
+	else
+		err = -ENOENT;
+	sched_job_put(job);
+	return err;
+}
+
+static int list(struct listing *listing)
+{
+	uint64_t first = FIRST;
+	if (!list_dots(listing))
+		return 0;
+	switch (listing->directory.kind) {
+	case INODE_ROOT:
+	case INODE_DATASET:
+		list_entries(listing, &first);
+		return 0;
+	case INODE_DATASETS:
+		list_datasets(listing);
+		return 0;
+	case INODE_JOBS:
+		return list_jobs(listing);
+	case INODE_DATA:
+	case INODE_DATA_DIRECTORY:
+		return list_data(listing);
+	case INODE_JOB:
+	case INODE_EPOCH:
+	case INODE_SHARD:
+		return list_with_job(listing);
+	default:
+		return -ENOTDIR;
+	}
+}
+
+void listing_reply(fuse_req_t req, struct session *session, struct inode directory,
+	size_t size, uint64_t offset, bool plus)
+{
+	struct listing listing = {.req = req,
+		.session = session,
+		.directory = directory,
+		.plus = plus,
+		.offset = offset,
+		.size = size};
+	auto_free char *buffer = malloc(size);
+	listing.buffer = buffer;
+	int err = buffer ? list(&listing) : -ENOMEM;
+	if (err)
+		reply_error(req, err);
+	else
+		fuse_reply_buf(req, buffer, listing.used);
+}

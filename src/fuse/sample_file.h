@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "fuse/fuse_internal.h"
+
+/*
+ * Open samples. One consists of a sched_handle, which holds the tensor, and the content
+ * that the job's format makes of it. An open may have to wait for the tensor: opening.c.
+ *
+ *   opening_start -> (parked) -> sample_file_new -> reply
+ *                -> reads -> sample_file_release, which consumes the position
+ *
+ *   Threads: any.   Locks: none while replying or calling sched.
+ */
+
+struct sample_file; /* an open sample */
+
+/*
+ * The epoch to open, for sched. The kernel has one content for an inode whose files are
+ * mapped, cached or passed through. So if a file of the position is open in current/, its
+ * epoch is taken.
+ */
+uint32_t sample_file_epoch(
+	struct session *session, const struct sched_job *job, struct inode inode);
+
+/*
+ * Takes over the handle, also on failure. -ENOMEM; -EIO: the content is not as long as
+ * readers were told, because the source was changed; -EAGAIN: another reader has just
+ * opened another epoch of the position, *ret_epoch, which has to be shared.
+ */
+must_check int sample_file_new(struct session *session, struct sched_job *job,
+	struct inode inode, struct sched_handle *handle, struct sample_file **ret,
+	uint32_t *ret_epoch);
+/* The number of the file that the kernel reads it from; 0: it is read through us. */
+int sample_file_backing(const struct sample_file *file);
+
+/* Closes a file that nobody has read: the position is not consumed. */
+void sample_file_undo(struct session *session, struct sample_file *file);
+
+void sample_file_read(fuse_req_t req, struct session *session, struct sample_file *file,
+	size_t size, uint64_t offset);
+void sample_file_release(struct session *session, struct sample_file *file);
+
+/* Undoes all that are still open when the session has ended. */
+void sample_files_undo_all(struct session *session);
+
+/* opening.c: answers the open of a sample or a label, perhaps later. */
+void opening_start(fuse_req_t req, struct session *session, struct inode inode,
+	const struct fuse_file_info *fi);

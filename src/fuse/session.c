@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/log.h"
+#include "files/data.h"
+#include "fuse/composite_file.h"
+#include "fuse/kernel_features.h"
+#include "fuse/mount_options.h"
+#include "fuse/passthrough.h"
+#include "fuse/label_file.h"
+#include "fuse/sample_file.h"
+
+#include <errno.h>
+#include <fuse_log.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define MIN_THREADS 4 /* also with fewer CPUs, which readers keep busy */
+
+static void log_libfuse(enum fuse_log_level level, const char *format, va_list args)
+	printf_like(2, 0);
+
+static void log_libfuse(enum fuse_log_level level, const char *format, va_list args)
+{
+	auto_free char *text = NULL;
+	if (vasprintf(&text, format, args) < 0) {
+		text = NULL;
+		return;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	if (level <= FUSE_LOG_ERR)
+		log_error("%s", text);
+	else if (level == FUSE_LOG_WARNING)
+		log_warn("%s", text);
+	else
+		log_info("%s", text);
+}
+
+int session_new(
+	const struct files_context *context, struct inode root, struct session **ret)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	if (!session)
+		return -ENOMEM;
+	int err = order_texts_new(&session->orders);
+	if (!err)
+		err = sizes_new(&session->sizes);
+	if (err) {
+		order_texts_free(&session->orders);
+		free(session);
+		return err;
+	}
+	session->context = *context;
+	session->root = root;
+	atomic_init(&session->gone, false);
+	session->uid = geteuid();
+	session->gid = getegid();
+	clock_gettime(CLOCK_REALTIME, &session->started);
+	session->jobs_changed = session->started;
+	lock_init(&session->lock, LOCK_RANK_FUSE, "session");
+	ensure(pthread_cond_init(&session->unheld, NULL) == 0);
+	LIST_INIT(&session->job_mounts);
+	LIST_INIT(&session->open_samples);
+	LIST_INIT(&session->open_labels);
+	LIST_INIT(&session->open_composites);
+	LIST_INIT(&session->open_texts);
+	*ret = session;
+	return 0;
+}
+
+void session_free(struct session **session)
+{
+	ensure(pthread_cond_destroy(&(*session)->unheld) == 0);
+	lock_destroy(&(*session)->lock);
+	order_texts_free(&(*session)->orders);
+	sizes_free(&(*session)->sizes);
+	free(*session);
+	*session = NULL;
+}
+
+int session_start(struct session *session, struct fuse_args *args, const char *where)
+{
+	session->fuse =
+		fuse_session_new(args, &session_ops, sizeof(session_ops), session);
+	if (!session->fuse)
+		return -EINVAL; /* libfuse has logged why */
+	errno = 0;
+	if (fuse_session_mount(session->fuse, where) != 0) {
+		int err = errno ? -errno : -EIO;
+		log_error("can't mount on %s", where);
+		return err;
+	}
+	session->mounted = true;
+	return kernel_features_prepare(session);
+}
+
+int session_mount(const struct files_context *context, const char *options, bool debug,
+	struct session **ret)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	struct session *session = NULL;
+	fuse_set_log_func(log_libfuse);
+	int err = mount_options(options, debug, &args);
+	if (!err)
+		err = mount_point_check(context);
+	if (!err)
+		err = session_new(context, (struct inode){.kind = INODE_ROOT}, &session);
+	if (!err) {
+		session->debug = debug;
+		err = session_start(session, &args, context->mountpoint);
+	}
+	fuse_opt_free_args(&args);
+	if (!err) {
+		*ret = session;
+	} else if (session) {
+		session_end(session);
+		session_free(&session);
+	}
+	return err;
+}
+
+unsigned session_threads(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	if (n < MIN_THREADS)
+		return MIN_THREADS;
+	return n > SESSION_MAX_THREADS ? SESSION_MAX_THREADS : (unsigned)n;
+}
+
+static int loop(struct session *session)
+{
+	struct fuse_loop_config *config = fuse_loop_cfg_create();
+	if (!config)
+		return -ENOMEM;
+	fuse_loop_cfg_set_clone_fd(config, 0);
+	fuse_loop_cfg_set_max_threads(config, session_threads());
+	int result = fuse_session_loop_mt(session->fuse, config);
+	fuse_loop_cfg_destroy(config);
+	if (result < 0)
+		log_error("the mount's session failed: %s", strerror(-result));
+	return result < 0 ? result : 0; /* a positive one is the signal that came */
+}
+
+int session_run(struct session *session)
+{
+	if (fuse_set_signal_handlers(session->fuse) != 0)
+		return -EIO;
+	session->handles_signals = true;
+	return loop(session);
+}
+
+void session_end(struct session *session)
+{
+	lock_take(&session->lock);
+	ensure(session->holds == 0);
+	lock_release(&session->lock);
+	passthrough_end(session);
+	if (session->mounted)
+		fuse_session_unmount(session->fuse);
+	if (session->handles_signals)
+		fuse_remove_signal_handlers(session->fuse);
+	if (session->fuse)
+		fuse_session_destroy(session->fuse);
+	session->fuse = NULL;
+	composite_files_undo_all(session);
+	sample_files_undo_all(session);
+	label_files_close_all(session);
+	text_files_close_all(session);
+}
+
+static int check_unmounted(const char *mountpoint)
+{
+	struct stat st;
+	if (stat(mountpoint, &st) == 0 || errno != ENOTCONN)
+		return 0;
+	log_error(
+		"%s: can't be unmounted; \"umount %s\" as root", mountpoint, mountpoint);
+	return -EBUSY;
+}
+
+void session_stop(struct session *session)
+{
+	job_mounts_stop(session);
+}
+
+int session_unmount(struct session **session_pointer)
+{
+	struct session *session = *session_pointer;
+	if (!session)
+		return 0;
+	bool mounted = session->mounted;
+	job_mounts_end(session);
+	session_end(session);
+	int err = mounted ? check_unmounted(session->context.mountpoint) : 0;
+	session_free(session_pointer);
+	return err;
+}
+
+/* --- holding the session ------------------------------------------------------------ */
+
+void session_hold(struct session *session)
+{
+	lock_take(&session->lock);
+	ensure(!session->ending);
+	session->holds++;
+	lock_release(&session->lock);
+}
+
+bool session_try_hold(struct session *session)
+{
+	LOCK_SCOPE(&session->lock);
+	if (session->ending)
+		return false;
+	session->holds++;
+	return true;
+}
+
+void session_unhold(struct session *session)
+{
+	LOCK_SCOPE(&session->lock);
+	ensure(session->holds > 0);
+	if (--session->holds == 0)
+		pthread_cond_broadcast(&session->unheld);
+}
+
+bool session_wait_unheld(struct session *session)
+{
+	LOCK_SCOPE(&session->lock);
+	session->ending = true;
+	while (session->holds > 0 && !session->stopping)
+		lock_wait(&session->lock, &session->unheld);
+	return !session->stopping;
+}
+
+void session_stop_waiting(struct session *session)
+{
+	LOCK_SCOPE(&session->lock);
+	session->stopping = true;
+	pthread_cond_broadcast(&session->unheld);
+}
+
+/* --- news of jobs ------------------------------------------------------------------- */
+
+static bool is_later(struct timespec a, struct timespec b)
+{
+	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
+}
+
+/* The time always changes: see job_changed in attributes.c. */
+static void touch_jobs_locked(struct session *session)
+{
+	struct timespec now;
+	lock_assert_held(&session->lock);
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!is_later(now, session->jobs_changed)) {
+		now = session->jobs_changed;
+		now.tv_nsec = (now.tv_nsec + 1) % 1000000000;
+		now.tv_sec += now.tv_nsec == 0;
+	}
+	session->jobs_changed = now;
+}
+
+void session_touch_jobs(struct session *session)
+{
+	lock_take(&session->lock);
+	touch_jobs_locked(session);
+	lock_release(&session->lock);
+	sizes_forget(session->sizes);
+	order_texts_forget(session->orders);
+}
+
+/* Fails when the kernel does not know the name, which is as good. */
+static void forget_name(
+	struct session *session, struct inode directory, const char *name, size_t bytes)
+{
+	fuse_lowlevel_notify_inval_entry(
+		session->fuse, inode_pack(directory), name, bytes);
+}
+
+static void forget_path(struct session *session, const char *path)
+{
+	struct data_step step = data_first_step(path);
+	do
+		forget_name(session, data_step_directory(&step), step.name, step.bytes);
+	while (data_next_step(&step));
+}
+
+void session_jobs_changed(struct session *session, const char *name, const char *path)
+{
+	struct inode jobs = {.kind = INODE_JOBS};
+	session_touch_jobs(session);
+	forget_name(session, jobs, name, strlen(name));
+	if (path)
+		forget_path(session, path);
+	job_mounts_changed(session);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/image_internal.h"
+#include "image/preamble.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <zlib.h>
+
+/*
+ * The chunks up to the image data, read as PIL reads them. One thing is different: PIL
+ * takes the frames of an animation for the image when there is no IDAT.
+ */
+
+/* PIL refuses a profile or a text that inflates to more. */
+#define MAX_INFLATED ((size_t)1 << 20)
+
+static uint32_t big_endian(const uint8_t *bytes)
+{
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
+	       (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/* PIL takes broken data for empty data. */
+static bool inflates_to_too_much(const uint8_t *data, size_t size)
+{
+	z_stream stream = {.avail_in = (unsigned)size};
+	uint8_t out[16384];
+	size_t bytes = 0;
+	int status = Z_OK;
+	memcpy(&stream.next_in, &data, sizeof(data)); /* zlib does not write there */
+	if (inflateInit(&stream) != Z_OK)
+		return true;
+	while (status == Z_OK && bytes < MAX_INFLATED) {
+		stream.next_out = out;
+		stream.avail_out = sizeof(out);
+		status = inflate(&stream, Z_NO_FLUSH);
+		bytes += sizeof(out) - stream.avail_out;
+	}
+	bool more = status == Z_OK && stream.avail_in > 0;
+	inflateEnd(&stream);
+	return more;
+}
+
+/* The text behind n zeros, or NULL. */
+static const uint8_t *behind_zeros(const uint8_t *data, const uint8_t *end, int n)
+{
+	for (; n > 0 && data; n--) {
+		data = memchr(data, 0, (size_t)(end - data));
+		data = data ? data + 1 : NULL;
+	}
+	return data;
+}
+
+static bool profile_bad(const uint8_t *data, size_t size)
+{
+	const uint8_t *end = data + size, *name_end = behind_zeros(data, end, 1);
+	if (!name_end)
+		return true;
+	return name_end < end &&
+	       inflates_to_too_much(name_end + 1, (size_t)(end - name_end - 1));
+}
+
+static bool text_bad(const uint8_t *data, size_t size)
+{
+	const uint8_t *end = data + size, *text = behind_zeros(data, end, 1);
+	if (!text || text == end)
+		return false;
+	return *text != 0 || inflates_to_too_much(text + 1, (size_t)(end - text - 1));
+}
+
+static bool international_text_bad(const uint8_t *data, size_t size)
+{
+	const uint8_t *end = data + size, *flags = behind_zeros(data, end, 1);
+	if (!flags || end - flags < 2 || flags[0] == 0 || flags[1] != 0)
+		return false;
+	const uint8_t *text = behind_zeros(flags + 2, end, 2);
+	return text && inflates_to_too_much(text, (size_t)(end - text));
+}
+
+struct chunks {
+	const uint8_t *header;	  /* the data of IHDR, or NULL */
+	int64_t animation_number; /* of the last fcTL, -1: none */
+};
+
+/* A transparent colour is one number of two bytes, or three. */
+static bool transparency_bad(const struct chunks *chunks, size_t size)
+{
+	if (!chunks->header)
+		return false;
+	uint8_t depth = chunks->header[8], color = chunks->header[9];
+	if (color == 0)
+		return size < 2;
+	return color == 2 && (depth == 8 || depth == 16) && size < 6;
+}
+
+static bool frame_bad(struct chunks *chunks, const uint8_t *data, size_t size)
+{
+	if (size < 26 || big_endian(data) != chunks->animation_number + 1)
+		return true;
+	chunks->animation_number++;
+	uint64_t width = chunks->header ? big_endian(chunks->header) : 0;
+	uint64_t height = chunks->header ? big_endian(chunks->header + 4) : 0;
+	return (uint64_t)big_endian(data + 12) + big_endian(data + 4) > width ||
+	       (uint64_t)big_endian(data + 16) + big_endian(data + 8) > height;
+}
+
+static bool is(const uint8_t *chunk, const char *name)
+{
+	return memcmp(chunk + 4, name, 4) == 0;
+}
+
+static bool chunk_bad(struct chunks *chunks, const uint8_t *chunk, size_t size)
+{
+	const uint8_t *data = chunk + 8;
+	if (is(chunk, "iCCP"))
+		return profile_bad(data, size);
+	if (is(chunk, "zTXt"))
+		return text_bad(data, size);
+	if (is(chunk, "iTXt"))
+		return international_text_bad(data, size);
+	if (is(chunk, "tRNS"))
+		return transparency_bad(chunks, size);
+	if (is(chunk, "fcTL"))
+		return frame_bad(chunks, data, size);
+	return (is(chunk, "gAMA") && size < 4) || (is(chunk, "cHRM") && size % 4 != 0) ||
+	       (is(chunk, "sRGB") && size < 1) || (is(chunk, "pHYs") && size < 9) ||
+	       (is(chunk, "acTL") && size < 8) || (is(chunk, "fdAT") && size < 4);
+}
+
+/* Leaves the judgement on truncated files, and on what is no chunk, to the codec. */
+int preamble_check_png(char *message, const uint8_t *data, size_t size)
+{
+	struct chunks chunks = {.animation_number = -1};
+	const uint8_t *next = data + 8, *end = data + size;
+	while (end - next >= 12 && !is(next, "IDAT") && !is(next, "IEND")) {
+		size_t length = big_endian(next);
+		if ((size_t)(end - next) - 12 < length)
+			break;
+		if (is(next, "IHDR") && length >= 13)
+			chunks.header = next + 8;
+		if (chunk_bad(&chunks, next, length))
+			return image_fail(
+				message, -EIO, "PNG: bad %.4s", (const char *)next + 4);
+		next += length + 12;
+	}
+	return 0;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "image/tensor.h"
+
+/*
+ * A preparation: how a sample becomes the tensor that is cached. It is a job's [tensor]
+ * section, normalised, without the format. Jobs with equal preparations share tensors.
+ *
+ *   resize_short         the shorter side becomes this many pixels; the other one follows
+ *                        as torchvision.transforms.Resize(int) computes it (truncation)
+ *   resize_width/height  both are given; excludes resize_short
+ *   crop                 torchvision's CenterCrop (zeros where the image is smaller)
+ *
+ * A zero means "not configured".
+ */
+struct preparation {
+	bool encoded; /* the tensor is the source file's bytes; nothing else may be set */
+	uint32_t resize_short;
+	uint32_t resize_width;
+	uint32_t resize_height;
+	uint32_t crop_width;
+	uint32_t crop_height;
+	bool approximate; /* where a resize follows, decode at a fraction of the size */
+	bool exif;	  /* first turn the image as its EXIF orientation says */
+};
+
+bool preparation_equal(const struct preparation *a, const struct preparation *b);
+
+/* The size of an image with this EXIF orientation (1 to 8) once it is turned, if
+ * it is. */
+struct tensor_shape preparation_image(const struct preparation *preparation,
+	struct tensor_shape image, unsigned orientation);
+
+/* The size after resize, before crop, of an image of the given size. */
+struct tensor_shape preparation_resized(
+	const struct preparation *preparation, struct tensor_shape image);
+
+/* The final size. {0, 0} for encoded. */
+struct tensor_shape preparation_output(
+	const struct preparation *preparation, struct tensor_shape image);
+
+/* Bytes of the tensor; file_bytes is the size of the source file, used for encoded. */
+uint64_t preparation_bytes(const struct preparation *preparation,
+	struct tensor_shape image, uint64_t file_bytes);
+
+/* Whether all images come out with the same size (a crop, or a resize to WxH). */
+bool preparation_fixed_size(const struct preparation *preparation);

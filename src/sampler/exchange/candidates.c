@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "sampler/exchange/exchange_internal.h"
+
+/*
+ * Residents and candidates. For each member, class and need there is a ring of the
+ * residents that the member may be given in exchange. The one that was given to somebody
+ * longest ago stands first:
+ *
+ *   heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
+ *
+ * Need counts the streams of this cache space, as the cache's RefCnt does: only they keep
+ * the tensor from being evicted. Among residents of equal need the one given longest ago
+ * comes first. The cache would evict it next, so it is given while it is still there.
+ * Neither rule looks at the id itself.
+ */
+
+bool residency_has(const struct residency *residency, sample_id id)
+{
+	return id < residency->n_ids && residency->where[id] != NONE;
+}
+
+static void link_node(
+	struct residency *residency, uint32_t resident, uint32_t column, uint32_t *head)
+{
+	struct node *node = residency_node(residency, resident, column);
+	if (*head == NONE) {
+		*node = (struct node){resident, resident};
+		*head = resident;
+		return;
+	}
+	struct node *oldest = residency_node(residency, *head, column);
+	*node = (struct node){.previous = oldest->previous, .next = *head};
+	residency_node(residency, oldest->previous, column)->next = resident;
+	oldest->previous = resident;
+}
+
+static void unlink_node(
+	struct residency *residency, uint32_t resident, uint32_t column, uint32_t *head)
+{
+	const struct node *node = residency_node(residency, resident, column);
+	if (node->next == resident) {
+		*head = NONE;
+		return;
+	}
+	residency_node(residency, node->previous, column)->next = node->next;
+	residency_node(residency, node->next, column)->previous = node->previous;
+	if (*head == resident)
+		*head = node->next;
+}
+
+static void order_append(struct residency *residency, uint32_t at)
+{
+	struct resident *resident = &residency->residents[at];
+	resident->older = residency->newest;
+	resident->newer = NONE;
+	if (residency->newest == NONE)
+		residency->oldest = at;
+	else
+		residency->residents[residency->newest].newer = at;
+	residency->newest = at;
+	if (residency->stale && residency->next_stale == NONE)
+		residency->next_stale = at;
+}
+
+static void order_remove(struct residency *residency, uint32_t at)
+{
+	const struct resident *resident = &residency->residents[at];
+	if (residency->next_stale == at)
+		residency->next_stale = resident->newer;
+	if (resident->older == NONE)
+		residency->oldest = resident->newer;
+	else
+		residency->residents[resident->older].newer = resident->newer;
+	if (resident->newer == NONE)
+		residency->newest = resident->older;
+	else
+		residency->residents[resident->newer].older = resident->older;
+}
+
+/* Room for twice as many; false: no memory. */
+static bool grow(struct residency *residency)
+{
+	uint32_t n = residency->capacity ? 2 * residency->capacity : 64;
+	struct resident *residents =
+		reallocarray(residency->residents, n, sizeof(*residents));
+	if (!residents)
+		return false;
+	residency->residents = residents;
+	struct node *nodes =
+		reallocarray(residency->nodes, n, residency->stride * sizeof(*nodes));
+	if (!nodes)
+		return false;
+	residency->nodes = nodes;
+	for (uint32_t at = n; at-- > residency->capacity;) {
+		residents[at].newer = residency->free;
+		residency->free = at;
+	}
+	residency->capacity = n;
+	return true;
+}
+
+/* Finds out a resident's need and for whom it is a candidate, from the streams' sets. */
+static void assess(struct residency *residency, uint32_t at)
+{
+	struct resident *resident = &residency->residents[at];
+	resident->need = 0;
+	for (uint32_t column = 0; column < residency->end; column++) {
+		const struct member *member = residency->columns[column];
+		struct node *node = residency_node(residency, at, column);
+		bool remains = member && member->stream &&
+			       idset_contains(member->stream->set, resident->id);
+		resident->need += remains;
+		if (node->next == NODE_TAKEN)
+			continue;
+		/* It will be linked below, once its need is known. */
+		node->next = remains && resident->group != NONE ? at : NODE_OUT;
+	}
+	for (uint32_t column = 0; column < residency->end; column++)
+		if (node_linked(residency_node(residency, at, column)))
+			link_node(residency, at, column,
+				&residency_heads(residency, resident->group,
+					column)[resident->need - 1]);
+}
+
+static uint32_t class_of(const struct residency *residency, sample_id id)
+{
+	return residency->exchange->classes.of[id];
+}
+
+/* Without memory the sample is not taken for resident, which costs sharing only. */
+void residency_admit(struct residency *residency, sample_id id)
+{
+	if (residency_has(residency, id) || id >= residency->n_ids)
+		return;
+	if (residency->free == NONE && !grow(residency))
+		return;
+	uint32_t at = residency->free;
+	struct resident *resident = &residency->residents[at];
+	residency->free = resident->newer;
+	resident->id = id;
+	resident->group = group_get(residency, class_of(residency, id));
+	for (uint32_t column = 0; column < residency->stride; column++)
+		residency_node(residency, at, column)->next = NODE_OUT;
+	assess(residency, at);
+	order_append(residency, at);
+	residency->where[id] = at;
+	residency->n++;
+}
+
+/* Takes the resident out of all rings. */
+static void withdraw(struct residency *residency, uint32_t at)
+{
+	const struct resident *resident = &residency->residents[at];
+	for (uint32_t column = 0; column < residency->end; column++)
+		if (node_linked(residency_node(residency, at, column)))
+			unlink_node(residency, at, column,
+				&residency_heads(residency, resident->group,
+					column)[resident->need - 1]);
+}
+
+void residency_evict(struct residency *residency, sample_id id)
+{
+	if (!residency_has(residency, id))
+		return;
+	uint32_t at = residency->where[id];
+	struct resident *resident = &residency->residents[at];
+	withdraw(residency, at);
+	order_remove(residency, at);
+	if (resident->group != NONE)
+		group_put(residency, resident->group);
+	residency->where[id] = NONE;
+	resident->newer = residency->free;
+	residency->free = at;
+	residency->n--;
+}
+
+/* The need of a resident falls by one: its nodes move to the next ring, as the newest. */
+static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
+{
+	struct resident *resident = &residency->residents[at];
+	uint32_t need = resident->need--;
+	for (uint32_t column = 0; column < residency->end; column++) {
+		if (!node_linked(residency_node(residency, at, column)))
+			continue;
+		uint32_t *heads = residency_heads(residency, resident->group, column);
+		unlink_node(residency, at, column, &heads[need - 1]);
+		if (column != given_to)
+			link_node(residency, at, column, &heads[need - 2]);
+	}
+	order_remove(residency, at);
+	order_append(residency, at);
+}
+
+void residency_give(
+	struct residency *residency, const struct member *member, sample_id id)
+{
+	if (residency_has(residency, id))
+		lower_need(residency, residency->where[id], member->column);
+	else
+		residency_admit(residency, id);
+	if (residency_has(residency, id))
+		residency_node(residency, residency->where[id], member->column)->next =
+			NODE_TAKEN;
+}
+
+sample_id residency_candidate(
+	const struct residency *residency, const struct member *member, uint32_t class)
+{
+	uint32_t group = class < residency->n_classes ? residency->group_of[class] : NONE;
+	if (group == NONE)
+		return SAMPLE_NONE;
+	const uint32_t *heads = residency_heads(residency, group, member->column);
+	for (uint32_t i = 0; i < residency->end; i++)
+		if (heads[i] != NONE)
+			return residency->residents[heads[i]].id;
+	return SAMPLE_NONE;
+}
+
+/*
+ * A stale resident is as it was before the stream came or went. Its need and its rings
+ * still fit each other, so that it can be given, moved to the end of the order and
+ * evicted as always. Refreshing links the residents anew, in their order and each at the
+ * end of its rings, so that the rings are in the order of residents afterwards.
+ */
+void residency_make_stale(struct residency *residency)
+{
+	residency->stale = residency->n > 0;
+	residency->next_stale = residency->oldest;
+}
+
+void residency_refresh_one(struct residency *residency, sample_id id)
+{
+	if (!residency->stale || !residency_has(residency, id))
+		return;
+	withdraw(residency, residency->where[id]);
+	assess(residency, residency->where[id]);
+}
+
+bool residency_refresh(struct residency *residency, uint32_t n)
+{
+	for (; residency->stale && n > 0; n--) {
+		uint32_t at = residency->next_stale;
+		if (at == NONE) {
+			residency->stale = false;
+			break;
+		}
+		withdraw(residency, at);
+		assess(residency, at);
+		residency->next_stale = residency->residents[at].newer;
+	}
+	return !residency->stale;
+}
+
+void residency_rebuild(struct residency *residency)
+{
+	groups_clear(residency);
+	residency->stale = false;
+	for (uint32_t at = residency->oldest; at != NONE;
+		at = residency->residents[at].newer) {
+		struct resident *resident = &residency->residents[at];
+		resident->group = group_get(residency, class_of(residency, resident->id));
+		assess(residency, at);
+	}
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# A state directory of another version is refused and left as it is; what to do is said.
+. "$(dirname "$0")/lib.sh"
+dataset 2 4
+job a tensor.crop=32
+S=$T/state
+
+# all: every file with its content, and when it changed; the lock is empty
+all() { (cd "$S" && find . ! -name lock -type f -exec md5sum {} + -printf '%T@ %p\n' | sort); }
+# refused_as_it_is TEXT...
+refused_as_it_is() {
+	touch "$S/lock"
+	all >"$T/before"
+	refused "$@" "nothing was changed" "name another directory as state ="
+	all | diff "$T/before" -
+}
+
+start
+equal "version of a new directory" "$(cat "$S/version")" "joaderfs state 1"
+stop
+start
+stop
+
+echo "joaderfs state 2" >"$S/version"
+refused_as_it_is "$S/version: found \"joaderfs state 2\", allowed: \"joaderfs state 1\""
+printf 'joaderfs state 1' >"$S/version"
+refused_as_it_is "$S/version: found \"joaderfs state 1\", allowed"
+printf '\033[31m\nsecond' >"$S/version"
+refused_as_it_is "$S/version: found \"\\x1B[31m\", allowed"
+: >"$S/version"
+refused_as_it_is "$S/version: found \"\", allowed"
+head -c 100000 /dev/urandom >"$S/version"
+refused_as_it_is "$S/version: found"
+
+# Of the time before there were versions.
+rm -r "$S"
+mkdir -p "$S/jobs/a"
+echo "id 1" >"$S/jobs/a/state"
+refused_as_it_is "$S/jobs: found a/state, of an older joaderfs"
+rm "$S/jobs/a/state"
+head -c 32 /dev/zero >"$S/jobs/a/epoch-0000.ids"
+refused_as_it_is "$S/jobs: found a/epoch-0000.ids, of an older joaderfs"
+
+# Nothing in these belongs to a version.
+rm -r "$S/jobs/a"
+mkdir -p "$S/jobs/empty" "$S/datasets"
+echo "a message" >"$S/joaderfs.log"
+start
+stop
+equal "version of one with a log" "$(cat "$S/version")" "joaderfs state 1"
+rm -r "$S/version" "$S/jobs"
+[[ -e $S/datasets/images.sqlite ]] || fail "no catalogue is left to try with"
+start
+stop
+equal "version of one with catalogues" "$(cat "$S/version")" "joaderfs state 1"

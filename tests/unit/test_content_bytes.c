@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/content_bytes.h"
+#include "dataset_place.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+Test(content_bytes, a_crop_makes_the_size_known_without_any_image)
+{
+	struct job_config config = {.format = FORMAT_RAW,
+		.preparation = {.resize_short = 256, .crop_width = 4, .crop_height = 5}};
+	uint64_t bytes;
+	cr_assert(content_bytes_fixed(&config, &bytes));
+	cr_assert_eq(bytes, 4 * 5 * 3);
+	config.preparation = (struct preparation){.resize_short = 256};
+	cr_assert_not(content_bytes_fixed(&config, &bytes));
+	config.augment.random_crop = (struct tensor_shape){2, 3};
+	config.pixels.dtype = DTYPE_FLOAT16;
+	cr_assert(content_bytes_fixed(&config, &bytes));
+	cr_assert_eq(bytes, 2 * 3 * 3 * 2);
+}
+
+/* As BMP the narrow one is longer, though it has fewer pixels: rows are padded. */
+Test(content_bytes, the_padded_size_is_that_of_the_longest_selected_file)
+{
+	static struct place place;
+	struct job_config config = {.format = FORMAT_BMP};
+	place_begin(&place);
+	write_jpeg(place_path(&place, "a/narrow.jpg"), 1, 400);
+	write_jpeg(place_path(&place, "a/square.jpg"), 20, 21);
+	write_jpeg(place_path(&place, "b/not-selected.jpg"), 50, 50);
+	cr_assert_eq(place_open(&place), 0);
+	roaring_bitmap_t *selection = roaring_bitmap_create();
+	roaring_bitmap_add(selection, place_id(&place, "a/square.jpg"));
+	cr_assert_eq(content_bytes_largest(&config, place.dataset, selection),
+		54 + 20 * 3 * 21);
+	roaring_bitmap_add(selection, place_id(&place, "a/narrow.jpg"));
+	cr_assert_eq(
+		content_bytes_largest(&config, place.dataset, selection), 54 + 4 * 400);
+	roaring_bitmap_free(selection);
+	place_end(&place);
+}

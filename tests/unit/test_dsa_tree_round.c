@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "../../tools/sim/sim_sampler.h"
+#include "round_statistics.h"
+
+#include <criterion/criterion.h>
+
+/*
+ * What the streams of a round are given together: the paper's tree and the daemon's dsa
+ * beside each other, and both beside the exact probabilities of Algorithm 1, which are
+ * enumerated here step by step as it is written. The R of all streams leave one tree
+ * (test_dsa_tree_property), so that rounds of fresh trees stand for all rounds.
+ *
+ * Fixed seeds; one-sided confidence of 99.99% for each chi-square.
+ */
+
+#define ROUNDS 5000
+#define RANDOM_SETTINGS 40
+
+/* Sets of streams 0 to 3, of elements 0 to 5, and who draws. */
+struct setting {
+	const char *name;
+	struct twin twin;
+	unsigned who;
+	mask gone; /* the set of a stream that came and was deleted */
+};
+
+enum { SMALLEST_OUT = 9, BETWEEN_OUT = 10 }; /* in the table */
+
+static const struct setting settings[] = {
+	{"2 equal", {.r = {0x3f, 0x3f}}, 3, 0x15},
+	{"2 nested", {.r = {0x07, 0x3f}}, 3, 0x15},
+	{"2 of one size that overlap", {.r = {0x0f, 0x3c}}, 3, 0x3f},
+	{"2 of two sizes that overlap", {.r = {0x07, 0x3e}}, 3, 0x01},
+	{"2 with nothing in common", {.r = {0x03, 0x3c}}, 3, 0x15},
+	{"3 equal", {.r = {0x1f, 0x1f, 0x1f}}, 7, 0x2a},
+	{"3 nested", {.r = {0x03, 0x0f, 0x3f}}, 7, 0x2a},
+	{"3 of one size that overlap", {.r = {0x0f, 0x1e, 0x3c}}, 7, 0x39},
+	{"3 of three sizes that overlap", {.r = {0x07, 0x1d, 0x3e}}, 7, 0x2a},
+	[SMALLEST_OUT] = {"the smallest sits out", {.r = {0x07, 0x1d, 0x3e}}, 6, 0x15},
+	[BETWEEN_OUT] = {"the one between sits out", {.r = {0x07, 0x38, 0x2f}}, 5, 0x3f},
+	{"the largest sits out", {.r = {0x0f, 0x17, 0x38 | 0x07}}, 3, 0x33},
+	{"nested, the one between sits out", {.r = {0x07, 0x0f, 0x3f}}, 5, 0x33},
+	{"two sit out", {.r = {0x1b, 0x07, 0x3e, 0x0e}}, 5, 0x15},
+	{"one of four sits out", {.r = {0x0f, 0x1c, 0x37, 0x3e}}, 13, 0x3f},
+};
+
+#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+static struct setting random_setting(uint64_t seed)
+{
+	struct setting setting = {.name = "random"};
+	struct rng rng;
+	rng_seed(&rng, seed);
+	for (int j = 0; j < 4; j++)
+		setting.twin.r[j] = (rng_next(&rng) | rng_next(&rng)) & 0x3f;
+	setting.gone = rng_next(&rng) & 0x3f;
+	setting.who = (unsigned)rng_below(&rng, 16) | 1U << rng_below(&rng, 4);
+	return setting;
+}
+
+/* The named ones, then random ones. */
+static struct setting setting_of(size_t i)
+{
+	return i < SETTINGS ? settings[i] : random_setting(i);
+}
+
+/* --- the exact probabilities ------------------------------------------------------- */
+
+struct walk {
+	const struct twin *twin;
+	int order[TWIN_STREAMS];
+	size_t m;
+	int ret[TWIN_STREAMS];
+	double *table;
+};
+
+static void walk_from(struct walk *walk, size_t first, mask s, double probability);
+
+/* Each element of `from` is given to order[first .. end) with the same probability. */
+static void give(struct walk *walk, size_t first, size_t end, mask from, mask next_s,
+	double probability)
+{
+	if (probability <= 0)
+		return;
+	for (mask left = from; left; left &= left - 1) {
+		for (size_t i = first; i < end; i++)
+			walk->ret[walk->order[i]] = __builtin_ctzll(left);
+		walk_from(walk, end, next_s, probability / twin_size(from));
+	}
+}
+
+/* The while of Algorithm 1 with K = order[first .. m): every way on, with its chance. */
+static void walk_from(struct walk *walk, size_t first, mask s, double probability)
+{
+	const mask *r = walk->twin->r;
+	const int *order = walk->order;
+	if (first == walk->m) {
+		round_add(walk->table, walk->ret, probability);
+		return;
+	}
+	mask shared = twin_shared(walk->twin, order + first, walk->m - first) & ~s;
+	double c = twin_size(shared);
+	for (size_t k = first; k < walk->m; k++) {
+		mask rest = r[order[k]] & ~s;
+		double chooses = c / twin_size(rest);
+		if (k == first)
+			give(walk, k, k + 1, rest & ~shared, s | shared,
+				probability * (1 - chooses));
+		else
+			give(walk, first, k, shared, s | shared,
+				probability * (1 - chooses));
+		probability *= chooses;
+		c = twin_size(rest);
+	}
+	give(walk, first, walk->m, shared, s | shared, probability);
+}
+
+static void enumerate(const struct setting *setting, double *ret_table)
+{
+	struct walk walk = {.twin = &setting->twin, .table = ret_table};
+	memset(ret_table, 0, ROUND_CELLS * sizeof(*ret_table));
+	memset(walk.ret, -1, sizeof(walk.ret));
+	walk.m = twin_order(walk.twin, setting->who, walk.order);
+	walk_from(&walk, 0, 0, 1);
+}
+
+/* Which is also what dsa.c says of itself: an element is drawn first, and decides. */
+Test(dsa_tree_round, both_ways_to_enumerate_a_round_agree)
+{
+	for (size_t i = 0; i < SETTINGS + RANDOM_SETTINGS; i++) {
+		struct setting setting = setting_of(i);
+		double by_walk[ROUND_CELLS], by_twin[ROUND_CELLS] = {0};
+		double sum = 0;
+		enumerate(&setting, by_walk);
+		twin_enumerate(&setting.twin, setting.who, round_add, by_twin);
+		for (size_t cell = 0; cell < ROUND_CELLS; cell++) {
+			cr_assert_lt(fabs(by_walk[cell] - by_twin[cell]), 1e-12);
+			sum += by_walk[cell];
+		}
+		cr_assert_lt(fabs(sum - 1), 1e-12);
+	}
+}
+
+/* --- the samplers ------------------------------------------------------------------ */
+
+static void draw(struct sim_sampler *sampler, unsigned who, int *ret)
+{
+	stream_id streams[TWIN_STREAMS];
+	sample_id samples[TWIN_STREAMS];
+	size_t n = twin_streams(who, streams);
+	sim_sampler_draw(sampler, streams, n, samples);
+	twin_given(streams, samples, n, ret);
+}
+
+/* The streams come in another order each time, and one of another set leaves again. */
+static void fill(
+	struct sim_sampler *sampler, const struct setting *setting, uint64_t turn)
+{
+	for (uint64_t i = 0; i < 5; i++) {
+		stream_id j = (stream_id)((i * (1 + turn % 4) + turn) % 5);
+		mask set = j < 4 ? setting->twin.r[j] : setting->gone;
+		cr_assert_eq(sim_sampler_insert(sampler, j, 0, twin_bitmap(set)), 0);
+	}
+	sim_sampler_remove(sampler, 4);
+}
+
+static void count(enum sampler_kind kind, const struct setting *setting, uint64_t seed,
+	unsigned counts[ROUND_CELLS])
+{
+	struct sim_sampler sampler;
+	memset(counts, 0, ROUND_CELLS * sizeof(*counts));
+	cr_assert_eq(sim_sampler_new(kind, seed, &sampler), 0);
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		int ret[TWIN_STREAMS];
+		fill(&sampler, setting, i);
+		draw(&sampler, setting->who, ret);
+		counts[round_cell(ret)]++;
+		for (stream_id j = 0; j < 4; j++)
+			sim_sampler_remove(&sampler, j);
+	}
+	sim_sampler_free(&sampler);
+}
+
+Test(dsa_tree_round, the_tree_and_dsa_draw_from_the_exact_distribution)
+{
+	for (size_t i = 0; i < SETTINGS + RANDOM_SETTINGS; i++) {
+		struct setting setting = setting_of(i);
+		double exact[ROUND_CELLS];
+		unsigned tree[ROUND_CELLS], dsa[ROUND_CELLS];
+		enumerate(&setting, exact);
+		count(SAMPLER_DSA_TREE, &setting, i, tree);
+		count(SAMPLER_DSA, &setting, i + 1000, dsa);
+		double z_tree = round_z(tree, exact, ROUNDS);
+		double z_dsa = round_z(dsa, exact, ROUNDS);
+		double z_both = round_z_of_two(tree, dsa, ROUND_CELLS);
+		cr_assert_lt(z_tree, Z_LIMIT, "%s: tree, z = %.2f", setting.name, z_tree);
+		cr_assert_lt(z_dsa, Z_LIMIT, "%s: dsa, z = %.2f", setting.name, z_dsa);
+		cr_assert_lt(z_both, Z_LIMIT, "%s: both, z = %.2f", setting.name, z_both);
+	}
+}
+
+/* --- whole epochs ------------------------------------------------------------------ */
+
+/* Streams of at most 4 elements, and who draws in each round until nothing is left. */
+struct timetable {
+	mask r[3];
+	unsigned rounds[8];
+};
+
+static const struct timetable timetables[] = {
+	{{0x7, 0xe}, {3, 3, 3}},
+	{{0x7, 0xf}, {3, 2, 3, 3}},
+	{{0xf, 0xf}, {1, 3, 2, 3, 3}},
+	{{0x3, 0x6, 0x7}, {7, 7, 7}},
+	{{0x3, 0x5, 0x6}, {5, 7, 2}},
+	{{0x3, 0x6, 0xd}, {6, 4, 7, 5}},
+};
+
+#define EPOCHS 12000
+#define ORDERS (1 << 16) /* 2 bits for each draw, at most 8 of them */
+
+static void count_orders(enum sampler_kind kind, const struct timetable *timetable,
+	uint64_t seed, unsigned counts[ORDERS])
+{
+	struct sim_sampler sampler;
+	memset(counts, 0, ORDERS * sizeof(*counts));
+	cr_assert_eq(sim_sampler_new(kind, seed, &sampler), 0);
+	for (int i = 0; i < EPOCHS; i++) {
+		unsigned order = 0;
+		for (stream_id j = 0; j < 3; j++)
+			cr_assert_eq(sim_sampler_insert(&sampler, j, 0,
+					     twin_bitmap(timetable->r[j])),
+				0);
+		for (int round = 0; round < 8; round++) {
+			int ret[TWIN_STREAMS];
+			draw(&sampler, timetable->rounds[round], ret);
+			for (int j = 0; j < 3; j++)
+				if (ret[j] >= 0)
+					order = order * 4 + (unsigned)ret[j];
+		}
+		cr_assert_lt(order, ORDERS);
+		counts[order]++;
+		for (stream_id j = 0; j < 3; j++)
+			sim_sampler_remove(&sampler, j);
+	}
+	sim_sampler_free(&sampler);
+}
+
+/* The orders of all streams together: what one round leaves is what the next
+ * begins with. */
+Test(dsa_tree_round, epochs_of_the_tree_and_of_dsa_are_alike)
+{
+	static unsigned tree[ORDERS], dsa[ORDERS];
+	for (size_t i = 0; i < sizeof(timetables) / sizeof(timetables[0]); i++) {
+		count_orders(SAMPLER_DSA_TREE, &timetables[i], i, tree);
+		count_orders(SAMPLER_DSA, &timetables[i], i + 1000, dsa);
+		double z = round_z_of_two(tree, dsa, ORDERS);
+		cr_assert_lt(z, Z_LIMIT, "timetable %zu: z = %.2f", i, z);
+	}
+	count_orders(SAMPLER_ISA, &timetables[0], 0, tree);
+	count_orders(SAMPLER_DSA, &timetables[0], 1000, dsa);
+	cr_assert_gt(round_z_of_two(tree, dsa, ORDERS), 2 * Z_LIMIT, "isa is not dsa");
+}
+
+/* --- what must be noticed ---------------------------------------------------------- */
+
+static bool rejected(const struct setting *setting, enum mutant mutant)
+{
+	double exact[ROUND_CELLS];
+	unsigned counts[ROUND_CELLS] = {0};
+	struct rng rng;
+	rng_seed(&rng, 1);
+	enumerate(setting, exact);
+	for (int i = 0; i < ROUNDS; i++) {
+		int ret[TWIN_STREAMS];
+		struct twin twin = setting->twin;
+		twin.mutant = mutant;
+		twin_draw(&twin, setting->who, &rng, ret);
+		counts[round_cell(ret)]++;
+	}
+	return round_z(counts, exact, ROUNDS) > 2 * Z_LIMIT;
+}
+
+static size_t rejections(enum mutant mutant)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < SETTINGS + RANDOM_SETTINGS; i++) {
+		struct setting setting = setting_of(i);
+		n += rejected(&setting, mutant);
+	}
+	return n;
+}
+
+/* Of 55 settings. The last two mutants are misreadings of the tree: they differ only
+ * where an intersection spans several vertices, or where somebody sits out without whom
+ * the others share more. */
+Test(dsa_tree_round, mutants_are_rejected)
+{
+	size_t all_join = rejections(ALL_JOIN);
+	size_t vertex_first = rejections(VERTEX_FIRST);
+	size_t tree_only = rejections(TREE_ONLY);
+	cr_assert_eq(rejections(HONEST), 0);
+	cr_assert_geq(all_join, 30, "%zu", all_join);
+	cr_assert_geq(vertex_first, 15, "%zu", vertex_first);
+	cr_assert_geq(tree_only, 8, "%zu", tree_only);
+	cr_assert(rejected(&settings[SMALLEST_OUT], VERTEX_FIRST));
+	cr_assert(rejected(&settings[BETWEEN_OUT], TREE_ONLY));
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/preparation.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+
+static void expect_shape(struct tensor_shape shape, uint32_t width, uint32_t height)
+{
+	cr_assert_eq(shape.width, width, "width %" PRIu32, shape.width);
+	cr_assert_eq(shape.height, height, "height %" PRIu32, shape.height);
+}
+
+/* Sizes as torchvision.transforms.Resize(256) gives them. */
+Test(preparation, resize_of_the_shorter_side_truncates_the_other_one)
+{
+	static const uint32_t sizes[][4] = {{500, 375, 341, 256}, {375, 500, 256, 341},
+		{640, 427, 383, 256}, {427, 640, 256, 383}, {300, 300, 256, 256},
+		{3, 2, 384, 256}, {1, 1000, 256, 256000}, {1023, 767, 341, 256}};
+	struct preparation p = {.resize_short = 256};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct tensor_shape image = {.width = sizes[i][0], .height = sizes[i][1]};
+		expect_shape(preparation_output(&p, image), sizes[i][2], sizes[i][3]);
+	}
+	expect_shape(preparation_output(&p, (struct tensor_shape){0}), 256, 0);
+	cr_assert_not(preparation_fixed_size(&p));
+}
+
+Test(preparation, crop_and_both_sides_make_every_image_equal)
+{
+	struct tensor_shape image = {.width = 500, .height = 375};
+	struct preparation p = {
+		.resize_short = 256, .crop_width = 224, .crop_height = 192};
+	expect_shape(preparation_resized(&p, image), 341, 256);
+	expect_shape(preparation_output(&p, image), 224, 192);
+	cr_assert_eq(preparation_bytes(&p, image, 77), 224 * 192 * 3);
+	cr_assert(preparation_fixed_size(&p));
+	p = (struct preparation){.resize_width = 64, .resize_height = 32};
+	expect_shape(preparation_output(&p, image), 64, 32);
+	cr_assert(preparation_fixed_size(&p));
+	p = (struct preparation){0};
+	expect_shape(preparation_output(&p, image), 500, 375);
+	cr_assert_not(preparation_fixed_size(&p));
+}
+
+Test(preparation, encoded_is_as_large_as_the_file)
+{
+	struct tensor_shape image = {.width = 500, .height = 375};
+	struct preparation p = {.encoded = true};
+	expect_shape(preparation_output(&p, image), 0, 0);
+	cr_assert_eq(preparation_bytes(&p, image, 77), 77);
+	cr_assert_not(preparation_fixed_size(&p));
+}
+
+Test(preparation, the_largest_image_does_not_overflow)
+{
+	struct tensor_shape image = {.width = 65500, .height = 65500};
+	struct preparation p = {0};
+	cr_assert_eq(preparation_bytes(&p, image, 0), UINT64_C(12870750000));
+}
+
+Test(preparation, preparations_are_equal_when_every_part_is)
+{
+	struct preparation a = {.resize_short = 256, .crop_width = 8, .crop_height = 9};
+	uint32_t *const parts[] = {&a.resize_short, &a.resize_width, &a.resize_height,
+		&a.crop_width, &a.crop_height};
+	struct preparation b = a;
+	cr_assert(preparation_equal(&a, &b));
+	for (size_t i = 0; i < 5; i++) {
+		++*parts[i];
+		cr_assert_not(preparation_equal(&a, &b));
+		--*parts[i];
+	}
+	a.approximate = true;
+	cr_assert_not(preparation_equal(&a, &b));
+	a.resize_short = b.resize_short = 0; /* nothing to be less accurate in */
+	cr_assert(preparation_equal(&a, &b));
+	a.exif = true;
+	cr_assert_not(preparation_equal(&a, &b));
+	a.encoded = b.encoded = true; /* the file as it is */
+	cr_assert(preparation_equal(&a, &b));
+	b.encoded = b.exif = false;
+	cr_assert_not(preparation_equal(&a, &b));
+}
+
+Test(preparation, an_orientation_of_5_and_more_exchanges_the_sides)
+{
+	struct tensor_shape image = {.height = 3, .width = 4};
+	struct preparation ignoring = {0}, turning = {.exif = true};
+	for (unsigned orientation = 1; orientation <= 8; orientation++) {
+		bool turned = orientation >= 5;
+		expect_shape(preparation_image(&ignoring, image, orientation), 4, 3);
+		expect_shape(preparation_image(&turning, image, orientation),
+			turned ? 3 : 4, turned ? 4 : 3);
+	}
+}

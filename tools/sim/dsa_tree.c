@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dsa_tree_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int dsa_tree_new(uint64_t seed, struct dsa_tree **ret)
+{
+	struct dsa_tree *tree = calloc(1, sizeof(*tree));
+	if (!tree)
+		return -ENOMEM;
+	rng_seed(&tree->rng, seed);
+	*ret = tree;
+	return 0;
+}
+
+void dsa_tree_free(struct dsa_tree **tree)
+{
+	struct dsa_tree *t = *tree;
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		set_free(&t->levels[i].vertex);
+		set_free(&t->levels[i].leaf);
+	}
+	free(t->levels);
+	free(t->round);
+	free(t->decisions);
+	free(t);
+	*tree = NULL;
+}
+
+static size_t find(const struct dsa_tree *tree, stream_id stream)
+{
+	size_t at = 0;
+	while (at < tree->n && tree->levels[at].stream != stream)
+		at++;
+	return at;
+}
+
+size_t dsa_tree_level(const struct dsa_tree *tree, stream_id stream)
+{
+	size_t at = find(tree, stream);
+	ensure(at < tree->n);
+	return at;
+}
+
+static bool before(const struct level *a, const struct level *b)
+{
+	if (a->remaining != b->remaining)
+		return a->remaining < b->remaining;
+	return a->stream < b->stream;
+}
+
+/* --- insertion --------------------------------------------------------------------- */
+
+static int reserve(struct dsa_tree *tree)
+{
+	if (tree->n < tree->capacity)
+		return 0;
+	size_t n = tree->capacity ? 2 * tree->capacity : 8;
+	struct level *levels = reallocarray(tree->levels, n, sizeof(*levels));
+	tree->levels = levels ? levels : tree->levels;
+	size_t *round = reallocarray(tree->round, n, sizeof(*round));
+	tree->round = round ? round : tree->round;
+	struct decision *decisions = reallocarray(tree->decisions, n, sizeof(*decisions));
+	tree->decisions = decisions ? decisions : tree->decisions;
+	if (!levels || !round || !decisions)
+		return -ENOMEM;
+	tree->capacity = n;
+	return 0;
+}
+
+/*
+ * A larger set comes by (section 4.2, Figure 4d): 1) the intersection of D and the root
+ * is the new root, 2) the difference of the old root goes to both children. `pushed` is
+ * what comes from above to the right child; D has none of it, so it goes on to the next
+ * two.
+ */
+static void pass(struct level *level, roaring_bitmap_t *dataset, roaring_bitmap_t *pushed)
+{
+	auto_set *shared = set_and(level->vertex, dataset);
+	roaring_bitmap_andnot_inplace(level->vertex, shared);
+	roaring_bitmap_or_inplace(pushed, level->vertex);
+	roaring_bitmap_or_inplace(level->leaf, pushed);
+	roaring_bitmap_andnot_inplace(dataset, shared);
+	set_free(&level->vertex);
+	level->vertex = shared;
+	shared = NULL;
+}
+
+/*
+ * D, or what the roots passed have left of it, is the smallest of the subtree of `root`
+ * (Figure 4c): 1) and 2) the new root is the intersection of both, 3) its children are
+ * the differences.
+ */
+static void become_root(
+	struct level *level, struct level *root, const roaring_bitmap_t *pushed)
+{
+	level->vertex = set_and(level->leaf, root->vertex);
+	roaring_bitmap_andnot_inplace(level->leaf, level->vertex);
+	roaring_bitmap_andnot_inplace(root->vertex, level->vertex);
+	roaring_bitmap_or_inplace(root->vertex, pushed);
+}
+
+int dsa_tree_insert(struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *dataset)
+{
+	int error = find(tree, stream) < tree->n ? -EEXIST : reserve(tree);
+	if (error) {
+		roaring_bitmap_free(dataset);
+		return error;
+	}
+	struct level level = {
+		.stream = stream, .remaining = set_size(dataset), .leaf = dataset};
+	auto_set *pushed = set_made(roaring_bitmap_create());
+	size_t at = 0;
+	while (at < tree->n && before(&tree->levels[at], &level))
+		pass(&tree->levels[at++], dataset, pushed);
+	if (at < tree->n) {
+		become_root(&level, &tree->levels[at], pushed);
+	} else {
+		level.vertex = dataset;
+		level.leaf = set_made(roaring_bitmap_create());
+	}
+	memmove(&tree->levels[at + 1], &tree->levels[at],
+		(tree->n++ - at) * sizeof(level));
+	tree->levels[at] = level;
+	return 0;
+}
+
+/* --- deletion ---------------------------------------------------------------------- */
+
+/*
+ * What of a vertex the stream above it needs, too, goes up; and further up, as long as
+ * there is any. What was in the upper vertex before is not in leaves above it.
+ */
+static void lift(struct dsa_tree *tree, size_t at)
+{
+	for (bool any = true; any && at > 0; at--) {
+		struct level *upper = &tree->levels[at - 1];
+		auto_set *shared = set_and(upper->leaf, tree->levels[at].vertex);
+		any = !roaring_bitmap_is_empty(shared);
+		if (!any)
+			continue;
+		roaring_bitmap_andnot_inplace(upper->leaf, shared);
+		roaring_bitmap_andnot_inplace(tree->levels[at].vertex, shared);
+		roaring_bitmap_or_inplace(upper->vertex, shared);
+	}
+}
+
+/*
+ * Deletion (section 4.2, Figure 4b): the leaf goes, its parent and its sibling become
+ * one. If it was the largest, the sibling is the leaf of the level before.
+ *
+ * The paper stops here. But an element that only the deleted stream did not have is now
+ * shared: it is in the merged vertex and in leaves above, and rises.
+ */
+void dsa_tree_remove(struct dsa_tree *tree, stream_id stream)
+{
+	size_t at = dsa_tree_level(tree, stream);
+	struct level gone = tree->levels[at];
+	memmove(&tree->levels[at], &tree->levels[at + 1],
+		(--tree->n - at) * sizeof(gone));
+	if (at < tree->n) {
+		roaring_bitmap_or_inplace(tree->levels[at].vertex, gone.vertex);
+	} else if (at > 0) {
+		struct level *last = &tree->levels[--at];
+		roaring_bitmap_or_inplace(last->vertex, last->leaf);
+		roaring_bitmap_clear(last->leaf);
+	}
+	lift(tree, at);
+	set_free(&gone.vertex);
+	set_free(&gone.leaf);
+}
+
+/* --- order ------------------------------------------------------------------------- */
+
+/*
+ * Two neighbours a, b change places, and the third one is c:
+ *
+ *        V                         V
+ *       / \                       / \
+ *      a   W                     W+b W'            W' = a & X
+ *         / \        becomes        / \
+ *        b   X                  a-W'   (X-W') + W
+ *           / \                           / \
+ *          c   ..                        c   ..
+ *
+ * V is what both and all larger ones need, whichever comes first. a shares with those
+ * after b what is in its leaf and in X: not in W, or it would be in V. Appendix C inserts
+ * the stream anew ("just like the intersection procedure"), which has the same result.
+ */
+static void swap(struct dsa_tree *tree, size_t at)
+{
+	struct level a = tree->levels[at], b = tree->levels[at + 1];
+	roaring_bitmap_t *v = a.vertex, *w = b.vertex;
+	roaring_bitmap_or_inplace(b.leaf, w);
+	b.vertex = v;
+	if (at + 2 < tree->n) {
+		roaring_bitmap_t *x = tree->levels[at + 2].vertex;
+		a.vertex = set_and(a.leaf, x);
+		roaring_bitmap_andnot_inplace(a.leaf, a.vertex);
+		roaring_bitmap_andnot_inplace(x, a.vertex);
+		roaring_bitmap_or_inplace(x, w);
+	} else {
+		a.vertex = a.leaf;
+		a.leaf = set_made(roaring_bitmap_create());
+	}
+	set_free(&w);
+	tree->levels[at] = b;
+	tree->levels[at + 1] = a;
+}
+
+/* By insertion: a round changes each size by one at most. */
+void dsa_tree_reorder(struct dsa_tree *tree)
+{
+	for (size_t i = 1; i < tree->n; i++)
+		for (size_t at = i;
+			at > 0 && before(&tree->levels[at], &tree->levels[at - 1]); at--)
+			swap(tree, at - 1);
+}
+
+/* --- what is in it ----------------------------------------------------------------- */
+
+uint32_t dsa_tree_remaining(const struct dsa_tree *tree, stream_id stream)
+{
+	return tree->levels[dsa_tree_level(tree, stream)].remaining;
+}
+
+bool dsa_tree_contains(const struct dsa_tree *tree, stream_id stream, sample_id sample)
+{
+	size_t at = dsa_tree_level(tree, stream);
+	bool contains = roaring_bitmap_contains(tree->levels[at].leaf, sample);
+	for (size_t i = 0; i <= at && !contains; i++)
+		contains = roaring_bitmap_contains(tree->levels[i].vertex, sample);
+	return contains;
+}
+
+static roaring_bitmap_t *path(const struct dsa_tree *tree, size_t at)
+{
+	roaring_bitmap_t *set = set_made(roaring_bitmap_copy(tree->levels[at].leaf));
+	for (size_t i = 0; i <= at; i++)
+		roaring_bitmap_or_inplace(set, tree->levels[i].vertex);
+	return set;
+}
+
+roaring_bitmap_t *dsa_tree_copy_remaining(const struct dsa_tree *tree, stream_id stream)
+{
+	return path(tree, dsa_tree_level(tree, stream));
+}
+
+/*
+ * Sizes ascend; the vertices of a path have nothing in common (the size of their union is
+ * the sum of theirs); the vertices down to a level are the intersection of its stream and
+ * all larger ones.
+ */
+void dsa_tree_validate(const struct dsa_tree *tree)
+{
+	uint32_t above = 0;
+	for (size_t i = 0; i < tree->n; i++) {
+		const struct level *level = &tree->levels[i];
+		auto_set *set = path(tree, i);
+		above += set_size(level->vertex);
+		ensure(i == 0 || before(level - 1, level));
+		ensure(!level->ret && !level->lifted);
+		ensure(set_size(set) == level->remaining);
+		ensure(above + set_size(level->leaf) == level->remaining);
+	}
+	auto_set *shared = tree->n ? path(tree, tree->n - 1) : NULL;
+	for (size_t i = tree->n; i-- > 0;) {
+		auto_set *set = path(tree, i);
+		roaring_bitmap_and_inplace(shared, set);
+		ensure(set_size(shared) == above);
+		above -= set_size(tree->levels[i].vertex);
+	}
+}

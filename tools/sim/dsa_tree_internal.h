@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/ensure.h"
+#include "base/rng.h"
+#include "dsa_tree.h"
+
+/*
+ * The tree as an array, since each right child has one left sibling, which is a leaf:
+ *
+ *     levels[0]   vertex A   leaf C       of D_1
+ *     levels[1]   vertex B   leaf E       of D_2
+ *     levels[2]   vertex F   leaf empty   of D_3
+ *
+ * A level's vertex is what its stream and all larger ones share, without the vertices
+ * above; its leaf is what else its stream needs. The last vertex is the paper's last
+ * leaf: all that the last stream needs is shared by all from it on, so that the same rule
+ * holds for every level. A stream's path: the vertices down to its level, and its leaf.
+ */
+struct level {
+	stream_id stream;
+	uint32_t remaining; /* |R| */
+	roaring_bitmap_t *vertex;
+	roaring_bitmap_t *leaf;
+	sample_id *ret; /* where the decision goes; NULL: not in this round */
+	/* The part of the leaf that all larger ones of the round need; NULL: none. */
+	roaring_bitmap_t *lifted;
+};
+
+/* Some streams of a round are given the same: Algorithm 2. */
+struct decision {
+	sample_id sample;
+	size_t first; /* the streams of round[first .. end) */
+	size_t end;
+	size_t top; /* no vertex above this level has the sample */
+};
+
+struct dsa_tree {
+	struct rng rng;
+	struct level *levels; /* ascending |R|, ties by id */
+	size_t n;
+	size_t capacity;
+	size_t *round; /* the levels that draw */
+	struct decision *decisions;
+};
+
+size_t dsa_tree_level(const struct dsa_tree *tree, stream_id stream); /* it is there */
+
+/* Puts neighbours in order that have drawn unequally: partial sampling, appendix C. */
+void dsa_tree_reorder(struct dsa_tree *tree);
+
+/* --- sets -------------------------------------------------------------------------- */
+
+static inline uint32_t set_size(const roaring_bitmap_t *set)
+{
+	return (uint32_t)roaring_bitmap_get_cardinality(set);
+}
+
+/* The result of a function of CRoaring that allocates. */
+static inline roaring_bitmap_t *set_made(roaring_bitmap_t *set)
+{
+	ensure(set);
+	return set;
+}
+
+static inline roaring_bitmap_t *set_and(
+	const roaring_bitmap_t *a, const roaring_bitmap_t *b)
+{
+	return set_made(roaring_bitmap_and(a, b));
+}
+
+static inline void set_free(roaring_bitmap_t **set)
+{
+	if (*set)
+		roaring_bitmap_free(*set);
+	*set = NULL;
+}
+
+#define auto_set __attribute__((cleanup(set_free))) roaring_bitmap_t

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dsa_tree_internal.h"
+
+/*
+ * A round: Algorithm 1 (selecting), Algorithm 2 (sampling) and the compensation of
+ * appendix C, on the tree. In the terms of the paper:
+ *
+ *   JOB, DS  round[first .. m), and their sets
+ *   S        the vertices above the level `top`, and `lifted` of the stream before first
+ *   I        the vertices from `top` to the level of first(JOB), and its `lifted`,
+ *            less what of that is in S
+ *
+ * `lifted` is nothing unless a larger stream sits out.
+ */
+struct walk {
+	struct dsa_tree *tree;
+	const size_t *round; /* levels, ascending */
+	size_t m;
+	size_t first;
+	size_t top;
+	const roaring_bitmap_t *lifted; /* NULL: nothing */
+	uint32_t offered;		/* |S| */
+};
+
+static const struct level *nth(const struct walk *walk, size_t i)
+{
+	return &walk->tree->levels[walk->round[i]];
+}
+
+/* --- partial rounds ---------------------------------------------------------------- */
+
+/*
+ * What would leave the leaf of round[i] and rise if those that sit out were deleted: what
+ * all larger ones of the round have. That of the next one of the round, its vertex, and
+ * those of the streams between, which sit out. (The vertex below a leaf has none of it.)
+ */
+static roaring_bitmap_t *lift(const struct walk *walk, size_t i)
+{
+	const struct level *levels = walk->tree->levels;
+	size_t at = walk->round[i];
+	const roaring_bitmap_t *leaf = levels[at].leaf;
+	if (i + 1 == walk->m)
+		return set_made(roaring_bitmap_copy(leaf));
+	size_t next = walk->round[i + 1];
+	roaring_bitmap_t *lifted = set_made(
+		levels[next].lifted ? roaring_bitmap_and(leaf, levels[next].lifted)
+				    : roaring_bitmap_create());
+	for (size_t j = at + 2; j <= next; j++) {
+		auto_set *shared = set_and(leaf, levels[j].vertex);
+		roaring_bitmap_or_inplace(lifted, shared);
+	}
+	if (roaring_bitmap_is_empty(lifted))
+		set_free(&lifted);
+	return lifted;
+}
+
+/* From the largest one up. Nothing rises as long as all larger ones draw. */
+static void lift_all(const struct walk *walk)
+{
+	for (size_t i = walk->m; i-- > 0;) {
+		bool all_draw = walk->tree->n - walk->round[i] == walk->m - i;
+		if (!all_draw)
+			walk->tree->levels[walk->round[i]].lifted = lift(walk, i);
+	}
+}
+
+/* --- selecting: Algorithm 1 -------------------------------------------------------- */
+
+static uint32_t lifted_size(const roaring_bitmap_t *lifted)
+{
+	return lifted ? set_size(lifted) : 0;
+}
+
+/* |S + I|, lines 5 and 6: what all of JOB share. */
+static uint32_t count_shared(const struct walk *walk)
+{
+	uint32_t size = walk->offered - lifted_size(walk->lifted);
+	for (size_t i = walk->top; i <= walk->round[walk->first]; i++)
+		size += set_size(walk->tree->levels[i].vertex);
+	return size + lifted_size(nth(walk, walk->first)->lifted);
+}
+
+/*
+ * Lines 7 to 15: those that select I, up to where they end. Equation (9): each does with
+ * the probability (|D_before| - |S|) / (|D| - |S|), given that the one before did; the
+ * first with |I| / (|D| - |S|).
+ */
+static size_t select_shared(const struct walk *walk, uint32_t c)
+{
+	size_t end = walk->first;
+	for (; end < walk->m; end++) {
+		uint32_t size = nth(walk, end)->remaining - walk->offered;
+		if (rng_below(&walk->tree->rng, size) >= c)
+			break;
+		c = size;
+	}
+	return end;
+}
+
+/* --- sampling: Algorithm 2 --------------------------------------------------------- */
+
+/* The rank-th element of vertex - without; if it has less, the rank goes on from there.
+ */
+static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without,
+	uint32_t *rank, sample_id *ret)
+{
+	uint32_t size = set_size(vertex);
+	if (without)
+		size -= (uint32_t)roaring_bitmap_and_cardinality(vertex, without);
+	if (*rank >= size) {
+		*rank -= size;
+		return false;
+	}
+	if (!without)
+		return roaring_bitmap_select(vertex, *rank, ret);
+	auto_set *rest = set_made(roaring_bitmap_andnot(vertex, without));
+	return roaring_bitmap_select(rest, *rank, ret);
+}
+
+/*
+ * An element of I, where that "contains multiple vertices" (appendix C). A uniform rank
+ * among all of their elements is in each of them with a probability that is proportional
+ * to its size, and there it is the rank of a uniform element.
+ */
+static sample_id sample_shared(const struct walk *walk, uint32_t size)
+{
+	uint32_t rank = (uint32_t)rng_below(&walk->tree->rng, size);
+	size_t last = walk->round[walk->first];
+	const roaring_bitmap_t *lifted = nth(walk, walk->first)->lifted;
+	sample_id sample = SAMPLE_NONE;
+	bool found = false;
+	for (size_t i = walk->top; i <= last && !found; i++)
+		found = pick(walk->tree->levels[i].vertex, walk->lifted, &rank, &sample);
+	if (!found)
+		found = lifted && pick(lifted, walk->lifted, &rank, &sample);
+	ensure(found);
+	return sample;
+}
+
+/* Lines 16 to 19: one of D[0] - S - I, which is the leaf without what rises. */
+static sample_id sample_own(const struct walk *walk, uint32_t size)
+{
+	const struct level *level = nth(walk, walk->first);
+	uint32_t rank = (uint32_t)rng_below(&walk->tree->rng, size);
+	sample_id sample = SAMPLE_NONE;
+	ensure(pick(level->leaf, level->lifted, &rank, &sample));
+	return sample;
+}
+
+/* One pass of the while of line 4. */
+static struct decision decide(struct walk *walk)
+{
+	struct decision decision = {.first = walk->first, .top = walk->top};
+	const struct level *first = nth(walk, walk->first);
+	uint32_t shared = count_shared(walk);
+	uint32_t c = shared - walk->offered;
+	decision.end = select_shared(walk, c);
+	if (decision.end > walk->first) {
+		decision.sample = sample_shared(walk, c);
+	} else {
+		decision.sample = sample_own(walk, first->remaining - shared);
+		decision.end = walk->first + 1;
+	}
+	walk->top = walk->round[walk->first] + 1; /* line 20: S = S + I */
+	walk->lifted = first->lifted;
+	walk->offered = shared;
+	walk->first = decision.end;
+	return decision;
+}
+
+/* --- compensation: appendix C ------------------------------------------------------ */
+
+/*
+ * The sample leaves the paths of those that were given it, and no other path. In the
+ * picture, e was in A and is given to D_1 and D_3:
+ *
+ *           A            e goes to the topmost vertices of which all streams (the "job
+ *          / \           set") still need it (the "compensation set"): to the leaf E
+ * here. C   B          Of all below that the same is true, but they are on the same / \
+ * paths. E   F
+ *
+ * Down to the last level that gives it up (`last`) only leaves remain for those that
+ * still need it; below that, the next vertex is all of theirs.
+ */
+static void compensate(struct dsa_tree *tree, const struct decision *decision)
+{
+	sample_id sample = decision->sample;
+	size_t last = tree->round[decision->end - 1];
+	size_t held = decision->top; /* the level that has it, or beyond */
+	size_t taker = decision->first;
+	while (held <= last &&
+		!roaring_bitmap_remove_checked(tree->levels[held].vertex, sample))
+		held++;
+	if (held <= last && last + 1 < tree->n)
+		roaring_bitmap_add(tree->levels[last + 1].vertex, sample);
+	for (size_t i = decision->top; i <= last; i++) {
+		bool takes = i == tree->round[taker];
+		taker += takes;
+		if (takes && i < held)
+			roaring_bitmap_remove(tree->levels[i].leaf, sample);
+		else if (!takes && i >= held)
+			roaring_bitmap_add(tree->levels[i].leaf, sample);
+	}
+}
+
+/* --- the round --------------------------------------------------------------------- */
+
+/* Marks those that have something left; how many they are. */
+static size_t gather(
+	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret)
+{
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct level *level = &tree->levels[dsa_tree_level(tree, streams[i])];
+		ensure(!level->ret);
+		ret[i] = SAMPLE_NONE;
+		if (level->remaining)
+			level->ret = &ret[i];
+	}
+	for (size_t at = 0; at < tree->n; at++)
+		if (tree->levels[at].ret)
+			tree->round[m++] = at;
+	return m;
+}
+
+static void give(struct dsa_tree *tree, const struct decision *decision)
+{
+	compensate(tree, decision);
+	for (size_t i = decision->first; i < decision->end; i++) {
+		struct level *level = &tree->levels[tree->round[i]];
+		*level->ret = decision->sample;
+		level->ret = NULL;
+		level->remaining--;
+		set_free(&level->lifted);
+	}
+}
+
+void dsa_tree_draw(
+	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret)
+{
+	struct walk walk = {.tree = tree, .round = tree->round};
+	size_t decisions = 0;
+	walk.m = gather(tree, streams, n, ret);
+	lift_all(&walk);
+	while (walk.first < walk.m)
+		tree->decisions[decisions++] = decide(&walk);
+	for (size_t i = 0; i < decisions; i++)
+		give(tree, &tree->decisions[i]);
+	dsa_tree_reorder(tree);
+}
