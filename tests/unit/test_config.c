@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/prctl.h>
 
-/* Right inis: what comes out, defaults, forms of values, and back to text. */
+/* Right inis: the values of their structs, defaults, forms of values, back to text. */
 
 static struct messages messages;
 

@@ -14,7 +14,7 @@ struct wrong {
 	const char *messages;
 };
 
-/* The lines that make the rest of the file right, after those of the case. */
+/* Lines that complete the case's to a right file. */
 #define JOB "[job]\nname = a\ndataset = b\n"
 #define DATASET "[dataset d]\npath = /d\n"
 
@@ -315,7 +315,7 @@ Test(config_errors, lines_of_another_form)
 		JOB "a\x1b[1m\tb\n", "job.ini:4:[job]: found \"a?[1m?b\", " FORM "\n");
 }
 
-/* What inih would cut is refused; the longest line that it takes is taken whole. */
+/* A line that inih would cut is refused; the longest one that it takes is taken whole. */
 Test(config_errors, lines_that_are_too_long)
 {
 	char text[512] = DATASET "[dataset e]\npath = /";

@@ -60,6 +60,21 @@ Test(journal_segments, of_a_job_that_was_restarted_are_forgotten_too)
 	free(replay.records);
 }
 
+Test(journal_segments, of_a_job_that_is_removed_do_not_come_back)
+{
+	struct journal *journal = open_new();
+	append_all(journal, samples_of_all, 8);
+	journal_flush(journal);
+	append_all(journal, samples_of_all + 8, 2);
+	journal_abandon(journal);
+	remove_directory();
+	journal_flush(journal);
+	cr_assert_eq(0, journal_sync(journal));
+	journal_close(&journal);
+	cr_assert(!exists(""));
+	cr_assert_eq(0, mkdir(directory, 0755));
+}
+
 /* A job may go on at any epoch, and there may be many. */
 Test(journal_segments, are_in_numeric_order)
 {
@@ -123,6 +138,7 @@ Test(journal_segments, are_set_aside_all_or_none)
 	save_order(0);
 	write_file("job.ini", "x", 1);
 	cr_assert_eq(0, mkdir(file("before.new"), 0755));
+	expect_records(samples_of_all, N_SAMPLES_OF_ALL);
 	cr_assert(!exists("before.new"));
 
 	cr_assert_eq(0, mkdir(file("before.new"), 0755));
