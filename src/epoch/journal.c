@@ -120,7 +120,7 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 /* *ret_done: bytes of the buffer, also upon failure. */
 static int write_buffer(struct journal *journal, size_t *ret_done)
 {
-	struct buffer *buffer = &journal->writing;
+	struct record_buffer *buffer = &journal->writing;
 	size_t begin = buffer->done;
 	int err = 0;
 	while (!err && buffer->done < buffer->n) {
@@ -156,7 +156,7 @@ static void write_locked(struct journal *journal)
 	lock_assert_held(&journal->lock);
 	journal->busy = true;
 	if (journal->writing.n == 0) {
-		struct buffer empty = journal->writing;
+		struct record_buffer empty = journal->writing;
 		journal->writing = journal->filling;
 		journal->filling = empty;
 	}
