@@ -133,7 +133,7 @@ check-unit: $(UNIT)
 
 # Without those that do the same ten thousand times over, for statistics: ASan has seen them.
 STATISTICS := %_uniform %_misses %_epochs %_round %_property %_randomness %_labelled %_restart \
-	%_twin %test_sim_run
+	%_replay %_twin %test_sim_run
 
 check-valgrind: $(UNIT)
 	tests/unit/run --valgrind $(filter-out $(STATISTICS),$(UNIT))

@@ -9,6 +9,7 @@
 #include "control/control.h"
 #include "dataset/dataset.h"
 #include "epoch/state_version.h"
+#include "files/content_bytes.h"
 #include "fuse/fuse.h"
 #include "sched/sched.h"
 
@@ -240,7 +241,7 @@ static int start_sched(struct daemon *daemon)
 		&daemon->sched);
 	if (err)
 		return err;
-	sched_use_backings(daemon->sched, daemon->backings);
+	sched_use_backings(daemon->sched, daemon->backings, content_head);
 	return add_jobs(daemon);
 }
 

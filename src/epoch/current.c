@@ -127,8 +127,9 @@ static bool opens_again(
 		2 * (current->consumed - reader->consumed) > epochs->config.positions)
 		return false;
 	const struct epoch *epoch = find_epoch(epochs, reader->epoch);
-	if (!epoch) /* its order is in a file; a unit of one position was bound */
-		return epochs->config.unit == 1;
+	if (!epoch) /* if its order is in a file, a unit of one position was bound */
+		return epochs->config.unit == 1 &&
+		       epochs_state(epochs, reader->epoch) == EPOCH_SAVED;
 	return !epoch->over || epoch_has_bound(epoch, position);
 }
 
@@ -273,21 +274,31 @@ static bool may_roll(
 	return passed && may_begin(epochs, true);
 }
 
-/* The first that has not begun; after the last epoch that one is read again. */
+/* The first that has not begun; after the last epoch that one is read again. If none runs,
+ * none has begun, or all that have are in files: the journal's end was lost. */
 static uint32_t next_epoch(const struct epochs *epochs)
 {
-	uint32_t number = epochs->running ? epochs->running->number : 0;
+	const struct epoch *running = epochs->running;
+	uint32_t number = running ? running->number : 0;
 	while (number < epochs->config.limit &&
 		epochs_state(epochs, number) != EPOCH_UNKNOWN)
 		number++;
-	return number < epochs->config.limit ? number : epochs->running->number;
+	if (number < epochs->config.limit)
+		return number;
+	return running ? running->number : epochs->config.limit - 1;
+}
+
+/* Another one was about to begin, but the journal's end was lost. */
+static bool was_cut_off(const struct epoch *running, uint32_t position)
+{
+	return running->over && !epoch_has_bound(running, position);
 }
 
 uint32_t current_epoch(const struct epochs *epochs, uint32_t position, uint64_t id)
 {
 	const struct epoch *running = epochs->running;
 	if (!running)
-		return 0;
+		return next_epoch(epochs);
 	const struct reader *reader = find_reader(&epochs->current, id);
 	if (opens_again(epochs, reader, position))
 		return reader->epoch;
@@ -295,6 +306,7 @@ uint32_t current_epoch(const struct epochs *epochs, uint32_t position, uint64_t 
 		return epochs->draining->number;
 	bool rolls = was_read_before(epochs, position, id, reader) &&
 		     may_roll(epochs, reader, position);
+	rolls = rolls || was_cut_off(running, position);
 	return rolls ? next_epoch(epochs) : running->number;
 }
 
@@ -328,6 +340,7 @@ void current_note_opened(
 	struct reader before = found ? *found : (struct reader){.since = current->opened};
 	uint32_t unit = position / epochs->config.unit;
 	bool running = epochs->running && epoch == epochs->running->number;
+	bool shuffled = epochs->config.shuffled_by_script;
 	bool same = found && before.unit == unit;
 	bool again = same && before.epoch == epoch;
 	struct reader now = {.id = id,
@@ -336,7 +349,8 @@ void current_note_opened(
 		.opens = again ? before.opens + 1 : 1,
 		.read_more = found && (before.read_more || !same),
 		.repeated = (again && before.repeated) ||
-			    (running && was_read_before(epochs, position, id, found)),
+			    (shuffled && running &&
+				    was_read_before(epochs, position, id, found)),
 		.consumed = current->consumed,
 		.opened = current->opened,
 		.since = before.since};

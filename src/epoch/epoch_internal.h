@@ -104,6 +104,8 @@ struct effect *effect_add(struct effects *effects, enum effect_kind kind);
 struct epoch *find_epoch(const struct epochs *epochs, uint32_t number);
 /* Whether another epoch may begin now; rolls: by current/. */
 bool may_begin(const struct epochs *epochs, bool rolls);
+/* Of a position that decides which sample it is. */
+sample_id fixed_sample(const struct epochs *epochs, uint32_t position);
 /* Requests that wait for the epoch's stream are taken up next, or fail with the status. */
 void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 

@@ -122,11 +122,11 @@ static int begin(struct epochs *epochs, uint32_t number, bool rolls,
 	else if (before)
 		epoch_end(epochs, before, effects);
 	epoch_run(epochs, *ret, rolls);
-	if (before && !rolls)
-		epoch_save(epochs, before, effects);
 	record(effects,
 		(struct record){
 			.kind = RECORD_BEGUN, .epoch = number, .rolls = before && rolls});
+	if (before && !rolls)
+		epoch_save(epochs, before, effects);
 	return 0;
 }
 
@@ -148,22 +148,26 @@ static void answer(struct open_request *request, int status, const struct epoch 
 	effect_add(effects, EFFECT_ANSWER)->request = request;
 }
 
+static void note_opened(struct epochs *epochs, const struct open_request *request,
+	uint32_t number, struct effects *effects)
+{
+	if (request->epoch != EPOCH_CURRENT)
+		return;
+	current_note_opened(epochs, number, request->position, request->reader);
+	record(effects, (struct record){.kind = RECORD_OPENED,
+				.epoch = number,
+				.position = request->position,
+				.reader = request->reader});
+}
+
 static void answer_bound(struct epochs *epochs, struct open_request *request,
 	const struct epoch *epoch, struct effects *effects)
 {
-	if (request->epoch == EPOCH_CURRENT) {
-		current_note_opened(
-			epochs, epoch->number, request->position, request->reader);
-		record(effects, (struct record){.kind = RECORD_OPENED,
-					.epoch = epoch->number,
-					.position = request->position,
-					.reader = request->reader});
-	}
+	note_opened(epochs, request, epoch->number, effects);
 	answer(request, 0, epoch, effects);
 }
 
-/* Where the position decides. */
-static sample_id fixed_sample(const struct epochs *epochs, uint32_t position)
+sample_id fixed_sample(const struct epochs *epochs, uint32_t position)
 {
 	uint32_t sample;
 	if (epochs->config.fixed)
@@ -183,8 +187,10 @@ static void answer_mirrored(const struct epochs *epochs, struct open_request *re
 	effect_add(effects, EFFECT_ANSWER)->request = request;
 }
 
-static void look_up(uint32_t epoch, struct open_request *request, struct effects *effects)
+static void look_up(struct epochs *epochs, struct open_request *request, uint32_t epoch,
+	struct effects *effects)
 {
+	note_opened(epochs, request, epoch, effects);
 	request->status = 0;
 	request->found_epoch = epoch;
 	request->sample = SAMPLE_NONE;
@@ -273,7 +279,7 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	enum epoch_state state = epochs_state(epochs, number);
 	epochs->last_read_ns = now_ns;
 	if (state == EPOCH_SAVED) {
-		look_up(number, request, effects);
+		look_up(epochs, request, number, effects);
 		return;
 	}
 	int err = epoch ? 0 : state == EPOCH_OVER ? -ESTALE : -EAGAIN;
@@ -439,26 +445,34 @@ void epochs_forget_before(struct epochs *epochs, uint32_t number)
 
 static void end_streams(struct epochs *epochs, bool all_pins, struct effects *effects)
 {
-	struct epoch *epoch;
-	LIST_FOREACH (epoch, &epochs->live, link) {
+	struct epoch *epoch, *next;
+	for (epoch = LIST_FIRST(&epochs->live); epoch; epoch = next) {
+		next = LIST_NEXT(epoch, link);
 		epoch_end_stream(epochs, epoch, effects);
 		epoch_drop_pins(epochs, epoch, all_pins, effects);
+		free_if_saved(epochs, epoch);
 	}
 }
 
-static bool has_stream(const struct epochs *epochs)
+/* Whether it holds what is given back when nobody reads. */
+static bool holds(const struct epoch *epoch)
 {
-	const struct epoch *epoch;
-	LIST_FOREACH (epoch, &epochs->live, link)
-		if (epoch->stream == STREAM_READY)
+	const struct pin *pin;
+	if (epoch->stream == STREAM_READY)
+		return true;
+	TAILQ_FOREACH (pin, &epoch->pins, link)
+		if (pin->opens == 0)
 			return true;
 	return false;
 }
 
 void epochs_time(struct epochs *epochs, uint64_t now_ns, struct effects *effects)
 {
-	if (!has_stream(epochs) ||
-		epochs->last_read_ns + epochs->config.idle_ns >= now_ns)
+	const struct epoch *epoch;
+	bool any = false;
+	LIST_FOREACH (epoch, &epochs->live, link)
+		any = any || holds(epoch);
+	if (!any || epochs->last_read_ns + epochs->config.idle_ns >= now_ns)
 		return;
 	end_streams(epochs, false, effects);
 	epochs->idle = true;

@@ -57,13 +57,21 @@ static void lose(struct journal *journal, uint32_t epoch)
 		journal->directory, epoch);
 }
 
+/* What an epoch comes to, in the eyes of a journal that does not know the one after it. */
+static bool is_end(const struct loss *loss, const struct record *record)
+{
+	bool last = record->epoch + 1 == loss->known_below;
+	if (record->kind == RECORD_LET_GO)
+		return !(loss->begun && last); /* it goes on beside none */
+	return record->kind == RECORD_ENDED;
+}
+
 /* Whether the journal can still tell of it; what has to be told later is noted. */
 static bool survives(struct loss *loss, const struct record *record)
 {
-	bool ends = record->kind == RECORD_ENDED || record->kind == RECORD_LET_GO;
 	if (record->epoch >= loss->whole_from)
 		return true;
-	if (!ends || record->epoch >= loss->known_below)
+	if (record->epoch >= loss->known_below || !is_end(loss, record))
 		return false;
 	if (loss->now) {
 		ensure(loss->n_owed < OWED_MAX);

@@ -60,7 +60,7 @@ void epochs_print(const struct epochs *epochs, FILE *out)
 	for (uint32_t first = 0; first != UINT32_MAX;) { /* ascending */
 		const struct epoch *epoch, *least = NULL;
 		LIST_FOREACH (epoch, &epochs->live, link)
-			if (epoch->number >= first &&
+			if (!epoch->saved && epoch->number >= first &&
 				(!least || epoch->number < least->number))
 				least = epoch;
 		if (least)

@@ -180,6 +180,7 @@ struct sched {
 	size_t n_sources;
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
+	sched_head_of *head_of;
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
 	TAILQ_HEAD(, stream) streams;

@@ -56,47 +56,17 @@ void space_put_locked(struct space *space)
 	free(space);
 }
 
-/* --- files ----------------------------------------------------------------------------
- */
-
-static bool is_padded(const struct job_config *config)
-{
-	return config->size == SIZE_PADDED && config->layout != LAYOUT_MIRROR &&
-	       !preparation_fixed_size(&config->preparation);
-}
-
-static bool is_augmented(const struct augment_config *augment)
-{
-	return augment->random_crop.width || augment->random_resized_crop.width ||
-	       augment->hflip > 0 || augment->normalize.given;
-}
-
-/* Whether the job's files are tensors behind such a head. */
-static bool head_of(const struct job_config *config, enum head_kind *ret)
-{
-	static const int heads[] = {[FORMAT_PPM] = HEAD_PPM,
-		[FORMAT_NPY] = HEAD_NPY,
-		[FORMAT_RAW] = HEAD_EMPTY,
-		[FORMAT_SOURCE] = HEAD_EMPTY,
-		[FORMAT_BMP] = -1,
-		[FORMAT_PNG] = -1};
-	if (config->io != IO_AUTO || heads[config->format] < 0 ||
-		config->layout == LAYOUT_TAR || config->layout == LAYOUT_BATCH ||
-		config->pixels.dtype != DTYPE_UINT8 || config->pixels.axes != AXES_HWC ||
-		is_augmented(&config->augment) || is_padded(config))
-		return false;
-	*ret = (enum head_kind)heads[config->format];
-	return true;
-}
-
-/* The first job that reads them so decides about the head. */
+/* The first job whose files can be read so decides about the head. */
 void space_choose_head_locked(struct space *space)
 {
 	const struct sched *sched = space->source->sched;
 	const struct sched_job *job;
+	lock_assert_held(&sched->lock);
 	space->in_files = false;
+	if (!sched->backings)
+		return;
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		if (job->space != space || !head_of(&job->config, &space->head))
+		if (job->space != space || !sched->head_of(&job->config, &space->head))
 			continue;
 		space->in_files = true;
 		return;
