@@ -9,6 +9,7 @@
 #   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
 #   make figures      misses of the samplers against cache size, plots and CSVs
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
+#   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
 #   make fuzz         libFuzzer on images, inis, predicates and journals, SECONDS=60 for each
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=

@@ -94,21 +94,9 @@ void current_note_consumed(
 static const struct reader *find_reader(const struct current *current, uint64_t id)
 {
 	for (uint32_t i = 0; id != 0 && i < current->n_readers; i++)
-		if (current->readers[i].id == id)
+		if (current->reader_ids[i] == id)
 			return &current->readers[i];
 	return NULL;
-}
-
-/* Room at the front; if need be, who has not read for the longest time is forgotten. */
-static void make_first(struct current *current, const struct reader *before)
-{
-	uint32_t n = CURRENT_READERS - 1;
-	if (before)
-		n = (uint32_t)(before - current->readers);
-	else if (current->n_readers < CURRENT_READERS)
-		n = current->n_readers++;
-	memmove(&current->readers[1], &current->readers[0],
-		n * sizeof(current->readers[0]));
 }
 
 static bool is_used_to_more(const struct current *current, const struct reader *reader)
@@ -310,14 +298,29 @@ uint32_t current_epoch(const struct epochs *epochs, uint32_t position, uint64_t 
 	return rolls ? next_epoch(epochs) : running->number;
 }
 
-static void note_reader(
-	struct epochs *epochs, const struct reader *before, const struct reader *now)
+/* A place for one more; if need be, who has not read for the longest time is forgotten. */
+static uint8_t new_place(struct current *current)
 {
-	struct current *current = &epochs->current;
+	if (current->n_readers == CURRENT_READERS)
+		return current->latest[CURRENT_READERS - 1];
+	uint8_t place = (uint8_t)current->n_readers++;
+	current->latest[place] = place;
+	return place;
+}
+
+static void note_reader(
+	struct current *current, const struct reader *before, const struct reader *now)
+{
+	uint8_t place =
+		before ? (uint8_t)(before - current->readers) : new_place(current);
+	const uint8_t *was = memchr(current->latest, place, current->n_readers);
+	memmove(&current->latest[1], &current->latest[0],
+		(size_t)(was - current->latest));
+	current->latest[0] = place;
+	current->readers[place] = *now;
+	current->reader_ids[place] = now->id;
 	if (now->opens > current->habit)
 		current->habit = now->opens;
-	make_first(current, before);
-	current->readers[0] = *now;
 }
 
 /* What a reader opened first was not noted: it could have been a look. */
@@ -354,9 +357,8 @@ void current_note_opened(
 		.consumed = current->consumed,
 		.opened = current->opened,
 		.since = before.since};
-	bool known = found;
 	if (id != 0)
-		note_reader(epochs, found, &now);
+		note_reader(current, found, &now);
 	if (running && now.opens == 1 && (now.read_more || id == 0))
-		note_in_running(epochs, known ? &before : NULL, &now);
+		note_in_running(epochs, found ? &before : NULL, &now);
 }

@@ -158,7 +158,7 @@ struct sched_job {
 	struct sampler *sampler;     /* joined; NULL: samples are not drawn */
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j| */
-	uint64_t fingerprint;	     /* of the selected samples */
+	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
 	uint64_t largest_bytes;	     /* of a tensor */
 	uint32_t *label_begin; /* classes: first position of each label, and the end */
 	sample_id *by_label;   /* classes in dataset order: sample by position */

@@ -24,6 +24,7 @@ static uint32_t lowest_number(const struct source *source)
 struct space *space_get_locked(
 	struct source *source, const struct preparation *preparation)
 {
+	lock_assert_held(&source->sched->lock);
 	struct space *space;
 	LIST_FOREACH (space, &source->spaces, link) {
 		if (preparation_equal(&space->preparation, preparation)) {
@@ -49,6 +50,7 @@ struct space *space_get_locked(
 
 void space_put_locked(struct space *space)
 {
+	lock_assert_held(&space->source->sched->lock);
 	if (--space->references > 0)
 		return;
 	cache_space_free(&space->cache); /* which tells what is gone with it */
@@ -77,6 +79,7 @@ void space_choose_head_locked(struct space *space)
 
 bool space_has_locked(const struct space *space, sample_id sample)
 {
+	lock_assert_held(&space->source->sched->lock);
 	const struct use *use;
 	if (cache_state(space->cache, sample) != CACHE_ABSENT)
 		return true;
@@ -112,6 +115,7 @@ void unpin_locked(struct space *space, sample_id sample, struct aftermath *after
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler)
 {
+	lock_assert_held(&space->source->sched->lock);
 	const struct source *source = space->source;
 	if (sampler == source->shuffled && source->labelled)
 		sampler_resident(source->labelled, space->number, sample);
@@ -119,6 +123,7 @@ void space_drawn_locked(
 
 void space_gone_locked(struct space *space, sample_id sample)
 {
+	lock_assert_held(&space->source->sched->lock);
 	const struct source *source = space->source;
 	sampler_evicted(source->shuffled, space->number, sample);
 	if (source->labelled)

@@ -659,7 +659,9 @@ static inline struct epochs *world_replay(const struct epoch_world *world, size_
 static inline void world_replayed(struct epoch_world *world)
 {
 	struct effects effects;
+	unsigned n = 0;
 	do {
+		cr_assert_lt(n++, 2 * WORLD_EPOCHS, "that never ends");
 		effects_init(&effects);
 		world->first_of_event = true;
 		epochs_replayed(world->epochs, &effects);

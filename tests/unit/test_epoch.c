@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "epoch/epoch_internal.h"
 #include "epoch_world.h"
 
 /* What takes more positions than a trace should have, or no effect to see. */
@@ -103,6 +104,26 @@ Test(epoch, questions_change_nothing)
 	}
 	auto_free char *after = world_print(world.epochs);
 	cr_assert_str_eq(before, after);
+	world_end(&world);
+}
+
+/* 128 are known, the latest first. */
+Test(epoch, who_has_not_read_from_current_for_the_longest_time_is_forgotten)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, 256);
+	world_begin(&world, &config, 1);
+	for (uint32_t i = 1; i <= CURRENT_READERS; i++)
+		world_read(&world, EPOCH_CURRENT, i, 1000 + i, false);
+	world_read(&world, EPOCH_CURRENT, 200, 1001, false);
+	world_read(&world, EPOCH_CURRENT, 201, 2000, false);
+	char *text = world_print(world.epochs);
+	const char *last = strstr(text, "\nreader 2000 201 ");
+	const char *before = strstr(text, "\nreader 1001 200 ");
+	cr_assert(last && before && last < before, "%s", text);
+	cr_assert_null(strstr(text, "\nreader 1002 "));
+	cr_assert_not_null(strstr(text, "\nreader 1003 3 "));
+	free(text);
 	world_end(&world);
 }
 

@@ -42,6 +42,12 @@ bench-sampler:
 	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/sampler
 	@build/release/bench/sampler
 
+# What an event costs the epoch engine.
+.PHONY: bench-epoch
+bench-epoch:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/epoch
+	@build/release/bench/epoch
+
 # What the journal of a job costs: per record, per write, at a restart.
 .PHONY: bench-journal
 bench-journal:
