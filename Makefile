@@ -3,6 +3,9 @@
 #
 #   make              the programs, in build/release
 #   make check        installs what is missing, builds, runs every test
+#   make check-long   the same with all repetitions, valgrind on everything, and make fuzz:
+#                     where chance decides, check notices what is plainly wrong, this also
+#                     what is hardly so; tests/README.md
 #   make demo         four jobs on real photographs; DATASET=DIR for your own images
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
@@ -68,8 +71,8 @@ endif
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all programs tests man check check-here check-unit check-valgrind check-fs \
-	check-clients check-stress demo bench lint format install uninstall clean deps
+.PHONY: all programs tests man check check-here check-long check-unit check-valgrind \
+	check-fs check-clients check-stress syntax demo bench lint format install uninstall clean deps
 
 all: programs man
 
@@ -95,9 +98,19 @@ $(BUILD)/%: $(BUILD)/tools/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
+define link-unit
+$(call say,LD,$@)
+$(Q)$(CC) -o $@ $^ $(ALL_LIBS) $(shell pkg-config --libs criterion)
+endef
+
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
-	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(ALL_LIBS) $(shell pkg-config --libs criterion)
+	$(link-unit)
+
+# The same tests in forks of one process: see tests/unit/alone.c.
+ALONE := $(BUILD)/tests/unit/alone.o
+
+$(BUILD)/tests/unit/%.alone: $(BUILD)/tests/unit/%.o $(ALONE) $(LIB)
+	$(link-unit)
 
 $(BUILD)/tests/stress/%: $(BUILD)/tests/stress/%.o $(LIB)
 	$(call say,LD,$@)
@@ -118,26 +131,43 @@ check:
 	$(MAKE) check-here
 
 # Every test, with what is installed: unit tests and mounts under ASan and UBSan, unit tests
-# under valgrind, stress programs under TSan.
-check-here:
-	$(MAKE) VARIANT=asan programs tests
-	$(MAKE) VARIANT=asan check-unit
-	$(MAKE) VARIANT=asan check-fs
-	$(MAKE) VARIANT=release programs tests
-	$(MAKE) VARIANT=release check-clients
-	$(MAKE) VARIANT=release check-sim
-	$(MAKE) VARIANT=release check-valgrind
-	$(MAKE) VARIANT=tsan check-stress
+# under valgrind, stress programs under TSan. What chance decides is counted a few times
+# (tests/unit/effort.h). As many commands at once as there are CPUs, unless -j says how many.
+PARALLEL = $(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
-check-unit: $(UNIT)
+check-here:
+	+$(PARALLEL) VARIANT=asan check-unit
+	+$(PARALLEL) VARIANT=asan check-fs
+	+$(PARALLEL) VARIANT=release check-valgrind
+	+$(PARALLEL) VARIANT=release check-clients
+	+$(PARALLEL) VARIANT=release check-sim
+	+$(PARALLEL) VARIANT=tsan check-stress
+
+# The same with full counts, valgrind on all of it, and what is too slow for every change.
+check-long:
+	tools/install-deps build test lint demo
+	$(MAKE) JOADERFS_LONG=1 check-here
+	+$(PARALLEL) CC=clang VARIANT=debug programs tests
+	$(MAKE) fuzz
+export JOADERFS_LONG
+
+FAULTY := $(BUILD)/tests/unit/faulty
+
+check-unit: $(UNIT) $(FAULTY)
+	tests/unit/run --notices "assertion abort leak freed" $(FAULTY)
 	tests/unit/run $(UNIT)
 
-# Without those that do the same ten thousand times over, for statistics: ASan has seen them.
+# Without those that do the same a thousand times over, for statistics: ASan has seen them.
+ifneq ($(JOADERFS_LONG),1)
 STATISTICS := %_uniform %_misses %_epochs %_round %_property %_randomness %_labelled %_restart \
 	%_replay %_twin %test_sim_run
+endif
+VALGRIND := $(patsubst %,%.alone,$(filter-out $(STATISTICS),$(UNIT)))
 
-check-valgrind: $(UNIT)
-	tests/unit/run --valgrind $(filter-out $(STATISTICS),$(UNIT))
+check-valgrind: $(VALGRIND) $(FAULTY).alone
+	tests/unit/run --valgrind --notices "assertion abort leak freed uninitialised" \
+		$(FAULTY).alone
+	JOADERFS_LONG= tests/unit/run --valgrind $(VALGRIND)
 
 # Packages first, as check does: this may be the only thing that is asked for.
 check-clients:
@@ -147,6 +177,11 @@ check-clients:
 
 check-stress: $(STRESS)
 	tests/stress/run $(STRESS)
+
+# What another compiler says of all that is compiled by this one.
+syntax:
+	@find src tests tools -name '*.c' | \
+		xargs -P $(shell nproc) -n 20 $(CC) $(ALL_CFLAGS) -Itools/sim -fsyntax-only
 
 # --- installation ------------------------------------------------------------------------
 # mount(8) finds `mount -t fuse.joaderfs` by itself: mount.fuse3 runs the joaderfs of PATH.

@@ -15,7 +15,7 @@ $(BUILD)/joaderctl: $(BUILD)/tools/joaderctl.o $(CTL_SRC:%.c=$(BUILD)/%.o) $(LIB
 
 demo:
 	@tools/install-deps build demo
-	@$(MAKE) --no-print-directory -s VARIANT=release all
+	+@$(PARALLEL) -s VARIANT=release all
 	@tools/demo
 
 bench:

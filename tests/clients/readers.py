@@ -4,7 +4,10 @@
 """What people read with, one function for each: an epoch of a view, as (label or None, name or
 None, pixels) of each sample. readers.py CLIENT DIRECTORY... runs one of them in a process of its
 own, on one directory for each epoch, of a mount or any other, and prints a line of JSON for each.
-tests/clients/views uses it on mounts, tools/bench/round_trips.py counts its system calls."""
+tests/clients/views uses it on mounts, tools/bench/round_trips.py counts its system calls.
+
+readers.py --children reads such arguments as lines of JSON and runs each in a child, so that what
+takes long to load is loaded once. It prints for each, as JSON: exit status, output, errors."""
 
 import hashlib
 import importlib.util
@@ -241,11 +244,41 @@ def digest(pixels):
     return hashlib.sha1(numpy.ascontiguousarray(pixels).tobytes()).hexdigest()
 
 
-def main():
-    client = sys.argv[1]
-    for directory in sys.argv[2:]:
+def run(client, directories):
+    for directory in directories:
         print(json.dumps([(label, name, digest(pixels))
                           for label, name, pixels in CLIENTS[client].epoch(directory)]), flush=True)
+
+
+def run_child(arguments):
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        child = os.fork()
+        if child == 0:
+            os.dup2(out.fileno(), 1)
+            os.dup2(errors.fileno(), 2)
+            run(arguments[0], arguments[1:])
+            sys.exit()
+        _, status = os.waitpid(child, 0)
+        texts = []
+        for file in (out, errors):
+            file.seek(0)
+            texts.append(file.read())
+        print(json.dumps([os.waitstatus_to_exitcode(status), *texts]), flush=True)
+
+
+def run_children():
+    for module in ("cv2", "torch", "torchvision.io", "torchvision.datasets"):
+        if importlib.util.find_spec(module.partition(".")[0]):
+            importlib.import_module(module)
+    for line in sys.stdin:
+        run_child(json.loads(line))
+
+
+def main():
+    if sys.argv[1] == "--children":
+        run_children()
+    else:
+        run(sys.argv[1], sys.argv[2:])
 
 
 if __name__ == "__main__":

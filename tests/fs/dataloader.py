@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""dataloader.py CASE DIRECTORY EPOCHS [BATCHES]: what training programs do with one directory
-and torch's DataLoader. Prints for each sample: epoch, digest of the pixels, label.
+"""dataloader.py: what training programs do with one directory and torch's DataLoader. Reads lines
+CASE EPOCHS BATCHES FILE DIRECTORY; each is a training in a process of its own, whose exit status
+is printed when it has ended. It writes for each sample: epoch, digest of the pixels, label.
 
 CASE, words joined by -:
     folder, flat      torchvision's ImageFolder with shuffle=True, or files in their order
     new, stay         workers of each epoch, or persistent ones
+    0, 4              so many workers; otherwise two
     repeat            timm's MultiEpochsDataLoader: workers fetch beyond the end of an epoch
     drop              drop_last
     sanity            a pass over two batches before the training, as Lightning makes one
-    stop, late        nothing else; with BATCHES it is killed after so many of the last epoch"""
+    stop, late        nothing else
+BATCHES: it is killed after so many of the last epoch; 0: it is not"""
 
 import hashlib
 import os
@@ -59,24 +62,38 @@ class MultiEpochs(DataLoader):
             yield next(self.iterator)
 
 
-def main():
-    case, directory, epochs = sys.argv[1].split("-"), sys.argv[2], int(sys.argv[3])
-    stop = int(sys.argv[4]) if len(sys.argv) > 4 else None
+def train(case, directory, epochs, stop, out):
     torch.manual_seed(1 if stop else 2)
     data = ImageFolder(directory, pil_to_tensor) if "folder" in case else Flat(directory)
     if "sanity" in case:
         for _, _ in zip(range(2), DataLoader(data, batch_size=8, num_workers=2)):
             pass
+    workers = next((int(word) for word in case if word.isdigit()), 2)
     loader = (MultiEpochs if "repeat" in case else DataLoader)(
-        data, batch_size=7, num_workers=2, shuffle="folder" in case, drop_last="drop" in case,
-        persistent_workers="stay" in case, prefetch_factor=2)
+        data, batch_size=7, num_workers=workers, shuffle="folder" in case,
+        drop_last="drop" in case, persistent_workers="stay" in case,
+        prefetch_factor=2 if workers else None)
     for epoch in range(epochs):
         for number, (images, labels) in enumerate(loader):
-            if epoch == epochs - 1 and number == stop:
-                sys.stdout.flush()
+            if stop and epoch == epochs - 1 and number == stop:
+                out.flush()
                 os.killpg(0, signal.SIGKILL)
             for image, label in zip(images, labels):
-                print(epoch, hashlib.sha1(image.numpy().tobytes()).hexdigest(), int(label))
+                print(epoch, hashlib.sha1(image.numpy().tobytes()).hexdigest(), int(label),
+                      file=out)
+
+
+def main():
+    for line in sys.stdin:
+        case, epochs, stop, path, directory = line.rstrip("\n").split(" ", 4)
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            with open(path, "w", encoding="ascii") as out:
+                train(case.split("-"), directory, int(epochs), int(stop), out)
+            return
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(code if code >= 0 else 128 - code, flush=True)
 
 
 main()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""imagefolder.py VIEW DATASET [CLASS...]: two epochs through torchvision's ImageFolder and
-a shuffling DataLoader on a job's directory, workers going on from one to the next: classes
-and labels are those of ImageFolder on the dataset itself (of a tree with just these
-classes), and each image comes once in an epoch, with its label."""
+"""imagefolder.py DATASET VIEWS "VIEW [CLASS...]"...: two epochs through torchvision's
+ImageFolder and a shuffling DataLoader on each of the directories of VIEWS, workers going on
+from one to the next: classes and labels are those of ImageFolder on the dataset itself (of a
+tree with just these classes), and each image comes once in an epoch, with its label."""
 
 import collections
 import os
@@ -24,8 +24,7 @@ def content(image):
     return torchvision.transforms.functional.to_tensor(image).numpy().tobytes()
 
 
-def main():
-    view, dataset, classes = sys.argv[1], sys.argv[2], sys.argv[3:]
+def check(view, dataset, classes):
     kind = only(classes) if classes else torchvision.datasets.ImageFolder
     source = kind(dataset, transform=content)
     expected = collections.Counter(source[i] for i in range(len(source)))
@@ -37,8 +36,15 @@ def main():
                                          persistent_workers=True, collate_fn=list)
     for epoch in range(2):
         found = collections.Counter(sample for batch in loader for sample in batch)
-        assert found == expected, f"epoch {epoch}: not each image once with its label"
+        assert found == expected, f"{view}, epoch {epoch}: not each image once with its label"
     assert os.path.isdir(view)
+
+
+def main():
+    dataset, views = sys.argv[1:3]
+    for words in sys.argv[3:]:
+        view, *classes = words.split()
+        check(os.path.join(views, view), dataset, classes)
 
 
 main()

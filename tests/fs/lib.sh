@@ -38,6 +38,20 @@ skip() {
 	exit 77
 }
 
+# effort FEW MANY: how often to do again what chance makes different: in make check, and in
+# make check-long (tests/unit/effort.h)
+effort() {
+	if [[ ${JOADERFS_LONG-} == 1 ]]; then echo "$2"; else echo "$1"; fi
+}
+
+# needs_torch: finds it without loading it, which takes as long as many a test
+needs_torch() {
+	"$PYTHON" - <<-'END' || skip "no torch and torchvision for $PYTHON on this system"
+		import importlib.util, sys
+		sys.exit(not all(map(importlib.util.find_spec, ("torch", "torchvision"))))
+	END
+}
+
 # --- the end, however it comes ---------------------------------------------------------
 
 # Also a mount of another user's, which root may not look at.
@@ -234,9 +248,9 @@ nothing_held() {
 	equal "files left open" "$(counter open_files)" 0
 }
 
-# pixels JOB [RESIZE [CROP]]: every file has the pixels that PIL gives for its source
+# pixels "JOB [RESIZE [CROP]]"...: every file has the pixels that PIL gives for its source
 pixels() {
-	"$PYTHON" "$FS/pixels.py" "$M/jobs/$1" "$D" "${@:2}"
+	"$PYTHON" "$FS/pixels.py" "$M/jobs" "$D" "$@"
 }
 
 # names DIR: of what is in it, sorted; DIR may be a link

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""pixels.py JOB_DIR DATASET [RESIZE [CROP]]: compares every file of epoch-0000 with what PIL
-makes of the source file that the order names, to the bit. By the file's ending: images
-with PIL and OpenCV, npy with numpy, raw as bytes, jpg as the file itself. EXIF=apply in the environment: the source is turned."""
+"""pixels.py JOBS_DIR DATASET "JOB [RESIZE [CROP]]"...: compares every file of epoch-0000 of
+these jobs with what PIL makes of the source file that the order names, to the bit. By the
+file's ending: images with PIL and OpenCV, npy with numpy, raw as bytes, jpg as the file
+itself. EXIF=apply in the environment: the source is turned."""
 
 import importlib.util
 import os
@@ -45,9 +46,8 @@ def differs(path, source, expected, cv2):
     return not numpy.array_equal(found, expected)
 
 
-def main():
-    job, dataset = sys.argv[1:3]
-    resize, crop = (list(map(int, sys.argv[3:])) + [0, 0])[:2]
+def check(job, dataset, resize=0, crop=0):
+    """How many files differ."""
     epoch = os.path.join(job, "epoch-0000")
     files = sorted(f for f in os.listdir(epoch) if not f.endswith(".cls"))
     for name in files:
@@ -70,8 +70,17 @@ def main():
         if differs(os.path.join(epoch, name), source, expected, CV2):
             print(f"{name}: not the pixels of {path}")
             wrong += 1
-    print(f"{len(files)} files compared, {wrong} differ")
-    sys.exit(wrong > 0)
+    print(f"{job}: {len(files)} files compared, {wrong} differ")
+    return wrong
+
+
+def main():
+    jobs, dataset = sys.argv[1:3]
+    wrong = 0
+    for job in sys.argv[3:]:
+        name, *sizes = job.split()
+        wrong += check(os.path.join(jobs, name), dataset, *map(int, sizes))
+    sys.exit(wrong > 0 or len(sys.argv) < 4)
 
 
 CV2 = opencv()

@@ -19,20 +19,22 @@ files() {
 	find "$(epoch "$1")" -name '*.ppm' | sort
 }
 
-# label of the sample at FILE: its .cls, or its directory
+# $label of the sample at FILE: its .cls, or its directory
 label() {
-	if [[ -e ${1%.ppm}.cls ]]; then
-		cat "${1%.ppm}.cls"
+	if [[ $1 == */class*/* ]]; then
+		label=${1##*/class}
+		label=${label%%/*}
 	else
-		sed -E 's|.*/class([0-9]+)/.*|\1|' <<<"$1"
+		read -r label <"${1%.ppm}.cls"
 	fi
 }
 
 read_files() {
-	local file
+	local file sum label
 	while read -r file; do
-		cat "$file" >"$T/image"
-		echo "$(md5sum <"$T/image" | cut -d' ' -f1) $(label "$file" | xargs)"
+		sum=$(md5sum "$file")
+		label "$file"
+		echo "${sum%% *} $label"
 	done
 }
 

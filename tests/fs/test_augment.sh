@@ -4,7 +4,7 @@
 # Augmented files are to the bit what torchvision makes, the same whenever they are read;
 # jobs with other augmentation share what was decoded.
 . "$(dirname "$0")/lib.sh"
-"$PYTHON" -c "import torchvision" 2>/dev/null || skip "no torchvision here"
+needs_torch
 dataset 3 10 96x72
 imagenet="normalize=0.485 0.456 0.406 / 0.229 0.224 0.225"
 common=(job.epochs=2 tensor.resize=48 augment.seed=5)

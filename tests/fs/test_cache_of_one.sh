@@ -16,6 +16,6 @@ for cache in $((32 * 32 * 3)) 1; do
 	for reader in "${readers[@]}"; do wait "$reader"; done
 	for name in a b c; do once $name 24; done
 	nothing_held
-	pixels a 48 32
+	pixels "a 48 32"
 	stop
 done

@@ -5,8 +5,7 @@
 # workers, fetching beyond the end of an epoch, drop_last, a pass over some batches before the
 # training, a restart in the middle. Each sample once in each epoch, with its label.
 . "$(dirname "$0")/lib.sh"
-"$PYTHON" -c 'import torch, torchvision' 2>/dev/null ||
-	skip "no torch and torchvision for $PYTHON on this system"
+. "$FS/trainer.sh"
 dataset 3 120 48x36
 cases=(drop-new drop-stay repeat-stay sanity-new sanity-stay stop-new late-new)
 for kind in folder flat; do
@@ -19,16 +18,13 @@ done
 job all tensor.crop=32
 start
 
-"$PYTHON" "$FS/dataloader.py" flat-new "$M/jobs/all/current" 1 | cut -d' ' -f2,3 | sort >"$T/all"
+train flat-new "$M/jobs/all/current" 1
+cut -d' ' -f2,3 "$T/given" | sort >"$T/all"
 equal "images" "$(cut -d' ' -f1 "$T/all" | sort -u | wc -l)" 360
 
-# train CASE EPOCHS [BATCHES]: what it was given, in $T/given
-train() {
-	local status=0 expected=0
-	(($# < 3)) || expected=137
-	setsid "$PYTHON" "$FS/dataloader.py" "$1" "$M/data/${1/-//}/train" "${@:2}" >"$T/given" ||
-		status=$?
-	equal "status of $1" $status $expected
+# train_at CASE EPOCHS [BATCHES]: at the path that the case has below data/
+train_at() {
+	train "$1" "$M/data/${1/-//}/train" "${@:2}"
 }
 
 # all_once CASE EPOCH: of all of the epoch, each sample once
@@ -38,12 +34,12 @@ all_once() {
 
 for kind in folder flat; do
 	for case in sanity-new sanity-stay repeat-stay; do
-		train $kind-$case 3
+		train_at $kind-$case 3
 		for epoch in 0 1 2; do all_once $kind-$case $epoch; done
 		for epoch in 0000 0001 0002; do once $kind-$case 360 $epoch; done
 	done
 	for case in drop-new drop-stay; do
-		train $kind-$case 3
+		train_at $kind-$case 3
 		for epoch in 0 1 2; do
 			grep "^$epoch " "$T/given" | cut -d' ' -f2,3 | sort >"$T/epoch"
 			equal "$kind-$case, samples of epoch $epoch" "$(uniq "$T/epoch" | wc -l)" 357
@@ -51,18 +47,18 @@ for kind in folder flat; do
 		done
 	done
 
-	train $kind-stop-new 2 10
+	train_at $kind-stop-new 2 10
 	all_once $kind-stop-new 0
 	equal "given before it was killed" "$(grep -c ^1 "$T/given")" 70
-	train $kind-stop-new 2
+	train_at $kind-stop-new 2
 	all_once "$kind-stop-new, again" 0
 	once $kind-stop-new 360 0001
 	all_once "$kind-stop-new, again" 1
 	once $kind-stop-new 360 0002
 done
 
-train flat-late-new 2 40
-train flat-late-new 2
+train_at flat-late-new 2 40
+train_at flat-late-new 2
 all_once "flat-late-new, again" 0
 all_once "flat-late-new, again" 1
 once flat-late-new 360 0003

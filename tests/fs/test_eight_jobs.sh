@@ -17,4 +17,4 @@ done
 for reader in "${readers[@]}"; do wait "$reader"; done
 for k in 0 1 2 3 4 5 6 7; do once "job$k" $(((k % 4 + 1) * 16)); done
 nothing_held
-for k in 0 1 6 7; do pixels "job$k" $((40 + k % 2 * 8)) 32; done
+pixels "job0 40 32" "job1 48 32" "job6 40 32" "job7 48 32"

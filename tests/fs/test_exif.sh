@@ -25,9 +25,7 @@ for file in "$(epoch whole)"/*.ppm; do
 	equal "bytes of $file" "$(wc -c <"$file")" "$before"
 done
 export EXIF=apply
-pixels whole
-pixels cropped 40 32
-pixels again 40 32
+pixels whole "cropped 40 32" "again 40 32"
 EXIF=ignore
-pixels ignoring 40 32
+pixels "ignoring 40 32"
 equal "prepared" "$(counter decodes)" $((3 * 32))

@@ -14,7 +14,7 @@ equal "errors" "$(status_of a errors)" $failed
 equal "decode errors" "$(counter decode_errors)" 2
 once a 16
 read_epoch a || fail "a file that failed once fails for ever"
-pixels a 0 32
+pixels "a 0 32"
 stop
 
 rm -r "$T/state"

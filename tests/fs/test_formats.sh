@@ -15,8 +15,5 @@ job exact tensor.format=ppm view.size=exact
 job renamed tensor.crop=40 view.extension=jpeg
 start
 
-pixels source
-for format in ppm bmp png npy raw; do pixels $format 48 40; done
-pixels whole
-pixels exact
-pixels renamed 0 40
+pixels source "ppm 48 40" "bmp 48 40" "png 48 40" "npy 48 40" "raw 48 40" whole exact \
+	"renamed 0 40"

@@ -5,8 +5,7 @@
 # example, on data/resnet18: what it reads in each epoch is what it reads from a tree of
 # prepared files; the training in another order each time, the validation always in the same.
 . "$(dirname "$0")/lib.sh"
-"$PYTHON" -c 'import torch, torchvision' 2>/dev/null ||
-	skip "no torch and torchvision for $PYTHON on this system"
+needs_torch
 dataset 3 20
 job train tensor.resize=40 tensor.crop=32 view.layout=classes view.path=resnet18/train job.epochs=3
 job val tensor.resize=40 tensor.crop=32 view.layout=classes view.path=resnet18/val \

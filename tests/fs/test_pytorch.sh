@@ -3,8 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # The README's training script: a DataLoader with workers, two epochs, each sample once.
 . "${0%/*}/lib.sh"
-"$PYTHON" -c 'import torch, torchvision' 2>/dev/null ||
-	skip "no torch and torchvision for $PYTHON on this system"
+needs_torch
 dataset 3 16
 job a tensor.resize=40 tensor.crop=32 job.epochs=2
 start

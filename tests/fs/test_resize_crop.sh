@@ -10,6 +10,4 @@ job grown tensor.resize=150 tensor.crop=131
 job padded tensor.resize=32 tensor.crop=50
 start
 
-pixels shrunk 37
-pixels grown 150 131
-pixels padded 32 50
+pixels "shrunk 37" "grown 150 131" "padded 32 50"

@@ -30,5 +30,5 @@ second | cmp - "$T/second"
 bound | cmp - "$T/bound"
 read_epoch a
 once a 48
-pixels a 0 32
+pixels "a 0 32"
 stop

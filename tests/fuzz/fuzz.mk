@@ -16,7 +16,7 @@ SANITIZE.fuzz := -fsanitize=fuzzer,address,undefined
 
 fuzz:
 	@tools/install-deps build test
-	@$(MAKE) --no-print-directory -s VARIANT=fuzz CC=clang fuzz-programs
+	+@$(PARALLEL) -s VARIANT=fuzz CC=clang fuzz-programs
 	tests/fuzz/run $(SECONDS) $(FUZZ_SRC:tests/%.c=build/fuzz/tests/%)
 
 fuzz-programs: $(FUZZ)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "../../tools/sim/sim_sampler.h"
+#include "effort.h"
 #include "round_statistics.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +16,8 @@
  * Fixed seeds; one-sided confidence of 99.99% for each chi-square.
  */
 
-#define ROUNDS 5000
+/* Of thirty joint decisions, an error of 20% of each one's probability, and of 11%. */
+#define ROUNDS effort(1500, 5000)
 #define RANDOM_SETTINGS 40
 
 /* Sets of streams 0 to 3, of elements 0 to 5, and who draws. */
@@ -172,7 +174,7 @@ static void count(enum sampler_kind kind, const struct setting *setting, uint64_
 	struct sim_sampler sampler;
 	memset(counts, 0, ROUND_CELLS * sizeof(*counts));
 	cr_assert_eq(sim_sampler_new(kind, seed, &sampler), 0);
-	for (uint64_t i = 0; i < ROUNDS; i++) {
+	for (uint64_t i = 0, n = ROUNDS; i < n; i++) {
 		int ret[TWIN_STREAMS];
 		fill(&sampler, setting, i);
 		draw(&sampler, setting->who, ret);
@@ -218,7 +220,7 @@ static const struct timetable timetables[] = {
 	{{0x3, 0x6, 0xd}, {6, 4, 7, 5}},
 };
 
-#define EPOCHS 12000
+#define EPOCHS effort(4000, 12000)
 #define ORDERS (1 << 16) /* 2 bits for each draw, at most 8 of them */
 
 static void count_orders(enum sampler_kind kind, const struct timetable *timetable,
@@ -227,7 +229,7 @@ static void count_orders(enum sampler_kind kind, const struct timetable *timetab
 	struct sim_sampler sampler;
 	memset(counts, 0, ORDERS * sizeof(*counts));
 	cr_assert_eq(sim_sampler_new(kind, seed, &sampler), 0);
-	for (int i = 0; i < EPOCHS; i++) {
+	for (unsigned i = 0, n = EPOCHS; i < n; i++) {
 		unsigned order = 0;
 		for (stream_id j = 0; j < 3; j++)
 			cr_assert_eq(sim_sampler_insert(&sampler, j, 0,
@@ -273,7 +275,7 @@ static bool rejected(const struct setting *setting, enum mutant mutant)
 	struct rng rng;
 	rng_seed(&rng, 1);
 	enumerate(setting, exact);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (unsigned i = 0, n = ROUNDS; i < n; i++) {
 		int ret[TWIN_STREAMS];
 		struct twin twin = setting->twin;
 		twin.mutant = mutant;

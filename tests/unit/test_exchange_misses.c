@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 
+#include "effort.h"
 #include "exchange_simulation.h"
 
 /* How often exchange loads. The minimum is once per sample, for all jobs together. */
@@ -43,7 +44,7 @@ static double subsets(enum sampler_kind kind, uint64_t seed, uint32_t slots)
 /* Subsets differ in how they drift apart, so that single figures vary by .01. */
 static double mean_of_subsets(uint32_t slots)
 {
-	const unsigned n = 16;
+	const unsigned n = effort(5, 16);
 	double sum = 0;
 	for (unsigned seed = 0; seed < n; seed++)
 		sum += subsets(SAMPLER_EXCHANGE, seed, slots);

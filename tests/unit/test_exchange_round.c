@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 
+#include "effort.h"
 #include "exchange_twin.h"
 
 /*
@@ -11,7 +12,7 @@
  * classes in the remaining samples. The sample that is given is of the class drawn.
  */
 
-#define RUNS 20000
+#define RUNS effort(6000, 20000) /* .03 more or less often is noticed, and .02 */
 #define JOBS 3
 
 struct setting {
@@ -66,7 +67,7 @@ static double frequency(struct ex_world *world, const struct setting *setting, i
 	int k, bool together)
 {
 	unsigned same = 0;
-	for (int run = 0; run < RUNS; run++) {
+	for (unsigned run = 0, n = RUNS; run < n; run++) {
 		int a[EX_JOBS];
 		int b[EX_JOBS];
 		begin(world, setting);

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 
+#include "effort.h"
 #include "exchange_twin.h"
 
 /*
@@ -11,6 +12,7 @@
  */
 
 #define STEPS 80
+#define SEEDS effort(200, 600)
 
 struct pair {
 	struct ex_world real;
@@ -185,13 +187,13 @@ Test(exchange_twin, candidates_that_settle_by_steps_are_right_in_the_end)
 	uint32_t labels[64];
 	for (uint32_t id = 0; id < 64; id++)
 		labels[id] = id % 3;
-	for (uint64_t seed = 0; seed < 600; seed++)
+	for (uint64_t seed = 0, n = SEEDS; seed < n; seed++)
 		run_by_steps(seed, seed % 2 ? labels : NULL);
 }
 
 Test(exchange_twin, decisions_are_the_twins)
 {
-	for (uint64_t seed = 0; seed < 600; seed++)
+	for (uint64_t seed = 0, n = SEEDS; seed < n; seed++)
 		compare(seed, NULL);
 }
 
@@ -200,6 +202,6 @@ Test(exchange_twin, decisions_are_the_twins_with_labels)
 	uint32_t labels[64];
 	for (uint32_t id = 0; id < 64; id++)
 		labels[id] = id * 7 % 5 % 3;
-	for (uint64_t seed = 0; seed < 600; seed++)
+	for (uint64_t seed = 0, n = SEEDS; seed < n; seed++)
 		compare(seed, labels);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "effort.h"
 #include "sampler_twin.h"
 
 #include <criterion/criterion.h>
@@ -10,7 +11,7 @@
  * stream is given each of its ids once, and its set is the one kept.
  */
 
-#define CASES 1500
+#define CASES effort(500, 1500)
 #define STEPS 30
 
 struct world {
@@ -110,7 +111,7 @@ static void step(struct world *world, mask universe)
 
 static void random_events(enum sampler_kind kind)
 {
-	for (uint64_t seed = 0; seed < CASES; seed++) {
+	for (uint64_t seed = 0, n = CASES; seed < n; seed++) {
 		struct world world = {0};
 		rng_seed(&world.rng, seed);
 		cr_assert_eq(sampler_new(kind, seed, &world.sampler), 0);

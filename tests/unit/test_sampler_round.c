@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "effort.h"
 #include "round_statistics.h"
 #include "sampler_twin.h"
 
@@ -9,7 +10,8 @@
 /* The samples that the streams of a round get together have the paper's distribution. */
 
 #define ELEMENTS 6
-#define ROUNDS 5000
+/* Of thirty joint decisions, an error of 20% of each one's probability, and of 11%. */
+#define ROUNDS effort(1500, 5000)
 #define SETTINGS 40
 
 /* Some sets; a few streams take part, and the others leave before the round. */
@@ -50,7 +52,7 @@ static double sampler_z(const struct setting *setting)
 	double probability[ROUND_CELLS] = {0};
 	struct sampler *sampler;
 	cr_assert_eq(sampler_new(SAMPLER_DSA, setting->seed, &sampler), 0);
-	for (uint64_t i = 0; i < ROUNDS; i++) {
+	for (uint64_t i = 0, n = ROUNDS; i < n; i++) {
 		int ret[TWIN_STREAMS];
 		fill(sampler, setting, i);
 		twin_sampler_draw(sampler, setting->who, ret);
@@ -69,7 +71,7 @@ static double twin_z(const struct setting *setting, enum mutant mutant)
 	double probability[ROUND_CELLS] = {0};
 	struct rng rng;
 	rng_seed(&rng, setting->seed);
-	for (uint64_t i = 0; i < ROUNDS; i++) {
+	for (uint64_t i = 0, n = ROUNDS; i < n; i++) {
 		int ret[TWIN_STREAMS];
 		struct twin twin = setting->twin;
 		twin.mutant = mutant;
@@ -142,7 +144,7 @@ static double binomial_z(int count, int n, double p)
  * and shared in its right proportion. */
 Test(sampler_round, what_little_was_not_offered_is_found)
 {
-	const int rounds = 40000;
+	const int rounds = (int)effort(20000, 40000);
 	int own = 0, both = 0;
 	for (int i = 0; i < rounds; i++) {
 		sample_id ret[3];
@@ -181,7 +183,7 @@ static int chain_length(struct sampler *sampler)
 /* Stream k is among them with probability |R_0| / |R_k|. */
 Test(sampler_round, a_chain_of_streams_is_as_long_as_the_sizes_say)
 {
-	const int rounds = 20000;
+	const int rounds = (int)effort(6000, 20000); /* .03 more or less often, .02 */
 	int counts[CHAIN + 1] = {0};
 	double chi_square = 0;
 	struct sampler *sampler;
@@ -221,7 +223,7 @@ Test(sampler_round, two_streams_share_as_often_as_is_possible)
 	static const mask sets[][2] = {{0xff, 0xff}, {0xff, 0x3f}, {0x0f, 0xff},
 		{0xff, 0xff0}, {0xf0f, 0xffff0}, {0x1, 0xffffffff}, {0xff, 0xff00},
 		{0xffffffffff, 0xffffffff00}};
-	const int rounds = 20000;
+	const int rounds = (int)effort(6000, 20000);
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
 		mask a = sets[i][0], b = sets[i][1];
 		double larger = fmax(twin_size(a), twin_size(b));

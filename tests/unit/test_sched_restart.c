@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
+#include "effort.h"
 #include "world.h"
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@
  */
 
 #define N 360
-#define SEEDS 60
+#define SEEDS effort(20, 60)
 
 struct restart {
 	struct world world;
@@ -138,7 +139,7 @@ Test(sched_restart, a_loader_that_shuffles_may_be_started_again_before_half)
 {
 	struct restart restart;
 	begin(&restart);
-	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+	for (uint64_t seed = 0, seeds = SEEDS; seed < seeds; seed++) {
 		add(&restart, seed);
 		uint32_t n = 2 * BATCH + (uint32_t)rng_below(&restart.rng, N / 3);
 		read_by_loader(&restart, 0, n, 10);
@@ -159,14 +160,14 @@ Test(sched_restart, the_same_thread_may_begin_anew)
 	struct restart restart;
 	uint32_t n = 0;
 	begin(&restart);
-	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+	for (uint64_t seed = 0, seeds = SEEDS; seed < seeds; seed++) {
 		add(&restart, seed);
 		read_in_order_of(&restart, 0, N / 8, 10);
 		read_in_order_of(&restart, 0, N, 10);
 		read_in_order_of(&restart, 1, N, 10);
 		n += leave(&restart);
 	}
-	cr_assert_leq(n, SEEDS / 30);
+	cr_assert_leq(n, (SEEDS + 29) / 30);
 	end(&restart);
 }
 
@@ -175,7 +176,7 @@ Test(sched_restart, what_was_read_before_the_workers_came_is_the_same_when_they_
 {
 	struct restart restart;
 	begin(&restart);
-	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+	for (uint64_t seed = 0, seeds = SEEDS; seed < seeds; seed++) {
 		add(&restart, seed);
 		read_in_order_of(&restart, 0, 2, 10);
 		read_by_loader(&restart, 0, N, 20);
