@@ -9,7 +9,8 @@
 #   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
 #   make figures      misses of the samplers against cache size, plots and CSVs
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
-#   make fuzz         libFuzzer on images, inis and predicates, SECONDS=60 for each
+#   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
+#   make fuzz         libFuzzer on images, inis, predicates and journals, SECONDS=60 for each
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
@@ -133,7 +134,7 @@ check-unit: $(UNIT)
 
 # Without those that do the same ten thousand times over, for statistics: ASan has seen them.
 STATISTICS := %_uniform %_misses %_epochs %_round %_property %_randomness %_labelled %_restart \
-	%_twin %test_sim_run
+	%_replay %_twin %test_sim_run
 
 check-valgrind: $(UNIT)
 	tests/unit/run --valgrind $(filter-out $(STATISTICS),$(UNIT))

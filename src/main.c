@@ -9,6 +9,7 @@
 #include "control/control.h"
 #include "dataset/dataset.h"
 #include "epoch/state_version.h"
+#include "files/content_bytes.h"
 #include "fuse/fuse.h"
 #include "sched/sched.h"
 
@@ -22,8 +23,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* Everything that was started, in the order in which it was; main takes it down in
- * reverse. */
+/* Everything that was started, in that order; main takes it down in reverse. */
 struct daemon {
 	const char *config_path;
 	const char *mount_options;
@@ -210,7 +210,7 @@ static int add_job(struct sched *sched, const char *directory, const char *file)
 	return err;
 }
 
-/* A mistake in one of them: the daemon does not start. */
+/* If one of the inis has a mistake, the daemon does not start. */
 static int add_jobs(struct daemon *daemon)
 {
 	const char *directory = daemon->config.jobs;
@@ -241,7 +241,7 @@ static int start_sched(struct daemon *daemon)
 		&daemon->sched);
 	if (err)
 		return err;
-	sched_use_backings(daemon->sched, daemon->backings);
+	sched_use_backings(daemon->sched, daemon->backings, content_head);
 	return add_jobs(daemon);
 }
 

@@ -51,7 +51,7 @@ static int add(const char *path, const char *file)
 {
 	auto_free char *text = NULL;
 	size_t bytes = 0;
-	/* Before connecting: the daemon waits for nobody. */
+	/* Before it connects, since the daemon hangs up on silent clients. */
 	int err = read_file(file, &text, &bytes);
 	const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
 	if (err) {
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 	const char *socket_path = getenv("JOADERFS_SOCKET");
 	auto_free char *default_path = NULL;
 	int option;
-	/* +: what follows the command belongs to it */
+	/* +: options behind the command belong to it */
 	while ((option = getopt_long(argc, argv, "+s:h", options, NULL)) != -1) {
 		if (option == 's') {
 			socket_path = optarg;
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 		complain("%s", strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
-	/* A pager that was left is no reason to die with a signal. */
+	/* It must not die by a signal when the user leaves a pager. */
 	signal(SIGPIPE, SIG_IGN);
 	return run(socket_path, argv + optind, argc - optind);
 }

@@ -21,8 +21,8 @@
  *   Errors: -EINVAL after each mistake was reported as
  *           "file:[section]:key: found ..., allowed ..., did you mean ...?". Mistakes are
  *           unknown sections and keys, keys given twice, values out of range, and values
- *           that contradict each other. Nothing is half loaded. -errno, reported too, when
- *           the file can't be read.
+ *           that contradict each other. Nothing is half loaded. -errno, reported too,
+ *           when the file can't be read.
  *   Threads: any; structs do not change once they were loaded.
  */
 

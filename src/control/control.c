@@ -19,7 +19,7 @@
 #include <sys/un.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-/* For the whole request, and again for the whole response. */
+/* The time for a whole request, and again for a whole response. */
 #define CLIENT_NS (3 * SECOND_NS)
 #define POLL_MAX_NS (60 * SECOND_NS) /* fits poll()'s argument */
 
@@ -28,7 +28,7 @@ struct control {
 	struct session *session;
 	struct sockaddr_un address;
 	int listener, stop;
-	dev_t device; /* the socket file that is ours */
+	dev_t device; /* of our socket file, as the next */
 	ino_t inode;
 	bool bound, running;
 	pthread_t thread;
@@ -63,7 +63,7 @@ union rights {
 	struct cmsghdr align;
 };
 
-/* The latest one counts. */
+/* The last descriptor counts. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -82,7 +82,7 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	struct msghdr message = {.msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = &rights,
-		/* of one descriptor: the kernel closes what does not fit */
+		/* for one descriptor: the kernel closes others */
 		.msg_controllen = CMSG_LEN(sizeof(int))};
 	ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
 	if (n >= 0)
@@ -90,7 +90,7 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	return n;
 }
 
-/* The whole request. -EMSGSIZE: there is more than is allowed. */
+/* Receives the whole request. -EMSGSIZE: it is too large. */
 static int receive(
 	const struct control *control, int fd, size_t *ret_bytes, int *descriptor)
 {
@@ -145,8 +145,7 @@ static pid_t sender_of(int fd)
 	struct ucred sender;
 	socklen_t bytes = sizeof(sender);
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &sender, &bytes) != 0)
-		return 0; /* nobody's, as that of a process that can't be seen from here
-			   */
+		return 0; /* as for a process that can't be seen from here */
 	return sender.pid;
 }
 
@@ -177,7 +176,7 @@ static void serve(const struct control *control, int fd)
 	if (err == -EMSGSIZE) {
 		static const char text[] = "the request is larger than 1 MiB\n";
 		err = respond(control, fd, false, text, sizeof(text) - 1);
-	} else if (!err && bytes > 0) { /* none: only looked whether we are there */
+	} else if (!err && bytes > 0) { /* 0: it only looked whether we are there */
 		err = execute(control, fd, bytes, &descriptor);
 	}
 	if (err == -ETIMEDOUT)
@@ -199,7 +198,8 @@ static void *run(void *argument)
 			serve(control, fd);
 		} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
 			log_warn("control socket: accept: %s", strerror(errno));
-			/* No descriptors, say: it stays readable, so do not spin. */
+			/* For want of descriptors, say. The socket stays readable: don't
+			 * spin. */
 			err = wait_for(control, -1, 0, clock_now_ns() + SECOND_NS);
 			if (err == -EINTR)
 				return NULL;
@@ -215,7 +215,7 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* 0: the file was there and is a socket that nobody answers at; it is gone now. */
+/* Removes the file if it is a socket where nobody answers. */
 static int remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -235,7 +235,7 @@ static int remove_stale(const struct sockaddr_un *address)
 	return unlink(address->sun_path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Nobody can connect before listen(), and the file is never more open than 0600. */
+/* Nobody can connect before listen(), and the file's mode is 0600 from its beginning. */
 static int open_listener(struct control *control)
 {
 	const struct sockaddr *address = (const struct sockaddr *)&control->address;
@@ -244,8 +244,8 @@ static int open_listener(struct control *control)
 	int fd = control->listener = open_socket();
 	if (fd < 0)
 		return fd;
-	/* bind() gives the file the mode of the socket: no need to touch the umask, which
-	 * belongs to all threads. */
+	/* bind() gives the file the mode of the socket, so the umask, which belongs to
+	 * all threads, can stay as it is. */
 	if (fchmod(fd, 0600) < 0)
 		return -errno;
 	if (bind(fd, address, sizeof(control->address)) < 0) {
@@ -280,7 +280,7 @@ static void log_failure(const char *path, int err)
 
 /* --- life -------------------------------------------------------------------------- */
 
-/* Signals are for the thread that main waits in. */
+/* The thread blocks signals, which are for the thread that main waits in. */
 static int start_thread(struct control *control)
 {
 	sigset_t all, before;
@@ -326,7 +326,7 @@ fail:
 	return err;
 }
 
-/* Unless somebody has put another one in its place. */
+/* Removes our socket file, unless another one has taken its place. */
 static void remove_file(const struct control *control)
 {
 	struct stat st;

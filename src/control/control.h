@@ -9,26 +9,26 @@
  * The control socket that joaderctl speaks to: a Unix stream socket, mode 0600, served by
  * one thread, one request at a time.
  *
- * Request: arguments, each ended by a NUL byte, the first one the command, 1 MiB at most;
- * the client then shuts down its writing side. Response: "ok BYTES\n" or
- * "error BYTES\n", then so many bytes of text: fewer mean that it was cut off. A client
- * that is silent for more than a few seconds is hung up on, so that others get their
- * turn.
+ * Request: arguments, each ended by a NUL byte, the first one the command, 1 MiB at
+ * most; then the client shuts down its writing side. Response: "ok BYTES\n" or "error
+ * BYTES\n", then so many bytes of text; fewer mean that the text was cut off. The daemon
+ * hangs up on a client that is silent for more than a few seconds, so that others get
+ * their turn.
  *
  *   add FILE TEXT   adds the job ini TEXT (FILE: its name in messages)
  *   rm JOB | ls | status [JOB] | order JOB [EPOCH] | stats | datasets
- *   mount JOB       with a descriptor (SCM_RIGHTS): /dev/fuse, which the client has
- * opened and mounted, becomes a mount of the job's directory
+ *   mount JOB       with a descriptor (SCM_RIGHTS) of /dev/fuse, which the client has
+ *                   opened and mounted: it becomes a mount of the job's directory
  *
- *   Owns: the socket file; removes it at the end. A stale one (nobody answers) is
- *         replaced, a live one is refused: -EADDRINUSE.
+ *   Owns: the socket file, which it removes at the end. A stale file, where nobody
+ *         answers, is replaced; where somebody answers: -EADDRINUSE.
  *   Threads: its own.
  *   Errors: -errno, logged.
  */
 
 struct control;
 
-/* view may be NULL: nothing is mounted. */
+/* session may be NULL: nothing is mounted. */
 must_check int control_new(const struct files_context *context, struct session *session,
 	struct control **ret);
 void control_free(struct control **control);

@@ -41,7 +41,7 @@ struct jobs {
 	size_t n;
 };
 
-/* Those that are removed while we look are left out. */
+/* Jobs that are removed meanwhile are left out. */
 static int jobs_get(const struct request *request, struct jobs *ret)
 {
 	auto_free job_id *ids = NULL;
@@ -179,16 +179,6 @@ struct ls_row {
 	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
 };
 
-static const char *state_word(
-	const struct job_config *config, const struct sched_job_status *status)
-{
-	if (!status->started)
-		return "new";
-	if (status->running)
-		return status->parked_idle ? "parked" : "running";
-	return status->epoch + 1 < config->epochs ? "waiting" : "finished";
-}
-
 static void ls_fill(struct ls_row *row, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -196,7 +186,8 @@ static void ls_fill(struct ls_row *row, struct sched_job *job)
 	sched_job_status(job, &status);
 	snprintf(row->cell[0], sizeof(row->cell[0]), "%s", config->name);
 	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
-	snprintf(row->cell[2], sizeof(row->cell[2]), "%s", state_word(config, &status));
+	snprintf(row->cell[2], sizeof(row->cell[2]), "%s",
+		text_job_state(config, &status));
 	if (!status.started) {
 		strcpy(row->cell[3], "-");
 		strcpy(row->cell[4], "-");

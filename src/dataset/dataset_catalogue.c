@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/log.h"
 #include "dataset/dataset_catalogue.h"
+#include "base/log.h"
 #include "dataset/dataset_internal.h"
 
 #include <errno.h>

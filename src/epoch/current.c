@@ -94,21 +94,9 @@ void current_note_consumed(
 static const struct reader *find_reader(const struct current *current, uint64_t id)
 {
 	for (uint32_t i = 0; id != 0 && i < current->n_readers; i++)
-		if (current->readers[i].id == id)
+		if (current->reader_ids[i] == id)
 			return &current->readers[i];
 	return NULL;
-}
-
-/* Room at the front; if need be, who has not read for the longest time is forgotten. */
-static void make_first(struct current *current, const struct reader *before)
-{
-	uint32_t n = CURRENT_READERS - 1;
-	if (before)
-		n = (uint32_t)(before - current->readers);
-	else if (current->n_readers < CURRENT_READERS)
-		n = current->n_readers++;
-	memmove(&current->readers[1], &current->readers[0],
-		n * sizeof(current->readers[0]));
 }
 
 static bool is_used_to_more(const struct current *current, const struct reader *reader)
@@ -127,8 +115,9 @@ static bool opens_again(
 		2 * (current->consumed - reader->consumed) > epochs->config.positions)
 		return false;
 	const struct epoch *epoch = find_epoch(epochs, reader->epoch);
-	if (!epoch) /* its order is in a file; a unit of one position was bound */
-		return epochs->config.unit == 1;
+	if (!epoch) /* if its order is in a file, a unit of one position was bound */
+		return epochs->config.unit == 1 &&
+		       epochs_state(epochs, reader->epoch) == EPOCH_SAVED;
 	return !epoch->over || epoch_has_bound(epoch, position);
 }
 
@@ -273,21 +262,31 @@ static bool may_roll(
 	return passed && may_begin(epochs, true);
 }
 
-/* The first that has not begun; after the last epoch that one is read again. */
+/* The first that has not begun; after the last epoch that one is read again. If none runs,
+ * none has begun, or all that have are in files: the journal's end was lost. */
 static uint32_t next_epoch(const struct epochs *epochs)
 {
-	uint32_t number = epochs->running ? epochs->running->number : 0;
+	const struct epoch *running = epochs->running;
+	uint32_t number = running ? running->number : 0;
 	while (number < epochs->config.limit &&
 		epochs_state(epochs, number) != EPOCH_UNKNOWN)
 		number++;
-	return number < epochs->config.limit ? number : epochs->running->number;
+	if (number < epochs->config.limit)
+		return number;
+	return running ? running->number : epochs->config.limit - 1;
+}
+
+/* Another one was about to begin, but the journal's end was lost. */
+static bool was_cut_off(const struct epoch *running, uint32_t position)
+{
+	return running->over && !epoch_has_bound(running, position);
 }
 
 uint32_t current_epoch(const struct epochs *epochs, uint32_t position, uint64_t id)
 {
 	const struct epoch *running = epochs->running;
 	if (!running)
-		return 0;
+		return next_epoch(epochs);
 	const struct reader *reader = find_reader(&epochs->current, id);
 	if (opens_again(epochs, reader, position))
 		return reader->epoch;
@@ -295,17 +294,33 @@ uint32_t current_epoch(const struct epochs *epochs, uint32_t position, uint64_t 
 		return epochs->draining->number;
 	bool rolls = was_read_before(epochs, position, id, reader) &&
 		     may_roll(epochs, reader, position);
+	rolls = rolls || was_cut_off(running, position);
 	return rolls ? next_epoch(epochs) : running->number;
 }
 
-static void note_reader(
-	struct epochs *epochs, const struct reader *before, const struct reader *now)
+/* A place for one more; if need be, who has not read for the longest time is forgotten. */
+static uint8_t new_place(struct current *current)
 {
-	struct current *current = &epochs->current;
+	if (current->n_readers == CURRENT_READERS)
+		return current->latest[CURRENT_READERS - 1];
+	uint8_t place = (uint8_t)current->n_readers++;
+	current->latest[place] = place;
+	return place;
+}
+
+static void note_reader(
+	struct current *current, const struct reader *before, const struct reader *now)
+{
+	uint8_t place =
+		before ? (uint8_t)(before - current->readers) : new_place(current);
+	const uint8_t *was = memchr(current->latest, place, current->n_readers);
+	memmove(&current->latest[1], &current->latest[0],
+		(size_t)(was - current->latest));
+	current->latest[0] = place;
+	current->readers[place] = *now;
+	current->reader_ids[place] = now->id;
 	if (now->opens > current->habit)
 		current->habit = now->opens;
-	make_first(current, before);
-	current->readers[0] = *now;
 }
 
 /* What a reader opened first was not noted: it could have been a look. */
@@ -328,6 +343,7 @@ void current_note_opened(
 	struct reader before = found ? *found : (struct reader){.since = current->opened};
 	uint32_t unit = position / epochs->config.unit;
 	bool running = epochs->running && epoch == epochs->running->number;
+	bool shuffled = epochs->config.shuffled_by_script;
 	bool same = found && before.unit == unit;
 	bool again = same && before.epoch == epoch;
 	struct reader now = {.id = id,
@@ -336,13 +352,13 @@ void current_note_opened(
 		.opens = again ? before.opens + 1 : 1,
 		.read_more = found && (before.read_more || !same),
 		.repeated = (again && before.repeated) ||
-			    (running && was_read_before(epochs, position, id, found)),
+			    (shuffled && running &&
+				    was_read_before(epochs, position, id, found)),
 		.consumed = current->consumed,
 		.opened = current->opened,
 		.since = before.since};
-	bool known = found;
 	if (id != 0)
-		note_reader(epochs, found, &now);
+		note_reader(current, found, &now);
 	if (running && now.opens == 1 && (now.read_more || id == 0))
-		note_in_running(epochs, known ? &before : NULL, &now);
+		note_in_running(epochs, found ? &before : NULL, &now);
 }

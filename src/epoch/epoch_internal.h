@@ -8,7 +8,8 @@
 /*
  * What the files of the engine share.
  *
- *   epochs.c   the events of a job
+ *   opens.c    the way of an open, from the request to its answer
+ *   epochs.c   the other events of a job; questions.c
  *   epoch.c    one epoch: binding, consuming, pins, its end
  *   current.c  which epoch current/ means
  *   replay.c   from records to the same state; validate.c, print.c: for tests
@@ -72,8 +73,10 @@ struct current {
 	struct binding_place *recent; /* ring of `window`: the last that were consumed */
 	uint64_t consumed;	      /* since the job was added */
 	uint32_t habit; /* most opens of a unit by a reader, one after the other */
-	struct reader readers[CURRENT_READERS]; /* the latest first */
 	uint32_t n_readers;
+	uint64_t reader_ids[CURRENT_READERS]; /* of `readers`, beside one another */
+	struct reader readers[CURRENT_READERS];
+	uint8_t latest[CURRENT_READERS]; /* places in `readers`, who opened last first */
 	uint32_t begun; /* positions opened since the running epoch began, not by looks */
 	struct pass pass;
 	uint64_t opened;  /* units, if the script shuffles, not by looks */
@@ -98,12 +101,23 @@ struct epochs {
 };
 
 struct effect *effect_add(struct effects *effects, enum effect_kind kind);
+void effect_record(struct effects *effects, struct record record);
 
 /* --- epochs.c --- */
 
 struct epoch *find_epoch(const struct epochs *epochs, uint32_t number);
 /* Whether another epoch may begin now; rolls: by current/. */
 bool may_begin(const struct epochs *epochs, bool rolls);
+/* It runs from now on; the one before drains if current/ rolls, else it ends. -ENOMEM */
+must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool rolls,
+	struct effects *effects, struct epoch **ret);
+/* The epoch that drains, if there is one, ends. */
+void let_go_of_draining(struct epochs *epochs, struct effects *effects);
+
+/* --- opens.c --- */
+
+/* Of a position that decides which sample it is. */
+sample_id fixed_sample(const struct epochs *epochs, uint32_t position);
 /* Requests that wait for the epoch's stream are taken up next, or fail with the status. */
 void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 

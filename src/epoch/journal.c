@@ -21,13 +21,12 @@
 
 /* --- flush --- */
 
-static int cant_write(const char *path, int err)
+static void log_not_written(const struct journal *journal, int err)
 {
-	log_error("%s: can't be written: %s; the daemon goes on, and writes it as soon "
-		  "as that is possible; if it ends before, what was decided since is "
-		  "decided anew",
-		path, strerror(-err));
-	return err;
+	log_error("journal %s: can't be written: %s; the daemon goes on, keeps its "
+		  "records in memory, and writes them as soon as that is possible; if "
+		  "it ends before, they are lost, and what they tell is decided anew",
+		journal->directory, strerror(-err));
 }
 
 static void log_not_synced(const struct journal *journal, uint32_t epoch, int err)
@@ -121,7 +120,7 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 /* *ret_done: bytes of the buffer, also upon failure. */
 static int write_buffer(struct journal *journal, size_t *ret_done)
 {
-	struct buffer *buffer = &journal->writing;
+	struct record_buffer *buffer = &journal->writing;
 	size_t begin = buffer->done;
 	int err = 0;
 	while (!err && buffer->done < buffer->n) {
@@ -144,7 +143,7 @@ static int write_buffer(struct journal *journal, size_t *ret_done)
 static void log_write(struct journal *journal, int err)
 {
 	if (err && !journal->write_error)
-		(void)cant_write(journal->directory, err);
+		log_not_written(journal, err);
 	if (!err && journal->write_error)
 		log_info("journal %s: written again; nothing is missing in it",
 			journal->directory);
@@ -154,9 +153,10 @@ static void log_write(struct journal *journal, int err)
 static void write_locked(struct journal *journal)
 {
 	size_t done;
+	lock_assert_held(&journal->lock);
 	journal->busy = true;
 	if (journal->writing.n == 0) {
-		struct buffer empty = journal->writing;
+		struct record_buffer empty = journal->writing;
 		journal->writing = journal->filling;
 		journal->filling = empty;
 	}
@@ -175,6 +175,7 @@ static void write_locked(struct journal *journal)
 
 static bool must_not_retry_locked(const struct journal *journal)
 {
+	lock_assert_held(&journal->lock);
 	return journal->retry_ns && clock_now_ns() < journal->retry_ns;
 }
 

@@ -48,7 +48,7 @@ static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
 	if (!loss->now)
-		loss->known_to = journal->epoch;
+		loss->known_below = journal->begun ? journal->epoch + 1 : 0;
 	loss->now = true;
 	loss->whole_from = epoch + 1;
 	log_error("journal %s: no memory for it: what is decided in epoch %u from now on "
@@ -57,13 +57,21 @@ static void lose(struct journal *journal, uint32_t epoch)
 		journal->directory, epoch);
 }
 
+/* What an epoch comes to, in the eyes of a journal that does not know the one after it. */
+static bool is_end(const struct loss *loss, const struct record *record)
+{
+	bool last = record->epoch + 1 == loss->known_below;
+	if (record->kind == RECORD_LET_GO)
+		return !(loss->begun && last); /* it goes on beside none */
+	return record->kind == RECORD_ENDED;
+}
+
 /* Whether the journal can still tell of it; what has to be told later is noted. */
 static bool survives(struct loss *loss, const struct record *record)
 {
-	bool ends = record->kind == RECORD_ENDED || record->kind == RECORD_LET_GO;
 	if (record->epoch >= loss->whole_from)
 		return true;
-	if (!ends || record->epoch > loss->known_to)
+	if (record->epoch >= loss->known_below || !is_end(loss, record))
 		return false;
 	if (loss->now) {
 		ensure(loss->n_owed < OWED_MAX);
@@ -104,8 +112,8 @@ static void append_segment(struct journal *journal, const struct record *record)
 	struct record begun = *record;
 	struct loss *loss = &journal->loss;
 	ensure(!journal->begun || record->epoch > journal->epoch);
-	/* The one that it goes on beside may be unknown. */
-	begun.rolls = record->rolls && journal->epoch + 1 == record->epoch;
+	if (loss->begun) /* the one that it goes on beside is not known */
+		begun.rolls = false;
 	all.head = head_encode(&journal->identity, record->epoch,
 		journal->begun ? journal->epoch : JOURNAL_FIRST);
 	all.begun = record_encode(&begun, record->epoch, 0);
@@ -114,13 +122,12 @@ static void append_segment(struct journal *journal, const struct record *record)
 	memcpy(bytes + n, &all, sizeof(all));
 	if (!push(journal, bytes, n + sizeof(all))) {
 		lose(journal, record->epoch);
+		loss->begun = true;
 		return;
 	}
-	if (loss->now) {
-		loss->now = false;
-		loss->whole_from = record->epoch;
-		loss->n_owed = 0;
-	}
+	if (loss->now)
+		*loss = (struct loss){
+			.known_below = loss->known_below, .whole_from = record->epoch};
 	journal->begun = true;
 	journal->epoch = record->epoch;
 	journal->checksum = checksum;

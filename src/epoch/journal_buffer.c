@@ -15,7 +15,7 @@
 #define SMALLEST 4096
 #define LARGE (UINT32_C(1) << 20)
 
-static bool grow(struct buffer *buffer, size_t n)
+static bool grow(struct record_buffer *buffer, size_t n)
 {
 	size_t capacity = buffer->capacity ? buffer->capacity : SMALLEST;
 	while (capacity - buffer->n < n)
@@ -29,7 +29,7 @@ static bool grow(struct buffer *buffer, size_t n)
 	return true;
 }
 
-bool buffer_push(struct buffer *buffer, const void *bytes, size_t n)
+bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n)
 {
 	if (buffer->capacity - buffer->n < n && !grow(buffer, n))
 		return false;
@@ -38,18 +38,18 @@ bool buffer_push(struct buffer *buffer, const void *bytes, size_t n)
 	return true;
 }
 
-static uint8_t kind_at(const struct buffer *buffer, size_t at)
+static uint8_t kind_at(const struct record_buffer *buffer, size_t at)
 {
 	return buffer->bytes[at + offsetof(struct disk_record, kind)];
 }
 
-bool buffer_at_segment(const struct buffer *buffer)
+bool buffer_at_segment(const struct record_buffer *buffer)
 {
 	return buffer->done % sizeof(struct disk_record) == 0 &&
 	       kind_at(buffer, buffer->done) == RECORD_SEGMENT;
 }
 
-size_t buffer_run_end(const struct buffer *buffer)
+size_t buffer_run_end(const struct record_buffer *buffer)
 {
 	const size_t unit = sizeof(struct disk_record);
 	size_t at = (buffer->done + unit - 1) / unit * unit;
@@ -59,7 +59,7 @@ size_t buffer_run_end(const struct buffer *buffer)
 	return at;
 }
 
-void buffer_reset(struct buffer *buffer)
+void buffer_reset(struct record_buffer *buffer)
 {
 	buffer->n = 0;
 	buffer->done = 0;

@@ -108,7 +108,7 @@ must_check int journal_undo_aside(const char *directory);
 
 /* --- bytes in memory --- */
 
-struct buffer {
+struct record_buffer {
 	uint8_t *bytes;
 	size_t n, capacity;
 	size_t done; /* of n: written */
@@ -136,9 +136,10 @@ struct reader_numbers {
 #define OWED_MAX 8
 
 struct loss {
-	bool now;	     /* and no epoch has begun since */
-	uint32_t known_to;   /* the last epoch whose BEGUN is in the journal */
-	uint32_t whole_from; /* the first that is recorded in full again; 0: all are */
+	bool now;	      /* and no epoch has begun since */
+	bool begun;	      /* one has, and was lost too */
+	uint32_t known_below; /* of epochs before it the journal has the BEGUN */
+	uint32_t whole_from;  /* the first that is recorded in full again; 0: all are */
 	struct record owed[OWED_MAX];
 	unsigned n_owed;
 };
@@ -155,11 +156,11 @@ struct journal {
 	struct loss loss;
 
 	struct lock lock;
-	pthread_cond_t changed;	   /* (lock) a writer has ended */
-	struct buffer filling;	   /* (lock) */
-	uint64_t appended;	   /* (lock) bytes, ever */
-	uint64_t written;	   /* (lock) of them */
-	uint64_t synced;	   /* (lock) of them */
+	pthread_cond_t changed;	      /* (lock) a writer has ended */
+	struct record_buffer filling; /* (lock) */
+	uint64_t appended;	      /* (lock) bytes, ever */
+	uint64_t written;	      /* (lock) of them */
+	uint64_t synced;	      /* (lock) of them */
 	uint32_t created, entered; /* (lock) files; those that the directory has on disk
 				    */
 	uint32_t first;		   /* (lock) the oldest segment */
@@ -171,7 +172,7 @@ struct journal {
 	uint64_t retry_ns;	   /* (lock) not before */
 
 	/* Whoever is busy; fd and file also change under the lock: */
-	struct buffer writing;
+	struct record_buffer writing;
 	int fd;
 	uint32_t file; /* its epoch */
 	uint64_t offset;
@@ -180,10 +181,10 @@ struct journal {
 /* What one SEGMENT takes in memory. */
 #define BUFFER_SEGMENT (2 * sizeof(struct disk_record) + sizeof(struct disk_head))
 
-bool buffer_push(struct buffer *buffer, const void *bytes, size_t n);
+bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n);
 /* The next bytes to write are a SEGMENT's. */
-bool buffer_at_segment(const struct buffer *buffer);
+bool buffer_at_segment(const struct record_buffer *buffer);
 /* Up to where they are records of the same segment. */
-size_t buffer_run_end(const struct buffer *buffer);
+size_t buffer_run_end(const struct record_buffer *buffer);
 /* For what comes next; much memory is given back. */
-void buffer_reset(struct buffer *buffer);
+void buffer_reset(struct record_buffer *buffer);

@@ -37,7 +37,7 @@ static void print_current(const struct epochs *epochs, FILE *out)
 			current->recent[i].position);
 	fputc('\n', out);
 	for (uint32_t i = 0; i < current->n_readers; i++) {
-		const struct reader *reader = &current->readers[i];
+		const struct reader *reader = &current->readers[current->latest[i]];
 		fprintf(out,
 			"reader %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32
 			" %d %d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
@@ -60,7 +60,7 @@ void epochs_print(const struct epochs *epochs, FILE *out)
 	for (uint32_t first = 0; first != UINT32_MAX;) { /* ascending */
 		const struct epoch *epoch, *least = NULL;
 		LIST_FOREACH (epoch, &epochs->live, link)
-			if (epoch->number >= first &&
+			if (!epoch->saved && epoch->number >= first &&
 				(!least || epoch->number < least->number))
 				least = epoch;
 		if (least)

@@ -20,6 +20,8 @@ static int replay_begun(
 	struct epochs *epochs, const struct record *record, const char **ret_reason)
 {
 	struct epoch *epoch;
+	if (record->epoch == EPOCH_CURRENT)
+		return refuse("there is no such epoch", ret_reason);
 	if (epochs->running && record->epoch <= epochs->running->number)
 		return refuse("a later epoch has begun before", ret_reason);
 	if (epochs->draining)
@@ -53,6 +55,11 @@ static int replay_bound(struct epochs *epochs, struct epoch *epoch,
 		return refuse("the position was bound before", ret_reason);
 	if (!roaring_bitmap_contains(epochs->config.selection, record->sample))
 		return refuse("the sample is none of the job's", ret_reason);
+	if (epochs->config.kind == EPOCHS_FIXED &&
+		record->sample != fixed_sample(epochs, record->position))
+		return refuse("the position has another sample", ret_reason);
+	if ((unsigned)record->served > SERVED_SHARED)
+		return refuse("there is no such way to be served", ret_reason);
 	int err = epoch_reserve(epochs, epoch);
 	if (!err)
 		err = note_sample(epoch, record->sample, ret_reason);

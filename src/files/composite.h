@@ -10,17 +10,18 @@
 #include <stdint.h>
 
 /*
- * What a file is made of that holds several positions: tar, batch, a batch's labels.
+ * Composites: files that hold several positions (tar, a batch, a batch's labels), and the
+ * arithmetic of their bytes.
  *
  *   0        head         head + stride       head + n * stride        bytes
- *   |-- head --|-- record 0 --|-- record 1 --| ... |-- what ends the file --|
+ *   |-- head --|-- record 0 --|-- record 1 --| ... |-- zeros --|
  *
- * A record is what belongs to one position. It is cut into segments at offsets that are
- * known before anything is bound, so that a read finds out in constant time which
- * positions it is about.
+ * A record holds the bytes of one position. It consists of segments, whose offsets are
+ * known before any position is bound. So a read finds out in constant time which
+ * positions it needs.
  *
  *   Flow: tar_composite, batch_composite or batch_labels_composite describe a file;
- *         composite_segment, again and again, walks through a part of it.
+ *         composite_segment gives one segment after the other.
  *   Owns: nothing.   Threads: any; no state.   Errors: none.
  */
 
@@ -36,8 +37,8 @@ struct segment {
 	enum segment_kind kind;
 	uint64_t begin; /* offset in the file */
 	uint64_t bytes;
-	uint32_t index;	   /* which record it is in; for what ends the file: n */
-	unsigned constant; /* which one of a layout's */
+	uint32_t index;	   /* of its record; n for the zeros that end the file */
+	unsigned constant; /* the number of the constant, among the layout's */
 };
 
 #define COMPOSITE_CONSTANT 512 /* bytes that hold any */
@@ -60,7 +61,7 @@ struct composite {
 	uint64_t stride;
 	uint64_t bytes;
 
-	uint64_t sample_bytes, label_bytes, json_bytes; /* in a record; 0: not there */
+	uint64_t sample_bytes, label_bytes, json_bytes; /* in a record; 0: none */
 	uint64_t sample_at;				/* from the start of the record */
 	const char *extension;				/* tar */
 	struct pixel_type pixels;			/* batch */
@@ -74,5 +75,5 @@ void composite_segment(
 void composite_constant(const struct composite *composite, const struct segment *segment,
 	uint8_t ret[COMPOSITE_CONSTANT]);
 
-/* How many of `each` samples files of a job have; drop_last: no shorter one. */
+/* The number of files with `each` samples; drop_last: the last one may not be shorter. */
 uint32_t composite_files(uint32_t samples, uint32_t each, bool drop_last);

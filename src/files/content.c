@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* A reader was told st_size: less is wrong data, more would be cut off. */
+/* A reader was told st_size: a shorter content is wrong data, a longer one would
+ * be cut. */
 static int check_size(const struct content *content, struct sched_job *job,
 	const struct sched_handle *handle)
 {

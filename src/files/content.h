@@ -3,27 +3,29 @@
 
 #pragma once
 
-#include "files/format.h"
 #include "files/content_parts.h"
 #include "files/files.h"
+#include "files/format.h"
 #include "sched/sched.h"
 
 /*
- * The bytes that a job's format makes of a prepared sample, after augmentation.
+ * The content of a sample's file: the prepared tensor, augmented, in the job's format.
  *
- *   Owns: what it has computed; the tensor stays the handle's, which has to live longer.
- *   Threads: any; immutable once made.   Errors: -ENOMEM; -EIO (logged): not as long as
- *   its size said, the source was changed.
+ *   Owns: everything that it has computed. The tensor stays the handle's, and the handle
+ *         has to live longer.
+ *   Threads: any; immutable once made.
+ *   Errors: -ENOMEM; -EIO, logged: it is not as long as readers were told, because the
+ *         source was changed.
  */
 
 struct content {
 	const struct tensor *tensor; /* the handle's, or augmented */
 	struct tensor *augmented;
 	struct formatted format;
-	uint64_t size; /* with the zeros at the end */
+	uint64_t size; /* of the file, with the zeros at the end */
 };
 
-/* What readers were told before: a size, and as which file. */
+/* The file that the content is for, with the size that readers were told. */
 struct content_place {
 	uint32_t epoch, position;
 	enum sample_format format;

@@ -2,11 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/content_bytes.h"
-#include "base/ensure.h"
 #include "files/format.h"
 #include "image/augment.h"
-
-#include <string.h>
 
 static uint64_t image_bytes(
 	const struct job_config *config, struct tensor_shape image, uint64_t file_bytes)
@@ -78,20 +75,4 @@ uint64_t content_bytes_largest(const struct job_config *config,
 	struct largest largest = {.config = config, .dataset = dataset};
 	roaring_iterate(selection, compare_with_largest, &largest);
 	return largest.bytes;
-}
-
-uint32_t label_bytes(uint32_t n_classes)
-{
-	uint32_t digits = 1;
-	for (uint32_t label = n_classes ? n_classes - 1 : 0; label >= 10; label /= 10)
-		digits++;
-	return digits + 1;
-}
-
-void label_print(uint32_t label, uint32_t bytes, char ret[LABEL_BYTES])
-{
-	ensure(bytes < LABEL_BYTES);
-	int n = snprintf(ret, LABEL_BYTES, "%u", label);
-	ensure(n > 0 && (uint32_t)n < bytes);
-	memset(ret + n, '\n', bytes - (uint32_t)n);
 }

@@ -8,22 +8,23 @@
 #include "image/head.h"
 
 /*
- * How long the files of samples and labels are, in whatever layout.
+ * How long the contents of samples' files are, by a job's configuration, and what kind of
+ * content they are.
  *
- *   Threads: any.   Errors: none.
+ *   Threads: any; no state.   Errors: none.
  */
 
-/* Bytes of the file of one sample. */
+/* Bytes of one sample's content, without the zeros that padding adds. */
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* If every sample's file is as long as every other's, before any is bound. */
+/* Whether all contents are equally long, and how long. No sample need be bound. */
 bool content_bytes_fixed(const struct job_config *config, uint64_t *ret);
 
-/* Files are as long as the longest one: zeros may follow the image. */
+/* Whether all files are as long as the longest content: zeros may follow the image. */
 bool content_is_padded(const struct job_config *config);
 
-/* The longest file among the selected samples. */
+/* The longest content among the selected samples. */
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
@@ -32,11 +33,3 @@ uint64_t content_bytes_largest(const struct job_config *config,
  * nothing else. The kernel can then read them from a file that the tensor lies in.
  */
 bool content_head(const struct job_config *config, enum head_kind *ret);
-
-/*
- * A label file is the label in ASCII, then newlines up to the width of the largest label
- * and one more, so that all label files are of one size.
- */
-#define LABEL_BYTES 16 /* that hold any label file */
-uint32_t label_bytes(uint32_t n_classes);
-void label_print(uint32_t label, uint32_t bytes, char ret[LABEL_BYTES]);

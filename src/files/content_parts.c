@@ -35,19 +35,19 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-int content_cut(const struct content_parts *source, uint64_t offset, size_t length,
+int content_cut(const struct content_parts *parts, uint64_t offset, size_t length,
 	struct iovec iov[CONTENT_IOV], size_t *ret_bytes)
 {
 	struct cut cut = {.iov = iov, .offset = offset, .left = length};
 	if (cut.left > CONTENT_MAX_READ)
 		cut.left = CONTENT_MAX_READ;
-	if (offset >= source->size)
+	if (offset >= parts->size)
 		cut.left = 0;
-	else if (cut.left > source->size - offset)
-		cut.left = source->size - offset;
+	else if (cut.left > parts->size - offset)
+		cut.left = parts->size - offset;
 	*ret_bytes = (size_t)cut.left;
-	take_part(&cut, source->head, source->head_bytes);
-	take_part(&cut, source->body, source->body_bytes);
+	take_part(&cut, parts->head, parts->head_bytes);
+	take_part(&cut, parts->body, parts->body_bytes);
 	while (cut.left > 0)
 		add(&cut, zeros, cut.left < sizeof(zeros) ? cut.left : sizeof(zeros));
 	return cut.n;

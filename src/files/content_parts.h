@@ -8,7 +8,8 @@
 #include <sys/uio.h>
 
 /*
- * Cuts a read request out of a file whose parts lie in different places, without copying:
+ * A file whose parts lie in different places. content_cut cuts a read request out of it,
+ * without copying:
  *
  *   0          head_bytes           head + body            size
  *   |-- head --|------- body -------|------- zeros --------|
@@ -18,7 +19,7 @@
 
 #define CONTENT_ZEROS ((size_t)64 * 1024)		   /* one block of zeros */
 #define CONTENT_MAX_READ ((size_t)1024 * 1024)		   /* the largest request */
-#define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 3) /* entries that it can need */
+#define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 3) /* entries of any cut */
 
 struct content_parts {
 	const void *head;
@@ -29,5 +30,5 @@ struct content_parts {
 };
 
 /* Returns the number of entries; *ret_bytes is at most CONTENT_MAX_READ. */
-int content_cut(const struct content_parts *source, uint64_t offset, size_t length,
+int content_cut(const struct content_parts *parts, uint64_t offset, size_t length,
 	struct iovec iov[CONTENT_IOV], size_t *ret_bytes);

@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define HASH_BITS 58 /* what an inode number has beside the kind */
+#define HASH_BITS 58 /* the bits of an inode number beside the kind */
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
 /* --- directories as numbers ------------------------------------------------------- */
 
-/* Of the directory with this hash, the subdirectory of this name. */
+/* The hash of the subdirectory of this name. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
 	hash = (hash ^ '/') * FNV_PRIME;
@@ -120,7 +120,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* All of a directory; one that several jobs have is that of the smallest id. */
+/* All entries of a directory. Where several jobs have one, the smallest id counts. */
 static int collect(
 	const struct files_context *context, struct inode directory, struct entries *ret)
 {
@@ -146,7 +146,7 @@ static int collect(
 		}
 		sched_job_put(job);
 	}
-	/* A directory that no job needs any more is gone; data/ itself stays. */
+	/* A directory is gone when no job needs it any more; data/ itself stays. */
 	return ret->n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
 }
 

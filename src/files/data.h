@@ -7,28 +7,28 @@
 #include "files/inode.h"
 
 /*
- * data/: for each job with `[view] path = resnet18/train` a link data/resnet18/train to
- * its current/, and the directories that lead to it.
+ * data/: a job with `[view] path = resnet18/train` has a link data/resnet18/train to its
+ * current/, and the directories that lead to it.
  *
- * A directory's inode number is a hash of its path, and what there is is looked up among
- * the jobs each time: there is nothing to keep up to date when jobs come and go.
+ * A directory's inode number is a hash of its path. Its entries are looked up among the
+ * jobs each time, so nothing has to be kept up to date when jobs come and go.
  *
  *   Threads: any.   Errors: -ENOENT, -ENOMEM.
  */
 
 #define DATA_NAME 256	/* bytes that hold any name: a path has fewer than 256 */
-#define DATA_TARGET 512 /* bytes that hold what any link says */
+#define DATA_TARGET 512 /* bytes that hold the target of any link */
 
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	uint64_t number; /* in listings of its directory; does not change */
+	uint64_t number; /* in listings of its directory; it never changes */
 };
 
 must_check int data_lookup(const struct files_context *context, struct inode directory,
 	const char *name, struct inode *ret);
 
-/* The first entry whose number is at least this: 1 and *ret, 0: there is none. */
+/* The first entry whose number is at least this one. 1: it is *ret; 0: there is none. */
 must_check int data_entry(const struct files_context *context, struct inode directory,
 	uint64_t number, struct data_entry *ret);
 
@@ -40,8 +40,8 @@ must_check int data_target(
 	const struct files_context *context, struct inode link, char ret[DATA_TARGET]);
 
 /*
- * One name on a job's path: the directory that has it, and the name's bytes, which no NUL
- * ends. For path = resnet18/train that is "resnet18" in data/, then "train" below it.
+ * One name on a job's path, and the directory that has it. No NUL ends the name. The path
+ * resnet18/train has two steps: "resnet18" in data/, then "train" below that.
  */
 struct data_step {
 	uint64_t hash; /* of the directory */

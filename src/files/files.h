@@ -8,7 +8,11 @@
 #include "dataset/dataset.h"
 #include "sched/sched.h"
 
-/* What fuse and control show. Borrowed; outlives both. */
+/*
+ * What the tree is made of: main fills it in, fuse and control show it.
+ *
+ *   Owns: nothing; everything in it outlives fuse and control.
+ */
 struct files_context {
 	const struct daemon_config *config;
 	struct dataset **datasets;

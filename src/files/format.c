@@ -127,8 +127,8 @@ static uint64_t png_bytes(struct tensor_shape shape)
 
 struct png {
 	uint8_t *at;
-	uint8_t *chunk;	   /* where the open one begins */
-	uint64_t raw_left; /* not in a block yet */
+	uint8_t *chunk;	   /* the beginning of the open chunk */
+	uint64_t raw_left; /* bytes that are not in a block yet */
 	uint32_t block_left;
 	uint32_t chunk_blocks;
 	uint32_t adler;

@@ -13,22 +13,24 @@
 /*
  * Sample formats: how a tensor looks as a file.
  *
- * ppm (P6), npy (version 1.0), raw and source are a head followed by the tensor's bytes
- * as they are: nothing is copied. npy and raw hold any pixel type, the others only bytes.
- * bmp (24 bit) and png (stored, not compressed) are encoded into a buffer of the open
- * file.
+ *   ppm (P6), npy (version 1.0), raw, source   a head, then the tensor's bytes, which are
+ *                                              not copied
+ *   bmp (24 bit), png (stored)                 encoded into a buffer
  *
- *   Owns: formatted owns `encoded` only.   Threads: none inside.   Errors: -ENOMEM.
+ * npy and raw hold any pixel type, the others only bytes.
+ *
+ *   Owns: `formatted` owns its buffer, not the tensor.
+ *   Threads: any; no state.   Errors: -ENOMEM.
  */
 
 struct formatted {
 	uint8_t head[HEAD_SIZE];
 	size_t head_bytes;
-	uint8_t *encoded; /* the whole file, or NULL: head + tensor */
+	uint8_t *encoded; /* the whole file; NULL: it is head + tensor */
 	uint64_t bytes;	  /* of the whole file */
 };
 
-/* Bytes of the file for a tensor of this shape (source: of file_bytes). */
+/* The length of the file for a tensor of this shape; of source, file_bytes. */
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
@@ -36,7 +38,7 @@ must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, struct formatted *ret);
 void format_free(struct formatted *file);
 
-/* The head of files that are the tensor behind a head; false: they are something else. */
+/* The head of files that are head + tensor. false: the format encodes. */
 bool format_head(enum sample_format format, enum head_kind *ret);
 
 /* "ppm", "bmp", ...: the name in the ini, which is also the default extension. */

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 /*
- * Inode numbers: kind | job | epoch | position, 64 bits, no table, the same after a
- * restart.
+ * Inode numbers: kind | job | epoch | position in 64 bits. There is no table, and they
+ * are the same after a restart.
  *
- *   63..58 kind (6)   57..44 job or dataset (14)   43..30 epoch (14)   29..0 position
- * (30)
+ *   63..58   57..44           43..30   29..0
+ *   kind     job or dataset   epoch    position
  *
  * FUSE_ROOT_ID (1) is the root.
  */
@@ -60,7 +60,7 @@ struct inode {
 	uint32_t position;
 };
 
-/* How sched calls the epoch. */
+/* Sched's number for the inode's epoch. */
 uint32_t inode_sched_epoch(struct inode inode);
 
 uint64_t inode_pack(struct inode inode);

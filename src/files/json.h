@@ -7,7 +7,8 @@
 
 /*
  * The .json beside a sample: one JSON object, then spaces up to the length of the longest
- * one of the dataset and a newline, so that all are of one size before they are bound.
+ * one of the dataset, and a newline. So all of them have one size, also before their
+ * positions are bound.
  *
  *   Threads: any.   Errors: -ENOMEM, -EIO.
  */

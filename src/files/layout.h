@@ -8,11 +8,11 @@
 #include "sched/sched.h"
 
 /*
- * Layouts: which files an epoch's directory has, and the directories below it.
+ * Layouts: the files and directories in an epoch's directory.
  *
  * The tree asks the job's layout about everything at and below INODE_EPOCH. Directories
- * are INODE_EPOCH and INODE_SHARD; `job` and `epoch` of an inode are those of the
- * directory it was found in, so a layout only decides about kind and position.
+ * are INODE_EPOCH and INODE_SHARD. An inode has the job and epoch of the directory that
+ * it was found in, so a layout only decides about its kind and position.
  *
  *   Threads: any.   Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted.
  */
@@ -25,18 +25,17 @@ struct layout_entry {
 };
 
 struct layout {
-	/* The entries of a directory have numbers below this, which never change. */
+	/* The entries of a directory have numbers below this one. They never change. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
-	/* The entry of a number; false: it is not used. */
+	/* The entry with a number; false: the number is not used. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,
 		struct layout_entry *ret);
 	int (*lookup)(struct sched_job *job, struct inode directory, const char *name,
 		struct inode *ret);
-	/* Whether a kind and position of an inode are ones of this layout. */
+	/* Whether the layout has an inode of this kind and position. */
 	bool (*exists)(struct sched_job *job, struct inode inode);
 	uint32_t (*subdirectories)(struct sched_job *job, struct inode directory);
-	/* Of a file. false: it is not known yet, and may be any when the file
-	 * is opened. */
+	/* The size of a file. false: it is known only once the file is open. */
 	bool (*size)(struct sizes *sizes, struct sched_job *job, struct inode file,
 		uint64_t *ret);
 };

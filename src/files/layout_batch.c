@@ -151,7 +151,7 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-/* That of all images: config refuses sizes that vary. */
+/* The shape of all images: config refuses sizes that vary. */
 static struct tensor_shape shape_of(const struct job_config *config)
 {
 	struct tensor_shape any = {.height = 1, .width = 1};

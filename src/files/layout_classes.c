@@ -9,9 +9,9 @@
 
 /*
  * The layout "classes": CLASS/NNNNNNNN.<extension>, counted from 0 in each class. The
- * directory of a label is INODE_SHARD with the label as position. A class of which
- * nothing is selected has no directory: readers as torchvision's ImageFolder refuse empty
- * ones. There are no label files: the directory says it.
+ * directory of a class is INODE_SHARD with the label as position. A class without
+ * selected samples has no directory, since readers as torchvision's ImageFolder refuse
+ * empty ones. There are no label files: the directory tells the label.
  */
 
 static uint32_t n_samples(struct sched_job *job, uint32_t label)

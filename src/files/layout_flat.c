@@ -3,8 +3,9 @@
 
 #include "files/layout_flat.h"
 #include "base/ensure.h"
-#include "files/layout.h"
 #include "files/json.h"
+#include "files/label.h"
+#include "files/layout.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +16,7 @@
 #define NAME_DIGITS 8
 #define MIN_SHARD_DIGITS 3
 
-/* --- names: millions of them in a listing, so no printf --------------------------- */
+/* --- names: a listing has millions of them, so there is no printf ----------------- */
 
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret)
 {
@@ -79,7 +80,7 @@ bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
 
 static const enum inode_kind kinds[] = {INODE_SAMPLE, INODE_LABEL, INODE_JSON};
 
-/* Files of one position. */
+/* The number of files of a position. */
 static unsigned n_kinds(const struct job_config *config)
 {
 	return config->json ? 3 : 2;
@@ -101,7 +102,7 @@ struct range {
 	uint32_t first, n;
 };
 
-/* The positions that lie in a directory itself. */
+/* The positions whose files lie directly in a directory. */
 static struct range positions(struct sched_job *job, struct inode directory)
 {
 	uint32_t samples = sched_job_samples(job), shard = sched_job_config(job)->shard;
@@ -192,7 +193,7 @@ static bool size(
 		return sizes_of_position(sizes, job, file, ret);
 	if (file.kind == INODE_JSON)
 		return json_bytes(job, ret) == 0;
-	*ret = label_size(job);
+	*ret = label_bytes_of(job);
 	return true;
 }
 

@@ -10,8 +10,8 @@
 
 /*
  * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its
- * label and NNNNNNNN.json what else is known of it, all in the epoch's directory or, with
- * `shard`, in directories 000, 001, ... below it.
+ * label, and NNNNNNNN.json its row in the catalogue. They lie in the epoch's directory
+ * or, with `shard`, in directories 000, 001, ... below it.
  *
  *   Threads: any.   Errors: none.
  */
@@ -30,9 +30,11 @@ size_t flat_print(struct flat_name name, const char *extension, char ret[FLAT_NA
 bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
 	struct flat_name *ret);
 
-/* A number with at least so many digits; returns the length. At most FLAT_DIGITS. */
+/* Prints a number with at least so many digits and returns the length, which is at most
+ * FLAT_DIGITS. */
 #define FLAT_DIGITS 10
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret);
-/* Returns the length, 0: no number below `bound` printed so. */
+/* Returns the length; 0: the text is not what flat_print_number prints for a number below
+ * bound. */
 size_t flat_parse_number(
 	const char *text, unsigned digits, uint32_t bound, uint32_t *ret);

@@ -9,15 +9,15 @@
 #include <string.h>
 
 /*
- * The layout "mirror": the tree of the dataset under its own names. Directories are
- * INODE_SHARD with the number of the directory among the dataset's as position, files
- * have the rank of their sample among the selected ones. Directories below which nothing
- * is selected are left out, as in "classes".
+ * The layout "mirror": the tree of the dataset under its own names. A directory is
+ * INODE_SHARD, with its number among the dataset's directories as position. The position
+ * of a file is the rank of its sample among the selected ones. Directories without
+ * selected samples below them are left out, as in "classes".
  */
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* Bytes before ".extension", 0: it does not end so. */
+/* How many bytes come before ".extension"; 0: the name does not end so. */
 static size_t bytes_before(const char *name, const char *extension)
 {
 	size_t n = strlen(name), bytes = strlen(extension);
@@ -27,7 +27,8 @@ static size_t bytes_before(const char *name, const char *extension)
 	return n - bytes - 1;
 }
 
-/* The name without its ending is not another file's, which would be called like this. */
+/* Whether the file keeps its name: it has the ending already, and no other file is called
+ * as it is without the ending, which would get the same name. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -67,9 +68,9 @@ static const char *extension_of(struct sched_job *job)
 	return config->format == FORMAT_SOURCE ? NULL : config->extension;
 }
 
-/* --- what is selected ------------------------------------------------------------- */
+/* --- selected samples ------------------------------------------------------------ */
 
-/* They were made when the job was added. */
+/* Paths were made when the job was added. */
 static const struct dataset_paths *paths_of(struct sched_job *job)
 {
 	const struct dataset_paths *paths = NULL;

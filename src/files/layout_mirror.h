@@ -6,11 +6,11 @@
 #include "dataset/dataset_paths.h"
 
 /*
- * Names of the layout "mirror": that of the source file and the job's extension after it
- * (tulip.jpg.ppm), but tulip.jpg itself where the extension is jpg, unless the directory
- * has a file "tulip" too, which is called so.
+ * Names of the layout "mirror": a file has the name of its source file with the job's
+ * extension after it (tulip.jpg.ppm). Where the extension is jpg, tulip.jpg keeps its
+ * name, unless the directory has a file "tulip", too, which is then called tulip.jpg.
  *
- *   extension NULL: every file has its own name.
+ *   extension NULL: every file keeps its name.
  *   Threads: any.   Errors: none.
  */
 
@@ -20,6 +20,6 @@ void mirror_print(const struct dataset_paths *paths,
 	const struct paths_directory *directory, uint32_t file, const char *extension,
 	char ret[MIRROR_NAME]);
 
-/* The file of a directory that is called so; UINT32_MAX: none. */
+/* The file of a directory that has this name; UINT32_MAX: none. */
 uint32_t mirror_find(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name);

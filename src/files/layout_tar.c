@@ -3,18 +3,19 @@
 
 #include "files/layout_tar.h"
 #include "base/ensure.h"
+#include "files/json.h"
+#include "files/label.h"
 #include "files/layout.h"
 #include "files/layout_flat.h"
-#include "files/json.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define BLOCK 512
 #define RECORD 10240	    /* GNU tar's unit of reading */
-#define MTIME "02263523000" /* 1980-01-01 in octal; a fixed one, so that bytes stay */
+#define MTIME "02263523000" /* 1980-01-01 in octal; fixed, so that bytes never change */
 
-/* --- what a shard is made of ------------------------------------------------------ */
+/* --- the parts of a shard ---------------------------------------------------------- */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_SAMPLE, MEMBERS };
 
@@ -31,18 +32,19 @@ static bool has_member(const struct composite *tar, enum member member)
 	return member != MEMBER_JSON || tar->json_bytes > 0;
 }
 
-static uint64_t padded(uint64_t bytes, uint64_t unit)
+static uint64_t round_up(uint64_t bytes, uint64_t unit)
 {
 	return (bytes + unit - 1) / unit * unit;
 }
 
-static uint64_t space_of(const struct composite *tar, enum member member)
+static uint64_t member_blocks(const struct composite *tar, enum member member)
 {
-	return has_member(tar, member) ? BLOCK + padded(member_bytes(tar, member), BLOCK)
-				       : 0;
+	return has_member(tar, member)
+		       ? BLOCK + round_up(member_bytes(tar, member), BLOCK)
+		       : 0;
 }
 
-/* ret->begin: where the member starts; offset: from there. */
+/* ret->begin is the beginning of the member, and offset counts from there. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {
@@ -61,7 +63,7 @@ static void find_in_member(const struct composite *tar, enum member member,
 	} else {
 		ret->kind = SEGMENT_ZEROS;
 		ret->begin += BLOCK + bytes;
-		ret->bytes = padded(bytes, BLOCK) - bytes;
+		ret->bytes = round_up(bytes, BLOCK) - bytes;
 	}
 }
 
@@ -70,14 +72,14 @@ static void find_segment(
 {
 	enum member member = MEMBER_LABEL;
 	uint64_t begin = 0;
-	while (offset - begin >= space_of(tar, member))
-		begin += space_of(tar, member++);
+	while (offset - begin >= member_blocks(tar, member))
+		begin += member_blocks(tar, member++);
 	ensure(member < MEMBERS);
 	ret->begin = begin;
 	find_in_member(tar, member, offset - begin, ret);
 }
 
-/* ustar, POSIX.1-1988; a text shorter than its field ends with a zero. */
+/* ustar, POSIX.1-1988. A text that is shorter than its field ends with a zero. */
 struct header {
 	char name[100];
 	char mode[8], uid[8], gid[8];
@@ -140,13 +142,13 @@ struct composite tar_composite(
 		.json_bytes = sizes.json,
 		.extension = extension};
 	for (enum member member = MEMBER_LABEL; member < MEMBERS; member++)
-		tar.stride += space_of(&tar, member);
-	tar.sample_at = tar.stride - padded(sizes.sample, BLOCK);
-	tar.bytes = padded(n * tar.stride + 2 * (uint64_t)BLOCK, RECORD);
+		tar.stride += member_blocks(&tar, member);
+	tar.sample_at = tar.stride - round_up(sizes.sample, BLOCK);
+	tar.bytes = round_up(n * tar.stride + 2 * (uint64_t)BLOCK, RECORD);
 	return tar;
 }
 
-/* --- which files there are -------------------------------------------------------- */
+/* --- the files of an epoch  -------------------------------------------------------- */
 
 #define PREFIX "shard-"
 #define SUFFIX ".tar"
@@ -212,9 +214,9 @@ int tar_file(struct sizes *sizes, struct sched_job *job, struct inode file,
 	const struct job_config *config = sched_job_config(job);
 	uint32_t each = samples_each(config), first = file.position * each;
 	uint32_t left = sched_job_samples(job) - first;
-	struct tar_sizes tar = {.label = label_size(job)};
+	struct tar_sizes tar = {.label = label_bytes_of(job)};
 	bool known = sizes_of_position(sizes, job, file, &tar.sample);
-	ensure(known); /* config refuses tar for sizes that are not */
+	ensure(known); /* config refuses tar where sizes are not known */
 	int err = config->json ? json_bytes(job, &tar.json) : 0;
 	if (!err)
 		*ret = tar_composite(

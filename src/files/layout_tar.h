@@ -22,7 +22,7 @@
 
 #define TAR_SHARD 1000 /* samples, unless the job says how many */
 
-/* What belongs to each sample, in bytes; json 0: there is none. */
+/* The bytes of each record's members; json 0: there is none. */
 struct tar_sizes {
 	uint64_t label, json, sample;
 };

@@ -22,5 +22,5 @@ struct order_lines {
 must_check int order_lines_find(
 	struct sched *sched, struct inode inode, struct order_lines *ret);
 
-/* The lines have to stay where they are while the source is used. */
+/* The lines have to outlive the source. */
 struct order_source order_lines_source(struct inode inode, struct order_lines *lines);

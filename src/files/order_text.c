@@ -22,7 +22,7 @@ struct order_texts {
 	uint64_t generation;	   /* (lock) changes when all is forgotten */
 };
 
-/* A place in a text where a chunk starts. */
+/* The start of a chunk. */
 struct cursor {
 	size_t chunk;
 	uint64_t byte;
@@ -123,7 +123,8 @@ static struct known *get_locked(struct order_texts *texts, uint64_t key)
 	return known;
 }
 
-/* Another reader may have been faster. Without memory the next reader renders again. */
+/* Does nothing if another reader was faster. Without memory the next reader measures
+ * again. */
 static void remember(struct order_texts *texts, uint64_t key, struct cursor start)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -167,7 +168,7 @@ static void advance(struct order_texts *texts, const struct order_source *source
 	remember(texts, source->key, *cursor);
 }
 
-/* Renders the chunk at the cursor and moves the cursor behind it, if it is whole. */
+/* Renders the chunk at the cursor. If the chunk is whole, the cursor moves behind it. */
 static int render_next(struct order_texts *texts, const struct order_source *source,
 	struct cursor *cursor, struct chunk *ret)
 {
@@ -178,7 +179,7 @@ static int render_next(struct order_texts *texts, const struct order_source *sou
 	return 0;
 }
 
-/* How many bytes of the chunk at the cursor there are; true: it is whole. */
+/* Measures the chunk at the cursor. true: it is whole. */
 static bool measure(const struct order_source *source, const struct cursor *cursor,
 	uint64_t *ret_bytes)
 {
@@ -187,7 +188,7 @@ static bool measure(const struct order_source *source, const struct cursor *curs
 		       ORDER_CHUNK, ret_bytes) == ORDER_CHUNK;
 }
 
-/* To the chunk that the offset is in, or the last one. */
+/* The chunk that has the offset, or the last one. */
 static struct cursor find_chunk(
 	struct order_texts *texts, const struct order_source *source, uint64_t offset)
 {

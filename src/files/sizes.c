@@ -66,7 +66,8 @@ static bool find_padded(struct sizes *sizes, job_id job, uint64_t *ret, uint64_t
 	return false;
 }
 
-/* Kept while no job comes or goes. Without memory it is found again at the next call. */
+/* Keeps the size until a job comes or goes. Without memory the next call finds
+ * it again. */
 static void keep_padded(
 	struct sizes *sizes, uint64_t generation, job_id job, uint64_t bytes)
 {
@@ -83,7 +84,7 @@ static void keep_padded(
 		free(padded);
 }
 
-/* Looks at all samples of the job: once. */
+/* Looks at all samples of the job, but only once. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job)
 {
 	uint64_t bytes, generation;
@@ -136,9 +137,4 @@ bool sizes_last(const struct job_config *config, struct inode inode)
 	uint64_t fixed;
 	return inode.epoch != INODE_CURRENT || config->layout == LAYOUT_MIRROR ||
 	       config->size == SIZE_PADDED || content_bytes_fixed(config, &fixed);
-}
-
-uint64_t label_size(const struct sched_job *job)
-{
-	return label_bytes(dataset_classes(sched_job_dataset(job)));
 }

@@ -7,9 +7,10 @@
 #include "sched/sched.h"
 
 /*
- * The sizes that readers are told of files, before and after positions are bound.
+ * The sizes that readers are told of samples' files, before and after positions are
+ * bound.
  *
- *   Owns: the padded size of each job, which took a look at all its samples.
+ *   Owns: the padded size of each job, since finding it looks at all samples of the job.
  *   Threads: any.   Errors: -ENOMEM from sizes_new.
  */
 
@@ -18,18 +19,16 @@ struct sizes;
 must_check int sizes_new(struct sizes **ret);
 void sizes_free(struct sizes **sizes);
 
-/* A job was added or removed: its number may be another job's now. */
+/* A job was added or removed: a number may belong to another job now. */
 void sizes_forget(struct sizes *sizes);
 
 /*
- * The size that st_size says for a position. false: it is not known yet, since the job
- * wants exact sizes and the position is not bound.
+ * The st_size of a position. false: it is not known yet, since the job wants exact sizes
+ * and the position is not bound.
  */
 must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
 /* The same for a position that has this sample. */
 uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, sample_id sample);
-/* Once known it does not change: in current/ a position gets other samples. */
+/* Whether a known size stays as it is: in current/ a position gets other samples. */
 bool sizes_last(const struct job_config *config, struct inode inode);
-
-uint64_t label_size(const struct sched_job *job);

@@ -92,16 +92,14 @@ void text_classes(FILE *out, const struct dataset *dataset)
 	}
 }
 
-static const char *state_name(
-	const struct sched_job_status *status, const struct job_config *config)
+const char *text_job_state(
+	const struct job_config *config, const struct sched_job_status *status)
 {
-	if (status->parked_idle)
-		return "idle";
+	if (!status->started)
+		return "new";
 	if (status->running)
-		return "running";
-	if (status->started && status->epoch + 1 >= config->epochs)
-		return "finished";
-	return "waiting";
+		return status->parked_idle ? "parked" : "running";
+	return status->epoch + 1 < config->epochs ? "waiting" : "finished";
 }
 
 void text_job_status(FILE *out, struct sched_job *job)
@@ -111,7 +109,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	sched_job_status(job, &status);
 	fprintf(out, "name %s\n", config->name);
 	fprintf(out, "dataset %s\n", config->dataset);
-	fprintf(out, "state %s\n", state_name(&status, config));
+	fprintf(out, "state %s\n", text_job_state(config, &status));
 	fprintf(out, "epoch %" PRIu32 "\n", status.epoch);
 	fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
 	fprintf(out, "samples %" PRIu32 "\n", sched_job_samples(job));
@@ -145,7 +143,7 @@ void text_order_line(FILE *out, struct sched_job *job, const struct binding *bin
 	dataset_sample_free(&sample);
 }
 
-/* By comparisons, which are not jumps: a million lines are measured at once. */
+/* Adds up comparisons instead of jumping: a million lines are measured at once. */
 static unsigned digits(uint32_t number)
 {
 	return 1U + (number > 9) + (number > 99) + (number > 999) + (number > 9999) +
@@ -230,7 +228,7 @@ static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
 	return 0;
 }
 
-/* As with labels: whoever opens it binds the position and consumes nothing. */
+/* As the open of a label, it binds the position and consumes nothing. */
 static int print_of_position(FILE *out, struct sched *sched, struct inode inode)
 {
 	struct sched_job *job = sched_job_find_id(sched, inode.job);

@@ -7,11 +7,10 @@
 #include "files/inode.h"
 
 /*
- * The text that the mount's files and joaderctl show.
+ * The texts that the mount's files and joaderctl show. Names and paths are escaped
+ * (escape.h); UTF-8 stays as it is.
  *
- *   Threads: any.   Errors: what can't be read appears in the text itself.
- * Names and paths are escaped: backslash, control characters and newline as \\, \n, \t,
- * \xHH; UTF-8 stays as it is.
+ *   Threads: any.   Errors: if something can't be read, the text says so.
  */
 
 void text_readme(FILE *out, const struct files_context *context);
@@ -26,20 +25,25 @@ void text_classes(FILE *out, const struct dataset *dataset); /* line i: name of 
 
 void text_job_status(FILE *out, struct sched_job *job); /* "key value" lines */
 
+/* One word: new, running, parked (it has read nothing for long), waiting (for its next
+ * epoch) or finished. */
+const char *text_job_state(
+	const struct job_config *config, const struct sched_job_status *status);
+
 /* One line of epoch-NNNN.order: "position sample label served path\n", tab separated. */
 void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding);
-/* The bytes of that line, without reading the catalogue. */
+/* The length of that line; it does not read the catalogue. */
 size_t text_order_line_length(const struct sched_job *job, const struct binding *binding);
 
 /* The whole order of an epoch so far. */
 void text_order(FILE *out, struct sched_job *job, uint32_t epoch);
 
-/* Whether the inode is a text file of the mount: text_print writes it. */
+/* Whether the inode is a text file of the mount, which text_print prints. */
 bool text_is(enum inode_kind kind);
 
 /*
- * The text of such a file, or of the .json of a position, which is bound by it. -ENOENT:
- * it is not there any more; else as sched_bind.
+ * Prints such a file, or the .json of a position, which it binds. -ENOENT: there is no
+ * such file any more; other errors as sched_bind.
  */
 must_check int text_print(
 	FILE *out, const struct files_context *context, struct inode inode);

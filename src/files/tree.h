@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 /*
- * The tree of a mount: which names lead to which inodes. Within an epoch it asks the job's
- * layout (layout.h), below data/ the paths of all jobs (data.h).
+ * The tree of a mount: which names lead to which inodes. Within an epoch it asks the
+ * job's layout (layout.h), below data/ the paths of all jobs (data.h).
  *
  *   Threads: any; no state.   Errors: -ENOENT.
  */

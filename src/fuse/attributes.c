@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* st_blksize is what readers take as the size of their buffers. */
+/* Readers take st_blksize as the size of their buffers. */
 #define BLOCK_SIZE 65536
 #define LEAST_BLOCK 4096
 #define MOST_BLOCK (UINT64_C(1) << 20)
@@ -27,9 +27,10 @@ static void set_size(struct stat *st, uint64_t size)
 }
 
 /*
- * PIL reads images through its buffer: one that holds the file takes one read. The kernel
- * knows powers of two only. NumPy reads a header through the buffer and then all again
- * past it, so that less is better; and who buffers a part of a shard binds what it reads.
+ * PIL reads an image through a buffer: with one that holds the file, it needs one read.
+ * The kernel only knows powers of two. NumPy reads a header through a buffer and then
+ * everything again past it, so a small one is better. Composites keep the usual size: a
+ * reader that buffers a part of a shard binds all of that part.
  */
 static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)
@@ -76,8 +77,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 }
 
 /*
- * The kernel keeps directory listings for as long as the modification time stays what it
- * was. So that of a job's directory tells which order files are there.
+ * The kernel keeps a directory's listing while the modification time stays the same. So
+ * the time of a job's directory changes with the order files in it.
  */
 static struct timespec job_changed(struct session *session, struct sched_job *job)
 {
@@ -106,7 +107,7 @@ static int attributes_in_epoch(struct session *session, struct sched_job *job,
 	return 0;
 }
 
-/* The directory of a job, or what is below it. */
+/* The directory of a job, or an inode below it. */
 static int attributes_in_job(struct session *session, struct inode inode,
 	struct stat *ret, double *ret_timeout)
 {

@@ -53,8 +53,8 @@ int composite_choose_epoch(struct composite_file *file, fuse_req_t req, uint32_t
 }
 
 /*
- * In current/ a batch is of the same epoch as one that is open, and so are its labels:
- * the page cache has one content for an inode, also for who has it mapped.
+ * In current/ a batch gets the epoch of an open file of the same batch, and so do its
+ * labels: the page cache has one content for an inode, also for a reader that maps it.
  */
 static void take_epoch_of_open(struct composite_file *file)
 {
@@ -67,7 +67,7 @@ static void take_epoch_of_open(struct composite_file *file)
 			file->epoch = other->epoch;
 }
 
-/* That of a tar is chosen when something of it is read. */
+/* The epoch of a tar is chosen by its first read. */
 static int choose_at_open(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind == INODE_TAR || file->epoch != SCHED_CURRENT)
@@ -94,7 +94,7 @@ static int prepare(struct composite_file *file)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* The job's reference is taken over, if it succeeds. */
+/* Takes over the reference to the job, if it succeeds. */
 static int file_new(fuse_req_t req, struct session *session, struct sched_job *job,
 	struct inode inode, struct composite_file **ret)
 {
@@ -159,7 +159,7 @@ void composite_files_undo_all(struct session *session)
 
 /* --- requests --------------------------------------------------------------------- */
 
-/* Nothing is prepared for it. */
+/* Labels need no prepared samples. */
 static int bind_all(struct composite_file *file)
 {
 	int err = 0;

@@ -9,17 +9,18 @@
  * Open files that hold several positions.
  *
  *   batch    open binds all positions, in order, and is answered when all are prepared;
- *            release consumes them. Nothing ever waits in a read.
- *   labels   open binds all positions; nothing is consumed.
- *   tar      open binds nothing; a read binds the positions whose bytes it covers, in
+ *            release consumes them. No read ever waits.
+ *   labels   open binds all positions, and none is consumed.
+ *   tar      open binds nothing. A read binds the positions whose bytes it covers, in
  *            order, and is answered when they are prepared. A position is consumed when
- *            its last byte was read, or at release when some was.
+ *            its last byte is read, or by the release if some of its bytes were read.
  *
  *   composite_open -> (parked) -> reply -> composite_read -> (parked) -> reply
  *                                       -> composite_release
  *
- *   Threads: any; none waits: a request whose samples are not prepared is answered by the
- * worker that prepares the last of them.   Locks: none while replying or calling sched.
+ *   Threads: any; none waits. The worker that prepares the last sample of a request
+ *            answers it.
+ *   Locks: none while replying or calling sched.
  */
 
 struct composite_file;
@@ -32,5 +33,5 @@ void composite_read(
 	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi);
 void composite_release(const struct fuse_file_info *fi);
 
-/* What readers had open when the session ended. */
+/* Undoes all that are still open when the session has ended. */
 void composite_files_undo_all(struct session *session);

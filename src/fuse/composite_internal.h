@@ -23,12 +23,13 @@
  *   (none) -> OPENING -> HELD <-> MAKING -> READY -> (none)
  *                  \-> FAILED -> (none)
  *
- * HELD: prepared, and pinned by the handle. READY: the job's bytes are made of it. They
- * are let go when as many were read; those of tar with the last one, and the handle too.
+ * HELD: the sample is prepared, and the handle pins it. READY: the content is made of it.
+ * The content is freed when as many bytes were read as it has; in a tar, when the last
+ * byte was read, and then the handle is released, too.
  */
 enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED };
 
-/* A position that an open file has to do with. */
+/* A position that an open file uses. */
 struct slot {
 	struct composite_file *file;
 	uint32_t index;
@@ -36,12 +37,12 @@ struct slot {
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
 	int status;		  /* of a failed one */
-	bool bad;		  /* it is the sample's own fault */
-	unsigned users;		  /* waits; while there are any it stays */
+	bool bad;		  /* the sample itself is bad */
+	unsigned users;		  /* waits; the slot stays while there is one */
 	uint64_t ticket;	  /* of an opening that is parked */
-	bool read_some, read_end; /* its last byte */
-	uint64_t bytes_read;	  /* of what was made last */
-	/* constant from HELD, READY on */
+	bool read_some, read_end; /* some bytes, the last byte */
+	uint64_t bytes_read;	  /* since the content was made last */
+	/* constant from HELD or READY on */
 	struct sched_handle *handle;
 	struct content content;
 };
@@ -52,29 +53,29 @@ TAILQ_HEAD(slots, slot);
 struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
-	bool opens; /* or reads: */
+	bool opens; /* else it reads: */
 	uint64_t offset;
 	size_t size;
 	struct fuse_file_info fi; /* of an open */
 	bool armed;		  /* may be interrupted */
-	int status;		  /* why not all slots could be asked for */
+	int status;		  /* the error, if not all slots could be asked for */
 	/* (file's lock) */
 	TAILQ_ENTRY(wait) link;
 	uint32_t first, n; /* slots */
-	uint32_t missing;  /* of them, and one while they are being asked for */
+	uint32_t missing;  /* slots not yet there, and one more while it asks for them */
 	bool asking, answered, interrupted;
 };
 
 TAILQ_HEAD(waits, wait);
 
 struct composite_file {
-	LIST_ENTRY(composite_file) link; /* (view's lock) */
+	LIST_ENTRY(composite_file) link; /* (session's lock) */
 	struct session *session;
 	struct sched_job *job;
 	struct inode inode;
 	struct composite composite;
 	enum sample_format format; /* of the samples in it */
-	atomic_uint references;	   /* the reader's, waits, slots on their way */
+	atomic_uint references;	   /* of the reader, of waits, of slots under way */
 	struct lock lock;
 	uint32_t epoch;	     /* (lock) of a tar SCHED_CURRENT until something is bound */
 	struct slot **slots; /* (lock) by index; NULL in labels */
@@ -85,17 +86,18 @@ struct composite_file {
 };
 
 void composite_file_put(struct composite_file *file);
-/* What the file holds is of one epoch: in current/ that of the record bound first. */
+/* All positions of a file are of one epoch; in current/, the epoch of the one that is
+ * bound first. */
 must_check int composite_choose_epoch(
 	struct composite_file *file, fuse_req_t req, uint32_t index);
-/* The reader's reference is given back; undo: the positions are not consumed. */
+/* Gives the reader's reference back. undo: the positions are not consumed. */
 void composite_file_close(struct composite_file *file, bool undo);
 
 /* --- composite_slot.c --- */
 
-/* The wait uses one slot more. 0, or -errno: there is no sense in asking for others. */
+/* The wait uses one more slot. -errno: the wait need not ask for others. */
 must_check int slot_need(struct wait *wait, uint32_t index);
-/* The wait uses its slots no longer; delivered: its reader has got their bytes. */
+/* The wait no longer uses its slots. delivered: its reader has got their bytes. */
 void slots_leave(struct wait *wait, bool delivered);
 void slots_cancel(struct composite_file *file);
 void slots_give_back(struct composite_file *file); /* all of them */
@@ -104,7 +106,8 @@ void slots_give_back(struct composite_file *file); /* all of them */
 
 /* Asks for the slots of the bytes and parks the request, or answers it. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
-/* A slot has just become HELD, READY or FAILED: the waits that missed nothing else. */
+/* A slot has just become HELD, READY or FAILED: collects the waits that missed
+ * no other. */
 void waits_collect_locked(
 	struct composite_file *file, uint32_t index, struct waits *ready);
 /* Answers and frees them. No lock held. */

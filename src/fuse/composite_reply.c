@@ -3,7 +3,7 @@
 
 #include "base/ensure.h"
 #include "files/json.h"
-#include "files/content_bytes.h"
+#include "files/label.h"
 #include "fuse/composite_internal.h"
 #include "stats/stats.h"
 
@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * The bytes of a read, gathered from constants, labels and samples. Pieces of a page or
- * more stay where they are; smaller ones are put together, since the system takes no more
- * than 1024 pieces at once.
+ * Gathers the bytes of a read from constants, labels and samples. Pieces of a page or
+ * more stay where they are. Smaller ones are copied together, since the system takes no
+ * more than 1024 pieces at once.
  */
 
 #define BY_REFERENCE ((size_t)4096)
@@ -37,7 +37,7 @@ static void add_piece(struct gather *gather, void *data, size_t bytes)
 	gather->open = false;
 }
 
-/* Room in scratch for bytes that follow. */
+/* Adds room in scratch, which the caller fills. */
 static uint8_t *add_copied(struct gather *gather, size_t bytes)
 {
 	uint8_t *at = gather->scratch + gather->used;
@@ -53,7 +53,7 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
-/* stays: the source does until the bytes are sent. */
+/* stays: the parts stay until the bytes are sent, and need not be copied. */
 static void add_content(struct gather *gather, const struct content_parts *source,
 	uint64_t offset, size_t bytes, bool stays)
 {
@@ -72,7 +72,7 @@ static void add_content(struct gather *gather, const struct content_parts *sourc
 
 /* --- one segment ------------------------------------------------------------------ */
 
-/* Zeros are no image in any of them, so no reader takes them for one. */
+/* In these formats zeros are no image, so no reader takes them for one. */
 static bool zeros_are_no_sample(enum sample_format format)
 {
 	return format != FORMAT_RAW;
@@ -138,7 +138,7 @@ static int json_source(
 	return err;
 }
 
-/* The bytes from `at` on, as many as there are and are wanted. */
+/* Adds the bytes of the segment from `at` on, as many as are wanted. */
 static int add_segment(struct gather *gather, const struct segment *segment, uint64_t at)
 {
 	const struct composite_file *file = gather->wait->file;
@@ -177,7 +177,7 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 
 /* ---------------------------------------------------------------------------------- */
 
-/* As far as there are bytes; the error, if there is none. */
+/* Gathers up to the first error, which it returns if there are no bytes before. */
 static int gather_all(struct gather *gather)
 {
 	const struct wait *wait = gather->wait;

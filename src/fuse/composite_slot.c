@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define TAR_WINDOW 8 /* slots that a shard keeps although nobody waits for them */
+#define TAR_WINDOW 8 /* unused slots that a shard keeps */
 
 static bool is_tar(const struct composite_file *file)
 {
@@ -27,7 +27,8 @@ static uint32_t position_of(const struct slot *slot)
 
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
-/* In one step for those who wait for it: who finds the new state does not count it. */
+/* Changes the state and collects the waits under one lock, so that a wait either counts
+ * the slot as missing and is collected, or finds the new state. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
@@ -126,7 +127,7 @@ static struct slot *slot_new_locked(struct composite_file *file, uint32_t index)
 	return slot;
 }
 
-/* What the caller has to do for the slot without the lock. */
+/* A task that the caller has to do for the slot, without the lock. */
 enum errand { ERRAND_NONE, ERRAND_OPEN, ERRAND_MAKE };
 
 static enum errand need_locked(struct wait *wait, struct slot *slot, bool is_new)
@@ -213,8 +214,8 @@ static void note_read(struct slot *slot, const struct wait *wait)
 }
 
 /*
- * What to keep of a slot that nobody uses now. The pieces of a sample in a batch are read
- * ahead by the kernel, in any order.
+ * Decides what stays of a slot that nobody uses now. In a batch the kernel reads ahead,
+ * and the pieces of a sample in any order, so its bytes are counted.
  */
 static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {

@@ -10,16 +10,17 @@
 #include <inttypes.h>
 
 /*
- * Who answers a request is settled under the file's lock (`answered`): whoever brings the
- * last of its samples, or the thread that took an interrupt.
+ * One thread answers a request: the one that brings its last sample, or the one that took
+ * an interrupt. The first of them claims it under the file's lock (`answered`).
  *
- *   - While libfuse runs `interrupted` it holds the request's own lock, and it may have
- *     fetched the function just before the request is answered. So the one who answers
- *     takes the function back first, which waits until it has returned.
- *   - libfuse runs it at once, within fuse_req_interrupt_func, if the interrupt came
- *     first; the request must not be answered there (`asking`), but by the caller.
+ *   - While libfuse runs `interrupted`, it holds the request's own lock, and it may have
+ *     fetched the function just before the request is answered. So the answering thread
+ *     first takes the function back, which waits until it has returned.
+ *   - If the interrupt came first, libfuse runs the function at once, within
+ *     fuse_req_interrupt_func. There the request must not be answered (`asking`); the
+ *     caller of fuse_req_interrupt_func does it.
  *   - Samples that were asked for are prepared although the reader has gone: they are
- *     bound, and the file may still be read by others. They are given up when it closes.
+ *     bound, and others may still read the file. They are given up when it closes.
  */
 
 static void wait_finish(struct wait *wait, bool delivered)
@@ -108,7 +109,8 @@ static void answer(struct wait *wait)
 	wait_finish(wait, delivered);
 }
 
-/* --- the way there ---------------------------------------------------------------- */
+/* --- from the request to the answer
+ * ---------------------------------------------------------------- */
 
 /* The thread that claims the answer gives it, without the lock. */
 static void claim_answer_locked(struct wait *wait)
@@ -122,7 +124,7 @@ static void interrupted(fuse_req_t req, void *context)
 {
 	struct wait *wait = context;
 	struct composite_file *file = wait->file;
-	/* Of another name space a pid says nothing. */
+	/* The pid of another name space says nothing. */
 	if (!file->session->other_pids && !reader_dies(fuse_req_ctx(req)))
 		return;
 	lock_take(&file->lock);
@@ -134,7 +136,7 @@ static void interrupted(fuse_req_t req, void *context)
 	lock_release(&file->lock);
 	if (!mine)
 		return;
-	wait->armed = false; /* or it would wait for itself */
+	wait->armed = false; /* answer() must not wait for this very function */
 	answer(wait);
 }
 
@@ -168,7 +170,7 @@ static bool has_to_park(struct wait *wait)
 	return wait->missing > 1;
 }
 
-/* All slots were asked for, or the first that can't be. */
+/* Every slot was asked for, up to the first one that can't be opened. */
 static void asked(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -187,7 +189,7 @@ static void asked(struct wait *wait)
 		answer(wait);
 }
 
-/* Which records have samples among the bytes from offset on. */
+/* Asks for the slots of all records whose samples have bytes in the request. */
 static int ask(struct wait *wait)
 {
 	const struct composite *composite = &wait->file->composite;

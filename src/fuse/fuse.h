@@ -8,51 +8,52 @@
 #include <sys/types.h>
 
 /*
- * The mount: the FUSE session (low-level API), inode numbering, layouts, formats and the
- * text files.
+ * The mount: sessions of the low-level API of libfuse. There is one for the whole tree,
+ * and one for each further mount of a job's directory.
  *
- *   Flow: main fills a files_context; session_mount; session_run until unmounted or signalled;
- *         session_stop; sched_stop; session_unmount. Meanwhile control may session_mount_job.
- *   Threads: session_run's FUSE threads and those of each job's mount; none of them ever
- *         waits: an open whose sample is not prepared yet is a parked request that a
- *         worker answers.
+ *   Flow: main fills a files_context, then session_mount, session_run until the mount is
+ *         unmounted or a signal arrives, session_stop, sched_stop, session_unmount.
+ *         Meanwhile control may call session_mount_job and session_jobs_changed.
+ *   Threads: the FUSE threads of session_run and of each job's mount. None of them ever
+ *         waits: the open of a sample that is not prepared yet becomes a parked request,
+ *         which a worker answers.
  *   Errors: 0 or -errno, logged.
  */
 
 struct session;
 
-/* options: the comma-separated -o options as mount(8) and fusermount3 know them,
- * or NULL. */
+/* Mounts the whole tree. options: as after -o of mount(8), or NULL. */
 must_check int session_mount(const struct files_context *context, const char *options,
 	bool debug, struct session **ret);
 
 /* Serves until the file system is unmounted or SIGINT, SIGTERM or SIGHUP arrives. */
 must_check int session_run(struct session *session);
 
-/* No request is taken any more, at no mount: sched may stop. */
+/* Stops the mounts of jobs. Afterwards no mount takes requests, so that sched
+ * may stop. */
 void session_stop(struct session *session);
 
 /*
- * Unmounts when still mounted, and ends the mounts of jobs. session_stop and sched_stop were
- * called before, so nothing is parked. -EBUSY: it is still mounted, with nobody behind
- * it.
+ * Ends the mounts of jobs, and unmounts the tree if it is still mounted. session_stop and
+ * sched_stop were called before, so no request is parked. -EBUSY: it can't be unmounted,
+ * and stays mounted with nobody behind it.
  */
 must_check int session_unmount(struct session **session);
 
-/* --- from one thread, which ends before session_stop --- */
+/* --- called by one thread, which ends before session_stop -------------------------- */
 
 /*
- * A further mount, whose root is the job's directory. device: /dev/fuse, opened and
- * mounted by the process `mounter` anywhere; taken over, also when it fails. It is served
- * until it is unmounted or session_unmount; when the job is removed, what is open can still
- * be read, and all else is -ENODEV. -ENOENT: no such job; -ENOTTY: not a FUSE device;
- * -ENODEV: not mounted.
+ * Serves a further mount, whose root is the job's directory. device: /dev/fuse, which
+ * the process `mounter` has opened and mounted somewhere; it is taken over, also on
+ * failure. The mount is served until it is unmounted, or until session_unmount. When the
+ * job is removed, open files can still be read; everything else fails with ENODEV.
+ * -ENOENT: there is no such job; -ENOTTY: not a FUSE device; -ENODEV: not mounted.
  */
 must_check int session_mount_job(
 	struct session *session, const char *job, pid_t mounter, int device);
 
 /*
- * A job was added or removed: the kernel forgets what it cached of it and, unless path
- * ([view] path) is NULL, of what leads to the job below data/.
+ * A job was added or removed: the kernel forgets the job's name and, unless path is NULL,
+ * the names on its [view] path below data/.
  */
 void session_jobs_changed(struct session *session, const char *name, const char *path);

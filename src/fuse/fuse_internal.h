@@ -18,31 +18,31 @@
 #include <time.h>
 
 /*
- * The parts of the view and what they share.
+ * The parts of fuse, and what they share.
  *
- *   view.c        the session: mount, loop, unmount, news of jobs
- *   job_mount.c   further sessions, whose root is a job's directory
- *   mount_options.c  -o options, checks of the mount point
- *   ops.c         FUSE's requests, one short function each
- *   kernel_features.c  what the kernel offers and libfuse does not know
- *   passthrough.c  files that the kernel reads without us
- *   tree.c        names -> inodes, inodes -> attributes
- *   layout_*.c    the same within an epoch: layout.h
- *   data.c        the same within data/
- *   tree_list.c   directory listings
- *   text_file.c   open, read, release of the text files
- *   sample.c      open, read, release of samples
- *   label.c       the same of labels
- *   opening.c     an open on its way: parked, interrupted, answered
- *   composite_*.c files that hold several positions: composite_file.h
+ *   session.c          a session's life: mount, loop, unmount; news of jobs
+ *   job_mount.c        further sessions, whose root is a job's directory
+ *   mount_options.c    -o options, checks of the mount point
+ *   kernel_features.c  features of the kernel that libfuse does not know
+ *   ops.c              FUSE's requests, one short function each
+ *   attributes.c       inodes -> attributes
+ *   listing.c          directory listings
+ *   text_file.c        open, read, release of the text files
+ *   sample_file.c      open samples: read, release
+ *   label_file.c       the same for labels
+ *   opening.c          an open of either on its way: parked, interrupted, answered
+ *   composite_*.c      open files that hold several positions: composite_file.h
+ *   passthrough.c      files that the kernel reads by itself
+ *   reader.c           the process behind a request
  *
- *   Threads: FUSE's, sched's workers (opening.c) and control's (session_jobs_changed).
+ *   Threads: FUSE's; sched's workers, which answer parked requests; and control's, for
+ *            job_mount.c and session_jobs_changed.
  */
 
 #define FOREVER 1e9 /* seconds; for timeouts */
 #define SESSION_MAX_THREADS 8
 
-/* One mount: of everything, or of one job. Each has its own FUSE session. */
+/* A mount, of the whole tree or of one job. */
 struct session {
 	struct files_context context;
 	struct inode root; /* INODE_ROOT or INODE_JOB */
@@ -50,77 +50,79 @@ struct session {
 	struct fuse_session *fuse;
 	bool mounted, handles_signals;
 	bool debug;
-	bool omits_opendir;  /* the kernel takes ENOSYS for "nothing to do" */
-	bool other_pids;     /* those of its readers are of another name space */
-	bool maps_direct;    /* what bypasses the page cache can be mapped */
-	bool passes_through; /* the kernel can read files without us: passthrough.h */
-	atomic_int offered;  /* by the session's first message, for kernel_features.c */
+	bool omits_opendir;  /* the kernel takes ENOSYS of opendir for "nothing to do" */
+	bool other_pids;     /* the pids of its readers belong to another name space */
+	bool maps_direct;    /* files that bypass the page cache can be mapped */
+	bool passes_through; /* the kernel can read files by itself: passthrough.h */
+	atomic_int offered;  /* by the kernel's first message, for kernel_features.c */
 	uid_t uid;
 	gid_t gid;
 	struct timespec started;
 	struct order_texts *orders;
 	struct sizes *sizes;
 
-	/* of the mount of everything: control's thread, and main's when that has ended */
+	/* Of the whole tree's session: for control's thread, and when that has ended, for
+	 * main's. */
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
-	unsigned holds; /* (lock) who uses the session and is none of its threads */
-	bool ending;	/* (lock) nobody may hold it any more */
-	bool stopping;	/* (lock) somebody else waits and ends it */
+	unsigned holds; /* (lock) users of the session that are none of its threads */
+	bool ending;	/* (lock) it can't be held any more */
+	bool stopping;	/* (lock) another thread will end it */
 	pthread_cond_t unheld;
 	struct timespec jobs_changed;	       /* (lock) */
 	LIST_HEAD(, sample_file) open_samples; /* (lock) */
 	LIST_HEAD(, label_file) open_labels;   /* (lock) */
-	struct label_text *label_texts; /* (lock) what the kernel reads labels from */
+	struct label_text *label_texts;	       /* (lock) files to read labels from */
 	LIST_HEAD(, composite_file) open_composites; /* (lock) */
 	LIST_HEAD(, snapshot) open_texts;	     /* (lock) */
 };
 
 extern const struct fuse_lowlevel_ops session_ops;
 
-/* -errno as an answer to any request */
+/* Answers any request with -errno. */
 void reply_error(fuse_req_t req, int err);
 /* Whether reads of open files go through the page cache. */
 bool session_is_cached(const struct session *session, const struct sched_job *job);
-/* Whether the page cache may hold bytes of them: those who have a file open then share
- * its content. */
+/* Whether the page cache may hold bytes of open files. All readers that have a file open
+ * then share its content. */
 bool session_is_mappable(const struct session *session, const struct sched_job *job);
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi);
 
-/* The number that the kernel knows an inode by, and back: FUSE_ROOT_ID is the mount's
- * root, all others are inode_pack's. -ENOENT */
+/* The kernel's number for an inode, and back: FUSE_ROOT_ID for the mount's root, for all
+ * others inode_pack's. -ENOENT. */
 uint64_t session_number(const struct session *session, struct inode inode);
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
 
-/* --- view.c ----------------------------------------------------------------------- */
+/* --- session.c --------------------------------------------------------------------- */
 
 must_check int session_new(
 	const struct files_context *context, struct inode root, struct session **ret);
 void session_free(struct session **session);
 
-/* where: a directory, or "/dev/fd/N", which belongs to the session then. */
+/* where: a directory, or "/dev/fd/N", whose descriptor the session takes over. */
 must_check int session_start(
 	struct session *session, struct fuse_args *args, const char *where);
-/* All its threads have returned, nobody holds it. */
+/* When all its threads have returned and nobody holds it. */
 void session_end(struct session *session);
 unsigned session_threads(void);
 
 /*
- * Who answers a request later, or sends the kernel news, holds the session meanwhile.
- * session_hold: for a request that is not answered yet. session_try_hold: false when it is
- * too late.
+ * A thread that answers a request later, or sends the kernel news, holds the session
+ * meanwhile. session_hold is for a request that is not answered yet. session_try_hold
+ * returns false when the session is about to end.
  */
 void session_hold(struct session *session);
 must_check bool session_try_hold(struct session *session);
 void session_unhold(struct session *session);
-/* false: there was session_stop_waiting, before or meanwhile. */
+/* Waits until nobody holds the session. false: session_stop_waiting was called, before or
+ * meanwhile. */
 must_check bool session_wait_unheld(struct session *session);
 void session_stop_waiting(struct session *session);
 
-/* What was remembered about jobs may be wrong. */
+/* Jobs have changed: forgets everything that was remembered about them. */
 void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */
@@ -129,20 +131,20 @@ void job_mounts_changed(struct session *everything);
 void job_mounts_stop(struct session *everything);
 void job_mounts_end(struct session *everything); /* after job_mounts_stop */
 
-/* --- attributes.c --- */
+/* --- attributes.c ------------------------------------------------------------------ */
 
 /*
- * render: text files are rendered to tell their size; without it st_size may be any, and
- * the timeout is 0. -ENOENT when it is not there any more.
+ * render: renders text files to find their size. Without it their st_size may be wrong;
+ * their timeout is 0. -ENOENT: the inode does not exist any more.
  */
 must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
-/* The same for a file of the layout of a job that was found already. */
+/* The same for a file of a layout, whose job was found already. */
 void attributes_in_layout(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout);
 
-/* --- tree_list.c ------------------------------------------------------------------ */
+/* --- listing.c --------------------------------------------------------------------- */
 
 void listing_reply(fuse_req_t req, struct session *session, struct inode directory,
 	size_t size, uint64_t offset, bool plus);

@@ -3,8 +3,8 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
-#include "fuse/mount_options.h"
 #include "fuse/fuse_internal.h"
+#include "fuse/mount_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +15,17 @@
 #include <sys/sysmacros.h>
 
 /*
- * Mounts of one job: whoever mounts opens /dev/fuse, mounts it where he is, and hands us
- * the descriptor. We never learn where that is, and can't unmount it.
+ * Mounts of one job. The person who mounts opens /dev/fuse, mounts it anywhere, and hands
+ * us the descriptor. We never learn the place, and can't unmount it.
  *
- *   session_mount_job -> keep: serve, in several threads, until it is unmounted -> wait
- * until nothing holds the view -> session_end, which closes the descriptor -> ended
- * -> reap, by the next call from control job_mounts_stop -> keep returns as it is ->
- * job_mounts_end does the rest
+ *   session_mount_job
+ *      -> keep: serves, in several threads, until the mount is unmounted
+ *      -> waits until nobody holds the session
+ *      -> session_end, which closes the descriptor
+ *      -> ended
+ *      -> reap, by the next call from control
+ *
+ *   job_mounts_stop -> keep returns without ending the session -> job_mounts_end does it
  *
  * libfuse's own loop can't be left before a request comes. So this one polls, and reads
  * without blocking.
@@ -76,7 +80,7 @@ static void serve_in_threads(struct job_mount *mount)
 		n++;
 	}
 	serve(mount);
-	/* If it was something else than the end of the mount that ended us. */
+	/* The helpers may still be serving, if this thread stopped for another reason. */
 	ensure(eventfd_write(mount->stop, 1) == 0);
 	while (n > 0)
 		ensure(pthread_join(helpers[--n], NULL) == 0);
@@ -114,7 +118,7 @@ static int check_device(int device)
 	return 0;
 }
 
-/* The kernel tells the pids of readers as the one who mounts would see them. */
+/* The kernel tells pids of readers in the name space of the process that mounts. */
 static bool same_pids(pid_t mounter)
 {
 	char path[64];
@@ -168,7 +172,7 @@ static int job_mount_new(struct session *everything, struct sched_job *job, pid_
 	return 0;
 }
 
-/* Signals are for the thread that main waits in. */
+/* The keeper blocks signals, which are for the thread that main waits in. */
 static int start_keeper(struct job_mount *mount)
 {
 	sigset_t all, before;
@@ -271,7 +275,7 @@ static void forget_name(struct session *session, const char *name)
 	fuse_lowlevel_notify_inval_entry(session->fuse, FUSE_ROOT_ID, name, strlen(name));
 }
 
-/* What the kernel finds without asking us. */
+/* Forgets the names that the kernel finds without asking us. */
 static void forget_names(const struct job_mount *mount)
 {
 	char name[TREE_NAME];

@@ -31,10 +31,10 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 
-/* Where fuse_init_out has max_stack_depth, which older headers don't name. */
+/* The place of max_stack_depth in fuse_init_out, which older headers don't name. */
 #define STACK_DEPTH_OFFSET (offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t))
 
-/* What is offered, until the answer is sent; the other threads begin after that. */
+/* session->offered before the first message. The other threads begin after its answer. */
 #define MESSAGE_AWAITED (-1)
 
 static uint32_t offers(const void *message, size_t bytes)

@@ -6,9 +6,8 @@
 #include "fuse/fuse_internal.h"
 
 /*
- * What Linux offers when a session begins, to those who ask for it, and libfuse before
- * 3.17 does not know; there the two messages that begin a session are looked into on
- * their way.
+ * Features that Linux offers when a session begins. libfuse before 3.17 does not know
+ * them. There, the two messages that begin a session are read, and changed, on their way.
  *
  *   maps_direct     from 6.6 on, files that bypass the page cache can be mapped
  *   passes_through  from 6.9 on, the kernel can read a file of the mount from another one
@@ -17,6 +16,6 @@
 /* After fuse_session_mount. -errno */
 must_check int kernel_features_prepare(struct session *session);
 
-/* Called by the session's init: asks for both, and sets the two members of the view to
- * what is granted. */
+/* For the session's init: asks for both features, and sets the two members of the session
+ * as the kernel grants them. */
 void kernel_features_ask(struct session *session, struct fuse_conn_info *conn);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/ensure.h"
-#include "files/content_bytes.h"
+#include "fuse/label_file.h"
+#include "files/label.h"
 #include "fuse/passthrough.h"
-#include "fuse/sample_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,23 +13,25 @@
 #include <uthash.h>
 
 /*
- * Labels are as many requests as samples are, so with io = auto none is for reading one:
+ * Labels cost as many requests as samples. So with io = auto no request is for reading
+ * one:
  *
- *   - the kernel reads it from a file that all labels of this text share. That file stays
- *     the same for a position of an epoch, as the kernel wants it;
- *   - or, in current/ and where the kernel can't, the bytes are put into its page cache
- *     before the open is answered. Only if nobody has the position's label open: the page
- *     cache has one content for it, and the other may be of another epoch. Then reads
- *     come to us, past the page cache.
+ *   - The kernel reads a label from a file, which all labels of this text share. It stays
+ *     the same file for a position of an epoch, as the kernel wants it.
+ *   - In current/, and where the kernel can't do that, the bytes are put into its page
+ *     cache before the open is answered. The page cache has one content for a position's
+ *     label, and another reader may have it open in another epoch. If anybody has it
+ *     open, reads come to us, past the page cache.
  */
 struct label_file {
-	LIST_ENTRY(label_file) link; /* (view's lock) */
+	LIST_ENTRY(label_file) link; /* (session's lock) */
 	uint64_t number;	     /* of its inode */
 	bool automatic;		     /* io = auto */
 	uint32_t bytes, label;
 };
 
-/* What labels are read from; at most so many, each takes a page and a half. */
+/* The files that the kernel reads labels from: at most so many, a page and a
+ * half each. */
 #define MAX_TEXTS 32768
 
 struct label_text {
@@ -71,7 +72,7 @@ static int add_text_locked(struct session *session, uint64_t key, int backing)
 	return -ENOMEM;
 }
 
-/* The one that is there, if another thread was faster; 0: none. */
+/* Keeps the file, or returns the one that another thread has kept; 0: none is kept. */
 static int keep_text(struct session *session, uint64_t key, int backing)
 {
 	LOCK_SCOPE(&session->lock);
@@ -94,8 +95,7 @@ static int make_text(struct session *session, const struct label_file *file)
 	return kept;
 }
 
-/* 0: there is none, nor will there be one while the position's label is open: see
- * answer. */
+/* 0: there is no file. */
 static int text_backing(struct session *session, const struct label_file *file)
 {
 	lock_take(&session->lock);
@@ -117,7 +117,7 @@ static bool is_open_locked(const struct session *session, uint64_t number)
 	return false;
 }
 
-/* may_cache: it may be in the page cache. Whether it is. */
+/* Whether the file may use the page cache: may_cache, and nobody else has it open. */
 static bool list_file(struct session *session, struct label_file *file, bool may_cache)
 {
 	LOCK_SCOPE(&session->lock);
@@ -171,7 +171,7 @@ void label_file_opened(fuse_req_t req, struct session *session, struct sched_job
 	}
 	*file = (struct label_file){.number = session_number(session, inode),
 		.automatic = sched_job_config(job)->io == IO_AUTO,
-		.bytes = (uint32_t)label_size(job),
+		.bytes = label_bytes_of(job),
 		.label = dataset_label(sched_job_dataset(job), sample)};
 	if (answer(req, session, inode, file, &reply) != 0)
 		free_file(session, file);

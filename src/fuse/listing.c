@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/layout.h"
 #include "files/data.h"
+#include "files/layout.h"
 #include "fuse/fuse_internal.h"
 
 #include <errno.h>
 
 /*
  * Directory listings. Every entry has a number that does not change while the directory
- * is there; the offset that is given back with it is the number of the next one.
+ * exists. The offset that goes with an entry is the number of the next one.
  *
  *   all          0 "."   1 ".."   then
- *   root, dataset        their tree_entries
+ *   root, dataset        its tree_entries
  *   datasets     index of the dataset
  *   jobs         id of the job: a listing in progress survives adding and removing
  *   a job        its tree_entries, current, epochs, order files (with gaps)
@@ -23,12 +23,13 @@
 #define FIRST 2 /* after "." and ".." */
 
 /*
- * The kernel remembers an inode and a name for each entry that comes with attributes,
- * 1.2 KB: only so many positions ahead of the reader get them, the others are looked up
- * when they are opened.
+ * The kernel remembers an inode and a name for each entry that comes with attributes, 1.2
+ * KB. So only this many positions ahead of the reader get attributes; the others are
+ * looked up when they are opened.
  */
 #define WINDOW 4096
-/* Nobody knows where a reader of classes or mirror begins: all get them, or none. */
+/* A reader of classes or mirror may begin anywhere: all entries get attributes,
+ * or none. */
 #define MOST_UNORDERED 16384
 
 struct listing {
@@ -39,7 +40,7 @@ struct listing {
 	uint64_t offset; /* of the next entry */
 	char *buffer;
 	size_t size, used;
-	/* in an epoch's directory: */
+	/* in an epoch's directory */
 	struct sched_job *job;
 	uint32_t window, window_end; /* of positions */
 };
@@ -96,7 +97,7 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* *number: of the first of them, then of the first behind them */
+/* *number: of the first entry; in the end, of the first one behind the entries */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {

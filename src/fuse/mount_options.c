@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* "=" at the end: with a value */
+/* An option with "=" at the end has a value. */
 static const char *const passed_on[] = {"allow_other", "allow_root", "auto_unmount",
 	"default_permissions", "fsname=", "subtype=", "context=", "fscontext=",
 	"defcontext=", "rootcontext=", "ro", "suid", "nosuid", "dev", "nodev", "exec",
@@ -154,7 +154,7 @@ int mount_helper_check(char **ret_why)
 	return err;
 }
 
-/* The state would be hidden, and the daemon would wait for itself. */
+/* The mount would hide the state, and the daemon would wait for itself. */
 static int check_state(const struct files_context *context)
 {
 	auto_free char *mountpoint = realpath(context->mountpoint, NULL);

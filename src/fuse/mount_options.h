@@ -8,22 +8,22 @@
 #include <fuse_opt.h>
 
 /*
- * What is checked before mounting, so that the message is ours and clear.
+ * Checks before mounting, so that the message is ours and clear.
  *
  *   Threads: none.   Errors: -errno, logged.
  */
 
 /*
- * libfuse's arguments for the -o options that the user gave, with ours (read-only, the
- * names in the mount table) added. What only mount(8) cares about, and rw, which it
- * passes for every file system, is left out. -EINVAL: an unknown option. The caller
- * frees with fuse_opt_free_args.
+ * Makes libfuse's arguments from the -o options that the user gave and ours: read-only,
+ * and the names in the mount table. Options for mount(8) alone are left out, and so is
+ * rw, which mount(8) passes for every file system. -EINVAL: an unknown option. The
+ * caller frees them with fuse_opt_free_args.
  */
 must_check int mount_options(const char *options, bool debug, struct fuse_args *ret);
 
 /*
- * A directory with nothing mounted on it. -ENOENT, -ENOTDIR, -EBUSY, -ENOTCONN ...:
- * *ret_why says so, NULL when there is no memory; the caller frees it.
+ * Whether the path is a directory with nothing mounted on it. -ENOENT, -ENOTDIR, -EBUSY,
+ * -ENOTCONN ...: *ret_why says so, or is NULL if there is no memory. The caller frees it.
  */
 must_check int mount_directory_check(const char *path, char **ret_why);
 
@@ -33,5 +33,5 @@ must_check int mount_directory_check(const char *path, char **ret_why);
  */
 must_check int mount_helper_check(char **ret_why);
 
-/* Both, and the state not below it (-EINVAL); logged. */
+/* Both checks; and -EINVAL if the state directory lies below the mount point. Logged. */
 must_check int mount_point_check(const struct files_context *context);

@@ -3,22 +3,23 @@
 
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
+#include "fuse/label_file.h"
 #include "fuse/sample_file.h"
 #include "stats/stats.h"
 
 #include <errno.h>
 
 /*
- * An open on its way to its answer. Three threads may meet at one that is parked: the one
- * that took the request, the worker that finished the sample, and the one that took an
+ * An open on its way to its answer. Three threads may meet at a parked open: the thread
+ * that took the request, the worker that finished the sample, and the thread that took an
  * interrupt.
  *
- *   - `opened` comes exactly once, and is the only place that answers and frees.
- *   - While libfuse runs `interrupted` it holds the request's own lock, and it may have
- *     fetched the function just before the request is answered. So `opened` takes the
- *     function back first, which waits until it has returned.
- *   - sched_cancel may call `opened` from within `interrupted`: then there is nothing to
- *     wait for, and waiting would never end.
+ *   - `opened` is called exactly once. It alone answers and frees.
+ *   - While libfuse runs `interrupted`, it holds the request's own lock, and it may have
+ *     fetched the function just before the request is answered. So `opened` first takes
+ *     the function back, which waits until it has returned.
+ *   - sched_cancel may call `opened` from within `interrupted`. Then waiting would never
+ *     end, and there is nothing to wait for.
  */
 struct opening {
 	fuse_req_t req;
@@ -30,7 +31,7 @@ struct opening {
 	uint64_t ticket;
 };
 
-/* The one that this thread is giving up. */
+/* The opening that this thread interrupts. */
 static _Thread_local const struct opening *interrupting;
 
 static void opening_free(struct opening *opening)
@@ -43,7 +44,7 @@ static void opening_free(struct opening *opening)
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct opening *opening = context;
-	/* Of another name space a pid says nothing. */
+	/* The pid of another name space says nothing. */
 	if (!opening->session->other_pids && !reader_dies(fuse_req_ctx(req)))
 		return;
 	interrupting = opening;
@@ -67,7 +68,7 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 		sample, &opening->fi);
 }
 
-/* After a success the file may be released before the call has returned. */
+/* After a success, the kernel may release the file before this returns. */
 static int reply(struct opening *opening, struct sample_file *file, int backing)
 {
 	opening->fi.fh = (uintptr_t)file;
@@ -91,7 +92,7 @@ static void hand_over(struct opening *opening, struct sample_file *file)
 
 static void opened(void *context, const struct sched_opened *result);
 
-/* Asks for the epoch's sample, which may be there, and the opening gone, at once. */
+/* Asks for the epoch's sample. It may be there at once, and the opening gone. */
 static void ask(struct opening *opening, uint32_t epoch)
 {
 	fuse_req_t req = opening->req;
@@ -119,7 +120,7 @@ static void answer(struct opening *opening, struct sched_handle *handle)
 		ask(opening, epoch);
 		return;
 	}
-	if (err) /* -EAGAIN: a removed job's, whose number another one has now */
+	if (err) /* -EAGAIN: of a removed job, whose number another job has now */
 		reply_error(opening->req, err == -EAGAIN ? -EBUSY : err);
 	else
 		hand_over(opening, file);

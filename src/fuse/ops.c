@@ -3,10 +3,11 @@
 
 #include "base/ensure.h"
 #include "files/content_parts.h"
-#include "fuse/composite_file.h"
 #include "files/data.h"
+#include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
 #include "fuse/passthrough.h"
+#include "fuse/label_file.h"
 #include "fuse/sample_file.h"
 #include "stats/stats.h"
 
@@ -21,14 +22,14 @@ static struct session *session_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/* The one place where -errno becomes an answer. */
+/* Only this function makes an answer of -errno. */
 void reply_error(fuse_req_t req, int err)
 {
 	ensure(err < 0);
 	fuse_reply_err(req, -err);
 }
 
-/* Requests that are not of a kind that is counted by itself count as requests only. */
+/* STAT_REQUESTS: the kind has no counter of its own. */
 static void count(enum stat_id kind)
 {
 	if (kind != STAT_REQUESTS)
@@ -36,9 +37,9 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* --- what the kernel's numbers mean in this mount ----------------------------------- */
+/* --- numbers of inodes in this mount ------------------------------------------------ */
 
-/* A mount of one job knows no directory outside it: .. of its root is the root. */
+/* A job's mount has no directory outside the job's: .. of its root is the root. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
 	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
@@ -59,15 +60,15 @@ int session_inode(const struct session *session, uint64_t number, struct inode *
 										: 0;
 }
 
-/* For all requests but those on open files, which stay readable. */
+/* The inode of a request, unless it is about an open file: these stay readable. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct inode *ret)
 {
 	const struct session *session = session_of(req);
 	return atomic_load(&session->gone) ? -ENODEV : session_inode(session, ino, ret);
 }
 
-/* Batches are what is mapped; it is the page cache for them if nothing better
- * is there. */
+/* Readers map batches. If files that bypass the page cache can't be mapped, batches go
+ * through it. */
 bool session_is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -83,8 +84,8 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 }
 
 /*
- * What is cached stays valid for an explicit epoch, whose content never changes. A file
- * of current/ may hold other samples when it is opened again.
+ * Cached bytes stay valid for a file of an explicit epoch, which never changes. A file of
+ * current/ may hold other samples when it is opened again.
  */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi)
@@ -223,7 +224,8 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 /* --- directories -------------------------------------------------------------------- */
 
-/* The kernel does not ask again, and keeps the listings (see job_changed in attributes.c). */
+/* The kernel does not send it again, and keeps listings: see job_changed in
+ * attributes.c. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
@@ -330,7 +332,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-/* Python's open() asks of each file whether it is a terminal. */
+/* Python's open() asks of each file, by an ioctl, whether it is a terminal. */
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument,
 	struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
 	size_t out_bytes)
@@ -342,8 +344,8 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *arg
 }
 
 /*
- * What is not here libfuse answers with ENOSYS, and the kernel does not ask again: flush,
- * access, getxattr, listxattr.
+ * libfuse answers requests that are not here with ENOSYS, and the kernel does not send
+ * them again: flush, access, getxattr, listxattr.
  */
 const struct fuse_lowlevel_ops session_ops = {
 	.init = op_init,

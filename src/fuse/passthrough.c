@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-/* Since Linux 6.9; older headers lack it. */
+/* As struct fuse_backing_map, which headers before Linux 6.9 lack. */
 struct backing_map {
 	int32_t fd;
 	uint32_t flags;

@@ -7,28 +7,29 @@
 #include "fuse/fuse_internal.h"
 
 /*
- * FUSE passthrough: an open of a sample is answered by "read it from that file", and then
- * only its release comes to us.
+ * FUSE passthrough: the answer to the open of a sample is "read it from that file", by
+ * the file's number (backing.h). Then only its release comes to us.
  *
- * The kernel wants all who have an inode open at a time to have the same file behind it,
- * or fails the open. So what a file is read from depends on its tensor alone, and who has
- * a position open shares it with those who open it: see sample_file_new.
+ * While an inode is open, the kernel fails an open of it that names another file. So the
+ * file behind a sample depends on its tensor alone, and all that have a position open
+ * share the epoch: see sample_file_new.
  *
- *   Threads: any.   Errors: a file that can't be passed through is read through us.
+ *   Threads: any.   Errors: a sample that can't be passed through is read through us.
  */
 
-/* Below our files there are none that are passed through themselves. */
+/* The files behind ours are plain files, and not passed through themselves. */
 #define PASSTHROUGH_STACK_DEPTH 1
 
-/* Whether the session may ask for it: it is the main mount's, and we may tell the kernel
- * of files. */
+/* Whether the session may ask for the feature: it is the whole tree's, and the process
+ * may tell the kernel of files. */
 bool passthrough_possible(const struct session *session);
 
-/* The session has begun, or is about to end. */
+/* When the session has begun, and before it ends. */
 void passthrough_begin(struct session *session);
 void passthrough_end(struct session *session);
 
-/* The kernel's number for what a reader of the job is to get; 0: it has to ask us. */
+/* The kernel's number of the file that the content can be read from; 0: it is read
+ * through us. */
 int passthrough_of(const struct session *session, const struct sched_job *job,
 	const struct content *content);
 

@@ -3,8 +3,8 @@
 
 #include "fuse/sample_file.h"
 #include "base/fault.h"
-#include "files/content_bytes.h"
 #include "files/content.h"
+#include "files/content_bytes.h"
 #include "fuse/passthrough.h"
 #include "stats/stats.h"
 
@@ -12,13 +12,13 @@
 #include <stdatomic.h>
 
 struct sample_file {
-	LIST_ENTRY(sample_file) link; /* (view's lock) */
-	/* The reader's, and one of each read: the kernel may release the file when it has
-	 * the bytes of an answer, which is before the call that sends them returns. */
+	LIST_ENTRY(sample_file) link; /* (session's lock) */
+	/* One of the reader, and one of each read: the kernel may release the file once
+	 * it has an answer's bytes, before the call that sends them has returned. */
 	atomic_uint references;
 	struct sched_handle *handle;
 	uint64_t inode;
-	int backing; /* what the kernel reads it from; 0: it asks us */
+	int backing; /* the file that the kernel reads it from; 0: none */
 	struct content content;
 };
 
@@ -56,7 +56,7 @@ static void sample_file_free(struct sample_file *file)
 	free(file);
 }
 
-/* One that is open and has another file behind it; NULL: none. */
+/* An open file of the same inode with another file behind it; NULL: none. */
 static const struct sample_file *find_other_locked(
 	const struct session *session, const struct sample_file *file)
 {

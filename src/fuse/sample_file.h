@@ -6,10 +6,8 @@
 #include "fuse/fuse_internal.h"
 
 /*
- * Files of samples and labels.
- *
- * An open sample is a sched_handle (it holds the tensor) and the file that the job's
- * format makes of it. Opening may have to wait for the tensor: opening.c.
+ * Open samples. One consists of a sched_handle, which holds the tensor, and the content
+ * that the job's format makes of it. An open may have to wait for the tensor: opening.c.
  *
  *   opening_start -> (parked) -> sample_file_new -> reply
  *                -> reads -> sample_file_release, which consumes the position
@@ -20,44 +18,34 @@
 struct sample_file; /* an open sample */
 
 /*
- * The epoch to open, for sched. In current/ it is that of an open file of the position,
- * where the kernel has one content for an inode: it is mapped, cached or passed through.
+ * The epoch to open, for sched. The kernel has one content for an inode whose files are
+ * mapped, cached or passed through. So if a file of the position is open in current/, its
+ * epoch is taken.
  */
 uint32_t sample_file_epoch(
 	struct session *session, const struct sched_job *job, struct inode inode);
 
 /*
- * Takes over the handle, also when it fails: -ENOMEM, -EIO (the file is not as long as
- * its size said: the source was changed), -EAGAIN (somebody has just opened another epoch
- * of the position, which has to be shared: *ret_epoch).
+ * Takes over the handle, also on failure. -ENOMEM; -EIO: the content is not as long as
+ * readers were told, because the source was changed; -EAGAIN: another reader has just
+ * opened another epoch of the position, *ret_epoch, which has to be shared.
  */
 must_check int sample_file_new(struct session *session, struct sched_job *job,
 	struct inode inode, struct sched_handle *handle, struct sample_file **ret,
 	uint32_t *ret_epoch);
-/* What the kernel reads it from; 0: it asks us. */
+/* The number of the file that the kernel reads it from; 0: it is read through us. */
 int sample_file_backing(const struct sample_file *file);
 
-/* Nobody has read it: the position is not consumed. */
+/* Closes a file that nobody has read: the position is not consumed. */
 void sample_file_undo(struct session *session, struct sample_file *file);
 
 void sample_file_read(fuse_req_t req, struct session *session, struct sample_file *file,
 	size_t size, uint64_t offset);
 void sample_file_release(struct session *session, struct sample_file *file);
 
-/* What readers had open when the session ended. */
+/* Undoes all that are still open when the session has ended. */
 void sample_files_undo_all(struct session *session);
 
-/* Of samples and labels: it may have to wait. */
+/* opening.c: answers the open of a sample or a label, perhaps later. */
 void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
-
-/* --- label.c ---------------------------------------------------------------------- */
-
-/* Answers the open of a label whose position is bound to the sample. */
-void label_file_opened(fuse_req_t req, struct session *session, struct sched_job *job,
-	struct inode inode, sample_id sample, const struct fuse_file_info *fi);
-void label_file_read(
-	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi);
-void label_file_release(struct session *session, const struct fuse_file_info *fi);
-/* When the session has ended. */
-void label_files_close_all(struct session *session);

@@ -3,11 +3,12 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
-#include "fuse/composite_file.h"
 #include "files/data.h"
+#include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
 #include "fuse/mount_options.h"
 #include "fuse/passthrough.h"
+#include "fuse/label_file.h"
 #include "fuse/sample_file.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define MIN_THREADS 4 /* beside busy readers, more than CPUs */
+#define MIN_THREADS 4 /* also with fewer CPUs, which readers keep busy */
 
 static void log_libfuse(enum fuse_log_level level, const char *format, va_list args)
 	printf_like(2, 0);
@@ -196,7 +197,7 @@ int session_unmount(struct session **session_pointer)
 	return err;
 }
 
-/* --- who uses the session ----------------------------------------------------------- */
+/* --- holding the session ------------------------------------------------------------ */
 
 void session_hold(struct session *session)
 {
@@ -246,7 +247,7 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* Always another time than before: see job_changed in attributes.c. */
+/* The time always changes: see job_changed in attributes.c. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

@@ -8,14 +8,14 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* Lines of an order that one stat may measure, in chunks: a fraction of a second. */
+/* One stat of an order measures at most so many chunks: a fraction of a second. */
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
-	LIST_ENTRY(snapshot) link; /* (view's lock) */
+	LIST_ENTRY(snapshot) link; /* (session's lock) */
 	char *text;
 	size_t bytes;
-	atomic_uint references; /* as those of a sample_file */
+	atomic_uint references; /* as of a sample_file */
 };
 
 /* --- snapshots ---------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "image/image_internal.h"
-#include "image/preamble.h"
 #include "image/orient.h"
+#include "image/preamble.h"
 
 #include <errno.h>
 #include <inttypes.h>

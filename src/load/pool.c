@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "load/load.h"
 #include "base/ensure.h"
 #include "base/lock.h"
+#include "load/load.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -49,7 +49,7 @@
 
 struct round {
 	struct rng *rng;
-	struct stream **streams; /* ascending |R| */
+	struct sampler_stream **streams; /* ascending |R| */
 	const struct idset **sets;
 	size_t m;
 	size_t first;  /* K is streams[first .. m) */
@@ -172,7 +172,7 @@ static size_t serve(struct round *round)
 	return end;
 }
 
-static bool before(const struct stream *a, const struct stream *b)
+static bool before(const struct sampler_stream *a, const struct sampler_stream *b)
 {
 	if (a->remaining != b->remaining)
 		return a->remaining < b->remaining;
@@ -182,9 +182,9 @@ static bool before(const struct stream *a, const struct stream *b)
 /* By insertion: a round changes little. */
 static void sort(struct sampler *sampler)
 {
-	struct stream **order = sampler->order;
+	struct sampler_stream **order = sampler->order;
 	for (size_t i = 1; i < sampler->n; i++) {
-		struct stream *stream = order[i];
+		struct sampler_stream *stream = order[i];
 		size_t at = i;
 		for (; at > 0 && before(stream, order[at - 1]); at--)
 			order[at] = order[at - 1];
@@ -213,7 +213,7 @@ static void draw(struct sampler *sampler, size_t m)
 	sort(sampler);
 }
 
-static int insert(struct sampler *sampler, struct stream *stream)
+static int insert(struct sampler *sampler, struct sampler_stream *stream)
 {
 	size_t at = sampler->n;
 	for (; at > 0 && before(stream, sampler->order[at - 1]); at--)
@@ -222,7 +222,7 @@ static int insert(struct sampler *sampler, struct stream *stream)
 	return 0;
 }
 
-static void remove_stream(struct sampler *sampler, struct stream *stream)
+static void remove_stream(struct sampler *sampler, struct sampler_stream *stream)
 {
 	size_t at = 0;
 	while (sampler->order[at] != stream)

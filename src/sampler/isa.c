@@ -8,7 +8,7 @@
 static void draw(struct sampler *sampler, size_t m)
 {
 	for (size_t i = 0; i < m; i++) {
-		struct stream *stream = sampler->round[i];
+		struct sampler_stream *stream = sampler->round[i];
 		uint32_t rank = (uint32_t)rng_below(&sampler->rng, stream->remaining);
 		*stream->ret = idset_select(stream->set, rank);
 		stream_take(stream, *stream->ret);

@@ -58,13 +58,13 @@ void sampler_set_free(struct sampler_set **set)
 	*set = NULL;
 }
 
-static void stream_free(struct stream *stream)
+static void stream_free(struct sampler_stream *stream)
 {
 	sampler_set_free(&stream->owned);
 	free(stream);
 }
 
-void stream_take(struct stream *stream, sample_id sample)
+void stream_take(struct sampler_stream *stream, sample_id sample)
 {
 	idset_remove(stream->set, sample);
 	stream->remaining--;
@@ -106,7 +106,7 @@ static bool known(const struct sampler *sampler, size_t at, stream_id id)
 	return at < sampler->n && sampler->by_id[at]->id == id;
 }
 
-static struct stream *get(const struct sampler *sampler, stream_id id)
+static struct sampler_stream *get(const struct sampler *sampler, stream_id id)
 {
 	size_t at = find(sampler, id);
 	ensure(known(sampler, at, id));
@@ -119,11 +119,11 @@ static int reserve(struct sampler *s)
 	if (s->n < s->capacity)
 		return 0;
 	size_t n = s->capacity ? 2 * s->capacity : 8;
-	struct stream **by_id = reallocarray(s->by_id, n, sizeof(*by_id));
+	struct sampler_stream **by_id = reallocarray(s->by_id, n, sizeof(*by_id));
 	s->by_id = by_id ? by_id : s->by_id;
-	struct stream **round = reallocarray(s->round, n, sizeof(*round));
+	struct sampler_stream **round = reallocarray(s->round, n, sizeof(*round));
 	s->round = round ? round : s->round;
-	struct stream **order = reallocarray(s->order, n, sizeof(*order));
+	struct sampler_stream **order = reallocarray(s->order, n, sizeof(*order));
 	s->order = order ? order : s->order;
 	const struct idset **sets = reallocarray(s->sets, n, sizeof(*sets));
 	s->sets = sets ? sets : s->sets;
@@ -133,7 +133,7 @@ static int reserve(struct sampler *s)
 	return 0;
 }
 
-static int insert_at(struct sampler *sampler, size_t at, struct stream *stream)
+static int insert_at(struct sampler *sampler, size_t at, struct sampler_stream *stream)
 {
 	int error = reserve(sampler);
 	if (!error && sampler->ops->insert)
@@ -193,12 +193,13 @@ bool sampler_set_contains(const struct sampler_set *set, sample_id sample)
 	return idset_contains(set->ids, sample);
 }
 
-static struct stream *stream_new(stream_id id, job_id job, struct sampler_set *set)
+static struct sampler_stream *stream_new(
+	stream_id id, job_id job, struct sampler_set *set)
 {
-	struct stream *stream = calloc(1, sizeof(*stream));
+	struct sampler_stream *stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return NULL;
-	*stream = (struct stream){.id = id,
+	*stream = (struct sampler_stream){.id = id,
 		.job = job,
 		.owned = set,
 		.set = set->ids,
@@ -210,7 +211,7 @@ int sampler_insert_set(
 	struct sampler *sampler, stream_id id, job_id job, struct sampler_set *set)
 {
 	size_t at = find(sampler, id);
-	struct stream *stream = NULL;
+	struct sampler_stream *stream = NULL;
 	int error = known(sampler, at, id) ? -EEXIST : -ENOMEM;
 	if (error != -EEXIST)
 		stream = stream_new(id, job, set);
@@ -249,7 +250,7 @@ int sampler_insert(
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id id)
 {
 	size_t at = find(sampler, id);
-	struct stream *stream = get(sampler, id);
+	struct sampler_stream *stream = get(sampler, id);
 	if (sampler->ops->remove)
 		sampler->ops->remove(sampler, stream);
 	sampler->n--;
@@ -277,14 +278,14 @@ static size_t gather(
 	struct sampler *sampler, const stream_id *ids, size_t n, sample_id *ret)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct stream *stream = get(sampler, ids[i]);
+		struct sampler_stream *stream = get(sampler, ids[i]);
 		ensure(!stream->ret);
 		ret[i] = SAMPLE_NONE;
 		stream->ret = &ret[i];
 	}
 	size_t m = 0;
 	for (size_t i = 0; i < sampler->n; i++) {
-		struct stream *stream = sampler->by_id[i];
+		struct sampler_stream *stream = sampler->by_id[i];
 		if (stream->ret && stream->remaining)
 			sampler->round[m++] = stream;
 		else
@@ -338,7 +339,7 @@ roaring_bitmap_t *sampler_copy_remaining(const struct sampler *sampler, stream_i
 void sampler_validate(const struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->n; i++) {
-		const struct stream *stream = sampler->by_id[i];
+		const struct sampler_stream *stream = sampler->by_id[i];
 		ensure(!stream->ret);
 		ensure(i == 0 || sampler->by_id[i - 1]->id < stream->id);
 		ensure(stream->remaining == idset_size(stream->set));

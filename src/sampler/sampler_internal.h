@@ -15,7 +15,7 @@ struct sampler_set {
 	struct slots *numbering; /* the numbering of `slots`, until the set is inserted */
 };
 
-struct stream {
+struct sampler_stream {
 	stream_id id;
 	job_id job;
 	struct sampler_set *owned; /* R */
@@ -28,13 +28,13 @@ struct stream {
 struct sampler {
 	const struct sampler_ops *ops;
 	struct rng rng;
-	struct stream **by_id; /* ascending id */
-	struct stream **round; /* the streams that the current draw serves */
+	struct sampler_stream **by_id; /* ascending id */
+	struct sampler_stream **round; /* the streams that the current draw serves */
 	size_t n;
-	size_t capacity;	   /* of all arrays */
-	struct stream **order;	   /* dsa: ascending |R|, ties by id */
-	const struct idset **sets; /* dsa: the sets of the round's streams */
-	struct exchange *exchange; /* exchange's own; NULL otherwise */
+	size_t capacity;	       /* of all arrays */
+	struct sampler_stream **order; /* dsa: ascending |R|, ties by id */
+	const struct idset **sets;     /* dsa: the sets of the round's streams */
+	struct exchange *exchange;     /* exchange's own; NULL otherwise */
 };
 
 /*
@@ -46,8 +46,8 @@ struct sampler {
  *            and takes the samples from R (stream_take); it may reorder sampler->round
  */
 struct sampler_ops {
-	int (*insert)(struct sampler *sampler, struct stream *stream);
-	void (*remove)(struct sampler *sampler, struct stream *stream);
+	int (*insert)(struct sampler *sampler, struct sampler_stream *stream);
+	void (*remove)(struct sampler *sampler, struct sampler_stream *stream);
 	void (*draw)(struct sampler *sampler, size_t m);
 	void (*validate)(const struct sampler *sampler);
 	/* For engines with membership classes. */
@@ -55,14 +55,14 @@ struct sampler_ops {
 		const roaring_bitmap_t *selection);
 	void (*leave)(struct sampler *sampler, job_id job);
 	sample_id (*draw_within)(
-		struct sampler *sampler, struct stream *stream, uint32_t label);
+		struct sampler *sampler, struct sampler_stream *stream, uint32_t label);
 	void (*resident)(struct sampler *sampler, uint32_t space, sample_id sample);
 	void (*evicted)(struct sampler *sampler, uint32_t space, sample_id sample);
 	bool (*refresh)(struct sampler *sampler, uint32_t n);
 };
 
 /* Takes the sample from R. */
-void stream_take(struct stream *stream, sample_id sample);
+void stream_take(struct sampler_stream *stream, sample_id sample);
 
 extern const struct sampler_ops sampler_dsa;
 extern const struct sampler_ops sampler_exchange;

@@ -8,7 +8,7 @@
 static void draw(struct sampler *sampler, size_t m)
 {
 	for (size_t i = 0; i < m; i++) {
-		struct stream *stream = sampler->round[i];
+		struct sampler_stream *stream = sampler->round[i];
 		*stream->ret = idset_select(stream->set, 0);
 		stream_take(stream, *stream->ret);
 	}

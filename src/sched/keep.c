@@ -144,9 +144,9 @@ int keep_restore(struct sched_job *job)
 	enum journal_found found;
 	int err = open_journal(job, &found);
 	if (!err && found == JOURNAL_OTHER) {
-		log_warn("job %s: its dataset or the samples that `where` selects have "
-			 "changed since its epochs began; they begin again, and what "
-			 "was kept of them is now in %s/before",
+		log_warn("job %s: its dataset, its layout or the samples that `where` "
+			 "selects have changed since its epochs began; they begin "
+			 "again, and what was kept of them is now in %s/before",
 			job->config.name, job->directory);
 		err = journal_set_aside(job->directory);
 		if (!err)

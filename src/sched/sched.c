@@ -319,11 +319,13 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	return 0;
 }
 
-void sched_use_backings(struct sched *sched, struct backings *backings)
+void sched_use_backings(
+	struct sched *sched, struct backings *backings, sched_head_of *head_of)
 {
 	LOCK_SCOPE(&sched->lock);
 	ensure(sched->n_jobs == 0);
 	sched->backings = backings;
+	sched->head_of = head_of;
 }
 
 void sched_stop(struct sched *sched)

@@ -9,6 +9,7 @@
 #include "dataset/dataset.h"
 #include "epoch/epoch.h"
 #include "epoch/order.h"
+#include "image/head.h"
 #include "image/tensor.h"
 
 /*
@@ -36,11 +37,15 @@ must_check int sched_new(const struct daemon_config *config, struct dataset **da
 void sched_stop(struct sched *sched);
 void sched_free(struct sched **sched);
 
+/* Whether the files of a job are a tensor behind a head, byte for byte, and behind which. */
+typedef bool sched_head_of(const struct job_config *config, enum head_kind *ret);
+
 /*
- * Tensors that jobs read as whole files of one sample will lie in files of their own,
- * where the kernel can take them (backing.h). Before there are jobs; backings outlive it.
+ * Tensors that jobs read so will lie in files of their own, where the kernel can take them
+ * (backing.h). Before there are jobs; backings outlive it.
  */
-void sched_use_backings(struct sched *sched, struct backings *backings);
+void sched_use_backings(
+	struct sched *sched, struct backings *backings, sched_head_of *head_of);
 
 /* --- jobs --- */
 

@@ -157,7 +157,7 @@ struct sched_job {
 	struct sampler *sampler;     /* joined; NULL: samples are not drawn */
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j| */
-	uint64_t fingerprint;	     /* of the selected samples */
+	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
 	uint64_t largest_bytes;	     /* of a tensor */
 	uint32_t *label_begin; /* classes: first position of each label, and the end */
 	sample_id *by_label;   /* classes in dataset order: sample by position */
@@ -179,6 +179,7 @@ struct sched {
 	size_t n_sources;
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
+	sched_head_of *head_of;
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
 	TAILQ_HEAD(, stream) streams;

@@ -111,7 +111,9 @@ int job_select(struct sched_job *job, config_report *report, void *context)
 	if (err)
 		return err;
 	roaring_iterate(job->selection, find_largest, job);
-	job->fingerprint = dataset_fingerprint(job->source->dataset, job->selection);
+	/* What decides about the sample of a position belongs to an order, too. */
+	job->fingerprint = rng_mix(
+		dataset_fingerprint(job->source->dataset, job->selection), job_kind(job));
 	if (job->config.layout != LAYOUT_CLASSES)
 		return 0;
 	err = find_labels(job);

@@ -24,6 +24,7 @@ static uint32_t lowest_number(const struct source *source)
 struct space *space_get_locked(
 	struct source *source, const struct preparation *preparation)
 {
+	lock_assert_held(&source->sched->lock);
 	struct space *space;
 	LIST_FOREACH (space, &source->spaces, link) {
 		if (preparation_equal(&space->preparation, preparation)) {
@@ -49,6 +50,7 @@ struct space *space_get_locked(
 
 void space_put_locked(struct space *space)
 {
+	lock_assert_held(&space->source->sched->lock);
 	if (--space->references > 0)
 		return;
 	cache_space_free(&space->cache); /* which tells what is gone with it */
@@ -56,47 +58,17 @@ void space_put_locked(struct space *space)
 	free(space);
 }
 
-/* --- files ----------------------------------------------------------------------------
- */
-
-static bool is_padded(const struct job_config *config)
-{
-	return config->size == SIZE_PADDED && config->layout != LAYOUT_MIRROR &&
-	       !preparation_fixed_size(&config->preparation);
-}
-
-static bool is_augmented(const struct augment_config *augment)
-{
-	return augment->random_crop.width || augment->random_resized_crop.width ||
-	       augment->hflip > 0 || augment->normalize.given;
-}
-
-/* Whether the job's files are tensors behind such a head. */
-static bool head_of(const struct job_config *config, enum head_kind *ret)
-{
-	static const int heads[] = {[FORMAT_PPM] = HEAD_PPM,
-		[FORMAT_NPY] = HEAD_NPY,
-		[FORMAT_RAW] = HEAD_EMPTY,
-		[FORMAT_SOURCE] = HEAD_EMPTY,
-		[FORMAT_BMP] = -1,
-		[FORMAT_PNG] = -1};
-	if (config->io != IO_AUTO || heads[config->format] < 0 ||
-		config->layout == LAYOUT_TAR || config->layout == LAYOUT_BATCH ||
-		config->pixels.dtype != DTYPE_UINT8 || config->pixels.axes != AXES_HWC ||
-		is_augmented(&config->augment) || is_padded(config))
-		return false;
-	*ret = (enum head_kind)heads[config->format];
-	return true;
-}
-
-/* The first job that reads them so decides about the head. */
+/* The first job whose files can be read so decides about the head. */
 void space_choose_head_locked(struct space *space)
 {
 	const struct sched *sched = space->source->sched;
 	const struct sched_job *job;
+	lock_assert_held(&sched->lock);
 	space->in_files = false;
+	if (!sched->backings)
+		return;
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		if (job->space != space || !head_of(&job->config, &space->head))
+		if (job->space != space || !sched->head_of(&job->config, &space->head))
 			continue;
 		space->in_files = true;
 		return;
@@ -107,6 +79,7 @@ void space_choose_head_locked(struct space *space)
 
 bool space_has_locked(const struct space *space, sample_id sample)
 {
+	lock_assert_held(&space->source->sched->lock);
 	const struct use *use;
 	if (cache_state(space->cache, sample) != CACHE_ABSENT)
 		return true;
@@ -142,6 +115,7 @@ void unpin_locked(struct space *space, sample_id sample, struct aftermath *after
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler)
 {
+	lock_assert_held(&space->source->sched->lock);
 	const struct source *source = space->source;
 	if (sampler == source->shuffled && source->labelled)
 		sampler_resident(source->labelled, space->number, sample);
@@ -149,6 +123,7 @@ void space_drawn_locked(
 
 void space_gone_locked(struct space *space, sample_id sample)
 {
+	lock_assert_held(&space->source->sched->lock);
 	const struct source *source = space->source;
 	sampler_evicted(source->shuffled, space->number, sample);
 	if (source->labelled)

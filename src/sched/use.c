@@ -15,6 +15,7 @@
 
 struct use *use_find_locked(const struct space *space, sample_id sample)
 {
+	lock_assert_held(&space->source->sched->lock);
 	struct {
 		const struct space *space;
 		uint64_t sample;
@@ -26,6 +27,7 @@ struct use *use_find_locked(const struct space *space, sample_id sample)
 
 struct use *use_get_locked(struct space *space, sample_id sample)
 {
+	lock_assert_held(&space->source->sched->lock);
 	struct sched *sched = space->source->sched;
 	struct use *use = use_find_locked(space, sample);
 	if (use)
@@ -46,6 +48,7 @@ struct use *use_get_locked(struct space *space, sample_id sample)
 
 void use_request_locked(struct use *use, bool urgent, struct aftermath *aftermath)
 {
+	lock_assert_held(&use->key.space->source->sched->lock);
 	struct sched *sched = use->key.space->source->sched;
 	if (use->state == USE_LOADING || use->state == USE_URGENT)
 		return;
@@ -109,6 +112,7 @@ void use_unpinned_locked(struct space *space, sample_id sample)
 /* A tensor that others have drawn but nobody holds open does not stay beyond capacity. */
 static void keep_capacity_locked(struct sched *sched, struct use *use)
 {
+	lock_assert_held(&sched->lock);
 	struct cache_space *space = use->key.space->cache;
 	sample_id sample = (sample_id)use->key.sample;
 	cache_trim(sched->cache);
@@ -179,6 +183,7 @@ static uint64_t bytes_to_reserve(const struct use *use)
 static void answer_waiters_locked(
 	struct use *use, int status, struct aftermath *aftermath)
 {
+	lock_assert_held(&use->key.space->source->sched->lock);
 	struct sched_handle *handle;
 	use->opens++; /* so that the last one does not free it */
 	while ((handle = TAILQ_FIRST(&use->waiters))) {
@@ -204,6 +209,7 @@ static struct use *first_wanted(struct sched *sched, struct use_queue *queue)
 /* absent -> loading. force: beyond capacity if need be. */
 static int reserve_locked(struct use *use, bool force)
 {
+	lock_assert_held(&use->key.space->source->sched->lock);
 	int err = cache_reserve(use->key.space->cache, (sample_id)use->key.sample,
 		bytes_to_reserve(use), force);
 	if (err)
@@ -225,6 +231,7 @@ static bool can_share_decode(const struct space *space)
 /* Who wants the same sample prepared in another way gets it from the same decode. */
 static void share_decode_locked(struct use *use)
 {
+	lock_assert_held(&use->key.space->source->sched->lock);
 	struct space *space;
 	if (!can_share_decode(use->key.space))
 		return;
@@ -240,6 +247,7 @@ static void share_decode_locked(struct use *use)
 
 static struct use *reserve_next_locked(struct sched *sched, struct aftermath *aftermath)
 {
+	lock_assert_held(&sched->lock);
 	struct use *use = first_wanted(sched, &sched->urgent);
 	bool force = use != NULL;
 	if (!use)
@@ -318,6 +326,7 @@ struct load_task *sched_load_next(void *context)
 /* Once per sample, however many jobs meet it. */
 static bool first_failure_locked(struct use *use)
 {
+	lock_assert_held(&use->key.space->source->sched->lock);
 	return roaring_bitmap_add_checked(
 		use->key.space->source->bad, (uint32_t)use->key.sample);
 }
@@ -333,6 +342,7 @@ static void finish_load_locked(
 {
 	struct use *use = task->owner;
 	struct space *space = use->key.space;
+	lock_assert_held(&space->source->sched->lock);
 	use->sample = (struct dataset_sample){0};
 	use->state = USE_OPEN_ONLY;
 	if (status == 0)

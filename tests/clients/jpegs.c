@@ -107,7 +107,7 @@ static void write_pixels(
 	jpeg_finish_compress(info);
 }
 
-/* The last scan again and again, until there are so many. */
+/* Repeats the last scan until there are so many. */
 static void write_file(FILE *out, const uint8_t *data, size_t size, int scans)
 {
 	size_t last = size - 2, end = size - 2;

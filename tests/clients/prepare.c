@@ -6,8 +6,8 @@
  * "RESIZE CROP EXIF FORMAT FILE": RESIZE is none, N or WxH, CROP is none or WxH, EXIF
  * ignore or apply, FORMAT one of a job's. Answers each with a line "WIDTH HEIGHT BYTES
  * MESSAGE" and, behind it, so many bytes of the file that a job would read; 0 0 0 when it
- * was refused. What a scan finds in the file's header is taken for what the catalogue
- * says.
+ * was refused. The catalogue is taken to say what a scan finds in the file's
+ * header.
  */
 
 #include "dataset/dataset_internal.h"

@@ -6,8 +6,8 @@
 #include <png.h>
 #include <zlib.h>
 
-/* PNG files, examined and prepared. Most mutations get right checksums, without which
- * nothing but the checksums would be tried. */
+/* PNG files, examined and prepared. Most mutations get right checksums: else
+ * only the checksums would be tested. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);

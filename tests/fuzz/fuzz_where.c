@@ -48,8 +48,7 @@ static struct dataset *small_dataset(void)
 	return dataset;
 }
 
-/* random() and the like must not be there; nor anything that a predicate
- * leaves behind. */
+/* Functions as random() must be refused, and a predicate must leave nothing behind. */
 static roaring_bitmap_t *select_once(struct dataset *dataset, const char *where)
 {
 	char *message;

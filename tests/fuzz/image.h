@@ -13,11 +13,11 @@
 
 /*
  * A file of any bytes goes the way of a sample: its header is examined as in a scan, then
- * it is prepared. A worker's context that has seen all files before, and a new one, must
- * come to the same.
+ * it is prepared. A worker's context that has seen all files before must give the
+ * same result as a new one.
  */
 
-#define MAX_FUZZ_PIXELS (1u << 16) /* larger ones take long and find nothing else */
+#define MAX_FUZZ_PIXELS (1u << 16) /* larger images take long and find no other bugs */
 
 static const struct preparation fuzz_preparations[] = {
 	{0},

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file without a disk, for what reads by path. */
+/* A file in memory, for functions that read by path. */
 struct memory_file {
 	int fd;
 	char path[32];

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""seeds.py jpeg|png|ini|where DIRECTORY: good input for a fuzz program to begin with."""
+"""seeds.py jpeg|png|ini|where|journal DIRECTORY: good input for a fuzz program to begin with."""
 
 import glob
 import io
 import os
+import struct
 import sys
+import zlib
 
 import numpy
 from PIL import Image
@@ -66,8 +68,31 @@ def where():
     yield b"abs(cast(score as integer)) & ~1 << 2 -- comment\n"
 
 
+def segment(epoch, before, records, positions=100):
+    head = struct.pack("<8s4I2Q2I12x", b"JOADERJ\n", 1, 1, positions, 200, 0, 7, epoch, before)
+    checksum = zlib.crc32(head)
+    out = head + struct.pack("<I", checksum)
+    for record in records:
+        body = struct.pack("<BBHII", *record)
+        checksum = zlib.crc32(body, checksum)
+        out += struct.pack("<I", checksum) + body
+    return out
+
+
+def journal():
+    """The first two bytes: how long the first of two segments is."""
+    first = [(1, 0, 0, 0, 0), (2, 1, 0, 5, 6), (64, 0, 0, 77, 1), (3, 0, 0, 5, 1), (4, 0, 0, 5, 0)]
+    second = [(1, 1, 0, 0, 0), (4, 0, 1, 5, 0), (5, 0, 1, 0, 0), (6, 0, 1, 0, 0), (2, 2, 0, 7, 9)]
+    whole = segment(4, 0xFFFFFFFF, first)
+    for positions in (100, 99):
+        other = segment(5, 4, second, positions)
+        yield struct.pack("<H", len(whole)) + whole + other
+        yield struct.pack("<H", len(whole)) + whole + other[:-5]
+        yield struct.pack("<H", 0) + segment(5, 0xFFFFFFFF, second, positions)
+
+
 def main():
-    kinds = {"jpeg": jpeg, "png": png, "ini": ini, "where": where}
+    kinds = {"jpeg": jpeg, "png": png, "ini": ini, "where": where, "journal": journal}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     os.makedirs(sys.argv[2], exist_ok=True)

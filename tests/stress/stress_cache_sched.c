@@ -49,7 +49,7 @@ static struct reader_job {
 	sample_id at[MAX_EPOCHS][SAMPLES];     /* by position */
 } reader_jobs[] = {
 	{.config = {.name = (char[]){"all"}, .epochs = 2, .idle_s = 600}, .threads = 3},
-	/* parked by the housekeeper whenever it looks */
+	/* the housekeeper parks it whenever it looks */
 	{.config = {.name = (char[]){"part"},
 		 .epochs = 2,
 		 .where = (char[]){"label < 2"}},
@@ -129,7 +129,7 @@ static struct sched_opened wait_opened(struct open_wait *wait)
 
 static _Thread_local uint64_t this_reader; /* as the kernel tells a reader's thread */
 
-/* After three opens that were given up the reader insists. */
+/* After three opens that it gave up, the reader waits for the fourth. */
 static struct sched_handle *open_position(
 	struct sched_job *job, uint32_t epoch, uint32_t position, struct rng *rng)
 {
@@ -272,7 +272,7 @@ static struct sched_job *add_job(struct job_config *config, bool persist)
 	return job;
 }
 
-/* What a removed job's reader holds stays readable. */
+/* Files that a removed job's reader has open stay readable. */
 static void finish_churn(struct open_wait *wait, const struct job_config *config)
 {
 	struct sched_opened opened = wait_opened(wait);

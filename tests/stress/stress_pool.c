@@ -173,7 +173,7 @@ static void run_round(uint64_t seed)
 	lock_destroy(&round.lock);
 }
 
-/* One kick is enough for all that is there: workers ask again after each task. */
+/* One kick is enough for all tasks: workers ask again after each. */
 static struct load_task *next_one_of_many(void *context)
 {
 	struct round *round = context;

@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* A tensor of one byte comes into the cache; what makes room for it is freed. */
+/* Loads a tensor of one byte, and frees the tensors that are evicted for it. */
 static inline void cache_load_one(
 	struct cache *cache, struct cache_space *space, sample_id id)
 {

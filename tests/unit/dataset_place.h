@@ -124,7 +124,7 @@ static inline sample_id place_id(struct place *place, const char *relative)
 	return found;
 }
 
-/* How many the predicate selects; -1: refused, and the message is in *ret_message. */
+/* How many samples the predicate selects; -1: it is refused, with *ret_message. */
 static inline int64_t place_count(
 	struct place *place, const char *where, char **ret_message)
 {
@@ -141,7 +141,7 @@ static inline int64_t place_count(
 	return n;
 }
 
-/* The permissions of files mean nothing to root: a test of them is another user. */
+/* Root ignores the permissions of files: a test of them becomes another user. */
 static inline void become_nobody(void)
 {
 	if (geteuid() == 0)

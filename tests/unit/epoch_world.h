@@ -35,7 +35,7 @@ struct world_request {
 	char name[12];
 	unsigned answers;
 	bool cancelled;
-	void *twin; /* the test's */
+	void *twin; /* the test's, or NULL; freed with it */
 	TAILQ_ENTRY(world_request) link;
 };
 
@@ -63,9 +63,10 @@ struct world_event {
 	struct world_request *request;
 	uint32_t epoch, position;
 	int status;
-	bool read;  /* of a release */
-	bool taken; /* by the request that waits for what is drawn */
-	bool done;  /* there was a request to resume, or to cancel */
+	bool read;	/* of a release */
+	bool taken;	/* by the request that waits for what is drawn */
+	bool done;	/* there was a request to resume, or to cancel */
+	uint32_t first; /* of the orders that are kept */
 	struct drawn drawn;
 };
 
@@ -80,11 +81,13 @@ struct epoch_world {
 	uint64_t now_ns;
 	bool by_hand;	   /* begun and saved come by world_begun and world_saved */
 	uint32_t unpinned; /* one of so many draws has no pin; 0: all have one */
+	uint32_t keep; /* so many orders are; and of the journal what is needed. 0: all */
 	struct world_stream streams[WORLD_EPOCHS];
 	uint32_t *pins; /* by sample */
 	uint32_t n_samples;
 	struct record *journal;
 	size_t n_records, room;
+	size_t forgotten; /* records before them that are not needed any more */
 	TAILQ_HEAD(world_requests, world_request) requests;
 	FILE *out;
 	bool first_on_line, first_of_event;
@@ -271,6 +274,15 @@ static inline void world_execute(struct epoch_world *world, struct effects *effe
 
 /* --- events -------------------------------------------------------------------------- */
 
+static inline void world_forget_orders(struct epoch_world *world, uint32_t first)
+{
+	epochs_forget_before(world->epochs, first);
+	for (uint32_t epoch = 0; epoch < first; epoch++) {
+		free(world->streams[epoch].saved);
+		world->streams[epoch].saved = NULL;
+	}
+}
+
 static inline void world_tell(
 	struct epoch_world *world, struct world_event *event, struct effects *effects)
 {
@@ -310,6 +322,7 @@ static inline void world_tell(
 	case EVENT_SAVED:
 		world_say(world, "saved %u", event->epoch);
 		epochs_saved(epochs, event->epoch);
+		world_forget_orders(world, event->first);
 		break;
 	case EVENT_TIME:
 		epochs_time(epochs, now, effects);
@@ -442,18 +455,37 @@ static inline void world_begun(struct epoch_world *world, uint32_t epoch, int st
 	world_resume(world);
 }
 
+/* As journal_forget: segments go from the first on, never the newest. */
+static inline void world_forget_records(struct epoch_world *world, uint32_t first_epoch)
+{
+	size_t first = 0;
+	for (size_t i = 0; i < world->n_records; i++)
+		if (world->journal[i].kind == RECORD_BEGUN &&
+			(i == 0 || world->journal[i].epoch <= first_epoch))
+			first = i;
+	world->n_records -= first;
+	memmove(&world->journal[0], &world->journal[first],
+		world->n_records * sizeof(world->journal[0]));
+	world->forgotten += first;
+}
+
 static inline void world_saved(struct epoch_world *world, uint32_t epoch)
 {
 	struct world_stream *stream = &world->streams[epoch];
 	struct world_event event = {.kind = EVENT_SAVED, .epoch = epoch};
 	struct order order = epochs_order(world->epochs, epoch);
-	cr_assert(stream->saving && !stream->saved);
+	cr_assert(stream->saving);
 	stream->saving = false;
+	free(stream->saved);
 	stream->saved = calloc(order.positions, sizeof(*stream->saved));
 	cr_assert_not_null(stream->saved);
 	for (uint32_t i = 0; i < order.positions; i++)
 		stream->saved[i] = order_sample_at(&order, i);
+	if (world->keep && epoch >= world->keep)
+		event.first = epoch - world->keep + 1;
 	world_event(world, &event);
+	if (world->keep)
+		world_forget_records(world, epochs_first_unsaved(world->epochs));
 }
 
 static inline void world_follow(struct epoch_world *world, const struct effects *effects)
@@ -497,6 +529,7 @@ static inline void world_open(struct epoch_world *world, struct world_request *r
 static inline void world_forget(struct epoch_world *world, struct world_request *request)
 {
 	TAILQ_REMOVE(&world->requests, request, link);
+	free(request->twin);
 	free(request);
 }
 
@@ -604,15 +637,18 @@ static inline void world_end(struct epoch_world *world)
 	free(world->journal);
 }
 
-/* A new engine from the first n records of the journal. */
+/* A new engine from the first n records of the journal. Of epochs before the oldest
+ * segment they tell nothing. */
 static inline struct epochs *world_replay(const struct epoch_world *world, size_t n)
 {
 	struct epochs *epochs;
 	const char *reason = NULL;
 	cr_assert_eq(0, epochs_new(&world->config, &epochs));
 	for (size_t i = 0; i < n; i++)
-		cr_assert_eq(0, epochs_replay(epochs, &world->journal[i], &reason),
-			"record %zu: %s", i, reason);
+		if (world->journal[i].epoch >= world->journal[0].epoch)
+			cr_assert_eq(0,
+				epochs_replay(epochs, &world->journal[i], &reason),
+				"record %zu: %s", i, reason);
 	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
 		if (world->streams[epoch].saved)
 			epochs_has_saved(epochs, epoch);
@@ -623,7 +659,9 @@ static inline struct epochs *world_replay(const struct epoch_world *world, size_
 static inline void world_replayed(struct epoch_world *world)
 {
 	struct effects effects;
+	unsigned n = 0;
 	do {
+		cr_assert_lt(n++, 2 * WORLD_EPOCHS, "that never ends");
 		effects_init(&effects);
 		world->first_of_event = true;
 		epochs_replayed(world->epochs, &effects);
@@ -632,7 +670,8 @@ static inline void world_replayed(struct epoch_world *world)
 	} while (effects.n > 0);
 }
 
-/* The process ends and begins again; of the journal so many records are left. */
+/* The process ends and begins again; of the journal so many records are left. Then
+ * world_replayed. */
 static inline void world_restart(struct epoch_world *world, size_t n_records)
 {
 	FILE *out = world->out;
@@ -640,15 +679,14 @@ static inline void world_restart(struct epoch_world *world, size_t n_records)
 	world->out = NULL;
 	world->before = world->after = NULL;
 	world_stop(world);
+	world->out = out;
+	world->before = before;
+	world->after = after;
 	cr_assert_leq(n_records, world->n_records);
 	world->n_records = n_records;
 	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
 		world->streams[epoch].saving = false;
 	world->epochs = world_replay(world, n_records);
-	world->out = out;
-	world->before = before;
-	world->after = after;
-	world_replayed(world);
 }
 
 static inline char *world_print(const struct epochs *epochs)

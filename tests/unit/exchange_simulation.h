@@ -23,7 +23,8 @@ struct sim_job {
 	bool running;
 	unsigned epoch;
 	sample_id given; /* the last */
-	/* For draws within labels: what the job's script has made of its files. */
+	/* For draws within labels: the order in which the job's script opens
+	 * its files. */
 	uint32_t *labels;
 	uint32_t next;
 };
@@ -128,7 +129,7 @@ static inline void sim_begin(struct sim *sim, int j)
 		sim_shuffle(sim, job);
 }
 
-/* Whether a is rather evicted than b. */
+/* Whether a is evicted before b. */
 static inline bool sim_sooner(const struct sim *sim, sample_id a, sample_id b)
 {
 	bool pinned = sim->used[a] == sim->round;
@@ -151,7 +152,7 @@ static inline void sim_evict_one(struct sim *sim)
 	sampler_evicted(sim->sampler, 0, evicted);
 }
 
-/* What a round has given is drawn at once, and stays until all of it is read. */
+/* Brings the samples of a round into the cache, where they stay until all are read. */
 static inline void sim_pin(struct sim *sim, const sample_id *samples, unsigned n)
 {
 	sim->round++;
@@ -181,7 +182,7 @@ static inline bool sim_left(const struct sim *sim, int j)
 	return job->running && sampler_remaining(sim->sampler, job->stream);
 }
 
-/* A round of those in `who` that have something left. How many they were. */
+/* A round of the jobs in `who` that have samples left. Returns their number. */
 static inline unsigned sim_round(struct sim *sim, unsigned who)
 {
 	stream_id streams[SIM_JOBS];
@@ -206,7 +207,7 @@ static inline unsigned sim_round(struct sim *sim, unsigned who)
 	return n;
 }
 
-/* As sim_round; who has finished an epoch begins the next one. */
+/* As sim_round; a job that has finished an epoch begins the next one. */
 static inline void sim_run_on(struct sim *sim, unsigned who)
 {
 	for (int j = 0; j < SIM_JOBS; j++)

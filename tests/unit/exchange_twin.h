@@ -7,9 +7,9 @@
 
 /*
  * Exchange sampling over up to 64 ids, too simple to be wrong: sets are masks, everything
- * is searched anew. A world is jobs, their epochs, and a cache of a few slots. Whoever
- * decides (the sampler, or the twin by itself) the world is kept in the same way. With
- * one seed both decide alike. The mutants prove that a test would notice.
+ * is searched anew. A world is jobs, their epochs, and a cache of a few slots. The
+ * world is the same whether the sampler decides or the twin by itself. With one seed both
+ * decide alike. The mutants prove that a test would notice.
  */
 
 #define EX_JOBS 8
@@ -19,12 +19,12 @@
 enum ex_mutant {
 	EX_HONEST,
 	EX_WALKS,     /* no mutant: looks at all classes where tries are usual */
-	EX_ANY_CLASS, /* exchanges for whatever is resident (and has the label) */
-	EX_TAKEN,     /* also for what the job was given since it is resident */
+	EX_ANY_CLASS, /* exchanges for any resident id (of the label) */
+	EX_TAKEN,     /* also for an id that the job was given since it is resident */
 	EX_SMALLEST,  /* for the smallest id */
 	EX_MERGE,     /* forgets a job's set when it leaves */
 	EX_FOLLOW,    /* draws the class of the one before whenever it can */
-	EX_REDRAW,    /* draws what it likes where it does not follow */
+	EX_REDRAW,    /* draws by its own proportions where it does not follow */
 	EX_OTHERS,    /* takes its own proportions to be those of the one before */
 	EX_MUTANTS
 };
@@ -38,7 +38,7 @@ struct ex_job {
 	stream_id stream;
 	mask set;
 	mask r;
-	mask taken; /* of what is resident: given to it since */
+	mask taken; /* residents that were given to it since they are resident */
 	int drawn;
 };
 
@@ -86,7 +86,7 @@ static inline void ex_new(struct ex_world *world, uint64_t seed, bool real)
 	cr_assert_eq(error, 0);
 }
 
-/* Nothing is left of those that have gone: no epoch, nothing resident. */
+/* Nothing is left of the jobs that have gone: no epoch, no resident. */
 static inline bool ex_forgotten(const struct ex_world *world)
 {
 	bool forgotten = true;
@@ -146,7 +146,7 @@ static inline void ex_begin(struct ex_world *world, int j, mask remaining)
 			0);
 }
 
-/* The set comes back as it is by then. */
+/* The set that the sampler gives back. */
 static inline void ex_remove_set(struct ex_world *world, const struct ex_job *job)
 {
 	struct sampler_set *set = sampler_remove_set(world->sampler, job->stream);
@@ -207,7 +207,7 @@ static inline unsigned ex_need(const struct ex_world *world, unsigned space, int
 	return need;
 }
 
-/* Whether y is rather given, or evicted, than z: less need, then longer ago. */
+/* Whether y is given, or evicted, before z: less need, then longer ago. */
 static inline bool ex_before(const struct ex_world *world, unsigned space, int y, int z)
 {
 	unsigned a = ex_need(world, space, y);
@@ -215,7 +215,7 @@ static inline bool ex_before(const struct ex_world *world, unsigned space, int y
 	return a != b ? a < b : world->given[space][y] < world->given[space][z];
 }
 
-/* What is given where x was drawn. */
+/* The id that is given when x was drawn. */
 static inline int ex_choose(const struct ex_world *world, const struct ex_job *job, int x)
 {
 	mask resident = world->resident[job->space];
@@ -237,7 +237,7 @@ static inline int ex_choose(const struct ex_world *world, const struct ex_job *j
 	return best < 0 ? x : best;
 }
 
-/* It becomes resident, and nobody was given it since. */
+/* Makes it resident; no job was given it since. */
 static inline void ex_admit(struct ex_world *world, unsigned space, int id)
 {
 	world->resident[space] |= ex_bit(id);
@@ -248,7 +248,7 @@ static inline void ex_admit(struct ex_world *world, unsigned space, int id)
 			world->job[k].taken &= ~ex_bit(id);
 }
 
-/* The world after a decision. */
+/* Changes the world after a decision. */
 static inline void ex_give(struct ex_world *world, int j, int id)
 {
 	struct ex_job *job = &world->job[j];
@@ -271,7 +271,7 @@ static inline bool ex_draws_before(const struct ex_job *a, const struct ex_job *
 	return a->stream < b->stream;
 }
 
-/* Those of `who` with something left, in the order in which they draw. */
+/* The jobs of `who` with ids left, in the order in which they draw. */
 static inline size_t ex_order(const struct ex_world *world, unsigned who, int *order)
 {
 	size_t n = 0;
@@ -315,7 +315,7 @@ static inline uint64_t ex_share(mask a, mask class, mask b)
 	return (uint64_t)twin_size(a & class) * twin_size(b);
 }
 
-/* From R, what it has a larger share of than `other`. */
+/* Draws from R, among classes of which it has a larger share than `other`. */
 static inline int ex_draw_surplus(struct ex_world *world, mask r, mask other)
 {
 	mask classes[64];
@@ -426,7 +426,7 @@ static inline bool ex_evict_one(struct ex_world *world)
 	return true;
 }
 
-/* A round of those in `who` whose epoch runs, and what the cache makes of it. */
+/* A round of the jobs in `who` whose epoch runs, and the changes in the cache. */
 static inline void ex_round(struct ex_world *world, unsigned who, int *ret)
 {
 	for (int j = 0; j < EX_JOBS; j++)
@@ -453,7 +453,7 @@ static inline int ex_draw_by_class(struct ex_world *world, mask from)
 	}
 }
 
-/* One job reads something with this label; -1 if nothing remains. */
+/* One job reads a sample with this label; -1 if none remains. */
 static inline int ex_read(struct ex_world *world, int j, uint32_t label)
 {
 	const struct ex_job *job = &world->job[j];
@@ -484,7 +484,7 @@ static inline void ex_evict_all(struct ex_world *world)
 				ex_evict(world, space, id);
 }
 
-/* Back to the beginning: all leave, the cache is emptied. */
+/* Back to the beginning: all jobs leave, and the cache is emptied. */
 static inline void ex_clear(struct ex_world *world)
 {
 	for (int j = 0; j < EX_JOBS; j++)

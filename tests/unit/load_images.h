@@ -40,7 +40,7 @@ static inline struct bytes bytes_join(struct bytes a, struct bytes b)
 	return both;
 }
 
-/* Where the needle first is. */
+/* The first place of the needle. */
 static inline size_t bytes_find(struct bytes bytes, const char *needle, size_t n)
 {
 	uint8_t *at = memmem(bytes.data, bytes.size, needle, n);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Augmentation: what is drawn, and what is made of it. */
+/* Augmentation: the draws, and the tensors that follow from them. */
 
 #define SEED 7
 #define N 20000
@@ -99,7 +99,7 @@ static double chi_of_places(int mutant)
 			row %= ROWS - 1;
 		if (mutant == 2) /* the column follows the row */
 			column = i % 20 ? column : row;
-		if (mutant == 3) /* what is mirrored depends on the place */
+		if (mutant == 3) /* whether it is mirrored depends on the place */
 			plan.mirror = i % 10 ? plan.mirror : row & 1;
 		counts[(row * COLUMNS + column) * 2 + plan.mirror]++;
 	}
@@ -116,7 +116,7 @@ Test(augment, every_place_of_a_random_crop_is_as_likely_as_any_other)
 		cr_assert_gt(chi_of_places(mutant), 111.1, "mutant %d", mutant);
 }
 
-/* The same for what follows: positions one after another, epochs one after another. */
+/* The same for two draws: of positions one after the other, of epochs likewise. */
 static double chi_of_followers(uint32_t epochs, uint32_t positions)
 {
 	struct augment_config config = {.random_crop = {12, 16}, .hflip = 0.5};

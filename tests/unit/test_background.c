@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* What the background process does after background_begin; it ends when this returns. */
+/* Runs in the background process after background_begin; the process ends with it. */
 typedef void body(int report, int wait);
 
 struct start {

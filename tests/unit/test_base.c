@@ -252,7 +252,7 @@ Test(base_fault, refuses_what_it_does_not_understand)
 
 /* --- log --------------------------------------------------------------------------- */
 
-/* What is in the file; fd is read from its start. */
+/* The content of the file, read from its start. */
 static const char *content(int fd)
 {
 	static char text[65536];

@@ -169,7 +169,7 @@ Test(cache_change, until_then_what_goes_is_needed_once_more_at_most)
 	cache_free(&cache);
 }
 
-/* Which one of those with the same need goes must not depend on ids. */
+/* Among entries of equal need, ids must not decide which one is evicted. */
 Test(cache_change, the_order_of_use_stays_as_it_is)
 {
 	static sample_id order[N_LOADED];

@@ -121,8 +121,7 @@ Test(evict, refcnt_follows_need_that_changes_while_cached)
 	expect_order((sample_id[]){2, 1, 3, 0}, 4);
 }
 
-/* Ids must not decide what stays when a stream comes or goes: all of it was
- * used since. */
+/* When a stream comes or goes, ids must not decide which entries stay. */
 Test(evict, refcnt_keeps_the_order_when_the_needs_of_a_set_change)
 {
 	roaring_bitmap_t *ids = roaring_bitmap_of(5, 0, 1, 2, 3, 4);

@@ -84,7 +84,7 @@ static struct twin *twin_victim(void)
 	return victim;
 }
 
-/* What the cache has done already; at random, any victims are right. */
+/* Follows what the cache has done; with eviction = random any victim is right. */
 static void twin_evict(uint64_t capacity, uint64_t bytes)
 {
 	struct twin *victim;

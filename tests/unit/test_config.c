@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/prctl.h>
 
-/* Right inis: what comes out, defaults, forms of values, and back to text. */
+/* Right inis: the values of their structs, defaults, forms of values, back to text. */
 
 static struct messages messages;
 
@@ -32,6 +32,7 @@ Test(config, defaults_of_a_job)
 	cr_assert_eq(job.order, ORDER_SHUFFLED);
 	cr_assert_null(job.where);
 	cr_assert_eq(job.idle_s, 600);
+	cr_assert_eq(job.keep_epochs, 10);
 	struct preparation none = {0};
 	cr_assert(preparation_equal(&job.preparation, &none));
 	cr_assert_eq(job.format, FORMAT_PPM);
@@ -367,6 +368,7 @@ Test(config, a_printed_job_is_read_back_as_it_was)
 		cr_assert_str_eq(text, text_again);
 		cr_assert(preparation_equal(&job.preparation, &again.preparation));
 		cr_assert_eq(job.idle_s, again.idle_s);
+		cr_assert_eq(job.keep_epochs, again.keep_epochs);
 		cr_assert_eq(job.format, again.format);
 		cr_assert_eq(memcmp(&job.pixels, &again.pixels, sizeof(job.pixels)), 0);
 		cr_assert_eq(
@@ -384,7 +386,7 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 	auto_free char *text = printed_job(&job);
 	cr_assert_str_eq(text,
 		"[job]\nname = a\ndataset = b\nepochs = 100\norder = shuffled\n"
-		"idle = 600\n"
+		"idle = 600\nkeep_epochs = 10\n"
 		"[tensor]\nresize = 16x9\ncrop = 8x8\naccuracy = exact\nexif = "
 		"ignore\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
@@ -427,7 +429,8 @@ Test(config, the_man_page_has_every_key)
 	static const char *const keys[] = {"cache", "eviction", "sampler", "workers",
 		"max_pixels", "seed", "state", "jobs", "socket", "path", "symlinks",
 		"extensions", "name", "dataset", "epochs", "order", "where", "idle",
-		"resize", "crop", "format", "layout", "size", "extension", "lookahead"};
+		"keep_epochs", "resize", "crop", "format", "layout", "size", "extension",
+		"lookahead"};
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

@@ -14,7 +14,7 @@ struct wrong {
 	const char *messages;
 };
 
-/* The lines that make the rest of the file right, after those of the case. */
+/* Lines that complete the case's to a right file. */
 #define JOB "[job]\nname = a\ndataset = b\n"
 #define DATASET "[dataset d]\npath = /d\n"
 
@@ -34,7 +34,7 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 
 #define DAEMON_SECTIONS "allowed: [joaderfs], [dataset NAME]"
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
-#define JOB_KEYS "allowed: name, dataset, epochs, order, where, idle"
+#define JOB_KEYS "allowed: name, dataset, epochs, order, where, idle, keep_epochs"
 #define DAEMON_KEYS                                                                      \
 	"allowed: cache, eviction, sampler, workers, max_pixels, seed, state, jobs, "    \
 	"socket"
@@ -315,7 +315,7 @@ Test(config_errors, lines_of_another_form)
 		JOB "a\x1b[1m\tb\n", "job.ini:4:[job]: found \"a?[1m?b\", " FORM "\n");
 }
 
-/* What inih would cut is refused; the longest line that it takes is taken whole. */
+/* A line that inih would cut is refused; the longest one that it takes is taken whole. */
 Test(config_errors, lines_that_are_too_long)
 {
 	char text[512] = DATASET "[dataset e]\npath = /";

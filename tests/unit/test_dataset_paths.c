@@ -111,7 +111,8 @@ Test(dataset_paths, names_are_found_and_only_they)
 	place_end(&place);
 }
 
-/* It comes back with another file added; ids are then no longer in the order of names. */
+/* The file comes back, and another one is added: ids are no longer in the order of
+ * names. */
 Test(dataset_paths, files_that_are_gone_are_left_out_and_new_ones_sorted_in)
 {
 	place_begin(&place);

@@ -66,8 +66,8 @@ static void expect(const struct dsa_tree *tree, const char *expected)
 	cr_assert_str_eq(text, expected);
 }
 
-/* Figure 4a: 0 is in all three, 1 in the larger two; 4 in the smallest and the largest.
- */
+/* Figure 4a: 0 is in all three, 1 in the larger two; 4 in the smallest and
+ * the largest. */
 static struct dsa_tree *figure_4(void)
 {
 	struct dsa_tree *tree = new_tree(1);

@@ -148,8 +148,8 @@ Test(dsa_tree_property, after_every_event_the_tree_is_right)
 	cr_assert_gt(epochs, CASES);
 }
 
-/* Whole epochs: all streams draw in some rounds, some in others, until nothing is left.
- */
+/* Whole epochs: all streams draw in some rounds, some in others, until nothing
+ * is left. */
 Test(dsa_tree_property, an_epoch_gives_each_id_once)
 {
 	for (uint64_t seed = 0; seed < CASES / 10; seed++) {

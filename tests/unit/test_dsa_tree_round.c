@@ -248,8 +248,8 @@ static void count_orders(enum sampler_kind kind, const struct timetable *timetab
 	sim_sampler_free(&sampler);
 }
 
-/* The orders of all streams together: what one round leaves is what the next begins with.
- */
+/* The orders of all streams together: what one round leaves is what the next
+ * begins with. */
 Test(dsa_tree_round, epochs_of_the_tree_and_of_dsa_are_alike)
 {
 	static unsigned tree[ORDERS], dsa[ORDERS];

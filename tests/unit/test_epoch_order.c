@@ -4,6 +4,8 @@
 #include "epoch/order.h"
 #include "journal_helpers.h"
 
+#include <time.h>
+
 TestSuite(epoch_order, .init = make_directory, .fini = remove_directory);
 
 #define FINGERPRINT UINT64_C(0xabcdef0123456789)
@@ -191,4 +193,39 @@ Test(epoch_order, one_that_can_not_be_written_is_not_there)
 	cr_assert_eq(0, order_save(directory, 1, FINGERPRINT, &made.order));
 	expect_listed(30, 1);
 	free_order(&made);
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* What a restart does, for 64 jobs that have each read 300 epochs. */
+Test(epoch_order, thousands_of_them_are_listed_quickly)
+{
+	enum { JOBS = 64, EPOCHS = 300 };
+	char path[128], to[160];
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++)
+		save(epoch, 3);
+	for (unsigned job = 0; job < JOBS; job++) {
+		snprintf(path, sizeof(path), "%s/%u", directory, job);
+		cr_assert_eq(0, mkdir(path, 0755));
+		for (unsigned epoch = 0; epoch < EPOCHS; epoch++) {
+			snprintf(to, sizeof(to), "%s/epoch-%04u.order", path, epoch);
+			cr_assert_eq(0, link(file(strrchr(to, '/') + 1), to));
+		}
+	}
+	double begin = cpu_seconds();
+	for (unsigned job = 0; job < JOBS; job++) {
+		uint32_t *epochs;
+		size_t n;
+		snprintf(path, sizeof(path), "%s/%u", directory, job);
+		cr_assert_eq(0, order_list(path, 3, FINGERPRINT, &epochs, &n));
+		cr_assert_eq(EPOCHS, n);
+		free(epochs);
+	}
+	double took = cpu_seconds() - begin;
+	cr_assert(took < 3, "%.2f s", took);
 }

@@ -24,7 +24,8 @@
  *     by-hand        streams and orders take their time, until
  *     begun EPOCH [ENOMEM]                saved EPOCH
  *     time SECONDS   pass without a reader
- *     restart        the daemon: all is as the journal and the orders have it
+ *     restart [N]    the daemon: all is as the orders and the journal have it, of which the
+ *                    last N records are lost
  *     leave          the job is removed
  *     state
  */
@@ -275,7 +276,9 @@ static void play_command(struct epoch_world *world, const struct command *comman
 	} else if (!strcmp(name, "time")) {
 		world_time(world, number(command, 1) * UINT64_C(1000000000));
 	} else if (!strcmp(name, "restart")) {
-		world_restart(world, world->n_records);
+		size_t lost = command->n > 1 ? number(command, 1) : 0;
+		world_restart(world, world->n_records - lost);
+		world_replayed(world);
 	} else if (!strcmp(name, "leave")) {
 		world_leave(world);
 	} else {

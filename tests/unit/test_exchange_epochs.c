@@ -7,10 +7,9 @@
 #include <math.h>
 
 /*
- * What two consecutive epochs of a job have to do with each other: the correlation of a
- * sample's positions in them. isa and dsa: nothing. exchange: nothing for a job that is
- * alone; beside another job at a fixed lag the same samples keep coming first, which is
- * the price of sharing.
+ * The correlation of a sample's positions in two consecutive epochs of a job. With isa
+ * and dsa there is none, and with exchange none for a job that is alone. Beside another
+ * job at a fixed lag the same samples keep coming first, which is the price of sharing.
  */
 
 #define IDS 2000

@@ -110,7 +110,7 @@ Test(exchange_labelled, mutants_are_rejected)
 	cr_assert_gt(worst(EX_ANY_CLASS, false), 2 * Z_LIMIT);
 }
 
-/* What another job has loaded is given only to who asks for its label. */
+/* Samples that another job has loaded are given only for draws of their label. */
 Test(exchange_labelled, exchange_stays_within_the_label)
 {
 	struct ex_world world = {.slots = 2, .labels = labels};

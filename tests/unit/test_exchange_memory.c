@@ -8,8 +8,9 @@
 
 /*
  * Each allocation fails once. A job or a stream that could not come has changed nothing
- * and comes when it is tried again; what could not be noted as resident is not resident.
- * CRoaring's own allocations (malloc, aligned) succeed: it does not bear it otherwise.
+ * and comes at the next try. A sample that could not be noted as resident is taken for
+ * not resident. CRoaring's own allocations (malloc, aligned) succeed: it can't handle
+ * failures.
  */
 
 #if defined(__has_feature)

@@ -5,7 +5,7 @@
 
 #include "exchange_simulation.h"
 
-/* How often exchange loads. What cannot be undercut: each sample once for all jobs. */
+/* How often exchange loads. The minimum is once per sample, for all jobs together. */
 
 /* `size` of the ids below `universe`, at random. */
 static roaring_bitmap_t *random_subset(struct rng *rng, uint32_t universe, uint32_t size)

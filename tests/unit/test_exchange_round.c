@@ -7,8 +7,8 @@
 
 /*
  * Streams of a round draw samples of the same class as often as any streams could that
- * draw uniformly: with probability sum of min(p_i, p_k), p being the shares that classes
- * have in what remains. What is given is of the class that was drawn.
+ * draw uniformly: with probability sum of min(p_i, p_k), where p are the shares of the
+ * classes in the remaining samples. The sample that is given is of the class drawn.
  */
 
 #define RUNS 20000

@@ -154,7 +154,7 @@ static void compare(uint64_t seed, const uint32_t *labels)
 	sampler_free(&pair.real.sampler);
 }
 
-/* Events as above; what is left to settle is settled now and then. */
+/* Events as above; sampler_settle is called now and then. */
 static void run_by_steps(uint64_t seed, const uint32_t *labels)
 {
 	struct pair pair = {.real.by_steps = true, .real.labels = labels};

@@ -70,7 +70,7 @@ static const struct timetable timetables[] = {
 #define TIMETABLES (sizeof(timetables) / sizeof(timetables[0]))
 
 struct progress {
-	unsigned order; /* of what the epoch has given so far */
+	unsigned order; /* of the samples that the epoch has given so far */
 	unsigned epoch;
 	unsigned last; /* the order of the epoch before */
 };
@@ -85,7 +85,7 @@ static unsigned factorial(unsigned n)
 	return n < 2 ? 1 : n * factorial(n - 1);
 }
 
-/* The order's number grows by the rank of what is given among what remained. */
+/* The order's number grows by the rank of the given sample among the remaining ones. */
 static void follow(struct progress *progress, mask remained, int given)
 {
 	unsigned rank = twin_size(remained & (ex_bit(given) - 1));
@@ -103,7 +103,8 @@ static void finish(struct counts *counts, struct progress *progress, unsigned j)
 	progress->epoch++;
 }
 
-/* Those that arrive, leave or begin an epoch before this round; who takes part in it. */
+/* Jobs arrive, leave or begin an epoch before this round; returns those that
+ * take part. */
 static unsigned turn_up(
 	struct ex_world *world, const struct timetable *timetable, unsigned round)
 {

@@ -221,7 +221,7 @@ Test(format, bmp_is_24_bit_bottom_up_with_padded_rows)
 	}
 }
 
-/* Checks the chunks of a png and joins what is in the IDATs; the number of these. */
+/* Checks the chunks of a png, joins the data of its IDATs, and returns their number. */
 static int join_idat(const uint8_t *file, uint64_t n, uint8_t *stream, uint64_t *ret_n)
 {
 	int chunks = 0;

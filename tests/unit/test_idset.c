@@ -147,7 +147,7 @@ Test(idset, reads_runs_of_a_compressed_bitmap)
 	free_pair(&pair);
 }
 
-/* Each of the twin's ids, when what the three share is not counted. */
+/* Each of the twin's ids, without those that all three share. */
 static void compare_unshared(const struct pair *pair, const struct idset *const *sets,
 	roaring_bitmap_t *shared)
 {

@@ -4,7 +4,7 @@
 #include "files/layout.h"
 #include "world.h"
 
-/* What every layout has to keep, over two classes of 7 and 6 images. */
+/* The rules that every layout keeps, on two classes of 7 and 6 images. */
 
 #define N 13
 

@@ -5,7 +5,7 @@
 #include "stats/stats.h"
 #include "load_images.h"
 
-/* load_prepare apart from the formats: the file, what is refused, crop and resize. */
+/* load_prepare apart from the formats: files, refusals, crop and resize. */
 
 #define SHAPE ((struct tensor_shape){.height = 21, .width = 34})
 

@@ -52,7 +52,7 @@ static uint8_t *decode_plainly(struct bytes bytes)
 
 Test(load_jpeg, the_pixels_are_libjpegs)
 {
-	/* The large one is longer than what libjpeg is given at once. */
+	/* The large one is longer than the piece that libjpeg gets at once. */
 	static const struct tensor_shape shapes[] = {{1, 1}, {45, 70}, {400, 500}};
 	static const struct jpeg_options options[] = {
 		{.space = JCS_RGB, .channels = 3},

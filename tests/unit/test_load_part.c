@@ -5,8 +5,8 @@
 #include "image/image_internal.h"
 #include "load_images.h"
 
-/* Decoding a part of a JPEG gives what decoding all of it gives there, for every kind of
- * subsampling, also when the file is damaged; and the same files are refused. */
+/* Decoding a part of a JPEG gives the same pixels as decoding all of it, for every kind
+ * of subsampling, also when the file is damaged; and the same files are refused. */
 
 static void *state;
 
@@ -27,7 +27,7 @@ static const struct {
 } samplings[] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {4, 2}};
 #define N_SAMPLINGS (sizeof(samplings) / sizeof(samplings[0]))
 
-/* What jpeg_bytes has no options for. */
+/* Encodes in ways that jpeg_bytes has no options for. */
 static struct bytes encode(struct rng *rng, struct tensor_shape shape, size_t sampling)
 {
 	struct jpeg_compress_struct info;
@@ -64,7 +64,7 @@ static struct bytes encode(struct rng *rng, struct tensor_shape shape, size_t sa
 	return out;
 }
 
-/* Decodes at least the part; *part becomes what was decoded, *ret its pixels. */
+/* Decodes at least the part; *part becomes the decoded part, *ret its pixels. */
 static int decode(struct bytes bytes, struct image_part *part, uint8_t **ret)
 {
 	char message[IMAGE_MESSAGE] = "";

@@ -5,7 +5,8 @@
 
 #include <zlib.h>
 
-/* PNG: what PIL's convert('RGB') makes of every kind, and which damage passes. */
+/* PNG: every kind gives the pixels of PIL's convert('RGB'), and the same
+ * damage passes. */
 
 #define WIDTH 19
 #define HEIGHT 11
@@ -76,7 +77,7 @@ static int sample(struct png_options options, int x, int y, int channel)
 	return at[0] >> (8 - options.depth - (int)(bit % 8)) & ((1 << options.depth) - 1);
 }
 
-/* What PIL shows, a sentence per kind. */
+/* The pixels that PIL shows, a case for each kind. */
 static int shown(struct png_options options, int x, int y, int channel)
 {
 	bool gray = !(options.color & PNG_COLOR_MASK_COLOR);

@@ -5,8 +5,8 @@
 
 #include <zlib.h>
 
-/* What PIL can't make sense of before the image data makes it refuse the image; what it
- * passes over is passed over. */
+/* An image is refused where PIL refuses its preamble, and passes where PIL passes over a
+ * mistake. */
 
 #define SHAPE ((struct tensor_shape){.height = 11, .width = 19})
 

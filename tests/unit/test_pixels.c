@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of pixels: what each function says it does, and that AVX2 gives the same. */
+/* Rows of pixels: each function keeps its promise, and AVX2 gives the same bytes. */
 
 #define MAX_WIDTH 120
 #define GUARD 0xa5

@@ -197,7 +197,7 @@ static struct tensor_shape any_shape(struct rng *rng, uint32_t most)
 		.width = 1 + (uint32_t)rng_below(rng, most)};
 }
 
-/* The source alone, in a block of just its size: valgrind and ASan see what is read. */
+/* Copies the source into a block of its size, so that valgrind and ASan see each read. */
 static uint8_t *random_source(struct rng *rng, const struct resample_window *window,
 	size_t stride, size_t *ret_bytes)
 {

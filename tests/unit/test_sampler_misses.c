@@ -32,7 +32,7 @@ static roaring_bitmap_t *random_subset(struct rng *rng, uint32_t universe, uint3
 	return ids;
 }
 
-/* Serves whoever has samples left until none has; the loads of the one slot. */
+/* Serves the jobs that have samples left until none has, and returns the loads. */
 static unsigned misses(struct sampler *sampler)
 {
 	static const stream_id jobs[JOBS] = {0, 1, 2, 3};

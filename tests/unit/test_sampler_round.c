@@ -6,13 +6,13 @@
 
 #include <criterion/criterion.h>
 
-/* What the streams of one round are given together has the paper's distribution. */
+/* The samples that the streams of a round get together have the paper's distribution. */
 
 #define ELEMENTS 6
 #define ROUNDS 5000
 #define SETTINGS 40
 
-/* Some sets, of which a few streams take part; whoever leaves was there before. */
+/* Some sets; a few streams take part, and the others leave before the round. */
 struct setting {
 	struct twin twin;
 	unsigned who;

@@ -43,7 +43,7 @@ static void expect(void *context, const int *ret, double probability)
 }
 
 struct tally {
-	double error; /* distinct samples, less what was expected */
+	double error; /* distinct samples, less the expected number */
 	double variance;
 	unsigned impossible;
 	unsigned rounds;

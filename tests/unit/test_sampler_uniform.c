@@ -49,7 +49,7 @@ struct orders {
 	unsigned count[3][ORDERS];
 };
 
-/* What is asked: the sampler, or a twin. */
+/* Asks the sampler, or a twin. */
 struct subject {
 	struct sampler *sampler; /* NULL: the twin */
 	struct twin twin;
@@ -84,7 +84,7 @@ static void decide(struct subject *subject, unsigned who, int *ret)
 			subject->twin.r[j] &= ~((mask)1 << ret[j]);
 }
 
-/* The streams of this round, after those that come or go before it. */
+/* The streams of this round, after some have come or gone. */
 static unsigned turn_up(struct subject *subject, const struct timetable *timetable,
 	unsigned round, unsigned *there)
 {

@@ -265,6 +265,31 @@ Test(sched, a_job_whose_selection_changed_begins_again)
 	world_end(&world);
 }
 
+/* Positions of a label hold samples of that label only. */
+Test(sched, a_job_whose_layout_changed_begins_again)
+{
+	struct world world;
+	const enum view_layout layouts[] = {LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_FLAT};
+	world_begin(&world, N, 100);
+	struct sched_job *job = world_add(&world, a_name);
+	for (uint32_t i = 0; i < N; i += 2)
+		world_read(job, 0, i);
+	for (size_t i = 0; i < 3; i++) {
+		sched_job_put(job);
+		world_stop(&world);
+		world_start(&world);
+		struct job_config config = world_job_config(a_name);
+		config.layout = layouts[i];
+		job = world_add_config(&world, &config);
+		cr_assert(layouts[i] == LAYOUT_MIRROR ||
+			  sched_bound(job, 0, 0) == SAMPLE_NONE);
+		for (uint32_t k = 0; k < N; k++)
+			world_read(job, 0, k);
+	}
+	sched_job_put(job);
+	world_end(&world);
+}
+
 Test(sched, a_persistent_job_is_there_after_a_restart)
 {
 	struct world world;

@@ -65,7 +65,7 @@ static inline void world_stop(struct world *world)
 	dataset_close(&world->dataset);
 }
 
-/* n images, a cache of so many tensors. */
+/* A world of n images, with a cache of so many tensors. */
 static inline void world_begin(struct world *world, unsigned n, uint64_t tensors)
 {
 	char path[128];
@@ -178,7 +178,7 @@ static inline int world_open(struct sched_job *job, uint32_t epoch, uint32_t pos
 	return world_open_by(job, epoch, position, 0, ret);
 }
 
-/* Opens, looks and releases; the sample. */
+/* Opens a position, looks at its sample, releases it, and returns the sample. */
 static inline sample_id world_read_by(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t reader)
 {
@@ -198,7 +198,7 @@ static inline sample_id world_read(
 	return world_read_by(job, epoch, position, 0);
 }
 
-/* Every sample exactly once? */
+/* Whether every sample came exactly once. */
 static inline void world_check_permutation(const sample_id *samples, uint32_t n)
 {
 	bool *seen = calloc(n, sizeof(*seen));

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * augment: what the augmentation of a sample costs, per step, with the code for this
- * processor: a tensor of 256x256 as a job gets it at 224x224. One line each,
- * microseconds, the fastest of many runs.
+ * augment: measures what each step of the augmentation of a sample costs, with the code
+ * for this processor, from a tensor of 256x256 to a sample of 224x224. It prints a line
+ * for each step: microseconds, the fastest of many runs and the mean.
  */
 
 #include "base/clock.h"

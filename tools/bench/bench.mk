@@ -42,4 +42,16 @@ bench-sampler:
 	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/sampler
 	@build/release/bench/sampler
 
+# What an event costs the epoch engine.
+.PHONY: bench-epoch
+bench-epoch:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/epoch
+	@build/release/bench/epoch
+
+# What the journal of a job costs: per record, per write, at a restart.
+.PHONY: bench-journal
+bench-journal:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/journal
+	@build/release/bench/journal
+
 -include $(wildcard $(BUILD)/tools/bench/*.d)

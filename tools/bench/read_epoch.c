@@ -26,7 +26,7 @@
 
 struct reading {
 	bool map;
-	uint64_t bytes, sum; /* sum: so that a mapping is really read */
+	uint64_t bytes, sum; /* the sum makes sure that a mapping is really read */
 	uint64_t open_ns, read_ns, close_ns;
 };
 
@@ -37,7 +37,7 @@ static int is_sample(const struct dirent *entry)
 	       strcmp(dot, ".json") != 0 && !strstr(entry->d_name, ".labels.");
 }
 
-/* As many bytes as st_size says, as readers do that know it: fread, numpy. */
+/* Reads as many bytes as st_size says, as readers do that look at it: fread, numpy. */
 static int read_all(int fd, size_t size, struct reading *reading)
 {
 	static uint8_t buffer[BUFFER_BYTES];

@@ -124,8 +124,8 @@ def begin_jobs(daemon, jobs, figures):
 
 
 def later_epoch(daemon, figures):
-    """A job that is idle may begin its next epoch without having read the last one."""
-    while "idle" not in daemon.status("job1")["state"]:
+    """A job that is parked may begin its next epoch without having read the last one."""
+    while "parked" not in daemon.status("job1")["state"]:
         time.sleep(0.2)
     figures["first byte of the next epoch, ms"] = f"{1e3 * first_byte(daemon, 'job1', 1):.0f}"
 

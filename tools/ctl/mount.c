@@ -19,7 +19,7 @@ struct place {
 	const char *directory; /* absolute */
 	bool allow_other;
 	int device;   /* /dev/fuse, mounted */
-	int detached; /* the mount, or -1: it is attached already */
+	int detached; /* the mount; -1: it is already attached */
 	int guard;    /* -1: none */
 	pid_t guard_pid;
 };
@@ -98,13 +98,13 @@ static void wait_for(pid_t child)
 		;
 }
 
-/* A byte means that all went well; the end without one that the other process has ended.
- * Its mount is then either served, or a dead one. */
+/* A byte means success. The end without a byte means that the other process has ended:
+ * its mount is then either served, or dead. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;
 	char byte;
-	setsid(); /* what is sent to the group of the other one is not for us */
+	setsid(); /* signals to the group of the other process are not for us */
 	if (read(fd, &byte, 1) == 1)
 		_exit(EXIT_SUCCESS);
 	if (statx(AT_FDCWD, directory, AT_NO_AUTOMOUNT, STATX_TYPE, &st) == 0 ||
@@ -181,7 +181,7 @@ static int receive_descriptor(int socket)
 	return descriptor;
 }
 
-/* It says why not, and sends the descriptor of what it has mounted to a socket. */
+/* fusermount3 says why it fails, and sends the descriptor of its mount to a socket. */
 static int run_helper(struct place *place)
 {
 	int ends[2];

@@ -11,12 +11,12 @@
  *
  *   detached mount -> descriptor to the daemon -> it serves -> attached to the directory
  *
- * A mount that is not attached anywhere goes with the descriptors that refer to it. So
- * whenever and however this ends before the last step, nothing is left, and nobody ever
- * sees a directory that is not served yet.
+ * A mount that is not attached anywhere vanishes with the descriptors that refer to it.
+ * So whenever joaderctl ends before the last step, nothing is left, and nobody ever sees
+ * a directory that is not served yet.
  *
- * Who may not mount has fusermount3 do it, which attaches at once. A guard then unmounts
- * what nobody serves when we end before the daemon has taken over.
+ * A user who may not mount has fusermount3 do it, which attaches at once. A guard process
+ * then unmounts the directory if joaderctl ends before the daemon has taken over.
  *
  *   Threads: none.   Errors: printed.
  */

@@ -37,7 +37,8 @@ int read_all(int fd, char **ret, size_t *ret_bytes)
 		ssize_t n = read(fd, data + bytes, room - bytes - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
-		/* So ends the answer to a request that was not read to its end. */
+		/* The end of an answer to a request that the daemon did not read to its
+		 * end. */
 		if (n < 0 && errno == ECONNRESET)
 			n = 0;
 		if (n < 0)
@@ -112,7 +113,7 @@ static int print_response(const char *path, const char *data, size_t bytes)
 	bool ok = word[0] == 'o';
 	FILE *out = ok ? stdout : stderr;
 	if (n > 0 && (fwrite(text, 1, n, out) != n || fflush(out) != 0)) {
-		/* Whoever reads our output has seen enough. */
+		/* The reader of our output has seen enough. */
 		if (errno != EPIPE)
 			complain("cannot write: %s", strerror(errno));
 		return EXIT_FAILURE;
@@ -124,7 +125,7 @@ static int print_response(const char *path, const char *data, size_t bytes)
 	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* A descriptor goes along with a byte: the first one of the request. */
+/* The descriptor goes along with the first byte of the request. */
 static int send_descriptor(int fd, int descriptor, char byte)
 {
 	union {
@@ -169,7 +170,7 @@ int request(const char *path, const char *const *arguments, size_t n, int *descr
 	if (fd < 0)
 		return EXIT_FAILURE;
 	int send_err = send_request(fd, arguments, n, descriptor);
-	/* A daemon that refuses what we send says why before it hangs up. */
+	/* A daemon that refuses the request says why before it hangs up. */
 	int err = read_all(fd, &response, &bytes);
 	if (err || (bytes == 0 && send_err)) {
 		complain("%s: %s", path, strerror(err ? -err : -send_err));

@@ -20,8 +20,8 @@ void complain(const char *format, ...) printf_like(1, 2);
 must_check int read_all(int fd, char **ret, size_t *ret_bytes);
 
 /*
- * Sends the arguments to the socket `path` and prints the answer, or complains. The exit
- * status. *descriptor, unless NULL, goes with it; it is closed, and -1 afterwards, before
- * the answer is waited for.
+ * Sends the arguments to the socket `path`, prints the answer or the error, and returns
+ * the exit status. *descriptor, unless NULL, goes along; it is closed, and set to -1,
+ * before the answer comes.
  */
 int request(const char *path, const char *const *arguments, size_t n, int *descriptor);

@@ -14,7 +14,7 @@
  *
  * `lifted` is nothing unless a larger stream sits out.
  */
-struct walk {
+struct round_walk {
 	struct dsa_tree *tree;
 	const size_t *round; /* levels, ascending */
 	size_t m;
@@ -24,7 +24,7 @@ struct walk {
 	uint32_t offered;		/* |S| */
 };
 
-static const struct level *nth(const struct walk *walk, size_t i)
+static const struct level *nth(const struct round_walk *walk, size_t i)
 {
 	return &walk->tree->levels[walk->round[i]];
 }
@@ -36,7 +36,7 @@ static const struct level *nth(const struct walk *walk, size_t i)
  * all larger ones of the round have. That of the next one of the round, its vertex, and
  * those of the streams between, which sit out. (The vertex below a leaf has none of it.)
  */
-static roaring_bitmap_t *lift(const struct walk *walk, size_t i)
+static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 {
 	const struct level *levels = walk->tree->levels;
 	size_t at = walk->round[i];
@@ -57,7 +57,7 @@ static roaring_bitmap_t *lift(const struct walk *walk, size_t i)
 }
 
 /* From the largest one up. Nothing rises as long as all larger ones draw. */
-static void lift_all(const struct walk *walk)
+static void lift_all(const struct round_walk *walk)
 {
 	for (size_t i = walk->m; i-- > 0;) {
 		bool all_draw = walk->tree->n - walk->round[i] == walk->m - i;
@@ -74,7 +74,7 @@ static uint32_t lifted_size(const roaring_bitmap_t *lifted)
 }
 
 /* |S + I|, lines 5 and 6: what all of JOB share. */
-static uint32_t count_shared(const struct walk *walk)
+static uint32_t count_shared(const struct round_walk *walk)
 {
 	uint32_t size = walk->offered - lifted_size(walk->lifted);
 	for (size_t i = walk->top; i <= walk->round[walk->first]; i++)
@@ -87,7 +87,7 @@ static uint32_t count_shared(const struct walk *walk)
  * the probability (|D_before| - |S|) / (|D| - |S|), given that the one before did; the
  * first with |I| / (|D| - |S|).
  */
-static size_t select_shared(const struct walk *walk, uint32_t c)
+static size_t select_shared(const struct round_walk *walk, uint32_t c)
 {
 	size_t end = walk->first;
 	for (; end < walk->m; end++) {
@@ -124,7 +124,7 @@ static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without
  * among all of their elements is in each of them with a probability that is proportional
  * to its size, and there it is the rank of a uniform element.
  */
-static sample_id sample_shared(const struct walk *walk, uint32_t size)
+static sample_id sample_shared(const struct round_walk *walk, uint32_t size)
 {
 	uint32_t rank = (uint32_t)rng_below(&walk->tree->rng, size);
 	size_t last = walk->round[walk->first];
@@ -140,7 +140,7 @@ static sample_id sample_shared(const struct walk *walk, uint32_t size)
 }
 
 /* Lines 16 to 19: one of D[0] - S - I, which is the leaf without what rises. */
-static sample_id sample_own(const struct walk *walk, uint32_t size)
+static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 {
 	const struct level *level = nth(walk, walk->first);
 	uint32_t rank = (uint32_t)rng_below(&walk->tree->rng, size);
@@ -150,7 +150,7 @@ static sample_id sample_own(const struct walk *walk, uint32_t size)
 }
 
 /* One pass of the while of line 4. */
-static struct decision decide(struct walk *walk)
+static struct decision decide(struct round_walk *walk)
 {
 	struct decision decision = {.first = walk->first, .top = walk->top};
 	const struct level *first = nth(walk, walk->first);
@@ -240,7 +240,7 @@ static void give(struct dsa_tree *tree, const struct decision *decision)
 void dsa_tree_draw(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret)
 {
-	struct walk walk = {.tree = tree, .round = tree->round};
+	struct round_walk walk = {.tree = tree, .round = tree->round};
 	size_t decisions = 0;
 	walk.m = gather(tree, streams, n, ret);
 	lift_all(&walk);

@@ -37,7 +37,7 @@ static uint32_t class_of(const struct exchange *e, sample_id id)
 
 /* |R n class| */
 static uint32_t left(
-	const struct exchange *e, const struct stream *stream, uint32_t class)
+	const struct exchange *e, const struct sampler_stream *stream, uint32_t class)
 {
 	uint32_t first = e->slots->first[class];
 	const struct idset *slots = stream->owned->slots;
@@ -46,7 +46,7 @@ static uint32_t left(
 }
 
 sample_id exchange_draw_between(const struct exchange *e, struct rng *rng,
-	const struct stream *stream, uint32_t first, uint32_t end)
+	const struct sampler_stream *stream, uint32_t first, uint32_t end)
 {
 	const struct idset *slots = stream->owned->slots;
 	uint32_t rank = idset_rank(slots, first);
@@ -58,14 +58,14 @@ sample_id exchange_draw_between(const struct exchange *e, struct rng *rng,
 }
 
 static sample_id draw_class(const struct exchange *e, struct rng *rng,
-	const struct stream *stream, uint32_t class)
+	const struct sampler_stream *stream, uint32_t class)
 {
 	uint32_t first = e->slots->first[class];
 	return exchange_draw_between(
 		e, rng, stream, first, first + e->classes.size[class]);
 }
 
-static sample_id draw_any(struct rng *rng, const struct stream *stream)
+static sample_id draw_any(struct rng *rng, const struct sampler_stream *stream)
 {
 	return idset_select(stream->set, (uint32_t)rng_below(rng, stream->remaining));
 }
@@ -76,8 +76,8 @@ struct weights {
 	uint64_t other;
 };
 
-static struct weights weigh(const struct exchange *e, const struct stream *stream,
-	const struct stream *other, uint32_t class)
+static struct weights weigh(const struct exchange *e, const struct sampler_stream *stream,
+	const struct sampler_stream *other, uint32_t class)
 {
 	return (struct weights){(uint64_t)left(e, stream, class) * other->remaining,
 		(uint64_t)left(e, other, class) * stream->remaining};
@@ -86,7 +86,7 @@ static struct weights weigh(const struct exchange *e, const struct stream *strea
 /* Goes through the classes of R; each replaces the choice with the probability that is
  * its share of the sum so far. */
 static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
-	const struct stream *stream, const struct stream *other)
+	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
 	uint32_t chosen = NONE;
 	uint64_t sum = 0;
@@ -112,7 +112,7 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
  * many tries would be needed, looking at all classes is as cheap, and as exact.
  */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
-	const struct stream *stream, const struct stream *other)
+	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
 	for (uint32_t i = 0; i < e->slots->n_classes; i++) {
 		sample_id drawn = draw_any(rng, stream);
@@ -124,7 +124,7 @@ static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 }
 
 static sample_id draw_after(const struct exchange *e, struct rng *rng,
-	const struct stream *stream, const struct stream *other)
+	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
 	uint32_t class = class_of(e, other->member->drawn);
 	struct weights p = weigh(e, stream, other, class);
@@ -134,17 +134,17 @@ static sample_id draw_after(const struct exchange *e, struct rng *rng,
 }
 
 /* Streams of one cache space stand together: they don't share with others. */
-static bool is_before(const struct stream *a, const struct stream *b)
+static bool is_before(const struct sampler_stream *a, const struct sampler_stream *b)
 {
 	uint32_t residency = a->member->residency->id;
 	uint32_t other = b->member->residency->id;
 	return residency != other ? residency < other : a->remaining < b->remaining;
 }
 
-static void sort(struct stream **round, size_t m)
+static void sort(struct sampler_stream **round, size_t m)
 {
 	for (size_t i = 1; i < m; i++) {
-		struct stream *stream = round[i];
+		struct sampler_stream *stream = round[i];
 		size_t at = i;
 		for (; at > 0 && is_before(stream, round[at - 1]); at--)
 			round[at] = round[at - 1];
@@ -152,8 +152,8 @@ static void sort(struct stream **round, size_t m)
 	}
 }
 
-void exchange_draw(
-	const struct exchange *e, struct rng *rng, struct stream **round, size_t m)
+void exchange_draw(const struct exchange *e, struct rng *rng,
+	struct sampler_stream **round, size_t m)
 {
 	sort(round, m);
 	round[0]->member->drawn = draw_any(rng, round[0]);

@@ -291,7 +291,7 @@ static void refresh(struct residency *residency)
 		;
 }
 
-static int insert(struct sampler *sampler, struct stream *stream)
+static int insert(struct sampler *sampler, struct sampler_stream *stream)
 {
 	struct exchange *e = sampler->exchange;
 	struct member *member = find_member(e, stream->job);
@@ -310,7 +310,7 @@ static int insert(struct sampler *sampler, struct stream *stream)
 	return 0;
 }
 
-static void remove_stream(struct sampler *sampler, struct stream *stream)
+static void remove_stream(struct sampler *sampler, struct sampler_stream *stream)
 {
 	struct residency *residency = stream->member->residency;
 	(void)sampler;
@@ -330,7 +330,7 @@ static bool refresh_some(struct sampler *sampler, uint32_t n)
 }
 
 /* Gives the id that was drawn, or the one that it is exchanged for. */
-static sample_id give(struct exchange *e, struct stream *stream, sample_id drawn)
+static sample_id give(struct exchange *e, struct sampler_stream *stream, sample_id drawn)
 {
 	struct member *member = stream->member;
 	sample_id given = drawn;
@@ -351,13 +351,13 @@ static void draw(struct sampler *sampler, size_t m)
 	struct exchange *e = sampler->exchange;
 	exchange_draw(e, &sampler->rng, sampler->round, m);
 	for (size_t i = 0; i < m; i++) {
-		struct stream *stream = sampler->round[i];
+		struct sampler_stream *stream = sampler->round[i];
 		*stream->ret = give(e, stream, stream->member->drawn);
 	}
 }
 
 static sample_id draw_within(
-	struct sampler *sampler, struct stream *stream, uint32_t label)
+	struct sampler *sampler, struct sampler_stream *stream, uint32_t label)
 {
 	struct exchange *e = sampler->exchange;
 	ensure(e->labels);

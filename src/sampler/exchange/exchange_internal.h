@@ -95,9 +95,9 @@ struct exchange;
 struct member {
 	job_id job;
 	struct residency *residency;
-	uint32_t column;	     /* its place in the space */
-	const struct stream *stream; /* NULL between epochs */
-	sample_id drawn;	     /* in this round */
+	uint32_t column;		     /* its place in the space */
+	const struct sampler_stream *stream; /* NULL between epochs */
+	sample_id drawn;		     /* in this round */
 	roaring_bitmap_t *selection;
 };
 
@@ -176,10 +176,10 @@ void exchange_validate(const struct sampler *sampler);
 
 /* Sets member->drawn of each of the m streams, and sorts them. */
 void exchange_draw(const struct exchange *exchange, struct rng *rng,
-	struct stream **round, size_t m);
+	struct sampler_stream **round, size_t m);
 /* A uniform draw among the remaining ids in the slots [first, end); SAMPLE_NONE: none. */
 sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng,
-	const struct stream *stream, uint32_t first, uint32_t end);
+	const struct sampler_stream *stream, uint32_t first, uint32_t end);
 
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);

@@ -69,7 +69,7 @@ static void validate_slots(const struct exchange *e)
 	}
 }
 
-static void validate_set(const struct slots *slots, const struct stream *stream)
+static void validate_set(const struct slots *slots, const struct sampler_stream *stream)
 {
 	idset_validate(stream->owned->slots);
 	ensure(idset_size(stream->owned->slots) == stream->remaining);
@@ -78,7 +78,7 @@ static void validate_set(const struct slots *slots, const struct stream *stream)
 			idset_contains(stream->set, slots->id[slot]));
 }
 
-static void validate_stream(const struct exchange *e, const struct stream *stream)
+static void validate_stream(const struct exchange *e, const struct sampler_stream *stream)
 {
 	ensure(stream->member->stream == stream && stream->member->job == stream->job);
 	validate_set(e->slots, stream);

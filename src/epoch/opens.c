@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "epoch/epoch_internal.h"
+
+#include <errno.h>
+
+/*
+ * The way of an open:
+ *
+ *     epochs_open -> take_up -> choose the epoch -> bound already?      -> answer
+ *                        ^                       -> a sample is queued? -> bind, answer
+ *                        |                       -> no: DRAW -> epochs_take_drawn
+ *     epochs_resume -----+---------------------- -> no stream: wait
+ */
+
+static void answer(struct open_request *request, int status, const struct epoch *epoch,
+	struct effects *effects)
+{
+	request->status = status;
+	request->sample = SAMPLE_NONE;
+	if (status == 0) {
+		request->found_epoch = epoch->number;
+		request->sample = epoch->samples[request->position] - 1;
+		struct pin *pin =
+			request->label ? NULL : epoch_pin(epoch, request->position);
+		if (pin)
+			pin->opens++;
+	}
+	effect_add(effects, EFFECT_ANSWER)->request = request;
+}
+
+static void note_opened(struct epochs *epochs, const struct open_request *request,
+	uint32_t number, struct effects *effects)
+{
+	if (request->epoch != EPOCH_CURRENT)
+		return;
+	current_note_opened(epochs, number, request->position, request->reader);
+	effect_record(effects, (struct record){.kind = RECORD_OPENED,
+				       .epoch = number,
+				       .position = request->position,
+				       .reader = request->reader});
+}
+
+static void answer_bound(struct epochs *epochs, struct open_request *request,
+	const struct epoch *epoch, struct effects *effects)
+{
+	note_opened(epochs, request, epoch->number, effects);
+	answer(request, 0, epoch, effects);
+}
+
+sample_id fixed_sample(const struct epochs *epochs, uint32_t position)
+{
+	uint32_t sample;
+	if (epochs->config.fixed)
+		return epochs->config.fixed[position];
+	bool found = roaring_bitmap_select(epochs->config.selection, position, &sample);
+	ensure(found);
+	return sample;
+}
+
+/* A mirror has the same samples in every epoch; current/ is the first. */
+static void answer_mirrored(const struct epochs *epochs, struct open_request *request,
+	struct effects *effects)
+{
+	request->status = 0;
+	request->found_epoch = request->epoch == EPOCH_CURRENT ? 0 : request->epoch;
+	request->sample = fixed_sample(epochs, request->position);
+	effect_add(effects, EFFECT_ANSWER)->request = request;
+}
+
+static void look_up(struct epochs *epochs, struct open_request *request, uint32_t epoch,
+	struct effects *effects)
+{
+	note_opened(epochs, request, epoch, effects);
+	request->status = 0;
+	request->found_epoch = epoch;
+	request->sample = SAMPLE_NONE;
+	effect_add(effects, EFFECT_LOOK_UP)->request = request;
+}
+
+/* The head of the queue is what the position holds from now on. */
+static void bind(struct epochs *epochs, struct open_request *request, struct epoch *epoch,
+	struct effects *effects)
+{
+	struct drawn drawn = epoch_pop(epoch);
+	epoch_bind(epoch, request->position, drawn.sample, drawn.served);
+	effect_record(effects, (struct record){.kind = RECORD_BOUND,
+				       .epoch = epoch->number,
+				       .position = request->position,
+				       .sample = drawn.sample,
+				       .served = drawn.served});
+	if (drawn.pinned)
+		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
+	epoch_drop_far_pins(epochs, epoch, effects);
+	/* Which may be this one. */
+	if (epochs->current.begun >= epochs->current.window ||
+		epochs->running->bound > epochs->config.positions / 2)
+		let_go_of_draining(epochs, effects);
+	answer_bound(epochs, request, epoch, effects);
+}
+
+static void draw(struct epochs *epochs, struct open_request *request,
+	const struct epoch *epoch, struct effects *effects)
+{
+	ensure(!epochs->drawing);
+	epochs->drawing = request;
+	epochs->drawing_epoch = epoch->number;
+	struct effect *effect = effect_add(effects, EFFECT_DRAW);
+	effect->epoch = epoch->number;
+	effect->position = request->position;
+	if (epochs->config.kind == EPOCHS_FIXED)
+		effect->sample = fixed_sample(epochs, request->position);
+}
+
+static void wait(struct epochs *epochs, struct open_request *request, uint32_t number)
+{
+	request->waits = true;
+	request->awaited = number;
+	TAILQ_INSERT_TAIL(&epochs->waiting, request, link);
+}
+
+void resume_waiting(struct epochs *epochs, uint32_t number, int status)
+{
+	struct open_request *request, *next;
+	for (request = TAILQ_FIRST(&epochs->waiting); request; request = next) {
+		next = TAILQ_NEXT(request, link);
+		if (request->awaited != number)
+			continue;
+		TAILQ_REMOVE(&epochs->waiting, request, link);
+		request->status = status;
+		TAILQ_INSERT_TAIL(&epochs->resuming, request, link);
+	}
+}
+
+/* The epoch is live, the position unbound. */
+static void take_unbound(struct epochs *epochs, struct open_request *request,
+	struct epoch *epoch, struct effects *effects)
+{
+	int err = epoch->over ? -ESTALE : epoch_reserve(epochs, epoch);
+	if (!err)
+		err = epoch_begin_stream(epochs, epoch, effects);
+	if (err)
+		answer(request, err, NULL, effects);
+	else if (epoch->stream != STREAM_READY)
+		wait(epochs, request, epoch->number);
+	else if (epoch->queue.length > 0)
+		bind(epochs, request, epoch, effects);
+	else
+		draw(epochs, request, epoch, effects);
+}
+
+static void take_up(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
+	struct effects *effects)
+{
+	bool rolls = request->epoch == EPOCH_CURRENT;
+	uint32_t number =
+		rolls ? current_epoch(epochs, request->position, request->reader)
+		      : request->epoch;
+	struct epoch *epoch = find_epoch(epochs, number);
+	enum epoch_state state = epochs_state(epochs, number);
+	epochs->last_read_ns = now_ns;
+	if (state == EPOCH_SAVED) {
+		look_up(epochs, request, number, effects);
+		return;
+	}
+	int err = epoch ? 0 : state == EPOCH_OVER ? -ESTALE : -EAGAIN;
+	if (err == -EAGAIN && may_begin(epochs, rolls))
+		err = epochs_begin(epochs, number, rolls, effects, &epoch);
+	if (err)
+		answer(request, err, NULL, effects);
+	else if (epoch_has_bound(epoch, request->position))
+		answer_bound(epochs, request, epoch, effects);
+	else
+		take_unbound(epochs, request, epoch, effects);
+}
+
+void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
+	struct effects *effects)
+{
+	bool exists = (request->epoch == EPOCH_CURRENT ||
+			      request->epoch < epochs->config.limit) &&
+		      request->position < epochs->config.positions;
+	request->waits = false;
+	if (epochs->left)
+		answer(request, -ENODEV, NULL, effects);
+	else if (!exists)
+		answer(request, -ENOENT, NULL, effects);
+	else if (epochs->config.kind == EPOCHS_MIRRORED)
+		answer_mirrored(epochs, request, effects);
+	else
+		take_up(epochs, request, now_ns, effects);
+}
+
+bool epochs_cancel(struct epochs *epochs, struct open_request *request)
+{
+	struct open_request *other;
+	if (!request->waits)
+		return false;
+	TAILQ_FOREACH (other, &epochs->resuming, link)
+		if (other == request)
+			break;
+	TAILQ_REMOVE(other ? &epochs->resuming : &epochs->waiting, request, link);
+	request->waits = false;
+	return true;
+}
+
+void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t now_ns)
+{
+	struct epoch *epoch = find_epoch(epochs, number);
+	epochs->last_read_ns = now_ns; /* making it may have taken long */
+	if (!epoch || epoch->stream != STREAM_BEGINNING)
+		return; /* it has ended meanwhile */
+	epoch_begun(epochs, epoch, status);
+	resume_waiting(epochs, number, status);
+}
+
+bool epochs_resume(struct epochs *epochs, uint64_t now_ns, struct effects *effects)
+{
+	struct open_request *request = TAILQ_FIRST(&epochs->resuming);
+	if (!request)
+		return false;
+	TAILQ_REMOVE(&epochs->resuming, request, link);
+	request->waits = false;
+	int status = epochs->left ? -ENODEV : request->status;
+	if (status)
+		answer(request, status, NULL, effects);
+	else
+		take_up(epochs, request, now_ns, effects);
+	return true;
+}
+
+void epochs_drawn(struct epochs *epochs, uint32_t number, const struct drawn *drawn)
+{
+	struct epoch *epoch = find_epoch(epochs, number);
+	ensure(epoch && epoch->stream == STREAM_READY);
+	epoch_push(epoch, drawn);
+	epochs->pins += drawn->pinned;
+	epochs->needed--;
+}
+
+void epochs_take_drawn(struct epochs *epochs, struct effects *effects)
+{
+	struct open_request *request = epochs->drawing;
+	ensure(request);
+	epochs->drawing = NULL;
+	bind(epochs, request, find_epoch(epochs, epochs->drawing_epoch), effects);
+}

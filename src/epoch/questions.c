@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "epoch/epoch_internal.h"
+
+/* What the caller may ask at any time; nothing changes. */
+
+enum epoch_state epochs_state(const struct epochs *epochs, uint32_t number)
+{
+	if (find_epoch(epochs, number))
+		return EPOCH_LIVE;
+	if (roaring_bitmap_contains(epochs->saved, number))
+		return EPOCH_SAVED;
+	bool left_out = epochs->running && number < epochs->running->number;
+	return left_out ? EPOCH_OVER : EPOCH_UNKNOWN;
+}
+
+void epochs_status(const struct epochs *epochs, struct epochs_status *ret)
+{
+	const struct epoch *running = epochs->running;
+	*ret = (struct epochs_status){.idle = epochs->idle};
+	if (!running)
+		return;
+	ret->started = true;
+	ret->running = !running->over;
+	ret->epoch = running->number;
+	ret->bound = running->bound;
+	ret->consumed = running->consumed;
+	ret->ahead = running->queue.length;
+}
+
+sample_id epochs_bound(const struct epochs *epochs, uint32_t number, uint32_t position)
+{
+	if (position >= epochs->config.positions)
+		return SAMPLE_NONE;
+	if (epochs->config.kind == EPOCHS_FIXED || epochs->config.kind == EPOCHS_MIRRORED)
+		return fixed_sample(epochs, position);
+	if (number == EPOCH_CURRENT)
+		number = epochs_current(epochs, position);
+	const struct epoch *epoch = find_epoch(epochs, number);
+	return epoch ? epoch->samples[position] - 1 : SAMPLE_NONE;
+}
+
+uint32_t epochs_current(const struct epochs *epochs, uint32_t position)
+{
+	return current_epoch(epochs, position, 0);
+}
+
+struct order epochs_order(const struct epochs *epochs, uint32_t number)
+{
+	const struct epoch *epoch = find_epoch(epochs, number);
+	ensure(epoch);
+	return (struct order){.positions = epochs->config.positions,
+		.bound = epoch->bound,
+		.samples = epoch->samples,
+		.log = epoch->log};
+}
+
+bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch)
+{
+	const struct epoch *epoch;
+	LIST_FOREACH (epoch, &epochs->live, link)
+		if (epoch->stream == STREAM_BEGINNING) {
+			*ret_epoch = epoch->number;
+			return true;
+		}
+	return false;
+}
+
+bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t number)
+{
+	const struct epoch *epoch = find_epoch(epochs, number);
+	return epoch && epoch->stream == STREAM_BEGINNING;
+}
+
+bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch)
+{
+	const struct epoch *epoch;
+	LIST_FOREACH (epoch, &epochs->live, link)
+		if (epoch->saving && !epoch->saved) {
+			*ret_epoch = epoch->number;
+			return true;
+		}
+	return false;
+}
+
+uint32_t epochs_first_unsaved(const struct epochs *epochs)
+{
+	const struct epoch *epoch;
+	uint32_t first = UINT32_MAX;
+	LIST_FOREACH (epoch, &epochs->live, link)
+		if (!epoch->saved && epoch->number < first)
+			first = epoch->number;
+	return first;
+}
+
+uint32_t epochs_ahead(const struct epochs *epochs, uint32_t number)
+{
+	const struct epoch *epoch = find_epoch(epochs, number);
+	return epoch ? epoch->queue.length : 0;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "sched/sched.h"
+
+/*
+ * Label files. Such a file holds the label in ASCII, then newlines up to the width of the
+ * largest label and one more, so that all label files of a dataset have one size.
+ *
+ *   Threads: any; no state.   Errors: none.
+ */
+
+#define LABEL_BYTES 16 /* bytes that hold any label file */
+
+uint32_t label_bytes(uint32_t n_classes);
+uint32_t label_bytes_of(const struct sched_job *job);
+void label_print(uint32_t label, uint32_t bytes, char ret[LABEL_BYTES]);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/epoch_internal.h"
+#include "epoch_world.h"
+
+/* What takes more positions than a trace should have, or no effect to see. */
+
+static struct epochs_config config_of(enum epochs_kind kind, uint32_t positions)
+{
+	return (struct epochs_config){.kind = kind,
+		.positions = positions,
+		.limit = 3,
+		.lookahead = 1,
+		.unit = 1,
+		.file = 1,
+		.idle_ns = UINT64_C(1000000000)};
+}
+
+static struct world_request *open_position(struct epoch_world *world, uint32_t position)
+{
+	struct world_request *request = world_request_new(world, 0, position, 1, false);
+	world_open(world, request);
+	cr_assert_eq(request->answers, 1);
+	return request;
+}
+
+/* 4 * lookahead + 256 positions further on; its sample stays. */
+Test(epoch, who_reads_labels_only_pins_nothing_that_is_far)
+{
+	enum { N = 600, FAR = 260 };
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, N);
+	world_begin(&world, &config, 1);
+	struct world_request *held = open_position(&world, 0);
+	for (uint32_t i = 1; i < N; i++) {
+		world_read(&world, 0, i, 1, true);
+		epochs_validate(world.epochs);
+		uint32_t pins = i < FAR ? i + 1 : FAR + 1; /* these, and what is open */
+		cr_assert_eq(pins, epochs_pins(world.epochs), "%u: %u pins", i,
+			epochs_pins(world.epochs));
+	}
+	cr_assert_eq(1, epochs_pins_of(world.epochs, held->request.sample));
+	world_release(&world, held, true);
+	cr_assert_eq(FAR, epochs_pins(world.epochs));
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert_neq(SAMPLE_NONE, epochs_bound(world.epochs, 0, i));
+	world_end(&world);
+}
+
+Test(epoch, a_position_is_given_for_the_first_time_once)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, 8);
+	world_begin(&world, &config, 1);
+	cr_assert_not(epochs_given(world.epochs, 0, 3));
+	struct world_request *first = open_position(&world, 3);
+	struct world_request *second = open_position(&world, 3);
+	cr_assert(epochs_given(world.epochs, 0, 3));
+	cr_assert_not(epochs_given(world.epochs, 0, 3));
+	world_release(&world, first, true);
+	cr_assert_not(epochs_given(world.epochs, 0, 3));
+	world_release(&world, second, true);
+	world_end(&world);
+}
+
+Test(epoch, of_a_mirror_each_time_counts)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_MIRRORED, 8);
+	world_begin(&world, &config, 1);
+	cr_assert(epochs_given(world.epochs, 0, 3));
+	cr_assert(epochs_given(world.epochs, 0, 3));
+	cr_assert_eq(6, epochs_bound(world.epochs, 0, 3));
+	world_end(&world);
+}
+
+/* Of unbound positions too, without asking for anything. */
+Test(epoch, what_a_fixed_position_holds_is_known_before)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_FIXED, 8);
+	world_begin(&world, &config, 1);
+	cr_assert_eq(6, epochs_bound(world.epochs, 0, 3));
+	cr_assert_eq(6, epochs_bound(world.epochs, EPOCH_CURRENT, 3));
+	cr_assert_eq(SAMPLE_NONE, epochs_bound(world.epochs, 0, 8));
+	cr_assert_eq(EPOCH_UNKNOWN, epochs_state(world.epochs, 0));
+	world_end(&world);
+}
+
+/* Asked for, they change nothing: epochs_print tells all that a replay knows. */
+Test(epoch, questions_change_nothing)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, 16);
+	world_begin(&world, &config, 1);
+	for (uint32_t i = 0; i < 20; i++)
+		world_read(&world, EPOCH_CURRENT, i % 16, 1, false);
+	auto_free char *before = world_print(world.epochs);
+	for (uint32_t i = 0; i < 16; i++) {
+		epochs_bound(world.epochs, EPOCH_CURRENT, i);
+		epochs_current(world.epochs, i);
+		epochs_state(world.epochs, i);
+	}
+	auto_free char *after = world_print(world.epochs);
+	cr_assert_str_eq(before, after);
+	world_end(&world);
+}
+
+/* 128 are known, the latest first. */
+Test(epoch, who_has_not_read_from_current_for_the_longest_time_is_forgotten)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, 256);
+	world_begin(&world, &config, 1);
+	for (uint32_t i = 1; i <= CURRENT_READERS; i++)
+		world_read(&world, EPOCH_CURRENT, i, 1000 + i, false);
+	world_read(&world, EPOCH_CURRENT, 200, 1001, false);
+	world_read(&world, EPOCH_CURRENT, 201, 2000, false);
+	char *text = world_print(world.epochs);
+	const char *last = strstr(text, "\nreader 2000 201 ");
+	const char *before = strstr(text, "\nreader 1001 200 ");
+	cr_assert(last && before && last < before, "%s", text);
+	cr_assert_null(strstr(text, "\nreader 1002 "));
+	cr_assert_not_null(strstr(text, "\nreader 1003 3 "));
+	free(text);
+	world_end(&world);
+}
+
+static void read_epoch(struct epoch_world *world, uint32_t epoch)
+{
+	for (uint32_t i = 0; i < world->config.positions; i++)
+		world_read(world, epoch, i, 1, false);
+}
+
+/* Epoch 1 was left out. */
+Test(epoch, epochs_ascend)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, 8);
+	world_begin(&world, &config, 1);
+	read_epoch(&world, 0);
+	read_epoch(&world, 2);
+	struct world_request *request = world_request_new(&world, 1, 0, 1, false);
+	world_open(&world, request);
+	cr_assert_eq(-ESTALE, request->request.status);
+	cr_assert_eq(EPOCH_SAVED, epochs_state(world.epochs, 0));
+	cr_assert_eq(EPOCH_OVER, epochs_state(world.epochs, 1));
+	cr_assert_eq(EPOCH_LIVE, epochs_state(world.epochs, 2));
+	cr_assert_eq(2, epochs_first_unsaved(world.epochs));
+	world_end(&world);
+}
+
+Test(epoch, what_the_clerk_asks_for_is_what_the_effects_said)
+{
+	struct epoch_world world;
+	uint32_t epoch;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, 8);
+	world_begin(&world, &config, 1);
+	world.by_hand = true;
+	cr_assert_not(epochs_wants_stream(world.epochs, &epoch));
+	struct world_request *request = world_request_new(&world, 0, 0, 1, false);
+	world_open(&world, request);
+	cr_assert(epochs_wants_stream(world.epochs, &epoch));
+	cr_assert_eq(0, epoch);
+	cr_assert(epochs_wants_stream_of(world.epochs, 0));
+	world_begun(&world, 0, 0);
+	cr_assert_not(epochs_wants_stream(world.epochs, &epoch));
+	cr_assert_not(epochs_wants_stream_of(world.epochs, 0));
+	read_epoch(&world, 0);
+	cr_assert_not(epochs_wants_save(world.epochs, &epoch));
+	world_open(&world, world_request_new(&world, 1, 0, 1, false));
+	cr_assert(epochs_wants_save(world.epochs, &epoch));
+	cr_assert_eq(0, epoch);
+	world_saved(&world, 0);
+	cr_assert_not(epochs_wants_save(world.epochs, &epoch));
+	world_end(&world);
+}

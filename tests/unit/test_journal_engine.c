@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch_world.h"
+#include "journal_helpers.h"
+
+/*
+ * What an engine of epochs decides goes through a journal into another engine: all of it,
+ * or as much as there was memory for, or as was written before the end of the process.
+ * Whatever is missing, the other engine takes the rest.
+ */
+
+TestSuite(journal_engine, .init = make_directory, .fini = remove_directory);
+
+#define N 400 /* positions */
+#define READERS 4
+
+/* Through current/, each in an order of its own; one of them is slow, and drains. */
+static void read_epochs(struct epoch_world *world)
+{
+	uint32_t at[READERS] = {0};
+	for (uint32_t i = 0; i < 6 * N; i++) {
+		uint32_t reader = (uint32_t)rng_below(&world->rng, READERS);
+		if (reader == 0 && rng_below(&world->rng, 4) > 0)
+			continue;
+		uint32_t position = (at[reader]++ * READERS + reader) % N;
+		world_read(world, EPOCH_CURRENT, position, reader + 1,
+			rng_below(&world->rng, 8) == 0);
+	}
+}
+
+static const struct epochs_config config = {.kind = EPOCHS_DRAWN,
+	.positions = N,
+	.limit = WORLD_EPOCHS,
+	.lookahead = 8,
+	.unit = 1,
+	.file = 1,
+	.idle_ns = UINT64_MAX / 2};
+
+static struct journal_identity identity_of(const struct epoch_world *world)
+{
+	return (struct journal_identity){
+		.job = "job", .id = 1, .positions = N, .samples = world->n_samples};
+}
+
+/* The engine that reads, and what the one that wrote has bound. */
+struct reader_engine {
+	struct epochs *epochs;
+	const struct epoch_world *world;
+	size_t n, n_bound;
+};
+
+static bool was_bound(const struct epoch_world *world, const struct record *record)
+{
+	for (size_t i = 0; i < world->n_records; i++)
+		if (same_record(&world->journal[i], record))
+			return true;
+	return false;
+}
+
+static int take(void *context, const struct record *record, const char **ret_reason)
+{
+	struct reader_engine *reader = context;
+	reader->n++;
+	reader->n_bound += record->kind == RECORD_BOUND;
+	if (record->kind == RECORD_BOUND && reader->n % 16 == 0)
+		cr_assert(was_bound(reader->world, record));
+	return epochs_replay(reader->epochs, record, ret_reason);
+}
+
+static size_t replay_into_engine(
+	const struct epoch_world *world, struct journal **ret, size_t *ret_bound)
+{
+	struct reader_engine reader = {.world = world};
+	struct journal_identity mine = identity_of(world);
+	enum journal_found found;
+	cr_assert_eq(0, epochs_new(&world->config, &reader.epochs));
+	catch_log();
+	cr_assert_eq(0, journal_open(directory, &mine, take, &reader, &found, ret));
+	epochs_validate(reader.epochs);
+	epochs_free(&reader.epochs);
+	*ret_bound = reader.n_bound;
+	return reader.n;
+}
+
+/* flush: after so many records; 0: never. */
+static void write_journal(const struct epoch_world *world, size_t flush)
+{
+	struct journal *journal;
+	size_t n_bound;
+	cr_assert_eq(0, replay_into_engine(world, &journal, &n_bound));
+	for (size_t i = 0; i < world->n_records; i++) {
+		journal_append(journal, &world->journal[i]);
+		if (flush && i % flush == 0)
+			journal_flush(journal);
+	}
+	journal_close(&journal);
+}
+
+static void empty_directory(void)
+{
+	remove_directory();
+	cr_assert_eq(0, mkdir(directory, 0755));
+}
+
+Test(journal_engine, takes_all_that_was_decided)
+{
+	for (uint64_t seed = 0; seed < 4; seed++) {
+		struct epoch_world world;
+		struct journal *journal;
+		size_t n_bound;
+		world_begin(&world, &config, seed);
+		read_epochs(&world);
+		write_journal(&world, seed * 10);
+		cr_assert_eq(
+			world.n_records, replay_into_engine(&world, &journal, &n_bound));
+		cr_assert_gt(n_bound, 3 * N, "epochs were read");
+		journal_close(&journal);
+		world_end(&world);
+		empty_directory();
+	}
+}
+
+#define GROWS 5 /* times at least */
+
+Test(journal_engine, takes_what_there_was_memory_for)
+{
+	for (unsigned fault = 0; fault < GROWS * 4; fault += 3) {
+		struct epoch_world world;
+		struct journal *journal;
+		char specification[64];
+		size_t n_bound;
+		world_begin(&world, &config, fault);
+		read_epochs(&world);
+		snprintf(specification, sizeof(specification),
+			"journal.memory:ENOMEM:after=%u:times=%u", fault / 4,
+			1 + fault % 4);
+		cr_assert_eq(0, fault_add(specification));
+		write_journal(&world, 0);
+		fault_clear();
+		size_t n = replay_into_engine(&world, &journal, &n_bound);
+		cr_assert(n < world.n_records, "nothing was left out");
+		journal_close(&journal);
+		world_end(&world);
+		empty_directory();
+	}
+}
+
+Test(journal_engine, takes_what_was_written_before_the_end)
+{
+	struct epoch_world world;
+	struct journal *journal;
+	char newest[32] = "";
+	size_t n_bound, size, before = SIZE_MAX;
+	world_begin(&world, &config, 1);
+	read_epochs(&world);
+	write_journal(&world, 0);
+	for (unsigned epoch = 0; epoch < WORLD_EPOCHS; epoch++) {
+		char name[32];
+		snprintf(name, sizeof(name), "journal-%04u", epoch);
+		if (exists(name))
+			strcpy(newest, name);
+	}
+	uint8_t *bytes = read_file(newest, &size);
+	for (size_t end = size; end > 0; end -= end < 131 ? end : 131) {
+		write_file(newest, bytes, end);
+		size_t n = replay_into_engine(&world, &journal, &n_bound);
+		cr_assert(n <= before);
+		before = n;
+		journal_close(&journal);
+	}
+	free(bytes);
+	world_end(&world);
+}
