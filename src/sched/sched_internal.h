@@ -139,7 +139,7 @@ struct stream {
 	/* what remains, while it is not in the sampler; one of them or both */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
-	bool leaves; /* its need is to be given back, by the first who gets to it */
+	bool leaves;	 /* its need is to be given back, by the first who gets to it */
 	uint32_t filled; /* for ahead.h */
 };
 
