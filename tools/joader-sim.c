@@ -17,6 +17,7 @@
 
 static const char help[] =
 	"usage: joader-sim [OPTION]... SCENARIO...\n"
+	"       joader-sim --order JOB:EPOCH [OPTION]... SCENARIO\n"
 	"       joader-sim --randomness [--epochs N] [--seed N] [--csv FILE]\n"
 	"\n"
 	"  Runs the samplers and the cache of joaderfs, without files or a mount, and "
@@ -41,6 +42,8 @@ static const char help[] =
 	"      --runs N         so many runs with other seeds, of which means are "
 	"printed\n"
 	"      --seed N\n"
+	"      --order JOB:EPOCH\n"
+	"                       instead of figures: positions and samples of that epoch\n"
 	"      --randomness     instead of SCENARIO: how random the orders are that jobs "
 	"get\n"
 	"      --epochs N       for it: of each job in each setting\n"
@@ -52,7 +55,7 @@ static const char help[] =
 /* What the command line says. */
 struct request {
 	bool list, show, linear, randomness;
-	const char *csv, *svg, *title, *epochs;
+	const char *csv, *svg, *title, *epochs, *order;
 	struct {
 		const char *key; /* of [scenario] */
 		const char *value;
@@ -183,6 +186,24 @@ static int run(
 	return write_files(request, outcome);
 }
 
+static int print_order(const struct request *request, char **names, size_t n)
+{
+	struct sim_scenario scenario;
+	if (n != 1 || request->csv || request->svg) {
+		fputs("joader-sim: --order: allowed with it: one scenario, --sampler, "
+		      "--eviction, --cache, --lookahead, --seed\n",
+			stderr);
+		return EXIT_USAGE;
+	}
+	if (load(request, names[0], &scenario))
+		return EXIT_FAILURE;
+	int err = sim_print_order(stdout, &scenario, request->order);
+	sim_scenario_free(&scenario);
+	if (err && err != -EINVAL)
+		return fail("--order", err);
+	return err || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 static void outcome_free(struct outcome *outcome)
 {
 	sim_curves_free(outcome->curves, outcome->n_curves);
@@ -222,7 +243,8 @@ static int randomness(const struct request *request, int n_names)
 {
 	struct randomness_options options = {0};
 	struct sim_scenario defaults = {.seed = 1};
-	bool allowed = n_names == 0 && !request->list && !request->show && !request->svg;
+	bool allowed = n_names == 0 && !request->list && !request->show &&
+		       !request->svg && !request->order;
 	for (size_t i = 0; i < request->n_overrides; i++)
 		if (strcmp(request->overrides[i].key, "seed") != 0)
 			allowed = false;
@@ -250,6 +272,7 @@ enum {
 	OPTION_TITLE,
 	OPTION_VERSION,
 	OPTION_SCENARIO,
+	OPTION_ORDER,
 	OPTION_RANDOMNESS,
 	OPTION_EPOCHS
 };
@@ -265,6 +288,7 @@ static const struct option options[] = {{"list", no_argument, NULL, 'l'},
 	{"lookahead", required_argument, NULL, OPTION_SCENARIO},
 	{"runs", required_argument, NULL, OPTION_SCENARIO},
 	{"seed", required_argument, NULL, OPTION_SCENARIO},
+	{"order", required_argument, NULL, OPTION_ORDER},
 	{"randomness", no_argument, NULL, OPTION_RANDOMNESS},
 	{"epochs", required_argument, NULL, OPTION_EPOCHS},
 	{"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, OPTION_VERSION},
@@ -304,6 +328,9 @@ static int take_option(struct request *request, int option, int index)
 	case OPTION_SCENARIO:
 		override(request, options[index].name, optarg);
 		return -1;
+	case OPTION_ORDER:
+		request->order = optarg;
+		return -1;
 	case OPTION_RANDOMNESS:
 		request->randomness = true;
 		return -1;
@@ -340,6 +367,8 @@ int main(int argc, char **argv)
 	}
 	if (request.show)
 		return show(argv + optind, argc - optind);
+	if (request.order)
+		return print_order(&request, argv + optind, (size_t)(argc - optind));
 	int status = run(&request, argv + optind, (size_t)(argc - optind), &outcome);
 	outcome_free(&outcome);
 	return status;

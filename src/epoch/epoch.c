@@ -37,11 +37,26 @@ int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret)
 	return 0;
 }
 
-void epoch_free(struct epochs *epochs, struct epoch *epoch)
+void epoch_kill(struct epochs *epochs, struct epoch *epoch)
 {
 	ensure(!epoch->queue.ring && TAILQ_EMPTY(&epoch->pins));
 	ensure(epoch != epochs->running && epoch != epochs->draining);
 	LIST_REMOVE(epoch, link);
+	LIST_INSERT_HEAD(&epochs->dead, epoch, link);
+}
+
+struct epoch *epochs_reap(struct epochs *epochs)
+{
+	struct epoch *epoch = LIST_FIRST(&epochs->dead);
+	if (epoch)
+		LIST_REMOVE(epoch, link);
+	return epoch;
+}
+
+void epoch_reaped_free(struct epoch *epoch)
+{
+	if (!epoch)
+		return;
 	free(epoch->samples);
 	free(epoch->log);
 	free(epoch->consumed_bits);

@@ -191,8 +191,13 @@ bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
 	uint64_t now_ns, struct effects *effects);
 
-/* The order of an ended epoch is in a file: its memory is given back. */
+/* The order of an ended epoch is in a file: its memory is given back by epochs_reap. */
 void epochs_saved(struct epochs *epochs, uint32_t epoch);
+
+/* Hands over the memory of one epoch, which may be megabytes, to be freed without the
+ * caller's lock; NULL: there is none. */
+struct epoch *epochs_reap(struct epochs *epochs);
+void epoch_reaped_free(struct epoch *epoch); /* may be NULL */
 
 /* The orders of epochs before this one are gone: these epochs stay over. */
 void epochs_forget_before(struct epochs *epochs, uint32_t epoch);

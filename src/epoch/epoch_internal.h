@@ -86,6 +86,7 @@ struct current {
 struct epochs {
 	struct epochs_config config;
 	struct epoch_list live;
+	struct epoch_list dead;	 /* to be reaped */
 	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
 	struct epoch *running;	 /* the last that has begun */
 	struct epoch *draining;	 /* the one before, which current/ may still give */
@@ -124,7 +125,8 @@ void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 /* --- epoch.c --- */
 
 must_check int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret);
-void epoch_free(struct epochs *epochs, struct epoch *epoch);
+/* From the live ones to the dead ones. */
+void epoch_kill(struct epochs *epochs, struct epoch *epoch);
 bool epoch_has_bound(const struct epoch *epoch, uint32_t position);
 bool epoch_has_consumed(const struct epoch *epoch, uint32_t position);
 /* Room for one more binding. -ENOMEM */

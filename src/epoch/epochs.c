@@ -31,6 +31,7 @@ int epochs_new(const struct epochs_config *config, struct epochs **ret)
 		return -ENOMEM;
 	epochs->config = *config;
 	LIST_INIT(&epochs->live);
+	LIST_INIT(&epochs->dead);
 	TAILQ_INIT(&epochs->waiting);
 	TAILQ_INIT(&epochs->resuming);
 	epochs->saved = roaring_bitmap_create();
@@ -51,7 +52,9 @@ void epochs_free(struct epochs **epochs_pointer)
 	ensure(TAILQ_EMPTY(&epochs->waiting) && TAILQ_EMPTY(&epochs->resuming));
 	epochs->running = epochs->draining = NULL;
 	while ((epoch = LIST_FIRST(&epochs->live)))
-		epoch_free(epochs, epoch);
+		epoch_kill(epochs, epoch);
+	while ((epoch = epochs_reap(epochs)))
+		epoch_reaped_free(epoch);
 	current_destroy(epochs);
 	if (epochs->saved)
 		roaring_bitmap_free(epochs->saved);
@@ -158,10 +161,10 @@ static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t posit
 		epoch_drop_pin(epochs, epoch, pin, effects);
 }
 
-static void free_if_saved(struct epochs *epochs, struct epoch *epoch)
+static void kill_if_saved(struct epochs *epochs, struct epoch *epoch)
 {
 	if (epoch->saved && TAILQ_EMPTY(&epoch->pins))
-		epoch_free(epochs, epoch);
+		epoch_kill(epochs, epoch);
 }
 
 void epochs_released(struct epochs *epochs, uint32_t number, uint32_t position, bool read,
@@ -174,7 +177,7 @@ void epochs_released(struct epochs *epochs, uint32_t number, uint32_t position, 
 	close_pin(epochs, epoch, position, effects);
 	if (read && !epochs->left)
 		consume(epochs, epoch, position, effects);
-	free_if_saved(epochs, epoch);
+	kill_if_saved(epochs, epoch);
 }
 
 void epochs_saved(struct epochs *epochs, uint32_t number)
@@ -184,7 +187,7 @@ void epochs_saved(struct epochs *epochs, uint32_t number)
 	ensure(epoch != epochs->running && epoch != epochs->draining);
 	roaring_bitmap_add(epochs->saved, number);
 	epoch->saved = true;
-	free_if_saved(epochs, epoch);
+	kill_if_saved(epochs, epoch);
 }
 
 void epochs_forget_before(struct epochs *epochs, uint32_t number)
@@ -201,7 +204,7 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 		next = LIST_NEXT(epoch, link);
 		epoch_end_stream(epochs, epoch, effects);
 		epoch_drop_pins(epochs, epoch, all_pins, effects);
-		free_if_saved(epochs, epoch);
+		kill_if_saved(epochs, epoch);
 	}
 }
 

@@ -76,6 +76,19 @@ static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 	return epochs_first_unsaved(job->epochs);
 }
 
+static struct epoch *take_dead(struct sched_job *job)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return epochs_reap(job->epochs);
+}
+
+static void free_dead(struct sched_job *job)
+{
+	struct epoch *epoch;
+	while ((epoch = take_dead(job)))
+		epoch_reaped_free(epoch);
+}
+
 /* An order that can't be saved stays in memory and in the journal, until the next try. */
 static void work_for(struct sched_job *job)
 {
@@ -89,6 +102,7 @@ static void work_for(struct sched_job *job)
 		if (keep_order(job, epoch, &order) != 0)
 			return;
 		journal_forget(job->journal, tell_saved(job, epoch));
+		free_dead(job);
 	}
 }
 

@@ -28,7 +28,7 @@
  *
  *   open.c         the way of an open, from its request to its answer
  *   effects.c      what the engine decided, done
- *   stream.c       drawing: rounds, how far ahead; stream_life.c: how streams come and go
+ *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
  *   space.c        tensors of one preparation, and who hears of them
@@ -139,9 +139,8 @@ struct stream {
 	/* what remains, while it is not in the sampler; one of them or both */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
-	bool leaves; /* its need is to be given back, by the first who gets to it */
-	uint32_t
-		filled; /* samples ahead that it was last refilled to, or could have been */
+	bool leaves;	 /* its need is to be given back, by the first who gets to it */
+	uint32_t filled; /* for ahead.h */
 };
 
 #define RATE_SECONDS 8

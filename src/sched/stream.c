@@ -3,6 +3,7 @@
 
 #include "sched/sched_internal.h"
 #include "base/ensure.h"
+#include "sched/ahead.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -50,73 +51,44 @@ static bool draws_at_open(const struct sched_job *job)
 	return job_kind(job) != EPOCHS_DRAWN;
 }
 
-static uint32_t ahead(const struct stream *stream)
-{
-	return epochs_ahead(stream->job->epochs, stream->epoch);
-}
+/* --- how far ahead: the facts; ahead.c has the rules ---------------------------------- */
 
-/*
- * --- how far ahead -------------------------------------------------------------------
- *
- * What is drawn ahead takes half of the cache at most, in which a sample that several
- * streams have drawn is counted once. If there is none left of that half, each stream has
- * its own part of another quarter.
- */
-static uint64_t largest_tensor(const struct stream *stream)
+static struct ahead ahead_of(const struct stream *stream)
 {
-	return stream->job->largest_bytes ? stream->job->largest_bytes : 1;
-}
-
-static bool cache_has_room(const struct stream *stream)
-{
-	struct cache_usage usage = cache_usage(stream->job->sched->cache);
-	uint64_t ahead = usage.pinned_bytes + usage.awaited * largest_tensor(stream);
-	return ahead + largest_tensor(stream) <= usage.capacity / 2;
-}
-
-static uint64_t own_share(const struct stream *stream)
-{
-	const struct sched *sched = stream->job->sched;
-	uint64_t fit = sched->config->cache_bytes / 4 / sched->n_streams /
-		       largest_tensor(stream);
-	return fit > 0 ? fit : 1;
+	const struct sched_job *job = stream->job;
+	return (struct ahead){.may_draw = stream->ready,
+		.lookahead = job->config.lookahead,
+		.length = epochs_ahead(job->epochs, stream->epoch),
+		.filled = stream->filled,
+		.remaining = stream_remaining(stream),
+		.tensor_bytes = job->largest_bytes ? job->largest_bytes : 1,
+		.streams = job->sched->n_streams,
+		.cache = cache_usage(job->sched->cache)};
 }
 
 static bool has_room(const struct stream *stream)
 {
-	return stream->ready && ahead(stream) < stream->job->config.lookahead &&
-	       sampler_remaining(stream->sampler, stream->id) > 0 &&
-	       (ahead(stream) < own_share(stream) || cache_has_room(stream));
+	struct ahead ahead = ahead_of(stream);
+	return ahead_has_room(&ahead);
 }
 
-/*
- * What is drawn in a round that leaves streams out they have to draw later, and load
- * again if the cache is small. So a stream that is ahead of others takes the second half
- * of its look-ahead in rounds for all; those who read at one speed then stay together.
- */
-static bool may_leave_others_out(const struct stream *stream)
-{
-	return ahead(stream) < (stream->job->config.lookahead + 1) / 2;
-}
-
-static bool is_full(const struct stream *stream)
-{
-	return ahead(stream) == stream->job->config.lookahead;
-}
-
-static bool leaves_others_out(const struct stream *stream)
+static bool another_is_full(const struct stream *stream)
 {
 	const struct stream *other;
-	TAILQ_FOREACH (other, &stream->job->sched->streams, link)
-		if (other->sampler == stream->sampler && is_full(other))
+	TAILQ_FOREACH (other, &stream->job->sched->streams, link) {
+		if (other->sampler != stream->sampler)
+			continue;
+		struct ahead ahead = ahead_of(other);
+		if (ahead_is_full(&ahead))
 			return true;
+	}
 	return false;
 }
 
 static bool wants_round(const struct stream *stream)
 {
-	return has_room(stream) &&
-	       (may_leave_others_out(stream) || !leaves_others_out(stream));
+	struct ahead ahead = ahead_of(stream);
+	return ahead_wants_round(&ahead, another_is_full(stream));
 }
 
 static void count_draw(enum served served)
@@ -153,8 +125,9 @@ static void hold_locked(
 		space_gone_locked(space, sample);
 	count_draw(drawn.served);
 	epochs_drawn(stream->job->epochs, stream->epoch, &drawn);
-	if (stream->filled < ahead(stream))
-		stream->filled = ahead(stream);
+	uint32_t length = epochs_ahead(stream->job->epochs, stream->epoch);
+	if (stream->filled < length)
+		stream->filled = length;
 }
 
 /* One round for all streams of the sampler that have room. false: none has. */
@@ -184,7 +157,10 @@ static bool draw_round_locked(
 
 static bool is_low(const struct stream *stream)
 {
-	return !draws_at_open(stream->job) && ahead(stream) * 2 <= stream->filled;
+	if (draws_at_open(stream->job))
+		return false;
+	struct ahead ahead = ahead_of(stream);
+	return ahead_is_low(&ahead);
 }
 
 void stream_refill_locked(const struct stream *stream, struct aftermath *aftermath)
@@ -204,8 +180,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	for (int i = 0; i < STEP_ROUNDS; i++)
 		if (!wants_round(stream) ||
 			!draw_round_locked(sched, stream->sampler, aftermath)) {
-			stream->filled = has_room(stream) ? stream->job->config.lookahead
-							  : ahead(stream);
+			struct ahead ahead = ahead_of(stream);
+			stream->filled = ahead_refilled(&ahead);
 			return false;
 		}
 	return true;

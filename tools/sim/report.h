@@ -27,3 +27,11 @@ must_check int sim_write_csv(const char *path, const struct sim_curve *curves, s
  */
 must_check int sim_write_svg(const char *path, const char *title,
 	const struct sim_curve *curves, size_t n, bool log_x);
+
+/*
+ * An epoch of the first run of a scenario that has one curve and one size: a line for
+ * each read, the position and its sample, as an epoch's order on a mount begins. which:
+ * JOB:EPOCH; -EINVAL (told) if there is no such order.
+ */
+must_check int sim_print_order(
+	FILE *out, const struct sim_scenario *scenario, const char *which);

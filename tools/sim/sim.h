@@ -12,12 +12,13 @@
 #include <stddef.h>
 
 /*
- * A laboratory for samplers and cache: the daemon's own src/sampler and src/cache, with
- * jobs that only count. A sample is one unit of the cache.
+ * A laboratory for samplers and cache: the daemon's own src/sampler, src/cache, src/epoch
+ * and rules of look-ahead (sim_sched.h), with jobs that only count. A sample is one unit
+ * of the cache.
  *
  * Time goes in ticks: in a tick the fastest job reads one sample, the others one in some
- * ticks. Jobs that read in the same tick draw in one round. An *epoch of time* has as
- * many ticks as the largest dataset has samples.
+ * ticks. Without look-ahead, jobs that read in the same tick draw in one round. An *epoch
+ * of time* has as many ticks as the largest dataset has samples.
  *
  *   Flow: sim_load makes a scenario of an ini, sim_run runs it once for one sampler,
  *         policy, cache size and seed; sim_sweep for all that the scenario lists.
@@ -101,9 +102,9 @@ struct sim_read {
 	uint64_t tick;
 	size_t job; /* index in the scenario */
 	uint32_t epoch;
-	uint32_t position; /* in the epoch */
+	uint32_t position; /* in the epoch: what its script opened */
 	sample_id sample;
-	bool miss; /* it was loaded for this read */
+	bool miss; /* nobody has read it since it was loaded */
 };
 
 typedef void sim_observer(void *context, const struct sim_read *read);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "engine.h"
+#include "run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -26,43 +26,49 @@ static double ticks(const struct sim_scenario *scenario)
 	return size;
 }
 
-static int runner_init(struct sim_engine *engine, size_t i)
+/* Any file of a label is as good to a script that shuffles. */
+static int make_positions(struct sim_run *run, struct script *script)
 {
-	const struct sim_scenario *scenario = engine->scenario;
-	const struct sim_job *job = &scenario->jobs[i];
-	struct runner *runner = &engine->runners[i];
-	runner->job = (job_id)i;
-	runner->stream = (stream_id)i;
-	runner->selection = sim_dataset_ids(scenario, job->dataset, engine->setup->seed);
-	runner->size = scenario->datasets[job->dataset].size;
-	runner->speed = job->speed / fastest(scenario);
-	runner->start = (uint64_t)llround(job->start * ticks(scenario));
-	runner->room = scenario->lookahead ? scenario->lookahead : 1;
-	runner->queue = calloc(runner->room, sizeof(*runner->queue));
-	if (engine->labels)
-		runner->opens = calloc(runner->size, sizeof(*runner->opens));
-	bool made =
-		runner->selection && runner->queue && (runner->opens || !engine->labels);
-	return made ? 0 : -ENOMEM;
+	script->labels = calloc(script->size, sizeof(*script->labels));
+	script->opens = calloc(script->size, sizeof(*script->opens));
+	if (!script->labels || !script->opens)
+		return -ENOMEM;
+	roaring_bitmap_to_uint32_array(script->selection, script->labels);
+	for (uint32_t i = 0; i < script->size; i++)
+		script->labels[i] = run->labels[script->labels[i]];
+	return 0;
 }
 
-static int runners_new(struct sim_engine *engine)
+static int script_init(struct sim_run *run, size_t i)
 {
-	size_t n = engine->scenario->n_jobs;
-	engine->runners = calloc(n, sizeof(*engine->runners));
-	engine->readers = calloc(n, sizeof(struct runner *));
-	engine->round = calloc(n, sizeof(struct runner *));
-	engine->round_ids = calloc(n, sizeof(*engine->round_ids));
-	engine->round_samples = calloc(n, sizeof(*engine->round_samples));
-	if (!engine->runners || !engine->readers || !engine->round ||
-		!engine->round_ids || !engine->round_samples)
+	const struct sim_scenario *scenario = run->scenario;
+	const struct sim_job *job = &scenario->jobs[i];
+	struct script *script = &run->scripts[i];
+	script->number = i;
+	script->selection = sim_dataset_ids(scenario, job->dataset, run->setup->seed);
+	script->size = scenario->datasets[job->dataset].size;
+	script->speed = job->speed / fastest(scenario);
+	script->start = (uint64_t)llround(job->start * ticks(scenario));
+	script->n_all = job->epochs ? (uint64_t)job->epochs * script->size : UINT64_MAX;
+	if (!script->selection)
+		return -ENOMEM;
+	return run->labels ? make_positions(run, script) : 0;
+}
+
+static int scripts_new(struct sim_run *run)
+{
+	size_t n = run->scenario->n_jobs;
+	run->scripts = calloc(n, sizeof(*run->scripts));
+	run->readers = calloc(n, sizeof(struct script *));
+	run->opens = calloc(n, sizeof(struct sim_open *));
+	if (!run->scripts || !run->readers || !run->opens)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		int err = runner_init(engine, i);
+		int err = script_init(run, i);
 		if (err)
 			return err;
 	}
-	engine->n_waiting = n;
+	run->n_waiting = n;
 	return 0;
 }
 
@@ -75,30 +81,30 @@ static uint32_t n_ids(const struct sim_scenario *scenario)
 	return n;
 }
 
-static int labels_new(struct sim_engine *engine)
+static int labels_new(struct sim_run *run)
 {
-	const struct sim_scenario *scenario = engine->scenario;
-	if (!scenario->labels || engine->setup->sampler != SAMPLER_EXCHANGE)
+	const struct sim_scenario *scenario = run->scenario;
+	if (!scenario->labels || run->setup->sampler != SAMPLER_EXCHANGE)
 		return 0;
 	uint32_t n = n_ids(scenario);
-	engine->labels = calloc(n, sizeof(*engine->labels));
-	if (!engine->labels)
+	run->labels = calloc(n, sizeof(*run->labels));
+	if (!run->labels)
 		return -ENOMEM;
 	for (uint32_t id = 0; id < n; id++)
-		engine->labels[id] = id % scenario->labels;
+		run->labels[id] = id % scenario->labels;
 	return 0;
 }
 
 /* The union of what the jobs read, and the cache's size as a part of it. */
-static int measure(struct sim_engine *engine)
+static int measure(struct sim_run *run)
 {
-	const struct sim_size *size = &engine->setup->cache;
-	struct sim_result *result = &engine->result;
+	const struct sim_size *size = &run->setup->cache;
+	struct sim_result *result = &run->result;
 	roaring_bitmap_t *all = roaring_bitmap_create();
 	if (!all)
 		return -ENOMEM;
-	for (size_t i = 0; i < engine->scenario->n_jobs; i++)
-		roaring_bitmap_or_inplace(all, engine->runners[i].selection);
+	for (size_t i = 0; i < run->scenario->n_jobs; i++)
+		roaring_bitmap_or_inplace(all, run->scripts[i].selection);
 	result->all = (uint32_t)roaring_bitmap_get_cardinality(all);
 	roaring_bitmap_free(all);
 	double capacity = size->fraction ? round(size->value * result->all) : size->value;
@@ -106,77 +112,61 @@ static int measure(struct sim_engine *engine)
 	return 0;
 }
 
-static void gone(void *context, struct cache_space *space, sample_id sample)
+static int sched_init(struct sim_run *run)
 {
-	struct sim_engine *engine = context;
-	(void)space;
-	sim_sampler_evicted(&engine->sampler, 0, sample);
+	uint64_t seed = run->setup->seed;
+	struct sim_sched_config config = {
+		.sampler = run->setup->sampler,
+		.eviction = run->setup->eviction,
+		.capacity = run->result.capacity,
+		.sampler_seed = rng_mix(seed, 0x73616d706c6572),
+		.cache_seed = rng_mix(seed, 0x6361636865),
+		.n_ids = n_ids(run->scenario),
+		.labels = run->labels,
+		.lookahead = run->scenario->lookahead,
+	};
+	return sim_sched_new(&config, &run->sched);
 }
 
-static int cache_init(struct sim_engine *engine)
+int sim_run_new(const struct sim_scenario *scenario, const struct sim_setup *setup,
+	struct sim_run **ret)
 {
-	uint64_t seed = rng_mix(engine->setup->seed, 0x6361636865);
-	int err = cache_new(
-		engine->result.capacity, engine->setup->eviction, seed, &engine->cache);
-	if (err)
-		return err;
-	cache_on_gone(engine->cache, gone, engine);
-	return cache_space_new(engine->cache, n_ids(engine->scenario), &engine->space);
-}
-
-static int sampler_init(struct sim_engine *engine)
-{
-	uint64_t seed = rng_mix(engine->setup->seed, 0x73616d706c6572);
-	if (engine->labels)
-		return sim_sampler_new_labelled(
-			seed, engine->labels, n_ids(engine->scenario), &engine->sampler);
-	return sim_sampler_new(engine->setup->sampler, seed, &engine->sampler);
-}
-
-int sim_engine_new(const struct sim_scenario *scenario, const struct sim_setup *setup,
-	struct sim_engine **ret)
-{
-	struct sim_engine *engine = calloc(1, sizeof(*engine));
-	if (!engine)
+	struct sim_run *run = calloc(1, sizeof(*run));
+	if (!run)
 		return -ENOMEM;
-	engine->scenario = scenario;
-	engine->setup = setup;
-	rng_seed(&engine->rng, rng_mix(setup->seed, 0x736372697074));
-	engine->count_from = (uint64_t)llround(scenario->warmup * ticks(scenario));
+	run->scenario = scenario;
+	run->setup = setup;
+	rng_seed(&run->rng, rng_mix(setup->seed, 0x736372697074));
+	run->count_from = (uint64_t)llround(scenario->warmup * ticks(scenario));
 	if (scenario->length > 0)
-		engine->end = engine->count_from +
-			      (uint64_t)llround(scenario->length * ticks(scenario));
-	int err = labels_new(engine);
-	err = err ? err : runners_new(engine);
-	err = err ? err : measure(engine);
-	err = err ? err : sampler_init(engine);
-	err = err ? err : cache_init(engine);
+		run->end = run->count_from +
+			   (uint64_t)llround(scenario->length * ticks(scenario));
+	int err = labels_new(run);
+	err = err ? err : scripts_new(run);
+	err = err ? err : measure(run);
+	err = err ? err : sched_init(run);
 	if (err)
-		sim_engine_free(&engine);
-	*ret = engine;
+		sim_run_free(&run);
+	*ret = run;
 	return err;
 }
 
-void sim_engine_free(struct sim_engine **engine)
+void sim_run_free(struct sim_run **run)
 {
-	struct sim_engine *e = *engine;
+	struct sim_run *e = *run;
 	if (!e)
 		return;
-	for (size_t i = 0; e->runners && i < e->scenario->n_jobs; i++) {
-		if (e->runners[i].selection)
-			roaring_bitmap_free(e->runners[i].selection);
-		free(e->runners[i].queue);
-		free(e->runners[i].opens);
+	sim_sched_free(&e->sched);
+	for (size_t i = 0; e->scripts && i < e->scenario->n_jobs; i++) {
+		if (e->scripts[i].selection)
+			roaring_bitmap_free(e->scripts[i].selection);
+		free(e->scripts[i].labels);
+		free(e->scripts[i].opens);
 	}
-	if (e->cache)
-		cache_free(&e->cache);
-	sim_sampler_free(&e->sampler);
-	free(e->runners);
+	free(e->scripts);
 	free(e->readers);
-	free(e->round);
-	free(e->round_ids);
-	free(e->round_samples);
+	free(e->opens);
 	free(e->labels);
 	free(e);
-	*engine = NULL;
+	*run = NULL;
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sched/ahead.h"
+
+/*
+ * What is drawn ahead takes half of the cache at most, in which a sample that several
+ * streams have drawn is counted once. If there is none left of that half, each stream has
+ * its own part of another quarter.
+ */
+static bool cache_has_room(const struct ahead *ahead)
+{
+	const struct cache_usage *cache = &ahead->cache;
+	uint64_t held = cache->pinned_bytes + cache->awaited * ahead->tensor_bytes;
+	return held + ahead->tensor_bytes <= cache->capacity / 2;
+}
+
+static uint64_t own_share(const struct ahead *ahead)
+{
+	uint64_t fit = ahead->cache.capacity / 4 / ahead->streams / ahead->tensor_bytes;
+	return fit > 0 ? fit : 1;
+}
+
+bool ahead_has_room(const struct ahead *ahead)
+{
+	return ahead->may_draw && ahead->length < ahead->lookahead &&
+	       ahead->remaining > 0 &&
+	       (ahead->length < own_share(ahead) || cache_has_room(ahead));
+}
+
+bool ahead_is_full(const struct ahead *ahead)
+{
+	return ahead->length == ahead->lookahead;
+}
+
+/*
+ * What is drawn in a round that leaves streams out they have to draw later, and load
+ * again if the cache is small. So a stream that is ahead of others takes the second half
+ * of its look-ahead in rounds for all; those who read at one speed then stay together.
+ */
+static bool may_leave_others_out(const struct ahead *ahead)
+{
+	return ahead->length < (ahead->lookahead + 1) / 2;
+}
+
+bool ahead_wants_round(const struct ahead *ahead, bool other_is_full)
+{
+	return ahead_has_room(ahead) && (may_leave_others_out(ahead) || !other_is_full);
+}
+
+bool ahead_is_low(const struct ahead *ahead)
+{
+	return ahead->length * 2 <= ahead->filled;
+}
+
+uint32_t ahead_refilled(const struct ahead *ahead)
+{
+	return ahead_has_room(ahead) ? ahead->lookahead : ahead->length;
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "sim_sched_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void sim_fail(struct sim_sched *sched, int err)
+{
+	if (!sched->error)
+		sched->error = err;
+}
+
+/* --- what an engine decided is done --------------------------------------------------- */
+
+static struct sim_open *open_of(struct open_request *request)
+{
+	return (struct sim_open *)((char *)request - offsetof(struct sim_open, request));
+}
+
+/* There is no journal. */
+static void note(struct sim_sched_job *job, const struct record *record)
+{
+	if (record->kind != RECORD_BOUND)
+		return;
+	job->asks = false;
+	job->wants_refill |= sim_stream_is_low(job);
+}
+
+static void answer(struct sim_open *open)
+{
+	open->answered = true;
+	if (open->request.status == 0)
+		sim_use_attach(open);
+}
+
+/* The orders of epochs are not kept, so nobody can go back to them. */
+static void look_up(struct sim_open *open)
+{
+	open->answered = true;
+	open->request.status = -ESTALE;
+}
+
+static void end(struct sim_sched_job *job, const struct drawn_queue *queue)
+{
+	for (uint32_t i = 0; i < queue->length; i++) {
+		const struct drawn *drawn = &queue->ring[(queue->head + i) % queue->size];
+		if (drawn->pinned)
+			sim_use_unpin(job->sched, drawn->sample);
+	}
+	sim_stream_end(job, queue);
+	free(queue->ring);
+}
+
+static void execute(struct sim_sched_job *job, struct effects *effects);
+
+static void draw(struct sim_sched_job *job, uint32_t position)
+{
+	struct effects effects;
+	sim_stream_draw(job, position);
+	effects_init(&effects);
+	epochs_take_drawn(job->epochs, &effects);
+	execute(job, &effects);
+}
+
+static void execute_one(struct sim_sched_job *job, struct effect *effect)
+{
+	switch (effect->kind) {
+	case EFFECT_BEGIN:
+	case EFFECT_SAVE:
+		job->wants_clerk = true;
+		break;
+	case EFFECT_END:
+		end(job, &effect->queue);
+		break;
+	case EFFECT_DRAW:
+		draw(job, effect->position);
+		break;
+	case EFFECT_UNPIN:
+		sim_use_unpin(job->sched, effect->sample);
+		break;
+	case EFFECT_ANSWER:
+		answer(open_of(effect->request));
+		break;
+	case EFFECT_LOOK_UP:
+		look_up(open_of(effect->request));
+		break;
+	case EFFECT_RECORD:
+		note(job, &effect->record);
+		break;
+	case EFFECT_KINDS:
+		ensure(!"an effect");
+	}
+}
+
+static void execute(struct sim_sched_job *job, struct effects *effects)
+{
+	struct pin *pin;
+	for (unsigned i = 0; i < effects->n; i++)
+		execute_one(job, &effects->list[i]);
+	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
+		TAILQ_REMOVE(&effects->unpinned, pin, link);
+		sim_use_unpin(job->sched, pin->sample);
+		free(pin);
+	}
+}
+
+static void resume(struct sim_sched_job *job)
+{
+	struct effects effects;
+	effects_init(&effects);
+	while (epochs_resume(job->epochs, 0, &effects)) {
+		execute(job, &effects);
+		effects_init(&effects);
+	}
+}
+
+/* --- opens --------------------------------------------------------------------------- */
+
+static bool draws_already(const struct sim_open *open)
+{
+	return open->job->has_stream && open->job->stream_epoch == open->request.epoch;
+}
+
+static void ask(struct sim_open *open)
+{
+	struct effects effects;
+	effects_init(&effects);
+	epochs_open(open->job->epochs, &open->request, 0, &effects);
+	execute(open->job, &effects);
+}
+
+/* What takes the daemon long about an epoch. */
+static void do_clerks_work(struct sim_sched_job *job)
+{
+	uint32_t epoch;
+	if (!job->wants_clerk)
+		return;
+	job->wants_clerk = false;
+	while (epochs_wants_stream(job->epochs, &epoch)) {
+		int err = sim_stream_make(job, epoch);
+		sim_fail(job->sched, err);
+		epochs_begun(job->epochs, epoch, err, 0);
+		job->wants_refill = true;
+	}
+	while (epochs_wants_save(job->epochs, &epoch))
+		epochs_saved(job->epochs, epoch);
+}
+
+static void refill(struct sim_sched_job *job)
+{
+	if (job->wants_refill)
+		sim_stream_fill(job);
+	job->wants_refill = false;
+}
+
+static bool was_asked(const struct sim_open *open)
+{
+	return open->answered || open->request.waits;
+}
+
+int sim_sched_open(struct sim_sched *sched, struct sim_open *const *opens, size_t n)
+{
+	ensure(n == 1 || !sched->config.lookahead);
+	for (size_t i = 0; i < n; i++) {
+		opens[i]->job->asks = true;
+		if (!draws_already(opens[i]))
+			ask(opens[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		do_clerks_work(opens[i]->job);
+	for (size_t i = 0; i < n; i++) {
+		if (!was_asked(opens[i]))
+			ask(opens[i]);
+		resume(opens[i]->job);
+		ensure(opens[i]->answered);
+	}
+	for (size_t i = 0; i < n; i++) {
+		opens[i]->job->asks = false;
+		refill(opens[i]->job);
+	}
+	sim_use_reap(sched);
+	return sched->error;
+}
+
+int sim_sched_load(struct sim_open *open)
+{
+	struct sim_sched *sched = open->job->sched;
+	const struct open_request *request = &open->request;
+	ensure(open->answered && request->status == 0);
+	sim_use_load_now(sched, request->sample);
+	struct sim_use *use = &sched->uses[request->sample];
+	open->miss = use->unread;
+	use->unread = false;
+	sim_use_work(sched);
+	return sched->error;
+}
+
+int sim_sched_release(struct sim_open *open)
+{
+	struct sim_sched_job *job = open->job;
+	struct effects effects;
+	ensure(open->answered && open->request.status == 0);
+	sim_use_detach(open);
+	effects_init(&effects);
+	epochs_released(job->epochs, open->request.found_epoch, open->request.position,
+		true, 0, &effects);
+	execute(job, &effects);
+	sim_use_work(job->sched);
+	sim_use_reap(job->sched);
+	return job->sched->error;
+}
+
+uint64_t sim_sched_loads(const struct sim_sched *sched)
+{
+	return sched->loads;
+}
+
+/* --- jobs ---------------------------------------------------------------------------- */
+
+static int grow_round(struct sim_sched *sched, size_t n)
+{
+	struct sim_sched_job **round =
+		reallocarray(sched->round, n, sizeof(struct sim_sched_job *));
+	sched->round = round ? round : sched->round;
+	stream_id *ids = reallocarray(sched->round_ids, n, sizeof(*ids));
+	sched->round_ids = ids ? ids : sched->round_ids;
+	sample_id *samples = reallocarray(sched->round_samples, n, sizeof(*samples));
+	sched->round_samples = samples ? samples : sched->round_samples;
+	return round && ids && samples ? 0 : -ENOMEM;
+}
+
+static int make_epochs(struct sim_sched_job *job)
+{
+	uint32_t lookahead = job->sched->config.lookahead;
+	struct epochs_config config = {
+		.kind = job->labels ? EPOCHS_DRAWN_AT_OPEN : EPOCHS_DRAWN,
+		.selection = job->selection,
+		.positions = (uint32_t)roaring_bitmap_get_cardinality(job->selection),
+		.limit = EPOCH_CURRENT,
+		.lookahead = lookahead ? lookahead : 1,
+		.unit = 1,
+		.file = 1,
+	};
+	return epochs_new(&config, &job->epochs);
+}
+
+int sim_sched_join(struct sim_sched *sched, job_id id, const roaring_bitmap_t *selection,
+	const uint32_t *labels, struct sim_sched_job **ret)
+{
+	int err = grow_round(sched, sched->n_jobs + 1);
+	struct sim_sched_job *job = err ? NULL : calloc(1, sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	*job = (struct sim_sched_job){
+		.sched = sched, .id = id, .selection = selection, .labels = labels};
+	err = make_epochs(job);
+	if (!err)
+		err = sim_sampler_join(&sched->sampler, id, 0, selection);
+	if (err) {
+		epochs_free(&job->epochs);
+		free(job);
+		return err;
+	}
+	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
+	sched->n_jobs++;
+	*ret = job;
+	return 0;
+}
+
+void sim_sched_leave(struct sim_sched_job *job)
+{
+	struct sim_sched *sched = job->sched;
+	struct effects effects;
+	effects_init(&effects);
+	epochs_leave(job->epochs, &effects);
+	execute(job, &effects);
+	sim_sampler_leave(&sched->sampler, job->id);
+	epochs_free(&job->epochs);
+	TAILQ_REMOVE(&sched->jobs, job, link);
+	sched->n_jobs--;
+	free(job);
+}
+
+/* --- the whole ----------------------------------------------------------------------- */
+
+static void gone(void *context, struct cache_space *space, sample_id sample)
+{
+	struct sim_sched *sched = context;
+	(void)space;
+	sim_sampler_evicted(&sched->sampler, 0, sample);
+}
+
+static int make_sampler(struct sim_sched *sched)
+{
+	const struct sim_sched_config *config = &sched->config;
+	if (config->labels)
+		return sim_sampler_new_labelled(config->sampler_seed, config->labels,
+			config->n_ids, &sched->sampler);
+	return sim_sampler_new(config->sampler, config->sampler_seed, &sched->sampler);
+}
+
+int sim_sched_new(const struct sim_sched_config *config, struct sim_sched **ret)
+{
+	struct sim_sched *sched = calloc(1, sizeof(*sched));
+	*ret = NULL;
+	if (!sched)
+		return -ENOMEM;
+	sched->config = *config;
+	TAILQ_INIT(&sched->jobs);
+	TAILQ_INIT(&sched->streams);
+	TAILQ_INIT(&sched->queued);
+	sched->uses = calloc(config->n_ids + 1, sizeof(*sched->uses));
+	int err = sched->uses ? make_sampler(sched) : -ENOMEM;
+	if (!err)
+		err = cache_new(config->capacity, config->eviction, config->cache_seed,
+			&sched->cache);
+	if (!err) {
+		cache_on_gone(sched->cache, gone, sched);
+		err = cache_space_new(sched->cache, config->n_ids, &sched->space);
+	}
+	if (err)
+		sim_sched_free(&sched);
+	*ret = sched;
+	return err;
+}
+
+void sim_sched_free(struct sim_sched **sched_pointer)
+{
+	struct sim_sched *sched = *sched_pointer;
+	struct sim_sched_job *job;
+	if (!sched)
+		return;
+	while ((job = TAILQ_FIRST(&sched->jobs)))
+		sim_sched_leave(job);
+	if (sched->cache)
+		cache_free(&sched->cache);
+	sim_sampler_free(&sched->sampler);
+	free(sched->uses);
+	free(sched->round);
+	free(sched->round_ids);
+	free(sched->round_samples);
+	free(sched);
+	*sched_pointer = NULL;
+}
+
+void sim_sched_validate(const struct sim_sched *sched)
+{
+	const struct sim_sched_job *job;
+	TAILQ_FOREACH (job, &sched->jobs, link)
+		epochs_validate(job->epochs);
+	cache_validate(sched->cache);
+}

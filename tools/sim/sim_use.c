@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sim_sched_internal.h"
+
+#include <errno.h>
+
+static sample_id sample_of(const struct sim_sched *sched, const struct sim_use *use)
+{
+	return (sample_id)(use - sched->uses);
+}
+
+bool sim_sched_has(const struct sim_sched *sched, sample_id sample)
+{
+	return cache_state(sched->space, sample) == CACHE_READY;
+}
+
+enum served sim_use_served(const struct sim_sched *sched, sample_id sample)
+{
+	if (sim_sched_has(sched, sample))
+		return SERVED_HIT;
+	return sched->uses[sample].queued ? SERVED_SHARED : SERVED_DECODED;
+}
+
+void sim_use_request(struct sim_sched *sched, sample_id sample)
+{
+	struct sim_use *use = &sched->uses[sample];
+	if (use->queued || sim_sched_has(sched, sample))
+		return;
+	use->queued = true;
+	TAILQ_INSERT_TAIL(&sched->queued, use, link);
+}
+
+static void unqueue(struct sim_sched *sched, struct sim_use *use)
+{
+	if (use->queued)
+		TAILQ_REMOVE(&sched->queued, use, link);
+	use->queued = false;
+}
+
+/* What nobody has drawn any more will not be loaded. */
+static void drop_if_unused(struct sim_sched *sched, sample_id sample)
+{
+	struct sim_use *use = &sched->uses[sample];
+	if (!use->queued || cache_pins(sched->space, sample) > 0)
+		return;
+	unqueue(sched, use);
+	sim_sampler_evicted(&sched->sampler, 0, sample);
+}
+
+void sim_use_unpin(struct sim_sched *sched, sample_id sample)
+{
+	cache_unpin(sched->space, sample);
+	drop_if_unused(sched, sample);
+	cache_trim(sched->cache);
+}
+
+/* What others have drawn but nobody holds open does not stay beyond capacity. */
+static void keep_capacity(struct sim_sched *sched, sample_id sample)
+{
+	cache_trim(sched->cache);
+	struct cache_usage usage = cache_usage(sched->cache);
+	if (usage.live_bytes > usage.capacity && sched->uses[sample].opens == 0 &&
+		sim_sched_has(sched, sample))
+		cache_force_out(sched->space, sample);
+}
+
+void sim_use_attach(struct sim_open *open)
+{
+	struct sim_sched *sched = open->job->sched;
+	sim_fail(sched, cache_pin(sched->space, open->request.sample));
+	sched->uses[open->request.sample].opens++;
+}
+
+void sim_use_detach(struct sim_open *open)
+{
+	struct sim_sched *sched = open->job->sched;
+	sched->uses[open->request.sample].opens--;
+	cache_unpin(sched->space, open->request.sample);
+	keep_capacity(sched, open->request.sample);
+	drop_if_unused(sched, open->request.sample);
+}
+
+/* A load: the miss that all of this is about. -ENOSPC: the cache is full of pins. */
+static int load(struct sim_sched *sched, sample_id sample, bool force)
+{
+	struct sim_use *use = &sched->uses[sample];
+	int err = cache_reserve(sched->space, sample, 1, force);
+	if (err)
+		return err;
+	unqueue(sched, use);
+	struct tensor *tensor = tensor_new((struct tensor_shape){0, 0}, 1);
+	if (!tensor) {
+		cache_abandon(sched->space, sample);
+		return -ENOMEM;
+	}
+	cache_publish(sched->space, sample, tensor);
+	use->unread = true;
+	sched->loads++;
+	keep_capacity(sched, sample);
+	sim_use_reap(sched);
+	return 0;
+}
+
+void sim_use_work(struct sim_sched *sched)
+{
+	struct sim_use *use;
+	while (!sched->error && (use = TAILQ_FIRST(&sched->queued))) {
+		int err = load(sched, sample_of(sched, use), false);
+		if (err == -ENOSPC)
+			return;
+		sim_fail(sched, err);
+	}
+}
+
+void sim_use_load_now(struct sim_sched *sched, sample_id sample)
+{
+	if (!sim_sched_has(sched, sample))
+		sim_fail(sched, load(sched, sample, true));
+}
+
+void sim_use_reap(struct sim_sched *sched)
+{
+	struct tensor *tensor;
+	while ((tensor = cache_reap(sched->cache)))
+		tensor_free(tensor);
+}
