@@ -3,7 +3,7 @@
 #
 #   make              the programs, in build/release
 #   make check        installs what is missing, builds, runs every test
-#   make check-long   the same with all repetitions, valgrind on everything, and make fuzz:
+#   make check-long   the same with all repetitions, more valgrind, and make fuzz:
 #                     where chance decides, check notices what is plainly wrong, this also
 #                     what is hardly so; tests/README.md
 #   make demo         four jobs on real photographs; DATASET=DIR for your own images
@@ -106,12 +106,6 @@ endef
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
 	$(link-unit)
 
-# The same tests in forks of one process: see tests/unit/alone.c.
-ALONE := $(BUILD)/tests/unit/alone.o
-
-$(BUILD)/tests/unit/%.alone: $(BUILD)/tests/unit/%.o $(ALONE) $(LIB)
-	$(link-unit)
-
 $(BUILD)/tests/stress/%: $(BUILD)/tests/stress/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
@@ -130,8 +124,8 @@ check:
 	tools/install-deps build test lint demo
 	$(MAKE) check-here
 
-# Every test, with what is installed: unit tests and mounts under ASan and UBSan, unit tests
-# under valgrind, stress programs under TSan. What chance decides is counted a few times
+# Every test, with what is installed: unit tests and mounts under ASan and UBSan, some unit
+# tests under valgrind, stress programs under TSan. What chance decides is counted a few times
 # (tests/unit/effort.h). As many commands at once as there are CPUs, unless -j says how many.
 PARALLEL = $(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
@@ -157,16 +151,19 @@ check-unit: $(UNIT) $(FAULTY)
 	tests/unit/run --notices "assertion abort leak freed" $(FAULTY)
 	tests/unit/run $(UNIT)
 
-# Without those that do the same a thousand times over, for statistics: ASan has seen them.
-ifneq ($(JOADERFS_LONG),1)
-STATISTICS := %_uniform %_misses %_epochs %_round %_property %_randomness %_labelled %_restart \
-	%_replay %_twin %test_sim_run
+# valgrind finds what ASan doesn't: the use of memory that nobody has written. In make check for
+# what takes bytes apart or puts them together; in make check-long for all but statistics.
+ifeq ($(JOADERFS_LONG),1)
+VALGRIND := $(filter-out %_uniform %_misses %_epochs %_round %_property %_randomness %_labelled \
+	%_restart %_replay %_twin %_sim_run %_sim_order,$(UNIT))
+else
+VALGRIND := $(filter %_augment %_escape %_format %_header %_journal_damage %_json %_metadata \
+	%_orientation %_part %_pixels %_jpeg %_png %_preamble %_resample %_bytes %_parts %_head \
+	%_config %_control,$(UNIT))
 endif
-VALGRIND := $(patsubst %,%.alone,$(filter-out $(STATISTICS),$(UNIT)))
 
-check-valgrind: $(VALGRIND) $(FAULTY).alone
-	tests/unit/run --valgrind --notices "assertion abort leak freed uninitialised" \
-		$(FAULTY).alone
+check-valgrind: $(VALGRIND) $(FAULTY)
+	tests/unit/run --valgrind --notices "assertion abort leak freed uninitialised" $(FAULTY)
 	JOADERFS_LONG= tests/unit/run --valgrind $(VALGRIND)
 
 # Packages first, as check does: this may be the only thing that is asked for.

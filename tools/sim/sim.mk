@@ -36,13 +36,7 @@ TREE_OBJ := $(filter $(BUILD)/tools/sim/dsa_tree%,$(SIM_OBJ))
 $(BUILD)/tests/unit/test_dsa_%: $(BUILD)/tests/unit/test_dsa_%.o $(TREE_OBJ) $(LIB)
 	$(link-unit)
 
-$(BUILD)/tests/unit/test_dsa_%.alone: $(BUILD)/tests/unit/test_dsa_%.o $(ALONE) $(TREE_OBJ) $(LIB)
-	$(link-unit)
-
 $(BUILD)/tests/unit/test_sim_%: $(BUILD)/tests/unit/test_sim_%.o $(SIM_OBJ) $(LIB)
-	$(link-unit) $(SIM_LIBS)
-
-$(BUILD)/tests/unit/test_sim_%.alone: $(BUILD)/tests/unit/test_sim_%.o $(ALONE) $(SIM_OBJ) $(LIB)
 	$(link-unit) $(SIM_LIBS)
 
 # Plots and the figures behind them: the paper's, with its linear axes, and ours.
