@@ -447,7 +447,7 @@ static void restore_one(struct sched *sched, const char *directory, const char *
 		return;
 	if (config_load_job(path, config_report_to_log, NULL, &config) != 0)
 		return;
-	(void)!sched_job_add(sched, &config, true, config_report_to_log, NULL);
+	(void)!sched_job_add(sched, &config, false, config_report_to_log, NULL);
 	config_job_free(&config);
 }
 
