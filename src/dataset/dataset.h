@@ -23,6 +23,9 @@
  *   Errors: 0 or -errno, with the detail logged. A file without a readable header is
  *         counted and logged; it stays in the catalogue (width = height = 0) and fails
  *         when it is read.
+ *           A scan that can't see where the catalogue knows samples (a directory that
+ *           can't be read, or is empty as one whose mount is missing) changes nothing:
+ *           the catalogue of the scan before is used, which was logged.
  *   Life: ids are dense from 0 and always mean the same file. A file that is gone keeps
  *         its id (`gone`), a new one gets the next id. The first scan sorts by class,
  *         then directory, then name, each in byte order (as torchvision's ImageFolder).

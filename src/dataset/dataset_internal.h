@@ -103,6 +103,7 @@ struct found {
 	const char *path; /* relative to the root */
 	sample_id id;	  /* SAMPLE_NONE until it has one */
 	bool present;	  /* the file was examined */
+	bool unseen;	  /* it could not be: it may be there */
 	struct facts facts;
 };
 
@@ -113,6 +114,11 @@ struct tree {
 	const char **classes; /* byte order */
 	size_t n_classes;
 	size_t classes_capacity;
+	/* Directories that could not be listed, or were empty as one is that waits for its
+	 * mount, and links and entries that could not be followed. */
+	const char **unseen;
+	size_t n_unseen;
+	size_t unseen_capacity;
 	uint64_t root_files; /* files directly in the root, which have no class */
 	struct issues issues;
 	struct arena names;
@@ -145,6 +151,14 @@ must_check int walk_tree(struct scan *scan, struct tree *ret);
 void tree_free(struct tree *tree);
 
 struct catalogue;
+
+/*
+ * A path of the tree that could not be seen and that the catalogue has samples at or below
+ * of, one of which becomes *ret_sample; NULL: the scan has seen whatever the catalogue
+ * knows. Sorts tree->unseen.
+ */
+const char *scan_unseen(
+	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
 /* Gives their ids to the files that the old catalogue knows. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);

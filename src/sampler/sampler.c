@@ -47,6 +47,11 @@ int sampler_new_labelled(
 	return create(SAMPLER_EXCHANGE, seed, labels, n_ids, ret);
 }
 
+void sampler_stir(struct sampler *sampler, uint64_t number)
+{
+	rng_seed(&sampler->rng, rng_mix(rng_next(&sampler->rng), number));
+}
+
 void sampler_set_free(struct sampler_set **set)
 {
 	if (!*set)

@@ -42,6 +42,10 @@ must_check int sampler_new_labelled(
 	uint64_t seed, const uint32_t *labels, uint32_t n_ids, struct sampler **ret);
 void sampler_free(struct sampler **sampler);
 
+/* From now on it draws other random numbers, which depend on those before and on this
+ * one. */
+void sampler_stir(struct sampler *sampler, uint64_t number);
+
 /*
  * A job comes. Its selection (D_j, copied as far as it is needed) divides ids into
  * membership classes; space is the number of the cache space that its tensors lie in:

@@ -199,6 +199,20 @@ static int join_locked(struct sched_job *job)
 	return err;
 }
 
+/* With the same seed as before, a daemon that is started again would draw again the
+ * numbers that the epochs so far were drawn with. */
+static void stir_locked(struct sched_job *job)
+{
+	struct epochs_status epochs;
+	lock_assert_held(&job->sched->lock);
+	epochs_status(job->epochs, &epochs);
+	if (!job->sampler || !epochs.started)
+		return;
+	uint64_t progress = (uint64_t)epochs.bound << 32 | epochs.consumed;
+	uint64_t where = rng_mix(epochs.epoch, progress);
+	sampler_stir(job->sampler, rng_mix(job->id, where));
+}
+
 static int install_locked(struct sched_job *job, struct sched *sched)
 {
 	uint32_t epoch;
@@ -215,6 +229,7 @@ static int install_locked(struct sched_job *job, struct sched *sched)
 	int err = join_locked(job);
 	if (err)
 		return err;
+	stir_locked(job);
 	(void)job_hold(job);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
@@ -447,7 +462,7 @@ static void restore_one(struct sched *sched, const char *directory, const char *
 		return;
 	if (config_load_job(path, config_report_to_log, NULL, &config) != 0)
 		return;
-	(void)!sched_job_add(sched, &config, true, config_report_to_log, NULL);
+	(void)!sched_job_add(sched, &config, false, config_report_to_log, NULL);
 	config_job_free(&config);
 }
 

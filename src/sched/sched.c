@@ -85,7 +85,8 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 		streams_let_go(sched);
 }
 
-static void park_idle_jobs(struct sched *sched)
+/* Jobs that nobody reads are parked, orders that could not be saved are tried again. */
+static void look_after_jobs(struct sched *sched)
 {
 	struct aftermath aftermath;
 	struct effects effects;
@@ -97,6 +98,7 @@ static void park_idle_jobs(struct sched *sched)
 		effects_init(&effects);
 		epochs_time(job->epochs, now, &effects);
 		effects_execute_locked(job, &effects, &aftermath);
+		clerk_second_locked(job);
 	}
 	sched_unlock(sched, &aftermath);
 }
@@ -132,7 +134,7 @@ static void *keep_house(void *context)
 						   &sched->stop_cond, &wake) != ETIMEDOUT)
 			;
 		lock_release(&sched->lock);
-		park_idle_jobs(sched);
+		look_after_jobs(sched);
 		sync_journals(sched);
 		lock_take(&sched->lock);
 	}

@@ -137,8 +137,8 @@ struct sched_open_callbacks {
  * Opens a position's sample: binds it (drawing if needed), then opened at once or when it
  * is prepared. Refused by the return value, with no callback: -ENOENT (no such epoch or
  * position), -ESTALE (epoch over, position never bound), -EAGAIN (another epoch while at
- * most half of the running one is consumed), -ENODEV (job removed, shutdown), -ENOSPC
- * (state directory full), -EIO, -ENOMEM.
+ * most half of the running one is consumed), -ENODEV (job removed, shutdown), -EIO,
+ * -ENOMEM.
  */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);

@@ -164,8 +164,9 @@ struct sched_job {
 	struct epochs *epochs;
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
-	bool clerk_wanted;	    /* it waits for the clerk, or the clerk is at it */
-	struct handle_queue parked; /* those with a ticket */
+	bool clerk_wanted;	      /* it waits for the clerk, or the clerk is at it */
+	uint32_t save_pause, save_in; /* s until an order is saved that could not be */
+	struct handle_queue parked;   /* those with a ticket */
 	struct sched_job_status totals; /* served ... wait_ns */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
@@ -316,6 +317,8 @@ bool stream_contains(const struct stream *stream, sample_id sample);
 
 /* The engine of the job has asked for a stream, or an order is to be saved. */
 void clerk_request_locked(struct sched_job *job);
+/* Once a second: an order that could not be saved is tried again, if it is time. */
+void clerk_second_locked(struct sched_job *job);
 /* Until the clerk has nothing to do for a job that has left. No lock held. */
 void clerk_wait_for_last(struct sched_job *job);
 void *sched_clerk(void *sched);
