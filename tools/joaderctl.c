@@ -51,7 +51,7 @@ static int add(const char *path, const char *file)
 {
 	auto_free char *text = NULL;
 	size_t bytes = 0;
-	/* Before it connects, since the daemon hangs up on silent clients. */
+	/* Before it connects: standard input may take its time. */
 	int err = read_file(file, &text, &bytes);
 	const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
 	if (err) {

@@ -17,6 +17,7 @@ struct request {
 	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
 	size_t n_arguments;
 	struct control_message *message;
+	struct control_answer *answer;
 	FILE *out;
 };
 
@@ -272,7 +273,8 @@ static bool has_begun(
 	return epoch == status->epoch || sched_has_order(job, epoch);
 }
 
-static bool print_order(
+/* Takes the reference to the job, if it returns true. */
+static bool begin_order(
 	const struct request *request, struct sched_job *job, const char *epoch_text)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -291,7 +293,7 @@ static bool print_order(
 		return refuse(request,
 			"%s has not begun epoch %s, it is at epoch %" PRIu32,
 			config->name, epoch_text, status.epoch);
-	text_order(request->out, job, epoch);
+	request->answer->lines = (struct order_lines){.job = job, .epoch = epoch};
 	return true;
 }
 
@@ -301,9 +303,10 @@ static bool run_order(const struct request *request)
 		sched_job_find(request->context->sched, request->argument[1]);
 	if (!job)
 		return unknown_job(request, request->argument[1]);
-	bool ok = print_order(
+	bool ok = begin_order(
 		request, job, request->n_arguments == 3 ? request->argument[2] : NULL);
-	sched_job_put(job);
+	if (!ok)
+		sched_job_put(job);
 	return ok;
 }
 
@@ -332,17 +335,26 @@ static bool run_datasets(const struct request *request)
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
+	bool is_long;	 /* control_is_long */
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {
-	{"add", "add FILE TEXT", 3, 3, run_add},
-	{"rm", "rm JOB", 2, 2, run_rm},
-	{"mount", "mount JOB", 2, 2, run_mount},
-	{"ls", "ls", 1, 1, run_ls},
-	{"status", "status [JOB]", 1, 2, run_status},
-	{"order", "order JOB [EPOCH]", 2, 3, run_order},
-	{"stats", "stats", 1, 1, run_stats},
-	{"datasets", "datasets [DATASET]", 1, 2, run_datasets},
+	{"add", "add FILE TEXT", 3, 3, true, run_add},
+	{"rm", "rm JOB", 2, 2, true, run_rm},
+	{"mount", "mount JOB", 2, 2, true, run_mount},
+	{"ls", "ls", 1, 1, false, run_ls},
+	{"status", "status [JOB]", 1, 2, false, run_status},
+	{"order", "order JOB [EPOCH]", 2, 3, false, run_order},
+	{"stats", "stats", 1, 1, false, run_stats},
+	{"datasets", "datasets [DATASET]", 1, 2, false, run_datasets},
 };
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
 
 static bool unknown_command(const struct request *request)
 {
@@ -360,26 +372,42 @@ static bool unknown_command(const struct request *request)
 	return false;
 }
 
-bool control_execute(const struct files_context *context, struct session *session,
-	struct control_message *message, FILE *out)
+static bool is_whole(const struct control_message *message)
 {
-	const char *text = message->text;
-	size_t bytes = message->bytes;
-	struct request request = {
-		.context = context, .session = session, .message = message, .out = out};
-	if (text[bytes - 1] != '\0')
-		return refuse(&request, "the request is cut off");
-	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request.n_arguments++)
-		if (request.n_arguments < MAX_ARGUMENTS)
-			request.argument[request.n_arguments] = text + i;
-	for (size_t i = 0; i < N_COMMANDS; i++) {
-		const struct command *command = &commands[i];
-		if (strcmp(command->name, request.argument[0]) != 0)
-			continue;
-		if (request.n_arguments < command->min ||
-			request.n_arguments > command->max)
-			return refuse(&request, "usage: %s", command->usage);
-		return command->run(&request);
-	}
-	return unknown_command(&request);
+	return message->text[message->bytes - 1] == '\0';
+}
+
+bool control_is_long(const struct control_message *message)
+{
+	const struct command *command =
+		is_whole(message) ? find_command(message->text) : NULL;
+	return command && command->is_long;
+}
+
+static bool execute(struct request *request)
+{
+	const char *text = request->message->text;
+	size_t bytes = request->message->bytes;
+	if (!is_whole(request->message))
+		return refuse(request, "the request is cut off");
+	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request->n_arguments++)
+		if (request->n_arguments < MAX_ARGUMENTS)
+			request->argument[request->n_arguments] = text + i;
+	const struct command *command = find_command(request->argument[0]);
+	if (!command)
+		return unknown_command(request);
+	if (request->n_arguments < command->min || request->n_arguments > command->max)
+		return refuse(request, "usage: %s", command->usage);
+	return command->run(request);
+}
+
+void control_execute(const struct control *control, struct control_message *message,
+	struct control_answer *answer)
+{
+	struct request request = {.context = control->context,
+		.session = control->session,
+		.message = message,
+		.answer = answer,
+		.out = answer->out};
+	answer->ok = execute(&request);
 }
