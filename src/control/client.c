@@ -21,6 +21,7 @@ struct client *client_new(struct listener *listener, int fd)
 		return NULL;
 	client->watch = (struct watch){.kind = WATCH_CLIENT, .fd = fd};
 	client->listener = listener;
+	client->message.listener = listener;
 	client->message.descriptor = -1;
 	/* 0: as for a process that can't be seen from here */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &sender, &bytes) == 0)
@@ -33,7 +34,7 @@ struct client *client_new(struct listener *listener, int fd)
 void client_free(struct client *client)
 {
 	TAILQ_REMOVE(&client->listener->clients, client, link);
-	client->listener->n_clients--;
+	listener_forget(client->listener);
 	if (client->lines.job)
 		sched_job_put(client->lines.job);
 	if (client->message.descriptor >= 0)
@@ -81,7 +82,7 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 /* Up to one byte more than allowed, which tells that there are too many. */
 static bool grow(struct client *client)
 {
-	size_t most = client->listener->max_request + 1;
+	size_t most = client->listener->rights.max_request + 1;
 	size_t room = client->in_room ? 2 * client->in_room : ROOM_FIRST;
 	if (client->n_in < client->in_room)
 		return true;
@@ -91,12 +92,12 @@ static bool grow(struct client *client)
 		return false;
 	client->in = in;
 	client->in_room = room;
-	return listener_make_room(client->listener, client);
+	return listener_make_room(client);
 }
 
 static void refuse_size(struct client *client)
 {
-	size_t most = client->listener->max_request;
+	size_t most = client->listener->rights.max_request;
 	if (most % (1u << 20) == 0)
 		client_refuse(client, "the request is larger than %zu MiB", most >> 20);
 	else
@@ -116,7 +117,7 @@ void client_receive(struct client *client)
 	client->n_in += n > 0 ? (size_t)n : 0;
 	if (n < 0 || client->n_in == 0) { /* it only looked whether we are there */
 		client->state = CLIENT_ENDS;
-	} else if (client->n_in > client->listener->max_request) {
+	} else if (client->n_in > client->listener->rights.max_request) {
 		refuse_size(client);
 	} else if (n == 0) {
 		client->message.text = client->in;
@@ -158,7 +159,7 @@ void client_refuse(struct client *client, const char *format, ...)
 	frame(client, "error", text, bytes);
 }
 
-void client_execute(struct client *client, const struct control *control)
+void client_execute(struct client *client, struct control *control)
 {
 	auto_free char *text = NULL;
 	size_t bytes;

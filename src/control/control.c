@@ -14,13 +14,16 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#define MAX_CLIENTS 256
-#define MAX_BYTES (32u << 20) /* of all requests and answers */
 #define PAUSE_MS 1000
+
+static const struct listener_rights all_rights = {.mode = 0600,
+	.max_clients = 256,
+	.max_request = CONTROL_REQUEST_MAX,
+	.max_bytes = 32u << 20};
 
 /* --- watches ----------------------------------------------------------------------- */
 
-static int watch(const struct control *control, int operation, struct watch *watch,
+int control_watch(const struct control *control, int operation, struct watch *watch,
 	uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.ptr = watch};
@@ -29,30 +32,39 @@ static int watch(const struct control *control, int operation, struct watch *wat
 
 /* --- clients ----------------------------------------------------------------------- */
 
-/* After each step of a client: what it waits for now. */
+static int give_to_worker(struct control *control, struct client *client)
+{
+	/* Not even the end of the client is of interest until it is done. */
+	int err = control_watch(control, EPOLL_CTL_DEL, &client->watch, 0);
+	if (err)
+		return err;
+	client->at_worker = true;
+	worker_give(&control->worker, client);
+	return 0;
+}
+
+static int go_on_sending(const struct control *control, struct client *client)
+{
+	client_send(client);
+	(void)listener_make_room(client);
+	return control_watch(control, EPOLL_CTL_MOD, &client->watch, EPOLLOUT);
+}
+
+/* After each step of a client. */
 static void go_on(struct control *control, struct client *client)
 {
 	int err = 0;
-	if (client->state == CLIENT_WAITS && !control_is_long(&client->message))
+	if (client->state == CLIENT_WAITS && control_is_long(&client->message)) {
+		err = give_to_worker(control, client);
+		if (!err)
+			return;
+	}
+	if (client->state == CLIENT_WAITS && !err)
 		client_execute(client, control);
 	if (client->state == CLIENT_SENDS)
-		client_send(client);
-	if (client->state == CLIENT_RECEIVES)
-		err = watch(control, EPOLL_CTL_MOD, &client->watch, EPOLLIN);
-	else if (client->state == CLIENT_SENDS)
-		err = watch(control, EPOLL_CTL_MOD, &client->watch, EPOLLOUT);
-	else if (client->state == CLIENT_WAITS) {
-		/* Not even the end of the client is of interest until it is done. */
-		err = watch(control, EPOLL_CTL_DEL, &client->watch, 0);
-		if (!err)
-			worker_give(&control->worker, client);
-	}
-	if (err)
-		log_warn("control socket: epoll: %s", strerror(-err));
+		err = go_on_sending(control, client);
 	if (err || client->state == CLIENT_ENDS)
 		client_free(client);
-	else if (client->state == CLIENT_SENDS)
-		(void)listener_make_room(client->listener, client);
 }
 
 static void step(struct control *control, struct client *client)
@@ -70,8 +82,10 @@ static void take_up(struct control *control)
 	eventfd_t ignored;
 	(void)eventfd_read(control->worker.watch.fd, &ignored);
 	while ((client = worker_take(&control->worker))) {
-		int err = watch(control, EPOLL_CTL_ADD, &client->watch, 0);
-		if (err)
+		client->at_worker = false;
+		grants_prune(control);
+		if (client->listener->closed ||
+			control_watch(control, EPOLL_CTL_ADD, &client->watch, 0) != 0)
 			client_free(client);
 		else
 			step(control, client);
@@ -81,11 +95,15 @@ static void take_up(struct control *control)
 /* --- new clients ------------------------------------------------------------------- */
 
 /* For want of descriptors, say. The socket stays readable: don't spin. */
-static void pause_listener(struct control *control, bool pause)
+static void pause_listeners(struct control *control, bool pause)
 {
+	struct listener *grant;
+	uint32_t events = pause ? 0 : EPOLLIN;
 	control->paused = pause;
-	ensure(watch(control, EPOLL_CTL_MOD, &control->listener.watch,
-		       pause ? 0 : EPOLLIN) == 0);
+	ensure(control_watch(control, EPOLL_CTL_MOD, &control->listener->watch, events) ==
+		0);
+	LIST_FOREACH (grant, &control->grants, link)
+		ensure(control_watch(control, EPOLL_CTL_MOD, &grant->watch, events) == 0);
 }
 
 static void admit(struct control *control, struct listener *listener, int fd)
@@ -95,13 +113,13 @@ static void admit(struct control *control, struct listener *listener, int fd)
 		close(fd);
 		return;
 	}
-	if (watch(control, EPOLL_CTL_ADD, &client->watch, EPOLLIN) != 0) {
+	if (control_watch(control, EPOLL_CTL_ADD, &client->watch, EPOLLIN) != 0) {
 		client_free(client);
-	} else if (!listener_make_room(listener, client)) {
+	} else if (!listener_make_room(client)) {
 		client_refuse(client,
 			"hung up: no room, every client waits for its command "
 			"(allowed: %zu clients)",
-			listener->max_clients);
+			listener->rights.max_clients);
 		client_send(client);
 		client_free(client);
 	}
@@ -114,7 +132,7 @@ static void accept_one(struct control *control, struct listener *listener)
 		admit(control, listener, fd);
 	} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
 		log_warn("control socket: accept: %s", strerror(errno));
-		pause_listener(control, true);
+		pause_listeners(control, true);
 	}
 }
 
@@ -130,7 +148,7 @@ static void *run(void *argument)
 			control->epoll, &event, 1, control->paused ? PAUSE_MS : -1);
 		ensure(n >= 0 || errno == EINTR);
 		if (n == 0)
-			pause_listener(control, false);
+			pause_listeners(control, false);
 		if (n <= 0)
 			continue;
 		struct watch *ready = event.data.ptr;
@@ -171,13 +189,17 @@ static int start(struct control *control)
 		return -errno;
 	int err = worker_start(&control->worker, control);
 	if (!err)
-		err = watch(control, EPOLL_CTL_ADD, &control->stop, EPOLLIN);
+		err = control_watch(control, EPOLL_CTL_ADD, &control->stop, EPOLLIN);
 	if (!err)
-		err = watch(control, EPOLL_CTL_ADD, &control->worker.watch, EPOLLIN);
+		err = control_watch(
+			control, EPOLL_CTL_ADD, &control->worker.watch, EPOLLIN);
 	if (!err)
-		err = watch(control, EPOLL_CTL_ADD, &control->listener.watch, EPOLLIN);
-	if (!err)
-		err = control_start_thread(&control->thread, run, control);
+		err = control_watch(
+			control, EPOLL_CTL_ADD, &control->listener->watch, EPOLLIN);
+	if (err)
+		return err;
+	grants_restore(control);
+	err = control_start_thread(&control->thread, run, control);
 	control->running = err == 0;
 	return err;
 }
@@ -191,11 +213,9 @@ int control_new(const struct files_context *context, struct session *session,
 	*control = (struct control){.context = context,
 		.session = session,
 		.stop = {.kind = WATCH_STOP, .fd = -1},
-		.epoll = -1,
-		.listener = {.max_clients = MAX_CLIENTS,
-			.max_request = CONTROL_REQUEST_MAX,
-			.max_bytes = MAX_BYTES}};
-	int err = listener_open(&control->listener, context->config->socket, 0600);
+		.grants = LIST_HEAD_INITIALIZER(control->grants),
+		.epoll = -1};
+	int err = listener_new(context->config->socket, &all_rights, &control->listener);
 	if (!err) {
 		err = start(control);
 		if (err)
@@ -220,6 +240,7 @@ void control_free(struct control **control_)
 	}
 	worker_stop(&control->worker);
 	listener_close(&control->listener);
+	grants_close(control);
 	if (control->stop.fd >= 0)
 		close(control->stop.fd);
 	if (control->epoll >= 0)

@@ -18,12 +18,17 @@
  *
  *   add FILE TEXT   adds the job ini TEXT (FILE: its name in messages)
  *   rm JOB | ls | status [JOB] | order JOB [EPOCH] | stats | datasets
+ *   grant JOB | revoke JOB
  *   mount JOB       with a descriptor (SCM_RIGHTS) of /dev/fuse, which the client has
  *                   opened and mounted: it becomes a mount of the job's directory
  *
  * No client waits for another one. A client may be silent, or not read, for as long as it
  * likes. When there are more than 256, or their requests and answers take more than 32
  * MiB, the one that is silent longest has to go.
+ *
+ * A granted job has a socket of its own, below the state directory, whose clients can
+ * mount and read this job only: mount JOB, status JOB, order JOB [EPOCH]. There may be 16
+ * of them, with requests of 4096 bytes.
  *
  *   Owns: the socket file, which it removes at the end. A stale file, where nobody
  *         answers, is replaced; where somebody answers: -EADDRINUSE.

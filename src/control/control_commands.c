@@ -14,6 +14,7 @@
 struct request {
 	const struct files_context *context;
 	struct session *session;
+	struct control *control;
 	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
 	size_t n_arguments;
 	struct control_message *message;
@@ -170,7 +171,41 @@ static bool run_mount(const struct request *request)
 		return refuse(request, "mount: the descriptor is not of /dev/fuse");
 	if (err == -ENODEV)
 		return refuse(request, "mount: the descriptor is not of a mount");
+	if (err == -EUSERS)
+		return refuse(request, "mount: %s has %d mounts, allowed: at most %d",
+			name, SESSION_JOB_MOUNTS, SESSION_JOB_MOUNTS);
 	return err ? refuse(request, "mount %s: %s", name, strerror(-err)) : true;
+}
+
+/* --- grant, revoke ----------------------------------------------------------------- */
+
+static bool run_grant(const struct request *request)
+{
+	const char *name = request->argument[1], *path;
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	int err = grants_add(request->control, job, &path);
+	sched_job_put(job);
+	if (err)
+		return refuse(request, "grant %s: %s%s", name, strerror(-err),
+			err == -ENAMETOOLONG ? " (of the socket)" : "");
+	fprintf(request->out, "%s\n", path);
+	return true;
+}
+
+static bool run_revoke(const struct request *request)
+{
+	const char *name = request->argument[1];
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	bool found = grants_remove(request->control, sched_job_id(job));
+	sched_job_put(job);
+	if (!found)
+		return refuse(request, "%s is not granted", name);
+	fprintf(request->out, "revoked %s\n", name);
+	return true;
 }
 
 /* --- ls ---------------------------------------------------------------------------- */
@@ -331,21 +366,24 @@ static bool run_datasets(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 8
+#define N_COMMANDS 10
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
 	bool is_long;	 /* control_is_long */
+	bool may_grant;	 /* for who may only mount and read the job, argument 1 */
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {
-	{"add", "add FILE TEXT", 3, 3, true, run_add},
-	{"rm", "rm JOB", 2, 2, true, run_rm},
-	{"mount", "mount JOB", 2, 2, true, run_mount},
-	{"ls", "ls", 1, 1, false, run_ls},
-	{"status", "status [JOB]", 1, 2, false, run_status},
-	{"order", "order JOB [EPOCH]", 2, 3, false, run_order},
-	{"stats", "stats", 1, 1, false, run_stats},
-	{"datasets", "datasets [DATASET]", 1, 2, false, run_datasets},
+	{"add", "add FILE TEXT", 3, 3, true, false, run_add},
+	{"rm", "rm JOB", 2, 2, true, false, run_rm},
+	{"mount", "mount JOB", 2, 2, true, true, run_mount},
+	{"grant", "grant JOB", 2, 2, false, false, run_grant},
+	{"revoke", "revoke JOB", 2, 2, false, false, run_revoke},
+	{"ls", "ls", 1, 1, false, false, run_ls},
+	{"status", "status [JOB]", 1, 2, false, true, run_status},
+	{"order", "order JOB [EPOCH]", 2, 3, false, true, run_order},
+	{"stats", "stats", 1, 1, false, false, run_stats},
+	{"datasets", "datasets [DATASET]", 1, 2, false, false, run_datasets},
 };
 
 static const struct command *find_command(const char *name)
@@ -384,6 +422,24 @@ bool control_is_long(const struct control_message *message)
 	return command && command->is_long;
 }
 
+/* The job of the name may be another one by now. */
+static bool is_allowed(const struct request *request, const struct command *command)
+{
+	const struct listener_rights *rights = &request->message->listener->rights;
+	if (!rights->only)
+		return true;
+	if (!command || !command->may_grant || request->n_arguments < 2 ||
+		strcmp(request->argument[1], rights->name) != 0)
+		return false;
+	struct sched_job *job =
+		sched_job_find(request->context->sched, request->argument[1]);
+	if (!job)
+		return false;
+	bool same = sched_job_id(job) == rights->only;
+	sched_job_put(job);
+	return same;
+}
+
 static bool execute(struct request *request)
 {
 	const char *text = request->message->text;
@@ -394,6 +450,11 @@ static bool execute(struct request *request)
 		if (request->n_arguments < MAX_ARGUMENTS)
 			request->argument[request->n_arguments] = text + i;
 	const struct command *command = find_command(request->argument[0]);
+	if (!is_allowed(request, command))
+		return refuse(request,
+			"this socket is only for job %s, allowed: mount, status and "
+			"order of it",
+			request->message->listener->rights.name);
 	if (!command)
 		return unknown_command(request);
 	if (request->n_arguments < command->min || request->n_arguments > command->max)
@@ -401,11 +462,12 @@ static bool execute(struct request *request)
 	return command->run(request);
 }
 
-void control_execute(const struct control *control, struct control_message *message,
+void control_execute(struct control *control, struct control_message *message,
 	struct control_answer *answer)
 {
 	struct request request = {.context = control->context,
 		.session = control->session,
+		.control = control,
 		.message = message,
 		.answer = answer,
 		.out = answer->out};

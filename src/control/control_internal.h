@@ -15,13 +15,14 @@
  *
  *   control.c           one thread that waits for sockets, and never for a client
  *   client.c            one connection: receives its request, sends the answer
- *   listener.c          the socket's file, and the clients that came by it
+ *   listener.c          a socket's file, and the clients that came by it
+ *   grants.c            the sockets of single jobs
  *   worker.c            a thread for the commands that take long
  *   control_commands.c  carries out the commands
  *
  *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for the worker) -> CLIENT_SENDS -> end
  *
- * A client that waits belongs to the worker, any other one to the thread of control.c.
+ * A client that is at the worker belongs to it, any other one to the thread of control.c.
  */
 
 #define CONTROL_REQUEST_MAX (1u << 20) /* bytes */
@@ -33,6 +34,7 @@ struct control_message {
 	size_t bytes;	/* > 0 */
 	int descriptor; /* the one that came with it, or -1 */
 	pid_t sender;
+	const struct listener *listener; /* that it came by */
 };
 
 struct control_answer {
@@ -47,7 +49,7 @@ struct control_answer {
 bool control_is_long(const struct control_message *message);
 
 /* Carries out one request. If it uses the descriptor, that is -1 afterwards. */
-void control_execute(const struct control *control, struct control_message *message,
+void control_execute(struct control *control, struct control_message *message,
 	struct control_answer *answer);
 
 /* --- clients and listeners --------------------------------------------------------- */
@@ -66,6 +68,8 @@ struct client {
 	STAILQ_ENTRY(client) queued;
 	struct listener *listener;
 	enum client_state state;
+	bool at_worker; /* who then has all but the links to its listener, and bytes */
+	size_t bytes;	/* of request and answer, as the listener counts them */
 	struct control_message message;
 	char *in;
 	size_t n_in, in_room;
@@ -86,43 +90,61 @@ void client_receive(struct client *client);
 void client_send(struct client *client);
 
 /* Has the request carried out: the client sends, or ends. */
-void client_execute(struct client *client, const struct control *control);
+void client_execute(struct client *client, struct control *control);
 
 /* The answer is this message. */
 void client_refuse(struct client *client, const char *format, ...) printf_like(2, 3);
 
 TAILQ_HEAD(client_list, client);
 
-struct listener {
-	struct watch watch;
-	struct sockaddr_un address;
-	dev_t device; /* of our socket file, as the next */
-	ino_t inode;
-	bool bound;
-	struct client_list clients; /* the one that is silent longest is the first */
-	size_t n_clients, max_clients;
+/* What the clients of a socket may do. */
+struct listener_rights {
+	/* 0: everything; otherwise to mount and read the job that has this id and name */
+	job_id only;
+	char name[80];
+	mode_t mode; /* of the file */
+	size_t max_clients;
 	size_t max_request, max_bytes; /* of one client; of all requests and answers */
 };
 
+struct listener {
+	struct watch watch;
+	LIST_ENTRY(listener) link;
+	struct listener_rights rights;
+	struct sockaddr_un address;
+	dev_t device; /* of our socket file, as the next */
+	ino_t inode;
+	bool closed;
+	struct client_list clients; /* the one that is silent longest is the first */
+	size_t n_clients;
+};
+
 /* Nobody can connect before the file has its mode. Errors are logged. */
-must_check int listener_open(struct listener *listener, const char *path, mode_t mode);
+must_check int listener_new(
+	const char *path, const struct listener_rights *rights, struct listener **ret);
 
-/* Hangs up on its clients, and removes the file unless another one has taken its place. */
-void listener_close(struct listener *listener);
+/*
+ * Removes the file, unless another one has taken its place, and hangs up on the clients.
+ * What is left is freed with the last client that the worker has.
+ */
+void listener_close(struct listener **listener);
 
-/* The client has done something. */
+/* One client less. */
+void listener_forget(struct listener *listener);
+
+/* The client has done something, and is not the one that is silent longest. */
 void listener_touch(struct client *client);
 
-/* Hangs up on those that are silent longest, but not on `client`, until the rest is no
- * more than allowed. false: it still is. */
-bool listener_make_room(struct listener *listener, const struct client *client);
+/* Counts the client's bytes. If that is too much, it hangs up on those clients that are
+ * silent longest, but not on this one. false: it still is too much. */
+bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */
 
 STAILQ_HEAD(client_queue, client);
 
 struct worker {
-	const struct control *control;
+	struct control *control;
 	struct lock lock;
 	pthread_cond_t changed;
 	struct client_queue queue, done; /* (lock) */
@@ -132,25 +154,48 @@ struct worker {
 	pthread_t thread;
 };
 
-must_check int worker_start(struct worker *worker, const struct control *control);
+must_check int worker_start(struct worker *worker, struct control *control);
 /* Waits for the command that is being carried out; the others are not. */
 void worker_stop(struct worker *worker);
 void worker_give(struct worker *worker, struct client *client);
 struct client *worker_take(struct worker *worker); /* one that is done, or NULL */
+
+/* --- grants ------------------------------------------------------------------------ */
+
+/*
+ * <state>/grants/<job>/socket: who can reach this file can mount and read the job, and
+ * nothing else. The directory is the record of the grant: it stays when the daemon ends,
+ * and gets a new socket at the next start.
+ */
+LIST_HEAD(grants, listener);
+
+/* Makes the socket, or finds it; *ret is its path. Errors are logged. */
+must_check int grants_add(
+	struct control *control, struct sched_job *job, const char **ret_path);
+/* false: there was no grant. */
+bool grants_remove(struct control *control, job_id job);
+/* Those of jobs that were removed. */
+void grants_prune(struct control *control);
+void grants_restore(struct control *control);
+void grants_close(struct control *control);
 
 /* --- all --------------------------------------------------------------------------- */
 
 struct control {
 	const struct files_context *context;
 	struct session *session;
-	struct watch stop; /* eventfd */
-	struct listener listener;
+	struct watch stop;	   /* eventfd */
+	struct listener *listener; /* of the daemon's user */
+	struct grants grants;
 	struct worker worker;
 	int epoll;
 	bool paused; /* no descriptor is left: new clients have to wait */
 	bool running;
 	pthread_t thread;
 };
+
+must_check int control_watch(const struct control *control, int operation,
+	struct watch *watch, uint32_t events);
 
 /* Starts a thread that blocks signals, which are for the thread that main waits in. */
 must_check int control_start_thread(

@@ -37,8 +37,9 @@ static int remove_stale(const struct sockaddr_un *address)
 	return unlink(address->sun_path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-static int bind_socket(struct listener *listener, mode_t mode)
+static int bind_socket(struct listener *listener)
 {
+	mode_t mode = listener->rights.mode;
 	const struct sockaddr *address = (const struct sockaddr *)&listener->address;
 	const char *path = listener->address.sun_path;
 	struct stat st;
@@ -58,7 +59,6 @@ static int bind_socket(struct listener *listener, mode_t mode)
 		if (bind(fd, address, sizeof(listener->address)) < 0)
 			return -errno;
 	}
-	listener->bound = true;
 	if (lstat(path, &st) < 0)
 		return -errno;
 	listener->device = st.st_dev;
@@ -79,38 +79,74 @@ static void log_failure(const char *path, int err)
 		log_error("%s: cannot make the control socket: %s", path, strerror(-err));
 }
 
-int listener_open(struct listener *listener, const char *path, mode_t mode)
+static void listener_free(struct listener *listener)
 {
-	int err = -ENAMETOOLONG;
-	TAILQ_INIT(&listener->clients);
-	listener->watch = (struct watch){.kind = WATCH_LISTENER, .fd = -1};
-	listener->address.sun_family = AF_UNIX;
-	if (strlen(path) < sizeof(listener->address.sun_path)) {
-		strcpy(listener->address.sun_path, path);
-		err = bind_socket(listener, mode);
-	}
-	if (err)
-		log_failure(path, err);
-	return err;
-}
-
-void listener_close(struct listener *listener)
-{
-	struct client *client, *next;
-	struct stat st;
-	const char *path = listener->address.sun_path;
-	for (client = TAILQ_FIRST(&listener->clients); client; client = next) {
-		next = TAILQ_NEXT(client, link);
-		client_free(client);
-	}
-	if (listener->bound && lstat(path, &st) == 0 && st.st_dev == listener->device &&
-		st.st_ino == listener->inode)
-		unlink(path);
 	if (listener->watch.fd >= 0)
 		close(listener->watch.fd);
+	free(listener);
+}
+
+int listener_new(
+	const char *path, const struct listener_rights *rights, struct listener **ret)
+{
+	struct listener *listener = calloc(1, sizeof(*listener));
+	int err = -ENAMETOOLONG;
+	if (!listener)
+		return -ENOMEM;
+	*listener = (struct listener){.watch = {.kind = WATCH_LISTENER, .fd = -1},
+		.rights = *rights,
+		.address.sun_family = AF_UNIX};
+	TAILQ_INIT(&listener->clients);
+	if (strlen(path) < sizeof(listener->address.sun_path)) {
+		strcpy(listener->address.sun_path, path);
+		err = bind_socket(listener);
+	}
+	if (err) {
+		log_failure(path, err);
+		listener_free(listener);
+		return err;
+	}
+	*ret = listener;
+	return 0;
+}
+
+static void remove_file(const struct listener *listener)
+{
+	struct stat st;
+	const char *path = listener->address.sun_path;
+	if (lstat(path, &st) == 0 && st.st_dev == listener->device &&
+		st.st_ino == listener->inode)
+		unlink(path);
+}
+
+void listener_close(struct listener **listener_)
+{
+	struct listener *listener = *listener_;
+	struct client *client, *next;
+	if (!listener)
+		return;
+	*listener_ = NULL;
+	remove_file(listener);
+	close(listener->watch.fd);
+	listener->watch.fd = -1;
+	listener->n_clients++; /* it stays until all are gone */
+	listener->closed = true;
+	for (client = TAILQ_FIRST(&listener->clients); client; client = next) {
+		next = TAILQ_NEXT(client, link);
+		if (!client->at_worker)
+			client_free(client);
+	}
+	listener_forget(listener);
 }
 
 /* --- its clients ------------------------------------------------------------------- */
+
+void listener_forget(struct listener *listener)
+{
+	listener->n_clients--;
+	if (listener->closed && listener->n_clients == 0)
+		listener_free(listener);
+}
 
 void listener_touch(struct client *client)
 {
@@ -123,8 +159,9 @@ static bool is_too_much(const struct listener *listener)
 	const struct client *client;
 	size_t bytes = 0;
 	TAILQ_FOREACH (client, &listener->clients, link)
-		bytes += client->in_room + client->n_out;
-	return listener->n_clients > listener->max_clients || bytes > listener->max_bytes;
+		bytes += client->bytes;
+	return listener->n_clients > listener->rights.max_clients ||
+	       bytes > listener->rights.max_bytes;
 }
 
 static struct client *longest_silent(
@@ -132,25 +169,27 @@ static struct client *longest_silent(
 {
 	struct client *client;
 	TAILQ_FOREACH (client, &listener->clients, link)
-		if (client != but && client->state != CLIENT_WAITS)
+		if (client != but && !client->at_worker)
 			return client;
 	return NULL;
 }
 
-bool listener_make_room(struct listener *listener, const struct client *but)
+bool listener_make_room(struct client *client)
 {
+	struct listener *listener = client->listener;
+	client->bytes = client->in_room + client->n_out;
 	while (is_too_much(listener)) {
-		struct client *client = longest_silent(listener, but);
-		if (!client)
+		struct client *silent = longest_silent(listener, client);
+		if (!silent)
 			return false;
-		if (client->state == CLIENT_RECEIVES) {
-			client_refuse(client,
+		if (silent->state == CLIENT_RECEIVES) {
+			client_refuse(silent,
 				"hung up, to make room: no client is silent for longer "
 				"(allowed: %zu clients, %zu bytes of requests)",
-				listener->max_clients, listener->max_bytes);
-			client_send(client);
+				listener->rights.max_clients, listener->rights.max_bytes);
+			client_send(silent);
 		}
-		client_free(client);
+		client_free(silent);
 	}
 	return true;
 }

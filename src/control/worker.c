@@ -38,7 +38,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-int worker_start(struct worker *worker, const struct control *control)
+int worker_start(struct worker *worker, struct control *control)
 {
 	worker->control = control;
 	lock_init(&worker->lock, LOCK_RANK_CONTROL, "control");
@@ -54,6 +54,13 @@ int worker_start(struct worker *worker, const struct control *control)
 	return err;
 }
 
+static void take_back(struct client_queue *queue)
+{
+	struct client *client;
+	STAILQ_FOREACH (client, queue, queued)
+		client->at_worker = false;
+}
+
 void worker_stop(struct worker *worker)
 {
 	if (worker->running) {
@@ -65,6 +72,8 @@ void worker_stop(struct worker *worker)
 	}
 	if (!worker->control)
 		return;
+	take_back(&worker->queue);
+	take_back(&worker->done);
 	if (worker->watch.fd >= 0)
 		close(worker->watch.fd);
 	ensure(pthread_cond_destroy(&worker->changed) == 0);
