@@ -22,6 +22,10 @@ static const char help[] =
 	"  rm JOB...            remove jobs\n"
 	"  mount [-o allow_other] JOB DIR\n"
 	"                       mount the directory of a job here, as in a container\n"
+	"  grant JOB            make a socket that can only mount and read the job, for "
+	"a\n"
+	"                       container, and print its path\n"
+	"  revoke JOB           remove this socket\n"
 	"  ls                   list the jobs\n"
 	"  status [JOB]         where a job is and how it was served; without JOB: all\n"
 	"  order JOB [EPOCH]    the samples of an epoch in the order in which they were\n"
@@ -51,7 +55,7 @@ static int add(const char *path, const char *file)
 {
 	auto_free char *text = NULL;
 	size_t bytes = 0;
-	/* Before it connects, since the daemon hangs up on silent clients. */
+	/* Before it connects: standard input may take its time. */
 	int err = read_file(file, &text, &bytes);
 	const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
 	if (err) {

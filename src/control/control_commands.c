@@ -14,9 +14,11 @@
 struct request {
 	const struct files_context *context;
 	struct session *session;
+	struct control *control;
 	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
 	size_t n_arguments;
 	struct control_message *message;
+	struct control_answer *answer;
 	FILE *out;
 };
 
@@ -169,7 +171,41 @@ static bool run_mount(const struct request *request)
 		return refuse(request, "mount: the descriptor is not of /dev/fuse");
 	if (err == -ENODEV)
 		return refuse(request, "mount: the descriptor is not of a mount");
+	if (err == -EUSERS)
+		return refuse(request, "mount: %s has %d mounts, allowed: at most %d",
+			name, SESSION_JOB_MOUNTS, SESSION_JOB_MOUNTS);
 	return err ? refuse(request, "mount %s: %s", name, strerror(-err)) : true;
+}
+
+/* --- grant, revoke ----------------------------------------------------------------- */
+
+static bool run_grant(const struct request *request)
+{
+	const char *name = request->argument[1], *path;
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	int err = grants_add(request->control, job, &path);
+	sched_job_put(job);
+	if (err)
+		return refuse(request, "grant %s: %s%s", name, strerror(-err),
+			err == -ENAMETOOLONG ? " (of the socket)" : "");
+	fprintf(request->out, "%s\n", path);
+	return true;
+}
+
+static bool run_revoke(const struct request *request)
+{
+	const char *name = request->argument[1];
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	bool found = grants_remove(request->control, sched_job_id(job));
+	sched_job_put(job);
+	if (!found)
+		return refuse(request, "%s is not granted", name);
+	fprintf(request->out, "revoked %s\n", name);
+	return true;
 }
 
 /* --- ls ---------------------------------------------------------------------------- */
@@ -272,7 +308,8 @@ static bool has_begun(
 	return epoch == status->epoch || sched_has_order(job, epoch);
 }
 
-static bool print_order(
+/* Takes the reference to the job, if it returns true. */
+static bool begin_order(
 	const struct request *request, struct sched_job *job, const char *epoch_text)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -291,7 +328,7 @@ static bool print_order(
 		return refuse(request,
 			"%s has not begun epoch %s, it is at epoch %" PRIu32,
 			config->name, epoch_text, status.epoch);
-	text_order(request->out, job, epoch);
+	request->answer->lines = (struct order_lines){.job = job, .epoch = epoch};
 	return true;
 }
 
@@ -301,9 +338,10 @@ static bool run_order(const struct request *request)
 		sched_job_find(request->context->sched, request->argument[1]);
 	if (!job)
 		return unknown_job(request, request->argument[1]);
-	bool ok = print_order(
+	bool ok = begin_order(
 		request, job, request->n_arguments == 3 ? request->argument[2] : NULL);
-	sched_job_put(job);
+	if (!ok)
+		sched_job_put(job);
 	return ok;
 }
 
@@ -328,21 +366,33 @@ static bool run_datasets(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 8
+#define N_COMMANDS 10
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
+	bool is_long;	 /* control_is_long */
+	bool may_grant;	 /* for who may only mount and read the job, argument 1 */
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {
-	{"add", "add FILE TEXT", 3, 3, run_add},
-	{"rm", "rm JOB", 2, 2, run_rm},
-	{"mount", "mount JOB", 2, 2, run_mount},
-	{"ls", "ls", 1, 1, run_ls},
-	{"status", "status [JOB]", 1, 2, run_status},
-	{"order", "order JOB [EPOCH]", 2, 3, run_order},
-	{"stats", "stats", 1, 1, run_stats},
-	{"datasets", "datasets [DATASET]", 1, 2, run_datasets},
+	{"add", "add FILE TEXT", 3, 3, true, false, run_add},
+	{"rm", "rm JOB", 2, 2, true, false, run_rm},
+	{"mount", "mount JOB", 2, 2, true, true, run_mount},
+	{"grant", "grant JOB", 2, 2, false, false, run_grant},
+	{"revoke", "revoke JOB", 2, 2, false, false, run_revoke},
+	{"ls", "ls", 1, 1, false, false, run_ls},
+	{"status", "status [JOB]", 1, 2, false, true, run_status},
+	{"order", "order JOB [EPOCH]", 2, 3, false, true, run_order},
+	{"stats", "stats", 1, 1, false, false, run_stats},
+	{"datasets", "datasets [DATASET]", 1, 2, false, false, run_datasets},
 };
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
 
 static bool unknown_command(const struct request *request)
 {
@@ -360,26 +410,66 @@ static bool unknown_command(const struct request *request)
 	return false;
 }
 
-bool control_execute(const struct files_context *context, struct session *session,
-	struct control_message *message, FILE *out)
+static bool is_whole(const struct control_message *message)
 {
-	const char *text = message->text;
-	size_t bytes = message->bytes;
-	struct request request = {
-		.context = context, .session = session, .message = message, .out = out};
-	if (text[bytes - 1] != '\0')
-		return refuse(&request, "the request is cut off");
-	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request.n_arguments++)
-		if (request.n_arguments < MAX_ARGUMENTS)
-			request.argument[request.n_arguments] = text + i;
-	for (size_t i = 0; i < N_COMMANDS; i++) {
-		const struct command *command = &commands[i];
-		if (strcmp(command->name, request.argument[0]) != 0)
-			continue;
-		if (request.n_arguments < command->min ||
-			request.n_arguments > command->max)
-			return refuse(&request, "usage: %s", command->usage);
-		return command->run(&request);
-	}
-	return unknown_command(&request);
+	return message->text[message->bytes - 1] == '\0';
+}
+
+bool control_is_long(const struct control_message *message)
+{
+	const struct command *command =
+		is_whole(message) ? find_command(message->text) : NULL;
+	return command && command->is_long;
+}
+
+/* The job of the name may be another one by now. */
+static bool is_allowed(const struct request *request, const struct command *command)
+{
+	const struct listener_rights *rights = &request->message->listener->rights;
+	if (!rights->only)
+		return true;
+	if (!command || !command->may_grant || request->n_arguments < 2 ||
+		strcmp(request->argument[1], rights->name) != 0)
+		return false;
+	struct sched_job *job =
+		sched_job_find(request->context->sched, request->argument[1]);
+	if (!job)
+		return false;
+	bool same = sched_job_id(job) == rights->only;
+	sched_job_put(job);
+	return same;
+}
+
+static bool execute(struct request *request)
+{
+	const char *text = request->message->text;
+	size_t bytes = request->message->bytes;
+	if (!is_whole(request->message))
+		return refuse(request, "the request is cut off");
+	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request->n_arguments++)
+		if (request->n_arguments < MAX_ARGUMENTS)
+			request->argument[request->n_arguments] = text + i;
+	const struct command *command = find_command(request->argument[0]);
+	if (!is_allowed(request, command))
+		return refuse(request,
+			"this socket is only for job %s, allowed: mount, status and "
+			"order of it",
+			request->message->listener->rights.name);
+	if (!command)
+		return unknown_command(request);
+	if (request->n_arguments < command->min || request->n_arguments > command->max)
+		return refuse(request, "usage: %s", command->usage);
+	return command->run(request);
+}
+
+void control_execute(struct control *control, struct control_message *message,
+	struct control_answer *answer)
+{
+	struct request request = {.context = control->context,
+		.session = control->session,
+		.control = control,
+		.message = message,
+		.answer = answer,
+		.out = answer->out};
+	answer->ok = execute(&request);
 }

@@ -160,13 +160,6 @@ size_t text_order_line_length(const struct sched_job *job, const struct binding 
 	       dataset_path_length(dataset, binding->sample) + strlen("\t\t\t\t\n");
 }
 
-void text_order(FILE *out, struct sched_job *job, uint32_t epoch)
-{
-	struct binding binding;
-	for (uint32_t k = 0; sched_binding(job, epoch, k, &binding); k++)
-		text_order_line(out, job, &binding);
-}
-
 /* --- by inode ----------------------------------------------------------------------- */
 
 bool text_is(enum inode_kind kind)

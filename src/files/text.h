@@ -35,9 +35,6 @@ void text_order_line(FILE *out, struct sched_job *job, const struct binding *bin
 /* The length of that line; it does not read the catalogue. */
 size_t text_order_line_length(const struct sched_job *job, const struct binding *binding);
 
-/* The whole order of an epoch so far. */
-void text_order(FILE *out, struct sched_job *job, uint32_t epoch);
-
 /* Whether the inode is a text file of the mount, which text_print prints. */
 bool text_is(enum inode_kind kind);
 

@@ -202,11 +202,22 @@ static void reap(struct session *everything)
 	}
 }
 
+static unsigned count_mounts(const struct session *everything, job_id job)
+{
+	const struct job_mount *mount;
+	unsigned n = 0;
+	LIST_FOREACH (mount, &everything->job_mounts, link)
+		n += mount->session->root.job == job;
+	return n;
+}
+
 static int mount_device(
 	struct session *everything, struct sched_job *job, pid_t mounter, int *device)
 {
 	struct job_mount *mount = NULL;
 	int err = check_device(*device);
+	if (!err && count_mounts(everything, sched_job_id(job)) >= SESSION_JOB_MOUNTS)
+		err = -EUSERS;
 	if (!err)
 		err = job_mount_new(everything, job, mounter, &mount);
 	if (err)
