@@ -42,8 +42,7 @@ void text_order(FILE *out, struct sched_job *job, uint32_t epoch);
 bool text_is(enum inode_kind kind);
 
 /*
- * Prints such a file, or the .json of a position, which it binds. -ENOENT: there is no
- * such file any more; other errors as sched_bind.
+ * Prints such a file. -ENOENT: there is no such file any more.
  */
 must_check int text_print(
 	FILE *out, const struct files_context *context, struct inode inode);

@@ -32,6 +32,7 @@
  *   label_file.c       the same for labels
  *   opening.c          an open of either on its way: parked, interrupted, answered
  *   composite_*.c      open files that hold several positions: composite_file.h
+ *   later.c            requests that a worker answers, since they take long
  *   passthrough.c      files that the kernel reads by itself
  *   reader.c           the process behind a request
  *
@@ -155,6 +156,9 @@ must_check int text_file_size(struct session *session, struct inode inode, uint6
 uint64_t text_file_known_size(struct session *session, struct inode inode);
 void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
+/* The JSON of a position that is bound to the sample. */
+void text_file_open_json(fuse_req_t req, struct session *session, struct sched_job *job,
+	sample_id sample, const struct fuse_file_info *fi);
 void text_file_read(fuse_req_t req, struct session *session, struct inode inode,
 	size_t size, uint64_t offset, const struct fuse_file_info *fi);
 void text_file_release(struct session *session, const struct fuse_file_info *fi);

@@ -42,8 +42,16 @@ static void look_up(struct aftermath *aftermath)
 	struct sched_handle *handle;
 	while ((handle = TAILQ_FIRST(&aftermath->look_ups))) {
 		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
-		handle_look_up(handle);
+		sched_run(handle->job->sched, &handle->look_up);
 	}
+}
+
+void sched_run(struct sched *sched, struct load_work *work)
+{
+	if (sched->pool)
+		load_pool_run(sched->pool, work);
+	else
+		work->run(work);
 }
 
 /* Freeing half a megabyte is a system call: without the lock, a few at a time. */
