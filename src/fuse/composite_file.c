@@ -34,21 +34,32 @@ static int describe(struct composite_file *file)
 	return 0;
 }
 
+static struct composite_file *file_of_open(struct open_file *open)
+{
+	return (struct composite_file *)open;
+}
+
+/* The same of a batch and its labels. */
+static uint64_t key_of(const struct composite_file *file)
+{
+	struct inode inode = file->inode;
+	if (inode.kind == INODE_BATCH_LABELS)
+		inode.kind = INODE_BATCH;
+	return inode_pack(inode);
+}
+
 /*
  * In current/ a batch gets the epoch of an open file of the same batch, and so do its
  * labels: the page cache has one content for an inode, also for a reader that maps it.
  */
 static uint32_t epoch_of_open_locked(const struct composite_file *file)
 {
-	const struct composite_file *other;
 	lock_assert_held(&file->session->lock);
-	LIST_FOREACH (other, &file->session->open_composites, link)
-		if (other->inode.job == file->inode.job &&
-			other->inode.epoch == file->inode.epoch &&
-			other->inode.position == file->inode.position &&
-			other->known_epoch != SCHED_CURRENT)
-			return other->known_epoch;
-	return SCHED_CURRENT;
+	struct open_file *open =
+		open_files_of(&file->session->open_composites, key_of(file));
+	while (open && file_of_open(open)->known_epoch == SCHED_CURRENT)
+		open = LIST_NEXT(open, link);
+	return open ? file_of_open(open)->known_epoch : SCHED_CURRENT;
 }
 
 static bool may_share(const struct composite_file *file)
@@ -75,13 +86,13 @@ uint32_t composite_choose_epoch(struct composite_file *file, uint32_t epoch)
 	return file->epoch;
 }
 
-static void list_file(struct composite_file *file)
+static int list_file(struct composite_file *file)
 {
 	bool shares = may_share(file);
 	LOCK_SCOPE(&file->session->lock);
 	if (shares && file->epoch == SCHED_CURRENT)
 		file->epoch = file->known_epoch = epoch_of_open_locked(file);
-	LIST_INSERT_HEAD(&file->session->open_composites, file, link);
+	return open_files_add(&file->session->open_composites, key_of(file), &file->open);
 }
 
 static int make_samples(struct composite_file *file)
@@ -127,12 +138,13 @@ static int file_new(struct session *session, struct sched_job *job, struct inode
 	file->inode = inode;
 	lock_init(&file->lock, LOCK_RANK_FUSE, "composite file");
 	int err = prepare(file);
+	if (!err)
+		err = list_file(file);
 	if (err) {
 		file_free(file);
 		return err;
 	}
 	stats_change(STAT_OPEN_FILES, 1);
-	list_file(file);
 	*ret = file;
 	return 0;
 }
@@ -152,7 +164,7 @@ void composite_file_put(struct composite_file *file)
 void composite_file_close(struct composite_file *file, bool undo)
 {
 	lock_take(&file->session->lock);
-	LIST_REMOVE(file, link);
+	open_files_remove(&file->session->open_composites, &file->open);
 	lock_release(&file->session->lock);
 	lock_take(&file->lock);
 	file->undo = undo;
@@ -163,14 +175,14 @@ void composite_file_close(struct composite_file *file, bool undo)
 
 void composite_files_undo_all(struct session *session)
 {
-	struct composite_file *file;
+	struct open_file *open;
 	for (;;) {
 		lock_take(&session->lock);
-		file = LIST_FIRST(&session->open_composites);
+		open = open_files_any(&session->open_composites);
 		lock_release(&session->lock);
-		if (!file)
+		if (!open)
 			return;
-		composite_file_close(file, true);
+		composite_file_close(file_of_open(open), true);
 	}
 }
 

@@ -77,7 +77,7 @@ struct wait {
 TAILQ_HEAD(waits, wait);
 
 struct composite_file {
-	LIST_ENTRY(composite_file) link; /* (session's lock) */
+	struct open_file open; /* (session's lock) the first member */
 	struct session *session;
 	struct sched_job *job;
 	struct inode inode;
