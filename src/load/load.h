@@ -27,6 +27,7 @@
 struct load_task {
 	/* in */
 	const char *path;
+	const char *root; /* of the tree that links may not lead out of; NULL: they may */
 	uint64_t expected_bytes;   /* of the file, by the catalogue */
 	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
 	struct tensor_shape expected_image; /* as in the file */
@@ -70,7 +71,7 @@ struct load_usage load_context_usage(const struct load_context *context);
  * Reads and prepares one sample, and `also`, in the calling thread. Output: RGB8 as PIL's
  * convert('RGB') gives it, turned if asked for, then resize (Pillow's antialiased
  * bilinear), then centre crop; or the file's bytes for `encoded`. Faults: load.read,
- * load.decode. -EIO: unreadable, truncated, corrupt, not an image, unsupported; -ESTALE:
+ * load.decode, load.openat2. -EIO: unreadable, truncated, corrupt, not an image, unsupported; -ESTALE:
  * changed since the scan; -ENOENT: gone; -ENOMEM.
  */
 void load_prepare(struct load_context *context, struct load_task *task);

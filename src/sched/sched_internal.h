@@ -42,6 +42,7 @@
 struct source {
 	struct sched *sched;
 	struct dataset *dataset;
+	const char *root;	  /* of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* as configured */
 	struct sampler *sequential;
 	struct sampler *labelled; /* NULL until a job needs it */
