@@ -10,14 +10,17 @@
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define MAX_FAULTS 16
 
 struct fault {
 	char place[64];
-	int error; /* positive errno */
+	int error; /* positive errno; 0: none */
 	long after;
 	long times;
+	char until[256]; /* a file: the place waits until it exists; empty: none */
 };
 
 static const struct {
@@ -31,6 +34,7 @@ static const struct {
 	{"ENOENT", ENOENT},
 	{"EINTR", EINTR},
 	{"EPERM", EPERM},
+	{"NONE", 0},
 };
 
 static struct fault faults[MAX_FAULTS]; /* (fault_lock) */
@@ -46,7 +50,7 @@ static int parse_error(const char *name)
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 		if (strcmp(errors[i].name, name) == 0)
 			return errors[i].value;
-	return 0;
+	return -1;
 }
 
 static bool parse_count(const char *word, const char *key, long *ret)
@@ -57,6 +61,16 @@ static bool parse_count(const char *word, const char *key, long *ret)
 	char *end;
 	*ret = strtol(word + n + 1, &end, 10);
 	return *end == '\0' && end != word + n + 1 && *ret >= 0;
+}
+
+static bool parse_file(const char *word, char ret[], size_t size)
+{
+	static const char key[] = "until=";
+	size_t n = strlen(key);
+	if (strncmp(word, key, n) != 0 || word[n] == '\0' || strlen(word + n) >= size)
+		return false;
+	memcpy(ret, word + n, strlen(word + n) + 1);
+	return true;
 }
 
 static bool parse(char *text, struct fault *ret)
@@ -70,9 +84,10 @@ static bool parse(char *text, struct fault *ret)
 	memcpy(ret->place, place, strlen(place) + 1);
 	for (const char *word; (word = strsep(&rest, ":"));)
 		if (!parse_count(word, "after", &ret->after) &&
-			!parse_count(word, "times", &ret->times))
+			!parse_count(word, "times", &ret->times) &&
+			!parse_file(word, ret->until, sizeof(ret->until)))
 			return false;
-	return ret->error != 0;
+	return ret->error > 0 || (ret->error == 0 && ret->until[0]);
 }
 
 int fault_add(const char *specification)
@@ -83,10 +98,11 @@ int fault_add(const char *specification)
 		return -ENOMEM;
 	int n = atomic_load(&n_faults);
 	if (n == MAX_FAULTS || !parse(text, &fault)) {
-		log_error("--fault %s: expected PLACE:ERROR[:after=N][:times=N], ERROR "
-			  "one of "
-			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM, at most %d of "
-			  "them",
+		log_error("--fault %s: expected "
+			  "PLACE:ERROR[:after=N][:times=N][:until=FILE], "
+			  "ERROR one of "
+			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM, or NONE with "
+			  "until, at most %d of them",
 			specification, MAX_FAULTS);
 		return -EINVAL;
 	}
@@ -96,21 +112,33 @@ int fault_add(const char *specification)
 	return 0;
 }
 
-int fault_hit(const char *place)
+/* The fault that the place has now, with its error; false: none. */
+static bool take_hit(const char *place, struct fault *ret)
 {
-	if (atomic_load_explicit(&n_faults, memory_order_relaxed) == 0)
-		return 0;
 	LOCK_SCOPE(&fault_lock);
 	for (int i = 0; i < n_faults; i++) {
 		struct fault *fault = &faults[i];
 		if (strcmp(fault->place, place) != 0)
 			continue;
-		if (fault->after > 0)
+		if (fault->after > 0) {
 			fault->after--;
-		else if (fault->times > 0 && fault->times--)
-			return -fault->error;
+		} else if (fault->times > 0 && fault->times--) {
+			*ret = *fault;
+			return true;
+		}
 	}
-	return 0;
+	return false;
+}
+
+int fault_hit(const char *place)
+{
+	struct fault fault;
+	if (atomic_load_explicit(&n_faults, memory_order_relaxed) == 0 ||
+		!take_hit(place, &fault))
+		return 0;
+	while (fault.until[0] && access(fault.until, F_OK) != 0)
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	return -fault.error;
 }
 
 void fault_clear(void)

@@ -115,7 +115,8 @@ const struct option config_options[] = {
 	{SECTION_DATASET, "symlinks", &value_flag, .choices = symlinks,
 		.preset = "inside", DATASET(follow_outside),
 		.help = "Symbolic links in the tree.\n"
-			"inside: followed while they stay in the tree, else skipped.\n"
+			"inside: followed while they stay in the tree, else skipped;\n"
+			"a file that lies elsewhere later can't be read.\n"
 			"follow: followed everywhere."},
 	{SECTION_DATASET, "extensions", &value_extensions, .max = 160,
 		.preset = "jpg jpeg png ppm bmp pgm tif tiff webp", DATASET(extensions),

@@ -3,7 +3,6 @@
 
 #include "files/text.h"
 #include "base/escape.h"
-#include "files/json.h"
 #include "files/tree.h"
 #include "stats/stats.h"
 
@@ -221,22 +220,6 @@ static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
 	return 0;
 }
 
-/* As the open of a label, it binds the position and consumes nothing. */
-static int print_of_position(FILE *out, struct sched *sched, struct inode inode)
-{
-	struct sched_job *job = sched_job_find_id(sched, inode.job);
-	sample_id sample;
-	if (!job)
-		return -ENOENT;
-	int err = -ENOENT;
-	if (tree_in_epoch(job, inode))
-		err = sched_bind(job, inode_sched_epoch(inode), inode.position, &sample);
-	if (!err)
-		err = json_print(out, job, sample);
-	sched_job_put(job);
-	return err;
-}
-
 int text_print(FILE *out, const struct files_context *context, struct inode inode)
 {
 	switch (inode.kind) {
@@ -247,8 +230,6 @@ int text_print(FILE *out, const struct files_context *context, struct inode inod
 	case INODE_JOB_STATUS:
 	case INODE_JOB_CLASSES:
 		return print_of_job(out, context->sched, inode);
-	case INODE_JSON:
-		return print_of_position(out, context->sched, inode);
 	default:
 		print_of_daemon(out, context, inode.kind);
 		return 0;

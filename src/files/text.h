@@ -39,8 +39,7 @@ size_t text_order_line_length(const struct sched_job *job, const struct binding 
 bool text_is(enum inode_kind kind);
 
 /*
- * Prints such a file, or the .json of a position, which it binds. -ENOENT: there is no
- * such file any more; other errors as sched_bind.
+ * Prints such a file. -ENOENT: there is no such file any more.
  */
 must_check int text_print(
 	FILE *out, const struct files_context *context, struct inode inode);

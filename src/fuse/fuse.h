@@ -15,8 +15,8 @@
  *         unmounted or a signal arrives, session_stop, sched_stop, session_unmount.
  *         Meanwhile control may call session_mount_job and session_jobs_changed.
  *   Threads: the FUSE threads of session_run and of each job's mount. None of them ever
- *         waits: the open of a sample that is not prepared yet becomes a parked request,
- *         which a worker answers.
+ *         waits: a request for what is not there yet, a sample or an epoch, is parked, and
+ *         a worker answers it. Nor do they compute contents or long lists: workers do.
  *   Errors: 0 or -errno, logged.
  */
 

@@ -6,6 +6,7 @@
 #include "files/data.h"
 #include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
+#include "fuse/later.h"
 #include "fuse/passthrough.h"
 #include "fuse/label_file.h"
 #include "fuse/sample_file.h"
@@ -153,20 +154,38 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 	fuse_reply_entry(req, &entry);
 }
 
-static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+static void answer_attributes(fuse_req_t req, struct session *session, struct inode inode)
 {
 	struct stat st;
 	double timeout;
-	struct inode inode;
-	(void)fi;
-	count(STAT_GETATTRS);
-	int err = find(req, ino, &inode);
-	if (!err)
-		err = attributes_get(session_of(req), inode, true, &st, &timeout);
+	int err = attributes_get(session, inode, true, &st, &timeout);
 	if (err)
 		reply_error(req, err);
 	else
 		fuse_reply_attr(req, &st, timeout);
+}
+
+static void answer_attributes_later(const struct later *later)
+{
+	answer_attributes(later->req, later->session, later->inode);
+}
+
+/* The size of an order is found by measuring its lines. */
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct inode inode;
+	(void)fi;
+	count(STAT_GETATTRS);
+	int err = find(req, ino, &inode);
+	if (err)
+		reply_error(req, err);
+	else if (inode.kind == INODE_EPOCH_ORDER)
+		later_answer(&(struct later){.req = req,
+			.session = session_of(req),
+			.inode = inode,
+			.answer = answer_attributes_later});
+	else
+		answer_attributes(req, session_of(req), inode);
 }
 
 static void count_dataset(struct statvfs *st, const struct dataset *dataset)
@@ -284,7 +303,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int err = may_open(req, ino, fi, &inode);
 	if (err)
 		reply_error(req, err);
-	else if (inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL)
+	else if (inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
+		 inode.kind == INODE_JSON)
 		opening_start(req, session_of(req), inode, fi);
 	else if (composite_is(inode.kind))
 		composite_open(req, session_of(req), inode, fi);

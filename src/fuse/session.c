@@ -61,9 +61,6 @@ int session_new(
 	lock_init(&session->lock, LOCK_RANK_FUSE, "session");
 	ensure(pthread_cond_init(&session->unheld, NULL) == 0);
 	LIST_INIT(&session->job_mounts);
-	LIST_INIT(&session->open_samples);
-	LIST_INIT(&session->open_labels);
-	LIST_INIT(&session->open_composites);
 	LIST_INIT(&session->open_texts);
 	*ret = session;
 	return 0;

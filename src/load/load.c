@@ -6,6 +6,7 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "image/buffer.h"
+#include "load/beneath.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -140,12 +141,25 @@ static int read_bytes(struct load_task *task, int fd, uint8_t *out)
 	return err;
 }
 
-static int open_source(struct load_task *task, int *ret)
+static int open_path(const struct load_task *task)
 {
 	/* O_NONBLOCK: opening a FIFO would wait for a writer. */
-	*ret = open(task->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	static const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	if (task->root)
+		return open_beneath(task->root, task->path, flags);
+	int fd = open(task->path, flags);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_source(struct load_task *task, int *ret)
+{
+	*ret = open_path(task);
+	if (*ret == -EXDEV)
+		return fail(task, -EIO,
+			"a symbolic link leads out of the dataset "
+			"(symlinks = follow allows it)");
 	if (*ret < 0)
-		return fail_errno(task, errno);
+		return fail_errno(task, -*ret);
 	int err = check_unchanged(task, *ret);
 	return err ? err : check_fault(task);
 }

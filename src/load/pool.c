@@ -28,12 +28,16 @@ struct load_pool {
 	struct load_callbacks callbacks;
 	struct lock lock;
 	pthread_cond_t kicked;
-	uint64_t kicks; /* (lock) */
+	uint64_t kicks;		       /* (lock) */
+	TAILQ_HEAD(, load_work) works; /* (lock) */
 	atomic_bool stop;
 	unsigned n_started;
 	unsigned n_workers;
 	struct worker workers[];
 };
+
+/* Whether this thread is a worker of a pool. */
+static _Thread_local bool is_worker;
 
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
 {
@@ -54,12 +58,31 @@ static void wait_for_kick(struct load_pool *pool, uint64_t *seen)
 	*seen = pool->kicks;
 }
 
+static struct load_work *take_work(struct load_pool *pool)
+{
+	LOCK_SCOPE(&pool->lock);
+	struct load_work *work = TAILQ_FIRST(&pool->works);
+	if (work)
+		TAILQ_REMOVE(&pool->works, work, link);
+	return work;
+}
+
+/* false: there is none. */
+static bool do_work(struct load_pool *pool)
+{
+	struct load_work *work = take_work(pool);
+	if (work)
+		work->run(work);
+	return work != NULL;
+}
+
 static void *worker_main(void *argument)
 {
 	struct worker *worker = argument;
 	struct load_pool *pool = worker->pool;
 	uint64_t seen = 0;
 
+	is_worker = true;
 	/* Decoding yields to the training jobs. That is a wish, which may be refused. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
@@ -67,7 +90,8 @@ static void *worker_main(void *argument)
 	while (!atomic_load(&pool->stop)) {
 		wait_for_kick(pool, &seen);
 		while (!atomic_load(&pool->stop) &&
-			load_run_one(worker->context, &pool->callbacks))
+			(do_work(pool) ||
+				load_run_one(worker->context, &pool->callbacks)))
 			;
 	}
 	return NULL;
@@ -96,6 +120,7 @@ int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
 	int err = 0;
 	pool->callbacks = *callbacks;
 	pool->n_workers = n_workers;
+	TAILQ_INIT(&pool->works);
 	lock_init(&pool->lock, LOCK_RANK_LOAD, "load");
 	ensure(pthread_cond_init(&pool->kicked, NULL) == 0);
 	for (unsigned i = 0; !err && i < n_workers; i++) {
@@ -119,6 +144,18 @@ void load_pool_kick(struct load_pool *pool)
 	pthread_cond_broadcast(&pool->kicked);
 }
 
+void load_pool_run(struct load_pool *pool, struct load_work *work)
+{
+	if (is_worker) {
+		work->run(work);
+		return;
+	}
+	LOCK_SCOPE(&pool->lock);
+	TAILQ_INSERT_TAIL(&pool->works, work, link);
+	pool->kicks++;
+	pthread_cond_signal(&pool->kicked);
+}
+
 static void stop(struct load_pool *pool)
 {
 	LOCK_SCOPE(&pool->lock);
@@ -134,6 +171,8 @@ void load_pool_free(struct load_pool **pool_pointer)
 	stop(pool);
 	for (unsigned i = 0; i < pool->n_started; i++)
 		ensure(pthread_join(pool->workers[i].thread, NULL) == 0);
+	while (do_work(pool))
+		;
 	for (unsigned i = 0; i < pool->n_workers; i++)
 		load_context_free(&pool->workers[i].context);
 	pthread_cond_destroy(&pool->kicked);

@@ -7,7 +7,6 @@
 #include "stats/stats.h"
 
 #include <errno.h>
-#include <semaphore.h>
 
 /*
  * The way of an open.
@@ -113,7 +112,7 @@ void handle_give_up_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	(void)epochs_cancel(handle->job->epochs, &handle->request);
-	if (handle->state == HANDLE_PARKING || handle->state == HANDLE_LOOKS_UP)
+	if (handle->state == HANDLE_PARKING || handle->looks_up)
 		handle->status = status; /* whoever is at it finishes it */
 	else
 		handle_finish_locked(handle, status, aftermath);
@@ -123,6 +122,10 @@ void handle_give_up_locked(
 static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	lock_assert_held(&handle->job->sched->lock);
+	if (handle->looks_up) {
+		handle->state = HANDLE_AWAITS_SAMPLE;
+		return;
+	}
 	if (handle->status != 0 || is_ready(handle)) {
 		handle_finish_locked(handle, handle->status, aftermath);
 		return;
@@ -146,12 +149,15 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		handle->status = use_attach_locked(handle);
 	if (handle->request.status == 0 && handle->status != 0)
 		give_back_locked(handle, false, aftermath);
-	if (handle->state == HANDLE_AWAITS_SAMPLE || handle->state == HANDLE_LOOKS_UP)
+	if (handle->state == HANDLE_AWAITS_SAMPLE)
 		go_on_locked(handle, aftermath);
 }
 
-void handle_look_up(struct sched_handle *handle)
+/* By a worker. */
+static void look_up(struct load_work *work)
 {
+	size_t offset = offsetof(struct sched_handle, look_up);
+	struct sched_handle *handle = (struct sched_handle *)((char *)work - offset);
 	struct sched_job *job = handle->job;
 	struct open_request *request = &handle->request;
 	struct aftermath aftermath;
@@ -161,9 +167,19 @@ void handle_look_up(struct sched_handle *handle)
 	if (none || request->status == -ENOENT) /* never bound, or forgotten just now */
 		request->status = -ESTALE;
 	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	struct sched *sched = job->sched;
+	lock_take(&sched->lock);
+	handle->looks_up = false;
 	handle_answered_locked(handle, &aftermath);
-	sched_unlock(job->sched, &aftermath);
+	sched_unlock(sched, &aftermath);
+}
+
+void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	lock_assert_held(&handle->job->sched->lock);
+	handle->looks_up = true;
+	handle->look_up.run = look_up;
+	TAILQ_INSERT_TAIL(&aftermath->look_ups, handle, link);
 }
 
 static int take_ticket_locked(struct sched_handle *handle)
@@ -186,6 +202,8 @@ static int refuse_to_wait_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	(void)epochs_cancel(handle->job->epochs, &handle->request);
+	if (handle->looks_up)
+		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
 	if (handle->use)
 		give_back_locked(handle, false, aftermath);
 	handle->status = err;
@@ -273,48 +291,6 @@ void sched_cancel(struct sched *sched, uint64_t ticket)
 		handle_give_up_locked(handle, -EINTR, &aftermath);
 	}
 	sched_unlock(sched, &aftermath);
-}
-
-/* --- binding without opening --------------------------------------------------------- */
-
-struct bind_wait {
-	sem_t answered;
-	struct sched_opened result;
-};
-
-static void bound(void *context, const struct sched_opened *opened)
-{
-	struct bind_wait *wait = context;
-	wait->result = *opened;
-	sem_post(&wait->answered);
-}
-
-int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
-	uint64_t reader, sample_id *ret, uint32_t *ret_epoch)
-{
-	struct bind_wait wait = {.result = {0}};
-	struct sched_open_callbacks callbacks = {
-		.opened = bound, .context = &wait, .reader = reader};
-	sem_init(&wait.answered, 0, 0);
-	int err = sched_open_label(job, epoch, position, &callbacks);
-	if (!err) {
-		while (sem_wait(&wait.answered) != 0)
-			ensure(errno == EINTR);
-		err = wait.result.status;
-	}
-	sem_destroy(&wait.answered);
-	if (err)
-		return err;
-	*ret = sched_handle_sample(wait.result.handle);
-	*ret_epoch = sched_handle_epoch(wait.result.handle);
-	sched_undo(wait.result.handle);
-	return 0;
-}
-
-int sched_bind(struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret)
-{
-	uint32_t number;
-	return sched_bind_for(job, epoch, position, 0, ret, &number);
 }
 
 /* --- what was opened ----------------------------------------------------------------- */

@@ -42,8 +42,16 @@ static void look_up(struct aftermath *aftermath)
 	struct sched_handle *handle;
 	while ((handle = TAILQ_FIRST(&aftermath->look_ups))) {
 		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
-		handle_look_up(handle);
+		sched_run(handle->job->sched, &handle->look_up);
 	}
+}
+
+void sched_run(struct sched *sched, struct load_work *work)
+{
+	if (sched->pool)
+		load_pool_run(sched->pool, work);
+	else
+		work->run(work);
 }
 
 /* Freeing half a megabyte is a system call: without the lock, a few at a time. */
@@ -150,21 +158,38 @@ static uint64_t name_hash(const char *name)
 	return hash;
 }
 
-/* A dataset may have one of its own. */
-static enum sampler_kind sampler_of(
+static const struct dataset_config *dataset_config_of(
 	const struct daemon_config *config, const struct dataset *dataset)
 {
 	for (size_t i = 0; i < config->n_datasets; i++)
 		if (strcmp(config->datasets[i].name, dataset_name(dataset)) == 0)
-			return config->datasets[i].sampler;
-	return config->sampler;
+			return &config->datasets[i];
+	return NULL;
+}
+
+/* A dataset may have one of its own. */
+static enum sampler_kind sampler_of(
+	const struct daemon_config *config, const struct dataset *dataset)
+{
+	const struct dataset_config *own = dataset_config_of(config, dataset);
+	return own ? own->sampler : config->sampler;
+}
+
+static const char *root_of(
+	const struct daemon_config *config, const struct dataset *dataset)
+{
+	const struct dataset_config *own = dataset_config_of(config, dataset);
+	return own && own->follow_outside ? NULL : dataset_source(dataset);
 }
 
 static int source_init(struct source *source, struct sched *sched,
 	struct dataset *dataset, uint64_t seed)
 {
 	uint64_t own = rng_mix(seed, name_hash(dataset_name(dataset)));
-	*source = (struct source){.sched = sched, .dataset = dataset, .seed = own};
+	*source = (struct source){.sched = sched,
+		.dataset = dataset,
+		.root = root_of(sched->config, dataset),
+		.seed = own};
 	LIST_INIT(&source->spaces);
 	source->bad = roaring_bitmap_create();
 	if (!source->bad)

@@ -11,6 +11,7 @@
 #include "epoch/order.h"
 #include "image/head.h"
 #include "image/tensor.h"
+#include "load/load.h"
 
 /*
  * The scheduler: the only place that joins sampler, cache and load.
@@ -155,19 +156,6 @@ must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t 
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
 /*
- * Binds only: no tensor, nothing consumed. Waits while the epoch begins. Errors as
- * sched_open.
- */
-must_check int sched_bind(
-	struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret);
-/*
- * The same by a known thread (see sched_open_callbacks), which also learns the epoch:
- * what belongs together, as the positions of a batch, is then asked for by its number.
- */
-must_check int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
-	uint64_t reader, sample_id *ret, uint32_t *ret_epoch);
-
-/*
  * The sample of a position if it is bound, or can be no other (layout = mirror; classes
  * with order = sequential); SAMPLE_NONE otherwise. Changes nothing.
  */
@@ -180,6 +168,9 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_C
 void sched_release(struct sched_handle *handle);
 /* As sched_release, but nobody has read it: the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
+
+/* What takes long is done by a worker, soon; or at once, if the caller is one. */
+void sched_run(struct sched *sched, struct load_work *work);
 
 /* --- order --- */
 

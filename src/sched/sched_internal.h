@@ -42,6 +42,7 @@
 struct source {
 	struct sched *sched;
 	struct dataset *dataset;
+	const char *root;	  /* of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* as configured */
 	struct sampler *sequential;
 	struct sampler *labelled; /* NULL until a job needs it */
@@ -93,15 +94,14 @@ TAILQ_HEAD(use_queue, use);
  *
  * OPENING: its opener holds the lock. PARKING: the opener tells the reader its ticket,
  * without the lock; whatever happens meanwhile is left to it. AWAITS_SAMPLE: the engine
- * has not answered the request. LOOKS_UP: somebody reads the sample from a saved order,
- * without the lock. AWAITS_TENSOR: of the use's waiters. A step is left out when there is
- * nothing to wait for.
+ * has not answered the request, or a worker reads the sample from a saved order
+ * (looks_up). AWAITS_TENSOR: of the use's waiters. A step is left out when there is nothing
+ * to wait for.
  */
 enum handle_state {
 	HANDLE_OPENING,
 	HANDLE_PARKING,
 	HANDLE_AWAITS_SAMPLE,
-	HANDLE_LOOKS_UP,
 	HANDLE_AWAITS_TENSOR,
 	HANDLE_FINISHED
 };
@@ -110,6 +110,8 @@ struct sched_handle {
 	struct sched_job *job;
 	struct open_request request; /* its sample, epoch and position once answered */
 	bool answered;
+	bool looks_up; /* a worker is at it, and nobody else may finish the handle */
+	struct load_work look_up;
 	struct use *use; /* NULL before the answer, and of a label */
 	const struct tensor *tensor;
 	enum handle_state state;
@@ -228,8 +230,8 @@ must_check int source_label(struct source *source);
 
 /* The engine has answered the handle's request. */
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* The sample of a request that was answered by EFFECT_LOOK_UP. No lock held. */
-void handle_look_up(struct sched_handle *handle);
+/* The sample of a request that was answered by EFFECT_LOOK_UP. */
+void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 /* One that has a ticket is finished with -errno, by whoever may do that. */

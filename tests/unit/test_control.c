@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "../sched_bind.h"
 #include "../tiny_dataset.h"
 #include "control/control.h"
 
