@@ -5,6 +5,7 @@
 #include "base/backing.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/own_directory.h"
 #include "config/config.h"
 #include "control/control.h"
 #include "dataset/dataset.h"
@@ -140,7 +141,7 @@ static int configure(struct daemon *daemon)
 	return refuse_own_mount(daemon);
 }
 
-static int make_directories(const char *path)
+static int make_parents(const char *path)
 {
 	auto_free char *copy = strdup(path);
 	if (!copy)
@@ -151,7 +152,19 @@ static int make_directories(const char *path)
 			return -errno;
 		*slash = '/';
 	}
-	return mkdir(copy, 0755) == 0 || errno == EEXIST ? 0 : -errno;
+	return 0;
+}
+
+/* Whoever can open the lock can hold it. */
+static int open_lock(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 && fchmod(fd, 0600) == 0)
+		return fd;
+	int err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 /* One daemon per state directory. */
@@ -159,19 +172,26 @@ static int take_state(struct daemon *daemon)
 {
 	const char *state = daemon->config.state;
 	auto_free char *path = NULL;
-	int err = make_directories(state);
+	int err = make_parents(state);
 	if (err) {
 		log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, state,
 			strerror(-err));
 		return err;
 	}
-	if (asprintf(&path, "%s/lock", state) < 0)
+	err = own_directory(state, true);
+	if (err)
+		return err;
+	if (asprintf(&path, "%s/lock", state) < 0) {
+		path = NULL;
 		return -ENOMEM;
-	daemon->state_lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	if (daemon->state_lock >= 0 && flock(daemon->state_lock, LOCK_EX | LOCK_NB) == 0)
+	}
+	daemon->state_lock = open_lock(path);
+	err = daemon->state_lock < 0 ? daemon->state_lock : 0;
+	if (!err && flock(daemon->state_lock, LOCK_EX | LOCK_NB) != 0)
+		err = -errno;
+	if (!err)
 		return state_version_take(state);
-	err = -errno;
-	log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, state,
+	log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, path,
 		err == -EWOULDBLOCK ? "in use by another joaderfs" : strerror(-err));
 	return err;
 }

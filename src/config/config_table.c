@@ -98,7 +98,9 @@ const struct option config_options[] = {
 			       "$XDG_STATE_HOME/joaderfs, else ~/.local/state/joaderfs",
 		.help = "Directory of what outlives the daemon: catalogues of the "
 			"datasets, "
-			"jobs, and the order of each epoch."},
+			"jobs, and the order of each epoch.\n"
+			"It belongs to the daemon's user, and nobody else may write "
+			"there; see joaderfs-state(5)."},
 	{SECTION_JOADERFS, "jobs", &value_path, DAEMON(jobs),
 		.help = "Directory whose *.ini files are jobs added at the start.\n"
 			"More can be added later with joaderctl."},

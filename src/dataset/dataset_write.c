@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/own_directory.h"
 #include "dataset/dataset_catalogue.h"
 #include "dataset/dataset_internal.h"
 
@@ -273,16 +274,19 @@ static int write_file(struct writer *writer, const char *file)
 	return err;
 }
 
-static int make_directories(char *path)
+/* <state>, if need be, and <state>/datasets. */
+static int make_directories(const char *file)
 {
-	for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
-		*slash = '\0';
-		int err = mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
-		*slash = '/';
-		if (err)
-			return err;
-	}
-	return 0;
+	auto_free char *path = strdup(file);
+	if (!path)
+		return -ENOMEM;
+	char *datasets = strrchr(path, '/');
+	*datasets = '\0';
+	char *state = strrchr(path, '/');
+	*state = '\0';
+	int err = mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+	*state = '/';
+	return err ? err : own_directory(path, false);
 }
 
 static int sync_directory(const char *file)
@@ -347,7 +351,7 @@ int catalogue_write(const char *file, const struct scan *scan,
 		new_file = NULL;
 		return -ENOMEM;
 	}
-	int err = make_directories(new_file);
+	int err = make_directories(file);
 	if (!err)
 		err = remove_ending(file, ".new");
 	if (!err)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
+#include "base/own_directory.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -262,13 +263,11 @@ static int init_sources(
 static int make_jobs_directory(const char *state)
 {
 	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/jobs", state) < 0)
+	if (asprintf(&path, "%s/jobs", state) < 0) {
+		path = NULL;
 		return -ENOMEM;
-	if (mkdir(path, 0755) == 0 || errno == EEXIST)
-		return 0;
-	int err = -errno;
-	log_error("%s: %s", path, strerror(-err));
-	return err;
+	}
+	return own_directory(path, false);
 }
 
 static void init_condition(pthread_cond_t *cond)

@@ -191,8 +191,11 @@ Test(dataset_catalogue, what_can_not_be_read_is_not_gone)
 {
 	static const mode_t modes[] = {0, 0444};
 	struct place place;
+	char datasets[128];
 	three_files(&place);
 	cr_assert_eq(place_open(&place), 0);
+	snprintf(datasets, sizeof(datasets), "%s/datasets", place.state);
+	cr_assert(chmod(place.state, 0755) == 0 && chmod(datasets, 0755) == 0);
 	for (int i = 0; i < 2; i++) {
 		cr_assert_eq(chmod(place_path(&place, "b"), modes[i]), 0);
 		become_nobody();
