@@ -3,12 +3,12 @@
 
 #include "base/ensure.h"
 #include "base/lock.h"
+#include "base/signals.h"
 #include "load/load.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 /*
@@ -97,17 +97,6 @@ static void *worker_main(void *argument)
 	return NULL;
 }
 
-/* Workers block signals, which the thread that runs the file system takes. */
-static int start_worker(struct worker *worker)
-{
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int err = pthread_create(&worker->thread, NULL, worker_main, worker);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -err;
-}
-
 int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
 	struct load_pool **ret)
 {
@@ -128,7 +117,8 @@ int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
 		err = load_context_new(&pool->workers[i].context);
 	}
 	for (unsigned i = 0; !err && i < n_workers; i++) {
-		err = start_worker(&pool->workers[i]);
+		err = signals_thread(
+			&pool->workers[i].thread, worker_main, &pool->workers[i]);
 		pool->n_started += !err;
 	}
 	if (err)

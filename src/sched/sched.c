@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -306,10 +307,10 @@ static int start_threads(struct sched *sched)
 	if (err)
 		return err;
 	sched->pool = pool;
-	err = -pthread_create(&sched->housekeeper, NULL, keep_house, sched);
+	err = signals_thread(&sched->housekeeper, keep_house, sched);
 	sched->keeps_house = err == 0;
 	if (!err)
-		err = -pthread_create(&sched->clerk, NULL, sched_clerk, sched);
+		err = signals_thread(&sched->clerk, sched_clerk, sched);
 	sched->has_clerk = err == 0;
 	return err;
 }
