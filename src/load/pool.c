@@ -58,12 +58,19 @@ static void wait_for_kick(struct load_pool *pool, uint64_t *seen)
 	*seen = pool->kicks;
 }
 
+static void unqueue_locked(struct load_pool *pool, struct load_work *work)
+{
+	lock_assert_held(&pool->lock);
+	TAILQ_REMOVE(&pool->works, work, link);
+	work->queued = false;
+}
+
 static struct load_work *take_work(struct load_pool *pool)
 {
 	LOCK_SCOPE(&pool->lock);
 	struct load_work *work = TAILQ_FIRST(&pool->works);
 	if (work)
-		TAILQ_REMOVE(&pool->works, work, link);
+		unqueue_locked(pool, work);
 	return work;
 }
 
@@ -142,8 +149,18 @@ void load_pool_run(struct load_pool *pool, struct load_work *work)
 	}
 	LOCK_SCOPE(&pool->lock);
 	TAILQ_INSERT_TAIL(&pool->works, work, link);
+	work->queued = true;
 	pool->kicks++;
 	pthread_cond_signal(&pool->kicked);
+}
+
+bool load_pool_take_back(struct load_pool *pool, struct load_work *work)
+{
+	LOCK_SCOPE(&pool->lock);
+	if (!work->queued)
+		return false;
+	unqueue_locked(pool, work);
+	return true;
 }
 
 static void stop(struct load_pool *pool)

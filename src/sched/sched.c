@@ -55,6 +55,11 @@ void sched_run(struct sched *sched, struct load_work *work)
 		work->run(work);
 }
 
+bool sched_take_back(struct sched *sched, struct load_work *work)
+{
+	return sched->pool && load_pool_take_back(sched->pool, work);
+}
+
 /* Freeing half a megabyte is a system call: without the lock, a few at a time. */
 static void unlock_and_reap(struct sched *sched)
 {
