@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/own_directory.h"
+#include "base/signals.h"
 #include "config/config.h"
 #include "control/control.h"
 #include "dataset/dataset.h"
@@ -19,7 +20,6 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <getopt.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -300,6 +300,7 @@ static int start(struct daemon *daemon)
 		.sched = daemon->sched,
 		.backings = daemon->backings,
 		.mountpoint = daemon->mountpoint};
+	signals_hold(); /* session_run releases them */
 	err = session_mount(
 		&daemon->context, daemon->mount_options, daemon->debug, &daemon->session);
 	if (!err)
@@ -337,12 +338,13 @@ static int stop(struct daemon *daemon)
 int main(int argc, char **argv)
 {
 	struct daemon daemon = {.state_lock = -1};
+	background_fill_stdio();
 	int err = parse_arguments(argc, argv, &daemon);
 	if (err) {
 		(void)stop(&daemon);
 		return EXIT_USAGE;
 	}
-	signal(SIGPIPE, SIG_IGN);
+	signals_begin();
 	if (!daemon.foreground)
 		err = background_begin();
 	if (!err)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "base/escape.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +13,13 @@
 
 static atomic_int log_fd = -1; /* -1: standard error */
 
-/* One write per message, so that messages of several threads do not mix. */
+#define LINE 4096
+
+/* One write and one line per message, so that messages of several threads do not mix, and
+ * no name of a file looks like another message. */
 static printf_like(2, 0) void emit(const char *level, const char *format, va_list args)
 {
-	char text[4096];
+	char message[LINE], text[LINE];
 	int fd = atomic_load(&log_fd);
 	int n;
 	if (fd < 0) {
@@ -27,12 +31,10 @@ static printf_like(2, 0) void emit(const char *level, const char *format, va_lis
 		n = (int)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ ", &utc);
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s", level);
 	}
-	int m = vsnprintf(text + n, sizeof(text) - (size_t)n - 1, format, args);
-	if (m < 0)
+	if (vsnprintf(message, sizeof(message), format, args) < 0)
 		return;
-	size_t length = (size_t)n + (size_t)m;
-	if (length > sizeof(text) - 2)
-		length = sizeof(text) - 2;
+	size_t length = (size_t)n;
+	length += escape_controls(message, text + length, sizeof(text) - 1 - length);
 	text[length++] = '\n';
 	ssize_t ignored = write(fd < 0 ? STDERR_FILENO : fd, text, length);
 	(void)ignored; /* there is no place left to report it */

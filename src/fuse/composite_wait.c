@@ -148,12 +148,16 @@ static void interrupted(fuse_req_t req, void *context)
 	if (mine)
 		claim_answer_locked(wait);
 	lock_release(&file->lock);
-	if (ticket)
+	/* Then nobody else is at it. */
+	bool taken = !mine && sched_take_back(file->session->context.sched, &wait->work);
+	if (mine || taken)
+		wait->armed = false; /* answer() must not wait for this very function */
+	if (mine)
+		answer(wait);
+	else if (taken)
+		wait_bind(wait);
+	else if (ticket)
 		sched_cancel(file->session->context.sched, ticket);
-	if (!mine)
-		return;
-	wait->armed = false; /* answer() must not wait for this very function */
-	answer(wait);
 }
 
 void waits_collect_locked(

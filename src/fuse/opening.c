@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/content_bytes.h"
+#include "fuse/later.h"
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
 #include "fuse/label_file.h"
@@ -31,8 +32,8 @@ struct opening {
 	struct fuse_file_info fi;
 	bool parked;
 	uint64_t ticket;
-	struct sched_handle *handle; /* while a worker makes the content */
-	struct load_work work;
+	struct sched_handle *handle; /* once it is opened */
+	struct later later;	     /* while a worker makes the content */
 };
 
 /* The opening that this thread interrupts. */
@@ -135,15 +136,31 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 	opening_free(opening);
 }
 
-static void answer(struct load_work *work)
+static void answer(struct opening *opening)
 {
-	size_t offset = offsetof(struct opening, work);
-	struct opening *opening = (struct opening *)((char *)work - offset);
 	if (opening->inode.kind == INODE_SAMPLE) {
 		answer_sample(opening, opening->handle);
 		return;
 	}
 	answer_label(opening, opening->handle);
+	opening_free(opening);
+}
+
+static struct opening *opening_of(struct later *later)
+{
+	return (struct opening *)((char *)later - offsetof(struct opening, later));
+}
+
+static void answer_later(struct later *later)
+{
+	answer(opening_of(later));
+}
+
+static void give_up(struct later *later)
+{
+	struct opening *opening = opening_of(later);
+	sched_undo(opening->handle);
+	reply_error(opening->req, -EINTR);
 	opening_free(opening);
 }
 
@@ -166,11 +183,14 @@ static void opened(void *context, const struct sched_opened *result)
 		return;
 	}
 	opening->handle = result->handle;
-	opening->work.run = answer;
+	opening->later = (struct later){.req = opening->req,
+		.session = opening->session,
+		.answer = answer_later,
+		.give_up = give_up};
 	if (takes_long(opening))
-		sched_run(opening->session->context.sched, &opening->work);
+		later_start(&opening->later);
 	else
-		answer(&opening->work);
+		answer(opening);
 }
 
 static int opening_new(fuse_req_t req, struct session *session, struct inode inode,

@@ -165,9 +165,9 @@ static void answer_attributes(fuse_req_t req, struct session *session, struct in
 		fuse_reply_attr(req, &st, timeout);
 }
 
-static void answer_attributes_later(const struct later *later)
+static void answer_attributes_later(const struct later_request *request)
 {
-	answer_attributes(later->req, later->session, later->inode);
+	answer_attributes(request->later.req, request->later.session, request->inode);
 }
 
 /* The size of an order is found by measuring its lines. */
@@ -180,8 +180,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	if (err)
 		reply_error(req, err);
 	else if (inode.kind == INODE_EPOCH_ORDER)
-		later_answer(&(struct later){.req = req,
-			.session = session_of(req),
+		later_request(&(struct later_request){
+			.later = {.req = req, .session = session_of(req)},
 			.inode = inode,
 			.answer = answer_attributes_later});
 	else

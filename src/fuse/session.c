@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "base/fault.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "files/data.h"
 #include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
@@ -141,9 +143,13 @@ static int loop(struct session *session)
 
 int session_run(struct session *session)
 {
+	int err = fault_hit("session.run");
+	if (err)
+		return err;
 	if (fuse_set_signal_handlers(session->fuse) != 0)
 		return -EIO;
 	session->handles_signals = true;
+	signals_release();
 	return loop(session);
 }
 

@@ -77,25 +77,27 @@ static int order_size(struct session *session, struct inode inode, uint64_t *ret
 	return 0;
 }
 
-static void order_read(const struct later *later)
+static void order_read(const struct later_request *request)
 {
+	fuse_req_t req = request->later.req;
+	struct session *session = request->later.session;
 	struct order_lines lines;
-	auto_free char *buffer = malloc(later->size);
-	int err = buffer ? order_lines_find(
-				   later->session->context.sched, later->inode, &lines)
-			 : -ENOMEM;
+	auto_free char *buffer = malloc(request->size);
+	int err =
+		buffer ? order_lines_find(session->context.sched, request->inode, &lines)
+		       : -ENOMEM;
 	if (err) {
-		reply_error(later->req, err);
+		reply_error(req, err);
 		return;
 	}
-	struct order_source source = order_lines_source(later->inode, &lines);
+	struct order_source source = order_lines_source(request->inode, &lines);
 	ssize_t n = order_text_read(
-		later->session->orders, &source, later->offset, buffer, later->size);
+		session->orders, &source, request->offset, buffer, request->size);
 	sched_job_put(lines.job);
 	if (n < 0)
-		reply_error(later->req, (int)n);
+		reply_error(req, (int)n);
 	else
-		fuse_reply_buf(later->req, buffer, (size_t)n);
+		fuse_reply_buf(req, buffer, (size_t)n);
 }
 
 /* --- for ops and tree --------------------------------------------------------------- */
@@ -191,12 +193,12 @@ void text_file_read(fuse_req_t req, struct session *session, struct inode inode,
 {
 	struct snapshot *snapshot = (struct snapshot *)(uintptr_t)fi->fh;
 	if (!snapshot) {
-		later_answer(&(struct later){.req = req,
-			.session = session,
-			.inode = inode,
-			.size = size,
-			.offset = offset,
-			.answer = order_read});
+		later_request(
+			&(struct later_request){.later = {.req = req, .session = session},
+				.inode = inode,
+				.size = size,
+				.offset = offset,
+				.answer = order_read});
 		return;
 	}
 	if (offset > snapshot->bytes)

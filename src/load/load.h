@@ -83,6 +83,7 @@ void load_prepare(struct load_context *context, struct load_task *task);
 struct load_work {
 	TAILQ_ENTRY(load_work) link;
 	void (*run)(struct load_work *work);
+	bool queued; /* the pool's */
 };
 
 struct load_pool;
@@ -98,6 +99,8 @@ must_check int load_pool_new(unsigned n_workers, const struct load_callbacks *ca
 void load_pool_kick(struct load_pool *pool);
 /* A worker does it before its next task; a worker that calls this does it at once. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);
+/* true: no worker has begun with it, and none will. */
+must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);
 /* Lets workers finish their tasks, takes no new ones, does the work that is left, and
  * joins the workers. */
 void load_pool_free(struct load_pool **pool);

@@ -3,12 +3,12 @@
 
 #include "base/ensure.h"
 #include "base/lock.h"
+#include "base/signals.h"
 #include "load/load.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 /*
@@ -58,12 +58,19 @@ static void wait_for_kick(struct load_pool *pool, uint64_t *seen)
 	*seen = pool->kicks;
 }
 
+static void unqueue_locked(struct load_pool *pool, struct load_work *work)
+{
+	lock_assert_held(&pool->lock);
+	TAILQ_REMOVE(&pool->works, work, link);
+	work->queued = false;
+}
+
 static struct load_work *take_work(struct load_pool *pool)
 {
 	LOCK_SCOPE(&pool->lock);
 	struct load_work *work = TAILQ_FIRST(&pool->works);
 	if (work)
-		TAILQ_REMOVE(&pool->works, work, link);
+		unqueue_locked(pool, work);
 	return work;
 }
 
@@ -97,17 +104,6 @@ static void *worker_main(void *argument)
 	return NULL;
 }
 
-/* Workers block signals, which the thread that runs the file system takes. */
-static int start_worker(struct worker *worker)
-{
-	sigset_t all, old;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int err = pthread_create(&worker->thread, NULL, worker_main, worker);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -err;
-}
-
 int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
 	struct load_pool **ret)
 {
@@ -128,7 +124,8 @@ int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
 		err = load_context_new(&pool->workers[i].context);
 	}
 	for (unsigned i = 0; !err && i < n_workers; i++) {
-		err = start_worker(&pool->workers[i]);
+		err = signals_thread(
+			&pool->workers[i].thread, worker_main, &pool->workers[i]);
 		pool->n_started += !err;
 	}
 	if (err)
@@ -152,8 +149,18 @@ void load_pool_run(struct load_pool *pool, struct load_work *work)
 	}
 	LOCK_SCOPE(&pool->lock);
 	TAILQ_INSERT_TAIL(&pool->works, work, link);
+	work->queued = true;
 	pool->kicks++;
 	pthread_cond_signal(&pool->kicked);
+}
+
+bool load_pool_take_back(struct load_pool *pool, struct load_work *work)
+{
+	LOCK_SCOPE(&pool->lock);
+	if (!work->queued)
+		return false;
+	unqueue_locked(pool, work);
+	return true;
 }
 
 static void stop(struct load_pool *pool)

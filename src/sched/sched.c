@@ -6,6 +6,7 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/own_directory.h"
+#include "base/signals.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -53,6 +54,11 @@ void sched_run(struct sched *sched, struct load_work *work)
 		load_pool_run(sched->pool, work);
 	else
 		work->run(work);
+}
+
+bool sched_take_back(struct sched *sched, struct load_work *work)
+{
+	return sched->pool && load_pool_take_back(sched->pool, work);
 }
 
 /* Freeing half a megabyte is a system call: without the lock, a few at a time. */
@@ -307,10 +313,10 @@ static int start_threads(struct sched *sched)
 	if (err)
 		return err;
 	sched->pool = pool;
-	err = -pthread_create(&sched->housekeeper, NULL, keep_house, sched);
+	err = signals_thread(&sched->housekeeper, keep_house, sched);
 	sched->keeps_house = err == 0;
 	if (!err)
-		err = -pthread_create(&sched->clerk, NULL, sched_clerk, sched);
+		err = signals_thread(&sched->clerk, sched_clerk, sched);
 	sched->has_clerk = err == 0;
 	return err;
 }

@@ -162,8 +162,9 @@ config() {
 start() {
 	# shellcheck disable=SC2119
 	[[ -e $T/joaderfs.ini ]] || config
-	# A shell without job control starts what runs beside it with SIGINT ignored.
-	env --default-signal=INT "$PROGRAM" "$T/joaderfs.ini" "$M" -f "$@" >>"$LOG" 2>&1 &
+	# A shell without job control starts what runs beside it with SIGINT and SIGQUIT
+	# ignored.
+	env --default-signal=INT,QUIT "$PROGRAM" "$T/joaderfs.ini" "$M" -f "$@" >>"$LOG" 2>&1 &
 	PID=$!
 	while [[ ! -e $M/README ]]; do
 		kill -0 "$PID" 2>/dev/null || fail "the daemon ended: $(cat "$LOG")"

@@ -79,6 +79,11 @@ parked=("$(epoch floats)/00000000.npy" "$(epoch plain).order" "$(epoch plain)/00
 "$PYTHON" "$FS/parked.py" 20 "${parked[@]}" >"$T/got" &
 reader=$!
 arrived $((before + 60))
+"$PYTHON" "$FS/parked.py" 5 "${parked[@]}" &
+killed=$!
+arrived $((before + 75))
+kill -KILL $killed
+wait $killed || true
 read_epoch plain 0001
 equal "answers without a worker" "$(cat "$T/got")" ""
 touch "$T/go"
