@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/fault.h"
+#include "base/ensure.h"
 #include "base/lock.h"
 #include "base/log.h"
 
@@ -12,10 +13,11 @@
 #include <string.h>
 
 #define MAX_FAULTS 16
+#define BUG (-1) /* no errno: the place fails as an assertion does */
 
 struct fault {
 	char place[64];
-	int error; /* positive errno */
+	int error; /* positive errno, or BUG */
 	long after;
 	long times;
 };
@@ -31,6 +33,7 @@ static const struct {
 	{"ENOENT", ENOENT},
 	{"EINTR", EINTR},
 	{"EPERM", EPERM},
+	{"BUG", BUG},
 };
 
 static struct fault faults[MAX_FAULTS]; /* (fault_lock) */
@@ -85,8 +88,8 @@ int fault_add(const char *specification)
 	if (n == MAX_FAULTS || !parse(text, &fault)) {
 		log_error("--fault %s: expected PLACE:ERROR[:after=N][:times=N], ERROR "
 			  "one of "
-			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM, at most %d of "
-			  "them",
+			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM BUG, at most %d "
+			  "of them",
 			specification, MAX_FAULTS);
 		return -EINVAL;
 	}
@@ -96,10 +99,9 @@ int fault_add(const char *specification)
 	return 0;
 }
 
-int fault_hit(const char *place)
+/* 0: none, positive errno, or BUG */
+static int find(const char *place)
 {
-	if (atomic_load_explicit(&n_faults, memory_order_relaxed) == 0)
-		return 0;
 	LOCK_SCOPE(&fault_lock);
 	for (int i = 0; i < n_faults; i++) {
 		struct fault *fault = &faults[i];
@@ -108,9 +110,18 @@ int fault_hit(const char *place)
 		if (fault->after > 0)
 			fault->after--;
 		else if (fault->times > 0 && fault->times--)
-			return -fault->error;
+			return fault->error;
 	}
 	return 0;
+}
+
+int fault_hit(const char *place)
+{
+	if (atomic_load_explicit(&n_faults, memory_order_relaxed) == 0)
+		return 0;
+	int error = find(place);
+	ensure(error != BUG);
+	return -error;
 }
 
 void fault_clear(void)

@@ -197,5 +197,9 @@ uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint3
 /* Aborts when an invariant does not hold: need and pins are counted anew. For tests. */
 void sched_validate(struct sched *sched);
 
+/* The jobs, a line each, for the log after a bug; and sched_stats. Whatever lock the thread
+ * holds, and it keeps all others out. */
+void sched_dump(struct sched *sched, FILE *out);
+
 /* Publishes the gauges to stats. */
 void sched_stats(struct sched *sched);

@@ -322,6 +322,8 @@ void *sched_clerk(void *sched);
 
 /* --- selection.c: the samples of a job, and those that positions stand for ------------ */
 
+void sched_stats_locked(struct sched *sched);
+
 void sched_report(config_report *report, void *context, const char *format, ...)
 	printf_like(3, 4);
 /* -EINVAL (reported), -ENOMEM. */
