@@ -99,6 +99,11 @@ struct sched_job_status {
 };
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
+/* One word: new, running, parked (it has read nothing for long), waiting (for its next
+ * epoch) or finished. */
+const char *sched_job_state(
+	const struct job_config *config, const struct sched_job_status *status);
+
 /* Number of jobs that have the dataset. */
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
