@@ -3,6 +3,7 @@
 
 #include "base/background.h"
 #include "base/backing.h"
+#include "base/crash.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/own_directory.h"
@@ -14,6 +15,7 @@
 #include "files/content_bytes.h"
 #include "fuse/fuse.h"
 #include "sched/sched.h"
+#include "stats/stats.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -255,12 +257,21 @@ static int add_jobs(struct daemon *daemon)
 	return err;
 }
 
+/* After a bug. */
+static void dump_state(void *context, FILE *out)
+{
+	const struct daemon *daemon = context;
+	sched_dump(daemon->sched, out);
+	stats_print_text(out);
+}
+
 static int start_sched(struct daemon *daemon)
 {
 	int err = sched_new(&daemon->config, daemon->datasets, daemon->config.n_datasets,
 		&daemon->sched);
 	if (err)
 		return err;
+	crash_dump_by(dump_state, daemon);
 	sched_use_backings(daemon->sched, daemon->backings, content_head);
 	return add_jobs(daemon);
 }
@@ -321,6 +332,7 @@ static int stop(struct daemon *daemon)
 		sched_stop(daemon->sched);
 	if (daemon->session)
 		err = session_unmount(&daemon->session);
+	crash_dump_by(NULL, NULL);
 	sched_free(&daemon->sched);
 	backings_free(&daemon->backings);
 	for (size_t i = 0; daemon->datasets && i < daemon->config.n_datasets; i++)
@@ -345,6 +357,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	signals_begin();
+	crash_install();
 	if (!daemon.foreground)
 		err = background_begin();
 	if (!err)

@@ -31,7 +31,7 @@ static const char help[] =
 	"  order JOB [EPOCH]    the samples of an epoch in the order in which they were\n"
 	"                       given out; without EPOCH: of the latest one\n"
 	"  stats                counters of the daemon\n"
-	"  datasets             the datasets\n"
+	"  datasets [DATASET]   the datasets, or one of them\n"
 	"\n"
 	"  -s, --socket SOCKET  control socket of the daemon; otherwise "
 	"$JOADERFS_SOCKET,\n"

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/fault.h"
+#include "base/ensure.h"
 #include "base/lock.h"
 #include "base/log.h"
 
@@ -14,10 +15,11 @@
 #include <unistd.h>
 
 #define MAX_FAULTS 16
+#define BUG (-1) /* no errno: the place fails as an assertion does */
 
 struct fault {
 	char place[64];
-	int error; /* positive errno; 0: none */
+	int error; /* positive errno, or BUG; 0: none */
 	long after;
 	long times;
 	char until[256]; /* a file: the place waits until it exists; empty: none */
@@ -35,6 +37,7 @@ static const struct {
 	{"EINTR", EINTR},
 	{"EPERM", EPERM},
 	{"NONE", 0},
+	{"BUG", BUG},
 };
 
 static struct fault faults[MAX_FAULTS]; /* (fault_lock) */
@@ -101,7 +104,7 @@ int fault_add(const char *specification)
 		log_error("--fault %s: expected "
 			  "PLACE:ERROR[:after=N][:times=N][:until=FILE], "
 			  "ERROR one of "
-			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM, or NONE with "
+			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM BUG, or NONE with "
 			  "until, at most %d of them",
 			specification, MAX_FAULTS);
 		return -EINVAL;
@@ -138,6 +141,7 @@ int fault_hit(const char *place)
 		return 0;
 	while (fault.until[0] && access(fault.until, F_OK) != 0)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	ensure(fault.error != BUG);
 	return -fault.error;
 }
 

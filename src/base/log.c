@@ -63,6 +63,12 @@ void log_info(const char *format, ...)
 	EMIT("");
 }
 
+int log_descriptor(void)
+{
+	int fd = atomic_load(&log_fd);
+	return fd < 0 ? STDERR_FILENO : fd;
+}
+
 int log_to_file(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0640);

@@ -102,6 +102,7 @@ must_check int config_parse_job(const char *file, const char *text, config_repor
 	void *context, struct job_config *ret);
 must_check int config_load_job(
 	const char *path, config_report *report, void *context, struct job_config *ret);
+must_check int config_job_copy(const struct job_config *from, struct job_config *ret);
 void config_job_free(struct job_config *config);
 
 /* The effective configuration, defaults filled in; config_parse_job reads it back. */

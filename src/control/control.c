@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "control/control.h"
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "control/control_internal.h"
@@ -15,6 +16,7 @@
 #include <sys/socket.h>
 
 #define PAUSE_MS 1000
+#define PAUSE_NS (PAUSE_MS * UINT64_C(1000000))
 
 static const struct listener_rights all_rights = {.mode = 0600,
 	.max_clients = 256,
@@ -94,12 +96,12 @@ static void take_up(struct control *control)
 
 /* --- new clients ------------------------------------------------------------------- */
 
-/* For want of descriptors, say. The socket stays readable: don't spin. */
+/* For want of descriptors, say. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;
 	uint32_t events = pause ? 0 : EPOLLIN;
-	control->paused = pause;
+	control->paused_ns = pause ? clock_now_ns() : 0;
 	ensure(control_watch(control, EPOLL_CTL_MOD, &control->listener->watch, events) ==
 		0);
 	LIST_FOREACH (grant, &control->grants, link)
@@ -125,15 +127,19 @@ static void admit(struct control *control, struct listener *listener, int fd)
 	}
 }
 
+/* The socket stays readable until the client is accepted. */
 static void accept_one(struct control *control, struct listener *listener)
 {
 	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd >= 0) {
+	int err = fd < 0 ? errno : 0;
+	if (!err)
 		admit(control, listener, fd);
-	} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-		log_warn("control socket: accept: %s", strerror(errno));
-		pause_listeners(control, true);
-	}
+	if (!err || err == EAGAIN || err == EINTR || err == ECONNABORTED)
+		return;
+	if ((err == EMFILE || err == ENFILE) && listener_hang_up(listener, NULL))
+		return;
+	log_warn("control socket: accept: %s", strerror(err));
+	pause_listeners(control, true);
 }
 
 /* --- the thread -------------------------------------------------------------------- */
@@ -145,9 +151,9 @@ static void *run(void *argument)
 	for (;;) {
 		struct epoll_event event;
 		int n = epoll_wait(
-			control->epoll, &event, 1, control->paused ? PAUSE_MS : -1);
+			control->epoll, &event, 1, control->paused_ns ? PAUSE_MS : -1);
 		ensure(n >= 0 || errno == EINTR);
-		if (n == 0)
+		if (control->paused_ns && clock_now_ns() - control->paused_ns >= PAUSE_NS)
 			pause_listeners(control, false);
 		if (n <= 0)
 			continue;

@@ -223,7 +223,7 @@ static void ls_fill(struct ls_row *row, struct sched_job *job)
 	snprintf(row->cell[0], sizeof(row->cell[0]), "%s", config->name);
 	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
 	snprintf(row->cell[2], sizeof(row->cell[2]), "%s",
-		text_job_state(config, &status));
+		sched_job_state(config, &status));
 	if (!status.started) {
 		strcpy(row->cell[3], "-");
 		strcpy(row->cell[4], "-");
@@ -353,9 +353,32 @@ static bool run_stats(const struct request *request)
 	return true;
 }
 
+static bool unknown_dataset(const struct request *request, const char *name)
+{
+	const struct files_context *context = request->context;
+	auto_free const char **names = calloc(context->n_datasets, sizeof(*names));
+	if (!names)
+		return refuse(request, "no dataset %s", name);
+	for (size_t i = 0; i < context->n_datasets; i++)
+		names[i] = dataset_name(context->datasets[i]);
+	const char *nearest = config_nearest(name, names, context->n_datasets);
+	if (nearest)
+		return refuse(request, "no dataset %s, did you mean %s?", name, nearest);
+	return refuse(request, "no dataset %s; \"datasets\" lists those there are", name);
+}
+
 static bool run_datasets(const struct request *request)
 {
 	const struct files_context *context = request->context;
+	const char *name = request->n_arguments == 2 ? request->argument[1] : NULL;
+	for (size_t i = 0; name && i < context->n_datasets; i++) {
+		if (strcmp(name, dataset_name(context->datasets[i])) != 0)
+			continue;
+		text_dataset_info(request->out, context, context->datasets[i]);
+		return true;
+	}
+	if (name)
+		return unknown_dataset(request, name);
 	for (size_t i = 0; i < context->n_datasets; i++) {
 		if (i)
 			fputc('\n', request->out);

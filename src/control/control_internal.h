@@ -135,8 +135,11 @@ void listener_forget(struct listener *listener);
 /* The client has done something, and is not the one that is silent longest. */
 void listener_touch(struct client *client);
 
-/* Counts the client's bytes. If that is too much, it hangs up on those clients that are
- * silent longest, but not on this one. false: it still is too much. */
+/* Hangs up on the client that is silent longest, but not on `but`. false: there is none. */
+bool listener_hang_up(struct listener *listener, const struct client *but);
+
+/* Counts the client's bytes, and hangs up on others until all is no more than allowed.
+ * false: it still is. */
 bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */
@@ -189,7 +192,8 @@ struct control {
 	struct grants grants;
 	struct worker worker;
 	int epoll;
-	bool paused; /* no descriptor is left: new clients have to wait */
+	uint64_t
+		paused_ns; /* since then new clients wait, for want of descriptors; or 0 */
 	bool running;
 	pthread_t thread;
 };

@@ -70,7 +70,7 @@ static int listen_for(
 	if (err)
 		return err;
 	err = control_watch(
-		control, EPOLL_CTL_ADD, &(*ret)->watch, control->paused ? 0 : EPOLLIN);
+		control, EPOLL_CTL_ADD, &(*ret)->watch, control->paused_ns ? 0 : EPOLLIN);
 	if (err)
 		listener_close(ret);
 	else

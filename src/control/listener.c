@@ -174,22 +174,28 @@ static struct client *longest_silent(
 	return NULL;
 }
 
+bool listener_hang_up(struct listener *listener, const struct client *but)
+{
+	struct client *silent = longest_silent(listener, but);
+	if (!silent)
+		return false;
+	if (silent->state == CLIENT_RECEIVES) {
+		client_refuse(silent,
+			"hung up, to make room: no client is silent for longer "
+			"(allowed: %zu clients, %zu bytes of requests)",
+			listener->rights.max_clients, listener->rights.max_bytes);
+		client_send(silent);
+	}
+	client_free(silent);
+	return true;
+}
+
 bool listener_make_room(struct client *client)
 {
 	struct listener *listener = client->listener;
 	client->bytes = client->in_room + client->n_out;
-	while (is_too_much(listener)) {
-		struct client *silent = longest_silent(listener, client);
-		if (!silent)
+	while (is_too_much(listener))
+		if (!listener_hang_up(listener, client))
 			return false;
-		if (silent->state == CLIENT_RECEIVES) {
-			client_refuse(silent,
-				"hung up, to make room: no client is silent for longer "
-				"(allowed: %zu clients, %zu bytes of requests)",
-				listener->rights.max_clients, listener->rights.max_bytes);
-			client_send(silent);
-		}
-		client_free(silent);
-	}
 	return true;
 }

@@ -91,16 +91,6 @@ void text_classes(FILE *out, const struct dataset *dataset)
 	}
 }
 
-const char *text_job_state(
-	const struct job_config *config, const struct sched_job_status *status)
-{
-	if (!status->started)
-		return "new";
-	if (status->running)
-		return status->parked_idle ? "parked" : "running";
-	return status->epoch + 1 < config->epochs ? "waiting" : "finished";
-}
-
 void text_job_status(FILE *out, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -108,7 +98,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	sched_job_status(job, &status);
 	fprintf(out, "name %s\n", config->name);
 	fprintf(out, "dataset %s\n", config->dataset);
-	fprintf(out, "state %s\n", text_job_state(config, &status));
+	fprintf(out, "state %s\n", sched_job_state(config, &status));
 	fprintf(out, "epoch %" PRIu32 "\n", status.epoch);
 	fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
 	fprintf(out, "samples %" PRIu32 "\n", sched_job_samples(job));

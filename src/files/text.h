@@ -25,11 +25,6 @@ void text_classes(FILE *out, const struct dataset *dataset); /* line i: name of 
 
 void text_job_status(FILE *out, struct sched_job *job); /* "key value" lines */
 
-/* One word: new, running, parked (it has read nothing for long), waiting (for its next
- * epoch) or finished. */
-const char *text_job_state(
-	const struct job_config *config, const struct sched_job_status *status);
-
 /* One line of epoch-NNNN.order: "position sample label served path\n", tab separated. */
 void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding);
 /* The length of that line; it does not read the catalogue. */

@@ -16,20 +16,6 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MAX_JOB_ID ((1u << 14) - 1) /* the bits that an inode number has for it */
 
-static int copy_config(const struct job_config *from, struct job_config *ret)
-{
-	*ret = *from;
-	ret->file = strdup(from->file);
-	ret->name = strdup(from->name);
-	ret->dataset = strdup(from->dataset);
-	ret->where = from->where ? strdup(from->where) : NULL;
-	ret->extension = strdup(from->extension);
-	ret->path = from->path ? strdup(from->path) : NULL;
-	bool complete = ret->file && ret->name && ret->dataset && ret->extension &&
-			(ret->where || !from->where) && (ret->path || !from->path);
-	return complete ? 0 : -ENOMEM;
-}
-
 static void job_free(struct sched_job *job)
 {
 	epochs_free(&job->epochs);
@@ -125,7 +111,7 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	job->sched = sched;
 	atomic_init(&job->references, 1);
 	TAILQ_INIT(&job->parked);
-	int err = copy_config(config, &job->config);
+	int err = config_job_copy(config, &job->config);
 	if (!err && !(job->source = find_source(sched, config->dataset)))
 		err = unknown_dataset(sched, config, report, context);
 	if (!err)
@@ -426,10 +412,10 @@ static double rate_locked(struct sched_job *job)
 	return (double)n / seconds;
 }
 
-void sched_job_status(struct sched_job *job, struct sched_job_status *ret)
+void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 {
 	struct epochs_status epochs;
-	LOCK_SCOPE(&job->sched->lock);
+	lock_assert_held(&job->sched->lock);
 	epochs_status(job->epochs, &epochs);
 	*ret = job->totals;
 	ret->samples = job->samples;
@@ -441,6 +427,12 @@ void sched_job_status(struct sched_job *job, struct sched_job_status *ret)
 	ret->epoch = epochs.epoch;
 	ret->bound = epochs.bound;
 	ret->consumed = epochs.consumed;
+}
+
+void sched_job_status(struct sched_job *job, struct sched_job_status *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	job_status_locked(job, ret);
 }
 
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset)

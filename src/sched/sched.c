@@ -428,18 +428,22 @@ void sched_free(struct sched **sched_pointer)
 	*sched_pointer = NULL;
 }
 
-void sched_stats(struct sched *sched)
+void sched_stats_locked(struct sched *sched)
 {
-	lock_take(&sched->lock);
+	lock_assert_held(&sched->lock);
 	struct cache_usage usage = cache_usage(sched->cache);
-	uint32_t jobs = sched->n_jobs, streams = sched->n_streams;
-	lock_release(&sched->lock);
 	stats_set(STAT_CACHE_BYTES, usage.bytes);
 	stats_set(STAT_CACHE_PEAK, usage.peak_bytes);
 	stats_set(STAT_CACHE_TENSORS, usage.tensors);
 	stats_set(STAT_CACHE_PINS, usage.pins);
 	stats_set(STAT_CACHE_NEED, usage.need);
-	stats_set(STAT_JOBS, jobs);
-	stats_set(STAT_STREAMS, streams);
+	stats_set(STAT_JOBS, sched->n_jobs);
+	stats_set(STAT_STREAMS, sched->n_streams);
 	stats_set(STAT_EVICTIONS, usage.evictions);
+}
+
+void sched_stats(struct sched *sched)
+{
+	LOCK_SCOPE(&sched->lock);
+	sched_stats_locked(sched);
 }

@@ -100,6 +100,11 @@ struct sched_job_status {
 };
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
+/* One word: new, running, parked (it has read nothing for long), waiting (for its next
+ * epoch) or finished. */
+const char *sched_job_state(
+	const struct job_config *config, const struct sched_job_status *status);
+
 /* Number of jobs that have the dataset. */
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
@@ -190,6 +195,10 @@ uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint3
 
 /* Aborts when an invariant does not hold: need and pins are counted anew. For tests. */
 void sched_validate(struct sched *sched);
+
+/* The jobs, a line each, for the log after a bug; and sched_stats. Whatever lock the thread
+ * holds, and it keeps all others out. */
+void sched_dump(struct sched *sched, FILE *out);
 
 /* Publishes the gauges to stats. */
 void sched_stats(struct sched *sched);

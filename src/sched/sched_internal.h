@@ -327,6 +327,8 @@ void *sched_clerk(void *sched);
 
 /* --- selection.c: the samples of a job, and those that positions stand for ------------ */
 
+void sched_stats_locked(struct sched *sched);
+
 void sched_report(config_report *report, void *context, const char *format, ...)
 	printf_like(3, 4);
 /* -EINVAL (reported), -ENOMEM. */
@@ -338,6 +340,7 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position);
 
 /* No longer among the jobs: parked opens, pins and need are given back. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
+void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 struct sched_job *job_hold(struct sched_job *job);
 

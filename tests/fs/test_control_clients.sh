@@ -51,6 +51,14 @@ finish_clients silent
 grep -q '^(error)$' "$T/silent" || fail "$(<"$T/silent")"
 grep -q 'allowed: 256 clients' "$T/silent" || fail "who had to go was told: $(<"$T/silent")"
 
+# Descriptors are room, too.
+limits=$(prlimit --pid "$PID" --nofile --output SOFT,HARD --noheadings --raw | tr ' ' :)
+prlimit --pid "$PID" --nofile=$(($(find "/proc/$PID/fd" | wc -l) + 20)):
+clients few silent 100
+answers ls
+finish_clients few
+prlimit --pid "$PID" --nofile="$limits"
+
 cat "$(epoch a)/batch-000000.labels.npy" >/dev/null # binds them all
 resident() { sed -n 's/^RssAnon:\s*\([0-9]*\) kB/\1/p' "/proc/$PID/status"; }
 before=$(resident)

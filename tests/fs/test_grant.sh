@@ -48,8 +48,9 @@ ctl mount a "$T/x"
 cat "$T/x/epoch-000$EPOCH"/*.ppm | wc -c
 ctl order a $EPOCH | wc -l
 END
+export T BUILD
 inside() {
-	EPOCH=$1 T=$T BUILD=$BUILD unshare -m bash "$T/inside"
+	EPOCH=$1 unshare -m bash "$T/inside"
 }
 wanted="mounted a on $T/x $((12 * (13 + 32 * 32 * 3))) 12"
 equal "inside" "$(inside 0 | xargs)" "$wanted"

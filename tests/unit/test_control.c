@@ -187,6 +187,7 @@ Test(control, a_job_lives_from_add_to_rm, .init = setup_and_serve, .fini = teard
 	cr_assert_eq(sched_bind(job, 0, 3, &id), 0);
 	sched_job_put(job);
 	contains(ASK("ls"), "alpha  flowers  running  0      0/6 0%\n");
+	contains(ASK("status|alpha"), "state running\n");
 	cr_assert_eq(strncmp(ASK("order|alpha"), "3\t", 2), 0);
 	cr_assert_eq(strncmp(ASK("order|alpha|0"), "3\t", 2), 0);
 
@@ -197,14 +198,19 @@ Test(control, a_job_lives_from_add_to_rm, .init = setup_and_serve, .fini = teard
 Test(control, texts_of_the_daemon, .init = setup_and_serve, .fini = teardown)
 {
 	contains(ASK("stats"), "jobs 0\n");
-	contains(ASK("datasets"), "flowers");
+	contains(ASK("datasets"), "name flowers\n");
+	contains(ASK("datasets|flowers"), "name flowers\n");
+	contains(REFUSED("datasets|flower"), "no dataset flower, did you mean flowers?");
+	contains(REFUSED("datasets|x"),
+		"no dataset x; \"datasets\" lists those there are");
 }
 
 Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	.fini = teardown)
 {
 	contains(REFUSED("statsu"), "did you mean stats?");
-	contains(REFUSED("x"), "add rm mount grant revoke ls status order stats datasets");
+	contains(
+		REFUSED("x"), "add rm mount grant revoke ls status order stats datasets");
 	contains(REFUSED("ls|more"), "usage: ls\n");
 	contains(REFUSED("order"), "usage: order JOB [EPOCH]\n");
 	contains(REFUSED("rm|a|b|c|d|e"), "usage: rm JOB\n");
