@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* Everything that was started, in that order; main takes it down in reverse. */
@@ -108,6 +109,19 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		return 0;
 	log_error("mount point %s: %s", argv[optind + 1], strerror(errno));
 	return -errno;
+}
+
+/* As many as the system allows: each worker opens files, and so does each client. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+		return;
+	rlim_t soft = limit.rlim_cur;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+		log_warn("no more than %llu files can be open: %s",
+			(unsigned long long)soft, strerror(errno));
 }
 
 /* Reading our own files while serving them would wait for itself. */
@@ -323,6 +337,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	signal(SIGPIPE, SIG_IGN);
+	raise_descriptors();
 	if (!daemon.foreground)
 		err = background_begin();
 	if (!err)

@@ -31,6 +31,10 @@ static const struct {
 	{"ENOENT", ENOENT},
 	{"EINTR", EINTR},
 	{"EPERM", EPERM},
+	{"EMFILE", EMFILE},
+	{"ENFILE", ENFILE},
+	{"ESTALE", ESTALE},
+	{"EAGAIN", EAGAIN},
 };
 
 static struct fault faults[MAX_FAULTS]; /* (fault_lock) */
@@ -85,8 +89,8 @@ int fault_add(const char *specification)
 	if (n == MAX_FAULTS || !parse(text, &fault)) {
 		log_error("--fault %s: expected PLACE:ERROR[:after=N][:times=N], ERROR "
 			  "one of "
-			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM, at most %d of "
-			  "them",
+			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM EMFILE ENFILE "
+			  "ESTALE EAGAIN, at most %d of them",
 			specification, MAX_FAULTS);
 		return -EINVAL;
 	}
