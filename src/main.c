@@ -24,6 +24,7 @@
 #include <getopt.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* Everything that was started, in that order; main takes it down in reverse. */
@@ -111,6 +112,19 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		return 0;
 	log_error("mount point %s: %s", argv[optind + 1], strerror(errno));
 	return -errno;
+}
+
+/* As many as the system allows: each worker opens files, and so does each client. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+		return;
+	rlim_t soft = limit.rlim_cur;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+		log_warn("no more than %llu files can be open: %s",
+			(unsigned long long)soft, strerror(errno));
 }
 
 /* Reading our own files while serving them would wait for itself. */
@@ -358,6 +372,7 @@ int main(int argc, char **argv)
 	}
 	signals_begin();
 	crash_install();
+	raise_descriptors();
 	if (!daemon.foreground)
 		err = background_begin();
 	if (!err)

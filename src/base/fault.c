@@ -38,6 +38,10 @@ static const struct {
 	{"EPERM", EPERM},
 	{"NONE", 0},
 	{"BUG", BUG},
+	{"EMFILE", EMFILE},
+	{"ENFILE", ENFILE},
+	{"ESTALE", ESTALE},
+	{"EAGAIN", EAGAIN},
 };
 
 static struct fault faults[MAX_FAULTS]; /* (fault_lock) */
@@ -104,8 +108,8 @@ int fault_add(const char *specification)
 		log_error("--fault %s: expected "
 			  "PLACE:ERROR[:after=N][:times=N][:until=FILE], "
 			  "ERROR one of "
-			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM BUG, or NONE with "
-			  "until, at most %d of them",
+			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM EMFILE ENFILE "
+			  "ESTALE EAGAIN BUG, or NONE with until, at most %d of them",
 			specification, MAX_FAULTS);
 		return -EINVAL;
 	}

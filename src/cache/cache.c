@@ -116,13 +116,23 @@ static void evict_until_fits(struct cache *cache, uint64_t bytes)
 
 /* --- life of an entry ------------------------------------------------------------- */
 
+uint64_t cache_least_bytes(const struct cache *cache)
+{
+	return cache->live_bytes - cache->evictable_bytes;
+}
+
+bool cache_fits(const struct cache *cache, uint64_t bytes)
+{
+	return fits(cache, cache_least_bytes(cache), bytes);
+}
+
 int cache_reserve(struct cache_space *space, sample_id id, uint64_t bytes, bool force)
 {
 	struct cache *cache = space->cache;
 	struct entry *entry = find(space, id);
 	ensure(entry && entry->pins > 0);
 	ensure(entry->state == CACHE_ABSENT);
-	if (!force && !fits(cache, cache->live_bytes - cache->evictable_bytes, bytes))
+	if (!force && !cache_fits(cache, bytes))
 		return -ENOSPC;
 	if (cache->ops->reserve && cache->ops->reserve(cache) < 0)
 		return -ENOMEM;

@@ -106,6 +106,11 @@ enum cache_state cache_state(const struct cache_space *space, sample_id id);
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
 
+/* Whether an unforced reservation would succeed now, but for memory. */
+bool cache_fits(const struct cache *cache, uint64_t bytes);
+/* Loading and ready bytes once all is evicted that may be. */
+uint64_t cache_least_bytes(const struct cache *cache);
+
 /* loading -> ready; the cache owns the tensor from now on. Its size must be
  * as reserved. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);

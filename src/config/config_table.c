@@ -85,9 +85,11 @@ const struct option config_options[] = {
 			"auto: one for each CPU that is online."},
 	{SECTION_JOADERFS, "max_pixels", &value_u64, .min = 1, .max = UINT32_MAX,
 		.preset = "178956970", DAEMON(max_pixels),
-		.help = "Images of more pixels are refused before memory is taken for "
-			"them.\n"
-			"The default is Pillow's."},
+		.help = "Images of more pixels, as they are or resized, are refused "
+			"before memory is taken for them.\n"
+			"The default is Pillow's.\n"
+			"It also bounds the memory beside the cache; see joaderfs(8), "
+			"Memory."},
 	{SECTION_JOADERFS, "seed", &value_u64, .max = UINT64_MAX, .preset = "0",
 		DAEMON(seed),
 		.help = "Seed of all random choices.\n"

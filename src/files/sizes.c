@@ -91,7 +91,7 @@ static uint64_t padded_size(struct sizes *sizes, struct sched_job *job)
 	if (find_padded(sizes, sched_job_id(job), &bytes, &generation))
 		return bytes;
 	bytes = content_bytes_largest(
-		sched_job_config(job), sched_job_dataset(job), sched_job_selection(job));
+		sched_job_config(job), sched_job_dataset(job), sched_job_readable(job));
 	keep_padded(sizes, generation, sched_job_id(job), bytes);
 	return bytes;
 }

@@ -110,7 +110,7 @@ static void opened(void *context, const struct sched_opened *result)
 	struct slot *slot = context;
 	slot->handle = result->handle;
 	if (result->status)
-		slot_fails(slot, result->status, result->status == -EIO);
+		slot_fails(slot, result->status, result->bad);
 	else if (is_tar(slot->file))
 		make_content(slot);
 	else

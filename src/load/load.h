@@ -43,6 +43,7 @@ struct load_task {
 	struct load_task *also;
 	/* out */
 	int status;
+	bool passing;	       /* an error that is not the file's, and may pass */
 	struct tensor *tensor; /* NULL unless status is 0 */
 	char message[IMAGE_MESSAGE];
 };
@@ -71,8 +72,10 @@ struct load_usage load_context_usage(const struct load_context *context);
  * Reads and prepares one sample, and `also`, in the calling thread. Output: RGB8 as PIL's
  * convert('RGB') gives it, turned if asked for, then resize (Pillow's antialiased
  * bilinear), then centre crop; or the file's bytes for `encoded`. Faults: load.read,
- * load.decode, load.openat2. -EIO: unreadable, truncated, corrupt, not an image, unsupported; -ESTALE:
- * changed since the scan; -ENOENT: gone; -ENOMEM.
+ * load.remote (as load.read, from another machine), load.decode, load.openat2. -EIO:
+ * unreadable, truncated, corrupt, not an image, unsupported; -ESTALE: changed since the
+ * scan; -ENOENT: gone; -ENOMEM. Errors that pass (passing.c): no memory, no descriptor, a
+ * file server that is away, a directory that is not there.
  */
 void load_prepare(struct load_context *context, struct load_task *task);
 
@@ -96,6 +99,7 @@ struct load_callbacks {
 
 must_check int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
 	struct load_pool **ret);
+/* Wakes one worker, if one sleeps. Who finds several tasks kicks again. */
 void load_pool_kick(struct load_pool *pool);
 /* A worker does it before its next task; a worker that calls this does it at once. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);

@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "base/signals.h"
 #include "load/load.h"
+#include "stats/stats.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,10 +13,9 @@
 #include <stdatomic.h>
 
 /*
- * A worker asks for tasks until there are none, and then sleeps until there is a kick
- * that is newer than its asking. It compares the pool's count of kicks with the count
- * that it saw before it asked. So a kick between "nothing to do" and going to sleep is
- * not lost.
+ * A worker asks for tasks until there are none, and then sleeps until it gets a kick. A
+ * kick is for one worker: the first that is asleep, or is about to sleep, takes it. So a
+ * kick between "nothing to do" and going to sleep is not lost, and nobody else wakes.
  */
 
 struct worker {
@@ -28,8 +28,8 @@ struct load_pool {
 	struct load_callbacks callbacks;
 	struct lock lock;
 	pthread_cond_t kicked;
-	uint64_t kicks;		       /* (lock) */
 	TAILQ_HEAD(, load_work) works; /* (lock) */
+	unsigned kicks; /* (lock) that nobody has taken */
 	atomic_bool stop;
 	unsigned n_started;
 	unsigned n_workers;
@@ -49,13 +49,16 @@ bool load_run_one(struct load_context *context, const struct load_callbacks *cal
 	return true;
 }
 
-/* Sleeps until the pool has counted more kicks than *seen, or stops. */
-static void wait_for_kick(struct load_pool *pool, uint64_t *seen)
+/* Sleeps until there is a kick to take, or the pool stops. */
+static void wait_for_kick(struct load_pool *pool)
 {
 	LOCK_SCOPE(&pool->lock);
-	while (pool->kicks == *seen && !atomic_load(&pool->stop))
+	while (pool->kicks == 0 && !atomic_load(&pool->stop))
 		lock_wait(&pool->lock, &pool->kicked);
-	*seen = pool->kicks;
+	if (pool->kicks == 0)
+		return;
+	pool->kicks--;
+	stats_add(STAT_WAKEUPS, 1);
 }
 
 static void unqueue_locked(struct load_pool *pool, struct load_work *work)
@@ -87,7 +90,6 @@ static void *worker_main(void *argument)
 {
 	struct worker *worker = argument;
 	struct load_pool *pool = worker->pool;
-	uint64_t seen = 0;
 
 	is_worker = true;
 	/* Decoding yields to the training jobs. That is a wish, which may be refused. */
@@ -95,7 +97,7 @@ static void *worker_main(void *argument)
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	(void)pthread_setname_np(pthread_self(), "load");
 	while (!atomic_load(&pool->stop)) {
-		wait_for_kick(pool, &seen);
+		wait_for_kick(pool);
 		while (!atomic_load(&pool->stop) &&
 			(do_work(pool) ||
 				load_run_one(worker->context, &pool->callbacks)))
@@ -137,8 +139,9 @@ int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
 void load_pool_kick(struct load_pool *pool)
 {
 	LOCK_SCOPE(&pool->lock);
-	pool->kicks++;
-	pthread_cond_broadcast(&pool->kicked);
+	if (pool->kicks < pool->n_workers)
+		pool->kicks++;
+	pthread_cond_signal(&pool->kicked);
 }
 
 void load_pool_run(struct load_pool *pool, struct load_work *work)

@@ -25,6 +25,8 @@ static void job_free(struct sched_job *job)
 	free(job->by_label);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
+	if (job->readable)
+		roaring_bitmap_free(job->readable);
 	config_job_free(&job->config);
 	free(job->directory);
 	free(job);
@@ -273,6 +275,11 @@ int sched_job_add(struct sched *sched, const struct job_config *config, bool per
 		err = job_new(sched, config, report, context, &job);
 	if (err)
 		return err;
+	err = admit_batch(job, report, context);
+	if (err) {
+		sched_job_put(job);
+		return err;
+	}
 	err = admit_view(job);
 	if (!err)
 		err = add_job(sched, job, persist);
@@ -377,6 +384,11 @@ uint32_t sched_job_samples(const struct sched_job *job)
 const roaring_bitmap_t *sched_job_selection(const struct sched_job *job)
 {
 	return job->selection;
+}
+
+const roaring_bitmap_t *sched_job_readable(const struct sched_job *job)
+{
+	return job->readable;
 }
 
 /* A ring of counts per second; seconds in which nothing happened are cleared. */

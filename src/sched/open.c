@@ -91,7 +91,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* -EIO: the sample can't be prepared, so its position was had; nothing to release. */
+/* A bad sample: its position was had; nothing to release. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -103,7 +103,7 @@ void handle_finish_locked(
 	if (status == 0 && handle->use)
 		give_tensor_locked(handle);
 	else if (handle->use)
-		give_back_locked(handle, status == -EIO, aftermath);
+		give_back_locked(handle, handle->bad, aftermath);
 	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
 }
 

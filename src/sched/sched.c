@@ -16,6 +16,7 @@
 #include <time.h>
 
 #define REAPED_AT_ONCE 16
+#define SECOND_NS UINT64_C(1000000000)
 
 void aftermath_init(struct aftermath *aftermath)
 {
@@ -30,7 +31,8 @@ static void tell_finished(struct aftermath *aftermath)
 	while ((handle = TAILQ_FIRST(&aftermath->finished))) {
 		TAILQ_REMOVE(&aftermath->finished, handle, link);
 		struct sched_open_callbacks callbacks = handle->callbacks;
-		struct sched_opened opened = {.status = handle->status};
+		struct sched_opened opened = {
+			.status = handle->status, .bad = handle->bad};
 		if (opened.status == 0)
 			opened.handle = handle;
 		else
@@ -82,8 +84,7 @@ static void unlock_and_reap(struct sched *sched)
 void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 {
 	lock_assert_held(&sched->lock);
-	bool kick = aftermath->kick && sched->pool &&
-		    (!TAILQ_EMPTY(&sched->urgent) || !TAILQ_EMPTY(&sched->queued));
+	bool kick = aftermath->kick && sched->pool && prepare_waits_locked(sched);
 	bool leave = streams_leave_locked(sched);
 	unlock_and_reap(sched);
 	if (kick)
@@ -136,24 +137,39 @@ static void sync_journals(struct sched *sched)
 	free(ids);
 }
 
-/* Once a second, until the scheduler stops. */
+/* Until the time, or until something is due before it. false: the scheduler stops. */
+static bool sleep_until(struct sched *sched, uint64_t second_ns)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	uint64_t due_ns = retry_first_due_locked(sched);
+	uint64_t wake_ns = due_ns < second_ns ? due_ns : second_ns;
+	struct timespec wake = {.tv_sec = (time_t)(wake_ns / SECOND_NS),
+		.tv_nsec = (long)(wake_ns % SECOND_NS)};
+	if (!sched->stopping && !sched->room_made)
+		(void)lock_wait_until(&sched->lock, &sched->house_cond, &wake);
+	retry_due_locked(sched, &aftermath);
+	if (sched->room_made)
+		retry_with_room_locked(sched, &aftermath);
+	sched->room_made = false;
+	bool stopping = sched->stopping;
+	sched_unlock(sched, &aftermath);
+	return !stopping;
+}
+
+/* Until the scheduler stops: what is due, and once a second what is done then. */
 static void *keep_house(void *context)
 {
 	struct sched *sched = context;
-	struct timespec wake;
-	clock_gettime(CLOCK_MONOTONIC, &wake);
-	lock_take(&sched->lock);
-	while (!sched->stopping) {
-		wake.tv_sec++;
-		while (!sched->stopping && lock_wait_until(&sched->lock,
-						   &sched->stop_cond, &wake) != ETIMEDOUT)
-			;
-		lock_release(&sched->lock);
+	uint64_t second_ns = clock_now_ns() + SECOND_NS;
+	while (sleep_until(sched, second_ns)) {
+		if (clock_now_ns() < second_ns)
+			continue;
 		look_after_jobs(sched);
 		sync_journals(sched);
-		lock_take(&sched->lock);
+		second_ns = clock_now_ns() + SECOND_NS;
 	}
-	lock_release(&sched->lock);
 	return NULL;
 }
 
@@ -292,7 +308,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 		return NULL;
 	sched->config = config;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
-	init_condition(&sched->stop_cond);
+	init_condition(&sched->house_cond);
 	init_condition(&sched->clerk_cond);
 	init_condition(&sched->clerk_done_cond);
 	TAILQ_INIT(&sched->jobs);
@@ -301,6 +317,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	TAILQ_INIT(&sched->for_clerk);
 	TAILQ_INIT(&sched->urgent);
 	TAILQ_INIT(&sched->queued);
+	TAILQ_INIT(&sched->delayed);
 	return sched;
 }
 
@@ -367,7 +384,7 @@ void sched_stop(struct sched *sched)
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
 	sched->stopping = true;
-	pthread_cond_broadcast(&sched->stop_cond);
+	pthread_cond_broadcast(&sched->house_cond);
 	pthread_cond_broadcast(&sched->clerk_cond);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		struct sched_handle *handle, *next;
@@ -420,7 +437,7 @@ void sched_free(struct sched **sched_pointer)
 	free(sched->round_ids);
 	free(sched->round_streams);
 	free(sched->round_samples);
-	pthread_cond_destroy(&sched->stop_cond);
+	pthread_cond_destroy(&sched->house_cond);
 	pthread_cond_destroy(&sched->clerk_cond);
 	pthread_cond_destroy(&sched->clerk_done_cond);
 	lock_destroy(&sched->lock);
@@ -432,6 +449,7 @@ void sched_stats_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
 	struct cache_usage usage = cache_usage(sched->cache);
+	memory_stats_locked(sched);
 	stats_set(STAT_CACHE_BYTES, usage.bytes);
 	stats_set(STAT_CACHE_PEAK, usage.peak_bytes);
 	stats_set(STAT_CACHE_TENSORS, usage.tensors);

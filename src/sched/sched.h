@@ -80,6 +80,9 @@ const struct job_config *sched_job_config(const struct sched_job *job);
 struct dataset *sched_job_dataset(const struct sched_job *job);
 uint32_t sched_job_samples(const struct sched_job *job); /* positions per epoch */
 const roaring_bitmap_t *sched_job_selection(const struct sched_job *job); /* D_j */
+/* D_j without the samples that are refused, because they need too much memory or have no
+ * readable header. */
+const roaring_bitmap_t *sched_job_readable(const struct sched_job *job);
 
 /*
  * layout = classes: the positions of one label are contiguous, those of label l are
@@ -122,8 +125,12 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 #define SCHED_CURRENT EPOCH_CURRENT
 
 struct sched_opened {
-	int status; /* 0, or -EIO (bad sample), -EINTR, -ENODEV (job removed, shutdown)
-		       ... */
+	/* 0, or -EIO, -ENOMEM, -EINTR (the reader gave up), -ENODEV (job removed,
+	 * shutdown) ... */
+	int status;
+	/* The sample itself is bad, and its position consumed. After another failure the
+	 * position can be opened again, as if nothing was. */
+	bool bad;
 	struct sched_handle *handle; /* NULL unless status is 0 */
 };
 /*
@@ -179,6 +186,14 @@ void sched_run(struct sched *sched, struct load_work *work);
 /* true: no worker has begun with it, and none will. Work that was not given to sched_run is
  * zero. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
+
+/*
+ * What is made of a tensor for one open counts as held by the daemon: so many bytes may be
+ * made, and are given back. -ENOMEM: readers hold too much open.
+ */
+must_check int sched_hold_content(struct sched *sched, uint64_t bytes);
+/* May be called with a lock held: calls nobody back. */
+void sched_drop_content(struct sched *sched, uint64_t bytes);
 
 /* --- order --- */
 

@@ -31,6 +31,8 @@
  *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
+ *   prepare.c      what workers do about that; retry.c: once more, later
+ *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; admit.c, selection.c, keep.c: their parts
  *   sched.c        the whole, its threads and the end of each critical section
@@ -67,7 +69,13 @@ struct use_key {
 	uint64_t sample;
 };
 
-enum use_state { USE_OPEN_ONLY, USE_QUEUED, USE_URGENT, USE_LOADING };
+enum use_state {
+	USE_OPEN_ONLY,
+	USE_QUEUED,  /* drawn ahead */
+	USE_URGENT,  /* a reader waits */
+	USE_DELAYED, /* tried, and to be tried again when it is due */
+	USE_LOADING
+};
 
 /* Exists while a sample of a space is open, waited for, or to be prepared. */
 struct use {
@@ -77,7 +85,11 @@ struct use {
 	uint32_t opens; /* handles that hold or wait for the tensor */
 	TAILQ_ENTRY(use) link;
 	TAILQ_HEAD(, sched_handle) waiters;
+	uint64_t due_ns; /* of a delayed one */
+	bool lacks_room; /* likewise: because readers hold much open */
+	unsigned retries;
 	/* while loading */
+	uint64_t working; /* bytes that it takes beside the tensor */
 	struct dataset_sample sample;
 	struct load_task task;
 	bool in_file; /* as the space had it when this began to load */
@@ -116,6 +128,7 @@ struct sched_handle {
 	const struct tensor *tensor;
 	enum handle_state state;
 	int status;
+	bool bad;	     /* failed, by what is wrong with the sample itself */
 	UT_hash_handle hash; /* by ticket */
 	uint64_t ticket;
 	uint64_t parked_ns;
@@ -160,7 +173,9 @@ struct sched_job {
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j| */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
+	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
 	uint64_t largest_bytes;	     /* of a tensor */
+	uint64_t typical_bytes;	     /* three of four tensors are no larger */
 	uint32_t *label_begin; /* classes: first position of each label, and the end */
 	sample_id *by_label;   /* classes in dataset order: sample by position */
 	struct epochs *epochs;
@@ -192,8 +207,12 @@ struct sched {
 	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
-	struct use_queue urgent, queued;
-	struct sched_handle *tickets; /* hash by ticket */
+	struct use_queue urgent, queued, delayed;
+	uint32_t lack_room;   /* delayed ones */
+	bool room_made;	      /* which the housekeeper tells them */
+	uint64_t ahead_needs; /* so much room the queued ones lacked; 0: not known */
+	uint64_t working, contents, held_peak; /* bytes: memory.c */
+	struct sched_handle *tickets;	       /* hash by ticket */
 	uint64_t next_ticket;
 	stream_id *round_ids; /* scratch of a round: n_streams each */
 	struct stream **round_streams;
@@ -201,7 +220,7 @@ struct sched {
 	bool stopping;
 	bool keeps_house;
 	pthread_t housekeeper;
-	pthread_cond_t stop_cond;
+	pthread_cond_t house_cond; /* something is due earlier, or to stop */
 	bool has_clerk;
 	pthread_t clerk;
 	pthread_cond_t clerk_cond; /* there is something to do, or to stop */
@@ -260,8 +279,57 @@ void use_unpinned_locked(struct space *space, sample_id sample);
 must_check int use_attach_locked(struct sched_handle *handle);
 /* The handle gives back its tensor and its use. */
 void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* From no queue to one. */
+void use_queue_locked(struct use *use, bool urgent);
+void use_unqueue_locked(struct use *use);
+/* Somebody has drawn the sample, or has it open. */
+bool use_is_wanted(const struct use *use);
+/* Frees it if nothing needs it any more. */
+void use_drop_if_unused_locked(struct use *use);
+/* A tensor that others have drawn but nobody holds open does not stay beyond capacity. */
+void use_keep_capacity_locked(struct use *use);
+
+/* --- prepare.c: tasks for workers ----------------------------------------------------- */
+
 struct load_task *sched_load_next(void *context);
 void sched_load_done(void *context, struct load_task *task);
+/* Whether a worker that looked now would find a task; true also if that is not known. */
+bool prepare_waits_locked(const struct sched *sched);
+
+/* --- retry.c: what failed by something that passes ------------------------------------- */
+
+/* In no queue -> delayed. false: it was tried often enough, or nobody wants it. */
+bool retry_later_locked(struct use *use, bool lacks_room);
+bool retry_is_left(const struct use *use);
+/* Queues those that are due. */
+void retry_due_locked(struct sched *sched, struct aftermath *aftermath);
+/* A reader holds less open: queues those that lacked room. */
+void retry_with_room_locked(struct sched *sched, struct aftermath *aftermath);
+uint64_t retry_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
+
+/* --- memory.c: how much the daemon may hold -------------------------------------------- */
+
+struct memory_size {
+	uint64_t tensor;  /* bytes */
+	uint64_t working; /* what preparing it takes at most beside that */
+};
+
+/* Zeros for a sample that is refused, or whose header is not readable. */
+struct memory_size memory_size_of(
+	const struct sched *sched, const struct space *space, sample_id sample);
+uint64_t memory_tensor_bytes(const struct sched *sched, const struct dataset *dataset,
+	const struct preparation *preparation, sample_id sample);
+/* Whether it can't be prepared within the limits, and why. */
+bool memory_refuses(const struct sched *sched, const struct space *space,
+	sample_id sample, char message[static IMAGE_MESSAGE]);
+/* -EAGAIN: when less is being prepared; -ENOMEM: when readers hold less open. */
+must_check int memory_room_locked(
+	const struct sched *sched, const struct memory_size *size, bool urgent);
+void memory_change_working_locked(struct sched *sched, int64_t by);
+uint64_t memory_most_open(
+	const struct sched *sched);		 /* the cache, and what is beside it */
+uint64_t memory_most(const struct sched *sched); /* all together */
+void memory_stats_locked(const struct sched *sched);
 
 /* --- space.c -------------------------------------------------------------------------- */
 
@@ -352,6 +420,9 @@ const struct sched_job *admit_conflict_locked(
 /* -EEXIST for such a collision, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
+/* -EINVAL, reported, for batches that the daemon can't hold. */
+must_check int admit_batch(
+	const struct sched_job *job, config_report *report, void *context);
 /* What its layout will ask the dataset for is made now: it takes a while, and may fail. */
 must_check int admit_view(const struct sched_job *job);
 

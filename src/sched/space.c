@@ -84,7 +84,7 @@ bool space_has_locked(const struct space *space, sample_id sample)
 	if (cache_state(space->cache, sample) != CACHE_ABSENT)
 		return true;
 	use = use_find_locked(space, sample);
-	return use && (use->state == USE_QUEUED || use->state == USE_URGENT);
+	return use && use->state != USE_OPEN_ONLY;
 }
 
 enum served how_served_locked(struct space *space, sample_id sample)
