@@ -143,7 +143,10 @@ const struct option config_options[] = {
 		.help = "Selects samples: an SQL expression over the columns id, path, "
 			"class, label, bytes, mtime, width, height, and those of the "
 			"dataset's metadata.csv, for instance label < 50 and "
-			"width >= 224."},
+			"width >= 224.\n"
+			"hash(X) is a number made of the text of X, the same on every "
+			"machine: hash(path) % 5 != 0 leaves out a fifth of each class, "
+			"which hash(path) % 5 = 0 selects; see FOLDS."},
 	{SECTION_JOB, "idle", &value_duration, .min = 1, .max = UINT32_MAX,
 		.preset = "10m", JOB(idle_s),
 		.help = "After so long without a read the job no longer holds anything "

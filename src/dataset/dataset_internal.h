@@ -164,6 +164,9 @@ uint8_t exif_orientation(const uint8_t *data, size_t size);
  * relative to the root. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
 
+/* hash() of predicates: the same on every machine and in every version. */
+uint64_t text_hash(const char *text, size_t length);
+
 struct row {
 	const char *path; /* relative to the root */
 	struct facts facts;
