@@ -261,11 +261,13 @@ const struct option config_options[] = {
 	{SECTION_VIEW, "json", &value_flag, .choices = no_yes, .preset = "no", JOB(json),
 		.help = "Whether each sample has a .json beside it (flat, tar) with its "
 			"label, class, source path and the columns of metadata.csv."},
-	{SECTION_VIEW, "path", &value_text, .min = 1, .max = 255, JOB(path),
+	{SECTION_VIEW, "path", &value_text, .min = 1, .max = 180, JOB(path),
 		.preset_help = "none",
 		.help = "A path below data/ that leads to the job's running epoch, for "
 			"instance resnet18/train: a script that looks for train and val "
-			"in one directory is given data/resnet18."},
+			"in one directory is given data/resnet18.\n"
+			"%name stands for the name of the job, so that copies of the ini "
+			"have paths of their own."},
 	{SECTION_VIEW, "io", &value_choice, .choices = ios, .preset = "auto", JOB(io),
 		.help = "How reads go through the kernel.\n"
 			"direct: each is answered by the daemon, past the page cache; "

@@ -15,8 +15,11 @@
  * hangs up on a client that is silent for more than a few seconds, so that others get
  * their turn.
  *
- *   add FILE TEXT   adds the job ini TEXT (FILE: its name in messages)
- *   rm JOB | ls | status [JOB] | order JOB [EPOCH] | stats | datasets
+ *   add [--set SECTION.KEY=VALUE]... FILE TEXT...
+ *                   adds the job inis TEXT (FILE: its name in messages) with the settings,
+ *                   all or none
+ *   rm JOB          or of all jobs whose names match a pattern, as *
+ *   ls | status [JOB] | order JOB [EPOCH] | stats | datasets
  *   mount JOB       with a descriptor (SCM_RIGHTS) of /dev/fuse, which the client has
  *                   opened and mounted: it becomes a mount of the job's directory
  *

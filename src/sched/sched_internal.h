@@ -355,6 +355,7 @@ must_check int keep_begin(const struct sched_job *job, uint32_t *ret_id);
 must_check int keep_restore(struct sched_job *job);
 must_check int keep_id(const struct sched_job *job);
 must_check int keep_ini(const struct sched_job *job);
+void keep_no_ini(const struct sched_job *job);
 /* The first epoch that is kept when this one has been saved. */
 uint32_t keep_from(const struct sched_job *job, uint32_t epoch);
 /* The order of an epoch that has ended goes to a file, older ones are removed. No lock
