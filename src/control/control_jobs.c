@@ -211,8 +211,10 @@ static int carry_out(struct additions *all, struct session *session)
 		err = compare_all(all);
 	if (!err)
 		err = add(all);
-	if (!err)
+	if (!err) {
 		tell(all, session);
+		sched_report_cache(all->sched, report, all);
+	}
 	return err;
 }
 

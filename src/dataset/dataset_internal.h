@@ -143,6 +143,8 @@ int found_compare(const void *a, const void *b);
 
 must_check int walk_tree(struct scan *scan, struct tree *ret);
 void tree_free(struct tree *tree);
+/* About a tree that is hardly meant as it is. */
+void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
 

@@ -122,6 +122,8 @@ static int look(struct scan *scan, const char *file, struct catalogue *catalogue
 		issues_log(&tree->issues, scan->name);
 		err = check_tree(scan, tree);
 	}
+	if (!err)
+		tree_warn(scan, tree);
 	return err;
 }
 

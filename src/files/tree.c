@@ -87,8 +87,7 @@ struct tree_range tree_range(struct sched_job *job)
 	};
 }
 
-bool tree_has_order(
-	struct sched_job *job, const struct tree_range *range, uint32_t epoch)
+bool tree_has_order(struct sched_job *job, const struct tree_range *range, uint32_t epoch)
 {
 	return epoch == range->running || sched_has_order(job, epoch);
 }

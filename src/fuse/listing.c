@@ -169,8 +169,8 @@ static bool list_epochs(struct listing *listing, struct sched_job *job,
 			!(order ? tree_has_order(job, range, epoch)
 				: tree_has_epoch(job, range, epoch)))
 			continue;
-		snprintf(name, sizeof(name), "epoch-%04u%s", epoch,
-			order ? ".order" : "");
+		snprintf(
+			name, sizeof(name), "epoch-%04u%s", epoch, order ? ".order" : "");
 		if (!put(listing, name, inode, number + epoch))
 			return false;
 	}

@@ -75,6 +75,9 @@ must_check int sched_job_withdraw(struct sched *sched, const char *name);
 /* Adds the jobs that the state directory has kept. Problems are logged, not fatal. */
 void sched_jobs_restore(struct sched *sched);
 
+/* A warning, if the cache is smaller than what all jobs together look ahead. */
+void sched_report_cache(struct sched *sched, config_report *report, void *context);
+
 /* By name or id; NULL: none. Each found one is put back with sched_job_put. */
 struct sched_job *sched_job_find(struct sched *sched, const char *name);
 struct sched_job *sched_job_find_id(struct sched *sched, job_id id);

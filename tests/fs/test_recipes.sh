@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 dataset 3 20
 {
-	config
+	config joaderfs.cache=1G
 	sed -i 's/images/flowers/' "$T/joaderfs.ini"
 	printf '[dataset flowers-val]\npath = %s\n' "$D" >>"$T/joaderfs.ini"
 }

@@ -89,8 +89,8 @@ Test(dataset_hash, folds_are_equal_in_each_class_and_independent_of_the_names)
 	char name[64];
 	place_begin(&place);
 	for (uint32_t i = 0; i < CLASSES * each; i++) {
-		snprintf(name, sizeof(name), "class%u/%05u.jpg", i % CLASSES,
-			i / CLASSES);
+		snprintf(
+			name, sizeof(name), "class%u/%05u.jpg", i % CLASSES, i / CLASSES);
 		place_text(&place, name, "");
 	}
 	cr_assert_eq(place_open(&place), 0);
