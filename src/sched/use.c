@@ -379,8 +379,7 @@ static void log_failure(const char *dataset, const struct dataset_sample *sample
 	auto_free char *path = sample->relative ? quoted(sample->relative) : NULL;
 	bool bad = path && reader_status(task->status) == -EIO;
 	log_warn("dataset %s: %s: %s%s%s%s", dataset, sample->path ? sample->path : "?",
-		task->message,
-		bad ? "; readers get EIO; in [job], where = path != " : "",
+		task->message, bad ? "; readers get EIO; in [job], where = path != " : "",
 		bad ? path : "", bad ? " leaves it out" : "");
 }
 

@@ -12,7 +12,7 @@ dataset 3 20
 }
 start
 cp "$ROOT"/config/*.ini "$T"
-cd "$T"
+cd "$T" || exit
 mkdir bin
 ln -s "$BUILD/joaderctl" bin/joaderctl
 ln -s "$M" joader

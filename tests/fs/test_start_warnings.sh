@@ -80,7 +80,7 @@ begin
 end
 
 # --- mistakes ---
-for path in '"/data"' "'/data'" '~/data'; do
+for path in '"/data"' "'/data'" \~/data; do
 	ini 64M
 	printf '[dataset x]\npath = %s\n' "$path" >>"$T/joaderfs.ini"
 	refused ":[dataset x]:path: found \"$path\"" "without quotes and without ~"
@@ -90,8 +90,10 @@ refused 'found "4G # memory"' "after a value, a comment begins with ;"
 ini 64M
 
 # --- without the device ---
-((EUID == 0)) && unshare -m true 2>/dev/null || exit 0
+if ((EUID != 0)) || ! unshare -m true 2>/dev/null; then exit 0; fi
 unshare -m bash -c 'mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && "$@"' \
 	- "$PROGRAM" -f "$T/joaderfs.ini" "$M" >"$T/terminal" 2>&1 && fail "it started"
-grep -q '/dev/fuse: No such file or directory; "modprobe fuse" as root' "$T/terminal" &&
-	grep -q "docker run --device /dev/fuse" "$T/terminal" || fail "$(<"$T/terminal")"
+for text in '/dev/fuse: No such file or directory; "modprobe fuse" as root' \
+	"docker run --device /dev/fuse"; do
+	grep -qF -- "$text" "$T/terminal" || fail "$(<"$T/terminal")"
+done
