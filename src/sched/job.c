@@ -339,6 +339,7 @@ int sched_job_withdraw(struct sched *sched, const char *name)
 	struct sched_job *job = take_out(sched, name);
 	if (!job)
 		return -ENOENT;
+	journal_abandon(job->journal);
 	keep_no_ini(job);
 	sched_job_put(job);
 	return 0;
