@@ -61,6 +61,10 @@ refuses "imagse" add "$T/a.ini" "$T/b.ini" "$T/bad.ini"
 sed 's/^path=.*/path=a/' "$T/c.ini" >"$T/bad.ini"
 refuses 'job a has "a"' add "$T/a.ini" "$T/b.ini" "$T/bad.ini"
 refuses "no-such.ini" add "$T/a.ini" "$T/no-such.ini"
+mkdir -p "$T/state/jobs/b/job.ini" # where the ini of b would be kept
+refuses "job b: can't be kept" add "$T/a.ini" "$T/b.ini"
+[[ ! -e $T/state/jobs/a/job.ini ]] || fail "a would be there after a restart"
+rmdir "$T/state/jobs/b/job.ini"
 jobs_are fromdir one three two
 equal "data" "$(names "$M/data" | xargs)" "one third two"
 said "added c" add "$T/a.ini" "$T/b.ini" "$T/c.ini"
