@@ -260,6 +260,12 @@ void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
 struct load_task *sched_load_next(void *context);
 void sched_load_done(void *context, struct load_task *task);
 
+/* --- bad_sample.c --------------------------------------------------------------------- */
+
+/* Few scripts go on after EIO, so the message says how to do without the sample. */
+void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
+	const struct load_task *task);
+
 /* --- space.c -------------------------------------------------------------------------- */
 
 struct space *space_get_locked(

@@ -3,7 +3,6 @@
 
 #include "sched/sched_internal.h"
 #include "base/ensure.h"
-#include "base/log.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -354,35 +353,6 @@ static void finish_load_locked(
 	drop_if_unused_locked(use);
 }
 
-/* The path as a text in SQL; the caller frees it. */
-static char *quoted(const char *path)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return NULL;
-	fputc('\'', out);
-	for (; *path; path++)
-		fprintf(out, "%s%c", *path == '\'' ? "'" : "", *path);
-	fputc('\'', out);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
-/* Few scripts go on after EIO, so the message says how to do without the sample. */
-static void log_failure(const char *dataset, const struct dataset_sample *sample,
-	const struct load_task *task)
-{
-	auto_free char *path = sample->relative ? quoted(sample->relative) : NULL;
-	bool bad = path && reader_status(task->status) == -EIO;
-	log_warn("dataset %s: %s: %s%s%s%s", dataset, sample->path ? sample->path : "?",
-		task->message, bad ? "; readers get EIO; in [job], where = path != " : "",
-		bad ? path : "", bad ? " leaves it out" : "");
-}
-
 void sched_load_done(void *context, struct load_task *task)
 {
 	struct sched *sched = context;
@@ -403,6 +373,6 @@ void sched_load_done(void *context, struct load_task *task)
 	sched_unlock(sched, &aftermath);
 
 	if (log)
-		log_failure(dataset, &sample, &first);
+		log_bad_sample(dataset, &sample, &first);
 	dataset_sample_free(&sample);
 }
