@@ -34,6 +34,6 @@ void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 			 "%s leaves it out",
 			dataset, sample->path, task->message, path);
 	else
-		log_warn("dataset %s: %s: %s", dataset,
-			sample->path ? sample->path : "?", task->message);
+		log_warn("dataset %s: %s: %s", dataset, sample->path ? sample->path : "?",
+			task->message);
 }
