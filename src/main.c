@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "base/signals.h"
+#include "base/size_text.h"
 #include "config/config.h"
 #include "control/control.h"
 #include "dataset/dataset.h"
@@ -279,6 +280,19 @@ static void dump_state(void *context, FILE *out)
 	stats_print_text(out);
 }
 
+static void warn_of_cache(const struct daemon *daemon)
+{
+	uint64_t cache = daemon->config.cache_bytes;
+	uint64_t memory =
+		(uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (cache > memory)
+		log_warn("%s:[joaderfs]:cache: %s is more than the memory of this "
+			 "machine, %s",
+			daemon->config_path, size_text(cache).text,
+			size_text(memory).text);
+	sched_report_cache(daemon->sched, config_report_to_log, NULL);
+}
+
 static int start_sched(struct daemon *daemon)
 {
 	int err = sched_new(&daemon->config, daemon->datasets, daemon->config.n_datasets,
@@ -287,7 +301,10 @@ static int start_sched(struct daemon *daemon)
 		return err;
 	crash_dump_by(dump_state, daemon);
 	sched_use_backings(daemon->sched, daemon->backings, content_head);
-	return add_jobs(daemon);
+	err = add_jobs(daemon);
+	if (!err)
+		warn_of_cache(daemon);
+	return err;
 }
 
 static int go_to_background(struct daemon *daemon)
@@ -373,8 +390,10 @@ int main(int argc, char **argv)
 	signals_begin();
 	crash_install();
 	raise_descriptors();
-	if (!daemon.foreground)
+	if (!daemon.foreground) {
 		err = background_begin();
+		log_keep();
+	}
 	if (!err)
 		err = start(&daemon);
 	if (!err)

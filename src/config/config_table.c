@@ -149,7 +149,10 @@ const struct option config_options[] = {
 		.help = "Selects samples: an SQL expression over the columns id, path, "
 			"class, label, bytes, mtime, width, height, and those of the "
 			"dataset's metadata.csv, for instance label < 50 and "
-			"width >= 224."},
+			"width >= 224.\n"
+			"hash(X) is a number made of the text of X, the same on every "
+			"machine: hash(path) % 5 != 0 leaves out a fifth of each class, "
+			"which hash(path) % 5 = 0 selects; see FOLDS."},
 	{SECTION_JOB, "idle", &value_duration, .min = 1, .max = UINT32_MAX,
 		.preset = "10m", JOB(idle_s),
 		.help = "After so long without a read the job no longer holds anything "
@@ -264,11 +267,13 @@ const struct option config_options[] = {
 	{SECTION_VIEW, "json", &value_flag, .choices = no_yes, .preset = "no", JOB(json),
 		.help = "Whether each sample has a .json beside it (flat, tar) with its "
 			"label, class, source path and the columns of metadata.csv."},
-	{SECTION_VIEW, "path", &value_text, .min = 1, .max = 255, JOB(path),
+	{SECTION_VIEW, "path", &value_text, .min = 1, .max = 180, JOB(path),
 		.preset_help = "none",
 		.help = "A path below data/ that leads to the job's running epoch, for "
 			"instance resnet18/train: a script that looks for train and val "
-			"in one directory is given data/resnet18."},
+			"in one directory is given data/resnet18.\n"
+			"%name stands for the name of the job, so that copies of the ini "
+			"have paths of their own."},
 	{SECTION_VIEW, "io", &value_choice, .choices = ios, .preset = "auto", JOB(io),
 		.help = "How reads go through the kernel.\n"
 			"direct: each is answered by the daemon, past the page cache; "

@@ -16,8 +16,11 @@
  *   ok BYTES       the last part
  *   error BYTES    why the request failed
  *
- *   add FILE TEXT   adds the job ini TEXT (FILE: its name in messages)
- *   rm JOB | ls | status [JOB] | order JOB [EPOCH] | stats | datasets
+ *   add [--set SECTION.KEY=VALUE]... FILE TEXT...
+ *                   adds the job inis TEXT (FILE: its name in messages) with the settings,
+ *                   all or none
+ *   rm JOB          or of all jobs whose names match a pattern, as *
+ *   ls | status [JOB] | order JOB [EPOCH] | stats | datasets
  *   grant JOB | revoke JOB
  *   mount JOB       with a descriptor (SCM_RIGHTS) of /dev/fuse, which the client has
  *                   opened and mounted: it becomes a mount of the job's directory

@@ -2,14 +2,16 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "control/control_internal.h"
+#include "control/control_jobs.h"
 #include "files/text.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
-#define MAX_ARGUMENTS 3 /* with the command */
+#define MAX_ARGUMENTS 1024 /* with the command */
 
 struct request {
 	const struct files_context *context;
@@ -96,18 +98,6 @@ static bool unknown_job(const struct request *request, const char *name)
 
 /* --- add, rm ----------------------------------------------------------------------- */
 
-struct messages {
-	FILE *out;
-	size_t n;
-};
-
-static void collect_message(void *context, const char *message)
-{
-	struct messages *messages = context;
-	fprintf(messages->out, "%s\n", message);
-	messages->n++;
-}
-
 static void jobs_changed(
 	const struct request *request, const char *name, const char *path)
 {
@@ -117,39 +107,57 @@ static void jobs_changed(
 
 static bool run_add(const struct request *request)
 {
-	const char *file = request->argument[1];
-	struct messages messages = {.out = request->out};
-	struct job_config config;
-	int err = config_parse_job(
-		file, request->argument[2], collect_message, &messages, &config);
-	if (!err) {
-		err = sched_job_add(request->context->sched, &config, true,
-			collect_message, &messages);
-		if (!err) {
-			fprintf(request->out, "added %s\n", config.name);
-			jobs_changed(request, config.name, config.path);
-		}
-		config_job_free(&config);
+	return control_add(request->context, request->session, request->argument + 1,
+		request->n_arguments - 1, request->out);
+}
+
+static bool remove_job(const struct request *request, struct sched_job *job)
+{
+	const struct job_config *config = sched_job_config(job);
+	int err = sched_job_remove(request->context->sched, config->name);
+	if (err)
+		return refuse(request, "%s: %s", config->name, strerror(-err));
+	jobs_changed(request, config->name, config->path);
+	fprintf(request->out, "removed %s\n", config->name);
+	auto_free char *ini =
+		control_ini_of(request->context->config->jobs, config->name);
+	if (ini)
+		fprintf(request->out,
+			"%s is there: joaderfs adds %s again when it starts\n", ini,
+			config->name);
+	return true;
+}
+
+/* A pattern, as *, that no name can be. */
+static bool remove_matching(const struct request *request, const char *pattern)
+{
+	struct jobs jobs;
+	size_t n = 0;
+	int err = jobs_get(request, &jobs);
+	if (err)
+		return refuse(request, "rm: %s", strerror(-err));
+	bool ok = true;
+	for (size_t i = 0; i < jobs.n; i++) {
+		if (fnmatch(pattern, jobs.name[i], 0) != 0)
+			continue;
+		ok = remove_job(request, jobs.job[i]) && ok;
+		n++;
 	}
-	if (err && messages.n == 0)
-		refuse(request, "%s: %s", file, strerror(-err));
-	return err == 0;
+	jobs_put(&jobs);
+	return n > 0 ? ok : refuse(request, "no job matches %s", pattern);
 }
 
 static bool run_rm(const struct request *request)
 {
 	const char *name = request->argument[1];
+	if (strpbrk(name, "*?["))
+		return remove_matching(request, name);
 	struct sched_job *job = sched_job_find(request->context->sched, name);
 	if (!job)
 		return unknown_job(request, name);
-	int err = sched_job_remove(request->context->sched, name);
-	if (!err)
-		jobs_changed(request, name, sched_job_config(job)->path);
+	bool ok = remove_job(request, job);
 	sched_job_put(job);
-	if (err)
-		return refuse(request, "%s: %s", name, strerror(-err));
-	fprintf(request->out, "removed %s\n", name);
-	return true;
+	return ok;
 }
 
 /* --- mount ------------------------------------------------------------------------- */
@@ -397,7 +405,7 @@ static const struct command {
 	bool may_grant;	 /* for who may only mount and read the job, argument 1 */
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {
-	{"add", "add FILE TEXT", 3, 3, true, false, run_add},
+	{"add", CONTROL_ADD_USAGE, 3, MAX_ARGUMENTS, true, false, run_add},
 	{"rm", "rm JOB", 2, 2, true, false, run_rm},
 	{"mount", "mount JOB", 2, 2, true, true, run_mount},
 	{"grant", "grant JOB", 2, 2, false, false, run_grant},

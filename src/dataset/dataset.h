@@ -97,9 +97,9 @@ must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 /*
  * The ids that the predicate selects; where = NULL: all that are not gone. The predicate
  * is an SQL expression over the columns of a row: id, path (relative to the root), class,
- * label, bytes, mtime (seconds), width, height, and those of metadata.csv. It can do
- * nothing else: it is read-only, without subqueries and functions with side effects, and
- * its steps are limited. -EINVAL: *ret_message (the caller frees it) says what is wrong
+ * label, bytes, mtime (seconds), width, height, and those of metadata.csv. hash(X) is a
+ * number from the text of X, the same everywhere. It can do nothing else: it is read-only,
+ * without subqueries and functions with side effects, and its steps are limited. -EINVAL: *ret_message (the caller frees it) says what is wrong
  * and lists the columns.
  */
 must_check int dataset_select(struct dataset *dataset, const char *where,

@@ -149,6 +149,8 @@ int found_compare(const void *a, const void *b);
 
 must_check int walk_tree(struct scan *scan, struct tree *ret);
 void tree_free(struct tree *tree);
+/* About a tree that is hardly meant as it is. */
+void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
 
@@ -177,6 +179,9 @@ uint8_t exif_orientation(const uint8_t *data, size_t size);
 /* The same for the same file with the same content, as far as a stat shows it. path:
  * relative to the root. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
+
+/* hash() of predicates: the same on every machine and in every version. */
+uint64_t text_hash(const char *text, size_t length);
 
 struct row {
 	const char *path; /* relative to the root */

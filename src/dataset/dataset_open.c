@@ -171,7 +171,10 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 			"can't be read, or is empty (remove it if that is meant)",
 			sample);
 	*ret_seen = true;
-	return check_tree(scan, tree);
+	err = check_tree(scan, tree);
+	if (!err)
+		tree_warn(scan, tree);
+	return err;
 }
 
 static int copy_classes(const struct catalogue *catalogue, struct dataset *dataset)

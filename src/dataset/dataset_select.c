@@ -25,9 +25,9 @@
 #define STEPS_AT_ONCE 1000 /* between two calls of the progress handler */
 
 static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "floor",
-	"glob", "ifnull", "iif", "instr", "length", "like", "lower", "ltrim", "max",
-	"min", "mod", "nullif", "round", "rtrim", "sign", "substr", "substring", "trim",
-	"typeof", "unicode", "upper"};
+	"glob", "hash", "ifnull", "iif", "instr", "length", "like", "lower", "ltrim",
+	"max", "min", "mod", "nullif", "round", "rtrim", "sign", "substr", "substring",
+	"trim", "typeof", "unicode", "upper"};
 
 struct guard {
 	int selects;
@@ -211,6 +211,17 @@ static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	return err;
 }
 
+/* hash(X): of the text of X, 63 bits. */
+static void hash_function(sqlite3_context *context, int n, sqlite3_value **values)
+{
+	(void)n;
+	const char *text = (const char *)sqlite3_value_text(values[0]);
+	if (!text) /* NULL, or no memory */
+		return;
+	uint64_t hash = text_hash(text, (size_t)sqlite3_value_bytes(values[0]));
+	sqlite3_result_int64(context, (sqlite3_int64)(hash & INT64_MAX));
+}
+
 static int guarded_connection(
 	const struct dataset *dataset, struct guard *guard, sqlite3 **ret)
 {
@@ -238,6 +249,12 @@ static int guarded_connection(
 			sqlite3_errmsg(db));
 		sqlite3_close(db);
 		return err;
+	}
+	if (sqlite3_create_function(db, "hash", 1,
+		    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+		    hash_function, NULL, NULL)) {
+		sqlite3_close(db);
+		return -ENOMEM;
 	}
 	guard->steps_left = STEPS_BASE + (int64_t)dataset->n_ids * STEPS_PER_ROW;
 	sqlite3_set_authorizer(db, authorize, guard);

@@ -19,25 +19,21 @@ static const char *const served_names[] = {
 void text_readme(FILE *out, const struct files_context *context)
 {
 	fprintf(out,
-		"This is joaderfs %s: training samples, shuffled and decoded once for "
-		"all\n"
-		"jobs on this machine. Listing changes nothing; opening a file gives "
-		"that\n"
+		"This is joaderfs %s: training samples, prepared once for all jobs on\n"
+		"this machine. Listing changes nothing; opening a file gives that\n"
 		"position its sample. Nothing here can be written.\n"
-		"  jobs/JOB/epoch-0000/        the samples of an epoch, in the order to "
-		"read;\n"
-		"                              NNNNNNNN.cls holds the label of NNNNNNNN\n"
-		"  jobs/JOB/epoch-0000.order   position, sample, label, how served, "
-		"path\n"
-		"  jobs/JOB/current/           the running epoch, and then the next "
-		"one\n"
-		"  data/PATH                   links to them, as [view] path says\n"
-		"  jobs/JOB/status, job.ini    how far it is; how it is configured\n"
-		"  datasets/DATASET/           info, classes.txt (line i: name of label "
-		"i)\n"
-		"  stats, stats.json, metrics  the daemon's counters\n"
-		"Give a training script %s/jobs/JOB/epoch-0000 to read. See "
-		"joaderfs(8).\n",
+		"  jobs/JOB/current/         for a training script: the running epoch,\n"
+		"                            and then the next one\n"
+		"  data/PATH                 links to them, as [view] path says\n"
+		"  jobs/JOB/epoch-0000/      one epoch for ever\n"
+		"  jobs/JOB/epoch-0000.order position, sample, label, how served, path\n"
+		"  jobs/JOB/status, job.ini  how far it is; how it is configured\n"
+		"  datasets/DATASET/         info, classes.txt (line i: label i)\n"
+		"  stats, stats.json, metrics: the daemon's counters\n"
+		"Give a training script %s/jobs/JOB/current to read.\n"
+		"For PyTorch try layout = classes first, and mirror where a name has to\n"
+		"mean one file; where = hash(path) %% 5 != 0 leaves a part for\n"
+		"validation. joaderfs(8) says more: Does my DataLoader work?\n",
 		JOADERFS_VERSION, context->mountpoint);
 }
 

@@ -188,30 +188,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		answer_attributes(req, session_of(req), inode);
 }
 
-static void count_dataset(struct statvfs *st, const struct dataset *dataset)
-{
-	st->f_blocks += dataset_bytes(dataset) / st->f_frsize;
-	st->f_files += dataset_samples(dataset);
-}
-
-/* The dataset of the job, or all of them. */
-static int count_datasets(const struct session *session, struct statvfs *st)
-{
-	if (session->root.kind == INODE_JOB) {
-		struct sched_job *job =
-			sched_job_find_id(session->context.sched, session->root.job);
-		if (!job)
-			return -ENODEV;
-		count_dataset(st, sched_job_dataset(job));
-		sched_job_put(job);
-		return 0;
-	}
-	for (size_t i = 0; i < session->context.n_datasets; i++)
-		count_dataset(st, session->context.datasets[i]);
-	return 0;
-}
-
-/* A full read-only device, as large as the datasets. */
+/* No blocks and no files, as /proc has none: df leaves the mount out, and what watches for
+ * full disks has nothing to divide. */
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct statvfs st = {
@@ -219,8 +197,6 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 	struct inode inode;
 	count(STAT_REQUESTS);
 	int err = find(req, ino, &inode);
-	if (!err)
-		err = count_datasets(session_of(req), &st);
 	if (err)
 		reply_error(req, err);
 	else
@@ -243,7 +219,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 /* --- directories -------------------------------------------------------------------- */
 
-/* The kernel does not send it again, and keeps listings: see job_changed in
+/* The kernel does not send it again, and keeps listings: see set_in_job in
  * attributes.c. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {

@@ -250,7 +250,7 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* The time always changes: see job_changed in attributes.c. */
+/* The time always changes: see set_in_job in attributes.c. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

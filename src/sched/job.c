@@ -311,7 +311,8 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 		sampler_leave(job->sampler, job->id);
 }
 
-int sched_job_remove(struct sched *sched, const char *name)
+/* The caller puts it back; NULL: there is none. */
+static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
@@ -320,11 +321,34 @@ int sched_job_remove(struct sched *sched, const char *name)
 	if (job)
 		job_leave_locked(job, &aftermath);
 	sched_unlock(sched, &aftermath);
+	if (job)
+		clerk_wait_for_last(job); /* it may be making files */
+	return job;
+}
+
+int sched_job_remove(struct sched *sched, const char *name)
+{
+	struct sched_job *job = take_out(sched, name);
 	if (!job)
 		return -ENOENT;
-	clerk_wait_for_last(job); /* it may be making files */
 	journal_abandon(job->journal);
 	keep_nothing(job);
+	sched_job_put(job);
+	return 0;
+}
+
+int sched_job_keep(struct sched_job *job)
+{
+	return keep_ini(job);
+}
+
+int sched_job_withdraw(struct sched *sched, const char *name)
+{
+	struct sched_job *job = take_out(sched, name);
+	if (!job)
+		return -ENOENT;
+	journal_abandon(job->journal);
+	keep_no_ini(job);
 	sched_job_put(job);
 	return 0;
 }

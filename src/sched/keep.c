@@ -70,6 +70,15 @@ int keep_ini(const struct sched_job *job)
 	return err;
 }
 
+void keep_no_ini(const struct sched_job *job)
+{
+	auto_free char *path = NULL;
+	if (asprintf(&path, "%s/job.ini", job->directory) < 0)
+		path = NULL;
+	else if (unlink(path) != 0 && errno != ENOENT)
+		log_warn("%s: %s", path, strerror(errno));
+}
+
 /* 0: the name has none yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {

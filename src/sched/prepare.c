@@ -317,7 +317,6 @@ void sched_load_done(void *context, struct load_task *task)
 	sched_unlock(sched, &aftermath);
 
 	if (log)
-		log_warn("dataset %s: %s: %s", dataset, sample.path ? sample.path : "?",
-			first.message);
+		log_bad_sample(dataset, &sample, &first);
 	dataset_sample_free(&sample);
 }

@@ -64,8 +64,20 @@ must_check int sched_job_add(struct sched *sched, const struct job_config *confi
  */
 must_check int sched_job_remove(struct sched *sched, const char *name);
 
+/* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
+must_check int sched_job_keep(struct sched_job *job);
+
+/*
+ * Takes an addition back: as sched_job_remove, but of the files in the state directory only
+ * the ini is deleted, since the others may be of an earlier job of the name. -ENOENT.
+ */
+must_check int sched_job_withdraw(struct sched *sched, const char *name);
+
 /* Adds the jobs that the state directory has kept. Problems are logged, not fatal. */
 void sched_jobs_restore(struct sched *sched);
+
+/* A warning, if the cache is smaller than what all jobs together look ahead. */
+void sched_report_cache(struct sched *sched, config_report *report, void *context);
 
 /* By name or id; NULL: none. Each found one is put back with sched_job_put. */
 struct sched_job *sched_job_find(struct sched *sched, const char *name);

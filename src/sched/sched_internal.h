@@ -331,6 +331,12 @@ uint64_t memory_most_open(
 uint64_t memory_most(const struct sched *sched); /* all together */
 void memory_stats_locked(const struct sched *sched);
 
+/* --- bad_sample.c --------------------------------------------------------------------- */
+
+/* Few scripts go on after EIO, so the message says how to do without the sample. */
+void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
+	const struct load_task *task);
+
 /* --- space.c -------------------------------------------------------------------------- */
 
 struct space *space_get_locked(
@@ -434,6 +440,7 @@ must_check int keep_begin(const struct sched_job *job, uint32_t *ret_id);
 must_check int keep_restore(struct sched_job *job);
 must_check int keep_id(const struct sched_job *job);
 must_check int keep_ini(const struct sched_job *job);
+void keep_no_ini(const struct sched_job *job);
 /* The first epoch that is kept when this one has been saved. */
 uint32_t keep_from(const struct sched_job *job, uint32_t epoch);
 /* The order of an epoch that has ended goes to a file, older ones are removed. No lock

@@ -3,11 +3,39 @@
 
 #include "sched/sched_internal.h"
 #include "base/ensure.h"
+#include "base/size_text.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+static uint64_t look_ahead_bytes(const struct sched_job *job)
+{
+	uint64_t n = job->config.lookahead;
+	if (job_kind(job) == EPOCHS_MIRRORED)
+		return 0;
+	return (n < job->samples ? n : job->samples) * job->largest_bytes;
+}
+
+void sched_report_cache(struct sched *sched, config_report *report, void *context)
+{
+	const uint64_t cache = sched->config->cache_bytes;
+	const struct sched_job *job;
+	uint64_t bytes = 0;
+	lock_take(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link)
+		bytes += look_ahead_bytes(job);
+	lock_release(&sched->lock);
+	if (bytes > cache)
+		sched_report(report, context,
+			CONFIG_WARNING
+			"cache = %s is less than the %s that the jobs look "
+			"ahead: they look less far ahead, and share less; "
+			"a larger cache in [joaderfs] helps, or a smaller "
+			"lookahead in [view] of the jobs",
+			size_text(cache).text, size_text(bytes).text);
+}
 
 void sched_report(config_report *report, void *context, const char *format, ...)
 {

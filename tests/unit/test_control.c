@@ -220,7 +220,9 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	contains(REFUSED("rm|alhpa"), "did you mean alpha?");
 	contains(REFUSED("status|alhpa"), "did you mean alpha?");
 	contains(REFUSED("order|alhpa"), "did you mean alpha?");
-	contains(REFUSED("add|alpha.ini|" JOB_INI), "alpha");
+	contains(ASK("add|alpha.ini|" JOB_INI), "alpha is there already");
+	contains(REFUSED("add|alpha.ini|" JOB_INI "crop = 2\n"),
+		"a running job without \"crop = 2x2\"");
 
 	struct sched_job *job = sched_job_find(sched, "alpha");
 	sample_id id;
