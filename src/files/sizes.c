@@ -132,6 +132,16 @@ bool sizes_of_position(
 	return true;
 }
 
+bool sizes_are_saved(struct sched_job *job, struct inode inode)
+{
+	const struct job_config *config = sched_job_config(job);
+	uint32_t position = inode.kind == INODE_SAMPLE ? inode.position : 0;
+	uint64_t fixed;
+	return !content_bytes_fixed(config, &fixed) && !content_is_padded(config) &&
+	       config->layout != LAYOUT_MIRROR &&
+	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
+}
+
 bool sizes_last(const struct job_config *config, struct inode inode)
 {
 	uint64_t fixed;

@@ -197,6 +197,20 @@ static int attributes_of_text(struct session *session, struct inode inode, bool 
 	return 0;
 }
 
+bool attributes_take_long(struct session *session, struct inode inode, bool render)
+{
+	if (inode.kind == INODE_EPOCH_ORDER)
+		return render;
+	if (inode.kind != INODE_SAMPLE && inode.kind != INODE_EPOCH &&
+		inode.kind != INODE_SHARD)
+		return false;
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	bool saved = job && sizes_are_saved(job, inode);
+	if (job)
+		sched_job_put(job);
+	return saved;
+}
+
 int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout)
 {

@@ -134,58 +134,72 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 
 /* --- names and attributes ----------------------------------------------------------- */
 
+static void later(fuse_req_t req, struct inode inode,
+	void (*answer)(const struct later_request *request))
+{
+	later_request(
+		&(struct later_request){.later = {.req = req, .session = session_of(req)},
+			.inode = inode,
+			.answer = answer});
+}
+
+static void answer_entry(const struct later_request *request)
+{
+	struct session *session = request->later.session;
+	fuse_req_t req = request->later.req;
+	struct fuse_entry_param entry = {
+		.ino = session_number(session, request->inode), .entry_timeout = FOREVER};
+	int err = attributes_get(
+		session, request->inode, false, &entry.attr, &entry.attr_timeout);
+	if (err)
+		reply_error(req, err);
+	else
+		fuse_reply_entry(req, &entry);
+}
+
 static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 {
 	struct session *session = session_of(req);
-	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
 	struct inode parent, inode = {.kind = INODE_ROOT};
 	count(STAT_LOOKUPS);
 	int err = find(req, parent_ino, &parent);
 	if (!err)
 		err = tree_lookup(&session->context, parent, name, &inode);
-	if (!err)
-		err = attributes_get(
-			session, inode, false, &entry.attr, &entry.attr_timeout);
-	if (err) {
+	if (err)
 		reply_error(req, err);
-		return;
-	}
-	entry.ino = session_number(session, inode);
-	fuse_reply_entry(req, &entry);
+	else if (attributes_take_long(session, inode, false))
+		later(req, inode, answer_entry);
+	else
+		answer_entry(&(struct later_request){
+			.later = {.req = req, .session = session}, .inode = inode});
 }
 
-static void answer_attributes(fuse_req_t req, struct session *session, struct inode inode)
+static void answer_attributes(const struct later_request *request)
 {
 	struct stat st;
 	double timeout;
-	int err = attributes_get(session, inode, true, &st, &timeout);
+	int err = attributes_get(
+		request->later.session, request->inode, true, &st, &timeout);
 	if (err)
-		reply_error(req, err);
+		reply_error(request->later.req, err);
 	else
-		fuse_reply_attr(req, &st, timeout);
+		fuse_reply_attr(request->later.req, &st, timeout);
 }
 
-static void answer_attributes_later(const struct later_request *request)
-{
-	answer_attributes(request->later.req, request->later.session, request->inode);
-}
-
-/* The size of an order is found by measuring its lines. */
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
+	struct session *session = session_of(req);
 	struct inode inode;
 	(void)fi;
 	count(STAT_GETATTRS);
 	int err = find(req, ino, &inode);
 	if (err)
 		reply_error(req, err);
-	else if (inode.kind == INODE_EPOCH_ORDER)
-		later_request(&(struct later_request){
-			.later = {.req = req, .session = session_of(req)},
-			.inode = inode,
-			.answer = answer_attributes_later});
+	else if (attributes_take_long(session, inode, true))
+		later(req, inode, answer_attributes);
 	else
-		answer_attributes(req, session_of(req), inode);
+		answer_attributes(&(struct later_request){
+			.later = {.req = req, .session = session}, .inode = inode});
 }
 
 /* No blocks and no files, as /proc has none: df leaves the mount out, and what watches for
@@ -234,15 +248,27 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_open(req, fi);
 }
 
+static void answer_listing_plus(const struct later_request *request)
+{
+	listing_reply(request->later.req, request->later.session, request->inode,
+		request->size, request->offset, true);
+}
+
 static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
-	struct inode inode;
+	struct session *session = session_of(req);
+	struct later_request request = {.later = {.req = req, .session = session},
+		.size = size,
+		.offset = (uint64_t)offset,
+		.answer = answer_listing_plus};
 	count(STAT_READDIRS);
-	int err = offset < 0 ? -EINVAL : find(req, ino, &inode);
+	int err = offset < 0 ? -EINVAL : find(req, ino, &request.inode);
 	if (err)
 		reply_error(req, err);
+	else if (plus && attributes_take_long(session, request.inode, false))
+		later_request(&request);
 	else
-		listing_reply(req, session_of(req), inode, size, (uint64_t)offset, plus);
+		listing_reply(req, session, request.inode, size, (uint64_t)offset, plus);
 }
 
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,

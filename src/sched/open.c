@@ -346,24 +346,47 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 	return epochs_state(job->epochs, epoch);
 }
 
-/* By the selection where the position decides, else by the engine, or a saved order. */
-sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
+static bool exists(const struct sched_job *job, uint32_t epoch, uint32_t position)
 {
-	sample_id sample;
-	bool exists = (epoch == SCHED_CURRENT || epoch < job->config.epochs) &&
-		      position < job->samples;
-	if (!exists)
-		return SAMPLE_NONE;
-	lock_take(&job->sched->lock);
-	sample = epochs_bound(job->epochs, epoch, position);
+	return (epoch == SCHED_CURRENT || epoch < job->config.epochs) &&
+	       position < job->samples;
+}
+
+/* As the engine knows it; *ret_saved: the epoch whose saved order knows it, else
+ * SCHED_CURRENT. */
+static sample_id bound(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	sample_id sample = epochs_bound(job->epochs, epoch, position);
 	if (epoch == SCHED_CURRENT)
 		epoch = epochs_current(job->epochs, position);
 	bool saved =
 		sample == SAMPLE_NONE && epochs_state(job->epochs, epoch) == EPOCH_SAVED;
-	lock_release(&job->sched->lock);
-	if (saved && order_look_up(job->directory, epoch, position, &sample) != 0)
+	*ret_saved = saved ? epoch : SCHED_CURRENT;
+	return sample;
+}
+
+/* By the selection where the position decides, else by the engine, or a saved order. */
+sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
+{
+	uint32_t saved;
+	if (!exists(job, epoch, position))
+		return SAMPLE_NONE;
+	sample_id sample = bound(job, epoch, position, &saved);
+	if (saved != SCHED_CURRENT &&
+		order_look_up(job->directory, saved, position, &sample) != 0)
 		return SAMPLE_NONE;
 	return sample;
+}
+
+bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position)
+{
+	uint32_t saved;
+	if (!exists(job, epoch, position))
+		return false;
+	(void)bound(job, epoch, position, &saved);
+	return saved != SCHED_CURRENT;
 }
 
 bool sched_has_order(struct sched_job *job, uint32_t epoch)

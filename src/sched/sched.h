@@ -184,6 +184,8 @@ void sched_cancel(struct sched *sched, uint64_t ticket);
  * with order = sequential); SAMPLE_NONE otherwise. Changes nothing.
  */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
+/* Whether sched_bound would read a file for that: the epoch's order is saved. */
+bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
 sample_id sched_handle_sample(const struct sched_handle *handle);
