@@ -52,12 +52,14 @@ static struct lock fault_lock = {
 	.name = "fault",
 };
 
-static int parse_error(const char *name)
+static bool parse_error(const char *name, int *ret)
 {
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		*ret = errors[i].value;
 		if (strcmp(errors[i].name, name) == 0)
-			return errors[i].value;
-	return -1;
+			return true;
+	}
+	return false;
 }
 
 static bool parse_count(const char *word, const char *key, long *ret)
@@ -85,16 +87,17 @@ static bool parse(char *text, struct fault *ret)
 	char *rest = text;
 	const char *place = strsep(&rest, ":");
 	const char *error = strsep(&rest, ":");
-	if (!error || strlen(place) == 0 || strlen(place) >= sizeof(ret->place))
+	*ret = (struct fault){.times = LONG_MAX};
+	if (!error || !parse_error(error, &ret->error) || strlen(place) == 0 ||
+		strlen(place) >= sizeof(ret->place))
 		return false;
-	*ret = (struct fault){.error = parse_error(error), .times = LONG_MAX};
 	memcpy(ret->place, place, strlen(place) + 1);
 	for (const char *word; (word = strsep(&rest, ":"));)
 		if (!parse_count(word, "after", &ret->after) &&
 			!parse_count(word, "times", &ret->times) &&
 			!parse_file(word, ret->until, sizeof(ret->until)))
 			return false;
-	return ret->error > 0 || (ret->error == 0 && ret->until[0]);
+	return ret->error != 0 || ret->until[0];
 }
 
 int fault_add(const char *specification)
