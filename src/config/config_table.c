@@ -93,7 +93,8 @@ const struct option config_options[] = {
 	{SECTION_JOADERFS, "seed", &value_u64, .max = UINT64_MAX, .preset = "0",
 		DAEMON(seed),
 		.help = "Seed of all random choices.\n"
-			"Each epoch has choices of its own, also after a start in between.\n"
+			"Each epoch has choices of its own, also after a start in "
+			"between.\n"
 			"0: another one at each start."},
 	{SECTION_JOADERFS, "state", &value_path, DAEMON(state),
 		.preset_help = "/var/lib/joaderfs for root, else "

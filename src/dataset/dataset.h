@@ -33,7 +33,8 @@
  * An ImageFolder tree is <class>/<anything>/<file>. The classes are the directories under
  * the root in byte order; a label is the index of its class (torchvision's rule). A
  * metadata.csv in the root, with a column file_name (a path relative to the root), adds
- * its other columns to the rows.
+ * its other columns to the rows; what it may have is limited, so that it takes little
+ * memory however large it is.
  */
 
 struct dataset;

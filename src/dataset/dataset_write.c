@@ -308,22 +308,28 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+/* Not replaced if it can't be kept: ids that trainings know are in it. */
+static int keep_unusable(const char *file)
+{
+	auto_free char *kept = NULL;
+	if (asprintf(&kept, "%s.unusable", file) < 0) {
+		kept = NULL;
+		return -ENOMEM;
+	}
+	if (rename(file, kept) == 0)
+		return 0;
+	int err = -errno;
+	log_error("catalogue %s: can't be kept as %s: %s", file, kept, strerror(-err));
+	return err;
+}
+
 /* An unusable file is kept under another name; its journal must not be applied
  * to ours. */
 static int make_way(const char *file, bool unusable)
 {
-	auto_free char *kept = NULL;
-	if (unusable) {
-		if (asprintf(&kept, "%s.unusable", file) < 0) {
-			kept = NULL;
-			return -ENOMEM;
-		}
-		unlink(kept);
-		if (link(file, kept) < 0)
-			log_warn("catalogue %s: can't be kept as %s: %s", file, kept,
-				strerror(errno));
-	}
-	int err = remove_ending(file, "-journal");
+	int err = unusable ? keep_unusable(file) : 0;
+	if (!err)
+		err = remove_ending(file, "-journal");
 	return err ? err : remove_ending(file, "-wal");
 }
 

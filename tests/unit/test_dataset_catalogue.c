@@ -324,6 +324,26 @@ Test(dataset_catalogue, damaged_or_foreign_is_kept_aside_and_built_anew)
 	place_end(&place);
 }
 
+Test(dataset_catalogue, one_that_can_not_be_kept_aside_is_not_replaced)
+{
+	struct place place;
+	char kept[160];
+	three_files(&place);
+	cr_assert_eq(place_open(&place), 0);
+	dataset_close(&place.dataset);
+	spoil_pages(place.catalogue);
+	ino_t spoiled = file_inode(place.catalogue);
+	snprintf(kept, sizeof(kept), "%s.unusable", place.catalogue);
+	cr_assert_eq(mkdir(kept, 0755), 0);
+	cr_assert_lt(place_open(&place), 0);
+	cr_assert(place_logged(&place, "can't be kept as"));
+	cr_assert_eq(file_inode(place.catalogue), spoiled);
+	cr_assert_eq(rmdir(kept), 0);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(file_inode(kept), spoiled);
+	place_end(&place);
+}
+
 Test(dataset_catalogue, a_failed_write_leaves_the_old_one)
 {
 	struct place place;
