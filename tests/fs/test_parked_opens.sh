@@ -21,27 +21,29 @@ for directory in epoch-0000 current; do
 		"$M/jobs/images/$directory/00000003.json")
 done
 
-# arrived N: opens and reads have come that are not answered
+# arrived N: since `before` was counted so many opens have come, answered or not
 arrived() {
-	local opens=0
-	for _ in $(seq 300); do
+	local opens own
+	for own in $(seq 300); do # each look at stats is an open, too
 		opens=$(timeout 20 cat "$M/stats" | sed -n 's/^requests_open //p') ||
 			fail "the daemon does not answer"
-		((opens < $1)) || return 0
+		((opens - before - own < $1)) || return 0
 		sleep 0.05
 	done
-	fail "$opens opens of $1 came"
+	fail "$((opens - before - own)) opens of $1 came"
 }
 
+before=$(counter requests_open)
 "$PYTHON" "$FS/parked.py" 40 "${files[@]}" >"$T/got" &
 reader=$!
 arrived 320
 timeout 60 bash -c "cat '$(epoch reader)'/*.ppm >/dev/null" || fail "the other reader waits"
 once reader 24
 
+before=$(counter requests_open)
 "$PYTHON" "$FS/parked.py" 5 "${files[@]}" &
 killed=$!
-arrived 384
+arrived 40
 kill -KILL $killed
 wait $killed || true
 [[ ! -e /proc/$killed ]] || fail "a killed reader waits"
@@ -73,15 +75,17 @@ for _ in $(seq 100); do
 	[[ ! -e $T/state/jobs/plain/epoch-0000.order ]] || break
 	sleep 0.05
 done
-cat "$(epoch slow)/00000000.ppm" >/dev/null &
 before=$(counter requests_open)
+cat "$(epoch slow)/00000000.ppm" >/dev/null &
+arrived 1
 parked=("$(epoch floats)/00000000.npy" "$(epoch plain).order" "$(epoch plain)/00000001.ppm")
 "$PYTHON" "$FS/parked.py" 20 "${parked[@]}" >"$T/got" &
 reader=$!
-arrived $((before + 60))
+arrived 61
+before=$(counter requests_open)
 "$PYTHON" "$FS/parked.py" 5 "${parked[@]}" &
 killed=$!
-arrived $((before + 75))
+arrived 15
 kill -KILL $killed
 wait $killed || true
 read_epoch plain 0001
