@@ -189,19 +189,20 @@ static struct sampler *sampler_of(const struct sched_job *job)
 	return NULL;
 }
 
-static int join_locked(struct sched_job *job)
+static int join_locked(struct sched_job *job, struct sampler_joining *joining)
 {
 	struct sampler *sampler = sampler_of(job);
 	lock_assert_held(&job->sched->lock);
 	if (!sampler)
 		return 0;
-	int err = sampler_join(sampler, job->id, job->space->number, job->selection);
+	int err = sampler_join_prepared(sampler, job->id, job->space->number, joining);
 	if (!err)
 		job->sampler = sampler;
 	return err;
 }
 
-static int install_locked(struct sched_job *job, struct sched *sched)
+static int install_locked(
+	struct sched_job *job, struct sched *sched, struct sampler_joining *joining)
 {
 	uint32_t epoch;
 	lock_assert_held(&sched->lock);
@@ -211,10 +212,7 @@ static int install_locked(struct sched_job *job, struct sched *sched)
 		find_locked(sched, NULL, job->id) ||
 		admit_conflict_locked(sched, &job->config))
 		return -EEXIST;
-	job->space = space_get_locked(job->source, &job->config.preparation);
-	if (!job->space)
-		return -ENOMEM;
-	int err = join_locked(job);
+	int err = join_locked(job, joining);
 	if (err)
 		return err;
 	(void)job_hold(job);
@@ -224,6 +222,42 @@ static int install_locked(struct sched_job *job, struct sched *sched)
 	if (epochs_wants_save(job->epochs, &epoch))
 		clerk_request_locked(job);
 	return 0;
+}
+
+static int begin_joining(struct sched_job *job, struct sampler_joining **ret)
+{
+	const struct sampler *sampler = sampler_of(job);
+	LOCK_SCOPE(&job->sched->lock);
+	if (!job->space)
+		job->space = space_get_locked(job->source, &job->config.preparation);
+	if (!job->space)
+		return -ENOMEM;
+	return sampler ? sampler_joining_new(
+				 sampler, job->space->number, job->selection, ret)
+		       : 0;
+}
+
+static int finish_joining(struct sched_job *job, struct sampler_joining *joining)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return install_locked(job, job->sched, joining);
+}
+
+/* With millions of samples the sampler takes a while to make place for a job; nobody
+ * waits for that. Begun again when another job was faster. */
+static int install(struct sched_job *job)
+{
+	int err;
+	do {
+		struct sampler_joining *joining = NULL;
+		err = begin_joining(job, &joining);
+		if (!err && joining)
+			err = sampler_joining_prepare(joining);
+		if (!err)
+			err = finish_joining(job, joining);
+		sampler_joining_free(&joining);
+	} while (err == -EAGAIN);
+	return err;
 }
 
 static bool name_is_taken(struct sched *sched, const char *name)
@@ -252,10 +286,7 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist)
 		err = keep_restore(job);
 	if (!err && persist)
 		err = keep_ini(job);
-	if (err)
-		return err;
-	LOCK_SCOPE(&sched->lock);
-	return install_locked(job, sched);
+	return err ? err : install(job);
 }
 
 int sched_job_add(struct sched *sched, const struct job_config *config, bool persist,

@@ -201,6 +201,7 @@ struct sched {
 	TAILQ_HEAD(, stream) counted; /* need is counted, but they do not draw */
 	TAILQ_HEAD(, sched_job) for_clerk;
 	uint32_t n_streams, n_jobs;
+	uint32_t n_deserted; /* spaces without a job or a use */
 	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
@@ -332,7 +333,10 @@ void memory_stats_locked(const struct sched *sched);
 
 struct space *space_get_locked(
 	struct source *source, const struct preparation *preparation);
+/* The last job has gone: its tensors go when the lock is let go, if no other job comes. */
 void space_put_locked(struct space *space);
+/* Takes a step of that; true: there is more to do. */
+bool spaces_leave_locked(struct sched *sched);
 /*
  * Whether the tensors of a space lie in files that the kernel can give to readers: a job
  * came, or went. What jobs of other formats then read of them is given to them as ever.
