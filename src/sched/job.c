@@ -174,33 +174,6 @@ static job_id choose_id(struct sched *sched, job_id known)
 	return sched->last_id;
 }
 
-static struct sampler *sampler_of(const struct sched_job *job)
-{
-	switch (job_kind(job)) {
-	case EPOCHS_DRAWN:
-		return job->config.order == ORDER_SEQUENTIAL ? job->source->sequential
-							     : job->source->shuffled;
-	case EPOCHS_DRAWN_AT_OPEN:
-		return job->source->labelled;
-	case EPOCHS_FIXED:
-	case EPOCHS_MIRRORED:
-		break;
-	}
-	return NULL;
-}
-
-static int join_locked(struct sched_job *job, struct sampler_joining *joining)
-{
-	struct sampler *sampler = sampler_of(job);
-	lock_assert_held(&job->sched->lock);
-	if (!sampler)
-		return 0;
-	int err = sampler_join_prepared(sampler, job->id, job->space->number, joining);
-	if (!err)
-		job->sampler = sampler;
-	return err;
-}
-
 static int install_locked(
 	struct sched_job *job, struct sched *sched, struct sampler_joining *joining)
 {
@@ -212,7 +185,7 @@ static int install_locked(
 		find_locked(sched, NULL, job->id) ||
 		admit_conflict_locked(sched, &job->config))
 		return -EEXIST;
-	int err = join_locked(job, joining);
+	int err = join_finish_locked(job, joining);
 	if (err)
 		return err;
 	(void)job_hold(job);
@@ -222,19 +195,6 @@ static int install_locked(
 	if (epochs_wants_save(job->epochs, &epoch))
 		clerk_request_locked(job);
 	return 0;
-}
-
-static int begin_joining(struct sched_job *job, struct sampler_joining **ret)
-{
-	const struct sampler *sampler = sampler_of(job);
-	LOCK_SCOPE(&job->sched->lock);
-	if (!job->space)
-		job->space = space_get_locked(job->source, &job->config.preparation);
-	if (!job->space)
-		return -ENOMEM;
-	return sampler ? sampler_joining_new(
-				 sampler, job->space->number, job->selection, ret)
-		       : 0;
 }
 
 static int finish_joining(struct sched_job *job, struct sampler_joining *joining)
@@ -250,7 +210,7 @@ static int install(struct sched_job *job)
 	int err;
 	do {
 		struct sampler_joining *joining = NULL;
-		err = begin_joining(job, &joining);
+		err = join_begin(job, &joining);
 		if (!err && joining)
 			err = sampler_joining_prepare(joining);
 		if (!err)

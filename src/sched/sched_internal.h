@@ -34,7 +34,7 @@
  *   prepare.c      what workers do about that; retry.c: once more, later
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
- *   job.c          jobs come and go; admit.c, selection.c, keep.c: their parts
+ *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
  *   sched.c        the whole, its threads and the end of each critical section
  *   validate.c     need and pins, counted anew
  *
@@ -407,6 +407,13 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position);
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 struct sched_job *job_hold(struct sched_job *job);
+
+/* --- join.c: how a job comes to its sampler -------------------------------------------- */
+
+/* The job gets its space. *ret stays as it is where there is no sampler. No lock held. */
+must_check int join_begin(struct sched_job *job, struct sampler_joining **ret);
+/* -EAGAIN: to be begun again. */
+must_check int join_finish_locked(struct sched_job *job, struct sampler_joining *joining);
 
 /* --- admit.c: what else has to be right for a job to be added ------------------------- */
 
