@@ -410,13 +410,20 @@ static void space_destroy(struct cache_space *space)
 	free(space);
 }
 
+bool cache_space_empty(struct cache_space *space, uint32_t n)
+{
+	ensure(space->need_sum == 0);
+	for (; space->entries && n > 0; n--)
+		die(space->cache, space->entries);
+	return !space->entries;
+}
+
 void cache_space_free(struct cache_space **space)
 {
 	if (!*space)
 		return;
-	ensure((*space)->need_sum == 0 && (*space)->cache->change.space != *space);
-	while ((*space)->entries)
-		die((*space)->cache, (*space)->entries);
+	ensure((*space)->cache->change.space != *space);
+	(void)cache_space_empty(*space, UINT32_MAX);
 	space_destroy(*space);
 	*space = NULL;
 }

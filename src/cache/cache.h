@@ -60,7 +60,10 @@ void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
 
-/* No entry may be pinned, needed or loading. The tensors of the space die. */
+/* No entry may be pinned, needed or loading, here and in the next one. Up to n of the
+ * tensors die. true: there is none left. */
+bool cache_space_empty(struct cache_space *space, uint32_t n);
+/* Those that are left die, too. */
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);

@@ -152,13 +152,6 @@ static int insert_at(struct sampler *sampler, size_t at, struct sampler_stream *
 	return 0;
 }
 
-int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
-	const roaring_bitmap_t *selection)
-{
-	return sampler->ops->join ? sampler->ops->join(sampler, job, space, selection)
-				  : 0;
-}
-
 void sampler_leave(struct sampler *sampler, job_id job)
 {
 	if (sampler->ops->leave)

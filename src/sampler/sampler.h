@@ -55,6 +55,20 @@ void sampler_stir(struct sampler *sampler, uint64_t number);
  */
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
+/*
+ * The same for callers whose lock others wait for: _new and _prepared need the lock, and
+ * take hardly longer than it takes to copy the bits of the sets; _prepare takes long, and
+ * needs neither the lock nor the sampler. The selection stays the caller's. -EAGAIN:
+ * another job or stream came in between, and it has to be begun again. _free needs no
+ * lock.
+ */
+struct sampler_joining;
+must_check int sampler_joining_new(const struct sampler *sampler, uint32_t space,
+	const roaring_bitmap_t *selection, struct sampler_joining **ret);
+must_check int sampler_joining_prepare(struct sampler_joining *joining);
+must_check int sampler_join_prepared(struct sampler *sampler, job_id job, uint32_t space,
+	struct sampler_joining *joining);
+void sampler_joining_free(struct sampler_joining **joining);
 void sampler_leave(struct sampler *sampler, job_id job); /* its stream was removed */
 
 /*

@@ -160,48 +160,8 @@ static job_id choose_id(struct sched *sched, job_id known)
 	return sched->last_id;
 }
 
-static struct sampler *sampler_of(const struct sched_job *job)
-{
-	switch (job_kind(job)) {
-	case EPOCHS_DRAWN:
-		return job->config.order == ORDER_SEQUENTIAL ? job->source->sequential
-							     : job->source->shuffled;
-	case EPOCHS_DRAWN_AT_OPEN:
-		return job->source->labelled;
-	case EPOCHS_FIXED:
-	case EPOCHS_MIRRORED:
-		break;
-	}
-	return NULL;
-}
-
-static int join_locked(struct sched_job *job)
-{
-	struct sampler *sampler = sampler_of(job);
-	lock_assert_held(&job->sched->lock);
-	if (!sampler)
-		return 0;
-	int err = sampler_join(sampler, job->id, job->space->number, job->selection);
-	if (!err)
-		job->sampler = sampler;
-	return err;
-}
-
-/* With the same seed as before, a daemon that is started again would draw again the
- * numbers that the epochs so far were drawn with. */
-static void stir_locked(struct sched_job *job)
-{
-	struct epochs_status epochs;
-	lock_assert_held(&job->sched->lock);
-	epochs_status(job->epochs, &epochs);
-	if (!job->sampler || !epochs.started)
-		return;
-	uint64_t progress = (uint64_t)epochs.bound << 32 | epochs.consumed;
-	uint64_t where = rng_mix(epochs.epoch, progress);
-	sampler_stir(job->sampler, rng_mix(job->id, where));
-}
-
-static int install_locked(struct sched_job *job, struct sched *sched)
+static int install_locked(
+	struct sched_job *job, struct sched *sched, struct sampler_joining *joining)
 {
 	uint32_t epoch;
 	lock_assert_held(&sched->lock);
@@ -211,13 +171,9 @@ static int install_locked(struct sched_job *job, struct sched *sched)
 		find_locked(sched, NULL, job->id) ||
 		admit_conflict_locked(sched, &job->config))
 		return -EEXIST;
-	job->space = space_get_locked(job->source, &job->config.preparation);
-	if (!job->space)
-		return -ENOMEM;
-	int err = join_locked(job);
+	int err = join_finish_locked(job, joining);
 	if (err)
 		return err;
-	stir_locked(job);
 	(void)job_hold(job);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
@@ -225,6 +181,29 @@ static int install_locked(struct sched_job *job, struct sched *sched)
 	if (epochs_wants_save(job->epochs, &epoch))
 		clerk_request_locked(job);
 	return 0;
+}
+
+static int finish_joining(struct sched_job *job, struct sampler_joining *joining)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return install_locked(job, job->sched, joining);
+}
+
+/* With millions of samples the sampler takes a while to make place for a job; nobody
+ * waits for that. Begun again when another job was faster. */
+static int install(struct sched_job *job)
+{
+	int err;
+	do {
+		struct sampler_joining *joining = NULL;
+		err = join_begin(job, &joining);
+		if (!err && joining)
+			err = sampler_joining_prepare(joining);
+		if (!err)
+			err = finish_joining(job, joining);
+		sampler_joining_free(&joining);
+	} while (err == -EAGAIN);
+	return err;
 }
 
 static bool name_is_taken(struct sched *sched, const char *name)
@@ -253,10 +232,7 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist)
 		err = keep_restore(job);
 	if (!err && persist)
 		err = keep_ini(job);
-	if (err)
-		return err;
-	LOCK_SCOPE(&sched->lock);
-	return install_locked(job, sched);
+	return err ? err : install(job);
 }
 
 int sched_job_add(struct sched *sched, const struct job_config *config, bool persist,

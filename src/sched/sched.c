@@ -86,6 +86,7 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	lock_assert_held(&sched->lock);
 	bool kick = aftermath->kick && sched->pool && prepare_waits_locked(sched);
 	bool leave = streams_leave_locked(sched);
+	bool deserted = sched->n_deserted > 0;
 	unlock_and_reap(sched);
 	if (kick)
 		load_pool_kick(sched->pool);
@@ -99,6 +100,11 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	}
 	if (leave)
 		streams_let_go(sched);
+	while (deserted) {
+		lock_take(&sched->lock);
+		deserted = spaces_leave_locked(sched);
+		unlock_and_reap(sched);
+	}
 }
 
 /* Jobs that nobody reads are parked, orders that could not be saved are tried again. */

@@ -34,7 +34,7 @@
  *   prepare.c      what workers do about that; retry.c: once more, later
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
- *   job.c          jobs come and go; admit.c, selection.c, keep.c: their parts
+ *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
  *   sched.c        the whole, its threads and the end of each critical section
  *   validate.c     need and pins, counted anew
  *
@@ -204,6 +204,7 @@ struct sched {
 	TAILQ_HEAD(, stream) counted; /* need is counted, but they do not draw */
 	TAILQ_HEAD(, sched_job) for_clerk;
 	uint32_t n_streams, n_jobs;
+	uint32_t n_deserted; /* spaces without a job or a use */
 	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
@@ -341,7 +342,10 @@ void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 
 struct space *space_get_locked(
 	struct source *source, const struct preparation *preparation);
+/* The last job has gone: its tensors go when the lock is let go, if no other job comes. */
 void space_put_locked(struct space *space);
+/* Takes a step of that; true: there is more to do. */
+bool spaces_leave_locked(struct sched *sched);
 /*
  * Whether the tensors of a space lie in files that the kernel can give to readers: a job
  * came, or went. What jobs of other formats then read of them is given to them as ever.
@@ -417,6 +421,13 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 struct sched_job *job_hold(struct sched_job *job);
+
+/* --- join.c: how a job comes to its sampler -------------------------------------------- */
+
+/* The job gets its space. *ret stays as it is where there is no sampler. No lock held. */
+must_check int join_begin(struct sched_job *job, struct sampler_joining **ret);
+/* -EAGAIN: to be begun again. */
+must_check int join_finish_locked(struct sched_job *job, struct sampler_joining *joining);
 
 /* --- admit.c: what else has to be right for a job to be added ------------------------- */
 

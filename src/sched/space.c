@@ -28,6 +28,7 @@ struct space *space_get_locked(
 	struct space *space;
 	LIST_FOREACH (space, &source->spaces, link) {
 		if (preparation_equal(&space->preparation, preparation)) {
+			source->sched->n_deserted -= space->references == 0;
 			space->references++;
 			return space;
 		}
@@ -51,11 +52,35 @@ struct space *space_get_locked(
 void space_put_locked(struct space *space)
 {
 	lock_assert_held(&space->source->sched->lock);
-	if (--space->references > 0)
-		return;
-	cache_space_free(&space->cache); /* which tells what is gone with it */
+	if (--space->references == 0)
+		space->source->sched->n_deserted++;
+}
+
+static struct space *first_deserted_locked(struct sched *sched)
+{
+	struct space *space;
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++)
+		LIST_FOREACH (space, &sched->sources[i].spaces, link)
+			if (space->references == 0)
+				return space;
+	return NULL;
+}
+
+#define STEP_TENSORS 64
+
+bool spaces_leave_locked(struct sched *sched)
+{
+	struct space *space = first_deserted_locked(sched);
+	lock_assert_held(&sched->lock);
+	if (!space)
+		return false;
+	if (!cache_space_empty(space->cache, STEP_TENSORS))
+		return true;
+	cache_space_free(&space->cache);
 	LIST_REMOVE(space, link);
 	free(space);
+	return --sched->n_deserted > 0;
 }
 
 /* The first job whose files can be read so decides about the head. */

@@ -119,8 +119,7 @@ static void run_with(const struct daemon_config *config)
 	ensure(sched_new(&own, &dataset, 1, &sched) == 0);
 	atomic_store(&done, false);
 	for (uintptr_t i = 0; i < READERS; i++)
-		ensure(pthread_create(
-			       &readers[i], NULL, read_on, (void *)(i + 1)) == 0);
+		ensure(pthread_create(&readers[i], NULL, read_on, (void *)(i + 1)) == 0);
 	remove_again_and_again();
 	atomic_store(&done, true);
 	for (int i = 0; i < READERS; i++)

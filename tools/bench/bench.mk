@@ -18,6 +18,12 @@ $(BUILD)/bench/sampler: $(BUILD)/tools/bench/sampler.o \
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
+# How long the scheduler's lock is held when a job comes or goes, with exchange.
+.PHONY: bench-joins
+bench-joins: $(BUILD)/bench/joins
+	@$<
+	@$< 14000000
+
 # Three real trainings at once, with several seeds: do models learn as well?
 .PHONY: bench-training
 bench-training:
