@@ -29,7 +29,7 @@ struct load_pool {
 	struct lock lock;
 	pthread_cond_t kicked;
 	TAILQ_HEAD(, load_work) works; /* (lock) */
-	unsigned kicks; /* (lock) that nobody has taken */
+	unsigned kicks;		       /* (lock) that nobody has taken */
 	atomic_bool stop;
 	unsigned n_started;
 	unsigned n_workers;
