@@ -366,7 +366,8 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	if (!err)
 		err = start_threads(sched);
 	if (err) {
-		sched_stop(sched);
+		if (sched->cache)
+			sched_stop(sched);
 		sched_free(&sched);
 		return err;
 	}

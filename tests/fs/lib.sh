@@ -89,6 +89,10 @@ finish() {
 		[[ $mount != "$T"/* ]] || unmount "$mount"
 	done </proc/self/mounts
 	wait
+	if ((status == 0)) && grep -q 'runtime error:' "$LOG" 2>/dev/null; then
+		echo "passed, but UBSan found something" >&2
+		status=1
+	fi
 	if ((status != 0 && status != 77)) && [[ -s $LOG ]]; then
 		echo "--- what the daemon printed:" >&2
 		tail -n 40 "$LOG" >&2

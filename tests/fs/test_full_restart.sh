@@ -11,7 +11,8 @@ job a tensor.crop=32 job.epochs=9
 start
 job_text b tensor.crop=32 job.epochs=9 | ctl add -
 for job in a b; do
-	cat "$(epoch $job)"/*.ppm "$(epoch $job 0001)"/0000000?.ppm >/dev/null
+	cat "$(epoch $job)"/*.ppm >/dev/null
+	cat "$(epoch $job 0001)"/0000000?.ppm >/dev/null
 done
 for _ in $(seq 100); do
 	(($(find "$T"/state/jobs/*/epoch-0000.* 2>/dev/null | wc -l) < 2)) || break

@@ -90,30 +90,38 @@ cycle() {
 	nothing_held
 }
 
+# Those of catalogues are kept, one for each thread that has asked for a path.
+descriptors() {
+	find "/proc/$PID/fd" -type l ! -lname '*.sqlite' | wc -l
+}
+
 # held: KiB of memory, descriptors, threads; once what was closed is gone
 held() {
 	local before='' now=none
 	while [[ $now != "$before" ]]; do
 		before=$now
 		sleep 0.3
-		now=$(find "/proc/$PID/fd" | wc -l)\ $(find "/proc/$PID/task" -maxdepth 1 | wc -l)
+		now="$(descriptors) $(find "/proc/$PID/task" -maxdepth 1 | wc -l)"
 	done
 	echo "$(sed -n 's/^RssAnon:\s*\([0-9]*\) kB/\1/p' "/proc/$PID/status") $now"
 }
 
 cycles=0
-until ((cycles == 3)); do
-	cycle
-	cycles=$((cycles + 1))
-done
+# cycles_for SECONDS
+cycles_for() {
+	local end=$((SECONDS + $1))
+	while ((SECONDS < end)); do
+		cycle
+		cycles=$((cycles + 1))
+	done
+}
+
+cycles_for "$(effort 5 60)"
 read -r memory descriptors threads <<<"$(held)"
-end=$((SECONDS + $(effort 12 180)))
-while ((SECONDS < end)); do
-	cycle
-	cycles=$((cycles + 1))
-done
+cycles_for "$(effort 10 180)"
 read -r memory_now descriptors_now threads_now <<<"$(held)"
 echo "$cycles cycles: $memory KiB, later $memory_now; $descriptors descriptors, $threads threads"
 equal "descriptors" "$descriptors_now" "$descriptors"
 equal "threads" "$threads_now" "$threads"
-((memory_now < memory + memory / 10 + 2048)) || fail "memory: $memory KiB, later $memory_now"
+# Sanitizers keep accounts of their own, which grow more and more slowly.
+((memory_now < memory + memory / 4)) || fail "memory: $memory KiB, later $memory_now"

@@ -22,11 +22,17 @@ again() {
 	equal "samples" "$(samples)" 24
 	look | diff "$T/order" - || fail "the order is another"
 }
-readable() { # of the bound ones
-	local k n=0
+# Of the bound ones; at the same time, since each that fails is tried for some seconds.
+readable() {
+	local k n=0 readers=()
 	for k in {0..9}; do
-		! as_user cat "$M/jobs/a/epoch-0000/0000000$k.ppm" >/dev/null 2>"$T/error" || n=$((n + 1))
-		[[ ! -s $T/error ]] || grep -q 'Input/output error' "$T/error" || fail "$(cat "$T/error")"
+		as_user cat "$M/jobs/a/epoch-0000/0000000$k.ppm" >/dev/null 2>"$T/error.$k" &
+		readers+=($!)
+	done
+	for k in {0..9}; do
+		! wait "${readers[k]}" || n=$((n + 1))
+		[[ ! -s $T/error.$k ]] || grep -q 'Input/output error' "$T/error.$k" ||
+			fail "$(cat "$T/error.$k")"
 	done
 	echo $n
 }
