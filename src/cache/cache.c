@@ -405,7 +405,6 @@ int cache_space_new(struct cache *cache, uint32_t n_ids, struct cache_space **re
 
 static void space_destroy(struct cache_space *space)
 {
-	LIST_REMOVE(space, link);
 	free(space->need);
 	free(space);
 }
@@ -418,12 +417,20 @@ bool cache_space_empty(struct cache_space *space, uint32_t n)
 	return !space->entries;
 }
 
+void cache_space_take_out(struct cache_space *space)
+{
+	ensure(space->cache->change.space != space);
+	(void)cache_space_empty(space, UINT32_MAX);
+	LIST_REMOVE(space, link);
+	space->cache = NULL;
+}
+
 void cache_space_free(struct cache_space **space)
 {
 	if (!*space)
 		return;
-	ensure((*space)->cache->change.space != *space);
-	(void)cache_space_empty(*space, UINT32_MAX);
+	if ((*space)->cache)
+		cache_space_take_out(*space);
 	space_destroy(*space);
 	*space = NULL;
 }
@@ -462,6 +469,7 @@ static void space_discard(struct cache_space *space)
 		tensor_free(entry->tensor);
 		free(entry);
 	}
+	LIST_REMOVE(space, link);
 	space_destroy(space);
 }
 
