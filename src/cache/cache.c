@@ -403,12 +403,6 @@ int cache_space_new(struct cache *cache, uint32_t n_ids, struct cache_space **re
 	return 0;
 }
 
-static void space_destroy(struct cache_space *space)
-{
-	free(space->need);
-	free(space);
-}
-
 bool cache_space_empty(struct cache_space *space, uint32_t n)
 {
 	ensure(space->need_sum == 0);
@@ -427,11 +421,11 @@ void cache_space_take_out(struct cache_space *space)
 
 void cache_space_free(struct cache_space **space)
 {
-	if (!*space)
-		return;
-	if ((*space)->cache)
+	if (*space && (*space)->cache)
 		cache_space_take_out(*space);
-	space_destroy(*space);
+	if (*space)
+		free((*space)->need);
+	free(*space);
 	*space = NULL;
 }
 
@@ -470,7 +464,8 @@ static void space_discard(struct cache_space *space)
 		free(entry);
 	}
 	LIST_REMOVE(space, link);
-	space_destroy(space);
+	space->cache = NULL;
+	cache_space_free(&space);
 }
 
 void cache_free(struct cache **cache)
