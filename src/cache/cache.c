@@ -403,13 +403,6 @@ int cache_space_new(struct cache *cache, uint32_t n_ids, struct cache_space **re
 	return 0;
 }
 
-static void space_destroy(struct cache_space *space)
-{
-	LIST_REMOVE(space, link);
-	free(space->need);
-	free(space);
-}
-
 bool cache_space_empty(struct cache_space *space, uint32_t n)
 {
 	ensure(space->need_sum == 0);
@@ -418,13 +411,21 @@ bool cache_space_empty(struct cache_space *space, uint32_t n)
 	return !space->entries;
 }
 
+void cache_space_take_out(struct cache_space *space)
+{
+	ensure(space->cache->change.space != space);
+	(void)cache_space_empty(space, UINT32_MAX);
+	LIST_REMOVE(space, link);
+	space->cache = NULL;
+}
+
 void cache_space_free(struct cache_space **space)
 {
-	if (!*space)
-		return;
-	ensure((*space)->cache->change.space != *space);
-	(void)cache_space_empty(*space, UINT32_MAX);
-	space_destroy(*space);
+	if (*space && (*space)->cache)
+		cache_space_take_out(*space);
+	if (*space)
+		free((*space)->need);
+	free(*space);
 	*space = NULL;
 }
 
@@ -462,7 +463,9 @@ static void space_discard(struct cache_space *space)
 		tensor_free(entry->tensor);
 		free(entry);
 	}
-	space_destroy(space);
+	LIST_REMOVE(space, link);
+	space->cache = NULL;
+	cache_space_free(&space);
 }
 
 void cache_free(struct cache **cache)

@@ -63,7 +63,9 @@ must_check int cache_space_new(
 /* No entry may be pinned, needed or loading, here and in the next one. Up to n of the
  * tensors die. true: there is none left. */
 bool cache_space_empty(struct cache_space *space, uint32_t n);
-/* Those that are left die, too. */
+/* Those that are left die, too. Afterwards the space can only be freed, which needs no
+ * lock then. */
+void cache_space_take_out(struct cache_space *space);
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);

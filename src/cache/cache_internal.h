@@ -43,7 +43,7 @@ struct entry {
 TAILQ_HEAD(entry_list, entry);
 
 struct cache_space {
-	struct cache *cache;
+	struct cache *cache; /* NULL: taken out */
 	LIST_ENTRY(cache_space) link;
 	struct entry *entries; /* uthash */
 	uint32_t n_ids;

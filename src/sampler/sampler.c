@@ -229,10 +229,22 @@ static void refresh_all(struct sampler *sampler)
 		;
 }
 
+/* Without memory classes stay as fine as they are. */
+static void coarsen(struct sampler *sampler)
+{
+	struct sampler_coarsening *coarsening;
+	if (sampler_coarsening_new(sampler, &coarsening) != 0 || !coarsening)
+		return;
+	if (sampler_coarsening_prepare(coarsening) == 0)
+		ensure(sampler_coarsen(sampler, coarsening) == 0);
+	sampler_coarsening_free(&coarsening);
+}
+
 int sampler_insert(
 	struct sampler *sampler, stream_id id, job_id job, roaring_bitmap_t *remaining)
 {
 	struct sampler_set *set = NULL;
+	coarsen(sampler);
 	int error = sampler_set_new(sampler, &set);
 	if (!error)
 		error = sampler_set_fill(set, remaining);

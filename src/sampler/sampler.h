@@ -72,6 +72,20 @@ void sampler_joining_free(struct sampler_joining **joining);
 void sampler_leave(struct sampler *sampler, job_id job); /* its stream was removed */
 
 /*
+ * Classes that only jobs that left have divided become one again, which should be done
+ * before each first stream: without it, jobs exchange less. _new finds what is to be done,
+ * NULL: nothing. Locks as for joining: _prepare takes long and needs none, nor does
+ * _free. -EAGAIN: something has come or gone in between, and it has to be begun again.
+ */
+struct sampler_coarsening;
+must_check int sampler_coarsening_new(
+	const struct sampler *sampler, struct sampler_coarsening **ret);
+must_check int sampler_coarsening_prepare(struct sampler_coarsening *coarsening);
+must_check int sampler_coarsen(
+	struct sampler *sampler, struct sampler_coarsening *coarsening);
+void sampler_coarsening_free(struct sampler_coarsening **coarsening);
+
+/*
  * A stream of a job that has joined. Takes over `remaining` (R_j: what the stream has not
  * been given; a subset of D_j), also on failure. exchange: one stream at a time for each
  * job, -EEXIST otherwise.

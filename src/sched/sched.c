@@ -101,9 +101,11 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	if (leave)
 		streams_let_go(sched);
 	while (deserted) {
+		struct space *gone;
 		lock_take(&sched->lock);
-		deserted = spaces_leave_locked(sched);
+		deserted = spaces_leave_locked(sched, &gone);
 		unlock_and_reap(sched);
+		space_free(gone);
 	}
 }
 

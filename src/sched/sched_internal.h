@@ -344,8 +344,10 @@ struct space *space_get_locked(
 	struct source *source, const struct preparation *preparation);
 /* The last job has gone: its tensors go when the lock is let go, if no other job comes. */
 void space_put_locked(struct space *space);
-/* Takes a step of that; true: there is more to do. */
-bool spaces_leave_locked(struct sched *sched);
+/* Takes a step of that; true: there is more to do. *ret: to be freed, or NULL. */
+bool spaces_leave_locked(struct sched *sched, struct space **ret);
+/* No lock held: it may have millions of ids. */
+void space_free(struct space *space);
 /*
  * Whether the tensors of a space lie in files that the kernel can give to readers: a job
  * came, or went. What jobs of other formats then read of them is given to them as ever.

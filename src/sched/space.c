@@ -69,18 +69,27 @@ static struct space *first_deserted_locked(struct sched *sched)
 
 #define STEP_TENSORS 64
 
-bool spaces_leave_locked(struct sched *sched)
+bool spaces_leave_locked(struct sched *sched, struct space **ret)
 {
 	struct space *space = first_deserted_locked(sched);
 	lock_assert_held(&sched->lock);
+	*ret = NULL;
 	if (!space)
 		return false;
 	if (!cache_space_empty(space->cache, STEP_TENSORS))
 		return true;
-	cache_space_free(&space->cache);
+	cache_space_take_out(space->cache);
 	LIST_REMOVE(space, link);
-	free(space);
+	*ret = space;
 	return --sched->n_deserted > 0;
+}
+
+void space_free(struct space *space)
+{
+	if (!space)
+		return;
+	cache_space_free(&space->cache);
+	free(space);
 }
 
 /* The first job whose files can be read so decides about the head. */

@@ -44,10 +44,8 @@ void exchange_free(struct exchange **exchange)
 	struct exchange *e = *exchange;
 	if (!e)
 		return;
-	for (size_t i = 0; i < e->n_members; i++) {
-		roaring_bitmap_free(e->members[i]->selection);
-		free(e->members[i]);
-	}
+	for (size_t i = 0; i < e->n_members; i++)
+		member_put(&e->members[i]);
 	for (size_t i = 0; i < e->n_residencies; i++)
 		residency_free(&e->residencies[i]);
 	free(e->members);
@@ -75,6 +73,23 @@ int exchange_new(const uint32_t *labels, uint32_t n_ids, struct exchange **ret)
 	}
 	*ret = e;
 	return 0;
+}
+
+struct member *member_hold(struct member *member)
+{
+	atomic_fetch_add(&member->references, 1);
+	return member;
+}
+
+void member_put(struct member **pointer)
+{
+	struct member *member = *pointer;
+	*pointer = NULL;
+	if (!member || atomic_fetch_sub(&member->references, 1) > 1)
+		return;
+	if (member->selection)
+		roaring_bitmap_free(member->selection);
+	free(member);
 }
 
 struct member *exchange_find_member(const struct exchange *e, job_id job)
@@ -120,34 +135,6 @@ void exchange_put_residency(struct exchange *e, struct residency *residency)
 	residency_free(&residency);
 }
 
-/* Numbers the slots of all streams by these, which it takes over. */
-static int regroup(struct exchange *e, struct slots *slots)
-{
-	size_t n = 0;
-	auto_free struct idset **sets = calloc(e->n_members + 1, sizeof(*sets));
-	int error = sets ? 0 : -ENOMEM;
-	for (; !error && n < e->n_members; n++)
-		if (e->members[n]->stream)
-			error = slots_translate(
-				slots, e->members[n]->stream->set, &sets[n]);
-	if (error) {
-		while (n-- > 0)
-			idset_free(&sets[n]);
-		slots_put(&slots);
-		return error;
-	}
-	for (size_t i = 0; i < e->n_members; i++) {
-		if (!e->members[i]->stream)
-			continue;
-		struct sampler_set *set = e->members[i]->stream->owned;
-		idset_free(&set->slots);
-		set->slots = sets[i];
-	}
-	slots_put(&e->slots);
-	e->slots = slots;
-	return 0;
-}
-
 static void leave(struct sampler *sampler, job_id job)
 {
 	struct exchange *e = sampler->exchange;
@@ -159,32 +146,9 @@ static void leave(struct sampler *sampler, job_id job)
 	e->members[at] = e->members[--e->n_members];
 	residency_leave(member->residency, member);
 	exchange_put_residency(e, member->residency);
-	roaring_bitmap_free(member->selection);
-	free(member);
+	member_put(&member);
 	e->too_fine = true;
-}
-
-/* When nothing remembers the jobs that left, the classes of the present jobs
- * are enough. */
-static void coarsen(struct exchange *e)
-{
-	struct classes classes;
-	for (size_t i = 0; i < e->n_residencies; i++)
-		if (e->residencies[i]->n)
-			return;
-	const uint32_t *label = e->labels ? e->labels->label : NULL;
-	if (classes_new(&classes, label, e->slots->classes.n_ids) != 0)
-		return;
-	int error = 0;
-	for (size_t i = 0; !error && i < e->n_members; i++)
-		error = classes_split(&classes, e->members[i]->selection);
-	if (error) {
-		classes_free(&classes);
-		return;
-	}
-	struct slots *slots;
-	if (slots_new(&classes, e->labels, &slots) == 0 && regroup(e, slots) == 0)
-		e->too_fine = false;
+	e->changes++;
 }
 
 struct slots *exchange_slots(const struct exchange *exchange)
@@ -192,7 +156,7 @@ struct slots *exchange_slots(const struct exchange *exchange)
 	return slots_hold(exchange->slots);
 }
 
-/* The set may have been made before a job joined, or before classes became coarser. */
+/* The set may have been made before a job joined. */
 static int renumber(const struct exchange *e, struct sampler_set *set)
 {
 	if (set->numbering != e->slots) {
@@ -203,7 +167,7 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	slots_put(&set->numbering); /* regroup renumbers the set from now on */
+	slots_put(&set->numbering); /* who joins renumbers the set from now on */
 	return 0;
 }
 
@@ -220,8 +184,6 @@ static int insert(struct sampler *sampler, struct sampler_stream *stream)
 	ensure(member && idset_bound(stream->set) <= member->residency->n_ids);
 	if (member->stream)
 		return -EEXIST;
-	if (e->too_fine && sampler->n == 0)
-		coarsen(e);
 	int error = renumber(e, stream->owned);
 	if (error)
 		return error;

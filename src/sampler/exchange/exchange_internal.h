@@ -13,6 +13,7 @@
  *
  *   exchange.c     the algorithm: streams, and the sample that a stream is given
  *   joining.c      how a job joins, and what of that needs no lock
+ *   coarsening.c   the same for classes that nothing needs any more
  *   classes.c      which ids are interchangeable
  *   labels.c       which ids have a label
  *   slots.c        ids in the order of their labels and classes
@@ -104,8 +105,13 @@ struct member {
 	uint32_t column;		     /* its place in the space */
 	const struct sampler_stream *stream; /* NULL between epochs */
 	sample_id drawn;		     /* in this round */
-	roaring_bitmap_t *selection;
+	roaring_bitmap_t *selection;	     /* constant: may be read without the lock */
+	atomic_uint references;
 };
+
+struct member *member_hold(struct member *member);
+/* Needs no lock. */
+void member_put(struct member **member);
 
 /*
  * What a resident is for one member. A candidate is in a ring of the candidates of the
@@ -173,6 +179,7 @@ struct exchange {
 	bool too_fine; /* a job has left: classes may be finer than they need be */
 	struct member **members;
 	size_t n_members;
+	uint64_t changes; /* so often a job has joined or left */
 	struct residency **residencies;
 	size_t n_residencies;
 };

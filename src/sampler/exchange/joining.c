@@ -113,9 +113,7 @@ void sampler_joining_free(struct sampler_joining **pointer)
 		idset_free(&joining->left[i].ids);
 		idset_free(&joining->left[i].slots);
 	}
-	if (joining->member && joining->member->selection)
-		roaring_bitmap_free(joining->member->selection);
-	free(joining->member);
+	member_put(&joining->member);
 	free(joining->left);
 	free(joining->where);
 	slots_put(&joining->slots);
@@ -129,6 +127,7 @@ static int make_member(struct sampler_joining *joining)
 	joining->member = calloc(1, sizeof(*joining->member));
 	if (!joining->member)
 		return -ENOMEM;
+	atomic_init(&joining->member->references, 1);
 	joining->member->selection = roaring_bitmap_copy(joining->selection);
 	return joining->member->selection ? 0 : -ENOMEM;
 }
@@ -229,6 +228,7 @@ static int add_member(struct exchange *e, uint32_t space, struct sampler_joining
 	put_in_place(e, joining);
 	members[e->n_members++] = joining->member;
 	joining->member = NULL;
+	e->changes++;
 	return 0;
 }
 
