@@ -89,7 +89,7 @@ static void tell_gone(struct cache *cache, struct cache_space *space, sample_id 
 }
 
 /* ready -> dying */
-static void die(struct cache *cache, struct entry *entry)
+void entry_die(struct cache *cache, struct entry *entry)
 {
 	ensure(entry_evictable(entry));
 	forbid_eviction(cache, entry);
@@ -109,7 +109,7 @@ static bool fits(const struct cache *cache, uint64_t live_bytes, uint64_t bytes)
 static void evict_until_fits(struct cache *cache, uint64_t bytes)
 {
 	while (cache->n_evictable > 0 && !fits(cache, cache->live_bytes, bytes)) {
-		die(cache, cache->ops->victim(cache));
+		entry_die(cache, cache->ops->victim(cache));
 		cache->evictions++;
 	}
 }
@@ -385,49 +385,7 @@ uint32_t cache_need(const struct cache_space *space, sample_id id)
 	return space_need(space, id);
 }
 
-/* --- spaces and the whole --------------------------------------------------------- */
-
-int cache_space_new(struct cache *cache, uint32_t n_ids, struct cache_space **ret)
-{
-	auto_free struct cache_space *space = cache_alloc(sizeof(*space));
-	if (!space)
-		return -ENOMEM;
-	space->cache = cache;
-	space->n_ids = n_ids;
-	space->need = cache_alloc((n_ids ? n_ids : 1) * sizeof(*space->need));
-	if (!space->need)
-		return -ENOMEM;
-	LIST_INSERT_HEAD(&cache->spaces, space, link);
-	*ret = space;
-	space = NULL;
-	return 0;
-}
-
-bool cache_space_empty(struct cache_space *space, uint32_t n)
-{
-	ensure(space->need_sum == 0);
-	for (; space->entries && n > 0; n--)
-		die(space->cache, space->entries);
-	return !space->entries;
-}
-
-void cache_space_take_out(struct cache_space *space)
-{
-	ensure(space->cache->change.space != space);
-	(void)cache_space_empty(space, UINT32_MAX);
-	LIST_REMOVE(space, link);
-	space->cache = NULL;
-}
-
-void cache_space_free(struct cache_space **space)
-{
-	if (*space && (*space)->cache)
-		cache_space_take_out(*space);
-	if (*space)
-		free((*space)->need);
-	free(*space);
-	*space = NULL;
-}
+/* --- the whole -------------------------------------------------------------------- */
 
 int cache_new(
 	uint64_t capacity, enum eviction_policy policy, uint64_t seed, struct cache **ret)

@@ -56,7 +56,9 @@ void cache_free(struct cache **cache); /* frees what is left */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* ids are below n_ids. */
+/* ids are below n_ids. _make takes long and needs no lock; _new does both. */
+must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
+void cache_space_put_in(struct cache *cache, struct cache_space *space);
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
 

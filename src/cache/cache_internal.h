@@ -148,5 +148,8 @@ static inline bool entry_evictable(const struct entry *entry)
 	return entry->state == CACHE_READY && entry->pins == 0;
 }
 
+/* A live entry without pins becomes a dying one. */
+void entry_die(struct cache *cache, struct entry *entry);
+
 /* All memory of the cache except the tensors; zeroed. Fault: cache.memory. */
 void *cache_alloc(size_t bytes);

@@ -52,14 +52,26 @@ int join_finish_locked(struct sched_job *job, struct sampler_joining *joining)
 	return 0;
 }
 
+static int get_space(struct sched_job *job)
+{
+	struct space *spare = NULL;
+	int err = space_make(job->source, &job->config.preparation, &spare);
+	if (err)
+		return err;
+	lock_take(&job->sched->lock);
+	job->space = space_get_locked(&spare);
+	lock_release(&job->sched->lock);
+	space_free(spare);
+	return 0;
+}
+
 int join_begin(struct sched_job *job, struct sampler_joining **ret)
 {
 	const struct sampler *sampler = sampler_of(job);
+	int err = job->space ? 0 : get_space(job);
+	if (err)
+		return err;
 	LOCK_SCOPE(&job->sched->lock);
-	if (!job->space)
-		job->space = space_get_locked(job->source, &job->config.preparation);
-	if (!job->space)
-		return -ENOMEM;
 	return sampler ? sampler_joining_new(
 				 sampler, job->space->number, job->selection, ret)
 		       : 0;

@@ -340,8 +340,11 @@ void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 
 /* --- space.c -------------------------------------------------------------------------- */
 
-struct space *space_get_locked(
-	struct source *source, const struct preparation *preparation);
+/* With millions of ids this takes a while. No lock held. -ENOMEM */
+must_check int space_make(
+	struct source *source, const struct preparation *preparation, struct space **ret);
+/* The space of the same preparation, or else the spare one, which is NULL then. */
+struct space *space_get_locked(struct space **spare);
 /* The last job has gone: its tensors go when the lock is let go, if no other job comes. */
 void space_put_locked(struct space *space);
 /* Takes a step of that; true: there is more to do. *ret: to be freed, or NULL. */

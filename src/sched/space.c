@@ -3,6 +3,8 @@
 
 #include "sched/sched_internal.h"
 
+#include <errno.h>
+
 static bool number_is_taken(const struct source *source, uint32_t number)
 {
 	const struct space *space;
@@ -21,32 +23,40 @@ static uint32_t lowest_number(const struct source *source)
 	return number;
 }
 
-struct space *space_get_locked(
-	struct source *source, const struct preparation *preparation)
+int space_make(
+	struct source *source, const struct preparation *preparation, struct space **ret)
 {
+	struct space *space = calloc(1, sizeof(*space));
+	if (!space)
+		return -ENOMEM;
+	*space = (struct space){.source = source, .preparation = *preparation};
+	int err = cache_space_make(dataset_ids(source->dataset), &space->cache);
+	if (err) {
+		space_free(space);
+		return err;
+	}
+	*ret = space;
+	return 0;
+}
+
+struct space *space_get_locked(struct space **spare)
+{
+	struct space *space, *made = *spare;
+	struct source *source = made->source;
 	lock_assert_held(&source->sched->lock);
-	struct space *space;
 	LIST_FOREACH (space, &source->spaces, link) {
-		if (preparation_equal(&space->preparation, preparation)) {
+		if (preparation_equal(&space->preparation, &made->preparation)) {
 			source->sched->n_deserted -= space->references == 0;
 			space->references++;
 			return space;
 		}
 	}
-	space = calloc(1, sizeof(*space));
-	if (!space)
-		return NULL;
-	*space = (struct space){.source = source,
-		.preparation = *preparation,
-		.number = lowest_number(source),
-		.references = 1};
-	if (cache_space_new(source->sched->cache, dataset_ids(source->dataset),
-		    &space->cache) != 0) {
-		free(space);
-		return NULL;
-	}
-	LIST_INSERT_HEAD(&source->spaces, space, link);
-	return space;
+	made->number = lowest_number(source);
+	made->references = 1;
+	cache_space_put_in(source->sched->cache, made->cache);
+	LIST_INSERT_HEAD(&source->spaces, made, link);
+	*spare = NULL;
+	return made;
 }
 
 void space_put_locked(struct space *space)
