@@ -44,7 +44,13 @@ sample_id epochs_bound(const struct epochs *epochs, uint32_t number, uint32_t po
 
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position)
 {
-	return current_epoch(epochs, position, 0);
+	const struct epoch *running = epochs->running, *draining = epochs->draining;
+	if (!running)
+		return 0;
+	bool drains = draining && !epoch_has_bound(running, position) &&
+		      epoch_has_bound(draining, position) &&
+		      !epoch_has_consumed(draining, position);
+	return drains ? draining->number : running->number;
 }
 
 struct order epochs_order(const struct epochs *epochs, uint32_t number)

@@ -26,7 +26,9 @@
  *                           "saved": from the order that was kept
  */
 
+#ifndef WORLD_EPOCHS
 #define WORLD_EPOCHS 8
+#endif
 #define WORLD_LABELS 4 /* of EPOCHS_DRAWN_AT_OPEN: an equal part of the positions each */
 
 /* What a request came to. */
@@ -127,6 +129,39 @@ static inline const char *world_error(int status)
 	return strerrorname_np(-status);
 }
 
+/* A thread; with its rank and script where these are not the first. */
+struct world_text {
+	char text[40];
+};
+
+static inline struct world_text world_reader(struct reader reader)
+{
+	struct world_text text;
+	unsigned script = (unsigned)reader.script, rank = (unsigned)reader.rank,
+		 thread = (unsigned)reader.thread;
+	if (script != 1)
+		snprintf(text.text, sizeof(text.text), "%u:%u:%u", script, rank, thread);
+	else if (rank != 1)
+		snprintf(text.text, sizeof(text.text), "%u:%u", rank, thread);
+	else
+		snprintf(text.text, sizeof(text.text), "%u", thread);
+	return text;
+}
+
+static inline const char *world_how(enum opened_how how)
+{
+	static const char *const names[] = {[OPENED_GIVEN] = "",
+		[OPENED_AGAIN] = " again",
+		[OPENED_TRIED] = " tried",
+		[OPENED_LATE] = " late",
+		[OPENED_TAKEN] = " taken",
+		[OPENED_REPEATED] = " repeated",
+		[OPENED_ANEW] = " anew",
+		[OPENED_NEXT] = " next",
+		[OPENED_BEHIND] = " behind"};
+	return names[how];
+}
+
 static inline void world_say_record(
 	struct epoch_world *world, const struct record *record)
 {
@@ -139,8 +174,9 @@ static inline void world_say_record(
 		world_say(world, "+bound %u/%u=%u", epoch, position, record->sample);
 		break;
 	case RECORD_OPENED:
-		world_say(world, "+opened %u/%u by %u", epoch, position,
-			(unsigned)record->reader);
+		world_say(world, "+opened %u/%u%s by %s%s", epoch, position,
+			record->label ? " label" : "", world_reader(record->reader).text,
+			world_how(record->how));
 		break;
 	case RECORD_CONSUMED:
 		world_say(world, "+consumed %u/%u", epoch, position);
@@ -507,7 +543,7 @@ static inline void world_follow(struct epoch_world *world, const struct effects 
 /* --- what readers do ----------------------------------------------------------------- */
 
 static inline struct world_request *world_request_new(struct epoch_world *world,
-	uint32_t epoch, uint32_t position, uint64_t reader, bool label)
+	uint32_t epoch, uint32_t position, struct reader reader, bool label)
 {
 	struct world_request *request = calloc(1, sizeof(*request));
 	cr_assert_not_null(request);
@@ -560,7 +596,7 @@ static inline bool world_cancel(struct epoch_world *world, struct world_request 
 
 /* Opens, and releases what was read. */
 static inline void world_read(struct epoch_world *world, uint32_t epoch,
-	uint32_t position, uint64_t reader, bool label)
+	uint32_t position, struct reader reader, bool label)
 {
 	struct world_request *request =
 		world_request_new(world, epoch, position, reader, label);
