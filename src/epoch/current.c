@@ -15,8 +15,8 @@
  *
  * A rank makes passes. A file that its pass has not had is the epoch's sample. One that it
  * has had begins a new pass: of the next epoch if the script has had at least half of the
- * files, else of the same one. So does any file when the pass is as long as the one
- * before was, or as all files are. All is decided when a file is opened, and a release
+ * files, else of the same one. So does any file when the pass has had all, or as many as
+ * two passes before it. All is decided when a file is opened, and a release
  * changes nothing.
  *
  *     pass p    . . x x x x x x . |              x had by the rank   . not yet
@@ -42,29 +42,29 @@
 
 /* --- how long a pass is -------------------------------------------------------------- */
 
-static bool had_half(
-	const struct epochs *epochs, const struct script *script, uint32_t epoch)
+/* The files that are the rank's if all are read. */
+static uint32_t part_of(const struct epochs *epochs, const struct rank *rank)
 {
-	uint32_t had = most_had(find_had(script, epoch));
-	return had >= n_files(epochs) - had;
-}
-
-/* How many files a pass of the rank has: as many as the one before, else its part. */
-static uint32_t length_of(const struct epochs *epochs, const struct rank *rank,
-	const struct pass *pass, enum file_kind kind)
-{
-	uint32_t ranks = n_ranks(&epochs->current, rank);
-	return pass->length[kind] ? pass->length[kind]
-				  : (n_files(epochs) - 1) / ranks + 1;
+	return (n_files(epochs) - 1) / n_ranks(&epochs->current, rank) + 1;
 }
 
 static bool is_full(
 	const struct epochs *epochs, const struct rank *rank, enum file_kind kind)
 {
-	uint32_t opens = rank->regular[kind] ? rank->since_next[kind]
-					     : count_of(&rank->pass, kind);
-	return rank->tries < TRIES_MAX &&
-	       opens >= length_of(epochs, rank, &rank->pass, kind);
+	if (rank->tries >= TRIES_MAX)
+		return false;
+	return rank->regular[kind] ? rank->since_next[kind] - rank->pass.extra[kind] >=
+					     rank->pass.length[kind]
+				   : count_of(&rank->pass, kind) >= part_of(epochs, rank);
+}
+
+/* The pass is none that only tried. */
+static bool had_half(const struct epochs *epochs, const struct script *script,
+	const struct rank *rank, enum file_kind kind)
+{
+	uint64_t ranks = n_ranks(&epochs->current, rank);
+	return 2 * ranks * count_of(&rank->pass, kind) >= n_files(epochs) ||
+	       most_had(find_had(script, rank->pass.epoch)) == n_files(epochs);
 }
 
 /* Of the pass before: nobody can be late. */
@@ -73,7 +73,8 @@ static bool is_over(const struct epochs *epochs, const struct script *script,
 {
 	const struct had *had = find_had(script, rank->last.epoch);
 	return !rank->has_last || rank->regular[kind] || !had ||
-	       had->n[kind] == n_files(epochs);
+	       had->n[kind] == n_files(epochs) ||
+	       count_of(&rank->last, kind) >= part_of(epochs, rank);
 }
 
 /* --- which epochs there are ---------------------------------------------------------- */
@@ -117,22 +118,10 @@ static bool strands_another(const struct epochs *epochs, const struct script *sc
 			continue;
 		const struct script *other = &current->scripts[rank->script];
 		bool older = !script || other->since < script->since;
-		if (older &&
-			rank->pass.epoch == epochs->draining->number &&
+		if (older && rank->pass.epoch == epochs->draining->number &&
 			rank->used >= current->begun)
 			return true;
 	}
-	return false;
-}
-
-bool current_needs_draining(const struct epochs *epochs)
-{
-	const struct current *current = &epochs->current;
-	for (uint32_t i = 0; i < current->n_ranks; i++)
-		if (current->ranks[i].script != NOBODY &&
-			current->ranks[i].pass.epoch == epochs->draining->number &&
-			current->ranks[i].used >= current->begun)
-			return true;
 	return false;
 }
 
@@ -174,9 +163,10 @@ static bool opens_again(const struct opener *opener)
 	const struct worker *worker = opener->worker;
 	if (!worker || worker->file != opener->file)
 		return false;
-	const struct epoch *epoch = find_epoch(opener->epochs, worker->epoch);
-	if (!epoch ? epochs_state(opener->epochs, worker->epoch) != EPOCH_SAVED
-		   : !can_give(opener->epochs, worker->epoch, opener->position))
+	/* If its order is in a file, a file of one position was bound. */
+	bool saved = opener->epochs->config.file == 1 &&
+		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
+	if (!saved && !can_give(opener->epochs, worker->epoch, opener->position))
 		return false;
 	bool whole = worker->number == opener->rank->number
 			     ? is_full(opener->epochs, opener->rank, opener->kind)
@@ -209,7 +199,7 @@ static bool is_late(const struct opener *opener, enum opened_how *ret)
 		!can_give(opener->epochs, last->epoch, opener->position))
 		return false;
 	const struct had *had = find_had(opener->script, last->epoch);
-	bool behind = worker->number != rank->number;
+	bool behind = worker->number != rank->number || worker->id == 0;
 	bool mark = mark_of(had, opener->file, opener->kind) != 0;
 	if (!mark && (behind || worker->moved)) {
 		*ret = OPENED_LATE;
@@ -229,7 +219,7 @@ static struct choice begin_pass(const struct opener *opener)
 	const struct epochs *epochs = opener->epochs;
 	uint32_t epoch = opener->rank->pass.epoch;
 	bool runs = epochs->running && epochs->running->number == epoch;
-	if (!had_half(epochs, opener->script, epoch))
+	if (!had_half(epochs, opener->script, opener->rank, opener->kind))
 		return choice_of(epoch, OPENED_ANEW);
 	if (!runs && can_give(epochs, epoch + 1, opener->position))
 		return choice_of(epoch + 1, OPENED_NEXT);
@@ -247,14 +237,47 @@ static bool only_repeats(const struct opener *opener, uint32_t mark)
 	enum file_kind kind = opener->kind;
 	const struct had *had = find_had(opener->script, rank->pass.epoch);
 	uint32_t n = n_files(opener->epochs), count = count_of(&rank->pass, kind);
-	uint32_t length = length_of(opener->epochs, rank, &rank->pass, kind);
+	uint32_t known = rank->pass.length[kind], part = part_of(opener->epochs, rank);
 	if (rank->tries >= TRIES_MAX)
-		return had_half(opener->epochs, opener->script, rank->pass.epoch) && had->n[kind] < n && rank->pass.opens[kind] / 4 < n;
-	if (rank->pass.length[kind] > 0 && count + length / 4 < length)
+		return had->n[kind] >= n - had->n[kind] && had->n[kind] < n &&
+		       rank->pass.opens[kind] / 4 < n;
+	if (known > 0 && count + known / 4 < known)
 		return rank->repeats < REPEATS_MAX;
 	return n % n_ranks(&opener->epochs->current, rank) != 0 &&
-	       mark >> STAMP_BITS != opener->place && !rank->padded &&
-	       count < length && count + length / 8 >= length;
+	       mark >> STAMP_BITS != opener->place && !rank->padded && count < part &&
+	       count + part / 8 >= part;
+}
+
+/*
+ * All who read now came later than the pass had the file, and before half was had: those
+ * before them have only tried. stamp: of that.
+ */
+static bool was_tried(const struct opener *opener, uint32_t stamp)
+{
+	const struct current *current = &opener->epochs->current;
+	uint32_t begun = opener->rank->pass.opens[opener->kind];
+	uint32_t before = opener->rank->pass.before[opener->kind];
+	uint64_t since = UINT64_MAX, used = 0;
+	if (stamp <= opener->rank->tried[opener->kind])
+		return true;
+	if (before == 0 && most_had(find_had(opener->script, opener->rank->pass.epoch)) ==
+				   n_files(opener->epochs))
+		return false;
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (worker->rank != opener->place)
+			continue;
+		if (worker->came[opener->kind] < stamp ||
+			worker->since < opener->rank->since) {
+			used = worker->used > used ? worker->used : used;
+			continue;
+		}
+		since = worker->since < since ? worker->since : since;
+		if (worker->came[opener->kind] < begun)
+			begun = worker->came[opener->kind];
+	}
+	return since != UINT64_MAX && used <= since &&
+	       2 * (begun - before) < n_files(opener->epochs);
 }
 
 static struct choice choose_in_pass(const struct opener *opener)
@@ -272,7 +295,7 @@ static struct choice choose_in_pass(const struct opener *opener)
 		return is_full(opener->epochs, rank, kind)
 			       ? begin_pass(opener)
 			       : choice_of(epoch, OPENED_GIVEN);
-	if (own && stamp <= rank->tried[kind])
+	if (own && was_tried(opener, stamp))
 		return choice_of(epoch, OPENED_TRIED);
 	if (only_repeats(opener, mark))
 		return choice_of(epoch, OPENED_REPEATED);
@@ -298,7 +321,7 @@ struct choice current_choose(
 		.worker = w == NOBODY ? NULL : &current->workers[w],
 		.position = request->position,
 		.file = request->position / epochs->config.file,
-		.kind = request->label ? FILE_LABEL : FILE_IMAGE,
+		.kind = request->label && !request->images ? FILE_LABEL : FILE_IMAGE,
 		.done = request->done};
 	if (opens_again(&opener))
 		return choice_of(opener.worker->epoch, OPENED_AGAIN);
@@ -306,4 +329,3 @@ struct choice current_choose(
 		return choice_of(opener.rank->last.epoch, how);
 	return choose_in_pass(&opener);
 }
-

@@ -62,8 +62,8 @@ struct epochs_config {
 	uint32_t positions;	/* of an epoch: |D_j| */
 	uint32_t limit;		/* number of epochs that the job may have */
 	uint32_t lookahead;	/* samples drawn and not bound; at least 1 */
-	uint32_t file;	  /* positions of one file: of a batch, a shard, else 1 */
-	uint64_t idle_ns; /* parked when nothing was read for so long */
+	uint32_t file;		/* positions of one file: of a batch, a shard, else 1 */
+	uint64_t idle_ns;	/* parked when nothing was read for so long */
 };
 
 must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
@@ -96,8 +96,9 @@ struct open_request {
 	uint32_t epoch; /* or EPOCH_CURRENT */
 	uint32_t position;
 	struct reader reader; /* for EPOCH_CURRENT */
-	bool done; /* its thread has read to the end what it opened last */
-	bool label;	 /* only the label is wanted: nothing is held, nothing released */
+	bool images; /* the file has images, although only a label is wanted of it */
+	bool done;   /* its thread has read to the end what it opened last */
+	bool label;  /* only the label is wanted: nothing is held, nothing released */
 	/* out */
 	int status; /* 0, -ENOENT, -ESTALE, -EAGAIN, -ENODEV, -ENOMEM or that of begun */
 	uint32_t found_epoch; /* never EPOCH_CURRENT */
@@ -243,7 +244,8 @@ enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 /* The sample of a position, also one that can be no other; SAMPLE_NONE: unbound, or the
  * epoch is not live. The epoch may be EPOCH_CURRENT, by a reader that is not known. */
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
-/* The number that EPOCH_CURRENT stands for there, whoever asks. */
+/* The number that EPOCH_CURRENT stands for there, as far as that can be said of no script:
+ * the next one when the position was read, and half of the others, too. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
 
 /* Of a live epoch. Valid until the next event; and longer, without the caller's lock, of

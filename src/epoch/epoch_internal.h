@@ -28,9 +28,10 @@ struct epoch {
 	uint32_t bound;
 	uint8_t *consumed_bits;
 	uint32_t consumed;
-	bool over;   /* nothing will be bound any more */
-	bool saving; /* its order goes to a file */
-	bool saved;  /* and is there */
+	uint32_t read_at; /* it drains: bound of the next when a file was opened last */
+	bool over;	  /* nothing will be bound any more */
+	bool saving;	  /* its order goes to a file */
+	bool saved;	  /* and is there */
 	enum stream_state stream;
 	struct drawn_queue queue;   /* drawn and not bound; no ring without a stream */
 	struct pins pins;	    /* bound and not consumed, in the order of binding */
@@ -60,15 +61,16 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 /* What a script has had of an epoch. */
 struct had {
 	uint32_t epoch;
-	uint32_t n[FILE_KINDS]; /* files */
+	uint32_t n[FILE_KINDS];	     /* files */
 	uint32_t *marks[FILE_KINDS]; /* by file; or NULL */
 };
 
 struct script {
 	uint64_t id;
-	uint64_t since, used; /* its first and its last open, in terms of current.opened */
-	uint32_t epoch;	      /* the last one that a rank of it has come to */
-	struct had had[2];    /* of this epoch and the one before */
+	uint64_t since,
+		used;	   /* its first and its last open, in terms of current.opened */
+	uint32_t epoch;	   /* the last one that a rank of it has come to */
+	struct had had[2]; /* of this epoch and the one before */
 };
 
 /* Opens of files in a pass through an epoch. */
@@ -76,23 +78,25 @@ struct pass {
 	uint32_t epoch;
 	uint32_t opens[FILE_KINDS];  /* in the epoch */
 	uint32_t before[FILE_KINDS]; /* those of them that belong to earlier passes */
+	uint32_t extra[FILE_KINDS];  /* and those that were no file of the pass */
 	uint32_t length[FILE_KINDS]; /* what the pass before came to; 0: not known */
 };
 
 struct rank {
 	uint64_t id;
-	uint64_t used;
-	uint32_t script; /* its place; NOBODY: forgotten */
-	uint32_t number; /* of the pass */
+	uint64_t since, used; /* its last epoch began then */
+	uint32_t script;      /* its place; NOBODY: forgotten */
+	uint32_t number;      /* of the pass */
 	struct pass pass, last;
-	bool has_last;		    /* and workers that are late may come back to it */
+	bool has_last; /* and workers that are late may come back to it */
 	uint32_t since_next[FILE_KINDS]; /* opens since it began an epoch */
 	uint32_t between[FILE_KINDS];	 /* and those from the one before to that */
 	uint32_t late[FILE_KINDS]; /* those of the pass before, since it began this one */
 	bool regular[FILE_KINDS];  /* all passes are equally long, no worker is late */
-	uint32_t tried[FILE_KINDS]; /* opens before this one may be of a pass that tried */
-	uint32_t tries;		    /* passes before half of an epoch was had */
-	uint32_t repeats;	    /* in a row */
+	uint32_t
+		tried[FILE_KINDS]; /* opens before this one may be of a pass that tried */
+	uint32_t tries;		   /* passes before half of an epoch was had */
+	uint32_t repeats;	   /* in a row */
 	uint32_t doubts; /* passes in a row that began with a file that was not had */
 	bool padded;
 	uint32_t habit[FILE_KINDS]; /* most opens of a file in a row */
@@ -102,9 +106,10 @@ struct rank {
 /* A thread: first in, first out. */
 struct worker {
 	uint64_t id;
-	uint64_t used;
-	uint32_t rank;	 /* its place; NOBODY: forgotten */
-	uint32_t number; /* of the pass that it has come to */
+	uint64_t since, used;	   /* its first and its last open */
+	uint32_t came[FILE_KINDS]; /* opens of the rank's pass when it came */
+	uint32_t rank;		   /* its place; NOBODY: forgotten */
+	uint32_t number;	   /* of the pass that it has come to */
 	uint32_t file, epoch;
 	uint32_t row[FILE_KINDS]; /* opens of this file, one after the other */
 	uint32_t boundary;	  /* what it opened last in the pass before */
@@ -210,8 +215,6 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 /* What the open of a file is, and which epoch's sample it gets. */
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request);
-/* Whether somebody still reads the epoch that drains. */
-bool current_needs_draining(const struct epochs *epochs);
 
 /* --- scripts.c --- */
 

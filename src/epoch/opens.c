@@ -51,8 +51,7 @@ static void answer_mirrored(const struct epochs *epochs, struct open_request *re
 	effect_add(effects, EFFECT_ANSWER)->request = request;
 }
 
-static void look_up(
-	struct open_request *request, uint32_t epoch, struct effects *effects)
+static void look_up(struct open_request *request, uint32_t epoch, struct effects *effects)
 {
 	request->status = 0;
 	request->found_epoch = epoch;
@@ -75,9 +74,8 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
 	/* Which may be this one. */
-	if (epochs->draining &&
-		epochs->running->bound > epochs->config.positions / 2 &&
-		!current_needs_draining(epochs))
+	if (epochs->draining && epochs->running->bound - epochs->draining->read_at >
+					epochs->config.positions / 2)
 		let_go_of_draining(epochs, effects);
 	answer(request, 0, epoch, effects);
 }
@@ -147,7 +145,7 @@ static int choose_epoch(
 		.position = request->position,
 		.reader = request->reader,
 		.how = choice.how,
-		.label = request->label};
+		.label = request->label && !request->images};
 	request->awaited = choice.epoch;
 	request->chosen = true;
 	int err = 0;
@@ -185,6 +183,8 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);
 	struct epoch *epoch = find_epoch(epochs, request->awaited);
+	if (epoch && epoch == epochs->draining)
+		epoch->read_at = epochs->running->bound;
 	enum epoch_state state = epochs_state(epochs, request->awaited);
 	if (err)
 		answer(request, err, NULL, effects);

@@ -39,8 +39,9 @@ static void print_pass(const struct pass *pass, FILE *out)
 {
 	fprintf(out, " %" PRIu32, pass->epoch);
 	for (uint32_t kind = 0; kind < FILE_KINDS; kind++)
-		fprintf(out, " %" PRIu32 "-%" PRIu32 "/%" PRIu32, pass->opens[kind],
-			pass->before[kind], pass->length[kind]);
+		fprintf(out, " %" PRIu32 "-%" PRIu32 "-%" PRIu32 "/%" PRIu32,
+			pass->opens[kind], pass->before[kind], pass->extra[kind],
+			pass->length[kind]);
 }
 
 static void print_rank(const struct rank *rank, FILE *out)

@@ -50,7 +50,12 @@ uint32_t epochs_current(const struct epochs *epochs, uint32_t position)
 	bool drains = draining && !epoch_has_bound(running, position) &&
 		      epoch_has_bound(draining, position) &&
 		      !epoch_has_consumed(draining, position);
-	return drains ? draining->number : running->number;
+	if (drains)
+		return draining->number;
+	bool read = epoch_has_consumed(running, position) &&
+		    running->bound >= epochs->config.positions - running->bound &&
+		    running->number + 1 < epochs->config.limit;
+	return running->number + read;
 }
 
 struct order epochs_order(const struct epochs *epochs, uint32_t number)

@@ -68,8 +68,8 @@ static int replay_bound(struct epochs *epochs, struct epoch *epoch,
 	return err;
 }
 
-static int replay_consumed(struct epoch *epoch, const struct record *record,
-	const char **ret_reason)
+static int replay_consumed(
+	struct epoch *epoch, const struct record *record, const char **ret_reason)
 {
 	if (!epoch_has_bound(epoch, record->position))
 		return refuse("the position is not bound", ret_reason);
@@ -112,8 +112,6 @@ int epochs_replay(
 	case RECORD_BOUND:
 		return replay_bound(epochs, epoch, record, ret_reason);
 	case RECORD_OPENED:
-		if ((unsigned)record->how >= OPENED_HOWS)
-			return refuse("there is no such way to open", ret_reason);
 		return current_note(epochs, record);
 	case RECORD_CONSUMED:
 		return replay_consumed(epoch, record, ret_reason);

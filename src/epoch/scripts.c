@@ -4,7 +4,6 @@
 #include "epoch/epoch_internal.h"
 
 #include <errno.h>
-#include <string.h>
 
 /*
  * What is known of the scripts that read current/: what their passes have had, and how far
@@ -95,7 +94,7 @@ uint32_t n_ranks(const struct current *current, const struct rank *rank)
 
 uint32_t count_of(const struct pass *pass, enum file_kind kind)
 {
-	return pass->opens[kind] - pass->before[kind];
+	return pass->opens[kind] - pass->before[kind] - pass->extra[kind];
 }
 
 /* --- who comes and goes -------------------------------------------------------------- */
@@ -165,8 +164,8 @@ static uint32_t get_script(struct current *current, uint64_t id, uint32_t epoch)
 	place = current->n_scripts < CURRENT_SCRIPTS ? current->n_scripts++
 						     : place_for_script(current);
 	forget_script(current, place);
-	current->scripts[place] = (struct script){
-		.id = id, .since = current->opened, .epoch = epoch};
+	current->scripts[place] =
+		(struct script){.id = id, .since = current->opened, .epoch = epoch};
 	return place;
 }
 
@@ -184,9 +183,8 @@ static uint32_t get_rank(struct current *current, uint32_t script, uint64_t id)
 	for (uint32_t i = 0; i < current->n_workers; i++)
 		if (current->workers[i].rank == place)
 			current->workers[i] = (struct worker){.rank = NOBODY};
-	current->ranks[place] = (struct rank){.id = id,
-		.script = script,
-		.pass.epoch = current->scripts[script].epoch};
+	current->ranks[place] = (struct rank){
+		.id = id, .script = script, .pass.epoch = current->scripts[script].epoch};
 	return place;
 }
 
@@ -203,6 +201,9 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 		place = current->n_workers++;
 	current->workers[place] = (struct worker){.id = id,
 		.rank = rank,
+		.since = current->opened,
+		.came = {current->ranks[rank].pass.opens[FILE_IMAGE],
+			current->ranks[rank].pass.opens[FILE_LABEL]},
 		.number = current->ranks[rank].number,
 		.file = NO_FILE,
 		.boundary = NO_FILE};
@@ -222,9 +223,12 @@ static void note_anew(struct rank *rank, enum file_kind kind, uint32_t stamp)
 	rank->number++;
 	rank->tries++;
 	rank->padded = false;
-	rank->pass.before[kind] = stamp ? stamp : rank->pass.opens[kind];
+	uint32_t opens = rank->pass.opens[kind] - rank->repeats;
 	for (uint32_t i = 0; i < FILE_KINDS; i++)
 		rank->tried[i] = rank->pass.opens[i];
+	rank->pass.before[kind] = rank->repeats > 0 || stamp == 0 ? opens : stamp;
+	rank->pass.extra[kind] = 0;
+	rank->tried[kind] = opens;
 }
 
 /*
@@ -235,13 +239,12 @@ static void note_anew(struct rank *rank, enum file_kind kind, uint32_t stamp)
 static void note_length(struct rank *rank, enum file_kind kind, uint32_t part)
 {
 	bool padded = rank->since_next[kind] == part;
-	uint32_t repeats = padded || rank->repeats > rank->since_next[kind]
-				   ? 0
-				   : rank->repeats;
-	uint32_t opens = rank->since_next[kind] - repeats;
-	rank->regular[kind] = opens == rank->between[kind] &&
-			      rank->late[kind] <= STRAY_MAX &&
-			      rank->doubts < DOUBTS_MAX;
+	uint32_t repeats =
+		padded || rank->repeats > rank->since_next[kind] ? 0 : rank->repeats;
+	uint32_t extra = rank->last.extra[kind];
+	uint32_t opens = rank->since_next[kind] - (extra > repeats ? extra : repeats);
+	rank->regular[kind] = opens > 0 && opens == rank->between[kind] &&
+			      rank->late[kind] <= STRAY_MAX && rank->doubts < DOUBTS_MAX;
 	rank->pass.length[kind] =
 		rank->regular[kind] ? opens : count_of(&rank->last, kind);
 	rank->between[kind] = opens;
@@ -262,13 +265,12 @@ static void note_next(const struct epochs *epochs, struct rank *rank,
 	rank->has_last = opened->how == OPENED_NEXT;
 	rank->last = rank->pass;
 	rank->pass = (struct pass){.epoch = opened->epoch};
+	rank->since = epochs->current.opened;
 	for (uint32_t i = 0; i < FILE_KINDS; i++) {
 		rank->tried[i] = 0;
 		if (rank->has_last)
 			note_length(rank, i, part);
 	}
-	if (rank->doubts == DOUBTS_MAX)
-		memset(rank->pass.length, 0, sizeof(rank->pass.length));
 }
 
 /* It has come to its rank's pass, or goes back to the one before. */
@@ -299,14 +301,16 @@ static void note_fresh(struct rank *rank, bool fresh)
 {
 	rank->fresh = fresh ? rank->fresh + 1 : 0;
 	for (uint32_t i = 0; rank->fresh >= FRESH_MAX && i < FILE_KINDS; i++)
-		rank->pass.length[i] = 0;
+		rank->regular[i] = false;
 }
 
 /* Of which pass, and the how-manieth of it. */
 static void note_file(const struct script *script, struct rank *rank, uint32_t place,
-	struct had *had, const struct record *opened, uint32_t file)
+	struct had *had, const struct record *opened, uint32_t file, bool own)
 {
 	enum file_kind kind = kind_of_open(opened);
+	const struct had *last =
+		rank->has_last ? find_had(script, rank->last.epoch) : NULL;
 	uint32_t stamp;
 	rank->repeats = opened->how == OPENED_REPEATED ? rank->repeats + 1 : 0;
 	rank->since_next[kind] += opened->how != OPENED_AGAIN;
@@ -315,18 +319,17 @@ static void note_file(const struct script *script, struct rank *rank, uint32_t p
 	case OPENED_TAKEN:
 		return;
 	case OPENED_REPEATED:
-		rank->pass.opens[kind]++;
+		rank->pass.extra[kind] += own;
 		rank->padded = true;
-		return;
+		stamp = ++rank->pass.opens[kind];
+		break;
 	case OPENED_LATE:
 		rank->pass.length[kind] += rank->pass.length[kind] > 0;
 		rank->late[kind]++;
 		stamp = ++rank->last.opens[kind];
 		break;
 	default:
-		note_fresh(rank, rank->has_last && !mark_of(find_had(script,
-							   rank->last.epoch),
-						    file, kind));
+		note_fresh(rank, last && !mark_of(last, file, kind));
 		stamp = ++rank->pass.opens[kind];
 	}
 	uint32_t *mark = &had->marks[kind][file];
@@ -358,7 +361,7 @@ int current_note(struct epochs *epochs, const struct record *opened)
 			mark_of(find_had(script, rank->pass.epoch), file, kind) != 0);
 	else if (opened->how == OPENED_TRIED)
 		rank->pass.before[kind] = stamp;
-	note_file(script, rank, r, had, opened, file);
+	note_file(script, rank, r, had, opened, file, stamp > 0);
 	note_worker(worker, rank, opened, file);
 	if (script->epoch < opened->epoch)
 		script->epoch = opened->epoch;

@@ -43,8 +43,10 @@ int composite_choose_epoch(struct composite_file *file, fuse_req_t req, uint32_t
 	lock_release(&file->lock);
 	if (chosen)
 		return 0;
+	struct sched_reader reader = reader_of(req);
+	reader.images = file->inode.kind != INODE_BATCH_LABELS;
 	int err = sched_bind_for(file->job, SCHED_CURRENT, file->composite.first + index,
-		reader_of(req), &sample, &epoch);
+		&reader, &sample, &epoch);
 	lock_take(&file->lock);
 	if (!err && file->epoch == SCHED_CURRENT)
 		file->epoch = epoch;
@@ -215,6 +217,8 @@ void composite_read(
 		wait.size = 0;
 	else if (wait.size > bytes - offset)
 		wait.size = (size_t)(bytes - offset);
+	if (offset + wait.size >= bytes)
+		reader_has_read(req);
 	if (wait.size > 0)
 		wait_start(req, file, &wait);
 	else

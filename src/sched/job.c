@@ -109,9 +109,7 @@ static int make_epochs(struct sched_job *job)
 		.positions = job->samples,
 		.limit = config->epochs,
 		.lookahead = config->lookahead,
-		.unit = config->layout == LAYOUT_BATCH ? file : 1,
 		.file = file,
-		.shuffled_by_script = config->layout == LAYOUT_CLASSES,
 		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};
 	return epochs_new(&epochs, &job->epochs);
 }

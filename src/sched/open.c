@@ -30,7 +30,9 @@ static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
 	handle->callbacks = *callbacks;
 	handle->request = (struct open_request){.epoch = epoch,
 		.position = position,
-		.reader = callbacks->reader,
+		.reader = callbacks->reader.who,
+		.done = callbacks->reader.done,
+		.images = callbacks->reader.images,
 		.label = label};
 	return handle;
 }
@@ -290,11 +292,11 @@ static void bound(void *context, const struct sched_opened *opened)
 }
 
 int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
-	uint64_t reader, sample_id *ret, uint32_t *ret_epoch)
+	const struct sched_reader *reader, sample_id *ret, uint32_t *ret_epoch)
 {
 	struct bind_wait wait = {.result = {0}};
 	struct sched_open_callbacks callbacks = {
-		.opened = bound, .context = &wait, .reader = reader};
+		.opened = bound, .context = &wait, .reader = *reader};
 	sem_init(&wait.answered, 0, 0);
 	int err = sched_open_label(job, epoch, position, &callbacks);
 	if (!err) {
@@ -314,7 +316,8 @@ int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
 int sched_bind(struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret)
 {
 	uint32_t number;
-	return sched_bind_for(job, epoch, position, 0, ret, &number);
+	struct sched_reader reader = {.done = false};
+	return sched_bind_for(job, epoch, position, &reader, ret, &number);
 }
 
 /* --- what was opened ----------------------------------------------------------------- */

@@ -120,6 +120,13 @@ struct sched_opened {
 		       ... */
 	struct sched_handle *handle; /* NULL unless status is 0 */
 };
+/* Who opens, and what. */
+struct sched_reader {
+	struct reader who;
+	bool done;   /* its thread has read to the end what it opened last */
+	bool images; /* of a file of images, although only the sample is asked for */
+};
+
 /*
  * How an open reports back. `opened` is called exactly once after sched_open returned 0,
  * by any thread, perhaps before sched_open returns. `parking` (may be NULL) is called
@@ -130,7 +137,7 @@ struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
 	void (*parking)(void *context, uint64_t ticket);
 	void *context;
-	uint64_t reader; /* the thread that reads, 0: not known. For SCHED_CURRENT. */
+	struct sched_reader reader; /* for SCHED_CURRENT */
 };
 
 /*
@@ -165,7 +172,7 @@ must_check int sched_bind(
  * what belongs together, as the positions of a batch, is then asked for by its number.
  */
 must_check int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
-	uint64_t reader, sample_id *ret, uint32_t *ret_epoch);
+	const struct sched_reader *reader, sample_id *ret, uint32_t *ret_epoch);
 
 /*
  * The sample of a position if it is bound, or can be no other (layout = mirror; classes

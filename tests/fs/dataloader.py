@@ -71,8 +71,7 @@ def train(case, directory, epochs, stop, out):
     workers = next((int(word) for word in case if word.isdigit()), 2)
     loader = (MultiEpochs if "repeat" in case else DataLoader)(
         data, batch_size=7, num_workers=workers, shuffle="folder" in case,
-        drop_last="drop" in case, persistent_workers="stay" in case,
-        prefetch_factor=2 if workers else None)
+        drop_last="drop" in case, persistent_workers="stay" in case)
     for epoch in range(epochs):
         for number, (images, labels) in enumerate(loader):
             if stop and epoch == epochs - 1 and number == stop:

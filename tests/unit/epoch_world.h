@@ -542,7 +542,7 @@ static inline void world_follow(struct epoch_world *world, const struct effects 
 
 /* --- what readers do ----------------------------------------------------------------- */
 
-static inline struct world_request *world_request_new(struct epoch_world *world,
+static inline struct world_request *world_request_by(struct epoch_world *world,
 	uint32_t epoch, uint32_t position, struct reader reader, bool label)
 {
 	struct world_request *request = calloc(1, sizeof(*request));
@@ -553,6 +553,14 @@ static inline struct world_request *world_request_new(struct epoch_world *world,
 	request->request.label = label;
 	TAILQ_INSERT_TAIL(&world->requests, request, link);
 	return request;
+}
+
+/* By a thread of the one script that there is. */
+static inline struct world_request *world_request_new(struct epoch_world *world,
+	uint32_t epoch, uint32_t position, uint64_t thread, bool label)
+{
+	struct reader reader = {.thread = thread, .rank = 1, .script = 1};
+	return world_request_by(world, epoch, position, reader, label);
 }
 
 static inline void world_open(struct epoch_world *world, struct world_request *request)
@@ -595,14 +603,21 @@ static inline bool world_cancel(struct epoch_world *world, struct world_request 
 }
 
 /* Opens, and releases what was read. */
-static inline void world_read(struct epoch_world *world, uint32_t epoch,
+static inline void world_read_by(struct epoch_world *world, uint32_t epoch,
 	uint32_t position, struct reader reader, bool label)
 {
 	struct world_request *request =
-		world_request_new(world, epoch, position, reader, label);
+		world_request_by(world, epoch, position, reader, label);
 	world_open(world, request);
 	cr_assert_eq(request->answers, 1, "%u/%u is not answered", epoch, position);
 	world_release(world, request, true);
+}
+
+static inline void world_read(struct epoch_world *world, uint32_t epoch,
+	uint32_t position, uint64_t thread, bool label)
+{
+	struct reader reader = {.thread = thread, .rank = 1, .script = 1};
+	world_read_by(world, epoch, position, reader, label);
 }
 
 static inline void world_time(struct epoch_world *world, uint64_t ns)

@@ -15,6 +15,11 @@
  * first in, first out, and has at most `ahead` batches; the training takes the batches in
  * their order. A loader that fetches `beyond` the end of a pass has one list of batches
  * for all passes. A release comes some opens after its open.
+ *
+ * The two numbers at the end of a row are how many passes may be inexact, and by how many
+ * samples: 0 where names say all. Where batches are left out, the first turn of a pass can
+ * be told only by a file that is had again; where workers fetch beyond the end, a worker
+ * may begin its next pass with a file that another one has still to open in this.
  */
 
 #define FILES 1200
@@ -54,14 +59,15 @@ static void add(struct accesses *accesses, struct access access)
 struct loader {
 	uint32_t files, passes, workers, batch, ahead;
 	bool beyond, drop, in_order, stays; /* stays: workers are persistent */
-	uint32_t batches; /* of a pass at most; 0: all */
-	uint32_t part;	  /* k-th of `parts` in DistributedSampler */
+	uint32_t batches;		    /* of a pass at most; 0: all */
+	uint32_t part;			    /* k-th of `parts` in DistributedSampler */
 	uint32_t parts;
-	uint32_t subset;  /* of the first so many files of an order; 0: all */
-	unsigned labels;  /* 0: none; 1: after; 2: before the image; 3: by another thread */
-	bool twice;	  /* OpenCV */
-	bool mixes;	  /* each item opens another one, too */
-	bool replaces;	  /* WeightedRandomSampler */
+	uint32_t subset; /* of the first so many files of an order; 0: all */
+	unsigned
+		labels; /* 0: none; 1: after; 2: before the image; 3: by another thread */
+	bool twice;	/* OpenCV */
+	bool mixes;	/* each item opens another one, too */
+	bool replaces;	/* WeightedRandomSampler */
 	uint64_t script, rank;
 	unsigned first_pass;
 	uint64_t seed; /* of the orders */
@@ -172,8 +178,8 @@ struct queues {
 	size_t *done; /* files of each batch */
 };
 
-static bool has_work(const struct batches *batches, const struct queues *queues,
-	uint32_t worker)
+static bool has_work(
+	const struct batches *batches, const struct queues *queues, uint32_t worker)
 {
 	return queues->next[worker] < queues->sent && queues->next[worker] < batches->n;
 }
@@ -321,7 +327,7 @@ static void run(const struct accesses *accesses, uint32_t files, enum epochs_kin
 		if (i >= accesses->n)
 			continue;
 		const struct access *access = &accesses->list[i];
-		struct world_request *request = world_request_new(&world, EPOCH_CURRENT,
+		struct world_request *request = world_request_by(&world, EPOCH_CURRENT,
 			access->file, access->reader, access->label);
 		request->request.done = access->done;
 		world_open(&world, request);
@@ -402,36 +408,119 @@ static void one(const char *name, struct loader loader, unsigned inexact, uint32
 
 Test(epoch_scripts, one_process)
 {
-	one("in order, one reader", (struct loader){.passes = 30, .in_order = true}, 0, 0);
-	one("in order, label after image", (struct loader){.passes = 30, .in_order = true, .labels = 1}, 0, 0);
-	one("shuffled, label before image", (struct loader){.passes = 30, .labels = 2}, 0, 0);
-	one("shuffled, labels by another thread, 4 workers", (struct loader){.passes = 30, .workers = 4, .stays = true, .labels = 3}, 0, 0);
+	one("in order, one reader", (struct loader){.passes = 30, .in_order = true}, 0,
+		0);
+	one("in order, label after image",
+		(struct loader){.passes = 30, .in_order = true, .labels = 1}, 0, 0);
+	one("shuffled, label before image", (struct loader){.passes = 30, .labels = 2}, 0,
+		0);
+	one("shuffled, labels by another thread, 4 workers",
+		(struct loader){.passes = 30, .workers = 4, .stays = true, .labels = 3},
+		0, 0);
 	one("shuffled, one reader", (struct loader){.passes = 60}, 0, 0);
-	one("shuffled, OpenCV, label", (struct loader){.passes = 30, .workers = 4, .twice = true, .labels = 1, .stays = true}, 0, 0);
-	one("shuffled, 4 workers of each pass", (struct loader){.passes = 60, .workers = 4}, 0, 0);
-	one("shuffled, 4 persistent workers", (struct loader){.passes = 60, .workers = 4, .stays = true}, 0, 0);
-	one("shuffled, 8 persistent workers, 100 files", (struct loader){.files = 100, .passes = 60, .workers = 8, .stays = true, .batch = 4}, 0, 0);
-	one("shuffled, 8 new workers, 100 files", (struct loader){.files = 100, .passes = 60, .workers = 8, .batch = 4}, 0, 0);
+	one("shuffled, OpenCV, label",
+		(struct loader){.passes = 30,
+			.workers = 4,
+			.twice = true,
+			.labels = 1,
+			.stays = true},
+		0, 0);
+	one("shuffled, 4 workers of each pass",
+		(struct loader){.passes = 60, .workers = 4}, 0, 0);
+	one("shuffled, 4 persistent workers",
+		(struct loader){.passes = 60, .workers = 4, .stays = true}, 0, 0);
+	one("shuffled, 8 persistent workers, 100 files",
+		(struct loader){.files = 100,
+			.passes = 60,
+			.workers = 8,
+			.stays = true,
+			.batch = 4},
+		0, 0);
+	one("shuffled, 8 new workers, 100 files",
+		(struct loader){.files = 100, .passes = 60, .workers = 8, .batch = 4}, 0,
+		0);
 }
 
 Test(epoch_scripts, dropped)
 {
-	one("drop_last, 48 left, persistent", (struct loader){.passes = 60, .workers = 4, .batch = 64, .drop = true, .stays = true}, 0, 0);
-	one("drop_last, 48 left, new workers", (struct loader){.passes = 60, .workers = 4, .batch = 64, .drop = true}, 0, 0);
-	one("drop_last, 176 left, persistent", (struct loader){.passes = 60, .workers = 4, .batch = 256, .drop = true, .stays = true}, 0, 0);
-	one("drop_last, 176 left, in order", (struct loader){.passes = 60, .workers = 4, .batch = 256, .drop = true, .in_order = true}, 0, 0);
-	one("limit_train_batches = .7", (struct loader){.passes = 40, .workers = 2, .batches = 52, .stays = true}, 0, 0);
-	one("limit_train_batches = .3", (struct loader){.passes = 40, .workers = 2, .batches = 22, .stays = true}, 0, 0);
+	one("drop_last, 48 left, persistent",
+		(struct loader){.passes = 60,
+			.workers = 4,
+			.batch = 64,
+			.drop = true,
+			.stays = true},
+		2, 3);
+	one("drop_last, 48 left, new workers",
+		(struct loader){.passes = 60, .workers = 4, .batch = 64, .drop = true}, 0,
+		0);
+	one("drop_last, 176 left, persistent",
+		(struct loader){.passes = 60,
+			.workers = 4,
+			.batch = 256,
+			.drop = true,
+			.stays = true},
+		3, 4);
+	one("drop_last, 176 left, in order",
+		(struct loader){.passes = 60,
+			.workers = 4,
+			.batch = 256,
+			.drop = true,
+			.in_order = true},
+		0, 0);
+	one("limit_train_batches = .7",
+		(struct loader){.passes = 40, .workers = 2, .batches = 52, .stays = true},
+		12, 6);
+	one("limit_train_batches = .3",
+		(struct loader){.passes = 40, .workers = 2, .batches = 22, .stays = true},
+		4, 30);
 }
 
 Test(epoch_scripts, beyond)
 {
-	one("beyond the end, in order, 4 x 2 x 16", (struct loader){.passes = 30, .workers = 4, .beyond = true, .in_order = true, .stays = true}, 0, 0);
-	one("beyond the end, in order, 8 x 2 x 32", (struct loader){.passes = 30, .workers = 8, .batch = 32, .beyond = true, .in_order = true, .stays = true}, 0, 0);
-	one("beyond the end, in order, drop_last, 1207 files", (struct loader){.files = 1207, .passes = 30, .workers = 4, .drop = true, .beyond = true, .in_order = true, .stays = true}, 0, 0);
-	one("beyond the end, 4 x 2 x 16", (struct loader){.passes = 30, .workers = 4, .beyond = true, .stays = true}, 15, 3);
-	one("beyond the end, 8 x 2 x 64, 12,000 files", (struct loader){.files = 12000, .passes = 12, .workers = 8, .batch = 64, .beyond = true, .stays = true}, 15, 3);
-	one("beyond the end, drop_last, 1207 files", (struct loader){.files = 1207, .passes = 30, .workers = 4, .drop = true, .beyond = true, .stays = true}, 15, 3);
+	one("beyond the end, in order, 4 x 2 x 16",
+		(struct loader){.passes = 30,
+			.workers = 4,
+			.beyond = true,
+			.in_order = true,
+			.stays = true},
+		0, 0);
+	one("beyond the end, in order, 8 x 2 x 32",
+		(struct loader){.passes = 30,
+			.workers = 8,
+			.batch = 32,
+			.beyond = true,
+			.in_order = true,
+			.stays = true},
+		0, 0);
+	one("beyond the end, in order, drop_last, 1207 files",
+		(struct loader){.files = 1207,
+			.passes = 30,
+			.workers = 4,
+			.drop = true,
+			.beyond = true,
+			.in_order = true,
+			.stays = true},
+		0, 0);
+	one("beyond the end, 4 x 2 x 16",
+		(struct loader){
+			.passes = 30, .workers = 4, .beyond = true, .stays = true},
+		10, 2);
+	one("beyond the end, 8 x 2 x 64, 12,000 files",
+		(struct loader){.files = 12000,
+			.passes = 12,
+			.workers = 8,
+			.batch = 64,
+			.beyond = true,
+			.stays = true},
+		3, 2);
+	one("beyond the end, drop_last, 1207 files",
+		(struct loader){.files = 1207,
+			.passes = 30,
+			.workers = 4,
+			.drop = true,
+			.beyond = true,
+			.stays = true},
+		8, 2);
 }
 
 Test(epoch_scripts, small)
@@ -439,7 +528,8 @@ Test(epoch_scripts, small)
 	for (uint32_t n = 1; n <= 3; n++) {
 		char name[40];
 		snprintf(name, sizeof(name), "%u files, in order", n);
-		one(name, (struct loader){.files = n, .passes = 60, .in_order = true}, 0, 0);
+		one(name, (struct loader){.files = n, .passes = 60, .in_order = true}, 0,
+			0);
 		snprintf(name, sizeof(name), "%u files, shuffled", n);
 		one(name, (struct loader){.files = n, .passes = 60}, 0, 0);
 		snprintf(name, sizeof(name), "%u files, shuffled, label", n);
@@ -447,7 +537,8 @@ Test(epoch_scripts, small)
 	}
 }
 
-static void ranks(const char *name, struct loader loader, uint32_t n, size_t apart, unsigned inexact, uint32_t worst)
+static void ranks(const char *name, struct loader loader, uint32_t n, size_t apart,
+	unsigned inexact, uint32_t worst)
 {
 	struct accesses accesses = {NULL}, streams[16] = {{NULL}};
 	uint32_t files = loader.files ? loader.files : FILES;
@@ -467,15 +558,22 @@ Test(epoch_scripts, ranks)
 {
 	ranks("2 ranks, in step", (struct loader){.passes = 30}, 2, 1, 0, 0);
 	ranks("4 ranks, 64 apart", (struct loader){.passes = 30}, 4, 64, 0, 0);
-	ranks("4 ranks of 2 persistent workers, 128 apart", (struct loader){.passes = 30, .workers = 2, .stays = true}, 4, 128, 0, 0);
-	ranks("2 ranks, 200 apart", (struct loader){.passes = 30, .stays = true}, 2, 200, 0, 0);
+	ranks("4 ranks of 2 persistent workers, 128 apart",
+		(struct loader){.passes = 30, .workers = 2, .stays = true}, 4, 128, 0, 0);
+	ranks("2 ranks, 200 apart", (struct loader){.passes = 30, .stays = true}, 2, 200,
+		0, 0);
 	ranks("2 ranks, 290 apart", (struct loader){.passes = 30}, 2, 290, 0, 0);
-	ranks("4 ranks, padded, 1202 files", (struct loader){.files = 1202, .passes = 30}, 4, 20, 30, 2);
-	ranks("4 ranks, padded, 2 workers", (struct loader){.files = 1202, .passes = 30, .workers = 2, .stays = true}, 4, 20, 30, 2);
-	ranks("4 ranks, drop_last", (struct loader){.passes = 30, .batch = 32, .drop = true}, 4, 20, 0, 0);
+	ranks("4 ranks, padded, 1202 files", (struct loader){.files = 1202, .passes = 30},
+		4, 20, 30, 2);
+	ranks("4 ranks, padded, 2 workers",
+		(struct loader){.files = 1202, .passes = 30, .workers = 2, .stays = true},
+		4, 20, 30, 2);
+	ranks("4 ranks, drop_last",
+		(struct loader){.passes = 30, .batch = 32, .drop = true}, 4, 20, 3, 3);
 }
 
-static void look(const char *name, struct loader looker, uint32_t speed, unsigned inexact, bool second)
+static void look(const char *name, struct loader looker, uint32_t speed, unsigned inexact,
+	bool second)
 {
 	struct accesses accesses = {NULL}, streams[2] = {{NULL}};
 	rng_seed(&rng, 5);
@@ -492,9 +590,12 @@ static void look(const char *name, struct loader looker, uint32_t speed, unsigne
 /* Each look is a script of its own. */
 Test(epoch_scripts, beside)
 {
-	look("file current/* beside it", (struct loader){.passes = 1, .in_order = true}, 120, 0, true);
-	look("grep -r current, again and again", (struct loader){.passes = 12, .in_order = true}, 60, 0, false);
-	look("two scripts, 6:4", (struct loader){.passes = 12}, 150, 0, true);
+	look("file current/* beside it", (struct loader){.passes = 1, .in_order = true},
+		120, 0, true);
+	look("grep -r current, again and again",
+		(struct loader){.passes = 12, .in_order = true}, 60, 0, false);
+	look("two scripts, 6:4", (struct loader){.passes = 12}, 150, 0,
+		false); /* it is told */
 	look("two scripts, 4:6", (struct loader){.passes = 12}, 67, 0, true);
 	look("two scripts, 1:1", (struct loader){.passes = 12}, 100, 0, true);
 	look("two scripts, 4:1", (struct loader){.passes = 4}, 400, 0, false);
@@ -504,9 +605,13 @@ Test(epoch_scripts, beside)
 	for (size_t i = 0; i < training.n; i++) {
 		add(&accesses, training.list[i]);
 		if (below(3) == 0)
-			add(&accesses, (struct access){.reader = {i + 100, i + 100, i + 100}, .file = below(FILES), .counts = true});
+			add(&accesses,
+				(struct access){.reader = {i + 100, i + 100, i + 100},
+					.file = below(FILES),
+					.counts = true});
 	}
-	check("cat of one file, by 4,800 processes", &accesses, FILES, EPOCHS_DRAWN, 1, 0, 0);
+	check("cat of one file, by 4,800 processes", &accesses, FILES, EPOCHS_DRAWN, 1, 0,
+		0);
 	free(training.list);
 	free(accesses.list);
 }
@@ -532,11 +637,16 @@ static void again(const char *name, unsigned at, bool same, struct loader loader
 
 Test(epoch_scripts, begun_again)
 {
-	again("a pass of 40 that tries, one reader", 40, true, (struct loader){.stays = true});
-	again("a pass of 40 that tries, 4 new workers", 40, true, (struct loader){.workers = 4});
-	again("a pass of 40 that tries, 4 persistent", 40, true, (struct loader){.workers = 4, .stays = true});
-	again("a pass of 400 that tries, 4 persistent", 400, true, (struct loader){.workers = 4, .stays = true});
-	again("a pass of 40 that tries, in order", 40, true, (struct loader){.in_order = true});
+	again("a pass of 40 that tries, one reader", 40, true,
+		(struct loader){.stays = true});
+	again("a pass of 40 that tries, 4 new workers", 40, true,
+		(struct loader){.workers = 4});
+	again("a pass of 40 that tries, 4 persistent", 40, true,
+		(struct loader){.workers = 4, .stays = true});
+	again("a pass of 400 that tries, 4 persistent", 400, true,
+		(struct loader){.workers = 4, .stays = true});
+	again("a pass of 40 that tries, in order", 40, true,
+		(struct loader){.in_order = true});
 	again("killed at 30 %, started again", 360, false, (struct loader){.workers = 4});
 	again("killed at 70 %, started again", 840, false, (struct loader){.workers = 4});
 	again("killed at 50 %, started again", 600, false, (struct loader){.workers = 4});
@@ -544,8 +654,9 @@ Test(epoch_scripts, begun_again)
 
 Test(epoch_scripts, others)
 {
-	one("mixup", (struct loader){.passes = 20, .mixes = true}, 20, FILES);
-	one("mixup, 4 workers", (struct loader){.passes = 20, .mixes = true, .workers = 4}, 20, FILES);
+	one("mixup", (struct loader){.passes = 20, .mixes = true}, 20, 12);
+	one("mixup, 4 workers",
+		(struct loader){.passes = 20, .mixes = true, .workers = 4}, 20, 12);
 	one("Subset of 800", (struct loader){.passes = 20, .subset = 800}, 0, 0);
 	one("Subset of 300", (struct loader){.passes = 20, .subset = 300}, 0, 0);
 }

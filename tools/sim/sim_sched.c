@@ -241,7 +241,6 @@ static int make_epochs(struct sim_sched_job *job)
 		.positions = (uint32_t)roaring_bitmap_get_cardinality(job->selection),
 		.limit = EPOCH_CURRENT,
 		.lookahead = lookahead ? lookahead : 1,
-		.unit = 1,
 		.file = 1,
 	};
 	return epochs_new(&config, &job->epochs);
