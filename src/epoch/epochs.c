@@ -98,9 +98,8 @@ int epochs_begin(struct epochs *epochs, uint32_t number, struct effects *effects
 	if (drains)
 		epoch_end_stream(epochs, epochs->running, effects);
 	epoch_run(epochs, *ret, drains);
-	effect_record(effects, (struct record){.kind = RECORD_BEGUN,
-				       .epoch = number,
-				       .rolls = drains});
+	effect_record(effects,
+		(struct record){.kind = RECORD_BEGUN, .epoch = number, .rolls = drains});
 	return 0;
 }
 

@@ -45,12 +45,12 @@ struct reader {
 
 /* What an open of a file of current/ is for the script that opens it; current.c. */
 enum opened_how {
-	OPENED_GIVEN,	 /* a file that the pass has not had */
-	OPENED_AGAIN,	 /* the file that the thread opened last */
-	OPENED_TRIED,	 /* a file that was had before the pass, which goes through the same
+	OPENED_GIVEN, /* a file that the pass has not had */
+	OPENED_AGAIN, /* the file that the thread opened last */
+	OPENED_TRIED, /* a file that was had before the pass, which goes through the same
 			    epoch as a shorter one before */
-	OPENED_LATE,	 /* of the pass before: this worker is not done with it */
-	OPENED_TAKEN,	 /* the same, but a worker of the next pass was mistaken for it */
+	OPENED_LATE,  /* of the pass before: this worker is not done with it */
+	OPENED_TAKEN, /* the same, but a worker of the next pass was mistaken for it */
 	OPENED_REPEATED, /* a file that the pass has had */
 	OPENED_ANEW,	 /* it begins a pass of the same epoch */
 	OPENED_NEXT,	 /* it begins a pass of the next epoch */

@@ -36,7 +36,7 @@ static void job_free(struct sched_job *job)
 	if (job->journal)
 		journal_close(&job->journal);
 	free(job->label_begin);
-	free(job->by_label);
+	free(job->by_position);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
 	config_job_free(&job->config);
@@ -105,7 +105,7 @@ static int make_epochs(struct sched_job *job)
 	uint32_t file = positions_of_file(config);
 	struct epochs_config epochs = {.kind = job_kind(job),
 		.selection = job->selection,
-		.fixed = job->by_label,
+		.fixed = job->by_position,
 		.positions = job->samples,
 		.limit = config->epochs,
 		.lookahead = config->lookahead,
@@ -174,8 +174,7 @@ static struct sampler *sampler_of(const struct sched_job *job)
 {
 	switch (job_kind(job)) {
 	case EPOCHS_DRAWN:
-		return job->config.order == ORDER_SEQUENTIAL ? job->source->sequential
-							     : job->source->shuffled;
+		return job->source->shuffled;
 	case EPOCHS_DRAWN_AT_OPEN:
 		return job->source->labelled;
 	case EPOCHS_FIXED:

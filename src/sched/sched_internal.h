@@ -43,7 +43,6 @@ struct source {
 	struct sched *sched;
 	struct dataset *dataset;
 	struct sampler *shuffled; /* as configured */
-	struct sampler *sequential;
 	struct sampler *labelled; /* NULL until a job needs it */
 	uint64_t seed;
 	roaring_bitmap_t *bad; /* samples whose failure was logged */
@@ -160,7 +159,7 @@ struct sched_job {
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
 	uint64_t largest_bytes;	     /* of a tensor */
 	uint32_t *label_begin; /* classes: first position of each label, and the end */
-	sample_id *by_label;   /* classes in dataset order: sample by position */
+	sample_id *by_position; /* in dataset order: the sample of each */
 	struct epochs *epochs;
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
