@@ -39,6 +39,7 @@
  */
 
 #define REPEATS_MAX 8
+#define PAUSE_NS UINT64_C(60000000000)
 
 /* --- how long a pass is -------------------------------------------------------------- */
 
@@ -108,18 +109,23 @@ static uint32_t running_epoch(const struct epochs *epochs, uint32_t position)
 		       : next_epoch(epochs);
 }
 
-/* A script that came before still reads the epoch that drains. */
+/*
+ * A script that came before still reads the epoch that drains. For one that comes new, as
+ * somebody who looks does again and again, a minute without opening anything is none.
+ */
 static bool strands_another(const struct epochs *epochs, const struct script *script)
 {
 	const struct current *current = &epochs->current;
-	for (uint32_t i = 0; i < current->n_ranks; i++) {
+	for (uint32_t i = 0; epochs->draining && i < current->n_ranks; i++) {
 		const struct rank *rank = &current->ranks[i];
-		if (rank->script == NOBODY || !epochs->draining)
+		if (rank->script == NOBODY ||
+			rank->pass.epoch != epochs->draining->number)
 			continue;
-		const struct script *other = &current->scripts[rank->script];
-		bool older = !script || other->since < script->since;
-		if (older && rank->pass.epoch == epochs->draining->number &&
-			rank->used >= current->begun)
+		bool older = !script ||
+			     current->scripts[rank->script].since < script->since;
+		bool pauses = !script && rank->used_ns > 0 &&
+			      rank->used_ns + PAUSE_NS >= epochs->last_read_ns;
+		if (older && (rank->used >= current->begun || pauses))
 			return true;
 	}
 	return false;

@@ -85,6 +85,7 @@ struct pass {
 struct rank {
 	uint64_t id;
 	uint64_t since, used; /* its last epoch began then */
+	uint64_t used_ns;     /* of this process; not in the journal */
 	uint32_t script;      /* its place; NOBODY: forgotten */
 	uint32_t number;      /* of the pass */
 	struct pass pass, last;

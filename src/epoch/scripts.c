@@ -352,6 +352,7 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	if (!had)
 		return -ENOMEM;
 	script->used = rank->used = worker->used = ++current->opened;
+	rank->used_ns = epochs->last_read_ns;
 	uint32_t mark = had->marks[kind][file];
 	uint32_t stamp = mark >> STAMP_BITS == r ? mark & STAMP_MAX : 0;
 	if (opened->how == OPENED_ANEW)
