@@ -110,8 +110,9 @@ static uint32_t running_epoch(const struct epochs *epochs, uint32_t position)
 }
 
 /*
- * A script that came before still reads the epoch that drains. For one that comes new, as
- * somebody who looks does again and again, a minute without opening anything is none.
+ * A script that came before, and has come from one pass to another, still reads the epoch
+ * that drains. For one that comes new, as somebody who looks does again and again, any
+ * script counts, and a minute without opening anything is none.
  */
 static bool strands_another(const struct epochs *epochs, const struct script *script)
 {
@@ -122,10 +123,23 @@ static bool strands_another(const struct epochs *epochs, const struct script *sc
 			rank->pass.epoch != epochs->draining->number)
 			continue;
 		bool older = !script ||
-			     current->scripts[rank->script].since < script->since;
-		bool pauses = !script && rank->used_ns > 0 &&
-			      rank->used_ns + PAUSE_NS >= epochs->last_read_ns;
+			     (rank->number > 0 && current->scripts[rank->script].since <
+							  script->since);
+		bool pauses = !script && rank->used_ns + PAUSE_NS >= epochs->last_read_ns;
 		if (older && (rank->used >= current->begun || pauses))
+			return true;
+	}
+	return false;
+}
+
+bool current_needs_draining(const struct epochs *epochs)
+{
+	const struct current *current = &epochs->current;
+	for (uint32_t i = 0; epochs->draining && i < current->n_ranks; i++) {
+		const struct rank *rank = &current->ranks[i];
+		if (rank->script != NOBODY &&
+			rank->pass.epoch == epochs->draining->number &&
+			rank->used_ns + PAUSE_NS >= epochs->last_read_ns)
 			return true;
 	}
 	return false;
@@ -217,7 +231,13 @@ static bool is_late(const struct opener *opener, enum opened_how *ret)
 
 static struct choice choice_of(uint32_t epoch, enum opened_how how)
 {
-	return (struct choice){epoch, how};
+	return (struct choice){
+		epoch, how, how == OPENED_BEHIND ? NOTICE_SCRIPTS : NOTICES};
+}
+
+static struct choice noticed(uint32_t epoch, enum opened_how how, enum notice notice)
+{
+	return (struct choice){epoch, how, notice};
 }
 
 static struct choice begin_pass(const struct opener *opener)
@@ -231,8 +251,10 @@ static struct choice begin_pass(const struct opener *opener)
 		return choice_of(epoch + 1, OPENED_NEXT);
 	if (!runs)
 		return choice_of(running_epoch(epochs, opener->position), OPENED_BEHIND);
-	if (next_epoch(epochs) == epoch || strands_another(epochs, opener->script))
-		return choice_of(epoch, OPENED_ANEW);
+	if (next_epoch(epochs) == epoch)
+		return noticed(epoch, OPENED_ANEW, NOTICE_LAST);
+	if (strands_another(epochs, opener->script))
+		return noticed(epoch, OPENED_ANEW, NOTICE_SCRIPTS);
 	return choice_of(next_epoch(epochs), OPENED_NEXT);
 }
 
@@ -304,7 +326,8 @@ static struct choice choose_in_pass(const struct opener *opener)
 	if (own && was_tried(opener, stamp))
 		return choice_of(epoch, OPENED_TRIED);
 	if (only_repeats(opener, mark))
-		return choice_of(epoch, OPENED_REPEATED);
+		return noticed(epoch, OPENED_REPEATED,
+			rank->tries < TRIES_MAX ? NOTICES : NOTICE_REPEATS);
 	return begin_pass(opener);
 }
 

@@ -110,6 +110,15 @@ struct open_request {
 	uint32_t awaited; /* the epoch whose stream it waits for */
 };
 
+/* What a user should know of a script. */
+enum notice {
+	NOTICE_EARLY,	/* an epoch was opened by its number before the next may begin */
+	NOTICE_LAST,	/* the last epoch is read again */
+	NOTICE_SCRIPTS, /* two scripts read current/, too far from each other */
+	NOTICE_REPEATS, /* files are opened again in the middle of a pass */
+	NOTICES
+};
+
 enum effect_kind {
 	EFFECT_BEGIN, /* epoch: make a stream of D_j minus what is bound -> epochs_begun */
 	EFFECT_END,   /* epoch: its stream, also one that is just being made, leaves;
@@ -120,6 +129,7 @@ enum effect_kind {
 	EFFECT_ANSWER,	/* request */
 	EFFECT_LOOK_UP, /* request: as ANSWER; its sample is in the epoch's saved order */
 	EFFECT_RECORD,	/* record: to the journal, before any answer is told */
+	EFFECT_NOTICE,	/* notice: a script does not get what it probably means */
 	EFFECT_SAVE,	/* epoch: has ended, its order goes to a file -> epochs_saved */
 	EFFECT_KINDS
 };
@@ -136,6 +146,7 @@ struct effect {
 	uint32_t position;
 	sample_id sample;
 	struct open_request *request;
+	enum notice notice;
 	struct drawn_queue queue; /* the ring is freed by the caller */
 	struct record record;
 };

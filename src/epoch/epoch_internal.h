@@ -129,6 +129,7 @@ struct current {
 struct choice {
 	uint32_t epoch; /* it may have to begin */
 	enum opened_how how;
+	enum notice notice; /* NOTICES: none */
 };
 
 struct epochs {
@@ -138,6 +139,7 @@ struct epochs {
 	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
 	struct epoch *running;	 /* the last that has begun */
 	struct epoch *draining;	 /* the one before, which current/ may still give */
+	bool drains_on;		 /* a script was still in it at the last open */
 	struct current current;
 	struct requests waiting;  /* for a stream */
 	struct requests resuming; /* what they waited for is there, has failed or ended */
@@ -151,6 +153,7 @@ struct epochs {
 
 struct effect *effect_add(struct effects *effects, enum effect_kind kind);
 void effect_record(struct effects *effects, struct record record);
+void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch);
 
 /* --- epochs.c --- */
 
@@ -213,6 +216,8 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 
 /* --- current.c --- */
 
+/* Whether a script that reads is still in the epoch that drains. */
+bool current_needs_draining(const struct epochs *epochs);
 /* What the open of a file is, and which epoch's sample it gets. */
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request);

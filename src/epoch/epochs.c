@@ -24,6 +24,13 @@ void effect_record(struct effects *effects, struct record record)
 	effect_add(effects, EFFECT_RECORD)->record = record;
 }
 
+void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch)
+{
+	struct effect *effect = effect_add(effects, EFFECT_NOTICE);
+	effect->notice = notice;
+	effect->epoch = epoch;
+}
+
 int epochs_new(const struct epochs_config *config, struct epochs **ret)
 {
 	struct epochs *epochs = calloc(1, sizeof(*epochs));

@@ -74,8 +74,9 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
 	/* Which may be this one. */
-	if (epochs->draining && epochs->running->bound - epochs->draining->read_at >
-					epochs->config.positions / 2)
+	if (epochs->draining && !epochs->drains_on &&
+		epochs->running->bound - epochs->draining->read_at >
+			epochs->config.positions / 2)
 		let_go_of_draining(epochs, effects);
 	answer(request, 0, epoch, effects);
 }
@@ -149,6 +150,8 @@ static int choose_epoch(
 	request->awaited = choice.epoch;
 	request->chosen = true;
 	int err = 0;
+	if (choice.notice != NOTICES)
+		effect_notice(effects, choice.notice, choice.epoch);
 	if (epochs_state(epochs, choice.epoch) == EPOCH_UNKNOWN)
 		err = epochs_begin(epochs, choice.epoch, effects, &epoch);
 	if (!err)
@@ -170,8 +173,10 @@ static int find_or_begin(
 		return 0;
 	if (request->epoch != next)
 		return -ENOENT;
-	if (running && !running->over && !epochs->idle && running->bound <= n / 2)
+	if (running && !running->over && !epochs->idle && running->bound <= n / 2) {
+		effect_notice(effects, NOTICE_EARLY, next);
 		return -EAGAIN;
+	}
 	return epochs_begin(epochs, next, effects, &begun);
 }
 
@@ -179,6 +184,7 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	struct effects *effects)
 {
 	epochs->last_read_ns = now_ns;
+	epochs->drains_on = current_needs_draining(epochs);
 	int err = request->epoch == EPOCH_CURRENT
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);

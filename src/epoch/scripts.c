@@ -217,13 +217,28 @@ static enum file_kind kind_of_open(const struct record *opened)
 	return opened->label ? FILE_LABEL : FILE_IMAGE;
 }
 
-/* It began after the open that it has repeated just now; stamp: of this one, or 0. */
-static void note_anew(struct rank *rank, enum file_kind kind, uint32_t stamp)
+/* A pass was whole, and the epoch does not go on for its script: all of it once more. */
+static void note_whole_anew(struct rank *rank)
 {
-	rank->number++;
-	rank->tries++;
-	rank->padded = false;
+	for (uint32_t i = 0; i < FILE_KINDS; i++) {
+		rank->pass.before[i] = rank->pass.opens[i];
+		rank->pass.extra[i] = rank->since_next[i] = rank->tried[i] = 0;
+	}
+}
+
+/* It began after the open that it has repeated just now; stamp: of this one, or 0. */
+static void note_anew(const struct epochs *epochs, struct rank *rank, enum file_kind kind,
+	uint32_t stamp)
+{
+	uint64_t ranks = n_ranks(&epochs->current, rank);
 	uint32_t opens = rank->pass.opens[kind] - rank->repeats;
+	rank->number++;
+	rank->padded = false;
+	if (2 * ranks * count_of(&rank->pass, kind) >= n_files(epochs)) {
+		note_whole_anew(rank);
+		return;
+	}
+	rank->tries++;
 	for (uint32_t i = 0; i < FILE_KINDS; i++)
 		rank->tried[i] = rank->pass.opens[i];
 	rank->pass.before[kind] = rank->repeats > 0 || stamp == 0 ? opens : stamp;
@@ -356,7 +371,7 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	uint32_t mark = had->marks[kind][file];
 	uint32_t stamp = mark >> STAMP_BITS == r ? mark & STAMP_MAX : 0;
 	if (opened->how == OPENED_ANEW)
-		note_anew(rank, kind, stamp);
+		note_anew(epochs, rank, kind, stamp);
 	else if (opened->how == OPENED_NEXT || opened->how == OPENED_BEHIND)
 		note_next(epochs, rank, opened,
 			mark_of(find_had(script, rank->pass.epoch), file, kind) != 0);

@@ -77,6 +77,11 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 		journal_flush(aftermath->flush->journal);
 	tell_finished(aftermath);
 	look_up(aftermath);
+	if (aftermath->noticed) {
+		notice_say(
+			aftermath->noticed, aftermath->notice, aftermath->noticed_epoch);
+		sched_job_put(aftermath->noticed);
+	}
 	if (aftermath->refill) {
 		streams_fill(aftermath->refill);
 		sched_job_put(aftermath->refill);

@@ -94,9 +94,12 @@ struct sched_job_status {
 	uint32_t samples, bound, consumed; /* of that epoch */
 	uint32_t drawn;			   /* drawn ahead, not bound */
 	uint64_t served, decoded, shared, hit, errors, waits,
-		wait_ns; /* since it was added */
-	double rate;	 /* samples consumed per second, over the last seconds */
+		wait_ns;  /* since it was added */
+	double rate;	  /* samples consumed per second, over the last seconds */
+	unsigned notices; /* a bit for each enum notice that there was */
 };
+/* What a notice means for a training, and what to do. */
+const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
 /* Number of jobs that have the dataset. */

@@ -43,6 +43,8 @@
 	STAT(DECODE_NS, "decode_ns", COUNTER, "ns", "time spent preparing, all workers") \
 	STAT(SOURCE_BYTES, "source_bytes", COUNTER, "bytes",                             \
 		"bytes of source files read")                                            \
+	STAT(NOTICES, "notices", COUNTER, "notices",                                     \
+		"kinds of misuse that were seen of jobs, see their status")              \
 	STAT(WAITS, "waits", COUNTER, "opens", "opens that were parked until prepared")  \
 	STAT(WAIT_NS, "wait_ns", COUNTER, "ns", "time that opens were parked")           \
 	STAT(INTERRUPTS, "interrupts", COUNTER, "opens",                                 \

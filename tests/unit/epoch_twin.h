@@ -12,7 +12,8 @@
  * what is answered, and is compared with the engine after each of them.
  *
  * It knows explicit epochs. Which epoch current/ means it asks the engine
- * (current_choose); all that follows from this it decides itself.
+ * (current_choose), and whether a script is still in the epoch that drains; all that follows
+ * from this it decides itself.
  */
 
 #define TWIN_POSITIONS 64
@@ -53,6 +54,7 @@ struct twin {
 	struct epoch_world *world;
 	struct twin_epoch epochs[WORLD_EPOCHS];
 	int running, draining; /* -1: none */
+	bool drains_on;	       /* as the engine says, when a request is taken up */
 	bool idle, left;
 	bool lost;	/* the journal's end, once */
 	bool cancelled; /* an open, once: the thread may come again when it is too late */
@@ -206,9 +208,10 @@ static inline void twin_bind(
 	epoch->sample[position] = head.sample;
 	epoch->pinned[position] = head.pinned;
 	epoch->opens[position] = 0;
-	if (twin->draining >= 0 && twin_count(twin->epochs[twin->running].bound, n) -
-						   twin->epochs[twin->draining].read_at >
-					   n / 2)
+	if (twin->draining >= 0 && !twin->drains_on &&
+		twin_count(twin->epochs[twin->running].bound, n) -
+				twin->epochs[twin->draining].read_at >
+			n / 2)
 		twin_let_go(twin);
 	twin_answer_bound(twin, request, number);
 }
@@ -233,6 +236,8 @@ static inline void twin_take_up(struct twin *twin, struct world_request *request
 {
 	const struct open_request *asked = &request->request;
 	bool rolls = asked->epoch == EPOCH_CURRENT;
+	twin->world->epochs->last_read_ns = twin->world->now_ns;
+	twin->drains_on = current_needs_draining(twin->world->epochs);
 	uint32_t number = twin_epoch_of(twin, request);
 	cr_assert_lt(number, WORLD_EPOCHS);
 	struct twin_epoch *epoch = &twin->epochs[number];

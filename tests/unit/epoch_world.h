@@ -21,7 +21,7 @@
  *
  *     e/p=s    position p of epoch e holds the sample s
  *     +...     a record of the journal
- *     begin, end, draw, save, unpin    effects; begun, saved: the answers to them
+ *     begin, end, draw, save, unpin, notice    effects; begun, saved: the answers to them
  *     -> e/p=s, -> ERROR    the request is answered; "label": it was for the label only,
  *                           "saved": from the order that was kept
  */
@@ -91,6 +91,7 @@ struct epoch_world {
 	size_t n_records, room;
 	size_t forgotten; /* records before them that are not needed any more */
 	TAILQ_HEAD(world_requests, world_request) requests;
+	unsigned noticed[NOTICES];
 	FILE *out;
 	bool first_on_line, first_of_event;
 	world_watch *before, *after; /* each event; effects are executed then */
@@ -160,6 +161,15 @@ static inline const char *world_how(enum opened_how how)
 		[OPENED_NEXT] = " next",
 		[OPENED_BEHIND] = " behind"};
 	return names[how];
+}
+
+static inline const char *world_notice(enum notice notice)
+{
+	static const char *const names[] = {[NOTICE_EARLY] = "early",
+		[NOTICE_LAST] = "last",
+		[NOTICE_SCRIPTS] = "scripts",
+		[NOTICE_REPEATS] = "repeats"};
+	return names[notice];
 }
 
 static inline void world_say_record(
@@ -286,6 +296,10 @@ static inline void world_execute_one(struct epoch_world *world, struct effect *e
 		break;
 	case EFFECT_RECORD:
 		world_keep_record(world, &effect->record);
+		break;
+	case EFFECT_NOTICE:
+		world->noticed[effect->notice]++;
+		world_say(world, "notice %s", world_notice(effect->notice));
 		break;
 	case EFFECT_SAVE:
 		world->streams[effect->epoch].saving = true;

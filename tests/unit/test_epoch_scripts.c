@@ -306,6 +306,8 @@ struct tally {
 
 #define RELEASED_LATER 3
 
+static unsigned noticed[NOTICES]; /* in the last run */
+
 static void run(const struct accesses *accesses, uint32_t files, enum epochs_kind kind,
 	sample_id *ret)
 {
@@ -335,6 +337,8 @@ static void run(const struct accesses *accesses, uint32_t files, enum epochs_kin
 		ret[i] = request->request.sample;
 		*slot = request;
 	}
+	for (int i = 0; i < NOTICES; i++)
+		noticed[i] = world.noticed[i];
 	world_end(&world);
 }
 
@@ -403,6 +407,10 @@ static void one(const char *name, struct loader loader, unsigned inexact, uint32
 	struct tally tally =
 		check(name, &accesses, files, EPOCHS_DRAWN, 1, inexact, worst);
 	cr_assert_eq(tally.labels, 0, "%s: %u wrong labels", name, tally.labels);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert_eq(noticed[i] > 0,
+			i == NOTICE_REPEATS && (loader.mixes || loader.batches == 22),
+			"%s: notice %s", name, world_notice(i));
 	free(accesses.list);
 }
 

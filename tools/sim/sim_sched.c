@@ -72,6 +72,8 @@ static void execute_one(struct sim_sched_job *job, struct effect *effect)
 	case EFFECT_SAVE:
 		job->wants_clerk = true;
 		break;
+	case EFFECT_NOTICE: /* its scripts are exact */
+		break;
 	case EFFECT_END:
 		end(job, &effect->queue);
 		break;
