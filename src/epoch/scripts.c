@@ -330,7 +330,12 @@ static void note_file(const struct script *script, struct rank *rank, uint32_t p
 	rank->repeats = opened->how == OPENED_REPEATED ? rank->repeats + 1 : 0;
 	rank->since_next[kind] += opened->how != OPENED_AGAIN;
 	switch (opened->how) {
-	case OPENED_AGAIN:
+	case OPENED_AGAIN: /* perhaps the label of an image, for the first time */
+		if (had->marks[kind][file] != 0 || opened->epoch != rank->pass.epoch)
+			return;
+		rank->since_next[kind]++;
+		stamp = ++rank->pass.opens[kind];
+		break;
 	case OPENED_TAKEN:
 		return;
 	case OPENED_REPEATED:

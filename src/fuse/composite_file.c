@@ -74,9 +74,10 @@ static int choose_at_open(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind == INODE_TAR || file->epoch != SCHED_CURRENT)
 		return 0;
-	if (session_is_mappable(file->session, file->job))
+	int err = composite_choose_epoch(file, req, 0);
+	if (!err && session_is_mappable(file->session, file->job))
 		take_epoch_of_open(file);
-	return composite_choose_epoch(file, req, 0);
+	return err;
 }
 
 static int prepare(struct composite_file *file)

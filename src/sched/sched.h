@@ -109,9 +109,7 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
 /*
  * The epoch of current/: for each position the one that a script which knows no epochs
- * means. A consumed position means the next epoch's once at least half of the running one
- * is consumed and the position is not among the last few dozen consumed; before that, the
- * same sample again. The last epoch is read again and again. current.c has the rules.
+ * means. The last epoch is read again and again. current.c of epoch/ has the rules.
  *
  * layout = mirror: every epoch, and this one, holds the same samples in dataset order;
  * any position may be opened at any time, nothing is bound or consumed.
@@ -146,8 +144,8 @@ struct sched_open_callbacks {
 /*
  * Opens a position's sample: binds it (drawing if needed), then opened at once or when it
  * is prepared. Refused by the return value, with no callback: -ENOENT (no such epoch or
- * position), -ESTALE (epoch over, position never bound), -EAGAIN (another epoch while at
- * most half of the running one is consumed), -ENODEV (job removed, shutdown), -ENOSPC
+ * position), -ESTALE (epoch over, position never bound), -EAGAIN (the next epoch while at
+ * most half of the running one is bound), -ENODEV (job removed, shutdown), -ENOSPC
  * (state directory full), -EIO, -ENOMEM.
  */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,

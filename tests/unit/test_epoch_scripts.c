@@ -400,7 +400,7 @@ static struct tally check(const char *name, struct accesses *accesses, uint32_t 
 
 static void one(const char *name, struct loader loader, unsigned inexact, uint32_t worst)
 {
-	struct accesses accesses = {NULL};
+	struct accesses accesses = {0};
 	uint32_t files = loader.files ? loader.files : FILES;
 	rng_seed(&rng, 5);
 	load(&accesses, loader);
@@ -548,7 +548,7 @@ Test(epoch_scripts, small)
 static void ranks(const char *name, struct loader loader, uint32_t n, size_t apart,
 	unsigned inexact, uint32_t worst)
 {
-	struct accesses accesses = {NULL}, streams[16] = {{NULL}};
+	struct accesses accesses = {0}, streams[16] = {{0}};
 	uint32_t files = loader.files ? loader.files : FILES;
 	rng_seed(&rng, 5);
 	for (uint32_t i = 0; i < n; i++) {
@@ -583,7 +583,7 @@ Test(epoch_scripts, ranks)
 static void look(const char *name, struct loader looker, uint32_t speed, unsigned inexact,
 	bool second)
 {
-	struct accesses accesses = {NULL}, streams[2] = {{NULL}};
+	struct accesses accesses = {0}, streams[2] = {{0}};
 	rng_seed(&rng, 5);
 	load(&streams[0], (struct loader){.passes = 12, .workers = 4, .stays = true});
 	looker.script = 2;
@@ -607,7 +607,7 @@ Test(epoch_scripts, beside)
 	look("two scripts, 4:6", (struct loader){.passes = 12}, 67, 0, true);
 	look("two scripts, 1:1", (struct loader){.passes = 12}, 100, 0, true);
 	look("two scripts, 4:1", (struct loader){.passes = 4}, 400, 0, false);
-	struct accesses accesses = {NULL}, training = {NULL};
+	struct accesses accesses = {0}, training = {0};
 	rng_seed(&rng, 5);
 	load(&training, (struct loader){.passes = 12, .workers = 4, .stays = true});
 	for (size_t i = 0; i < training.n; i++) {
@@ -626,7 +626,7 @@ Test(epoch_scripts, beside)
 
 static void again(const char *name, unsigned at, bool same, struct loader loader)
 {
-	struct accesses accesses = {NULL}, first = {NULL};
+	struct accesses accesses = {0}, first = {0};
 	rng_seed(&rng, 5);
 	loader.passes = 1;
 	loader.first_pass = 100;
