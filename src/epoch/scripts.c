@@ -13,7 +13,7 @@
  */
 
 #define FRESH_MAX 32 /* opens */
-#define STRAY_MAX 8
+#define STRAY_MAX 2
 #define DOUBTS_MAX 2
 
 uint32_t n_files(const struct epochs *epochs)

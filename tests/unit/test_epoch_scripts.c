@@ -509,6 +509,16 @@ Test(epoch_scripts, beyond)
 			.in_order = true,
 			.stays = true},
 		0, 0);
+	one("beyond the end, in order, labels",
+		(struct loader){.files = 360,
+			.passes = 30,
+			.workers = 2,
+			.batch = 7,
+			.labels = 1,
+			.beyond = true,
+			.in_order = true,
+			.stays = true},
+		0, 0);
 	one("beyond the end, 4 x 2 x 16",
 		(struct loader){
 			.passes = 30, .workers = 4, .beyond = true, .stays = true},
