@@ -90,9 +90,10 @@ $(LIB): $(LIB_SRC:%.c=$(BUILD)/%.o)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
+# -rdynamic: a backtrace has the names of functions.
 $(BUILD)/joaderfs: $(BUILD)/src/main.o $(LIB)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) -rdynamic -o $@ $^ $(ALL_LIBS)
 
 $(BUILD)/%: $(BUILD)/tools/%.o $(LIB)
 	$(call say,LD,$@)

@@ -3,8 +3,12 @@
 
 #include "base/background.h"
 #include "base/backing.h"
+#include "base/crash.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/own_directory.h"
+#include "base/signals.h"
+#include "base/size_text.h"
 #include "config/config.h"
 #include "control/control.h"
 #include "dataset/dataset.h"
@@ -12,15 +16,16 @@
 #include "files/content_bytes.h"
 #include "fuse/fuse.h"
 #include "sched/sched.h"
+#include "stats/stats.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <getopt.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* Everything that was started, in that order; main takes it down in reverse. */
@@ -52,8 +57,8 @@ static const char usage[] =
 	"  -f               stay in the foreground, messages on standard error\n"
 	"  -d               as -f, and print every FUSE request\n"
 	"  -o OPTIONS       mount options, as allow_other; see joaderfs(8)\n"
-	"  --fault SPEC     PLACE:ERROR[:after=N][:times=N]: make a place fail, for "
-	"tests\n"
+	"  --fault SPEC     PLACE:ERROR[:after=N][:times=N][:until=FILE]: make a\n"
+	"                   place fail, or wait, for tests\n"
 	"  -h, --help       this text\n"
 	"  -V, --version    the version\n"
 	"\n"
@@ -110,6 +115,19 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 	return -errno;
 }
 
+/* As many as the system allows: each worker opens files, and so does each client. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+		return;
+	rlim_t soft = limit.rlim_cur;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+		log_warn("no more than %llu files can be open: %s",
+			(unsigned long long)soft, strerror(errno));
+}
+
 /* Reading our own files while serving them would wait for itself. */
 static int refuse_own_mount(const struct daemon *daemon)
 {
@@ -140,7 +158,7 @@ static int configure(struct daemon *daemon)
 	return refuse_own_mount(daemon);
 }
 
-static int make_directories(const char *path)
+static int make_parents(const char *path)
 {
 	auto_free char *copy = strdup(path);
 	if (!copy)
@@ -151,7 +169,19 @@ static int make_directories(const char *path)
 			return -errno;
 		*slash = '/';
 	}
-	return mkdir(copy, 0755) == 0 || errno == EEXIST ? 0 : -errno;
+	return 0;
+}
+
+/* Whoever can open the lock can hold it. */
+static int open_lock(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 && fchmod(fd, 0600) == 0)
+		return fd;
+	int err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 /* One daemon per state directory. */
@@ -159,19 +189,26 @@ static int take_state(struct daemon *daemon)
 {
 	const char *state = daemon->config.state;
 	auto_free char *path = NULL;
-	int err = make_directories(state);
+	int err = make_parents(state);
 	if (err) {
 		log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, state,
 			strerror(-err));
 		return err;
 	}
-	if (asprintf(&path, "%s/lock", state) < 0)
+	err = own_directory(state, true);
+	if (err)
+		return err;
+	if (asprintf(&path, "%s/lock", state) < 0) {
+		path = NULL;
 		return -ENOMEM;
-	daemon->state_lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	if (daemon->state_lock >= 0 && flock(daemon->state_lock, LOCK_EX | LOCK_NB) == 0)
+	}
+	daemon->state_lock = open_lock(path);
+	err = daemon->state_lock < 0 ? daemon->state_lock : 0;
+	if (!err && flock(daemon->state_lock, LOCK_EX | LOCK_NB) != 0)
+		err = -errno;
+	if (!err)
 		return state_version_take(state);
-	err = -errno;
-	log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, state,
+	log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, path,
 		err == -EWOULDBLOCK ? "in use by another joaderfs" : strerror(-err));
 	return err;
 }
@@ -235,14 +272,39 @@ static int add_jobs(struct daemon *daemon)
 	return err;
 }
 
+/* After a bug. */
+static void dump_state(void *context, FILE *out)
+{
+	const struct daemon *daemon = context;
+	sched_dump(daemon->sched, out);
+	stats_print_text(out);
+}
+
+static void warn_of_cache(const struct daemon *daemon)
+{
+	uint64_t cache = daemon->config.cache_bytes;
+	uint64_t memory =
+		(uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (cache > memory)
+		log_warn("%s:[joaderfs]:cache: %s is more than the memory of this "
+			 "machine, %s",
+			daemon->config_path, size_text(cache).text,
+			size_text(memory).text);
+	sched_report_cache(daemon->sched, config_report_to_log, NULL);
+}
+
 static int start_sched(struct daemon *daemon)
 {
 	int err = sched_new(&daemon->config, daemon->datasets, daemon->config.n_datasets,
 		&daemon->sched);
 	if (err)
 		return err;
+	crash_dump_by(dump_state, daemon);
 	sched_use_backings(daemon->sched, daemon->backings, content_head);
-	return add_jobs(daemon);
+	err = add_jobs(daemon);
+	if (!err)
+		warn_of_cache(daemon);
+	return err;
 }
 
 static int go_to_background(struct daemon *daemon)
@@ -280,6 +342,7 @@ static int start(struct daemon *daemon)
 		.sched = daemon->sched,
 		.backings = daemon->backings,
 		.mountpoint = daemon->mountpoint};
+	signals_hold(); /* session_run releases them */
 	err = session_mount(
 		&daemon->context, daemon->mount_options, daemon->debug, &daemon->session);
 	if (!err)
@@ -300,6 +363,7 @@ static int stop(struct daemon *daemon)
 		sched_stop(daemon->sched);
 	if (daemon->session)
 		err = session_unmount(&daemon->session);
+	crash_dump_by(NULL, NULL);
 	sched_free(&daemon->sched);
 	backings_free(&daemon->backings);
 	for (size_t i = 0; daemon->datasets && i < daemon->config.n_datasets; i++)
@@ -317,14 +381,19 @@ static int stop(struct daemon *daemon)
 int main(int argc, char **argv)
 {
 	struct daemon daemon = {.state_lock = -1};
+	background_fill_stdio();
 	int err = parse_arguments(argc, argv, &daemon);
 	if (err) {
 		(void)stop(&daemon);
 		return EXIT_USAGE;
 	}
-	signal(SIGPIPE, SIG_IGN);
-	if (!daemon.foreground)
+	signals_begin();
+	crash_install();
+	raise_descriptors();
+	if (!daemon.foreground) {
 		err = background_begin();
+		log_keep();
+	}
 	if (!err)
 		err = start(&daemon);
 	if (!err)

@@ -4,67 +4,17 @@
 /* joaderctl: speaks to a running joaderfs. */
 
 #include "config/config.h"
+#include "ctl/add.h"
+#include "ctl/help.h"
 #include "ctl/mount.h"
 #include "ctl/request.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <string.h>
 
-#define EXIT_USAGE 2
-
-static const char help[] =
-	"usage: joaderctl [-s SOCKET] COMMAND [ARGUMENT]...\n"
-	"\n"
-	"  add FILE...          add jobs: each FILE is a job's ini, - is standard input\n"
-	"  rm JOB...            remove jobs\n"
-	"  mount [-o allow_other] JOB DIR\n"
-	"                       mount the directory of a job here, as in a container\n"
-	"  ls                   list the jobs\n"
-	"  status [JOB]         where a job is and how it was served; without JOB: all\n"
-	"  order JOB [EPOCH]    the samples of an epoch in the order in which they were\n"
-	"                       given out; without EPOCH: of the latest one\n"
-	"  stats                counters of the daemon\n"
-	"  datasets             the datasets\n"
-	"\n"
-	"  -s, --socket SOCKET  control socket of the daemon; otherwise "
-	"$JOADERFS_SOCKET,\n"
-	"                       otherwise the daemon's default\n"
-	"  -h, --help           this text\n"
-	"      --version        the version\n"
-	"\n"
-	"Exit status: 0 done, 1 refused or no daemon, 2 wrong usage.\n";
-
 /* --- commands ---------------------------------------------------------------------- */
-
-static int read_file(const char *file, char **ret, size_t *ret_bytes)
-{
-	if (strcmp(file, "-") == 0)
-		return read_all(STDIN_FILENO, ret, ret_bytes);
-	auto_close int fd = open(file, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : read_all(fd, ret, ret_bytes);
-}
-
-static int add(const char *path, const char *file)
-{
-	auto_free char *text = NULL;
-	size_t bytes = 0;
-	/* Before it connects, since the daemon hangs up on silent clients. */
-	int err = read_file(file, &text, &bytes);
-	const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
-	if (err) {
-		complain("%s: %s", name, strerror(-err));
-		return EXIT_FAILURE;
-	}
-	if (strlen(text) != bytes) {
-		complain("%s: not a text file: it has a NUL byte", name);
-		return EXIT_FAILURE;
-	}
-	const char *arguments[] = {"add", name, text};
-	return request(path, arguments, 3, NULL);
-}
 
 static int rm(const char *path, const char *job)
 {
@@ -72,16 +22,15 @@ static int rm(const char *path, const char *job)
 	return request(path, arguments, 2, NULL);
 }
 
-static int each(const char *path, char **arguments, int n,
-	int (*command)(const char *path, const char *argument))
+static int rm_each(const char *path, char **arguments, int n)
 {
 	int status = EXIT_SUCCESS;
 	if (n == 0) {
-		complain("nothing given; joaderctl --help says more");
+		complain("rm: no job given; joaderctl rm --help says more");
 		return EXIT_USAGE;
 	}
 	for (int i = 0; i < n; i++)
-		if (command(path, arguments[i]) != EXIT_SUCCESS)
+		if (rm(path, arguments[i]) != EXIT_SUCCESS)
 			status = EXIT_FAILURE;
 	return status;
 }
@@ -106,12 +55,23 @@ static int mount(const char *path, char **arguments, int n)
 	return mount_job(path, arguments[0], arguments[1], allow_other);
 }
 
+static bool asks_for_help(char **arguments, int n)
+{
+	return n > 1 &&
+	       (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0);
+}
+
 static int run(const char *path, char **arguments, int n)
 {
+	if (asks_for_help(arguments, n)) {
+		int status = help_of(arguments[0], stdout);
+		if (status != EXIT_USAGE)
+			return status;
+	}
 	if (strcmp(arguments[0], "add") == 0)
-		return each(path, arguments + 1, n - 1, add);
+		return add_jobs(path, n, arguments);
 	if (strcmp(arguments[0], "rm") == 0)
-		return each(path, arguments + 1, n - 1, rm);
+		return rm_each(path, arguments + 1, n - 1);
 	if (strcmp(arguments[0], "mount") == 0)
 		return mount(path, arguments + 1, n - 1);
 	return request(path, (const char *const *)arguments, (size_t)n, NULL);
@@ -130,7 +90,7 @@ int main(int argc, char **argv)
 		if (option == 's') {
 			socket_path = optarg;
 		} else if (option == 'h') {
-			return fputs(help, stdout) < 0 || fflush(stdout) != 0;
+			return help_all(stdout);
 		} else if (option == 'V') {
 			return printf("joaderctl %s\n", JOADERFS_VERSION) < 0 ||
 			       fflush(stdout) != 0;
@@ -139,7 +99,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (optind == argc) {
-		fputs(help, stderr);
+		(void)help_all(stderr);
 		return EXIT_USAGE;
 	}
 	if (!socket_path || !socket_path[0])

@@ -41,9 +41,7 @@ static _Noreturn void wait_for_child(pid_t child, int fd)
 	_exit(n == 1 ? EXIT_SUCCESS : status_of_failed(child));
 }
 
-/* The starting process may have closed standard descriptors. No other file may get their
- * numbers. */
-static void fill_stdio(void)
+void background_fill_stdio(void)
 {
 	int fd;
 	do
@@ -57,7 +55,7 @@ int background_begin(void)
 {
 	int ends[2];
 	ensure(ready_fd < 0);
-	fill_stdio();
+	background_fill_stdio();
 	/* Close-on-exec: a helper program that outlives the child must not keep the
 	 * parent waiting. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
@@ -96,7 +94,7 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	close(null); /* not a standard descriptor: background_begin has filled these */
+	close(null); /* not a standard descriptor: background_fill_stdio has filled these */
 }
 
 void background_ready(void)

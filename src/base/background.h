@@ -17,6 +17,10 @@
  *   Errors: -errno.
  */
 
+/* The starting process may have closed standard descriptors. No other file may get their
+ * numbers: the first call of main. background_begin does it, too. */
+void background_fill_stdio(void);
+
 /*
  * Returns 0 in the child. The parent does not return: after background_ready it exits
  * with 0. If the child ends before, the parent exits with the child's status, or with 1

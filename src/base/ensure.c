@@ -2,14 +2,15 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "base/crash.h"
+#include "base/log.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 void ensure_failed(
 	const char *condition, const char *file, int line, const char *function)
 {
-	fprintf(stderr, "joaderfs: bug: %s:%d: %s: %s does not hold\n", file, line,
-		function, condition);
+	log_error("bug: %s:%d: %s: %s does not hold", file, line, function, condition);
+	crash_tell_bug();
 	abort();
 }

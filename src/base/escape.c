@@ -3,6 +3,8 @@
 
 #include "base/escape.h"
 
+#include <string.h>
+
 /* The text for one byte. */
 struct escaped {
 	char text[5];
@@ -31,6 +33,21 @@ void escape_print(FILE *out, const char *text)
 {
 	for (; *text; text++)
 		fputs(escape((unsigned char)*text).text, out);
+}
+
+size_t escape_controls(const char *text, char *ret, size_t size)
+{
+	size_t n = 0;
+	for (; *text; text++) {
+		struct escaped one = escape((unsigned char)*text);
+		if (*text == '\\')
+			one.length = 1;
+		if (one.length > size - n)
+			break;
+		memcpy(ret + n, one.text, one.length);
+		n += one.length;
+	}
+	return n;
 }
 
 size_t escape_length(const char *text)

@@ -12,5 +12,12 @@
 
 void escape_print(FILE *out, const char *text);
 
+/*
+ * For a text that has names in it, some of them escaped already: escapes control
+ * characters, and no backslash. Fills at most `size` bytes, without a zero at the end, and
+ * returns how many.
+ */
+size_t escape_controls(const char *text, char *ret, size_t size);
+
 /* How many bytes escape_print writes. */
 size_t escape_length(const char *text);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/fault.h"
+#include "base/ensure.h"
 #include "base/lock.h"
 #include "base/log.h"
 
@@ -10,14 +11,18 @@
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define MAX_FAULTS 16
+#define BUG (-1) /* no errno: the place fails as an assertion does */
 
 struct fault {
 	char place[64];
-	int error; /* positive errno */
+	int error; /* positive errno, or BUG; 0: none */
 	long after;
 	long times;
+	char until[256]; /* a file: the place waits until it exists; empty: none */
 };
 
 static const struct {
@@ -31,6 +36,12 @@ static const struct {
 	{"ENOENT", ENOENT},
 	{"EINTR", EINTR},
 	{"EPERM", EPERM},
+	{"NONE", 0},
+	{"BUG", BUG},
+	{"EMFILE", EMFILE},
+	{"ENFILE", ENFILE},
+	{"ESTALE", ESTALE},
+	{"EAGAIN", EAGAIN},
 };
 
 static struct fault faults[MAX_FAULTS]; /* (fault_lock) */
@@ -41,12 +52,14 @@ static struct lock fault_lock = {
 	.name = "fault",
 };
 
-static int parse_error(const char *name)
+static bool parse_error(const char *name, int *ret)
 {
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		*ret = errors[i].value;
 		if (strcmp(errors[i].name, name) == 0)
-			return errors[i].value;
-	return 0;
+			return true;
+	}
+	return false;
 }
 
 static bool parse_count(const char *word, const char *key, long *ret)
@@ -59,20 +72,32 @@ static bool parse_count(const char *word, const char *key, long *ret)
 	return *end == '\0' && end != word + n + 1 && *ret >= 0;
 }
 
+static bool parse_file(const char *word, char ret[], size_t size)
+{
+	static const char key[] = "until=";
+	size_t n = strlen(key);
+	if (strncmp(word, key, n) != 0 || word[n] == '\0' || strlen(word + n) >= size)
+		return false;
+	memcpy(ret, word + n, strlen(word + n) + 1);
+	return true;
+}
+
 static bool parse(char *text, struct fault *ret)
 {
 	char *rest = text;
 	const char *place = strsep(&rest, ":");
 	const char *error = strsep(&rest, ":");
-	if (!error || strlen(place) == 0 || strlen(place) >= sizeof(ret->place))
+	*ret = (struct fault){.times = LONG_MAX};
+	if (!error || !parse_error(error, &ret->error) || strlen(place) == 0 ||
+		strlen(place) >= sizeof(ret->place))
 		return false;
-	*ret = (struct fault){.error = parse_error(error), .times = LONG_MAX};
 	memcpy(ret->place, place, strlen(place) + 1);
 	for (const char *word; (word = strsep(&rest, ":"));)
 		if (!parse_count(word, "after", &ret->after) &&
-			!parse_count(word, "times", &ret->times))
+			!parse_count(word, "times", &ret->times) &&
+			!parse_file(word, ret->until, sizeof(ret->until)))
 			return false;
-	return ret->error != 0;
+	return ret->error != 0 || ret->until[0];
 }
 
 int fault_add(const char *specification)
@@ -83,10 +108,11 @@ int fault_add(const char *specification)
 		return -ENOMEM;
 	int n = atomic_load(&n_faults);
 	if (n == MAX_FAULTS || !parse(text, &fault)) {
-		log_error("--fault %s: expected PLACE:ERROR[:after=N][:times=N], ERROR "
-			  "one of "
-			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM, at most %d of "
-			  "them",
+		log_error("--fault %s: expected "
+			  "PLACE:ERROR[:after=N][:times=N][:until=FILE], "
+			  "ERROR one of "
+			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM EMFILE ENFILE "
+			  "ESTALE EAGAIN BUG, or NONE with until, at most %d of them",
 			specification, MAX_FAULTS);
 		return -EINVAL;
 	}
@@ -96,21 +122,34 @@ int fault_add(const char *specification)
 	return 0;
 }
 
-int fault_hit(const char *place)
+/* The fault that the place has now, with its error; false: none. */
+static bool take_hit(const char *place, struct fault *ret)
 {
-	if (atomic_load_explicit(&n_faults, memory_order_relaxed) == 0)
-		return 0;
 	LOCK_SCOPE(&fault_lock);
 	for (int i = 0; i < n_faults; i++) {
 		struct fault *fault = &faults[i];
 		if (strcmp(fault->place, place) != 0)
 			continue;
-		if (fault->after > 0)
+		if (fault->after > 0) {
 			fault->after--;
-		else if (fault->times > 0 && fault->times--)
-			return -fault->error;
+		} else if (fault->times > 0 && fault->times--) {
+			*ret = *fault;
+			return true;
+		}
 	}
-	return 0;
+	return false;
+}
+
+int fault_hit(const char *place)
+{
+	struct fault fault;
+	if (atomic_load_explicit(&n_faults, memory_order_relaxed) == 0 ||
+		!take_hit(place, &fault))
+		return 0;
+	while (fault.until[0] && access(fault.until, F_OK) != 0)
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	ensure(fault.error != BUG);
+	return -fault.error;
 }
 
 void fault_clear(void)

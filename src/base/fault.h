@@ -8,9 +8,11 @@
 /*
  * Fault injection: a named place in the code fails on demand, so that tests can see how
  * the daemon reacts. `--fault load.read:EIO:after=3:times=1` lets the place load.read
- * succeed three times and then fail once with EIO.
+ * succeed three times and then fail once with EIO. With `until=FILE` it waits until the
+ * file exists, and then fails, or succeeds if the error is NONE. The error BUG is a failed
+ * assertion there.
  *
- *   Threads: fault_add before threads start, fault_hit from any.
+ *   Threads: fault_add before threads start, fault_hit from any; with `until` under no lock.
  */
 
 /* Parses one specification. 0, or -EINVAL with a message logged. */

@@ -2,16 +2,19 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/lock.h"
+#include "base/crash.h"
 #include "base/ensure.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <time.h>
 
 #define MAX_HELD 8
 
 /* The locks of this thread, in the order in which they were taken: ranks ascend. */
 static _Thread_local const struct lock *held[MAX_HELD];
 static _Thread_local int n_held;
+static _Thread_local bool prepared; /* crash_prepare_thread */
 
 static void push_held(const struct lock *lock)
 {
@@ -39,6 +42,10 @@ void lock_destroy(struct lock *lock)
 
 void lock_take(struct lock *lock)
 {
+	if (!prepared) {
+		prepared = true;
+		crash_prepare_thread();
+	}
 	push_held(lock);
 	if (pthread_mutex_trylock(&lock->mutex) == 0)
 		return;
@@ -63,12 +70,41 @@ void lock_yield(struct lock *lock)
 	lock_take(lock);
 }
 
-void lock_assert_held(const struct lock *lock)
+static bool is_held(const struct lock *lock)
 {
 	for (int i = 0; i < n_held; i++)
 		if (held[i] == lock)
-			return;
-	ensure(!"the lock that this function needs is not held");
+			return true;
+	return false;
+}
+
+bool lock_seize(struct lock *lock)
+{
+	struct timespec deadline;
+	if (is_held(lock))
+		return true;
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec++;
+	if (n_held == MAX_HELD || pthread_mutex_timedlock(&lock->mutex, &deadline) != 0)
+		return false;
+	held[n_held++] = lock;
+	return true;
+}
+
+void lock_each_held(void (*put)(int fd, const char *text), int fd)
+{
+	for (int i = 0; i < n_held; i++) {
+		put(fd, " ");
+		put(fd, held[i]->name);
+	}
+	if (n_held == 0)
+		put(fd, " none");
+}
+
+void lock_assert_held(const struct lock *lock)
+{
+	if (!is_held(lock))
+		ensure(!"the lock that this function needs is not held");
 }
 
 void lock_wait(struct lock *lock, pthread_cond_t *cond)

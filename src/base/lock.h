@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 /*
  * Mutexes with a name and a rank.
@@ -50,6 +51,17 @@ void lock_yield(struct lock *lock);
 
 /* Aborts unless the calling thread holds the lock. */
 void lock_assert_held(const struct lock *lock);
+
+/*
+ * For what tells of a bug before the process ends: takes the lock, whatever else the
+ * calling thread holds, unless another thread keeps it for a second. Nobody gets it any
+ * more.
+ */
+bool lock_seize(struct lock *lock);
+
+/* Calls put with " NAME" for each lock that the calling thread holds, or " none". It may
+ * be called by a signal handler. */
+void lock_each_held(void (*put)(int fd, const char *text), int fd);
 
 /* As pthread_cond_wait and pthread_cond_timedwait. The latter returns ETIMEDOUT or 0. */
 void lock_wait(struct lock *lock, pthread_cond_t *cond);

@@ -2,40 +2,53 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "base/escape.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
 
-static atomic_int log_fd = -1; /* -1: standard error */
+#define MAX_MESSAGE 4096
+
+static atomic_int log_fd = -1;	/* -1: standard error */
+static atomic_int kept_fd = -1; /* messages for the file that log_to_file opens */
+
+/* "<UTC time> " */
+static void print_time(char *text, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm utc;
+	gmtime_r(&now, &utc);
+	if (strftime(text, size, "%Y-%m-%dT%H:%M:%SZ ", &utc) == 0)
+		*text = '\0';
+}
 
 /* One write per message, so that messages of several threads do not mix. */
+static void write_line(int fd, const char *prefix, const char *level, const char *message)
+{
+	char line[MAX_MESSAGE + 64];
+	int n = snprintf(line, sizeof(line), "%s%s%s\n", prefix, level, message);
+	ssize_t ignored = n > 0 ? write(fd, line, (size_t)n) : 0;
+	(void)ignored; /* there is no place left to report it */
+}
+
+/* One line per message: no name of a file looks like another message. */
 static printf_like(2, 0) void emit(const char *level, const char *format, va_list args)
 {
-	char text[4096];
-	int fd = atomic_load(&log_fd);
-	int n;
-	if (fd < 0) {
-		n = snprintf(text, sizeof(text), "joaderfs: %s", level);
-	} else {
-		time_t now = time(NULL);
-		struct tm utc;
-		gmtime_r(&now, &utc);
-		n = (int)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ ", &utc);
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s", level);
-	}
-	int m = vsnprintf(text + n, sizeof(text) - (size_t)n - 1, format, args);
-	if (m < 0)
+	char raw[MAX_MESSAGE], message[MAX_MESSAGE], stamp[32];
+	int fd = atomic_load(&log_fd), kept = atomic_load(&kept_fd);
+	if (vsnprintf(raw, sizeof(raw), format, args) < 0)
 		return;
-	size_t length = (size_t)n + (size_t)m;
-	if (length > sizeof(text) - 2)
-		length = sizeof(text) - 2;
-	text[length++] = '\n';
-	ssize_t ignored = write(fd < 0 ? STDERR_FILENO : fd, text, length);
-	(void)ignored; /* there is no place left to report it */
+	message[escape_controls(raw, message, sizeof(message) - 1)] = '\0';
+	print_time(stamp, sizeof(stamp));
+	if (fd < 0)
+		write_line(STDERR_FILENO, "joaderfs: ", level, message);
+	if (fd >= 0 || kept >= 0)
+		write_line(fd >= 0 ? fd : kept, stamp, level, message);
 }
 
 #define EMIT(level)                                                                      \
@@ -61,11 +74,35 @@ void log_info(const char *format, ...)
 	EMIT("");
 }
 
+int log_descriptor(void)
+{
+	int fd = atomic_load(&log_fd);
+	return fd < 0 ? STDERR_FILENO : fd;
+}
+
+void log_keep(void)
+{
+	atomic_store(&kept_fd, memfd_create("joaderfs log", MFD_CLOEXEC));
+}
+
+/* The descriptor stays open: another thread may just be writing to it. */
+static void write_kept(int fd)
+{
+	char part[4096];
+	int kept = atomic_exchange(&kept_fd, -1);
+	ssize_t n;
+	for (off_t at = 0; kept >= 0 && (n = pread(kept, part, sizeof(part), at)) > 0;
+		at += n)
+		if (write(fd, part, (size_t)n) != n)
+			return;
+}
+
 int log_to_file(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0640);
 	if (fd < 0)
 		return -errno;
+	write_kept(fd);
 	int old = atomic_exchange(&log_fd, fd);
 	if (old >= 0)
 		close(old);

@@ -17,5 +17,12 @@ void log_error(const char *format, ...) printf_like(1, 2);
 void log_warn(const char *format, ...) printf_like(1, 2);
 void log_info(const char *format, ...) printf_like(1, 2);
 
+/* Where messages go now. May be called by a signal handler. */
+int log_descriptor(void);
+
+/* What is logged from now on appears in the file of log_to_file, too. Before there are
+ * other threads. */
+void log_keep(void);
+
 /* Appends to the file from now on. 0 or -errno. */
 must_check int log_to_file(const char *path);

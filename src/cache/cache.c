@@ -89,7 +89,7 @@ static void tell_gone(struct cache *cache, struct cache_space *space, sample_id 
 }
 
 /* ready -> dying */
-static void die(struct cache *cache, struct entry *entry)
+void entry_die(struct cache *cache, struct entry *entry)
 {
 	ensure(entry_evictable(entry));
 	forbid_eviction(cache, entry);
@@ -109,12 +109,22 @@ static bool fits(const struct cache *cache, uint64_t live_bytes, uint64_t bytes)
 static void evict_until_fits(struct cache *cache, uint64_t bytes)
 {
 	while (cache->n_evictable > 0 && !fits(cache, cache->live_bytes, bytes)) {
-		die(cache, cache->ops->victim(cache));
+		entry_die(cache, cache->ops->victim(cache));
 		cache->evictions++;
 	}
 }
 
 /* --- life of an entry ------------------------------------------------------------- */
+
+uint64_t cache_least_bytes(const struct cache *cache)
+{
+	return cache->live_bytes - cache->evictable_bytes;
+}
+
+bool cache_fits(const struct cache *cache, uint64_t bytes)
+{
+	return fits(cache, cache_least_bytes(cache), bytes);
+}
 
 int cache_reserve(struct cache_space *space, sample_id id, uint64_t bytes, bool force)
 {
@@ -122,7 +132,7 @@ int cache_reserve(struct cache_space *space, sample_id id, uint64_t bytes, bool 
 	struct entry *entry = find(space, id);
 	ensure(entry && entry->pins > 0);
 	ensure(entry->state == CACHE_ABSENT);
-	if (!force && !fits(cache, cache->live_bytes - cache->evictable_bytes, bytes))
+	if (!force && !cache_fits(cache, bytes))
 		return -ENOSPC;
 	if (cache->ops->reserve && cache->ops->reserve(cache) < 0)
 		return -ENOMEM;
@@ -375,41 +385,7 @@ uint32_t cache_need(const struct cache_space *space, sample_id id)
 	return space_need(space, id);
 }
 
-/* --- spaces and the whole --------------------------------------------------------- */
-
-int cache_space_new(struct cache *cache, uint32_t n_ids, struct cache_space **ret)
-{
-	auto_free struct cache_space *space = cache_alloc(sizeof(*space));
-	if (!space)
-		return -ENOMEM;
-	space->cache = cache;
-	space->n_ids = n_ids;
-	space->need = cache_alloc((n_ids ? n_ids : 1) * sizeof(*space->need));
-	if (!space->need)
-		return -ENOMEM;
-	LIST_INSERT_HEAD(&cache->spaces, space, link);
-	*ret = space;
-	space = NULL;
-	return 0;
-}
-
-static void space_destroy(struct cache_space *space)
-{
-	LIST_REMOVE(space, link);
-	free(space->need);
-	free(space);
-}
-
-void cache_space_free(struct cache_space **space)
-{
-	if (!*space)
-		return;
-	ensure((*space)->need_sum == 0 && (*space)->cache->change.space != *space);
-	while ((*space)->entries)
-		die((*space)->cache, (*space)->entries);
-	space_destroy(*space);
-	*space = NULL;
-}
+/* --- the whole -------------------------------------------------------------------- */
 
 int cache_new(
 	uint64_t capacity, enum eviction_policy policy, uint64_t seed, struct cache **ret)
@@ -445,7 +421,9 @@ static void space_discard(struct cache_space *space)
 		tensor_free(entry->tensor);
 		free(entry);
 	}
-	space_destroy(space);
+	LIST_REMOVE(space, link);
+	space->cache = NULL;
+	cache_space_free(&space);
 }
 
 void cache_free(struct cache **cache)

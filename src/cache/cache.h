@@ -56,11 +56,18 @@ void cache_free(struct cache **cache); /* frees what is left */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* ids are below n_ids. */
+/* ids are below n_ids. _make takes long and needs no lock; _new does both. */
+must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
+void cache_space_put_in(struct cache *cache, struct cache_space *space);
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
 
-/* No entry may be pinned, needed or loading. The tensors of the space die. */
+/* No entry may be pinned, needed or loading, here and in the next one. Up to n of the
+ * tensors die. true: there is none left. */
+bool cache_space_empty(struct cache_space *space, uint32_t n);
+/* Those that are left die, too. Afterwards the space can only be freed, which needs no
+ * lock then. */
+void cache_space_take_out(struct cache_space *space);
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);
@@ -105,6 +112,11 @@ enum cache_state cache_state(const struct cache_space *space, sample_id id);
  */
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
+
+/* Whether an unforced reservation would succeed now, but for memory. */
+bool cache_fits(const struct cache *cache, uint64_t bytes);
+/* Loading and ready bytes once all is evicted that may be. */
+uint64_t cache_least_bytes(const struct cache *cache);
 
 /* loading -> ready; the cache owns the tensor from now on. Its size must be
  * as reserved. */

@@ -43,7 +43,7 @@ struct entry {
 TAILQ_HEAD(entry_list, entry);
 
 struct cache_space {
-	struct cache *cache;
+	struct cache *cache; /* NULL: taken out */
 	LIST_ENTRY(cache_space) link;
 	struct entry *entries; /* uthash */
 	uint32_t n_ids;
@@ -147,6 +147,9 @@ static inline bool entry_evictable(const struct entry *entry)
 {
 	return entry->state == CACHE_READY && entry->pins == 0;
 }
+
+/* A live entry without pins becomes a dying one. */
+void entry_die(struct cache *cache, struct entry *entry);
 
 /* All memory of the cache except the tensors; zeroed. Fault: cache.memory. */
 void *cache_alloc(size_t bytes);

@@ -85,11 +85,13 @@ struct job_config {
 	uint32_t batch; /* samples per file (batch) */
 	bool drop_last; /* batch, tar: no short last file */
 	bool json;	/* a .json beside each sample */
-	char *path;	/* below data/, or NULL */
+	char *path;	/* below data/, with the name for %name, or NULL */
 	enum view_io io;
 };
 
-/* Is called with each message: one line, without a newline. */
+/* Is called with each message: one line, without a newline. A warning, which begins with
+ * CONFIG_WARNING, is about what is allowed but hardly meant. */
+#define CONFIG_WARNING "warning: "
 typedef void config_report(void *context, const char *message);
 void config_report_to_log(void *context, const char *message); /* context: NULL */
 
@@ -100,8 +102,13 @@ void config_daemon_free(struct daemon_config *config);
 /* file: the name of the text in messages. */
 must_check int config_parse_job(const char *file, const char *text, config_report *report,
 	void *context, struct job_config *ret);
+/* The same with n settings, "SECTION.KEY=VALUE", which replace what the text has. */
+must_check int config_parse_job_with(const char *file, const char *text,
+	const char *const *settings, size_t n, config_report *report, void *context,
+	struct job_config *ret);
 must_check int config_load_job(
 	const char *path, config_report *report, void *context, struct job_config *ret);
+must_check int config_job_copy(const struct job_config *from, struct job_config *ret);
 void config_job_free(struct job_config *config);
 
 /* The effective configuration, defaults filled in; config_parse_job reads it back. */

@@ -86,6 +86,36 @@ void config_free_fields(enum section_id id, void *object)
 	}
 }
 
+/* As many as there is memory for; the others become NULL. */
+static int copy_fields(enum section_id id, const void *from, void *object)
+{
+	int err = 0;
+	for (size_t i = 0; i < config_n_options; i++) {
+		const struct option *option = &config_options[i];
+		if (option->section != id || !option->type->owned)
+			continue;
+		const char *text = *(char *const *)((const char *)from + option->offset);
+		char *copy = text ? strdup(text) : NULL;
+		*(char **)((char *)object + option->offset) = copy;
+		err = text && !copy ? -ENOMEM : err;
+	}
+	return err;
+}
+
+int config_job_copy(const struct job_config *from, struct job_config *ret)
+{
+	*ret = *from;
+	ret->file = strdup(from->file);
+	int err = ret->file ? 0 : -ENOMEM;
+	for (int id = SECTION_JOB; id <= SECTION_VIEW; id++) {
+		int this = copy_fields((enum section_id)id, from, ret);
+		err = err ? err : this;
+	}
+	if (err)
+		config_job_free(ret);
+	return err;
+}
+
 void config_print_job(FILE *out, const struct job_config *config)
 {
 	for (int id = SECTION_JOB; id <= SECTION_VIEW; id++) {

@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <ini.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,55 +19,6 @@
 #define MAX_FILE (1 << 20)
 
 /* --- mistakes ---------------------------------------------------------------------- */
-
-printf_like(5, 0) static char *mistake_text(unsigned line, const char *file,
-	const char *label, const char *key, const char *format, va_list args)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return NULL;
-	fputs(file, out);
-	if (line)
-		fprintf(out, ":%u", line);
-	if (label)
-		fprintf(out, ":[%s]", label);
-	if (key)
-		fprintf(out, ":%s", key);
-	fputs(": ", out);
-	vfprintf(out, format, args);
-	bool failed = ferror(out);
-	if (fclose(out) != 0 || failed) {
-		free(text);
-		return NULL;
-	}
-	for (char *c = text; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			*c = '?';
-	return text;
-}
-
-void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
-	const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	auto_free char *text = mistake_text(line, ini->file, label, key, format, args);
-	va_end(args);
-	ini->mistakes++;
-	if (!text)
-		ini->err = -ENOMEM;
-	else if (ini->report)
-		ini->report(ini->context, text);
-}
-
-int ini_result(const struct ini *ini)
-{
-	if (ini->err)
-		return ini->err;
-	return ini->mistakes ? -EINVAL : 0;
-}
 
 static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
 	const char *key, const char *found, const char *allowed, const char *nearest)
@@ -261,6 +211,41 @@ static void report_unknown_key(struct reader *reader, const char *key)
 			key, allowed, config_nearest(key, names, n));
 }
 
+/* A value with " # comment" after it is what most other programs would cut off. */
+static void warn_of_comment(
+	const struct reader *reader, const char *label, const char *key, const char *text)
+{
+	const char *hash = text;
+	while ((hash = strchr(hash + 1, '#')))
+		if (isspace((unsigned char)hash[-1]))
+			break;
+	if (*text && hash)
+		ini_warning(reader->ini, reader->line, label, key,
+			"\"%s\" belongs to the value: after a value, a comment begins "
+			"with ; and not with #",
+			hash);
+}
+
+/* What is given twice in the ini is a mistake; a setting replaces what the ini has. */
+static void set_value(struct reader *reader, const struct ini_section *section,
+	struct ini_value *value, const char *text)
+{
+	struct ini *ini = reader->ini;
+	const char *key = config_options[value - section->values].key;
+	if (value->line && reader->line != LINE_OF_SETTING) {
+		ini_mistake(ini, reader->line, section->label, key,
+			"found \"%s\" again, allowed: once; it is in line %u", key,
+			value->line);
+		return;
+	}
+	warn_of_comment(reader, section->label, key, text);
+	free(value->text);
+	value->line = reader->line;
+	value->text = strdup(text);
+	if (!value->text)
+		ini->err = -ENOMEM;
+}
+
 static void take_key(struct reader *reader, const char *key, const char *text)
 {
 	struct ini *ini = reader->ini;
@@ -274,17 +259,7 @@ static void take_key(struct reader *reader, const char *key, const char *text)
 		report_unknown_key(reader, key);
 		return;
 	}
-	struct ini_value *value = &reader->section->values[i];
-	if (value->line) {
-		ini_mistake(ini, reader->line, reader->section->label, key,
-			"found \"%s\" again, allowed: once; it is in line %u", key,
-			value->line);
-		return;
-	}
-	value->line = reader->line;
-	value->text = strdup(text);
-	if (!value->text)
-		ini->err = -ENOMEM;
+	set_value(reader, reader->section, &reader->section->values[i], text);
 }
 
 /* --- lines ------------------------------------------------------------------------- */
@@ -358,6 +333,47 @@ void ini_read(struct ini *ini, const char *text)
 		else
 			ini->err = -ENOMEM;
 		text = next;
+	}
+}
+
+/* --- settings ---------------------------------------------------------------------- */
+
+/* The section of a setting, which it begins if the ini has none. NULL: reported. */
+static struct ini_section *section_of_setting(struct reader *reader, const char *word)
+{
+	struct ini_section *section = find_label(reader->ini, word);
+	for (int i = 0; !section && i < SECTION_COUNT; i++) {
+		const struct section_spec *spec = &config_sections[i];
+		if (strcmp(spec->name, word) != 0 || spec->kind != reader->ini->kind)
+			continue;
+		section = add_section(reader, (enum section_id)i, word);
+		if (!section)
+			return NULL;
+	}
+	if (!section)
+		report_unknown_section(reader, word, word);
+	return section;
+}
+
+void ini_set(struct ini *ini, const char *setting)
+{
+	struct reader reader = {.ini = ini, .line = LINE_OF_SETTING, .began = true};
+	size_t word_length = strcspn(setting, ".= \n");
+	const char *pair = setting + word_length + 1;
+	auto_free char *word = strndup(setting, word_length);
+	if (!word) {
+		ini->err = -ENOMEM;
+	} else if (word_length == 0 || setting[word_length] != '.' ||
+		   strchr(pair, '\n') || strlen(pair) > MAX_LINE || !strchr(pair, '=') ||
+		   !isalpha((unsigned char)*pair)) {
+		ini_mistake(ini, LINE_OF_SETTING, NULL, NULL,
+			"found \"%s\", allowed: SECTION.KEY=VALUE, a line of at most %d "
+			"bytes",
+			setting, MAX_LINE);
+	} else {
+		reader.section = section_of_setting(&reader, word);
+		if (reader.section && ini_parse_string(pair, take_pair, &reader) != 0)
+			report_form(&reader, pair);
 	}
 }
 

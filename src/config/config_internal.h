@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 /*
@@ -80,9 +81,11 @@ char *config_path_absolute(const char *dir, const char *path);
 /* The absolute directory of a file. 0 or -errno. */
 must_check int config_path_dir(const char *file, char **ret);
 
+#define LINE_OF_SETTING UINT_MAX
+
 struct ini_value {
 	char *text;
-	unsigned line; /* 0: not given */
+	unsigned line; /* 0: not given; LINE_OF_SETTING: by ini_set */
 };
 
 struct ini_section {
@@ -109,6 +112,8 @@ struct ini {
 void ini_read(struct ini *ini, const char *text);
 /* The same from a file. 0, or -errno (reported) when the file can't be read. */
 must_check int ini_read_file(struct ini *ini);
+/* The same of one key, "SECTION.KEY=VALUE", instead of what was read before. */
+void ini_set(struct ini *ini, const char *setting);
 void ini_free(struct ini *ini);
 
 /* The first section with the id, or NULL. */
@@ -124,6 +129,9 @@ unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
 
 /* One message: FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label and key NULL: none. */
 void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
+	const char *format, ...) printf_like(5, 6);
+/* The same of what is allowed, but is hardly meant. */
+void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
 /* 0, -EINVAL when there were mistakes, or -ENOMEM. */

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+/* Of [view] path, so that the line can be read again when it is printed. */
+#define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy or raw"
 
 /* Checks of keys against each other, and defaults that depend on other keys. */
@@ -148,9 +150,42 @@ static void check_names(struct ini *ini, const struct job_config *job)
 	if (job->json && job->extension && strcmp(job->extension, "json") == 0)
 		refuse(ini, SECTION_VIEW, "extension", "json",
 			"any other, with json = yes");
-	if (job->path && !is_relative_path(job->path))
+	if (job->path && (!is_relative_path(job->path) || strchr("\"'~", *job->path)))
 		refuse(ini, SECTION_VIEW, "path", job->path,
-			"names with / between them, none of them . or ..");
+			"names with / between them, none of them . or .., without "
+			"quotes and ~");
+	else if (job->path && strlen(job->path) > MAX_PATH)
+		refuse(ini, SECTION_VIEW, "path", job->path, "at most 180 bytes");
+}
+
+/* The caller frees the text; NULL: no memory. */
+static char *with_name(const char *path, const char *name)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	for (const char *at; (at = strstr(path, "%name")); path = at + strlen("%name"))
+		fprintf(out, "%.*s%s", (int)(at - path), path, name);
+	fputs(path, out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void expand_path(struct ini *ini, struct job_config *job)
+{
+	if (!job->path || !job->name)
+		return;
+	char *text = with_name(job->path, job->name);
+	if (!text) {
+		ini->err = -ENOMEM;
+		return;
+	}
+	free(job->path);
+	job->path = text;
 }
 
 static void check_layout(struct ini *ini, const struct job_config *job)
@@ -212,6 +247,7 @@ static int finish(struct ini *ini, struct job_config *ret)
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
+		expand_path(ini, &job);
 		default_for_batch(ini, &job);
 		check_source(ini, &job);
 		if (ini->mistakes == before) {
@@ -233,15 +269,23 @@ static int finish(struct ini *ini, struct job_config *ret)
 	return err;
 }
 
-int config_parse_job(const char *file, const char *text, config_report *report,
-	void *context, struct job_config *ret)
+int config_parse_job_with(const char *file, const char *text, const char *const *settings,
+	size_t n, config_report *report, void *context, struct job_config *ret)
 {
 	struct ini ini = {
 		.file = file, .kind = INI_JOB, .report = report, .context = context};
 	ini_read(&ini, text);
+	for (size_t i = 0; i < n && !ini.other_kind; i++)
+		ini_set(&ini, settings[i]);
 	int err = finish(&ini, ret);
 	ini_free(&ini);
 	return err;
+}
+
+int config_parse_job(const char *file, const char *text, config_report *report,
+	void *context, struct job_config *ret)
+{
+	return config_parse_job_with(file, text, NULL, 0, report, context, ret);
 }
 
 int config_load_job(

@@ -85,19 +85,25 @@ const struct option config_options[] = {
 			"auto: one for each CPU that is online."},
 	{SECTION_JOADERFS, "max_pixels", &value_u64, .min = 1, .max = UINT32_MAX,
 		.preset = "178956970", DAEMON(max_pixels),
-		.help = "Images of more pixels are refused before memory is taken for "
-			"them.\n"
-			"The default is Pillow's."},
+		.help = "Images of more pixels, as they are or resized, are refused "
+			"before memory is taken for them.\n"
+			"The default is Pillow's.\n"
+			"It also bounds the memory beside the cache; see joaderfs(8), "
+			"Memory."},
 	{SECTION_JOADERFS, "seed", &value_u64, .max = UINT64_MAX, .preset = "0",
 		DAEMON(seed),
 		.help = "Seed of all random choices.\n"
+			"Each epoch has choices of its own, also after a start in "
+			"between.\n"
 			"0: another one at each start."},
 	{SECTION_JOADERFS, "state", &value_path, DAEMON(state),
 		.preset_help = "/var/lib/joaderfs for root, else "
 			       "$XDG_STATE_HOME/joaderfs, else ~/.local/state/joaderfs",
 		.help = "Directory of what outlives the daemon: catalogues of the "
 			"datasets, "
-			"jobs, and the order of each epoch."},
+			"jobs, and the order of each epoch.\n"
+			"It belongs to the daemon's user, and nobody else may write "
+			"there; see joaderfs-state(5)."},
 	{SECTION_JOADERFS, "jobs", &value_path, DAEMON(jobs),
 		.help = "Directory whose *.ini files are jobs added at the start.\n"
 			"More can be added later with joaderctl."},
@@ -114,7 +120,8 @@ const struct option config_options[] = {
 	{SECTION_DATASET, "symlinks", &value_flag, .choices = symlinks,
 		.preset = "inside", DATASET(follow_outside),
 		.help = "Symbolic links in the tree.\n"
-			"inside: followed while they stay in the tree, else skipped.\n"
+			"inside: followed while they stay in the tree, else skipped;\n"
+			"a file that lies elsewhere later can't be read.\n"
 			"follow: followed everywhere."},
 	{SECTION_DATASET, "extensions", &value_extensions, .max = 160,
 		.preset = "jpg jpeg png ppm bmp pgm tif tiff webp", DATASET(extensions),
@@ -144,7 +151,10 @@ const struct option config_options[] = {
 		.help = "Selects samples: an SQL expression over the columns id, path, "
 			"class, label, bytes, mtime, width, height, and those of the "
 			"dataset's metadata.csv, for instance label < 50 and "
-			"width >= 224."},
+			"width >= 224.\n"
+			"hash(X) is a number made of the text of X, the same on every "
+			"machine: hash(path) % 5 != 0 leaves out a fifth of each class, "
+			"which hash(path) % 5 = 0 selects; see FOLDS."},
 	{SECTION_JOB, "idle", &value_duration, .min = 1, .max = UINT32_MAX,
 		.preset = "10m", JOB(idle_s),
 		.help = "After so long without a read the job no longer holds anything "
@@ -259,11 +269,13 @@ const struct option config_options[] = {
 	{SECTION_VIEW, "json", &value_flag, .choices = no_yes, .preset = "no", JOB(json),
 		.help = "Whether each sample has a .json beside it (flat, tar) with its "
 			"label, class, source path and the columns of metadata.csv."},
-	{SECTION_VIEW, "path", &value_text, .min = 1, .max = 255, JOB(path),
+	{SECTION_VIEW, "path", &value_text, .min = 1, .max = 180, JOB(path),
 		.preset_help = "none",
 		.help = "A path below data/ that leads to the job's running epoch, for "
 			"instance resnet18/train: a script that looks for train and val "
-			"in one directory is given data/resnet18."},
+			"in one directory is given data/resnet18.\n"
+			"%name stands for the name of the job, so that copies of the ini "
+			"have paths of their own."},
 	{SECTION_VIEW, "io", &value_choice, .choices = ios, .preset = "auto", JOB(io),
 		.help = "How reads go through the kernel.\n"
 			"direct: each is answered by the daemon, past the page cache; "

@@ -380,7 +380,7 @@ static int parse_path(
 {
 	(void)option;
 	ensure(dir);
-	if (*text == '\0')
+	if (*text == '\0' || strchr("\"'~", *text))
 		return -EINVAL;
 	*(char **)field = config_path_absolute(dir, text);
 	return *(char **)field ? 0 : -ENOMEM;
@@ -389,7 +389,8 @@ static int parse_path(
 static void allowed_path(const struct option *option, FILE *out)
 {
 	(void)option;
-	fputs("a path, relative to the directory of this ini if it does not begin with /",
+	fputs("a path, relative to the directory of this ini if it does not begin with "
+	      "/, without quotes and without ~ for the home directory",
 		out);
 }
 

@@ -8,332 +8,230 @@
 #include "control/control_internal.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
-#define SECOND_NS UINT64_C(1000000000)
-/* The time for a whole request, and again for a whole response. */
-#define CLIENT_NS (3 * SECOND_NS)
-#define POLL_MAX_NS (60 * SECOND_NS) /* fits poll()'s argument */
+#define PAUSE_MS 1000
+#define PAUSE_NS (PAUSE_MS * UINT64_C(1000000))
 
-struct control {
-	const struct files_context *context;
-	struct session *session;
-	struct sockaddr_un address;
-	int listener, stop;
-	dev_t device; /* of our socket file, as the next */
-	ino_t inode;
-	bool bound, running;
-	pthread_t thread;
-	char *request; /* CONTROL_REQUEST_MAX + 1 bytes */
-};
+static const struct listener_rights all_rights = {.mode = 0600,
+	.max_clients = 256,
+	.max_request = CONTROL_REQUEST_MAX,
+	.max_bytes = 32u << 20};
 
-/* --- one client -------------------------------------------------------------------- */
+/* --- watches ----------------------------------------------------------------------- */
 
-/* Waits for the events: 0, or -ETIMEDOUT, -EINTR (control_free), -errno. */
-static int wait_for(
-	const struct control *control, int fd, short events, uint64_t deadline)
+int control_watch(const struct control *control, int operation, struct watch *watch,
+	uint32_t events)
 {
-	struct pollfd fds[] = {
-		{.fd = fd, .events = events}, {.fd = control->stop, .events = POLLIN}};
-	for (;;) {
-		uint64_t now = clock_now_ns();
-		if (now >= deadline)
-			return -ETIMEDOUT;
-		uint64_t ns = deadline - now < POLL_MAX_NS ? deadline - now : POLL_MAX_NS;
-		int n = poll(fds, 2, (int)(ns / 1000000 + 1));
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0 && fds[1].revents)
-			return -EINTR;
-		if (n > 0)
-			return 0;
+	struct epoll_event event = {.events = events, .data.ptr = watch};
+	return epoll_ctl(control->epoll, operation, watch->fd, &event) < 0 ? -errno : 0;
+}
+
+/* --- clients ----------------------------------------------------------------------- */
+
+static int give_to_worker(struct control *control, struct client *client)
+{
+	/* Not even the end of the client is of interest until it is done. */
+	int err = control_watch(control, EPOLL_CTL_DEL, &client->watch, 0);
+	if (err)
+		return err;
+	client->at_worker = true;
+	worker_give(&control->worker, client);
+	return 0;
+}
+
+static int go_on_sending(const struct control *control, struct client *client)
+{
+	client_send(client);
+	(void)listener_make_room(client);
+	return control_watch(control, EPOLL_CTL_MOD, &client->watch, EPOLLOUT);
+}
+
+/* After each step of a client. */
+static void go_on(struct control *control, struct client *client)
+{
+	int err = 0;
+	if (client->state == CLIENT_WAITS && control_is_long(&client->message)) {
+		err = give_to_worker(control, client);
+		if (!err)
+			return;
+	}
+	if (client->state == CLIENT_WAITS && !err)
+		client_execute(client, control);
+	if (client->state == CLIENT_SENDS)
+		err = go_on_sending(control, client);
+	if (err || client->state == CLIENT_ENDS)
+		client_free(client);
+}
+
+static void step(struct control *control, struct client *client)
+{
+	listener_touch(client);
+	if (client->state == CLIENT_RECEIVES)
+		client_receive(client);
+	go_on(control, client);
+}
+
+/* Takes up the clients whose commands the worker has carried out. */
+static void take_up(struct control *control)
+{
+	struct client *client;
+	eventfd_t ignored;
+	(void)eventfd_read(control->worker.watch.fd, &ignored);
+	while ((client = worker_take(&control->worker))) {
+		client->at_worker = false;
+		grants_prune(control);
+		if (client->listener->closed ||
+			control_watch(control, EPOLL_CTL_ADD, &client->watch, 0) != 0)
+			client_free(client);
+		else
+			step(control, client);
 	}
 }
 
-union rights {
-	char space[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr align;
-};
+/* --- new clients ------------------------------------------------------------------- */
 
-/* The last descriptor counts. */
-static void take_descriptor(struct msghdr *message, int *descriptor)
+/* For want of descriptors, say. */
+static void pause_listeners(struct control *control, bool pause)
 {
-	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
-	if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
-		head->cmsg_len != CMSG_LEN(sizeof(int)))
+	struct listener *grant;
+	uint32_t events = pause ? 0 : EPOLLIN;
+	control->paused_ns = pause ? clock_now_ns() : 0;
+	ensure(control_watch(control, EPOLL_CTL_MOD, &control->listener->watch, events) ==
+		0);
+	LIST_FOREACH (grant, &control->grants, link)
+		ensure(control_watch(control, EPOLL_CTL_MOD, &grant->watch, events) == 0);
+}
+
+static void admit(struct control *control, struct listener *listener, int fd)
+{
+	struct client *client = client_new(listener, fd);
+	if (!client) {
+		close(fd);
 		return;
-	if (*descriptor >= 0)
-		close(*descriptor);
-	memcpy(descriptor, CMSG_DATA(head), sizeof(int));
-}
-
-static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
-{
-	union rights rights;
-	struct iovec iov = {.iov_base = data, .iov_len = room};
-	struct msghdr message = {.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &rights,
-		/* for one descriptor: the kernel closes others */
-		.msg_controllen = CMSG_LEN(sizeof(int))};
-	ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-	if (n >= 0)
-		take_descriptor(&message, descriptor);
-	return n;
-}
-
-/* Receives the whole request. -EMSGSIZE: it is too large. */
-static int receive(
-	const struct control *control, int fd, size_t *ret_bytes, int *descriptor)
-{
-	uint64_t deadline = clock_now_ns() + CLIENT_NS;
-	size_t bytes = 0;
-	for (;;) {
-		int err = wait_for(control, fd, POLLIN, deadline);
-		if (err)
-			return err;
-		/* One byte more than allowed tells that there are too many. */
-		ssize_t n = receive_part(fd, control->request + bytes,
-			CONTROL_REQUEST_MAX + 1 - bytes, descriptor);
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return -errno;
-		if (n == 0)
-			break;
-		bytes += n > 0 ? (size_t)n : 0;
-		if (bytes > CONTROL_REQUEST_MAX)
-			return -EMSGSIZE;
 	}
-	*ret_bytes = bytes;
-	return 0;
-}
-
-static int send_all(const struct control *control, int fd, const char *data, size_t bytes)
-{
-	uint64_t deadline = clock_now_ns() + CLIENT_NS;
-	while (bytes > 0) {
-		int err = wait_for(control, fd, POLLOUT, deadline);
-		if (err)
-			return err;
-		ssize_t n = send(fd, data, bytes, MSG_NOSIGNAL);
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return -errno;
-		data += n > 0 ? n : 0;
-		bytes -= n > 0 ? (size_t)n : 0;
+	if (control_watch(control, EPOLL_CTL_ADD, &client->watch, EPOLLIN) != 0) {
+		client_free(client);
+	} else if (!listener_make_room(client)) {
+		client_refuse(client,
+			"hung up: no room, every client waits for its command "
+			"(allowed: %zu clients)",
+			listener->rights.max_clients);
+		client_send(client);
+		client_free(client);
 	}
-	return 0;
 }
 
-static int respond(
-	const struct control *control, int fd, bool ok, const char *text, size_t bytes)
+/* The socket stays readable until the client is accepted. */
+static void accept_one(struct control *control, struct listener *listener)
 {
-	char head[40];
-	int n = snprintf(head, sizeof(head), "%s %zu\n", ok ? "ok" : "error", bytes);
-	int err = send_all(control, fd, head, (size_t)n);
-	return err ? err : send_all(control, fd, text, bytes);
+	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int err = fd < 0 ? errno : 0;
+	if (!err)
+		admit(control, listener, fd);
+	if (!err || err == EAGAIN || err == EINTR || err == ECONNABORTED)
+		return;
+	if ((err == EMFILE || err == ENFILE) && listener_hang_up(listener, NULL))
+		return;
+	log_warn("control socket: accept: %s", strerror(err));
+	pause_listeners(control, true);
 }
 
-static pid_t sender_of(int fd)
-{
-	struct ucred sender;
-	socklen_t bytes = sizeof(sender);
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &sender, &bytes) != 0)
-		return 0; /* as for a process that can't be seen from here */
-	return sender.pid;
-}
+/* --- the thread -------------------------------------------------------------------- */
 
-static int execute(const struct control *control, int fd, size_t bytes, int *descriptor)
-{
-	struct control_message message = {.text = control->request,
-		.bytes = bytes,
-		.descriptor = *descriptor,
-		.sender = sender_of(fd)};
-	auto_free char *text = NULL;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
-	if (!out)
-		return -errno;
-	bool ok = control_execute(control->context, control->session, &message, out);
-	*descriptor = message.descriptor;
-	bool lost = ferror(out);
-	if (fclose(out) != 0 || lost)
-		return -ENOMEM;
-	return respond(control, fd, ok, text, n);
-}
-
-static void serve(const struct control *control, int fd)
-{
-	size_t bytes = 0;
-	auto_close int descriptor = -1;
-	int err = receive(control, fd, &bytes, &descriptor);
-	if (err == -EMSGSIZE) {
-		static const char text[] = "the request is larger than 1 MiB\n";
-		err = respond(control, fd, false, text, sizeof(text) - 1);
-	} else if (!err && bytes > 0) { /* 0: it only looked whether we are there */
-		err = execute(control, fd, bytes, &descriptor);
-	}
-	if (err == -ETIMEDOUT)
-		log_warn("control socket: hung up on a silent client");
-	else if (err && err != -EINTR && err != -EPIPE && err != -ECONNRESET)
-		log_warn("control socket: %s", strerror(-err));
-}
-
+/* One event at a time: a step may end other clients. Those that are ready take turns. */
 static void *run(void *argument)
 {
-	const struct control *control = argument;
+	struct control *control = argument;
 	for (;;) {
-		int err = wait_for(control, control->listener, POLLIN, UINT64_MAX);
-		if (err == -EINTR)
+		struct epoll_event event;
+		int n = epoll_wait(
+			control->epoll, &event, 1, control->paused_ns ? PAUSE_MS : -1);
+		ensure(n >= 0 || errno == EINTR);
+		if (control->paused_ns && clock_now_ns() - control->paused_ns >= PAUSE_NS)
+			pause_listeners(control, false);
+		if (n <= 0)
+			continue;
+		struct watch *ready = event.data.ptr;
+		switch (ready->kind) {
+		case WATCH_STOP:
 			return NULL;
-		auto_close int fd = accept4(
-			control->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (fd >= 0) {
-			serve(control, fd);
-		} else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-			log_warn("control socket: accept: %s", strerror(errno));
-			/* For want of descriptors, say. The socket stays readable: don't
-			 * spin. */
-			err = wait_for(control, -1, 0, clock_now_ns() + SECOND_NS);
-			if (err == -EINTR)
-				return NULL;
+		case WATCH_WORKER:
+			take_up(control);
+			break;
+		case WATCH_LISTENER:
+			accept_one(control, (struct listener *)ready);
+			break;
+		case WATCH_CLIENT:
+			step(control, (struct client *)ready);
+			break;
 		}
 	}
 }
 
-/* --- the socket file --------------------------------------------------------------- */
-
-static int open_socket(void)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	return fd < 0 ? -errno : fd;
-}
-
-/* Removes the file if it is a socket where nobody answers. */
-static int remove_stale(const struct sockaddr_un *address)
-{
-	struct stat st;
-	if (lstat(address->sun_path, &st) < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISSOCK(st.st_mode))
-		return -EEXIST;
-	auto_close int fd = open_socket();
-	if (fd < 0)
-		return fd;
-	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
-		errno == EAGAIN)
-		return -EADDRINUSE;
-	if (errno != ECONNREFUSED)
-		return -errno;
-	log_info("%s: nobody answers there, replaced", address->sun_path);
-	return unlink(address->sun_path) < 0 && errno != ENOENT ? -errno : 0;
-}
-
-/* Nobody can connect before listen(), and the file's mode is 0600 from its beginning. */
-static int open_listener(struct control *control)
-{
-	const struct sockaddr *address = (const struct sockaddr *)&control->address;
-	const char *path = control->address.sun_path;
-	struct stat st;
-	int fd = control->listener = open_socket();
-	if (fd < 0)
-		return fd;
-	/* bind() gives the file the mode of the socket, so the umask, which belongs to
-	 * all threads, can stay as it is. */
-	if (fchmod(fd, 0600) < 0)
-		return -errno;
-	if (bind(fd, address, sizeof(control->address)) < 0) {
-		if (errno != EADDRINUSE)
-			return -errno;
-		int err = remove_stale(&control->address);
-		if (err)
-			return err;
-		if (bind(fd, address, sizeof(control->address)) < 0)
-			return -errno;
-	}
-	control->bound = true;
-	if (lstat(path, &st) < 0)
-		return -errno;
-	control->device = st.st_dev;
-	control->inode = st.st_ino;
-	return chmod(path, 0600) < 0 || listen(fd, 16) < 0 ? -errno : 0;
-}
-
-static void log_failure(const char *path, int err)
-{
-	if (err == -EADDRINUSE)
-		log_error("%s: another joaderfs answers there", path);
-	else if (err == -EEXIST)
-		log_error("%s: exists and is not a socket", path);
-	else if (err == -ENAMETOOLONG)
-		log_error("%s: the path of a socket has at most %zu bytes", path,
-			sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1);
-	else
-		log_error("%s: cannot make the control socket: %s", path, strerror(-err));
-}
-
-/* --- life -------------------------------------------------------------------------- */
-
-/* The thread blocks signals, which are for the thread that main waits in. */
-static int start_thread(struct control *control)
+int control_start_thread(
+	pthread_t *thread, void *(*start)(void *argument), void *argument)
 {
 	sigset_t all, before;
 	sigfillset(&all);
 	ensure(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
-	int err = pthread_create(&control->thread, NULL, run, control);
+	int err = pthread_create(thread, NULL, start, argument);
 	ensure(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
-	control->running = err == 0;
 	return -err;
+}
+
+/* --- life -------------------------------------------------------------------------- */
+
+static int start(struct control *control)
+{
+	control->stop.fd = eventfd(0, EFD_CLOEXEC);
+	control->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (control->stop.fd < 0 || control->epoll < 0)
+		return -errno;
+	int err = worker_start(&control->worker, control);
+	if (!err)
+		err = control_watch(control, EPOLL_CTL_ADD, &control->stop, EPOLLIN);
+	if (!err)
+		err = control_watch(
+			control, EPOLL_CTL_ADD, &control->worker.watch, EPOLLIN);
+	if (!err)
+		err = control_watch(
+			control, EPOLL_CTL_ADD, &control->listener->watch, EPOLLIN);
+	if (err)
+		return err;
+	grants_restore(control);
+	err = control_start_thread(&control->thread, run, control);
+	control->running = err == 0;
+	return err;
 }
 
 int control_new(const struct files_context *context, struct session *session,
 	struct control **ret)
 {
-	const char *path = context->config->socket;
-	int err = -ENOMEM;
 	struct control *control = calloc(1, sizeof(*control));
 	if (!control)
-		goto fail;
+		return -ENOMEM;
 	*control = (struct control){.context = context,
 		.session = session,
-		.address.sun_family = AF_UNIX,
-		.listener = -1,
-		.stop = -1,
-		.request = malloc(CONTROL_REQUEST_MAX + 1)};
-	if (!control->request)
-		goto fail;
-	err = -ENAMETOOLONG;
-	if (strlen(path) >= sizeof(control->address.sun_path))
-		goto fail;
-	strcpy(control->address.sun_path, path);
-	control->stop = eventfd(0, EFD_CLOEXEC);
-	err = control->stop < 0 ? -errno : open_listener(control);
-	if (!err)
-		err = start_thread(control);
+		.stop = {.kind = WATCH_STOP, .fd = -1},
+		.grants = LIST_HEAD_INITIALIZER(control->grants),
+		.epoll = -1};
+	int err = listener_new(context->config->socket, &all_rights, &control->listener);
+	if (!err) {
+		err = start(control);
+		if (err)
+			log_error("%s: cannot serve the control socket: %s",
+				context->config->socket, strerror(-err));
+	}
 	if (err)
-		goto fail;
+		control_free(&control);
 	*ret = control;
-	return 0;
-fail:
-	log_failure(path, err);
-	control_free(&control);
 	return err;
-}
-
-/* Removes our socket file, unless another one has taken its place. */
-static void remove_file(const struct control *control)
-{
-	struct stat st;
-	const char *path = control->address.sun_path;
-	if (lstat(path, &st) == 0 && st.st_dev == control->device &&
-		st.st_ino == control->inode)
-		unlink(path);
 }
 
 void control_free(struct control **control_)
@@ -343,15 +241,15 @@ void control_free(struct control **control_)
 		return;
 	*control_ = NULL;
 	if (control->running) {
-		ensure(eventfd_write(control->stop, 1) == 0);
+		ensure(eventfd_write(control->stop.fd, 1) == 0);
 		ensure(pthread_join(control->thread, NULL) == 0);
 	}
-	if (control->bound)
-		remove_file(control);
-	if (control->listener >= 0)
-		close(control->listener);
-	if (control->stop >= 0)
-		close(control->stop);
-	free(control->request);
+	worker_stop(&control->worker);
+	listener_close(&control->listener);
+	grants_close(control);
+	if (control->stop.fd >= 0)
+		close(control->stop.fd);
+	if (control->epoll >= 0)
+		close(control->epoll);
 	free(control);
 }

@@ -6,23 +6,37 @@
 #include "fuse/fuse.h"
 
 /*
- * The control socket that joaderctl speaks to: a Unix stream socket, mode 0600, served by
- * one thread, one request at a time.
+ * The control socket that joaderctl speaks to: a Unix stream socket, mode 0600.
  *
  * Request: arguments, each ended by a NUL byte, the first one the command, 1 MiB at
- * most; then the client shuts down its writing side. Response: "ok BYTES\n" or "error
- * BYTES\n", then so many bytes of text; fewer mean that the text was cut off. The daemon
- * hangs up on a client that is silent for more than a few seconds, so that others get
- * their turn.
+ * most; then the client shuts down its writing side. Answer: frames, each a line and so
+ * many bytes of text; then the daemon hangs up.
  *
- *   add FILE TEXT   adds the job ini TEXT (FILE: its name in messages)
- *   rm JOB | ls | status [JOB] | order JOB [EPOCH] | stats | datasets
+ *   more BYTES     a part of the text, others follow
+ *   ok BYTES       the last part
+ *   error BYTES    why the request failed
+ *
+ *   add [--set SECTION.KEY=VALUE]... FILE TEXT...
+ *                   adds the job inis TEXT (FILE: its name in messages) with the settings,
+ *                   all or none
+ *   rm JOB          or of all jobs whose names match a pattern, as *
+ *   ls | status [JOB] | order JOB [EPOCH] | stats | datasets
+ *   grant JOB | revoke JOB
  *   mount JOB       with a descriptor (SCM_RIGHTS) of /dev/fuse, which the client has
  *                   opened and mounted: it becomes a mount of the job's directory
  *
+ * No client waits for another one. A client may be silent, or not read, for as long as it
+ * likes. When there are more than 256, or their requests and answers take more than 32
+ * MiB, the one that is silent longest has to go.
+ *
+ * A granted job has a socket of its own, below the state directory, whose clients can
+ * mount and read this job only: mount JOB, status JOB, order JOB [EPOCH]. There may be 16
+ * of them, with requests of 4096 bytes.
+ *
  *   Owns: the socket file, which it removes at the end. A stale file, where nobody
  *         answers, is replaced; where somebody answers: -EADDRINUSE.
- *   Threads: its own.
+ *   Threads: two of its own, for clients and for the commands that change jobs (add, rm,
+ *         mount), which are carried out one after the other.
  *   Errors: -errno, logged.
  */
 

@@ -2,21 +2,25 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "control/control_internal.h"
+#include "control/control_jobs.h"
 #include "files/text.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
-#define MAX_ARGUMENTS 3 /* with the command */
+#define MAX_ARGUMENTS 1024 /* with the command */
 
 struct request {
 	const struct files_context *context;
 	struct session *session;
+	struct control *control;
 	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
 	size_t n_arguments;
 	struct control_message *message;
+	struct control_answer *answer;
 	FILE *out;
 };
 
@@ -94,18 +98,6 @@ static bool unknown_job(const struct request *request, const char *name)
 
 /* --- add, rm ----------------------------------------------------------------------- */
 
-struct messages {
-	FILE *out;
-	size_t n;
-};
-
-static void collect_message(void *context, const char *message)
-{
-	struct messages *messages = context;
-	fprintf(messages->out, "%s\n", message);
-	messages->n++;
-}
-
 static void jobs_changed(
 	const struct request *request, const char *name, const char *path)
 {
@@ -115,39 +107,57 @@ static void jobs_changed(
 
 static bool run_add(const struct request *request)
 {
-	const char *file = request->argument[1];
-	struct messages messages = {.out = request->out};
-	struct job_config config;
-	int err = config_parse_job(
-		file, request->argument[2], collect_message, &messages, &config);
-	if (!err) {
-		err = sched_job_add(request->context->sched, &config, true,
-			collect_message, &messages);
-		if (!err) {
-			fprintf(request->out, "added %s\n", config.name);
-			jobs_changed(request, config.name, config.path);
-		}
-		config_job_free(&config);
+	return control_add(request->context, request->session, request->argument + 1,
+		request->n_arguments - 1, request->out);
+}
+
+static bool remove_job(const struct request *request, struct sched_job *job)
+{
+	const struct job_config *config = sched_job_config(job);
+	int err = sched_job_remove(request->context->sched, config->name);
+	if (err)
+		return refuse(request, "%s: %s", config->name, strerror(-err));
+	jobs_changed(request, config->name, config->path);
+	fprintf(request->out, "removed %s\n", config->name);
+	auto_free char *ini =
+		control_ini_of(request->context->config->jobs, config->name);
+	if (ini)
+		fprintf(request->out,
+			"%s is there: joaderfs adds %s again when it starts\n", ini,
+			config->name);
+	return true;
+}
+
+/* A pattern, as *, that no name can be. */
+static bool remove_matching(const struct request *request, const char *pattern)
+{
+	struct jobs jobs;
+	size_t n = 0;
+	int err = jobs_get(request, &jobs);
+	if (err)
+		return refuse(request, "rm: %s", strerror(-err));
+	bool ok = true;
+	for (size_t i = 0; i < jobs.n; i++) {
+		if (fnmatch(pattern, jobs.name[i], 0) != 0)
+			continue;
+		ok = remove_job(request, jobs.job[i]) && ok;
+		n++;
 	}
-	if (err && messages.n == 0)
-		refuse(request, "%s: %s", file, strerror(-err));
-	return err == 0;
+	jobs_put(&jobs);
+	return n > 0 ? ok : refuse(request, "no job matches %s", pattern);
 }
 
 static bool run_rm(const struct request *request)
 {
 	const char *name = request->argument[1];
+	if (strpbrk(name, "*?["))
+		return remove_matching(request, name);
 	struct sched_job *job = sched_job_find(request->context->sched, name);
 	if (!job)
 		return unknown_job(request, name);
-	int err = sched_job_remove(request->context->sched, name);
-	if (!err)
-		jobs_changed(request, name, sched_job_config(job)->path);
+	bool ok = remove_job(request, job);
 	sched_job_put(job);
-	if (err)
-		return refuse(request, "%s: %s", name, strerror(-err));
-	fprintf(request->out, "removed %s\n", name);
-	return true;
+	return ok;
 }
 
 /* --- mount ------------------------------------------------------------------------- */
@@ -169,7 +179,41 @@ static bool run_mount(const struct request *request)
 		return refuse(request, "mount: the descriptor is not of /dev/fuse");
 	if (err == -ENODEV)
 		return refuse(request, "mount: the descriptor is not of a mount");
+	if (err == -EUSERS)
+		return refuse(request, "mount: %s has %d mounts, allowed: at most %d",
+			name, SESSION_JOB_MOUNTS, SESSION_JOB_MOUNTS);
 	return err ? refuse(request, "mount %s: %s", name, strerror(-err)) : true;
+}
+
+/* --- grant, revoke ----------------------------------------------------------------- */
+
+static bool run_grant(const struct request *request)
+{
+	const char *name = request->argument[1], *path;
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	int err = grants_add(request->control, job, &path);
+	sched_job_put(job);
+	if (err)
+		return refuse(request, "grant %s: %s%s", name, strerror(-err),
+			err == -ENAMETOOLONG ? " (of the socket)" : "");
+	fprintf(request->out, "%s\n", path);
+	return true;
+}
+
+static bool run_revoke(const struct request *request)
+{
+	const char *name = request->argument[1];
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	bool found = grants_remove(request->control, sched_job_id(job));
+	sched_job_put(job);
+	if (!found)
+		return refuse(request, "%s is not granted", name);
+	fprintf(request->out, "revoked %s\n", name);
+	return true;
 }
 
 /* --- ls ---------------------------------------------------------------------------- */
@@ -187,7 +231,7 @@ static void ls_fill(struct ls_row *row, struct sched_job *job)
 	snprintf(row->cell[0], sizeof(row->cell[0]), "%s", config->name);
 	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
 	snprintf(row->cell[2], sizeof(row->cell[2]), "%s",
-		text_job_state(config, &status));
+		sched_job_state(config, &status));
 	if (!status.started) {
 		strcpy(row->cell[3], "-");
 		strcpy(row->cell[4], "-");
@@ -272,7 +316,8 @@ static bool has_begun(
 	return epoch == status->epoch || sched_has_order(job, epoch);
 }
 
-static bool print_order(
+/* Takes the reference to the job, if it returns true. */
+static bool begin_order(
 	const struct request *request, struct sched_job *job, const char *epoch_text)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -291,7 +336,7 @@ static bool print_order(
 		return refuse(request,
 			"%s has not begun epoch %s, it is at epoch %" PRIu32,
 			config->name, epoch_text, status.epoch);
-	text_order(request->out, job, epoch);
+	request->answer->lines = (struct order_lines){.job = job, .epoch = epoch};
 	return true;
 }
 
@@ -301,9 +346,10 @@ static bool run_order(const struct request *request)
 		sched_job_find(request->context->sched, request->argument[1]);
 	if (!job)
 		return unknown_job(request, request->argument[1]);
-	bool ok = print_order(
+	bool ok = begin_order(
 		request, job, request->n_arguments == 3 ? request->argument[2] : NULL);
-	sched_job_put(job);
+	if (!ok)
+		sched_job_put(job);
 	return ok;
 }
 
@@ -315,9 +361,32 @@ static bool run_stats(const struct request *request)
 	return true;
 }
 
+static bool unknown_dataset(const struct request *request, const char *name)
+{
+	const struct files_context *context = request->context;
+	auto_free const char **names = calloc(context->n_datasets, sizeof(*names));
+	if (!names)
+		return refuse(request, "no dataset %s", name);
+	for (size_t i = 0; i < context->n_datasets; i++)
+		names[i] = dataset_name(context->datasets[i]);
+	const char *nearest = config_nearest(name, names, context->n_datasets);
+	if (nearest)
+		return refuse(request, "no dataset %s, did you mean %s?", name, nearest);
+	return refuse(request, "no dataset %s; \"datasets\" lists those there are", name);
+}
+
 static bool run_datasets(const struct request *request)
 {
 	const struct files_context *context = request->context;
+	const char *name = request->n_arguments == 2 ? request->argument[1] : NULL;
+	for (size_t i = 0; name && i < context->n_datasets; i++) {
+		if (strcmp(name, dataset_name(context->datasets[i])) != 0)
+			continue;
+		text_dataset_info(request->out, context, context->datasets[i]);
+		return true;
+	}
+	if (name)
+		return unknown_dataset(request, name);
 	for (size_t i = 0; i < context->n_datasets; i++) {
 		if (i)
 			fputc('\n', request->out);
@@ -328,21 +397,33 @@ static bool run_datasets(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 8
+#define N_COMMANDS 10
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
+	bool is_long;	 /* control_is_long */
+	bool may_grant;	 /* for who may only mount and read the job, argument 1 */
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {
-	{"add", "add FILE TEXT", 3, 3, run_add},
-	{"rm", "rm JOB", 2, 2, run_rm},
-	{"mount", "mount JOB", 2, 2, run_mount},
-	{"ls", "ls", 1, 1, run_ls},
-	{"status", "status [JOB]", 1, 2, run_status},
-	{"order", "order JOB [EPOCH]", 2, 3, run_order},
-	{"stats", "stats", 1, 1, run_stats},
-	{"datasets", "datasets [DATASET]", 1, 2, run_datasets},
+	{"add", CONTROL_ADD_USAGE, 3, MAX_ARGUMENTS, true, false, run_add},
+	{"rm", "rm JOB", 2, 2, true, false, run_rm},
+	{"mount", "mount JOB", 2, 2, true, true, run_mount},
+	{"grant", "grant JOB", 2, 2, false, false, run_grant},
+	{"revoke", "revoke JOB", 2, 2, false, false, run_revoke},
+	{"ls", "ls", 1, 1, false, false, run_ls},
+	{"status", "status [JOB]", 1, 2, false, true, run_status},
+	{"order", "order JOB [EPOCH]", 2, 3, false, true, run_order},
+	{"stats", "stats", 1, 1, false, false, run_stats},
+	{"datasets", "datasets [DATASET]", 1, 2, false, false, run_datasets},
 };
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
 
 static bool unknown_command(const struct request *request)
 {
@@ -360,26 +441,66 @@ static bool unknown_command(const struct request *request)
 	return false;
 }
 
-bool control_execute(const struct files_context *context, struct session *session,
-	struct control_message *message, FILE *out)
+static bool is_whole(const struct control_message *message)
 {
-	const char *text = message->text;
-	size_t bytes = message->bytes;
-	struct request request = {
-		.context = context, .session = session, .message = message, .out = out};
-	if (text[bytes - 1] != '\0')
-		return refuse(&request, "the request is cut off");
-	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request.n_arguments++)
-		if (request.n_arguments < MAX_ARGUMENTS)
-			request.argument[request.n_arguments] = text + i;
-	for (size_t i = 0; i < N_COMMANDS; i++) {
-		const struct command *command = &commands[i];
-		if (strcmp(command->name, request.argument[0]) != 0)
-			continue;
-		if (request.n_arguments < command->min ||
-			request.n_arguments > command->max)
-			return refuse(&request, "usage: %s", command->usage);
-		return command->run(&request);
-	}
-	return unknown_command(&request);
+	return message->text[message->bytes - 1] == '\0';
+}
+
+bool control_is_long(const struct control_message *message)
+{
+	const struct command *command =
+		is_whole(message) ? find_command(message->text) : NULL;
+	return command && command->is_long;
+}
+
+/* The job of the name may be another one by now. */
+static bool is_allowed(const struct request *request, const struct command *command)
+{
+	const struct listener_rights *rights = &request->message->listener->rights;
+	if (!rights->only)
+		return true;
+	if (!command || !command->may_grant || request->n_arguments < 2 ||
+		strcmp(request->argument[1], rights->name) != 0)
+		return false;
+	struct sched_job *job =
+		sched_job_find(request->context->sched, request->argument[1]);
+	if (!job)
+		return false;
+	bool same = sched_job_id(job) == rights->only;
+	sched_job_put(job);
+	return same;
+}
+
+static bool execute(struct request *request)
+{
+	const char *text = request->message->text;
+	size_t bytes = request->message->bytes;
+	if (!is_whole(request->message))
+		return refuse(request, "the request is cut off");
+	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request->n_arguments++)
+		if (request->n_arguments < MAX_ARGUMENTS)
+			request->argument[request->n_arguments] = text + i;
+	const struct command *command = find_command(request->argument[0]);
+	if (!is_allowed(request, command))
+		return refuse(request,
+			"this socket is only for job %s, allowed: mount, status and "
+			"order of it",
+			request->message->listener->rights.name);
+	if (!command)
+		return unknown_command(request);
+	if (request->n_arguments < command->min || request->n_arguments > command->max)
+		return refuse(request, "usage: %s", command->usage);
+	return command->run(request);
+}
+
+void control_execute(struct control *control, struct control_message *message,
+	struct control_answer *answer)
+{
+	struct request request = {.context = control->context,
+		.session = control->session,
+		.control = control,
+		.message = message,
+		.answer = answer,
+		.out = answer->out};
+	answer->ok = execute(&request);
 }

@@ -23,6 +23,9 @@
  *   Errors: 0 or -errno, with the detail logged. A file without a readable header is
  *         counted and logged; it stays in the catalogue (width = height = 0) and fails
  *         when it is read.
+ *           A scan that can't see where the catalogue knows samples (a directory that
+ *           can't be read, or is empty as one whose mount is missing) changes nothing:
+ *           the catalogue of the scan before is used, which was logged.
  *   Life: ids are dense from 0 and always mean the same file. A file that is gone keeps
  *         its id (`gone`), a new one gets the next id. The first scan sorts by class,
  *         then directory, then name, each in byte order (as torchvision's ImageFolder).
@@ -30,7 +33,8 @@
  * An ImageFolder tree is <class>/<anything>/<file>. The classes are the directories under
  * the root in byte order; a label is the index of its class (torchvision's rule). A
  * metadata.csv in the root, with a column file_name (a path relative to the root), adds
- * its other columns to the rows.
+ * its other columns to the rows; what it may have is limited, so that it takes little
+ * memory however large it is.
  */
 
 struct dataset;
@@ -94,9 +98,9 @@ must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 /*
  * The ids that the predicate selects; where = NULL: all that are not gone. The predicate
  * is an SQL expression over the columns of a row: id, path (relative to the root), class,
- * label, bytes, mtime (seconds), width, height, and those of metadata.csv. It can do
- * nothing else: it is read-only, without subqueries and functions with side effects, and
- * its steps are limited. -EINVAL: *ret_message (the caller frees it) says what is wrong
+ * label, bytes, mtime (seconds), width, height, and those of metadata.csv. hash(X) is a
+ * number from the text of X, the same everywhere. It can do nothing else: it is read-only,
+ * without subqueries and functions with side effects, and its steps are limited. -EINVAL: *ret_message (the caller frees it) says what is wrong
  * and lists the columns.
  */
 must_check int dataset_select(struct dataset *dataset, const char *where,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * What state directories keep to know samples again. Another way to compute it makes all
- * of them strangers.
+ * What state directories keep to know samples again, and what users divide datasets by.
+ * Another way to compute it makes all samples strangers, and puts them in other folds.
  */
 
 __extension__ typedef unsigned __int128 uint128;
@@ -42,6 +42,11 @@ static uint64_t fold_text(uint64_t hash, const char *text, size_t length)
 	word = 0;
 	memcpy(&word, text, length);
 	return fold(hash, le64toh(word));
+}
+
+uint64_t text_hash(const char *text, size_t length)
+{
+	return scatter(fold_text(length, text, length));
 }
 
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns)

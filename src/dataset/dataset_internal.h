@@ -103,6 +103,7 @@ struct found {
 	const char *path; /* relative to the root */
 	sample_id id;	  /* SAMPLE_NONE until it has one */
 	bool present;	  /* the file was examined */
+	bool unseen;	  /* it could not be: it may be there */
 	struct facts facts;
 };
 
@@ -113,6 +114,11 @@ struct tree {
 	const char **classes; /* byte order */
 	size_t n_classes;
 	size_t classes_capacity;
+	/* Directories that could not be listed, or were empty as one is that waits for its
+	 * mount, and links and entries that could not be followed. */
+	const char **unseen;
+	size_t n_unseen;
+	size_t unseen_capacity;
 	uint64_t root_files; /* files directly in the root, which have no class */
 	struct issues issues;
 	struct arena names;
@@ -143,8 +149,18 @@ int found_compare(const void *a, const void *b);
 
 must_check int walk_tree(struct scan *scan, struct tree *ret);
 void tree_free(struct tree *tree);
+/* About a tree that is hardly meant as it is. */
+void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
+
+/*
+ * A path of the tree that could not be seen and that the catalogue has samples at or below
+ * of, one of which becomes *ret_sample; NULL: the scan has seen whatever the catalogue
+ * knows. Sorts tree->unseen.
+ */
+const char *scan_unseen(
+	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
 /* Gives their ids to the files that the old catalogue knows. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
@@ -163,6 +179,9 @@ uint8_t exif_orientation(const uint8_t *data, size_t size);
 /* The same for the same file with the same content, as far as a stat shows it. path:
  * relative to the root. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
+
+/* hash() of predicates: the same on every machine and in every version. */
+uint64_t text_hash(const char *text, size_t length);
 
 struct row {
 	const char *path; /* relative to the root */

@@ -25,6 +25,14 @@
 #define MAX_COLUMNS 256
 #define MAX_NAME 64
 
+/* What is read at a time, and what is remembered of a file, is bounded by these. SQLite
+ * reads a row of that size. */
+#define MAX_FIELD (64 * 1024)
+#define MAX_LINE (512 * 1024)
+#define MAX_FIELDS 1024
+#define AT_ONCE (64 * 1024)
+#define MAX_WARNINGS 8 /* about columns */
+
 struct metadata {
 	const char *dataset;
 	FILE *file;
@@ -33,6 +41,7 @@ struct metadata {
 	size_t n_columns;
 	size_t n_fields;  /* of the header line */
 	size_t file_name; /* the field with the file's name */
+	size_t bad_columns;
 	bool usable;
 	uint64_t odd_lines; /* lines with another number of fields */
 	uint64_t first_odd;
@@ -42,6 +51,7 @@ struct metadata {
 struct pass {
 	struct metadata *metadata;
 	uint64_t line;	    /* in the file */
+	bool in_line;	    /* and not at its end */
 	uint64_t n_records; /* with the header */
 	char *text;	    /* fields of the current record, each ended by NUL */
 	size_t text_used;
@@ -63,16 +73,22 @@ static const char *field(const struct pass *pass, size_t i)
 	return pass->text + pass->starts[i];
 }
 
-static int keep_field(struct pass *pass, const char *text, size_t n)
+/* found: 0 if it is not known how much more than is allowed. */
+static int too_much(const struct pass *pass, const char *where, size_t found,
+	const char *unit, size_t allowed)
 {
-	size_t *starts = array_grow(
-		pass->starts, pass->n_starts, &pass->starts_size, sizeof(*starts));
-	if (!starts)
-		return -ENOMEM;
-	pass->starts = starts;
-	starts[pass->n_starts++] = text && n ? pass->text_used : SIZE_MAX;
-	if (!text || !n)
-		return 0;
+	struct grouped number, limit;
+	bool known = found > 0;
+	log_warn("dataset %s: metadata.csv:%" PRIu64
+		 ": found a %s of %s%s %s, allowed: at most %s; its columns are left out",
+		pass->metadata->dataset, pass->line, where, known ? "" : "more than ",
+		group_digits(&number, known ? found : allowed), unit,
+		group_digits(&limit, allowed));
+	return -EINVAL;
+}
+
+static int keep_text(struct pass *pass, const char *text, size_t n)
+{
 	if (pass->text_used + n + 1 > pass->text_size) {
 		size_t size = (pass->text_used + n + 1) * 2;
 		char *grown = realloc(pass->text, size);
@@ -85,6 +101,23 @@ static int keep_field(struct pass *pass, const char *text, size_t n)
 	pass->text[pass->text_used + n] = '\0';
 	pass->text_used += n + 1;
 	return 0;
+}
+
+static int keep_field(struct pass *pass, const char *text, size_t n)
+{
+	if (n > MAX_FIELD)
+		return too_much(pass, "field", n, "bytes", MAX_FIELD);
+	if (pass->text_used + n > MAX_LINE)
+		return too_much(pass, "line", 0, "bytes", MAX_LINE);
+	if (pass->n_starts == MAX_FIELDS)
+		return too_much(pass, "line", 0, "fields", MAX_FIELDS);
+	size_t *starts = array_grow(
+		pass->starts, pass->n_starts, &pass->starts_size, sizeof(*starts));
+	if (!starts)
+		return -ENOMEM;
+	pass->starts = starts;
+	starts[pass->n_starts++] = text && n ? pass->text_used : SIZE_MAX;
+	return text && n ? keep_text(pass, text, n) : 0;
 }
 
 static void on_field(void *text, size_t n, void *context)
@@ -115,25 +148,46 @@ static int parse_error(struct pass *pass, struct csv_parser *parser)
 	return -EINVAL;
 }
 
+/* Up to the end of a line, or of what was read of it. */
+static int feed_some(
+	struct pass *pass, struct csv_parser *parser, const char *text, size_t n)
+{
+	if (csv_parse(parser, text, n, on_field, on_record, pass) != n)
+		return pass->error ? pass->error : parse_error(pass, parser);
+	if (!pass->error && csv_get_buffer_size(parser) > MAX_FIELD + 2 * AT_ONCE)
+		pass->error = too_much(pass, "field", 0, "bytes", MAX_FIELD);
+	return pass->error;
+}
+
+static int feed_block(
+	struct pass *pass, struct csv_parser *parser, const char *block, size_t n)
+{
+	int err = 0;
+	for (size_t done = 0; !err && done < n;) {
+		const char *end = memchr(block + done, '\n', n - done);
+		size_t some = end ? (size_t)(end - block) + 1 - done : n - done;
+		pass->line += !pass->in_line;
+		pass->in_line = !end;
+		err = feed_some(pass, parser, block + done, some);
+		done += some;
+	}
+	return err;
+}
+
 static int feed(struct pass *pass, struct csv_parser *parser)
 {
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t n;
-	int err = 0;
-	while (!err && (n = getline(&line, &size, pass->metadata->file)) >= 0) {
-		size_t skip = 0;
-		if (pass->line++ == 0 && n >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0)
-			skip = 3; /* a byte order mark */
-		size_t length = (size_t)n - skip;
-		if (csv_parse(parser, line + skip, length, on_field, on_record, pass) !=
-			length)
-			err = parse_error(pass, parser);
-		else
-			err = pass->error;
+	auto_free char *block = malloc(AT_ONCE);
+	FILE *file = pass->metadata->file;
+	size_t n;
+	bool begins = true;
+	int err = block ? 0 : -ENOMEM;
+	while (!err && (n = fread(block, 1, AT_ONCE, file)) > 0) {
+		bool mark = begins && n >= 3 && memcmp(block, "\xef\xbb\xbf", 3) == 0;
+		size_t skip = mark ? 3 : 0; /* a byte order mark */
+		err = feed_block(pass, parser, block + skip, n - skip);
+		begins = false;
 	}
-	free(line);
-	if (!err && ferror(pass->metadata->file)) {
+	if (!err && ferror(file)) {
 		log_warn("dataset %s: metadata.csv: can't be read; its columns are left "
 			 "out",
 			pass->metadata->dataset);
@@ -149,6 +203,7 @@ static int run_pass(struct pass *pass)
 		CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL | CSV_EMPTY_IS_NULL;
 	if (csv_init(&parser, options) != 0)
 		return -ENOMEM;
+	csv_set_blk_size(&parser, AT_ONCE / 4);
 	rewind(pass->metadata->file);
 	int err = feed(pass, &parser);
 	if (!err && csv_fini(&parser, on_field, on_record, pass) != 0)
@@ -190,9 +245,19 @@ static const char *column_problem(const struct metadata *metadata, const char *n
 		return "is a name that every dataset has already";
 	if (has_column(metadata, name))
 		return "is there twice";
-	if (metadata->n_columns == MAX_COLUMNS)
-		return "is one too many (at most 256)";
 	return NULL;
+}
+
+static void warn_of_column(
+	struct pass *pass, size_t index, const char *name, const char *problem)
+{
+	struct metadata *metadata = pass->metadata;
+	struct quoted quoted;
+	if (metadata->bad_columns++ < MAX_WARNINGS)
+		log_warn("dataset %s: metadata.csv:%" PRIu64 ": column %zu, \"%s\", %s; "
+			 "it is left out",
+			metadata->dataset, pass->line, index + 1,
+			quote_name(&quoted, name ? name : ""), problem);
 }
 
 static int add_column(struct pass *pass, size_t index)
@@ -201,11 +266,7 @@ static int add_column(struct pass *pass, size_t index)
 	const char *name = field(pass, index);
 	const char *problem = column_problem(metadata, name);
 	if (problem) {
-		struct quoted quoted;
-		log_warn("dataset %s: metadata.csv:%" PRIu64 ": column %zu, \"%s\", %s; "
-			 "it is left out",
-			metadata->dataset, pass->line, index + 1,
-			quote_name(&quoted, name ? name : ""), problem);
+		warn_of_column(pass, index, name, problem);
 		return 0;
 	}
 	char *copy = strdup(name);
@@ -216,11 +277,36 @@ static int add_column(struct pass *pass, size_t index)
 	return 0;
 }
 
+static int add_columns(struct pass *pass)
+{
+	struct metadata *metadata = pass->metadata;
+	size_t i;
+	int err = 0;
+	for (i = 0; !err && i < pass->n_starts; i++) {
+		if (i == metadata->file_name)
+			continue;
+		if (metadata->n_columns == MAX_COLUMNS)
+			break;
+		err = add_column(pass, i);
+	}
+	if (!err && i < pass->n_starts)
+		log_warn("dataset %s: metadata.csv:%" PRIu64
+			 ": found %zu columns beside file_name, allowed: at most %d; "
+			 "those after \"%s\" are left out",
+			metadata->dataset, pass->line, pass->n_starts - 1, MAX_COLUMNS,
+			metadata->columns[MAX_COLUMNS - 1].name);
+	if (metadata->bad_columns > MAX_WARNINGS)
+		log_warn("dataset %s: metadata.csv:%" PRIu64
+			 ": %zu columns can't be used, the first %d were named",
+			metadata->dataset, pass->line, metadata->bad_columns,
+			MAX_WARNINGS);
+	return err;
+}
+
 static int read_header(struct pass *pass)
 {
 	struct metadata *metadata = pass->metadata;
 	size_t file_name = SIZE_MAX;
-	int err = 0;
 	for (size_t i = 0; i < pass->n_starts && file_name == SIZE_MAX; i++)
 		if (field(pass, i) && strcmp(field(pass, i), "file_name") == 0)
 			file_name = i;
@@ -233,12 +319,7 @@ static int read_header(struct pass *pass)
 	metadata->file_name = file_name;
 	metadata->n_fields = pass->n_starts;
 	metadata->columns = calloc(MAX_COLUMNS, sizeof(*metadata->columns));
-	if (!metadata->columns)
-		return -ENOMEM;
-	for (size_t i = 0; !err && i < pass->n_starts; i++)
-		if (i != file_name)
-			err = add_column(pass, i);
-	return err;
+	return metadata->columns ? add_columns(pass) : -ENOMEM;
 }
 
 static enum column_type value_type(const char *text)

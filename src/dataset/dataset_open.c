@@ -43,15 +43,19 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	scan->name = config->name;
 	scan->extensions = config->extensions;
 	scan->follow_outside = config->follow_outside;
-	auto_close int fd = open(config->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return root_error(config, -errno);
-	auto_free char *real = realpath(config->path, NULL);
-	if (!real)
-		return root_error(config, -errno);
 	scan->root = without_slashes(config->path);
+	return scan->root ? 0 : -ENOMEM;
+}
+
+/* -errno: the root can't be read. */
+static int find_root(const struct dataset_config *config, struct scan *scan)
+{
+	auto_close int fd = open(config->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_free char *real = fd < 0 ? NULL : realpath(config->path, NULL);
+	if (!real)
+		return -errno;
 	scan->real = without_slashes(real);
-	return scan->root && scan->real ? 0 : -ENOMEM;
+	return scan->real ? 0 : -ENOMEM;
 }
 
 static void scan_end(struct scan *scan)
@@ -104,24 +108,72 @@ static int save(struct scan *scan, const char *file, struct catalogue *catalogue
 }
 
 /* Lists and examines the tree, and shows its progress on the terminal. */
-static int look(struct scan *scan, const char *file, struct catalogue *catalogue,
-	struct tree *tree)
+static int look_at_tree(
+	struct scan *scan, const struct catalogue *catalogue, struct tree *tree)
 {
-	int err = catalogue_load(file, scan->root, catalogue);
-	if (err)
-		return err;
 	progress_begin(&scan->progress, scan->name);
 	progress_tick(&scan->progress);
-	err = walk_tree(scan, tree);
+	int err = walk_tree(scan, tree);
 	if (!err)
 		err = scan_match(catalogue, tree);
 	if (!err)
 		err = scan_examine(scan, tree, catalogue);
 	progress_end(&scan->progress);
-	if (!err) {
+	if (!err)
 		issues_log(&tree->issues, scan->name);
-		err = check_tree(scan, tree);
+	return err;
+}
+
+/* What can't be read now is not gone: the catalogue stays as the last scan left it. */
+static int keep_catalogue(const struct scan *scan, const struct catalogue *catalogue,
+	const char *path, const char *reason, const char *sample)
+{
+	struct quoted unseen, known;
+	if (catalogue->outdated) {
+		log_error("dataset %s: %s/%s %s; its catalogue is of an older version, "
+			  "and can't be brought up to date before it can be read",
+			scan->name, scan->root, quote_name(&unseen, path), reason);
+		return -EIO;
 	}
+	log_warn(
+		"dataset %s: %s/%s %s, and samples are known there, as %s: the catalogue "
+		"is used as the last scan left it, nothing is added or removed; files "
+		"that can't be read answer EIO until they are back",
+		scan->name, scan->root, quote_name(&unseen, path), reason,
+		quote_name(&known, sample));
+	return 0;
+}
+
+/* *ret_seen: the scan has seen all that the catalogue knows, which can be updated. */
+static int look(const struct dataset_config *config, struct scan *scan, const char *file,
+	struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
+{
+	const char *sample, *unseen;
+	char reason[200];
+	int err = catalogue_load(file, scan->root, catalogue);
+	if (err)
+		return err;
+	*ret_seen = false;
+	err = find_root(config, scan);
+	if (err && (err == -ENOMEM || catalogue->n_rows == 0))
+		return root_error(config, err);
+	if (err) {
+		snprintf(reason, sizeof(reason), "can't be read: %s", strerror(-err));
+		return keep_catalogue(
+			scan, catalogue, "", reason, catalogue->rows[0].path);
+	}
+	err = look_at_tree(scan, catalogue, tree);
+	if (err)
+		return err;
+	unseen = scan_unseen(tree, catalogue, &sample);
+	if (unseen)
+		return keep_catalogue(scan, catalogue, unseen,
+			"can't be read, or is empty (remove it if that is meant)",
+			sample);
+	*ret_seen = true;
+	err = check_tree(scan, tree);
+	if (!err)
+		tree_warn(scan, tree);
 	return err;
 }
 
@@ -177,7 +229,7 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 {
 	struct catalogue catalogue = {0};
 	struct tree tree = {0};
-	bool changed;
+	bool changed, seen;
 	int err = scan_begin(config, scan);
 	if (err)
 		return err;
@@ -189,10 +241,10 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 		dataset->file = NULL;
 	if (!dataset->name || !dataset->source || !dataset->root || !dataset->file)
 		return -ENOMEM;
-	err = look(scan, dataset->file, &catalogue, &tree);
-	if (!err)
+	err = look(config, scan, dataset->file, &catalogue, &tree, &seen);
+	if (!err && seen)
 		err = catalogue_update(scan, &catalogue, &tree, &changed);
-	if (!err)
+	if (!err && seen)
 		err = save(scan, dataset->file, &catalogue, &tree,
 			changed || catalogue.outdated);
 	if (!err)

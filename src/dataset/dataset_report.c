@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* Messages of a scan: its progress on the terminal, and its issues in the log. */
@@ -76,6 +77,51 @@ void issues_join(struct issues *into, const struct issues *from)
 {
 	for (int i = 0; i < N_ISSUES; i++)
 		issue_merge(&into->of[i], &from->of[i]);
+}
+
+static bool is_part(const char *class_name)
+{
+	static const char *const parts[] = {"train", "training", "val", "valid",
+		"validation", "dev", "test", "testing", "eval", "holdout"};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (strcasecmp(parts[i], class_name) == 0)
+			return true;
+	return false;
+}
+
+/* One class of many may well be called train. */
+static bool looks_divided(const struct tree *tree)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < tree->n_classes; i++)
+		n += is_part(tree->classes[i]);
+	return n >= 2 || n == tree->n_classes;
+}
+
+static void list_classes(const struct tree *tree, char *ret, size_t size)
+{
+	size_t n = 0;
+	ret[0] = '\0';
+	for (size_t i = 0; i < tree->n_classes && n < size; i++)
+		n += (size_t)snprintf(
+			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes[i]);
+}
+
+void tree_warn(const struct scan *scan, const struct tree *tree)
+{
+	struct grouped files;
+	char classes[100];
+	if (looks_divided(tree)) {
+		list_classes(tree, classes, sizeof(classes));
+		log_warn("dataset %s: its classes are %s, which look like parts of a "
+			 "dataset: is path = %s/%s meant, with a [dataset NAME] for each "
+			 "part?",
+			scan->name, classes, scan->root, tree->classes[0]);
+	}
+	if (tree->root_files)
+		log_warn("dataset %s: %s images lie beside the class directories, in "
+			 "%s, and are no samples; a sample is <class>/<file>",
+			scan->name, group_digits(&files, tree->root_files), scan->root);
 }
 
 void issues_log(const struct issues *issues, const char *dataset)

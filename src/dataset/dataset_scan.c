@@ -102,7 +102,8 @@ static bool examine_file(struct examination *examination, struct found *found,
 	int err = scan_path(scan, found->path, path, sizeof(path));
 	if (!err && stat(path, &stat_) < 0)
 		err = -errno;
-	if (err && err != -ENOENT)
+	found->unseen = err && err != -ENOENT;
+	if (found->unseen)
 		issue_add(issues, ISSUE_UNREADABLE, found->path, err);
 	if (err || !S_ISREG(stat_.st_mode))
 		return false;
@@ -157,4 +158,54 @@ int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *c
 		issues_join(&tree->issues, &examination.issues[i]);
 	free(examination.issues);
 	return scan_stopped(scan) ? -EINTR : 0;
+}
+
+/* --- what could not be seen ----------------------------------------------------------- */
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The path or a directory above it that is among the unseen ones, or NULL. The root's
+ * path is "". */
+static const char *find_unseen(const struct tree *tree, const char *path)
+{
+	char above[PATH_MAX];
+	size_t n = strlen(path);
+	if (n >= sizeof(above))
+		return NULL;
+	memcpy(above, path, n + 1);
+	for (;;) {
+		const char *key = above;
+		const char *const *found = bsearch(&key, tree->unseen, tree->n_unseen,
+			sizeof(*tree->unseen), compare_paths);
+		if (found || above[0] == '\0')
+			return found ? *found : NULL;
+		char *slash = strrchr(above, '/');
+		*(slash ? slash : above) = '\0';
+	}
+}
+
+const char *scan_unseen(
+	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample)
+{
+	for (size_t i = 0; i < tree->n_files; i++) {
+		const struct found *found = &tree->files[i];
+		*ret_sample = found->path;
+		if (found->unseen && found->id != SAMPLE_NONE &&
+			!catalogue->rows[found->id].gone)
+			return found->path;
+	}
+	if (tree->n_unseen == 0)
+		return NULL;
+	qsort(tree->unseen, tree->n_unseen, sizeof(*tree->unseen), compare_paths);
+	for (size_t id = 0; id < catalogue->n_rows; id++) {
+		const struct row *row = &catalogue->rows[id];
+		const char *found = row->gone ? NULL : find_unseen(tree, row->path);
+		*ret_sample = row->path;
+		if (found)
+			return found;
+	}
+	return NULL;
 }

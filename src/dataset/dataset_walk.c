@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "base/fault.h"
 #include "dataset/dataset_internal.h"
 
 #include <dirent.h>
@@ -134,6 +135,26 @@ static int add_class(struct tree *part, const char *name)
 	return 0;
 }
 
+static int add_unseen(struct tree *part, const char *path)
+{
+	const char **unseen = array_grow(
+		part->unseen, part->n_unseen, &part->unseen_capacity, sizeof(*unseen));
+	if (!unseen)
+		return -ENOMEM;
+	part->unseen = unseen;
+	const char *copy = arena_text(&part->names, path);
+	if (!copy)
+		return -ENOMEM;
+	unseen[part->n_unseen++] = copy;
+	return 0;
+}
+
+static int add_unreadable(struct tree *part, const char *path, int error)
+{
+	issue_add(&part->issues, ISSUE_UNREADABLE, path, error);
+	return add_unseen(part, path);
+}
+
 /* Whether the directory that the link leads to is dir, or above it. */
 static bool leads_back(const struct dir *dir, const struct stat *target)
 {
@@ -202,6 +223,21 @@ static int stat_entry(int fd, const struct dirent *dirent, struct entry *entry)
 	return 0;
 }
 
+/* A link that leads nowhere leads to a mount that is missing, perhaps, if links may leave
+ * the tree. */
+static int visit_unknown(
+	struct walk *walk, struct tree *part, const struct entry *entry, int error)
+{
+	bool dangling = entry->link && (error == -ENOENT || error == -ENOTDIR);
+	if (error == -ELOOP)
+		issue_add(&part->issues, ISSUE_LOOP, entry->path, 0);
+	else if (dangling)
+		issue_add(&part->issues, ISSUE_DANGLING, entry->path, error);
+	else
+		return add_unreadable(part, entry->path, error);
+	return dangling && walk->scan->follow_outside ? add_unseen(part, entry->path) : 0;
+}
+
 static int visit(struct walk *walk, struct tree *part, const struct dir *dir, int fd,
 	const struct dirent *dirent)
 {
@@ -213,47 +249,59 @@ static int visit(struct walk *walk, struct tree *part, const struct dir *dir, in
 	int err = (size_t)n < sizeof(entry.path) ? 0 : -ENAMETOOLONG;
 	if (!err)
 		err = stat_entry(fd, dirent, &entry);
-	if (err == -ELOOP)
-		issue_add(&part->issues, ISSUE_LOOP, entry.path, 0);
-	else if (err && entry.link)
-		issue_add(&part->issues, ISSUE_DANGLING, entry.path, err);
-	else if (err)
-		issue_add(&part->issues, ISSUE_UNREADABLE, entry.path, err);
-	else if (S_ISDIR(entry.stat.st_mode))
+	if (err)
+		return visit_unknown(walk, part, &entry, err);
+	if (S_ISDIR(entry.stat.st_mode))
 		return visit_directory(walk, part, dir, &entry);
 	else if (S_ISREG(entry.stat.st_mode))
 		return visit_file(walk, part, dir, &entry);
 	return 0;
 }
 
-/* 0 also when the directory can't be listed: that is an issue, and the walk goes on. */
-static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
+static int open_dir(struct walk *walk, struct dir *dir, DIR **ret)
 {
 	char path[PATH_MAX];
 	struct stat stat;
-	DIR *stream = NULL;
-	int err = scan_path(walk->scan, dir->path, path, sizeof(path));
-	if (!err && (!(stream = opendir(path)) || fstat(dirfd(stream), &stat) < 0))
+	int err = fault_hit("dataset.list");
+	if (!err)
+		err = scan_path(walk->scan, dir->path, path, sizeof(path));
+	if (!err && (!(*ret = opendir(path)) || fstat(dirfd(*ret), &stat) < 0))
 		err = -errno;
-	if (err == -ENOMEM || err == -EMFILE || err == -ENFILE)
-		goto out; /* not the fault of the directory */
-	if (err) {
-		issue_add(&part->issues, ISSUE_UNREADABLE, dir->path, err);
-		err = 0;
-		goto out;
-	}
+	if (err)
+		return err;
 	dir->device = stat.st_dev;
 	dir->inode = stat.st_ino;
+	return 0;
+}
+
+static int visit_all(
+	struct walk *walk, struct tree *part, const struct dir *dir, DIR *stream)
+{
 	const struct dirent *dirent;
+	size_t n = 0;
+	int err = 0;
 	while (!err && (errno = 0, dirent = readdir(stream))) {
+		n += strcmp(dirent->d_name, ".") != 0 &&
+		     strcmp(dirent->d_name, "..") != 0;
 		err = visit(walk, part, dir, dirfd(stream), dirent);
 		if (scan_stopped(walk->scan))
 			err = -EINTR;
 		progress_tick(&walk->scan->progress);
 	}
 	if (!err && errno)
-		issue_add(&part->issues, ISSUE_UNREADABLE, dir->path, -errno);
-out:
+		return add_unreadable(part, dir->path, -errno);
+	return !err && n == 0 ? add_unseen(part, dir->path) : err;
+}
+
+/* 0 also when the directory can't be listed: that is an issue, and the walk goes on. */
+static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
+{
+	DIR *stream = NULL;
+	int err = open_dir(walk, dir, &stream);
+	if (!err)
+		err = visit_all(walk, part, dir, stream);
+	else if (err != -ENOMEM && err != -EMFILE && err != -ENFILE)
+		err = add_unreadable(part, dir->path, err);
 	if (stream)
 		closedir(stream);
 	return err;
@@ -272,27 +320,36 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static void join(void *into, size_t n, const void *part, size_t n_part, size_t bytes)
+{
+	if (n_part)
+		memcpy((char *)into + n * bytes, part, n_part * bytes);
+}
+
 static int join_parts(struct walk *walk, struct tree *ret)
 {
-	size_t n_files = 0, n_classes = 0;
+	size_t n_files = 0, n_classes = 0, n_unseen = 0;
 	for (unsigned i = 0; i < walk->scan->threads; i++) {
 		n_files += walk->parts[i].n_files;
 		n_classes += walk->parts[i].n_classes;
+		n_unseen += walk->parts[i].n_unseen;
 	}
 	ret->files = calloc(n_files + 1, sizeof(*ret->files));
 	ret->classes = calloc(n_classes + 1, sizeof(*ret->classes));
-	if (!ret->files || !ret->classes)
+	ret->unseen = calloc(n_unseen + 1, sizeof(*ret->unseen));
+	if (!ret->files || !ret->classes || !ret->unseen)
 		return -ENOMEM;
 	for (unsigned i = 0; i < walk->scan->threads; i++) {
 		struct tree *part = &walk->parts[i];
-		if (part->n_files)
-			memcpy(ret->files + ret->n_files, part->files,
-				part->n_files * sizeof(*part->files));
-		if (part->n_classes)
-			memcpy(ret->classes + ret->n_classes, part->classes,
-				part->n_classes * sizeof(*part->classes));
+		join(ret->files, ret->n_files, part->files, part->n_files,
+			sizeof(*ret->files));
+		join(ret->classes, ret->n_classes, part->classes, part->n_classes,
+			sizeof(*ret->classes));
+		join(ret->unseen, ret->n_unseen, part->unseen, part->n_unseen,
+			sizeof(*ret->unseen));
 		ret->n_files += part->n_files;
 		ret->n_classes += part->n_classes;
+		ret->n_unseen += part->n_unseen;
 		ret->root_files += part->root_files;
 		issues_join(&ret->issues, &part->issues);
 		arena_join(&ret->names, &part->names);
@@ -334,6 +391,7 @@ void tree_free(struct tree *tree)
 {
 	free(tree->files);
 	free(tree->classes);
+	free(tree->unseen);
 	arena_free(&tree->names);
 	*tree = (struct tree){0};
 }

@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/own_directory.h"
 #include "dataset/dataset_catalogue.h"
 #include "dataset/dataset_internal.h"
 
@@ -273,16 +274,19 @@ static int write_file(struct writer *writer, const char *file)
 	return err;
 }
 
-static int make_directories(char *path)
+/* <state>, if need be, and <state>/datasets. */
+static int make_directories(const char *file)
 {
-	for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
-		*slash = '\0';
-		int err = mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
-		*slash = '/';
-		if (err)
-			return err;
-	}
-	return 0;
+	auto_free char *path = strdup(file);
+	if (!path)
+		return -ENOMEM;
+	char *datasets = strrchr(path, '/');
+	*datasets = '\0';
+	char *state = strrchr(path, '/');
+	*state = '\0';
+	int err = mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+	*state = '/';
+	return err ? err : own_directory(path, false);
 }
 
 static int sync_directory(const char *file)
@@ -304,22 +308,28 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+/* Not replaced if it can't be kept: ids that trainings know are in it. */
+static int keep_unusable(const char *file)
+{
+	auto_free char *kept = NULL;
+	if (asprintf(&kept, "%s.unusable", file) < 0) {
+		kept = NULL;
+		return -ENOMEM;
+	}
+	if (rename(file, kept) == 0)
+		return 0;
+	int err = -errno;
+	log_error("catalogue %s: can't be kept as %s: %s", file, kept, strerror(-err));
+	return err;
+}
+
 /* An unusable file is kept under another name; its journal must not be applied
  * to ours. */
 static int make_way(const char *file, bool unusable)
 {
-	auto_free char *kept = NULL;
-	if (unusable) {
-		if (asprintf(&kept, "%s.unusable", file) < 0) {
-			kept = NULL;
-			return -ENOMEM;
-		}
-		unlink(kept);
-		if (link(file, kept) < 0)
-			log_warn("catalogue %s: can't be kept as %s: %s", file, kept,
-				strerror(errno));
-	}
-	int err = remove_ending(file, "-journal");
+	int err = unusable ? keep_unusable(file) : 0;
+	if (!err)
+		err = remove_ending(file, "-journal");
 	return err ? err : remove_ending(file, "-wal");
 }
 
@@ -347,7 +357,7 @@ int catalogue_write(const char *file, const struct scan *scan,
 		new_file = NULL;
 		return -ENOMEM;
 	}
-	int err = make_directories(new_file);
+	int err = make_directories(file);
 	if (!err)
 		err = remove_ending(file, ".new");
 	if (!err)

@@ -67,7 +67,7 @@ static int create_segment(
 	const char *path, const char *beside, const void *bytes, size_t n, int *ret)
 {
 	size_t done;
-	int fd = open(beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd = open(beside, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
 	int err = disk_write(fd, bytes, n, 0, "journal.write", &done);
@@ -296,7 +296,7 @@ static int go_on(struct journal *journal, const struct journal_end *end)
 	int err = journal_path(journal->directory, end->last, "", &path);
 	if (err)
 		return err;
-	journal->fd = open(path.text, O_RDWR | O_CLOEXEC);
+	journal->fd = open(path.text, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (journal->fd < 0) {
 		err = -errno;
 		log_error("%s: can't be opened: %s", path.text, strerror(-err));

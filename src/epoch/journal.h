@@ -68,6 +68,10 @@ must_check int journal_open(const char *directory,
  * The journal is not open. */
 must_check int journal_set_aside(const char *directory);
 
+/* Removes the journals and orders in an open directory, also those set aside, and follows
+ * no link. Other files stay, and before/ with it if they are there. Their job is removed. */
+must_check int journal_remove_all(int directory);
+
 /*
  * Into memory: some tens of ns, no system call. A record that begins an epoch begins a
  * segment; it comes first, its epoch is after all that have begun. Without memory what is

@@ -19,10 +19,24 @@
  *   before.old/ removed
  */
 
+static bool is_one_of(const char *name, const char *prefix, const char *const *suffixes)
+{
+	size_t n = strlen(prefix);
+	if (strncmp(name, prefix, n) != 0)
+		return false;
+	size_t digits = strspn(name + n, "0123456789");
+	for (; digits >= 4 && *suffixes; suffixes++)
+		if (strcmp(name + n + digits, *suffixes) == 0)
+			return true;
+	return false;
+}
+
 static bool is_ours(const char *name)
 {
-	return strncmp(name, JOURNAL_PREFIX, strlen(JOURNAL_PREFIX)) == 0 ||
-	       strncmp(name, "epoch-", strlen("epoch-")) == 0;
+	static const char *const journals[] = {"", ".new", ".damaged", NULL};
+	static const char *const orders[] = {".order", ".order.new", NULL};
+	return is_one_of(name, JOURNAL_PREFIX, journals) ||
+	       is_one_of(name, "epoch-", orders);
 }
 
 static int move(int from, const char *name, int to)
@@ -33,14 +47,14 @@ static int move(int from, const char *name, int to)
 static int remove_file(int from, const char *name, int unused)
 {
 	(void)unused;
-	return unlinkat(from, name, 0) == 0 ? 0 : -errno;
+	return unlinkat(from, name, 0) == 0 || errno == EISDIR ? 0 : -errno;
 }
 
 /* What it does not change, it may see again. */
 static int for_each(
 	int directory, int (*what)(int from, const char *name, int to), int to)
 {
-	int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		int err = -errno;
@@ -58,7 +72,7 @@ static int for_each(
 
 static int open_directory(int parent, const char *name)
 {
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -141,4 +155,16 @@ int journal_set_aside(const char *directory)
 {
 	auto_close int fd = open_directory(AT_FDCWD, directory);
 	return cant(directory, fd < 0 ? fd : set_aside(fd));
+}
+
+int journal_remove_all(int directory)
+{
+	static const char *const names[] = {"before", "before.new", "before.old"};
+	int err = for_each(directory, remove_file, -1);
+	for (size_t i = 0; !err && i < sizeof(names) / sizeof(*names); i++) {
+		err = remove_directory(directory, names[i]);
+		if (err == -ENOTDIR || err == -ELOOP || err == -ENOTEMPTY)
+			err = 0;
+	}
+	return err;
 }

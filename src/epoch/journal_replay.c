@@ -105,7 +105,7 @@ static int open_segment(const char *directory, uint32_t epoch, int flags,
 	int err = journal_path(directory, epoch, "", ret_path);
 	if (err)
 		return err;
-	*ret_fd = open(ret_path->text, flags | O_CLOEXEC);
+	*ret_fd = open(ret_path->text, flags | O_NOFOLLOW | O_CLOEXEC);
 	return *ret_fd < 0 ? cant(ret_path->text, "opened", -errno) : 0;
 }
 
@@ -392,7 +392,8 @@ static int copy_tail(int from, uint64_t offset, int to)
 static int save_tail(const char *directory, int fd, uint64_t offset,
 	const struct journal_path *damaged)
 {
-	auto_close int to = open(damaged->text, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	auto_close int to =
+		open(damaged->text, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	int err = to < 0 ? -errno : copy_tail(fd, offset, to);
 	if (!err)
 		err = disk_sync_directory(directory, "journal.sync");

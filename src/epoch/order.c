@@ -142,18 +142,16 @@ int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	if (!err)
 		err = make_path(directory, epoch, BESIDE, &beside);
 	if (err)
-		return cant(directory, "written to", err);
-	auto_close int fd =
-		open(beside.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+		return err;
+	auto_close int fd = open(
+		beside.text, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	err = fd < 0 ? -errno : write_order(fd, epoch, fingerprint, order);
 	if (!err && rename(beside.text, path.text) != 0)
 		err = -errno;
-	if (err) {
-		unlink(beside.text);
-		return cant(path.text, "written", err);
-	}
-	err = disk_sync_directory(directory, "order.write");
-	return err ? cant(directory, "brought to the disk", err) : 0;
+	if (!err)
+		return disk_sync_directory(directory, "order.write");
+	unlink(beside.text);
+	return err;
 }
 
 /* --- reading --- */
@@ -195,7 +193,7 @@ static int open_order(
 	int err = make_path(directory, epoch, SUFFIX, ret_path);
 	if (err)
 		return cant(directory, "read", err);
-	*ret_fd = open(ret_path->text, O_RDONLY | O_CLOEXEC);
+	*ret_fd = open(ret_path->text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (*ret_fd >= 0)
 		return 0;
 	err = -errno;

@@ -54,7 +54,8 @@ static inline struct binding order_binding(const struct order *order, uint32_t k
 		(enum served)(order->log[k] >> ORDER_POSITION_BITS)};
 }
 
-/* Complete and synced under another name first, then renamed. */
+/* Complete and synced under another name first, then renamed. An error is not logged: the
+ * caller, who tries again, knows whether it is a new one. */
 must_check int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 

@@ -46,7 +46,7 @@ static int check_file(const char *path)
 {
 	char found[256], quoted[512];
 	size_t n;
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ENOENT : cant(path, "read", -errno);
 	int err = disk_read(fd, found, sizeof(found), 0, &n);
@@ -69,7 +69,8 @@ static bool is_old(const char *name)
 
 static int check_job(DIR *jobs, const char *path, const char *job)
 {
-	int fd = openat(dirfd(jobs), job, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd =
+		openat(dirfd(jobs), job, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	int err = 0;
 	if (!dir) {
@@ -112,7 +113,8 @@ static int check_jobs(const char *state)
 static int write_file(const char *path)
 {
 	size_t done;
-	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	auto_close int fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
 	int err = disk_write(fd, text, strlen(text), 0, "state.write", &done);

@@ -62,12 +62,25 @@ static int make(const struct files_context *context, struct sched_job *job,
 	return check_size(ret, job, handle);
 }
 
+/* The tensor itself counts in the cache. */
+static int hold(struct content *content)
+{
+	uint64_t bytes = content->augmented ? content->augmented->bytes : 0;
+	if (content->format.encoded)
+		bytes += content->format.bytes;
+	int err = bytes > 0 ? sched_hold_content(content->sched, bytes) : 0;
+	content->held = err ? 0 : bytes;
+	return err;
+}
+
 int content_make(const struct files_context *context, struct sched_job *job,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret)
 {
-	*ret = (struct content){.size = place->size};
+	*ret = (struct content){.size = place->size, .sched = context->sched};
 	int err = make(context, job, place, handle, ret);
+	if (!err)
+		err = hold(ret);
 	if (err)
 		content_free(ret);
 	return err;
@@ -75,6 +88,8 @@ int content_make(const struct files_context *context, struct sched_job *job,
 
 void content_free(struct content *content)
 {
+	if (content->held > 0)
+		sched_drop_content(content->sched, content->held);
 	format_free(&content->format);
 	tensor_free(content->augmented);
 	*content = (struct content){0};

@@ -23,6 +23,8 @@ struct content {
 	struct tensor *augmented;
 	struct formatted format;
 	uint64_t size; /* of the file, with the zeros at the end */
+	struct sched *sched;
+	uint64_t held; /* bytes of what was computed, as sched counts them */
 };
 
 /* The file that the content is for, with the size that readers were told. */

@@ -47,6 +47,13 @@ static bool changes_pixels(const struct job_config *config)
 	       augment->hflip > 0 || augment->normalize.given;
 }
 
+bool content_is_computed(const struct job_config *config)
+{
+	enum head_kind head;
+	return !config->preparation.encoded &&
+	       (changes_pixels(config) || !format_head(config->format, &head));
+}
+
 bool content_head(const struct job_config *config, enum head_kind *ret)
 {
 	bool composite = config->layout == LAYOUT_TAR || config->layout == LAYOUT_BATCH;

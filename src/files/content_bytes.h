@@ -28,6 +28,9 @@ bool content_is_padded(const struct job_config *config);
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
+/* Whether a content is computed from the shared tensor, which takes a worker's time. */
+bool content_is_computed(const struct job_config *config);
+
 /*
  * Whether the files of a job are the shared tensor behind a head, byte for byte, and
  * nothing else. The kernel can then read them from a file that the tensor lies in.

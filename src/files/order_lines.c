@@ -36,9 +36,15 @@ static void print_line(void *into, struct sched_job *job, const struct binding *
 	text_order_line(into, job, binding);
 }
 
+uint32_t order_lines_print(
+	const struct order_lines *lines, uint32_t first, uint32_t n, FILE *out)
+{
+	return each_line(lines, first, n, print_line, out);
+}
+
 static uint32_t print_order(void *context, uint32_t first, uint32_t n, FILE *out)
 {
-	return each_line(context, first, n, print_line, out);
+	return order_lines_print(context, first, n, out);
 }
 
 static void measure_line(void *into, struct sched_job *job, const struct binding *binding)

@@ -22,5 +22,9 @@ struct order_lines {
 must_check int order_lines_find(
 	struct sched *sched, struct inode inode, struct order_lines *ret);
 
+/* Prints n lines from number `first` on, or as many as there are, and returns how many. */
+uint32_t order_lines_print(
+	const struct order_lines *lines, uint32_t first, uint32_t n, FILE *out);
+
 /* The lines have to outlive the source. */
 struct order_source order_lines_source(struct inode inode, struct order_lines *lines);

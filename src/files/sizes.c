@@ -91,7 +91,7 @@ static uint64_t padded_size(struct sizes *sizes, struct sched_job *job)
 	if (find_padded(sizes, sched_job_id(job), &bytes, &generation))
 		return bytes;
 	bytes = content_bytes_largest(
-		sched_job_config(job), sched_job_dataset(job), sched_job_selection(job));
+		sched_job_config(job), sched_job_dataset(job), sched_job_readable(job));
 	keep_padded(sizes, generation, sched_job_id(job), bytes);
 	return bytes;
 }
@@ -130,6 +130,16 @@ bool sizes_of_position(
 		return false;
 	*ret = sizes_of_sample(sizes, job, sample);
 	return true;
+}
+
+bool sizes_are_saved(struct sched_job *job, struct inode inode)
+{
+	const struct job_config *config = sched_job_config(job);
+	uint32_t position = inode.kind == INODE_SAMPLE ? inode.position : 0;
+	uint64_t fixed;
+	return !content_bytes_fixed(config, &fixed) && !content_is_padded(config) &&
+	       config->layout != LAYOUT_MIRROR &&
+	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
 bool sizes_last(const struct job_config *config, struct inode inode)

@@ -3,7 +3,6 @@
 
 #include "files/text.h"
 #include "base/escape.h"
-#include "files/json.h"
 #include "files/tree.h"
 #include "stats/stats.h"
 
@@ -20,25 +19,21 @@ static const char *const served_names[] = {
 void text_readme(FILE *out, const struct files_context *context)
 {
 	fprintf(out,
-		"This is joaderfs %s: training samples, shuffled and decoded once for "
-		"all\n"
-		"jobs on this machine. Listing changes nothing; opening a file gives "
-		"that\n"
+		"This is joaderfs %s: training samples, prepared once for all jobs on\n"
+		"this machine. Listing changes nothing; opening a file gives that\n"
 		"position its sample. Nothing here can be written.\n"
-		"  jobs/JOB/epoch-0000/        the samples of an epoch, in the order to "
-		"read;\n"
-		"                              NNNNNNNN.cls holds the label of NNNNNNNN\n"
-		"  jobs/JOB/epoch-0000.order   position, sample, label, how served, "
-		"path\n"
-		"  jobs/JOB/current/           the running epoch, and then the next "
-		"one\n"
-		"  data/PATH                   links to them, as [view] path says\n"
-		"  jobs/JOB/status, job.ini    how far it is; how it is configured\n"
-		"  datasets/DATASET/           info, classes.txt (line i: name of label "
-		"i)\n"
-		"  stats, stats.json, metrics  the daemon's counters\n"
-		"Give a training script %s/jobs/JOB/epoch-0000 to read. See "
-		"joaderfs(8).\n",
+		"  jobs/JOB/current/         for a training script: the running epoch,\n"
+		"                            and then the next one\n"
+		"  data/PATH                 links to them, as [view] path says\n"
+		"  jobs/JOB/epoch-0000/      one epoch for ever\n"
+		"  jobs/JOB/epoch-0000.order position, sample, label, how served, path\n"
+		"  jobs/JOB/status, job.ini  how far it is; how it is configured\n"
+		"  datasets/DATASET/         info, classes.txt (line i: label i)\n"
+		"  stats, stats.json, metrics: the daemon's counters\n"
+		"Give a training script %s/jobs/JOB/current to read.\n"
+		"For PyTorch try layout = classes first, and mirror where a name has to\n"
+		"mean one file; where = hash(path) %% 5 != 0 leaves a part for\n"
+		"validation. joaderfs(8) says more: Does my DataLoader work?\n",
 		JOADERFS_VERSION, context->mountpoint);
 }
 
@@ -92,16 +87,6 @@ void text_classes(FILE *out, const struct dataset *dataset)
 	}
 }
 
-const char *text_job_state(
-	const struct job_config *config, const struct sched_job_status *status)
-{
-	if (!status->started)
-		return "new";
-	if (status->running)
-		return status->parked_idle ? "parked" : "running";
-	return status->epoch + 1 < config->epochs ? "waiting" : "finished";
-}
-
 void text_job_status(FILE *out, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -109,7 +94,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	sched_job_status(job, &status);
 	fprintf(out, "name %s\n", config->name);
 	fprintf(out, "dataset %s\n", config->dataset);
-	fprintf(out, "state %s\n", text_job_state(config, &status));
+	fprintf(out, "state %s\n", sched_job_state(config, &status));
 	fprintf(out, "epoch %" PRIu32 "\n", status.epoch);
 	fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
 	fprintf(out, "samples %" PRIu32 "\n", sched_job_samples(job));
@@ -161,13 +146,6 @@ size_t text_order_line_length(const struct sched_job *job, const struct binding 
 	       digits(dataset_label(dataset, binding->sample)) +
 	       strlen(served_names[binding->served]) +
 	       dataset_path_length(dataset, binding->sample) + strlen("\t\t\t\t\n");
-}
-
-void text_order(FILE *out, struct sched_job *job, uint32_t epoch)
-{
-	struct binding binding;
-	for (uint32_t k = 0; sched_binding(job, epoch, k, &binding); k++)
-		text_order_line(out, job, &binding);
 }
 
 /* --- by inode ----------------------------------------------------------------------- */
@@ -231,22 +209,6 @@ static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
 	return 0;
 }
 
-/* As the open of a label, it binds the position and consumes nothing. */
-static int print_of_position(FILE *out, struct sched *sched, struct inode inode)
-{
-	struct sched_job *job = sched_job_find_id(sched, inode.job);
-	sample_id sample;
-	if (!job)
-		return -ENOENT;
-	int err = -ENOENT;
-	if (tree_in_epoch(job, inode))
-		err = sched_bind(job, inode_sched_epoch(inode), inode.position, &sample);
-	if (!err)
-		err = json_print(out, job, sample);
-	sched_job_put(job);
-	return err;
-}
-
 int text_print(FILE *out, const struct files_context *context, struct inode inode)
 {
 	switch (inode.kind) {
@@ -257,8 +219,6 @@ int text_print(FILE *out, const struct files_context *context, struct inode inod
 	case INODE_JOB_STATUS:
 	case INODE_JOB_CLASSES:
 		return print_of_job(out, context->sched, inode);
-	case INODE_JSON:
-		return print_of_position(out, context->sched, inode);
 	default:
 		print_of_daemon(out, context, inode.kind);
 		return 0;

@@ -25,25 +25,16 @@ void text_classes(FILE *out, const struct dataset *dataset); /* line i: name of 
 
 void text_job_status(FILE *out, struct sched_job *job); /* "key value" lines */
 
-/* One word: new, running, parked (it has read nothing for long), waiting (for its next
- * epoch) or finished. */
-const char *text_job_state(
-	const struct job_config *config, const struct sched_job_status *status);
-
 /* One line of epoch-NNNN.order: "position sample label served path\n", tab separated. */
 void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding);
 /* The length of that line; it does not read the catalogue. */
 size_t text_order_line_length(const struct sched_job *job, const struct binding *binding);
 
-/* The whole order of an epoch so far. */
-void text_order(FILE *out, struct sched_job *job, uint32_t epoch);
-
 /* Whether the inode is a text file of the mount, which text_print prints. */
 bool text_is(enum inode_kind kind);
 
 /*
- * Prints such a file, or the .json of a position, which it binds. -ENOENT: there is no
- * such file any more; other errors as sched_bind.
+ * Prints such a file. -ENOENT: there is no such file any more.
  */
 must_check int text_print(
 	FILE *out, const struct files_context *context, struct inode inode);

@@ -72,16 +72,29 @@ uint32_t tree_epochs(struct sched_job *job)
 	return epochs < INODE_CURRENT ? epochs : INODE_CURRENT;
 }
 
-uint32_t tree_running_epoch(struct sched_job *job)
+struct tree_range tree_range(struct sched_job *job)
 {
 	struct sched_job_status status;
+	uint32_t keep = sched_job_config(job)->keep_epochs;
 	sched_job_status(job, &status);
-	return status.running ? status.epoch : UINT32_MAX;
+	uint32_t next = status.started ? status.epoch + 1 : 0;
+	bool more = next < tree_epochs(job);
+	return (struct tree_range){
+		.first = status.epoch > keep ? status.epoch - keep : 0,
+		.end = next + more,
+		.running = status.running ? status.epoch : UINT32_MAX,
+		.next = more ? next : UINT32_MAX,
+	};
 }
 
-bool tree_has_order(struct sched_job *job, uint32_t epoch, uint32_t running)
+bool tree_has_order(struct sched_job *job, const struct tree_range *range, uint32_t epoch)
 {
-	return epoch == running || sched_has_order(job, epoch);
+	return epoch == range->running || sched_has_order(job, epoch);
+}
+
+bool tree_has_epoch(struct sched_job *job, const struct tree_range *range, uint32_t epoch)
+{
+	return epoch == range->next || tree_has_order(job, range, epoch);
 }
 
 bool tree_in_epoch(struct sched_job *job, struct inode inode)
@@ -142,10 +155,12 @@ static int find_epoch(struct sched_job *job, const char *name, struct inode *ret
 	snprintf(directory, sizeof(directory), "epoch-%04u", epoch);
 	snprintf(order, sizeof(order), "epoch-%04u.order", epoch);
 	*ret = (struct inode){.job = sched_job_id(job), .epoch = epoch};
-	if (strcmp(name, directory) == 0)
+	struct tree_range range = tree_range(job);
+	/* The epochs of mirror never begin, and one may open any of them. */
+	bool any = sched_job_config(job)->layout == LAYOUT_MIRROR;
+	if (strcmp(name, directory) == 0 && (any || tree_has_epoch(job, &range, epoch)))
 		ret->kind = INODE_EPOCH;
-	else if (strcmp(name, order) == 0 &&
-		 tree_has_order(job, epoch, tree_running_epoch(job)))
+	else if (strcmp(name, order) == 0 && tree_has_order(job, &range, epoch))
 		ret->kind = INODE_EPOCH_ORDER;
 	else
 		return -ENOENT;

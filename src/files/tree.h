@@ -31,11 +31,25 @@ bool tree_is_directory(enum inode_kind kind);
 mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG, S_IFLNK */
 struct inode tree_parent(struct inode inode);
 
-/* The epochs that have a directory. */
+/* The epochs that can ever have a directory. */
 uint32_t tree_epochs(struct sched_job *job);
-uint32_t tree_running_epoch(struct sched_job *job); /* UINT32_MAX: none */
+
+/*
+ * The epochs that are there now: those that have begun, as far as their orders are kept,
+ * and the next one. All of them are at least `first` and less than `end`. So a job has few
+ * names, however many epochs it may read.
+ */
+struct tree_range {
+	uint32_t first, end;
+	uint32_t running; /* UINT32_MAX: none */
+	uint32_t next;	  /* UINT32_MAX: none */
+};
+struct tree_range tree_range(struct sched_job *job);
+bool tree_has_epoch(
+	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 /* An epoch has an order file when it is the running one, or when positions were bound. */
-bool tree_has_order(struct sched_job *job, uint32_t epoch, uint32_t running);
+bool tree_has_order(
+	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 
 /* Whether an inode is the directory of an epoch, or in it by the job's layout. */
 bool tree_in_epoch(struct sched_job *job, struct inode inode);

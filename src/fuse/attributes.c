@@ -76,22 +76,37 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	*ret_timeout = lasts ? FOREVER : 0;
 }
 
+/* The epochs that have a directory, and, summed up, a number that changes with them and
+ * their order files. */
+static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
+{
+	struct tree_range range = tree_range(job);
+	uint32_t n = 0;
+	*ret_sum = 0;
+	for (uint32_t epoch = range.first; epoch < range.end; epoch++) {
+		bool there = tree_has_epoch(job, &range, epoch);
+		n += there;
+		*ret_sum += there ? epoch + 1 : 0;
+		*ret_sum += tree_has_order(job, &range, epoch) ? epoch + 1 : 0;
+	}
+	return n;
+}
+
 /*
  * The kernel keeps a directory's listing while the modification time stays the same. So
- * the time of a job's directory changes with the order files in it.
+ * the time of a job's directory changes with the epochs in it.
  */
-static struct timespec job_changed(struct session *session, struct sched_job *job)
+static void set_in_job(struct session *session, struct sched_job *job, struct stat *ret)
 {
 	struct timespec time = jobs_changed(session);
-	uint32_t running = tree_running_epoch(job);
-	for (uint32_t epoch = 0; epoch < tree_epochs(job); epoch++)
-		if (tree_has_order(job, epoch, running))
-			time.tv_nsec += epoch + 1;
+	long sum;
+	ret->st_nlink += count_epochs(job, &sum) + 1; /* current/ */
+	time.tv_nsec += sum;
 	if (time.tv_nsec >= 1000000000) {
 		time.tv_nsec -= 1000000000;
 		time.tv_sec++;
 	}
-	return time;
+	set_times(ret, time);
 }
 
 static int attributes_in_epoch(struct session *session, struct sched_job *job,
@@ -116,8 +131,7 @@ static int attributes_in_job(struct session *session, struct inode inode,
 	if (!job)
 		return -ENOENT;
 	if (inode.kind == INODE_JOB) {
-		ret->st_nlink += tree_epochs(job) + 1;
-		set_times(ret, job_changed(session, job));
+		set_in_job(session, job, ret);
 		*ret_timeout = 0;
 	} else {
 		err = attributes_in_epoch(session, job, inode, ret, ret_timeout);
@@ -181,6 +195,20 @@ static int attributes_of_text(struct session *session, struct inode inode, bool 
 	set_size(ret, size);
 	*ret_timeout = 0;
 	return 0;
+}
+
+bool attributes_take_long(struct session *session, struct inode inode, bool render)
+{
+	if (inode.kind == INODE_EPOCH_ORDER)
+		return render;
+	if (inode.kind != INODE_SAMPLE && inode.kind != INODE_EPOCH &&
+		inode.kind != INODE_SHARD)
+		return false;
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	bool saved = job && sizes_are_saved(job, inode);
+	if (job)
+		sched_job_put(job);
+	return saved;
 }
 
 int attributes_get(struct session *session, struct inode inode, bool render,

@@ -21,6 +21,7 @@ bool composite_is(enum inode_kind kind)
 static void file_free(struct composite_file *file)
 {
 	lock_destroy(&file->lock);
+	free(file->samples);
 	free(file->slots);
 	free(file);
 }
@@ -34,61 +35,87 @@ static int describe(struct composite_file *file)
 	return 0;
 }
 
-int composite_choose_epoch(struct composite_file *file, fuse_req_t req, uint32_t index)
+static struct composite_file *file_of_open(struct open_file *open)
 {
-	sample_id sample;
-	uint32_t epoch;
-	lock_take(&file->lock);
-	bool chosen = file->epoch != SCHED_CURRENT;
-	lock_release(&file->lock);
-	if (chosen)
-		return 0;
-	struct sched_reader reader = reader_of(req);
-	reader.images = file->inode.kind != INODE_BATCH_LABELS;
-	int err = sched_bind_for(file->job, SCHED_CURRENT, file->composite.first + index,
-		&reader, &sample, &epoch);
-	lock_take(&file->lock);
-	if (!err && file->epoch == SCHED_CURRENT)
-		file->epoch = epoch;
-	lock_release(&file->lock);
-	return err;
+	return (struct composite_file *)open;
+}
+
+/* The same of a batch and its labels. */
+static uint64_t key_of(const struct composite_file *file)
+{
+	struct inode inode = file->inode;
+	if (inode.kind == INODE_BATCH_LABELS)
+		inode.kind = INODE_BATCH;
+	return inode_pack(inode);
 }
 
 /*
  * In current/ a batch gets the epoch of an open file of the same batch, and so do its
  * labels: the page cache has one content for an inode, also for a reader that maps it.
  */
-static void take_epoch_of_open(struct composite_file *file)
+static uint32_t epoch_of_open_locked(const struct composite_file *file)
 {
-	const struct composite_file *other;
-	LOCK_SCOPE(&file->session->lock);
-	LIST_FOREACH (other, &file->session->open_composites, link)
-		if (other->inode.job == file->inode.job &&
-			other->inode.epoch == file->inode.epoch &&
-			other->inode.position == file->inode.position)
-			file->epoch = other->epoch;
+	lock_assert_held(&file->session->lock);
+	struct open_file *open =
+		open_files_of(&file->session->open_composites, key_of(file));
+	while (open && file_of_open(open)->known_epoch == SCHED_CURRENT)
+		open = LIST_NEXT(open, link);
+	return open ? file_of_open(open)->known_epoch : SCHED_CURRENT;
 }
 
-/* The epoch of a tar is chosen by its first read. */
-static int choose_at_open(struct composite_file *file, fuse_req_t req)
+static bool may_share(const struct composite_file *file)
 {
-	if (file->inode.kind == INODE_TAR || file->epoch != SCHED_CURRENT)
-		return 0;
-	int err = composite_choose_epoch(file, req, 0);
-	if (!err && session_is_mappable(file->session, file->job))
-		take_epoch_of_open(file);
-	return err;
+	return file->inode.kind != INODE_TAR &&
+	       session_is_mappable(file->session, file->job);
+}
+
+static uint32_t share_epoch(struct composite_file *file, uint32_t epoch)
+{
+	bool shares = may_share(file);
+	LOCK_SCOPE(&file->session->lock);
+	uint32_t other = shares ? epoch_of_open_locked(file) : SCHED_CURRENT;
+	file->known_epoch = other != SCHED_CURRENT ? other : epoch;
+	return file->known_epoch;
+}
+
+uint32_t composite_choose_epoch(struct composite_file *file, uint32_t epoch)
+{
+	epoch = share_epoch(file, epoch);
+	LOCK_SCOPE(&file->lock);
+	if (file->epoch == SCHED_CURRENT)
+		file->epoch = epoch;
+	return file->epoch;
+}
+
+static int list_file(struct composite_file *file)
+{
+	LOCK_SCOPE(&file->session->lock);
+	return open_files_add(&file->session->open_composites, key_of(file), &file->open);
+}
+
+static int make_samples(struct composite_file *file)
+{
+	uint32_t n = file->composite.n;
+	file->samples = calloc(n, sizeof(*file->samples));
+	if (!file->samples)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		file->samples[i] = SAMPLE_NONE;
+	return 0;
 }
 
 static int prepare(struct composite_file *file)
 {
 	bool tar = file->inode.kind == INODE_TAR;
 	int err = describe(file);
+	if (!err && file->inode.kind != INODE_BATCH)
+		err = make_samples(file);
 	if (err)
 		return err;
 	file->format = tar ? sched_job_config(file->job)->format : FORMAT_RAW;
 	file->epoch = inode_sched_epoch(file->inode);
 	atomic_init(&file->references, 1);
+	file->known_epoch = file->epoch;
 	TAILQ_INIT(&file->used);
 	TAILQ_INIT(&file->waits);
 	if (file->inode.kind == INODE_BATCH_LABELS)
@@ -98,8 +125,8 @@ static int prepare(struct composite_file *file)
 }
 
 /* Takes over the reference to the job, if it succeeds. */
-static int file_new(fuse_req_t req, struct session *session, struct sched_job *job,
-	struct inode inode, struct composite_file **ret)
+static int file_new(struct session *session, struct sched_job *job, struct inode inode,
+	struct composite_file **ret)
 {
 	struct composite_file *file = calloc(1, sizeof(*file));
 	if (!file)
@@ -110,15 +137,12 @@ static int file_new(fuse_req_t req, struct session *session, struct sched_job *j
 	lock_init(&file->lock, LOCK_RANK_FUSE, "composite file");
 	int err = prepare(file);
 	if (!err)
-		err = choose_at_open(file, req);
+		err = list_file(file);
 	if (err) {
 		file_free(file);
 		return err;
 	}
 	stats_change(STAT_OPEN_FILES, 1);
-	lock_take(&session->lock);
-	LIST_INSERT_HEAD(&session->open_composites, file, link);
-	lock_release(&session->lock);
 	*ret = file;
 	return 0;
 }
@@ -138,7 +162,7 @@ void composite_file_put(struct composite_file *file)
 void composite_file_close(struct composite_file *file, bool undo)
 {
 	lock_take(&file->session->lock);
-	LIST_REMOVE(file, link);
+	open_files_remove(&file->session->open_composites, &file->open);
 	lock_release(&file->session->lock);
 	lock_take(&file->lock);
 	file->undo = undo;
@@ -149,38 +173,27 @@ void composite_file_close(struct composite_file *file, bool undo)
 
 void composite_files_undo_all(struct session *session)
 {
-	struct composite_file *file;
+	struct open_file *open;
 	for (;;) {
 		lock_take(&session->lock);
-		file = LIST_FIRST(&session->open_composites);
+		open = open_files_any(&session->open_composites);
 		lock_release(&session->lock);
-		if (!file)
+		if (!open)
 			return;
-		composite_file_close(file, true);
+		composite_file_close(file_of_open(open), true);
 	}
 }
 
 /* --- requests --------------------------------------------------------------------- */
 
-/* Labels need no prepared samples. */
-static int bind_all(struct composite_file *file)
-{
-	int err = 0;
-	sample_id sample;
-	for (uint32_t i = 0; i < file->composite.n && !err; i++)
-		err = sched_bind(
-			file->job, file->epoch, file->composite.first + i, &sample);
-	return err;
-}
-
-static int file_of(fuse_req_t req, struct session *session, struct inode inode,
-	struct composite_file **ret)
+static int file_of(
+	struct session *session, struct inode inode, struct composite_file **ret)
 {
 	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
-	int err = tree_in_epoch(job, inode) ? file_new(req, session, job, inode, ret)
-					    : -ENOENT;
+	int err =
+		tree_in_epoch(job, inode) ? file_new(session, job, inode, ret) : -ENOENT;
 	if (err)
 		sched_job_put(job);
 	return err;
@@ -191,17 +204,12 @@ void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 {
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = *fi};
-	int err = file_of(req, session, inode, &file);
-	if (!err && inode.kind == INODE_BATCH_LABELS) {
-		err = bind_all(file);
-		if (err)
-			composite_file_close(file, true);
-	}
+	int err = file_of(session, inode, &file);
 	if (err) {
 		reply_error(req, err);
 		return;
 	}
-	if (inode.kind == INODE_BATCH)
+	if (inode.kind != INODE_TAR)
 		wait.size = file->composite.bytes;
 	wait_start(req, file, &wait);
 }

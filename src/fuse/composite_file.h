@@ -9,7 +9,7 @@
  * Open files that hold several positions.
  *
  *   batch    open binds all positions, in order, and is answered when all are prepared;
- *            release consumes them. No read ever waits.
+ *            release consumes them. No read waits for a sample.
  *   labels   open binds all positions, and none is consumed.
  *   tar      open binds nothing. A read binds the positions whose bytes it covers, in
  *            order, and is answered when they are prepared. A position is consumed when
@@ -18,8 +18,8 @@
  *   composite_open -> (parked) -> reply -> composite_read -> (parked) -> reply
  *                                       -> composite_release
  *
- *   Threads: any; none waits. The worker that prepares the last sample of a request
- *            answers it.
+ *   Threads: any; none waits. The worker that prepares the last sample of a request, or
+ *            goes on when the epoch has begun, answers it.
  *   Locks: none while replying or calling sched.
  */
 

@@ -14,6 +14,7 @@
  * What the files of composite_*.c share.
  *
  *   composite_file.c   open, release, the list of open files
+ *   composite_bind.c   which samples the labels of a file are of
  *   composite_slot.c   the samples that a file holds
  *   composite_wait.c   requests that need samples: parked, interrupted, answered
  *   composite_reply.c  the bytes of a read
@@ -45,6 +46,7 @@ struct slot {
 	/* constant from HELD or READY on */
 	struct sched_handle *handle;
 	struct content content;
+	struct load_work work; /* while the content is made */
 };
 
 TAILQ_HEAD(slots, slot);
@@ -58,9 +60,15 @@ struct wait {
 	size_t size;
 	struct fuse_file_info fi; /* of an open */
 	bool armed;		  /* may be interrupted */
-	int status;		  /* the error, if not all slots could be asked for */
+	int status;		  /* the error, if not everything could be asked for */
+	uint64_t bound_to;	  /* offset: the labels before it are known */
+	uint32_t binding;	  /* the record whose position is being bound */
+	uint32_t asked_epoch;	  /* for it */
+	atomic_int turn;
+	struct load_work work;
 	/* (file's lock) */
 	TAILQ_ENTRY(wait) link;
+	uint64_t ticket;   /* of a binding that is parked */
 	uint32_t first, n; /* slots */
 	uint32_t missing;  /* slots not yet there, and one more while it asks for them */
 	bool asking, answered, interrupted;
@@ -69,7 +77,7 @@ struct wait {
 TAILQ_HEAD(waits, wait);
 
 struct composite_file {
-	LIST_ENTRY(composite_file) link; /* (session's lock) */
+	struct open_file open; /* (session's lock) the first member */
 	struct session *session;
 	struct sched_job *job;
 	struct inode inode;
@@ -77,21 +85,27 @@ struct composite_file {
 	enum sample_format format; /* of the samples in it */
 	atomic_uint references;	   /* of the reader, of waits, of slots under way */
 	struct lock lock;
-	uint32_t epoch;	     /* (lock) of a tar SCHED_CURRENT until something is bound */
-	struct slot **slots; /* (lock) by index; NULL in labels */
-	struct slots used;   /* (lock) the least recently used first */
-	uint32_t n_used;     /* (lock) */
-	struct waits waits;  /* (lock) */
-	bool undo;	     /* (lock) nobody has read it */
+	uint32_t epoch;	      /* (lock) SCHED_CURRENT until something is bound */
+	uint32_t known_epoch; /* (session's lock) of a batch and its labels, the same */
+	sample_id *samples;   /* (lock) of labels, by index; NULL in a batch */
+	struct slot **slots;  /* (lock) by index; NULL in labels */
+	struct slots used;    /* (lock) the least recently used first */
+	uint32_t n_used;      /* (lock) */
+	struct waits waits;   /* (lock) */
+	bool undo;	      /* (lock) nobody has read it */
 };
 
 void composite_file_put(struct composite_file *file);
 /* All positions of a file are of one epoch; in current/, the epoch of the one that is
- * bound first. */
-must_check int composite_choose_epoch(
-	struct composite_file *file, fuse_req_t req, uint32_t index);
+ * bound first. Returns the file's. */
+uint32_t composite_choose_epoch(struct composite_file *file, uint32_t epoch);
 /* Gives the reader's reference back. undo: the positions are not consumed. */
 void composite_file_close(struct composite_file *file, bool undo);
+
+/* --- composite_bind.c --- */
+
+/* Binds what the request has labels of, then calls wait_bound, perhaps later. */
+void wait_bind(struct wait *wait);
 
 /* --- composite_slot.c --- */
 
@@ -106,6 +120,10 @@ void slots_give_back(struct composite_file *file); /* all of them */
 
 /* Asks for the slots of the bytes and parks the request, or answers it. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
+/* The labels are known, or wait->status says why not. */
+void wait_bound(struct wait *wait);
+/* From now on the request may be interrupted; perhaps it is at once. */
+void wait_arm(struct wait *wait);
 /* A slot has just become HELD, READY or FAILED: collects the waits that missed
  * no other. */
 void waits_collect_locked(

@@ -96,12 +96,11 @@ static int sample_source(
 static int sample_of(
 	const struct wait *wait, const struct segment *segment, sample_id *ret)
 {
-	struct composite_file *file = wait->file;
-	int err = composite_choose_epoch(file, wait->req, segment->index);
-	if (err)
-		return err;
-	return sched_bind(
-		file->job, file->epoch, file->composite.first + segment->index, ret);
+	LOCK_SCOPE(&wait->file->lock);
+	*ret = wait->file->samples[segment->index];
+	if (*ret != SAMPLE_NONE)
+		return 0;
+	return wait->status ? wait->status : -EIO;
 }
 
 static int label_source(const struct wait *wait, const struct segment *segment,

@@ -3,6 +3,7 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
+#include "files/content_bytes.h"
 #include "fuse/composite_internal.h"
 
 #include <errno.h>
@@ -67,8 +68,10 @@ static void give_back_failed(struct slot *slot, int err)
 	slot_fails(slot, err, err == -EIO);
 }
 
-static void make_content(struct slot *slot)
+static void make_content_now(struct load_work *work)
 {
+	size_t offset = offsetof(struct slot, work);
+	struct slot *slot = (struct slot *)((char *)work - offset);
 	struct composite_file *file = slot->file;
 	struct content_place place = {.epoch = file->epoch,
 		.position = position_of(slot),
@@ -80,6 +83,17 @@ static void make_content(struct slot *slot)
 		give_back_failed(slot, err);
 	else
 		slot_becomes(slot, SLOT_READY, 0);
+}
+
+/* By a worker, if it takes long. */
+static void make_content(struct slot *slot)
+{
+	const struct composite_file *file = slot->file;
+	slot->work.run = make_content_now;
+	if (content_is_computed(sched_job_config(file->job)))
+		sched_run(file->session->context.sched, &slot->work);
+	else
+		make_content_now(&slot->work);
 }
 
 static void parking(void *context, uint64_t ticket)
@@ -96,7 +110,7 @@ static void opened(void *context, const struct sched_opened *result)
 	struct slot *slot = context;
 	slot->handle = result->handle;
 	if (result->status)
-		slot_fails(slot, result->status, result->status == -EIO);
+		slot_fails(slot, result->status, result->bad);
 	else if (is_tar(slot->file))
 		make_content(slot);
 	else
@@ -152,9 +166,6 @@ int slot_need(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;
 	enum errand errand = ERRAND_NONE;
-	int err = composite_choose_epoch(file, wait->req, index);
-	if (err)
-		return err;
 	lock_take(&file->lock);
 	struct slot *slot = file->slots[index];
 	bool is_new = !slot;

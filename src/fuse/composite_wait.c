@@ -93,13 +93,11 @@ static void answer_open(struct wait *wait)
 	}
 }
 
-static void answer(struct wait *wait)
+static void answer_now(struct load_work *work)
 {
+	size_t offset = offsetof(struct wait, work);
+	struct wait *wait = (struct wait *)((char *)work - offset);
 	bool delivered = false;
-	if (wait->armed)
-		fuse_req_interrupt_func(wait->req, NULL, NULL);
-	if (wait->interrupted)
-		wait->status = -EINTR;
 	if (wait->opens)
 		answer_open(wait);
 	else if (wait->interrupted)
@@ -107,6 +105,21 @@ static void answer(struct wait *wait)
 	else
 		delivered = composite_reply(wait);
 	wait_finish(wait, delivered);
+}
+
+/* A worker reads what JSON there is from the catalogue. */
+static void answer(struct wait *wait)
+{
+	const struct composite_file *file = wait->file;
+	if (wait->armed)
+		fuse_req_interrupt_func(wait->req, NULL, NULL);
+	if (wait->interrupted)
+		wait->status = -EINTR;
+	wait->work.run = answer_now;
+	if (file->composite.json_bytes > 0 && !wait->opens && !wait->interrupted)
+		sched_run(file->session->context.sched, &wait->work);
+	else
+		answer_now(&wait->work);
 }
 
 /* --- from the request to the answer
@@ -131,13 +144,20 @@ static void interrupted(fuse_req_t req, void *context)
 	bool mine = !wait->answered && !wait->asking;
 	if (!wait->answered)
 		wait->interrupted = true;
+	uint64_t ticket = wait->ticket;
 	if (mine)
 		claim_answer_locked(wait);
 	lock_release(&file->lock);
-	if (!mine)
-		return;
-	wait->armed = false; /* answer() must not wait for this very function */
-	answer(wait);
+	/* Then nobody else is at it. */
+	bool taken = !mine && sched_take_back(file->session->context.sched, &wait->work);
+	if (mine || taken)
+		wait->armed = false; /* answer() must not wait for this very function */
+	if (mine)
+		answer(wait);
+	else if (taken)
+		wait_bind(wait);
+	else if (ticket)
+		sched_cancel(file->session->context.sched, ticket);
 }
 
 void waits_collect_locked(
@@ -164,6 +184,14 @@ void waits_answer(struct waits *ready)
 	}
 }
 
+void wait_arm(struct wait *wait)
+{
+	if (wait->armed)
+		return;
+	wait->armed = true;
+	fuse_req_interrupt_func(wait->req, interrupted, wait);
+}
+
 static bool has_to_park(struct wait *wait)
 {
 	LOCK_SCOPE(&wait->file->lock);
@@ -174,10 +202,8 @@ static bool has_to_park(struct wait *wait)
 static void asked(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
-	if (has_to_park(wait)) {
-		wait->armed = true;
-		fuse_req_interrupt_func(wait->req, interrupted, wait);
-	}
+	if (has_to_park(wait))
+		wait_arm(wait);
 	lock_take(&file->lock);
 	wait->asking = false;
 	wait->missing--;
@@ -205,6 +231,20 @@ static int ask(struct wait *wait)
 	return err;
 }
 
+/* What could be bound can be read, up to the first that could not. */
+void wait_bound(struct wait *wait)
+{
+	struct composite_file *file = wait->file;
+	lock_take(&file->lock);
+	bool may_ask = file->epoch != SCHED_CURRENT && !wait->interrupted &&
+		       (wait->status == 0 || !wait->opens);
+	lock_release(&file->lock);
+	int err = may_ask ? ask(wait) : 0;
+	if (wait->status == 0)
+		wait->status = err;
+	asked(wait);
+}
+
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted)
 {
 	struct wait *wait = malloc(sizeof(*wait));
@@ -224,6 +264,6 @@ void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *
 	lock_take(&file->lock);
 	TAILQ_INSERT_TAIL(&file->waits, wait, link);
 	lock_release(&file->lock);
-	wait->status = ask(wait);
-	asked(wait);
+	wait->bound_to = wait->offset;
+	wait_bind(wait);
 }

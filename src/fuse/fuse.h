@@ -15,8 +15,8 @@
  *         unmounted or a signal arrives, session_stop, sched_stop, session_unmount.
  *         Meanwhile control may call session_mount_job and session_jobs_changed.
  *   Threads: the FUSE threads of session_run and of each job's mount. None of them ever
- *         waits: the open of a sample that is not prepared yet becomes a parked request,
- *         which a worker answers.
+ *         waits: a request for what is not there yet, a sample or an epoch, is parked, and
+ *         a worker answers it. Nor do they compute contents or long lists: workers do.
  *   Errors: 0 or -errno, logged.
  */
 
@@ -42,12 +42,15 @@ must_check int session_unmount(struct session **session);
 
 /* --- called by one thread, which ends before session_stop -------------------------- */
 
+#define SESSION_JOB_MOUNTS 64 /* at most, of a job; each takes threads */
+
 /*
  * Serves a further mount, whose root is the job's directory. device: /dev/fuse, which
  * the process `mounter` has opened and mounted somewhere; it is taken over, also on
  * failure. The mount is served until it is unmounted, or until session_unmount. When the
  * job is removed, open files can still be read; everything else fails with ENODEV.
- * -ENOENT: there is no such job; -ENOTTY: not a FUSE device; -ENODEV: not mounted.
+ * -ENOENT: there is no such job; -ENOTTY: not a FUSE device; -ENODEV: not mounted;
+ * -EUSERS: the job has SESSION_JOB_MOUNTS of them.
  */
 must_check int session_mount_job(
 	struct session *session, const char *job, pid_t mounter, int device);

@@ -9,6 +9,7 @@
 #include "files/sizes.h"
 #include "files/tree.h"
 #include "fuse/fuse.h"
+#include "fuse/open_files.h"
 
 #include <fuse_lowlevel.h>
 #include <stdatomic.h>
@@ -32,6 +33,8 @@
  *   label_file.c       the same for labels
  *   opening.c          an open of either on its way: parked, interrupted, answered
  *   composite_*.c      open files that hold several positions: composite_file.h
+ *   open_files.c       open files by their inode
+ *   later.c            requests that a worker answers, since they take long
  *   passthrough.c      files that the kernel reads by itself
  *   reader.c           the process behind a request
  *
@@ -70,12 +73,12 @@ struct session {
 	bool ending;	/* (lock) it can't be held any more */
 	bool stopping;	/* (lock) another thread will end it */
 	pthread_cond_t unheld;
-	struct timespec jobs_changed;	       /* (lock) */
-	LIST_HEAD(, sample_file) open_samples; /* (lock) */
-	LIST_HEAD(, label_file) open_labels;   /* (lock) */
-	struct label_text *label_texts;	       /* (lock) files to read labels from */
-	LIST_HEAD(, composite_file) open_composites; /* (lock) */
-	LIST_HEAD(, snapshot) open_texts;	     /* (lock) */
+	struct timespec jobs_changed;	   /* (lock) */
+	struct open_files open_samples;	   /* (lock) */
+	struct open_files open_labels;	   /* (lock) */
+	struct label_text *label_texts;	   /* (lock) files to read labels from */
+	struct open_files open_composites; /* (lock) */
+	LIST_HEAD(, snapshot) open_texts;  /* (lock) */
 };
 
 extern const struct fuse_lowlevel_ops session_ops;
@@ -140,6 +143,10 @@ void job_mounts_end(struct session *everything); /* after job_mounts_stop */
 must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
+/* Whether a worker has to find them, or those of the files in a directory: lines are
+ * measured, or saved orders read. */
+bool attributes_take_long(struct session *session, struct inode inode, bool render);
+
 /* The same for a file of a layout, whose job was found already. */
 void attributes_in_layout(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout);
@@ -155,6 +162,9 @@ must_check int text_file_size(struct session *session, struct inode inode, uint6
 uint64_t text_file_known_size(struct session *session, struct inode inode);
 void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
+/* The JSON of a position that is bound to the sample. */
+void text_file_open_json(fuse_req_t req, struct session *session, struct sched_job *job,
+	sample_id sample, const struct fuse_file_info *fi);
 void text_file_read(fuse_req_t req, struct session *session, struct inode inode,
 	size_t size, uint64_t offset, const struct fuse_file_info *fi);
 void text_file_release(struct session *session, const struct fuse_file_info *fi);

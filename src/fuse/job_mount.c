@@ -3,13 +3,13 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "fuse/fuse_internal.h"
 #include "fuse/mount_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/sysmacros.h>
@@ -172,17 +172,6 @@ static int job_mount_new(struct session *everything, struct sched_job *job, pid_
 	return 0;
 }
 
-/* The keeper blocks signals, which are for the thread that main waits in. */
-static int start_keeper(struct job_mount *mount)
-{
-	sigset_t all, before;
-	sigfillset(&all);
-	ensure(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
-	int err = pthread_create(&mount->keeper, NULL, keep, mount);
-	ensure(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
-	return -err;
-}
-
 static void remove_ended(struct job_mount *mount)
 {
 	LIST_REMOVE(mount, link);
@@ -202,11 +191,22 @@ static void reap(struct session *everything)
 	}
 }
 
+static unsigned count_mounts(const struct session *everything, job_id job)
+{
+	const struct job_mount *mount;
+	unsigned n = 0;
+	LIST_FOREACH (mount, &everything->job_mounts, link)
+		n += mount->session->root.job == job;
+	return n;
+}
+
 static int mount_device(
 	struct session *everything, struct sched_job *job, pid_t mounter, int *device)
 {
 	struct job_mount *mount = NULL;
 	int err = check_device(*device);
+	if (!err && count_mounts(everything, sched_job_id(job)) >= SESSION_JOB_MOUNTS)
+		err = -EUSERS;
 	if (!err)
 		err = job_mount_new(everything, job, mounter, &mount);
 	if (err)
@@ -215,7 +215,7 @@ static int mount_device(
 	if (mount->session->fuse)
 		*device = -1; /* libfuse closes it */
 	if (!err)
-		err = start_keeper(mount);
+		err = signals_thread(&mount->keeper, keep, mount);
 	if (err) {
 		session_end(mount->session);
 		job_mount_free(mount);

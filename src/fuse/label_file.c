@@ -24,9 +24,9 @@
  *     open, reads come to us, past the page cache.
  */
 struct label_file {
-	LIST_ENTRY(label_file) link; /* (session's lock) */
-	uint64_t number;	     /* of its inode */
-	bool automatic;		     /* io = auto */
+	struct open_file open; /* (session's lock) the first member */
+	uint64_t number;       /* of its inode */
+	bool automatic;	       /* io = auto */
 	uint32_t bytes, label;
 };
 
@@ -107,29 +107,20 @@ static int text_backing(struct session *session, const struct label_file *file)
 
 /* --- put into the page cache -------------------------------------------------------- */
 
-static bool is_open_locked(const struct session *session, uint64_t number)
-{
-	const struct label_file *file;
-	lock_assert_held(&session->lock);
-	LIST_FOREACH (file, &session->open_labels, link)
-		if (file->number == number)
-			return true;
-	return false;
-}
-
-/* Whether the file may use the page cache: may_cache, and nobody else has it open. */
-static bool list_file(struct session *session, struct label_file *file, bool may_cache)
+/* *ret_cache: whether the file may use the page cache: may_cache, and nobody else has it
+ * open. -ENOMEM. */
+static int list_file(
+	struct session *session, struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	LOCK_SCOPE(&session->lock);
-	may_cache = may_cache && !is_open_locked(session, file->number);
-	LIST_INSERT_HEAD(&session->open_labels, file, link);
-	return may_cache;
+	*ret_cache = may_cache && !open_files_of(&session->open_labels, file->number);
+	return open_files_add(&session->open_labels, file->number, &file->open);
 }
 
 static void free_file(struct session *session, struct label_file *file)
 {
 	lock_take(&session->lock);
-	LIST_REMOVE(file, link);
+	open_files_remove(&session->open_labels, &file->open);
 	lock_release(&session->lock);
 	free(file);
 }
@@ -146,12 +137,9 @@ static bool store(struct session *session, const struct label_file *file)
 
 /* ------------------------------------------------------------------------------------ */
 
-static int answer(fuse_req_t req, struct session *session, struct inode inode,
-	struct label_file *file, struct fuse_file_info *reply)
+static int reply_label(fuse_req_t req, struct session *session, struct label_file *file,
+	int backing, bool cache, struct fuse_file_info *reply)
 {
-	bool fixed = session->passes_through && inode.epoch != INODE_CURRENT;
-	int backing = file->automatic && fixed ? text_backing(session, file) : 0;
-	bool cache = list_file(session, file, file->automatic && !fixed);
 	reply->fh = (uintptr_t)file;
 	if (backing)
 		return passthrough_reply(req, reply->fh, backing);
@@ -173,8 +161,14 @@ void label_file_opened(fuse_req_t req, struct session *session, struct sched_job
 		.automatic = sched_job_config(job)->io == IO_AUTO,
 		.bytes = label_bytes_of(job),
 		.label = dataset_label(sched_job_dataset(job), sample)};
-	if (answer(req, session, inode, file, &reply) != 0)
+	bool fixed = session->passes_through && inode.epoch != INODE_CURRENT, cache;
+	int backing = file->automatic && fixed ? text_backing(session, file) : 0;
+	if (list_file(session, file, file->automatic && !fixed, &cache) != 0) {
+		free(file);
+		reply_error(req, -ENOMEM);
+	} else if (reply_label(req, session, file, backing, cache, &reply) != 0) {
 		free_file(session, file);
+	}
 }
 
 static struct label_file *file_of(const struct fuse_file_info *fi)
@@ -212,14 +206,14 @@ static void free_texts(struct session *session)
 
 void label_files_close_all(struct session *session)
 {
-	struct label_file *file;
+	struct open_file *open;
 	for (;;) {
 		lock_take(&session->lock);
-		file = LIST_FIRST(&session->open_labels);
+		open = open_files_any(&session->open_labels);
 		lock_release(&session->lock);
-		if (!file)
+		if (!open)
 			break;
-		free_file(session, file);
+		free_file(session, (struct label_file *)open);
 	}
 	free_texts(session);
 }

@@ -156,11 +156,31 @@ static int list_jobs(struct listing *listing)
 	return 0;
 }
 
+/* The directories of epochs, or their order files. number: of that of epoch 0 */
+static bool list_epochs(struct listing *listing, struct sched_job *job,
+	const struct tree_range *range, enum inode_kind kind, uint64_t number)
+{
+	bool order = kind == INODE_EPOCH_ORDER;
+	char name[TREE_NAME];
+	for (uint32_t epoch = range->first; epoch < range->end; epoch++) {
+		struct inode inode = {
+			.kind = kind, .job = listing->directory.job, .epoch = epoch};
+		if (number + epoch < listing->offset ||
+			!(order ? tree_has_order(job, range, epoch)
+				: tree_has_epoch(job, range, epoch)))
+			continue;
+		snprintf(
+			name, sizeof(name), "epoch-%04u%s", epoch, order ? ".order" : "");
+		if (!put(listing, name, inode, number + epoch))
+			return false;
+	}
+	return true;
+}
+
 static void list_in_job(struct listing *listing, struct sched_job *job)
 {
-	char name[TREE_NAME];
 	uint64_t first = FIRST;
-	uint32_t n = tree_epochs(job), running = tree_running_epoch(job);
+	struct tree_range range = tree_range(job);
 	struct inode current = {.kind = INODE_EPOCH,
 		.job = listing->directory.job,
 		.epoch = INODE_CURRENT};
@@ -169,19 +189,9 @@ static void list_in_job(struct listing *listing, struct sched_job *job)
 	if (listing->offset <= first && !put(listing, TREE_CURRENT, current, first))
 		return;
 	first++;
-	for (uint64_t i = listing->offset < first ? 0 : listing->offset - first;
-		i < 2 * (uint64_t)n; i++) {
-		bool order = i >= n;
-		struct inode inode = {.kind = order ? INODE_EPOCH_ORDER : INODE_EPOCH,
-			.job = listing->directory.job,
-			.epoch = (uint32_t)(order ? i - n : i)};
-		if (order && !tree_has_order(job, inode.epoch, running))
-			continue;
-		snprintf(name, sizeof(name), "epoch-%04u%s", inode.epoch,
-			order ? ".order" : "");
-		if (!put(listing, name, inode, first + i))
-			return;
-	}
+	if (list_epochs(listing, job, &range, INODE_EPOCH, first))
+		list_epochs(listing, job, &range, INODE_EPOCH_ORDER,
+			first + tree_epochs(job));
 }
 
 static void set_window(struct listing *listing, struct sched_job *job)

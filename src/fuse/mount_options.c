@@ -4,6 +4,7 @@
 #include "fuse/mount_options.h"
 #include "base/log.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <paths.h>
@@ -142,6 +143,47 @@ int mount_directory_check(const char *path, char **ret_why)
 	return 0;
 }
 
+const char *mount_device_advice(int err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -ENODEV:
+	case -ENXIO:
+		return "; \"modprobe fuse\" as root, or, in a container, give it the "
+		       "device: docker run --device /dev/fuse --cap-add SYS_ADMIN";
+	case -EPERM:
+		return "; a container has to be given the device: docker run --device "
+		       "/dev/fuse --cap-add SYS_ADMIN";
+	default:
+		return "";
+	}
+}
+
+/* An ordinary user has fusermount3, which may open more, do it. */
+static int check_device(void)
+{
+	auto_close int fd = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);
+	int err = fd < 0 ? -errno : 0;
+	if (!err || (err == -EACCES && geteuid() != 0))
+		return 0;
+	log_error("%s: %s%s", MOUNT_DEVICE, strerror(-err), mount_device_advice(err));
+	return err;
+}
+
+static void warn_of_content(const char *path)
+{
+	DIR *directory = opendir(path);
+	unsigned n = 0;
+	while (directory && n <= 2 && readdir(directory))
+		n++;
+	if (n > 2) /* "." and ".." */
+		log_warn("mount point %s: is not empty; what is in it can't be seen "
+			 "until joaderfs is unmounted",
+			path);
+	if (directory)
+		closedir(directory);
+}
+
 int mount_helper_check(char **ret_why)
 {
 	if (access(_PATH_MOUNTED, F_OK) == 0)
@@ -176,5 +218,11 @@ int mount_point_check(const struct files_context *context)
 		err = mount_helper_check(&why);
 	if (err)
 		log_error("%s", why ? why : strerror(-err));
-	return err ? err : check_state(context);
+	if (!err)
+		err = check_state(context);
+	if (!err)
+		err = check_device();
+	if (!err)
+		warn_of_content(context->mountpoint);
+	return err;
 }

@@ -33,5 +33,11 @@ must_check int mount_directory_check(const char *path, char **ret_why);
  */
 must_check int mount_helper_check(char **ret_why);
 
-/* Both checks; and -EINVAL if the state directory lies below the mount point. Logged. */
+#define MOUNT_DEVICE "/dev/fuse"
+
+/* What to do when the device can't be opened, as the end of a message; or "". */
+const char *mount_device_advice(int err);
+
+/* All of these checks, and -EINVAL if the state directory lies below the mount point.
+ * Logged. A mount point that is not empty is a warning. */
 must_check int mount_point_check(const struct files_context *context);

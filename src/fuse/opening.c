@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "files/content_bytes.h"
+#include "fuse/later.h"
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
 #include "fuse/label_file.h"
@@ -20,6 +22,7 @@
  *     the function back, which waits until it has returned.
  *   - sched_cancel may call `opened` from within `interrupted`. Then waiting would never
  *     end, and there is nothing to wait for.
+ *   - No thread of FUSE computes a content: `opened` leaves this to a worker.
  */
 struct opening {
 	fuse_req_t req;
@@ -29,6 +32,8 @@ struct opening {
 	struct fuse_file_info fi;
 	bool parked;
 	uint64_t ticket;
+	struct sched_handle *handle; /* once it is opened */
+	struct later later;	     /* while a worker makes the content */
 };
 
 /* The opening that this thread interrupts. */
@@ -64,8 +69,12 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 {
 	sample_id sample = sched_handle_sample(handle);
 	sched_undo(handle);
-	label_file_opened(opening->req, opening->session, opening->job, opening->inode,
-		sample, &opening->fi);
+	if (opening->inode.kind == INODE_JSON)
+		text_file_open_json(opening->req, opening->session, opening->job, sample,
+			&opening->fi);
+	else
+		label_file_opened(opening->req, opening->session, opening->job,
+			opening->inode, sample, &opening->fi);
 }
 
 /* After a success, the kernel may release the file before this returns. */
@@ -100,8 +109,8 @@ static void ask(struct opening *opening, uint32_t epoch)
 		.parking = parking,
 		.context = opening,
 		.reader = reader_of(req)};
-	bool label = opening->inode.kind == INODE_LABEL;
-	int err = (label ? sched_open_label : sched_open)(
+	bool sample = opening->inode.kind == INODE_SAMPLE;
+	int err = (sample ? sched_open : sched_open_label)(
 		opening->job, epoch, opening->inode.position, &callbacks);
 	if (!err)
 		return;
@@ -109,7 +118,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 	opening_free(opening);
 }
 
-static void answer(struct opening *opening, struct sched_handle *handle)
+static void answer_sample(struct opening *opening, struct sched_handle *handle)
 {
 	struct sample_file *file;
 	uint32_t epoch = 0, asked = sched_handle_epoch(handle);
@@ -127,20 +136,61 @@ static void answer(struct opening *opening, struct sched_handle *handle)
 	opening_free(opening);
 }
 
+static void answer(struct opening *opening)
+{
+	if (opening->inode.kind == INODE_SAMPLE) {
+		answer_sample(opening, opening->handle);
+		return;
+	}
+	answer_label(opening, opening->handle);
+	opening_free(opening);
+}
+
+static struct opening *opening_of(struct later *later)
+{
+	return (struct opening *)((char *)later - offsetof(struct opening, later));
+}
+
+static void answer_later(struct later *later)
+{
+	answer(opening_of(later));
+}
+
+static void give_up(struct later *later)
+{
+	struct opening *opening = opening_of(later);
+	sched_undo(opening->handle);
+	reply_error(opening->req, -EINTR);
+	opening_free(opening);
+}
+
+/* A worker reads the catalogue, and computes what is not the shared tensor itself. */
+static bool takes_long(const struct opening *opening)
+{
+	return opening->inode.kind == INODE_JSON ||
+	       (opening->inode.kind == INODE_SAMPLE &&
+		       content_is_computed(sched_job_config(opening->job)));
+}
+
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct opening *opening = context;
 	if (opening->parked && interrupting != opening)
 		fuse_req_interrupt_func(opening->req, NULL, NULL);
-	if (result->status == 0 && opening->inode.kind == INODE_SAMPLE) {
-		answer(opening, result->handle);
+	if (result->status) {
+		reply_error(opening->req, result->status);
+		opening_free(opening);
 		return;
 	}
-	if (result->status)
-		reply_error(opening->req, result->status);
+	opening->handle = result->handle;
+	opening->later = (struct later){.req = opening->req,
+		.session = opening->session,
+		.answer = answer_later,
+		.give_up = give_up};
+	if (takes_long(opening))
+		later_start(&opening->later);
 	else
-		answer_label(opening, result->handle);
-	opening_free(opening);
+		answer(opening);
 }
 
 static int opening_new(fuse_req_t req, struct session *session, struct inode inode,

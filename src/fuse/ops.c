@@ -6,6 +6,7 @@
 #include "files/data.h"
 #include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
+#include "fuse/later.h"
 #include "fuse/passthrough.h"
 #include "fuse/label_file.h"
 #include "fuse/sample_file.h"
@@ -133,66 +134,76 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 
 /* --- names and attributes ----------------------------------------------------------- */
 
+static void later(fuse_req_t req, struct inode inode,
+	void (*answer)(const struct later_request *request))
+{
+	later_request(
+		&(struct later_request){.later = {.req = req, .session = session_of(req)},
+			.inode = inode,
+			.answer = answer});
+}
+
+static void answer_entry(const struct later_request *request)
+{
+	struct session *session = request->later.session;
+	fuse_req_t req = request->later.req;
+	struct fuse_entry_param entry = {
+		.ino = session_number(session, request->inode), .entry_timeout = FOREVER};
+	int err = attributes_get(
+		session, request->inode, false, &entry.attr, &entry.attr_timeout);
+	if (err)
+		reply_error(req, err);
+	else
+		fuse_reply_entry(req, &entry);
+}
+
 static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 {
 	struct session *session = session_of(req);
-	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
 	struct inode parent, inode = {.kind = INODE_ROOT};
 	count(STAT_LOOKUPS);
 	int err = find(req, parent_ino, &parent);
 	if (!err)
 		err = tree_lookup(&session->context, parent, name, &inode);
-	if (!err)
-		err = attributes_get(
-			session, inode, false, &entry.attr, &entry.attr_timeout);
-	if (err) {
+	if (err)
 		reply_error(req, err);
-		return;
-	}
-	entry.ino = session_number(session, inode);
-	fuse_reply_entry(req, &entry);
+	else if (attributes_take_long(session, inode, false))
+		later(req, inode, answer_entry);
+	else
+		answer_entry(&(struct later_request){
+			.later = {.req = req, .session = session}, .inode = inode});
+}
+
+static void answer_attributes(const struct later_request *request)
+{
+	struct stat st;
+	double timeout;
+	int err = attributes_get(
+		request->later.session, request->inode, true, &st, &timeout);
+	if (err)
+		reply_error(request->later.req, err);
+	else
+		fuse_reply_attr(request->later.req, &st, timeout);
 }
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct stat st;
-	double timeout;
+	struct session *session = session_of(req);
 	struct inode inode;
 	(void)fi;
 	count(STAT_GETATTRS);
 	int err = find(req, ino, &inode);
-	if (!err)
-		err = attributes_get(session_of(req), inode, true, &st, &timeout);
 	if (err)
 		reply_error(req, err);
+	else if (attributes_take_long(session, inode, true))
+		later(req, inode, answer_attributes);
 	else
-		fuse_reply_attr(req, &st, timeout);
+		answer_attributes(&(struct later_request){
+			.later = {.req = req, .session = session}, .inode = inode});
 }
 
-static void count_dataset(struct statvfs *st, const struct dataset *dataset)
-{
-	st->f_blocks += dataset_bytes(dataset) / st->f_frsize;
-	st->f_files += dataset_samples(dataset);
-}
-
-/* The dataset of the job, or all of them. */
-static int count_datasets(const struct session *session, struct statvfs *st)
-{
-	if (session->root.kind == INODE_JOB) {
-		struct sched_job *job =
-			sched_job_find_id(session->context.sched, session->root.job);
-		if (!job)
-			return -ENODEV;
-		count_dataset(st, sched_job_dataset(job));
-		sched_job_put(job);
-		return 0;
-	}
-	for (size_t i = 0; i < session->context.n_datasets; i++)
-		count_dataset(st, session->context.datasets[i]);
-	return 0;
-}
-
-/* A full read-only device, as large as the datasets. */
+/* No blocks and no files, as /proc has none: df leaves the mount out, and what watches for
+ * full disks has nothing to divide. */
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct statvfs st = {
@@ -200,8 +211,6 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 	struct inode inode;
 	count(STAT_REQUESTS);
 	int err = find(req, ino, &inode);
-	if (!err)
-		err = count_datasets(session_of(req), &st);
 	if (err)
 		reply_error(req, err);
 	else
@@ -224,7 +233,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 /* --- directories -------------------------------------------------------------------- */
 
-/* The kernel does not send it again, and keeps listings: see job_changed in
+/* The kernel does not send it again, and keeps listings: see set_in_job in
  * attributes.c. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
@@ -239,15 +248,27 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_open(req, fi);
 }
 
+static void answer_listing_plus(const struct later_request *request)
+{
+	listing_reply(request->later.req, request->later.session, request->inode,
+		request->size, request->offset, true);
+}
+
 static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
-	struct inode inode;
+	struct session *session = session_of(req);
+	struct later_request request = {.later = {.req = req, .session = session},
+		.size = size,
+		.offset = (uint64_t)offset,
+		.answer = answer_listing_plus};
 	count(STAT_READDIRS);
-	int err = offset < 0 ? -EINVAL : find(req, ino, &inode);
+	int err = offset < 0 ? -EINVAL : find(req, ino, &request.inode);
 	if (err)
 		reply_error(req, err);
+	else if (plus && attributes_take_long(session, request.inode, false))
+		later_request(&request);
 	else
-		listing_reply(req, session_of(req), inode, size, (uint64_t)offset, plus);
+		listing_reply(req, session, request.inode, size, (uint64_t)offset, plus);
 }
 
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
@@ -284,7 +305,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int err = may_open(req, ino, fi, &inode);
 	if (err)
 		reply_error(req, err);
-	else if (inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL)
+	else if (inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
+		 inode.kind == INODE_JSON)
 		opening_start(req, session_of(req), inode, fi);
 	else if (composite_is(inode.kind))
 		composite_open(req, session_of(req), inode, fi);

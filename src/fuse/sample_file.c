@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 struct sample_file {
-	LIST_ENTRY(sample_file) link; /* (session's lock) */
+	struct open_file open; /* (session's lock) the first member */
 	/* One of the reader, and one of each read: the kernel may release the file once
 	 * it has an answer's bytes, before the call that sends them has returned. */
 	atomic_uint references;
@@ -22,6 +22,11 @@ struct sample_file {
 	int backing; /* the file that the kernel reads it from; 0: none */
 	struct content content;
 };
+
+static struct sample_file *file_of(struct open_file *open)
+{
+	return (struct sample_file *)open;
+}
 
 static int make_content(struct sample_file *file, struct session *session,
 	struct sched_job *job, struct inode inode)
@@ -37,16 +42,12 @@ static int make_content(struct sample_file *file, struct session *session,
 uint32_t sample_file_epoch(
 	struct session *session, const struct sched_job *job, struct inode inode)
 {
-	const struct sample_file *file;
-	uint64_t number = inode_pack(inode);
 	if (inode.epoch != INODE_CURRENT || !session_is_mappable(session, job) ||
 		fault_hit("sample.late"))
 		return inode_sched_epoch(inode);
 	LOCK_SCOPE(&session->lock);
-	LIST_FOREACH (file, &session->open_samples, link)
-		if (file->inode == number)
-			return sched_handle_epoch(file->handle);
-	return SCHED_CURRENT;
+	struct open_file *open = open_files_of(&session->open_samples, inode_pack(inode));
+	return open ? sched_handle_epoch(file_of(open)->handle) : SCHED_CURRENT;
 }
 
 static void sample_file_free(struct sample_file *file)
@@ -61,15 +62,14 @@ static void sample_file_free(struct sample_file *file)
 static const struct sample_file *find_other_locked(
 	const struct session *session, const struct sample_file *file)
 {
-	const struct sample_file *other;
 	lock_assert_held(&session->lock);
-	LIST_FOREACH (other, &session->open_samples, link)
-		if (other->inode == file->inode && other->backing != file->backing)
-			return other;
-	return NULL;
+	struct open_file *open = open_files_of(&session->open_samples, file->inode);
+	while (open && file_of(open)->backing == file->backing)
+		open = LIST_NEXT(open, link);
+	return open ? file_of(open) : NULL;
 }
 
-/* -EAGAIN: the kernel would fail the open. */
+/* -EAGAIN: the kernel would fail the open; -ENOMEM. */
 static int list_file(
 	struct session *session, struct sample_file *file, uint32_t *ret_epoch)
 {
@@ -80,8 +80,7 @@ static int list_file(
 		*ret_epoch = sched_handle_epoch(other->handle);
 		return -EAGAIN;
 	}
-	LIST_INSERT_HEAD(&session->open_samples, file, link);
-	return 0;
+	return open_files_add(&session->open_samples, file->inode, &file->open);
 }
 
 int sample_file_backing(const struct sample_file *file)
@@ -123,7 +122,7 @@ static struct sched_handle *take_apart(struct session *session, struct sample_fi
 {
 	struct sched_handle *handle = file->handle;
 	lock_take(&session->lock);
-	LIST_REMOVE(file, link);
+	open_files_remove(&session->open_samples, &file->open);
 	lock_release(&session->lock);
 	stats_change(STAT_OPEN_FILES, -1);
 	sample_file_free(file);
@@ -143,14 +142,14 @@ void sample_file_release(struct session *session, struct sample_file *file)
 
 void sample_files_undo_all(struct session *session)
 {
-	struct sample_file *file;
+	struct open_file *open;
 	for (;;) {
 		lock_take(&session->lock);
-		file = LIST_FIRST(&session->open_samples);
+		open = open_files_any(&session->open_samples);
 		lock_release(&session->lock);
-		if (!file)
+		if (!open)
 			return;
-		sample_file_undo(session, file);
+		sample_file_undo(session, file_of(open));
 	}
 }
 

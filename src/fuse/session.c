@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "base/fault.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "files/data.h"
 #include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
@@ -61,9 +63,6 @@ int session_new(
 	lock_init(&session->lock, LOCK_RANK_FUSE, "session");
 	ensure(pthread_cond_init(&session->unheld, NULL) == 0);
 	LIST_INIT(&session->job_mounts);
-	LIST_INIT(&session->open_samples);
-	LIST_INIT(&session->open_labels);
-	LIST_INIT(&session->open_composites);
 	LIST_INIT(&session->open_texts);
 	*ret = session;
 	return 0;
@@ -144,9 +143,13 @@ static int loop(struct session *session)
 
 int session_run(struct session *session)
 {
+	int err = fault_hit("session.run");
+	if (err)
+		return err;
 	if (fuse_set_signal_handlers(session->fuse) != 0)
 		return -EIO;
 	session->handles_signals = true;
+	signals_release();
 	return loop(session);
 }
 
@@ -247,7 +250,7 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* The time always changes: see job_changed in attributes.c. */
+/* The time always changes: see set_in_job in attributes.c. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "files/json.h"
 #include "files/order_lines.h"
 #include "files/text.h"
-#include "fuse/fuse_internal.h"
+#include "fuse/later.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -20,20 +21,46 @@ struct snapshot {
 
 /* --- snapshots ---------------------------------------------------------------------- */
 
+struct text_writer {
+	struct snapshot *snapshot;
+	FILE *out;
+};
+
+static int begin(struct snapshot *snapshot, struct text_writer *ret)
+{
+	*snapshot = (struct snapshot){.references = 1};
+	*ret = (struct text_writer){.snapshot = snapshot};
+	ret->out = open_memstream(&snapshot->text, &snapshot->bytes);
+	return ret->out ? 0 : -ENOMEM;
+}
+
+static int end(struct text_writer *writer, int err)
+{
+	bool failed = ferror(writer->out);
+	if ((fclose(writer->out) != 0 || failed) && !err)
+		err = -ENOMEM;
+	if (err)
+		free(writer->snapshot->text);
+	return err;
+}
+
 static int snapshot_take(
 	struct session *session, struct inode inode, struct snapshot *ret)
 {
-	*ret = (struct snapshot){.references = 1};
-	FILE *out = open_memstream(&ret->text, &ret->bytes);
-	if (!out)
-		return -ENOMEM;
-	int err = text_print(out, &session->context, inode);
-	bool failed = ferror(out);
-	if ((fclose(out) != 0 || failed) && !err)
-		err = -ENOMEM;
+	struct text_writer writer;
+	int err = begin(ret, &writer);
 	if (err)
-		free(ret->text);
-	return err;
+		return err;
+	return end(&writer, text_print(writer.out, &session->context, inode));
+}
+
+static int snapshot_json(struct sched_job *job, sample_id sample, struct snapshot *ret)
+{
+	struct text_writer writer;
+	int err = begin(ret, &writer);
+	if (err)
+		return err;
+	return end(&writer, json_print(writer.out, job, sample));
 }
 
 /* --- epoch-NNNN.order, read live ---------------------------------------------------- */
@@ -50,19 +77,22 @@ static int order_size(struct session *session, struct inode inode, uint64_t *ret
 	return 0;
 }
 
-static void order_read(fuse_req_t req, struct session *session, struct inode inode,
-	size_t size, uint64_t offset)
+static void order_read(const struct later_request *request)
 {
+	fuse_req_t req = request->later.req;
+	struct session *session = request->later.session;
 	struct order_lines lines;
-	auto_free char *buffer = malloc(size);
-	int err = buffer ? order_lines_find(session->context.sched, inode, &lines)
-			 : -ENOMEM;
+	auto_free char *buffer = malloc(request->size);
+	int err =
+		buffer ? order_lines_find(session->context.sched, request->inode, &lines)
+		       : -ENOMEM;
 	if (err) {
 		reply_error(req, err);
 		return;
 	}
-	struct order_source source = order_lines_source(inode, &lines);
-	ssize_t n = order_text_read(session->orders, &source, offset, buffer, size);
+	struct order_source source = order_lines_source(request->inode, &lines);
+	ssize_t n = order_text_read(
+		session->orders, &source, request->offset, buffer, request->size);
 	sched_job_put(lines.job);
 	if (n < 0)
 		reply_error(req, (int)n);
@@ -103,6 +133,12 @@ static void snapshot_put(struct session *session, struct snapshot *snapshot)
 	free(snapshot);
 }
 
+static void list_snapshot(struct session *session, struct snapshot *snapshot)
+{
+	LOCK_SCOPE(&session->lock);
+	LIST_INSERT_HEAD(&session->open_texts, snapshot, link);
+}
+
 static int open_snapshot(struct session *session, struct inode inode, uint64_t *ret_fh)
 {
 	struct snapshot *snapshot = malloc(sizeof(*snapshot));
@@ -111,26 +147,45 @@ static int open_snapshot(struct session *session, struct inode inode, uint64_t *
 		free(snapshot);
 		return err;
 	}
-	lock_take(&session->lock);
-	LIST_INSERT_HEAD(&session->open_texts, snapshot, link);
-	lock_release(&session->lock);
+	list_snapshot(session, snapshot);
 	*ret_fh = (uintptr_t)snapshot;
 	return 0;
+}
+
+static void answer_open(fuse_req_t req, struct session *session,
+	const struct fuse_file_info *fi, uint64_t fh)
+{
+	struct fuse_file_info reply = *fi;
+	reply.fh = fh;
+	reply.direct_io = 1;
+	if (fuse_reply_open(req, &reply) != 0)
+		text_file_release(session, &reply);
 }
 
 void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi)
 {
-	struct fuse_file_info reply = *fi;
-	reply.fh = 0;
-	reply.direct_io = 1;
-	int err = inode.kind == INODE_EPOCH_ORDER
-			  ? 0
-			  : open_snapshot(session, inode, &reply.fh);
+	uint64_t fh = 0;
+	int err =
+		inode.kind == INODE_EPOCH_ORDER ? 0 : open_snapshot(session, inode, &fh);
 	if (err)
 		reply_error(req, err);
-	else if (fuse_reply_open(req, &reply) != 0)
-		text_file_release(session, &reply);
+	else
+		answer_open(req, session, fi, fh);
+}
+
+void text_file_open_json(fuse_req_t req, struct session *session, struct sched_job *job,
+	sample_id sample, const struct fuse_file_info *fi)
+{
+	struct snapshot *snapshot = malloc(sizeof(*snapshot));
+	int err = snapshot ? snapshot_json(job, sample, snapshot) : -ENOMEM;
+	if (err) {
+		free(snapshot);
+		reply_error(req, err);
+		return;
+	}
+	list_snapshot(session, snapshot);
+	answer_open(req, session, fi, (uintptr_t)snapshot);
 }
 
 void text_file_read(fuse_req_t req, struct session *session, struct inode inode,
@@ -138,7 +193,12 @@ void text_file_read(fuse_req_t req, struct session *session, struct inode inode,
 {
 	struct snapshot *snapshot = (struct snapshot *)(uintptr_t)fi->fh;
 	if (!snapshot) {
-		order_read(req, session, inode, size, offset);
+		later_request(
+			&(struct later_request){.later = {.req = req, .session = session},
+				.inode = inode,
+				.size = size,
+				.offset = offset,
+				.answer = order_read});
 		return;
 	}
 	if (offset > snapshot->bytes)

@@ -15,7 +15,7 @@
  */
 
 /* Larger buffers are not kept from one image to the next. */
-#define KEEP_BYTES ((size_t)64 << 20)
+#define KEEP_BYTES ((size_t)16 << 20)
 
 struct buffer {
 	uint8_t *data;

@@ -161,7 +161,7 @@ static int begin(const struct decoding *decoding, struct transform *transform)
 static int new_tensor(const struct decoding *decoding, struct tensor_shape shape,
 	struct image_output *output)
 {
-	output->tensor = tensor_new(shape, (uint64_t)shape.height * shape.width * 3);
+	output->tensor = tensor_new(shape, tensor_shape_bytes(shape));
 	return output->tensor ? 0 : fail_memory(decoding->message);
 }
 

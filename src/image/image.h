@@ -55,6 +55,14 @@ struct image_usage {
 struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 
 /*
+ * The most bytes that it takes to prepare an image of this size, without the tensor; less
+ * what a decoder always holds. The image and what it is resized to have at most 2^32
+ * pixels.
+ */
+uint64_t image_working_bytes(const struct preparation *preparation,
+	struct tensor_shape image, uint64_t file_bytes);
+
+/*
  * Makes the outputs' tensors from one decode: RGB8 as PIL's convert('RGB') gives it,
  * turned if asked for, then resized (Pillow's antialiased bilinear), then centre cropped.
  * Where there are several outputs, none may be approximate or exif. After a failure, some

@@ -32,13 +32,15 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 	return (struct tensor_shape){.height = image.width, .width = image.height};
 }
 
-/* torchvision.transforms.functional._compute_resized_output_size for an int */
+/* torchvision.transforms.functional._compute_resized_output_size for an int. What is too
+ * long for 32 bits becomes as long as they can tell, which is refused. */
 static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;
 	uint64_t shorter = tall ? image.width : image.height;
 	uint64_t longer = tall ? image.height : image.width;
-	uint32_t other = shorter ? (uint32_t)(size * longer / shorter) : 0;
+	uint64_t length = shorter ? size * longer / shorter : 0;
+	uint32_t other = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
 	return tall ? (struct tensor_shape){.height = other, .width = size}
 		    : (struct tensor_shape){.height = size, .width = other};
 }
@@ -70,8 +72,16 @@ uint64_t preparation_bytes(const struct preparation *preparation,
 {
 	if (preparation->encoded)
 		return file_bytes;
-	struct tensor_shape shape = preparation_output(preparation, image);
-	return (uint64_t)shape.height * shape.width * 3;
+	return tensor_shape_bytes(preparation_output(preparation, image));
+}
+
+uint64_t preparation_most_pixels(
+	const struct preparation *preparation, struct tensor_shape image)
+{
+	struct tensor_shape resized = preparation_resized(preparation, image);
+	uint64_t before = (uint64_t)image.height * image.width;
+	uint64_t after = (uint64_t)resized.height * resized.width;
+	return before > after ? before : after;
 }
 
 bool preparation_fixed_size(const struct preparation *preparation)

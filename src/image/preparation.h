@@ -46,5 +46,9 @@ struct tensor_shape preparation_output(
 uint64_t preparation_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
+/* Of the image as it is decoded, or as it is once it is resized, whichever has more. */
+uint64_t preparation_most_pixels(
+	const struct preparation *preparation, struct tensor_shape image);
+
 /* Whether all images come out with the same size (a crop, or a resize to WxH). */
 bool preparation_fixed_size(const struct preparation *preparation);

@@ -5,9 +5,20 @@
 
 #include <string.h>
 
+uint64_t tensor_shape_bytes(struct tensor_shape shape)
+{
+	uint64_t bytes;
+	if (__builtin_mul_overflow((uint64_t)shape.height * shape.width, 3, &bytes))
+		return UINT64_MAX;
+	return bytes;
+}
+
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes)
 {
-	struct tensor *tensor = malloc(sizeof(*tensor) + bytes);
+	size_t size;
+	struct tensor *tensor = NULL;
+	if (!__builtin_add_overflow(bytes, sizeof(*tensor), &size))
+		tensor = malloc(size);
 	if (!tensor)
 		return NULL;
 	*tensor = (struct tensor){

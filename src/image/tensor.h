@@ -33,6 +33,9 @@ struct tensor {
 	size_t head_bytes;
 };
 
+/* Of the pixels of a shape; UINT64_MAX if there are more than that. */
+uint64_t tensor_shape_bytes(struct tensor_shape shape);
+
 /* NULL when there is no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
 /*

@@ -2,10 +2,12 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "load/load.h"
+#include "load/passing.h"
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "image/buffer.h"
+#include "load/beneath.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -86,6 +88,7 @@ static void note_peak(struct load_context *context)
 static int fail_errno(struct load_task *task, int error)
 {
 	fail(task, 0, strerror(error));
+	task->passing = load_error_passes(error, task->path);
 	if (error == ENOENT || error == ENOTDIR)
 		return -ENOENT;
 	return error == ENOMEM ? -ENOMEM : -EIO;
@@ -93,15 +96,21 @@ static int fail_errno(struct load_task *task, int error)
 
 static int fail_memory(struct load_task *task)
 {
+	task->passing = true;
 	return fail(task, -ENOMEM, "no memory");
 }
 
 static int check_fault(struct load_task *task)
 {
-	int err = fault_hit("load.read");
+	int err = fault_hit("load.read"), remote = fault_hit("load.remote");
 	if (err)
-		snprintf(task->message, sizeof(task->message),
-			"load.read: %s, as asked for", strerror(-err));
+		task->passing = load_error_passes(-err, task->path);
+	else if (remote)
+		task->passing = true;
+	err = err ? err : remote;
+	if (err)
+		snprintf(task->message, sizeof(task->message), "%s: %s, as asked for",
+			remote ? "load.remote" : "load.read", strerror(-err));
 	return err;
 }
 
@@ -140,12 +149,34 @@ static int read_bytes(struct load_task *task, int fd, uint8_t *out)
 	return err;
 }
 
-static int open_source(struct load_task *task, int *ret)
+static int try_to_open(const struct load_task *task)
 {
 	/* O_NONBLOCK: opening a FIFO would wait for a writer. */
-	*ret = open(task->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	static const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	if (task->root)
+		return open_beneath(task->root, task->path, flags);
+	int fd = open(task->path, flags);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_path(const struct load_task *task)
+{
+	int fd;
+	do
+		fd = try_to_open(task);
+	while (fd == -EINTR);
+	return fd;
+}
+
+static int open_source(struct load_task *task, int *ret)
+{
+	*ret = open_path(task);
+	if (*ret == -EXDEV)
+		return fail(task, -EIO,
+			"a symbolic link leads out of the dataset "
+			"(symlinks = follow allows it)");
 	if (*ret < 0)
-		return fail_errno(task, errno);
+		return fail_errno(task, -*ret);
 	int err = check_unchanged(task, *ret);
 	return err ? err : check_fault(task);
 }
@@ -189,6 +220,7 @@ static int decode(struct load_context *context, struct load_task *task)
 	struct load_task *one = task;
 	for (size_t i = 0; i < n; i++, one = one->also)
 		one->tensor = outputs[i].tensor;
+	task->passing = err == -ENOMEM;
 	note_peak(context);
 	return err;
 }
@@ -239,6 +271,7 @@ void load_prepare(struct load_context *context, struct load_task *task)
 	for (struct load_task *one = task; one; one = one->also)
 		one->tensor = NULL;
 	task->message[0] = '\0';
+	task->passing = false;
 	task->status = prepare(context, task);
 	for (struct load_task *one = task; one; one = one->also)
 		finish(one, task);

@@ -8,10 +8,12 @@
 #include "image/image.h"
 
 #include <stddef.h>
+#include <sys/queue.h>
 
 /*
  * Preparing samples by a pool of worker threads: read the file, decode it (image.h), and
- * hand the tensor over.
+ * hand the tensor over. Workers also do what is too long for the thread that is asked
+ * for it: load_pool_run.
  *
  *   Flow: the caller hands in two callbacks. A worker asks `next` for a task, prepares it
  *         without holding a lock, and gives it to `done`. load_pool_kick tells the pool
@@ -25,6 +27,7 @@
 struct load_task {
 	/* in */
 	const char *path;
+	const char *root; /* of the tree that links may not lead out of; NULL: they may */
 	uint64_t expected_bytes;   /* of the file, by the catalogue */
 	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
 	struct tensor_shape expected_image; /* as in the file */
@@ -40,6 +43,7 @@ struct load_task {
 	struct load_task *also;
 	/* out */
 	int status;
+	bool passing;	       /* an error that is not the file's, and may pass */
 	struct tensor *tensor; /* NULL unless status is 0 */
 	char message[IMAGE_MESSAGE];
 };
@@ -68,10 +72,22 @@ struct load_usage load_context_usage(const struct load_context *context);
  * Reads and prepares one sample, and `also`, in the calling thread. Output: RGB8 as PIL's
  * convert('RGB') gives it, turned if asked for, then resize (Pillow's antialiased
  * bilinear), then centre crop; or the file's bytes for `encoded`. Faults: load.read,
- * load.decode. -EIO: unreadable, truncated, corrupt, not an image, unsupported; -ESTALE:
- * changed since the scan; -ENOENT: gone; -ENOMEM.
+ * load.remote (as load.read, from another machine), load.decode, load.openat2. -EIO:
+ * unreadable, truncated, corrupt, not an image, unsupported; -ESTALE: changed since the
+ * scan; -ENOENT: gone; -ENOMEM. Errors that pass (passing.c): no memory, no descriptor, a
+ * file server that is away, a directory that is not there.
  */
 void load_prepare(struct load_context *context, struct load_task *task);
+
+/*
+ * Something else that a worker does: `run` is called once, by any worker, and owns the
+ * work from then on.
+ */
+struct load_work {
+	TAILQ_ENTRY(load_work) link;
+	void (*run)(struct load_work *work);
+	bool queued; /* the pool's */
+};
 
 struct load_pool;
 
@@ -83,8 +99,14 @@ struct load_callbacks {
 
 must_check int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
 	struct load_pool **ret);
+/* Wakes one worker, if one sleeps. Who finds several tasks kicks again. */
 void load_pool_kick(struct load_pool *pool);
-/* Lets workers finish their tasks, takes no new ones, and joins the workers. */
+/* A worker does it before its next task; a worker that calls this does it at once. */
+void load_pool_run(struct load_pool *pool, struct load_work *work);
+/* true: no worker has begun with it, and none will. */
+must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);
+/* Lets workers finish their tasks, takes no new ones, does the work that is left, and
+ * joins the workers. */
 void load_pool_free(struct load_pool **pool);
 
 /* The pool's one-thread twin: does one task in the calling thread. false: there

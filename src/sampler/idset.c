@@ -90,6 +90,19 @@ void idset_free(struct idset **set)
 	*set = NULL;
 }
 
+int idset_copy(const struct idset *set, struct idset **ret)
+{
+	int error = idset_new(set->bound, ret);
+	if (error)
+		return error;
+	struct idset *copy = *ret;
+	memcpy(copy->words, set->words, n_words(set) * sizeof(set->words[0]));
+	memcpy(copy->lines, set->lines, n_lines(set) * sizeof(set->lines[0]));
+	memcpy(copy->sums, set->sums, set->n_sums * sizeof(set->sums[0]));
+	copy->size = set->size;
+	return 0;
+}
+
 /* Elements are ascending, so that a word is written once. */
 static void set_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
@@ -363,4 +376,15 @@ void idset_validate(const struct idset *set)
 	ensure(size == set->size);
 	for (size_t i = set->bound; i < n_words(set) * 64; i++)
 		ensure(!(set->words[i / 64] >> i % 64 & 1));
+}
+
+void idset_remove_lost(struct idset *set, const struct idset *before,
+	const struct idset *now, const uint32_t *places)
+{
+	ensure(before->bound == now->bound);
+	for (size_t i = 0; i < n_words(now); i++) {
+		uint64_t lost = before->words[i] & ~now->words[i];
+		for (; lost; lost &= lost - 1)
+			idset_remove(set, places[i * 64 + (size_t)__builtin_ctzll(lost)]);
+	}
 }

@@ -28,6 +28,7 @@ must_check int idset_from_bitmap(
 /* All i below n for which the set contains ids[i]. */
 must_check int idset_from_places(
 	const struct idset *set, const uint32_t *ids, uint32_t n, struct idset **ret);
+must_check int idset_copy(const struct idset *set, struct idset **ret);
 void idset_free(struct idset **set);
 
 uint32_t idset_bound(const struct idset *set);
@@ -35,6 +36,11 @@ uint32_t idset_size(const struct idset *set);
 bool idset_contains(const struct idset *set, uint32_t id); /* false beyond the bound */
 void idset_add(struct idset *set, uint32_t id);		   /* it was not there */
 void idset_remove(struct idset *set, uint32_t id);	   /* it was there */
+
+/* `now` is `before`, of the same bound, without some ids: takes places[id] of these out of
+ * the set. */
+void idset_remove_lost(struct idset *set, const struct idset *before,
+	const struct idset *now, const uint32_t *places);
 
 /* The element that has `rank` smaller ones before it; rank < size. */
 uint32_t idset_select(const struct idset *set, uint32_t rank);

@@ -47,6 +47,11 @@ int sampler_new_labelled(
 	return create(SAMPLER_EXCHANGE, seed, labels, n_ids, ret);
 }
 
+void sampler_stir(struct sampler *sampler, uint64_t number)
+{
+	rng_seed(&sampler->rng, rng_mix(rng_next(&sampler->rng), number));
+}
+
 void sampler_set_free(struct sampler_set **set)
 {
 	if (!*set)
@@ -147,13 +152,6 @@ static int insert_at(struct sampler *sampler, size_t at, struct sampler_stream *
 	return 0;
 }
 
-int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
-	const roaring_bitmap_t *selection)
-{
-	return sampler->ops->join ? sampler->ops->join(sampler, job, space, selection)
-				  : 0;
-}
-
 void sampler_leave(struct sampler *sampler, job_id job)
 {
 	if (sampler->ops->leave)
@@ -231,10 +229,22 @@ static void refresh_all(struct sampler *sampler)
 		;
 }
 
+/* Without memory classes stay as fine as they are. */
+static void coarsen(struct sampler *sampler)
+{
+	struct sampler_coarsening *coarsening;
+	if (sampler_coarsening_new(sampler, &coarsening) != 0 || !coarsening)
+		return;
+	if (sampler_coarsening_prepare(coarsening) == 0)
+		ensure(sampler_coarsen(sampler, coarsening) == 0);
+	sampler_coarsening_free(&coarsening);
+}
+
 int sampler_insert(
 	struct sampler *sampler, stream_id id, job_id job, roaring_bitmap_t *remaining)
 {
 	struct sampler_set *set = NULL;
+	coarsen(sampler);
 	int error = sampler_set_new(sampler, &set);
 	if (!error)
 		error = sampler_set_fill(set, remaining);

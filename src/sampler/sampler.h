@@ -42,6 +42,10 @@ must_check int sampler_new_labelled(
 	uint64_t seed, const uint32_t *labels, uint32_t n_ids, struct sampler **ret);
 void sampler_free(struct sampler **sampler);
 
+/* From now on it draws other random numbers, which depend on those before and on this
+ * one. */
+void sampler_stir(struct sampler *sampler, uint64_t number);
+
 /*
  * A job comes. Its selection (D_j, copied as far as it is needed) divides ids into
  * membership classes; space is the number of the cache space that its tensors lie in:
@@ -51,7 +55,35 @@ void sampler_free(struct sampler **sampler);
  */
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
+/*
+ * The same for callers whose lock others wait for: _new and _prepared need the lock, and
+ * take hardly longer than it takes to copy the bits of the sets; _prepare takes long, and
+ * needs neither the lock nor the sampler. The selection stays the caller's. -EAGAIN:
+ * another job or stream came in between, and it has to be begun again. _free needs no
+ * lock.
+ */
+struct sampler_joining;
+must_check int sampler_joining_new(const struct sampler *sampler, uint32_t space,
+	const roaring_bitmap_t *selection, struct sampler_joining **ret);
+must_check int sampler_joining_prepare(struct sampler_joining *joining);
+must_check int sampler_join_prepared(struct sampler *sampler, job_id job, uint32_t space,
+	struct sampler_joining *joining);
+void sampler_joining_free(struct sampler_joining **joining);
 void sampler_leave(struct sampler *sampler, job_id job); /* its stream was removed */
+
+/*
+ * Classes that only jobs that left have divided become one again, which should be done
+ * before each first stream: without it, jobs exchange less. _new finds what is to be done,
+ * NULL: nothing. Locks as for joining: _prepare takes long and needs none, nor does
+ * _free. -EAGAIN: something has come or gone in between, and it has to be begun again.
+ */
+struct sampler_coarsening;
+must_check int sampler_coarsening_new(
+	const struct sampler *sampler, struct sampler_coarsening **ret);
+must_check int sampler_coarsening_prepare(struct sampler_coarsening *coarsening);
+must_check int sampler_coarsen(
+	struct sampler *sampler, struct sampler_coarsening *coarsening);
+void sampler_coarsening_free(struct sampler_coarsening **coarsening);
 
 /*
  * A stream of a job that has joined. Takes over `remaining` (R_j: what the stream has not

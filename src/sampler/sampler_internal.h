@@ -51,8 +51,6 @@ struct sampler_ops {
 	void (*draw)(struct sampler *sampler, size_t m);
 	void (*validate)(const struct sampler *sampler);
 	/* For engines with membership classes. */
-	int (*join)(struct sampler *sampler, job_id job, uint32_t space,
-		const roaring_bitmap_t *selection);
 	void (*leave)(struct sampler *sampler, job_id job);
 	sample_id (*draw_within)(
 		struct sampler *sampler, struct sampler_stream *stream, uint32_t label);

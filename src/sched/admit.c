@@ -5,6 +5,7 @@
 #include "sched/sched_internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 /*
@@ -59,6 +60,25 @@ int admit_path(struct sched *sched, const struct job_config *config,
 		return 0;
 	report(context, text);
 	return -EEXIST;
+}
+
+/* The samples of a batch are held all at once. */
+int admit_batch(const struct sched_job *job, config_report *report, void *context)
+{
+	const struct job_config *config = &job->config;
+	uint64_t most = memory_most_open(job->sched);
+	uint64_t n = config->batch < job->samples ? config->batch : job->samples;
+	if (config->layout != LAYOUT_BATCH || job->largest_bytes == 0 ||
+		n <= most / job->largest_bytes)
+		return 0;
+	sched_report(report, context,
+		"%s:[view]:batch: found %u, but %" PRIu64 " samples of %" PRIu64
+		" bytes can't be held at once, allowed: at most %" PRIu64 ", for which "
+		"there are %" PRIu64 " bytes: a cache of %" PRIu64
+		", and what may be held beside it",
+		config->file, config->batch, n, job->largest_bytes,
+		most / job->largest_bytes, most, job->sched->config->cache_bytes);
+	return -EINVAL;
 }
 
 int admit_view(const struct sched_job *job)

@@ -21,7 +21,7 @@ struct ahead {
 	uint32_t length;       /* so many are: drawn and not bound */
 	uint32_t filled;       /* that, after the last draw or refill: ahead_refilled */
 	uint32_t remaining;    /* samples that it has not been given */
-	uint64_t tensor_bytes; /* of the job's largest; at least 1 */
+	uint64_t tensor_bytes; /* of the job's larger ones; at least 1 */
 	uint32_t streams;      /* of all jobs, this one too */
 	struct cache_usage cache;
 };

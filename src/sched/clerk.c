@@ -2,7 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "sched/sched_internal.h"
+
+#include <string.h>
 
 /*
  * Beginning an epoch of a million samples takes tens of milliseconds: the sampler's set is
@@ -89,21 +92,61 @@ static void free_dead(struct sched_job *job)
 		epoch_reaped_free(epoch);
 }
 
-/* An order that can't be saved stays in memory and in the journal, until the next try. */
-static void work_for(struct sched_job *job)
+/* Orders may be large, and there is no room for them perhaps for hours. */
+#define MAX_SAVE_PAUSE_S 64
+
+static void note_save(struct sched_job *job, uint32_t epoch, int err)
+{
+	uint32_t before;
+	{
+		LOCK_SCOPE(&job->sched->lock);
+		before = job->save_pause;
+		job->save_pause = 0;
+		if (err)
+			job->save_pause = before ? 2 * before : 1;
+		if (job->save_pause > MAX_SAVE_PAUSE_S)
+			job->save_pause = MAX_SAVE_PAUSE_S;
+		job->save_in = job->save_pause;
+	}
+	if (err && !before)
+		log_error("job %s: the order of epoch %u can't be saved in %s: %s; it is "
+			  "kept in memory and in the journal, as those after it, until "
+			  "it can be",
+			job->config.name, epoch, job->directory, strerror(-err));
+	if (!err && before)
+		log_info("job %s: orders are saved again", job->config.name);
+}
+
+void clerk_second_locked(struct sched_job *job)
+{
+	lock_assert_held(&job->sched->lock);
+	bool due = job->save_in > 0 && --job->save_in == 0;
+	if (due && !job->sched->stopping)
+		clerk_request_locked(job);
+}
+
+static void save_orders(struct sched_job *job)
 {
 	struct order order;
+	uint32_t epoch;
+	while (wants_save(job, &epoch, &order)) {
+		int err = keep_order(job, epoch, &order);
+		note_save(job, epoch, err);
+		if (err)
+			return;
+		journal_forget(job->journal, tell_saved(job, epoch));
+		free_dead(job);
+	}
+}
+
+static void work_for(struct sched_job *job)
+{
 	uint32_t epoch;
 	while (wants_stream(job, &epoch)) {
 		journal_flush(job->journal); /* that it has begun: this may take long */
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
-	while (wants_save(job, &epoch, &order)) {
-		if (keep_order(job, epoch, &order) != 0)
-			return;
-		journal_forget(job->journal, tell_saved(job, epoch));
-		free_dead(job);
-	}
+	save_orders(job);
 }
 
 static struct sched_job *next_job_locked(struct sched *sched)

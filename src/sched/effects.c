@@ -65,14 +65,6 @@ static void answer_locked(struct open_request *request, struct aftermath *afterm
 	handle_answered_locked(handle, aftermath);
 }
 
-static void look_up_locked(struct sched_handle *handle, struct aftermath *aftermath)
-{
-	lock_assert_held(&handle->job->sched->lock);
-	if (handle->state == HANDLE_AWAITS_SAMPLE)
-		handle->state = HANDLE_LOOKS_UP;
-	TAILQ_INSERT_TAIL(&aftermath->look_ups, handle, link);
-}
-
 static void give_back_queue_locked(struct sched_job *job, const struct drawn_queue *queue,
 	struct aftermath *aftermath)
 {
@@ -131,7 +123,7 @@ static void execute_locked(
 		answer_locked(effect->request, aftermath);
 		break;
 	case EFFECT_LOOK_UP:
-		look_up_locked(handle_of(effect->request), aftermath);
+		handle_look_up_locked(handle_of(effect->request), aftermath);
 		break;
 	case EFFECT_NOTICE:
 		notice_locked(job, effect, aftermath);

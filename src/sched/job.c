@@ -16,20 +16,6 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MAX_JOB_ID ((1u << 14) - 1) /* the bits that an inode number has for it */
 
-static int copy_config(const struct job_config *from, struct job_config *ret)
-{
-	*ret = *from;
-	ret->file = strdup(from->file);
-	ret->name = strdup(from->name);
-	ret->dataset = strdup(from->dataset);
-	ret->where = from->where ? strdup(from->where) : NULL;
-	ret->extension = strdup(from->extension);
-	ret->path = from->path ? strdup(from->path) : NULL;
-	bool complete = ret->file && ret->name && ret->dataset && ret->extension &&
-			(ret->where || !from->where) && (ret->path || !from->path);
-	return complete ? 0 : -ENOMEM;
-}
-
 static void job_free(struct sched_job *job)
 {
 	epochs_free(&job->epochs);
@@ -39,6 +25,8 @@ static void job_free(struct sched_job *job)
 	free(job->by_position);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
+	if (job->readable)
+		roaring_bitmap_free(job->readable);
 	config_job_free(&job->config);
 	free(job->directory);
 	free(job);
@@ -123,7 +111,7 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	job->sched = sched;
 	atomic_init(&job->references, 1);
 	TAILQ_INIT(&job->parked);
-	int err = copy_config(config, &job->config);
+	int err = config_job_copy(config, &job->config);
 	if (!err && !(job->source = find_source(sched, config->dataset)))
 		err = unknown_dataset(sched, config, report, context);
 	if (!err)
@@ -170,33 +158,8 @@ static job_id choose_id(struct sched *sched, job_id known)
 	return sched->last_id;
 }
 
-static struct sampler *sampler_of(const struct sched_job *job)
-{
-	switch (job_kind(job)) {
-	case EPOCHS_DRAWN:
-		return job->source->shuffled;
-	case EPOCHS_DRAWN_AT_OPEN:
-		return job->source->labelled;
-	case EPOCHS_FIXED:
-	case EPOCHS_MIRRORED:
-		break;
-	}
-	return NULL;
-}
-
-static int join_locked(struct sched_job *job)
-{
-	struct sampler *sampler = sampler_of(job);
-	lock_assert_held(&job->sched->lock);
-	if (!sampler)
-		return 0;
-	int err = sampler_join(sampler, job->id, job->space->number, job->selection);
-	if (!err)
-		job->sampler = sampler;
-	return err;
-}
-
-static int install_locked(struct sched_job *job, struct sched *sched)
+static int install_locked(
+	struct sched_job *job, struct sched *sched, struct sampler_joining *joining)
 {
 	uint32_t epoch;
 	lock_assert_held(&sched->lock);
@@ -206,10 +169,7 @@ static int install_locked(struct sched_job *job, struct sched *sched)
 		find_locked(sched, NULL, job->id) ||
 		admit_conflict_locked(sched, &job->config))
 		return -EEXIST;
-	job->space = space_get_locked(job->source, &job->config.preparation);
-	if (!job->space)
-		return -ENOMEM;
-	int err = join_locked(job);
+	int err = join_finish_locked(job, joining);
 	if (err)
 		return err;
 	(void)job_hold(job);
@@ -219,6 +179,29 @@ static int install_locked(struct sched_job *job, struct sched *sched)
 	if (epochs_wants_save(job->epochs, &epoch))
 		clerk_request_locked(job);
 	return 0;
+}
+
+static int finish_joining(struct sched_job *job, struct sampler_joining *joining)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return install_locked(job, job->sched, joining);
+}
+
+/* With millions of samples the sampler takes a while to make place for a job; nobody
+ * waits for that. Begun again when another job was faster. */
+static int install(struct sched_job *job)
+{
+	int err;
+	do {
+		struct sampler_joining *joining = NULL;
+		err = join_begin(job, &joining);
+		if (!err && joining)
+			err = sampler_joining_prepare(joining);
+		if (!err)
+			err = finish_joining(job, joining);
+		sampler_joining_free(&joining);
+	} while (err == -EAGAIN);
+	return err;
 }
 
 static bool name_is_taken(struct sched *sched, const char *name)
@@ -247,10 +230,7 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist)
 		err = keep_restore(job);
 	if (!err && persist)
 		err = keep_ini(job);
-	if (err)
-		return err;
-	LOCK_SCOPE(&sched->lock);
-	return install_locked(job, sched);
+	return err ? err : install(job);
 }
 
 int sched_job_add(struct sched *sched, const struct job_config *config, bool persist,
@@ -269,6 +249,11 @@ int sched_job_add(struct sched *sched, const struct job_config *config, bool per
 		err = job_new(sched, config, report, context, &job);
 	if (err)
 		return err;
+	err = admit_batch(job, report, context);
+	if (err) {
+		sched_job_put(job);
+		return err;
+	}
 	err = admit_view(job);
 	if (!err)
 		err = add_job(sched, job, persist);
@@ -300,7 +285,8 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 		sampler_leave(job->sampler, job->id);
 }
 
-int sched_job_remove(struct sched *sched, const char *name)
+/* The caller puts it back; NULL: there is none. */
+static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
@@ -309,11 +295,34 @@ int sched_job_remove(struct sched *sched, const char *name)
 	if (job)
 		job_leave_locked(job, &aftermath);
 	sched_unlock(sched, &aftermath);
+	if (job)
+		clerk_wait_for_last(job); /* it may be making files */
+	return job;
+}
+
+int sched_job_remove(struct sched *sched, const char *name)
+{
+	struct sched_job *job = take_out(sched, name);
 	if (!job)
 		return -ENOENT;
-	clerk_wait_for_last(job); /* it may be making files */
 	journal_abandon(job->journal);
 	keep_nothing(job);
+	sched_job_put(job);
+	return 0;
+}
+
+int sched_job_keep(struct sched_job *job)
+{
+	return keep_ini(job);
+}
+
+int sched_job_withdraw(struct sched *sched, const char *name)
+{
+	struct sched_job *job = take_out(sched, name);
+	if (!job)
+		return -ENOENT;
+	journal_abandon(job->journal);
+	keep_no_ini(job);
 	sched_job_put(job);
 	return 0;
 }
@@ -375,6 +384,11 @@ const roaring_bitmap_t *sched_job_selection(const struct sched_job *job)
 	return job->selection;
 }
 
+const roaring_bitmap_t *sched_job_readable(const struct sched_job *job)
+{
+	return job->readable;
+}
+
 /* A ring of counts per second; seconds in which nothing happened are cleared. */
 static void advance_rate_locked(struct sched_job *job, uint64_t now_ns)
 {
@@ -408,10 +422,10 @@ static double rate_locked(struct sched_job *job)
 	return (double)n / seconds;
 }
 
-void sched_job_status(struct sched_job *job, struct sched_job_status *ret)
+void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 {
 	struct epochs_status epochs;
-	LOCK_SCOPE(&job->sched->lock);
+	lock_assert_held(&job->sched->lock);
 	epochs_status(job->epochs, &epochs);
 	*ret = job->totals;
 	ret->samples = job->samples;
@@ -423,6 +437,12 @@ void sched_job_status(struct sched_job *job, struct sched_job_status *ret)
 	ret->epoch = epochs.epoch;
 	ret->bound = epochs.bound;
 	ret->consumed = epochs.consumed;
+}
+
+void sched_job_status(struct sched_job *job, struct sched_job_status *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	job_status_locked(job, ret);
 }
 
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset)
@@ -444,7 +464,7 @@ static void restore_one(struct sched *sched, const char *directory, const char *
 		return;
 	if (config_load_job(path, config_report_to_log, NULL, &config) != 0)
 		return;
-	(void)!sched_job_add(sched, &config, true, config_report_to_log, NULL);
+	(void)!sched_job_add(sched, &config, false, config_report_to_log, NULL);
 	config_job_free(&config);
 }
 

@@ -3,13 +3,13 @@
 
 #include "sched/sched_internal.h"
 #include "base/log.h"
+#include "base/own_directory.h"
+#include "epoch/disk.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /*
  * <state>/jobs/<name>/
@@ -21,28 +21,35 @@
  * joaderfs-state(5) describes them.
  */
 
+static int write_file(const char *path, const char *text)
+{
+	size_t done;
+	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+	auto_close int fd = open(path, flags, 0644);
+	if (fd < 0)
+		return -errno;
+	int err = disk_write(fd, text, strlen(text), 0, "state.write", &done);
+	return err ? err : disk_sync(fd, "state.write");
+}
+
 /* Whole or not at all: written beside, then renamed. */
 static int replace_file(const char *directory, const char *name, const char *text)
 {
 	auto_free char *path = NULL;
-	auto_free char *temporary = NULL;
-	if (asprintf(&path, "%s/%s", directory, name) < 0 ||
-		asprintf(&temporary, "%s.XXXXXX", path) < 0)
+	auto_free char *beside = NULL;
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
+		path = NULL;
+	if (!path || asprintf(&beside, "%s.new", path) < 0) {
+		beside = NULL;
 		return -ENOMEM;
-	size_t n = strlen(text);
-	auto_close int fd = mkostemp(temporary, O_CLOEXEC);
-	int err = fd < 0 ? -errno : 0;
-	if (!err) {
-		ssize_t written = write(fd, text, n);
-		if (written < 0)
-			err = -errno;
-		else if ((size_t)written != n)
-			err = -ENOSPC;
-		if (!err && rename(temporary, path) != 0)
-			err = -errno;
-		if (err)
-			unlink(temporary);
 	}
+	int err = write_file(beside, text);
+	if (!err && rename(beside, path) != 0)
+		err = -errno;
+	if (err)
+		unlink(beside);
+	if (!err)
+		err = disk_sync_directory(directory, "state.write");
 	if (err)
 		log_error("%s: %s", path, strerror(-err));
 	return err;
@@ -63,15 +70,31 @@ int keep_ini(const struct sched_job *job)
 	return err;
 }
 
+void keep_no_ini(const struct sched_job *job)
+{
+	auto_free char *path = NULL;
+	if (asprintf(&path, "%s/job.ini", job->directory) < 0)
+		path = NULL;
+	else if (unlink(path) != 0 && errno != ENOENT)
+		log_warn("%s: %s", path, strerror(errno));
+}
+
 /* 0: the name has none yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {
 	auto_free char *path = NULL;
 	*ret = 0;
-	if (asprintf(&path, "%s/id", directory) < 0)
+	if (asprintf(&path, "%s/id", directory) < 0) {
+		path = NULL;
 		return -ENOMEM;
-	auto_fclose FILE *in = fopen(path, "re");
-	int err = in || errno == ENOENT ? 0 : -errno;
+	}
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int err = fd >= 0 || errno == ENOENT ? 0 : -errno;
+	auto_fclose FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	if (fd >= 0 && !in) {
+		err = -errno;
+		close(fd);
+	}
 	if (in && fscanf(in, "%" SCNu32, ret) != 1)
 		err = -EINVAL;
 	if (err)
@@ -90,12 +113,8 @@ int keep_id(const struct sched_job *job)
 
 int keep_begin(const struct sched_job *job, uint32_t *ret_id)
 {
-	if (mkdir(job->directory, 0755) != 0 && errno != EEXIST) {
-		int err = -errno;
-		log_error("%s: %s", job->directory, strerror(-err));
-		return err;
-	}
-	return read_id(job->directory, ret_id);
+	int err = own_directory(job->directory, false);
+	return err ? err : read_id(job->directory, ret_id);
 }
 
 static int has_saved(struct sched_job *job)
@@ -176,34 +195,26 @@ int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 	return 0;
 }
 
-/* Files that are ours, and the directories that they are set aside in. */
-static void remove_files(const char *directory)
+static int remove_own_files(int directory)
 {
-	DIR *dir = opendir(directory);
-	if (!dir)
-		return;
-	for (const struct dirent *entry; (entry = readdir(dir));) {
-		if (entry->d_name[0] == '.')
-			continue;
-		if (unlinkat(dirfd(dir), entry->d_name, 0) != 0 && errno != EISDIR)
-			log_warn("%s/%s: %s", directory, entry->d_name, strerror(errno));
-	}
-	closedir(dir);
-}
-
-static void remove_directory(const char *directory)
-{
-	remove_files(directory);
-	if (rmdir(directory) != 0 && errno != ENOENT)
-		log_warn("%s: %s", directory, strerror(errno));
+	static const char *const names[] = {"id", "id.new", "job.ini", "job.ini.new"};
+	int err = journal_remove_all(directory);
+	for (size_t i = 0; !err && i < sizeof(names) / sizeof(*names); i++)
+		if (unlinkat(directory, names[i], 0) != 0 && errno != ENOENT)
+			err = -errno;
+	return err;
 }
 
 void keep_nothing(const struct sched_job *job)
 {
-	auto_free char *before = NULL;
-	if (asprintf(&before, "%s/before", job->directory) >= 0)
-		remove_directory(before);
-	else
-		before = NULL;
-	remove_directory(job->directory);
+	const char *path = job->directory;
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	auto_close int fd = open(path, flags);
+	int err = fd < 0 ? -errno : remove_own_files(fd);
+	if (!err && rmdir(path) != 0)
+		err = -errno;
+	if (err == -ENOTEMPTY || err == -EEXIST)
+		log_warn("%s: is not removed, there are other files in it", path);
+	else if (err && err != -ENOENT)
+		log_warn("%s: can't be removed: %s", path, strerror(-err));
 }

@@ -7,7 +7,6 @@
 #include "stats/stats.h"
 
 #include <errno.h>
-#include <semaphore.h>
 
 /*
  * The way of an open.
@@ -94,7 +93,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* -EIO: the sample can't be prepared, so its position was had; nothing to release. */
+/* A bad sample: its position was had; nothing to release. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -106,7 +105,7 @@ void handle_finish_locked(
 	if (status == 0 && handle->use)
 		give_tensor_locked(handle);
 	else if (handle->use)
-		give_back_locked(handle, status == -EIO, aftermath);
+		give_back_locked(handle, handle->bad, aftermath);
 	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
 }
 
@@ -115,7 +114,9 @@ void handle_give_up_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	(void)epochs_cancel(handle->job->epochs, &handle->request);
-	if (handle->state == HANDLE_PARKING || handle->state == HANDLE_LOOKS_UP)
+	if (handle->looks_up && sched_take_back(handle->job->sched, &handle->look_up))
+		handle->looks_up = false;
+	if (handle->state == HANDLE_PARKING || handle->looks_up)
 		handle->status = status; /* whoever is at it finishes it */
 	else
 		handle_finish_locked(handle, status, aftermath);
@@ -125,6 +126,10 @@ void handle_give_up_locked(
 static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	lock_assert_held(&handle->job->sched->lock);
+	if (handle->looks_up) {
+		handle->state = HANDLE_AWAITS_SAMPLE;
+		return;
+	}
 	if (handle->status != 0 || is_ready(handle)) {
 		handle_finish_locked(handle, handle->status, aftermath);
 		return;
@@ -148,12 +153,15 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		handle->status = use_attach_locked(handle);
 	if (handle->request.status == 0 && handle->status != 0)
 		give_back_locked(handle, false, aftermath);
-	if (handle->state == HANDLE_AWAITS_SAMPLE || handle->state == HANDLE_LOOKS_UP)
+	if (handle->state == HANDLE_AWAITS_SAMPLE)
 		go_on_locked(handle, aftermath);
 }
 
-void handle_look_up(struct sched_handle *handle)
+/* By a worker. */
+static void look_up(struct load_work *work)
 {
+	size_t offset = offsetof(struct sched_handle, look_up);
+	struct sched_handle *handle = (struct sched_handle *)((char *)work - offset);
 	struct sched_job *job = handle->job;
 	struct open_request *request = &handle->request;
 	struct aftermath aftermath;
@@ -163,9 +171,19 @@ void handle_look_up(struct sched_handle *handle)
 	if (none || request->status == -ENOENT) /* never bound, or forgotten just now */
 		request->status = -ESTALE;
 	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	struct sched *sched = job->sched;
+	lock_take(&sched->lock);
+	handle->looks_up = false;
 	handle_answered_locked(handle, &aftermath);
-	sched_unlock(job->sched, &aftermath);
+	sched_unlock(sched, &aftermath);
+}
+
+void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	lock_assert_held(&handle->job->sched->lock);
+	handle->looks_up = true;
+	handle->look_up.run = look_up;
+	TAILQ_INSERT_TAIL(&aftermath->look_ups, handle, link);
 }
 
 static int take_ticket_locked(struct sched_handle *handle)
@@ -188,6 +206,8 @@ static int refuse_to_wait_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	(void)epochs_cancel(handle->job->epochs, &handle->request);
+	if (handle->looks_up)
+		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
 	if (handle->use)
 		give_back_locked(handle, false, aftermath);
 	handle->status = err;
@@ -277,49 +297,6 @@ void sched_cancel(struct sched *sched, uint64_t ticket)
 	sched_unlock(sched, &aftermath);
 }
 
-/* --- binding without opening --------------------------------------------------------- */
-
-struct bind_wait {
-	sem_t answered;
-	struct sched_opened result;
-};
-
-static void bound(void *context, const struct sched_opened *opened)
-{
-	struct bind_wait *wait = context;
-	wait->result = *opened;
-	sem_post(&wait->answered);
-}
-
-int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
-	const struct sched_reader *reader, sample_id *ret, uint32_t *ret_epoch)
-{
-	struct bind_wait wait = {.result = {0}};
-	struct sched_open_callbacks callbacks = {
-		.opened = bound, .context = &wait, .reader = *reader};
-	sem_init(&wait.answered, 0, 0);
-	int err = sched_open_label(job, epoch, position, &callbacks);
-	if (!err) {
-		while (sem_wait(&wait.answered) != 0)
-			ensure(errno == EINTR);
-		err = wait.result.status;
-	}
-	sem_destroy(&wait.answered);
-	if (err)
-		return err;
-	*ret = sched_handle_sample(wait.result.handle);
-	*ret_epoch = sched_handle_epoch(wait.result.handle);
-	sched_undo(wait.result.handle);
-	return 0;
-}
-
-int sched_bind(struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret)
-{
-	uint32_t number;
-	struct sched_reader reader = {.done = false};
-	return sched_bind_for(job, epoch, position, &reader, ret, &number);
-}
-
 /* --- what was opened ----------------------------------------------------------------- */
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle)
@@ -371,24 +348,47 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 	return epochs_state(job->epochs, epoch);
 }
 
-/* By the selection where the position decides, else by the engine, or a saved order. */
-sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
+static bool exists(const struct sched_job *job, uint32_t epoch, uint32_t position)
 {
-	sample_id sample;
-	bool exists = (epoch == SCHED_CURRENT || epoch < job->config.epochs) &&
-		      position < job->samples;
-	if (!exists)
-		return SAMPLE_NONE;
-	lock_take(&job->sched->lock);
-	sample = epochs_bound(job->epochs, epoch, position);
+	return (epoch == SCHED_CURRENT || epoch < job->config.epochs) &&
+	       position < job->samples;
+}
+
+/* As the engine knows it; *ret_saved: the epoch whose saved order knows it, else
+ * SCHED_CURRENT. */
+static sample_id bound(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	sample_id sample = epochs_bound(job->epochs, epoch, position);
 	if (epoch == SCHED_CURRENT)
 		epoch = epochs_current(job->epochs, position);
 	bool saved =
 		sample == SAMPLE_NONE && epochs_state(job->epochs, epoch) == EPOCH_SAVED;
-	lock_release(&job->sched->lock);
-	if (saved && order_look_up(job->directory, epoch, position, &sample) != 0)
+	*ret_saved = saved ? epoch : SCHED_CURRENT;
+	return sample;
+}
+
+/* By the selection where the position decides, else by the engine, or a saved order. */
+sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
+{
+	uint32_t saved;
+	if (!exists(job, epoch, position))
+		return SAMPLE_NONE;
+	sample_id sample = bound(job, epoch, position, &saved);
+	if (saved != SCHED_CURRENT &&
+		order_look_up(job->directory, saved, position, &sample) != 0)
 		return SAMPLE_NONE;
 	return sample;
+}
+
+bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position)
+{
+	uint32_t saved;
+	if (!exists(job, epoch, position))
+		return false;
+	(void)bound(job, epoch, position, &saved);
+	return saved != SCHED_CURRENT;
 }
 
 bool sched_has_order(struct sched_job *job, uint32_t epoch)

@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
+#include "base/own_directory.h"
+#include "base/signals.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -14,6 +16,7 @@
 #include <time.h>
 
 #define REAPED_AT_ONCE 16
+#define SECOND_NS UINT64_C(1000000000)
 
 void aftermath_init(struct aftermath *aftermath)
 {
@@ -28,7 +31,8 @@ static void tell_finished(struct aftermath *aftermath)
 	while ((handle = TAILQ_FIRST(&aftermath->finished))) {
 		TAILQ_REMOVE(&aftermath->finished, handle, link);
 		struct sched_open_callbacks callbacks = handle->callbacks;
-		struct sched_opened opened = {.status = handle->status};
+		struct sched_opened opened = {
+			.status = handle->status, .bad = handle->bad};
 		if (opened.status == 0)
 			opened.handle = handle;
 		else
@@ -42,8 +46,21 @@ static void look_up(struct aftermath *aftermath)
 	struct sched_handle *handle;
 	while ((handle = TAILQ_FIRST(&aftermath->look_ups))) {
 		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
-		handle_look_up(handle);
+		sched_run(handle->job->sched, &handle->look_up);
 	}
+}
+
+void sched_run(struct sched *sched, struct load_work *work)
+{
+	if (sched->pool)
+		load_pool_run(sched->pool, work);
+	else
+		work->run(work);
+}
+
+bool sched_take_back(struct sched *sched, struct load_work *work)
+{
+	return sched->pool && load_pool_take_back(sched->pool, work);
 }
 
 /* Freeing half a megabyte is a system call: without the lock, a few at a time. */
@@ -67,9 +84,9 @@ static void unlock_and_reap(struct sched *sched)
 void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 {
 	lock_assert_held(&sched->lock);
-	bool kick = aftermath->kick && sched->pool &&
-		    (!TAILQ_EMPTY(&sched->urgent) || !TAILQ_EMPTY(&sched->queued));
+	bool kick = aftermath->kick && sched->pool && prepare_waits_locked(sched);
 	bool leave = streams_leave_locked(sched);
+	bool deserted = sched->n_deserted > 0;
 	unlock_and_reap(sched);
 	if (kick)
 		load_pool_kick(sched->pool);
@@ -88,9 +105,17 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	}
 	if (leave)
 		streams_let_go(sched);
+	while (deserted) {
+		struct space *gone;
+		lock_take(&sched->lock);
+		deserted = spaces_leave_locked(sched, &gone);
+		unlock_and_reap(sched);
+		space_free(gone);
+	}
 }
 
-static void park_idle_jobs(struct sched *sched)
+/* Jobs that nobody reads are parked, orders that could not be saved are tried again. */
+static void look_after_jobs(struct sched *sched)
 {
 	struct aftermath aftermath;
 	struct effects effects;
@@ -102,6 +127,7 @@ static void park_idle_jobs(struct sched *sched)
 		effects_init(&effects);
 		epochs_time(job->epochs, now, &effects);
 		effects_execute_locked(job, &effects, &aftermath);
+		clerk_second_locked(job);
 	}
 	sched_unlock(sched, &aftermath);
 }
@@ -124,24 +150,39 @@ static void sync_journals(struct sched *sched)
 	free(ids);
 }
 
-/* Once a second, until the scheduler stops. */
+/* Until the time, or until something is due before it. false: the scheduler stops. */
+static bool sleep_until(struct sched *sched, uint64_t second_ns)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	uint64_t due_ns = retry_first_due_locked(sched);
+	uint64_t wake_ns = due_ns < second_ns ? due_ns : second_ns;
+	struct timespec wake = {.tv_sec = (time_t)(wake_ns / SECOND_NS),
+		.tv_nsec = (long)(wake_ns % SECOND_NS)};
+	if (!sched->stopping && !sched->room_made)
+		(void)lock_wait_until(&sched->lock, &sched->house_cond, &wake);
+	retry_due_locked(sched, &aftermath);
+	if (sched->room_made)
+		retry_with_room_locked(sched, &aftermath);
+	sched->room_made = false;
+	bool stopping = sched->stopping;
+	sched_unlock(sched, &aftermath);
+	return !stopping;
+}
+
+/* Until the scheduler stops: what is due, and once a second what is done then. */
 static void *keep_house(void *context)
 {
 	struct sched *sched = context;
-	struct timespec wake;
-	clock_gettime(CLOCK_MONOTONIC, &wake);
-	lock_take(&sched->lock);
-	while (!sched->stopping) {
-		wake.tv_sec++;
-		while (!sched->stopping && lock_wait_until(&sched->lock,
-						   &sched->stop_cond, &wake) != ETIMEDOUT)
-			;
-		lock_release(&sched->lock);
-		park_idle_jobs(sched);
+	uint64_t second_ns = clock_now_ns() + SECOND_NS;
+	while (sleep_until(sched, second_ns)) {
+		if (clock_now_ns() < second_ns)
+			continue;
+		look_after_jobs(sched);
 		sync_journals(sched);
-		lock_take(&sched->lock);
+		second_ns = clock_now_ns() + SECOND_NS;
 	}
-	lock_release(&sched->lock);
 	return NULL;
 }
 
@@ -153,21 +194,38 @@ static uint64_t name_hash(const char *name)
 	return hash;
 }
 
-/* A dataset may have one of its own. */
-static enum sampler_kind sampler_of(
+static const struct dataset_config *dataset_config_of(
 	const struct daemon_config *config, const struct dataset *dataset)
 {
 	for (size_t i = 0; i < config->n_datasets; i++)
 		if (strcmp(config->datasets[i].name, dataset_name(dataset)) == 0)
-			return config->datasets[i].sampler;
-	return config->sampler;
+			return &config->datasets[i];
+	return NULL;
+}
+
+/* A dataset may have one of its own. */
+static enum sampler_kind sampler_of(
+	const struct daemon_config *config, const struct dataset *dataset)
+{
+	const struct dataset_config *own = dataset_config_of(config, dataset);
+	return own ? own->sampler : config->sampler;
+}
+
+static const char *root_of(
+	const struct daemon_config *config, const struct dataset *dataset)
+{
+	const struct dataset_config *own = dataset_config_of(config, dataset);
+	return own && own->follow_outside ? NULL : dataset_source(dataset);
 }
 
 static int source_init(struct source *source, struct sched *sched,
 	struct dataset *dataset, uint64_t seed)
 {
 	uint64_t own = rng_mix(seed, name_hash(dataset_name(dataset)));
-	*source = (struct source){.sched = sched, .dataset = dataset, .seed = own};
+	*source = (struct source){.sched = sched,
+		.dataset = dataset,
+		.root = root_of(sched->config, dataset),
+		.seed = own};
 	LIST_INIT(&source->spaces);
 	source->bad = roaring_bitmap_create();
 	if (!source->bad)
@@ -235,13 +293,11 @@ static int init_sources(
 static int make_jobs_directory(const char *state)
 {
 	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/jobs", state) < 0)
+	if (asprintf(&path, "%s/jobs", state) < 0) {
+		path = NULL;
 		return -ENOMEM;
-	if (mkdir(path, 0755) == 0 || errno == EEXIST)
-		return 0;
-	int err = -errno;
-	log_error("%s: %s", path, strerror(-err));
-	return err;
+	}
+	return own_directory(path, false);
 }
 
 static void init_condition(pthread_cond_t *cond)
@@ -260,7 +316,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 		return NULL;
 	sched->config = config;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
-	init_condition(&sched->stop_cond);
+	init_condition(&sched->house_cond);
 	init_condition(&sched->clerk_cond);
 	init_condition(&sched->clerk_done_cond);
 	TAILQ_INIT(&sched->jobs);
@@ -269,6 +325,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	TAILQ_INIT(&sched->for_clerk);
 	TAILQ_INIT(&sched->urgent);
 	TAILQ_INIT(&sched->queued);
+	TAILQ_INIT(&sched->delayed);
 	return sched;
 }
 
@@ -281,10 +338,10 @@ static int start_threads(struct sched *sched)
 	if (err)
 		return err;
 	sched->pool = pool;
-	err = -pthread_create(&sched->housekeeper, NULL, keep_house, sched);
+	err = signals_thread(&sched->housekeeper, keep_house, sched);
 	sched->keeps_house = err == 0;
 	if (!err)
-		err = -pthread_create(&sched->clerk, NULL, sched_clerk, sched);
+		err = signals_thread(&sched->clerk, sched_clerk, sched);
 	sched->has_clerk = err == 0;
 	return err;
 }
@@ -311,7 +368,8 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	if (!err)
 		err = start_threads(sched);
 	if (err) {
-		sched_stop(sched);
+		if (sched->cache)
+			sched_stop(sched);
 		sched_free(&sched);
 		return err;
 	}
@@ -335,7 +393,7 @@ void sched_stop(struct sched *sched)
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
 	sched->stopping = true;
-	pthread_cond_broadcast(&sched->stop_cond);
+	pthread_cond_broadcast(&sched->house_cond);
 	pthread_cond_broadcast(&sched->clerk_cond);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		struct sched_handle *handle, *next;
@@ -388,7 +446,7 @@ void sched_free(struct sched **sched_pointer)
 	free(sched->round_ids);
 	free(sched->round_streams);
 	free(sched->round_samples);
-	pthread_cond_destroy(&sched->stop_cond);
+	pthread_cond_destroy(&sched->house_cond);
 	pthread_cond_destroy(&sched->clerk_cond);
 	pthread_cond_destroy(&sched->clerk_done_cond);
 	lock_destroy(&sched->lock);
@@ -396,18 +454,23 @@ void sched_free(struct sched **sched_pointer)
 	*sched_pointer = NULL;
 }
 
-void sched_stats(struct sched *sched)
+void sched_stats_locked(struct sched *sched)
 {
-	lock_take(&sched->lock);
+	lock_assert_held(&sched->lock);
 	struct cache_usage usage = cache_usage(sched->cache);
-	uint32_t jobs = sched->n_jobs, streams = sched->n_streams;
-	lock_release(&sched->lock);
+	memory_stats_locked(sched);
 	stats_set(STAT_CACHE_BYTES, usage.bytes);
 	stats_set(STAT_CACHE_PEAK, usage.peak_bytes);
 	stats_set(STAT_CACHE_TENSORS, usage.tensors);
 	stats_set(STAT_CACHE_PINS, usage.pins);
 	stats_set(STAT_CACHE_NEED, usage.need);
-	stats_set(STAT_JOBS, jobs);
-	stats_set(STAT_STREAMS, streams);
+	stats_set(STAT_JOBS, sched->n_jobs);
+	stats_set(STAT_STREAMS, sched->n_streams);
 	stats_set(STAT_EVICTIONS, usage.evictions);
+}
+
+void sched_stats(struct sched *sched)
+{
+	LOCK_SCOPE(&sched->lock);
+	sched_stats_locked(sched);
 }

@@ -11,6 +11,7 @@
 #include "epoch/order.h"
 #include "image/head.h"
 #include "image/tensor.h"
+#include "load/load.h"
 
 /*
  * The scheduler: the only place that joins sampler, cache and load.
@@ -63,8 +64,20 @@ must_check int sched_job_add(struct sched *sched, const struct job_config *confi
  */
 must_check int sched_job_remove(struct sched *sched, const char *name);
 
+/* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
+must_check int sched_job_keep(struct sched_job *job);
+
+/*
+ * Takes an addition back: as sched_job_remove, but of the files in the state directory only
+ * the ini is deleted, since the others may be of an earlier job of the name. -ENOENT.
+ */
+must_check int sched_job_withdraw(struct sched *sched, const char *name);
+
 /* Adds the jobs that the state directory has kept. Problems are logged, not fatal. */
 void sched_jobs_restore(struct sched *sched);
+
+/* A warning, if the cache is smaller than what all jobs together look ahead. */
+void sched_report_cache(struct sched *sched, config_report *report, void *context);
 
 /* By name or id; NULL: none. Each found one is put back with sched_job_put. */
 struct sched_job *sched_job_find(struct sched *sched, const char *name);
@@ -79,6 +92,9 @@ const struct job_config *sched_job_config(const struct sched_job *job);
 struct dataset *sched_job_dataset(const struct sched_job *job);
 uint32_t sched_job_samples(const struct sched_job *job); /* positions per epoch */
 const roaring_bitmap_t *sched_job_selection(const struct sched_job *job); /* D_j */
+/* D_j without the samples that are refused, because they need too much memory or have no
+ * readable header. */
+const roaring_bitmap_t *sched_job_readable(const struct sched_job *job);
 
 /*
  * layout = classes: the positions of one label are contiguous, those of label l are
@@ -102,6 +118,11 @@ struct sched_job_status {
 const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
+/* One word: new, running, parked (it has read nothing for long), waiting (for its next
+ * epoch) or finished. */
+const char *sched_job_state(
+	const struct job_config *config, const struct sched_job_status *status);
+
 /* Number of jobs that have the dataset. */
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
@@ -117,8 +138,12 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 #define SCHED_CURRENT EPOCH_CURRENT
 
 struct sched_opened {
-	int status; /* 0, or -EIO (bad sample), -EINTR, -ENODEV (job removed, shutdown)
-		       ... */
+	/* 0, or -EIO, -ENOMEM, -EINTR (the reader gave up), -ENODEV (job removed,
+	 * shutdown) ... */
+	int status;
+	/* The sample itself is bad, and its position consumed. After another failure the
+	 * position can be opened again, as if nothing was. */
+	bool bad;
 	struct sched_handle *handle; /* NULL unless status is 0 */
 };
 /* Who opens, and what. */
@@ -145,8 +170,8 @@ struct sched_open_callbacks {
  * Opens a position's sample: binds it (drawing if needed), then opened at once or when it
  * is prepared. Refused by the return value, with no callback: -ENOENT (no such epoch or
  * position), -ESTALE (epoch over, position never bound), -EAGAIN (the next epoch while at
- * most half of the running one is bound), -ENODEV (job removed, shutdown), -ENOSPC
- * (state directory full), -EIO, -ENOMEM.
+ * most half of the running one is bound), -ENODEV (job removed, shutdown), -EIO,
+ * -ENOMEM.
  */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
@@ -163,23 +188,12 @@ must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t 
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
 /*
- * Binds only: no tensor, nothing consumed. Waits while the epoch begins. Errors as
- * sched_open.
- */
-must_check int sched_bind(
-	struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret);
-/*
- * The same by a known thread (see sched_open_callbacks), which also learns the epoch:
- * what belongs together, as the positions of a batch, is then asked for by its number.
- */
-must_check int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
-	const struct sched_reader *reader, sample_id *ret, uint32_t *ret_epoch);
-
-/*
  * The sample of a position if it is bound, or can be no other (layout = mirror; classes
  * with order = sequential); SAMPLE_NONE otherwise. Changes nothing.
  */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
+/* Whether sched_bound would read a file for that: the epoch's order is saved. */
+bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
 sample_id sched_handle_sample(const struct sched_handle *handle);
@@ -188,6 +202,20 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_C
 void sched_release(struct sched_handle *handle);
 /* As sched_release, but nobody has read it: the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
+
+/* What takes long is done by a worker, soon; or at once, if the caller is one. */
+void sched_run(struct sched *sched, struct load_work *work);
+/* true: no worker has begun with it, and none will. Work that was not given to sched_run is
+ * zero. */
+must_check bool sched_take_back(struct sched *sched, struct load_work *work);
+
+/*
+ * What is made of a tensor for one open counts as held by the daemon: so many bytes may be
+ * made, and are given back. -ENOMEM: readers hold too much open.
+ */
+must_check int sched_hold_content(struct sched *sched, uint64_t bytes);
+/* May be called with a lock held: calls nobody back. */
+void sched_drop_content(struct sched *sched, uint64_t bytes);
 
 /* --- order --- */
 
@@ -204,6 +232,10 @@ uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint3
 
 /* Aborts when an invariant does not hold: need and pins are counted anew. For tests. */
 void sched_validate(struct sched *sched);
+
+/* The jobs, a line each, for the log after a bug; and sched_stats. Whatever lock the thread
+ * holds, and it keeps all others out. */
+void sched_dump(struct sched *sched, FILE *out);
 
 /* Publishes the gauges to stats. */
 void sched_stats(struct sched *sched);

@@ -32,8 +32,10 @@
  *   notice.c       what users are told of what scripts do
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
+ *   prepare.c      what workers do about that; retry.c: once more, later
+ *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
- *   job.c          jobs come and go; admit.c, selection.c, keep.c: their parts
+ *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
  *   sched.c        the whole, its threads and the end of each critical section
  *   validate.c     need and pins, counted anew
  *
@@ -43,6 +45,7 @@
 struct source {
 	struct sched *sched;
 	struct dataset *dataset;
+	const char *root;	  /* of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* as configured */
 	struct sampler *labelled; /* NULL until a job needs it */
 	uint64_t seed;
@@ -66,7 +69,13 @@ struct use_key {
 	uint64_t sample;
 };
 
-enum use_state { USE_OPEN_ONLY, USE_QUEUED, USE_URGENT, USE_LOADING };
+enum use_state {
+	USE_OPEN_ONLY,
+	USE_QUEUED,  /* drawn ahead */
+	USE_URGENT,  /* a reader waits */
+	USE_DELAYED, /* tried, and to be tried again when it is due */
+	USE_LOADING
+};
 
 /* Exists while a sample of a space is open, waited for, or to be prepared. */
 struct use {
@@ -76,7 +85,11 @@ struct use {
 	uint32_t opens; /* handles that hold or wait for the tensor */
 	TAILQ_ENTRY(use) link;
 	TAILQ_HEAD(, sched_handle) waiters;
+	uint64_t due_ns; /* of a delayed one */
+	bool lacks_room; /* likewise: because readers hold much open */
+	unsigned retries;
 	/* while loading */
+	uint64_t working; /* bytes that it takes beside the tensor */
 	struct dataset_sample sample;
 	struct load_task task;
 	bool in_file; /* as the space had it when this began to load */
@@ -93,15 +106,14 @@ TAILQ_HEAD(use_queue, use);
  *
  * OPENING: its opener holds the lock. PARKING: the opener tells the reader its ticket,
  * without the lock; whatever happens meanwhile is left to it. AWAITS_SAMPLE: the engine
- * has not answered the request. LOOKS_UP: somebody reads the sample from a saved order,
- * without the lock. AWAITS_TENSOR: of the use's waiters. A step is left out when there is
- * nothing to wait for.
+ * has not answered the request, or a worker reads the sample from a saved order
+ * (looks_up). AWAITS_TENSOR: of the use's waiters. A step is left out when there is nothing
+ * to wait for.
  */
 enum handle_state {
 	HANDLE_OPENING,
 	HANDLE_PARKING,
 	HANDLE_AWAITS_SAMPLE,
-	HANDLE_LOOKS_UP,
 	HANDLE_AWAITS_TENSOR,
 	HANDLE_FINISHED
 };
@@ -110,10 +122,13 @@ struct sched_handle {
 	struct sched_job *job;
 	struct open_request request; /* its sample, epoch and position once answered */
 	bool answered;
+	bool looks_up; /* a worker is at it, and nobody else may finish the handle */
+	struct load_work look_up;
 	struct use *use; /* NULL before the answer, and of a label */
 	const struct tensor *tensor;
 	enum handle_state state;
 	int status;
+	bool bad;	     /* failed, by what is wrong with the sample itself */
 	UT_hash_handle hash; /* by ticket */
 	uint64_t ticket;
 	uint64_t parked_ns;
@@ -158,14 +173,17 @@ struct sched_job {
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j| */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
+	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
 	uint64_t largest_bytes;	     /* of a tensor */
+	uint64_t typical_bytes;	     /* three of four tensors are no larger */
 	uint32_t *label_begin;	/* classes: first position of each label, and the end */
 	sample_id *by_position; /* in dataset order: the sample of each */
 	struct epochs *epochs;
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
-	bool clerk_wanted;	    /* it waits for the clerk, or the clerk is at it */
-	struct handle_queue parked; /* those with a ticket */
+	bool clerk_wanted;	      /* it waits for the clerk, or the clerk is at it */
+	uint32_t save_pause, save_in; /* s until an order is saved that could not be */
+	struct handle_queue parked;   /* those with a ticket */
 	struct sched_job_status totals; /* served ... wait_ns */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
@@ -186,11 +204,16 @@ struct sched {
 	TAILQ_HEAD(, stream) counted; /* need is counted, but they do not draw */
 	TAILQ_HEAD(, sched_job) for_clerk;
 	uint32_t n_streams, n_jobs;
+	uint32_t n_deserted; /* spaces without a job or a use */
 	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
-	struct use_queue urgent, queued;
-	struct sched_handle *tickets; /* hash by ticket */
+	struct use_queue urgent, queued, delayed;
+	uint32_t lack_room;   /* delayed ones */
+	bool room_made;	      /* which the housekeeper tells them */
+	uint64_t ahead_needs; /* so much room the queued ones lacked; 0: not known */
+	uint64_t working, contents, held_peak; /* bytes: memory.c */
+	struct sched_handle *tickets;	       /* hash by ticket */
 	uint64_t next_ticket;
 	stream_id *round_ids; /* scratch of a round: n_streams each */
 	struct stream **round_streams;
@@ -198,7 +221,7 @@ struct sched {
 	bool stopping;
 	bool keeps_house;
 	pthread_t housekeeper;
-	pthread_cond_t stop_cond;
+	pthread_cond_t house_cond; /* something is due earlier, or to stop */
 	bool has_clerk;
 	pthread_t clerk;
 	pthread_cond_t clerk_cond; /* there is something to do, or to stop */
@@ -230,8 +253,8 @@ must_check int source_label(struct source *source);
 
 /* The engine has answered the handle's request. */
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* The sample of a request that was answered by EFFECT_LOOK_UP. No lock held. */
-void handle_look_up(struct sched_handle *handle);
+/* The sample of a request that was answered by EFFECT_LOOK_UP. */
+void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 /* One that has a ticket is finished with -errno, by whoever may do that. */
@@ -260,14 +283,77 @@ void use_unpinned_locked(struct space *space, sample_id sample);
 must_check int use_attach_locked(struct sched_handle *handle);
 /* The handle gives back its tensor and its use. */
 void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* From no queue to one. */
+void use_queue_locked(struct use *use, bool urgent);
+void use_unqueue_locked(struct use *use);
+/* Somebody has drawn the sample, or has it open. */
+bool use_is_wanted(const struct use *use);
+/* Frees it if nothing needs it any more. */
+void use_drop_if_unused_locked(struct use *use);
+/* A tensor that others have drawn but nobody holds open does not stay beyond capacity. */
+void use_keep_capacity_locked(struct use *use);
+
+/* --- prepare.c: tasks for workers ----------------------------------------------------- */
+
 struct load_task *sched_load_next(void *context);
 void sched_load_done(void *context, struct load_task *task);
+/* Whether a worker that looked now would find a task; true also if that is not known. */
+bool prepare_waits_locked(const struct sched *sched);
+
+/* --- retry.c: what failed by something that passes ------------------------------------- */
+
+/* In no queue -> delayed. false: it was tried often enough, or nobody wants it. */
+bool retry_later_locked(struct use *use, bool lacks_room);
+bool retry_is_left(const struct use *use);
+/* Queues those that are due. */
+void retry_due_locked(struct sched *sched, struct aftermath *aftermath);
+/* A reader holds less open: queues those that lacked room. */
+void retry_with_room_locked(struct sched *sched, struct aftermath *aftermath);
+uint64_t retry_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
+
+/* --- memory.c: how much the daemon may hold -------------------------------------------- */
+
+struct memory_size {
+	uint64_t tensor;  /* bytes */
+	uint64_t working; /* what preparing it takes at most beside that */
+};
+
+/* Zeros for a sample that is refused, or whose header is not readable. */
+struct memory_size memory_size_of(
+	const struct sched *sched, const struct space *space, sample_id sample);
+uint64_t memory_tensor_bytes(const struct sched *sched, const struct dataset *dataset,
+	const struct preparation *preparation, sample_id sample);
+/* Whether it can't be prepared within the limits, and why. */
+bool memory_refuses(const struct sched *sched, const struct space *space,
+	sample_id sample, char message[static IMAGE_MESSAGE]);
+/* -EAGAIN: when less is being prepared; -ENOMEM: when readers hold less open. */
+must_check int memory_room_locked(
+	const struct sched *sched, const struct memory_size *size, bool urgent);
+void memory_change_working_locked(struct sched *sched, int64_t by);
+uint64_t memory_most_open(
+	const struct sched *sched);		 /* the cache, and what is beside it */
+uint64_t memory_most(const struct sched *sched); /* all together */
+void memory_stats_locked(const struct sched *sched);
+
+/* --- bad_sample.c --------------------------------------------------------------------- */
+
+/* Few scripts go on after EIO, so the message says how to do without the sample. */
+void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
+	const struct load_task *task);
 
 /* --- space.c -------------------------------------------------------------------------- */
 
-struct space *space_get_locked(
-	struct source *source, const struct preparation *preparation);
+/* With millions of ids this takes a while. No lock held. -ENOMEM */
+must_check int space_make(
+	struct source *source, const struct preparation *preparation, struct space **ret);
+/* The space of the same preparation, or else the spare one, which is NULL then. */
+struct space *space_get_locked(struct space **spare);
+/* The last job has gone: its tensors go when the lock is let go, if no other job comes. */
 void space_put_locked(struct space *space);
+/* Takes a step of that; true: there is more to do. *ret: to be freed, or NULL. */
+bool spaces_leave_locked(struct sched *sched, struct space **ret);
+/* No lock held: it may have millions of ids. */
+void space_free(struct space *space);
 /*
  * Whether the tensors of a space lie in files that the kernel can give to readers: a job
  * came, or went. What jobs of other formats then read of them is given to them as ever.
@@ -326,11 +412,15 @@ bool stream_contains(const struct stream *stream, sample_id sample);
 
 /* The engine of the job has asked for a stream, or an order is to be saved. */
 void clerk_request_locked(struct sched_job *job);
+/* Once a second: an order that could not be saved is tried again, if it is time. */
+void clerk_second_locked(struct sched_job *job);
 /* Until the clerk has nothing to do for a job that has left. No lock held. */
 void clerk_wait_for_last(struct sched_job *job);
 void *sched_clerk(void *sched);
 
 /* --- selection.c: the samples of a job, and those that positions stand for ------------ */
+
+void sched_stats_locked(struct sched *sched);
 
 void sched_report(config_report *report, void *context, const char *format, ...)
 	printf_like(3, 4);
@@ -343,8 +433,16 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position);
 
 /* No longer among the jobs: parked opens, pins and need are given back. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
+void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 struct sched_job *job_hold(struct sched_job *job);
+
+/* --- join.c: how a job comes to its sampler -------------------------------------------- */
+
+/* The job gets its space. *ret stays as it is where there is no sampler. No lock held. */
+must_check int join_begin(struct sched_job *job, struct sampler_joining **ret);
+/* -EAGAIN: to be begun again. */
+must_check int join_finish_locked(struct sched_job *job, struct sampler_joining *joining);
 
 /* --- admit.c: what else has to be right for a job to be added ------------------------- */
 
@@ -354,6 +452,9 @@ const struct sched_job *admit_conflict_locked(
 /* -EEXIST for such a collision, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
+/* -EINVAL, reported, for batches that the daemon can't hold. */
+must_check int admit_batch(
+	const struct sched_job *job, config_report *report, void *context);
 /* What its layout will ask the dataset for is made now: it takes a while, and may fail. */
 must_check int admit_view(const struct sched_job *job);
 
@@ -365,6 +466,7 @@ must_check int keep_begin(const struct sched_job *job, uint32_t *ret_id);
 must_check int keep_restore(struct sched_job *job);
 must_check int keep_id(const struct sched_job *job);
 must_check int keep_ini(const struct sched_job *job);
+void keep_no_ini(const struct sched_job *job);
 /* The first epoch that is kept when this one has been saved. */
 uint32_t keep_from(const struct sched_job *job, uint32_t epoch);
 /* The order of an epoch that has ended goes to a file, older ones are removed. No lock

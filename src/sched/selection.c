@@ -3,10 +3,39 @@
 
 #include "sched/sched_internal.h"
 #include "base/ensure.h"
+#include "base/size_text.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+
+static uint64_t look_ahead_bytes(const struct sched_job *job)
+{
+	uint64_t n = job->config.lookahead;
+	if (job_kind(job) == EPOCHS_MIRRORED)
+		return 0;
+	return (n < job->samples ? n : job->samples) * job->largest_bytes;
+}
+
+void sched_report_cache(struct sched *sched, config_report *report, void *context)
+{
+	const uint64_t cache = sched->config->cache_bytes;
+	const struct sched_job *job;
+	uint64_t bytes = 0;
+	lock_take(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link)
+		bytes += look_ahead_bytes(job);
+	lock_release(&sched->lock);
+	if (bytes > cache)
+		sched_report(report, context,
+			CONFIG_WARNING
+			"cache = %s is less than the %s that the jobs look "
+			"ahead: they look less far ahead, and share less; "
+			"a larger cache in [joaderfs] helps, or a smaller "
+			"lookahead in [view] of the jobs",
+			size_text(cache).text, size_text(bytes).text);
+}
 
 void sched_report(config_report *report, void *context, const char *format, ...)
 {
@@ -42,18 +71,51 @@ static int select_samples(struct sched_job *job, config_report *report, void *co
 	return 0;
 }
 
-static bool find_largest(uint32_t id, void *context)
+/* --- how large the samples are ------------------------------------------------------ */
+
+#define MOST_MEASURED 4096
+
+struct measuring {
+	struct sched_job *job;
+	uint32_t seen, step;
+	uint32_t n;
+	uint64_t bytes[MOST_MEASURED]; /* of every step-th sample */
+};
+
+static bool measure_one(uint32_t id, void *context)
 {
-	struct sched_job *job = context;
-	const struct dataset *dataset = job->source->dataset;
-	const struct preparation *preparation = &job->config.preparation;
-	struct tensor_shape image = preparation_image(preparation,
-		dataset_image_shape(dataset, id), dataset_orientation(dataset, id));
-	uint64_t bytes =
-		preparation_bytes(preparation, image, dataset_file_bytes(dataset, id));
+	struct measuring *measuring = context;
+	struct sched_job *job = measuring->job;
+	uint64_t bytes = memory_tensor_bytes(
+		job->sched, job->source->dataset, &job->config.preparation, id);
 	if (bytes > job->largest_bytes)
 		job->largest_bytes = bytes;
+	if (bytes == 0)
+		roaring_bitmap_remove(job->readable, id);
+	if (measuring->seen++ % measuring->step == 0)
+		measuring->bytes[measuring->n++] = bytes;
 	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* A few huge images say nothing about how many samples fit into the cache. */
+static int measure(struct sched_job *job)
+{
+	auto_free struct measuring *measuring = calloc(1, sizeof(*measuring));
+	job->readable = roaring_bitmap_copy(job->selection);
+	if (!measuring || !job->readable)
+		return -ENOMEM;
+	measuring->job = job;
+	measuring->step = (job->samples + MOST_MEASURED - 1) / MOST_MEASURED;
+	roaring_iterate(job->selection, measure_one, measuring);
+	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare);
+	job->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
+	return 0;
 }
 
 /* --- classes: positions by label ---------------------------------------------------- */
@@ -119,7 +181,9 @@ int job_select(struct sched_job *job, config_report *report, void *context)
 	int err = select_samples(job, report, context);
 	if (err)
 		return err;
-	roaring_iterate(job->selection, find_largest, job);
+	err = measure(job);
+	if (err)
+		return err;
 	/* What decides about the sample of a position belongs to an order, too. */
 	job->fingerprint = rng_mix(
 		dataset_fingerprint(job->source->dataset, job->selection), job_kind(job));

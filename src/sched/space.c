@@ -3,6 +3,8 @@
 
 #include "sched/sched_internal.h"
 
+#include <errno.h>
+
 static bool number_is_taken(const struct source *source, uint32_t number)
 {
 	const struct space *space;
@@ -21,40 +23,82 @@ static uint32_t lowest_number(const struct source *source)
 	return number;
 }
 
-struct space *space_get_locked(
-	struct source *source, const struct preparation *preparation)
+int space_make(
+	struct source *source, const struct preparation *preparation, struct space **ret)
 {
+	struct space *space = calloc(1, sizeof(*space));
+	if (!space)
+		return -ENOMEM;
+	*space = (struct space){.source = source, .preparation = *preparation};
+	int err = cache_space_make(dataset_ids(source->dataset), &space->cache);
+	if (err) {
+		space_free(space);
+		return err;
+	}
+	*ret = space;
+	return 0;
+}
+
+struct space *space_get_locked(struct space **spare)
+{
+	struct space *space, *made = *spare;
+	struct source *source = made->source;
 	lock_assert_held(&source->sched->lock);
-	struct space *space;
 	LIST_FOREACH (space, &source->spaces, link) {
-		if (preparation_equal(&space->preparation, preparation)) {
+		if (preparation_equal(&space->preparation, &made->preparation)) {
+			source->sched->n_deserted -= space->references == 0;
 			space->references++;
 			return space;
 		}
 	}
-	space = calloc(1, sizeof(*space));
-	if (!space)
-		return NULL;
-	*space = (struct space){.source = source,
-		.preparation = *preparation,
-		.number = lowest_number(source),
-		.references = 1};
-	if (cache_space_new(source->sched->cache, dataset_ids(source->dataset),
-		    &space->cache) != 0) {
-		free(space);
-		return NULL;
-	}
-	LIST_INSERT_HEAD(&source->spaces, space, link);
-	return space;
+	made->number = lowest_number(source);
+	made->references = 1;
+	cache_space_put_in(source->sched->cache, made->cache);
+	LIST_INSERT_HEAD(&source->spaces, made, link);
+	*spare = NULL;
+	return made;
 }
 
 void space_put_locked(struct space *space)
 {
 	lock_assert_held(&space->source->sched->lock);
-	if (--space->references > 0)
-		return;
-	cache_space_free(&space->cache); /* which tells what is gone with it */
+	if (--space->references == 0)
+		space->source->sched->n_deserted++;
+}
+
+static struct space *first_deserted_locked(struct sched *sched)
+{
+	struct space *space;
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++)
+		LIST_FOREACH (space, &sched->sources[i].spaces, link)
+			if (space->references == 0)
+				return space;
+	return NULL;
+}
+
+#define STEP_TENSORS 64
+
+bool spaces_leave_locked(struct sched *sched, struct space **ret)
+{
+	struct space *space = first_deserted_locked(sched);
+	lock_assert_held(&sched->lock);
+	*ret = NULL;
+	if (!space)
+		return false;
+	if (!cache_space_empty(space->cache, STEP_TENSORS))
+		return true;
+	cache_space_take_out(space->cache);
 	LIST_REMOVE(space, link);
+	*ret = space;
+	return --sched->n_deserted > 0;
+}
+
+void space_free(struct space *space)
+{
+	if (!space)
+		return;
+	cache_space_free(&space->cache);
 	free(space);
 }
 
@@ -84,7 +128,7 @@ bool space_has_locked(const struct space *space, sample_id sample)
 	if (cache_state(space->cache, sample) != CACHE_ABSENT)
 		return true;
 	use = use_find_locked(space, sample);
-	return use && (use->state == USE_QUEUED || use->state == USE_URGENT);
+	return use && use->state != USE_OPEN_ONLY;
 }
 
 enum served how_served_locked(struct space *space, sample_id sample)

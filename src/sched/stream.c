@@ -66,7 +66,7 @@ static struct ahead ahead_of(const struct stream *stream)
 		.length = epochs_ahead(job->epochs, stream->epoch),
 		.filled = stream->filled,
 		.remaining = stream_remaining(stream),
-		.tensor_bytes = job->largest_bytes ? job->largest_bytes : 1,
+		.tensor_bytes = job->typical_bytes ? job->typical_bytes : 1,
 		.streams = job->sched->n_streams,
 		.cache = cache_usage(job->sched->cache)};
 }

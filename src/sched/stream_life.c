@@ -44,8 +44,37 @@ static void stream_free(struct stream *stream)
 	free(stream);
 }
 
+static int coarsening_begin(const struct stream *stream, struct sampler_coarsening **ret)
+{
+	LOCK_SCOPE(&stream->job->sched->lock);
+	return sampler_coarsening_new(stream->sampler, ret);
+}
+
+static int coarsening_finish(
+	const struct stream *stream, struct sampler_coarsening *coarsening)
+{
+	LOCK_SCOPE(&stream->job->sched->lock);
+	return sampler_coarsen(stream->sampler, coarsening);
+}
+
+/* Begun again when a job was faster. Without memory the sampler stays as it is. */
+static void coarsen(const struct stream *stream)
+{
+	int err;
+	do {
+		struct sampler_coarsening *coarsening;
+		err = coarsening_begin(stream, &coarsening);
+		if (!err && coarsening)
+			err = sampler_coarsening_prepare(coarsening);
+		if (!err && coarsening)
+			err = coarsening_finish(stream, coarsening);
+		sampler_coarsening_free(&coarsening);
+	} while (err == -EAGAIN);
+}
+
 static int make_set(struct stream *stream)
 {
+	coarsen(stream);
 	lock_take(&stream->job->sched->lock);
 	int err = sampler_set_new(stream->sampler, &stream->set);
 	lock_release(&stream->job->sched->lock);

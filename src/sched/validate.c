@@ -41,7 +41,8 @@ static void validate_sample(struct space *space, sample_id id)
 	if (use && use->state == USE_LOADING)
 		ensure(cache_state(space->cache, id) == CACHE_LOADING);
 	if (use && !TAILQ_EMPTY(&use->waiters))
-		ensure(use->state == USE_URGENT || use->state == USE_LOADING);
+		ensure(use->state == USE_URGENT || use->state == USE_DELAYED ||
+			use->state == USE_LOADING);
 }
 
 static void validate_source(struct source *source)

@@ -41,6 +41,11 @@
 	STAT(DECODE_ERRORS, "decode_errors", COUNTER, "samples",                         \
 		"samples that could not be read or prepared")                            \
 	STAT(DECODE_NS, "decode_ns", COUNTER, "ns", "time spent preparing, all workers") \
+	STAT(RETRIES, "retries", COUNTER, "samples",                                     \
+		"times that a sample was to be prepared again later, after an error "    \
+		"that may pass")                                                         \
+	STAT(WAKEUPS, "worker_wakeups", COUNTER, "times",                                \
+		"times that a sleeping worker was woken")                                \
 	STAT(SOURCE_BYTES, "source_bytes", COUNTER, "bytes",                             \
 		"bytes of source files read")                                            \
 	STAT(NOTICES, "notices", COUNTER, "notices",                                     \
@@ -68,6 +73,12 @@
 	STAT(CACHE_PINS, "cache_pins", GAUGE, "pins", "samples drawn and not consumed")  \
 	STAT(CACHE_NEED, "cache_need", GAUGE, "samples",                                 \
 		"sum over samples of the streams that still need them")                  \
+	STAT(HELD_BYTES, "held_bytes", GAUGE, "bytes",                                   \
+		"bytes held of images: tensors, what is made of them for single opens, " \
+		"and the most that workers need just now")                               \
+	STAT(HELD_PEAK, "held_peak_bytes", GAUGE, "bytes", "most that this ever was")    \
+	STAT(HELD_LIMIT, "held_limit_bytes", GAUGE, "bytes",                             \
+		"the bound that it stays below, which joaderfs(8) explains (Memory)")    \
 	STAT(OPEN_FILES, "open_files", GAUGE, "files", "files of samples open now")      \
 	STAT(JOBS, "jobs", GAUGE, "jobs", "jobs known")                                  \
 	STAT(STREAMS, "streams", GAUGE, "streams", "epochs running")

@@ -72,7 +72,8 @@ def train(case, directory, epochs, stop, out):
     workers = next((int(word) for word in case if word.isdigit()), 2)
     loader = (MultiEpochs if "repeat" in case else DataLoader)(
         data, batch_size=7, num_workers=workers, shuffle="folder" in case or "shuffle" in case,
-        drop_last="drop" in case, persistent_workers="stay" in case)
+        drop_last="drop" in case, persistent_workers="stay" in case,
+        **({"prefetch_factor": 2} if workers else {}))
     for epoch in range(epochs):
         for number, (images, labels) in enumerate(loader):
             if stop and epoch == epochs - 1 and number == stop:

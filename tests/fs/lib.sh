@@ -89,6 +89,10 @@ finish() {
 		[[ $mount != "$T"/* ]] || unmount "$mount"
 	done </proc/self/mounts
 	wait
+	if ((status == 0)) && grep -q 'runtime error:' "$LOG" 2>/dev/null; then
+		echo "passed, but UBSan found something" >&2
+		status=1
+	fi
 	if ((status != 0 && status != 77)) && [[ -s $LOG ]]; then
 		echo "--- what the daemon printed:" >&2
 		tail -n 40 "$LOG" >&2
@@ -162,8 +166,9 @@ config() {
 start() {
 	# shellcheck disable=SC2119
 	[[ -e $T/joaderfs.ini ]] || config
-	# A shell without job control starts what runs beside it with SIGINT ignored.
-	env --default-signal=INT "$PROGRAM" "$T/joaderfs.ini" "$M" -f "$@" >>"$LOG" 2>&1 &
+	# A shell without job control starts what runs beside it with SIGINT and SIGQUIT
+	# ignored.
+	env --default-signal=INT,QUIT "$PROGRAM" "$T/joaderfs.ini" "$M" -f "$@" >>"$LOG" 2>&1 &
 	PID=$!
 	while [[ ! -e $M/README ]]; do
 		kill -0 "$PID" 2>/dev/null || fail "the daemon ended: $(cat "$LOG")"

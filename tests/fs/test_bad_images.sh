@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # A truncated JPEG, a text named .jpg, an empty file: EIO for these alone, and the rest of
-# the epoch is read as if nothing was.
+# the epoch is read as if nothing was. What the log says leaves them out.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 truncate -s 900 "$D/class0/0002.jpg"
 echo "no image" >"$D/class1/0003.jpg"
-: >"$D/class2/0004.jpg"
+mv "$D/class2/0004.jpg" "$D/class2/it's.jpg"
+: >"$D/class2/it's.jpg"
 job a tensor.resize=48 tensor.crop=32
 job b tensor.resize=48 tensor.crop=32
 start
@@ -23,7 +24,13 @@ for name in a b; do
 	once $name 24
 	equal "errors of $name" "$(status_of $name errors)" 3
 done
-for path in class0/0002.jpg class1/0003.jpg class2/0004.jpg; do
+for path in class0/0002.jpg class1/0003.jpg "class2/it's.jpg"; do
 	grep -q "$path" "$LOG" || fail "the log does not name $path"
 done
 nothing_held
+
+where=$(sed -n 's/.*in \[job\], where = \(.*\) leaves it out$/\1/p' "$LOG" | sed '2,$s/^/and /' | xargs -d '\n')
+job_text c tensor.crop=32 "job.where=$where" >"$T/c.ini"
+ctl add "$T/c.ini"
+read_epoch c
+once c 21

@@ -40,13 +40,14 @@ for _ in $(seq 200); do # some of the batch are prepared, and not all
 	(($(counter decodes) > decoded)) && break
 	sleep 0.02
 done
-equal "bound by opening" "$(order slow | cut -f1 | xargs)" "4 5 6 7"
+equal "bound by opening" "$(status_of slow bound)" 4
 kill -KILL $reader
 wait $reader || true
 (($(counter decodes) < decoded + 4)) ||
 	fail "nothing was waited for any more"
 (($(counter interrupts) > 0)) || fail "no open was interrupted"
 equal "consumed by who was killed" "$(status_of slow consumed)" 0
+equal "bound by opening" "$(order slow | cut -f1 | xargs)" "4 5 6 7"
 cat "$(epoch slow)"/batch-00000?.npy >/dev/null
 once slow 8
 equal "consumed" "$(status_of slow consumed)" 8

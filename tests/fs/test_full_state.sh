@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # A full state directory: refused at the start; later, opens fail and the daemon lives on.
 . "$(dirname "$0")/lib.sh"
-mount -t tmpfs -o size=4m tmpfs "$T/state" 2>/dev/null || skip "needs root, to mount a tmpfs"
+mount -t tmpfs -o size=4m,mode=700 tmpfs "$T/state" 2>/dev/null || skip "needs root, to mount a tmpfs"
 fill() { cat /dev/zero >"$T/state/full" 2>/dev/null || true; }
 dataset 2 8
 job a tensor.crop=32

@@ -24,10 +24,10 @@ cat "$T/x/epoch-0000/00000000.ppm" | wc -c >"$T/bytes"
 for i in 1 2 3 4 5; do
 	cat "$T/x/epoch-0000/0000000$i.ppm" >/dev/null &
 done
-until (($(wc -l <"$T/x/epoch-0000.order") == 6)); do sleep 0.01; done
+until (($(sed -n 's/^bound *//p' "$T/x/status") == 6)); do sleep 0.01; done
 kill -KILL $!
 wait $! || true
-sed -n 's/^consumed //p' "$T/x/status" >"$T/consumed"
+sed -n 's/^consumed *//p' "$T/x/status" >"$T/consumed"
 wait
 END
 equal "bytes" "$(<"$T/bytes")" $((13 + 64 * 64 * 3))

@@ -27,7 +27,7 @@ readers() {
 		cat "$T/m/epoch-0000/0000000$i.ppm" >/dev/null 2>"$T/error$i" &
 	done
 	for _ in $(seq 1000); do
-		(($(order "$1" | wc -l) == 6)) && return 0
+		(($(status_of "$1" bound) == 6)) && return 0
 		sleep 0.01
 	done
 	fail "the readers of $1 don't wait"

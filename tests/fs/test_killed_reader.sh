@@ -17,7 +17,7 @@ for position in 0 1 2 3 4 5; do
 	reader[position]=$!
 done
 for _ in $(seq 100); do
-	(($(order a | wc -l) == 6)) && break
+	(($(status_of a bound) == 6)) && break
 	sleep 0.01
 done
 for position in 4 5; do

@@ -11,11 +11,13 @@ dataset 3 8
 job wide "job.where=width > height"
 job class "job.where=class = 'class1' and label = 1"
 job good "job.where=quality >= 4"
+job unrated "job.where=quality is null"
 start
 
-for name in wide class good; do read_epoch $name; done
+for name in wide class good unrated; do read_epoch $name; done
 once wide 18
 once class 8
 once good 3
+once unrated 12
 equal "good" "$(order good | cut -f5 | grep -o 'class.*' | sort | xargs)" \
 	"class1/0003.jpg class2/0002.jpg class2/0003.jpg"

@@ -1,16 +1,46 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# SIGINT, SIGTERM and SIGHUP end it, also while readers wait: unmounted, status 0, and the
-# readers get an error instead of waiting for ever.
+# No signal leaves a dead mount. Those that ask to end end it, also while readers wait, and
+# as soon as it is mounted: unmounted, status 0, and the readers get an error instead of
+# waiting for ever. Those that mean nothing to it are ignored.
 . "$(dirname "$0")/lib.sh"
 dataset 2 8
 job a tensor.crop=32
-for signal in INT TERM HUP; do
+
+# ended SIGNAL: the daemon, which got it, has unmounted and left
+ended() {
+	wait "$PID" || fail "ended with $? after SIG$1"
+	PID=
+	! mounted "$M" || fail "still mounted after SIG$1"
+}
+
+start
+for signal in USR1 USR2 ALRM XFSZ PIPE VTALRM PROF IO PWR STKFLT RTMIN RTMAX; do
+	kill -"$signal" "$PID"
+	cat "$(epoch a)/00000000.ppm" >/dev/null || fail "no answer after SIG$signal"
+done
+stop
+for signal in INT TERM HUP QUIT XCPU; do
 	start
 	cat "$(epoch a)/00000000.ppm" >/dev/null
 	kill -"$signal" "$PID"
-	wait "$PID" || fail "ended with $? after SIG$signal"
-	PID=
-	! mountpoint -q "$M" || fail "still mounted after SIG$signal"
+	ended "$signal"
 done
+
+# early SIGNAL: it comes when the file system is mounted, and nobody serves it yet
+early() {
+	rm -f "$T/go"
+	env --default-signal=INT,QUIT "$PROGRAM" "$T/joaderfs.ini" "$M" -f \
+		--fault "session.run:NONE:until=$T/go" >>"$LOG" 2>&1 &
+	PID=$!
+	until grep -qF -- " $M fuse" /proc/self/mounts; do
+		kill -0 "$PID" || fail "it did not start"
+		sleep 0.02
+	done
+	kill -"$1" "$PID"
+	touch "$T/go"
+	ended "$1"
+}
+
+for signal in TERM INT HUP QUIT; do early $signal; done

@@ -9,6 +9,7 @@
  * first, then with exchange.
  */
 
+#include "../sched_bind.h"
 #include "../tiny_dataset.h"
 #include "base/rng.h"
 #include "sched/sched.h"

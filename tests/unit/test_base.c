@@ -288,6 +288,21 @@ Test(base_log, writes_to_standard_error_and_then_to_the_file)
 	unlink(err);
 }
 
+Test(base_log, names_of_files_make_no_lines_of_their_own)
+{
+	char path[] = "/tmp/test_base_log.XXXXXX";
+	int fd = mkstemp(path);
+	cr_assert_eq(log_to_file(path), 0);
+	log_warn("%s: truncated", "a\njoaderfs: error: all is lost\033[2J\t\\n\303\266");
+	const char *expected = "warning: a\\njoaderfs: error: all is "
+			       "lost\\x1B[2J\\t\\n\303\266: truncated\n";
+	const char *text = strstr(content(fd), " ");
+	cr_assert_not_null(text);
+	cr_assert_str_eq(text + 1, expected);
+	cr_assert_eq(log_to_file("/dev/null"), 0);
+	unlink(path);
+}
+
 Test(base_log, cuts_what_is_too_long_and_still_ends_the_line)
 {
 	char path[] = "/tmp/test_base_log.XXXXXX", longest[8192];

@@ -446,3 +446,29 @@ Test(config, the_man_page_has_every_key)
 	cr_assert_not_null(strstr(text, ".Ss Section Bq dataset NAME\n"));
 	free(text);
 }
+
+static const char *printed(const struct job_config *job)
+{
+	static char text[4096];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	config_print_job(out, job);
+	fclose(out);
+	return text;
+}
+
+/* Every text of the copy is its own: the original is gone when it is printed. */
+Test(config, a_copy_of_a_job_has_texts_of_its_own)
+{
+	struct job_config job, copy;
+	expect_job("[job]\nname = a\ndataset = b\nwhere = label < 5\n"
+		   "[view]\nextension = jpg\npath = x/y\n",
+		&job);
+	auto_free char *before = strdup(printed(&job));
+	cr_assert_eq(config_job_copy(&job, &copy), 0);
+	memset(job.name, '?', 1);
+	config_job_free(&job);
+	cr_assert_str_eq(printed(&copy), before);
+	cr_assert_str_eq(copy.file, "job.ini");
+	cr_assert_str_eq(copy.path, "x/y");
+	config_job_free(&copy);
+}

@@ -102,11 +102,13 @@ Test(config_errors, what_is_missing)
 	expect_wrong_daemon("[dataset d]\n",
 		"joaderfs.ini:[dataset d]:path: found nothing, allowed: a path, relative "
 		"to "
-		"the directory of this ini if it does not begin with /\n");
+		"the directory of this ini if it does not begin with /, without quotes "
+		"and without ~ for the home directory\n");
 	expect_wrong_daemon("[dataset d]\npath =\n",
 		"joaderfs.ini:2:[dataset d]:path: found \"\", allowed: a path, relative "
 		"to "
-		"the directory of this ini if it does not begin with /\n");
+		"the directory of this ini if it does not begin with /, without quotes "
+		"and without ~ for the home directory\n");
 }
 
 Test(config_errors, what_is_given_twice)
@@ -331,7 +333,8 @@ Test(config_errors, lines_that_are_too_long)
 		"197\n"
 		"joaderfs.ini:[dataset e]:path: found nothing, allowed: a path, relative "
 		"to "
-		"the directory of this ini if it does not begin with /\n");
+		"the directory of this ini if it does not begin with /, without quotes "
+		"and without ~ for the home directory\n");
 }
 
 Test(config_errors, the_ini_of_the_other_kind)
@@ -355,7 +358,8 @@ Test(config_errors, all_mistakes_at_once)
 		"1..1024\n"
 		"joaderfs.ini:[dataset a]:path: found nothing, allowed: a path, relative "
 		"to "
-		"the directory of this ini if it does not begin with /\n"
+		"the directory of this ini if it does not begin with /, without quotes "
+		"and without ~ for the home directory\n"
 		"joaderfs.ini:7:[dataset b]:symlinks: found \"no\", allowed: inside, "
 		"follow\n");
 }

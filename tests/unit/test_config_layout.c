@@ -140,7 +140,7 @@ Test(config_layout, a_path_names_a_place_below_data)
 		snprintf(text, sizeof(text), JOB "[view]\npath = %s\n", paths[i]);
 		snprintf(expected, sizeof(expected),
 			"job.ini:6:[view]:path: found \"%s\", allowed: names with / "
-			"between them, none of them . or ..\n",
+			"between them, none of them . or .., without quotes and ~\n",
 			paths[i]);
 		check_wrong(text, expected);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "../sched_bind.h"
 #include "../tiny_dataset.h"
 #include "control/control.h"
 
@@ -121,21 +122,39 @@ static char *answer_to(const char *request, size_t bytes)
 	return received(fd);
 }
 
+/* Appends the frames' texts; returns the last frame's word. */
+static const char *unframed(const char *answer, char *text, size_t room)
+{
+	static char word[8];
+	size_t said;
+	int head;
+	text[0] = '\0';
+	strcpy(word, "more");
+	while (strcmp(word, "more") == 0) {
+		cr_assert_eq(sscanf(answer, "%7s %zu%n", word, &said, &head), 2,
+			"no answer: %s", answer);
+		cr_assert_eq(answer[head], '\n');
+		answer += head + 1;
+		cr_assert_leq(said, strlen(answer));
+		cr_assert_lt(strlen(text) + said, room);
+		strncat(text, answer, said);
+		answer += said;
+	}
+	cr_assert_str_eq(answer, "");
+	return word;
+}
+
 /* The answer's text; arguments are separated by '|'. */
 static const char *ask(const char *arguments, bool expect_ok)
 {
 	static char text[65536];
 	auto_free char *request = strdup(arguments);
-	size_t bytes = strlen(request) + 1, said;
+	size_t bytes = strlen(request) + 1;
 	for (char *bar = request; (bar = strchr(bar, '|')); bar++)
 		*bar = '\0';
 	auto_free char *answer = answer_to(request, bytes);
-	const char *newline = strchr(answer, '\n');
-	cr_assert(newline, "%s: no answer: %s", arguments, answer);
-	cr_assert_eq(sscanf(answer, expect_ok ? "ok %zu" : "error %zu", &said), 1,
-		"%s: %s", arguments, answer);
-	cr_assert_eq(said, strlen(newline + 1));
-	snprintf(text, sizeof(text), "%s", newline + 1);
+	const char *word = unframed(answer, text, sizeof(text));
+	cr_assert_str_eq(word, expect_ok ? "ok" : "error", "%s: %s", arguments, text);
 	return text;
 }
 
@@ -168,6 +187,7 @@ Test(control, a_job_lives_from_add_to_rm, .init = setup_and_serve, .fini = teard
 	cr_assert_eq(sched_bind(job, 0, 3, &id), 0);
 	sched_job_put(job);
 	contains(ASK("ls"), "alpha  flowers  running  0      0/6 0%\n");
+	contains(ASK("status|alpha"), "state running\n");
 	cr_assert_eq(strncmp(ASK("order|alpha"), "3\t", 2), 0);
 	cr_assert_eq(strncmp(ASK("order|alpha|0"), "3\t", 2), 0);
 
@@ -178,14 +198,19 @@ Test(control, a_job_lives_from_add_to_rm, .init = setup_and_serve, .fini = teard
 Test(control, texts_of_the_daemon, .init = setup_and_serve, .fini = teardown)
 {
 	contains(ASK("stats"), "jobs 0\n");
-	contains(ASK("datasets"), "flowers");
+	contains(ASK("datasets"), "name flowers\n");
+	contains(ASK("datasets|flowers"), "name flowers\n");
+	contains(REFUSED("datasets|flower"), "no dataset flower, did you mean flowers?");
+	contains(REFUSED("datasets|x"),
+		"no dataset x; \"datasets\" lists those there are");
 }
 
 Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	.fini = teardown)
 {
 	contains(REFUSED("statsu"), "did you mean stats?");
-	contains(REFUSED("x"), "add rm mount ls status order stats datasets");
+	contains(
+		REFUSED("x"), "add rm mount grant revoke ls status order stats datasets");
 	contains(REFUSED("ls|more"), "usage: ls\n");
 	contains(REFUSED("order"), "usage: order JOB [EPOCH]\n");
 	contains(REFUSED("rm|a|b|c|d|e"), "usage: rm JOB\n");
@@ -195,7 +220,9 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	contains(REFUSED("rm|alhpa"), "did you mean alpha?");
 	contains(REFUSED("status|alhpa"), "did you mean alpha?");
 	contains(REFUSED("order|alhpa"), "did you mean alpha?");
-	contains(REFUSED("add|alpha.ini|" JOB_INI), "alpha");
+	contains(ASK("add|alpha.ini|" JOB_INI), "alpha is there already");
+	contains(REFUSED("add|alpha.ini|" JOB_INI "crop = 2\n"),
+		"a running job without \"crop = 2x2\"");
 
 	struct sched_job *job = sched_job_find(sched, "alpha");
 	sample_id id;
@@ -265,15 +292,54 @@ Test(control, a_request_has_a_largest_size, .init = setup_and_serve, .fini = tea
 	contains(twice, "larger than 1 MiB");
 }
 
-Test(control, a_silent_client_is_hung_up_on, .init = setup_and_serve, .fini = teardown)
+Test(control, nobody_waits_for_a_silent_client, .init = setup_and_serve, .fini = teardown)
 {
-	int silent = connected();
+	int silent = connected(), empty = connected();
 	send_bytes(silent, "l", 1);
 	int gone = connected();
 	close(gone);
-	ASK("ls"); /* after the silent one: it waited in the queue behind it */
+	ASK("ls");
+	send_bytes(silent, "s", 2);
+	shutdown(silent, SHUT_WR);
 	auto_free char *answer = received(silent);
-	cr_assert_str_eq(answer, "");
+	contains(answer, "NAME  DATASET");
+	close(empty);
+}
+
+Test(control, the_one_that_is_silent_longest_makes_room, .init = setup_and_serve,
+	.fini = teardown)
+{
+	int silent[257];
+	for (size_t i = 0; i < 257; i++) {
+		silent[i] = connected();
+		if (i == 255)
+			send_bytes(silent[0], "l", 1);
+	}
+	auto_free char *told = received(silent[1]);
+	contains(told, "allowed: 256 clients");
+	send_bytes(silent[0], "s", 2);
+	shutdown(silent[0], SHUT_WR);
+	auto_free char *answer = received(silent[0]);
+	contains(answer, "NAME  DATASET");
+	for (size_t i = 2; i < 257; i++)
+		close(silent[i]);
+}
+
+/* 100 requests of 1 MiB that do not end: 32 MiB of them are kept. */
+Test(control, requests_have_a_largest_size_together, .init = setup_and_serve,
+	.fini = teardown)
+{
+	auto_free char *most = calloc(1, REQUEST_MAX);
+	int fd[100];
+	for (size_t i = 0; i < 100; i++) {
+		fd[i] = connected();
+		send_bytes(fd[i], most, REQUEST_MAX);
+	}
+	ASK("ls");
+	auto_free char *told = received(fd[0]);
+	contains(told, "33554432 bytes");
+	for (size_t i = 1; i < 100; i++)
+		close(fd[i]);
 }
 
 Test(control, the_end_waits_for_no_client, .init = setup_and_serve, .fini = teardown)

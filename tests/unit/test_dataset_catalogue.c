@@ -143,6 +143,26 @@ Test(dataset_catalogue, belongs_to_one_path)
 	place_end(&place);
 }
 
+/* The next scan has everything back, and finds nothing new in it. */
+static void expect_back(struct place *place, const char *what)
+{
+	cr_assert_eq(place_open(place), 0, "%s", what);
+	cr_assert_eq(dataset_ids(place->dataset), 3, "%s", what);
+	cr_assert_eq(dataset_samples(place->dataset), 3, "%s", what);
+	cr_assert_not(place_logged(place, "back"), "%s", what);
+	cr_assert_not(place_logged(place, "gone"), "%s", what);
+}
+
+static void expect_kept(struct place *place, const char *what, const char *message)
+{
+	cr_assert_eq(place_open(place), 0, "%s", what);
+	cr_assert_eq(dataset_samples(place->dataset), 3, "%s", what);
+	cr_assert_eq(dataset_classes(place->dataset), 2, "%s", what);
+	cr_assert_eq(place_id(place, "b/1.jpg"), 2, "%s", what);
+	cr_assert(place_logged(place, message), "%s", what);
+	cr_assert(place_logged(place, "nothing is added or removed"), "%s", what);
+}
+
 Test(dataset_catalogue, a_tree_that_is_suddenly_empty_loses_nothing)
 {
 	struct place place;
@@ -151,13 +171,77 @@ Test(dataset_catalogue, a_tree_that_is_suddenly_empty_loses_nothing)
 	cr_assert_eq(place_open(&place), 0);
 	snprintf(away, sizeof(away), "%s/away", place.directory);
 	cr_assert_eq(rename(place.root, away), 0);
+	expect_kept(&place, "no root", "tree/ can't be read: No such file or directory");
 	cr_assert_eq(mkdir(place.root, 0755), 0);
-	cr_assert_eq(place_open(&place), -EINVAL);
+	expect_kept(&place, "an empty root", "tree/ can't be read, or is empty");
 	cr_assert_eq(rmdir(place.root), 0);
 	cr_assert_eq(rename(away, place.root), 0);
+	expect_back(&place, "the root");
+
+	snprintf(away, sizeof(away), "%s/b", place.directory);
+	cr_assert_eq(rename(place_path(&place, "b"), away), 0);
+	cr_assert_eq(mkdir(place_path(&place, "b"), 0755), 0);
+	expect_kept(&place, "an empty class", "tree/b can't be read, or is empty");
+	cr_assert_eq(rename(away, place_path(&place, "b")), 0);
+	expect_back(&place, "the class");
+	place_end(&place);
+}
+
+Test(dataset_catalogue, what_can_not_be_read_is_not_gone)
+{
+	static const mode_t modes[] = {0, 0444};
+	struct place place;
+	char datasets[128];
+	three_files(&place);
 	cr_assert_eq(place_open(&place), 0);
-	cr_assert_eq(dataset_ids(place.dataset), 3);
-	cr_assert_not(place_logged(&place, "came back"));
+	snprintf(datasets, sizeof(datasets), "%s/datasets", place.state);
+	cr_assert(chmod(place.state, 0755) == 0 && chmod(datasets, 0755) == 0);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(chmod(place_path(&place, "b"), modes[i]), 0);
+		become_nobody();
+		expect_kept(&place, "no permission", "Permission denied");
+		become_root_again();
+		cr_assert_eq(chmod(place_path(&place, "b"), 0755), 0);
+		expect_back(&place, "permission");
+	}
+	cr_assert_eq(fault_add("dataset.list:EIO:after=2:times=1"), 0);
+	expect_kept(&place, "an error of the disk", "Input/output error");
+	expect_back(&place, "no error");
+	place_end(&place);
+}
+
+Test(dataset_catalogue, a_link_to_a_mount_that_is_missing_is_not_gone)
+{
+	struct place place;
+	char elsewhere[128], away[128];
+	three_files(&place);
+	place.config.follow_outside = true;
+	snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", place.directory);
+	snprintf(away, sizeof(away), "%s/away", place.directory);
+	cr_assert_eq(rename(place_path(&place, "b"), elsewhere), 0);
+	place_link(&place, "b", elsewhere);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(rename(elsewhere, away), 0);
+	expect_kept(&place, "a link", "lead nowhere");
+	cr_assert_eq(rename(away, elsewhere), 0);
+	expect_back(&place, "its target");
+	place_end(&place);
+}
+
+Test(dataset_catalogue, what_was_never_read_does_not_keep_what_is_gone)
+{
+	struct place place;
+	three_files(&place);
+	cr_assert_eq(mkdir(place_path(&place, "lost+found"), 0), 0);
+	become_nobody();
+	cr_assert_eq(place_open(&place), 0);
+	become_root_again();
+	cr_assert_eq(unlink(place_path(&place, "a/2.jpg")), 0);
+	become_nobody();
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert(place_logged(&place, "lost+found: Permission denied"));
+	cr_assert_eq(dataset_samples(place.dataset), 2);
+	become_root_again();
 	place_end(&place);
 }
 
@@ -237,6 +321,26 @@ Test(dataset_catalogue, damaged_or_foreign_is_kept_aside_and_built_anew)
 		cr_assert_eq(place_open(&place), 0);
 		cr_assert_not(place_logged(&place, "built anew"));
 	}
+	place_end(&place);
+}
+
+Test(dataset_catalogue, one_that_can_not_be_kept_aside_is_not_replaced)
+{
+	struct place place;
+	char kept[160];
+	three_files(&place);
+	cr_assert_eq(place_open(&place), 0);
+	dataset_close(&place.dataset);
+	spoil_pages(place.catalogue);
+	ino_t spoiled = file_inode(place.catalogue);
+	snprintf(kept, sizeof(kept), "%s.unusable", place.catalogue);
+	cr_assert_eq(mkdir(kept, 0755), 0);
+	cr_assert_lt(place_open(&place), 0);
+	cr_assert(place_logged(&place, "can't be kept as"));
+	cr_assert_eq(file_inode(place.catalogue), spoiled);
+	cr_assert_eq(rmdir(kept), 0);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(file_inode(kept), spoiled);
 	place_end(&place);
 }
 

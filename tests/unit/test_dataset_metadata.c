@@ -3,6 +3,8 @@
 
 #include "dataset_place.h"
 
+#include <sys/resource.h>
+
 static void two_files(struct place *place, const char *metadata)
 {
 	place_begin(place);
@@ -118,5 +120,116 @@ Test(dataset_metadata, a_change_is_picked_up)
 	char *message;
 	cr_assert_eq(place_count(&place, "y = 'word'", &message), -1);
 	free(message);
+	place_end(&place);
+}
+
+/* The third line is this one with n times the same byte after it. */
+static void long_file(struct place *place, const char *line, size_t n, char fill)
+{
+	FILE *file = fopen(place_path(place, "metadata.csv"), "w");
+	cr_assert_not_null(file);
+	fprintf(file, "file_name,x,y\na/1.jpg,1,2\n%s", line);
+	for (size_t i = 0; i < n; i++)
+		fputc(fill, file);
+	fprintf(file, "\na/9.jpg,3,4\n");
+	fclose(file);
+}
+
+static void expect_refused(struct place *place, const char *message)
+{
+	char *refusal = NULL;
+	cr_assert_eq(place_open(place), 0, "%s", message);
+	cr_assert(place_logged(place, message), "%s", message);
+	cr_assert_eq(place_count(place, "x = 1", &refusal), -1, "%s", message);
+	cr_assert_eq(dataset_samples(place->dataset), 2, "%s", message);
+	free(refusal);
+}
+
+Test(dataset_metadata, what_is_too_long_is_refused)
+{
+	struct place place;
+	two_files(&place, "file_name,x\na/1.jpg,1\n");
+	long_file(&place, "a/2.jpg,", 65536, 'x');
+	cr_assert_eq(place_open(&place), 0);
+	expect(&place, "length(x) = 65536", 1);
+	long_file(&place, "a/2.jpg,", 65537, 'x');
+	expect_refused(&place, "metadata.csv:3: found a field of 65,537 bytes, allowed: "
+			       "at most 65,536; its columns are left out");
+	long_file(&place, "a/2.jpg,", 300000, 'x');
+	expect_refused(&place, "metadata.csv:3: found a field of more than 65,536 bytes, "
+			       "allowed: at most 65,536");
+	long_file(&place, "a/2.jpg,\"1\n2\n", 300000, '3');
+	expect_refused(&place, "metadata.csv:5: found a field of more than");
+	long_file(&place, "a/2.jpg,", 300000, '\0');
+	expect_refused(&place, "metadata.csv:3: found a field of more than");
+	long_file(&place, "a/2.jpg", 1021, ',');
+	cr_assert_eq(place_open(&place), 0);
+	expect(&place, "x = 1", 1);
+	long_file(&place, "a/2.jpg", 1030, ',');
+	expect_refused(&place, "metadata.csv:3: found a line of more than 1,024 fields, "
+			       "allowed: at most 1,024");
+	place_end(&place);
+}
+
+Test(dataset_metadata, a_line_of_many_long_fields_is_refused)
+{
+	struct place place;
+	char *text;
+	size_t size;
+	two_files(&place, "file_name,x\na/1.jpg,1\n");
+	FILE *out = open_memstream(&text, &size);
+	fputs("file_name,x\na/1.jpg", out);
+	for (int i = 0; i < 9; i++)
+		fprintf(out, ",%060000d", i);
+	fputs("\n", out);
+	fclose(out);
+	place_text(&place, "metadata.csv", text);
+	expect_refused(&place, "metadata.csv:2: found a line of more than 524,288 bytes, "
+			       "allowed: at most 524,288");
+	free(text);
+	place_end(&place);
+}
+
+Test(dataset_metadata, columns_that_are_too_many_are_one_message)
+{
+	struct place place;
+	char *text;
+	size_t size, n = 0;
+	two_files(&place, "file_name,x\na/1.jpg,1\n");
+	FILE *out = open_memstream(&text, &size);
+	fputs("file_name", out);
+	for (int i = 0; i < 300; i++)
+		fprintf(out, ",x%d", i);
+	for (int i = 0; i < 30; i++)
+		fputs(",x1", out);
+	fputs("\na/1.jpg,7\n", out);
+	fclose(out);
+	place_text(&place, "metadata.csv", text);
+	free(text);
+	cr_assert_eq(place_open(&place), 0);
+	expect(&place, "x0 = 7 and x255 is null", 1);
+	cr_assert(place_logged(&place,
+		"metadata.csv:1: found 330 columns beside file_name, "
+		"allowed: at most 256; those after \"x255\""));
+	FILE *log = fopen(place.log, "r");
+	for (int c; (c = fgetc(log)) != EOF;)
+		n += c == '\n';
+	fclose(log);
+	cr_assert_leq(n, 5, "%zu lines", n);
+	place_end(&place);
+}
+
+Test(dataset_metadata, a_huge_field_takes_no_memory, .timeout = 60)
+{
+	struct place place;
+	struct rusage before, after;
+	two_files(&place, "file_name,x\na/1.jpg,1\n");
+	cr_assert_eq(getrusage(RUSAGE_SELF, &before), 0);
+	place_text(&place, "metadata.csv", "file_name,x\na/1.jpg,\"");
+	cr_assert_eq(truncate(place_path(&place, "metadata.csv"), 32 << 20), 0);
+	expect_refused(&place, "metadata.csv:2: found a field of more than 65,536 bytes");
+	cr_assert_eq(getrusage(RUSAGE_SELF, &after), 0);
+	long grown = after.ru_maxrss - before.ru_maxrss;
+	cr_assert_lt(grown, 12 << 10, "%ld KiB", grown);
 	place_end(&place);
 }

@@ -120,6 +120,7 @@ Test(dataset_paths, files_that_are_gone_are_left_out_and_new_ones_sorted_in)
 	place_jpeg(&place, "b/gone.jpg");
 	paths_of_place();
 	cr_assert_eq(remove(place_path(&place, "b/gone.jpg")), 0);
+	cr_assert_eq(rmdir(place_path(&place, "b")), 0);
 	place_jpeg(&place, "a/1.jpg");
 	place_jpeg(&place, "a/3.jpg");
 	expect_tree(paths_of_place(), "/3\n a/3\n  1.jpg\n  2.jpg\n  3.jpg\n");

@@ -184,7 +184,7 @@ Test(epoch_order, one_that_can_not_be_written_is_not_there)
 		cr_assert_eq(0, fault_add(fault));
 		catch_log();
 		cr_assert_eq(-ENOSPC, order_save(directory, 1, FINGERPRINT, &made.order));
-		cr_assert_eq(after + 1, logged("No space left"));
+		cr_assert_eq(0, logged("No space left"));
 		cr_assert(!exists("epoch-0001.order.new"));
 		/* The last one: it was renamed, but the directory is not on the disk. */
 		cr_assert_eq(after == 4, exists("epoch-0001.order"));

@@ -13,8 +13,8 @@
  */
 
 #define RUNS effort(4000, 12000) /* orders off by 12% are noticed, and by 7% */
-#define SET 8  /* ids of the first job; labels alternate */
-#define EACH 4 /* of each label */
+#define SET 8			 /* ids of the first job; labels alternate */
+#define EACH 4			 /* of each label */
 #define ORDERS 24
 
 static const uint32_t labels[64] = {0, 1, 0, 1, 0, 1, 0, 1, 2};

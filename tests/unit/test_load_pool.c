@@ -126,14 +126,16 @@ Test(load_pool, nobody_is_asked_before_the_first_kick)
 	cr_assert(zero(u32, sched.n_taken));
 }
 
-Test(load_pool, a_worker_asks_once_for_a_kick_when_there_is_nothing)
+/* It asks until there is nothing: once for each task, and once more. */
+Test(load_pool, a_kick_wakes_one_worker)
 {
-	start_pool(3);
-	add_tasks(0);
-	while (atomic_load(&sched.n_asked) < 3)
-		usleep(1000);
-	usleep(20000); /* time enough to ask again and again */
-	cr_assert(eq(u32, atomic_load(&sched.n_asked), 3));
+	start_pool(8);
+	for (unsigned i = 1; i <= N_TASKS; i++) {
+		add_tasks(1);
+		wait_until_done(i);
+	}
+	stop();
+	cr_assert(le(u32, atomic_load(&sched.n_asked), 2 * N_TASKS));
 }
 
 Test(load_pool, free_finishes_what_was_taken)
@@ -158,6 +160,42 @@ Test(load_pool, workers_may_kick_while_the_pool_is_freed)
 		stop();
 	}
 	cr_assert(eq(u32, sched.n_done, sched.n_taken));
+}
+
+/* Work for workers: each piece is done by whoever asks if that is a worker. */
+static struct piece {
+	struct load_work work;
+	pthread_t by;
+	struct piece *next;
+} pieces[N_TASKS];
+
+static void do_piece(struct load_work *work)
+{
+	struct piece *piece = (struct piece *)work; /* its first member */
+	piece->by = pthread_self();
+	if (piece->next) {
+		load_pool_run(sched.pool, &piece->next->work);
+		cr_assert(pthread_equal(piece->next->by, pthread_self()));
+	}
+	LOCK_SCOPE(&sched.lock);
+	sched.n_done++;
+	pthread_cond_signal(&sched.done_one);
+}
+
+Test(load_pool, work_is_done_by_workers_also_what_is_left_when_it_is_freed)
+{
+	start_pool(3);
+	pieces[0] = (struct piece){.work.run = do_piece, .next = &pieces[1]};
+	pieces[1] = (struct piece){.work.run = do_piece};
+	load_pool_run(sched.pool, &pieces[0].work);
+	wait_until_done(2);
+	cr_assert(not(pthread_equal(pieces[0].by, pthread_self())));
+	for (int i = 2; i < N_TASKS; i++) {
+		pieces[i] = (struct piece){.work.run = do_piece};
+		load_pool_run(sched.pool, &pieces[i].work);
+	}
+	stop();
+	cr_assert(eq(u32, sched.n_done, N_TASKS));
 }
 
 Test(load_pool, workers_run_at_batch_priority)

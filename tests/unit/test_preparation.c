@@ -60,6 +60,20 @@ Test(preparation, the_largest_image_does_not_overflow)
 	cr_assert_eq(preparation_bytes(&p, image, 0), UINT64_C(12870750000));
 }
 
+/* What 32 bits can't tell is as large as they can tell, and not a small image. */
+Test(preparation, a_narrow_image_does_not_become_a_small_one)
+{
+	struct tensor_shape image = {.width = 1, .height = 178000000};
+	struct preparation p = {.resize_short = 256};
+	cr_assert_gt(preparation_most_pixels(&p, image), UINT64_C(1) << 39);
+	cr_assert_gt(preparation_bytes(&p, image, 0), UINT64_C(3) << 39);
+	image.height = 65500;
+	cr_assert_eq(preparation_most_pixels(&p, image), UINT64_C(256) * 16768000);
+	p = (struct preparation){.resize_short = 16};
+	image = (struct tensor_shape){.width = 640, .height = 480};
+	cr_assert_eq(preparation_most_pixels(&p, image), 640 * 480);
+}
+
 Test(preparation, preparations_are_equal_when_every_part_is)
 {
 	struct preparation a = {.resize_short = 256, .crop_width = 8, .crop_height = 9};

@@ -335,7 +335,7 @@ Test(sched_current, a_reader_may_open_each_file_several_times)
 static sample_id label_of(const struct script *script, uint32_t i, uint64_t reader)
 {
 	sample_id sample = SAMPLE_NONE;
-	uint32_t epoch;
+	uint32_t epoch = 0;
 	struct sched_reader by = {.who = world_reader(reader)};
 	cr_assert_eq(
 		0, sched_bind_for(script->job, SCHED_CURRENT, i, &by, &sample, &epoch));

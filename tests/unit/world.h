@@ -8,6 +8,7 @@
  * directory, its catalogue, and a scheduler over it. Everything is gone after world_end.
  */
 
+#include "../sched_bind.h"
 #include "dataset/dataset.h"
 #include "sched/sched.h"
 #include "stats/stats.h"

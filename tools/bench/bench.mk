@@ -18,6 +18,25 @@ $(BUILD)/bench/sampler: $(BUILD)/tools/bench/sampler.o \
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
+# Each hold of the scheduler's lock is timed.
+LOCK_CALLS = lock_take lock_release lock_yield lock_wait lock_wait_until
+$(BUILD)/bench/holds: $(BUILD)/tools/bench/holds.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(LOCK_CALLS:%=-Wl,--wrap=%) $(ALL_LIBS)
+
+# How long the scheduler's lock is held when a job comes or goes, with exchange.
+.PHONY: bench-joins
+bench-joins: $(BUILD)/bench/joins
+	@$<
+	@$< 14000000
+
+# How long it is held at most, whatever holds it.
+.PHONY: bench-holds
+bench-holds: $(BUILD)/bench/holds
+	@$<
+	@$< 14000000
+
 # Three real trainings at once, with several seeds: do models learn as well?
 .PHONY: bench-training
 bench-training:

@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define DEVICE "/dev/fuse"
-
 struct place {
 	const char *directory; /* absolute */
 	bool allow_other;
@@ -221,11 +219,11 @@ static int mount_by_helper(struct place *place)
 
 static int mount_somehow(struct place *place)
 {
-	place->device = open(DEVICE, O_RDWR | O_CLOEXEC);
+	place->device = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);
 	if (place->device < 0) {
 		int err = -errno;
-		complain("%s: %s%s", DEVICE, strerror(-err),
-			err == -ENOENT ? "; a container has to be given it" : "");
+		complain("%s: %s%s", MOUNT_DEVICE, strerror(-err),
+			mount_device_advice(err));
 		return err;
 	}
 	int err = mount_detached(place);

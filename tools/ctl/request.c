@@ -37,10 +37,6 @@ int read_all(int fd, char **ret, size_t *ret_bytes)
 		ssize_t n = read(fd, data + bytes, room - bytes - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
-		/* The end of an answer to a request that the daemon did not read to its
-		 * end. */
-		if (n < 0 && errno == ECONNRESET)
-			n = 0;
 		if (n < 0)
 			break;
 		if (n == 0) {
@@ -68,7 +64,7 @@ static int send_all(int fd, const char *data, size_t bytes)
 	return 0;
 }
 
-/* --- one request ------------------------------------------------------------------- */
+/* --- the daemon -------------------------------------------------------------------- */
 
 static int connect_to(const char *path)
 {
@@ -97,33 +93,102 @@ static int open_daemon(const char *path)
 	return fd;
 }
 
-/* "ok BYTES\n" or "error BYTES\n", then the text. */
-static int print_response(const char *path, const char *data, size_t bytes)
+/* --- the answer -------------------------------------------------------------------- */
+
+#define HEAD_MAX 40 /* bytes of a frame's first line */
+
+struct answer {
+	const char *path; /* of the socket, for messages */
+	int fd;
+	char data[65536]; /* received: [begin, end) is not used yet */
+	size_t begin, end;
+};
+
+/* false: nothing more came. */
+static bool receive(struct answer *answer)
+{
+	ssize_t n;
+	if (answer->begin == answer->end)
+		answer->begin = answer->end = 0;
+	do
+		n = read(answer->fd, answer->data + answer->end,
+			sizeof(answer->data) - answer->end);
+	while (n < 0 && errno == EINTR);
+	/* -ECONNRESET: the end of an answer to a request that the daemon did not read to
+	 * its end. */
+	answer->end += n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
+
+/* "more BYTES\n", "ok BYTES\n" or "error BYTES\n" */
+static bool read_head(struct answer *answer, char word[static 8], size_t *ret_bytes)
+{
+	char head[HEAD_MAX];
+	for (size_t n = 0; n < sizeof(head) - 1;) {
+		if (answer->begin == answer->end && !receive(answer))
+			return false;
+		head[n++] = answer->data[answer->begin++];
+		if (head[n - 1] != '\n')
+			continue;
+		head[n] = '\0';
+		return sscanf(head, "%7s %zu", word, ret_bytes) == 2 &&
+		       (strcmp(word, "more") == 0 || strcmp(word, "ok") == 0 ||
+			       strcmp(word, "error") == 0);
+	}
+	return false;
+}
+
+static bool print_text(struct answer *answer, size_t bytes, FILE *out)
+{
+	while (bytes > 0) {
+		if (answer->begin == answer->end && !receive(answer)) {
+			fflush(out);
+			complain("%s: the answer was cut off", answer->path);
+			return false;
+		}
+		size_t n = answer->end - answer->begin;
+		n = n < bytes ? n : bytes;
+		if (fwrite(answer->data + answer->begin, 1, n, out) != n) {
+			/* EPIPE: the reader of our output has seen enough. */
+			if (errno != EPIPE)
+				complain("cannot write: %s", strerror(errno));
+			return false;
+		}
+		answer->begin += n;
+		bytes -= n;
+	}
+	return true;
+}
+
+/* The exit status. */
+static int print_answer(struct answer *answer)
 {
 	char word[8];
-	size_t expected;
-	const char *text = memchr(data, '\n', bytes);
-	if (!text || sscanf(data, "%7s %zu", word, &expected) != 2 ||
-		(strcmp(word, "ok") != 0 && strcmp(word, "error") != 0)) {
-		complain("%s: no joaderfs, or it hung up", path);
-		return EXIT_FAILURE;
+	size_t bytes;
+	bool begun = false;
+	for (;;) {
+		if (!read_head(answer, word, &bytes)) {
+			complain(begun ? "%s: the answer was cut off"
+				       : "%s: no joaderfs, or it hung up",
+				answer->path);
+			return EXIT_FAILURE;
+		}
+		begun = true;
+		bool failed = strcmp(word, "error") == 0;
+		if (!print_text(answer, bytes, failed ? stderr : stdout))
+			return EXIT_FAILURE;
+		if (strcmp(word, "more") == 0)
+			continue;
+		if (fflush(stdout) != 0) {
+			if (errno != EPIPE)
+				complain("cannot write: %s", strerror(errno));
+			return EXIT_FAILURE;
+		}
+		return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
-	text++;
-	size_t n = bytes - (size_t)(text - data);
-	bool ok = word[0] == 'o';
-	FILE *out = ok ? stdout : stderr;
-	if (n > 0 && (fwrite(text, 1, n, out) != n || fflush(out) != 0)) {
-		/* The reader of our output has seen enough. */
-		if (errno != EPIPE)
-			complain("cannot write: %s", strerror(errno));
-		return EXIT_FAILURE;
-	}
-	if (n != expected) {
-		complain("%s: the answer was cut off", path);
-		return EXIT_FAILURE;
-	}
-	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+/* --- the request ------------------------------------------------------------------- */
 
 /* The descriptor goes along with the first byte of the request. */
 static int send_descriptor(int fd, int descriptor, char byte)
@@ -164,17 +229,15 @@ static int send_request(int fd, const char *const *arguments, size_t n, int *des
 
 int request(const char *path, const char *const *arguments, size_t n, int *descriptor)
 {
-	auto_free char *response = NULL;
-	size_t bytes;
 	auto_close int fd = open_daemon(path);
 	if (fd < 0)
 		return EXIT_FAILURE;
-	int send_err = send_request(fd, arguments, n, descriptor);
+	struct answer answer = {.path = path, .fd = fd};
+	int err = send_request(fd, arguments, n, descriptor);
 	/* A daemon that refuses the request says why before it hangs up. */
-	int err = read_all(fd, &response, &bytes);
-	if (err || (bytes == 0 && send_err)) {
-		complain("%s: %s", path, strerror(err ? -err : -send_err));
+	if (err && !receive(&answer)) {
+		complain("%s: %s", path, strerror(-err));
 		return EXIT_FAILURE;
 	}
-	return print_response(path, response, bytes);
+	return print_answer(&answer);
 }

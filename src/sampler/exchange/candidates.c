@@ -127,7 +127,7 @@ static void assess(struct residency *residency, uint32_t at)
 
 static uint32_t class_of(const struct residency *residency, sample_id id)
 {
-	return residency->exchange->classes.of[id];
+	return residency->exchange->slots->classes.of[id];
 }
 
 /* Without memory the sample is not taken for resident, which costs sharing only. */

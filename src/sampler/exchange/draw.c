@@ -32,7 +32,7 @@
 
 static uint32_t class_of(const struct exchange *e, sample_id id)
 {
-	return e->classes.of[id];
+	return e->slots->classes.of[id];
 }
 
 /* |R n class| */
@@ -41,7 +41,7 @@ static uint32_t left(
 {
 	uint32_t first = e->slots->first[class];
 	const struct idset *slots = stream->owned->slots;
-	return idset_rank(slots, first + e->classes.size[class]) -
+	return idset_rank(slots, first + e->slots->classes.size[class]) -
 	       idset_rank(slots, first);
 }
 
@@ -62,7 +62,7 @@ static sample_id draw_class(const struct exchange *e, struct rng *rng,
 {
 	uint32_t first = e->slots->first[class];
 	return exchange_draw_between(
-		e, rng, stream, first, first + e->classes.size[class]);
+		e, rng, stream, first, first + e->slots->classes.size[class]);
 }
 
 static sample_id draw_any(struct rng *rng, const struct sampler_stream *stream)

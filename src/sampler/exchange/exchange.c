@@ -44,16 +44,13 @@ void exchange_free(struct exchange **exchange)
 	struct exchange *e = *exchange;
 	if (!e)
 		return;
-	for (size_t i = 0; i < e->n_members; i++) {
-		roaring_bitmap_free(e->members[i]->selection);
-		free(e->members[i]);
-	}
+	for (size_t i = 0; i < e->n_members; i++)
+		member_put(&e->members[i]);
 	for (size_t i = 0; i < e->n_residencies; i++)
 		residency_free(&e->residencies[i]);
 	free(e->members);
 	free(e->residencies);
 	slots_put(&e->slots);
-	classes_free(&e->classes);
 	labels_free(&e->labels);
 	free(e);
 	*exchange = NULL;
@@ -65,10 +62,11 @@ int exchange_new(const uint32_t *labels, uint32_t n_ids, struct exchange **ret)
 	if (!e)
 		return -ENOMEM;
 	int error = labels ? labels_new(labels, n_ids, &e->labels) : 0;
+	struct classes classes;
 	if (!error)
-		error = classes_new(&e->classes, labels, n_ids);
+		error = classes_new(&classes, labels, n_ids);
 	if (!error)
-		error = slots_new(&e->classes, e->labels, &e->slots);
+		error = slots_new(&classes, e->labels, &e->slots);
 	if (error) {
 		exchange_free(&e);
 		return error;
@@ -77,7 +75,24 @@ int exchange_new(const uint32_t *labels, uint32_t n_ids, struct exchange **ret)
 	return 0;
 }
 
-static struct member *find_member(const struct exchange *e, job_id job)
+struct member *member_hold(struct member *member)
+{
+	atomic_fetch_add(&member->references, 1);
+	return member;
+}
+
+void member_put(struct member **pointer)
+{
+	struct member *member = *pointer;
+	*pointer = NULL;
+	if (!member || atomic_fetch_sub(&member->references, 1) > 1)
+		return;
+	if (member->selection)
+		roaring_bitmap_free(member->selection);
+	free(member);
+}
+
+struct member *exchange_find_member(const struct exchange *e, job_id job)
 {
 	for (size_t i = 0; i < e->n_members; i++)
 		if (e->members[i]->job == job)
@@ -85,7 +100,7 @@ static struct member *find_member(const struct exchange *e, job_id job)
 	return NULL;
 }
 
-static struct residency *find_residency(const struct exchange *e, uint32_t id)
+struct residency *exchange_find_residency(const struct exchange *e, uint32_t id)
 {
 	for (size_t i = 0; i < e->n_residencies; i++)
 		if (e->residencies[i]->id == id)
@@ -93,9 +108,9 @@ static struct residency *find_residency(const struct exchange *e, uint32_t id)
 	return NULL;
 }
 
-static int get_residency(struct exchange *e, uint32_t id, struct residency **ret)
+int exchange_get_residency(struct exchange *e, uint32_t id, struct residency **ret)
 {
-	*ret = find_residency(e, id);
+	*ret = exchange_find_residency(e, id);
 	if (*ret)
 		return 0;
 	struct residency **residencies = reallocarray(
@@ -109,9 +124,7 @@ static int get_residency(struct exchange *e, uint32_t id, struct residency **ret
 	return error;
 }
 
-/* A residency outlives the last job of its cache space, until its last sample
- * is evicted. */
-static void put_residency(struct exchange *e, struct residency *residency)
+void exchange_put_residency(struct exchange *e, struct residency *residency)
 {
 	if (residency->n_members || residency->n)
 		return;
@@ -122,147 +135,20 @@ static void put_residency(struct exchange *e, struct residency *residency)
 	residency_free(&residency);
 }
 
-/* Numbers the slots of all streams by these classes, which it takes over. */
-static int regroup(struct exchange *e, struct classes *classes)
-{
-	struct slots *slots = NULL;
-	size_t n = 0;
-	auto_free struct idset **sets = calloc(e->n_members + 1, sizeof(*sets));
-	int error = sets ? slots_new(classes, e->labels, &slots) : -ENOMEM;
-	if (error)
-		return error;
-	for (; !error && n < e->n_members; n++)
-		if (e->members[n]->stream)
-			error = slots_translate(
-				slots, e->members[n]->stream->set, &sets[n]);
-	if (error) {
-		while (n-- > 0)
-			idset_free(&sets[n]);
-		slots_put(&slots);
-		return error;
-	}
-	for (size_t i = 0; i < e->n_members; i++) {
-		if (!e->members[i]->stream)
-			continue;
-		struct sampler_set *set = e->members[i]->stream->owned;
-		idset_free(&set->slots);
-		set->slots = sets[i];
-	}
-	slots_put(&e->slots);
-	classes_free(&e->classes);
-	e->slots = slots;
-	e->classes = *classes;
-	return 0;
-}
-
-static int refine(struct exchange *e, uint32_t n_ids, const roaring_bitmap_t *selection)
-{
-	struct classes classes;
-	int error = classes_copy(&e->classes, &classes);
-	if (error)
-		return error;
-	error = classes_cover(&classes, n_ids);
-	if (!error)
-		error = classes_split(&classes, selection);
-	if (!error && classes.n == e->classes.n && classes.n_ids == e->classes.n_ids) {
-		classes_free(&classes);
-		return 0;
-	}
-	if (!error)
-		error = regroup(e, &classes);
-	if (error) {
-		classes_free(&classes);
-		return error;
-	}
-	for (size_t i = 0; i < e->n_residencies; i++)
-		residency_rebuild(e->residencies[i]);
-	return 0;
-}
-
-static int add_member(
-	struct exchange *e, struct residency *residency, struct member *member)
-{
-	const roaring_bitmap_t *selection = member->selection;
-	bool empty = roaring_bitmap_is_empty(selection);
-	uint32_t n_ids = empty ? 0 : roaring_bitmap_maximum(selection) + 1;
-	ensure(!e->labels || n_ids <= e->labels->n_ids);
-	struct member **members =
-		reallocarray(e->members, e->n_members + 1, sizeof(struct member *));
-	if (!members)
-		return -ENOMEM;
-	e->members = members;
-	int error = residency_cover(residency, n_ids);
-	if (!error)
-		error = refine(e, n_ids, selection);
-	if (!error)
-		error = residency_join(residency, member);
-	if (!error)
-		members[e->n_members++] = member;
-	return error;
-}
-
-static int join(struct sampler *sampler, job_id job, uint32_t space,
-	const roaring_bitmap_t *selection)
-{
-	struct exchange *e = sampler->exchange;
-	if (find_member(e, job))
-		return -EEXIST;
-	struct residency *residency;
-	int error = get_residency(e, space, &residency);
-	if (error)
-		return error;
-	struct member *member = calloc(1, sizeof(*member));
-	roaring_bitmap_t *copy = member ? roaring_bitmap_copy(selection) : NULL;
-	error = -ENOMEM;
-	if (copy) {
-		*member = (struct member){.job = job, .selection = copy};
-		error = add_member(e, residency, member);
-	}
-	if (error) {
-		if (copy)
-			roaring_bitmap_free(copy);
-		free(member);
-		put_residency(e, residency);
-	}
-	return error;
-}
-
 static void leave(struct sampler *sampler, job_id job)
 {
 	struct exchange *e = sampler->exchange;
-	struct member *member = find_member(e, job);
+	struct member *member = exchange_find_member(e, job);
 	ensure(member && !member->stream);
 	size_t at = 0;
 	while (e->members[at] != member)
 		at++;
 	e->members[at] = e->members[--e->n_members];
 	residency_leave(member->residency, member);
-	put_residency(e, member->residency);
-	roaring_bitmap_free(member->selection);
-	free(member);
+	exchange_put_residency(e, member->residency);
+	member_put(&member);
 	e->too_fine = true;
-}
-
-/* When nothing remembers the jobs that left, the classes of the present jobs
- * are enough. */
-static void coarsen(struct exchange *e)
-{
-	struct classes classes;
-	for (size_t i = 0; i < e->n_residencies; i++)
-		if (e->residencies[i]->n)
-			return;
-	const uint32_t *label = e->labels ? e->labels->label : NULL;
-	if (classes_new(&classes, label, e->classes.n_ids) != 0)
-		return;
-	int error = 0;
-	for (size_t i = 0; !error && i < e->n_members; i++)
-		error = classes_split(&classes, e->members[i]->selection);
-	if (!error)
-		error = regroup(e, &classes);
-	if (error)
-		classes_free(&classes);
-	else
-		e->too_fine = false;
+	e->changes++;
 }
 
 struct slots *exchange_slots(const struct exchange *exchange)
@@ -270,7 +156,7 @@ struct slots *exchange_slots(const struct exchange *exchange)
 	return slots_hold(exchange->slots);
 }
 
-/* The set may have been made before a job joined, or before classes became coarser. */
+/* The set may have been made before a job joined. */
 static int renumber(const struct exchange *e, struct sampler_set *set)
 {
 	if (set->numbering != e->slots) {
@@ -281,7 +167,7 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	slots_put(&set->numbering); /* regroup renumbers the set from now on */
+	slots_put(&set->numbering); /* who joins renumbers the set from now on */
 	return 0;
 }
 
@@ -294,12 +180,10 @@ static void refresh(struct residency *residency)
 static int insert(struct sampler *sampler, struct sampler_stream *stream)
 {
 	struct exchange *e = sampler->exchange;
-	struct member *member = find_member(e, stream->job);
+	struct member *member = exchange_find_member(e, stream->job);
 	ensure(member && idset_bound(stream->set) <= member->residency->n_ids);
 	if (member->stream)
 		return -EEXIST;
-	if (e->too_fine && sampler->n == 0)
-		coarsen(e);
 	int error = renumber(e, stream->owned);
 	if (error)
 		return error;
@@ -335,7 +219,7 @@ static sample_id give(struct exchange *e, struct sampler_stream *stream, sample_
 	struct member *member = stream->member;
 	sample_id given = drawn;
 	if (!residency_has(member->residency, drawn)) {
-		uint32_t class = e->classes.of[drawn];
+		uint32_t class = e->slots->classes.of[drawn];
 		sample_id other = residency_candidate(member->residency, member, class);
 		given = other != SAMPLE_NONE ? other : drawn;
 	}
@@ -371,18 +255,18 @@ static sample_id draw_within(
 
 static void resident(struct sampler *sampler, uint32_t space, sample_id sample)
 {
-	struct residency *residency = find_residency(sampler->exchange, space);
+	struct residency *residency = exchange_find_residency(sampler->exchange, space);
 	if (residency)
 		residency_admit(residency, sample);
 }
 
 static void evicted(struct sampler *sampler, uint32_t space, sample_id sample)
 {
-	struct residency *residency = find_residency(sampler->exchange, space);
+	struct residency *residency = exchange_find_residency(sampler->exchange, space);
 	if (!residency)
 		return;
 	residency_evict(residency, sample);
-	put_residency(sampler->exchange, residency);
+	exchange_put_residency(sampler->exchange, residency);
 }
 
 const struct sampler_ops sampler_exchange = {
@@ -390,7 +274,6 @@ const struct sampler_ops sampler_exchange = {
 	.remove = remove_stream,
 	.draw = draw,
 	.validate = exchange_validate,
-	.join = join,
 	.leave = leave,
 	.draw_within = draw_within,
 	.resident = resident,

@@ -11,7 +11,9 @@
 /*
  * The parts of the exchange sampler:
  *
- *   exchange.c     the algorithm: joins, streams, and the sample that a stream is given
+ *   exchange.c     the algorithm: streams, and the sample that a stream is given
+ *   joining.c      how a job joins, and what of that needs no lock
+ *   coarsening.c   the same for classes that nothing needs any more
  *   classes.c      which ids are interchangeable
  *   labels.c       which ids have a label
  *   slots.c        ids in the order of their labels and classes
@@ -74,6 +76,7 @@ void labels_free(struct labels **labels);
  * without the caller's lock may still hold the old ones.
  */
 struct slots {
+	struct classes classes;
 	uint32_t *of;	 /* by id */
 	uint32_t *id;	 /* by slot */
 	uint32_t *first; /* by class: its first slot */
@@ -82,9 +85,13 @@ struct slots {
 	atomic_uint references;
 };
 
-/* labels may be NULL. */
+/* labels may be NULL. Takes the classes over, also after a failure. */
 must_check int slots_new(
-	const struct classes *classes, const struct labels *labels, struct slots **ret);
+	struct classes *classes, const struct labels *labels, struct slots **ret);
+/* Those after a job with the selection, whose ids are below n_ids, has joined: new ones,
+ * or the same, held once more, if the selection cuts no class. */
+must_check int slots_refine(struct slots *slots, const struct labels *labels,
+	uint32_t n_ids, const roaring_bitmap_t *selection, struct slots **ret);
 struct slots *slots_hold(struct slots *slots);
 
 /* --- residents --- */
@@ -98,8 +105,13 @@ struct member {
 	uint32_t column;		     /* its place in the space */
 	const struct sampler_stream *stream; /* NULL between epochs */
 	sample_id drawn;		     /* in this round */
-	roaring_bitmap_t *selection;
+	roaring_bitmap_t *selection;	     /* constant: may be read without the lock */
+	atomic_uint references;
 };
+
+struct member *member_hold(struct member *member);
+/* Needs no lock. */
+void member_put(struct member **member);
 
 /*
  * What a resident is for one member. A candidate is in a ring of the candidates of the
@@ -162,17 +174,26 @@ struct residency {
 };
 
 struct exchange {
-	struct classes classes;
 	struct labels *labels; /* NULL: exchange across labels */
 	struct slots *slots;
 	bool too_fine; /* a job has left: classes may be finer than they need be */
 	struct member **members;
 	size_t n_members;
+	uint64_t changes; /* so often a job has joined or left */
 	struct residency **residencies;
 	size_t n_residencies;
 };
 
 void exchange_validate(const struct sampler *sampler);
+
+struct member *exchange_find_member(const struct exchange *exchange, job_id job);
+/* By the number of its cache space; NULL: none. */
+struct residency *exchange_find_residency(const struct exchange *exchange, uint32_t id);
+must_check int exchange_get_residency(
+	struct exchange *exchange, uint32_t id, struct residency **ret);
+/* A residency outlives the last job of its cache space, until its last sample is
+ * evicted. */
+void exchange_put_residency(struct exchange *exchange, struct residency *residency);
 
 /* Sets member->drawn of each of the m streams, and sorts them. */
 void exchange_draw(const struct exchange *exchange, struct rng *rng,
@@ -184,8 +205,9 @@ sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);
 void residency_free(struct residency **residency);
-/* Makes room for ids below n_ids. */
-must_check int residency_cover(struct residency *residency, uint32_t n_ids);
+/* Makes room for ids below n_ids, in *where, which has so many places and gets the old
+ * ones in exchange. */
+void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where);
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);
 

@@ -38,18 +38,16 @@ void residency_free(struct residency **residency)
 	*residency = NULL;
 }
 
-int residency_cover(struct residency *residency, uint32_t n_ids)
+void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where)
 {
+	uint32_t *old = residency->where;
 	if (n_ids <= residency->n_ids)
-		return 0;
-	uint32_t *where = reallocarray(residency->where, n_ids, sizeof(*where));
-	if (!where)
-		return -ENOMEM;
-	for (uint32_t id = residency->n_ids; id < n_ids; id++)
-		where[id] = NONE;
-	residency->where = where;
+		return;
+	if (old)
+		memcpy(*where, old, residency->n_ids * sizeof(*old));
+	residency->where = *where;
 	residency->n_ids = n_ids;
-	return 0;
+	*where = old;
 }
 
 /* Makes room for twice as many columns, in everything whose size depends on them. */
@@ -142,7 +140,7 @@ static bool grow_groups(struct residency *residency)
 
 static bool cover_classes(struct residency *residency)
 {
-	uint32_t n = residency->exchange->classes.n;
+	uint32_t n = residency->exchange->slots->classes.n;
 	if (n <= residency->n_classes)
 		return true;
 	uint32_t *group_of = reallocarray(residency->group_of, n, sizeof(*group_of));
@@ -177,7 +175,8 @@ static uint32_t group_new(struct residency *residency, uint32_t class)
 /* A class of one id has nothing to exchange, and no group. */
 uint32_t group_get(struct residency *residency, uint32_t class)
 {
-	if (residency->exchange->classes.size[class] < 2 || !cover_classes(residency))
+	if (residency->exchange->slots->classes.size[class] < 2 ||
+		!cover_classes(residency))
 		return NONE;
 	uint32_t group = residency->group_of[class];
 	if (group == NONE)

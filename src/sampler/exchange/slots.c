@@ -18,6 +18,7 @@ void slots_put(struct slots **slots)
 	*slots = NULL;
 	if (!s || atomic_fetch_sub(&s->references, 1) > 1)
 		return;
+	classes_free(&s->classes);
 	free(s->of);
 	free(s->id);
 	free(s->first);
@@ -56,17 +57,20 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 		slots->first[class] -= classes->size[class];
 }
 
-int slots_new(
-	const struct classes *classes, const struct labels *labels, struct slots **ret)
+int slots_new(struct classes *given, const struct labels *labels, struct slots **ret)
 {
+	const struct classes *classes = given;
 	size_t room = (size_t)classes->n_ids + 1; /* none of them is empty */
 	size_t n_next = labels ? labels->n : 1;
 	auto_free uint32_t *next = calloc(n_next + 1, sizeof(*next));
 	struct slots *slots = calloc(1, sizeof(*slots));
 	if (!next || !slots) {
 		free(slots);
+		classes_free(given);
 		return -ENOMEM;
 	}
+	slots->classes = *given;
+	classes = &slots->classes;
 	slots->n = classes->n_ids;
 	atomic_init(&slots->references, 1);
 	slots->of = calloc(room, sizeof(*slots->of));
@@ -82,6 +86,26 @@ int slots_new(
 	place_ids(slots, classes);
 	*ret = slots;
 	return 0;
+}
+
+int slots_refine(struct slots *slots, const struct labels *labels, uint32_t n_ids,
+	const roaring_bitmap_t *selection, struct slots **ret)
+{
+	const struct classes *old = &slots->classes;
+	struct classes classes;
+	int error = classes_copy(old, &classes);
+	if (error)
+		return error;
+	error = classes_cover(&classes, n_ids);
+	if (!error)
+		error = classes_split(&classes, selection);
+	bool same = !error && classes.n == old->n && classes.n_ids == old->n_ids;
+	if (error || same) {
+		classes_free(&classes);
+		*ret = same ? slots_hold(slots) : NULL;
+		return error;
+	}
+	return slots_new(&classes, labels, ret);
 }
 
 int slots_translate(

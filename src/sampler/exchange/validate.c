@@ -23,7 +23,7 @@ static bool count_one(uint32_t id, void *context)
 /* A job has all ids of a class, or none of them. */
 static void validate_classes(const struct exchange *e)
 {
-	const struct classes *classes = &e->classes;
+	const struct classes *classes = &e->slots->classes;
 	size_t bytes = classes->n * sizeof(uint32_t);
 	auto_free uint32_t *inside = calloc(1, bytes);
 	struct count count = {classes, inside};
@@ -56,13 +56,14 @@ static void validate_label(
 static void validate_slots(const struct exchange *e)
 {
 	const struct slots *slots = e->slots;
-	auto_free uint32_t *seen = calloc(e->classes.n, sizeof(*seen)); /* label + 1 */
-	ensure(seen && slots->n == e->classes.n_ids);
+	auto_free uint32_t *seen =
+		calloc(e->slots->classes.n, sizeof(*seen)); /* label + 1 */
+	ensure(seen && slots->n == e->slots->classes.n_ids);
 	for (uint32_t slot = 0; slot < slots->n; slot++) {
 		uint32_t id = slots->id[slot];
-		uint32_t class = e->classes.of[id];
+		uint32_t class = e->slots->classes.of[id];
 		uint32_t at = slot - slots->first[class];
-		ensure(slots->of[id] == slot && at < e->classes.size[class]);
+		ensure(slots->of[id] == slot && at < e->slots->classes.size[class]);
 		ensure(at == 0 || slots->id[slot - 1] < id);
 		if (e->labels)
 			validate_label(e->labels, id, slot, &seen[class]);
@@ -125,7 +126,7 @@ static void validate_order(const struct residency *residency)
 
 static void validate_groups(const struct residency *residency)
 {
-	const struct classes *classes = &residency->exchange->classes;
+	const struct classes *classes = &residency->exchange->slots->classes;
 	auto_free uint32_t *n = calloc((size_t)residency->n_groups + 1, sizeof(*n));
 	ensure(n);
 	for (uint32_t at = residency->oldest; at != NONE;

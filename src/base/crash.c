@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/crash.h"
+#include "base/lock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define FRAMES 64
+
+static _Thread_local char signal_stack[65536]; /* of which a page or two are used */
+static _Thread_local bool telling;
+static atomic_bool told; /* by the thread that came first */
+
+static void (*dump_state)(void *context, FILE *out); /* set by main, with one thread */
+static void *dump_context;
+
+/* --- what a signal handler may call ------------------------------------------------- */
+
+static void put(int fd, const char *text)
+{
+	ssize_t ignored = write(fd, text, strlen(text));
+	(void)ignored; /* there is no place left to report it */
+}
+
+static void put_number(int fd, unsigned long number)
+{
+	char digits[24];
+	size_t i = sizeof(digits) - 1;
+	digits[i] = '\0';
+	do
+		digits[--i] = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	put(fd, digits + i);
+}
+
+static void put_backtrace(int fd)
+{
+	void *frames[FRAMES];
+	put(fd, "backtrace of thread ");
+	put_number(fd, (unsigned long)gettid());
+	put(fd, ":\n");
+	backtrace_symbols_fd(frames, backtrace(frames, FRAMES), fd);
+	put(fd, "locks held:");
+	lock_each_held(put, fd);
+	put(fd, "\n");
+}
+
+static void on_signal(int number)
+{
+	int fd = log_descriptor();
+	if (!telling) {
+		/* One thread tells; the end comes when it has. */
+		while (atomic_exchange(&told, true))
+			pause();
+		put(fd, "crash: signal ");
+		put_number(fd, (unsigned long)number);
+		put(fd, " in process ");
+		put_number(fd, (unsigned long)getpid());
+		put(fd, "\n");
+		put_backtrace(fd);
+	}
+	signal(number, SIG_DFL);
+	raise(number); /* takes effect when this returns */
+}
+
+/* --- bugs -------------------------------------------------------------------------- */
+
+static void put_state(int fd)
+{
+	int copy = dup(fd);
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+	if (!out)
+		return;
+	setvbuf(out, NULL, _IOLBF, BUFSIZ); /* whatever is printed before the next bug */
+	dump_state(dump_context, out);
+	fclose(out);
+}
+
+void crash_tell_bug(void)
+{
+	int fd = log_descriptor();
+	if (telling) {
+		put(fd, "the state ends here: its dump failed\n");
+		return;
+	}
+	while (atomic_exchange(&told, true))
+		pause();
+	telling = true;
+	put_backtrace(fd);
+	if (dump_state)
+		put_state(fd);
+}
+
+void crash_dump_by(void (*dump)(void *context, FILE *out), void *context)
+{
+	dump_context = context;
+	dump_state = dump;
+}
+
+/* --- handlers ---------------------------------------------------------------------- */
+
+void crash_prepare_thread(void)
+{
+	stack_t stack = {.ss_sp = signal_stack, .ss_size = sizeof(signal_stack)};
+	stack_t before;
+	if (sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE))
+		sigaltstack(&stack, NULL);
+}
+
+void crash_install(void)
+{
+	static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+	struct sigaction before;
+	void *frame;
+	/* The first call loads a library, which a handler may not do. */
+	(void)backtrace(&frame, 1);
+	crash_prepare_thread();
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (sigaction(signals[i], NULL, &before) == 0 &&
+			before.sa_handler == SIG_DFL)
+			sigaction(signals[i], &action, NULL);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/own_directory.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int cant(const char *path, const char *what)
+{
+	int err = -errno;
+	log_error("%s: can't be %s: %s", path, what, strerror(-err));
+	return err;
+}
+
+static int judge(const char *path, const struct stat *found)
+{
+	unsigned mode = found->st_mode & 07777;
+	if (found->st_uid != geteuid()) {
+		log_error("%s: found a directory of user %u, allowed: of user %u, whom "
+			  "the daemon runs as",
+			path, found->st_uid, geteuid());
+		return -EPERM;
+	}
+	if (mode & (S_IWGRP | S_IWOTH)) {
+		log_error("%s: found mode %04o, so that others may write there, allowed: "
+			  "at most 0755",
+			path, mode);
+		return -EPERM;
+	}
+	return 0;
+}
+
+int own_directory(const char *path, bool may_be_link)
+{
+	struct stat found;
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return cant(path, "made");
+	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC | (may_be_link ? 0 : O_NOFOLLOW);
+	auto_close int fd = open(path, flags);
+	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP)) {
+		log_error("%s: found a link or a file, allowed: a directory", path);
+		return -ENOTDIR;
+	}
+	if (fd < 0 || fstat(fd, &found) != 0)
+		return cant(path, "opened");
+	return judge(path, &found);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/signals.h"
+#include "base/ensure.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+static const int ignored[] = {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
+	SIGIO, SIGPWR, SIGSTKFLT, SIGXFSZ};
+
+/* Goes to the thread that serves the mount, whichever thread this is. */
+static void ask_to_end(int number)
+{
+	int saved = errno;
+	(void)number;
+	kill(getpid(), SIGTERM);
+	errno = saved;
+}
+
+/* Without SA_RESTART, or the thread would go on waiting. Leaves a signal alone that the
+ * starting process has chosen to ignore. */
+static void end_by(int number)
+{
+	struct sigaction action = {.sa_handler = ask_to_end}, old;
+	ensure(sigaction(number, NULL, &old) == 0);
+	if (old.sa_handler != SIG_IGN)
+		ensure(sigaction(number, &action, NULL) == 0);
+}
+
+void signals_begin(void)
+{
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		ensure(signal(ignored[i], SIG_IGN) != SIG_ERR);
+	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+		ensure(signal(number, SIG_IGN) != SIG_ERR);
+	end_by(SIGQUIT);
+	end_by(SIGXCPU);
+}
+
+static void mask_ends(int how)
+{
+	sigset_t ends;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGHUP);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	ensure(pthread_sigmask(how, &ends, NULL) == 0);
+}
+
+void signals_hold(void)
+{
+	mask_ends(SIG_BLOCK);
+}
+
+void signals_release(void)
+{
+	mask_ends(SIG_UNBLOCK);
+}
+
+int signals_thread(pthread_t *ret, void *(*run)(void *context), void *context)
+{
+	sigset_t all, old;
+	sigfillset(&all);
+	ensure(pthread_sigmask(SIG_SETMASK, &all, &old) == 0);
+	int err = pthread_create(ret, NULL, run, context);
+	ensure(pthread_sigmask(SIG_SETMASK, &old, NULL) == 0);
+	return -err;
+}

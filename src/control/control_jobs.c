@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "control/control_jobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+struct addition {
+	struct job_config config;
+	bool parsed;
+	bool there; /* the same job is there already */
+	bool added;
+};
+
+struct additions {
+	struct sched *sched;
+	FILE *out;
+	const char *const *settings;
+	size_t n_settings;
+	const char *const *files; /* FILE TEXT ... */
+	size_t n;
+	struct addition *of;
+	size_t messages;
+};
+
+static void report(void *context, const char *message)
+{
+	struct additions *all = context;
+	fprintf(all->out, "%s\n", message);
+	all->messages++;
+}
+
+/* --- texts -------------------------------------------------------------------------- */
+
+static int parse_one(struct additions *all, size_t i)
+{
+	struct addition *addition = &all->of[i];
+	int err = config_parse_job_with(all->files[2 * i], all->files[2 * i + 1],
+		all->settings, all->n_settings, report, all, &addition->config);
+	addition->parsed = err == 0;
+	return err;
+}
+
+static int parse(struct additions *all)
+{
+	int err = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		int this = parse_one(all, i);
+		err = err ? err : this;
+	}
+	return err;
+}
+
+static int check_names(struct additions *all)
+{
+	int err = 0;
+	for (size_t i = 1; i < all->n; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct job_config *a = &all->of[k].config;
+			const struct job_config *b = &all->of[i].config;
+			if (strcmp(a->name, b->name) != 0)
+				continue;
+			fprintf(all->out,
+				"%s:[job]:name: found \"%s\", which %s has, too, "
+				"allowed: "
+				"a name for each job\n",
+				b->file, b->name, a->file);
+			all->messages++;
+			err = -EEXIST;
+			break;
+		}
+	return err;
+}
+
+/* --- jobs that are there ------------------------------------------------------------ */
+
+/* The caller frees it; NULL: no memory. */
+static char *job_text(const struct job_config *config)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	config_print_job(out, config);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static bool has_line(const char *text, const char *line, size_t n)
+{
+	for (; *text; text = strchr(text, '\n') + 1)
+		if (strncmp(text, line, n) == 0 && text[n] == '\n')
+			return true;
+	return false;
+}
+
+/* The first line that the other text does not have, and its length; NULL: none. Each line
+ * of both ends with a newline. */
+static const char *other_line(const char *text, const char *other, size_t *ret_n)
+{
+	for (; *text; text += *ret_n + 1) {
+		*ret_n = strcspn(text, "\n");
+		if (!has_line(other, text, *ret_n))
+			return text;
+	}
+	return NULL;
+}
+
+static void report_difference(const struct additions *all,
+	const struct job_config *config, const char *here, const char *there)
+{
+	size_t n;
+	const char *line = other_line(here, there, &n);
+	const char *which = line ? "without" : "with";
+	if (!line)
+		line = other_line(there, here, &n);
+	fprintf(all->out,
+		"%s:[job]:name: found \"%s\", which is the name of a running job %s "
+		"\"%.*s\", allowed: any other, or rm that job first\n",
+		config->file, config->name, which, (int)n, line);
+}
+
+/* Whether the job is there, in the same way; -EEXIST: in another way, reported. */
+static int compare(struct additions *all, struct addition *addition)
+{
+	const struct job_config *config = &addition->config;
+	struct sched_job *job = sched_job_find(all->sched, config->name);
+	if (!job)
+		return 0;
+	auto_free char *here = job_text(config);
+	auto_free char *there = job_text(sched_job_config(job));
+	sched_job_put(job);
+	if (!here || !there)
+		return -ENOMEM;
+	addition->there = strcmp(here, there) == 0;
+	if (addition->there)
+		return 0;
+	report_difference(all, config, here, there);
+	all->messages++;
+	return -EEXIST;
+}
+
+static int compare_all(struct additions *all)
+{
+	int err = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		int this = compare(all, &all->of[i]);
+		err = err ? err : this;
+	}
+	return err;
+}
+
+/* --- the jobs ----------------------------------------------------------------------- */
+
+static int keep(struct additions *all, const char *name)
+{
+	struct sched_job *job = sched_job_find(all->sched, name);
+	int err = job ? sched_job_keep(job) : -ENODEV;
+	if (job)
+		sched_job_put(job);
+	if (err) {
+		fprintf(all->out, "job %s: can't be kept: %s\n", name, strerror(-err));
+		all->messages++;
+	}
+	return err;
+}
+
+static int add(struct additions *all)
+{
+	int err = 0;
+	for (size_t i = 0; i < all->n && !err; i++) {
+		if (all->of[i].there)
+			continue;
+		err = sched_job_add(all->sched, &all->of[i].config, false, report, all);
+		all->of[i].added = err == 0;
+	}
+	for (size_t i = 0; i < all->n && !err; i++)
+		if (all->of[i].added)
+			err = keep(all, all->of[i].config.name);
+	for (size_t i = all->n; err && i-- > 0;)
+		if (all->of[i].added)
+			(void)!sched_job_withdraw(all->sched, all->of[i].config.name);
+	return err;
+}
+
+static void tell(const struct additions *all, struct session *session)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct job_config *config = &all->of[i].config;
+		if (all->of[i].there)
+			fprintf(all->out, "%s is there already\n", config->name);
+		else
+			fprintf(all->out, "added %s\n", config->name);
+		if (!all->of[i].there && session)
+			session_jobs_changed(session, config->name, config->path);
+	}
+}
+
+static int carry_out(struct additions *all, struct session *session)
+{
+	int err = parse(all);
+	if (!err)
+		err = check_names(all);
+	if (!err)
+		err = compare_all(all);
+	if (!err)
+		err = add(all);
+	if (!err) {
+		tell(all, session);
+		sched_report_cache(all->sched, report, all);
+	}
+	return err;
+}
+
+bool control_add(const struct files_context *context, struct session *session,
+	const char *const *arguments, size_t n, FILE *out)
+{
+	struct additions all = {
+		.sched = context->sched, .out = out, .settings = arguments};
+	size_t used = 0;
+	auto_free const char **settings = calloc(n + 1, sizeof(*settings));
+	auto_free struct addition *of = calloc(n + 1, sizeof(*of));
+	for (; n - used >= 2 && strcmp(arguments[used], "--set") == 0; used += 2)
+		if (settings)
+			settings[all.n_settings++] = arguments[used + 1];
+	if (!settings || !of || n == used || (n - used) % 2 != 0) {
+		fputs(settings && of ? "usage: " CONTROL_ADD_USAGE "\n"
+				     : "out of memory\n",
+			out);
+		return false;
+	}
+	all.settings = settings;
+	all.files = arguments + used;
+	all.n = (n - used) / 2;
+	all.of = of;
+	int err = carry_out(&all, session);
+	for (size_t i = 0; i < all.n; i++)
+		if (of[i].parsed)
+			config_job_free(&of[i].config);
+	if (err && all.messages == 0)
+		fprintf(out, "%s: %s\n", all.files[0], strerror(-err));
+	if (err && all.n > 1)
+		fputs("none of these jobs was added\n", out);
+	return err == 0;
+}
+
+/* --- the directory of inis ---------------------------------------------------------- */
+
+static int is_ini(const struct dirent *entry)
+{
+	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
+}
+
+static bool is_of(const char *path, const char *name)
+{
+	struct job_config config;
+	if (config_load_job(path, NULL, NULL, &config) != 0)
+		return false;
+	bool same = strcmp(config.name, name) == 0;
+	config_job_free(&config);
+	return same;
+}
+
+char *control_ini_of(const char *directory, const char *name)
+{
+	struct dirent **entries = NULL;
+	char *found = NULL;
+	int n = directory ? scandir(directory, &entries, is_ini, alphasort) : 0;
+	for (int i = 0; i < n; i++) {
+		char *path = NULL;
+		if (!found &&
+			asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0) {
+			if (is_of(path, name))
+				found = path;
+			else
+				free(path);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return found;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "fuse/fuse.h"
+
+/*
+ * Jobs by their inis. The command add adds all or none.
+ *
+ *   Flow: all inis are parsed, then compared with the jobs that are there, then added, then
+ *         kept in the state directory. What fails is taken back.
+ *   Threads: one at a time.
+ */
+
+#define CONTROL_ADD_USAGE "add [--set SECTION.KEY=VALUE]... FILE TEXT..."
+
+/*
+ * The arguments behind the command; out: the messages. A job that is there already with the
+ * same configuration is left as it is. false: no job was added, and the messages say why.
+ */
+bool control_add(const struct files_context *context, struct session *session,
+	const char *const *arguments, size_t n, FILE *out);
+
+/* The ini in the directory whose job has this name, and is added at the next start. The
+ * caller frees it; NULL: there is none, or directory is NULL. */
+char *control_ini_of(const char *directory, const char *name);

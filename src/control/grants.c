@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "control/control_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+
+/*
+ * <state>/grants         0700: nobody but the daemon's user comes by here
+ * <state>/grants/<job>   0755, as the socket for anybody: in a container it may be a user
+ *                        of any number who reaches what was mounted there
+ */
+static const struct listener_rights job_rights = {
+	.mode = 0666, .max_clients = 16, .max_request = 4096, .max_bytes = 1u << 20};
+
+static char *path_of(const struct control *control, const char *job, const char *file)
+{
+	char *path;
+	int n = asprintf(&path, "%s/grants%s%s%s", control->context->config->state,
+		job ? "/" : "", job ? job : "", file);
+	return n < 0 ? NULL : path;
+}
+
+/* Whatever the umask is. */
+static int make_directory(const char *path, mode_t mode)
+{
+	if ((mkdir(path, mode) != 0 && errno != EEXIST) || chmod(path, mode) != 0) {
+		int err = -errno;
+		log_error("%s: %s", path, strerror(-err));
+		return err;
+	}
+	return 0;
+}
+
+static int make_directories(const struct control *control, const char *job)
+{
+	auto_free char *all = path_of(control, NULL, "");
+	auto_free char *one = path_of(control, job, "");
+	if (!all || !one)
+		return -ENOMEM;
+	int err = make_directory(all, 0700);
+	return err ? err : make_directory(one, 0755);
+}
+
+static struct listener *find(struct control *control, job_id job)
+{
+	struct listener *grant;
+	LIST_FOREACH (grant, &control->grants, link)
+		if (grant->rights.only == job)
+			return grant;
+	return NULL;
+}
+
+static int listen_for(
+	struct control *control, struct sched_job *job, struct listener **ret)
+{
+	const char *name = sched_job_config(job)->name;
+	struct listener_rights rights = job_rights;
+	auto_free char *path = path_of(control, name, "/socket");
+	if (!path)
+		return -ENOMEM;
+	rights.only = sched_job_id(job);
+	snprintf(rights.name, sizeof(rights.name), "%s", name);
+	int err = listener_new(path, &rights, ret);
+	if (err)
+		return err;
+	err = control_watch(
+		control, EPOLL_CTL_ADD, &(*ret)->watch, control->paused_ns ? 0 : EPOLLIN);
+	if (err)
+		listener_close(ret);
+	else
+		LIST_INSERT_HEAD(&control->grants, *ret, link);
+	return err;
+}
+
+int grants_add(struct control *control, struct sched_job *job, const char **ret_path)
+{
+	struct listener *grant = find(control, sched_job_id(job));
+	int err = 0;
+	if (!grant)
+		err = make_directories(control, sched_job_config(job)->name);
+	if (!grant && !err)
+		err = listen_for(control, job, &grant);
+	*ret_path = err ? NULL : grant->address.sun_path;
+	return err;
+}
+
+static void remove_grant(struct control *control, struct listener *grant)
+{
+	auto_free char *directory = path_of(control, grant->rights.name, "");
+	LIST_REMOVE(grant, link);
+	listener_close(&grant);
+	if (directory && rmdir(directory) != 0)
+		log_warn("%s: %s", directory, strerror(errno));
+}
+
+bool grants_remove(struct control *control, job_id job)
+{
+	struct listener *grant = find(control, job);
+	if (grant)
+		remove_grant(control, grant);
+	return grant != NULL;
+}
+
+void grants_prune(struct control *control)
+{
+	struct listener *next;
+	for (struct listener *grant = LIST_FIRST(&control->grants); grant; grant = next) {
+		next = LIST_NEXT(grant, link);
+		struct sched_job *job =
+			sched_job_find_id(control->context->sched, grant->rights.only);
+		if (job)
+			sched_job_put(job);
+		else
+			remove_grant(control, grant);
+	}
+}
+
+static void restore(struct control *control, const char *name)
+{
+	struct sched_job *job = sched_job_find(control->context->sched, name);
+	struct listener *grant;
+	if (!job) {
+		log_warn("grants/%s: there is no job of this name", name);
+		return;
+	}
+	(void)!listen_for(control, job, &grant);
+	sched_job_put(job);
+}
+
+void grants_restore(struct control *control)
+{
+	auto_free char *directory = path_of(control, NULL, "");
+	DIR *dir = directory ? opendir(directory) : NULL;
+	if (!dir) {
+		if (errno != ENOENT)
+			log_error("%s: %s", directory ? directory : "grants",
+				strerror(errno));
+		return;
+	}
+	for (const struct dirent *entry; (entry = readdir(dir));)
+		if (entry->d_name[0] != '.')
+			restore(control, entry->d_name);
+	closedir(dir);
+}
+
+void grants_close(struct control *control)
+{
+	struct listener *grant;
+	while ((grant = LIST_FIRST(&control->grants))) {
+		LIST_REMOVE(grant, link);
+		listener_close(&grant);
+	}
+}

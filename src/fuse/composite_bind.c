@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "fuse/composite_internal.h"
+#include "fuse/reader.h"
+
+#include <errno.h>
+
+/*
+ * Which samples the labels of a request are of: their positions are bound, one after the
+ * other. In current/ the first position of a request, whatever is wanted of it, comes
+ * first, since it decides about the epoch of the file.
+ *
+ *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
+ *
+ * A position may have to wait until its epoch has begun. Then the thread that asked for it
+ * leaves, and a worker goes on with the next one (`turn`).
+ */
+
+static uint64_t end_of(const struct wait *wait)
+{
+	return wait->offset + wait->size;
+}
+
+/* The first segment from wait->bound_to on that a position has to be bound for. */
+static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
+{
+	const struct composite_file *file = wait->file;
+	lock_assert_held(&file->lock);
+	while (wait->bound_to < end_of(wait)) {
+		struct segment segment;
+		composite_segment(&file->composite, wait->bound_to, &segment);
+		bool label =
+			segment.kind == SEGMENT_LABEL || segment.kind == SEGMENT_JSON;
+		*ret_index = segment.index;
+		if (label && file->samples[segment.index] == SAMPLE_NONE)
+			return true;
+		if (file->epoch == SCHED_CURRENT && segment.kind == SEGMENT_SAMPLE)
+			return true;
+		wait->bound_to = segment.begin + segment.bytes;
+	}
+	return false;
+}
+
+static bool has_next(struct wait *wait, uint32_t *ret_index)
+{
+	LOCK_SCOPE(&wait->file->lock);
+	return wait->status == 0 && !wait->interrupted &&
+	       next_unbound_locked(wait, ret_index);
+}
+
+/* --- one position ------------------------------------------------------------------- */
+
+static void take_sample(struct wait *wait, struct sched_handle *handle)
+{
+	struct composite_file *file = wait->file;
+	uint32_t epoch = sched_handle_epoch(handle);
+	if (wait->asked_epoch == SCHED_CURRENT)
+		epoch = composite_choose_epoch(file, epoch);
+	LOCK_SCOPE(&file->lock);
+	if (file->samples && epoch == sched_handle_epoch(handle))
+		file->samples[wait->binding] = sched_handle_sample(handle);
+}
+
+static void go_on(struct load_work *work)
+{
+	size_t offset = offsetof(struct wait, work);
+	wait_bind((struct wait *)((char *)work - offset));
+}
+
+/* The later one of the thread that asks and the thread that answers goes on. */
+static bool is_later(struct wait *wait)
+{
+	return atomic_fetch_add(&wait->turn, 1) == 1;
+}
+
+static void bound(void *context, const struct sched_opened *result)
+{
+	struct wait *wait = context;
+	lock_take(&wait->file->lock);
+	wait->ticket = 0;
+	lock_release(&wait->file->lock);
+	wait->status = result->status;
+	if (result->status == 0) {
+		take_sample(wait, result->handle);
+		sched_undo(result->handle);
+	}
+	wait->work.run = go_on;
+	if (is_later(wait))
+		sched_run(wait->file->session->context.sched, &wait->work);
+}
+
+static void parking(void *context, uint64_t ticket)
+{
+	struct wait *wait = context;
+	lock_take(&wait->file->lock);
+	wait->ticket = ticket;
+	bool gone = wait->interrupted;
+	lock_release(&wait->file->lock);
+	if (gone)
+		sched_cancel(wait->file->session->context.sched, ticket);
+	else
+		wait_arm(wait);
+}
+
+/* true: the position is bound, or can't be. false: another thread goes on. */
+static bool bind_one(struct wait *wait, uint32_t index)
+{
+	struct composite_file *file = wait->file;
+	struct sched_open_callbacks callbacks = {.opened = bound,
+		.parking = parking,
+		.context = wait,
+		.reader = reader_of(wait->req)};
+	callbacks.reader.images = file->inode.kind != INODE_BATCH_LABELS;
+	wait->binding = index;
+	lock_take(&file->lock);
+	wait->asked_epoch = file->epoch;
+	lock_release(&file->lock);
+	atomic_store(&wait->turn, 0);
+	int err = sched_open_label(
+		file->job, wait->asked_epoch, file->composite.first + index, &callbacks);
+	if (!err)
+		return is_later(wait);
+	wait->status = err;
+	return true;
+}
+
+void wait_bind(struct wait *wait)
+{
+	uint32_t index;
+	while (has_next(wait, &index))
+		if (!bind_one(wait, index))
+			return;
+	wait_bound(wait);
+}

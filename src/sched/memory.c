@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sched/sched_internal.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/*
+ * What the daemon holds of images, and how much that may be:
+ *
+ *   tensors, and what is made of them for one open (augmentation, float, png):
+ *       at most the cache and what may be open beside it. Only readers exceed the cache.
+ *   what workers need to prepare images, without the tensors: by an estimate that is
+ *       never too low (image_working_bytes).
+ *   what each worker keeps from one image to the next.
+ *
+ * joaderfs(8) states the sum (Memory). What does not fit waits; what can never fit is
+ * refused, each sample by itself.
+ */
+
+#define MIB (UINT64_C(1) << 20)
+#define LEAST_BYTES (256 * MIB) /* of either of the two below */
+#define OPEN_PER_PIXEL 6	/* of max_pixels */
+#define WORKING_PER_PIXEL 16
+#define KEPT_BY_WORKER (128 * MIB) /* eight buffers of KEEP_BYTES */
+
+static uint64_t max_pixels(const struct sched *sched)
+{
+	return sched->config->max_pixels ? sched->config->max_pixels : IMAGE_MAX_PIXELS;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+uint64_t memory_most_open(const struct sched *sched)
+{
+	uint64_t beside = larger(LEAST_BYTES, OPEN_PER_PIXEL * max_pixels(sched));
+	return sched->config->cache_bytes + beside;
+}
+
+static uint64_t most_working(const struct sched *sched)
+{
+	return larger(LEAST_BYTES, WORKING_PER_PIXEL * max_pixels(sched));
+}
+
+uint64_t memory_most(const struct sched *sched)
+{
+	return memory_most_open(sched) + most_working(sched) +
+	       sched->config->workers * KEPT_BY_WORKER;
+}
+
+/* --- one sample ----------------------------------------------------------------------- */
+
+/* 0x0, if the header is not readable. */
+static struct tensor_shape shape_of(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id sample)
+{
+	return preparation_image(preparation, dataset_image_shape(dataset, sample),
+		dataset_orientation(dataset, sample));
+}
+
+/* Without regard to limits. A tensor that is to lie in a file is copied there. */
+static struct memory_size full_size(const struct sched *sched,
+	const struct dataset *dataset, const struct preparation *preparation,
+	sample_id sample)
+{
+	struct tensor_shape image = shape_of(dataset, preparation, sample);
+	uint64_t file = dataset_file_bytes(dataset, sample);
+	struct memory_size size = {0};
+	if (!preparation->encoded && (image.width == 0 || image.height == 0))
+		return size;
+	size.tensor = preparation_bytes(preparation, image, file);
+	if (!preparation->encoded)
+		size.working = image_working_bytes(preparation, image, file);
+	if (sched->backings)
+		size.working += size.tensor;
+	return size;
+}
+
+static const char *find_reason(const struct sched *sched, const struct dataset *dataset,
+	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
+	uint64_t *ret_limit)
+{
+	struct tensor_shape image = shape_of(dataset, preparation, sample);
+	*ret_found = preparation_most_pixels(preparation, image);
+	*ret_limit = max_pixels(sched);
+	if (!preparation->encoded && *ret_found > *ret_limit)
+		return "pixels, as it is or resized,";
+	struct memory_size size = full_size(sched, dataset, preparation, sample);
+	*ret_found = size.tensor;
+	*ret_limit = memory_most_open(sched);
+	if (size.tensor > *ret_limit)
+		return "bytes when it is prepared";
+	*ret_found = size.working;
+	*ret_limit = most_working(sched);
+	return size.working > *ret_limit ? "bytes to be prepared" : NULL;
+}
+
+static const char *reason_of(const struct sched *sched, const struct space *space,
+	sample_id sample, uint64_t *ret_found, uint64_t *ret_limit)
+{
+	return find_reason(sched, space->source->dataset, &space->preparation, sample,
+		ret_found, ret_limit);
+}
+
+bool memory_refuses(const struct sched *sched, const struct space *space,
+	sample_id sample, char message[static IMAGE_MESSAGE])
+{
+	uint64_t found, limit;
+	const char *reason = reason_of(sched, space, sample, &found, &limit);
+	if (reason)
+		snprintf(message, IMAGE_MESSAGE,
+			"%" PRIu64 " %s are more than the limit of %" PRIu64, found,
+			reason, limit);
+	return reason != NULL;
+}
+
+uint64_t memory_tensor_bytes(const struct sched *sched, const struct dataset *dataset,
+	const struct preparation *preparation, sample_id sample)
+{
+	uint64_t found, limit;
+	if (find_reason(sched, dataset, preparation, sample, &found, &limit))
+		return 0;
+	return full_size(sched, dataset, preparation, sample).tensor;
+}
+
+struct memory_size memory_size_of(
+	const struct sched *sched, const struct space *space, sample_id sample)
+{
+	uint64_t found, limit;
+	if (reason_of(sched, space, sample, &found, &limit))
+		return (struct memory_size){0};
+	return full_size(sched, space->source->dataset, &space->preparation, sample);
+}
+
+/* --- the account ---------------------------------------------------------------------- */
+
+static uint64_t held_locked(const struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	return cache_usage(sched->cache).bytes + sched->contents + sched->working;
+}
+
+static void note_peak_locked(struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	sched->held_peak = larger(sched->held_peak, held_locked(sched));
+}
+
+int memory_room_locked(
+	const struct sched *sched, const struct memory_size *size, bool urgent)
+{
+	lock_assert_held(&sched->lock);
+	if (sched->working > 0 && sched->working + size->working > most_working(sched))
+		return -EAGAIN;
+	if (!urgent)
+		return 0; /* the cache says whether it has room */
+	uint64_t beside = sched->contents + size->tensor;
+	return cache_least_bytes(sched->cache) + beside > memory_most_open(sched)
+		       ? -ENOMEM
+		       : 0;
+}
+
+void memory_change_working_locked(struct sched *sched, int64_t by)
+{
+	lock_assert_held(&sched->lock);
+	sched->working += (uint64_t)by;
+	note_peak_locked(sched);
+}
+
+int sched_hold_content(struct sched *sched, uint64_t bytes)
+{
+	LOCK_SCOPE(&sched->lock);
+	uint64_t held = cache_usage(sched->cache).live_bytes + sched->contents;
+	uint64_t most = memory_most_open(sched);
+	if (held > most || bytes > most - held)
+		return -ENOMEM;
+	sched->contents += bytes;
+	note_peak_locked(sched);
+	return 0;
+}
+
+void sched_drop_content(struct sched *sched, uint64_t bytes)
+{
+	LOCK_SCOPE(&sched->lock);
+	sched->contents -= bytes;
+	if (sched->lack_room == 0)
+		return;
+	sched->room_made = true;
+	pthread_cond_signal(&sched->house_cond);
+}
+
+void memory_stats_locked(const struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	stats_set(STAT_HELD_BYTES, held_locked(sched));
+	stats_set(STAT_HELD_PEAK, sched->held_peak);
+	stats_set(STAT_HELD_LIMIT, memory_most(sched));
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/log.h"
+#include "sched/sched_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * What the workers are given, and what they bring back.
+ *
+ *            use_request_locked        reserve_locked           published
+ *   open only ---------------> queued ---------------> loading -----------> open only
+ *                              urgent <-- delayed <-------+ an error that passes
+ *
+ * What readers wait for goes first, and may exceed the cache (memory.c says how far).
+ * What is only drawn ahead has to fit into it: what does not is passed over, for others
+ * that do.
+ */
+
+/* absent -> loading. urgent: beyond the cache if need be. -ENOSPC: does not fit ahead;
+ * -EAGAIN: not beside what is being prepared just now; -ENOMEM: too much is open. */
+static int reserve_locked(struct use *use, bool urgent)
+{
+	struct space *space = use->key.space;
+	struct sched *sched = space->source->sched;
+	sample_id sample = (sample_id)use->key.sample;
+	struct memory_size size = memory_size_of(sched, space, sample);
+	lock_assert_held(&sched->lock);
+	int err = memory_room_locked(sched, &size, urgent);
+	if (!err)
+		err = cache_reserve(space->cache, sample, size.tensor, urgent);
+	if (err)
+		return err;
+	use_unqueue_locked(use);
+	use->state = USE_LOADING;
+	use->in_file = space->in_files;
+	use->head = space->head;
+	use->working = size.working;
+	use->also = NULL;
+	memory_change_working_locked(sched, (int64_t)size.working);
+	return 0;
+}
+
+static bool is_queued(const struct use *use)
+{
+	return use->state == USE_QUEUED || use->state == USE_URGENT;
+}
+
+/* What is refused would make the others of its decode fail, too. */
+static bool can_share_decode(const struct use *use)
+{
+	const struct space *space = use->key.space;
+	const struct preparation *preparation = &space->preparation;
+	char message[IMAGE_MESSAGE];
+	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
+	       !memory_refuses(
+		       space->source->sched, space, (sample_id)use->key.sample, message);
+}
+
+/* Who wants the same sample prepared in another way gets it from the same decode. */
+static void share_decode_locked(struct use *use)
+{
+	lock_assert_held(&use->key.space->source->sched->lock);
+	struct space *space;
+	if (!can_share_decode(use))
+		return;
+	LIST_FOREACH (space, &use->key.space->source->spaces, link) {
+		struct use *other = use_find_locked(space, (sample_id)use->key.sample);
+		if (!other || !is_queued(other) || !use_is_wanted(other) ||
+			!can_share_decode(other) ||
+			reserve_locked(other, other->state == USE_URGENT) != 0)
+			continue;
+		other->also = use->also;
+		use->also = other;
+	}
+}
+
+static void answer_waiters_locked(
+	struct use *use, int status, bool bad, struct aftermath *aftermath)
+{
+	lock_assert_held(&use->key.space->source->sched->lock);
+	struct sched_handle *handle;
+	use->opens++; /* so that the last one does not free it */
+	while ((handle = TAILQ_FIRST(&use->waiters))) {
+		struct sched_job *job = handle->job;
+		handle->bad = bad;
+		handle_finish_locked(handle, status, aftermath);
+		if (status != 0)
+			job->totals.errors++;
+	}
+	use->opens--;
+}
+
+/* Nobody has drawn it any more and nobody waits: the job is gone, or parked. */
+static struct use *first_wanted_locked(struct sched *sched, struct use_queue *queue)
+{
+	struct use *use;
+	lock_assert_held(&sched->lock);
+	while ((use = TAILQ_FIRST(queue)) && !use_is_wanted(use))
+		use_drop_if_unused_locked(use);
+	return use;
+}
+
+/* There is no memory for what a reader waits for: later, or never. */
+static void put_off_locked(struct use *use, int err, struct aftermath *aftermath)
+{
+	lock_assert_held(&use->key.space->source->sched->lock);
+	use_unqueue_locked(use);
+	if (retry_later_locked(use, true))
+		return;
+	answer_waiters_locked(use, err, false, aftermath);
+	use_drop_if_unused_locked(use);
+}
+
+/* *ret_wait: nothing else may begin before what is being prepared is done. */
+static struct use *reserve_urgent_locked(
+	struct sched *sched, bool *ret_wait, struct aftermath *aftermath)
+{
+	struct use *use;
+	lock_assert_held(&sched->lock);
+	*ret_wait = false;
+	while ((use = first_wanted_locked(sched, &sched->urgent))) {
+		int err = reserve_locked(use, true);
+		if (!err)
+			return use;
+		*ret_wait = err == -EAGAIN;
+		if (*ret_wait)
+			return NULL;
+		put_off_locked(use, err, aftermath);
+	}
+	return NULL;
+}
+
+/* So many are looked at when the first ones do not fit. */
+#define MOST_PASSED_OVER 256
+
+static struct use *reserve_ahead_locked(struct sched *sched)
+{
+	struct use *use = first_wanted_locked(sched, &sched->queued), *next;
+	uint64_t too_much = UINT64_MAX;
+	lock_assert_held(&sched->lock);
+	for (int i = 0; use && i < MOST_PASSED_OVER; i++, use = next) {
+		next = TAILQ_NEXT(use, link);
+		if (!use_is_wanted(use)) {
+			use_drop_if_unused_locked(use);
+			continue;
+		}
+		uint64_t bytes =
+			memory_size_of(sched, use->key.space, (sample_id)use->key.sample)
+				.tensor;
+		if (bytes >= too_much)
+			continue;
+		if (reserve_locked(use, false) == 0)
+			return use;
+		too_much = bytes;
+	}
+	sched->ahead_needs = too_much;
+	return NULL;
+}
+
+bool prepare_waits_locked(const struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	return !TAILQ_EMPTY(&sched->urgent) ||
+	       (!TAILQ_EMPTY(&sched->queued) &&
+		       cache_fits(sched->cache, sched->ahead_needs));
+}
+
+static struct use *reserve_next_locked(struct sched *sched, struct aftermath *aftermath)
+{
+	bool wait;
+	lock_assert_held(&sched->lock);
+	if (sched->stopping)
+		return NULL;
+	struct use *use = reserve_urgent_locked(sched, &wait, aftermath);
+	if (!use && !wait)
+		use = reserve_ahead_locked(sched);
+	if (use)
+		share_decode_locked(use);
+	return use;
+}
+
+static struct load_task new_task(const struct sched *sched, struct use *use)
+{
+	return (struct load_task){.preparation = &use->key.space->preparation,
+		.backings = use->in_file ? sched->backings : NULL,
+		.head = use->head,
+		.owner = use};
+}
+
+static void fill_also(const struct sched *sched, struct use *use)
+{
+	for (; use->also; use = use->also) {
+		struct use *also = use->also;
+		also->task = new_task(sched, also);
+		use->task.also = &also->task;
+	}
+}
+
+/* false: it failed already. Nothing is wrong with a sample that SQLite can't read. */
+static bool fill_task(const struct sched *sched, struct use *use)
+{
+	struct space *space = use->key.space;
+	sample_id sample = (sample_id)use->key.sample;
+	use->task = new_task(sched, use);
+	use->task.max_pixels = sched->config->max_pixels;
+	fill_also(sched, use);
+	int err = dataset_get(space->source->dataset, sample, &use->sample);
+	if (err) {
+		use->task.status = err;
+		use->task.passing = err != -ENOENT;
+		snprintf(use->task.message, sizeof(use->task.message),
+			"not in the catalogue: %s", strerror(-err));
+		return false;
+	}
+	if (memory_refuses(sched, space, sample, use->task.message)) {
+		use->task.status = -EIO;
+		return false;
+	}
+	use->task.path = use->sample.path;
+	use->task.root = space->source->root;
+	use->task.expected_bytes = use->sample.bytes;
+	use->task.expected_mtime_ns = use->sample.mtime_ns;
+	use->task.expected_image = use->sample.image;
+	use->task.orientation = use->sample.orientation;
+	return true;
+}
+
+/* Who takes a task wakes the next one, if there is another task. */
+struct load_task *sched_load_next(void *context)
+{
+	struct sched *sched = context;
+	for (;;) {
+		struct aftermath aftermath;
+		aftermath_init(&aftermath);
+		lock_take(&sched->lock);
+		struct use *use = reserve_next_locked(sched, &aftermath);
+		aftermath.kick = use != NULL;
+		sched_unlock(sched, &aftermath);
+		if (!use)
+			return NULL;
+		if (fill_task(sched, use))
+			return &use->task;
+		sched_load_done(sched, &use->task);
+	}
+}
+
+/* Once per sample, however many jobs meet it. */
+static bool first_failure_locked(struct use *use)
+{
+	lock_assert_held(&use->key.space->source->sched->lock);
+	return roaring_bitmap_add_checked(
+		use->key.space->source->bad, (uint32_t)use->key.sample);
+}
+
+/* Readers see one error for whatever is wrong with one sample. */
+static int reader_status(int status)
+{
+	return status == 0 || status == -ENOMEM ? status : -EIO;
+}
+
+/* result: of the first task of its chain. */
+static void finish_load_locked(struct load_task *task, const struct load_task *result,
+	struct aftermath *aftermath)
+{
+	struct use *use = task->owner;
+	struct space *space = use->key.space;
+	struct sched *sched = space->source->sched;
+	int status = result->status;
+	lock_assert_held(&sched->lock);
+	use->sample = (struct dataset_sample){0};
+	use->state = USE_OPEN_ONLY;
+	memory_change_working_locked(sched, -(int64_t)use->working);
+	if (status == 0)
+		cache_publish(space->cache, (sample_id)use->key.sample, task->tensor);
+	else
+		cache_abandon(space->cache, (sample_id)use->key.sample);
+	if (status == 0 || !result->passing || !retry_later_locked(use, false))
+		answer_waiters_locked(use, reader_status(status),
+			status != 0 && !result->passing, aftermath);
+	use_keep_capacity_locked(use);
+	use_drop_if_unused_locked(use);
+}
+
+/* An error that passes is logged when a reader gets it. */
+static bool is_worth_a_line_locked(struct use *use, const struct load_task *result)
+{
+	lock_assert_held(&use->key.space->source->sched->lock);
+	if (result->status == 0)
+		return false;
+	if (result->passing)
+		return !TAILQ_EMPTY(&use->waiters) && !retry_is_left(use);
+	return first_failure_locked(use);
+}
+
+void sched_load_done(void *context, struct load_task *task)
+{
+	struct sched *sched = context;
+	struct use *use = task->owner;
+	struct dataset_sample sample = use->sample;
+	struct load_task first = *task;
+	const char *dataset = dataset_name(use->key.space->source->dataset);
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+
+	lock_take(&sched->lock);
+	bool log = is_worth_a_line_locked(use, &first);
+	/* A task is part of its use, which may be gone afterwards. */
+	for (struct load_task *next; task; task = next) {
+		next = task->also;
+		finish_load_locked(task, &first, &aftermath);
+	}
+	sched_unlock(sched, &aftermath);
+
+	if (log)
+		log_bad_sample(dataset, &sample, &first);
+	dataset_sample_free(&sample);
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# A container that gets the socket of one job can mount and read this job, and nothing else:
+# no other job, nothing that changes jobs. The grant lasts over a restart, and ends with the
+# job or by revoke.
+. "$(dirname "$0")/mounts.sh"
+dataset 2 6
+job a tensor.crop=32 job.epochs=2
+job b tensor.crop=32
+start
+mkdir "$T/run" "$T/x" "$T/y"
+job_text c tensor.crop=32 >"$T/c.ini"
+G=$T/state/grants/a
+
+equal "the socket" "$(ctl grant a)" "$G/socket"
+equal "again" "$(ctl grant a)" "$G/socket"
+equal "reach of others" "$(stat -c %a "$T/state/grants" "$G" "$G/socket" | tr '\n' ' ')" \
+	"700 755 666 "
+
+# In a name space of its own, as a container: of the daemon only this socket is there.
+cat >"$T/inside" <<'END'
+set -eu
+mount --bind "$T/state/grants/a" "$T/run"
+mount -t tmpfs none "$T/state"
+umount "$T/mnt"
+ctl() { "$BUILD/joaderctl" -s "$T/run/socket" "$@"; }
+refused() {
+	! ctl "$@" >"$T/out" 2>&1 || { echo "allowed: $*"; exit 1; }
+	grep -q 'only for job a' "$T/out" || { echo "$*: $(cat "$T/out")"; exit 1; }
+}
+refused ls
+refused rm a
+refused rm b
+refused add "$T/c.ini"
+refused grant a
+refused grant b
+refused revoke a
+refused status
+refused status b
+refused order b
+refused stats
+refused datasets
+refused mount b "$T/x"
+refused nonsense
+ctl status a | grep -qx 'name a'
+ctl mount a "$T/x"
+cat "$T/x/epoch-000$EPOCH"/*.ppm | wc -c
+ctl order a $EPOCH | wc -l
+END
+export T BUILD
+inside() {
+	EPOCH=$1 unshare -m bash "$T/inside"
+}
+wanted="mounted a on $T/x $((12 * (13 + 32 * 32 * 3))) 12"
+equal "inside" "$(inside 0 | xargs)" "$wanted"
+equal "jobs" "$(ctl ls | tail -n +2 | cut -d ' ' -f 1 | xargs)" "a b"
+
+# A request is no larger than is needed for that.
+"$PYTHON" -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+try:
+    s.sendall(b"x" * 100000)
+except BrokenPipeError:
+    pass
+assert b"larger than 4096 bytes" in s.recv(1000)
+' "$G/socket"
+
+# Clients of this socket push out each other, and nobody else.
+exec {silent}> >("$PYTHON" "$FS/control_clients.py" "$G/socket" silent 100 >"$T/silent")
+until [[ -s $T/silent ]]; do sleep 0.05; done
+ctl ls >"$T/out"
+exec {silent}>&-
+
+# A job can't be mounted without end: each mount takes threads.
+for i in $(seq 65); do
+	mkdir "$T/y/$i"
+	"$BUILD/joaderctl" -s "$G/socket" mount a "$T/y/$i" >"$T/out" 2>&1 || break
+done
+equal "mounts" "$i" 65
+grep -q 'a has 64 mounts' "$T/out" || fail "$(<"$T/out")"
+umount "$T/y"/*/ 2>"$T/out" || ! mounted "$T/y/64" || fail "$(<"$T/out")"
+
+stop
+[[ -d $G && ! -e $G/socket ]] || fail "the grant's directory after the end: $(ls -a "$G")"
+start
+equal "inside, after a restart" "$(inside 1 | xargs)" "$wanted"
+
+# Who is connected when the grant ends is so no more; a job of the same name is another one.
+equal "revoked" "$(ctl revoke a)" "revoked a"
+[[ ! -e $G ]] || fail "$G is left"
+! ctl revoke a 2>"$T/out" || fail "revoked twice"
+grep -q 'a is not granted' "$T/out" || fail "$(<"$T/out")"
+ctl grant a >"$T/out"
+ctl rm a >"$T/out"
+[[ ! -e $G ]] || fail "$G is left without its job"
+ctl add "$T/jobs.d/a.ini" >"$T/out"
+[[ ! -e $G ]] || fail "a job of the same name is granted"
+stop

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "add.h"
+#include "help.h"
+#include "request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* What is sent; the texts are freed in the end. */
+struct inis {
+	const char **arguments;
+	size_t n;
+	char **texts;
+	size_t n_texts;
+};
+
+static int read_file(const char *file, char **ret, size_t *ret_bytes)
+{
+	if (strcmp(file, "-") == 0)
+		return read_all(STDIN_FILENO, ret, ret_bytes);
+	auto_close int fd = open(file, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : read_all(fd, ret, ret_bytes);
+}
+
+static bool add_file(struct inis *inis, const char *file)
+{
+	const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
+	char *text = NULL;
+	size_t bytes = 0;
+	int err = read_file(file, &text, &bytes);
+	if (err) {
+		complain("%s: %s", name, strerror(-err));
+		return false;
+	}
+	inis->texts[inis->n_texts++] = text;
+	if (strlen(text) != bytes) {
+		complain("%s: not a text file: it has a NUL byte", name);
+		return false;
+	}
+	inis->arguments[inis->n++] = name;
+	inis->arguments[inis->n++] = text;
+	return true;
+}
+
+static bool add_setting(struct inis *inis, const char *setting)
+{
+	inis->arguments[inis->n++] = "--set";
+	inis->arguments[inis->n++] = setting;
+	return true;
+}
+
+static bool add_name(struct inis *inis, const char *name)
+{
+	char *setting;
+	if (asprintf(&setting, "job.name=%s", name) < 0) {
+		complain("%s", strerror(ENOMEM));
+		return false;
+	}
+	inis->texts[inis->n_texts++] = setting;
+	return add_setting(inis, setting);
+}
+
+/* The exit status if the command ends here, or -1. */
+static int take_options(struct inis *inis, int argc, char **argv)
+{
+	static const struct option options[] = {{"name", required_argument, NULL, 'n'},
+		{"set", required_argument, NULL, 'S'}, {"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0}};
+	int option;
+	optind = 0; /* anew, behind the options of joaderctl */
+	while ((option = getopt_long(argc, argv, "n:S:h", options, NULL)) != -1) {
+		bool ok = false;
+		if (option == 'h')
+			return help_of("add", stdout);
+		else if (option == 'n')
+			ok = add_name(inis, optarg);
+		else if (option == 'S')
+			ok = add_setting(inis, optarg);
+		if (!ok)
+			return EXIT_USAGE;
+	}
+	if (optind < argc)
+		return -1;
+	complain("add: no file given; joaderctl add --help says more");
+	return EXIT_USAGE;
+}
+
+static int send_inis(
+	struct inis *inis, const char *socket_path, int argc, char *const *argv)
+{
+	/* The daemon is asked when all is read: standard input may take its time. */
+	for (int i = optind; i < argc; i++)
+		if (!add_file(inis, argv[i]))
+			return EXIT_FAILURE;
+	return request(socket_path, inis->arguments, inis->n, NULL);
+}
+
+int add_jobs(const char *socket_path, int argc, char **argv)
+{
+	/* each argument is two here at most */
+	size_t most = 2 * (size_t)argc + 2;
+	struct inis inis = {.arguments = calloc(most, sizeof(*inis.arguments)),
+		.texts = calloc(most, sizeof(*inis.texts))};
+	int status = EXIT_FAILURE;
+	if (!inis.arguments || !inis.texts) {
+		complain("%s", strerror(ENOMEM));
+	} else {
+		inis.arguments[inis.n++] = "add";
+		status = take_options(&inis, argc, argv);
+		if (status < 0)
+			status = send_inis(&inis, socket_path, argc, argv);
+	}
+	for (size_t i = 0; i < inis.n_texts; i++)
+		free(inis.texts[i]);
+	free(inis.texts);
+	free(inis.arguments);
+	return status;
+}

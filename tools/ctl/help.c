@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "help.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* text: as in the list of all commands; more: further lines, or "". */
+static const struct command_help {
+	const char *name, *arguments, *text, *more;
+} commands[] = {
+	{"add", "[--name NAME] [--set SECTION.KEY=VALUE]... FILE...",
+		"add jobs, all or none: each FILE is a job's ini,\n"
+		"- is standard input\n",
+		"-n, --name NAME      the job's name, instead of that in the ini\n"
+		"-S, --set SECTION.KEY=VALUE\n"
+		"                     a key of the ini: --set view.layout=classes\n"
+		"\n"
+		"A job that is there already, with the same configuration, is no error.\n"
+		"%name in the ini's [view] path stands for the name.\n"},
+	{"rm", "JOB...", "remove jobs; 'resnet*' is all with such names\n",
+		"Everything that the daemon keeps of their epochs is removed, too.\n"},
+	{"mount", "[-o allow_other] JOB DIR",
+		"mount the directory of a job here, as in a container\n",
+		"-o allow_other       other users may read there, too\n"},
+	{"grant", "JOB",
+		"make a socket that can only mount and read the job, for a\n"
+		"container, and print its path\n",
+		"The directory that the socket lies in is bound into the container.\n"},
+	{"revoke", "JOB", "remove this socket\n", ""},
+	{"ls", "", "list the jobs\n", ""},
+	{"status", "[JOB]", "where a job is and how it was served; without JOB: all\n",
+		""},
+	{"order", "JOB [EPOCH]",
+		"the samples of an epoch in the order in which they were\n"
+		"given out; without EPOCH: of the latest one\n",
+		"A line is: position, sample, label, how it was served, source file.\n"},
+	{"stats", "", "counters of the daemon\n", ""},
+	{"datasets", "[DATASET]", "the datasets, or one of them\n", ""},
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define COLUMN 23
+#define NARROW 20 /* longer arguments have a line of their own */
+
+static int end_of(FILE *out)
+{
+	return fflush(out) != 0 || ferror(out) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static void print_indented(FILE *out, int column, const char *text, int at)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n") + 1;
+		fprintf(out, "%*s%.*s", n > 1 ? column - at : 0, "", (int)n, text);
+		text += n;
+		at = 0;
+	}
+}
+
+static void print_command(FILE *out, const struct command_help *command)
+{
+	int at = fprintf(out, "  %s%s%s", command->name, *command->arguments ? " " : "",
+		command->arguments);
+	if (at > NARROW) {
+		fputc('\n', out);
+		at = 0;
+	}
+	print_indented(out, COLUMN, command->text, at);
+}
+
+int help_all(FILE *out)
+{
+	fputs("usage: joaderctl [-s SOCKET] COMMAND [ARGUMENT]...\n\n", out);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		print_command(out, &commands[i]);
+	fputs("\n"
+	      "  -s, --socket SOCKET  control socket of the daemon; otherwise\n"
+	      "                       $JOADERFS_SOCKET, otherwise the daemon's default\n"
+	      "  -h, --help           this text; after a COMMAND: more about it\n"
+	      "      --version        the version\n"
+	      "\n"
+	      "Exit status: 0 done, 1 refused or no daemon, 2 wrong usage.\n",
+		out);
+	return end_of(out);
+}
+
+int help_of(const char *name, FILE *out)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		const struct command_help *command = &commands[i];
+		if (strcmp(command->name, name) != 0)
+			continue;
+		fprintf(out, "usage: joaderctl [-s SOCKET] %s%s%s\n\n", name,
+			*command->arguments ? " " : "", command->arguments);
+		print_indented(out, 2, command->text, 0);
+		if (*command->more)
+			fputc('\n', out);
+		print_indented(out, 2, command->more, 0);
+		return end_of(out);
+	}
+	return EXIT_USAGE;
+}
