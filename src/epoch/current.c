@@ -126,7 +126,7 @@ static bool strands_another(const struct epochs *epochs, const struct script *sc
 			     (rank->number > 0 && current->scripts[rank->script].since <
 							  script->since);
 		bool pauses = !script && rank->used_ns + PAUSE_NS >= epochs->last_read_ns;
-		if (older && (rank->used >= current->begun || pauses))
+		if (older && (rank->used > current->begun || pauses))
 			return true;
 	}
 	return false;
