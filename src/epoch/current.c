@@ -52,8 +52,6 @@ static uint32_t part_of(const struct epochs *epochs, const struct rank *rank)
 static bool is_full(
 	const struct epochs *epochs, const struct rank *rank, enum file_kind kind)
 {
-	if (rank->tries >= TRIES_MAX)
-		return false;
 	return rank->regular[kind] ? rank->since_next[kind] - rank->pass.extra[kind] >=
 					     rank->pass.length[kind]
 				   : count_of(&rank->pass, kind) >= part_of(epochs, rank);
@@ -209,7 +207,7 @@ static bool was_taken(const struct opener *opener)
 	return false;
 }
 
-/* Of the pass before: by a worker that has not left it, or perhaps has not. */
+/* Of the pass before: by a worker that has not left it. */
 static bool is_late(const struct opener *opener, enum opened_how *ret)
 {
 	const struct rank *rank = opener->rank;
@@ -221,12 +219,8 @@ static bool is_late(const struct opener *opener, enum opened_how *ret)
 	const struct had *had = find_had(opener->script, last->epoch);
 	bool behind = worker->number != rank->number || worker->id == 0;
 	bool mark = mark_of(had, opener->file, opener->kind) != 0;
-	if (!mark && (behind || worker->moved)) {
-		*ret = OPENED_LATE;
-		return true;
-	}
-	*ret = OPENED_TAKEN;
-	return mark && behind && was_taken(opener);
+	*ret = mark ? OPENED_TAKEN : OPENED_LATE;
+	return behind && (!mark || was_taken(opener));
 }
 
 static struct choice choice_of(uint32_t epoch, enum opened_how how)
@@ -288,9 +282,6 @@ static bool was_tried(const struct opener *opener, uint32_t stamp)
 	uint64_t since = UINT64_MAX, used = 0;
 	if (stamp <= opener->rank->tried[opener->kind])
 		return true;
-	if (before == 0 && most_had(find_had(opener->script, opener->rank->pass.epoch)) ==
-				   n_files(opener->epochs))
-		return false;
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
 		if (worker->rank != opener->place)

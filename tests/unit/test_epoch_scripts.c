@@ -67,6 +67,7 @@ struct loader {
 		labels; /* 0: none; 1: after; 2: before the image; 3: by another thread */
 	bool twice;	/* OpenCV */
 	bool mixes;	/* each item opens another one, too */
+	bool shows;	/* its main process opens the first file now and then */
 	bool replaces;	/* WeightedRandomSampler */
 	uint64_t script, rank;
 	unsigned first_pass;
@@ -164,6 +165,13 @@ static void add_item(struct accesses *accesses, const struct loader *loader,
 	add(accesses, access);
 	if (loader->labels == 1 || loader->labels == 3)
 		add(accesses, label);
+	if (loader->shows && below(100) == 0) {
+		struct access shown = access;
+		shown.reader.thread = loader->rank;
+		shown.file = 0;
+		shown.counts = false;
+		add(accesses, shown);
+	}
 	if (loader->mixes) {
 		access.file = below(loader->files);
 		access.counts = false;
@@ -702,6 +710,14 @@ Test(epoch_scripts, others)
 	one("mixup", (struct loader){.passes = 20, .mixes = true}, 20, 12);
 	one("mixup, 4 workers",
 		(struct loader){.passes = 20, .mixes = true, .workers = 4}, 20, 12);
+	one("shows the first file now and then",
+		(struct loader){.passes = 20, .workers = 4, .shows = true}, 0, 0);
+	one("shows the first file, persistent workers",
+		(struct loader){
+			.passes = 20, .workers = 4, .shows = true, .stays = true},
+		0, 0);
+	one("shows the first file, in order",
+		(struct loader){.passes = 20, .shows = true, .in_order = true}, 0, 0);
 	one("Subset of 800", (struct loader){.passes = 20, .subset = 800}, 0, 0);
 	one("Subset of 300", (struct loader){.passes = 20, .subset = 300}, 0, 0);
 }
