@@ -322,6 +322,26 @@ static struct choice choose_in_pass(const struct opener *opener)
 	return begin_pass(opener);
 }
 
+/* A process whose workers read its files looks at one itself, perhaps to show it. */
+static bool only_looks(
+	const struct current *current, uint32_t rank, const struct reader *reader)
+{
+	for (uint32_t i = 0; i < current->n_workers && rank != NOBODY; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (worker->rank == rank && worker->id != reader->thread &&
+			worker->number + 1 >= current->ranks[rank].number)
+			return reader->thread == reader->rank;
+	}
+	return false;
+}
+
+static struct choice look(const struct epochs *epochs, uint32_t epoch, uint32_t position)
+{
+	if (!can_give(epochs, epoch, position))
+		epoch = running_epoch(epochs, position);
+	return choice_of(epoch, OPENED_LOOKED);
+}
+
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request)
 {
@@ -332,6 +352,8 @@ struct choice current_choose(
 	if (s == NOBODY)
 		return choice_of(first_epoch(epochs, request->position), OPENED_GIVEN);
 	uint32_t r = rank_place(current, s, reader->rank);
+	if (only_looks(current, r, reader))
+		return look(epochs, current->ranks[r].pass.epoch, request->position);
 	uint32_t w = r == NOBODY ? r : worker_place(current, r, reader->thread);
 	struct rank fresh = {.script = s, .pass.epoch = current->scripts[s].epoch};
 	struct opener opener = {.epochs = epochs,

@@ -713,8 +713,7 @@ Test(epoch_scripts, others)
 	one("shows the first file now and then",
 		(struct loader){.passes = 20, .workers = 4, .shows = true}, 0, 0);
 	one("shows the first file, persistent workers",
-		(struct loader){
-			.passes = 20, .workers = 4, .shows = true, .stays = true},
+		(struct loader){.passes = 20, .workers = 4, .shows = true, .stays = true},
 		0, 0);
 	one("shows the first file, in order",
 		(struct loader){.passes = 20, .shows = true, .in_order = true}, 0, 0);
