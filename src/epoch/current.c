@@ -282,6 +282,9 @@ static bool was_tried(const struct opener *opener, uint32_t stamp)
 	uint64_t since = UINT64_MAX, used = 0;
 	if (stamp <= opener->rank->tried[opener->kind])
 		return true;
+	if (before == 0 && most_had(find_had(opener->script, opener->rank->pass.epoch)) ==
+				   n_files(opener->epochs))
+		return false;
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
 		if (worker->rank != opener->place)
@@ -322,19 +325,6 @@ static struct choice choose_in_pass(const struct opener *opener)
 	return begin_pass(opener);
 }
 
-/* A process whose workers read its files looks at one itself, perhaps to show it. */
-static bool only_looks(
-	const struct current *current, uint32_t rank, const struct reader *reader)
-{
-	for (uint32_t i = 0; i < current->n_workers && rank != NOBODY; i++) {
-		const struct worker *worker = &current->workers[i];
-		if (worker->rank == rank && worker->id != reader->thread &&
-			worker->number + 1 >= current->ranks[rank].number)
-			return reader->thread == reader->rank;
-	}
-	return false;
-}
-
 static struct choice look(const struct epochs *epochs, uint32_t epoch, uint32_t position)
 {
 	if (!can_give(epochs, epoch, position))
@@ -352,7 +342,7 @@ struct choice current_choose(
 	if (s == NOBODY)
 		return choice_of(first_epoch(epochs, request->position), OPENED_GIVEN);
 	uint32_t r = rank_place(current, s, reader->rank);
-	if (only_looks(current, r, reader))
+	if (r != NOBODY && request->looks)
 		return look(epochs, current->ranks[r].pass.epoch, request->position);
 	uint32_t w = r == NOBODY ? r : worker_place(current, r, reader->thread);
 	struct rank fresh = {.script = s, .pass.epoch = current->scripts[s].epoch};

@@ -150,6 +150,7 @@ struct sched_opened {
 struct sched_reader {
 	struct reader who;
 	bool done;   /* its thread has read to the end what it opened last */
+	bool looks;  /* its process has workers that read */
 	bool images; /* of a file of images, although only the sample is asked for */
 };
 

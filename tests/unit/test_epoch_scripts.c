@@ -28,7 +28,7 @@ struct access {
 	unsigned pass;
 	struct reader reader;
 	uint32_t file;
-	bool label, done, counts;
+	bool label, done, looks, counts;
 };
 
 struct accesses {
@@ -169,6 +169,7 @@ static void add_item(struct accesses *accesses, const struct loader *loader,
 		struct access shown = access;
 		shown.reader.thread = loader->rank;
 		shown.file = 0;
+		shown.looks = loader->workers > 1;
 		shown.counts = false;
 		add(accesses, shown);
 	}
@@ -340,6 +341,7 @@ static void run(const struct accesses *accesses, uint32_t files, enum epochs_kin
 		struct world_request *request = world_request_by(&world, EPOCH_CURRENT,
 			access->file, access->reader, access->label);
 		request->request.done = access->done;
+		request->request.looks = access->looks;
 		world_open(&world, request);
 		cr_assert_eq(request->request.status, 0);
 		ret[i] = request->request.sample;
