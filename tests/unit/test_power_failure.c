@@ -22,7 +22,6 @@ static const struct epochs_config config = {.kind = EPOCHS_DRAWN,
 	.positions = EPOCH_POSITIONS,
 	.limit = WORLD_EPOCHS,
 	.lookahead = 3,
-	.unit = 1,
 	.file = 1,
 	.idle_ns = UINT64_MAX / 2};
 
