@@ -45,7 +45,7 @@ VERSION    := $(shell cat VERSION)
 ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
 	-DJOADERFS_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc \
 	$(PKG_CFLAGS) -pthread $(CFLAGS)
-ALL_LIBS    = $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
+ALL_LIBS    = $(WRAP:%=-Wl,--wrap=%) $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
 
 LIB_SRC    := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 TOOL_SRC   := $(sort $(wildcard tools/*.c))
@@ -106,6 +106,10 @@ endef
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
 	$(link-unit)
+
+# Calls that a test takes the place of.
+$(BUILD)/tests/unit/test_power_%: WRAP := open openat pwrite ftruncate fsync fdatasync rename \
+	renameat unlink unlinkat rmdir mkdir mkdirat
 
 $(BUILD)/tests/stress/%: $(BUILD)/tests/stress/%.o $(LIB)
 	$(call say,LD,$@)

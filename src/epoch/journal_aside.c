@@ -107,6 +107,8 @@ static int undo(int directory)
 	else if (beside != -ENOENT)
 		return beside;
 	if (!err && beside >= 0)
+		err = sync_directory(directory);
+	if (!err && beside >= 0)
 		err = remove_directory(directory, "before.new");
 	if (!err && faccessat(directory, "before", F_OK, 0) != 0)
 		err = rename_directory(directory, "before.old", "before");
@@ -134,6 +136,8 @@ static int set_aside(int directory)
 	int err = undo(directory);
 	if (!err && mkdirat(directory, "before.new", 0755) != 0)
 		err = -errno;
+	if (!err)
+		err = sync_directory(directory);
 	if (err)
 		return err;
 	auto_close int beside = open_directory(directory, "before.new");

@@ -400,6 +400,17 @@ static int save_tail(const char *directory, int fd, uint64_t offset,
 	return err ? cant(damaged->text, "written", err) : 0;
 }
 
+/* On the disk too, or what was cut off could follow what is written in its place. */
+static int end_at(const char *directory, const char *path, int fd, uint64_t offset)
+{
+	if (offset <= sizeof(struct disk_head))
+		return unlink(path) == 0 ? disk_sync_directory(directory, "journal.sync")
+					 : -errno;
+	if (ftruncate(fd, (off_t)offset) != 0)
+		return -errno;
+	return disk_sync(fd, "journal.sync");
+}
+
 /*
  * The file ends at the offset afterwards; without a record in it, it is not there any
  * more. What is cut off is added to what was cut off earlier.
@@ -416,9 +427,9 @@ static int cut(const char *directory, uint32_t epoch, uint64_t offset, uint64_t 
 		err = save_tail(directory, fd, whole ? 0 : offset, &damaged);
 	if (err)
 		return err;
-	int failed = whole ? unlink(path.text) : ftruncate(fd, (off_t)offset);
-	if (failed)
-		return cant(path.text, "cut off", -errno);
+	err = end_at(directory, path.text, fd, offset);
+	if (err)
+		return cant(path.text, "cut off", err);
 	log_warn("%s: byte %" PRIu64
 		 ": not written to its end, or damaged: the last %" PRIu64
 		 " bytes are cut off, and kept in %s; what they told of epoch %u is "
