@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "share/share.h"
+#include "share/share_internal.h"
 #include "base/ensure.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
-/* Of decode time, for all lanes together. Short, so that lanes take turns sample by sample
- * rather than in bursts; a sample that costs more than a quantum is paid off in the rounds
- * after it. */
-#define ROUND_NS 1000000
-/* Of a round, for each job, by its weight: also one that seems to need nothing. */
-#define LEAST_PART .02
 /* What others fetch for a job can't hold up what it alone wants for longer than this. */
 #define MOST_ROUNDS_OF_DEBT 100
-
-#define NS 1e9
-#define LEAST_COST 1e-9 /* seconds: of what rides on others' decodes */
 
 struct share_want {
 	TAILQ_ENTRY(share_want) link; /* of the lane */
@@ -119,7 +109,7 @@ void share_request_init(struct share_request *request, uint64_t cost_ns)
 
 static void lane_init(struct share_lane *lane)
 {
-	*lane = (struct share_lane){.quantum = ROUND_NS};
+	*lane = (struct share_lane){.quantum = SHARE_ROUND_NS};
 	TAILQ_INIT(&lane->urgent);
 	TAILQ_INIT(&lane->ahead);
 }
@@ -131,49 +121,16 @@ void shares_init(struct shares *shares, enum share_policy policy)
 	lane_init(&shares->all);
 }
 
-static double sum_of_weights(const struct shares *shares)
-{
-	const struct share_job *job;
-	double sum = 0;
-	TAILQ_FOREACH (job, &shares->jobs, link)
-		sum += job->weight;
-	return sum;
-}
-
-/* part: of a round. */
-static void set_quantum(struct share_job *job, double part)
-{
-	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
-	job->own.quantum = (int64_t)ceil(ROUND_NS * fmax(part, least));
-	if (job->own.deficit > job->own.quantum)
-		job->own.deficit = job->own.quantum;
-}
-
-/* As much for its weight as the others have on an average; all come to one round. */
-static void make_place(struct share_job *newcomer)
-{
-	struct shares *shares = newcomer->shares;
-	struct share_job *job;
-	double others = sum_of_weights(shares) - newcomer->weight, sum = 0;
-	newcomer->own.quantum = 0;
-	TAILQ_FOREACH (job, &shares->jobs, link)
-		sum += (double)job->own.quantum;
-	double own = others > 0 ? sum * newcomer->weight / others : ROUND_NS;
-	TAILQ_FOREACH (job, &shares->jobs, link)
-		set_quantum(job,
-			(job == newcomer ? own : (double)job->own.quantum) / (sum + own));
-}
-
 void share_join(
 	struct shares *shares, struct share_job *job, double weight, uint64_t cost_ns)
 {
 	ensure(weight > 0);
 	*job = (struct share_job){
-		.shares = shares, .weight = weight, .cost = (double)cost_ns / NS};
+		.shares = shares, .weight = weight, .cost = (double)cost_ns / SHARE_NS};
 	lane_init(&job->own);
 	job->lane = shares->policy == SHARE_FIFO ? &shares->all : &job->own;
 	TAILQ_INSERT_TAIL(&shares->jobs, job, link);
-	make_place(job);
+	share_make_place(job);
 }
 
 static void forget_all(struct share_wants *wants, const struct share_job *job)
@@ -190,6 +147,8 @@ void share_leave(struct share_job *job)
 {
 	forget_all(&job->lane->urgent, job);
 	forget_all(&job->lane->ahead, job);
+	if (job->shares->probed == job)
+		job->shares->probed = NULL;
 	TAILQ_REMOVE(&job->shares->jobs, job, link);
 }
 
@@ -328,66 +287,7 @@ struct share_request *share_next(struct shares *shares, share_offer *offer, void
 	return want && answer == SHARE_TAKE ? take(want) : NULL;
 }
 
-/* --- once in a while -------------------------------------------------------------------- */
-
-static bool was_idle(const struct share_job *job)
-{
-	return job->samples == 0 && job->waited_ns == 0;
-}
-
-/* Half of the new figure: what is measured in one window is uneven. */
-static void measure(struct share_job *job, double seconds, double decoders)
-{
-	double samples = (double)job->samples;
-	job->rate = samples / seconds;
-	if (job->samples > 0)
-		job->cost = (job->cost + (double)job->charged_ns / NS / samples) / 2;
-	struct share_window window = {.seconds = seconds,
-		.waited = (double)job->waited_ns / NS,
-		.samples = samples,
-		.most = decoders / fmax(job->cost, LEAST_COST)};
-	share_demand_update(&job->demand, &window);
-}
-
-static void set_quanta(struct shares *shares, double *rates)
-{
-	struct share_job *job;
-	double sum = 0;
-	size_t i = 0;
-	TAILQ_FOREACH (job, &shares->jobs, link) {
-		job->granted = was_idle(job) ? 0 : rates[i++];
-		sum += job->granted * job->cost;
-	}
-	TAILQ_FOREACH (job, &shares->jobs, link) {
-		/* An idle one keeps its quantum for the time when it comes back. */
-		if (!was_idle(job))
-			set_quantum(job, sum > 0 ? job->granted * job->cost / sum : 1);
-		job->samples = job->waited_ns = job->charged_ns = 0;
-	}
-}
-
-int shares_window(struct shares *shares, double seconds, double decoders)
-{
-	struct share_job *job;
-	size_t n = 0, most = 0;
-	TAILQ_FOREACH (job, &shares->jobs, link)
-		most++;
-	auto_free struct share_claim *claims = calloc(most + 1, sizeof(*claims));
-	auto_free double *rates = calloc(most + 1, sizeof(*rates));
-	if (!claims || !rates)
-		return -ENOMEM;
-	TAILQ_FOREACH (job, &shares->jobs, link) {
-		if (was_idle(job))
-			continue;
-		measure(job, seconds, decoders);
-		claims[n++] = (struct share_claim){.weight = job->weight,
-			.cost = job->cost,
-			.demand = job->demand.rate};
-	}
-	share_grant(shares->policy, claims, n, decoders, rates);
-	set_quanta(shares, rates);
-	return 0;
-}
+/* --- invariants -------------------------------------------------------------------------- */
 
 static void validate_queue(
 	const struct share_wants *wants, const struct share_lane *lane, bool urgent)

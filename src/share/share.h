@@ -18,6 +18,7 @@
  *                        ^
  *                        | quanta
  *     shares_window: what jobs need (demand.c) -> what they are granted (grant.c)
+ *     (window.c)
  *
  * The lanes are served by weighted deficit round robin, in units of decode time. In each
  * round a lane is given its quantum, and it is served while its deficit is positive. A
@@ -78,9 +79,8 @@ struct share_window {
 
 /*
  * A job whose readers idle needs what it gets: without the waits it would have taken
- * samples / (seconds - waited). A job that never idles is probed: it is taken to need
- * three tenths more in each window, until its readers idle, or it could use all there
- * is. A window without reads says nothing.
+ * samples / (seconds - waited). A job that never idles, although it gets what it was
+ * taken to need, is taken to need three tenths more. A window without reads says nothing.
  */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
@@ -107,6 +107,7 @@ struct share_job {
 	double rate;	     /* samples per second in the last window */
 	uint64_t charged_ns; /* since the last window */
 	bool passed;	     /* by share_next: nothing of it could be taken */
+	uint64_t probed_at;  /* window; 0: never */
 	/* counted by the caller, since the last window */
 	uint64_t samples;   /* given to readers, however they came about */
 	uint64_t waited_ns; /* in which a reader waited */
@@ -121,7 +122,9 @@ struct share_request {
 struct shares {
 	enum share_policy policy;
 	TAILQ_HEAD(, share_job) jobs;
-	struct share_lane all; /* SHARE_FIFO's */
+	struct share_lane all;	  /* SHARE_FIFO's */
+	uint64_t windows;	  /* that there were */
+	struct share_job *probed; /* NULL: none is */
 };
 
 void shares_init(struct shares *shares, enum share_policy policy);

@@ -376,28 +376,89 @@ Test(share_queue, no_job_waits_for_ever_and_deficits_stay_in_bounds)
 	cr_expect_gt(waits_too_long(SHARE_FIFO, 20, 1), 0, "the mutant passes");
 }
 
-/* --- what windows do to quanta ---------------------------------------------------------- */
+/* --- windows ---------------------------------------------------------------------------- */
+
+/* A second in which two decoders gave so many samples of 10 ms. */
+static void pass_window(struct world *world, int job, uint64_t samples, double waited)
+{
+	world->jobs[job].samples = samples;
+	world->jobs[job].charged_ns = samples * 10 * MS;
+	world->jobs[job].waited_ns = (uint64_t)(waited * 1e9);
+}
 
 Test(share_queue, quanta_follow_what_is_granted)
 {
 	struct world world;
 	world_init(&world, SHARE_SLOWDOWN, alike);
 	for (int n = 0; n < 10; n++) {
-		/* Both never idle alone: 100 and 300 samples/s of 10 ms, two decoders. */
-		world.jobs[0].samples = 50;
-		world.jobs[0].waited_ns = 500 * MS;
-		world.jobs[0].charged_ns = 500 * MS;
-		world.jobs[1].samples = 50;
-		world.jobs[1].waited_ns = 750 * MS;
-		world.jobs[1].charged_ns = 500 * MS;
+		/* 100 and 200 samples/s, if they never waited. */
+		pass_window(&world, 0, 50, .5);
+		pass_window(&world, 1, 50, .75);
 		cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
 	}
 	cr_expect_float_eq(world.jobs[0].demand.rate, 100, 1);
-	cr_expect_float_eq(world.jobs[1].demand.rate, 200, 1, "all that there is");
+	cr_expect_float_eq(world.jobs[1].demand.rate, 200, 1);
 	cr_expect_float_eq(world.jobs[1].granted / world.jobs[0].granted, 2, .05);
 	cr_expect_float_eq(
 		(double)world.jobs[1].own.quantum / (double)world.jobs[0].own.quantum, 2,
 		.05);
 	cr_expect_eq(world.jobs[2].granted, 0, "it is idle");
 	leave_all(&world);
+}
+
+/* Of jobs that never idle one at a time gets most of the decoders, for three windows. */
+Test(share_queue, needs_that_do_not_show_are_looked_for)
+{
+	struct world world;
+	uint64_t probed[JOBS] = {0};
+	world_init(&world, SHARE_SLOWDOWN, alike);
+	for (int n = 0; n < 20; n++) {
+		for (int i = 0; i < JOBS; i++) {
+			double part = (double)world.jobs[i].own.quantum / ROUND_NS;
+			bool is_probed = world.shares.probed == &world.jobs[i];
+			cr_expect(!is_probed || part > .7);
+			probed[i] += is_probed;
+			pass_window(&world, i, 1 + (uint64_t)(200 * part), 1);
+		}
+		cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+		shares_validate(&world.shares);
+	}
+	for (int i = 0; i < JOBS; i++)
+		cr_expect_eq(probed[i], 3, "job %d: %lu", i, probed[i]);
+	cr_expect_null(world.shares.probed, "now they rest");
+	leave_all(&world);
+}
+
+Test(share_queue, a_probe_ends_when_the_readers_idle_or_the_job_leaves)
+{
+	struct world world;
+	world_init(&world, SHARE_SLOWDOWN, alike);
+	pass_window(&world, 0, 50, 1);
+	cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+	cr_expect_eq(world.shares.probed, &world.jobs[0]);
+	pass_window(&world, 0, 60, .1);
+	pass_window(&world, 1, 60, 1);
+	cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+	cr_expect_null(world.shares.probed);
+	cr_expect_float_eq(world.jobs[0].demand.rate, 65, 2);
+	pass_window(&world, 1, 60, 1);
+	cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+	cr_expect_eq(world.shares.probed, &world.jobs[1]);
+	share_leave(&world.jobs[1]);
+	cr_expect_null(world.shares.probed);
+	share_join(&world.shares, &world.jobs[1], 1, MS);
+	leave_all(&world);
+}
+
+Test(share_queue, nobody_is_probed_where_needs_do_not_count)
+{
+	static const enum share_policy without[] = {SHARE_FAIR, SHARE_FIFO};
+	for (size_t i = 0; i < 2; i++) {
+		struct world world;
+		world_init(&world, without[i], alike);
+		pass_window(&world, 0, 50, 1);
+		cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+		cr_expect_null(world.shares.probed);
+		leave_all(&world);
+	}
 }
