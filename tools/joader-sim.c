@@ -7,6 +7,7 @@
 #include "sim/randomness.h"
 #include "sim/report.h"
 #include "sim/sim.h"
+#include "sim/training.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -19,6 +20,7 @@ static const char help[] =
 	"usage: joader-sim [OPTION]... SCENARIO...\n"
 	"       joader-sim --order JOB:EPOCH [OPTION]... SCENARIO\n"
 	"       joader-sim --randomness [--epochs N] [--seed N] [--csv FILE]\n"
+	"       joader-sim shares [--csv FILE]\n"
 	"\n"
 	"  Runs the samplers and the cache of joaderfs, without files or a mount, and "
 	"prints\n"
@@ -47,6 +49,8 @@ static const char help[] =
 	"      --randomness     instead of SCENARIO: how random the orders are that jobs "
 	"get\n"
 	"      --epochs N       for it: of each job in each setting\n"
+	"      shares           instead of SCENARIO: who gets the workers, by the paper\n"
+	"                       on A-Dloader and by the daemon's allocator\n"
 	"  -h, --help           this text\n"
 	"      --version        the version\n"
 	"\n"
@@ -265,6 +269,19 @@ static int randomness(const struct request *request, int n_names)
 	return write_randomness(request->csv, &options);
 }
 
+/* --- shares ------------------------------------------------------------------------ */
+
+static int shares(const struct request *request, int n_names)
+{
+	if (n_names != 1 || request->n_overrides || request->svg || request->order ||
+		request->show || request->epochs) {
+		fputs("joader-sim: shares: allowed with it: --csv\n", stderr);
+		return EXIT_USAGE;
+	}
+	int err = shares_print(stdout, request->csv);
+	return err ? fail(request->csv ? request->csv : "shares", err) : EXIT_SUCCESS;
+}
+
 /* --- options ----------------------------------------------------------------------- */
 
 enum {
@@ -365,6 +382,8 @@ int main(int argc, char **argv)
 		fputs(help, stderr);
 		return EXIT_USAGE;
 	}
+	if (strcmp(argv[optind], "shares") == 0)
+		return shares(&request, argc - optind);
 	if (request.show)
 		return show(argv + optind, argc - optind);
 	if (request.order)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "share/share.h"
+
+#include <math.h>
+
+/*
+ * All is computed in decode time: a job can use cost x demand of it. Both fairness and
+ * equal slowdown pour the capacity into vessels, all at one level:
+ *
+ *       |       |  |    |          the width of a vessel: weight, or weight x (cost x
+ *       |~~~~~~~|  |~~~~|   |~|    demand); its height: so much that it holds cost x
+ *       |_______|  |____|   |_|    demand. What one can't hold the others get.
+ */
+
+/* Of the capacity, for all jobs: also what is worth least is served now and then. */
+#define CERTAIN_PART .05
+
+#define OPEN (-1) /* a rate that is not decided */
+
+static double could_use(const struct share_claim *claim)
+{
+	return claim->cost * claim->demand;
+}
+
+/* By `weight` alone, or by weight and need. */
+static double width_of(const struct share_claim *claim, bool by_need)
+{
+	return by_need ? claim->weight * could_use(claim) : claim->weight;
+}
+
+/* Fills the vessels that the level would flow over; false: there is none. */
+static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
+	double level, double *capacity, double *rates)
+{
+	bool any = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct share_claim *claim = &claims[i];
+		if (rates[i] != OPEN ||
+			could_use(claim) > width_of(claim, by_need) * level)
+			continue;
+		rates[i] = claim->demand;
+		*capacity -= could_use(claim);
+		any = true;
+	}
+	return any;
+}
+
+static void pour(const struct share_claim *claims, size_t n, bool by_need,
+	double capacity, double *rates)
+{
+	double level;
+	for (size_t i = 0; i < n; i++)
+		rates[i] = could_use(&claims[i]) > 0 ? OPEN : claims[i].demand;
+	do {
+		double width = 0;
+		for (size_t i = 0; i < n; i++)
+			width += rates[i] == OPEN ? width_of(&claims[i], by_need) : 0;
+		level = width > 0 ? fmax(capacity, 0) / width : 0;
+	} while (fill_lowest(claims, n, by_need, level, &capacity, rates));
+	for (size_t i = 0; i < n; i++)
+		if (rates[i] == OPEN)
+			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
+}
+
+/* The job that makes the most of more decode time; n: all have what they can use. */
+static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
+{
+	size_t best = n;
+	for (size_t i = 0; i < n; i++)
+		if (rates[i] < claims[i].demand &&
+			(best == n || claims[i].weight * claims[best].cost >
+					      claims[best].weight * claims[i].cost))
+			best = i;
+	return best;
+}
+
+static void most_samples(
+	const struct share_claim *claims, size_t n, double capacity, double *rates)
+{
+	size_t best;
+	pour(claims, n, false, capacity * CERTAIN_PART, rates);
+	for (size_t i = 0; i < n; i++)
+		capacity -= claims[i].cost * rates[i];
+	while (capacity > 0 && (best = best_of(claims, n, rates)) < n) {
+		const struct share_claim *claim = &claims[best];
+		double lacks = claim->demand - rates[best];
+		if (claim->cost * lacks > capacity) {
+			rates[best] += capacity / claim->cost;
+			return;
+		}
+		rates[best] = claim->demand;
+		capacity -= claim->cost * lacks;
+	}
+}
+
+void share_grant(enum share_policy policy, const struct share_claim *claims, size_t n,
+	double capacity, double *ret_rates)
+{
+	switch (policy) {
+	case SHARE_SLOWDOWN:
+		pour(claims, n, true, capacity, ret_rates);
+		return;
+	case SHARE_FAIR:
+		pour(claims, n, false, capacity, ret_rates);
+		return;
+	case SHARE_THROUGHPUT:
+		most_samples(claims, n, capacity, ret_rates);
+		return;
+	case SHARE_FIFO:
+		for (size_t i = 0; i < n; i++)
+			ret_rates[i] = claims[i].demand;
+		return;
+	}
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "share/share_internal.h"
+#include "base/ensure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What others fetch for a job can't hold up what it alone wants for longer than this. */
+#define MOST_ROUNDS_OF_DEBT 100
+
+struct share_want {
+	TAILQ_ENTRY(share_want) link; /* of the lane */
+	LIST_ENTRY(share_want) also;  /* of the request's */
+	struct share_job *job;
+	struct share_request *request;
+	bool urgent;
+};
+
+/* --- wants ------------------------------------------------------------------------------ */
+
+static struct share_want *want_of(
+	const struct share_job *job, const struct share_request *request)
+{
+	struct share_want *want;
+	LIST_FOREACH (want, &request->wants, also)
+		if (want->job == job)
+			return want;
+	return NULL;
+}
+
+static bool is_empty(const struct share_lane *lane)
+{
+	return TAILQ_EMPTY(&lane->urgent) && TAILQ_EMPTY(&lane->ahead);
+}
+
+static void unqueue(struct share_want *want)
+{
+	struct share_lane *lane = want->job->lane;
+	TAILQ_REMOVE(want->urgent ? &lane->urgent : &lane->ahead, want, link);
+	/* Who asks for nothing saves nothing. */
+	if (is_empty(lane) && lane->deficit > 0)
+		lane->deficit = 0;
+}
+
+static void forget(struct share_want *want)
+{
+	unqueue(want);
+	LIST_REMOVE(want, also);
+	free(want);
+}
+
+static void change_urgency(struct share_want *want, bool urgent)
+{
+	struct share_lane *lane = want->job->lane;
+	if (want->urgent == urgent)
+		return;
+	TAILQ_REMOVE(want->urgent ? &lane->urgent : &lane->ahead, want, link);
+	want->urgent = urgent;
+	if (urgent)
+		TAILQ_INSERT_TAIL(&lane->urgent, want, link);
+	else
+		TAILQ_INSERT_HEAD(&lane->ahead, want, link);
+}
+
+int share_ask(struct share_job *job, struct share_request *request, bool urgent)
+{
+	struct share_want *want = want_of(job, request);
+	if (want) {
+		change_urgency(want, urgent);
+		return 0;
+	}
+	want = malloc(sizeof(*want));
+	if (!want)
+		return -ENOMEM;
+	*want = (struct share_want){.job = job, .request = request, .urgent = urgent};
+	LIST_INSERT_HEAD(&request->wants, want, also);
+	TAILQ_INSERT_TAIL(urgent ? &job->lane->urgent : &job->lane->ahead, want, link);
+	return 0;
+}
+
+void share_take_back(struct share_job *job, struct share_request *request)
+{
+	struct share_want *want = want_of(job, request);
+	if (want)
+		forget(want);
+}
+
+void share_drop(struct share_request *request)
+{
+	struct share_want *want;
+	while ((want = LIST_FIRST(&request->wants)))
+		forget(want);
+}
+
+bool share_is_wanted(const struct share_request *request)
+{
+	return !LIST_EMPTY(&request->wants);
+}
+
+void share_request_init(struct share_request *request, uint64_t cost_ns)
+{
+	LIST_INIT(&request->wants);
+	request->cost_ns = cost_ns;
+}
+
+/* --- jobs ------------------------------------------------------------------------------- */
+
+static void lane_init(struct share_lane *lane)
+{
+	*lane = (struct share_lane){.quantum = SHARE_ROUND_NS};
+	TAILQ_INIT(&lane->urgent);
+	TAILQ_INIT(&lane->ahead);
+}
+
+void shares_init(struct shares *shares, enum share_policy policy)
+{
+	*shares = (struct shares){.policy = policy};
+	TAILQ_INIT(&shares->jobs);
+	lane_init(&shares->all);
+}
+
+void share_join(
+	struct shares *shares, struct share_job *job, double weight, uint64_t cost_ns)
+{
+	ensure(weight > 0);
+	*job = (struct share_job){
+		.shares = shares, .weight = weight, .cost = (double)cost_ns / SHARE_NS};
+	lane_init(&job->own);
+	job->lane = shares->policy == SHARE_FIFO ? &shares->all : &job->own;
+	TAILQ_INSERT_TAIL(&shares->jobs, job, link);
+	share_make_place(job);
+}
+
+static void forget_all(struct share_wants *wants, const struct share_job *job)
+{
+	struct share_want *want, *next;
+	for (want = TAILQ_FIRST(wants); want; want = next) {
+		next = TAILQ_NEXT(want, link);
+		if (want->job == job)
+			forget(want);
+	}
+}
+
+void share_leave(struct share_job *job)
+{
+	forget_all(&job->lane->urgent, job);
+	forget_all(&job->lane->ahead, job);
+	if (job->shares->probed == job)
+		job->shares->probed = NULL;
+	TAILQ_REMOVE(&job->shares->jobs, job, link);
+}
+
+/* --- whose turn it is ------------------------------------------------------------------- */
+
+static void charge_one(struct share_job *job, int64_t part, bool took)
+{
+	struct share_lane *lane = &job->own;
+	int64_t debt = lane->deficit - part;
+	int64_t most = -MOST_ROUNDS_OF_DEBT * lane->quantum;
+	job->charged_ns += (uint64_t)part;
+	if (job->lane != lane)
+		return; /* first in, first out: nobody owes anything */
+	if (!took && debt < most)
+		debt = lane->deficit < most ? lane->deficit : most;
+	lane->deficit = debt;
+}
+
+static void charge(const struct share_request *request, const struct share_job *taker)
+{
+	const struct share_want *want;
+	int64_t n = 0;
+	LIST_FOREACH (want, &request->wants, also)
+		n++;
+	LIST_FOREACH (want, &request->wants, also)
+		charge_one(want->job, (int64_t)request->cost_ns / n, want->job == taker);
+}
+
+/* true: *ret_answer is about the whole lane. */
+static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
+	void *context, enum share_answer *ret_answer)
+{
+	struct share_want *want;
+	TAILQ_FOREACH (want, wants, link) {
+		*ret_answer = offer(context, want->request);
+		if (*ret_answer != SHARE_PASS)
+			return want;
+	}
+	*ret_answer = SHARE_PASS;
+	return NULL;
+}
+
+/* What readers of the job wait for first, then its look-ahead. */
+static struct share_want *offer_lane(const struct share_lane *lane, share_offer *offer,
+	void *context, enum share_answer *ret_answer)
+{
+	struct share_want *want = offer_queue(&lane->urgent, offer, context, ret_answer);
+	return want ? want : offer_queue(&lane->ahead, offer, context, ret_answer);
+}
+
+static struct share_request *take(const struct share_want *want)
+{
+	struct share_request *request = want->request;
+	charge(request, want->job);
+	share_drop(request);
+	return request;
+}
+
+/* So many rounds until one of the lanes that have no turn has one; 0: there is none. */
+static int64_t rounds_to_a_turn(const struct shares *shares)
+{
+	const struct share_job *job;
+	int64_t least = 0;
+	TAILQ_FOREACH (job, &shares->jobs, link) {
+		const struct share_lane *lane = job->lane;
+		if (is_empty(lane) || lane->deficit > 0)
+			continue;
+		int64_t rounds = -lane->deficit / lane->quantum + 1;
+		if (least == 0 || rounds < least)
+			least = rounds;
+	}
+	return least;
+}
+
+/* A lane whose requests are all passed over has its turn later, but saves no more than
+ * one. */
+static void give_rounds(struct shares *shares, int64_t rounds)
+{
+	struct share_job *job;
+	TAILQ_FOREACH (job, &shares->jobs, link) {
+		struct share_lane *lane = job->lane;
+		if (is_empty(lane))
+			continue;
+		lane->deficit += rounds * lane->quantum;
+		if (lane->deficit > lane->quantum)
+			lane->deficit = lane->quantum;
+	}
+}
+
+static struct share_job *next_with_turn(struct share_job *job)
+{
+	while (job && (is_empty(job->lane) || job->lane->deficit <= 0 || job->passed))
+		job = TAILQ_NEXT(job, link);
+	return job;
+}
+
+/* NULL: all requests of the lanes that have a turn are passed over. */
+static struct share_want *offer_turns(struct shares *shares, share_offer *offer,
+	void *context, enum share_answer *ret_answer)
+{
+	struct share_job *job = TAILQ_FIRST(&shares->jobs);
+	while ((job = next_with_turn(job))) {
+		struct share_want *want =
+			offer_lane(job->lane, offer, context, ret_answer);
+		if (want)
+			return want;
+		job->passed = true;
+	}
+	return NULL;
+}
+
+static struct share_want *offer_lanes(struct shares *shares, share_offer *offer,
+	void *context, enum share_answer *ret_answer)
+{
+	struct share_job *job;
+	int64_t rounds;
+	TAILQ_FOREACH (job, &shares->jobs, link)
+		job->passed = false;
+	do {
+		struct share_want *want = offer_turns(shares, offer, context, ret_answer);
+		if (want)
+			return want;
+		rounds = rounds_to_a_turn(shares);
+		give_rounds(shares, rounds);
+	} while (rounds > 0);
+	return NULL;
+}
+
+struct share_request *share_next(struct shares *shares, share_offer *offer, void *context)
+{
+	enum share_answer answer;
+	struct share_want *want =
+		shares->policy == SHARE_FIFO
+			? offer_lane(&shares->all, offer, context, &answer)
+			: offer_lanes(shares, offer, context, &answer);
+	return want && answer == SHARE_TAKE ? take(want) : NULL;
+}
+
+/* --- invariants -------------------------------------------------------------------------- */
+
+static void validate_queue(
+	const struct share_wants *wants, const struct share_lane *lane, bool urgent)
+{
+	const struct share_want *want;
+	TAILQ_FOREACH (want, wants, link) {
+		ensure(want->job->lane == lane && want->urgent == urgent);
+		ensure(want_of(want->job, want->request) == want);
+	}
+}
+
+static void validate_lane(const struct share_lane *lane)
+{
+	validate_queue(&lane->urgent, lane, true);
+	validate_queue(&lane->ahead, lane, false);
+	ensure(lane->quantum > 0 && lane->deficit <= lane->quantum);
+	ensure(!is_empty(lane) || lane->deficit <= 0);
+}
+
+void shares_validate(const struct shares *shares)
+{
+	const struct share_job *job;
+	validate_lane(&shares->all);
+	TAILQ_FOREACH (job, &shares->jobs, link)
+		validate_lane(&job->own);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "share/share_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * What was seen of the jobs becomes quanta.
+ *
+ * The need of a job that never idles does not show, however long one looks: readers that
+ * fetch ahead take all that comes until they have enough. So one such job at a time is
+ * given most of the decoders for some windows. If its readers have enough meanwhile, it is
+ * known what they take.
+ */
+
+/* Of a round, for each job, by its weight: also one that seems to need nothing. */
+#define LEAST_PART .02
+#define LEAST_COST 1e-9 /* seconds: of what rides on others' decodes */
+
+#define PROBE_PART .75
+#define PROBE_WINDOWS 3
+/* From one probe to the next, of a job that was probed, too. */
+#define REST_WINDOWS 60
+
+static double sum_of_weights(const struct shares *shares)
+{
+	const struct share_job *job;
+	double sum = 0;
+	TAILQ_FOREACH (job, &shares->jobs, link)
+		sum += job->weight;
+	return sum;
+}
+
+/* part: of a round. */
+static void set_quantum(struct share_job *job, double part)
+{
+	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
+	job->own.quantum = (int64_t)ceil(SHARE_ROUND_NS * fmax(part, least));
+	if (job->own.deficit > job->own.quantum)
+		job->own.deficit = job->own.quantum;
+}
+
+void share_make_place(struct share_job *newcomer)
+{
+	struct shares *shares = newcomer->shares;
+	struct share_job *job;
+	double others = sum_of_weights(shares) - newcomer->weight, sum = 0;
+	newcomer->own.quantum = 0;
+	TAILQ_FOREACH (job, &shares->jobs, link)
+		sum += (double)job->own.quantum;
+	double own = others > 0 ? sum * newcomer->weight / others : SHARE_ROUND_NS;
+	TAILQ_FOREACH (job, &shares->jobs, link)
+		set_quantum(job,
+			(job == newcomer ? own : (double)job->own.quantum) / (sum + own));
+}
+
+static bool was_idle(const struct share_job *job)
+{
+	return job->samples == 0 && job->waited_ns == 0;
+}
+
+/* Half of the new figure: what is measured in one window is uneven. */
+static void measure(struct share_job *job, double seconds, double decoders)
+{
+	double samples = (double)job->samples;
+	job->rate = samples / seconds;
+	if (job->samples > 0)
+		job->cost =
+			(job->cost + (double)job->charged_ns / SHARE_NS / samples) / 2;
+	struct share_window window = {.seconds = seconds,
+		.waited = (double)job->waited_ns / SHARE_NS,
+		.samples = samples,
+		.most = decoders / fmax(job->cost, LEAST_COST)};
+	share_demand_update(&job->demand, &window);
+}
+
+/* --- probes ----------------------------------------------------------------------------- */
+
+static bool needs_probe(const struct share_job *job)
+{
+	return !was_idle(job) && job->demand.at_least;
+}
+
+/* Those that never were probed first, then who was longest ago. */
+static struct share_job *choose_probed(const struct shares *shares)
+{
+	struct share_job *job, *first = NULL;
+	TAILQ_FOREACH (job, &shares->jobs, link) {
+		bool rested = job->probed_at == 0 ||
+			      shares->windows >= job->probed_at + REST_WINDOWS;
+		if (needs_probe(job) && rested &&
+			(!first || job->probed_at < first->probed_at))
+			first = job;
+	}
+	return first;
+}
+
+static bool is_known_now(const struct shares *shares)
+{
+	const struct share_job *job = shares->probed;
+	return !needs_probe(job) || shares->windows >= job->probed_at + PROBE_WINDOWS;
+}
+
+/* Between two probes is a window without one. */
+static void probe(struct shares *shares)
+{
+	shares->windows++;
+	if (shares->probed) {
+		if (is_known_now(shares))
+			shares->probed = NULL;
+		return;
+	}
+	if (shares->policy == SHARE_SLOWDOWN || shares->policy == SHARE_THROUGHPUT)
+		shares->probed = choose_probed(shares);
+	if (shares->probed)
+		shares->probed->probed_at = shares->windows;
+}
+
+/* --- quanta ----------------------------------------------------------------------------- */
+
+/* Of a round, without regard to probes. */
+static double part_of(const struct share_job *job, double all)
+{
+	return all > 0 ? job->granted * job->cost / all : 1;
+}
+
+static void set_quanta(struct shares *shares, const double *rates)
+{
+	struct share_job *job;
+	double all = 0;
+	size_t i = 0;
+	TAILQ_FOREACH (job, &shares->jobs, link) {
+		job->granted = was_idle(job) ? 0 : rates[i++];
+		all += job->granted * job->cost;
+	}
+	double rest = shares->probed ? 1 - PROBE_PART : 1;
+	TAILQ_FOREACH (job, &shares->jobs, link) {
+		/* An idle one keeps its quantum for the time when it comes back. */
+		if (job == shares->probed)
+			set_quantum(job, PROBE_PART);
+		else if (!was_idle(job))
+			set_quantum(job, rest * part_of(job, all));
+		job->samples = job->waited_ns = job->charged_ns = 0;
+	}
+}
+
+int shares_window(struct shares *shares, double seconds, double decoders)
+{
+	struct share_job *job;
+	size_t n = 0, most = 0;
+	TAILQ_FOREACH (job, &shares->jobs, link)
+		most++;
+	auto_free struct share_claim *claims = calloc(most + 1, sizeof(*claims));
+	auto_free double *rates = calloc(most + 1, sizeof(*rates));
+	if (!claims || !rates)
+		return -ENOMEM;
+	TAILQ_FOREACH (job, &shares->jobs, link) {
+		if (was_idle(job))
+			continue;
+		measure(job, seconds, decoders);
+		claims[n++] = (struct share_claim){.weight = job->weight,
+			.cost = job->cost,
+			.demand = job->demand.rate};
+	}
+	probe(shares);
+	share_grant(shares->policy, claims, n, decoders, rates);
+	set_quanta(shares, rates);
+	return 0;
+}

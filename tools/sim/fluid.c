@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "training.h"
+
+#include <math.h>
+
+/*
+ * A run in which rates change only with events: a training arrives, has started, is through,
+ * goes on after a pause, or the buffered events are looked at.
+ */
+
+struct run {
+	const struct workload *workload;
+	double now;
+	double left[TRAININGS_MOST];	   /* images */
+	double busy_until[TRAININGS_MOST]; /* starting, or paused */
+	bool runs[TRAININGS_MOST];
+	unsigned workers[TRAININGS_MOST];
+	double rates[TRAININGS_MOST];
+	double look_at; /* when the buffered events are looked at; infinite: there are none */
+	struct workload_outcome *outcome;
+};
+
+static void run_init(struct run *run, const struct workload *workload,
+	struct workload_outcome *outcome)
+{
+	*run = (struct run){
+		.workload = workload, .look_at = HUGE_VAL, .outcome = outcome};
+	for (size_t i = 0; i < workload->n; i++)
+		run->left[i] = training_images(&workload->trainings[i]);
+}
+
+static bool is_through(const struct run *run, size_t i)
+{
+	return run->left[i] <= 1e-6;
+}
+
+static bool has_come(const struct run *run, size_t i)
+{
+	return run->workload->trainings[i].arrival <= run->now;
+}
+
+/* Takes images at this moment. */
+static bool is_taking(const struct run *run, size_t i)
+{
+	return run->runs[i] && run->busy_until[i] <= run->now + 1e-9;
+}
+
+/* Trainings that came or are through since the allocator looked. */
+static bool is_news(const struct run *run, size_t i)
+{
+	bool should_run = has_come(run, i) && !is_through(run, i);
+	return should_run != run->runs[i];
+}
+
+static void take_news(struct run *run)
+{
+	for (size_t i = 0; i < run->workload->n; i++) {
+		if (!is_news(run, i))
+			continue;
+		run->runs[i] = !run->runs[i];
+		if (run->runs[i])
+			run->busy_until[i] = run->now + START_SECONDS;
+	}
+	run->look_at = HUGE_VAL;
+}
+
+/* --- rates by workers ------------------------------------------------------------------- */
+
+/* Workers are idle while the queue to the GPUs is full. `each`: images per second of a
+ * worker, by which the busy ones are counted. */
+static double count_busy(const struct run *run, double each)
+{
+	double busy = 0;
+	for (size_t i = 0; i < run->workload->n; i++) {
+		const struct training *training = &run->workload->trainings[i];
+		if (is_taking(run, i))
+			busy += fmin(run->workers[i],
+				training_demand(training) * training->cost / each);
+	}
+	return busy;
+}
+
+/* The rate of a worker beside so many busy ones that there are so many busy ones. */
+static double rate_of_a_worker(const struct run *run)
+{
+	double low = 1, high = workers_rate(1);
+	for (int i = 0; i < 60; i++) {
+		double each = (low + high) / 2, busy = fmax(count_busy(run, each), 1);
+		if (workers_rate(busy) / busy > each)
+			low = each;
+		else
+			high = each;
+	}
+	return low;
+}
+
+static void rates_by_workers(struct run *run)
+{
+	double each = rate_of_a_worker(run);
+	for (size_t i = 0; i < run->workload->n; i++) {
+		const struct training *training = &run->workload->trainings[i];
+		run->rates[i] = is_taking(run, i)
+					? fmin(run->workers[i] * each / training->cost,
+						  training_demand(training))
+					: 0;
+	}
+}
+
+/* --- rates by shares -------------------------------------------------------------------- */
+
+static void rates_by_grant(struct run *run, enum share_policy policy)
+{
+	struct share_claim claims[TRAININGS_MOST];
+	double rates[TRAININGS_MOST];
+	size_t n = 0;
+	for (size_t i = 0; i < run->workload->n; i++)
+		if (is_taking(run, i))
+			claims[n++] = (struct share_claim){.weight = 1,
+				.cost = run->workload->trainings[i].cost,
+				.demand = training_demand(&run->workload->trainings[i])};
+	share_grant(policy, claims, n, workers_rate(WORKERS), rates);
+	n = 0;
+	for (size_t i = 0; i < run->workload->n; i++)
+		run->rates[i] = is_taking(run, i) ? rates[n++] : 0;
+}
+
+/* --- time ------------------------------------------------------------------------------- */
+
+static double next_event(const struct run *run)
+{
+	double next = run->look_at;
+	for (size_t i = 0; i < run->workload->n; i++) {
+		double arrival = run->workload->trainings[i].arrival;
+		if (arrival > run->now)
+			next = fmin(next, arrival);
+		if (run->runs[i] && !is_taking(run, i))
+			next = fmin(next, run->busy_until[i]);
+		if (run->rates[i] > 0 && !is_through(run, i))
+			next = fmin(next, run->now + run->left[i] / run->rates[i]);
+	}
+	return next;
+}
+
+static void advance(struct run *run, double until)
+{
+	for (size_t i = 0; i < run->workload->n; i++) {
+		bool before = is_through(run, i);
+		run->left[i] -= run->rates[i] * (until - run->now);
+		if (!before && is_through(run, i)) {
+			run->left[i] = 0;
+			run->outcome->finished[i] = until;
+		}
+	}
+	run->now = until;
+}
+
+static bool any_news(const struct run *run)
+{
+	for (size_t i = 0; i < run->workload->n; i++)
+		if (is_news(run, i))
+			return true;
+	return false;
+}
+
+static bool all_through(const struct run *run)
+{
+	for (size_t i = 0; i < run->workload->n; i++)
+		if (!is_through(run, i))
+			return false;
+	return true;
+}
+
+/* Who gets other workers while it runs is paused and retrieved. */
+static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
+{
+	unsigned before[TRAININGS_MOST];
+	for (size_t i = 0; i < run->workload->n; i++)
+		before[i] = run->workers[i];
+	workers_allocate(policy, run->workload, run->runs, run->workers);
+	for (size_t i = 0; pauses && i < run->workload->n; i++)
+		if (is_taking(run, i) && before[i] != run->workers[i])
+			run->busy_until[i] = run->now + PAUSE_SECONDS;
+}
+
+/* What arrives first is not buffered: there is nobody to be disturbed. */
+static double buffered_until(const struct run *run, bool pauses)
+{
+	return pauses && run->now > 0 ? run->now + BUFFER_SECONDS : run->now;
+}
+
+void fluid_workers(const struct workload *workload, enum worker_policy policy,
+	bool pauses, struct workload_outcome *ret)
+{
+	struct run run;
+	run_init(&run, workload, ret);
+	while (!all_through(&run)) {
+		if (any_news(&run) && run.look_at == HUGE_VAL)
+			run.look_at = buffered_until(&run, pauses);
+		if (run.look_at <= run.now) {
+			take_news(&run);
+			reallocate(&run, policy, pauses);
+		}
+		rates_by_workers(&run);
+		advance(&run, next_event(&run));
+	}
+	outcome_finish(workload, ret);
+}
+
+void fluid_granted(const struct workload *workload, enum share_policy policy,
+	struct workload_outcome *ret)
+{
+	struct run run;
+	run_init(&run, workload, ret);
+	while (!all_through(&run)) {
+		take_news(&run);
+		rates_by_grant(&run, policy);
+		advance(&run, next_event(&run));
+	}
+	outcome_finish(workload, ret);
+}

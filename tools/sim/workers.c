@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "training.h"
+
+#include <math.h>
+
+/* The paper's policies. Those that run always have one worker. */
+
+static size_t count(const bool *runs, size_t n)
+{
+	size_t running = 0;
+	for (size_t i = 0; i < n; i++)
+		running += runs[i];
+	return running;
+}
+
+static unsigned sum_of(const unsigned *workers, size_t n)
+{
+	unsigned sum = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += workers[i];
+	return sum;
+}
+
+/* By weight, as many as there are: one each, and then whoever has least for its weight. */
+static void divide(const struct workload *workload, const bool *runs,
+	double (*weight)(const struct training *training), unsigned *workers)
+{
+	size_t n = workload->n, running = count(runs, n);
+	for (size_t i = 0; i < n; i++)
+		workers[i] = runs[i];
+	for (size_t left = running; running > 0 && left < WORKERS; left++) {
+		size_t poorest = n;
+		for (size_t i = 0; i < n; i++) {
+			const struct training *one = &workload->trainings[i];
+			const struct training *other = &workload->trainings[poorest % n];
+			if (runs[i] && (poorest == n ||
+					       workers[i] / weight(one) <
+						       workers[poorest] / weight(other)))
+				poorest = i;
+		}
+		workers[poorest]++;
+	}
+}
+
+static double alike(const struct training *training)
+{
+	(void)training;
+	return 1;
+}
+
+static double by_size(const struct training *training)
+{
+	return training->parameters;
+}
+
+static double by_inverse_size(const struct training *training)
+{
+	return 1 / training->parameters;
+}
+
+/* The workers of the paper's table; those of trainings that are through are idle. */
+static void given(const struct workload *workload, const bool *runs,
+	const unsigned *table, unsigned *workers)
+{
+	for (size_t i = 0; i < workload->n; i++)
+		workers[i] = runs[i] ? table[i] : 0;
+}
+
+double workers_needed(const struct training *training)
+{
+	return training_demand(training) * training->cost /
+	       (workers_rate(WORKERS) / WORKERS);
+}
+
+/* Line 8: the most over-provisioned first. */
+static size_t sort(const struct workload *workload, const bool *runs, size_t *order)
+{
+	double over[TRAININGS_MOST];
+	size_t n = 0;
+	for (size_t i = 0; i < workload->n; i++) {
+		double needed = workers_needed(&workload->trainings[i]);
+		over[i] = ceil(needed) - needed;
+		if (!runs[i])
+			continue;
+		size_t at = n++;
+		for (; at > 0 && over[order[at - 1]] < over[i]; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+	return n;
+}
+
+/* Algorithm 1. The test in the loop is `sum < C`, so that a round that begins above C takes
+ * until one worker less than C is left, or until it is through. */
+static void waa(
+	const struct workload *workload, const bool *runs, bool mended, unsigned *workers)
+{
+	size_t order[TRAININGS_MOST], n = sort(workload, runs, order);
+	for (size_t i = 0; i < workload->n; i++)
+		workers[i] =
+			runs[i] ? (unsigned)ceil(workers_needed(&workload->trainings[i]))
+				: 0;
+	while (sum_of(workers, workload->n) > WORKERS) {
+		for (size_t i = 0; i < n; i++) {
+			unsigned sum = sum_of(workers, workload->n);
+			if (mended ? sum <= WORKERS : sum < WORKERS)
+				return;
+			if (workers[order[i]] > 1)
+				workers[order[i]]--;
+		}
+	}
+}
+
+void workers_allocate(enum worker_policy policy, const struct workload *workload,
+	const bool *runs, unsigned *ret_workers)
+{
+	switch (policy) {
+	case WORKERS_REQUESTED:
+		for (size_t i = 0; i < workload->n; i++)
+			ret_workers[i] = runs[i] ? workload->trainings[i].workers : 0;
+		return;
+	case WORKERS_BALANCE:
+		divide(workload, runs, alike, ret_workers);
+		return;
+	case WORKERS_PROPORTION:
+		if (workload->proportion)
+			given(workload, runs, workload->proportion, ret_workers);
+		else
+			divide(workload, runs, by_size, ret_workers);
+		return;
+	case WORKERS_INVERSE:
+		if (workload->inverse)
+			given(workload, runs, workload->inverse, ret_workers);
+		else
+			divide(workload, runs, by_inverse_size, ret_workers);
+		return;
+	case WORKERS_WAA:
+	case WORKERS_WAA_MENDED:
+		waa(workload, runs, policy == WORKERS_WAA_MENDED, ret_workers);
+		return;
+	}
+}
