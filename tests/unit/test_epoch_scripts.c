@@ -68,6 +68,7 @@ struct loader {
 	bool twice;	/* OpenCV */
 	bool mixes;	/* each item opens another one, too */
 	bool shows;	/* its main process opens the first file now and then */
+	bool processes; /* each pass is one of its own */
 	bool replaces;	/* WeightedRandomSampler */
 	uint64_t script, rank;
 	unsigned first_pass;
@@ -257,6 +258,8 @@ static void load(struct accesses *accesses, struct loader loader)
 	unsigned step = loader.beyond ? loader.passes : 1;
 	for (unsigned pass = 0; pass < loader.passes; pass += step) {
 		struct batches batches;
+		if (loader.processes)
+			loader.rank = loader.script = 100 + pass;
 		uint64_t base = loader.rank * 10000;
 		uint64_t threads = loader.stays ? base : base + 20 * pass;
 		make_batches(&loader, pass, step, &batches);
@@ -629,6 +632,8 @@ static void look(const char *name, struct loader looker, uint32_t speed, unsigne
 	merge(&accesses, streams, 2, 0, speed);
 	struct tally tally = check(name, &accesses, FILES, EPOCHS_DRAWN, 1, inexact, 0);
 	cr_assert_eq(tally.same, 0, "%s: an epoch again", name);
+	cr_assert(looker.passes > 1 || noticed[NOTICE_SCRIPTS] == 0, "%s: alarm", name);
+	cr_assert(!looker.processes || noticed[NOTICE_SCRIPTS] == 0, "%s: alarm", name);
 	if (second)
 		check("  and the second", &accesses, FILES, EPOCHS_DRAWN, 2, 0, 0);
 	free(accesses.list);
@@ -641,6 +646,12 @@ Test(epoch_scripts, beside)
 		120, 0, true);
 	look("grep -r current, again and again",
 		(struct loader){.passes = 12, .in_order = true}, 60, 0, false);
+	look("cat current/*, again and again, twice as fast",
+		(struct loader){.passes = 60, .in_order = true, .processes = true}, 50, 0,
+		false);
+	look("cat current/*, again and again, six times as fast",
+		(struct loader){.passes = 60, .in_order = true, .processes = true}, 17, 0,
+		false);
 	look("two scripts, 6:4", (struct loader){.passes = 12}, 150, 0,
 		false); /* it is told */
 	look("two scripts, 4:6", (struct loader){.passes = 12}, 67, 0, true);
