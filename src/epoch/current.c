@@ -225,13 +225,20 @@ static bool is_late(const struct opener *opener, enum opened_how *ret)
 
 static struct choice choice_of(uint32_t epoch, enum opened_how how)
 {
-	return (struct choice){
-		epoch, how, how == OPENED_BEHIND ? NOTICE_SCRIPTS : NOTICES};
+	return (struct choice){epoch, how, NOTICES};
 }
 
 static struct choice noticed(uint32_t epoch, enum opened_how how, enum notice notice)
 {
 	return (struct choice){epoch, how, notice};
+}
+
+/* Its epoch is over, since another script is further. Who only looks is not told. */
+static struct choice catch_up(const struct opener *opener)
+{
+	uint32_t epoch = running_epoch(opener->epochs, opener->position);
+	bool looks = opener->rank->number == 0;
+	return noticed(epoch, OPENED_BEHIND, looks ? NOTICES : NOTICE_SCRIPTS);
 }
 
 static struct choice begin_pass(const struct opener *opener)
@@ -244,7 +251,7 @@ static struct choice begin_pass(const struct opener *opener)
 	if (!runs && can_give(epochs, epoch + 1, opener->position))
 		return choice_of(epoch + 1, OPENED_NEXT);
 	if (!runs)
-		return choice_of(running_epoch(epochs, opener->position), OPENED_BEHIND);
+		return catch_up(opener);
 	if (next_epoch(epochs) == epoch)
 		return noticed(epoch, OPENED_ANEW, NOTICE_LAST);
 	if (strands_another(epochs, opener->script))
@@ -311,8 +318,7 @@ static struct choice choose_in_pass(const struct opener *opener)
 	bool own = mark && mark >> STAMP_BITS == opener->place;
 	uint32_t stamp = mark & STAMP_MAX;
 	if (!can_give(opener->epochs, epoch, opener->position))
-		return choice_of(
-			running_epoch(opener->epochs, opener->position), OPENED_BEHIND);
+		return catch_up(opener);
 	if (!mark || (own && stamp <= rank->pass.before[kind]))
 		return is_full(opener->epochs, rank, kind)
 			       ? begin_pass(opener)

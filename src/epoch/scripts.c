@@ -13,6 +13,7 @@
  */
 
 #define STRAY_MAX 2
+#define HAD_OPENS 4 /* that a script is known longer for a file had */
 
 uint32_t n_files(const struct epochs *epochs)
 {
@@ -138,17 +139,19 @@ static void forget_script(struct current *current, uint32_t place)
 			current->ranks[i] = (struct rank){.script = NOBODY};
 }
 
-/* Those that have had least go first: they only looked. */
+/* The one that has not opened anything for the longest time goes first, later by the files
+ * that it has had: who looks is soon gone, a training may pause. */
 static uint32_t place_for_script(const struct current *current)
 {
-	uint32_t place = 0, least = UINT32_MAX;
+	uint32_t place = 0;
+	uint64_t least = UINT64_MAX;
 	for (uint32_t i = 0; i < CURRENT_SCRIPTS; i++) {
 		const struct script *script = &current->scripts[i];
-		uint32_t had = most_had(find_had(script, script->epoch));
-		if (had > least ||
-			(had == least && script->used > current->scripts[place].used))
+		uint64_t had = most_had(find_had(script, script->epoch));
+		uint64_t until = script->used + HAD_OPENS * had;
+		if (until >= least)
 			continue;
-		least = had;
+		least = until;
 		place = i;
 	}
 	return place;

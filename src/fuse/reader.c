@@ -181,6 +181,8 @@ struct known_thread {
 	bool works; /* of a process that works for another */
 	bool looks; /* of a process that others work for */
 	bool done;
+	uint64_t shared; /* the inode whose epoch others decide; 0: none */
+	uint32_t epoch;
 };
 
 static struct lock lock = {
@@ -295,4 +297,24 @@ void reader_has_read(fuse_req_t req)
 	struct known_thread *known = find_locked((long)fuse_req_ctx(req)->pid);
 	if (known)
 		known->done = true;
+}
+
+void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch)
+{
+	LOCK_SCOPE(&lock);
+	struct known_thread *known = get_locked((long)fuse_req_ctx(req)->pid);
+	known->shared = number;
+	known->epoch = epoch;
+}
+
+uint32_t reader_shared(fuse_req_t req, uint64_t number)
+{
+	LOCK_SCOPE(&lock);
+	struct known_thread *known = find_locked((long)fuse_req_ctx(req)->pid);
+	if (!known || known->shared == 0)
+		return SCHED_CURRENT;
+	if (known->shared == number)
+		return known->epoch;
+	known->shared = 0;
+	return SCHED_CURRENT;
 }

@@ -206,7 +206,9 @@ void sched_undo(struct sched_handle *handle);
 
 /* What takes long is done by a worker, soon; or at once, if the caller is one. */
 void sched_run(struct sched *sched, struct load_work *work);
-/* true: no worker has begun with it, and none will. Work that was not given to sched_run is
+/* After some time; at once, if the scheduler stops. */
+void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
+/* true: no worker has begun with it, and none will. Work that was given to neither is
  * zero. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
