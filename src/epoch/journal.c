@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/random.h>
 
 /*
  *   append   record -> filling             the caller's lock, and ours for the copy
@@ -101,11 +102,14 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 	}
 	if (err)
 		return err;
+	uint32_t lag;
+	memcpy(&lag, head + offsetof(struct disk_head, lag), sizeof(lag));
 	int old = journal->fd;
 	{
 		LOCK_SCOPE(&journal->lock);
 		journal->fd = fd;
 		journal->file = epoch;
+		journal->file_lag = le32toh(lag);
 		journal->sync_error = 0;
 		journal->created++;
 		if (old < 0)
@@ -263,6 +267,18 @@ int journal_sync(struct journal *journal)
 	return err ? err : unwritten(journal);
 }
 
+static bool remove_segment_file(
+	const struct journal *journal, uint32_t number, const char *ending)
+{
+	struct journal_path path;
+	if (journal_path(journal->directory, number, ending, &path) != 0)
+		return false;
+	if (unlink(path.text) == 0 || errno == ENOENT)
+		return true;
+	log_warn("%s: can't be removed: %s", path.text, strerror(errno));
+	return false;
+}
+
 void journal_forget(struct journal *journal, uint32_t epoch)
 {
 	uint32_t first, end;
@@ -270,25 +286,28 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		LOCK_SCOPE(&journal->lock);
 		first = journal->first;
 		end = journal->fd < 0 ? first : journal->file;
+		if (end > journal->file_lag && epoch < end - journal->file_lag)
+			end = epoch + journal->file_lag;
 	}
-	end = epoch < end ? epoch : end;
 	/* What takes their place must be there after a failure of power, too. */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
 	for (uint32_t i = first; i < end; i++) {
-		struct journal_path path;
-		if (journal_path(journal->directory, i, "", &path) != 0)
+		if (!remove_segment_file(journal, i, "") ||
+			!remove_segment_file(journal, i, journal_order_endings[0]) ||
+			!remove_segment_file(journal, i, journal_order_endings[1]))
 			return;
-		if (unlink(path.text) != 0 && errno != ENOENT) {
-			log_warn("%s: can't be removed: %s", path.text, strerror(errno));
-			return;
-		}
 	}
 	LOCK_SCOPE(&journal->lock);
 	journal->first = end > journal->first ? end : journal->first;
 }
 
 /* --- life --- */
+
+uint64_t journal_id(const struct journal *journal)
+{
+	return journal->begun ? journal->id : 0;
+}
 
 static int go_on(struct journal *journal, const struct journal_end *end)
 {
@@ -303,7 +322,9 @@ static int go_on(struct journal *journal, const struct journal_end *end)
 		return err;
 	}
 	journal->begun = true;
-	journal->epoch = end->last;
+	journal->id = end->journal;
+	journal->lag = journal->file_lag = end->lag;
+	journal->epoch = end->last - end->lag;
 	journal->file = end->last;
 	journal->first = end->first;
 	journal->offset = end->offset;
@@ -343,6 +364,8 @@ static int journal_new(const char *directory, const struct journal_identity *ide
 	journal->identity = *identity;
 	journal->identity.job = NULL; /* the caller's */
 	journal->fd = -1;
+	if (getrandom(&journal->id, sizeof(journal->id), 0) != sizeof(journal->id))
+		journal->id = clock_now_ns();
 	*ret = journal;
 	return 0;
 }
