@@ -89,6 +89,7 @@ struct epoch_world {
 	bool by_hand;	   /* begun and saved come by world_begun and world_saved */
 	uint32_t unpinned; /* one of so many draws has no pin; 0: all have one */
 	uint32_t keep; /* so many orders are; and of the journal what is needed. 0: all */
+	uint32_t bound_at_most; /* mutant: of an epoch that goes on; 0: all */
 	struct world_stream streams[WORLD_EPOCHS];
 	uint32_t *pins; /* by sample */
 	uint32_t n_samples;
@@ -783,7 +784,22 @@ static inline struct epoch *world_at(struct epoch_world *world, uint32_t epoch,
 	order.consumed = consumed;
 	*ret = world_copy_order(&order);
 	free(zeros);
-	return world_prepare(world->epochs, epoch, ret, ret->bound, consumed);
+	if (world->bound_at_most && ret->bound > world->bound_at_most)
+		ret->bound = world->bound_at_most;
+	return world_prepare(world->epochs, epoch, ret, ret->bound, ret->consumed);
+}
+
+/* Its order as if the positions before the end had been read, as far as they are bound. */
+static inline void world_read_before(
+	struct epoch_world *world, uint32_t epoch, uint32_t end)
+{
+	struct order_data *file = &world->streams[epoch].file;
+	if (!world->streams[epoch].saved)
+		return;
+	file->consumed = 0;
+	for (uint32_t position = 0; position < end; position++)
+		if (file->samples[position] != 0)
+			file->reads[file->consumed++] = position;
 }
 
 static inline void world_hold(struct epoch_world *world)
@@ -810,17 +826,28 @@ static inline void world_keep_snapshots(
 		world_forget_records(world, world->journal[first].epoch);
 }
 
-/* place: of epochs_place, then. */
+/* What had been read of the epoch that is to run. */
+static inline uint32_t world_reads_then(
+	struct epoch_world *world, const struct epochs_point *point, uint32_t end)
+{
+	if (end == UINT32_MAX)
+		return point->consumed;
+	world_read_before(world, point->epoch, end);
+	return world->streams[point->epoch].file.consumed;
+}
+
+/* place: of epochs_place, then. end: UINT32_MAX, or the positions before it were read. */
 static inline void world_restore(
-	struct epoch_world *world, const struct epochs_place *place)
+	struct epoch_world *world, const struct epochs_place *place, uint32_t end)
 {
 	struct order_data data[2];
 	struct world_event event = {
 		.kind = EVENT_RESTORED, .epoch = place->running.epoch};
 	size_t first = world->n_records, n = place->drains ? 2 : 1;
 	world_hold(world);
-	event.prepared[0] =
-		world_at(world, place->running.epoch, place->running.consumed, &data[0]);
+	event.prepared[0] = world_at(world, place->running.epoch,
+		world_reads_then(world, &place->running, end), &data[0]);
+	world->bound_at_most = 0;
 	if (place->drains)
 		event.prepared[1] = world_at(
 			world, place->draining.epoch, place->draining.consumed, &data[1]);
