@@ -718,7 +718,8 @@ static inline void world_release(
 		.position = request->request.position,
 		.read = read};
 	cr_assert_eq(request->answers, 1);
-	if (request->request.status == 0 && !request->request.label) {
+	bool before = request->request.era != epochs_era(world->epochs);
+	if (request->request.status == 0 && !request->request.label && !before) {
 		world_event(world, &event);
 		world_resume(world);
 	}

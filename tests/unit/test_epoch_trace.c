@@ -23,7 +23,7 @@
  *     cancel NAME    the reader gives up
  *     ahead EPOCH N  so many are drawn before they are asked for
  *     by-hand        streams and orders take their time, until
- *     begun EPOCH [ENOMEM]                saved EPOCH
+ *     begun EPOCH [ENOMEM]                saved EPOCH             loaded EPOCH [EIO]
  *     time SECONDS   pass without a reader
  *     restart [N]    the daemon: all is as the orders and the journal have it, of which the
  *                    last N records are lost
@@ -314,6 +314,8 @@ static void play_command(struct epoch_world *world, const struct command *comman
 		world->by_hand = true;
 	} else if (!strcmp(name, "begun")) {
 		world_begun(world, number(command, 1), command->n > 2 ? -ENOMEM : 0);
+	} else if (!strcmp(name, "loaded")) {
+		world_loaded(world, number(command, 1), command->n > 2 ? -EIO : 0);
 	} else if (!strcmp(name, "saved")) {
 		world_saved(world, number(command, 1));
 	} else if (!strcmp(name, "time")) {
