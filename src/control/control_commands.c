@@ -160,6 +160,33 @@ static bool run_rm(const struct request *request)
 	return ok;
 }
 
+/* --- restore ----------------------------------------------------------------------- */
+
+static void report_to(void *context, const char *message)
+{
+	fprintf(context, "%s\n", message);
+}
+
+static bool run_restore(const struct request *request)
+{
+	const char *name = request->argument[1];
+	const char *at = request->n_arguments == 4 ? request->argument[3] : NULL;
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	int err =
+		sched_job_restore(job, request->argument[2], at, report_to, request->out);
+	struct sched_job_status status;
+	sched_job_status(job, &status);
+	sched_job_put(job);
+	if (err)
+		return false;
+	fprintf(request->out,
+		"restored %s: epoch %" PRIu32 ", %" PRIu32 " of %" PRIu32 " read\n", name,
+		status.epoch, status.consumed, status.samples);
+	return true;
+}
+
 /* --- mount ------------------------------------------------------------------------- */
 
 static bool run_mount(const struct request *request)
@@ -398,7 +425,7 @@ static bool run_datasets(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 10
+#define N_COMMANDS 11
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -408,6 +435,7 @@ static const struct command {
 } commands[N_COMMANDS] = {
 	{"add", CONTROL_ADD_USAGE, 3, MAX_ARGUMENTS, true, false, run_add},
 	{"rm", "rm JOB", 2, 2, true, false, run_rm},
+	{"restore", "restore JOB TEXT [EPOCH:POSITION]", 3, 4, true, false, run_restore},
 	{"mount", "mount JOB", 2, 2, true, true, run_mount},
 	{"grant", "grant JOB", 2, 2, false, false, run_grant},
 	{"revoke", "revoke JOB", 2, 2, false, false, run_revoke},

@@ -57,12 +57,20 @@ static bool is_full(
 				   : count_of(&rank->pass, kind) >= part_of(epochs, rank);
 }
 
+/* Files that had been read when the job went back to the epoch. */
+static uint32_t read_before(const struct epochs *epochs, uint32_t epoch)
+{
+	const struct current *current = &epochs->current;
+	return current->before && current->before_epoch == epoch ? current->n_before : 0;
+}
+
 /* The pass is none that only tried. */
 static bool had_half(const struct epochs *epochs, const struct script *script,
 	const struct rank *rank, enum file_kind kind)
 {
 	uint64_t ranks = n_ranks(&epochs->current, rank);
-	return 2 * ranks * count_of(&rank->pass, kind) >= n_files(epochs) ||
+	uint64_t before = read_before(epochs, rank->pass.epoch);
+	return 2 * (ranks * count_of(&rank->pass, kind) + before) >= n_files(epochs) ||
 	       most_had(find_had(script, rank->pass.epoch)) == n_files(epochs);
 }
 
@@ -143,9 +151,27 @@ bool current_needs_draining(const struct epochs *epochs)
 	return false;
 }
 
+/*
+ * The job went back, and nobody has begun another epoch since. A script that comes goes on
+ * with what was left, unless it begins with what had been read, and that was most of it.
+ */
+static bool goes_on(const struct epochs *epochs, uint32_t position)
+{
+	const struct current *current = &epochs->current;
+	uint32_t n = n_files(epochs), file = position / epochs->config.file;
+	if (!current->went_back || !epochs->running ||
+		current->before_epoch != epochs->running->number)
+		return false;
+	uint32_t before = read_before(epochs, current->before_epoch);
+	bool was_read = before > 0 && current->before[file / 8] >> file % 8 & 1;
+	return !was_read || 8 * (uint64_t)(n - before) >= n;
+}
+
 static uint32_t first_epoch(const struct epochs *epochs, uint32_t position)
 {
 	const struct epoch *running = epochs->running;
+	if (goes_on(epochs, position))
+		return running_epoch(epochs, position);
 	if (!running || running->bound < epochs->config.positions - running->bound ||
 		strands_another(epochs, NULL))
 		return running_epoch(epochs, position);
@@ -309,6 +335,17 @@ static bool was_tried(const struct opener *opener, uint32_t stamp)
 	       2 * (begun - before) < n_files(opener->epochs);
 }
 
+/* What was read when the job went back may be read again, as long as much was left, of
+ * which not half has been had. */
+static bool reads_before_again(const struct opener *opener)
+{
+	const struct had *had = find_had(opener->script, opener->rank->pass.epoch);
+	uint64_t n = n_files(opener->epochs);
+	uint64_t before = read_before(opener->epochs, had->epoch);
+	return 8 * (n - before) >= n &&
+	       2 * (uint64_t)(had->n[opener->kind] - before) < n - before;
+}
+
 static struct choice choose_in_pass(const struct opener *opener)
 {
 	const struct rank *rank = opener->rank;
@@ -324,6 +361,8 @@ static struct choice choose_in_pass(const struct opener *opener)
 			       ? begin_pass(opener)
 			       : choice_of(epoch, OPENED_GIVEN);
 	if (own && was_tried(opener, stamp))
+		return choice_of(epoch, OPENED_TRIED);
+	if (mark == MARK_BEFORE && reads_before_again(opener))
 		return choice_of(epoch, OPENED_TRIED);
 	if (only_repeats(opener, mark))
 		return noticed(epoch, OPENED_REPEATED,

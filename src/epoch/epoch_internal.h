@@ -13,12 +13,16 @@
  *   epoch.c    one epoch: binding, consuming, pins, its end
  *   current.c  which epoch current/ means; scripts.c: what is known of who reads;
  *              misuse.c: what they should know
+ *   restore.c  back to an earlier place; epochs that begin again
  *   replay.c   from records to the same state; validate.c, print.c: for tests
  */
 
 TAILQ_HEAD(requests, open_request);
 
 enum stream_state { STREAM_ABSENT, STREAM_BEGINNING, STREAM_READY };
+
+/* It has begun again, and its order is in a file. */
+enum load_state { LOAD_DONE, LOAD_WANTED, LOAD_FAILED };
 
 struct epoch {
 	LIST_ENTRY(epoch) link; /* of those in memory */
@@ -28,23 +32,32 @@ struct epoch {
 	uint32_t log_room;
 	uint32_t bound;
 	uint8_t *consumed_bits;
+	uint32_t *reads; /* positions, in the order in which they were consumed */
 	uint32_t consumed;
+	uint64_t reads_hash;
+	uint32_t first_unread; /* position */
+	uint32_t read_end;     /* none that was consumed is at this position, or after */
 	uint32_t read_at; /* it drains: bound of the next when a file was opened last */
 	bool over;	  /* nothing will be bound any more */
 	bool saving;	  /* its order goes to a file */
 	bool saved;	  /* and is there */
+	enum load_state load;
 	enum stream_state stream;
 	struct drawn_queue queue;   /* drawn and not bound; no ring without a stream */
 	struct pins pins;	    /* bound and not consumed, in the order of binding */
 	struct pin *pin_table;	    /* the same, a hash by position */
 	roaring_bitmap_t *replayed; /* samples bound so far, during a replay */
+	/* Of one that was made by epochs_prepare: files all of whose positions were
+	 * consumed. */
+	uint8_t *files_read;
+	uint32_t n_files_read;
 };
 LIST_HEAD(epoch_list, epoch);
 
 /* --- who reads current/; current.c ---------------------------------------------------- */
 
 #define CURRENT_SCRIPTS 16
-#define CURRENT_RANKS 32
+#define CURRENT_RANKS 31
 #define CURRENT_WORKERS 256
 
 #define NOBODY UINT32_MAX
@@ -53,6 +66,7 @@ LIST_HEAD(epoch_list, epoch);
 /* Who had a file: a rank's place, and the how-manieth open of its epoch that was; 0:
  * nobody. */
 #define STAMP_BITS 27
+#define MARK_BEFORE (((uint32_t)CURRENT_RANKS << STAMP_BITS) | 1) /* the job went back */
 #define STAMP_MAX ((UINT32_C(1) << STAMP_BITS) - 1)
 
 #define TRIES_MAX 8 /* of a script that makes passes; else it opens what it likes */
@@ -64,6 +78,7 @@ struct had {
 	uint32_t epoch;
 	uint32_t n[FILE_KINDS];	     /* files */
 	uint32_t *marks[FILE_KINDS]; /* by file; or NULL */
+	const uint8_t *before;	     /* files that were read before; or NULL */
 };
 
 struct script {
@@ -118,6 +133,11 @@ struct worker {
 struct current {
 	uint64_t opened; /* files, since the job was added */
 	uint64_t begun;	 /* that when the running epoch began */
+	/* The job went back to this epoch, of which these files had been read: each script
+	 * goes on from there. */
+	bool went_back;
+	uint32_t before_epoch, n_before;
+	uint8_t *before; /* or NULL */
 	uint32_t n_scripts, n_ranks, n_workers;
 	struct script scripts[CURRENT_SCRIPTS];
 	struct rank ranks[CURRENT_RANKS];
@@ -143,6 +163,10 @@ struct epochs {
 	struct requests resuming; /* what they waited for is there, has failed or ended */
 	struct open_request *drawing; /* the next drawn sample is for this one */
 	uint32_t drawing_epoch;
+	struct epochs_order_file *known; /* of epochs that have not begun yet, again */
+	size_t n_known;
+	bool held;    /* opens wait until the job has gone back */
+	uint32_t era; /* times that it has */
 	bool idle, left;
 	uint64_t last_read_ns;
 	uint64_t needed; /* samples that streams need: neither drawn nor bound */
@@ -159,8 +183,19 @@ struct epoch *find_epoch(const struct epochs *epochs, uint32_t number);
 /* It runs from now on; the one before drains. -ENOMEM */
 must_check int epochs_begin(struct epochs *epochs, uint32_t number,
 	struct effects *effects, struct epoch **ret);
+/* From the live ones to the dead ones, if nothing of it is held any more. */
+void kill_if_saved(struct epochs *epochs, struct epoch *epoch);
 /* The epoch that drains, if there is one, ends. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
+
+/* --- restore.c --- */
+
+/* How many bindings the order has that is known of the epoch; 0: none is. */
+uint32_t known_bound(const struct epochs *epochs, uint32_t number);
+void known_remove(struct epochs *epochs, uint32_t number);
+/* All that there is goes to the dead ones; the job runs and drains these. */
+void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *draining,
+	struct effects *effects);
 
 /* --- opens.c --- */
 
@@ -171,6 +206,9 @@ void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 
 /* --- epoch.c --- */
 
+must_check int epoch_alloc(
+	const struct epochs *epochs, uint32_t number, struct epoch **ret);
+/* Among the live ones. */
 must_check int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret);
 /* From the live ones to the dead ones. */
 void epoch_kill(struct epochs *epochs, struct epoch *epoch);
@@ -182,6 +220,8 @@ must_check int epoch_reserve(struct epochs *epochs, struct epoch *epoch);
 void epoch_bind(
 	struct epoch *epoch, uint32_t position, sample_id sample, enum served served);
 void epoch_mark_consumed(struct epoch *epoch, uint32_t position);
+/* Asks for the order of one that has begun again. */
+void epoch_load(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 /* It becomes the running one; drains: the one before does, else it must have ended. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
@@ -227,6 +267,7 @@ enum notice misuse_of(const struct epochs *epochs, const struct record *opened);
 
 /* --- scripts.c --- */
 
+/* Of all scripts nothing is known any more. */
 void current_destroy(struct epochs *epochs);
 /* -ENOMEM, and nothing is noted. */
 must_check int current_note(struct epochs *epochs, const struct record *opened);

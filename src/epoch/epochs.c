@@ -65,6 +65,8 @@ void epochs_free(struct epochs **epochs_pointer)
 	current_destroy(epochs);
 	if (epochs->saved)
 		roaring_bitmap_free(epochs->saved);
+	free(epochs->current.before);
+	free(epochs->known);
 	free(epochs);
 	*epochs_pointer = NULL;
 }
@@ -98,6 +100,7 @@ int epochs_begin(struct epochs *epochs, uint32_t number, struct effects *effects
 	struct epoch **ret)
 {
 	bool drains = epochs->running != NULL;
+	uint32_t bound = known_bound(epochs, number);
 	int err = epoch_new(epochs, number, ret);
 	if (err)
 		return err;
@@ -105,8 +108,12 @@ int epochs_begin(struct epochs *epochs, uint32_t number, struct effects *effects
 	if (drains)
 		epoch_end_stream(epochs, epochs->running, effects);
 	epoch_run(epochs, *ret, drains);
-	effect_record(effects,
-		(struct record){.kind = RECORD_BEGUN, .epoch = number, .rolls = drains});
+	effect_record(effects, (struct record){.kind = RECORD_BEGUN,
+				       .epoch = number,
+				       .rolls = drains,
+				       .bound = bound});
+	if (bound > 0)
+		epoch_load(epochs, *ret, effects);
 	return 0;
 }
 
@@ -152,7 +159,7 @@ static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t posit
 		epoch_drop_pin(epochs, epoch, pin, effects);
 }
 
-static void kill_if_saved(struct epochs *epochs, struct epoch *epoch)
+void kill_if_saved(struct epochs *epochs, struct epoch *epoch)
 {
 	if (epoch->saved && TAILQ_EMPTY(&epoch->pins))
 		epoch_kill(epochs, epoch);

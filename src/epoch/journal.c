@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/random.h>
 
 /*
  *   append   record -> filling             the caller's lock, and ours for the copy
@@ -126,12 +127,15 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 		return err;
 	if (unsynced)
 		log_not_synced(journal, epoch, unsynced);
+	uint32_t lag;
+	memcpy(&lag, head + offsetof(struct disk_head, lag), sizeof(lag));
 	int old = journal->fd;
 	{
 		LOCK_SCOPE(&journal->lock);
 		journal->fd = fd;
 		journal->file = epoch;
 		journal->sync_error = unsynced;
+		journal->file_lag = le32toh(lag);
 		journal->created++;
 		if (old < 0)
 			journal->first = epoch;
@@ -288,19 +292,31 @@ int journal_sync(struct journal *journal)
 	return err ? err : unwritten(journal);
 }
 
-/* others: will be removed after it. If they are gone and it is there, one is missing. */
-static int remove_segment(const struct journal *journal, uint32_t epoch, bool others)
+static int remove_segment_file(
+	const struct journal *journal, uint32_t number, const char *ending)
 {
 	struct journal_path path;
-	int err = journal_path(journal->directory, epoch, "", &path);
+	int err = journal_path(journal->directory, number, ending, &path);
 	if (err)
 		return err;
-	if (unlink(path.text) != 0)
-		err = errno == ENOENT ? 0 : -errno;
-	else if (others)
-		err = disk_sync_directory(journal->directory, "journal.sync");
+	if (unlink(path.text) != 0 && errno != ENOENT)
+		err = -errno;
 	if (err)
 		log_warn("%s: can't be removed: %s", path.text, strerror(-err));
+	return err;
+}
+
+/* others: will be removed after it. If they are gone and it is there, one is missing. */
+static int remove_segment(const struct journal *journal, uint32_t number, bool others)
+{
+	int err = remove_segment_file(journal, number, "");
+	for (size_t i = 0; i < 2 && !err; i++)
+		err = remove_segment_file(journal, number, journal_order_endings[i]);
+	if (err || !others)
+		return err;
+	err = disk_sync_directory(journal->directory, "journal.sync");
+	if (err)
+		log_warn("%s: can't be synced: %s", journal->directory, strerror(-err));
 	return err;
 }
 
@@ -311,8 +327,9 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		LOCK_SCOPE(&journal->lock);
 		first = journal->first;
 		end = journal->fd < 0 ? first : journal->file;
+		if (end > journal->file_lag && epoch < end - journal->file_lag)
+			end = epoch + journal->file_lag;
 	}
-	end = epoch < end ? epoch : end;
 	/* What takes their place must be there after a failure of power, too. */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
@@ -324,6 +341,11 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 }
 
 /* --- life --- */
+
+uint64_t journal_id(const struct journal *journal)
+{
+	return journal->begun ? journal->id : 0;
+}
 
 static int go_on(struct journal *journal, const struct journal_end *end)
 {
@@ -338,7 +360,9 @@ static int go_on(struct journal *journal, const struct journal_end *end)
 		return err;
 	}
 	journal->begun = true;
-	journal->epoch = end->last;
+	journal->id = end->journal;
+	journal->lag = journal->file_lag = end->lag;
+	journal->epoch = end->last - end->lag;
 	journal->file = end->last;
 	journal->first = end->first;
 	journal->offset = end->offset;
@@ -378,6 +402,8 @@ static int journal_new(const char *directory, const struct journal_identity *ide
 	journal->identity = *identity;
 	journal->identity.job = NULL; /* the caller's */
 	journal->fd = -1;
+	if (getrandom(&journal->id, sizeof(journal->id), 0) != sizeof(journal->id))
+		journal->id = clock_now_ns();
 	*ret = journal;
 	return 0;
 }

@@ -5,7 +5,10 @@
 #include "base/ensure.h"
 #include "base/log.h"
 
+#include <errno.h>
 #include <string.h>
+
+#define RESERVED 4096 /* bytes */
 
 /* --- numbers of readers --- */
 
@@ -88,6 +91,12 @@ static bool survives(struct loss *loss, const struct record *record)
 	return !loss->now;
 }
 
+int journal_reserve(struct journal *journal)
+{
+	LOCK_SCOPE(&journal->lock);
+	return buffer_make_room(&journal->filling, RESERVED) ? 0 : -ENOMEM;
+}
+
 /* --- append --- */
 
 static uint32_t chain(struct disk_record *record, uint32_t before)
@@ -108,6 +117,32 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
+/* Numbers ascend, also when the job goes back. */
+static uint32_t number_after(const struct journal *journal)
+{
+	return journal->begun ? journal->epoch + journal->lag + 1 : 0;
+}
+
+static struct segment next_segment(
+	const struct journal *journal, const struct record *record)
+{
+	uint32_t number = record->epoch + journal->lag;
+	if (record->kind == RECORD_RESTORED)
+		number = number_after(journal);
+	if (number < record->epoch)
+		number = record->epoch;
+	return (struct segment){.number = number,
+		.lag = number - record->epoch,
+		.before = journal->begun ? journal->epoch + journal->lag : JOURNAL_FIRST,
+		.journal = journal->id};
+}
+
+char *journal_next_order(
+	const struct journal *journal, const char *directory, bool drains)
+{
+	return journal_order_of(directory, number_after(journal), drains);
+}
+
 static void append_segment(struct journal *journal, const struct record *record)
 {
 	struct {
@@ -119,11 +154,14 @@ static void append_segment(struct journal *journal, const struct record *record)
 	uint8_t bytes[OWED_MAX * sizeof(struct disk_record) + sizeof(all)];
 	struct record begun = *record;
 	struct loss *loss = &journal->loss;
-	ensure(!journal->begun || record->epoch > journal->epoch);
+	bool restored = record->kind == RECORD_RESTORED;
+	struct segment segment = next_segment(journal, record);
+	ensure(!journal->begun || restored || record->epoch > journal->epoch);
+	if (restored) /* it tells all */
+		*loss = (struct loss){.now = false};
 	if (loss->begun) /* the one that it goes on beside is not known */
 		begun.rolls = false;
-	all.head = head_encode(&journal->identity, record->epoch,
-		journal->begun ? journal->epoch : JOURNAL_FIRST);
+	all.head = head_encode(&journal->identity, &segment);
 	all.begun = record_encode(&begun, record->epoch, 0);
 	uint32_t checksum = chain(&all.begun, le32toh(all.head.checksum));
 	size_t n = encode_owed(journal, (struct disk_record *)bytes);
@@ -138,6 +176,7 @@ static void append_segment(struct journal *journal, const struct record *record)
 			.known_below = loss->known_below, .whole_from = record->epoch};
 	journal->begun = true;
 	journal->epoch = record->epoch;
+	journal->lag = segment.lag;
 	journal->checksum = checksum;
 	memset(&journal->readers, 0, sizeof(journal->readers));
 }
@@ -176,10 +215,12 @@ static void append_record(struct journal *journal, const struct record *record)
 
 void journal_append(struct journal *journal, const struct record *record)
 {
-	if (record->kind == RECORD_BEGUN) {
+	bool restored = record->kind == RECORD_RESTORED;
+	if (record->kind == RECORD_BEGUN || (restored && !record->drains)) {
 		append_segment(journal, record);
 	} else if (survives(&journal->loss, record)) {
-		ensure(journal->begun && record->position < journal->identity.positions);
+		ensure(journal->begun);
+		ensure(restored || record->position < journal->identity.positions);
 		append_record(journal, record);
 	}
 }

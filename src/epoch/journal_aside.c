@@ -33,7 +33,8 @@ static bool is_one_of(const char *name, const char *prefix, const char *const *s
 
 static bool is_ours(const char *name)
 {
-	static const char *const journals[] = {"", ".new", ".damaged", NULL};
+	static const char *const journals[] = {"", ".new", ".damaged", ".running",
+		".running.new", ".draining", ".draining.new", NULL};
 	static const char *const orders[] = {".order", ".order.new", NULL};
 	return is_one_of(name, JOURNAL_PREFIX, journals) ||
 	       is_one_of(name, "epoch-", orders);

@@ -27,10 +27,13 @@ struct reading {
 	const struct journal_identity *identity;
 	journal_replayed *replayed;
 	void *context;
-	uint32_t oldest; /* segment; what was before its epoch is not replayed */
+	bool first;	 /* nothing has been read yet */
+	uint32_t oldest; /* epoch; what was before it is not replayed */
 
 	struct journal_path path;
-	uint32_t epoch; /* the segment's */
+	uint32_t number; /* the segment's */
+	uint32_t epoch;	 /* the one that it begins with */
+	uint64_t journal;
 	int fd;
 	uint64_t offset;   /* of the next record */
 	uint64_t size;	   /* of the file */
@@ -79,7 +82,7 @@ static enum head_found judge_head(
 	}
 	if (le32toh(head->checksum) != head_checksum(head))
 		return refuse_head(path, "a head that is damaged");
-	if (le32toh(head->epoch) != epoch) {
+	if (le32toh(head->epoch) != epoch || le32toh(head->lag) > epoch) {
 		snprintf(text, sizeof(text), "the segment of epoch %u",
 			le32toh(head->epoch));
 		return refuse_head(path, text);
@@ -209,14 +212,19 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 	const struct journal_identity *identity = reading->identity;
 	uint32_t position = le32toh(disk->position), value = le32toh(disk->value);
 	bool begins = reading->offset == sizeof(struct disk_head);
-	if (begins != (disk->kind == RECORD_BEGUN))
+	bool restored = disk->kind == RECORD_RESTORED;
+	if (begins != (disk->kind == RECORD_BEGUN || (restored && disk->detail == 0)))
 		return refuse(reading, "a record of kind %u, allowed: %s", disk->kind,
-			begins ? "kind 1 (BEGUN), as the first"
+			begins ? "kind 1 (BEGUN) or 7 (RESTORED), as the first"
 			       : "kind 1 (BEGUN) as the first only");
 	if (le16toh(disk->back) > reading->epoch || (begins && disk->back != 0))
 		return refuse(reading, "a record of %u epochs ago, allowed: up to %u",
 			le16toh(disk->back), begins ? 0 : reading->epoch);
-	if (position >= identity->positions && disk->kind != RECORD_READER)
+	if (restored && (position > value || value > identity->positions))
+		return refuse(reading,
+			"a RESTORED with %u of %u consumed, allowed: up to %u of %u",
+			position, value, value, identity->positions);
+	if (position >= identity->positions && disk->kind != RECORD_READER && !restored)
 		return refuse(reading, "position %u, allowed: below %u", position,
 			identity->positions);
 	switch (disk->kind) {
@@ -224,6 +232,9 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 		if (disk->detail > 1)
 			return refuse(reading, "a BEGUN with detail %u, allowed: 0, 1",
 				disk->detail);
+		if (value > identity->positions)
+			return refuse(reading, "a BEGUN with %u bound, allowed: up to %u",
+				value, identity->positions);
 		break;
 	case RECORD_BOUND:
 		if (value >= identity->samples)
@@ -250,6 +261,11 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 				"a READER with detail %u, allowed: 0 to %d", disk->detail,
 				READER_PARTS - 1);
 		break;
+	case RECORD_RESTORED:
+		if (disk->detail > 1)
+			return refuse(reading, "a RESTORED with detail %u, allowed: 0, 1",
+				disk->detail);
+		break;
 	case RECORD_CONSUMED:
 	case RECORD_ENDED:
 	case RECORD_LET_GO:
@@ -269,8 +285,17 @@ static struct record decode(const struct reading *reading, const struct disk_rec
 		.epoch = reading->epoch - le16toh(disk->back),
 		.position = le32toh(disk->position),
 	};
-	if (disk->kind == RECORD_BEGUN)
+	if (disk->kind == RECORD_BEGUN) {
 		record.rolls = disk->detail;
+		record.bound = value;
+	}
+	if (disk->kind == RECORD_RESTORED) {
+		record.position = 0;
+		record.bound = value;
+		record.consumed = le32toh(disk->position);
+		record.drains = disk->detail;
+		record.segment = reading->number;
+	}
 	if (disk->kind == RECORD_BOUND) {
 		record.sample = value;
 		record.served = (enum served)disk->detail;
@@ -291,6 +316,7 @@ static const char *const kind_names[RECORD_KINDS] = {
 	[RECORD_CONSUMED] = "CONSUMED",
 	[RECORD_ENDED] = "ENDED",
 	[RECORD_LET_GO] = "LET_GO",
+	[RECORD_RESTORED] = "RESTORED",
 };
 
 static int replay_record(struct reading *reading, const struct disk_record *disk)
@@ -302,6 +328,8 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	if (disk->kind == RECORD_READER)
 		return add_reader(reading, disk->detail, record_reader(disk));
 	struct record record = decode(reading, disk);
+	if (record.kind == RECORD_RESTORED) /* nothing counts that came before */
+		reading->oldest = record.epoch;
 	if (record.epoch < reading->oldest)
 		return 0;
 	err = reading->replayed(reading->context, &record, &reason);
@@ -345,7 +373,7 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	struct disk_head head;
 	enum head_found found = HEAD_TORN;
 	struct stat st;
-	reading->epoch = epoch;
+	reading->number = epoch;
 	reading->n_readers = 0;
 	int err = open_segment(directory, epoch, O_RDONLY, &reading->path, &reading->fd);
 	if (err)
@@ -357,6 +385,12 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	if (!err && found != HEAD_GOOD)
 		err = -EINVAL;
 	if (!err) {
+		reading->epoch = epoch - le32toh(head.lag);
+		reading->journal = head_journal(&head);
+		if (reading->first) {
+			reading->oldest = reading->epoch;
+			reading->first = false;
+		}
 		reading->size = (uint64_t)st.st_size;
 		reading->offset = sizeof(head);
 		reading->checksum = le32toh(head.checksum);
@@ -453,8 +487,9 @@ static int file_size(const char *directory, uint32_t epoch, uint64_t *ret)
 
 static void note_end(const struct reading *reading, struct journal_end *ret)
 {
-	ret->first = reading->oldest;
-	ret->last = reading->epoch;
+	ret->last = reading->number;
+	ret->lag = reading->number - reading->epoch;
+	ret->journal = reading->journal;
 	ret->offset = reading->offset;
 	ret->checksum = reading->checksum;
 	ret->readers = reading->n_readers;
@@ -512,9 +547,10 @@ int journal_replay(const char *directory, const struct journal_identity *identit
 		.identity = identity,
 		.replayed = replayed,
 		.context = context,
-		.oldest = segments[0],
+		.first = true,
 		.fd = -1,
 	};
+	ret->first = segments[0];
 	err = replay_segments(
 		&reading, directory, segments, n - torn, torn, ret_found, ret);
 	free(reading.readers);

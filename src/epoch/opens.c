@@ -183,9 +183,23 @@ static int find_or_begin(
 	return epochs_begin(epochs, next, effects, &begun);
 }
 
+/* For the order of an epoch that has begun again. */
+static void take_known(struct epochs *epochs, struct open_request *request,
+	struct epoch *epoch, struct effects *effects)
+{
+	if (epoch->load == LOAD_FAILED)
+		epoch_load(epochs, epoch, effects);
+	wait(epochs, request, epoch->number);
+}
+
 static void take_up(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects)
 {
+	request->era = epochs->era;
+	if (epochs->held) {
+		wait(epochs, request, request->awaited);
+		return;
+	}
 	epochs->last_read_ns = now_ns;
 	epochs->drains_on = current_needs_draining(epochs);
 	int err = request->epoch == EPOCH_CURRENT
@@ -201,6 +215,8 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 		look_up(request, request->awaited, effects);
 	else if (!epoch)
 		answer(request, -ESTALE, NULL, effects);
+	else if (epoch->load != LOAD_DONE)
+		take_known(epochs, request, epoch, effects);
 	else if (epoch_has_bound(epoch, request->position))
 		answer(request, 0, epoch, effects);
 	else
@@ -249,7 +265,8 @@ void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t n
 
 bool epochs_resume(struct epochs *epochs, uint64_t now_ns, struct effects *effects)
 {
-	struct open_request *request = TAILQ_FIRST(&epochs->resuming);
+	struct open_request *request =
+		epochs->held && !epochs->left ? NULL : TAILQ_FIRST(&epochs->resuming);
 	if (!request)
 		return false;
 	TAILQ_REMOVE(&epochs->resuming, request, link);

@@ -20,6 +20,8 @@ static void print_epoch(const struct epochs *epochs, const struct epoch *epoch, 
 			binding.sample, binding.served,
 			epoch_has_consumed(epoch, binding.position) ? "c" : "");
 	}
+	for (uint32_t k = 0; k < epoch->consumed; k++)
+		fprintf(out, " r%" PRIu32, epoch->reads[k]);
 	fputc('\n', out);
 }
 
@@ -61,6 +63,9 @@ static void print_current(const struct epochs *epochs, FILE *out)
 {
 	const struct current *current = &epochs->current;
 	uint32_t files = (epochs->config.positions - 1) / epochs->config.file + 1;
+	if (current->went_back)
+		fprintf(out, "went back to %" PRIu32 " before %" PRIu32 "\n",
+			current->before_epoch, current->n_before);
 	fprintf(out, "opened %" PRIu64 " begun %" PRIu64 "\n", current->opened,
 		current->begun);
 	for (uint32_t i = 0; i < current->n_scripts; i++) {

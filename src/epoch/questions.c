@@ -65,7 +65,9 @@ struct order epochs_order(const struct epochs *epochs, uint32_t number)
 	return (struct order){.positions = epochs->config.positions,
 		.bound = epoch->bound,
 		.samples = epoch->samples,
-		.log = epoch->log};
+		.log = epoch->log,
+		.consumed = epoch->consumed,
+		.reads = epoch->reads};
 }
 
 bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch)

@@ -13,7 +13,7 @@
  * their order are its journal: replaying them rebuilds the engine (joaderfs-state(5)).
  *
  *   kind       fields                            meaning
- *   BEGUN      epoch, rolls                      the epoch runs from now on
+ *   BEGUN      epoch, rolls, bound               the epoch runs from now on
  *   BOUND      epoch, position, sample, served   the position holds the sample, for ever
  *   OPENED     epoch, position, reader, how,     through current/, which learns from it;
  *              label                             it may be bound later, or not at all
@@ -21,6 +21,9 @@
  *   ENDED      epoch                             nothing of it will be bound any more
  *   LET_GO     epoch                             current/ does not give it any more: it
  *                                                was the epoch before the running one
+ *   RESTORED   epoch, bound, consumed, drains    the job is where it was before: what the
+ *                                                records so far told is over, the epoch
+ *                                                runs, or drains beside that which runs
  */
 
 enum record_kind {
@@ -30,6 +33,7 @@ enum record_kind {
 	RECORD_CONSUMED,
 	RECORD_ENDED,
 	RECORD_LET_GO,
+	RECORD_RESTORED,
 	RECORD_KINDS
 };
 
@@ -69,4 +73,8 @@ struct record {
 	struct reader reader;
 	enum opened_how how;
 	bool label; /* the label of the position was opened */
+	/* So much of the order that a file holds is the epoch's: bindings, reads. */
+	uint32_t bound, consumed;
+	bool drains;
+	uint32_t segment; /* of the journal; RESTORED, in a replay */
 };

@@ -71,7 +71,10 @@ const struct had *find_had(const struct script *script, uint32_t epoch)
 
 uint32_t mark_of(const struct had *had, uint32_t file, enum file_kind kind)
 {
-	return had && had->marks[kind] ? had->marks[kind][file] : 0;
+	uint32_t mark = had && had->marks[kind] ? had->marks[kind][file] : 0;
+	if (mark == 0 && had && had->before && had->before[file / 8] >> file % 8 & 1)
+		return MARK_BEFORE;
+	return mark;
 }
 
 uint32_t most_had(const struct had *had)
@@ -124,6 +127,11 @@ static struct had *get_had(const struct epochs *epochs, struct script *script,
 		forget_had(had);
 		had->epoch = epoch;
 		had->marks[FILE_IMAGE] = new_marks(epochs);
+		if (epochs->current.before && epochs->current.before_epoch == epoch) {
+			had->before = epochs->current.before;
+			had->n[FILE_IMAGE] = had->n[FILE_LABEL] =
+				epochs->current.n_before;
+		}
 	}
 	if (had->marks[FILE_IMAGE] && !had->marks[kind])
 		had->marks[kind] = new_marks(epochs);
@@ -338,7 +346,7 @@ static void note_file(struct rank *rank, uint32_t place, struct had *had,
 		stamp = ++rank->pass.opens[kind];
 	}
 	uint32_t *mark = &had->marks[kind][file];
-	had->n[kind] += *mark == 0;
+	had->n[kind] += mark_of(had, file, kind) == 0;
 	*mark = place << STAMP_BITS | (stamp < STAMP_MAX ? stamp : STAMP_MAX);
 }
 

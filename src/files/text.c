@@ -28,6 +28,8 @@ void text_readme(FILE *out, const struct files_context *context)
 		"  jobs/JOB/epoch-0000/      one epoch for ever\n"
 		"  jobs/JOB/epoch-0000.order position, sample, label, how served, path\n"
 		"  jobs/JOB/status, job.ini  how far it is; how it is configured\n"
+		"  jobs/JOB/state            for a checkpoint: joaderctl restore goes "
+		"back\n"
 		"  datasets/DATASET/         info, classes.txt (line i: label i)\n"
 		"  stats, stats.json, metrics: the daemon's counters\n"
 		"Give a training script %s/jobs/JOB/current to read.\n"
@@ -162,6 +164,7 @@ bool text_is(enum inode_kind kind)
 	case INODE_JOB_INI:
 	case INODE_JOB_STATUS:
 	case INODE_JOB_CLASSES:
+	case INODE_JOB_STATE:
 	case INODE_EPOCH_ORDER:
 		return true;
 	default:
@@ -203,6 +206,8 @@ static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
 		config_print_job(out, sched_job_config(job));
 	else if (inode.kind == INODE_JOB_STATUS)
 		text_job_status(out, job);
+	else if (inode.kind == INODE_JOB_STATE)
+		sched_job_print_state(job, out);
 	else
 		text_classes(out, sched_job_dataset(job));
 	sched_job_put(job);
@@ -218,6 +223,7 @@ int text_print(FILE *out, const struct files_context *context, struct inode inod
 	case INODE_JOB_INI:
 	case INODE_JOB_STATUS:
 	case INODE_JOB_CLASSES:
+	case INODE_JOB_STATE:
 		return print_of_job(out, context->sched, inode);
 	default:
 		print_of_daemon(out, context, inode.kind);

@@ -21,6 +21,7 @@ const struct tree_entry tree_entries[] = {
 	{"job.ini", INODE_JOB_INI, INODE_JOB},
 	{"status", INODE_JOB_STATUS, INODE_JOB},
 	{"classes.txt", INODE_JOB_CLASSES, INODE_JOB},
+	{"state", INODE_JOB_STATE, INODE_JOB},
 };
 const size_t tree_n_entries = sizeof(tree_entries) / sizeof(tree_entries[0]);
 

@@ -108,6 +108,7 @@ static void execute_locked(
 	switch (effect->kind) {
 	case EFFECT_BEGIN:
 	case EFFECT_SAVE:
+	case EFFECT_LOAD:
 		clerk_request_locked(job);
 		break;
 	case EFFECT_END:

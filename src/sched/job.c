@@ -112,6 +112,8 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	atomic_init(&job->references, 1);
 	TAILQ_INIT(&job->parked);
 	int err = config_job_copy(config, &job->config);
+	if (!err)
+		job->ini_hash = restore_hash_ini(&job->config);
 	if (!err && !(job->source = find_source(sched, config->dataset)))
 		err = unknown_dataset(sched, config, report, context);
 	if (!err)

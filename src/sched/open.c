@@ -60,6 +60,9 @@ static void give_back_locked(
 	lock_assert_held(&job->sched->lock);
 	if (handle->use)
 		use_detach_locked(handle, aftermath);
+	/* The job has gone back since: what was opened before is not read. */
+	if (handle->request.era != epochs_era(job->epochs))
+		return;
 	effects_init(&effects);
 	epochs_released(job->epochs, handle->request.found_epoch,
 		handle->request.position, read, clock_now_ns(), &effects);

@@ -64,6 +64,23 @@ must_check int sched_job_add(struct sched *sched, const struct job_config *confi
  */
 must_check int sched_job_remove(struct sched *sched, const char *name);
 
+/*
+ * Where the job is, as a text of at most 4 KiB (checkpoint.h), in microseconds. What it
+ * says survives a failure of power when sched_job_sync has succeeded after it, which may
+ * wait for the disk.
+ */
+void sched_job_print_state(struct sched_job *job, FILE *out);
+must_check int sched_job_sync(struct sched_job *job);
+
+/*
+ * The job is where it was when the text was printed: what was read since is unread, with
+ * the same samples at the same positions. at: NULL, or "EPOCH:POSITION", before which the
+ * epoch was read instead. Opens wait meanwhile. -EINVAL and others: reported; the job is
+ * as it was. By a thread that may wait.
+ */
+must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
+	config_report *report, void *context);
+
 /* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);
 

@@ -37,6 +37,7 @@
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
+ *   restore.c      where a job is, and back there; checkpoint.c: that as a text
  *   sched.c        the whole, its threads and the end of each critical section
  *   validate.c     need and pins, counted anew
  *
@@ -174,15 +175,17 @@ struct sched_job {
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j| */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
-	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
-	uint32_t open;		     /* images of current/ */
-	uint64_t largest_bytes;	     /* of a tensor */
-	uint64_t typical_bytes;	     /* three of four tensors are no larger */
+	uint64_t ini_hash;
+	roaring_bitmap_t *readable; /* D_j without what is refused for its size */
+	uint32_t open;		    /* images of current/ */
+	uint64_t largest_bytes;	    /* of a tensor */
+	uint64_t typical_bytes;	    /* three of four tensors are no larger */
 	uint32_t *label_begin;	/* classes: first position of each label, and the end */
 	sample_id *by_position; /* in dataset order: the sample of each */
 	struct epochs *epochs;
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
+	struct restoring *restoring;  /* what the clerk is asked for; or NULL */
 	bool clerk_wanted;	      /* it waits for the clerk, or the clerk is at it */
 	uint32_t save_pause, save_in; /* s until an order is saved that could not be */
 	struct handle_queue parked;   /* those with a ticket */
@@ -429,6 +432,29 @@ void clerk_second_locked(struct sched_job *job);
 /* Until the clerk has nothing to do for a job that has left. No lock held. */
 void clerk_wait_for_last(struct sched_job *job);
 void *sched_clerk(void *sched);
+
+/* --- restore.c: back to a checkpoint --------------------------------------------------- */
+
+struct checkpoint;
+
+struct restoring {
+	const struct checkpoint *from;
+	bool at; /* there instead, in the order of positions */
+	uint32_t at_epoch, at_position;
+	int err;
+	char message[600];
+};
+
+uint64_t restore_hash_ini(const struct job_config *config);
+/* By the clerk. */
+void restore_if_wanted(struct sched_job *job);
+/* What the files of the job's directory hold; the caller frees it. */
+must_check int restore_list_orders(
+	const struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n);
+/* An epoch as the file has it; path NULL: that of an epoch that has ended. -EINVAL: there
+ * is none that can be used. */
+must_check int restore_load(const struct sched_job *job, const char *path, uint32_t epoch,
+	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
 /* --- selection.c: the samples of a job, and those that positions stand for ------------ */
 

@@ -455,6 +455,10 @@ static inline void twin_event(struct twin *twin, const struct world_event *event
 	case EVENT_LEAVE:
 		twin_leave(twin);
 		break;
+	case EVENT_HOLD:
+	case EVENT_RESTORED:
+	case EVENT_LOADED:
+		cr_assert_fail("the twin does not go back");
 	}
 }
 
@@ -484,6 +488,7 @@ static inline void twin_replay(struct twin *twin, const struct record *record)
 		twin->draining = -1;
 		break;
 	case RECORD_OPENED:
+	case RECORD_RESTORED:
 	case RECORD_KINDS:
 		break;
 	}

@@ -19,11 +19,8 @@ static size_t followed;
 
 static void follow(struct epoch_world *world, const struct world_event *event)
 {
-	const char *reason = NULL;
 	for (; followed < world->n_records; followed++)
-		cr_assert_eq(0,
-			epochs_replay(follower, &world->journal[followed], &reason),
-			"record %zu: %s", followed, reason);
+		world_replay_record(world, follower, followed);
 	auto_free char *live = world_print(world->epochs);
 	auto_free char *replayed = world_print(follower);
 	cr_assert_str_eq(live, replayed, "%s%s", live, replayed);

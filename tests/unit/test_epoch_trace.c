@@ -23,10 +23,13 @@
  *     cancel NAME    the reader gives up
  *     ahead EPOCH N  so many are drawn before they are asked for
  *     by-hand        streams and orders take their time, until
- *     begun EPOCH [ENOMEM]                saved EPOCH
+ *     begun EPOCH [ENOMEM]                saved EPOCH             loaded EPOCH [EIO]
  *     time SECONDS   pass without a reader
  *     restart [N]    the daemon: all is as the orders and the journal have it, of which the
  *                    last N records are lost
+ *     checkpoint     the place where the job is
+ *     restore        back there; restore EPOCH END: as if this epoch had been read as far
+ *                    as the position
  *     leave          the job is removed
  *     state
  */
@@ -278,6 +281,29 @@ static void say_state(struct epoch_world *world)
 			world_say(world, "%u saved", epoch);
 }
 
+static struct epochs_place checkpoint;
+
+static void say_place(struct epoch_world *world, const struct epochs_place *place)
+{
+	world->first_of_event = true;
+	world_say(world, "epoch %u consumed %u", place->running.epoch,
+		place->running.consumed);
+	if (place->drains)
+		world_say(world, "beside %u consumed %u", place->draining.epoch,
+			place->draining.consumed);
+}
+
+static void restore(struct epoch_world *world, const struct command *command)
+{
+	struct epochs_place place = {.started = true};
+	if (command->n == 1) {
+		world_restore(world, &checkpoint, UINT32_MAX);
+		return;
+	}
+	place.running.epoch = number(command, 1);
+	world_restore(world, &place, number(command, 2));
+}
+
 static void play_command(struct epoch_world *world, const struct command *command)
 {
 	const char *name = command->words[0];
@@ -288,6 +314,8 @@ static void play_command(struct epoch_world *world, const struct command *comman
 		world->by_hand = true;
 	} else if (!strcmp(name, "begun")) {
 		world_begun(world, number(command, 1), command->n > 2 ? -ENOMEM : 0);
+	} else if (!strcmp(name, "loaded")) {
+		world_loaded(world, number(command, 1), command->n > 2 ? -EIO : 0);
 	} else if (!strcmp(name, "saved")) {
 		world_saved(world, number(command, 1));
 	} else if (!strcmp(name, "time")) {
@@ -296,6 +324,11 @@ static void play_command(struct epoch_world *world, const struct command *comman
 		size_t lost = command->n > 1 ? number(command, 1) : 0;
 		world_restart(world, world->n_records - lost);
 		world_replayed(world);
+	} else if (!strcmp(name, "checkpoint")) {
+		epochs_place(world->epochs, &checkpoint);
+		say_place(world, &checkpoint);
+	} else if (!strcmp(name, "restore")) {
+		restore(world, command);
 	} else if (!strcmp(name, "leave")) {
 		world_leave(world);
 	} else {

@@ -22,6 +22,14 @@ static const struct command_help {
 		"%name in the ini's [view] path stands for the name.\n"},
 	{"rm", "JOB...", "remove jobs; 'resnet*' is all with such names\n",
 		"Everything that the daemon keeps of their epochs is removed, too.\n"},
+	{"restore", "[--at EPOCH:POSITION] JOB FILE",
+		"back to where the job was when jobs/JOB/state was copied\n"
+		"to FILE; - is standard input\n",
+		"--at EPOCH:POSITION  to this place instead: what was trained is not\n"
+		"                     what was fetched. Positions before it are read.\n"
+		"\n"
+		"What was read since is unread, with the same samples at the same\n"
+		"positions. No training should read the job meanwhile.\n"},
 	{"mount", "[-o allow_other] JOB DIR",
 		"mount the directory of a job here, as in a container\n",
 		"-o allow_other       other users may read there, too\n"},

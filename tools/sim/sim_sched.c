@@ -92,6 +92,7 @@ static void execute_one(struct sim_sched_job *job, struct effect *effect)
 	case EFFECT_RECORD:
 		note(job, &effect->record);
 		break;
+	case EFFECT_LOAD:
 	case EFFECT_KINDS:
 		ensure(!"an effect");
 	}
