@@ -13,6 +13,7 @@
 #   make figures      misses of the samplers against cache size, plots and CSVs
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
 #   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
+#   make mutants      whether the simulation of schedules notices faults: tests/dst
 #   make fuzz         libFuzzer on images, inis, predicates and journals, SECONDS=60 for each
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
@@ -140,6 +141,7 @@ check-here:
 	+$(PARALLEL) VARIANT=release check-valgrind
 	+$(PARALLEL) VARIANT=release check-clients
 	+$(PARALLEL) VARIANT=release check-sim
+	+$(PARALLEL) VARIANT=release check-dst
 	+$(PARALLEL) VARIANT=tsan check-stress
 
 # The same with full counts, valgrind on all of it, and what is too slow for every change.
@@ -219,6 +221,7 @@ format:
 	clang-format -i $(shell git ls-files '*.c' '*.h')
 
 include tests/fuzz/fuzz.mk
+include tests/dst/dst.mk
 include man/man.mk
 include tools/tools.mk
 include tools/sim/sim.mk

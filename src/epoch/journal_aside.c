@@ -162,10 +162,39 @@ int journal_set_aside(const char *directory)
 	return cant(directory, fd < 0 ? fd : set_aside(fd));
 }
 
+static int is_our_entry(const struct dirent *entry)
+{
+	return is_ours(entry->d_name);
+}
+
+/* Orders before journals, and the newest first. */
+static int compare_removals(const struct dirent **a, const struct dirent **b)
+{
+	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];
+	bool b_journal = (*b)->d_name[0] == JOURNAL_PREFIX[0];
+	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
+}
+
+/* What is left when the process or the machine dies is what there was at some moment:
+ * orders of epochs that the journal does not know would contradict the next ones. */
+static int remove_in_order(int directory)
+{
+	struct dirent **entries = NULL;
+	int n = scandirat(directory, ".", &entries, is_our_entry, compare_removals);
+	int err = n < 0 ? -errno : 0;
+	for (int i = 0; i < n; i++) {
+		if (!err)
+			err = remove_file(directory, entries[i]->d_name, -1);
+		free(entries[i]);
+	}
+	free(entries);
+	return err;
+}
+
 int journal_remove_all(int directory)
 {
 	static const char *const names[] = {"before", "before.new", "before.old"};
-	int err = for_each(directory, remove_file, -1);
+	int err = remove_in_order(directory);
 	for (size_t i = 0; !err && i < sizeof(names) / sizeof(*names); i++) {
 		err = remove_directory(directory, names[i]);
 		if (err == -ENOTDIR || err == -ELOOP || err == -ENOTEMPTY)

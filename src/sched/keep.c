@@ -205,10 +205,13 @@ int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 	return 0;
 }
 
+/* The ini first: without it the job does not come back. */
 static int remove_own_files(int directory)
 {
-	static const char *const names[] = {"id", "id.new", "job.ini", "job.ini.new"};
-	int err = journal_remove_all(directory);
+	static const char *const names[] = {"job.ini", "job.ini.new", "id", "id.new"};
+	int err = unlinkat(directory, names[0], 0) == 0 || errno == ENOENT ? 0 : -errno;
+	if (!err)
+		err = journal_remove_all(directory);
 	for (size_t i = 0; !err && i < sizeof(names) / sizeof(*names); i++)
 		if (unlinkat(directory, names[i], 0) != 0 && errno != ENOENT)
 			err = -errno;

@@ -33,10 +33,13 @@ static void tell_finished(struct aftermath *aftermath)
 		struct sched_open_callbacks callbacks = handle->callbacks;
 		struct sched_opened opened = {
 			.status = handle->status, .bad = handle->bad};
-		if (opened.status == 0)
+		if (opened.status == 0) {
+			/* whoever has bound it may not have written that yet */
+			journal_flush(handle->job->journal);
 			opened.handle = handle;
-		else
+		} else {
 			handle_free(handle);
+		}
 		callbacks.opened(callbacks.context, &opened);
 	}
 }
