@@ -4,6 +4,7 @@
 #include "epoch/order.h"
 #include "journal_helpers.h"
 
+#include <limits.h>
 #include <time.h>
 
 TestSuite(epoch_order, .init = make_directory, .fini = remove_directory);
