@@ -174,7 +174,8 @@ static const char *check_orders(const char *path, const struct found *found,
 }
 
 /* An engine takes it, and goes on. */
-static const char *check_engine(const struct epochs_config *of, const struct found *found)
+static const char *check_engine(
+	const char *path, const struct epochs_config *of, const struct found *found)
 {
 	struct epochs *epochs;
 	struct effects effects;
@@ -183,8 +184,13 @@ static const char *check_engine(const struct epochs_config *of, const struct fou
 	cr_assert_eq(0, epochs_new(of, &epochs));
 	for (size_t i = 0; i < found->replay.n && !err; i++)
 		err = epochs_replay(epochs, &found->replay.records[i], &reason);
-	for (size_t i = 0; i < found->n_orders && !err; i++)
-		epochs_has_saved(epochs, found->orders[i]);
+	struct epochs_order_file *orders = calloc(found->n_orders + 1, sizeof(*orders));
+	cr_assert_not_null(orders);
+	for (size_t i = 0; i < found->n_orders && !err; i++) {
+		orders[i].epoch = found->orders[i];
+		err = order_bound(path, orders[i].epoch, &orders[i].bound);
+	}
+	epochs_has_orders(epochs, orders, found->n_orders);
 	do {
 		effects_init(&effects);
 		if (!err)
@@ -204,7 +210,7 @@ static const char *check(const char *path, const struct epochs_config *of,
 	if (!wrong && of)
 		wrong = check_orders(path, found, history, done);
 	if (!wrong && of)
-		wrong = check_engine(of, found);
+		wrong = check_engine(path, of, found);
 	return wrong;
 }
 
