@@ -136,11 +136,13 @@ const struct option config_options[] = {
 		.help = "Name of the job, and of its directory below jobs."},
 	{SECTION_JOB, "dataset", &value_name, .required = true, JOB(dataset),
 		.help = "Name of a dataset of the daemon."},
-	{SECTION_JOB, "epochs", &value_u32, .min = 1, .max = 16383, .preset = "100",
+	{SECTION_JOB, "epochs", &value_u32, .min = 1, .max = CONFIG_MOST_EPOCHS,
 		JOB(epochs),
+		.preset_help = "without end, that is 16383, after which no inode number "
+			       "is left",
 		.help = "How many epochs the job may read.\n"
-			"current/ gives the last one again to a script that "
-			"reads on."},
+			"After the last one current/ gives the last one again, and the "
+			"log and status tell so."},
 	{SECTION_JOB, "order", &value_choice, .choices = orders, .preset = "shuffled",
 		JOB(order),
 		.help = "shuffled: a new random order in each epoch.\n"

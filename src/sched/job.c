@@ -95,7 +95,7 @@ static int make_epochs(struct sched_job *job)
 		.selection = job->selection,
 		.fixed = job->by_label,
 		.positions = job->samples,
-		.limit = config->epochs,
+		.limit = config_job_epochs(config),
 		.lookahead = config->lookahead,
 		.unit = config->layout == LAYOUT_BATCH ? file : 1,
 		.file = file,

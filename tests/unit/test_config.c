@@ -28,7 +28,8 @@ Test(config, defaults_of_a_job)
 	expect_job("[job]\nname = a\ndataset = b\n", &job);
 	cr_assert_str_eq(job.name, "a");
 	cr_assert_str_eq(job.dataset, "b");
-	cr_assert_eq(job.epochs, 100);
+	cr_assert_eq(job.epochs, 0);
+	cr_assert_eq(config_job_epochs(&job), CONFIG_MOST_EPOCHS);
 	cr_assert_eq(job.order, ORDER_SHUFFLED);
 	cr_assert_null(job.where);
 	cr_assert_eq(job.idle_s, 600);
@@ -385,7 +386,7 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 	expect_job("[job]\nname=a\ndataset=b\n[tensor]\ncrop = 8\nresize = 16x9\n", &job);
 	auto_free char *text = printed_job(&job);
 	cr_assert_str_eq(text,
-		"[job]\nname = a\ndataset = b\nepochs = 100\norder = shuffled\n"
+		"[job]\nname = a\ndataset = b\norder = shuffled\n"
 		"idle = 600\nkeep_epochs = 10\n"
 		"[tensor]\nresize = 16x9\ncrop = 8x8\naccuracy = exact\nexif = "
 		"ignore\nformat = ppm\n"
