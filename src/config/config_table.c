@@ -39,6 +39,7 @@ static const char *const axes[] = {"HWC", "CHW", NULL};
 static const char *const layouts[] = {"flat", "classes", "mirror", "tar", "batch", NULL};
 static const char *const sizes[] = {"padded", "exact", NULL};
 static const char *const ios[] = {"auto", "direct", "cached", NULL};
+static const char *const labels[] = {"drawn", "fixed", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 
 #define DAEMON(field) .offset = offsetof(struct daemon_config, field)
@@ -261,6 +262,16 @@ const struct option config_options[] = {
 		.preset_help = "flat: not divided; tar: 1000",
 		.help = "Samples in each directory of flat (000/00000000.ppm) or in each "
 			"file of tar."},
+	{SECTION_VIEW, "labels", &value_flag, .choices = labels, .preset = "drawn",
+		JOB(fixed_labels),
+		.help = "Which label a position of flat has.\n"
+			"drawn: that of its sample, another one in each epoch.\n"
+			"fixed: the same for ever, for scripts that read the labels once "
+			"and the images later; each epoch only exchanges samples within "
+			"a label.\n"
+			"This costs what classes costs: samples are not prepared ahead, "
+			"and jobs share less; and labels that are read in order come in "
+			"the same order in each epoch."},
 	{SECTION_VIEW, "batch", &value_u32, .min = 1, .max = 65536, .preset = "64",
 		JOB(batch), .help = "Samples in each file of batch."},
 	{SECTION_VIEW, "drop_last", &value_flag, .choices = no_yes, .preset = "no",

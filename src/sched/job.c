@@ -23,6 +23,7 @@ static void job_free(struct sched_job *job)
 		journal_close(&job->journal);
 	free(job->label_begin);
 	free(job->by_label);
+	free(job->labels);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
 	if (job->readable)

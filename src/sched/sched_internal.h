@@ -178,6 +178,7 @@ struct sched_job {
 	uint64_t typical_bytes;	     /* three of four tensors are no larger */
 	uint32_t *label_begin; /* classes: first position of each label, and the end */
 	sample_id *by_label;   /* classes in dataset order: sample by position */
+	uint32_t *labels;      /* flat with labels = fixed: by position */
 	struct epochs *epochs;
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
@@ -417,6 +418,7 @@ void sched_report(config_report *report, void *context, const char *format, ...)
 /* -EINVAL (reported), -ENOMEM. */
 must_check int job_select(struct sched_job *job, config_report *report, void *context);
 enum epochs_kind job_kind(const struct sched_job *job);
+bool job_fixes_labels(const struct sched_job *job);
 uint32_t job_label_of(const struct sched_job *job, uint32_t position);
 
 /* --- job.c ---------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include "sched/sched_internal.h"
 #include "base/ensure.h"
+#include "base/rng.h"
 #include "base/size_text.h"
 
 #include <errno.h>
@@ -167,6 +168,44 @@ static int sort_by_label(struct sched_job *job)
 	return 0;
 }
 
+/* --- labels = fixed: each position has one -------------------------------------------- */
+
+struct listing {
+	struct sched_job *job;
+	uint32_t n;
+};
+
+static bool list_label(uint32_t id, void *context)
+{
+	struct listing *listing = context;
+	listing->job->labels[listing->n++] =
+		dataset_label(listing->job->source->dataset, id);
+	return true;
+}
+
+/* Mixed, since a script may read in order; and always alike, whatever the seed is. */
+static int mix_labels(struct sched_job *job)
+{
+	struct listing listing = {.job = job};
+	struct rng rng;
+	job->labels = calloc(job->samples, sizeof(*job->labels));
+	if (!job->labels)
+		return -ENOMEM;
+	roaring_iterate(job->selection, list_label, &listing);
+	rng_seed(&rng, job->fingerprint);
+	for (uint32_t i = job->samples - 1; i > 0; i--) {
+		uint32_t j = (uint32_t)rng_below(&rng, i + 1), label = job->labels[i];
+		job->labels[i] = job->labels[j];
+		job->labels[j] = label;
+	}
+	return 0;
+}
+
+static bool has_labels(const struct sched_job *job)
+{
+	return job->config.fixed_labels && job->config.order == ORDER_SHUFFLED;
+}
+
 int job_select(struct sched_job *job, config_report *report, void *context)
 {
 	int err = select_samples(job, report, context);
@@ -178,6 +217,10 @@ int job_select(struct sched_job *job, config_report *report, void *context)
 	/* What decides about the sample of a position belongs to an order, too. */
 	job->fingerprint = rng_mix(
 		dataset_fingerprint(job->source->dataset, job->selection), job_kind(job));
+	if (has_labels(job)) {
+		job->fingerprint = rng_mix(job->fingerprint, LAYOUT_FLAT);
+		return mix_labels(job);
+	}
 	if (job->config.layout != LAYOUT_CLASSES)
 		return 0;
 	err = find_labels(job);
@@ -192,11 +235,18 @@ uint32_t sched_job_label_begin(const struct sched_job *job, uint32_t label)
 	return job->label_begin[label];
 }
 
+bool job_fixes_labels(const struct sched_job *job)
+{
+	return job->label_begin || job->labels;
+}
+
 /* The last label that begins at the position or before: those without samples begin where
  * the next one does. */
 uint32_t job_label_of(const struct sched_job *job, uint32_t position)
 {
 	uint32_t low = 0, high = dataset_classes(job->source->dataset);
+	if (job->labels)
+		return job->labels[position];
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 		if (job->label_begin[middle] <= position)
@@ -205,6 +255,14 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position)
 			high = middle;
 	}
 	return low;
+}
+
+bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret)
+{
+	if (position >= job->samples || !job_fixes_labels(job))
+		return false;
+	*ret = job_label_of(job, position);
+	return true;
 }
 
 /* --- what decides about the sample of a position -------------------------------------- */
@@ -218,6 +276,7 @@ enum epochs_kind job_kind(const struct sched_job *job)
 		return job->config.order == ORDER_SEQUENTIAL ? EPOCHS_FIXED
 							     : EPOCHS_DRAWN_AT_OPEN;
 	case LAYOUT_FLAT:
+		return has_labels(job) ? EPOCHS_DRAWN_AT_OPEN : EPOCHS_DRAWN;
 	case LAYOUT_TAR:
 	case LAYOUT_BATCH:
 		break;

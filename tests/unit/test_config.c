@@ -392,7 +392,8 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 		"ignore\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
 		"[augment]\nhflip = 0\nseed = 0\n"
-		"[view]\nlayout = flat\nbatch = 64\ndrop_last = no\njson = no\n"
+		"[view]\nlayout = flat\nlabels = drawn\nbatch = 64\ndrop_last = no\njson "
+		"= no\n"
 		"io = auto\nsize = padded\nextension = ppm\nlookahead = 128\n");
 	config_job_free(&job);
 }
@@ -430,8 +431,8 @@ Test(config, the_man_page_has_every_key)
 	static const char *const keys[] = {"cache", "eviction", "sampler", "workers",
 		"max_pixels", "seed", "state", "jobs", "socket", "path", "symlinks",
 		"extensions", "name", "dataset", "epochs", "order", "where", "idle",
-		"keep_epochs", "resize", "crop", "format", "layout", "size", "extension",
-		"lookahead"};
+		"keep_epochs", "resize", "crop", "format", "layout", "labels", "size",
+		"extension", "lookahead"};
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
