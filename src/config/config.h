@@ -86,7 +86,7 @@ struct job_config {
 	uint32_t shard; /* positions per directory (flat) or file (tar); 0: not sharded */
 	uint32_t batch; /* samples per file (batch) */
 	bool drop_last; /* batch, tar: no short last file */
-	bool fixed_labels; /* flat: a position has one label for ever */
+	bool fixed_labels; /* flat: of each position */
 	bool json;	   /* a .json beside each sample */
 	char *path;	   /* below data/, with the name for %name, or NULL */
 	enum view_io io;

@@ -6,6 +6,7 @@
 #include "files/layout_batch.h"
 #include "files/layout_tar.h"
 #include "fuse/composite_internal.h"
+#include "fuse/reader.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -88,10 +89,7 @@ uint32_t composite_choose_epoch(struct composite_file *file, uint32_t epoch)
 
 static int list_file(struct composite_file *file)
 {
-	bool shares = may_share(file);
 	LOCK_SCOPE(&file->session->lock);
-	if (shares && file->epoch == SCHED_CURRENT)
-		file->epoch = file->known_epoch = epoch_of_open_locked(file);
 	return open_files_add(&file->session->open_composites, key_of(file), &file->open);
 }
 
@@ -228,6 +226,8 @@ void composite_read(
 		wait.size = 0;
 	else if (wait.size > bytes - offset)
 		wait.size = (size_t)(bytes - offset);
+	if (offset + wait.size >= bytes)
+		reader_has_read(req);
 	if (wait.size > 0)
 		wait_start(req, file, &wait);
 	else

@@ -6,6 +6,7 @@
 #include "files/content.h"
 #include "files/content_bytes.h"
 #include "fuse/passthrough.h"
+#include "fuse/reader.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -159,6 +160,8 @@ void sample_file_read(fuse_req_t req, struct session *session, struct sample_fil
 	struct iovec iov[CONTENT_IOV];
 	size_t bytes;
 	int n = content_cut(&source, offset, size, iov, &bytes);
+	if (offset + bytes >= file->content.size)
+		reader_has_read(req);
 	atomic_fetch_add(&file->references, 1);
 	stats_add(STAT_READS, 1);
 	stats_add(STAT_READ_BYTES, bytes);

@@ -151,7 +151,7 @@ static bool sort_one(uint32_t id, void *context)
 {
 	struct sorting *sorting = context;
 	uint32_t label = dataset_label(sorting->job->source->dataset, id);
-	sorting->job->by_label[sorting->next[label]++] = id;
+	sorting->job->by_position[sorting->next[label]++] = id;
 	return true;
 }
 
@@ -159,8 +159,8 @@ static int sort_by_label(struct sched_job *job)
 {
 	uint32_t n = dataset_classes(job->source->dataset);
 	auto_free uint32_t *next = calloc(n, sizeof(*next));
-	job->by_label = calloc(job->samples, sizeof(*job->by_label));
-	if (!next || !job->by_label)
+	job->by_position = calloc(job->samples, sizeof(*job->by_position));
+	if (!next || !job->by_position)
 		return -ENOMEM;
 	memcpy(next, job->label_begin, n * sizeof(*next));
 	struct sorting sorting = {job, next};
@@ -201,9 +201,24 @@ static int mix_labels(struct sched_job *job)
 	return 0;
 }
 
-static bool has_labels(const struct sched_job *job)
+static int list_selection(struct sched_job *job)
 {
-	return job->config.fixed_labels && job->config.order == ORDER_SHUFFLED;
+	job->by_position = calloc(job->samples, sizeof(*job->by_position));
+	if (!job->by_position)
+		return -ENOMEM;
+	roaring_bitmap_to_uint32_array(job->selection, job->by_position);
+	return 0;
+}
+
+/* In all layouts but classes, where directories are labels. */
+static int place_samples(struct sched_job *job)
+{
+	if (job_kind(job) == EPOCHS_FIXED)
+		return list_selection(job);
+	if (job_kind(job) != EPOCHS_DRAWN_AT_OPEN)
+		return 0;
+	job->fingerprint = rng_mix(job->fingerprint, LAYOUT_FLAT);
+	return mix_labels(job);
 }
 
 int job_select(struct sched_job *job, config_report *report, void *context)
@@ -217,12 +232,8 @@ int job_select(struct sched_job *job, config_report *report, void *context)
 	/* What decides about the sample of a position belongs to an order, too. */
 	job->fingerprint = rng_mix(
 		dataset_fingerprint(job->source->dataset, job->selection), job_kind(job));
-	if (has_labels(job)) {
-		job->fingerprint = rng_mix(job->fingerprint, LAYOUT_FLAT);
-		return mix_labels(job);
-	}
 	if (job->config.layout != LAYOUT_CLASSES)
-		return 0;
+		return place_samples(job);
 	err = find_labels(job);
 	if (!err && job->config.order == ORDER_SEQUENTIAL)
 		err = sort_by_label(job);
@@ -259,9 +270,13 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position)
 
 bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret)
 {
-	if (position >= job->samples || !job_fixes_labels(job))
+	bool fixed = position < job->samples && job->by_position;
+	if (fixed)
+		*ret = dataset_label(job->source->dataset, job->by_position[position]);
+	else if (position < job->samples && job_fixes_labels(job))
+		*ret = job_label_of(job, position);
+	else
 		return false;
-	*ret = job_label_of(job, position);
 	return true;
 }
 
@@ -269,17 +284,11 @@ bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret)
 
 enum epochs_kind job_kind(const struct sched_job *job)
 {
-	switch (job->config.layout) {
-	case LAYOUT_MIRROR:
+	if (job->config.layout == LAYOUT_MIRROR)
 		return EPOCHS_MIRRORED;
-	case LAYOUT_CLASSES:
-		return job->config.order == ORDER_SEQUENTIAL ? EPOCHS_FIXED
-							     : EPOCHS_DRAWN_AT_OPEN;
-	case LAYOUT_FLAT:
-		return has_labels(job) ? EPOCHS_DRAWN_AT_OPEN : EPOCHS_DRAWN;
-	case LAYOUT_TAR:
-	case LAYOUT_BATCH:
-		break;
-	}
-	return EPOCHS_DRAWN;
+	if (job->config.order == ORDER_SEQUENTIAL)
+		return EPOCHS_FIXED;
+	return job->config.layout == LAYOUT_CLASSES || job->config.fixed_labels
+		       ? EPOCHS_DRAWN_AT_OPEN
+		       : EPOCHS_DRAWN;
 }
