@@ -98,10 +98,8 @@ struct rank {
 		tried[FILE_KINDS]; /* opens before this one may be of a pass that tried */
 	uint32_t tries;		   /* passes before half of an epoch was had */
 	uint32_t repeats;	   /* in a row */
-	uint32_t doubts; /* passes in a row that began with a file that was not had */
 	bool padded;
 	uint32_t habit[FILE_KINDS]; /* most opens of a file in a row */
-	uint32_t fresh; /* files in a row that the pass before has not had either */
 };
 
 /* A thread: first in, first out. */
@@ -114,7 +112,6 @@ struct worker {
 	uint32_t file, epoch;
 	uint32_t row[FILE_KINDS]; /* opens of this file, one after the other */
 	uint32_t boundary;	  /* what it opened last in the pass before */
-	bool moved;		  /* it has come to its pass with this file */
 };
 
 struct current {

@@ -154,8 +154,9 @@ static int choose_epoch(
 		effect_notice(effects, choice.notice, choice.epoch);
 	if (epochs_state(epochs, choice.epoch) == EPOCH_UNKNOWN)
 		err = epochs_begin(epochs, choice.epoch, effects, &epoch);
-	if (!err)
-		err = current_note(epochs, &opened);
+	if (err || choice.how == OPENED_LOOKED)
+		return err;
+	err = current_note(epochs, &opened);
 	if (!err)
 		effect_record(effects, opened);
 	return err;

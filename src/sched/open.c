@@ -31,6 +31,7 @@ static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
 		.position = position,
 		.reader = callbacks->reader.who,
 		.done = callbacks->reader.done,
+		.looks = callbacks->reader.looks,
 		.images = callbacks->reader.images,
 		.label = label};
 	return handle;

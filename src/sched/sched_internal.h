@@ -33,6 +33,7 @@
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what workers do about that; retry.c: once more, later
+ *   postponed.c    other work that is due later
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
@@ -210,6 +211,7 @@ struct sched {
 	job_id last_id;
 	struct use *uses;
 	struct use_queue urgent, queued, delayed;
+	TAILQ_HEAD(, load_work) postponed;
 	uint32_t lack_room;   /* delayed ones */
 	bool room_made;	      /* which the housekeeper tells them */
 	uint64_t ahead_needs; /* so much room the queued ones lacked; 0: not known */
@@ -262,6 +264,13 @@ void handle_finish_locked(
 void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 void handle_free(struct sched_handle *handle);
+
+/* --- postponed.c ---------------------------------------------------------------------- */
+
+must_check bool postponed_take_back(struct sched *sched, struct load_work *work);
+uint64_t postponed_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
+/* No lock held. */
+void postponed_run_due(struct sched *sched);
 
 /* --- effects.c ------------------------------------------------------------------------ */
 

@@ -28,7 +28,7 @@ struct access {
 	unsigned pass;
 	struct reader reader;
 	uint32_t file;
-	bool label, done, counts;
+	bool label, done, looks, counts;
 };
 
 struct accesses {
@@ -67,6 +67,8 @@ struct loader {
 		labels; /* 0: none; 1: after; 2: before the image; 3: by another thread */
 	bool twice;	/* OpenCV */
 	bool mixes;	/* each item opens another one, too */
+	bool shows;	/* its main process opens the first file now and then */
+	bool processes; /* each pass is one of its own */
 	bool replaces;	/* WeightedRandomSampler */
 	uint64_t script, rank;
 	unsigned first_pass;
@@ -164,6 +166,14 @@ static void add_item(struct accesses *accesses, const struct loader *loader,
 	add(accesses, access);
 	if (loader->labels == 1 || loader->labels == 3)
 		add(accesses, label);
+	if (loader->shows && below(100) == 0) {
+		struct access shown = access;
+		shown.reader.thread = loader->rank;
+		shown.file = 0;
+		shown.looks = loader->workers > 1;
+		shown.counts = false;
+		add(accesses, shown);
+	}
 	if (loader->mixes) {
 		access.file = below(loader->files);
 		access.counts = false;
@@ -248,6 +258,8 @@ static void load(struct accesses *accesses, struct loader loader)
 	unsigned step = loader.beyond ? loader.passes : 1;
 	for (unsigned pass = 0; pass < loader.passes; pass += step) {
 		struct batches batches;
+		if (loader.processes)
+			loader.rank = loader.script = 100 + pass;
 		uint64_t base = loader.rank * 10000;
 		uint64_t threads = loader.stays ? base : base + 20 * pass;
 		make_batches(&loader, pass, step, &batches);
@@ -301,7 +313,7 @@ struct got {
 
 struct tally {
 	unsigned passes, inexact;
-	uint32_t worst, labels;
+	uint32_t worst, labels, same; /* same: passes of the epoch of the pass before */
 };
 
 #define RELEASED_LATER 3
@@ -332,6 +344,7 @@ static void run(const struct accesses *accesses, uint32_t files, enum epochs_kin
 		struct world_request *request = world_request_by(&world, EPOCH_CURRENT,
 			access->file, access->reader, access->label);
 		request->request.done = access->done;
+		request->request.looks = access->looks;
 		world_open(&world, request);
 		cr_assert_eq(request->request.status, 0);
 		ret[i] = request->request.sample;
@@ -342,12 +355,25 @@ static void run(const struct accesses *accesses, uint32_t files, enum epochs_kin
 	world_end(&world);
 }
 
+/* Most files hold what they held. Of a few files chance may have it so. */
+static bool is_same(const sample_id *images, const sample_id *last, uint32_t files)
+{
+	uint32_t both = 0, same = 0;
+	for (uint32_t i = 0; i < files; i++) {
+		both += images[i] && last[i];
+		same += images[i] && images[i] == last[i];
+	}
+	return both > 16 && 2 * same > both;
+}
+
 /* Of the accesses of a script: of each pass, samples that were had twice; labels that are
  * not those of the image. */
 static struct tally count(const struct accesses *accesses, const sample_id *samples,
 	uint32_t files, uint64_t script)
 {
 	struct tally tally = {.passes = 0};
+	sample_id *last = calloc(files, sizeof(*last));
+	cr_assert_not_null(last);
 	for (unsigned pass = 0;; pass++) {
 		uint8_t *seen = calloc(2 * files, 1);
 		sample_id *images = calloc(files, sizeof(*images));
@@ -369,14 +395,17 @@ static struct tally count(const struct accesses *accesses, const sample_id *samp
 				access->label && images[access->file])
 				tally.labels += images[access->file] != samples[i] + 1;
 		}
+		tally.same += is_same(images, last, files);
 		free(seen);
-		free(images);
+		free(last);
+		last = images;
 		if (!any)
 			break;
 		tally.passes++;
 		tally.inexact += repeated > 0;
 		tally.worst = repeated > tally.worst ? repeated : tally.worst;
 	}
+	free(last);
 	return tally;
 }
 
@@ -388,8 +417,8 @@ static struct tally check(const char *name, struct accesses *accesses, uint32_t 
 	run(accesses, files, kind, samples);
 	struct tally tally = count(accesses, samples, files, script);
 	if (getenv("JOADERFS_TABLE"))
-		fprintf(stderr, "%-64s %3u of %3u  %4u  %u\n", name, tally.inexact,
-			tally.passes, tally.worst, tally.labels);
+		fprintf(stderr, "%-64s %3u of %3u  %4u  %u  %u\n", name, tally.inexact,
+			tally.passes, tally.worst, tally.labels, tally.same);
 	else
 		cr_assert(tally.inexact <= inexact && tally.worst <= worst,
 			"%s: %u of %u passes are not exact, up to %u samples twice", name,
@@ -407,6 +436,8 @@ static void one(const char *name, struct loader loader, unsigned inexact, uint32
 	struct tally tally =
 		check(name, &accesses, files, EPOCHS_DRAWN, 1, inexact, worst);
 	cr_assert_eq(tally.labels, 0, "%s: %u wrong labels", name, tally.labels);
+	bool little = loader.batches == 22 || loader.subset == 300; /* less than half */
+	cr_assert(little || tally.same == 0, "%s: an epoch again", name);
 	for (int i = 0; i < NOTICES; i++)
 		cr_assert_eq(noticed[i] > 0,
 			i == NOTICE_REPEATS && (loader.mixes || loader.batches == 22),
@@ -599,7 +630,10 @@ static void look(const char *name, struct loader looker, uint32_t speed, unsigne
 	looker.script = 2;
 	load(&streams[1], looker);
 	merge(&accesses, streams, 2, 0, speed);
-	check(name, &accesses, FILES, EPOCHS_DRAWN, 1, inexact, 0);
+	struct tally tally = check(name, &accesses, FILES, EPOCHS_DRAWN, 1, inexact, 0);
+	cr_assert_eq(tally.same, 0, "%s: an epoch again", name);
+	cr_assert(looker.passes > 1 || noticed[NOTICE_SCRIPTS] == 0, "%s: alarm", name);
+	cr_assert(!looker.processes || noticed[NOTICE_SCRIPTS] == 0, "%s: alarm", name);
 	if (second)
 		check("  and the second", &accesses, FILES, EPOCHS_DRAWN, 2, 0, 0);
 	free(accesses.list);
@@ -612,6 +646,12 @@ Test(epoch_scripts, beside)
 		120, 0, true);
 	look("grep -r current, again and again",
 		(struct loader){.passes = 12, .in_order = true}, 60, 0, false);
+	look("cat current/*, again and again, twice as fast",
+		(struct loader){.passes = 60, .in_order = true, .processes = true}, 50, 0,
+		false);
+	look("cat current/*, again and again, six times as fast",
+		(struct loader){.passes = 60, .in_order = true, .processes = true}, 17, 0,
+		false);
 	look("two scripts, 6:4", (struct loader){.passes = 12}, 150, 0,
 		false); /* it is told */
 	look("two scripts, 4:6", (struct loader){.passes = 12}, 67, 0, true);
@@ -638,17 +678,21 @@ static void again(const char *name, unsigned at, bool same, struct loader loader
 {
 	struct accesses accesses = {0}, first = {0};
 	rng_seed(&rng, 5);
-	loader.passes = 1;
+	loader.passes = 2;
 	loader.first_pass = 100;
 	load(&first, loader);
-	for (size_t i = 0; i < at; i++)
+	for (size_t i = 0; i < at && i < first.n; i++)
 		add(&accesses, first.list[i]);
 	loader.passes = 12;
 	loader.first_pass = 0;
 	loader.seed = 9;
 	loader.script = same ? 1 : 2;
 	load(&accesses, loader);
-	check(name, &accesses, FILES, EPOCHS_DRAWN, loader.script, 0, 0);
+	struct tally tally =
+		check(name, &accesses, FILES, EPOCHS_DRAWN, loader.script, 0, 0);
+	cr_assert_eq(tally.same, 0, "%s: an epoch again", name);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert_eq(noticed[i], 0, "%s: notice %s", name, world_notice(i));
 	free(first.list);
 	free(accesses.list);
 }
@@ -668,6 +712,10 @@ Test(epoch_scripts, begun_again)
 	again("killed at 30 %, started again", 360, false, (struct loader){.workers = 4});
 	again("killed at 70 %, started again", 840, false, (struct loader){.workers = 4});
 	again("killed at 50 %, started again", 600, false, (struct loader){.workers = 4});
+	again("killed in its second pass, started again", 2040, false,
+		(struct loader){.workers = 4});
+	again("killed in its second pass, in order", 2040, false,
+		(struct loader){.workers = 4, .in_order = true});
 }
 
 Test(epoch_scripts, others)
@@ -675,6 +723,13 @@ Test(epoch_scripts, others)
 	one("mixup", (struct loader){.passes = 20, .mixes = true}, 20, 12);
 	one("mixup, 4 workers",
 		(struct loader){.passes = 20, .mixes = true, .workers = 4}, 20, 12);
+	one("shows the first file now and then",
+		(struct loader){.passes = 20, .workers = 4, .shows = true}, 0, 0);
+	one("shows the first file, persistent workers",
+		(struct loader){.passes = 20, .workers = 4, .shows = true, .stays = true},
+		0, 0);
+	one("shows the first file, in order",
+		(struct loader){.passes = 20, .shows = true, .in_order = true}, 0, 0);
 	one("Subset of 800", (struct loader){.passes = 20, .subset = 800}, 0, 0);
 	one("Subset of 300", (struct loader){.passes = 20, .subset = 300}, 0, 0);
 }
