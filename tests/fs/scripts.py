@@ -23,6 +23,7 @@ from torchvision.datasets import ImageFolder
 
 EPOCHS = range(4 if os.environ.get("JOADERFS_LONG") == "1" else 2)
 JOBS = sys.argv[1]
+SAMPLES = {}
 
 
 def digest(image):
@@ -303,17 +304,21 @@ def in_memory():
     assert [SAMPLES[kept[i][0]][0] for i in range(len(folder))] == in_order()
 
 
-def main():
+def main(cases):
+    SAMPLES.update(all_samples())
     for case in sys.argv[2:]:
         child = os.fork()
         if child == 0:
             os.setsid()
             torch.manual_seed(1)
-            globals()[case]()
+            try:
+                cases[case]()
+            except AssertionError as wrong:
+                sys.exit(f"{case}: {wrong}")
             return
         if os.waitpid(child, 0)[1] == 0:
             print(case, flush=True)
 
 
-SAMPLES = all_samples()
-main()
+if __name__ == "__main__":
+    main(globals())
