@@ -284,6 +284,11 @@ def labels_once():
             paths = [path for batch in images for path in batch]
             each_once(read([[(digest(PIL.Image.open(path)), label)
                              for path, label in zip(paths, labels)]]))
+    files = Files(current("labels-fixed")).files
+    labels = [open(file[:-3] + "cls", encoding="ascii").read() for file in files]
+    for _ in EPOCHS:
+        each_once(read([[(digest(PIL.Image.open(file)), label)
+                         for file, label in zip(files, labels)]]))
 
 
 def list_of_names():
@@ -302,6 +307,11 @@ def in_memory():
         for i in torch.randperm(len(folder)).tolist():
             kept.setdefault(i, folder[i])
     assert [SAMPLES[kept[i][0]][0] for i in range(len(folder))] == in_order()
+    files = [open(path, "rb") for path, _ in folder.samples]
+    for _ in EPOCHS:
+        for file, path in zip(files, in_order()):
+            file.seek(0)
+            assert SAMPLES[digest(PIL.Image.open(io.BytesIO(file.read())))][0] == path
 
 
 def main(cases):
