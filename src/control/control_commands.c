@@ -228,7 +228,8 @@ static void ls_fill(struct ls_row *row, struct sched_job *job)
 	const struct job_config *config = sched_job_config(job);
 	struct sched_job_status status;
 	sched_job_status(job, &status);
-	snprintf(row->cell[0], sizeof(row->cell[0]), "%s", config->name);
+	snprintf(row->cell[0], sizeof(row->cell[0]), "%s%s", config->name,
+		status.notices ? "!" : "");
 	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
 	snprintf(row->cell[2], sizeof(row->cell[2]), "%s",
 		sched_job_state(config, &status));

@@ -117,6 +117,10 @@ enum notice {
 	NOTICE_LAST,	/* the last epoch is read again */
 	NOTICE_SCRIPTS, /* two scripts read current/, too far from each other */
 	NOTICE_REPEATS, /* files are opened again in the middle of a pass */
+	NOTICE_PARTS,	/* positions are divided, as if they were samples */
+	NOTICE_LITTLE,	/* each pass reads the same files, less than half of all */
+	NOTICE_LABELS,	/* labels of all positions are kept for the next epoch */
+	NOTICE_HANDLES, /* files are kept open (the caller sees that) */
 	NOTICES
 };
 

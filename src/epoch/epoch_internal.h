@@ -11,7 +11,8 @@
  *   opens.c    the way of an open, from the request to its answer
  *   epochs.c   the other events of a job; questions.c
  *   epoch.c    one epoch: binding, consuming, pins, its end
- *   current.c  which epoch current/ means
+ *   current.c  which epoch current/ means; scripts.c: what is known of who reads;
+ *              misuse.c: what they should know
  *   replay.c   from records to the same state; validate.c, print.c: for tests
  */
 
@@ -218,6 +219,11 @@ bool current_needs_draining(const struct epochs *epochs);
 /* What the open of a file is, and which epoch's sample it gets. */
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request);
+
+/* --- misuse.c --- */
+
+/* What the open of a file tells of its script, before it is noted; NOTICES: nothing. */
+enum notice misuse_of(const struct epochs *epochs, const struct record *opened);
 
 /* --- scripts.c --- */
 

@@ -150,6 +150,8 @@ static int choose_epoch(
 	request->awaited = choice.epoch;
 	request->chosen = true;
 	int err = 0;
+	if (choice.notice == NOTICES)
+		choice.notice = misuse_of(epochs, &opened);
 	if (choice.notice != NOTICES)
 		effect_notice(effects, choice.notice, choice.epoch);
 	if (epochs_state(epochs, choice.epoch) == EPOCH_UNKNOWN)

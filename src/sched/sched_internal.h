@@ -175,6 +175,7 @@ struct sched_job {
 	uint32_t samples;	     /* |D_j| */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
 	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
+	uint32_t open;		     /* images of current/ */
 	uint64_t largest_bytes;	     /* of a tensor */
 	uint64_t typical_bytes;	     /* three of four tensors are no larger */
 	uint32_t *label_begin;	/* classes: first position of each label, and the end */
@@ -390,6 +391,8 @@ void unpin_locked(struct space *space, sample_id sample, struct aftermath *after
 /* Counted, and said when the lock is let go, unless that kind was before. */
 void notice_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
+/* An image of current/ is opened. */
+void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
 void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch);
 
 /* --- stream.c: drawing ahead; stream_life.c ------------------------------------------- */

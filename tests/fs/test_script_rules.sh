@@ -10,7 +10,9 @@ for name in shuffled looked; do
 	job $name tensor.crop=32 job.epochs=200
 done
 job folder tensor.crop=32 job.epochs=9 view.layout=classes
-job two tensor.crop=32 job.epochs=9
+for name in two split little labels handles; do
+	job $name tensor.crop=32 job.epochs=9
+done
 for name in "" -numbers; do
 	job batch$name tensor.crop=32 job.epochs=60 view.layout=batch view.batch=300 tensor.format=npy
 	job tar$name tensor.crop=32 job.epochs=60 view.layout=tar view.shard=150
@@ -98,3 +100,61 @@ grep -q "job few: epoch 1: an epoch was opened before .* (of epoch 0 1 of 300 sa
 grep -q "job few: epoch 1: all epochs were read" "$LOG" || fail "nothing said of the last epoch"
 equal "notices in status" "$(status_of few notice | wc -l)" 2
 (($(counter notices) >= 2)) || fail "notices: $(counter notices)"
+
+# What scripts do with positions, labels and handles that does not mean what they think.
+"$PYTHON" - "$M/jobs" <<'PY'
+import glob, os, random, sys
+
+def script(job, run):
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        run(sorted(glob.glob(f"{sys.argv[1]}/{job}/current/*.ppm")))
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, job
+
+def read(path):
+    with open(path, "rb") as file:
+        file.read()
+
+def split(paths):
+    random.shuffle(paths)
+    training, validation = paths[60:], paths[:60]
+    for _ in range(3):
+        random.shuffle(training)
+        for path in training + validation:
+            read(path)
+
+def little(paths):
+    for _ in range(6):
+        for path in random.sample(paths[:100], 100):
+            read(path)
+
+def labels(paths):
+    for path in paths:
+        read(path.replace(".ppm", ".cls"))
+    for _ in range(2):
+        for path in paths:
+            read(path)
+
+def handles(paths):
+    files = [open(path, "rb") for path in paths]
+    for _ in range(3):
+        for file in files:
+            file.seek(0)
+            file.read()
+
+for run in split, little, labels, handles:
+    script(run.__name__, run)
+PY
+said() {
+	equal "notices of $1" "$(grep -c "job $1: epoch" "$LOG")" 1
+	grep -q "job $1: epoch .*$2" "$LOG" || fail "$1: $(grep "job $1:" "$LOG")"
+	status_of "$1" notice | grep -q "$2" || fail "$1 in status: $(status_of "$1" notice)"
+	ctl ls | grep -q "^$1! " || fail "$1 has no mark: $(ctl ls)"
+}
+said split "divided by their positions"
+said little "less than half of all"
+said labels "then images without them"
+said handles "are kept open"
+ctl ls | grep -q "^shuffled " || fail "shuffled has a mark: $(ctl ls)"

@@ -62,14 +62,15 @@ struct loader {
 	uint32_t batches;		    /* of a pass at most; 0: all */
 	uint32_t part;			    /* k-th of `parts` in DistributedSampler */
 	uint32_t parts;
-	uint32_t subset; /* of the first so many files of an order; 0: all */
-	unsigned
-		labels; /* 0: none; 1: after; 2: before the image; 3: by another thread */
-	bool twice;	/* OpenCV */
-	bool mixes;	/* each item opens another one, too */
-	bool shows;	/* its main process opens the first file now and then */
-	bool processes; /* each pass is one of its own */
-	bool replaces;	/* WeightedRandomSampler */
+	uint32_t subset;     /* of the first so many files of an order; 0: all */
+	uint32_t validation; /* so many files of that order come last, in this order */
+	unsigned labels; /* 0: none; 1: after; 2: before the image; 3: by another thread;
+			   4: of all files, before the first pass */
+	bool twice;	 /* OpenCV */
+	bool mixes;	 /* each item opens another one, too */
+	bool shows;	 /* its main process opens the first file now and then */
+	bool processes;	 /* each pass is one of its own */
+	bool replaces;	 /* WeightedRandomSampler */
 	uint64_t script, rank;
 	unsigned first_pass;
 	uint64_t seed; /* of the orders */
@@ -101,14 +102,15 @@ static uint32_t pass_files(const struct loader *loader, unsigned pass, uint32_t 
 	cr_assert_not_null(all);
 	for (uint32_t i = 0; i < n; i++)
 		all[i] = i;
-	if (loader->subset) {
+	if (loader->subset || loader->validation) {
 		rng_seed(&order, 77);
 		shuffle(&order, all, n);
-		n = loader->subset;
 	}
+	if (loader->subset)
+		n = loader->subset;
 	rng_seed(&order, rng_mix(loader->seed, pass));
 	if (!loader->in_order)
-		shuffle(&order, all, n);
+		shuffle(&order, all, n - loader->validation);
 	for (uint32_t i = 0; loader->replaces && i < n; i++)
 		all[i] = (uint32_t)rng_below(&order, n);
 	total = (n + parts - 1) / parts * parts;
@@ -256,6 +258,11 @@ static void load(struct accesses *accesses, struct loader loader)
 	loader.script = loader.script ? loader.script : 1;
 	loader.rank = loader.rank ? loader.rank : loader.script;
 	unsigned step = loader.beyond ? loader.passes : 1;
+	for (uint32_t i = 0; loader.labels == 4 && i < loader.files; i++)
+		add(accesses, (struct access){.reader = {7, loader.rank, loader.script},
+				      .file = i,
+				      .label = true,
+				      .done = true});
 	for (unsigned pass = 0; pass < loader.passes; pass += step) {
 		struct batches batches;
 		if (loader.processes)
@@ -427,6 +434,22 @@ static struct tally check(const char *name, struct accesses *accesses, uint32_t 
 	return tally;
 }
 
+static bool is_told(const struct loader *loader, enum notice notice)
+{
+	switch (notice) {
+	case NOTICE_REPEATS:
+		return loader->mixes || loader->batches == 22;
+	case NOTICE_PARTS:
+		return loader->subset == 800 || loader->validation;
+	case NOTICE_LITTLE:
+		return loader->subset == 300;
+	case NOTICE_LABELS:
+		return loader->labels == 4;
+	default:
+		return false;
+	}
+}
+
 static void one(const char *name, struct loader loader, unsigned inexact, uint32_t worst)
 {
 	struct accesses accesses = {0};
@@ -439,9 +462,8 @@ static void one(const char *name, struct loader loader, unsigned inexact, uint32
 	bool little = loader.batches == 22 || loader.subset == 300; /* less than half */
 	cr_assert(little || tally.same == 0, "%s: an epoch again", name);
 	for (int i = 0; i < NOTICES; i++)
-		cr_assert_eq(noticed[i] > 0,
-			i == NOTICE_REPEATS && (loader.mixes || loader.batches == 22),
-			"%s: notice %s", name, world_notice(i));
+		cr_assert_eq(noticed[i] > 0, is_told(&loader, i), "%s: notice %s", name,
+			world_notice(i));
 	free(accesses.list);
 }
 
@@ -600,6 +622,8 @@ static void ranks(const char *name, struct loader loader, uint32_t n, size_t apa
 	}
 	merge(&accesses, streams, n, apart, 100);
 	check(name, &accesses, files, EPOCHS_DRAWN, 1, inexact, worst);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert_eq(noticed[i], 0, "%s: notice %s", name, world_notice(i));
 	free(accesses.list);
 }
 
@@ -634,6 +658,9 @@ static void look(const char *name, struct loader looker, uint32_t speed, unsigne
 	cr_assert_eq(tally.same, 0, "%s: an epoch again", name);
 	cr_assert(looker.passes > 1 || noticed[NOTICE_SCRIPTS] == 0, "%s: alarm", name);
 	cr_assert(!looker.processes || noticed[NOTICE_SCRIPTS] == 0, "%s: alarm", name);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert(i == NOTICE_SCRIPTS || i == NOTICE_REPEATS || noticed[i] == 0,
+			"%s: notice %s", name, world_notice(i));
 	if (second)
 		check("  and the second", &accesses, FILES, EPOCHS_DRAWN, 2, 0, 0);
 	free(accesses.list);
@@ -730,6 +757,16 @@ Test(epoch_scripts, others)
 		0, 0);
 	one("shows the first file, in order",
 		(struct loader){.passes = 20, .shows = true, .in_order = true}, 0, 0);
+	one("random_split, 4 workers",
+		(struct loader){.passes = 20, .workers = 4, .validation = 240}, 0, 0);
+	one("random_split, persistent workers",
+		(struct loader){
+			.passes = 20, .workers = 2, .validation = 100, .stays = true},
+		0, 0);
+	one("labels once, before the images",
+		(struct loader){.passes = 20, .workers = 4, .labels = 4}, 0, 0);
+	one("labels once, in order",
+		(struct loader){.passes = 20, .labels = 4, .in_order = true}, 0, 0);
 	one("Subset of 800", (struct loader){.passes = 20, .subset = 800}, 0, 0);
 	one("Subset of 300", (struct loader){.passes = 20, .subset = 300}, 0, 0);
 }
