@@ -29,12 +29,17 @@ exact=(sequential tiny_epochs tiny_explicit look_at_late_epoch looked_flat looke
 	ddp_flat ddp_classes labels_fixed shuffle_persistent label_and_image)
 # The cases that can't be what the script means, with the job and what is said of it.
 declare -A noticed=(
-	[mixing_flat]="mixing-flat: layout = mirror"
-	[mixing_classes]="mixing-classes: layout = mirror"
+	[mixing_flat]="mixing-flat: where a name has to mean one file"
+	[mixing_classes]="mixing-classes: where a name has to mean one file"
 	[beyond_epochs]="few-flat: raise .epochs."
+	[split_classes]="split-classes: where = hash.path. % 5"
+	[labels_drawn]="labels-drawn: labels differ from epoch to epoch"
+	[kept_open]="kept-flat: kept open"
 )
-wrong=(split_flat split_classes folds_by_index subset labels_drawn kept_open)
-PYTHONWARNINGS=ignore "$PYTHON" "$FS/misuse.py" "$M/jobs" "${exact[@]}" "${!noticed[@]}" "${wrong[@]}" \
+# These are wrong, too, and not always noticed within three epochs.
+seldom=(split_flat folds_by_index subset)
+wrong=(split_classes labels_drawn kept_open "${seldom[@]}")
+PYTHONWARNINGS=ignore "$PYTHON" "$FS/misuse.py" "$M/jobs" "${exact[@]}" "${!noticed[@]}" "${seldom[@]}" \
 	>"$T/well" 2>"$T/wrong" || fail "$(<"$T/wrong")"
 for case in "${exact[@]}"; do
 	grep -qx "$case" "$T/well" || fail "not exact: $(<"$T/wrong")"
@@ -56,11 +61,12 @@ said() {
 	equal "lines about $1" "$(grep -c "job $1: epoch" "$LOG")" 1
 	grep -q "job $1: epoch [0-9]*: .*$2.* (of epoch [0-9]* [0-9]* of 240 samples" "$LOG" ||
 		fail "of $1 is not said '$2': $(grep "job $1:" "$LOG")"
-	[[ $(status_of "$1" notice) =~ $2 ]] || fail "status of $1: $(status_of "$1" notice)"
+	status_of "$1" notice | grep -q "$2" || fail "status of $1: $(status_of "$1" notice)"
 }
 for text in "${noticed[@]}"; do said "${text%%: *}" "${text#*: }"; done
 for directory in "$M"/jobs/*/; do
 	name=$(basename "$directory")
+	[[ $name != @(split-flat|folds-classes|subset-flat) ]] || continue
 	[[ " ${noticed[*]} " == *" $name: "* ]] ||
 		equal "notices of $name" "$(status_of "$name" notice | sed '/^two scripts/d')" ""
 	# It depends on their speed whether these get an epoch apart.
