@@ -64,11 +64,13 @@ struct daemon_config {
 	size_t n_datasets;
 };
 
+#define CONFIG_MOST_EPOCHS 16383 /* of a job; files/inode.h has the numbers for them */
+
 struct job_config {
 	char *file; /* the ini, for messages */
 	char *name; /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
 	char *dataset;
-	uint32_t epochs;
+	uint32_t epochs; /* 0: without end; config_job_epochs */
 	enum job_order order;
 	char *where;	      /* predicate or NULL */
 	uint32_t idle_s;      /* the job is parked when it has read nothing for so long */
@@ -84,10 +86,16 @@ struct job_config {
 	uint32_t shard; /* positions per directory (flat) or file (tar); 0: not sharded */
 	uint32_t batch; /* samples per file (batch) */
 	bool drop_last; /* batch, tar: no short last file */
-	bool json;	/* a .json beside each sample */
-	char *path;	/* below data/, with the name for %name, or NULL */
+	bool fixed_labels; /* flat: of each position */
+	bool json;	   /* a .json beside each sample */
+	char *path;	   /* below data/, with the name for %name, or NULL */
 	enum view_io io;
 };
+
+static inline uint32_t config_job_epochs(const struct job_config *config)
+{
+	return config->epochs ? config->epochs : CONFIG_MOST_EPOCHS;
+}
 
 /* Is called with each message: one line, without a newline. A warning, which begins with
  * CONFIG_WARNING, is about what is allowed but hardly meant. */

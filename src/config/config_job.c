@@ -202,6 +202,9 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	if (job->shard && !flat && !tar)
 		refuse(ini, SECTION_VIEW, "shard", "shard",
 			"only with layout = flat or tar");
+	if (job->fixed_labels && !flat)
+		refuse(ini, SECTION_VIEW, "labels", "fixed",
+			"only with layout = flat; in classes they are fixed");
 	if (job->json && !flat && !tar && !batch)
 		refuse(ini, SECTION_VIEW, "json", "yes",
 			"only with layout = flat or tar");

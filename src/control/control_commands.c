@@ -355,9 +355,9 @@ static bool begin_order(
 	if (epoch_text && !parse_epoch(epoch_text, &epoch))
 		return refuse(
 			request, "order: %s is not the number of an epoch", epoch_text);
-	if (epoch >= config->epochs)
+	if (epoch >= config_job_epochs(config))
 		return refuse(request, "%s has no epoch %s, its last one is %" PRIu32,
-			config->name, epoch_text, config->epochs - 1);
+			config->name, epoch_text, config_job_epochs(config) - 1);
 	if (!status.started)
 		return refuse(request, "%s has not begun its first epoch", config->name);
 	if (!has_begun(job, &status, epoch))

@@ -98,7 +98,10 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "dataset %s\n", config->dataset);
 	fprintf(out, "state %s\n", sched_job_state(config, &status));
 	fprintf(out, "epoch %" PRIu32 "\n", status.epoch);
-	fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
+	if (config->epochs)
+		fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
+	else
+		fputs("epochs unlimited\n", out);
 	fprintf(out, "samples %" PRIu32 "\n", sched_job_samples(job));
 	fprintf(out, "bound %" PRIu32 "\n", status.bound);
 	fprintf(out, "consumed %" PRIu32 "\n", status.consumed);

@@ -69,8 +69,7 @@ struct inode tree_parent(struct inode inode)
 
 uint32_t tree_epochs(struct sched_job *job)
 {
-	uint32_t epochs = sched_job_config(job)->epochs;
-	return epochs < INODE_CURRENT ? epochs : INODE_CURRENT;
+	return config_job_epochs(sched_job_config(job));
 }
 
 struct tree_range tree_range(struct sched_job *job)

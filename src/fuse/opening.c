@@ -76,7 +76,9 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 			&opening->fi);
 	else
 		label_file_opened(opening->req, opening->session, opening->job,
-			opening->inode, sample, &opening->fi);
+			opening->inode,
+			dataset_label(sched_job_dataset(opening->job), sample),
+			&opening->fi);
 }
 
 /* After a success, the kernel may release the file before this returns. */
@@ -244,7 +246,13 @@ void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 		reply_error(req, err);
 		return;
 	}
-	uint32_t epoch = inode_sched_epoch(inode);
+	uint32_t label, epoch = inode_sched_epoch(inode);
+	if (inode.kind == INODE_LABEL &&
+		sched_label(opening->job, inode.position, &label)) {
+		label_file_opened(req, session, opening->job, inode, label, fi);
+		opening_free(opening);
+		return;
+	}
 	inode.kind = INODE_SAMPLE; /* a label is that of what was shared */
 	if (epoch == SCHED_CURRENT)
 		epoch = reader_shared(req, inode_pack(inode));

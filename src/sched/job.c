@@ -22,6 +22,7 @@ static void job_free(struct sched_job *job)
 	if (job->journal)
 		journal_close(&job->journal);
 	free(job->label_begin);
+	free(job->labels);
 	free(job->by_position);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
@@ -95,7 +96,7 @@ static int make_epochs(struct sched_job *job)
 		.selection = job->selection,
 		.fixed = job->by_position,
 		.positions = job->samples,
-		.limit = config->epochs,
+		.limit = config_job_epochs(config),
 		.lookahead = config->lookahead,
 		.file = file,
 		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};

@@ -36,7 +36,7 @@ static const char *const texts[NOTICES] = {
 	[NOTICE_LABELS] =
 		"labels were read of all positions, and then images without them: labels "
 		"differ from epoch to epoch; please read each with its image, or use "
-		"layout = classes",
+		"labels = fixed or layout = classes",
 	[NOTICE_HANDLES] =
 		"half of all files or more are kept open: what is open stays the same "
 		"sample, in the same order in each epoch; please open a file when it is "

@@ -359,7 +359,7 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 
 static bool exists(const struct sched_job *job, uint32_t epoch, uint32_t position)
 {
-	return (epoch == SCHED_CURRENT || epoch < job->config.epochs) &&
+	return (epoch == SCHED_CURRENT || epoch < config_job_epochs(&job->config)) &&
 	       position < job->samples;
 }
 

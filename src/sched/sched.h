@@ -120,6 +120,10 @@ const roaring_bitmap_t *sched_job_readable(const struct sched_job *job);
  */
 uint32_t sched_job_label_begin(const struct sched_job *job, uint32_t label);
 
+/* The label that a position has for ever: sequential, classes, labels = fixed. false:
+ * none. */
+bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret);
+
 struct sched_job_status {
 	bool started, running,
 		parked_idle;		   /* running: an epoch has begun and not ended */

@@ -181,6 +181,7 @@ struct sched_job {
 	uint64_t largest_bytes;	    /* of a tensor */
 	uint64_t typical_bytes;	    /* three of four tensors are no larger */
 	uint32_t *label_begin;	/* classes: first position of each label, and the end */
+	uint32_t *labels;	/* labels = fixed: by position */
 	sample_id *by_position; /* in dataset order: the sample of each */
 	struct epochs *epochs;
 	struct journal *journal;
@@ -465,6 +466,7 @@ void sched_report(config_report *report, void *context, const char *format, ...)
 /* -EINVAL (reported), -ENOMEM. */
 must_check int job_select(struct sched_job *job, config_report *report, void *context);
 enum epochs_kind job_kind(const struct sched_job *job);
+bool job_fixes_labels(const struct sched_job *job);
 uint32_t job_label_of(const struct sched_job *job, uint32_t position);
 
 /* --- job.c ---------------------------------------------------------------------------- */

@@ -68,7 +68,7 @@ static void validate_stream(const struct stream *stream)
 static void validate_labels(const struct sched_job *job, uint32_t epoch)
 {
 	struct order order = epochs_order(job->epochs, epoch);
-	for (uint32_t k = 0; job->label_begin && k < order.bound; k++) {
+	for (uint32_t k = 0; job_fixes_labels(job) && k < order.bound; k++) {
 		struct binding binding = order_binding(&order, k);
 		ensure(dataset_label(job->source->dataset, binding.sample) ==
 			job_label_of(job, binding.position));
