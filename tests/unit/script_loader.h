@@ -85,7 +85,8 @@ static inline void shuffle(struct rng *order, uint32_t *list, uint32_t n)
 }
 
 /* The files of a pass in their order; those of this rank. */
-static inline uint32_t pass_files(const struct loader *loader, unsigned pass, uint32_t *ret)
+static inline uint32_t pass_files(
+	const struct loader *loader, unsigned pass, uint32_t *ret)
 {
 	uint32_t n = loader->files, total, own = 0;
 	uint32_t parts = loader->parts ? loader->parts : 1;
