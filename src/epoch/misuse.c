@@ -122,8 +122,9 @@ static bool keeps_labels(
 	const struct had *before = find_had(script, rank->last.epoch);
 	uint32_t n = n_files(epochs);
 	return epochs->config.kind == EPOCHS_DRAWN && n >= 16 && rank->has_last &&
-	       rank->pass.opens[FILE_LABEL] == 0 && rank->pass.opens[FILE_IMAGE] > n / 4 &&
-	       before && before->n[FILE_LABEL] >= n / 2;
+	       rank->pass.opens[FILE_LABEL] == 0 &&
+	       rank->pass.opens[FILE_IMAGE] > n / 4 && before &&
+	       before->n[FILE_LABEL] >= n / 2;
 }
 
 static enum notice misuse_of_turn(const struct epochs *epochs,

@@ -246,15 +246,16 @@ void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 		reply_error(req, err);
 		return;
 	}
-	uint32_t label, epoch = inode_sched_epoch(inode);
+	uint32_t known, epoch = inode_sched_epoch(inode);
 	if (inode.kind == INODE_LABEL &&
-		sched_label(opening->job, inode.position, &label)) {
-		label_file_opened(req, session, opening->job, inode, label, fi);
+		sched_label(opening->job, inode.position, &known)) {
+		label_file_opened(req, session, opening->job, inode, known, fi);
 		opening_free(opening);
 		return;
 	}
-	inode.kind = INODE_SAMPLE; /* a label is that of what was shared */
-	if (epoch == SCHED_CURRENT)
+	bool label = inode.kind != INODE_SAMPLE; /* that of what was shared */
+	inode.kind = INODE_SAMPLE;
+	if (label && epoch == SCHED_CURRENT)
 		epoch = reader_shared(req, inode_pack(inode));
 	ask(opening, epoch);
 }
