@@ -438,14 +438,9 @@ static int finish(struct sched_job *job, struct restoring *restoring)
 	return 0;
 }
 
-static int restore(struct sched_job *job, struct restoring *restoring)
+int restore_new(struct sched_job *job, struct restoring *restoring)
 {
-	int err = check_identity(job, restoring);
-	if (!err)
-		err = check_target(job, restoring);
-	if (err)
-		return err;
-	err = hold(job);
+	int err = hold(job);
 	if (err)
 		return failed(restoring, job->config.name, err);
 	err = make_all(job, restoring);
@@ -454,6 +449,28 @@ static int restore(struct sched_job *job, struct restoring *restoring)
 		return err;
 	}
 	return finish(job, restoring);
+}
+
+/* Opens wait as long as live orders are being written. */
+static int save_for_export(struct sched_job *job, struct restoring *restoring)
+{
+	int err = hold(job);
+	if (err)
+		return failed(restoring, job->config.name, err);
+	take_checkpoint(job, restoring->from);
+	err = save_live(job, restoring);
+	give_up(job);
+	return err;
+}
+
+static int restore(struct sched_job *job, struct restoring *restoring)
+{
+	if (restoring->export)
+		return save_for_export(job, restoring);
+	int err = check_identity(job, restoring);
+	if (!err)
+		err = check_target(job, restoring);
+	return err ? err : restore_new(job, restoring);
 }
 
 static struct restoring *wanted(struct sched_job *job)
@@ -475,7 +492,7 @@ void restore_if_wanted(struct sched_job *job)
 
 /* --- for control ------------------------------------------------------------------------ */
 
-static int run_by_clerk(struct sched_job *job, struct restoring *restoring)
+int restore_by_clerk(struct sched_job *job, struct restoring *restoring)
 {
 	struct sched *sched = job->sched;
 	LOCK_SCOPE(&sched->lock);
@@ -518,7 +535,7 @@ int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 			"--at: found \"%s\", allowed: EPOCH:POSITION", at);
 		return -EINVAL;
 	}
-	err = run_by_clerk(job, &restoring);
+	err = restore_by_clerk(job, &restoring);
 	if (err)
 		sched_report(report, context, "job %s: %s", job->config.name,
 			restoring.message[0] ? restoring.message : strerror(-err));
