@@ -52,8 +52,6 @@ static uint32_t part_of(const struct epochs *epochs, const struct rank *rank)
 static bool is_full(
 	const struct epochs *epochs, const struct rank *rank, enum file_kind kind)
 {
-	if (rank->tries >= TRIES_MAX)
-		return false;
 	return rank->regular[kind] ? rank->since_next[kind] - rank->pass.extra[kind] >=
 					     rank->pass.length[kind]
 				   : count_of(&rank->pass, kind) >= part_of(epochs, rank);
@@ -134,7 +132,7 @@ static bool strands_another(const struct epochs *epochs, const struct script *sc
 			     (rank->number > 0 && current->scripts[rank->script].since <
 							  script->since);
 		bool pauses = !script && rank->used_ns + PAUSE_NS >= epochs->last_read_ns;
-		if (older && (rank->used >= current->begun || pauses))
+		if (older && (rank->used > current->begun || pauses))
 			return true;
 	}
 	return false;
@@ -235,7 +233,7 @@ static bool was_taken(const struct opener *opener)
 	return false;
 }
 
-/* Of the pass before: by a worker that has not left it, or perhaps has not. */
+/* Of the pass before: by a worker that has not left it. */
 static bool is_late(const struct opener *opener, enum opened_how *ret)
 {
 	const struct rank *rank = opener->rank;
@@ -247,23 +245,26 @@ static bool is_late(const struct opener *opener, enum opened_how *ret)
 	const struct had *had = find_had(opener->script, last->epoch);
 	bool behind = worker->number != rank->number || worker->id == 0;
 	bool mark = mark_of(had, opener->file, opener->kind) != 0;
-	if (!mark && (behind || worker->moved)) {
-		*ret = OPENED_LATE;
-		return true;
-	}
-	*ret = OPENED_TAKEN;
-	return mark && behind && was_taken(opener);
+	*ret = mark ? OPENED_TAKEN : OPENED_LATE;
+	return behind && (!mark || was_taken(opener));
 }
 
 static struct choice choice_of(uint32_t epoch, enum opened_how how)
 {
-	return (struct choice){
-		epoch, how, how == OPENED_BEHIND ? NOTICE_SCRIPTS : NOTICES};
+	return (struct choice){epoch, how, NOTICES};
 }
 
 static struct choice noticed(uint32_t epoch, enum opened_how how, enum notice notice)
 {
 	return (struct choice){epoch, how, notice};
+}
+
+/* Its epoch is over, since another script is further. Who only looks is not told. */
+static struct choice catch_up(const struct opener *opener)
+{
+	uint32_t epoch = running_epoch(opener->epochs, opener->position);
+	bool looks = opener->rank->number == 0;
+	return noticed(epoch, OPENED_BEHIND, looks ? NOTICES : NOTICE_SCRIPTS);
 }
 
 static struct choice begin_pass(const struct opener *opener)
@@ -276,7 +277,7 @@ static struct choice begin_pass(const struct opener *opener)
 	if (!runs && can_give(epochs, epoch + 1, opener->position))
 		return choice_of(epoch + 1, OPENED_NEXT);
 	if (!runs)
-		return choice_of(running_epoch(epochs, opener->position), OPENED_BEHIND);
+		return catch_up(opener);
 	if (next_epoch(epochs) == epoch)
 		return noticed(epoch, OPENED_ANEW, NOTICE_LAST);
 	if (strands_another(epochs, opener->script))
@@ -354,8 +355,7 @@ static struct choice choose_in_pass(const struct opener *opener)
 	bool own = mark && mark >> STAMP_BITS == opener->place;
 	uint32_t stamp = mark & STAMP_MAX;
 	if (!can_give(opener->epochs, epoch, opener->position))
-		return choice_of(
-			running_epoch(opener->epochs, opener->position), OPENED_BEHIND);
+		return catch_up(opener);
 	if (!mark || (own && stamp <= rank->pass.before[kind]))
 		return is_full(opener->epochs, rank, kind)
 			       ? begin_pass(opener)
@@ -370,6 +370,13 @@ static struct choice choose_in_pass(const struct opener *opener)
 	return begin_pass(opener);
 }
 
+static struct choice look(const struct epochs *epochs, uint32_t epoch, uint32_t position)
+{
+	if (!can_give(epochs, epoch, position))
+		epoch = running_epoch(epochs, position);
+	return choice_of(epoch, OPENED_LOOKED);
+}
+
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request)
 {
@@ -380,6 +387,8 @@ struct choice current_choose(
 	if (s == NOBODY)
 		return choice_of(first_epoch(epochs, request->position), OPENED_GIVEN);
 	uint32_t r = rank_place(current, s, reader->rank);
+	if (r != NOBODY && request->looks)
+		return look(epochs, current->ranks[r].pass.epoch, request->position);
 	uint32_t w = r == NOBODY ? r : worker_place(current, r, reader->thread);
 	struct rank fresh = {.script = s, .pass.epoch = current->scripts[s].epoch};
 	struct opener opener = {.epochs = epochs,

@@ -98,6 +98,7 @@ struct open_request {
 	struct reader reader; /* for EPOCH_CURRENT */
 	bool images; /* the file has images, although only a label is wanted of it */
 	bool done;   /* its thread has read to the end what it opened last */
+	bool looks;  /* by the process itself whose workers read */
 	bool label;  /* only the label is wanted: nothing is held, nothing released */
 	/* out */
 	int status; /* 0, -ENOENT, -ESTALE, -EAGAIN, -ENODEV, -ENOMEM or that of begun */
@@ -117,6 +118,10 @@ enum notice {
 	NOTICE_LAST,	/* the last epoch is read again */
 	NOTICE_SCRIPTS, /* two scripts read current/, too far from each other */
 	NOTICE_REPEATS, /* files are opened again in the middle of a pass */
+	NOTICE_PARTS,	/* positions are divided, as if they were samples */
+	NOTICE_LITTLE,	/* each pass reads the same files, less than half of all */
+	NOTICE_LABELS,	/* labels of all positions are kept for the next epoch */
+	NOTICE_HANDLES, /* files are kept open (the caller sees that) */
 	NOTICES
 };
 

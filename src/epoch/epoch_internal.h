@@ -11,7 +11,8 @@
  *   opens.c    the way of an open, from the request to its answer
  *   epochs.c   the other events of a job; questions.c
  *   epoch.c    one epoch: binding, consuming, pins, its end
- *   current.c  which epoch current/ means
+ *   current.c  which epoch current/ means; scripts.c: what is known of who reads;
+ *              misuse.c: what they should know
  *   restore.c  back to an earlier place; epochs that begin again
  *   replay.c   from records to the same state; validate.c, print.c: for tests
  */
@@ -113,10 +114,8 @@ struct rank {
 		tried[FILE_KINDS]; /* opens before this one may be of a pass that tried */
 	uint32_t tries;		   /* passes before half of an epoch was had */
 	uint32_t repeats;	   /* in a row */
-	uint32_t doubts; /* passes in a row that began with a file that was not had */
 	bool padded;
 	uint32_t habit[FILE_KINDS]; /* most opens of a file in a row */
-	uint32_t fresh; /* files in a row that the pass before has not had either */
 };
 
 /* A thread: first in, first out. */
@@ -129,7 +128,6 @@ struct worker {
 	uint32_t file, epoch;
 	uint32_t row[FILE_KINDS]; /* opens of this file, one after the other */
 	uint32_t boundary;	  /* what it opened last in the pass before */
-	bool moved;		  /* it has come to its pass with this file */
 };
 
 struct current {
@@ -261,6 +259,11 @@ bool current_needs_draining(const struct epochs *epochs);
 /* What the open of a file is, and which epoch's sample it gets. */
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request);
+
+/* --- misuse.c --- */
+
+/* What the open of a file tells of its script, before it is noted; NOTICES: nothing. */
+enum notice misuse_of(const struct epochs *epochs, const struct record *opened);
 
 /* --- scripts.c --- */
 

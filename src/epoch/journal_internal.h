@@ -14,7 +14,8 @@
  * Inside the journal.
  *
  *   journal_format.c   records and heads <-> bytes
- *   journal_replay.c   files -> records; a torn tail is cut off
+ *   journal_replay.c   files -> records
+ *   journal_torn.c     a torn tail is cut off
  *   journal_aside.c    before/
  *   journal_buffer.c   records -> bytes in memory
  *   journal.c          bytes in memory -> files
@@ -122,6 +123,19 @@ must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_h
 must_check int journal_replay(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal_end *ret);
+
+must_check int journal_open_segment(const char *directory, uint32_t epoch, int flags,
+	struct journal_path *ret_path, int *ret_fd);
+
+/* Logs that the file can't be `what`; returns err. */
+int journal_cant(const char *path, const char *what, int err);
+/*
+ * The segment ends at the offset afterwards; without a record in it, it is not there any
+ * more. What is cut off is added to what was cut off earlier.
+ */
+must_check int journal_cut(
+	const char *directory, uint32_t epoch, uint64_t offset, uint64_t size);
+must_check int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret);
 
 /* A journal_set_aside that was interrupted is undone. */
 must_check int journal_undo_aside(const char *directory);

@@ -45,12 +45,6 @@ struct reading {
 	size_t readers_capacity;
 };
 
-static int cant(const char *path, const char *what, int err)
-{
-	log_error("%s: can't be %s: %s", path, what, strerror(-err));
-	return err;
-}
-
 /* --- heads --- */
 
 static enum head_found refuse_head(const char *path, const char *found)
@@ -97,19 +91,19 @@ int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
 	memset(ret, 0, sizeof(*ret));
 	int err = disk_read(fd, ret, sizeof(*ret), 0, &n);
 	if (err)
-		return cant(path, "read", err);
+		return journal_cant(path, "read", err);
 	*ret_found = judge_head(ret, n, path, epoch);
 	return 0;
 }
 
-static int open_segment(const char *directory, uint32_t epoch, int flags,
+int journal_open_segment(const char *directory, uint32_t epoch, int flags,
 	struct journal_path *ret_path, int *ret_fd)
 {
 	int err = journal_path(directory, epoch, "", ret_path);
 	if (err)
 		return err;
 	*ret_fd = open(ret_path->text, flags | O_NOFOLLOW | O_CLOEXEC);
-	return *ret_fd < 0 ? cant(ret_path->text, "opened", -errno) : 0;
+	return *ret_fd < 0 ? journal_cant(ret_path->text, "opened", -errno) : 0;
 }
 
 static bool is_same(const char *directory, const struct journal_identity *identity,
@@ -139,7 +133,8 @@ static int read_heads(const char *directory, const struct journal_identity *iden
 		struct journal_path path;
 		struct disk_head head;
 		enum head_found found;
-		int err = open_segment(directory, segments[i], O_RDONLY, &path, &fd);
+		int err = journal_open_segment(
+			directory, segments[i], O_RDONLY, &path, &fd);
 		if (!err)
 			err = head_read(fd, path.text, segments[i], &head, &found);
 		if (err)
@@ -352,7 +347,7 @@ static int replay_records(struct reading *reading)
 		int err = disk_read(reading->fd, block, BLOCK_RECORDS * unit,
 			reading->offset, &bytes);
 		if (err)
-			return cant(reading->path.text, "read", err);
+			return journal_cant(reading->path.text, "read", err);
 		for (size_t i = 0; i < bytes / unit; i++) {
 			uint32_t sum = record_checksum(&block[i], reading->checksum);
 			if (sum != le32toh(block[i].checksum))
@@ -375,11 +370,12 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	struct stat st;
 	reading->number = epoch;
 	reading->n_readers = 0;
-	int err = open_segment(directory, epoch, O_RDONLY, &reading->path, &reading->fd);
+	int err = journal_open_segment(
+		directory, epoch, O_RDONLY, &reading->path, &reading->fd);
 	if (err)
 		return err;
 	if (fstat(reading->fd, &st) != 0)
-		err = cant(reading->path.text, "read", -errno);
+		err = journal_cant(reading->path.text, "read", -errno);
 	if (!err)
 		err = head_read(reading->fd, reading->path.text, epoch, &head, &found);
 	if (!err && found != HEAD_GOOD)
@@ -398,77 +394,6 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	}
 	close(reading->fd);
 	reading->fd = -1;
-	return err;
-}
-
-/* --- what is torn --- */
-
-static int copy_tail(int from, uint64_t offset, int to)
-{
-	uint8_t block[64 * 1024];
-	struct stat st;
-	size_t n, done;
-	if (fstat(to, &st) != 0)
-		return -errno;
-	uint64_t end = (uint64_t)st.st_size;
-	do {
-		int err = disk_read(from, block, sizeof(block), offset, &n);
-		if (!err)
-			err = disk_write(to, block, n, end, "journal.write", &done);
-		if (err)
-			return err;
-		offset += n;
-		end += n;
-	} while (n == sizeof(block));
-	return disk_sync(to, "journal.sync");
-}
-
-static int save_tail(const char *directory, int fd, uint64_t offset,
-	const struct journal_path *damaged)
-{
-	auto_close int to =
-		open(damaged->text, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-	int err = to < 0 ? -errno : copy_tail(fd, offset, to);
-	if (!err)
-		err = disk_sync_directory(directory, "journal.sync");
-	return err ? cant(damaged->text, "written", err) : 0;
-}
-
-/*
- * The file ends at the offset afterwards; without a record in it, it is not there any
- * more. What is cut off is added to what was cut off earlier.
- */
-static int cut(const char *directory, uint32_t epoch, uint64_t offset, uint64_t size)
-{
-	auto_close int fd = -1;
-	struct journal_path path, damaged;
-	bool whole = offset <= sizeof(struct disk_head);
-	int err = open_segment(directory, epoch, O_RDWR, &path, &fd);
-	if (!err)
-		err = journal_path(directory, epoch, ".damaged", &damaged);
-	if (!err && size > 0)
-		err = save_tail(directory, fd, whole ? 0 : offset, &damaged);
-	if (err)
-		return err;
-	int failed = whole ? unlink(path.text) : ftruncate(fd, (off_t)offset);
-	if (failed)
-		return cant(path.text, "cut off", -errno);
-	log_warn("%s: byte %" PRIu64
-		 ": not written to its end, or damaged: the last %" PRIu64
-		 " bytes are cut off, and kept in %s; what they told of epoch %u is "
-		 "decided anew",
-		path.text, offset, size - offset, damaged.text, epoch);
-	return 0;
-}
-
-static int file_size(const char *directory, uint32_t epoch, uint64_t *ret)
-{
-	struct journal_path path;
-	struct stat st;
-	int err = journal_path(directory, epoch, "", &path);
-	if (!err && stat(path.text, &st) != 0)
-		err = cant(path.text, "read", -errno);
-	*ret = err ? 0 : (uint64_t)st.st_size;
 	return err;
 }
 
@@ -502,7 +427,8 @@ static int replay_segments(struct reading *reading, const char *directory,
 				"a record that is damaged, allowed: none in a segment "
 				"that others follow");
 		else if (reading->offset < reading->size || !some)
-			err = cut(directory, segments[i], reading->offset, reading->size);
+			err = journal_cut(
+				directory, segments[i], reading->offset, reading->size);
 		if (!err && some) {
 			note_end(reading, ret);
 			*ret_found = JOURNAL_SAME;
@@ -510,9 +436,9 @@ static int replay_segments(struct reading *reading, const char *directory,
 	}
 	uint64_t size = 0;
 	if (!err && torn)
-		err = file_size(directory, segments[n], &size);
+		err = journal_file_size(directory, segments[n], &size);
 	if (!err && torn)
-		err = cut(directory, segments[n], 0, size);
+		err = journal_cut(directory, segments[n], 0, size);
 	return err;
 }
 
@@ -526,7 +452,7 @@ int journal_replay(const char *directory, const struct journal_identity *identit
 	*ret_found = JOURNAL_NEW;
 	int err = disk_list(directory, JOURNAL_PREFIX, "", &segments, &n);
 	if (err)
-		return cant(directory, "read", err);
+		return journal_cant(directory, "read", err);
 	if (n == 0)
 		return 0;
 	err = read_heads(directory, identity, segments, n, ret_found, &torn);

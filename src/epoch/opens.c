@@ -150,12 +150,15 @@ static int choose_epoch(
 	request->awaited = choice.epoch;
 	request->chosen = true;
 	int err = 0;
+	if (choice.notice == NOTICES)
+		choice.notice = misuse_of(epochs, &opened);
 	if (choice.notice != NOTICES)
 		effect_notice(effects, choice.notice, choice.epoch);
 	if (epochs_state(epochs, choice.epoch) == EPOCH_UNKNOWN)
 		err = epochs_begin(epochs, choice.epoch, effects, &epoch);
-	if (!err)
-		err = current_note(epochs, &opened);
+	if (err || choice.how == OPENED_LOOKED)
+		return err;
+	err = current_note(epochs, &opened);
 	if (!err)
 		effect_record(effects, opened);
 	return err;

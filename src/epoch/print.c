@@ -54,9 +54,9 @@ static void print_rank(const struct rank *rank, FILE *out)
 	print_pass(&rank->last, out);
 	fprintf(out,
 		" %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32
-		" %" PRIu32 "\n",
+		"\n",
 		rank->tried[0], rank->tried[1], rank->tries, rank->repeats,
-		rank->habit[0], rank->habit[1], rank->fresh);
+		rank->habit[0], rank->habit[1]);
 }
 
 static void print_current(const struct epochs *epochs, FILE *out)
@@ -81,10 +81,10 @@ static void print_current(const struct epochs *epochs, FILE *out)
 		const struct worker *worker = &current->workers[i];
 		fprintf(out,
 			"worker %" PRIu64 " %" PRIu64 " %u %" PRIu32 " %" PRIu32
-			" %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %d\n",
+			" %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
 			worker->id, worker->used, worker->rank, worker->number,
 			worker->file, worker->epoch, worker->row[0], worker->row[1],
-			worker->boundary, worker->moved);
+			worker->boundary);
 	}
 }
 

@@ -59,7 +59,8 @@ enum opened_how {
 	OPENED_ANEW,	 /* it begins a pass of the same epoch */
 	OPENED_NEXT,	 /* it begins a pass of the next epoch */
 	OPENED_BEHIND,	 /* it begins a pass of the running epoch: its own is over */
-	OPENED_HOWS
+	OPENED_HOWS,
+	OPENED_LOOKED = OPENED_HOWS, /* by a process whose workers read: not recorded */
 };
 
 struct record {

@@ -12,9 +12,8 @@
  * longest time are forgotten; these come anew.
  */
 
-#define FRESH_MAX 32 /* opens */
 #define STRAY_MAX 2
-#define DOUBTS_MAX 2
+#define HAD_OPENS 4 /* that a script is known longer for a file had */
 
 uint32_t n_files(const struct epochs *epochs)
 {
@@ -148,17 +147,19 @@ static void forget_script(struct current *current, uint32_t place)
 			current->ranks[i] = (struct rank){.script = NOBODY};
 }
 
-/* Those that have had least go first: they only looked. */
+/* The one that has not opened anything for the longest time goes first, later by the files
+ * that it has had: who looks is soon gone, a training may pause. */
 static uint32_t place_for_script(const struct current *current)
 {
-	uint32_t place = 0, least = UINT32_MAX;
+	uint32_t place = 0;
+	uint64_t least = UINT64_MAX;
 	for (uint32_t i = 0; i < CURRENT_SCRIPTS; i++) {
 		const struct script *script = &current->scripts[i];
-		uint32_t had = most_had(find_had(script, script->epoch));
-		if (had > least ||
-			(had == least && script->used > current->scripts[place].used))
+		uint64_t had = most_had(find_had(script, script->epoch));
+		uint64_t until = script->used + HAD_OPENS * had;
+		if (until >= least)
 			continue;
-		least = had;
+		least = until;
 		place = i;
 	}
 	return place;
@@ -264,10 +265,9 @@ static void note_length(struct rank *rank, enum file_kind kind, uint32_t part)
 	bool padded = rank->since_next[kind] == part;
 	uint32_t repeats =
 		padded || rank->repeats > rank->since_next[kind] ? 0 : rank->repeats;
-	uint32_t extra = rank->last.extra[kind];
-	uint32_t opens = rank->since_next[kind] - (extra > repeats ? extra : repeats);
+	uint32_t opens = rank->since_next[kind] - repeats;
 	rank->regular[kind] = opens > 0 && opens == rank->between[kind] &&
-			      rank->late[kind] <= STRAY_MAX && rank->doubts < DOUBTS_MAX;
+			      rank->late[kind] <= STRAY_MAX;
 	rank->pass.length[kind] =
 		rank->regular[kind] ? opens : count_of(&rank->last, kind);
 	rank->between[kind] = opens;
@@ -275,16 +275,14 @@ static void note_length(struct rank *rank, enum file_kind kind, uint32_t part)
 	rank->late[kind] = 0;
 }
 
-/* had: the epoch before has had the file, so a new pass has begun for certain. */
-static void note_next(const struct epochs *epochs, struct rank *rank,
-	const struct record *opened, bool had)
+static void note_next(
+	const struct epochs *epochs, struct rank *rank, const struct record *opened)
 {
 	uint32_t part = (n_files(epochs) - 1) / n_ranks(&epochs->current, rank) + 1;
 	rank->number++;
 	if (rank->tries < TRIES_MAX)
 		rank->tries = 0;
 	rank->padded = false;
-	rank->doubts = had ? 0 : rank->doubts + 1;
 	rank->has_last = opened->how == OPENED_NEXT;
 	rank->last = rank->pass;
 	rank->pass = (struct pass){.epoch = opened->epoch};
@@ -304,8 +302,7 @@ static void note_worker(struct worker *worker, struct rank *rank,
 	bool again = opened->how == OPENED_AGAIN;
 	if (!again) {
 		uint32_t number = rank->number - late;
-		worker->moved = worker->number != number && !late;
-		if (worker->moved)
+		if (worker->number != number && !late)
 			worker->boundary = worker->file;
 		worker->number = number;
 		for (uint32_t i = 0; i < FILE_KINDS; i++) {
@@ -319,21 +316,11 @@ static void note_worker(struct worker *worker, struct rank *rank,
 	worker->epoch = opened->epoch;
 }
 
-/* A pass may be longer than the one before: then its files were not had there either. */
-static void note_fresh(struct rank *rank, bool fresh)
-{
-	rank->fresh = fresh ? rank->fresh + 1 : 0;
-	for (uint32_t i = 0; rank->fresh >= FRESH_MAX && i < FILE_KINDS; i++)
-		rank->regular[i] = false;
-}
-
 /* Of which pass, and the how-manieth of it. */
-static void note_file(const struct script *script, struct rank *rank, uint32_t place,
-	struct had *had, const struct record *opened, uint32_t file, bool own)
+static void note_file(struct rank *rank, uint32_t place, struct had *had,
+	const struct record *opened, uint32_t file, bool own)
 {
 	enum file_kind kind = kind_of_open(opened);
-	const struct had *last =
-		rank->has_last ? find_had(script, rank->last.epoch) : NULL;
 	uint32_t stamp;
 	rank->repeats = opened->how == OPENED_REPEATED ? rank->repeats + 1 : 0;
 	rank->since_next[kind] += opened->how != OPENED_AGAIN;
@@ -352,12 +339,10 @@ static void note_file(const struct script *script, struct rank *rank, uint32_t p
 		stamp = ++rank->pass.opens[kind];
 		break;
 	case OPENED_LATE:
-		rank->pass.length[kind] += rank->pass.length[kind] > 0;
 		rank->late[kind]++;
 		stamp = ++rank->last.opens[kind];
 		break;
 	default:
-		note_fresh(rank, last && !mark_of(last, file, kind));
 		stamp = ++rank->pass.opens[kind];
 	}
 	uint32_t *mark = &had->marks[kind][file];
@@ -386,11 +371,10 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	if (opened->how == OPENED_ANEW)
 		note_anew(epochs, rank, kind, stamp);
 	else if (opened->how == OPENED_NEXT || opened->how == OPENED_BEHIND)
-		note_next(epochs, rank, opened,
-			mark_of(find_had(script, rank->pass.epoch), file, kind) != 0);
+		note_next(epochs, rank, opened);
 	else if (opened->how == OPENED_TRIED)
 		rank->pass.before[kind] = stamp;
-	note_file(script, rank, r, had, opened, file, stamp > 0);
+	note_file(rank, r, had, opened, file, stamp > 0);
 	note_worker(worker, rank, opened, file);
 	if (script->epoch < opened->epoch)
 		script->epoch = opened->epoch;

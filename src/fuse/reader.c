@@ -172,12 +172,17 @@ static uint64_t script_of(const struct process *rank)
 #define THREADS 1024
 #define WAYS 4
 #define CHECKED_NS UINT64_C(1000000000)
+#define MINUTE_NS UINT64_C(60000000000)
 
 struct known_thread {
 	long id;
 	uint64_t start, checked_ns, used_ns;
 	struct reader who;
+	bool works; /* of a process that works for another */
+	bool looks; /* of a process that others work for */
 	bool done;
+	uint64_t shared; /* the inode whose epoch others decide; 0: none */
+	uint32_t epoch;
 };
 
 static struct lock lock = {
@@ -210,16 +215,30 @@ static struct known_thread *get_locked(long id)
 	return found;
 }
 
-static struct reader find_out(long id, uint64_t start)
+static void find_out(long id, uint64_t start, struct known_thread *ret)
 {
 	struct process process;
-	struct reader who = {.thread = rng_mix((uint64_t)id, start) | 1};
+	ret->who = (struct reader){.thread = rng_mix((uint64_t)id, start) | 1};
+	ret->works = false;
 	if (!read_process(process_of_thread(id), &process))
-		return who;
-	process = rank_of(process);
-	who.rank = number_of(&process);
-	who.script = script_of(&process);
-	return who;
+		return;
+	struct process rank = rank_of(process);
+	ret->works = rank.id != process.id;
+	ret->who.rank = number_of(&rank);
+	ret->who.script = script_of(&rank);
+}
+
+/* Whether a process has read for this one within a minute. */
+static bool has_workers(uint64_t rank, uint64_t now_ns)
+{
+	LOCK_SCOPE(&lock);
+	for (size_t i = 0; i < THREADS; i++) {
+		const struct known_thread *known = &threads[i / WAYS][i % WAYS];
+		if (known->works && known->who.rank == rank &&
+			known->used_ns + MINUTE_NS >= now_ns)
+			return true;
+	}
+	return false;
 }
 
 static bool take_known(long id, uint64_t now_ns, struct known_thread *ret)
@@ -240,6 +259,12 @@ static void keep_known(const struct known_thread *found)
 	*get_locked(found->id) = *found;
 }
 
+static struct sched_reader reader_known(const struct known_thread *known, bool done)
+{
+	return (struct sched_reader){
+		.who = known->who, .done = done, .looks = known->looks};
+}
+
 struct sched_reader reader_of(fuse_req_t req)
 {
 	long id = (long)fuse_req_ctx(req)->pid;
@@ -251,19 +276,19 @@ struct sched_reader reader_of(fuse_req_t req)
 	if (id == 0)
 		return (struct sched_reader){.done = false};
 	if (found && now_ns - known.checked_ns < CHECKED_NS)
-		return (struct sched_reader){.who = known.who, .done = done};
+		return reader_known(&known, done);
 	bool alive = read_stat(id, &thread);
 	if (!found || !alive || thread.start != known.start) {
 		done = false;
-		known.who = find_out(id, thread.start);
+		find_out(id, thread.start, &known);
 	}
-	known = (struct known_thread){.id = id,
-		.start = thread.start,
-		.checked_ns = now_ns,
-		.used_ns = now_ns,
-		.who = known.who};
+	known.looks = !known.works && has_workers(known.who.rank, now_ns);
+	known.id = id;
+	known.start = thread.start;
+	known.checked_ns = known.used_ns = now_ns;
+	known.done = false;
 	keep_known(&known);
-	return (struct sched_reader){.who = known.who, .done = done};
+	return reader_known(&known, done);
 }
 
 void reader_has_read(fuse_req_t req)
@@ -272,4 +297,24 @@ void reader_has_read(fuse_req_t req)
 	struct known_thread *known = find_locked((long)fuse_req_ctx(req)->pid);
 	if (known)
 		known->done = true;
+}
+
+void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch)
+{
+	LOCK_SCOPE(&lock);
+	struct known_thread *known = get_locked((long)fuse_req_ctx(req)->pid);
+	known->shared = number;
+	known->epoch = epoch;
+}
+
+uint32_t reader_shared(fuse_req_t req, uint64_t number)
+{
+	LOCK_SCOPE(&lock);
+	struct known_thread *known = find_locked((long)fuse_req_ctx(req)->pid);
+	if (!known || known->shared == 0)
+		return SCHED_CURRENT;
+	if (known->shared == number)
+		return known->epoch;
+	known->shared = 0;
+	return SCHED_CURRENT;
 }

@@ -30,3 +30,9 @@ struct sched_reader reader_of(fuse_req_t req);
 
 /* What the thread of the request opened last, it has read to the end. */
 void reader_has_read(fuse_req_t req);
+
+/* In current/, the thread was given another epoch's content of the file, since somebody
+ * keeps that open. Until the thread opens another file, the epoch holds for this one and
+ * its label; SCHED_CURRENT: there is none. */
+void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch);
+uint32_t reader_shared(fuse_req_t req, uint64_t number);

@@ -24,6 +24,23 @@ static const char *const texts[NOTICES] = {
 		"sampling "
 		"with replacement): each is the same sample until its epoch ends; please "
 		"use layout = mirror where a name has to mean one file",
+	[NOTICE_PARTS] =
+		"files are divided by their positions (random_split, Subset, k-fold): a "
+		"position holds another sample in each epoch, so the training gets those "
+		"of the validation; please divide by samples, where = hash(path) % 5 != "
+		"0 and = 0, or use layout = mirror",
+	[NOTICE_LITTLE] =
+		"each pass reads the same files, less than half of all: it gets the same "
+		"samples each time; please select them by `where`, or read epoch-0000/ "
+		"and so on",
+	[NOTICE_LABELS] =
+		"labels were read of all positions, and then images without them: labels "
+		"differ from epoch to epoch; please read each with its image, or use "
+		"layout = classes",
+	[NOTICE_HANDLES] =
+		"half of all files or more are kept open: what is open stays the same "
+		"sample, in the same order in each epoch; please open a file when it is "
+		"read",
 };
 
 const char *sched_notice_text(enum notice notice)
@@ -43,6 +60,24 @@ void notice_locked(
 	aftermath->noticed = job_hold(job);
 	aftermath->notice = effect->notice;
 	aftermath->noticed_epoch = effect->epoch;
+}
+
+#define KEPT_LEAST 64
+
+/* Files of one sample, that differ from epoch to epoch. */
+void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	struct sched_job *job = handle->job;
+	enum epochs_kind kind = job_kind(job);
+	struct effect effect = {.kind = EFFECT_NOTICE,
+		.notice = NOTICE_HANDLES,
+		.epoch = handle->request.found_epoch};
+	bool single =
+		job->config.layout == LAYOUT_FLAT || job->config.layout == LAYOUT_CLASSES;
+	lock_assert_held(&job->sched->lock);
+	if (single && (kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN) &&
+		job->open >= KEPT_LEAST && job->open >= job->samples - job->open)
+		notice_locked(job, &effect, aftermath);
 }
 
 void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch)

@@ -31,6 +31,7 @@ static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
 		.position = position,
 		.reader = callbacks->reader.who,
 		.done = callbacks->reader.done,
+		.looks = callbacks->reader.looks,
 		.images = callbacks->reader.images,
 		.label = label};
 	return handle;
@@ -105,10 +106,13 @@ void handle_finish_locked(
 		take_off_ticket_locked(handle);
 	handle->state = HANDLE_FINISHED;
 	handle->status = status;
-	if (status == 0 && handle->use)
+	if (status == 0 && handle->use) {
 		give_tensor_locked(handle);
-	else if (handle->use)
+		handle->job->open += handle->request.epoch == SCHED_CURRENT;
+		notice_open_locked(handle, aftermath);
+	} else if (handle->use) {
 		give_back_locked(handle, handle->bad, aftermath);
+	}
 	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
 }
 
@@ -325,8 +329,10 @@ static void end_open(struct sched_handle *handle, bool read)
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
 	ensure(handle->state == HANDLE_FINISHED);
-	if (handle->use)
+	if (handle->use) {
+		job->open -= handle->request.epoch == SCHED_CURRENT;
 		give_back_locked(handle, read, &aftermath);
+	}
 	if (read && job_kind(job) == EPOCHS_MIRRORED)
 		job_count_consumed_locked(job, clock_now_ns());
 	sched_unlock(job->sched, &aftermath);

@@ -60,7 +60,8 @@ void sched_run(struct sched *sched, struct load_work *work)
 
 bool sched_take_back(struct sched *sched, struct load_work *work)
 {
-	return sched->pool && load_pool_take_back(sched->pool, work);
+	return postponed_take_back(sched, work) ||
+	       (sched->pool && load_pool_take_back(sched->pool, work));
 }
 
 /* Freeing half a megabyte is a system call: without the lock, a few at a time. */
@@ -156,7 +157,9 @@ static bool sleep_until(struct sched *sched, uint64_t second_ns)
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
-	uint64_t due_ns = retry_first_due_locked(sched);
+	uint64_t retry_ns = retry_first_due_locked(sched);
+	uint64_t due_ns = postponed_first_due_locked(sched);
+	due_ns = retry_ns < due_ns ? retry_ns : due_ns;
 	uint64_t wake_ns = due_ns < second_ns ? due_ns : second_ns;
 	struct timespec wake = {.tv_sec = (time_t)(wake_ns / SECOND_NS),
 		.tv_nsec = (long)(wake_ns % SECOND_NS)};
@@ -168,6 +171,7 @@ static bool sleep_until(struct sched *sched, uint64_t second_ns)
 	sched->room_made = false;
 	bool stopping = sched->stopping;
 	sched_unlock(sched, &aftermath);
+	postponed_run_due(sched);
 	return !stopping;
 }
 
@@ -326,6 +330,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	TAILQ_INIT(&sched->urgent);
 	TAILQ_INIT(&sched->queued);
 	TAILQ_INIT(&sched->delayed);
+	TAILQ_INIT(&sched->postponed);
 	return sched;
 }
 

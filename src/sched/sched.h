@@ -186,6 +186,7 @@ struct sched_opened {
 struct sched_reader {
 	struct reader who;
 	bool done;   /* its thread has read to the end what it opened last */
+	bool looks;  /* its process has workers that read */
 	bool images; /* of a file of images, although only the sample is asked for */
 };
 
@@ -241,7 +242,9 @@ void sched_undo(struct sched_handle *handle);
 
 /* What takes long is done by a worker, soon; or at once, if the caller is one. */
 void sched_run(struct sched *sched, struct load_work *work);
-/* true: no worker has begun with it, and none will. Work that was not given to sched_run is
+/* After some time; at once, if the scheduler stops. */
+void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
+/* true: no worker has begun with it, and none will. Work that was given to neither is
  * zero. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 

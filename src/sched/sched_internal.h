@@ -33,10 +33,12 @@
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what workers do about that; retry.c: once more, later
+ *   postponed.c    other work that is due later
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
  *   restore.c      where a job is, and back there; checkpoint.c: that as a text
+ *                  restore_orders.c: with which orders
  *   import.c       the same with its orders, to other machines and from there
  *   sched.c        the whole, its threads and the end of each critical section
  *   validate.c     need and pins, counted anew
@@ -177,6 +179,7 @@ struct sched_job {
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
 	uint64_t ini_hash;
 	roaring_bitmap_t *readable; /* D_j without what is refused for its size */
+	uint32_t open;		    /* images of current/ */
 	uint64_t largest_bytes;	    /* of a tensor */
 	uint64_t typical_bytes;	    /* three of four tensors are no larger */
 	uint32_t *label_begin;	/* classes: first position of each label, and the end */
@@ -213,6 +216,7 @@ struct sched {
 	job_id last_id;
 	struct use *uses;
 	struct use_queue urgent, queued, delayed;
+	TAILQ_HEAD(, load_work) postponed;
 	uint32_t lack_room;   /* delayed ones */
 	bool room_made;	      /* which the housekeeper tells them */
 	uint64_t ahead_needs; /* so much room the queued ones lacked; 0: not known */
@@ -265,6 +269,13 @@ void handle_finish_locked(
 void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 void handle_free(struct sched_handle *handle);
+
+/* --- postponed.c ---------------------------------------------------------------------- */
+
+must_check bool postponed_take_back(struct sched *sched, struct load_work *work);
+uint64_t postponed_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
+/* No lock held. */
+void postponed_run_due(struct sched *sched);
 
 /* --- effects.c ------------------------------------------------------------------------ */
 
@@ -384,6 +395,8 @@ void unpin_locked(struct space *space, sample_id sample, struct aftermath *after
 /* Counted, and said when the lock is let go, unless that kind was before. */
 void notice_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
+/* An image of current/ is opened. */
+void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
 void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch);
 
 /* --- stream.c: drawing ahead; stream_life.c ------------------------------------------- */
@@ -456,6 +469,21 @@ must_check int import_for_job(struct sched_job *job, const struct adding *adding
 uint64_t restore_hash_ini(const struct job_config *config);
 /* By the clerk. */
 void restore_if_wanted(struct sched_job *job);
+/* The message of a failure; -EINVAL, and err. */
+int restore_refuse(struct restoring *restoring, const char *format, ...)
+	printf_like(2, 3);
+int restore_failed(struct restoring *restoring, const char *what, int err);
+
+/* --- restore_orders.c: the orders that it goes back with -------------------------------- */
+
+/* Those of live epochs go to files. The job is held, as for the next two. */
+must_check int restore_save_live(struct sched_job *job, struct restoring *restoring);
+/* The epoch that is to run; to drain: *ret stays NULL where none is. Both are in files of
+ * the next segment of the journal, too. */
+must_check int restore_make_running(
+	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
+must_check int restore_make_draining(
+	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
 /* What the files of the job's directory hold; the caller frees it. */
 must_check int restore_list_orders(
 	const struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n);

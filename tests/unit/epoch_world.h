@@ -175,7 +175,11 @@ static inline const char *world_notice(enum notice notice)
 	static const char *const names[] = {[NOTICE_EARLY] = "early",
 		[NOTICE_LAST] = "last",
 		[NOTICE_SCRIPTS] = "scripts",
-		[NOTICE_REPEATS] = "repeats"};
+		[NOTICE_REPEATS] = "repeats",
+		[NOTICE_PARTS] = "parts",
+		[NOTICE_LITTLE] = "little",
+		[NOTICE_LABELS] = "labels",
+		[NOTICE_HANDLES] = "handles"};
 	return names[notice];
 }
 

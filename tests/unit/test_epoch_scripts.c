@@ -3,6 +3,7 @@
 
 #define WORLD_EPOCHS 80
 #include "epoch_world.h"
+#include "script_loader.h"
 
 /*
  * What training scripts get from current/, by simulation: a script is a list of opens, in
@@ -11,297 +12,17 @@
  * that the script means: as many different ones as it opened files, and a label of the
  * image that it belongs to. JOADERFS_TABLE=1 prints the table.
  *
- * Workers are those of torch's DataLoader: batch b goes to worker b mod W, each worker is
- * first in, first out, and has at most `ahead` batches; the training takes the batches in
- * their order. A loader that fetches `beyond` the end of a pass has one list of batches
- * for all passes. A release comes some opens after its open.
- *
  * The two numbers at the end of a row are how many passes may be inexact, and by how many
  * samples: 0 where names say all. Where batches are left out, the first turn of a pass can
  * be told only by a file that is had again; where workers fetch beyond the end, a worker
  * may begin its next pass with a file that another one has still to open in this.
  */
 
-#define FILES 1200
-
-struct access {
-	unsigned pass;
-	struct reader reader;
-	uint32_t file;
-	bool label, done, counts;
-};
-
-struct accesses {
-	struct access *list;
-	size_t n, room;
-};
-
-static struct rng rng;
-
-static uint32_t below(uint32_t bound)
-{
-	return (uint32_t)rng_below(&rng, bound);
-}
-
-static void add(struct accesses *accesses, struct access access)
-{
-	if (accesses->n == accesses->room) {
-		accesses->room = accesses->room ? 2 * accesses->room : 4096;
-		accesses->list = reallocarray(
-			accesses->list, accesses->room, sizeof(*accesses->list));
-		cr_assert_not_null(accesses->list);
-	}
-	accesses->list[accesses->n++] = access;
-}
-
-/* --- loaders ------------------------------------------------------------------------- */
-
-struct loader {
-	uint32_t files, passes, workers, batch, ahead;
-	bool beyond, drop, in_order, stays; /* stays: workers are persistent */
-	uint32_t batches;		    /* of a pass at most; 0: all */
-	uint32_t part;			    /* k-th of `parts` in DistributedSampler */
-	uint32_t parts;
-	uint32_t subset; /* of the first so many files of an order; 0: all */
-	unsigned
-		labels; /* 0: none; 1: after; 2: before the image; 3: by another thread */
-	bool twice;	/* OpenCV */
-	bool mixes;	/* each item opens another one, too */
-	bool replaces;	/* WeightedRandomSampler */
-	uint64_t script, rank;
-	unsigned first_pass;
-	uint64_t seed; /* of the orders */
-};
-
-struct batches {
-	uint32_t *files;
-	unsigned *passes;
-	size_t *begin; /* of each batch, and the end */
-	size_t n, n_files;
-};
-
-static void shuffle(struct rng *order, uint32_t *list, uint32_t n)
-{
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t j = (uint32_t)rng_below(order, i), file = list[i - 1];
-		list[i - 1] = list[j];
-		list[j] = file;
-	}
-}
-
-/* The files of a pass in their order; those of this rank. */
-static uint32_t pass_files(const struct loader *loader, unsigned pass, uint32_t *ret)
-{
-	uint32_t n = loader->files, total, own = 0;
-	uint32_t parts = loader->parts ? loader->parts : 1;
-	struct rng order;
-	uint32_t *all = calloc(n, sizeof(*all));
-	cr_assert_not_null(all);
-	for (uint32_t i = 0; i < n; i++)
-		all[i] = i;
-	if (loader->subset) {
-		rng_seed(&order, 77);
-		shuffle(&order, all, n);
-		n = loader->subset;
-	}
-	rng_seed(&order, rng_mix(loader->seed, pass));
-	if (!loader->in_order)
-		shuffle(&order, all, n);
-	for (uint32_t i = 0; loader->replaces && i < n; i++)
-		all[i] = (uint32_t)rng_below(&order, n);
-	total = (n + parts - 1) / parts * parts;
-	for (uint32_t i = loader->part; i < total; i += parts)
-		ret[own++] = all[i % n];
-	free(all);
-	return own;
-}
-
-static void make_batches(
-	const struct loader *loader, unsigned first, unsigned passes, struct batches *ret)
-{
-	size_t most = (size_t)passes * (loader->files + loader->parts);
-	uint32_t *files = calloc(loader->files + loader->parts, sizeof(*files));
-	*ret = (struct batches){.files = calloc(most, sizeof(uint32_t)),
-		.passes = calloc(most, sizeof(unsigned)),
-		.begin = calloc(most + 1, sizeof(size_t))};
-	cr_assert(files && ret->files && ret->passes && ret->begin);
-	for (unsigned pass = first; pass < first + passes; pass++) {
-		uint32_t n = pass_files(loader, pass, files);
-		for (uint32_t i = 0, b = 0; i < n; i += loader->batch, b++) {
-			uint32_t size = n - i < loader->batch ? n - i : loader->batch;
-			if ((loader->drop && size < loader->batch) ||
-				(loader->batches && b >= loader->batches))
-				break;
-			for (uint32_t k = 0; k < size; k++)
-				ret->files[ret->n_files + k] = files[i + k];
-			ret->passes[ret->n] = pass;
-			ret->n_files += size;
-			ret->begin[++ret->n] = ret->n_files;
-		}
-	}
-	free(files);
-}
-
-static void add_item(struct accesses *accesses, const struct loader *loader,
-	unsigned pass, uint64_t thread, uint32_t file)
-{
-	struct access access = {.pass = loader->first_pass + pass,
-		.reader = {thread, loader->rank, loader->script},
-		.file = file,
-		.done = true,
-		.counts = true};
-	struct access label = access;
-	label.label = true;
-	if (loader->labels == 3)
-		label.reader.thread += 1000;
-	if (loader->labels == 2)
-		add(accesses, label);
-	if (loader->twice) {
-		struct access head = access;
-		head.counts = false;
-		add(accesses, head);
-	}
-	add(accesses, access);
-	if (loader->labels == 1 || loader->labels == 3)
-		add(accesses, label);
-	if (loader->mixes) {
-		access.file = below(loader->files);
-		access.counts = false;
-		add(accesses, access);
-	}
-}
-
-struct queues {
-	size_t next[16], file[16]; /* of each worker: its batch, and the file in there */
-	double speed[16];
-	size_t sent, got;
-	size_t *done; /* files of each batch */
-};
-
-static bool has_work(
-	const struct batches *batches, const struct queues *queues, uint32_t worker)
-{
-	return queues->next[worker] < queues->sent && queues->next[worker] < batches->n;
-}
-
-static uint32_t pick_worker(
-	const struct loader *loader, const struct batches *batches, struct queues *queues)
-{
-	double sum = 0, at;
-	for (uint32_t w = 0; w < loader->workers; w++)
-		sum += has_work(batches, queues, w) ? queues->speed[w] : 0;
-	at = sum * below(1000000) / 1e6;
-	for (uint32_t w = 0; w < loader->workers; w++) {
-		if (!has_work(batches, queues, w))
-			continue;
-		at -= queues->speed[w];
-		if (at < 0)
-			return w;
-	}
-	for (uint32_t w = 0;; w++)
-		if (has_work(batches, queues, w))
-			return w;
-}
-
-/* Batches to workers, and back in their order. */
-static void work(struct accesses *accesses, const struct loader *loader,
-	const struct batches *batches, uint64_t threads)
-{
-	struct queues queues = {.sent = 0};
-	uint32_t workers = loader->workers;
-	size_t most = (size_t)workers * loader->ahead;
-	queues.done = calloc(batches->n + 1, sizeof(*queues.done));
-	for (uint32_t w = 0; w < workers; w++) {
-		queues.next[w] = w;
-		queues.file[w] = w < batches->n ? batches->begin[w] : 0;
-		queues.speed[w] = 0.5 + below(1000) / 1000.0;
-	}
-	while (queues.got < batches->n) {
-		while (queues.sent < batches->n && queues.sent < queues.got + most)
-			queues.sent++;
-		uint32_t w = pick_worker(loader, batches, &queues);
-		size_t b = queues.next[w];
-		add_item(accesses, loader, batches->passes[b], threads + w,
-			batches->files[queues.file[w]++]);
-		queues.done[b]++;
-		if (queues.file[w] == batches->begin[b + 1]) {
-			queues.next[w] += workers;
-			if (queues.next[w] < batches->n)
-				queues.file[w] = batches->begin[queues.next[w]];
-		}
-		while (queues.got < batches->n &&
-			queues.done[queues.got] == batches->begin[queues.got + 1] -
-							   batches->begin[queues.got])
-			queues.got++;
-	}
-	free(queues.done);
-}
-
-static void load(struct accesses *accesses, struct loader loader)
-{
-	loader.workers = loader.workers ? loader.workers : 1;
-	loader.batch = loader.batch ? loader.batch : 16;
-	loader.ahead = loader.ahead ? loader.ahead : 2;
-	loader.files = loader.files ? loader.files : FILES;
-	loader.script = loader.script ? loader.script : 1;
-	loader.rank = loader.rank ? loader.rank : loader.script;
-	unsigned step = loader.beyond ? loader.passes : 1;
-	for (unsigned pass = 0; pass < loader.passes; pass += step) {
-		struct batches batches;
-		uint64_t base = loader.rank * 10000;
-		uint64_t threads = loader.stays ? base : base + 20 * pass;
-		make_batches(&loader, pass, step, &batches);
-		work(accesses, &loader, &batches, threads);
-		free(batches.files);
-		free(batches.passes);
-		free(batches.begin);
-	}
-}
-
-/* Beside each other: at random, none more than `apart` opens before another. speed: of the
- * first, where the others have 100. */
-static void merge(struct accesses *accesses, struct accesses *streams, size_t n,
-	size_t apart, uint32_t speed)
-{
-	size_t next[16] = {0};
-	for (;;) {
-		size_t least = SIZE_MAX, choices[16];
-		uint32_t weight[16], sum = 0;
-		size_t k = 0;
-		for (size_t i = 0; i < n; i++)
-			if (next[i] < streams[i].n && next[i] < least)
-				least = next[i];
-		for (size_t i = 0; i < n; i++)
-			if (next[i] < streams[i].n &&
-				(!apart || next[i] <= least + apart)) {
-				choices[k] = i;
-				weight[k++] = i == 0 ? speed : 100;
-				sum += weight[k - 1];
-			}
-		if (k == 0)
-			break;
-		uint32_t at = below(sum);
-		size_t i = 0;
-		while (at >= weight[i])
-			at -= weight[i++];
-		size_t s = choices[i];
-		add(accesses, streams[s].list[next[s]++]);
-	}
-	for (size_t i = 0; i < n; i++)
-		free(streams[i].list);
-}
-
 /* --- what they get ------------------------------------------------------------------- */
-
-struct got {
-	sample_id *samples; /* by pass and position: sample + 1 */
-	uint32_t *opens, *different, *wrong_labels;
-	unsigned passes;
-};
 
 struct tally {
 	unsigned passes, inexact;
-	uint32_t worst, labels;
+	uint32_t worst, labels, same; /* same: passes of the epoch of the pass before */
 };
 
 #define RELEASED_LATER 3
@@ -332,6 +53,7 @@ static void run(const struct accesses *accesses, uint32_t files, enum epochs_kin
 		struct world_request *request = world_request_by(&world, EPOCH_CURRENT,
 			access->file, access->reader, access->label);
 		request->request.done = access->done;
+		request->request.looks = access->looks;
 		world_open(&world, request);
 		cr_assert_eq(request->request.status, 0);
 		ret[i] = request->request.sample;
@@ -342,12 +64,25 @@ static void run(const struct accesses *accesses, uint32_t files, enum epochs_kin
 	world_end(&world);
 }
 
+/* Most files hold what they held. Of a few files chance may have it so. */
+static bool is_same(const sample_id *images, const sample_id *last, uint32_t files)
+{
+	uint32_t both = 0, same = 0;
+	for (uint32_t i = 0; i < files; i++) {
+		both += images[i] && last[i];
+		same += images[i] && images[i] == last[i];
+	}
+	return both > 16 && 2 * same > both;
+}
+
 /* Of the accesses of a script: of each pass, samples that were had twice; labels that are
  * not those of the image. */
 static struct tally count(const struct accesses *accesses, const sample_id *samples,
 	uint32_t files, uint64_t script)
 {
 	struct tally tally = {.passes = 0};
+	sample_id *last = calloc(files, sizeof(*last));
+	cr_assert_not_null(last);
 	for (unsigned pass = 0;; pass++) {
 		uint8_t *seen = calloc(2 * files, 1);
 		sample_id *images = calloc(files, sizeof(*images));
@@ -369,14 +104,17 @@ static struct tally count(const struct accesses *accesses, const sample_id *samp
 				access->label && images[access->file])
 				tally.labels += images[access->file] != samples[i] + 1;
 		}
+		tally.same += is_same(images, last, files);
 		free(seen);
-		free(images);
+		free(last);
+		last = images;
 		if (!any)
 			break;
 		tally.passes++;
 		tally.inexact += repeated > 0;
 		tally.worst = repeated > tally.worst ? repeated : tally.worst;
 	}
+	free(last);
 	return tally;
 }
 
@@ -388,14 +126,30 @@ static struct tally check(const char *name, struct accesses *accesses, uint32_t 
 	run(accesses, files, kind, samples);
 	struct tally tally = count(accesses, samples, files, script);
 	if (getenv("JOADERFS_TABLE"))
-		fprintf(stderr, "%-64s %3u of %3u  %4u  %u\n", name, tally.inexact,
-			tally.passes, tally.worst, tally.labels);
+		fprintf(stderr, "%-64s %3u of %3u  %4u  %u  %u\n", name, tally.inexact,
+			tally.passes, tally.worst, tally.labels, tally.same);
 	else
 		cr_assert(tally.inexact <= inexact && tally.worst <= worst,
 			"%s: %u of %u passes are not exact, up to %u samples twice", name,
 			tally.inexact, tally.passes, tally.worst);
 	free(samples);
 	return tally;
+}
+
+static bool is_told(const struct loader *loader, enum notice notice)
+{
+	switch (notice) {
+	case NOTICE_REPEATS:
+		return loader->mixes || loader->batches == 22;
+	case NOTICE_PARTS:
+		return loader->subset == 800 || loader->validation;
+	case NOTICE_LITTLE:
+		return loader->subset == 300;
+	case NOTICE_LABELS:
+		return loader->labels == 4;
+	default:
+		return false;
+	}
 }
 
 static void one(const char *name, struct loader loader, unsigned inexact, uint32_t worst)
@@ -407,10 +161,11 @@ static void one(const char *name, struct loader loader, unsigned inexact, uint32
 	struct tally tally =
 		check(name, &accesses, files, EPOCHS_DRAWN, 1, inexact, worst);
 	cr_assert_eq(tally.labels, 0, "%s: %u wrong labels", name, tally.labels);
+	bool little = loader.batches == 22 || loader.subset == 300; /* less than half */
+	cr_assert(little || tally.same == 0, "%s: an epoch again", name);
 	for (int i = 0; i < NOTICES; i++)
-		cr_assert_eq(noticed[i] > 0,
-			i == NOTICE_REPEATS && (loader.mixes || loader.batches == 22),
-			"%s: notice %s", name, world_notice(i));
+		cr_assert_eq(noticed[i] > 0, is_told(&loader, i), "%s: notice %s", name,
+			world_notice(i));
 	free(accesses.list);
 }
 
@@ -569,6 +324,8 @@ static void ranks(const char *name, struct loader loader, uint32_t n, size_t apa
 	}
 	merge(&accesses, streams, n, apart, 100);
 	check(name, &accesses, files, EPOCHS_DRAWN, 1, inexact, worst);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert_eq(noticed[i], 0, "%s: notice %s", name, world_notice(i));
 	free(accesses.list);
 }
 
@@ -599,7 +356,13 @@ static void look(const char *name, struct loader looker, uint32_t speed, unsigne
 	looker.script = 2;
 	load(&streams[1], looker);
 	merge(&accesses, streams, 2, 0, speed);
-	check(name, &accesses, FILES, EPOCHS_DRAWN, 1, inexact, 0);
+	struct tally tally = check(name, &accesses, FILES, EPOCHS_DRAWN, 1, inexact, 0);
+	cr_assert_eq(tally.same, 0, "%s: an epoch again", name);
+	cr_assert(looker.passes > 1 || noticed[NOTICE_SCRIPTS] == 0, "%s: alarm", name);
+	cr_assert(!looker.processes || noticed[NOTICE_SCRIPTS] == 0, "%s: alarm", name);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert(i == NOTICE_SCRIPTS || i == NOTICE_REPEATS || noticed[i] == 0,
+			"%s: notice %s", name, world_notice(i));
 	if (second)
 		check("  and the second", &accesses, FILES, EPOCHS_DRAWN, 2, 0, 0);
 	free(accesses.list);
@@ -612,6 +375,12 @@ Test(epoch_scripts, beside)
 		120, 0, true);
 	look("grep -r current, again and again",
 		(struct loader){.passes = 12, .in_order = true}, 60, 0, false);
+	look("cat current/*, again and again, twice as fast",
+		(struct loader){.passes = 60, .in_order = true, .processes = true}, 50, 0,
+		false);
+	look("cat current/*, again and again, six times as fast",
+		(struct loader){.passes = 60, .in_order = true, .processes = true}, 17, 0,
+		false);
 	look("two scripts, 6:4", (struct loader){.passes = 12}, 150, 0,
 		false); /* it is told */
 	look("two scripts, 4:6", (struct loader){.passes = 12}, 67, 0, true);
@@ -638,17 +407,21 @@ static void again(const char *name, unsigned at, bool same, struct loader loader
 {
 	struct accesses accesses = {0}, first = {0};
 	rng_seed(&rng, 5);
-	loader.passes = 1;
+	loader.passes = 2;
 	loader.first_pass = 100;
 	load(&first, loader);
-	for (size_t i = 0; i < at; i++)
+	for (size_t i = 0; i < at && i < first.n; i++)
 		add(&accesses, first.list[i]);
 	loader.passes = 12;
 	loader.first_pass = 0;
 	loader.seed = 9;
 	loader.script = same ? 1 : 2;
 	load(&accesses, loader);
-	check(name, &accesses, FILES, EPOCHS_DRAWN, loader.script, 0, 0);
+	struct tally tally =
+		check(name, &accesses, FILES, EPOCHS_DRAWN, loader.script, 0, 0);
+	cr_assert_eq(tally.same, 0, "%s: an epoch again", name);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert_eq(noticed[i], 0, "%s: notice %s", name, world_notice(i));
 	free(first.list);
 	free(accesses.list);
 }
@@ -668,6 +441,10 @@ Test(epoch_scripts, begun_again)
 	again("killed at 30 %, started again", 360, false, (struct loader){.workers = 4});
 	again("killed at 70 %, started again", 840, false, (struct loader){.workers = 4});
 	again("killed at 50 %, started again", 600, false, (struct loader){.workers = 4});
+	again("killed in its second pass, started again", 2040, false,
+		(struct loader){.workers = 4});
+	again("killed in its second pass, in order", 2040, false,
+		(struct loader){.workers = 4, .in_order = true});
 }
 
 Test(epoch_scripts, others)
@@ -675,6 +452,23 @@ Test(epoch_scripts, others)
 	one("mixup", (struct loader){.passes = 20, .mixes = true}, 20, 12);
 	one("mixup, 4 workers",
 		(struct loader){.passes = 20, .mixes = true, .workers = 4}, 20, 12);
+	one("shows the first file now and then",
+		(struct loader){.passes = 20, .workers = 4, .shows = true}, 0, 0);
+	one("shows the first file, persistent workers",
+		(struct loader){.passes = 20, .workers = 4, .shows = true, .stays = true},
+		0, 0);
+	one("shows the first file, in order",
+		(struct loader){.passes = 20, .shows = true, .in_order = true}, 0, 0);
+	one("random_split, 4 workers",
+		(struct loader){.passes = 20, .workers = 4, .validation = 240}, 0, 0);
+	one("random_split, persistent workers",
+		(struct loader){
+			.passes = 20, .workers = 2, .validation = 100, .stays = true},
+		0, 0);
+	one("labels once, before the images",
+		(struct loader){.passes = 20, .workers = 4, .labels = 4}, 0, 0);
+	one("labels once, in order",
+		(struct loader){.passes = 20, .labels = 4, .in_order = true}, 0, 0);
 	one("Subset of 800", (struct loader){.passes = 20, .subset = 800}, 0, 0);
 	one("Subset of 300", (struct loader){.passes = 20, .subset = 300}, 0, 0);
 }
