@@ -75,6 +75,8 @@ static int run(const char *path, char **arguments, int n)
 		return rm_each(path, arguments + 1, n - 1);
 	if (strcmp(arguments[0], "restore") == 0)
 		return restore_job(path, n, arguments);
+	if (strcmp(arguments[0], "export") == 0)
+		return export_job(path, n, arguments);
 	if (strcmp(arguments[0], "mount") == 0)
 		return mount(path, arguments + 1, n - 1);
 	return request(path, (const char *const *)arguments, (size_t)n, NULL);

@@ -28,7 +28,7 @@
 
 enum eviction_policy { EVICTION_REFCNT, EVICTION_LRU, EVICTION_FIFO, EVICTION_RANDOM };
 enum sampler_kind { SAMPLER_DSA, SAMPLER_ISA, SAMPLER_EXCHANGE, SAMPLER_SEQUENTIAL };
-enum job_order { ORDER_SHUFFLED, ORDER_SEQUENTIAL };
+enum job_order { ORDER_SHUFFLED, ORDER_SEQUENTIAL, ORDER_REPLAY };
 enum sample_format {
 	FORMAT_PPM,
 	FORMAT_BMP,
@@ -71,6 +71,7 @@ struct job_config {
 	char *name; /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
 	char *dataset;
 	uint32_t epochs; /* 0: without end; config_job_epochs */
+	char *order_text; /* as in the ini */
 	enum job_order order;
 	char *where;	      /* predicate or NULL */
 	uint32_t idle_s;      /* the job is parked when it has read nothing for so long */
@@ -118,6 +119,9 @@ must_check int config_load_job(
 	const char *path, config_report *report, void *context, struct job_config *ret);
 must_check int config_job_copy(const struct job_config *from, struct job_config *ret);
 void config_job_free(struct job_config *config);
+
+/* The file with the orders that the job replays; NULL: it does not. */
+const char *config_replay(const struct job_config *config);
 
 /* The effective configuration, defaults filled in; config_parse_job reads it back. */
 void config_print_job(FILE *out, const struct job_config *config);

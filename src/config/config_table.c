@@ -144,11 +144,15 @@ const struct option config_options[] = {
 		.help = "How many epochs the job may read.\n"
 			"After the last one current/ gives the last one again, and the "
 			"log and status tell so."},
-	{SECTION_JOB, "order", &value_choice, .choices = orders, .preset = "shuffled",
-		JOB(order),
+	{SECTION_JOB, "order", &value_order, .choices = orders, .preset = "shuffled",
+		JOB(order_text),
 		.help = "shuffled: a new random order in each epoch.\n"
 			"sequential: position k is the k-th selected sample of "
-			"the dataset, in each epoch, for validation."},
+			"the dataset, in each epoch, for validation.\n"
+			"replay:FILE: the orders of an earlier run, epoch by epoch, that "
+			"joaderctl export has written to FILE, an absolute path. The "
+			"job's samples have to be those of that run: the same paths "
+			"below the dataset's directory, and sizes."},
 	{SECTION_JOB, "where", &value_text, .min = 1, .max = 180, JOB(where),
 		.preset_help = "every sample",
 		.help = "Selects samples: an SQL expression over the columns id, path, "

@@ -22,6 +22,8 @@
  *   rm JOB          or of all jobs whose names match a pattern, as *
  *   restore JOB TEXT [EPOCH:POSITION]
  *                   TEXT: what jobs/JOB/state has shown
+ *   export JOB      with a descriptor of a regular file, which is written; add --import
+ *                   NAME ... comes with one that is read
  *   ls | status [JOB] | order JOB [EPOCH] | stats | datasets
  *   grant JOB | revoke JOB
  *   mount JOB       with a descriptor (SCM_RIGHTS) of /dev/fuse, which the client has

@@ -108,7 +108,7 @@ static void jobs_changed(
 static bool run_add(const struct request *request)
 {
 	return control_add(request->context, request->session, request->argument + 1,
-		request->n_arguments - 1, request->out);
+		request->n_arguments - 1, request->message->descriptor, request->out);
 }
 
 static bool remove_job(const struct request *request, struct sched_job *job)
@@ -185,6 +185,20 @@ static bool run_restore(const struct request *request)
 		"restored %s: epoch %" PRIu32 ", %" PRIu32 " of %" PRIu32 " read\n", name,
 		status.epoch, status.consumed, status.samples);
 	return true;
+}
+
+static bool run_export(const struct request *request)
+{
+	const char *name = request->argument[1];
+	int descriptor = request->message->descriptor;
+	if (descriptor < 0)
+		return refuse(request, "export: no descriptor came with the request");
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	int err = sched_job_export(job, descriptor, report_to, request->out);
+	sched_job_put(job);
+	return !err;
 }
 
 /* --- mount ------------------------------------------------------------------------- */
@@ -378,7 +392,7 @@ static bool run_datasets(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 11
+#define N_COMMANDS 12
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -389,6 +403,7 @@ static const struct command {
 	{"add", CONTROL_ADD_USAGE, 3, MAX_ARGUMENTS, true, false, run_add},
 	{"rm", "rm JOB", 2, 2, true, false, run_rm},
 	{"restore", "restore JOB TEXT [EPOCH:POSITION]", 3, 4, true, false, run_restore},
+	{"export", "export JOB", 2, 2, true, false, run_export},
 	{"mount", "mount JOB", 2, 2, true, true, run_mount},
 	{"grant", "grant JOB", 2, 2, false, false, run_grant},
 	{"revoke", "revoke JOB", 2, 2, false, false, run_revoke},

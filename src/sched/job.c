@@ -220,7 +220,8 @@ static uint32_t count_jobs(struct sched *sched)
 }
 
 /* Its state is restored before anybody can find it. */
-static int add_job(struct sched *sched, struct sched_job *job, bool persist)
+static int add_job(struct sched *sched, struct sched_job *job, bool persist,
+	const struct adding *adding)
 {
 	job_id known = 0;
 	int err = count_jobs(sched) >= MAX_JOB_ID ? -ENFILE : keep_begin(job, &known);
@@ -231,6 +232,8 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist)
 		err = keep_id(job);
 	if (!err)
 		err = keep_restore(job);
+	if (!err)
+		err = import_for_job(job, adding);
 	if (!err && persist)
 		err = keep_ini(job);
 	return err ? err : install(job);
@@ -239,6 +242,14 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist)
 int sched_job_add(struct sched *sched, const struct job_config *config, bool persist,
 	config_report *report, void *context)
 {
+	return sched_job_add_import(sched, config, persist, NULL, report, context);
+}
+
+int sched_job_add_import(struct sched *sched, const struct job_config *config,
+	bool persist, const struct sched_import *import, config_report *report,
+	void *context)
+{
+	struct adding adding = {import, report, context};
 	struct sched_job *job = NULL;
 	if (name_is_taken(sched, config->name)) {
 		sched_report(report, context,
@@ -259,8 +270,8 @@ int sched_job_add(struct sched *sched, const struct job_config *config, bool per
 	}
 	err = admit_view(job);
 	if (!err)
-		err = add_job(sched, job, persist);
-	if (err)
+		err = add_job(sched, job, persist, &adding);
+	if (err && err != -EBADMSG)
 		sched_report(report, context, "job %s: %s: %s", config->name,
 			job->directory, strerror(-err));
 	sched_job_put(job);

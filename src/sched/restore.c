@@ -71,9 +71,7 @@ int sched_job_sync(struct sched_job *job)
 
 /* --- whether it can go there ----------------------------------------------------------- */
 
-static int refuse(struct restoring *restoring, const char *format, ...) printf_like(2, 3);
-
-static int refuse(struct restoring *restoring, const char *format, ...)
+int restore_refuse(struct restoring *restoring, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -82,9 +80,9 @@ static int refuse(struct restoring *restoring, const char *format, ...)
 	return -EINVAL;
 }
 
-static int failed(struct restoring *restoring, const char *what, int err)
+int restore_failed(struct restoring *restoring, const char *what, int err)
 {
-	(void)refuse(restoring, "%s: %s", what, strerror(-err));
+	(void)restore_refuse(restoring, "%s: %s", what, strerror(-err));
 	return err;
 }
 
@@ -98,18 +96,18 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 {
 	const struct checkpoint *from = restoring->from;
 	if (job_kind(job) == EPOCHS_MIRRORED)
-		return refuse(restoring,
+		return restore_refuse(restoring,
 			"layout = mirror has no order, and nothing is consumed: there is "
 			"nothing to restore");
 	if (from->samples != job->samples || from->fingerprint != job->fingerprint)
-		return refuse(restoring,
+		return restore_refuse(restoring,
 			"the checkpoint is of other samples: found %" PRIu32
 			" with fingerprint %016" PRIx64 ", allowed: the %" PRIu32
 			" with %016" PRIx64 " that the job selects (its dataset, its "
 			"layout, `where` or files have changed)",
 			from->samples, from->fingerprint, job->samples, job->fingerprint);
 	if (from->has_journal && from->journal != journal_of(job))
-		return refuse(restoring,
+		return restore_refuse(restoring,
 			"the checkpoint is of another journal: found %016" PRIx64
 			", allowed: %016" PRIx64 " (the job was removed and added again "
 			"since, or is on another machine: there `joaderctl add "
@@ -126,225 +124,18 @@ static int check_target(struct sched_job *job, struct restoring *restoring)
 	if (!restoring->at)
 		return 0;
 	if (restoring->at_position > job->samples)
-		return refuse(restoring,
+		return restore_refuse(restoring,
 			"--at: found position %" PRIu32 ", allowed: up to %" PRIu32,
 			restoring->at_position, job->samples);
 	bool next = epoch == last + 1 && restoring->at_position == 0;
 	if ((epoch > last && !next) || epoch >= job->config.epochs)
-		return refuse(restoring,
+		return restore_refuse(restoring,
 			"--at: found epoch %" PRIu32 ", allowed: up to %" PRIu32
 			", which the checkpoint has come to%s",
 			epoch, last,
 			last + 1 < job->config.epochs ? ", or the begin of the next one"
 						      : "");
 	return 0;
-}
-
-/* --- what had been read ---------------------------------------------------------------- */
-
-/* *ret_n of them; the array is the order's own, which loses what came later. */
-static void take_before(struct order_data *data, uint32_t end)
-{
-	data->consumed = 0;
-	for (uint32_t position = 0; position < end; position++)
-		if (data->samples[position] != 0)
-			data->reads[data->consumed++] = position;
-}
-
-static bool take_runs(struct order_data *data, const struct checkpoint *from)
-{
-	data->consumed = 0;
-	for (uint32_t i = 0; i < from->n_runs; i++)
-		for (uint32_t k = from->runs[i].first; k <= from->runs[i].last; k++) {
-			if (data->samples[k] == 0)
-				return false;
-			data->reads[data->consumed++] = k;
-		}
-	return true;
-}
-
-/* The first reads, if they are those that the checkpoint tells of. */
-static bool take_first(struct order_data *data, const struct epochs_point *point)
-{
-	uint64_t hash = 0;
-	if (data->consumed < point->consumed)
-		return false;
-	for (uint32_t k = 0; k < point->consumed; k++)
-		hash = order_reads_hash(hash, data->reads[k]);
-	if (hash != point->hash)
-		return false;
-	data->consumed = point->consumed;
-	return true;
-}
-
-static int take_reads(struct restoring *restoring, struct order_data *data)
-{
-	const struct checkpoint *from = restoring->from;
-	if (restoring->at) {
-		take_before(data, restoring->at_position);
-		return 0;
-	}
-	if (take_first(data, &from->place.running) ||
-		(from->all_runs && take_runs(data, from)))
-		return 0;
-	return refuse(restoring,
-		"what had been read of epoch %" PRIu32
-		" is not known any more, since the job has gone back to an earlier place "
-		"after this checkpoint, allowed: a later checkpoint, or --at %" PRIu32
-		":POSITION",
-		from->place.running.epoch, from->place.running.epoch);
-}
-
-/* --- orders ---------------------------------------------------------------------------- */
-
-static int empty_order(const struct sched_job *job, struct order_data *ret)
-{
-	*ret = (struct order_data){.positions = job->samples,
-		.samples = calloc(job->samples, sizeof(uint32_t)),
-		.log = calloc(1, sizeof(uint32_t)),
-		.reads = calloc(1, sizeof(uint32_t))};
-	if (ret->samples && ret->log && ret->reads)
-		return 0;
-	order_data_free(ret);
-	return -ENOMEM;
-}
-
-static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return epochs_state(job->epochs, epoch);
-}
-
-static int load_order(struct sched_job *job, struct restoring *restoring, uint32_t epoch,
-	struct order_data *ret)
-{
-	int err = order_load(job->directory, epoch, job->samples, job->fingerprint, ret);
-	if (err == -ENOENT && state_of(job, epoch) == EPOCH_OVER)
-		return refuse(restoring,
-			"the order of epoch %" PRIu32
-			" is not kept any more, allowed: later epochs (keep_epochs = "
-			"%" PRIu32 ")",
-			epoch, job->config.keep_epochs);
-	if (err == -ENOENT) /* no position of it has ever been bound */
-		err = empty_order(job, ret);
-	if (err == -EINVAL)
-		return refuse(restoring,
-			"the order of epoch %" PRIu32 " can't be used: the log says why",
-			epoch);
-	return err ? failed(restoring, job->directory, err) : 0;
-}
-
-static bool next_order(struct sched_job *job, uint32_t *epoch, struct order *ret)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	*epoch = epochs_next_live(job->epochs, *epoch);
-	if (*epoch != UINT32_MAX)
-		*ret = epochs_order(job->epochs, *epoch);
-	return *epoch != UINT32_MAX;
-}
-
-/* Nothing is bound meanwhile; what is read comes behind what is saved. */
-static int save_live(struct sched_job *job, struct restoring *restoring)
-{
-	uint32_t epoch = UINT32_MAX;
-	struct order order;
-	int err = 0;
-	while (!err && next_order(job, &epoch, &order))
-		if (order.bound > 0)
-			err = order_save(job->directory, epoch, job->fingerprint, &order);
-	return err ? failed(restoring, job->directory, err) : 0;
-}
-
-int restore_list_orders(
-	const struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n)
-{
-	auto_free uint32_t *numbers = NULL;
-	int err = order_list(
-		job->directory, job->samples, job->fingerprint, &numbers, ret_n);
-	*ret = err ? NULL : calloc(*ret_n + 1, sizeof(**ret));
-	if (!err && !*ret)
-		err = -ENOMEM;
-	for (size_t i = 0; !err && i < *ret_n; i++) {
-		(*ret)[i].epoch = numbers[i];
-		err = order_bound(job->directory, numbers[i], &(*ret)[i].bound);
-	}
-	if (err) {
-		free(*ret);
-		*ret = NULL;
-	}
-	return err;
-}
-
-int restore_load(const struct sched_job *job, const char *path, uint32_t epoch,
-	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret)
-{
-	struct order_data data;
-	int err = path ? order_load_at(path, epoch, job->samples, job->fingerprint, &data)
-		       : order_load(job->directory, epoch, job->samples, job->fingerprint,
-				 &data);
-	if (err) {
-		*ret_reason = "its order is missing, or can't be used";
-		return err == -ENOENT ? -EINVAL : err;
-	}
-	return epochs_prepare(
-		job->epochs, epoch, &data, bound, consumed, ret_reason, ret);
-}
-
-/* The order as it is from now on: to its file, and to memory. */
-static int make_epoch(struct sched_job *job, struct restoring *restoring, uint32_t epoch,
-	bool drains, struct order_data *data, struct epoch **ret)
-{
-	const char *reason = "";
-	auto_free char *path = NULL;
-	struct order order = order_of(data);
-	lock_take(&job->sched->lock);
-	path = journal_next_order(job->journal, job->directory, drains);
-	lock_release(&job->sched->lock);
-	int err = path ? order_save_at(path, epoch, job->fingerprint, &order) : -ENOMEM;
-	if (err) {
-		order_data_free(data);
-		return failed(restoring, path ? path : job->directory, err);
-	}
-	uint32_t bound = data->bound, consumed = data->consumed;
-	err = epochs_prepare(job->epochs, epoch, data, bound, consumed, &reason, ret);
-	if (err == -EINVAL)
-		return refuse(
-			restoring, "the order of epoch %" PRIu32 ": %s", epoch, reason);
-	return err ? failed(restoring, job->directory, err) : 0;
-}
-
-static int make_running(
-	struct sched_job *job, struct restoring *restoring, struct epoch **ret)
-{
-	struct order_data data;
-	uint32_t epoch = restoring->at ? restoring->at_epoch
-				       : restoring->from->place.running.epoch;
-	int err = load_order(job, restoring, epoch, &data);
-	if (err)
-		return err;
-	err = take_reads(restoring, &data);
-	if (err) {
-		order_data_free(&data);
-		return err;
-	}
-	return make_epoch(job, restoring, epoch, false, &data, ret);
-}
-
-/* One whose order is gone, or whose reads are not known any more, does not go on. */
-static int make_draining(
-	struct sched_job *job, struct restoring *restoring, struct epoch **ret)
-{
-	const struct epochs_point *point = &restoring->from->place.draining;
-	struct order_data data;
-	if (!restoring->from->place.drains || restoring->at ||
-		order_load(job->directory, point->epoch, job->samples, job->fingerprint,
-			&data) != 0)
-		return 0;
-	if (!take_first(&data, point)) {
-		order_data_free(&data);
-		return 0;
-	}
-	return make_epoch(job, restoring, point->epoch, true, &data, ret);
 }
 
 /* --- going there ------------------------------------------------------------------------ */
@@ -406,15 +197,15 @@ static int make_all(struct sched_job *job, struct restoring *restoring)
 	struct epoch *running = NULL, *draining = NULL;
 	struct epochs_order_file *orders = NULL;
 	size_t n = 0;
-	int err = save_live(job, restoring);
+	int err = restore_save_live(job, restoring);
 	if (!err)
-		err = make_running(job, restoring, &running);
+		err = restore_make_running(job, restoring, &running);
 	if (!err)
-		err = make_draining(job, restoring, &draining);
+		err = restore_make_draining(job, restoring, &draining);
 	if (!err) {
 		err = restore_list_orders(job, &orders, &n);
 		if (err)
-			(void)failed(restoring, job->directory, err);
+			(void)restore_failed(restoring, job->directory, err);
 	}
 	if (err) {
 		epoch_reaped_free(running);
@@ -422,7 +213,7 @@ static int make_all(struct sched_job *job, struct restoring *restoring)
 		return err;
 	}
 	err = go(job, running, draining, orders, n);
-	return err ? failed(restoring, job->config.name, err) : 0;
+	return err ? restore_failed(restoring, job->config.name, err) : 0;
 }
 
 /* What came before is not needed any more, once this is on the disk. */
@@ -432,28 +223,45 @@ static int finish(struct sched_job *job, struct restoring *restoring)
 				       : restoring->from->place.running.epoch;
 	int err = sched_job_sync(job);
 	if (err)
-		return failed(restoring,
+		return restore_failed(restoring,
 			"it is where it was, but that can't be brought to the disk", err);
 	journal_forget(job->journal, epoch);
 	return 0;
 }
 
-static int restore(struct sched_job *job, struct restoring *restoring)
+int restore_new(struct sched_job *job, struct restoring *restoring)
 {
-	int err = check_identity(job, restoring);
-	if (!err)
-		err = check_target(job, restoring);
+	int err = hold(job);
 	if (err)
-		return err;
-	err = hold(job);
-	if (err)
-		return failed(restoring, job->config.name, err);
+		return restore_failed(restoring, job->config.name, err);
 	err = make_all(job, restoring);
 	if (err) {
 		give_up(job);
 		return err;
 	}
 	return finish(job, restoring);
+}
+
+/* Opens wait as long as live orders are being written. */
+static int save_for_export(struct sched_job *job, struct restoring *restoring)
+{
+	int err = hold(job);
+	if (err)
+		return restore_failed(restoring, job->config.name, err);
+	take_checkpoint(job, restoring->from);
+	err = restore_save_live(job, restoring);
+	give_up(job);
+	return err;
+}
+
+static int restore(struct sched_job *job, struct restoring *restoring)
+{
+	if (restoring->export)
+		return save_for_export(job, restoring);
+	int err = check_identity(job, restoring);
+	if (!err)
+		err = check_target(job, restoring);
+	return err ? err : restore_new(job, restoring);
 }
 
 static struct restoring *wanted(struct sched_job *job)
@@ -475,7 +283,7 @@ void restore_if_wanted(struct sched_job *job)
 
 /* --- for control ------------------------------------------------------------------------ */
 
-static int run_by_clerk(struct sched_job *job, struct restoring *restoring)
+int restore_by_clerk(struct sched_job *job, struct restoring *restoring)
 {
 	struct sched *sched = job->sched;
 	LOCK_SCOPE(&sched->lock);
@@ -518,7 +326,7 @@ int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 			"--at: found \"%s\", allowed: EPOCH:POSITION", at);
 		return -EINVAL;
 	}
-	err = run_by_clerk(job, &restoring);
+	err = restore_by_clerk(job, &restoring);
 	if (err)
 		sched_report(report, context, "job %s: %s", job->config.name,
 			restoring.message[0] ? restoring.message : strerror(-err));

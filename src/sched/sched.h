@@ -81,6 +81,25 @@ must_check int sched_job_sync(struct sched_job *job);
 must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	config_report *report, void *context);
 
+/*
+ * The same with all orders that are kept, for other machines with the same data: to the
+ * descriptor of a regular file. Errors are reported. By a thread that may wait.
+ */
+must_check int sched_job_export(
+	struct sched_job *job, int fd, config_report *report, void *context);
+
+/* What sched_job_export has written, and what it is called in messages. */
+struct sched_import {
+	int fd;
+	const char *name;
+};
+
+/* As sched_job_add, of a job that has no epochs here yet: it is where the other one was, and
+ * its positions hold what they held there. -EINVAL: the samples are others. */
+must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
+	bool persist, const struct sched_import *import, config_report *report,
+	void *context);
+
 /* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);
 

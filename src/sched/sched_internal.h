@@ -38,6 +38,8 @@
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
  *   restore.c      where a job is, and back there; checkpoint.c: that as a text
+ *                  restore_orders.c: with which orders
+ *   import.c       the same with its orders, to other machines and from there
  *   sched.c        the whole, its threads and the end of each critical section
  *   validate.c     need and pins, counted anew
  *
@@ -439,16 +441,50 @@ void *sched_clerk(void *sched);
 struct checkpoint;
 
 struct restoring {
-	const struct checkpoint *from;
-	bool at; /* there instead, in the order of positions */
+	struct checkpoint *from;
+	bool at;     /* there instead, in the order of positions */
+	bool export; /* it stays there: only its orders go to files, and `from` is filled */
 	uint32_t at_epoch, at_position;
 	int err;
 	char message[600];
 };
 
+/* All but the checks, and without the clerk: of a job that nobody knows yet. */
+must_check int restore_new(struct sched_job *job, struct restoring *restoring);
+/* By the clerk, while the caller waits. */
+must_check int restore_by_clerk(struct sched_job *job, struct restoring *restoring);
+
+/* --- import.c: orders of other machines ------------------------------------------------- */
+
+/* How a job is added. */
+struct adding {
+	const struct sched_import *import; /* or NULL */
+	config_report *report;
+	void *context;
+};
+
+/* What order = replay:FILE or an import asks for, if the job has no epochs yet. -EBADMSG:
+ * refused, and reported. */
+must_check int import_for_job(struct sched_job *job, const struct adding *adding);
+
 uint64_t restore_hash_ini(const struct job_config *config);
 /* By the clerk. */
 void restore_if_wanted(struct sched_job *job);
+/* The message of a failure; -EINVAL, and err. */
+int restore_refuse(struct restoring *restoring, const char *format, ...)
+	printf_like(2, 3);
+int restore_failed(struct restoring *restoring, const char *what, int err);
+
+/* --- restore_orders.c: the orders that it goes back with -------------------------------- */
+
+/* Those of live epochs go to files. The job is held, as for the next two. */
+must_check int restore_save_live(struct sched_job *job, struct restoring *restoring);
+/* The epoch that is to run; to drain: *ret stays NULL where none is. Both are in files of
+ * the next segment of the journal, too. */
+must_check int restore_make_running(
+	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
+must_check int restore_make_draining(
+	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
 /* What the files of the job's directory hold; the caller frees it. */
 must_check int restore_list_orders(
 	const struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n);

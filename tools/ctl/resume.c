@@ -10,6 +10,8 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The caller frees *ret. */
 static int read_checkpoint(const char *file, char **ret)
@@ -48,4 +50,56 @@ int restore_job(const char *socket_path, int argc, char **argv)
 		return EXIT_FAILURE;
 	const char *arguments[] = {"restore", argv[optind], text, at};
 	return request(socket_path, arguments, at ? 4 : 3, NULL);
+}
+
+/* --- export ------------------------------------------------------------------------ */
+
+static bool is_regular(int fd)
+{
+	struct stat st;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	       lseek(fd, 0, SEEK_CUR) == 0 && st.st_size == 0;
+}
+
+static int copy_to_output(int fd)
+{
+	char block[65536];
+	ssize_t n;
+	off_t offset = 0;
+	while ((n = pread(fd, block, sizeof(block), offset)) > 0) {
+		if (fwrite(block, 1, (size_t)n, stdout) != (size_t)n)
+			return -errno;
+		offset += n;
+	}
+	if (n < 0 || fflush(stdout) != 0)
+		return -errno;
+	return 0;
+}
+
+/* The daemon writes into a file, so that it never waits for whoever reads a pipe. */
+int export_job(const char *socket_path, int argc, char **argv)
+{
+	if (argc != 2) {
+		complain("usage: joaderctl export JOB >FILE");
+		return EXIT_USAGE;
+	}
+	if (isatty(STDOUT_FILENO)) {
+		complain("export: this is no text for a terminal; joaderctl export JOB "
+			 ">FILE");
+		return EXIT_USAGE;
+	}
+	const char *arguments[] = {"export", argv[1]};
+	bool direct = is_regular(STDOUT_FILENO);
+	auto_fclose FILE *file = direct ? NULL : tmpfile();
+	int fd = direct ? STDOUT_FILENO : file ? fileno(file) : -1;
+	int descriptor = fd < 0 ? -1 : dup(fd);
+	if (descriptor < 0) {
+		complain("%s", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	int status = request(socket_path, arguments, 2, &descriptor);
+	int err = status == EXIT_SUCCESS && !direct ? copy_to_output(fd) : 0;
+	if (err)
+		complain("cannot write: %s", strerror(-err));
+	return err ? EXIT_FAILURE : status;
 }
