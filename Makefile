@@ -137,6 +137,7 @@ PARALLEL = $(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 check-here:
 	+$(PARALLEL) VARIANT=asan check-unit
+	+$(PARALLEL) VARIANT=asan check-sites
 	+$(PARALLEL) VARIANT=asan check-fs
 	+$(PARALLEL) VARIANT=release check-valgrind
 	+$(PARALLEL) VARIANT=release check-clients
@@ -222,6 +223,7 @@ format:
 
 include tests/fuzz/fuzz.mk
 include tests/dst/dst.mk
+include tests/sites/sites.mk
 include man/man.mk
 include tools/tools.mk
 include tools/sim/sim.mk

@@ -4,8 +4,10 @@
 #include "disk.h"
 #include "base/ensure.h"
 #include "coroutines.h"
+#include "sites.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -37,6 +39,7 @@ bool disk_is_dead(void)
 
 int __real_open(const char *path, int flags, ...);
 int __real_openat(int at, const char *path, int flags, ...);
+ssize_t __real_pread(int fd, void *bytes, size_t n, off_t offset);
 ssize_t __real_pwrite(int fd, const void *bytes, size_t n, off_t offset);
 int __real_ftruncate(int fd, off_t size);
 int __real_rename(const char *from, const char *to);
@@ -49,6 +52,7 @@ int __real_mkdirat(int at, const char *path, mode_t mode);
 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_openat(int at, const char *path, int flags, ...);
+ssize_t __wrap_pread(int fd, void *bytes, size_t n, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t offset);
 int __wrap_ftruncate(int fd, off_t size);
 int __wrap_fsync(int fd);
@@ -77,6 +81,25 @@ static bool is_lost(void)
 	return dead;
 }
 
+/* A disk that is full can be read. */
+static bool cant_read(void)
+{
+	bool fails = site_fails(SITE_FILE);
+	if (fails)
+		errno = EIO;
+	return fails;
+}
+
+static int open_real(int at, const char *path, int flags, mode_t mode)
+{
+	bool lost = is_lost();
+	if (flags & O_CREAT ? site_fails(SITE_FILE) : cant_read())
+		return -1;
+	if (lost && (flags & O_CREAT))
+		return __real_open("/dev/null", O_RDWR | O_CLOEXEC);
+	return __real_openat(at, path, flags, mode);
+}
+
 int __wrap_openat(int at, const char *path, int flags, ...)
 {
 	mode_t mode = 0;
@@ -86,9 +109,7 @@ int __wrap_openat(int at, const char *path, int flags, ...)
 		mode = va_arg(args, mode_t);
 		va_end(args);
 	}
-	if (is_lost() && (flags & O_CREAT))
-		return __real_open("/dev/null", O_RDWR | O_CLOEXEC);
-	return __real_openat(at, path, flags, mode);
+	return open_real(at, path, flags, mode);
 }
 
 int __wrap_open(const char *path, int flags, ...)
@@ -100,28 +121,31 @@ int __wrap_open(const char *path, int flags, ...)
 		mode = va_arg(args, mode_t);
 		va_end(args);
 	}
-	return __wrap_openat(AT_FDCWD, path, flags, mode);
+	return open_real(AT_FDCWD, path, flags, mode);
+}
+
+ssize_t __wrap_pread(int fd, void *bytes, size_t n, off_t offset)
+{
+	return cant_read() ? -1 : __real_pread(fd, bytes, n, offset);
 }
 
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t offset)
 {
-	if (is_lost())
+	bool lost = is_lost();
+	if (site_fails(SITE_FILE))
+		return -1;
+	if (lost)
 		return (ssize_t)n;
 	if (co_is_running() && n > 1 && co_one_in(8))
 		n = 1 + co_random((uint32_t)n - 1);
 	return __real_pwrite(fd, bytes, n, offset);
 }
 
-int __wrap_ftruncate(int fd, off_t size)
-{
-	return is_lost() ? 0 : __real_ftruncate(fd, size);
-}
-
 int __wrap_fsync(int fd)
 {
 	(void)fd;
-	co_pause();
-	return 0;
+	(void)is_lost();
+	return site_fails(SITE_FILE) ? -1 : 0;
 }
 
 int __wrap_fdatasync(int fd)
@@ -129,39 +153,47 @@ int __wrap_fdatasync(int fd)
 	return __wrap_fsync(fd);
 }
 
+/* What a call that changes names, or the size of a file, comes to. */
+#define CHANGE(call) (is_lost() ? 0 : site_fails(SITE_FILE) ? -1 : (call))
+
+int __wrap_ftruncate(int fd, off_t size)
+{
+	return CHANGE(__real_ftruncate(fd, size));
+}
+
 int __wrap_renameat(int from_at, const char *from, int to_at, const char *to)
 {
-	return is_lost() ? 0 : __real_renameat(from_at, from, to_at, to);
+	return CHANGE(__real_renameat(from_at, from, to_at, to));
 }
 
 int __wrap_rename(const char *from, const char *to)
 {
-	return is_lost() ? 0 : __real_rename(from, to);
+	return CHANGE(__real_rename(from, to));
 }
 
 int __wrap_unlinkat(int at, const char *path, int flags)
 {
-	return is_lost() ? 0 : __real_unlinkat(at, path, flags);
+	return CHANGE(__real_unlinkat(at, path, flags));
 }
 
 int __wrap_unlink(const char *path)
 {
-	return is_lost() ? 0 : __real_unlink(path);
+	return CHANGE(__real_unlink(path));
 }
 
 int __wrap_rmdir(const char *path)
 {
-	return is_lost() ? 0 : __real_rmdir(path);
+	return CHANGE(__real_rmdir(path));
 }
 
 int __wrap_mkdirat(int at, const char *path, mode_t mode)
 {
-	return is_lost() ? 0 : __real_mkdirat(at, path, mode);
+	return CHANGE(__real_mkdirat(at, path, mode));
 }
 
 int __wrap_mkdir(const char *path, mode_t mode)
 {
-	return is_lost() ? 0 : __real_mkdir(path, mode);
+	return CHANGE(__real_mkdir(path, mode));
 }
 
 /* --- directories, in an order of their own ---------------------------------------------- */

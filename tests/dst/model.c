@@ -51,7 +51,7 @@ static void read_all(
 {
 	for (uint32_t position = 0; position < n; position++) {
 		struct sched_handle *handle;
-		int err = reader_open(job, found, epoch, position, &handle);
+		int err = ONCE_MORE(reader_open(job, found, epoch, position, &handle));
 		if (err == 0)
 			sched_release(handle);
 		else
@@ -79,9 +79,16 @@ void model_check_epoch(struct model_job *job)
 	sched_job_put(found);
 }
 
+void model_validate(void)
+{
+	sites_rest(true);
+	sched_validate(simulation.sched);
+	sites_rest(false);
+}
+
 void model_check_nothing_held(void)
 {
-	sched_validate(simulation.sched);
+	model_validate();
 	sched_stats(simulation.sched);
 	ensure(stats_get(STAT_CACHE_PINS) == 0);
 	ensure(stats_get(STAT_CACHE_NEED) == 0);

@@ -79,9 +79,9 @@ static bool may_be(const struct open *open, uint32_t epoch, int err)
 	case -ENOENT:
 		return epoch != SCHED_CURRENT;
 	case -EIO:
-		return simulation.bad || simulation.passing_in;
+		return simulation.bad || simulation.passing_in || sites_have_failed();
 	case -ENOMEM:
-		return simulation.passing_in;
+		return simulation.passing_in || sites_have_failed();
 	case -ESTALE:
 	case -EAGAIN:
 		return epoch != SCHED_CURRENT || gone;
@@ -268,12 +268,12 @@ static void *run_script(void *context)
 		read_job(script, found);
 		sched_job_put(found);
 	}
-	free(script);
 	simulation.n_readers--;
 	co_wake(&simulation.n_readers, true);
 	return NULL;
 }
 
+static struct script scripts[MOST_READERS];
 static int ids[MOST_READERS];
 static unsigned n_ids;
 
@@ -282,8 +282,7 @@ void readers_start(void)
 	unsigned n = 1 + co_random(MOST_READERS);
 	unsigned most = co_one_in(4) ? 60 : 20;
 	for (n_ids = 0; n_ids < n; n_ids++) {
-		struct script *script = calloc(1, sizeof(*script));
-		ensure(script);
+		struct script *script = &scripts[n_ids];
 		*script = (struct script){
 			.job = &simulation.jobs[co_random(simulation.n_jobs)],
 			.current = co_one_in(2),

@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -29,6 +30,17 @@ struct simulation simulation;
 
 static uint64_t seed_now;
 static bool loud;
+
+/* What fails, or after which call the process dies, if that is not left to chance. */
+static struct {
+	enum site kind;
+	uint64_t n; /* 0: chance */
+	int error;
+	bool reached; /* a result: there are so many */
+} plan_of_run;
+
+/* Of readers, all of whom may wait for the same sample. */
+#define MOST_ERRORS 8
 
 /* --- one run --------------------------------------------------------------------------- */
 
@@ -54,6 +66,8 @@ static struct job_config choose_config(struct model_job *job)
 		.keep_epochs = 1 + co_random(3),
 		.lookahead = 1 + co_random(8),
 		.batch = 1 + co_random(4)};
+	if (config.layout == LAYOUT_BATCH)
+		config.format = FORMAT_NPY;
 	if (co_one_in(3))
 		config.preparation.resize_width = config.preparation.resize_height = 4;
 	return config;
@@ -61,8 +75,9 @@ static struct job_config choose_config(struct model_job *job)
 
 static void add(struct model_job *job)
 {
-	int err = sched_job_add(
-		simulation.sched, &job->config, co_one_in(2), unexpected, NULL);
+	bool persist = co_one_in(2);
+	int err = ONCE_MORE(
+		sched_job_add(simulation.sched, &job->config, persist, unexpected, NULL));
 	ensure(err == 0 || disk_is_dead());
 	job->there = err == 0;
 }
@@ -79,8 +94,8 @@ static void remove_job(struct model_job *job)
 
 static void start(void)
 {
-	ensure(sched_new(&simulation.daemon, &simulation.dataset, 1, &simulation.sched) ==
-		0);
+	ensure(ONCE_MORE(sched_new(&simulation.daemon, &simulation.dataset, 1,
+		       &simulation.sched)) == 0);
 }
 
 static void stop(void)
@@ -109,6 +124,15 @@ static void restart(void)
 	}
 }
 
+static void recover(void)
+{
+	simulation.counts.crashes++;
+	simulation.ending = true;
+	readers_wait();
+	stop();
+	restart();
+}
+
 /* While jobs come and go, or just so. */
 static void crash(void)
 {
@@ -123,11 +147,7 @@ static void crash(void)
 		co_sleep(co_random(5000000));
 	}
 	disk_die();
-	simulation.counts.crashes++;
-	simulation.ending = true;
-	readers_wait();
-	stop();
-	restart();
+	recover();
 }
 
 static void do_something(void)
@@ -135,7 +155,7 @@ static void do_something(void)
 	struct model_job *job = &simulation.jobs[co_random(simulation.n_jobs)];
 	co_sleep(co_random(co_one_in(10) ? 2000000000 : 5000000));
 	if (co_one_in(2))
-		sched_validate(simulation.sched);
+		model_validate();
 	else if (co_one_in(6) && job->there)
 		remove_job(job);
 	else if (!job->there)
@@ -145,13 +165,14 @@ static void do_something(void)
 static void read_for_a_while(void)
 {
 	readers_start();
-	while (simulation.n_readers > 0 && !co_one_in(30))
+	while (simulation.n_readers > 0 && !disk_is_dead() && !co_one_in(30))
 		do_something();
-	if (simulation.n_readers > 0 && co_one_in(2)) {
+	if (disk_is_dead())
+		recover();
+	else if (simulation.n_readers > 0 && !plan_of_run.n && co_one_in(2))
 		crash();
-		return;
-	}
-	readers_wait_for_all();
+	else
+		readers_wait_for_all();
 }
 
 static void end_jobs(void)
@@ -160,7 +181,7 @@ static void end_jobs(void)
 	for (unsigned i = 0; i < simulation.n_jobs; i++)
 		if (simulation.jobs[i].there)
 			model_check_epoch(&simulation.jobs[i]);
-	sched_validate(simulation.sched);
+	model_validate();
 	for (unsigned i = 0; i < simulation.n_jobs; i++)
 		if (simulation.jobs[i].there)
 			remove_job(&simulation.jobs[i]);
@@ -182,14 +203,19 @@ static void choose_daemon(void)
 	simulation.bad =
 		co_one_in(4) ? co_random(1 << SAMPLES) & co_random(1 << SAMPLES) : 0;
 	simulation.passing_in = co_one_in(4) ? 2 + co_random(10) : 0;
+	if (plan_of_run.n && plan_of_run.kind != SITE_NONE)
+		simulation.bad = simulation.passing_in = 0;
 }
 
 static void *run(void *unused)
 {
 	(void)unused;
+	uint64_t errors = simulation.counts.errors, crashes = simulation.counts.crashes;
 	simulation.ending = false;
 	choose_daemon();
+	sites_begin(plan_of_run.kind, plan_of_run.n, plan_of_run.error);
 	start();
+	disk_die_in(plan_of_run.kind == SITE_NONE ? (unsigned)plan_of_run.n : 0);
 	simulation.n_jobs = 1 + co_random(MOST_JOBS);
 	for (unsigned i = 0; i < simulation.n_jobs; i++) {
 		struct model_job *job = &simulation.jobs[i];
@@ -200,8 +226,14 @@ static void *run(void *unused)
 	}
 	for (unsigned i = 1 + co_random(3); i > 0; i--)
 		read_for_a_while();
+	disk_die_in(0);
+	if (disk_is_dead())
+		recover();
+	plan_of_run.reached = simulation.counts.crashes > crashes;
 	end_jobs();
 	stop();
+	plan_of_run.reached |= sites_have_failed();
+	ensure(!sites_have_failed() || simulation.counts.errors - errors <= MOST_ERRORS);
 	return NULL;
 }
 
@@ -209,8 +241,13 @@ static void *run(void *unused)
 
 static void tell_seed(int number)
 {
-	char text[64];
-	int n = snprintf(text, sizeof(text), "FAILED: --seed %" PRIu64 "\n", seed_now);
+	char text[128];
+	int n = snprintf(text, sizeof(text), "FAILED: --seed %" PRIu64, seed_now);
+	if (plan_of_run.n)
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			" --site %d:%d:%" PRIu64, (int)plan_of_run.kind,
+			plan_of_run.error, plan_of_run.n);
+	text[n++] = '\n';
 	(void)!write(STDERR_FILENO, text, (size_t)n);
 	signal(number, SIG_DFL);
 	raise(number);
@@ -278,6 +315,29 @@ static void run_seed(uint64_t seed)
 		ensure(run_once(seed) == result);
 }
 
+/* The n-th site fails, or the process dies there, for each n: until there are no more. Of
+ * every `stride` one, by chance. */
+static void run_sites(uint64_t seed, enum site kind, int error, uint32_t stride)
+{
+	struct rng rng;
+	rng_seed(&rng, seed);
+	plan_of_run.kind = kind;
+	plan_of_run.error = error;
+	do {
+		plan_of_run.n += 1 + rng_below(&rng, 2 * stride - 1);
+		run_once(seed);
+	} while (plan_of_run.reached);
+	plan_of_run.n = 0;
+}
+
+static void run_all_sites(uint64_t seed, uint32_t stride)
+{
+	run_sites(seed, SITE_MEMORY, ENOMEM, stride);
+	run_sites(seed, SITE_FILE, EIO, stride);
+	run_sites(seed, SITE_FILE, ENOSPC, stride);
+	run_sites(seed, SITE_NONE, 0, stride);
+}
+
 static void print_counts(void)
 {
 	const struct counts *counts = &simulation.counts;
@@ -301,6 +361,7 @@ struct plan {
 	double end_s;
 	uint64_t first, runs;
 	unsigned processes;
+	uint32_t stride; /* of sites; 0: none fails */
 };
 
 /* One process plays each so-manieth seed. */
@@ -318,7 +379,10 @@ static int play(const struct plan *plan, const char *directory, unsigned process
 	begin(own);
 	for (uint64_t i = process; i < plan->runs && seconds_now() < plan->end_s;
 		i += plan->processes)
-		run_seed(plan->first + i);
+		if (plan->stride)
+			run_all_sites(plan->first + i, plan->stride);
+		else
+			run_seed(plan->first + i);
 	print_counts();
 	end();
 	return 0;
@@ -336,8 +400,10 @@ static int play_all(const struct plan *plan, const char *directory)
 	for (unsigned i = 0; i < plan->processes; i++) {
 		children[i] = fork();
 		ensure(children[i] >= 0);
-		if (children[i] == 0)
+		if (children[i] == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 			exit(play(plan, directory, i));
+		}
 	}
 	while ((ended = wait(&status)) > 0) {
 		failed |= status != 0;
@@ -351,11 +417,23 @@ static int play_all(const struct plan *plan, const char *directory)
 	return failed;
 }
 
+/* As a failure names it: KIND:ERROR:N. */
+static bool parse_site(const char *text)
+{
+	unsigned kind;
+	if (sscanf(text, "%u:%d:%" SCNu64, &kind, &plan_of_run.error, &plan_of_run.n) !=
+		3)
+		return false;
+	plan_of_run.kind = (enum site)kind;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"seconds", 1, NULL, 's'},
 		{"runs", 1, NULL, 'r'}, {"seed", 1, NULL, 'n'},
-		{"processes", 1, NULL, 'p'}, {0}};
+		{"processes", 1, NULL, 'p'}, {"sites", 1, NULL, 'f'},
+		{"site", 1, NULL, 'o'}, {0}};
 	double seconds = 1e9;
 	struct plan plan = {.runs = UINT64_MAX, .processes = 1};
 	for (int c; (c = getopt_long(argc, argv, "v", options, NULL)) != -1;)
@@ -372,6 +450,13 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			plan.processes = (unsigned)strtoul(optarg, NULL, 10);
+			break;
+		case 'f':
+			plan.stride = (uint32_t)strtoul(optarg, NULL, 10);
+			break;
+		case 'o':
+			if (!parse_site(optarg))
+				return 2;
 			break;
 		case 'v':
 			loud = true;

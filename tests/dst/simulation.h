@@ -5,6 +5,7 @@
 
 #include "coroutines.h"
 #include "disk.h"
+#include "sites.h"
 
 #include "base/ensure.h"
 #include "config/config.h"
@@ -57,6 +58,16 @@ struct simulation {
 
 extern struct simulation simulation;
 
+/* What failed once does not fail again. */
+#define ONCE_MORE(call)                                                                  \
+	({                                                                               \
+		bool had_failed_ = sites_have_failed();                                  \
+		int status_ = (call);                                                    \
+		if (status_ && !had_failed_ && sites_have_failed())                      \
+			status_ = (call);                                                \
+		status_;                                                                 \
+	})
+
 /* --- preparation.c -------------------------------------------------------------------- */
 
 bool is_bad(sample_id sample);
@@ -71,6 +82,7 @@ void model_tell(struct model_job *job, unsigned generation, uint32_t epoch,
 	uint32_t position, sample_id sample);
 /* Nobody reads: all positions of the last epoch are opened, and hold each sample once. */
 void model_check_epoch(struct model_job *job);
+void model_validate(void);
 void model_check_nothing_held(void);
 
 /* --- readers.c ------------------------------------------------------------------------ */
