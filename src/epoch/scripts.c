@@ -304,6 +304,7 @@ static void note_worker(struct worker *worker, struct rank *rank,
 		}
 	}
 	worker->row[kind_of_open(opened)]++;
+	worker->images |= !opened->label;
 	worker->file = file;
 	worker->epoch = opened->epoch;
 }
