@@ -125,43 +125,92 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-static int check_binding(const struct epochs *epochs, const struct binding *binding,
-	roaring_bitmap_t *seen, const char **ret_reason)
+/* The samples of the job that are not bound, a bit each: with millions of them in a random
+ * order far faster than a bitmap that is compressed. */
+static uint8_t *selected_bits(const roaring_bitmap_t *selection)
 {
-	if (binding->sample == SAMPLE_NONE ||
-		!roaring_bitmap_contains(epochs->config.selection, binding->sample))
-		return refuse("the sample is none of the job's", ret_reason);
-	if (!roaring_bitmap_add_checked(seen, binding->sample))
-		return refuse("the sample was bound before", ret_reason);
-	if (binding->served > SERVED_SHARED)
-		return refuse("there is no such way to be served", ret_reason);
+	uint8_t *bits = calloc(roaring_bitmap_maximum(selection) / 8 + 1, 1);
+	roaring_uint32_iterator_t iterator;
+	uint32_t ids[256], n;
+	if (!bits)
+		return NULL;
+	roaring_init_iterator(selection, &iterator);
+	while ((n = roaring_read_uint32_iterator(&iterator, ids, 256)) > 0)
+		for (uint32_t i = 0; i < n; i++)
+			bits[ids[i] / 8] |= (uint8_t)(1u << ids[i] % 8);
+	return bits;
+}
+
+static int check_sample(const struct epochs *epochs, uint32_t position, sample_id sample,
+	uint8_t *left, const char **ret_reason)
+{
+	uint32_t last = roaring_bitmap_maximum(epochs->config.selection);
+	if (sample > last || !(left[sample / 8] >> sample % 8 & 1))
+		return refuse(roaring_bitmap_contains(epochs->config.selection, sample)
+				      ? "the sample was bound before"
+				      : "the sample is none of the job's",
+			ret_reason);
+	left[sample / 8] &= (uint8_t) ~(1u << sample % 8);
 	if (epochs->config.kind == EPOCHS_FIXED &&
-		binding->sample != fixed_sample(epochs, binding->position))
+		sample != fixed_sample(epochs, position))
 		return refuse("the position has another sample", ret_reason);
 	return 0;
 }
 
-/* In the order of binding, into the epoch, which has none. */
-static int bind_all(const struct epochs *epochs, struct epoch *epoch,
-	const struct order *order, uint32_t bound, const char **ret_reason)
+/* By position: none of another job, none twice. *ret: a bit for each that is bound. */
+static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
+	uint8_t *ret, const char **ret_reason)
 {
-	roaring_bitmap_t *seen = roaring_bitmap_create();
-	int err = seen ? 0 : -ENOMEM;
-	for (uint32_t k = 0; k < bound && !err; k++) {
-		uint32_t position = order_log_entry_position(order->log[k]);
-		if (position >= epochs->config.positions ||
-			epoch_has_bound(epoch, position)) {
-			err = refuse("there is no such position, or twice", ret_reason);
-			break;
-		}
-		struct binding binding = order_binding(order, k);
-		err = check_binding(epochs, &binding, seen, ret_reason);
-		if (!err)
-			epoch_bind(epoch, position, binding.sample, binding.served);
+	auto_free uint8_t *left = selected_bits(epochs->config.selection);
+	uint32_t n = 0;
+	int err = left ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < epochs->config.positions && !err; i++) {
+		if (epoch->samples[i] == 0)
+			continue;
+		n++;
+		ret[i / 8] |= (uint8_t)(1u << i % 8);
+		err = check_sample(epochs, i, epoch->samples[i] - 1, left, ret_reason);
 	}
-	if (seen)
-		roaring_bitmap_free(seen);
-	return err;
+	return !err && n != epoch->bound ? refuse("a binding is missing", ret_reason)
+					 : err;
+}
+
+/* By binding: each position that is bound, once. */
+static int check_log(const struct epochs *epochs, const struct epoch *epoch,
+	uint8_t *bound, const char **ret_reason)
+{
+	for (uint32_t k = 0; k < epoch->bound; k++) {
+		uint32_t position = order_log_entry_position(epoch->log[k]);
+		if (position >= epochs->config.positions ||
+			!(bound[position / 8] >> position % 8 & 1))
+			return refuse("there is no such position, or twice", ret_reason);
+		bound[position / 8] &= (uint8_t) ~(1u << position % 8);
+		if (epoch->log[k] >> ORDER_POSITION_BITS > SERVED_SHARED)
+			return refuse("there is no such way to be served", ret_reason);
+	}
+	return 0;
+}
+
+/* The order becomes the epoch's, without the bindings that came later. */
+static int take_bindings(const struct epochs *epochs, struct epoch *epoch,
+	struct order_data *data, uint32_t bound, const char **ret_reason)
+{
+	auto_free uint8_t *bits = calloc(epochs->config.positions / 8 + 1, 1);
+	if (!bits)
+		return -ENOMEM;
+	for (uint32_t k = bound; k < data->bound; k++) {
+		uint32_t position = order_log_entry_position(data->log[k]);
+		if (position >= epochs->config.positions)
+			return refuse("there is no such position, or twice", ret_reason);
+		data->samples[position] = 0;
+	}
+	free(epoch->samples);
+	epoch->samples = data->samples;
+	epoch->log = data->log;
+	epoch->log_room = epoch->bound = bound;
+	data->samples = data->log = NULL;
+	int err = check_samples(epochs, epoch, bits, ret_reason);
+	return err ? err : check_log(epochs, epoch, bits, ret_reason);
 }
 
 static int read_all(const struct epochs *epochs, struct epoch *epoch,
@@ -203,18 +252,13 @@ static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 }
 
 static int make_all(const struct epochs *epochs, struct epoch *epoch,
-	const struct order_data *data, uint32_t bound, uint32_t consumed,
+	struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason)
 {
-	struct order order = order_of(data);
 	if (data->positions != epochs->config.positions || bound > data->bound ||
 		consumed > data->consumed)
 		return refuse("its order is shorter", ret_reason);
-	epoch->log_room = bound;
-	epoch->log = bound ? calloc(bound, sizeof(*epoch->log)) : NULL;
-	if (bound && !epoch->log)
-		return -ENOMEM;
-	int err = bind_all(epochs, epoch, &order, bound, ret_reason);
+	int err = take_bindings(epochs, epoch, data, bound, ret_reason);
 	if (!err)
 		err = read_all(epochs, epoch, data->reads, consumed, ret_reason);
 	return err ? err : find_files_read(epochs, epoch);

@@ -789,9 +789,10 @@ static inline struct epoch *world_at(struct epoch_world *world, uint32_t epoch,
 	order.consumed = consumed;
 	*ret = world_copy_order(&order);
 	free(zeros);
-	if (world->bound_at_most && ret->bound > world->bound_at_most)
-		ret->bound = world->bound_at_most;
-	return world_prepare(world->epochs, epoch, ret, ret->bound, ret->consumed);
+	uint32_t bound = ret->bound;
+	if (world->bound_at_most && bound > world->bound_at_most)
+		bound = world->bound_at_most;
+	return world_prepare(world->epochs, epoch, ret, bound, ret->consumed);
 }
 
 /* Its order as if the positions before the end had been read, as far as they are bound. */

@@ -120,13 +120,13 @@ Test(epoch_order, orders_follow_one_another_in_a_file)
 	int fd = open(path, O_RDWR | O_CREAT, 0600);
 	made[1].order.consumed = 3;
 	for (uint32_t i = 0; i < 2; i++)
-		cr_assert_eq(
-			0, order_write_to(fd, 7 + i, FINGERPRINT, &made[i].order, &offset));
+		cr_assert_eq(0,
+			order_write_to(fd, 7 + i, FINGERPRINT, &made[i].order, &offset));
 	end = offset;
 	offset = 100;
 	for (uint32_t i = 0; i < 2; i++) {
-		cr_assert_eq(
-			0, order_read_from(fd, path, 30, FINGERPRINT, &offset, &epoch, &data));
+		cr_assert_eq(0, order_read_from(fd, path, 30, FINGERPRINT, &offset,
+					&epoch, &data));
 		cr_assert_eq(7 + i, epoch);
 		check_same(&made[i].order, &data);
 		order_data_free(&data);

@@ -109,8 +109,7 @@ static void print_orders(const char *directory)
 {
 	enum { JOBS = 64, EPOCHS = 300 };
 	uint32_t samples[] = {1, 2, 3}, log[] = {0, 1, 2}, *epochs;
-	struct order order = {
-		.positions = 3, .bound = 3, .samples = samples, .log = log};
+	struct order order = {.positions = 3, .bound = 3, .samples = samples, .log = log};
 	size_t n;
 	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++)
 		ensure(order_save(directory, epoch, 1, &order) == 0);
