@@ -89,8 +89,11 @@ WRAP(char *, strndup, const char *text, size_t n)
 	return fails(MEMORY) ? NULL : __real_strndup(text, n);
 }
 
-__attribute__((format(printf, 2, 0)))
-WRAP(int, vasprintf, char **ret, const char *format, va_list args)
+int __real_vasprintf(char **ret, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+int __wrap_vasprintf(char **ret, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+int __wrap_vasprintf(char **ret, const char *format, va_list args)
 {
 	return fails(MEMORY) ? -1 : __real_vasprintf(ret, format, args);
 }
