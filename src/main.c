@@ -5,6 +5,7 @@
 #include "base/backing.h"
 #include "base/crash.h"
 #include "base/fault.h"
+#include "base/kept.h"
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "base/signals.h"
@@ -394,6 +395,8 @@ int main(int argc, char **argv)
 		err = background_begin();
 		log_keep();
 	}
+	if (!err)
+		err = kept_begin(NULL);
 	if (!err)
 		err = start(&daemon);
 	if (!err)

@@ -191,6 +191,11 @@ bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
 	uint64_t now_ns, struct effects *effects);
 
+/* The same of one that was answered before a restart. One that is not bound, or consumed, is
+ * passed over. */
+void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
+	uint64_t now_ns, struct effects *effects);
+
 /* The order of an ended epoch is in a file: its memory is given back by epochs_reap. */
 void epochs_saved(struct epochs *epochs, uint32_t epoch);
 

@@ -77,7 +77,9 @@ struct wait {
 TAILQ_HEAD(waits, wait);
 
 struct composite_file {
-	struct open_file open; /* (session's lock) the first member */
+	struct open_file open; /* (session's lock) the first member; its handle: the serial */
+	bool again;	       /* another engine has opened it */
+	struct kept_open *kept; /* of a shard of current/ */
 	struct session *session;
 	struct sched_job *job;
 	struct inode inode;
@@ -99,6 +101,8 @@ void composite_file_put(struct composite_file *file);
 /* All positions of a file are of one epoch; in current/, the epoch of the one that is
  * bound first. Returns the file's. */
 uint32_t composite_choose_epoch(struct composite_file *file, uint32_t epoch);
+/* The kernel's name for the open file, which is about to be told. */
+uint64_t composite_file_handle(struct composite_file *file);
 /* Gives the reader's reference back. undo: the positions are not consumed. */
 void composite_file_close(struct composite_file *file, bool undo);
 

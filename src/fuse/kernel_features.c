@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/kernel_features.h"
+#include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
@@ -51,6 +52,8 @@ static ssize_t receive(int fd, void *buffer, size_t size, void *userdata)
 {
 	struct session *session = userdata;
 	ssize_t n = read(fd, buffer, size);
+	if (n >= (ssize_t)sizeof(struct fuse_in_header))
+		outlived_received(((const struct fuse_in_header *)buffer)->unique);
 	if (n > 0 && atomic_load(&session->offered) == MESSAGE_AWAITED)
 		atomic_store(&session->offered, (int)offers(buffer, (size_t)n));
 	return n;

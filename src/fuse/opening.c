@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/content_bytes.h"
+#include "fuse/handle.h"
 #include "fuse/later.h"
+#include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
 #include "fuse/label_file.h"
@@ -30,6 +32,9 @@ struct opening {
 	struct sched_job *job;
 	struct inode inode;
 	struct fuse_file_info fi;
+	uint64_t again; /* the handle of a file that another engine has opened; then */
+	size_t size;	/* this is a read of it */
+	uint64_t offset;
 	bool parked;
 	uint64_t ticket;
 	struct sched_handle *handle; /* once it is opened */
@@ -65,30 +70,67 @@ static void parking(void *context, uint64_t ticket)
 	fuse_req_interrupt_func(opening->req, interrupted, opening);
 }
 
+static void answer_again(
+	struct opening *opening, struct sched_job *job, sample_id sample)
+{
+	struct inode inode = opening->inode;
+	if (inode.kind == INODE_LABEL) {
+		label_file_read_again(
+			opening->req, job, sample, opening->size, opening->offset);
+		return;
+	}
+	int err = text_file_again_json(
+		opening->session, job, inode, sample, opening->again);
+	if (err)
+		reply_error(opening->req, err);
+	else if (!text_file_read(opening->req, opening->session, inode, opening->again,
+			 opening->size, opening->offset))
+		reply_error(opening->req, -EIO);
+}
+
 static void answer_label(struct opening *opening, struct sched_handle *handle)
 {
 	sample_id sample = sched_handle_sample(handle);
-	sched_undo(handle);
-	if (opening->inode.kind == INODE_JSON)
-		text_file_open_json(opening->req, opening->session, opening->job, sample,
+	if (opening->again)
+		answer_again(opening, opening->job, sample);
+	else if (opening->inode.kind == INODE_JSON)
+		text_file_open_json(opening->req, opening->session, opening->job,
+			opening->inode, sched_handle_epoch(handle), sample,
 			&opening->fi);
 	else
 		label_file_opened(opening->req, opening->session, opening->job,
-			opening->inode, sample, &opening->fi);
+			opening->inode, handle, &opening->fi);
+	sched_undo(handle);
 }
 
 /* After a success, the kernel may release the file before this returns. */
 static int reply(struct opening *opening, struct sample_file *file, int backing)
 {
-	opening->fi.fh = (uintptr_t)file;
+	opening->fi.fh = sample_file_handle(file);
 	if (backing)
 		return passthrough_reply(opening->req, opening->fi.fh, backing);
 	session_set_io(opening->session, opening->job, opening->inode, &opening->fi);
 	return fuse_reply_open(opening->req, &opening->fi);
 }
 
+/* Another read may have opened it again before. */
+static void read_again(struct opening *opening, struct sample_file *file)
+{
+	if (!file)
+		file = sample_file_find(opening->session, opening->again);
+	if (file)
+		sample_file_read(opening->req, opening->session, file, opening->size,
+			opening->offset);
+	else
+		reply_error(opening->req, -EIO);
+}
+
 static void hand_over(struct opening *opening, struct sample_file *file)
 {
+	if (opening->again) {
+		read_again(opening, file);
+		return;
+	}
 	int backing = sample_file_backing(file);
 	if (reply(opening, file, backing) != 0) {
 		sample_file_undo(opening->session, file);
@@ -120,15 +162,17 @@ static void ask(struct opening *opening, uint32_t epoch)
 
 static void answer_sample(struct opening *opening, struct sched_handle *handle)
 {
-	struct sample_file *file;
+	struct sample_file *file = NULL;
 	uint32_t epoch = 0, asked = sched_handle_epoch(handle);
-	int err = sample_file_new(
-		opening->session, opening->job, opening->inode, handle, &file, &epoch);
+	int err = sample_file_new(opening->session, opening->job, opening->inode, handle,
+		opening->again, &file, &epoch);
 	if (err == -EAGAIN && epoch != asked) {
 		opening->parked = false;
 		ask(opening, epoch);
 		return;
 	}
+	if (err == -EEXIST)
+		err = 0;
 	if (err) /* -EAGAIN: of a removed job, whose number another job has now */
 		reply_error(opening->req, err == -EAGAIN ? -EBUSY : err);
 	else
@@ -211,15 +255,40 @@ static int opening_new(fuse_req_t req, struct session *session, struct inode ino
 	return 0;
 }
 
+/* What the engine before has found and not told any more stays found. */
+static uint32_t epoch_of(struct session *session, const struct sched_job *job,
+	struct inode inode)
+{
+	uint32_t epoch;
+	if (inode.epoch == INODE_CURRENT && outlived_take_back(session, &epoch))
+		return epoch;
+	inode.kind = INODE_SAMPLE;
+	return sample_file_epoch(session, job, inode);
+}
+
 void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi)
 {
 	struct opening *opening = NULL;
 	int err = opening_new(req, session, inode, fi, &opening);
+	if (err)
+		reply_error(req, err);
+	else
+		ask(opening, epoch_of(session, opening->job, inode));
+}
+
+void opening_again(fuse_req_t req, struct session *session, struct inode inode,
+	uint64_t handle, size_t size, uint64_t offset)
+{
+	struct fuse_file_info fi = {.fh = handle};
+	struct opening *opening = NULL;
+	int err = opening_new(req, session, inode, &fi, &opening);
 	if (err) {
 		reply_error(req, err);
 		return;
 	}
-	inode.kind = INODE_SAMPLE;
-	ask(opening, sample_file_epoch(session, opening->job, inode));
+	opening->again = handle;
+	opening->size = size;
+	opening->offset = offset;
+	ask(opening, handle_epoch(handle));
 }

@@ -5,6 +5,8 @@
 #include "base/fault.h"
 #include "files/content.h"
 #include "files/content_bytes.h"
+#include "fuse/handle.h"
+#include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 #include "stats/stats.h"
 
@@ -16,9 +18,13 @@ struct sample_file {
 	/* One of the reader, and one of each read: the kernel may release the file once
 	 * it has an answer's bytes, before the call that sends them has returned. */
 	atomic_uint references;
-	struct sched_handle *handle;
+	struct sched_job *job;
+	struct sched_handle *handle; /* NULL: outlived, and the kernel reads it */
 	uint64_t inode;
+	uint32_t epoch, position;
 	int backing; /* the file that the kernel reads it from; 0: none */
+	bool borrows; /* the file is one that outlived its engine */
+	struct kept_open *kept;
 	struct content content;
 };
 
@@ -27,15 +33,15 @@ static struct sample_file *file_of(struct open_file *open)
 	return (struct sample_file *)open;
 }
 
-static int make_content(struct sample_file *file, struct session *session,
-	struct sched_job *job, struct inode inode)
+static int make_content(struct sample_file *file, struct session *session)
 {
-	struct content_place place = {.epoch = sched_handle_epoch(file->handle),
-		.position = inode.position,
-		.format = sched_job_config(job)->format,
-		.size = sizes_of_sample(
-			session->sizes, job, sched_handle_sample(file->handle))};
-	return content_make(&session->context, job, &place, file->handle, &file->content);
+	struct content_place place = {.epoch = file->epoch,
+		.position = file->position,
+		.format = sched_job_config(file->job)->format,
+		.size = sizes_of_sample(session->sizes, file->job,
+			sched_handle_sample(file->handle))};
+	return content_make(
+		&session->context, file->job, &place, file->handle, &file->content);
 }
 
 uint32_t sample_file_epoch(
@@ -46,7 +52,7 @@ uint32_t sample_file_epoch(
 		return inode_sched_epoch(inode);
 	LOCK_SCOPE(&session->lock);
 	struct open_file *open = open_files_of(&session->open_samples, inode_pack(inode));
-	return open ? sched_handle_epoch(file_of(open)->handle) : SCHED_CURRENT;
+	return open ? file_of(open)->epoch : SCHED_CURRENT;
 }
 
 static void sample_file_free(struct sample_file *file)
@@ -54,6 +60,7 @@ static void sample_file_free(struct sample_file *file)
 	if (!file)
 		return;
 	content_free(&file->content);
+	sched_job_put(file->job);
 	free(file);
 }
 
@@ -68,18 +75,55 @@ static const struct sample_file *find_other_locked(
 	return open ? file_of(open) : NULL;
 }
 
+/* What another engine has opened of the same position has the same bytes, and the kernel
+ * wants the same file. */
+static bool may_join_locked(const struct session *session,
+	const struct sample_file *file, const struct sample_file *other)
+{
+	lock_assert_held(&session->lock);
+	return other->job == file->job && other->epoch == file->epoch &&
+	       (!other->backing || outlived_has_locked(session, other->backing)) &&
+	       !fault_hit("passthrough.new");
+}
+
+/* The kernel will read it as it reads what is open of the inode. */
+static int join_locked(
+	struct session *session, struct sample_file *file, uint32_t *ret_epoch)
+{
+	const struct sample_file *other = find_other_locked(session, file);
+	lock_assert_held(&session->lock);
+	if (other && !may_join_locked(session, file, other)) {
+		*ret_epoch = other->epoch;
+		return -EAGAIN;
+	}
+	if (other)
+		file->backing = other->backing;
+	if (!file->backing || !outlived_has_locked(session, file->backing))
+		return 0;
+	int err = outlived_hold_locked(session, file->backing);
+	file->borrows = err == 0;
+	return err;
+}
+
 /* -EAGAIN: the kernel would fail the open; -ENOMEM. */
 static int list_file(
 	struct session *session, struct sample_file *file, uint32_t *ret_epoch)
 {
 	LOCK_SCOPE(&session->lock);
-	const struct sample_file *other =
-		session->passes_through ? find_other_locked(session, file) : NULL;
-	if (other) {
-		*ret_epoch = sched_handle_epoch(other->handle);
-		return -EAGAIN;
-	}
-	return open_files_add(&session->open_samples, file->inode, &file->open);
+	int err = session->passes_through ? join_locked(session, file, ret_epoch) : 0;
+	return err ? err
+		   : open_files_add(&session->open_samples, file->inode,
+			     handle_new(file->epoch), &file->open);
+}
+
+/* -EEXIST: another read has done so. */
+static int list_again(struct session *session, struct sample_file *file, uint64_t handle)
+{
+	LOCK_SCOPE(&session->lock);
+	if (open_files_find(&session->open_samples, handle))
+		return -EEXIST;
+	return open_files_add(
+		&session->open_samples, file->inode, handle, &file->open);
 }
 
 int sample_file_backing(const struct sample_file *file)
@@ -87,56 +131,150 @@ int sample_file_backing(const struct sample_file *file)
 	return file->backing;
 }
 
-int sample_file_new(struct session *session, struct sched_job *job, struct inode inode,
-	struct sched_handle *handle, struct sample_file **ret, uint32_t *ret_epoch)
+uint64_t sample_file_handle(const struct sample_file *file)
+{
+	return file->open.handle;
+}
+
+static struct sample_file *file_new(struct sched_job *job, struct inode inode,
+	uint32_t epoch, unsigned references)
 {
 	struct sample_file *file = calloc(1, sizeof(*file));
-	int err = -ENOMEM;
 	if (!file)
-		goto fail;
-	file->handle = handle;
+		return NULL;
+	file->job = sched_job_hold(job);
 	file->inode = inode_pack(inode);
-	atomic_init(&file->references, 1);
-	err = make_content(file, session, job, inode);
-	if (err)
-		goto fail;
-	file->backing = passthrough_of(session, job, &file->content);
-	err = list_file(session, file, ret_epoch);
-	if (err)
-		goto fail;
-	stats_change(STAT_OPEN_FILES, 1);
-	*ret = file;
-	return 0;
-fail:
+	file->epoch = epoch;
+	file->position = inode.position;
+	atomic_init(&file->references, references);
+	return file;
+}
+
+/* The kernel is told of the file next. */
+static int keep(struct session *session, struct sample_file *file)
+{
+	if (!file->backing || !session->place)
+		return 0;
+	file->kept = outlived_add(session, file->open.handle, file->inode, file->epoch,
+		file->backing);
+	return file->kept ? 0 : -ENFILE;
+}
+
+static void unlist(struct session *session, struct sample_file *file)
+{
+	LOCK_SCOPE(&session->lock);
+	open_files_remove(&session->open_samples, &file->open);
+}
+
+/* The end of a file that is not listed any more. */
+static struct sched_handle *take_apart(struct session *session, struct sample_file *file)
+{
+	struct sched_handle *handle = file->handle;
+	kept_open_remove(file->kept);
+	if (file->borrows)
+		outlived_put(session, file->backing);
 	sample_file_free(file);
+	return handle;
+}
+
+static void undo(struct sched_handle *handle, int err)
+{
 	/* A bad sample is consumed like a good one, so that its epoch can end. */
 	if (err == -EIO)
 		sched_release(handle);
 	else
 		sched_undo(handle);
-	return err;
 }
 
-static struct sched_handle *take_apart(struct session *session, struct sample_file *file)
+int sample_file_new(struct session *session, struct sched_job *job, struct inode inode,
+	struct sched_handle *handle, uint64_t again, struct sample_file **ret,
+	uint32_t *ret_epoch)
 {
-	struct sched_handle *handle = file->handle;
-	lock_take(&session->lock);
-	open_files_remove(&session->open_samples, &file->open);
-	lock_release(&session->lock);
+	uint32_t epoch = sched_handle_epoch(handle);
+	struct sample_file *file = file_new(job, inode, epoch, again ? 2 : 1);
+	if (!file) {
+		sched_undo(handle);
+		return -ENOMEM;
+	}
+	file->handle = handle;
+	int err = make_content(file, session);
+	if (!err && !again)
+		file->backing = passthrough_of(session, job, &file->content);
+	if (!err)
+		err = again ? list_again(session, file, again)
+			    : list_file(session, file, ret_epoch);
+	if (err) {
+		undo(take_apart(session, file), err);
+		return err;
+	}
+	err = keep(session, file);
+	if (err) {
+		unlist(session, file);
+		undo(take_apart(session, file), err);
+		return err;
+	}
+	stats_change(STAT_OPEN_FILES, 1);
+	*ret = file;
+	return 0;
+}
+
+static void put(struct session *session, struct sample_file *file, bool read)
+{
+	if (atomic_fetch_sub(&file->references, 1) > 1)
+		return;
 	stats_change(STAT_OPEN_FILES, -1);
-	sample_file_free(file);
-	return handle;
+	struct sched_job *job = sched_job_hold(file->job);
+	uint32_t epoch = file->epoch, position = file->position;
+	struct sched_handle *handle = take_apart(session, file);
+	if (!handle && read)
+		sched_consume(job, epoch, position, 1);
+	else if (handle && read)
+		sched_release(handle);
+	else if (handle)
+		sched_undo(handle);
+	sched_job_put(job);
 }
 
 void sample_file_undo(struct session *session, struct sample_file *file)
 {
-	sched_undo(take_apart(session, file));
+	unlist(session, file);
+	put(session, file, false);
 }
 
-void sample_file_release(struct session *session, struct sample_file *file)
+/* Takes it out of the list. */
+static struct sample_file *take_out(struct session *session, uint64_t handle)
 {
-	if (atomic_fetch_sub(&file->references, 1) == 1)
-		sched_release(take_apart(session, file));
+	LOCK_SCOPE(&session->lock);
+	struct open_file *open = open_files_find(&session->open_samples, handle);
+	if (open)
+		open_files_remove(&session->open_samples, open);
+	return open ? file_of(open) : NULL;
+}
+
+static void consume_unopened(
+	struct session *session, struct inode inode, uint32_t epoch)
+{
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	if (!job)
+		return;
+	sched_consume(job, epoch, inode.position, 1);
+	sched_job_put(job);
+}
+
+void sample_file_release(struct session *session, struct inode inode, uint64_t handle)
+{
+	struct sample_file *file = take_out(session, handle);
+	if (file)
+		put(session, file, true);
+	else
+		consume_unopened(session, inode, handle_epoch(handle));
+}
+
+void sample_file_forget(struct session *session, uint64_t handle)
+{
+	struct sample_file *file = take_out(session, handle);
+	if (file)
+		put(session, file, false);
 }
 
 void sample_files_undo_all(struct session *session)
@@ -152,6 +290,41 @@ void sample_files_undo_all(struct session *session)
 	}
 }
 
+int sample_file_outlives(
+	struct session *session, struct inode inode, struct kept_open *open)
+{
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	struct sample_file *file = job ? file_new(job, inode, open->epoch, 1) : NULL;
+	int err = file ? 0 : job ? -ENOMEM : -ENOENT;
+	if (job)
+		sched_job_put(job);
+	if (err)
+		return err;
+	LOCK_SCOPE(&session->lock);
+	file->backing = open->backing;
+	file->kept = open;
+	err = outlived_hold_locked(session, open->backing);
+	file->borrows = err == 0;
+	if (!err)
+		err = open_files_add(&session->open_samples, file->inode,
+			atomic_load(&open->handle), &file->open);
+	if (err)
+		sample_file_free(file);
+	else
+		stats_change(STAT_OPEN_FILES, 1);
+	return err;
+}
+
+struct sample_file *sample_file_find(struct session *session, uint64_t handle)
+{
+	LOCK_SCOPE(&session->lock);
+	struct open_file *open = open_files_find(&session->open_samples, handle);
+	if (!open || !file_of(open)->handle)
+		return NULL;
+	atomic_fetch_add(&file_of(open)->references, 1);
+	return file_of(open);
+}
+
 void sample_file_read(fuse_req_t req, struct session *session, struct sample_file *file,
 	size_t size, uint64_t offset)
 {
@@ -159,9 +332,8 @@ void sample_file_read(fuse_req_t req, struct session *session, struct sample_fil
 	struct iovec iov[CONTENT_IOV];
 	size_t bytes;
 	int n = content_cut(&source, offset, size, iov, &bytes);
-	atomic_fetch_add(&file->references, 1);
 	stats_add(STAT_READS, 1);
 	stats_add(STAT_READ_BYTES, bytes);
 	fuse_reply_iov(req, iov, n);
-	sample_file_release(session, file);
+	put(session, file, true);
 }

@@ -63,7 +63,6 @@ int session_new(
 	lock_init(&session->lock, LOCK_RANK_FUSE, "session");
 	ensure(pthread_cond_init(&session->unheld, NULL) == 0);
 	LIST_INIT(&session->job_mounts);
-	LIST_INIT(&session->open_texts);
 	*ret = session;
 	return 0;
 }

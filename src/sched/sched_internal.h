@@ -425,7 +425,6 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position);
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
-struct sched_job *job_hold(struct sched_job *job);
 
 /* --- join.c: how a job comes to its sampler -------------------------------------------- */
 
