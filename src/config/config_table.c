@@ -144,7 +144,8 @@ const struct option config_options[] = {
 	{SECTION_JOB, "order", &value_choice, .choices = orders, .preset = "shuffled",
 		JOB(order),
 		.help = "shuffled: a new random order in each epoch.\n"
-			"sequential: the order of the dataset, for validation."},
+			"sequential: position k is the k-th selected sample of "
+			"the dataset, in each epoch, for validation."},
 	{SECTION_JOB, "where", &value_text, .min = 1, .max = 180, JOB(where),
 		.preset_help = "every sample",
 		.help = "Selects samples: an SQL expression over the columns id, path, "

@@ -100,21 +100,19 @@ void epoch_bind(
 	epoch->log[epoch->bound++] = order_log_entry(position, served);
 }
 
-void epoch_mark_consumed(struct epochs *epochs, struct epoch *epoch, uint32_t position)
+void epoch_mark_consumed(struct epoch *epoch, uint32_t position)
 {
 	epoch->consumed_bits[position / 8] |= (uint8_t)(1u << (position % 8));
 	epoch->consumed++;
-	current_note_consumed(epochs, epoch, position);
 }
 
-void epoch_run(struct epochs *epochs, struct epoch *epoch, bool rolls)
+void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains)
 {
 	ensure(!epochs->draining);
-	if (epochs->running && rolls) {
+	if (drains)
 		epochs->draining = epochs->running;
-		epochs->current.begun = 0;
-	}
 	epochs->running = epoch;
+	epochs->current.begun = epochs->current.opened;
 }
 
 /* --- pins ---------------------------------------------------------------------------- */

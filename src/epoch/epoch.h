@@ -62,10 +62,8 @@ struct epochs_config {
 	uint32_t positions;	/* of an epoch: |D_j| */
 	uint32_t limit;		/* number of epochs that the job may have */
 	uint32_t lookahead;	/* samples drawn and not bound; at least 1 */
-	uint32_t unit; /* positions that a script opens as one: those of a batch */
-	uint32_t file; /* positions of one file: of a batch, a shard, else 1 */
-	bool shuffled_by_script; /* current/: a script opens the files in its own order */
-	uint64_t idle_ns;	 /* parked when nothing was read for so long */
+	uint32_t file;		/* positions of one file: of a batch, a shard, else 1 */
+	uint64_t idle_ns;	/* parked when nothing was read for so long */
 };
 
 must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
@@ -97,8 +95,12 @@ struct open_request {
 	/* in */
 	uint32_t epoch; /* or EPOCH_CURRENT */
 	uint32_t position;
-	uint64_t reader; /* the thread that opens; 0: not known. For EPOCH_CURRENT. */
-	bool label;	 /* only the label is wanted: nothing is held, nothing released */
+	struct reader reader; /* for EPOCH_CURRENT */
+	bool resent; /* the process ended before it was answered, perhaps after its epoch was
+			chosen */
+	bool images; /* the file has images, although only a label is wanted of it */
+	bool done;   /* its thread has read to the end what it opened last */
+	bool label;  /* only the label is wanted: nothing is held, nothing released */
 	/* out */
 	int status; /* 0, -ENOENT, -ESTALE, -EAGAIN, -ENODEV, -ENOMEM or that of begun */
 	uint32_t found_epoch; /* never EPOCH_CURRENT */
@@ -106,7 +108,17 @@ struct open_request {
 	/* the engine's */
 	TAILQ_ENTRY(open_request) link;
 	bool waits;
+	bool chosen;	  /* what EPOCH_CURRENT means is: awaited */
 	uint32_t awaited; /* the epoch whose stream it waits for */
+};
+
+/* What a user should know of a script. */
+enum notice {
+	NOTICE_EARLY,	/* an epoch was opened by its number before the next may begin */
+	NOTICE_LAST,	/* the last epoch is read again */
+	NOTICE_SCRIPTS, /* two scripts read current/, too far from each other */
+	NOTICE_REPEATS, /* files are opened again in the middle of a pass */
+	NOTICES
 };
 
 enum effect_kind {
@@ -119,6 +131,7 @@ enum effect_kind {
 	EFFECT_ANSWER,	/* request */
 	EFFECT_LOOK_UP, /* request: as ANSWER; its sample is in the epoch's saved order */
 	EFFECT_RECORD,	/* record: to the journal, before any answer is told */
+	EFFECT_NOTICE,	/* notice: a script does not get what it probably means */
 	EFFECT_SAVE,	/* epoch: has ended, its order goes to a file -> epochs_saved */
 	EFFECT_KINDS
 };
@@ -135,6 +148,7 @@ struct effect {
 	uint32_t position;
 	sample_id sample;
 	struct open_request *request;
+	enum notice notice;
 	struct drawn_queue queue; /* the ring is freed by the caller */
 	struct record record;
 };
@@ -248,7 +262,8 @@ enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 /* The sample of a position, also one that can be no other; SAMPLE_NONE: unbound, or the
  * epoch is not live. The epoch may be EPOCH_CURRENT, by a reader that is not known. */
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
-/* The number that EPOCH_CURRENT stands for there, by a reader that is not known. */
+/* The number that EPOCH_CURRENT stands for there, as far as that can be said of no script:
+ * the next one when the position was read, and half of the others, too. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
 
 /* Of a live epoch. Valid until the next event; and longer, without the caller's lock, of

@@ -9,24 +9,32 @@
 
 /* --- numbers of readers --- */
 
-/* 0: it has none. */
-static uint32_t reader_number(const struct reader_numbers *readers, uint64_t id)
+static bool is_reader(const struct reader *a, const struct reader *b)
 {
-	size_t set = id % READER_SETS;
+	return a->thread == b->thread && a->rank == b->rank && a->script == b->script;
+}
+
+/* 0: it has none. */
+static uint32_t reader_number(
+	const struct reader_numbers *readers, const struct reader *id)
+{
+	size_t set = id->thread % READER_SETS;
 	for (size_t i = 0; i < READER_WAYS; i++)
-		if (readers->sets[set][i].number != 0 && readers->sets[set][i].id == id)
+		if (readers->sets[set][i].number != 0 &&
+			is_reader(&readers->sets[set][i].id, id))
 			return readers->sets[set][i].number;
 	return 0;
 }
 
 /* In place of the one that was given its number first. */
-static uint32_t reader_give_number(struct reader_numbers *readers, uint64_t id)
+static uint32_t reader_give_number(
+	struct reader_numbers *readers, const struct reader *id)
 {
-	size_t set = id % READER_SETS, place = 0;
+	size_t set = id->thread % READER_SETS, place = 0;
 	for (size_t i = 1; i < READER_WAYS; i++)
 		if (readers->sets[set][i].number < readers->sets[set][place].number)
 			place = i;
-	readers->sets[set][place].id = id;
+	readers->sets[set][place].id = *id;
 	readers->sets[set][place].number = ++readers->n;
 	return readers->n;
 }
@@ -134,17 +142,28 @@ static void append_segment(struct journal *journal, const struct record *record)
 	memset(&journal->readers, 0, sizeof(journal->readers));
 }
 
+static size_t encode_reader(
+	const struct reader *reader, struct disk_record *ret, uint32_t *ret_checksum)
+{
+	ret[0] = record_encode_reader(reader->script, READER_SCRIPT);
+	ret[1] = record_encode_reader(reader->rank, READER_RANK);
+	ret[2] = record_encode_reader(reader->thread, READER_THREAD);
+	for (size_t i = 0; i < READER_PARTS; i++)
+		*ret_checksum = chain(&ret[i], *ret_checksum);
+	return READER_PARTS;
+}
+
 static void append_record(struct journal *journal, const struct record *record)
 {
-	struct disk_record records[2];
+	const struct reader *reader = &record->reader;
+	struct disk_record records[READER_PARTS + 1];
 	size_t n = 0;
 	uint32_t number = 0, checksum = journal->checksum;
-	if (record->kind == RECORD_OPENED && record->reader != 0) {
-		number = reader_number(&journal->readers, record->reader);
+	if (record->kind == RECORD_OPENED && !is_reader(reader, &(struct reader){0})) {
+		number = reader_number(&journal->readers, reader);
 		if (number == 0) {
-			number = reader_give_number(&journal->readers, record->reader);
-			records[n] = record_encode_reader(record->reader);
-			checksum = chain(&records[n++], checksum);
+			number = reader_give_number(&journal->readers, reader);
+			n = encode_reader(reader, records, &checksum);
 		}
 	}
 	records[n] = record_encode(record, journal->epoch, number);

@@ -24,6 +24,8 @@ static uint8_t detail_of(const struct record *record)
 		return record->rolls;
 	case RECORD_BOUND:
 		return (uint8_t)record->served;
+	case RECORD_OPENED:
+		return (uint8_t)(record->how | (record->label ? DETAIL_LABEL : 0));
 	default:
 		return 0;
 	}
@@ -49,10 +51,11 @@ struct disk_record record_encode(
 	};
 }
 
-struct disk_record record_encode_reader(uint64_t id)
+struct disk_record record_encode_reader(uint64_t id, uint8_t part)
 {
 	return (struct disk_record){
 		.kind = RECORD_READER,
+		.detail = part,
 		.position = htole32((uint32_t)id),
 		.value = htole32((uint32_t)(id >> 32)),
 	};

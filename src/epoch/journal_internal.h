@@ -46,7 +46,7 @@ struct disk_head {
 struct disk_record {
 	uint32_t checksum;
 	uint8_t kind;
-	uint8_t detail; /* BOUND: served; BEGUN: rolls */
+	uint8_t detail; /* BOUND: served; BEGUN: rolls; OPENED: how, DETAIL_LABEL */
 	uint16_t back;	/* so many epochs before that of the segment */
 	uint32_t position;
 	uint32_t value; /* BOUND: the sample; OPENED: the reader's number */
@@ -55,15 +55,21 @@ struct disk_record {
 _Static_assert(sizeof(struct disk_head) == 64, "no holes");
 _Static_assert(sizeof(struct disk_record) == 16, "no holes");
 
-/* READER gives the next number, from 1 on, to the id in its bytes 8 to 15. SEGMENT is
- * only in memory: a head and its BEGUN follow. */
+/*
+ * READER has a number of the caller's in its bytes 8 to 15; its detail says which. That of
+ * a thread gets the next number, from 1 on, together with the rank and the script that
+ * were told before it. SEGMENT is only in memory: a head and its BEGUN follow.
+ */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
+enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
+
+#define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
 /* segment: its epoch. number: the reader's. */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
-struct disk_record record_encode_reader(uint64_t id);
+struct disk_record record_encode_reader(uint64_t id, uint8_t part);
 uint64_t record_reader(const struct disk_record *record);
 
 struct disk_head head_encode(
@@ -120,7 +126,7 @@ struct record_buffer {
 /* Numbers that the segment has given to ids. Whoever falls out gets another number. */
 struct reader_numbers {
 	struct {
-		uint64_t id;
+		struct reader id;
 		uint32_t number; /* 0: free */
 	} sets[READER_SETS][READER_WAYS];
 	uint32_t n;

@@ -36,7 +36,8 @@ struct reading {
 	uint64_t size;	   /* of the file */
 	uint32_t checksum; /* of the record before it */
 
-	uint64_t *readers; /* ids by number - 1 */
+	struct reader *readers; /* by number - 1 */
+	struct reader next;	/* what was told of the one that comes next */
 	uint32_t n_readers;
 	size_t readers_capacity;
 };
@@ -181,19 +182,25 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	return -EINVAL;
 }
 
-static int add_reader(struct reading *reading, uint64_t id)
+static int add_reader(struct reading *reading, uint8_t part, uint64_t id)
 {
+	if (part != READER_THREAD) {
+		*(part == READER_RANK ? &reading->next.rank : &reading->next.script) = id;
+		return 0;
+	}
 	if (reading->n_readers == reading->readers_capacity) {
 		size_t capacity =
 			reading->readers_capacity ? 2 * reading->readers_capacity : 64;
-		uint64_t *grown =
+		struct reader *grown =
 			reallocarray(reading->readers, capacity, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		reading->readers = grown;
 		reading->readers_capacity = capacity;
 	}
-	reading->readers[reading->n_readers++] = id;
+	reading->next.thread = id;
+	reading->readers[reading->n_readers++] = reading->next;
+	reading->next = (struct reader){0};
 	return 0;
 }
 
@@ -231,11 +238,21 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 			return refuse(reading,
 				"reader %u, allowed: up to %u, which it has given", value,
 				reading->n_readers);
+		if ((disk->detail & ~DETAIL_LABEL) >= OPENED_HOWS)
+			return refuse(reading,
+				"an OPENED with detail %u, allowed: 0 to %d, and 128 "
+				"more",
+				disk->detail, OPENED_HOWS - 1);
+		break;
+	case RECORD_READER:
+		if (disk->detail >= READER_PARTS)
+			return refuse(reading,
+				"a READER with detail %u, allowed: 0 to %d", disk->detail,
+				READER_PARTS - 1);
 		break;
 	case RECORD_CONSUMED:
 	case RECORD_ENDED:
 	case RECORD_LET_GO:
-	case RECORD_READER:
 		break;
 	default:
 		return refuse(reading, "a record of kind %u, allowed: 1 to %d and %d",
@@ -258,6 +275,10 @@ static struct record decode(const struct reading *reading, const struct disk_rec
 		record.sample = value;
 		record.served = (enum served)disk->detail;
 	}
+	if (disk->kind == RECORD_OPENED) {
+		record.how = (enum opened_how)(disk->detail & ~DETAIL_LABEL);
+		record.label = disk->detail & DETAIL_LABEL;
+	}
 	if (disk->kind == RECORD_OPENED && value > 0)
 		record.reader = reading->readers[value - 1];
 	return record;
@@ -279,7 +300,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	if (err)
 		return err;
 	if (disk->kind == RECORD_READER)
-		return add_reader(reading, record_reader(disk));
+		return add_reader(reading, disk->detail, record_reader(disk));
 	struct record record = decode(reading, disk);
 	if (record.epoch < reading->oldest)
 		return 0;

@@ -68,14 +68,14 @@ static int replay_bound(struct epochs *epochs, struct epoch *epoch,
 	return err;
 }
 
-static int replay_consumed(struct epochs *epochs, struct epoch *epoch,
-	const struct record *record, const char **ret_reason)
+static int replay_consumed(
+	struct epoch *epoch, const struct record *record, const char **ret_reason)
 {
 	if (!epoch_has_bound(epoch, record->position))
 		return refuse("the position is not bound", ret_reason);
 	if (epoch_has_consumed(epoch, record->position))
 		return refuse("the position was consumed before", ret_reason);
-	epoch_mark_consumed(epochs, epoch, record->position);
+	epoch_mark_consumed(epoch, record->position);
 	return 0;
 }
 
@@ -112,13 +112,9 @@ int epochs_replay(
 	case RECORD_BOUND:
 		return replay_bound(epochs, epoch, record, ret_reason);
 	case RECORD_OPENED:
-		if (!epoch_has_bound(epoch, record->position))
-			return refuse("the position is not bound", ret_reason);
-		current_note_opened(
-			epochs, record->epoch, record->position, record->reader);
-		return 0;
+		return current_note(epochs, record);
 	case RECORD_CONSUMED:
-		return replay_consumed(epochs, epoch, record, ret_reason);
+		return replay_consumed(epoch, record, ret_reason);
 	case RECORD_ENDED:
 		return replay_ended(epoch, ret_reason);
 	case RECORD_LET_GO:

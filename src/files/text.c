@@ -108,6 +108,9 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "hit %" PRIu64 "\n", status.hit);
 	fprintf(out, "errors %" PRIu64 "\n", status.errors);
 	fprintf(out, "waits %" PRIu64 "\n", status.waits);
+	for (unsigned i = 0; i < NOTICES; i++)
+		if (status.notices & 1u << i)
+			fprintf(out, "notice %s\n", sched_notice_text((enum notice)i));
 	fprintf(out, "wait_s %.3f\n", (double)status.wait_ns / 1e9);
 }
 

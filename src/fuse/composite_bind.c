@@ -112,6 +112,7 @@ static bool bind_one(struct wait *wait, uint32_t index)
 		.parking = parking,
 		.context = wait,
 		.reader = reader_of(wait->req)};
+	callbacks.reader.images = file->inode.kind != INODE_BATCH_LABELS;
 	wait->binding = index;
 	lock_take(&file->lock);
 	wait->asked_epoch = file->epoch;

@@ -8,6 +8,7 @@
 #include "fuse/composite_internal.h"
 #include "fuse/handle.h"
 #include "fuse/outlived.h"
+#include "fuse/reader.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -93,10 +94,7 @@ uint32_t composite_choose_epoch(struct composite_file *file, uint32_t epoch)
 /* -EEXIST: another read has opened it again. */
 static int list_file(struct composite_file *file, uint64_t serial)
 {
-	bool shares = may_share(file);
 	LOCK_SCOPE(&file->session->lock);
-	if (shares && file->epoch == SCHED_CURRENT)
-		file->epoch = file->known_epoch = epoch_of_open_locked(file);
 	if (open_files_find(&file->session->open_composites, serial))
 		return -EEXIST;
 	return open_files_add(
@@ -310,6 +308,8 @@ static void read_file(
 		wait.size = 0;
 	else if (wait.size > bytes - offset)
 		wait.size = (size_t)(bytes - offset);
+	if (offset + wait.size >= bytes)
+		reader_has_read(req);
 	if (wait.size > 0)
 		wait_start(req, file, &wait);
 	else

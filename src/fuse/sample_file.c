@@ -8,6 +8,7 @@
 #include "fuse/handle.h"
 #include "fuse/outlived.h"
 #include "fuse/passthrough.h"
+#include "fuse/reader.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -332,6 +333,8 @@ void sample_file_read(fuse_req_t req, struct session *session, struct sample_fil
 	struct iovec iov[CONTENT_IOV];
 	size_t bytes;
 	int n = content_cut(&source, offset, size, iov, &bytes);
+	if (offset + bytes >= file->content.size)
+		reader_has_read(req);
 	stats_add(STAT_READS, 1);
 	stats_add(STAT_READ_BYTES, bytes);
 	fuse_reply_iov(req, iov, n);

@@ -126,6 +126,9 @@ static void execute_locked(
 	case EFFECT_LOOK_UP:
 		handle_look_up_locked(handle_of(effect->request), aftermath);
 		break;
+	case EFFECT_NOTICE:
+		notice_locked(job, effect, aftermath);
+		break;
 	case EFFECT_RECORD:
 		record_locked(job, &effect->record, aftermath);
 		break;

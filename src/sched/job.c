@@ -22,7 +22,7 @@ static void job_free(struct sched_job *job)
 	if (job->journal)
 		journal_close(&job->journal);
 	free(job->label_begin);
-	free(job->by_label);
+	free(job->by_position);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
 	if (job->readable)
@@ -93,13 +93,11 @@ static int make_epochs(struct sched_job *job)
 	uint32_t file = positions_of_file(config);
 	struct epochs_config epochs = {.kind = job_kind(job),
 		.selection = job->selection,
-		.fixed = job->by_label,
+		.fixed = job->by_position,
 		.positions = job->samples,
 		.limit = config->epochs,
 		.lookahead = config->lookahead,
-		.unit = config->layout == LAYOUT_BATCH ? file : 1,
 		.file = file,
-		.shuffled_by_script = config->layout == LAYOUT_CLASSES,
 		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};
 	return epochs_new(&epochs, &job->epochs);
 }

@@ -29,7 +29,10 @@ static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
 	handle->callbacks = *callbacks;
 	handle->request = (struct open_request){.epoch = epoch,
 		.position = position,
-		.reader = callbacks->reader,
+		.reader = callbacks->reader.who,
+		.done = callbacks->reader.done,
+		.resent = callbacks->reader.resent,
+		.images = callbacks->reader.images,
 		.label = label};
 	return handle;
 }

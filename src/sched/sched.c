@@ -94,6 +94,11 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 		journal_flush(aftermath->flush->journal);
 	tell_finished(aftermath);
 	look_up(aftermath);
+	if (aftermath->noticed) {
+		notice_say(
+			aftermath->noticed, aftermath->notice, aftermath->noticed_epoch);
+		sched_job_put(aftermath->noticed);
+	}
 	if (aftermath->refill) {
 		streams_fill(aftermath->refill);
 		sched_job_put(aftermath->refill);
@@ -225,10 +230,7 @@ static int source_init(struct source *source, struct sched *sched,
 	source->bad = roaring_bitmap_create();
 	if (!source->bad)
 		return -ENOMEM;
-	int err = sampler_new(sampler_of(sched->config, dataset), own, &source->shuffled);
-	if (!err)
-		err = sampler_new(SAMPLER_SEQUENTIAL, own, &source->sequential);
-	return err;
+	return sampler_new(sampler_of(sched->config, dataset), own, &source->shuffled);
 }
 
 static int make_labelled(const struct source *source, struct sampler **ret)
@@ -267,8 +269,6 @@ static void source_destroy(struct source *source)
 	ensure(LIST_EMPTY(&source->spaces));
 	if (source->shuffled)
 		sampler_free(&source->shuffled);
-	if (source->sequential)
-		sampler_free(&source->sequential);
 	if (source->labelled)
 		sampler_free(&source->labelled);
 	if (source->bad)

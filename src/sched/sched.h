@@ -111,9 +111,12 @@ struct sched_job_status {
 	uint32_t samples, bound, consumed; /* of that epoch */
 	uint32_t drawn;			   /* drawn ahead, not bound */
 	uint64_t served, decoded, shared, hit, errors, waits,
-		wait_ns; /* since it was added */
-	double rate;	 /* samples consumed per second, over the last seconds */
+		wait_ns;  /* since it was added */
+	double rate;	  /* samples consumed per second, over the last seconds */
+	unsigned notices; /* a bit for each enum notice that there was */
 };
+/* What a notice means for a training, and what to do. */
+const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
 /* One word: new, running, parked (it has read nothing for long), waiting (for its next
@@ -128,9 +131,7 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
 /*
  * The epoch of current/: for each position the one that a script which knows no epochs
- * means. A consumed position means the next epoch's once at least half of the running one
- * is consumed and the position is not among the last few dozen consumed; before that, the
- * same sample again. The last epoch is read again and again. current.c has the rules.
+ * means. The last epoch is read again and again. current.c of epoch/ has the rules.
  *
  * layout = mirror: every epoch, and this one, holds the same samples in dataset order;
  * any position may be opened at any time, nothing is bound or consumed.
@@ -146,6 +147,14 @@ struct sched_opened {
 	bool bad;
 	struct sched_handle *handle; /* NULL unless status is 0 */
 };
+/* Who opens, and what. */
+struct sched_reader {
+	struct reader who;
+	bool done;   /* its thread has read to the end what it opened last */
+	bool resent; /* the daemon before this one may have begun to answer it */
+	bool images; /* of a file of images, although only the sample is asked for */
+};
+
 /*
  * How an open reports back. `opened` is called exactly once after sched_open returned 0,
  * by any thread, perhaps before sched_open returns. `parking` (may be NULL) is called
@@ -156,14 +165,14 @@ struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
 	void (*parking)(void *context, uint64_t ticket);
 	void *context;
-	uint64_t reader; /* the thread that reads, 0: not known. For SCHED_CURRENT. */
+	struct sched_reader reader; /* for SCHED_CURRENT */
 };
 
 /*
  * Opens a position's sample: binds it (drawing if needed), then opened at once or when it
  * is prepared. Refused by the return value, with no callback: -ENOENT (no such epoch or
- * position), -ESTALE (epoch over, position never bound), -EAGAIN (another epoch while at
- * most half of the running one is consumed), -ENODEV (job removed, shutdown), -EIO,
+ * position), -ESTALE (epoch over, position never bound), -EAGAIN (the next epoch while at
+ * most half of the running one is bound), -ENODEV (job removed, shutdown), -EIO,
  * -ENOMEM.
  */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,

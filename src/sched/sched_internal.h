@@ -29,6 +29,7 @@
  *   open.c         the way of an open, from its request to its answer
  *   effects.c      what the engine decided, done
  *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
+ *   notice.c       what users are told of what scripts do
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what workers do about that; retry.c: once more, later
@@ -46,7 +47,6 @@ struct source {
 	struct dataset *dataset;
 	const char *root;	  /* of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* as configured */
-	struct sampler *sequential;
 	struct sampler *labelled; /* NULL until a job needs it */
 	uint64_t seed;
 	roaring_bitmap_t *bad; /* samples whose failure was logged */
@@ -176,8 +176,8 @@ struct sched_job {
 	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
 	uint64_t largest_bytes;	     /* of a tensor */
 	uint64_t typical_bytes;	     /* three of four tensors are no larger */
-	uint32_t *label_begin; /* classes: first position of each label, and the end */
-	sample_id *by_label;   /* classes in dataset order: sample by position */
+	uint32_t *label_begin;	/* classes: first position of each label, and the end */
+	sample_id *by_position; /* in dataset order: the sample of each */
 	struct epochs *epochs;
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
@@ -238,6 +238,9 @@ struct aftermath {
 	struct handle_queue finished;
 	struct handle_queue look_ups; /* their samples are in saved orders */
 	bool kick;
+	struct sched_job *noticed; /* a reference; what is to be said of it */
+	enum notice notice;
+	uint32_t noticed_epoch;
 	struct sched_job *refill; /* a reference; its streams are low */
 };
 
@@ -371,6 +374,13 @@ void space_gone_locked(struct space *space, sample_id sample);
 cache_gone sched_cache_gone;
 enum served how_served_locked(struct space *space, sample_id sample);
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
+
+/* --- notice.c ------------------------------------------------------------------------- */
+
+/* Counted, and said when the lock is let go, unless that kind was before. */
+void notice_locked(
+	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
+void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch);
 
 /* --- stream.c: drawing ahead; stream_life.c ------------------------------------------- */
 

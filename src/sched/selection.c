@@ -150,7 +150,7 @@ static bool sort_one(uint32_t id, void *context)
 {
 	struct sorting *sorting = context;
 	uint32_t label = dataset_label(sorting->job->source->dataset, id);
-	sorting->job->by_label[sorting->next[label]++] = id;
+	sorting->job->by_position[sorting->next[label]++] = id;
 	return true;
 }
 
@@ -158,12 +158,21 @@ static int sort_by_label(struct sched_job *job)
 {
 	uint32_t n = dataset_classes(job->source->dataset);
 	auto_free uint32_t *next = calloc(n, sizeof(*next));
-	job->by_label = calloc(job->samples, sizeof(*job->by_label));
-	if (!next || !job->by_label)
+	job->by_position = calloc(job->samples, sizeof(*job->by_position));
+	if (!next || !job->by_position)
 		return -ENOMEM;
 	memcpy(next, job->label_begin, n * sizeof(*next));
 	struct sorting sorting = {job, next};
 	roaring_iterate(job->selection, sort_one, &sorting);
+	return 0;
+}
+
+static int list_selection(struct sched_job *job)
+{
+	job->by_position = calloc(job->samples, sizeof(*job->by_position));
+	if (!job->by_position)
+		return -ENOMEM;
+	roaring_bitmap_to_uint32_array(job->selection, job->by_position);
 	return 0;
 }
 
@@ -179,7 +188,7 @@ int job_select(struct sched_job *job, config_report *report, void *context)
 	job->fingerprint = rng_mix(
 		dataset_fingerprint(job->source->dataset, job->selection), job_kind(job));
 	if (job->config.layout != LAYOUT_CLASSES)
-		return 0;
+		return job_kind(job) == EPOCHS_FIXED ? list_selection(job) : 0;
 	err = find_labels(job);
 	if (!err && job->config.order == ORDER_SEQUENTIAL)
 		err = sort_by_label(job);
@@ -211,16 +220,9 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position)
 
 enum epochs_kind job_kind(const struct sched_job *job)
 {
-	switch (job->config.layout) {
-	case LAYOUT_MIRROR:
+	if (job->config.layout == LAYOUT_MIRROR)
 		return EPOCHS_MIRRORED;
-	case LAYOUT_CLASSES:
-		return job->config.order == ORDER_SEQUENTIAL ? EPOCHS_FIXED
-							     : EPOCHS_DRAWN_AT_OPEN;
-	case LAYOUT_FLAT:
-	case LAYOUT_TAR:
-	case LAYOUT_BATCH:
-		break;
-	}
-	return EPOCHS_DRAWN;
+	if (job->config.order == ORDER_SEQUENTIAL)
+		return EPOCHS_FIXED;
+	return job->config.layout == LAYOUT_CLASSES ? EPOCHS_DRAWN_AT_OPEN : EPOCHS_DRAWN;
 }

@@ -49,7 +49,6 @@ static void validate_source(struct source *source)
 {
 	struct space *space;
 	sampler_validate(source->shuffled);
-	sampler_validate(source->sequential);
 	if (source->labelled)
 		sampler_validate(source->labelled);
 	LIST_FOREACH (space, &source->spaces, link) {

@@ -21,12 +21,14 @@
  *
  *     e/p=s    position p of epoch e holds the sample s
  *     +...     a record of the journal
- *     begin, end, draw, save, unpin    effects; begun, saved: the answers to them
+ *     begin, end, draw, save, unpin, notice    effects; begun, saved: the answers to them
  *     -> e/p=s, -> ERROR    the request is answered; "label": it was for the label only,
  *                           "saved": from the order that was kept
  */
 
+#ifndef WORLD_EPOCHS
 #define WORLD_EPOCHS 8
+#endif
 #define WORLD_LABELS 4 /* of EPOCHS_DRAWN_AT_OPEN: an equal part of the positions each */
 
 /* What a request came to. */
@@ -89,6 +91,7 @@ struct epoch_world {
 	size_t n_records, room;
 	size_t forgotten; /* records before them that are not needed any more */
 	TAILQ_HEAD(world_requests, world_request) requests;
+	unsigned noticed[NOTICES];
 	FILE *out;
 	bool first_on_line, first_of_event;
 	world_watch *before, *after; /* each event; effects are executed then */
@@ -127,6 +130,48 @@ static inline const char *world_error(int status)
 	return strerrorname_np(-status);
 }
 
+/* A thread; with its rank and script where these are not the first. */
+struct world_text {
+	char text[40];
+};
+
+static inline struct world_text world_reader(struct reader reader)
+{
+	struct world_text text;
+	unsigned script = (unsigned)reader.script, rank = (unsigned)reader.rank,
+		 thread = (unsigned)reader.thread;
+	if (script != 1)
+		snprintf(text.text, sizeof(text.text), "%u:%u:%u", script, rank, thread);
+	else if (rank != 1)
+		snprintf(text.text, sizeof(text.text), "%u:%u", rank, thread);
+	else
+		snprintf(text.text, sizeof(text.text), "%u", thread);
+	return text;
+}
+
+static inline const char *world_how(enum opened_how how)
+{
+	static const char *const names[] = {[OPENED_GIVEN] = "",
+		[OPENED_AGAIN] = " again",
+		[OPENED_TRIED] = " tried",
+		[OPENED_LATE] = " late",
+		[OPENED_TAKEN] = " taken",
+		[OPENED_REPEATED] = " repeated",
+		[OPENED_ANEW] = " anew",
+		[OPENED_NEXT] = " next",
+		[OPENED_BEHIND] = " behind"};
+	return names[how];
+}
+
+static inline const char *world_notice(enum notice notice)
+{
+	static const char *const names[] = {[NOTICE_EARLY] = "early",
+		[NOTICE_LAST] = "last",
+		[NOTICE_SCRIPTS] = "scripts",
+		[NOTICE_REPEATS] = "repeats"};
+	return names[notice];
+}
+
 static inline void world_say_record(
 	struct epoch_world *world, const struct record *record)
 {
@@ -139,8 +184,9 @@ static inline void world_say_record(
 		world_say(world, "+bound %u/%u=%u", epoch, position, record->sample);
 		break;
 	case RECORD_OPENED:
-		world_say(world, "+opened %u/%u by %u", epoch, position,
-			(unsigned)record->reader);
+		world_say(world, "+opened %u/%u%s by %s%s", epoch, position,
+			record->label ? " label" : "", world_reader(record->reader).text,
+			world_how(record->how));
 		break;
 	case RECORD_CONSUMED:
 		world_say(world, "+consumed %u/%u", epoch, position);
@@ -250,6 +296,10 @@ static inline void world_execute_one(struct epoch_world *world, struct effect *e
 		break;
 	case EFFECT_RECORD:
 		world_keep_record(world, &effect->record);
+		break;
+	case EFFECT_NOTICE:
+		world->noticed[effect->notice]++;
+		world_say(world, "notice %s", world_notice(effect->notice));
 		break;
 	case EFFECT_SAVE:
 		world->streams[effect->epoch].saving = true;
@@ -506,8 +556,8 @@ static inline void world_follow(struct epoch_world *world, const struct effects 
 
 /* --- what readers do ----------------------------------------------------------------- */
 
-static inline struct world_request *world_request_new(struct epoch_world *world,
-	uint32_t epoch, uint32_t position, uint64_t reader, bool label)
+static inline struct world_request *world_request_by(struct epoch_world *world,
+	uint32_t epoch, uint32_t position, struct reader reader, bool label)
 {
 	struct world_request *request = calloc(1, sizeof(*request));
 	cr_assert_not_null(request);
@@ -517,6 +567,14 @@ static inline struct world_request *world_request_new(struct epoch_world *world,
 	request->request.label = label;
 	TAILQ_INSERT_TAIL(&world->requests, request, link);
 	return request;
+}
+
+/* By a thread of the one script that there is. */
+static inline struct world_request *world_request_new(struct epoch_world *world,
+	uint32_t epoch, uint32_t position, uint64_t thread, bool label)
+{
+	struct reader reader = {.thread = thread, .rank = 1, .script = 1};
+	return world_request_by(world, epoch, position, reader, label);
 }
 
 static inline void world_open(struct epoch_world *world, struct world_request *request)
@@ -559,14 +617,21 @@ static inline bool world_cancel(struct epoch_world *world, struct world_request 
 }
 
 /* Opens, and releases what was read. */
-static inline void world_read(struct epoch_world *world, uint32_t epoch,
-	uint32_t position, uint64_t reader, bool label)
+static inline void world_read_by(struct epoch_world *world, uint32_t epoch,
+	uint32_t position, struct reader reader, bool label)
 {
 	struct world_request *request =
-		world_request_new(world, epoch, position, reader, label);
+		world_request_by(world, epoch, position, reader, label);
 	world_open(world, request);
 	cr_assert_eq(request->answers, 1, "%u/%u is not answered", epoch, position);
 	world_release(world, request, true);
+}
+
+static inline void world_read(struct epoch_world *world, uint32_t epoch,
+	uint32_t position, uint64_t thread, bool label)
+{
+	struct reader reader = {.thread = thread, .rank = 1, .script = 1};
+	world_read_by(world, epoch, position, reader, label);
 }
 
 static inline void world_time(struct epoch_world *world, uint64_t ns)

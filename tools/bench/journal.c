@@ -46,7 +46,7 @@ static struct journal *open_journal(const char *directory, size_t *ret_records)
 /* ns per record, appended and flushed in groups; 0: not flushed. */
 static double round_of(struct journal *journal, enum record_kind kind, uint32_t group)
 {
-	struct record record = {.kind = kind, .reader = 12345};
+	struct record record = {.kind = kind, .reader = {.thread = 12345}};
 	journal_flush(journal);
 	uint64_t begin = clock_now_ns();
 	for (uint32_t i = 0; i < RECORDS; i++) {
