@@ -3,6 +3,7 @@
 
 #include "base/background.h"
 #include "base/backing.h"
+#include "base/clock.h"
 #include "base/crash.h"
 #include "base/fault.h"
 #include "base/kept.h"
@@ -18,6 +19,7 @@
 #include "fuse/fuse.h"
 #include "sched/sched.h"
 #include "stats/stats.h"
+#include "supervisor/supervisor.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,12 +30,15 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 /* Everything that was started, in that order; main takes it down in reverse. */
 struct daemon {
 	const char *config_path;
 	const char *mount_options;
-	bool foreground, debug;
+	const char *mount_argument;
+	const char *engine; /* what its supervisor gave it; NULL: none did */
+	bool foreground, debug, unsupervised;
 	struct daemon_config config;
 	bool configured;
 	char *mountpoint;
@@ -57,6 +62,7 @@ static const char usage[] =
 	"\n"
 	"  -f               stay in the foreground, messages on standard error\n"
 	"  -d               as -f, and print every FUSE request\n"
+	"  --no-supervisor  one process, whose end is the mount's; for debuggers\n"
 	"  -o OPTIONS       mount options, as allow_other; see joaderfs(8)\n"
 	"  --fault SPEC     PLACE:ERROR[:after=N][:times=N][:until=FILE]: make a\n"
 	"                   place fail, or wait, for tests\n"
@@ -76,6 +82,8 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
 		{"fault", required_argument, NULL, 'F'},
+		{"no-supervisor", no_argument, NULL, 'N'},
+		{"engine", required_argument, NULL, 'E'}, /* by the supervisor */
 		{0},
 	};
 	for (int c; (c = getopt_long(argc, argv, "fdo:hV", options, NULL)) != -1;) {
@@ -94,6 +102,12 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 			if (fault_add(optarg) != 0)
 				return -EINVAL;
 			break;
+		case 'N':
+			ret->unsupervised = true;
+			break;
+		case 'E':
+			ret->engine = optarg;
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			exit(EXIT_SUCCESS);
@@ -109,11 +123,20 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		return -EINVAL;
 	}
 	ret->config_path = argv[optind];
-	ret->mountpoint = realpath(argv[optind + 1], NULL);
-	if (ret->mountpoint)
+	ret->mount_argument = argv[optind + 1];
+	return 0;
+}
+
+/* An engine that takes a mount over must not look at it: nobody answers. */
+static int find_mountpoint(struct daemon *daemon)
+{
+	const char *path = daemon->mount_argument;
+	daemon->mountpoint = kept_is_again() ? strdup(path) : realpath(path, NULL);
+	if (daemon->mountpoint)
 		return 0;
-	log_error("mount point %s: %s", argv[optind + 1], strerror(errno));
-	return -errno;
+	int err = -errno;
+	log_error("mount point %s: %s", path, strerror(-err));
+	return err;
 }
 
 /* As many as the system allows: each worker opens files, and so does each client. */
@@ -156,7 +179,7 @@ static int configure(struct daemon *daemon)
 	if (err)
 		return err;
 	daemon->configured = true;
-	return refuse_own_mount(daemon);
+	return kept_is_again() ? 0 : refuse_own_mount(daemon);
 }
 
 static int make_parents(const char *path)
@@ -203,10 +226,14 @@ static int take_state(struct daemon *daemon)
 		path = NULL;
 		return -ENOMEM;
 	}
-	daemon->state_lock = open_lock(path);
+	struct kept_descriptor *kept = kept_next(NULL, KEPT_LOCK);
+	daemon->state_lock = kept ? atomic_load(&kept->fd) : open_lock(path);
 	err = daemon->state_lock < 0 ? daemon->state_lock : 0;
 	if (!err && flock(daemon->state_lock, LOCK_EX | LOCK_NB) != 0)
 		err = -errno;
+	kept = err || kept ? NULL : kept_new();
+	if (kept)
+		kept_add(kept, KEPT_LOCK, daemon->state_lock);
 	if (!err)
 		return state_version_take(state);
 	log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, path,
@@ -311,7 +338,7 @@ static int start_sched(struct daemon *daemon)
 static int go_to_background(struct daemon *daemon)
 {
 	auto_free char *path = NULL;
-	if (daemon->foreground)
+	if (daemon->foreground || kept_is_again())
 		return 0;
 	if (asprintf(&path, "%s/joaderfs.log", daemon->config.state) < 0)
 		return -ENOMEM;
@@ -320,8 +347,36 @@ static int go_to_background(struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 		return err;
 	}
-	background_ready();
+	snprintf(kept()->log, sizeof(kept()->log), "%s", path);
+	if (kept_is_supervised())
+		background_leave();
+	else
+		background_ready();
 	return 0;
+}
+
+/* What the engines before this one have opened in the background. */
+static void go_on_with_log(const struct daemon *daemon)
+{
+	const char *path = kept()->log;
+	int err = daemon->foreground || !path[0] ? 0 : log_to_file(path);
+	if (err)
+		log_error("%s: %s", path, strerror(-err));
+}
+
+static void log_death(void)
+{
+	int status = atomic_load(&kept()->died);
+	uint64_t ms = (clock_now_ns() - (uint64_t)atomic_load(&kept()->died_ns)) / 1000000;
+	if (WIFSIGNALED(status))
+		log_warn("the engine was ended by signal %d (%s) %llu ms ago; this is "
+			 "another one",
+			WTERMSIG(status), strsignal(WTERMSIG(status)),
+			(unsigned long long)ms);
+	else if (status)
+		log_warn("the engine ended with %d; this is another one",
+			WEXITSTATUS(status));
+	atomic_store(&kept()->died, 0);
 }
 
 static int start(struct daemon *daemon)
@@ -350,6 +405,8 @@ static int start(struct daemon *daemon)
 		err = control_new(&daemon->context, daemon->session, &daemon->control);
 	if (!err)
 		err = go_to_background(daemon);
+	if (!err)
+		kept_ready();
 	return err;
 }
 
@@ -362,8 +419,10 @@ static int stop(struct daemon *daemon)
 		session_stop(daemon->session);
 	if (daemon->sched)
 		sched_stop(daemon->sched);
-	if (daemon->session)
+	if (daemon->session) {
 		err = session_unmount(&daemon->session);
+		atomic_store(&kept()->ended, true);
+	}
 	crash_dump_by(NULL, NULL);
 	sched_free(&daemon->sched);
 	backings_free(&daemon->backings);
@@ -379,28 +438,84 @@ static int stop(struct daemon *daemon)
 	return err;
 }
 
+/* --- one process after another ------------------------------------------------------- */
+
+static void begin_process(const struct daemon *daemon)
+{
+	signals_begin();
+	crash_install();
+	raise_descriptors();
+	if (!daemon->foreground)
+		log_keep();
+}
+
+/* The engine's whole life. */
+static int serve(struct daemon *daemon)
+{
+	int err = kept_begin(daemon->engine);
+	if (!err && kept_is_again()) {
+		go_on_with_log(daemon);
+		log_death();
+	}
+	if (err)
+		return EXIT_FAILURE;
+	if (find_mountpoint(daemon) != 0)
+		return EXIT_USAGE;
+	err = start(daemon);
+	if (!err)
+		err = session_run(daemon->session);
+	int stop_err = stop(daemon);
+	return err || stop_err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Arguments of engines: room for the supervisor's, then ours. Those after the first begin
+ * in another directory. */
+static char **engine_arguments(int argc, char **argv)
+{
+	char **ret = calloc((size_t)argc + 2, sizeof(*ret));
+	if (!ret)
+		return NULL;
+	ret[0] = argv[0];
+	for (int i = 1; i < argc; i++)
+		ret[i + 1] = argv[i];
+	return ret;
+}
+
+static int supervise(const struct daemon *daemon, int argc, char **argv)
+{
+	struct supervisor_config config = {.first = engine_arguments(argc, argv),
+		.again = engine_arguments(argc, argv)};
+	char *ini = realpath(daemon->config_path, NULL);
+	char *mountpoint = realpath(daemon->mount_argument, NULL);
+	int status = EXIT_FAILURE;
+	int err = daemon->foreground ? 0 : background_begin();
+	if (err)
+		log_error("can't go to the background: %s", strerror(-err));
+	/* If one is not there, the first engine says so. */
+	if (!err && config.first && config.again) {
+		config.again[argc - 1] = ini ? ini : argv[argc - 2];
+		config.again[argc] = mountpoint ? mountpoint : argv[argc - 1];
+		status = supervisor_run(&config);
+	}
+	free(config.first);
+	free(config.again);
+	free(ini);
+	free(mountpoint);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon daemon = {.state_lock = -1};
 	background_fill_stdio();
-	int err = parse_arguments(argc, argv, &daemon);
-	if (err) {
-		(void)stop(&daemon);
+	if (parse_arguments(argc, argv, &daemon) != 0)
 		return EXIT_USAGE;
+	if (!daemon.engine && !daemon.unsupervised) {
+		signals_begin_supervisor();
+		return supervise(&daemon, argc, argv);
 	}
-	signals_begin();
-	crash_install();
-	raise_descriptors();
-	if (!daemon.foreground) {
-		err = background_begin();
-		log_keep();
-	}
-	if (!err)
-		err = kept_begin(NULL);
-	if (!err)
-		err = start(&daemon);
-	if (!err)
-		err = session_run(daemon.session);
-	int stop_err = stop(&daemon);
-	return err || stop_err ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (!daemon.engine && !daemon.foreground && background_begin() != 0)
+		return EXIT_FAILURE;
+	begin_process(&daemon);
+	return serve(&daemon);
 }

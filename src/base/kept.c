@@ -92,7 +92,6 @@ int kept_begin(const char *engine)
 		return err;
 	tidy();
 	again = kept_next(NULL, KEPT_MOUNT) != NULL;
-	atomic_store(&page->ready, false);
 	return 0;
 }
 
@@ -125,7 +124,6 @@ void kept_ready(void)
 {
 	if (supervisor < 0)
 		return;
-	atomic_store(&page->ready, true);
 	tell(SUPERVISED_READY, 0, -1);
 }
 

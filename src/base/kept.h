@@ -82,12 +82,15 @@ struct kept {
 	atomic_int died;	/* how the last one ended, as wait(2) tells; 0: none has */
 	_Atomic int64_t died_ns; /* CLOCK_MONOTONIC */
 	atomic_bool sick;	/* too many deaths: this one only answers EIO */
+	atomic_bool ending;	/* an engine that is started now only unmounts */
 	/* the engines' */
-	atomic_bool ready;
+	atomic_bool ended;	/* it has unmounted, or was */
+	atomic_bool hands_over; /* it is about to end for another one */
 	atomic_bool blamed; /* the death was some worker's: a note has `crashed` */
 	_Atomic uint64_t handles;
 	_Atomic uint64_t oom_kills; /* by the kernel, when the engine began */
 	atomic_int last_backing;
+	char log[KEPT_PATH];	 /* a file; empty: standard error */
 	char program[KEPT_PATH]; /* the next one to start; empty: the same */
 	char reason[512];	 /* of the last death, for people */
 	struct kept_descriptor descriptors[KEPT_DESCRIPTORS];

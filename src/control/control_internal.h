@@ -111,6 +111,7 @@ struct listener {
 	struct watch watch;
 	LIST_ENTRY(listener) link;
 	struct listener_rights rights;
+	struct kept_descriptor *kept; /* NULL: the socket ends with this engine */
 	struct sockaddr_un address;
 	dev_t device; /* of our socket file, as the next */
 	ino_t inode;

@@ -60,6 +60,7 @@ struct session {
 	bool maps_direct;    /* files that bypass the page cache can be mapped */
 	bool passes_through; /* the kernel can read files by itself: passthrough.h */
 	atomic_int offered;  /* by the kernel's first message, for kernel_features.c */
+	bool again;		       /* an engine before this one has made the mount */
 	struct kept_descriptor *place; /* NULL: the mount ends with this engine */
 	uid_t uid;
 	gid_t gid;
@@ -112,6 +113,10 @@ void session_free(struct session **session);
 /* where: a directory, or "/dev/fd/N", whose descriptor the session takes over. */
 must_check int session_start(
 	struct session *session, struct fuse_args *args, const char *where);
+/* Before session_start, which is given the descriptor: the mount is there already. */
+void session_take_over(struct session *session, struct kept_descriptor *place);
+/* After session_start, before any thread serves. */
+void session_go_on(struct session *session);
 /* When all its threads have returned and nobody holds it. */
 void session_end(struct session *session);
 unsigned session_threads(void);
@@ -134,6 +139,8 @@ void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */
 
+/* Serves those that an engine before this one has served. */
+void job_mounts_go_on(struct session *everything);
 void job_mounts_changed(struct session *everything);
 void job_mounts_stop(struct session *everything);
 void job_mounts_end(struct session *everything); /* after job_mounts_stop */

@@ -7,6 +7,7 @@
 #include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
 #include "fuse/later.h"
+#include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 #include "fuse/label_file.h"
 #include "fuse/sample_file.h"
@@ -124,6 +125,8 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_SPLICE_WRITE, false);
 	want(conn, FUSE_CAP_SPLICE_MOVE, false);
 	kernel_features_ask(session, conn);
+	if (session->again)
+		outlived_begin(session);
 	passthrough_begin(session);
 	if (conn->max_write > CONTENT_MAX_READ)
 		conn->max_write = CONTENT_MAX_READ; /* limits reads as well */
