@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# shellcheck shell=bash disable=SC2034
+#
+# For tests that kill the engine.
+
+engine() {
+	pgrep -P "$PID"
+}
+
+# another_engine NUMBER: waits for one, and that it serves
+another_engine() {
+	local _ now
+	for _ in $(seq 2000); do
+		now=$(engine || true)
+		if [[ -n $now && $now != "$1" ]]; then
+			timeout 20 stat "$M/README" >/dev/null || fail "no engine answers"
+			return
+		fi
+		kill -0 "$PID" || fail "the supervisor has ended"
+		sleep 0.005
+	done
+	fail "there is no other engine"
+}
+
+kill_engine() {
+	local killed
+	killed=$(engine)
+	kill "-${1:-KILL}" "$killed"
+	another_engine "$killed"
+}
+
+jobs_for_chaos() {
+	local more=(tensor.crop=32 job.epochs=9999)
+	job mirror "${more[@]}" view.layout=mirror
+	job flat "${more[@]}"
+	job mapped "${more[@]}" tensor.format=npy
+	job batch "${more[@]}" view.layout=batch view.batch=16
+	job tar "${more[@]}" view.layout=tar view.shard=20
+	job current "${more[@]}"
+	job shards "${more[@]}" view.layout=tar view.shard=20
+	job contained "${more[@]}"
+}
+
+# kill_until_done SECONDS READER...: the engine is killed at random moments meanwhile
+kill_until_done() {
+	local readers kills=0
+	"$PYTHON" "$FS/undisturbed.py" "$M/jobs" "$@" &
+	readers=$!
+	while kill -0 $readers 2>/dev/null; do
+		sleep "0.$((RANDOM % 9))$((RANDOM % 10))"
+		kill_engine
+		kills=$((kills + 1))
+	done
+	wait $readers || fail "readers noticed one of $kills ends of the engine"
+	echo "$kills engines were killed"
+}
