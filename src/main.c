@@ -512,6 +512,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!daemon.engine && !daemon.unsupervised) {
 		signals_begin_supervisor();
+		raise_descriptors(); /* it holds copies of the engine's */
 		return supervise(&daemon, argc, argv);
 	}
 	if (!daemon.engine && !daemon.foreground && background_begin() != 0)

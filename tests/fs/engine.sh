@@ -48,7 +48,7 @@ kill_until_done() {
 	"$PYTHON" "$FS/undisturbed.py" "$M/jobs" "$@" &
 	readers=$!
 	while kill -0 $readers 2>/dev/null; do
-		sleep "0.$((RANDOM % 9))$((RANDOM % 10))"
+		sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
 		kill_engine
 		kills=$((kills + 1))
 	done

@@ -14,6 +14,7 @@
 #
 # $T temporary directory   $D dataset   $M mount point   $LOG what the daemon printed
 # BUILD: the variant's directory, build/release unless set
+# ALONE=1: no supervisor, for what looks into the process or kills all of the daemon
 
 set -eEuo pipefail
 
@@ -168,7 +169,8 @@ start() {
 	[[ -e $T/joaderfs.ini ]] || config
 	# A shell without job control starts what runs beside it with SIGINT and SIGQUIT
 	# ignored.
-	env --default-signal=INT,QUIT "$PROGRAM" "$T/joaderfs.ini" "$M" -f "$@" >>"$LOG" 2>&1 &
+	env --default-signal=INT,QUIT "$PROGRAM" ${ALONE:+--no-supervisor} \
+		"$T/joaderfs.ini" "$M" -f "$@" >>"$LOG" 2>&1 &
 	PID=$!
 	while [[ ! -e $M/README ]]; do
 		kill -0 "$PID" 2>/dev/null || fail "the daemon ended: $(cat "$LOG")"
