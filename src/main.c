@@ -17,6 +17,7 @@
 #include "epoch/state_version.h"
 #include "files/content_bytes.h"
 #include "fuse/fuse.h"
+#include "fuse/sick.h"
 #include "sched/sched.h"
 #include "stats/stats.h"
 #include "supervisor/supervisor.h"
@@ -76,6 +77,23 @@ static const char usage[] =
 
 enum { EXIT_USAGE = 2 };
 
+/* "VERSION,BYTES,STATE": whether an engine of this program could follow one that has these. */
+static int can_follow(const char *question)
+{
+	unsigned version;
+	size_t bytes;
+	int at = 0;
+	if (sscanf(question, "%u,%zu,%n", &version, &bytes, &at) != 2 || at == 0)
+		return EXIT_USAGE;
+	if (version != KEPT_VERSION || bytes != sizeof(struct kept)) {
+		log_error("joaderfs " JOADERFS_VERSION
+			  " can't go on with the mount: it keeps its open files in "
+			  "another way; unmount, then start it");
+		return EXIT_FAILURE;
+	}
+	return state_version_take(question + at) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 static int parse_arguments(int argc, char **argv, struct daemon *ret)
 {
 	static const struct option options[] = {
@@ -83,6 +101,7 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		{"version", no_argument, NULL, 'V'},
 		{"fault", required_argument, NULL, 'F'},
 		{"no-supervisor", no_argument, NULL, 'N'},
+		{"can-follow", required_argument, NULL, 'C'}, /* by joaderctl upgrade */
 		{"engine", required_argument, NULL, 'E'}, /* by the supervisor */
 		{0},
 	};
@@ -105,6 +124,8 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		case 'N':
 			ret->unsupervised = true;
 			break;
+		case 'C':
+			exit(can_follow(optarg));
 		case 'E':
 			ret->engine = optarg;
 			break;
@@ -364,19 +385,25 @@ static void go_on_with_log(const struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 }
 
+/* How the engine before this one has ended. */
 static void log_death(void)
 {
-	int status = atomic_load(&kept()->died);
-	uint64_t ms = (clock_now_ns() - (uint64_t)atomic_load(&kept()->died_ns)) / 1000000;
+	struct kept *kept_ = kept();
+	int status = atomic_load(&kept_->died);
+	uint64_t ms = (clock_now_ns() - (uint64_t)atomic_load(&kept_->died_ns)) / 1000000;
+	if (status == 0)
+		return;
 	if (WIFSIGNALED(status))
-		log_warn("the engine was ended by signal %d (%s) %llu ms ago; this is "
-			 "another one",
-			WTERMSIG(status), strsignal(WTERMSIG(status)),
-			(unsigned long long)ms);
-	else if (status)
-		log_warn("the engine ended with %d; this is another one",
-			WEXITSTATUS(status));
-	atomic_store(&kept()->died, 0);
+		snprintf(kept_->reason, sizeof(kept_->reason),
+			"the engine was ended by signal %d (%s)%s%s", WTERMSIG(status),
+			strsignal(WTERMSIG(status)), kept_->error[0] ? "; " : "",
+			kept_->error);
+	else
+		snprintf(kept_->reason, sizeof(kept_->reason), "the engine ended%s%s",
+			kept_->error[0] ? "; " : "", kept_->error);
+	log_warn("%s, %llu ms ago; this is another one", kept_->reason,
+		(unsigned long long)ms);
+	atomic_store(&kept_->died, 0);
 }
 
 static int start(struct daemon *daemon)
@@ -461,6 +488,10 @@ static int serve(struct daemon *daemon)
 		return EXIT_FAILURE;
 	if (find_mountpoint(daemon) != 0)
 		return EXIT_USAGE;
+	if (atomic_load(&kept()->ending))
+		return sick_unmount(daemon->mountpoint);
+	if (atomic_load(&kept()->sick))
+		return sick_run(daemon->mountpoint);
 	err = start(daemon);
 	if (!err)
 		err = session_run(daemon->session);

@@ -124,7 +124,14 @@ void kept_ready(void)
 {
 	if (supervisor < 0)
 		return;
+	page->error[0] = '\0';
 	tell(SUPERVISED_READY, 0, -1);
+}
+
+void kept_note_error(const char *message)
+{
+	if (page)
+		snprintf(page->error, sizeof(page->error), "%s", message);
 }
 
 /* --- descriptors ------------------------------------------------------------------- */

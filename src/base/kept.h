@@ -50,6 +50,7 @@ struct kept_descriptor {
 	atomic_int fd;	 /* the supervisor's: its number, in every engine too; 0: none */
 	struct kept_mount mount;
 	char path[KEPT_PATH]; /* of a listener */
+	bool unlimited;	      /* it takes all commands */
 };
 
 /*
@@ -92,7 +93,8 @@ struct kept {
 	atomic_int last_backing;
 	char log[KEPT_PATH];	 /* a file; empty: standard error */
 	char program[KEPT_PATH]; /* the next one to start; empty: the same */
-	char reason[512];	 /* of the last death, for people */
+	char reason[1024];	 /* of the last death, for people */
+	char error[768];	 /* the last one that was logged before */
 	struct kept_descriptor descriptors[KEPT_DESCRIPTORS];
 	struct kept_note notes[KEPT_WORKERS];
 	struct kept_open opens[KEPT_OPENS];
@@ -109,6 +111,9 @@ bool kept_is_again(void);
 
 /* Everything is served from now on. */
 void kept_ready(void);
+
+/* An error was logged: perhaps it says why this engine ends. */
+void kept_note_error(const char *message);
 
 /* --- descriptors ------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 
 #include "control/control_internal.h"
 #include "control/control_jobs.h"
+#include "control/control_upgrade.h"
 #include "files/text.h"
 
 #include <errno.h>
@@ -395,9 +396,17 @@ static bool run_datasets(const struct request *request)
 	return true;
 }
 
+static bool run_upgrade(const struct request *request)
+{
+	const char *program = request->n_arguments == 2 ? request->argument[1] : NULL;
+	bool ok = control_upgrade(request->context->config->state, program, request->out);
+	request->answer->hands_over = ok;
+	return ok;
+}
+
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 10
+#define N_COMMANDS 11
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -415,6 +424,7 @@ static const struct command {
 	{"order", "order JOB [EPOCH]", 2, 3, false, true, run_order},
 	{"stats", "stats", 1, 1, false, false, run_stats},
 	{"datasets", "datasets [DATASET]", 1, 2, false, false, run_datasets},
+	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, false, run_upgrade},
 };
 
 static const struct command *find_command(const char *name)

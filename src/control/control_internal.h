@@ -39,6 +39,7 @@ struct control_message {
 
 struct control_answer {
 	FILE *out; /* the text */
+	bool hands_over; /* the engine ends when the client has the answer */
 	bool ok;   /* else the text says why it failed */
 	/* The lines of an order, from number `next` on, follow the text; job may be NULL. */
 	struct order_lines lines;
@@ -68,6 +69,7 @@ struct client {
 	STAILQ_ENTRY(client) queued;
 	struct listener *listener;
 	enum client_state state;
+	bool hands_over;
 	bool at_worker; /* who then has all but the links to its listener, and bytes */
 	size_t bytes;	/* of request and answer, as the listener counts them */
 	struct control_message message;

@@ -94,6 +94,7 @@ static void keep(struct listener *listener)
 		return;
 	snprintf(listener->kept->path, sizeof(listener->kept->path), "%s",
 		listener->address.sun_path);
+	listener->kept->unlimited = listener->rights.only == 0;
 	kept_add(listener->kept, KEPT_LISTENER, listener->watch.fd);
 }
 
