@@ -403,7 +403,6 @@ static void log_death(void)
 			kept_->error[0] ? "; " : "", kept_->error);
 	log_warn("%s, %llu ms ago; this is another one", kept_->reason,
 		(unsigned long long)ms);
-	atomic_store(&kept_->died, 0);
 }
 
 static int start(struct daemon *daemon)

@@ -250,3 +250,40 @@ void kept_file_remove(int backing)
 			return;
 	}
 }
+
+/* --- what workers prepare ---------------------------------------------------------- */
+
+static atomic_uint n_noting;
+static _Thread_local struct kept_note *own;
+static _Thread_local bool noting;
+
+/* Of more workers the later ones have no note. */
+void kept_note_begin(const char *dataset, uint32_t sample)
+{
+	if (supervisor < 0)
+		return;
+	if (!noting) {
+		uint32_t place = atomic_fetch_add(&n_noting, 1);
+		own = place < KEPT_WORKERS ? &page->notes[place] : NULL;
+		noting = true;
+	}
+	if (!own)
+		return;
+	snprintf(own->dataset, sizeof(own->dataset), "%s", dataset);
+	own->sample = sample;
+	atomic_store(&own->busy, true);
+}
+
+void kept_note_end(void)
+{
+	if (own)
+		atomic_store(&own->busy, false);
+}
+
+void kept_note_crashed(void)
+{
+	if (!own || !atomic_load(&own->busy))
+		return;
+	atomic_store(&own->crashed, true);
+	atomic_store(&page->blamed, true);
+}

@@ -144,3 +144,10 @@ void kept_open_remove(struct kept_open *open); /* may be NULL */
 
 void kept_file_add(int backing);
 void kept_file_remove(int backing);
+
+/* --- what workers prepare ---------------------------------------------------------- */
+
+void kept_note_begin(const char *dataset, uint32_t sample);
+void kept_note_end(void);
+/* By a signal handler, in the thread that the signal has arrived in. */
+void kept_note_crashed(void);

@@ -127,6 +127,10 @@ const char *sched_job_state(
 /* Number of jobs that have the dataset. */
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
+/* The samples that are not prepared any more: quarantine.h. The caller frees them; NULL: no
+ * memory. */
+roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *dataset);
+
 /* --- positions --- */
 
 /*

@@ -33,6 +33,7 @@
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what workers do about that; retry.c: once more, later
+ *   quarantine.c   images that are not prepared, since they end the process
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
@@ -50,6 +51,7 @@ struct source {
 	struct sampler *labelled; /* NULL until a job needs it */
 	uint64_t seed;
 	roaring_bitmap_t *bad; /* samples whose failure was logged */
+	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
 	LIST_HEAD(, space) spaces;
 };
 
@@ -195,6 +197,7 @@ struct sched {
 	struct daemon_config const *config;
 	struct source *sources;
 	size_t n_sources;
+	struct quarantine *quarantine; /* constant */
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
 	sched_head_of *head_of;

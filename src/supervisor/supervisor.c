@@ -205,6 +205,7 @@ static bool note_end(struct supervisor *supervisor, int status, int *ret)
 	if (atomic_load(&kept->hands_over)) {
 		atomic_store(&kept->hands_over, false);
 		atomic_store(&kept->sick, false);
+		atomic_store(&kept->died, 0);
 		supervisor->n_deaths = 0;
 		supervisor->start_ns = clock_now_ns();
 		return false;
