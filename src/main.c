@@ -102,7 +102,7 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		{"fault", required_argument, NULL, 'F'},
 		{"no-supervisor", no_argument, NULL, 'N'},
 		{"can-follow", required_argument, NULL, 'C'}, /* by joaderctl upgrade */
-		{"engine", required_argument, NULL, 'E'}, /* by the supervisor */
+		{"engine", required_argument, NULL, 'E'},     /* by the supervisor */
 		{0},
 	};
 	for (int c; (c = getopt_long(argc, argv, "fdo:hV", options, NULL)) != -1;) {

@@ -62,8 +62,8 @@ struct kept_open {
 	_Atomic uint64_t handle; /* 0: none */
 	uint64_t request;	 /* the kernel's number for the open */
 	uint64_t inode;
-	uint32_t mount; /* place of its descriptor */
-	uint32_t epoch; /* as in a handle */
+	uint32_t mount;	 /* place of its descriptor */
+	uint32_t epoch;	 /* as in a handle */
 	int32_t backing; /* the file that the kernel reads it from; 0: none */
 };
 
@@ -79,15 +79,15 @@ struct kept {
 	uint32_t version;
 	uint32_t bytes;
 	/* the supervisor's */
-	atomic_uint lives;	/* engines that were started */
-	atomic_int died;	/* how the last one ended, as wait(2) tells; 0: none has */
+	atomic_uint lives; /* engines that were started */
+	atomic_int died;   /* how the last one ended, as wait(2) tells; 0: none has */
 	_Atomic int64_t died_ns; /* CLOCK_MONOTONIC */
-	atomic_bool sick;	/* too many deaths: this one only answers EIO */
-	atomic_bool ending;	/* an engine that is started now only unmounts */
+	atomic_bool sick;	 /* too many deaths: this one only answers EIO */
+	atomic_bool ending;	 /* an engine that is started now only unmounts */
 	/* the engines' */
 	atomic_bool ended;	/* it has unmounted, or was */
 	atomic_bool hands_over; /* it is about to end for another one */
-	atomic_bool blamed; /* the death was some worker's: a note has `crashed` */
+	atomic_bool blamed;	/* the death was some worker's: a note has `crashed` */
 	_Atomic uint64_t handles;
 	_Atomic uint64_t oom_kills; /* by the kernel, when the engine began */
 	atomic_int last_backing;

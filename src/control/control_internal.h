@@ -38,9 +38,9 @@ struct control_message {
 };
 
 struct control_answer {
-	FILE *out; /* the text */
+	FILE *out;	 /* the text */
 	bool hands_over; /* the engine ends when the client has the answer */
-	bool ok;   /* else the text says why it failed */
+	bool ok;	 /* else the text says why it failed */
 	/* The lines of an order, from number `next` on, follow the text; job may be NULL. */
 	struct order_lines lines;
 	uint32_t next;

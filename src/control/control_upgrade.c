@@ -81,8 +81,8 @@ bool control_upgrade(const char *state, const char *program, FILE *out)
 /* All that was answered is in the journals, and what is not will be asked again. */
 _Noreturn void control_hand_over(void)
 {
-	log_info("the engine ends for another one%s%s",
-		kept()->program[0] ? ", " : "", kept()->program);
+	log_info("the engine ends for another one%s%s", kept()->program[0] ? ", " : "",
+		kept()->program);
 	atomic_store(&kept()->hands_over, true);
 	_exit(EXIT_SUCCESS);
 }

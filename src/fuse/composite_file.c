@@ -148,8 +148,7 @@ static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
 	uint32_t epoch = handle_epoch(handle);
-	*ret_kept =
-		epoch == INODE_CURRENT ? outlived_find(session, handle) : NULL;
+	*ret_kept = epoch == INODE_CURRENT ? outlived_find(session, handle) : NULL;
 	if (*ret_kept)
 		epoch = (*ret_kept)->epoch;
 	return epoch == INODE_CURRENT ? SCHED_CURRENT : epoch;

@@ -77,8 +77,9 @@ struct wait {
 TAILQ_HEAD(waits, wait);
 
 struct composite_file {
-	struct open_file open; /* (session's lock) the first member; its handle: the serial */
-	bool again;	       /* another engine has opened it */
+	struct open_file
+		open; /* (session's lock) the first member; its handle: the serial */
+	bool again;   /* another engine has opened it */
 	struct kept_open *kept; /* of a shard of current/ */
 	struct session *session;
 	struct sched_job *job;

@@ -60,7 +60,7 @@ struct session {
 	bool maps_direct;    /* files that bypass the page cache can be mapped */
 	bool passes_through; /* the kernel can read files by itself: passthrough.h */
 	atomic_int offered;  /* by the kernel's first message, for kernel_features.c */
-	bool again;		       /* an engine before this one has made the mount */
+	bool again;	     /* an engine before this one has made the mount */
 	struct kept_descriptor *place; /* NULL: the mount ends with this engine */
 	uid_t uid;
 	gid_t gid;

@@ -199,8 +199,7 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 }
 
 /* Takes the mount over. */
-static int serve_mount(
-	struct session *everything, struct job_mount *mount, int *device)
+static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
 	int err = start_session(mount->session, everything->debug, *device);
 	if (mount->session->fuse)

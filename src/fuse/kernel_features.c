@@ -21,8 +21,7 @@
 
 void kernel_features_resend(struct session *session)
 {
-	struct fuse_out_header message = {
-		.len = sizeof(message), .error = NOTIFY_RESEND};
+	struct fuse_out_header message = {.len = sizeof(message), .error = NOTIFY_RESEND};
 	if (fault_hit("fuse.resend"))
 		return;
 	ssize_t n = write(fuse_session_fd(session->fuse), &message, sizeof(message));

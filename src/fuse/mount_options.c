@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/mount_options.h"
+#include "base/kept.h"
 #include "base/log.h"
 
 #include <dirent.h>
@@ -66,6 +67,9 @@ static int add_option(struct fuse_args *args, const char *option)
 {
 	if (*option == '\0' || strncmp(option, "x-", 2) == 0 ||
 		is_one_of(option, left_out, N_LEFT_OUT))
+		return 0;
+	/* It would unmount when the engine dies. The supervisor sees to the end. */
+	if (strcmp(option, "auto_unmount") == 0 && kept_is_supervised())
 		return 0;
 	if (!is_one_of(option, passed_on, N_PASSED_ON))
 		return unknown(option);

@@ -70,8 +70,7 @@ static void parking(void *context, uint64_t ticket)
 	fuse_req_interrupt_func(opening->req, interrupted, opening);
 }
 
-static void answer_again(
-	struct opening *opening, struct sched_job *job, sample_id sample)
+static void answer_again(struct opening *opening, struct sched_job *job, sample_id sample)
 {
 	struct inode inode = opening->inode;
 	if (inode.kind == INODE_LABEL) {
@@ -95,8 +94,7 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 		answer_again(opening, opening->job, sample);
 	else if (opening->inode.kind == INODE_JSON)
 		text_file_open_json(opening->req, opening->session, opening->job,
-			opening->inode, sched_handle_epoch(handle), sample,
-			&opening->fi);
+			opening->inode, sched_handle_epoch(handle), sample, &opening->fi);
 	else
 		label_file_opened(opening->req, opening->session, opening->job,
 			opening->inode, handle, &opening->fi);
@@ -256,8 +254,8 @@ static int opening_new(fuse_req_t req, struct session *session, struct inode ino
 }
 
 /* What the engine before has found and not told any more stays found. */
-static uint32_t epoch_of(struct session *session, const struct sched_job *job,
-	struct inode inode)
+static uint32_t epoch_of(
+	struct session *session, const struct sched_job *job, struct inode inode)
 {
 	uint32_t epoch;
 	if (inode.epoch == INODE_CURRENT && outlived_take_back(session, &epoch))

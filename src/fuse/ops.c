@@ -327,8 +327,8 @@ static void read_sample(fuse_req_t req, struct session *session, struct inode in
 		opening_again(req, session, inode, handle, size, offset);
 }
 
-static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
-	struct fuse_file_info *fi)
+static void op_read(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t at, struct fuse_file_info *fi)
 {
 	struct session *session = session_of(req);
 	uint64_t offset = (uint64_t)at;

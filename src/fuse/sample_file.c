@@ -23,7 +23,7 @@ struct sample_file {
 	struct sched_handle *handle; /* NULL: outlived, and the kernel reads it */
 	uint64_t inode;
 	uint32_t epoch, position;
-	int backing; /* the file that the kernel reads it from; 0: none */
+	int backing;  /* the file that the kernel reads it from; 0: none */
 	bool borrows; /* the file is one that outlived its engine */
 	struct kept_open *kept;
 	struct content content;
@@ -39,8 +39,8 @@ static int make_content(struct sample_file *file, struct session *session)
 	struct content_place place = {.epoch = file->epoch,
 		.position = file->position,
 		.format = sched_job_config(file->job)->format,
-		.size = sizes_of_sample(session->sizes, file->job,
-			sched_handle_sample(file->handle))};
+		.size = sizes_of_sample(
+			session->sizes, file->job, sched_handle_sample(file->handle))};
 	return content_make(
 		&session->context, file->job, &place, file->handle, &file->content);
 }
@@ -78,8 +78,8 @@ static const struct sample_file *find_other_locked(
 
 /* What another engine has opened of the same position has the same bytes, and the kernel
  * wants the same file. */
-static bool may_join_locked(const struct session *session,
-	const struct sample_file *file, const struct sample_file *other)
+static bool may_join_locked(const struct session *session, const struct sample_file *file,
+	const struct sample_file *other)
 {
 	lock_assert_held(&session->lock);
 	return other->job == file->job && other->epoch == file->epoch &&
@@ -123,8 +123,7 @@ static int list_again(struct session *session, struct sample_file *file, uint64_
 	LOCK_SCOPE(&session->lock);
 	if (open_files_find(&session->open_samples, handle))
 		return -EEXIST;
-	return open_files_add(
-		&session->open_samples, file->inode, handle, &file->open);
+	return open_files_add(&session->open_samples, file->inode, handle, &file->open);
 }
 
 int sample_file_backing(const struct sample_file *file)
@@ -137,8 +136,8 @@ uint64_t sample_file_handle(const struct sample_file *file)
 	return file->open.handle;
 }
 
-static struct sample_file *file_new(struct sched_job *job, struct inode inode,
-	uint32_t epoch, unsigned references)
+static struct sample_file *file_new(
+	struct sched_job *job, struct inode inode, uint32_t epoch, unsigned references)
 {
 	struct sample_file *file = calloc(1, sizeof(*file));
 	if (!file)
@@ -156,8 +155,8 @@ static int keep(struct session *session, struct sample_file *file)
 {
 	if (!file->backing || !session->place)
 		return 0;
-	file->kept = outlived_add(session, file->open.handle, file->inode, file->epoch,
-		file->backing);
+	file->kept = outlived_add(
+		session, file->open.handle, file->inode, file->epoch, file->backing);
 	return file->kept ? 0 : -ENFILE;
 }
 
@@ -252,8 +251,7 @@ static struct sample_file *take_out(struct session *session, uint64_t handle)
 	return open ? file_of(open) : NULL;
 }
 
-static void consume_unopened(
-	struct session *session, struct inode inode, uint32_t epoch)
+static void consume_unopened(struct session *session, struct inode inode, uint32_t epoch)
 {
 	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)

@@ -49,10 +49,10 @@ static bool refuse_one(int device)
 		return errno != ENODEV;
 	if ((size_t)n < sizeof(*request) || !wants_answer(request->opcode))
 		return true;
-	write_header(device,
-		&(struct fuse_out_header){.len = sizeof(struct fuse_out_header),
-			.error = succeeds(request->opcode) ? 0 : -EIO,
-			.unique = request->unique});
+	write_header(
+		device, &(struct fuse_out_header){.len = sizeof(struct fuse_out_header),
+				.error = succeeds(request->opcode) ? 0 : -EIO,
+				.unique = request->unique});
 	return true;
 }
 

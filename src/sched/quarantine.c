@@ -34,7 +34,8 @@ struct quarantine {
 static size_t find_dataset(const struct quarantine *quarantine, const char *name)
 {
 	size_t i = 0;
-	while (i < quarantine->n && strcmp(dataset_name(quarantine->datasets[i]), name) != 0)
+	while (i < quarantine->n &&
+		strcmp(dataset_name(quarantine->datasets[i]), name) != 0)
 		i++;
 	return i;
 }
@@ -111,7 +112,8 @@ static int write_file(const struct quarantine *quarantine)
 		beside = NULL;
 		return -ENOMEM;
 	}
-	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd =
+		open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out) {
 		int err = -errno;
@@ -168,11 +170,10 @@ static int blame(struct quarantine *quarantine, const struct kept_note *note)
 		return 0;
 	struct blamed *blamed = find(quarantine, dataset, note->sample);
 	if (!blamed)
-		blamed = add(quarantine,
-			&(struct blamed){.dataset = dataset,
-				.sample = note->sample,
-				.bytes = sample.bytes,
-				.mtime_ns = sample.mtime_ns});
+		blamed = add(quarantine, &(struct blamed){.dataset = dataset,
+						 .sample = note->sample,
+						 .bytes = sample.bytes,
+						 .mtime_ns = sample.mtime_ns});
 	if (blamed && ++blamed->deaths >= DEATHS)
 		log_error("dataset %s: %s: its preparation has ended the engine twice; "
 			  "readers get EIO until the file changes",
@@ -190,8 +191,8 @@ static int take_notes(struct quarantine *quarantine, bool *ret_any)
 	int err = 0;
 	for (uint32_t i = 0; i < KEPT_WORKERS; i++) {
 		struct kept_note *note = &kept()->notes[i];
-		bool guilty = atomic_load(&note->busy) &&
-			      (all || atomic_load(&note->crashed));
+		bool guilty =
+			atomic_load(&note->busy) && (all || atomic_load(&note->crashed));
 		note->dataset[sizeof(note->dataset) - 1] = '\0';
 		if (guilty && !err)
 			err = blame(quarantine, note);
@@ -233,8 +234,8 @@ static int begin(struct quarantine *quarantine)
 	return err ? err : fill(quarantine);
 }
 
-int quarantine_open(const char *state, struct dataset **datasets, size_t n,
-	struct quarantine **ret)
+int quarantine_open(
+	const char *state, struct dataset **datasets, size_t n, struct quarantine **ret)
 {
 	struct quarantine *quarantine = calloc(1, sizeof(*quarantine));
 	if (!quarantine)

@@ -23,8 +23,8 @@
 
 struct quarantine;
 
-must_check int quarantine_open(const char *state, struct dataset **datasets, size_t n,
-	struct quarantine **ret);
+must_check int quarantine_open(
+	const char *state, struct dataset **datasets, size_t n, struct quarantine **ret);
 void quarantine_free(struct quarantine **quarantine);
 
 /* The samples of the i-th dataset; NULL: none. */

@@ -213,8 +213,7 @@ void sched_undo(struct sched_handle *handle);
  * Readers have released n positions that they had opened of a daemon before this one: those
  * that are bound and not consumed are consumed.
  */
-void sched_consume(
-	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
+void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
 /* What takes long is done by a worker, soon; or at once, if the caller is one. */
 void sched_run(struct sched *sched, struct load_work *work);

@@ -50,7 +50,7 @@ struct source {
 	struct sampler *shuffled; /* as configured */
 	struct sampler *labelled; /* NULL until a job needs it */
 	uint64_t seed;
-	roaring_bitmap_t *bad; /* samples whose failure was logged */
+	roaring_bitmap_t *bad;		     /* samples whose failure was logged */
 	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
 	LIST_HEAD(, space) spaces;
 };

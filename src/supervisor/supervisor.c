@@ -32,11 +32,11 @@ struct supervisor {
 	const struct supervisor_config *config;
 	struct kept *kept;
 	int page, socket, engines_socket, signals;
-	sigset_t mask; /* as it was */
-	pid_t engine;  /* 0: none runs */
-	bool ready;    /* this engine has said so */
-	bool served;   /* some engine has */
-	bool ending;   /* it was asked to */
+	sigset_t mask;	   /* as it was */
+	pid_t engine;	   /* 0: none runs */
+	bool ready;	   /* this engine has said so */
+	bool served;	   /* some engine has */
+	bool ending;	   /* it was asked to */
 	uint64_t start_ns; /* when the next engine starts */
 	uint64_t deaths[DEATHS];
 	unsigned n_deaths; /* all that count */
@@ -137,8 +137,7 @@ static bool take_message(struct supervisor *supervisor)
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes)};
 	int fd = -1;
-	ssize_t n = recvmsg(
-		supervisor->socket, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t n = recvmsg(supervisor->socket, &packet, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n < 0)
 		return errno == EINTR;
 	const struct cmsghdr *header = CMSG_FIRSTHDR(&packet);
