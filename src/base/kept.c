@@ -16,7 +16,8 @@
 
 #define FILES_PROBED 64
 
-static struct kept *page;
+static struct kept alone; /* what there is without a supervisor */
+static struct kept *page = &alone;
 static int supervisor = -1; /* the socket */
 static bool again;
 static struct lock lock = {
@@ -28,7 +29,6 @@ static uint32_t cursor; /* (lock) in opens */
 
 struct kept *kept(void)
 {
-	ensure(page);
 	return page;
 }
 
@@ -42,17 +42,6 @@ bool kept_is_again(void)
 	return again;
 }
 
-static int map(int fd, struct kept **ret)
-{
-	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-	void *at = mmap(NULL, sizeof(struct kept), PROT_READ | PROT_WRITE,
-		flags | MAP_NORESERVE, fd, 0);
-	if (at == MAP_FAILED)
-		return -errno;
-	*ret = at;
-	return 0;
-}
-
 static int attach(const char *engine)
 {
 	struct stat st;
@@ -61,11 +50,15 @@ static int attach(const char *engine)
 		return -EINVAL;
 	if ((size_t)st.st_size != sizeof(struct kept))
 		return -EPROTO;
-	int err = map(fd, &page);
+	void *at = mmap(
+		NULL, sizeof(struct kept), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	int err = at == MAP_FAILED ? -errno : 0;
 	close(fd);
-	if (!err && (page->version != KEPT_VERSION || page->bytes != sizeof(*page)))
-		err = -EPROTO;
-	return err;
+	if (err)
+		return err;
+	page = at;
+	bool same = page->version == KEPT_VERSION && page->bytes == sizeof(*page);
+	return same ? 0 : -EPROTO;
 }
 
 /* What the engine before had begun to give away, and could not. */
@@ -84,7 +77,7 @@ static void tidy(void)
 
 int kept_begin(const char *engine)
 {
-	int err = engine ? attach(engine) : map(-1, &page);
+	int err = engine ? attach(engine) : 0;
 	if (err)
 		log_error("the supervisor is of another version, or there is none: %s",
 			strerror(-err));
@@ -130,8 +123,7 @@ void kept_ready(void)
 
 void kept_note_error(const char *message)
 {
-	if (page)
-		snprintf(page->error, sizeof(page->error), "%s", message);
+	snprintf(page->error, sizeof(page->error), "%s", message);
 }
 
 /* --- descriptors ------------------------------------------------------------------- */

@@ -107,6 +107,7 @@ static struct old_backing *find_locked(const struct session *session, int backin
 
 bool outlived_has_locked(const struct session *session, int backing)
 {
+	lock_assert_held(&session->lock);
 	return find_locked(session, backing) != NULL;
 }
 
@@ -126,6 +127,7 @@ static struct old_backing *add_locked(struct session *session, int backing)
 
 int outlived_hold_locked(struct session *session, int backing)
 {
+	lock_assert_held(&session->lock);
 	struct old_backing *old = find_locked(session, backing);
 	if (!old)
 		old = add_locked(session, backing);

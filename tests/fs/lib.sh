@@ -14,7 +14,6 @@
 #
 # $T temporary directory   $D dataset   $M mount point   $LOG what the daemon printed
 # BUILD: the variant's directory, build/release unless set
-# ALONE=1: no supervisor, for what looks into the process or kills all of the daemon
 
 set -eEuo pipefail
 
@@ -162,6 +161,11 @@ config() {
 }
 
 # --- the daemon ------------------------------------------------------------------------
+
+# alone: no supervisor, for what looks into the process or kills all of the daemon
+alone() {
+	ALONE=1
+}
 
 # start [ARGUMENT...]: with the ini of config, or the default one
 start() {

@@ -4,7 +4,7 @@
 # joaderctl mount: what is wrong with the place, the job or the daemon is said, and nothing
 # is mounted then.
 . "$(dirname "$0")/mounts.sh"
-ALONE=1
+alone
 dataset 2 4
 job first tensor.crop=32
 start
