@@ -34,6 +34,7 @@ jobs_for_chaos() {
 	local more=(tensor.crop=32 job.epochs=9999)
 	job mirror "${more[@]}" view.layout=mirror
 	job flat "${more[@]}"
+	job classes "${more[@]}" view.layout=classes
 	job mapped "${more[@]}" tensor.format=npy
 	job batch "${more[@]}" view.layout=batch view.batch=16
 	job tar "${more[@]}" view.layout=tar view.shard=20

@@ -12,12 +12,12 @@ jobs_for_chaos
 
 # disturbed SAMPLER SECONDS
 disturbed() {
-	config joaderfs.cache=64M "joaderfs.sampler=$1" joaderfs.workers=2
+	config joaderfs.cache=16K "joaderfs.sampler=$1" joaderfs.workers=2
 	start
 	mkdir -p "$T/container"
 	ctl mount contained "$T/container"
-	kill_until_done "$2" flat:flat mapped:mapped batch:batch tar:tar again:mirror \
-		current:current shards:shards "flat:contained:$T/container"
+	kill_until_done "$2" flat:flat classes:classes mapped:mapped batch:batch tar:tar \
+		again:mirror current:current shards:shards "flat:contained:$T/container"
 	umount "$T/container"
 	nothing_held
 	stop

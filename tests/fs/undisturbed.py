@@ -13,6 +13,7 @@ import ctypes
 import glob
 import multiprocessing
 import os
+import random
 import signal
 import sys
 import tarfile
@@ -91,6 +92,17 @@ def flat(directory, epoch):
     for _, file in open_files:
         file.close()
     check(directory, epoch, pixels, labels)
+
+
+def classes(directory, epoch):
+    """In an order of its own, as a script that shuffles. Positions count through classes."""
+    pixels = {}
+    paths = list(enumerate(sorted(glob.glob(f"{directory}/epoch-{epoch:04d}/*/*.ppm"))))
+    random.Random(epoch).shuffle(paths)
+    for position, path in paths:
+        pixels[position] = ppm(slurp(path))
+        time.sleep(0.002)
+    check(directory, epoch, pixels)
 
 
 def mapped(directory, epoch):
