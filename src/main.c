@@ -20,6 +20,7 @@
 #include "fuse/sick.h"
 #include "sched/sched.h"
 #include "stats/stats.h"
+#include "supervisor/death.h"
 #include "supervisor/supervisor.h"
 
 #include <dirent.h>
@@ -31,7 +32,6 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 /* Everything that was started, in that order; main takes it down in reverse. */
 struct daemon {
@@ -385,26 +385,6 @@ static void go_on_with_log(const struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 }
 
-/* How the engine before this one has ended. */
-static void log_death(void)
-{
-	struct kept *kept_ = kept();
-	int status = atomic_load(&kept_->died);
-	uint64_t ms = (clock_now_ns() - (uint64_t)atomic_load(&kept_->died_ns)) / 1000000;
-	if (status == 0)
-		return;
-	if (WIFSIGNALED(status))
-		snprintf(kept_->reason, sizeof(kept_->reason),
-			"the engine was ended by signal %d (%s)%s%s", WTERMSIG(status),
-			strsignal(WTERMSIG(status)), kept_->error[0] ? "; " : "",
-			kept_->error);
-	else
-		snprintf(kept_->reason, sizeof(kept_->reason), "the engine ended%s%s",
-			kept_->error[0] ? "; " : "", kept_->error);
-	log_warn("%s, %llu ms ago; this is another one", kept_->reason,
-		(unsigned long long)ms);
-}
-
 static int start(struct daemon *daemon)
 {
 	int err = configure(daemon);
@@ -481,7 +461,7 @@ static int serve(struct daemon *daemon)
 	int err = kept_begin(daemon->engine);
 	if (!err && kept_is_again()) {
 		go_on_with_log(daemon);
-		log_death();
+		death_log();
 	}
 	if (err)
 		return EXIT_FAILURE;
@@ -498,42 +478,6 @@ static int serve(struct daemon *daemon)
 	return err || stop_err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Arguments of engines: room for the supervisor's, then ours. Those after the first begin
- * in another directory. */
-static char **engine_arguments(int argc, char **argv)
-{
-	char **ret = calloc((size_t)argc + 2, sizeof(*ret));
-	if (!ret)
-		return NULL;
-	ret[0] = argv[0];
-	for (int i = 1; i < argc; i++)
-		ret[i + 1] = argv[i];
-	return ret;
-}
-
-static int supervise(const struct daemon *daemon, int argc, char **argv)
-{
-	struct supervisor_config config = {.first = engine_arguments(argc, argv),
-		.again = engine_arguments(argc, argv)};
-	char *ini = realpath(daemon->config_path, NULL);
-	char *mountpoint = realpath(daemon->mount_argument, NULL);
-	int status = EXIT_FAILURE;
-	int err = daemon->foreground ? 0 : background_begin();
-	if (err)
-		log_error("can't go to the background: %s", strerror(-err));
-	/* If one is not there, the first engine says so. */
-	if (!err && config.first && config.again) {
-		config.again[argc - 1] = ini ? ini : argv[argc - 2];
-		config.again[argc] = mountpoint ? mountpoint : argv[argc - 1];
-		status = supervisor_run(&config);
-	}
-	free(config.first);
-	free(config.again);
-	free(ini);
-	free(mountpoint);
-	return status;
-}
-
 int main(int argc, char **argv)
 {
 	struct daemon daemon = {.state_lock = -1};
@@ -543,7 +487,7 @@ int main(int argc, char **argv)
 	if (!daemon.engine && !daemon.unsupervised) {
 		signals_begin_supervisor();
 		raise_descriptors(); /* it holds copies of the engine's */
-		return supervise(&daemon, argc, argv);
+		return supervise(daemon.foreground, argc, argv);
 	}
 	if (!daemon.engine && !daemon.foreground && background_begin() != 0)
 		return EXIT_FAILURE;

@@ -34,8 +34,11 @@ struct supervisor_config {
 	char **first; /* arguments of the first engine, the last one NULL; before the first
 			 of them there is room for one */
 	char **again; /* of the engines after it, whose working directory is another one */
-	bool foreground;
 };
 
 /* The exit status of the process. */
 int supervisor_run(const struct supervisor_config *config);
+
+/* Makes the arguments of engines from those of the process, whose last two are the ini and
+ * the mount point, goes to the background unless it stays in the foreground, and runs. */
+int supervise(bool foreground, int argc, char **argv);
