@@ -43,16 +43,30 @@ jobs_for_chaos() {
 	job contained "${more[@]}"
 }
 
-# kill_until_done SECONDS READER...: the engine is killed at random moments meanwhile
+# upgrade_engine: to a copy of the program, and back
+upgrade_engine() {
+	local before
+	before=$(engine)
+	[[ -e $T/copy ]] || cp "$PROGRAM" "$T/copy"
+	if [[ $(readlink "/proc/$before/exe") == "$T/copy" ]]; then
+		ctl upgrade "$PROGRAM"
+	else
+		ctl upgrade "$T/copy"
+	fi
+	another_engine "$before"
+}
+
+# kill_until_done SECONDS READER...: the engine is killed at random moments meanwhile; each
+# fourth time it is another program that takes over
 kill_until_done() {
 	local readers kills=0
 	"$PYTHON" "$FS/undisturbed.py" "$M/jobs" "$@" &
 	readers=$!
 	while kill -0 $readers 2>/dev/null; do
 		sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
-		kill_engine
 		kills=$((kills + 1))
+		if ((kills % 4)); then kill_engine; else upgrade_engine >/dev/null; fi
 	done
 	wait $readers || fail "readers noticed one of $kills ends of the engine"
-	echo "$kills engines were killed"
+	echo "$kills engines have ended"
 }

@@ -3,7 +3,8 @@
 # Copyright (c) 2026 The joaderfs authors
 # An engine that cannot start again leaves the mount in place: readers get EIO, the log and
 # joaderctl say why. When it is mended, `joaderctl upgrade` starts another one. A signal
-# unmounts in either state, also when the engine dies of it.
+# unmounts in either state, also when the engine dies of it, and so does the engine when its
+# supervisor is killed.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 ulimit -c 0
@@ -51,3 +52,14 @@ PID=
 ((status == 1)) || fail "it ended with $status"
 ! mounted "$M" || fail "it left its mount"
 [[ ! -e $T/socket ]] || fail "it left its socket"
+
+start
+orphan=$(engine)
+kill -KILL "$PID"
+wait "$PID" || true
+PID=
+for _ in $(seq 200); do
+	kill -0 "$orphan" 2>/dev/null || break
+	sleep 0.05
+done
+! mounted "$M" || fail "the engine left its mount"
