@@ -15,6 +15,7 @@
 #   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
 #   make mutants      whether the simulation of schedules notices faults: tests/dst
 #   make fuzz         libFuzzer on images, inis, predicates and journals, SECONDS=60 for each
+#   make chaos        the engine is killed again and again under readers, SECONDS=3600
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
@@ -73,7 +74,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all programs tests man check check-here check-long check-unit check-valgrind \
-	check-fs check-clients check-stress syntax demo bench lint format install uninstall clean deps
+	check-fs chaos check-clients check-stress syntax demo bench lint format install uninstall clean deps
 
 all: programs man
 
@@ -180,6 +181,13 @@ check-clients:
 	$(MAKE) programs $(CLIENTS)
 	tests/clients/run $(BUILD)/tests/clients
 
+# Each time with another seed, which is printed; CHAOS_SEED=N repeats one.
+chaos: programs
+	@seed=$${CHAOS_SEED:-$$RANDOM$$$$}; echo "CHAOS_SEED=$$seed"; \
+	CHAOS_SEED=$$seed CHAOS_SECONDS=$(or $(SECONDS),3600) \
+		TEST_TIMEOUT=$$(($(or $(SECONDS),3600) + 300)) \
+		BUILD=$(BUILD) tests/fs/run engine_killed
+
 check-stress: $(STRESS)
 	tests/stress/run $(STRESS)
 
@@ -192,7 +200,7 @@ syntax:
 # mount(8) finds `mount -t fuse.joaderfs` by itself: mount.fuse3 runs the joaderfs of PATH.
 
 INSTALLED := joaderfs joaderctl joader-sim
-EXAMPLES  := $(sort $(wildcard config/*.ini))
+EXAMPLES  := $(sort $(wildcard config/*.ini config/*.service))
 # Each goes into the folder that it has here, so that links between documents work.
 DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard tools/README.md tools/*/README.md)) \
 	tools/examples/train.py

@@ -3,8 +3,10 @@
 
 #include "base/background.h"
 #include "base/backing.h"
+#include "base/clock.h"
 #include "base/crash.h"
 #include "base/fault.h"
+#include "base/kept.h"
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "base/signals.h"
@@ -15,8 +17,11 @@
 #include "epoch/state_version.h"
 #include "files/content_bytes.h"
 #include "fuse/fuse.h"
+#include "fuse/sick.h"
 #include "sched/sched.h"
 #include "stats/stats.h"
+#include "supervisor/death.h"
+#include "supervisor/supervisor.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +37,9 @@
 struct daemon {
 	const char *config_path;
 	const char *mount_options;
-	bool foreground, debug;
+	const char *mount_argument;
+	const char *engine; /* what its supervisor gave it; NULL: none did */
+	bool foreground, debug, unsupervised;
 	struct daemon_config config;
 	bool configured;
 	char *mountpoint;
@@ -56,6 +63,7 @@ static const char usage[] =
 	"\n"
 	"  -f               stay in the foreground, messages on standard error\n"
 	"  -d               as -f, and print every FUSE request\n"
+	"  --no-supervisor  one process, whose end is the mount's; for debuggers\n"
 	"  -o OPTIONS       mount options, as allow_other; see joaderfs(8)\n"
 	"  --fault SPEC     PLACE:ERROR[:after=N][:times=N][:until=FILE]: make a\n"
 	"                   place fail, or wait, for tests\n"
@@ -69,12 +77,32 @@ static const char usage[] =
 
 enum { EXIT_USAGE = 2 };
 
+/* "VERSION,BYTES,STATE": whether an engine of this program could follow one that has these. */
+static int can_follow(const char *question)
+{
+	unsigned version;
+	size_t bytes;
+	int at = 0;
+	if (sscanf(question, "%u,%zu,%n", &version, &bytes, &at) != 2 || at == 0)
+		return EXIT_USAGE;
+	if (version != KEPT_VERSION || bytes != sizeof(struct kept)) {
+		log_error("joaderfs " JOADERFS_VERSION
+			  " can't go on with the mount: it keeps its open files in "
+			  "another way; unmount, then start it");
+		return EXIT_FAILURE;
+	}
+	return state_version_take(question + at) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 static int parse_arguments(int argc, char **argv, struct daemon *ret)
 {
 	static const struct option options[] = {
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
 		{"fault", required_argument, NULL, 'F'},
+		{"no-supervisor", no_argument, NULL, 'N'},
+		{"can-follow", required_argument, NULL, 'C'}, /* by joaderctl upgrade */
+		{"engine", required_argument, NULL, 'E'},     /* by the supervisor */
 		{0},
 	};
 	for (int c; (c = getopt_long(argc, argv, "fdo:hV", options, NULL)) != -1;) {
@@ -93,6 +121,14 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 			if (fault_add(optarg) != 0)
 				return -EINVAL;
 			break;
+		case 'N':
+			ret->unsupervised = true;
+			break;
+		case 'C':
+			exit(can_follow(optarg));
+		case 'E':
+			ret->engine = optarg;
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			exit(EXIT_SUCCESS);
@@ -108,11 +144,20 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		return -EINVAL;
 	}
 	ret->config_path = argv[optind];
-	ret->mountpoint = realpath(argv[optind + 1], NULL);
-	if (ret->mountpoint)
+	ret->mount_argument = argv[optind + 1];
+	return 0;
+}
+
+/* An engine that takes a mount over must not look at it: nobody answers. */
+static int find_mountpoint(struct daemon *daemon)
+{
+	const char *path = daemon->mount_argument;
+	daemon->mountpoint = kept_is_again() ? strdup(path) : realpath(path, NULL);
+	if (daemon->mountpoint)
 		return 0;
-	log_error("mount point %s: %s", argv[optind + 1], strerror(errno));
-	return -errno;
+	int err = -errno;
+	log_error("mount point %s: %s", path, strerror(-err));
+	return err;
 }
 
 /* As many as the system allows: each worker opens files, and so does each client. */
@@ -155,7 +200,7 @@ static int configure(struct daemon *daemon)
 	if (err)
 		return err;
 	daemon->configured = true;
-	return refuse_own_mount(daemon);
+	return kept_is_again() ? 0 : refuse_own_mount(daemon);
 }
 
 static int make_parents(const char *path)
@@ -202,10 +247,14 @@ static int take_state(struct daemon *daemon)
 		path = NULL;
 		return -ENOMEM;
 	}
-	daemon->state_lock = open_lock(path);
+	struct kept_descriptor *kept = kept_next(NULL, KEPT_LOCK);
+	daemon->state_lock = kept ? atomic_load(&kept->fd) : open_lock(path);
 	err = daemon->state_lock < 0 ? daemon->state_lock : 0;
 	if (!err && flock(daemon->state_lock, LOCK_EX | LOCK_NB) != 0)
 		err = -errno;
+	kept = err || kept ? NULL : kept_new();
+	if (kept)
+		kept_add(kept, KEPT_LOCK, daemon->state_lock);
 	if (!err)
 		return state_version_take(state);
 	log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, path,
@@ -310,7 +359,7 @@ static int start_sched(struct daemon *daemon)
 static int go_to_background(struct daemon *daemon)
 {
 	auto_free char *path = NULL;
-	if (daemon->foreground)
+	if (daemon->foreground || kept_is_again())
 		return 0;
 	if (asprintf(&path, "%s/joaderfs.log", daemon->config.state) < 0)
 		return -ENOMEM;
@@ -319,8 +368,21 @@ static int go_to_background(struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 		return err;
 	}
-	background_ready();
+	snprintf(kept()->log, sizeof(kept()->log), "%s", path);
+	if (kept_is_supervised())
+		background_leave();
+	else
+		background_ready();
 	return 0;
+}
+
+/* What the engines before this one have opened in the background. */
+static void go_on_with_log(const struct daemon *daemon)
+{
+	const char *path = kept()->log;
+	int err = daemon->foreground || !path[0] ? 0 : log_to_file(path);
+	if (err)
+		log_error("%s: %s", path, strerror(-err));
 }
 
 static int start(struct daemon *daemon)
@@ -349,6 +411,8 @@ static int start(struct daemon *daemon)
 		err = control_new(&daemon->context, daemon->session, &daemon->control);
 	if (!err)
 		err = go_to_background(daemon);
+	if (!err)
+		kept_ready();
 	return err;
 }
 
@@ -361,8 +425,10 @@ static int stop(struct daemon *daemon)
 		session_stop(daemon->session);
 	if (daemon->sched)
 		sched_stop(daemon->sched);
-	if (daemon->session)
+	if (daemon->session) {
 		err = session_unmount(&daemon->session);
+		atomic_store(&kept()->ended, true);
+	}
 	crash_dump_by(NULL, NULL);
 	sched_free(&daemon->sched);
 	backings_free(&daemon->backings);
@@ -378,26 +444,53 @@ static int stop(struct daemon *daemon)
 	return err;
 }
 
+/* --- one process after another ------------------------------------------------------- */
+
+static void begin_process(const struct daemon *daemon)
+{
+	signals_begin();
+	crash_install();
+	raise_descriptors();
+	if (!daemon->foreground)
+		log_keep();
+}
+
+/* The engine's whole life. */
+static int serve(struct daemon *daemon)
+{
+	int err = kept_begin(daemon->engine);
+	if (!err && kept_is_again()) {
+		go_on_with_log(daemon);
+		death_log();
+	}
+	if (err)
+		return EXIT_FAILURE;
+	if (find_mountpoint(daemon) != 0)
+		return EXIT_USAGE;
+	if (atomic_load(&kept()->ending))
+		return sick_unmount(daemon->mountpoint);
+	if (atomic_load(&kept()->sick))
+		return sick_run(daemon->mountpoint);
+	err = start(daemon);
+	if (!err)
+		err = session_run(daemon->session);
+	int stop_err = stop(daemon);
+	return err || stop_err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon daemon = {.state_lock = -1};
 	background_fill_stdio();
-	int err = parse_arguments(argc, argv, &daemon);
-	if (err) {
-		(void)stop(&daemon);
+	if (parse_arguments(argc, argv, &daemon) != 0)
 		return EXIT_USAGE;
+	if (!daemon.engine && !daemon.unsupervised) {
+		signals_begin_supervisor();
+		raise_descriptors(); /* it holds copies of the engine's */
+		return supervise(daemon.foreground, argc, argv);
 	}
-	signals_begin();
-	crash_install();
-	raise_descriptors();
-	if (!daemon.foreground) {
-		err = background_begin();
-		log_keep();
-	}
-	if (!err)
-		err = start(&daemon);
-	if (!err)
-		err = session_run(daemon.session);
-	int stop_err = stop(&daemon);
-	return err || stop_err ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (!daemon.engine && !daemon.foreground && background_begin() != 0)
+		return EXIT_FAILURE;
+	begin_process(&daemon);
+	return serve(&daemon);
 }

@@ -62,6 +62,20 @@ static bool asks_for_help(char **arguments, int n)
 	       (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0);
 }
 
+/* The daemon is in another directory. */
+static int upgrade(const char *path, char **arguments, int n)
+{
+	char *program = n == 2 ? realpath(arguments[1], NULL) : NULL;
+	if (n == 2 && !program) {
+		complain("%s: %s", arguments[1], strerror(errno));
+		return EXIT_FAILURE;
+	}
+	const char *absolute[] = {arguments[0], program};
+	int status = request(path, absolute, n == 2 ? 2 : (size_t)n, NULL);
+	free(program);
+	return status;
+}
+
 static int run(const char *path, char **arguments, int n)
 {
 	if (asks_for_help(arguments, n)) {
@@ -79,6 +93,8 @@ static int run(const char *path, char **arguments, int n)
 		return export_job(path, n, arguments);
 	if (strcmp(arguments[0], "mount") == 0)
 		return mount(path, arguments + 1, n - 1);
+	if (strcmp(arguments[0], "upgrade") == 0 && n <= 2)
+		return upgrade(path, arguments, n);
 	return request(path, (const char *const *)arguments, (size_t)n, NULL);
 }
 

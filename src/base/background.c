@@ -97,15 +97,20 @@ static void redirect_stdio(void)
 	close(null); /* not a standard descriptor: background_fill_stdio has filled these */
 }
 
+void background_leave(void)
+{
+	if (chdir("/") < 0)
+		log_warn("cannot change to the root directory: %s", strerror(errno));
+	redirect_stdio();
+}
+
 void background_ready(void)
 {
 	if (ready_fd < 0)
 		return;
 	ensure(setsid() > 0);
-	if (chdir("/") < 0)
-		log_warn("cannot change to the root directory: %s", strerror(errno));
 	ensure(prctl(PR_SET_PDEATHSIG, 0) == 0);
-	redirect_stdio();
+	background_leave();
 	/* The parent may have been killed meanwhile, which is no reason to end. */
 	ssize_t ignored = send(ready_fd, "", 1, MSG_NOSIGNAL);
 	(void)ignored;

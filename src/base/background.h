@@ -34,3 +34,7 @@ must_check int background_begin(void);
  * go to /dev/null, and the parent exits. Without background_begin it does nothing.
  */
 void background_ready(void);
+
+/* What becomes of a process that belongs to another one in the background: the root
+ * directory, and /dev/null for standard input and output. */
+void background_leave(void);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/crash.h"
+#include "base/kept.h"
 #include "base/lock.h"
 #include "base/log.h"
 
@@ -54,6 +55,7 @@ static void put_backtrace(int fd)
 static void on_signal(int number)
 {
 	int fd = log_descriptor();
+	kept_note_crashed();
 	if (!telling) {
 		/* One thread tells; the end comes when it has. */
 		while (atomic_exchange(&told, true))

@@ -145,11 +145,15 @@ static bool take_hit(const char *place, struct fault *ret)
 	return false;
 }
 
+bool fault_is_any(void)
+{
+	return atomic_load_explicit(&n_faults, memory_order_relaxed) > 0;
+}
+
 int fault_hit(const char *place)
 {
 	struct fault fault;
-	if (atomic_load_explicit(&n_faults, memory_order_relaxed) == 0 ||
-		!take_hit(place, &fault))
+	if (!fault_is_any() || !take_hit(place, &fault))
 		return 0;
 	while (fault.until[0] && access(fault.until, F_OK) != 0)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);

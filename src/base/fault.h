@@ -5,6 +5,8 @@
 
 #include "base/cleanup.h"
 
+#include <stdbool.h>
+
 /*
  * Fault injection: a named place in the code fails on demand, so that tests can see how
  * the daemon reacts. `--fault load.read:EIO:after=3:times=1` lets the place load.read
@@ -20,5 +22,8 @@ must_check int fault_add(const char *specification);
 
 /* 0, or the -errno that the place has to fail with now. */
 int fault_hit(const char *place);
+
+/* false: no place will fail. */
+bool fault_is_any(void);
 
 void fault_clear(void);

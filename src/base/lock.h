@@ -26,6 +26,7 @@ enum lock_rank {
 	LOCK_RANK_LOAD = 40,	/* load: the pool's wake-up */
 	LOCK_RANK_DATASET = 50, /* dataset: pool of connections */
 	LOCK_RANK_BACKING = 55, /* base: files that the kernel reads */
+	LOCK_RANK_KEPT = 57,	/* base: what outlives the engine */
 	LOCK_RANK_STATS = 60,	/* stats: list of threads */
 	LOCK_RANK_FAULT = 70,	/* base: fault countdowns */
 };

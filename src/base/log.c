@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/escape.h"
+#include "base/kept.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +46,8 @@ static printf_like(2, 0) void emit(const char *level, const char *format, va_lis
 		return;
 	message[escape_controls(raw, message, sizeof(message) - 1)] = '\0';
 	print_time(stamp, sizeof(stamp));
+	if (level[0] == 'e')
+		kept_note_error(message);
 	if (fd < 0)
 		write_line(STDERR_FILENO, "joaderfs: ", level, message);
 	if (fd >= 0 || kept >= 0)

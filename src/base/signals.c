@@ -30,12 +30,17 @@ static void end_by(int number)
 		ensure(sigaction(number, &action, NULL) == 0);
 }
 
-void signals_begin(void)
+void signals_begin_supervisor(void)
 {
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		ensure(signal(ignored[i], SIG_IGN) != SIG_ERR);
 	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
 		ensure(signal(number, SIG_IGN) != SIG_ERR);
+}
+
+void signals_begin(void)
+{
+	signals_begin_supervisor();
 	end_by(SIGQUIT);
 	end_by(SIGXCPU);
 }

@@ -21,6 +21,9 @@
  * SIGTERM does. */
 void signals_begin(void);
 
+/* The same for a process that ends with another one: none of them ends it. */
+void signals_begin_supervisor(void);
+
 /* Those that end the process wait, from here to there. */
 void signals_hold(void);
 void signals_release(void);

@@ -169,6 +169,7 @@ void client_execute(struct client *client, struct control *control)
 		return;
 	}
 	control_execute(control, &client->message, &answer);
+	client->hands_over = answer.hands_over;
 	client->lines = answer.lines;
 	client->next = answer.next;
 	bool lost = ferror(answer.out);

@@ -4,8 +4,10 @@
 #include "control/control.h"
 #include "base/clock.h"
 #include "base/ensure.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "control/control_internal.h"
+#include "control/control_upgrade.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -65,8 +67,12 @@ static void go_on(struct control *control, struct client *client)
 		client_execute(client, control);
 	if (client->state == CLIENT_SENDS)
 		err = go_on_sending(control, client);
-	if (err || client->state == CLIENT_ENDS)
+	bool hands_over = client->hands_over;
+	if (err || client->state == CLIENT_ENDS) {
 		client_free(client);
+		if (hands_over)
+			control_hand_over();
+	}
 }
 
 static void step(struct control *control, struct client *client)
@@ -240,6 +246,7 @@ void control_free(struct control **control_)
 	if (!control)
 		return;
 	*control_ = NULL;
+	(void)fault_hit("control.end");
 	if (control->running) {
 		ensure(eventfd_write(control->stop.fd, 1) == 0);
 		ensure(pthread_join(control->thread, NULL) == 0);

@@ -26,6 +26,7 @@
  *                   NAME ... comes with one that is read
  *   ls | status [JOB] | order JOB [EPOCH] | stats | datasets
  *   grant JOB | revoke JOB
+ *   upgrade [PROGRAM]  another engine, of this program or another one
  *   mount JOB       with a descriptor (SCM_RIGHTS) of /dev/fuse, which the client has
  *                   opened and mounted: it becomes a mount of the job's directory
  *

@@ -3,6 +3,7 @@
 
 #include "control/control_internal.h"
 #include "control/control_jobs.h"
+#include "control/control_upgrade.h"
 #include "files/text.h"
 
 #include <errno.h>
@@ -356,43 +357,23 @@ static bool run_stats(const struct request *request)
 	return true;
 }
 
-static bool unknown_dataset(const struct request *request, const char *name)
-{
-	const struct files_context *context = request->context;
-	auto_free const char **names = calloc(context->n_datasets, sizeof(*names));
-	if (!names)
-		return refuse(request, "no dataset %s", name);
-	for (size_t i = 0; i < context->n_datasets; i++)
-		names[i] = dataset_name(context->datasets[i]);
-	const char *nearest = config_nearest(name, names, context->n_datasets);
-	if (nearest)
-		return refuse(request, "no dataset %s, did you mean %s?", name, nearest);
-	return refuse(request, "no dataset %s; \"datasets\" lists those there are", name);
-}
-
 static bool run_datasets(const struct request *request)
 {
-	const struct files_context *context = request->context;
 	const char *name = request->n_arguments == 2 ? request->argument[1] : NULL;
-	for (size_t i = 0; name && i < context->n_datasets; i++) {
-		if (strcmp(name, dataset_name(context->datasets[i])) != 0)
-			continue;
-		text_dataset_info(request->out, context, context->datasets[i]);
-		return true;
-	}
-	if (name)
-		return unknown_dataset(request, name);
-	for (size_t i = 0; i < context->n_datasets; i++) {
-		if (i)
-			fputc('\n', request->out);
-		text_dataset_info(request->out, context, context->datasets[i]);
-	}
-	return true;
+	return control_list_datasets(request->out, request->context, name);
+}
+
+static bool run_upgrade(const struct request *request)
+{
+	const char *program = request->n_arguments == 2 ? request->argument[1] : NULL;
+	bool ok = control_upgrade(request->context->config->state, program, request->out);
+	request->answer->hands_over = ok;
+	return ok;
 }
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 12
+#define N_COMMANDS 13
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -412,6 +393,7 @@ static const struct command {
 	{"order", "order JOB [EPOCH]", 2, 3, false, true, run_order},
 	{"stats", "stats", 1, 1, false, false, run_stats},
 	{"datasets", "datasets [DATASET]", 1, 2, false, false, run_datasets},
+	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, false, run_upgrade},
 };
 
 static const struct command *find_command(const char *name)

@@ -19,7 +19,7 @@
  *   grants.c            the sockets of single jobs
  *   worker.c            a thread for the commands that take long
  *   control_commands.c  carries out the commands
- *   control_list.c      the table of "ls"
+ *   control_list.c      what "ls" and "datasets" print
  *
  *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for the worker) -> CLIENT_SENDS -> end
  *
@@ -39,8 +39,9 @@ struct control_message {
 };
 
 struct control_answer {
-	FILE *out; /* the text */
-	bool ok;   /* else the text says why it failed */
+	FILE *out;	 /* the text */
+	bool hands_over; /* the engine ends when the client has the answer */
+	bool ok;	 /* else the text says why it failed */
 	/* The lines of an order, from number `next` on, follow the text; job may be NULL. */
 	struct order_lines lines;
 	uint32_t next;
@@ -69,6 +70,7 @@ struct client {
 	STAILQ_ENTRY(client) queued;
 	struct listener *listener;
 	enum client_state state;
+	bool hands_over;
 	bool at_worker; /* who then has all but the links to its listener, and bytes */
 	size_t bytes;	/* of request and answer, as the listener counts them */
 	struct control_message message;
@@ -112,6 +114,7 @@ struct listener {
 	struct watch watch;
 	LIST_ENTRY(listener) link;
 	struct listener_rights rights;
+	struct kept_descriptor *kept; /* NULL: the socket ends with this engine */
 	struct sockaddr_un address;
 	dev_t device; /* of our socket file, as the next */
 	ino_t inode;
@@ -201,6 +204,9 @@ struct control {
 
 /* -ENOMEM */
 must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
+/* name: of the only one wanted, or NULL. false: there is no such, which is printed. */
+bool control_list_datasets(
+	FILE *out, const struct files_context *context, const char *name);
 
 must_check int control_watch(const struct control *control, int operation,
 	struct watch *watch, uint32_t events);

@@ -2,13 +2,14 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "control/control_internal.h"
+#include "files/text.h"
 #include "sched/sched.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-/* The table that "ls" prints. */
+/* What "ls" and "datasets" print. */
 
 #define LS_COLUMNS 5
 struct ls_row {
@@ -60,4 +61,40 @@ int control_list(FILE *out, struct sched_job *const *jobs, size_t n)
 		ls_fill(&rows[i + 1], jobs[i]);
 	ls_print(out, rows, n + 1);
 	return 0;
+}
+
+static bool unknown_dataset(
+	FILE *out, const struct files_context *context, const char *name)
+{
+	auto_free const char **names = calloc(context->n_datasets, sizeof(*names));
+	const char *nearest = NULL;
+	fprintf(out, "no dataset %s", name);
+	for (size_t i = 0; names && i < context->n_datasets; i++)
+		names[i] = dataset_name(context->datasets[i]);
+	if (names)
+		nearest = config_nearest(name, names, context->n_datasets);
+	if (nearest)
+		fprintf(out, ", did you mean %s?\n", nearest);
+	else
+		fputs("; \"datasets\" lists those there are\n", out);
+	return false;
+}
+
+bool control_list_datasets(
+	FILE *out, const struct files_context *context, const char *name)
+{
+	for (size_t i = 0; name && i < context->n_datasets; i++) {
+		if (strcmp(name, dataset_name(context->datasets[i])) != 0)
+			continue;
+		text_dataset_info(out, context, context->datasets[i]);
+		return true;
+	}
+	if (name)
+		return unknown_dataset(out, context, name);
+	for (size_t i = 0; i < context->n_datasets; i++) {
+		if (i)
+			fputc('\n', out);
+		text_dataset_info(out, context, context->datasets[i]);
+	}
+	return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/kept.h"
 #include "base/log.h"
 #include "control/control_internal.h"
 
@@ -66,6 +67,50 @@ static int bind_socket(struct listener *listener)
 	return chmod(path, mode) < 0 || listen(fd, SOMAXCONN) < 0 ? -errno : 0;
 }
 
+/* The one that the engine before this one has listened to, and its clients wait at. */
+static bool take_over(struct listener *listener)
+{
+	const char *path = listener->address.sun_path;
+	struct kept_descriptor *place = NULL;
+	struct stat st;
+	while ((place = kept_next(place, KEPT_LISTENER)))
+		if (strcmp(place->path, path) == 0)
+			break;
+	if (!place)
+		return false;
+	listener->kept = place;
+	listener->watch.fd = atomic_load(&place->fd);
+	if (lstat(path, &st) != 0)
+		return false;
+	listener->device = st.st_dev;
+	listener->inode = st.st_ino;
+	return true;
+}
+
+static void keep(struct listener *listener)
+{
+	listener->kept = kept_new();
+	if (!listener->kept)
+		return;
+	snprintf(listener->kept->path, sizeof(listener->kept->path), "%s",
+		listener->address.sun_path);
+	listener->kept->unlimited = listener->rights.only == 0;
+	kept_add(listener->kept, KEPT_LISTENER, listener->watch.fd);
+}
+
+static int listen_at(struct listener *listener)
+{
+	if (take_over(listener))
+		return 0;
+	if (listener->watch.fd >= 0)
+		close(listener->watch.fd); /* nobody finds it any more */
+	kept_drop(&listener->kept);
+	int err = bind_socket(listener);
+	if (!err)
+		keep(listener);
+	return err;
+}
+
 static void log_failure(const char *path, int err)
 {
 	if (err == -EADDRINUSE)
@@ -99,7 +144,7 @@ int listener_new(
 	TAILQ_INIT(&listener->clients);
 	if (strlen(path) < sizeof(listener->address.sun_path)) {
 		strcpy(listener->address.sun_path, path);
-		err = bind_socket(listener);
+		err = listen_at(listener);
 	}
 	if (err) {
 		log_failure(path, err);
@@ -127,6 +172,7 @@ void listener_close(struct listener **listener_)
 		return;
 	*listener_ = NULL;
 	remove_file(listener);
+	kept_drop(&listener->kept);
 	close(listener->watch.fd);
 	listener->watch.fd = -1;
 	listener->n_clients++; /* it stays until all are gone */

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "base/kept.h"
 #include "base/escape.h"
 #include "base/log.h"
 #include "dataset/dataset_internal.h"
@@ -155,6 +156,9 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 		return err;
 	*ret_seen = false;
 	err = find_root(config, scan);
+	/* Readers wait, and the samples are what they were when the mount began. */
+	if (!err && kept_is_again() && catalogue->n_rows > 0 && !catalogue->outdated)
+		return 0;
 	if (err && (err == -ENOMEM || catalogue->n_rows == 0))
 		return root_error(config, err);
 	if (err) {

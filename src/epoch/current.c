@@ -423,3 +423,23 @@ struct choice current_choose(
 		return choice_of(opener.rank->last.epoch, how);
 	return choose_in_pass(&opener);
 }
+
+/* A thread waits for one open at a time. So if the last one that is known of it is of this
+ * file, it is this. */
+bool current_was_chosen(
+	const struct epochs *epochs, const struct open_request *request, uint32_t *ret)
+{
+	const struct current *current = &epochs->current;
+	const struct reader *reader = &request->reader;
+	uint32_t s = script_place(current, reader->script), r = NOBODY, w = NOBODY;
+	if (request->resent && reader->thread != 0 && s != NOBODY)
+		r = rank_place(current, s, reader->rank);
+	if (r != NOBODY)
+		w = worker_place(current, r, reader->thread);
+	if (w == NOBODY ||
+		current->workers[w].file != request->position / epochs->config.file ||
+		!can_give(epochs, current->workers[w].epoch, request->position))
+		return false;
+	*ret = current->workers[w].epoch;
+	return true;
+}

@@ -96,6 +96,8 @@ struct open_request {
 	uint32_t epoch; /* or EPOCH_CURRENT */
 	uint32_t position;
 	struct reader reader; /* for EPOCH_CURRENT */
+	bool resent; /* the process ended before it was answered, perhaps after its epoch was
+			chosen */
 	bool images; /* the file has images, although only a label is wanted of it */
 	bool done;   /* its thread has read to the end what it opened last */
 	bool looks;  /* by the process itself whose workers read */
@@ -208,6 +210,11 @@ bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 /* A request that was answered with 0, not of a label, is over. read: its reader has read
  * the position, or it can't be prepared (it was had); else it can be opened as before. */
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
+	uint64_t now_ns, struct effects *effects);
+
+/* The same of one that was answered before a restart. One that is not bound, or consumed, is
+ * passed over. */
+void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
 
 /* The order of an ended epoch is in a file: its memory is given back by epochs_reap. */

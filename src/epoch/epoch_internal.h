@@ -258,6 +258,9 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 /* Whether a script that reads is still in the epoch that drains. */
 bool current_needs_draining(const struct epochs *epochs);
 /* What the open of a file is, and which epoch's sample it gets. */
+/* Whether the epoch of a request that was sent before is chosen already. */
+bool current_was_chosen(
+	const struct epochs *epochs, const struct open_request *request, uint32_t *ret);
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request);
 

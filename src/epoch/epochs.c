@@ -178,6 +178,18 @@ void epochs_released(struct epochs *epochs, uint32_t number, uint32_t position, 
 	kill_if_saved(epochs, epoch);
 }
 
+void epochs_released_before(struct epochs *epochs, uint32_t number, uint32_t position,
+	uint64_t now_ns, struct effects *effects)
+{
+	struct epoch *epoch = find_epoch(epochs, number);
+	epochs->last_read_ns = now_ns;
+	if (!epoch || epochs->left || position >= epochs->config.positions ||
+		!epoch_has_bound(epoch, position))
+		return;
+	consume(epochs, epoch, position, effects);
+	kill_if_saved(epochs, epoch);
+}
+
 void epochs_saved(struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch = find_epoch(epochs, number);

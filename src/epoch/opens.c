@@ -140,6 +140,10 @@ static int choose_epoch(
 	if (request->chosen && epoch &&
 		(!epoch->over || epoch_has_bound(epoch, request->position)))
 		return 0;
+	if (!request->chosen && current_was_chosen(epochs, request, &request->awaited)) {
+		request->chosen = true;
+		return 0;
+	}
 	struct choice choice = current_choose(epochs, request);
 	struct record opened = {.kind = RECORD_OPENED,
 		.epoch = choice.epoch,

@@ -47,6 +47,7 @@ enum inode_kind {
 	INODE_DATA_DIRECTORY, /* below it; job, epoch, position: hash of the path */
 	INODE_DATA_LINK,      /* symlink; epoch: how deep it lies below data/ */
 	INODE_JOB_STATE,
+	INODE_DATASET_BAD,
 	INODE_KINDS
 };
 

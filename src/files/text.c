@@ -164,6 +164,7 @@ bool text_is(enum inode_kind kind)
 	case INODE_METRICS:
 	case INODE_DATASET_INFO:
 	case INODE_DATASET_CLASSES:
+	case INODE_DATASET_BAD:
 	case INODE_JOB_INI:
 	case INODE_JOB_STATUS:
 	case INODE_JOB_CLASSES:
@@ -188,6 +189,25 @@ static void print_of_daemon(
 		text_metrics(out, context);
 }
 
+/* A line for each image that is not prepared any more. */
+static int print_bad(FILE *out, struct sched *sched, struct dataset *dataset)
+{
+	roaring_bitmap_t *samples = sched_quarantined(sched, dataset);
+	uint64_t n = samples ? roaring_bitmap_get_cardinality(samples) : 0;
+	uint32_t id;
+	for (uint32_t i = 0; i < n && roaring_bitmap_select(samples, i, &id); i++) {
+		struct dataset_sample sample = {0};
+		if (dataset_get(dataset, id, &sample) == 0) {
+			escape_print(out, sample.relative);
+			fputc('\n', out);
+		}
+		dataset_sample_free(&sample);
+	}
+	if (samples)
+		roaring_bitmap_free(samples);
+	return samples ? 0 : -ENOMEM;
+}
+
 static int print_of_dataset(
 	FILE *out, const struct files_context *context, struct inode inode)
 {
@@ -195,6 +215,8 @@ static int print_of_dataset(
 		return -ENOENT;
 	if (inode.kind == INODE_DATASET_INFO)
 		text_dataset_info(out, context, context->datasets[inode.job]);
+	else if (inode.kind == INODE_DATASET_BAD)
+		return print_bad(out, context->sched, context->datasets[inode.job]);
 	else
 		text_classes(out, context->datasets[inode.job]);
 	return 0;
@@ -222,6 +244,7 @@ int text_print(FILE *out, const struct files_context *context, struct inode inod
 	switch (inode.kind) {
 	case INODE_DATASET_INFO:
 	case INODE_DATASET_CLASSES:
+	case INODE_DATASET_BAD:
 		return print_of_dataset(out, context, inode);
 	case INODE_JOB_INI:
 	case INODE_JOB_STATUS:

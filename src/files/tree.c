@@ -18,6 +18,7 @@ const struct tree_entry tree_entries[] = {
 	{"data", INODE_DATA, INODE_ROOT},
 	{"info", INODE_DATASET_INFO, INODE_DATASET},
 	{"classes.txt", INODE_DATASET_CLASSES, INODE_DATASET},
+	{"bad", INODE_DATASET_BAD, INODE_DATASET},
 	{"job.ini", INODE_JOB_INI, INODE_JOB},
 	{"status", INODE_JOB_STATUS, INODE_JOB},
 	{"classes.txt", INODE_JOB_CLASSES, INODE_JOB},

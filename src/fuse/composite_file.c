@@ -6,6 +6,8 @@
 #include "files/layout_batch.h"
 #include "files/layout_tar.h"
 #include "fuse/composite_internal.h"
+#include "fuse/handle.h"
+#include "fuse/outlived.h"
 #include "fuse/reader.h"
 #include "stats/stats.h"
 
@@ -92,6 +94,8 @@ static uint32_t set_epoch(struct composite_file *file, uint32_t epoch)
 	LOCK_SCOPE(&file->lock);
 	if (file->epoch == SCHED_CURRENT)
 		file->epoch = epoch;
+	if (file->kept)
+		file->kept->epoch = file->epoch;
 	return file->epoch;
 }
 
@@ -119,10 +123,27 @@ static void follow(struct composite_file *file, fuse_req_t req)
 	(void)set_epoch(file, epoch);
 }
 
-static int list_file(struct composite_file *file)
+/* -EEXIST: another read has opened it again. */
+static int list_file(struct composite_file *file, uint64_t serial)
 {
 	LOCK_SCOPE(&file->session->lock);
-	return open_files_add(&file->session->open_composites, key_of(file), &file->open);
+	if (open_files_find(&file->session->open_composites, serial))
+		return -EEXIST;
+	return open_files_add(
+		&file->session->open_composites, key_of(file), serial, &file->open);
+}
+
+uint64_t composite_file_handle(struct composite_file *file)
+{
+	lock_take(&file->lock);
+	bool found = file->epoch != SCHED_CURRENT;
+	uint32_t epoch = found ? file->epoch : INODE_CURRENT;
+	lock_release(&file->lock);
+	uint64_t handle = handle_of(epoch, file->open.handle);
+	if (!found)
+		file->kept = outlived_add(
+			file->session, handle, inode_pack(file->inode), epoch, 0);
+	return handle;
 }
 
 static int make_samples(struct composite_file *file)
@@ -145,8 +166,6 @@ static int prepare(struct composite_file *file)
 	if (err)
 		return err;
 	file->format = tar ? sched_job_config(file->job)->format : FORMAT_RAW;
-	file->epoch = inode_sched_epoch(file->inode);
-	atomic_init(&file->references, 1);
 	file->known_epoch = file->epoch;
 	TAILQ_INIT(&file->used);
 	TAILQ_INIT(&file->waits);
@@ -156,20 +175,43 @@ static int prepare(struct composite_file *file)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* Takes over the reference to the job, if it succeeds. */
-static int file_new(struct session *session, struct sched_job *job, struct inode inode,
-	struct composite_file **ret)
+/* The epoch that its first engine has found. */
+static uint32_t epoch_of_handle(
+	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
+	uint32_t epoch = handle_epoch(handle);
+	*ret_kept = epoch == INODE_CURRENT ? outlived_find(session, handle) : NULL;
+	if (*ret_kept)
+		epoch = (*ret_kept)->epoch;
+	return epoch == INODE_CURRENT ? SCHED_CURRENT : epoch;
+}
+
+static void find_again(struct composite_file *file, uint64_t handle)
+{
+	file->epoch = epoch_of_handle(file->session, handle, &file->kept);
+}
+
+/* Takes over the reference to the job, if it succeeds. handle: of a file that another
+ * engine has opened, else 0. */
+static int file_new(struct session *session, struct sched_job *job, struct inode inode,
+	uint64_t handle, struct composite_file **ret)
+{
+	uint64_t serial = handle ? handle & HANDLE_SERIAL : kept_serial();
 	struct composite_file *file = calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
 	file->session = session;
 	file->job = job;
 	file->inode = inode;
+	file->again = handle != 0;
+	file->epoch = inode_sched_epoch(inode);
+	if (handle)
+		find_again(file, handle);
+	atomic_init(&file->references, 1);
 	lock_init(&file->lock, LOCK_RANK_FUSE, "composite file");
 	int err = prepare(file);
 	if (!err)
-		err = list_file(file);
+		err = list_file(file, serial);
 	if (err) {
 		file_free(file);
 		return err;
@@ -179,6 +221,13 @@ static int file_new(struct session *session, struct sched_job *job, struct inode
 	return 0;
 }
 
+static void consume_all(struct sched_job *job, const struct composite *composite,
+	struct inode inode, uint32_t epoch)
+{
+	if (inode.kind != INODE_BATCH_LABELS && epoch != SCHED_CURRENT)
+		sched_consume(job, epoch, composite->first, composite->n);
+}
+
 void composite_file_put(struct composite_file *file)
 {
 	if (atomic_fetch_sub(&file->references, 1) > 1)
@@ -186,9 +235,22 @@ void composite_file_put(struct composite_file *file)
 	ensure(TAILQ_EMPTY(&file->waits));
 	struct sched_job *job = file->job;
 	slots_give_back(file);
+	if (file->again && !file->undo)
+		consume_all(job, &file->composite, file->inode, file->epoch);
 	stats_change(STAT_OPEN_FILES, -1);
 	file_free(file);
 	sched_job_put(job);
+}
+
+static void close_unlisted(struct composite_file *file, bool undo)
+{
+	await_close_tell(file->session, key_of(file));
+	lock_take(&file->lock);
+	file->undo = undo;
+	lock_release(&file->lock);
+	kept_open_remove(file->kept);
+	slots_cancel(file);
+	composite_file_put(file);
 }
 
 void composite_file_close(struct composite_file *file, bool undo)
@@ -196,12 +258,7 @@ void composite_file_close(struct composite_file *file, bool undo)
 	lock_take(&file->session->lock);
 	open_files_remove(&file->session->open_composites, &file->open);
 	lock_release(&file->session->lock);
-	await_close_tell(file->session, key_of(file));
-	lock_take(&file->lock);
-	file->undo = undo;
-	lock_release(&file->lock);
-	slots_cancel(file);
-	composite_file_put(file);
+	close_unlisted(file, undo);
 }
 
 void composite_files_undo_all(struct session *session)
@@ -219,14 +276,14 @@ void composite_files_undo_all(struct session *session)
 
 /* --- requests --------------------------------------------------------------------- */
 
-static int file_of(
-	struct session *session, struct inode inode, struct composite_file **ret)
+static int file_of(struct session *session, struct inode inode, uint64_t handle,
+	struct composite_file **ret)
 {
 	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
-	int err =
-		tree_in_epoch(job, inode) ? file_new(session, job, inode, ret) : -ENOENT;
+	int err = tree_in_epoch(job, inode) ? file_new(session, job, inode, handle, ret)
+					    : -ENOENT;
 	if (err)
 		sched_job_put(job);
 	return err;
@@ -237,7 +294,7 @@ void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 {
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = *fi};
-	int err = file_of(session, inode, &file);
+	int err = file_of(session, inode, 0, &file);
 	if (err) {
 		reply_error(req, err);
 		return;
@@ -249,10 +306,34 @@ void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 	wait_start(req, file, &wait);
 }
 
-void composite_read(
-	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi)
+/* With a reference for the caller; NULL: it is not open here. */
+static struct composite_file *find(struct session *session, uint64_t handle)
 {
-	struct composite_file *file = (struct composite_file *)(uintptr_t)fi->fh;
+	LOCK_SCOPE(&session->lock);
+	struct open_file *open =
+		open_files_find(&session->open_composites, handle & HANDLE_SERIAL);
+	if (!open)
+		return NULL;
+	atomic_fetch_add(&file_of_open(open)->references, 1);
+	return file_of_open(open);
+}
+
+static int find_or_open(struct session *session, struct inode inode, uint64_t handle,
+	struct composite_file **ret)
+{
+	*ret = find(session, handle);
+	if (*ret)
+		return 0;
+	int err = file_of(session, inode, handle, ret);
+	if (err && err != -EEXIST)
+		return err;
+	*ret = find(session, handle);
+	return *ret ? 0 : -EIO;
+}
+
+static void read_file(
+	fuse_req_t req, struct composite_file *file, size_t size, uint64_t offset)
+{
 	struct wait wait = {.offset = offset, .size = size};
 	uint64_t bytes = file->composite.bytes;
 	if (wait.size > CONTENT_MAX_READ)
@@ -269,7 +350,49 @@ void composite_read(
 		fuse_reply_buf(req, NULL, 0);
 }
 
-void composite_release(const struct fuse_file_info *fi)
+void composite_read(fuse_req_t req, struct session *session, struct inode inode,
+	uint64_t handle, size_t size, uint64_t offset)
 {
-	composite_file_close((struct composite_file *)(uintptr_t)fi->fh, false);
+	struct composite_file *file;
+	int err = find_or_open(session, inode, handle, &file);
+	if (err) {
+		reply_error(req, err);
+		return;
+	}
+	read_file(req, file, size, offset);
+	composite_file_put(file);
+}
+
+/* Without opening it again. */
+static void consume_unopened(struct session *session, struct inode inode, uint64_t handle)
+{
+	struct kept_open *kept;
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	struct composite composite = {0};
+	uint32_t epoch = epoch_of_handle(session, handle, &kept);
+	kept_open_remove(kept);
+	if (!job)
+		return;
+	int err = 0;
+	if (inode.kind == INODE_TAR)
+		err = tar_file(session->sizes, job, inode, &composite);
+	else
+		composite = batch_file(job, inode);
+	if (!err)
+		consume_all(job, &composite, inode, epoch);
+	sched_job_put(job);
+}
+
+void composite_release(struct session *session, struct inode inode, uint64_t handle)
+{
+	lock_take(&session->lock);
+	struct open_file *open =
+		open_files_find(&session->open_composites, handle & HANDLE_SERIAL);
+	if (open)
+		open_files_remove(&session->open_composites, open);
+	lock_release(&session->lock);
+	if (open)
+		close_unlisted(file_of_open(open), false);
+	else
+		consume_unopened(session, inode, handle);
 }

@@ -29,9 +29,11 @@ bool composite_is(enum inode_kind kind);
 
 void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
-void composite_read(
-	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi);
-void composite_release(const struct fuse_file_info *fi);
+/* Also of a file that another engine has opened: read, it holds the same samples again;
+ * released, all of its positions that are bound are consumed. */
+void composite_read(fuse_req_t req, struct session *session, struct inode inode,
+	uint64_t handle, size_t size, uint64_t offset);
+void composite_release(struct session *session, struct inode inode, uint64_t handle);
 
 /* Undoes all that are still open when the session has ended. */
 void composite_files_undo_all(struct session *session);

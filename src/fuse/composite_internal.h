@@ -87,7 +87,10 @@ static inline struct wait *wait_of(struct load_work *work)
 }
 
 struct composite_file {
-	struct open_file open; /* (session's lock) the first member */
+	struct open_file
+		open; /* (session's lock) the first member; its handle: the serial */
+	bool again;   /* another engine has opened it */
+	struct kept_open *kept; /* of a shard of current/ */
 	struct session *session;
 	struct sched_job *job;
 	struct inode inode;
@@ -110,6 +113,8 @@ void composite_file_put(struct composite_file *file);
  * bound first, which is the wait's. Returns the file's; SCHED_CURRENT: the waiter waits
  * until others have closed theirs. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
+/* The kernel's name for the open file, which is about to be told. */
+uint64_t composite_file_handle(struct composite_file *file);
 /* Gives the reader's reference back. undo: the positions are not consumed. */
 void composite_file_close(struct composite_file *file, bool undo);
 

@@ -104,14 +104,15 @@ static void parking(void *context, uint64_t ticket)
 	lock_release(&slot->file->lock);
 }
 
-/* A batch is opened as a whole, but made piece by piece as it is read. */
+/* A batch is opened as a whole, but made piece by piece as it is read; also the opening, if
+ * another engine did that. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;
 	slot->handle = result->handle;
 	if (result->status)
 		slot_fails(slot, result->status, result->bad);
-	else if (is_tar(slot->file))
+	else if (is_tar(slot->file) || slot->file->again)
 		make_content(slot);
 	else
 		slot_becomes(slot, SLOT_HELD, 0);

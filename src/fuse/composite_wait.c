@@ -65,7 +65,7 @@ static void log_failed(const struct composite_file *file, const struct slot *fai
 static void reply_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
-	wait->fi.fh = (uintptr_t)file;
+	wait->fi.fh = composite_file_handle(file);
 	session_set_io(file->session, file->job, file->inode, &wait->fi);
 	if (fuse_reply_open(wait->req, &wait->fi) == 0)
 		stats_add(STAT_OPENS, 1);

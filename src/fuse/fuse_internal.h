@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/kept.h"
 #include "base/lock.h"
 #include "files/inode.h"
 #include "files/order_text.h"
@@ -33,8 +34,9 @@
  *   label_file.c       the same for labels
  *   opening.c          an open of either on its way: parked, interrupted, answered
  *   composite_*.c      open files that hold several positions: composite_file.h
- *   open_files.c       open files by their inode
+ *   open_files.c       open files by their inode and their handle: handle.h
  *   await_close.c      opens of two epochs of one inode at a moment
+ *   outlived.c         what was open when the engine before this one ended
  *   later.c            requests that a worker answers, since they take long
  *   passthrough.c      files that the kernel reads by itself
  *   reader.c           the process behind a request
@@ -59,6 +61,8 @@ struct session {
 	bool maps_direct;    /* files that bypass the page cache can be mapped */
 	bool passes_through; /* the kernel can read files by itself: passthrough.h */
 	atomic_int offered;  /* by the kernel's first message, for kernel_features.c */
+	bool again;	     /* an engine before this one has made the mount */
+	struct kept_descriptor *place; /* NULL: the mount ends with this engine */
 	uid_t uid;
 	gid_t gid;
 	struct timespec started;
@@ -80,7 +84,8 @@ struct session {
 	struct label_text *label_texts;		 /* (lock) files to read labels from */
 	struct open_files open_composites;	 /* (lock) */
 	LIST_HEAD(, close_waiter) close_waiters; /* (lock) */
-	LIST_HEAD(, snapshot) open_texts;	 /* (lock) */
+	struct open_files open_texts;		 /* (lock) */
+	struct old_backing *old_backings;	 /* (lock) outlived.c's */
 };
 
 extern const struct fuse_lowlevel_ops session_ops;
@@ -110,6 +115,10 @@ void session_free(struct session **session);
 /* where: a directory, or "/dev/fd/N", whose descriptor the session takes over. */
 must_check int session_start(
 	struct session *session, struct fuse_args *args, const char *where);
+/* Before session_start, which is given the descriptor: the mount is there already. */
+void session_take_over(struct session *session, struct kept_descriptor *place);
+/* After session_start, before any thread serves. */
+void session_go_on(struct session *session);
 /* When all its threads have returned and nobody holds it. */
 void session_end(struct session *session);
 unsigned session_threads(void);
@@ -132,6 +141,8 @@ void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */
 
+/* Serves those that an engine before this one has served. */
+void job_mounts_go_on(struct session *everything);
 void job_mounts_changed(struct session *everything);
 void job_mounts_stop(struct session *everything);
 void job_mounts_end(struct session *everything); /* after job_mounts_stop */
@@ -166,8 +177,13 @@ void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
 /* The JSON of a position that is bound to the sample. */
 void text_file_open_json(fuse_req_t req, struct session *session, struct sched_job *job,
-	sample_id sample, const struct fuse_file_info *fi);
-void text_file_read(fuse_req_t req, struct session *session, struct inode inode,
-	size_t size, uint64_t offset, const struct fuse_file_info *fi);
-void text_file_release(struct session *session, const struct fuse_file_info *fi);
+	struct inode inode, uint32_t epoch, sample_id sample,
+	const struct fuse_file_info *fi);
+/* The same for a file that an engine before this one has opened. -errno */
+must_check int text_file_again_json(struct session *session, struct sched_job *job,
+	struct inode inode, sample_id sample, uint64_t handle);
+/* false: another engine has opened the file, whose position is to be found first. */
+must_check bool text_file_read(fuse_req_t req, struct session *session,
+	struct inode inode, uint64_t handle, size_t size, uint64_t offset);
+void text_file_release(struct session *session, uint64_t handle);
 void text_files_close_all(struct session *session); /* when the session has ended */

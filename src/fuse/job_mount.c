@@ -150,14 +150,13 @@ static void job_mount_free(struct job_mount *mount)
 	free(mount);
 }
 
-static int job_mount_new(struct session *everything, struct sched_job *job, pid_t mounter,
+static int job_mount_new(struct session *everything, struct inode root, uint32_t epochs,
 	struct job_mount **ret)
 {
-	struct inode root = {.kind = INODE_JOB, .job = sched_job_id(job)};
 	struct job_mount *mount = calloc(1, sizeof(*mount));
 	if (!mount)
 		return -ENOMEM;
-	mount->epochs = tree_epochs(job);
+	mount->epochs = epochs;
 	atomic_init(&mount->ended, false);
 	mount->stop = eventfd(0, EFD_CLOEXEC);
 	int err = mount->stop < 0 ? -errno : 0;
@@ -167,7 +166,6 @@ static int job_mount_new(struct session *everything, struct sched_job *job, pid_
 		job_mount_free(mount);
 		return err;
 	}
-	mount->session->other_pids = !same_pids(mounter);
 	*ret = mount;
 	return 0;
 }
@@ -200,20 +198,14 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 	return n;
 }
 
-static int mount_device(
-	struct session *everything, struct sched_job *job, pid_t mounter, int *device)
+/* Takes the mount over. */
+static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
-	struct job_mount *mount = NULL;
-	int err = check_device(*device);
-	if (!err && count_mounts(everything, sched_job_id(job)) >= SESSION_JOB_MOUNTS)
-		err = -EUSERS;
-	if (!err)
-		err = job_mount_new(everything, job, mounter, &mount);
-	if (err)
-		return err;
-	err = start_session(mount->session, everything->debug, *device);
+	int err = start_session(mount->session, everything->debug, *device);
 	if (mount->session->fuse)
 		*device = -1; /* libfuse closes it */
+	if (!err && mount->session->again)
+		session_go_on(mount->session);
 	if (!err)
 		err = signals_thread(&mount->keeper, keep, mount);
 	if (err) {
@@ -223,6 +215,22 @@ static int mount_device(
 	}
 	LIST_INSERT_HEAD(&everything->job_mounts, mount, link);
 	return 0;
+}
+
+static int mount_device(
+	struct session *everything, struct sched_job *job, pid_t mounter, int *device)
+{
+	struct inode root = {.kind = INODE_JOB, .job = sched_job_id(job)};
+	struct job_mount *mount = NULL;
+	int err = check_device(*device);
+	if (!err && count_mounts(everything, sched_job_id(job)) >= SESSION_JOB_MOUNTS)
+		err = -EUSERS;
+	if (!err)
+		err = job_mount_new(everything, root, tree_epochs(job), &mount);
+	if (err)
+		return err;
+	mount->session->other_pids = !same_pids(mounter);
+	return serve_mount(everything, mount, device);
 }
 
 int session_mount_job(
@@ -256,6 +264,36 @@ void job_mounts_end(struct session *everything)
 		if (!atomic_load(&mount->ended))
 			session_end(mount->session);
 		remove_ended(mount);
+	}
+}
+
+static int go_on(struct session *everything, struct kept_descriptor *place)
+{
+	struct job_mount *mount;
+	struct inode root;
+	int device = atomic_load(&place->fd);
+	if (!inode_unpack(place->mount.root, &root) || root.kind != INODE_JOB)
+		return 0;
+	struct sched_job *job = sched_job_find_id(everything->context.sched, root.job);
+	int err = job_mount_new(everything, root, job ? tree_epochs(job) : 0, &mount);
+	if (!err) {
+		session_take_over(mount->session, place);
+		atomic_store(&mount->session->gone, job == NULL);
+		err = serve_mount(everything, mount, &device);
+	}
+	if (job)
+		sched_job_put(job);
+	return err;
+}
+
+void job_mounts_go_on(struct session *everything)
+{
+	struct kept_descriptor *place = NULL;
+	while ((place = kept_next(place, KEPT_MOUNT))) {
+		int err = go_on(everything, place);
+		if (err)
+			log_error("a job's mount can't be served any more: %s",
+				strerror(-err));
 	}
 }
 

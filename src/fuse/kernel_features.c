@@ -2,30 +2,105 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/kernel_features.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 
-#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
+#include <errno.h>
+#include <linux/fuse.h>
+#include <stddef.h>
+#include <string.h>
+
+/* session->offered before the first message. The other threads begin after its answer. */
+#define MESSAGE_AWAITED (-1)
+
+/* --- an engine after another ---------------------------------------------------------- */
+
+#define NOTIFY_RESEND 7 /* from protocol 7.40 on */
+
+void kernel_features_resend(struct session *session)
+{
+	struct fuse_out_header message = {.len = sizeof(message), .error = NOTIFY_RESEND};
+	if (fault_hit("fuse.resend"))
+		return;
+	ssize_t n = write(fuse_session_fd(session->fuse), &message, sizeof(message));
+	if (n != sizeof(message))
+		log_warn("this kernel does not send requests again (Linux 6.9 does): "
+			 "what was under way waits until its reader is killed");
+}
+
+/* The message that begins the session is kept for the engines to come. */
+static void note_message(struct session *session, const void *message, size_t bytes)
+{
+	const struct fuse_in_header *header = message;
+	if (bytes < sizeof(*header))
+		return;
+	outlived_received(header->unique);
+	if (header->opcode != FUSE_INIT || !session->place || bytes > KEPT_MESSAGE)
+		return;
+	memcpy(session->place->mount.message, message, bytes);
+	session->place->mount.message_bytes = (uint32_t)bytes;
+}
+
+/* What was granted when the mount began. */
+static bool was_granted(struct session *session)
+{
+	const struct kept_mount *mount = &session->place->mount;
+	if (!session->again)
+		return false;
+	session->maps_direct = mount->maps_direct;
+	session->passes_through = mount->passes_through;
+	return true;
+}
+
+static void note_granted(struct session *session)
+{
+	if (!session->place)
+		return;
+	session->place->mount.maps_direct = session->maps_direct;
+	session->place->mount.passes_through = session->passes_through;
+}
+
+static ssize_t receive(int fd, void *buffer, size_t size, void *userdata);
+static ssize_t send_reply(int fd, struct iovec *iov, int count, void *userdata);
 
 int kernel_features_prepare(struct session *session)
 {
-	(void)session;
-	return 0;
+	static const struct fuse_custom_io io = {.read = receive, .writev = send_reply};
+	atomic_store(&session->offered, MESSAGE_AWAITED);
+	return fuse_session_custom_io(session->fuse, &io, fuse_session_fd(session->fuse));
+}
+
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
+
+static ssize_t receive(int fd, void *buffer, size_t size, void *userdata)
+{
+	ssize_t n = read(fd, buffer, size);
+	if (n > 0)
+		note_message(userdata, buffer, (size_t)n);
+	return n;
+}
+
+static ssize_t send_reply(int fd, struct iovec *iov, int count, void *userdata)
+{
+	(void)userdata;
+	return writev(fd, iov, count);
 }
 
 void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 {
+	if (was_granted(session))
+		return;
 	session->maps_direct = fuse_set_feature_flag(conn, FUSE_CAP_DIRECT_IO_ALLOW_MMAP);
 	session->passes_through = passthrough_possible(session) &&
 				  fuse_set_feature_flag(conn, FUSE_CAP_PASSTHROUGH);
 	if (session->passes_through)
 		conn->max_backing_stack_depth = PASSTHROUGH_STACK_DEPTH;
+	note_granted(session);
 }
 
 #else
-
-#include <linux/fuse.h>
-#include <stddef.h>
-#include <string.h>
 
 /* In the second word of flags: FUSE_DIRECT_IO_ALLOW_MMAP and FUSE_PASSTHROUGH. */
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
@@ -33,9 +108,6 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 
 /* The place of max_stack_depth in fuse_init_out, which older headers don't name. */
 #define STACK_DEPTH_OFFSET (offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t))
-
-/* session->offered before the first message. The other threads begin after its answer. */
-#define MESSAGE_AWAITED (-1)
 
 static uint32_t offers(const void *message, size_t bytes)
 {
@@ -51,6 +123,8 @@ static ssize_t receive(int fd, void *buffer, size_t size, void *userdata)
 {
 	struct session *session = userdata;
 	ssize_t n = read(fd, buffer, size);
+	if (n > 0)
+		note_message(session, buffer, (size_t)n);
 	if (n > 0 && atomic_load(&session->offered) == MESSAGE_AWAITED)
 		atomic_store(&session->offered, (int)offers(buffer, (size_t)n));
 	return n;
@@ -81,20 +155,16 @@ static ssize_t send_reply(int fd, struct iovec *iov, int count, void *userdata)
 	return writev(fd, iov, count);
 }
 
-int kernel_features_prepare(struct session *session)
-{
-	static const struct fuse_custom_io io = {.read = receive, .writev = send_reply};
-	atomic_store(&session->offered, MESSAGE_AWAITED);
-	return fuse_session_custom_io(session->fuse, &io, fuse_session_fd(session->fuse));
-}
-
 void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 {
 	int offered = atomic_load(&session->offered);
 	(void)conn;
+	if (was_granted(session))
+		return;
 	session->maps_direct = offered > 0 && (offered & FLAG2_DIRECT_IO_ALLOW_MMAP);
 	session->passes_through = offered > 0 && (offered & FLAG2_PASSTHROUGH) &&
 				  passthrough_possible(session);
+	note_granted(session);
 }
 
 #endif

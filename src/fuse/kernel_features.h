@@ -13,6 +13,10 @@
  *   passes_through  from 6.9 on, the kernel can read a file of the mount from another one
  */
 
+/* Asks the kernel to send again what it has sent and got no answer to. Before Linux 6.9 it
+ * can't: these requests wait until their readers are killed. */
+void kernel_features_resend(struct session *session);
+
 /* After fuse_session_mount. -errno */
 must_check int kernel_features_prepare(struct session *session);
 

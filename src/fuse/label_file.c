@@ -3,14 +3,12 @@
 
 #include "fuse/label_file.h"
 #include "files/label.h"
+#include "fuse/handle.h"
+#include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* A failed insertion leaves hash.tbl NULL; nothing exits. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 /*
  * Labels cost as many requests as samples. So with io = auto no request is for reading
@@ -28,6 +26,9 @@ struct label_file {
 	uint64_t number;       /* of its inode */
 	bool automatic;	       /* io = auto */
 	uint32_t bytes, label;
+	int backing;  /* the file that the kernel reads it from; 0: none */
+	bool borrows; /* that file is one that outlived its engine */
+	struct kept_open *kept;
 };
 
 /* The files that the kernel reads labels from: at most so many, a page and a
@@ -107,14 +108,40 @@ static int text_backing(struct session *session, const struct label_file *file)
 
 /* --- put into the page cache -------------------------------------------------------- */
 
+/* The kernel reads an inode that is open from the same file. */
+static int join_locked(struct session *session, struct label_file *file)
+{
+	const struct open_file *other =
+		open_files_of(&session->open_labels, file->number);
+	lock_assert_held(&session->lock);
+	if (other && session->passes_through)
+		file->backing = ((const struct label_file *)other)->backing;
+	if (!file->backing || !outlived_has_locked(session, file->backing))
+		return 0;
+	int err = outlived_hold_locked(session, file->backing);
+	file->borrows = err == 0;
+	return err;
+}
+
 /* *ret_cache: whether the file may use the page cache: may_cache, and nobody else has it
  * open. -ENOMEM. */
-static int list_file(
-	struct session *session, struct label_file *file, bool may_cache, bool *ret_cache)
+static int list_file(struct session *session, struct label_file *file, uint32_t epoch,
+	bool may_cache, bool *ret_cache)
 {
 	LOCK_SCOPE(&session->lock);
 	*ret_cache = may_cache && !open_files_of(&session->open_labels, file->number);
-	return open_files_add(&session->open_labels, file->number, &file->open);
+	int err = join_locked(session, file);
+	return err ? err
+		   : open_files_add(&session->open_labels, file->number,
+			     handle_new(epoch), &file->open);
+}
+
+static void end(struct session *session, struct label_file *file)
+{
+	kept_open_remove(file->kept);
+	if (file->borrows)
+		outlived_put(session, file->backing);
+	free(file);
 }
 
 static void free_file(struct session *session, struct label_file *file)
@@ -122,7 +149,35 @@ static void free_file(struct session *session, struct label_file *file)
 	lock_take(&session->lock);
 	open_files_remove(&session->open_labels, &file->open);
 	lock_release(&session->lock);
-	free(file);
+	end(session, file);
+}
+
+/* The kernel is told of the file next. */
+static int keep(struct session *session, struct label_file *file, uint32_t epoch)
+{
+	if (!file->backing || !session->place)
+		return 0;
+	file->kept = outlived_add(
+		session, file->open.handle, file->number, epoch, file->backing);
+	return file->kept ? 0 : -ENFILE;
+}
+
+int label_file_outlives(struct session *session, struct kept_open *open)
+{
+	struct label_file *file = malloc(sizeof(*file));
+	if (!file)
+		return -ENOMEM;
+	*file = (struct label_file){
+		.number = open->inode, .backing = open->backing, .kept = open};
+	LOCK_SCOPE(&session->lock);
+	int err = outlived_hold_locked(session, open->backing);
+	file->borrows = err == 0;
+	if (!err)
+		err = open_files_add(&session->open_labels, file->number,
+			atomic_load(&open->handle), &file->open);
+	if (err)
+		free(file);
+	return err;
 }
 
 static bool store(struct session *session, const struct label_file *file)
@@ -138,11 +193,11 @@ static bool store(struct session *session, const struct label_file *file)
 /* ------------------------------------------------------------------------------------ */
 
 static int reply_label(fuse_req_t req, struct session *session, struct label_file *file,
-	int backing, bool cache, struct fuse_file_info *reply)
+	bool cache, struct fuse_file_info *reply)
 {
-	reply->fh = (uintptr_t)file;
-	if (backing)
-		return passthrough_reply(req, reply->fh, backing);
+	reply->fh = file->open.handle;
+	if (file->backing)
+		return passthrough_reply(req, reply->fh, file->backing);
 	reply->keep_cache = cache && store(session, file);
 	reply->direct_io = !reply->keep_cache;
 	return fuse_reply_open(req, reply);
@@ -154,8 +209,30 @@ static bool has_fixed_label(const struct sched_job *job, struct inode inode)
 	return sched_label(job, inode.position, &label);
 }
 
+/* rolls: the position will have another label. */
+static void open_file(fuse_req_t req, struct session *session, struct label_file *file,
+	bool rolls, uint32_t epoch, struct fuse_file_info *reply)
+{
+	bool fixed = session->passes_through && !rolls, cache;
+	file->backing = file->automatic && fixed ? text_backing(session, file) : 0;
+	int err = list_file(session, file, epoch, file->automatic && !fixed, &cache);
+	if (err) {
+		end(session, file);
+		reply_error(req, err);
+		return;
+	}
+	err = keep(session, file, epoch);
+	if (err)
+		reply_error(req, err);
+	else
+		err = reply_label(req, session, file, cache, reply);
+	if (err)
+		free_file(session, file);
+}
+
 void label_file_opened(fuse_req_t req, struct session *session, struct sched_job *job,
-	struct inode inode, uint32_t label, const struct fuse_file_info *fi)
+	struct inode inode, uint32_t epoch, uint32_t label,
+	const struct fuse_file_info *fi)
 {
 	struct fuse_file_info reply = *fi;
 	struct label_file *file = malloc(sizeof(*file));
@@ -168,26 +245,13 @@ void label_file_opened(fuse_req_t req, struct session *session, struct sched_job
 		.bytes = label_bytes_of(job),
 		.label = label};
 	bool rolls = inode.epoch == INODE_CURRENT && !has_fixed_label(job, inode);
-	bool fixed = session->passes_through && !rolls, cache;
-	int backing = file->automatic && fixed ? text_backing(session, file) : 0;
-	if (list_file(session, file, file->automatic && !fixed, &cache) != 0) {
-		free(file);
-		reply_error(req, -ENOMEM);
-	} else if (reply_label(req, session, file, backing, cache, &reply) != 0) {
-		free_file(session, file);
-	}
+	open_file(req, session, file, rolls, epoch, &reply);
 }
 
-static struct label_file *file_of(const struct fuse_file_info *fi)
-{
-	return (struct label_file *)(uintptr_t)fi->fh;
-}
-
-void label_file_read(
-	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi)
+static void answer_read(
+	fuse_req_t req, const struct label_file *file, size_t size, uint64_t offset)
 {
 	char text[LABEL_BYTES];
-	const struct label_file *file = file_of(fi);
 	label_print(file->label, file->bytes, text);
 	if (offset >= file->bytes)
 		size = 0;
@@ -196,9 +260,42 @@ void label_file_read(
 	fuse_reply_buf(req, size ? text + offset : NULL, size);
 }
 
-void label_file_release(struct session *session, const struct fuse_file_info *fi)
+void label_file_read_again(fuse_req_t req, struct sched_job *job, uint32_t label,
+	size_t size, uint64_t offset)
 {
-	free_file(session, file_of(fi));
+	struct label_file file = {.bytes = label_bytes_of(job), .label = label};
+	answer_read(req, &file, size, offset);
+}
+
+/* One that outlived its engine is only known to be open. */
+static bool find(struct session *session, uint64_t handle, struct label_file *ret)
+{
+	LOCK_SCOPE(&session->lock);
+	const struct open_file *open = open_files_find(&session->open_labels, handle);
+	if (open)
+		*ret = *(const struct label_file *)open;
+	return open && ret->bytes > 0;
+}
+
+bool label_file_read(fuse_req_t req, struct session *session, uint64_t handle,
+	size_t size, uint64_t offset)
+{
+	struct label_file file;
+	if (!find(session, handle, &file))
+		return false;
+	answer_read(req, &file, size, offset);
+	return true;
+}
+
+void label_file_release(struct session *session, uint64_t handle)
+{
+	lock_take(&session->lock);
+	struct open_file *open = open_files_find(&session->open_labels, handle);
+	if (open)
+		open_files_remove(&session->open_labels, open);
+	lock_release(&session->lock);
+	if (open)
+		end(session, (struct label_file *)open);
 }
 
 static void free_texts(struct session *session)

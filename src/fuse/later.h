@@ -30,6 +30,7 @@ void later_start(struct later *later);
 struct later_request {
 	struct later later; /* its req and session */
 	struct inode inode;
+	uint64_t handle;
 	size_t size;
 	uint64_t offset;
 	void (*answer)(const struct later_request *request);

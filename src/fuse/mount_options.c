@@ -2,15 +2,19 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/mount_options.h"
+#include "base/kept.h"
 #include "base/log.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <paths.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 /* An option with "=" at the end has a value. */
 static const char *const passed_on[] = {"allow_other", "allow_root", "auto_unmount",
@@ -63,6 +67,9 @@ static int add_option(struct fuse_args *args, const char *option)
 {
 	if (*option == '\0' || strncmp(option, "x-", 2) == 0 ||
 		is_one_of(option, left_out, N_LEFT_OUT))
+		return 0;
+	/* It would unmount when the engine dies. The supervisor sees to the end. */
+	if (strcmp(option, "auto_unmount") == 0 && kept_is_supervised())
 		return 0;
 	if (!is_one_of(option, passed_on, N_PASSED_ON))
 		return unknown(option);
@@ -225,4 +232,26 @@ int mount_point_check(const struct files_context *context)
 	if (!err)
 		warn_of_content(context->mountpoint);
 	return err;
+}
+
+/* fusermount3 does it for ordinary users. */
+static void unmount_by_helper(const char *mountpoint)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		execlp("fusermount3", "fusermount3", "-u", "-q", "-z", "--", mountpoint,
+			(char *)NULL);
+		_exit(EXIT_FAILURE);
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void mount_point_unmount(const char *mountpoint, int device)
+{
+	struct pollfd fd = {.fd = device};
+	if (poll(&fd, 1, 0) == 1 && (fd.revents & POLLERR))
+		return;
+	if (umount2(mountpoint, MNT_DETACH | UMOUNT_NOFOLLOW) != 0 && geteuid() != 0)
+		unmount_by_helper(mountpoint);
 }

@@ -41,3 +41,7 @@ const char *mount_device_advice(int err);
 /* All of these checks, and -EINVAL if the state directory lies below the mount point.
  * Logged. A mount point that is not empty is a warning. */
 must_check int mount_point_check(const struct files_context *context);
+
+/* Unmounts what libfuse of this process has not mounted, unless that was done. device: of
+ * the mount. */
+void mount_point_unmount(const char *mountpoint, int device);

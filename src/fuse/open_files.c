@@ -6,10 +6,6 @@
 
 #include <errno.h>
 
-/* A failed insertion leaves hash.tbl NULL; nothing exits. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 struct open_inode {
 	UT_hash_handle hash;
 	uint64_t number;
@@ -36,7 +32,18 @@ static struct open_inode *add_inode(struct open_files *files, uint64_t number)
 	return NULL;
 }
 
-int open_files_add(struct open_files *files, uint64_t number, struct open_file *file)
+static void remove_from_inode(struct open_files *files, struct open_file *file)
+{
+	struct open_inode *inode = file->inode;
+	LIST_REMOVE(file, link);
+	if (!LIST_EMPTY(&inode->files))
+		return;
+	HASH_DELETE(hash, files->inodes, inode);
+	free(inode);
+}
+
+int open_files_add(struct open_files *files, uint64_t number, uint64_t handle,
+	struct open_file *file)
 {
 	struct open_inode *inode = find(files, number);
 	if (!inode)
@@ -46,17 +53,25 @@ int open_files_add(struct open_files *files, uint64_t number, struct open_file *
 	LIST_INSERT_HEAD(&inode->files, file, link);
 	file->inode = inode;
 	file->since_ns = clock_now_ns();
-	return 0;
+	file->handle = handle;
+	HASH_ADD(hash, files->handles, handle, sizeof(file->handle), file);
+	if (file->hash.tbl)
+		return 0;
+	remove_from_inode(files, file);
+	return -ENOMEM;
 }
 
 void open_files_remove(struct open_files *files, struct open_file *file)
 {
-	struct open_inode *inode = file->inode;
-	LIST_REMOVE(file, link);
-	if (!LIST_EMPTY(&inode->files))
-		return;
-	HASH_DELETE(hash, files->inodes, inode);
-	free(inode);
+	HASH_DELETE(hash, files->handles, file);
+	remove_from_inode(files, file);
+}
+
+struct open_file *open_files_find(const struct open_files *files, uint64_t handle)
+{
+	struct open_file *file;
+	HASH_FIND(hash, files->handles, &handle, sizeof(handle), file);
+	return file;
 }
 
 struct open_file *open_files_of(const struct open_files *files, uint64_t number)

@@ -8,9 +8,13 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+/* A failed insertion leaves hash.tbl NULL; nothing exits. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 /*
- * The open files of one kind, found by their inode: a look at those of one inode does not
- * depend on how many others there are.
+ * The open files of one kind, found by their inode or by their handle: a look at those of
+ * one inode does not depend on how many others there are.
  *
  *   Owns: an entry for each inode that has an open file. The files are the caller's.
  *   Threads, locks: the caller serialises.   Errors: -ENOMEM.
@@ -22,17 +26,23 @@ struct open_file {
 	LIST_ENTRY(open_file) link; /* of the same inode */
 	struct open_inode *inode;
 	uint64_t since_ns;
+	UT_hash_handle hash; /* by handle */
+	uint64_t handle;
 };
 
 /* Zero: none is open. */
 struct open_files {
 	struct open_inode *inodes;
+	struct open_file *handles;
 };
 
-must_check int open_files_add(
-	struct open_files *files, uint64_t number, struct open_file *file);
+/* handle: that of no other file. */
+must_check int open_files_add(struct open_files *files, uint64_t number, uint64_t handle,
+	struct open_file *file);
 void open_files_remove(struct open_files *files, struct open_file *file);
 
+/* NULL: there is none. */
+struct open_file *open_files_find(const struct open_files *files, uint64_t handle);
 /* The first one of an inode, whose others follow by LIST_NEXT; NULL: none. */
 struct open_file *open_files_of(const struct open_files *files, uint64_t number);
 /* Any one of all; NULL: none. */

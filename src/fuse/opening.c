@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/content_bytes.h"
+#include "fuse/handle.h"
 #include "fuse/later.h"
+#include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
 #include "fuse/label_file.h"
@@ -30,6 +32,9 @@ struct opening {
 	struct sched_job *job;
 	struct inode inode;
 	struct fuse_file_info fi;
+	uint64_t again; /* the handle of a file that another engine has opened; then */
+	size_t size;	/* this is a read of it */
+	uint64_t offset;
 	bool parked;
 	uint64_t ticket;
 	struct sched_handle *handle; /* once it is opened */
@@ -67,28 +72,63 @@ static void parking(void *context, uint64_t ticket)
 	fuse_req_interrupt_func(opening->req, interrupted, opening);
 }
 
+static void answer_again(struct opening *opening, struct sched_job *job, sample_id sample)
+{
+	struct inode inode = opening->inode;
+	if (inode.kind == INODE_LABEL) {
+		label_file_read_again(opening->req, job,
+			dataset_label(sched_job_dataset(job), sample), opening->size,
+			opening->offset);
+		return;
+	}
+	int err = text_file_again_json(
+		opening->session, job, inode, sample, opening->again);
+	if (err)
+		reply_error(opening->req, err);
+	else if (!text_file_read(opening->req, opening->session, inode, opening->again,
+			 opening->size, opening->offset))
+		reply_error(opening->req, -EIO);
+}
+
 static void answer_label(struct opening *opening, struct sched_handle *handle)
 {
 	sample_id sample = sched_handle_sample(handle);
-	sched_undo(handle);
-	if (opening->inode.kind == INODE_JSON)
-		text_file_open_json(opening->req, opening->session, opening->job, sample,
-			&opening->fi);
+	if (opening->again)
+		answer_again(opening, opening->job, sample);
+	else if (opening->inode.kind == INODE_JSON)
+		text_file_open_json(opening->req, opening->session, opening->job,
+			opening->inode, sched_handle_epoch(handle), sample, &opening->fi);
 	else
 		label_file_opened(opening->req, opening->session, opening->job,
-			opening->inode,
+			opening->inode, sched_handle_epoch(handle),
 			dataset_label(sched_job_dataset(opening->job), sample),
 			&opening->fi);
+	sched_undo(handle);
 }
 
 /* After a success, the kernel may release the file before this returns. */
 static int reply(struct opening *opening, struct sample_file *file, int backing)
 {
-	opening->fi.fh = (uintptr_t)file;
+	opening->fi.fh = sample_file_handle(file);
 	if (backing)
 		return passthrough_reply(opening->req, opening->fi.fh, backing);
 	session_set_io(opening->session, opening->job, opening->inode, &opening->fi);
 	return fuse_reply_open(opening->req, &opening->fi);
+}
+
+/* Another read may have opened it again before. */
+static void read_again(struct opening *opening, struct sched_handle *handle)
+{
+	struct sample_file *file = NULL;
+	int err = sample_file_again(opening->session, opening->job, opening->inode,
+		handle, opening->again, &file);
+	if (err == -EEXIST)
+		file = sample_file_find(opening->session, opening->again);
+	if (file)
+		sample_file_read(opening->req, opening->session, file, opening->size,
+			opening->offset);
+	else
+		reply_error(opening->req, err == -EEXIST ? -EIO : err);
 }
 
 static void hand_over(struct opening *opening, struct sample_file *file)
@@ -142,7 +182,7 @@ static void share(struct opening *opening, uint32_t epoch)
 
 static void answer_sample(struct opening *opening, struct sched_handle *handle)
 {
-	struct sample_file *file;
+	struct sample_file *file = NULL;
 	uint32_t epoch = 0, asked = sched_handle_epoch(handle);
 	opening->parked = false;
 	opening->epoch = asked;
@@ -164,11 +204,15 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 
 static void answer(struct opening *opening)
 {
-	if (opening->inode.kind == INODE_SAMPLE) {
+	bool sample = opening->inode.kind == INODE_SAMPLE;
+	if (sample && !opening->again) {
 		answer_sample(opening, opening->handle);
 		return;
 	}
-	answer_label(opening, opening->handle);
+	if (sample)
+		read_again(opening, opening->handle);
+	else
+		answer_label(opening, opening->handle);
 	opening_free(opening);
 }
 
@@ -237,6 +281,26 @@ static int opening_new(fuse_req_t req, struct session *session, struct inode ino
 	return 0;
 }
 
+/* What the engine before has found and not told any more stays found. The label is that of
+ * what was shared. */
+static uint32_t epoch_of(fuse_req_t req, struct session *session, struct inode inode)
+{
+	uint32_t before, epoch = inode_sched_epoch(inode);
+	if (epoch != SCHED_CURRENT)
+		return epoch;
+	if (outlived_take_back(session, &before))
+		return before;
+	bool label = inode.kind != INODE_SAMPLE;
+	inode.kind = INODE_SAMPLE;
+	return label ? reader_shared(req, inode_pack(inode)) : SCHED_CURRENT;
+}
+
+static bool has_fixed_label(const struct opening *opening, uint32_t *ret)
+{
+	return opening->inode.kind == INODE_LABEL &&
+	       sched_label(opening->job, opening->inode.position, ret);
+}
+
 void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi)
 {
@@ -246,16 +310,34 @@ void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 		reply_error(req, err);
 		return;
 	}
-	uint32_t known, epoch = inode_sched_epoch(inode);
-	if (inode.kind == INODE_LABEL &&
-		sched_label(opening->job, inode.position, &known)) {
-		label_file_opened(req, session, opening->job, inode, known, fi);
+	uint32_t label, epoch = epoch_of(req, session, inode);
+	if (has_fixed_label(opening, &label)) {
+		label_file_opened(
+			req, session, opening->job, inode, inode.epoch, label, fi);
 		opening_free(opening);
+	} else {
+		ask(opening, epoch);
+	}
+}
+
+void opening_again(fuse_req_t req, struct session *session, struct inode inode,
+	uint64_t handle, size_t size, uint64_t offset)
+{
+	struct fuse_file_info fi = {.fh = handle};
+	struct opening *opening = NULL;
+	int err = opening_new(req, session, inode, &fi, &opening);
+	if (err) {
+		reply_error(req, err);
 		return;
 	}
-	bool label = inode.kind != INODE_SAMPLE; /* that of what was shared */
-	inode.kind = INODE_SAMPLE;
-	if (label && epoch == SCHED_CURRENT)
-		epoch = reader_shared(req, inode_pack(inode));
-	ask(opening, epoch);
+	opening->again = handle;
+	opening->size = size;
+	opening->offset = offset;
+	uint32_t label;
+	if (has_fixed_label(opening, &label)) {
+		label_file_read_again(req, opening->job, label, size, offset);
+		opening_free(opening);
+	} else {
+		ask(opening, handle_epoch(handle));
+	}
 }

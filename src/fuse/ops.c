@@ -7,6 +7,7 @@
 #include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
 #include "fuse/later.h"
+#include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 #include "fuse/label_file.h"
 #include "fuse/sample_file.h"
@@ -124,6 +125,8 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_SPLICE_WRITE, false);
 	want(conn, FUSE_CAP_SPLICE_MOVE, false);
 	kernel_features_ask(session, conn);
+	if (session->again)
+		outlived_begin(session);
 	passthrough_begin(session);
 	if (conn->max_write > CONTENT_MAX_READ)
 		conn->max_write = CONTENT_MAX_READ; /* limits reads as well */
@@ -314,42 +317,52 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		text_file_open(req, session_of(req), inode, fi);
 }
 
-static struct sample_file *sample_of(const struct fuse_file_info *fi)
+static void read_sample(fuse_req_t req, struct session *session, struct inode inode,
+	uint64_t handle, size_t size, uint64_t offset)
 {
-	return (struct sample_file *)(uintptr_t)fi->fh;
+	struct sample_file *file = sample_file_find(session, handle);
+	if (file)
+		sample_file_read(req, session, file, size, offset);
+	else
+		opening_again(req, session, inode, handle, size, offset);
 }
 
-static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
-	struct fuse_file_info *fi)
+static void op_read(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t at, struct fuse_file_info *fi)
 {
+	struct session *session = session_of(req);
+	uint64_t offset = (uint64_t)at;
 	struct inode inode;
+	bool known = true;
 	count(STAT_READ_REQUESTS);
-	if (offset < 0 || session_inode(session_of(req), ino, &inode) != 0)
+	if (at < 0 || session_inode(session, ino, &inode) != 0)
 		reply_error(req, -EINVAL);
 	else if (inode.kind == INODE_SAMPLE)
-		sample_file_read(
-			req, session_of(req), sample_of(fi), size, (uint64_t)offset);
+		read_sample(req, session, inode, fi->fh, size, offset);
 	else if (inode.kind == INODE_LABEL)
-		label_file_read(req, size, (uint64_t)offset, fi);
+		known = label_file_read(req, session, fi->fh, size, offset);
 	else if (composite_is(inode.kind))
-		composite_read(req, size, (uint64_t)offset, fi);
+		composite_read(req, session, inode, fi->fh, size, offset);
 	else
-		text_file_read(req, session_of(req), inode, size, (uint64_t)offset, fi);
+		known = text_file_read(req, session, inode, fi->fh, size, offset);
+	if (!known)
+		opening_again(req, session, inode, fi->fh, size, offset);
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
+	struct session *session = session_of(req);
 	struct inode inode;
 	count(STAT_RELEASES);
-	if (session_inode(session_of(req), ino, &inode) == 0) {
+	if (session_inode(session, ino, &inode) == 0) {
 		if (inode.kind == INODE_SAMPLE)
-			sample_file_release(session_of(req), sample_of(fi));
+			sample_file_release(session, inode, fi->fh);
 		else if (composite_is(inode.kind))
-			composite_release(fi);
+			composite_release(session, inode, fi->fh);
 		else if (inode.kind == INODE_LABEL)
-			label_file_release(session_of(req), fi);
+			label_file_release(session, fi->fh);
 		else
-			text_file_release(session_of(req), fi);
+			text_file_release(session, fi->fh);
 	}
 	fuse_reply_err(req, 0);
 }

@@ -48,15 +48,36 @@ static int add(void *context, int fd)
 	const struct session *session = context;
 	struct backing_map map = {.fd = fd};
 	int id = ioctl(fuse_session_fd(session->fuse), BACKING_OPEN, &map);
-	return id < 0 ? -errno : id;
+	if (id < 0)
+		return -errno;
+	kept_file_add(id);
+	return id;
+}
+
+static int close_backing(const struct session *session, int id)
+{
+	uint32_t number = (uint32_t)id;
+	int closed = ioctl(fuse_session_fd(session->fuse), BACKING_CLOSE, &number);
+	int err = closed != 0 ? -errno : 0;
+	kept_file_remove(id);
+	return err;
 }
 
 static void remove_again(void *context, int id)
 {
-	const struct session *session = context;
-	uint32_t number = (uint32_t)id;
-	if (ioctl(fuse_session_fd(session->fuse), BACKING_CLOSE, &number) != 0)
-		log_warn("the kernel does not forget a file: %s", strerror(errno));
+	passthrough_forget(context, id);
+}
+
+void passthrough_forget(const struct session *session, int backing)
+{
+	int err = close_backing(session, backing);
+	if (err)
+		log_warn("the kernel does not forget a file: %s", strerror(-err));
+}
+
+void passthrough_try_forget(const struct session *session, int backing)
+{
+	(void)close_backing(session, backing);
 }
 
 void passthrough_begin(struct session *session)

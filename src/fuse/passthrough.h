@@ -33,5 +33,9 @@ void passthrough_end(struct session *session);
 int passthrough_of(const struct session *session, const struct sched_job *job,
 	const struct content *content);
 
+/* The kernel forgets a file of an engine before this one; try: if there is one. */
+void passthrough_forget(const struct session *session, int backing);
+void passthrough_try_forget(const struct session *session, int backing);
+
 /* The answer to an open. As fuse_reply_open. */
 int passthrough_reply(fuse_req_t req, uint64_t fh, int id);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/rng.h"
+#include "fuse/outlived.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -261,8 +262,10 @@ static void keep_known(const struct known_thread *found)
 
 static struct sched_reader reader_known(const struct known_thread *known, bool done)
 {
-	return (struct sched_reader){
-		.who = known->who, .done = done, .looks = known->looks};
+	return (struct sched_reader){.who = known->who,
+		.done = done,
+		.looks = known->looks,
+		.resent = outlived_is_resent()};
 }
 
 struct sched_reader reader_of(fuse_req_t req)

@@ -2,8 +2,11 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/sample_file.h"
+#include "base/fault.h"
 #include "files/content.h"
 #include "files/content_bytes.h"
+#include "fuse/handle.h"
+#include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
 #include "stats/stats.h"
@@ -16,9 +19,13 @@ struct sample_file {
 	/* One of the reader, and one of each read: the kernel may release the file once
 	 * it has an answer's bytes, before the call that sends them has returned. */
 	atomic_uint references;
-	struct sched_handle *handle;
+	struct sched_job *job;
+	struct sched_handle *handle; /* NULL: outlived, and the kernel reads it */
 	uint64_t inode;
-	int backing; /* the file that the kernel reads it from; 0: none */
+	uint32_t epoch, position;
+	int backing;  /* the file that the kernel reads it from; 0: none */
+	bool borrows; /* the file is one that outlived its engine */
+	struct kept_open *kept;
 	struct content content;
 };
 
@@ -27,15 +34,15 @@ static struct sample_file *file_of(struct open_file *open)
 	return (struct sample_file *)open;
 }
 
-static int make_content(struct sample_file *file, struct session *session,
-	struct sched_job *job, struct inode inode)
+static int make_content(struct sample_file *file, struct session *session)
 {
-	struct content_place place = {.epoch = sched_handle_epoch(file->handle),
-		.position = inode.position,
-		.format = sched_job_config(job)->format,
+	struct content_place place = {.epoch = file->epoch,
+		.position = file->position,
+		.format = sched_job_config(file->job)->format,
 		.size = sizes_of_sample(
-			session->sizes, job, sched_handle_sample(file->handle))};
-	return content_make(&session->context, job, &place, file->handle, &file->content);
+			session->sizes, file->job, sched_handle_sample(file->handle))};
+	return content_make(
+		&session->context, file->job, &place, file->handle, &file->content);
 }
 
 static void sample_file_free(struct sample_file *file)
@@ -43,41 +50,79 @@ static void sample_file_free(struct sample_file *file)
 	if (!file)
 		return;
 	content_free(&file->content);
+	sched_job_put(file->job);
 	free(file);
 }
 
 /* The kernel can't have both open. */
-static bool excludes(const struct session *session, const struct sched_job *job,
-	const struct sample_file *file, const struct sample_file *other)
+static bool excludes(const struct session *session, const struct sample_file *file,
+	const struct sample_file *other)
 {
 	if (other->backing || file->backing)
 		return other->backing != file->backing;
-	return session_is_mappable(session, job) &&
-	       sched_handle_epoch(other->handle) != sched_handle_epoch(file->handle);
+	return session_is_mappable(session, file->job) && other->epoch != file->epoch;
 }
 
-static struct sample_file *find_other_locked(const struct session *session,
-	const struct sched_job *job, const struct sample_file *file)
+static const struct sample_file *find_other_locked(
+	const struct session *session, const struct sample_file *file)
 {
 	lock_assert_held(&session->lock);
 	struct open_file *open = open_files_of(&session->open_samples, file->inode);
-	while (open && !excludes(session, job, file, file_of(open)))
+	while (open && !excludes(session, file, file_of(open)))
 		open = LIST_NEXT(open, link);
 	return open ? file_of(open) : NULL;
 }
 
+/* What another engine has opened of the same position has the same bytes, and the kernel
+ * wants the same file. */
+static bool may_join_locked(const struct session *session, const struct sample_file *file,
+	const struct sample_file *other)
+{
+	lock_assert_held(&session->lock);
+	return other->job == file->job && other->epoch == file->epoch &&
+	       (!other->backing || outlived_has_locked(session, other->backing)) &&
+	       !fault_hit("passthrough.new");
+}
+
+/* The kernel will read it as it reads what is open of the inode, other, which may be NULL. */
+static int join_locked(struct session *session, struct sample_file *file,
+	const struct sample_file *other)
+{
+	lock_assert_held(&session->lock);
+	if (other)
+		file->backing = other->backing;
+	if (!file->backing || !outlived_has_locked(session, file->backing))
+		return 0;
+	int err = outlived_hold_locked(session, file->backing);
+	file->borrows = err == 0;
+	return err;
+}
+
 /* -EAGAIN: others have it open in another epoch; -ENOMEM. */
-static int list_file(struct session *session, const struct sched_job *job,
-	struct sample_file *file, struct close_waiter *waiter, uint32_t *ret_epoch)
+static int list_file(struct session *session, struct sample_file *file,
+	struct close_waiter *waiter, uint32_t *ret_epoch)
 {
 	LOCK_SCOPE(&session->lock);
-	const struct sample_file *other = find_other_locked(session, job, file);
+	const struct sample_file *other = find_other_locked(session, file);
 	*ret_epoch = SCHED_CURRENT;
-	if (!other)
-		return open_files_add(&session->open_samples, file->inode, &file->open);
-	if (!await_close_locked(session, waiter, &other->open, file->inode))
-		*ret_epoch = sched_handle_epoch(other->handle);
-	return -EAGAIN;
+	if (other && !may_join_locked(session, file, other)) {
+		if (!await_close_locked(session, waiter, &other->open, file->inode))
+			*ret_epoch = other->epoch;
+		return -EAGAIN;
+	}
+	int err = join_locked(session, file, other);
+	return err ? err
+		   : open_files_add(&session->open_samples, file->inode,
+			     handle_new(file->epoch), &file->open);
+}
+
+/* -EEXIST: another read has done so. */
+static int list_again(struct session *session, struct sample_file *file, uint64_t handle)
+{
+	LOCK_SCOPE(&session->lock);
+	if (open_files_find(&session->open_samples, handle))
+		return -EEXIST;
+	return open_files_add(&session->open_samples, file->inode, handle, &file->open);
 }
 
 int sample_file_backing(const struct sample_file *file)
@@ -85,58 +130,183 @@ int sample_file_backing(const struct sample_file *file)
 	return file->backing;
 }
 
-int sample_file_new(struct session *session, struct sched_job *job, struct inode inode,
-	struct sched_handle *handle, struct close_waiter *waiter,
-	struct sample_file **ret, uint32_t *ret_epoch)
+uint64_t sample_file_handle(const struct sample_file *file)
+{
+	return file->open.handle;
+}
+
+static struct sample_file *file_new(
+	struct sched_job *job, struct inode inode, uint32_t epoch, unsigned references)
 {
 	struct sample_file *file = calloc(1, sizeof(*file));
-	int err = -ENOMEM;
 	if (!file)
-		goto fail;
-	file->handle = handle;
+		return NULL;
+	file->job = sched_job_hold(job);
 	file->inode = inode_pack(inode);
-	atomic_init(&file->references, 1);
-	err = make_content(file, session, job, inode);
-	if (err)
-		goto fail;
-	file->backing = passthrough_of(session, job, &file->content);
-	err = list_file(session, job, file, waiter, ret_epoch);
-	if (err)
-		goto fail;
-	stats_change(STAT_OPEN_FILES, 1);
-	*ret = file;
-	return 0;
-fail:
+	file->epoch = epoch;
+	file->position = inode.position;
+	atomic_init(&file->references, references);
+	return file;
+}
+
+/* The kernel is told of the file next. */
+static int keep(struct session *session, struct sample_file *file)
+{
+	if (!file->backing || !session->place)
+		return 0;
+	file->kept = outlived_add(
+		session, file->open.handle, file->inode, file->epoch, file->backing);
+	return file->kept ? 0 : -ENFILE;
+}
+
+static void unlist(struct session *session, struct sample_file *file)
+{
+	lock_take(&session->lock);
+	open_files_remove(&session->open_samples, &file->open);
+	lock_release(&session->lock);
+	await_close_tell(session, file->inode);
+}
+
+/* The end of a file that is not listed any more. */
+static struct sched_handle *take_apart(struct session *session, struct sample_file *file)
+{
+	struct sched_handle *handle = file->handle;
+	kept_open_remove(file->kept);
+	if (file->borrows)
+		outlived_put(session, file->backing);
 	sample_file_free(file);
+	return handle;
+}
+
+static void undo(struct sched_handle *handle, int err)
+{
 	/* A bad sample is consumed like a good one, so that its epoch can end. */
 	if (err == -EIO)
 		sched_release(handle);
 	else
 		sched_undo(handle);
+}
+
+/* Takes over the handle, also on failure. */
+static int make(struct session *session, struct sched_job *job, struct inode inode,
+	struct sched_handle *handle, unsigned references, struct sample_file **ret)
+{
+	uint32_t epoch = sched_handle_epoch(handle);
+	struct sample_file *file = file_new(job, inode, epoch, references);
+	if (!file) {
+		sched_undo(handle);
+		return -ENOMEM;
+	}
+	file->handle = handle;
+	int err = make_content(file, session);
+	if (err)
+		undo(take_apart(session, file), err);
+	*ret = file;
 	return err;
 }
 
-static struct sched_handle *take_apart(struct session *session, struct sample_file *file)
+int sample_file_new(struct session *session, struct sched_job *job, struct inode inode,
+	struct sched_handle *handle, struct close_waiter *waiter,
+	struct sample_file **ret, uint32_t *ret_epoch)
 {
-	struct sched_handle *handle = file->handle;
-	lock_take(&session->lock);
-	open_files_remove(&session->open_samples, &file->open);
-	lock_release(&session->lock);
-	await_close_tell(session, file->inode);
+	struct sample_file *file;
+	int err = make(session, job, inode, handle, 1, &file);
+	if (err)
+		return err;
+	file->backing = passthrough_of(session, job, &file->content);
+	err = list_file(session, file, waiter, ret_epoch);
+	if (err) {
+		undo(take_apart(session, file), err);
+		return err;
+	}
+	err = keep(session, file);
+	if (err) {
+		unlist(session, file);
+		undo(take_apart(session, file), err);
+		return err;
+	}
+	stats_change(STAT_OPEN_FILES, 1);
+	*ret = file;
+	return 0;
+}
+
+int sample_file_again(struct session *session, struct sched_job *job, struct inode inode,
+	struct sched_handle *handle, uint64_t number, struct sample_file **ret)
+{
+	struct sample_file *file;
+	int err = make(session, job, inode, handle, 2, &file);
+	if (err)
+		return err;
+	err = list_again(session, file, number);
+	if (err) {
+		undo(take_apart(session, file), err);
+		return err;
+	}
+	stats_change(STAT_OPEN_FILES, 1);
+	*ret = file;
+	return 0;
+}
+
+static void put(struct session *session, struct sample_file *file, bool read)
+{
+	if (atomic_fetch_sub(&file->references, 1) > 1)
+		return;
 	stats_change(STAT_OPEN_FILES, -1);
-	sample_file_free(file);
-	return handle;
+	struct sched_job *job = sched_job_hold(file->job);
+	uint32_t epoch = file->epoch, position = file->position;
+	struct sched_handle *handle = take_apart(session, file);
+	if (!handle && read)
+		sched_consume(job, epoch, position, 1);
+	else if (handle && read)
+		sched_release(handle);
+	else if (handle)
+		sched_undo(handle);
+	sched_job_put(job);
 }
 
 void sample_file_undo(struct session *session, struct sample_file *file)
 {
-	sched_undo(take_apart(session, file));
+	unlist(session, file);
+	put(session, file, false);
 }
 
-void sample_file_release(struct session *session, struct sample_file *file)
+/* Takes it out of the list. */
+static struct sample_file *take_out(struct session *session, uint64_t handle)
 {
-	if (atomic_fetch_sub(&file->references, 1) == 1)
-		sched_release(take_apart(session, file));
+	lock_take(&session->lock);
+	struct open_file *open = open_files_find(&session->open_samples, handle);
+	if (open)
+		open_files_remove(&session->open_samples, open);
+	lock_release(&session->lock);
+	if (!open)
+		return NULL;
+	await_close_tell(session, file_of(open)->inode);
+	return file_of(open);
+}
+
+static void consume_unopened(struct session *session, struct inode inode, uint32_t epoch)
+{
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	if (!job)
+		return;
+	sched_consume(job, epoch, inode.position, 1);
+	sched_job_put(job);
+}
+
+void sample_file_release(struct session *session, struct inode inode, uint64_t handle)
+{
+	struct sample_file *file = take_out(session, handle);
+	if (file)
+		put(session, file, true);
+	else
+		consume_unopened(session, inode, handle_epoch(handle));
+}
+
+void sample_file_forget(struct session *session, uint64_t handle)
+{
+	struct sample_file *file = take_out(session, handle);
+	if (file)
+		put(session, file, false);
 }
 
 void sample_files_undo_all(struct session *session)
@@ -152,6 +322,41 @@ void sample_files_undo_all(struct session *session)
 	}
 }
 
+int sample_file_outlives(
+	struct session *session, struct inode inode, struct kept_open *open)
+{
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	struct sample_file *file = job ? file_new(job, inode, open->epoch, 1) : NULL;
+	int err = file ? 0 : job ? -ENOMEM : -ENOENT;
+	if (job)
+		sched_job_put(job);
+	if (err)
+		return err;
+	LOCK_SCOPE(&session->lock);
+	file->backing = open->backing;
+	file->kept = open;
+	err = outlived_hold_locked(session, open->backing);
+	file->borrows = err == 0;
+	if (!err)
+		err = open_files_add(&session->open_samples, file->inode,
+			atomic_load(&open->handle), &file->open);
+	if (err)
+		sample_file_free(file);
+	else
+		stats_change(STAT_OPEN_FILES, 1);
+	return err;
+}
+
+struct sample_file *sample_file_find(struct session *session, uint64_t handle)
+{
+	LOCK_SCOPE(&session->lock);
+	struct open_file *open = open_files_find(&session->open_samples, handle);
+	if (!open || !file_of(open)->handle)
+		return NULL;
+	atomic_fetch_add(&file_of(open)->references, 1);
+	return file_of(open);
+}
+
 void sample_file_read(fuse_req_t req, struct session *session, struct sample_file *file,
 	size_t size, uint64_t offset)
 {
@@ -161,9 +366,8 @@ void sample_file_read(fuse_req_t req, struct session *session, struct sample_fil
 	int n = content_cut(&source, offset, size, iov, &bytes);
 	if (offset + bytes >= file->content.size)
 		reader_has_read(req);
-	atomic_fetch_add(&file->references, 1);
 	stats_add(STAT_READS, 1);
 	stats_add(STAT_READ_BYTES, bytes);
 	fuse_reply_iov(req, iov, n);
-	sample_file_release(session, file);
+	put(session, file, true);
 }

@@ -9,6 +9,7 @@
 #include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
 #include "fuse/mount_options.h"
+#include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 #include "fuse/label_file.h"
 #include "fuse/sample_file.h"
@@ -63,7 +64,6 @@ int session_new(
 	lock_init(&session->lock, LOCK_RANK_FUSE, "session");
 	ensure(pthread_cond_init(&session->unheld, NULL) == 0);
 	LIST_INIT(&session->job_mounts);
-	LIST_INIT(&session->open_texts);
 	LIST_INIT(&session->close_waiters);
 	*ret = session;
 	return 0;
@@ -79,6 +79,22 @@ void session_free(struct session **session)
 	*session = NULL;
 }
 
+/* The mount outlives this engine from now on. */
+static void keep(struct session *session)
+{
+	struct kept_descriptor *place = kept_new();
+	if (!place) {
+		log_warn("a mount will end with this engine: there are %u already",
+			KEPT_DESCRIPTORS);
+		return;
+	}
+	place->mount.root = inode_pack(session->root);
+	place->mount.other_pids = session->other_pids;
+	place->mount.started = session->started;
+	session->place = place;
+	kept_add(place, KEPT_MOUNT, fuse_session_fd(session->fuse));
+}
+
 int session_start(struct session *session, struct fuse_args *args, const char *where)
 {
 	session->fuse =
@@ -92,7 +108,52 @@ int session_start(struct session *session, struct fuse_args *args, const char *w
 		return err;
 	}
 	session->mounted = true;
-	return kernel_features_prepare(session);
+	int err = kernel_features_prepare(session);
+	if (!err && !session->again)
+		keep(session);
+	return err;
+}
+
+/* What the kernel said first is answered for libfuse's sake; the kernel has its answer, and
+ * refuses this one. Then it sends again what the engine before has not answered. */
+void session_go_on(struct session *session)
+{
+	struct kept_mount *mount = &session->place->mount;
+	struct fuse_buf buffer = {.mem = mount->message, .size = mount->message_bytes};
+	if (mount->message_bytes == 0)
+		return; /* the kernel has not said anything */
+	fuse_session_process_buf(session->fuse, &buffer);
+	kernel_features_resend(session);
+}
+
+void session_take_over(struct session *session, struct kept_descriptor *place)
+{
+	session->place = place;
+	session->again = true;
+	session->other_pids = place->mount.other_pids;
+	session->started = place->mount.started;
+}
+
+/* The descriptor of the mount that the engine before this one has made. */
+static struct kept_descriptor *find_whole(void)
+{
+	const struct inode root = {.kind = INODE_ROOT};
+	struct kept_descriptor *place = NULL;
+	while ((place = kept_next(place, KEPT_MOUNT)))
+		if (place->mount.root == inode_pack(root))
+			return place;
+	return NULL;
+}
+
+static int start_whole(
+	struct session *session, struct fuse_args *args, struct kept_descriptor *place)
+{
+	char where[32];
+	if (!place)
+		return session_start(session, args, session->context.mountpoint);
+	snprintf(where, sizeof(where), "/dev/fd/%d", atomic_load(&place->fd));
+	session_take_over(session, place);
+	return session_start(session, args, where);
 }
 
 int session_mount(const struct files_context *context, const char *options, bool debug,
@@ -100,18 +161,23 @@ int session_mount(const struct files_context *context, const char *options, bool
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	struct session *session = NULL;
+	struct kept_descriptor *place = find_whole();
 	fuse_set_log_func(log_libfuse);
 	int err = mount_options(options, debug, &args);
-	if (!err)
+	if (!err && !place)
 		err = mount_point_check(context);
 	if (!err)
 		err = session_new(context, (struct inode){.kind = INODE_ROOT}, &session);
 	if (!err) {
 		session->debug = debug;
-		err = session_start(session, &args, context->mountpoint);
+		err = start_whole(session, &args, place);
 	}
 	fuse_opt_free_args(&args);
 	if (!err) {
+		if (session->again) {
+			session_go_on(session);
+			job_mounts_go_on(session);
+		}
 		*ret = session;
 	} else if (session) {
 		session_end(session);
@@ -160,17 +226,22 @@ void session_end(struct session *session)
 	ensure(session->holds == 0);
 	lock_release(&session->lock);
 	passthrough_end(session);
-	if (session->mounted)
+	if (session->mounted && session->again && session->root.kind == INODE_ROOT)
+		mount_point_unmount(
+			session->context.mountpoint, fuse_session_fd(session->fuse));
+	else if (session->mounted)
 		fuse_session_unmount(session->fuse);
 	if (session->handles_signals)
 		fuse_remove_signal_handlers(session->fuse);
 	if (session->fuse)
 		fuse_session_destroy(session->fuse);
 	session->fuse = NULL;
+	kept_drop(&session->place);
 	composite_files_undo_all(session);
 	sample_files_undo_all(session);
 	label_files_close_all(session);
 	text_files_close_all(session);
+	outlived_end(session);
 }
 
 static int check_unmounted(const char *mountpoint)

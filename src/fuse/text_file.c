@@ -4,6 +4,7 @@
 #include "files/json.h"
 #include "files/order_lines.h"
 #include "files/text.h"
+#include "fuse/handle.h"
 #include "fuse/later.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
-	LIST_ENTRY(snapshot) link; /* (session's lock) */
+	struct open_file open; /* (session's lock) the first member */
 	char *text;
 	size_t bytes;
 	atomic_uint references; /* as of a sample_file */
@@ -122,139 +123,216 @@ uint64_t text_file_known_size(struct session *session, struct inode inode)
 		       : 0;
 }
 
-static void snapshot_put(struct session *session, struct snapshot *snapshot)
+static void snapshot_put(struct snapshot *snapshot)
 {
 	if (atomic_fetch_sub(&snapshot->references, 1) != 1)
 		return;
-	lock_take(&session->lock);
-	LIST_REMOVE(snapshot, link);
-	lock_release(&session->lock);
 	free(snapshot->text);
 	free(snapshot);
 }
 
-static void list_snapshot(struct session *session, struct snapshot *snapshot)
+/* Another one may be listed under the handle, of another read of the same file. */
+static int list_snapshot(struct session *session, struct inode inode, uint64_t handle,
+	struct snapshot *snapshot)
 {
 	LOCK_SCOPE(&session->lock);
-	LIST_INSERT_HEAD(&session->open_texts, snapshot, link);
+	if (open_files_find(&session->open_texts, handle))
+		return -EEXIST;
+	return open_files_add(
+		&session->open_texts, inode_pack(inode), handle, &snapshot->open);
 }
 
-static int open_snapshot(struct session *session, struct inode inode, uint64_t *ret_fh)
+/* job: NULL, or that of a JSON. */
+static int open_snapshot(struct session *session, struct inode inode,
+	struct sched_job *job, sample_id sample, uint64_t handle)
 {
 	struct snapshot *snapshot = malloc(sizeof(*snapshot));
-	int err = snapshot ? snapshot_take(session, inode, snapshot) : -ENOMEM;
+	int err = -ENOMEM;
+	if (snapshot)
+		err = job ? snapshot_json(job, sample, snapshot)
+			  : snapshot_take(session, inode, snapshot);
 	if (err) {
 		free(snapshot);
 		return err;
 	}
-	list_snapshot(session, snapshot);
-	*ret_fh = (uintptr_t)snapshot;
-	return 0;
+	err = list_snapshot(session, inode, handle, snapshot);
+	if (err)
+		snapshot_put(snapshot);
+	return err == -EEXIST ? 0 : err;
 }
 
 static void answer_open(fuse_req_t req, struct session *session,
-	const struct fuse_file_info *fi, uint64_t fh)
+	const struct fuse_file_info *fi, uint64_t handle)
 {
 	struct fuse_file_info reply = *fi;
-	reply.fh = fh;
+	reply.fh = handle;
 	reply.direct_io = 1;
 	if (fuse_reply_open(req, &reply) != 0)
-		text_file_release(session, &reply);
+		text_file_release(session, handle);
 }
 
 /* What a checkpoint says is on the disk before anybody reads it. By a worker. */
+static int open_synced(const struct later_request *request)
+{
+	struct session *session = request->later.session;
+	struct sched_job *job =
+		sched_job_find_id(session->context.sched, request->inode.job);
+	if (!job)
+		return -ENOENT;
+	int err = open_snapshot(
+		session, request->inode, NULL, SAMPLE_NONE, request->handle);
+	if (!err && sched_job_sync(job) != 0) {
+		text_file_release(session, request->handle);
+		err = -EIO;
+	}
+	sched_job_put(job);
+	return err;
+}
+
 static void open_state(const struct later_request *request)
 {
 	fuse_req_t req = request->later.req;
-	struct session *session = request->later.session;
 	const struct fuse_file_info fi = {.flags = O_RDONLY};
-	uint64_t fh = 0;
-	struct sched_job *job =
-		sched_job_find_id(session->context.sched, request->inode.job);
-	int err = job ? open_snapshot(session, request->inode, &fh) : -ENOENT;
-	if (!err && sched_job_sync(job) != 0) {
-		snapshot_put(session, (struct snapshot *)(uintptr_t)fh);
-		err = -EIO;
-	}
-	if (job)
-		sched_job_put(job);
+	int err = open_synced(request);
 	if (err)
 		reply_error(req, err);
 	else
-		answer_open(req, session, &fi, fh);
+		answer_open(req, request->later.session, &fi, request->handle);
 }
 
 void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi)
 {
-	uint64_t fh = 0;
+	uint64_t handle = handle_new(0);
 	if (inode.kind == INODE_JOB_STATE) {
 		later_request(
 			&(struct later_request){.later = {.req = req, .session = session},
 				.inode = inode,
+				.handle = handle,
 				.answer = open_state});
 		return;
 	}
-	int err =
-		inode.kind == INODE_EPOCH_ORDER ? 0 : open_snapshot(session, inode, &fh);
+	int err = inode.kind == INODE_EPOCH_ORDER
+			  ? 0
+			  : open_snapshot(session, inode, NULL, SAMPLE_NONE, handle);
 	if (err)
 		reply_error(req, err);
 	else
-		answer_open(req, session, fi, fh);
+		answer_open(req, session, fi, handle);
 }
 
 void text_file_open_json(fuse_req_t req, struct session *session, struct sched_job *job,
-	sample_id sample, const struct fuse_file_info *fi)
+	struct inode inode, uint32_t epoch, sample_id sample,
+	const struct fuse_file_info *fi)
 {
-	struct snapshot *snapshot = malloc(sizeof(*snapshot));
-	int err = snapshot ? snapshot_json(job, sample, snapshot) : -ENOMEM;
-	if (err) {
-		free(snapshot);
+	uint64_t handle = handle_new(epoch);
+	int err = open_snapshot(session, inode, job, sample, handle);
+	if (err)
 		reply_error(req, err);
-		return;
-	}
-	list_snapshot(session, snapshot);
-	answer_open(req, session, fi, (uintptr_t)snapshot);
+	else
+		answer_open(req, session, fi, handle);
 }
 
-void text_file_read(fuse_req_t req, struct session *session, struct inode inode,
-	size_t size, uint64_t offset, const struct fuse_file_info *fi)
+int text_file_again_json(struct session *session, struct sched_job *job,
+	struct inode inode, sample_id sample, uint64_t handle)
 {
-	struct snapshot *snapshot = (struct snapshot *)(uintptr_t)fi->fh;
-	if (!snapshot) {
-		later_request(
-			&(struct later_request){.later = {.req = req, .session = session},
-				.inode = inode,
-				.size = size,
-				.offset = offset,
-				.answer = order_read});
-		return;
-	}
+	return open_snapshot(session, inode, job, sample, handle);
+}
+
+/* With a reference for the caller. */
+static struct snapshot *find(struct session *session, uint64_t handle)
+{
+	LOCK_SCOPE(&session->lock);
+	struct open_file *open = open_files_find(&session->open_texts, handle);
+	struct snapshot *snapshot = (struct snapshot *)open;
+	if (snapshot)
+		atomic_fetch_add(&snapshot->references, 1);
+	return snapshot;
+}
+
+static void answer_read(
+	fuse_req_t req, struct snapshot *snapshot, size_t size, uint64_t offset)
+{
 	if (offset > snapshot->bytes)
 		offset = snapshot->bytes;
 	if (size > snapshot->bytes - offset)
 		size = snapshot->bytes - (size_t)offset;
-	atomic_fetch_add(&snapshot->references, 1);
 	fuse_reply_buf(req, snapshot->text + offset, size);
-	snapshot_put(session, snapshot);
+	snapshot_put(snapshot);
 }
 
-void text_file_release(struct session *session, const struct fuse_file_info *fi)
+static void answer_again(
+	const struct later_request *request, int err, struct snapshot *snapshot)
 {
-	struct snapshot *snapshot = (struct snapshot *)(uintptr_t)fi->fh;
 	if (snapshot)
-		snapshot_put(session, snapshot);
+		answer_read(request->later.req, snapshot, request->size, request->offset);
+	else
+		reply_error(request->later.req, err ? err : -EIO);
+}
+
+static void read_state_again(const struct later_request *request)
+{
+	int err = open_synced(request);
+	answer_again(
+		request, err, err ? NULL : find(request->later.session, request->handle));
+}
+
+static void read_again(const struct later_request *request)
+{
+	struct session *session = request->later.session;
+	int err = open_snapshot(
+		session, request->inode, NULL, SAMPLE_NONE, request->handle);
+	answer_again(request, err, err ? NULL : find(session, request->handle));
+}
+
+/* Of a file that another engine has opened, the reader gets the text of now. */
+bool text_file_read(fuse_req_t req, struct session *session, struct inode inode,
+	uint64_t handle, size_t size, uint64_t offset)
+{
+	struct later_request request = {.later = {.req = req, .session = session},
+		.inode = inode,
+		.handle = handle,
+		.size = size,
+		.offset = offset};
+	bool order = inode.kind == INODE_EPOCH_ORDER;
+	struct snapshot *snapshot = order ? NULL : find(session, handle);
+	if (!snapshot && inode.kind == INODE_JSON)
+		return false;
+	request.answer = order ? order_read : read_state_again;
+	if (snapshot)
+		answer_read(req, snapshot, size, offset);
+	else if (order || inode.kind == INODE_JOB_STATE)
+		later_request(&request);
+	else
+		read_again(&request);
+	return true;
+}
+
+static struct snapshot *take_out(struct session *session, uint64_t handle)
+{
+	LOCK_SCOPE(&session->lock);
+	struct open_file *open = open_files_find(&session->open_texts, handle);
+	if (open)
+		open_files_remove(&session->open_texts, open);
+	return (struct snapshot *)open;
+}
+
+void text_file_release(struct session *session, uint64_t handle)
+{
+	struct snapshot *snapshot = take_out(session, handle);
+	if (snapshot)
+		snapshot_put(snapshot);
 }
 
 void text_files_close_all(struct session *session)
 {
-	struct snapshot *snapshot;
+	struct open_file *open;
 	for (;;) {
 		lock_take(&session->lock);
-		snapshot = LIST_FIRST(&session->open_texts);
+		open = open_files_any(&session->open_texts);
 		lock_release(&session->lock);
-		if (!snapshot)
+		if (!open)
 			return;
-		snapshot_put(session, snapshot);
+		text_file_release(session, open->handle);
 	}
 }

@@ -100,8 +100,19 @@ static int fail_memory(struct load_task *task)
 	return fail(task, -ENOMEM, "no memory");
 }
 
+/* load.image.NAME, where NAME is that of the file. */
+static void hit_image_fault(const struct load_task *task)
+{
+	char place[64];
+	const char *name = strrchr(task->path, '/');
+	snprintf(place, sizeof(place), "load.image.%s", name ? name + 1 : task->path);
+	(void)fault_hit(place);
+}
+
 static int check_fault(struct load_task *task)
 {
+	if (fault_is_any())
+		hit_image_fault(task);
 	int err = fault_hit("load.read"), remote = fault_hit("load.remote");
 	if (err)
 		task->passing = load_error_passes(-err, task->path);

@@ -23,7 +23,7 @@ void clerk_request_locked(struct sched_job *job)
 	lock_assert_held(&sched->lock);
 	if (job->clerk_wanted)
 		return;
-	(void)job_hold(job);
+	(void)sched_job_hold(job);
 	job->clerk_wanted = true;
 	TAILQ_INSERT_TAIL(&sched->for_clerk, job, clerk_link);
 	pthread_cond_signal(&sched->clerk_cond);

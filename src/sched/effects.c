@@ -33,9 +33,9 @@ static void note_bound_locked(
 }
 
 /*
- * What a position holds is written before anybody is told. The other records are written
- * with the next of these, or within a second: the kernel tells us of a release later than
- * its reader has gone on, too.
+ * What a position holds, and which epoch a file of current/ belongs to, is written before
+ * anybody is told; that it is consumed, by the function that releases it. The other records
+ * are written with the next of these, or within a second.
  */
 static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
@@ -47,11 +47,12 @@ static void record_locked(
 		job_count_consumed_locked(job, clock_now_ns());
 		return;
 	}
-	if (record->kind != RECORD_BOUND)
+	if (record->kind != RECORD_BOUND && record->kind != RECORD_OPENED)
 		return;
 	ensure(!aftermath->flush || aftermath->flush == job);
 	aftermath->flush = job;
-	note_bound_locked(job, record, aftermath);
+	if (record->kind == RECORD_BOUND)
+		note_bound_locked(job, record, aftermath);
 }
 
 static void answer_locked(struct open_request *request, struct aftermath *aftermath)

@@ -33,7 +33,7 @@ static void job_free(struct sched_job *job)
 	free(job);
 }
 
-struct sched_job *job_hold(struct sched_job *job)
+struct sched_job *sched_job_hold(struct sched_job *job)
 {
 	atomic_fetch_add(&job->references, 1);
 	return job;
@@ -175,7 +175,7 @@ static int install_locked(
 	int err = join_finish_locked(job, joining);
 	if (err)
 		return err;
-	(void)job_hold(job);
+	(void)sched_job_hold(job);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
 	space_choose_head_locked(job->space);
@@ -343,7 +343,7 @@ int sched_job_withdraw(struct sched *sched, const char *name)
 
 static struct sched_job *hold_found(struct sched_job *job)
 {
-	return job ? job_hold(job) : NULL;
+	return job ? sched_job_hold(job) : NULL;
 }
 
 struct sched_job *sched_job_find(struct sched *sched, const char *name)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "sched/sched_internal.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "epoch/disk.h"
@@ -133,6 +134,8 @@ static int replay(void *context, const struct record *record, const char **ret_r
 	struct epoch *loaded;
 	auto_free char *path = NULL;
 	bool restored = record->kind == RECORD_RESTORED;
+	if (fault_hit("journal.replay"))
+		return 0;
 	if (!restored && (record->kind != RECORD_BEGUN || record->bound == 0))
 		return epochs_replay(job->epochs, record, ret_reason);
 	if (restored)

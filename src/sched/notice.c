@@ -57,7 +57,7 @@ void notice_locked(
 		return;
 	job->totals.notices |= 1u << effect->notice;
 	stats_add(STAT_NOTICES, 1);
-	aftermath->noticed = job_hold(job);
+	aftermath->noticed = sched_job_hold(job);
 	aftermath->notice = effect->notice;
 	aftermath->noticed_epoch = effect->epoch;
 }

@@ -25,13 +25,14 @@ static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
 	struct sched_handle *handle = calloc(1, sizeof(*handle));
 	if (!handle)
 		return NULL;
-	handle->job = job_hold(job);
+	handle->job = sched_job_hold(job);
 	handle->callbacks = *callbacks;
 	handle->request = (struct open_request){.epoch = epoch,
 		.position = position,
 		.reader = callbacks->reader.who,
 		.done = callbacks->reader.done,
 		.looks = callbacks->reader.looks,
+		.resent = callbacks->reader.resent,
 		.images = callbacks->reader.images,
 		.label = label};
 	return handle;
@@ -321,7 +322,8 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Of a mirror, which consumes nothing, each time counts for the rate. */
+/* Of a mirror, which consumes nothing, each time counts for the rate. That the position is
+ * consumed is written before the kernel is told that its file is closed. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;
@@ -335,6 +337,8 @@ static void end_open(struct sched_handle *handle, bool read)
 	}
 	if (read && job_kind(job) == EPOCHS_MIRRORED)
 		job_count_consumed_locked(job, clock_now_ns());
+	if (read && job->journal)
+		aftermath.flush = job;
 	sched_unlock(job->sched, &aftermath);
 	handle_free(handle);
 }
@@ -347,6 +351,36 @@ void sched_release(struct sched_handle *handle)
 void sched_undo(struct sched_handle *handle)
 {
 	end_open(handle, false);
+}
+
+#define CONSUMED_AT_ONCE 64
+
+static void consume_some(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	for (uint32_t i = 0; i < n; i++) {
+		struct effects effects;
+		effects_init(&effects);
+		epochs_released_before(
+			job->epochs, epoch, position + i, clock_now_ns(), &effects);
+		effects_execute_locked(job, &effects, &aftermath);
+	}
+	if (job->journal)
+		aftermath.flush = job;
+	sched_unlock(job->sched, &aftermath);
+}
+
+void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)
+{
+	while (n > 0) {
+		uint32_t some = n < CONSUMED_AT_ONCE ? n : CONSUMED_AT_ONCE;
+		consume_some(job, epoch, position, some);
+		position += some;
+		n -= some;
+	}
 }
 
 /* --- orders --------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
+#include "base/kept.h"
 #include "base/log.h"
 #include "sched/sched_internal.h"
 
@@ -217,6 +218,13 @@ static bool fill_task(const struct sched *sched, struct use *use)
 			"not in the catalogue: %s", strerror(-err));
 		return false;
 	}
+	if (space->source->quarantined &&
+		roaring_bitmap_contains(space->source->quarantined, sample)) {
+		use->task.status = -EIO;
+		snprintf(use->task.message, sizeof(use->task.message),
+			"its preparation has ended the engine twice");
+		return false;
+	}
 	if (memory_refuses(sched, space, sample, use->task.message)) {
 		use->task.status = -EIO;
 		return false;
@@ -243,8 +251,11 @@ struct load_task *sched_load_next(void *context)
 		sched_unlock(sched, &aftermath);
 		if (!use)
 			return NULL;
-		if (fill_task(sched, use))
+		if (fill_task(sched, use)) {
+			kept_note_begin(dataset_name(use->key.space->source->dataset),
+				(sample_id)use->key.sample);
 			return &use->task;
+		}
 		sched_load_done(sched, &use->task);
 	}
 }
@@ -306,6 +317,7 @@ void sched_load_done(void *context, struct load_task *task)
 	const char *dataset = dataset_name(use->key.space->source->dataset);
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
+	kept_note_end();
 
 	lock_take(&sched->lock);
 	bool log = is_worth_a_line_locked(use, &first);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sched/quarantine.h"
 #include "sched/sched_internal.h"
 #include "base/clock.h"
 #include "base/ensure.h"
@@ -293,6 +294,7 @@ static int init_sources(
 		int err = source_init(&sched->sources[i], sched, datasets[i], seed);
 		if (err)
 			return err;
+		sched->sources[i].quarantined = quarantine_of(sched->quarantine, i);
 	}
 	return 0;
 }
@@ -369,6 +371,9 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	if (!err)
 		err = cache_new(
 			config->cache_bytes, config->eviction, seed, &sched->cache);
+	if (!err)
+		err = quarantine_open(
+			config->state, datasets, n_datasets, &sched->quarantine);
 	if (!err)
 		err = init_sources(sched, datasets, n_datasets, seed);
 	if (!err)
@@ -449,6 +454,7 @@ void sched_free(struct sched **sched_pointer)
 	for (size_t i = 0; i < sched->n_sources; i++)
 		source_destroy(&sched->sources[i]);
 	free(sched->sources);
+	quarantine_free(&sched->quarantine);
 	if (sched->cache)
 		cache_free(&sched->cache);
 	free(sched->round_ids);
@@ -481,4 +487,12 @@ void sched_stats(struct sched *sched)
 {
 	LOCK_SCOPE(&sched->lock);
 	sched_stats_locked(sched);
+}
+
+roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *dataset)
+{
+	for (size_t i = 0; i < sched->n_sources; i++)
+		if (sched->sources[i].dataset == dataset && sched->sources[i].quarantined)
+			return roaring_bitmap_copy(sched->sources[i].quarantined);
+	return roaring_bitmap_create();
 }

@@ -119,6 +119,7 @@ void sched_report_cache(struct sched *sched, config_report *report, void *contex
 struct sched_job *sched_job_find(struct sched *sched, const char *name);
 struct sched_job *sched_job_find_id(struct sched *sched, job_id id);
 void sched_job_put(struct sched_job *job);
+struct sched_job *sched_job_hold(struct sched_job *job); /* one more reference */
 
 /* The ids of all jobs in the order in which they were added; caller frees *ret. */
 must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
@@ -166,6 +167,10 @@ const char *sched_job_state(
 /* Number of jobs that have the dataset. */
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
+/* The samples that are not prepared any more: quarantine.h. The caller frees them; NULL: no
+ * memory. */
+roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *dataset);
+
 /* --- positions --- */
 
 /*
@@ -191,6 +196,7 @@ struct sched_reader {
 	struct reader who;
 	bool done;   /* its thread has read to the end what it opened last */
 	bool looks;  /* its process has workers that read */
+	bool resent; /* the daemon before this one may have begun to answer it */
 	bool images; /* of a file of images, although only the sample is asked for */
 };
 
@@ -243,6 +249,12 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_C
 void sched_release(struct sched_handle *handle);
 /* As sched_release, but nobody has read it: the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
+
+/*
+ * Readers have released n positions that they had opened of a daemon before this one: those
+ * that are bound and not consumed are consumed.
+ */
+void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
 /* What takes long is done by a worker, soon; or at once, if the caller is one. */
 void sched_run(struct sched *sched, struct load_work *work);

@@ -34,6 +34,7 @@
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what workers do about that; retry.c: once more, later
  *   postponed.c    other work that is due later
+ *   quarantine.c   images that are not prepared, since they end the process
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
@@ -53,7 +54,8 @@ struct source {
 	struct sampler *shuffled; /* as configured */
 	struct sampler *labelled; /* NULL until a job needs it */
 	uint64_t seed;
-	roaring_bitmap_t *bad; /* samples whose failure was logged */
+	roaring_bitmap_t *bad;		     /* samples whose failure was logged */
+	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
 	LIST_HEAD(, space) spaces;
 };
 
@@ -203,6 +205,7 @@ struct sched {
 	struct daemon_config const *config;
 	struct source *sources;
 	size_t n_sources;
+	struct quarantine *quarantine; /* constant */
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
 	sched_head_of *head_of;
@@ -511,7 +514,6 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position);
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
-struct sched_job *job_hold(struct sched_job *job);
 
 /* --- join.c: how a job comes to its sampler -------------------------------------------- */
 

@@ -172,7 +172,7 @@ void stream_refill_locked(const struct stream *stream, struct aftermath *afterma
 {
 	lock_assert_held(&stream->job->sched->lock);
 	if (is_low(stream) && !aftermath->refill)
-		aftermath->refill = job_hold(stream->job);
+		aftermath->refill = sched_job_hold(stream->job);
 }
 
 #define STEP_ROUNDS 8

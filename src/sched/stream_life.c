@@ -250,7 +250,7 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 		enter_locked(stream);
 		make_ready_locked(job, epoch);
 	} else {
-		job_hold(job);
+		sched_job_hold(job);
 		stream->leaves = true;
 	}
 	sched_unlock(sched, &aftermath);
@@ -311,7 +311,7 @@ void stream_end_locked(struct stream *stream, struct aftermath *aftermath)
 	sched->n_streams--;
 	stream->leaves = keep_remaining_locked(stream);
 	if (stream->leaves) {
-		job_hold(job);
+		sched_job_hold(job);
 		TAILQ_INSERT_TAIL(&sched->counted, stream, link);
 	} else {
 		stream_free(stream);

@@ -162,13 +162,19 @@ config() {
 
 # --- the daemon ------------------------------------------------------------------------
 
+# alone: no supervisor, for what looks into the process or kills all of the daemon
+alone() {
+	ALONE=1
+}
+
 # start [ARGUMENT...]: with the ini of config, or the default one
 start() {
 	# shellcheck disable=SC2119
 	[[ -e $T/joaderfs.ini ]] || config
 	# A shell without job control starts what runs beside it with SIGINT and SIGQUIT
 	# ignored.
-	env --default-signal=INT,QUIT "$PROGRAM" "$T/joaderfs.ini" "$M" -f "$@" >>"$LOG" 2>&1 &
+	env --default-signal=INT,QUIT "$PROGRAM" ${ALONE:+--no-supervisor} \
+		"$T/joaderfs.ini" "$M" -f "$@" >>"$LOG" 2>&1 &
 	PID=$!
 	while [[ ! -e $M/README ]]; do
 		kill -0 "$PID" 2>/dev/null || fail "the daemon ended: $(cat "$LOG")"

@@ -14,7 +14,7 @@ fi
 
 # FUSE descriptors of the daemon: one per session
 sessions() {
-	find "/proc/$PID/fd" -lname /dev/fuse | wc -l
+	find "/proc/$(pgrep -P "$PID" || echo "$PID")/fd" -lname /dev/fuse | wc -l
 }
 
 # wait_sessions NUMBER: a session ends a moment after its mount, or when the samples that

@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # A mount point that is missing, a file, or busy; a second daemon on the same state.
 . "$(dirname "$0")/lib.sh"
+alone
 dataset 2 4
 job a tensor.crop=32
 config

@@ -5,6 +5,7 @@
 # for more, the client that was silent longest goes, and is told why. The order of an epoch is
 # sent in pieces: it takes no memory for the rest, no lock, and no other client's turn.
 . "$(dirname "$0")/lib.sh"
+alone
 samples=12000
 # What is freed is not to be counted.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1

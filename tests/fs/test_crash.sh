@@ -13,7 +13,7 @@ L=$T/state/joaderfs.log
 
 start_background() {
 	rm -f "$L"
-	"$PROGRAM" "$@" "$T/joaderfs.ini" "$M" 2>>"$LOG" >&2 || fail "it ended with $?"
+	"$PROGRAM" --no-supervisor "$@" "$T/joaderfs.ini" "$M" 2>>"$LOG" >&2 || fail "it ended with $?"
 	daemon=$(pgrep -nf "^$PROGRAM .*$T/joaderfs.ini")
 }
 

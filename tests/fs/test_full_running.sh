@@ -4,6 +4,7 @@
 # The state directory becomes full while epochs are read: they are read all the same, a few
 # lines of the log say so, and when there is room again all of it is written.
 . "$(dirname "$0")/lib.sh"
+alone
 mount -t tmpfs -o size=2m,mode=700 tmpfs "$T/state" 2>/dev/null ||
 	skip "needs root, to mount a tmpfs"
 dataset 2 80

@@ -4,6 +4,7 @@
 # joaderctl mount: what is wrong with the place, the job or the daemon is said, and nothing
 # is mounted then.
 . "$(dirname "$0")/mounts.sh"
+alone
 dataset 2 4
 job first tensor.crop=32
 start

@@ -4,6 +4,7 @@
 # The daemon is killed while jobs read, again and again. What a reader has been given is
 # what it is given afterwards, and over all lives each sample comes once.
 . "$(dirname "$0")/lib.sh"
+alone
 LIVES=${LIVES:-4}
 dataset 4 60 64x48
 job a tensor.crop=32

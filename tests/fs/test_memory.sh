@@ -6,6 +6,7 @@
 # format = source wait for each other. One image that does not fit into the cache holds up
 # nobody's look-ahead.
 . "$(dirname "$0")/lib.sh"
+alone
 dataset 2 16
 "$PYTHON" - "$D" <<'END'
 import sys

@@ -5,6 +5,7 @@
 # tried again. One that lasts is told to the reader, and the position stays unread: the
 # epoch has every sample once, when the error has gone.
 . "$(dirname "$0")/lib.sh"
+alone
 dataset 2 8
 job a tensor.crop=32
 

@@ -4,6 +4,7 @@
 # Files that the kernel reads by itself are, byte for byte, those that the daemon serves;
 # which ones those are; and what is left of them when they are gone from the cache.
 . "$(dirname "$0")/lib.sh"
+alone
 . "$(dirname "$0")/passthrough.sh"
 dataset 3 8
 # Each of its own size: the tensors of a pair are shared, and the first job, by name, that

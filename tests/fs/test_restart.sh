@@ -4,6 +4,7 @@
 # After a restart, and after a crash, an epoch goes on where it was: what was bound is the
 # same, and over all of it every sample comes once.
 . "$(dirname "$0")/lib.sh"
+alone
 dataset 3 16
 job a tensor.crop=32
 config joaderfs.seed=0

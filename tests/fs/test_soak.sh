@@ -5,6 +5,7 @@
 # memory, descriptors and threads stay what they were. Seconds in make check, three minutes in
 # make check-long.
 . "$(dirname "$0")/lib.sh"
+alone
 # What is freed is not to be counted.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1
 mount -t tmpfs -o size=4m,mode=700 tmpfs "$T/state" 2>/dev/null ||

@@ -200,3 +200,61 @@ Test(epoch, what_the_clerk_asks_for_is_what_the_effects_said)
 	cr_assert_not(epochs_wants_save(world.epochs, &epoch));
 	world_end(&world);
 }
+
+static unsigned released_before(struct epochs *epochs, uint32_t position)
+{
+	struct effects effects;
+	unsigned consumed = 0;
+	effects_init(&effects);
+	epochs_released_before(epochs, 0, position, 1, &effects);
+	for (unsigned i = 0; i < effects.n; i++)
+		consumed += effects.list[i].kind == EFFECT_RECORD &&
+			    effects.list[i].record.kind == RECORD_CONSUMED;
+	epochs_validate(epochs);
+	return consumed;
+}
+
+Test(epoch, what_was_open_before_a_restart_is_consumed_once)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, 8);
+	world_begin(&world, &config, 1);
+	struct world_request *request = open_position(&world, 3);
+	struct epochs *after = world_replay(&world, world.n_records);
+	cr_assert_eq(1, released_before(after, 3));
+	cr_assert_eq(0, released_before(after, 3), "a second time");
+	cr_assert_eq(0, released_before(after, 4), "not bound");
+	cr_assert_eq(0, released_before(after, 8), "no position");
+	epochs_free(&after);
+	world_release(&world, request, true);
+	world_end(&world);
+}
+
+/* The reader's first file of the next epoch is its last one of this: only that the request
+ * was sent before tells that its epoch is chosen. */
+Test(epoch, an_open_of_current_that_is_sent_again_has_its_epoch)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, 4);
+	world_begin(&world, &config, 1);
+	for (uint32_t i = 0; i < 4; i++)
+		world_read(&world, EPOCH_CURRENT, i, 1, false);
+	struct world_request *next =
+		world_request_new(&world, EPOCH_CURRENT, 0, 1, false);
+	world_open(&world, next);
+	cr_assert_eq(1, next->request.found_epoch);
+	struct epochs *after = world_replay(&world, world.n_records);
+	struct open_request again = next->request;
+	uint32_t chosen = 7;
+	again.resent = true;
+	cr_assert(current_was_chosen(after, &again, &chosen));
+	cr_assert_eq(1, chosen);
+	again.position = 1;
+	cr_assert_not(current_was_chosen(after, &again, &chosen), "another file");
+	again.position = 0;
+	again.resent = false;
+	cr_assert_not(current_was_chosen(after, &again, &chosen), "not sent before");
+	epochs_free(&after);
+	world_release(&world, next, true);
+	world_end(&world);
+}

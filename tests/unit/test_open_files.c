@@ -34,8 +34,8 @@ Test(open_files, a_look_visits_only_files_of_its_inode)
 	struct open_files files = {0};
 	for (unsigned k = 0; k < OPENS; k++)
 		for (uint32_t i = 0; i < N_INODES; i++)
-			cr_assert(zero(int,
-				open_files_add(&files, number_of(i), &opened[i][k])));
+			cr_assert(zero(int, open_files_add(&files, number_of(i),
+						    OPENS * i + k + 1, &opened[i][k])));
 	for (uint32_t i = 0; i < N_INODES; i++)
 		cr_assert(eq(u32, found(&files, i), OPENS));
 	cr_assert(open_files_of(&files, 1) == NULL);
@@ -54,8 +54,8 @@ Test(open_files, any_finds_all_while_they_are_removed)
 	unsigned n = 0;
 	for (uint32_t i = 0; i < 100; i++)
 		for (unsigned k = 0; k < OPENS; k++)
-			cr_assert(zero(int,
-				open_files_add(&files, number_of(i), &opened[i][k])));
+			cr_assert(zero(int, open_files_add(&files, number_of(i),
+						    OPENS * i + k + 1, &opened[i][k])));
 	while ((file = open_files_any(&files))) {
 		open_files_remove(&files, file);
 		n++;

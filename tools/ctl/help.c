@@ -55,6 +55,10 @@ static const struct command_help {
 		"A line is: position, sample, label, how it was served, source file.\n"},
 	{"stats", "", "counters of the daemon\n", ""},
 	{"datasets", "[DATASET]", "the datasets, or one of them\n", ""},
+	{"upgrade", "[PROGRAM]",
+		"another engine takes over, of this program or another\n"
+		"version; readers notice a pause\n",
+		"It is refused if PROGRAM can't read the state of the daemon.\n"},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "control/control_upgrade.h"
+#include "base/kept.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static _Noreturn void ask_program(const char *program, const char *question, int out)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	dup2(out, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	execl(program, program, question, (char *)NULL);
+	dprintf(out, "%s: %s\n", program, strerror(errno));
+	_exit(EXIT_FAILURE);
+}
+
+/* Everything that the program prints. */
+static void copy(int from, FILE *out)
+{
+	char part[1024];
+	ssize_t n;
+	while ((n = read(from, part, sizeof(part))) > 0 || (n < 0 && errno == EINTR))
+		if (n > 0)
+			fwrite(part, 1, (size_t)n, out);
+}
+
+/* Whether it knows the state directory's format, and what the supervisor keeps. */
+static bool can_follow(const char *state, const char *program, FILE *out)
+{
+	auto_free char *question = NULL;
+	int ends[2], status = -1;
+	if (asprintf(&question, "--can-follow=%u,%zu,%s", KEPT_VERSION,
+		    sizeof(struct kept), state) < 0)
+		question = NULL;
+	if (!question || pipe2(ends, O_CLOEXEC) != 0) {
+		fprintf(out, "%s\n", strerror(errno));
+		return false;
+	}
+	pid_t child = fork();
+	if (child == 0)
+		ask_program(program, question, ends[1]);
+	close(ends[1]);
+	if (child > 0)
+		copy(ends[0], out);
+	close(ends[0]);
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+}
+
+bool control_upgrade(const char *state, const char *program, FILE *out)
+{
+	auto_free char *path = program ? realpath(program, NULL) : NULL;
+	if (!kept_is_supervised()) {
+		fputs("the daemon was started with --no-supervisor\n", out);
+		return false;
+	}
+	if (program && (!path || strlen(path) >= sizeof(kept()->program))) {
+		fprintf(out, "%s: %s\n", program, strerror(path ? ENAMETOOLONG : errno));
+		return false;
+	}
+	if (path && !can_follow(state, path, out)) {
+		fprintf(out, "%s can't follow this engine, which goes on\n", path);
+		return false;
+	}
+	if (path)
+		strcpy(kept()->program, path);
+	fputs("another engine is started\n", out);
+	return true;
+}
+
+/* All that was answered is in the journals, and what is not will be asked again. */
+_Noreturn void control_hand_over(void)
+{
+	log_info("the engine ends for another one%s%s", kept()->program[0] ? ", " : "",
+		kept()->program);
+	atomic_store(&kept()->hands_over, true);
+	_exit(EXIT_SUCCESS);
+}

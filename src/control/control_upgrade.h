@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stdbool.h>
+
+/*
+ * `joaderctl upgrade`: this engine ends, and the supervisor starts another one, perhaps of
+ * another program. Readers notice nothing: it is as after a death (supervisor.h).
+ *
+ *   Flow: control_upgrade asks the program whether it can follow. Then the client gets its
+ *         answer, and control_hand_over ends the process.
+ */
+
+/* program: NULL, the same again. false: it is not possible, out says why. */
+bool control_upgrade(const char *state, const char *program, FILE *out);
+
+/* Does not return. */
+_Noreturn void control_hand_over(void);

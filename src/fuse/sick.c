@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "fuse/sick.h"
+#include "base/kept.h"
+#include "base/log.h"
+#include "files/inode.h"
+#include "fuse/mount_options.h"
+
+#include <errno.h>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+
+#define NOTIFY_RESEND 7
+#define CLIENT_MS 1000 /* so long a client may take for its request */
+
+/* The kernel gives no request to who has less room than for the largest. */
+static char buffer[(1 << 20) + (1 << 16)];
+static bool leaves;
+
+static void write_header(int device, const struct fuse_out_header *header)
+{
+	ssize_t ignored = write(device, header, sizeof(*header));
+	(void)ignored; /* its reader has gone */
+}
+
+static bool wants_answer(uint32_t opcode)
+{
+	return opcode != FUSE_FORGET && opcode != FUSE_BATCH_FORGET &&
+	       opcode != FUSE_INTERRUPT;
+}
+
+static bool succeeds(uint32_t opcode)
+{
+	return opcode == FUSE_RELEASE || opcode == FUSE_RELEASEDIR ||
+	       opcode == FUSE_DESTROY;
+}
+
+/* false: it is unmounted. */
+static bool refuse_one(int device)
+{
+	const struct fuse_in_header *request = (const void *)buffer;
+	ssize_t n = read(device, buffer, sizeof(buffer));
+	if (n < 0)
+		return errno != ENODEV;
+	if ((size_t)n < sizeof(*request) || !wants_answer(request->opcode))
+		return true;
+	write_header(
+		device, &(struct fuse_out_header){.len = sizeof(struct fuse_out_header),
+				.error = succeeds(request->opcode) ? 0 : -EIO,
+				.unique = request->unique});
+	return true;
+}
+
+/* --- the control sockets ------------------------------------------------------------ */
+
+/* Up to its end, or as long as it may take. */
+static size_t receive(int client)
+{
+	size_t n = 0;
+	struct pollfd fd = {.fd = client, .events = POLLIN};
+	while (n < sizeof(buffer) - 1 && poll(&fd, 1, CLIENT_MS) == 1) {
+		ssize_t some = read(client, buffer + n, sizeof(buffer) - 1 - n);
+		if (some <= 0)
+			break;
+		n += (size_t)some;
+	}
+	buffer[n] = '\0';
+	return n;
+}
+
+static void answer(int client, const char *kind, const char *text)
+{
+	char head[32];
+	int n = snprintf(head, sizeof(head), "%s %zu\n", kind, strlen(text));
+	(void)!write(client, head, (size_t)n);
+	(void)!write(client, text, strlen(text));
+}
+
+/* The next engine may be another program, or what ails this one is mended. */
+static void take_upgrade(int client, size_t n)
+{
+	const char *program = buffer + strlen(buffer) + 1;
+	snprintf(kept()->program, sizeof(kept()->program), "%s",
+		program < buffer + n ? program : "");
+	answer(client, "ok", "another engine is started\n");
+	leaves = true;
+}
+
+static void serve_client(const struct kept_descriptor *place)
+{
+	static const char advice[] =
+		"\njoaderctl upgrade starts another engine when that is mended\n";
+	char text[sizeof(kept()->reason) + sizeof(advice) + 64];
+	int client = accept4(atomic_load(&place->fd), NULL, NULL, SOCK_CLOEXEC);
+	if (client < 0)
+		return;
+	size_t n = receive(client);
+	if (strcmp(buffer, "upgrade") == 0 && place->unlimited) {
+		take_upgrade(client, n);
+	} else {
+		snprintf(text, sizeof(text), "joaderfs answers EIO: %s%s", kept()->reason,
+			advice);
+		answer(client, "error", text);
+	}
+	close(client);
+}
+
+/* --- the whole ---------------------------------------------------------------------- */
+
+static int open_signals(void)
+{
+	sigset_t signals;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+int sick_unmount(const char *mountpoint)
+{
+	struct inode root = {.kind = INODE_ROOT};
+	struct kept_descriptor *place = NULL;
+	while ((place = kept_next(place, KEPT_MOUNT)))
+		if (place->mount.root == inode_pack(root))
+			mount_point_unmount(mountpoint, atomic_load(&place->fd));
+	place = NULL;
+	while ((place = kept_next(place, KEPT_LISTENER)))
+		unlink(place->path);
+	atomic_store(&kept()->ended, true);
+	return EXIT_FAILURE;
+}
+
+/* false: the whole mount has gone. */
+static bool serve_place(struct kept_descriptor *place)
+{
+	struct inode root = {.kind = INODE_ROOT};
+	if (atomic_load(&place->kind) == KEPT_LISTENER) {
+		serve_client(place);
+	} else if (!refuse_one(atomic_load(&place->fd))) {
+		if (place->mount.root == inode_pack(root))
+			return false;
+		kept_drop(&place);
+	}
+	return true;
+}
+
+static unsigned collect(struct pollfd *fds, struct kept_descriptor **places)
+{
+	static const enum kept_kind kinds[] = {KEPT_MOUNT, KEPT_LISTENER};
+	unsigned n = 0;
+	for (unsigned i = 0; i < 2; i++)
+		for (struct kept_descriptor *place = kept_next(NULL, kinds[i]); place;
+			place = kept_next(place, kinds[i])) {
+			places[n] = place;
+			fds[n++] = (struct pollfd){
+				.fd = atomic_load(&place->fd), .events = POLLIN};
+		}
+	return n;
+}
+
+static void resend(void)
+{
+	struct kept_descriptor *place = NULL;
+	while ((place = kept_next(place, KEPT_MOUNT)))
+		write_header(atomic_load(&place->fd),
+			&(struct fuse_out_header){.len = sizeof(struct fuse_out_header),
+				.error = NOTIFY_RESEND});
+}
+
+int sick_run(const char *mountpoint)
+{
+	static struct pollfd fds[KEPT_DESCRIPTORS + 1];
+	static struct kept_descriptor *places[KEPT_DESCRIPTORS];
+	int signals = open_signals();
+	log_error("too many engines have ended: readers get EIO; %s", kept()->reason);
+	resend();
+	kept_ready();
+	while (!leaves) {
+		unsigned n = collect(fds, places);
+		fds[n] = (struct pollfd){.fd = signals, .events = POLLIN};
+		if (poll(fds, n + 1, -1) < 0)
+			continue;
+		if (fds[n].revents)
+			return sick_unmount(mountpoint);
+		for (unsigned i = 0; i < n && !leaves; i++)
+			if (fds[i].revents && !serve_place(places[i]))
+				return sick_unmount(mountpoint);
+	}
+	atomic_store(&kept()->hands_over, true);
+	return EXIT_SUCCESS;
+}

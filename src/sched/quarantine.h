@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "dataset/dataset.h"
+
+/*
+ * Images whose preparation has ended the engine twice: readers get EIO for them, and they
+ * are not prepared any more until their files change.
+ *
+ *   A worker notes what it prepares where the next engine finds it (base/kept.h). If a
+ *   signal arrives in a worker, its image is to blame; if the kernel has killed the engine
+ *   for want of memory, all that were being prepared.
+ *
+ *   Flow: quarantine_open, once, before anything is prepared.
+ *   Owns: <state>/quarantine: a line for each image that was to blame once or twice,
+ *         "DATASET ID BYTES MTIME-NS TIMES".
+ *   Threads: any, after quarantine_open: nothing changes.
+ *   Errors: -errno, logged.
+ */
+
+struct quarantine;
+
+must_check int quarantine_open(
+	const char *state, struct dataset **datasets, size_t n, struct quarantine **ret);
+void quarantine_free(struct quarantine **quarantine);
+
+/* The samples of the i-th dataset; NULL: none. */
+const roaring_bitmap_t *quarantine_of(const struct quarantine *quarantine, size_t i);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/background.h"
+#include "base/log.h"
+#include "supervisor/supervisor.h"
+
+#include <string.h>
+
+/* Arguments of engines: room for the supervisor's, then ours. Those after the first begin
+ * in another directory. */
+static char **engine_arguments(int argc, char **argv)
+{
+	char **ret = calloc((size_t)argc + 2, sizeof(*ret));
+	if (!ret)
+		return NULL;
+	ret[0] = argv[0];
+	for (int i = 1; i < argc; i++)
+		ret[i + 1] = argv[i];
+	return ret;
+}
+
+int supervise(bool foreground, int argc, char **argv)
+{
+	struct supervisor_config config = {.first = engine_arguments(argc, argv),
+		.again = engine_arguments(argc, argv)};
+	char *ini = realpath(argv[argc - 2], NULL);
+	char *mountpoint = realpath(argv[argc - 1], NULL);
+	int status = EXIT_FAILURE;
+	int err = foreground ? 0 : background_begin();
+	if (err)
+		log_error("can't go to the background: %s", strerror(-err));
+	/* If one is not there, the first engine says so. */
+	if (!err && config.first && config.again) {
+		config.again[argc - 1] = ini ? ini : argv[argc - 2];
+		config.again[argc] = mountpoint ? mountpoint : argv[argc - 1];
+		status = supervisor_run(&config);
+	}
+	free(config.first);
+	free(config.again);
+	free(ini);
+	free(mountpoint);
+	return status;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stdbool.h>
+
+/*
+ * The supervisor: the process that is started, and starts the engine, which does all else.
+ *
+ *     joaderfs CONFIG MOUNTPOINT          the supervisor
+ *       joaderfs --engine=S,P CONFIG ...  the engine; the same program, or its successor
+ *
+ *   Flow: supervisor_run starts the engine and waits. What the engine gives it to hold, it
+ *         holds: descriptors, and the memory that both share (base/kept.h). When the engine
+ *         dies, another one is started, with the same descriptors under the same numbers.
+ *         When the engine ends by itself, the supervisor ends with its exit status.
+ *   Owns: copies of the descriptors of mounts, sockets and the lock; the shared memory.
+ *   Threads: one. It allocates no memory after its start, and reads nothing that comes from
+ *         outside: two numbers in each message of the engine.
+ *   Errors: an exit status. It logs nothing once it runs: the next engine does.
+ *
+ * SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGXCPU end the engine in order. If the supervisor
+ * is killed, the engine gets SIGTERM.
+ *
+ * An engine that ends five times within a minute by its own fault is followed by one that
+ * only answers EIO (sick.h). It is no fault to be killed by SIGKILL while serving, nor to
+ * die of one image, which the next engine deals with (quarantine.h).
+ */
+
+struct supervisor_config {
+	char **first; /* arguments of the first engine, the last one NULL; before the first
+			 of them there is room for one */
+	char **again; /* of the engines after it, whose working directory is another one */
+};
+
+/* The exit status of the process. */
+int supervisor_run(const struct supervisor_config *config);
+
+/* Makes the arguments of engines from those of the process, whose last two are the ini and
+ * the mount point, goes to the background unless it stays in the foreground, and runs. */
+int supervise(bool foreground, int argc, char **argv);

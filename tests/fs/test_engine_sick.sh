@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# An engine that cannot start again leaves the mount in place: readers get EIO, the log and
+# joaderctl say why. When it is mended, `joaderctl upgrade` starts another one. A signal
+# unmounts in either state, also when the engine dies of it, and so does the engine when its
+# supervisor is killed.
+. "$(dirname "$0")/lib.sh"
+. "$FS/engine.sh"
+ulimit -c 0
+dataset 2 8
+job a tensor.crop=32
+config
+start
+exec 5<"$(epoch a)/00000001.ppm"
+first=$(md5sum <"$(epoch a)/00000000.ppm")
+
+# The ini has a mistake since.
+cp "$T/joaderfs.ini" "$T/whole.ini"
+echo "cach = 1G" >>"$T/joaderfs.ini"
+kill -KILL "$(engine)"
+for _ in $(seq 200); do
+	! grep -q "too many engines" "$LOG" || break
+	sleep 0.1
+done
+timeout 10 cat "$(epoch a)/00000002.ppm" >/dev/null 2>"$T/message" && fail "it can be read"
+grep -q "Input/output error" "$T/message" || fail "$(cat "$T/message")"
+mounted "$M" || fail "it is not mounted any more"
+ctl status >"$T/message" 2>&1 && fail "joaderctl finds nothing wrong"
+for text in "answers EIO" "cach" "joaderctl upgrade"; do
+	grep -q "$text" "$T/message" || fail "no '$text': $(cat "$T/message")"
+done
+grep -q "error: too many engines have ended.*cach" "$LOG" || fail "the log does not say it"
+
+# Mended: what was open is read on.
+cp "$T/whole.ini" "$T/joaderfs.ini"
+ctl upgrade
+equal "the first file" "$(md5sum <"$(epoch a)/00000000.ppm")" "$first"
+cmp "$(epoch a)/00000001.ppm" <&5
+exec 5<&-
+read_epoch a
+once a 16
+nothing_held
+stop
+
+# It dies when it is told to end.
+start --fault control.end:BUG
+status=0
+kill -TERM "$PID"
+wait "$PID" || status=$?
+PID=
+((status == 1)) || fail "it ended with $status"
+! mounted "$M" || fail "it left its mount"
+[[ ! -e $T/socket ]] || fail "it left its socket"
+
+start
+orphan=$(engine)
+kill -KILL "$PID"
+wait "$PID" || true
+PID=
+for _ in $(seq 200); do
+	kill -0 "$orphan" 2>/dev/null || break
+	sleep 0.05
+done
+! mounted "$M" || fail "the engine left its mount"

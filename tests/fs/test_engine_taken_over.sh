@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# An open that waits when the engine dies is answered by the next one; what was open is read
+# on and can be opened again, by the same inode; a position keeps its sample. Engines that
+# leave out one step of taking over are noticed. `joaderctl upgrade` is such an end, and
+# refuses a program that can't follow.
+. "$(dirname "$0")/lib.sh"
+. "$FS/engine.sh"
+ulimit -c 0
+dataset 2 12
+job a tensor.crop=32 job.epochs=99
+job b tensor.crop=32 view.layout=batch view.batch=8
+
+file() { printf '%s/%08d.ppm' "$(epoch a)" "$1"; }
+
+# The opens of positions 0 to 2 wait for their samples when the engine dies.
+waiting_goes_on() {
+	local readers=() i before
+	rm -f "$T/go"
+	before=$(counter requests_open)
+	for i in 0 1 2; do
+		cat "$(file $i)" >"$T/waited.$i" &
+		readers+=($!)
+	done
+	for _ in $(seq 200); do
+		(($(counter requests_open) < before + 3)) || break
+		sleep 0.05
+	done
+	kill_engine "$1"
+	touch "$T/go"
+	for i in 0 1 2; do
+		for _ in $(seq 100); do # without an answer it would wait for ever
+			kill -0 "${readers[i]}" 2>/dev/null || break
+			sleep 0.05
+		done
+		! kill -0 "${readers[i]}" 2>/dev/null || return 1
+		[[ -s $T/waited.$i ]] && cmp "$T/waited.$i" "$(file $i)" || return 1
+	done
+}
+
+open_goes_on() {
+	touch "$T/go"
+	exec 5<"$(file 3)" 6<"$(file 4)" 7<"$(epoch b)/batch-000000.npy" 8<"$M/README"
+	cmp "$(file 3)" - <&5 || return 1
+	order a | cut -f1-3,5 | sort >"$T/order"
+	kill_engine "$1"
+	cmp "$(file 3)" "$(file 3)" && cmp "$(file 4)" - <&6 &&
+		cmp "$(epoch b)/batch-000000.npy" - <&7 && cmp "$M/README" - <&8 &&
+		order a | cut -f1-3,5 | sort | comm -23 "$T/order" - | cmp - /dev/null ||
+		return 1
+	exec 5<&- 6<&- 7<&- 8<&-
+}
+
+start --fault "load.decode:NONE:until=$T/go"
+for signal in KILL SEGV ABRT; do
+	[[ $BUILD != *asan || $signal != SEGV ]] || continue # its handler takes its time
+	waiting_goes_on $signal
+	open_goes_on $signal
+done
+engines=$(grep -c "this is another one" "$LOG")
+
+# Another program, and what is none.
+cp "$PROGRAM" "$T/next"
+exec 5<"$(file 5)"
+before=$(engine)
+ctl upgrade "$T/next"
+another_engine "$before"
+equal "the program" "$(readlink "/proc/$(engine)/exe")" "$T/next"
+cmp "$(file 5)" - <&5
+exec 5<&-
+before=$(engine)
+ctl upgrade /bin/false 2>"$T/message" && fail "it can follow"
+grep -q "false can't follow" "$T/message" || fail "$(cat "$T/message")"
+equal "the engine" "$(engine)" "$before"
+equal "engines that died" "$(grep -c "this is another one" "$LOG")" "$engines"
+read_epoch a
+once a 24
+cat "$(epoch b)"/*.npy >/dev/null
+nothing_held
+stop
+
+# Each of these has to be noticed.
+for mutant in fuse.resend journal.replay passthrough.new; do
+	rm -rf "$T/state"
+	mkdir "$T/state"
+	start --fault "load.decode:NONE:until=$T/go" --fault "$mutant:EIO"
+	if [[ $mutant == passthrough.new ]] && ! grep -q "read by the kernel" "$LOG"; then
+		echo "the kernel does not read samples by itself here"
+	elif (waiting_goes_on KILL && open_goes_on KILL) >"$T/mutant" 2>&1; then
+		fail "nobody notices that $mutant is left out"
+	else
+		echo "noticed that $mutant is left out: $(tail -n 1 "$T/mutant")"
+	fi
+	kill -TERM "$PID"
+	wait "$PID" || true # one that can't live ends with 1
+	PID=
+done
