@@ -98,6 +98,7 @@ static int make_epochs(struct sched_job *job)
 		.limit = config->epochs,
 		.lookahead = config->lookahead,
 		.file = file,
+		.replays = config_replay(config) != NULL,
 		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};
 	return epochs_new(&epochs, &job->epochs);
 }
