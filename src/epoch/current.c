@@ -188,6 +188,7 @@ struct opener {
 	const struct worker *worker; /* or NULL */
 	uint32_t position, file;
 	enum file_kind kind;
+	bool few_labels; /* it is one of them: judged as an image */
 	bool done;
 };
 
@@ -346,6 +347,18 @@ static bool reads_before_again(const struct opener *opener)
 	       2 * (uint64_t)(had->n[opener->kind] - before) < n - before;
 }
 
+/* Of few files: then images alone tell how far a worker is that opens both. */
+static bool has_few_labels(const struct rank *rank)
+{
+	uint64_t labels = rank->pass.opens[FILE_LABEL],
+		 images = rank->pass.opens[FILE_IMAGE];
+	if (rank->has_last) {
+		labels += rank->last.opens[FILE_LABEL];
+		images += rank->last.opens[FILE_IMAGE];
+	}
+	return 2 * labels < images;
+}
+
 static struct choice choose_in_pass(const struct opener *opener)
 {
 	const struct rank *rank = opener->rank;
@@ -356,7 +369,7 @@ static struct choice choose_in_pass(const struct opener *opener)
 	uint32_t stamp = mark & STAMP_MAX;
 	if (!can_give(opener->epochs, epoch, opener->position))
 		return catch_up(opener);
-	if (!mark || (own && stamp <= rank->pass.before[kind]))
+	if (!mark || opener->few_labels || (own && stamp <= rank->pass.before[kind]))
 		return is_full(opener->epochs, rank, kind)
 			       ? begin_pass(opener)
 			       : choice_of(epoch, OPENED_GIVEN);
@@ -400,8 +413,12 @@ struct choice current_choose(
 		.file = request->position / epochs->config.file,
 		.kind = request->label && !request->images ? FILE_LABEL : FILE_IMAGE,
 		.done = request->done};
+	opener.few_labels = opener.kind == FILE_LABEL && opener.worker &&
+			    opener.worker->images && has_few_labels(opener.rank);
 	if (opens_again(&opener))
 		return choice_of(opener.worker->epoch, OPENED_AGAIN);
+	if (opener.few_labels)
+		opener.kind = FILE_IMAGE;
 	if (is_late(&opener, &how))
 		return choice_of(opener.rank->last.epoch, how);
 	return choose_in_pass(&opener);

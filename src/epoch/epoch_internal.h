@@ -128,6 +128,7 @@ struct worker {
 	uint32_t file, epoch;
 	uint32_t row[FILE_KINDS]; /* opens of this file, one after the other */
 	uint32_t boundary;	  /* what it opened last in the pass before */
+	bool images;		  /* it does not only open labels */
 };
 
 struct current {

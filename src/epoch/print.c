@@ -81,10 +81,10 @@ static void print_current(const struct epochs *epochs, FILE *out)
 		const struct worker *worker = &current->workers[i];
 		fprintf(out,
 			"worker %" PRIu64 " %" PRIu64 " %u %" PRIu32 " %" PRIu32
-			" %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
+			" %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %d\n",
 			worker->id, worker->used, worker->rank, worker->number,
 			worker->file, worker->epoch, worker->row[0], worker->row[1],
-			worker->boundary);
+			worker->boundary, worker->images);
 	}
 }
 

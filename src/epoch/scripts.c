@@ -312,6 +312,7 @@ static void note_worker(struct worker *worker, struct rank *rank,
 		}
 	}
 	worker->row[kind_of_open(opened)]++;
+	worker->images |= !opened->label;
 	worker->file = file;
 	worker->epoch = opened->epoch;
 }

@@ -105,12 +105,13 @@ uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
 	return set_epoch(wait->file, found);
 }
 
-/* It belongs to what its reader had to share. */
+/* Labels belong to what their reader had to share. */
 static void follow(struct composite_file *file, fuse_req_t req)
 {
+	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
+		return;
 	uint32_t epoch = reader_shared(req, key_of(file));
-	bool follows = epoch != SCHED_CURRENT && file->epoch == SCHED_CURRENT;
-	if (!follows)
+	if (epoch == SCHED_CURRENT)
 		return;
 	lock_take(&file->session->lock);
 	file->known_epoch = epoch;

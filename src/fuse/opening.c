@@ -245,8 +245,9 @@ void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 		return;
 	}
 	uint32_t epoch = inode_sched_epoch(inode);
-	inode.kind = INODE_SAMPLE; /* a label is that of what was shared */
-	if (epoch == SCHED_CURRENT)
+	bool label = inode.kind != INODE_SAMPLE; /* that of what was shared */
+	inode.kind = INODE_SAMPLE;
+	if (label && epoch == SCHED_CURRENT)
 		epoch = reader_shared(req, inode_pack(inode));
 	ask(opening, epoch);
 }

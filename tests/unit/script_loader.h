@@ -57,7 +57,7 @@ struct loader {
 	uint32_t subset;     /* of the first so many files of an order; 0: all */
 	uint32_t validation; /* so many files of that order come last, in this order */
 	unsigned labels; /* 0: none; 1: after; 2: before the image; 3: by another thread;
-			   4: of all files, before the first pass */
+			   4: of all files, before the first pass; 5: of some, before */
 	bool twice;	 /* OpenCV */
 	bool mixes;	 /* each item opens another one, too */
 	bool shows;	 /* its main process opens the first file now and then */
@@ -85,7 +85,8 @@ static inline void shuffle(struct rng *order, uint32_t *list, uint32_t n)
 }
 
 /* The files of a pass in their order; those of this rank. */
-static inline uint32_t pass_files(const struct loader *loader, unsigned pass, uint32_t *ret)
+static inline uint32_t pass_files(
+	const struct loader *loader, unsigned pass, uint32_t *ret)
 {
 	uint32_t n = loader->files, total, own = 0;
 	uint32_t parts = loader->parts ? loader->parts : 1;
@@ -150,7 +151,7 @@ static inline void add_item(struct accesses *accesses, const struct loader *load
 	label.label = true;
 	if (loader->labels == 3)
 		label.reader.thread += 1000;
-	if (loader->labels == 2)
+	if (loader->labels == 2 || (loader->labels == 5 && below(8) == 0))
 		add(accesses, label);
 	if (loader->twice) {
 		struct access head = access;

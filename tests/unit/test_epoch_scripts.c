@@ -465,6 +465,16 @@ Test(epoch_scripts, others)
 		(struct loader){
 			.passes = 20, .workers = 2, .validation = 100, .stays = true},
 		0, 0);
+	/* New readers may begin with a label that nobody has had. */
+	one("some labels, before the image", (struct loader){.passes = 30, .labels = 5},
+		1, 1);
+	one("some labels, before the image, in order, 4 workers",
+		(struct loader){.passes = 30,
+			.workers = 4,
+			.labels = 5,
+			.in_order = true,
+			.stays = true},
+		0, 0);
 	one("labels once, before the images",
 		(struct loader){.passes = 20, .workers = 4, .labels = 4}, 0, 0);
 	one("labels once, in order",
