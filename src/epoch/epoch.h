@@ -63,6 +63,7 @@ struct epochs_config {
 	uint32_t limit;		/* number of epochs that the job may have */
 	uint32_t lookahead;	/* samples drawn and not bound; at least 1 */
 	uint32_t file;		/* positions of one file: of a batch, a shard, else 1 */
+	bool replays;		/* its epochs have orders before they begin */
 	uint64_t idle_ns;	/* parked when nothing was read for so long */
 };
 
@@ -253,7 +254,8 @@ struct epochs_order_file {
 };
 
 /* After them: all orders that files hold; taken. Those after the running epoch are the
- * orders of epochs that have not begun yet, and will have these. */
+ * orders of epochs that have not begun yet, and will have these. Where none runs, as the
+ * journal is lost, they have ended; those of a job that replays have not begun. */
 void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n);
 
 /* That was all: what an end of the process has cut off is made up for. Call it

@@ -48,12 +48,13 @@ static bool has_begun(struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
 	const struct epoch *running = epochs->running;
-	if (!epoch && running && number < running->number)
+	bool before = running ? number < running->number : !epochs->config.replays;
+	if (!epoch && before)
 		roaring_bitmap_add(epochs->saved, number);
 	else if (epoch && epoch->over && !epoch->saved && epoch != running &&
 		 epoch != epochs->draining)
 		epochs_saved(epochs, number);
-	return epoch || (running && number < running->number);
+	return epoch || before;
 }
 
 void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n)

@@ -99,6 +99,7 @@ static int make_epochs(struct sched_job *job)
 		.limit = config_job_epochs(config),
 		.lookahead = config->lookahead,
 		.file = file,
+		.replays = config_replay(config) != NULL,
 		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};
 	return epochs_new(&epochs, &job->epochs);
 }
