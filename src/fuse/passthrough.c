@@ -54,11 +54,14 @@ static int add(void *context, int fd)
 	return id;
 }
 
+/* When the session is over, the kernel has forgotten all files. */
 static int close_backing(const struct session *session, int id)
 {
 	uint32_t number = (uint32_t)id;
-	int closed = ioctl(fuse_session_fd(session->fuse), BACKING_CLOSE, &number);
-	int err = closed != 0 ? -errno : 0;
+	int err = 0;
+	if (session->fuse &&
+		ioctl(fuse_session_fd(session->fuse), BACKING_CLOSE, &number) != 0)
+		err = -errno;
 	kept_file_remove(id);
 	return err;
 }
