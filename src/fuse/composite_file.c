@@ -294,6 +294,8 @@ void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 {
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = *fi};
+	uint32_t before;
+	(void)outlived_take_back(session, &before); /* nobody has read it */
 	int err = file_of(session, inode, 0, &file);
 	if (err) {
 		reply_error(req, err);

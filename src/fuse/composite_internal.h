@@ -57,7 +57,8 @@ TAILQ_HEAD(slots, slot);
 struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
-	bool opens; /* else it reads: */
+	uint64_t request; /* outlived_request() */
+	bool opens;	  /* else it reads: */
 	uint64_t offset;
 	size_t size;
 	struct fuse_file_info fi;   /* of an open */

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "fuse/composite_internal.h"
+#include "fuse/outlived.h"
 #include "fuse/reader.h"
 #include "stats/stats.h"
 
@@ -65,6 +66,7 @@ static void log_failed(const struct composite_file *file, const struct slot *fai
 static void reply_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
+	outlived_answers(wait->request);
 	wait->fi.fh = composite_file_handle(file);
 	session_set_io(file->session, file->job, file->inode, &wait->fi);
 	if (fuse_reply_open(wait->req, &wait->fi) == 0)
@@ -257,6 +259,7 @@ void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *
 	*wait = *wanted;
 	wait->file = file;
 	wait->req = req;
+	wait->request = outlived_request();
 	wait->missing = 1;
 	wait->asking = true;
 	session_hold(file->session);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/fault.h"
 #include "files/content_bytes.h"
 #include "fuse/handle.h"
 #include "fuse/later.h"
@@ -32,8 +33,9 @@ struct opening {
 	struct sched_job *job;
 	struct inode inode;
 	struct fuse_file_info fi;
-	uint64_t again; /* the handle of a file that another engine has opened; then */
-	size_t size;	/* this is a read of it */
+	uint64_t request; /* outlived_request() */
+	uint64_t again;	  /* the handle of a file that another engine has opened; then */
+	size_t size;	  /* this is a read of it */
 	uint64_t offset;
 	bool parked;
 	uint64_t ticket;
@@ -110,6 +112,7 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 static int reply(struct opening *opening, struct sample_file *file, int backing)
 {
 	opening->fi.fh = sample_file_handle(file);
+	(void)fault_hit("fuse.answer");
 	if (backing)
 		return passthrough_reply(opening->req, opening->fi.fh, backing);
 	session_set_io(opening->session, opening->job, opening->inode, &opening->fi);
@@ -205,6 +208,7 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 static void answer(struct opening *opening)
 {
 	bool sample = opening->inode.kind == INODE_SAMPLE;
+	outlived_answers(opening->request);
 	if (sample && !opening->again) {
 		answer_sample(opening, opening->handle);
 		return;
@@ -274,8 +278,12 @@ static int opening_new(fuse_req_t req, struct session *session, struct inode ino
 		sched_job_put(job);
 		return -ENOMEM;
 	}
-	*opening = (struct opening){
-		.req = req, .session = session, .job = job, .inode = inode, .fi = *fi};
+	*opening = (struct opening){.req = req,
+		.session = session,
+		.job = job,
+		.inode = inode,
+		.fi = *fi,
+		.request = outlived_request()};
 	session_hold(session);
 	*ret = opening;
 	return 0;
@@ -286,10 +294,9 @@ static int opening_new(fuse_req_t req, struct session *session, struct inode ino
 static uint32_t epoch_of(fuse_req_t req, struct session *session, struct inode inode)
 {
 	uint32_t before, epoch = inode_sched_epoch(inode);
-	if (epoch != SCHED_CURRENT)
-		return epoch;
-	if (outlived_take_back(session, &before))
-		return before;
+	bool had = outlived_take_back(session, &before);
+	if (epoch != SCHED_CURRENT || had)
+		return had ? before : epoch;
 	bool label = inode.kind != INODE_SAMPLE;
 	inode.kind = INODE_SAMPLE;
 	return label ? reader_shared(req, inode_pack(inode)) : SCHED_CURRENT;
@@ -312,6 +319,7 @@ void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 	}
 	uint32_t label, epoch = epoch_of(req, session, inode);
 	if (has_fixed_label(opening, &label)) {
+		outlived_answers(opening->request);
 		label_file_opened(
 			req, session, opening->job, inode, inode.epoch, label, fi);
 		opening_free(opening);

@@ -21,7 +21,7 @@ struct old_backing {
 	uint32_t opens;
 };
 
-static _Thread_local uint64_t received;
+static _Thread_local uint64_t received, answered;
 
 void outlived_received(uint64_t unique)
 {
@@ -38,6 +38,11 @@ bool outlived_is_resent(void)
 	return received & UNIQUE_RESEND;
 }
 
+void outlived_answers(uint64_t request)
+{
+	answered = request;
+}
+
 /* --- the list ----------------------------------------------------------------------- */
 
 static uint32_t mount_of(const struct session *session)
@@ -49,7 +54,7 @@ struct kept_open *outlived_add(struct session *session, uint64_t handle, uint64_
 	uint32_t epoch, int backing)
 {
 	struct kept_open open = {.handle = handle,
-		.request = outlived_request(),
+		.request = answered,
 		.inode = number,
 		.epoch = epoch,
 		.backing = backing};

@@ -48,5 +48,7 @@ void outlived_end(struct session *session);
  * is sent again. */
 uint64_t outlived_request(void);
 bool outlived_is_resent(void);
+/* This thread answers it next, whoever has received it: what it lists is this request's. */
+void outlived_answers(uint64_t request);
 /* By the function that receives. */
 void outlived_received(uint64_t unique);

@@ -80,6 +80,30 @@ cat "$(epoch b)"/*.npy >/dev/null
 nothing_held
 stop
 
+# An open whose answer nobody got is none, whoever was about to answer.
+start --fault "fuse.answer:NONE:until=$T/go"
+for path in "$(file 6)" "$M/jobs/a/current/00000007.ppm"; do
+	rm -f "$T/go"
+	cat "$path" >"$T/answered" &
+	reader=$!
+	for _ in $(seq 200); do
+		[[ $(counter open_files) == 0 ]] || break
+		sleep 0.05
+	done
+	equal "opens about to be answered" "$(counter open_files)" 1
+	kill_engine KILL
+	touch "$T/go"
+	wait "$reader"
+	[[ -s $T/answered ]] || fail "nothing was read"
+	nothing_held
+done
+
+# One that is open when all ends.
+exec 5<"$(file 8)"
+kill_engine KILL
+stop
+exec 5<&-
+
 # Each of these has to be noticed.
 for mutant in fuse.resend journal.replay passthrough.new; do
 	rm -rf "$T/state"

@@ -19,6 +19,7 @@ for _ in $(seq 500); do
 	[[ -z $now || $now == "$before" ]] || break
 	sleep 0.01
 done
+# shellcheck disable=SC2154 # user.sh's
 timeout 20 "${user[@]}" cat "$(epoch a)/00000003.ppm" | cmp - "$T/before"
 [[ -d $T/home/state/joaderfs ]] || fail "no state below XDG_STATE_HOME"
 stop
