@@ -155,8 +155,8 @@ static int choose_epoch(
 	if (choice.notice != NOTICES)
 		effect_notice(effects, choice.notice, choice.epoch);
 	if (epochs_state(epochs, choice.epoch) == EPOCH_UNKNOWN)
-		err = epochs_begin(epochs, choice.epoch, epochs->running != NULL,
-			effects, &epoch);
+		err = epochs_begin(
+			epochs, choice.epoch, epochs->running != NULL, effects, &epoch);
 	if (err || choice.how == OPENED_LOOKED)
 		return err;
 	err = current_note(epochs, &opened);

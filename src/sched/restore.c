@@ -133,8 +133,9 @@ static int check_target(struct sched_job *job, struct restoring *restoring)
 			"--at: found epoch %" PRIu32 ", allowed: up to %" PRIu32
 			", which the checkpoint has come to%s",
 			epoch, last,
-			last + 1 < config_job_epochs(&job->config) ? ", or the begin of the next one"
-						      : "");
+			last + 1 < config_job_epochs(&job->config)
+				? ", or the begin of the next one"
+				: "");
 	return 0;
 }
 
