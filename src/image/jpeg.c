@@ -56,8 +56,8 @@ struct jpeg {
 	struct image_part asked;
 	struct image_part part; /* what libjpeg decodes of it, and around it */
 	struct jpeg_memory memory;
-	struct baseline *baseline;
-	const uint8_t *begin; /* of the file */
+	struct baseline *baseline; /* NULL where libjpeg is faster */
+	const uint8_t *begin;	   /* of the file */
 	bool by_baseline;
 	char *message;
 	int error;
@@ -294,7 +294,7 @@ static void begin_libjpeg(struct jpeg *jpeg)
 static bool open_baseline(struct jpeg *jpeg)
 {
 	uint32_t width, height;
-	return jpeg->info.scale_denom == jpeg->info.scale_num &&
+	return jpeg->baseline && jpeg->info.scale_denom == jpeg->info.scale_num &&
 	       baseline_open(jpeg->baseline, jpeg->begin,
 		       (size_t)(jpeg->end - jpeg->begin), &width, &height) &&
 	       width == jpeg->info.image_width && height == jpeg->info.image_height;
@@ -387,14 +387,15 @@ static void close_image(void *state)
 {
 	struct jpeg *jpeg = state;
 	jpeg_memory_reset(&jpeg->memory, &jpeg->info, KEEP_BYTES);
-	baseline_trim(jpeg->baseline, KEEP_BYTES);
+	if (jpeg->baseline)
+		baseline_trim(jpeg->baseline, KEEP_BYTES);
 }
 
 static size_t held_bytes(const void *state)
 {
 	const struct jpeg *jpeg = state;
 	return sizeof(*jpeg) + jpeg->memory.scratch.bytes +
-	       baseline_bytes(jpeg->baseline);
+	       (jpeg->baseline ? baseline_bytes(jpeg->baseline) : 0);
 }
 
 static void destroy(void *state)
@@ -412,8 +413,9 @@ static int create(bool plain, void **ret)
 	struct jpeg *jpeg = calloc(1, sizeof(*jpeg));
 	if (!jpeg)
 		return -ENOMEM;
-	jpeg->baseline = baseline_new(plain);
-	if (!jpeg->baseline) {
+	bool own = plain || baseline_is_fast();
+	jpeg->baseline = own ? baseline_new(plain) : NULL;
+	if (own && !jpeg->baseline) {
 		free(jpeg);
 		return -ENOMEM;
 	}

@@ -11,9 +11,8 @@
 #define inline_avx2 static inline __attribute__((always_inline)) avx2
 
 bool transform_avx2(struct pair *pair, const struct quant *quant, size_t stride);
-void upsample_h2v1_avx2(const uint8_t *in, uint32_t n, uint8_t *out);
-void upsample_h2v2_avx2(
-	const uint8_t *near, const uint8_t *far, uint32_t n, uint8_t *out);
 void rgb_avx2(
 	const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n, uint8_t *out);
+void rgb_wide_avx2(
+	const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 void gray_avx2(const uint8_t *y, uint32_t n, uint8_t *out);

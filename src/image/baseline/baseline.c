@@ -18,9 +18,8 @@ struct baseline {
 	struct frame frame;
 	struct huffman huffman[COMPONENTS];
 	struct scan scan;
-	uint8_t *memory; /* the segment, the rings, upsampled rows */
+	uint8_t *memory; /* the segment and the samples */
 	size_t memory_bytes;
-	uint8_t *upsampled[2]; /* a row of Cb, one of Cr */
 };
 
 struct baseline *baseline_new(bool plain)
@@ -33,6 +32,11 @@ struct baseline *baseline_new(bool plain)
 	memset(decoder, 0, sizeof(*decoder));
 	decoder->kernels = plain || !avx2 ? &kernels_plain : avx2;
 	return decoder;
+}
+
+bool baseline_is_fast(void)
+{
+	return kernels_avx2();
 }
 
 void baseline_free(struct baseline *decoder)
@@ -180,31 +184,30 @@ static size_t segment_capacity(const struct baseline *decoder)
 	return left < most ? left : most;
 }
 
-/* Gives the segment, the rings and the upsampled rows their memory. */
+/* Gives the segment and the samples their memory. */
 static bool set_memory(struct baseline *decoder, size_t columns)
 {
 	struct scan *scan = &decoder->scan;
 	struct entropy *entropy = &scan->entropy;
 	size_t at = align(entropy->capacity + SEGMENT_PADDING);
-	size_t row = align(ROW_LEAD + columns + ROW_SLACK), bytes = at + 2 * row;
+	size_t bytes = at;
 	for (unsigned i = 0; i < scan->n_planes; i++) {
 		struct plane *plane = &scan->planes[i];
 		unsigned h = plane->component->h, v = plane->component->v;
-		/* one MCU row before the one that is decoded */
-		plane->rows = 2 * v * BLOCK;
+		plane->rows = v * BLOCK;
+		/* An odd number of cache lines, so that rows don't share a place. */
 		plane->stride =
-			align(ROW_LEAD + columns / h_factor(decoder) * h + ROW_SLACK);
-		bytes += plane->rows * plane->stride;
+			align(ROW_LEAD + columns / h_factor(decoder) * h + ROW_SLACK) |
+			ALIGNMENT;
+		bytes += (1 + plane->rows) * plane->stride;
 	}
 	if (!reserve(decoder, bytes))
 		return false;
 	entropy->segment = decoder->memory;
-	for (unsigned i = 0; i < 2; i++, at += row)
-		decoder->upsampled[i] = decoder->memory + at;
 	for (unsigned i = 0; i < scan->n_planes; i++) {
 		struct plane *plane = &scan->planes[i];
-		plane->samples = decoder->memory + at + ROW_LEAD;
-		at += plane->rows * plane->stride;
+		plane->samples = decoder->memory + at + plane->stride + ROW_LEAD;
+		at += (1 + plane->rows) * plane->stride;
 	}
 	return true;
 }
@@ -229,9 +232,23 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-static uint8_t *ring_row(const struct plane *plane, uint32_t y)
+/* Before MCU row `row` is decoded: the last row of the one before becomes the row above it,
+ * if it was kept. */
+static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
-	return plane->samples + y % plane->rows * plane->stride;
+	for (unsigned i = 0; i < scan->n_planes; i++) {
+		struct plane *plane = &scan->planes[i];
+		uint8_t *above = plane->samples - plane->stride - ROW_LEAD;
+		plane->top = row * plane->rows;
+		if (was_kept)
+			memcpy(above, above + plane->rows * plane->stride, plane->stride);
+	}
+}
+
+/* A row of the MCU row that was decoded last, or the one above it. */
+static uint8_t *sample_row(const struct plane *plane, uint32_t y)
+{
+	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
 /* A row of chroma for upsampling: its first and last samples stand beside
@@ -240,7 +257,7 @@ static const uint8_t *edged_row(const struct baseline *decoder, const struct pla
 	uint32_t y, uint32_t columns)
 {
 	const struct scan *scan = &decoder->scan;
-	uint8_t *row = ring_row(plane, y);
+	uint8_t *row = sample_row(plane, y);
 	uint32_t origin = scan->first * BLOCK;
 	if (origin == 0)
 		row[-1] = row[0];
@@ -249,35 +266,45 @@ static const uint8_t *edged_row(const struct baseline *decoder, const struct pla
 	return row;
 }
 
-/* Upsamples what row y of the part needs of a plane. Returns the sample for the part's
- * first column. */
-static const uint8_t *upsample(const struct baseline *decoder, unsigned i, uint32_t y,
-	struct baseline_span columns)
+/* The rows of chroma around row y, from the sample of column `first` on. What is added
+ * is libjpeg's: 1 and 2 of 4, 8 and 7 of 16. */
+static struct chroma chroma_of(const struct baseline *decoder, uint32_t y, uint32_t first)
 {
 	const struct frame *frame = &decoder->frame;
-	const struct plane *plane = &decoder->scan.planes[i];
-	uint32_t origin = decoder->scan.first * BLOCK * h_factor(decoder);
-	if (h_factor(decoder) == 1)
-		return ring_row(plane, y) + columns.first - origin;
-	uint32_t width = divide_up(frame->width, 2), first = columns.first / 2;
-	uint32_t n = divide_up(columns.first + columns.length, 2) - first;
-	size_t skip = first - origin / 2;
-	uint8_t *out = decoder->upsampled[i - 1];
-	if (v_factor(decoder) == 1) {
-		const uint8_t *row = edged_row(decoder, plane, y, width);
-		decoder->kernels->upsample_h2v1(row + skip, n, out);
-	} else {
+	bool tall = v_factor(decoder) == 2;
+	uint32_t width = divide_up(frame->width, 2), near = y, far = y;
+	size_t skip = first / 2 - decoder->scan.first * BLOCK;
+	if (tall) {
 		uint32_t last = divide_up(frame->height, 2) - 1;
-		uint32_t near = y / 2, far = y % 2 ? near + 1 : near - 1;
-		if (near == 0 && y % 2 == 0)
-			far = 0;
-		else if (far > last)
-			far = last;
-		const uint8_t *row = edged_row(decoder, plane, near, width);
-		const uint8_t *other = edged_row(decoder, plane, far, width);
-		decoder->kernels->upsample_h2v2(row + skip, other + skip, n, out);
+		near = y / 2;
+		far = y % 2 ? near + 1 : near - (near > 0);
+		far = far > last ? last : far;
 	}
-	return out + columns.first % 2;
+	struct chroma chroma = {
+		.added_even = tall ? 8 : 4,
+		.added_odd = tall ? 7 : 8,
+	};
+	for (int i = 0; i < 2; i++) {
+		const struct plane *plane = &decoder->scan.planes[1 + i];
+		chroma.near[i] = edged_row(decoder, plane, near, width) + skip;
+		chroma.far[i] = edged_row(decoder, plane, far, width) + skip;
+	}
+	return chroma;
+}
+
+static void make_wide_row(const struct baseline *decoder, uint32_t y,
+	struct baseline_span columns, const uint8_t *luma, uint8_t *out)
+{
+	uint32_t odd = columns.first % 2;
+	if (odd) { /* the right pixel of two */
+		struct chroma chroma = chroma_of(decoder, y, columns.first - 1);
+		uint8_t two[6];
+		decoder->kernels->rgb_wide(luma - 1, &chroma, 2, two);
+		memcpy(out, two + 3, 3);
+	}
+	struct chroma chroma = chroma_of(decoder, y, columns.first + odd);
+	decoder->kernels->rgb_wide(
+		luma + odd, &chroma, columns.length - odd, out + (size_t)odd * 3);
 }
 
 static void make_row(const struct baseline *decoder, uint32_t y,
@@ -285,14 +312,15 @@ static void make_row(const struct baseline *decoder, uint32_t y,
 {
 	const struct scan *scan = &decoder->scan;
 	uint32_t origin = scan->first * BLOCK * h_factor(decoder);
-	const uint8_t *luma = ring_row(&scan->planes[0], y) + columns.first - origin;
-	if (scan->n_planes == 1) {
+	size_t skip = columns.first - origin;
+	const uint8_t *luma = sample_row(&scan->planes[0], y) + skip;
+	if (scan->n_planes == 1)
 		decoder->kernels->gray(luma, columns.length, out);
-		return;
-	}
-	const uint8_t *cb = upsample(decoder, 1, y, columns);
-	const uint8_t *cr = upsample(decoder, 2, y, columns);
-	decoder->kernels->rgb(luma, cb, cr, columns.length, out);
+	else if (h_factor(decoder) == 1)
+		decoder->kernels->rgb(luma, sample_row(&scan->planes[1], y) + skip,
+			sample_row(&scan->planes[2], y) + skip, columns.length, out);
+	else
+		make_wide_row(decoder, y, columns, luma, out);
 }
 
 /* The pixel rows that can be made when so many MCU rows are decoded. */
@@ -318,7 +346,8 @@ bool baseline_read(struct baseline *decoder, struct baseline_part part, uint8_t 
 		return false;
 	for (uint32_t row = 0; row < n; row++) {
 		bool keep = row >= rows.first && row - rows.first < rows.length;
-		if (!decoder->kernels->scan_row(scan, decoder->kernels, row, keep))
+		begin_mcu_row(scan, row, keep && row > rows.first);
+		if (!decoder->kernels->scan_row(scan, decoder->kernels, keep))
 			return false;
 		uint32_t ready = rows_ready(decoder, row + 1);
 		for (; y < end && y < ready; y++, rgb += (size_t)part.columns.length * 3)

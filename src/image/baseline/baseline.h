@@ -35,6 +35,8 @@ struct baseline_part {
 
 /* plain: uses the code for every processor, to compare with. NULL: no memory. */
 struct baseline *baseline_new(bool plain);
+/* Whether there is vector code for this processor. Without it, libjpeg is faster. */
+bool baseline_is_fast(void);
 void baseline_free(struct baseline *decoder); /* may be NULL */
 
 /* Reads the segments up to the scan. */

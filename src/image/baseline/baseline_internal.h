@@ -212,9 +212,10 @@ struct plane {
 	struct quant quant;
 	struct pair pair;
 	int dc;
-	uint8_t *samples; /* a ring of `rows` rows */
+	uint8_t *samples; /* an MCU row, and above it the last row of the one before */
 	size_t stride;
-	uint32_t rows;
+	uint32_t rows; /* of an MCU row */
+	uint32_t top;  /* the first of them in the image */
 };
 
 struct scan {
@@ -232,22 +233,30 @@ extern const uint8_t zigzag_pair[2 * END_OF_BLOCK];
 /* The same within a block of 8 x 8. */
 extern const uint8_t zigzag_block[COEFFICIENTS];
 
+/*
+ * Rows of Cb and Cr: the one that is nearest to the row of pixels and the next one, or the
+ * same twice if there is one for each row of pixels. A sample of chroma becomes two: 3/4
+ * of it and 1/4 of its neighbour, in rows as in columns, in 16ths. What is added before the
+ * division alternates.
+ */
+struct chroma {
+	const uint8_t *near[2]; /* those beside the first and the last are there */
+	const uint8_t *far[2];
+	int added_even, added_odd;
+};
+
 struct kernels {
-	/* Decodes an MCU row. keep: its samples are wanted, and become row `row` of MCUs of
-	 * the rings. */
-	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, uint32_t row,
-		bool keep);
+	/* Decodes an MCU row. keep: its samples are wanted. */
+	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
 	/* Transforms the blocks of the pair and clears it. False: it could overflow. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
-	/* Twice as many samples; in[-1] and in[n] have to be there. Reads and writes up to
-	 * ROW_SLACK beyond. */
-	void (*upsample_h2v1)(const uint8_t *in, uint32_t n, uint8_t *out);
-	/* The same, between two rows. */
-	void (*upsample_h2v2)(
-		const uint8_t *near, const uint8_t *far, uint32_t n, uint8_t *out);
-	/* Reads up to ROW_SLACK beyond. */
+	/* n pixels. These read up to ROW_SLACK beyond what they need. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
+	/* The same, if a sample of chroma is as wide as two pixels; the first pixel is the
+	 * left one of them. */
+	void (*rgb_wide)(
+		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);
 };
 

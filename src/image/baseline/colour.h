@@ -11,6 +11,7 @@
  *   R = Y + 1.402 Cr    G = Y - 0.34414 Cb - 0.71414 Cr    B = Y + 1.772 Cb
  */
 
+#define CHROMA_CENTRE 128
 #define COLOUR_BITS 16
 #define COLOUR_HALF (1 << (COLOUR_BITS - 1))
 #define RED_CR 91881
@@ -27,7 +28,7 @@ static inline void colour_rgb(
 	const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n, uint8_t *out)
 {
 	for (uint32_t i = 0; i < n; i++, out += 3) {
-		int b = cb[i] - 128, r = cr[i] - 128;
+		int b = cb[i] - CHROMA_CENTRE, r = cr[i] - CHROMA_CENTRE;
 		int green = GREEN_CB * b + GREEN_CR * r + COLOUR_HALF;
 		out[0] = colour_limit(y[i] + ((RED_CR * r + COLOUR_HALF) >> COLOUR_BITS));
 		out[1] = colour_limit(y[i] + (green >> COLOUR_BITS));

@@ -54,7 +54,7 @@ static int descale(int sum, int bits)
 
 static bool is_beyond(int number, int min, int max)
 {
-	return number < min || number > max;
+	return (unsigned)number - (unsigned)min > (unsigned)(max - min);
 }
 
 static bool dequantize(
@@ -69,11 +69,25 @@ static bool dequantize(
 	return !beyond;
 }
 
+static bool is_flat(const int *column)
+{
+	return !(column[BLOCK] | column[2 * BLOCK] | column[3 * BLOCK] |
+		 column[4 * BLOCK] | column[5 * BLOCK] | column[6 * BLOCK] |
+		 column[7 * BLOCK]);
+}
+
 static bool transform_columns(int block[COEFFICIENTS])
 {
 	bool beyond = false;
 	for (int x = 0; x < BLOCK; x++) {
 		int sums[BLOCK];
+		if (is_flat(block + x)) {
+			int number = block[x] * (1 << BETWEEN);
+			beyond |= is_beyond(number, -MAX_16, MAX_16);
+			for (int y = 0; y < BLOCK; y++)
+				block[y * BLOCK + x] = number;
+			continue;
+		}
 		transform_line(block + x, BLOCK, sums);
 		for (int y = 0; y < BLOCK; y++) {
 			int number = descale(sums[y], FRACTION - BETWEEN);

@@ -16,6 +16,7 @@
 #define FRACTION 13
 #define BETWEEN 2
 #define LAST_BITS (FRACTION + BETWEEN + 3)
+#define CENTRE 128
 
 /* a * x + b * y for x and y beside each other */
 #define FACTORS(a, b)                                                                    \
@@ -46,12 +47,12 @@ inline_avx2 __m256i sum(__m256i xy, __m256i ab, __m256i zw, __m256i cd)
 	return add(_mm256_madd_epi16(xy, ab), _mm256_madd_epi16(zw, cd));
 }
 
-/* The eight sums of four columns, descaled by `bits`. */
-inline_avx2 void transform_half(struct halves in, int bits, __m256i out[BLOCK])
+/* The eight sums of four columns, and `added`, descaled by `bits`. */
+inline_avx2 void transform_half(
+	struct halves in, int bits, __m256i added, __m256i out[BLOCK])
 {
-	const __m256i half = _mm256_set1_epi32(1 << (bits - 1));
-	__m256i plus = add(_mm256_madd_epi16(in.x04, FACTORS(8192, 8192)), half);
-	__m256i minus = add(_mm256_madd_epi16(in.x04, FACTORS(8192, -8192)), half);
+	__m256i plus = add(_mm256_madd_epi16(in.x04, FACTORS(8192, 8192)), added);
+	__m256i minus = add(_mm256_madd_epi16(in.x04, FACTORS(8192, -8192)), added);
 	__m256i wide = _mm256_madd_epi16(in.x26, FACTORS(10703, 4433));
 	__m256i narrow = _mm256_madd_epi16(in.x26, FACTORS(4433, -10704));
 	__m256i odd0 = sum(in.x17, FACTORS(11363, 2260), in.x35, FACTORS(9633, 6437));
@@ -70,8 +71,10 @@ inline_avx2 void transform_half(struct halves in, int bits, __m256i out[BLOCK])
 	out[7] = _mm256_srai_epi32(subtract(even0, odd0), bits);
 }
 
-inline_avx2 void transform_pass(struct block *block, int bits)
+/* The sums are rounded to the nearest; `more` is added to all of them. */
+inline_avx2 void transform_pass(struct block *block, int bits, int more)
 {
+	const __m256i added = _mm256_set1_epi32((1 << (bits - 1)) + (more << bits));
 	__m256i *x = block->rows;
 	__m256i low[BLOCK], high[BLOCK];
 	struct halves low_in = {
@@ -86,8 +89,8 @@ inline_avx2 void transform_pass(struct block *block, int bits)
 		_mm256_unpackhi_epi16(x[1], x[7]),
 		_mm256_unpackhi_epi16(x[3], x[5]),
 	};
-	transform_half(low_in, bits, low);
-	transform_half(high_in, bits, high);
+	transform_half(low_in, bits, added, low);
+	transform_half(high_in, bits, added, high);
 	x[0] = _mm256_packs_epi32(low[0], high[0]);
 	x[1] = _mm256_packs_epi32(low[1], high[1]);
 	x[2] = _mm256_packs_epi32(low[2], high[2]);
@@ -134,11 +137,10 @@ inline_avx2 void transpose(struct block *block)
 inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 {
 	const __m256i *x = block->rows;
-	const __m256i centre = _mm256_set1_epi8(-128);
-	__m256i x04 = _mm256_packs_epi16(x[0], x[4]),
-		x15 = _mm256_packs_epi16(x[1], x[5]);
-	__m256i x26 = _mm256_packs_epi16(x[2], x[6]),
-		x37 = _mm256_packs_epi16(x[3], x[7]);
+	__m256i x04 = _mm256_packus_epi16(x[0], x[4]),
+		x15 = _mm256_packus_epi16(x[1], x[5]);
+	__m256i x26 = _mm256_packus_epi16(x[2], x[6]),
+		x37 = _mm256_packus_epi16(x[3], x[7]);
 	__m256i x01 = _mm256_unpacklo_epi8(x04, x15),
 		x45 = _mm256_unpackhi_epi8(x04, x15);
 	__m256i x23 = _mm256_unpacklo_epi8(x26, x37),
@@ -147,12 +149,10 @@ inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 	__m256i left_bottom = _mm256_unpackhi_epi16(x01, x23);
 	__m256i right_top = _mm256_unpacklo_epi16(x45, x67);
 	__m256i right_bottom = _mm256_unpackhi_epi16(x45, x67);
-	out[0] = _mm256_xor_si256(_mm256_unpacklo_epi32(left_top, right_top), centre);
-	out[1] = _mm256_xor_si256(_mm256_unpackhi_epi32(left_top, right_top), centre);
-	out[2] = _mm256_xor_si256(
-		_mm256_unpacklo_epi32(left_bottom, right_bottom), centre);
-	out[3] = _mm256_xor_si256(
-		_mm256_unpackhi_epi32(left_bottom, right_bottom), centre);
+	out[0] = _mm256_unpacklo_epi32(left_top, right_top);
+	out[1] = _mm256_unpackhi_epi32(left_top, right_top);
+	out[2] = _mm256_unpacklo_epi32(left_bottom, right_bottom);
+	out[3] = _mm256_unpackhi_epi32(left_bottom, right_bottom);
 }
 
 /* Rows 2i and 2i + 1 of a block. */
@@ -223,9 +223,9 @@ avx2 bool transform_avx2(struct pair *pair, const struct quant *quant, size_t st
 	if (__builtin_expect(load(pair, quant, &block), 0))
 		return transform_checked(pair, quant, stride);
 	clear(pair);
-	transform_pass(&block, FRACTION - BETWEEN);
+	transform_pass(&block, FRACTION - BETWEEN, 0);
 	transpose(&block);
-	transform_pass(&block, LAST_BITS);
+	transform_pass(&block, LAST_BITS, CENTRE);
 	to_bytes(&block, bytes);
 	store_first(bytes, pair->out[0], stride);
 	if (pair->n == 2)

@@ -8,10 +8,9 @@
 #include "image/baseline/avx2.h"
 #include "image/baseline/scan.h"
 
-static avx2 bool scan_row(
-	struct scan *scan, const struct kernels *kernels, uint32_t row, bool keep)
+static avx2 bool scan_row(struct scan *scan, const struct kernels *kernels, bool keep)
 {
-	return take_row(scan, kernels, row, keep);
+	return take_row(scan, kernels, keep);
 }
 
 const struct kernels *kernels_avx2(void)
@@ -19,9 +18,8 @@ const struct kernels *kernels_avx2(void)
 	static const struct kernels kernels = {
 		.scan_row = scan_row,
 		.transform = transform_avx2,
-		.upsample_h2v1 = upsample_h2v1_avx2,
-		.upsample_h2v2 = upsample_h2v2_avx2,
 		.rgb = rgb_avx2,
+		.rgb_wide = rgb_wide_avx2,
 		.gray = gray_avx2,
 	};
 	bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&

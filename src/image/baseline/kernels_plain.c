@@ -6,38 +6,39 @@
 
 /* The code for every processor. */
 
-static bool scan_row(
-	struct scan *scan, const struct kernels *kernels, uint32_t row, bool keep)
+static bool scan_row(struct scan *scan, const struct kernels *kernels, bool keep)
 {
-	return take_row(scan, kernels, row, keep);
+	return take_row(scan, kernels, keep);
 }
 
-static void upsample_h2v1(const uint8_t *in, uint32_t n, uint8_t *out)
+/* nearest, beside: of a column, between two rows */
+static uint8_t upsample(int nearest, int beside, int added)
 {
-	for (uint32_t i = 0; i < n; i++, in++, out += 2) {
-		out[0] = (uint8_t)((3 * in[0] + in[-1] + 1) >> 2);
-		out[1] = (uint8_t)((3 * in[0] + in[1] + 2) >> 2);
-	}
+	return (uint8_t)((3 * nearest + beside + added) >> 4);
 }
 
-static void upsample_h2v2(
-	const uint8_t *near, const uint8_t *far, uint32_t n, uint8_t *out)
+static void rgb_wide(
+	const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out)
 {
-	int before = 3 * near[-1] + far[-1], here = 3 * near[0] + far[0];
-	for (uint32_t i = 0; i < n; i++, out += 2) {
-		int behind = 3 * near[i + 1] + far[i + 1];
-		out[0] = (uint8_t)((3 * here + before + 8) >> 4);
-		out[1] = (uint8_t)((3 * here + behind + 7) >> 4);
-		before = here;
-		here = behind;
+	for (uint32_t i = 0; i < n; i += 2, out += 6) {
+		uint8_t samples[2][2];
+		for (int c = 0; c < 2; c++) {
+			const uint8_t *near = chroma->near[c] + i / 2;
+			const uint8_t *far = chroma->far[c] + i / 2;
+			int here = 3 * near[0] + far[0];
+			int before = 3 * near[-1] + far[-1],
+			    behind = 3 * near[1] + far[1];
+			samples[c][0] = upsample(here, before, chroma->added_even);
+			samples[c][1] = upsample(here, behind, chroma->added_odd);
+		}
+		colour_rgb(y + i, samples[0], samples[1], n - i < 2 ? 1 : 2, out);
 	}
 }
 
 const struct kernels kernels_plain = {
 	.scan_row = scan_row,
 	.transform = transform_checked,
-	.upsample_h2v1 = upsample_h2v1,
-	.upsample_h2v2 = upsample_h2v2,
 	.rgb = colour_rgb,
+	.rgb_wide = rgb_wide,
 	.gray = colour_gray,
 };

@@ -205,7 +205,7 @@ scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 }
 
 scan_inline bool take_mcu(struct scan *scan, struct bits *bits,
-	const struct kernels *kernels, uint32_t row, uint32_t at, bool keep)
+	const struct kernels *kernels, uint32_t at, bool keep)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
 		struct plane *plane = &scan->planes[i];
@@ -217,8 +217,7 @@ scan_inline bool take_mcu(struct scan *scan, struct bits *bits,
 			continue;
 		}
 		for (unsigned y = 0; y < v; y++) {
-			uint32_t top = (row * v + y) * BLOCK % plane->rows;
-			uint8_t *out = plane->samples + top * plane->stride +
+			uint8_t *out = plane->samples + y * BLOCK * plane->stride +
 				       (size_t)(at - scan->first) * h * BLOCK;
 			for (unsigned x = 0; x < h; x++, out += BLOCK)
 				if (!keep_block(bits, plane, kernels, out))
@@ -238,7 +237,7 @@ static bool restart(struct scan *scan)
 	return true;
 }
 
-scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels, uint32_t row,
+scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	uint32_t from, uint32_t to, bool keep)
 {
 	struct bits bits = scan->entropy.bits;
@@ -252,7 +251,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels, uin
 			}
 			scan->until_restart--;
 		}
-		if (!take_mcu(scan, &bits, kernels, row, at, keep))
+		if (!take_mcu(scan, &bits, kernels, at, keep))
 			return false;
 	}
 	scan->entropy.bits = bits;
@@ -271,13 +270,12 @@ static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 	return true;
 }
 
-scan_inline bool take_row(
-	struct scan *scan, const struct kernels *kernels, uint32_t row, bool keep)
+scan_inline bool take_row(struct scan *scan, const struct kernels *kernels, bool keep)
 {
 	if (!keep)
-		return take_mcus(scan, kernels, row, 0, scan->mcus, false);
-	return take_mcus(scan, kernels, row, 0, scan->first, false) &&
-	       take_mcus(scan, kernels, row, scan->first, scan->end, true) &&
-	       take_mcus(scan, kernels, row, scan->end, scan->mcus, false) &&
+		return take_mcus(scan, kernels, 0, scan->mcus, false);
+	return take_mcus(scan, kernels, 0, scan->first, false) &&
+	       take_mcus(scan, kernels, scan->first, scan->end, true) &&
+	       take_mcus(scan, kernels, scan->end, scan->mcus, false) &&
 	       transform_rest(scan, kernels);
 }
