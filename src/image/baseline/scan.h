@@ -43,7 +43,7 @@ scan_inline void use(struct bits *bits, unsigned n)
 scan_inline int take_value(struct bits *bits, unsigned size)
 {
 	int value = (int)(bits->buffer >> (64 - size));
-	int negative = (int)((int64_t)~bits->buffer >> 63); /* -1 or 0 */
+	int negative = (int)(bits->buffer >> 63) - 1; /* -1 or 0 */
 	use(bits, size);
 	return value - (((1 << size) - 1) & negative);
 }
