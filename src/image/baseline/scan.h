@@ -145,29 +145,44 @@ scan_inline unsigned take_lookup(
 	return next;
 }
 
+/* Between two look-ups. */
+struct progress {
+	unsigned k;
+	unsigned next; /* what take_lookup gave; k if it is of use, and not the end */
+	struct bits before; /* the last look-up */
+};
+
+scan_inline bool take_next(struct bits *bits, const struct huffman *huffman,
+	int16_t *block, struct progress *state)
+{
+	state->before = *bits;
+	state->next = take_lookup(bits, huffman, state->k, block);
+	if (state->next >= COEFFICIENTS - 1)
+		return false;
+	state->k = state->next;
+	return true;
+}
+
 /* The coefficients behind DC. block NULL: they are not wanted. */
 scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16_t *block)
 {
-	unsigned k = 0;
+	struct progress state = {0};
 	for (;;) {
+		/* 56 bits are enough for five look-ups. */
 		refill(bits);
-		struct bits before = *bits;
-		unsigned next = take_lookup(bits, huffman, k, block);
-		if (next < COEFFICIENTS - 1) {
-			k = next;
-			before = *bits;
-			next = take_lookup(bits, huffman, k, block);
-			if (next < COEFFICIENTS - 1) {
-				k = next;
-				continue;
-			}
-		}
-		if (!(next & COEFFICIENTS))
+		if (take_next(bits, huffman, block, &state) &&
+			take_next(bits, huffman, block, &state) &&
+			take_next(bits, huffman, block, &state) &&
+			take_next(bits, huffman, block, &state) &&
+			take_next(bits, huffman, block, &state))
+			continue;
+		if (!(state.next & COEFFICIENTS))
 			return true;
-		*bits = before;
-		k = take_rare(bits, huffman, k, block);
-		if (k >= COEFFICIENTS - 1)
-			return !(k & COEFFICIENTS);
+		*bits = state.before;
+		refill(bits);
+		state.k = take_rare(bits, huffman, state.k, block);
+		if (state.k >= COEFFICIENTS - 1)
+			return !(state.k & COEFFICIENTS);
 	}
 }
 
