@@ -70,7 +70,7 @@ struct job_config {
 	char *file; /* the ini, for messages */
 	char *name; /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
 	char *dataset;
-	uint32_t epochs; /* 0: without end; config_job_epochs */
+	uint32_t epochs;  /* 0: without end; config_job_epochs */
 	char *order_text; /* as in the ini */
 	enum job_order order;
 	char *where;	      /* predicate or NULL */

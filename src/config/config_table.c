@@ -150,7 +150,8 @@ const struct option config_options[] = {
 			"sequential: position k is the k-th selected sample of "
 			"the dataset, in each epoch, for validation.\n"
 			"replay:FILE: the orders of an earlier run, epoch by epoch, that "
-			"joaderctl export has written to FILE, an absolute path.\n"
+			"joaderctl export has written to FILE, an absolute path; epochs "
+			"has to be given.\n"
 			"The job's samples have to be those of that run: the same paths "
 			"below the dataset's directory, and sizes."},
 	{SECTION_JOB, "where", &value_text, .min = 1, .max = 180, JOB(where),

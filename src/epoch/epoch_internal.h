@@ -181,8 +181,8 @@ void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch);
 /* --- epochs.c --- */
 
 struct epoch *find_epoch(const struct epochs *epochs, uint32_t number);
-/* It runs from now on; the one before drains. -ENOMEM */
-must_check int epochs_begin(struct epochs *epochs, uint32_t number,
+/* It runs from now on; the one before, if there is one, drains, or is over. -ENOMEM */
+must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
 /* From the live ones to the dead ones, if nothing of it is held any more. */
 void kill_if_saved(struct epochs *epochs, struct epoch *epoch);

@@ -96,22 +96,25 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 }
 
 /* An epoch that drains is drawn for again only when a slow worker comes back to it. */
-int epochs_begin(struct epochs *epochs, uint32_t number, struct effects *effects,
-	struct epoch **ret)
+int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
+	struct effects *effects, struct epoch **ret)
 {
-	bool drains = epochs->running != NULL;
+	struct epoch *before = epochs->running;
 	uint32_t bound = known_bound(epochs, number);
 	int err = epoch_new(epochs, number, ret);
 	if (err)
 		return err;
 	let_go_of_draining(epochs, effects);
+	ensure(drains ? before != NULL : !before || before->over);
 	if (drains)
-		epoch_end_stream(epochs, epochs->running, effects);
+		epoch_end_stream(epochs, before, effects);
 	epoch_run(epochs, *ret, drains);
 	effect_record(effects, (struct record){.kind = RECORD_BEGUN,
 				       .epoch = number,
 				       .rolls = drains,
 				       .bound = bound});
+	if (before && !drains)
+		epoch_save(epochs, before, effects);
 	if (bound > 0)
 		epoch_load(epochs, *ret, effects);
 	return 0;

@@ -159,7 +159,8 @@ static int choose_epoch(
 	if (choice.notice != NOTICES)
 		effect_notice(effects, choice.notice, choice.epoch);
 	if (epochs_state(epochs, choice.epoch) == EPOCH_UNKNOWN)
-		err = epochs_begin(epochs, choice.epoch, effects, &epoch);
+		err = epochs_begin(
+			epochs, choice.epoch, epochs->running != NULL, effects, &epoch);
 	if (err || choice.how == OPENED_LOOKED)
 		return err;
 	err = current_note(epochs, &opened);
@@ -184,7 +185,8 @@ static int find_or_begin(
 		effect_notice(effects, NOTICE_EARLY, next);
 		return -EAGAIN;
 	}
-	return epochs_begin(epochs, next, effects, &begun);
+	bool drains = running && !running->over;
+	return epochs_begin(epochs, next, drains, effects, &begun);
 }
 
 /* For the order of an epoch that has begun again. */

@@ -280,17 +280,18 @@ static int tell_engine(struct sched_job *job)
 static int check_replay(const struct importing *importing)
 {
 	const struct sched_job *job = importing->job;
-	for (uint32_t epoch = 0; epoch < job->config.epochs; epoch++) {
+	for (uint32_t epoch = 0; epoch < config_job_epochs(&job->config); epoch++) {
 		uint32_t bound;
 		int err = order_bound(job->directory, epoch, &bound);
 		if (err == -ENOENT)
 			return say(importing->adding,
 				"%s:[job]:epochs: found %" PRIu32
-				", but %s has no order of "
+				"%s, but %s has no order of "
 				"epoch %" PRIu32
 				", allowed: the epochs that it has (keep_epochs says how "
 				"many a run keeps)",
-				job->config.file, job->config.epochs,
+				job->config.file, config_job_epochs(&job->config),
+				job->config.epochs ? "" : ", since nothing else is said",
 				importing->import->name, epoch);
 		if (err)
 			return err;

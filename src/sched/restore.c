@@ -128,13 +128,14 @@ static int check_target(struct sched_job *job, struct restoring *restoring)
 			"--at: found position %" PRIu32 ", allowed: up to %" PRIu32,
 			restoring->at_position, job->samples);
 	bool next = epoch == last + 1 && restoring->at_position == 0;
-	if ((epoch > last && !next) || epoch >= job->config.epochs)
+	if ((epoch > last && !next) || epoch >= config_job_epochs(&job->config))
 		return restore_refuse(restoring,
 			"--at: found epoch %" PRIu32 ", allowed: up to %" PRIu32
 			", which the checkpoint has come to%s",
 			epoch, last,
-			last + 1 < job->config.epochs ? ", or the begin of the next one"
-						      : "");
+			last + 1 < config_job_epochs(&job->config)
+				? ", or the begin of the next one"
+				: "");
 	return 0;
 }
 

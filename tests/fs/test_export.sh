@@ -71,6 +71,9 @@ says "not written by joaderctl export" add --import "$T/shorter" "$T/a.ini"
 # A replay: epoch by epoch, also over a restart without the file.
 says "can't be read" add --set "job.order=replay:$T/none" "$T/c.ini"
 says "allowed: shuffled, sequential, replay:FILE" add --set "job.order=replay:c" "$T/c.ini"
+sed '/^epochs/d' "$T/c.ini" >"$T/endless.ini"
+says "epochs: found 16383, since nothing else is said, but $T/c has no order of epoch 2" \
+	add --set "job.order=replay:$T/c" "$T/endless.ini"
 says "has no order of epoch 2" add --set "job.order=replay:$T/c" --set job.epochs=3 "$T/c.ini"
 ctl add --set "job.order=replay:$T/c" "$T/c.ini"
 equal "state" "$(status_of c state)" new

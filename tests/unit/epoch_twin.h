@@ -183,13 +183,15 @@ static inline bool twin_may_begin(const struct twin *twin)
 	       twin->idle;
 }
 
-static inline void twin_begin(struct twin *twin, uint32_t number)
+/* One that is asked for by its number ends the one before for good, if that is over. */
+static inline void twin_begin(struct twin *twin, uint32_t number, bool rolls)
 {
 	int before = twin->running;
 	twin_let_go(twin);
 	if (before >= 0)
 		twin_end_stream(twin, (uint32_t)before);
-	twin->draining = before;
+	bool drains = before >= 0 && (rolls || !twin->epochs[before].over);
+	twin->draining = drains ? before : -1;
 	twin->running = (int)number;
 	twin->epochs[number].begun = true;
 }
@@ -258,7 +260,7 @@ static inline void twin_take_up(struct twin *twin, struct world_request *request
 		return;
 	}
 	if (!epoch->begun)
-		twin_begin(twin, number);
+		twin_begin(twin, number, rolls);
 	if ((int)number == twin->draining)
 		epoch->read_at =
 			twin_count(twin->epochs[twin->running].bound, twin_n(twin));
