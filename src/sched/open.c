@@ -122,7 +122,8 @@ void handle_give_up_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	(void)epochs_cancel(handle->job->epochs, &handle->request);
-	if (handle->looks_up && sched_take_back(handle->job->sched, &handle->look_up))
+	struct load_pool *pool = handle->job->sched->pool;
+	if (handle->looks_up && pool && load_pool_take_back(pool, &handle->look_up))
 		handle->looks_up = false;
 	if (handle->state == HANDLE_PARKING || handle->looks_up)
 		handle->status = status; /* whoever is at it finishes it */
