@@ -47,18 +47,32 @@ static void look_at(const struct epochs *epochs, const struct script *script,
 				stamp_of(before, file, FILE_IMAGE, place)};
 }
 
-/* The same files in both epochs, and not only the last ones, as drop_last leaves them. */
+/* Some readers may each read a part of the files in order. */
+static bool are_shuffled(const struct seen *files, uint32_t n)
+{
+	uint32_t up = 0;
+	for (uint32_t i = 1; i < n; i++)
+		up += files[i].now > files[i - 1].now;
+	return up < n - n / 4;
+}
+
+/* The same files in both epochs, and not only the last ones of all in order, as drop_last
+ * leaves them. */
 static bool leaves_out(const struct sight *sight)
 {
-	uint32_t now = 0, both = 0, between = 0;
+	struct seen had[LOOKED_AT];
+	uint32_t now = 0, both = 0, between = 0, n_had = 0;
 	for (uint32_t i = 0; i < sight->n; i++) {
 		const struct seen *seen = &sight->files[i];
 		now += !seen->now;
 		both += !seen->now && !seen->before;
-		if (seen->now)
-			between = both;
+		if (!seen->now)
+			continue;
+		between = both;
+		had[n_had++] = *seen;
 	}
-	return both > sight->n / 64 && both >= now - now / 4 && between >= both / 2;
+	return both > sight->n / 64 && both >= now - now / 4 &&
+	       (between >= both / 2 || are_shuffled(had, n_had));
 }
 
 static int compare_now(const void *a, const void *b)
@@ -77,15 +91,6 @@ static uint32_t only_had(struct sight *sight)
 			sight->files[n++] = seen;
 	}
 	return n;
-}
-
-/* Some readers may each read a part of the files in order. */
-static bool are_shuffled(const struct seen *files, uint32_t n)
-{
-	uint32_t up = 0;
-	for (uint32_t i = 1; i < n; i++)
-		up += files[i].now > files[i - 1].now;
-	return up < n - n / 4;
 }
 
 /*
