@@ -7,7 +7,7 @@
 
 /*
  * What a script does with current/ that is probably not what it means, although each file
- * is given as the rule says. Seen when an epoch turns, from what was had of it and of the
+ * is given as the rule says. Seen when an epoch is all had, or turns, from what was had of it and of the
  * one before. Of many files only so many are looked at.
  */
 
@@ -142,23 +142,37 @@ static enum notice misuse_of_turn(const struct epochs *epochs,
 	return leaves_out(&sight) || comes_apart(&sight) ? NOTICE_PARTS : NOTICES;
 }
 
+/* The last image of the epoch that its script has not had. */
+static bool is_last(const struct epochs *epochs, const struct script *script,
+	const struct record *opened)
+{
+	const struct had *had = find_had(script, opened->epoch);
+	uint32_t file = opened->position / epochs->config.file;
+	return !opened->label && had && had->n[FILE_IMAGE] + 1 == n_files(epochs) &&
+	       mark_of(had, file, FILE_IMAGE) == 0;
+}
+
 enum notice misuse_of(const struct epochs *epochs, const struct record *opened)
 {
 	const struct current *current = &epochs->current;
 	uint32_t s = script_place(current, opened->reader.script);
 	uint32_t r = s == NOBODY ? s : rank_place(current, s, opened->reader.rank);
-	if (epochs->config.kind == EPOCHS_FIXED || r == NOBODY || opened->label)
+	if (epochs->config.kind == EPOCHS_FIXED || r == NOBODY)
 		return NOTICES;
 	const struct script *script = &current->scripts[s];
 	const struct rank *rank = &current->ranks[r];
 	uint32_t had = most_had(find_had(script, rank->pass.epoch));
+	if (is_last(epochs, script, opened))
+		return misuse_of_turn(epochs, script, r, opened->epoch);
 	switch (opened->how) {
 	case OPENED_NEXT:
 		return misuse_of_turn(epochs, script, r, rank->pass.epoch);
 	case OPENED_ANEW:
 		return rank->pass.opens[FILE_IMAGE] / 4 >= had ? NOTICE_LITTLE : NOTICES;
 	case OPENED_GIVEN:
-		return keeps_labels(epochs, script, rank) ? NOTICE_LABELS : NOTICES;
+		return !opened->label && keeps_labels(epochs, script, rank)
+			       ? NOTICE_LABELS
+			       : NOTICES;
 	default:
 		return NOTICES;
 	}
