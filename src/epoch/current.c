@@ -189,7 +189,7 @@ struct opener {
 	uint32_t position, file;
 	enum file_kind kind;
 	bool few_labels; /* it is one of them: judged as an image */
-	bool done;
+	bool done, lost;
 };
 
 /* The first file of the next pass, or once more the last one of this? */
@@ -208,8 +208,9 @@ static bool opens_again(const struct opener *opener)
 	const struct worker *worker = opener->worker;
 	if (!worker || worker->file != opener->file)
 		return false;
-	/* If its order is in a file, a file of one position was bound. */
-	bool saved = opener->epochs->config.file == 1 &&
+	/* If its order is in a file, a file of one position was bound, unless its reader had
+	 * given up. */
+	bool saved = opener->epochs->config.file == 1 && !opener->lost &&
 		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
 	if (!saved && !can_give(opener->epochs, worker->epoch, opener->position))
 		return false;
@@ -412,7 +413,8 @@ struct choice current_choose(
 		.position = request->position,
 		.file = request->position / epochs->config.file,
 		.kind = request->label && !request->images ? FILE_LABEL : FILE_IMAGE,
-		.done = request->done};
+		.done = request->done,
+		.lost = request->lost};
 	opener.few_labels = opener.kind == FILE_LABEL && opener.worker &&
 			    opener.worker->images && has_few_labels(opener.rank);
 	if (opens_again(&opener))

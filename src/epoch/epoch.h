@@ -102,6 +102,7 @@ struct open_request {
 	bool images; /* the file has images, although only a label is wanted of it */
 	bool done;   /* its thread has read to the end what it opened last */
 	bool looks;  /* by the process itself whose workers read */
+	bool lost;   /* the order in which it was looked up has no sample there */
 	bool label;  /* only the label is wanted: nothing is held, nothing released */
 	/* out */
 	int status; /* 0, -ENOENT, -ESTALE, -EAGAIN, -ENODEV, -ENOMEM or that of begun */

@@ -7,7 +7,7 @@
 
 /*
  * What a script does with current/ that is probably not what it means, although each file
- * is given as the rule says. Seen when an epoch turns, from what was had of it and of the
+ * is given as the rule says. Seen when an epoch is all had, or turns, from what was had of it and of the
  * one before. Of many files only so many are looked at.
  */
 
@@ -47,18 +47,32 @@ static void look_at(const struct epochs *epochs, const struct script *script,
 				stamp_of(before, file, FILE_IMAGE, place)};
 }
 
-/* The same files in both epochs, and not only the last ones, as drop_last leaves them. */
+/* Some readers may each read a part of the files in order. */
+static bool are_shuffled(const struct seen *files, uint32_t n)
+{
+	uint32_t up = 0;
+	for (uint32_t i = 1; i < n; i++)
+		up += files[i].now > files[i - 1].now;
+	return up < n - n / 4;
+}
+
+/* The same files in both epochs, and not only the last ones of all in order, as drop_last
+ * leaves them. */
 static bool leaves_out(const struct sight *sight)
 {
-	uint32_t now = 0, both = 0, between = 0;
+	struct seen had[LOOKED_AT];
+	uint32_t now = 0, both = 0, between = 0, n_had = 0;
 	for (uint32_t i = 0; i < sight->n; i++) {
 		const struct seen *seen = &sight->files[i];
 		now += !seen->now;
 		both += !seen->now && !seen->before;
-		if (seen->now)
-			between = both;
+		if (!seen->now)
+			continue;
+		between = both;
+		had[n_had++] = *seen;
 	}
-	return both > sight->n / 64 && both >= now - now / 4 && between >= both / 2;
+	return both > sight->n / 64 && both >= now - now / 4 &&
+	       (between >= both / 2 || are_shuffled(had, n_had));
 }
 
 static int compare_now(const void *a, const void *b)
@@ -77,15 +91,6 @@ static uint32_t only_had(struct sight *sight)
 			sight->files[n++] = seen;
 	}
 	return n;
-}
-
-/* Some readers may each read a part of the files in order. */
-static bool are_shuffled(const struct seen *files, uint32_t n)
-{
-	uint32_t up = 0;
-	for (uint32_t i = 1; i < n; i++)
-		up += files[i].now > files[i - 1].now;
-	return up < n - n / 4;
 }
 
 /*
@@ -137,23 +142,37 @@ static enum notice misuse_of_turn(const struct epochs *epochs,
 	return leaves_out(&sight) || comes_apart(&sight) ? NOTICE_PARTS : NOTICES;
 }
 
+/* The last image of the epoch that its script has not had. */
+static bool is_last(const struct epochs *epochs, const struct script *script,
+	const struct record *opened)
+{
+	const struct had *had = find_had(script, opened->epoch);
+	uint32_t file = opened->position / epochs->config.file;
+	return !opened->label && had && had->n[FILE_IMAGE] + 1 == n_files(epochs) &&
+	       mark_of(had, file, FILE_IMAGE) == 0;
+}
+
 enum notice misuse_of(const struct epochs *epochs, const struct record *opened)
 {
 	const struct current *current = &epochs->current;
 	uint32_t s = script_place(current, opened->reader.script);
 	uint32_t r = s == NOBODY ? s : rank_place(current, s, opened->reader.rank);
-	if (epochs->config.kind == EPOCHS_FIXED || r == NOBODY || opened->label)
+	if (epochs->config.kind == EPOCHS_FIXED || r == NOBODY)
 		return NOTICES;
 	const struct script *script = &current->scripts[s];
 	const struct rank *rank = &current->ranks[r];
 	uint32_t had = most_had(find_had(script, rank->pass.epoch));
+	if (is_last(epochs, script, opened))
+		return misuse_of_turn(epochs, script, r, opened->epoch);
 	switch (opened->how) {
 	case OPENED_NEXT:
 		return misuse_of_turn(epochs, script, r, rank->pass.epoch);
 	case OPENED_ANEW:
 		return rank->pass.opens[FILE_IMAGE] / 4 >= had ? NOTICE_LITTLE : NOTICES;
 	case OPENED_GIVEN:
-		return keeps_labels(epochs, script, rank) ? NOTICE_LABELS : NOTICES;
+		return !opened->label && keeps_labels(epochs, script, rank)
+			       ? NOTICE_LABELS
+			       : NOTICES;
 	default:
 		return NOTICES;
 	}

@@ -122,8 +122,10 @@ void handle_give_up_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	(void)epochs_cancel(handle->job->epochs, &handle->request);
-	struct load_pool *pool = handle->job->sched->pool;
-	if (handle->looks_up && pool && load_pool_take_back(pool, &handle->look_up))
+	struct sched *sched = handle->job->sched;
+	/* It is never postponed. */
+	if (handle->looks_up && sched->pool &&
+		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
 	if (handle->state == HANDLE_PARKING || handle->looks_up)
 		handle->status = status; /* whoever is at it finishes it */
@@ -166,6 +168,22 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
+/* In current/ it is another epoch's then. false: it was asked before. */
+static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	struct sched_job *job = handle->job;
+	struct open_request *request = &handle->request;
+	struct effects effects;
+	lock_assert_held(&job->sched->lock);
+	if (request->epoch != SCHED_CURRENT || request->lost || handle->status != 0)
+		return false;
+	request->lost = true;
+	effects_init(&effects);
+	epochs_open(job->epochs, request, clock_now_ns(), &effects);
+	effects_execute_locked(job, &effects, aftermath);
+	return true;
+}
+
 /* By a worker. */
 static void look_up(struct load_work *work)
 {
@@ -183,7 +201,8 @@ static void look_up(struct load_work *work)
 	struct sched *sched = job->sched;
 	lock_take(&sched->lock);
 	handle->looks_up = false;
-	handle_answered_locked(handle, &aftermath);
+	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
+		handle_answered_locked(handle, &aftermath);
 	sched_unlock(sched, &aftermath);
 }
 

@@ -52,7 +52,8 @@ static void unexpected(void *context, const char *message)
 
 static struct job_config choose_config(struct model_job *job)
 {
-	static char file[] = "job.ini", dataset[] = "tiny", extension[] = "ppm";
+	static char file[] = "job.ini", dataset[] = "tiny", extension[] = "ppm",
+		    sequential[] = "sequential";
 	static const enum view_layout layouts[] = {LAYOUT_FLAT, LAYOUT_FLAT, LAYOUT_FLAT,
 		LAYOUT_CLASSES, LAYOUT_BATCH, LAYOUT_MIRROR};
 	struct job_config config = {.file = file,
@@ -66,6 +67,8 @@ static struct job_config choose_config(struct model_job *job)
 		.keep_epochs = 1 + co_random(3),
 		.lookahead = 1 + co_random(8),
 		.batch = 1 + co_random(4)};
+	if (config.order == ORDER_SEQUENTIAL)
+		config.order_text = sequential;
 	if (config.layout == LAYOUT_BATCH)
 		config.format = FORMAT_NPY;
 	if (co_one_in(3))
