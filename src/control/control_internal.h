@@ -204,7 +204,3 @@ must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
 
 must_check int control_watch(const struct control *control, int operation,
 	struct watch *watch, uint32_t events);
-
-/* Starts a thread that blocks signals, which are for the thread that main waits in. */
-must_check int control_start_thread(
-	pthread_t *thread, void *(*run)(void *argument), void *argument);
