@@ -210,7 +210,3 @@ bool control_list_datasets(
 
 must_check int control_watch(const struct control *control, int operation,
 	struct watch *watch, uint32_t events);
-
-/* Starts a thread that blocks signals, which are for the thread that main waits in. */
-must_check int control_start_thread(
-	pthread_t *thread, void *(*run)(void *argument), void *argument);
