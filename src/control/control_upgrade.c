@@ -8,19 +8,41 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 
-static _Noreturn void ask_program(const char *program, const char *question, int out)
+/* Not fork: then the memory that the engine's threads read requests into would have to be
+ * copied when it is written to next, which the kernel does not do for a thread that is
+ * killed; it would fail the request. */
+static int spawn(char *program, char *question, int out, pid_t *ret)
 {
+	char *const arguments[] = {program, question, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
 	sigset_t none;
 	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	dup2(out, STDOUT_FILENO);
-	dup2(out, STDERR_FILENO);
-	execl(program, program, question, (char *)NULL);
-	dprintf(out, "%s: %s\n", program, strerror(errno));
-	_exit(EXIT_FAILURE);
+	int err = posix_spawn_file_actions_init(&actions);
+	if (err)
+		return -err;
+	err = posix_spawnattr_init(&attributes);
+	if (err) {
+		posix_spawn_file_actions_destroy(&actions);
+		return -err;
+	}
+	err = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
+	if (!err)
+		err = posix_spawnattr_setsigmask(&attributes, &none);
+	if (!err)
+		err = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	if (!err)
+		err = posix_spawn(
+			ret, program, &actions, &attributes, arguments, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return -err;
 }
 
 /* Everything that the program prints. */
@@ -34,7 +56,7 @@ static void copy(int from, FILE *out)
 }
 
 /* Whether it knows the state directory's format, and what the supervisor keeps. */
-static bool can_follow(const char *state, const char *program, FILE *out)
+static bool can_follow(const char *state, char *program, FILE *out)
 {
 	auto_free char *question = NULL;
 	int ends[2], status = -1;
@@ -45,16 +67,17 @@ static bool can_follow(const char *state, const char *program, FILE *out)
 		fprintf(out, "%s\n", strerror(errno));
 		return false;
 	}
-	pid_t child = fork();
-	if (child == 0)
-		ask_program(program, question, ends[1]);
+	pid_t child = 0;
+	int err = spawn(program, question, ends[1], &child);
 	close(ends[1]);
-	if (child > 0)
+	if (err)
+		fprintf(out, "%s: %s\n", program, strerror(-err));
+	else
 		copy(ends[0], out);
 	close(ends[0]);
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+	while (!err && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+	return !err && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
 bool control_upgrade(const char *state, const char *program, FILE *out)

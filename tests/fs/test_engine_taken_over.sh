@@ -74,6 +74,11 @@ ctl upgrade /bin/false 2>"$T/message" && fail "it can follow"
 grep -q "false can't follow" "$T/message" || fail "$(cat "$T/message")"
 equal "the engine" "$(engine)" "$before"
 equal "engines that died" "$(grep -c "this is another one" "$LOG")" "$engines"
+
+# The engine has started a program meanwhile. Its threads take requests until they are gone.
+"$PYTHON" "$FS/ask_the_dying.py" "$before" "$M/README" || (($? == 77)) ||
+	fail "a request is lost with the engine"
+another_engine "$before"
 read_epoch a
 once a 24
 cat "$(epoch b)"/*.npy >/dev/null
