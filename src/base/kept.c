@@ -190,6 +190,7 @@ struct kept_open *kept_open_add(const struct kept_open *open)
 			continue;
 		place->request = open->request;
 		place->inode = open->inode;
+		place->since_ns = open->since_ns;
 		place->mount = open->mount;
 		place->epoch = open->epoch;
 		place->backing = open->backing;

@@ -62,9 +62,10 @@ struct kept_open {
 	_Atomic uint64_t handle; /* 0: none */
 	uint64_t request;	 /* the kernel's number for the open */
 	uint64_t inode;
-	uint32_t mount;	 /* place of its descriptor */
-	uint32_t epoch;	 /* as in a handle */
-	int32_t backing; /* the file that the kernel reads it from; 0: none */
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+	uint32_t mount;	   /* place of its descriptor */
+	uint32_t epoch;	   /* as in a handle */
+	int32_t backing;   /* the file that the kernel reads it from; 0: none */
 };
 
 /* What a worker prepares. */

@@ -25,7 +25,7 @@ struct open_inode;
 struct open_file {
 	LIST_ENTRY(open_file) link; /* of the same inode */
 	struct open_inode *inode;
-	uint64_t since_ns;
+	uint64_t since_ns;   /* as kept_open's */
 	UT_hash_handle hash; /* by handle */
 	uint64_t handle;
 };

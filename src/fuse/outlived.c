@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/outlived.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "fuse/handle.h"
 #include "fuse/label_file.h"
@@ -56,6 +57,7 @@ struct kept_open *outlived_add(struct session *session, uint64_t handle, uint64_
 	struct kept_open open = {.handle = handle,
 		.request = answered,
 		.inode = number,
+		.since_ns = clock_now_ns(),
 		.epoch = epoch,
 		.backing = backing};
 	if (!session->place)

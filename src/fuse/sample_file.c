@@ -340,11 +340,13 @@ int sample_file_outlives(
 	if (!err)
 		err = open_files_add(&session->open_samples, file->inode,
 			atomic_load(&open->handle), &file->open);
-	if (err)
+	if (err) {
 		sample_file_free(file);
-	else
-		stats_change(STAT_OPEN_FILES, 1);
-	return err;
+		return err;
+	}
+	file->open.since_ns = open->since_ns;
+	stats_change(STAT_OPEN_FILES, 1);
+	return 0;
 }
 
 struct sample_file *sample_file_find(struct session *session, uint64_t handle)
