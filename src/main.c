@@ -487,7 +487,7 @@ int main(int argc, char **argv)
 	if (!daemon.engine && !daemon.unsupervised) {
 		signals_begin_supervisor();
 		raise_descriptors(); /* it holds copies of the engine's */
-		return supervise(daemon.foreground, argc, argv);
+		return supervise(daemon.foreground, daemon.debug, argc, argv);
 	}
 	if (!daemon.engine && !daemon.foreground && background_begin() != 0)
 		return EXIT_FAILURE;

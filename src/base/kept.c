@@ -121,6 +121,17 @@ void kept_ready(void)
 	tell(SUPERVISED_READY, 0, -1);
 }
 
+void kept_beat(void)
+{
+	static _Atomic uint64_t n;
+	atomic_store(&page->beats, atomic_fetch_add(&n, 1) + 1);
+}
+
+void kept_beat_none(void)
+{
+	atomic_store(&page->beats, 0);
+}
+
 void kept_note_error(const char *message)
 {
 	snprintf(page->error, sizeof(page->error), "%s", message);

@@ -85,10 +85,13 @@ struct kept {
 	_Atomic int64_t died_ns; /* CLOCK_MONOTONIC */
 	atomic_bool sick;	 /* too many deaths: this one only answers EIO */
 	atomic_bool ending;	 /* an engine that is started now only unmounts */
+	atomic_bool hung;	 /* the last one was killed since its beats stopped */
 	/* the engines' */
 	atomic_bool ended;	/* it has unmounted, or was */
 	atomic_bool hands_over; /* it is about to end for another one */
-	atomic_bool blamed;	/* the death was some worker's: a note has `crashed` */
+	_Atomic uint64_t
+		beats;	    /* another number each second; 0: none is to be expected */
+	atomic_bool blamed; /* the death was some worker's: a note has `crashed` */
 	_Atomic uint64_t handles;
 	_Atomic uint64_t oom_kills; /* by the kernel, when the engine began */
 	atomic_int last_backing;
@@ -112,6 +115,12 @@ bool kept_is_again(void);
 
 /* Everything is served from now on. */
 void kept_ready(void);
+
+/* By one thread, at least once a second: the engine goes on. If that ends for a minute, the
+ * supervisor kills it; but for what waits for a disk or ends, which takes as long as it
+ * takes. */
+void kept_beat(void);
+void kept_beat_none(void);
 
 /* An error was logged: perhaps it says why this engine ends. */
 void kept_note_error(const char *message);

@@ -8,7 +8,7 @@
 /*
  * An error that has nothing to do with the sample passes, or does not: no descriptor, no
  * memory, a file server that is away. The request is put off and queued again when it is
- * due; no worker waits for that. The housekeeper (sched.c) sleeps until the first is due.
+ * due; no worker waits for that. The housekeeper (house.c) sleeps until the first is due.
  * The time doubles: six seconds together, then the reader is told.
  *
  * What lacks room, because readers hold much open, is queued again as soon as one of them

@@ -438,6 +438,8 @@ void clerk_second_locked(struct sched_job *job);
 /* Until the clerk has nothing to do for a job that has left. No lock held. */
 void clerk_wait_for_last(struct sched_job *job);
 void *sched_clerk(void *sched);
+/* Until the scheduler stops: what is due, and once a second what is done then. */
+void *sched_keep_house(void *sched);
 
 /* --- restore.c: back to a checkpoint --------------------------------------------------- */
 

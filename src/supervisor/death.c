@@ -16,7 +16,10 @@ void death_log(void)
 	uint64_t ms = (clock_now_ns() - (uint64_t)atomic_load(&kept_->died_ns)) / 1000000;
 	if (status == 0)
 		return;
-	if (WIFSIGNALED(status))
+	if (atomic_exchange(&kept_->hung, false))
+		snprintf(kept_->reason, sizeof(kept_->reason),
+			"the engine hung for a minute and was killed");
+	else if (WIFSIGNALED(status))
 		snprintf(kept_->reason, sizeof(kept_->reason),
 			"the engine was ended by signal %d (%s)%s%s", WTERMSIG(status),
 			strsignal(WTERMSIG(status)), kept_->error[0] ? "; " : "",

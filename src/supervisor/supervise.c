@@ -20,10 +20,11 @@ static char **engine_arguments(int argc, char **argv)
 	return ret;
 }
 
-int supervise(bool foreground, int argc, char **argv)
+int supervise(bool foreground, bool debug, int argc, char **argv)
 {
 	struct supervisor_config config = {.first = engine_arguments(argc, argv),
-		.again = engine_arguments(argc, argv)};
+		.again = engine_arguments(argc, argv),
+		.watches = !debug};
 	char *ini = realpath(argv[argc - 2], NULL);
 	char *mountpoint = realpath(argv[argc - 1], NULL);
 	int status = EXIT_FAILURE;

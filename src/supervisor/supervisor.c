@@ -5,6 +5,7 @@
 #include "base/background.h"
 #include "base/clock.h"
 #include "base/ensure.h"
+#include "base/fault.h"
 #include "base/kept.h"
 #include "base/log.h"
 #include "base/supervised.h"
@@ -25,6 +26,10 @@
 #define DEATHS_NS UINT64_C(60000000000)
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SICK_PAUSE_NS UINT64_C(1000000000)
+/* An engine that goes on beats once a second, however busy the machine is. While the
+ * supervisor itself does not run, as on a machine that is halted, nothing is counted. */
+#define CHECK_NS UINT64_C(5000000000)
+#define SILENT_CHECKS 12
 
 static const char this_program[] = "/proc/self/exe";
 
@@ -40,6 +45,9 @@ struct supervisor {
 	uint64_t start_ns; /* when the next engine starts */
 	uint64_t deaths[DEATHS];
 	unsigned n_deaths; /* all that count */
+	uint64_t check_ns; /* when its beats are looked at; 0: they are not */
+	uint64_t beats;	   /* as they were then */
+	unsigned n_silent; /* times that they were the same */
 	struct notifier notifier;
 };
 
@@ -79,6 +87,8 @@ static void start_engine(struct supervisor *supervisor)
 {
 	pid_t self = getpid();
 	supervisor->ready = false;
+	supervisor->check_ns = 0;
+	atomic_store(&supervisor->kept->beats, 0);
 	atomic_store(&supervisor->kept->blamed, false);
 	supervisor->engine = fork();
 	if (supervisor->engine == 0)
@@ -90,6 +100,38 @@ static void start_engine(struct supervisor *supervisor)
 		supervisor->engine = 0;
 		supervisor->start_ns = clock_now_ns() + SICK_PAUSE_NS;
 	}
+}
+
+/* --- its beats ---------------------------------------------------------------------- */
+
+static uint64_t pause_between_checks(void)
+{
+	return fault_hit("supervisor.patience") ? CHECK_NS / 10 : CHECK_NS;
+}
+
+static void begin_checks(struct supervisor *supervisor)
+{
+	supervisor->n_silent = 0;
+	if (supervisor->config->watches)
+		supervisor->check_ns = clock_now_ns() + pause_between_checks();
+}
+
+/* One that hangs is killed, for another one to follow. */
+static void check_beats(struct supervisor *supervisor)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t beats = atomic_load(&supervisor->kept->beats);
+	if (!supervisor->engine || !supervisor->check_ns || now_ns < supervisor->check_ns)
+		return;
+	bool silent = beats != 0 && beats == supervisor->beats;
+	supervisor->n_silent = silent ? supervisor->n_silent + 1 : 0;
+	supervisor->beats = beats;
+	supervisor->check_ns = now_ns + pause_between_checks();
+	if (supervisor->n_silent < SILENT_CHECKS)
+		return;
+	supervisor->n_silent = 0;
+	atomic_store(&supervisor->kept->hung, true);
+	kill(supervisor->engine, SIGKILL);
 }
 
 /* --- its messages ------------------------------------------------------------------- */
@@ -117,6 +159,7 @@ static void obey(
 	if (message->order != SUPERVISED_READY)
 		return;
 	supervisor->ready = true;
+	begin_checks(supervisor);
 	if (!supervisor->served)
 		background_ready();
 	notifier_ready(&supervisor->notifier);
@@ -195,6 +238,7 @@ static bool note_end(struct supervisor *supervisor, int status, int *ret)
 	supervisor->engine = 0;
 	while (take_message(supervisor))
 		;
+	supervisor->check_ns = 0;
 	*ret = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
 	if (!supervisor->served && WIFSIGNALED(status))
 		log_error("ended by signal %d (%s) before it was ready", WTERMSIG(status),
@@ -287,6 +331,8 @@ static uint64_t next_event(const struct supervisor *supervisor)
 	uint64_t next = notifier_next(&supervisor->notifier);
 	if (supervisor->start_ns && supervisor->start_ns < next)
 		next = supervisor->start_ns;
+	if (supervisor->check_ns && supervisor->check_ns < next)
+		next = supervisor->check_ns;
 	return next;
 }
 
@@ -317,6 +363,7 @@ static int run(struct supervisor *supervisor)
 			return status;
 		if (!supervisor->engine && supervisor->start_ns <= clock_now_ns())
 			start_engine(supervisor);
+		check_beats(supervisor);
 		notifier_beat(&supervisor->notifier);
 	}
 }

@@ -25,6 +25,8 @@
  * SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGXCPU end the engine in order. If the supervisor
  * is killed, the engine gets SIGTERM.
  *
+ * An engine that hangs for a minute is killed (kept_beat).
+ *
  * An engine that ends five times within a minute by its own fault is followed by one that
  * only answers EIO (sick.h). It is no fault to be killed by SIGKILL while serving, nor to
  * die of one image, which the next engine deals with (quarantine.h).
@@ -33,6 +35,7 @@
 struct supervisor_config {
 	char **first; /* arguments of the first engine, the last one NULL; before the first
 			 of them there is room for one */
+	bool watches; /* an engine that hangs is killed */
 	char **again; /* of the engines after it, whose working directory is another one */
 };
 
@@ -40,5 +43,6 @@ struct supervisor_config {
 int supervisor_run(const struct supervisor_config *config);
 
 /* Makes the arguments of engines from those of the process, whose last two are the ini and
- * the mount point, goes to the background unless it stays in the foreground, and runs. */
-int supervise(bool foreground, int argc, char **argv);
+ * the mount point, goes to the background unless it stays in the foreground, and runs.
+ * debug: an engine may be held for as long as somebody looks into it. */
+int supervise(bool foreground, bool debug, int argc, char **argv);
