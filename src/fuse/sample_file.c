@@ -125,6 +125,14 @@ static int list_again(struct session *session, struct sample_file *file, uint64_
 	return open_files_add(&session->open_samples, file->inode, handle, &file->open);
 }
 
+bool sample_file_open_size(struct session *session, struct inode inode, uint64_t *ret)
+{
+	LOCK_SCOPE(&session->lock);
+	struct open_file *open = open_files_of(&session->open_samples, inode_pack(inode));
+	*ret = open ? file_of(open)->content.size : 0;
+	return *ret > 0;
+}
+
 int sample_file_backing(const struct sample_file *file)
 {
 	return file->backing;
@@ -322,14 +330,26 @@ void sample_files_undo_all(struct session *session)
 	}
 }
 
+static int outlived_new(struct session *session, struct inode inode, uint32_t epoch,
+	struct sample_file **ret)
+{
+	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	if (!job)
+		return -ENOENT;
+	sample_id sample = sched_bound(job, epoch, inode.position);
+	struct sample_file *file = file_new(job, inode, epoch, 1);
+	if (file && sample != SAMPLE_NONE)
+		file->content.size = sizes_of_sample(session->sizes, job, sample);
+	sched_job_put(job);
+	*ret = file;
+	return file ? 0 : -ENOMEM;
+}
+
 int sample_file_outlives(
 	struct session *session, struct inode inode, struct kept_open *open)
 {
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
-	struct sample_file *file = job ? file_new(job, inode, open->epoch, 1) : NULL;
-	int err = file ? 0 : job ? -ENOMEM : -ENOENT;
-	if (job)
-		sched_job_put(job);
+	struct sample_file *file;
+	int err = outlived_new(session, inode, open->epoch, &file);
 	if (err)
 		return err;
 	LOCK_SCOPE(&session->lock);

@@ -32,6 +32,8 @@ must_check int sample_file_new(struct session *session, struct sched_job *job,
 must_check int sample_file_again(struct session *session, struct sched_job *job,
 	struct inode inode, struct sched_handle *handle, uint64_t number,
 	struct sample_file **ret);
+/* The st_size of a file that is open, whichever reader's it is; false: none is. */
+bool sample_file_open_size(struct session *session, struct inode inode, uint64_t *ret);
 /* The number of the file that the kernel reads it from; 0: it is read through us. */
 int sample_file_backing(const struct sample_file *file);
 uint64_t sample_file_handle(const struct sample_file *file);

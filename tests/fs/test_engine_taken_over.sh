@@ -11,6 +11,7 @@ ulimit -c 0
 dataset 2 12
 job a tensor.crop=32 job.epochs=99
 job b tensor.crop=32 view.layout=batch view.batch=8
+job exact tensor.resize=40 view.size=exact job.epochs=99
 
 file() { printf '%s/%08d.ppm' "$(epoch a)" "$1"; }
 
@@ -102,6 +103,14 @@ for path in "$(file 6)" "$M/jobs/a/current/00000007.ppm"; do
 	[[ -s $T/answered ]] || fail "nothing was read"
 	nothing_held
 done
+
+# What is open in current/ keeps its size.
+exec 3<"$M/jobs/exact/current/00000000.ppm"
+bytes=$(stat -L -c %s /dev/fd/3)
+kill_engine KILL
+equal "size of an open file" "$(stat -L -c %s /dev/fd/3)" "$bytes"
+equal "bytes of an open file" "$(wc -c <&3)" "$bytes"
+exec 3<&-
 
 # Who waits for a file's close in current/ waits no longer since engines end meanwhile.
 C=$M/jobs/a/current

@@ -34,7 +34,8 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 
 #define DAEMON_SECTIONS "allowed: [joaderfs], [dataset NAME]"
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
-#define JOB_KEYS "allowed: name, dataset, epochs, order, where, idle, keep_epochs"
+#define JOB_KEYS                                                                         \
+	"allowed: name, dataset, epochs, order, where, idle, second_script, keep_epochs"
 #define DAEMON_KEYS                                                                      \
 	"allowed: cache, eviction, sampler, workers, max_pixels, seed, state, jobs, "    \
 	"socket"
