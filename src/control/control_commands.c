@@ -366,7 +366,8 @@ static bool run_datasets(const struct request *request)
 static bool run_upgrade(const struct request *request)
 {
 	const char *program = request->n_arguments == 2 ? request->argument[1] : NULL;
-	bool ok = control_upgrade(request->context->config->state, program, request->out);
+	bool ok = control_upgrade(
+		request->context->config->state, request->session, program, request->out);
 	request->answer->hands_over = ok;
 	return ok;
 }

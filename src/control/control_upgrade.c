@@ -4,6 +4,7 @@
 #include "control/control_upgrade.h"
 #include "base/kept.h"
 #include "base/log.h"
+#include "fuse/fuse.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,11 +81,19 @@ static bool can_follow(const char *state, char *program, FILE *out)
 	return !err && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
-bool control_upgrade(const char *state, const char *program, FILE *out)
+bool control_upgrade(
+	const char *state, const struct session *session, const char *program, FILE *out)
 {
 	auto_free char *path = program ? realpath(program, NULL) : NULL;
 	if (!kept_is_supervised()) {
 		fputs("the daemon was started with --no-supervisor\n", out);
+		return false;
+	}
+	if (session && !session_is_resent(session)) {
+		fputs("this kernel does not send requests again that are under way "
+		      "(Linux "
+		      "6.9 does): unmount, and start the other program\n",
+			out);
 		return false;
 	}
 	if (program && (!path || strlen(path) >= sizeof(kept()->program))) {

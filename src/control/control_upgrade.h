@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+struct session;
+
 /*
  * `joaderctl upgrade`: this engine ends, and the supervisor starts another one, perhaps of
  * another program. Readers notice nothing: it is as after a death (supervisor.h).
@@ -15,8 +17,9 @@
  *         answer, and control_hand_over ends the process.
  */
 
-/* program: NULL, the same again. false: it is not possible, out says why. */
-bool control_upgrade(const char *state, const char *program, FILE *out);
+/* session: NULL if nothing is mounted; program: NULL, the same again. false: it is not possible, out says why. */
+bool control_upgrade(
+	const char *state, const struct session *session, const char *program, FILE *out);
 
 /* Does not return. */
 _Noreturn void control_hand_over(void);

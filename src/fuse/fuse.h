@@ -40,6 +40,9 @@ void session_stop(struct session *session);
  */
 must_check int session_unmount(struct session **session);
 
+/* Whether the kernel sends again what it got no answer to, when another engine goes on. */
+bool session_is_resent(const struct session *session);
+
 /* --- called by one thread, which ends before session_stop -------------------------- */
 
 #define SESSION_JOB_MOUNTS 64 /* at most, of a job; each takes threads */

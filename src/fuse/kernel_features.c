@@ -18,6 +18,22 @@
 /* --- an engine after another ---------------------------------------------------------- */
 
 #define NOTIFY_RESEND 7 /* from protocol 7.40 on */
+#define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
+
+/* Before the kernel has said anything nothing can be under way. */
+bool session_is_resent(const struct session *session)
+{
+	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;
+	const struct fuse_init_in *init;
+	if (fault_hit("fuse.resend"))
+		return false;
+	if (!mount || mount->message_bytes == 0)
+		return true;
+	if (mount->message_bytes < sizeof(struct fuse_in_header) + sizeof(*init))
+		return false;
+	init = (const void *)(mount->message + sizeof(struct fuse_in_header));
+	return (init->flags & FUSE_INIT_EXT) && (init->flags2 & FLAG2_HAS_RESEND);
+}
 
 void kernel_features_resend(struct session *session)
 {

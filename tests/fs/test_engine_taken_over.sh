@@ -141,6 +141,14 @@ kill_engine KILL
 stop
 exec 5<&-
 
+# Where the kernel does not send again what is under way, an engine is not ended on purpose.
+start --fault fuse.resend:EIO
+before=$(engine)
+ctl upgrade 2>"$T/message" && fail "it ends, and so would requests that are under way"
+grep -q "does not send requests again" "$T/message" || fail "$(cat "$T/message")"
+equal "the engine" "$(engine)" "$before"
+stop
+
 # Each of these has to be noticed.
 for mutant in fuse.resend journal.replay passthrough.new; do
 	rm -rf "$T/state"
