@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """
-sites.py CONTROL MOUNT TOLD errors COUNT SEED | jobs COUNT SEED | crash N KIND
+sites.py CONTROL MOUNT TOLD errors|jobs|crashes COUNT SEED
 
 Reads a job position by position, while the n-th call of the daemon fails (errors), or the
-daemon is killed there (crash); or has jobs come and go (jobs). TOLD: a file that keeps what positions held.
+engine is killed there (crashes); or has jobs come and go (jobs). TOLD: a file that keeps
+what positions held.
 """
 
 import errno
@@ -185,24 +186,32 @@ def errors(count, seed):
     told.save()
 
 
-def crash(n, kind):
-    """Until the daemon dies."""
+def crashes(count, seed):
+    """The engine is killed at a call; readers notice nothing."""
+    chance = random.Random(seed)
     told = Told(everything())
-    for position in told.held:
-        told.tell(position, content(
-            f"{view}/epoch-{position // SAMPLES:04}/{position % SAMPLES:08}.ppm"))
-    arm(kind, CRASH, n)
-    try:
-        while True:
-            told.tell(told.next(), read(told.next()))
-    except OSError as reason:
-        assert reason.errno in (errno.ENOTCONN, errno.ECONNABORTED), reason
-    told.save()
+    hit = 0
+    for kind in (MEMORY, FILES, REPLY):
+        sites = sites_of(kind, told)
+        for i in range(count):
+            position = told.next()
+            arm(kind, CRASH, 1 + (i if count >= sites else chance.randrange(sites)) % sites)
+            told.tell(position, read(position))
+            hit += failed()
+            arm(0, 0, 0)
+            told.tell(position, read(position))
+    while told.next() % SAMPLES:
+        told.tell(told.next(), read(told.next()))
+    for position, found in told.held.items():
+        assert found == content(
+            f"{view}/epoch-{position // SAMPLES:04}/{position % SAMPLES:08}.ppm"), position
+    assert hit > count, f"the engine was killed {hit} times"
+    print(f"the engine was killed at {hit} calls")
 
 
 if mode == "errors":
     errors(int(sys.argv[5]), int(sys.argv[6]))
 elif mode == "jobs":
     jobs(int(sys.argv[5]), int(sys.argv[6]))
-elif mode == "crash":
-    crash(int(sys.argv[5]), int(sys.argv[6]))
+elif mode == "crashes":
+    crashes(int(sys.argv[5]), int(sys.argv[6]))

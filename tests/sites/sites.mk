@@ -6,7 +6,7 @@
 SITES := $(BUILD)/tests/sites/joaderfs
 $(SITES): WRAP := malloc calloc realloc reallocarray aligned_alloc strdup strndup asprintf \
 	vasprintf open_memstream mmap memfd_create open openat fopen fdopen opendir read pread \
-	pwrite fstat ftruncate fsync fdatasync rename unlink unlinkat fuse_reply_attr \
+	pwrite fstat ftruncate fsync fdatasync rename unlink unlinkat writev ioctl fuse_reply_attr \
 	fuse_reply_buf fuse_reply_iov fuse_reply_entry fuse_reply_open fuse_reply_readlink \
 	fuse_reply_statfs
 
