@@ -227,6 +227,33 @@ void kept_open_remove(struct kept_open *open)
 		atomic_store(&open->handle, 0);
 }
 
+void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle)
+{
+	for (uint32_t i = 0; i < KEPT_CLOSES; i++) {
+		struct kept_close *place = &page->closes[i];
+		if (atomic_load(&place->handle) != 0)
+			continue;
+		place->inode = inode;
+		place->mount = mount;
+		atomic_store(&place->handle, handle);
+		return;
+	}
+}
+
+bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle)
+{
+	for (uint32_t i = 0; i < KEPT_CLOSES; i++) {
+		struct kept_close *place = &page->closes[i];
+		*ret_handle = atomic_load(&place->handle);
+		if (*ret_handle == 0 || place->mount != mount)
+			continue;
+		*ret_inode = place->inode;
+		atomic_store(&place->handle, 0);
+		return true;
+	}
+	return false;
+}
+
 /* --- files that the kernel reads --------------------------------------------------- */
 
 static atomic_int *file_place(int backing, uint32_t i)

@@ -28,6 +28,7 @@
 #define KEPT_VERSION 1
 #define KEPT_DESCRIPTORS 512
 #define KEPT_OPENS 65536 /* open files that the next engine has to know of */
+#define KEPT_CLOSES 4096 /* that no engine has seen */
 #define KEPT_FILES ((1u << 20) + 32768) /* that the kernel reads: backing.h */
 #define KEPT_WORKERS 512
 #define KEPT_MESSAGE 256 /* bytes of the kernel's first message; it has 104 */
@@ -68,6 +69,13 @@ struct kept_open {
 	int32_t backing;   /* the file that the kernel reads it from; 0: none */
 };
 
+/* A file that was closed while a sick engine answered. */
+struct kept_close {
+	_Atomic uint64_t handle; /* 0: none */
+	uint64_t inode;
+	uint32_t mount;
+};
+
 /* What a worker prepares. */
 struct kept_note {
 	atomic_bool busy;
@@ -102,6 +110,7 @@ struct kept {
 	struct kept_descriptor descriptors[KEPT_DESCRIPTORS];
 	struct kept_note notes[KEPT_WORKERS];
 	struct kept_open opens[KEPT_OPENS];
+	struct kept_close closes[KEPT_CLOSES];
 	atomic_int files[KEPT_FILES]; /* the kernel's numbers; 0: none */
 };
 
@@ -149,6 +158,12 @@ struct kept_open *kept_open_add(const struct kept_open *open);
 /* The next one of a mount after `before`, NULL: the first; NULL: no other. */
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
+
+/* By one thread, as no engine serves. Of more than there is room for the later ones are not
+ * known: their positions count as open, until the next start. */
+void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
+/* Takes one of the mount out; false: there is none. */
+bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
 
 /* --- files that the kernel reads --------------------------------------------------- */
 

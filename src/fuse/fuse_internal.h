@@ -88,6 +88,8 @@ struct session {
 	struct old_backing *old_backings;	 /* (lock) outlived.c's */
 };
 
+/* A file is closed, whichever engine has opened it. */
+void session_release(struct session *session, struct inode inode, uint64_t handle);
 extern const struct fuse_lowlevel_ops session_ops;
 
 /* Answers any request with -errno. */

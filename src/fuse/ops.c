@@ -349,21 +349,25 @@ static void op_read(
 		opening_again(req, session, inode, fi->fh, size, offset);
 }
 
+void session_release(struct session *session, struct inode inode, uint64_t handle)
+{
+	if (inode.kind == INODE_SAMPLE)
+		sample_file_release(session, inode, handle);
+	else if (composite_is(inode.kind))
+		composite_release(session, inode, handle);
+	else if (inode.kind == INODE_LABEL)
+		label_file_release(session, handle);
+	else
+		text_file_release(session, handle);
+}
+
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct session *session = session_of(req);
 	struct inode inode;
 	count(STAT_RELEASES);
-	if (session_inode(session, ino, &inode) == 0) {
-		if (inode.kind == INODE_SAMPLE)
-			sample_file_release(session, inode, fi->fh);
-		else if (composite_is(inode.kind))
-			composite_release(session, inode, fi->fh);
-		else if (inode.kind == INODE_LABEL)
-			label_file_release(session, fi->fh);
-		else
-			text_file_release(session, fi->fh);
-	}
+	if (session_inode(session, ino, &inode) == 0)
+		session_release(session, inode, fi->fh);
 	fuse_reply_err(req, 0);
 }
 

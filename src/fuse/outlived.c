@@ -11,8 +11,6 @@
 
 #include <errno.h>
 
-#define UNIQUE_RESEND (UINT64_C(1) << 63) /* as FUSE_UNIQUE_RESEND, from Linux 6.9 on */
-
 /* So many files the kernel may have been told of since their number was last noted. */
 #define UNNOTED 64
 
@@ -201,6 +199,16 @@ static void forget_unused(struct session *session)
 		passthrough_try_forget(session, last + i);
 }
 
+/* While a sick engine answered. */
+static void take_closes(struct session *session)
+{
+	uint64_t number, handle;
+	struct inode inode;
+	while (kept_close_take(mount_of(session), &number, &handle))
+		if (session_inode(session, number, &inode) == 0)
+			session_release(session, inode, handle);
+}
+
 void outlived_begin(struct session *session)
 {
 	struct kept_open *open = NULL;
@@ -211,6 +219,7 @@ void outlived_begin(struct session *session)
 		if (err)
 			log_warn("an open file is forgotten: %s", strerror(-err));
 	}
+	take_closes(session);
 	if (session->passes_through)
 		forget_unused(session);
 	if (n)

@@ -5,6 +5,8 @@
 
 #include "fuse/fuse_internal.h"
 
+#define UNIQUE_RESEND (UINT64_C(1) << 63) /* as FUSE_UNIQUE_RESEND, from Linux 6.9 on */
+
 /*
  * What was open when the engine before this one ended.
  *

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "files/inode.h"
 #include "fuse/mount_options.h"
+#include "fuse/outlived.h"
 
 #include <errno.h>
 #include <linux/fuse.h>
@@ -40,15 +41,39 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* false: it is unmounted. */
-static bool refuse_one(int device)
+/* An open that is sent again was listed, perhaps, before its engine died. */
+static void forget_open(uint32_t mount, uint64_t unique)
 {
+	struct kept_open *open = NULL;
+	while ((open = kept_open_next(open, mount)))
+		if (open->request == (unique & ~UNIQUE_RESEND))
+			kept_open_remove(open);
+}
+
+/* What the next engine could not know. */
+static void note(const struct kept_descriptor *place, size_t bytes)
+{
+	const struct fuse_in_header *request = (const void *)buffer;
+	const struct fuse_release_in *release = (const void *)(request + 1);
+	uint32_t mount = (uint32_t)(place - kept()->descriptors);
+	if (request->opcode == FUSE_OPEN && (request->unique & UNIQUE_RESEND))
+		forget_open(mount, request->unique);
+	if (request->opcode == FUSE_RELEASE &&
+		bytes >= sizeof(*request) + sizeof(*release))
+		kept_close_add(mount, request->nodeid, release->fh);
+}
+
+/* false: it is unmounted. */
+static bool refuse_one(const struct kept_descriptor *place)
+{
+	int device = atomic_load(&place->fd);
 	const struct fuse_in_header *request = (const void *)buffer;
 	ssize_t n = read(device, buffer, sizeof(buffer));
 	if (n < 0)
 		return errno != ENODEV;
 	if ((size_t)n < sizeof(*request) || !wants_answer(request->opcode))
 		return true;
+	note(place, (size_t)n);
 	write_header(
 		device, &(struct fuse_out_header){.len = sizeof(struct fuse_out_header),
 				.error = succeeds(request->opcode) ? 0 : -EIO,
@@ -141,7 +166,7 @@ static bool serve_place(struct kept_descriptor *place)
 	struct inode root = {.kind = INODE_ROOT};
 	if (atomic_load(&place->kind) == KEPT_LISTENER) {
 		serve_client(place);
-	} else if (!refuse_one(atomic_load(&place->fd))) {
+	} else if (!refuse_one(place)) {
 		if (place->mount.root == inode_pack(root))
 			return false;
 		kept_drop(&place);

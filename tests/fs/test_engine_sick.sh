@@ -11,9 +11,18 @@ ulimit -c 0
 dataset 2 8
 job a tensor.crop=32
 config
-start
-exec 5<"$(epoch a)/00000001.ppm"
+touch "$T/go"
+start --fault "fuse.answer:NONE:until=$T/go"
+exec 5<"$(epoch a)/00000001.ppm" 6<"$(epoch a)/00000003.ppm"
 first=$(md5sum <"$(epoch a)/00000000.ppm")
+rm "$T/go"
+cat "$(epoch a)/00000004.ppm" >/dev/null 2>&1 &
+reader=$!
+for _ in $(seq 200); do
+	[[ $(counter open_files) != 3 ]] || break
+	sleep 0.05
+done
+equal "open files, and one about to be answered" "$(counter open_files)" 3
 
 # The ini has a mistake since.
 cp "$T/joaderfs.ini" "$T/whole.ini"
@@ -26,6 +35,9 @@ done
 timeout 10 cat "$(epoch a)/00000002.ppm" >/dev/null 2>"$T/message" && fail "it can be read"
 grep -q "Input/output error" "$T/message" || fail "$(cat "$T/message")"
 mounted "$M" || fail "it is not mounted any more"
+! wait "$reader" || fail "an open goes on"
+exec 6<&-
+touch "$T/go"
 ctl status >"$T/message" 2>&1 && fail "joaderctl finds nothing wrong"
 for text in "answers EIO" "cach" "joaderctl upgrade"; do
 	grep -q "$text" "$T/message" || fail "no '$text': $(cat "$T/message")"

@@ -46,6 +46,22 @@ Test(kept, no_more_open_files_than_there_is_room_for)
 	cr_assert(kept_open_add(&another) == some);
 }
 
+Test(kept, closes_that_no_engine_has_seen_are_told_once_for_each_mount)
+{
+	uint64_t inode, handle;
+	kept_close_add(0, 7, 1);
+	kept_close_add(1, 8, 2);
+	kept_close_add(0, 9, 3);
+	cr_assert(kept_close_take(1, &inode, &handle));
+	cr_assert(eq(u64, inode, 8));
+	cr_assert(eq(u64, handle, 2));
+	cr_assert(not(kept_close_take(1, &inode, &handle)));
+	cr_assert(kept_close_take(0, &inode, &handle));
+	cr_assert(kept_close_take(0, &inode, &handle));
+	cr_assert(eq(u64, inode, 9));
+	cr_assert(not(kept_close_take(0, &inode, &handle)));
+}
+
 static unsigned count_files(void)
 {
 	unsigned n = 0;
