@@ -56,13 +56,13 @@ upgrade_engine() {
 	another_engine "$before"
 }
 
-# kill_until_done SECONDS READER...: the engine is killed at random moments meanwhile; each
-# fourth time it is another program that takes over
+# kill_until_done SECONDS READER...: for so long the engine is killed at random moments; each
+# fourth time it is another program that takes over. Then the readers finish their epochs.
 kill_until_done() {
-	local readers kills=0
+	local readers kills=0 end=$((SECONDS + $1))
 	"$PYTHON" "$FS/undisturbed.py" "$M/jobs" "$@" &
 	readers=$!
-	while kill -0 $readers 2>/dev/null; do
+	while ((SECONDS < end)) && kill -0 $readers 2>/dev/null; do
 		sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
 		kills=$((kills + 1))
 		if ((kills % 4)); then kill_engine; else upgrade_engine >/dev/null; fi
