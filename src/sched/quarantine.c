@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "sched/quarantine.h"
+#include "base/fault.h"
 #include "base/kept.h"
 #include "base/log.h"
 
@@ -148,7 +149,8 @@ static bool died_of_memory(void)
 	int status = atomic_load(&kept()->died);
 	uint64_t now = oom_kills();
 	uint64_t before = atomic_exchange(&kept()->oom_kills, now);
-	return kept_is_again() && now > before && WIFSIGNALED(status) &&
+	bool any = now > before || fault_hit("quarantine.memory");
+	return kept_is_again() && any && WIFSIGNALED(status) &&
 	       WTERMSIG(status) == SIGKILL;
 }
 

@@ -3,12 +3,14 @@
 # Copyright (c) 2026 The joaderfs authors
 # An image whose preparation ends the engine twice is not prepared any more: readers get EIO
 # for it, and for nothing else; the log and datasets/<dataset>/bad name it. It is so in the
-# daemon's next life, too, until the file changes.
+# daemon's next life, too, until the file changes. The same holds for what was prepared when
+# the kernel killed the engine for want of memory; else nothing is to blame for a kill.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 ulimit -c 0
 dataset 2 8
 job a tensor.crop=32 job.epochs=9
+job m tensor.crop=32 view.layout=mirror
 start --fault load.image.0003.jpg:BUG
 
 # refused_in EPOCH: the sources of the positions that answer EIO
@@ -40,3 +42,27 @@ start
 equal "bad, when one has changed" "$(cat "$M/datasets/images/bad")" "class1/0003.jpg"
 cat "$M"/jobs/a/epoch-0000/00000000.ppm >/dev/null
 stop
+
+# killed_over SAMPLE: while it is prepared, until it is refused; fails after ten times
+killed_over() {
+	local file reader _
+	file=$(epoch m)/$1.ppm
+	rm -f "$T/go"
+	timeout 60 cat "$file" >/dev/null 2>"$T/message" &
+	reader=$!
+	for _ in $(seq 10); do
+		! grep -q "$1: its preparation has ended the engine twice" "$LOG" || break
+		kill_engine
+	done
+	touch "$T/go"
+	! wait $reader
+}
+start --fault "load.image.0005.jpg:NONE:until=$T/go"
+! killed_over class0/0005.jpg || fail "an image is to blame for a kill: $(cat "$T/message")"
+stop
+start --fault "load.image.0005.jpg:NONE:until=$T/go" --fault quarantine.memory:ENOMEM
+killed_over class0/0005.jpg || fail "it can be read"
+grep -q "Input/output error" "$T/message" || fail "$(cat "$T/message")"
+equal "bad, after a kill for want of memory" "$(cat "$M/datasets/images/bad")" \
+	$'class0/0005.jpg\nclass1/0003.jpg'
+cat "$(epoch m)/class1/0005.jpg.ppm" >/dev/null
