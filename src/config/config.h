@@ -54,12 +54,13 @@ struct daemon_config {
 	uint64_t cache_bytes;
 	enum eviction_policy eviction;
 	enum sampler_kind sampler; /* dsa, isa or exchange */
-	unsigned workers;	   /* threads; "auto" is resolved to the online CPUs */
-	uint64_t max_pixels;	   /* larger images are refused */
-	uint64_t seed;		   /* 0: fresh each start */
-	char *state;		   /* absolute directory */
-	char *jobs;   /* absolute directory of job inis, NULL when there is none */
-	char *socket; /* absolute path of the control socket */
+	unsigned workers;	   /* decoders; "auto" is resolved to the online CPUs */
+	unsigned reads;	     /* in flight, of each storage; 0: found while running */
+	uint64_t max_pixels; /* larger images are refused */
+	uint64_t seed;	     /* 0: fresh each start */
+	char *state;	     /* absolute directory */
+	char *jobs;	     /* absolute directory of job inis, NULL when there is none */
+	char *socket;	     /* absolute path of the control socket */
 	struct dataset_config *datasets;
 	size_t n_datasets;
 };

@@ -81,8 +81,14 @@ const struct option config_options[] = {
 			"epochs are no longer independent."},
 	{SECTION_JOADERFS, "workers", &value_workers, .min = 1, .max = 1024,
 		.preset = "auto", DAEMON(workers),
-		.help = "Threads that read and prepare images.\n"
+		.help = "Threads that prepare images.\n"
 			"auto: one for each CPU that is online."},
+	{SECTION_JOADERFS, "reads", &value_reads, .min = 1, .max = 1024, .preset = "auto",
+		DAEMON(reads),
+		.help = "Files of one storage (a device) that are read at once.\n"
+			"auto: as many as the storage rewards, up to 128, which is found "
+			"by trying. A disk rewards few, a server that takes long to open "
+			"a file rewards many."},
 	{SECTION_JOADERFS, "max_pixels", &value_u64, .min = 1, .max = UINT32_MAX,
 		.preset = "178956970", DAEMON(max_pixels),
 		.help = "Images of more pixels, as they are or resized, are refused "

@@ -87,6 +87,20 @@ void text_classes(FILE *out, const struct dataset *dataset)
 	}
 }
 
+static void print_storage(FILE *out, struct sched_job *job)
+{
+	struct sched_storage storage;
+	sched_job_storage(job, &storage);
+	if (storage.silent_ns > 0)
+		fprintf(out, "storage does not answer, %u reads wait, for %.0f s: ",
+			storage.reads, (double)storage.silent_ns / 1e9);
+	else
+		fprintf(out, "storage answers, %u reads of at most %u: ", storage.reads,
+			storage.most_reads);
+	escape_print(out, storage.root);
+	fputc('\n', out);
+}
+
 void text_job_status(FILE *out, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -109,6 +123,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "errors %" PRIu64 "\n", status.errors);
 	fprintf(out, "waits %" PRIu64 "\n", status.waits);
 	fprintf(out, "wait_s %.3f\n", (double)status.wait_ns / 1e9);
+	print_storage(out, job);
 }
 
 void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding)

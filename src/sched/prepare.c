@@ -10,11 +10,13 @@
 #include <string.h>
 
 /*
- * What the workers are given, and what they bring back.
+ * What readers and decoders are given, and what they bring back.
  *
  *            use_request_locked        reserve_locked           published
  *   open only ---------------> queued ---------------> loading -----------> open only
  *                              urgent <-- delayed <-------+ an error that passes
+ *
+ *   loading: the file is read, waits for a decoder, is decoded (storage.c).
  *
  * What readers wait for goes first, and may exceed the cache (memory.c says how far).
  * What is only drawn ahead has to fit into it: what does not is passed over, for others
@@ -22,26 +24,28 @@
  */
 
 /* absent -> loading. urgent: beyond the cache if need be. -ENOSPC: does not fit ahead;
- * -EAGAIN: not beside what is being prepared just now; -ENOMEM: too much is open. */
+ * -EAGAIN: not beside what is being read just now; -ENOMEM: too much is open. */
 static int reserve_locked(struct use *use, bool urgent)
 {
 	struct space *space = use->key.space;
 	struct sched *sched = space->source->sched;
 	sample_id sample = (sample_id)use->key.sample;
-	struct memory_size size = memory_size_of(sched, space, sample);
+	uint64_t tensor = memory_size_of(sched, space, sample).tensor;
 	lock_assert_held(&sched->lock);
-	int err = memory_room_locked(sched, &size, urgent);
-	if (!err)
-		err = cache_reserve(space->cache, sample, size.tensor, urgent);
+	if (!memory_may_read_locked(
+		    sched, dataset_file_bytes(space->source->dataset, sample)))
+		return -EAGAIN;
+	if (urgent && !memory_has_room_locked(sched, tensor))
+		return -ENOMEM;
+	int err = cache_reserve(space->cache, sample, tensor, urgent);
 	if (err)
 		return err;
 	use_unqueue_locked(use);
 	use->state = USE_LOADING;
 	use->in_file = space->in_files;
 	use->head = space->head;
-	use->working = size.working;
+	use->working = 0;
 	use->also = NULL;
-	memory_change_working_locked(sched, (int64_t)size.working);
 	return 0;
 }
 
@@ -116,19 +120,17 @@ static void put_off_locked(struct use *use, int err, struct aftermath *aftermath
 	use_drop_if_unused_locked(use);
 }
 
-/* *ret_wait: nothing else may begin before what is being prepared is done. */
+/* NULL: none that can begin now. */
 static struct use *reserve_urgent_locked(
-	struct sched *sched, bool *ret_wait, struct aftermath *aftermath)
+	struct sched *sched, struct storage *storage, struct aftermath *aftermath)
 {
 	struct use *use;
 	lock_assert_held(&sched->lock);
-	*ret_wait = false;
-	while ((use = first_wanted_locked(sched, &sched->urgent))) {
+	while ((use = first_wanted_locked(sched, &storage->urgent))) {
 		int err = reserve_locked(use, true);
 		if (!err)
 			return use;
-		*ret_wait = err == -EAGAIN;
-		if (*ret_wait)
+		if (err == -EAGAIN)
 			return NULL;
 		put_off_locked(use, err, aftermath);
 	}
@@ -138,9 +140,9 @@ static struct use *reserve_urgent_locked(
 /* So many are looked at when the first ones do not fit. */
 #define MOST_PASSED_OVER 256
 
-static struct use *reserve_ahead_locked(struct sched *sched)
+static struct use *reserve_ahead_locked(struct sched *sched, struct storage *storage)
 {
-	struct use *use = first_wanted_locked(sched, &sched->queued), *next;
+	struct use *use = first_wanted_locked(sched, &storage->queued), *next;
 	uint64_t too_much = UINT64_MAX;
 	lock_assert_held(&sched->lock);
 	for (int i = 0; use && i < MOST_PASSED_OVER; i++, use = next) {
@@ -154,33 +156,59 @@ static struct use *reserve_ahead_locked(struct sched *sched)
 				.tensor;
 		if (bytes >= too_much)
 			continue;
-		if (reserve_locked(use, false) == 0)
+		int err = reserve_locked(use, false);
+		if (err == 0)
 			return use;
+		if (err == -EAGAIN)
+			return NULL;
 		too_much = bytes;
 	}
-	sched->ahead_needs = too_much;
+	storage->ahead_needs = too_much;
 	return NULL;
 }
 
 bool prepare_waits_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
-	return !TAILQ_EMPTY(&sched->urgent) ||
-	       (!TAILQ_EMPTY(&sched->queued) &&
-		       cache_fits(sched->cache, sched->ahead_needs));
+	for (size_t i = 0; i < sched->n_storages; i++)
+		if (storage_has_requests_locked(sched, &sched->storages[i]))
+			return true;
+	return false;
+}
+
+/* Storages take turns. */
+static struct use *reserve_of_any_locked(
+	struct sched *sched, bool urgent, struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_storages; i++) {
+		size_t at = (sched->next_storage + i) % sched->n_storages;
+		struct storage *storage = &sched->storages[at];
+		if (!storage_has_room(sched, storage, urgent))
+			continue;
+		struct use *use =
+			urgent ? reserve_urgent_locked(sched, storage, aftermath)
+			       : reserve_ahead_locked(sched, storage);
+		if (!use)
+			continue;
+		sched->next_storage = at + 1;
+		return use;
+	}
+	return NULL;
 }
 
 static struct use *reserve_next_locked(struct sched *sched, struct aftermath *aftermath)
 {
-	bool wait;
 	lock_assert_held(&sched->lock);
 	if (sched->stopping)
 		return NULL;
-	struct use *use = reserve_urgent_locked(sched, &wait, aftermath);
-	if (!use && !wait)
-		use = reserve_ahead_locked(sched);
-	if (use)
-		share_decode_locked(use);
+	struct use *use = reserve_of_any_locked(sched, true, aftermath);
+	if (!use)
+		use = reserve_of_any_locked(sched, false, aftermath);
+	if (!use)
+		return NULL;
+	share_decode_locked(use);
+	storage_begin_locked(use);
 	return use;
 }
 
@@ -231,7 +259,7 @@ static bool fill_task(const struct sched *sched, struct use *use)
 }
 
 /* Who takes a task wakes the next one, if there is another task. */
-struct load_task *sched_load_next(void *context)
+struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
 	for (;;) {
@@ -245,8 +273,70 @@ struct load_task *sched_load_next(void *context)
 			return NULL;
 		if (fill_task(sched, use))
 			return &use->task;
-		sched_load_done(sched, &use->task);
+		sched_read(sched, &use->task);
 	}
+}
+
+void sched_read(void *context, struct load_task *task)
+{
+	struct sched *sched = context;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	storage_end_locked(task->owner);
+	aftermath.kick_decoders = true;
+	sched_unlock(sched, &aftermath);
+}
+
+/* --- decoders --------------------------------------------------------------------------- */
+
+/* Those that readers wait for first; then as they were read. */
+static struct use *first_read_locked(const struct sched *sched)
+{
+	struct use *use;
+	lock_assert_held(&sched->lock);
+	TAILQ_FOREACH (use, &sched->read, link)
+		if (!TAILQ_EMPTY(&use->waiters))
+			return use;
+	return TAILQ_FIRST(&sched->read);
+}
+
+static uint64_t working_of_locked(const struct use *use)
+{
+	const struct sched *sched = use->key.space->source->sched;
+	lock_assert_held(&sched->lock);
+	return memory_size_of(sched, use->key.space, (sample_id)use->key.sample).working;
+}
+
+/* Nothing else begins before there is memory for the first. */
+static bool begin_decode_locked(struct sched *sched, struct use *first)
+{
+	uint64_t working = 0;
+	lock_assert_held(&sched->lock);
+	for (const struct use *use = first; use; use = use->also)
+		working += working_of_locked(use);
+	if (!memory_may_decode_locked(sched, working))
+		return false;
+	for (struct use *use = first; use; use = use->also)
+		use->working = working_of_locked(use);
+	memory_change_working_locked(sched, (int64_t)working);
+	storage_decodes_locked(first);
+	return true;
+}
+
+struct load_task *sched_next_decode(void *context)
+{
+	struct sched *sched = context;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	struct use *use = first_read_locked(sched);
+	if (use && !begin_decode_locked(sched, use))
+		use = NULL;
+	aftermath.kick = use != NULL;
+	aftermath.kick_decoders = use && !TAILQ_EMPTY(&sched->read);
+	sched_unlock(sched, &aftermath);
+	return use ? &use->task : NULL;
 }
 
 /* Once per sample, however many jobs meet it. */
@@ -309,6 +399,7 @@ void sched_load_done(void *context, struct load_task *task)
 
 	lock_take(&sched->lock);
 	bool log = is_worth_a_line_locked(use, &first);
+	aftermath.kick_decoders = !TAILQ_EMPTY(&sched->read); /* there is more memory */
 	/* A task is part of its use, which may be gone afterwards. */
 	for (struct load_task *next; task; task = next) {
 		next = task->also;

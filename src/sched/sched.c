@@ -89,7 +89,9 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	bool deserted = sched->n_deserted > 0;
 	unlock_and_reap(sched);
 	if (kick)
-		load_pool_kick(sched->pool);
+		load_pool_kick(sched->pool, LOAD_READ);
+	if (aftermath->kick_decoders && sched->pool)
+		load_pool_kick(sched->pool, LOAD_DECODE);
 	if (aftermath->flush)
 		journal_flush(aftermath->flush->journal);
 	tell_finished(aftermath);
@@ -175,6 +177,7 @@ static void *keep_house(void *context)
 		if (clock_now_ns() < second_ns)
 			continue;
 		look_after_jobs(sched);
+		storages_report(sched);
 		sync_journals(sched);
 		second_ns = clock_now_ns() + SECOND_NS;
 	}
@@ -218,6 +221,7 @@ static int source_init(struct source *source, struct sched *sched,
 {
 	uint64_t own = rng_mix(seed, name_hash(dataset_name(dataset)));
 	*source = (struct source){.sched = sched,
+		.storage = storage_of(sched, dataset),
 		.dataset = dataset,
 		.root = root_of(sched->config, dataset),
 		.seed = own};
@@ -279,7 +283,8 @@ static int init_sources(
 	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed)
 {
 	sched->sources = calloc(n + 1, sizeof(*sched->sources));
-	if (!sched->sources)
+	sched->storages = calloc(n + 1, sizeof(*sched->storages));
+	if (!sched->sources || !sched->storages)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		sched->n_sources++;
@@ -323,18 +328,21 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	TAILQ_INIT(&sched->streams);
 	TAILQ_INIT(&sched->counted);
 	TAILQ_INIT(&sched->for_clerk);
-	TAILQ_INIT(&sched->urgent);
-	TAILQ_INIT(&sched->queued);
+	TAILQ_INIT(&sched->read);
 	TAILQ_INIT(&sched->delayed);
 	return sched;
 }
 
 static int start_threads(struct sched *sched)
 {
-	struct load_callbacks callbacks = {
-		.next = sched_load_next, .done = sched_load_done, .context = sched};
+	struct load_callbacks callbacks = {.next_read = sched_next_read,
+		.read = sched_read,
+		.next_decode = sched_next_decode,
+		.done = sched_load_done,
+		.context = sched};
 	struct load_pool *pool;
-	int err = load_pool_new(sched->config->workers, &callbacks, &pool);
+	int err = load_pool_new(
+		storage_most_reads(sched), sched->config->workers, &callbacks, &pool);
 	if (err)
 		return err;
 	sched->pool = pool;
@@ -441,6 +449,7 @@ void sched_free(struct sched **sched_pointer)
 	for (size_t i = 0; i < sched->n_sources; i++)
 		source_destroy(&sched->sources[i]);
 	free(sched->sources);
+	free(sched->storages);
 	if (sched->cache)
 		cache_free(&sched->cache);
 	free(sched->round_ids);

@@ -103,6 +103,15 @@ const roaring_bitmap_t *sched_job_readable(const struct sched_job *job);
  */
 uint32_t sched_job_label_begin(const struct sched_job *job, uint32_t label);
 
+/* Where the files of a dataset lie. */
+struct sched_storage {
+	const char *root;    /* of the first dataset on it */
+	unsigned reads;	     /* in flight */
+	unsigned most_reads; /* that it rewards, as far as is known */
+	uint64_t silent_ns;  /* since it has not answered; 0: it answers */
+};
+void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
+
 struct sched_job_status {
 	bool started, running,
 		parked_idle;		   /* running: an epoch has begun and not ended */

@@ -8,6 +8,7 @@
 #include "cache/cache.h"
 #include "epoch/epoch.h"
 #include "epoch/journal.h"
+#include "load/flight.h"
 #include "load/load.h"
 #include "sampler/sampler.h"
 #include "sched/sched.h"
@@ -31,7 +32,8 @@
  *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
- *   prepare.c      what workers do about that; retry.c: once more, later
+ *   prepare.c      what readers and decoders do about that; retry.c: once more, later
+ *   storage.c      where files lie: requests and reads in flight of each storage
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
@@ -43,6 +45,7 @@
 
 struct source {
 	struct sched *sched;
+	struct storage *storage; /* on which its files are */
 	struct dataset *dataset;
 	const char *root;	  /* of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* as configured */
@@ -89,7 +92,9 @@ struct use {
 	bool lacks_room; /* likewise: because readers hold much open */
 	unsigned retries;
 	/* while loading */
-	uint64_t working; /* bytes that it takes beside the tensor */
+	uint64_t read_ns;    /* when its read began */
+	uint64_t file_bytes; /* held from then on until it is decoded */
+	uint64_t working;    /* bytes that decoding takes beside the tensor */
 	struct dataset_sample sample;
 	struct load_task task;
 	bool in_file; /* as the space had it when this began to load */
@@ -98,6 +103,19 @@ struct use {
 };
 
 TAILQ_HEAD(use_queue, use);
+
+/* A device. A use is in one of its queues while it waits to be read, or is read. */
+struct storage {
+	uint64_t device;
+	const char *root; /* of the first dataset on it: its name */
+	struct flight flight;
+	struct use_queue urgent, queued;
+	struct use_queue reading; /* the first that began first */
+	uint64_t ahead_needs;	  /* so much room the queued ones lacked; 0: not known */
+	unsigned waiting;	  /* for a decoder */
+	uint64_t bytes;		  /* of files that are read or wait */
+	bool silent;		  /* which was told */
+};
 
 /*
  * An open, from its request to its release.
@@ -208,12 +226,14 @@ struct sched {
 	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
-	struct use_queue urgent, queued, delayed;
-	uint32_t lack_room;   /* delayed ones */
-	bool room_made;	      /* which the housekeeper tells them */
-	uint64_t ahead_needs; /* so much room the queued ones lacked; 0: not known */
-	uint64_t working, contents, held_peak; /* bytes: memory.c */
-	struct sched_handle *tickets;	       /* hash by ticket */
+	struct storage *storages; /* one for each device, in room for n_sources */
+	size_t n_storages, next_storage;
+	struct use_queue read; /* that wait for a decoder */
+	struct use_queue delayed;
+	uint32_t lack_room; /* delayed ones */
+	bool room_made;	    /* which the housekeeper tells them */
+	uint64_t reading, working, contents, held_peak; /* bytes: memory.c */
+	struct sched_handle *tickets;			/* hash by ticket */
 	uint64_t next_ticket;
 	stream_id *round_ids; /* scratch of a round: n_streams each */
 	struct stream **round_streams;
@@ -237,7 +257,8 @@ struct aftermath {
 	struct sched_job *flush; /* its journal; an answer of it holds the job */
 	struct handle_queue finished;
 	struct handle_queue look_ups; /* their samples are in saved orders */
-	bool kick;
+	bool kick;		      /* the readers */
+	bool kick_decoders;
 	struct sched_job *refill; /* a reference; its streams are low */
 };
 
@@ -292,10 +313,30 @@ void use_keep_capacity_locked(struct use *use);
 
 /* --- prepare.c: tasks for workers ----------------------------------------------------- */
 
-struct load_task *sched_load_next(void *context);
+struct load_task *sched_next_read(void *context);
+void sched_read(void *context, struct load_task *task);
+struct load_task *sched_next_decode(void *context);
 void sched_load_done(void *context, struct load_task *task);
-/* Whether a worker that looked now would find a task; true also if that is not known. */
+/* Whether a reader that looked now would find a task; true also if that is not known. */
 bool prepare_waits_locked(const struct sched *sched);
+
+/* --- storage.c: what each storage is asked for ------------------------------------------ */
+
+/* The dataset's; made if there is none yet for its device. */
+struct storage *storage_of(struct sched *sched, const struct dataset *dataset);
+unsigned storage_most_reads(const struct sched *sched); /* of all together */
+bool storage_has_room(
+	const struct sched *sched, const struct storage *storage, bool urgent);
+bool storage_has_requests_locked(
+	const struct sched *sched, const struct storage *storage);
+/* A use from no queue -> read -> waits for a decoder -> in no queue. */
+void storage_begin_locked(struct use *use);
+void storage_end_locked(struct use *use);
+void storage_decodes_locked(struct use *use);
+void storage_status_locked(const struct sched *sched, const struct storage *storage,
+	struct sched_storage *ret);
+/* Logs which storages don't answer any more, and which do again. No lock held. */
+void storages_report(struct sched *sched);
 
 /* --- retry.c: what failed by something that passes ------------------------------------- */
 
@@ -323,9 +364,11 @@ uint64_t memory_tensor_bytes(const struct sched *sched, const struct dataset *da
 /* Whether it can't be prepared within the limits, and why. */
 bool memory_refuses(const struct sched *sched, const struct space *space,
 	sample_id sample, char message[static IMAGE_MESSAGE]);
-/* -EAGAIN: when less is being prepared; -ENOMEM: when readers hold less open. */
-must_check int memory_room_locked(
-	const struct sched *sched, const struct memory_size *size, bool urgent);
+/* For what a reader waits for; false: when readers hold less open. */
+bool memory_has_room_locked(const struct sched *sched, uint64_t tensor_bytes);
+/* false: when less is being read, or decoded. */
+bool memory_may_read_locked(const struct sched *sched, uint64_t file_bytes);
+bool memory_may_decode_locked(const struct sched *sched, uint64_t working);
 void memory_change_working_locked(struct sched *sched, int64_t by);
 uint64_t memory_most_open(
 	const struct sched *sched);		 /* the cache, and what is beside it */

@@ -42,14 +42,13 @@ struct use *use_get_locked(struct space *space, sample_id sample)
 void use_request_locked(struct use *use, bool urgent, struct aftermath *aftermath)
 {
 	lock_assert_held(&use->key.space->source->sched->lock);
-	struct sched *sched = use->key.space->source->sched;
 	bool under_way = use->state == USE_LOADING || use->state == USE_DELAYED;
 	if (under_way || use->state == USE_URGENT)
 		return;
 	if (use->state == USE_QUEUED) {
 		if (!urgent)
 			return;
-		TAILQ_REMOVE(&sched->queued, use, link);
+		use_unqueue_locked(use);
 	}
 	use_queue_locked(use, urgent);
 	aftermath->kick = true;
@@ -57,22 +56,23 @@ void use_request_locked(struct use *use, bool urgent, struct aftermath *aftermat
 
 void use_queue_locked(struct use *use, bool urgent)
 {
-	struct sched *sched = use->key.space->source->sched;
-	lock_assert_held(&sched->lock);
+	struct storage *storage = use->key.space->source->storage;
+	lock_assert_held(&use->key.space->source->sched->lock);
 	use->state = urgent ? USE_URGENT : USE_QUEUED;
-	TAILQ_INSERT_TAIL(urgent ? &sched->urgent : &sched->queued, use, link);
+	TAILQ_INSERT_TAIL(urgent ? &storage->urgent : &storage->queued, use, link);
 	if (!urgent)
-		sched->ahead_needs = 0;
+		storage->ahead_needs = 0;
 }
 
 void use_unqueue_locked(struct use *use)
 {
 	struct sched *sched = use->key.space->source->sched;
+	struct storage *storage = use->key.space->source->storage;
 	lock_assert_held(&sched->lock);
 	if (use->state == USE_URGENT)
-		TAILQ_REMOVE(&sched->urgent, use, link);
+		TAILQ_REMOVE(&storage->urgent, use, link);
 	else if (use->state == USE_QUEUED)
-		TAILQ_REMOVE(&sched->queued, use, link);
+		TAILQ_REMOVE(&storage->queued, use, link);
 	if (use->state == USE_DELAYED) {
 		TAILQ_REMOVE(&sched->delayed, use, link);
 		sched->lack_room -= use->lacks_room;
@@ -128,14 +128,14 @@ void use_keep_capacity_locked(struct use *use)
 /* Its last reader gave up: it is look-ahead again, first in the line. */
 static void make_less_urgent_locked(struct use *use)
 {
-	struct sched *sched = use->key.space->source->sched;
-	lock_assert_held(&sched->lock);
+	struct storage *storage = use->key.space->source->storage;
+	lock_assert_held(&use->key.space->source->sched->lock);
 	if (use->state != USE_URGENT || use->opens > 0)
 		return;
 	use_unqueue_locked(use);
 	use->state = USE_QUEUED;
-	TAILQ_INSERT_HEAD(&sched->queued, use, link);
-	sched->ahead_needs = 0;
+	TAILQ_INSERT_HEAD(&storage->queued, use, link);
+	storage->ahead_needs = 0;
 }
 
 int use_attach_locked(struct sched_handle *handle)

@@ -66,8 +66,7 @@ no_answer() {
 }
 wait_for no_answer
 [[ $(status_of near storage) == "answers"* ]] || fail "near: $(status_of near storage)"
-grep -q "$T/remote.*does not answer" "$LOG" || fail "the log does not name it"
-ctl ls | grep -q '^far .*no answer' || fail "joaderctl ls does not tell: $(ctl ls)"
+wait_for grep -q "$T/remote.*does not answer" "$LOG"
 
 # --- a reader can be interrupted, a job be removed
 kill -KILL "$reader2"
@@ -83,7 +82,7 @@ answers() {
 	[[ $(status_of far storage) == "answers"* ]]
 }
 wait_for answers
-grep -q "$T/remote.*answers again" "$LOG" || fail "the log does not tell that it is back"
+wait_for grep -q "$T/remote.*answers again" "$LOG"
 nothing_held
 
 # --- SIGTERM while it is away
