@@ -139,6 +139,15 @@ struct memory_size memory_size_of(
 	return full_size(sched, space->source->dataset, &space->preparation, sample);
 }
 
+uint64_t memory_file_bytes(
+	const struct sched *sched, const struct space *space, sample_id sample)
+{
+	uint64_t found, limit;
+	if (reason_of(sched, space, sample, &found, &limit))
+		return 0;
+	return dataset_file_bytes(space->source->dataset, sample);
+}
+
 /* --- the account ---------------------------------------------------------------------- */
 
 static uint64_t held_locked(const struct sched *sched)

@@ -32,8 +32,7 @@ static int reserve_locked(struct use *use, bool urgent)
 	sample_id sample = (sample_id)use->key.sample;
 	uint64_t tensor = memory_size_of(sched, space, sample).tensor;
 	lock_assert_held(&sched->lock);
-	if (!memory_may_read_locked(
-		    sched, dataset_file_bytes(space->source->dataset, sample)))
+	if (!memory_may_read_locked(sched, memory_file_bytes(sched, space, sample)))
 		return -EAGAIN;
 	if (urgent && !memory_has_room_locked(sched, tensor))
 		return -ENOMEM;

@@ -359,6 +359,9 @@ struct memory_size {
 /* Zeros for a sample that is refused, or whose header is not readable. */
 struct memory_size memory_size_of(
 	const struct sched *sched, const struct space *space, sample_id sample);
+/* Of the file, which is not read if the sample is refused. */
+uint64_t memory_file_bytes(
+	const struct sched *sched, const struct space *space, sample_id sample);
 uint64_t memory_tensor_bytes(const struct sched *sched, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample);
 /* Whether it can't be prepared within the limits, and why. */

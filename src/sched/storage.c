@@ -90,7 +90,8 @@ void storage_begin_locked(struct use *use)
 	const struct source *source = use->key.space->source;
 	lock_assert_held(&source->sched->lock);
 	use->read_ns = clock_now_ns();
-	use->file_bytes = dataset_file_bytes(source->dataset, (sample_id)use->key.sample);
+	use->file_bytes = memory_file_bytes(
+		source->sched, use->key.space, (sample_id)use->key.sample);
 	storage->bytes += use->file_bytes;
 	source->sched->reading += use->file_bytes;
 	TAILQ_INSERT_TAIL(&storage->reading, use, link);
