@@ -4,7 +4,7 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-#define FIRST_LIMIT 4
+#define FIRST_LIMIT 16
 #define LEAST_LIMIT 2  /* one that hangs leaves another one */
 #define LEAST_ROUND 32 /* reads; as few tell two rates apart that differ by a quarter */
 #define REWARD 1.25    /* of twice as many in flight */

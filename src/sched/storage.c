@@ -18,7 +18,7 @@
 
 #define MOST_READS 128
 #define READ_BYTES (UINT64_C(64) << 20) /* of files that are read or wait for a decoder */
-#define READ_PER_DECODER 2		/* of them, drawn ahead, that wait */
+#define READ_PER_DECODER 2
 #define SILENT_NS UINT64_C(2000000000)
 
 unsigned storage_most_reads(const struct sched *sched)
@@ -59,10 +59,13 @@ struct storage *storage_of(struct sched *sched, const struct dataset *dataset)
 
 /* --- room ------------------------------------------------------------------------------- */
 
+/* What is drawn ahead may wait for decoders: as many files as these use up while others are
+ * on their way. */
 bool storage_has_room(
 	const struct sched *sched, const struct storage *storage, bool urgent)
 {
-	unsigned most_waiting = READ_PER_DECODER * sched->config->workers;
+	unsigned most_waiting =
+		storage->flight.limit + READ_PER_DECODER * sched->config->workers;
 	return flight_has_room(&storage->flight) && storage->bytes < READ_BYTES &&
 	       (urgent || storage->waiting < most_waiting);
 }

@@ -86,7 +86,7 @@ Test(flight, what_is_not_asked_for_says_nothing)
 {
 	struct flight flight;
 	rate_of(1000, 20 * MS, 3, &flight);
-	cr_expect_eq(flight.limit, 4);
+	cr_expect_eq(flight.limit, 16);
 }
 
 Test(flight, a_storage_that_gets_slower_gets_less)
