@@ -87,8 +87,9 @@ const struct option config_options[] = {
 		DAEMON(reads),
 		.help = "Files of one storage (a device) that are read at once.\n"
 			"auto: as many as the storage rewards, up to 128, which is found "
-			"by trying. A disk rewards few, a server that takes long to open "
-			"a file rewards many."},
+			"by trying.\n"
+			"A disk rewards few, a server that takes long to open a file "
+			"many."},
 	{SECTION_JOADERFS, "max_pixels", &value_u64, .min = 1, .max = UINT32_MAX,
 		.preset = "178956970", DAEMON(max_pixels),
 		.help = "Images of more pixels, as they are or resized, are refused "

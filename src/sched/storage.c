@@ -125,7 +125,7 @@ void storage_decodes_locked(struct use *use)
 
 /* --- does it answer? -------------------------------------------------------------------- */
 
-static uint64_t silent_ns_locked(const struct storage *storage, uint64_t now)
+static uint64_t silent_ns(const struct storage *storage, uint64_t now)
 {
 	const struct use *first = TAILQ_FIRST(&storage->reading);
 	if (!first)
@@ -143,7 +143,7 @@ void storage_status_locked(const struct sched *sched, const struct storage *stor
 	*ret = (struct sched_storage){.root = storage->root,
 		.reads = storage->flight.in_flight,
 		.most_reads = storage->flight.limit,
-		.silent_ns = silent_ns_locked(storage, clock_now_ns())};
+		.silent_ns = silent_ns(storage, clock_now_ns())};
 }
 
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret)

@@ -185,6 +185,7 @@ Test(config, defaults_of_the_daemon)
 	cr_assert_eq(daemon.eviction, EVICTION_REFCNT);
 	cr_assert_eq(daemon.sampler, SAMPLER_DSA);
 	cr_assert_eq(daemon.workers, sysconf(_SC_NPROCESSORS_ONLN));
+	cr_assert_eq(daemon.reads, 0, "auto");
 	cr_assert_eq(daemon.max_pixels, 178956970);
 	cr_assert_eq(daemon.seed, 0);
 	cr_assert_null(daemon.jobs);
@@ -201,7 +202,7 @@ Test(config, every_key_of_the_daemon)
 {
 	struct daemon_config daemon;
 	expect_daemon("[joaderfs]\ncache = 1G\neviction = random\nsampler = isa\n"
-		      "workers = 3\nmax_pixels = 1000000\nseed = "
+		      "workers = 3\nreads = 7\nmax_pixels = 1000000\nseed = "
 		      "18446744073709551615\nstate = /s\njobs = /j\n"
 		      "socket = /k\n"
 		      "[dataset flowers]\npath = /f\nsymlinks = follow\n"
@@ -212,6 +213,7 @@ Test(config, every_key_of_the_daemon)
 	cr_assert_eq(daemon.eviction, EVICTION_RANDOM);
 	cr_assert_eq(daemon.sampler, SAMPLER_ISA);
 	cr_assert_eq(daemon.workers, 3);
+	cr_assert_eq(daemon.reads, 7);
 	cr_assert_eq(daemon.max_pixels, 1000000);
 	cr_assert_eq(daemon.seed, UINT64_MAX);
 	cr_assert_str_eq(daemon.state, "/s");
@@ -427,10 +429,10 @@ Test(config, the_examples_are_right)
 Test(config, the_man_page_has_every_key)
 {
 	static const char *const keys[] = {"cache", "eviction", "sampler", "workers",
-		"max_pixels", "seed", "state", "jobs", "socket", "path", "symlinks",
-		"extensions", "name", "dataset", "epochs", "order", "where", "idle",
-		"keep_epochs", "resize", "crop", "format", "layout", "size", "extension",
-		"lookahead"};
+		"reads", "max_pixels", "seed", "state", "jobs", "socket", "path",
+		"symlinks", "extensions", "name", "dataset", "epochs", "order", "where",
+		"idle", "keep_epochs", "resize", "crop", "format", "layout", "size",
+		"extension", "lookahead"};
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

@@ -175,7 +175,7 @@ static bool all_through(const struct run *run)
 /* Who gets other workers while it runs is paused and retrieved. */
 static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 {
-	unsigned before[TRAININGS_MOST];
+	unsigned before[TRAININGS_MOST] = {0};
 	for (size_t i = 0; i < run->workload->n; i++)
 		before[i] = run->workers[i];
 	workers_allocate(policy, run->workload, run->runs, run->workers);
