@@ -37,6 +37,7 @@ struct load_pool {
 	LIST_HEAD(, reader) readers;   /* (lock) */
 	unsigned n_readers;	       /* (lock) */
 	pthread_cond_t ended;	       /* a reader */
+	bool time_is_up;	       /* (lock) for reads to end */
 	unsigned n_decoders, decoders_started;
 	struct decoder *decoders;
 };

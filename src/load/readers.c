@@ -39,12 +39,12 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* false: nobody would wait for its end. */
+/* false: time is up, nobody would wait for its end. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);
 	reader->task = task;
-	return !reader->pool->crews[LOAD_READ].stop;
+	return !reader->pool->time_is_up;
 }
 
 static void interrupt(struct load_task *task)
@@ -136,6 +136,7 @@ static void wait_for_readers(struct load_pool *pool)
 	while (pool->n_readers > 0 &&
 		lock_wait_until(&pool->lock, &pool->ended, &deadline) == 0)
 		;
+	pool->time_is_up = true;
 }
 
 /* The next task whose read does not end; its thread has it no longer. */

@@ -44,6 +44,7 @@ struct round {
 	uint32_t handed_out, done;
 	struct load_pool *pool; /* constant while kickers run */
 	atomic_bool stop_kicking, freed;
+	bool complete; /* constant: it ends when all is done */
 };
 
 static const struct preparation preparation; /* the pixels as they are */
@@ -106,9 +107,12 @@ static struct load_task *next_decode(void *context)
 	return round->read[round->n_decoded++];
 }
 
-static void check_result(const struct load_task *task)
+/* A read that takes long when the pool ends is interrupted. */
+static void check_result(const struct round *round, const struct load_task *task)
 {
 	const struct file *file = task->owner;
+	if (task->status == -EINTR && !round->complete)
+		return;
 	if (file->broken) {
 		ensure(task->status == -EIO && !task->tensor && task->message[0]);
 		return;
@@ -122,7 +126,7 @@ static void check_result(const struct load_task *task)
 static void done(void *context, struct load_task *task)
 {
 	struct round *round = context;
-	check_result(task);
+	check_result(round, task);
 	tensor_free(task->tensor);
 	LOCK_SCOPE(&round->lock);
 	ensure(!atomic_load(&round->freed));
@@ -174,7 +178,8 @@ static void run_round(uint64_t seed)
 	static struct round round;
 	pthread_t kickers[KICKERS];
 	bool complete = seed % 2 == 0;
-	round = (struct round){.all_done = PTHREAD_COND_INITIALIZER};
+	round = (struct round){
+		.all_done = PTHREAD_COND_INITIALIZER, .complete = complete};
 	lock_init(&round.lock, LOCK_RANK_SCHED, "round");
 	rng_seed(&round.rng, seed);
 	uint32_t enough = (uint32_t)rng_below(&round.rng, N_TASKS);
@@ -212,7 +217,8 @@ static struct load_task *next_one_of_many(void *context)
 
 static void one_kick_is_enough(void)
 {
-	static struct round round = {.all_done = PTHREAD_COND_INITIALIZER};
+	static struct round round = {
+		.all_done = PTHREAD_COND_INITIALIZER, .complete = true};
 	lock_init(&round.lock, LOCK_RANK_SCHED, "round");
 	rng_seed(&round.rng, 1);
 	struct load_callbacks callbacks = {
