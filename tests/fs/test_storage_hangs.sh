@@ -26,6 +26,9 @@ job far2 tensor.crop=24 job.dataset=remote view.lookahead=4
 printf '[dataset remote]\npath = %s\n' "$T/remote" >>"$T/joaderfs.ini"
 start
 
+ended() { # PID: also if nobody has waited for it yet
+	[[ ! -e /proc/$1/exe ]]
+}
 # within SECONDS COMMAND...: it succeeds
 within() {
 	timeout "$1" "${@:2}" || fail "not within $1 s: ${*:2}"
@@ -70,7 +73,7 @@ wait_for grep -q "$T/remote.*does not answer" "$LOG"
 
 # --- a reader can be interrupted, a job be removed
 kill -KILL "$reader2"
-within 10 tail -s 0.05 --pid="$reader2" -f /dev/null
+wait_for ended "$reader2"
 within 10 "$BUILD/joaderctl" --socket "$T/socket" rm far2
 
 # --- it comes back, and nothing is lost
@@ -95,7 +98,7 @@ kill -STOP "$SLOW"
 cat "$(epoch far)/000000"[0-7]?.ppm >/dev/null 2>&1 &
 wait_for bound far
 kill -TERM "$PID"
-within 10 tail -s 0.05 --pid="$PID" -f /dev/null
+wait_for ended "$PID"
 status=0
 wait "$PID" || status=$?
 PID=
