@@ -13,6 +13,7 @@
 #   make figures      misses of the samplers against cache size, plots and CSVs
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
 #   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
+#   make mutants      whether the simulation of schedules notices faults: tests/dst
 #   make fuzz         libFuzzer on images, inis, predicates and journals, SECONDS=60 for each
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
@@ -45,7 +46,7 @@ VERSION    := $(shell cat VERSION)
 ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
 	-DJOADERFS_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc \
 	$(PKG_CFLAGS) -pthread $(CFLAGS)
-ALL_LIBS    = $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
+ALL_LIBS    = $(WRAP:%=-Wl,--wrap=%) $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
 
 LIB_SRC    := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 TOOL_SRC   := $(sort $(wildcard tools/*.c))
@@ -107,6 +108,10 @@ endef
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
 	$(link-unit)
 
+# Calls that a test takes the place of.
+$(BUILD)/tests/unit/test_power_%: WRAP := open openat pwrite ftruncate fsync fdatasync rename \
+	renameat unlink unlinkat rmdir mkdir mkdirat
+
 $(BUILD)/tests/stress/%: $(BUILD)/tests/stress/%.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
@@ -132,10 +137,12 @@ PARALLEL = $(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 check-here:
 	+$(PARALLEL) VARIANT=asan check-unit
+	+$(PARALLEL) VARIANT=asan check-sites
 	+$(PARALLEL) VARIANT=asan check-fs
 	+$(PARALLEL) VARIANT=release check-valgrind
 	+$(PARALLEL) VARIANT=release check-clients
 	+$(PARALLEL) VARIANT=release check-sim
+	+$(PARALLEL) VARIANT=release check-dst
 	+$(PARALLEL) VARIANT=tsan check-stress
 
 # The same with full counts, valgrind on all of it, and what is too slow for every change.
@@ -188,7 +195,7 @@ INSTALLED := joaderfs joaderctl joader-sim
 EXAMPLES  := $(sort $(wildcard config/*.ini))
 # Each goes into the folder that it has here, so that links between documents work.
 DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard tools/README.md tools/*/README.md)) \
-	tools/examples/train.py
+	$(sort $(wildcard tools/examples/*.py))
 DOC       := $(DESTDIR)$(PREFIX)/share/doc/joaderfs
 
 install: all
@@ -215,6 +222,8 @@ format:
 	clang-format -i $(shell git ls-files '*.c' '*.h')
 
 include tests/fuzz/fuzz.mk
+include tests/dst/dst.mk
+include tests/sites/sites.mk
 include man/man.mk
 include tools/tools.mk
 include tools/sim/sim.mk

@@ -27,11 +27,11 @@ static inline void sched_bind_answered(void *context, const struct sched_opened 
 
 /* By a known thread; *ret_epoch: the epoch that it got. */
 static inline int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
-	uint64_t reader, sample_id *ret, uint32_t *ret_epoch)
+	const struct sched_reader *reader, sample_id *ret, uint32_t *ret_epoch)
 {
 	struct bind_wait wait = {.result = {0}};
 	struct sched_open_callbacks callbacks = {
-		.opened = sched_bind_answered, .context = &wait, .reader = reader};
+		.opened = sched_bind_answered, .context = &wait, .reader = *reader};
 	sem_init(&wait.answered, 0, 0);
 	int err = sched_open_label(job, epoch, position, &callbacks);
 	if (!err) {
@@ -52,5 +52,6 @@ static inline int sched_bind(
 	struct sched_job *job, uint32_t epoch, uint32_t position, sample_id *ret)
 {
 	uint32_t number;
-	return sched_bind_for(job, epoch, position, 0, ret, &number);
+	struct sched_reader reader = {.done = false};
+	return sched_bind_for(job, epoch, position, &reader, ret, &number);
 }

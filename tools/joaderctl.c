@@ -8,6 +8,7 @@
 #include "ctl/help.h"
 #include "ctl/mount.h"
 #include "ctl/request.h"
+#include "ctl/resume.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -72,6 +73,10 @@ static int run(const char *path, char **arguments, int n)
 		return add_jobs(path, n, arguments);
 	if (strcmp(arguments[0], "rm") == 0)
 		return rm_each(path, arguments + 1, n - 1);
+	if (strcmp(arguments[0], "restore") == 0)
+		return restore_job(path, n, arguments);
+	if (strcmp(arguments[0], "export") == 0)
+		return export_job(path, n, arguments);
 	if (strcmp(arguments[0], "mount") == 0)
 		return mount(path, arguments + 1, n - 1);
 	return request(path, (const char *const *)arguments, (size_t)n, NULL);

@@ -30,5 +30,5 @@ lint:
 	@tools/lint --self-test
 	@tools/lint
 
-check-fs: all
+check-fs: all $(SITES)
 	@BUILD=$(BUILD) tests/fs/run

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -15,11 +16,13 @@
 #include <unistd.h>
 
 #define MAX_FAULTS 16
-#define BUG (-1) /* no errno: the place fails as an assertion does */
+/* No errno: */
+#define BUG (-1)   /* the place fails as an assertion does */
+#define CRASH (-2) /* the process is killed there */
 
 struct fault {
 	char place[64];
-	int error; /* positive errno, or BUG; 0: none */
+	int error; /* positive errno, BUG or CRASH; 0: none */
 	long after;
 	long times;
 	char until[256]; /* a file: the place waits until it exists; empty: none */
@@ -38,6 +41,7 @@ static const struct {
 	{"EPERM", EPERM},
 	{"NONE", 0},
 	{"BUG", BUG},
+	{"CRASH", CRASH},
 	{"EMFILE", EMFILE},
 	{"ENFILE", ENFILE},
 	{"ESTALE", ESTALE},
@@ -112,7 +116,8 @@ int fault_add(const char *specification)
 			  "PLACE:ERROR[:after=N][:times=N][:until=FILE], "
 			  "ERROR one of "
 			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM EMFILE ENFILE "
-			  "ESTALE EAGAIN BUG, or NONE with until, at most %d of them",
+			  "ESTALE EAGAIN BUG CRASH, or NONE with until, at most %d of "
+			  "them",
 			specification, MAX_FAULTS);
 		return -EINVAL;
 	}
@@ -149,6 +154,8 @@ int fault_hit(const char *place)
 	while (fault.until[0] && access(fault.until, F_OK) != 0)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	ensure(fault.error != BUG);
+	if (fault.error == CRASH)
+		(void)kill(getpid(), SIGKILL);
 	return -fault.error;
 }
 

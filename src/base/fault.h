@@ -10,7 +10,7 @@
  * the daemon reacts. `--fault load.read:EIO:after=3:times=1` lets the place load.read
  * succeed three times and then fail once with EIO. With `until=FILE` it waits until the
  * file exists, and then fails, or succeeds if the error is NONE. The error BUG is a failed
- * assertion there.
+ * assertion there; CRASH kills the process, and nothing is tidied up.
  *
  *   Threads: fault_add before threads start, fault_hit from any; with `until` under no lock.
  */

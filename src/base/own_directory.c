@@ -34,10 +34,23 @@ static int judge(const char *path, const struct stat *found)
 	return 0;
 }
 
+/* Without its name on the disk a failure of power takes all that is in it. */
+static void sync_name(const char *path, int directory)
+{
+	auto_close int parent =
+		openat(directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Some file systems don't know it for directories. */
+	if (parent < 0 || (fsync(parent) != 0 && errno != EINVAL))
+		log_warn("%s: can't be brought to the disk: %s; a failure of power may "
+			 "take it",
+			path, strerror(errno));
+}
+
 int own_directory(const char *path, bool may_be_link)
 {
 	struct stat found;
-	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+	bool made = mkdir(path, 0700) == 0;
+	if (!made && errno != EEXIST)
 		return cant(path, "made");
 	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC | (may_be_link ? 0 : O_NOFOLLOW);
 	auto_close int fd = open(path, flags);
@@ -47,5 +60,7 @@ int own_directory(const char *path, bool may_be_link)
 	}
 	if (fd < 0 || fstat(fd, &found) != 0)
 		return cant(path, "opened");
+	if (made)
+		sync_name(path, fd);
 	return judge(path, &found);
 }

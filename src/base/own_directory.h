@@ -11,7 +11,7 @@
  * A directory of the state: made with mode 0700 if it is not there. It has to be a
  * directory that belongs to the user whom the daemon runs as and that nobody else may
  * write to, so nobody else can put links or files into it; with may_be_link its name may
- * be a link to such a one.
+ * be a link to such a one. When it was made, its name is on the disk.
  *
  *   Errors: -errno, -EPERM for a directory of somebody else or that others may write to,
  *           -ENOTDIR; logged.

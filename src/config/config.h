@@ -28,7 +28,7 @@
 
 enum eviction_policy { EVICTION_REFCNT, EVICTION_LRU, EVICTION_FIFO, EVICTION_RANDOM };
 enum sampler_kind { SAMPLER_DSA, SAMPLER_ISA, SAMPLER_EXCHANGE, SAMPLER_SEQUENTIAL };
-enum job_order { ORDER_SHUFFLED, ORDER_SEQUENTIAL };
+enum job_order { ORDER_SHUFFLED, ORDER_SEQUENTIAL, ORDER_REPLAY };
 enum sample_format {
 	FORMAT_PPM,
 	FORMAT_BMP,
@@ -65,11 +65,14 @@ struct daemon_config {
 	size_t n_datasets;
 };
 
+#define CONFIG_MOST_EPOCHS 16383 /* of a job; files/inode.h has the numbers for them */
+
 struct job_config {
 	char *file; /* the ini, for messages */
 	char *name; /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
 	char *dataset;
-	uint32_t epochs;
+	uint32_t epochs;  /* 0: without end; config_job_epochs */
+	char *order_text; /* as in the ini */
 	enum job_order order;
 	char *where;	      /* predicate or NULL */
 	uint32_t idle_s;      /* the job is parked when it has read nothing for so long */
@@ -85,10 +88,16 @@ struct job_config {
 	uint32_t shard; /* positions per directory (flat) or file (tar); 0: not sharded */
 	uint32_t batch; /* samples per file (batch) */
 	bool drop_last; /* batch, tar: no short last file */
-	bool json;	/* a .json beside each sample */
-	char *path;	/* below data/, with the name for %name, or NULL */
+	bool fixed_labels; /* flat: of each position */
+	bool json;	   /* a .json beside each sample */
+	char *path;	   /* below data/, with the name for %name, or NULL */
 	enum view_io io;
 };
+
+static inline uint32_t config_job_epochs(const struct job_config *config)
+{
+	return config->epochs ? config->epochs : CONFIG_MOST_EPOCHS;
+}
 
 /* Is called with each message: one line, without a newline. A warning, which begins with
  * CONFIG_WARNING, is about what is allowed but hardly meant. */
@@ -111,6 +120,9 @@ must_check int config_load_job(
 	const char *path, config_report *report, void *context, struct job_config *ret);
 must_check int config_job_copy(const struct job_config *from, struct job_config *ret);
 void config_job_free(struct job_config *config);
+
+/* The file with the orders that the job replays; NULL: it does not. */
+const char *config_replay(const struct job_config *config);
 
 /* The effective configuration, defaults filled in; config_parse_job reads it back. */
 void config_print_job(FILE *out, const struct job_config *config);

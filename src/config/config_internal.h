@@ -64,13 +64,18 @@ struct value_type {
 };
 
 extern const struct value_type value_u32, value_u64, value_size, value_duration,
-	value_workers, value_reads, value_choice, value_flag, value_name, value_text,
+	value_workers, value_reads, value_choice, value_order, value_flag, value_name,
+	value_text,
 	value_path, value_extension, value_extensions, value_resize, value_crop,
 	value_shape, value_probability, value_normalize;
 
 extern const struct section_spec config_sections[SECTION_COUNT];
 extern const struct option config_options[];
 extern const size_t config_n_options;
+
+#define ORDER_REPLAY_PREFIX "replay:"
+/* Of a text that value_order allows. */
+enum job_order config_order_of(const char *text);
 
 /* The rule for names, as messages say it. */
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"

@@ -202,6 +202,9 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	if (job->shard && !flat && !tar)
 		refuse(ini, SECTION_VIEW, "shard", "shard",
 			"only with layout = flat or tar");
+	if (job->fixed_labels && !flat)
+		refuse(ini, SECTION_VIEW, "labels", "fixed",
+			"only with layout = flat; in classes they are fixed");
 	if (job->json && !flat && !tar && !batch)
 		refuse(ini, SECTION_VIEW, "json", "yes",
 			"only with layout = flat or tar");
@@ -239,6 +242,18 @@ static void default_extension(struct ini *ini, struct job_config *job)
 		ini->err = -ENOMEM;
 }
 
+/* The files of a mirror are always the same. */
+static void check_replay(struct ini *ini, const struct job_config *job)
+{
+	if (job->order != ORDER_REPLAY || job->layout != LAYOUT_MIRROR)
+		return;
+	ini_mistake(ini, ini_line(ini, SECTION_JOB, "order"), "job", "order",
+		"found \"%s\", allowed: any other order, since layout = mirror has none "
+		"to "
+		"replay",
+		job->order_text);
+}
+
 static int finish(struct ini *ini, struct job_config *ret)
 {
 	struct job_config job = {0};
@@ -247,6 +262,9 @@ static int finish(struct ini *ini, struct job_config *ret)
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
+		if (job.order_text)
+			job.order = config_order_of(job.order_text);
+		check_replay(ini, &job);
 		expand_path(ini, &job);
 		default_for_batch(ini, &job);
 		check_source(ini, &job);

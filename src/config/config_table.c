@@ -39,6 +39,7 @@ static const char *const axes[] = {"HWC", "CHW", NULL};
 static const char *const layouts[] = {"flat", "classes", "mirror", "tar", "batch", NULL};
 static const char *const sizes[] = {"padded", "exact", NULL};
 static const char *const ios[] = {"auto", "direct", "cached", NULL};
+static const char *const labels[] = {"drawn", "fixed", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 
 #define DAEMON(field) .offset = offsetof(struct daemon_config, field)
@@ -143,15 +144,23 @@ const struct option config_options[] = {
 		.help = "Name of the job, and of its directory below jobs."},
 	{SECTION_JOB, "dataset", &value_name, .required = true, JOB(dataset),
 		.help = "Name of a dataset of the daemon."},
-	{SECTION_JOB, "epochs", &value_u32, .min = 1, .max = 16383, .preset = "100",
+	{SECTION_JOB, "epochs", &value_u32, .min = 1, .max = CONFIG_MOST_EPOCHS,
 		JOB(epochs),
+		.preset_help = "without end, that is 16383, after which no inode number "
+			       "is left",
 		.help = "How many epochs the job may read.\n"
-			"current/ gives the last one again to a script that "
-			"reads on."},
-	{SECTION_JOB, "order", &value_choice, .choices = orders, .preset = "shuffled",
-		JOB(order),
+			"After the last one current/ gives the last one again, and the "
+			"log and status tell so."},
+	{SECTION_JOB, "order", &value_order, .choices = orders, .preset = "shuffled",
+		JOB(order_text),
 		.help = "shuffled: a new random order in each epoch.\n"
-			"sequential: the order of the dataset, for validation."},
+			"sequential: position k is the k-th selected sample of "
+			"the dataset, in each epoch, for validation.\n"
+			"replay:FILE: the orders of an earlier run, epoch by epoch, that "
+			"joaderctl export has written to FILE, an absolute path; epochs "
+			"has to be given.\n"
+			"The job's samples have to be those of that run: the same paths "
+			"below the dataset's directory, and sizes."},
 	{SECTION_JOB, "where", &value_text, .min = 1, .max = 180, JOB(where),
 		.preset_help = "every sample",
 		.help = "Selects samples: an SQL expression over the columns id, path, "
@@ -266,6 +275,16 @@ const struct option config_options[] = {
 		.preset_help = "flat: not divided; tar: 1000",
 		.help = "Samples in each directory of flat (000/00000000.ppm) or in each "
 			"file of tar."},
+	{SECTION_VIEW, "labels", &value_flag, .choices = labels, .preset = "drawn",
+		JOB(fixed_labels),
+		.help = "Which label a position of flat has.\n"
+			"drawn: that of its sample, another one in each epoch.\n"
+			"fixed: the same for ever, for scripts that read the labels once "
+			"and the images later; each epoch only exchanges samples within "
+			"a label.\n"
+			"This costs what classes costs: samples are not prepared ahead, "
+			"and jobs share less; and labels that are read in order come in "
+			"the same order in each epoch."},
 	{SECTION_VIEW, "batch", &value_u32, .min = 1, .max = 65536, .preset = "64",
 		JOB(batch), .help = "Samples in each file of batch."},
 	{SECTION_VIEW, "drop_last", &value_flag, .choices = no_yes, .preset = "no",

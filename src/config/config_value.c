@@ -343,6 +343,41 @@ static void print_text(const struct option *option, const void *field, FILE *out
 		fprintf(out, "%s = %s\n", option->key, text);
 }
 
+/* The order of a job. */
+static const char replay[] = ORDER_REPLAY_PREFIX;
+
+static int parse_order(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	if (find_choice(option, text) < 0 &&
+		(strncmp(text, replay, strlen(replay)) != 0 ||
+			text[strlen(replay)] != '/'))
+		return -EINVAL;
+	return keep(text, field);
+}
+
+static void allowed_order(const struct option *option, FILE *out)
+{
+	allowed_choice(option, out);
+	fprintf(out, ", %sFILE with an absolute path", replay);
+}
+
+enum job_order config_order_of(const char *text)
+{
+	if (strncmp(text, replay, strlen(replay)) == 0)
+		return ORDER_REPLAY;
+	return strcmp(text, "sequential") == 0 ? ORDER_SEQUENTIAL : ORDER_SHUFFLED;
+}
+
+const char *config_replay(const struct job_config *config)
+{
+	return config->order == ORDER_REPLAY ? config->order_text + strlen(replay) : NULL;
+}
+
+const struct value_type value_order = {
+	"choice", true, parse_order, print_text, allowed_order};
+
 bool config_name_valid(const char *name)
 {
 	size_t n = strlen(name);

@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "control/control_internal.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -174,17 +174,6 @@ static void *run(void *argument)
 	}
 }
 
-int control_start_thread(
-	pthread_t *thread, void *(*start)(void *argument), void *argument)
-{
-	sigset_t all, before;
-	sigfillset(&all);
-	ensure(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
-	int err = pthread_create(thread, NULL, start, argument);
-	ensure(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
-	return -err;
-}
-
 /* --- life -------------------------------------------------------------------------- */
 
 static int start(struct control *control)
@@ -205,7 +194,7 @@ static int start(struct control *control)
 	if (err)
 		return err;
 	grants_restore(control);
-	err = control_start_thread(&control->thread, run, control);
+	err = signals_thread(&control->thread, run, control);
 	control->running = err == 0;
 	return err;
 }

@@ -20,6 +20,10 @@
  *                   adds the job inis TEXT (FILE: its name in messages) with the settings,
  *                   all or none
  *   rm JOB          or of all jobs whose names match a pattern, as *
+ *   restore JOB TEXT [EPOCH:POSITION]
+ *                   TEXT: what jobs/JOB/state has shown
+ *   export JOB      with a descriptor of a regular file, which is written; add --import
+ *                   NAME ... comes with one that is read
  *   ls | status [JOB] | order JOB [EPOCH] | stats | datasets
  *   grant JOB | revoke JOB
  *   mount JOB       with a descriptor (SCM_RIGHTS) of /dev/fuse, which the client has
@@ -36,7 +40,7 @@
  *   Owns: the socket file, which it removes at the end. A stale file, where nobody
  *         answers, is replaced; where somebody answers: -EADDRINUSE.
  *   Threads: two of its own, for clients and for the commands that change jobs (add, rm,
- *         mount), which are carried out one after the other.
+ *         restore, mount), which are carried out one after the other.
  *   Errors: -errno, logged.
  */
 

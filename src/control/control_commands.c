@@ -108,7 +108,7 @@ static void jobs_changed(
 static bool run_add(const struct request *request)
 {
 	return control_add(request->context, request->session, request->argument + 1,
-		request->n_arguments - 1, request->out);
+		request->n_arguments - 1, request->message->descriptor, request->out);
 }
 
 static bool remove_job(const struct request *request, struct sched_job *job)
@@ -158,6 +158,47 @@ static bool run_rm(const struct request *request)
 	bool ok = remove_job(request, job);
 	sched_job_put(job);
 	return ok;
+}
+
+/* --- restore ----------------------------------------------------------------------- */
+
+static void report_to(void *context, const char *message)
+{
+	fprintf(context, "%s\n", message);
+}
+
+static bool run_restore(const struct request *request)
+{
+	const char *name = request->argument[1];
+	const char *at = request->n_arguments == 4 ? request->argument[3] : NULL;
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	int err =
+		sched_job_restore(job, request->argument[2], at, report_to, request->out);
+	struct sched_job_status status;
+	sched_job_status(job, &status);
+	sched_job_put(job);
+	if (err)
+		return false;
+	fprintf(request->out,
+		"restored %s: epoch %" PRIu32 ", %" PRIu32 " of %" PRIu32 " read\n", name,
+		status.epoch, status.consumed, status.samples);
+	return true;
+}
+
+static bool run_export(const struct request *request)
+{
+	const char *name = request->argument[1];
+	int descriptor = request->message->descriptor;
+	if (descriptor < 0)
+		return refuse(request, "export: no descriptor came with the request");
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job)
+		return unknown_job(request, name);
+	int err = sched_job_export(job, descriptor, report_to, request->out);
+	sched_job_put(job);
+	return !err;
 }
 
 /* --- mount ------------------------------------------------------------------------- */
@@ -218,61 +259,15 @@ static bool run_revoke(const struct request *request)
 
 /* --- ls ---------------------------------------------------------------------------- */
 
-#define LS_COLUMNS 5
-struct ls_row {
-	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
-};
-
-static void ls_fill(struct ls_row *row, struct sched_job *job)
-{
-	const struct job_config *config = sched_job_config(job);
-	struct sched_job_status status;
-	sched_job_status(job, &status);
-	snprintf(row->cell[0], sizeof(row->cell[0]), "%s", config->name);
-	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
-	snprintf(row->cell[2], sizeof(row->cell[2]), "%s",
-		sched_job_state(config, &status));
-	if (!status.started) {
-		strcpy(row->cell[3], "-");
-		strcpy(row->cell[4], "-");
-		return;
-	}
-	snprintf(row->cell[3], sizeof(row->cell[3]), "%" PRIu32, status.epoch);
-	snprintf(row->cell[4], sizeof(row->cell[4]), "%" PRIu32 "/%" PRIu32 " %d%%",
-		status.consumed, status.samples,
-		status.samples ? (int)(100.0 * status.consumed / status.samples) : 100);
-}
-
-static void ls_print(FILE *out, const struct ls_row *rows, size_t n)
-{
-	int width[LS_COLUMNS] = {0};
-	for (size_t i = 0; i < n; i++)
-		for (int c = 0; c < LS_COLUMNS; c++)
-			if ((int)strlen(rows[i].cell[c]) > width[c])
-				width[c] = (int)strlen(rows[i].cell[c]);
-	for (size_t i = 0; i < n; i++) {
-		for (int c = 0; c < LS_COLUMNS - 1; c++)
-			fprintf(out, "%-*s  ", width[c], rows[i].cell[c]);
-		fprintf(out, "%s\n", rows[i].cell[LS_COLUMNS - 1]);
-	}
-}
-
 static bool run_ls(const struct request *request)
 {
 	struct jobs jobs;
 	int err = jobs_get(request, &jobs);
 	if (err)
 		return refuse(request, "ls: %s", strerror(-err));
-	auto_free struct ls_row *rows = calloc(jobs.n + 1, sizeof(*rows));
-	if (rows) {
-		rows[0] = (struct ls_row){
-			{"NAME", "DATASET", "STATE", "EPOCH", "PROGRESS"}};
-		for (size_t i = 0; i < jobs.n; i++)
-			ls_fill(&rows[i + 1], jobs.job[i]);
-		ls_print(request->out, rows, jobs.n + 1);
-	}
+	err = control_list(request->out, jobs.job, jobs.n);
 	jobs_put(&jobs);
-	return rows ? true : refuse(request, "ls: %s", strerror(ENOMEM));
+	return err ? refuse(request, "ls: %s", strerror(-err)) : true;
 }
 
 /* --- status, order ----------------------------------------------------------------- */
@@ -327,9 +322,9 @@ static bool begin_order(
 	if (epoch_text && !parse_epoch(epoch_text, &epoch))
 		return refuse(
 			request, "order: %s is not the number of an epoch", epoch_text);
-	if (epoch >= config->epochs)
+	if (epoch >= config_job_epochs(config))
 		return refuse(request, "%s has no epoch %s, its last one is %" PRIu32,
-			config->name, epoch_text, config->epochs - 1);
+			config->name, epoch_text, config_job_epochs(config) - 1);
 	if (!status.started)
 		return refuse(request, "%s has not begun its first epoch", config->name);
 	if (!has_begun(job, &status, epoch))
@@ -397,7 +392,7 @@ static bool run_datasets(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 10
+#define N_COMMANDS 12
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -407,6 +402,8 @@ static const struct command {
 } commands[N_COMMANDS] = {
 	{"add", CONTROL_ADD_USAGE, 3, MAX_ARGUMENTS, true, false, run_add},
 	{"rm", "rm JOB", 2, 2, true, false, run_rm},
+	{"restore", "restore JOB TEXT [EPOCH:POSITION]", 3, 4, true, false, run_restore},
+	{"export", "export JOB", 2, 2, true, false, run_export},
 	{"mount", "mount JOB", 2, 2, true, true, run_mount},
 	{"grant", "grant JOB", 2, 2, false, false, run_grant},
 	{"revoke", "revoke JOB", 2, 2, false, false, run_revoke},

@@ -19,6 +19,7 @@
  *   grants.c            the sockets of single jobs
  *   worker.c            a thread for the commands that take long
  *   control_commands.c  carries out the commands
+ *   control_list.c      the table of "ls"
  *
  *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for the worker) -> CLIENT_SENDS -> end
  *
@@ -198,9 +199,8 @@ struct control {
 	pthread_t thread;
 };
 
+/* -ENOMEM */
+must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
+
 must_check int control_watch(const struct control *control, int operation,
 	struct watch *watch, uint32_t events);
-
-/* Starts a thread that blocks signals, which are for the thread that main waits in. */
-must_check int control_start_thread(
-	pthread_t *thread, void *(*run)(void *argument), void *argument);

@@ -23,6 +23,7 @@ struct additions {
 	const char *const *files; /* FILE TEXT ... */
 	size_t n;
 	struct addition *of;
+	const struct sched_import *import; /* or NULL */
 	size_t messages;
 };
 
@@ -138,9 +139,17 @@ static int compare(struct additions *all, struct addition *addition)
 	sched_job_put(job);
 	if (!here || !there)
 		return -ENOMEM;
-	addition->there = strcmp(here, there) == 0;
+	addition->there = strcmp(here, there) == 0 && !all->import;
 	if (addition->there)
 		return 0;
+	if (all->import) {
+		fprintf(all->out,
+			"%s:[job]:name: found \"%s\", which is the name of a running "
+			"job, allowed with --import: any other\n",
+			config->file, config->name);
+		all->messages++;
+		return -EEXIST;
+	}
 	report_difference(all, config, here, there);
 	all->messages++;
 	return -EEXIST;
@@ -177,7 +186,8 @@ static int add(struct additions *all)
 	for (size_t i = 0; i < all->n && !err; i++) {
 		if (all->of[i].there)
 			continue;
-		err = sched_job_add(all->sched, &all->of[i].config, false, report, all);
+		err = sched_job_add_import(
+			all->sched, &all->of[i].config, false, all->import, report, all);
 		all->of[i].added = err == 0;
 	}
 	for (size_t i = 0; i < all->n && !err; i++)
@@ -219,11 +229,17 @@ static int carry_out(struct additions *all, struct session *session)
 }
 
 bool control_add(const struct files_context *context, struct session *session,
-	const char *const *arguments, size_t n, FILE *out)
+	const char *const *arguments, size_t n, int descriptor, FILE *out)
 {
 	struct additions all = {
 		.sched = context->sched, .out = out, .settings = arguments};
+	struct sched_import import = {.fd = descriptor};
 	size_t used = 0;
+	if (n >= 2 && strcmp(arguments[0], "--import") == 0 && descriptor >= 0) {
+		import.name = arguments[1];
+		all.import = &import;
+		used = 2;
+	}
 	auto_free const char **settings = calloc(n + 1, sizeof(*settings));
 	auto_free struct addition *of = calloc(n + 1, sizeof(*of));
 	for (; n - used >= 2 && strcmp(arguments[used], "--set") == 0; used += 2)
@@ -239,6 +255,10 @@ bool control_add(const struct files_context *context, struct session *session,
 	all.files = arguments + used;
 	all.n = (n - used) / 2;
 	all.of = of;
+	if (all.import && all.n > 1) {
+		fputs("--import: found several jobs, allowed: one\n", out);
+		return false;
+	}
 	int err = carry_out(&all, session);
 	for (size_t i = 0; i < all.n; i++)
 		if (of[i].parsed)

@@ -13,14 +13,15 @@
  *   Threads: one at a time.
  */
 
-#define CONTROL_ADD_USAGE "add [--set SECTION.KEY=VALUE]... FILE TEXT..."
+#define CONTROL_ADD_USAGE "add [--import NAME] [--set SECTION.KEY=VALUE]... FILE TEXT..."
 
 /*
- * The arguments behind the command; out: the messages. A job that is there already with the
+ * The arguments behind the command; out: the messages. descriptor: of the file to import,
+ * or -1. A job that is there already with the
  * same configuration is left as it is. false: no job was added, and the messages say why.
  */
 bool control_add(const struct files_context *context, struct session *session,
-	const char *const *arguments, size_t n, FILE *out);
+	const char *const *arguments, size_t n, int descriptor, FILE *out);
 
 /* The ini in the directory whose job has this name, and is added at the next start. The
  * caller frees it; NULL: there is none, or directory is NULL. */

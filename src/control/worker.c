@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "base/signals.h"
 #include "control/control_internal.h"
 
 #include <errno.h>
@@ -47,9 +48,8 @@ int worker_start(struct worker *worker, struct control *control)
 	STAILQ_INIT(&worker->done);
 	worker->watch = (struct watch){
 		.kind = WATCH_WORKER, .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-	int err = worker->watch.fd < 0
-			  ? -errno
-			  : control_start_thread(&worker->thread, run, worker);
+	int err = worker->watch.fd < 0 ? -errno
+				       : signals_thread(&worker->thread, run, worker);
 	worker->running = err == 0;
 	return err;
 }

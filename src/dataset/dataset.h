@@ -80,6 +80,14 @@ uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
+/*
+ * The same on other machines, whatever ids and mtimes the files have there: the selected
+ * samples in the byte order of their paths (relative to the root), and a fingerprint of
+ * path and bytes of each. Reads the whole catalogue. ret: room for all of them.
+ */
+must_check int dataset_by_path(struct dataset *dataset, const roaring_bitmap_t *selection,
+	sample_id *ret, uint64_t *ret_fingerprint);
+
 /* -ENOENT for an unknown id. */
 must_check int dataset_get(
 	struct dataset *dataset, sample_id id, struct dataset_sample *ret);

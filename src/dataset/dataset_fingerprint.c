@@ -2,9 +2,11 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "base/log.h"
 #include "dataset/dataset_internal.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <string.h>
 
 /*
@@ -74,4 +76,49 @@ uint64_t dataset_fingerprint(
 				(uint64_t)ids[i] << 32 | dataset->identities[ids[i]]);
 	}
 	return scatter(sum + roaring_bitmap_get_cardinality(selection));
+}
+
+/* --- on every machine ---------------------------------------------------------------- */
+
+static int fold_rows(sqlite3_stmt *statement, const roaring_bitmap_t *selection,
+	sample_id *ids, uint64_t *ret)
+{
+	uint64_t n = 0, most = roaring_bitmap_get_cardinality(selection), hash = most;
+	int code;
+	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+		sqlite3_int64 id = sqlite3_column_int64(statement, 0);
+		const char *path = (const char *)sqlite3_column_text(statement, 1);
+		if (id < 0 || id >= UINT32_MAX || !path || n == most ||
+			!roaring_bitmap_contains(selection, (uint32_t)id))
+			continue;
+		hash = fold_text(hash, path, strlen(path));
+		hash = fold(hash, (uint64_t)sqlite3_column_int64(statement, 2));
+		ids[n++] = (sample_id)id;
+	}
+	*ret = scatter(hash);
+	if (code != SQLITE_DONE)
+		return catalogue_errno(sqlite3_db_handle(statement));
+	return n == most ? 0 : -EIO;
+}
+
+int dataset_by_path(struct dataset *dataset, const roaring_bitmap_t *selection,
+	sample_id *ret, uint64_t *ret_fingerprint)
+{
+	struct connection *connection;
+	sqlite3_stmt *statement = NULL;
+	int err = connection_take(dataset, &connection);
+	if (err)
+		return err;
+	if (sqlite3_prepare_v2(connection->db,
+		    "SELECT id, path, bytes FROM samples WHERE NOT gone ORDER BY path",
+		    -1, &statement, NULL) != SQLITE_OK)
+		err = catalogue_errno(connection->db);
+	else
+		err = fold_rows(statement, selection, ret, ret_fingerprint);
+	sqlite3_finalize(statement);
+	if (err)
+		log_error("catalogue %s: its paths can't be read: %s", dataset->file,
+			strerror(-err));
+	connection_give(dataset, connection);
+	return err;
 }

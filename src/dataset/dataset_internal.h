@@ -107,18 +107,26 @@ struct found {
 	struct facts facts;
 };
 
+/* The texts are another's. */
+struct name_list {
+	const char **name;
+	size_t n;
+	size_t capacity;
+};
+
+/* In byte order. */
+void name_list_sort(struct name_list *names);
+/* The text of a sorted list that is equal, or NULL. */
+const char *name_list_find(const struct name_list *names, const char *name);
+
 struct tree {
 	struct found *files; /* by class, then directory, then name */
 	size_t n_files;
 	size_t files_capacity;
-	const char **classes; /* byte order */
-	size_t n_classes;
-	size_t classes_capacity;
+	struct name_list classes; /* byte order */
 	/* Directories that could not be listed, or were empty as one is that waits for its
 	 * mount, and links and entries that could not be followed. */
-	const char **unseen;
-	size_t n_unseen;
-	size_t unseen_capacity;
+	struct name_list unseen;
 	uint64_t root_files; /* files directly in the root, which have no class */
 	struct issues issues;
 	struct arena names;

@@ -72,7 +72,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	if (tree->root_files)
 		snprintf(root_files, sizeof(root_files),
 			" (%" PRIu64 " files lie in it directly)", tree->root_files);
-	if (tree->n_classes == 0) {
+	if (tree->classes.n == 0) {
 		log_error("dataset %s: path %s/: has no class directories%s; " EXPECTED,
 			scan->name, scan->root, root_files);
 		return -EINVAL;
@@ -82,7 +82,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 			return 0;
 	log_error("dataset %s: path %s/: no file with an ending of \"%s\" in its %zu "
 		  "class directories%s; " EXPECTED,
-		scan->name, scan->root, scan->extensions, tree->n_classes, root_files);
+		scan->name, scan->root, scan->extensions, tree->classes.n, root_files);
 	return -ENOENT;
 }
 

@@ -93,18 +93,18 @@ static bool is_part(const char *class_name)
 static bool looks_divided(const struct tree *tree)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < tree->n_classes; i++)
-		n += is_part(tree->classes[i]);
-	return n >= 2 || n == tree->n_classes;
+	for (size_t i = 0; i < tree->classes.n; i++)
+		n += is_part(tree->classes.name[i]);
+	return n >= 2 || n == tree->classes.n;
 }
 
 static void list_classes(const struct tree *tree, char *ret, size_t size)
 {
 	size_t n = 0;
 	ret[0] = '\0';
-	for (size_t i = 0; i < tree->n_classes && n < size; i++)
+	for (size_t i = 0; i < tree->classes.n && n < size; i++)
 		n += (size_t)snprintf(
-			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes[i]);
+			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes.name[i]);
 }
 
 void tree_warn(const struct scan *scan, const struct tree *tree)
@@ -116,7 +116,7 @@ void tree_warn(const struct scan *scan, const struct tree *tree)
 		log_warn("dataset %s: its classes are %s, which look like parts of a "
 			 "dataset: is path = %s/%s meant, with a [dataset NAME] for each "
 			 "part?",
-			scan->name, classes, scan->root, tree->classes[0]);
+			scan->name, classes, scan->root, tree->classes.name[0]);
 	}
 	if (tree->root_files)
 		log_warn("dataset %s: %s images lie beside the class directories, in "

@@ -162,11 +162,6 @@ int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *c
 
 /* --- what could not be seen ----------------------------------------------------------- */
 
-static int compare_paths(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The path or a directory above it that is among the unseen ones, or NULL. The root's
  * path is "". */
 static const char *find_unseen(const struct tree *tree, const char *path)
@@ -177,11 +172,9 @@ static const char *find_unseen(const struct tree *tree, const char *path)
 		return NULL;
 	memcpy(above, path, n + 1);
 	for (;;) {
-		const char *key = above;
-		const char *const *found = bsearch(&key, tree->unseen, tree->n_unseen,
-			sizeof(*tree->unseen), compare_paths);
+		const char *found = name_list_find(&tree->unseen, above);
 		if (found || above[0] == '\0')
-			return found ? *found : NULL;
+			return found;
 		char *slash = strrchr(above, '/');
 		*(slash ? slash : above) = '\0';
 	}
@@ -197,9 +190,9 @@ const char *scan_unseen(
 			!catalogue->rows[found->id].gone)
 			return found->path;
 	}
-	if (tree->n_unseen == 0)
+	if (tree->unseen.n == 0)
 		return NULL;
-	qsort(tree->unseen, tree->n_unseen, sizeof(*tree->unseen), compare_paths);
+	name_list_sort(&tree->unseen);
 	for (size_t id = 0; id < catalogue->n_rows; id++) {
 		const struct row *row = &catalogue->rows[id];
 		const char *found = row->gone ? NULL : find_unseen(tree, row->path);

@@ -123,10 +123,10 @@ static void report_labels(const struct scan *scan, const struct catalogue *catal
 
 static bool classes_equal(const struct catalogue *catalogue, const struct tree *tree)
 {
-	if (catalogue->n_classes != tree->n_classes)
+	if (catalogue->n_classes != tree->classes.n)
 		return false;
-	for (size_t i = 0; i < tree->n_classes; i++)
-		if (strcmp(catalogue->classes[i], tree->classes[i]) != 0)
+	for (size_t i = 0; i < tree->classes.n; i++)
+		if (strcmp(catalogue->classes[i], tree->classes.name[i]) != 0)
 			return false;
 	return true;
 }
@@ -136,11 +136,11 @@ static int update_classes(const struct scan *scan, struct catalogue *catalogue,
 {
 	if (classes_equal(catalogue, tree))
 		return 0;
-	const char **classes = calloc(tree->n_classes + 1, sizeof(*classes));
+	const char **classes = calloc(tree->classes.n + 1, sizeof(*classes));
 	if (!classes)
 		return -ENOMEM;
-	for (size_t i = 0; i < tree->n_classes; i++) {
-		classes[i] = arena_text(&catalogue->names, tree->classes[i]);
+	for (size_t i = 0; i < tree->classes.n; i++) {
+		classes[i] = arena_text(&catalogue->names, tree->classes.name[i]);
 		if (!classes[i]) {
 			free(classes);
 			return -ENOMEM;
@@ -149,7 +149,7 @@ static int update_classes(const struct scan *scan, struct catalogue *catalogue,
 	auto_free const char **old_classes = catalogue->classes;
 	size_t n_old = catalogue->n_classes;
 	catalogue->classes = classes;
-	catalogue->n_classes = tree->n_classes;
+	catalogue->n_classes = tree->classes.n;
 	report_labels(scan, catalogue, old_classes, n_old);
 	changes->classes = true;
 	return 0;

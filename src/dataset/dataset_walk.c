@@ -121,32 +121,23 @@ static int add_file(struct walk *walk, struct tree *part, const struct entry *en
 	return 0;
 }
 
-static int add_class(struct tree *part, const char *name)
+static int add_name(struct tree *part, struct name_list *names, const char *name)
 {
-	const char **classes = array_grow(part->classes, part->n_classes,
-		&part->classes_capacity, sizeof(*classes));
-	if (!classes)
+	const char **grown =
+		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
+	if (!grown)
 		return -ENOMEM;
-	part->classes = classes;
+	names->name = grown;
 	const char *copy = arena_text(&part->names, name);
 	if (!copy)
 		return -ENOMEM;
-	classes[part->n_classes++] = copy;
+	grown[names->n++] = copy;
 	return 0;
 }
 
 static int add_unseen(struct tree *part, const char *path)
 {
-	const char **unseen = array_grow(
-		part->unseen, part->n_unseen, &part->unseen_capacity, sizeof(*unseen));
-	if (!unseen)
-		return -ENOMEM;
-	part->unseen = unseen;
-	const char *copy = arena_text(&part->names, path);
-	if (!copy)
-		return -ENOMEM;
-	unseen[part->n_unseen++] = copy;
-	return 0;
+	return add_name(part, &part->unseen, path);
 }
 
 static int add_unreadable(struct tree *part, const char *path, int error)
@@ -185,7 +176,7 @@ static int visit_directory(struct walk *walk, struct tree *part, const struct di
 {
 	if (!allowed_link(walk, part, dir, entry))
 		return 0;
-	if (!dir->parent && add_class(part, entry->name) < 0)
+	if (!dir->parent && add_name(part, &part->classes, entry->name) < 0)
 		return -ENOMEM;
 	struct dir *child = dir_new(part, dir, entry->path, dir->links + entry->link);
 	if (!child)
@@ -320,10 +311,35 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void join(void *into, size_t n, const void *part, size_t n_part, size_t bytes)
+void name_list_sort(struct name_list *names)
 {
-	if (n_part)
-		memcpy((char *)into + n * bytes, part, n_part * bytes);
+	if (names->n)
+		qsort(names->name, names->n, sizeof(*names->name), compare_names);
+}
+
+const char *name_list_find(const struct name_list *names, const char *name)
+{
+	const char *const *found = names->n == 0
+					   ? NULL
+					   : bsearch(&name, names->name, names->n,
+						     sizeof(*names->name), compare_names);
+	return found ? *found : NULL;
+}
+
+/* There is room. */
+static void join_names(struct name_list *names, const struct name_list *part)
+{
+	if (part->n)
+		memcpy(names->name + names->n, part->name, part->n * sizeof(*part->name));
+	names->n += part->n;
+}
+
+static void join_files(struct tree *tree, const struct tree *part)
+{
+	if (part->n_files)
+		memcpy(tree->files + tree->n_files, part->files,
+			part->n_files * sizeof(*part->files));
+	tree->n_files += part->n_files;
 }
 
 static int join_parts(struct walk *walk, struct tree *ret)
@@ -331,31 +347,25 @@ static int join_parts(struct walk *walk, struct tree *ret)
 	size_t n_files = 0, n_classes = 0, n_unseen = 0;
 	for (unsigned i = 0; i < walk->scan->threads; i++) {
 		n_files += walk->parts[i].n_files;
-		n_classes += walk->parts[i].n_classes;
-		n_unseen += walk->parts[i].n_unseen;
+		n_classes += walk->parts[i].classes.n;
+		n_unseen += walk->parts[i].unseen.n;
 	}
 	ret->files = calloc(n_files + 1, sizeof(*ret->files));
-	ret->classes = calloc(n_classes + 1, sizeof(*ret->classes));
-	ret->unseen = calloc(n_unseen + 1, sizeof(*ret->unseen));
-	if (!ret->files || !ret->classes || !ret->unseen)
+	ret->classes.name = calloc(n_classes + 1, sizeof(*ret->classes.name));
+	ret->unseen.name = calloc(n_unseen + 1, sizeof(*ret->unseen.name));
+	if (!ret->files || !ret->classes.name || !ret->unseen.name)
 		return -ENOMEM;
 	for (unsigned i = 0; i < walk->scan->threads; i++) {
 		struct tree *part = &walk->parts[i];
-		join(ret->files, ret->n_files, part->files, part->n_files,
-			sizeof(*ret->files));
-		join(ret->classes, ret->n_classes, part->classes, part->n_classes,
-			sizeof(*ret->classes));
-		join(ret->unseen, ret->n_unseen, part->unseen, part->n_unseen,
-			sizeof(*ret->unseen));
-		ret->n_files += part->n_files;
-		ret->n_classes += part->n_classes;
-		ret->n_unseen += part->n_unseen;
+		join_files(ret, part);
+		join_names(&ret->classes, &part->classes);
+		join_names(&ret->unseen, &part->unseen);
 		ret->root_files += part->root_files;
 		issues_join(&ret->issues, &part->issues);
 		arena_join(&ret->names, &part->names);
 	}
 	qsort(ret->files, n_files, sizeof(*ret->files), found_compare);
-	qsort(ret->classes, n_classes, sizeof(*ret->classes), compare_names);
+	name_list_sort(&ret->classes);
 	return 0;
 }
 
@@ -390,8 +400,8 @@ int walk_tree(struct scan *scan, struct tree *ret)
 void tree_free(struct tree *tree)
 {
 	free(tree->files);
-	free(tree->classes);
-	free(tree->unseen);
+	free(tree->classes.name);
+	free(tree->unseen.name);
 	arena_free(&tree->names);
 	*tree = (struct tree){0};
 }

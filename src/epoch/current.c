@@ -7,259 +7,90 @@
 #include <string.h>
 
 /*
- * Which epoch a position of current/ belongs to.
+ * Which epoch's sample a file of current/ is.
  *
- *     epoch e            | epoch e + 1
- *     ... x x x x x . x . | x x .          x consumed   . not bound yet
- *                     ^        ^
- *        a slow worker's     the position that made it roll: consumed in e
+ *     script      a process with its relatives         an order of its own: no. All
+ *       rank      a process with its workers           scripts share the job's epochs;
+ *         worker  a thread: first in, first out        each goes through them by itself
  *
- * A position that was consumed means the next epoch's sample, if at least half of the
- * epoch is consumed. Three things must not be mistaken for that:
+ * A rank makes passes. A file that its pass has not had is the epoch's sample. One that it
+ * has had begins a new pass: of the next epoch if the script has had at least half of the
+ * files, else of the same one. So does any file when the pass has had all, or as many as
+ * two passes before it. All is decided when a file is opened, and a release
+ * changes nothing.
  *
- *   - A reader that opens a position again: OpenCV opens each file twice, and the label
- *     is read after the image. What a reader opens several times in a row stays what it
- *     was, up to as many times as this job's readers are used to: the same file may well
- *     be a worker's last one in e and its first one in e + 1.
- *   - The same by two threads: one of the last few dozen positions that were consumed
- *     stays what it was. Not in the layout `classes`, whose files need no labels: a script that
- *     shuffles for itself may well begin with one of those.
- *   - A worker that is still in e when another one has begun e + 1: e goes on ("drains")
- *     until a few dozen positions of e + 1 are bound, and who has not read from e + 1
- *     yet is given what is left of e. So an epoch that rolled too early, because somebody
- *     looked at a file by hand, loses nothing either.
+ *     pass p    . . x x x x x x . |              x had by the rank   . not yet
+ *     pass p+1              x x . . . .  ^ the first worker has come to p + 1
  *
- * A script that was started again before half of the epoch was consumed, or that tried a
- * few batches first, goes through the epoch anew: what it has not opened in this pass is
- * the same sample again, also when more than half is consumed by now. That matters where
- * it shuffles, in the layout `classes`, where a unit is a position. A few positions that
- * are opened again are no such pass.
+ * Four things must not be mistaken for a new pass:
  *
- * A reader that opens nothing but one file is taken for a person who looks: it neither
- * makes a pass nor ends one, however many of them there are.
+ *   - A file that is opened twice: by OpenCV, or for its label. It is the same sample if a
+ *     thread opens it again at once. At the end of a pass this may also be its first file
+ *     of the next one; then what the script is used to decides.
+ *   - A worker that is still at p when another one has begun p + 1. Workers do their files
+ *     in order, so what p has not had is given to those that have not come to p + 1 yet.
+ *   - A pass that only tried some batches: the pass that follows is given the same samples
+ *     again. It began after the last of those that it repeats.
+ *   - A file had twice in a pass: DistributedSampler pads, mixup opens others. It is the
+ *     same sample again, until too many follow one another.
+ *
+ * A script that comes new begins with the running epoch if less than half of it was had,
+ * else with the next. Who looks at files is such a script, and takes nothing from others.
  */
 
-#define DOZENS 64
-#define MIN_REPEATS 16 /* of a pass */
-#define MAX_UNIT 1024
+#define REPEATS_MAX 8
+#define PAUSE_NS UINT64_C(60000000000)
 
-int current_init(struct epochs *epochs)
+/* --- how long a pass is -------------------------------------------------------------- */
+
+/* The files that are the rank's if all are read. */
+static uint32_t part_of(const struct epochs *epochs, const struct rank *rank)
 {
-	struct current *current = &epochs->current;
-	uint32_t n = epochs->config.positions, unit = epochs->config.unit;
-	uint32_t window = DOZENS + 2 * (unit < MAX_UNIT ? unit : MAX_UNIT);
-	current->window = window < n / 4 ? window : n / 4;
-	current->recent = calloc(current->window + 1, sizeof(*current->recent));
-	current->pass.epoch = UINT32_MAX;
-	current->opened = 1;
-	if (epochs->config.shuffled_by_script)
-		current->stamps = calloc(n, sizeof(*current->stamps));
-	bool complete = current->stamps || !epochs->config.shuffled_by_script;
-	return current->recent && complete ? 0 : -ENOMEM;
+	return (n_files(epochs) - 1) / n_ranks(&epochs->current, rank) + 1;
 }
 
-void current_destroy(struct epochs *epochs)
+static bool is_full(
+	const struct epochs *epochs, const struct rank *rank, enum file_kind kind)
 {
-	free(epochs->current.recent);
-	free(epochs->current.stamps);
+	return rank->regular[kind] ? rank->since_next[kind] - rank->pass.extra[kind] >=
+					     rank->pass.length[kind]
+				   : count_of(&rank->pass, kind) >= part_of(epochs, rank);
 }
 
-static uint32_t recent_length(const struct current *current)
-{
-	return current->consumed < current->window ? (uint32_t)current->consumed
-						   : current->window;
-}
-
-static bool was_consumed_lately(
-	const struct epochs *epochs, const struct epoch *epoch, uint32_t position)
+/* Files that had been read when the job went back to the epoch. */
+static uint32_t read_before(const struct epochs *epochs, uint32_t epoch)
 {
 	const struct current *current = &epochs->current;
-	for (uint32_t i = 0; i < recent_length(current); i++)
-		if (current->recent[i].epoch == epoch->number &&
-			current->recent[i].position == position)
-			return true;
-	return false;
+	return current->before && current->before_epoch == epoch ? current->n_before : 0;
 }
 
-void current_note_consumed(
-	struct epochs *epochs, const struct epoch *epoch, uint32_t position)
+/* The pass is none that only tried. */
+static bool had_half(const struct epochs *epochs, const struct script *script,
+	const struct rank *rank, enum file_kind kind)
 {
-	struct current *current = &epochs->current;
-	if (current->window > 0)
-		current->recent[current->consumed % current->window] =
-			(struct binding_place){epoch->number, position};
-	current->consumed++;
+	uint64_t ranks = n_ranks(&epochs->current, rank);
+	uint64_t before = read_before(epochs, rank->pass.epoch);
+	return 2 * (ranks * count_of(&rank->pass, kind) + before) >= n_files(epochs) ||
+	       most_had(find_had(script, rank->pass.epoch)) == n_files(epochs);
 }
 
-static const struct reader *find_reader(const struct current *current, uint64_t id)
+/* Of the pass before: nobody can be late. */
+static bool is_over(const struct epochs *epochs, const struct script *script,
+	const struct rank *rank, enum file_kind kind)
 {
-	for (uint32_t i = 0; id != 0 && i < current->n_readers; i++)
-		if (current->reader_ids[i] == id)
-			return &current->readers[i];
-	return NULL;
+	const struct had *had = find_had(script, rank->last.epoch);
+	return !rank->has_last || rank->regular[kind] || !had ||
+	       had->n[kind] == n_files(epochs) ||
+	       count_of(&rank->last, kind) >= part_of(epochs, rank);
 }
 
-static bool is_used_to_more(const struct current *current, const struct reader *reader)
-{
-	bool learned = current->consumed > current->window + 1;
-	return !learned || reader->opens < current->habit;
-}
+/* --- which epochs there are ---------------------------------------------------------- */
 
-/* If the others have read half an epoch since, it is not the same opening any more. */
-static bool opens_again(
-	const struct epochs *epochs, const struct reader *reader, uint32_t position)
+/* The position has a sample in the epoch, or will get one. */
+static bool can_give(const struct epochs *epochs, uint32_t number, uint32_t position)
 {
-	const struct current *current = &epochs->current;
-	if (!reader || reader->unit != position / epochs->config.unit ||
-		!is_used_to_more(current, reader) ||
-		2 * (current->consumed - reader->consumed) > epochs->config.positions)
-		return false;
-	const struct epoch *epoch = find_epoch(epochs, reader->epoch);
-	if (!epoch) /* if its order is in a file, a unit of one position was bound */
-		return epochs->config.unit == 1 &&
-		       epochs_state(epochs, reader->epoch) == EPOCH_SAVED;
-	return !epoch->over || epoch_has_bound(epoch, position);
-}
-
-/* Two threads of a reader that is not known, or image and label by different ones. */
-static bool another_may_open_again(const struct epochs *epochs, uint64_t reader)
-{
-	return reader == 0 || !epochs->config.shuffled_by_script;
-}
-
-static bool belongs_to_draining(const struct epochs *epochs, uint32_t position,
-	uint64_t id, const struct reader *reader)
-{
-	const struct epoch *draining = epochs->draining;
-	if (!draining || epoch_has_bound(epochs->running, position))
-		return false;
-	if (id != 0 && (!reader || reader->epoch != draining->number))
-		return false;
-	return (!draining->over && !epoch_has_consumed(draining, position)) ||
-	       (another_may_open_again(epochs, id) &&
-		       was_consumed_lately(epochs, draining, position));
-}
-
-/* In the running epoch, and this is not just another opening of the same. */
-static bool was_read_before(const struct epochs *epochs, uint32_t position, uint64_t id,
-	const struct reader *reader)
-{
-	return epoch_has_consumed(epochs->running, position) &&
-	       !opens_again(epochs, reader, position) &&
-	       !(another_may_open_again(epochs, id) &&
-		       was_consumed_lately(epochs, epochs->running, position));
-}
-
-/* --- passes --------------------------------------------------------------------------
- *
- * A pass opens each position once, so it began after any opening of what it opens again.
- * If all who read now came later than that, it began when the first of them did. If not,
- * what they opened until the first repetition is not known to belong to it; and a few
- * repetitions are none, but a script that looks at something twice.
- */
-
-static bool is_pass(const struct epochs *epochs)
-{
-	const struct pass *pass = &epochs->current.pass;
-	uint32_t enough = epochs->config.positions / 64 < MIN_REPEATS
-				  ? epochs->config.positions / 64
-				  : MIN_REPEATS;
-	return pass->epoch == epochs->running->number &&
-	       (pass->by_others || pass->repeats > enough);
-}
-
-/* What `opened` was when the position was opened last. */
-static uint64_t last_opened(const struct current *current, uint32_t position)
-{
-	return current->opened - (uint32_t)(current->opened - current->stamps[position]);
-}
-
-/* When those came who have read since then; and who has read since that; and so on. */
-static uint64_t readers_since(const struct current *current, uint64_t since)
-{
-	for (uint32_t i = 0; i < current->n_readers; i++) {
-		const struct reader *reader = &current->readers[i];
-		if (reader->read_more && reader->since < since &&
-			reader->opened >= since) {
-			since = reader->since;
-			i = UINT32_MAX; /* from the first one again */
-		}
-	}
-	return since;
-}
-
-static void begin_pass(
-	struct epochs *epochs, const struct reader *reader, uint64_t opened_before)
-{
-	struct pass *pass = &epochs->current.pass;
-	uint64_t since = readers_since(&epochs->current, reader->since);
-	bool known = since > opened_before;
-	if (pass->epoch != epochs->running->number)
-		*pass = (struct pass){.epoch = epochs->running->number};
-	if (known)
-		pass->since = since;
-	else if (pass->by_others || pass->since <= opened_before)
-		pass->since = epochs->current.opened;
-	pass->by_others = known;
-	pass->floor = opened_before + 1;
-}
-
-/* One of its readers came earlier than was known; or those before it still read. */
-static void widen_pass(struct epochs *epochs)
-{
-	struct pass *pass = &epochs->current.pass;
-	uint64_t since = readers_since(&epochs->current, pass->since);
-	if (since >= pass->floor)
-		pass->since = since;
-	else if (pass->by_others)
-		pass->epoch = UINT32_MAX;
-}
-
-static void note_passed(struct epochs *epochs, const struct reader *reader)
-{
-	struct current *current = &epochs->current;
-	struct pass *pass = &current->pass;
-	uint64_t opened_before = last_opened(current, reader->unit);
-	bool in_pass = pass->epoch == epochs->running->number;
-	if (reader->repeated && (!in_pass || opened_before >= pass->floor))
-		begin_pass(epochs, reader, opened_before);
-	else if (in_pass)
-		widen_pass(epochs);
-	pass->repeats += reader->repeated;
-	current->stamps[reader->unit] = (uint32_t)current->opened++;
-}
-
-static bool has_passed(const struct epochs *epochs, uint32_t position)
-{
-	const struct current *current = &epochs->current;
-	const struct pass *pass = &current->pass;
-	bool all = !pass->by_others &&
-		   current->opened - pass->floor >= epochs->config.positions;
-	bool half = 2 * (current->opened - pass->since) >= epochs->config.positions;
-	return all || (half && last_opened(current, position) >= pass->since);
-}
-
-/* Those who read now came before half was read, and have not opened it yet. */
-static bool is_new_to(
-	const struct epochs *epochs, const struct reader *reader, uint32_t position)
-{
-	const struct current *current = &epochs->current;
-	if (!current->stamps || !reader)
-		return false;
-	uint64_t since = readers_since(current, reader->since);
-	uint64_t opened = current->opened - since; /* by them */
-	uint64_t before = opened < current->begun ? current->begun - opened : 0;
-	return last_opened(current, position) < since &&
-	       2 * before < epochs->config.positions;
-}
-
-/* Whether a position that was read before is the next epoch's. */
-static bool may_roll(
-	const struct epochs *epochs, const struct reader *reader, uint32_t position)
-{
-	bool passed = is_pass(epochs) ? has_passed(epochs, position)
-				      : !is_new_to(epochs, reader, position);
-	return passed && may_begin(epochs, true);
+	const struct epoch *epoch = find_epoch(epochs, number);
+	return epoch && (!epoch->over || epoch_has_bound(epoch, position));
 }
 
 /* The first that has not begun; after the last epoch that one is read again. If none runs,
@@ -276,89 +107,321 @@ static uint32_t next_epoch(const struct epochs *epochs)
 	return running ? running->number : epochs->config.limit - 1;
 }
 
-/* Another one was about to begin, but the journal's end was lost. */
-static bool was_cut_off(const struct epoch *running, uint32_t position)
-{
-	return running->over && !epoch_has_bound(running, position);
-}
-
-uint32_t current_epoch(const struct epochs *epochs, uint32_t position, uint64_t id)
+static uint32_t running_epoch(const struct epochs *epochs, uint32_t position)
 {
 	const struct epoch *running = epochs->running;
-	if (!running)
-		return next_epoch(epochs);
-	const struct reader *reader = find_reader(&epochs->current, id);
-	if (opens_again(epochs, reader, position))
-		return reader->epoch;
-	if (belongs_to_draining(epochs, position, id, reader))
-		return epochs->draining->number;
-	bool rolls = was_read_before(epochs, position, id, reader) &&
-		     may_roll(epochs, reader, position);
-	rolls = rolls || was_cut_off(running, position);
-	return rolls ? next_epoch(epochs) : running->number;
+	return running && can_give(epochs, running->number, position)
+		       ? running->number
+		       : next_epoch(epochs);
 }
 
-/* A place for one more; if need be, who has not read for the longest time is forgotten. */
-static uint8_t new_place(struct current *current)
+/*
+ * A script that came before, and has come from one pass to another, still reads the epoch
+ * that drains. For one that comes new, as somebody who looks does again and again, any
+ * script counts, and a minute without opening anything is none.
+ */
+static bool strands_another(const struct epochs *epochs, const struct script *script)
 {
-	if (current->n_readers == CURRENT_READERS)
-		return current->latest[CURRENT_READERS - 1];
-	uint8_t place = (uint8_t)current->n_readers++;
-	current->latest[place] = place;
-	return place;
+	const struct current *current = &epochs->current;
+	for (uint32_t i = 0; epochs->draining && i < current->n_ranks; i++) {
+		const struct rank *rank = &current->ranks[i];
+		if (rank->script == NOBODY ||
+			rank->pass.epoch != epochs->draining->number)
+			continue;
+		bool older = !script ||
+			     (rank->number > 0 && current->scripts[rank->script].since <
+							  script->since);
+		bool pauses = !script && rank->used_ns + PAUSE_NS >= epochs->last_read_ns;
+		if (older && (rank->used > current->begun || pauses))
+			return true;
+	}
+	return false;
 }
 
-static void note_reader(
-	struct current *current, const struct reader *before, const struct reader *now)
+bool current_needs_draining(const struct epochs *epochs)
 {
-	uint8_t place =
-		before ? (uint8_t)(before - current->readers) : new_place(current);
-	const uint8_t *was = memchr(current->latest, place, current->n_readers);
-	memmove(&current->latest[1], &current->latest[0],
-		(size_t)(was - current->latest));
-	current->latest[0] = place;
-	current->readers[place] = *now;
-	current->reader_ids[place] = now->id;
-	if (now->opens > current->habit)
-		current->habit = now->opens;
+	const struct current *current = &epochs->current;
+	for (uint32_t i = 0; epochs->draining && i < current->n_ranks; i++) {
+		const struct rank *rank = &current->ranks[i];
+		if (rank->script != NOBODY &&
+			rank->pass.epoch == epochs->draining->number &&
+			rank->used_ns + PAUSE_NS >= epochs->last_read_ns)
+			return true;
+	}
+	return false;
 }
 
-/* What a reader opened first was not noted: it could have been a look. */
-static void note_in_running(
-	struct epochs *epochs, const struct reader *before, const struct reader *now)
+/*
+ * The job went back, and nobody has begun another epoch since. A script that comes goes on
+ * with what was left, unless it begins with what had been read, and that was most of it.
+ */
+static bool goes_on(const struct epochs *epochs, uint32_t position)
 {
-	epochs->current.begun += epochs->config.file;
-	if (!epochs->config.shuffled_by_script)
-		return;
-	if (before && !before->read_more && before->epoch == now->epoch)
-		note_passed(epochs, before);
-	note_passed(epochs, now);
+	const struct current *current = &epochs->current;
+	uint32_t n = n_files(epochs), file = position / epochs->config.file;
+	if (!current->went_back || !epochs->running ||
+		current->before_epoch != epochs->running->number)
+		return false;
+	uint32_t before = read_before(epochs, current->before_epoch);
+	bool was_read = before > 0 && current->before[file / 8] >> file % 8 & 1;
+	return !was_read || 8 * (uint64_t)(n - before) >= n;
 }
 
-void current_note_opened(
-	struct epochs *epochs, uint32_t epoch, uint32_t position, uint64_t id)
+static uint32_t first_epoch(const struct epochs *epochs, uint32_t position)
 {
-	struct current *current = &epochs->current;
-	const struct reader *found = find_reader(current, id);
-	struct reader before = found ? *found : (struct reader){.since = current->opened};
-	uint32_t unit = position / epochs->config.unit;
-	bool running = epochs->running && epoch == epochs->running->number;
-	bool shuffled = epochs->config.shuffled_by_script;
-	bool same = found && before.unit == unit;
-	bool again = same && before.epoch == epoch;
-	struct reader now = {.id = id,
-		.unit = unit,
-		.epoch = epoch,
-		.opens = again ? before.opens + 1 : 1,
-		.read_more = found && (before.read_more || !same),
-		.repeated = (again && before.repeated) ||
-			    (shuffled && running &&
-				    was_read_before(epochs, position, id, found)),
-		.consumed = current->consumed,
-		.opened = current->opened,
-		.since = before.since};
-	if (id != 0)
-		note_reader(current, found, &now);
-	if (running && now.opens == 1 && (now.read_more || id == 0))
-		note_in_running(epochs, found ? &before : NULL, &now);
+	const struct epoch *running = epochs->running;
+	if (goes_on(epochs, position))
+		return running_epoch(epochs, position);
+	if (!running || running->bound < epochs->config.positions - running->bound ||
+		strands_another(epochs, NULL))
+		return running_epoch(epochs, position);
+	return next_epoch(epochs);
+}
+
+/* --- what an open is ----------------------------------------------------------------- */
+
+struct opener {
+	const struct epochs *epochs;
+	const struct script *script;
+	const struct rank *rank;
+	uint32_t place;		     /* of the rank; NOBODY: a new one */
+	const struct worker *worker; /* or NULL */
+	uint32_t position, file;
+	enum file_kind kind;
+	bool few_labels; /* it is one of them: judged as an image */
+	bool done, lost;
+};
+
+/* The first file of the next pass, or once more the last one of this? */
+static bool is_used_to_more(const struct opener *opener)
+{
+	const struct worker *worker = opener->worker;
+	enum file_kind kind = opener->kind;
+	uint32_t habit = opener->rank->habit[kind];
+	if (worker->row[kind] == 0)
+		return true;
+	return habit > 0 ? worker->row[kind] < habit : !opener->done;
+}
+
+static bool opens_again(const struct opener *opener)
+{
+	const struct worker *worker = opener->worker;
+	if (!worker || worker->file != opener->file)
+		return false;
+	/* If its order is in a file, a file of one position was bound, unless its reader had
+	 * given up. */
+	bool saved = opener->epochs->config.file == 1 && !opener->lost &&
+		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
+	if (!saved && !can_give(opener->epochs, worker->epoch, opener->position))
+		return false;
+	bool whole = worker->number == opener->rank->number
+			     ? is_full(opener->epochs, opener->rank, opener->kind)
+			     : is_over(opener->epochs, opener->script, opener->rank,
+				       opener->kind);
+	return !whole || is_used_to_more(opener);
+}
+
+/* A worker of the next pass has opened it just before that became clear. */
+static bool was_taken(const struct opener *opener)
+{
+	const struct current *current = &opener->epochs->current;
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (worker->rank == opener->place &&
+			worker->number == opener->rank->number &&
+			worker->boundary == opener->file)
+			return true;
+	}
+	return false;
+}
+
+/* Of the pass before: by a worker that has not left it. */
+static bool is_late(const struct opener *opener, enum opened_how *ret)
+{
+	const struct rank *rank = opener->rank;
+	const struct worker *worker = opener->worker;
+	const struct pass *last = &rank->last;
+	if (!worker || is_over(opener->epochs, opener->script, rank, opener->kind) ||
+		!can_give(opener->epochs, last->epoch, opener->position))
+		return false;
+	const struct had *had = find_had(opener->script, last->epoch);
+	bool behind = worker->number != rank->number || worker->id == 0;
+	bool mark = mark_of(had, opener->file, opener->kind) != 0;
+	*ret = mark ? OPENED_TAKEN : OPENED_LATE;
+	return behind && (!mark || was_taken(opener));
+}
+
+static struct choice choice_of(uint32_t epoch, enum opened_how how)
+{
+	return (struct choice){epoch, how, NOTICES};
+}
+
+static struct choice noticed(uint32_t epoch, enum opened_how how, enum notice notice)
+{
+	return (struct choice){epoch, how, notice};
+}
+
+/* Its epoch is over, since another script is further. Who only looks is not told. */
+static struct choice catch_up(const struct opener *opener)
+{
+	uint32_t epoch = running_epoch(opener->epochs, opener->position);
+	bool looks = opener->rank->number == 0;
+	return noticed(epoch, OPENED_BEHIND, looks ? NOTICES : NOTICE_SCRIPTS);
+}
+
+static struct choice begin_pass(const struct opener *opener)
+{
+	const struct epochs *epochs = opener->epochs;
+	uint32_t epoch = opener->rank->pass.epoch;
+	bool runs = epochs->running && epochs->running->number == epoch;
+	if (!had_half(epochs, opener->script, opener->rank, opener->kind))
+		return choice_of(epoch, OPENED_ANEW);
+	if (!runs && can_give(epochs, epoch + 1, opener->position))
+		return choice_of(epoch + 1, OPENED_NEXT);
+	if (!runs)
+		return catch_up(opener);
+	if (next_epoch(epochs) == epoch)
+		return noticed(epoch, OPENED_ANEW, NOTICE_LAST);
+	if (strands_another(epochs, opener->script))
+		return noticed(epoch, OPENED_ANEW, NOTICE_SCRIPTS);
+	return choice_of(next_epoch(epochs), OPENED_NEXT);
+}
+
+/* A file that the pass has had, and perhaps goes on. */
+static bool only_repeats(const struct opener *opener, uint32_t mark)
+{
+	const struct rank *rank = opener->rank;
+	enum file_kind kind = opener->kind;
+	const struct had *had = find_had(opener->script, rank->pass.epoch);
+	uint32_t n = n_files(opener->epochs), count = count_of(&rank->pass, kind);
+	uint32_t known = rank->pass.length[kind], part = part_of(opener->epochs, rank);
+	if (rank->tries >= TRIES_MAX)
+		return had->n[kind] >= n - had->n[kind] && had->n[kind] < n &&
+		       rank->pass.opens[kind] / 4 < n;
+	if (known > 0 && count + known / 4 < known)
+		return rank->repeats < REPEATS_MAX;
+	return n % n_ranks(&opener->epochs->current, rank) != 0 &&
+	       mark >> STAMP_BITS != opener->place && !rank->padded && count < part &&
+	       count + part / 8 >= part;
+}
+
+/*
+ * All who read now came later than the pass had the file, and before half was had: those
+ * before them have only tried. stamp: of that.
+ */
+static bool was_tried(const struct opener *opener, uint32_t stamp)
+{
+	const struct current *current = &opener->epochs->current;
+	uint32_t begun = opener->rank->pass.opens[opener->kind];
+	uint32_t before = opener->rank->pass.before[opener->kind];
+	uint64_t since = UINT64_MAX, used = 0;
+	if (stamp <= opener->rank->tried[opener->kind])
+		return true;
+	if (before == 0 && most_had(find_had(opener->script, opener->rank->pass.epoch)) ==
+				   n_files(opener->epochs))
+		return false;
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (worker->rank != opener->place)
+			continue;
+		if (worker->came[opener->kind] < stamp ||
+			worker->since < opener->rank->since) {
+			used = worker->used > used ? worker->used : used;
+			continue;
+		}
+		since = worker->since < since ? worker->since : since;
+		if (worker->came[opener->kind] < begun)
+			begun = worker->came[opener->kind];
+	}
+	return since != UINT64_MAX && used <= since &&
+	       2 * (begun - before) < n_files(opener->epochs);
+}
+
+/* What was read when the job went back may be read again, as long as much was left, of
+ * which not half has been had. */
+static bool reads_before_again(const struct opener *opener)
+{
+	const struct had *had = find_had(opener->script, opener->rank->pass.epoch);
+	uint64_t n = n_files(opener->epochs);
+	uint64_t before = read_before(opener->epochs, had->epoch);
+	return 8 * (n - before) >= n &&
+	       2 * (uint64_t)(had->n[opener->kind] - before) < n - before;
+}
+
+/* Of few files: then images alone tell how far a worker is that opens both. */
+static bool has_few_labels(const struct rank *rank)
+{
+	uint64_t labels = rank->pass.opens[FILE_LABEL],
+		 images = rank->pass.opens[FILE_IMAGE];
+	if (rank->has_last) {
+		labels += rank->last.opens[FILE_LABEL];
+		images += rank->last.opens[FILE_IMAGE];
+	}
+	return 2 * labels < images;
+}
+
+static struct choice choose_in_pass(const struct opener *opener)
+{
+	const struct rank *rank = opener->rank;
+	enum file_kind kind = opener->kind;
+	uint32_t epoch = rank->pass.epoch;
+	uint32_t mark = mark_of(find_had(opener->script, epoch), opener->file, kind);
+	bool own = mark && mark >> STAMP_BITS == opener->place;
+	uint32_t stamp = mark & STAMP_MAX;
+	if (!can_give(opener->epochs, epoch, opener->position))
+		return catch_up(opener);
+	if (!mark || opener->few_labels || (own && stamp <= rank->pass.before[kind]))
+		return is_full(opener->epochs, rank, kind)
+			       ? begin_pass(opener)
+			       : choice_of(epoch, OPENED_GIVEN);
+	if (own && was_tried(opener, stamp))
+		return choice_of(epoch, OPENED_TRIED);
+	if (mark == MARK_BEFORE && reads_before_again(opener))
+		return choice_of(epoch, OPENED_TRIED);
+	if (only_repeats(opener, mark))
+		return noticed(epoch, OPENED_REPEATED,
+			rank->tries < TRIES_MAX ? NOTICES : NOTICE_REPEATS);
+	return begin_pass(opener);
+}
+
+static struct choice look(const struct epochs *epochs, uint32_t epoch, uint32_t position)
+{
+	if (!can_give(epochs, epoch, position))
+		epoch = running_epoch(epochs, position);
+	return choice_of(epoch, OPENED_LOOKED);
+}
+
+struct choice current_choose(
+	const struct epochs *epochs, const struct open_request *request)
+{
+	const struct current *current = &epochs->current;
+	const struct reader *reader = &request->reader;
+	enum opened_how how;
+	uint32_t s = script_place(current, reader->script);
+	if (s == NOBODY)
+		return choice_of(first_epoch(epochs, request->position), OPENED_GIVEN);
+	uint32_t r = rank_place(current, s, reader->rank);
+	if (r != NOBODY && request->looks)
+		return look(epochs, current->ranks[r].pass.epoch, request->position);
+	uint32_t w = r == NOBODY ? r : worker_place(current, r, reader->thread);
+	struct rank fresh = {.script = s, .pass.epoch = current->scripts[s].epoch};
+	struct opener opener = {.epochs = epochs,
+		.script = &current->scripts[s],
+		.rank = r == NOBODY ? &fresh : &current->ranks[r],
+		.place = r,
+		.worker = w == NOBODY ? NULL : &current->workers[w],
+		.position = request->position,
+		.file = request->position / epochs->config.file,
+		.kind = request->label && !request->images ? FILE_LABEL : FILE_IMAGE,
+		.done = request->done,
+		.lost = request->lost};
+	opener.few_labels = opener.kind == FILE_LABEL && opener.worker &&
+			    opener.worker->images && has_few_labels(opener.rank);
+	if (opens_again(&opener))
+		return choice_of(opener.worker->epoch, OPENED_AGAIN);
+	if (opener.few_labels)
+		opener.kind = FILE_IMAGE;
+	if (is_late(&opener, &how))
+		return choice_of(opener.rank->last.epoch, how);
+	return choose_in_pass(&opener);
 }

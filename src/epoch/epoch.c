@@ -16,25 +16,32 @@
 
 #define FIRST_LOG_ROOM 1024
 
-int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret)
+int epoch_alloc(const struct epochs *epochs, uint32_t number, struct epoch **ret)
 {
 	uint32_t n = epochs->config.positions;
 	struct epoch *epoch = calloc(1, sizeof(*epoch));
+	*ret = NULL;
 	if (!epoch)
 		return -ENOMEM;
 	epoch->number = number;
 	epoch->samples = calloc(n, sizeof(*epoch->samples));
 	epoch->consumed_bits = calloc(n / 8 + 1, 1);
+	epoch->reads = calloc(n, sizeof(*epoch->reads));
 	TAILQ_INIT(&epoch->pins);
-	if (!epoch->samples || !epoch->consumed_bits) {
-		free(epoch->samples);
-		free(epoch->consumed_bits);
-		free(epoch);
+	if (!epoch->samples || !epoch->consumed_bits || !epoch->reads) {
+		epoch_reaped_free(epoch);
 		return -ENOMEM;
 	}
-	LIST_INSERT_HEAD(&epochs->live, epoch, link);
 	*ret = epoch;
 	return 0;
+}
+
+int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret)
+{
+	int err = epoch_alloc(epochs, number, ret);
+	if (!err)
+		LIST_INSERT_HEAD(&epochs->live, *ret, link);
+	return err;
 }
 
 void epoch_kill(struct epochs *epochs, struct epoch *epoch)
@@ -60,6 +67,8 @@ void epoch_reaped_free(struct epoch *epoch)
 	free(epoch->samples);
 	free(epoch->log);
 	free(epoch->consumed_bits);
+	free(epoch->reads);
+	free(epoch->files_read);
 	if (epoch->replayed)
 		roaring_bitmap_free(epoch->replayed);
 	free(epoch);
@@ -100,21 +109,25 @@ void epoch_bind(
 	epoch->log[epoch->bound++] = order_log_entry(position, served);
 }
 
-void epoch_mark_consumed(struct epochs *epochs, struct epoch *epoch, uint32_t position)
+void epoch_mark_consumed(struct epoch *epoch, uint32_t position)
 {
 	epoch->consumed_bits[position / 8] |= (uint8_t)(1u << (position % 8));
-	epoch->consumed++;
-	current_note_consumed(epochs, epoch, position);
+	epoch->reads[epoch->consumed++] = position;
+	epoch->reads_hash = order_reads_hash(epoch->reads_hash, position);
+	if (position >= epoch->read_end)
+		epoch->read_end = position + 1;
+	while (epoch->first_unread < epoch->read_end &&
+		epoch_has_consumed(epoch, epoch->first_unread))
+		epoch->first_unread++;
 }
 
-void epoch_run(struct epochs *epochs, struct epoch *epoch, bool rolls)
+void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains)
 {
 	ensure(!epochs->draining);
-	if (epochs->running && rolls) {
+	if (drains)
 		epochs->draining = epochs->running;
-		epochs->current.begun = 0;
-	}
 	epochs->running = epoch;
+	epochs->current.begun = epochs->current.opened;
 }
 
 /* --- pins ---------------------------------------------------------------------------- */
@@ -259,6 +272,12 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 	if (!epoch->over || epoch->saving || epoch == epochs->running ||
 		epoch == epochs->draining)
 		return;
+	if (epoch->load != LOAD_DONE) { /* nothing has come to what is in its file */
+		known_remove(epochs, epoch->number);
+		resume_waiting(epochs, epoch->number, 0);
+		epochs_saved(epochs, epoch->number);
+		return;
+	}
 	epoch->saving = true;
 	effect_add(effects, EFFECT_SAVE)->epoch = epoch->number;
 }

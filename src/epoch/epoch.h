@@ -62,10 +62,9 @@ struct epochs_config {
 	uint32_t positions;	/* of an epoch: |D_j| */
 	uint32_t limit;		/* number of epochs that the job may have */
 	uint32_t lookahead;	/* samples drawn and not bound; at least 1 */
-	uint32_t unit; /* positions that a script opens as one: those of a batch */
-	uint32_t file; /* positions of one file: of a batch, a shard, else 1 */
-	bool shuffled_by_script; /* current/: a script opens the files in its own order */
-	uint64_t idle_ns;	 /* parked when nothing was read for so long */
+	uint32_t file;		/* positions of one file: of a batch, a shard, else 1 */
+	bool replays;		/* its epochs have orders before they begin */
+	uint64_t idle_ns;	/* parked when nothing was read for so long */
 };
 
 must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
@@ -97,8 +96,12 @@ struct open_request {
 	/* in */
 	uint32_t epoch; /* or EPOCH_CURRENT */
 	uint32_t position;
-	uint64_t reader; /* the thread that opens; 0: not known. For EPOCH_CURRENT. */
-	bool label;	 /* only the label is wanted: nothing is held, nothing released */
+	struct reader reader; /* for EPOCH_CURRENT */
+	bool images; /* the file has images, although only a label is wanted of it */
+	bool done;   /* its thread has read to the end what it opened last */
+	bool looks;  /* by the process itself whose workers read */
+	bool lost;   /* the order in which it was looked up has no sample there */
+	bool label;  /* only the label is wanted: nothing is held, nothing released */
 	/* out */
 	int status; /* 0, -ENOENT, -ESTALE, -EAGAIN, -ENODEV, -ENOMEM or that of begun */
 	uint32_t found_epoch; /* never EPOCH_CURRENT */
@@ -106,7 +109,22 @@ struct open_request {
 	/* the engine's */
 	TAILQ_ENTRY(open_request) link;
 	bool waits;
+	bool chosen;	  /* what EPOCH_CURRENT means is: awaited */
+	uint32_t era;	  /* epochs_era when it was answered */
 	uint32_t awaited; /* the epoch whose stream it waits for */
+};
+
+/* What a user should know of a script. */
+enum notice {
+	NOTICE_EARLY,	/* an epoch was opened by its number before the next may begin */
+	NOTICE_LAST,	/* the last epoch is read again */
+	NOTICE_SCRIPTS, /* two scripts read current/, too far from each other */
+	NOTICE_REPEATS, /* files are opened again in the middle of a pass */
+	NOTICE_PARTS,	/* positions are divided, as if they were samples */
+	NOTICE_LITTLE,	/* each pass reads the same files, less than half of all */
+	NOTICE_LABELS,	/* labels of all positions are kept for the next epoch */
+	NOTICE_HANDLES, /* files are kept open (the caller sees that) */
+	NOTICES
 };
 
 enum effect_kind {
@@ -119,7 +137,9 @@ enum effect_kind {
 	EFFECT_ANSWER,	/* request */
 	EFFECT_LOOK_UP, /* request: as ANSWER; its sample is in the epoch's saved order */
 	EFFECT_RECORD,	/* record: to the journal, before any answer is told */
+	EFFECT_NOTICE,	/* notice: a script does not get what it probably means */
 	EFFECT_SAVE,	/* epoch: has ended, its order goes to a file -> epochs_saved */
+	EFFECT_LOAD,	/* epoch: goes on with the order in its file -> epochs_loaded */
 	EFFECT_KINDS
 };
 
@@ -135,6 +155,7 @@ struct effect {
 	uint32_t position;
 	sample_id sample;
 	struct open_request *request;
+	enum notice notice;
 	struct drawn_queue queue; /* the ring is freed by the caller */
 	struct record record;
 };
@@ -216,12 +237,62 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
-/* After them: an epoch whose order is in a file. */
-void epochs_has_saved(struct epochs *epochs, uint32_t epoch);
+/* One that goes on with an order of a file: BEGUN with `bound`, RESTORED. loaded: it, by
+ * epochs_prepare; taken, also upon failure. */
+must_check int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
+	struct epoch *loaded, const char **ret_reason);
+
+/* An order in a file, and how many bindings it has. */
+struct epochs_order_file {
+	uint32_t epoch, bound;
+};
+
+/* After them: all orders that files hold; taken. Those after the running epoch are the
+ * orders of epochs that have not begun yet, and will have these. Where none runs, as the
+ * journal is lost, they have ended; those of a job that replays have not begun. */
+void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n);
 
 /* That was all: what an end of the process has cut off is made up for. Call it
  * again until there is no effect. */
 void epochs_replayed(struct epochs *epochs, struct effects *effects);
+
+/* --- going back ---------------------------------------------------------------------- */
+
+/*
+ * A job goes back to where it was, without forgetting what any position holds:
+ *
+ *     epochs_hold -> the orders of live epochs are saved -> epochs_prepare of those that
+ *     are to run and to drain -> epochs_restored, epochs_has_orders, epochs_resume
+ *
+ * From epochs_hold on nothing is bound, and opens wait. What was open before is not
+ * consumed when it is released after: its epochs_era is another one.
+ */
+void epochs_hold(struct epochs *epochs, struct effects *effects);
+void epochs_unhold(struct epochs *epochs); /* nothing has changed */
+
+/* The least number of a live epoch after this one; UINT32_MAX: none. */
+uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
+
+/*
+ * An epoch with the first `bound` bindings and `consumed` reads of an order, which is
+ * taken. No event: reads only the engine's configuration. -EINVAL: impossible; -ENOMEM.
+ */
+must_check int epochs_prepare(const struct epochs *epochs, uint32_t number,
+	struct order_data *data, uint32_t bound, uint32_t consumed,
+	const char **ret_reason, struct epoch **ret);
+
+/* Both are taken; draining may be NULL. */
+void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch *draining,
+	struct effects *effects);
+
+/* What EFFECT_LOAD has asked for: prepared, without reads; taken. Or NULL and -errno. */
+void epochs_loaded(
+	struct epochs *epochs, uint32_t epoch, struct epoch *loaded, int status);
+/* Which it still asks for; *ret_bound: of its bindings. false: none. */
+bool epochs_wants_load(
+	const struct epochs *epochs, uint32_t *ret_epoch, uint32_t *ret_bound);
+
+uint32_t epochs_era(const struct epochs *epochs);
 
 /* --- questions ----------------------------------------------------------------------- */
 
@@ -243,8 +314,32 @@ enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 /* The sample of a position, also one that can be no other; SAMPLE_NONE: unbound, or the
  * epoch is not live. The epoch may be EPOCH_CURRENT, by a reader that is not known. */
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
-/* The number that EPOCH_CURRENT stands for there, by a reader that is not known. */
+/* The number that EPOCH_CURRENT stands for there, as far as that can be said of no script:
+ * the next one when the position was read, and half of the others, too. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
+
+/* How far an epoch was read: its first reads, and their order_reads_hash. */
+struct epochs_point {
+	uint32_t epoch, consumed;
+	uint64_t hash;
+};
+
+/* Where the job is. */
+struct epochs_place {
+	bool started, drains;
+	struct epochs_point running, draining;
+};
+void epochs_place(const struct epochs *epochs, struct epochs_place *ret);
+
+/* Positions from first to last. */
+struct run {
+	uint32_t first, last;
+};
+
+/* What was read of a live epoch, in up to n runs. How many; *ret_all: that was all, else
+ * there are more, or perhaps more. */
+uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t epoch, struct run *ret,
+	uint32_t n, bool *ret_all);
 
 /* Of a live epoch. Valid until the next event; and longer, without the caller's lock, of
  * one that has no stream or has ended, until epochs_saved. */

@@ -11,13 +11,18 @@
  *   opens.c    the way of an open, from the request to its answer
  *   epochs.c   the other events of a job; questions.c
  *   epoch.c    one epoch: binding, consuming, pins, its end
- *   current.c  which epoch current/ means
+ *   current.c  which epoch current/ means; scripts.c: what is known of who reads;
+ *              misuse.c: what they should know
+ *   restore.c  back to an earlier place; epochs that begin again
  *   replay.c   from records to the same state; validate.c, print.c: for tests
  */
 
 TAILQ_HEAD(requests, open_request);
 
 enum stream_state { STREAM_ABSENT, STREAM_BEGINNING, STREAM_READY };
+
+/* It has begun again, and its order is in a file. */
+enum load_state { LOAD_DONE, LOAD_WANTED, LOAD_FAILED };
 
 struct epoch {
 	LIST_ENTRY(epoch) link; /* of those in memory */
@@ -27,60 +32,123 @@ struct epoch {
 	uint32_t log_room;
 	uint32_t bound;
 	uint8_t *consumed_bits;
+	uint32_t *reads; /* positions, in the order in which they were consumed */
 	uint32_t consumed;
-	bool over;   /* nothing will be bound any more */
-	bool saving; /* its order goes to a file */
-	bool saved;  /* and is there */
+	uint64_t reads_hash;
+	uint32_t first_unread; /* position */
+	uint32_t read_end;     /* none that was consumed is at this position, or after */
+	uint32_t read_at; /* it drains: bound of the next when a file was opened last */
+	bool over;	  /* nothing will be bound any more */
+	bool saving;	  /* its order goes to a file */
+	bool saved;	  /* and is there */
+	enum load_state load;
 	enum stream_state stream;
 	struct drawn_queue queue;   /* drawn and not bound; no ring without a stream */
 	struct pins pins;	    /* bound and not consumed, in the order of binding */
 	struct pin *pin_table;	    /* the same, a hash by position */
 	roaring_bitmap_t *replayed; /* samples bound so far, during a replay */
+	/* Of one that was made by epochs_prepare: files all of whose positions were
+	 * consumed. */
+	uint8_t *files_read;
+	uint32_t n_files_read;
 };
 LIST_HEAD(epoch_list, epoch);
 
-/* What a reader of current/ opened last. */
-struct reader {
-	uint64_t id;
-	uint32_t unit; /* of positions, see current.c */
+/* --- who reads current/; current.c ---------------------------------------------------- */
+
+#define CURRENT_SCRIPTS 16
+#define CURRENT_RANKS 31
+#define CURRENT_WORKERS 256
+
+#define NOBODY UINT32_MAX
+#define NO_FILE UINT32_MAX
+
+/* Who had a file: a rank's place, and the how-manieth open of its epoch that was; 0:
+ * nobody. */
+#define STAMP_BITS 27
+#define MARK_BEFORE (((uint32_t)CURRENT_RANKS << STAMP_BITS) | 1) /* the job went back */
+#define STAMP_MAX ((UINT32_C(1) << STAMP_BITS) - 1)
+
+#define TRIES_MAX 8 /* of a script that makes passes; else it opens what it likes */
+
+enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
+
+/* What a script has had of an epoch. */
+struct had {
 	uint32_t epoch;
-	uint32_t opens;	   /* of that unit, one after the other */
-	bool read_more;	   /* it has opened other units before: no person who looks */
-	bool repeated;	   /* what it opened last had been read before */
-	uint64_t consumed; /* by the job until then */
-	uint64_t opened;   /* the same of what was opened */
-	uint64_t since;	   /* and that when it opened its first */
+	uint32_t n[FILE_KINDS];	     /* files */
+	uint32_t *marks[FILE_KINDS]; /* by file; or NULL */
+	const uint8_t *before;	     /* files that were read before; or NULL */
 };
 
-struct binding_place {
-	uint32_t epoch, position;
+struct script {
+	uint64_t id;
+	uint64_t since,
+		used;	   /* its first and its last open, in terms of current.opened */
+	uint32_t epoch;	   /* the last one that a rank of it has come to */
+	struct had had[2]; /* of this epoch and the one before */
 };
 
-/* A script that was started again, through the same epoch. */
+/* Opens of files in a pass through an epoch. */
 struct pass {
 	uint32_t epoch;
-	uint32_t repeats; /* positions that were read in an earlier pass */
-	bool by_others;	  /* all its readers came after the earlier pass */
-	uint64_t floor;	  /* it began here or later, in terms of `opened` */
-	uint64_t since;	  /* what was opened since then belongs to it */
+	uint32_t opens[FILE_KINDS];  /* in the epoch */
+	uint32_t before[FILE_KINDS]; /* those of them that belong to earlier passes */
+	uint32_t extra[FILE_KINDS];  /* and those that were no file of the pass */
+	uint32_t length[FILE_KINDS]; /* what the pass before came to; 0: not known */
 };
 
-/* Who reads current/, and what was consumed lately. */
-#define CURRENT_READERS 128
+struct rank {
+	uint64_t id;
+	uint64_t since, used; /* its last epoch began then */
+	uint64_t used_ns;     /* of this process; not in the journal */
+	uint32_t script;      /* its place; NOBODY: forgotten */
+	uint32_t number;      /* of the pass */
+	struct pass pass, last;
+	bool has_last; /* and workers that are late may come back to it */
+	uint32_t since_next[FILE_KINDS]; /* opens since it began an epoch */
+	uint32_t between[FILE_KINDS];	 /* and those from the one before to that */
+	uint32_t late[FILE_KINDS]; /* those of the pass before, since it began this one */
+	bool regular[FILE_KINDS];  /* all passes are equally long, no worker is late */
+	uint32_t
+		tried[FILE_KINDS]; /* opens before this one may be of a pass that tried */
+	uint32_t tries;		   /* passes before half of an epoch was had */
+	uint32_t repeats;	   /* in a row */
+	bool padded;
+	uint32_t habit[FILE_KINDS]; /* most opens of a file in a row */
+};
+
+/* A thread: first in, first out. */
+struct worker {
+	uint64_t id;
+	uint64_t since, used;	   /* its first and its last open */
+	uint32_t came[FILE_KINDS]; /* opens of the rank's pass when it came */
+	uint32_t rank;		   /* its place; NOBODY: forgotten */
+	uint32_t number;	   /* of the pass that it has come to */
+	uint32_t file, epoch;
+	uint32_t row[FILE_KINDS]; /* opens of this file, one after the other */
+	uint32_t boundary;	  /* what it opened last in the pass before */
+	bool images;		  /* it does not only open labels */
+};
 
 struct current {
-	uint32_t window;	      /* a few dozen, at most a quarter of the epoch */
-	struct binding_place *recent; /* ring of `window`: the last that were consumed */
-	uint64_t consumed;	      /* since the job was added */
-	uint32_t habit; /* most opens of a unit by a reader, one after the other */
-	uint32_t n_readers;
-	uint64_t reader_ids[CURRENT_READERS]; /* of `readers`, beside one another */
-	struct reader readers[CURRENT_READERS];
-	uint8_t latest[CURRENT_READERS]; /* places in `readers`, who opened last first */
-	uint32_t begun; /* positions opened since the running epoch began, not by looks */
-	struct pass pass;
-	uint64_t opened;  /* units, if the script shuffles, not by looks */
-	uint32_t *stamps; /* by position: the low bits of that when it was opened last */
+	uint64_t opened; /* files, since the job was added */
+	uint64_t begun;	 /* that when the running epoch began */
+	/* The job went back to this epoch, of which these files had been read: each script
+	 * goes on from there. */
+	bool went_back;
+	uint32_t before_epoch, n_before;
+	uint8_t *before; /* or NULL */
+	uint32_t n_scripts, n_ranks, n_workers;
+	struct script scripts[CURRENT_SCRIPTS];
+	struct rank ranks[CURRENT_RANKS];
+	struct worker workers[CURRENT_WORKERS];
+};
+
+struct choice {
+	uint32_t epoch; /* it may have to begin */
+	enum opened_how how;
+	enum notice notice; /* NOTICES: none */
 };
 
 struct epochs {
@@ -90,11 +158,16 @@ struct epochs {
 	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
 	struct epoch *running;	 /* the last that has begun */
 	struct epoch *draining;	 /* the one before, which current/ may still give */
+	bool drains_on;		 /* a script was still in it at the last open */
 	struct current current;
 	struct requests waiting;  /* for a stream */
 	struct requests resuming; /* what they waited for is there, has failed or ended */
 	struct open_request *drawing; /* the next drawn sample is for this one */
 	uint32_t drawing_epoch;
+	struct epochs_order_file *known; /* of epochs that have not begun yet, again */
+	size_t n_known;
+	bool held;    /* opens wait until the job has gone back */
+	uint32_t era; /* times that it has */
 	bool idle, left;
 	uint64_t last_read_ns;
 	uint64_t needed; /* samples that streams need: neither drawn nor bound */
@@ -103,17 +176,27 @@ struct epochs {
 
 struct effect *effect_add(struct effects *effects, enum effect_kind kind);
 void effect_record(struct effects *effects, struct record record);
+void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch);
 
 /* --- epochs.c --- */
 
 struct epoch *find_epoch(const struct epochs *epochs, uint32_t number);
-/* Whether another epoch may begin now; rolls: by current/. */
-bool may_begin(const struct epochs *epochs, bool rolls);
-/* It runs from now on; the one before drains if current/ rolls, else it ends. -ENOMEM */
-must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool rolls,
+/* It runs from now on; the one before, if there is one, drains, or is over. -ENOMEM */
+must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
+/* From the live ones to the dead ones, if nothing of it is held any more. */
+void kill_if_saved(struct epochs *epochs, struct epoch *epoch);
 /* The epoch that drains, if there is one, ends. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
+
+/* --- restore.c --- */
+
+/* How many bindings the order has that is known of the epoch; 0: none is. */
+uint32_t known_bound(const struct epochs *epochs, uint32_t number);
+void known_remove(struct epochs *epochs, uint32_t number);
+/* All that there is goes to the dead ones; the job runs and drains these. */
+void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *draining,
+	struct effects *effects);
 
 /* --- opens.c --- */
 
@@ -124,6 +207,9 @@ void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 
 /* --- epoch.c --- */
 
+must_check int epoch_alloc(
+	const struct epochs *epochs, uint32_t number, struct epoch **ret);
+/* Among the live ones. */
 must_check int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret);
 /* From the live ones to the dead ones. */
 void epoch_kill(struct epochs *epochs, struct epoch *epoch);
@@ -134,10 +220,11 @@ must_check int epoch_reserve(struct epochs *epochs, struct epoch *epoch);
 /* The position is unbound; there is room. */
 void epoch_bind(
 	struct epoch *epoch, uint32_t position, sample_id sample, enum served served);
-void epoch_mark_consumed(struct epochs *epochs, struct epoch *epoch, uint32_t position);
-/* It becomes the running one. The one before drains if current/ rolls, else it must have
- * ended. */
-void epoch_run(struct epochs *epochs, struct epoch *epoch, bool rolls);
+void epoch_mark_consumed(struct epoch *epoch, uint32_t position);
+/* Asks for the order of one that has begun again. */
+void epoch_load(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
+/* It becomes the running one; drains: the one before does, else it must have ended. */
+void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position); /* or NULL */
 /* Of the position that was bound last; given back if there is no memory to keep it. */
@@ -168,11 +255,31 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 
 /* --- current.c --- */
 
-must_check int current_init(struct epochs *epochs); /* -ENOMEM */
+/* Whether a script that reads is still in the epoch that drains. */
+bool current_needs_draining(const struct epochs *epochs);
+/* What the open of a file is, and which epoch's sample it gets. */
+struct choice current_choose(
+	const struct epochs *epochs, const struct open_request *request);
+
+/* --- misuse.c --- */
+
+/* What the open of a file tells of its script, before it is noted; NOTICES: nothing. */
+enum notice misuse_of(const struct epochs *epochs, const struct record *opened);
+
+/* --- scripts.c --- */
+
+/* Of all scripts nothing is known any more. */
 void current_destroy(struct epochs *epochs);
-/* The number of the epoch that the position belongs to; it may have to begin. */
-uint32_t current_epoch(const struct epochs *epochs, uint32_t position, uint64_t reader);
-void current_note_opened(
-	struct epochs *epochs, uint32_t epoch, uint32_t position, uint64_t reader);
-void current_note_consumed(
-	struct epochs *epochs, const struct epoch *epoch, uint32_t position);
+/* -ENOMEM, and nothing is noted. */
+must_check int current_note(struct epochs *epochs, const struct record *opened);
+uint32_t n_files(const struct epochs *epochs);
+/* Or NOBODY. */
+uint32_t script_place(const struct current *current, uint64_t id);
+uint32_t rank_place(const struct current *current, uint32_t script, uint64_t id);
+uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id);
+const struct had *find_had(const struct script *script, uint32_t epoch); /* or NULL */
+uint32_t mark_of(const struct had *had, uint32_t file, enum file_kind kind);
+/* Ranks of its script, but those that have stayed behind. */
+uint32_t n_ranks(const struct current *current, const struct rank *rank);
+uint32_t most_had(const struct had *had);
+uint32_t count_of(const struct pass *pass, enum file_kind kind);

@@ -24,6 +24,13 @@ void effect_record(struct effects *effects, struct record record)
 	effect_add(effects, EFFECT_RECORD)->record = record;
 }
 
+void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch)
+{
+	struct effect *effect = effect_add(effects, EFFECT_NOTICE);
+	effect->notice = notice;
+	effect->epoch = epoch;
+}
+
 int epochs_new(const struct epochs_config *config, struct epochs **ret)
 {
 	struct epochs *epochs = calloc(1, sizeof(*epochs));
@@ -35,7 +42,7 @@ int epochs_new(const struct epochs_config *config, struct epochs **ret)
 	TAILQ_INIT(&epochs->waiting);
 	TAILQ_INIT(&epochs->resuming);
 	epochs->saved = roaring_bitmap_create();
-	if (!epochs->saved || current_init(epochs) != 0) {
+	if (!epochs->saved) {
 		epochs_free(&epochs);
 		return -ENOMEM;
 	}
@@ -58,6 +65,8 @@ void epochs_free(struct epochs **epochs_pointer)
 	current_destroy(epochs);
 	if (epochs->saved)
 		roaring_bitmap_free(epochs->saved);
+	free(epochs->current.before);
+	free(epochs->known);
 	free(epochs);
 	*epochs_pointer = NULL;
 }
@@ -73,17 +82,6 @@ struct epoch *find_epoch(const struct epochs *epochs, uint32_t number)
 
 /* --- how epochs follow one another --------------------------------------------------- */
 
-bool may_begin(const struct epochs *epochs, bool rolls)
-{
-	const struct epoch *running = epochs->running;
-	uint32_t n = epochs->config.positions;
-	if (!running || running->over)
-		return true;
-	if (rolls) /* a script that was started again reads what it had */
-		return running->consumed >= n - running->consumed;
-	return epochs->idle || running->consumed > n / 2;
-}
-
 /* Workers that have not come from the epoch before by now will not come back to it. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 {
@@ -98,24 +96,27 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 }
 
 /* An epoch that drains is drawn for again only when a slow worker comes back to it. */
-int epochs_begin(struct epochs *epochs, uint32_t number, bool rolls,
+int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
 	struct epoch *before = epochs->running;
+	uint32_t bound = known_bound(epochs, number);
 	int err = epoch_new(epochs, number, ret);
 	if (err)
 		return err;
 	let_go_of_draining(epochs, effects);
-	if (before && rolls)
+	ensure(drains ? before != NULL : !before || before->over);
+	if (drains)
 		epoch_end_stream(epochs, before, effects);
-	else if (before)
-		epoch_end(epochs, before, effects);
-	epoch_run(epochs, *ret, rolls);
-	effect_record(effects,
-		(struct record){
-			.kind = RECORD_BEGUN, .epoch = number, .rolls = before && rolls});
-	if (before && !rolls)
+	epoch_run(epochs, *ret, drains);
+	effect_record(effects, (struct record){.kind = RECORD_BEGUN,
+				       .epoch = number,
+				       .rolls = drains,
+				       .bound = bound});
+	if (before && !drains)
 		epoch_save(epochs, before, effects);
+	if (bound > 0)
+		epoch_load(epochs, *ret, effects);
 	return 0;
 }
 
@@ -138,7 +139,7 @@ static void consume(struct epochs *epochs, struct epoch *epoch, uint32_t positio
 {
 	if (epoch_has_consumed(epoch, position))
 		return;
-	epoch_mark_consumed(epochs, epoch, position);
+	epoch_mark_consumed(epoch, position);
 	effect_record(effects, (struct record){.kind = RECORD_CONSUMED,
 				       .epoch = epoch->number,
 				       .position = position});
@@ -161,7 +162,7 @@ static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t posit
 		epoch_drop_pin(epochs, epoch, pin, effects);
 }
 
-static void kill_if_saved(struct epochs *epochs, struct epoch *epoch)
+void kill_if_saved(struct epochs *epochs, struct epoch *epoch)
 {
 	if (epoch->saved && TAILQ_EMPTY(&epoch->pins))
 		epoch_kill(epochs, epoch);

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/random.h>
 
 /*
  *   append   record -> filling             the caller's lock, and ours for the copy
@@ -52,25 +53,48 @@ static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 	journal->sync_error = err;
 }
 
-/* What is in the segment before is on the disk before there is another: then only the
- * last one can be torn. */
+/* 0 also when the directory has all of them on the disk. */
+static int sync_names(struct journal *journal)
+{
+	uint32_t created;
+	bool all;
+	{
+		LOCK_SCOPE(&journal->lock);
+		created = journal->created;
+		all = created == journal->entered;
+	}
+	int err = all ? 0 : disk_sync_directory(journal->directory, "journal.sync");
+	if (err)
+		return err;
+	LOCK_SCOPE(&journal->lock);
+	journal->entered = created;
+	return 0;
+}
+
+/* What is in the segment before, and its name, is on the disk before there is another:
+ * then only the last one can be torn. */
 static void sync_before(struct journal *journal)
 {
 	if (journal->fd < 0 || failed_to_sync(journal))
 		return;
 	int err = disk_sync(journal->fd, "journal.sync");
+	if (!err)
+		err = sync_names(journal);
 	if (err)
 		note_not_synced(journal, journal->file, err);
 }
 
-static int create_segment(
-	const char *path, const char *beside, const void *bytes, size_t n, int *ret)
+/* What was in a file of that name before must not appear. *ret_unsynced: -errno, when the
+ * disk can't be trusted with the segment. */
+static int create_segment(const char *path, const char *beside, const void *bytes,
+	size_t n, int *ret, int *ret_unsynced)
 {
 	size_t done;
 	int fd = open(beside, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
 	int err = disk_write(fd, bytes, n, 0, "journal.write", &done);
+	*ret_unsynced = err ? 0 : disk_sync(fd, "journal.sync");
 	if (!err && rename(beside, path) != 0)
 		err = -errno;
 	if (err) {
@@ -89,7 +113,7 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 	const uint8_t *head = bytes + sizeof(struct disk_record);
 	struct journal_path path, beside;
 	uint32_t epoch;
-	int fd = -1;
+	int fd = -1, unsynced = 0;
 	memcpy(&epoch, head + offsetof(struct disk_head, epoch), sizeof(epoch));
 	epoch = le32toh(epoch);
 	int err = journal_path(journal->directory, epoch, "", &path);
@@ -97,16 +121,21 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 		err = journal_path(journal->directory, epoch, ".new", &beside);
 	if (!err) {
 		sync_before(journal);
-		err = create_segment(path.text, beside.text, head, n, &fd);
+		err = create_segment(path.text, beside.text, head, n, &fd, &unsynced);
 	}
 	if (err)
 		return err;
+	if (unsynced)
+		log_not_synced(journal, epoch, unsynced);
+	uint32_t lag;
+	memcpy(&lag, head + offsetof(struct disk_head, lag), sizeof(lag));
 	int old = journal->fd;
 	{
 		LOCK_SCOPE(&journal->lock);
 		journal->fd = fd;
 		journal->file = epoch;
-		journal->sync_error = 0;
+		journal->sync_error = unsynced;
+		journal->file_lag = le32toh(lag);
 		journal->created++;
 		if (old < 0)
 			journal->first = epoch;
@@ -263,6 +292,34 @@ int journal_sync(struct journal *journal)
 	return err ? err : unwritten(journal);
 }
 
+static int remove_segment_file(
+	const struct journal *journal, uint32_t number, const char *ending)
+{
+	struct journal_path path;
+	int err = journal_path(journal->directory, number, ending, &path);
+	if (err)
+		return err;
+	if (unlink(path.text) != 0 && errno != ENOENT)
+		err = -errno;
+	if (err)
+		log_warn("%s: can't be removed: %s", path.text, strerror(-err));
+	return err;
+}
+
+/* others: will be removed after it. If they are gone and it is there, one is missing. */
+static int remove_segment(const struct journal *journal, uint32_t number, bool others)
+{
+	int err = remove_segment_file(journal, number, "");
+	for (size_t i = 0; i < 2 && !err; i++)
+		err = remove_segment_file(journal, number, journal_order_endings[i]);
+	if (err || !others)
+		return err;
+	err = disk_sync_directory(journal->directory, "journal.sync");
+	if (err)
+		log_warn("%s: can't be synced: %s", journal->directory, strerror(-err));
+	return err;
+}
+
 void journal_forget(struct journal *journal, uint32_t epoch)
 {
 	uint32_t first, end;
@@ -270,25 +327,25 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		LOCK_SCOPE(&journal->lock);
 		first = journal->first;
 		end = journal->fd < 0 ? first : journal->file;
+		if (end > journal->file_lag && epoch < end - journal->file_lag)
+			end = epoch + journal->file_lag;
 	}
-	end = epoch < end ? epoch : end;
 	/* What takes their place must be there after a failure of power, too. */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
-	for (uint32_t i = first; i < end; i++) {
-		struct journal_path path;
-		if (journal_path(journal->directory, i, "", &path) != 0)
+	for (uint32_t i = first; i < end; i++)
+		if (remove_segment(journal, i, i + 1 < end) != 0)
 			return;
-		if (unlink(path.text) != 0 && errno != ENOENT) {
-			log_warn("%s: can't be removed: %s", path.text, strerror(errno));
-			return;
-		}
-	}
 	LOCK_SCOPE(&journal->lock);
 	journal->first = end > journal->first ? end : journal->first;
 }
 
 /* --- life --- */
+
+uint64_t journal_id(const struct journal *journal)
+{
+	return journal->begun ? journal->id : 0;
+}
 
 static int go_on(struct journal *journal, const struct journal_end *end)
 {
@@ -303,7 +360,9 @@ static int go_on(struct journal *journal, const struct journal_end *end)
 		return err;
 	}
 	journal->begun = true;
-	journal->epoch = end->last;
+	journal->id = end->journal;
+	journal->lag = journal->file_lag = end->lag;
+	journal->epoch = end->last - end->lag;
 	journal->file = end->last;
 	journal->first = end->first;
 	journal->offset = end->offset;
@@ -343,6 +402,8 @@ static int journal_new(const char *directory, const struct journal_identity *ide
 	journal->identity = *identity;
 	journal->identity.job = NULL; /* the caller's */
 	journal->fd = -1;
+	if (getrandom(&journal->id, sizeof(journal->id), 0) != sizeof(journal->id))
+		journal->id = clock_now_ns();
 	*ret = journal;
 	return 0;
 }

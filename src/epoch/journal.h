@@ -13,7 +13,8 @@
  * the daemon. joaderfs-state(5) describes the format.
  *
  *   <directory>/journal-0003   a segment: from the record that begins epoch 3 up to that
- *                              which begins the next
+ *                              which begins the next. When the job goes back to an earlier
+ *                              epoch, the number is that of no epoch any more
  *
  *   Flow: journal_open replays what there is -> journal_append for each record, in
  *         memory -> journal_flush writes it before anybody is told -> journal_sync once a
@@ -72,9 +73,27 @@ must_check int journal_set_aside(const char *directory);
  * no link. Other files stay, and before/ with it if they are there. Their job is removed. */
 must_check int journal_remove_all(int directory);
 
+/* What tells the journal from all others, also from one that the job begins anew; 0: it has
+ * no segment yet. */
+uint64_t journal_id(const struct journal *journal);
+
+/*
+ * The file with the order that a RESTORED goes on with, when that is the next record which
+ * begins a segment. To be freed; NULL: no memory. journal_order_of: of a segment that is
+ * there.
+ */
+char *journal_next_order(
+	const struct journal *journal, const char *directory, bool drains);
+char *journal_order_of(const char *directory, uint32_t segment, bool drains);
+
+/* There is memory for the next few records. -ENOMEM */
+must_check int journal_reserve(struct journal *journal);
+
 /*
  * Into memory: some tens of ns, no system call. A record that begins an epoch begins a
- * segment; it comes first, its epoch is after all that have begun. Without memory what is
+ * segment; it comes first, its epoch is after all that have begun. So does a RESTORED that
+ * does not drain, whatever its epoch; the files of journal_next_order are there, and the
+ * caller has reserved. Without memory what is
  * told of the positions of these epochs is left out from then on (the journal remains one
  * that can be replayed), which is logged; from the next BEGUN on all is written again.
  */

@@ -5,28 +5,39 @@
 #include "base/ensure.h"
 #include "base/log.h"
 
+#include <errno.h>
 #include <string.h>
+
+#define RESERVED 4096 /* bytes */
 
 /* --- numbers of readers --- */
 
-/* 0: it has none. */
-static uint32_t reader_number(const struct reader_numbers *readers, uint64_t id)
+static bool is_reader(const struct reader *a, const struct reader *b)
 {
-	size_t set = id % READER_SETS;
+	return a->thread == b->thread && a->rank == b->rank && a->script == b->script;
+}
+
+/* 0: it has none. */
+static uint32_t reader_number(
+	const struct reader_numbers *readers, const struct reader *id)
+{
+	size_t set = id->thread % READER_SETS;
 	for (size_t i = 0; i < READER_WAYS; i++)
-		if (readers->sets[set][i].number != 0 && readers->sets[set][i].id == id)
+		if (readers->sets[set][i].number != 0 &&
+			is_reader(&readers->sets[set][i].id, id))
 			return readers->sets[set][i].number;
 	return 0;
 }
 
 /* In place of the one that was given its number first. */
-static uint32_t reader_give_number(struct reader_numbers *readers, uint64_t id)
+static uint32_t reader_give_number(
+	struct reader_numbers *readers, const struct reader *id)
 {
-	size_t set = id % READER_SETS, place = 0;
+	size_t set = id->thread % READER_SETS, place = 0;
 	for (size_t i = 1; i < READER_WAYS; i++)
 		if (readers->sets[set][i].number < readers->sets[set][place].number)
 			place = i;
-	readers->sets[set][place].id = id;
+	readers->sets[set][place].id = *id;
 	readers->sets[set][place].number = ++readers->n;
 	return readers->n;
 }
@@ -80,6 +91,12 @@ static bool survives(struct loss *loss, const struct record *record)
 	return !loss->now;
 }
 
+int journal_reserve(struct journal *journal)
+{
+	LOCK_SCOPE(&journal->lock);
+	return buffer_make_room(&journal->filling, RESERVED) ? 0 : -ENOMEM;
+}
+
 /* --- append --- */
 
 static uint32_t chain(struct disk_record *record, uint32_t before)
@@ -100,6 +117,32 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
+/* Numbers ascend, also when the job goes back. */
+static uint32_t number_after(const struct journal *journal)
+{
+	return journal->begun ? journal->epoch + journal->lag + 1 : 0;
+}
+
+static struct segment next_segment(
+	const struct journal *journal, const struct record *record)
+{
+	uint32_t number = record->epoch + journal->lag;
+	if (record->kind == RECORD_RESTORED)
+		number = number_after(journal);
+	if (number < record->epoch)
+		number = record->epoch;
+	return (struct segment){.number = number,
+		.lag = number - record->epoch,
+		.before = journal->begun ? journal->epoch + journal->lag : JOURNAL_FIRST,
+		.journal = journal->id};
+}
+
+char *journal_next_order(
+	const struct journal *journal, const char *directory, bool drains)
+{
+	return journal_order_of(directory, number_after(journal), drains);
+}
+
 static void append_segment(struct journal *journal, const struct record *record)
 {
 	struct {
@@ -111,11 +154,14 @@ static void append_segment(struct journal *journal, const struct record *record)
 	uint8_t bytes[OWED_MAX * sizeof(struct disk_record) + sizeof(all)];
 	struct record begun = *record;
 	struct loss *loss = &journal->loss;
-	ensure(!journal->begun || record->epoch > journal->epoch);
+	bool restored = record->kind == RECORD_RESTORED;
+	struct segment segment = next_segment(journal, record);
+	ensure(!journal->begun || restored || record->epoch > journal->epoch);
+	if (restored) /* it tells all */
+		*loss = (struct loss){.now = false};
 	if (loss->begun) /* the one that it goes on beside is not known */
 		begun.rolls = false;
-	all.head = head_encode(&journal->identity, record->epoch,
-		journal->begun ? journal->epoch : JOURNAL_FIRST);
+	all.head = head_encode(&journal->identity, &segment);
 	all.begun = record_encode(&begun, record->epoch, 0);
 	uint32_t checksum = chain(&all.begun, le32toh(all.head.checksum));
 	size_t n = encode_owed(journal, (struct disk_record *)bytes);
@@ -130,21 +176,33 @@ static void append_segment(struct journal *journal, const struct record *record)
 			.known_below = loss->known_below, .whole_from = record->epoch};
 	journal->begun = true;
 	journal->epoch = record->epoch;
+	journal->lag = segment.lag;
 	journal->checksum = checksum;
 	memset(&journal->readers, 0, sizeof(journal->readers));
 }
 
+static size_t encode_reader(
+	const struct reader *reader, struct disk_record *ret, uint32_t *ret_checksum)
+{
+	ret[0] = record_encode_reader(reader->script, READER_SCRIPT);
+	ret[1] = record_encode_reader(reader->rank, READER_RANK);
+	ret[2] = record_encode_reader(reader->thread, READER_THREAD);
+	for (size_t i = 0; i < READER_PARTS; i++)
+		*ret_checksum = chain(&ret[i], *ret_checksum);
+	return READER_PARTS;
+}
+
 static void append_record(struct journal *journal, const struct record *record)
 {
-	struct disk_record records[2];
+	const struct reader *reader = &record->reader;
+	struct disk_record records[READER_PARTS + 1];
 	size_t n = 0;
 	uint32_t number = 0, checksum = journal->checksum;
-	if (record->kind == RECORD_OPENED && record->reader != 0) {
-		number = reader_number(&journal->readers, record->reader);
+	if (record->kind == RECORD_OPENED && !is_reader(reader, &(struct reader){0})) {
+		number = reader_number(&journal->readers, reader);
 		if (number == 0) {
-			number = reader_give_number(&journal->readers, record->reader);
-			records[n] = record_encode_reader(record->reader);
-			checksum = chain(&records[n++], checksum);
+			number = reader_give_number(&journal->readers, reader);
+			n = encode_reader(reader, records, &checksum);
 		}
 	}
 	records[n] = record_encode(record, journal->epoch, number);
@@ -157,10 +215,12 @@ static void append_record(struct journal *journal, const struct record *record)
 
 void journal_append(struct journal *journal, const struct record *record)
 {
-	if (record->kind == RECORD_BEGUN) {
+	bool restored = record->kind == RECORD_RESTORED;
+	if (record->kind == RECORD_BEGUN || (restored && !record->drains)) {
 		append_segment(journal, record);
 	} else if (survives(&journal->loss, record)) {
-		ensure(journal->begun && record->position < journal->identity.positions);
+		ensure(journal->begun);
+		ensure(restored || record->position < journal->identity.positions);
 		append_record(journal, record);
 	}
 }

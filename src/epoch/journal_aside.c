@@ -33,7 +33,8 @@ static bool is_one_of(const char *name, const char *prefix, const char *const *s
 
 static bool is_ours(const char *name)
 {
-	static const char *const journals[] = {"", ".new", ".damaged", NULL};
+	static const char *const journals[] = {"", ".new", ".damaged", ".running",
+		".running.new", ".draining", ".draining.new", NULL};
 	static const char *const orders[] = {".order", ".order.new", NULL};
 	return is_one_of(name, JOURNAL_PREFIX, journals) ||
 	       is_one_of(name, "epoch-", orders);
@@ -107,6 +108,8 @@ static int undo(int directory)
 	else if (beside != -ENOENT)
 		return beside;
 	if (!err && beside >= 0)
+		err = sync_directory(directory);
+	if (!err && beside >= 0)
 		err = remove_directory(directory, "before.new");
 	if (!err && faccessat(directory, "before", F_OK, 0) != 0)
 		err = rename_directory(directory, "before.old", "before");
@@ -134,6 +137,8 @@ static int set_aside(int directory)
 	int err = undo(directory);
 	if (!err && mkdirat(directory, "before.new", 0755) != 0)
 		err = -errno;
+	if (!err)
+		err = sync_directory(directory);
 	if (err)
 		return err;
 	auto_close int beside = open_directory(directory, "before.new");
@@ -157,10 +162,39 @@ int journal_set_aside(const char *directory)
 	return cant(directory, fd < 0 ? fd : set_aside(fd));
 }
 
+static int is_our_entry(const struct dirent *entry)
+{
+	return is_ours(entry->d_name);
+}
+
+/* Orders before journals, and the newest first. */
+static int compare_removals(const struct dirent **a, const struct dirent **b)
+{
+	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];
+	bool b_journal = (*b)->d_name[0] == JOURNAL_PREFIX[0];
+	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
+}
+
+/* What is left when the process or the machine dies is what there was at some moment:
+ * orders of epochs that the journal does not know would contradict the next ones. */
+static int remove_in_order(int directory)
+{
+	struct dirent **entries = NULL;
+	int n = scandirat(directory, ".", &entries, is_our_entry, compare_removals);
+	int err = n < 0 ? -errno : 0;
+	for (int i = 0; i < n; i++) {
+		if (!err)
+			err = remove_file(directory, entries[i]->d_name, -1);
+		free(entries[i]);
+	}
+	free(entries);
+	return err;
+}
+
 int journal_remove_all(int directory)
 {
 	static const char *const names[] = {"before", "before.new", "before.old"};
-	int err = for_each(directory, remove_file, -1);
+	int err = remove_in_order(directory);
 	for (size_t i = 0; !err && i < sizeof(names) / sizeof(*names); i++) {
 		err = remove_directory(directory, names[i]);
 		if (err == -ENOTDIR || err == -ELOOP || err == -ENOTEMPTY)

@@ -29,9 +29,14 @@ static bool grow(struct record_buffer *buffer, size_t n)
 	return true;
 }
 
+bool buffer_make_room(struct record_buffer *buffer, size_t n)
+{
+	return buffer->capacity - buffer->n >= n || grow(buffer, n);
+}
+
 bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n)
 {
-	if (buffer->capacity - buffer->n < n && !grow(buffer, n))
+	if (!buffer_make_room(buffer, n))
 		return false;
 	memcpy(buffer->bytes + buffer->n, bytes, n);
 	buffer->n += n;

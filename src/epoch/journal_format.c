@@ -24,6 +24,10 @@ static uint8_t detail_of(const struct record *record)
 		return record->rolls;
 	case RECORD_BOUND:
 		return (uint8_t)record->served;
+	case RECORD_RESTORED:
+		return record->drains;
+	case RECORD_OPENED:
+		return (uint8_t)(record->how | (record->label ? DETAIL_LABEL : 0));
 	default:
 		return 0;
 	}
@@ -34,25 +38,43 @@ struct disk_record record_encode(
 {
 	ensure(record->kind >= RECORD_BEGUN && record->kind < RECORD_KINDS);
 	ensure(record->epoch <= segment && segment - record->epoch <= UINT16_MAX);
-	bool of_position = record->kind == RECORD_BOUND ||
-			   record->kind == RECORD_OPENED ||
-			   record->kind == RECORD_CONSUMED;
-	uint32_t value = record->kind == RECORD_BOUND	 ? record->sample
-			 : record->kind == RECORD_OPENED ? number
-							 : 0;
+	uint32_t position = 0, value = 0;
+	switch (record->kind) {
+	case RECORD_BOUND:
+		position = record->position;
+		value = record->sample;
+		break;
+	case RECORD_OPENED:
+		position = record->position;
+		value = number;
+		break;
+	case RECORD_CONSUMED:
+		position = record->position;
+		break;
+	case RECORD_RESTORED:
+		position = record->consumed;
+		value = record->bound;
+		break;
+	case RECORD_BEGUN:
+		value = record->bound;
+		break;
+	default:
+		break;
+	}
 	return (struct disk_record){
 		.kind = (uint8_t)record->kind,
 		.detail = detail_of(record),
 		.back = htole16((uint16_t)(segment - record->epoch)),
-		.position = htole32(of_position ? record->position : 0),
+		.position = htole32(position),
 		.value = htole32(value),
 	};
 }
 
-struct disk_record record_encode_reader(uint64_t id)
+struct disk_record record_encode_reader(uint64_t id, uint8_t part)
 {
 	return (struct disk_record){
 		.kind = RECORD_READER,
+		.detail = part,
 		.position = htole32((uint32_t)id),
 		.value = htole32((uint32_t)(id >> 32)),
 	};
@@ -76,8 +98,13 @@ uint32_t head_checksum(const struct disk_head *head)
 		0, (const uint8_t *)head, offsetof(struct disk_head, checksum));
 }
 
+uint64_t head_journal(const struct disk_head *head)
+{
+	return (uint64_t)le32toh(head->journal[1]) << 32 | le32toh(head->journal[0]);
+}
+
 struct disk_head head_encode(
-	const struct journal_identity *identity, uint32_t epoch, uint32_t before)
+	const struct journal_identity *identity, const struct segment *segment)
 {
 	struct disk_head head = {
 		.version = htole32(JOURNAL_VERSION),
@@ -86,12 +113,25 @@ struct disk_head head_encode(
 		.samples = htole32(identity->samples),
 		.fingerprint = htole64(identity->fingerprint),
 		.begun_ns = htole64(wall_clock_ns()),
-		.epoch = htole32(epoch),
-		.before = htole32(before),
+		.epoch = htole32(segment->number),
+		.before = htole32(segment->before),
+		.lag = htole32(segment->lag),
+		.journal = {htole32((uint32_t)segment->journal),
+			htole32((uint32_t)(segment->journal >> 32))},
 	};
 	memcpy(head.magic, JOURNAL_MAGIC, sizeof(head.magic));
 	head.checksum = htole32(head_checksum(&head));
 	return head;
+}
+
+const char *const journal_order_endings[2] = {".running", ".draining"};
+
+char *journal_order_of(const char *directory, uint32_t segment, bool drains)
+{
+	char *path;
+	int n = asprintf(&path, "%s/" JOURNAL_PREFIX "%04u%s", directory, segment,
+		journal_order_endings[drains]);
+	return n < 0 ? NULL : path;
 }
 
 int journal_path(const char *directory, uint32_t epoch, const char *ending,

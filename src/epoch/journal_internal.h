@@ -14,7 +14,8 @@
  * Inside the journal.
  *
  *   journal_format.c   records and heads <-> bytes
- *   journal_replay.c   files -> records; a torn tail is cut off
+ *   journal_replay.c   files -> records
+ *   journal_torn.c     a torn tail is cut off
  *   journal_aside.c    before/
  *   journal_buffer.c   records -> bytes in memory
  *   journal.c          bytes in memory -> files
@@ -38,41 +39,59 @@ struct disk_head {
 	uint64_t begun_ns; /* ns since 1970: equal records of two files differ by it */
 	uint32_t epoch;	   /* the number of the segment */
 	uint32_t before;   /* the number of the segment before it */
-	uint32_t zero[3];
-	uint32_t checksum; /* of the 60 bytes before it; the first record's goes on */
+	uint32_t lag; /* the epoch that it begins with is so much less than its number */
+	uint32_t journal[2]; /* the same in all segments; the lower half first */
+	uint32_t checksum;   /* of the 60 bytes before it; the first record's goes on */
 };
 
 /* The checksum is that of bytes 4 to 15, continued from the record before. */
 struct disk_record {
 	uint32_t checksum;
 	uint8_t kind;
-	uint8_t detail; /* BOUND: served; BEGUN: rolls */
-	uint16_t back;	/* so many epochs before that of the segment */
-	uint32_t position;
-	uint32_t value; /* BOUND: the sample; OPENED: the reader's number */
+	uint8_t detail;	   /* BOUND: served; BEGUN: rolls; OPENED: how, DETAIL_LABEL;
+			   RESTORED: drains */
+	uint16_t back;	   /* so many epochs before that of the segment */
+	uint32_t position; /* RESTORED: how many were consumed */
+	uint32_t value;	   /* BOUND: the sample; OPENED: the reader's number; BEGUN and
+			      RESTORED: how many were bound */
 };
 
 _Static_assert(sizeof(struct disk_head) == 64, "no holes");
 _Static_assert(sizeof(struct disk_record) == 16, "no holes");
 
-/* READER gives the next number, from 1 on, to the id in its bytes 8 to 15. SEGMENT is
- * only in memory: a head and its BEGUN follow. */
+/*
+ * READER has a number of the caller's in its bytes 8 to 15; its detail says which. That of
+ * a thread gets the next number, from 1 on, together with the rank and the script that
+ * were told before it. SEGMENT is only in memory: a head and its BEGUN follow.
+ */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
+enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
+
+#define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
 /* segment: its epoch. number: the reader's. */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
-struct disk_record record_encode_reader(uint64_t id);
+struct disk_record record_encode_reader(uint64_t id, uint8_t part);
 uint64_t record_reader(const struct disk_record *record);
 
+/* What a segment is, but for its identity. */
+struct segment {
+	uint32_t number, before, lag;
+	uint64_t journal;
+};
 struct disk_head head_encode(
-	const struct journal_identity *identity, uint32_t epoch, uint32_t before);
+	const struct journal_identity *identity, const struct segment *segment);
+uint64_t head_journal(const struct disk_head *head);
 uint32_t head_checksum(const struct disk_head *head);
 
 struct journal_path {
 	char text[PATH_MAX];
 };
+/* Orders that a segment which begins with RESTORED goes on with are beside it. */
+extern const char *const journal_order_endings[2];
+
 /* <directory>/journal-NNNN<ending>; -ENAMETOOLONG, logged. */
 must_check int journal_path(const char *directory, uint32_t epoch, const char *ending,
 	struct journal_path *ret);
@@ -85,6 +104,8 @@ struct journal_end {
 	uint64_t offset;
 	uint32_t checksum; /* of the last record */
 	uint32_t readers;  /* that it has numbers for */
+	uint32_t lag;	   /* of the last segment */
+	uint64_t journal;
 };
 
 enum head_found {
@@ -103,6 +124,19 @@ must_check int journal_replay(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal_end *ret);
 
+must_check int journal_open_segment(const char *directory, uint32_t epoch, int flags,
+	struct journal_path *ret_path, int *ret_fd);
+
+/* Logs that the file can't be `what`; returns err. */
+int journal_cant(const char *path, const char *what, int err);
+/*
+ * The segment ends at the offset afterwards; without a record in it, it is not there any
+ * more. What is cut off is added to what was cut off earlier.
+ */
+must_check int journal_cut(
+	const char *directory, uint32_t epoch, uint64_t offset, uint64_t size);
+must_check int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret);
+
 /* A journal_set_aside that was interrupted is undone. */
 must_check int journal_undo_aside(const char *directory);
 
@@ -120,7 +154,7 @@ struct record_buffer {
 /* Numbers that the segment has given to ids. Whoever falls out gets another number. */
 struct reader_numbers {
 	struct {
-		uint64_t id;
+		struct reader id;
 		uint32_t number; /* 0: free */
 	} sets[READER_SETS][READER_WAYS];
 	uint32_t n;
@@ -149,8 +183,10 @@ struct journal {
 	struct journal_identity identity;
 
 	/* Those who append: */
+	uint64_t id;	   /* constant */
 	bool begun;	   /* there is a segment */
 	uint32_t epoch;	   /* of it */
+	uint32_t lag;	   /* so much less than the segment's number that is */
 	uint32_t checksum; /* of its last record */
 	struct reader_numbers readers;
 	struct loss loss;
@@ -164,6 +200,7 @@ struct journal {
 	uint32_t created, entered; /* (lock) files; those that the directory has on disk
 				    */
 	uint32_t first;		   /* (lock) the oldest segment */
+	uint32_t file_lag;	   /* (lock) that of the segment `file` */
 	bool incomplete;	   /* (lock) there was no memory */
 	bool busy;		   /* (lock) somebody writes */
 	bool abandoned;		   /* (lock) nobody writes */
@@ -174,13 +211,14 @@ struct journal {
 	/* Whoever is busy; fd and file also change under the lock: */
 	struct record_buffer writing;
 	int fd;
-	uint32_t file; /* its epoch */
+	uint32_t file; /* its number */
 	uint64_t offset;
 };
 
 /* What one SEGMENT takes in memory. */
 #define BUFFER_SEGMENT (2 * sizeof(struct disk_record) + sizeof(struct disk_head))
 
+bool buffer_make_room(struct record_buffer *buffer, size_t n);
 bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n);
 /* The next bytes to write are a SEGMENT's. */
 bool buffer_at_segment(const struct record_buffer *buffer);

@@ -27,25 +27,23 @@ struct reading {
 	const struct journal_identity *identity;
 	journal_replayed *replayed;
 	void *context;
-	uint32_t oldest; /* segment; what was before its epoch is not replayed */
+	bool first;	 /* nothing has been read yet */
+	uint32_t oldest; /* epoch; what was before it is not replayed */
 
 	struct journal_path path;
-	uint32_t epoch; /* the segment's */
+	uint32_t number; /* the segment's */
+	uint32_t epoch;	 /* the one that it begins with */
+	uint64_t journal;
 	int fd;
 	uint64_t offset;   /* of the next record */
 	uint64_t size;	   /* of the file */
 	uint32_t checksum; /* of the record before it */
 
-	uint64_t *readers; /* ids by number - 1 */
+	struct reader *readers; /* by number - 1 */
+	struct reader next;	/* what was told of the one that comes next */
 	uint32_t n_readers;
 	size_t readers_capacity;
 };
-
-static int cant(const char *path, const char *what, int err)
-{
-	log_error("%s: can't be %s: %s", path, what, strerror(-err));
-	return err;
-}
 
 /* --- heads --- */
 
@@ -78,7 +76,7 @@ static enum head_found judge_head(
 	}
 	if (le32toh(head->checksum) != head_checksum(head))
 		return refuse_head(path, "a head that is damaged");
-	if (le32toh(head->epoch) != epoch) {
+	if (le32toh(head->epoch) != epoch || le32toh(head->lag) > epoch) {
 		snprintf(text, sizeof(text), "the segment of epoch %u",
 			le32toh(head->epoch));
 		return refuse_head(path, text);
@@ -93,19 +91,19 @@ int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
 	memset(ret, 0, sizeof(*ret));
 	int err = disk_read(fd, ret, sizeof(*ret), 0, &n);
 	if (err)
-		return cant(path, "read", err);
+		return journal_cant(path, "read", err);
 	*ret_found = judge_head(ret, n, path, epoch);
 	return 0;
 }
 
-static int open_segment(const char *directory, uint32_t epoch, int flags,
+int journal_open_segment(const char *directory, uint32_t epoch, int flags,
 	struct journal_path *ret_path, int *ret_fd)
 {
 	int err = journal_path(directory, epoch, "", ret_path);
 	if (err)
 		return err;
 	*ret_fd = open(ret_path->text, flags | O_NOFOLLOW | O_CLOEXEC);
-	return *ret_fd < 0 ? cant(ret_path->text, "opened", -errno) : 0;
+	return *ret_fd < 0 ? journal_cant(ret_path->text, "opened", -errno) : 0;
 }
 
 static bool is_same(const char *directory, const struct journal_identity *identity,
@@ -135,7 +133,8 @@ static int read_heads(const char *directory, const struct journal_identity *iden
 		struct journal_path path;
 		struct disk_head head;
 		enum head_found found;
-		int err = open_segment(directory, segments[i], O_RDONLY, &path, &fd);
+		int err = journal_open_segment(
+			directory, segments[i], O_RDONLY, &path, &fd);
 		if (!err)
 			err = head_read(fd, path.text, segments[i], &head, &found);
 		if (err)
@@ -181,19 +180,25 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	return -EINVAL;
 }
 
-static int add_reader(struct reading *reading, uint64_t id)
+static int add_reader(struct reading *reading, uint8_t part, uint64_t id)
 {
+	if (part != READER_THREAD) {
+		*(part == READER_RANK ? &reading->next.rank : &reading->next.script) = id;
+		return 0;
+	}
 	if (reading->n_readers == reading->readers_capacity) {
 		size_t capacity =
 			reading->readers_capacity ? 2 * reading->readers_capacity : 64;
-		uint64_t *grown =
+		struct reader *grown =
 			reallocarray(reading->readers, capacity, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		reading->readers = grown;
 		reading->readers_capacity = capacity;
 	}
-	reading->readers[reading->n_readers++] = id;
+	reading->next.thread = id;
+	reading->readers[reading->n_readers++] = reading->next;
+	reading->next = (struct reader){0};
 	return 0;
 }
 
@@ -202,14 +207,19 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 	const struct journal_identity *identity = reading->identity;
 	uint32_t position = le32toh(disk->position), value = le32toh(disk->value);
 	bool begins = reading->offset == sizeof(struct disk_head);
-	if (begins != (disk->kind == RECORD_BEGUN))
+	bool restored = disk->kind == RECORD_RESTORED;
+	if (begins != (disk->kind == RECORD_BEGUN || (restored && disk->detail == 0)))
 		return refuse(reading, "a record of kind %u, allowed: %s", disk->kind,
-			begins ? "kind 1 (BEGUN), as the first"
+			begins ? "kind 1 (BEGUN) or 7 (RESTORED), as the first"
 			       : "kind 1 (BEGUN) as the first only");
 	if (le16toh(disk->back) > reading->epoch || (begins && disk->back != 0))
 		return refuse(reading, "a record of %u epochs ago, allowed: up to %u",
 			le16toh(disk->back), begins ? 0 : reading->epoch);
-	if (position >= identity->positions && disk->kind != RECORD_READER)
+	if (restored && (position > value || value > identity->positions))
+		return refuse(reading,
+			"a RESTORED with %u of %u consumed, allowed: up to %u of %u",
+			position, value, value, identity->positions);
+	if (position >= identity->positions && disk->kind != RECORD_READER && !restored)
 		return refuse(reading, "position %u, allowed: below %u", position,
 			identity->positions);
 	switch (disk->kind) {
@@ -217,6 +227,9 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 		if (disk->detail > 1)
 			return refuse(reading, "a BEGUN with detail %u, allowed: 0, 1",
 				disk->detail);
+		if (value > identity->positions)
+			return refuse(reading, "a BEGUN with %u bound, allowed: up to %u",
+				value, identity->positions);
 		break;
 	case RECORD_BOUND:
 		if (value >= identity->samples)
@@ -231,11 +244,26 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 			return refuse(reading,
 				"reader %u, allowed: up to %u, which it has given", value,
 				reading->n_readers);
+		if ((disk->detail & ~DETAIL_LABEL) >= OPENED_HOWS)
+			return refuse(reading,
+				"an OPENED with detail %u, allowed: 0 to %d, and 128 "
+				"more",
+				disk->detail, OPENED_HOWS - 1);
+		break;
+	case RECORD_READER:
+		if (disk->detail >= READER_PARTS)
+			return refuse(reading,
+				"a READER with detail %u, allowed: 0 to %d", disk->detail,
+				READER_PARTS - 1);
+		break;
+	case RECORD_RESTORED:
+		if (disk->detail > 1)
+			return refuse(reading, "a RESTORED with detail %u, allowed: 0, 1",
+				disk->detail);
 		break;
 	case RECORD_CONSUMED:
 	case RECORD_ENDED:
 	case RECORD_LET_GO:
-	case RECORD_READER:
 		break;
 	default:
 		return refuse(reading, "a record of kind %u, allowed: 1 to %d and %d",
@@ -252,11 +280,24 @@ static struct record decode(const struct reading *reading, const struct disk_rec
 		.epoch = reading->epoch - le16toh(disk->back),
 		.position = le32toh(disk->position),
 	};
-	if (disk->kind == RECORD_BEGUN)
+	if (disk->kind == RECORD_BEGUN) {
 		record.rolls = disk->detail;
+		record.bound = value;
+	}
+	if (disk->kind == RECORD_RESTORED) {
+		record.position = 0;
+		record.bound = value;
+		record.consumed = le32toh(disk->position);
+		record.drains = disk->detail;
+		record.segment = reading->number;
+	}
 	if (disk->kind == RECORD_BOUND) {
 		record.sample = value;
 		record.served = (enum served)disk->detail;
+	}
+	if (disk->kind == RECORD_OPENED) {
+		record.how = (enum opened_how)(disk->detail & ~DETAIL_LABEL);
+		record.label = disk->detail & DETAIL_LABEL;
 	}
 	if (disk->kind == RECORD_OPENED && value > 0)
 		record.reader = reading->readers[value - 1];
@@ -270,6 +311,7 @@ static const char *const kind_names[RECORD_KINDS] = {
 	[RECORD_CONSUMED] = "CONSUMED",
 	[RECORD_ENDED] = "ENDED",
 	[RECORD_LET_GO] = "LET_GO",
+	[RECORD_RESTORED] = "RESTORED",
 };
 
 static int replay_record(struct reading *reading, const struct disk_record *disk)
@@ -279,8 +321,10 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	if (err)
 		return err;
 	if (disk->kind == RECORD_READER)
-		return add_reader(reading, record_reader(disk));
+		return add_reader(reading, disk->detail, record_reader(disk));
 	struct record record = decode(reading, disk);
+	if (record.kind == RECORD_RESTORED) /* nothing counts that came before */
+		reading->oldest = record.epoch;
 	if (record.epoch < reading->oldest)
 		return 0;
 	err = reading->replayed(reading->context, &record, &reason);
@@ -303,7 +347,7 @@ static int replay_records(struct reading *reading)
 		int err = disk_read(reading->fd, block, BLOCK_RECORDS * unit,
 			reading->offset, &bytes);
 		if (err)
-			return cant(reading->path.text, "read", err);
+			return journal_cant(reading->path.text, "read", err);
 		for (size_t i = 0; i < bytes / unit; i++) {
 			uint32_t sum = record_checksum(&block[i], reading->checksum);
 			if (sum != le32toh(block[i].checksum))
@@ -324,18 +368,25 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	struct disk_head head;
 	enum head_found found = HEAD_TORN;
 	struct stat st;
-	reading->epoch = epoch;
+	reading->number = epoch;
 	reading->n_readers = 0;
-	int err = open_segment(directory, epoch, O_RDONLY, &reading->path, &reading->fd);
+	int err = journal_open_segment(
+		directory, epoch, O_RDONLY, &reading->path, &reading->fd);
 	if (err)
 		return err;
 	if (fstat(reading->fd, &st) != 0)
-		err = cant(reading->path.text, "read", -errno);
+		err = journal_cant(reading->path.text, "read", -errno);
 	if (!err)
 		err = head_read(reading->fd, reading->path.text, epoch, &head, &found);
 	if (!err && found != HEAD_GOOD)
 		err = -EINVAL;
 	if (!err) {
+		reading->epoch = epoch - le32toh(head.lag);
+		reading->journal = head_journal(&head);
+		if (reading->first) {
+			reading->oldest = reading->epoch;
+			reading->first = false;
+		}
 		reading->size = (uint64_t)st.st_size;
 		reading->offset = sizeof(head);
 		reading->checksum = le32toh(head.checksum);
@@ -346,83 +397,13 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	return err;
 }
 
-/* --- what is torn --- */
-
-static int copy_tail(int from, uint64_t offset, int to)
-{
-	uint8_t block[64 * 1024];
-	struct stat st;
-	size_t n, done;
-	if (fstat(to, &st) != 0)
-		return -errno;
-	uint64_t end = (uint64_t)st.st_size;
-	do {
-		int err = disk_read(from, block, sizeof(block), offset, &n);
-		if (!err)
-			err = disk_write(to, block, n, end, "journal.write", &done);
-		if (err)
-			return err;
-		offset += n;
-		end += n;
-	} while (n == sizeof(block));
-	return disk_sync(to, "journal.sync");
-}
-
-static int save_tail(const char *directory, int fd, uint64_t offset,
-	const struct journal_path *damaged)
-{
-	auto_close int to =
-		open(damaged->text, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-	int err = to < 0 ? -errno : copy_tail(fd, offset, to);
-	if (!err)
-		err = disk_sync_directory(directory, "journal.sync");
-	return err ? cant(damaged->text, "written", err) : 0;
-}
-
-/*
- * The file ends at the offset afterwards; without a record in it, it is not there any
- * more. What is cut off is added to what was cut off earlier.
- */
-static int cut(const char *directory, uint32_t epoch, uint64_t offset, uint64_t size)
-{
-	auto_close int fd = -1;
-	struct journal_path path, damaged;
-	bool whole = offset <= sizeof(struct disk_head);
-	int err = open_segment(directory, epoch, O_RDWR, &path, &fd);
-	if (!err)
-		err = journal_path(directory, epoch, ".damaged", &damaged);
-	if (!err && size > 0)
-		err = save_tail(directory, fd, whole ? 0 : offset, &damaged);
-	if (err)
-		return err;
-	int failed = whole ? unlink(path.text) : ftruncate(fd, (off_t)offset);
-	if (failed)
-		return cant(path.text, "cut off", -errno);
-	log_warn("%s: byte %" PRIu64
-		 ": not written to its end, or damaged: the last %" PRIu64
-		 " bytes are cut off, and kept in %s; what they told of epoch %u is "
-		 "decided anew",
-		path.text, offset, size - offset, damaged.text, epoch);
-	return 0;
-}
-
-static int file_size(const char *directory, uint32_t epoch, uint64_t *ret)
-{
-	struct journal_path path;
-	struct stat st;
-	int err = journal_path(directory, epoch, "", &path);
-	if (!err && stat(path.text, &st) != 0)
-		err = cant(path.text, "read", -errno);
-	*ret = err ? 0 : (uint64_t)st.st_size;
-	return err;
-}
-
 /* --- all of it --- */
 
 static void note_end(const struct reading *reading, struct journal_end *ret)
 {
-	ret->first = reading->oldest;
-	ret->last = reading->epoch;
+	ret->last = reading->number;
+	ret->lag = reading->number - reading->epoch;
+	ret->journal = reading->journal;
 	ret->offset = reading->offset;
 	ret->checksum = reading->checksum;
 	ret->readers = reading->n_readers;
@@ -446,7 +427,8 @@ static int replay_segments(struct reading *reading, const char *directory,
 				"a record that is damaged, allowed: none in a segment "
 				"that others follow");
 		else if (reading->offset < reading->size || !some)
-			err = cut(directory, segments[i], reading->offset, reading->size);
+			err = journal_cut(
+				directory, segments[i], reading->offset, reading->size);
 		if (!err && some) {
 			note_end(reading, ret);
 			*ret_found = JOURNAL_SAME;
@@ -454,9 +436,9 @@ static int replay_segments(struct reading *reading, const char *directory,
 	}
 	uint64_t size = 0;
 	if (!err && torn)
-		err = file_size(directory, segments[n], &size);
+		err = journal_file_size(directory, segments[n], &size);
 	if (!err && torn)
-		err = cut(directory, segments[n], 0, size);
+		err = journal_cut(directory, segments[n], 0, size);
 	return err;
 }
 
@@ -470,7 +452,7 @@ int journal_replay(const char *directory, const struct journal_identity *identit
 	*ret_found = JOURNAL_NEW;
 	int err = disk_list(directory, JOURNAL_PREFIX, "", &segments, &n);
 	if (err)
-		return cant(directory, "read", err);
+		return journal_cant(directory, "read", err);
 	if (n == 0)
 		return 0;
 	err = read_heads(directory, identity, segments, n, ret_found, &torn);
@@ -480,9 +462,10 @@ int journal_replay(const char *directory, const struct journal_identity *identit
 		.identity = identity,
 		.replayed = replayed,
 		.context = context,
-		.oldest = segments[0],
+		.first = true,
 		.fd = -1,
 	};
+	ret->first = segments[0];
 	err = replay_segments(
 		&reading, directory, segments, n - torn, torn, ret_found, ret);
 	free(reading.readers);

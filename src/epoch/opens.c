@@ -31,25 +31,6 @@ static void answer(struct open_request *request, int status, const struct epoch 
 	effect_add(effects, EFFECT_ANSWER)->request = request;
 }
 
-static void note_opened(struct epochs *epochs, const struct open_request *request,
-	uint32_t number, struct effects *effects)
-{
-	if (request->epoch != EPOCH_CURRENT)
-		return;
-	current_note_opened(epochs, number, request->position, request->reader);
-	effect_record(effects, (struct record){.kind = RECORD_OPENED,
-				       .epoch = number,
-				       .position = request->position,
-				       .reader = request->reader});
-}
-
-static void answer_bound(struct epochs *epochs, struct open_request *request,
-	const struct epoch *epoch, struct effects *effects)
-{
-	note_opened(epochs, request, epoch->number, effects);
-	answer(request, 0, epoch, effects);
-}
-
 sample_id fixed_sample(const struct epochs *epochs, uint32_t position)
 {
 	uint32_t sample;
@@ -70,10 +51,8 @@ static void answer_mirrored(const struct epochs *epochs, struct open_request *re
 	effect_add(effects, EFFECT_ANSWER)->request = request;
 }
 
-static void look_up(struct epochs *epochs, struct open_request *request, uint32_t epoch,
-	struct effects *effects)
+static void look_up(struct open_request *request, uint32_t epoch, struct effects *effects)
 {
-	note_opened(epochs, request, epoch, effects);
 	request->status = 0;
 	request->found_epoch = epoch;
 	request->sample = SAMPLE_NONE;
@@ -95,10 +74,11 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
 	/* Which may be this one. */
-	if (epochs->current.begun >= epochs->current.window ||
-		epochs->running->bound > epochs->config.positions / 2)
+	if (epochs->draining && !epochs->drains_on &&
+		epochs->running->bound - epochs->draining->read_at >
+			epochs->config.positions / 2)
 		let_go_of_draining(epochs, effects);
-	answer_bound(epochs, request, epoch, effects);
+	answer(request, 0, epoch, effects);
 }
 
 static void draw(struct epochs *epochs, struct open_request *request,
@@ -151,27 +131,96 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 		draw(epochs, request, epoch, effects);
 }
 
+/* The epoch of a file of current/: chosen once, when it is opened, unless the epoch ends
+ * while the request waits. */
+static int choose_epoch(
+	struct epochs *epochs, struct open_request *request, struct effects *effects)
+{
+	struct epoch *epoch = find_epoch(epochs, request->awaited);
+	if (request->chosen && epoch &&
+		(!epoch->over || epoch_has_bound(epoch, request->position)))
+		return 0;
+	struct choice choice = current_choose(epochs, request);
+	struct record opened = {.kind = RECORD_OPENED,
+		.epoch = choice.epoch,
+		.position = request->position,
+		.reader = request->reader,
+		.how = choice.how,
+		.label = request->label && !request->images};
+	request->awaited = choice.epoch;
+	request->chosen = true;
+	int err = 0;
+	if (choice.notice == NOTICES)
+		choice.notice = misuse_of(epochs, &opened);
+	if (choice.notice != NOTICES)
+		effect_notice(effects, choice.notice, choice.epoch);
+	if (epochs_state(epochs, choice.epoch) == EPOCH_UNKNOWN)
+		err = epochs_begin(
+			epochs, choice.epoch, epochs->running != NULL, effects, &epoch);
+	if (err || choice.how == OPENED_LOOKED)
+		return err;
+	err = current_note(epochs, &opened);
+	if (!err)
+		effect_record(effects, opened);
+	return err;
+}
+
+/* One that has begun, or the next. */
+static int find_or_begin(
+	struct epochs *epochs, struct open_request *request, struct effects *effects)
+{
+	const struct epoch *running = epochs->running;
+	struct epoch *begun;
+	uint32_t next = running ? running->number + 1 : 0, n = epochs->config.positions;
+	request->awaited = request->epoch;
+	if (epochs_state(epochs, request->epoch) != EPOCH_UNKNOWN)
+		return 0;
+	if (request->epoch != next)
+		return -ENOENT;
+	if (running && !running->over && !epochs->idle && running->bound <= n / 2) {
+		effect_notice(effects, NOTICE_EARLY, next);
+		return -EAGAIN;
+	}
+	bool drains = running && !running->over;
+	return epochs_begin(epochs, next, drains, effects, &begun);
+}
+
+/* For the order of an epoch that has begun again. */
+static void take_known(struct epochs *epochs, struct open_request *request,
+	struct epoch *epoch, struct effects *effects)
+{
+	if (epoch->load == LOAD_FAILED)
+		epoch_load(epochs, epoch, effects);
+	wait(epochs, request, epoch->number);
+}
+
 static void take_up(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects)
 {
-	bool rolls = request->epoch == EPOCH_CURRENT;
-	uint32_t number =
-		rolls ? current_epoch(epochs, request->position, request->reader)
-		      : request->epoch;
-	struct epoch *epoch = find_epoch(epochs, number);
-	enum epoch_state state = epochs_state(epochs, number);
-	epochs->last_read_ns = now_ns;
-	if (state == EPOCH_SAVED) {
-		look_up(epochs, request, number, effects);
+	request->era = epochs->era;
+	if (epochs->held) {
+		wait(epochs, request, request->awaited);
 		return;
 	}
-	int err = epoch ? 0 : state == EPOCH_OVER ? -ESTALE : -EAGAIN;
-	if (err == -EAGAIN && may_begin(epochs, rolls))
-		err = epochs_begin(epochs, number, rolls, effects, &epoch);
+	epochs->last_read_ns = now_ns;
+	epochs->drains_on = current_needs_draining(epochs);
+	int err = request->epoch == EPOCH_CURRENT
+			  ? choose_epoch(epochs, request, effects)
+			  : find_or_begin(epochs, request, effects);
+	struct epoch *epoch = find_epoch(epochs, request->awaited);
+	if (epoch && epoch == epochs->draining)
+		epoch->read_at = epochs->running->bound;
+	enum epoch_state state = epochs_state(epochs, request->awaited);
 	if (err)
 		answer(request, err, NULL, effects);
+	else if (state == EPOCH_SAVED)
+		look_up(request, request->awaited, effects);
+	else if (!epoch)
+		answer(request, -ESTALE, NULL, effects);
+	else if (epoch->load != LOAD_DONE)
+		take_known(epochs, request, epoch, effects);
 	else if (epoch_has_bound(epoch, request->position))
-		answer_bound(epochs, request, epoch, effects);
+		answer(request, 0, epoch, effects);
 	else
 		take_unbound(epochs, request, epoch, effects);
 }
@@ -182,7 +231,7 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 	bool exists = (request->epoch == EPOCH_CURRENT ||
 			      request->epoch < epochs->config.limit) &&
 		      request->position < epochs->config.positions;
-	request->waits = false;
+	request->waits = request->chosen = false;
 	if (epochs->left)
 		answer(request, -ENODEV, NULL, effects);
 	else if (!exists)
@@ -218,7 +267,8 @@ void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t n
 
 bool epochs_resume(struct epochs *epochs, uint64_t now_ns, struct effects *effects)
 {
-	struct open_request *request = TAILQ_FIRST(&epochs->resuming);
+	struct open_request *request =
+		epochs->held && !epochs->left ? NULL : TAILQ_FIRST(&epochs->resuming);
 	if (!request)
 		return false;
 	TAILQ_REMOVE(&epochs->resuming, request, link);

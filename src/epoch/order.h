@@ -11,9 +11,11 @@
 /*
  * The order of an epoch that has ended, in a file of its own: <directory>/epoch-0003.order
  * in the state directory; joaderfs-state(5) describes it. It holds the sample of each
- * position and the positions in the order in which they were bound, four bytes each.
+ * position, and the positions in the order in which they were bound and in which they were
+ * consumed, four bytes each.
  *
- *   Flow: saved once, after the epoch has ended; read by whoever asks for a place in it.
+ *   Flow: saved when the epoch has ended, or the job goes back to an earlier place; read
+ *         by whoever asks for a place in it, loaded when the epoch goes on.
  *   Owns: nothing: a file is opened for each call.
  *   Threads: any.   Errors: -errno, -EINVAL for a file that is not whole (logged).
  */
@@ -33,7 +35,21 @@ struct order {
 	uint32_t bound;
 	const uint32_t *samples; /* by position: sample + 1, 0 while unbound */
 	const uint32_t *log;	 /* by binding: order_log_entry */
+	uint32_t consumed;
+	const uint32_t *reads; /* positions, in the order in which they were consumed */
 };
+
+/* The same, owned: order_data_free. */
+struct order_data {
+	uint32_t positions, bound, consumed;
+	uint32_t *samples, *log, *reads; /* room for `positions` each */
+};
+
+/* Tells the order of reads from others. */
+uint64_t order_reads_hash(uint64_t hash, uint32_t position);
+
+void order_data_free(struct order_data *data);
+struct order order_of(const struct order_data *data);
 
 static inline sample_id order_sample_at(const struct order *order, uint32_t position)
 {
@@ -47,9 +63,14 @@ static inline uint32_t order_log_entry(uint32_t position, enum served served)
 	return position | (uint32_t)served << ORDER_POSITION_BITS;
 }
 
+static inline uint32_t order_log_entry_position(uint32_t entry)
+{
+	return entry & ((UINT32_C(1) << ORDER_POSITION_BITS) - 1);
+}
+
 static inline struct binding order_binding(const struct order *order, uint32_t k)
 {
-	uint32_t position = order->log[k] & ((UINT32_C(1) << ORDER_POSITION_BITS) - 1);
+	uint32_t position = order_log_entry_position(order->log[k]);
 	return (struct binding){position, order_sample_at(order, position),
 		(enum served)(order->log[k] >> ORDER_POSITION_BITS)};
 }
@@ -75,3 +96,24 @@ must_check int order_list(const char *directory, uint32_t positions, uint64_t fi
 
 /* Those of epochs before this one are removed. */
 void order_prune(const char *directory, uint32_t epoch);
+
+/* The whole order, checked against its checksum. -ENOENT: there is none; -EINVAL, logged:
+ * it is damaged, or of other samples. */
+must_check int order_load(const char *directory, uint32_t epoch, uint32_t positions,
+	uint64_t fingerprint, struct order_data *ret);
+/* How many of its positions are bound: from its head. */
+must_check int order_bound(const char *directory, uint32_t epoch, uint32_t *ret);
+
+/* The same in files of other names; a save is whole or not at all, too. */
+must_check int order_save_at(const char *path, uint32_t epoch, uint64_t fingerprint,
+	const struct order *order);
+must_check int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
+	uint64_t fingerprint, struct order_data *ret);
+
+/* And as a part of a file; *offset: where it begins, afterwards where it ends. The epoch is
+ * what the head says. name: the file's, for messages. */
+must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
+	const struct order *order, uint64_t *offset);
+must_check int order_read_from(int fd, const char *name, uint32_t positions,
+	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch,
+	struct order_data *ret);

@@ -20,34 +20,72 @@ static void print_epoch(const struct epochs *epochs, const struct epoch *epoch, 
 			binding.sample, binding.served,
 			epoch_has_consumed(epoch, binding.position) ? "c" : "");
 	}
+	for (uint32_t k = 0; k < epoch->consumed; k++)
+		fprintf(out, " r%" PRIu32, epoch->reads[k]);
 	fputc('\n', out);
+}
+
+static void print_marks(const struct had *had, uint32_t n, FILE *out)
+{
+	for (uint32_t kind = 0; kind < FILE_KINDS; kind++) {
+		if (!had->marks[kind])
+			continue;
+		fprintf(out, " had %" PRIu32 " %" PRIu32 ":", had->epoch, had->n[kind]);
+		for (uint32_t i = 0; i < n; i++)
+			fprintf(out, " %" PRIx32, had->marks[kind][i]);
+		fputc('\n', out);
+	}
+}
+
+static void print_pass(const struct pass *pass, FILE *out)
+{
+	fprintf(out, " %" PRIu32, pass->epoch);
+	for (uint32_t kind = 0; kind < FILE_KINDS; kind++)
+		fprintf(out, " %" PRIu32 "-%" PRIu32 "-%" PRIu32 "/%" PRIu32,
+			pass->opens[kind], pass->before[kind], pass->extra[kind],
+			pass->length[kind]);
+}
+
+static void print_rank(const struct rank *rank, FILE *out)
+{
+	fprintf(out, "rank %" PRIu64 " %" PRIu64 " %u %" PRIu32 " %d %d:", rank->id,
+		rank->used, rank->script, rank->number, rank->has_last, rank->padded);
+	print_pass(&rank->pass, out);
+	print_pass(&rank->last, out);
+	fprintf(out,
+		" %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32
+		"\n",
+		rank->tried[0], rank->tried[1], rank->tries, rank->repeats,
+		rank->habit[0], rank->habit[1]);
 }
 
 static void print_current(const struct epochs *epochs, FILE *out)
 {
 	const struct current *current = &epochs->current;
-	fprintf(out,
-		"consumed %" PRIu64 " habit %" PRIu32 " begun %" PRIu32 " opened %" PRIu64
-		" pass %" PRIu32 " %" PRIu32 " %d %" PRIu64 " %" PRIu64 "\n",
-		current->consumed, current->habit, current->begun, current->opened,
-		current->pass.epoch, current->pass.repeats, current->pass.by_others,
-		current->pass.floor, current->pass.since);
-	for (uint32_t i = 0; i < current->window; i++)
-		fprintf(out, " %" PRIu32 ":%" PRIu32, current->recent[i].epoch,
-			current->recent[i].position);
-	fputc('\n', out);
-	for (uint32_t i = 0; i < current->n_readers; i++) {
-		const struct reader *reader = &current->readers[current->latest[i]];
-		fprintf(out,
-			"reader %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32
-			" %d %d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-			reader->id, reader->unit, reader->epoch, reader->opens,
-			reader->read_more, reader->repeated, reader->consumed,
-			reader->opened, reader->since);
+	uint32_t files = (epochs->config.positions - 1) / epochs->config.file + 1;
+	if (current->went_back)
+		fprintf(out, "went back to %" PRIu32 " before %" PRIu32 "\n",
+			current->before_epoch, current->n_before);
+	fprintf(out, "opened %" PRIu64 " begun %" PRIu64 "\n", current->opened,
+		current->begun);
+	for (uint32_t i = 0; i < current->n_scripts; i++) {
+		const struct script *script = &current->scripts[i];
+		fprintf(out, "script %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 "\n",
+			script->id, script->since, script->used, script->epoch);
+		print_marks(&script->had[0], files, out);
+		print_marks(&script->had[1], files, out);
 	}
-	for (uint32_t i = 0; current->stamps && i < epochs->config.positions; i++)
-		fprintf(out, " %" PRIu32, current->stamps[i]);
-	fputc('\n', out);
+	for (uint32_t i = 0; i < current->n_ranks; i++)
+		print_rank(&current->ranks[i], out);
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		fprintf(out,
+			"worker %" PRIu64 " %" PRIu64 " %u %" PRIu32 " %" PRIu32
+			" %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %d\n",
+			worker->id, worker->used, worker->rank, worker->number,
+			worker->file, worker->epoch, worker->row[0], worker->row[1],
+			worker->boundary, worker->images);
+	}
 }
 
 void epochs_print(const struct epochs *epochs, FILE *out)

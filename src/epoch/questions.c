@@ -44,7 +44,18 @@ sample_id epochs_bound(const struct epochs *epochs, uint32_t number, uint32_t po
 
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position)
 {
-	return current_epoch(epochs, position, 0);
+	const struct epoch *running = epochs->running, *draining = epochs->draining;
+	if (!running)
+		return 0;
+	bool drains = draining && !epoch_has_bound(running, position) &&
+		      epoch_has_bound(draining, position) &&
+		      !epoch_has_consumed(draining, position);
+	if (drains)
+		return draining->number;
+	bool read = epoch_has_consumed(running, position) &&
+		    running->bound >= epochs->config.positions - running->bound &&
+		    running->number + 1 < epochs->config.limit;
+	return running->number + read;
 }
 
 struct order epochs_order(const struct epochs *epochs, uint32_t number)
@@ -54,7 +65,9 @@ struct order epochs_order(const struct epochs *epochs, uint32_t number)
 	return (struct order){.positions = epochs->config.positions,
 		.bound = epoch->bound,
 		.samples = epoch->samples,
-		.log = epoch->log};
+		.log = epoch->log,
+		.consumed = epoch->consumed,
+		.reads = epoch->reads};
 }
 
 bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch)

@@ -16,10 +16,11 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-static int replay_begun(
-	struct epochs *epochs, const struct record *record, const char **ret_reason)
+/* loaded: or NULL; taken. */
+static int replay_begun(struct epochs *epochs, const struct record *record,
+	struct epoch *loaded, const char **ret_reason)
 {
-	struct epoch *epoch;
+	struct epoch *epoch = loaded;
 	if (record->epoch == EPOCH_CURRENT)
 		return refuse("there is no such epoch", ret_reason);
 	if (epochs->running && record->epoch <= epochs->running->number)
@@ -28,19 +29,29 @@ static int replay_begun(
 		return refuse("the last but one epoch has not ended", ret_reason);
 	if (epochs->running && !record->rolls && !epochs->running->over)
 		return refuse("the epoch before has not ended", ret_reason);
-	int err = epoch_new(epochs, record->epoch, &epoch);
-	if (!err)
-		epoch_run(epochs, epoch, record->rolls);
-	return err;
+	int err = loaded ? 0 : epoch_new(epochs, record->epoch, &epoch);
+	if (err)
+		return err;
+	if (loaded)
+		LIST_INSERT_HEAD(&epochs->live, epoch, link);
+	epoch_run(epochs, epoch, record->rolls);
+	if (epochs->draining)
+		epochs->draining->read_at = epoch->bound;
+	return 0;
 }
 
 /* Which samples the epoch has bound: by sample, to find one that is there twice. */
 static int note_sample(struct epoch *epoch, sample_id sample, const char **ret_reason)
 {
-	if (!epoch->replayed)
+	if (!epoch->replayed) {
 		epoch->replayed = roaring_bitmap_create();
-	if (!epoch->replayed)
-		return -ENOMEM;
+		if (!epoch->replayed)
+			return -ENOMEM;
+		for (uint32_t k = 0; k < epoch->bound; k++) /* in a file */
+			roaring_bitmap_add(epoch->replayed,
+				epoch->samples[order_log_entry_position(epoch->log[k])] -
+					1);
+	}
 	if (!roaring_bitmap_add_checked(epoch->replayed, sample))
 		return refuse("the sample was bound before", ret_reason);
 	return 0;
@@ -68,14 +79,14 @@ static int replay_bound(struct epochs *epochs, struct epoch *epoch,
 	return err;
 }
 
-static int replay_consumed(struct epochs *epochs, struct epoch *epoch,
-	const struct record *record, const char **ret_reason)
+static int replay_consumed(
+	struct epoch *epoch, const struct record *record, const char **ret_reason)
 {
 	if (!epoch_has_bound(epoch, record->position))
 		return refuse("the position is not bound", ret_reason);
 	if (epoch_has_consumed(epoch, record->position))
 		return refuse("the position was consumed before", ret_reason);
-	epoch_mark_consumed(epochs, epoch, record->position);
+	epoch_mark_consumed(epoch, record->position);
 	return 0;
 }
 
@@ -102,8 +113,11 @@ int epochs_replay(
 	struct epoch *epoch = find_epoch(epochs, record->epoch);
 	if (epochs->config.kind == EPOCHS_MIRRORED)
 		return refuse("a mirror has no epochs", ret_reason);
+	if (record->kind == RECORD_RESTORED ||
+		(record->kind == RECORD_BEGUN && record->bound > 0))
+		return refuse("the order that it goes on with is missing", ret_reason);
 	if (record->kind == RECORD_BEGUN)
-		return replay_begun(epochs, record, ret_reason);
+		return replay_begun(epochs, record, NULL, ret_reason);
 	if (!epoch)
 		return refuse("the epoch has not begun", ret_reason);
 	if (record->position >= epochs->config.positions)
@@ -112,32 +126,59 @@ int epochs_replay(
 	case RECORD_BOUND:
 		return replay_bound(epochs, epoch, record, ret_reason);
 	case RECORD_OPENED:
-		if (!epoch_has_bound(epoch, record->position))
-			return refuse("the position is not bound", ret_reason);
-		current_note_opened(
-			epochs, record->epoch, record->position, record->reader);
-		return 0;
+		return current_note(epochs, record);
 	case RECORD_CONSUMED:
-		return replay_consumed(epochs, epoch, record, ret_reason);
+		return replay_consumed(epoch, record, ret_reason);
 	case RECORD_ENDED:
 		return replay_ended(epoch, ret_reason);
 	case RECORD_LET_GO:
 		return replay_let_go(epochs, epoch, ret_reason);
 	case RECORD_BEGUN:
+	case RECORD_RESTORED:
 	case RECORD_KINDS:
 		break;
 	}
 	return refuse("there is no such kind of record", ret_reason);
 }
 
-/* The process ended between the saving of the order and the end of the journal's part. */
-void epochs_has_saved(struct epochs *epochs, uint32_t number)
+/* Taken unless it fails. */
+static int replay_restored(struct epochs *epochs, const struct record *record,
+	struct epoch *loaded, const char **ret_reason)
 {
-	struct epoch *epoch = find_epoch(epochs, number);
-	if (!epoch)
-		roaring_bitmap_add(epochs->saved, number);
-	else if (epoch->over && epoch != epochs->running && epoch != epochs->draining)
-		epochs_saved(epochs, number);
+	struct effects effects;
+	if (record->drains && (!epochs->running || epochs->draining ||
+				      record->epoch >= epochs->running->number))
+		return refuse("there is no epoch that it could drain beside", ret_reason);
+	if (loaded->bound != record->bound || loaded->consumed != record->consumed)
+		return refuse("its order is another one", ret_reason);
+	if (!record->drains) {
+		effects_init(&effects); /* nothing is pinned, or draws */
+		restore_live(epochs, loaded, NULL, &effects);
+		return 0;
+	}
+	LIST_INSERT_HEAD(&epochs->live, loaded, link);
+	epochs->draining = loaded;
+	loaded->read_at = epochs->running->bound;
+	return 0;
+}
+
+int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
+	struct epoch *loaded, const char **ret_reason)
+{
+	int err;
+	if (epochs->config.kind == EPOCHS_MIRRORED)
+		err = refuse("a mirror has no epochs", ret_reason);
+	else if (loaded->number != record->epoch)
+		err = refuse("its order is that of another epoch", ret_reason);
+	else if (record->kind == RECORD_RESTORED)
+		err = replay_restored(epochs, record, loaded, ret_reason);
+	else if (record->kind == RECORD_BEGUN)
+		err = replay_begun(epochs, record, loaded, ret_reason);
+	else
+		err = refuse("it goes on with no order", ret_reason);
+	if (err)
+		epoch_reaped_free(loaded);
+	return err;
 }
 
 /* The process may have ended between the last record of an epoch and what follows it. */

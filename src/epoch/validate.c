@@ -57,6 +57,14 @@ static void validate_consumed(const struct epochs *epochs, const struct epoch *e
 		n++;
 	}
 	ensure(n == epoch->consumed);
+	uint32_t unread = 0, end = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		ensure(epoch_has_consumed(epoch, epoch->reads[k]));
+		end = epoch->reads[k] >= end ? epoch->reads[k] + 1 : end;
+	}
+	while (unread < end && epoch_has_consumed(epoch, unread))
+		unread++;
+	ensure(end == epoch->read_end && unread == epoch->first_unread);
 }
 
 static uint32_t validate_pins(const struct epoch *epoch)

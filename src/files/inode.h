@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/types.h"
+#include "config/config.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,12 +46,14 @@ enum inode_kind {
 	INODE_DATA,	      /* directory data/ */
 	INODE_DATA_DIRECTORY, /* below it; job, epoch, position: hash of the path */
 	INODE_DATA_LINK,      /* symlink; epoch: how deep it lies below data/ */
+	INODE_JOB_STATE,
 	INODE_KINDS
 };
 
 #define INODE_MAX_JOB ((1u << 14) - 1)
 #define INODE_MAX_EPOCH ((1u << 14) - 1)
 #define INODE_CURRENT INODE_MAX_EPOCH /* no epoch has this number */
+_Static_assert(CONFIG_MOST_EPOCHS == INODE_CURRENT, "each epoch has a number");
 #define INODE_MAX_POSITION ((1u << 30) - 1)
 
 struct inode {

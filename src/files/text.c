@@ -28,6 +28,8 @@ void text_readme(FILE *out, const struct files_context *context)
 		"  jobs/JOB/epoch-0000/      one epoch for ever\n"
 		"  jobs/JOB/epoch-0000.order position, sample, label, how served, path\n"
 		"  jobs/JOB/status, job.ini  how far it is; how it is configured\n"
+		"  jobs/JOB/state            for a checkpoint: joaderctl restore goes "
+		"back\n"
 		"  datasets/DATASET/         info, classes.txt (line i: label i)\n"
 		"  stats, stats.json, metrics: the daemon's counters\n"
 		"Give a training script %s/jobs/JOB/current to read.\n"
@@ -110,7 +112,10 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "dataset %s\n", config->dataset);
 	fprintf(out, "state %s\n", sched_job_state(config, &status));
 	fprintf(out, "epoch %" PRIu32 "\n", status.epoch);
-	fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
+	if (config->epochs)
+		fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
+	else
+		fputs("epochs unlimited\n", out);
 	fprintf(out, "samples %" PRIu32 "\n", sched_job_samples(job));
 	fprintf(out, "bound %" PRIu32 "\n", status.bound);
 	fprintf(out, "consumed %" PRIu32 "\n", status.consumed);
@@ -122,6 +127,9 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "hit %" PRIu64 "\n", status.hit);
 	fprintf(out, "errors %" PRIu64 "\n", status.errors);
 	fprintf(out, "waits %" PRIu64 "\n", status.waits);
+	for (unsigned i = 0; i < NOTICES; i++)
+		if (status.notices & 1u << i)
+			fprintf(out, "notice %s\n", sched_notice_text((enum notice)i));
 	fprintf(out, "wait_s %.3f\n", (double)status.wait_ns / 1e9);
 	print_storage(out, job);
 }
@@ -174,6 +182,7 @@ bool text_is(enum inode_kind kind)
 	case INODE_JOB_INI:
 	case INODE_JOB_STATUS:
 	case INODE_JOB_CLASSES:
+	case INODE_JOB_STATE:
 	case INODE_EPOCH_ORDER:
 		return true;
 	default:
@@ -215,6 +224,8 @@ static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
 		config_print_job(out, sched_job_config(job));
 	else if (inode.kind == INODE_JOB_STATUS)
 		text_job_status(out, job);
+	else if (inode.kind == INODE_JOB_STATE)
+		sched_job_print_state(job, out);
 	else
 		text_classes(out, sched_job_dataset(job));
 	sched_job_put(job);
@@ -230,6 +241,7 @@ int text_print(FILE *out, const struct files_context *context, struct inode inod
 	case INODE_JOB_INI:
 	case INODE_JOB_STATUS:
 	case INODE_JOB_CLASSES:
+	case INODE_JOB_STATE:
 		return print_of_job(out, context->sched, inode);
 	default:
 		print_of_daemon(out, context, inode.kind);

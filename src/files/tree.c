@@ -21,6 +21,7 @@ const struct tree_entry tree_entries[] = {
 	{"job.ini", INODE_JOB_INI, INODE_JOB},
 	{"status", INODE_JOB_STATUS, INODE_JOB},
 	{"classes.txt", INODE_JOB_CLASSES, INODE_JOB},
+	{"state", INODE_JOB_STATE, INODE_JOB},
 };
 const size_t tree_n_entries = sizeof(tree_entries) / sizeof(tree_entries[0]);
 
@@ -68,8 +69,7 @@ struct inode tree_parent(struct inode inode)
 
 uint32_t tree_epochs(struct sched_job *job)
 {
-	uint32_t epochs = sched_job_config(job)->epochs;
-	return epochs < INODE_CURRENT ? epochs : INODE_CURRENT;
+	return config_job_epochs(sched_job_config(job));
 }
 
 struct tree_range tree_range(struct sched_job *job)

@@ -15,7 +15,8 @@
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
  * A position may have to wait until its epoch has begun. Then the thread that asked for it
- * leaves, and a worker goes on with the next one (`turn`).
+ * leaves, and a worker goes on with the next one (`turn`). So it does when others have
+ * another epoch of the file open, and close it.
  */
 
 static uint64_t end_of(const struct wait *wait)
@@ -52,21 +53,29 @@ static bool has_next(struct wait *wait, uint32_t *ret_index)
 
 /* --- one position ------------------------------------------------------------------- */
 
-static void take_sample(struct wait *wait, struct sched_handle *handle)
+/* false: it waits until others have closed the file. */
+static bool take_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
-	uint32_t epoch = sched_handle_epoch(handle);
+	if (!wait->bound)
+		return true;
+	uint32_t found = sched_handle_epoch(wait->bound), epoch = found;
 	if (wait->asked_epoch == SCHED_CURRENT)
-		epoch = composite_choose_epoch(file, epoch);
-	LOCK_SCOPE(&file->lock);
-	if (file->samples && epoch == sched_handle_epoch(handle))
-		file->samples[wait->binding] = sched_handle_sample(handle);
+		epoch = composite_choose_epoch(wait, found);
+	if (epoch == SCHED_CURRENT)
+		return false;
+	lock_take(&file->lock);
+	if (file->samples && epoch == found)
+		file->samples[wait->binding] = sched_handle_sample(wait->bound);
+	lock_release(&file->lock);
+	sched_undo(wait->bound);
+	wait->bound = NULL;
+	return true;
 }
 
 static void go_on(struct load_work *work)
 {
-	size_t offset = offsetof(struct wait, work);
-	wait_bind((struct wait *)((char *)work - offset));
+	wait_bind(wait_of(work));
 }
 
 /* The later one of the thread that asks and the thread that answers goes on. */
@@ -82,13 +91,10 @@ static void bound(void *context, const struct sched_opened *result)
 	wait->ticket = 0;
 	lock_release(&wait->file->lock);
 	wait->status = result->status;
-	if (result->status == 0) {
-		take_sample(wait, result->handle);
-		sched_undo(result->handle);
-	}
-	wait->work.run = go_on;
+	if (result->status == 0)
+		wait->bound = result->handle;
 	if (is_later(wait))
-		sched_run(wait->file->session->context.sched, &wait->work);
+		sched_run(wait->file->session->context.sched, &wait->waiter.work);
 }
 
 static void parking(void *context, uint64_t ticket)
@@ -112,6 +118,7 @@ static bool bind_one(struct wait *wait, uint32_t index)
 		.parking = parking,
 		.context = wait,
 		.reader = reader_of(wait->req)};
+	callbacks.reader.images = file->inode.kind != INODE_BATCH_LABELS;
 	wait->binding = index;
 	lock_take(&file->lock);
 	wait->asked_epoch = file->epoch;
@@ -128,8 +135,20 @@ static bool bind_one(struct wait *wait, uint32_t index)
 void wait_bind(struct wait *wait)
 {
 	uint32_t index;
-	while (has_next(wait, &index))
+	await_close_end(wait->file->session, &wait->waiter);
+	wait->waiter.work.run = go_on;
+	while (take_bound(wait)) {
+		if (!has_next(wait, &index)) {
+			wait_bound(wait);
+			return;
+		}
 		if (!bind_one(wait, index))
 			return;
-	wait_bound(wait);
+	}
+}
+
+void wait_give_up(struct wait *wait)
+{
+	wait->waiter.until_ns = 1; /* it has waited long enough */
+	wait_bind(wait);
 }

@@ -6,6 +6,7 @@
 #include "files/layout_batch.h"
 #include "files/layout_tar.h"
 #include "fuse/composite_internal.h"
+#include "fuse/reader.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -48,50 +49,79 @@ static uint64_t key_of(const struct composite_file *file)
 	return inode_pack(inode);
 }
 
-/*
- * In current/ a batch gets the epoch of an open file of the same batch, and so do its
- * labels: the page cache has one content for an inode, also for a reader that maps it.
- */
-static uint32_t epoch_of_open_locked(const struct composite_file *file)
-{
-	lock_assert_held(&file->session->lock);
-	struct open_file *open =
-		open_files_of(&file->session->open_composites, key_of(file));
-	while (open && file_of_open(open)->known_epoch == SCHED_CURRENT)
-		open = LIST_NEXT(open, link);
-	return open ? file_of_open(open)->known_epoch : SCHED_CURRENT;
-}
-
 static bool may_share(const struct composite_file *file)
 {
 	return file->inode.kind != INODE_TAR &&
 	       session_is_mappable(file->session, file->job);
 }
 
-static uint32_t share_epoch(struct composite_file *file, uint32_t epoch)
+/* An open file of the same batch, or its labels, whose epoch is known. */
+static struct composite_file *find_other_locked(const struct composite_file *file)
 {
-	bool shares = may_share(file);
-	LOCK_SCOPE(&file->session->lock);
-	uint32_t other = shares ? epoch_of_open_locked(file) : SCHED_CURRENT;
-	file->known_epoch = other != SCHED_CURRENT ? other : epoch;
-	return file->known_epoch;
+	lock_assert_held(&file->session->lock);
+	struct open_file *open =
+		open_files_of(&file->session->open_composites, key_of(file));
+	while (open && file_of_open(open)->known_epoch == SCHED_CURRENT)
+		open = LIST_NEXT(open, link);
+	return open ? file_of_open(open) : NULL;
 }
 
-uint32_t composite_choose_epoch(struct composite_file *file, uint32_t epoch)
+/*
+ * In current/ the epoch of a batch is that of an open file of the same batch, and so is
+ * that of its labels, unless the others close it: await_close.h.
+ */
+static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
-	epoch = share_epoch(file, epoch);
+	struct composite_file *file = wait->file;
+	struct session *session = file->session;
+	bool shares = may_share(file);
+	LOCK_SCOPE(&session->lock);
+	const struct composite_file *other = shares ? find_other_locked(file) : NULL;
+	if (other && other->known_epoch != epoch) {
+		if (await_close_locked(
+			    session, &wait->waiter, &other->open, key_of(file)))
+			return SCHED_CURRENT;
+		epoch = other->known_epoch;
+	}
+	file->known_epoch = epoch;
+	return epoch;
+}
+
+static uint32_t set_epoch(struct composite_file *file, uint32_t epoch)
+{
 	LOCK_SCOPE(&file->lock);
 	if (file->epoch == SCHED_CURRENT)
 		file->epoch = epoch;
 	return file->epoch;
 }
 
+uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
+{
+	uint32_t found = share_epoch(wait, epoch);
+	if (found == SCHED_CURRENT)
+		return found;
+	if (found != epoch)
+		reader_shares(wait->req, key_of(wait->file), found);
+	return set_epoch(wait->file, found);
+}
+
+/* Labels belong to what their reader had to share. */
+static void follow(struct composite_file *file, fuse_req_t req)
+{
+	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
+		return;
+	uint32_t epoch = reader_shared(req, key_of(file));
+	if (epoch == SCHED_CURRENT)
+		return;
+	lock_take(&file->session->lock);
+	file->known_epoch = epoch;
+	lock_release(&file->session->lock);
+	(void)set_epoch(file, epoch);
+}
+
 static int list_file(struct composite_file *file)
 {
-	bool shares = may_share(file);
 	LOCK_SCOPE(&file->session->lock);
-	if (shares && file->epoch == SCHED_CURRENT)
-		file->epoch = file->known_epoch = epoch_of_open_locked(file);
 	return open_files_add(&file->session->open_composites, key_of(file), &file->open);
 }
 
@@ -166,6 +196,7 @@ void composite_file_close(struct composite_file *file, bool undo)
 	lock_take(&file->session->lock);
 	open_files_remove(&file->session->open_composites, &file->open);
 	lock_release(&file->session->lock);
+	await_close_tell(file->session, key_of(file));
 	lock_take(&file->lock);
 	file->undo = undo;
 	lock_release(&file->lock);
@@ -211,8 +242,10 @@ void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 		reply_error(req, err);
 		return;
 	}
-	if (inode.kind != INODE_TAR)
+	if (inode.kind != INODE_TAR) {
 		wait.size = file->composite.bytes;
+		follow(file, req);
+	}
 	wait_start(req, file, &wait);
 }
 
@@ -228,6 +261,8 @@ void composite_read(
 		wait.size = 0;
 	else if (wait.size > bytes - offset)
 		wait.size = (size_t)(bytes - offset);
+	if (offset + wait.size >= bytes)
+		reader_has_read(req);
 	if (wait.size > 0)
 		wait_start(req, file, &wait);
 	else

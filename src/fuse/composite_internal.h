@@ -5,9 +5,11 @@
 
 #include "files/composite.h"
 #include "files/content.h"
+#include "fuse/await_close.h"
 #include "fuse/composite_file.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/queue.h>
 
 /*
@@ -58,14 +60,15 @@ struct wait {
 	bool opens; /* else it reads: */
 	uint64_t offset;
 	size_t size;
-	struct fuse_file_info fi; /* of an open */
-	bool armed;		  /* may be interrupted */
-	int status;		  /* the error, if not everything could be asked for */
-	uint64_t bound_to;	  /* offset: the labels before it are known */
-	uint32_t binding;	  /* the record whose position is being bound */
-	uint32_t asked_epoch;	  /* for it */
+	struct fuse_file_info fi;   /* of an open */
+	bool armed;		    /* may be interrupted */
+	int status;		    /* the error, if not everything could be asked for */
+	uint64_t bound_to;	    /* offset: the labels before it are known */
+	uint32_t binding;	    /* the record whose position is being bound */
+	uint32_t asked_epoch;	    /* for it */
+	struct sched_handle *bound; /* its label, for a moment */
 	atomic_int turn;
-	struct load_work work;
+	struct close_waiter waiter; /* its work: another thread goes on */
 	/* (file's lock) */
 	TAILQ_ENTRY(wait) link;
 	uint64_t ticket;   /* of a binding that is parked */
@@ -75,6 +78,13 @@ struct wait {
 };
 
 TAILQ_HEAD(waits, wait);
+
+static inline struct wait *wait_of(struct load_work *work)
+{
+	size_t offset =
+		offsetof(struct wait, waiter) + offsetof(struct close_waiter, work);
+	return (struct wait *)((char *)work - offset);
+}
 
 struct composite_file {
 	struct open_file open; /* (session's lock) the first member */
@@ -97,8 +107,9 @@ struct composite_file {
 
 void composite_file_put(struct composite_file *file);
 /* All positions of a file are of one epoch; in current/, the epoch of the one that is
- * bound first. Returns the file's. */
-uint32_t composite_choose_epoch(struct composite_file *file, uint32_t epoch);
+ * bound first, which is the wait's. Returns the file's; SCHED_CURRENT: the waiter waits
+ * until others have closed theirs. */
+uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
 /* Gives the reader's reference back. undo: the positions are not consumed. */
 void composite_file_close(struct composite_file *file, bool undo);
 
@@ -106,6 +117,8 @@ void composite_file_close(struct composite_file *file, bool undo);
 
 /* Binds what the request has labels of, then calls wait_bound, perhaps later. */
 void wait_bind(struct wait *wait);
+/* Its work was taken back, and it is interrupted. */
+void wait_give_up(struct wait *wait);
 
 /* --- composite_slot.c --- */
 

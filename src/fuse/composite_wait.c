@@ -95,8 +95,7 @@ static void answer_open(struct wait *wait)
 
 static void answer_now(struct load_work *work)
 {
-	size_t offset = offsetof(struct wait, work);
-	struct wait *wait = (struct wait *)((char *)work - offset);
+	struct wait *wait = wait_of(work);
 	bool delivered = false;
 	if (wait->opens)
 		answer_open(wait);
@@ -115,11 +114,11 @@ static void answer(struct wait *wait)
 		fuse_req_interrupt_func(wait->req, NULL, NULL);
 	if (wait->interrupted)
 		wait->status = -EINTR;
-	wait->work.run = answer_now;
+	wait->waiter.work.run = answer_now;
 	if (file->composite.json_bytes > 0 && !wait->opens && !wait->interrupted)
-		sched_run(file->session->context.sched, &wait->work);
+		sched_run(file->session->context.sched, &wait->waiter.work);
 	else
-		answer_now(&wait->work);
+		answer_now(&wait->waiter.work);
 }
 
 /* --- from the request to the answer
@@ -149,13 +148,14 @@ static void interrupted(fuse_req_t req, void *context)
 		claim_answer_locked(wait);
 	lock_release(&file->lock);
 	/* Then nobody else is at it. */
-	bool taken = !mine && sched_take_back(file->session->context.sched, &wait->work);
+	bool taken = !mine &&
+		     sched_take_back(file->session->context.sched, &wait->waiter.work);
 	if (mine || taken)
 		wait->armed = false; /* answer() must not wait for this very function */
 	if (mine)
 		answer(wait);
 	else if (taken)
-		wait_bind(wait);
+		wait_give_up(wait);
 	else if (ticket)
 		sched_cancel(file->session->context.sched, ticket);
 }

@@ -34,6 +34,7 @@
  *   opening.c          an open of either on its way: parked, interrupted, answered
  *   composite_*.c      open files that hold several positions: composite_file.h
  *   open_files.c       open files by their inode
+ *   await_close.c      opens of two epochs of one inode at a moment
  *   later.c            requests that a worker answers, since they take long
  *   passthrough.c      files that the kernel reads by itself
  *   reader.c           the process behind a request
@@ -73,12 +74,13 @@ struct session {
 	bool ending;	/* (lock) it can't be held any more */
 	bool stopping;	/* (lock) another thread will end it */
 	pthread_cond_t unheld;
-	struct timespec jobs_changed;	   /* (lock) */
-	struct open_files open_samples;	   /* (lock) */
-	struct open_files open_labels;	   /* (lock) */
-	struct label_text *label_texts;	   /* (lock) files to read labels from */
-	struct open_files open_composites; /* (lock) */
-	LIST_HEAD(, snapshot) open_texts;  /* (lock) */
+	struct timespec jobs_changed;		 /* (lock) */
+	struct open_files open_samples;		 /* (lock) */
+	struct open_files open_labels;		 /* (lock) */
+	struct label_text *label_texts;		 /* (lock) files to read labels from */
+	struct open_files open_composites;	 /* (lock) */
+	LIST_HEAD(, close_waiter) close_waiters; /* (lock) */
+	LIST_HEAD(, snapshot) open_texts;	 /* (lock) */
 };
 
 extern const struct fuse_lowlevel_ops session_ops;

@@ -148,8 +148,14 @@ static int reply_label(fuse_req_t req, struct session *session, struct label_fil
 	return fuse_reply_open(req, reply);
 }
 
+static bool has_fixed_label(const struct sched_job *job, struct inode inode)
+{
+	uint32_t label;
+	return sched_label(job, inode.position, &label);
+}
+
 void label_file_opened(fuse_req_t req, struct session *session, struct sched_job *job,
-	struct inode inode, sample_id sample, const struct fuse_file_info *fi)
+	struct inode inode, uint32_t label, const struct fuse_file_info *fi)
 {
 	struct fuse_file_info reply = *fi;
 	struct label_file *file = malloc(sizeof(*file));
@@ -160,8 +166,9 @@ void label_file_opened(fuse_req_t req, struct session *session, struct sched_job
 	*file = (struct label_file){.number = session_number(session, inode),
 		.automatic = sched_job_config(job)->io == IO_AUTO,
 		.bytes = label_bytes_of(job),
-		.label = dataset_label(sched_job_dataset(job), sample)};
-	bool fixed = session->passes_through && inode.epoch != INODE_CURRENT, cache;
+		.label = label};
+	bool rolls = inode.epoch == INODE_CURRENT && !has_fixed_label(job, inode);
+	bool fixed = session->passes_through && !rolls, cache;
 	int backing = file->automatic && fixed ? text_backing(session, file) : 0;
 	if (list_file(session, file, file->automatic && !fixed, &cache) != 0) {
 		free(file);

@@ -10,12 +10,15 @@
  *
  *   opening_start -> (parked) -> label_file_opened -> reads -> label_file_release
  *
+ * A label that its position has for ever (sched_label) is answered at once, and binds
+ * nothing.
+ *
  *   Threads: any.   Locks: none while replying.
  */
 
-/* Answers the open of a label, whose position is bound to the sample. */
+/* Answers the open of a label. */
 void label_file_opened(fuse_req_t req, struct session *session, struct sched_job *job,
-	struct inode inode, sample_id sample, const struct fuse_file_info *fi);
+	struct inode inode, uint32_t label, const struct fuse_file_info *fi);
 void label_file_read(
 	fuse_req_t req, size_t size, uint64_t offset, const struct fuse_file_info *fi);
 void label_file_release(struct session *session, const struct fuse_file_info *fi);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/open_files.h"
+#include "base/clock.h"
 
 #include <errno.h>
 
@@ -44,6 +45,7 @@ int open_files_add(struct open_files *files, uint64_t number, struct open_file *
 		return -ENOMEM;
 	LIST_INSERT_HEAD(&inode->files, file, link);
 	file->inode = inode;
+	file->since_ns = clock_now_ns();
 	return 0;
 }
 

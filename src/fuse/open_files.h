@@ -21,6 +21,7 @@ struct open_inode;
 struct open_file {
 	LIST_ENTRY(open_file) link; /* of the same inode */
 	struct open_inode *inode;
+	uint64_t since_ns;
 };
 
 /* Zero: none is open. */

@@ -34,6 +34,8 @@ struct opening {
 	uint64_t ticket;
 	struct sched_handle *handle; /* once it is opened */
 	struct later later;	     /* while a worker makes the content */
+	struct close_waiter waiter;  /* while others have another epoch open */
+	uint32_t epoch;		     /* to be asked for then */
 };
 
 /* The opening that this thread interrupts. */
@@ -74,7 +76,9 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 			&opening->fi);
 	else
 		label_file_opened(opening->req, opening->session, opening->job,
-			opening->inode, sample, &opening->fi);
+			opening->inode,
+			dataset_label(sched_job_dataset(opening->job), sample),
+			&opening->fi);
 }
 
 /* After a success, the kernel may release the file before this returns. */
@@ -90,6 +94,8 @@ static int reply(struct opening *opening, struct sample_file *file, int backing)
 static void hand_over(struct opening *opening, struct sample_file *file)
 {
 	int backing = sample_file_backing(file);
+	if (backing) /* its reads won't be seen */
+		reader_has_read(opening->req);
 	if (reply(opening, file, backing) != 0) {
 		sample_file_undo(opening->session, file);
 		return;
@@ -118,15 +124,35 @@ static void ask(struct opening *opening, uint32_t epoch)
 	opening_free(opening);
 }
 
+static void ask_again(struct load_work *work)
+{
+	size_t offset =
+		offsetof(struct opening, waiter) + offsetof(struct close_waiter, work);
+	struct opening *opening = (struct opening *)((char *)work - offset);
+	await_close_end(opening->session, &opening->waiter);
+	ask(opening, opening->epoch);
+}
+
+/* Others keep it open, of another epoch. */
+static void share(struct opening *opening, uint32_t epoch)
+{
+	reader_shares(opening->req, inode_pack(opening->inode), epoch);
+	ask(opening, epoch);
+}
+
 static void answer_sample(struct opening *opening, struct sched_handle *handle)
 {
 	struct sample_file *file;
 	uint32_t epoch = 0, asked = sched_handle_epoch(handle);
-	int err = sample_file_new(
-		opening->session, opening->job, opening->inode, handle, &file, &epoch);
+	opening->parked = false;
+	opening->epoch = asked;
+	opening->waiter.work.run = ask_again;
+	int err = sample_file_new(opening->session, opening->job, opening->inode, handle,
+		&opening->waiter, &file, &epoch);
+	if (err == -EAGAIN && epoch == SCHED_CURRENT)
+		return;
 	if (err == -EAGAIN && epoch != asked) {
-		opening->parked = false;
-		ask(opening, epoch);
+		share(opening, epoch);
 		return;
 	}
 	if (err) /* -EAGAIN: of a removed job, whose number another job has now */
@@ -220,6 +246,16 @@ void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 		reply_error(req, err);
 		return;
 	}
+	uint32_t known, epoch = inode_sched_epoch(inode);
+	if (inode.kind == INODE_LABEL &&
+		sched_label(opening->job, inode.position, &known)) {
+		label_file_opened(req, session, opening->job, inode, known, fi);
+		opening_free(opening);
+		return;
+	}
+	bool label = inode.kind != INODE_SAMPLE; /* that of what was shared */
 	inode.kind = INODE_SAMPLE;
-	ask(opening, sample_file_epoch(session, opening->job, inode));
+	if (label && epoch == SCHED_CURRENT)
+		epoch = reader_shared(req, inode_pack(inode));
+	ask(opening, epoch);
 }

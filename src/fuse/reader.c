@@ -3,9 +3,15 @@
 
 #include "fuse/reader.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/rng.h"
 
+#include <ctype.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool has_pending(const char *line, const char *key, int signal_number)
 {
@@ -29,7 +35,286 @@ bool reader_dies(const struct fuse_ctx *reader)
 	return dies;
 }
 
-uint64_t reader_of(fuse_req_t req)
+/* --- processes ----------------------------------------------------------------------- */
+
+#define ANCESTORS 16 /* at most, that a worker is apart from what it works for */
+#define TEXT_BYTES 4096
+
+struct process {
+	long id, parent, session;
+	uint64_t start;		  /* clock ticks since the machine was started */
+	char command[TEXT_BYTES]; /* its arguments, each with its \0 */
+	size_t n_command;
+};
+
+/* As much as there is room for. false: nothing. */
+static bool read_of(long id, const char *name, char *ret, size_t room, size_t *ret_n)
 {
-	return (uint64_t)fuse_req_ctx(req)->pid;
+	char path[64];
+	ssize_t n;
+	*ret_n = 0;
+	snprintf(path, sizeof(path), "/proc/%ld/%s", id, name);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && *ret_n < room - 1 &&
+		(n = read(fd, ret + *ret_n, room - 1 - *ret_n)) > 0)
+		*ret_n += (size_t)n;
+	ret[*ret_n] = '\0';
+	return *ret_n > 0;
+}
+
+/* Fields after the name, which may have any characters: 4, 6 and 22 of proc(5). */
+static bool read_stat(long id, struct process *ret)
+{
+	char text[1024];
+	size_t n;
+	if (!read_of(id, "stat", text, sizeof(text), &n))
+		return false;
+	const char *rest = strrchr(text, ')');
+	long long unsigned start = 0;
+	ret->id = id;
+	if (!rest || sscanf(rest,
+			     ") %*c %ld %*d %ld %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+			     "%*d %*d %*d %*d %*d %*d %llu",
+			     &ret->parent, &ret->session, &start) != 3)
+		return false;
+	ret->start = start;
+	return true;
+}
+
+static bool read_process(long id, struct process *ret)
+{
+	(void)read_of(id, "cmdline", ret->command, sizeof(ret->command), &ret->n_command);
+	return read_stat(id, ret);
+}
+
+static long process_of_thread(long thread)
+{
+	char text[TEXT_BYTES];
+	size_t n;
+	long process = thread;
+	if (read_of(thread, "status", text, sizeof(text), &n)) {
+		const char *line = strstr(text, "\nTgid:");
+		if (line)
+			process = strtol(line + strlen("\nTgid:"), NULL, 10);
+	}
+	return process;
+}
+
+static uint64_t number_of(const struct process *process)
+{
+	return rng_mix((uint64_t)process->id, process->start) | 1;
+}
+
+static bool mentions(const char *text, size_t n, const char *word)
+{
+	return memmem(text, n, word, strlen(word)) != NULL;
+}
+
+static bool was_forked(const struct process *process, const struct process *parent)
+{
+	return process->session != process->id && process->n_command > 0 &&
+	       process->n_command == parent->n_command &&
+	       memcmp(process->command, parent->command, process->n_command) == 0;
+}
+
+static bool is_helper(const struct process *process)
+{
+	return mentions(process->command, process->n_command, "multiprocessing") ||
+	       mentions(process->command, process->n_command, "joblib.externals.loky");
+}
+
+/* A helper that has forked workers of its own is no worker, but a rank. */
+static struct process rank_of(struct process process)
+{
+	struct process parent;
+	bool forked = false;
+	for (int i = 0; i < ANCESTORS; i++) {
+		if (process.parent <= 1 || !read_process(process.parent, &parent))
+			break;
+		bool was = was_forked(&process, &parent);
+		if (!was && (forked || !is_helper(&process)))
+			break;
+		forked = was;
+		process = parent;
+	}
+	return process;
+}
+
+/* How many processes a launcher has started of it. */
+static bool is_one_of_several(long id)
+{
+	static const char *const names[] = {"WORLD_SIZE=", "OMPI_COMM_WORLD_SIZE=",
+		"PMI_SIZE=", "SLURM_STEP_NUM_TASKS="};
+	char text[4 * TEXT_BYTES];
+	size_t n;
+	if (!read_of(id, "environ", text, sizeof(text), &n))
+		return false;
+	for (const char *at = text; at < text + n; at += strlen(at) + 1)
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (strncmp(at, names[i], strlen(names[i])) == 0 &&
+				strtol(at + strlen(names[i]), NULL, 10) > 1)
+				return true;
+	return false;
+}
+
+/* Ranks that were started by multiprocessing, too, belong to who started them. */
+static uint64_t script_of(const struct process *rank)
+{
+	struct process parent;
+	bool several = is_helper(rank) || is_one_of_several(rank->id);
+	if (several && rank->parent > 1 && read_process(rank->parent, &parent))
+		return number_of(&parent);
+	return number_of(rank);
+}
+
+/* --- threads ------------------------------------------------------------------------- */
+
+#define THREADS 1024
+#define WAYS 4
+#define CHECKED_NS UINT64_C(1000000000)
+#define MINUTE_NS UINT64_C(60000000000)
+
+struct known_thread {
+	long id;
+	uint64_t start, checked_ns, used_ns;
+	struct reader who;
+	bool works; /* of a process that works for another */
+	bool looks; /* of a process that others work for */
+	bool done;
+	uint64_t shared; /* the inode whose epoch others decide; 0: none */
+	uint32_t epoch;
+};
+
+static struct lock lock = {
+	.mutex = PTHREAD_MUTEX_INITIALIZER, .rank = LOCK_RANK_FUSE, .name = "readers"};
+static struct known_thread threads[THREADS / WAYS][WAYS]; /* (lock) */
+
+static struct known_thread *find_locked(long id)
+{
+	struct known_thread *set = threads[(unsigned long)id % (THREADS / WAYS)];
+	lock_assert_held(&lock);
+	for (size_t i = 0; i < WAYS; i++)
+		if (set[i].id == id)
+			return &set[i];
+	return NULL;
+}
+
+/* The one that is known, or in place of that which was not used for the longest time. */
+static struct known_thread *get_locked(long id)
+{
+	struct known_thread *set = threads[(unsigned long)id % (THREADS / WAYS)];
+	struct known_thread *found = find_locked(id);
+	lock_assert_held(&lock);
+	if (found)
+		return found;
+	found = &set[0];
+	for (size_t i = 1; i < WAYS; i++)
+		if (set[i].used_ns < found->used_ns)
+			found = &set[i];
+	*found = (struct known_thread){.id = id};
+	return found;
+}
+
+static void find_out(long id, uint64_t start, struct known_thread *ret)
+{
+	struct process process;
+	ret->who = (struct reader){.thread = rng_mix((uint64_t)id, start) | 1};
+	ret->works = false;
+	if (!read_process(process_of_thread(id), &process))
+		return;
+	struct process rank = rank_of(process);
+	ret->works = rank.id != process.id;
+	ret->who.rank = number_of(&rank);
+	ret->who.script = script_of(&rank);
+}
+
+/* Whether a process has read for this one within a minute. */
+static bool has_workers(uint64_t rank, uint64_t now_ns)
+{
+	LOCK_SCOPE(&lock);
+	for (size_t i = 0; i < THREADS; i++) {
+		const struct known_thread *known = &threads[i / WAYS][i % WAYS];
+		if (known->works && known->who.rank == rank &&
+			known->used_ns + MINUTE_NS >= now_ns)
+			return true;
+	}
+	return false;
+}
+
+static bool take_known(long id, uint64_t now_ns, struct known_thread *ret)
+{
+	LOCK_SCOPE(&lock);
+	struct known_thread *known = find_locked(id);
+	if (!known)
+		return false;
+	*ret = *known;
+	known->used_ns = now_ns;
+	known->done = false;
+	return true;
+}
+
+static void keep_known(const struct known_thread *found)
+{
+	LOCK_SCOPE(&lock);
+	*get_locked(found->id) = *found;
+}
+
+static struct sched_reader reader_known(const struct known_thread *known, bool done)
+{
+	return (struct sched_reader){
+		.who = known->who, .done = done, .looks = known->looks};
+}
+
+struct sched_reader reader_of(fuse_req_t req)
+{
+	long id = (long)fuse_req_ctx(req)->pid;
+	uint64_t now_ns = clock_now_ns();
+	struct known_thread known = {.id = 0};
+	struct process thread = {.id = 0};
+	bool found = take_known(id, now_ns, &known);
+	bool done = known.done;
+	if (id == 0)
+		return (struct sched_reader){.done = false};
+	if (found && now_ns - known.checked_ns < CHECKED_NS)
+		return reader_known(&known, done);
+	bool alive = read_stat(id, &thread);
+	if (!found || !alive || thread.start != known.start) {
+		done = false;
+		find_out(id, thread.start, &known);
+	}
+	known.looks = !known.works && has_workers(known.who.rank, now_ns);
+	known.id = id;
+	known.start = thread.start;
+	known.checked_ns = known.used_ns = now_ns;
+	known.done = false;
+	keep_known(&known);
+	return reader_known(&known, done);
+}
+
+void reader_has_read(fuse_req_t req)
+{
+	LOCK_SCOPE(&lock);
+	struct known_thread *known = find_locked((long)fuse_req_ctx(req)->pid);
+	if (known)
+		known->done = true;
+}
+
+void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch)
+{
+	LOCK_SCOPE(&lock);
+	struct known_thread *known = get_locked((long)fuse_req_ctx(req)->pid);
+	known->shared = number;
+	known->epoch = epoch;
+}
+
+uint32_t reader_shared(fuse_req_t req, uint64_t number)
+{
+	LOCK_SCOPE(&lock);
+	struct known_thread *known = find_locked((long)fuse_req_ctx(req)->pid);
+	if (!known || known->shared == 0)
+		return SCHED_CURRENT;
+	if (known->shared == number)
+		return known->epoch;
+	known->shared = 0;
+	return SCHED_CURRENT;
 }

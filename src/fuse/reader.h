@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "sched/sched.h"
+
 #include <fuse_lowlevel.h>
 #include <stdbool.h>
 
@@ -14,5 +16,23 @@
  */
 bool reader_dies(const struct fuse_ctx *reader);
 
-/* Sched's number for the thread that sent the request. */
-uint64_t reader_of(fuse_req_t req);
+/*
+ * Who sent the request: the thread, the process that it works for, and what this process
+ * was started as. Read from /proc once for a thread, and looked at again after a second,
+ * since the kernel gives its number to another thread some day. No lock held.
+ *
+ *   thread   forked by its parent, or started by multiprocessing or loky: it works for its
+ *            parent. A thread works for its process.
+ *   process  started with RANK, or the like, beside others: its parent has started all of
+ *            them as one script. Else it is a script by itself.
+ */
+struct sched_reader reader_of(fuse_req_t req);
+
+/* What the thread of the request opened last, it has read to the end. */
+void reader_has_read(fuse_req_t req);
+
+/* In current/, the thread was given another epoch's content of the file, since somebody
+ * keeps that open. Until the thread opens another file, the epoch holds for this one and
+ * its label; SCHED_CURRENT: there is none. */
+void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch);
+uint32_t reader_shared(fuse_req_t req, uint64_t number);

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/sample_file.h"
-#include "base/fault.h"
 #include "files/content.h"
 #include "files/content_bytes.h"
 #include "fuse/passthrough.h"
+#include "fuse/reader.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -38,17 +38,6 @@ static int make_content(struct sample_file *file, struct session *session,
 	return content_make(&session->context, job, &place, file->handle, &file->content);
 }
 
-uint32_t sample_file_epoch(
-	struct session *session, const struct sched_job *job, struct inode inode)
-{
-	if (inode.epoch != INODE_CURRENT || !session_is_mappable(session, job) ||
-		fault_hit("sample.late"))
-		return inode_sched_epoch(inode);
-	LOCK_SCOPE(&session->lock);
-	struct open_file *open = open_files_of(&session->open_samples, inode_pack(inode));
-	return open ? sched_handle_epoch(file_of(open)->handle) : SCHED_CURRENT;
-}
-
 static void sample_file_free(struct sample_file *file)
 {
 	if (!file)
@@ -57,29 +46,38 @@ static void sample_file_free(struct sample_file *file)
 	free(file);
 }
 
-/* An open file of the same inode with another file behind it; NULL: none. */
-static const struct sample_file *find_other_locked(
-	const struct session *session, const struct sample_file *file)
+/* The kernel can't have both open. */
+static bool excludes(const struct session *session, const struct sched_job *job,
+	const struct sample_file *file, const struct sample_file *other)
+{
+	if (other->backing || file->backing)
+		return other->backing != file->backing;
+	return session_is_mappable(session, job) &&
+	       sched_handle_epoch(other->handle) != sched_handle_epoch(file->handle);
+}
+
+static struct sample_file *find_other_locked(const struct session *session,
+	const struct sched_job *job, const struct sample_file *file)
 {
 	lock_assert_held(&session->lock);
 	struct open_file *open = open_files_of(&session->open_samples, file->inode);
-	while (open && file_of(open)->backing == file->backing)
+	while (open && !excludes(session, job, file, file_of(open)))
 		open = LIST_NEXT(open, link);
 	return open ? file_of(open) : NULL;
 }
 
-/* -EAGAIN: the kernel would fail the open; -ENOMEM. */
-static int list_file(
-	struct session *session, struct sample_file *file, uint32_t *ret_epoch)
+/* -EAGAIN: others have it open in another epoch; -ENOMEM. */
+static int list_file(struct session *session, const struct sched_job *job,
+	struct sample_file *file, struct close_waiter *waiter, uint32_t *ret_epoch)
 {
 	LOCK_SCOPE(&session->lock);
-	const struct sample_file *other =
-		session->passes_through ? find_other_locked(session, file) : NULL;
-	if (other) {
+	const struct sample_file *other = find_other_locked(session, job, file);
+	*ret_epoch = SCHED_CURRENT;
+	if (!other)
+		return open_files_add(&session->open_samples, file->inode, &file->open);
+	if (!await_close_locked(session, waiter, &other->open, file->inode))
 		*ret_epoch = sched_handle_epoch(other->handle);
-		return -EAGAIN;
-	}
-	return open_files_add(&session->open_samples, file->inode, &file->open);
+	return -EAGAIN;
 }
 
 int sample_file_backing(const struct sample_file *file)
@@ -88,7 +86,8 @@ int sample_file_backing(const struct sample_file *file)
 }
 
 int sample_file_new(struct session *session, struct sched_job *job, struct inode inode,
-	struct sched_handle *handle, struct sample_file **ret, uint32_t *ret_epoch)
+	struct sched_handle *handle, struct close_waiter *waiter,
+	struct sample_file **ret, uint32_t *ret_epoch)
 {
 	struct sample_file *file = calloc(1, sizeof(*file));
 	int err = -ENOMEM;
@@ -101,7 +100,7 @@ int sample_file_new(struct session *session, struct sched_job *job, struct inode
 	if (err)
 		goto fail;
 	file->backing = passthrough_of(session, job, &file->content);
-	err = list_file(session, file, ret_epoch);
+	err = list_file(session, job, file, waiter, ret_epoch);
 	if (err)
 		goto fail;
 	stats_change(STAT_OPEN_FILES, 1);
@@ -123,6 +122,7 @@ static struct sched_handle *take_apart(struct session *session, struct sample_fi
 	lock_take(&session->lock);
 	open_files_remove(&session->open_samples, &file->open);
 	lock_release(&session->lock);
+	await_close_tell(session, file->inode);
 	stats_change(STAT_OPEN_FILES, -1);
 	sample_file_free(file);
 	return handle;
@@ -159,6 +159,8 @@ void sample_file_read(fuse_req_t req, struct session *session, struct sample_fil
 	struct iovec iov[CONTENT_IOV];
 	size_t bytes;
 	int n = content_cut(&source, offset, size, iov, &bytes);
+	if (offset + bytes >= file->content.size)
+		reader_has_read(req);
 	atomic_fetch_add(&file->references, 1);
 	stats_add(STAT_READS, 1);
 	stats_add(STAT_READ_BYTES, bytes);

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "fuse/await_close.h"
 #include "fuse/fuse_internal.h"
 
 /*
@@ -18,21 +19,14 @@
 struct sample_file; /* an open sample */
 
 /*
- * The epoch to open, for sched. The kernel has one content for an inode whose files are
- * mapped, cached or passed through. So if a file of the position is open in current/, its
- * epoch is taken.
- */
-uint32_t sample_file_epoch(
-	struct session *session, const struct sched_job *job, struct inode inode);
-
-/*
  * Takes over the handle, also on failure. -ENOMEM; -EIO: the content is not as long as
- * readers were told, because the source was changed; -EAGAIN: another reader has just
- * opened another epoch of the position, *ret_epoch, which has to be shared.
+ * readers were told, because the source was changed; -EAGAIN: another reader has another
+ * epoch of the position open. Either the waiter waits until that is closed, and
+ * *ret_epoch is SCHED_CURRENT, or *ret_epoch has to be shared.
  */
 must_check int sample_file_new(struct session *session, struct sched_job *job,
-	struct inode inode, struct sched_handle *handle, struct sample_file **ret,
-	uint32_t *ret_epoch);
+	struct inode inode, struct sched_handle *handle, struct close_waiter *waiter,
+	struct sample_file **ret, uint32_t *ret_epoch);
 /* The number of the file that the kernel reads it from; 0: it is read through us. */
 int sample_file_backing(const struct sample_file *file);
 

@@ -64,6 +64,7 @@ int session_new(
 	ensure(pthread_cond_init(&session->unheld, NULL) == 0);
 	LIST_INIT(&session->job_mounts);
 	LIST_INIT(&session->open_texts);
+	LIST_INIT(&session->close_waiters);
 	*ret = session;
 	return 0;
 }

@@ -162,10 +162,39 @@ static void answer_open(fuse_req_t req, struct session *session,
 		text_file_release(session, &reply);
 }
 
+/* What a checkpoint says is on the disk before anybody reads it. By a worker. */
+static void open_state(const struct later_request *request)
+{
+	fuse_req_t req = request->later.req;
+	struct session *session = request->later.session;
+	const struct fuse_file_info fi = {.flags = O_RDONLY};
+	uint64_t fh = 0;
+	struct sched_job *job =
+		sched_job_find_id(session->context.sched, request->inode.job);
+	int err = job ? open_snapshot(session, request->inode, &fh) : -ENOENT;
+	if (!err && sched_job_sync(job) != 0) {
+		snapshot_put(session, (struct snapshot *)(uintptr_t)fh);
+		err = -EIO;
+	}
+	if (job)
+		sched_job_put(job);
+	if (err)
+		reply_error(req, err);
+	else
+		answer_open(req, session, &fi, fh);
+}
+
 void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi)
 {
 	uint64_t fh = 0;
+	if (inode.kind == INODE_JOB_STATE) {
+		later_request(
+			&(struct later_request){.later = {.req = req, .session = session},
+				.inode = inode,
+				.answer = open_state});
+		return;
+	}
 	int err =
 		inode.kind == INODE_EPOCH_ORDER ? 0 : open_snapshot(session, inode, &fh);
 	if (err)

@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "image/image_internal.h"
 #include "image/orient.h"
+#include "image/plain.h"
 #include "image/preamble.h"
 
 #include <errno.h>
@@ -42,12 +43,28 @@ static int fail_memory(char *message)
 	return image_fail(message, -ENOMEM, "no memory");
 }
 
+static int make_parts(struct image_decoder *decoder, bool plain)
+{
+	int err = resampler_new(plain, &decoder->resampler);
+	for (size_t i = 0; !err && i < N_CODECS; i++)
+		err = codecs[i]->create(plain, &decoder->codec_states[i]);
+	return err;
+}
+
+static void free_parts(struct image_decoder *decoder)
+{
+	for (size_t i = 0; i < N_CODECS; i++) {
+		if (decoder->codec_states[i])
+			codecs[i]->destroy(decoder->codec_states[i]);
+		decoder->codec_states[i] = NULL;
+	}
+	resampler_free(&decoder->resampler);
+}
+
 int image_decoder_new(struct image_decoder **ret)
 {
 	struct image_decoder *decoder = calloc(1, sizeof(*decoder));
-	int err = decoder ? resampler_new(false, &decoder->resampler) : -ENOMEM;
-	for (size_t i = 0; !err && i < N_CODECS; i++)
-		err = codecs[i]->create(&decoder->codec_states[i]);
+	int err = decoder ? make_parts(decoder, plain_is_asked_for()) : -ENOMEM;
 	if (err)
 		image_decoder_free(&decoder);
 	*ret = decoder;
@@ -60,19 +77,16 @@ void image_decoder_free(struct image_decoder **decoder_pointer)
 	*decoder_pointer = NULL;
 	if (!decoder)
 		return;
-	for (size_t i = 0; i < N_CODECS; i++)
-		if (decoder->codec_states[i])
-			codecs[i]->destroy(decoder->codec_states[i]);
+	free_parts(decoder);
 	buffer_free(&decoder->pixels);
 	buffer_free(&decoder->turned);
-	resampler_free(&decoder->resampler);
 	free(decoder);
 }
 
 int image_decoder_use_plain(struct image_decoder *decoder)
 {
-	resampler_free(&decoder->resampler);
-	return resampler_new(true, &decoder->resampler);
+	free_parts(decoder);
+	return make_parts(decoder, true);
 }
 
 void image_decoder_trim(struct image_decoder *decoder)

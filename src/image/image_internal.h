@@ -43,7 +43,8 @@ struct codec {
 	const char *name;
 	const char *magic;
 	size_t magic_bytes;
-	int (*create)(void **ret);
+	/* plain: with the code for every processor */
+	int (*create)(bool plain, void **ret);
 	void (*destroy)(void *state);
 	/* Reads the header. The data and the message stay where they are until close. */
 	int (*open)(void *state, char *message, const uint8_t *data, size_t size,

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "image/baseline/baseline.h"
 #include "image/image_internal.h"
 #include "image/jpeg_memory.h"
 
@@ -9,11 +10,15 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <jerror.h>
 
 /*
- * JPEG by libjpeg, called in the way PIL calls it: with a source that suspends and gets
+ * JPEG by our own decoder (image/baseline), if the file is one for it, and else by
+ * libjpeg, which also reads each file's header.
+ *
+ * libjpeg is called in the way PIL calls it: with a source that suspends and gets
  * the file in pieces of CODEC_READ_SIZE, until all rows are there. So the same damaged
  * files pass: damage inside the entropy-coded data is only a warning of libjpeg's, and a
  * baseline file may lack its end marker when the data before it suffice. A file that runs
@@ -48,8 +53,12 @@ struct jpeg {
 	const uint8_t *end; /* of the file, of which libjpeg sees a part */
 	size_t skip;	    /* bytes to be dropped when more come */
 	bool all_visible;   /* libjpeg sees the whole file, and running dry is an error */
-	struct image_part part;
+	struct image_part asked;
+	struct image_part part; /* what libjpeg decodes of it, and around it */
 	struct jpeg_memory memory;
+	struct baseline *baseline; /* NULL where libjpeg is faster */
+	const uint8_t *begin;	   /* of the file */
+	bool by_baseline;
 	char *message;
 	int error;
 	jmp_buf escape;
@@ -148,6 +157,7 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 {
 	struct jpeg *jpeg = state;
 	jpeg->message = message;
+	jpeg->begin = data;
 	jpeg->end = data + size;
 	jpeg->skip = 0;
 	jpeg->all_visible = false;
@@ -226,12 +236,12 @@ static bool can_skip(struct jpeg *jpeg)
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
 }
 
-static void narrow(struct jpeg *jpeg, struct image_part *part)
+static void narrow(struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
 	struct jpeg_source_mgr *source = &jpeg->source;
-	struct crop_axis rows = widen(part->rows, info->output_height);
-	struct crop_axis columns = widen(part->columns, info->output_width);
+	struct crop_axis rows = widen(jpeg->asked.rows, info->output_height);
+	struct crop_axis columns = widen(jpeg->asked.columns, info->output_width);
 	if (rows.length == info->output_height && columns.length == info->output_width)
 		return;
 	jpeg->all_visible = true;
@@ -256,10 +266,9 @@ static bool can_skip(struct jpeg *jpeg)
 	return false;
 }
 
-static void narrow(struct jpeg *jpeg, struct image_part *part)
+static void narrow(struct jpeg *jpeg)
 {
 	(void)jpeg;
-	(void)part;
 }
 
 static void skip_rows(struct jpeg *jpeg, uint32_t n)
@@ -270,19 +279,36 @@ static void skip_rows(struct jpeg *jpeg, uint32_t n)
 
 #endif
 
-static int begin_image(void *state, struct image_part *part)
+static void begin_libjpeg(struct jpeg *jpeg)
 {
-	struct jpeg *jpeg = state;
 	struct jpeg_decompress_struct *info = &jpeg->info;
-	if (setjmp(jpeg->escape))
-		return jpeg->error;
 	while (!jpeg_start_decompress(info))
 		feed(jpeg);
 	jpeg->part = (struct image_part){
 		.rows.length = info->output_height, .columns.length = info->output_width};
 	if (can_skip(jpeg))
-		narrow(jpeg, part);
-	*part = jpeg->part;
+		narrow(jpeg);
+}
+
+/* Whether the file is one for our decoder, to all appearance. */
+static bool open_baseline(struct jpeg *jpeg)
+{
+	uint32_t width, height;
+	return jpeg->baseline && jpeg->info.scale_denom == jpeg->info.scale_num &&
+	       baseline_open(jpeg->baseline, jpeg->begin,
+		       (size_t)(jpeg->end - jpeg->begin), &width, &height) &&
+	       width == jpeg->info.image_width && height == jpeg->info.image_height;
+}
+
+static int begin_image(void *state, struct image_part *part)
+{
+	struct jpeg *jpeg = state;
+	jpeg->asked = *part;
+	jpeg->by_baseline = open_baseline(jpeg);
+	if (setjmp(jpeg->escape))
+		return jpeg->error;
+	if (!jpeg->by_baseline)
+		begin_libjpeg(jpeg);
 	return 0;
 }
 
@@ -294,22 +320,23 @@ static uint8_t *new_row(struct jpeg *jpeg, size_t bytes)
 	return row;
 }
 
-static void read_cmyk(struct jpeg *jpeg, uint8_t *pixels)
+/* Reads the part that libjpeg decodes, and keeps what was asked for. */
+static void read_part(struct jpeg *jpeg, uint8_t *pixels)
 {
-	uint32_t width = jpeg->part.columns.length;
-	uint8_t *row = new_row(jpeg, (size_t)width * 4);
+	bool cmyk = jpeg->info.out_color_space == JCS_CMYK;
+	uint32_t width = jpeg->asked.columns.length;
+	size_t before = jpeg->asked.columns.first - jpeg->part.columns.first;
+	uint32_t above = jpeg->asked.rows.first - jpeg->part.rows.first;
+	uint8_t *row = new_row(jpeg, (size_t)jpeg->part.columns.length * 4);
 	for (uint32_t y = 0; y < jpeg->part.rows.length; y++) {
 		read_row(jpeg, row);
-		cmyk_to_rgb(row, width, pixels);
+		if (y < above || y - above >= jpeg->asked.rows.length)
+			continue;
+		if (cmyk)
+			cmyk_to_rgb(row + before * 4, width, pixels);
+		else
+			memcpy(pixels, row + before * 3, (size_t)width * 3);
 		pixels += (size_t)width * 3;
-	}
-}
-
-static void read_rgb(struct jpeg *jpeg, uint8_t *pixels)
-{
-	for (uint32_t y = 0; y < jpeg->part.rows.length; y++) {
-		read_row(jpeg, pixels);
-		pixels += (size_t)jpeg->part.columns.length * 3;
 	}
 }
 
@@ -325,20 +352,34 @@ static void pass_rest(struct jpeg *jpeg)
 	read_row(jpeg, new_row(jpeg, (size_t)info->output_width * 4));
 }
 
-static int read_image(void *state, uint8_t *pixels)
+static void read_libjpeg(struct jpeg *jpeg, uint8_t *pixels)
 {
-	struct jpeg *jpeg = state;
-	if (setjmp(jpeg->escape))
-		return jpeg->error;
 	skip_rows(jpeg, jpeg->part.rows.first);
-	if (jpeg->info.out_color_space == JCS_CMYK)
-		read_cmyk(jpeg, pixels);
-	else
-		read_rgb(jpeg, pixels);
+	read_part(jpeg, pixels);
 	pass_rest(jpeg);
 	/* All rows are there: a missing end does not matter any more. */
 	jpeg->all_visible = false;
 	(void)jpeg_finish_decompress(&jpeg->info);
+}
+
+static bool read_baseline(struct jpeg *jpeg, uint8_t *pixels)
+{
+	struct crop_axis rows = jpeg->asked.rows, columns = jpeg->asked.columns;
+	struct baseline_part part = {
+		{rows.first, rows.length}, {columns.first, columns.length}};
+	return baseline_read(jpeg->baseline, part, pixels);
+}
+
+static int read_image(void *state, uint8_t *pixels)
+{
+	struct jpeg *jpeg = state;
+	if (jpeg->by_baseline && read_baseline(jpeg, pixels))
+		return 0;
+	if (setjmp(jpeg->escape))
+		return jpeg->error;
+	if (jpeg->by_baseline)
+		begin_libjpeg(jpeg);
+	read_libjpeg(jpeg, pixels);
 	return 0;
 }
 
@@ -346,12 +387,15 @@ static void close_image(void *state)
 {
 	struct jpeg *jpeg = state;
 	jpeg_memory_reset(&jpeg->memory, &jpeg->info, KEEP_BYTES);
+	if (jpeg->baseline)
+		baseline_trim(jpeg->baseline, KEEP_BYTES);
 }
 
 static size_t held_bytes(const void *state)
 {
 	const struct jpeg *jpeg = state;
-	return sizeof(*jpeg) + jpeg->memory.scratch.bytes;
+	return sizeof(*jpeg) + jpeg->memory.scratch.bytes +
+	       (jpeg->baseline ? baseline_bytes(jpeg->baseline) : 0);
 }
 
 static void destroy(void *state)
@@ -359,15 +403,22 @@ static void destroy(void *state)
 	struct jpeg *jpeg = state;
 	jpeg_destroy_decompress(&jpeg->info);
 	scratch_free(&jpeg->memory.scratch);
+	baseline_free(jpeg->baseline);
 	free(jpeg);
 }
 
-static int create(void **ret)
+static int create(bool plain, void **ret)
 {
 	char no_message[IMAGE_MESSAGE];
 	struct jpeg *jpeg = calloc(1, sizeof(*jpeg));
 	if (!jpeg)
 		return -ENOMEM;
+	bool own = plain || baseline_is_fast();
+	jpeg->baseline = own ? baseline_new(plain) : NULL;
+	if (own && !jpeg->baseline) {
+		free(jpeg);
+		return -ENOMEM;
+	}
 	jpeg->message = no_message;
 	jpeg->info.err = jpeg_std_error(&jpeg->errors);
 	jpeg->info.client_data = jpeg;
@@ -376,6 +427,7 @@ static int create(void **ret)
 	if (setjmp(jpeg->escape)) {
 		int error = jpeg->error;
 		jpeg_destroy_decompress(&jpeg->info);
+		baseline_free(jpeg->baseline);
 		free(jpeg);
 		return error;
 	}

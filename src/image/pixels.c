@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/pixels.h"
+#include "image/plain.h"
 
 #include <string.h>
 
@@ -109,6 +110,6 @@ const struct pixels pixels_plain = {mirror, split, to_float32, to_float16};
 
 const struct pixels *pixels_best(void)
 {
-	const struct pixels *avx2 = pixels_avx2();
+	const struct pixels *avx2 = plain_is_asked_for() ? NULL : pixels_avx2();
 	return avx2 ? avx2 : &pixels_plain;
 }

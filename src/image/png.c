@@ -432,8 +432,9 @@ static size_t held_bytes(const void *state)
 	return sizeof(*png) + png->rows.size + png->scratch.bytes;
 }
 
-static int create(void **ret)
+static int create(bool plain, void **ret)
 {
+	(void)plain; /* libpng decides itself */
 	*ret = calloc(1, sizeof(struct png));
 	return *ret ? 0 : -ENOMEM;
 }

@@ -94,7 +94,8 @@ void load_prepare(struct load_context *context, struct load_task *task);
 struct load_work {
 	TAILQ_ENTRY(load_work) link;
 	void (*run)(struct load_work *work);
-	bool queued; /* the pool's */
+	bool queued;	 /* the pool's */
+	uint64_t due_ns; /* the scheduler's; 0: not postponed */
 };
 
 struct load_pool;

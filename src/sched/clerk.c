@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "sched/sched_internal.h"
 
+#include <errno.h>
 #include <string.h>
 
 /*
@@ -139,14 +140,49 @@ static void save_orders(struct sched_job *job)
 	}
 }
 
+static bool wants_load(struct sched_job *job, uint32_t *ret_epoch, uint32_t *ret_bound)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return !job->removed && !job->sched->stopping &&
+	       epochs_wants_load(job->epochs, ret_epoch, ret_bound);
+}
+
+static void tell_loaded(
+	struct sched_job *job, uint32_t epoch, struct epoch *loaded, int status)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	epochs_loaded(job->epochs, epoch, loaded, status);
+	effects_resume_locked(job, &aftermath);
+	sched_unlock(job->sched, &aftermath);
+}
+
+/* Of an epoch that begins again; its readers get an error if that can't be had. */
+static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
+{
+	const char *reason = "";
+	struct epoch *loaded = NULL;
+	journal_flush(job->journal);
+	int err = restore_load(job, NULL, epoch, bound, 0, &reason, &loaded);
+	if (err)
+		log_error("job %s: the order of epoch %u in %s can't be used: %s",
+			job->config.name, epoch, job->directory, reason);
+	tell_loaded(job, epoch, loaded, err == -EINVAL ? -EIO : err);
+}
+
 static void work_for(struct sched_job *job)
 {
-	uint32_t epoch;
+	uint32_t epoch, bound;
+	restore_if_wanted(job);
+	while (wants_load(job, &epoch, &bound))
+		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
 		journal_flush(job->journal); /* that it has begun: this may take long */
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
 	save_orders(job);
+	free_dead(job);
 }
 
 static struct sched_job *next_job_locked(struct sched *sched)
@@ -163,10 +199,12 @@ static struct sched_job *next_job_locked(struct sched *sched)
 /* true: there was nothing new meanwhile. */
 static bool leave(struct sched_job *job)
 {
-	uint32_t epoch;
+	uint32_t epoch, bound;
 	LOCK_SCOPE(&job->sched->lock);
-	if (!job->removed && !job->sched->stopping &&
-		epochs_wants_stream(job->epochs, &epoch))
+	bool gone = job->removed || job->sched->stopping;
+	if (job->restoring ||
+		(!gone && (epochs_wants_stream(job->epochs, &epoch) ||
+				  epochs_wants_load(job->epochs, &epoch, &bound))))
 		return false;
 	job->clerk_wanted = false;
 	pthread_cond_broadcast(&job->sched->clerk_done_cond);

@@ -12,7 +12,7 @@ const char *sched_job_state(
 		return "new";
 	if (status->running)
 		return status->parked_idle ? "parked" : "running";
-	return status->epoch + 1 < config->epochs ? "waiting" : "finished";
+	return status->epoch + 1 < config_job_epochs(config) ? "waiting" : "finished";
 }
 
 static void dump_job_locked(struct sched_job *job, FILE *out)

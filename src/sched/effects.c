@@ -108,6 +108,7 @@ static void execute_locked(
 	switch (effect->kind) {
 	case EFFECT_BEGIN:
 	case EFFECT_SAVE:
+	case EFFECT_LOAD:
 		clerk_request_locked(job);
 		break;
 	case EFFECT_END:
@@ -124,6 +125,9 @@ static void execute_locked(
 		break;
 	case EFFECT_LOOK_UP:
 		handle_look_up_locked(handle_of(effect->request), aftermath);
+		break;
+	case EFFECT_NOTICE:
+		notice_locked(job, effect, aftermath);
 		break;
 	case EFFECT_RECORD:
 		record_locked(job, &effect->record, aftermath);

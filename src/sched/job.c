@@ -22,7 +22,8 @@ static void job_free(struct sched_job *job)
 	if (job->journal)
 		journal_close(&job->journal);
 	free(job->label_begin);
-	free(job->by_label);
+	free(job->labels);
+	free(job->by_position);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
 	if (job->readable)
@@ -93,13 +94,12 @@ static int make_epochs(struct sched_job *job)
 	uint32_t file = positions_of_file(config);
 	struct epochs_config epochs = {.kind = job_kind(job),
 		.selection = job->selection,
-		.fixed = job->by_label,
+		.fixed = job->by_position,
 		.positions = job->samples,
-		.limit = config->epochs,
+		.limit = config_job_epochs(config),
 		.lookahead = config->lookahead,
-		.unit = config->layout == LAYOUT_BATCH ? file : 1,
 		.file = file,
-		.shuffled_by_script = config->layout == LAYOUT_CLASSES,
+		.replays = config_replay(config) != NULL,
 		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};
 	return epochs_new(&epochs, &job->epochs);
 }
@@ -114,6 +114,8 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	atomic_init(&job->references, 1);
 	TAILQ_INIT(&job->parked);
 	int err = config_job_copy(config, &job->config);
+	if (!err)
+		job->ini_hash = restore_hash_ini(&job->config);
 	if (!err && !(job->source = find_source(sched, config->dataset)))
 		err = unknown_dataset(sched, config, report, context);
 	if (!err)
@@ -219,7 +221,8 @@ static uint32_t count_jobs(struct sched *sched)
 }
 
 /* Its state is restored before anybody can find it. */
-static int add_job(struct sched *sched, struct sched_job *job, bool persist)
+static int add_job(struct sched *sched, struct sched_job *job, bool persist,
+	const struct adding *adding)
 {
 	job_id known = 0;
 	int err = count_jobs(sched) >= MAX_JOB_ID ? -ENFILE : keep_begin(job, &known);
@@ -230,6 +233,8 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist)
 		err = keep_id(job);
 	if (!err)
 		err = keep_restore(job);
+	if (!err)
+		err = import_for_job(job, adding);
 	if (!err && persist)
 		err = keep_ini(job);
 	return err ? err : install(job);
@@ -238,6 +243,14 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist)
 int sched_job_add(struct sched *sched, const struct job_config *config, bool persist,
 	config_report *report, void *context)
 {
+	return sched_job_add_import(sched, config, persist, NULL, report, context);
+}
+
+int sched_job_add_import(struct sched *sched, const struct job_config *config,
+	bool persist, const struct sched_import *import, config_report *report,
+	void *context)
+{
+	struct adding adding = {import, report, context};
 	struct sched_job *job = NULL;
 	if (name_is_taken(sched, config->name)) {
 		sched_report(report, context,
@@ -258,8 +271,8 @@ int sched_job_add(struct sched *sched, const struct job_config *config, bool per
 	}
 	err = admit_view(job);
 	if (!err)
-		err = add_job(sched, job, persist);
-	if (err)
+		err = add_job(sched, job, persist, &adding);
+	if (err && err != -EBADMSG)
 		sched_report(report, context, "job %s: %s: %s", config->name,
 			job->directory, strerror(-err));
 	sched_job_put(job);

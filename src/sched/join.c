@@ -13,8 +13,7 @@ static struct sampler *sampler_of(const struct sched_job *job)
 {
 	switch (job_kind(job)) {
 	case EPOCHS_DRAWN:
-		return job->config.order == ORDER_SEQUENTIAL ? job->source->sequential
-							     : job->source->shuffled;
+		return job->source->shuffled;
 	case EPOCHS_DRAWN_AT_OPEN:
 		return job->source->labelled;
 	case EPOCHS_FIXED:

@@ -119,19 +119,29 @@ int keep_begin(const struct sched_job *job, uint32_t *ret_id)
 
 static int has_saved(struct sched_job *job)
 {
-	auto_free uint32_t *numbers = NULL;
+	struct epochs_order_file *orders;
 	size_t n;
-	int err =
-		order_list(job->directory, job->samples, job->fingerprint, &numbers, &n);
-	for (size_t i = 0; !err && i < n; i++)
-		epochs_has_saved(job->epochs, numbers[i]);
+	int err = restore_list_orders(job, &orders, &n);
+	if (!err)
+		epochs_has_orders(job->epochs, orders, n);
 	return err;
 }
 
 static int replay(void *context, const struct record *record, const char **ret_reason)
 {
 	const struct sched_job *job = context;
-	return epochs_replay(job->epochs, record, ret_reason);
+	struct epoch *loaded;
+	auto_free char *path = NULL;
+	bool restored = record->kind == RECORD_RESTORED;
+	if (!restored && (record->kind != RECORD_BEGUN || record->bound == 0))
+		return epochs_replay(job->epochs, record, ret_reason);
+	if (restored)
+		path = journal_order_of(job->directory, record->segment, record->drains);
+	if (restored && !path)
+		return -ENOMEM;
+	int err = restore_load(job, path, record->epoch, record->bound, record->consumed,
+		ret_reason, &loaded);
+	return err ? err : epochs_replay_loaded(job->epochs, record, loaded, ret_reason);
 }
 
 static int open_journal(struct sched_job *job, enum journal_found *ret_found)
@@ -195,10 +205,13 @@ int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 	return 0;
 }
 
+/* The ini first: without it the job does not come back. */
 static int remove_own_files(int directory)
 {
-	static const char *const names[] = {"id", "id.new", "job.ini", "job.ini.new"};
-	int err = journal_remove_all(directory);
+	static const char *const names[] = {"job.ini", "job.ini.new", "id", "id.new"};
+	int err = unlinkat(directory, names[0], 0) == 0 || errno == ENOENT ? 0 : -errno;
+	if (!err)
+		err = journal_remove_all(directory);
 	for (size_t i = 0; !err && i < sizeof(names) / sizeof(*names); i++)
 		if (unlinkat(directory, names[i], 0) != 0 && errno != ENOENT)
 			err = -errno;

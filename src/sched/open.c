@@ -29,7 +29,10 @@ static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
 	handle->callbacks = *callbacks;
 	handle->request = (struct open_request){.epoch = epoch,
 		.position = position,
-		.reader = callbacks->reader,
+		.reader = callbacks->reader.who,
+		.done = callbacks->reader.done,
+		.looks = callbacks->reader.looks,
+		.images = callbacks->reader.images,
 		.label = label};
 	return handle;
 }
@@ -57,6 +60,9 @@ static void give_back_locked(
 	lock_assert_held(&job->sched->lock);
 	if (handle->use)
 		use_detach_locked(handle, aftermath);
+	/* The job has gone back since: what was opened before is not read. */
+	if (handle->request.era != epochs_era(job->epochs))
+		return;
 	effects_init(&effects);
 	epochs_released(job->epochs, handle->request.found_epoch,
 		handle->request.position, read, clock_now_ns(), &effects);
@@ -100,10 +106,13 @@ void handle_finish_locked(
 		take_off_ticket_locked(handle);
 	handle->state = HANDLE_FINISHED;
 	handle->status = status;
-	if (status == 0 && handle->use)
+	if (status == 0 && handle->use) {
 		give_tensor_locked(handle);
-	else if (handle->use)
+		handle->job->open += handle->request.epoch == SCHED_CURRENT;
+		notice_open_locked(handle, aftermath);
+	} else if (handle->use) {
 		give_back_locked(handle, handle->bad, aftermath);
+	}
 	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
 }
 
@@ -112,7 +121,10 @@ void handle_give_up_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	(void)epochs_cancel(handle->job->epochs, &handle->request);
-	if (handle->looks_up && sched_take_back(handle->job->sched, &handle->look_up))
+	struct sched *sched = handle->job->sched;
+	/* It is never postponed. */
+	if (handle->looks_up && sched->pool &&
+		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
 	if (handle->state == HANDLE_PARKING || handle->looks_up)
 		handle->status = status; /* whoever is at it finishes it */
@@ -155,6 +167,22 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
+/* In current/ it is another epoch's then. false: it was asked before. */
+static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	struct sched_job *job = handle->job;
+	struct open_request *request = &handle->request;
+	struct effects effects;
+	lock_assert_held(&job->sched->lock);
+	if (request->epoch != SCHED_CURRENT || request->lost || handle->status != 0)
+		return false;
+	request->lost = true;
+	effects_init(&effects);
+	epochs_open(job->epochs, request, clock_now_ns(), &effects);
+	effects_execute_locked(job, &effects, aftermath);
+	return true;
+}
+
 /* By a worker. */
 static void look_up(struct load_work *work)
 {
@@ -172,7 +200,8 @@ static void look_up(struct load_work *work)
 	struct sched *sched = job->sched;
 	lock_take(&sched->lock);
 	handle->looks_up = false;
-	handle_answered_locked(handle, &aftermath);
+	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
+		handle_answered_locked(handle, &aftermath);
 	sched_unlock(sched, &aftermath);
 }
 
@@ -320,8 +349,10 @@ static void end_open(struct sched_handle *handle, bool read)
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
 	ensure(handle->state == HANDLE_FINISHED);
-	if (handle->use)
+	if (handle->use) {
+		job->open -= handle->request.epoch == SCHED_CURRENT;
 		give_back_locked(handle, read, &aftermath);
+	}
 	if (read && job_kind(job) == EPOCHS_MIRRORED)
 		job_count_consumed_locked(job, clock_now_ns());
 	sched_unlock(job->sched, &aftermath);
@@ -348,7 +379,7 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 
 static bool exists(const struct sched_job *job, uint32_t epoch, uint32_t position)
 {
-	return (epoch == SCHED_CURRENT || epoch < job->config.epochs) &&
+	return (epoch == SCHED_CURRENT || epoch < config_job_epochs(&job->config)) &&
 	       position < job->samples;
 }
 

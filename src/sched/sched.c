@@ -33,10 +33,13 @@ static void tell_finished(struct aftermath *aftermath)
 		struct sched_open_callbacks callbacks = handle->callbacks;
 		struct sched_opened opened = {
 			.status = handle->status, .bad = handle->bad};
-		if (opened.status == 0)
+		if (opened.status == 0) {
+			/* whoever has bound it may not have written that yet */
+			journal_flush(handle->job->journal);
 			opened.handle = handle;
-		else
+		} else {
 			handle_free(handle);
+		}
 		callbacks.opened(callbacks.context, &opened);
 	}
 }
@@ -60,7 +63,8 @@ void sched_run(struct sched *sched, struct load_work *work)
 
 bool sched_take_back(struct sched *sched, struct load_work *work)
 {
-	return sched->pool && load_pool_take_back(sched->pool, work);
+	return postponed_take_back(sched, work) ||
+	       (sched->pool && load_pool_take_back(sched->pool, work));
 }
 
 /* Freeing half a megabyte is a system call: without the lock, a few at a time. */
@@ -96,6 +100,11 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 		journal_flush(aftermath->flush->journal);
 	tell_finished(aftermath);
 	look_up(aftermath);
+	if (aftermath->noticed) {
+		notice_say(
+			aftermath->noticed, aftermath->notice, aftermath->noticed_epoch);
+		sched_job_put(aftermath->noticed);
+	}
 	if (aftermath->refill) {
 		streams_fill(aftermath->refill);
 		sched_job_put(aftermath->refill);
@@ -153,7 +162,9 @@ static bool sleep_until(struct sched *sched, uint64_t second_ns)
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
-	uint64_t due_ns = retry_first_due_locked(sched);
+	uint64_t retry_ns = retry_first_due_locked(sched);
+	uint64_t due_ns = postponed_first_due_locked(sched);
+	due_ns = retry_ns < due_ns ? retry_ns : due_ns;
 	uint64_t wake_ns = due_ns < second_ns ? due_ns : second_ns;
 	struct timespec wake = {.tv_sec = (time_t)(wake_ns / SECOND_NS),
 		.tv_nsec = (long)(wake_ns % SECOND_NS)};
@@ -165,6 +176,7 @@ static bool sleep_until(struct sched *sched, uint64_t second_ns)
 	sched->room_made = false;
 	bool stopping = sched->stopping;
 	sched_unlock(sched, &aftermath);
+	postponed_run_due(sched);
 	return !stopping;
 }
 
@@ -229,10 +241,7 @@ static int source_init(struct source *source, struct sched *sched,
 	source->bad = roaring_bitmap_create();
 	if (!source->bad)
 		return -ENOMEM;
-	int err = sampler_new(sampler_of(sched->config, dataset), own, &source->shuffled);
-	if (!err)
-		err = sampler_new(SAMPLER_SEQUENTIAL, own, &source->sequential);
-	return err;
+	return sampler_new(sampler_of(sched->config, dataset), own, &source->shuffled);
 }
 
 static int make_labelled(const struct source *source, struct sampler **ret)
@@ -271,8 +280,6 @@ static void source_destroy(struct source *source)
 	ensure(LIST_EMPTY(&source->spaces));
 	if (source->shuffled)
 		sampler_free(&source->shuffled);
-	if (source->sequential)
-		sampler_free(&source->sequential);
 	if (source->labelled)
 		sampler_free(&source->labelled);
 	if (source->bad)
@@ -330,6 +337,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	TAILQ_INIT(&sched->for_clerk);
 	TAILQ_INIT(&sched->read);
 	TAILQ_INIT(&sched->delayed);
+	TAILQ_INIT(&sched->postponed);
 	return sched;
 }
 

@@ -64,6 +64,42 @@ must_check int sched_job_add(struct sched *sched, const struct job_config *confi
  */
 must_check int sched_job_remove(struct sched *sched, const char *name);
 
+/*
+ * Where the job is, as a text of at most 4 KiB (checkpoint.h), in microseconds. What it
+ * says survives a failure of power when sched_job_sync has succeeded after it, which may
+ * wait for the disk.
+ */
+void sched_job_print_state(struct sched_job *job, FILE *out);
+must_check int sched_job_sync(struct sched_job *job);
+
+/*
+ * The job is where it was when the text was printed: what was read since is unread, with
+ * the same samples at the same positions. at: NULL, or "EPOCH:POSITION", before which the
+ * epoch was read instead. Opens wait meanwhile. -EINVAL and others: reported; the job is
+ * as it was. By a thread that may wait.
+ */
+must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
+	config_report *report, void *context);
+
+/*
+ * The same with all orders that are kept, for other machines with the same data: to the
+ * descriptor of a regular file. Errors are reported. By a thread that may wait.
+ */
+must_check int sched_job_export(
+	struct sched_job *job, int fd, config_report *report, void *context);
+
+/* What sched_job_export has written, and what it is called in messages. */
+struct sched_import {
+	int fd;
+	const char *name;
+};
+
+/* As sched_job_add, of a job that has no epochs here yet: it is where the other one was, and
+ * its positions hold what they held there. -EINVAL: the samples are others. */
+must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
+	bool persist, const struct sched_import *import, config_report *report,
+	void *context);
+
 /* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);
 
@@ -112,6 +148,10 @@ struct sched_storage {
 };
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
+/* The label that a position has for ever: sequential, classes, labels = fixed. false:
+ * none. */
+bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret);
+
 struct sched_job_status {
 	bool started, running,
 		parked_idle;		   /* running: an epoch has begun and not ended */
@@ -119,9 +159,12 @@ struct sched_job_status {
 	uint32_t samples, bound, consumed; /* of that epoch */
 	uint32_t drawn;			   /* drawn ahead, not bound */
 	uint64_t served, decoded, shared, hit, errors, waits,
-		wait_ns; /* since it was added */
-	double rate;	 /* samples consumed per second, over the last seconds */
+		wait_ns;  /* since it was added */
+	double rate;	  /* samples consumed per second, over the last seconds */
+	unsigned notices; /* a bit for each enum notice that there was */
 };
+/* What a notice means for a training, and what to do. */
+const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
 /* One word: new, running, parked (it has read nothing for long), waiting (for its next
@@ -136,9 +179,7 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
 /*
  * The epoch of current/: for each position the one that a script which knows no epochs
- * means. A consumed position means the next epoch's once at least half of the running one
- * is consumed and the position is not among the last few dozen consumed; before that, the
- * same sample again. The last epoch is read again and again. current.c has the rules.
+ * means. The last epoch is read again and again. current.c of epoch/ has the rules.
  *
  * layout = mirror: every epoch, and this one, holds the same samples in dataset order;
  * any position may be opened at any time, nothing is bound or consumed.
@@ -154,6 +195,14 @@ struct sched_opened {
 	bool bad;
 	struct sched_handle *handle; /* NULL unless status is 0 */
 };
+/* Who opens, and what. */
+struct sched_reader {
+	struct reader who;
+	bool done;   /* its thread has read to the end what it opened last */
+	bool looks;  /* its process has workers that read */
+	bool images; /* of a file of images, although only the sample is asked for */
+};
+
 /*
  * How an open reports back. `opened` is called exactly once after sched_open returned 0,
  * by any thread, perhaps before sched_open returns. `parking` (may be NULL) is called
@@ -164,14 +213,14 @@ struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
 	void (*parking)(void *context, uint64_t ticket);
 	void *context;
-	uint64_t reader; /* the thread that reads, 0: not known. For SCHED_CURRENT. */
+	struct sched_reader reader; /* for SCHED_CURRENT */
 };
 
 /*
  * Opens a position's sample: binds it (drawing if needed), then opened at once or when it
  * is prepared. Refused by the return value, with no callback: -ENOENT (no such epoch or
- * position), -ESTALE (epoch over, position never bound), -EAGAIN (another epoch while at
- * most half of the running one is consumed), -ENODEV (job removed, shutdown), -EIO,
+ * position), -ESTALE (epoch over, position never bound), -EAGAIN (the next epoch while at
+ * most half of the running one is bound), -ENODEV (job removed, shutdown), -EIO,
  * -ENOMEM.
  */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
@@ -206,7 +255,9 @@ void sched_undo(struct sched_handle *handle);
 
 /* What takes long is done by a worker, soon; or at once, if the caller is one. */
 void sched_run(struct sched *sched, struct load_work *work);
-/* true: no worker has begun with it, and none will. Work that was not given to sched_run is
+/* After some time; at once, if the scheduler stops. */
+void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
+/* true: no worker has begun with it, and none will. Work that was given to neither is
  * zero. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 

@@ -30,13 +30,18 @@
  *   open.c         the way of an open, from its request to its answer
  *   effects.c      what the engine decided, done
  *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
+ *   notice.c       what users are told of what scripts do
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what readers and decoders do about that; retry.c: once more, later
  *   storage.c      where files lie: requests and reads in flight of each storage
+ *   postponed.c    other work that is due later
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
+ *   restore.c      where a job is, and back there; checkpoint.c: that as a text
+ *                  restore_orders.c: with which orders
+ *   import.c       the same with its orders, to other machines and from there
  *   sched.c        the whole, its threads and the end of each critical section
  *   validate.c     need and pins, counted anew
  *
@@ -49,7 +54,6 @@ struct source {
 	struct dataset *dataset;
 	const char *root;	  /* of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* as configured */
-	struct sampler *sequential;
 	struct sampler *labelled; /* NULL until a job needs it */
 	uint64_t seed;
 	roaring_bitmap_t *bad; /* samples whose failure was logged */
@@ -191,14 +195,18 @@ struct sched_job {
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j| */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
-	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
-	uint64_t largest_bytes;	     /* of a tensor */
-	uint64_t typical_bytes;	     /* three of four tensors are no larger */
-	uint32_t *label_begin; /* classes: first position of each label, and the end */
-	sample_id *by_label;   /* classes in dataset order: sample by position */
+	uint64_t ini_hash;
+	roaring_bitmap_t *readable; /* D_j without what is refused for its size */
+	uint32_t open;		    /* images of current/ */
+	uint64_t largest_bytes;	    /* of a tensor */
+	uint64_t typical_bytes;	    /* three of four tensors are no larger */
+	uint32_t *label_begin;	/* classes: first position of each label, and the end */
+	uint32_t *labels;	/* labels = fixed: by position */
+	sample_id *by_position; /* in dataset order: the sample of each */
 	struct epochs *epochs;
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
+	struct restoring *restoring;  /* what the clerk is asked for; or NULL */
 	bool clerk_wanted;	      /* it waits for the clerk, or the clerk is at it */
 	uint32_t save_pause, save_in; /* s until an order is saved that could not be */
 	struct handle_queue parked;   /* those with a ticket */
@@ -230,6 +238,7 @@ struct sched {
 	size_t n_storages, next_storage;
 	struct use_queue read; /* that wait for a decoder */
 	struct use_queue delayed;
+	TAILQ_HEAD(, load_work) postponed;
 	uint32_t lack_room; /* delayed ones */
 	bool room_made;	    /* which the housekeeper tells them */
 	uint64_t reading, working, contents, held_peak; /* bytes: memory.c */
@@ -259,6 +268,9 @@ struct aftermath {
 	struct handle_queue look_ups; /* their samples are in saved orders */
 	bool kick;		      /* the readers */
 	bool kick_decoders;
+	struct sched_job *noticed; /* a reference; what is to be said of it */
+	enum notice notice;
+	uint32_t noticed_epoch;
 	struct sched_job *refill; /* a reference; its streams are low */
 };
 
@@ -279,6 +291,13 @@ void handle_finish_locked(
 void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 void handle_free(struct sched_handle *handle);
+
+/* --- postponed.c ---------------------------------------------------------------------- */
+
+must_check bool postponed_take_back(struct sched *sched, struct load_work *work);
+uint64_t postponed_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
+/* No lock held. */
+void postponed_run_due(struct sched *sched);
 
 /* --- effects.c ------------------------------------------------------------------------ */
 
@@ -418,6 +437,15 @@ cache_gone sched_cache_gone;
 enum served how_served_locked(struct space *space, sample_id sample);
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
 
+/* --- notice.c ------------------------------------------------------------------------- */
+
+/* Counted, and said when the lock is let go, unless that kind was before. */
+void notice_locked(
+	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
+/* An image of current/ is opened. */
+void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
+void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch);
+
 /* --- stream.c: drawing ahead; stream_life.c ------------------------------------------- */
 
 struct stream *stream_find_locked(const struct sched_job *job, uint32_t epoch);
@@ -454,6 +482,63 @@ void clerk_second_locked(struct sched_job *job);
 void clerk_wait_for_last(struct sched_job *job);
 void *sched_clerk(void *sched);
 
+/* --- restore.c: back to a checkpoint --------------------------------------------------- */
+
+struct checkpoint;
+
+struct restoring {
+	struct checkpoint *from;
+	bool at;     /* there instead, in the order of positions */
+	bool export; /* it stays there: only its orders go to files, and `from` is filled */
+	uint32_t at_epoch, at_position;
+	int err;
+	char message[600];
+};
+
+/* All but the checks, and without the clerk: of a job that nobody knows yet. */
+must_check int restore_new(struct sched_job *job, struct restoring *restoring);
+/* By the clerk, while the caller waits. */
+must_check int restore_by_clerk(struct sched_job *job, struct restoring *restoring);
+
+/* --- import.c: orders of other machines ------------------------------------------------- */
+
+/* How a job is added. */
+struct adding {
+	const struct sched_import *import; /* or NULL */
+	config_report *report;
+	void *context;
+};
+
+/* What order = replay:FILE or an import asks for, if the job has no epochs yet. -EBADMSG:
+ * refused, and reported. */
+must_check int import_for_job(struct sched_job *job, const struct adding *adding);
+
+uint64_t restore_hash_ini(const struct job_config *config);
+/* By the clerk. */
+void restore_if_wanted(struct sched_job *job);
+/* The message of a failure; -EINVAL, and err. */
+int restore_refuse(struct restoring *restoring, const char *format, ...)
+	printf_like(2, 3);
+int restore_failed(struct restoring *restoring, const char *what, int err);
+
+/* --- restore_orders.c: the orders that it goes back with -------------------------------- */
+
+/* Those of live epochs go to files. The job is held, as for the next two. */
+must_check int restore_save_live(struct sched_job *job, struct restoring *restoring);
+/* The epoch that is to run; to drain: *ret stays NULL where none is. Both are in files of
+ * the next segment of the journal, too. */
+must_check int restore_make_running(
+	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
+must_check int restore_make_draining(
+	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
+/* What the files of the job's directory hold; the caller frees it. */
+must_check int restore_list_orders(
+	const struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n);
+/* An epoch as the file has it; path NULL: that of an epoch that has ended. -EINVAL: there
+ * is none that can be used. */
+must_check int restore_load(const struct sched_job *job, const char *path, uint32_t epoch,
+	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
+
 /* --- selection.c: the samples of a job, and those that positions stand for ------------ */
 
 void sched_stats_locked(struct sched *sched);
@@ -463,6 +548,7 @@ void sched_report(config_report *report, void *context, const char *format, ...)
 /* -EINVAL (reported), -ENOMEM. */
 must_check int job_select(struct sched_job *job, config_report *report, void *context);
 enum epochs_kind job_kind(const struct sched_job *job);
+bool job_fixes_labels(const struct sched_job *job);
 uint32_t job_label_of(const struct sched_job *job, uint32_t position);
 
 /* --- job.c ---------------------------------------------------------------------------- */

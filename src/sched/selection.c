@@ -3,6 +3,7 @@
 
 #include "sched/sched_internal.h"
 #include "base/ensure.h"
+#include "base/rng.h"
 #include "base/size_text.h"
 
 #include <errno.h>
@@ -150,7 +151,7 @@ static bool sort_one(uint32_t id, void *context)
 {
 	struct sorting *sorting = context;
 	uint32_t label = dataset_label(sorting->job->source->dataset, id);
-	sorting->job->by_label[sorting->next[label]++] = id;
+	sorting->job->by_position[sorting->next[label]++] = id;
 	return true;
 }
 
@@ -158,13 +159,66 @@ static int sort_by_label(struct sched_job *job)
 {
 	uint32_t n = dataset_classes(job->source->dataset);
 	auto_free uint32_t *next = calloc(n, sizeof(*next));
-	job->by_label = calloc(job->samples, sizeof(*job->by_label));
-	if (!next || !job->by_label)
+	job->by_position = calloc(job->samples, sizeof(*job->by_position));
+	if (!next || !job->by_position)
 		return -ENOMEM;
 	memcpy(next, job->label_begin, n * sizeof(*next));
 	struct sorting sorting = {job, next};
 	roaring_iterate(job->selection, sort_one, &sorting);
 	return 0;
+}
+
+/* --- labels = fixed: each position has one -------------------------------------------- */
+
+struct listing {
+	struct sched_job *job;
+	uint32_t n;
+};
+
+static bool list_label(uint32_t id, void *context)
+{
+	struct listing *listing = context;
+	listing->job->labels[listing->n++] =
+		dataset_label(listing->job->source->dataset, id);
+	return true;
+}
+
+/* Mixed, since a script may read in order; and always alike, whatever the seed is. */
+static int mix_labels(struct sched_job *job)
+{
+	struct listing listing = {.job = job};
+	struct rng rng;
+	job->labels = calloc(job->samples, sizeof(*job->labels));
+	if (!job->labels)
+		return -ENOMEM;
+	roaring_iterate(job->selection, list_label, &listing);
+	rng_seed(&rng, job->fingerprint);
+	for (uint32_t i = job->samples - 1; i > 0; i--) {
+		uint32_t j = (uint32_t)rng_below(&rng, i + 1), label = job->labels[i];
+		job->labels[i] = job->labels[j];
+		job->labels[j] = label;
+	}
+	return 0;
+}
+
+static int list_selection(struct sched_job *job)
+{
+	job->by_position = calloc(job->samples, sizeof(*job->by_position));
+	if (!job->by_position)
+		return -ENOMEM;
+	roaring_bitmap_to_uint32_array(job->selection, job->by_position);
+	return 0;
+}
+
+/* In all layouts but classes, where directories are labels. */
+static int place_samples(struct sched_job *job)
+{
+	if (job_kind(job) == EPOCHS_FIXED)
+		return list_selection(job);
+	if (job_kind(job) != EPOCHS_DRAWN_AT_OPEN)
+		return 0;
+	job->fingerprint = rng_mix(job->fingerprint, LAYOUT_FLAT);
+	return mix_labels(job);
 }
 
 int job_select(struct sched_job *job, config_report *report, void *context)
@@ -179,7 +233,7 @@ int job_select(struct sched_job *job, config_report *report, void *context)
 	job->fingerprint = rng_mix(
 		dataset_fingerprint(job->source->dataset, job->selection), job_kind(job));
 	if (job->config.layout != LAYOUT_CLASSES)
-		return 0;
+		return place_samples(job);
 	err = find_labels(job);
 	if (!err && job->config.order == ORDER_SEQUENTIAL)
 		err = sort_by_label(job);
@@ -192,11 +246,18 @@ uint32_t sched_job_label_begin(const struct sched_job *job, uint32_t label)
 	return job->label_begin[label];
 }
 
+bool job_fixes_labels(const struct sched_job *job)
+{
+	return job->label_begin || job->labels;
+}
+
 /* The last label that begins at the position or before: those without samples begin where
  * the next one does. */
 uint32_t job_label_of(const struct sched_job *job, uint32_t position)
 {
 	uint32_t low = 0, high = dataset_classes(job->source->dataset);
+	if (job->labels)
+		return job->labels[position];
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 		if (job->label_begin[middle] <= position)
@@ -207,20 +268,27 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position)
 	return low;
 }
 
+bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret)
+{
+	bool fixed = position < job->samples && job->by_position;
+	if (fixed)
+		*ret = dataset_label(job->source->dataset, job->by_position[position]);
+	else if (position < job->samples && job_fixes_labels(job))
+		*ret = job_label_of(job, position);
+	else
+		return false;
+	return true;
+}
+
 /* --- what decides about the sample of a position -------------------------------------- */
 
 enum epochs_kind job_kind(const struct sched_job *job)
 {
-	switch (job->config.layout) {
-	case LAYOUT_MIRROR:
+	if (job->config.layout == LAYOUT_MIRROR)
 		return EPOCHS_MIRRORED;
-	case LAYOUT_CLASSES:
-		return job->config.order == ORDER_SEQUENTIAL ? EPOCHS_FIXED
-							     : EPOCHS_DRAWN_AT_OPEN;
-	case LAYOUT_FLAT:
-	case LAYOUT_TAR:
-	case LAYOUT_BATCH:
-		break;
-	}
-	return EPOCHS_DRAWN;
+	if (job->config.order == ORDER_SEQUENTIAL)
+		return EPOCHS_FIXED;
+	return job->config.layout == LAYOUT_CLASSES || job->config.fixed_labels
+		       ? EPOCHS_DRAWN_AT_OPEN
+		       : EPOCHS_DRAWN;
 }

@@ -26,15 +26,20 @@ uint32_t stream_remaining(const struct stream *stream)
 	return order.positions - order.bound;
 }
 
-/* Where the position decides, the sample of its place in the label. */
+/* Where the position decides: by its place in the selection, or in the label. */
 static bool is_unbound(const struct stream *stream, sample_id sample)
 {
 	const struct sched_job *job = stream->job;
 	struct order order = epochs_order(job->epochs, stream->epoch);
+	if (!job->label_begin)
+		return roaring_bitmap_contains(job->selection, sample) &&
+		       order_sample_at(&order,
+			       (uint32_t)roaring_bitmap_rank(job->selection, sample) -
+				       1) == SAMPLE_NONE;
 	uint32_t label = dataset_label(job->source->dataset, sample);
 	uint32_t end = job->label_begin[label + 1];
 	for (uint32_t position = job->label_begin[label]; position < end; position++)
-		if (job->by_label[position] == sample)
+		if (job->by_position[position] == sample)
 			return order_sample_at(&order, position) == SAMPLE_NONE;
 	return false;
 }

@@ -270,7 +270,7 @@ static void drop_unbound_need_locked(struct stream *stream)
 	lock_assert_held(&job->sched->lock);
 	for (uint32_t i = 0; i < job->samples; i++)
 		if (order_sample_at(&order, i) == SAMPLE_NONE)
-			cache_need_drop(job->space->cache, job->by_label[i]);
+			cache_need_drop(job->space->cache, job->by_position[i]);
 }
 
 static roaring_bitmap_t *unbound_locked(const struct stream *stream)

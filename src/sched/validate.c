@@ -49,7 +49,6 @@ static void validate_source(struct source *source)
 {
 	struct space *space;
 	sampler_validate(source->shuffled);
-	sampler_validate(source->sequential);
 	if (source->labelled)
 		sampler_validate(source->labelled);
 	LIST_FOREACH (space, &source->spaces, link) {
@@ -69,7 +68,7 @@ static void validate_stream(const struct stream *stream)
 static void validate_labels(const struct sched_job *job, uint32_t epoch)
 {
 	struct order order = epochs_order(job->epochs, epoch);
-	for (uint32_t k = 0; job->label_begin && k < order.bound; k++) {
+	for (uint32_t k = 0; job_fixes_labels(job) && k < order.bound; k++) {
 		struct binding binding = order_binding(&order, k);
 		ensure(dataset_label(job->source->dataset, binding.sample) ==
 			job_label_of(job, binding.position));

@@ -48,6 +48,8 @@
 		"times that a sleeping worker was woken")                                \
 	STAT(SOURCE_BYTES, "source_bytes", COUNTER, "bytes",                             \
 		"bytes of source files read")                                            \
+	STAT(NOTICES, "notices", COUNTER, "notices",                                     \
+		"kinds of misuse that were seen of jobs, see their status")              \
 	STAT(WAITS, "waits", COUNTER, "opens", "opens that were parked until prepared")  \
 	STAT(WAIT_NS, "wait_ns", COUNTER, "ns", "time that opens were parked")           \
 	STAT(INTERRUPTS, "interrupts", COUNTER, "opens",                                 \

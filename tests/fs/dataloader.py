@@ -6,6 +6,7 @@ is printed when it has ended. It writes for each sample: epoch, digest of the pi
 
 CASE, words joined by -:
     folder, flat      torchvision's ImageFolder with shuffle=True, or files in their order
+    shuffle           these too with shuffle=True
     new, stay         workers of each epoch, or persistent ones
     0, 4              so many workers; otherwise two
     repeat            timm's MultiEpochsDataLoader: workers fetch beyond the end of an epoch
@@ -70,7 +71,7 @@ def train(case, directory, epochs, stop, out):
             pass
     workers = next((int(word) for word in case if word.isdigit()), 2)
     loader = (MultiEpochs if "repeat" in case else DataLoader)(
-        data, batch_size=7, num_workers=workers, shuffle="folder" in case,
+        data, batch_size=7, num_workers=workers, shuffle="folder" in case or "shuffle" in case,
         drop_last="drop" in case, persistent_workers="stay" in case,
         **({"prefetch_factor": 2} if workers else {}))
     for epoch in range(epochs):

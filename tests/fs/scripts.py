@@ -23,6 +23,7 @@ from torchvision.datasets import ImageFolder
 
 EPOCHS = range(4 if os.environ.get("JOADERFS_LONG") == "1" else 2)
 JOBS = sys.argv[1]
+SAMPLES = {}
 
 
 def digest(image):
@@ -283,6 +284,11 @@ def labels_once():
             paths = [path for batch in images for path in batch]
             each_once(read([[(digest(PIL.Image.open(path)), label)
                              for path, label in zip(paths, labels)]]))
+    files = Files(current("labels-fixed")).files
+    labels = [open(file[:-3] + "cls", encoding="ascii").read() for file in files]
+    for _ in EPOCHS:
+        each_once(read([[(digest(PIL.Image.open(file)), label)
+                         for file, label in zip(files, labels)]]))
 
 
 def list_of_names():
@@ -301,19 +307,28 @@ def in_memory():
         for i in torch.randperm(len(folder)).tolist():
             kept.setdefault(i, folder[i])
     assert [SAMPLES[kept[i][0]][0] for i in range(len(folder))] == in_order()
+    files = [open(path, "rb") for path, _ in folder.samples]
+    for _ in EPOCHS:
+        for file, path in zip(files, in_order()):
+            file.seek(0)
+            assert SAMPLES[digest(PIL.Image.open(io.BytesIO(file.read())))][0] == path
 
 
-def main():
+def main(cases):
+    SAMPLES.update(all_samples())
     for case in sys.argv[2:]:
         child = os.fork()
         if child == 0:
             os.setsid()
             torch.manual_seed(1)
-            globals()[case]()
+            try:
+                cases[case]()
+            except AssertionError as wrong:
+                sys.exit(f"{case}: {wrong}")
             return
         if os.waitpid(child, 0)[1] == 0:
             print(case, flush=True)
 
 
-SAMPLES = all_samples()
-main()
+if __name__ == "__main__":
+    main(globals())

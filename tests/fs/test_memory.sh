@@ -19,8 +19,8 @@ END
 mkdir "$D/class3"
 for i in 1 2 3 4 5 6; do truncate -s 100M "$D/class3/$i.pgm"; done
 truncate -s 2G "$D/class3/7.pgm"
-config joaderfs.cache=8M joaderfs.workers=2 joaderfs.max_pixels=10000000
-job ahead job.order=sequential "job.where=label = 0" view.lookahead=16
+config joaderfs.cache=8M joaderfs.workers=2 joaderfs.seed=1 joaderfs.max_pixels=10000000
+job ahead "job.where=label = 0" view.lookahead=16
 job narrow job.order=sequential "job.where=label = 2 or label = 1" tensor.resize=16
 job large job.order=sequential "job.where=label = 3" tensor.format=source
 start

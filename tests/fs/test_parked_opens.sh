@@ -33,6 +33,18 @@ arrived() {
 	fail "$((opens - before - own)) opens of $1 came"
 }
 
+# kill_readers N FILE...: a process opens the files, and is killed when N opens wait
+kill_readers() {
+	local killed
+	before=$(counter requests_open)
+	"$PYTHON" "$FS/parked.py" 5 "${@:2}" &
+	killed=$!
+	arrived "$1"
+	kill -KILL $killed
+	wait $killed || true
+	[[ ! -e /proc/$killed ]] || fail "a killed reader waits"
+}
+
 before=$(counter requests_open)
 "$PYTHON" "$FS/parked.py" 40 "${files[@]}" >"$T/got" &
 reader=$!
@@ -40,13 +52,7 @@ arrived 320
 timeout 60 bash -c "cat '$(epoch reader)'/*.ppm >/dev/null" || fail "the other reader waits"
 once reader 24
 
-before=$(counter requests_open)
-"$PYTHON" "$FS/parked.py" 5 "${files[@]}" &
-killed=$!
-arrived 40
-kill -KILL $killed
-wait $killed || true
-[[ ! -e /proc/$killed ]] || fail "a killed reader waits"
+kill_readers 40 "${files[@]}"
 (($(counter interrupts) > 0)) || fail "no open was interrupted"
 equal "bound while it waits" "$(status_of batches bound)" 0
 
@@ -82,12 +88,7 @@ parked=("$(epoch floats)/00000000.npy" "$(epoch plain).order" "$(epoch plain)/00
 "$PYTHON" "$FS/parked.py" 20 "${parked[@]}" >"$T/got" &
 reader=$!
 arrived 61
-before=$(counter requests_open)
-"$PYTHON" "$FS/parked.py" 5 "${parked[@]}" &
-killed=$!
-arrived 15
-kill -KILL $killed
-wait $killed || true
+kill_readers 15 "${parked[@]}"
 read_epoch plain 0001
 equal "answers without a worker" "$(cat "$T/got")" ""
 touch "$T/go"

@@ -51,7 +51,10 @@ PY
 C=$M/jobs/a/current
 rest() {
 	local i
-	for ((i = 1; i < 24; i++)); do cat "$C/$(printf %08d "$i").ppm" >/dev/null; done
+	for ((i = 1; i < 24; i++)); do
+		exec 4<"$C/$(printf %08d "$i").ppm" # by this process, which is one script
+		exec 4<&-
+	done
 }
 rest # of epoch 0, which is read already: this begins the next
 exec 3<"$C/00000000.ppm"

@@ -15,6 +15,7 @@ for name in shuffle sampler persistent drop-last sanity evaluation ddp cutmix la
 	view $name classes
 done
 for name in names persistent-flat drop-last-flat iterable; do view $name flat; done
+view labels-fixed flat view.labels=fixed
 for name in split mixup weighted labels-mirror list memory all; do
 	view $name mirror view.extension=jpg
 done
@@ -43,14 +44,27 @@ declare -A case_of=(
 	["WeightedRandomSampler, replacement"]=weighted
 	["labels read once, before the images"]=labels_once
 	["a list of file names"]=list_of_names
-	["images kept in memory"]=in_memory
+	["images, or open files, that are kept"]=in_memory
 )
+# Those of misuse.py, which test_misuse.sh runs.
+declare -A misuse_of=(
+	["shuffle=True, labels in files beside"]=shuffle_persistent
+	["predictions matched to files"]=sequential
+	["ranks that are out of step"]=ddp_classes
+	["two scripts"]=two_scripts
+	["file, grep, thumbnails beside it"]=looked_classes
+	["epochs of one to three files"]=tiny_epochs
+)
+for case in "${misuse_of[@]}"; do
+	sed -n '/^exact=(/,/)/p' "$FS/test_misuse.sh" | grep -qw "$case" || fail "$case is not tried"
+done
 rows=$(sed -n '/^\.Ss Does my DataLoader work/,/^\.El/s/^\.It \(.*[^ ]\) Ta .* Ta .*/\1/p' \
 	"$ROOT/man/joaderfs.8.in" | grep -v '^Em')
-equal "rows" "$(sort <<<"$rows")" "$(printf '%s\n' "${!case_of[@]}" | sort)"
+equal "rows" "$(sort <<<"$rows")" "$(printf '%s\n' "${!case_of[@]}" "${!misuse_of[@]}" | sort)"
 
 "$PYTHON" "$FS/scripts.py" "$M/jobs" "${case_of[@]}" split_of_positions >"$T/well" 2>"$T/wrong" || fail "$(<"$T/wrong")"
 while IFS= read -r row; do
-	grep -qx "${case_of[$row]}" "$T/well" || fail "$row: $(<"$T/wrong")"
+	[[ -n ${misuse_of[$row]-} ]] || grep -qx "${case_of[$row]}" "$T/well" || fail "$row: $(<"$T/wrong")"
 done <<<"$rows"
 ! grep -qx split_of_positions "$T/well" || fail "positions of classes can be divided"
+! grep "job [^ ]*: epoch" "$LOG" | grep -v "job split-classes:" || fail "a false alarm"

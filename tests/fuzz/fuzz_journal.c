@@ -163,7 +163,7 @@ static void go_on(struct journal *journal, const struct seen *before)
 	struct record record = {.kind = RECORD_OPENED,
 		.epoch = before->epoch,
 		.position = 3,
-		.reader = 12345};
+		.reader = {.thread = 12345}};
 	if (!before->begun)
 		record = (struct record){.kind = RECORD_BEGUN, .epoch = 5};
 	journal_append(journal, &record);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""seeds.py jpeg|png|ini|where|journal DIRECTORY: good input for a fuzz program to begin with."""
+"""seeds.py jpeg|baseline|png|ini|where|journal DIRECTORY: good input for a fuzz program to begin with."""
 
 import glob
 import io
@@ -36,6 +36,19 @@ def jpeg():
         yield encode(image("RGB", 33, 35), "JPEG", subsampling=subsampling, quality=30)
     profile = {"icc_profile": bytes(300), "exif": b"Exif\0\0II*\0\x08\0\0\0\0\0"}
     yield encode(image("RGB"), "JPEG", **profile)
+
+
+def baseline():
+    """JPEGs, and what fuzz_baseline.c makes some of."""
+    for subsampling in (0, 1, 2):
+        for quality in (30, 75, 100):
+            picture = image("RGB", 33 + quality % 7, 35)
+            yield encode(picture, "JPEG", subsampling=subsampling, quality=quality)
+            yield encode(picture.convert("L"), "JPEG", quality=quality, optimize=True)
+    rng = numpy.random.default_rng(1)
+    for number in range(20):
+        coefficients = rng.integers(0, 256, 20 * number, dtype=numpy.uint8).tobytes()
+        yield bytes((number, 40 + number, 70 - number, 5 * number, number % 5, number)) + coefficients
 
 
 def png():
@@ -92,7 +105,7 @@ def journal():
 
 
 def main():
-    kinds = {"jpeg": jpeg, "png": png, "ini": ini, "where": where, "journal": journal}
+    kinds = {"jpeg": jpeg, "baseline": baseline, "png": png, "ini": ini, "where": where, "journal": journal}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     os.makedirs(sys.argv[2], exist_ok=True)

@@ -141,7 +141,7 @@ static struct sched_handle *open_position(
 		struct sched_open_callbacks callbacks = {.opened = on_opened,
 			.parking = attempt < 3 ? on_parking : NULL,
 			.context = &wait,
-			.reader = this_reader};
+			.reader.who = {.thread = this_reader, .rank = 1, .script = 1}};
 		ensure(sched_open(job, epoch, position, &callbacks) == 0);
 		struct sched_opened opened = wait_opened(&wait);
 		if (opened.status == 0)
@@ -180,8 +180,8 @@ static sample_id read_label(const struct reader_job *reader, uint32_t asked,
 {
 	sample_id sample;
 	uint32_t number;
-	ensure(sched_bind_for(
-		       reader->job, asked, position, this_reader, &sample, &number) == 0);
+	struct sched_reader by = {.who = {.thread = this_reader, .rank = 1, .script = 1}};
+	ensure(sched_bind_for(reader->job, asked, position, &by, &sample, &number) == 0);
 	ensure(number == epoch);
 	return sample;
 }

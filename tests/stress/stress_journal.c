@@ -47,7 +47,7 @@ static struct record record_of(uint32_t i)
 		return (struct record){.kind = RECORD_OPENED,
 			.epoch = i / EPOCH,
 			.position = i % POSITIONS,
-			.reader = i % 7};
+			.reader = {.thread = i % 7}};
 	return (struct record){.kind = RECORD_BOUND,
 		.epoch = i / EPOCH,
 		.position = i % POSITIONS,
@@ -114,7 +114,8 @@ static int check_record(
 	(void)ret_reason;
 	ensure(record->kind == expected.kind && record->epoch == expected.epoch);
 	ensure(record->position == expected.position);
-	ensure(record->sample == expected.sample && record->reader == expected.reader);
+	ensure(record->sample == expected.sample &&
+		record->reader.thread == expected.reader.thread);
 	return 0;
 }
 

@@ -49,8 +49,9 @@ static bool is_expected(int err)
 
 static void open_one(struct sched_job *job, uint32_t position, uint64_t reader)
 {
-	struct sched_open_callbacks callbacks = {
-		.opened = on_opened, .context = job, .reader = reader};
+	struct sched_open_callbacks callbacks = {.opened = on_opened,
+		.context = job,
+		.reader.who = {.thread = reader, .rank = 1, .script = 1}};
 	atomic_fetch_add(&open_now, 1);
 	int err = sched_open(job, SCHED_CURRENT, position, &callbacks);
 	if (!err)

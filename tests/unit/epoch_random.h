@@ -13,7 +13,7 @@
  * restarts, also with the end of the journal lost.
  */
 
-#define RANDOM_READERS 4
+#define RANDOM_READERS 6
 
 /* What happened, so that a test knows that it has seen something. */
 struct random_seen {
@@ -24,6 +24,7 @@ struct random_seen {
 struct random_script {
 	uint32_t order[TWIN_POSITIONS];
 	uint32_t next;
+	bool shuffles;
 };
 
 struct random_world {
@@ -67,7 +68,7 @@ static inline void random_say(
 	else if (event->request)
 		fprintf(world->out, " %d/%u by %u%s", (int)event->request->request.epoch,
 			event->request->request.position,
-			(unsigned)event->request->request.reader,
+			(unsigned)event->request->request.reader.thread,
 			event->request->request.label ? " label" : "");
 	fflush(world->out);
 }
@@ -113,9 +114,10 @@ static inline void random_shuffle(
 {
 	uint32_t n = random->world.config.positions;
 	script->next = 0;
+	script->shuffles = random_one_in(random, 2);
 	for (uint32_t i = 0; i < n; i++)
 		script->order[i] = i;
-	if (!random->world.config.shuffled_by_script)
+	if (!script->shuffles)
 		return;
 	for (uint32_t i = n - 1; i > 0; i--) {
 		uint32_t j = random_below(random, i + 1), position = script->order[i];
@@ -135,8 +137,12 @@ static inline void random_open(
 	struct random_world *random, uint32_t epoch, uint32_t position, uint64_t reader)
 {
 	bool label = random_one_in(random, 6);
+	struct reader by = {.thread = reader,
+		.rank = reader / 2,
+		.script = reader / 2 + reader % 5 / 4};
 	struct world_request *request =
-		world_request_new(&random->world, epoch, position, reader, label);
+		world_request_by(&random->world, epoch, position, by, label);
+	request->request.done = random_one_in(random, 2);
 	world_open(&random->world, request);
 	if (request->answers && (label || random->eager || random_one_in(random, 2)))
 		random_close(random, request);
@@ -282,12 +288,10 @@ static inline struct epochs_config random_config(
 		.positions = 1 + random_below(random, most),
 		.limit = 1 + random_below(random, WORLD_EPOCHS),
 		.lookahead = 1 + random_below(random, 5),
-		.unit = 1,
 		.file = 1,
-		.shuffled_by_script = kind == EPOCHS_DRAWN_AT_OPEN,
 		.idle_ns = 1000};
 	if (kind == EPOCHS_DRAWN && random_one_in(random, 4))
-		config.unit = config.file = 1 + random_below(random, 4);
+		config.file = 1 + random_below(random, 4);
 	if (kind == EPOCHS_FIXED && random_one_in(random, 2))
 		config.fixed = reversed;
 	for (uint32_t i = 0; i < config.positions; i++)

@@ -11,9 +11,9 @@
  * loops over them, everything counted anew. It gets the world's events, decides by itself
  * what is answered, and is compared with the engine after each of them.
  *
- * It knows explicit epochs. Which epoch current/ means it asks the engine (current_epoch),
- * and how many have been opened there since the running one began; all that follows from
- * these, as how an epoch drains, it decides itself.
+ * It knows explicit epochs. Which epoch current/ means it asks the engine
+ * (current_choose), and whether a script is still in the epoch that drains; all that follows
+ * from this it decides itself.
  */
 
 #define TWIN_POSITIONS 64
@@ -30,6 +30,7 @@ struct twin_epoch {
 	unsigned opens[TWIN_POSITIONS]; /* of what is pinned: answered, not released */
 	struct drawn queue[TWIN_POSITIONS];
 	uint32_t queued;
+	uint32_t read_at; /* bound of the running one, when it was asked for last */
 };
 
 /* What is answered: expected, and then compared. */
@@ -38,6 +39,8 @@ struct twin_request {
 	int status;
 	uint32_t epoch;
 	sample_id sample;
+	bool is_chosen; /* of current/, and which */
+	uint32_t chosen;
 };
 
 struct twin_waiting {
@@ -51,8 +54,10 @@ struct twin {
 	struct epoch_world *world;
 	struct twin_epoch epochs[WORLD_EPOCHS];
 	int running, draining; /* -1: none */
+	bool drains_on;	       /* as the engine says, when a request is taken up */
 	bool idle, left;
-	bool lost; /* the journal's end, once */
+	bool lost;	/* the journal's end, once */
+	bool cancelled; /* an open, once: the thread may come again when it is too late */
 	uint64_t last_read_ns;
 	struct twin_waiting waiting[TWIN_WAITING]; /* in the order of their coming */
 	size_t n_waiting;
@@ -169,35 +174,33 @@ static inline void twin_let_go(struct twin *twin)
 
 /* --- opens --------------------------------------------------------------------------- */
 
-static inline bool twin_may_begin(const struct twin *twin, bool rolls)
+static inline bool twin_may_begin(const struct twin *twin)
 {
 	if (twin->running < 0 || twin->epochs[twin->running].over)
 		return true;
 	uint32_t n = twin_n(twin);
-	uint32_t consumed = twin_count(twin->epochs[twin->running].consumed, n);
-	return rolls ? 2 * consumed >= n : 2 * consumed > n - n % 2 || twin->idle;
+	return 2 * twin_count(twin->epochs[twin->running].bound, n) > n - n % 2 ||
+	       twin->idle;
 }
 
+/* One that is asked for by its number ends the one before for good, if that is over. */
 static inline void twin_begin(struct twin *twin, uint32_t number, bool rolls)
 {
 	int before = twin->running;
 	twin_let_go(twin);
-	if (before >= 0 && rolls)
+	if (before >= 0)
 		twin_end_stream(twin, (uint32_t)before);
-	else if (before >= 0)
-		twin_end_epoch(twin, (uint32_t)before);
-	if (rolls)
-		twin->draining = before;
+	bool drains = before >= 0 && (rolls || !twin->epochs[before].over);
+	twin->draining = drains ? before : -1;
 	twin->running = (int)number;
 	twin->epochs[number].begun = true;
 }
 
-/* Half of the next epoch, or a few dozen, and nobody comes back to the one before. */
+/* Half of the next epoch, and nobody comes back to the one before. */
 static inline void twin_bind(
 	struct twin *twin, struct world_request *request, uint32_t number)
 {
 	struct twin_epoch *epoch = &twin->epochs[number];
-	const struct current *current = &twin->world->epochs->current;
 	uint32_t position = request->request.position, n = twin_n(twin);
 	struct drawn head = epoch->queue[0];
 	epoch->queued--;
@@ -207,39 +210,65 @@ static inline void twin_bind(
 	epoch->sample[position] = head.sample;
 	epoch->pinned[position] = head.pinned;
 	epoch->opens[position] = 0;
-	if (current->begun >= current->window ||
-		twin_count(twin->epochs[twin->running].bound, n) > n / 2)
+	if (twin->draining >= 0 && !twin->drains_on &&
+		twin_count(twin->epochs[twin->running].bound, n) -
+				twin->epochs[twin->draining].read_at >
+			n / 2)
 		twin_let_go(twin);
 	twin_answer_bound(twin, request, number);
+}
+
+/* As long as it can still be given, a request stays with the epoch that was chosen. */
+static inline uint32_t twin_epoch_of(
+	const struct twin *twin, struct world_request *request)
+{
+	const struct open_request *asked = &request->request;
+	struct twin_request *expected = twin_of(request);
+	const struct twin_epoch *epoch = &twin->epochs[expected->chosen];
+	if (asked->epoch != EPOCH_CURRENT)
+		return asked->epoch;
+	if (!expected->is_chosen || (epoch->over && !epoch->bound[asked->position]) ||
+		twin_is_away(twin, epoch))
+		expected->chosen = current_choose(twin->world->epochs, asked).epoch;
+	expected->is_chosen = true;
+	return expected->chosen;
 }
 
 static inline void twin_take_up(struct twin *twin, struct world_request *request)
 {
 	const struct open_request *asked = &request->request;
 	bool rolls = asked->epoch == EPOCH_CURRENT;
-	uint32_t number =
-		rolls ? current_epoch(twin->world->epochs, asked->position, asked->reader)
-		      : asked->epoch;
+	twin->world->epochs->last_read_ns = twin->world->now_ns;
+	twin->drains_on = current_needs_draining(twin->world->epochs);
+	uint32_t number = twin_epoch_of(twin, request);
 	cr_assert_lt(number, WORLD_EPOCHS);
 	struct twin_epoch *epoch = &twin->epochs[number];
 	twin->last_read_ns = twin->world->now_ns;
 	bool left_out = !epoch->begun && (int)number < twin->running;
 	if (left_out || (epoch->gone && twin_is_away(twin, epoch))) {
-		cr_assert(!rolls || twin->lost, "current/ is never stale");
+		cr_assert(!rolls || twin->lost || twin->cancelled,
+			"current/ is never stale");
 		twin_answer(request, -ESTALE);
 		return;
 	}
-	if (!epoch->begun && !twin_may_begin(twin, rolls)) {
-		cr_assert_not(rolls, "current/ is always there");
+	if (!epoch->begun && !rolls && (int)number != twin->running + 1) {
+		twin_answer(request, -ENOENT);
+		return;
+	}
+	if (!epoch->begun && !rolls && !twin_may_begin(twin)) {
 		twin_answer(request, -EAGAIN);
 		return;
 	}
 	if (!epoch->begun)
 		twin_begin(twin, number, rolls);
+	if ((int)number == twin->draining)
+		epoch->read_at =
+			twin_count(twin->epochs[twin->running].bound, twin_n(twin));
 	if (epoch->bound[asked->position]) {
 		twin_answer_bound(twin, request, number);
 	} else if (epoch->over) {
-		cr_assert(!rolls || twin->lost, "current/ is never stale");
+		cr_assert(!rolls || twin->lost || twin->cancelled,
+			"current/ is never stale");
 		twin_answer(request, -ESTALE);
 	} else if (epoch->stream != TWIN_DRAWS) {
 		epoch->stream = TWIN_MAKING;
@@ -284,6 +313,7 @@ static inline void twin_forget_waiting(struct twin *twin, size_t i)
 
 static inline void twin_cancel(struct twin *twin, const struct world_request *request)
 {
+	twin->cancelled = true;
 	for (size_t i = 0; i < twin->n_waiting; i++)
 		if (twin->waiting[i].request == request) {
 			twin_forget_waiting(twin, i);
@@ -326,6 +356,7 @@ static inline void twin_begun(struct twin *twin, uint32_t number, int status)
 	if (epoch->stream != TWIN_MAKING)
 		return;
 	epoch->stream = status ? TWIN_NONE : TWIN_DRAWS;
+	twin->cancelled |= status != 0;
 	twin_wake(twin, number, status);
 }
 
@@ -426,6 +457,10 @@ static inline void twin_event(struct twin *twin, const struct world_event *event
 	case EVENT_LEAVE:
 		twin_leave(twin);
 		break;
+	case EVENT_HOLD:
+	case EVENT_RESTORED:
+	case EVENT_LOADED:
+		cr_assert_fail("the twin does not go back");
 	}
 }
 
@@ -455,6 +490,7 @@ static inline void twin_replay(struct twin *twin, const struct record *record)
 		twin->draining = -1;
 		break;
 	case RECORD_OPENED:
+	case RECORD_RESTORED:
 	case RECORD_KINDS:
 		break;
 	}
@@ -477,8 +513,11 @@ static inline void twin_restart(struct twin *twin, bool lost)
 {
 	struct epoch_world *world = twin->world;
 	uint32_t n = twin_n(twin);
-	*twin = (struct twin){
-		.world = world, .lost = lost, .running = -1, .draining = -1};
+	*twin = (struct twin){.world = world,
+		.lost = lost,
+		.cancelled = true,
+		.running = -1,
+		.draining = -1};
 	for (size_t i = 0; i < world->n_records; i++)
 		if (world->journal[i].epoch >= world->journal[0].epoch)
 			twin_replay(twin, &world->journal[i]);

@@ -21,12 +21,14 @@
  *
  *     e/p=s    position p of epoch e holds the sample s
  *     +...     a record of the journal
- *     begin, end, draw, save, unpin    effects; begun, saved: the answers to them
+ *     begin, end, draw, save, unpin, notice    effects; begun, saved: the answers to them
  *     -> e/p=s, -> ERROR    the request is answered; "label": it was for the label only,
  *                           "saved": from the order that was kept
  */
 
+#ifndef WORLD_EPOCHS
 #define WORLD_EPOCHS 8
+#endif
 #define WORLD_LABELS 4 /* of EPOCHS_DRAWN_AT_OPEN: an equal part of the positions each */
 
 /* What a request came to. */
@@ -44,6 +46,7 @@ struct world_stream {
 	bool saving;
 	roaring_bitmap_t *left; /* of a stream that is there: what it can still draw */
 	sample_id *saved;	/* the epoch's order, by position */
+	struct order_data file; /* all of it */
 };
 
 enum world_event_kind {
@@ -54,6 +57,9 @@ enum world_event_kind {
 	EVENT_DRAWN,
 	EVENT_RELEASED,
 	EVENT_SAVED,
+	EVENT_HOLD,
+	EVENT_RESTORED,
+	EVENT_LOADED,
 	EVENT_TIME,
 	EVENT_LEAVE
 };
@@ -68,6 +74,7 @@ struct world_event {
 	bool done;	/* there was a request to resume, or to cancel */
 	uint32_t first; /* of the orders that are kept */
 	struct drawn drawn;
+	struct epoch *prepared[2]; /* to run, or loaded; to drain */
 };
 
 struct epoch_world;
@@ -82,13 +89,16 @@ struct epoch_world {
 	bool by_hand;	   /* begun and saved come by world_begun and world_saved */
 	uint32_t unpinned; /* one of so many draws has no pin; 0: all have one */
 	uint32_t keep; /* so many orders are; and of the journal what is needed. 0: all */
+	uint32_t bound_at_most; /* mutant: of an epoch that goes on; 0: all */
 	struct world_stream streams[WORLD_EPOCHS];
 	uint32_t *pins; /* by sample */
 	uint32_t n_samples;
 	struct record *journal;
+	struct order_data *orders; /* beside it: those that RESTORED goes on with */
 	size_t n_records, room;
 	size_t forgotten; /* records before them that are not needed any more */
 	TAILQ_HEAD(world_requests, world_request) requests;
+	unsigned noticed[NOTICES];
 	FILE *out;
 	bool first_on_line, first_of_event;
 	world_watch *before, *after; /* each event; effects are executed then */
@@ -127,6 +137,52 @@ static inline const char *world_error(int status)
 	return strerrorname_np(-status);
 }
 
+/* A thread; with its rank and script where these are not the first. */
+struct world_text {
+	char text[40];
+};
+
+static inline struct world_text world_reader(struct reader reader)
+{
+	struct world_text text;
+	unsigned script = (unsigned)reader.script, rank = (unsigned)reader.rank,
+		 thread = (unsigned)reader.thread;
+	if (script != 1)
+		snprintf(text.text, sizeof(text.text), "%u:%u:%u", script, rank, thread);
+	else if (rank != 1)
+		snprintf(text.text, sizeof(text.text), "%u:%u", rank, thread);
+	else
+		snprintf(text.text, sizeof(text.text), "%u", thread);
+	return text;
+}
+
+static inline const char *world_how(enum opened_how how)
+{
+	static const char *const names[] = {[OPENED_GIVEN] = "",
+		[OPENED_AGAIN] = " again",
+		[OPENED_TRIED] = " tried",
+		[OPENED_LATE] = " late",
+		[OPENED_TAKEN] = " taken",
+		[OPENED_REPEATED] = " repeated",
+		[OPENED_ANEW] = " anew",
+		[OPENED_NEXT] = " next",
+		[OPENED_BEHIND] = " behind"};
+	return names[how];
+}
+
+static inline const char *world_notice(enum notice notice)
+{
+	static const char *const names[] = {[NOTICE_EARLY] = "early",
+		[NOTICE_LAST] = "last",
+		[NOTICE_SCRIPTS] = "scripts",
+		[NOTICE_REPEATS] = "repeats",
+		[NOTICE_PARTS] = "parts",
+		[NOTICE_LITTLE] = "little",
+		[NOTICE_LABELS] = "labels",
+		[NOTICE_HANDLES] = "handles"};
+	return names[notice];
+}
+
 static inline void world_say_record(
 	struct epoch_world *world, const struct record *record)
 {
@@ -134,13 +190,16 @@ static inline void world_say_record(
 	switch (record->kind) {
 	case RECORD_BEGUN:
 		world_say(world, "+begun %u%s", epoch, record->rolls ? " rolls" : "");
+		if (record->bound > 0)
+			world_say(world, "bound %u", record->bound);
 		break;
 	case RECORD_BOUND:
 		world_say(world, "+bound %u/%u=%u", epoch, position, record->sample);
 		break;
 	case RECORD_OPENED:
-		world_say(world, "+opened %u/%u by %u", epoch, position,
-			(unsigned)record->reader);
+		world_say(world, "+opened %u/%u%s by %s%s", epoch, position,
+			record->label ? " label" : "", world_reader(record->reader).text,
+			world_how(record->how));
 		break;
 	case RECORD_CONSUMED:
 		world_say(world, "+consumed %u/%u", epoch, position);
@@ -150,6 +209,10 @@ static inline void world_say_record(
 		break;
 	case RECORD_LET_GO:
 		world_say(world, "+let go %u", epoch);
+		break;
+	case RECORD_RESTORED:
+		world_say(world, "+restored %u%s bound %u consumed %u", epoch,
+			record->drains ? " drains" : "", record->bound, record->consumed);
 		break;
 	case RECORD_KINDS:
 		cr_assert_fail("no record");
@@ -186,8 +249,11 @@ static inline void world_keep_record(
 		world->room = world->room ? 2 * world->room : 256;
 		world->journal = reallocarray(
 			world->journal, world->room, sizeof(*world->journal));
-		cr_assert_not_null(world->journal);
+		world->orders =
+			reallocarray(world->orders, world->room, sizeof(*world->orders));
+		cr_assert(world->journal && world->orders);
 	}
+	world->orders[world->n_records] = (struct order_data){0};
 	world->journal[world->n_records++] = *record;
 	world_say_record(world, record);
 }
@@ -251,9 +317,16 @@ static inline void world_execute_one(struct epoch_world *world, struct effect *e
 	case EFFECT_RECORD:
 		world_keep_record(world, &effect->record);
 		break;
+	case EFFECT_NOTICE:
+		world->noticed[effect->notice]++;
+		world_say(world, "notice %s", world_notice(effect->notice));
+		break;
 	case EFFECT_SAVE:
 		world->streams[effect->epoch].saving = true;
 		world_say(world, "save %u", effect->epoch);
+		break;
+	case EFFECT_LOAD:
+		world_say(world, "load %u", effect->epoch);
 		break;
 	case EFFECT_KINDS:
 		cr_assert_fail("no effect");
@@ -280,7 +353,69 @@ static inline void world_forget_orders(struct epoch_world *world, uint32_t first
 	for (uint32_t epoch = 0; epoch < first; epoch++) {
 		free(world->streams[epoch].saved);
 		world->streams[epoch].saved = NULL;
+		order_data_free(&world->streams[epoch].file);
 	}
+}
+
+static inline uint32_t *world_copy_words(const uint32_t *words, uint32_t n, uint32_t room)
+{
+	uint32_t *copy = calloc(room, sizeof(*copy));
+	cr_assert_not_null(copy);
+	if (n > 0)
+		memcpy(copy, words, n * sizeof(*copy));
+	return copy;
+}
+
+static inline struct order_data world_copy_order(const struct order *order)
+{
+	uint32_t n = order->positions;
+	return (struct order_data){.positions = n,
+		.bound = order->bound,
+		.consumed = order->consumed,
+		.samples = world_copy_words(order->samples, n, n),
+		.log = world_copy_words(order->log, order->bound, n),
+		.reads = world_copy_words(order->reads, order->consumed, n)};
+}
+
+/* The order of a live epoch goes to its file. */
+static inline void world_keep_order(struct epoch_world *world, uint32_t epoch)
+{
+	struct world_stream *stream = &world->streams[epoch];
+	struct order order = epochs_order(world->epochs, epoch);
+	free(stream->saved);
+	stream->saved = calloc(order.positions, sizeof(*stream->saved));
+	cr_assert_not_null(stream->saved);
+	for (uint32_t i = 0; i < order.positions; i++)
+		stream->saved[i] = order_sample_at(&order, i);
+	order_data_free(&stream->file);
+	stream->file = world_copy_order(&order);
+}
+
+static inline struct epoch *world_prepare(const struct epochs *epochs, uint32_t number,
+	const struct order_data *data, uint32_t bound, uint32_t consumed)
+{
+	struct order order = order_of(data);
+	struct order_data copy = world_copy_order(&order);
+	struct epoch *epoch;
+	const char *reason = "";
+	cr_assert_eq(0,
+		epochs_prepare(epochs, number, &copy, bound, consumed, &reason, &epoch),
+		"%s", reason);
+	return epoch;
+}
+
+/* What files hold. */
+static inline void world_tell_orders(
+	const struct epoch_world *world, struct epochs *epochs)
+{
+	struct epochs_order_file *orders = calloc(WORLD_EPOCHS, sizeof(*orders));
+	size_t n = 0;
+	cr_assert_not_null(orders);
+	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
+		if (world->streams[epoch].saved)
+			orders[n++] = (struct epochs_order_file){
+				epoch, world->streams[epoch].file.bound};
+	epochs_has_orders(epochs, orders, n);
 }
 
 static inline void world_tell(
@@ -323,6 +458,20 @@ static inline void world_tell(
 		world_say(world, "saved %u", event->epoch);
 		epochs_saved(epochs, event->epoch);
 		world_forget_orders(world, event->first);
+		break;
+	case EVENT_HOLD:
+		world_say(world, "hold");
+		epochs_hold(epochs, effects);
+		break;
+	case EVENT_RESTORED:
+		world_say(world, "restored %u", event->epoch);
+		epochs_restored(epochs, event->prepared[0], event->prepared[1], effects);
+		world_tell_orders(world, epochs);
+		break;
+	case EVENT_LOADED:
+		world_say(world, "loaded %u%s%s", event->epoch, event->status ? " " : "",
+			event->status ? world_error(event->status) : "");
+		epochs_loaded(epochs, event->epoch, event->prepared[0], event->status);
 		break;
 	case EVENT_TIME:
 		epochs_time(epochs, now, effects);
@@ -455,17 +604,27 @@ static inline void world_begun(struct epoch_world *world, uint32_t epoch, int st
 	world_resume(world);
 }
 
+static inline bool world_begins_segment(const struct record *record)
+{
+	return record->kind == RECORD_BEGUN ||
+	       (record->kind == RECORD_RESTORED && !record->drains);
+}
+
 /* As journal_forget: segments go from the first on, never the newest. */
 static inline void world_forget_records(struct epoch_world *world, uint32_t first_epoch)
 {
 	size_t first = 0;
 	for (size_t i = 0; i < world->n_records; i++)
-		if (world->journal[i].kind == RECORD_BEGUN &&
+		if (world_begins_segment(&world->journal[i]) &&
 			(i == 0 || world->journal[i].epoch <= first_epoch))
 			first = i;
+	for (size_t i = 0; i < first; i++)
+		order_data_free(&world->orders[i]);
 	world->n_records -= first;
 	memmove(&world->journal[0], &world->journal[first],
 		world->n_records * sizeof(world->journal[0]));
+	memmove(&world->orders[0], &world->orders[first],
+		world->n_records * sizeof(world->orders[0]));
 	world->forgotten += first;
 }
 
@@ -473,19 +632,29 @@ static inline void world_saved(struct epoch_world *world, uint32_t epoch)
 {
 	struct world_stream *stream = &world->streams[epoch];
 	struct world_event event = {.kind = EVENT_SAVED, .epoch = epoch};
-	struct order order = epochs_order(world->epochs, epoch);
 	cr_assert(stream->saving);
 	stream->saving = false;
-	free(stream->saved);
-	stream->saved = calloc(order.positions, sizeof(*stream->saved));
-	cr_assert_not_null(stream->saved);
-	for (uint32_t i = 0; i < order.positions; i++)
-		stream->saved[i] = order_sample_at(&order, i);
+	world_keep_order(world, epoch);
 	if (world->keep && epoch >= world->keep)
 		event.first = epoch - world->keep + 1;
 	world_event(world, &event);
 	if (world->keep)
 		world_forget_records(world, epochs_first_unsaved(world->epochs));
+}
+
+/* The order of an epoch that has begun again is there. */
+static inline void world_loaded(struct epoch_world *world, uint32_t epoch, int status)
+{
+	struct world_event event = {
+		.kind = EVENT_LOADED, .epoch = epoch, .status = status};
+	uint32_t wanted, bound;
+	if (!status && epochs_wants_load(world->epochs, &wanted, &bound)) {
+		cr_assert_eq(epoch, wanted);
+		event.prepared[0] = world_prepare(
+			world->epochs, epoch, &world->streams[epoch].file, bound, 0);
+	}
+	world_event(world, &event);
+	world_resume(world);
 }
 
 static inline void world_follow(struct epoch_world *world, const struct effects *effects)
@@ -501,13 +670,15 @@ static inline void world_follow(struct epoch_world *world, const struct effects 
 			world_begun(world, effect->epoch, 0);
 		else if (effect->kind == EFFECT_SAVE && !world->by_hand)
 			world_saved(world, effect->epoch);
+		else if (effect->kind == EFFECT_LOAD && !world->by_hand)
+			world_loaded(world, effect->epoch, 0);
 	}
 }
 
 /* --- what readers do ----------------------------------------------------------------- */
 
-static inline struct world_request *world_request_new(struct epoch_world *world,
-	uint32_t epoch, uint32_t position, uint64_t reader, bool label)
+static inline struct world_request *world_request_by(struct epoch_world *world,
+	uint32_t epoch, uint32_t position, struct reader reader, bool label)
 {
 	struct world_request *request = calloc(1, sizeof(*request));
 	cr_assert_not_null(request);
@@ -517,6 +688,14 @@ static inline struct world_request *world_request_new(struct epoch_world *world,
 	request->request.label = label;
 	TAILQ_INSERT_TAIL(&world->requests, request, link);
 	return request;
+}
+
+/* By a thread of the one script that there is. */
+static inline struct world_request *world_request_new(struct epoch_world *world,
+	uint32_t epoch, uint32_t position, uint64_t thread, bool label)
+{
+	struct reader reader = {.thread = thread, .rank = 1, .script = 1};
+	return world_request_by(world, epoch, position, reader, label);
 }
 
 static inline void world_open(struct epoch_world *world, struct world_request *request)
@@ -543,7 +722,8 @@ static inline void world_release(
 		.position = request->request.position,
 		.read = read};
 	cr_assert_eq(request->answers, 1);
-	if (request->request.status == 0 && !request->request.label) {
+	bool before = request->request.era != epochs_era(world->epochs);
+	if (request->request.status == 0 && !request->request.label && !before) {
 		world_event(world, &event);
 		world_resume(world);
 	}
@@ -559,14 +739,21 @@ static inline bool world_cancel(struct epoch_world *world, struct world_request 
 }
 
 /* Opens, and releases what was read. */
-static inline void world_read(struct epoch_world *world, uint32_t epoch,
-	uint32_t position, uint64_t reader, bool label)
+static inline void world_read_by(struct epoch_world *world, uint32_t epoch,
+	uint32_t position, struct reader reader, bool label)
 {
 	struct world_request *request =
-		world_request_new(world, epoch, position, reader, label);
+		world_request_by(world, epoch, position, reader, label);
 	world_open(world, request);
 	cr_assert_eq(request->answers, 1, "%u/%u is not answered", epoch, position);
 	world_release(world, request, true);
+}
+
+static inline void world_read(struct epoch_world *world, uint32_t epoch,
+	uint32_t position, uint64_t thread, bool label)
+{
+	struct reader reader = {.thread = thread, .rank = 1, .script = 1};
+	world_read_by(world, epoch, position, reader, label);
 }
 
 static inline void world_time(struct epoch_world *world, uint64_t ns)
@@ -581,6 +768,99 @@ static inline void world_leave(struct epoch_world *world)
 {
 	struct world_event event = {.kind = EVENT_LEAVE};
 	world_event(world, &event);
+	world_resume(world);
+}
+
+/* --- back to where it was ------------------------------------------------------------- */
+
+/* An epoch as its order was when so much of it had been read; no order: nothing has. */
+static inline struct epoch *world_at(struct epoch_world *world, uint32_t epoch,
+	uint32_t consumed, struct order_data *ret)
+{
+	const struct order_data *file = &world->streams[epoch].file;
+	uint32_t n = world->config.positions;
+	struct order none = {.positions = n};
+	struct order order = world->streams[epoch].saved ? order_of(file) : none;
+	uint32_t *zeros = calloc(n, sizeof(*zeros));
+	cr_assert_not_null(zeros);
+	if (!order.samples)
+		order.samples = zeros;
+	cr_assert_leq(consumed, order.consumed);
+	order.consumed = consumed;
+	*ret = world_copy_order(&order);
+	free(zeros);
+	uint32_t bound = ret->bound;
+	if (world->bound_at_most && bound > world->bound_at_most)
+		bound = world->bound_at_most;
+	return world_prepare(world->epochs, epoch, ret, bound, ret->consumed);
+}
+
+/* Its order as if the positions before the end had been read, as far as they are bound. */
+static inline void world_read_before(
+	struct epoch_world *world, uint32_t epoch, uint32_t end)
+{
+	struct order_data *file = &world->streams[epoch].file;
+	if (!world->streams[epoch].saved)
+		return;
+	file->consumed = 0;
+	for (uint32_t position = 0; position < end; position++)
+		if (file->samples[position] != 0)
+			file->reads[file->consumed++] = position;
+}
+
+static inline void world_hold(struct epoch_world *world)
+{
+	struct world_event event = {.kind = EVENT_HOLD};
+	world_event(world, &event);
+	for (uint32_t epoch = UINT32_MAX;;) {
+		epoch = epochs_next_live(world->epochs, epoch);
+		if (epoch == UINT32_MAX)
+			return;
+		if (epochs_order(world->epochs, epoch).bound > 0)
+			world_keep_order(world, epoch);
+	}
+}
+
+/* The records of before are not needed any more. */
+static inline void world_keep_snapshots(
+	struct epoch_world *world, size_t first, const struct order_data *data, size_t n)
+{
+	cr_assert_eq(RECORD_RESTORED, world->journal[first].kind);
+	for (size_t i = 0; i < n; i++)
+		world->orders[first + i] = data[i];
+	if (world->keep)
+		world_forget_records(world, world->journal[first].epoch);
+}
+
+/* What had been read of the epoch that is to run. */
+static inline uint32_t world_reads_then(
+	struct epoch_world *world, const struct epochs_point *point, uint32_t end)
+{
+	if (end == UINT32_MAX)
+		return point->consumed;
+	world_read_before(world, point->epoch, end);
+	return world->streams[point->epoch].file.consumed;
+}
+
+/* place: of epochs_place, then. end: UINT32_MAX, or the positions before it were read. */
+static inline void world_restore(
+	struct epoch_world *world, const struct epochs_place *place, uint32_t end)
+{
+	struct order_data data[2];
+	struct world_event event = {
+		.kind = EVENT_RESTORED, .epoch = place->running.epoch};
+	size_t first = world->n_records, n = place->drains ? 2 : 1;
+	world_hold(world);
+	event.prepared[0] = world_at(world, place->running.epoch,
+		world_reads_then(world, &place->running, end), &data[0]);
+	world->bound_at_most = 0;
+	if (place->drains)
+		event.prepared[1] = world_at(
+			world, place->draining.epoch, place->draining.consumed, &data[1]);
+	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
+		world->streams[epoch].saving = false;
+	world_event(world, &event);
+	world_keep_snapshots(world, first, data, n);
 	world_resume(world);
 }
 
@@ -630,11 +910,37 @@ static inline void world_end(struct epoch_world *world)
 {
 	if (world->epochs)
 		world_stop(world);
-	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
+	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++) {
 		free(world->streams[epoch].saved);
+		order_data_free(&world->streams[epoch].file);
+	}
+	for (size_t i = 0; i < world->n_records; i++)
+		order_data_free(&world->orders[i]);
 	roaring_bitmap_free(world->selection);
 	free(world->pins);
 	free(world->journal);
+	free(world->orders);
+}
+
+static inline void world_replay_record(
+	const struct epoch_world *world, struct epochs *epochs, size_t i)
+{
+	const struct record *record = &world->journal[i];
+	const struct order_data *data = NULL;
+	const char *reason = NULL;
+	int err;
+	if (record->kind == RECORD_RESTORED)
+		data = &world->orders[i];
+	else if (record->kind == RECORD_BEGUN && record->bound > 0)
+		data = &world->streams[record->epoch].file;
+	if (data)
+		err = epochs_replay_loaded(epochs, record,
+			world_prepare(epochs, record->epoch, data, record->bound,
+				record->consumed),
+			&reason);
+	else
+		err = epochs_replay(epochs, record, &reason);
+	cr_assert_eq(0, err, "record %zu: %s", i, reason);
 }
 
 /* A new engine from the first n records of the journal. Of epochs before the oldest
@@ -642,16 +948,15 @@ static inline void world_end(struct epoch_world *world)
 static inline struct epochs *world_replay(const struct epoch_world *world, size_t n)
 {
 	struct epochs *epochs;
-	const char *reason = NULL;
+	uint32_t oldest = n > 0 ? world->journal[0].epoch : 0;
 	cr_assert_eq(0, epochs_new(&world->config, &epochs));
-	for (size_t i = 0; i < n; i++)
-		if (world->journal[i].epoch >= world->journal[0].epoch)
-			cr_assert_eq(0,
-				epochs_replay(epochs, &world->journal[i], &reason),
-				"record %zu: %s", i, reason);
-	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
-		if (world->streams[epoch].saved)
-			epochs_has_saved(epochs, epoch);
+	for (size_t i = 0; i < n; i++) {
+		if (world->journal[i].kind == RECORD_RESTORED)
+			oldest = world->journal[i].epoch;
+		if (world->journal[i].epoch >= oldest)
+			world_replay_record(world, epochs, i);
+	}
+	world_tell_orders(world, epochs);
 	return epochs;
 }
 
@@ -683,6 +988,8 @@ static inline void world_restart(struct epoch_world *world, size_t n_records)
 	world->before = before;
 	world->after = after;
 	cr_assert_leq(n_records, world->n_records);
+	for (size_t i = n_records; i < world->n_records; i++)
+		order_data_free(&world->orders[i]);
 	world->n_records = n_records;
 	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
 		world->streams[epoch].saving = false;

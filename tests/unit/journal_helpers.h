@@ -125,7 +125,8 @@ static inline bool same_record(const struct record *a, const struct record *b)
 {
 	return a->kind == b->kind && a->epoch == b->epoch && a->position == b->position &&
 	       a->sample == b->sample && a->served == b->served && a->rolls == b->rolls &&
-	       a->reader == b->reader;
+	       a->how == b->how && a->label == b->label &&
+	       memcmp(&a->reader, &b->reader, sizeof(a->reader)) == 0;
 }
 
 /* The records of the directory's journal, as many as there are. */
@@ -193,15 +194,22 @@ static inline void append_all(
 static const struct record samples_of_all[] = {
 	{.kind = RECORD_BEGUN, .epoch = 0},
 	{.kind = RECORD_BOUND, .position = 999, .sample = 1999, .served = SERVED_SHARED},
-	{.kind = RECORD_OPENED, .position = 999, .reader = 0xfedcba9876543210},
+	{.kind = RECORD_OPENED,
+		.position = 999,
+		.reader = {0xfedcba9876543210, 0x123456789abcdef0, 0x5a5a5a5aa5a5a5a5},
+		.how = OPENED_BEHIND,
+		.label = true},
 	{.kind = RECORD_BOUND, .position = 0, .sample = 0, .served = SERVED_DECODED},
-	{.kind = RECORD_OPENED, .position = 0, .reader = 0xfedcba9876543210},
-	{.kind = RECORD_OPENED, .position = 0, .reader = 0},
-	{.kind = RECORD_OPENED, .position = 999, .reader = 1},
+	{.kind = RECORD_OPENED, .position = 0, .reader = {0xfedcba9876543210, 7, 8}},
+	{.kind = RECORD_OPENED, .position = 0, .reader = {0}},
+	{.kind = RECORD_OPENED,
+		.position = 999,
+		.reader = {.thread = 1},
+		.how = OPENED_LATE},
 	{.kind = RECORD_CONSUMED, .position = 999},
 	{.kind = RECORD_BEGUN, .epoch = 1, .rolls = true},
 	{.kind = RECORD_CONSUMED, .epoch = 0, .position = 0},
-	{.kind = RECORD_OPENED, .epoch = 0, .position = 0, .reader = 1},
+	{.kind = RECORD_OPENED, .epoch = 0, .position = 0, .reader = {.thread = 1}},
 	{.kind = RECORD_ENDED, .epoch = 0},
 	{.kind = RECORD_LET_GO, .epoch = 0},
 	{.kind = RECORD_BOUND,

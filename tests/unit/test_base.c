@@ -250,6 +250,20 @@ Test(base_fault, refuses_what_it_does_not_understand)
 	cr_assert_eq(fault_hit("load.read"), 0);
 }
 
+Test(base_fault, kills_the_process)
+{
+	cr_assert_eq(fault_add("load.read:CRASH:after=1"), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		(void)fault_hit("load.read");
+		(void)fault_hit("load.read");
+		_exit(0);
+	}
+	int status;
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
 /* --- log --------------------------------------------------------------------------- */
 
 /* The content of the file, read from its start. */

@@ -28,7 +28,8 @@ Test(config, defaults_of_a_job)
 	expect_job("[job]\nname = a\ndataset = b\n", &job);
 	cr_assert_str_eq(job.name, "a");
 	cr_assert_str_eq(job.dataset, "b");
-	cr_assert_eq(job.epochs, 100);
+	cr_assert_eq(job.epochs, 0);
+	cr_assert_eq(config_job_epochs(&job), CONFIG_MOST_EPOCHS);
 	cr_assert_eq(job.order, ORDER_SHUFFLED);
 	cr_assert_null(job.where);
 	cr_assert_eq(job.idle_s, 600);
@@ -387,13 +388,14 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 	expect_job("[job]\nname=a\ndataset=b\n[tensor]\ncrop = 8\nresize = 16x9\n", &job);
 	auto_free char *text = printed_job(&job);
 	cr_assert_str_eq(text,
-		"[job]\nname = a\ndataset = b\nepochs = 100\norder = shuffled\n"
+		"[job]\nname = a\ndataset = b\norder = shuffled\n"
 		"idle = 600\nkeep_epochs = 10\n"
 		"[tensor]\nresize = 16x9\ncrop = 8x8\naccuracy = exact\nexif = "
 		"ignore\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
 		"[augment]\nhflip = 0\nseed = 0\n"
-		"[view]\nlayout = flat\nbatch = 64\ndrop_last = no\njson = no\n"
+		"[view]\nlayout = flat\nlabels = drawn\nbatch = 64\ndrop_last = no\njson "
+		"= no\n"
 		"io = auto\nsize = padded\nextension = ppm\nlookahead = 128\n");
 	config_job_free(&job);
 }
@@ -429,9 +431,9 @@ Test(config, the_examples_are_right)
 Test(config, the_man_page_has_every_key)
 {
 	static const char *const keys[] = {"cache", "eviction", "sampler", "workers",
-		"reads", "max_pixels", "seed", "state", "jobs", "socket", "path",
-		"symlinks", "extensions", "name", "dataset", "epochs", "order", "where",
-		"idle", "keep_epochs", "resize", "crop", "format", "layout", "size",
+		"reads", "max_pixels", "seed", "state", "jobs", "socket", "path", "symlinks",
+		"extensions", "name", "dataset", "epochs", "order", "where", "idle",
+		"keep_epochs", "resize", "crop", "format", "layout", "labels", "size",
 		"extension", "lookahead"};
 	char *text;
 	size_t size;

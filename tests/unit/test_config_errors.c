@@ -142,7 +142,7 @@ Test(config_errors, choices)
 	expect_wrong_job(JOB "order = Shuffled\n[tensor]\nformat = pmm\n[view]\n"
 			     "layout = classed\nsize =\n",
 		"job.ini:4:[job]:order: found \"Shuffled\", allowed: shuffled, "
-		"sequential; "
+		"sequential, replay:FILE with an absolute path; "
 		"did you mean \"shuffled\"?\n"
 		"job.ini:6:[tensor]:format: found \"pmm\", allowed: ppm, bmp, png, npy, "
 		"raw, "

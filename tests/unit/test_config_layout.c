@@ -120,6 +120,10 @@ Test(config_layout, a_printed_job_is_read_back)
 Test(config_layout, options_of_a_file_for_each_sample)
 {
 	check_read_back(JOB "[view]\nshard = 100\njson = yes\npath = a/.b/c\n");
+	check_read_back(JOB "[view]\nlabels = fixed\n");
+	check_wrong(JOB "[view]\nlayout = tar\nlabels = fixed\n",
+		"job.ini:7:[view]:labels: found \"fixed\", allowed: only with layout = "
+		"flat; in classes they are fixed\n");
 	check_wrong(JOB "[view]\nlayout = classes\nshard = 5\n",
 		"job.ini:7:[view]:shard: found \"shard\", allowed: only with layout = "
 		"flat or tar\n");

@@ -145,29 +145,42 @@ static void expect_refused(struct place *place, const char *message)
 	free(refusal);
 }
 
+/* A line with n more bytes `fill` is refused with the message. */
+static void expect_long_refused(
+	struct place *place, const char *line, size_t n, char fill, const char *message)
+{
+	long_file(place, line, n, fill);
+	expect_refused(place, message);
+}
+
+/* ... is taken, and `where` finds one sample. */
+static void expect_long_taken(
+	struct place *place, const char *line, size_t n, char fill, const char *where)
+{
+	long_file(place, line, n, fill);
+	cr_assert_eq(place_open(place), 0);
+	expect(place, where, 1);
+}
+
 Test(dataset_metadata, what_is_too_long_is_refused)
 {
 	struct place place;
 	two_files(&place, "file_name,x\na/1.jpg,1\n");
-	long_file(&place, "a/2.jpg,", 65536, 'x');
-	cr_assert_eq(place_open(&place), 0);
-	expect(&place, "length(x) = 65536", 1);
-	long_file(&place, "a/2.jpg,", 65537, 'x');
-	expect_refused(&place, "metadata.csv:3: found a field of 65,537 bytes, allowed: "
-			       "at most 65,536; its columns are left out");
-	long_file(&place, "a/2.jpg,", 300000, 'x');
-	expect_refused(&place, "metadata.csv:3: found a field of more than 65,536 bytes, "
-			       "allowed: at most 65,536");
-	long_file(&place, "a/2.jpg,\"1\n2\n", 300000, '3');
-	expect_refused(&place, "metadata.csv:5: found a field of more than");
-	long_file(&place, "a/2.jpg,", 300000, '\0');
-	expect_refused(&place, "metadata.csv:3: found a field of more than");
-	long_file(&place, "a/2.jpg", 1021, ',');
-	cr_assert_eq(place_open(&place), 0);
-	expect(&place, "x = 1", 1);
-	long_file(&place, "a/2.jpg", 1030, ',');
-	expect_refused(&place, "metadata.csv:3: found a line of more than 1,024 fields, "
-			       "allowed: at most 1,024");
+	expect_long_taken(&place, "a/2.jpg,", 65536, 'x', "length(x) = 65536");
+	expect_long_refused(&place, "a/2.jpg,", 65537, 'x',
+		"metadata.csv:3: found a field of 65,537 bytes, allowed: "
+		"at most 65,536; its columns are left out");
+	expect_long_refused(&place, "a/2.jpg,", 300000, 'x',
+		"metadata.csv:3: found a field of more than 65,536 bytes, "
+		"allowed: at most 65,536");
+	expect_long_refused(&place, "a/2.jpg,\"1\n2\n", 300000, '3',
+		"metadata.csv:5: found a field of more than");
+	expect_long_refused(&place, "a/2.jpg,", 300000, '\0',
+		"metadata.csv:3: found a field of more than");
+	expect_long_taken(&place, "a/2.jpg", 1021, ',', "x = 1");
+	expect_long_refused(&place, "a/2.jpg", 1030, ',',
+		"metadata.csv:3: found a line of more than 1,024 fields, "
+		"allowed: at most 1,024");
 	place_end(&place);
 }
 

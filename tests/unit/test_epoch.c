@@ -12,7 +12,6 @@ static struct epochs_config config_of(enum epochs_kind kind, uint32_t positions)
 		.positions = positions,
 		.limit = 3,
 		.lookahead = 1,
-		.unit = 1,
 		.file = 1,
 		.idle_ns = UINT64_C(1000000000)};
 }
@@ -107,23 +106,36 @@ Test(epoch, questions_change_nothing)
 	world_end(&world);
 }
 
-/* 128 are known, the latest first. */
-Test(epoch, who_has_not_read_from_current_for_the_longest_time_is_forgotten)
+/* Scripts that had least go first; of ranks and threads those that came not for longest. */
+Test(epoch, a_script_that_trains_is_not_forgotten_for_those_who_look)
 {
 	struct epoch_world world;
 	struct epochs_config config = config_of(EPOCHS_DRAWN, 256);
 	world_begin(&world, &config, 1);
-	for (uint32_t i = 1; i <= CURRENT_READERS; i++)
+	for (uint32_t i = 0; i < 100; i++)
+		world_read(&world, EPOCH_CURRENT, i, 1, false);
+	for (uint32_t i = 2; i < 3 * CURRENT_SCRIPTS; i++)
+		world_read_by(&world, EPOCH_CURRENT, i, (struct reader){i, i, i}, false);
+	auto_free char *text = world_print(world.epochs);
+	cr_assert_not_null(strstr(text, "script 1 "), "%s", text);
+	cr_assert_null(strstr(text, "script 2 "), "%s", text);
+	cr_assert_not_null(strstr(text, "script 47 "), "%s", text);
+	world_end(&world);
+}
+
+Test(epoch, threads_that_have_not_read_for_the_longest_time_are_forgotten)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, 512);
+	world_begin(&world, &config, 1);
+	for (uint32_t i = 1; i <= CURRENT_WORKERS; i++)
 		world_read(&world, EPOCH_CURRENT, i, 1000 + i, false);
-	world_read(&world, EPOCH_CURRENT, 200, 1001, false);
-	world_read(&world, EPOCH_CURRENT, 201, 2000, false);
-	char *text = world_print(world.epochs);
-	const char *last = strstr(text, "\nreader 2000 201 ");
-	const char *before = strstr(text, "\nreader 1001 200 ");
-	cr_assert(last && before && last < before, "%s", text);
-	cr_assert_null(strstr(text, "\nreader 1002 "));
-	cr_assert_not_null(strstr(text, "\nreader 1003 3 "));
-	free(text);
+	world_read(&world, EPOCH_CURRENT, 400, 1001, false);
+	world_read(&world, EPOCH_CURRENT, 401, 2000, false);
+	auto_free char *text = world_print(world.epochs);
+	cr_assert_not_null(strstr(text, "worker 1001 "), "%s", text);
+	cr_assert_null(strstr(text, "worker 1002 "), "%s", text);
+	cr_assert_not_null(strstr(text, "worker 2000 "), "%s", text);
 	world_end(&world);
 }
 
@@ -133,20 +145,29 @@ static void read_epoch(struct epoch_world *world, uint32_t epoch)
 		world_read(world, epoch, i, 1, false);
 }
 
-/* Epoch 1 was left out. */
-Test(epoch, epochs_ascend)
+static int status_of(struct epoch_world *world, uint32_t epoch)
+{
+	struct world_request *request = world_request_new(world, epoch, 0, 1, false);
+	world_open(world, request);
+	int status = request->request.status;
+	world_release(world, request, true);
+	return status;
+}
+
+/* Those that have begun, and the next. */
+Test(epoch, epochs_come_one_after_the_other)
 {
 	struct epoch_world world;
 	struct epochs_config config = config_of(EPOCHS_DRAWN, 8);
 	world_begin(&world, &config, 1);
+	cr_assert_eq(-ENOENT, status_of(&world, 1));
 	read_epoch(&world, 0);
-	read_epoch(&world, 2);
-	struct world_request *request = world_request_new(&world, 1, 0, 1, false);
-	world_open(&world, request);
-	cr_assert_eq(-ESTALE, request->request.status);
+	cr_assert_eq(-ENOENT, status_of(&world, 2));
+	read_epoch(&world, 1);
+	cr_assert_eq(0, status_of(&world, 2));
+	cr_assert_eq(-ENOENT, status_of(&world, 3));
 	cr_assert_eq(EPOCH_SAVED, epochs_state(world.epochs, 0));
-	cr_assert_eq(EPOCH_OVER, epochs_state(world.epochs, 1));
-	cr_assert_eq(EPOCH_LIVE, epochs_state(world.epochs, 2));
+	cr_assert_eq(EPOCH_SAVED, epochs_state(world.epochs, 1));
 	cr_assert_eq(2, epochs_first_unsaved(world.epochs));
 	world_end(&world);
 }
@@ -167,9 +188,13 @@ Test(epoch, what_the_clerk_asks_for_is_what_the_effects_said)
 	world_begun(&world, 0, 0);
 	cr_assert_not(epochs_wants_stream(world.epochs, &epoch));
 	cr_assert_not(epochs_wants_stream_of(world.epochs, 0));
-	read_epoch(&world, 0);
-	cr_assert_not(epochs_wants_save(world.epochs, &epoch));
+	for (uint32_t i = 1; i < 6; i++)
+		world_read(&world, 0, i, 1, false);
 	world_open(&world, world_request_new(&world, 1, 0, 1, false));
+	world_begun(&world, 1, 0);
+	cr_assert_not(epochs_wants_save(world.epochs, &epoch));
+	for (uint32_t i = 1; i < 5; i++)
+		world_read(&world, 1, i, 1, false);
 	cr_assert(epochs_wants_save(world.epochs, &epoch));
 	cr_assert_eq(0, epoch);
 	world_saved(&world, 0);

@@ -4,6 +4,7 @@
 #include "epoch/order.h"
 #include "journal_helpers.h"
 
+#include <limits.h>
 #include <time.h>
 
 TestSuite(epoch_order, .init = make_directory, .fini = remove_directory);
@@ -12,24 +13,28 @@ TestSuite(epoch_order, .init = make_directory, .fini = remove_directory);
 
 /* Position p holds sample 3 p, bound from the last one to the first, each third left. */
 struct made {
-	uint32_t *samples, *log;
+	uint32_t *samples, *log, *reads; /* every second one that is bound was read */
 	struct order order;
 };
 
 static struct made make_order(uint32_t positions)
 {
 	struct made made = {.samples = calloc(positions, sizeof(uint32_t)),
-		.log = calloc(positions, sizeof(uint32_t))};
-	uint32_t bound = 0;
-	cr_assert(made.samples && made.log);
+		.log = calloc(positions, sizeof(uint32_t)),
+		.reads = calloc(positions, sizeof(uint32_t))};
+	uint32_t bound = 0, consumed = 0;
+	cr_assert(made.samples && made.log && made.reads);
 	for (uint32_t position = positions; position-- > 0;) {
 		if (position % 3 == 2)
 			continue;
 		made.samples[position] = 3 * position + 1;
+		if (bound % 2)
+			made.reads[consumed++] = position;
 		made.log[bound++] =
 			order_log_entry(position, (enum served)(position % 3));
 	}
-	made.order = (struct order){positions, bound, made.samples, made.log};
+	made.order = (struct order){
+		positions, bound, made.samples, made.log, consumed, made.reads};
 	return made;
 }
 
@@ -37,6 +42,7 @@ static void free_order(struct made *made)
 {
 	free(made->samples);
 	free(made->log);
+	free(made->reads);
 }
 
 static void save(uint32_t epoch, uint32_t positions)
@@ -76,20 +82,75 @@ Test(epoch_order, gives_back_what_was_saved)
 	free_order(&made);
 }
 
+static void check_same(const struct order *expected, const struct order_data *found)
+{
+	cr_assert_eq(expected->positions, found->positions);
+	cr_assert_eq(expected->bound, found->bound);
+	cr_assert_eq(expected->consumed, found->consumed);
+	cr_assert_arr_eq(expected->samples, found->samples, 4 * expected->positions);
+	cr_assert_arr_eq(expected->log, found->log, 4 * expected->bound);
+	cr_assert_arr_eq(expected->reads, found->reads, 4 * expected->consumed);
+}
+
+Test(epoch_order, loads_all_of_it)
+{
+	struct made made = make_order(5000);
+	struct order_data data;
+	uint32_t bound;
+	cr_assert_eq(0, order_save(directory, 12, FINGERPRINT, &made.order));
+	cr_assert_eq(0, order_load(directory, 12, 5000, FINGERPRINT, &data));
+	check_same(&made.order, &data);
+	order_data_free(&data);
+	cr_assert_eq(0, order_bound(directory, 12, &bound));
+	cr_assert_eq(made.order.bound, bound);
+	cr_assert_eq(-ENOENT, order_load(directory, 11, 5000, FINGERPRINT, &data));
+	cr_assert_eq(-EINVAL, order_load(directory, 12, 4999, FINGERPRINT, &data));
+	cr_assert_eq(-EINVAL, order_load(directory, 12, 5000, FINGERPRINT + 1, &data));
+	free_order(&made);
+}
+
+Test(epoch_order, orders_follow_one_another_in_a_file)
+{
+	char path[PATH_MAX];
+	struct made made[2] = {make_order(30), make_order(30)};
+	struct order_data data;
+	uint64_t offset = 100, end;
+	uint32_t epoch;
+	snprintf(path, sizeof(path), "%s/both", directory);
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+	made[1].order.consumed = 3;
+	for (uint32_t i = 0; i < 2; i++)
+		cr_assert_eq(0,
+			order_write_to(fd, 7 + i, FINGERPRINT, &made[i].order, &offset));
+	end = offset;
+	offset = 100;
+	for (uint32_t i = 0; i < 2; i++) {
+		cr_assert_eq(0, order_read_from(fd, path, 30, FINGERPRINT, &offset,
+					&epoch, &data));
+		cr_assert_eq(7 + i, epoch);
+		check_same(&made[i].order, &data);
+		order_data_free(&data);
+		free_order(&made[i]);
+	}
+	cr_assert_eq(end, offset);
+	close(fd);
+}
+
 Test(epoch_order, is_as_the_manual_has_it)
 {
 	size_t size;
 	save(0x01020304, 3);
 	cr_assert(exists("epoch-16909060.order"));
 	uint8_t *bytes = read_file("epoch-16909060.order", &size);
-	static const uint8_t expected[] = {'J', 'O', 'A', 'D', 'E', 'R', 'O', '\n', 1, 0,
+	static const uint8_t expected[] = {'J', 'O', 'A', 'D', 'E', 'R', 'O', '\n', 2, 0,
 		0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 4, 3, 2, 1, 0x89, 0x67, 0x45, 0x23, 0x01,
 		0xef, 0xcd, 0xab};
-	static const uint8_t words[] = {
-		1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0x40, 0, 0, 0, 0};
+	static const uint8_t words[] = {1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0x40,
+		0, 0, 0, 0, 0, 0, 0, 0};
 	cr_assert_eq(64 + sizeof(words), size);
 	cr_assert_arr_eq(expected, bytes, sizeof(expected));
 	cr_assert_arr_eq(words, bytes + 64, sizeof(words));
+	cr_assert_eq(1, bytes[36]);
 	free(bytes);
 }
 
@@ -177,7 +238,7 @@ Test(epoch_order, a_damaged_one_is_not_used_and_not_removed)
 Test(epoch_order, one_that_can_not_be_written_is_not_there)
 {
 	struct made made = make_order(30);
-	for (unsigned after = 0; after < 5; after++) {
+	for (unsigned after = 0; after < 6; after++) {
 		char fault[64];
 		snprintf(fault, sizeof(fault), "order.write:ENOSPC:after=%u:times=1",
 			after);
@@ -187,7 +248,7 @@ Test(epoch_order, one_that_can_not_be_written_is_not_there)
 		cr_assert_eq(0, logged("No space left"));
 		cr_assert(!exists("epoch-0001.order.new"));
 		/* The last one: it was renamed, but the directory is not on the disk. */
-		cr_assert_eq(after == 4, exists("epoch-0001.order"));
+		cr_assert_eq(after == 5, exists("epoch-0001.order"));
 		fault_clear();
 	}
 	cr_assert_eq(0, order_save(directory, 1, FINGERPRINT, &made.order));

@@ -13,6 +13,7 @@
  *                    reversed (fixed by a list), mirror. Keys: epochs (3), lookahead (4),
  *                    idle (in seconds, 600), batch (positions that are opened as one),
  *                    seed
+ *     READER is a THREAD, RANK:THREAD or SCRIPT:RANK:THREAD: those left out are the first
  *     read PLACES [by READER] [WORD]...   each is opened, read and closed; a line for each.
  *                    PLACES: epoch/0-3,8 or current/0-3,8. Words: label-first, label-after
  *                    (that of the position, by the same reader), twice
@@ -22,10 +23,13 @@
  *     cancel NAME    the reader gives up
  *     ahead EPOCH N  so many are drawn before they are asked for
  *     by-hand        streams and orders take their time, until
- *     begun EPOCH [ENOMEM]                saved EPOCH
+ *     begun EPOCH [ENOMEM]                saved EPOCH             loaded EPOCH [EIO]
  *     time SECONDS   pass without a reader
  *     restart [N]    the daemon: all is as the orders and the journal have it, of which the
  *                    last N records are lost
+ *     checkpoint     the place where the job is
+ *     restore        back there; restore EPOCH END: as if this epoch had been read as far
+ *                    as the position
  *     leave          the job is removed
  *     state
  */
@@ -67,15 +71,33 @@ static uint32_t number(const struct command *command, size_t i)
 	return (uint32_t)value;
 }
 
-/* Words from the i-th on: "by" READER, and others. */
-static uint64_t reader_of(const struct command *command, size_t i, unsigned *ret_words)
+/* THREAD, RANK:THREAD or SCRIPT:RANK:THREAD */
+static struct reader reader_named(const char *text, const char *line)
 {
-	uint64_t reader = 0;
+	unsigned long numbers[3] = {1, 1, 1};
+	char *end;
+	for (;; text = end + 1) {
+		numbers[0] = numbers[1];
+		numbers[1] = numbers[2];
+		numbers[2] = strtoul(text, &end, 10);
+		if (*end != ':')
+			break;
+	}
+	cr_assert_eq(*end, '\0', "no reader: %s", line);
+	return (struct reader){
+		.script = numbers[0], .rank = numbers[1], .thread = numbers[2]};
+}
+
+/* Words from the i-th on: "by" READER, and others. */
+static struct reader reader_of(
+	const struct command *command, size_t i, unsigned *ret_words)
+{
+	struct reader reader = {.rank = 1, .script = 1};
 	*ret_words = 0;
 	for (; i < command->n; i++) {
 		const char *text = command->words[i];
 		if (!strcmp(text, "by"))
-			reader = number(command, ++i);
+			reader = reader_named(word(command, ++i), command->line);
 		else if (!strcmp(text, "label-first"))
 			*ret_words |= LABEL_FIRST;
 		else if (!strcmp(text, "label-after"))
@@ -116,7 +138,6 @@ static void set_kind(struct epochs_config *config, const char *name)
 	uint32_t n = config->positions;
 	if (!strcmp(name, "classes")) {
 		config->kind = EPOCHS_DRAWN_AT_OPEN;
-		config->shuffled_by_script = true;
 	} else if (!strcmp(name, "mirror")) {
 		config->kind = EPOCHS_MIRRORED;
 	} else if (!strcmp(name, "fixed") || !strcmp(name, "reversed")) {
@@ -134,7 +155,6 @@ static void start(struct epoch_world *world, const struct command *command)
 	struct epochs_config config = {.positions = number(command, 2),
 		.limit = 3,
 		.lookahead = 4,
-		.unit = 1,
 		.file = 1,
 		.idle_ns = UINT64_C(600000000000)};
 	uint64_t seed = 1;
@@ -150,7 +170,7 @@ static void start(struct epoch_world *world, const struct command *command)
 		else if (!strcmp(key, "idle"))
 			config.idle_ns = value * UINT64_C(1000000000);
 		else if (!strcmp(key, "batch"))
-			config.unit = config.file = value;
+			config.file = value;
 		else if (!strcmp(key, "seed"))
 			seed = value;
 		else
@@ -162,23 +182,23 @@ static void start(struct epoch_world *world, const struct command *command)
 /* --- readers ------------------------------------------------------------------------- */
 
 static void read_one(struct epoch_world *world, uint32_t epoch, uint32_t position,
-	uint64_t reader, unsigned words)
+	struct reader reader, unsigned words)
 {
 	if (words & LABEL_FIRST)
-		world_read(world, epoch, position, reader, true);
-	world_read(world, epoch, position, reader, false);
+		world_read_by(world, epoch, position, reader, true);
+	world_read_by(world, epoch, position, reader, false);
 	if (words & TWICE)
-		world_read(world, epoch, position, reader, false);
+		world_read_by(world, epoch, position, reader, false);
 	if (words & LABEL_AFTER)
-		world_read(world, epoch, position, reader, true);
+		world_read_by(world, epoch, position, reader, true);
 	world_end_line(world);
 }
 
-static void look_at(
-	struct epoch_world *world, uint32_t epoch, uint32_t position, uint64_t reader)
+static void look_at(struct epoch_world *world, uint32_t epoch, uint32_t position,
+	struct reader reader)
 {
 	struct world_request *request =
-		world_request_new(world, epoch, position, reader, false);
+		world_request_by(world, epoch, position, reader, false);
 	world_open(world, request);
 	world_release(world, request, false);
 	world_end_line(world);
@@ -189,7 +209,7 @@ static void read_places(
 {
 	unsigned words;
 	struct place places = place(command, 1);
-	uint64_t reader = reader_of(command, 2, &words);
+	struct reader reader = reader_of(command, 2, &words);
 	for (size_t i = 0; i < places.n; i++)
 		if (look)
 			look_at(world, places.epoch, places.positions[i], reader);
@@ -201,9 +221,9 @@ static void open_one(struct epoch_world *world, const struct command *command, b
 {
 	unsigned words;
 	struct place places = place(command, 2);
-	uint64_t reader = reader_of(command, 3, &words);
-	struct world_request *request = world_request_new(
-		world, places.epoch, places.positions[0], reader, label);
+	struct reader reader = reader_of(command, 3, &words);
+	struct world_request *request =
+		world_request_by(world, places.epoch, places.positions[0], reader, label);
 	snprintf(request->name, sizeof(request->name), "%s", word(command, 1));
 	world_open(world, request);
 }
@@ -261,6 +281,29 @@ static void say_state(struct epoch_world *world)
 			world_say(world, "%u saved", epoch);
 }
 
+static struct epochs_place checkpoint;
+
+static void say_place(struct epoch_world *world, const struct epochs_place *place)
+{
+	world->first_of_event = true;
+	world_say(world, "epoch %u consumed %u", place->running.epoch,
+		place->running.consumed);
+	if (place->drains)
+		world_say(world, "beside %u consumed %u", place->draining.epoch,
+			place->draining.consumed);
+}
+
+static void restore(struct epoch_world *world, const struct command *command)
+{
+	struct epochs_place place = {.started = true};
+	if (command->n == 1) {
+		world_restore(world, &checkpoint, UINT32_MAX);
+		return;
+	}
+	place.running.epoch = number(command, 1);
+	world_restore(world, &place, number(command, 2));
+}
+
 static void play_command(struct epoch_world *world, const struct command *command)
 {
 	const char *name = command->words[0];
@@ -271,6 +314,8 @@ static void play_command(struct epoch_world *world, const struct command *comman
 		world->by_hand = true;
 	} else if (!strcmp(name, "begun")) {
 		world_begun(world, number(command, 1), command->n > 2 ? -ENOMEM : 0);
+	} else if (!strcmp(name, "loaded")) {
+		world_loaded(world, number(command, 1), command->n > 2 ? -EIO : 0);
 	} else if (!strcmp(name, "saved")) {
 		world_saved(world, number(command, 1));
 	} else if (!strcmp(name, "time")) {
@@ -279,6 +324,11 @@ static void play_command(struct epoch_world *world, const struct command *comman
 		size_t lost = command->n > 1 ? number(command, 1) : 0;
 		world_restart(world, world->n_records - lost);
 		world_replayed(world);
+	} else if (!strcmp(name, "checkpoint")) {
+		epochs_place(world->epochs, &checkpoint);
+		say_place(world, &checkpoint);
+	} else if (!strcmp(name, "restore")) {
+		restore(world, command);
 	} else if (!strcmp(name, "leave")) {
 		world_leave(world);
 	} else {

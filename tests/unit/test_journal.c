@@ -86,7 +86,8 @@ Test(journal, knows_each_of_many_readers)
 	for (unsigned i = 0; i < 3 * READERS; i++) {
 		record = (struct record){.kind = RECORD_OPENED,
 			.position = i % POSITIONS,
-			.reader = (uint64_t)(i % READERS) * 0x9e3779b97f4a7c15};
+			.reader = {(uint64_t)(i % READERS) * 0x9e3779b97f4a7c15, i % 7,
+				i % 3}};
 		journal_append(journal, &record);
 	}
 	journal_close(&journal);
@@ -94,7 +95,7 @@ Test(journal, knows_each_of_many_readers)
 	cr_assert_eq(1 + 3 * READERS, replay.n);
 	for (unsigned i = 0; i < 3 * READERS; i++)
 		cr_assert_eq((uint64_t)(i % READERS) * 0x9e3779b97f4a7c15,
-			replay.records[1 + i].reader);
+			replay.records[1 + i].reader.thread);
 	journal_close(&journal);
 	free(replay.records);
 }

@@ -276,9 +276,9 @@ Test(journal_damage, impossible_records_are_refused)
 		{{[4] = 3, [12] = 1}, "reader 1, allowed: up to 0"},
 		{{[4] = 1},
 			"a record of kind 1, allowed: kind 1 (BEGUN) as the first only"},
-		{{[4] = 0}, "a record of kind 0, allowed: 1 to 6 and 64"},
-		{{[4] = 7}, "a record of kind 7, allowed: 1 to 6 and 64"},
-		{{[4] = 255}, "a record of kind 255, allowed: 1 to 6 and 64"},
+		{{[4] = 0}, "a record of kind 0, allowed: 1 to 7 and 64"},
+		{{[4] = 8}, "a record of kind 8, allowed: 1 to 7 and 64"},
+		{{[4] = 255}, "a record of kind 255, allowed: 1 to 7 and 64"},
 	};
 	size_t size;
 	uint8_t *bytes = write_small(&size);

@@ -33,7 +33,6 @@ static const struct epochs_config config = {.kind = EPOCHS_DRAWN,
 	.positions = N,
 	.limit = WORLD_EPOCHS,
 	.lookahead = 8,
-	.unit = 1,
 	.file = 1,
 	.idle_ns = UINT64_MAX / 2};
 

@@ -96,7 +96,7 @@ Test(journal_segments, are_in_numeric_order)
 static void save_order(uint32_t epoch)
 {
 	uint32_t samples[] = {1}, log[] = {0};
-	struct order order = {1, 1, samples, log};
+	struct order order = {.positions = 1, .bound = 1, .samples = samples, .log = log};
 	cr_assert_eq(0, order_save(directory, epoch, 1, &order));
 }
 

@@ -12,7 +12,7 @@ static void *state;
 
 static void start(void)
 {
-	cr_assert(zero(int, codec_jpeg.create(&state)));
+	cr_assert(zero(int, codec_jpeg.create(false, &state)));
 }
 
 static void stop(void)

@@ -107,8 +107,12 @@ Test(sched, epochs_begin_after_half_and_end_for_good)
 	for (uint32_t i = 0; i < N / 2; i++)
 		world_read(job, 0, i);
 	cr_assert_eq(-EAGAIN, world_open(job, 1, 0, &handle));
+	cr_assert_eq(-ENOENT, world_open(job, 2, 0, &handle));
 	sample_id sample = world_read(job, 0, N / 2);
 	world_read(job, 1, 0);
+	world_read(job, 0, N - 2); /* it goes on, until half of the next is read */
+	for (uint32_t i = 1; i <= N / 2 + 1; i++)
+		world_read(job, 1, i);
 	cr_assert_eq(-ESTALE, world_open(job, 0, N - 1, &handle));
 	cr_assert_eq(sample, world_read(job, 0, N / 2));
 	cr_assert_eq(-ENOENT, world_open(job, 3, 0, &handle));

@@ -4,6 +4,8 @@
 #include "base/rng.h"
 #include "world.h"
 
+#include <string.h>
+
 /* The world has two classes; its images go to them in turn. */
 
 #define N 48
@@ -91,6 +93,39 @@ Test(sched_classes, each_sample_of_each_label_comes_once_with_its_label)
 		world_check_permutation(samples, N);
 		check_labels(job, samples);
 		world_check_nothing_held(&world);
+	}
+	sched_job_put(job);
+	world_end(&world);
+}
+
+/* labels = fixed: the labels of flat are those of each epoch, and mixed. */
+Test(sched_classes, fixed_labels_of_flat_are_the_same_in_each_epoch)
+{
+	struct world world;
+	struct rng rng;
+	sample_id samples[N], before[N];
+	rng_seed(&rng, 5);
+	world_begin(&world, N, 100);
+	struct job_config config = world_job_config(a_name);
+	config.fixed_labels = true;
+	struct sched_job *job = world_add_config(&world, &config);
+	uint32_t label, turns = 0;
+	for (uint32_t i = 0; i < N; i++) {
+		cr_assert(sched_label(job, i, &label));
+		uint32_t last = label;
+		turns += i > 0 && sched_label(job, i - 1, &last) && last != label;
+	}
+	cr_assert_gt(turns, N / 4);
+	cr_assert_not(sched_label(job, N, &label));
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		read_shuffled(job, epoch, 0, &rng, samples);
+		world_check_permutation(samples, N);
+		for (uint32_t i = 0; i < N; i++) {
+			cr_assert(sched_label(job, i, &label));
+			cr_assert_eq(label, dataset_label(world.dataset, samples[i]));
+		}
+		cr_assert(epoch == 0 || memcmp(samples, before, sizeof(samples)) != 0);
+		memcpy(before, samples, sizeof(samples));
 	}
 	sched_job_put(job);
 	world_end(&world);

@@ -142,9 +142,9 @@ Test(sched_restart, a_loader_that_shuffles_may_be_started_again_before_half)
 	for (uint64_t seed = 0, seeds = SEEDS; seed < seeds; seed++) {
 		add(&restart, seed);
 		uint32_t n = 2 * BATCH + (uint32_t)rng_below(&restart.rng, N / 3);
-		read_by_loader(&restart, 0, n, 10);
-		read_by_loader(&restart, 0, N, 20);
-		read_by_loader(&restart, 1, N, 30);
+		read_by_loader(&restart, 0, n, 100);
+		read_by_loader(&restart, 0, N, 200);
+		read_by_loader(&restart, 1, N, 230);
 		cr_assert_eq(0, leave(&restart));
 	}
 	end(&restart);

@@ -9,8 +9,8 @@
 
 /*
  * What has a place for each sample of a dataset is made and given back without the lock:
- * with millions of samples that takes milliseconds. All memory comes by here; sanitizers and valgrind
- * have an allocator of their own.
+ * with millions of samples that takes milliseconds. All memory comes by here; sanitizers
+ * and valgrind have an allocator of their own.
  */
 
 #if defined(__has_feature)

@@ -155,13 +155,21 @@ static inline void world_opened(void *context, const struct sched_opened *opened
 	pthread_mutex_unlock(&open->mutex);
 }
 
+/* Threads of a script have numbers of the same hundred. */
+static inline struct reader world_reader(uint64_t thread)
+{
+	return (struct reader){
+		.thread = thread, .rank = 1 + thread / 100, .script = 1 + thread / 100};
+}
+
 static inline int world_open_by(struct sched_job *job, uint32_t epoch, uint32_t position,
 	uint64_t reader, struct sched_handle **ret)
 {
 	struct world_open open = {
 		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
-	struct sched_open_callbacks callbacks = {
-		.opened = world_opened, .context = &open, .reader = reader};
+	struct sched_open_callbacks callbacks = {.opened = world_opened,
+		.context = &open,
+		.reader.who = world_reader(reader)};
 	int err = sched_open(job, epoch, position, &callbacks);
 	if (err)
 		return err;

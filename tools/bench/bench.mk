@@ -31,6 +31,11 @@ bench-joins: $(BUILD)/bench/joins
 	@$<
 	@$< 14000000
 
+# What a checkpoint costs, and the way back to it.
+.PHONY: bench-restore
+bench-restore: $(BUILD)/bench/restore
+	@$<
+
 # How long it is held at most, whatever holds it.
 .PHONY: bench-holds
 bench-holds: $(BUILD)/bench/holds

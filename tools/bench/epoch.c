@@ -132,7 +132,7 @@ static void open_position(
 	*request = (struct open_request){
 		.epoch = mode == BY_NUMBER ? job->epoch : EPOCH_CURRENT,
 		.position = position_of(job, mode, i),
-		.reader = 1 + i % READERS};
+		.reader = {.thread = 1 + i % READERS}};
 	epochs_open(job->epochs, request, 0, &effects);
 	execute(job, &effects);
 	if (request->status != 0 || request->sample == SAMPLE_NONE)
@@ -217,9 +217,7 @@ static void measure(enum mode mode, double ret[EVENTS])
 		.positions = POSITIONS,
 		.limit = 4,
 		.lookahead = STEP,
-		.unit = 1,
 		.file = 1,
-		.shuffled_by_script = mode == SHUFFLED,
 		.idle_ns = UINT64_MAX};
 	if (!selection)
 		out_of_memory();

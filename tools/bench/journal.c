@@ -46,7 +46,7 @@ static struct journal *open_journal(const char *directory, size_t *ret_records)
 /* ns per record, appended and flushed in groups; 0: not flushed. */
 static double round_of(struct journal *journal, enum record_kind kind, uint32_t group)
 {
-	struct record record = {.kind = kind, .reader = 12345};
+	struct record record = {.kind = kind, .reader = {.thread = 12345}};
 	journal_flush(journal);
 	uint64_t begin = clock_now_ns();
 	for (uint32_t i = 0; i < RECORDS; i++) {
@@ -109,7 +109,7 @@ static void print_orders(const char *directory)
 {
 	enum { JOBS = 64, EPOCHS = 300 };
 	uint32_t samples[] = {1, 2, 3}, log[] = {0, 1, 2}, *epochs;
-	struct order order = {3, 3, samples, log};
+	struct order order = {.positions = 3, .bound = 3, .samples = samples, .log = log};
 	size_t n;
 	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++)
 		ensure(order_save(directory, epoch, 1, &order) == 0);

@@ -17,6 +17,7 @@ struct inis {
 	size_t n;
 	char **texts;
 	size_t n_texts;
+	int import; /* descriptor, or -1 */
 };
 
 static int read_file(const char *file, char **ret, size_t *ret_bytes)
@@ -47,6 +48,22 @@ static bool add_file(struct inis *inis, const char *file)
 	return true;
 }
 
+static bool add_import(struct inis *inis, const char *file)
+{
+	if (inis->n != 1) {
+		complain("add: --import comes once, before the other options");
+		return false;
+	}
+	inis->import = open(file, O_RDONLY | O_CLOEXEC);
+	if (inis->import < 0) {
+		complain("%s: %s", file, strerror(errno));
+		return false;
+	}
+	inis->arguments[inis->n++] = "--import";
+	inis->arguments[inis->n++] = file;
+	return true;
+}
+
 static bool add_setting(struct inis *inis, const char *setting)
 {
 	inis->arguments[inis->n++] = "--set";
@@ -69,8 +86,9 @@ static bool add_name(struct inis *inis, const char *name)
 static int take_options(struct inis *inis, int argc, char **argv)
 {
 	static const struct option options[] = {{"name", required_argument, NULL, 'n'},
-		{"set", required_argument, NULL, 'S'}, {"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0}};
+		{"set", required_argument, NULL, 'S'},
+		{"import", required_argument, NULL, 'i'},
+		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	int option;
 	optind = 0; /* anew, behind the options of joaderctl */
 	while ((option = getopt_long(argc, argv, "n:S:h", options, NULL)) != -1) {
@@ -81,6 +99,8 @@ static int take_options(struct inis *inis, int argc, char **argv)
 			ok = add_name(inis, optarg);
 		else if (option == 'S')
 			ok = add_setting(inis, optarg);
+		else if (option == 'i')
+			ok = add_import(inis, optarg);
 		if (!ok)
 			return EXIT_USAGE;
 	}
@@ -97,7 +117,8 @@ static int send_inis(
 	for (int i = optind; i < argc; i++)
 		if (!add_file(inis, argv[i]))
 			return EXIT_FAILURE;
-	return request(socket_path, inis->arguments, inis->n, NULL);
+	return request(socket_path, inis->arguments, inis->n,
+		inis->import < 0 ? NULL : &inis->import);
 }
 
 int add_jobs(const char *socket_path, int argc, char **argv)
@@ -105,7 +126,8 @@ int add_jobs(const char *socket_path, int argc, char **argv)
 	/* each argument is two here at most */
 	size_t most = 2 * (size_t)argc + 2;
 	struct inis inis = {.arguments = calloc(most, sizeof(*inis.arguments)),
-		.texts = calloc(most, sizeof(*inis.texts))};
+		.texts = calloc(most, sizeof(*inis.texts)),
+		.import = -1};
 	int status = EXIT_FAILURE;
 	if (!inis.arguments || !inis.texts) {
 		complain("%s", strerror(ENOMEM));
@@ -115,6 +137,8 @@ int add_jobs(const char *socket_path, int argc, char **argv)
 		if (status < 0)
 			status = send_inis(&inis, socket_path, argc, argv);
 	}
+	if (inis.import >= 0)
+		close(inis.import);
 	for (size_t i = 0; i < inis.n_texts; i++)
 		free(inis.texts[i]);
 	free(inis.texts);

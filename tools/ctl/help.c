@@ -11,9 +11,12 @@
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {
-	{"add", "[--name NAME] [--set SECTION.KEY=VALUE]... FILE...",
+	{"add", "[--import FILE] [--name NAME] [--set SECTION.KEY=VALUE]... FILE...",
 		"add jobs, all or none: each FILE is a job's ini,\n"
 		"- is standard input\n",
+		"    --import FILE    the job is where the one was that export has "
+		"written\n"
+		"                     to FILE, and its positions hold the same samples\n"
 		"-n, --name NAME      the job's name, instead of that in the ini\n"
 		"-S, --set SECTION.KEY=VALUE\n"
 		"                     a key of the ini: --set view.layout=classes\n"
@@ -22,6 +25,19 @@ static const struct command_help {
 		"%name in the ini's [view] path stands for the name.\n"},
 	{"rm", "JOB...", "remove jobs; 'resnet*' is all with such names\n",
 		"Everything that the daemon keeps of their epochs is removed, too.\n"},
+	{"restore", "[--at EPOCH:POSITION] JOB FILE",
+		"back to where the job was when jobs/JOB/state was copied\n"
+		"to FILE; - is standard input\n",
+		"--at EPOCH:POSITION  to this place instead: what was trained is not\n"
+		"                     what was fetched. Positions before it are read.\n"
+		"\n"
+		"What was read since is unread, with the same samples at the same\n"
+		"positions. No training should read the job meanwhile.\n"},
+	{"export", "JOB >FILE",
+		"where the job is, with all orders that are kept: for add\n"
+		"--import on another machine, and order = replay:FILE\n",
+		"The other machine needs the same files: paths below the dataset's\n"
+		"directory, and sizes.\n"},
 	{"mount", "[-o allow_other] JOB DIR",
 		"mount the directory of a job here, as in a container\n",
 		"-o allow_other       other users may read there, too\n"},

@@ -72,6 +72,8 @@ static void execute_one(struct sim_sched_job *job, struct effect *effect)
 	case EFFECT_SAVE:
 		job->wants_clerk = true;
 		break;
+	case EFFECT_NOTICE: /* its scripts are exact */
+		break;
 	case EFFECT_END:
 		end(job, &effect->queue);
 		break;
@@ -90,6 +92,7 @@ static void execute_one(struct sim_sched_job *job, struct effect *effect)
 	case EFFECT_RECORD:
 		note(job, &effect->record);
 		break;
+	case EFFECT_LOAD:
 	case EFFECT_KINDS:
 		ensure(!"an effect");
 	}
@@ -241,7 +244,6 @@ static int make_epochs(struct sim_sched_job *job)
 		.positions = (uint32_t)roaring_bitmap_get_cardinality(job->selection),
 		.limit = EPOCH_CURRENT,
 		.lookahead = lookahead ? lookahead : 1,
-		.unit = 1,
 		.file = 1,
 	};
 	return epochs_new(&config, &job->epochs);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/journal_internal.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The end of a segment that was not written whole is cut off, and kept beside it. */
+
+int journal_cant(const char *path, const char *what, int err)
+{
+	log_error("%s: can't be %s: %s", path, what, strerror(-err));
+	return err;
+}
+
+static int copy_tail(int from, uint64_t offset, int to)
+{
+	uint8_t block[64 * 1024];
+	struct stat st;
+	size_t n, done;
+	if (fstat(to, &st) != 0)
+		return -errno;
+	uint64_t end = (uint64_t)st.st_size;
+	do {
+		int err = disk_read(from, block, sizeof(block), offset, &n);
+		if (!err)
+			err = disk_write(to, block, n, end, "journal.write", &done);
+		if (err)
+			return err;
+		offset += n;
+		end += n;
+	} while (n == sizeof(block));
+	return disk_sync(to, "journal.sync");
+}
+
+static int save_tail(const char *directory, int fd, uint64_t offset,
+	const struct journal_path *damaged)
+{
+	auto_close int to =
+		open(damaged->text, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int err = to < 0 ? -errno : copy_tail(fd, offset, to);
+	if (!err)
+		err = disk_sync_directory(directory, "journal.sync");
+	return err ? journal_cant(damaged->text, "written", err) : 0;
+}
+
+/* On the disk too, or what was cut off could follow what is written in its place. */
+static int end_at(const char *directory, const char *path, int fd, uint64_t offset)
+{
+	if (offset <= sizeof(struct disk_head))
+		return unlink(path) == 0 ? disk_sync_directory(directory, "journal.sync")
+					 : -errno;
+	if (ftruncate(fd, (off_t)offset) != 0)
+		return -errno;
+	return disk_sync(fd, "journal.sync");
+}
+
+int journal_cut(const char *directory, uint32_t epoch, uint64_t offset, uint64_t size)
+{
+	auto_close int fd = -1;
+	struct journal_path path, damaged;
+	bool whole = offset <= sizeof(struct disk_head);
+	int err = journal_open_segment(directory, epoch, O_RDWR, &path, &fd);
+	if (!err)
+		err = journal_path(directory, epoch, ".damaged", &damaged);
+	if (!err && size > 0)
+		err = save_tail(directory, fd, whole ? 0 : offset, &damaged);
+	if (err)
+		return err;
+	err = end_at(directory, path.text, fd, offset);
+	if (err)
+		return journal_cant(path.text, "cut off", err);
+	log_warn("%s: byte %" PRIu64
+		 ": not written to its end, or damaged: the last %" PRIu64
+		 " bytes are cut off, and kept in %s; what they told of epoch %u is "
+		 "decided anew",
+		path.text, offset, size - offset, damaged.text, epoch);
+	return 0;
+}
+
+int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret)
+{
+	struct journal_path path;
+	struct stat st;
+	int err = journal_path(directory, epoch, "", &path);
+	if (!err && stat(path.text, &st) != 0)
+		err = journal_cant(path.text, "read", -errno);
+	*ret = err ? 0 : (uint64_t)st.st_size;
+	return err;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "fuse/fuse_internal.h"
+
+/*
+ * The kernel has one content for an inode whose files are mapped, cached or passed
+ * through. In current/ two readers may want two epochs of a position at one moment. The
+ * later one waits until the file is closed: that takes a moment where somebody looks at
+ * the file, or where the kernel has not told yet of a close. A file that is open for
+ * longer is kept: then both share it.
+ *
+ *   await_close -> work: closed, or kept. Then the opener tries again.
+ *
+ *   Owns: nothing; a waiter is the opener's.   Threads: any, none waits.
+ *   Locks: takes the session's.
+ */
+struct close_waiter {
+	struct load_work work; /* its run; zero else */
+	/* await_close.c's */
+	LIST_ENTRY(close_waiter) link; /* (session's lock) */
+	uint64_t number;
+	uint64_t until_ns; /* 0: it has not waited yet */
+	bool listed;	   /* (session's lock) */
+};
+
+/* file: which is open, or NULL. true: the work runs later. false: nothing to wait for. */
+must_check bool await_close_locked(struct session *session, struct close_waiter *waiter,
+	const struct open_file *file, uint64_t number);
+/* It does not wait any more; when its work runs, or was taken back. */
+void await_close_end(struct session *session, struct close_waiter *waiter);
+/* A file of the inode was closed. */
+void await_close_tell(struct session *session, uint64_t number);

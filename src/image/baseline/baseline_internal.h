@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "image/baseline/baseline.h"
+
+/*
+ * What the files of the decoder share. T.81 names what is read: a component is a plane of
+ * samples; an MCU is what the scan has of all components for 8 x 8 to 16 x 16 pixels.
+ *
+ *   markers.c   the segments up to the scan -> struct frame
+ *   huffman.c   tables of the frame -> look-ups
+ *   entropy.c   the bytes of the scan, without stuffing, one restart interval at a time
+ *   scan.h      bits -> coefficients -> rows of samples, for an MCU row
+ *   idct.c      coefficients -> samples
+ *   colour.h    rows of samples -> rows of RGB
+ *   kernels_*.c, *_avx2.c  the last three for every processor, and for one with AVX2
+ *   baseline.c  all of it, for the rows and columns that are asked for
+ */
+
+#define BLOCK 8 /* samples a side */
+#define COEFFICIENTS 64
+#define COMPONENTS 3
+#define TABLES 4
+#define MAX_SIDE 65500 /* libjpeg's */
+
+/* --- markers.c ------------------------------------------------------------------------ */
+
+/* A Huffman table as the file has it: how many codes of 1 to 16 bits, and their symbols.
+ * No codes: not given. */
+struct huffman_spec {
+	uint8_t counts[16];
+	uint8_t symbols[256];
+};
+
+struct component {
+	uint8_t id;
+	uint8_t h, v; /* blocks of an MCU */
+	uint8_t quant;
+	uint8_t dc, ac;
+};
+
+struct frame {
+	uint32_t width, height;
+	unsigned n_components; /* 1 or 3 */
+	struct component components[COMPONENTS];
+	unsigned restart_interval;	      /* MCUs; 0: none */
+	uint8_t quants[TABLES][COEFFICIENTS]; /* in zigzag order */
+	bool quant_given[TABLES];
+	struct huffman_spec dc[TABLES], ac[TABLES];
+	const uint8_t *scan; /* its first entropy-coded byte */
+};
+
+bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
+
+/* --- huffman.c ------------------------------------------------------------------------ */
+
+#define LOOKUP_BITS 11
+#define LOOKUPS (1 << LOOKUP_BITS)
+#define DC_LOOKUP_BITS 9
+#define DC_LOOKUPS (1 << DC_LOOKUP_BITS)
+#define MAX_CODE_BITS 16
+
+/*
+ * An entry of the look-up of AC coefficients: one coefficient or two of them, or one and
+ * the end of the block, if their codes and values fit into LOOKUP_BITS. Its places are
+ * relative to the last coefficient before. The second coefficient is at `advance`; if
+ * there is none, it is a 0 that is written before the first one, or behind it.
+ *
+ *   bits 0-5 of the look-up used, 6-13 advance, 14-18 place of the first, 19-23 the second
+ *   coefficient, 24-31 the first
+ *
+ * If the value does not fit, bits 0-5 are 0, the advance is 64, 14-18 are its place,
+ * 19-23 the size of the value, 24-31 the length of the code. If the code does not fit
+ * either, or there is none, the last two are 0 as well.
+ */
+typedef uint32_t ac_entry;
+
+#define END_OF_BLOCK 128 /* part of the advance */
+
+/* A shift by the entry is a shift by this, without a further instruction. */
+static inline unsigned ac_bits(ac_entry entry)
+{
+	return entry & 63;
+}
+
+static inline unsigned ac_advance(ac_entry entry)
+{
+	return entry >> 6 & 255;
+}
+
+static inline unsigned ac_place(ac_entry entry)
+{
+	return entry >> 14 & 31;
+}
+
+static inline int ac_second(ac_entry entry)
+{
+	return (int32_t)(entry << 8) >> 27;
+}
+
+static inline int ac_first(ac_entry entry)
+{
+	return (int32_t)entry >> 24;
+}
+
+static inline unsigned ac_size(ac_entry entry)
+{
+	return entry >> 19 & 31;
+}
+
+static inline unsigned ac_code_bits(ac_entry entry)
+{
+	return entry >> 24;
+}
+
+static inline bool ac_is_longer(ac_entry entry)
+{
+	return ac_bits(entry) == 0 && ac_size(entry) != 0;
+}
+
+/*
+ * An entry of the look-up of DC differences: bits 0-7 used, 8-15 whether it includes the
+ * end of a block without other coefficients, 16-31 the difference. If the value doesn't
+ * fit, bits 0-7 are 0, 8-15 are the code's length, 16-23 the size of the value. All 0: as
+ * above.
+ */
+typedef uint32_t dc_entry;
+
+/* How codes of any length become symbols: codes of a length are numbered one
+ * after another. */
+struct huffman_codes {
+	uint32_t end[MAX_CODE_BITS +
+		     1]; /* behind the last of a length, left-aligned in 16 */
+	int first[MAX_CODE_BITS + 1]; /* number of the first symbol, less its code */
+	uint8_t symbols[256];
+};
+
+struct huffman {
+	ac_entry ac[LOOKUPS];
+	dc_entry dc[DC_LOOKUPS];
+	struct huffman_codes ac_codes, dc_codes;
+	struct huffman_spec ac_spec, dc_spec; /* which they were made of */
+};
+
+/* Makes the look-ups unless they are those of the specs already. False: not a table. */
+bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
+	const struct huffman_spec *ac);
+
+/* --- entropy.c ------------------------------------------------------------------------ */
+
+/* More than a block can have. Behind the end of a segment there are so many zeros, so that
+ * it suffices to look for the end once per block. */
+#define SEGMENT_PADDING 512
+
+/* The bytes of one restart interval, without stuffing, and the bits at hand. */
+struct bits {
+	uint64_t
+		buffer; /* from the highest bit on; what lies below `count` is undefined */
+	unsigned count;
+	const uint8_t *next;
+	const uint8_t *end;
+};
+
+struct entropy {
+	const uint8_t *in; /* in the file */
+	const uint8_t *in_end;
+	uint8_t *segment;
+	size_t capacity; /* of the segment, without padding */
+	unsigned restarts;
+	struct bits bits;
+};
+
+/* Makes the bytes up to the next marker the segment. */
+bool entropy_begin(struct entropy *entropy);
+/* Whether the segment was used up to its last byte. */
+bool entropy_is_used(const struct entropy *entropy);
+/* The same, and the next segment, behind the restart marker whose turn it is. */
+bool entropy_restart(struct entropy *entropy);
+/* The same, and behind it the image ends. */
+bool entropy_end(const struct entropy *entropy);
+
+/* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
+
+/* The coefficients of two blocks, a row of one beside that row of the other. Behind them
+ * there is room for those beyond the 63rd of a damaged block. */
+#define PAIR_STRIDE (2 * BLOCK)
+#define PAIR_SPARE (BLOCK * PAIR_STRIDE)
+
+struct pair {
+	_Alignas(32) int16_t coefficients[PAIR_SPARE + PAIR_STRIDE];
+	uint8_t *out[2];
+	unsigned n;
+};
+
+/* By row and column, twice beside each other. */
+struct quant {
+	_Alignas(32) int16_t factors[BLOCK * PAIR_STRIDE];
+	/* How much a coefficient of 1 can add to a sample, in 128ths, rounded up. */
+	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
+};
+
+/* If the sum of weights times coefficients is not more than this, no sample is outside
+ * -512..511 before it is limited, and all that libjpeg computes in 16 bits fits. */
+#define MAX_WEIGHT (505 * 128)
+
+/* Where a component goes. */
+struct plane {
+	const struct component *component;
+	const struct huffman *huffman;
+	struct quant quant;
+	struct pair pair;
+	int dc;
+	uint8_t *samples; /* an MCU row, and above it the last row of the one before */
+	size_t stride;
+	uint32_t rows; /* of an MCU row */
+	uint32_t top;  /* the first of them in the image */
+};
+
+struct scan {
+	struct entropy entropy;
+	unsigned n_planes;
+	struct plane planes[COMPONENTS];
+	unsigned restart_interval;
+	unsigned until_restart;
+	uint32_t mcus;	     /* of a row */
+	uint32_t first, end; /* those that are kept, if the row is */
+};
+
+/* zigzag_pair[k]: where coefficient k is in a pair; the spare room for k > 63. */
+extern const uint8_t zigzag_pair[2 * END_OF_BLOCK];
+/* The same within a block of 8 x 8. */
+extern const uint8_t zigzag_block[COEFFICIENTS];
+
+/*
+ * Rows of Cb and Cr: the one that is nearest to the row of pixels and the next one, or the
+ * same twice if there is one for each row of pixels. A sample of chroma becomes two: 3/4
+ * of it and 1/4 of its neighbour, in rows as in columns, in 16ths. What is added before the
+ * division alternates.
+ */
+struct chroma {
+	const uint8_t *near[2]; /* those beside the first and the last are there */
+	const uint8_t *far[2];
+	int added_even, added_odd;
+};
+
+struct kernels {
+	/* Decodes an MCU row. keep: its samples are wanted. */
+	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
+	/* Transforms the blocks of the pair and clears it. False: it could overflow. */
+	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
+	/* n pixels. These read up to ROW_SLACK beyond what they need. */
+	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
+		uint8_t *out);
+	/* The same, if a sample of chroma is as wide as two pixels; the first pixel is the
+	 * left one of them. */
+	void (*rgb_wide)(
+		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
+	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);
+};
+
+#define ROW_SLACK 64
+
+extern const struct kernels kernels_plain;
+/* NULL: not on this machine. */
+const struct kernels *kernels_avx2(void);
+
+/* transform for any coefficients: false if one block of the pair does overflow. */
+bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
+/* A block without other coefficients than DC. */
+bool transform_dc(int dc, const struct quant *quant, uint8_t *out, size_t stride);

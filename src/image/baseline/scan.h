@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "image/baseline/baseline_internal.h"
+
+#include <string.h>
+
+/*
+ * An MCU row of the scan, which kernels_*.c compile for their processors.
+ */
+
+#define scan_inline static inline __attribute__((always_inline))
+#define unlikely(condition) __builtin_expect(condition, 0)
+
+/* More than a difference can be; the sum of differences is as limited. */
+#define MAX_DC 2047
+#define MAX_DC_SIZE 11
+#define MAX_AC_SIZE 10
+#define ZERO_RUN 15
+
+enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
+
+/* At least 56 bits. The bits below `count` are those of the bytes from `next` on, so that
+ * they may be set again. */
+scan_inline void refill(struct bits *bits)
+{
+	uint64_t bytes;
+	memcpy(&bytes, bits->next, sizeof(bytes));
+	bits->buffer |= __builtin_bswap64(bytes) >> bits->count;
+	bits->next += (63 - bits->count) >> 3;
+	bits->count |= 56;
+}
+
+scan_inline void use(struct bits *bits, unsigned n)
+{
+	bits->buffer <<= n;
+	bits->count -= n;
+}
+
+/* size > 0 */
+scan_inline int take_value(struct bits *bits, unsigned size)
+{
+	int value = (int)(bits->buffer >> (64 - size));
+	int negative = (int)(bits->buffer >> 63) - 1; /* -1 or 0 */
+	use(bits, size);
+	return value - (((1 << size) - 1) & negative);
+}
+
+/* The symbol of a code of any length, or -1. */
+scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes)
+{
+	uint32_t next = (uint32_t)(bits->buffer >> (64 - MAX_CODE_BITS));
+	for (unsigned length = 1; length <= MAX_CODE_BITS; length++)
+		if (next < codes->end[length]) {
+			int code = (int)(next >> (MAX_CODE_BITS - length));
+			use(bits, length);
+			return codes->symbols[(codes->first[length] + code) & 255];
+		}
+	return -1;
+}
+
+/* A place among the coefficients: 64 and more if the block is bad, and END_OF_BLOCK above
+ * that at its end. */
+struct place {
+	struct bits bits; /* a copy, so that the caller's stay in registers */
+	unsigned k;
+};
+
+/* One coefficient, or a run of zeros, of any length. */
+static __attribute__((noinline)) struct place take_single(
+	struct bits bits, const struct huffman *huffman, unsigned k, int16_t *block)
+{
+	struct place bad = {bits, COEFFICIENTS};
+	int symbol = take_symbol(&bits, &huffman->ac_codes);
+	if (symbol < 0)
+		return bad;
+	if (symbol == 0)
+		return (struct place){bits, k | END_OF_BLOCK};
+	unsigned run = (unsigned)symbol >> 4, size = symbol & 15;
+	k += run + 1;
+	if (size > MAX_AC_SIZE || (size == 0 && run != ZERO_RUN) || k >= COEFFICIENTS)
+		return bad;
+	int value = size ? take_value(&bits, size) : 0;
+	if (block)
+		block[zigzag_pair[k]] = (int16_t)value;
+	return (struct place){bits, k};
+}
+
+/* What the look-up does not have: a longer value, a longer code, the last coefficient of a
+ * block with what follows. As take_single. */
+scan_inline unsigned take_rare(
+	struct bits *bits, const struct huffman *huffman, unsigned k, int16_t *block)
+{
+	ac_entry entry = huffman->ac[bits->buffer >> (64 - LOOKUP_BITS)];
+	if (unlikely(!ac_is_longer(entry))) {
+		struct place place = take_single(*bits, huffman, k, block);
+		*bits = place.bits;
+		return place.k;
+	}
+	use(bits, ac_code_bits(entry));
+	int value = take_value(bits, ac_size(entry));
+	k += ac_place(entry);
+	if (block)
+		block[zigzag_pair[k]] = (int16_t)value;
+	return k;
+}
+
+/* The difference of DC. *ret_only: the block has nothing else. */
+scan_inline bool take_dc(
+	struct bits *bits, const struct huffman *huffman, int *ret, bool *ret_only)
+{
+	dc_entry entry = huffman->dc[bits->buffer >> (64 - DC_LOOKUP_BITS)];
+	*ret_only = false;
+	if (__builtin_expect((entry & 0xff) != 0, 1)) {
+		use(bits, entry & 0xff);
+		*ret = (int16_t)(entry >> 16);
+		*ret_only = entry >> 8 & 1;
+		return true;
+	}
+	int size = (int)(entry >> 16);
+	if (entry)
+		use(bits, entry >> 8 & 0xff);
+	else
+		size = take_symbol(bits, &huffman->dc_codes);
+	if (size < 0 || size > MAX_DC_SIZE)
+		return false;
+	*ret = size ? take_value(bits, (unsigned)size) : 0;
+	return true;
+}
+
+/* What one look-up has, from place k on. The new place: END_OF_BLOCK and more at the end,
+ * 64 to 127 if the look-up was of no use. */
+scan_inline unsigned take_lookup(
+	struct bits *bits, const struct huffman *huffman, unsigned k, int16_t *block)
+{
+	ac_entry entry = huffman->ac[bits->buffer >> (64 - LOOKUP_BITS)];
+	unsigned next = k + ac_advance(entry);
+	if (block) {
+		block[zigzag_pair[next]] = (int16_t)ac_second(entry);
+		block[zigzag_pair[k + ac_place(entry)]] = (int16_t)ac_first(entry);
+	}
+	use(bits, ac_bits(entry));
+	return next;
+}
+
+/* Between two look-ups. */
+struct progress {
+	unsigned k;
+	unsigned next; /* what take_lookup gave; k if it is of use, and not the end */
+	struct bits before; /* the last look-up */
+};
+
+scan_inline bool take_next(struct bits *bits, const struct huffman *huffman,
+	int16_t *block, struct progress *state)
+{
+	state->before = *bits;
+	state->next = take_lookup(bits, huffman, state->k, block);
+	if (state->next >= COEFFICIENTS - 1)
+		return false;
+	state->k = state->next;
+	return true;
+}
+
+/* The coefficients behind DC. block NULL: they are not wanted. */
+scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16_t *block)
+{
+	struct progress state = {0};
+	for (;;) {
+		/* 56 bits are enough for five look-ups. */
+		refill(bits);
+		if (take_next(bits, huffman, block, &state) &&
+			take_next(bits, huffman, block, &state) &&
+			take_next(bits, huffman, block, &state) &&
+			take_next(bits, huffman, block, &state) &&
+			take_next(bits, huffman, block, &state))
+			continue;
+		if (!(state.next & COEFFICIENTS))
+			return true;
+		*bits = state.before;
+		refill(bits);
+		state.k = take_rare(bits, huffman, state.k, block);
+		if (state.k >= COEFFICIENTS - 1)
+			return !(state.k & COEFFICIENTS);
+	}
+}
+
+scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_t *block)
+{
+	int difference;
+	bool only;
+	refill(bits);
+	if (unlikely(bits->next > bits->end + sizeof(bits->buffer)) ||
+		unlikely(!take_dc(bits, plane->huffman, &difference, &only)))
+		return BLOCK_BAD;
+	plane->dc += difference;
+	if (unlikely(plane->dc > MAX_DC || plane->dc < -MAX_DC))
+		return BLOCK_BAD;
+	if (only)
+		return BLOCK_DC;
+	if (block)
+		block[0] = (int16_t)plane->dc;
+	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
+}
+
+/* Decodes a block to samples, perhaps when another one joins it. */
+scan_inline bool keep_block(struct bits *bits, struct plane *plane,
+	const struct kernels *kernels, uint8_t *out)
+{
+	struct pair *pair = &plane->pair;
+	enum block block =
+		take_block(bits, plane, pair->coefficients + (size_t)pair->n * BLOCK);
+	if (block == BLOCK_DC)
+		return transform_dc(plane->dc, &plane->quant, out, plane->stride);
+	pair->out[pair->n++] = out;
+	if (block == BLOCK_BAD)
+		return false;
+	return pair->n < 2 || kernels->transform(pair, &plane->quant, plane->stride);
+}
+
+scan_inline bool take_mcu(struct scan *scan, struct bits *bits,
+	const struct kernels *kernels, uint32_t at, bool keep)
+{
+	for (unsigned i = 0; i < scan->n_planes; i++) {
+		struct plane *plane = &scan->planes[i];
+		unsigned h = plane->component->h, v = plane->component->v;
+		if (!keep) {
+			for (unsigned n = h * v; n > 0; n--)
+				if (!take_block(bits, plane, NULL))
+					return false;
+			continue;
+		}
+		for (unsigned y = 0; y < v; y++) {
+			uint8_t *out = plane->samples + y * BLOCK * plane->stride +
+				       (size_t)(at - scan->first) * h * BLOCK;
+			for (unsigned x = 0; x < h; x++, out += BLOCK)
+				if (!keep_block(bits, plane, kernels, out))
+					return false;
+		}
+	}
+	return true;
+}
+
+static bool restart(struct scan *scan)
+{
+	if (!entropy_restart(&scan->entropy))
+		return false;
+	for (unsigned i = 0; i < scan->n_planes; i++)
+		scan->planes[i].dc = 0;
+	scan->until_restart = scan->restart_interval;
+	return true;
+}
+
+scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
+	uint32_t from, uint32_t to, bool keep)
+{
+	struct bits bits = scan->entropy.bits;
+	for (uint32_t at = from; at < to; at++) {
+		if (scan->restart_interval) {
+			if (scan->until_restart == 0) {
+				scan->entropy.bits = bits;
+				if (!restart(scan))
+					return false;
+				bits = scan->entropy.bits;
+			}
+			scan->until_restart--;
+		}
+		if (!take_mcu(scan, &bits, kernels, at, keep))
+			return false;
+	}
+	scan->entropy.bits = bits;
+	return true;
+}
+
+/* Blocks that no other one has joined. */
+static bool transform_rest(struct scan *scan, const struct kernels *kernels)
+{
+	for (unsigned i = 0; i < scan->n_planes; i++) {
+		struct plane *plane = &scan->planes[i];
+		if (plane->pair.n > 0 &&
+			!kernels->transform(&plane->pair, &plane->quant, plane->stride))
+			return false;
+	}
+	return true;
+}
+
+scan_inline bool take_row(struct scan *scan, const struct kernels *kernels, bool keep)
+{
+	if (!keep)
+		return take_mcus(scan, kernels, 0, scan->mcus, false);
+	return take_mcus(scan, kernels, 0, scan->first, false) &&
+	       take_mcus(scan, kernels, scan->first, scan->end, true) &&
+	       take_mcus(scan, kernels, scan->end, scan->mcus, false) &&
+	       transform_rest(scan, kernels);
+}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+#
+#   make check-dst     the daemon's inside, with threads and clock that a seed schedules
+#   make check-sites   each call for memory or a file fails, or is the process's last one
+#   make mutants       whether that notices faults: tests/dst/mutants
+
+DST := $(BUILD)/tests/dst/simulate
+DST_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/dst/*.c)))
+DST_WRAP := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
+	pthread_cond_wait pthread_cond_timedwait pthread_cond_signal pthread_cond_broadcast \
+	pthread_join pthread_setschedparam pthread_setname_np sched_yield signals_thread \
+	open openat pwrite ftruncate fsync fdatasync rename renameat unlink unlinkat rmdir \
+	mkdir mkdirat readdir closedir pread malloc calloc realloc reallocarray aligned_alloc \
+	posix_memalign strdup strndup asprintf vasprintf open_memstream
+# Of schedules, and of calls that fail: one of so many, as long as there is time.
+ifeq ($(JOADERFS_LONG),1)
+DST_EFFORT := --runs 1000000
+DST_SITES  := --runs 40 --sites 1
+else
+DST_EFFORT := --seconds 20
+DST_SITES  := --seconds 15 --sites 30
+endif
+
+.PHONY: check-dst check-sites mutants mutant
+
+$(DST): WRAP := $(DST_WRAP)
+$(DST): $(DST_OBJECTS) $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+
+check-dst: $(DST)
+	$(DST) --processes $(shell nproc) $(DST_EFFORT)
+
+check-sites: $(DST)
+	$(DST) --processes $(shell nproc) --seed 0 --runs 1000000 $(DST_SITES)
+
+mutants: $(DST)
+	BUILD=$(BUILD) tests/dst/mutants
+
+# MUTANT.c in place of the file of the library that it was made of.
+mutant: WRAP := $(DST_WRAP)
+mutant:
+	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $(MUTANT).o $(MUTANT).c
+	$(Q)$(CC) -o $(MUTANT) $(DST_OBJECTS) $(MUTANT).o $(LIB) $(ALL_LIBS)
+
+-include $(DST_OBJECTS:.o=.d)

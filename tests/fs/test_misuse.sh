@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# Scripts that are easily given something else than they think: each is given each sample once
+# in each epoch, or joaderfs notices, and says so once in the log and in status. Of what is exact
+# nothing is said.
+. "$(dirname "$0")/lib.sh"
+needs_torch
+dataset 3 80 48x36
+
+# view NAME LAYOUT [OPTION...]
+view() {
+	job "$1" tensor.crop=32 job.epochs="${EPOCHS:-400}" view.layout="$2" "${@:3}"
+}
+for name in late-flat shuffled-flat looked-flat two-readers ddp-flat; do view $name flat; done
+for name in split-flat subset-flat labels-drawn mixing-flat kept-flat early-flat; do view $name flat; done
+for name in looked two ddp split folds mixing; do view $name-classes classes; done
+for layout in flat classes; do view sequential-$layout $layout job.order=sequential; done
+for name in labels-fixed labels-fixed-in-order; do view $name flat view.labels=fixed; done
+view tiny-one batch view.batch=240
+view tiny-two tar view.shard=120
+view tiny-three batch view.batch=80
+view tiny-explicit batch view.batch=240
+EPOCHS=2 view few-flat flat
+view all mirror
+start
+
+exact=(sequential tiny_epochs tiny_explicit look_at_late_epoch looked_flat looked_classes two_scripts
+	ddp_flat ddp_classes labels_fixed shuffle_persistent label_and_image)
+# The cases that can't be what the script means, with the job and what is said of it.
+declare -A noticed=(
+	[mixing_flat]="mixing-flat: where a name has to mean one file"
+	[mixing_classes]="mixing-classes: where a name has to mean one file"
+	[beyond_epochs]="few-flat: raise .epochs."
+	[split_classes]="split-classes: where = hash.path. % 5"
+	[split_flat]="split-flat: where = hash.path. % 5"
+	[folds_by_index]="folds-classes: where = hash.path. % 5"
+	[subset]="subset-flat: where = hash.path. % 5"
+	[labels_drawn]="labels-drawn: labels differ from epoch to epoch"
+	[kept_open]="kept-flat: kept open"
+)
+wrong=(split_flat split_classes folds_by_index subset labels_drawn kept_open)
+PYTHONWARNINGS=ignore "$PYTHON" "$FS/misuse.py" "$M/jobs" "${exact[@]}" "${!noticed[@]}" \
+	>"$T/well" 2>"$T/wrong" || fail "$(<"$T/wrong")"
+for case in "${exact[@]}"; do
+	grep -qx "$case" "$T/well" || fail "not exact: $(<"$T/wrong")"
+done
+for case in "${wrong[@]}"; do
+	! grep -qx "$case" "$T/well" || fail "$case is exact: the manual says that it is not"
+done
+
+# An explicit epoch that is opened too early, by a script that tries again and again.
+cat "$(epoch early-flat)/00000000.ppm" >/dev/null
+for _ in 1 2 3; do
+	! cat "$(epoch early-flat 0001)/00000000.ppm" 2>"$T/early" || fail "epoch 1 is there"
+	grep -q "temporarily unavailable" "$T/early" || fail "too early: $(<"$T/early")"
+done
+noticed[early]="early-flat: read that epoch first"
+
+# said JOB TEXT: once in the log, with the epoch and what is read of it, and in status
+said() {
+	equal "lines about $1" "$(grep -c "job $1: epoch" "$LOG")" 1
+	grep -q "job $1: epoch [0-9]*: .*$2.* (of epoch [0-9]* [0-9]* of 240 samples" "$LOG" ||
+		fail "of $1 is not said '$2': $(grep "job $1:" "$LOG")"
+	status_of "$1" notice | grep -q "$2" || fail "status of $1: $(status_of "$1" notice)"
+}
+for text in "${noticed[@]}"; do said "${text%%: *}" "${text#*: }"; done
+for directory in "$M"/jobs/*/; do
+	name=$(basename "$directory")
+	[[ " ${noticed[*]} " == *" $name: "* ]] ||
+		equal "notices of $name" "$(status_of "$name" notice | sed '/^two scripts/d')" ""
+	# It depends on their speed whether these get an epoch apart.
+	[[ $name == two-classes || $(status_of "$name" notice) != "two scripts"* ]] ||
+		fail "a second script was noticed at $name"
+done
+(($(counter notices) >= ${#noticed[@]})) || fail "notices: $(counter notices)"

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/rng.h"
+
+/*
+ * The opens that training scripts make, in their order.
+ *
+ * Workers are those of torch's DataLoader: batch b goes to worker b mod W, each worker is
+ * first in, first out, and has at most `ahead` batches; the training takes the batches in
+ * their order. A loader that fetches `beyond` the end of a pass has one list of batches
+ * for all passes. A release comes some opens after its open.
+ */
+
+#define FILES 1200
+
+struct access {
+	unsigned pass;
+	struct reader reader;
+	uint32_t file;
+	bool label, done, looks, counts;
+};
+
+struct accesses {
+	struct access *list;
+	size_t n, room;
+};
+
+static struct rng rng;
+
+static inline uint32_t below(uint32_t bound)
+{
+	return (uint32_t)rng_below(&rng, bound);
+}
+
+static inline void add(struct accesses *accesses, struct access access)
+{
+	if (accesses->n == accesses->room) {
+		accesses->room = accesses->room ? 2 * accesses->room : 4096;
+		accesses->list = reallocarray(
+			accesses->list, accesses->room, sizeof(*accesses->list));
+		cr_assert_not_null(accesses->list);
+	}
+	accesses->list[accesses->n++] = access;
+}
+
+/* --- loaders ------------------------------------------------------------------------- */
+
+struct loader {
+	uint32_t files, passes, workers, batch, ahead;
+	bool beyond, drop, in_order, stays; /* stays: workers are persistent */
+	uint32_t batches;		    /* of a pass at most; 0: all */
+	uint32_t part;			    /* k-th of `parts` in DistributedSampler */
+	uint32_t parts;
+	uint32_t subset;     /* of the first so many files of an order; 0: all */
+	uint32_t validation; /* so many files of that order come last, in this order */
+	unsigned labels; /* 0: none; 1: after; 2: before the image; 3: by another thread;
+			   4: of all files, before the first pass; 5: of some, before */
+	bool twice;	 /* OpenCV */
+	bool mixes;	 /* each item opens another one, too */
+	bool shows;	 /* its main process opens the first file now and then */
+	bool processes;	 /* each pass is one of its own */
+	bool replaces;	 /* WeightedRandomSampler */
+	uint64_t script, rank;
+	unsigned first_pass;
+	uint64_t seed; /* of the orders */
+};
+
+struct batches {
+	uint32_t *files;
+	unsigned *passes;
+	size_t *begin; /* of each batch, and the end */
+	size_t n, n_files;
+};
+
+static inline void shuffle(struct rng *order, uint32_t *list, uint32_t n)
+{
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t j = (uint32_t)rng_below(order, i), file = list[i - 1];
+		list[i - 1] = list[j];
+		list[j] = file;
+	}
+}
+
+/* The files of a pass in their order; those of this rank. */
+static inline uint32_t pass_files(
+	const struct loader *loader, unsigned pass, uint32_t *ret)
+{
+	uint32_t n = loader->files, total, own = 0;
+	uint32_t parts = loader->parts ? loader->parts : 1;
+	struct rng order;
+	uint32_t *all = calloc(n, sizeof(*all));
+	cr_assert_not_null(all);
+	for (uint32_t i = 0; i < n; i++)
+		all[i] = i;
+	if (loader->subset || loader->validation) {
+		rng_seed(&order, 77);
+		shuffle(&order, all, n);
+	}
+	if (loader->subset)
+		n = loader->subset;
+	rng_seed(&order, rng_mix(loader->seed, pass));
+	if (!loader->in_order)
+		shuffle(&order, all, n - loader->validation);
+	for (uint32_t i = 0; loader->replaces && i < n; i++)
+		all[i] = (uint32_t)rng_below(&order, n);
+	total = (n + parts - 1) / parts * parts;
+	for (uint32_t i = loader->part; i < total; i += parts)
+		ret[own++] = all[i % n];
+	free(all);
+	return own;
+}
+
+static inline void make_batches(
+	const struct loader *loader, unsigned first, unsigned passes, struct batches *ret)
+{
+	size_t most = (size_t)passes * (loader->files + loader->parts);
+	uint32_t *files = calloc(loader->files + loader->parts, sizeof(*files));
+	*ret = (struct batches){.files = calloc(most, sizeof(uint32_t)),
+		.passes = calloc(most, sizeof(unsigned)),
+		.begin = calloc(most + 1, sizeof(size_t))};
+	cr_assert(files && ret->files && ret->passes && ret->begin);
+	for (unsigned pass = first; pass < first + passes; pass++) {
+		uint32_t n = pass_files(loader, pass, files);
+		for (uint32_t i = 0, b = 0; i < n; i += loader->batch, b++) {
+			uint32_t size = n - i < loader->batch ? n - i : loader->batch;
+			if ((loader->drop && size < loader->batch) ||
+				(loader->batches && b >= loader->batches))
+				break;
+			for (uint32_t k = 0; k < size; k++)
+				ret->files[ret->n_files + k] = files[i + k];
+			ret->passes[ret->n] = pass;
+			ret->n_files += size;
+			ret->begin[++ret->n] = ret->n_files;
+		}
+	}
+	free(files);
+}
+
+static inline void add_item(struct accesses *accesses, const struct loader *loader,
+	unsigned pass, uint64_t thread, uint32_t file)
+{
+	struct access access = {.pass = loader->first_pass + pass,
+		.reader = {thread, loader->rank, loader->script},
+		.file = file,
+		.done = true,
+		.counts = true};
+	struct access label = access;
+	label.label = true;
+	if (loader->labels == 3)
+		label.reader.thread += 1000;
+	if (loader->labels == 2 || (loader->labels == 5 && below(8) == 0))
+		add(accesses, label);
+	if (loader->twice) {
+		struct access head = access;
+		head.counts = false;
+		add(accesses, head);
+	}
+	add(accesses, access);
+	if (loader->labels == 1 || loader->labels == 3)
+		add(accesses, label);
+	if (loader->shows && below(100) == 0) {
+		struct access shown = access;
+		shown.reader.thread = loader->rank;
+		shown.file = 0;
+		shown.looks = loader->workers > 1;
+		shown.counts = false;
+		add(accesses, shown);
+	}
+	if (loader->mixes) {
+		access.file = below(loader->files);
+		access.counts = false;
+		add(accesses, access);
+	}
+}
+
+struct queues {
+	size_t next[16], file[16]; /* of each worker: its batch, and the file in there */
+	double speed[16];
+	size_t sent, got;
+	size_t *done; /* files of each batch */
+};
+
+static inline bool has_work(
+	const struct batches *batches, const struct queues *queues, uint32_t worker)
+{
+	return queues->next[worker] < queues->sent && queues->next[worker] < batches->n;
+}
+
+static inline uint32_t pick_worker(
+	const struct loader *loader, const struct batches *batches, struct queues *queues)
+{
+	double sum = 0, at;
+	for (uint32_t w = 0; w < loader->workers; w++)
+		sum += has_work(batches, queues, w) ? queues->speed[w] : 0;
+	at = sum * below(1000000) / 1e6;
+	for (uint32_t w = 0; w < loader->workers; w++) {
+		if (!has_work(batches, queues, w))
+			continue;
+		at -= queues->speed[w];
+		if (at < 0)
+			return w;
+	}
+	for (uint32_t w = 0;; w++)
+		if (has_work(batches, queues, w))
+			return w;
+}
+
+/* Batches to workers, and back in their order. */
+static inline void work(struct accesses *accesses, const struct loader *loader,
+	const struct batches *batches, uint64_t threads)
+{
+	struct queues queues = {.sent = 0};
+	uint32_t workers = loader->workers;
+	size_t most = (size_t)workers * loader->ahead;
+	queues.done = calloc(batches->n + 1, sizeof(*queues.done));
+	for (uint32_t w = 0; w < workers; w++) {
+		queues.next[w] = w;
+		queues.file[w] = w < batches->n ? batches->begin[w] : 0;
+		queues.speed[w] = 0.5 + below(1000) / 1000.0;
+	}
+	while (queues.got < batches->n) {
+		while (queues.sent < batches->n && queues.sent < queues.got + most)
+			queues.sent++;
+		uint32_t w = pick_worker(loader, batches, &queues);
+		size_t b = queues.next[w];
+		add_item(accesses, loader, batches->passes[b], threads + w,
+			batches->files[queues.file[w]++]);
+		queues.done[b]++;
+		if (queues.file[w] == batches->begin[b + 1]) {
+			queues.next[w] += workers;
+			if (queues.next[w] < batches->n)
+				queues.file[w] = batches->begin[queues.next[w]];
+		}
+		while (queues.got < batches->n &&
+			queues.done[queues.got] == batches->begin[queues.got + 1] -
+							   batches->begin[queues.got])
+			queues.got++;
+	}
+	free(queues.done);
+}
+
+static inline void load(struct accesses *accesses, struct loader loader)
+{
+	loader.workers = loader.workers ? loader.workers : 1;
+	loader.batch = loader.batch ? loader.batch : 16;
+	loader.ahead = loader.ahead ? loader.ahead : 2;
+	loader.files = loader.files ? loader.files : FILES;
+	loader.script = loader.script ? loader.script : 1;
+	loader.rank = loader.rank ? loader.rank : loader.script;
+	unsigned step = loader.beyond ? loader.passes : 1;
+	for (uint32_t i = 0; loader.labels == 4 && i < loader.files; i++)
+		add(accesses, (struct access){.reader = {7, loader.rank, loader.script},
+				      .file = i,
+				      .label = true,
+				      .done = true});
+	for (unsigned pass = 0; pass < loader.passes; pass += step) {
+		struct batches batches;
+		if (loader.processes)
+			loader.rank = loader.script = 100 + pass;
+		uint64_t base = loader.rank * 10000;
+		uint64_t threads = loader.stays ? base : base + 20 * pass;
+		make_batches(&loader, pass, step, &batches);
+		work(accesses, &loader, &batches, threads);
+		free(batches.files);
+		free(batches.passes);
+		free(batches.begin);
+	}
+}
+
+/* Beside each other: at random, none more than `apart` opens before another. speed: of the
+ * first, where the others have 100. */
+static inline void merge(struct accesses *accesses, struct accesses *streams, size_t n,
+	size_t apart, uint32_t speed)
+{
+	size_t next[16] = {0};
+	for (;;) {
+		size_t least = SIZE_MAX, choices[16];
+		uint32_t weight[16], sum = 0;
+		size_t k = 0;
+		for (size_t i = 0; i < n; i++)
+			if (next[i] < streams[i].n && next[i] < least)
+				least = next[i];
+		for (size_t i = 0; i < n; i++)
+			if (next[i] < streams[i].n &&
+				(!apart || next[i] <= least + apart)) {
+				choices[k] = i;
+				weight[k++] = i == 0 ? speed : 100;
+				sum += weight[k - 1];
+			}
+		if (k == 0)
+			break;
+		uint32_t at = below(sum);
+		size_t i = 0;
+		while (at >= weight[i])
+			at -= weight[i++];
+		size_t s = choices[i];
+		add(accesses, streams[s].list[next[s]++]);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(streams[i].list);
+}

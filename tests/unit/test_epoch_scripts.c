@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#define WORLD_EPOCHS 80
+#include "epoch_world.h"
+#include "script_loader.h"
+
+/*
+ * What training scripts get from current/, by simulation: a script is a list of opens, in
+ * the order in which its workers make them, and the engine says which sample each is. A
+ * row of the table is a kind of script; of each pass the samples are compared with those
+ * that the script means: as many different ones as it opened files, and a label of the
+ * image that it belongs to. JOADERFS_TABLE=1 prints the table.
+ *
+ * The two numbers at the end of a row are how many passes may be inexact, and by how many
+ * samples: 0 where names say all. Where batches are left out, the first turn of a pass can
+ * be told only by a file that is had again; where workers fetch beyond the end, a worker
+ * may begin its next pass with a file that another one has still to open in this.
+ */
+
+/* --- what they get ------------------------------------------------------------------- */
+
+struct tally {
+	unsigned passes, inexact;
+	uint32_t worst, labels, same; /* same: passes of the epoch of the pass before */
+};
+
+#define RELEASED_LATER 3
+
+static unsigned noticed[NOTICES]; /* in the last run */
+
+static void run(const struct accesses *accesses, uint32_t files, enum epochs_kind kind,
+	sample_id *ret)
+{
+	struct epoch_world world;
+	struct epochs_config config = {.kind = kind,
+		.positions = files,
+		.limit = WORLD_EPOCHS,
+		.lookahead = 8,
+		.file = 1,
+		.idle_ns = UINT64_C(600000000000)};
+	struct world_request *open[RELEASED_LATER] = {NULL};
+	world_begin(&world, &config, 1);
+	world.keep = 3;
+	for (size_t i = 0; i < accesses->n + RELEASED_LATER; i++) {
+		struct world_request **slot = &open[i % RELEASED_LATER];
+		if (*slot)
+			world_release(&world, *slot, true);
+		*slot = NULL;
+		if (i >= accesses->n)
+			continue;
+		const struct access *access = &accesses->list[i];
+		struct world_request *request = world_request_by(&world, EPOCH_CURRENT,
+			access->file, access->reader, access->label);
+		request->request.done = access->done;
+		request->request.looks = access->looks;
+		world_open(&world, request);
+		cr_assert_eq(request->request.status, 0);
+		ret[i] = request->request.sample;
+		*slot = request;
+	}
+	for (int i = 0; i < NOTICES; i++)
+		noticed[i] = world.noticed[i];
+	world_end(&world);
+}
+
+/* Most files hold what they held. Of a few files chance may have it so. */
+static bool is_same(const sample_id *images, const sample_id *last, uint32_t files)
+{
+	uint32_t both = 0, same = 0;
+	for (uint32_t i = 0; i < files; i++) {
+		both += images[i] && last[i];
+		same += images[i] && images[i] == last[i];
+	}
+	return both > 16 && 2 * same > both;
+}
+
+/* Of the accesses of a script: of each pass, samples that were had twice; labels that are
+ * not those of the image. */
+static struct tally count(const struct accesses *accesses, const sample_id *samples,
+	uint32_t files, uint64_t script)
+{
+	struct tally tally = {.passes = 0};
+	sample_id *last = calloc(files, sizeof(*last));
+	cr_assert_not_null(last);
+	for (unsigned pass = 0;; pass++) {
+		uint8_t *seen = calloc(2 * files, 1);
+		sample_id *images = calloc(files, sizeof(*images));
+		uint32_t repeated = 0;
+		bool any = false;
+		cr_assert(seen && images);
+		for (size_t i = 0; i < accesses->n; i++) {
+			const struct access *access = &accesses->list[i];
+			if (access->pass != pass || access->reader.script != script ||
+				!access->counts || access->label)
+				continue;
+			any = true;
+			repeated += seen[samples[i]]++ > 0;
+			images[access->file] = samples[i] + 1;
+		}
+		for (size_t i = 0; i < accesses->n; i++) {
+			const struct access *access = &accesses->list[i];
+			if (access->pass == pass && access->reader.script == script &&
+				access->label && images[access->file])
+				tally.labels += images[access->file] != samples[i] + 1;
+		}
+		tally.same += is_same(images, last, files);
+		free(seen);
+		free(last);
+		last = images;
+		if (!any)
+			break;
+		tally.passes++;
+		tally.inexact += repeated > 0;
+		tally.worst = repeated > tally.worst ? repeated : tally.worst;
+	}
+	free(last);
+	return tally;
+}
+
+static struct tally check(const char *name, struct accesses *accesses, uint32_t files,
+	enum epochs_kind kind, uint64_t script, unsigned inexact, uint32_t worst)
+{
+	sample_id *samples = calloc(accesses->n, sizeof(*samples));
+	cr_assert_not_null(samples);
+	run(accesses, files, kind, samples);
+	struct tally tally = count(accesses, samples, files, script);
+	if (getenv("JOADERFS_TABLE"))
+		fprintf(stderr, "%-64s %3u of %3u  %4u  %u  %u\n", name, tally.inexact,
+			tally.passes, tally.worst, tally.labels, tally.same);
+	else
+		cr_assert(tally.inexact <= inexact && tally.worst <= worst,
+			"%s: %u of %u passes are not exact, up to %u samples twice", name,
+			tally.inexact, tally.passes, tally.worst);
+	free(samples);
+	return tally;
+}
+
+static bool is_told(const struct loader *loader, enum notice notice)
+{
+	switch (notice) {
+	case NOTICE_REPEATS:
+		return loader->mixes || loader->batches == 22;
+	case NOTICE_PARTS:
+		return loader->subset == 800 || loader->validation;
+	case NOTICE_LITTLE:
+		return loader->subset == 300;
+	case NOTICE_LABELS:
+		return loader->labels == 4;
+	default:
+		return false;
+	}
+}
+
+static void one(const char *name, struct loader loader, unsigned inexact, uint32_t worst)
+{
+	struct accesses accesses = {0};
+	uint32_t files = loader.files ? loader.files : FILES;
+	rng_seed(&rng, 5);
+	load(&accesses, loader);
+	struct tally tally =
+		check(name, &accesses, files, EPOCHS_DRAWN, 1, inexact, worst);
+	cr_assert_eq(tally.labels, 0, "%s: %u wrong labels", name, tally.labels);
+	bool little = loader.batches == 22 || loader.subset == 300; /* less than half */
+	cr_assert(little || tally.same == 0, "%s: an epoch again", name);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert_eq(noticed[i] > 0, is_told(&loader, i), "%s: notice %s", name,
+			world_notice(i));
+	free(accesses.list);
+}
+
+Test(epoch_scripts, one_process)
+{
+	one("in order, one reader", (struct loader){.passes = 30, .in_order = true}, 0,
+		0);
+	one("in order, label after image",
+		(struct loader){.passes = 30, .in_order = true, .labels = 1}, 0, 0);
+	one("shuffled, label before image", (struct loader){.passes = 30, .labels = 2}, 0,
+		0);
+	one("shuffled, labels by another thread, 4 workers",
+		(struct loader){.passes = 30, .workers = 4, .stays = true, .labels = 3},
+		0, 0);
+	one("shuffled, one reader", (struct loader){.passes = 60}, 0, 0);
+	one("shuffled, OpenCV, label",
+		(struct loader){.passes = 30,
+			.workers = 4,
+			.twice = true,
+			.labels = 1,
+			.stays = true},
+		0, 0);
+	one("shuffled, 4 workers of each pass",
+		(struct loader){.passes = 60, .workers = 4}, 0, 0);
+	one("shuffled, 4 persistent workers",
+		(struct loader){.passes = 60, .workers = 4, .stays = true}, 0, 0);
+	one("shuffled, 8 persistent workers, 100 files",
+		(struct loader){.files = 100,
+			.passes = 60,
+			.workers = 8,
+			.stays = true,
+			.batch = 4},
+		0, 0);
+	one("shuffled, 8 new workers, 100 files",
+		(struct loader){.files = 100, .passes = 60, .workers = 8, .batch = 4}, 0,
+		0);
+}
+
+Test(epoch_scripts, dropped)
+{
+	one("drop_last, 48 left, persistent",
+		(struct loader){.passes = 60,
+			.workers = 4,
+			.batch = 64,
+			.drop = true,
+			.stays = true},
+		2, 3);
+	one("drop_last, 48 left, new workers",
+		(struct loader){.passes = 60, .workers = 4, .batch = 64, .drop = true}, 0,
+		0);
+	one("drop_last, 176 left, persistent",
+		(struct loader){.passes = 60,
+			.workers = 4,
+			.batch = 256,
+			.drop = true,
+			.stays = true},
+		3, 4);
+	one("drop_last, 176 left, in order",
+		(struct loader){.passes = 60,
+			.workers = 4,
+			.batch = 256,
+			.drop = true,
+			.in_order = true},
+		0, 0);
+	one("limit_train_batches = .7",
+		(struct loader){.passes = 40, .workers = 2, .batches = 52, .stays = true},
+		12, 6);
+	one("limit_train_batches = .3",
+		(struct loader){.passes = 40, .workers = 2, .batches = 22, .stays = true},
+		4, 30);
+}
+
+Test(epoch_scripts, beyond)
+{
+	one("beyond the end, in order, 4 x 2 x 16",
+		(struct loader){.passes = 30,
+			.workers = 4,
+			.beyond = true,
+			.in_order = true,
+			.stays = true},
+		0, 0);
+	one("beyond the end, in order, 8 x 2 x 32",
+		(struct loader){.passes = 30,
+			.workers = 8,
+			.batch = 32,
+			.beyond = true,
+			.in_order = true,
+			.stays = true},
+		0, 0);
+	one("beyond the end, in order, drop_last, 1207 files",
+		(struct loader){.files = 1207,
+			.passes = 30,
+			.workers = 4,
+			.drop = true,
+			.beyond = true,
+			.in_order = true,
+			.stays = true},
+		0, 0);
+	one("beyond the end, in order, labels",
+		(struct loader){.files = 360,
+			.passes = 30,
+			.workers = 2,
+			.batch = 7,
+			.labels = 1,
+			.beyond = true,
+			.in_order = true,
+			.stays = true},
+		0, 0);
+	one("beyond the end, 4 x 2 x 16",
+		(struct loader){
+			.passes = 30, .workers = 4, .beyond = true, .stays = true},
+		10, 2);
+	one("beyond the end, 8 x 2 x 64, 12,000 files",
+		(struct loader){.files = 12000,
+			.passes = 12,
+			.workers = 8,
+			.batch = 64,
+			.beyond = true,
+			.stays = true},
+		3, 2);
+	one("beyond the end, drop_last, 1207 files",
+		(struct loader){.files = 1207,
+			.passes = 30,
+			.workers = 4,
+			.drop = true,
+			.beyond = true,
+			.stays = true},
+		8, 2);
+}
+
+Test(epoch_scripts, small)
+{
+	for (uint32_t n = 1; n <= 3; n++) {
+		char name[40];
+		snprintf(name, sizeof(name), "%u files, in order", n);
+		one(name, (struct loader){.files = n, .passes = 60, .in_order = true}, 0,
+			0);
+		snprintf(name, sizeof(name), "%u files, shuffled", n);
+		one(name, (struct loader){.files = n, .passes = 60}, 0, 0);
+		snprintf(name, sizeof(name), "%u files, shuffled, label", n);
+		one(name, (struct loader){.files = n, .passes = 60, .labels = 1}, 0, 0);
+	}
+}
+
+static void ranks(const char *name, struct loader loader, uint32_t n, size_t apart,
+	unsigned inexact, uint32_t worst)
+{
+	struct accesses accesses = {0}, streams[16] = {{0}};
+	uint32_t files = loader.files ? loader.files : FILES;
+	rng_seed(&rng, 5);
+	for (uint32_t i = 0; i < n; i++) {
+		loader.rank = i + 1;
+		loader.part = i;
+		loader.parts = n;
+		load(&streams[i], loader);
+	}
+	merge(&accesses, streams, n, apart, 100);
+	check(name, &accesses, files, EPOCHS_DRAWN, 1, inexact, worst);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert_eq(noticed[i], 0, "%s: notice %s", name, world_notice(i));
+	free(accesses.list);
+}
+
+Test(epoch_scripts, ranks)
+{
+	ranks("2 ranks, in step", (struct loader){.passes = 30}, 2, 1, 0, 0);
+	ranks("4 ranks, 64 apart", (struct loader){.passes = 30}, 4, 64, 0, 0);
+	ranks("4 ranks of 2 persistent workers, 128 apart",
+		(struct loader){.passes = 30, .workers = 2, .stays = true}, 4, 128, 0, 0);
+	ranks("2 ranks, 200 apart", (struct loader){.passes = 30, .stays = true}, 2, 200,
+		0, 0);
+	ranks("2 ranks, 290 apart", (struct loader){.passes = 30}, 2, 290, 0, 0);
+	ranks("4 ranks, padded, 1202 files", (struct loader){.files = 1202, .passes = 30},
+		4, 20, 30, 2);
+	ranks("4 ranks, padded, 2 workers",
+		(struct loader){.files = 1202, .passes = 30, .workers = 2, .stays = true},
+		4, 20, 30, 2);
+	ranks("4 ranks, drop_last",
+		(struct loader){.passes = 30, .batch = 32, .drop = true}, 4, 20, 3, 3);
+}
+
+static void look(const char *name, struct loader looker, uint32_t speed, unsigned inexact,
+	bool second)
+{
+	struct accesses accesses = {0}, streams[2] = {{0}};
+	rng_seed(&rng, 5);
+	load(&streams[0], (struct loader){.passes = 12, .workers = 4, .stays = true});
+	looker.script = 2;
+	load(&streams[1], looker);
+	merge(&accesses, streams, 2, 0, speed);
+	struct tally tally = check(name, &accesses, FILES, EPOCHS_DRAWN, 1, inexact, 0);
+	cr_assert_eq(tally.same, 0, "%s: an epoch again", name);
+	cr_assert(looker.passes > 1 || noticed[NOTICE_SCRIPTS] == 0, "%s: alarm", name);
+	cr_assert(!looker.processes || noticed[NOTICE_SCRIPTS] == 0, "%s: alarm", name);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert(i == NOTICE_SCRIPTS || i == NOTICE_REPEATS || noticed[i] == 0,
+			"%s: notice %s", name, world_notice(i));
+	if (second)
+		check("  and the second", &accesses, FILES, EPOCHS_DRAWN, 2, 0, 0);
+	free(accesses.list);
+}
+
+/* Each look is a script of its own. */
+Test(epoch_scripts, beside)
+{
+	look("file current/* beside it", (struct loader){.passes = 1, .in_order = true},
+		120, 0, true);
+	look("grep -r current, again and again",
+		(struct loader){.passes = 12, .in_order = true}, 60, 0, false);
+	look("cat current/*, again and again, twice as fast",
+		(struct loader){.passes = 60, .in_order = true, .processes = true}, 50, 0,
+		false);
+	look("cat current/*, again and again, six times as fast",
+		(struct loader){.passes = 60, .in_order = true, .processes = true}, 17, 0,
+		false);
+	look("two scripts, 6:4", (struct loader){.passes = 12}, 150, 0,
+		false); /* it is told */
+	look("two scripts, 4:6", (struct loader){.passes = 12}, 67, 0, true);
+	look("two scripts, 1:1", (struct loader){.passes = 12}, 100, 0, true);
+	look("two scripts, 4:1", (struct loader){.passes = 4}, 400, 0, false);
+	struct accesses accesses = {0}, training = {0};
+	rng_seed(&rng, 5);
+	load(&training, (struct loader){.passes = 12, .workers = 4, .stays = true});
+	for (size_t i = 0; i < training.n; i++) {
+		add(&accesses, training.list[i]);
+		if (below(3) == 0)
+			add(&accesses,
+				(struct access){.reader = {i + 100, i + 100, i + 100},
+					.file = below(FILES),
+					.counts = true});
+	}
+	check("cat of one file, by 4,800 processes", &accesses, FILES, EPOCHS_DRAWN, 1, 0,
+		0);
+	free(training.list);
+	free(accesses.list);
+}
+
+static void again(const char *name, unsigned at, bool same, struct loader loader)
+{
+	struct accesses accesses = {0}, first = {0};
+	rng_seed(&rng, 5);
+	loader.passes = 2;
+	loader.first_pass = 100;
+	load(&first, loader);
+	for (size_t i = 0; i < at && i < first.n; i++)
+		add(&accesses, first.list[i]);
+	loader.passes = 12;
+	loader.first_pass = 0;
+	loader.seed = 9;
+	loader.script = same ? 1 : 2;
+	load(&accesses, loader);
+	struct tally tally =
+		check(name, &accesses, FILES, EPOCHS_DRAWN, loader.script, 0, 0);
+	cr_assert_eq(tally.same, 0, "%s: an epoch again", name);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert_eq(noticed[i], 0, "%s: notice %s", name, world_notice(i));
+	free(first.list);
+	free(accesses.list);
+}
+
+Test(epoch_scripts, begun_again)
+{
+	again("a pass of 40 that tries, one reader", 40, true,
+		(struct loader){.stays = true});
+	again("a pass of 40 that tries, 4 new workers", 40, true,
+		(struct loader){.workers = 4});
+	again("a pass of 40 that tries, 4 persistent", 40, true,
+		(struct loader){.workers = 4, .stays = true});
+	again("a pass of 400 that tries, 4 persistent", 400, true,
+		(struct loader){.workers = 4, .stays = true});
+	again("a pass of 40 that tries, in order", 40, true,
+		(struct loader){.in_order = true});
+	again("killed at 30 %, started again", 360, false, (struct loader){.workers = 4});
+	again("killed at 70 %, started again", 840, false, (struct loader){.workers = 4});
+	again("killed at 50 %, started again", 600, false, (struct loader){.workers = 4});
+	again("killed in its second pass, started again", 2040, false,
+		(struct loader){.workers = 4});
+	again("killed in its second pass, in order", 2040, false,
+		(struct loader){.workers = 4, .in_order = true});
+}
+
+Test(epoch_scripts, others)
+{
+	one("mixup", (struct loader){.passes = 20, .mixes = true}, 20, 12);
+	one("mixup, 4 workers",
+		(struct loader){.passes = 20, .mixes = true, .workers = 4}, 20, 12);
+	one("shows the first file now and then",
+		(struct loader){.passes = 20, .workers = 4, .shows = true}, 0, 0);
+	one("shows the first file, persistent workers",
+		(struct loader){.passes = 20, .workers = 4, .shows = true, .stays = true},
+		0, 0);
+	one("shows the first file, in order",
+		(struct loader){.passes = 20, .shows = true, .in_order = true}, 0, 0);
+	one("random_split, 4 workers",
+		(struct loader){.passes = 20, .workers = 4, .validation = 240}, 0, 0);
+	one("random_split, persistent workers",
+		(struct loader){
+			.passes = 20, .workers = 2, .validation = 100, .stays = true},
+		0, 0);
+	/* New readers may begin with a label that nobody has had. */
+	one("some labels, before the image", (struct loader){.passes = 30, .labels = 5},
+		1, 1);
+	one("some labels, before the image, in order, 4 workers",
+		(struct loader){.passes = 30,
+			.workers = 4,
+			.labels = 5,
+			.in_order = true,
+			.stays = true},
+		0, 0);
+	one("labels once, before the images",
+		(struct loader){.passes = 20, .workers = 4, .labels = 4}, 0, 0);
+	one("labels once, in order",
+		(struct loader){.passes = 20, .labels = 4, .in_order = true}, 0, 0);
+	one("Subset of 800", (struct loader){.passes = 20, .subset = 800}, 0, 0);
+	one("Subset of 300", (struct loader){.passes = 20, .subset = 300}, 0, 0);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "resume.h"
+#include "help.h"
+#include "request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The caller frees *ret. */
+static int read_checkpoint(const char *file, char **ret)
+{
+	size_t bytes = 0;
+	bool is_input = strcmp(file, "-") == 0;
+	auto_close int fd = is_input ? -1 : open(file, O_RDONLY | O_CLOEXEC);
+	int err = !is_input && fd < 0
+			  ? -errno
+			  : read_all(is_input ? STDIN_FILENO : fd, ret, &bytes);
+	if (err)
+		complain("%s: %s", file, strerror(-err));
+	return err;
+}
+
+int restore_job(const char *socket_path, int argc, char **argv)
+{
+	static const struct option options[] = {{"at", required_argument, NULL, 'a'},
+		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+	const char *at = NULL;
+	int option;
+	optind = 0; /* anew, behind the options of joaderctl */
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (option == 'h')
+			return help_of("restore", stdout);
+		if (option != 'a')
+			return EXIT_USAGE;
+		at = optarg;
+	}
+	if (argc - optind != 2) {
+		complain("usage: joaderctl restore [--at EPOCH:POSITION] JOB FILE");
+		return EXIT_USAGE;
+	}
+	auto_free char *text = NULL;
+	if (read_checkpoint(argv[optind + 1], &text) != 0)
+		return EXIT_FAILURE;
+	const char *arguments[] = {"restore", argv[optind], text, at};
+	return request(socket_path, arguments, at ? 4 : 3, NULL);
+}
+
+/* --- export ------------------------------------------------------------------------ */
+
+static bool is_regular(int fd)
+{
+	struct stat st;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	       lseek(fd, 0, SEEK_CUR) == 0 && st.st_size == 0;
+}
+
+static int copy_to_output(int fd)
+{
+	char block[65536];
+	ssize_t n;
+	off_t offset = 0;
+	while ((n = pread(fd, block, sizeof(block), offset)) > 0) {
+		if (fwrite(block, 1, (size_t)n, stdout) != (size_t)n)
+			return -errno;
+		offset += n;
+	}
+	if (n < 0 || fflush(stdout) != 0)
+		return -errno;
+	return 0;
+}
+
+/* The daemon writes into a file, so that it never waits for whoever reads a pipe. */
+int export_job(const char *socket_path, int argc, char **argv)
+{
+	if (argc != 2) {
+		complain("usage: joaderctl export JOB >FILE");
+		return EXIT_USAGE;
+	}
+	if (isatty(STDOUT_FILENO)) {
+		complain("export: this is no text for a terminal; joaderctl export JOB "
+			 ">FILE");
+		return EXIT_USAGE;
+	}
+	const char *arguments[] = {"export", argv[1]};
+	bool direct = is_regular(STDOUT_FILENO);
+	auto_fclose FILE *file = direct ? NULL : tmpfile();
+	int fd = direct ? STDOUT_FILENO : file ? fileno(file) : -1;
+	int descriptor = fd < 0 ? -1 : dup(fd);
+	if (descriptor < 0) {
+		complain("%s", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	int status = request(socket_path, arguments, 2, &descriptor);
+	int err = status == EXIT_SUCCESS && !direct ? copy_to_output(fd) : 0;
+	if (err)
+		complain("cannot write: %s", strerror(-err));
+	return err ? EXIT_FAILURE : status;
+}
