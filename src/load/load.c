@@ -168,7 +168,8 @@ void load_decode(struct load_context *context, struct load_task *task)
 		finish(one, task);
 	image_decoder_trim(context->decoder);
 	stats_add(task->status ? STAT_DECODE_ERRORS : STAT_DECODES, 1);
-	stats_add(STAT_DECODE_NS, clock_now_ns() - begin);
+	task->decode_ns = clock_now_ns() - begin;
+	stats_add(STAT_DECODE_NS, task->decode_ns);
 }
 
 void load_prepare(struct load_context *context, struct load_task *task)

@@ -53,6 +53,7 @@ struct load_task {
 	int status;
 	bool passing;	       /* an error that is not the file's, and may pass */
 	struct tensor *tensor; /* NULL unless status is 0 */
+	uint64_t decode_ns;    /* that its chain took */
 	char message[IMAGE_MESSAGE];
 };
 

@@ -18,9 +18,9 @@
  *
  *   loading: the file is read, waits for a decoder, is decoded (storage.c).
  *
- * What readers wait for goes first, and may exceed the cache (memory.c says how far).
- * What is only drawn ahead has to fit into it: what does not is passed over, for others
- * that do.
+ * Whose request is next says share.h. What readers wait for may exceed the cache (memory.c
+ * says how far). What is only drawn ahead has to fit into it: what does not is passed over,
+ * for others that do.
  */
 
 /* absent -> loading. urgent: beyond the cache if need be. -ENOSPC: does not fit ahead;
@@ -39,8 +39,7 @@ static int reserve_locked(struct use *use, bool urgent)
 	int err = cache_reserve(space->cache, sample, tensor, urgent);
 	if (err)
 		return err;
-	use_unqueue_locked(use);
-	use->state = USE_LOADING;
+	use_taken_locked(use);
 	use->in_file = space->in_files;
 	use->head = space->head;
 	use->working = 0;
@@ -79,6 +78,7 @@ static void share_decode_locked(struct use *use)
 			continue;
 		other->also = use->also;
 		use->also = other;
+		share_with(&use->request, &other->request);
 	}
 }
 
@@ -98,16 +98,6 @@ static void answer_waiters_locked(
 	use->opens--;
 }
 
-/* Nobody has drawn it any more and nobody waits: the job is gone, or parked. */
-static struct use *first_wanted_locked(struct sched *sched, struct use_queue *queue)
-{
-	struct use *use;
-	lock_assert_held(&sched->lock);
-	while ((use = TAILQ_FIRST(queue)) && !use_is_wanted(use))
-		use_drop_if_unused_locked(use);
-	return use;
-}
-
 /* There is no memory for what a reader waits for: later, or never. */
 static void put_off_locked(struct use *use, int err, struct aftermath *aftermath)
 {
@@ -115,55 +105,94 @@ static void put_off_locked(struct use *use, int err, struct aftermath *aftermath
 	use_unqueue_locked(use);
 	if (retry_later_locked(use, true))
 		return;
+	share_drop(&use->request);
 	answer_waiters_locked(use, err, false, aftermath);
 	use_drop_if_unused_locked(use);
 }
 
-/* NULL: none that can begin now. */
-static struct use *reserve_urgent_locked(
-	struct sched *sched, struct storage *storage, struct aftermath *aftermath)
-{
-	struct use *use;
-	lock_assert_held(&sched->lock);
-	while ((use = first_wanted_locked(sched, &storage->urgent))) {
-		int err = reserve_locked(use, true);
-		if (!err)
-			return use;
-		if (err == -EAGAIN)
-			return NULL;
-		put_off_locked(use, err, aftermath);
-	}
-	return NULL;
-}
+/* --- what is read next ------------------------------------------------------------------ */
 
-/* So many are looked at when the first ones do not fit. */
+/* So many of a storage are looked at when the first ones do not fit. */
 #define MOST_PASSED_OVER 256
 
-static struct use *reserve_ahead_locked(struct sched *sched, struct storage *storage)
+struct offers {
+	struct sched *sched;
+	struct use *put_off; /* a reader waits for it, but readers hold too much open */
+	int err;
+};
+
+static struct use *use_of(struct share_request *request)
 {
-	struct use *use = first_wanted_locked(sched, &storage->queued), *next;
-	uint64_t too_much = UINT64_MAX;
+	return (struct use *)((char *)request - offsetof(struct use, request));
+}
+
+static enum share_answer taken_locked(struct use *use)
+{
+	lock_assert_held(&use->key.space->source->sched->lock);
+	use->request.cost_ns = shares_cost(use->key.space);
+	share_decode_locked(use);
+	return SHARE_TAKE;
+}
+
+static enum share_answer offer_ahead_locked(struct use *use)
+{
+	struct space *space = use->key.space;
+	struct sched *sched = space->source->sched;
+	struct storage *storage = space->source->storage;
 	lock_assert_held(&sched->lock);
-	for (int i = 0; use && i < MOST_PASSED_OVER; i++, use = next) {
-		next = TAILQ_NEXT(use, link);
-		if (!use_is_wanted(use)) {
-			use_drop_if_unused_locked(use);
-			continue;
-		}
-		uint64_t bytes =
-			memory_size_of(sched, use->key.space, (sample_id)use->key.sample)
-				.tensor;
-		if (bytes >= too_much)
-			continue;
-		int err = reserve_locked(use, false);
-		if (err == 0)
-			return use;
-		if (err == -EAGAIN)
-			return NULL;
-		too_much = bytes;
+	if (storage->offered == MOST_PASSED_OVER ||
+		!cache_fits(sched->cache, storage->ahead_needs))
+		return SHARE_PASS_REST;
+	storage->offered++;
+	uint64_t bytes = memory_size_of(sched, space, (sample_id)use->key.sample).tensor;
+	if (bytes >= storage->lacked)
+		return SHARE_PASS;
+	int err = reserve_locked(use, false);
+	if (err == 0)
+		return taken_locked(use);
+	if (err == -EAGAIN)
+		return SHARE_PASS_REST;
+	storage->lacked = bytes;
+	return SHARE_PASS;
+}
+
+static enum share_answer offer_locked(void *context, struct share_request *request)
+{
+	struct offers *offers = context;
+	struct use *use = use_of(request);
+	lock_assert_held(&offers->sched->lock);
+	if (!storage_has_room(offers->sched, use->key.space->source->storage))
+		return SHARE_PASS_REST;
+	if (use->state == USE_QUEUED)
+		return offer_ahead_locked(use);
+	int err = reserve_locked(use, true);
+	if (err == 0)
+		return taken_locked(use);
+	if (err == -EAGAIN)
+		return SHARE_PASS_REST;
+	offers->put_off = use;
+	offers->err = err;
+	return SHARE_STOP;
+}
+
+static void begin_offers_locked(struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_storages; i++) {
+		sched->storages[i].lacked = UINT64_MAX;
+		sched->storages[i].offered = 0;
 	}
-	storage->ahead_needs = too_much;
-	return NULL;
+}
+
+/* Everything was offered: no look-ahead fits before there is room for the least of it. */
+static void note_needs_locked(struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_storages; i++) {
+		struct storage *storage = &sched->storages[i];
+		if (storage->offered > 0 && storage->lacked < UINT64_MAX)
+			storage->ahead_needs = storage->lacked;
+	}
 }
 
 bool prepare_waits_locked(const struct sched *sched)
@@ -175,38 +204,25 @@ bool prepare_waits_locked(const struct sched *sched)
 	return false;
 }
 
-/* Storages take turns. */
-static struct use *reserve_of_any_locked(
-	struct sched *sched, bool urgent, struct aftermath *aftermath)
-{
-	lock_assert_held(&sched->lock);
-	for (size_t i = 0; i < sched->n_storages; i++) {
-		size_t at = (sched->next_storage + i) % sched->n_storages;
-		struct storage *storage = &sched->storages[at];
-		if (!storage_has_room(sched, storage, urgent))
-			continue;
-		struct use *use =
-			urgent ? reserve_urgent_locked(sched, storage, aftermath)
-			       : reserve_ahead_locked(sched, storage);
-		if (!use)
-			continue;
-		sched->next_storage = at + 1;
-		return use;
-	}
-	return NULL;
-}
-
 static struct use *reserve_next_locked(struct sched *sched, struct aftermath *aftermath)
 {
+	struct share_request *request = NULL;
+	struct offers offers;
 	lock_assert_held(&sched->lock);
-	if (sched->stopping)
+	if (sched->stopping || !prepare_waits_locked(sched))
 		return NULL;
-	struct use *use = reserve_of_any_locked(sched, true, aftermath);
-	if (!use)
-		use = reserve_of_any_locked(sched, false, aftermath);
-	if (!use)
+	do {
+		offers = (struct offers){.sched = sched};
+		begin_offers_locked(sched);
+		request = share_next(&sched->shares, offer_locked, &offers);
+		if (offers.put_off)
+			put_off_locked(offers.put_off, offers.err, aftermath);
+	} while (offers.put_off);
+	if (!request) {
+		note_needs_locked(sched);
 		return NULL;
-	share_decode_locked(use);
+	}
+	struct use *use = use_of(request);
 	storage_begin_locked(use);
 	return use;
 }
@@ -289,15 +305,27 @@ void sched_read(void *context, struct load_task *task)
 
 /* --- decoders --------------------------------------------------------------------------- */
 
-/* Those that readers wait for first; then as they were read. */
+/* Whether a reader of a job waits for one that was fetched for the same job as the first. */
+static bool goes_before(const struct use *use, const struct use *first)
+{
+	const struct sched_handle *handle;
+	bool any_job = first->key.space->source->sched->config->share == SHARE_FIFO;
+	TAILQ_FOREACH (handle, &use->waiters, link)
+		if (any_job || share_wants(&handle->job->share, &first->request))
+			return true;
+	return false;
+}
+
+/* As they were read, which is the order of the shares; what readers wait for takes the
+ * place of look-ahead of its job. */
 static struct use *first_read_locked(const struct sched *sched)
 {
-	struct use *use;
+	struct use *use, *first = TAILQ_FIRST(&sched->read);
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (use, &sched->read, link)
-		if (!TAILQ_EMPTY(&use->waiters))
+		if (goes_before(use, first))
 			return use;
-	return TAILQ_FIRST(&sched->read);
+	return first;
 }
 
 static uint64_t working_of_locked(const struct use *use)
@@ -362,15 +390,17 @@ static void finish_load_locked(struct load_task *task, const struct load_task *r
 	int status = result->status;
 	lock_assert_held(&sched->lock);
 	use->sample = (struct dataset_sample){0};
-	use->state = USE_OPEN_ONLY;
+	use_unqueue_locked(use);
 	memory_change_working_locked(sched, -(int64_t)use->working);
 	if (status == 0)
 		cache_publish(space->cache, (sample_id)use->key.sample, task->tensor);
 	else
 		cache_abandon(space->cache, (sample_id)use->key.sample);
-	if (status == 0 || !result->passing || !retry_later_locked(use, false))
+	if (status == 0 || !result->passing || !retry_later_locked(use, false)) {
+		share_drop(&use->request);
 		answer_waiters_locked(use, reader_status(status),
 			status != 0 && !result->passing, aftermath);
+	}
 	use_keep_capacity_locked(use);
 	use_drop_if_unused_locked(use);
 }
@@ -398,6 +428,8 @@ void sched_load_done(void *context, struct load_task *task)
 
 	lock_take(&sched->lock);
 	bool log = is_worth_a_line_locked(use, &first);
+	if (first.status == 0)
+		shares_note_cost_locked(use->key.space, first.decode_ns);
 	aftermath.kick_decoders = !TAILQ_EMPTY(&sched->read); /* there is more memory */
 	/* A task is part of its use, which may be gone afterwards. */
 	for (struct load_task *next; task; task = next) {

@@ -190,6 +190,7 @@ static void *keep_house(void *context)
 			continue;
 		look_after_jobs(sched);
 		storages_report(sched);
+		shares_pass_window(sched);
 		sync_journals(sched);
 		second_ns = clock_now_ns() + SECOND_NS;
 	}
@@ -328,6 +329,8 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 		return NULL;
 	sched->config = config;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
+	shares_init(&sched->shares, config->share);
+	sched->window_ns = clock_now_ns();
 	init_condition(&sched->house_cond);
 	init_condition(&sched->clerk_cond);
 	init_condition(&sched->clerk_done_cond);

@@ -152,6 +152,14 @@ void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
  * none. */
 bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret);
 
+/* Samples per second, and parts of all workers. */
+struct sched_job_share {
+	double demand; /* what it could use, as far as is known */
+	bool at_least; /* its readers never idle: it may be more */
+	double granted;
+	double wanted_part, granted_part;
+};
+
 struct sched_job_status {
 	bool started, running,
 		parked_idle;		   /* running: an epoch has begun and not ended */
@@ -159,8 +167,9 @@ struct sched_job_status {
 	uint32_t samples, bound, consumed; /* of that epoch */
 	uint32_t drawn;			   /* drawn ahead, not bound */
 	uint64_t served, decoded, shared, hit, errors, waits,
-		wait_ns;  /* since it was added */
-	double rate;	  /* samples consumed per second, over the last seconds */
+		wait_ns; /* since it was added */
+	double rate;	 /* samples consumed per second, over the last seconds */
+	struct sched_job_share share;
 	unsigned notices; /* a bit for each enum notice that there was */
 };
 /* What a notice means for a training, and what to do. */

@@ -12,6 +12,7 @@
 #include "load/load.h"
 #include "sampler/sampler.h"
 #include "sched/sched.h"
+#include "share/share.h"
 
 #include <stdatomic.h>
 #include <sys/queue.h>
@@ -35,6 +36,7 @@
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what readers and decoders do about that; retry.c: once more, later
  *   storage.c      where files lie: requests and reads in flight of each storage
+ *   shares.c       what jobs cost and wait, which decides who is served (share.h)
  *   postponed.c    other work that is due later
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
@@ -65,7 +67,8 @@ struct space {
 	struct source *source;
 	struct preparation preparation;
 	struct cache_space *cache;
-	bool in_files; /* of what is prepared, with that head: see space_choose_head */
+	uint64_t cost_ns; /* of decoding, in the mean of late; 0: not known */
+	bool in_files;	  /* of what is prepared, with that head: see space_choose_head */
 	enum head_kind head;
 	uint32_t number;     /* in its source: the samplers' name for it */
 	uint32_t references; /* jobs, uses */
@@ -78,8 +81,8 @@ struct use_key {
 
 enum use_state {
 	USE_OPEN_ONLY,
-	USE_QUEUED,  /* drawn ahead */
-	USE_URGENT,  /* a reader waits */
+	USE_QUEUED,  /* drawn ahead; asked for by jobs */
+	USE_URGENT,  /* likewise, and a reader waits */
 	USE_DELAYED, /* tried, and to be tried again when it is due */
 	USE_LOADING
 };
@@ -89,7 +92,8 @@ struct use {
 	UT_hash_handle hash;
 	struct use_key key;
 	enum use_state state;
-	uint32_t opens; /* handles that hold or wait for the tensor */
+	struct share_request request; /* aside while delayed or loading */
+	uint32_t opens;		      /* handles that hold or wait for the tensor */
 	TAILQ_ENTRY(use) link;
 	TAILQ_HEAD(, sched_handle) waiters;
 	uint64_t due_ns; /* of a delayed one */
@@ -108,17 +112,20 @@ struct use {
 
 TAILQ_HEAD(use_queue, use);
 
-/* A device. A use is in one of its queues while it waits to be read, or is read. */
+/* A device. */
 struct storage {
 	uint64_t device;
 	const char *root; /* of the first dataset on it: its name */
 	struct flight flight;
-	struct use_queue urgent, queued;
+	unsigned urgent, queued;  /* uses that wait to be read */
 	struct use_queue reading; /* the first that began first */
-	uint64_t ahead_needs;	  /* so much room the queued ones lacked; 0: not known */
 	unsigned waiting;	  /* for a decoder */
-	uint64_t bytes;		  /* of files that are read or wait */
-	bool silent;		  /* which was told */
+	uint64_t latency_ns;	  /* of a read, in the mean of late */
+	uint64_t ahead_needs;	  /* so much room the queued ones lacked; 0: not known */
+	uint64_t lacked; /* scratch: the same of those that were offered just now */
+	unsigned offered;
+	uint64_t bytes; /* of files that are read or wait */
+	bool silent;	/* which was told */
 };
 
 /*
@@ -210,6 +217,9 @@ struct sched_job {
 	bool clerk_wanted;	      /* it waits for the clerk, or the clerk is at it */
 	uint32_t save_pause, save_in; /* s until an order is saved that could not be */
 	struct handle_queue parked;   /* those with a ticket */
+	struct share_job share;
+	unsigned waiting;		/* handles, for a tensor */
+	uint64_t waits_since_ns;	/* not yet counted in share */
 	struct sched_job_status totals; /* served ... wait_ns */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
@@ -235,7 +245,10 @@ struct sched {
 	job_id last_id;
 	struct use *uses;
 	struct storage *storages; /* one for each device, in room for n_sources */
-	size_t n_storages, next_storage;
+	size_t n_storages;
+	struct shares shares;
+	uint64_t window_ns;    /* when the last one ended */
+	uint64_t cost_ns;      /* of decoding, in the mean of late */
 	struct use_queue read; /* that wait for a decoder */
 	struct use_queue delayed;
 	TAILQ_HEAD(, load_work) postponed;
@@ -312,17 +325,21 @@ void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 struct use *use_find_locked(const struct space *space, sample_id sample);
 /* Finds or makes; NULL: no memory. */
 struct use *use_get_locked(struct space *space, sample_id sample);
-/* Queues it for preparation unless that is under way; urgent: a reader waits. */
-void use_request_locked(struct use *use, bool urgent, struct aftermath *aftermath);
+/* Queues it for preparation unless that is under way; urgent: a reader of the job waits.
+ * -ENOMEM */
+must_check int use_request_locked(
+	struct sched_job *job, struct use *use, bool urgent, struct aftermath *aftermath);
 /* Frees the sample's, if there is one that nothing needs any more: a pin was given back. */
 void use_unpinned_locked(struct space *space, sample_id sample);
 /* The handle pins its sample and counts in its use, until it is detached. -ENOMEM */
 must_check int use_attach_locked(struct sched_handle *handle);
 /* The handle gives back its tensor and its use. */
 void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* From no queue to one. */
+/* Into the lanes of the jobs that asked for it, and out; use_taken_locked: share_next does
+ * so. */
 void use_queue_locked(struct use *use, bool urgent);
 void use_unqueue_locked(struct use *use);
+void use_taken_locked(struct use *use);
 /* Somebody has drawn the sample, or has it open. */
 bool use_is_wanted(const struct use *use);
 /* Frees it if nothing needs it any more. */
@@ -344,8 +361,7 @@ bool prepare_waits_locked(const struct sched *sched);
 /* The dataset's; made if there is none yet for its device. */
 struct storage *storage_of(struct sched *sched, const struct dataset *dataset);
 unsigned storage_most_reads(const struct sched *sched); /* of all together */
-bool storage_has_room(
-	const struct sched *sched, const struct storage *storage, bool urgent);
+bool storage_has_room(const struct sched *sched, const struct storage *storage);
 bool storage_has_requests_locked(
 	const struct sched *sched, const struct storage *storage);
 /* A use from no queue -> read -> waits for a decoder -> in no queue. */
@@ -356,6 +372,20 @@ void storage_status_locked(const struct sched *sched, const struct storage *stor
 	struct sched_storage *ret);
 /* Logs which storages don't answer any more, and which do again. No lock held. */
 void storages_report(struct sched *sched);
+
+/* --- shares.c ---------------------------------------------------------------------------- */
+
+/* The mean of late, with one more value; 0: there was none. */
+void shares_mean(uint64_t *mean, uint64_t value);
+uint64_t shares_cost(const struct space *space); /* ns of decode time of a sample */
+void shares_note_cost_locked(struct space *space, uint64_t decode_ns);
+void shares_join_locked(struct sched_job *job);
+void shares_leave_locked(struct sched_job *job);
+/* So many more of its readers wait for a tensor, or fewer. */
+void shares_wait_locked(struct sched_job *job, int change);
+void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret);
+/* No lock held. */
+void shares_pass_window(struct sched *sched);
 
 /* --- retry.c: what failed by something that passes ------------------------------------- */
 

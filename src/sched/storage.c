@@ -41,8 +41,6 @@ static void storage_init(struct storage *storage, const struct sched *sched,
 {
 	*storage = (struct storage){.device = device, .root = root};
 	flight_init(&storage->flight, sched->config->reads, MOST_READS);
-	TAILQ_INIT(&storage->urgent);
-	TAILQ_INIT(&storage->queued);
 	TAILQ_INIT(&storage->reading);
 }
 
@@ -59,25 +57,33 @@ struct storage *storage_of(struct sched *sched, const struct dataset *dataset)
 
 /* --- room ------------------------------------------------------------------------------- */
 
-/* What is drawn ahead may wait for decoders: as many files as these use up while others are
- * on their way. */
-bool storage_has_room(
-	const struct sched *sched, const struct storage *storage, bool urgent)
+/*
+ * What is read stays in the order of the shares, and what comes later waits behind it. So
+ * no more is read than what the decoders use up meanwhile: twice, as reads take longer or
+ * shorter.
+ */
+static unsigned most_read(const struct sched *sched, const struct storage *storage)
 {
-	unsigned most_waiting =
-		storage->flight.limit + READ_PER_DECODER * sched->config->workers;
+	unsigned workers = sched->config->workers;
+	uint64_t cost_ns = sched->cost_ns ? sched->cost_ns : 1;
+	uint64_t used = 2 * workers * storage->latency_ns / cost_ns;
+	uint64_t most = MOST_READS;
+	return READ_PER_DECODER * workers + (unsigned)(used < most ? used : most);
+}
+
+bool storage_has_room(const struct sched *sched, const struct storage *storage)
+{
 	return flight_has_room(&storage->flight) && storage->bytes < READ_BYTES &&
-	       (urgent || storage->waiting < most_waiting);
+	       storage->flight.in_flight + storage->waiting < most_read(sched, storage);
 }
 
 bool storage_has_requests_locked(const struct sched *sched, const struct storage *storage)
 {
 	lock_assert_held(&sched->lock);
-	return (!TAILQ_EMPTY(&storage->urgent) &&
-		       storage_has_room(sched, storage, true)) ||
-	       (!TAILQ_EMPTY(&storage->queued) &&
-		       storage_has_room(sched, storage, false) &&
-		       cache_fits(sched->cache, storage->ahead_needs));
+	return (storage->urgent > 0 ||
+		       (storage->queued > 0 &&
+			       cache_fits(sched->cache, storage->ahead_needs))) &&
+	       storage_has_room(sched, storage);
 }
 
 /* --- a read ----------------------------------------------------------------------------- */
@@ -103,11 +109,13 @@ void storage_begin_locked(struct use *use)
 
 void storage_end_locked(struct use *use)
 {
+	uint64_t now_ns = clock_now_ns();
 	struct storage *storage = storage_of_use(use);
 	struct sched *sched = use->key.space->source->sched;
 	lock_assert_held(&sched->lock);
 	TAILQ_REMOVE(&storage->reading, use, link);
-	flight_end(&storage->flight, clock_now_ns());
+	flight_end(&storage->flight, now_ns);
+	shares_mean(&storage->latency_ns, now_ns - use->read_ns);
 	storage->waiting++;
 	TAILQ_INSERT_TAIL(&sched->read, use, link);
 }

@@ -34,9 +34,12 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 
 #define DAEMON_SECTIONS "allowed: [joaderfs], [dataset NAME]"
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
-#define JOB_KEYS "allowed: name, dataset, epochs, order, where, idle, keep_epochs"
+#define JOB_KEYS                                                                         \
+	"allowed: name, dataset, epochs, order, where, weight, idle, "                   \
+	"keep_epochs"
 #define DAEMON_KEYS                                                                      \
-	"allowed: cache, eviction, sampler, workers, reads, max_pixels, seed, state, "   \
+	"allowed: cache, eviction, sampler, workers, share, reads, max_pixels, seed, "   \
+	"state, "                                                                        \
 	"jobs, "                                                                         \
 	"socket"
 #define NAMES "allowed: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"

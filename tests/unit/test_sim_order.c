@@ -194,6 +194,7 @@ static void daemon_begin(struct daemon *daemon, const struct trial *trial)
 	world_begin(world, N, trial->tensors);
 	world_stop(world);
 	world->config.sampler = trial->sampler;
+	world->config.share = SHARE_FIFO; /* as joader-sim prepares what jobs ask for */
 	world_start(world);
 	if (!trial->has_workers) {
 		load_pool_free(&world->sched->pool);
