@@ -79,6 +79,7 @@ struct job_config {
 	enum job_order order;
 	char *where;	      /* predicate or NULL */
 	uint32_t idle_s;      /* the job is parked when it has read nothing for so long */
+	bool refuses_second;  /* script, too far from the first */
 	uint32_t keep_epochs; /* ended ones whose orders are kept */
 	struct preparation preparation;
 	enum sample_format format;

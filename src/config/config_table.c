@@ -41,6 +41,7 @@ static const char *const sizes[] = {"padded", "exact", NULL};
 static const char *const ios[] = {"auto", "direct", "cached", NULL};
 /* enum share_policy */
 static const char *const policies[] = {"slowdown", "fair", "throughput", "fifo", NULL};
+static const char *const second_scripts[] = {"warned", "refused", NULL};
 static const char *const labels[] = {"drawn", "fixed", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 
@@ -191,6 +192,13 @@ const struct option config_options[] = {
 			"in "
 			"the cache.\n"
 			"It goes on as before when it reads again."},
+	{SECTION_JOB, "second_script", &value_flag, .choices = second_scripts,
+		.preset = "warned", JOB(refuses_second),
+		.help = "A script that reads current/ more than an epoch away from "
+			"another one.\n"
+			"warned: it is given the running epoch.\n"
+			"refused: its opens fail with EBUSY.\n"
+			"The log and status say so in both cases."},
 	{SECTION_JOB, "keep_epochs", &value_u32, .min = 1, .max = 16383, .preset = "10",
 		JOB(keep_epochs),
 		.help = "Of so many epochs that have ended the order is kept.\n"
@@ -344,7 +352,10 @@ const struct option config_options[] = {
 			"Fewer if those of all jobs would take more than half of the "
 			"cache.\n"
 			"With layout = batch at least two batches, unless it is given "
-			"here."},
+			"here.\n"
+			"None where a file's name says more than its position (layout = "
+			"classes or mirror, order = sequential): there several workers "
+			"have to read."},
 };
 
 const size_t config_n_options = sizeof(config_options) / sizeof(config_options[0]);

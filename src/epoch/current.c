@@ -261,7 +261,8 @@ static struct choice noticed(uint32_t epoch, enum opened_how how, enum notice no
 	return (struct choice){epoch, how, notice};
 }
 
-/* Its epoch is over, since another script is further. Who only looks is not told. */
+/* Its epoch is over, since another script is further. Who only looks is not told: that is
+ * who makes no second pass. */
 static struct choice catch_up(const struct opener *opener)
 {
 	uint32_t epoch = running_epoch(opener->epochs, opener->position);
@@ -274,17 +275,18 @@ static struct choice begin_pass(const struct opener *opener)
 	const struct epochs *epochs = opener->epochs;
 	uint32_t epoch = opener->rank->pass.epoch;
 	bool runs = epochs->running && epochs->running->number == epoch;
+	enum notice notice = opener->rank->behind ? NOTICE_SCRIPTS : NOTICES;
 	if (!had_half(epochs, opener->script, opener->rank, opener->kind))
 		return choice_of(epoch, OPENED_ANEW);
 	if (!runs && can_give(epochs, epoch + 1, opener->position))
-		return choice_of(epoch + 1, OPENED_NEXT);
+		return noticed(epoch + 1, OPENED_NEXT, notice);
 	if (!runs)
 		return catch_up(opener);
 	if (next_epoch(epochs) == epoch)
 		return noticed(epoch, OPENED_ANEW, NOTICE_LAST);
 	if (strands_another(epochs, opener->script))
 		return noticed(epoch, OPENED_ANEW, NOTICE_SCRIPTS);
-	return choice_of(next_epoch(epochs), OPENED_NEXT);
+	return noticed(next_epoch(epochs), OPENED_NEXT, notice);
 }
 
 /* A file that the pass has had, and perhaps goes on. */

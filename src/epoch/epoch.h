@@ -64,6 +64,7 @@ struct epochs_config {
 	uint32_t lookahead;	/* samples drawn and not bound; at least 1 */
 	uint32_t file;		/* positions of one file: of a batch, a shard, else 1 */
 	bool replays;		/* its epochs have orders before they begin */
+	bool refuses_second;	/* script, too far from the first: -EBUSY */
 	uint64_t idle_ns;	/* parked when nothing was read for so long */
 };
 
@@ -103,7 +104,8 @@ struct open_request {
 	bool lost;   /* the order in which it was looked up has no sample there */
 	bool label;  /* only the label is wanted: nothing is held, nothing released */
 	/* out */
-	int status; /* 0, -ENOENT, -ESTALE, -EAGAIN, -ENODEV, -ENOMEM or that of begun */
+	/* 0, -ENOENT, -ESTALE, -EAGAIN, -EBUSY, -ENODEV, -ENOMEM or that of begun */
+	int status;
 	uint32_t found_epoch; /* never EPOCH_CURRENT */
 	sample_id sample;     /* SAMPLE_NONE: see EFFECT_LOOK_UP */
 	/* the engine's */

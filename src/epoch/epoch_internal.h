@@ -115,6 +115,7 @@ struct rank {
 	uint32_t tries;		   /* passes before half of an epoch was had */
 	uint32_t repeats;	   /* in a row */
 	bool padded;
+	bool behind; /* in its first pass; cleared by the next that it begins */
 	uint32_t habit[FILE_KINDS]; /* most opens of a file in a row */
 };
 

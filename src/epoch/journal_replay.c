@@ -325,7 +325,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	struct record record = decode(reading, disk);
 	if (record.kind == RECORD_RESTORED) /* nothing counts that came before */
 		reading->oldest = record.epoch;
-	if (record.epoch < reading->oldest)
+	if (record.epoch < reading->oldest && record.kind != RECORD_BEGUN)
 		return 0;
 	err = reading->replayed(reading->context, &record, &reason);
 	if (err == -EINVAL)

@@ -149,6 +149,10 @@ static int choose_epoch(
 		.label = request->label && !request->images};
 	request->awaited = choice.epoch;
 	request->chosen = true;
+	if (choice.notice == NOTICE_SCRIPTS && epochs->config.refuses_second) {
+		effect_notice(effects, NOTICE_SCRIPTS, choice.epoch);
+		return -EBUSY;
+	}
 	int err = 0;
 	if (choice.notice == NOTICES)
 		choice.notice = misuse_of(epochs, &opened);

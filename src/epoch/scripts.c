@@ -279,6 +279,7 @@ static void note_next(
 	const struct epochs *epochs, struct rank *rank, const struct record *opened)
 {
 	uint32_t part = (n_files(epochs) - 1) / n_ranks(&epochs->current, rank) + 1;
+	rank->behind = rank->number == 0 && opened->how == OPENED_BEHIND;
 	rank->number++;
 	if (rank->tries < TRIES_MAX)
 		rank->tries = 0;

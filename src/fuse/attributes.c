@@ -5,6 +5,7 @@
 #include "files/layout.h"
 #include "files/text.h"
 #include "fuse/composite_file.h"
+#include "fuse/sample_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -69,11 +70,15 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 {
 	uint64_t size = 0;
 	set_common(session, inode, ret);
-	bool known = layout_of(job)->size(session->sizes, job, inode, &size);
+	bool lasts = sizes_last(sched_job_config(job), inode);
+	/* The kernel cuts reads of an open file off at its size. */
+	bool known = !lasts && inode.kind == INODE_SAMPLE &&
+		     sample_file_open_size(session, inode, &size);
+	if (!known)
+		known = layout_of(job)->size(session->sizes, job, inode, &size);
 	set_size(ret, known ? size : 0);
 	ret->st_blksize = block_size(sched_job_config(job), inode, known ? size : 0);
-	bool lasts = known && sizes_last(sched_job_config(job), inode);
-	*ret_timeout = lasts ? FOREVER : 0;
+	*ret_timeout = known && lasts ? FOREVER : 0;
 }
 
 /* The epochs that have a directory, and, summed up, a number that changes with them and

@@ -80,6 +80,15 @@ static int list_file(struct session *session, const struct sched_job *job,
 	return -EAGAIN;
 }
 
+bool sample_file_open_size(struct session *session, struct inode inode, uint64_t *ret)
+{
+	LOCK_SCOPE(&session->lock);
+	struct open_file *open = open_files_of(&session->open_samples, inode_pack(inode));
+	if (open)
+		*ret = file_of(open)->content.size;
+	return open;
+}
+
 int sample_file_backing(const struct sample_file *file)
 {
 	return file->backing;

@@ -27,6 +27,8 @@ struct sample_file; /* an open sample */
 must_check int sample_file_new(struct session *session, struct sched_job *job,
 	struct inode inode, struct sched_handle *handle, struct close_waiter *waiter,
 	struct sample_file **ret, uint32_t *ret_epoch);
+/* The st_size of a file that is open, whichever reader's it is; false: none is. */
+bool sample_file_open_size(struct session *session, struct inode inode, uint64_t *ret);
 /* The number of the file that the kernel reads it from; 0: it is read through us. */
 int sample_file_backing(const struct sample_file *file);
 

@@ -100,6 +100,7 @@ static int make_epochs(struct sched_job *job)
 		.lookahead = config->lookahead,
 		.file = file,
 		.replays = config_replay(config) != NULL,
+		.refuses_second = config->refuses_second,
 		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};
 	return epochs_new(&epochs, &job->epochs);
 }

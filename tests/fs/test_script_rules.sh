@@ -21,6 +21,7 @@ for name in "" -numbers; do
 	job three$name tensor.crop=32 job.epochs=60 "job.where=id < 3"
 done
 job all tensor.crop=32
+job first tensor.crop=32 job.epochs=60 job.second_script=refused "job.where=label = 0"
 start
 train flat "$M/jobs/all/current" 1
 cut -d' ' -f2,3 "$T/given" | sort >"$T/all"
@@ -52,7 +53,44 @@ grep -q "No such file" "$T/late" || fail "an epoch that is far off is there: $(c
 ! grep -qE "job (shuffled|looked):" <(grep -v "opened before" "$LOG") ||
 	fail "a false alarm: $(cat "$LOG")"
 
-"$PYTHON" "$FS/two_scripts.py" "$M/jobs/two/current" 5
+inexact=$("$PYTHON" "$FS/two_scripts.py" "$M/jobs/two/current" 5) || fail "$inexact"
+[[ -z $inexact ]] || grep -q "job two: .*two scripts read current/" "$LOG" ||
+	fail "the second is not told: $inexact"
+
+# Where a second script is refused, the first goes on, and the log says why.
+"$PYTHON" - "$M/jobs/first/current" <<'PY'
+import errno, os, sys, time
+
+names = sorted(name for name in os.listdir(sys.argv[1]) if name.endswith(".ppm"))
+
+
+def read(name):
+    with open(f"{sys.argv[1]}/{name}", "rb") as file:
+        return file.read()
+
+
+begun = os.pipe()
+first = os.fork()
+if first == 0:
+    os.setsid()
+    passes = [{read(name) for name in names}, set()]
+    for name in names:  # slowly
+        passes[1].add(read(name))
+        os.write(begun[1], b"x")
+        time.sleep(0.02)
+    os._exit([len(given) for given in passes] != [len(names), len(names)])
+os.read(begun[0], 1)
+try:
+    for _ in range(4):
+        for name in names:
+            read(name)
+            time.sleep(0.001)
+    sys.exit("a second script is not refused")
+except OSError as error:
+    assert error.errno == errno.EBUSY, error
+assert os.waitpid(first, 0)[1] == 0, "the first one lost an image"
+PY
+equal "lines of first" "$(grep -c "job first: .*two scripts read current/" "$LOG")" 1
 
 # Epochs of one to three files, pass after pass, also where the kernel tells of a close
 # after the next open.

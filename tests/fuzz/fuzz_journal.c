@@ -135,10 +135,14 @@ static int see(void *context, const struct record *record, const char **ret_reas
 	ensure(record->position < POSITIONS);
 	ensure(record->kind != RECORD_BOUND || record->sample < SAMPLES);
 	ensure(record->served <= SERVED_SHARED);
-	ensure(seen->begun || record->kind == RECORD_BEGUN);
-	ensure(record->kind == RECORD_BEGUN ? !seen->begun || record->epoch > seen->epoch
-					    : record->epoch <= seen->epoch);
-	if (record->kind == RECORD_BEGUN)
+	bool restored = record->kind == RECORD_RESTORED && !record->drains;
+	bool begins = record->kind == RECORD_BEGUN || restored;
+	ensure(begins || (seen->begun && record->epoch <= seen->epoch));
+	if (record->kind == RECORD_BEGUN && seen->begun && record->epoch <= seen->epoch) {
+		*ret_reason = "a later epoch has begun before";
+		return -EINVAL;
+	}
+	if (begins)
 		seen->epoch = record->epoch;
 	seen->begun = true;
 	seen->n++;

@@ -35,7 +35,7 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 #define DAEMON_SECTIONS "allowed: [joaderfs], [dataset NAME]"
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
 #define JOB_KEYS                                                                         \
-	"allowed: name, dataset, epochs, order, where, weight, idle, "                   \
+	"allowed: name, dataset, epochs, order, where, weight, idle, second_script, "    \
 	"keep_epochs"
 #define DAEMON_KEYS                                                                      \
 	"allowed: cache, eviction, sampler, workers, share, reads, max_pixels, seed, "   \

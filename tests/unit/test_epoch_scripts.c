@@ -363,8 +363,12 @@ static void look(const char *name, struct loader looker, uint32_t speed, unsigne
 	for (int i = 0; i < NOTICES; i++)
 		cr_assert(i == NOTICE_SCRIPTS || i == NOTICE_REPEATS || noticed[i] == 0,
 			"%s: notice %s", name, world_notice(i));
-	if (second)
-		check("  and the second", &accesses, FILES, EPOCHS_DRAWN, 2, 0, 0);
+	unsigned allowed = second ? 0 : looker.passes;
+	tally = check("  and the second", &accesses, FILES, EPOCHS_DRAWN, 2, allowed,
+		second ? 0 : FILES);
+	cr_assert(looker.passes == 1 || looker.processes || tally.inexact == 0 ||
+			  noticed[NOTICE_SCRIPTS] > 0,
+		"%s: the second is not told", name);
 	free(accesses.list);
 }
 
@@ -400,6 +404,28 @@ Test(epoch_scripts, beside)
 	check("cat of one file, by 4,800 processes", &accesses, FILES, EPOCHS_DRAWN, 1, 0,
 		0);
 	free(training.list);
+	free(accesses.list);
+}
+
+/* It stops in its first pass for three of the other's, and is never behind again. */
+Test(epoch_scripts, second_that_stops_once)
+{
+	struct accesses accesses = {0}, training = {0}, second = {0};
+	rng_seed(&rng, 5);
+	load(&training, (struct loader){.passes = 9});
+	load(&second, (struct loader){.passes = 4, .script = 2});
+	for (size_t i = 0, j = 0; i < training.n; i++) {
+		add(&accesses, training.list[i]);
+		if ((i < 100 || i > 4 * FILES) && j < second.n)
+			add(&accesses, second.list[j++]);
+	}
+	check("a second script that stops once", &accesses, FILES, EPOCHS_DRAWN, 1, 0, 0);
+	struct tally tally =
+		check("  and the second", &accesses, FILES, EPOCHS_DRAWN, 2, 1, FILES);
+	cr_assert_eq(tally.inexact, 1);
+	cr_assert(noticed[NOTICE_SCRIPTS] > 0, "the second is not told");
+	free(training.list);
+	free(second.list);
 	free(accesses.list);
 }
 

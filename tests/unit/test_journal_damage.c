@@ -292,3 +292,25 @@ Test(journal_damage, impossible_records_are_refused)
 	}
 	free(bytes);
 }
+
+/* A segment says how many epochs back it begins: after a RESTORED, which then comes first.
+ * With a BEGUN that is for the engine to judge, and nothing to pass over. */
+Test(journal_damage, an_epoch_that_goes_back_is_not_passed_over)
+{
+	struct record records[] = {begun(3), begun(4)};
+	struct journal *journal = open_new();
+	append_all(journal, records, N_OF(records));
+	journal_close(&journal);
+	size_t size;
+	uint8_t *bytes = read_file("journal-0004", &size);
+	cr_assert_eq(size, HEAD + RECORD);
+	bytes[48] = 2; /* epochs back */
+	uint32_t sum = htole32((uint32_t)crc32(0, bytes, HEAD - 4));
+	memcpy(bytes + HEAD - 4, &sum, sizeof(sum));
+	sum = htole32((uint32_t)crc32(le32toh(sum), bytes + HEAD + 4, RECORD - 4));
+	memcpy(bytes + HEAD, &sum, sizeof(sum));
+	write_file("journal-0004", bytes, size);
+	records[1].epoch = 2;
+	expect_records(records, N_OF(records));
+	free(bytes);
+}
