@@ -56,12 +56,6 @@ void text_stats_json(FILE *out, const struct files_context *context)
 	stats_print_json(out);
 }
 
-void text_metrics(FILE *out, const struct files_context *context)
-{
-	publish_gauges(context);
-	stats_print_prometheus(out);
-}
-
 static void print_name(FILE *out, const char *key, const char *text)
 {
 	fprintf(out, "%s ", key);
@@ -103,6 +97,15 @@ static void print_storage(FILE *out, struct sched_job *job)
 	fputc('\n', out);
 }
 
+static void print_share(FILE *out, const struct sched_job_share *share)
+{
+	fprintf(out, "demand %s%.1f\n", share->at_least ? "more than " : "",
+		share->demand);
+	fprintf(out, "share_wanted %.3f\n", share->wanted_part);
+	fprintf(out, "share_granted %.3f\n", share->granted_part);
+	fprintf(out, "waiting %.3f\n", share->waiting);
+}
+
 void text_job_status(FILE *out, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -121,6 +124,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "consumed %" PRIu32 "\n", status.consumed);
 	fprintf(out, "drawn_ahead %" PRIu32 "\n", status.drawn);
 	fprintf(out, "rate %.1f\n", status.rate);
+	print_share(out, &status.share);
 	fprintf(out, "served %" PRIu64 "\n", status.served);
 	fprintf(out, "decoded %" PRIu64 "\n", status.decoded);
 	fprintf(out, "shared %" PRIu64 "\n", status.shared);

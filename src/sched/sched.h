@@ -152,12 +152,11 @@ void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
  * none. */
 bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret);
 
-/* Samples per second, and parts of all workers. */
 struct sched_job_share {
-	double demand; /* what it could use, as far as is known */
+	double demand; /* samples per second that it could use, as far as is known */
 	bool at_least; /* its readers never idle: it may be more */
-	double granted;
-	double wanted_part, granted_part;
+	double wanted_part, granted_part; /* of all workers */
+	double waiting; /* part of the last second in which a reader waited */
 };
 
 struct sched_job_status {

@@ -72,9 +72,9 @@ void shares_status_locked(const struct sched_job *job, struct sched_job_share *r
 	lock_assert_held(&job->sched->lock);
 	*ret = (struct sched_job_share){.demand = share->demand.rate,
 		.at_least = share->demand.at_least,
-		.granted = share->granted,
 		.granted_part = share->granted * share->cost / decoders,
-		.wanted_part = share->demand.rate * share->cost / decoders};
+		.wanted_part = share->demand.rate * share->cost / decoders,
+		.waiting = job->waiting_part};
 }
 
 /* --- windows ---------------------------------------------------------------------------- */
@@ -85,8 +85,10 @@ void shares_pass_window(struct sched *sched)
 	LOCK_SCOPE(&sched->lock);
 	uint64_t now_ns = clock_now_ns();
 	double seconds = (double)(now_ns - sched->window_ns) / SECOND_NS;
-	TAILQ_FOREACH (job, &sched->jobs, link)
+	TAILQ_FOREACH (job, &sched->jobs, link) {
 		count_wait_locked(job, now_ns);
+		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
+	}
 	/* Without memory it is tried again after the next second. */
 	if (shares_window(&sched->shares, seconds, sched->config->workers) == 0)
 		sched->window_ns = now_ns;
