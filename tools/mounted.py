@@ -51,7 +51,8 @@ class Daemon:
     """A joaderfs that is mounted inside a `with` block, and gone after it."""
 
     def __init__(self, program, dataset, jobs, cache, **options):
-        """jobs: an ini for each name; options: more keys of [joaderfs]."""
+        """dataset: the directory of "photos", or directories by name; jobs: an ini for each
+        name; options: more keys of [joaderfs]."""
         self.program, self.dataset, self.jobs, self.cache = program, dataset, jobs, cache
         self.options = options
         self.process = None
@@ -71,10 +72,12 @@ class Daemon:
         for name in ("mnt", "state", "jobs.d"):
             os.mkdir(os.path.join(self.top, name))
         options = {"seed": 1, **self.options}
+        datasets = self.dataset if isinstance(self.dataset, dict) else {"photos": self.dataset}
         self._write("joaderfs.ini", f"[joaderfs]\ncache = {self.cache}\n"
                     f"state = {self.top}/state\njobs = jobs.d\nsocket = {self.top}/socket\n"
                     + "".join(f"{key} = {value}\n" for key, value in options.items())
-                    + f"[dataset photos]\npath = {self.dataset}\n")
+                    + "".join(f"[dataset {name}]\npath = {path}\n"
+                              for name, path in datasets.items()))
         for name, text in self.jobs.items():
             self._write(f"jobs.d/{name}.ini", text)
         with open(os.path.join(self.top, "log"), "w", encoding="utf-8") as log:

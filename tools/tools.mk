@@ -20,7 +20,9 @@ demo:
 
 bench:
 	@tools/install-deps build demo test
-	@$(MAKE) --no-print-directory -s VARIANT=release all build/release/bench/read_epoch
+	@$(MAKE) --no-print-directory -s VARIANT=release all build/release/bench/read_epoch \
+		build/release/bench/read_paced \
+		build/release/tests/clients/slow_storage
 	@tools/bench/bench $(if $(QUICK),--quick) $(if $(LARGE),--large)
 
 lint:

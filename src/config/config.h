@@ -7,6 +7,7 @@
 #include "image/augment.h"
 #include "image/pixel_type.h"
 #include "image/preparation.h"
+#include "share/share.h"
 
 #include <stddef.h>
 
@@ -54,12 +55,14 @@ struct daemon_config {
 	uint64_t cache_bytes;
 	enum eviction_policy eviction;
 	enum sampler_kind sampler; /* dsa, isa or exchange */
-	unsigned workers;	   /* threads; "auto" is resolved to the online CPUs */
-	uint64_t max_pixels;	   /* larger images are refused */
-	uint64_t seed;		   /* 0: fresh each start */
-	char *state;		   /* absolute directory */
-	char *jobs;   /* absolute directory of job inis, NULL when there is none */
-	char *socket; /* absolute path of the control socket */
+	unsigned workers;	   /* decoders; "auto" is resolved to the online CPUs */
+	enum share_policy share;
+	unsigned reads;	     /* in flight, of each storage; 0: found while running */
+	uint64_t max_pixels; /* larger images are refused */
+	uint64_t seed;	     /* 0: fresh each start */
+	char *state;	     /* absolute directory */
+	char *jobs;	     /* absolute directory of job inis, NULL when there is none */
+	char *socket;	     /* absolute path of the control socket */
 	struct dataset_config *datasets;
 	size_t n_datasets;
 };
@@ -70,6 +73,7 @@ struct job_config {
 	char *file; /* the ini, for messages */
 	char *name; /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
 	char *dataset;
+	double weight;	  /* in share_grant */
 	uint32_t epochs;  /* 0: without end; config_job_epochs */
 	char *order_text; /* as in the ini */
 	enum job_order order;

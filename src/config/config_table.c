@@ -39,6 +39,8 @@ static const char *const axes[] = {"HWC", "CHW", NULL};
 static const char *const layouts[] = {"flat", "classes", "mirror", "tar", "batch", NULL};
 static const char *const sizes[] = {"padded", "exact", NULL};
 static const char *const ios[] = {"auto", "direct", "cached", NULL};
+/* enum share_policy */
+static const char *const policies[] = {"slowdown", "fair", "throughput", "fifo", NULL};
 static const char *const second_scripts[] = {"warned", "refused", NULL};
 static const char *const labels[] = {"drawn", "fixed", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
@@ -83,8 +85,24 @@ const struct option config_options[] = {
 			"epochs are no longer independent."},
 	{SECTION_JOADERFS, "workers", &value_workers, .min = 1, .max = 1024,
 		.preset = "auto", DAEMON(workers),
-		.help = "Threads that read and prepare images.\n"
+		.help = "Threads that prepare images.\n"
 			"auto: one for each CPU that is online."},
+	{SECTION_JOADERFS, "share", &value_choice, .choices = policies,
+		.preset = "slowdown", DAEMON(share),
+		.help = "Which job the workers serve when they are too few; see SHARES.\n"
+			"slowdown: all jobs get the same part of what they could use, "
+			"which is found while they run.\n"
+			"fair: all get the same time of the workers.\n"
+			"throughput: as many samples per second as possible; jobs whose "
+			"images are costly get little.\n"
+			"fifo: what a reader waits for first comes first."},
+	{SECTION_JOADERFS, "reads", &value_reads, .min = 1, .max = 1024, .preset = "auto",
+		DAEMON(reads),
+		.help = "Files of one storage (a device) that are read at once.\n"
+			"auto: as many as the storage rewards, up to 128, which is found "
+			"by trying.\n"
+			"A disk rewards few, a server that takes long to open a file "
+			"many."},
 	{SECTION_JOADERFS, "max_pixels", &value_u64, .min = 1, .max = UINT32_MAX,
 		.preset = "178956970", DAEMON(max_pixels),
 		.help = "Images of more pixels, as they are or resized, are refused "
@@ -164,6 +182,10 @@ const struct option config_options[] = {
 			"hash(X) is a number made of the text of X, the same on every "
 			"machine: hash(path) % 5 != 0 leaves out a fifth of each class, "
 			"which hash(path) % 5 = 0 selects; see FOLDS."},
+	{SECTION_JOB, "weight", &value_weight, .max = 100, .preset = "1", JOB(weight),
+		.help = "While workers are too few, a job with twice the weight gets "
+			"twice as much: of what it could use, or of their time, as "
+			"share in [joaderfs] says."},
 	{SECTION_JOB, "idle", &value_duration, .min = 1, .max = UINT32_MAX,
 		.preset = "10m", JOB(idle_s),
 		.help = "After so long without a read the job no longer holds anything "

@@ -158,6 +158,18 @@ static void allowed_workers(const struct option *option, FILE *out)
 const struct value_type value_workers = {
 	"number", false, parse_workers, NULL, allowed_workers};
 
+static int parse_reads(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	if (strcmp(text, "auto") != 0)
+		return parse_u32(option, text, dir, field);
+	*(unsigned *)field = 0;
+	return 0;
+}
+
+const struct value_type value_reads = {
+	"number", false, parse_reads, NULL, allowed_workers};
+
 /* --- choices ----------------------------------------------------------------------- */
 
 static int find_choice(const struct option *option, const char *text)

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 /*
@@ -68,7 +69,7 @@ static int parse_probability(
 	return *probability >= 0.0 && *probability <= 1.0 ? 0 : -EINVAL;
 }
 
-static void print_probability(const struct option *option, const void *field, FILE *out)
+static void print_number(const struct option *option, const void *field, FILE *out)
 {
 	fprintf(out, "%s = ", option->key);
 	print_decimal(*(const double *)field, out);
@@ -82,7 +83,29 @@ static void allowed_probability(const struct option *option, FILE *out)
 }
 
 const struct value_type value_probability = {
-	"probability", false, parse_probability, print_probability, allowed_probability};
+	"probability", false, parse_probability, print_number, allowed_probability};
+
+static int parse_weight(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	double *weight = field;
+	if (!parse_decimal(&text, weight) || *text)
+		return -EINVAL;
+	return *weight >= 1 / (double)option->max && *weight <= (double)option->max
+		       ? 0
+		       : -EINVAL;
+}
+
+static void allowed_weight(const struct option *option, FILE *out)
+{
+	fputs("a number from ", out);
+	print_decimal(1 / (double)option->max, out);
+	fprintf(out, " to %" PRIu64 ", like 2 or 0.5", option->max);
+}
+
+const struct value_type value_weight = {
+	"number", false, parse_weight, print_number, allowed_weight};
 
 static void skip_blanks(const char **text)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/escape.h"
 #include "control/control_internal.h"
 #include "files/text.h"
 #include "sched/sched.h"
@@ -11,10 +12,27 @@
 
 /* What "ls" and "datasets" print. */
 
-#define LS_COLUMNS 5
+#define LS_COLUMNS 9
 struct ls_row {
 	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
 };
+
+/* What was never read has no demand. */
+static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
+{
+	const struct sched_job_share *share = &status->share;
+	if (share->demand <= 0) {
+		for (int c = 5; c < LS_COLUMNS; c++)
+			strcpy(row->cell[c], "-");
+		return;
+	}
+	snprintf(row->cell[5], sizeof(row->cell[5]), "%.0f", status->rate);
+	snprintf(row->cell[6], sizeof(row->cell[6]), "%s%.0f", share->at_least ? ">" : "",
+		share->demand);
+	snprintf(row->cell[7], sizeof(row->cell[7]), "%.0f%%/%.0f%%",
+		100 * share->granted_part, 100 * share->wanted_part);
+	snprintf(row->cell[8], sizeof(row->cell[8]), "%.0f%%", 100 * share->waiting);
+}
 
 static void ls_fill(struct ls_row *row, struct sched_job *job)
 {
@@ -26,6 +44,7 @@ static void ls_fill(struct ls_row *row, struct sched_job *job)
 	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
 	snprintf(row->cell[2], sizeof(row->cell[2]), "%s",
 		sched_job_state(config, &status));
+	ls_fill_share(row, &status);
 	if (!status.started) {
 		strcpy(row->cell[3], "-");
 		strcpy(row->cell[4], "-");
@@ -51,15 +70,45 @@ static void ls_print(FILE *out, const struct ls_row *rows, size_t n)
 	}
 }
 
+static bool is_first_of_storage(struct sched_job *const *jobs, size_t i)
+{
+	struct sched_storage storage, earlier;
+	sched_job_storage(jobs[i], &storage);
+	for (size_t k = 0; k < i; k++) {
+		sched_job_storage(jobs[k], &earlier);
+		if (strcmp(earlier.root, storage.root) == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Readers of its jobs wait for it, whatever their shares are. */
+static void print_silent(FILE *out, struct sched_job *job)
+{
+	struct sched_storage storage;
+	sched_job_storage(job, &storage);
+	if (storage.silent_ns == 0)
+		return;
+	fprintf(out,
+		"storage does not answer, %u reads wait, for %.0f s: ", storage.reads,
+		(double)storage.silent_ns / 1e9);
+	escape_print(out, storage.root);
+	fputc('\n', out);
+}
+
 int control_list(FILE *out, struct sched_job *const *jobs, size_t n)
 {
 	auto_free struct ls_row *rows = calloc(n + 1, sizeof(*rows));
 	if (!rows)
 		return -ENOMEM;
-	rows[0] = (struct ls_row){{"NAME", "DATASET", "STATE", "EPOCH", "PROGRESS"}};
+	rows[0] = (struct ls_row){{"NAME", "DATASET", "STATE", "EPOCH", "PROGRESS",
+		"RATE", "DEMAND", "SHARE", "WAITING"}};
 	for (size_t i = 0; i < n; i++)
 		ls_fill(&rows[i + 1], jobs[i]);
 	ls_print(out, rows, n + 1);
+	for (size_t i = 0; i < n; i++)
+		if (is_first_of_storage(jobs, i))
+			print_silent(out, jobs[i]);
 	return 0;
 }
 

@@ -56,12 +56,6 @@ void text_stats_json(FILE *out, const struct files_context *context)
 	stats_print_json(out);
 }
 
-void text_metrics(FILE *out, const struct files_context *context)
-{
-	publish_gauges(context);
-	stats_print_prometheus(out);
-}
-
 static void print_name(FILE *out, const char *key, const char *text)
 {
 	fprintf(out, "%s ", key);
@@ -89,6 +83,29 @@ void text_classes(FILE *out, const struct dataset *dataset)
 	}
 }
 
+static void print_storage(FILE *out, struct sched_job *job)
+{
+	struct sched_storage storage;
+	sched_job_storage(job, &storage);
+	if (storage.silent_ns > 0)
+		fprintf(out, "storage does not answer, %u reads wait, for %.0f s: ",
+			storage.reads, (double)storage.silent_ns / 1e9);
+	else
+		fprintf(out, "storage answers, %u reads of at most %u: ", storage.reads,
+			storage.most_reads);
+	escape_print(out, storage.root);
+	fputc('\n', out);
+}
+
+static void print_share(FILE *out, const struct sched_job_share *share)
+{
+	fprintf(out, "demand %s%.1f\n", share->at_least ? "more than " : "",
+		share->demand);
+	fprintf(out, "share_wanted %.3f\n", share->wanted_part);
+	fprintf(out, "share_granted %.3f\n", share->granted_part);
+	fprintf(out, "waiting %.3f\n", share->waiting);
+}
+
 void text_job_status(FILE *out, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -107,6 +124,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "consumed %" PRIu32 "\n", status.consumed);
 	fprintf(out, "drawn_ahead %" PRIu32 "\n", status.drawn);
 	fprintf(out, "rate %.1f\n", status.rate);
+	print_share(out, &status.share);
 	fprintf(out, "served %" PRIu64 "\n", status.served);
 	fprintf(out, "decoded %" PRIu64 "\n", status.decoded);
 	fprintf(out, "shared %" PRIu64 "\n", status.shared);
@@ -117,6 +135,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 		if (status.notices & 1u << i)
 			fprintf(out, "notice %s\n", sched_notice_text((enum notice)i));
 	fprintf(out, "wait_s %.3f\n", (double)status.wait_ns / 1e9);
+	print_storage(out, job);
 }
 
 void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding)

@@ -11,18 +11,25 @@
 #include <sys/queue.h>
 
 /*
- * Preparing samples by a pool of worker threads: read the file, decode it (image.h), and
- * hand the tensor over. Workers also do what is too long for the thread that is asked
- * for it: load_pool_run.
+ * Preparing samples in two stages: threads that read files, as many as the storages
+ * reward, and decoders (image.h), as many as there are CPUs. A read that takes long holds
+ * up no decoder, and one that never ends holds up nothing but its own thread. Decoders also
+ * do what is too long for the thread that is asked for it: load_pool_run.
  *
- *   Flow: the caller hands in two callbacks. A worker asks `next` for a task, prepares it
- *         without holding a lock, and gives it to `done`. load_pool_kick tells the pool
- *         that `next` may have a task.
+ *     next_read --> a reader --> read ... next_decode --> a decoder --> done
+ *
+ *   Flow: the caller hands in four callbacks. A reader asks `next_read` for a task, reads
+ *         its file without holding a lock, and gives it to `read`. A decoder asks
+ *         `next_decode` for one that is read, prepares it, and gives it to `done`. What the
+ *         caller has in between is its own. load_pool_kick tells that there may be a task.
  *   Owns: nothing of a task; from the call of `done` on the tensor is the caller's.
- *   Threads: callbacks run on workers, which run at batch priority (SCHED_BATCH).
+ *   Threads: callbacks run on readers and decoders. Decoders run at batch priority
+ *         (SCHED_BATCH).
  *   Errors: a task's status is 0 or -errno, with a message that names the cause. The
  *         caller logs it, once, with the path.
  */
+
+struct load_read;
 
 struct load_task {
 	/* in */
@@ -41,10 +48,12 @@ struct load_task {
 	 * read and one decode. Only its preparation, owner, backings and head count. In a
 	 * chain no preparation may be encoded, approximate or exif. */
 	struct load_task *also;
+	struct load_read *read; /* between the stages: the pool's */
 	/* out */
 	int status;
 	bool passing;	       /* an error that is not the file's, and may pass */
 	struct tensor *tensor; /* NULL unless status is 0 */
+	uint64_t decode_ns;    /* that its chain took */
 	char message[IMAGE_MESSAGE];
 };
 
@@ -80,7 +89,7 @@ struct load_usage load_context_usage(const struct load_context *context);
 void load_prepare(struct load_context *context, struct load_task *task);
 
 /*
- * Something else that a worker does: `run` is called once, by any worker, and owns the
+ * Something else that a decoder does: `run` is called once, by any of them, and owns the
  * work from then on.
  */
 struct load_work {
@@ -92,22 +101,31 @@ struct load_work {
 
 struct load_pool;
 
+/* Those that ask for a task get NULL if there is nothing to do now. */
 struct load_callbacks {
-	struct load_task *(*next)(void *context); /* NULL: nothing to do now */
+	struct load_task *(*next_read)(void *context);
+	void (*read)(void *context, struct load_task *task);
+	struct load_task *(*next_decode)(void *context);
 	void (*done)(void *context, struct load_task *task);
 	void *context;
 };
 
-must_check int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
-	struct load_pool **ret);
-/* Wakes one worker, if one sleeps. Who finds several tasks kicks again. */
-void load_pool_kick(struct load_pool *pool);
-/* A worker does it before its next task; a worker that calls this does it at once. */
+enum load_stage { LOAD_READ, LOAD_DECODE };
+
+/* Readers are made when they are needed, up to so many. */
+must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
+	const struct load_callbacks *callbacks, struct load_pool **ret);
+/* Wakes one thread of the stage, if one sleeps. Who finds several tasks kicks again. */
+void load_pool_kick(struct load_pool *pool, enum load_stage stage);
+/* A decoder does it before its next task; a decoder that calls this does it at once. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);
-/* true: no worker has begun with it, and none will. */
+/* true: no decoder has begun with it, and none will. */
 must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);
-/* Lets workers finish their tasks, takes no new ones, does the work that is left, and
- * joins the workers. */
+/*
+ * Takes no new tasks, finishes those that were taken, does the work that is left, and
+ * joins the threads. A read that has not ended half a second later fails with -EINTR; its
+ * thread stays, and touches nothing of the caller's any more.
+ */
 void load_pool_free(struct load_pool **pool);
 
 /* The pool's one-thread twin: does one task in the calling thread. false: there

@@ -1,65 +1,115 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/ensure.h"
-#include "base/lock.h"
+#include "base/log.h"
 #include "base/signals.h"
-#include "load/load.h"
+#include "load/load_internal.h"
+#include "load/pool_internal.h"
 #include "stats/stats.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 
 /*
- * A worker asks for tasks until there are none, and then sleeps until it gets a kick. A
- * kick is for one worker: the first that is asleep, or is about to sleep, takes it. So a
+ * A thread asks for tasks until there are none, and then sleeps until it gets a kick. A
+ * kick is for one thread: the first that is asleep, or is about to sleep, takes it. So a
  * kick between "nothing to do" and going to sleep is not lost, and nobody else wakes.
  */
 
-struct worker {
+struct decoder {
 	struct load_pool *pool;
 	struct load_context *context;
 	pthread_t thread;
 };
 
-struct load_pool {
-	struct load_callbacks callbacks;
-	struct lock lock;
-	pthread_cond_t kicked;
-	TAILQ_HEAD(, load_work) works; /* (lock) */
-	unsigned kicks;		       /* (lock) that nobody has taken */
-	atomic_bool stop;
-	unsigned n_started;
-	unsigned n_workers;
-	struct worker workers[];
-};
+/* Whether this thread is a decoder of a pool. */
+static _Thread_local bool is_decoder;
 
-/* Whether this thread is a worker of a pool. */
-static _Thread_local bool is_worker;
-
+/* A task that was refused when it was asked for has only to be decoded. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
 {
-	struct load_task *task = callbacks->next(callbacks->context);
-	if (!task)
-		return false;
-	load_prepare(context, task);
-	callbacks->done(callbacks->context, task);
-	return true;
+	struct load_read *read = NULL;
+	struct load_task *task = callbacks->next_read(callbacks->context);
+	if (task) {
+		read = load_read_new();
+		if (read && load_read_prepare(read, task) != 0)
+			load_read_free(&read);
+		if (read)
+			load_read_run(read);
+		task->read = read;
+		callbacks->read(callbacks->context, task);
+	}
+	task = callbacks->next_decode(callbacks->context);
+	if (task) {
+		load_decode(context, task);
+		callbacks->done(callbacks->context, task);
+	}
+	load_read_free(&read);
+	return task != NULL;
 }
 
-/* Sleeps until there is a kick to take, or the pool stops. */
-static void wait_for_kick(struct load_pool *pool)
+/* --- kicks ------------------------------------------------------------------------------ */
+
+bool crew_wait(struct load_pool *pool, struct crew *crew)
 {
 	LOCK_SCOPE(&pool->lock);
-	while (pool->kicks == 0 && !atomic_load(&pool->stop))
-		lock_wait(&pool->lock, &pool->kicked);
-	if (pool->kicks == 0)
-		return;
-	pool->kicks--;
-	stats_add(STAT_WAKEUPS, 1);
+	crew->asleep++;
+	while (crew->kicks == 0 && !crew->stop)
+		lock_wait(&pool->lock, &crew->kicked);
+	crew->asleep--;
+	if (crew->kicks > 0) {
+		crew->kicks--;
+		stats_add(STAT_WAKEUPS, 1);
+	}
+	return !crew->stop;
 }
+
+void load_pool_kick(struct load_pool *pool, enum load_stage stage)
+{
+	struct crew *crew = &pool->crews[stage];
+	lock_take(&pool->lock);
+	if (crew->kicks < crew->most)
+		crew->kicks++;
+	pthread_cond_signal(&crew->kicked);
+	bool lacks = stage == LOAD_READ && readers_lack_locked(pool);
+	lock_release(&pool->lock);
+	if (lacks)
+		reader_start(pool);
+}
+
+/* --- reads that are used again ---------------------------------------------------------- */
+
+struct load_read *pool_take_read(struct load_pool *pool)
+{
+	lock_take(&pool->lock);
+	struct load_read *read = TAILQ_FIRST(&pool->spare);
+	if (read) {
+		TAILQ_REMOVE(&pool->spare, read, link);
+		pool->n_spare--;
+	}
+	lock_release(&pool->lock);
+	return read ? read : load_read_new();
+}
+
+void pool_give_read(struct load_pool *pool, struct load_read *read)
+{
+	if (!read)
+		return;
+	load_read_trim(read);
+	lock_take(&pool->lock);
+	bool keep = pool->n_spare < pool->n_decoders;
+	if (keep) {
+		TAILQ_INSERT_HEAD(&pool->spare, read, link);
+		pool->n_spare++;
+	}
+	lock_release(&pool->lock);
+	if (!keep)
+		load_read_free(&read);
+}
+
+/* --- work ------------------------------------------------------------------------------- */
 
 static void unqueue_locked(struct load_pool *pool, struct load_work *work)
 {
@@ -86,75 +136,18 @@ static bool do_work(struct load_pool *pool)
 	return work != NULL;
 }
 
-static void *worker_main(void *argument)
-{
-	struct worker *worker = argument;
-	struct load_pool *pool = worker->pool;
-
-	is_worker = true;
-	/* Decoding yields to the training jobs. That is a wish, which may be refused. */
-	(void)pthread_setschedparam(
-		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
-	(void)pthread_setname_np(pthread_self(), "load");
-	while (!atomic_load(&pool->stop)) {
-		wait_for_kick(pool);
-		while (!atomic_load(&pool->stop) &&
-			(do_work(pool) ||
-				load_run_one(worker->context, &pool->callbacks)))
-			;
-	}
-	return NULL;
-}
-
-int load_pool_new(unsigned n_workers, const struct load_callbacks *callbacks,
-	struct load_pool **ret)
-{
-	ensure(n_workers > 0);
-	struct load_pool *pool =
-		calloc(1, sizeof(*pool) + n_workers * sizeof(pool->workers[0]));
-	*ret = NULL;
-	if (!pool)
-		return -ENOMEM;
-	int err = 0;
-	pool->callbacks = *callbacks;
-	pool->n_workers = n_workers;
-	TAILQ_INIT(&pool->works);
-	lock_init(&pool->lock, LOCK_RANK_LOAD, "load");
-	ensure(pthread_cond_init(&pool->kicked, NULL) == 0);
-	for (unsigned i = 0; !err && i < n_workers; i++) {
-		pool->workers[i].pool = pool;
-		err = load_context_new(&pool->workers[i].context);
-	}
-	for (unsigned i = 0; !err && i < n_workers; i++) {
-		err = signals_thread(
-			&pool->workers[i].thread, worker_main, &pool->workers[i]);
-		pool->n_started += !err;
-	}
-	if (err)
-		load_pool_free(&pool);
-	*ret = pool;
-	return err;
-}
-
-void load_pool_kick(struct load_pool *pool)
-{
-	LOCK_SCOPE(&pool->lock);
-	if (pool->kicks < pool->n_workers)
-		pool->kicks++;
-	pthread_cond_signal(&pool->kicked);
-}
-
 void load_pool_run(struct load_pool *pool, struct load_work *work)
 {
-	if (is_worker) {
+	struct crew *crew = &pool->crews[LOAD_DECODE];
+	if (is_decoder) {
 		work->run(work);
 		return;
 	}
 	LOCK_SCOPE(&pool->lock);
 	TAILQ_INSERT_TAIL(&pool->works, work, link);
 	work->queued = true;
-	pool->kicks++;
-	pthread_cond_signal(&pool->kicked);
+	crew->kicks++;
+	pthread_cond_signal(&crew->kicked);
 }
 
 bool load_pool_take_back(struct load_pool *pool, struct load_work *work)
@@ -166,11 +159,119 @@ bool load_pool_take_back(struct load_pool *pool, struct load_work *work)
 	return true;
 }
 
-static void stop(struct load_pool *pool)
+/* --- decoders --------------------------------------------------------------------------- */
+
+static bool decode_one(struct decoder *decoder)
+{
+	struct load_pool *pool = decoder->pool;
+	const struct load_callbacks *callbacks = &pool->callbacks;
+	struct load_task *task = callbacks->next_decode(callbacks->context);
+	if (!task)
+		return false;
+	struct load_read *read = task->read;
+	load_decode(decoder->context, task);
+	callbacks->done(callbacks->context, task);
+	pool_give_read(pool, read);
+	return true;
+}
+
+static void *decoder_main(void *argument)
+{
+	struct decoder *decoder = argument;
+	is_decoder = true;
+	/* Decoding yields to the training jobs. That is a wish, which may be refused. */
+	(void)pthread_setschedparam(
+		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
+	(void)pthread_setname_np(pthread_self(), "decode");
+	bool more = true;
+	while (more) {
+		more = crew_wait(decoder->pool, &decoder->pool->crews[LOAD_DECODE]);
+		while (do_work(decoder->pool) || decode_one(decoder))
+			;
+	}
+	return NULL;
+}
+
+static int start_decoders(struct load_pool *pool)
+{
+	int err = 0;
+	for (unsigned i = 0; !err && i < pool->n_decoders; i++) {
+		pool->decoders[i].pool = pool;
+		err = load_context_new(&pool->decoders[i].context);
+	}
+	for (unsigned i = 0; !err && i < pool->n_decoders; i++) {
+		err = signals_thread(
+			&pool->decoders[i].thread, decoder_main, &pool->decoders[i]);
+		pool->decoders_started += !err;
+	}
+	return err;
+}
+
+/* --- the pool --------------------------------------------------------------------------- */
+
+static void crew_init(struct crew *crew, unsigned most)
+{
+	crew->most = most;
+	ensure(pthread_cond_init(&crew->kicked, NULL) == 0);
+}
+
+static void init_ended(struct load_pool *pool)
+{
+	pthread_condattr_t attributes;
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&pool->ended, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+int load_pool_new(unsigned most_readers, unsigned n_decoders,
+	const struct load_callbacks *callbacks, struct load_pool **ret)
+{
+	ensure(n_decoders > 0 && most_readers > 0);
+	struct load_pool *pool = calloc(1, sizeof(*pool));
+	*ret = NULL;
+	if (!pool)
+		return -ENOMEM;
+	pool->callbacks = *callbacks;
+	pool->n_decoders = n_decoders;
+	TAILQ_INIT(&pool->works);
+	TAILQ_INIT(&pool->spare);
+	LIST_INIT(&pool->readers);
+	lock_init(&pool->lock, LOCK_RANK_LOAD, "load");
+	crew_init(&pool->crews[LOAD_READ], most_readers);
+	crew_init(&pool->crews[LOAD_DECODE], n_decoders);
+	init_ended(pool);
+	pool->decoders = calloc(n_decoders, sizeof(*pool->decoders));
+	int err = pool->decoders ? start_decoders(pool) : -ENOMEM;
+	if (!err) {
+		pool->n_readers = 1;
+		err = reader_start(pool);
+	}
+	if (err)
+		load_pool_free(&pool);
+	*ret = pool;
+	return err;
+}
+
+static void stop(struct load_pool *pool, enum load_stage stage)
 {
 	LOCK_SCOPE(&pool->lock);
-	atomic_store(&pool->stop, true);
-	pthread_cond_broadcast(&pool->kicked);
+	pool->crews[stage].stop = true;
+	pthread_cond_broadcast(&pool->crews[stage].kicked);
+}
+
+static void pool_destroy(struct load_pool *pool)
+{
+	struct load_read *read;
+	while ((read = TAILQ_FIRST(&pool->spare))) {
+		TAILQ_REMOVE(&pool->spare, read, link);
+		load_read_free(&read);
+	}
+	pthread_cond_destroy(&pool->crews[LOAD_READ].kicked);
+	pthread_cond_destroy(&pool->crews[LOAD_DECODE].kicked);
+	pthread_cond_destroy(&pool->ended);
+	lock_destroy(&pool->lock);
+	free(pool);
 }
 
 void load_pool_free(struct load_pool **pool_pointer)
@@ -178,15 +279,17 @@ void load_pool_free(struct load_pool **pool_pointer)
 	struct load_pool *pool = *pool_pointer;
 	if (!pool)
 		return;
-	stop(pool);
-	for (unsigned i = 0; i < pool->n_started; i++)
-		ensure(pthread_join(pool->workers[i].thread, NULL) == 0);
+	stop(pool, LOAD_READ);
+	bool all = readers_end(pool);
+	stop(pool, LOAD_DECODE);
+	for (unsigned i = 0; i < pool->decoders_started; i++)
+		ensure(pthread_join(pool->decoders[i].thread, NULL) == 0);
 	while (do_work(pool))
 		;
-	for (unsigned i = 0; i < pool->n_workers; i++)
-		load_context_free(&pool->workers[i].context);
-	pthread_cond_destroy(&pool->kicked);
-	lock_destroy(&pool->lock);
-	free(pool);
+	for (unsigned i = 0; pool->decoders && i < pool->n_decoders; i++)
+		load_context_free(&pool->decoders[i].context);
+	free(pool->decoders);
+	if (all) /* else a thread may yet come back to it */
+		pool_destroy(pool);
 	*pool_pointer = NULL;
 }

@@ -83,6 +83,8 @@ void *sched_keep_house(void *context)
 			continue;
 		(void)fault_hit("sched.house");
 		look_after_jobs(sched);
+		storages_report(sched);
+		shares_pass_window(sched);
 		kept_beat_none();
 		sync_journals(sched);
 		kept_beat();

@@ -180,6 +180,7 @@ static int install_locked(
 	(void)sched_job_hold(job);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
+	shares_join_locked(job);
 	space_choose_head_locked(job->space);
 	if (epochs_wants_save(job->epochs, &epoch))
 		clerk_request_locked(job);
@@ -299,6 +300,7 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	effects_resume_locked(job, aftermath);
 	if (job->sampler)
 		sampler_leave(job->sampler, job->id);
+	shares_leave_locked(job);
 }
 
 /* The caller puts it back; NULL: there is none. */
@@ -444,6 +446,7 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	lock_assert_held(&job->sched->lock);
 	epochs_status(job->epochs, &epochs);
 	*ret = job->totals;
+	shares_status_locked(job, &ret->share);
 	ret->samples = job->samples;
 	ret->rate = rate_locked(job);
 	ret->parked_idle = epochs.idle;

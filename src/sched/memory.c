@@ -13,16 +13,17 @@
  *
  *   tensors, and what is made of them for one open (augmentation, float, png):
  *       at most the cache and what may be open beside it. Only readers exceed the cache.
- *   what workers need to prepare images, without the tensors: by an estimate that is
+ *   files that are read, or wait for a decoder.
+ *   what decoders need to prepare images, without the tensors: by an estimate that is
  *       never too low (image_working_bytes).
- *   what each worker keeps from one image to the next.
+ *   what each decoder keeps from one image to the next.
  *
  * joaderfs(8) states the sum (Memory). What does not fit waits; what can never fit is
  * refused, each sample by itself.
  */
 
 #define MIB (UINT64_C(1) << 20)
-#define LEAST_BYTES (256 * MIB) /* of either of the two below */
+#define LEAST_BYTES (256 * MIB) /* of each of the three below */
 #define OPEN_PER_PIXEL 6	/* of max_pixels */
 #define WORKING_PER_PIXEL 16
 #define KEPT_BY_WORKER (128 * MIB) /* eight buffers of KEEP_BYTES */
@@ -50,7 +51,7 @@ static uint64_t most_working(const struct sched *sched)
 
 uint64_t memory_most(const struct sched *sched)
 {
-	return memory_most_open(sched) + most_working(sched) +
+	return memory_most_open(sched) + 2 * most_working(sched) +
 	       sched->config->workers * KEPT_BY_WORKER;
 }
 
@@ -138,12 +139,22 @@ struct memory_size memory_size_of(
 	return full_size(sched, space->source->dataset, &space->preparation, sample);
 }
 
+uint64_t memory_file_bytes(
+	const struct sched *sched, const struct space *space, sample_id sample)
+{
+	uint64_t found, limit;
+	if (reason_of(sched, space, sample, &found, &limit))
+		return 0;
+	return dataset_file_bytes(space->source->dataset, sample);
+}
+
 /* --- the account ---------------------------------------------------------------------- */
 
 static uint64_t held_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
-	return cache_usage(sched->cache).bytes + sched->contents + sched->working;
+	return cache_usage(sched->cache).bytes + sched->contents + sched->working +
+	       sched->reading;
 }
 
 static void note_peak_locked(struct sched *sched)
@@ -152,18 +163,24 @@ static void note_peak_locked(struct sched *sched)
 	sched->held_peak = larger(sched->held_peak, held_locked(sched));
 }
 
-int memory_room_locked(
-	const struct sched *sched, const struct memory_size *size, bool urgent)
+bool memory_has_room_locked(const struct sched *sched, uint64_t tensor_bytes)
 {
 	lock_assert_held(&sched->lock);
-	if (sched->working > 0 && sched->working + size->working > most_working(sched))
-		return -EAGAIN;
-	if (!urgent)
-		return 0; /* the cache says whether it has room */
-	uint64_t beside = sched->contents + size->tensor;
-	return cache_least_bytes(sched->cache) + beside > memory_most_open(sched)
-		       ? -ENOMEM
-		       : 0;
+	uint64_t beside = sched->contents + tensor_bytes;
+	return cache_least_bytes(sched->cache) + beside <= memory_most_open(sched);
+}
+
+/* No file is larger than what its sample takes to be prepared. */
+bool memory_may_read_locked(const struct sched *sched, uint64_t file_bytes)
+{
+	lock_assert_held(&sched->lock);
+	return sched->reading == 0 || sched->reading + file_bytes <= most_working(sched);
+}
+
+bool memory_may_decode_locked(const struct sched *sched, uint64_t working)
+{
+	lock_assert_held(&sched->lock);
+	return sched->working == 0 || sched->working + working <= most_working(sched);
 }
 
 void memory_change_working_locked(struct sched *sched, int64_t by)

@@ -75,8 +75,10 @@ static void take_off_ticket_locked(struct sched_handle *handle)
 	struct sched_job *job = handle->job;
 	uint64_t waited = clock_now_ns() - handle->parked_ns;
 	lock_assert_held(&job->sched->lock);
-	if (handle->state == HANDLE_AWAITS_TENSOR)
+	if (handle->state == HANDLE_AWAITS_TENSOR) {
 		TAILQ_REMOVE(&handle->use->waiters, handle, link);
+		shares_wait_locked(job, -1);
+	}
 	TAILQ_REMOVE(&job->parked, handle, job_link);
 	HASH_DELETE(hash, job->sched->tickets, handle);
 	job->totals.waits++;
@@ -95,6 +97,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 		    job->epochs, handle->request.found_epoch, handle->request.position))
 		return;
 	job->totals.served++;
+	job->share.samples++;
 	stats_add(STAT_SERVED, 1);
 }
 
@@ -149,8 +152,13 @@ static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermat
 		handle->state = HANDLE_AWAITS_SAMPLE;
 		return;
 	}
-	use_request_locked(handle->use, true, aftermath);
+	int err = use_request_locked(handle->job, handle->use, true, aftermath);
+	if (err) {
+		handle_finish_locked(handle, err, aftermath);
+		return;
+	}
 	TAILQ_INSERT_TAIL(&handle->use->waiters, handle, link);
+	shares_wait_locked(handle->job, 1);
 	handle->state = HANDLE_AWAITS_TENSOR;
 }
 

@@ -11,38 +11,40 @@
 #include <string.h>
 
 /*
- * What the workers are given, and what they bring back.
+ * What readers and decoders are given, and what they bring back.
  *
  *            use_request_locked        reserve_locked           published
  *   open only ---------------> queued ---------------> loading -----------> open only
  *                              urgent <-- delayed <-------+ an error that passes
  *
- * What readers wait for goes first, and may exceed the cache (memory.c says how far).
- * What is only drawn ahead has to fit into it: what does not is passed over, for others
- * that do.
+ *   loading: the file is read, waits for a decoder, is decoded (storage.c).
+ *
+ * Whose request is next says share.h. What readers wait for may exceed the cache (memory.c
+ * says how far). What is only drawn ahead has to fit into it: what does not is passed over,
+ * for others that do.
  */
 
 /* absent -> loading. urgent: beyond the cache if need be. -ENOSPC: does not fit ahead;
- * -EAGAIN: not beside what is being prepared just now; -ENOMEM: too much is open. */
+ * -EAGAIN: not beside what is being read just now; -ENOMEM: too much is open. */
 static int reserve_locked(struct use *use, bool urgent)
 {
 	struct space *space = use->key.space;
 	struct sched *sched = space->source->sched;
 	sample_id sample = (sample_id)use->key.sample;
-	struct memory_size size = memory_size_of(sched, space, sample);
+	uint64_t tensor = memory_size_of(sched, space, sample).tensor;
 	lock_assert_held(&sched->lock);
-	int err = memory_room_locked(sched, &size, urgent);
-	if (!err)
-		err = cache_reserve(space->cache, sample, size.tensor, urgent);
+	if (!memory_may_read_locked(sched, memory_file_bytes(sched, space, sample)))
+		return -EAGAIN;
+	if (urgent && !memory_has_room_locked(sched, tensor))
+		return -ENOMEM;
+	int err = cache_reserve(space->cache, sample, tensor, urgent);
 	if (err)
 		return err;
-	use_unqueue_locked(use);
-	use->state = USE_LOADING;
+	use_taken_locked(use);
 	use->in_file = space->in_files;
 	use->head = space->head;
-	use->working = size.working;
+	use->working = 0;
 	use->also = NULL;
-	memory_change_working_locked(sched, (int64_t)size.working);
 	return 0;
 }
 
@@ -77,6 +79,7 @@ static void share_decode_locked(struct use *use)
 			continue;
 		other->also = use->also;
 		use->also = other;
+		share_with(&use->request, &other->request);
 	}
 }
 
@@ -96,16 +99,6 @@ static void answer_waiters_locked(
 	use->opens--;
 }
 
-/* Nobody has drawn it any more and nobody waits: the job is gone, or parked. */
-static struct use *first_wanted_locked(struct sched *sched, struct use_queue *queue)
-{
-	struct use *use;
-	lock_assert_held(&sched->lock);
-	while ((use = TAILQ_FIRST(queue)) && !use_is_wanted(use))
-		use_drop_if_unused_locked(use);
-	return use;
-}
-
 /* There is no memory for what a reader waits for: later, or never. */
 static void put_off_locked(struct use *use, int err, struct aftermath *aftermath)
 {
@@ -113,75 +106,125 @@ static void put_off_locked(struct use *use, int err, struct aftermath *aftermath
 	use_unqueue_locked(use);
 	if (retry_later_locked(use, true))
 		return;
+	share_drop(&use->request);
 	answer_waiters_locked(use, err, false, aftermath);
 	use_drop_if_unused_locked(use);
 }
 
-/* *ret_wait: nothing else may begin before what is being prepared is done. */
-static struct use *reserve_urgent_locked(
-	struct sched *sched, bool *ret_wait, struct aftermath *aftermath)
-{
-	struct use *use;
-	lock_assert_held(&sched->lock);
-	*ret_wait = false;
-	while ((use = first_wanted_locked(sched, &sched->urgent))) {
-		int err = reserve_locked(use, true);
-		if (!err)
-			return use;
-		*ret_wait = err == -EAGAIN;
-		if (*ret_wait)
-			return NULL;
-		put_off_locked(use, err, aftermath);
-	}
-	return NULL;
-}
+/* --- what is read next ------------------------------------------------------------------ */
 
-/* So many are looked at when the first ones do not fit. */
+/* So many of a storage are looked at when the first ones do not fit. */
 #define MOST_PASSED_OVER 256
 
-static struct use *reserve_ahead_locked(struct sched *sched)
+struct offers {
+	struct sched *sched;
+	struct use *put_off; /* a reader waits for it, but readers hold too much open */
+	int err;
+};
+
+static struct use *use_of(struct share_request *request)
 {
-	struct use *use = first_wanted_locked(sched, &sched->queued), *next;
-	uint64_t too_much = UINT64_MAX;
+	return (struct use *)((char *)request - offsetof(struct use, request));
+}
+
+static enum share_answer taken_locked(struct use *use)
+{
+	lock_assert_held(&use->key.space->source->sched->lock);
+	use->request.cost_ns = shares_cost(use->key.space);
+	share_decode_locked(use);
+	return SHARE_TAKE;
+}
+
+static enum share_answer offer_ahead_locked(struct use *use)
+{
+	struct space *space = use->key.space;
+	struct sched *sched = space->source->sched;
+	struct storage *storage = space->source->storage;
 	lock_assert_held(&sched->lock);
-	for (int i = 0; use && i < MOST_PASSED_OVER; i++, use = next) {
-		next = TAILQ_NEXT(use, link);
-		if (!use_is_wanted(use)) {
-			use_drop_if_unused_locked(use);
-			continue;
-		}
-		uint64_t bytes =
-			memory_size_of(sched, use->key.space, (sample_id)use->key.sample)
-				.tensor;
-		if (bytes >= too_much)
-			continue;
-		if (reserve_locked(use, false) == 0)
-			return use;
-		too_much = bytes;
+	if (storage->offered == MOST_PASSED_OVER ||
+		!cache_fits(sched->cache, storage->ahead_needs))
+		return SHARE_PASS_REST;
+	storage->offered++;
+	uint64_t bytes = memory_size_of(sched, space, (sample_id)use->key.sample).tensor;
+	if (bytes >= storage->lacked)
+		return SHARE_PASS;
+	int err = reserve_locked(use, false);
+	if (err == 0)
+		return taken_locked(use);
+	if (err == -EAGAIN)
+		return SHARE_PASS_REST;
+	storage->lacked = bytes;
+	return SHARE_PASS;
+}
+
+static enum share_answer offer_locked(void *context, struct share_request *request)
+{
+	struct offers *offers = context;
+	struct use *use = use_of(request);
+	lock_assert_held(&offers->sched->lock);
+	if (!storage_has_room(offers->sched, use->key.space->source->storage))
+		return SHARE_PASS_REST;
+	if (use->state == USE_QUEUED)
+		return offer_ahead_locked(use);
+	int err = reserve_locked(use, true);
+	if (err == 0)
+		return taken_locked(use);
+	if (err == -EAGAIN)
+		return SHARE_PASS_REST;
+	offers->put_off = use;
+	offers->err = err;
+	return SHARE_STOP;
+}
+
+static void begin_offers_locked(struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_storages; i++) {
+		sched->storages[i].lacked = UINT64_MAX;
+		sched->storages[i].offered = 0;
 	}
-	sched->ahead_needs = too_much;
-	return NULL;
+}
+
+/* Everything was offered: no look-ahead fits before there is room for the least of it. */
+static void note_needs_locked(struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_storages; i++) {
+		struct storage *storage = &sched->storages[i];
+		if (storage->offered > 0 && storage->lacked < UINT64_MAX)
+			storage->ahead_needs = storage->lacked;
+	}
 }
 
 bool prepare_waits_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
-	return !TAILQ_EMPTY(&sched->urgent) ||
-	       (!TAILQ_EMPTY(&sched->queued) &&
-		       cache_fits(sched->cache, sched->ahead_needs));
+	for (size_t i = 0; i < sched->n_storages; i++)
+		if (storage_has_requests_locked(sched, &sched->storages[i]))
+			return true;
+	return false;
 }
 
 static struct use *reserve_next_locked(struct sched *sched, struct aftermath *aftermath)
 {
-	bool wait;
+	struct share_request *request = NULL;
+	struct offers offers;
 	lock_assert_held(&sched->lock);
-	if (sched->stopping)
+	if (sched->stopping || !prepare_waits_locked(sched))
 		return NULL;
-	struct use *use = reserve_urgent_locked(sched, &wait, aftermath);
-	if (!use && !wait)
-		use = reserve_ahead_locked(sched);
-	if (use)
-		share_decode_locked(use);
+	do {
+		offers = (struct offers){.sched = sched};
+		begin_offers_locked(sched);
+		request = share_next(&sched->shares, offer_locked, &offers);
+		if (offers.put_off)
+			put_off_locked(offers.put_off, offers.err, aftermath);
+	} while (offers.put_off);
+	if (!request) {
+		note_needs_locked(sched);
+		return NULL;
+	}
+	struct use *use = use_of(request);
+	storage_begin_locked(use);
 	return use;
 }
 
@@ -239,7 +282,7 @@ static bool fill_task(const struct sched *sched, struct use *use)
 }
 
 /* Who takes a task wakes the next one, if there is another task. */
-struct load_task *sched_load_next(void *context)
+struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
 	for (;;) {
@@ -251,13 +294,88 @@ struct load_task *sched_load_next(void *context)
 		sched_unlock(sched, &aftermath);
 		if (!use)
 			return NULL;
-		if (fill_task(sched, use)) {
-			kept_note_begin(dataset_name(use->key.space->source->dataset),
-				(sample_id)use->key.sample);
+		if (fill_task(sched, use))
 			return &use->task;
-		}
-		sched_load_done(sched, &use->task);
+		sched_read(sched, &use->task);
 	}
+}
+
+void sched_read(void *context, struct load_task *task)
+{
+	struct sched *sched = context;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	storage_end_locked(task->owner);
+	aftermath.kick_decoders = true;
+	sched_unlock(sched, &aftermath);
+}
+
+/* --- decoders --------------------------------------------------------------------------- */
+
+/* Whether a reader of a job waits for one that was fetched for the same job as the first. */
+static bool goes_before(const struct use *use, const struct use *first)
+{
+	const struct sched_handle *handle;
+	bool any_job = first->key.space->source->sched->config->share == SHARE_FIFO;
+	TAILQ_FOREACH (handle, &use->waiters, link)
+		if (any_job || share_wants(&handle->job->share, &first->request))
+			return true;
+	return false;
+}
+
+/* As they were read, which is the order of the shares; what readers wait for takes the
+ * place of look-ahead of its job. */
+static struct use *first_read_locked(const struct sched *sched)
+{
+	struct use *use, *first = TAILQ_FIRST(&sched->read);
+	lock_assert_held(&sched->lock);
+	TAILQ_FOREACH (use, &sched->read, link)
+		if (goes_before(use, first))
+			return use;
+	return first;
+}
+
+static uint64_t working_of_locked(const struct use *use)
+{
+	const struct sched *sched = use->key.space->source->sched;
+	lock_assert_held(&sched->lock);
+	return memory_size_of(sched, use->key.space, (sample_id)use->key.sample).working;
+}
+
+/* Nothing else begins before there is memory for the first. */
+static bool begin_decode_locked(struct sched *sched, struct use *first)
+{
+	uint64_t working = 0;
+	lock_assert_held(&sched->lock);
+	for (const struct use *use = first; use; use = use->also)
+		working += working_of_locked(use);
+	if (!memory_may_decode_locked(sched, working))
+		return false;
+	for (struct use *use = first; use; use = use->also)
+		use->working = working_of_locked(use);
+	memory_change_working_locked(sched, (int64_t)working);
+	storage_decodes_locked(first);
+	return true;
+}
+
+struct load_task *sched_next_decode(void *context)
+{
+	struct sched *sched = context;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	struct use *use = first_read_locked(sched);
+	if (use && !begin_decode_locked(sched, use))
+		use = NULL;
+	aftermath.kick = use != NULL;
+	aftermath.kick_decoders = use && !TAILQ_EMPTY(&sched->read);
+	sched_unlock(sched, &aftermath);
+	if (!use)
+		return NULL;
+	kept_note_begin(dataset_name(use->key.space->source->dataset),
+		(sample_id)use->key.sample);
+	return &use->task;
 }
 
 /* Once per sample, however many jobs meet it. */
@@ -284,15 +402,17 @@ static void finish_load_locked(struct load_task *task, const struct load_task *r
 	int status = result->status;
 	lock_assert_held(&sched->lock);
 	use->sample = (struct dataset_sample){0};
-	use->state = USE_OPEN_ONLY;
+	use_unqueue_locked(use);
 	memory_change_working_locked(sched, -(int64_t)use->working);
 	if (status == 0)
 		cache_publish(space->cache, (sample_id)use->key.sample, task->tensor);
 	else
 		cache_abandon(space->cache, (sample_id)use->key.sample);
-	if (status == 0 || !result->passing || !retry_later_locked(use, false))
+	if (status == 0 || !result->passing || !retry_later_locked(use, false)) {
+		share_drop(&use->request);
 		answer_waiters_locked(use, reader_status(status),
 			status != 0 && !result->passing, aftermath);
+	}
 	use_keep_capacity_locked(use);
 	use_drop_if_unused_locked(use);
 }
@@ -321,6 +441,9 @@ void sched_load_done(void *context, struct load_task *task)
 
 	lock_take(&sched->lock);
 	bool log = is_worth_a_line_locked(use, &first);
+	if (first.status == 0)
+		shares_note_cost_locked(use->key.space, first.decode_ns);
+	aftermath.kick_decoders = !TAILQ_EMPTY(&sched->read); /* there is more memory */
 	/* A task is part of its use, which may be gone afterwards. */
 	for (struct load_task *next; task; task = next) {
 		next = task->also;

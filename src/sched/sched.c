@@ -3,6 +3,7 @@
 
 #include "sched/quarantine.h"
 #include "sched/sched_internal.h"
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/own_directory.h"
@@ -92,7 +93,9 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	bool deserted = sched->n_deserted > 0;
 	unlock_and_reap(sched);
 	if (kick)
-		load_pool_kick(sched->pool);
+		load_pool_kick(sched->pool, LOAD_READ);
+	if (aftermath->kick_decoders && sched->pool)
+		load_pool_kick(sched->pool, LOAD_DECODE);
 	if (aftermath->flush)
 		journal_flush(aftermath->flush->journal);
 	tell_finished(aftermath);
@@ -154,6 +157,7 @@ static int source_init(struct source *source, struct sched *sched,
 {
 	uint64_t own = rng_mix(seed, name_hash(dataset_name(dataset)));
 	*source = (struct source){.sched = sched,
+		.storage = storage_of(sched, dataset),
 		.dataset = dataset,
 		.root = root_of(sched->config, dataset),
 		.seed = own};
@@ -210,7 +214,8 @@ static int init_sources(
 	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed)
 {
 	sched->sources = calloc(n + 1, sizeof(*sched->sources));
-	if (!sched->sources)
+	sched->storages = calloc(n + 1, sizeof(*sched->storages));
+	if (!sched->sources || !sched->storages)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		sched->n_sources++;
@@ -248,6 +253,8 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 		return NULL;
 	sched->config = config;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
+	shares_init(&sched->shares, config->share);
+	sched->window_ns = clock_now_ns();
 	init_condition(&sched->house_cond);
 	init_condition(&sched->clerk_cond);
 	init_condition(&sched->clerk_done_cond);
@@ -255,8 +262,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	TAILQ_INIT(&sched->streams);
 	TAILQ_INIT(&sched->counted);
 	TAILQ_INIT(&sched->for_clerk);
-	TAILQ_INIT(&sched->urgent);
-	TAILQ_INIT(&sched->queued);
+	TAILQ_INIT(&sched->read);
 	TAILQ_INIT(&sched->delayed);
 	TAILQ_INIT(&sched->postponed);
 	return sched;
@@ -264,10 +270,14 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 
 static int start_threads(struct sched *sched)
 {
-	struct load_callbacks callbacks = {
-		.next = sched_load_next, .done = sched_load_done, .context = sched};
+	struct load_callbacks callbacks = {.next_read = sched_next_read,
+		.read = sched_read,
+		.next_decode = sched_next_decode,
+		.done = sched_load_done,
+		.context = sched};
 	struct load_pool *pool;
-	int err = load_pool_new(sched->config->workers, &callbacks, &pool);
+	int err = load_pool_new(
+		storage_most_reads(sched), sched->config->workers, &callbacks, &pool);
 	if (err)
 		return err;
 	sched->pool = pool;
@@ -378,6 +388,7 @@ void sched_free(struct sched **sched_pointer)
 		source_destroy(&sched->sources[i]);
 	free(sched->sources);
 	quarantine_free(&sched->quarantine);
+	free(sched->storages);
 	if (sched->cache)
 		cache_free(&sched->cache);
 	free(sched->round_ids);

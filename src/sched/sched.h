@@ -140,9 +140,25 @@ const roaring_bitmap_t *sched_job_readable(const struct sched_job *job);
  */
 uint32_t sched_job_label_begin(const struct sched_job *job, uint32_t label);
 
+/* Where the files of a dataset lie. */
+struct sched_storage {
+	const char *root;    /* of the first dataset on it */
+	unsigned reads;	     /* in flight */
+	unsigned most_reads; /* that it rewards, as far as is known */
+	uint64_t silent_ns;  /* since it has not answered; 0: it answers */
+};
+void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
+
 /* The label that a position has for ever: sequential, classes, labels = fixed. false:
  * none. */
 bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret);
+
+struct sched_job_share {
+	double demand; /* samples per second that it could use, as far as is known */
+	bool at_least; /* its readers never idle: it may be more */
+	double wanted_part, granted_part; /* of all workers */
+	double waiting; /* part of the last second in which a reader waited */
+};
 
 struct sched_job_status {
 	bool started, running,
@@ -151,8 +167,9 @@ struct sched_job_status {
 	uint32_t samples, bound, consumed; /* of that epoch */
 	uint32_t drawn;			   /* drawn ahead, not bound */
 	uint64_t served, decoded, shared, hit, errors, waits,
-		wait_ns;  /* since it was added */
-	double rate;	  /* samples consumed per second, over the last seconds */
+		wait_ns; /* since it was added */
+	double rate;	 /* samples consumed per second, over the last seconds */
+	struct sched_job_share share;
 	unsigned notices; /* a bit for each enum notice that there was */
 };
 /* What a notice means for a training, and what to do. */

@@ -8,9 +8,11 @@
 #include "cache/cache.h"
 #include "epoch/epoch.h"
 #include "epoch/journal.h"
+#include "load/flight.h"
 #include "load/load.h"
 #include "sampler/sampler.h"
 #include "sched/sched.h"
+#include "share/share.h"
 
 #include <stdatomic.h>
 #include <sys/queue.h>
@@ -32,7 +34,9 @@
  *   notice.c       what users are told of what scripts do
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
- *   prepare.c      what workers do about that; retry.c: once more, later
+ *   prepare.c      what readers and decoders do about that; retry.c: once more, later
+ *   storage.c      where files lie: requests and reads in flight of each storage
+ *   shares.c       what jobs cost and wait, which decides who is served (share.h)
  *   postponed.c    other work that is due later
  *   quarantine.c   images that are not prepared, since they end the process
  *   memory.c       how much memory all of it may take
@@ -49,6 +53,7 @@
 
 struct source {
 	struct sched *sched;
+	struct storage *storage; /* on which its files are */
 	struct dataset *dataset;
 	const char *root;	  /* of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* as configured */
@@ -64,7 +69,8 @@ struct space {
 	struct source *source;
 	struct preparation preparation;
 	struct cache_space *cache;
-	bool in_files; /* of what is prepared, with that head: see space_choose_head */
+	uint64_t cost_ns; /* of decoding, in the mean of late; 0: not known */
+	bool in_files;	  /* of what is prepared, with that head: see space_choose_head */
 	enum head_kind head;
 	uint32_t number;     /* in its source: the samplers' name for it */
 	uint32_t references; /* jobs, uses */
@@ -77,8 +83,8 @@ struct use_key {
 
 enum use_state {
 	USE_OPEN_ONLY,
-	USE_QUEUED,  /* drawn ahead */
-	USE_URGENT,  /* a reader waits */
+	USE_QUEUED,  /* drawn ahead; asked for by jobs */
+	USE_URGENT,  /* likewise, and a reader waits */
 	USE_DELAYED, /* tried, and to be tried again when it is due */
 	USE_LOADING
 };
@@ -88,14 +94,17 @@ struct use {
 	UT_hash_handle hash;
 	struct use_key key;
 	enum use_state state;
-	uint32_t opens; /* handles that hold or wait for the tensor */
+	struct share_request request; /* aside while delayed or loading */
+	uint32_t opens;		      /* handles that hold or wait for the tensor */
 	TAILQ_ENTRY(use) link;
 	TAILQ_HEAD(, sched_handle) waiters;
 	uint64_t due_ns; /* of a delayed one */
 	bool lacks_room; /* likewise: because readers hold much open */
 	unsigned retries;
 	/* while loading */
-	uint64_t working; /* bytes that it takes beside the tensor */
+	uint64_t read_ns;    /* when its read began */
+	uint64_t file_bytes; /* held from then on until it is decoded */
+	uint64_t working;    /* bytes that decoding takes beside the tensor */
 	struct dataset_sample sample;
 	struct load_task task;
 	bool in_file; /* as the space had it when this began to load */
@@ -104,6 +113,22 @@ struct use {
 };
 
 TAILQ_HEAD(use_queue, use);
+
+/* A device. */
+struct storage {
+	uint64_t device;
+	const char *root; /* of the first dataset on it: its name */
+	struct flight flight;
+	unsigned urgent, queued;  /* uses that wait to be read */
+	struct use_queue reading; /* the first that began first */
+	unsigned waiting;	  /* for a decoder */
+	uint64_t latency_ns;	  /* of a read, in the mean of late */
+	uint64_t ahead_needs;	  /* so much room the queued ones lacked; 0: not known */
+	uint64_t lacked; /* scratch: the same of those that were offered just now */
+	unsigned offered;
+	uint64_t bytes; /* of files that are read or wait */
+	bool silent;	/* which was told */
+};
 
 /*
  * An open, from its request to its release.
@@ -194,6 +219,10 @@ struct sched_job {
 	bool clerk_wanted;	      /* it waits for the clerk, or the clerk is at it */
 	uint32_t save_pause, save_in; /* s until an order is saved that could not be */
 	struct handle_queue parked;   /* those with a ticket */
+	struct share_job share;
+	unsigned waiting;		/* handles, for a tensor */
+	uint64_t waits_since_ns;	/* not yet counted in share */
+	double waiting_part;		/* of the last window, in which one waited */
 	struct sched_job_status totals; /* served ... wait_ns */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
@@ -219,13 +248,18 @@ struct sched {
 	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
-	struct use_queue urgent, queued, delayed;
+	struct storage *storages; /* one for each device, in room for n_sources */
+	size_t n_storages;
+	struct shares shares;
+	uint64_t window_ns;    /* when the last one ended */
+	uint64_t cost_ns;      /* of decoding, in the mean of late */
+	struct use_queue read; /* that wait for a decoder */
+	struct use_queue delayed;
 	TAILQ_HEAD(, load_work) postponed;
-	uint32_t lack_room;   /* delayed ones */
-	bool room_made;	      /* which the housekeeper tells them */
-	uint64_t ahead_needs; /* so much room the queued ones lacked; 0: not known */
-	uint64_t working, contents, held_peak; /* bytes: memory.c */
-	struct sched_handle *tickets;	       /* hash by ticket */
+	uint32_t lack_room; /* delayed ones */
+	bool room_made;	    /* which the housekeeper tells them */
+	uint64_t reading, working, contents, held_peak; /* bytes: memory.c */
+	struct sched_handle *tickets;			/* hash by ticket */
 	uint64_t next_ticket;
 	stream_id *round_ids; /* scratch of a round: n_streams each */
 	struct stream **round_streams;
@@ -249,7 +283,8 @@ struct aftermath {
 	struct sched_job *flush; /* its journal; an answer of it holds the job */
 	struct handle_queue finished;
 	struct handle_queue look_ups; /* their samples are in saved orders */
-	bool kick;
+	bool kick;		      /* the readers */
+	bool kick_decoders;
 	struct sched_job *noticed; /* a reference; what is to be said of it */
 	enum notice notice;
 	uint32_t noticed_epoch;
@@ -294,17 +329,21 @@ void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 struct use *use_find_locked(const struct space *space, sample_id sample);
 /* Finds or makes; NULL: no memory. */
 struct use *use_get_locked(struct space *space, sample_id sample);
-/* Queues it for preparation unless that is under way; urgent: a reader waits. */
-void use_request_locked(struct use *use, bool urgent, struct aftermath *aftermath);
+/* Queues it for preparation unless that is under way; urgent: a reader of the job waits.
+ * -ENOMEM */
+must_check int use_request_locked(
+	struct sched_job *job, struct use *use, bool urgent, struct aftermath *aftermath);
 /* Frees the sample's, if there is one that nothing needs any more: a pin was given back. */
 void use_unpinned_locked(struct space *space, sample_id sample);
 /* The handle pins its sample and counts in its use, until it is detached. -ENOMEM */
 must_check int use_attach_locked(struct sched_handle *handle);
 /* The handle gives back its tensor and its use. */
 void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* From no queue to one. */
+/* Into the lanes of the jobs that asked for it, and out; use_taken_locked: share_next does
+ * so. */
 void use_queue_locked(struct use *use, bool urgent);
 void use_unqueue_locked(struct use *use);
+void use_taken_locked(struct use *use);
 /* Somebody has drawn the sample, or has it open. */
 bool use_is_wanted(const struct use *use);
 /* Frees it if nothing needs it any more. */
@@ -314,10 +353,43 @@ void use_keep_capacity_locked(struct use *use);
 
 /* --- prepare.c: tasks for workers ----------------------------------------------------- */
 
-struct load_task *sched_load_next(void *context);
+struct load_task *sched_next_read(void *context);
+void sched_read(void *context, struct load_task *task);
+struct load_task *sched_next_decode(void *context);
 void sched_load_done(void *context, struct load_task *task);
-/* Whether a worker that looked now would find a task; true also if that is not known. */
+/* Whether a reader that looked now would find a task; true also if that is not known. */
 bool prepare_waits_locked(const struct sched *sched);
+
+/* --- storage.c: what each storage is asked for ------------------------------------------ */
+
+/* The dataset's; made if there is none yet for its device. */
+struct storage *storage_of(struct sched *sched, const struct dataset *dataset);
+unsigned storage_most_reads(const struct sched *sched); /* of all together */
+bool storage_has_room(const struct sched *sched, const struct storage *storage);
+bool storage_has_requests_locked(
+	const struct sched *sched, const struct storage *storage);
+/* A use from no queue -> read -> waits for a decoder -> in no queue. */
+void storage_begin_locked(struct use *use);
+void storage_end_locked(struct use *use);
+void storage_decodes_locked(struct use *use);
+void storage_status_locked(const struct sched *sched, const struct storage *storage,
+	struct sched_storage *ret);
+/* Logs which storages don't answer any more, and which do again. No lock held. */
+void storages_report(struct sched *sched);
+
+/* --- shares.c ---------------------------------------------------------------------------- */
+
+/* The mean of late, with one more value; 0: there was none. */
+void shares_mean(uint64_t *mean, uint64_t value);
+uint64_t shares_cost(const struct space *space); /* ns of decode time of a sample */
+void shares_note_cost_locked(struct space *space, uint64_t decode_ns);
+void shares_join_locked(struct sched_job *job);
+void shares_leave_locked(struct sched_job *job);
+/* So many more of its readers wait for a tensor, or fewer. */
+void shares_wait_locked(struct sched_job *job, int change);
+void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret);
+/* No lock held. */
+void shares_pass_window(struct sched *sched);
 
 /* --- retry.c: what failed by something that passes ------------------------------------- */
 
@@ -340,14 +412,19 @@ struct memory_size {
 /* Zeros for a sample that is refused, or whose header is not readable. */
 struct memory_size memory_size_of(
 	const struct sched *sched, const struct space *space, sample_id sample);
+/* Of the file, which is not read if the sample is refused. */
+uint64_t memory_file_bytes(
+	const struct sched *sched, const struct space *space, sample_id sample);
 uint64_t memory_tensor_bytes(const struct sched *sched, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample);
 /* Whether it can't be prepared within the limits, and why. */
 bool memory_refuses(const struct sched *sched, const struct space *space,
 	sample_id sample, char message[static IMAGE_MESSAGE]);
-/* -EAGAIN: when less is being prepared; -ENOMEM: when readers hold less open. */
-must_check int memory_room_locked(
-	const struct sched *sched, const struct memory_size *size, bool urgent);
+/* For what a reader waits for; false: when readers hold less open. */
+bool memory_has_room_locked(const struct sched *sched, uint64_t tensor_bytes);
+/* false: when less is being read, or decoded. */
+bool memory_may_read_locked(const struct sched *sched, uint64_t file_bytes);
+bool memory_may_decode_locked(const struct sched *sched, uint64_t working);
 void memory_change_working_locked(struct sched *sched, int64_t by);
 uint64_t memory_most_open(
 	const struct sched *sched);		 /* the cache, and what is beside it */

@@ -121,8 +121,8 @@ static void hold_locked(
 	drawn.pinned = cache_pin(space->cache, sample) == 0;
 	if (drawn.pinned && cache_state(space->cache, sample) == CACHE_ABSENT) {
 		struct use *use = use_get_locked(space, sample);
-		if (use)
-			use_request_locked(use, false, aftermath);
+		if (use && use_request_locked(stream->job, use, false, aftermath) != 0)
+			use_drop_if_unused_locked(use);
 	}
 	if (space_has_locked(space, sample))
 		space_drawn_locked(space, sample, stream->sampler);

@@ -30,6 +30,7 @@ struct use *use_get_locked(struct space *space, sample_id sample)
 		return NULL;
 	use->key = (struct use_key){.space = space, .sample = sample};
 	TAILQ_INIT(&use->waiters);
+	share_request_init(&use->request, 0);
 	HASH_ADD(hash, sched->uses, key, sizeof(use->key), use);
 	if (!use->hash.tbl) {
 		free(use);
@@ -39,45 +40,61 @@ struct use *use_get_locked(struct space *space, sample_id sample)
 	return use;
 }
 
-void use_request_locked(struct use *use, bool urgent, struct aftermath *aftermath)
+/* What waits to be read is counted with its storage. */
+static void change_state_locked(struct use *use, enum use_state state)
 {
+	struct storage *storage = use->key.space->source->storage;
 	lock_assert_held(&use->key.space->source->sched->lock);
-	struct sched *sched = use->key.space->source->sched;
-	bool under_way = use->state == USE_LOADING || use->state == USE_DELAYED;
-	if (under_way || use->state == USE_URGENT)
-		return;
-	if (use->state == USE_QUEUED) {
-		if (!urgent)
-			return;
-		TAILQ_REMOVE(&sched->queued, use, link);
+	storage->urgent -= use->state == USE_URGENT;
+	storage->queued -= use->state == USE_QUEUED;
+	use->state = state;
+	storage->urgent += use->state == USE_URGENT;
+	storage->queued += use->state == USE_QUEUED;
+	if (state == USE_QUEUED)
+		storage->ahead_needs = 0;
+}
+
+int use_request_locked(
+	struct sched_job *job, struct use *use, bool urgent, struct aftermath *aftermath)
+{
+	lock_assert_held(&job->sched->lock);
+	if (urgent || !share_wants(&job->share, &use->request)) {
+		int err = share_ask(&job->share, &use->request, urgent);
+		if (err)
+			return err;
 	}
-	use_queue_locked(use, urgent);
+	bool under_way = use->state == USE_LOADING || use->state == USE_DELAYED;
+	bool asked = use->state == USE_URGENT || (use->state == USE_QUEUED && !urgent);
+	if (under_way || asked)
+		return 0;
+	change_state_locked(use, urgent ? USE_URGENT : USE_QUEUED);
 	aftermath->kick = true;
+	return 0;
 }
 
 void use_queue_locked(struct use *use, bool urgent)
 {
-	struct sched *sched = use->key.space->source->sched;
-	lock_assert_held(&sched->lock);
-	use->state = urgent ? USE_URGENT : USE_QUEUED;
-	TAILQ_INSERT_TAIL(urgent ? &sched->urgent : &sched->queued, use, link);
-	if (!urgent)
-		sched->ahead_needs = 0;
+	lock_assert_held(&use->key.space->source->sched->lock);
+	change_state_locked(use, urgent ? USE_URGENT : USE_QUEUED);
+	share_again(&use->request);
 }
 
 void use_unqueue_locked(struct use *use)
 {
 	struct sched *sched = use->key.space->source->sched;
 	lock_assert_held(&sched->lock);
-	if (use->state == USE_URGENT)
-		TAILQ_REMOVE(&sched->urgent, use, link);
-	else if (use->state == USE_QUEUED)
-		TAILQ_REMOVE(&sched->queued, use, link);
 	if (use->state == USE_DELAYED) {
 		TAILQ_REMOVE(&sched->delayed, use, link);
 		sched->lack_room -= use->lacks_room;
 	}
-	use->state = USE_OPEN_ONLY;
+	share_put_aside(&use->request);
+	change_state_locked(use, USE_OPEN_ONLY);
+}
+
+void use_taken_locked(struct use *use)
+{
+	lock_assert_held(&use->key.space->source->sched->lock);
+	change_state_locked(use, USE_LOADING);
 }
 
 bool use_is_wanted(const struct use *use)
@@ -99,6 +116,7 @@ void use_drop_if_unused_locked(struct use *use)
 		use_unqueue_locked(use);
 		space_gone_locked(space, (sample_id)use->key.sample);
 	}
+	share_drop(&use->request);
 	HASH_DELETE(hash, sched->uses, use);
 	free(use);
 	space_put_locked(space);
@@ -125,17 +143,25 @@ void use_keep_capacity_locked(struct use *use)
 		cache_force_out(space, sample);
 }
 
-/* Its last reader gave up: it is look-ahead again, first in the line. */
-static void make_less_urgent_locked(struct use *use)
+static bool waits(const struct sched_job *job, const struct use *use)
 {
-	struct sched *sched = use->key.space->source->sched;
-	lock_assert_held(&sched->lock);
-	if (use->state != USE_URGENT || use->opens > 0)
+	const struct sched_handle *handle;
+	TAILQ_FOREACH (handle, &use->waiters, link)
+		if (handle->job == job)
+			return true;
+	return false;
+}
+
+/* A reader gave up: without another one it is look-ahead again, first in the line. */
+static void make_less_urgent_locked(struct use *use, struct sched_job *job)
+{
+	lock_assert_held(&job->sched->lock);
+	if (use->state == USE_OPEN_ONLY)
 		return;
-	use_unqueue_locked(use);
-	use->state = USE_QUEUED;
-	TAILQ_INSERT_HEAD(&sched->queued, use, link);
-	sched->ahead_needs = 0;
+	if (share_wants(&job->share, &use->request) && !waits(job, use))
+		(void)!share_ask(&job->share, &use->request, false); /* not new */
+	if (use->state == USE_URGENT && use->opens == 0)
+		change_state_locked(use, USE_QUEUED);
 }
 
 int use_attach_locked(struct sched_handle *handle)
@@ -164,7 +190,7 @@ void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	handle->use = NULL;
 	handle->tensor = NULL;
 	cache_unpin(use->key.space->cache, handle->request.sample);
-	make_less_urgent_locked(use);
+	make_less_urgent_locked(use, handle->job);
 	use_keep_capacity_locked(use);
 	use_drop_if_unused_locked(use);
 	retry_with_room_locked(sched, aftermath);

@@ -32,6 +32,35 @@ static uint32_t count_engine_pins(const struct space *space, sample_id id)
 	return n;
 }
 
+/* Each job whose reader waits has asked for it, and is not held up by what is aside. */
+static void validate_request(const struct use *use)
+{
+	const struct sched_handle *handle;
+	bool under_way = use->state == USE_DELAYED || use->state == USE_LOADING;
+	ensure(under_way == use->request.aside);
+	ensure(use->state != USE_OPEN_ONLY || !share_is_wanted(&use->request));
+	TAILQ_FOREACH (handle, &use->waiters, link)
+		ensure(share_wants(&handle->job->share, &use->request));
+}
+
+static void validate_storages(const struct sched *sched)
+{
+	unsigned urgent = 0, queued = 0, waiting = 0;
+	for (size_t i = 0; i < sched->n_storages; i++) {
+		urgent += sched->storages[i].urgent;
+		queued += sched->storages[i].queued;
+		waiting += sched->storages[i].waiting;
+	}
+	for (const struct use *use = sched->uses; use; use = use->hash.next) {
+		urgent -= use->state == USE_URGENT;
+		queued -= use->state == USE_QUEUED;
+	}
+	const struct use *use;
+	TAILQ_FOREACH (use, &sched->read, link)
+		waiting--;
+	ensure(urgent == 0 && queued == 0 && waiting == 0);
+}
+
 static void validate_sample(struct space *space, sample_id id)
 {
 	const struct use *use = use_find_locked(space, id);
@@ -43,6 +72,8 @@ static void validate_sample(struct space *space, sample_id id)
 	if (use && !TAILQ_EMPTY(&use->waiters))
 		ensure(use->state == USE_URGENT || use->state == USE_DELAYED ||
 			use->state == USE_LOADING);
+	if (use)
+		validate_request(use);
 }
 
 static void validate_source(struct source *source)
@@ -96,5 +127,7 @@ void sched_validate(struct sched *sched)
 		validate_job(job);
 	TAILQ_FOREACH (stream, &sched->streams, link)
 		validate_stream(stream);
+	validate_storages(sched);
+	shares_validate(&sched->shares);
 	cache_validate(sched->cache);
 }

@@ -11,7 +11,7 @@
 #define MOST_ROUNDS_OF_DEBT 100
 
 struct share_want {
-	TAILQ_ENTRY(share_want) link; /* of the lane */
+	TAILQ_ENTRY(share_want) link; /* of the lane, or of those that are aside */
 	LIST_ENTRY(share_want) also;  /* of the request's */
 	struct share_job *job;
 	struct share_request *request;
@@ -35,13 +35,32 @@ static bool is_empty(const struct share_lane *lane)
 	return TAILQ_EMPTY(&lane->urgent) && TAILQ_EMPTY(&lane->ahead);
 }
 
+/* Where it is, or will be as soon as its request is not aside. */
+static struct share_wants *queue_of(const struct share_want *want)
+{
+	struct share_lane *lane = want->job->lane;
+	return want->urgent ? &lane->urgent : &lane->ahead;
+}
+
 static void unqueue(struct share_want *want)
 {
 	struct share_lane *lane = want->job->lane;
-	TAILQ_REMOVE(want->urgent ? &lane->urgent : &lane->ahead, want, link);
+	if (want->request->aside) {
+		TAILQ_REMOVE(&want->job->aside, want, link);
+		return;
+	}
+	TAILQ_REMOVE(queue_of(want), want, link);
 	/* Who asks for nothing saves nothing. */
 	if (is_empty(lane) && lane->deficit > 0)
 		lane->deficit = 0;
+}
+
+static void queue(struct share_want *want)
+{
+	if (want->request->aside)
+		TAILQ_INSERT_TAIL(&want->job->aside, want, link);
+	else
+		TAILQ_INSERT_TAIL(queue_of(want), want, link);
 }
 
 static void forget(struct share_want *want)
@@ -53,15 +72,18 @@ static void forget(struct share_want *want)
 
 static void change_urgency(struct share_want *want, bool urgent)
 {
-	struct share_lane *lane = want->job->lane;
 	if (want->urgent == urgent)
 		return;
-	TAILQ_REMOVE(want->urgent ? &lane->urgent : &lane->ahead, want, link);
+	if (want->request->aside) {
+		want->urgent = urgent;
+		return;
+	}
+	TAILQ_REMOVE(queue_of(want), want, link);
 	want->urgent = urgent;
 	if (urgent)
-		TAILQ_INSERT_TAIL(&lane->urgent, want, link);
+		TAILQ_INSERT_TAIL(queue_of(want), want, link);
 	else
-		TAILQ_INSERT_HEAD(&lane->ahead, want, link);
+		TAILQ_INSERT_HEAD(queue_of(want), want, link);
 }
 
 int share_ask(struct share_job *job, struct share_request *request, bool urgent)
@@ -76,7 +98,7 @@ int share_ask(struct share_job *job, struct share_request *request, bool urgent)
 		return -ENOMEM;
 	*want = (struct share_want){.job = job, .request = request, .urgent = urgent};
 	LIST_INSERT_HEAD(&request->wants, want, also);
-	TAILQ_INSERT_TAIL(urgent ? &job->lane->urgent : &job->lane->ahead, want, link);
+	queue(want);
 	return 0;
 }
 
@@ -92,6 +114,36 @@ void share_drop(struct share_request *request)
 	struct share_want *want;
 	while ((want = LIST_FIRST(&request->wants)))
 		forget(want);
+	request->aside = false;
+}
+
+void share_put_aside(struct share_request *request)
+{
+	struct share_want *want;
+	if (request->aside)
+		return;
+	LIST_FOREACH (want, &request->wants, also) {
+		unqueue(want);
+		TAILQ_INSERT_TAIL(&want->job->aside, want, link);
+	}
+	request->aside = true;
+}
+
+void share_again(struct share_request *request)
+{
+	struct share_want *want;
+	if (!request->aside)
+		return;
+	LIST_FOREACH (want, &request->wants, also)
+		unqueue(want);
+	request->aside = false;
+	LIST_FOREACH (want, &request->wants, also)
+		queue(want);
+}
+
+bool share_wants(const struct share_job *job, const struct share_request *request)
+{
+	return want_of(job, request) != NULL;
 }
 
 bool share_is_wanted(const struct share_request *request)
@@ -101,8 +153,8 @@ bool share_is_wanted(const struct share_request *request)
 
 void share_request_init(struct share_request *request, uint64_t cost_ns)
 {
+	*request = (struct share_request){.cost_ns = cost_ns};
 	LIST_INIT(&request->wants);
-	request->cost_ns = cost_ns;
 }
 
 /* --- jobs ------------------------------------------------------------------------------- */
@@ -128,6 +180,7 @@ void share_join(
 	*job = (struct share_job){
 		.shares = shares, .weight = weight, .cost = (double)cost_ns / SHARE_NS};
 	lane_init(&job->own);
+	TAILQ_INIT(&job->aside);
 	job->lane = shares->policy == SHARE_FIFO ? &shares->all : &job->own;
 	TAILQ_INSERT_TAIL(&shares->jobs, job, link);
 	share_make_place(job);
@@ -147,6 +200,7 @@ void share_leave(struct share_job *job)
 {
 	forget_all(&job->lane->urgent, job);
 	forget_all(&job->lane->ahead, job);
+	forget_all(&job->aside, job);
 	if (job->shares->probed == job)
 		job->shares->probed = NULL;
 	TAILQ_REMOVE(&job->shares->jobs, job, link);
@@ -167,24 +221,38 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	lane->deficit = debt;
 }
 
-static void charge(const struct share_request *request, const struct share_job *taker)
+/* By those who are decoded with it, too. */
+static void charge(const struct share_request *first, const struct share_job *taker)
 {
+	const struct share_request *request;
 	const struct share_want *want;
 	int64_t n = 0;
-	LIST_FOREACH (want, &request->wants, also)
-		n++;
-	LIST_FOREACH (want, &request->wants, also)
-		charge_one(want->job, (int64_t)request->cost_ns / n, want->job == taker);
+	for (request = first; request; request = request->with)
+		LIST_FOREACH (want, &request->wants, also)
+			n++;
+	for (request = first; request; request = request->with)
+		LIST_FOREACH (want, &request->wants, also)
+			charge_one(want->job, (int64_t)first->cost_ns / n,
+				want->job == taker);
 }
 
-/* true: *ret_answer is about the whole lane. */
+void share_with(struct share_request *first, struct share_request *other)
+{
+	other->with = first->with;
+	first->with = other;
+}
+
+/* true: *ret_answer is about the whole lane. In the lane of all jobs those that are passed
+ * over together are not together. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {
 	struct share_want *want;
 	TAILQ_FOREACH (want, wants, link) {
 		*ret_answer = offer(context, want->request);
-		if (*ret_answer != SHARE_PASS)
+		if (*ret_answer == SHARE_PASS_REST && want->job->lane == &want->job->own)
+			break;
+		if (*ret_answer == SHARE_TAKE || *ret_answer == SHARE_STOP)
 			return want;
 	}
 	*ret_answer = SHARE_PASS;
@@ -201,10 +269,14 @@ static struct share_want *offer_lane(const struct share_lane *lane, share_offer 
 
 static struct share_request *take(const struct share_want *want)
 {
-	struct share_request *request = want->request;
-	charge(request, want->job);
-	share_drop(request);
-	return request;
+	struct share_request *first = want->request, *request, *next;
+	charge(first, want->job);
+	for (request = first; request; request = next) {
+		next = request->with;
+		request->with = NULL;
+		share_put_aside(request);
+	}
+	return first;
 }
 
 /* So many rounds until one of the lanes that have no turn has one; 0: there is none. */
@@ -224,17 +296,16 @@ static int64_t rounds_to_a_turn(const struct shares *shares)
 }
 
 /* A lane whose requests are all passed over has its turn later, but saves no more than
- * one. */
+ * one. Time passes also for who asks for nothing, until he owes nothing. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
 	TAILQ_FOREACH (job, &shares->jobs, link) {
 		struct share_lane *lane = job->lane;
-		if (is_empty(lane))
-			continue;
+		int64_t most = is_empty(lane) ? 0 : lane->quantum;
 		lane->deficit += rounds * lane->quantum;
-		if (lane->deficit > lane->quantum)
-			lane->deficit = lane->quantum;
+		if (lane->deficit > most)
+			lane->deficit = most;
 	}
 }
 
@@ -296,6 +367,7 @@ static void validate_queue(
 	TAILQ_FOREACH (want, wants, link) {
 		ensure(want->job->lane == lane && want->urgent == urgent);
 		ensure(want_of(want->job, want->request) == want);
+		ensure(!want->request->aside);
 	}
 }
 
@@ -310,7 +382,11 @@ static void validate_lane(const struct share_lane *lane)
 void shares_validate(const struct shares *shares)
 {
 	const struct share_job *job;
+	const struct share_want *want;
 	validate_lane(&shares->all);
-	TAILQ_FOREACH (job, &shares->jobs, link)
+	TAILQ_FOREACH (job, &shares->jobs, link) {
 		validate_lane(&job->own);
+		TAILQ_FOREACH (want, &job->aside, link)
+			ensure(want->request->aside && want->job == job);
+	}
 }

@@ -14,16 +14,18 @@
  * Who gets the decoders. No decoder belongs to a job: there is one pool, and whenever a
  * decoder is free, share_next says which request goes to it.
  *
- *     share_ask --> lanes, one per job --> share_next --> the caller decodes
- *                        ^
+ *     share_ask --> lanes, one per job --> share_next --> the caller decodes --> share_drop
+ *                        ^          ^                           |
+ *                        |          +------ share_again --------+ it did not succeed
  *                        | quanta
  *     shares_window: what jobs need (demand.c) -> what they are granted (grant.c)
  *     (window.c)
  *
  * The lanes are served by weighted deficit round robin, in units of decode time. In each
  * round a lane is given its quantum, and it is served while its deficit is positive. A
- * lane without requests has no deficit to keep, and a lane that has no turn yet is given
- * rounds until it has one: decoders are idle only if nobody asks.
+ * lane without requests has no deficit to keep, though it pays off what it owes, and a lane
+ * that has no turn yet is given rounds until it has one: decoders are idle only if nobody
+ * asks.
  *
  *   Flow: shares_init -> share_join -> share_ask, share_next ... -> share_leave; once a
  *         second or so shares_window.
@@ -100,6 +102,7 @@ struct share_job {
 	struct shares *shares;
 	struct share_lane own;
 	struct share_lane *lane; /* its own, or the one of all jobs */
+	struct share_wants aside;
 	double weight;
 	struct share_demand demand;
 	double cost;	     /* seconds that it is charged per sample */
@@ -116,7 +119,9 @@ struct share_job {
 /* Something to be decoded, for one job or several. */
 struct share_request {
 	LIST_HEAD(, share_want) wants;
-	uint64_t cost_ns; /* the caller's estimate of its decode time */
+	uint64_t cost_ns;	    /* the caller's estimate of its decode time */
+	struct share_request *with; /* the next one that share_with has added */
+	bool aside;		    /* in no lane: it was taken, or put aside */
 };
 
 struct shares {
@@ -146,21 +151,32 @@ must_check int share_ask(
 /* The job does not want it any more, or nobody does. */
 void share_take_back(struct share_job *job, struct share_request *request);
 void share_drop(struct share_request *request);
-/* Whether any job wants it. */
+/* Whether the job wants it, or any job does. */
+bool share_wants(const struct share_job *job, const struct share_request *request);
 bool share_is_wanted(const struct share_request *request);
+
+/* Out of the lanes, for a while, and into them again. Those who ask meanwhile wait with
+ * the others. */
+void share_put_aside(struct share_request *request);
+void share_again(struct share_request *request);
 
 /* What the caller says of a request that it is offered. */
 enum share_answer {
 	SHARE_TAKE,
-	SHARE_PASS, /* not now: another one, also of the same job */
-	SHARE_STOP  /* nothing now */
+	SHARE_PASS,	 /* not now: another one, also of the same job */
+	SHARE_PASS_REST, /* nor what the job asks as urgently as this */
+	SHARE_STOP	 /* nothing now */
 };
 
+/* Changes no lane. */
 typedef enum share_answer share_offer(void *context, struct share_request *request);
 
+/* For an offer that is about to answer SHARE_TAKE: the other is decoded with the first. */
+void share_with(struct share_request *first, struct share_request *other);
+
 /*
- * The request that a free decoder gets, or NULL. It is in no lane any more. All jobs that
- * wanted it are charged, in equal parts.
+ * The request that a free decoder gets, or NULL. It is aside, as are those that are decoded
+ * with it. All jobs that wanted one of them are charged, in equal parts.
  */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);

@@ -57,6 +57,7 @@ static struct job_config choose_config(struct model_job *job)
 	static const enum view_layout layouts[] = {LAYOUT_FLAT, LAYOUT_FLAT, LAYOUT_FLAT,
 		LAYOUT_CLASSES, LAYOUT_BATCH, LAYOUT_MIRROR};
 	struct job_config config = {.file = file,
+		.weight = 1,
 		.name = job->name,
 		.dataset = dataset,
 		.extension = extension,

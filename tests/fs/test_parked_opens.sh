@@ -74,7 +74,7 @@ job floats "${size[@]}" tensor.format=npy tensor.dtype=float32
 job slow tensor.resize=50 tensor.crop=40
 rm "$T/go"
 config joaderfs.workers=1
-start --fault "load.read:NONE:after=24:until=$T/go"
+start --fault "load.decode:NONE:after=24:until=$T/go"
 read_epoch plain
 cat "$(epoch plain 0001)/00000000.ppm" >/dev/null # the order of epoch 0 is saved
 for _ in $(seq 100); do

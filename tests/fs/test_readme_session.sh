@@ -3,8 +3,9 @@
 # Copyright (c) 2026 The joaderfs authors
 # The session in README.md is what the programs print. Its dataset and inis are made, its
 # commands run one after the other, and what they print is compared with the document, to the
-# space. Two things are not compared: where the dataset and the mount point lie; and, in a line
-# of epoch-0000.order (fields with tabs between), the digits, because a sample is drawn.
+# space. Three things are not compared: where the dataset and the mount point lie; in a line of
+# epoch-0000.order (fields with tabs between), the digits, because a sample is drawn; and the
+# rates and shares that joaderctl ls tells.
 . "$(dirname "$0")/lib.sh"
 README=${README:-$ROOT/README.md}
 S=$T/session
@@ -79,7 +80,8 @@ umount() {
 
 # comparable TEXT
 comparable() {
-	sed -E "s|$D|/data/photos|g; s|$M|/mnt/x|g; /\t/s/[0-9]+/N/g" <<<"$1"
+	sed -E "s|$D|/data/photos|g; s|$M|/mnt/x|g; /\t/s/[0-9]+/N/g
+		s/(PROGRESS|[0-9]+\/[0-9]+ +[0-9]+%) .*/\1/" <<<"$1"
 }
 
 # The kernel tells of a file that was closed a moment later: what only looks is tried again.

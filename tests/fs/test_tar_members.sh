@@ -32,7 +32,7 @@ equal "consumed by a label" "$(status_of a consumed)" 0
 import os, sys, time
 def consumed():
     with open(sys.argv[2], encoding="ascii") as file:
-        return dict(line.split() for line in file)["consumed"]
+        return dict(line.split(maxsplit=1) for line in file)["consumed"].strip()
 fd = os.open(sys.argv[1], os.O_RDONLY)
 start = 0
 while (header := os.pread(fd, 512, start))[:12] != b"00000000.ppm":

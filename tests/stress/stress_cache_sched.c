@@ -289,7 +289,8 @@ static void churn_once(uint32_t i, struct rng *rng)
 {
 	char name[] = "churn";
 	static struct open_wait waits[CHURN_OPENS];
-	struct job_config config = {.name = name, .epochs = 1, .idle_s = 600};
+	struct job_config config = {
+		.name = name, .weight = 1, .epochs = 1, .idle_s = 600};
 	if (i % 3 == 0)
 		config.preparation.resize_width = config.preparation.resize_height = 8;
 	if (i % 5 < 2)
@@ -449,7 +450,8 @@ static void stop_with_waiting_opens(void)
 {
 	static struct open_wait waits[CHURN_OPENS];
 	static char name[] = "last";
-	struct job_config config = {.name = name, .epochs = 1, .idle_s = 600};
+	struct job_config config = {
+		.name = name, .weight = 1, .epochs = 1, .idle_s = 600};
 	struct sched_job *job = add_job(&config, false);
 	for (uint32_t i = 0; i < CHURN_OPENS; i++) {
 		struct sched_open_callbacks callbacks = {

@@ -22,6 +22,7 @@
 #define N_TASKS 200
 #define N_FILES 8 /* and one that is no image */
 #define WORKERS 4
+#define READERS 6
 #define KICKERS 3
 #define SIDE 16
 
@@ -38,9 +39,12 @@ struct round {
 	struct rng rng;
 	struct load_task tasks[N_TASKS];
 	uint8_t times_done[N_TASKS];
+	struct load_task *read[N_TASKS]; /* those that wait for a decoder */
+	uint32_t n_read, n_decoded;
 	uint32_t handed_out, done;
 	struct load_pool *pool; /* constant while kickers run */
 	atomic_bool stop_kicking, freed;
+	bool complete; /* constant: it ends when all is done */
 };
 
 static const struct preparation preparation; /* the pixels as they are */
@@ -83,9 +87,32 @@ static struct load_task *next(void *context)
 	return &round->tasks[i];
 }
 
-static void check_result(const struct load_task *task)
+static void read_one(void *context, struct load_task *task)
+{
+	struct round *round = context;
+	LOCK_SCOPE(&round->lock);
+	ensure(!atomic_load(&round->freed));
+	round->read[round->n_read++] = task;
+	if (round->pool)
+		load_pool_kick(round->pool, LOAD_DECODE);
+}
+
+static struct load_task *next_decode(void *context)
+{
+	struct round *round = context;
+	LOCK_SCOPE(&round->lock);
+	ensure(!atomic_load(&round->freed));
+	if (round->n_decoded == round->n_read)
+		return NULL;
+	return round->read[round->n_decoded++];
+}
+
+/* A read that takes long when the pool ends is interrupted. */
+static void check_result(const struct round *round, const struct load_task *task)
 {
 	const struct file *file = task->owner;
+	if (task->status == -EINTR && !round->complete)
+		return;
 	if (file->broken) {
 		ensure(task->status == -EIO && !task->tensor && task->message[0]);
 		return;
@@ -99,7 +126,7 @@ static void check_result(const struct load_task *task)
 static void done(void *context, struct load_task *task)
 {
 	struct round *round = context;
-	check_result(task);
+	check_result(round, task);
 	tensor_free(task->tensor);
 	LOCK_SCOPE(&round->lock);
 	ensure(!atomic_load(&round->freed));
@@ -112,7 +139,7 @@ static void *kick(void *context)
 {
 	struct round *round = context;
 	while (!atomic_load(&round->stop_kicking)) {
-		load_pool_kick(round->pool);
+		load_pool_kick(round->pool, LOAD_READ);
 		sched_yield();
 	}
 	return NULL;
@@ -151,12 +178,13 @@ static void run_round(uint64_t seed)
 	static struct round round;
 	pthread_t kickers[KICKERS];
 	bool complete = seed % 2 == 0;
-	round = (struct round){.all_done = PTHREAD_COND_INITIALIZER};
+	round = (struct round){
+		.all_done = PTHREAD_COND_INITIALIZER, .complete = complete};
 	lock_init(&round.lock, LOCK_RANK_SCHED, "round");
 	rng_seed(&round.rng, seed);
 	uint32_t enough = (uint32_t)rng_below(&round.rng, N_TASKS);
-	struct load_callbacks callbacks = {next, done, &round};
-	ensure(load_pool_new(WORKERS, &callbacks, &round.pool) == 0);
+	struct load_callbacks callbacks = {next, read_one, next_decode, done, &round};
+	ensure(load_pool_new(READERS, WORKERS, &callbacks, &round.pool) == 0);
 	for (int i = 0; i < KICKERS; i++)
 		ensure(pthread_create(&kickers[i], NULL, kick, &round) == 0);
 	if (complete)
@@ -189,12 +217,14 @@ static struct load_task *next_one_of_many(void *context)
 
 static void one_kick_is_enough(void)
 {
-	static struct round round = {.all_done = PTHREAD_COND_INITIALIZER};
+	static struct round round = {
+		.all_done = PTHREAD_COND_INITIALIZER, .complete = true};
 	lock_init(&round.lock, LOCK_RANK_SCHED, "round");
 	rng_seed(&round.rng, 1);
-	struct load_callbacks callbacks = {next_one_of_many, done, &round};
-	ensure(load_pool_new(WORKERS, &callbacks, &round.pool) == 0);
-	load_pool_kick(round.pool);
+	struct load_callbacks callbacks = {
+		next_one_of_many, read_one, next_decode, done, &round};
+	ensure(load_pool_new(READERS, WORKERS, &callbacks, &round.pool) == 0);
+	load_pool_kick(round.pool, LOAD_READ);
 	wait_until_done(&round);
 	load_pool_free(&round.pool);
 	check_all_came_back(&round, true);

@@ -87,6 +87,7 @@ static void add_job(uint32_t i)
 {
 	static char file[] = "stress.ini", name[] = "job", of[] = "tiny", raw[] = "raw";
 	struct job_config config = {.file = file,
+		.weight = 1,
 		.name = name,
 		.dataset = of,
 		.extension = raw,

@@ -177,6 +177,49 @@ Test(config, sizes)
 	}
 }
 
+/* What is no number, too small, too large or has an exponent is refused. */
+Test(config, weights)
+{
+	static const struct {
+		const char *text;
+		double weight; /* 0: refused */
+	} cases[] = {{"2", 2}, {".5", .5}, {"0.01", .01}, {"100", 100}, {"0", 0},
+		{"0.009", 0}, {"100.1", 0}, {"-1", 0}, {"1e1", 0}, {"nan", 0}, {"", 0}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct job_config job;
+		char text[128];
+		snprintf(text, sizeof(text),
+			"[job]\nname = a\ndataset = b\nweight = %s\n[tensor]\ncrop = 8\n",
+			cases[i].text);
+		int err = parse_job(text, &messages, &job);
+		cr_assert_eq(err != 0, cases[i].weight <= 0, "%s", cases[i].text);
+		if (err) {
+			cr_assert_not_null(strstr(messages.text, "from 0.01 to 100"),
+				"%s", messages.text);
+			continue;
+		}
+		cr_assert_eq(job.weight, cases[i].weight);
+		config_job_free(&job);
+	}
+}
+
+Test(config, policies_in_the_order_of_the_enumeration)
+{
+	static const char *const names[] = {[SHARE_SLOWDOWN] = "slowdown",
+		[SHARE_FAIR] = "fair",
+		[SHARE_THROUGHPUT] = "throughput",
+		[SHARE_FIFO] = "fifo"};
+	for (int i = 0; i < 4; i++) {
+		struct daemon_config daemon;
+		char text[128];
+		snprintf(text, sizeof(text),
+			"[joaderfs]\nshare = %s\n[dataset a]\npath=/a\n", names[i]);
+		expect_daemon(text, &daemon);
+		cr_assert_eq(daemon.share, (enum share_policy)i);
+		config_daemon_free(&daemon);
+	}
+}
+
 Test(config, defaults_of_the_daemon)
 {
 	struct daemon_config daemon;
@@ -186,6 +229,7 @@ Test(config, defaults_of_the_daemon)
 	cr_assert_eq(daemon.eviction, EVICTION_REFCNT);
 	cr_assert_eq(daemon.sampler, SAMPLER_DSA);
 	cr_assert_eq(daemon.workers, sysconf(_SC_NPROCESSORS_ONLN));
+	cr_assert_eq(daemon.reads, 0, "auto");
 	cr_assert_eq(daemon.max_pixels, 178956970);
 	cr_assert_eq(daemon.seed, 0);
 	cr_assert_null(daemon.jobs);
@@ -202,7 +246,7 @@ Test(config, every_key_of_the_daemon)
 {
 	struct daemon_config daemon;
 	expect_daemon("[joaderfs]\ncache = 1G\neviction = random\nsampler = isa\n"
-		      "workers = 3\nmax_pixels = 1000000\nseed = "
+		      "workers = 3\nreads = 7\nmax_pixels = 1000000\nseed = "
 		      "18446744073709551615\nstate = /s\njobs = /j\n"
 		      "socket = /k\n"
 		      "[dataset flowers]\npath = /f\nsymlinks = follow\n"
@@ -213,6 +257,7 @@ Test(config, every_key_of_the_daemon)
 	cr_assert_eq(daemon.eviction, EVICTION_RANDOM);
 	cr_assert_eq(daemon.sampler, SAMPLER_ISA);
 	cr_assert_eq(daemon.workers, 3);
+	cr_assert_eq(daemon.reads, 7);
 	cr_assert_eq(daemon.max_pixels, 1000000);
 	cr_assert_eq(daemon.seed, UINT64_MAX);
 	cr_assert_str_eq(daemon.state, "/s");
@@ -387,7 +432,7 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 	auto_free char *text = printed_job(&job);
 	cr_assert_str_eq(text,
 		"[job]\nname = a\ndataset = b\norder = shuffled\n"
-		"idle = 600\nsecond_script = warned\nkeep_epochs = 10\n"
+		"weight = 1\nidle = 600\nsecond_script = warned\nkeep_epochs = 10\n"
 		"[tensor]\nresize = 16x9\ncrop = 8x8\naccuracy = exact\nexif = "
 		"ignore\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
@@ -429,10 +474,10 @@ Test(config, the_examples_are_right)
 Test(config, the_man_page_has_every_key)
 {
 	static const char *const keys[] = {"cache", "eviction", "sampler", "workers",
-		"max_pixels", "seed", "state", "jobs", "socket", "path", "symlinks",
-		"extensions", "name", "dataset", "epochs", "order", "where", "idle",
-		"keep_epochs", "resize", "crop", "format", "layout", "labels", "size",
-		"extension", "lookahead"};
+		"share", "reads", "max_pixels", "seed", "state", "jobs", "socket", "path",
+		"symlinks", "extensions", "name", "dataset", "epochs", "order", "where",
+		"weight", "idle", "keep_epochs", "resize", "crop", "format", "layout",
+		"labels", "size", "extension", "lookahead"};
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);

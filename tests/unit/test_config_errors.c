@@ -35,9 +35,12 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 #define DAEMON_SECTIONS "allowed: [joaderfs], [dataset NAME]"
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
 #define JOB_KEYS                                                                         \
-	"allowed: name, dataset, epochs, order, where, idle, second_script, keep_epochs"
+	"allowed: name, dataset, epochs, order, where, weight, idle, second_script, "    \
+	"keep_epochs"
 #define DAEMON_KEYS                                                                      \
-	"allowed: cache, eviction, sampler, workers, max_pixels, seed, state, jobs, "    \
+	"allowed: cache, eviction, sampler, workers, share, reads, max_pixels, seed, "   \
+	"state, "                                                                        \
+	"jobs, "                                                                         \
 	"socket"
 #define NAMES "allowed: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 #define FORM "allowed: [SECTION], KEY = VALUE, or a comment after ; or #"
@@ -199,6 +202,7 @@ Test(config_errors, values_of_the_daemon)
 			"4G; at least 1",
 			{"0", "-1", "+1", "4g", "4GB", "4 G", "1.5G", "G", "",
 				"9223372036854775808", "99999999T"}},
+		{"joaderfs", "reads", "auto, or 1..1024", {"0", "1025", "many", "-1"}},
 		{"joaderfs", "workers", "auto, or 1..1024",
 			{"0", "1025", "many", "2x", "0x2", "4294967297"}},
 		{"joaderfs", "max_pixels", "1..4294967295",

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/fault.h"
 #include "base/lock.h"
 #include "load/load.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The pool, with tasks that fail at once: there is no such file. */
 
@@ -23,24 +28,46 @@ static struct {
 	pthread_cond_t done_one;
 	struct load_pool *pool;
 	struct load_task tasks[N_TASKS];
-	unsigned times_done[N_TASKS]; /* (lock) */
-	unsigned n_ready;	      /* (lock) */
-	unsigned n_taken;	      /* (lock) */
-	unsigned n_done;	      /* (lock) */
-	bool kick_when_done;
+	unsigned times_done[N_TASKS];	 /* (lock) */
+	unsigned n_ready;		 /* (lock) */
+	unsigned n_taken;		 /* (lock) */
+	unsigned n_read, n_decoded;	 /* (lock) */
+	struct load_task *read[N_TASKS]; /* (lock) */
+	unsigned n_done;		 /* (lock) */
+	bool kick_when_done, kick_when_taken;
 	atomic_uint n_asked;
 	atomic_int policy; /* of the worker that asked last */
 } sched;
 
-static struct load_task *next(void *context)
+static struct load_task *next_read(void *context)
 {
 	cr_assert(context == &sched);
-	atomic_store(&sched.policy, sched_getscheduler(0));
 	atomic_fetch_add(&sched.n_asked, 1);
 	LOCK_SCOPE(&sched.lock);
 	if (sched.n_taken == sched.n_ready)
 		return NULL;
+	if (sched.kick_when_taken)
+		load_pool_kick(sched.pool, LOAD_READ);
 	return &sched.tasks[sched.n_taken++];
+}
+
+static void read_one(void *context, struct load_task *task)
+{
+	cr_assert(context == &sched);
+	LOCK_SCOPE(&sched.lock);
+	sched.read[sched.n_read++] = task;
+	if (sched.pool)
+		load_pool_kick(sched.pool, LOAD_DECODE);
+}
+
+static struct load_task *next_decode(void *context)
+{
+	cr_assert(context == &sched);
+	atomic_store(&sched.policy, sched_getscheduler(0));
+	LOCK_SCOPE(&sched.lock);
+	if (sched.n_decoded == sched.n_read)
+		return NULL;
+	return sched.read[sched.n_decoded++];
 }
 
 static void done(void *context, struct load_task *task)
@@ -52,10 +79,11 @@ static void done(void *context, struct load_task *task)
 	sched.n_done++;
 	pthread_cond_signal(&sched.done_one);
 	if (sched.kick_when_done)
-		load_pool_kick(sched.pool);
+		load_pool_kick(sched.pool, LOAD_READ);
 }
 
-static const struct load_callbacks callbacks = {next, done, &sched};
+static const struct load_callbacks callbacks = {
+	next_read, read_one, next_decode, done, &sched};
 
 static void start(void)
 {
@@ -77,7 +105,7 @@ TestSuite(load_pool, .init = start, .fini = stop);
 static void start_pool(unsigned n_workers)
 {
 	struct load_pool *pool;
-	cr_assert(zero(int, load_pool_new(n_workers, &callbacks, &pool)));
+	cr_assert(zero(int, load_pool_new(n_workers, n_workers, &callbacks, &pool)));
 	LOCK_SCOPE(&sched.lock);
 	sched.pool = pool;
 }
@@ -87,7 +115,7 @@ static void add_tasks(unsigned n)
 {
 	LOCK_SCOPE(&sched.lock);
 	sched.n_ready += n;
-	load_pool_kick(sched.pool);
+	load_pool_kick(sched.pool, LOAD_READ);
 }
 
 static void wait_until_done(unsigned n)
@@ -204,6 +232,61 @@ Test(load_pool, workers_run_at_batch_priority)
 	add_tasks(1);
 	wait_until_done(1);
 	cr_assert(eq(int, atomic_load(&sched.policy), SCHED_BATCH));
+}
+
+/* The first read never ends: the others do, and so does the pool, without it. */
+Test(load_pool, a_read_that_hangs_holds_up_nobody)
+{
+	char path[] = "/tmp/joaderfs-pool.XXXXXX";
+	struct stat st;
+	int fd = mkstemp(path);
+	cr_assert(fd >= 0 && fstat(fd, &st) == 0);
+	sched.tasks[0].path = path;
+	sched.tasks[0].expected_mtime_ns =
+		st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec;
+	cr_assert(zero(int, fault_add("load.read:NONE:times=1:until=/nonexistent")));
+	start_pool(2);
+	sched.kick_when_taken = true;
+	add_tasks(N_TASKS);
+	wait_until_done(N_TASKS - 1);
+	cr_assert(zero(u32, sched.times_done[0]));
+	stop();
+	cr_assert(eq(u32, sched.times_done[0], 1));
+	cr_assert(eq(int, sched.tasks[0].status, -EINTR));
+	cr_assert(sched.tasks[0].passing);
+	fault_clear();
+	close(fd);
+	unlink(path);
+}
+
+/* As many as hang, and one more for the others. */
+Test(load_pool, readers_are_made_when_they_are_needed)
+{
+	char path[] = "/tmp/joaderfs-pool.XXXXXX", go[64], fault[128];
+	struct stat st;
+	int fd = mkstemp(path);
+	cr_assert(fd >= 0 && fstat(fd, &st) == 0);
+	snprintf(go, sizeof(go), "%s.go", path);
+	for (int i = 0; i < 7; i++) {
+		sched.tasks[i].path = path;
+		sched.tasks[i].expected_mtime_ns =
+			st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec;
+	}
+	snprintf(fault, sizeof(fault), "load.read:EIO:times=7:until=%s", go);
+	cr_assert(zero(int, fault_add(fault)));
+	cr_assert(zero(int, load_pool_new(8, 2, &callbacks, &sched.pool)));
+	sched.kick_when_taken = true;
+	add_tasks(N_TASKS);
+	wait_until_done(N_TASKS - 7);
+	close(open(go, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	wait_until_done(N_TASKS);
+	stop();
+	for (int i = 0; i < N_TASKS; i++)
+		cr_assert(eq(u32, sched.times_done[i], 1));
+	fault_clear();
+	close(fd);
+	unlink(path);
+	unlink(go);
 }
 
 Test(load_pool, the_one_thread_twin_does_one_task_per_call)

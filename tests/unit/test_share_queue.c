@@ -53,10 +53,20 @@ static enum share_answer any(void *context, struct share_request *request)
 	return SHARE_TAKE;
 }
 
+/* Taken and decoded; NULL: none is offered and taken. */
+static const struct share_request *next(
+	struct world *world, share_offer *offer, void *context)
+{
+	struct share_request *request = share_next(&world->shares, offer, context);
+	if (request)
+		share_drop(request);
+	return request;
+}
+
 /* The job in whose row the request is; -1: there was none. */
 static int decode(struct world *world)
 {
-	const struct share_request *request = share_next(&world->shares, any, NULL);
+	const struct share_request *request = next(world, any, NULL);
 	shares_validate(&world->shares);
 	if (!request)
 		return -1;
@@ -77,7 +87,7 @@ static void leave_all(struct world *world)
 {
 	for (int i = 0; i < JOBS; i++)
 		share_leave(&world->jobs[i]);
-	cr_expect_null(share_next(&world->shares, any, NULL));
+	cr_expect_null(next(world, any, NULL));
 }
 
 Test(share_queue, without_requests_there_is_none)
@@ -96,10 +106,10 @@ Test(share_queue, what_a_reader_waits_for_goes_before_look_ahead_of_its_job)
 	world_init(&world, SHARE_FAIR, alike);
 	ask(&world, 0, 0, MS, false);
 	ask(&world, 0, 1, MS, true);
-	cr_expect_eq(share_next(&world.shares, any, NULL), &world.requests[0][1]);
+	cr_expect_eq(next(&world, any, NULL), &world.requests[0][1]);
 	ask(&world, 0, 2, MS, false);
 	ask(&world, 0, 2, MS, true);
-	cr_expect_eq(share_next(&world.shares, any, NULL), &world.requests[0][2]);
+	cr_expect_eq(next(&world, any, NULL), &world.requests[0][2]);
 	leave_all(&world);
 }
 
@@ -111,8 +121,8 @@ Test(share_queue, what_no_reader_waits_for_any_more_is_first_of_the_look_ahead)
 		ask(&world, 0, k, MS, k == 2);
 	ask(&world, 0, 2, MS, false);
 	ask(&world, 0, 3, MS, true);
-	cr_expect_eq(share_next(&world.shares, any, NULL), &world.requests[0][3]);
-	cr_expect_eq(share_next(&world.shares, any, NULL), &world.requests[0][2]);
+	cr_expect_eq(next(&world, any, NULL), &world.requests[0][3]);
+	cr_expect_eq(next(&world, any, NULL), &world.requests[0][2]);
 	leave_all(&world);
 }
 
@@ -207,9 +217,9 @@ Test(share_queue, a_lane_that_can_not_go_on_holds_up_no_other)
 	ask(&world, 0, 0, MS, true);
 	ask(&world, 1, 0, MS, false);
 	struct refusal refusal = {&world.requests[0][0], SHARE_PASS, 0};
-	cr_expect_eq(share_next(&world.shares, but_one, &refusal), &world.requests[1][0]);
+	cr_expect_eq(next(&world, but_one, &refusal), &world.requests[1][0]);
 	refusal.offers = 0;
-	cr_expect_null(share_next(&world.shares, but_one, &refusal));
+	cr_expect_null(next(&world, but_one, &refusal));
 	cr_expect_eq(refusal.offers, 1, "offered once");
 	cr_expect_leq(world.jobs[0].own.deficit, world.jobs[0].own.quantum);
 	cr_expect_eq(decode(&world), 0);
@@ -223,7 +233,7 @@ Test(share_queue, nothing_goes_when_the_caller_says_stop)
 	ask(&world, 0, 0, MS, true);
 	ask(&world, 1, 0, MS, true);
 	struct refusal refusal = {&world.requests[0][0], SHARE_STOP, 0};
-	cr_expect_null(share_next(&world.shares, but_one, &refusal));
+	cr_expect_null(next(&world, but_one, &refusal));
 	cr_expect(share_is_wanted(&world.requests[0][0]));
 	leave_all(&world);
 }
@@ -244,8 +254,7 @@ static double part_after_sleep(bool mutant)
 	while (world.now < before + 100 * MS) {
 		for (int i = 0; i < 3; i++)
 			ask_all(&world, i, MS, i == 0);
-		const struct share_request *request =
-			share_next(&world.shares, any, NULL);
+		const struct share_request *request = next(&world, any, NULL);
 		world.decoded[0] += request < &world.requests[1][0] ? MS : 0;
 		world.now += MS;
 	}

@@ -194,6 +194,7 @@ static void daemon_begin(struct daemon *daemon, const struct trial *trial)
 	world_begin(world, N, trial->tensors);
 	world_stop(world);
 	world->config.sampler = trial->sampler;
+	world->config.share = SHARE_FIFO; /* as joader-sim prepares what jobs ask for */
 	world_start(world);
 	if (!trial->has_workers) {
 		load_pool_free(&world->sched->pool);
@@ -223,7 +224,9 @@ static void daemon_end(struct daemon *daemon)
 /* Until the clerk and whoever prepares samples have nothing to do. */
 static void daemon_settle(struct daemon *daemon, struct sched_job *job)
 {
-	const struct load_callbacks callbacks = {.next = sched_load_next,
+	const struct load_callbacks callbacks = {.next_read = sched_next_read,
+		.read = sched_read,
+		.next_decode = sched_next_decode,
 		.done = sched_load_done,
 		.context = daemon->world.sched};
 	clerk_wait_for_last(job);

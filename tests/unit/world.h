@@ -113,6 +113,7 @@ static inline struct job_config world_job_config(char *name)
 {
 	static char file[] = "job.ini", dataset[] = "tiny", extension[] = "ppm";
 	return (struct job_config){.file = file,
+		.weight = 1,
 		.name = name,
 		.dataset = dataset,
 		.extension = extension,

@@ -290,6 +290,7 @@ static struct sched_job *add(char *name, char *where)
 {
 	static char file[] = "job.ini", dataset[] = "many", extension[] = "ppm";
 	struct job_config config = {.file = file,
+		.weight = 1,
 		.name = name,
 		.dataset = dataset,
 		.where = where,

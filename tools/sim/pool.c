@@ -165,6 +165,7 @@ static int end_decodes(struct pool *pool)
 		if (pool->ends[i] > pool->now)
 			continue;
 		struct slot *slot = pool->decodes[i];
+		share_drop(&slot->request);
 		slot->ready = true;
 		pool->ends[i] = HUGE_VAL;
 		pool->busy--;

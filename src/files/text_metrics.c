@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/text.h"
+#include "stats/stats.h"
+
+#include <inttypes.h>
+
+/* What Prometheus is told: the daemon's counters, and gauges of each job. */
+
+struct gauge {
+	const char *name, *help;
+	double (*of)(const struct sched_job_status *status);
+};
+
+static double rate(const struct sched_job_status *status)
+{
+	return status->rate;
+}
+
+static double demand(const struct sched_job_status *status)
+{
+	return status->share.demand;
+}
+
+static double at_least(const struct sched_job_status *status)
+{
+	return status->share.at_least;
+}
+
+static double wanted(const struct sched_job_status *status)
+{
+	return status->share.wanted_part;
+}
+
+static double granted(const struct sched_job_status *status)
+{
+	return status->share.granted_part;
+}
+
+static double waiting(const struct sched_job_status *status)
+{
+	return status->share.waiting;
+}
+
+static double waited(const struct sched_job_status *status)
+{
+	return (double)status->wait_ns / 1e9;
+}
+
+static const struct gauge gauges[] = {
+	{"rate", "Samples consumed (samples/s)", rate},
+	{"demand", "Samples that it could use (samples/s)", demand},
+	{"demand_at_least", "Whether it could use more than that (0 or 1)", at_least},
+	{"share_wanted", "Part of all workers for its demand (1: all)", wanted},
+	{"share_granted", "Part of all workers that it is granted (1: all)", granted},
+	{"waiting", "Part of the last second in which a reader waited", waiting},
+	{"wait_seconds", "Time that readers have waited, added up (s)", waited},
+};
+#define GAUGES (sizeof(gauges) / sizeof(gauges[0]))
+
+static void print_gauge(FILE *out, const struct gauge *gauge, struct sched *sched,
+	const job_id *ids, size_t n)
+{
+	fprintf(out, "# HELP joaderfs_job_%s %s\n# TYPE joaderfs_job_%s gauge\n",
+		gauge->name, gauge->help, gauge->name);
+	for (size_t i = 0; i < n; i++) {
+		struct sched_job_status status;
+		struct sched_job *job = sched_job_find_id(sched, ids[i]);
+		if (!job)
+			continue;
+		sched_job_status(job, &status);
+		fprintf(out, "joaderfs_job_%s{job=\"%s\"} %.6g\n", gauge->name,
+			sched_job_config(job)->name, gauge->of(&status));
+		sched_job_put(job);
+	}
+}
+
+void text_metrics(FILE *out, const struct files_context *context)
+{
+	job_id *ids = NULL;
+	size_t n = 0;
+	sched_stats(context->sched);
+	stats_print_prometheus(out);
+	if (sched_job_ids(context->sched, &ids, &n) != 0)
+		return; /* no memory: without the jobs */
+	for (size_t i = 0; i < GAUGES; i++)
+		print_gauge(out, &gauges[i], context->sched, ids, n);
+	free(ids);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "load/flight.h"
+#include "base/ensure.h"
+
+#define FIRST_LIMIT 16
+#define LEAST_LIMIT 2  /* one that hangs leaves another one */
+#define LEAST_ROUND 32 /* reads; as few tell two rates apart that differ by a quarter */
+#define REWARD 1.25    /* of twice as many in flight */
+#define LOSS .9	       /* of half as many, that is no loss */
+#define REST_ROUNDS 16
+
+void flight_init(struct flight *flight, unsigned limit, unsigned most)
+{
+	unsigned first = most < FIRST_LIMIT ? most : FIRST_LIMIT;
+	ensure(most > 0);
+	*flight = (struct flight){.most = limit ? limit : most,
+		.limit = limit ? limit : first,
+		.fixed = limit > 0};
+	flight->settled = flight->limit;
+}
+
+bool flight_has_room(const struct flight *flight)
+{
+	return flight->in_flight < flight->limit;
+}
+
+static void begin_round(struct flight *flight, uint64_t now_ns)
+{
+	flight->begun_ns = now_ns;
+	flight->ended = flight->at_limit = 0;
+}
+
+void flight_begin(struct flight *flight, uint64_t now_ns)
+{
+	/* While nothing was in flight nothing was asked for. */
+	if (flight->in_flight++ == 0)
+		flight->begun_ns += now_ns - flight->idle_ns;
+}
+
+static void settle(struct flight *flight, double rate)
+{
+	flight->settled = flight->limit;
+	flight->rate = rate;
+}
+
+/* Up again at once after what was rewarded; otherwise the other way, after a rest. */
+static void judge_try(struct flight *flight, double rate)
+{
+	bool less = flight->tries_less;
+	bool good = rate >= flight->rate * (less ? LOSS : REWARD);
+	if (good) {
+		settle(flight, rate);
+		flight->rest = less ? REST_ROUNDS : 0;
+		return;
+	}
+	flight->limit = flight->settled;
+	flight->tries_less = !less;
+	flight->rest = REST_ROUNDS;
+}
+
+static void try_another(struct flight *flight)
+{
+	unsigned other = flight->settled * 2;
+	if (flight->rest > 0) {
+		flight->rest--;
+		return;
+	}
+	if (flight->tries_less || other > flight->most)
+		other = flight->settled / 2;
+	flight->tries_less = other < flight->settled;
+	if (other >= LEAST_LIMIT)
+		flight->limit = other;
+	else
+		flight->tries_less = false;
+}
+
+/* A round that was not at its limit says nothing about it. */
+static void end_round(struct flight *flight, uint64_t now_ns)
+{
+	double seconds = (double)(now_ns - flight->begun_ns) / 1e9;
+	bool full = flight->at_limit * 4 >= flight->ended * 3 && seconds > 0;
+	double rate = full ? flight->ended / seconds : 0;
+	begin_round(flight, now_ns);
+	if (!full) {
+		flight->limit = flight->settled;
+		return;
+	}
+	if (flight->limit != flight->settled)
+		judge_try(flight, rate);
+	else
+		settle(flight, rate);
+	if (flight->limit == flight->settled)
+		try_another(flight);
+}
+
+void flight_end(struct flight *flight, uint64_t now_ns)
+{
+	unsigned round = flight->limit * 2;
+	ensure(flight->in_flight > 0);
+	flight->at_limit += flight->in_flight >= flight->limit;
+	flight->ended++;
+	flight->in_flight--;
+	flight->idle_ns = now_ns;
+	if (!flight->fixed &&
+		flight->ended >= (round > LEAST_ROUND ? round : LEAST_ROUND))
+		end_round(flight, now_ns);
+}

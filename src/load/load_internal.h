@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "image/buffer.h"
+#include "load/load.h"
+
+/*
+ * A file's bytes on their way from the reading stage to the decoding stage, or why there
+ * are none.
+ *
+ *   Owns: copies of all that it needs, so that whoever asked for it may go.
+ *   Threads: one at a time.
+ */
+struct load_read {
+	TAILQ_ENTRY(load_read) link; /* of those that wait to be used again */
+	const char *path, *root;
+	uint64_t expected_bytes;
+	int64_t expected_mtime_ns;
+	bool encoded;
+	struct buffer names; /* path and root */
+	struct buffer bytes;
+	struct tensor *tensor; /* instead of bytes, if encoded */
+	uint64_t cpu_ns;
+	int status;
+	bool passing;
+	char message[IMAGE_MESSAGE];
+};
+
+struct load_read *load_read_new(void); /* NULL: no memory */
+void load_read_free(struct load_read **read);
+/* Gives memory back that an exceptionally large file needed. */
+void load_read_trim(struct load_read *read);
+
+must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
+/* This may take long, or for ever. */
+void load_read_run(struct load_read *read);
+
+/* The second stage. task->read stays the caller's. NULL, with the status 0: there was no
+ * memory for it; with another status: it failed already. */
+void load_decode(struct load_context *context, struct load_task *task);

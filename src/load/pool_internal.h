@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/lock.h"
+#include "load/load_internal.h"
+
+#include <pthread.h>
+
+/* What pool.c, which has the decoders, and readers.c share. */
+
+/* The threads of one stage. */
+struct crew {
+	pthread_cond_t kicked;
+	unsigned kicks;	 /* (lock) that nobody has taken */
+	unsigned asleep; /* (lock) threads that wait for one */
+	unsigned most;	 /* threads */
+	bool stop;	 /* (lock) */
+};
+
+struct reader {
+	LIST_ENTRY(reader) link; /* (lock) */
+	struct load_pool *pool;
+	pthread_t thread;
+	struct load_task *task; /* (lock) NULL: none, or not its own any more */
+	bool left_behind;	/* (lock) */
+};
+
+struct load_pool {
+	struct load_callbacks callbacks;
+	struct lock lock;
+	struct crew crews[2];	       /* by enum load_stage */
+	TAILQ_HEAD(, load_work) works; /* (lock) */
+	TAILQ_HEAD(, load_read) spare; /* (lock) */
+	unsigned n_spare;	       /* (lock) */
+	LIST_HEAD(, reader) readers;   /* (lock) */
+	unsigned n_readers;	       /* (lock) */
+	pthread_cond_t ended;	       /* a reader */
+	bool time_is_up;	       /* (lock) for reads to end */
+	unsigned n_decoders, decoders_started;
+	struct decoder *decoders;
+};
+
+/* Sleeps until there is a kick to take. false: the crew stops. */
+must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
+struct load_read *pool_take_read(struct load_pool *pool); /* NULL: no memory */
+void pool_give_read(struct load_pool *pool, struct load_read *read);
+
+/* --- readers.c -------------------------------------------------------------------------- */
+
+/* Whether a kick finds nobody; then another reader is counted, and has to be started. */
+bool readers_lack_locked(struct load_pool *pool);
+int reader_start(struct load_pool *pool);
+/* false: some did not end. */
+must_check bool readers_end(struct load_pool *pool);

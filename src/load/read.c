@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "load/load_internal.h"
+#include "base/ensure.h"
+#include "base/fault.h"
+#include "load/beneath.h"
+#include "load/passing.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* The first stage: a file's bytes. A system call of it may never return, so it has its own
+ * copy of all that it needs. */
+
+/* More than any sensible image needs. */
+#define MAX_FILE_BYTES (UINT64_C(2) << 30)
+
+struct load_read *load_read_new(void)
+{
+	return calloc(1, sizeof(struct load_read));
+}
+
+void load_read_free(struct load_read **read_pointer)
+{
+	struct load_read *read = *read_pointer;
+	*read_pointer = NULL;
+	if (!read)
+		return;
+	tensor_free(read->tensor);
+	buffer_free(&read->names);
+	buffer_free(&read->bytes);
+	free(read);
+}
+
+void load_read_trim(struct load_read *read)
+{
+	ensure(!read->tensor);
+	buffer_trim(&read->bytes);
+}
+
+static int copy_names(struct load_read *read, const struct load_task *task)
+{
+	size_t path = strlen(task->path) + 1;
+	size_t root = task->root ? strlen(task->root) + 1 : 0;
+	if (buffer_reserve(&read->names, path + root))
+		return -ENOMEM;
+	char *names = (char *)read->names.data;
+	read->path = memcpy(names, task->path, path);
+	read->root = root ? memcpy(names + path, task->root, root) : NULL;
+	return 0;
+}
+
+int load_read_prepare(struct load_read *read, const struct load_task *task)
+{
+	read->encoded = task->preparation->encoded;
+	read->expected_bytes = task->expected_bytes;
+	read->expected_mtime_ns = task->expected_mtime_ns;
+	read->status = 0;
+	read->passing = false;
+	read->message[0] = '\0';
+	read->cpu_ns = 0;
+	return copy_names(read, task);
+}
+
+static int fail(struct load_read *read, int error, const char *text)
+{
+	snprintf(read->message, sizeof(read->message), "%s", text);
+	return error;
+}
+
+/* The thread's own time: waiting for the disk or for a processor does not count. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+	ensure(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int fail_errno(struct load_read *read, int error)
+{
+	fail(read, 0, strerror(error));
+	read->passing = load_error_passes(error, read->path);
+	if (error == ENOENT || error == ENOTDIR)
+		return -ENOENT;
+	return error == ENOMEM ? -ENOMEM : -EIO;
+}
+
+static int check_fault(struct load_read *read)
+{
+	int err = fault_hit("load.read"), remote = fault_hit("load.remote");
+	if (err)
+		read->passing = load_error_passes(-err, read->path);
+	else if (remote)
+		read->passing = true;
+	err = err ? err : remote;
+	if (err)
+		snprintf(read->message, sizeof(read->message), "%s: %s, as asked for",
+			remote ? "load.remote" : "load.read", strerror(-err));
+	return err;
+}
+
+static int check_unchanged(struct load_read *read, int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) != 0)
+		return fail_errno(read, errno);
+	if (!S_ISREG(st.st_mode))
+		return fail(read, -EIO, "not a regular file");
+	int64_t mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	if ((uint64_t)st.st_size != read->expected_bytes ||
+		mtime_ns != read->expected_mtime_ns)
+		return fail(read, -ESTALE, "changed since the scan");
+	return 0;
+}
+
+static int read_bytes(struct load_read *read, int fd, uint8_t *out)
+{
+	uint64_t done = 0;
+	while (done < read->expected_bytes) {
+		ssize_t n =
+			pread(fd, out + done, read->expected_bytes - done, (off_t)done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail_errno(read, errno);
+		if (n == 0)
+			break;
+		done += (uint64_t)n;
+	}
+	stats_add(STAT_SOURCE_BYTES, done);
+	/* Checks again, for a file that was written to while it was read. */
+	int err = check_unchanged(read, fd);
+	if (!err && done < read->expected_bytes)
+		err = fail(read, -EIO, "ends before its size");
+	return err;
+}
+
+static int try_to_open(const struct load_read *read)
+{
+	/* O_NONBLOCK: opening a FIFO would wait for a writer. */
+	static const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	if (read->root)
+		return open_beneath(read->root, read->path, flags);
+	int fd = open(read->path, flags);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_path(const struct load_read *read)
+{
+	int fd;
+	do
+		fd = try_to_open(read);
+	while (fd == -EINTR);
+	return fd;
+}
+
+static int open_source(struct load_read *read, int *ret)
+{
+	*ret = open_path(read);
+	if (*ret == -EXDEV)
+		return fail(read, -EIO,
+			"a symbolic link leads out of the dataset "
+			"(symlinks = follow allows it)");
+	if (*ret < 0)
+		return fail_errno(read, -*ret);
+	int err = check_unchanged(read, *ret);
+	return err ? err : check_fault(read);
+}
+
+static int fail_memory(struct load_read *read)
+{
+	read->passing = true;
+	return fail(read, -ENOMEM, "no memory");
+}
+
+static int take_memory(struct load_read *read, uint8_t **ret)
+{
+	if (!read->encoded && read->expected_bytes > MAX_FILE_BYTES)
+		return fail(read, -EIO, "too large for an image");
+	if (read->encoded)
+		read->tensor = tensor_new((struct tensor_shape){0}, read->expected_bytes);
+	else if (buffer_reserve(&read->bytes, read->expected_bytes))
+		return fail_memory(read);
+	if (read->encoded && !read->tensor)
+		return fail_memory(read);
+	*ret = read->encoded ? read->tensor->data : read->bytes.data;
+	return 0;
+}
+
+static int read_file(struct load_read *read)
+{
+	auto_close int fd = -1;
+	uint8_t *out;
+	int err = open_source(read, &fd);
+	if (!err)
+		err = take_memory(read, &out);
+	return err ? err : read_bytes(read, fd, out);
+}
+
+void load_read_run(struct load_read *read)
+{
+	uint64_t begun = cpu_ns();
+	read->status = read_file(read);
+	read->cpu_ns = cpu_ns() - begun;
+	if (read->status == 0 || !read->tensor)
+		return;
+	tensor_free(read->tensor);
+	read->tensor = NULL;
+}

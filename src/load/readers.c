@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "load/pool_internal.h"
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/log.h"
+#include "base/signals.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * The reading stage: a thread for each read in flight. Plain system calls, because whatever
+ * does not answer (a network's file system, a FUSE server) may hold the calling thread for
+ * ever, also in the kernel's own threads that io_uring would give such a call to. A thread
+ * that is held is left alone; the pool makes another one.
+ */
+
+#define END_NS UINT64_C(500000000)
+
+bool readers_lack_locked(struct load_pool *pool)
+{
+	const struct crew *crew = &pool->crews[LOAD_READ];
+	lock_assert_held(&pool->lock);
+	bool lacks =
+		crew->kicks > crew->asleep && pool->n_readers < crew->most && !crew->stop;
+	pool->n_readers += lacks;
+	return lacks;
+}
+
+/* false: it was taken away meanwhile. */
+static bool is_still_ours(struct reader *reader)
+{
+	LOCK_SCOPE(&reader->pool->lock);
+	bool ours = reader->task != NULL;
+	reader->task = NULL;
+	return ours;
+}
+
+/* false: time is up, nobody would wait for its end. */
+static bool begin(struct reader *reader, struct load_task *task)
+{
+	LOCK_SCOPE(&reader->pool->lock);
+	reader->task = task;
+	return !reader->pool->time_is_up;
+}
+
+static void interrupt(struct load_task *task)
+{
+	task->status = -EINTR;
+	task->passing = true;
+	snprintf(task->message, sizeof(task->message), "the read did not end");
+}
+
+/* false: the thread is to end, and touch nothing of the caller's. */
+static bool read_one(struct reader *reader, struct load_task *task)
+{
+	struct load_pool *pool = reader->pool;
+	struct load_read *read = pool_take_read(pool);
+	if (read && load_read_prepare(read, task) != 0)
+		load_read_free(&read);
+	if (!begin(reader, task)) {
+		load_read_free(&read);
+		interrupt(task);
+	}
+	if (read)
+		load_read_run(read);
+	if (!is_still_ours(reader)) {
+		load_read_free(&read);
+		return false;
+	}
+	task->read = read;
+	pool->callbacks.read(pool->callbacks.context, task);
+	return true;
+}
+
+static void *reader_main(void *argument)
+{
+	struct reader *reader = argument;
+	struct load_pool *pool = reader->pool;
+	const struct load_callbacks *callbacks = &pool->callbacks;
+	(void)pthread_setname_np(pthread_self(), "read");
+	bool ours = true;
+	while (ours && crew_wait(pool, &pool->crews[LOAD_READ])) {
+		struct load_task *task;
+		while (ours && (task = callbacks->next_read(callbacks->context)))
+			ours = read_one(reader, task);
+	}
+	LOCK_SCOPE(&pool->lock);
+	pool->n_readers--;
+	pthread_cond_signal(&pool->ended);
+	return NULL;
+}
+
+/* -ECANCELED: the pool ends. */
+static int start(struct load_pool *pool)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+	if (!reader)
+		return -ENOMEM;
+	reader->pool = pool;
+	LOCK_SCOPE(&pool->lock);
+	int err = pool->crews[LOAD_READ].stop
+			  ? -ECANCELED
+			  : signals_thread(&reader->thread, reader_main, reader);
+	if (err)
+		free(reader);
+	else
+		LIST_INSERT_HEAD(&pool->readers, reader, link);
+	return err;
+}
+
+/* Without another one the others go on. */
+int reader_start(struct load_pool *pool)
+{
+	int err = start(pool);
+	if (!err)
+		return 0;
+	if (err != -ECANCELED)
+		log_warn("no thread for another read: %s", strerror(-err));
+	LOCK_SCOPE(&pool->lock);
+	pool->n_readers--;
+	pthread_cond_signal(&pool->ended);
+	return err;
+}
+
+/* Until all have ended, or time is up. */
+static void wait_for_readers(struct load_pool *pool)
+{
+	uint64_t until = clock_now_ns() + END_NS;
+	struct timespec deadline = {.tv_sec = (time_t)(until / 1000000000),
+		.tv_nsec = (long)(until % 1000000000)};
+	LOCK_SCOPE(&pool->lock);
+	while (pool->n_readers > 0 &&
+		lock_wait_until(&pool->lock, &pool->ended, &deadline) == 0)
+		;
+	pool->time_is_up = true;
+}
+
+/* The next task whose read does not end; its thread has it no longer. */
+static struct load_task *take_away(struct load_pool *pool)
+{
+	struct reader *reader;
+	LOCK_SCOPE(&pool->lock);
+	LIST_FOREACH (reader, &pool->readers, link) {
+		struct load_task *task = reader->task;
+		if (!task)
+			continue;
+		reader->task = NULL;
+		reader->left_behind = true;
+		return task;
+	}
+	return NULL;
+}
+
+static unsigned leave_behind(struct load_pool *pool)
+{
+	struct load_task *task;
+	unsigned n = 0;
+	for (; (task = take_away(pool)); n++) {
+		interrupt(task);
+		pool->callbacks.read(pool->callbacks.context, task);
+	}
+	return n;
+}
+
+bool readers_end(struct load_pool *pool)
+{
+	struct reader *reader;
+	wait_for_readers(pool);
+	unsigned left_behind = leave_behind(pool);
+	while ((reader = LIST_FIRST(&pool->readers))) {
+		LIST_REMOVE(reader, link);
+		if (reader->left_behind) {
+			pthread_detach(reader->thread);
+			continue;
+		}
+		ensure(pthread_join(reader->thread, NULL) == 0);
+		free(reader);
+	}
+	if (left_behind > 0)
+		log_warn("%u reads do not end; their threads are left behind",
+			left_behind);
+	return left_behind == 0;
+}

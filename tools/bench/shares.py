@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""Who gets the workers: trainings that need more than there is, with images of different
+costs, served first in, first out, by A-Dloader's numbers of workers, and by shares."""
+
+import contextlib
+import json
+import math
+import os
+import subprocess
+import tempfile
+
+from PIL import Image
+
+from cases import photographs
+from mounted import Daemon, Failed, dataset_paths, job_ini
+
+SIDES = {"small": 240, "middle": 500, "large": 1000}  # pixels of the longer side
+RESIZE = CROP = 128
+SAMPLE_BYTES = CROP * CROP * 3 + 4096
+WAA_WORKERS = 18  # the paper's C, of which each CPU serves nine
+
+
+class Job:
+    """A training that needs a part of all workers for images of a size, from `start` on."""
+
+    def __init__(self, name, size, part, start=0.0):
+        self.name, self.size, self.part, self.start = name, size, part, start
+
+
+# More than there is, together 1.15 of the workers. First in, first out gives all that wait
+# the same number of samples per second: what needs many cheap ones suffers.
+THREE = (Job("many-small", "small", .27), Job("middle", "middle", .40),
+         Job("few-large", "large", .48))
+SEVEN = (Job("many-small", "small", .22), Job("large-1", "large", .18),
+         Job("large-2", "large", .20, 2), Job("middle-1", "middle", .15, 4),
+         Job("middle-2", "middle", .12, 6), Job("large-3", "large", .16, 8),
+         Job("small-2", "small", .12, 10))
+CASES = {"three jobs": (THREE, 30), "seven jobs, one after the other": (SEVEN, 45)}
+
+
+def resized(source, side):
+    """The photographs at another size, kept beside the dataset."""
+    target = f"{source}-{side}"
+    if os.path.isdir(target):
+        return target
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(target)) as directory:
+        tree = os.path.join(directory, "tree")
+        for path in dataset_paths(source):
+            image = Image.open(path).convert("RGB")
+            scale = side / max(image.size)
+            made = os.path.join(tree, os.path.relpath(path, source))
+            os.makedirs(os.path.dirname(made), exist_ok=True)
+            image.resize([round(scale * n) for n in image.size]).save(made, quality=92)
+        os.rename(tree, target)
+    return target
+
+
+def ini(job, epochs=None):
+    """Jobs of one size have different samples, so that they share nothing."""
+    same = [one.name for jobs, _ in CASES.values() for one in jobs
+            if one.size == job.size and job in jobs]
+    where = f"id % {len(same)} = {same.index(job.name)}" if len(same) > 1 else None
+    return job_ini(job.name, RESIZE, CROP, dataset=job.size, epochs=epochs, where=where,
+                   view={"lookahead": 64})
+
+
+def read(args, jobs, views, ms, seconds):
+    """The samples per second that each job took, from its start to the common end."""
+    running = [subprocess.Popen([args.paced, views[job.name], f"{ms[job.name]:.6f}",
+                                 str(job.start), str(seconds - job.start)],
+                                stdout=subprocess.PIPE, text=True) for job in jobs]
+    try:
+        rates = {}
+        for job, process in zip(jobs, running):
+            output = process.communicate()[0]
+            if process.returncode != 0:
+                raise Failed(f"{args.paced} ended with {process.returncode}")
+            result = json.loads(output)
+            rates[job.name] = result["samples"] / result["seconds"]
+        return rates
+    finally:
+        for process in running:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def daemon_for(args, trees, jobs, **options):
+    inis = {job.name: ini(job) for job in jobs}
+    return Daemon(args.program, trees, inis, len(jobs) * 96 * SAMPLE_BYTES, **options)
+
+
+def together(args, trees, jobs, ms, seconds, **options):
+    with daemon_for(args, trees, jobs, **options) as daemon:
+        rates = read(args, jobs, {job.name: daemon.view(job.name) for job in jobs}, ms, seconds)
+        return rates, [daemon.read("jobs", job.name, "status") for job in jobs]
+
+
+def waa(parts, workers=WAA_WORKERS):
+    """A-Dloader's Algorithm 1, without its last worker too many: numbers of workers."""
+    wanted = [part * workers for part in parts]
+    given = [math.ceil(n) for n in wanted]
+    order = sorted(range(len(parts)), key=lambda i: wanted[i] - given[i])
+    turn = 0
+    while sum(given) > workers:
+        i = order[turn % len(order)]
+        given[i] -= given[i] > 1
+        turn += 1
+    return given
+
+
+def allocated(args, trees, jobs, ms, seconds):
+    """Each job has workers of its own: a daemon for itself, and the kernel divides the CPUs."""
+    with contextlib.ExitStack() as stack:
+        views = {}
+        for job, workers in zip(jobs, waa([job.part for job in jobs])):
+            daemon = stack.enter_context(daemon_for(args, trees, [job], workers=workers))
+            views[job.name] = daemon.view(job.name)
+        return read(args, jobs, views, ms, seconds), []
+
+
+def alone(args, trees):
+    """What all workers give of each size."""
+    rates = {}
+    for size in trees:
+        job = Job(size, size, 1)
+        args.progress(f"shares: {size} images alone")
+        rates[size] = together(args, trees, [job], {size: 0}, 6)[0][size]
+    return rates
+
+
+def row(title, way, jobs, ms, rates):
+    slower = [1000 / ms[job.name] / max(rates[job.name], 1e-9) for job in jobs]
+    total = sum(rates[job.name] * job.part * ms[job.name] / 1000 for job in jobs)
+    return [title, way, f"{sum(rates.values()):.0f}", f"{total:.2f}", f"{max(slower):.2f}",
+            " ".join(f"{one:.2f}" for one in slower)]
+
+
+def shares(args):
+    args.paced = os.path.join(os.path.dirname(args.reader), "read_paced")
+    source = photographs(args.count)
+    trees = {size: resized(source, side) for size, side in SIDES.items()}
+    most = alone(args, trees)
+    table = [["", "", "samples/s", "useful", "worst slowdown", "slowdown of each"]]
+    rates = {"alone": most}
+    for title, (jobs, seconds) in CASES.items():
+        ms = {job.name: 1000 / (job.part * most[job.size]) for job in jobs}
+        ways = {"first in, first out": lambda: together(args, trees, jobs, ms, seconds,
+                                                        share="fifo"),
+                "A-Dloader's workers": lambda: allocated(args, trees, jobs, ms, seconds),
+                "shares (slowdown)": lambda: together(args, trees, jobs, ms, seconds)}
+        for way, run in ways.items():
+            args.progress(f"shares: {title}, {way}")
+            rates[f"{title}, {way}"], status = run()
+            table.append(row(title, way, jobs, ms, rates[f"{title}, {way}"]))
+            title = ""
+    return {"what": "Trainings that need 1.15 times what the workers give",
+            "table": table, "rates": rates, "plots": []}

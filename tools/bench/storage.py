@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""A storage that takes long to open a file: reading holds up no decoder."""
+
+import concurrent.futures
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+
+from cases import CROP, RESIZE, SAMPLE_BYTES, photographs
+from mounted import Daemon, Failed, dataset_paths, job_ini
+
+MILLISECONDS = (5, 20, 100)
+
+
+def read_all(directory):
+    """What is measured is the time of an open: the bytes are in the page cache then."""
+    def read(path):
+        with open(path, "rb") as file:
+            file.read()
+    with concurrent.futures.ThreadPoolExecutor(64) as threads:
+        list(threads.map(read, dataset_paths(directory)))
+
+
+@contextlib.contextmanager
+def slow_storage(args, directory, milliseconds):
+    """A file system of our own that shows the directory, and waits in each open."""
+    program = os.path.join(os.path.dirname(args.program), "tests", "clients", "slow_storage")
+    with tempfile.TemporaryDirectory(prefix="joaderfs-slow-") as mount:
+        with subprocess.Popen([program, directory, mount, str(milliseconds)],
+                              stderr=subprocess.DEVNULL) as process:
+            try:
+                while not os.path.ismount(mount):
+                    if process.poll() is not None:
+                        raise Failed(f"{program} ended with {process.returncode}")
+                    time.sleep(0.02)
+                read_all(mount)
+                yield mount
+            finally:
+                subprocess.run(["fusermount3", "-u", "-z", mount], check=False)
+
+
+def rate(args, directory, **options):
+    """Samples per second of one job that reads an epoch, and the reads that the storage was
+    allowed in the end."""
+    ini = job_ini("a", RESIZE, CROP)
+    with Daemon(args.program, directory, {"a": ini}, 2 * args.count * SAMPLE_BYTES,
+                **options) as daemon:
+        begin = time.monotonic()
+        done = subprocess.run([args.reader, daemon.epoch("a")], stdout=subprocess.PIPE,
+                              check=False)
+        seconds = time.monotonic() - begin
+        if done.returncode != 0:
+            raise Failed(f"{args.reader} ended with {done.returncode}")
+        json.loads(done.stdout)
+        with open(os.path.join(daemon.mount, "jobs", "a", "status"), encoding="utf-8") as file:
+            line = next(text for text in file if text.startswith("storage "))
+    return args.count / seconds, line.split(" of at most ")[1].split(":")[0]
+
+
+def storage(args):
+    """Rounds take turns, because the machine is not always equally fast."""
+    dataset = photographs(args.count)
+    ways = {"page cache": None} | {f"{ms} ms to open a file": ms for ms in MILLISECONDS}
+    rates, reads = {way: [] for way in ways}, {}
+    rate(args, dataset)
+    for number in range(max(args.rounds, 3)):
+        for way, milliseconds in ways.items():
+            args.progress(f"storage: {way}, round {number + 1}")
+            with contextlib.ExitStack() as stack:
+                directory = dataset
+                if milliseconds:
+                    directory = stack.enter_context(slow_storage(args, dataset, milliseconds))
+                found, reads[way] = rate(args, directory)
+            rates[way].append(found)
+    medians = {way: statistics.median(found) for way, found in rates.items()}
+    return {"what": "One job, default settings, on a storage that takes long to open a file",
+            "table": [["", "", "samples/s", "of page cache", "reads at once"],
+                      *([way, "", f"{median:.0f}", f"{median / medians['page cache']:.0%}",
+                         reads[way]] for way, median in medians.items())],
+            "rates": rates, "plots": []}
