@@ -139,14 +139,20 @@ class Daemon:
                          os.path.join(self.dataset, unescaped(path))))
         return rows
 
+    def engine(self):
+        """The number of the process that serves; the other one, its parent, only waits."""
+        supervisor = self.process.pid
+        with open(f"/proc/{supervisor}/task/{supervisor}/children", encoding="ascii") as file:
+            return int(file.read().split()[0])
+
     def peak_kb(self):
         """The most memory the daemon has had."""
-        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+        with open(f"/proc/{self.engine()}/status", encoding="ascii") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
 
     def cpu_s(self):
         """Seconds of CPU the daemon has used."""
-        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+        with open(f"/proc/{self.engine()}/stat", encoding="ascii") as file:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* The text for one byte. */
@@ -29,6 +30,12 @@ static struct escaped escape(unsigned char byte)
 	}
 }
 
+/* Nearly all bytes. */
+static bool is_plain(unsigned char byte)
+{
+	return byte >= 0x20 && byte != 0x7f && byte != '\\';
+}
+
 void escape_print(FILE *out, const char *text)
 {
 	for (; *text; text++)
@@ -53,7 +60,9 @@ size_t escape_controls(const char *text, char *ret, size_t size)
 size_t escape_length(const char *text)
 {
 	size_t length = 0;
-	for (; *text; text++)
-		length += escape((unsigned char)*text).length;
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+		length += is_plain(byte) ? 1 : escape(byte).length;
+	}
 	return length;
 }

@@ -43,11 +43,12 @@ jobs_for_chaos() {
 	job contained "${more[@]}"
 }
 
-# upgrade_engine: to a copy of the program, and back
+# upgrade_engine: to another build of the program, if there is one, or to a copy; and back
 upgrade_engine() {
-	local before
+	local before other=$BUILD/tests/sites/joaderfs
 	before=$(engine)
-	[[ -e $T/copy ]] || cp "$PROGRAM" "$T/copy"
+	[[ -x $other ]] || other=$PROGRAM
+	[[ -e $T/copy ]] || cp "$other" "$T/copy"
 	if [[ $(readlink "/proc/$before/exe") == "$T/copy" ]]; then
 		ctl upgrade "$PROGRAM"
 	else
@@ -56,16 +57,17 @@ upgrade_engine() {
 	another_engine "$before"
 }
 
-# kill_until_done SECONDS READER...: for so long the engine is killed at random moments; each
-# fourth time it is another program that takes over. Then the readers finish their epochs.
+# kill_until_done SECONDS READER...: for so long, and ten times at least, the engine ends at
+# random moments: it is killed, or another program takes over. Then the readers finish their
+# epochs.
 kill_until_done() {
 	local readers kills=0 end=$((SECONDS + $1))
 	"$PYTHON" "$FS/undisturbed.py" "$M/jobs" "$@" &
 	readers=$!
-	while ((SECONDS < end)) && kill -0 $readers 2>/dev/null; do
+	while ((SECONDS < end || kills < 10)) && kill -0 $readers 2>/dev/null; do
 		sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
 		kills=$((kills + 1))
-		if ((kills % 4)); then kill_engine; else upgrade_engine >/dev/null; fi
+		if ((kills % 2)); then kill_engine; else upgrade_engine >/dev/null; fi
 	done
 	wait $readers || fail "readers noticed one of $kills ends of the engine"
 	echo "$kills engines have ended"

@@ -57,7 +57,7 @@ def make_tree(directory, n):
 
 
 def rss(daemon):
-    with open(f"/proc/{daemon.process.pid}/status", encoding="ascii") as file:
+    with open(f"/proc/{daemon.engine()}/status", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:")) * 1024
 
 
