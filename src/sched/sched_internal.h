@@ -220,7 +220,7 @@ struct sched_job {
 	struct share_job share;
 	unsigned waiting;		/* handles, for a tensor */
 	uint64_t waits_since_ns;	/* not yet counted in share */
-	double waiting_part; /* of the last window, in which one waited */
+	double waiting_part;		/* of the last window, in which one waited */
 	struct sched_job_status totals; /* served ... wait_ns */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
