@@ -18,7 +18,7 @@
 
 #define MOST_READS 128
 #define READ_BYTES (UINT64_C(64) << 20) /* of files that are read or wait for a decoder */
-#define READ_PER_DECODER 2
+#define READ_PER_DECODER 6
 #define SILENT_NS UINT64_C(2000000000)
 
 unsigned storage_most_reads(const struct sched *sched)

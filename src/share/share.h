@@ -69,6 +69,7 @@ void share_grant(enum share_policy policy, const struct share_claim *claims, siz
 struct share_demand {
 	double rate;   /* samples per second */
 	bool at_least; /* its readers never idled: it may be more */
+	bool shown;    /* by readers that idled nearly all the time */
 };
 
 /* What was seen of a job for a while. */

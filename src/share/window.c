@@ -130,19 +130,22 @@ static double part_of(const struct share_job *job, double all)
 static void set_quanta(struct shares *shares, const double *rates)
 {
 	struct share_job *job;
-	double all = 0;
+	double all = 0, weights = 0;
 	size_t i = 0;
 	TAILQ_FOREACH (job, &shares->jobs, link) {
-		job->granted = was_idle(job) ? 0 : rates[i++];
+		bool idle = was_idle(job);
+		job->granted = idle ? 0 : rates[i++];
 		all += job->granted * job->cost;
+		weights += idle ? 0 : job->weight;
 	}
 	double rest = shares->probed ? 1 - PROBE_PART : 1;
 	TAILQ_FOREACH (job, &shares->jobs, link) {
-		/* An idle one keeps its quantum for the time when it comes back. */
 		if (job == shares->probed)
 			set_quantum(job, PROBE_PART);
 		else if (!was_idle(job))
 			set_quantum(job, rest * part_of(job, all));
+		else if (weights > 0) /* as the others have, when it comes back */
+			set_quantum(job, fmin(job->weight / weights, 1));
 		job->samples = job->waited_ns = job->charged_ns = 0;
 	}
 }

@@ -93,3 +93,18 @@ Test(share_demand, a_need_that_falls_is_followed)
 		see(&demand, 100, 0);
 	cr_expect_float_eq(demand.rate, 100, 2);
 }
+
+/* Four threads read ahead for a model: one of them waits often, whatever the model needs. */
+Test(share_demand, a_need_that_was_shown_stays_while_the_job_is_short)
+{
+	struct share_demand demand = {0};
+	for (int i = 0; i < 5; i++)
+		see(&demand, 200, .05);
+	double shown = demand.rate;
+	cr_expect_float_eq(shown, 200 / .95, 1);
+	for (int i = 0; i < 20; i++)
+		see(&demand, 150, i % 2 ? .6 : .95);
+	cr_expect_float_eq(demand.rate, shown, 1e-9);
+	see(&demand, 300, .6);
+	cr_expect_gt(demand.rate, 260, "it takes more than that");
+}

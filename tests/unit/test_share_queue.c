@@ -415,6 +415,21 @@ Test(share_queue, quanta_follow_what_is_granted)
 	leave_all(&world);
 }
 
+Test(share_queue, who_comes_back_has_as_much_as_the_others)
+{
+	struct world world;
+	world_init(&world, SHARE_FAIR, alike);
+	for (int n = 0; n < 5; n++) {
+		pass_window(&world, 0, 100, 1);
+		pass_window(&world, 1, 100, 1);
+		cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+	}
+	double busy = (double)world.jobs[0].own.quantum;
+	cr_expect_float_eq(busy, ROUND_NS / 2., 10000);
+	cr_expect_float_eq((double)world.jobs[2].own.quantum, busy, 10000);
+	leave_all(&world);
+}
+
 /* Of jobs that never idle one at a time gets most of the decoders, for three windows. */
 Test(share_queue, needs_that_do_not_show_are_looked_for)
 {

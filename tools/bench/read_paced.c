@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * read_paced DIR MS START SECONDS: reads the samples of a directory again and again as a
- * training does that takes MS milliseconds per sample: WORKERS threads read ahead, up to
- * PREFETCH samples, and a model takes BATCH of them at a time. It begins START seconds
+ * read_paced DIR WORKERS MS START SECONDS: reads the samples of a directory again and again
+ * as a training does that takes MS milliseconds per sample: WORKERS threads read ahead, up
+ * to PREFETCH samples, and a model takes BATCH of them at a time. It begins START seconds
  * after it was called, and ends SECONDS after that. Prints one line of JSON: the samples
  * that the model took, the seconds, and those in which it waited.
  */
@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORKERS 4
+#define MOST_WORKERS 64
 #define PREFETCH 64
 #define BATCH 8
 #define BUFFER_BYTES (1 << 20)
@@ -129,13 +129,14 @@ static bool has_ended(struct training *training, uint64_t end_ns)
 	return ends;
 }
 
-static void train(struct training *training, double ms, double start, double seconds)
+static void train(
+	struct training *training, int workers, double ms, double start, double seconds)
 {
-	pthread_t threads[WORKERS];
+	pthread_t threads[MOST_WORKERS];
 	uint64_t begin = clock_now_ns() + (uint64_t)(start * 1e9), waited = 0;
 	uint64_t end = begin + (uint64_t)(seconds * 1e9);
 	sleep_until(begin);
-	for (int i = 0; i < WORKERS; i++)
+	for (int i = 0; i < workers; i++)
 		if (pthread_create(&threads[i], NULL, worker, training) != 0)
 			abort();
 	while (!has_ended(training, end)) {
@@ -143,7 +144,7 @@ static void train(struct training *training, double ms, double start, double sec
 		uint64_t until = clock_now_ns() + (uint64_t)(BATCH * ms * NS_PER_MS);
 		sleep_until(until < end ? until : end);
 	}
-	for (int i = 0; i < WORKERS; i++)
+	for (int i = 0; i < workers; i++)
 		pthread_join(threads[i], NULL);
 	printf("{\"samples\": %" PRIu64 ", \"seconds\": %.6f, \"waited\": %.6f}\n",
 		training->used, seconds, (double)waited / 1e9);
@@ -169,14 +170,15 @@ static int open_directory(const char *path, struct training *ret)
 int main(int argc, char **argv)
 {
 	struct training training;
-	if (argc != 5) {
-		fputs("usage: read_paced DIR MS START SECONDS\n", stderr);
+	int workers = argc == 6 ? atoi(argv[2]) : 0;
+	if (workers < 1 || workers > MOST_WORKERS) {
+		fputs("usage: read_paced DIR WORKERS MS START SECONDS\n", stderr);
 		return 2;
 	}
 	int err = open_directory(argv[1], &training);
 	if (!err) {
-		train(&training, strtod(argv[2], NULL), strtod(argv[3], NULL),
-			strtod(argv[4], NULL));
+		train(&training, workers, strtod(argv[3], NULL), strtod(argv[4], NULL),
+			strtod(argv[5], NULL));
 		err = training.err;
 	}
 	if (err)

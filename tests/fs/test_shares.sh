@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# Two jobs that always wait get decode time by their weights, with `sampler = exchange`, while
+# other jobs come, read and go each second. What is read first come first served is divided in
+# another way. status, ls and metrics tell demand and share.
+. "$(dirname "$0")/lib.sh"
+dataset 2 150 1000x750
+
+# reads JOB SECONDS: eight readers at a time, epoch after epoch
+reads() {
+	"$PYTHON" - "$M/jobs/$1" "$2" <<-'END'
+		import itertools, sys, threading, time
+		files = (f"{sys.argv[1]}/epoch-{epoch:04}/{position:08}.ppm"
+		         for epoch in itertools.count() for position in range(100))
+		mutex, end = threading.Lock(), time.monotonic() + float(sys.argv[2])
+		def read():
+		    while time.monotonic() < end:
+		        with mutex:
+		            path = next(files)
+		        with open(path, "rb", buffering=0) as file:
+		            file.read()
+		threads = [threading.Thread(target=read) for _ in range(8)]
+		for thread in threads:
+		    thread.start()
+		for thread in threads:
+		    thread.join()
+	END
+}
+
+# guests SECONDS
+guests() {
+	local end=$((SECONDS + $1)) i=0
+	while ((SECONDS < end)); do
+		i=$((i + 1))
+		job_text "guest$i" tensor.crop=256 "job.where=id % 3 = 2" | ctl add - >/dev/null
+		timeout 1 cat "$(epoch "guest$i")"/*.ppm >/dev/null || true
+		ctl rm "guest$i" >/dev/null
+	done
+}
+
+# heavy_by_light RULE: a hundred times what the job of weight 4 is served, by that of weight 1
+heavy_by_light() {
+	config "joaderfs.state=$T/state-$1" joaderfs.cache=4M joaderfs.workers=1 joaderfs.sampler=exchange "joaderfs.share=$1"
+	job light tensor.crop=256 "job.where=id % 3 = 0" job.epochs=9999
+	job heavy tensor.crop=256 "job.where=id % 3 = 1" job.epochs=9999 job.weight=4
+	start
+	local readers=()
+	reads light 8 &
+	readers+=($!)
+	reads heavy 8 &
+	readers+=($!)
+	guests 6
+	ctl ls >"$T/ls"
+	cp "$M/metrics" "$T/metrics"
+	wait "${readers[@]}"
+	ratio=$((100 * $(status_of heavy served) / $(status_of light served)))
+	echo "$1: heavy is served $ratio/100 of light"
+	stop
+}
+
+heavy_by_light fair
+((ratio > 200)) || fail "heavy is served $ratio/100 of light"
+grep -Eq '^heavy .* [0-9]+ +>?[0-9]+ +[0-9]+%/[0-9]+% +[0-9]+%$' "$T/ls" || fail "$(cat "$T/ls")"
+for gauge in rate demand demand_at_least share_wanted share_granted waiting wait_seconds; do
+	grep -Eq "^joaderfs_job_$gauge\\{job=\"light\"\\} [0-9.e+-]+$" "$T/metrics" || fail "no $gauge"
+done
+heavy_by_light fifo
+((ratio < 200)) || fail "first come, first served: heavy is served $ratio/100 of light"
