@@ -247,7 +247,12 @@ void session_end(struct session *session)
 static int check_unmounted(const char *mountpoint)
 {
 	struct stat st;
-	if (stat(mountpoint, &st) == 0 || errno != ENOTCONN)
+	int err;
+	/* The supervisor lets go of the device meanwhile, which ends the question. */
+	do
+		err = stat(mountpoint, &st) == 0 ? 0 : errno;
+	while (err == ECONNABORTED);
+	if (err != ENOTCONN)
 		return 0;
 	log_error(
 		"%s: can't be unmounted; \"umount %s\" as root", mountpoint, mountpoint);

@@ -61,6 +61,7 @@ finish_clients few
 prlimit --pid "$PID" --nofile="$limits"
 
 cat "$(epoch a)/batch-000000.labels.npy" >/dev/null # binds them all
+until (($(counter decodes) == samples)); do sleep 0.05; done
 resident() { sed -n 's/^RssAnon:\s*\([0-9]*\) kB/\1/p' "/proc/$PID/status"; }
 before=$(resident)
 clients unread unread 150 order a
