@@ -88,8 +88,9 @@ static void print_silent(FILE *out, struct sched_job *job)
 	sched_job_storage(job, &storage);
 	if (storage.silent_ns == 0)
 		return;
-	fprintf(out, "storage does not answer, %u reads wait, for %.0f s: ",
-		storage.reads, (double)storage.silent_ns / 1e9);
+	fprintf(out,
+		"storage does not answer, %u reads wait, for %.0f s: ", storage.reads,
+		(double)storage.silent_ns / 1e9);
 	escape_print(out, storage.root);
 	fputc('\n', out);
 }
