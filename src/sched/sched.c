@@ -88,13 +88,15 @@ static void unlock_and_reap(struct sched *sched)
 void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 {
 	lock_assert_held(&sched->lock);
-	bool kick = aftermath->kick && sched->pool && prepare_waits_locked(sched);
+	/* A pool that ends needs no kicks, and may be gone soon. */
+	bool has_pool = sched->pool && !sched->stopping;
+	bool kick = aftermath->kick && has_pool && prepare_waits_locked(sched);
 	bool leave = streams_leave_locked(sched);
 	bool deserted = sched->n_deserted > 0;
 	unlock_and_reap(sched);
 	if (kick)
 		load_pool_kick(sched->pool, LOAD_READ);
-	if (aftermath->kick_decoders && sched->pool)
+	if (aftermath->kick_decoders && has_pool)
 		load_pool_kick(sched->pool, LOAD_DECODE);
 	if (aftermath->flush)
 		journal_flush(aftermath->flush->journal);

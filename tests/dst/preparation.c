@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* In place of load.c: a tensor of one shade, which the number of the file decides. */
+/* In place of load.c and read.c: a tensor of one shade, which the number of the file
+ * decides. */
 
 #include "simulation.h"
 
 #include "base/clock.h"
-#include "load/load.h"
+#include "load/load_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -73,16 +74,61 @@ static void free_all(struct load_task *task)
 	}
 }
 
-void load_prepare(struct load_context *context, struct load_task *task)
+struct load_read *load_read_new(void)
+{
+	return calloc(1, sizeof(struct load_read));
+}
+
+void load_read_free(struct load_read **read)
+{
+	free(*read);
+	*read = NULL;
+}
+
+void load_read_trim(struct load_read *read)
+{
+	(void)read;
+}
+
+int load_read_prepare(struct load_read *read, const struct load_task *task)
+{
+	(void)task;
+	read->status = 0;
+	return 0;
+}
+
+void load_read_run(struct load_read *read)
+{
+	(void)read;
+	if (co_one_in(2))
+		co_sleep(co_random(3000000));
+}
+
+/* What was refused before, or had no memory to be read. */
+static bool has_failed(struct load_task *task)
+{
+	if (task->read)
+		return false;
+	if (task->status == 0) {
+		task->passing = true;
+		task->status = -ENOMEM;
+	}
+	return true;
+}
+
+void load_decode(struct load_context *context, struct load_task *task)
 {
 	(void)context;
 	for (struct load_task *one = task; one; one = one->also)
 		one->tensor = NULL;
 	task->message[0] = '\0';
-	task->passing = false;
 	if (co_one_in(2))
 		co_sleep(co_random(3000000));
-	task->status = status_of(task);
+	if (!has_failed(task)) {
+		task->passing = false;
+		task->status = status_of(task);
+	}
+	task->decode_ns = 1 + co_random(3000000);
 	for (struct load_task *one = task; one && !task->status; one = one->also) {
 		co_pause();
 		one->tensor = make(one, task);

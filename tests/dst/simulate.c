@@ -203,6 +203,8 @@ static void choose_daemon(void)
 		daemon->eviction = EVICTION_REFCNT;
 	daemon->sampler = samplers[co_random(4)];
 	daemon->workers = 1 + co_random(3);
+	daemon->reads = 1 + co_random(4);
+	daemon->share = (enum share_policy)co_random(4);
 	daemon->seed = 1 + co_random(1000);
 	simulation.bad =
 		co_one_in(4) ? co_random(1 << SAMPLES) & co_random(1 << SAMPLES) : 0;

@@ -48,7 +48,7 @@ int __wrap_signals_thread(pthread_t *ret, void *(*run)(void *context), void *con
 static struct local {
 	const struct lock *held[MAX_HELD];
 	int n_held;
-	bool is_worker;
+	bool is_decoder;
 } locals[THREADS];
 
 void threads_begin(int id)
@@ -60,10 +60,10 @@ void threads_switch(int from, int to)
 {
 	memcpy(locals[from].held, held, sizeof(held));
 	locals[from].n_held = n_held;
-	locals[from].is_worker = is_worker;
+	locals[from].is_decoder = is_decoder;
 	memcpy(held, locals[to].held, sizeof(held));
 	n_held = locals[to].n_held;
-	is_worker = locals[to].is_worker;
+	is_decoder = locals[to].is_decoder;
 }
 
 /* --- mutexes: free while the first word is 0, as the real ones ------------------------- */
