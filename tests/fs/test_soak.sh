@@ -98,7 +98,7 @@ descriptors() {
 
 # Those that read files are made when storages are slow, up to a limit, and stay.
 threads() {
-	grep -hvx read "/proc/$PID"/task/*/comm | wc -l
+	cat "/proc/$PID"/task/*/comm | grep -cvx read
 }
 
 # held: KiB of memory, descriptors, threads; once what was closed is gone
