@@ -31,5 +31,5 @@ lint:
 	@tools/lint --self-test
 	@tools/lint
 
-check-fs: all $(SITES)
+check-fs: all $(SITES) $(BUILD)/tests/clients/slow_storage
 	@BUILD=$(BUILD) tests/fs/run
