@@ -215,11 +215,10 @@ static void report_unknown_key(struct reader *reader, const char *key)
 static void warn_of_comment(
 	const struct reader *reader, const char *label, const char *key, const char *text)
 {
-	const char *hash = text;
-	while ((hash = strchr(hash + 1, '#')))
-		if (isspace((unsigned char)hash[-1]))
-			break;
-	if (*text && hash)
+	const char *hash = *text ? strchr(text + 1, '#') : NULL;
+	while (hash && !isspace((unsigned char)hash[-1]))
+		hash = strchr(hash + 1, '#');
+	if (hash)
 		ini_warning(reader->ini, reader->line, label, key,
 			"\"%s\" belongs to the value: after a value, a comment begins "
 			"with ; and not with #",
