@@ -4,7 +4,7 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-#define FIRST_LIMIT 16
+#define FIRST_LIMIT 64 /* what most storages reward; less is tried soon, too */
 #define LEAST_LIMIT 2  /* one that hangs leaves another one */
 #define LEAST_ROUND 32 /* reads; as few tell two rates apart that differ by a quarter */
 #define REWARD 1.25    /* of twice as many in flight */
@@ -76,15 +76,23 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* A round that was not at its limit says nothing about it. */
+/* A round that was not at its limit says nothing about it; but if that was a try of more,
+ * and no slower, then less held up who asks. */
+static void end_idle_round(struct flight *flight, double rate)
+{
+	if (flight->limit > flight->settled && rate >= flight->rate)
+		flight->settled = flight->limit;
+	flight->limit = flight->settled;
+}
+
 static void end_round(struct flight *flight, uint64_t now_ns)
 {
 	double seconds = (double)(now_ns - flight->begun_ns) / 1e9;
 	bool full = flight->at_limit * 4 >= flight->ended * 3 && seconds > 0;
-	double rate = full ? flight->ended / seconds : 0;
+	double rate = seconds > 0 ? flight->ended / seconds : 0;
 	begin_round(flight, now_ns);
 	if (!full) {
-		flight->limit = flight->settled;
+		end_idle_round(flight, rate);
 		return;
 	}
 	if (flight->limit != flight->settled)

@@ -10,7 +10,8 @@
  * How many reads of one storage are in flight: as many as it rewards, which is found by
  * trying. A round is a number of reads that end. If a round had as many in flight as were
  * allowed, the next one tries twice as many, or half. Twice as many stay if they give a
- * quarter more reads per second; half as many stay if they give nearly as many.
+ * quarter more reads per second, or if no more were asked for meanwhile; half as many stay
+ * if they give nearly as many.
  *
  *   Flow: flight_init -> flight_begin, flight_end for each read, as far as
  *         flight_has_room.

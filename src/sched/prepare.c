@@ -162,7 +162,7 @@ static enum share_answer offer_locked(void *context, struct share_request *reque
 	struct offers *offers = context;
 	struct use *use = use_of(request);
 	lock_assert_held(&offers->sched->lock);
-	if (!storage_has_room(offers->sched, use->key.space->source->storage))
+	if (!storage_has_room_locked(offers->sched, use->key.space->source->storage))
 		return SHARE_PASS_REST;
 	if (use->state == USE_QUEUED)
 		return offer_ahead_locked(use);

@@ -365,7 +365,7 @@ bool prepare_waits_locked(const struct sched *sched);
 /* The dataset's; made if there is none yet for its device. */
 struct storage *storage_of(struct sched *sched, const struct dataset *dataset);
 unsigned storage_most_reads(const struct sched *sched); /* of all together */
-bool storage_has_room(const struct sched *sched, const struct storage *storage);
+bool storage_has_room_locked(const struct sched *sched, const struct storage *storage);
 bool storage_has_requests_locked(
 	const struct sched *sched, const struct storage *storage);
 /* A use from no queue -> read -> waits for a decoder -> in no queue. */

@@ -68,11 +68,14 @@ static unsigned most_read(const struct sched *sched, const struct storage *stora
 	uint64_t cost_ns = sched->cost_ns ? sched->cost_ns : 1;
 	uint64_t used = 2 * workers * storage->latency_ns / cost_ns;
 	uint64_t most = MOST_READS;
+	if (storage->latency_ns == 0) /* not known yet */
+		return MOST_READS;
 	return READ_PER_DECODER * workers + (unsigned)(used < most ? used : most);
 }
 
-bool storage_has_room(const struct sched *sched, const struct storage *storage)
+bool storage_has_room_locked(const struct sched *sched, const struct storage *storage)
 {
+	lock_assert_held(&sched->lock);
 	return flight_has_room(&storage->flight) && storage->bytes < READ_BYTES &&
 	       storage->flight.in_flight + storage->waiting < most_read(sched, storage);
 }
@@ -83,7 +86,7 @@ bool storage_has_requests_locked(const struct sched *sched, const struct storage
 	return (storage->urgent > 0 ||
 		       (storage->queued > 0 &&
 			       cache_fits(sched->cache, storage->ahead_needs))) &&
-	       storage_has_room(sched, storage);
+	       storage_has_room_locked(sched, storage);
 }
 
 /* --- a read ----------------------------------------------------------------------------- */

@@ -86,7 +86,14 @@ Test(flight, what_is_not_asked_for_says_nothing)
 {
 	struct flight flight;
 	rate_of(1000, 20 * MS, 3, &flight);
-	cr_expect_eq(flight.limit, 16);
+	cr_expect_eq(flight.limit, 64);
+}
+
+Test(flight, who_asks_for_more_than_the_limit_gets_it_although_not_all_of_a_try)
+{
+	struct flight flight;
+	double rate = rate_of(1000, 20 * MS, 80, &flight);
+	cr_expect_gt(rate, .97 * 80 / .02, "%g", rate);
 }
 
 Test(flight, a_storage_that_gets_slower_gets_less)
@@ -111,7 +118,7 @@ Test(flight, twenty_milliseconds_are_made_up_for_within_a_second)
 	flight_init(&flight, 0, MOST);
 	while (now < 1000 * MS)
 		run(&flight, &storage, 1000, 4, &now);
-	cr_expect_geq(flight.limit, 32, "%u", flight.limit);
+	cr_expect_eq(flight.settled, MOST, "%u", flight.settled);
 }
 
 Test(flight, a_number_that_is_given_stays)
