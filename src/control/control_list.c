@@ -70,24 +70,24 @@ static void ls_print(FILE *out, const struct ls_row *rows, size_t n)
 	}
 }
 
-static bool is_first_of_storage(struct sched_job *const *jobs, size_t i)
+static bool is_of_earlier_job(
+	const struct sched_storage *storage, struct sched_job *const *jobs, size_t n)
 {
-	struct sched_storage storage, earlier;
-	sched_job_storage(jobs[i], &storage);
-	for (size_t k = 0; k < i; k++) {
-		sched_job_storage(jobs[k], &earlier);
-		if (strcmp(earlier.root, storage.root) == 0)
-			return false;
+	struct sched_storage earlier;
+	for (size_t i = 0; i < n; i++) {
+		sched_job_storage(jobs[i], &earlier);
+		if (strcmp(earlier.root, storage->root) == 0)
+			return true;
 	}
-	return true;
+	return false;
 }
 
 /* Readers of its jobs wait for it, whatever their shares are. */
-static void print_silent(FILE *out, struct sched_job *job)
+static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 {
 	struct sched_storage storage;
-	sched_job_storage(job, &storage);
-	if (storage.silent_ns == 0)
+	sched_job_storage(jobs[i], &storage);
+	if (storage.silent_ns == 0 || is_of_earlier_job(&storage, jobs, i))
 		return;
 	fprintf(out,
 		"storage does not answer, %u reads wait, for %.0f s: ", storage.reads,
@@ -107,8 +107,7 @@ int control_list(FILE *out, struct sched_job *const *jobs, size_t n)
 		ls_fill(&rows[i + 1], jobs[i]);
 	ls_print(out, rows, n + 1);
 	for (size_t i = 0; i < n; i++)
-		if (is_first_of_storage(jobs, i))
-			print_silent(out, jobs[i]);
+		print_silent(out, jobs, i);
 	return 0;
 }
 

@@ -8,8 +8,8 @@
 
 /* What Prometheus is told: the daemon's counters, and gauges of each job. */
 
-struct gauge {
-	const char *name, *help;
+struct series {
+	const char *name, *type, *help;
 	double (*of)(const struct sched_job_status *status);
 };
 
@@ -48,30 +48,32 @@ static double waited(const struct sched_job_status *status)
 	return (double)status->wait_ns / 1e9;
 }
 
-static const struct gauge gauges[] = {
-	{"rate", "Samples consumed (samples/s)", rate},
-	{"demand", "Samples that it could use (samples/s)", demand},
-	{"demand_at_least", "Whether it could use more than that (0 or 1)", at_least},
-	{"share_wanted", "Part of all workers for its demand (1: all)", wanted},
-	{"share_granted", "Part of all workers that it is granted (1: all)", granted},
-	{"waiting", "Part of the last second in which a reader waited", waiting},
-	{"wait_seconds", "Time that readers have waited, added up (s)", waited},
+static const struct series series[] = {
+	{"rate", "gauge", "Samples consumed (samples/s)", rate},
+	{"demand", "gauge", "Samples that it could use (samples/s)", demand},
+	{"demand_at_least", "gauge", "Whether it could use more than that (0 or 1)",
+		at_least},
+	{"share_wanted", "gauge", "Part of all workers for its demand (1: all)", wanted},
+	{"share_granted", "gauge", "Part of all workers that it is granted (1: all)",
+		granted},
+	{"waiting", "gauge", "Part of the last second in which a reader waited", waiting},
+	{"wait_seconds_total", "counter", "Time that readers have waited (s)", waited},
 };
-#define GAUGES (sizeof(gauges) / sizeof(gauges[0]))
+#define SERIES (sizeof(series) / sizeof(series[0]))
 
-static void print_gauge(FILE *out, const struct gauge *gauge, struct sched *sched,
+static void print_series(FILE *out, const struct series *one, struct sched *sched,
 	const job_id *ids, size_t n)
 {
-	fprintf(out, "# HELP joaderfs_job_%s %s\n# TYPE joaderfs_job_%s gauge\n",
-		gauge->name, gauge->help, gauge->name);
+	fprintf(out, "# HELP joaderfs_job_%s %s\n# TYPE joaderfs_job_%s %s\n", one->name,
+		one->help, one->name, one->type);
 	for (size_t i = 0; i < n; i++) {
 		struct sched_job_status status;
 		struct sched_job *job = sched_job_find_id(sched, ids[i]);
 		if (!job)
 			continue;
 		sched_job_status(job, &status);
-		fprintf(out, "joaderfs_job_%s{job=\"%s\"} %.6g\n", gauge->name,
-			sched_job_config(job)->name, gauge->of(&status));
+		fprintf(out, "joaderfs_job_%s{job=\"%s\"} %.6g\n", one->name,
+			sched_job_config(job)->name, one->of(&status));
 		sched_job_put(job);
 	}
 }
@@ -84,7 +86,7 @@ void text_metrics(FILE *out, const struct files_context *context)
 	stats_print_prometheus(out);
 	if (sched_job_ids(context->sched, &ids, &n) != 0)
 		return; /* no memory: without the jobs */
-	for (size_t i = 0; i < GAUGES; i++)
-		print_gauge(out, &gauges[i], context->sched, ids, n);
+	for (size_t i = 0; i < SERIES; i++)
+		print_series(out, &series[i], context->sched, ids, n);
 	free(ids);
 }

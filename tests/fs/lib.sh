@@ -160,6 +160,15 @@ config() {
 	} >"$T/joaderfs.ini"
 }
 
+# read_rest VIEW N: all of its N files but the first, by this process, which is one script
+read_rest() {
+	local i
+	for ((i = 1; i < $2; i++)); do
+		exec 4<"$1/$(printf %08d "$i").ppm"
+		exec 4<&-
+	done
+}
+
 # --- the daemon ------------------------------------------------------------------------
 
 # alone: no supervisor, for what looks into the process or kills all of the daemon

@@ -51,7 +51,8 @@ said '^20[0-9-]*T[0-9:]*Z error: bug: src/.*\.c:[0-9]*: .* does not hold$' \
 	'^job a: dataset images, running, epoch 0, .* of 16 samples' \
 	'^requests [1-9]' '^jobs 1$'
 
-# In a worker, without a lock.
+# In a worker, without a lock. One decoder: another would be in the middle of a decode.
+config joaderfs.workers=1
 start_background --fault load.decode:BUG:after=3
 timeout 60 cat "$(epoch a)"/*.ppm >/dev/null 2>&1 || true
 ended

@@ -114,16 +114,9 @@ exec 3<&-
 
 # Who waits for a file's close in current/ waits no longer since engines end meanwhile.
 C=$M/jobs/a/current
-rest() {
-	local i
-	for ((i = 1; i < 24; i++)); do
-		exec 4<"$C/$(printf %08d "$i").ppm" # by this process, which is one script
-		exec 4<&-
-	done
-}
 exec 3<"$C/00000000.ppm"
-rest
-rest
+read_rest "$C" 24
+read_rest "$C" 24
 (: <"$C/00000000.ppm") &
 reader=$!
 for _ in $(seq 60); do

@@ -49,17 +49,10 @@ PY
 
 # current/ rolls on while a file of it is open: who opens that gets what is open.
 C=$M/jobs/a/current
-rest() {
-	local i
-	for ((i = 1; i < 24; i++)); do
-		exec 4<"$C/$(printf %08d "$i").ppm" # by this process, which is one script
-		exec 4<&-
-	done
-}
-rest # of epoch 0, which is read already: this begins the next
+read_rest "$C" 24 # of epoch 0, which is read already: this begins the next
 exec 3<"$C/00000000.ppm"
-rest
-rest
+read_rest "$C" 24
+read_rest "$C" 24
 passes=$(calm counter opens_passed_through)
 cmp "$C/00000000.ppm" "$(epoch a 0001)/00000000.ppm"
 cmp "$C/00000000.ppm" - <&3
