@@ -32,13 +32,13 @@ class Job:
 
 # More than there is, together 1.25 of the workers. First in, first out gives each reader that
 # waits the same number of samples per second: who needs many cheap ones, or has few readers,
-# suffers.
-THREE = (Job("many-small", "small", .25, 2), Job("middle", "middle", .40, 8),
+# suffers: the others get all that they need, and many-small what is left.
+THREE = (Job("many-small", "small", .45, 2), Job("middle", "middle", .20, 8),
          Job("few-large", "large", .60, 12))
-SEVEN = (Job("many-small", "small", .22, 2), Job("large-1", "large", .25, 12),
-         Job("large-2", "large", .20, 12, 2), Job("middle-1", "middle", .16, 8, 4),
-         Job("middle-2", "middle", .12, 8, 6), Job("large-3", "large", .18, 12, 8),
-         Job("small-2", "small", .12, 2, 10))
+SEVEN = (Job("many-small", "small", .44, 2), Job("large-1", "large", .22, 12),
+         Job("large-2", "large", .16, 12, 2), Job("middle-1", "middle", .12, 8, 4),
+         Job("middle-2", "middle", .10, 8, 6), Job("large-3", "large", .13, 12, 8),
+         Job("small-2", "small", .08, 2, 10))
 CASES = {"three jobs": (THREE, 30), "seven jobs, one after the other": (SEVEN, 45)}
 
 
