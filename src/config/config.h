@@ -81,6 +81,12 @@ struct job_config {
 	uint32_t idle_s;      /* the job is parked when it has read nothing for so long */
 	bool refuses_second;  /* script, too far from the first */
 	uint32_t keep_epochs; /* ended ones whose orders are kept */
+	/* Of a training on several nodes: it reads what rank `rank` of `ranks` does; 0 ranks:
+	 * it is none. `training` is its name on all nodes, the job's by default. */
+	char *training;
+	uint32_t ranks, rank;
+	uint32_t
+		global_batch; /* samples that all ranks read in one step; ranks or more */
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;

@@ -254,6 +254,40 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 		job->order_text);
 }
 
+#define BATCH_OF_RANK 32
+
+/* Who divides an epoch among ranks says nothing about the place of a sample in it. */
+static void check_ranks(struct ini *ini, struct job_config *job)
+{
+	static const char *const keys[] = {"rank", "training", "global_batch"};
+	bool drawn = job->order == ORDER_SHUFFLED && job->layout != LAYOUT_CLASSES &&
+		     job->layout != LAYOUT_MIRROR && !job->fixed_labels;
+	if (job->ranks == 0) {
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			if (ini_line(ini, SECTION_JOB, keys[i]) && job->rank > 0)
+				refuse(ini, SECTION_JOB, keys[i], keys[i],
+					"only with ranks");
+		return;
+	}
+	if (!drawn)
+		refuse(ini, SECTION_JOB, "ranks", "ranks",
+			"only with order = shuffled, labels = drawn, and layout = flat, "
+			"tar or batch");
+	if (job->rank >= job->ranks)
+		ini_mistake(ini, ini_line(ini, SECTION_JOB, "rank"), "job", "rank",
+			"found %u, allowed: less than ranks, which is %u", job->rank,
+			job->ranks);
+	if (job->global_batch == 0)
+		job->global_batch = BATCH_OF_RANK * job->ranks;
+	if (job->global_batch < job->ranks)
+		ini_mistake(ini, ini_line(ini, SECTION_JOB, "global_batch"), "job",
+			"global_batch",
+			"found %u, allowed: at least one for each of the %u ranks",
+			job->global_batch, job->ranks);
+	if (!job->training && job->name && !(job->training = strdup(job->name)))
+		ini->err = -ENOMEM;
+}
+
 static int finish(struct ini *ini, struct job_config *ret)
 {
 	struct job_config job = {0};
@@ -273,6 +307,7 @@ static int finish(struct ini *ini, struct job_config *ret)
 			check_pixels(ini, &job);
 			check_random_crop(ini, &job);
 			check_layout(ini, &job);
+			check_ranks(ini, &job);
 		}
 		default_extension(ini, &job);
 	}

@@ -64,8 +64,9 @@ struct epochs_config {
 	uint32_t lookahead;	/* samples drawn and not bound; at least 1 */
 	uint32_t file;		/* positions of one file: of a batch, a shard, else 1 */
 	bool replays;		/* its epochs have orders before they begin */
-	bool refuses_second;	/* script, too far from the first: -EBUSY */
-	uint64_t idle_ns;	/* parked when nothing was read for so long */
+	bool fed; /* DRAWN: what is drawn comes when it comes; DRAW never asks for it */
+	bool refuses_second; /* script, too far from the first: -EBUSY */
+	uint64_t idle_ns;    /* parked when nothing was read for so long */
 };
 
 must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
@@ -202,7 +203,8 @@ must_check bool epochs_resume(
 	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
 /* The sampler gave the epoch's stream a sample, which queues until a position is bound to
- * it; there is room for config.lookahead of them. */
+ * it; there is room for config.lookahead of them. Of what is fed, requests that waited for
+ * it are taken up by epochs_resume. */
 void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
 
 /* What EFFECT_DRAW has asked for is drawn: the request gets the head of the queue. */
@@ -344,6 +346,11 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret);
 struct run {
 	uint32_t first, last;
 };
+
+/* How many of the first bindings of a live epoch were consumed, all of them; `from`: so many
+ * are known to be. */
+uint32_t epochs_consumed_first(
+	const struct epochs *epochs, uint32_t epoch, uint32_t from);
 
 /* What was read of a live epoch, in up to n runs. How many; *ret_all: that was all, else
  * there are more, or perhaps more. */

@@ -11,7 +11,8 @@
  *
  *     epochs_open -> take_up -> choose the epoch -> bound already?      -> answer
  *                        ^                       -> a sample is queued? -> bind, answer
- *                        |                       -> no: DRAW -> epochs_take_drawn
+ *                        |                       -> no: DRAW -> epochs_take_drawn; or,
+ *                        |                          where samples are fed, wait
  *     epochs_resume -----+---------------------- -> no stream: wait
  */
 
@@ -127,6 +128,8 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 		wait(epochs, request, epoch->number);
 	else if (epoch->queue.length > 0)
 		bind(epochs, request, epoch, effects);
+	else if (epochs->config.fed)
+		wait(epochs, request, epoch->number);
 	else
 		draw(epochs, request, epoch, effects);
 }
@@ -296,6 +299,8 @@ void epochs_drawn(struct epochs *epochs, uint32_t number, const struct drawn *dr
 	epoch_push(epoch, drawn);
 	epochs->pins += drawn->pinned;
 	epochs->needed--;
+	if (epochs->config.fed)
+		resume_waiting(epochs, number, 0);
 }
 
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects)

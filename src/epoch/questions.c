@@ -70,6 +70,17 @@ struct order epochs_order(const struct epochs *epochs, uint32_t number)
 		.reads = epoch->reads};
 }
 
+uint32_t epochs_consumed_first(
+	const struct epochs *epochs, uint32_t number, uint32_t from)
+{
+	const struct epoch *epoch = find_epoch(epochs, number);
+	ensure(epoch && from <= epoch->bound);
+	while (from < epoch->bound &&
+		epoch_has_consumed(epoch, order_log_entry_position(epoch->log[from])))
+		from++;
+	return from;
+}
+
 bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch)
 {
 	const struct epoch *epoch;

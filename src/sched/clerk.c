@@ -46,6 +46,7 @@ static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 	struct stream *stream = stream_find_locked(job, epoch);
 	if (stream)
 		stream->ready = true;
+	aftermath.news = job_is_fed(job);
 	if (stream || status)
 		epochs_begun(job->epochs, epoch, status, clock_now_ns());
 	effects_resume_locked(job, &aftermath);

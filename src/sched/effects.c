@@ -45,6 +45,7 @@ static void record_locked(
 	if (record->kind == RECORD_CONSUMED) {
 		stats_add(STAT_CONSUMED, 1);
 		job_count_consumed_locked(job, clock_now_ns());
+		aftermath->news |= job_is_fed(job);
 		return;
 	}
 	if (record->kind != RECORD_BOUND && record->kind != RECORD_OPENED)
@@ -84,6 +85,8 @@ static void end_locked(
 {
 	struct stream *stream = stream_find_locked(job, effect->epoch);
 	lock_assert_held(&job->sched->lock);
+	if (job_is_fed(job))
+		feed_return_locked(job, effect->epoch, &effect->queue);
 	give_back_queue_locked(job, &effect->queue, aftermath);
 	if (stream)
 		stream_end_locked(stream, aftermath);

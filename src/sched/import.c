@@ -385,6 +385,11 @@ int import_for_job(struct sched_job *job, const struct adding *adding)
 			"job %s: order = replay:FILE has the orders already, allowed: "
 			"another order, or no --import",
 			job->config.name);
+	if (job_is_fed(job))
+		return say(adding,
+			"job %s: a rank gets its samples from its training, and has no "
+			"order to import",
+			job->config.name);
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return say(adding, "job %s: layout = mirror has no order to import",
 			job->config.name);

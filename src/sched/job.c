@@ -24,6 +24,7 @@ static void job_free(struct sched_job *job)
 	free(job->label_begin);
 	free(job->labels);
 	free(job->by_position);
+	feeds_free(job);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
 	if (job->readable)
@@ -100,6 +101,7 @@ static int make_epochs(struct sched_job *job)
 		.lookahead = config->lookahead,
 		.file = file,
 		.replays = config_replay(config) != NULL,
+		.fed = job_is_fed(job),
 		.refuses_second = config->refuses_second,
 		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};
 	return epochs_new(&epochs, &job->epochs);
@@ -121,6 +123,8 @@ static int job_new(struct sched *sched, const struct job_config *config,
 		err = unknown_dataset(sched, config, report, context);
 	if (!err)
 		err = job_select(job, report, context);
+	if (!err && job_is_fed(job))
+		err = feed_divide(job, report, context);
 	if (!err)
 		err = make_epochs(job);
 	if (!err && job_kind(job) == EPOCHS_DRAWN_AT_OPEN)

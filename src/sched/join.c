@@ -11,6 +11,8 @@
 
 static struct sampler *sampler_of(const struct sched_job *job)
 {
+	if (job_is_fed(job))
+		return NULL;
 	switch (job_kind(job)) {
 	case EPOCHS_DRAWN:
 		return job->source->shuffled;

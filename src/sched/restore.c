@@ -95,6 +95,10 @@ static uint64_t journal_of(struct sched_job *job)
 static int check_identity(struct sched_job *job, struct restoring *restoring)
 {
 	const struct checkpoint *from = restoring->from;
+	if (job_is_fed(job))
+		return restore_refuse(restoring,
+			"a rank gets its samples from its training, and goes on where "
+			"that is");
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return restore_refuse(restoring,
 			"layout = mirror has no order, and nothing is consumed: there is "

@@ -100,6 +100,8 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 		load_pool_kick(sched->pool, LOAD_DECODE);
 	if (aftermath->flush)
 		journal_flush(aftermath->flush->journal);
+	if (aftermath->news && sched->news)
+		sched->news(sched->news_context);
 	tell_finished(aftermath);
 	look_up(aftermath);
 	if (aftermath->noticed) {

@@ -273,6 +273,35 @@ void sched_undo(struct sched_handle *handle);
  */
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
+/* --- ranks: [job] ranks --- */
+
+/*
+ * The samples of a rank are drawn for all ranks together, elsewhere, and come as its feed:
+ * the k-th one of an epoch is the epoch's k-th binding.
+ */
+struct sched_feed_state {
+	bool started;	 /* an epoch has begun */
+	uint32_t newest; /* the last one that has */
+	/* That, or the one before, as long as it drains. */
+	uint32_t epoch;
+	uint32_t next;	   /* samples of it that came: this one is the next */
+	uint32_t consumed; /* its first bindings that were all consumed */
+};
+void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
+
+/*
+ * The next n samples of the epoch's feed, from its base-th on; those that came before, and
+ * those of an epoch that is over, are passed over. -EAGAIN: the epoch has not begun;
+ * -EINVAL: samples between are missing, or one is not the job's; -ENOMEM.
+ */
+must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
+	const sample_id *ids, uint32_t n);
+
+/* Whoever feeds is told when a state has changed: by any thread, which holds no lock and
+ * must not wait. Before there are jobs. */
+typedef void sched_news(void *context);
+void sched_on_news(struct sched *sched, sched_news *news, void *context);
+
 /* What takes long is done by a worker, soon; or at once, if the caller is one. */
 void sched_run(struct sched *sched, struct load_work *work);
 /* After some time; at once, if the scheduler stops. */

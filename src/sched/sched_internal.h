@@ -31,6 +31,7 @@
  *   open.c         the way of an open, from its request to its answer
  *   effects.c      what the engine decided, done
  *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
+ *   feed.c         instead of drawing: samples of a rank, which others draw
  *   notice.c       what users are told of what scripts do
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
@@ -189,6 +190,18 @@ struct stream {
 	uint32_t filled; /* for ahead.h */
 };
 
+/* What came for an epoch of a rank, and is neither drawn nor bound. */
+struct feed {
+	uint32_t epoch;
+	uint32_t
+		next; /* samples of the epoch that came, with those that are drawn or bound */
+	uint32_t head, n, room; /* in ids */
+	sample_id *ids;
+	uint32_t consumed; /* the first bindings that all were, as far as is known */
+	bool used;
+};
+#define FEEDS 2 /* of the epoch that runs, and of the one before, which drains */
+
 #define RATE_SECONDS 8
 
 struct sched_job {
@@ -201,8 +214,9 @@ struct sched_job {
 	struct source *source;
 	struct space *space;
 	struct sampler *sampler;     /* joined; NULL: samples are not drawn */
+	struct feed feeds[FEEDS];    /* of a rank; by epoch */
 	roaring_bitmap_t *selection; /* D_j */
-	uint32_t samples;	     /* |D_j| */
+	uint32_t samples;	     /* |D_j|; of a rank its part of them */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
 	uint64_t ini_hash;
 	roaring_bitmap_t *readable; /* D_j without what is refused for its size */
@@ -238,6 +252,8 @@ struct sched {
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
 	sched_head_of *head_of;
+	sched_news *news; /* constant once there are jobs; may be NULL */
+	void *news_context;
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
 	TAILQ_HEAD(, stream) streams;
@@ -289,6 +305,7 @@ struct aftermath {
 	enum notice notice;
 	uint32_t noticed_epoch;
 	struct sched_job *refill; /* a reference; its streams are low */
+	bool news;		  /* for who feeds ranks */
 };
 
 void aftermath_init(struct aftermath *aftermath);
@@ -497,6 +514,10 @@ bool streams_leave_locked(const struct sched *sched);
 /* A sample for the position, which has to be `fixed` unless that is SAMPLE_NONE. */
 void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixed,
 	struct aftermath *aftermath);
+/* A sample that was drawn, or has been fed, goes to the engine; there is room. */
+void stream_hold_locked(
+	struct stream *stream, sample_id sample, struct aftermath *aftermath);
+bool stream_has_room(const struct stream *stream);
 /* Asks for rounds if the stream is below its low-water mark. */
 void stream_refill_locked(const struct stream *stream, struct aftermath *aftermath);
 /* Draws them, for all streams with room, until those of the job have none. No lock held. */
@@ -505,6 +526,18 @@ void streams_fill(struct sched_job *job);
 bool stream_counts(const struct stream *stream, sample_id sample);
 uint32_t stream_remaining(const struct stream *stream);
 bool stream_contains(const struct stream *stream, sample_id sample);
+
+/* --- feed.c: samples of a rank ---------------------------------------------------------- */
+
+bool job_is_fed(const struct sched_job *job);
+/* |D_j| becomes the part of the rank. -EINVAL (reported): that is nothing. */
+must_check int feed_divide(struct sched_job *job, config_report *report, void *context);
+/* The stream of the epoch ends: what it had drawn comes first, should it begin again. */
+void feed_return_locked(
+	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue);
+/* As much as the look-ahead has room for; opens that waited for it get it. */
+void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);
+void feeds_free(struct sched_job *job);
 
 /* --- clerk.c: what takes long about an epoch, in a thread of its own ------------------ */
 

@@ -23,7 +23,8 @@ uint32_t stream_remaining(const struct stream *stream)
 	if (stream->sampler)
 		return sampler_remaining(stream->sampler, stream->id);
 	struct order order = epochs_order(stream->job->epochs, stream->epoch);
-	return order.positions - order.bound;
+	return order.positions - order.bound -
+	       epochs_ahead(stream->job->epochs, stream->epoch);
 }
 
 /* Where the position decides: by its place in the selection, or in the label. */
@@ -46,6 +47,8 @@ static bool is_unbound(const struct stream *stream, sample_id sample)
 
 bool stream_contains(const struct stream *stream, sample_id sample)
 {
+	if (job_is_fed(stream->job))
+		return false; /* whose a sample is, others decide */
 	return stream->sampler ? sampler_contains(stream->sampler, stream->id, sample)
 			       : is_unbound(stream, sample);
 }
@@ -71,7 +74,7 @@ static struct ahead ahead_of(const struct stream *stream)
 		.cache = cache_usage(job->sched->cache)};
 }
 
-static bool has_room(const struct stream *stream)
+bool stream_has_room(const struct stream *stream)
 {
 	struct ahead ahead = ahead_of(stream);
 	return ahead_has_room(&ahead);
@@ -110,14 +113,15 @@ static void count_draw(enum served served)
  * pin or the request it is prepared when it is opened; a sampler that has given it takes
  * it for resident, though.
  */
-static void hold_locked(
+void stream_hold_locked(
 	struct stream *stream, sample_id sample, struct aftermath *aftermath)
 {
 	struct space *space = stream->job->space;
 	lock_assert_held(&stream->job->sched->lock);
 	struct drawn drawn = {
 		.sample = sample, .served = how_served_locked(space, sample)};
-	cache_need_drop(space->cache, sample);
+	if (!job_is_fed(stream->job))
+		cache_need_drop(space->cache, sample);
 	drawn.pinned = cache_pin(space->cache, sample) == 0;
 	if (drawn.pinned && cache_state(space->cache, sample) == CACHE_ABSENT) {
 		struct use *use = use_get_locked(space, sample);
@@ -143,7 +147,7 @@ static bool draw_round_locked(
 	size_t n = 0;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (stream, &sched->streams, link) {
-		if (stream->sampler != sampler || !has_room(stream))
+		if (stream->sampler != sampler || !stream_has_room(stream))
 			continue;
 		sched->round_streams[n] = stream;
 		sched->round_ids[n++] = stream->id;
@@ -155,7 +159,8 @@ static bool draw_round_locked(
 	stats_add(STAT_ROUNDS, 1);
 	for (size_t i = 0; i < n; i++) {
 		ensure(sched->round_samples[i] != SAMPLE_NONE);
-		hold_locked(sched->round_streams[i], sched->round_samples[i], aftermath);
+		stream_hold_locked(
+			sched->round_streams[i], sched->round_samples[i], aftermath);
 	}
 	return true;
 }
@@ -198,9 +203,14 @@ static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 	struct stream *stream;
 	bool more = false;
 	lock_assert_held(&job->sched->lock);
-	TAILQ_FOREACH (stream, &job->sched->streams, link)
-		if (stream->job == job && fill_some_locked(stream, aftermath))
+	TAILQ_FOREACH (stream, &job->sched->streams, link) {
+		if (stream->job != job)
+			continue;
+		if (job_is_fed(job))
+			feed_fill_locked(stream, aftermath);
+		else if (fill_some_locked(stream, aftermath))
 			more = true;
+	}
 	return more;
 }
 
@@ -232,5 +242,5 @@ void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixe
 		sample = sampler_draw_within(
 			stream->sampler, stream->id, job_label_of(job, position));
 	ensure(sample != SAMPLE_NONE);
-	hold_locked(stream, sample, aftermath);
+	stream_hold_locked(stream, sample, aftermath);
 }

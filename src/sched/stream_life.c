@@ -84,6 +84,8 @@ static int make_set(struct stream *stream)
 /* D_j minus what is bound: without a stream nothing is bound meanwhile. NULL: no memory. */
 static roaring_bitmap_t *remaining(struct sched_job *job, uint32_t epoch)
 {
+	if (job_is_fed(job)) /* nothing that this node would know of */
+		return roaring_bitmap_create();
 	roaring_bitmap_t *ids = roaring_bitmap_copy(job->selection);
 	if (!ids)
 		return NULL;
@@ -294,7 +296,7 @@ static bool keep_remaining_locked(struct stream *stream)
 		leave_stand_in(stream);
 		return remains;
 	}
-	if (!remains)
+	if (!remains || job_is_fed(stream->job))
 		return false;
 	stream->ids = unbound_locked(stream);
 	if (!stream->ids) /* no memory: slower, but it must be given back */

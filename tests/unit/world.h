@@ -144,6 +144,7 @@ struct world_open {
 	pthread_cond_t cond;
 	bool done;
 	struct sched_opened result;
+	uint64_t ticket; /* of one that had to wait */
 };
 
 static inline void world_opened(void *context, const struct sched_opened *opened)
@@ -154,6 +155,12 @@ static inline void world_opened(void *context, const struct sched_opened *opened
 	open->done = true;
 	pthread_cond_signal(&open->cond);
 	pthread_mutex_unlock(&open->mutex);
+}
+
+static inline void world_parking(void *context, uint64_t ticket)
+{
+	struct world_open *open = context;
+	open->ticket = ticket;
 }
 
 /* Threads of a script have numbers of the same hundred. */

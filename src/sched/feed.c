@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/ranks.h"
+#include "base/rng.h"
+#include "sched/sched_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * A job that reads what one rank of a training does. Others draw its samples:
+ *
+ *     sched_feed -> feed -> queue of the engine, pinned and asked for -> bound by an open
+ *
+ * The queue is as long as the look-ahead allows. An open that finds it empty waits in the
+ * engine. What is bound is the feed, in its order: so the journal tells how far it came.
+ */
+
+bool job_is_fed(const struct sched_job *job)
+{
+	return job->config.ranks > 0;
+}
+
+int feed_divide(struct sched_job *job, config_report *report, void *context)
+{
+	const struct job_config *config = &job->config;
+	uint32_t all = job->samples;
+	job->samples = ranks_position(
+		all, config->global_batch, config->ranks, config->rank);
+	job->fingerprint = rng_mix(
+		job->fingerprint, (uint64_t)config->ranks << 32 | config->rank);
+	job->fingerprint = rng_mix(job->fingerprint, config->global_batch);
+	if (job->samples > 0)
+		return 0;
+	sched_report(report, context,
+		"%s:[job]:ranks: found %u, allowed: at most the %u samples of the job",
+		config->file, config->ranks, all);
+	return -EINVAL;
+}
+
+static void feed_free(struct feed *feed)
+{
+	free(feed->ids);
+	*feed = (struct feed){0};
+}
+
+void feeds_free(struct sched_job *job)
+{
+	for (unsigned i = 0; i < FEEDS; i++)
+		feed_free(&job->feeds[i]);
+}
+
+/* Of an epoch that is live. */
+static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
+{
+	struct feed *feed = &job->feeds[epoch % FEEDS];
+	lock_assert_held(&job->sched->lock);
+	if (feed->used && feed->epoch == epoch)
+		return feed;
+	struct order order = epochs_order(job->epochs, epoch);
+	feed_free(feed);
+	*feed = (struct feed){.used = true,
+		.epoch = epoch,
+		.next = order.bound + epochs_ahead(job->epochs, epoch)};
+	return feed;
+}
+
+/* Room for n more at the end. */
+static int reserve(struct feed *feed, uint32_t n)
+{
+	if (feed->n > 0)
+		memmove(feed->ids, feed->ids + feed->head, feed->n * sizeof(*feed->ids));
+	feed->head = 0;
+	if (feed->n + n <= feed->room)
+		return 0;
+	sample_id *ids = reallocarray(feed->ids, feed->n + n, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	feed->ids = ids;
+	feed->room = feed->n + n;
+	return 0;
+}
+
+void feed_return_locked(
+	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
+{
+	uint32_t n = queue->length;
+	lock_assert_held(&job->sched->lock);
+	struct feed *feed = &job->feeds[epoch % FEEDS];
+	if (n == 0 || !feed->used || feed->epoch != epoch)
+		return;
+	if (reserve(feed, n) != 0) { /* then they have to come again */
+		feed_free(feed);
+		return;
+	}
+	memmove(feed->ids + n, feed->ids, feed->n * sizeof(*feed->ids));
+	for (uint32_t i = 0; i < n; i++)
+		feed->ids[i] = queue->ring[(queue->head + i) % queue->size].sample;
+	feed->n += n;
+}
+
+void feed_fill_locked(struct stream *stream, struct aftermath *aftermath)
+{
+	struct sched_job *job = stream->job;
+	lock_assert_held(&job->sched->lock);
+	struct feed *feed = feed_of_locked(job, stream->epoch);
+	while (feed->n > 0 && stream_has_room(stream)) {
+		feed->n--;
+		stream_hold_locked(stream, feed->ids[feed->head++], aftermath);
+	}
+	effects_resume_locked(job, aftermath);
+}
+
+static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!roaring_bitmap_contains(job->selection, ids[i]))
+			return false;
+	return true;
+}
+
+static int append(struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n)
+{
+	uint32_t known = feed->next - base;
+	if (known >= n)
+		return 0;
+	int err = reserve(feed, n - known);
+	if (err)
+		return err;
+	memcpy(feed->ids + feed->n, ids + known, (n - known) * sizeof(*ids));
+	feed->n += n - known;
+	feed->next += n - known;
+	return 0;
+}
+
+static int take_locked(struct sched_job *job, uint32_t epoch, uint32_t base,
+	const sample_id *ids, uint32_t n, struct aftermath *aftermath)
+{
+	enum epoch_state state = epochs_state(job->epochs, epoch);
+	lock_assert_held(&job->sched->lock);
+	if (state == EPOCH_UNKNOWN)
+		return -EAGAIN;
+	if (state != EPOCH_LIVE)
+		return 0;
+	struct feed *feed = feed_of_locked(job, epoch);
+	if (base > feed->next || n > job->samples || base > job->samples - n)
+		return -EINVAL;
+	int err = append(feed, base, ids, n);
+	if (err)
+		return err;
+	struct stream *stream = stream_find_locked(job, epoch);
+	if (stream && stream->ready)
+		feed_fill_locked(stream, aftermath);
+	return 0;
+}
+
+int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sample_id *ids,
+	uint32_t n)
+{
+	struct aftermath aftermath;
+	if (!are_of_job(job, ids, n))
+		return -EINVAL;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	int err = job->removed ? 0 : take_locked(job, epoch, base, ids, n, &aftermath);
+	aftermath.kick = true;
+	sched_unlock(job->sched, &aftermath);
+	return err;
+}
+
+void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
+{
+	struct epochs_place place;
+	LOCK_SCOPE(&job->sched->lock);
+	epochs_place(job->epochs, &place);
+	uint32_t newest = place.running.epoch;
+	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
+	ret->epoch = place.drains ? place.draining.epoch : newest;
+	if (!place.started || epochs_state(job->epochs, ret->epoch) != EPOCH_LIVE)
+		return;
+	struct feed *feed = feed_of_locked(job, ret->epoch);
+	feed->consumed = epochs_consumed_first(job->epochs, ret->epoch, feed->consumed);
+	ret->consumed = feed->consumed;
+	ret->next = feed->next;
+}
+
+void sched_on_news(struct sched *sched, sched_news *news, void *context)
+{
+	sched->news = news;
+	sched->news_context = context;
+}

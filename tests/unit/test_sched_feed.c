@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "world.h"
+
+/* A job that reads what one rank does: its samples are drawn elsewhere, and come. */
+
+#define N 24
+#define RANKS 2
+
+static char a_name[] = "a", b_name[] = "b";
+
+static struct job_config rank_config(char *name)
+{
+	struct job_config config = world_job_config(name);
+	config.training = name;
+	config.ranks = RANKS;
+	config.rank = 1;
+	config.global_batch = 4;
+	return config;
+}
+
+static struct sched_job *add_rank(struct world *world, char *name)
+{
+	struct job_config config = rank_config(name);
+	return world_add_config(world, &config);
+}
+
+static struct sched_feed_state state_of(struct sched_job *job)
+{
+	struct sched_feed_state state;
+	sched_feed_state(job, &state);
+	return state;
+}
+
+static void feed(struct sched_job *job, uint32_t epoch, uint32_t base, uint32_t n,
+	const sample_id *ids)
+{
+	cr_assert_eq(0, sched_feed(job, epoch, base, ids + base, n));
+}
+
+static void begin_open(struct sched_job *job, uint32_t epoch, uint32_t position,
+	struct world_open *open)
+{
+	*open = (struct world_open){0};
+	pthread_mutex_init(&open->mutex, NULL);
+	pthread_cond_init(&open->cond, NULL);
+	struct sched_open_callbacks callbacks = {
+		.opened = world_opened, .parking = world_parking, .context = open};
+	cr_assert_eq(0, sched_open(job, epoch, position, &callbacks));
+}
+
+static struct sched_opened wait_for(struct world_open *open)
+{
+	pthread_mutex_lock(&open->mutex);
+	while (!open->done)
+		pthread_cond_wait(&open->cond, &open->mutex);
+	pthread_mutex_unlock(&open->mutex);
+	return open->result;
+}
+
+static sample_id read_one(struct sched_job *job, uint32_t epoch, uint32_t position)
+{
+	struct world_open open;
+	begin_open(job, epoch, position, &open);
+	struct sched_opened opened = wait_for(&open);
+	cr_assert_eq(0, opened.status);
+	sample_id sample = sched_handle_sample(opened.handle);
+	sched_release(opened.handle);
+	return sample;
+}
+
+/* Waits until the epoch has begun, which is done by another thread. */
+static void begin_epoch(struct sched_job *job, uint32_t epoch, const sample_id *first,
+	struct world_open *open)
+{
+	begin_open(job, epoch, 0, open);
+	while (!state_of(job).started || state_of(job).newest != epoch)
+		sched_yield();
+	feed(job, epoch, 0, 1, first);
+}
+
+static const sample_id order[3][N / RANKS] = {
+	{3, 1, 4, 15, 9, 2, 6, 5, 23, 8, 7, 0},
+	{2, 7, 1, 8, 22, 18, 4, 5, 9, 0, 3, 6},
+	{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+};
+
+Test(sched_feed, positions_get_what_is_fed_in_its_order_when_it_comes)
+{
+	struct world world;
+	world_begin(&world, N, 2 * N);
+	struct sched_job *job = add_rank(&world, a_name);
+	cr_assert_eq(N / RANKS, sched_job_samples(job));
+	for (uint32_t epoch = 0; epoch < 3; epoch++) {
+		struct world_open open;
+		begin_epoch(job, epoch, order[epoch], &open);
+		struct sched_opened opened = wait_for(&open);
+		cr_expect_eq(order[epoch][0], sched_handle_sample(opened.handle));
+		sched_release(opened.handle);
+		for (uint32_t k = 1; k < N / RANKS; k += 2) {
+			/* What came before is passed over. */
+			feed(job, epoch, 0, k + 1, order[epoch]);
+			cr_expect_eq(order[epoch][k], read_one(job, epoch, k));
+			if (k + 1 == N / RANKS)
+				break;
+			begin_open(job, epoch, k + 1, &open);
+			cr_expect_not(open.done, "nobody has fed it");
+			feed(job, epoch, k + 1, 1, order[epoch]);
+			opened = wait_for(&open);
+			cr_expect_eq(order[epoch][k + 1],
+				sched_handle_sample(opened.handle));
+			sched_release(opened.handle);
+		}
+		cr_expect_eq(N / RANKS, state_of(job).consumed);
+		sched_validate(world.sched);
+	}
+	sched_job_put(job);
+	world_end(&world);
+}
+
+Test(sched_feed, what_does_not_fit_is_refused)
+{
+	static const sample_id foreign[] = {N + 3};
+	struct world world;
+	struct world_open open;
+	world_begin(&world, N, 2 * N);
+	struct sched_job *job = add_rank(&world, a_name);
+	cr_expect_eq(-EAGAIN, sched_feed(job, 0, 0, order[0], 1));
+	begin_epoch(job, 0, order[0], &open);
+	cr_expect_eq(-EINVAL, sched_feed(job, 0, 2, order[0] + 2, 1), "a gap");
+	cr_expect_eq(-EINVAL, sched_feed(job, 0, 1, foreign, 1));
+	cr_expect_eq(-EINVAL, sched_feed(job, 0, 0, order[0], N / RANKS + 1));
+	cr_expect_eq(-EAGAIN, sched_feed(job, 1, 0, order[1], 1));
+	sched_release(wait_for(&open).handle);
+	cr_expect_eq(1, state_of(job).next);
+	sched_job_put(job);
+	world_end(&world);
+}
+
+Test(sched_feed, a_reader_that_waits_can_give_up_and_a_job_that_leaves_lets_it_go)
+{
+	struct world world;
+	struct world_open open[2];
+	world_begin(&world, N, 2 * N);
+	struct sched_job *job = add_rank(&world, a_name);
+	begin_epoch(job, 0, order[0], &open[0]);
+	sched_release(wait_for(&open[0]).handle);
+	begin_open(job, 0, 5, &open[0]);
+	begin_open(job, 0, 6, &open[1]);
+	sched_cancel(world.sched, open[0].ticket);
+	cr_expect_eq(-EINTR, wait_for(&open[0]).status);
+	/* Nothing is bound for who gave up. */
+	feed(job, 0, 1, 1, order[0]);
+	struct sched_opened opened = wait_for(&open[1]);
+	cr_expect_eq(order[0][1], sched_handle_sample(opened.handle));
+	sched_release(opened.handle);
+	begin_open(job, 0, 7, &open[0]);
+	cr_assert_eq(0, sched_job_remove(world.sched, a_name));
+	cr_expect_eq(-ENODEV, wait_for(&open[0]).status);
+	cr_expect_eq(0, sched_feed(job, 0, 2, order[0] + 2, 1), "it is gone");
+	sched_job_put(job);
+	world_check_nothing_held(&world);
+	world_end(&world);
+}
+
+Test(sched_feed, after_a_restart_it_goes_on_where_the_journal_ends)
+{
+	struct world world;
+	struct world_open open;
+	world_begin(&world, N, 2 * N);
+	struct sched_job *job = add_rank(&world, a_name);
+	begin_epoch(job, 0, order[0], &open);
+	sched_release(wait_for(&open).handle);
+	feed(job, 0, 1, 6, order[0]);
+	begin_open(job, 0, 1, &open); /* bound, and not consumed */
+	wait_for(&open);
+	for (uint32_t k = 2; k < 4; k++)
+		read_one(job, 0, k);
+	cr_expect_eq(7, state_of(job).next);
+	cr_expect_eq(1, state_of(job).consumed);
+	sched_release(open.result.handle);
+	cr_expect_eq(4, state_of(job).consumed);
+	sched_job_put(job);
+	world_stop(&world);
+	world_start(&world);
+	job = add_rank(&world, a_name);
+	cr_expect_eq(4, state_of(job).next);
+	cr_expect_eq(4, state_of(job).consumed);
+	begin_open(job, 0, 4, &open);
+	feed(job, 0, 3, 4, order[0]);
+	struct sched_opened opened = wait_for(&open);
+	cr_expect_eq(order[0][4], sched_handle_sample(opened.handle));
+	sched_release(opened.handle);
+	sched_job_put(job);
+	world_end(&world);
+}
+
+/* The epoch before, of which files are left, is not forgotten. */
+Test(sched_feed, slow_workers_get_the_rest_of_the_epoch_before)
+{
+	struct world world;
+	struct world_open open;
+	world_begin(&world, N, 2 * N);
+	struct sched_job *job = add_rank(&world, a_name);
+	begin_epoch(job, 0, order[0], &open);
+	sched_release(wait_for(&open).handle);
+	feed(job, 0, 1, 9, order[0]);
+	for (uint32_t k = 1; k < 8; k++)
+		read_one(job, 0, k);
+	begin_open(job, 1, 0, &open);
+	while (state_of(job).newest != 1)
+		sched_yield();
+	cr_expect_eq(0, state_of(job).epoch, "it drains");
+	cr_expect_eq(10, state_of(job).next);
+	feed(job, 0, 10, 2, order[0]);
+	feed(job, 1, 0, 3, order[1]);
+	sched_release(wait_for(&open).handle);
+	for (uint32_t k = 8; k < N / RANKS; k++)
+		cr_expect_eq(order[0][k], read_one(job, 0, k));
+	cr_expect_eq(order[1][1], read_one(job, 1, 1));
+	sched_validate(world.sched);
+	sched_job_put(job);
+	world_end(&world);
+}
+
+Test(sched_feed, another_job_of_the_dataset_draws_as_ever)
+{
+	struct world world;
+	struct world_open open;
+	sample_id samples[N];
+	world_begin(&world, N, N / 2);
+	struct sched_job *job = add_rank(&world, a_name), *other = world_add(&world, b_name);
+	begin_epoch(job, 0, order[0], &open);
+	sched_release(wait_for(&open).handle);
+	feed(job, 0, 1, N / RANKS - 1, order[0]);
+	for (uint32_t k = 0; k < N; k++) {
+		samples[k] = read_one(other, 0, k);
+		if (k > 0 && k < N / RANKS)
+			cr_expect_eq(order[0][k], read_one(job, 0, k));
+		sched_validate(world.sched);
+	}
+	world_check_permutation(samples, N);
+	sched_job_put(job);
+	sched_job_put(other);
+	world_end(&world);
+}
