@@ -80,7 +80,8 @@ struct coord_tail {
 	uint32_t base;
 };
 
-/* What the coordinator calls; context is the first argument of each. */
+/* What the coordinator calls, which does not call the coordinator then; context is the
+ * first argument of each. */
 struct coord_calls {
 	void *context;
 	/*
@@ -137,9 +138,11 @@ void coord_leave(struct coord *coord);
  * ranks, too long a name), -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
-/* The node does not run the job any more. When no node does, the group forgets it.
- * -ENOENT. */
-int coord_remove_job(struct coord *coord, const char *job);
+/*
+ * The node does not run the job any more. When no node does, the group forgets it. -ENOENT;
+ * otherwise the engine could not be told: the job is still there, without ranks.
+ */
+must_check int coord_remove_job(struct coord *coord, const char *job);
 
 /*
  * This node serves the rank from there, as soon as no other node does. COORD_AT_CURSOR as
@@ -193,9 +196,10 @@ struct coord_status {
 	uint64_t repairs;	 /* that it made as the leader */
 	uint64_t fenced;	 /* times that it was leader and was not any more */
 	uint64_t drawn;		 /* samples that it has appended as the leader */
-	uint64_t
-		rebound; /* positions that readers here had, and that the log has otherwise:
-			     this node was away while the log was repaired */
+	uint64_t skips; /* of ranks two epochs behind the others, which had to go on */
+	/* Positions that readers here had, and that the log has otherwise: this node was away
+	 * while the log was repaired. */
+	uint64_t rebound;
 	char message[COORD_TEXT]; /* why it was refused, or is away; "" */
 };
 
