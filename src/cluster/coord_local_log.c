@@ -61,6 +61,14 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
+/* What nobody will draw to its end any more. */
+static void drop_incomplete(struct local_job *job)
+{
+	struct local_feed *feed = find_feed(job, job->epoch);
+	if (feed && job->next < job->n)
+		local_feed_free(feed);
+}
+
 static uint32_t count_of(
 	const struct local_job *job, const struct coord_append *append, uint32_t rank)
 {
@@ -260,8 +268,10 @@ int local_fill(void *context, const char *run, const struct coord_token *token,
 		return -ESTALE;
 	if (append->was_epoch != job->epoch || append->was_next != job->next)
 		return -ESTALE;
-	if (append->epoch > job->epoch)
+	if (append->epoch > job->epoch) {
+		drop_incomplete(job);
 		begin_epoch(job, append->epoch);
+	}
 	if (append->epoch != job->epoch || append->base != job->next)
 		return -ESTALE;
 	return append_to(job, append);

@@ -3,6 +3,8 @@
 
 #include "group.h"
 
+#include "base/log.h"
+
 #include <stdlib.h>
 
 /*
@@ -60,6 +62,11 @@ void checker_delivered(const struct node *node, unsigned job, uint32_t epoch,
 	*furthest = to;
 	readers[job][rank].last_ns = co_now();
 	readers[job][rank].n += group.healed_ns > 0;
+}
+
+void checker_consumed(unsigned job, uint32_t rank)
+{
+	readers[job][rank].last_ns = co_now();
 }
 
 /* --- the log ---------------------------------------------------------------------------- */
@@ -174,7 +181,10 @@ void checker_progress(void)
 			uint64_t since = readers[j][r].last_ns;
 			if (since < group.healed_ns)
 				since = group.healed_ns;
-			ensure(is_content(j, r) || co_now() - since <= LONGEST_NS);
+			if (is_content(j, r) || co_now() - since <= LONGEST_NS)
+				continue;
+			log_error("job%u rank %u waits", j, r);
+			ensure(!"a reader waits too long");
 		}
 }
 

@@ -82,6 +82,8 @@ void checker_begin(void);
 /* A reader gets the position. */
 void checker_delivered(const struct node *node, unsigned job, uint32_t epoch,
 	uint32_t rank, uint32_t position, sample_id sample);
+/* A reader goes on, perhaps through what another one had before. */
+void checker_consumed(unsigned job, uint32_t rank);
 /* The engine has appended under the token. */
 void checker_appended(unsigned job, const struct coord_token *token);
 /* The leader has filled the log. */

@@ -144,6 +144,8 @@ static void consume(struct node *node, unsigned j, uint32_t r)
 	if (consumed->position >= length(j, r) && consumed->epoch + 1 < MOST_EPOCHS) {
 		if (may_begin(j, consumed->epoch + 1))
 			(void)coord_want(node->coord, job, consumed->epoch + 1);
+		else
+			checker_consumed(j, r); /* it waits for another reader */
 		if (delivered.epoch > consumed->epoch)
 			*consumed = (struct coord_position){consumed->epoch + 1, 0};
 	}
@@ -157,6 +159,7 @@ static void consume(struct node *node, unsigned j, uint32_t r)
 	uint32_t n = 1 + co_random(3);
 	consumed->position +=
 		n < most - consumed->position ? n : most - consumed->position;
+	checker_consumed(j, r);
 	(void)coord_commit(node->coord, job, r, consumed->epoch, consumed->position);
 }
 

@@ -221,6 +221,18 @@ static void tell_seed(int number)
 	raise(number);
 }
 
+static void dump_rank(const struct node *node, unsigned j, uint32_t r, FILE *out)
+{
+	struct coord_rank_status status;
+	if (!node->ranks[j][r].held || !node->coord ||
+		coord_rank_status(node->coord, journal_name(j), r, &status))
+		return;
+	fprintf(out, "    job%u rank %u%s: fed %u:%u, consumed %u:%u, committed %u:%u\n",
+		j, r, status.held ? " held" : "", status.epoch, status.position,
+		node->ranks[j][r].consumed.epoch, node->ranks[j][r].consumed.position,
+		status.committed_epoch, status.committed);
+}
+
 /* Where everybody is. */
 static void dump(void *unused, FILE *out)
 {
@@ -241,6 +253,9 @@ static void dump(void *unused, FILE *out)
 			node->deaf ? " deaf" : "", (int)status.state,
 			status.repairing ? " repairing" : "", status.leader,
 			status.message);
+		for (unsigned j = 0; j < group.n_jobs; j++)
+			for (uint32_t r = 0; r < group.jobs[j].facts.ranks; r++)
+				dump_rank(node, j, r, out);
 	}
 	const struct local_job *job;
 	LIST_FOREACH (job, &group.store->jobs, link) {
@@ -249,6 +264,9 @@ static void dump(void *unused, FILE *out)
 		for (uint32_t r = 0; r < job->facts.ranks; r++)
 			fprintf(out, "; rank %u: %u:%u", r, job->ranks[r].cursor.epoch,
 				job->ranks[r].cursor.position);
+		const struct local_feed *feed;
+		LIST_FOREACH (feed, &job->feeds, link)
+			fprintf(out, "; feed %u", feed->epoch);
 		fprintf(out, "\n");
 	}
 }
