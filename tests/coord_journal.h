@@ -52,6 +52,12 @@ static inline void journal_write(struct coord_journal *journal, unsigned job,
 		journal->known[job] = epoch + 1;
 }
 
+static inline void journal_forget(struct coord_journal *journal, unsigned job,
+	uint32_t rank, uint32_t epoch, uint32_t base, uint32_t n)
+{
+	memset(&journal->ids[job][epoch][rank][base], 0xff, n * sizeof(sample_id));
+}
+
 static inline uint32_t journal_tail(const struct coord_journal *journal,
 	struct coord_tail *tail, sample_id *ids, uint32_t most)
 {

@@ -103,6 +103,12 @@ struct coord_calls {
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
 	/*
+	 * The log has these positions otherwise than the local journal: the node was away
+	 * while it was repaired. The journal forgets them, so that they are never offered.
+	 */
+	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
+		uint32_t base, uint32_t n);
+	/*
 	 * Who reads which of the n samples of a global mini-batch: rank_of[i] for ids[i]. Each
 	 * rank gets as many as coord_share says. NULL: round robin.
 	 */

@@ -75,7 +75,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 				.from = at,
 				.most = left < SUBTRACT_MOST ? left : SUBTRACT_MOST,
 				.ids = part};
-			int err = engine->read(engine->context, &read, 1);
+			int err =
+				engine->read(engine->context, coord->view.run, &read, 1);
 			if (err)
 				return err;
 			if (read.ret_n == 0)
@@ -276,7 +277,7 @@ int coord_survey(struct coord *coord)
 	const struct coord_engine *engine = coord->engine;
 	struct coord_engine_jobs jobs;
 	struct drawn_job *job, *following;
-	int err = engine->jobs(engine->context, &jobs);
+	int err = engine->jobs(engine->context, coord->view.run, &jobs);
 	if (err)
 		return err;
 	LIST_FOREACH (job, &coord->drawn, link)

@@ -132,7 +132,8 @@ struct coord_engine {
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	int (*leave)(void *context, const char *node, const char *job);
-	int (*jobs)(void *context, struct coord_engine_jobs *ret);
+	/* All jobs. In another life of the engine they may be shorter: -ESTALE. */
+	int (*jobs)(void *context, const char *run, struct coord_engine_jobs *ret);
 	/* Facts of a job. Strings and ids are the caller's: coord_facts_free. */
 	int (*facts)(void *context, const char *job, struct coord_job *ret);
 	/* -EBUSY: another one leads. A new term, also for the one that leads. */
@@ -144,8 +145,8 @@ struct coord_engine {
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
 	int (*append)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
-	/* All of them at once. */
-	int (*read)(void *context, struct coord_read *reads, size_t n);
+	/* All of them at once, in this life. */
+	int (*read)(void *context, const char *run, struct coord_read *reads, size_t n);
 	/* The feeds of an epoch that is not the running one are not needed any more. */
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);

@@ -52,7 +52,7 @@ int coord_look(struct coord *coord)
 	coord->n_members = n;
 	coord->n_live = live;
 	struct coord_engine_jobs jobs;
-	err = engine->jobs(engine->context, &jobs);
+	err = engine->jobs(engine->context, coord->view.run, &jobs);
 	if (err)
 		return err;
 	take_lengths(coord, &jobs);
@@ -178,7 +178,7 @@ static int read_batch(struct coord *coord, struct coord_read *reads, sample_id *
 {
 	const struct coord_engine *engine = coord->engine;
 	size_t n = list_reads(coord, reads, ids);
-	int err = engine->read(engine->context, reads, n);
+	int err = engine->read(engine->context, coord->view.run, reads, n);
 	if (err)
 		return err;
 	bool any = false, more = false, failed = false;

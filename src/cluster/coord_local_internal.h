@@ -81,7 +81,7 @@ void local_job_free(struct local_job *job);
 int local_enter(
 	void *context, const char *node, const struct coord_job *job, char *differs);
 int local_leave(void *context, const char *node, const char *job);
-int local_jobs(void *context, struct coord_engine_jobs *ret);
+int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret);
 int local_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_local_log.c ------------------------------------------------------------------ */
@@ -90,7 +90,7 @@ void local_feed_free(struct local_feed *feed);
 int local_open(void *context, const char *run, const char *job, uint32_t epoch);
 int local_append(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *append);
-int local_read(void *context, struct coord_read *reads, size_t n);
+int local_read(void *context, const char *run, struct coord_read *reads, size_t n);
 int local_forget(
 	void *context, const struct coord_token *token, const char *job, uint32_t epoch);
 int local_repair(void *context, const char *run, const struct coord_offer *offer);

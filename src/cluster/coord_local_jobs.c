@@ -117,14 +117,17 @@ static int show_job(const struct local_job *job, struct coord_engine_job *ret)
 	return 0;
 }
 
-int local_jobs(void *context, struct coord_engine_jobs *ret)
+int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 {
 	struct coord_local *local = context;
 	struct local_job *job;
 	size_t n = 0;
+	*ret = (struct coord_engine_jobs){0};
+	if (strcmp(local->run, run) != 0)
+		return -ESTALE;
 	LIST_FOREACH (job, &local->jobs, link)
 		n++;
-	*ret = (struct coord_engine_jobs){.jobs = calloc(n + 1, sizeof(*ret->jobs))};
+	ret->jobs = calloc(n + 1, sizeof(*ret->jobs));
 	if (!ret->jobs)
 		return -ENOMEM;
 	LIST_FOREACH (job, &local->jobs, link) {

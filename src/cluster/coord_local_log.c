@@ -143,8 +143,11 @@ int local_append(void *context, const char *run, const struct coord_token *token
 	return append_to(job, append);
 }
 
-int local_read(void *context, struct coord_read *reads, size_t n)
+int local_read(void *context, const char *run, struct coord_read *reads, size_t n)
 {
+	const struct coord_local *local = context;
+	if (strcmp(local->run, run) != 0)
+		return -ESTALE;
 	for (size_t i = 0; i < n; i++) {
 		struct coord_read *read = &reads[i];
 		struct local_job *job = local_find(context, read->job);

@@ -78,7 +78,7 @@ static int visit_all(struct coord *coord, bool from_end, visit *each)
 	struct coord_engine_jobs jobs;
 	if (!coord->calls.tail || !coord->calls.known)
 		return 0;
-	int err = engine->jobs(engine->context, &jobs);
+	int err = engine->jobs(engine->context, coord->view.run, &jobs);
 	if (err)
 		return err;
 	sample_id *ids = reallocarray(NULL, OFFER_MOST, sizeof(*ids));
@@ -128,15 +128,22 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 		.from = run->base,
 		.most = run->n,
 		.ids = ids};
-	int err = engine->read(engine->context, &read, 1);
+	int err = engine->read(engine->context, coord->view.run, &read, 1);
 	if (err)
 		return err;
-	const struct held_job *job = coord_find_job(coord, run->job);
-	/* The feed of an epoch that all have read may be forgotten. */
-	if (read.ret_n == 0 && job && run->epoch < job->epoch)
-		return 0;
+	/* The log ends before, or all have read the epoch and its feeds are forgotten. */
+	if (read.ret_n < run->n) {
+		err = coord_look(coord);
+		const struct held_job *job = coord_find_job(coord, run->job);
+		if (err || !job || run->epoch < job->epoch)
+			return err;
+	}
 	for (uint32_t i = 0; i < run->n; i++)
-		coord->counts.rebound += i >= read.ret_n || ids[i] != run->ids[i];
+		if (i >= read.ret_n || ids[i] != run->ids[i]) {
+			coord->counts.rebound++;
+			coord->calls.forget(coord->calls.context, run->job, run->rank,
+				run->epoch, run->base + i, 1);
+		}
 	return 0;
 }
 
@@ -145,15 +152,13 @@ int coord_compare(struct coord *coord)
 	uint64_t before = coord->counts.rebound;
 	coord->compared = true;
 	int err = visit_all(coord, false, compare);
-	if (err) {
+	if (err)
 		coord->compared = false;
-		coord->counts.rebound = before;
-	} else if (coord->counts.rebound > before) {
+	if (coord->counts.rebound > before)
 		log_error("cluster: %" PRIu64 " positions that readers of this node had "
 			  "were given otherwise: it was away while the group's log was "
 			  "repaired",
 			coord->counts.rebound - before);
-	}
 	return err;
 }
 
@@ -212,7 +217,7 @@ static int fill_all(struct coord *coord)
 	int err = engine->offers(engine->context, coord->view.run, &offers);
 	if (err)
 		return err;
-	err = engine->jobs(engine->context, &jobs);
+	err = engine->jobs(engine->context, coord->view.run, &jobs);
 	if (!err) {
 		for (size_t i = 0; i < jobs.n && !err; i++)
 			err = coord_fill(coord, &jobs.jobs[i], &offers);

@@ -63,7 +63,10 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		job->entered = false; /* the engine has forgotten the job */
 		return;
 	}
-	if (lease->error) {
+	/* The cursor went on without this node: another one had the rank for a while. */
+	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
+		      position_before(rank->acked, lease->ret_cursor);
+	if (lease->error || served) {
 		if (rank->held)
 			coord_lose_rank(coord, job, number);
 		return;

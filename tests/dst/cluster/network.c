@@ -218,11 +218,11 @@ static int leave(void *context, const char *name, const char *job)
 	return CALL(leave, name, job);
 }
 
-static int jobs(void *context, struct coord_engine_jobs *ret)
+static int jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 {
 	struct node *node = context;
 	*ret = (struct coord_engine_jobs){0};
-	int err = CALL(jobs, ret);
+	int err = CALL(jobs, run, ret);
 	if (err)
 		coord_engine_jobs_free(ret);
 	return err;
@@ -276,10 +276,10 @@ static int append(void *context, const char *run, const struct coord_token *toke
 	return err ? err : reply(node, do_append(run, token, what), life);
 }
 
-static int read_feeds(void *context, struct coord_read *reads, size_t n)
+static int read_feeds(void *context, const char *run, struct coord_read *reads, size_t n)
 {
 	struct node *node = context;
-	return CALL(read, reads, n);
+	return CALL(read, run, reads, n);
 }
 
 static int forget(

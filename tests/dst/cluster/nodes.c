@@ -65,6 +65,13 @@ static uint32_t tail(void *context, struct coord_tail *at, sample_id *ids, uint3
 	return journal_tail(&node->journal, at, ids, most < 5 ? most : 5);
 }
 
+static void forget(void *context, const char *name, uint32_t rank, uint32_t epoch,
+	uint32_t base, uint32_t n)
+{
+	struct node *node = context;
+	journal_forget(&node->journal, journal_job(name), rank, epoch, base, n);
+}
+
 /* Some other order, with as many for each rank. */
 static void place(void *context, const char *job, const sample_id *ids, uint32_t n,
 	uint32_t ranks, uint32_t *rank_of)
@@ -182,8 +189,8 @@ static void start(struct node *node)
 		.ttl_ns = TTL_NS,
 		.seed = co_random(UINT32_MAX),
 		.mini_batches = 1 + co_random(3),
-		.calls = {
-			node, fed, lost, known, tail, co_one_in(2) ? place : NULL, NULL}};
+		.calls = {node, fed, lost, known, tail, forget,
+			co_one_in(2) ? place : NULL, NULL}};
 	snprintf(options.self.name, sizeof(options.self.name), "n%u", node->number);
 	snprintf(options.self.address, sizeof(options.self.address), "10.0.0.%u:1",
 		node->number);
