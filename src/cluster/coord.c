@@ -157,6 +157,7 @@ int coord_take_rank(struct coord *coord, const char *name, uint32_t number,
 	*rank = (struct held_rank){.taken = true, .at_cursor = at_cursor};
 	if (!at_cursor)
 		rank->head = (struct coord_position){epoch, position};
+	coord_note_begun(job, rank->head);
 	coord_beat_soon(coord);
 	return 0;
 }
@@ -204,6 +205,7 @@ int coord_commit(struct coord *coord, const char *name, uint32_t number, uint32_
 		return job ? -EINVAL : -ENOENT;
 	if (position_before(rank->consumed, to))
 		rank->consumed = to;
+	coord_note_begun(job, to);
 	if (rank->consumed.epoch != rank->sent.epoch ||
 		rank->consumed.position >= rank->sent.position + COMMIT_EVERY ||
 		position == rank_length(&job->facts, job->n, number))

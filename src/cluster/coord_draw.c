@@ -202,6 +202,7 @@ static int append(struct coord *coord, struct drawn_job *job)
 			.base = job->next,
 			.count = job->n_ids,
 			.ranks = job->facts.ranks,
+			.batch = job->facts.batch,
 			.ids = (const sample_id *const *)parts.ids};
 		err = engine->append(
 			engine->context, coord->view.run, &coord->token, &to);

@@ -87,7 +87,7 @@ struct coord_append {
 	uint32_t epoch;
 	uint32_t base; /* what the log has so far */
 	uint32_t count;
-	uint32_t ranks;
+	uint32_t ranks, batch; /* of the job */
 	const sample_id *const
 		*ids; /* of each rank: as many as coord_rank_position says */
 	/* fill: the epoch and length of the log so far; others only know this one */

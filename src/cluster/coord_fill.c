@@ -116,6 +116,7 @@ static int send(
 		.base = filling->base,
 		.count = filling->end - filling->base,
 		.ranks = filling->facts->ranks,
+		.batch = filling->facts->batch,
 		.ids = (const sample_id *const *)filling->ids,
 		.was_epoch = log->epoch,
 		.was_next = log->next};

@@ -139,6 +139,13 @@ struct held_job *coord_find_job(const struct coord *coord, const char *name);
 void coord_beat_soon(struct coord *coord);
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
+/* A reader is there, so the epoch has begun, also if the engine has forgotten that. */
+static inline void coord_note_begun(struct held_job *job, struct coord_position at)
+{
+	if (at.position > 0 && at.epoch > job->wanted)
+		job->wanted = at.epoch;
+}
+
 /* --- coord_step.c ----------------------------------------------------------------------- */
 
 /* Something is not as it was thought to be: all is asked for again. */

@@ -77,6 +77,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 	if (rank->at_cursor) {
 		rank->at_cursor = false;
 		rank->head = rank->consumed = lease->ret_cursor;
+		coord_note_begun(job, rank->head);
 	}
 	rank->acked = lease->ret_cursor;
 	if (position_before(rank->sent, lease->cursor))

@@ -24,6 +24,7 @@ static void stop_here(struct node *node)
 	if (ns && !node->killed) {
 		node->stop_ns = 0;
 		group.counts.stops++;
+		node->harmed_ns = co_now() + ns;
 		(void)co_wait_until(&group.healed_ns, co_now() + ns);
 		node->harmed_ns = co_now();
 	}
