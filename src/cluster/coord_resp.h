@@ -15,6 +15,7 @@
  *         connection says thus is of one life.
  *   Errors: as in coord_engine.h. After -ETIMEDOUT, -ECONNRESET and the like the connection
  *         is closed; what the server had received it may still do.
+ *   Signals: the process ignores SIGPIPE.
  *   Threads: one at a time.
  */
 

@@ -101,26 +101,24 @@ void checker_appended(unsigned job, const struct coord_token *token)
 
 /* --- repair ----------------------------------------------------------------------------- */
 
-static bool has_reported(const struct node *node)
+unsigned checker_reported(void)
 {
 	const struct local_runner *one;
-	char name[8];
-	snprintf(name, sizeof(name), "n%u", node->number);
+	unsigned nodes = 0;
 	LIST_FOREACH (one, &group.store->reported, link)
-		if (strcmp(one->node, name) == 0)
-			return true;
-	return false;
+		nodes |= 1U << (one->node[1] - '0');
+	return nodes;
 }
 
 /* Nobody who had the position was there in time, though there was time. */
-static void check_excuse(unsigned nodes)
+static void check_excuse(unsigned nodes, unsigned reported)
 {
 	ensure(co_now() - group.engine_began_ns >= TTL_NS);
 	for (unsigned i = 0; i < group.n_nodes; i++) {
 		if (!(nodes >> i & 1))
 			continue;
 		const struct node *node = &group.nodes[i];
-		ensure(!has_reported(node));
+		ensure(!(reported >> i & 1));
 		ensure(node->killed || node->cut || node->deaf ||
 			node->harmed_ns + TTL_NS >= group.engine_began_ns);
 	}
@@ -161,7 +159,8 @@ static const struct local_feed *find_feed(const struct local_job *job, uint32_t 
 	return NULL;
 }
 
-static void check_filled(unsigned j, const struct local_job *job, bool whole)
+static void check_filled(
+	unsigned j, const struct local_job *job, bool whole, unsigned reported)
 {
 	uint32_t first = job->epoch ? job->epoch - 1 : 0;
 	for (uint32_t e = first; e <= MOST_EPOCHS; e++) {
@@ -176,7 +175,7 @@ static void check_filled(unsigned j, const struct local_job *job, bool whole)
 					(there && feed->rank[r].ids[i] == *sample))
 					continue;
 				if (!journals_differ(j, e))
-					check_excuse(told[j][e][r][i].nodes);
+					check_excuse(told[j][e][r][i].nodes, reported);
 				group.counts.rebound++;
 				excused[j][e] = true;
 				*sample = there ? feed->rank[r].ids[i] : SAMPLE_NONE;
@@ -185,14 +184,14 @@ static void check_filled(unsigned j, const struct local_job *job, bool whole)
 	}
 }
 
-void checker_filled(bool whole)
+void checker_filled(bool whole, unsigned reported)
 {
 	for (unsigned j = 0; j < group.n_jobs; j++) {
 		const struct local_job *job = local_find(group.store, journal_name(j));
 		if (!job)
 			continue;
 		check_log(job);
-		check_filled(j, job, whole);
+		check_filled(j, job, whole, reported);
 	}
 	group.counts.repairs += whole;
 }

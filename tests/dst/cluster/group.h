@@ -43,8 +43,9 @@ struct node {
 	bool deaf;   /* replies to it are lost */
 	bool runs;   /* its coroutine */
 	uint64_t down_until_ns;
-	uint64_t stop_ns;   /* it is stopped for so long, at its next pause */
-	uint64_t clock_ns;  /* so much is its clock ahead */
+	uint64_t stop_ns;  /* it is stopped for so long, at its next pause */
+	uint64_t clock_ns; /* so much is its clock ahead */
+	unsigned saw; /* who had reported when it asked for what they offered, by bits */
 	uint64_t harmed_ns; /* when something of the above was the matter last */
 	struct {
 		bool held;
@@ -86,8 +87,10 @@ void checker_delivered(const struct node *node, unsigned job, uint32_t epoch,
 void checker_consumed(unsigned job, uint32_t rank);
 /* The engine has appended under the token. */
 void checker_appended(unsigned job, const struct coord_token *token);
-/* The leader has filled the log. */
-void checker_filled(bool whole); /* to the end of the repair */
+/* Who has reported, by bits. */
+unsigned checker_reported(void);
+/* A leader has filled the log, or ended the repair, after it saw what these had reported. */
+void checker_filled(bool whole, unsigned reported);
 /* Nobody waits longer than 3 ttl; after healing. */
 void checker_progress(void);
 /* All readers have had all, or as much after healing as is asked for. */

@@ -305,8 +305,13 @@ static int repaired(void *context, const char *run, const char *name)
 static int offers(void *context, const char *run, struct coord_offers *ret)
 {
 	struct node *node = context;
+	uint64_t life = 0;
 	*ret = (struct coord_offers){0};
-	int err = CALL(offers, run, ret);
+	int err = request(node, &life);
+	if (err)
+		return err;
+	node->saw = checker_reported();
+	err = reply(node, local_offers(group.store, run, ret), life);
 	if (err)
 		coord_offers_free(ret);
 	return err;
@@ -329,7 +334,7 @@ static int fill(void *context, const char *run, const struct coord_token *token,
 		return err;
 	err = local_fill(group.store, run, token, what);
 	if (!err)
-		checker_filled(false);
+		checker_filled(false, node->saw);
 	return reply(node, err, life);
 }
 
@@ -341,7 +346,7 @@ static int ready(void *context, const char *run, const struct coord_token *token
 	if (err)
 		return err;
 	if (local_token_is(group.store, token) && strcmp(group.store->run, run) == 0)
-		checker_filled(true);
+		checker_filled(true, node->saw);
 	return reply(node, local_ready(group.store, run, token), life);
 }
 
