@@ -18,6 +18,9 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ids are sent as they a
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
 {
 	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
 	struct resp_words words = resp_function(resp, "joaderfs_1_open", 3);
 	resp_text(&words, run);
 	resp_text(&words, job);
