@@ -30,6 +30,9 @@ PKGS      := fuse3 libjpeg libpng inih sqlite3 zlib
 # CRoaring has a .pc file from version 0.9 on, libcsv has none.
 PKGS      += $(shell pkg-config --exists roaring 2>/dev/null && echo roaring)
 LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring) -lcsv
+# Without it there is no engine for groups of daemons.
+HIREDIS   := $(shell pkg-config --exists hiredis 2>/dev/null && echo hiredis)
+PKGS      += $(HIREDIS)
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g')
 PKG_LIBS   = $(shell pkg-config --libs $(PKGS))
 
@@ -45,7 +48,7 @@ SANITIZE.tsan  := -fsanitize=thread
 
 VERSION    := $(shell cat VERSION)
 ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
-	-DJOADERFS_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc \
+	-DJOADERFS_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) \
 	$(PKG_CFLAGS) -pthread $(CFLAGS)
 ALL_LIBS    = $(WRAP:%=-Wl,--wrap=%) $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
 
@@ -86,6 +89,14 @@ $(BUILD)/%.o: %.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The functions of the engine, as a string of C.
+COORD_LUA := $(BUILD)/made/cluster/coord_lua.h
+$(COORD_LUA): src/cluster/coord.lua
+	@mkdir -p $(@D)
+	$(Q){ echo 'static const char coord_lua[] ='; \
+		sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
+$(BUILD)/src/cluster/coord_resp_link.o $(BUILD)/mutable/src/cluster/coord_resp_link.o: $(COORD_LUA)
 
 $(LIB): $(LIB_SRC:%.c=$(BUILD)/%.o)
 	$(call say,AR,$@)
@@ -192,7 +203,7 @@ check-stress: $(STRESS)
 	tests/stress/run $(STRESS)
 
 # What another compiler says of all that is compiled by this one.
-syntax:
+syntax: $(COORD_LUA)
 	@find src tests tools -name '*.c' | \
 		xargs -P $(shell nproc) -n 20 $(CC) $(ALL_CFLAGS) -Itools/sim -fsyntax-only
 

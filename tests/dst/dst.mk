@@ -3,6 +3,7 @@
 #
 #   make check-dst     the daemon's inside, with threads and clock that a seed schedules
 #   make check-sites   each call for memory or a file fails, or is the process's last one
+#   make check-dst-cluster  groups of daemons: coordinators, engine, network
 #   make mutants       whether that notices faults: tests/dst/mutants
 
 DST := $(BUILD)/tests/dst/simulate
@@ -22,12 +23,33 @@ DST_EFFORT := --seconds 20
 DST_SITES  := --seconds 15 --sites 30
 endif
 
-.PHONY: check-dst check-sites mutants mutant
+.PHONY: check-dst check-dst-cluster check-sites mutants mutant
 
 $(DST): WRAP := $(DST_WRAP)
 $(DST): $(DST_OBJECTS) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+
+# Groups of daemons: the coordinator, built with the mutants that the simulation has to notice.
+DST_CLUSTER := $(BUILD)/tests/dst/cluster/simulate
+DST_CLUSTER_SRC := $(sort $(wildcard tests/dst/cluster/*.c)) tests/dst/coroutines.c
+DST_COORD_SRC := $(sort $(filter-out src/cluster/coord_resp%,$(wildcard src/cluster/coord*.c)))
+DST_CLUSTER_OBJECTS := $(DST_CLUSTER_SRC:%.c=$(BUILD)/mutable/%.o) $(DST_COORD_SRC:%.c=$(BUILD)/mutable/%.o)
+
+$(BUILD)/mutable/%.o: %.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -DCOORD_MUTANTS -MMD -MP -c -o $@ $<
+
+$(DST_CLUSTER): $(DST_CLUSTER_OBJECTS) $(LIB)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+
+check-dst: check-dst-cluster
+check-dst-cluster: $(DST_CLUSTER)
+	$(DST_CLUSTER) --processes $(shell nproc) $(DST_EFFORT)
+	BUILD=$(BUILD) tests/dst/cluster/mutants
 
 check-dst: $(DST)
 	$(DST) --processes $(shell nproc) $(DST_EFFORT)
@@ -44,4 +66,4 @@ mutant:
 	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $(MUTANT).o $(MUTANT).c
 	$(Q)$(CC) -o $(MUTANT) $(DST_OBJECTS) $(MUTANT).o $(LIB) $(ALL_LIBS)
 
--include $(DST_OBJECTS:.o=.d)
+-include $(DST_OBJECTS:.o=.d) $(DST_CLUSTER_OBJECTS:.o=.d)

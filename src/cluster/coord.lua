@@ -1,0 +1,362 @@
+#!lua name=joaderfs_1
+-- SPDX-License-Identifier: MIT
+-- Copyright (c) 2026 The joaderfs authors
+--
+-- The coordinator's functions in an engine that speaks the Redis protocol; coord_engine.h says
+-- what each is for. KEYS[1] is {group}: all keys begin with it, and lie in one slot.
+--
+--   :version                      :lead "<incarnation> <node>" PX   :termno  :token "<term>:<random>"
+--   :nodes set of names           :node:<node> "<incarnation> <capacity> <address>" PX
+--   :jobs set of names            :job:<job> hash of facts, epoch, next    :with:<job> set of nodes
+--   :own:<job>:<rank> incarnation PX                               :cur:<job> rank -> "<epoch>:<position>"
+--   :feed:<job>:<epoch>:<rank>    stream, "<position of the rank>-1" -> ids of 4 bytes each
+--   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
+
+local function key(keys, name, ...)
+	return table.concat({keys[1], name, ...}, ':')
+end
+
+local function fail(code)
+	return redis.error_reply(code .. ' joaderfs')
+end
+
+local function is_ready(keys, run)
+	return redis.call('GET', key(keys, 'ready')) == run
+end
+
+local function is_token(keys, token)
+	return redis.call('GET', key(keys, 'token')) == token
+end
+
+local function share(n, ranks, rank)
+	return math.floor(n / ranks) + (rank < n % ranks and 1 or 0)
+end
+
+local function rank_position(global, batch, ranks, rank)
+	return math.floor(global / batch) * share(batch, ranks, rank) +
+		share(global % batch, ranks, rank)
+end
+
+local function drop_feeds(keys, job, epoch, ranks)
+	for rank = 0, ranks - 1 do
+		redis.call('UNLINK', key(keys, 'feed', job, epoch, rank))
+	end
+end
+
+-- The feeds of the epoch before are still read.
+local function begin_epoch(keys, job, from, to, ranks)
+	for epoch = math.max(from - 1, 0), to - 2 do
+		if epoch <= from then
+			drop_feeds(keys, job, epoch, ranks)
+		end
+	end
+	redis.call('HSET', key(keys, 'job', job), 'epoch', to, 'next', 0)
+end
+
+-- args[first + rank]: the ids of the rank.
+local function add(keys, job, epoch, base, count, batch, ranks, args, first)
+	for rank = 0, ranks - 1 do
+		local ids = args[first + rank]
+		if #ids > 0 then
+			redis.call('XADD', key(keys, 'feed', job, epoch, rank),
+				string.format('%d-1', rank_position(base, batch, ranks, rank)),
+				'', ids)
+		end
+	end
+	redis.call('HSET', key(keys, 'job', job), 'next', base + count)
+end
+
+-- version node incarnation value ttl run (job rank epoch position)*
+local function beat(keys, args)
+	local version = redis.call('GET', key(keys, 'version'))
+	if version and version ~= args[1] then
+		return fail('EPROTO')
+	end
+	if not version then
+		redis.call('SET', key(keys, 'version'), args[1])
+	end
+	local node, incarnation, ttl = args[2], args[3], args[5]
+	local other = redis.call('GET', key(keys, 'node', node))
+	if other and string.match(other, '^%S+') ~= incarnation then
+		return fail('EEXIST')
+	end
+	redis.call('SET', key(keys, 'node', node), args[4], 'PX', ttl)
+	redis.call('SADD', key(keys, 'nodes'), node)
+	local leases = {}
+	for i = 7, #args, 4 do
+		local job, rank = args[i], args[i + 1]
+		local own, cur = key(keys, 'own', job, rank), key(keys, 'cur', job)
+		local ranks = redis.call('HGET', key(keys, 'job', job), 'ranks')
+		local cursor = redis.call('HGET', cur, rank) or '0:0'
+		local owner = redis.call('GET', own)
+		local result = 'OK'
+		if not ranks or tonumber(rank) >= tonumber(ranks) then
+			result = 'ENOENT'
+		elseif owner and owner ~= incarnation then
+			result = 'EBUSY'
+		else
+			redis.call('SET', own, incarnation, 'PX', ttl)
+			local e, p = string.match(cursor, '(%d+):(%d+)')
+			local to_e, to_p = tonumber(args[i + 2]), tonumber(args[i + 3])
+			if tonumber(e) < to_e or (tonumber(e) == to_e and tonumber(p) < to_p) then
+				cursor = args[i + 2] .. ':' .. args[i + 3]
+				redis.call('HSET', cur, rank, cursor)
+			end
+		end
+		leases[#leases + 1] = result
+		leases[#leases + 1] = cursor
+	end
+	return {is_ready(keys, args[6]) and 1 or 0,
+		redis.call('SISMEMBER', key(keys, 'rep', args[6]), node),
+		redis.call('GET', key(keys, 'lead')) or '',
+		redis.call('GET', key(keys, 'termno')) or '0', leases}
+end
+
+-- node incarnation [job rank]
+local function release(keys, args)
+	if args[3] then
+		local own = key(keys, 'own', args[3], args[4])
+		if redis.call('GET', own) == args[2] then
+			redis.call('DEL', own)
+		end
+		return 0
+	end
+	local node, lead = key(keys, 'node', args[1]), key(keys, 'lead')
+	if string.match(redis.call('GET', node) or '', '^%S*') == args[2] then
+		redis.call('DEL', node)
+		redis.call('SREM', key(keys, 'nodes'), args[1])
+	end
+	if string.match(redis.call('GET', lead) or '', '^%S*') == args[2] then
+		redis.call('DEL', lead)
+	end
+	return 0
+end
+
+local function members(keys)
+	local result = {}
+	for _, name in ipairs(redis.call('SMEMBERS', key(keys, 'nodes'))) do
+		result[#result + 1] = name
+		result[#result + 1] = redis.call('GET', key(keys, 'node', name)) or ''
+	end
+	return result
+end
+
+local FACTS = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind'}
+
+-- node job dataset n fingerprint ranks batch kind ids; returns facts that are not the same
+local function enter(keys, args)
+	local job = key(keys, 'job', args[2])
+	local there = redis.call('HMGET', job, unpack(FACTS))
+	if not there[1] then
+		for i, name in ipairs(FACTS) do
+			redis.call('HSET', job, name, args[2 + i])
+		end
+		redis.call('HSET', job, 'epoch', 0, 'next', 0, 'ids', args[9])
+		redis.call('SADD', key(keys, 'jobs'), args[2])
+	else
+		for i in ipairs(FACTS) do
+			if there[i] ~= args[2 + i] then
+				return there
+			end
+		end
+	end
+	redis.call('SADD', key(keys, 'with', args[2]), args[1])
+	return {}
+end
+
+-- node job
+local function leave(keys, args)
+	local job, with = args[2], key(keys, 'with', args[2])
+	redis.call('SREM', with, args[1])
+	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'ranks')
+	if not state[1] or redis.call('SCARD', with) > 0 then
+		return 0
+	end
+	for epoch = math.max(tonumber(state[1]) - 1, 0), tonumber(state[1]) do
+		drop_feeds(keys, job, epoch, tonumber(state[2]))
+	end
+	for rank = 0, tonumber(state[2]) - 1 do
+		redis.call('DEL', key(keys, 'own', job, rank))
+	end
+	redis.call('DEL', key(keys, 'job', job), key(keys, 'cur', job), with)
+	redis.call('SREM', key(keys, 'jobs'), job)
+	return 0
+end
+
+local function jobs(keys)
+	local result = {}
+	for _, name in ipairs(redis.call('SMEMBERS', key(keys, 'jobs'))) do
+		local state = redis.call('HMGET', key(keys, 'job', name), 'epoch', 'next', 'n',
+			'ranks', 'batch')
+		result[#result + 1] = {name, state, redis.call('HGETALL', key(keys, 'cur', name))}
+	end
+	return result
+end
+
+-- job
+local function facts(keys, args)
+	local there = redis.call('HMGET', key(keys, 'job', args[1]), 'dataset', 'fingerprint',
+		'ranks', 'batch', 'kind', 'ids')
+	return there[1] and there or fail('ENOENT')
+end
+
+-- node incarnation random ttl
+local function elect(keys, args)
+	local lead = redis.call('GET', key(keys, 'lead'))
+	if lead and string.match(lead, '^%S+') ~= args[2] then
+		return fail('EBUSY')
+	end
+	local term = redis.call('INCR', key(keys, 'termno'))
+	redis.call('SET', key(keys, 'token'), term .. ':' .. args[3])
+	redis.call('SET', key(keys, 'lead'), args[2] .. ' ' .. args[1], 'PX', args[4])
+	return term
+end
+
+-- incarnation token ttl
+local function renew(keys, args)
+	local lead = redis.call('GET', key(keys, 'lead'))
+	if not lead or string.match(lead, '^%S+') ~= args[1] or not is_token(keys, args[2]) then
+		return fail('ESTALE')
+	end
+	redis.call('PEXPIRE', key(keys, 'lead'), args[3])
+	return 0
+end
+
+-- run job epoch
+local function open(keys, args)
+	local state = redis.call('HMGET', key(keys, 'job', args[2]), 'epoch', 'next', 'n', 'ranks')
+	local to, epoch = tonumber(args[3]), tonumber(state[1])
+	if not state[1] then
+		return fail('ENOENT')
+	elseif not is_ready(keys, args[1]) then
+		return fail('ESTALE')
+	elseif to <= epoch then
+		return 0
+	elseif to ~= epoch + 1 or state[2] ~= state[3] then
+		return fail('EAGAIN')
+	end
+	begin_epoch(keys, args[2], epoch, to, tonumber(state[4]))
+	return 0
+end
+
+-- run token job epoch base count ids*
+local function append(keys, args)
+	local job = args[3]
+	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'batch', 'ranks')
+	if not state[1] then
+		return fail('ENOENT')
+	elseif not is_ready(keys, args[1]) or not is_token(keys, args[2]) or
+		state[1] ~= args[4] or state[2] ~= args[5] then
+		return fail('ESTALE')
+	end
+	add(keys, job, args[4], tonumber(args[5]), tonumber(args[6]), tonumber(state[3]),
+		tonumber(state[4]), args, 7)
+	return 0
+end
+
+-- token job epoch
+local function forget(keys, args)
+	local state = redis.call('HMGET', key(keys, 'job', args[2]), 'epoch', 'ranks')
+	if not state[1] then
+		return fail('ENOENT')
+	elseif not is_token(keys, args[1]) or tonumber(args[3]) >= tonumber(state[1]) then
+		return fail('ESTALE')
+	end
+	drop_feeds(keys, args[2], args[3], tonumber(state[2]))
+	return 0
+end
+
+-- run job epoch rank base ids
+local function repair(keys, args)
+	if is_ready(keys, args[1]) then
+		return fail('ESTALE')
+	end
+	redis.call('HSET', key(keys, 'offers', args[1]),
+		table.concat({args[2], args[3], args[4], args[5]}, ' '), args[6])
+	return 0
+end
+
+-- run node
+local function repaired(keys, args)
+	if is_ready(keys, args[1]) then
+		return fail('ESTALE')
+	end
+	redis.call('SADD', key(keys, 'rep', args[1]), args[2])
+	return 0
+end
+
+-- run
+local function offers(keys, args)
+	if is_ready(keys, args[1]) then
+		return fail('ESTALE')
+	end
+	return redis.call('HGETALL', key(keys, 'offers', args[1]))
+end
+
+-- run node*
+local function reported(keys, args)
+	if is_ready(keys, args[1]) then
+		return fail('ESTALE')
+	end
+	local result = {}
+	for i = 2, #args do
+		result[i - 1] = redis.call('SISMEMBER', key(keys, 'rep', args[1]), args[i])
+	end
+	return result
+end
+
+-- run token job was_epoch was_next epoch base count ids*
+local function fill(keys, args)
+	local job = args[3]
+	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'batch', 'ranks', 'n')
+	local epoch, ranks, to = tonumber(state[1]), tonumber(state[4]), tonumber(args[6])
+	if not state[1] then
+		return fail('ENOENT')
+	elseif is_ready(keys, args[1]) or not is_token(keys, args[2]) or state[1] ~= args[4] or
+		state[2] ~= args[5] or to < epoch or
+		args[7] ~= (to == epoch and state[2] or '0') then
+		return fail('ESTALE')
+	end
+	if to > epoch then
+		if state[2] ~= state[5] then
+			drop_feeds(keys, job, epoch, ranks)
+		end
+		begin_epoch(keys, job, epoch, to, ranks)
+	end
+	add(keys, job, args[6], tonumber(args[7]), tonumber(args[8]), tonumber(state[3]), ranks,
+		args, 9)
+	return 0
+end
+
+-- run token
+local function ready(keys, args)
+	if not is_token(keys, args[2]) then
+		return fail('ESTALE')
+	end
+	local before = redis.call('GET', key(keys, 'ready'))
+	redis.call('SET', key(keys, 'ready'), args[1])
+	redis.call('DEL', key(keys, 'offers', args[1]), key(keys, 'rep', args[1]))
+	if before then
+		redis.call('DEL', key(keys, 'offers', before), key(keys, 'rep', before))
+	end
+	return 0
+end
+
+redis.register_function('joaderfs_1_beat', beat)
+redis.register_function('joaderfs_1_release', release)
+redis.register_function('joaderfs_1_members', members)
+redis.register_function('joaderfs_1_enter', enter)
+redis.register_function('joaderfs_1_leave', leave)
+redis.register_function('joaderfs_1_jobs', jobs)
+redis.register_function('joaderfs_1_facts', facts)
+redis.register_function('joaderfs_1_elect', elect)
+redis.register_function('joaderfs_1_renew', renew)
+redis.register_function('joaderfs_1_open', open)
+redis.register_function('joaderfs_1_append', append)
+redis.register_function('joaderfs_1_forget', forget)
+redis.register_function('joaderfs_1_repair', repair)
+redis.register_function('joaderfs_1_repaired', repaired)
+redis.register_function('joaderfs_1_offers', offers)
+redis.register_function('joaderfs_1_reported', reported)
+redis.register_function('joaderfs_1_fill', fill)
+redis.register_function('joaderfs_1_ready', ready)

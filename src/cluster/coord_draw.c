@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "cluster/coord_internal.h"
+
+#include "base/ensure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The leader draws. When the log of a job is less than half its window ahead of the
+ * readers, rounds are drawn for all jobs that have room, because jobs share only what is
+ * drawn in one round. What a round gives is appended in whole mini-batches.
+ */
+
+#define DRAW_MOST 8192 /* samples of a job at once */
+
+static uint32_t room_of(const struct drawn_job *job)
+{
+	uint32_t batch = job->facts.batch, left = job->n - job->next;
+	uint32_t most = batch < DRAW_MOST ? DRAW_MOST / batch * batch : batch;
+	uint32_t room = job->ahead < job->window ? job->window - job->ahead : 0;
+	room = (room + batch - 1) / batch * batch;
+	if (room > most)
+		room = most;
+	return room < left ? room : left;
+}
+
+static bool is_low(const struct drawn_job *job)
+{
+	return job->next < job->n && job->ahead * 2 <= job->window;
+}
+
+/* Which jobs of the pool get samples now, and how many; false: none. */
+static bool plan(struct coord *coord, const struct pool *pool)
+{
+	struct drawn_job *job;
+	bool low = false;
+	LIST_FOREACH (job, &coord->drawn, link)
+		low |= job->pool == pool && is_low(job);
+	LIST_FOREACH (job, &coord->drawn, link)
+		job->wants = low && job->pool == pool ? room_of(job) : 0;
+	return low;
+}
+
+static int make_room(struct coord *coord)
+{
+	struct drawn_job *job;
+	LIST_FOREACH (job, &coord->drawn, link) {
+		job->n_ids = 0;
+		free(job->ids);
+		job->ids = reallocarray(NULL, job->wants + 1, sizeof(sample_id));
+		if (!job->ids)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- what is resident ------------------------------------------------------------------- */
+
+/* What has come since the sampler was told, and what has gone. */
+static int tell_resident(struct coord *coord, struct pool *pool)
+{
+	if (!coord->calls.resident || pool->kind != SAMPLER_EXCHANGE)
+		return 0;
+	roaring_bitmap_t *now = roaring_bitmap_create();
+	if (!now)
+		return -ENOMEM;
+	coord->calls.resident(coord->calls.context, pool->dataset, now);
+	roaring_uint32_iterator_t *at = roaring_create_iterator(now);
+	for (; at && at->has_value; roaring_advance_uint32_iterator(at))
+		if (!pool->resident ||
+			!roaring_bitmap_contains(pool->resident, at->current_value))
+			sampler_resident(pool->sampler, 0, at->current_value);
+	roaring_free_uint32_iterator(at);
+	at = pool->resident ? roaring_create_iterator(pool->resident) : NULL;
+	for (; at && at->has_value; roaring_advance_uint32_iterator(at))
+		if (!roaring_bitmap_contains(now, at->current_value))
+			sampler_evicted(pool->sampler, 0, at->current_value);
+	if (at)
+		roaring_free_uint32_iterator(at);
+	if (pool->resident)
+		roaring_bitmap_free(pool->resident);
+	pool->resident = now;
+	return 0;
+}
+
+/* --- rounds ----------------------------------------------------------------------------- */
+
+static void draw_rounds(struct coord *coord, struct pool *pool, struct drawn_job **who,
+	stream_id *streams, sample_id *samples)
+{
+	struct drawn_job *job;
+	for (;;) {
+		size_t n = 0;
+		LIST_FOREACH (job, &coord->drawn, link)
+			if (job->n_ids < job->wants) {
+				streams[n] = job->stream;
+				who[n++] = job;
+			}
+		if (n == 0)
+			return;
+		sampler_draw(pool->sampler, streams, n, samples);
+		for (size_t i = 0; i < n; i++) {
+			ensure(samples[i] != SAMPLE_NONE);
+			who[i]->ids[who[i]->n_ids++] = samples[i];
+		}
+	}
+}
+
+static int draw(struct coord *coord, struct pool *pool)
+{
+	const struct drawn_job *job;
+	size_t n = 0;
+	LIST_FOREACH (job, &coord->drawn, link)
+		n++;
+	auto_free struct drawn_job **who = reallocarray(NULL, n + 1, sizeof(*who));
+	auto_free stream_id *streams = reallocarray(NULL, n + 1, sizeof(*streams));
+	auto_free sample_id *samples = reallocarray(NULL, n + 1, sizeof(*samples));
+	int err = who && streams && samples ? make_room(coord) : -ENOMEM;
+	if (!err)
+		err = tell_resident(coord, pool);
+	if (!err)
+		draw_rounds(coord, pool, who, streams, samples);
+	return err;
+}
+
+/* --- who reads what --------------------------------------------------------------------- */
+
+struct parts {
+	sample_id **ids; /* of each rank */
+	uint32_t *n;
+	uint32_t *rank_of; /* of a mini-batch */
+};
+
+static void free_parts(struct parts *parts, uint32_t ranks)
+{
+	for (uint32_t r = 0; parts->ids && r < ranks; r++)
+		free(parts->ids[r]);
+	free(parts->ids);
+	free(parts->n);
+	free(parts->rank_of);
+}
+
+static int make_parts(const struct drawn_job *job, struct parts *parts)
+{
+	uint32_t ranks = job->facts.ranks, batch = job->facts.batch;
+	parts->ids = calloc(ranks, sizeof(*parts->ids));
+	parts->n = calloc(ranks, sizeof(*parts->n));
+	parts->rank_of = calloc(batch, sizeof(*parts->rank_of));
+	if (!parts->ids || !parts->n || !parts->rank_of)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < ranks; r++) {
+		uint32_t n = coord_rank_position(job->n_ids, batch, ranks, r);
+		parts->ids[r] = reallocarray(NULL, n + 1, sizeof(sample_id));
+		if (!parts->ids[r])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void place_batch(struct coord *coord, const struct drawn_job *job,
+	const sample_id *ids, uint32_t n, struct parts *parts)
+{
+	uint32_t ranks = job->facts.ranks;
+	if (coord->calls.place)
+		coord->calls.place(coord->calls.context, job->facts.name, ids, n, ranks,
+			parts->rank_of);
+	else
+		for (uint32_t i = 0; i < n; i++)
+			parts->rank_of[i] = i % ranks;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t r = parts->rank_of[i];
+		ensure(r < ranks);
+		parts->ids[r][parts->n[r]++] = ids[i];
+	}
+}
+
+static void place(struct coord *coord, const struct drawn_job *job, struct parts *parts)
+{
+	uint32_t ranks = job->facts.ranks, batch = job->facts.batch;
+	for (uint32_t at = 0; at < job->n_ids; at += batch) {
+		uint32_t left = job->n_ids - at, n = left < batch ? left : batch;
+		place_batch(coord, job, job->ids + at, n, parts);
+		for (uint32_t r = 0; r < ranks; r++)
+			ensure(parts->n[r] ==
+				coord_rank_position(at + n, batch, ranks, r));
+	}
+}
+
+static int append(struct coord *coord, struct drawn_job *job)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct parts parts = {0};
+	int err = make_parts(job, &parts);
+	if (!err) {
+		place(coord, job, &parts);
+		struct coord_append to = {.job = job->facts.name,
+			.epoch = job->epoch,
+			.base = job->next,
+			.count = job->n_ids,
+			.ranks = job->facts.ranks,
+			.batch = job->facts.batch,
+			.ids = (const sample_id *const *)parts.ids};
+		err = engine->append(
+			engine->context, coord->view.run, &coord->token, &to);
+	}
+	free_parts(&parts, job->facts.ranks);
+	if (err)
+		return err;
+	job->next += job->n_ids;
+	job->ahead += job->n_ids;
+	coord->counts.drawn += job->n_ids;
+	return 0;
+}
+
+static int draw_pool(struct coord *coord, struct pool *pool, bool *more)
+{
+	struct drawn_job *job;
+	if (!plan(coord, pool))
+		return 0;
+	int err = draw(coord, pool);
+	LIST_FOREACH (job, &coord->drawn, link)
+		if (!err && job->n_ids) {
+			err = append(coord, job);
+			job->n_ids = 0;
+			*more |= room_of(job) > 0;
+		}
+	return err;
+}
+
+int coord_draw(struct coord *coord)
+{
+	struct pool *pool;
+	bool more = false;
+	if (coord->now_ns < coord->draw_ns) {
+		due_at(coord, coord->draw_ns);
+		return 0;
+	}
+	int err = coord_survey(coord);
+	LIST_FOREACH (pool, &coord->pools, link)
+		if (!err)
+			err = draw_pool(coord, pool, &more);
+	if (err) {
+		coord_drop_streams(coord);
+		return err;
+	}
+	coord->draw_ns = coord->now_ns + (more ? 0 : coord->ttl_ns / 32);
+	due_at(coord, coord->draw_ns);
+	return 0;
+}

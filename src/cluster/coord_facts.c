@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "cluster/coord_facts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *kind_name(enum sampler_kind kind)
+{
+	static const char *const names[] = {[SAMPLER_DSA] = "dsa",
+		[SAMPLER_ISA] = "isa",
+		[SAMPLER_EXCHANGE] = "exchange",
+		[SAMPLER_SEQUENTIAL] = "sequential"};
+	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+}
+
+bool coord_facts_differ(const struct coord_job *here, const struct coord_job *there,
+	uint64_t n_there, char text[COORD_TEXT])
+{
+	uint64_t n = roaring_bitmap_get_cardinality(here->ids);
+	int length = 0;
+	if (strcmp(here->dataset, there->dataset) != 0)
+		length = snprintf(text, COORD_TEXT,
+			"dataset: '%s' here, '%s' in the group", here->dataset,
+			there->dataset);
+	else if (n != n_there)
+		length = snprintf(text, COORD_TEXT,
+			"samples: %" PRIu64 " here, %" PRIu64 " in the group", n,
+			n_there);
+	else if (here->fingerprint != there->fingerprint)
+		length = snprintf(text, COORD_TEXT,
+			"samples: those selected here are others than in the group "
+			"(fingerprint %016" PRIx64 ", there %016" PRIx64 ")",
+			here->fingerprint, there->fingerprint);
+	else if (here->ranks != there->ranks)
+		length = snprintf(text, COORD_TEXT,
+			"ranks: %" PRIu32 " here, %" PRIu32 " in the group", here->ranks,
+			there->ranks);
+	else if (here->batch != there->batch)
+		length = snprintf(text, COORD_TEXT,
+			"batch: %" PRIu32 " here, %" PRIu32 " in the group", here->batch,
+			there->batch);
+	else if (here->kind != there->kind)
+		length = snprintf(text, COORD_TEXT, "sampler: %s here, %s in the group",
+			kind_name(here->kind), kind_name(there->kind));
+	return length > 0;
+}
+
+bool coord_name_is_good(const char *name)
+{
+	return name[0] && strlen(name) < COORD_NAME && !strpbrk(name, " \t\r\n{}:");
+}
+
+int coord_facts_copy(const struct coord_job *facts, struct coord_job *ret)
+{
+	*ret = *facts;
+	ret->name = strdup(facts->name);
+	ret->dataset = strdup(facts->dataset);
+	ret->ids = roaring_bitmap_copy(facts->ids);
+	if (ret->name && ret->dataset && ret->ids)
+		return 0;
+	coord_facts_free(ret);
+	return -ENOMEM;
+}
+
+static void free_text(const char *text)
+{
+	free((void *)(uintptr_t)text);
+}
+
+void coord_facts_free(struct coord_job *facts)
+{
+	free_text(facts->name);
+	free_text(facts->dataset);
+	if (facts->ids)
+		roaring_bitmap_free((roaring_bitmap_t *)(uintptr_t)facts->ids);
+	*facts = (struct coord_job){0};
+}
+
+void coord_engine_jobs_free(struct coord_engine_jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->n; i++)
+		free(jobs->jobs[i].cursors);
+	free(jobs->jobs);
+	*jobs = (struct coord_engine_jobs){0};
+}
+
+void coord_offers_free(struct coord_offers *offers)
+{
+	for (size_t i = 0; i < offers->n; i++)
+		free(offers->offers[i].ids);
+	free(offers->offers);
+	*offers = (struct coord_offers){0};
+}

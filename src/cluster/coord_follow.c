@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "cluster/coord_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What each node does for the ranks that it serves. */
+
+#define READ_MOST 1024 /* samples of a rank at once */
+
+int coord_enter_jobs(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct held_job *job;
+	LIST_FOREACH (job, &coord->jobs, link) {
+		if (job->entered || job->refused[0])
+			continue;
+		int err = engine->enter(
+			engine->context, coord->self.name, &job->facts, job->refused);
+		if (err && err != -EINVAL)
+			return err;
+		job->entered = err == 0;
+		coord->look_ns = 0;
+	}
+	return 0;
+}
+
+static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->n; i++) {
+		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
+		if (!job || !job->entered)
+			continue;
+		job->epoch = jobs->jobs[i].epoch;
+		job->next = jobs->jobs[i].next;
+	}
+}
+
+int coord_look(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_node *members;
+	size_t n, live;
+	int err = engine->members(engine->context, &members, &n, &live);
+	if (err)
+		return err;
+	free(coord->members);
+	coord->members = members;
+	coord->n_members = n;
+	coord->n_live = live;
+	struct coord_engine_jobs jobs;
+	err = engine->jobs(engine->context, coord->view.run, &jobs);
+	if (err)
+		return err;
+	take_lengths(coord, &jobs);
+	coord_engine_jobs_free(&jobs);
+	coord->look_ns = coord->now_ns + coord->ttl_ns / 2;
+	return 0;
+}
+
+int coord_open_wanted(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct held_job *job;
+	LIST_FOREACH (job, &coord->jobs, link) {
+		if (!job->entered || job->opened >= job->wanted)
+			continue;
+		/* One at a time: the log of each is drawn to its end. */
+		uint32_t epoch = job->wanted <= job->epoch ? job->wanted : job->epoch + 1;
+		int err = engine->open(
+			engine->context, coord->view.run, job->facts.name, epoch);
+		if (err == -EAGAIN) {
+			due_at(coord, coord->now_ns + coord->ttl_ns / 64);
+			continue;
+		}
+		if (err)
+			return err;
+		job->opened = epoch;
+		if (epoch > job->epoch) {
+			job->epoch = epoch;
+			job->next = 0;
+		}
+		coord->draw_ns = 0;
+		due_at(coord, coord->now_ns);
+	}
+	return 0;
+}
+
+/* --- feeds ------------------------------------------------------------------------------ */
+
+/* After the last position of an epoch comes the first one of the next. Of an epoch before
+ * the last one there is no feed any more. */
+static void turn_epoch(struct coord *coord, const struct held_job *job, uint32_t number)
+{
+	struct held_rank *rank = &job->ranks[number];
+	if (rank->head.position >= rank_length(&job->facts, job->n, number))
+		rank->head = (struct coord_position){rank->head.epoch + 1, 0};
+	if (rank->head.epoch + 1 < job->epoch) {
+		rank->head = (struct coord_position){job->epoch - 1, 0};
+		coord->counts.skips++;
+	}
+}
+
+static size_t list_reads(struct coord *coord, struct coord_read *reads, sample_id *ids)
+{
+	struct held_job *job;
+	size_t n = 0;
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++) {
+			struct held_rank *rank = &job->ranks[r];
+			if (!rank->held)
+				continue;
+			if (reads) {
+				turn_epoch(coord, job, r);
+				reads[n] = (struct coord_read){.job = job->facts.name,
+					.epoch = rank->head.epoch,
+					.rank = r,
+					.from = rank->head.position,
+					.most = READ_MOST,
+					.ids = ids + n * READ_MOST};
+			}
+			n++;
+		}
+	return n;
+}
+
+/* False: the journal does not take them. */
+static bool feed(struct coord *coord, const struct coord_read *read)
+{
+	struct held_job *job = coord_find_job(coord, read->job);
+	struct held_rank *rank = job ? &job->ranks[read->rank] : NULL;
+	if (!rank || !rank->held || rank->head.epoch != read->epoch ||
+		rank->head.position != read->from)
+		return true;
+	uint32_t left = rank_length(&job->facts, job->n, read->rank) - read->from;
+	uint32_t n = read->ret_n < left ? read->ret_n : left;
+	if (coord->calls.fed(coord->calls.context, read->job, read->rank, read->epoch,
+		    read->from, read->ids, n))
+		return false;
+	rank->head.position += n;
+	return true;
+}
+
+static bool anybody_waits(const struct coord *coord)
+{
+	const struct held_job *job;
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++)
+			if (job->ranks[r].held && !position_before(job->ranks[r].consumed,
+							  job->ranks[r].head))
+				return true;
+	return false;
+}
+
+static void read_again(struct coord *coord, bool any, bool more, bool failed)
+{
+	if (any)
+		coord->hunger_ns = 0;
+	uint64_t in = coord->ttl_ns / 32;
+	if (failed) {
+		in = coord->ttl_ns / 16;
+	} else if (more) {
+		in = 0;
+	} else if (anybody_waits(coord)) {
+		coord->hunger_ns = coord->hunger_ns * 2 + coord->ttl_ns / 1024;
+		if (coord->hunger_ns > coord->ttl_ns / 16)
+			coord->hunger_ns = coord->ttl_ns / 16;
+		in = coord->hunger_ns;
+	}
+	coord->read_ns = coord->now_ns + in;
+	due_at(coord, coord->read_ns);
+}
+
+static int read_batch(struct coord *coord, struct coord_read *reads, sample_id *ids)
+{
+	const struct coord_engine *engine = coord->engine;
+	size_t n = list_reads(coord, reads, ids);
+	int err = engine->read(engine->context, coord->view.run, reads, n);
+	if (err)
+		return err;
+	bool any = false, more = false, failed = false;
+	for (size_t i = 0; i < n; i++) {
+		if (!reads[i].ret_n)
+			continue;
+		any = true;
+		more |= reads[i].ret_n == READ_MOST;
+		failed |= !feed(coord, &reads[i]);
+	}
+	read_again(coord, any, more, failed);
+	return 0;
+}
+
+int coord_read_feeds(struct coord *coord)
+{
+	size_t n = list_reads(coord, NULL, NULL);
+	if (n == 0)
+		return 0;
+	if (coord->now_ns < coord->read_ns) {
+		due_at(coord, coord->read_ns);
+		return 0;
+	}
+	struct coord_read *reads = calloc(n, sizeof(*reads));
+	sample_id *ids = reallocarray(NULL, n * READ_MOST, sizeof(*ids));
+	int err = reads && ids ? read_batch(coord, reads, ids) : -ENOMEM;
+	free(reads);
+	free(ids);
+	return err;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/rng.h"
+#include "cluster/coord.h"
+#include "cluster/coord_engine.h"
+#include "cluster/coord_mutant.h"
+#include "sampler/sampler.h"
+
+#include <sys/queue.h>
+
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_S UINT64_C(1000000000)
+#define COMMIT_EVERY 32 /* positions */
+
+struct held_rank {
+	bool taken;		    /* it was asked for */
+	bool held;		    /* this node has the lease */
+	bool at_cursor;		    /* where it begins is not known yet */
+	struct coord_position head; /* the next that it is fed */
+	struct coord_position consumed;
+	struct coord_position sent, acked; /* of consumed; what the engine has */
+};
+
+/* A job that this node runs. */
+struct held_job {
+	LIST_ENTRY(held_job) link;
+	struct coord_job facts;
+	uint32_t n;
+	bool entered; /* in this life of the engine */
+	char refused[COORD_TEXT];
+	uint32_t epoch, next; /* as the engine had it lately */
+	uint32_t wanted;      /* the epoch that a reader wants */
+	uint32_t opened;      /* the last that is known to have begun */
+	struct held_rank *ranks;
+};
+
+/* A job as the leader draws for it. */
+struct drawn_job {
+	LIST_ENTRY(drawn_job) link;
+	struct coord_job facts;
+	uint32_t n;
+	job_id id;
+	struct pool *pool;
+	bool joined;
+	bool streams; /* the sampler has remaining_j of this epoch */
+	stream_id stream;
+	bool seen; /* in the last survey */
+	uint32_t epoch, next;
+	uint32_t forgotten; /* feeds of epochs before this one, if not 0 */
+	uint32_t ahead;	    /* drawn beyond the first reader's position */
+	uint32_t window;
+	uint32_t wants;	   /* samples of this draw */
+	uint64_t consumed; /* by all ranks, over all epochs */
+	uint64_t measured_ns;
+	double rate;	/* samples per second */
+	sample_id *ids; /* of this draw */
+	uint32_t n_ids;
+};
+
+/* Jobs of one dataset, which share draws. */
+struct pool {
+	LIST_ENTRY(pool) link;
+	char dataset[COORD_NAME];
+	enum sampler_kind kind;
+	struct sampler *sampler;
+	roaring_bitmap_t *resident; /* as the sampler was told; NULL: nothing yet */
+};
+
+struct coord {
+	struct coord_node self;
+	uint64_t ttl_ns;
+	uint32_t mini_batches;
+	struct coord_calls calls;
+	const struct coord_engine *engine;
+	struct rng rng;
+	uint64_t seed;
+
+	uint64_t now_ns, due_ns;
+	uint64_t beat_ns, look_ns, read_ns, draw_ns; /* when each is due */
+	uint64_t beaten_ns;			     /* the last beat */
+	uint64_t hunger_ns;   /* how soon feeds are read again while readers wait */
+	uint64_t patience_ns; /* how soon an engine that is away is tried again */
+
+	struct coord_view view;
+	bool joined; /* the view is one */
+	bool refused, compared;
+	char message[COORD_TEXT];
+	uint64_t away_since_ns;
+	int away_errno;
+	struct coord_status counts; /* the numbers of it only */
+	LIST_HEAD(, held_job) jobs;
+	struct coord_node *members; /* live ones first */
+	size_t n_members, n_live;
+	struct coord_node *expected; /* who was live before the engine's life ended */
+	size_t n_expected;
+
+	/* as the leader */
+	bool leads;
+	struct coord_token token;
+	uint64_t renewed_ns;
+	bool renew;		 /* now */
+	uint64_t waits_since_ns; /* for journals, the last step that did; 0: not yet */
+	uint64_t waited_ns;
+	LIST_HEAD(, drawn_job) drawn;
+	LIST_HEAD(, pool) pools;
+	job_id next_id;
+	stream_id next_stream;
+};
+
+static inline bool position_before(struct coord_position a, struct coord_position b)
+{
+	return a.epoch < b.epoch || (a.epoch == b.epoch && a.position < b.position);
+}
+
+/* Positions of a rank in a whole epoch. */
+static inline uint32_t rank_length(
+	const struct coord_job *facts, uint32_t n, uint32_t rank)
+{
+	return coord_rank_position(n, facts->batch, facts->ranks, rank);
+}
+
+static inline void due_at(struct coord *coord, uint64_t ns)
+{
+	if (ns < coord->due_ns)
+		coord->due_ns = ns;
+}
+
+static inline uint32_t ttl_ms(const struct coord *coord)
+{
+	return (uint32_t)(coord->ttl_ns / NS_PER_MS);
+}
+
+/* --- coord.c ---------------------------------------------------------------------------- */
+
+struct held_job *coord_find_job(const struct coord *coord, const char *name);
+void coord_beat_soon(struct coord *coord);
+void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
+
+/* A reader is there, so the epoch has begun, also if the engine has forgotten that. */
+static inline void coord_note_begun(struct held_job *job, struct coord_position at)
+{
+	if (at.position > 0 && at.epoch > job->wanted)
+		job->wanted = at.epoch;
+}
+
+/* --- coord_step.c ----------------------------------------------------------------------- */
+
+/* Something is not as it was thought to be: all is asked for again. */
+void coord_doubt(struct coord *coord);
+
+/* --- coord_follow.c --------------------------------------------------------------------- */
+
+must_check int coord_enter_jobs(struct coord *coord);
+must_check int coord_look(struct coord *coord); /* members and lengths of logs */
+must_check int coord_open_wanted(struct coord *coord);
+must_check int coord_read_feeds(struct coord *coord);
+
+/* --- coord_repair.c --------------------------------------------------------------------- */
+
+/* Offers what the local journals know beyond the log. */
+must_check int coord_report(struct coord *coord);
+/* The leader: waits for reports, fills the log, and lets the group go on. */
+must_check int coord_repair(struct coord *coord);
+/* What readers here had, beside what the repaired log has. */
+must_check int coord_compare(struct coord *coord);
+
+/* --- coord_fill.c ----------------------------------------------------------------------- */
+
+/* Makes the log of a job as long as what was offered, with what was offered in its place. */
+must_check int coord_fill(struct coord *coord, const struct coord_engine_job *job,
+	const struct coord_offers *offers);
+
+/* --- coord_lead.c ----------------------------------------------------------------------- */
+
+must_check int coord_lead(struct coord *coord);
+void coord_resign(struct coord *coord);
+
+/* --- coord_drawn.c ---------------------------------------------------------------------- */
+
+/* Brings what is drawn for up to date with the engine; remaining_j = D_j - log_j. */
+must_check int coord_survey(struct coord *coord);
+void coord_drop_streams(struct coord *coord);
+void coord_drop_drawn(struct coord *coord);
+/* What the engine has of an epoch's log, of all ranks, removed from ids. */
+must_check int coord_subtract_log(struct coord *coord, const struct coord_job *facts,
+	uint32_t epoch, uint32_t next, roaring_bitmap_t *ids);
+
+/* --- coord_draw.c ----------------------------------------------------------------------- */
+
+must_check int coord_draw(struct coord *coord);

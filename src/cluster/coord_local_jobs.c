@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "cluster/coord_facts.h"
+#include "cluster/coord_local_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which jobs the group has, and which nodes run them. */
+
+void local_job_free(struct local_job *job)
+{
+	LIST_REMOVE(job, link);
+	while (!LIST_EMPTY(&job->feeds))
+		local_feed_free(LIST_FIRST(&job->feeds));
+	while (!LIST_EMPTY(&job->runners)) {
+		struct local_runner *runner = LIST_FIRST(&job->runners);
+		LIST_REMOVE(runner, link);
+		free(runner);
+	}
+	if (job->ids)
+		roaring_bitmap_free(job->ids);
+	free(job->ranks);
+	free(job);
+}
+
+static struct local_job *make_job(
+	struct coord_local *local, const struct coord_job *facts)
+{
+	struct local_job *job = calloc(1, sizeof(*job));
+	if (!job)
+		return NULL;
+	LIST_INSERT_HEAD(&local->jobs, job, link);
+	strcpy(job->name, facts->name);
+	strcpy(job->dataset, facts->dataset);
+	job->facts = *facts;
+	job->facts.name = job->name;
+	job->facts.dataset = job->dataset;
+	job->facts.ids = job->ids = roaring_bitmap_copy(facts->ids);
+	job->n = (uint32_t)roaring_bitmap_get_cardinality(facts->ids);
+	job->ranks = calloc(facts->ranks, sizeof(*job->ranks));
+	if (job->ids && job->ranks)
+		return job;
+	local_job_free(job);
+	return NULL;
+}
+
+static struct local_runner *find_runner(struct local_job *job, const char *node)
+{
+	struct local_runner *runner;
+	LIST_FOREACH (runner, &job->runners, link)
+		if (strcmp(runner->node, node) == 0)
+			return runner;
+	return NULL;
+}
+
+static int add_runner(struct local_job *job, const char *node)
+{
+	if (find_runner(job, node))
+		return 0;
+	struct local_runner *runner = calloc(1, sizeof(*runner));
+	if (!runner)
+		return -ENOMEM;
+	strcpy(runner->node, node);
+	LIST_INSERT_HEAD(&job->runners, runner, link);
+	return 0;
+}
+
+int local_enter(
+	void *context, const char *node, const struct coord_job *facts, char *differs)
+{
+	struct coord_local *local = context;
+	struct local_job *job = local_find(local, facts->name);
+	if (!job)
+		job = make_job(local, facts);
+	else if (coord_facts_differ(facts, &job->facts, job->n, differs))
+		return -EINVAL;
+	return job ? add_runner(job, node) : -ENOMEM;
+}
+
+int local_leave(void *context, const char *node, const char *name)
+{
+	struct local_job *job = local_find(context, name);
+	if (!job)
+		return 0;
+	struct local_runner *runner = find_runner(job, node);
+	if (runner) {
+		LIST_REMOVE(runner, link);
+		free(runner);
+	}
+	if (LIST_EMPTY(&job->runners))
+		local_job_free(job);
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct coord_engine_job *)a)->name,
+		((const struct coord_engine_job *)b)->name);
+}
+
+static int show_job(const struct local_job *job, struct coord_engine_job *ret)
+{
+	*ret = (struct coord_engine_job){.epoch = job->epoch,
+		.next = job->next,
+		.n = job->n,
+		.ranks = job->facts.ranks,
+		.batch = job->facts.batch};
+	memcpy(ret->name, job->name, sizeof(ret->name));
+	ret->cursors = calloc(job->facts.ranks, sizeof(*ret->cursors));
+	if (!ret->cursors)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < job->facts.ranks; i++)
+		ret->cursors[i] = job->ranks[i].cursor;
+	return 0;
+}
+
+int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
+{
+	struct coord_local *local = context;
+	struct local_job *job;
+	size_t n = 0;
+	*ret = (struct coord_engine_jobs){0};
+	if (strcmp(local->run, run) != 0)
+		return -ESTALE;
+	LIST_FOREACH (job, &local->jobs, link)
+		n++;
+	ret->jobs = calloc(n + 1, sizeof(*ret->jobs));
+	if (!ret->jobs)
+		return -ENOMEM;
+	LIST_FOREACH (job, &local->jobs, link) {
+		if (show_job(job, &ret->jobs[ret->n])) {
+			coord_engine_jobs_free(ret);
+			return -ENOMEM;
+		}
+		ret->n++;
+	}
+	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), by_name);
+	return 0;
+}
+
+int local_facts(void *context, const char *name, struct coord_job *ret)
+{
+	const struct local_job *job = local_find(context, name);
+	return job ? coord_facts_copy(&job->facts, ret) : -ENOENT;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "cluster/coord_internal.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The engine came back in another life, and may have lost the end of the log.
+ *
+ *   all nodes    offer what their journals know beyond the log, and report
+ *   the leader   waits for all reports, or 3 ttl; fills the log of each job (coord_fill.c)
+ *   all nodes    compare what their readers had with what the log has now
+ */
+
+#define OFFER_MOST 4096 /* samples at once */
+
+static const struct coord_engine_job *find(
+	const struct coord_engine_jobs *jobs, const char *name)
+{
+	for (size_t i = 0; i < jobs->n; i++)
+		if (strcmp(jobs->jobs[i].name, name) == 0)
+			return &jobs->jobs[i];
+	return NULL;
+}
+
+/* --- what journals know ----------------------------------------------------------------- */
+
+/* Called for each run of positions that the journal knows; 0, or the end of it. */
+typedef int visit(struct coord *coord, const struct coord_offer *run);
+
+static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
+	uint32_t rank, uint32_t from, sample_id *ids, visit *each)
+{
+	struct coord_tail tail = {job->facts.name, rank, epoch, from};
+	uint32_t n;
+	int err = 0;
+	while (!err && (n = coord->calls.tail(
+				coord->calls.context, &tail, ids, OFFER_MOST)) > 0) {
+		struct coord_offer run = {.epoch = epoch,
+			.rank = rank,
+			.base = tail.base,
+			.n = n,
+			.ids = ids};
+		strcpy(run.job, job->facts.name);
+		err = each(coord, &run);
+		tail.base += n;
+	}
+	return err;
+}
+
+/* From the log's end on (from_log), or from the beginning of the epoch before. */
+static int visit_job(struct coord *coord, const struct held_job *job,
+	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
+{
+	uint32_t known = coord->calls.known(coord->calls.context, job->facts.name);
+	uint32_t epoch = from_end || log->epoch == 0 ? log->epoch : log->epoch - 1;
+	int err = 0;
+	for (; epoch < known && !err; epoch++)
+		for (uint32_t r = 0; r < job->facts.ranks && !err; r++) {
+			uint32_t from = 0;
+			if (from_end && epoch == log->epoch)
+				from = coord_rank_position(
+					log->next, log->batch, log->ranks, r);
+			err = visit_rank(coord, job, epoch, r, from, ids, each);
+		}
+	return err;
+}
+
+static int visit_all(struct coord *coord, bool from_end, visit *each)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_engine_jobs jobs;
+	if (!coord->calls.tail || !coord->calls.known)
+		return 0;
+	int err = engine->jobs(engine->context, coord->view.run, &jobs);
+	if (err)
+		return err;
+	sample_id *ids = reallocarray(NULL, OFFER_MOST, sizeof(*ids));
+	struct held_job *job;
+	if (!ids)
+		err = -ENOMEM;
+	LIST_FOREACH (job, &coord->jobs, link) {
+		const struct coord_engine_job *log = find(&jobs, job->facts.name);
+		if (!err && log && job->entered)
+			err = visit_job(coord, job, log, from_end, ids, each);
+	}
+	free(ids);
+	coord_engine_jobs_free(&jobs);
+	return err;
+}
+
+static int offer(struct coord *coord, const struct coord_offer *run)
+{
+	return coord->engine->repair(coord->engine->context, coord->view.run, run);
+}
+
+int coord_report(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	if (!mutant(MUTANT_NO_REPAIR)) {
+		int err = visit_all(coord, true, offer);
+		if (err)
+			return err;
+	}
+	int err = engine->repaired(engine->context, coord->view.run, coord->self.name);
+	if (!err)
+		coord->view.reported = true;
+	return err;
+}
+
+/* --- what readers had ------------------------------------------------------------------- */
+
+static int compare(struct coord *coord, const struct coord_offer *run)
+{
+	const struct coord_engine *engine = coord->engine;
+	auto_free sample_id *ids = reallocarray(NULL, run->n, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	struct coord_read read = {.job = run->job,
+		.epoch = run->epoch,
+		.rank = run->rank,
+		.from = run->base,
+		.most = run->n,
+		.ids = ids};
+	int err = engine->read(engine->context, coord->view.run, &read, 1);
+	if (err)
+		return err;
+	/* The log ends before, or all have read the epoch and its feeds are forgotten. */
+	if (read.ret_n < run->n) {
+		err = coord_look(coord);
+		const struct held_job *job = coord_find_job(coord, run->job);
+		if (err || !job || run->epoch < job->epoch)
+			return err;
+	}
+	for (uint32_t i = 0; i < run->n; i++)
+		if (i >= read.ret_n || ids[i] != run->ids[i]) {
+			coord->counts.rebound++;
+			coord->calls.forget(coord->calls.context, run->job, run->rank,
+				run->epoch, run->base + i, 1);
+		}
+	return 0;
+}
+
+int coord_compare(struct coord *coord)
+{
+	uint64_t before = coord->counts.rebound;
+	coord->compared = true;
+	int err = visit_all(coord, false, compare);
+	if (err)
+		coord->compared = false;
+	if (coord->counts.rebound > before)
+		log_error("cluster: %" PRIu64 " positions that readers of this node had "
+			  "were given otherwise: it was away while the group's log was "
+			  "repaired",
+			coord->counts.rebound - before);
+	return err;
+}
+
+/* --- the leader ------------------------------------------------------------------------- */
+
+/* Whether all those have reported that are, or were, of the group. */
+static int all_reported(struct coord *coord, bool *ret)
+{
+	const struct coord_engine *engine = coord->engine;
+	size_t n = coord->n_members + coord->n_expected;
+	struct coord_node *nodes = calloc(n + 1, sizeof(*nodes));
+	bool *reported = calloc(n + 1, sizeof(*reported));
+	int err = -ENOMEM;
+	if (nodes && reported) {
+		if (coord->n_members)
+			memcpy(nodes, coord->members, coord->n_members * sizeof(*nodes));
+		if (coord->n_expected)
+			memcpy(nodes + coord->n_members, coord->expected,
+				coord->n_expected * sizeof(*nodes));
+		err = engine->reported(
+			engine->context, coord->view.run, nodes, n, reported);
+	}
+	*ret = true;
+	for (size_t i = 0; i < n && !err; i++)
+		*ret &= reported[i];
+	free(nodes);
+	free(reported);
+	return err;
+}
+
+/*
+ * True: the log may be repaired now. Nodes that neither the engine nor this node knows of
+ * have a ttl to come; those that are known, three. A jump of the clock is not waiting.
+ */
+static int waited_enough(struct coord *coord, bool *ret)
+{
+	uint64_t more = coord->now_ns - coord->waits_since_ns;
+	if (!coord->waits_since_ns) {
+		coord->waited_ns = more = 0;
+		coord->look_ns = 0;
+	}
+	coord->waits_since_ns = coord->now_ns ? coord->now_ns : 1;
+	coord->waited_ns += more < coord->ttl_ns / 8 ? more : coord->ttl_ns / 8;
+	bool all;
+	int err = all_reported(coord, &all);
+	bool known = all && (coord->engine->alone || coord->waited_ns >= coord->ttl_ns);
+	*ret = !err && (known || coord->waited_ns >= 3 * coord->ttl_ns);
+	return err;
+}
+
+static int fill_all(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_offers offers;
+	struct coord_engine_jobs jobs;
+	int err = engine->offers(engine->context, coord->view.run, &offers);
+	if (err)
+		return err;
+	err = engine->jobs(engine->context, coord->view.run, &jobs);
+	if (!err) {
+		for (size_t i = 0; i < jobs.n && !err; i++)
+			err = coord_fill(coord, &jobs.jobs[i], &offers);
+		coord_engine_jobs_free(&jobs);
+	}
+	coord_offers_free(&offers);
+	return err;
+}
+
+int coord_repair(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	bool enough;
+	int err = waited_enough(coord, &enough);
+	if (err)
+		return err;
+	if (!enough) {
+		due_at(coord, coord->now_ns + coord->ttl_ns / 16);
+		return 0;
+	}
+	err = fill_all(coord);
+	if (!err)
+		err = engine->ready(engine->context, coord->view.run, &coord->token);
+	if (err)
+		return err;
+	coord->counts.repairs++;
+	coord_doubt(coord); /* the next beat tells that the log is whole */
+	return 0;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "cluster/coord_resp.h"
+
+#include <hiredis/hiredis.h>
+
+/* Where a feed was read to: there an entry of its stream begins. */
+struct resp_mark {
+	char job[COORD_NAME];
+	uint32_t rank, epoch, position;
+};
+
+struct coord_resp {
+	struct coord_engine engine;
+	char host[256]; /* or the path of a socket */
+	int port;	/* 0: it is a socket */
+	char moved[256];
+	int moved_port; /* 0: not moved */
+	char password[128];
+	int db;
+	char group[COORD_NAME + 2];
+	uint32_t timeout_ms;
+	redisContext *link; /* NULL: not connected */
+	char run[COORD_RUN];
+	bool told; /* of an error that is not the network's */
+	struct resp_mark *marks;
+	size_t n_marks;
+};
+
+/* Words of a command: text, numbers and bytes; the strings live until it is sent. */
+struct resp_words {
+	const char **word;
+	size_t *length;
+	size_t n, room;
+	char *numbers; /* of words that are numbers */
+	bool failed;   /* no memory */
+};
+
+/* --- coord_resp_link.c ------------------------------------------------------------------ */
+
+/* Of `most` words; freed by resp_call. */
+struct resp_words resp_begin(size_t most);
+struct resp_words resp_function(
+	struct coord_resp *resp, const char *name, size_t most); /* FCALL */
+void resp_bytes(struct resp_words *words, const void *bytes, size_t length);
+void resp_text(struct resp_words *words, const char *text);
+void resp_number(struct resp_words *words, uint64_t number);
+void resp_hex(struct resp_words *words, uint64_t number);
+void resp_token(struct resp_words *words, const struct coord_token *token);
+
+/* The reply is the caller's, unless an error is returned: freeReplyObject. */
+must_check int resp_call(
+	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
+/* The same, if the reply is of no interest. */
+must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
+must_check int resp_connect(struct coord_resp *resp);
+/* -ESTALE: the connection is not to the engine's life of this name. */
+must_check int resp_same_life(struct coord_resp *resp, const char *run);
+void resp_close(struct coord_resp *resp);
+
+/* A reply of another shape than the library gives. */
+must_check int resp_bad_reply(struct coord_resp *resp);
+bool resp_is_array(const redisReply *reply, size_t least);
+uint32_t resp_u32(const redisReply *reply);
+
+/* --- coord_resp_log.c ------------------------------------------------------------------- */
+
+int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
+int resp_append(void *context, const char *run, const struct coord_token *token,
+	const struct coord_append *append);
+int resp_forget(
+	void *context, const struct coord_token *token, const char *job, uint32_t epoch);
+int resp_repair(void *context, const char *run, const struct coord_offer *offer);
+int resp_repaired(void *context, const char *run, const char *node);
+int resp_offers(void *context, const char *run, struct coord_offers *ret);
+int resp_reported(void *context, const char *run, const struct coord_node *nodes,
+	size_t n, bool *ret);
+int resp_fill(void *context, const char *run, const struct coord_token *token,
+	const struct coord_append *append);
+int resp_ready(void *context, const char *run, const struct coord_token *token);
+
+/* --- coord_resp_read.c ------------------------------------------------------------------ */
+
+int resp_read(void *context, const char *run, struct coord_read *reads, size_t n);

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#ifdef HAVE_HIREDIS
+
+#include "cluster/coord_resp_internal.h"
+
+#include "base/log.h"
+#include "cluster/coord_lua.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The connection: commands of any words, and errors as numbers. */
+
+#define NUMBER_SIZE 48 /* bytes of a number as a word, with the 0; or of a token */
+
+/* --- words of a command ----------------------------------------------------------------- */
+
+struct resp_words resp_begin(size_t most)
+{
+	struct resp_words words = {.room = most,
+		.word = calloc(most, sizeof(*words.word)),
+		.length = calloc(most, sizeof(*words.length)),
+		.numbers = calloc(most, NUMBER_SIZE)};
+	words.failed = !words.word || !words.length || !words.numbers;
+	return words;
+}
+
+static void end_words(struct resp_words *words)
+{
+	free(words->word);
+	free(words->length);
+	free(words->numbers);
+	*words = (struct resp_words){0};
+}
+
+void resp_bytes(struct resp_words *words, const void *bytes, size_t length)
+{
+	if (words->failed || words->n == words->room) {
+		words->failed = true;
+		return;
+	}
+	words->word[words->n] = bytes;
+	words->length[words->n++] = length;
+}
+
+void resp_text(struct resp_words *words, const char *text)
+{
+	resp_bytes(words, text, strlen(text));
+}
+
+static char *number_of(struct resp_words *words)
+{
+	static char nowhere[NUMBER_SIZE];
+	bool full = words->failed || words->n == words->room;
+	return full ? nowhere : words->numbers + words->n * NUMBER_SIZE;
+}
+
+void resp_number(struct resp_words *words, uint64_t number)
+{
+	char *text = number_of(words);
+	snprintf(text, NUMBER_SIZE, "%" PRIu64, number);
+	resp_text(words, text);
+}
+
+void resp_hex(struct resp_words *words, uint64_t number)
+{
+	char *text = number_of(words);
+	snprintf(text, NUMBER_SIZE, "%" PRIx64, number);
+	resp_text(words, text);
+}
+
+void resp_token(struct resp_words *words, const struct coord_token *token)
+{
+	char *text = number_of(words);
+	snprintf(text, NUMBER_SIZE, "%" PRIu64 ":%" PRIx64, token->term, token->random);
+	resp_text(words, text);
+}
+
+struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most)
+{
+	struct resp_words words = resp_begin(most + 4);
+	resp_text(&words, "FCALL");
+	resp_text(&words, name);
+	resp_text(&words, "1");
+	resp_text(&words, resp->group);
+	return words;
+}
+
+/* --- errors ----------------------------------------------------------------------------- */
+
+void resp_close(struct coord_resp *resp)
+{
+	if (resp->link)
+		redisFree(resp->link);
+	resp->link = NULL;
+	resp->run[0] = '\0';
+	resp->n_marks = 0;
+}
+
+/* None that coord_engine.h gives another meaning. */
+static int network_error(const redisContext *link)
+{
+	if (link->err == REDIS_ERR_OOM)
+		return -ENOMEM;
+	if (link->err != REDIS_ERR_IO)
+		return -ECONNRESET;
+	switch (errno) {
+	case EAGAIN:
+	case EINPROGRESS:
+		return -ETIMEDOUT;
+	case ENOENT:
+	case 0:
+		return -ECONNREFUSED;
+	default:
+		return -errno;
+	}
+}
+
+/* The group's slot is elsewhere: "MOVED SLOT HOST:PORT". */
+static bool note_moved(struct coord_resp *resp, const char *text)
+{
+	char host[256];
+	int port;
+	if (sscanf(text, "MOVED %*u %255[^:]:%d", host, &port) != 2)
+		return false;
+	memcpy(resp->moved, host, sizeof(host));
+	resp->moved_port = port;
+	return true;
+}
+
+static int fence_error(const char *text)
+{
+	static const struct {
+		const char *name;
+		int error;
+	} errors[] = {{"ESTALE ", -ESTALE}, {"EBUSY ", -EBUSY}, {"EEXIST ", -EEXIST},
+		{"EPROTO ", -EPROTO}, {"ENOENT ", -ENOENT}, {"EAGAIN ", -EAGAIN}};
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (strncmp(text, errors[i].name, strlen(errors[i].name)) == 0)
+			return errors[i].error;
+	return 0;
+}
+
+/* What the server refuses, for a while or for ever; the next connection may do better. */
+static int refusal(struct coord_resp *resp, const char *text)
+{
+	int fence = fence_error(text);
+	if (fence)
+		return fence;
+	bool moved = note_moved(resp, text);
+	if (!moved && !resp->told && strncmp(text, "LOADING ", 8) != 0) {
+		resp->told = true;
+		log_error("cluster: the engine refuses: %s", text);
+	}
+	resp_close(resp);
+	if (strncmp(text, "NOAUTH", 6) == 0 || strncmp(text, "WRONGPASS", 9) == 0)
+		return -EACCES;
+	return moved ? -ECONNRESET : -EIO;
+}
+
+int resp_bad_reply(struct coord_resp *resp)
+{
+	resp_close(resp);
+	return -EBADMSG;
+}
+
+bool resp_is_array(const redisReply *reply, size_t least)
+{
+	return reply->type == REDIS_REPLY_ARRAY && reply->elements >= least;
+}
+
+uint32_t resp_u32(const redisReply *reply)
+{
+	if (reply->type == REDIS_REPLY_INTEGER)
+		return (uint32_t)reply->integer;
+	return reply->str ? (uint32_t)strtoul(reply->str, NULL, 10) : 0;
+}
+
+/* --- calls ------------------------------------------------------------------------------ */
+
+static int call(struct coord_resp *resp, const struct resp_words *words, redisReply **ret)
+{
+	errno = 0;
+	redisReply *reply =
+		redisCommandArgv(resp->link, (int)words->n, words->word, words->length);
+	if (!reply) {
+		int err = network_error(resp->link);
+		resp_close(resp);
+		return err;
+	}
+	if (reply->type == REDIS_REPLY_ERROR) {
+		int err = refusal(resp, reply->str);
+		freeReplyObject(reply);
+		return err;
+	}
+	*ret = reply;
+	return 0;
+}
+
+int resp_call(struct coord_resp *resp, struct resp_words *words, redisReply **ret)
+{
+	int err = words->failed ? -ENOMEM : resp_connect(resp);
+	if (!err)
+		err = call(resp, words, ret);
+	end_words(words);
+	return err;
+}
+
+int resp_do(struct coord_resp *resp, struct resp_words *words)
+{
+	redisReply *reply;
+	int err = resp_call(resp, words, &reply);
+	if (!err)
+		freeReplyObject(reply);
+	return err;
+}
+
+int resp_same_life(struct coord_resp *resp, const char *run)
+{
+	int err = resp_connect(resp);
+	if (err)
+		return err;
+	return strcmp(resp->run, run) == 0 ? 0 : -ESTALE;
+}
+
+/* --- connecting ------------------------------------------------------------------------- */
+
+static redisContext *connect_to(const struct coord_resp *resp)
+{
+	struct timeval timeout = {.tv_sec = resp->timeout_ms / 1000,
+		.tv_usec = (suseconds_t)(resp->timeout_ms % 1000) * 1000};
+	redisContext *link;
+	errno = 0;
+	if (resp->moved_port)
+		link = redisConnectWithTimeout(resp->moved, resp->moved_port, timeout);
+	else if (resp->port)
+		link = redisConnectWithTimeout(resp->host, resp->port, timeout);
+	else
+		link = redisConnectUnixWithTimeout(resp->host, timeout);
+	if (link && !link->err)
+		(void)redisSetTimeout(link, timeout);
+	return link;
+}
+
+/* One command of a connection that begins. */
+static int ask(struct coord_resp *resp, redisReply **ret, const char *a, const char *b,
+	const char *c, const char *d)
+{
+	const char *const given[] = {a, b, c, d};
+	struct resp_words words = resp_begin(4);
+	for (size_t i = 0; i < 4 && given[i]; i++)
+		resp_text(&words, given[i]);
+	int err = words.failed ? -ENOMEM : call(resp, &words, ret);
+	end_words(&words);
+	return err;
+}
+
+static int tell(struct coord_resp *resp, const char *a, const char *b, const char *c,
+	const char *d)
+{
+	redisReply *reply;
+	int err = ask(resp, &reply, a, b, c, d);
+	if (!err)
+		freeReplyObject(reply);
+	return err;
+}
+
+static int learn_run(struct coord_resp *resp)
+{
+	redisReply *reply;
+	int err = ask(resp, &reply, "INFO", "server", NULL, NULL);
+	if (err)
+		return err;
+	const char *at =
+		reply->type == REDIS_REPLY_STRING ? strstr(reply->str, "run_id:") : NULL;
+	if (!at || sscanf(at, "run_id:%47[0-9a-zA-Z]", resp->run) != 1)
+		err = resp_bad_reply(resp);
+	freeReplyObject(reply);
+	return err;
+}
+
+static int greet(struct coord_resp *resp)
+{
+	int err = 0;
+	if (resp->password[0])
+		err = tell(resp, "AUTH", resp->password, NULL, NULL);
+	if (!err && resp->db) {
+		char number[16];
+		snprintf(number, sizeof(number), "%d", resp->db);
+		err = tell(resp, "SELECT", number, NULL, NULL);
+	}
+	if (!err)
+		err = tell(resp, "FUNCTION", "LOAD", "REPLACE", coord_lua);
+	if (!err)
+		err = learn_run(resp);
+	return err;
+}
+
+int resp_connect(struct coord_resp *resp)
+{
+	if (resp->link)
+		return 0;
+	resp->link = connect_to(resp);
+	if (!resp->link)
+		return -ENOMEM;
+	if (resp->link->err) {
+		int err = network_error(resp->link);
+		resp->moved_port = 0; /* perhaps it is back where it was */
+		resp_close(resp);
+		return err;
+	}
+	int err = greet(resp);
+	if (err)
+		resp_close(resp);
+	else
+		resp->told = false;
+	return err;
+}
+
+#endif

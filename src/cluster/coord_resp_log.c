@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#ifdef HAVE_HIREDIS
+
+#include "cluster/coord_resp_internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The log. Ids are sent as they lie in memory: 4 bytes, the lowest first. */
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ids are sent as they are");
+
+int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_1_open", 3);
+	resp_text(&words, run);
+	resp_text(&words, job);
+	resp_number(&words, epoch);
+	return resp_do(resp, &words);
+}
+
+static void add_ids(struct resp_words *words, const struct coord_append *append)
+{
+	uint32_t batch = append->batch;
+	for (uint32_t r = 0; r < append->ranks; r++) {
+		uint32_t n = coord_rank_position(append->base + append->count, batch,
+				     append->ranks, r) -
+			     coord_rank_position(append->base, batch, append->ranks, r);
+		resp_bytes(words, append->ids[r], n * sizeof(sample_id));
+	}
+}
+
+int resp_append(void *context, const char *run, const struct coord_token *token,
+	const struct coord_append *append)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words =
+		resp_function(resp, "joaderfs_1_append", 6 + append->ranks);
+	resp_text(&words, run);
+	resp_token(&words, token);
+	resp_text(&words, append->job);
+	resp_number(&words, append->epoch);
+	resp_number(&words, append->base);
+	resp_number(&words, append->count);
+	add_ids(&words, append);
+	return resp_do(resp, &words);
+}
+
+int resp_fill(void *context, const char *run, const struct coord_token *token,
+	const struct coord_append *append)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words =
+		resp_function(resp, "joaderfs_1_fill", 8 + append->ranks);
+	resp_text(&words, run);
+	resp_token(&words, token);
+	resp_text(&words, append->job);
+	resp_number(&words, append->was_epoch);
+	resp_number(&words, append->was_next);
+	resp_number(&words, append->epoch);
+	resp_number(&words, append->base);
+	resp_number(&words, append->count);
+	add_ids(&words, append);
+	return resp_do(resp, &words);
+}
+
+int resp_forget(
+	void *context, const struct coord_token *token, const char *job, uint32_t epoch)
+{
+	struct coord_resp *resp = context;
+	struct resp_words words = resp_function(resp, "joaderfs_1_forget", 3);
+	resp_token(&words, token);
+	resp_text(&words, job);
+	resp_number(&words, epoch);
+	return resp_do(resp, &words);
+}
+
+/* --- repair ----------------------------------------------------------------------------- */
+
+int resp_repair(void *context, const char *run, const struct coord_offer *offer)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_1_repair", 6);
+	resp_text(&words, run);
+	resp_text(&words, offer->job);
+	resp_number(&words, offer->epoch);
+	resp_number(&words, offer->rank);
+	resp_number(&words, offer->base);
+	resp_bytes(&words, offer->ids, offer->n * sizeof(sample_id));
+	return resp_do(resp, &words);
+}
+
+int resp_repaired(void *context, const char *run, const char *node)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_1_repaired", 2);
+	resp_text(&words, run);
+	resp_text(&words, node);
+	return resp_do(resp, &words);
+}
+
+static int take_offer(
+	const redisReply *name, const redisReply *ids, struct coord_offer *ret)
+{
+	if (!name->str || !ids->str ||
+		sscanf(name->str, "%64s %u %u %u", ret->job, &ret->epoch, &ret->rank,
+			&ret->base) != 4)
+		return -EBADMSG;
+	ret->n = (uint32_t)((size_t)ids->len / sizeof(sample_id));
+	ret->ids = malloc((size_t)ids->len + 1);
+	if (!ret->ids)
+		return -ENOMEM;
+	memcpy(ret->ids, ids->str, ret->n * sizeof(sample_id));
+	return 0;
+}
+
+int resp_offers(void *context, const char *run, struct coord_offers *ret)
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	*ret = (struct coord_offers){0};
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_1_offers", 1);
+	resp_text(&words, run);
+	err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	ret->offers = calloc(reply->elements / 2 + 1, sizeof(*ret->offers));
+	if (!ret->offers)
+		err = -ENOMEM;
+	for (size_t i = 0; i + 1 < reply->elements && !err; i += 2) {
+		err = take_offer(
+			reply->element[i], reply->element[i + 1], &ret->offers[ret->n]);
+		ret->n += err == 0;
+	}
+	freeReplyObject(reply);
+	if (err)
+		coord_offers_free(ret);
+	return err;
+}
+
+int resp_reported(void *context, const char *run, const struct coord_node *nodes,
+	size_t n, bool *ret)
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_1_reported", n + 1);
+	resp_text(&words, run);
+	for (size_t i = 0; i < n; i++)
+		resp_text(&words, nodes[i].name);
+	err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	if (!resp_is_array(reply, n))
+		err = resp_bad_reply(resp);
+	for (size_t i = 0; i < n && !err; i++)
+		ret[i] = resp_u32(reply->element[i]) != 0;
+	freeReplyObject(reply);
+	return err;
+}
+
+int resp_ready(void *context, const char *run, const struct coord_token *token)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_1_ready", 2);
+	resp_text(&words, run);
+	resp_token(&words, token);
+	return resp_do(resp, &words);
+}
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "cluster/coord_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * One step: the beat, which renews all leases of the node and tells who leads; then what
+ * the node has to do in the engine's life, as the leader, and for the ranks that it serves.
+ */
+
+void coord_doubt(struct coord *coord)
+{
+	coord->beat_ns = coord->look_ns = coord->draw_ns = 0;
+	coord->renew = true;
+	due_at(coord, coord->now_ns + coord->ttl_ns / 256);
+}
+
+/* --- the beat --------------------------------------------------------------------------- */
+
+static size_t count_taken(const struct coord *coord)
+{
+	const struct held_job *job;
+	size_t n = 0;
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++)
+			n += job->entered && job->ranks[r].taken;
+	return n;
+}
+
+/* The cursor is sent with each beat, also if it has not moved: the engine may have
+ * forgotten it. */
+static struct coord_position cursor_to_send(const struct held_rank *rank)
+{
+	bool moved = position_before(rank->sent, rank->consumed);
+	if (mutant(MUTANT_NO_RECOMMIT) && !moved)
+		return (struct coord_position){0};
+	return rank->consumed;
+}
+
+static size_t list_leases(struct coord *coord, struct coord_lease *leases)
+{
+	struct held_job *job;
+	size_t n = 0;
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++)
+			if (job->entered && job->ranks[r].taken)
+				leases[n++] = (struct coord_lease){.job = job->facts.name,
+					.rank = r,
+					.cursor = cursor_to_send(&job->ranks[r])};
+	return n;
+}
+
+static void granted(struct coord *coord, struct held_job *job, uint32_t number,
+	const struct coord_lease *lease)
+{
+	struct held_rank *rank = &job->ranks[number];
+	if (lease->error == -ENOENT) {
+		job->entered = false; /* the engine has forgotten the job */
+		return;
+	}
+	/* The cursor went on without this node: another one had the rank for a while. */
+	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
+		      position_before(rank->acked, lease->ret_cursor);
+	if (lease->error || served) {
+		if (rank->held)
+			coord_lose_rank(coord, job, number);
+		return;
+	}
+	if (!rank->held)
+		coord->read_ns = coord->hunger_ns = 0;
+	rank->held = true;
+	if (rank->at_cursor) {
+		rank->at_cursor = false;
+		rank->head = rank->consumed = lease->ret_cursor;
+		coord_note_begun(job, rank->head);
+	}
+	rank->acked = lease->ret_cursor;
+	if (position_before(rank->sent, lease->cursor))
+		rank->sent = lease->cursor;
+}
+
+static void new_life(struct coord *coord)
+{
+	struct held_job *job;
+	coord->counts.lives++;
+	coord_resign(coord);
+	coord->compared = false;
+	coord->waits_since_ns = 0;
+	LIST_FOREACH (job, &coord->jobs, link) {
+		job->entered = false;
+		job->opened = 0;
+	}
+	struct coord_node *both = reallocarray(
+		coord->expected, coord->n_expected + coord->n_live + 1, sizeof(*both));
+	if (!both)
+		return;
+	coord->expected = both;
+	if (coord->n_live)
+		memcpy(both + coord->n_expected, coord->members,
+			coord->n_live * sizeof(*both));
+	coord->n_expected += coord->n_live;
+}
+
+static void viewed(struct coord *coord, const struct coord_view *view)
+{
+	bool was_joined = coord->joined;
+	struct coord_view before = coord->view;
+	coord->view = *view;
+	coord->joined = true;
+	if (was_joined && view->leader && view->leader != before.leader)
+		coord->counts.leader_changes++;
+	if (!was_joined || strcmp(before.run, view->run) != 0)
+		new_life(coord);
+	if (!view->ready) {
+		coord->compared = false;
+	} else {
+		coord->n_expected = 0;
+		coord->waits_since_ns = 0;
+	}
+	if (coord->leads && view->leader != coord->self.incarnation) {
+		coord->counts.fenced++;
+		coord_resign(coord);
+	}
+}
+
+static void refuse(struct coord *coord, int err)
+{
+	struct held_job *job;
+	coord->refused = true;
+	coord->joined = false;
+	coord_resign(coord);
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++)
+			if (job->ranks[r].held)
+				coord_lose_rank(coord, job, r);
+	if (err == -EEXIST)
+		snprintf(coord->message, sizeof(coord->message),
+			"another live daemon of the group has the name '%s'",
+			coord->self.name);
+	else
+		snprintf(coord->message, sizeof(coord->message),
+			"the group has another version of the protocol than %d",
+			COORD_VERSION);
+}
+
+static int beat(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	size_t n = count_taken(coord);
+	struct coord_lease *leases = calloc(n + 1, sizeof(*leases));
+	struct coord_view view;
+	if (!leases)
+		return -ENOMEM;
+	list_leases(coord, leases);
+	int err = engine->beat(
+		engine->context, &coord->self, ttl_ms(coord), leases, n, &view);
+	if (!err) {
+		coord->refused = false;
+		coord->message[0] = '\0';
+		for (size_t i = 0; i < n; i++)
+			granted(coord, coord_find_job(coord, leases[i].job),
+				leases[i].rank, &leases[i]);
+		viewed(coord, &view);
+		coord->beaten_ns = coord->now_ns;
+		uint64_t often = coord->ttl_ns / 4;
+		coord->beat_ns = coord->now_ns + (often < NS_PER_S ? often : NS_PER_S);
+	}
+	free(leases);
+	if (err == -EEXIST || err == -EPROTO) {
+		refuse(coord, err);
+		coord->beat_ns = coord->now_ns + coord->ttl_ns / 4;
+		return 0;
+	}
+	return err;
+}
+
+/* --- the step --------------------------------------------------------------------------- */
+
+static bool any_not_entered(const struct coord *coord)
+{
+	const struct held_job *job;
+	LIST_FOREACH (job, &coord->jobs, link)
+		if (!job->entered && !job->refused[0])
+			return true;
+	return false;
+}
+
+static int step(struct coord *coord)
+{
+	int err = 0;
+	if (coord->leads && coord->now_ns - coord->renewed_ns > coord->ttl_ns / 10 * 8)
+		coord_resign(coord); /* others may think that it is dead */
+	if (coord->now_ns >= coord->beat_ns)
+		err = beat(coord);
+	due_at(coord, coord->beat_ns);
+	if (err || !coord->joined)
+		return err;
+	if (any_not_entered(coord)) {
+		err = coord_enter_jobs(coord);
+		coord_beat_soon(coord); /* takes their ranks */
+		due_at(coord, coord->beat_ns);
+	}
+	if (!err && coord->now_ns >= coord->look_ns)
+		err = coord_look(coord);
+	if (!err && !coord->view.ready && !coord->view.reported)
+		err = coord_report(coord);
+	if (!err && coord->view.ready && !coord->compared)
+		err = coord_compare(coord);
+	if (!err)
+		err = coord_lead(coord);
+	if (!err && coord->view.ready)
+		err = coord_open_wanted(coord);
+	return err ? err : coord_read_feeds(coord);
+}
+
+static void away(struct coord *coord, int err)
+{
+	if (!coord->away_since_ns)
+		coord->away_since_ns = coord->now_ns ? coord->now_ns : 1;
+	coord->away_errno = -err;
+	snprintf(coord->message, sizeof(coord->message), "the engine does not answer: %s",
+		strerror(-err));
+	coord->patience_ns = coord->patience_ns * 2 + coord->ttl_ns / 64;
+	if (coord->patience_ns > coord->ttl_ns / 4)
+		coord->patience_ns = coord->ttl_ns / 4;
+	/* The next call is a beat: it tells whether the engine is there. */
+	coord->beat_ns = coord->now_ns + coord->patience_ns;
+	coord->due_ns = coord->beat_ns;
+	coord->renew = true;
+}
+
+uint64_t coord_step(struct coord *coord, uint64_t now_ns)
+{
+	coord->now_ns = now_ns;
+	coord->due_ns = now_ns + coord->ttl_ns / 4;
+	if (coord->away_since_ns && now_ns < coord->beat_ns)
+		return coord->beat_ns;
+	int err = step(coord);
+	if (err == -ESTALE || err == -ENOENT || err == -EBUSY || err == -EAGAIN) {
+		coord_drop_streams(coord);
+		coord_doubt(coord);
+		err = 0;
+	}
+	if (err) {
+		coord_drop_streams(coord);
+		away(coord, err);
+	} else {
+		coord->away_since_ns = 0;
+		coord->away_errno = 0;
+		coord->patience_ns = 0;
+	}
+	return coord->due_ns;
+}

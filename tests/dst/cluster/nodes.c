@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "group.h"
+
+#include <errno.h>
+
+/* The daemons: a coordinator, a journal, and readers that take what it is fed. */
+
+static uint64_t clock_of(const struct node *node)
+{
+	return co_now() + node->clock_ns;
+}
+
+/* --- what the coordinator calls --------------------------------------------------------- */
+
+static void tell(struct node *node, unsigned job, uint32_t rank, uint32_t epoch,
+	uint32_t base, const sample_id *ids, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		checker_delivered(node, job, epoch, rank, base + i, ids[i]);
+}
+
+/* Written before a reader gets any; a process that dies in between has told nobody. */
+static int fed(void *context, const char *name, uint32_t rank, uint32_t epoch,
+	uint32_t base, const sample_id *ids, uint32_t n)
+{
+	struct node *node = context;
+	unsigned job = journal_job(name);
+	if (node->killed || (group.harm && co_one_in(200)))
+		return -ENOSPC;
+	if (group.late_journal)
+		tell(node, job, rank, epoch, base, ids, n);
+	else
+		journal_write(&node->journal, job, rank, epoch, base, ids, n);
+	if (group.harm && co_one_in(8))
+		co_sleep(co_random(50) * MS);
+	if (node->killed)
+		return 0;
+	if (group.late_journal)
+		journal_write(&node->journal, job, rank, epoch, base, ids, n);
+	else
+		tell(node, job, rank, epoch, base, ids, n);
+	node->ranks[job][rank].delivered = (struct coord_position){epoch, base + n};
+	group.counts.fed++;
+	return 0;
+}
+
+static void lost(void *context, const char *name, uint32_t rank)
+{
+	struct node *node = context;
+	node->ranks[journal_job(name)][rank].held = false;
+}
+
+static uint32_t known(void *context, const char *name)
+{
+	const struct node *node = context;
+	return node->journal.known[journal_job(name)];
+}
+
+static uint32_t tail(void *context, struct coord_tail *at, sample_id *ids, uint32_t most)
+{
+	const struct node *node = context;
+	/* In parts, as a journal that is read block by block. */
+	return journal_tail(&node->journal, at, ids, most < 5 ? most : 5);
+}
+
+static void forget(void *context, const char *name, uint32_t rank, uint32_t epoch,
+	uint32_t base, uint32_t n)
+{
+	struct node *node = context;
+	journal_forget(&node->journal, journal_job(name), rank, epoch, base, n);
+}
+
+/* Some other order, with as many for each rank. */
+static void place(void *context, const char *job, const sample_id *ids, uint32_t n,
+	uint32_t ranks, uint32_t *rank_of)
+{
+	(void)context, (void)job, (void)ids;
+	for (uint32_t i = 0; i < n; i++)
+		rank_of[i] = i % ranks;
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = co_random(i), swap = rank_of[k];
+		rank_of[k] = rank_of[i - 1];
+		rank_of[i - 1] = swap;
+	}
+}
+
+/* --- readers ---------------------------------------------------------------------------- */
+
+static bool is_home(const struct node *node, uint32_t rank)
+{
+	return rank % group.n_nodes == node->number;
+}
+
+/* Ranks of its own; for a while, also those of others. */
+static void take(struct node *node, unsigned j, uint32_t r)
+{
+	const char *job = journal_name(j);
+	if (node->ranks[j][r].held) {
+		if (!is_home(node, r) && co_one_in(100)) {
+			(void)coord_drop_rank(node->coord, job, r);
+			node->ranks[j][r].held = false;
+		}
+		return;
+	}
+	if (is_home(node, r) ? co_one_in(3) : group.harm && co_one_in(300))
+		if (coord_take_rank(node->coord, job, r, 0, COORD_AT_CURSOR) == 0)
+			node->ranks[j][r].held = true;
+	struct coord_rank_status status;
+	if (coord_rank_status(node->coord, job, r, &status) == 0)
+		node->ranks[j][r].consumed = node->ranks[j][r].delivered =
+			(struct coord_position){0};
+}
+
+static uint32_t length(unsigned j, uint32_t r)
+{
+	const struct group_job *job = &group.jobs[j];
+	return coord_rank_position(job->n, job->facts.batch, job->facts.ranks, r);
+}
+
+/* Ranks train together: no one begins an epoch while another has not ended the one before
+ * the last. */
+static bool may_begin(unsigned j, uint32_t epoch)
+{
+	const struct local_job *job = local_find(group.store, journal_name(j));
+	for (uint32_t r = 0; job && r < job->facts.ranks; r++) {
+		struct coord_position at = job->ranks[r].cursor;
+		if (at.epoch + 1 < epoch &&
+			(at.epoch + 2 < epoch || at.position < length(j, r)))
+			return false;
+	}
+	return job != NULL;
+}
+
+static void consume(struct node *node, unsigned j, uint32_t r)
+{
+	struct coord_position *consumed = &node->ranks[j][r].consumed,
+			      delivered = node->ranks[j][r].delivered;
+	const char *job = journal_name(j);
+	struct coord_rank_status status;
+	if (co_now() < node->ranks[j][r].next_ns ||
+		coord_rank_status(node->coord, job, r, &status) || !status.held)
+		return;
+	node->ranks[j][r].next_ns = co_now() + group.jobs[j].pace_ns * (1 + co_random(3));
+	/* Where it was taken up is where its reader begins. */
+	struct coord_position at = {status.committed_epoch, status.committed};
+	if (consumed->epoch < at.epoch ||
+		(consumed->epoch == at.epoch && consumed->position < at.position))
+		*consumed = at;
+	if (consumed->position >= length(j, r) && consumed->epoch + 1 < MOST_EPOCHS) {
+		if (may_begin(j, consumed->epoch + 1))
+			(void)coord_want(node->coord, job, consumed->epoch + 1);
+		else
+			checker_consumed(j, r); /* it waits for another reader */
+		if (delivered.epoch > consumed->epoch)
+			*consumed = (struct coord_position){consumed->epoch + 1, 0};
+	}
+	uint32_t most = consumed->position;
+	if (delivered.epoch > consumed->epoch)
+		most = length(j, r);
+	else if (delivered.epoch == consumed->epoch)
+		most = delivered.position;
+	if (consumed->position >= most)
+		return;
+	uint32_t n = 1 + co_random(3);
+	consumed->position +=
+		n < most - consumed->position ? n : most - consumed->position;
+	checker_consumed(j, r);
+	(void)coord_commit(node->coord, job, r, consumed->epoch, consumed->position);
+}
+
+static void read_all(struct node *node)
+{
+	for (unsigned j = 0; j < group.n_jobs; j++)
+		for (uint32_t r = 0; r < group.jobs[j].facts.ranks; r++) {
+			take(node, j, r);
+			if (node->ranks[j][r].held)
+				consume(node, j, r);
+		}
+}
+
+/* --- life ------------------------------------------------------------------------------- */
+
+static void start(struct node *node)
+{
+	struct coord_options options = {
+		.self = {.incarnation = 1 + co_random(UINT32_MAX), .capacity = 1},
+		.ttl_ns = TTL_NS,
+		.seed = co_random(UINT32_MAX),
+		.mini_batches = 1 + co_random(3),
+		.calls = {node, fed, lost, known, tail, forget,
+			co_one_in(2) ? place : NULL, NULL}};
+	snprintf(options.self.name, sizeof(options.self.name), "n%u", node->number);
+	snprintf(options.self.address, sizeof(options.self.address), "10.0.0.%u:1",
+		node->number);
+	node->killed = false;
+	memset(node->ranks, 0, sizeof(node->ranks));
+	ensure(coord_new(&options, &node->engine, &node->coord) == 0);
+	for (unsigned j = 0; j < group.n_jobs; j++)
+		ensure(coord_add_job(node->coord, &group.jobs[j].facts) == 0);
+}
+
+static void stop(struct node *node)
+{
+	struct coord_status status;
+	coord_status(node->coord, &status);
+	group.counts.fenced += status.fenced;
+	coord_free(&node->coord);
+}
+
+static void live(struct node *node)
+{
+	start(node);
+	while (!node->killed && !group.ending) {
+		uint64_t due = coord_step(node->coord, clock_of(node));
+		if (node->killed)
+			break;
+		read_all(node);
+		uint64_t now = clock_of(node), in = due > now ? due - now : 0;
+		if (in > 20 * MS)
+			in = 20 * MS; /* a reader wakes it */
+		co_sleep(in + MS + co_random(2) * MS);
+	}
+	stop(node);
+}
+
+static void *run(void *context)
+{
+	struct node *node = context;
+	while (!group.ending) {
+		live(node);
+		while (co_now() < node->down_until_ns && !group.ending)
+			co_sleep(10 * MS);
+		node->harmed_ns = co_now();
+	}
+	return NULL;
+}
+
+static int ids[MOST_NODES];
+
+void nodes_start(void)
+{
+	for (unsigned i = 0; i < group.n_nodes; i++) {
+		struct node *node = &group.nodes[i];
+		memset(node, 0, sizeof(*node));
+		node->number = i;
+		journal_clear(&node->journal);
+		network_connect(node);
+		ids[i] = co_start(run, node);
+	}
+}
+
+void nodes_wait(void)
+{
+	for (unsigned i = 0; i < group.n_nodes; i++)
+		co_join(ids[i]);
+}
+
+void node_kill(struct node *node, uint64_t down_ns)
+{
+	node->killed = true;
+	node->harmed_ns = co_now();
+	node->down_until_ns = co_now() + down_ns;
+	group.counts.kills++;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "coord_world.h"
+
+#include <errno.h>
+
+/* What a group of daemons sees, with each engine. */
+
+#define EACH_ENGINE(name)                                                                \
+	static void name(struct world *world);                                           \
+	Test(coord_local, name)                                                          \
+	{                                                                                \
+		struct world world;                                                      \
+		world_begin(&world, WORLD_LOCAL);                                        \
+		name(&world);                                                            \
+		world_end(&world);                                                       \
+	}                                                                                \
+	Test(coord_redis, name)                                                          \
+	{                                                                                \
+		struct world world;                                                      \
+		if (!redis_is_there())                                                   \
+			cr_skip_test("no redis-server");                                 \
+		world_begin(&world, WORLD_REDIS);                                        \
+		name(&world);                                                            \
+		world_end(&world);                                                       \
+	}                                                                                \
+	static void name(struct world *world)
+
+EACH_ENGINE(one_node_is_fed_each_sample_once_in_each_epoch)
+{
+	struct world_node *node = world_start(world, 0);
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 101, 2, 8)), 0);
+	world_take(node, 0, 0);
+	world_take(node, 0, 1);
+	world_until(world, world_is_given(world, 0, 2));
+	for (uint32_t e = 0; e < 2; e++)
+		cr_assert(world_is_given(world, 0, e));
+	cr_assert_neq(memcmp(node->journal.ids[0][0][0], node->journal.ids[0][1][0], 200),
+		0, "epochs are in the same order");
+	struct coord_status status = world_status(node);
+	cr_assert_eq(status.state, COORD_LEADS);
+	cr_assert_str_eq(status.leader, "node0");
+}
+
+EACH_ENGINE(ranks_of_several_nodes_share_an_epoch)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct world_node *node = world_start(world, i);
+		cr_assert_eq(
+			coord_add_job(node->coord, world_job(world, 0, 0, 100, 3, 10)),
+			0);
+		world_take(node, 0, i);
+	}
+	world_until(world, world_is_given(world, 0, 1));
+	cr_assert(world_is_given(world, 0, 0));
+	unsigned leaders = 0;
+	for (unsigned i = 0; i < 3; i++)
+		leaders += world_status(&world->nodes[i]).state == COORD_LEADS;
+	cr_assert_eq(leaders, 1);
+	/* Of each mini-batch the first rank has one more. */
+	cr_assert_neq(world->nodes[0].journal.ids[0][0][0][39], SAMPLE_NONE);
+	cr_assert_eq(world->nodes[0].journal.ids[0][0][0][40], SAMPLE_NONE);
+	cr_assert_neq(world->nodes[2].journal.ids[0][0][2][29], SAMPLE_NONE);
+	cr_assert_eq(world->nodes[2].journal.ids[0][0][2][30], SAMPLE_NONE);
+	size_t n;
+	const struct coord_node *members = coord_members(world->nodes[1].coord, &n);
+	cr_assert_eq(n, 3);
+	cr_assert_str_eq(members[2].name, "node2");
+	cr_assert_str_eq(members[2].address, "10.0.0.1:7000");
+	cr_assert_eq(members[2].capacity, 1.5);
+}
+
+/* Jobs that begin together and go at one pace are given the same samples. */
+EACH_ENGINE(jobs_on_one_dataset_share_draws)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 100, 1, 100)), 0);
+	cr_assert_eq(coord_add_job(other->coord, world_job(world, 1, 0, 100, 1, 100)), 0);
+	world_take(node, 0, 0);
+	world_take(other, 1, 0);
+	world_until(world, world_is_given(world, 0, 0) && world_is_given(world, 1, 0));
+	cr_assert_eq(memcmp(node->journal.ids[0][0][0], other->journal.ids[1][0][0],
+			     100 * sizeof(sample_id)),
+		0);
+}
+
+EACH_ENGINE(a_job_that_differs_is_refused)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	struct coord_job job = *world_job(world, 0, 0, 100, 2, 8);
+	struct coord_job_status status;
+	cr_assert_eq(coord_add_job(node->coord, &job), 0);
+	world_until(world,
+		coord_job_status(node->coord, "job0", &status) == 0 && status.entered);
+	static const char *const messages[] = {"ranks: 3 here, 2 in the group",
+		"batch: 9 here, 8 in the group",
+		"sampler: exchange here, dsa in the group",
+		"samples: those selected here", "dataset: 'trees' here, 'photos'",
+		"samples: 90 here, 100"};
+	for (unsigned i = 0; i < 6; i++) {
+		struct coord_job one = job;
+		roaring_bitmap_t *fewer = roaring_bitmap_from_range(0, 90, 1);
+		one.ranks += i == 0;
+		one.batch += i == 1;
+		one.kind = i == 2 ? SAMPLER_EXCHANGE : one.kind;
+		one.fingerprint += i == 3;
+		one.dataset = i == 4 ? "trees" : one.dataset;
+		one.ids = i == 5 ? fewer : one.ids;
+		cr_assert_eq(coord_add_job(other->coord, &one), 0);
+		world_until(world, coord_job_status(other->coord, "job0", &status) == 0 &&
+					   status.refused[0]);
+		cr_assert_not_null(
+			strstr(status.refused, messages[i]), "%s", status.refused);
+		cr_assert_not(status.entered);
+		cr_assert_eq(coord_remove_job(other->coord, "job0"), 0);
+		roaring_bitmap_free(fewer);
+	}
+}
+
+EACH_ENGINE(a_second_daemon_of_the_same_name_is_refused_until_the_first_is_gone)
+{
+	struct world_node *node = world_start(world, 0);
+	world_until(world, world_status(node).state == COORD_LEADS);
+	struct world_node *other = world_start_as(world, 1, "node0");
+	world_until(world, world_status(other).state == COORD_REFUSED);
+	cr_assert_not_null(strstr(world_status(other).message, "'node0'"));
+	coord_leave(node->coord);
+	world_kill(node);
+	world_until(world, world_status(other).state == COORD_LEADS);
+}
+
+EACH_ENGINE(when_the_leader_dies_another_one_goes_on_with_the_log)
+{
+	world->hold_epoch = 0;
+	world->hold_position = 8;
+	for (unsigned i = 0; i < 3; i++) {
+		struct world_node *node = world_start(world, i);
+		cr_assert_eq(
+			coord_add_job(node->coord, world_job(world, 0, 0, 120, 3, 6)), 0);
+		world_take(node, 0, i);
+	}
+	world_until(world, world->nodes[0].fed >= 8 && world->nodes[1].fed >= 8 &&
+				   world->nodes[2].fed >= 8);
+	unsigned leader = 0;
+	while (world_status(&world->nodes[leader]).state != COORD_LEADS)
+		leader++;
+	unsigned other = (leader + 1) % 3;
+	uint64_t term = world_status(&world->nodes[leader]).term;
+	world_kill(&world->nodes[leader]);
+	world_until(world, world_status(&world->nodes[other]).term > term);
+	world->hold_position = UINT32_MAX;
+	/* The rank of the dead one goes on where it was committed. */
+	world_take(&world->nodes[other], 0, leader);
+	world_until(world, world_is_given(world, 0, 0));
+}
+
+EACH_ENGINE(a_rank_is_served_by_one_node_at_a_time)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	world->hold_epoch = 0;
+	world->hold_position = 20;
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 100, 1, 10)), 0);
+	cr_assert_eq(coord_add_job(other->coord, world_job(world, 0, 0, 100, 1, 10)), 0);
+	world_take(node, 0, 0);
+	struct coord_rank_status status;
+	world_until(world, coord_rank_status(node->coord, "job0", 0, &status) == 0 &&
+				   status.committed == 20);
+	world_take(other, 0, 0);
+	world_pass(world, 3 * world->ttl_ns);
+	cr_assert_not(world_holds(other, 0, 0));
+	cr_assert_eq(other->fed, 0);
+	node->silent = true; /* it is stopped */
+	world_until(world, world_holds(other, 0, 0) && other->fed > 0);
+	cr_assert_eq(other->journal.ids[0][0][0][19], SAMPLE_NONE);
+	cr_assert_eq(other->journal.ids[0][0][0][20], node->journal.ids[0][0][0][20]);
+	node->silent = false; /* and learns that another one serves its rank */
+	world_until(world, node->lost == 1);
+	cr_assert_not(world_holds(node, 0, 0));
+	world->hold_position = UINT32_MAX;
+	world_until(world, world_is_given(world, 0, 0));
+	cr_assert_eq(coord_drop_rank(other->coord, "job0", 0), 0);
+	world_take(node, 0, 0);
+	world_until(world, world_holds(node, 0, 0));
+}
+
+EACH_ENGINE(what_a_journal_does_not_take_comes_again)
+{
+	struct world_node *node = world_start(world, 0);
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 50, 1, 5)), 0);
+	world_take(node, 0, 0);
+	node->full = true;
+	world_pass(world, 4 * world->ttl_ns);
+	cr_assert_eq(node->fed, 0);
+	node->full = false;
+	world_until(world, world_is_given(world, 0, 0));
+}
+
+EACH_ENGINE(a_job_that_no_node_runs_is_forgotten)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	struct coord_job_status status;
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 40, 2, 4)), 0);
+	cr_assert_eq(coord_add_job(other->coord, world_job(world, 0, 0, 40, 2, 4)), 0);
+	world_take(node, 0, 0);
+	world_take(other, 0, 1);
+	world_until(world, world_is_given(world, 0, 1));
+	cr_assert_eq(coord_remove_job(node->coord, "job0"), 0);
+	cr_assert_eq(coord_remove_job(node->coord, "job0"), -ENOENT);
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 40, 2, 4)), 0);
+	world_until(world, coord_job_status(node->coord, "job0", &status) == 0 &&
+				   status.entered && status.epoch > 0);
+	cr_assert_eq(coord_remove_job(node->coord, "job0"), 0);
+	cr_assert_eq(coord_remove_job(other->coord, "job0"), 0);
+	struct coord_job fewer_ranks = *world_job(world, 0, 0, 40, 1, 4);
+	cr_assert_eq(coord_add_job(node->coord, &fewer_ranks), 0);
+	world_until(world,
+		coord_job_status(node->coord, "job0", &status) == 0 && status.entered);
+	cr_assert_eq(status.epoch, 0);
+}
+
+/* Nothing else remembers than the journals of those who read. */
+EACH_ENGINE(an_engine_that_lost_all_is_repaired_from_journals)
+{
+	world->hold_epoch = 1;
+	world->hold_position = 9;
+	for (unsigned i = 0; i < 3; i++) {
+		struct world_node *node = world_start(world, i);
+		cr_assert_eq(
+			coord_add_job(node->coord, world_job(world, 0, 0, 90, 3, 9)), 0);
+		world_take(node, 0, i);
+	}
+	world_until(world, world->nodes[0].fed >= 40 && world->nodes[1].fed >= 40 &&
+				   world->nodes[2].fed >= 40);
+	if (world->engine == WORLD_LOCAL) {
+		struct coord_local *empty;
+		for (unsigned i = 0; i < 3; i++)
+			coord_free(&world->nodes[i].coord);
+		coord_local_free(&world->local);
+		cr_assert_eq(coord_local_new(world_now, world, false, &empty), 0);
+		world->local = empty;
+		for (unsigned i = 0; i < 3; i++) {
+			world_start(world, i);
+			cr_assert_eq(
+				coord_add_job(world->nodes[i].coord, &world->facts[0]),
+				0);
+			world_take(&world->nodes[i], 0, i);
+		}
+	} else {
+		redis_kill(&world->server);
+		world_until(world, world_status(&world->nodes[0]).state == COORD_AWAY);
+		cr_assert_geq(world_status(&world->nodes[0]).away_since_ns, 1);
+		redis_start(&world->server, false);
+	}
+	world->hold_epoch = UINT32_MAX;
+	world_until(world, world_is_given(world, 0, 2));
+	for (uint32_t e = 0; e < 2; e++)
+		cr_assert(world_is_given(world, 0, e));
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_eq(world_status(&world->nodes[i]).rebound, 0);
+}
+
+Test(coord, names_and_numbers_that_make_no_sense_are_refused)
+{
+	struct world world;
+	world_begin(&world, WORLD_LOCAL);
+	struct world_node *node = world_start(&world, 0);
+	struct coord_job good = *world_job(&world, 0, 0, 10, 2, 4), job = good;
+	roaring_bitmap_t *none = roaring_bitmap_create();
+	job.name = "a job";
+	cr_assert_eq(coord_add_job(node->coord, &job), -EINVAL);
+	job = good;
+	job.batch = 1;
+	cr_assert_eq(coord_add_job(node->coord, &job), -EINVAL);
+	job = good;
+	job.ids = none;
+	cr_assert_eq(coord_add_job(node->coord, &job), -EINVAL);
+	cr_assert_eq(coord_add_job(node->coord, &good), 0);
+	cr_assert_eq(coord_add_job(node->coord, &good), -EEXIST);
+	cr_assert_eq(coord_take_rank(node->coord, "job1", 0, 0, 0), -ENOENT);
+	cr_assert_eq(coord_take_rank(node->coord, "job0", 2, 0, 0), -EINVAL);
+	cr_assert_eq(coord_take_rank(node->coord, "job0", 0, 0, 6), -EINVAL);
+	cr_assert_eq(coord_take_rank(node->coord, "job0", 0, 0, 5), 0);
+	cr_assert_eq(coord_take_rank(node->coord, "job0", 0, 0, 5), -EALREADY);
+	roaring_bitmap_free(none);
+	world_end(&world);
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/rng.h"
+#include "cluster/coord_local.h"
+#include "cluster/coord_resp.h"
+#include "effort.h"
+#include "redis_server.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+
+/* Both engines do the same, whatever they are asked. */
+
+#define RANKS 3
+#define BATCH 7
+#define SAMPLES 40
+#define LONG_MS 600000 /* no lease ends by itself */
+#define OPERATIONS effort(1500, 40000)
+
+struct twins {
+	struct redis_server server;
+	struct coord_local *local;
+	struct coord_resp *resp;
+	const struct coord_engine *engine[2];
+	char run[2][COORD_RUN];
+	struct coord_token token[2][3]; /* the newest first */
+	uint32_t epoch, next;		/* of the job, as both have it */
+	uint32_t offers;		/* of this life */
+	bool ready;
+	struct rng rng;
+	roaring_bitmap_t *ids;
+	unsigned counts[20], done[20];
+};
+
+static uint64_t no_time(void *unused)
+{
+	(void)unused;
+	return 1000000000;
+}
+
+static uint32_t chance(struct twins *twins, uint32_t n)
+{
+	return (uint32_t)rng_below(&twins->rng, n);
+}
+
+static const struct coord_node *node(unsigned i)
+{
+	static const struct coord_node nodes[] = {
+		{"node0", 11, "10.0.0.1:70", 1.0}, {"node1", 12, "[::1]:70", 0.25}};
+	return &nodes[i];
+}
+
+#define BOTH(operation, function, ...)                                                   \
+	({                                                                               \
+		int errors_[2];                                                          \
+		for (int i = 0; i < 2; i++)                                              \
+			errors_[i] = twins->engine[i]->function(                         \
+				twins->engine[i]->context, __VA_ARGS__);                 \
+		cr_assert_eq(errors_[0], errors_[1], #function ": %d, but %d",           \
+			errors_[0], errors_[1]);                                         \
+		twins->counts[operation]++;                                              \
+		twins->done[operation] += errors_[0] == 0;                               \
+		errors_[0];                                                              \
+	})
+
+/* --- operations ------------------------------------------------------------------------- */
+
+static void beat(struct twins *twins)
+{
+	struct coord_view view[2];
+	struct coord_lease leases[2][2];
+	const struct coord_node *self = node(chance(twins, 2));
+	struct coord_node other = *self;
+	if (chance(twins, 10) == 0)
+		other.incarnation = 99;
+	for (int k = 0; k < 2; k++) {
+		leases[0][k] = leases[1][k] =
+			(struct coord_lease){.job = chance(twins, 9) ? "job" : "none",
+				.rank = chance(twins, RANKS + 1),
+				.cursor = {chance(twins, 3), chance(twins, 12)}};
+	}
+	if (BOTH(0, beat, &other, LONG_MS, leases[i], 2, &view[i]))
+		return;
+	for (int k = 0; k < 2; k++) {
+		cr_assert_eq(leases[0][k].error, leases[1][k].error);
+		if (leases[0][k].error == -ENOENT)
+			continue;
+		cr_assert_eq(
+			leases[0][k].ret_cursor.epoch, leases[1][k].ret_cursor.epoch);
+		cr_assert_eq(leases[0][k].ret_cursor.position,
+			leases[1][k].ret_cursor.position);
+	}
+	cr_assert_eq(view[0].ready, view[1].ready);
+	cr_assert_eq(view[0].reported, view[1].reported);
+	cr_assert_eq(view[0].leader, view[1].leader);
+	cr_assert_eq(view[0].term, view[1].term);
+	for (int i = 0; i < 2; i++)
+		strcpy(twins->run[i], view[i].run);
+	twins->ready = view[0].ready;
+}
+
+static void elect(struct twins *twins)
+{
+	uint64_t random = rng_next(&twins->rng);
+	struct coord_token token[2];
+	const struct coord_node *self = node(chance(twins, 2));
+	if (BOTH(1, elect, self, random, LONG_MS, &token[i]))
+		return;
+	cr_assert_eq(token[0].term, token[1].term);
+	for (int i = 0; i < 2; i++) {
+		twins->token[i][2] = twins->token[i][1];
+		twins->token[i][1] = twins->token[i][0];
+		twins->token[i][0] = token[i];
+	}
+}
+
+static unsigned some_token(struct twins *twins)
+{
+	return chance(twins, 5) ? 0 : chance(twins, 3);
+}
+
+static void renew(struct twins *twins)
+{
+	unsigned t = some_token(twins);
+	const struct coord_node *self = node(chance(twins, 2));
+	(void)BOTH(2, renew, self, &twins->token[i][t], LONG_MS);
+}
+
+static void release(struct twins *twins)
+{
+	const struct coord_node *self = node(chance(twins, 2));
+	uint32_t rank = chance(twins, RANKS);
+	const char *job = chance(twins, 2) ? "job" : NULL;
+	(void)BOTH(3, release, self, job, rank);
+}
+
+static void look(struct twins *twins)
+{
+	struct coord_engine_jobs jobs[2];
+	if (BOTH(4, jobs, twins->run[i], &jobs[i]))
+		return;
+	cr_assert_eq(jobs[0].n, jobs[1].n);
+	for (size_t j = 0; j < jobs[0].n; j++) {
+		struct coord_engine_job *a = &jobs[0].jobs[j], *b = &jobs[1].jobs[j];
+		cr_assert_str_eq(a->name, b->name);
+		cr_assert(a->epoch == b->epoch && a->next == b->next && a->n == b->n &&
+			  a->ranks == b->ranks && a->batch == b->batch);
+		cr_assert_eq(
+			memcmp(a->cursors, b->cursors, a->ranks * sizeof(*a->cursors)),
+			0);
+		twins->epoch = a->epoch;
+		twins->next = a->next;
+	}
+	for (int i = 0; i < 2; i++)
+		coord_engine_jobs_free(&jobs[i]);
+	struct coord_node *nodes[2];
+	size_t n[2], live[2];
+	cr_assert_eq(BOTH(5, members, &nodes[i], &n[i], &live[i]), 0);
+	cr_assert(n[0] == n[1] && live[0] == live[1]);
+	for (size_t k = 0; k < n[0]; k++) {
+		cr_assert_str_eq(nodes[0][k].name, nodes[1][k].name);
+		cr_assert_str_eq(nodes[0][k].address, nodes[1][k].address);
+		cr_assert_eq(nodes[0][k].incarnation, nodes[1][k].incarnation);
+		cr_assert_eq(nodes[0][k].capacity, nodes[1][k].capacity);
+	}
+	free(nodes[0]);
+	free(nodes[1]);
+}
+
+static void open_epoch(struct twins *twins)
+{
+	uint32_t epoch = twins->epoch + chance(twins, 3);
+	if (BOTH(6, open, twins->run[i], "job", epoch) == 0 && epoch > twins->epoch) {
+		twins->epoch = epoch;
+		twins->next = 0;
+	}
+}
+
+/* What is appended: any ids, as engines don't look at them. */
+static void make_ids(struct twins *twins, struct coord_append *append,
+	sample_id ids[RANKS][SAMPLES], const sample_id *of[RANKS])
+{
+	for (uint32_t r = 0; r < RANKS; r++) {
+		of[r] = ids[r];
+		for (uint32_t k = 0; k < SAMPLES; k++)
+			ids[r][k] = chance(twins, UINT32_MAX);
+	}
+	uint32_t left = SAMPLES - append->base, n = BATCH * (1 + chance(twins, 2));
+	append->count = left < n ? left : n;
+	append->ranks = RANKS;
+	append->batch = BATCH;
+	append->ids = of;
+}
+
+static void append(struct twins *twins)
+{
+	sample_id ids[RANKS][SAMPLES];
+	const sample_id *of[RANKS];
+	struct coord_append to = {
+		.job = "job", .epoch = twins->epoch, .base = twins->next};
+	unsigned t = some_token(twins);
+	if (chance(twins, 10) == 0)
+		to.base = chance(twins, SAMPLES / BATCH) * BATCH;
+	if (chance(twins, 20) == 0)
+		to.epoch++;
+	make_ids(twins, &to, ids, of);
+	if (to.count == 0)
+		return;
+	if (BOTH(7, append, twins->run[i], &twins->token[i][t], &to) == 0)
+		twins->next += to.count;
+}
+
+static void read_feeds(struct twins *twins)
+{
+	struct coord_read reads[2][RANKS];
+	sample_id ids[2][RANKS][SAMPLES];
+	for (uint32_t k = 0; k < RANKS; k++) {
+		reads[0][k] = (struct coord_read){.job = "job",
+			.epoch = twins->epoch - (twins->epoch && chance(twins, 3) == 0),
+			.rank = k,
+			.from = chance(twins, 15),
+			.most = chance(twins, 2) ? SAMPLES : 1 + chance(twins, 6),
+			.ids = ids[0][k]};
+		reads[1][k] = reads[0][k];
+		reads[1][k].ids = ids[1][k];
+	}
+	if (BOTH(8, read, twins->run[i], reads[i], RANKS))
+		return;
+	for (uint32_t k = 0; k < RANKS; k++) {
+		cr_assert_eq(reads[0][k].ret_n, reads[1][k].ret_n,
+			"epoch %u rank %u from %u: %u, but %u", reads[0][k].epoch, k,
+			reads[0][k].from, reads[0][k].ret_n, reads[1][k].ret_n);
+		cr_assert_eq(memcmp(ids[0][k], ids[1][k],
+				     reads[0][k].ret_n * sizeof(sample_id)),
+			0);
+	}
+}
+
+static void forget(struct twins *twins)
+{
+	unsigned t = some_token(twins);
+	uint32_t epoch = twins->epoch - (twins->epoch && chance(twins, 2));
+	(void)BOTH(9, forget, &twins->token[i][t], "job", epoch);
+}
+
+static int by_base(const void *a, const void *b)
+{
+	const struct coord_offer *one = a, *other = b;
+	return one->base < other->base ? -1 : one->base > other->base;
+}
+
+static void repair(struct twins *twins)
+{
+	sample_id ids[3] = {chance(twins, 100), chance(twins, 100), chance(twins, 100)};
+	struct coord_offer offer = {.job = "job",
+		.epoch = twins->epoch,
+		.rank = chance(twins, RANKS),
+		.base = twins->offers++,
+		.n = 1 + chance(twins, 3),
+		.ids = ids};
+	bool reported[2][2];
+	struct coord_offers offers[2];
+	struct coord_node nodes[2] = {*node(0), *node(1)};
+	(void)BOTH(10, repair, twins->run[i], &offer);
+	if (chance(twins, 3) == 0)
+		(void)BOTH(11, repaired, twins->run[i], "node0");
+	if (BOTH(12, reported, twins->run[i], nodes, 2, reported[i]))
+		return;
+	cr_assert(reported[0][0] == reported[1][0] && reported[0][1] == reported[1][1]);
+	cr_assert_eq(BOTH(13, offers, twins->run[i], &offers[i]), 0);
+	cr_assert_eq(offers[0].n, offers[1].n);
+	for (int i = 0; i < 2; i++)
+		qsort(offers[i].offers, offers[i].n, sizeof(offer), by_base);
+	for (size_t k = 0; k < offers[0].n; k++) {
+		struct coord_offer *a = &offers[0].offers[k], *b = &offers[1].offers[k];
+		cr_assert_str_eq(a->job, b->job);
+		cr_assert(a->epoch == b->epoch && a->rank == b->rank &&
+			  a->base == b->base && a->n == b->n);
+		cr_assert_eq(memcmp(a->ids, b->ids, a->n * sizeof(sample_id)), 0);
+	}
+	coord_offers_free(&offers[0]);
+	coord_offers_free(&offers[1]);
+}
+
+static void fill(struct twins *twins)
+{
+	sample_id ids[RANKS][SAMPLES];
+	const sample_id *of[RANKS];
+	struct coord_append to = {.job = "job",
+		.epoch = twins->epoch + (chance(twins, 4) == 0) * (1 + chance(twins, 2)),
+		.was_epoch = twins->epoch,
+		.was_next = twins->next};
+	unsigned t = some_token(twins);
+	to.base = to.epoch == twins->epoch ? twins->next : 0;
+	if (chance(twins, 10) == 0)
+		to.was_next++;
+	make_ids(twins, &to, ids, of);
+	if (to.count == 0)
+		return;
+	if (BOTH(14, fill, twins->run[i], &twins->token[i][t], &to) == 0) {
+		twins->epoch = to.epoch;
+		twins->next = to.base + to.count;
+	}
+}
+
+static void make_ready(struct twins *twins)
+{
+	unsigned t = some_token(twins);
+	(void)BOTH(15, ready, twins->run[i], &twins->token[i][t]);
+}
+
+static void new_life(struct twins *twins)
+{
+	coord_local_restart(twins->local);
+	redis_kill(&twins->server);
+	redis_start(&twins->server, true);
+	twins->offers = 0;
+	/* The first call finds that the connection is gone. */
+	struct coord_node *nodes;
+	size_t n, live;
+	while (twins->engine[1]->members(twins->engine[1]->context, &nodes, &n, &live))
+		redis_wait_ms(1);
+	free(nodes);
+}
+
+/* --- all of them ------------------------------------------------------------------------ */
+
+static void enter(struct twins *twins)
+{
+	char differs[2][COORD_TEXT] = {"", ""};
+	struct coord_job job = {.name = "job",
+		.dataset = "photos",
+		.fingerprint = 0xfedcba9876543210,
+		.ids = twins->ids,
+		.ranks = RANKS,
+		.batch = BATCH,
+		.kind = SAMPLER_EXCHANGE};
+	if (twins->counts[16])
+		job.batch += chance(twins, 3) == 0;
+	(void)BOTH(16, enter, "node0", &job, differs[i]);
+	cr_assert_str_eq(differs[0], differs[1]);
+	struct coord_job facts[2];
+	cr_assert_eq(BOTH(17, facts, "job", &facts[i]), 0);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_str_eq(facts[i].name, "job");
+		cr_assert_str_eq(facts[i].dataset, "photos");
+		cr_assert(roaring_bitmap_equals(facts[i].ids, twins->ids));
+		cr_assert(facts[i].fingerprint == job.fingerprint &&
+			  facts[i].ranks == RANKS && facts[i].batch == BATCH &&
+			  facts[i].kind == SAMPLER_EXCHANGE);
+		coord_facts_free(&facts[i]);
+	}
+	struct coord_job none;
+	cr_assert_eq(BOTH(18, facts, "none", &none), -ENOENT);
+}
+
+static void begin(struct twins *twins)
+{
+	char message[COORD_TEXT];
+	memset(twins, 0, sizeof(*twins));
+	rng_seed(&twins->rng, 5);
+	redis_new(&twins->server, true);
+	cr_assert_eq(coord_local_new(no_time, NULL, false, &twins->local), 0);
+	cr_assert_eq(
+		coord_resp_new(twins->server.url, "twins", 2000, &twins->resp, message),
+		0);
+	twins->engine[0] = coord_local_engine(twins->local);
+	twins->engine[1] = coord_resp_engine(twins->resp);
+	twins->ids = roaring_bitmap_from_range(5, 5 + SAMPLES, 1);
+	while (!twins->run[0][0])
+		beat(twins);
+	enter(twins);
+}
+
+Test(coord_engine, both_do_the_same)
+{
+	static void (*const operations[])(struct twins *) = {beat, elect, renew, release,
+		look, open_epoch, append, append, append, append, append, read_feeds,
+		read_feeds, read_feeds, forget, repair, fill, make_ready, enter};
+	struct twins world, *twins = &world;
+	if (!redis_is_there())
+		cr_skip_test("no redis-server");
+	begin(twins);
+	for (unsigned n = 0; n < OPERATIONS; n++) {
+		operations[chance(twins, sizeof(operations) / sizeof(operations[0]))](
+			twins);
+		if (chance(twins, 200) == 0)
+			new_life(twins);
+	}
+	/* Each was done, and each fence held something off. */
+	for (unsigned i = 0; i <= 17; i++)
+		cr_assert_gt(twins->done[i], 0, "operation %u", i);
+	static const unsigned fenced[] = {0, 1, 2, 6, 7, 9, 10, 14, 15, 16};
+	for (unsigned i = 0; i < sizeof(fenced) / sizeof(fenced[0]); i++)
+		cr_assert_lt(twins->done[fenced[i]], twins->counts[fenced[i]],
+			"operation %u", fenced[i]);
+	coord_resp_free(&twins->resp);
+	coord_local_free(&twins->local);
+	roaring_bitmap_free(twins->ids);
+	redis_end(&twins->server);
+}
