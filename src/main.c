@@ -18,6 +18,7 @@
 #include "files/content_bytes.h"
 #include "fuse/fuse.h"
 #include "fuse/sick.h"
+#include "group/group.h"
 #include "sched/sched.h"
 #include "stats/stats.h"
 #include "supervisor/death.h"
@@ -47,6 +48,7 @@ struct daemon {
 	struct dataset **datasets;
 	struct backings *backings;
 	struct sched *sched;
+	struct group *group;
 	struct files_context context;
 	struct session *session;
 	struct control *control;
@@ -350,7 +352,11 @@ static int start_sched(struct daemon *daemon)
 		return err;
 	crash_dump_by(dump_state, daemon);
 	sched_use_backings(daemon->sched, daemon->backings, content_head);
-	err = add_jobs(daemon);
+	err = group_new(&daemon->config, daemon->sched, &daemon->group);
+	if (!err)
+		err = add_jobs(daemon);
+	if (!err)
+		err = group_start(daemon->group);
 	if (!err)
 		warn_of_cache(daemon);
 	return err;
@@ -402,6 +408,7 @@ static int start(struct daemon *daemon)
 		.datasets = daemon->datasets,
 		.n_datasets = daemon->config.n_datasets,
 		.sched = daemon->sched,
+		.group = daemon->group,
 		.backings = daemon->backings,
 		.mountpoint = daemon->mountpoint};
 	signals_hold(); /* session_run releases them */
@@ -430,6 +437,7 @@ static int stop(struct daemon *daemon)
 		atomic_store(&kept()->ended, true);
 	}
 	crash_dump_by(NULL, NULL);
+	group_free(&daemon->group);
 	sched_free(&daemon->sched);
 	backings_free(&daemon->backings);
 	for (size_t i = 0; daemon->datasets && i < daemon->config.n_datasets; i++)

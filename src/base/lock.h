@@ -21,6 +21,7 @@ enum lock_rank {
 	LOCK_RANK_CONTROL = 10, /* control: the control socket */
 	LOCK_RANK_FUSE = 20,	/* fuse: a session and its open files */
 	LOCK_RANK_FILES = 25,	/* files: sizes, and where lines of orders start */
+	LOCK_RANK_GROUP = 27,	/* group: how the daemon's group is */
 	LOCK_RANK_SCHED = 30,	/* sched: sampler, streams, entries of the cache */
 	LOCK_RANK_JOURNAL = 35, /* epoch: records that are not written yet */
 	LOCK_RANK_LOAD = 40,	/* load: the pool's wake-up */

@@ -50,8 +50,17 @@ struct dataset_config {
 	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
 };
 
+/* The daemons that give the ranks of their jobs one common order. */
+struct cluster_config {
+	char *engine; /* where what they agree on is kept; NULL: in this daemon, alone */
+	char *group;
+	char *node;	/* this daemon's name in the group; NULL: the host's */
+	uint32_t ttl_s; /* a daemon that is silent for so long is dead */
+};
+
 struct daemon_config {
 	char *file; /* the ini, for messages */
+	struct cluster_config cluster;
 	uint64_t cache_bytes;
 	enum eviction_policy eviction;
 	enum sampler_kind sampler; /* dsa, isa or exchange */

@@ -76,6 +76,8 @@ static int finish(struct ini *ini, struct daemon_config *ret)
 	if (!ini->other_kind && !ini->err) {
 		ini_fill(ini, ini_section(ini, SECTION_JOADERFS), SECTION_JOADERFS, dir,
 			&daemon);
+		ini_fill(ini, ini_section(ini, SECTION_CLUSTER), SECTION_CLUSTER, dir,
+			&daemon.cluster);
 		fill_datasets(ini, dir, &daemon);
 		fill_places(ini, &daemon);
 	}
@@ -106,6 +108,7 @@ void config_daemon_free(struct daemon_config *config)
 		free(config->datasets[i].name);
 	}
 	free(config->datasets);
+	config_free_fields(SECTION_CLUSTER, &config->cluster);
 	config_free_fields(SECTION_JOADERFS, config);
 	free(config->file);
 	*config = (struct daemon_config){0};

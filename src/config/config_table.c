@@ -9,6 +9,11 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 	[SECTION_JOADERFS] = {"joaderfs", INI_DAEMON, false,
 		"The daemon itself.\n"
 		"The section may be left out: every key has a default."},
+	[SECTION_CLUSTER] = {"cluster", INI_DAEMON, false,
+		"The group of daemons to which this one belongs: the ranks of one "
+		"training "
+		"may run on all of its nodes.\n"
+		"Without this section ranks are those of this machine."},
 	[SECTION_DATASET] = {"dataset", INI_DAEMON, true,
 		"A dataset that jobs can read, one section for each, at least one.\n"
 		"NAME is how jobs refer to it: " NAME_RULE "."},
@@ -46,6 +51,7 @@ static const char *const labels[] = {"drawn", "fixed", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 
 #define DAEMON(field) .offset = offsetof(struct daemon_config, field)
+#define CLUSTER(field) .offset = offsetof(struct cluster_config, field)
 #define DATASET(field) .offset = offsetof(struct dataset_config, field)
 #define JOB(field) .offset = offsetof(struct job_config, field)
 
@@ -133,6 +139,23 @@ const struct option config_options[] = {
 			"$XDG_RUNTIME_DIR/joaderfs.sock, else joaderfs.sock in the "
 			"state directory",
 		.help = "Socket that joaderctl speaks to, at most 107 bytes long."},
+
+	{SECTION_CLUSTER, "engine", &value_text, .min = 1, .max = 300, CLUSTER(engine),
+		.preset_help = "in this daemon, which is alone",
+		.help = "Server that keeps what the nodes agree on: "
+			"redis://[:PASSWORD@]HOST[:PORT][/DB] or "
+			"redis+unix://PATH[?DB].\n"
+			"It speaks the Redis protocol, of version 7 or later."},
+	{SECTION_CLUSTER, "group", &value_name, .preset = "joaderfs", CLUSTER(group),
+		.help = "Nodes of one group share their trainings; one server may keep "
+			"several groups."},
+	{SECTION_CLUSTER, "node", &value_name, CLUSTER(node),
+		.preset_help = "the host's name",
+		.help = "Name of this daemon, another one on each node."},
+	{SECTION_CLUSTER, "ttl", &value_duration, .min = 1, .max = 3600, .preset = "5s",
+		CLUSTER(ttl_s),
+		.help = "A node that is silent for so long is taken for dead, and others "
+			"may serve its ranks."},
 
 	{SECTION_DATASET, "path", &value_path, .required = true, DATASET(path),
 		.help = "Directory with one directory of files per class.\n"

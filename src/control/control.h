@@ -24,7 +24,7 @@
  *                   TEXT: what jobs/JOB/state has shown
  *   export JOB      with a descriptor of a regular file, which is written; add --import
  *                   NAME ... comes with one that is read
- *   ls | status [JOB] | order JOB [EPOCH] | stats | datasets
+ *   ls | cluster | status [JOB] | order JOB [EPOCH] | stats | datasets
  *   grant JOB | revoke JOB
  *   upgrade [PROGRAM]  another engine, of this program or another one
  *   mount JOB       with a descriptor (SCM_RIGHTS) of /dev/fuse, which the client has

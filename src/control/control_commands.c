@@ -271,6 +271,14 @@ static bool run_ls(const struct request *request)
 	return err ? refuse(request, "ls: %s", strerror(-err)) : true;
 }
 
+/* --- cluster ----------------------------------------------------------------------- */
+
+static bool run_cluster(const struct request *request)
+{
+	group_print(request->context->group, request->out);
+	return true;
+}
+
 /* --- status, order ----------------------------------------------------------------- */
 
 static bool run_status(const struct request *request)
@@ -374,7 +382,7 @@ static bool run_upgrade(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 13
+#define N_COMMANDS 14
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -390,6 +398,7 @@ static const struct command {
 	{"grant", "grant JOB", 2, 2, false, false, run_grant},
 	{"revoke", "revoke JOB", 2, 2, false, false, run_revoke},
 	{"ls", "ls", 1, 1, false, false, run_ls},
+	{"cluster", "cluster", 1, 1, false, false, run_cluster},
 	{"status", "status [JOB]", 1, 2, false, true, run_status},
 	{"order", "order JOB [EPOCH]", 2, 3, false, true, run_order},
 	{"stats", "stats", 1, 1, false, false, run_stats},

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "config/config.h"
 #include "dataset/dataset.h"
+#include "group/group.h"
 #include "sched/sched.h"
 
 /*
@@ -18,6 +19,7 @@ struct files_context {
 	struct dataset **datasets;
 	size_t n_datasets;
 	struct sched *sched;
+	struct group *group;
 	struct backings *backings; /* sched's, or NULL */
 	const char *mountpoint;	   /* absolute */
 };

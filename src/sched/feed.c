@@ -27,10 +27,10 @@ int feed_divide(struct sched_job *job, config_report *report, void *context)
 {
 	const struct job_config *config = &job->config;
 	uint32_t all = job->samples;
-	job->samples = ranks_position(
-		all, config->global_batch, config->ranks, config->rank);
-	job->fingerprint = rng_mix(
-		job->fingerprint, (uint64_t)config->ranks << 32 | config->rank);
+	job->samples =
+		ranks_position(all, config->global_batch, config->ranks, config->rank);
+	job->fingerprint =
+		rng_mix(job->fingerprint, (uint64_t)config->ranks << 32 | config->rank);
 	job->fingerprint = rng_mix(job->fingerprint, config->global_batch);
 	if (job->samples > 0)
 		return 0;

@@ -39,8 +39,8 @@ static void feed(struct sched_job *job, uint32_t epoch, uint32_t base, uint32_t 
 	cr_assert_eq(0, sched_feed(job, epoch, base, ids + base, n));
 }
 
-static void begin_open(struct sched_job *job, uint32_t epoch, uint32_t position,
-	struct world_open *open)
+static void begin_open(
+	struct sched_job *job, uint32_t epoch, uint32_t position, struct world_open *open)
 {
 	*open = (struct world_open){0};
 	pthread_mutex_init(&open->mutex, NULL);
@@ -108,8 +108,8 @@ Test(sched_feed, positions_get_what_is_fed_in_its_order_when_it_comes)
 			cr_expect_not(open.done, "nobody has fed it");
 			feed(job, epoch, k + 1, 1, order[epoch]);
 			opened = wait_for(&open);
-			cr_expect_eq(order[epoch][k + 1],
-				sched_handle_sample(opened.handle));
+			cr_expect_eq(
+				order[epoch][k + 1], sched_handle_sample(opened.handle));
 			sched_release(opened.handle);
 		}
 		cr_expect_eq(N / RANKS, state_of(job).consumed);
@@ -230,7 +230,8 @@ Test(sched_feed, another_job_of_the_dataset_draws_as_ever)
 	struct world_open open;
 	sample_id samples[N];
 	world_begin(&world, N, N / 2);
-	struct sched_job *job = add_rank(&world, a_name), *other = world_add(&world, b_name);
+	struct sched_job *job = add_rank(&world, a_name),
+			 *other = world_add(&world, b_name);
 	begin_epoch(job, 0, order[0], &open);
 	sched_release(wait_for(&open).handle);
 	feed(job, 0, 1, N / RANKS - 1, order[0]);

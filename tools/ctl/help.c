@@ -47,6 +47,7 @@ static const struct command_help {
 		"The directory that the socket lies in is bound into the container.\n"},
 	{"revoke", "JOB", "remove this socket\n", ""},
 	{"ls", "", "list the jobs\n", ""},
+	{"cluster", "", "the group of this daemon, and where its ranks are\n", ""},
 	{"status", "[JOB]", "where a job is and how it was served; without JOB: all\n",
 		""},
 	{"order", "JOB [EPOCH]",

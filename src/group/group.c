@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "group/group_internal.h"
+#include "base/clock.h"
+#include "base/kept.h"
+#include "base/log.h"
+#include "base/rng.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* The thread: what changed in the scheduler goes to the coordinator, and back. */
+
+#define SECOND_NS UINT64_C(1000000000)
+#define ENGINE_TIMEOUT_MS 1000
+
+static uint64_t now_of_engine(void *context)
+{
+	(void)context;
+	return clock_now_ns();
+}
+
+static void wake(void *context)
+{
+	const struct group *group = context;
+	const uint64_t one = 1;
+	ssize_t n = write(group->wake, &one, sizeof(one));
+	(void)n; /* it is awake already */
+}
+
+static void sleep_until(const struct group *group, uint64_t due_ns)
+{
+	uint64_t now_ns = clock_now_ns(), count;
+	struct pollfd fd = {.fd = group->wake, .events = POLLIN};
+	uint64_t ms = due_ns > now_ns ? (due_ns - now_ns + 999999) / 1000000 : 0;
+	if (poll(&fd, 1, ms > 1000 ? 1000 : (int)ms) == 1) {
+		ssize_t n = read(group->wake, &count, sizeof(count));
+		(void)n;
+	}
+}
+
+static bool is_stopping(struct group *group)
+{
+	return atomic_load(&group->stopping);
+}
+
+static void keep_status(struct group *group)
+{
+	struct coord_status before;
+	LOCK_SCOPE(&group->lock);
+	before = group->status;
+	coord_status(group->coord, &group->status);
+	size_t n;
+	const struct coord_node *members = coord_members(group->coord, &n);
+	group->n_members = n < GROUP_MEMBERS ? n : GROUP_MEMBERS;
+	memcpy(group->members, members, group->n_members * sizeof(*members));
+	group->was = before;
+}
+
+/* Each change of what an operator has to know is a line in the log. */
+static void tell(const struct group *group)
+{
+	const struct coord_status *is = &group->status, *was = &group->was;
+	if (!group->config->cluster.engine)
+		return; /* nobody else is concerned */
+	if (is->state == was->state && is->repairing == was->repairing)
+		return;
+	if (is->state == COORD_AWAY)
+		log_warn("cluster: the engine can't be reached: %s%s%s; readers get what "
+			 "was drawn, then they wait",
+			strerror(is->away_errno), is->message[0] ? ": " : "",
+			is->message);
+	else if (is->state == COORD_REFUSED)
+		log_error("cluster: %s", is->message);
+	else if (was->state == COORD_AWAY)
+		log_info("cluster: the engine is reached again");
+	if (is->state == COORD_LEADS && was->state != COORD_LEADS)
+		log_info("cluster: this node leads, term %llu",
+			(unsigned long long)is->term);
+	if (is->repairing && !was->repairing)
+		log_warn("cluster: the engine has lost something: its log is made whole "
+			 "from the nodes' journals");
+	if (!is->repairing && was->repairing)
+		log_info("cluster: the log is whole again");
+}
+
+static void *run(void *context)
+{
+	struct group *group = context;
+	while (!is_stopping(group)) {
+		group_sync(group);
+		uint64_t due_ns = coord_step(group->coord, clock_now_ns());
+		keep_status(group);
+		tell(group);
+		group_look_at_jobs(group);
+		sleep_until(group, due_ns);
+	}
+	coord_leave(group->coord);
+	return NULL;
+}
+
+static int make_engine(struct group *group, const struct cluster_config *config,
+	const struct coord_engine **ret)
+{
+	char message[COORD_TEXT] = "";
+	int err;
+	if (!config->engine) {
+		err = coord_local_new(now_of_engine, NULL, true, &group->local);
+		if (!err)
+			*ret = coord_local_engine(group->local);
+		return err;
+	}
+	err = coord_resp_new(config->engine, config->group, ENGINE_TIMEOUT_MS,
+		&group->resp, message);
+	if (err)
+		log_error("[cluster]:engine: found \"%s\": %s", config->engine,
+			message[0] ? message : strerror(-err));
+	else
+		*ret = coord_resp_engine(group->resp);
+	return err;
+}
+
+/* Another one at each start. */
+static int random_number(uint64_t *ret)
+{
+	do
+		if (getrandom(ret, sizeof(*ret), 0) != sizeof(*ret))
+			return -EIO;
+	while (*ret == 0);
+	return 0;
+}
+
+static int name_self(const struct cluster_config *config, struct coord_node *ret)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+	*ret = (struct coord_node){.capacity = 1};
+	if (!config->node && gethostname(host, sizeof(host) - 1) != 0)
+		return -errno;
+	const char *name = config->node ? config->node : host;
+	int n = snprintf(ret->name, sizeof(ret->name), "%s", name);
+	return n < (int)sizeof(ret->name) ? random_number(&ret->incarnation)
+					  : -ENAMETOOLONG;
+}
+
+static int make_coord(struct group *group, const struct daemon_config *config)
+{
+	const struct coord_engine *engine;
+	struct coord_options options = {
+		.ttl_ns = config->cluster.ttl_s * SECOND_NS, .calls = group_calls(group)};
+	int err = name_self(&config->cluster, &options.self);
+	if (!err)
+		err = random_number(&options.seed);
+	if (!err)
+		err = make_engine(group, &config->cluster, &engine);
+	if (!err)
+		err = coord_new(&options, engine, &group->coord);
+	if (!err)
+		group->self = options.self;
+	return err;
+}
+
+int group_new(
+	const struct daemon_config *config, struct sched *sched, struct group **ret)
+{
+	struct group *group = calloc(1, sizeof(*group));
+	*ret = NULL;
+	if (!group)
+		return -ENOMEM;
+	group->config = config;
+	group->sched = sched;
+	TAILQ_INIT(&group->ranks);
+	lock_init(&group->lock, LOCK_RANK_GROUP, "group");
+	group->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int err = group->wake < 0 ? -errno : make_coord(group, config);
+	if (!err)
+		sched_on_news(sched, wake, group);
+	if (err) {
+		log_error("cluster: %s", strerror(-err));
+		group_free(&group);
+	}
+	*ret = group;
+	return err;
+}
+
+int group_start(struct group *group)
+{
+	int err = -pthread_create(&group->thread, NULL, run, group);
+	group->runs = err == 0;
+	if (err)
+		log_error("cluster: %s", strerror(-err));
+	return err;
+}
+
+void group_free(struct group **group_pointer)
+{
+	struct group *group = *group_pointer;
+	if (!group)
+		return;
+	atomic_store(&group->stopping, true);
+	if (group->runs) {
+		wake(group);
+		pthread_join(group->thread, NULL);
+	}
+	group_forget_ranks(group);
+	coord_free(&group->coord);
+	coord_local_free(&group->local);
+	coord_resp_free(&group->resp);
+	if (group->wake >= 0)
+		close(group->wake);
+	lock_destroy(&group->lock);
+	free(group);
+	*group_pointer = NULL;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "sched/sched.h"
+
+#include <stdio.h>
+
+/*
+ * The daemon as a node of its group: joins the coordinator (src/cluster), which decides in
+ * which order the ranks of a training read, and the scheduler, whose jobs are these ranks.
+ *
+ *     coordinator --fed--> sched_feed -> journal, look-ahead -> readers
+ *     coordinator <--want, commit-- sched_feed_state <- readers
+ *
+ *   Flow: group_new before there are jobs -> group_start when those of the start are there
+ *         -> group_free before sched_free.
+ *   Threads: one of its own, which alone calls the coordinator, and waits for its engine.
+ *   Errors: -errno, logged. An engine that can't be reached is none.
+ */
+
+struct group;
+
+must_check int group_new(
+	const struct daemon_config *config, struct sched *sched, struct group **ret);
+must_check int group_start(struct group *group);
+/* Gives back what the node has in the group, as far as the engine can be reached. */
+void group_free(struct group **group);
+
+/* The group as this node sees it: joaderctl(1), cluster. */
+void group_print(struct group *group, FILE *out);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/lock.h"
+#include "cluster/coord.h"
+#include "cluster/coord_local.h"
+#include "cluster/coord_resp.h"
+#include "group/group.h"
+
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+/* What the files of this module share: group.c is its thread, ranks.c joins jobs and
+ * coordinator, print.c says how it is. */
+
+#define GROUP_MEMBERS 1024 /* that are told of */
+
+/* A job of the scheduler that is a rank of a training. */
+struct group_rank {
+	TAILQ_ENTRY(group_rank) link;
+	struct sched_job *job;		   /* held */
+	const struct job_config *config;   /* the job's */
+	struct coord_job_status status;	   /* of the training; under the lock */
+	struct coord_rank_status position; /* likewise */
+	bool refused;			   /* which was told */
+	bool gone; /* scratch: the scheduler does not have it any more */
+	bool bad;  /* what came for it does not fit, which was told */
+};
+
+struct group {
+	const struct daemon_config *config;
+	struct sched *sched;
+	struct coord_node self;
+	struct coord *coord; /* the thread's */
+	struct coord_local *local;
+	struct coord_resp *resp;
+	int wake; /* an eventfd */
+	atomic_bool stopping;
+	bool runs;
+	pthread_t thread;
+	/* The thread changes these with the lock, and reads them without it. */
+	struct lock lock;
+	TAILQ_HEAD(, group_rank) ranks;
+	struct coord_status status, was;
+	struct coord_node members[GROUP_MEMBERS];
+	size_t n_members;
+};
+
+/* --- ranks.c: called by the thread ------------------------------------------------------- */
+
+struct coord_calls group_calls(struct group *group);
+/* Jobs that came or went, what their readers want, and what they have consumed. */
+void group_sync(struct group *group);
+/* What became of the trainings. */
+void group_look_at_jobs(struct group *group);
+void group_forget_ranks(struct group *group);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "group/group_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *state_word(enum coord_state state)
+{
+	switch (state) {
+	case COORD_JOINING:
+		return "joining";
+	case COORD_REFUSED:
+		return "refused";
+	case COORD_FOLLOWS:
+		return "follows";
+	case COORD_LEADS:
+		return "leads";
+	case COORD_AWAY:
+		return "away";
+	}
+	return "?";
+}
+
+static void print_node(const struct group *group, FILE *out)
+{
+	const struct coord_status *status = &group->status;
+	const struct cluster_config *config = &group->config->cluster;
+	fprintf(out, "node %s\nstate %s\n", group->self.name, state_word(status->state));
+	if (!config->engine)
+		fputs("engine in this daemon\n", out);
+	else if (status->away_since_ns)
+		fprintf(out, "engine can't be reached for %.0f s: %s\n",
+			(double)(clock_now_ns() - status->away_since_ns) / 1e9,
+			strerror(status->away_errno));
+	else
+		fputs("engine reached\n", out);
+	if (status->message[0])
+		fprintf(out, "message %s\n", status->message);
+	fprintf(out, "leader %s\nterm %" PRIu64 "\nrepairing %s\n",
+		status->leader[0] ? status->leader : "-", status->term,
+		status->repairing ? "yes" : "no");
+	for (size_t i = 0; i < group->n_members; i++)
+		fprintf(out, "member %s %s\n", group->members[i].name,
+			group->members[i].address[0] ? group->members[i].address : "-");
+}
+
+static void print_rank(const struct group_rank *rank, FILE *out)
+{
+	const struct job_config *config = rank->config;
+	fprintf(out, "rank %s %" PRIu32 "/%" PRIu32 " job %s ", config->training,
+		config->rank, config->ranks, config->name);
+	if (rank->status.refused[0])
+		fprintf(out, "refused: %s\n", rank->status.refused);
+	else
+		fprintf(out,
+			"%s epoch %" PRIu32 " drawn %" PRIu32 "/%" PRIu32 " fed %" PRIu32
+			":%" PRIu32 " committed %" PRIu32 ":%" PRIu32 "\n",
+			rank->position.held ? "held" : "waits", rank->status.epoch,
+			rank->status.next, rank->status.n, rank->position.epoch,
+			rank->position.position, rank->position.committed_epoch,
+			rank->position.committed);
+}
+
+void group_print(struct group *group, FILE *out)
+{
+	LOCK_SCOPE(&group->lock);
+	const struct group_rank *rank;
+	print_node(group, out);
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		print_rank(rank, out);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "group/group_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The jobs that are ranks of a training. */
+
+static struct group_rank *find_rank(
+	const struct group *group, const char *training, uint32_t number)
+{
+	struct group_rank *rank;
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		if (strcmp(rank->config->training, training) == 0 &&
+			rank->config->rank == number)
+			return rank;
+	return NULL;
+}
+
+static struct group_rank *find_training(const struct group *group, const char *training)
+{
+	struct group_rank *rank;
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		if (strcmp(rank->config->training, training) == 0)
+			return rank;
+	return NULL;
+}
+
+/* --- what the coordinator calls ---------------------------------------------------------- */
+
+static int fed(void *context, const char *training, uint32_t number, uint32_t epoch,
+	uint32_t base, const sample_id *ids, uint32_t n)
+{
+	struct group_rank *rank = find_rank(context, training, number);
+	if (!rank)
+		return 0;
+	int err = sched_feed(rank->job, epoch, base, ids, n);
+	if (err == -EINVAL && !rank->bad)
+		log_error("job %s: samples %u to %u of epoch %u came, which do not "
+			  "follow what it has",
+			rank->config->name, base, base + n - 1, epoch);
+	rank->bad = err == -EINVAL;
+	return err;
+}
+
+static void lost(void *context, const char *training, uint32_t number)
+{
+	const struct group_rank *rank = find_rank(context, training, number);
+	if (rank)
+		log_warn("job %s: another node serves rank %u of %s now; this one gets "
+			 "nothing more",
+			rank->config->name, number, training);
+}
+
+static uint32_t known(void *context, const char *training)
+{
+	const struct group *group = context;
+	const struct group_rank *rank;
+	uint32_t last = 0;
+	TAILQ_FOREACH (rank, &group->ranks, link) {
+		struct sched_feed_state state;
+		if (strcmp(rank->config->training, training) != 0)
+			continue;
+		sched_feed_state(rank->job, &state);
+		if (state.started && state.newest + 1 > last)
+			last = state.newest + 1;
+	}
+	return last;
+}
+
+/* The k-th binding is the k-th of the feed. */
+static uint32_t tail(
+	void *context, struct coord_tail *tail, sample_id *ids, uint32_t most)
+{
+	const struct group_rank *rank = find_rank(context, tail->job, tail->rank);
+	struct binding binding;
+	uint32_t n = 0;
+	while (rank && n < most &&
+		sched_binding(rank->job, tail->epoch, tail->base + n, &binding))
+		ids[n++] = binding.sample;
+	return n;
+}
+
+struct coord_calls group_calls(struct group *group)
+{
+	return (struct coord_calls){.context = group,
+		.fed = fed,
+		.lost = lost,
+		.known = known,
+		.tail = tail};
+}
+
+/* --- jobs come and go -------------------------------------------------------------------- */
+
+static enum sampler_kind sampler_of(const struct group *group, const char *dataset)
+{
+	for (size_t i = 0; i < group->config->n_datasets; i++)
+		if (strcmp(group->config->datasets[i].name, dataset) == 0)
+			return group->config->datasets[i].sampler;
+	return group->config->sampler;
+}
+
+static int enter_training(struct group *group, const struct group_rank *rank)
+{
+	const struct job_config *config = rank->config;
+	struct coord_job job = {.name = config->training,
+		.dataset = config->dataset,
+		.ids = sched_job_selection(rank->job),
+		.ranks = config->ranks,
+		.batch = config->global_batch,
+		.kind = sampler_of(group, config->dataset)};
+	job.fingerprint = dataset_fingerprint(sched_job_dataset(rank->job), job.ids);
+	int err = coord_add_job(group->coord, &job);
+	return err == -EEXIST ? 0 : err;
+}
+
+static int take_rank(struct group *group, const struct group_rank *rank)
+{
+	struct sched_feed_state state;
+	sched_feed_state(rank->job, &state);
+	/* The engine in this process knows nothing of what was before: journals do. */
+	if (state.started && group->local)
+		coord_local_restart(group->local);
+	return coord_take_rank(group->coord, rank->config->training, rank->config->rank,
+		state.epoch, state.started ? state.next : COORD_AT_CURSOR);
+}
+
+static void remove_rank(struct group *group, struct group_rank *rank)
+{
+	const struct job_config *config = rank->config;
+	{
+		LOCK_SCOPE(&group->lock);
+		TAILQ_REMOVE(&group->ranks, rank, link);
+	}
+	(void)coord_drop_rank(group->coord, config->training, config->rank);
+	if (!find_training(group, config->training) &&
+		coord_remove_job(group->coord, config->training) != 0)
+		log_warn("job %s: the group could not be told that it is gone",
+			config->name);
+	sched_job_put(rank->job);
+	free(rank);
+}
+
+/* The job is the rank's from now on. */
+static int add_rank(struct group *group, struct sched_job *job)
+{
+	const struct job_config *config = sched_job_config(job);
+	struct group_rank *rank = calloc(1, sizeof(*rank));
+	if (!rank)
+		return -ENOMEM;
+	if (find_rank(group, config->training, config->rank)) {
+		free(rank);
+		return -EEXIST;
+	}
+	rank->job = sched_job_hold(job);
+	rank->config = config;
+	int err = enter_training(group, rank);
+	if (!err)
+		err = take_rank(group, rank);
+	{
+		LOCK_SCOPE(&group->lock);
+		TAILQ_INSERT_TAIL(&group->ranks, rank, link);
+	}
+	if (!err)
+		return 0;
+	log_error("job %s: rank %u of %s can't be served: %s", config->name, config->rank,
+		config->training, strerror(-err));
+	remove_rank(group, rank);
+	return err;
+}
+
+static struct group_rank *find_job(const struct group *group, const struct sched_job *job)
+{
+	struct group_rank *rank;
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		if (rank->job == job)
+			return rank;
+	return NULL;
+}
+
+static void look_at_job(struct group *group, job_id id)
+{
+	struct sched_job *job = sched_job_find_id(group->sched, id);
+	if (!job)
+		return;
+	struct group_rank *rank = find_job(group, job);
+	if (rank)
+		rank->gone = false;
+	else if (sched_job_config(job)->ranks > 0)
+		(void)add_rank(group, job); /* it is tried again */
+	sched_job_put(job);
+}
+
+static void sync_jobs(struct group *group)
+{
+	struct group_rank *rank, *next;
+	job_id *ids = NULL;
+	size_t n = 0;
+	if (sched_job_ids(group->sched, &ids, &n) != 0)
+		return; /* no memory: later */
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		rank->gone = true;
+	for (size_t i = 0; i < n; i++)
+		look_at_job(group, ids[i]);
+	free(ids);
+	for (rank = TAILQ_FIRST(&group->ranks); rank; rank = next) {
+		next = TAILQ_NEXT(rank, link);
+		if (rank->gone)
+			remove_rank(group, rank);
+	}
+}
+
+void group_sync(struct group *group)
+{
+	const struct group_rank *rank;
+	sync_jobs(group);
+	TAILQ_FOREACH (rank, &group->ranks, link) {
+		const struct job_config *config = rank->config;
+		struct sched_feed_state state;
+		sched_feed_state(rank->job, &state);
+		if (!state.started)
+			continue;
+		(void)coord_want(group->coord, config->training, state.newest);
+		(void)coord_commit(group->coord, config->training, config->rank,
+			state.epoch, state.consumed);
+	}
+}
+
+void group_look_at_jobs(struct group *group)
+{
+	struct group_rank *rank;
+	TAILQ_FOREACH (rank, &group->ranks, link) {
+		const struct job_config *config = rank->config;
+		lock_take(&group->lock);
+		int err = coord_job_status(
+			group->coord, config->training, &rank->status);
+		if (!err)
+			err = coord_rank_status(group->coord, config->training,
+				config->rank, &rank->position);
+		lock_release(&group->lock);
+		bool refused = !err && rank->status.refused[0];
+		if (refused && !rank->refused)
+			log_error("job %s: %s", config->name, rank->status.refused);
+		rank->refused = refused;
+	}
+}
+
+void group_forget_ranks(struct group *group)
+{
+	struct group_rank *rank;
+	while ((rank = TAILQ_FIRST(&group->ranks))) {
+		TAILQ_REMOVE(&group->ranks, rank, link);
+		sched_job_put(rank->job);
+		free(rank);
+	}
+}
