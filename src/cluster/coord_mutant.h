@@ -10,11 +10,10 @@
 
 enum coord_mutant {
 	MUTANT_NONE,
-	MUTANT_NO_TOKEN = 1,	/* any leader may append */
-	MUTANT_NO_NEXT = 2,	/* wherever the log ends */
-	MUTANT_NO_REPAIR = 4,	/* nobody offers what its journal knows */
-	MUTANT_NO_RECOMMIT = 8, /* a cursor that did not move is not sent again */
-	MUTANT_SAME_SEED = 16	/* each leader draws as the one before did */
+	MUTANT_NO_TOKEN = 1,   /* any leader may append */
+	MUTANT_NO_NEXT = 2,    /* wherever the log ends */
+	MUTANT_NO_REPAIR = 4,  /* nobody offers what its journal knows */
+	MUTANT_NO_RECOMMIT = 8 /* a cursor that did not move is not sent again */
 };
 
 #ifdef COORD_MUTANTS
