@@ -363,7 +363,7 @@ static void begin(struct twins *twins)
 	redis_new(&twins->server, "everysec");
 	cr_assert_eq(coord_local_new(no_time, NULL, false, &twins->local), 0);
 	cr_assert_eq(
-		coord_resp_new(twins->server.url, "twins", 2000, &twins->resp, message),
+		coord_resp_new(twins->server.url, "twins", 30000, &twins->resp, message),
 		0);
 	twins->engine[0] = coord_local_engine(twins->local);
 	twins->engine[1] = coord_resp_engine(twins->resp);
