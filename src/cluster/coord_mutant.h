@@ -16,8 +16,9 @@ enum coord_mutant {
 	MUTANT_NO_RECOMMIT = 8 /* a cursor that did not move is not sent again */
 };
 
+extern unsigned coord_mutants; /* of tests only */
+
 #ifdef COORD_MUTANTS
-extern unsigned coord_mutants;
 #define mutant(kind) (coord_mutants & (kind))
 #else
 #define mutant(kind) 0
