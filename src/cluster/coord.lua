@@ -28,15 +28,6 @@ local function is_token(keys, token)
 	return redis.call('GET', key(keys, 'token')) == token
 end
 
-local function share(n, ranks, rank)
-	return math.floor(n / ranks) + (rank < n % ranks and 1 or 0)
-end
-
-local function rank_position(global, batch, ranks, rank)
-	return math.floor(global / batch) * share(batch, ranks, rank) +
-		share(global % batch, ranks, rank)
-end
-
 local function drop_feeds(keys, job, epoch, ranks)
 	for rank = 0, ranks - 1 do
 		redis.call('UNLINK', key(keys, 'feed', job, epoch, rank))
@@ -53,17 +44,21 @@ local function begin_epoch(keys, job, from, to, ranks)
 	redis.call('HSET', key(keys, 'job', job), 'epoch', to, 'next', 0)
 end
 
--- args[first + rank]: the ids of the rank.
+-- args[first + rank]: the ids of the rank. base is a number of whole mini-batches, of which the
+-- first ranks have one more.
 local function add(keys, job, epoch, base, count, batch, ranks, args, first)
+	local feed = keys[1] .. ':feed:' .. job .. ':' .. epoch .. ':'
+	local before, each = math.floor(base / batch), math.floor(batch / ranks)
+	local less, more = before * each .. '-1', before * (each + 1) .. '-1'
+	local with_more = batch % ranks
+	local call = redis.call
 	for rank = 0, ranks - 1 do
 		local ids = args[first + rank]
 		if #ids > 0 then
-			redis.call('XADD', key(keys, 'feed', job, epoch, rank),
-				string.format('%d-1', rank_position(base, batch, ranks, rank)),
-				'', ids)
+			call('XADD', feed .. rank, rank < with_more and more or less, '', ids)
 		end
 	end
-	redis.call('HSET', key(keys, 'job', job), 'next', base + count)
+	call('HSET', key(keys, 'job', job), 'next', base + count)
 end
 
 -- version node incarnation value ttl run (job rank epoch position)*

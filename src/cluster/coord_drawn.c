@@ -125,8 +125,6 @@ static int need_pool(
 	if (!pool)
 		return -ENOMEM;
 	uint64_t seed = rng_mix(coord->seed, rng_next(&coord->rng));
-	if (mutant(MUTANT_SAME_SEED))
-		seed = 1;
 	int err = sampler_new(facts->kind, seed, &pool->sampler);
 	if (err) {
 		free(pool);

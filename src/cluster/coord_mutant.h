@@ -10,15 +10,15 @@
 
 enum coord_mutant {
 	MUTANT_NONE,
-	MUTANT_NO_TOKEN = 1,	/* any leader may append */
-	MUTANT_NO_NEXT = 2,	/* wherever the log ends */
-	MUTANT_NO_REPAIR = 4,	/* nobody offers what its journal knows */
-	MUTANT_NO_RECOMMIT = 8, /* a cursor that did not move is not sent again */
-	MUTANT_SAME_SEED = 16	/* each leader draws as the one before did */
+	MUTANT_NO_TOKEN = 1,   /* any leader may append */
+	MUTANT_NO_NEXT = 2,    /* wherever the log ends */
+	MUTANT_NO_REPAIR = 4,  /* nobody offers what its journal knows */
+	MUTANT_NO_RECOMMIT = 8 /* a cursor that did not move is not sent again */
 };
 
+extern unsigned coord_mutants; /* of tests only */
+
 #ifdef COORD_MUTANTS
-extern unsigned coord_mutants;
 #define mutant(kind) (coord_mutants & (kind))
 #else
 #define mutant(kind) 0

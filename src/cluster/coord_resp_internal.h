@@ -11,6 +11,7 @@
 struct resp_mark {
 	char job[COORD_NAME];
 	uint32_t rank, epoch, position;
+	uint32_t entry; /* samples of the last one; 0: not known */
 };
 
 struct coord_resp {

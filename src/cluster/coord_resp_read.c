@@ -37,8 +37,8 @@ static bool is_at_mark(struct coord_resp *resp, const struct coord_read *read)
 	       (mark && mark->epoch == read->epoch && mark->position == read->from);
 }
 
-static void set_mark(
-	struct coord_resp *resp, const struct coord_read *read, uint32_t position)
+static void set_mark(struct coord_resp *resp, const struct coord_read *read,
+	uint32_t position, uint32_t entry)
 {
 	struct resp_mark *mark = find_mark(resp, read);
 	if (!mark) {
@@ -52,6 +52,7 @@ static void set_mark(
 	}
 	mark->epoch = read->epoch;
 	mark->position = position;
+	mark->entry = entry;
 }
 
 static void name_feed(
@@ -85,12 +86,14 @@ static bool take_entry(
 static void take_entries(
 	struct coord_resp *resp, struct coord_read *read, const redisReply *entries)
 {
-	uint32_t end = 0;
-	for (size_t i = 0; i < entries->elements; i++)
+	uint32_t end = 0, before = 0;
+	for (size_t i = 0; i < entries->elements; i++) {
+		before = end;
 		if (!take_entry(read, entries->element[i], &end))
 			return;
+	}
 	if (read->ret_n && end == read->from + read->ret_n)
-		set_mark(resp, read, end);
+		set_mark(resp, read, end, before ? end - before : 0);
 }
 
 /* The entry that the position lies in, if it does not begin there. */
@@ -148,6 +151,20 @@ static int take_streams(struct coord_resp *resp, const redisReply *reply,
 	return 0;
 }
 
+/* As many entries as there is room for, as large as the one read last. */
+static uint32_t count_entries(
+	struct coord_resp *resp, const struct coord_read *reads, size_t n)
+{
+	uint32_t count = 1;
+	for (size_t i = 0; i < n; i++) {
+		const struct resp_mark *mark = find_mark(resp, &reads[i]);
+		uint32_t entry = mark && mark->entry ? mark->entry : 1;
+		uint32_t room = (reads[i].most + entry - 1) / entry;
+		count = room > count ? room : count;
+	}
+	return count < ENTRIES_MOST ? count : ENTRIES_MOST;
+}
+
 static int read_on(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
 	auto_free char *names = calloc(n, KEY_SIZE);
@@ -158,7 +175,7 @@ static int read_on(struct coord_resp *resp, struct coord_read *reads, size_t n)
 	struct resp_words words = resp_begin(4 + 2 * n);
 	resp_text(&words, "XREAD");
 	resp_text(&words, "COUNT");
-	resp_number(&words, ENTRIES_MOST);
+	resp_number(&words, count_entries(resp, reads, n));
 	resp_text(&words, "STREAMS");
 	for (size_t i = 0; i < n; i++) {
 		name_feed(resp, &reads[i], names + i * KEY_SIZE);

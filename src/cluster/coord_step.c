@@ -211,11 +211,17 @@ static int step(struct coord *coord)
 		err = coord_report(coord);
 	if (!err && coord->view.ready && !coord->compared)
 		err = coord_compare(coord);
-	if (!err)
-		err = coord_lead(coord);
-	if (!err && coord->view.ready)
+	if (err)
+		return err;
+	/* A log that can't be gone on with can still be read. */
+	int broken = coord_lead(coord);
+	if (broken && broken != -EBADMSG)
+		return broken;
+	if (coord->view.ready)
 		err = coord_open_wanted(coord);
-	return err ? err : coord_read_feeds(coord);
+	if (!err)
+		err = coord_read_feeds(coord);
+	return err ? err : broken;
 }
 
 static void away(struct coord *coord, int err)
@@ -223,8 +229,13 @@ static void away(struct coord *coord, int err)
 	if (!coord->away_since_ns)
 		coord->away_since_ns = coord->now_ns ? coord->now_ns : 1;
 	coord->away_errno = -err;
-	snprintf(coord->message, sizeof(coord->message), "the engine does not answer: %s",
-		strerror(-err));
+	if (err == -EBADMSG)
+		snprintf(coord->message, sizeof(coord->message),
+			"the engine's log has a sample twice, or one that is not the "
+			"job's");
+	else
+		snprintf(coord->message, sizeof(coord->message),
+			"the engine does not answer: %s", strerror(-err));
 	coord->patience_ns = coord->patience_ns * 2 + coord->ttl_ns / 64;
 	if (coord->patience_ns > coord->ttl_ns / 4)
 		coord->patience_ns = coord->ttl_ns / 4;

@@ -112,7 +112,7 @@ static inline bool world_begin(struct world *world, enum world_engine engine)
 	if (engine == WORLD_LOCAL)
 		cr_assert_eq(coord_local_new(world_now, world, false, &world->local), 0);
 	else
-		redis_new(&world->server, false);
+		redis_new(&world->server, NULL);
 	return true;
 }
 
@@ -230,7 +230,8 @@ static inline void world_consume(struct world_node *node, unsigned job, uint32_t
 		*position = to;
 		(void)coord_commit(node->coord, facts->name, rank, *epoch, to);
 	}
-	if (*position == length && *epoch < world->hold_epoch) {
+	bool last = *epoch == JOURNAL_EPOCHS - 1;
+	if (*position == length && *epoch < world->hold_epoch && !last) {
 		(void)coord_want(node->coord, facts->name, *epoch + 1);
 		if (status.epoch > *epoch) {
 			++*epoch;

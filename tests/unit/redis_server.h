@@ -51,8 +51,8 @@ static inline bool redis_answers(const struct redis_server *server)
 	return answers;
 }
 
-/* With what its directory has; `durable`: what it has answered is on the disk. */
-static inline void redis_start(struct redis_server *server, bool durable)
+/* With what its directory has; fsync, as appendfsync has it; NULL: nothing is written. */
+static inline void redis_start(struct redis_server *server, const char *fsync)
 {
 	unlink(server->socket);
 	server->pid = fork();
@@ -61,8 +61,9 @@ static inline void redis_start(struct redis_server *server, bool durable)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		execl("/usr/bin/redis-server", "redis-server", "--port", "0",
 			"--unixsocket", server->socket, "--dir", server->directory,
-			"--save", "", "--appendonly", durable ? "yes" : "no",
-			"--appendfsync", "always", "--logfile", "log", (char *)NULL);
+			"--save", "", "--appendonly", fsync ? "yes" : "no",
+			"--appendfsync", fsync ? fsync : "no", "--logfile", "log",
+			(char *)NULL);
 		_exit(127);
 	}
 	for (int i = 0; !redis_answers(server); i++) {
@@ -80,14 +81,14 @@ static inline void redis_kill(struct redis_server *server)
 	server->pid = 0;
 }
 
-static inline void redis_new(struct redis_server *server, bool durable)
+static inline void redis_new(struct redis_server *server, const char *fsync)
 {
 	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
 	strcpy(server->directory, "/tmp/joaderfs-redis.XXXXXX");
 	ensure(mkdtemp(server->directory));
 	snprintf(server->socket, sizeof(server->socket), "%s/socket", server->directory);
 	snprintf(server->url, sizeof(server->url), "redis+unix://%s", server->socket);
-	redis_start(server, durable);
+	redis_start(server, fsync);
 }
 
 static inline int redis_remove_one(

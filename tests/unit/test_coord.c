@@ -250,7 +250,7 @@ EACH_ENGINE(an_engine_that_lost_all_is_repaired_from_journals)
 		redis_kill(&world->server);
 		world_until(world, world_status(&world->nodes[0]).state == COORD_AWAY);
 		cr_assert_geq(world_status(&world->nodes[0]).away_since_ns, 1);
-		redis_start(&world->server, false);
+		redis_start(&world->server, NULL);
 	}
 	world->hold_epoch = UINT32_MAX;
 	world_until(world, world_is_given(world, 0, 2));

@@ -314,7 +314,7 @@ static void new_life(struct twins *twins)
 {
 	coord_local_restart(twins->local);
 	redis_kill(&twins->server);
-	redis_start(&twins->server, true);
+	redis_start(&twins->server, "everysec");
 	twins->offers = 0;
 	/* The first call finds that the connection is gone. */
 	struct coord_node *nodes;
@@ -360,10 +360,10 @@ static void begin(struct twins *twins)
 	char message[COORD_TEXT];
 	memset(twins, 0, sizeof(*twins));
 	rng_seed(&twins->rng, 5);
-	redis_new(&twins->server, true);
+	redis_new(&twins->server, "everysec");
 	cr_assert_eq(coord_local_new(no_time, NULL, false, &twins->local), 0);
 	cr_assert_eq(
-		coord_resp_new(twins->server.url, "twins", 2000, &twins->resp, message),
+		coord_resp_new(twins->server.url, "twins", 30000, &twins->resp, message),
 		0);
 	twins->engine[0] = coord_local_engine(twins->local);
 	twins->engine[1] = coord_resp_engine(twins->resp);

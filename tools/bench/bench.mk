@@ -31,6 +31,11 @@ bench-joins: $(BUILD)/bench/joins
 	@$<
 	@$< 14000000
 
+# What the log of a group of daemons costs the engine that keeps it.
+.PHONY: bench-cluster
+bench-cluster: $(BUILD)/bench/cluster
+	@tools/bench/bench-cluster $<
+
 # What a checkpoint costs, and the way back to it.
 .PHONY: bench-restore
 bench-restore: $(BUILD)/bench/restore

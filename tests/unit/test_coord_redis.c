@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "coord_world.h"
+
+#include <errno.h>
+
+/* What only a server does: it dies, forgets, stops, and is another's. */
+
+static void run(const char *command)
+{
+	cr_assert_eq(system(command), 0, "%s", command);
+}
+
+static void copy(const struct world *world, const char *from, const char *to)
+{
+	char command[256];
+	snprintf(command, sizeof(command), "cd %s && rm -rf %s && cp -a %s %s",
+		world->server.directory, to, from, to);
+	run(command);
+}
+
+static void begin(struct world *world, const char *fsync)
+{
+	world_begin(world, WORLD_REDIS);
+	if (!fsync)
+		return;
+	redis_end(&world->server);
+	redis_new(&world->server, fsync);
+	world->ttl_ns *= 3; /* disks are slow */
+}
+
+static void start_nodes(struct world *world, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct world_node *node = world_start(world, i);
+		cr_assert_eq(
+			coord_add_job(node->coord, world_job(world, 0, 0, 120, 3, 6)), 0);
+		world_take(node, 0, i);
+	}
+}
+
+static bool all_fed(const struct world *world, uint32_t least)
+{
+	return world->nodes[0].fed >= least && world->nodes[1].fed >= least &&
+	       world->nodes[2].fed >= least;
+}
+
+static uint64_t repairs_of(const struct world *world)
+{
+	uint64_t repairs = 0;
+	for (unsigned i = 0; i < WORLD_NODES; i++)
+		repairs += world_status(&world->nodes[i]).repairs;
+	return repairs;
+}
+
+static void redis(const struct world *world, const char *command)
+{
+	char text[512];
+	snprintf(text, sizeof(text), "redis-cli -s %s %s >/dev/null",
+		world->server.socket, command);
+	run(text);
+}
+
+#define NEEDS_SERVER                                                                     \
+	if (!redis_is_there())                                                           \
+	cr_skip_test("no redis-server")
+
+Test(coord_redis, a_killed_server_whose_disk_is_whole_has_lost_nothing)
+{
+	struct world world;
+	NEEDS_SERVER;
+	begin(&world, "always");
+	world.hold_epoch = 0;
+	world.hold_position = 12;
+	start_nodes(&world, 3);
+	world_until(&world, all_fed(&world, 12));
+	redis_kill(&world.server);
+	world_until(&world, world_status(&world.nodes[1]).state == COORD_AWAY);
+	cr_assert_not_null(
+		strstr(world_status(&world.nodes[1]).message, "does not answer"));
+	redis_start(&world.server, "always");
+	world_until(&world, world_status(&world.nodes[1]).lives == 2);
+	struct coord_rank_status status;
+	world_until(&world,
+		coord_rank_status(world.nodes[1].coord, "job0", 1, &status) == 0 &&
+			status.committed == 12);
+	world.hold_epoch = UINT32_MAX;
+	world_until(&world, world_is_given(&world, 0, 1));
+	cr_assert(world_is_given(&world, 0, 0));
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_eq(world_status(&world.nodes[i]).rebound, 0);
+	world_end(&world);
+}
+
+/* The disk is as it was before most of the epoch was drawn. */
+Test(coord_redis, a_server_that_was_rolled_back_is_repaired)
+{
+	struct world world;
+	NEEDS_SERVER;
+	begin(&world, "everysec");
+	world.hold_epoch = 0;
+	world.hold_position = 4;
+	start_nodes(&world, 3);
+	world_until(&world, all_fed(&world, 4));
+	copy(&world, "appendonlydir", "before");
+	world.hold_position = 20;
+	world_until(&world, all_fed(&world, 24));
+	redis_kill(&world.server);
+	copy(&world, "before", "appendonlydir");
+	/* One of them has died, too, and is back in time with its journal. */
+	world_kill(&world.nodes[2]);
+	redis_start(&world.server, "everysec");
+	world_start(&world, 2);
+	cr_assert_eq(coord_add_job(world.nodes[2].coord, &world.facts[0]), 0);
+	world_take(&world.nodes[2], 0, 2);
+	world.hold_epoch = UINT32_MAX;
+	world_until(&world, world_is_given(&world, 0, 1));
+	cr_assert(world_is_given(&world, 0, 0));
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_eq(world_status(&world.nodes[i]).rebound, 0);
+	cr_assert_geq(repairs_of(&world), 1);
+	world_end(&world);
+}
+
+/* The others wait for it three ttl, and go on: it is told when it comes. */
+Test(coord_redis, a_node_that_was_away_while_the_log_was_repaired_is_told)
+{
+	struct world world;
+	NEEDS_SERVER;
+	begin(&world, NULL);
+	world.hold_epoch = 0;
+	world.hold_position = 10;
+	start_nodes(&world, 3);
+	world_until(&world, all_fed(&world, 16));
+	world.nodes[2].silent = true;
+	uint64_t repairs = repairs_of(&world);
+	redis_kill(&world.server);
+	redis_start(&world.server, NULL);
+	world_until(&world, repairs_of(&world) > repairs);
+	world.nodes[2].silent = false;
+	world_until(&world, world_status(&world.nodes[2]).rebound > 0);
+	world.hold_epoch = UINT32_MAX;
+	world_until(&world, world_is_given(&world, 0, 1));
+	world_end(&world);
+}
+
+Test(coord_redis, a_server_that_does_not_answer_is_waited_for)
+{
+	struct world world;
+	NEEDS_SERVER;
+	begin(&world, NULL);
+	start_nodes(&world, 1);
+	struct world_node *node = &world.nodes[0];
+	world_until(&world, world_status(node).state == COORD_LEADS);
+	kill(world.server.pid, SIGSTOP);
+	world_until(&world, world_status(node).state == COORD_AWAY);
+	cr_assert_eq(world_status(node).away_errno, ETIMEDOUT);
+	kill(world.server.pid, SIGCONT);
+	world_until(&world, world_status(node).state == COORD_LEADS);
+	cr_assert_eq(world_status(node).lives, 1);
+	world_end(&world);
+}
+
+Test(coord_redis, a_server_that_is_emptied_while_it_runs_is_repaired)
+{
+	struct world world;
+	NEEDS_SERVER;
+	begin(&world, NULL);
+	world.hold_epoch = 0;
+	world.hold_position = 10;
+	start_nodes(&world, 3);
+	world_until(&world, all_fed(&world, 16));
+	redis(&world, "FLUSHALL");
+	world.hold_epoch = UINT32_MAX;
+	world_until(&world, world_is_given(&world, 0, 1));
+	cr_assert(world_is_given(&world, 0, 0));
+	world_end(&world);
+}
+
+Test(coord_redis, a_group_of_another_version_is_refused)
+{
+	struct world world;
+	NEEDS_SERVER;
+	begin(&world, NULL);
+	redis(&world, "SET '{group}:version' 2");
+	struct world_node *node = world_start(&world, 0);
+	world_until(&world, world_status(node).state == COORD_REFUSED);
+	cr_assert_str_eq(world_status(node).message,
+		"the group has another version of the protocol than 1");
+	world_end(&world);
+}
+
+Test(coord_redis, groups_of_one_server_do_not_see_each_other)
+{
+	struct world world;
+	char message[COORD_TEXT];
+	struct coord_resp *other;
+	struct coord_view view;
+	NEEDS_SERVER;
+	begin(&world, NULL);
+	start_nodes(&world, 1);
+	world_until(&world, world_is_given(&world, 0, 0) || world.nodes[0].fed > 0);
+	cr_assert_eq(coord_resp_new(world.server.url, "other", 1000, &other, message), 0);
+	const struct coord_engine *engine = coord_resp_engine(other);
+	struct coord_node self = {"node0", 5, "", 1};
+	cr_assert_eq(engine->beat(engine->context, &self, 1000, NULL, 0, &view), 0);
+	struct coord_engine_jobs jobs;
+	cr_assert_eq(engine->jobs(engine->context, view.run, &jobs), 0);
+	cr_assert_eq(jobs.n, 0);
+	cr_assert_eq(view.leader, 0);
+	coord_engine_jobs_free(&jobs);
+	coord_resp_free(&other);
+	world_end(&world);
+}
+
+Test(coord_redis, addresses)
+{
+	static const char *const good[] = {"redis://localhost", "redis://localhost:6380",
+		"redis://10.0.0.1:6380/", "redis://10.0.0.1:6380/3",
+		"redis://:secret@host:1/0", "redis+unix:///run/x.sock",
+		"redis+unix:///run/x.sock?2"};
+	static const char *const bad[] = {"", "localhost", "http://localhost", "redis://",
+		"redis://host:", "redis://host:70000", "redis://host:1/x",
+		"redis://host:1/1x", "redis+unix://run", "redis+unix:///run?x"};
+	char message[COORD_TEXT];
+	struct coord_resp *resp;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		cr_assert_eq(coord_resp_new(good[i], "group", 100, &resp, message), 0,
+			"%s", good[i]);
+		coord_resp_free(&resp);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		cr_assert_eq(coord_resp_new(bad[i], "group", 100, &resp, message),
+			-EINVAL, "%s", bad[i]);
+		cr_assert_not_null(strstr(message, "allowed are redis://"));
+	}
+	cr_assert_eq(coord_resp_new(good[0], "a group", 100, &resp, message), -EINVAL);
+}

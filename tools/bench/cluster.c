@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+/*
+ * cluster URL SOCKET: what the log of a group costs the engine, in time of the server
+ * (INFO commandstats; CPU time on a machine with nothing else to do), for 128 samples of each rank: to append them, and to read them.
+ */
+
+#include "base/ensure.h"
+#include "cluster/coord_resp.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef HAVE_HIREDIS
+
+int main(void)
+{
+	fprintf(stderr, "built without hiredis\n");
+	return 1;
+}
+
+#else
+
+#include <hiredis/hiredis.h>
+
+#define IDS 128
+#define ROUNDS 2000
+#define MOST_RANKS 64
+
+static uint64_t usec_of(redisContext *link, const char *command)
+{
+	char name[64];
+	redisReply *reply = redisCommand(link, "INFO commandstats");
+	ensure(reply && reply->str);
+	snprintf(name, sizeof(name), "cmdstat_%s:", command);
+	const char *at = strstr(reply->str, name);
+	uint64_t usec = 0;
+	if (at && (at = strstr(at, "usec=")))
+		usec = strtoull(at + strlen("usec="), NULL, 10);
+	freeReplyObject(reply);
+	return usec;
+}
+
+static void begin(const struct coord_engine *engine, const struct coord_job *job,
+	struct coord_view *view, struct coord_token *token)
+{
+	struct coord_node self = {"node", 1, "", 1};
+	char differs[COORD_TEXT];
+	ensure(engine->beat(engine->context, &self, 600000, NULL, 0, view) == 0);
+	ensure(engine->elect(engine->context, &self, 2, 600000, token) == 0);
+	ensure(engine->ready(engine->context, view->run, token) == 0);
+	ensure(engine->enter(engine->context, self.name, job, differs) == 0);
+}
+
+static sample_id ids[MOST_RANKS][IDS];
+
+static void append(const struct coord_engine *engine, const struct coord_job *job,
+	const struct coord_view *view, const struct coord_token *token, uint32_t i)
+{
+	uint32_t ranks = job->ranks;
+	const sample_id *of[MOST_RANKS];
+	struct coord_append to = {.job = job->name,
+		.base = i * IDS * ranks,
+		.count = IDS * ranks,
+		.ranks = ranks,
+		.batch = IDS * ranks,
+		.ids = of};
+	for (uint32_t r = 0; r < ranks; r++) {
+		of[r] = ids[r];
+		for (uint32_t k = 0; k < IDS; k++)
+			ids[r][k] = (i * ranks + r) * IDS + k;
+	}
+	ensure(engine->append(engine->context, view->run, token, &to) == 0);
+}
+
+/* All ranks by one call, as a node that has them all. */
+static void read_back(const struct coord_engine *engine, const struct coord_job *job,
+	const struct coord_view *view, uint32_t i)
+{
+	struct coord_read reads[MOST_RANKS];
+	for (uint32_t r = 0; r < job->ranks; r++)
+		reads[r] = (struct coord_read){.job = job->name,
+			.rank = r,
+			.from = i * IDS,
+			.most = IDS,
+			.ids = ids[r]};
+	ensure(engine->read(engine->context, view->run, reads, job->ranks) == 0);
+	for (uint32_t r = 0; r < job->ranks; r++)
+		ensure(reads[r].ret_n == IDS);
+}
+
+static void measure(const struct coord_engine *engine, redisContext *link, uint32_t ranks)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "job%" PRIu32, ranks);
+	roaring_bitmap_t *samples =
+		roaring_bitmap_from_range(0, (uint64_t)ROUNDS * IDS * ranks, 1);
+	struct coord_job job = {.name = name,
+		.dataset = "photos",
+		.ids = samples,
+		.ranks = ranks,
+		.batch = IDS * ranks};
+	struct coord_view view;
+	struct coord_token token;
+	begin(engine, &job, &view, &token);
+
+	uint64_t append_us = usec_of(link, "fcall");
+	uint64_t read_us = usec_of(link, "xread") + usec_of(link, "xrevrange");
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		append(engine, &job, &view, &token, i);
+		read_back(engine, &job, &view, i);
+	}
+	append_us = usec_of(link, "fcall") - append_us;
+	read_us = usec_of(link, "xread") + usec_of(link, "xrevrange") - read_us;
+	double n = (double)ROUNDS * ranks;
+	printf("%6" PRIu32 " %12.2f %12.2f\n", ranks, (double)append_us / n,
+		(double)read_us / n);
+	roaring_bitmap_free(samples);
+}
+
+int main(int argc, char **argv)
+{
+	char message[COORD_TEXT];
+	struct coord_resp *resp;
+	if (argc != 3) {
+		fprintf(stderr, "usage: cluster URL SOCKET\n");
+		return 2;
+	}
+	if (coord_resp_new(argv[1], "bench", 10000, &resp, message)) {
+		fprintf(stderr, "%s\n", message);
+		return 1;
+	}
+	redisContext *link = redisConnectUnix(argv[2]);
+	ensure(link && !link->err);
+	printf("us of the engine per %d samples and rank\n", IDS);
+	printf(" ranks       append         read\n");
+	for (uint32_t ranks = 1; ranks <= MOST_RANKS; ranks *= 4)
+		measure(coord_resp_engine(resp), link, ranks);
+	redisFree(link);
+	coord_resp_free(&resp);
+	return 0;
+}
+
+#endif
