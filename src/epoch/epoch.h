@@ -347,6 +347,10 @@ struct run {
 	uint32_t first, last;
 };
 
+/* The i-th of those that were drawn for a live epoch and are not bound; SAMPLE_NONE: there
+ * are not so many. */
+sample_id epochs_drawn_at(const struct epochs *epochs, uint32_t epoch, uint32_t i);
+
 /* How many of the first bindings of a live epoch were consumed, all of them; `from`: so many
  * are known to be. */
 uint32_t epochs_consumed_first(

@@ -70,6 +70,15 @@ struct order epochs_order(const struct epochs *epochs, uint32_t number)
 		.reads = epoch->reads};
 }
 
+sample_id epochs_drawn_at(const struct epochs *epochs, uint32_t number, uint32_t i)
+{
+	const struct epoch *epoch = find_epoch(epochs, number);
+	const struct drawn_queue *queue = epoch ? &epoch->queue : NULL;
+	if (!queue || i >= queue->length)
+		return SAMPLE_NONE;
+	return queue->ring[(queue->head + i) % queue->size].sample;
+}
+
 uint32_t epochs_consumed_first(
 	const struct epochs *epochs, uint32_t number, uint32_t from)
 {

@@ -59,7 +59,8 @@ static void keep_status(struct group *group)
 	size_t n;
 	const struct coord_node *members = coord_members(group->coord, &n);
 	group->n_members = n < GROUP_MEMBERS ? n : GROUP_MEMBERS;
-	memcpy(group->members, members, group->n_members * sizeof(*members));
+	for (size_t i = 0; i < group->n_members; i++)
+		group->members[i] = members[i];
 	group->was = before;
 }
 
@@ -83,6 +84,8 @@ static void tell(const struct group *group)
 	if (is->state == COORD_LEADS && was->state != COORD_LEADS)
 		log_info("cluster: this node leads, term %llu",
 			(unsigned long long)is->term);
+	if (is->lives < 2)
+		return; /* in its first one nothing was lost */
 	if (is->repairing && !was->repairing)
 		log_warn("cluster: the engine has lost something: its log is made whole "
 			 "from the nodes' journals");
@@ -116,8 +119,8 @@ static int make_engine(struct group *group, const struct cluster_config *config,
 			*ret = coord_local_engine(group->local);
 		return err;
 	}
-	err = coord_resp_new(config->engine, config->group, ENGINE_TIMEOUT_MS,
-		&group->resp, message);
+	err = coord_resp_new(
+		config->engine, config->group, ENGINE_TIMEOUT_MS, &group->resp, message);
 	if (err)
 		log_error("[cluster]:engine: found \"%s\": %s", config->engine,
 			message[0] ? message : strerror(-err));
@@ -165,8 +168,7 @@ static int make_coord(struct group *group, const struct daemon_config *config)
 	return err;
 }
 
-int group_new(
-	const struct daemon_config *config, struct sched *sched, struct group **ret)
+int group_new(const struct daemon_config *config, struct sched *sched, struct group **ret)
 {
 	struct group *group = calloc(1, sizeof(*group));
 	*ret = NULL;

@@ -17,6 +17,12 @@
 
 #define GROUP_MEMBERS 1024 /* that are told of */
 
+/* Positions of an epoch that the group's log has otherwise than the journal. */
+struct otherwise {
+	uint32_t epoch;
+	roaring_bitmap_t *positions; /* NULL: none */
+};
+
 /* A job of the scheduler that is a rank of a training. */
 struct group_rank {
 	TAILQ_ENTRY(group_rank) link;
@@ -27,6 +33,7 @@ struct group_rank {
 	bool refused;			   /* which was told */
 	bool gone; /* scratch: the scheduler does not have it any more */
 	bool bad;  /* what came for it does not fit, which was told */
+	struct otherwise otherwise[2]; /* by epoch: of two that are being read */
 };
 
 struct group {

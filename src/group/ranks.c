@@ -71,17 +71,58 @@ static uint32_t known(void *context, const char *training)
 	return last;
 }
 
-/* The k-th binding is the k-th of the feed. */
+static bool is_otherwise(const struct group_rank *rank, uint32_t epoch, uint32_t position)
+{
+	const struct otherwise *otherwise = &rank->otherwise[epoch % 2];
+	return otherwise->positions && otherwise->epoch == epoch &&
+	       roaring_bitmap_contains(otherwise->positions, position);
+}
+
+/* What readers have, and what they will get because it is here. */
 static uint32_t tail(
 	void *context, struct coord_tail *tail, sample_id *ids, uint32_t most)
 {
 	const struct group_rank *rank = find_rank(context, tail->job, tail->rank);
-	struct binding binding;
 	uint32_t n = 0;
-	while (rank && n < most &&
-		sched_binding(rank->job, tail->epoch, tail->base + n, &binding))
-		ids[n++] = binding.sample;
+	if (!rank)
+		return 0;
+	while (is_otherwise(rank, tail->epoch, tail->base))
+		tail->base++;
+	uint32_t fed = sched_fed(rank->job, tail->epoch, tail->base, ids, most);
+	while (n < fed && !is_otherwise(rank, tail->epoch, tail->base + n))
+		n++;
 	return n;
+}
+
+/* Its readers keep what they have; nobody else gets it from here. */
+static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
+	uint32_t base, uint32_t n)
+{
+	struct group_rank *rank = find_rank(context, training, number);
+	if (!rank)
+		return;
+	struct otherwise *otherwise = &rank->otherwise[epoch % 2];
+	if (otherwise->positions && otherwise->epoch != epoch) {
+		roaring_bitmap_free(otherwise->positions);
+		otherwise->positions = NULL;
+	}
+	if (!otherwise->positions)
+		otherwise->positions = roaring_bitmap_create();
+	otherwise->epoch = epoch;
+	if (otherwise->positions)
+		roaring_bitmap_add_range(otherwise->positions, base, (uint64_t)base + n);
+	log_warn("job %s: while this node was away others got samples %u to %u of epoch "
+		 "%u otherwise; they may be read twice in this epoch",
+		rank->config->name, base, base + n - 1, epoch);
+}
+
+static void rank_free(struct group_rank *rank)
+{
+	for (int i = 0; i < 2; i++)
+		if (rank->otherwise[i].positions)
+			roaring_bitmap_free(rank->otherwise[i].positions);
+	sched_job_put(rank->job);
+	free(rank);
 }
 
 struct coord_calls group_calls(struct group *group)
@@ -90,7 +131,8 @@ struct coord_calls group_calls(struct group *group)
 		.fed = fed,
 		.lost = lost,
 		.known = known,
-		.tail = tail};
+		.tail = tail,
+		.forget = forget};
 }
 
 /* --- jobs come and go -------------------------------------------------------------------- */
@@ -140,8 +182,7 @@ static void remove_rank(struct group *group, struct group_rank *rank)
 		coord_remove_job(group->coord, config->training) != 0)
 		log_warn("job %s: the group could not be told that it is gone",
 			config->name);
-	sched_job_put(rank->job);
-	free(rank);
+	rank_free(rank);
 }
 
 /* The job is the rank's from now on. */
@@ -235,8 +276,7 @@ void group_look_at_jobs(struct group *group)
 	TAILQ_FOREACH (rank, &group->ranks, link) {
 		const struct job_config *config = rank->config;
 		lock_take(&group->lock);
-		int err = coord_job_status(
-			group->coord, config->training, &rank->status);
+		int err = coord_job_status(group->coord, config->training, &rank->status);
 		if (!err)
 			err = coord_rank_status(group->coord, config->training,
 				config->rank, &rank->position);
@@ -253,7 +293,6 @@ void group_forget_ranks(struct group *group)
 	struct group_rank *rank;
 	while ((rank = TAILQ_FIRST(&group->ranks))) {
 		TAILQ_REMOVE(&group->ranks, rank, link);
-		sched_job_put(rank->job);
-		free(rank);
+		rank_free(rank);
 	}
 }

@@ -170,6 +170,46 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 	return err;
 }
 
+/* The k-th: it is bound, drawn, or has only come. */
+static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
+{
+	struct order order = epochs_order(job->epochs, epoch);
+	const struct feed *feed = feed_of_locked(job, epoch);
+	lock_assert_held(&job->sched->lock);
+	if (k < order.bound)
+		return order_binding(&order, k).sample;
+	sample_id drawn = epochs_drawn_at(job->epochs, epoch, k - order.bound);
+	if (drawn != SAMPLE_NONE || k >= feed->next)
+		return drawn;
+	return feed->ids[feed->head + feed->n - (feed->next - k)];
+}
+
+static bool copy_fed(struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids,
+	uint32_t n, uint32_t *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+		return false;
+	for (*ret = 0; *ret < n; ++*ret) {
+		ids[*ret] = fed_locked(job, epoch, base + *ret);
+		if (ids[*ret] == SAMPLE_NONE)
+			break;
+	}
+	return true;
+}
+
+uint32_t sched_fed(
+	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n)
+{
+	struct binding binding;
+	uint32_t found = 0;
+	if (copy_fed(job, epoch, base, ids, n, &found))
+		return found;
+	while (found < n && sched_binding(job, epoch, base + found, &binding))
+		ids[found++] = binding.sample;
+	return found;
+}
+
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 {
 	struct epochs_place place;

@@ -297,6 +297,11 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n);
 
+/* What came of the epoch's feed, from its base-th sample on: at most n; how many. Those that
+ * are not bound yet, too. */
+uint32_t sched_fed(
+	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
+
 /* Whoever feeds is told when a state has changed: by any thread, which holds no lock and
  * must not wait. Before there are jobs. */
 typedef void sched_news(void *context);
