@@ -285,6 +285,7 @@ Test(coord_redis, addresses)
 		"redis://host:1/1x", "redis+unix://run", "redis+unix:///run?x"};
 	char message[COORD_TEXT];
 	struct coord_resp *resp;
+	NEEDS_SERVER;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		cr_assert_eq(coord_resp_new(good[i], "group", 100, &resp, message), 0,
 			"%s", good[i]);
