@@ -328,6 +328,13 @@ local function ready(keys, args)
 	if not is_token(keys, args[2]) then
 		return fail('ESTALE')
 	end
+	-- Who is dead, and was waited for in vain, is not waited for again.
+	for _, name in ipairs(redis.call('SMEMBERS', key(keys, 'nodes'))) do
+		if redis.call('EXISTS', key(keys, 'node', name)) == 0 and
+			redis.call('SISMEMBER', key(keys, 'rep', args[1]), name) == 0 then
+			redis.call('SREM', key(keys, 'nodes'), name)
+		end
+	end
 	local before = redis.call('GET', key(keys, 'ready'))
 	redis.call('SET', key(keys, 'ready'), args[1])
 	redis.call('DEL', key(keys, 'offers', args[1]), key(keys, 'rep', args[1]))

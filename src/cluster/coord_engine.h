@@ -160,6 +160,7 @@ struct coord_engine {
 		size_t n, bool *ret);
 	int (*fill)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
+	/* The log is whole. Nodes that are dead and did not report are forgotten. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
 };
 

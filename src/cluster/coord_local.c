@@ -131,6 +131,19 @@ static bool has_reported(const struct coord_local *local, const char *name)
 	return false;
 }
 
+/* Who is dead, and was waited for in vain, is not waited for again. */
+void local_forget_dead(struct coord_local *local)
+{
+	struct local_node *node = LIST_FIRST(&local->nodes), *following;
+	for (; node; node = following) {
+		following = LIST_NEXT(node, link);
+		if (node->until_ns > now(local) || has_reported(local, node->node.name))
+			continue;
+		LIST_REMOVE(node, link);
+		free(node);
+	}
+}
+
 static void view(struct coord_local *local, const char *self, struct coord_view *ret)
 {
 	*ret = (struct coord_view){.ready = strcmp(local->run, local->is_ready) == 0,

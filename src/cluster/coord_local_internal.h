@@ -73,6 +73,7 @@ struct coord_local {
 
 struct local_job *local_find(struct coord_local *local, const char *job);
 bool local_token_is(const struct coord_local *local, const struct coord_token *token);
+void local_forget_dead(struct coord_local *local);
 void local_forget_life(struct coord_local *local); /* offers and reports */
 
 /* --- coord_local_jobs.c ----------------------------------------------------------------- */

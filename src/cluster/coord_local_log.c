@@ -286,6 +286,7 @@ int local_ready(void *context, const char *run, const struct coord_token *token)
 	if (strcmp(local->run, run) != 0 || !local_token_is(local, token))
 		return -ESTALE;
 	memcpy(local->is_ready, local->run, sizeof(local->is_ready));
+	local_forget_dead(local);
 	local_forget_life(local);
 	return 0;
 }

@@ -35,7 +35,11 @@ static inline void redis_wait_ms(long ms)
 
 static inline bool redis_is_there(void)
 {
+#ifdef HAVE_HIREDIS
 	return access("/usr/bin/redis-server", X_OK) == 0;
+#else
+	return false;
+#endif
 }
 
 static inline bool redis_answers(const struct redis_server *server)

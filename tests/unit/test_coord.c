@@ -260,6 +260,61 @@ EACH_ENGINE(an_engine_that_lost_all_is_repaired_from_journals)
 		cr_assert_eq(world_status(&world->nodes[i]).rebound, 0);
 }
 
+/* Small numbers for the first rank. */
+static void place_by_number(void *context, const char *job, const sample_id *ids,
+	uint32_t n, uint32_t ranks, uint32_t *rank_of)
+{
+	(void)context, (void)job;
+	cr_assert_eq(ranks, 2);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t smaller = 0;
+		for (uint32_t k = 0; k < n; k++)
+			smaller += ids[k] < ids[i];
+		rank_of[i] = smaller >= coord_share(n, 2, 0);
+	}
+}
+
+Test(coord, who_reads_which_sample_of_a_mini_batch_is_asked)
+{
+	struct world world;
+	world_begin(&world, WORLD_LOCAL);
+	world.calls.place = place_by_number;
+	struct world_node *node = world_start(&world, 0);
+	cr_assert_eq(coord_add_job(node->coord, world_job(&world, 0, 0, 59, 2, 6)), 0);
+	world_take(node, 0, 0);
+	world_take(node, 0, 1);
+	world_until(&world, world_is_given(&world, 0, 0));
+	const sample_id *first = node->journal.ids[0][0][0],
+			*second = node->journal.ids[0][0][1];
+	for (uint32_t i = 0; i < 29; i++)
+		for (uint32_t k = i / 3 * 3; k < i / 3 * 3 + 3 && k < 29; k++)
+			cr_assert_lt(first[i], second[k]);
+	world_end(&world);
+}
+
+static void the_last_ten(void *context, const char *dataset, roaring_bitmap_t *ids)
+{
+	(void)context;
+	cr_assert_str_eq(dataset, "photos");
+	roaring_bitmap_add_range(ids, 90, 100);
+}
+
+Test(coord, exchange_draws_first_what_is_resident_anywhere)
+{
+	struct world world;
+	world_begin(&world, WORLD_LOCAL);
+	world.calls.resident = the_last_ten;
+	struct world_node *node = world_start(&world, 0);
+	struct coord_job job = *world_job(&world, 0, 0, 100, 1, 5);
+	world.facts[0].kind = job.kind = SAMPLER_EXCHANGE;
+	cr_assert_eq(coord_add_job(node->coord, &job), 0);
+	world_take(node, 0, 0);
+	world_until(&world, world_is_given(&world, 0, 0));
+	for (uint32_t i = 0; i < 10; i++)
+		cr_assert_geq(node->journal.ids[0][0][0][i], 90);
+	world_end(&world);
+}
+
 Test(coord, names_and_numbers_that_make_no_sense_are_refused)
 {
 	struct world world;

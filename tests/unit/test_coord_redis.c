@@ -4,6 +4,7 @@
 #include "coord_world.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 
 /* What only a server does: it dies, forgets, stops, and is another's. */
 
@@ -214,6 +215,65 @@ Test(coord_redis, groups_of_one_server_do_not_see_each_other)
 	world_end(&world);
 }
 
+/* The port of a socket that listens; whoever sends something there is told to go to
+ * another one. */
+static void send_away(int listening, int port)
+{
+	char words[4096], reply[64];
+	int n = snprintf(reply, sizeof(reply), "-MOVED 5 127.0.0.1:%d\r\n", port);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		int fd = accept(listening, NULL, NULL);
+		if (read(fd, words, sizeof(words)) > 0)
+			(void)!write(fd, reply, (size_t)n);
+		close(fd);
+	}
+}
+
+static int listen_somewhere(int *ret_port)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t length = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	cr_assert_eq(bind(fd, (struct sockaddr *)&address, length), 0);
+	cr_assert_eq(listen(fd, 4), 0);
+	cr_assert_eq(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+	*ret_port = ntohs(address.sin_port);
+	return fd;
+}
+
+Test(coord_redis, a_group_that_moved_is_followed)
+{
+	struct world world;
+	char command[64], url[64], message[COORD_TEXT];
+	struct coord_resp *resp;
+	struct coord_view view;
+	struct coord_node self = {"node0", 5, "", 1};
+	int port, from;
+	NEEDS_SERVER;
+	begin(&world, NULL);
+	close(listen_somewhere(&port)); /* it is free now */
+	snprintf(command, sizeof(command), "CONFIG SET port %d", port);
+	redis(&world, command);
+	int listening = listen_somewhere(&from);
+	pid_t other = fork();
+	if (other == 0)
+		send_away(listening, port);
+	snprintf(url, sizeof(url), "redis://127.0.0.1:%d", from);
+	cr_assert_eq(coord_resp_new(url, "group", 2000, &resp, message), 0);
+	const struct coord_engine *engine = coord_resp_engine(resp);
+	cr_assert_eq(
+		engine->beat(engine->context, &self, 1000, NULL, 0, &view), -ECONNRESET);
+	cr_assert_eq(engine->beat(engine->context, &self, 1000, NULL, 0, &view), 0);
+	cr_assert_not(view.ready);
+	coord_resp_free(&resp);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	close(listening);
+	world_end(&world);
+}
+
 Test(coord_redis, addresses)
 {
 	static const char *const good[] = {"redis://localhost", "redis://localhost:6380",
@@ -225,6 +285,7 @@ Test(coord_redis, addresses)
 		"redis://host:1/1x", "redis+unix://run", "redis+unix:///run?x"};
 	char message[COORD_TEXT];
 	struct coord_resp *resp;
+	NEEDS_SERVER;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		cr_assert_eq(coord_resp_new(good[i], "group", 100, &resp, message), 0,
 			"%s", good[i]);

@@ -11,7 +11,7 @@
  */
 
 #define SAMPLES 8
-#define EPOCHS effort(2000, 20000)
+#define EPOCHS effort(8000, 80000)
 
 /* A mutant of the leader: it draws for holes, or goes on, with the smallest that remain. */
 enum leader { HONEST_LEADER, SORTED_LEADER };

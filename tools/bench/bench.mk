@@ -32,9 +32,9 @@ bench-joins: $(BUILD)/bench/joins
 	@$< 14000000
 
 # What the log of a group of daemons costs the engine that keeps it.
-.PHONY: bench-cluster
-bench-cluster: $(BUILD)/bench/cluster
-	@tools/bench/bench-cluster $<
+.PHONY: bench-coord
+bench-coord: $(BUILD)/bench/coord
+	@tools/bench/bench-coord $<
 
 # What a checkpoint costs, and the way back to it.
 .PHONY: bench-restore

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * cluster URL SOCKET: what the log of a group costs the engine, in time of the server
+ * coord URL SOCKET: what the log of a group costs the engine, in time of the server
  * (INFO commandstats; CPU time on a machine with nothing else to do), for 128 samples of each rank: to append them, and to read them.
  */
 
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	char message[COORD_TEXT];
 	struct coord_resp *resp;
 	if (argc != 3) {
-		fprintf(stderr, "usage: cluster URL SOCKET\n");
+		fprintf(stderr, "usage: coord URL SOCKET\n");
 		return 2;
 	}
 	if (coord_resp_new(argv[1], "bench", 10000, &resp, message)) {
