@@ -26,7 +26,7 @@ VARIANT ?= release
 PREFIX  ?= /usr/local
 BUILD   := build/$(VARIANT)
 
-PKGS      := fuse3 libjpeg libpng inih sqlite3 zlib
+PKGS      := fuse3 libjpeg libpng inih sqlite3 zlib libcrypto
 # CRoaring has a .pc file from version 0.9 on, libcsv has none.
 PKGS      += $(shell pkg-config --exists roaring 2>/dev/null && echo roaring)
 LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring) -lcsv

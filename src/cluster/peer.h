@@ -148,7 +148,8 @@ must_check int peer_client_node(struct peer_client *client, const char *name,
  * until peer_client_node names it again. */
 void peer_client_forget(struct peer_client *client, uint32_t node);
 
-/* The number of a space, copied; the same for an equal one. -EINVAL: texts too long. */
+/* The number of a space, copied; the same for an equal one. -EINVAL: texts too long;
+ * -ENOSPC: PEER_SPACES are there. */
 must_check int peer_client_space(
 	struct peer_client *client, const struct peer_space *space, uint32_t *ret_space);
 
@@ -180,7 +181,8 @@ struct peer_fetch {
  * Asks for a sample. What is asked for while the connection is being made or its thread
  * is busy goes out together. When a connection can't be made or breaks, all its fetches
  * fail at once, and so do those that come before it is tried again (10 ms later, then
- * twice as long each time, up to 2 s). -EHOSTDOWN, -ENOMEM: done() is not called.
+ * twice as long each time, up to 2 s). -EHOSTDOWN, -ECANCELED, -ENOMEM: done() is not
+ * called.
  */
 must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *fetch);
 
