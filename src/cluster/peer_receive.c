@@ -105,7 +105,7 @@ static int take_input(struct peer_node *node, const char **ret_why)
 }
 
 /* The rest of the tensor goes to its place, and what follows it to the buffer. */
-static ssize_t receive_body(struct peer_node *node)
+static ssize_t receive_body(struct peer_node *node, size_t *ret_room)
 {
 	uint64_t lacks = node->answer.length - node->got;
 	struct iovec parts[2] = {
@@ -115,6 +115,7 @@ static ssize_t receive_body(struct peer_node *node)
 	bool whole = node->to || lacks <= PEER_SCRATCH_BYTES;
 	if (!whole)
 		parts[0].iov_len = PEER_SCRATCH_BYTES;
+	*ret_room = parts[0].iov_len + (whole ? parts[1].iov_len : 0);
 	ssize_t n = readv(node->fd, parts, whole ? 2 : 1);
 	if (n <= 0)
 		return n;
@@ -124,11 +125,12 @@ static ssize_t receive_body(struct peer_node *node)
 	return n;
 }
 
-static ssize_t receive_some(struct peer_node *node)
+static ssize_t receive_some(struct peer_node *node, size_t *ret_room)
 {
 	if (node->in_body) /* the buffer is empty then */
-		return receive_body(node);
-	ssize_t n = read(node->fd, node->in + node->n_in, sizeof(node->in) - node->n_in);
+		return receive_body(node, ret_room);
+	*ret_room = sizeof(node->in) - node->n_in;
+	ssize_t n = read(node->fd, node->in + node->n_in, *ret_room);
 	if (n > 0)
 		node->n_in += (size_t)n;
 	return n;
@@ -137,8 +139,10 @@ static ssize_t receive_some(struct peer_node *node)
 int peer_receive(struct peer_node *node, const char **ret_why)
 {
 	uint64_t all = 0;
-	while (all < TURN_BYTES) {
-		ssize_t n = receive_some(node);
+	bool is_empty = false; /* a socket that gave less than there was room for */
+	while (all < TURN_BYTES && !is_empty) {
+		size_t room;
+		ssize_t n = receive_some(node, &room);
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 		if (n == 0) {
@@ -148,6 +152,7 @@ int peer_receive(struct peer_node *node, const char **ret_why)
 			return -ECONNRESET;
 		}
 		all += (uint64_t)n;
+		is_empty = (size_t)n < room;
 		if (node->in_body && node->got == node->answer.length)
 			end_answer(node);
 		int err = take_input(node, ret_why);
