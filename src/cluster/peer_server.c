@@ -31,11 +31,12 @@ static void wake(const struct peer_server *server)
 
 void peer_request_free(struct peer_request *request)
 {
+	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
-	if (request->tensor.release)
-		request->tensor.release(request->tensor.context);
 	free(request);
-	atomic_fetch_sub(&server->n_requests, 1);
+	atomic_fetch_sub(&server->n_requests, 1); /* the last of them may end the server */
+	if (tensor.release)
+		tensor.release(tensor.context);
 }
 
 static void finish(struct peer_request *request)
