@@ -14,7 +14,7 @@
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
 #   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
 #   make mutants      whether the simulation of schedules notices faults: tests/dst
-#   make fuzz         libFuzzer on images, inis, predicates, journals and peers, SECONDS=60 for each
+#   make fuzz         libFuzzer on what reads bytes of others, SECONDS=60 for each
 #   make chaos        the engine is killed again and again under readers, SECONDS=3600
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=

@@ -34,7 +34,8 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
 	free(request);
-	atomic_fetch_sub(&server->n_requests, 1); /* the last of them may end the server */
+	atomic_fetch_sub(
+		&server->n_requests, 1); /* the last of them may end the server */
 	if (tensor.release)
 		tensor.release(tensor.context);
 }
