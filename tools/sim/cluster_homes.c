@@ -63,7 +63,7 @@ static int run_balance(uint32_t n, struct balance *ret)
 	return 0;
 }
 
-static int print_balance(const struct cluster_out *out)
+static int print_balance(struct cluster_out *out)
 {
 	static const uint32_t nodes[] = {4, 16, 64, 256};
 	fprintf(out->out,
@@ -131,7 +131,7 @@ static double decodes(struct rng *rng, uint32_t jobs, uint32_t nodes_each)
 	return (double)sum / samples;
 }
 
-static int print_decodes(const struct cluster_out *out)
+static int print_decodes(struct cluster_out *out)
 {
 	static const uint32_t jobs[] = {2, 4, 8}, each[] = {4, 8, 12, 16};
 	struct rng rng;
@@ -154,7 +154,7 @@ static int print_decodes(const struct cluster_out *out)
 	return 0;
 }
 
-int cluster_homes(const struct cluster_out *out)
+int cluster_homes(struct cluster_out *out)
 {
 	int err = print_balance(out);
 	return err ? err : print_decodes(out);

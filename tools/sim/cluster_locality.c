@@ -166,7 +166,7 @@ int cluster_share(uint32_t learners, uint32_t b, double *ret_share)
 
 /* --- tables ------------------------------------------------------------------------------ */
 
-static int print_shares(const struct cluster_out *out)
+static int print_shares(struct cluster_out *out)
 {
 	static const uint32_t learners[] = {4, 16, 64, 256, 1024};
 	static const uint32_t sizes[] = {32, 64, 128, 256};
@@ -198,7 +198,7 @@ static int print_shares(const struct cluster_out *out)
 }
 
 /* A row of the second table: the paper's size, in another way. */
-static int print_row(const struct cluster_out *out, const char *title, const char *curve,
+static int print_row(struct cluster_out *out, const char *title, const char *curve,
 	double x, const struct setting *setting)
 {
 	struct result result;
@@ -211,7 +211,7 @@ static int print_row(const struct cluster_out *out, const char *title, const cha
 	return 0;
 }
 
-static int print_less(const struct cluster_out *out)
+static int print_less(struct cluster_out *out)
 {
 	static const struct {
 		const char *title, *curve;
@@ -243,7 +243,7 @@ static int print_less(const struct cluster_out *out)
 	return 0;
 }
 
-static int print_cost(const struct cluster_out *out)
+static int print_cost(struct cluster_out *out)
 {
 	static const uint32_t nodes[] = {4, 16, 64, 256};
 	fputs("\nWho takes which sample of a mini-batch, b = 32, time of one thread "
@@ -263,7 +263,7 @@ static int print_cost(const struct cluster_out *out)
 	return 0;
 }
 
-int cluster_locality(const struct cluster_out *out)
+int cluster_locality(struct cluster_out *out)
 {
 	int err = print_shares(out);
 	if (!err)

@@ -39,7 +39,7 @@ static double speed_up(double n, double storage, double share)
 	return with / without;
 }
 
-static int print_storage(const struct cluster_out *out)
+static int print_storage(struct cluster_out *out)
 {
 	static const double gigabytes[] = {2.5, 5, 10, 20};
 	static const uint32_t nodes[] = {1, 4, 16, 64, 256};
@@ -128,7 +128,7 @@ static int draw_all(enum sampler_kind kind, uint32_t jobs, double *ret_us)
 	return err;
 }
 
-static int print_leader(const struct cluster_out *out)
+static int print_leader(struct cluster_out *out)
 {
 	static const uint32_t jobs[] = {1, 2, 4, 8};
 	fprintf(out->out,
@@ -154,7 +154,7 @@ static int print_leader(const struct cluster_out *out)
 	return 0;
 }
 
-int cluster_speed(const struct cluster_out *out)
+int cluster_speed(struct cluster_out *out)
 {
 	int err = print_storage(out);
 	return err ? err : print_leader(out);
