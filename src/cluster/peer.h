@@ -30,6 +30,8 @@
  *         lock. peer_fetch, peer_answer and peer_refuse may be called under locks of a
  *         lower rank: they put something on a list.
  *   Errors: -errno. What a peer does wrong ends its own connection, with a line in the log.
+ *   Memory: of a server at most 2 MB for each connection, beside the tensors that its
+ *         owner holds until their release.
  *   Life: a request lives from asked() to peer_answer or peer_refuse, also if its
  *         connection breaks in between.
  *
@@ -105,7 +107,9 @@ struct peer_tensor {
 	const void *head;
 	size_t head_bytes; /* at most PEER_HEAD */
 	/* The bytes: of a file, from `offset` on, which goes out by sendfile(2), and must
-	 * not change any more, also after the release; or, with fd -1, in memory. */
+	 * not change any more, also after the release; or, with fd -1, in memory, as where
+	 * such a file is mapped. Over loopback, memory costs less than sendfile: it goes
+	 * through the kernel in larger pieces than a page. */
 	int fd;
 	uint64_t offset;
 	const void *bytes;

@@ -6,6 +6,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -103,6 +104,14 @@ static enum verdict judge(const struct peer_handshake *handshake, const uint8_t 
 	return strcmp(handshake->other.name, self->name) == 0 ? SAME_NAME : WELCOME;
 }
 
+static int other_version(struct peer_handshake *handshake)
+{
+	snprintf(handshake->text, sizeof(handshake->text),
+		"it speaks another version of the protocol: found %u, allowed: %u",
+		handshake->other.version, PEER_VERSION);
+	return fail(handshake, -EPROTO, handshake->text);
+}
+
 /* Also to one of another version, which can so tell its own log. */
 static int take_hello(struct peer_handshake *handshake)
 {
@@ -110,6 +119,8 @@ static int take_hello(struct peer_handshake *handshake)
 	int err = peer_hello_take(handshake->in, &handshake->other, &handshake->why);
 	if (serves && (!err || handshake->other.version))
 		put(handshake, handshake->hellos[PEER_SERVER], PEER_HELLO_BYTES);
+	if (err && handshake->other.version && handshake->other.version != PEER_VERSION)
+		return other_version(handshake);
 	if (err)
 		return err;
 	memcpy(handshake->hellos[serves ? PEER_CLIENT : PEER_SERVER], handshake->in,

@@ -35,6 +35,7 @@ struct peer_handshake {
 	size_t n_out;
 	uint32_t verdict; /* the server's, told with its proof */
 	const char *why;
+	char text[96]; /* that `why` is, if it has numbers */
 };
 
 /* expected: NULL for a server, which takes any name but its own. -errno: no random

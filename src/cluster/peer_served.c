@@ -53,9 +53,6 @@ static void log_end(const struct peer_served *served, const char *why)
 	else if (served->handshake.other.name[0])
 		log_warn("peer %s at %s: %s", served->handshake.other.name,
 			served->address, why);
-	else if (served->handshake.other.version)
-		log_warn("peer at %s: %s: found %u, allowed: %u", served->address, why,
-			served->handshake.other.version, PEER_VERSION);
 	else
 		log_warn("peer at %s: %s", served->address, why);
 }

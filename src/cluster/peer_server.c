@@ -76,7 +76,7 @@ void peer_answer(struct peer_request *request, const struct peer_tensor *tensor)
 void peer_refuse(struct peer_request *request, int err)
 {
 	const struct peer_answer answer = {.request = request->number, .status = err};
-	ensure(err < 0);
+	ensure(err < 0 && err >= -PEER_ERRNO_MOST);
 	request->status = err;
 	request->tensor = (struct peer_tensor){.fd = -1};
 	request->n_front = PEER_ANSWER_BYTES;

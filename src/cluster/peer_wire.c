@@ -11,7 +11,6 @@
 #define MAGIC_BYTES 8
 #define HAS_SECRET 1u
 #define ANSWER_MARK 0x7265706au /* a stream that is out of step is noticed */
-#define ERRNO_MOST 4095
 
 static uint8_t *put32(uint8_t *to, uint32_t value)
 {
@@ -203,7 +202,7 @@ int peer_answer_take(const uint8_t bytes[static PEER_ANSWER_BYTES], uint64_t mos
 		.length = take64(bytes + 16)};
 	if (take32(bytes) != ANSWER_MARK)
 		return wrong(ret_why, "an answer does not begin as one");
-	if (status > ERRNO_MOST)
+	if (status > PEER_ERRNO_MOST)
 		return wrong(ret_why, "an answer has an error that there is not");
 	ret->status = -(int)status;
 	if (ret->head_bytes > PEER_HEAD)

@@ -34,6 +34,7 @@
 #define PEER_SPACE_HEAD 24
 #define PEER_FETCH_HEAD 8
 #define PEER_ANSWER_BYTES 24
+#define PEER_ERRNO_MOST 4095
 /* The largest frame of a client. */
 #define PEER_FRAME_MOST (PEER_FRAME_HEAD + PEER_FETCH_HEAD + 8 * PEER_WINDOW)
 
