@@ -41,7 +41,7 @@
  * with that of NFS. Without a secret both sides accept only loopback addresses.
  */
 
-#define PEER_VERSION 1
+#define PEER_VERSION 1u
 #define PEER_NAME 63	     /* bytes of a node's name */
 #define PEER_HEAD 256	     /* bytes of a head, at most */
 #define PEER_WINDOW 1024     /* samples that a connection has asked for, at most */
