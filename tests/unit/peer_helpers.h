@@ -23,7 +23,7 @@
  * machine that is busy.
  */
 
-#define PATIENCE_S 20
+#define PATIENCE_S 60
 #define SECOND UINT64_C(1000000000)
 #define NO_SUCH_SAMPLE 4000000000u /* refused with ENOENT */
 #define TENSORS_BYTES (6u << 20)
