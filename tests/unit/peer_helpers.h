@@ -42,8 +42,11 @@
 
 static char log_path[64];
 
+/* A new one: what was logged before is forgotten. */
 static inline void log_begin(void)
 {
+	if (log_path[0])
+		unlink(log_path);
 	strcpy(log_path, "/tmp/peer_log.XXXXXX");
 	int fd = mkstemp(log_path);
 	cr_assert(fd >= 0);
