@@ -14,8 +14,9 @@
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
 #   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
 #   make bench-coord  what the log of a group costs the engine that keeps it
+#   make bench-cluster  tensors from node to node, homes of samples, who takes which
 #   make mutants      whether the simulation of schedules notices faults: tests/dst
-#   make fuzz         libFuzzer on images, inis, predicates and journals, SECONDS=60 for each
+#   make fuzz         libFuzzer on what reads bytes of others, SECONDS=60 for each
 #   make chaos        the engine is killed again and again under readers, SECONDS=3600
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
@@ -27,7 +28,7 @@ VARIANT ?= release
 PREFIX  ?= /usr/local
 BUILD   := build/$(VARIANT)
 
-PKGS      := fuse3 libjpeg libpng inih sqlite3 zlib
+PKGS      := fuse3 libjpeg libpng inih sqlite3 zlib libcrypto
 # CRoaring has a .pc file from version 0.9 on, libcsv has none.
 PKGS      += $(shell pkg-config --exists roaring 2>/dev/null && echo roaring)
 LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring) -lcsv

@@ -4,6 +4,7 @@
 /* The daemon's samplers and cache in scenarios, without files or a mount. */
 
 #include "base/cleanup.h"
+#include "sim/cluster.h"
 #include "sim/randomness.h"
 #include "sim/report.h"
 #include "sim/sim.h"
@@ -21,6 +22,7 @@ static const char help[] =
 	"       joader-sim --order JOB:EPOCH [OPTION]... SCENARIO\n"
 	"       joader-sim --randomness [--epochs N] [--seed N] [--csv FILE]\n"
 	"       joader-sim shares [--csv FILE]\n"
+	"       joader-sim cluster [--csv FILE] [--svg FILE]\n"
 	"\n"
 	"  Runs the samplers and the cache of joaderfs, without files or a mount, and "
 	"prints\n"
@@ -51,6 +53,8 @@ static const char help[] =
 	"      --epochs N       for it: of each job in each setting\n"
 	"      shares           instead of SCENARIO: who gets the workers, by the paper\n"
 	"                       on A-Dloader and by the daemon's allocator\n"
+	"      cluster          instead of SCENARIO: 4 to 256 nodes: what moves between\n"
+	"                       them, homes of samples, and what a shared storage loses\n"
 	"  -h, --help           this text\n"
 	"      --version        the version\n"
 	"\n"
@@ -269,17 +273,39 @@ static int randomness(const struct request *request, int n_names)
 	return write_randomness(request->csv, &options);
 }
 
-/* --- shares ------------------------------------------------------------------------ */
+/* --- pages ------------------------------------------------------------------------- */
 
-static int shares(const struct request *request, int n_names)
+static int print_shares(FILE *out, const char *csv, const char *svg)
 {
-	if (n_names != 1 || request->n_overrides || request->svg || request->order ||
-		request->show || request->epochs) {
-		fputs("joader-sim: shares: allowed with it: --csv\n", stderr);
+	(void)svg;
+	return shares_print(out, csv);
+}
+
+/* Instead of scenarios. */
+static const struct page {
+	const char *name;
+	int (*print)(FILE *out, const char *csv, const char *svg);
+	bool has_plots;
+} pages[] = {{"shares", print_shares, false}, {"cluster", cluster_print, true}};
+
+static const struct page *find_page(const char *name)
+{
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+		if (strcmp(pages[i].name, name) == 0)
+			return &pages[i];
+	return NULL;
+}
+
+static int print_page(const struct page *page, const struct request *request, int n_names)
+{
+	if (n_names != 1 || request->n_overrides || (request->svg && !page->has_plots) ||
+		request->order || request->show || request->epochs) {
+		fprintf(stderr, "joader-sim: %s: allowed with it: --csv%s\n", page->name,
+			page->has_plots ? ", --svg" : "");
 		return EXIT_USAGE;
 	}
-	int err = shares_print(stdout, request->csv);
-	return err ? fail(request->csv ? request->csv : "shares", err) : EXIT_SUCCESS;
+	int err = page->print(stdout, request->csv, request->svg);
+	return err ? fail(request->csv ? request->csv : page->name, err) : EXIT_SUCCESS;
 }
 
 /* --- options ----------------------------------------------------------------------- */
@@ -382,8 +408,9 @@ int main(int argc, char **argv)
 		fputs(help, stderr);
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[optind], "shares") == 0)
-		return shares(&request, argc - optind);
+	const struct page *page = find_page(argv[optind]);
+	if (page)
+		return print_page(page, &request, argc - optind);
 	if (request.show)
 		return show(argv + optind, argc - optind);
 	if (request.order)

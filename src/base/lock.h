@@ -25,6 +25,7 @@ enum lock_rank {
 	LOCK_RANK_SCHED = 30,	/* sched: sampler, streams, entries of the cache */
 	LOCK_RANK_JOURNAL = 35, /* epoch: records that are not written yet */
 	LOCK_RANK_LOAD = 40,	/* load: the pool's wake-up */
+	LOCK_RANK_PEER = 45,	/* cluster: what waits to be sent to other daemons */
 	LOCK_RANK_DATASET = 50, /* dataset: pool of connections */
 	LOCK_RANK_BACKING = 55, /* base: files that the kernel reads */
 	LOCK_RANK_KEPT = 57,	/* base: what outlives the engine */

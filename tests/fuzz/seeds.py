@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""seeds.py jpeg|baseline|png|ini|where|journal DIRECTORY: good input for a fuzz program to begin with."""
+"""seeds.py jpeg|baseline|png|ini|where|journal|peer DIRECTORY: good input for a fuzz program to begin with."""
 
 import glob
 import io
@@ -104,8 +104,29 @@ def journal():
         yield struct.pack("<H", 0) + segment(5, 0xFFFFFFFF, second, positions)
 
 
+def hello(name):
+    return struct.pack("<8sII32sQ64sQ", b"joaderfs", 1, 0, bytes(32), 5, name, 0)
+
+
+def peer():
+    """The first two bytes: a server (0) or a client (1), greeted before (2); the pieces."""
+    texts = struct.pack("<IIQII", 0, 6, 77, 8, 0) + b"photoscrop 224"
+    space = struct.pack("<II", 1, len(texts)) + texts
+    wants = b"".join(struct.pack("<II", 1024 + i, i) for i in range(40))
+    fetch = struct.pack("<IIII", 2, 8 + len(wants), 0, 40) + wants
+    answers = b""
+    for request, status, head, length in ((2, 0, 4, 200), (0, 2, 0, 0), (3, 0, 0, 0), (1, 0, 1, 9)):
+        answer = struct.pack("<IIIIQ", 0x7265706A, 1024 + request, status, head, length)
+        answers += answer + b"\7" * head + bytes(length)
+    for piece in (0, 1, 13, 100):
+        yield bytes((0, piece)) + hello(b"theirs") + bytes(32) + space + fetch
+        yield bytes((2, piece)) + space + fetch + fetch
+        yield bytes((1, piece)) + hello(b"theirs") + bytes(36) + answers
+        yield bytes((3, piece)) + answers
+
+
 def main():
-    kinds = {"jpeg": jpeg, "baseline": baseline, "png": png, "ini": ini, "where": where, "journal": journal}
+    kinds = {kind.__name__: kind for kind in (jpeg, baseline, png, ini, where, journal, peer)}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     os.makedirs(sys.argv[2], exist_ok=True)

@@ -83,4 +83,10 @@ bench-journal:
 	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/journal
 	@build/release/bench/journal
 
+# What several nodes cost: tensors from one to the other, homes, and who takes what.
+.PHONY: bench-cluster
+bench-cluster:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/cluster
+	@build/release/bench/cluster
+
 -include $(wildcard $(BUILD)/tools/bench/*.d)

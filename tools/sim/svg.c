@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "report.h"
+#include "svg.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 
 /*
  * A plot as SVG:
@@ -46,11 +47,7 @@ struct axis {
 
 struct plot {
 	FILE *out;
-	const struct sim_curve *curves;
-	size_t n;
-	const char *title;
-	bool several; /* scenarios */
-	bool per_sample;
+	const struct svg_plot *what;
 	struct axis x, y;
 };
 
@@ -59,11 +56,6 @@ static double map(const struct axis *axis, double value)
 	double part = axis->log ? log(value / axis->low) / log(axis->high / axis->low)
 				: (value - axis->low) / (axis->high - axis->low);
 	return axis->from + part * (axis->to - axis->from);
-}
-
-static double y_of(const struct plot *plot, const struct sim_point *point)
-{
-	return plot->per_sample ? point->misses / point->served : point->misses;
 }
 
 /* --- text and lines ---------------------------------------------------------------- */
@@ -101,23 +93,24 @@ static double nice_step(double range, int steps)
 	return power * (rest <= 1 ? 1 : rest <= 2 ? 2 : rest <= 5 ? 5 : 10);
 }
 
-static void fit(struct plot *plot, bool log_x)
+static void fit(struct plot *plot)
 {
+	const struct svg_plot *what = plot->what;
 	double smallest = INFINITY, largest = 1, highest = 0;
-	for (size_t i = 0; i < plot->n; i++)
-		for (size_t j = 0; j < plot->curves[i].n_points; j++) {
-			const struct sim_point *point = &plot->curves[i].points[j];
-			smallest = fmin(smallest, point->capacity);
-			largest = fmax(largest, point->capacity);
-			highest = fmax(highest, y_of(plot, point));
+	for (size_t i = 0; i < what->n; i++)
+		for (size_t j = 0; j < what->series[i].n; j++) {
+			smallest = fmin(smallest, what->series[i].x[j]);
+			largest = fmax(largest, what->series[i].x[j]);
+			highest = fmax(highest, what->series[i].y[j]);
 		}
 	double step = nice_step(highest > 0 ? highest : 1, 5);
 	bool range = smallest < largest;
-	plot->x = (struct axis){.low = log_x ? (range ? smallest : smallest / 2) : 0,
-		.high = range || !log_x ? largest : 2 * largest,
-		.log = log_x,
-		.from = LEFT,
-		.to = RIGHT};
+	plot->x =
+		(struct axis){.low = what->log_x ? (range ? smallest : smallest / 2) : 0,
+			.high = range || !what->log_x ? largest : 2 * largest,
+			.log = what->log_x,
+			.from = LEFT,
+			.to = RIGHT};
 	plot->y = (struct axis){.high = step * ceil(fmax(highest, step) / step),
 		.from = BOTTOM,
 		.to = TOP};
@@ -173,120 +166,95 @@ static void axes(const struct plot *plot)
 	line(plot, LEFT, BOTTOM, RIGHT, BOTTOM, INK);
 	line(plot, LEFT, TOP, LEFT, BOTTOM, INK);
 	text(plot, (LEFT + RIGHT) / 2.0, BOTTOM + 48, "text-anchor=\"middle\"",
-		"cache, samples");
-	text(plot, LEFT - 60, TOP - 18, "",
-		plot->per_sample ? "misses per sample read" : "misses");
-	text(plot, LEFT - 60, 28, "font-size=\"18\" font-weight=\"bold\"", plot->title);
+		plot->what->x_title);
+	text(plot, LEFT - 60, TOP - 18, "", plot->what->y_title);
+	text(plot, LEFT - 60, 28, "font-size=\"18\" font-weight=\"bold\"",
+		plot->what->title);
 }
 
-/* Once each: nothing can do with less. */
-static void draw_minimum(const struct plot *plot)
+static void draw_line(const struct plot *plot)
 {
-	const struct sim_scenario *scenario = plot->curves[0].scenario;
-	char label[64];
-	if (plot->several || plot->per_sample)
+	double y = map(&plot->y, plot->what->line);
+	if (!plot->what->line_label)
 		return;
-	for (size_t i = 0; i < scenario->n_jobs; i++)
-		if (scenario->jobs[i].epochs > 1)
-			return;
-	double y = map(&plot->y, plot->curves[0].points[0].all);
 	fprintf(plot->out,
 		"<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#888\" "
 		"stroke-dasharray=\"4 4\"/>\n",
 		LEFT, y, RIGHT, y);
-	snprintf(label, sizeof(label), "each sample once: %.0f",
-		plot->curves[0].points[0].all);
-	text(plot, RIGHT + 6, y + 5, "fill=\"#666\"", label);
+	text(plot, RIGHT + 6, y + 5, "fill=\"#666\"", plot->what->line_label);
 }
 
 /* --- curves ------------------------------------------------------------------------ */
 
-/*
- * Colours tell curves apart; of several scenarios they tell these, and dashes tell what
- * is compared.
- */
-static void choose_style(
-	const struct plot *plot, size_t i, const char **ret_colour, const char **ret_dash)
+static void draw_curve(const struct plot *plot, const struct svg_series *series)
 {
-	size_t scenario = 0, first = i;
-	for (size_t j = 1; j <= i; j++)
-		scenario += plot->curves[j].scenario != plot->curves[j - 1].scenario;
-	while (first > 0 && plot->curves[first - 1].scenario == plot->curves[i].scenario)
-		first--;
-	*ret_colour = colours[(plot->several ? scenario : i) % LENGTH(colours)];
-	*ret_dash = dashes[(plot->several ? i - first : 0) % LENGTH(dashes)];
-}
-
-static void draw_curve(const struct plot *plot, size_t i)
-{
-	const struct sim_curve *curve = &plot->curves[i];
-	const char *colour, *dash;
-	choose_style(plot, i, &colour, &dash);
+	const char *colour = colours[series->colour % LENGTH(colours)];
 	fprintf(plot->out,
 		"<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "
 		"stroke-dasharray=\"%s\" points=\"",
-		colour, dash);
-	for (size_t j = 0; j < curve->n_points; j++)
+		colour, dashes[series->dash % LENGTH(dashes)]);
+	for (size_t j = 0; j < series->n; j++)
 		fprintf(plot->out, "%s%.1f,%.1f", j ? " " : "",
-			map(&plot->x, curve->points[j].capacity),
-			map(&plot->y, y_of(plot, &curve->points[j])));
+			map(&plot->x, series->x[j]), map(&plot->y, series->y[j]));
 	fputs("\"/>\n", plot->out);
-	for (size_t j = 0; j < curve->n_points; j++)
+	for (size_t j = 0; j < series->n; j++)
 		fprintf(plot->out,
 			"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
-			map(&plot->x, curve->points[j].capacity),
-			map(&plot->y, y_of(plot, &curve->points[j])), colour);
+			map(&plot->x, series->x[j]), map(&plot->y, series->y[j]), colour);
 }
 
 static void draw_legend(const struct plot *plot, size_t i)
 {
-	char curve[64], name[128];
-	const char *colour, *dash;
+	const struct svg_series *series = &plot->what->series[i];
 	double y = TOP + 12 + 22 * (double)i;
-	choose_style(plot, i, &colour, &dash);
-	sim_curve_name(&plot->curves[i], curve, sizeof(curve));
-	snprintf(name, sizeof(name), "%s%s%s",
-		plot->several ? plot->curves[i].scenario->name : "",
-		plot->several ? ": " : "", curve);
 	fprintf(plot->out,
 		"<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"%s\" "
 		"stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
-		LEGEND, y, LEGEND + 34, y, colour, dash);
-	text(plot, LEGEND + 42, y + 5, "", name);
+		LEGEND, y, LEGEND + 34, y, colours[series->colour % LENGTH(colours)],
+		dashes[series->dash % LENGTH(dashes)]);
+	text(plot, LEGEND + 42, y + 5, "", series->name);
 }
 
-static void write_plot(const struct plot *plot)
+static void draw_plot(FILE *out, const struct svg_plot *what)
 {
-	fprintf(plot->out,
+	struct plot plot = {.out = out, .what = what};
+	fit(&plot);
+	axes(&plot);
+	draw_line(&plot);
+	for (size_t i = 0; i < what->n; i++)
+		draw_curve(&plot, &what->series[i]);
+	for (size_t i = 0; i < what->n; i++)
+		draw_legend(&plot, i);
+}
+
+static void write_plots(FILE *out, const struct svg_plot *plots, size_t n)
+{
+	int height = HEIGHT * (int)n;
+	fprintf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
 		"width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"14\" "
 		"fill=\"" INK "\">\n",
-		WIDTH, HEIGHT, WIDTH, HEIGHT);
-	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", plot->out);
-	axes(plot);
-	draw_minimum(plot);
-	for (size_t i = 0; i < plot->n; i++)
-		draw_curve(plot, i);
-	for (size_t i = 0; i < plot->n; i++)
-		draw_legend(plot, i);
-	fputs("</svg>\n", plot->out);
+		WIDTH, height, WIDTH, height);
+	fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			fprintf(out, "<g transform=\"translate(0 %d)\">\n",
+				HEIGHT * (int)i);
+		draw_plot(out, &plots[i]);
+		if (i > 0)
+			fputs("</g>\n", out);
+	}
+	fputs("</svg>\n", out);
 }
 
-int sim_write_svg(const char *path, const char *title, const struct sim_curve *curves,
-	size_t n, bool log_x)
+int svg_write(const char *path, const struct svg_plot *plots, size_t n)
 {
-	struct plot plot = {.curves = curves, .n = n};
-	plot.several = curves[n - 1].scenario != curves[0].scenario;
-	plot.title = title ? title : curves[0].scenario->title;
-	for (size_t i = 0; i < n; i++)
-		plot.per_sample |= sim_per_sample(curves[i].scenario);
-	fit(&plot, log_x);
-	plot.out = fopen(path, "we");
-	if (!plot.out)
+	FILE *out = fopen(path, "we");
+	if (!out)
 		return -errno;
-	write_plot(&plot);
-	bool failed = ferror(plot.out);
-	if (fclose(plot.out) != 0)
+	write_plots(out, plots, n);
+	bool failed = ferror(out);
+	if (fclose(out) != 0)
 		return -errno;
 	return failed ? -EIO : 0;
 }

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+/*
+ * Threads that fetch from two nodes while others answer what these were asked, late and in
+ * any order, and one stops a node and starts it again. Each fetch is done once, with all
+ * of its bytes or with an error; each answer is released once.
+ */
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "cluster/peer.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define FETCHERS 3
+#define ANSWERERS 2
+#define FETCHES 3000 /* of each */
+#define BYTES 40000u
+#define NODES 2
+#define RESTARTS 15
+
+/* A node's server, and what it was asked and has not answered. */
+struct node {
+	struct test *test;
+	struct peer_server *server;
+	char address[64];
+	struct lock lock;
+	struct peer_request *asked[8192]; /* (lock) */
+	sample_id samples[8192];	  /* (lock) */
+	uint32_t n;			  /* (lock) */
+	atomic_uint n_asked, n_released;
+};
+
+struct test {
+	struct node nodes[NODES];
+	struct peer_client *client;
+	uint32_t number[NODES], space;
+	int fd;
+	const uint8_t *bytes;
+	atomic_uint done, whole, running;
+	atomic_bool over;
+};
+
+/* --- answers ----------------------------------------------------------------------------- */
+
+static void asked(void *context, struct peer_request *request,
+	const struct peer_space *space, sample_id sample)
+{
+	struct node *node = context;
+	ensure(strcmp(space->dataset, "photos") == 0);
+	atomic_fetch_add(&node->n_asked, 1);
+	LOCK_SCOPE(&node->lock);
+	ensure(node->n < 8192);
+	node->samples[node->n] = sample;
+	node->asked[node->n++] = request;
+}
+
+static void released(void *context)
+{
+	struct node *node = context;
+	atomic_fetch_add(&node->n_released, 1);
+}
+
+/* One of those that are waiting; false: none is. */
+static bool answer_one(struct node *node, struct rng *rng)
+{
+	struct test *test = node->test;
+	struct peer_request *request = NULL;
+	sample_id sample = 0;
+	lock_take(&node->lock);
+	if (node->n > 0) {
+		uint32_t i = (uint32_t)rng_below(rng, node->n);
+		request = node->asked[i];
+		sample = node->samples[i];
+		node->asked[i] = node->asked[--node->n];
+		node->samples[i] = node->samples[node->n];
+	}
+	lock_release(&node->lock);
+	if (!request)
+		return false;
+	const struct peer_tensor tensor = {.head = &sample,
+		.head_bytes = sizeof(sample),
+		.fd = sample % 2 ? test->fd : -1,
+		.offset = sample % 256,
+		.bytes = test->bytes + sample % 256,
+		.length = BYTES,
+		.release = released,
+		.context = node};
+	if (sample % 16 == 0) {
+		peer_refuse(request, -ENOENT);
+		atomic_fetch_add(&node->n_released, 1);
+	} else {
+		peer_answer(request, &tensor);
+	}
+	return true;
+}
+
+static void *answer(void *context)
+{
+	struct test *test = context;
+	struct rng rng;
+	rng_seed(&rng, 1);
+	while (!test->over)
+		for (int i = 0; i < NODES; i++)
+			if (!answer_one(&test->nodes[i], &rng))
+				sched_yield();
+	return NULL;
+}
+
+/* --- fetches ----------------------------------------------------------------------------- */
+
+struct fetch {
+	struct test *test;
+	sample_id sample;
+	uint8_t bytes[BYTES];
+	atomic_bool busy;
+};
+
+static void *place_for(
+	void *context, const void *head, size_t head_bytes, uint64_t length)
+{
+	struct fetch *fetch = context;
+	ensure(head_bytes == sizeof(fetch->sample) && length == BYTES);
+	ensure(memcmp(head, &fetch->sample, head_bytes) == 0);
+	return fetch->sample % 32 == 1 ? NULL : fetch->bytes;
+}
+
+static void done(void *context, int err)
+{
+	struct fetch *fetch = context;
+	ensure(fetch->busy);
+	ensure(err != -ENOENT || fetch->sample % 16 == 0);
+	if (!err) {
+		ensure(memcmp(fetch->bytes, fetch->test->bytes + fetch->sample % 256,
+			       BYTES) == 0);
+		atomic_fetch_add(&fetch->test->whole, 1);
+	}
+	atomic_fetch_add(&fetch->test->done, 1);
+	fetch->busy = false;
+}
+
+#define AT_ONCE 24
+
+static void *fetch_many(void *context)
+{
+	struct test *test = context;
+	struct fetch *fetches = calloc(AT_ONCE, sizeof(*fetches));
+	struct rng rng;
+	uint32_t n = 0;
+	ensure(fetches);
+	rng_seed(&rng, atomic_fetch_add(&test->running, 1));
+	while (n < FETCHES) {
+		struct fetch *fetch = &fetches[rng_below(&rng, AT_ONCE)];
+		if (fetch->busy) {
+			sched_yield();
+			continue;
+		}
+		fetch->test = test;
+		fetch->sample = (sample_id)rng_below(&rng, 1000);
+		fetch->busy = true;
+		const struct peer_fetch wanted = {
+			.node = test->number[rng_below(&rng, NODES)],
+			.space = test->space,
+			.sample = fetch->sample,
+			.deadline_ns = clock_now_ns() + 1000000 * rng_below(&rng, 2000),
+			.place_for = place_for,
+			.done = done,
+			.context = fetch};
+		int err = peer_fetch(test->client, &wanted);
+		ensure(err == 0 || err == -EHOSTDOWN);
+		if (err)
+			fetch->busy = false;
+		n += err == 0;
+	}
+	for (int i = 0; i < AT_ONCE; i++)
+		while (fetches[i].busy)
+			sched_yield();
+	free(fetches);
+	atomic_fetch_sub(&test->running, 1);
+	return NULL;
+}
+
+/* --- nodes ------------------------------------------------------------------------------- */
+
+static void start(struct node *node, const char *name)
+{
+	const struct peer_self self = {.name = name, .incarnation = clock_now_ns()};
+	const struct peer_server_calls calls = {.asked = asked, .context = node};
+	const char *listen = node->address[0] ? node->address : "127.0.0.1:0";
+	ensure(peer_server_new(listen, &self, &calls, &node->server) == 0);
+	snprintf(node->address, sizeof(node->address), "%s",
+		peer_server_address(node->server));
+}
+
+static void stop(struct node *node)
+{
+	struct peer_counters counters[4];
+	struct rng rng;
+	rng_seed(&rng, 2);
+	peer_server_counters(node->server, counters, 4);
+	peer_server_stop(node->server);
+	while (answer_one(node, &rng)) {
+	}
+}
+
+static void restart_until_done(struct test *test)
+{
+	struct peer_counters counters[NODES];
+	struct node *node = &test->nodes[1];
+	for (int i = 0; i < RESTARTS && test->done < FETCHERS * FETCHES; i++) {
+		uint32_t before = test->done;
+		while (test->done < before + FETCHERS * FETCHES / RESTARTS / 2 &&
+			test->done < FETCHERS * FETCHES)
+			sched_yield();
+		stop(node);
+		/* A thread that answers may be between taking a request and answering. */
+		while (node->n_released < node->n_asked)
+			sched_yield();
+		peer_server_free(&node->server);
+		start(node, "c");
+		ensure(peer_client_counters(test->client, counters, NODES) == NODES);
+	}
+}
+
+static void prepare(struct test *test)
+{
+	const struct peer_self self = {.name = "a"};
+	const struct peer_space space = {.dataset = "photos", .preparation = "crop 224"};
+	const char *const names[NODES] = {"b", "c"};
+	test->fd = memfd_create("bytes", MFD_CLOEXEC);
+	ensure(test->fd >= 0 && ftruncate(test->fd, BYTES + 256) == 0);
+	uint8_t *bytes =
+		mmap(NULL, BYTES + 256, PROT_READ | PROT_WRITE, MAP_SHARED, test->fd, 0);
+	ensure(bytes != MAP_FAILED);
+	for (uint32_t i = 0; i < BYTES + 256; i++)
+		bytes[i] = (uint8_t)(i * 2654435761u >> 24);
+	test->bytes = bytes;
+	ensure(peer_client_new(&self, BYTES, &test->client) == 0);
+	ensure(peer_client_space(test->client, &space, &test->space) == 0);
+	for (int i = 0; i < NODES; i++) {
+		struct node *node = &test->nodes[i];
+		node->test = test;
+		lock_init(&node->lock, LOCK_RANK_SCHED, "node");
+		start(node, names[i]);
+		ensure(peer_client_node(test->client, names[i], node->address,
+			       &test->number[i]) == 0);
+	}
+}
+
+int main(void)
+{
+	static struct test test;
+	pthread_t fetchers[FETCHERS], answerers[ANSWERERS];
+	ensure(log_to_file("/dev/null") == 0);
+	prepare(&test);
+	for (int i = 0; i < ANSWERERS; i++)
+		ensure(pthread_create(&answerers[i], NULL, answer, &test) == 0);
+	for (int i = 0; i < FETCHERS; i++)
+		ensure(pthread_create(&fetchers[i], NULL, fetch_many, &test) == 0);
+	restart_until_done(&test);
+	for (int i = 0; i < FETCHERS; i++)
+		pthread_join(fetchers[i], NULL);
+	peer_client_free(&test.client);
+	ensure(test.done == FETCHERS * FETCHES);
+	for (int i = 0; i < NODES; i++)
+		stop(&test.nodes[i]);
+	test.over = true;
+	for (int i = 0; i < ANSWERERS; i++)
+		pthread_join(answerers[i], NULL);
+	for (int i = 0; i < NODES; i++) {
+		ensure(test.nodes[i].n_released == test.nodes[i].n_asked);
+		peer_server_free(&test.nodes[i].server);
+	}
+	ensure(test.whole > FETCHES / 10);
+	return 0;
+}

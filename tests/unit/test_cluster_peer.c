@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "peer_helpers.h"
+#include "cluster/peer_wire.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* Two daemons that mean each other well: tensors come whole, in any order, or it is said
+ * why not; and what breaks is noticed and mended. Hostile ones: test_cluster_strangers.c. */
+
+TestSuite(peer, .init = log_begin, .fini = log_end);
+
+/* --- tensors ----------------------------------------------------------------------------- */
+
+#define MANY 300
+
+static void fetch_many(struct asker *asker, struct got *gots)
+{
+	for (uint32_t i = 0; i < MANY; i++)
+		cr_assert_eq(start_fetch(asker, &gots[i], i, PATIENCE_S), 0);
+}
+
+static void all_whole(struct got *gots)
+{
+	for (uint32_t i = 0; i < MANY; i++) {
+		EVENTUALLY(gots[i].done);
+		cr_assert(is_whole(&gots[i]), "sample %u: %d", i, gots[i].err);
+		free(gots[i].bytes);
+	}
+}
+
+static void tensors_come_whole(bool in_file)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	struct got *gots = calloc(MANY, sizeof(*gots));
+	owner->in_file = in_file;
+	fetch_many(&asker, gots);
+	all_whole(gots);
+	cr_assert_eq(owner->asked, MANY);
+	EVENTUALLY(owner->released == MANY);
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+	free(gots);
+}
+
+Test(peer, tensors_in_files_come_whole)
+{
+	tensors_come_whole(true);
+}
+
+Test(peer, tensors_in_memory_come_whole)
+{
+	tensors_come_whole(false);
+}
+
+Test(peer, answers_come_in_the_order_in_which_they_are_given)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	struct got *gots = calloc(MANY, sizeof(*gots));
+	hold(owner, true);
+	fetch_many(&asker, gots);
+	EVENTUALLY(owner->asked == MANY);
+	cr_assert(!gots[MANY - 1].done);
+	answer_held(owner);
+	all_whole(gots);
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+	free(gots);
+}
+
+Test(peer, a_space_is_told_as_it_is)
+{
+	static char long_text[PEER_SPACE_TEXT + 2];
+	const struct peer_space other = {
+		.dataset = "other", .preparation = "", .fingerprint = UINT64_MAX};
+	struct peer_space longest = {
+		.dataset = long_text, .preparation = long_text, .fingerprint = 1};
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	uint32_t first = asker.space, again;
+	cr_assert_eq(fetch_one(&asker, 1, PATIENCE_S), 0);
+	cr_assert_eq(peer_client_space(asker.client, &photos, &again), 0);
+	cr_assert_eq(again, first);
+	cr_assert_eq(peer_client_space(asker.client, &other, &asker.space), 0);
+	cr_assert_neq(asker.space, first);
+	owner->expected = &other;
+	cr_assert_eq(fetch_one(&asker, 2, PATIENCE_S), 0);
+	memset(long_text, 'x', PEER_SPACE_TEXT);
+	cr_assert_eq(peer_client_space(asker.client, &longest, &asker.space), 0);
+	owner->expected = &longest;
+	cr_assert_eq(fetch_one(&asker, 3, PATIENCE_S), 0);
+	long_text[PEER_SPACE_TEXT] = 'x';
+	cr_assert_eq(peer_client_space(asker.client, &longest, &again), -EINVAL);
+	long_text[PEER_SPACE_TEXT] = '\0';
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+}
+
+/* --- no tensor --------------------------------------------------------------------------- */
+
+Test(peer, a_refusal_says_why)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	cr_assert_eq(fetch_one(&asker, NO_SUCH_SAMPLE, PATIENCE_S), -ENOENT);
+	cr_assert_eq(fetch_one(&asker, 1, PATIENCE_S), 0);
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+}
+
+Test(peer, a_tensor_without_a_place_is_let_go)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	const sample_id samples[] = {
+		5, 3, 4, 1}; /* 5 MB, nothing, a few bytes, an image */
+	for (int i = 0; i < 4; i++) {
+		struct got got = {.refuses = true};
+		cr_assert_eq(start_fetch(&asker, &got, samples[i], PATIENCE_S), 0);
+		EVENTUALLY(got.done);
+		cr_assert_eq(got.err, -EBADMSG);
+		cr_assert_eq(fetch_one(&asker, samples[i], PATIENCE_S), 0);
+	}
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+}
+
+Test(peer, what_comes_after_its_deadline_is_let_go)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	hold(owner, true);
+	cr_assert_eq(fetch_one(&asker, 1, .05), -ETIMEDOUT);
+	cr_assert_eq(fetch_one(&asker, 3, 0), -ETIMEDOUT);
+	hold(owner, false);
+	cr_assert_eq(fetch_one(&asker, 2, PATIENCE_S), 0);
+	answer_held(owner);
+	cr_assert_eq(fetch_one(&asker, 4, PATIENCE_S), 0);
+	struct peer_counters counters;
+	cr_assert_eq(peer_client_counters(asker.client, &counters, 1), 1);
+	cr_assert_eq(counters.failed, 2);
+	cr_assert_eq(counters.samples, 2);
+	cr_assert_eq(counters.waiting, 0);
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+}
+
+Test(peer, a_node_that_answers_nothing_any_more_is_given_up)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	static struct got gots[PEER_WINDOW];
+	hold(owner, true);
+	for (uint32_t i = 0; i < PEER_WINDOW; i++)
+		cr_assert_eq(start_fetch(&asker, &gots[i], 4, 1), 0);
+	EVENTUALLY(owner->asked == PEER_WINDOW);
+	for (uint32_t i = 0; i < PEER_WINDOW; i++)
+		EVENTUALLY(gots[i].done);
+	EVENTUALLY(logged("it does not answer"));
+	hold(owner, false);
+	EVENTUALLY(fetch_one(&asker, 1, PATIENCE_S) == 0);
+	cr_assert(logged("is there again"));
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+}
+
+Test(peer, no_more_is_asked_for_at_once_than_may_be)
+{
+	enum { ALL = 2 * PEER_WINDOW };
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	struct got *gots = calloc(ALL, sizeof(*gots));
+	hold(owner, true);
+	for (uint32_t i = 0; i < ALL; i++)
+		cr_assert_eq(start_fetch(&asker, &gots[i], 4, PATIENCE_S), 0);
+	EVENTUALLY(owner->asked == PEER_WINDOW);
+	struct peer_counters counters;
+	cr_assert_eq(peer_client_counters(asker.client, &counters, 1), 1);
+	cr_assert_eq(counters.waiting, ALL);
+	hold(owner, false);
+	answer_held(owner);
+	for (uint32_t i = 0; i < ALL; i++) {
+		EVENTUALLY(gots[i].done);
+		cr_assert(is_whole(&gots[i]));
+		free(gots[i].bytes);
+	}
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+	free(gots);
+}
+
+/* --- connections that break -------------------------------------------------------------- */
+
+Test(peer, all_fail_at_once_when_the_connection_breaks)
+{
+	struct owner *owner = serve("b", NULL);
+	char address[64];
+	snprintf(address, sizeof(address), "%s", peer_server_address(owner->server));
+	struct asker asker = ask(owner);
+	static struct got gots[20];
+	hold(owner, true);
+	for (uint32_t i = 0; i < 20; i++)
+		cr_assert_eq(start_fetch(&asker, &gots[i], 4, 1000), 0);
+	EVENTUALLY(owner->asked == 20);
+	end_serving(&owner);
+	for (uint32_t i = 0; i < 20; i++) {
+		EVENTUALLY(gots[i].done);
+		cr_assert_eq(gots[i].err, -ECONNRESET);
+	}
+	EVENTUALLY(logged("node b at 127.0.0.1"));
+	cr_assert_eq(fetch_one(&asker, 1, 1000), -EHOSTDOWN);
+	owner = serve_at("b", NULL, address);
+	EVENTUALLY(fetch_one(&asker, 1, 1000) == 0);
+	cr_assert(logged("is there again"));
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+}
+
+Test(peer, a_node_that_moves_is_found)
+{
+	struct owner *first = serve("b", NULL), *second = serve("b", NULL);
+	struct asker asker = ask(first);
+	uint32_t node;
+	cr_assert_eq(fetch_one(&asker, 1, PATIENCE_S), 0);
+	cr_assert_eq(peer_client_node(asker.client, "b",
+			     peer_server_address(second->server), &node),
+		0);
+	cr_assert_eq(node, asker.node);
+	cr_assert_eq(fetch_one(&asker, 2, PATIENCE_S), 0);
+	cr_assert_eq(second->asked, 1);
+	peer_client_forget(asker.client, node);
+	cr_assert_eq(fetch_one(&asker, 2, PATIENCE_S), -EHOSTDOWN);
+	cr_assert_eq(peer_client_node(asker.client, "b",
+			     peer_server_address(first->server), &node),
+		0);
+	cr_assert_eq(fetch_one(&asker, 2, PATIENCE_S), 0);
+	cr_assert_eq(first->asked, 2);
+	peer_client_free(&asker.client);
+	end_serving(&first);
+	end_serving(&second);
+}
+
+Test(peer, a_client_that_ends_cancels_what_it_waits_for)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	struct got got = {0};
+	hold(owner, true);
+	cr_assert_eq(start_fetch(&asker, &got, 1, 1000), 0);
+	EVENTUALLY(owner->asked == 1);
+	peer_client_free(&asker.client);
+	cr_assert(got.done);
+	cr_assert_eq(got.err, -ECANCELED);
+	end_serving(&owner);
+}
+
+Test(peer, a_file_that_is_too_short_ends_the_connection)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	owner->too_short = true;
+	cr_assert_eq(fetch_one(&asker, 1, 1000), -ECONNRESET);
+	EVENTUALLY(logged("peer a at 127.0.0.1"));
+	EVENTUALLY(logged("a tensor's file is shorter than it should be"));
+	owner->too_short = false;
+	EVENTUALLY(fetch_one(&asker, 1, 1000) == 0);
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+}
+
+Test(peer, nobody_is_there)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	end_serving(&owner);
+	cr_assert_eq(fetch_one(&asker, 1, 1000), -EHOSTDOWN);
+	cr_assert(logged("Connection refused"));
+	peer_client_free(&asker.client);
+}
+
+/* --- counters ---------------------------------------------------------------------------- */
+
+Test(peer, both_ends_count)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker asker = ask(owner);
+	struct peer_counters client, server[2];
+	cr_assert_eq(fetch_one(&asker, 1, PATIENCE_S), 0);
+	cr_assert_eq(fetch_one(&asker, NO_SUCH_SAMPLE, PATIENCE_S), -ENOENT);
+	cr_assert_eq(peer_client_counters(asker.client, &client, 1), 1);
+	cr_assert_str_eq(client.name, "b");
+	cr_assert_eq(client.incarnation, 11);
+	cr_assert(client.connected);
+	cr_assert_eq(client.bytes, tensor_length(1));
+	cr_assert_eq(client.samples, 1);
+	cr_assert_eq(client.failed, 1);
+	EVENTUALLY(peer_server_counters(owner->server, server, 2) == 1 &&
+		   server[0].waiting == 0 && server[0].failed == 1);
+	cr_assert_str_eq(server[0].name, "a");
+	cr_assert_eq(server[0].incarnation, 22);
+	cr_assert(server[0].connected);
+	cr_assert_eq(server[0].bytes, tensor_length(1));
+	cr_assert_eq(server[0].samples, 1);
+	peer_client_free(&asker.client);
+	EVENTUALLY(peer_server_counters(owner->server, server, 2) == 1 &&
+		   !server[0].connected);
+	end_serving(&owner);
+}
+
+/* --- secrets ----------------------------------------------------------------------------- */
+
+static struct peer_secret *secret_of(const char *text, mode_t mode, int expected)
+{
+	char path[] = "/tmp/peer_secret.XXXXXX";
+	struct peer_secret *secret = NULL;
+	int fd = mkstemp(path);
+	cr_assert(fd >= 0);
+	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	cr_assert_eq(fchmod(fd, mode), 0);
+	close(fd);
+	cr_assert_eq(peer_secret_read(path, &secret), expected);
+	unlink(path);
+	return secret;
+}
+
+Test(peer, a_secret_that_others_may_read_is_refused)
+{
+	secret_of("0123456789abcdef", 0604, -EACCES);
+	cr_assert(logged("everybody may use the file (mode 604)"));
+	secret_of("0123456789abcde\n", 0600, -EINVAL);
+	cr_assert(logged("15 bytes; allowed: 16 to 4096"));
+	struct peer_secret *secret = NULL;
+	cr_assert_eq(peer_secret_read("/tmp/no/such", &secret), -ENOENT);
+	cr_assert_eq(peer_secret_read("/tmp", &secret), -EINVAL);
+	cr_assert(logged("secret /tmp: not a regular file"));
+	secret = secret_of("0123456789abcdef\n", 0640, 0);
+	peer_secret_free(&secret);
+}
+
+/* A client with this secret asks a server with that one. */
+static int ask_with(const struct peer_secret *clients, const struct peer_secret *servers)
+{
+	struct owner *owner = serve("b", servers);
+	struct asker asker =
+		ask_as("a", clients, "b", peer_server_address(owner->server));
+	int err = fetch_one(&asker, 1, PATIENCE_S);
+	cr_assert_eq(owner->asked, err ? 0 : 1);
+	peer_client_free(&asker.client);
+	end_serving(&owner);
+	return err;
+}
+
+Test(peer, both_need_the_same_secret)
+{
+	struct peer_secret *one = secret_of("the one secret of all\n", 0600, 0);
+	struct peer_secret *same = secret_of("the one secret of all", 0400, 0);
+	struct peer_secret *other = secret_of("the one secret of ale", 0600, 0);
+	cr_assert_eq(ask_with(one, same), 0);
+	cr_assert_eq(ask_with(one, other), -EHOSTDOWN);
+	EVENTUALLY(logged("peer a at 127.0.0.1"));
+	EVENTUALLY(logged("it is refused: it has another secret than this node"));
+	cr_assert(logged("it refuses this node, which has another secret"));
+	cr_assert_eq(ask_with(NULL, other), -EHOSTDOWN);
+	cr_assert(logged("it refuses this node, which has no secret"));
+	cr_assert_eq(ask_with(one, NULL), -EHOSTDOWN);
+	cr_assert(logged("it has no secret, and this node has one"));
+	peer_secret_free(&one);
+	peer_secret_free(&same);
+	peer_secret_free(&other);
+}
+
+Test(peer, without_a_secret_only_loopback)
+{
+	const struct peer_self self = {.name = "a"};
+	const struct peer_server_calls calls = {.asked = owner_asked};
+	const char *const refused[] = {"0.0.0.0:0", "10.1.2.3:7070", "[::]:0"};
+	const char *const wrong[] = {"", "7070", "127.0.0.1", "127.0.0.1:", ":1", "::1:7",
+		"127.0.0.1:65536", "localhost:7070", "127.0.0.1:x", "[127.0.0.1:7"};
+	struct peer_server *server = NULL;
+	struct peer_client *client = NULL;
+	uint32_t node;
+	cr_assert_eq(peer_client_new(&self, MOST_BYTES, &client), 0);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		cr_assert_eq(peer_server_new(refused[i], &self, &calls, &server), -EPERM);
+		cr_assert_eq(peer_client_node(client, "b", refused[i], &node), -EPERM);
+	}
+	cr_assert(logged("without a secret only loopback addresses are allowed"));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		cr_assert_eq(peer_server_new(wrong[i], &self, &calls, &server), -EINVAL,
+			"%s", wrong[i]);
+		cr_assert_eq(peer_client_node(client, "b", wrong[i], &node), -EINVAL);
+	}
+	peer_client_free(&client);
+}
+
+Test(peer, two_nodes_of_one_name_are_told)
+{
+	struct owner *owner = serve("b", NULL);
+	struct asker same = ask_as("b", NULL, "b", peer_server_address(owner->server));
+	cr_assert_eq(fetch_one(&same, 1, PATIENCE_S), -EHOSTDOWN);
+	EVENTUALLY(logged("it is refused: it has the name of this node"));
+	peer_client_free(&same.client);
+	struct asker other = ask_as("a", NULL, "c", peer_server_address(owner->server));
+	cr_assert_eq(fetch_one(&other, 1, PATIENCE_S), -EHOSTDOWN);
+	cr_assert(logged("node c at 127.0.0.1"));
+	cr_assert(logged("a node of another name answers there"));
+	peer_client_free(&other.client);
+	end_serving(&owner);
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "cluster.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "cluster/locality.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+
+/*
+ * What moves of a global mini-batch of which each sample is at a home by chance (Yang and
+ * Cong, HiPC 2019, section on load imbalance).
+ */
+
+#define SEED 1
+#define SAMPLES_EACH 1000000 /* of all batches of a setting together, about */
+
+struct setting {
+	uint32_t nodes, learners;
+	uint32_t b;    /* samples of a learner, of all mini-batches at once */
+	double cached; /* part of the samples that some node has */
+};
+
+/* Means of the batches. */
+struct result {
+	double share, messages, sweep;
+	double us; /* the least of any batch */
+};
+
+struct world {
+	struct setting setting;
+	uint32_t *sample_node, *rank_node, *rank_count, *rank;
+	int64_t *imbalance; /* of the nodes */
+	struct locality *locality;
+	struct rng rng;
+};
+
+double cluster_law(double b)
+{
+	return exp(b * log(b) - b - lgamma(b + 1));
+}
+
+static void free_world(struct world *world)
+{
+	free(world->sample_node);
+	free(world->rank_node);
+	free(world->rank_count);
+	free(world->rank);
+	free(world->imbalance);
+	locality_free(&world->locality);
+}
+
+static int make_world(const struct setting *setting, struct world *ret)
+{
+	uint32_t ranks = setting->learners, n = ranks * setting->b;
+	*ret = (struct world){.setting = *setting,
+		.sample_node = calloc(n, sizeof(uint32_t)),
+		.rank_node = calloc(ranks, sizeof(uint32_t)),
+		.rank_count = calloc(ranks, sizeof(uint32_t)),
+		.rank = calloc(n, sizeof(uint32_t)),
+		.imbalance = calloc(setting->nodes, sizeof(int64_t))};
+	if (!ret->sample_node || !ret->rank_node || !ret->rank_count || !ret->rank ||
+		!ret->imbalance ||
+		locality_new(setting->nodes, ranks, n, &ret->locality)) {
+		free_world(ret);
+		return -ENOMEM;
+	}
+	rng_seed(&ret->rng, SEED);
+	for (uint32_t r = 0; r < ranks; r++) {
+		ret->rank_node[r] = (uint32_t)((uint64_t)r * setting->nodes / ranks);
+		ret->rank_count[r] = setting->b;
+	}
+	return 0;
+}
+
+/* What a sweep in the order of nodes would need: from the first with too many to the
+ * first that lacks. */
+static uint32_t sweep(struct world *world)
+{
+	uint32_t n = world->setting.nodes, messages = 0, from = 0, to = 0;
+	int64_t *imbalance = world->imbalance;
+	for (;; messages++) {
+		while (from < n && imbalance[from] <= 0)
+			from++;
+		while (to < n && imbalance[to] >= 0)
+			to++;
+		if (from == n || to == n)
+			return messages;
+		int64_t lack = -imbalance[to];
+		int64_t part = imbalance[from] < lack ? imbalance[from] : lack;
+		imbalance[from] -= part;
+		imbalance[to] += part;
+	}
+}
+
+static void draw_batch(struct world *world)
+{
+	const struct setting *setting = &world->setting;
+	uint32_t n = setting->learners * setting->b;
+	for (uint32_t v = 0; v < setting->nodes; v++)
+		world->imbalance[v] = 0;
+	for (uint32_t r = 0; r < setting->learners; r++)
+		world->imbalance[world->rank_node[r]] -= setting->b;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t node = (uint32_t)rng_below(&world->rng, setting->nodes);
+		bool cached =
+			setting->cached >= 1 ||
+			(double)rng_below(&world->rng, 1000000) < 1e6 * setting->cached;
+		world->sample_node[i] = cached ? node : LOCALITY_NOWHERE;
+		world->imbalance[node] += cached;
+	}
+}
+
+static int run_batch(struct world *world, struct result *result)
+{
+	const struct setting *setting = &world->setting;
+	uint32_t n = setting->learners * setting->b;
+	const struct locality_batch batch = {.sample_node = world->sample_node,
+		.n_samples = n,
+		.rank_node = world->rank_node,
+		.rank_count = world->rank_count,
+		.n_ranks = setting->learners,
+		.n_nodes = setting->nodes};
+	struct locality_outcome outcome;
+	draw_batch(world);
+	uint64_t begin = clock_now_ns();
+	int err = locality_assign(world->locality, &batch, world->rank, &outcome);
+	double us = (double)(clock_now_ns() - begin) / 1000;
+	if (err)
+		return err;
+	result->share += (double)outcome.moved / n;
+	result->messages += outcome.n_moves;
+	result->sweep += sweep(world);
+	result->us = us < result->us ? us : result->us;
+	return 0;
+}
+
+static int run(const struct setting *setting, struct result *ret)
+{
+	uint32_t batches = 8 + SAMPLES_EACH / (setting->learners * setting->b);
+	struct world world;
+	int err = make_world(setting, &world);
+	if (err)
+		return err;
+	*ret = (struct result){.us = INFINITY};
+	for (uint32_t i = 0; i < batches && !err; i++)
+		err = run_batch(&world, ret);
+	free_world(&world);
+	ret->share /= batches;
+	ret->messages /= batches;
+	ret->sweep /= batches;
+	return err;
+}
+
+int cluster_share(uint32_t learners, uint32_t b, double *ret_share)
+{
+	const struct setting setting = {learners, learners, b, 1};
+	struct result result;
+	int err = run(&setting, &result);
+	*ret_share = result.share;
+	return err;
+}
+
+/* --- tables ------------------------------------------------------------------------------ */
+
+static int print_shares(struct cluster_out *out)
+{
+	static const uint32_t learners[] = {4, 16, 64, 256, 1024};
+	static const uint32_t sizes[] = {32, 64, 128, 256};
+	fputs("What moves of a mini-batch when each rank takes what is at home with "
+	      "it\n\n"
+	      "learners  b: samples each   moved     law   messages  by a sweep\n",
+		out->out);
+	for (int i = 0; i < 5; i++)
+		for (int j = 0; j < 4; j++) {
+			struct setting setting = {learners[i], learners[i], sizes[j], 1};
+			struct result result;
+			char curve[16];
+			int err = run(&setting, &result);
+			if (err)
+				return err;
+			fprintf(out->out, "%8u %17u %6.2f%% %6.2f%% %10.1f %11.1f\n",
+				learners[i], sizes[j], 100 * result.share,
+				100 * cluster_law(sizes[j]), result.messages,
+				result.sweep);
+			snprintf(curve, sizeof(curve), "%u", sizes[j]);
+			cluster_figure(out, "moved", curve, learners[i], result.share);
+			cluster_figure(
+				out, "messages", curve, learners[i], result.messages);
+			cluster_figure(out, "sweep", curve, learners[i], result.sweep);
+		}
+	for (int j = 0; j < 4; j++)
+		cluster_figure(out, "law", "law", sizes[j], cluster_law(sizes[j]));
+	return 0;
+}
+
+/* A row of the second table: the paper's size, in another way. */
+static int print_row(struct cluster_out *out, const char *title, const char *curve,
+	double x, const struct setting *setting)
+{
+	struct result result;
+	int err = run(setting, &result);
+	if (err)
+		return err;
+	fprintf(out->out, "%-52s %6.2f%% %9.1f\n", title, 100 * result.share,
+		result.messages);
+	cluster_figure(out, "less", curve, x, result.share);
+	return 0;
+}
+
+static int print_less(struct cluster_out *out)
+{
+	static const struct {
+		const char *title, *curve;
+		double x;
+		struct setting setting;
+	} rows[] = {
+		{"each learner for itself, b = 32", "learners", 1, {1024, 1024, 32, 1}},
+		{"four learners a node, balanced by node", "nodes", 1,
+			{256, 1024, 32, 1}},
+		{"  two mini-batches at once", "nodes", 2, {256, 1024, 64, 1}},
+		{"  three", "nodes", 3, {256, 1024, 96, 1}},
+		{"  four", "nodes", 4, {256, 1024, 128, 1}},
+		{"each learner for itself, b = 128, all cached", "cached", 1,
+			{1024, 1024, 128, 1}},
+		{"  99 % cached: the rest goes to whoever lacks some", "cached", .99,
+			{1024, 1024, 128, .99}},
+		{"  90 % cached", "cached", .9, {1024, 1024, 128, .9}},
+		{"  50 % cached", "cached", .5, {1024, 1024, 128, .5}},
+	};
+	fputs("\nHow it becomes less, 1,024 learners                    moved  "
+	      "messages\n",
+		out->out);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int err = print_row(
+			out, rows[i].title, rows[i].curve, rows[i].x, &rows[i].setting);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int print_cost(struct cluster_out *out)
+{
+	static const uint32_t nodes[] = {4, 16, 64, 256};
+	fputs("\nWho takes which sample of a mini-batch, b = 32, time of one thread "
+	      "here\n",
+		out->out);
+	for (int i = 0; i < 4; i++) {
+		struct setting setting = {nodes[i], 4 * nodes[i], 32, 1};
+		struct result result;
+		int err = run(&setting, &result);
+		if (err)
+			return err;
+		fprintf(out->out,
+			"  %3u nodes, %4u learners: %6.0f us, %.1f ns a sample\n",
+			nodes[i], 4 * nodes[i], result.us,
+			1000 * result.us / (4 * nodes[i] * 32));
+	}
+	return 0;
+}
+
+int cluster_locality(struct cluster_out *out)
+{
+	int err = print_shares(out);
+	if (!err)
+		err = print_less(out);
+	return err ? err : print_cost(out);
+}

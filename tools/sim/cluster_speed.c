@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "cluster.h"
+#include "base/clock.h"
+#include "sampler/sampler.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* --- storage that all nodes share -------------------------------------------------------- */
+
+/*
+ * Loading is bound by the storage's rate without caches, and by the nodes' own with them:
+ *
+ *     without   min(n r, B / s)
+ *     with      min(n r, n N / (s m)), and all of the first epoch as without
+ *
+ * for n nodes that prepare r samples per second each, samples of s bytes, storage that
+ * gives B bytes per second to all nodes together, and a network of N bytes per second and
+ * node, over which the share m moves. Yang and Cong have measured more than 30 at 256
+ * nodes and do not print r, B and s; the figures here are assumptions, and are told.
+ */
+#define SAMPLE_BYTES 110e3 /* ImageNet's mean */
+#define PREPARED 5500.	   /* r: 44 cores at 8 ms */
+#define NETWORK 12.5e9	   /* EDR InfiniBand */
+#define LEARNERS 4	   /* of a node */
+#define EPOCHS 90
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double speed_up(double n, double storage, double share)
+{
+	double without = least(n * PREPARED, storage / SAMPLE_BYTES);
+	double with = least(n * PREPARED, n * NETWORK / (SAMPLE_BYTES * share));
+	return with / without;
+}
+
+static int print_storage(struct cluster_out *out)
+{
+	static const double gigabytes[] = {2.5, 5, 10, 20};
+	static const uint32_t nodes[] = {1, 4, 16, 64, 256};
+	fprintf(out->out,
+		"\nHow much faster loading is with all samples in some cache, where "
+		"storage is\n"
+		"the limit. Assumed, as the paper's machine may have been: %g KB a "
+		"sample, %g\n"
+		"samples per second prepared by a node, %g GB/s of network and node; "
+		"storage\n"
+		"gives all nodes together what stands above each column\n\n"
+		"nodes  learners   moved",
+		SAMPLE_BYTES / 1e3, PREPARED, NETWORK / 1e9);
+	for (int k = 0; k < 4; k++)
+		fprintf(out->out, " %5g GB/s", gigabytes[k]);
+	fputc('\n', out->out);
+	for (int i = 0; i < 5; i++) {
+		double share, n = nodes[i];
+		int err = cluster_share(nodes[i] * LEARNERS, 32, &share);
+		if (err)
+			return err;
+		fprintf(out->out, "%5u %9u %6.2f%%", nodes[i], nodes[i] * LEARNERS,
+			100 * share);
+		for (int k = 0; k < 4; k++) {
+			char curve[32];
+			double faster = speed_up(n, gigabytes[k] * 1e9, share);
+			fprintf(out->out, " %9.1fx", faster);
+			snprintf(curve, sizeof(curve), "%gGB/s", gigabytes[k]);
+			cluster_figure(out, "speed-up", curve, n, faster);
+		}
+		fputc('\n', out->out);
+	}
+	double faster = speed_up(256, 5e9, cluster_law(32));
+	double most = 256 * PREPARED * SAMPLE_BYTES / 30 / 1e9;
+	fprintf(out->out,
+		"The paper's more than 30 at 256 nodes follows where storage gives less "
+		"than\n"
+		"%.1f GB/s: what %.1f of the nodes can prepare. It is not for the first "
+		"epoch,\n"
+		"which fills the caches: of %d epochs, %.1f times becomes %.1f.\n",
+		most, 256. / 30, EPOCHS, faster, EPOCHS / (1 + (EPOCHS - 1) / faster));
+	cluster_figure(out, "storage-for-30", "GB/s", 256, most);
+	return 0;
+}
+
+/* --- the leader's time ------------------------------------------------------------------- */
+
+#define SAMPLES 1281167
+#define ROUNDS 200000
+#define MOST_JOBS 8
+
+/* A stream of each job over all samples; job j has none of the first j 20ths. */
+static int fill(struct sampler *sampler, uint32_t jobs)
+{
+	int err = 0;
+	for (uint32_t j = 0; j < jobs && !err; j++) {
+		roaring_bitmap_t *set =
+			roaring_bitmap_from_range(j * (SAMPLES / 20), SAMPLES, 1);
+		if (!set)
+			return -ENOMEM;
+		err = sampler_join(sampler, j, 0, set);
+		if (err)
+			roaring_bitmap_free(set);
+		else
+			err = sampler_insert(sampler, j, j, set); /* takes it over */
+	}
+	return err;
+}
+
+static int draw_all(enum sampler_kind kind, uint32_t jobs, double *ret_us)
+{
+	struct sampler *sampler;
+	stream_id streams[MOST_JOBS];
+	sample_id samples[MOST_JOBS];
+	int err = sampler_new(kind, 1, &sampler);
+	if (err)
+		return err;
+	err = fill(sampler, jobs);
+	for (uint32_t j = 0; j < jobs; j++)
+		streams[j] = j;
+	uint64_t begin = clock_now_ns();
+	for (uint32_t i = 0; i < ROUNDS && !err; i++)
+		sampler_draw(sampler, streams, jobs, samples);
+	*ret_us = (double)(clock_now_ns() - begin) / 1000 / (double)ROUNDS / jobs;
+	sampler_free(&sampler);
+	return err;
+}
+
+static int print_leader(struct cluster_out *out)
+{
+	static const uint32_t jobs[] = {1, 2, 4, 8};
+	fprintf(out->out,
+		"\nThe leader's time for a draw, of %d samples, rounds of all jobs, us "
+		"of "
+		"one\n"
+		"thread here. 1,024 learners that read 400 (1,400) samples per second "
+		"leave "
+		"it\n"
+		"2.4 (0.7) us.\n\njobs     dsa  exchange\n",
+		SAMPLES);
+	for (int i = 0; i < 4; i++) {
+		double dsa, exchange;
+		int err = draw_all(SAMPLER_DSA, jobs[i], &dsa);
+		if (!err)
+			err = draw_all(SAMPLER_EXCHANGE, jobs[i], &exchange);
+		if (err)
+			return err;
+		fprintf(out->out, "%4u %7.2f %9.2f\n", jobs[i], dsa, exchange);
+		cluster_figure(out, "draw", "dsa", jobs[i], dsa);
+		cluster_figure(out, "draw", "exchange", jobs[i], exchange);
+	}
+	return 0;
+}
+
+int cluster_speed(struct cluster_out *out)
+{
+	int err = print_storage(out);
+	return err ? err : print_leader(out);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Plots as SVG, for a browser.
+ *
+ *   Owns: nothing.   Threads: no state.   Errors: -errno.
+ */
+
+/* A curve; colours and dashes are numbers, and begin again after the last one. */
+struct svg_series {
+	const char *name;
+	size_t colour, dash;
+	const double *x, *y; /* [n], in order of x */
+	size_t n;
+};
+
+struct svg_plot {
+	const char *title, *x_title, *y_title;
+	bool log_x;
+	const struct svg_series *series;
+	size_t n;
+	double line;		/* a level to compare with */
+	const char *line_label; /* NULL: there is none */
+};
+
+/* The plots of a file, one below the other. */
+must_check int svg_write(const char *path, const struct svg_plot *plots, size_t n);
