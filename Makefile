@@ -6,7 +6,8 @@
 #   make check-long   the same with all repetitions, more valgrind, and make fuzz:
 #                     where chance decides, check notices what is plainly wrong, this also
 #                     what is hardly so; tests/README.md
-#   make demo         four jobs on real photographs; DATASET=DIR for your own images
+#   make demo         four jobs on real photographs; DATASET=DIR for your own images,
+#                     SOURCE=tar|zip|lmdb: in such files
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
 #   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds

@@ -124,6 +124,102 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	}
 }
 
+static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
+{
+	*ret = (struct tensor_shape){0, 0};
+	*ret_orientation = 1;
+	unsigned char magic[8] = {0};
+	size_t n = fread(magic, 1, sizeof(magic), file);
+	if (ferror(file))
+		return -EIO;
+	rewind(file);
+	if (n >= 2 && magic[0] == 0xff && magic[1] == 0xd8)
+		probe_jpeg(file, ret, ret_orientation);
+	else if (n == sizeof(magic) && memcmp(magic, PNG_MAGIC, sizeof(magic)) == 0)
+		probe_png(file, ret, ret_orientation);
+	return ferror(file) ? -EIO : 0;
+}
+
+/* --- parts ---------------------------------------------------------------------------- */
+
+struct window {
+	int fd;
+	uint64_t begin, bytes, at;
+};
+
+static ssize_t window_read(void *context, char *out, size_t size)
+{
+	struct window *window = context;
+	uint64_t left = window->bytes - window->at;
+	ssize_t n = pread(window->fd, out, size < left ? size : (size_t)left,
+		(off_t)(window->begin + window->at));
+	if (n > 0)
+		window->at += (uint64_t)n;
+	return n;
+}
+
+static int window_seek(void *context, off64_t *position, int whence)
+{
+	struct window *window = context;
+	int64_t base = whence == SEEK_SET   ? 0
+		       : whence == SEEK_CUR ? (int64_t)window->at
+					    : (int64_t)window->bytes;
+	int64_t at = base + *position;
+	if (at < 0)
+		return -1;
+	window->at = (uint64_t)at < window->bytes ? (uint64_t)at : window->bytes;
+	*position = at;
+	return 0;
+}
+
+static int probe_window(
+	struct window *window, struct tensor_shape *ret, uint8_t *ret_orientation)
+{
+	static const cookie_io_functions_t functions = {
+		.read = window_read, .seek = window_seek};
+	auto_fclose FILE *file = fopencookie(window, "rb", functions);
+	return file ? probe_stream(file, ret, ret_orientation) : -ENOMEM;
+}
+
+static int read_all(int fd, const struct source_part *part, uint8_t *ret)
+{
+	for (uint64_t done = 0; done < part->stored_bytes;) {
+		ssize_t n = pread(fd, ret + done, part->stored_bytes - done,
+			(off_t)(part->offset + done));
+		if (n <= 0)
+			return -EIO;
+		done += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int probe_deflated(int fd, const struct source_part *part, uint64_t bytes,
+	struct tensor_shape *ret, uint8_t *ret_orientation)
+{
+	auto_free uint8_t *stored = malloc(part->stored_bytes + 1);
+	auto_free uint8_t *sample = malloc(bytes + 1);
+	if (!stored || !sample)
+		return -ENOMEM;
+	int err = read_all(fd, part, stored);
+	if (err)
+		return err;
+	if (source_unpack(part, stored, sample, bytes) != 0 || bytes == 0)
+		return 0;
+	auto_fclose FILE *file = fmemopen(sample, bytes, "rb");
+	return file ? probe_stream(file, ret, ret_orientation) : -ENOMEM;
+}
+
+int probe_part(int fd, const struct source_part *part, uint64_t bytes,
+	struct tensor_shape *ret, uint8_t *ret_orientation)
+{
+	struct window window = {.fd = fd, .begin = part->offset, .bytes = bytes};
+	*ret = (struct tensor_shape){0, 0};
+	*ret_orientation = 1;
+	if (part->method == PART_DEFLATED)
+		return probe_deflated(fd, part, bytes, ret, ret_orientation);
+	return probe_window(&window, ret, ret_orientation);
+}
+
 int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	*ret = (struct tensor_shape){0, 0};
@@ -137,14 +233,5 @@ int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orient
 		close(fd);
 		return -ENOMEM;
 	}
-	unsigned char magic[8] = {0};
-	size_t n = fread(magic, 1, sizeof(magic), file);
-	if (ferror(file))
-		return -EIO;
-	rewind(file);
-	if (n >= 2 && magic[0] == 0xff && magic[1] == 0xd8)
-		probe_jpeg(file, ret, ret_orientation);
-	else if (n == sizeof(magic) && memcmp(magic, PNG_MAGIC, sizeof(magic)) == 0)
-		probe_png(file, ret, ret_orientation);
-	return ferror(file) ? -EIO : 0;
+	return probe_stream(file, ret, ret_orientation);
 }

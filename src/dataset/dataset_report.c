@@ -133,8 +133,12 @@ void issues_log(const struct issues *issues, const char *dataset)
 		[ISSUE_LOOP] = "symbolic links that lead in a circle, or through more "
 			       "than two linked directories, were skipped",
 		[ISSUE_UNREADABLE] = "entries could not be read and were skipped",
-		[ISSUE_HEADER] = "files have no readable JPEG or PNG header and will "
+		[ISSUE_HEADER] = "files have no readable header of an image and will "
 				 "fail when they are read as images",
+		[ISSUE_LINK] = "links in containers were skipped",
+		[ISSUE_LABEL] = "labels are no names of classes",
+		[ISSUE_UNLABELLED] = "images have no label and were skipped",
+		[ISSUE_TWICE] = "images have the path of another one, and were skipped",
 	};
 	for (int i = 0; i < N_ISSUES; i++) {
 		const struct issue *issue = &issues->of[i];

@@ -21,6 +21,11 @@ static const struct codec *const codecs[] = {&codec_jpeg, &codec_png};
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
+const char *image_readers(void)
+{
+	return "jpeg png";
+}
+
 struct image_decoder {
 	void *codec_states[N_CODECS];
 	struct buffer pixels; /* the decoded image, before resize and crop */

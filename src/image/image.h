@@ -36,6 +36,9 @@ struct image_output {
 	struct tensor *tensor; /* set by image_decode; NULL: not made (yet) */
 };
 
+/* The names of the formats that this build decodes, with spaces between. */
+const char *image_readers(void);
+
 struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
