@@ -31,6 +31,11 @@ PKGS      := fuse3 libjpeg libpng inih sqlite3 zlib
 # CRoaring has a .pc file from version 0.9 on, libcsv has none.
 PKGS      += $(shell pkg-config --exists roaring 2>/dev/null && echo roaring)
 LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring) -lcsv
+# Formats of images that a build may lack: their packages, and what is defined with them.
+HAVE      := $(foreach codec,WEBP:libwebpdemux WEBP:libwebp TIFF:libtiff-4,\
+	$(if $(shell pkg-config --exists $(lastword $(subst :, ,$(codec))) 2>/dev/null && echo y),$(codec)))
+PKGS      += $(foreach codec,$(HAVE),$(lastword $(subst :, ,$(codec))))
+CODECS    := $(sort $(foreach codec,$(HAVE),-DHAVE_$(firstword $(subst :, ,$(codec)))))
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g')
 PKG_LIBS   = $(shell pkg-config --libs $(PKGS))
 
@@ -46,7 +51,7 @@ SANITIZE.tsan  := -fsanitize=thread
 
 VERSION    := $(shell cat VERSION)
 ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
-	-DJOADERFS_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc \
+	-DJOADERFS_VERSION='"$(VERSION)"' $(CODECS) $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc \
 	$(PKG_CFLAGS) -pthread $(CFLAGS)
 ALL_LIBS    = $(WRAP:%=-Wl,--wrap=%) $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
 

@@ -135,7 +135,8 @@ const struct option config_options[] = {
 		.help = "Socket that joaderctl speaks to, at most 107 bytes long."},
 
 	{SECTION_DATASET, "path", &value_path, .required = true, DATASET(path),
-		.help = "Where the samples are; see SOURCES. It is only read.\n"
+		.help = "Where the samples are; see SOURCES.\n"
+			"It is only read.\n"
 			"A directory with one directory of files per class; or tar "
 			"files, "
 			"as shard-{000000..000146}.tar or a directory of them; or a zip "

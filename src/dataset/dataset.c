@@ -98,7 +98,7 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 	int err = catalogue_open_read(dataset->file, &connection->db);
 	if (!err && sqlite3_prepare_v2(connection->db,
 			    "SELECT path, bytes, mtime_ns, width, height,"
-			    " exif_orientation, container, part_offset, part_bytes,"
+			    " exif_orientation, part_container, part_offset, part_bytes,"
 			    " part_checksum, part_method FROM samples WHERE id = ?",
 			    -1, &connection->get, NULL) != SQLITE_OK) {
 		err = catalogue_errno(connection->db);

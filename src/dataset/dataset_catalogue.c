@@ -32,7 +32,8 @@ int catalogue_errno(sqlite3 *db)
 }
 
 static const char *const hidden_columns[] = {"exif_orientation", "mtime_ns", "probed",
-	"gone", "container", "part_offset", "part_bytes", "part_checksum", "part_method"};
+	"gone", "part_container", "part_offset", "part_bytes", "part_checksum",
+	"part_method"};
 static const char *const reserved_columns[] = {"id", "path", "class", "label", "bytes",
 	"mtime", "width", "height", "rowid", "oid", "_rowid_", "file_name"};
 
@@ -279,7 +280,7 @@ static int load_all(sqlite3 *db, const char *sql,
 #define SELECT_ROWS(orientation, probed, part)                                           \
 	"SELECT id, path, label, bytes, mtime_ns, width, height, " probed                \
 	", gone, " orientation ", " part " FROM samples ORDER BY id"
-#define PART "container, part_offset, part_bytes, part_checksum, part_method"
+#define PART "part_container, part_offset, part_bytes, part_checksum, part_method"
 #define NO_PART "NULL, 0, 0, 0, 0"
 /* What had no header may have one that is known now. */
 #define PROBED_AGAIN "probed AND width > 0"

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/dataset_internal.h"
+#include "image/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -124,6 +125,25 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	}
 }
 
+/* Some formats tell their size anywhere, and are read whole. */
+static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
+{
+	struct exif_data exif;
+	uint8_t begin[IMAGE_BEGIN];
+	size_t most = image_head_bytes(begin, fread(begin, 1, sizeof(begin), file));
+	if (most == 0 || fseek(file, 0, SEEK_END) != 0)
+		return;
+	long end = ftell(file);
+	size_t bytes = end > 0 && (size_t)end < most ? (size_t)end : most;
+	rewind(file);
+	auto_free uint8_t *data = malloc(bytes);
+	if (!data || fread(data, 1, bytes, file) != bytes ||
+		!image_probe(data, bytes, ret, &exif))
+		return;
+	if (exif.data)
+		*ret_orientation = exif_orientation(exif.data, exif.size);
+}
+
 static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	*ret = (struct tensor_shape){0, 0};
@@ -137,6 +157,8 @@ static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 		probe_jpeg(file, ret, ret_orientation);
 	else if (n == sizeof(magic) && memcmp(magic, PNG_MAGIC, sizeof(magic)) == 0)
 		probe_png(file, ret, ret_orientation);
+	else if (n > 0)
+		probe_other(file, ret, ret_orientation);
 	return ferror(file) ? -EIO : 0;
 }
 

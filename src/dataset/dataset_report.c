@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "dataset/dataset_internal.h"
+#include "image/image.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -143,9 +144,10 @@ void issues_log(const struct issues *issues, const char *dataset)
 	for (int i = 0; i < N_ISSUES; i++) {
 		const struct issue *issue = &issues->of[i];
 		if (issue->count)
-			log_warn("dataset %s: %" PRIu64 " %s; the first: %s%s%s", dataset,
-				issue->count, texts[i], issue->example.text,
-				issue->error ? ": " : "",
+			log_warn("dataset %s: %" PRIu64 " %s%s; the first: %s%s%s",
+				dataset, issue->count, texts[i],
+				i == ISSUE_HEADER ? image_lacking() : "",
+				issue->example.text, issue->error ? ": " : "",
 				issue->error ? strerror(-issue->error) : "");
 	}
 }

@@ -77,7 +77,7 @@ static int create_samples(struct writer *writer)
 	      " class TEXT NOT NULL, label INTEGER, bytes INTEGER NOT NULL,"
 	      " mtime INTEGER NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL,"
 	      " exif_orientation INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,"
-	      " probed INTEGER NOT NULL, gone INTEGER NOT NULL, container INTEGER,"
+	      " probed INTEGER NOT NULL, gone INTEGER NOT NULL, part_container INTEGER,"
 	      " part_offset INTEGER, part_bytes INTEGER, part_checksum INTEGER,"
 	      " part_method INTEGER",
 		out);
@@ -176,7 +176,7 @@ static int write_rows(struct writer *writer)
 {
 	int err = prepare(writer,
 		"INSERT INTO samples (id, path, class, label, bytes, mtime, width,"
-		" height, exif_orientation, mtime_ns, probed, gone, container, "
+		" height, exif_orientation, mtime_ns, probed, gone, part_container, "
 		"part_offset,"
 		" part_bytes, part_checksum, part_method)"
 		" VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",

@@ -21,7 +21,7 @@ static bool ends_in(const char *path, const char *ending)
 }
 
 /* Also those that are compressed, which are refused later. */
-static bool is_tar_name(const char *name)
+bool source_is_tar_name(const char *name)
 {
 	static const char *const endings[] = {
 		".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2", ".tar.lz4"};
@@ -33,7 +33,7 @@ static bool is_tar_name(const char *name)
 
 static const struct source *by_name(const char *path)
 {
-	if (is_tar_name(path))
+	if (source_is_tar_name(path))
 		return &source_tar;
 	if (ends_in(path, ".zip"))
 		return &source_zip;
@@ -66,7 +66,7 @@ static bool is_of_tars(const char *directory)
 		if (dirent->d_name[0] == '.')
 			continue;
 		directories = is_directory(stream, dirent);
-		tars = tars || is_tar_name(dirent->d_name);
+		tars = tars || source_is_tar_name(dirent->d_name);
 	}
 	if (stream)
 		closedir(stream);

@@ -43,6 +43,7 @@ extern const struct source source_zip;
 extern const struct source source_lmdb;
 
 const struct source *source_of(const char *path);
+bool source_is_tar_name(const char *name);
 
 /* --- containers: source_container.c ---------------------------------------------------- */
 

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 /*
@@ -349,21 +348,13 @@ static int index_tar(struct container_scan *container)
 
 /* --- which files -------------------------------------------------------------------------- */
 
-/* A compressed one is found, too, to be refused. */
-static bool is_shard(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-	const char *tar = strcasestr(name, ".tar");
-	return dot && tar &&
-	       (strcmp(tar, ".tar") == 0 || (tar[4] == '.' && dot == tar + 4));
-}
-
 static int find(struct scan *scan)
 {
 	struct stat st;
 	if (stat(scan->root, &st) == 0)
-		return S_ISDIR(st.st_mode) ? containers_find_directory(scan, is_shard)
-					   : containers_find_file(scan);
+		return S_ISDIR(st.st_mode)
+			       ? containers_find_directory(scan, source_is_tar_name)
+			       : containers_find_file(scan);
 	return containers_is_pattern(scan) ? containers_find_pattern(scan)
 					   : containers_find_file(scan);
 }

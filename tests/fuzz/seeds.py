@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""seeds.py jpeg|baseline|png|tar|zip|lmdb|ini|where|journal DIRECTORY: good input for a fuzz program to begin with."""
+"""seeds.py jpeg|baseline|png|codecs|tar|zip|lmdb|ini|where|journal DIRECTORY: good input for a fuzz program to begin with."""
 
 import glob
 import io
@@ -64,6 +64,14 @@ def png():
     data = bytearray(encode(image("RGB", 1, 1), "PNG", compress_level=0))
     data[28] = 1
     yield bytes(data)
+
+
+def codecs():
+    sys.path.insert(0, os.path.join(TOP, "tests", "clients"))
+    from hazards_other import others
+    for _, data in others():
+        if len(data) < 8192:
+            yield data
 
 
 MEMBERS = {
@@ -176,7 +184,7 @@ def journal():
 
 
 def main():
-    kinds = {"jpeg": jpeg, "baseline": baseline, "png": png, "tar": tar, "zip": make_zip, "lmdb": lmdb,
+    kinds = {"jpeg": jpeg, "baseline": baseline, "png": png, "codecs": codecs, "tar": tar, "zip": make_zip, "lmdb": lmdb,
              "ini": ini, "where": where, "journal": journal}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)

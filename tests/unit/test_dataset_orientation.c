@@ -121,7 +121,7 @@ Test(dataset_orientation, a_catalogue_without_containers_is_brought_up_to_date)
 			"DROP TABLE containers; ALTER TABLE about DROP COLUMN settings;"
 			"ALTER TABLE about DROP COLUMN labelled;"
 			"ALTER TABLE about DROP COLUMN readers;"
-			"ALTER TABLE samples DROP COLUMN container;"
+			"ALTER TABLE samples DROP COLUMN part_container;"
 			"ALTER TABLE samples DROP COLUMN part_offset;"
 			"ALTER TABLE samples DROP COLUMN part_bytes;"
 			"ALTER TABLE samples DROP COLUMN part_checksum;"
