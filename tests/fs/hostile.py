@@ -8,6 +8,7 @@ import os
 import struct
 import sys
 import tarfile
+import tempfile
 import zipfile
 
 
@@ -113,11 +114,38 @@ def zips(files):
     yield "bomb.zip", patched(good, entry + 24, "<I", 0xFFFFFFF0)
 
 
+def lmdbs(files):
+    yield "text.lmdb", b"this is no lmdb\n" * 100
+    try:
+        import lmdb
+    except ImportError:
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "x")
+        with lmdb.open(path, subdir=False, map_size=1 << 24) as env:
+            with env.begin(write=True) as transaction:
+                for name, data in [*files, *((f"a/{i}", b"x" * 40) for i in range(500))]:
+                    transaction.put(name.encode(), data)
+        with open(path, "rb") as file:
+            good = file.read()
+    page = struct.unpack_from("<I", good, 40)[0]
+    newer = max((0, page), key=lambda at: struct.unpack_from("<Q", good, at + 144)[0])
+    at = newer + 128
+    root, = struct.unpack_from("<Q", good, at)
+    yield "root.lmdb", patched(good, at, "<Q", 1 << 40)
+    yield "cut.lmdb", good[:root * page]
+    yield "circle.lmdb", patched(good, root * page + struct.unpack_from(
+        "<H", good, root * page + 16)[0], "<HHH", root, 0, 0)
+    yield "key.lmdb", patched(good, root * page + 16, "<H", page - 2)
+    yield "depth.lmdb", patched(good, newer + 94, "<H", 1000)
+    yield "duplicates.lmdb", patched(good, newer + 92, "<H", 4)
+
+
 def main():
     top, out = sys.argv[1:]
     os.makedirs(out)
     files = list(samples(top))
-    for name, data in (*tars(files), *zips(files), ("text.lmdb", b"this is no lmdb\n" * 100)):
+    for name, data in (*tars(files), *zips(files), *lmdbs(files)):
         with open(os.path.join(out, name), "wb") as file:
             file.write(data)
 

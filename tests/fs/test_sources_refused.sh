@@ -53,6 +53,14 @@ refuse large.zip "can't be stored in"
 refuse bomb.zip "can't be stored in"
 
 refuse text.lmdb "is not an LMDB file"
+if [[ -e $T/bad/root.lmdb ]]; then
+	refuse root.lmdb "page 1099511627776 is meant, and there are"
+	refuse cut.lmdb "is meant, and there are"
+	refuse circle.lmdb "is of another kind than is expected"
+	refuse key.lmdb "a key does not lie in it"
+	refuse depth.lmdb "a tree of 1000 levels can't be"
+	refuse duplicates.lmdb "keys with several values are not supported"
+fi
 refuse missing.tar "missing.tar: does not exist; expected tar files"
 D="$T/bad/x-{0..}.tar" config
 refused "allowed: one range in the name of the file, as shard-{000000..000146}.tar"
