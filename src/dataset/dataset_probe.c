@@ -22,7 +22,8 @@
 /* Signature, and the chunk IHDR with length, name, 13 bytes and checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
-#define PNG_MAX_EXIF ((uint32_t)1 << 20) /* no camera writes more */
+#define MOST_DEFLATED_BYTES ((uint64_t)256 << 20) /* more is no image, or a bomb */
+#define PNG_MAX_EXIF ((uint32_t)1 << 20)	  /* no camera writes more */
 
 struct jpeg_trap {
 	struct jpeg_error_mgr manager; /* first: libjpeg hands back a pointer to it */
@@ -218,6 +219,8 @@ static int read_all(int fd, const struct source_part *part, uint8_t *ret)
 static int probe_deflated(int fd, const struct source_part *part, uint64_t bytes,
 	struct tensor_shape *ret, uint8_t *ret_orientation)
 {
+	if (bytes > MOST_DEFLATED_BYTES || part->stored_bytes > MOST_DEFLATED_BYTES)
+		return 0;
 	auto_free uint8_t *stored = malloc(part->stored_bytes + 1);
 	auto_free uint8_t *sample = malloc(bytes + 1);
 	if (!stored || !sample)
