@@ -6,7 +6,8 @@
 #   make check-long   the same with all repetitions, more valgrind, and make fuzz:
 #                     where chance decides, check notices what is plainly wrong, this also
 #                     what is hardly so; tests/README.md
-#   make demo         four jobs on real photographs; DATASET=DIR for your own images
+#   make demo         four jobs on real photographs; DATASET=DIR for your own images,
+#                     SOURCE=tar|zip|lmdb: in such files
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
 #   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
@@ -35,6 +36,11 @@ LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring) 
 # Without it there is no engine for groups of daemons.
 HIREDIS   := $(shell pkg-config --exists hiredis 2>/dev/null && echo hiredis)
 PKGS      += $(HIREDIS)
+# Formats of images that a build may lack: their packages, and what is defined with them.
+HAVE      := $(foreach codec,WEBP:libwebpdemux WEBP:libwebp TIFF:libtiff-4,\
+	$(if $(shell pkg-config --exists $(lastword $(subst :, ,$(codec))) 2>/dev/null && echo y),$(codec)))
+PKGS      += $(foreach codec,$(HAVE),$(lastword $(subst :, ,$(codec))))
+CODECS    := $(sort $(foreach codec,$(HAVE),-DHAVE_$(firstword $(subst :, ,$(codec)))))
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g')
 PKG_LIBS   = $(shell pkg-config --libs $(PKGS))
 
@@ -50,7 +56,7 @@ SANITIZE.tsan  := -fsanitize=thread
 
 VERSION    := $(shell cat VERSION)
 ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
-	-DJOADERFS_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) \
+	-DJOADERFS_VERSION='"$(VERSION)"' $(CODECS) $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) \
 	$(PKG_CFLAGS) -pthread $(CFLAGS)
 ALL_LIBS    = $(WRAP:%=-Wl,--wrap=%) $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
 

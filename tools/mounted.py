@@ -50,10 +50,12 @@ def signals_end_it(number, _):
 class Daemon:
     """A joaderfs that is mounted inside a `with` block, and gone after it."""
 
-    def __init__(self, program, dataset, jobs, cache, **options):
-        """dataset: the directory of "photos", or directories by name; jobs: an ini for each
-        name; options: more keys of [joaderfs]."""
+    def __init__(self, program, dataset, jobs, cache, source=None, **options):
+        """dataset: the directory of "photos", or directories by name; source: what is read
+        instead of it, with the same images; jobs: an ini for each name; options: more keys of
+        [joaderfs]."""
         self.program, self.dataset, self.jobs, self.cache = program, dataset, jobs, cache
+        self.source = source
         self.options = options
         self.process = None
 
@@ -72,7 +74,8 @@ class Daemon:
         for name in ("mnt", "state", "jobs.d"):
             os.mkdir(os.path.join(self.top, name))
         options = {"seed": 1, **self.options}
-        datasets = self.dataset if isinstance(self.dataset, dict) else {"photos": self.dataset}
+        datasets = self.dataset if isinstance(self.dataset, dict) else {
+            "photos": self.source or self.dataset}
         self._write("joaderfs.ini", f"[joaderfs]\ncache = {self.cache}\n"
                     f"state = {self.top}/state\njobs = jobs.d\nsocket = {self.top}/socket\n"
                     + "".join(f"{key} = {value}\n" for key, value in options.items())

@@ -48,6 +48,7 @@ struct dataset_config {
 	enum sampler_kind sampler; /* the daemon's unless it is given */
 	bool follow_outside; /* follow symlinks that leave the tree; else refuse them */
 	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
+	char *label; /* auto, directory, cls, json:FIELD or csv:COLUMN; NULL: auto */
 };
 
 /* The daemons that give the ranks of their jobs one common order. */

@@ -158,8 +158,23 @@ const struct option config_options[] = {
 			"may serve its ranks."},
 
 	{SECTION_DATASET, "path", &value_path, .required = true, DATASET(path),
-		.help = "Directory with one directory of files per class.\n"
-			"It is only read."},
+		.help = "Where the samples are; see SOURCES.\n"
+			"It is only read.\n"
+			"A directory with one directory of files per class; or tar "
+			"files, "
+			"as shard-{000000..000146}.tar or a directory of them; or a zip "
+			"file; or an LMDB file."},
+	{SECTION_DATASET, "label", &value_label, .preset = "auto", DATASET(label),
+		.help = "What the class of a sample in a tar, a zip or an LMDB file is.\n"
+			"auto: in the file of its name that ends in .cls, if there are "
+			"such files, else directory.\n"
+			"directory: the first directory of its path.\n"
+			"cls: what the file of its name that ends in .cls says.\n"
+			"json:FIELD: what that field of the file of its name that ends "
+			"in "
+			".json says; json:a.b is the field b of the field a.\n"
+			"csv:COLUMN: what that column of metadata.csv says, which lies "
+			"beside the file."},
 	{SECTION_DATASET, "symlinks", &value_flag, .choices = symlinks,
 		.preset = "inside", DATASET(follow_outside),
 		.help = "Symbolic links in the tree.\n"

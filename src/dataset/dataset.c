@@ -21,6 +21,11 @@ const char *dataset_source(const struct dataset *dataset)
 	return dataset->source;
 }
 
+const char *dataset_location(const struct dataset *dataset)
+{
+	return dataset->beside;
+}
+
 uint32_t dataset_ids(const struct dataset *dataset)
 {
 	return dataset->n_ids;
@@ -93,7 +98,8 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 	int err = catalogue_open_read(dataset->file, &connection->db);
 	if (!err && sqlite3_prepare_v2(connection->db,
 			    "SELECT path, bytes, mtime_ns, width, height,"
-			    " exif_orientation FROM samples WHERE id = ?",
+			    " exif_orientation, part_container, part_offset, part_bytes,"
+			    " part_checksum, part_method FROM samples WHERE id = ?",
 			    -1, &connection->get, NULL) != SQLITE_OK) {
 		err = catalogue_errno(connection->db);
 		log_error("catalogue %s: can't be read: %s", dataset->file,
@@ -148,10 +154,37 @@ void connections_close(struct dataset *dataset)
 		connection_free(connection);
 }
 
-static int read_sample(
-	struct connection *connection, const char *root, struct dataset_sample *ret)
+static int read_part(const struct dataset *dataset, struct connection *connection,
+	struct dataset_sample *ret)
+{
+	sqlite3_stmt *get = connection->get;
+	sqlite3_int64 number = sqlite3_column_int64(get, 6);
+	if (sqlite3_column_type(get, 6) == SQLITE_NULL)
+		return 0;
+	if (number < 0 || number >= dataset->n_containers)
+		return -EIO;
+	if (asprintf(&ret->container, "%s/%s", dataset->beside,
+		    dataset->containers[number]) < 0) {
+		ret->container = NULL;
+		return -ENOMEM;
+	}
+	ret->part =
+		(struct source_part){.container_bytes = dataset->container_bytes[number],
+			.offset = (uint64_t)sqlite3_column_int64(get, 7),
+			.stored_bytes = (uint64_t)sqlite3_column_int64(get, 8),
+			.checksum = (uint32_t)sqlite3_column_int64(get, 9),
+			.method = (enum source_method)sqlite3_column_int(get, 10)};
+	return 0;
+}
+
+static int read_sample(const struct dataset *dataset, struct connection *connection,
+	struct dataset_sample *ret)
 {
 	const char *relative = (const char *)sqlite3_column_text(connection->get, 0);
+	int err = read_part(dataset, connection, ret);
+	const char *root = ret->container ? ret->container : dataset->root;
+	if (err)
+		return err;
 	if (!relative || asprintf(&ret->path, "%s/%s", root, relative) < 0) {
 		ret->path = NULL;
 		return -ENOMEM;
@@ -177,7 +210,9 @@ int dataset_get(struct dataset *dataset, sample_id id, struct dataset_sample *re
 	ret->label = dataset->labels[id];
 	sqlite3_bind_int64(connection->get, 1, id);
 	if (sqlite3_step(connection->get) == SQLITE_ROW) {
-		err = read_sample(connection, dataset->root, ret);
+		err = read_sample(dataset, connection, ret);
+		if (err)
+			dataset_sample_free(ret);
 	} else {
 		err = -EIO;
 		log_error("catalogue %s: sample %u can't be read: %s", dataset->file, id,
@@ -191,5 +226,6 @@ int dataset_get(struct dataset *dataset, sample_id id, struct dataset_sample *re
 void dataset_sample_free(struct dataset_sample *sample)
 {
 	free(sample->path);
+	free(sample->container);
 	*sample = (struct dataset_sample){0};
 }

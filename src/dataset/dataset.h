@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/types.h"
 #include "config/config.h"
+#include "dataset/source_part.h"
 #include "image/tensor.h"
 
 #include <roaring/roaring.h>
@@ -30,6 +31,9 @@
  *         its id (`gone`), a new one gets the next id. The first scan sorts by class,
  *         then directory, then name, each in byte order (as torchvision's ImageFolder).
  *
+ * What the path of a dataset leads to is a source (source.h): a directory, or containers.
+ * Their samples have paths as if they lay in a directory.
+ *
  * An ImageFolder tree is <class>/<anything>/<file>. The classes are the directories under
  * the root in byte order; a label is the index of its class (torchvision's rule). A
  * metadata.csv in the root, with a column file_name (a path relative to the root), adds
@@ -40,11 +44,13 @@
 struct dataset;
 
 struct dataset_sample {
-	char *path;	/* absolute, owned by the caller: dataset_sample_free */
-	char *relative; /* the part of path behind the root */
+	char *path;	 /* absolute, owned by the caller: dataset_sample_free */
+	char *relative;	 /* the part of path behind the root, or behind the container */
+	char *container; /* the file that has it, owned likewise; NULL: path is a file */
+	struct source_part part; /* of the container */
 	uint32_t label;
 	uint64_t bytes;
-	int64_t mtime_ns;
+	int64_t mtime_ns;	   /* of the file, or of the container */
 	struct tensor_shape image; /* from the header; 0x0: not readable */
 	uint8_t orientation;	   /* EXIF's, 1 to 8; 1: upright */
 };
@@ -56,10 +62,12 @@ must_check int dataset_open(const struct dataset_config *config, const char *sta
 void dataset_close(struct dataset **dataset);
 
 const char *dataset_name(const struct dataset *dataset);
-const char *dataset_source(const struct dataset *dataset); /* absolute path of the tree */
-uint32_t dataset_ids(const struct dataset *dataset);	   /* ids are below this */
-uint32_t dataset_samples(const struct dataset *dataset);   /* that are not gone */
-uint64_t dataset_bytes(const struct dataset *dataset);	   /* of the source files */
+const char *dataset_source(const struct dataset *dataset); /* as configured, absolute */
+/* A directory or a file on the device that the samples are read from. */
+const char *dataset_location(const struct dataset *dataset);
+uint32_t dataset_ids(const struct dataset *dataset);	 /* ids are below this */
+uint32_t dataset_samples(const struct dataset *dataset); /* that are not gone */
+uint64_t dataset_bytes(const struct dataset *dataset);	 /* of the source files */
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
 

@@ -4,6 +4,7 @@
 #include "dataset/dataset_catalogue.h"
 #include "base/log.h"
 #include "dataset/dataset_internal.h"
+#include "image/image.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,8 +31,9 @@ int catalogue_errno(sqlite3 *db)
 	}
 }
 
-static const char *const hidden_columns[] = {
-	"exif_orientation", "mtime_ns", "probed", "gone"};
+static const char *const hidden_columns[] = {"exif_orientation", "mtime_ns", "probed",
+	"gone", "part_container", "part_offset", "part_bytes", "part_checksum",
+	"part_method"};
 static const char *const reserved_columns[] = {"id", "path", "class", "label", "bytes",
 	"mtime", "width", "height", "rowid", "oid", "_rowid_", "file_name"};
 
@@ -112,17 +114,16 @@ static int read_number(sqlite3 *db, const char *sql, sqlite3_int64 *ret)
 	return err < 0 ? err : 0;
 }
 
-static int check_version(sqlite3 *db, bool *ret_outdated)
+static int check_version(sqlite3 *db, sqlite3_int64 *ret_version)
 {
 	sqlite3_int64 application = 0, version = 0;
 	int err = read_number(db, "PRAGMA application_id", &application);
 	if (!err)
 		err = read_number(db, "PRAGMA user_version", &version);
-	if (!err && (application != CATALOGUE_APPLICATION ||
-			    (version != CATALOGUE_VERSION &&
-				    version != CATALOGUE_VERSION_BEFORE)))
+	if (!err && (application != CATALOGUE_APPLICATION || version < 1 ||
+			    version > CATALOGUE_VERSION))
 		err = -EILSEQ;
-	*ret_outdated = version == CATALOGUE_VERSION_BEFORE;
+	*ret_version = version;
 	return err;
 }
 
@@ -166,6 +167,70 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
+/* The readers of images that this build has: a later one may read what had no header. */
+static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
+{
+	sqlite3_stmt *statement = NULL;
+	int err =
+		prepare(db, "SELECT settings, labelled, readers FROM about", &statement);
+	if (!err)
+		err = step(db, statement);
+	if (err == 1) {
+		const char *readers = (const char *)sqlite3_column_text(statement, 2);
+		catalogue->settings = column_text(catalogue, statement, 0);
+		catalogue->labelled = sqlite3_column_int(statement, 1);
+		*ret_same = readers && strcmp(readers, image_readers()) == 0;
+		err = catalogue->settings ? 0 : -ENOMEM;
+	} else if (err == 0) {
+		err = -EILSEQ;
+	}
+	sqlite3_finalize(statement);
+	return err;
+}
+
+static int load_container(sqlite3_stmt *statement, struct catalogue *catalogue)
+{
+	struct container *containers =
+		array_grow(catalogue->containers, catalogue->n_containers,
+			&catalogue->containers_capacity, sizeof(*containers));
+	if (!containers)
+		return -ENOMEM;
+	catalogue->containers = containers;
+	const char *name = column_text(catalogue, statement, 1);
+	if (!name)
+		return -ENOMEM;
+	if (sqlite3_column_int64(statement, 0) != (sqlite3_int64)catalogue->n_containers)
+		return -EILSEQ;
+	containers[catalogue->n_containers++] = (struct container){.name = name,
+		.bytes = (uint64_t)sqlite3_column_int64(statement, 2),
+		.mtime_ns = sqlite3_column_int64(statement, 3)};
+	return 0;
+}
+
+static int load_part(
+	sqlite3_stmt *statement, struct catalogue *catalogue, const struct part **ret)
+{
+	*ret = NULL;
+	if (sqlite3_column_type(statement, 10) == SQLITE_NULL)
+		return 0;
+	sqlite3_int64 container = sqlite3_column_int64(statement, 10);
+	int method = sqlite3_column_int(statement, 14);
+	if (container < 0 || container >= (sqlite3_int64)catalogue->n_containers ||
+		method < PART_PLAIN || method > PART_DEFLATED)
+		return -EILSEQ;
+	struct part *part = arena_alloc(&catalogue->names, sizeof(*part));
+	if (!part)
+		return -ENOMEM;
+	*part = (struct part){.container = (uint32_t)container,
+		.at = {.container_bytes = catalogue->containers[container].bytes,
+			.offset = (uint64_t)sqlite3_column_int64(statement, 11),
+			.stored_bytes = (uint64_t)sqlite3_column_int64(statement, 12),
+			.checksum = (uint32_t)sqlite3_column_int64(statement, 13),
+			.method = (enum source_method)method}};
+	*ret = part;
+	return 0;
+}
+
 static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 {
 	struct row *rows = array_grow(catalogue->rows, catalogue->n_rows,
@@ -188,6 +253,9 @@ static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 	};
 	if (!row.path)
 		return -ENOMEM;
+	int err = load_part(statement, catalogue, &row.part);
+	if (err)
+		return err;
 	if (sqlite3_column_int64(statement, 0) != (sqlite3_int64)catalogue->n_rows ||
 		!strchr(row.path, '/') ||
 		(row.label != LABEL_NONE && row.label >= catalogue->n_classes) ||
@@ -209,25 +277,48 @@ static int load_all(sqlite3 *db, const char *sql,
 	return err;
 }
 
-#define SELECT_ROWS(orientation, probed)                                                 \
+#define SELECT_ROWS(orientation, probed, part)                                           \
 	"SELECT id, path, label, bytes, mtime_ns, width, height, " probed                \
-	", gone, " orientation " FROM samples ORDER BY id"
+	", gone, " orientation ", " part " FROM samples ORDER BY id"
+#define PART "part_container, part_offset, part_bytes, part_checksum, part_method"
+#define NO_PART "NULL, 0, 0, 0, 0"
+/* What had no header may have one that is known now. */
+#define PROBED_AGAIN "probed AND width > 0"
+
+static const char *rows_query(sqlite3_int64 version, bool same_readers)
+{
+	if (version == CATALOGUE_WITHOUT_ORIENTATION)
+		return SELECT_ROWS("1", "0", NO_PART);
+	if (version == CATALOGUE_WITHOUT_CONTAINERS)
+		return SELECT_ROWS("exif_orientation", PROBED_AGAIN, NO_PART);
+	return same_readers ? SELECT_ROWS("exif_orientation", "probed", PART)
+			    : SELECT_ROWS("exif_orientation", PROBED_AGAIN, PART);
+}
 
 static int load_content(
 	sqlite3 *db, const char *source, struct catalogue *catalogue, bool *ret_ours)
 {
-	int err = check_version(db, &catalogue->outdated);
+	sqlite3_int64 version;
+	bool same_readers = false;
+	int err = check_version(db, &version);
 	if (!err)
 		err = load_about(db, source, catalogue, ret_ours);
 	if (err || !*ret_ours)
 		return err;
+	catalogue->outdated = version < CATALOGUE_VERSION;
+	catalogue->settings = "";
 	err = load_all(db, "SELECT label, name FROM classes ORDER BY label", load_class,
 		catalogue);
-	if (!err)
+	if (!err && !catalogue->outdated)
+		err = load_settings(db, catalogue, &same_readers);
+	if (!err && !catalogue->outdated)
 		err = load_all(db,
-			catalogue->outdated ? SELECT_ROWS("1", "0")
-					    : SELECT_ROWS("exif_orientation", "probed"),
-			load_row, catalogue);
+			"SELECT number, name, bytes, mtime_ns FROM containers ORDER BY "
+			"number",
+			load_container, catalogue);
+	if (!err)
+		err = load_all(
+			db, rows_query(version, same_readers), load_row, catalogue);
 	return err;
 }
 
@@ -247,8 +338,8 @@ int catalogue_load(const char *file, const char *source, struct catalogue *ret)
 	sqlite3_close(db);
 	if (!err && ours) {
 		if (ret->outdated)
-			log_info("catalogue %s: of an older version; the headers of all "
-				 "files are read again",
+			log_info("catalogue %s: of an older version; headers of files "
+				 "are read again",
 				file);
 		return 0;
 	}
@@ -268,6 +359,7 @@ void catalogue_free(struct catalogue *catalogue)
 {
 	free(catalogue->rows);
 	free(catalogue->classes);
+	free(catalogue->containers);
 	arena_free(&catalogue->names);
 	*catalogue = (struct catalogue){0};
 }

@@ -6,6 +6,8 @@
 /* SQLite's header of a catalogue has these; the version goes up when the
  * tables change. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
-#define CATALOGUE_VERSION 2
-/* The version that had no exif_orientation. */
-#define CATALOGUE_VERSION_BEFORE 1
+#define CATALOGUE_VERSION 3
+/* The version that had no containers. */
+#define CATALOGUE_WITHOUT_CONTAINERS 2
+/* The version that had no exif_orientation either. */
+#define CATALOGUE_WITHOUT_ORIENTATION 1

@@ -59,6 +59,13 @@ uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns)
 	return (uint32_t)(scatter(hash ^ scatter((uint64_t)mtime_ns)) >> 32);
 }
 
+uint32_t part_identity(uint32_t identity, const struct source_part *part)
+{
+	uint64_t hash = scatter(identity ^ scatter(part->container_bytes));
+	hash = scatter(hash ^ scatter(part->offset));
+	return (uint32_t)(scatter(hash ^ scatter(part->stored_bytes)) >> 32);
+}
+
 #define AT_ONCE 256
 
 /* A sum of independent numbers, so that the processor makes several at once. */

@@ -7,12 +7,13 @@
 #include "base/lock.h"
 #include "dataset/dataset.h"
 
+#include <limits.h>
 #include <sqlite3.h>
 
 /*
  * Inside the dataset module.
  *
- *   walk (names) -> match with the old catalogue (ids) -> examine (stat, headers)
+ *   list (names) -> match with the old catalogue (ids) -> examine (stat, headers)
  *                -> apply (new rows) -> catalogue_write, only if something changed
  *
  * A catalogue file is never changed in place. A scan that found changes writes a whole
@@ -73,6 +74,10 @@ enum issue_kind {
 	ISSUE_LOOP,
 	ISSUE_UNREADABLE,
 	ISSUE_HEADER,
+	ISSUE_LINK,
+	ISSUE_LABEL,
+	ISSUE_UNLABELLED,
+	ISSUE_TWICE,
 	N_ISSUES
 };
 
@@ -99,12 +104,25 @@ struct facts {
 	bool probed; /* false: the header could not be read now (permission, I/O error) */
 };
 
+/* A file that has samples in it. */
+struct container {
+	const char *name; /* relative to scan->beside */
+	uint64_t bytes;
+	int64_t mtime_ns;
+};
+
+struct part {
+	uint32_t container; /* its number */
+	struct source_part at;
+};
+
 struct found {
 	const char *path; /* relative to the root */
 	sample_id id;	  /* SAMPLE_NONE until it has one */
 	bool present;	  /* the file was examined */
 	bool unseen;	  /* it could not be: it may be there */
 	struct facts facts;
+	const struct part *part; /* NULL: a file of its own */
 };
 
 /* The texts are another's. */
@@ -132,10 +150,28 @@ struct tree {
 	struct arena names;
 };
 
+enum label_kind { LABEL_AUTO, LABEL_DIRECTORY, LABEL_CLS, LABEL_JSON, LABEL_CSV };
+
+/* Labels that are numbers are below this. */
+#define MOST_NUMBERED_CLASSES 1000000
+
+struct source;
+
 struct scan {
 	const char *name;
-	char *root; /* as configured, without slashes at the end: "" for "/" */
-	char *real; /* its real path, likewise */
+	const struct source *source;
+	char *root;   /* as configured, without slashes at the end: "" for "/" */
+	char *real;   /* its real path, likewise; of a directory */
+	char *beside; /* the directory that metadata.csv may lie in */
+	struct container *containers; /* by name */
+	size_t n_containers, containers_capacity;
+	const char *missing; /* what of them can't be read */
+	enum label_kind label;
+	const char *label_field; /* of JSON, or the column */
+	char *settings;		 /* on which depends what is found in a container */
+	bool sharded;		 /* there may be several containers */
+	bool labelled;		 /* set by listing: classes are labels, not directories */
+	struct arena names;
 	const char *extensions;
 	bool follow_outside;
 	unsigned threads;
@@ -155,7 +191,10 @@ bool scan_inside(const struct scan *scan, const char *relative);
 int path_compare(const char *a, const char *b);
 int found_compare(const void *a, const void *b);
 
-must_check int walk_tree(struct scan *scan, struct tree *ret);
+/* Whether a file of this name is a sample, by the last part of it. */
+bool wanted_name(const char *extensions, const char *name);
+bool wanted_ending(const char *extensions, const char *ending);
+
 void tree_free(struct tree *tree);
 /* About a tree that is hardly meant as it is. */
 void tree_warn(const struct scan *scan, const struct tree *tree);
@@ -176,9 +215,12 @@ must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
 must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* 0: the file could be read; *ret is {0, 0} if it has no JPEG or PNG header. -errno. */
+/* 0: the file could be read; *ret is {0, 0} if it has no header of an image. -errno. */
 must_check int probe_header(
 	const char *path, struct tensor_shape *ret, uint8_t *ret_orientation);
+/* The same for a part of a file; bytes: of the sample. */
+must_check int probe_part(int fd, const struct source_part *part, uint64_t bytes,
+	struct tensor_shape *ret, uint8_t *ret_orientation);
 
 /* The orientation in EXIF data, which begin with the head of a TIFF file: 1 to 8; 1 also
  * for nonsense. */
@@ -187,6 +229,8 @@ uint8_t exif_orientation(const uint8_t *data, size_t size);
 /* The same for the same file with the same content, as far as a stat shows it. path:
  * relative to the root. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
+/* Of a part of a container, from what sample_identity says of it. */
+uint32_t part_identity(uint32_t identity, const struct source_part *part);
 
 /* hash() of predicates: the same on every machine and in every version. */
 uint64_t text_hash(const char *text, size_t length);
@@ -194,7 +238,8 @@ uint64_t text_hash(const char *text, size_t length);
 struct row {
 	const char *path; /* relative to the root */
 	struct facts facts;
-	uint32_t label; /* LABEL_NONE: its class is gone */
+	const struct part *part; /* NULL: a file of its own, or gone */
+	uint32_t label;		 /* LABEL_NONE: its class is gone */
 	bool gone;
 };
 
@@ -207,9 +252,13 @@ struct catalogue {
 	const char **classes;
 	size_t n_classes;
 	size_t classes_capacity;
-	char stamp[64]; /* of metadata.csv: bytes and mtime; "" without one */
-	bool unusable;	/* the file is not ours, or damaged */
-	bool outdated;	/* of the version before: headers are read again */
+	struct container *containers; /* by name */
+	size_t n_containers, containers_capacity;
+	const char *settings; /* of the scan; "" for files */
+	bool labelled;	      /* as in the scan */
+	char stamp[64];	      /* of metadata.csv: bytes and mtime; "" without one */
+	bool unusable;	      /* the file is not ours, or damaged */
+	bool outdated;	      /* of a version before */
 	struct arena names;
 };
 
@@ -258,18 +307,26 @@ const char *metadata_stamp(const struct metadata *metadata);
 must_check int metadata_read_columns(struct metadata *metadata);
 const struct column *metadata_columns(const struct metadata *metadata, size_t *ret_n);
 
+/* Whether it has the column that scan->label_field names. */
+bool metadata_has_label(const struct metadata *metadata);
+
 /* Calls row for each line; a missing value is NULL. Stops at the first error that row
- * returns. */
-typedef int metadata_row(void *context, const char *file_name, const char *const *values);
+ * returns. label: the value of that column. */
+typedef int metadata_row(void *context, const char *file_name, const char *const *values,
+	const char *label);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);
 
 struct connection;
 
 struct dataset {
 	char *name;
-	char *source; /* absolute, as configured */
-	char *root;   /* source without slashes at the end */
-	char *file;   /* the catalogue */
+	char *source;	   /* absolute, as configured */
+	char *root;	   /* source without slashes at the end */
+	char *beside;	   /* the directory of its containers */
+	char **containers; /* their names */
+	uint64_t *container_bytes;
+	uint32_t n_containers;
+	char *file; /* the catalogue */
 	char **classes;
 	uint32_t n_classes;
 	uint32_t n_ids;

@@ -35,6 +35,8 @@
 
 struct metadata {
 	const char *dataset;
+	const char *label_column; /* NULL: none is asked for */
+	size_t label;		  /* its field; SIZE_MAX: there is none */
 	FILE *file;
 	char stamp[64];
 	struct column *columns;
@@ -265,6 +267,12 @@ static int add_column(struct pass *pass, size_t index)
 	struct metadata *metadata = pass->metadata;
 	const char *name = field(pass, index);
 	const char *problem = column_problem(metadata, name);
+	if (name && metadata->label_column && metadata->label == SIZE_MAX &&
+		strcmp(name, metadata->label_column) == 0) {
+		metadata->label = index;
+		if (catalogue_reserved_column(name))
+			return 0;
+	}
 	if (problem) {
 		warn_of_column(pass, index, name, problem);
 		return 0;
@@ -394,7 +402,13 @@ static int give_row(struct pass *pass)
 		return 0;
 	for (size_t i = 0; i < metadata->n_columns; i++)
 		pass->values[i] = field(pass, metadata->columns[i].field);
-	return pass->row(pass->context, file_name ? file_name : "", pass->values);
+	const char *label = field(pass, metadata->label);
+	return pass->row(pass->context, file_name ? file_name : "", pass->values, label);
+}
+
+bool metadata_has_label(const struct metadata *metadata)
+{
+	return metadata->usable && metadata->label != SIZE_MAX;
 }
 
 int metadata_rows(struct metadata *metadata, metadata_row *row, void *context)
@@ -416,14 +430,14 @@ static int open_file(const struct scan *scan, struct metadata *metadata)
 {
 	char path[PATH_MAX];
 	struct stat status;
-	int err = scan_path(scan, "metadata.csv", path, sizeof(path));
-	if (err)
-		return err;
+	int n = snprintf(path, sizeof(path), "%s/metadata.csv", scan->beside);
+	if ((size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
 	if (stat(path, &status) < 0)
 		return -errno;
 	if (!S_ISREG(status.st_mode))
 		return S_ISDIR(status.st_mode) ? -EISDIR : -EINVAL;
-	if (!scan_inside(scan, "metadata.csv"))
+	if (scan->real && !scan_inside(scan, "metadata.csv"))
 		return -EXDEV;
 	metadata->file = fopen(path, "re");
 	if (!metadata->file || fstat(fileno(metadata->file), &status) < 0)
@@ -441,6 +455,9 @@ int metadata_open(const struct scan *scan, struct metadata **ret)
 	if (!metadata)
 		return -ENOMEM;
 	metadata->dataset = scan->name;
+	metadata->label = SIZE_MAX;
+	if (scan->label == LABEL_CSV)
+		metadata->label_column = scan->label_field;
 	int err = open_file(scan, metadata);
 	if (!err) {
 		*ret = metadata;

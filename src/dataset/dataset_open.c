@@ -5,7 +5,7 @@
 #include "base/kept.h"
 #include "base/escape.h"
 #include "base/log.h"
-#include "dataset/dataset_internal.h"
+#include "dataset/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPECTED "expected a directory per class with images in it: <class>/<file>"
-
 static char *without_slashes(const char *path)
 {
 	size_t n = strlen(path);
@@ -25,18 +23,36 @@ static char *without_slashes(const char *path)
 	return strndup(path, n);
 }
 
-static int root_error(const struct dataset_config *config, int err)
+static int root_error(const struct scan *scan, const char *path, int err)
 {
+	const char *expected = scan->source->expected;
+	path = scan->missing ? scan->missing : path;
 	if (err == -ENOENT)
-		log_error("dataset %s: path %s: does not exist; " EXPECTED, config->name,
-			config->path);
+		log_error("dataset %s: path %s: does not exist; %s", scan->name, path,
+			expected);
 	else if (err == -ENOTDIR)
-		log_error("dataset %s: path %s: is not a directory; " EXPECTED,
-			config->name, config->path);
-	else
-		log_error("dataset %s: path %s: can't be read: %s", config->name,
-			config->path, strerror(-err));
+		log_error("dataset %s: path %s: is not a directory; %s", scan->name, path,
+			expected);
+	else if (err != -EINVAL)
+		log_error("dataset %s: path %s: can't be read: %s", scan->name, path,
+			strerror(-err));
+	else if (scan->missing)
+		log_error("dataset %s: path %s: is not a file; %s", scan->name, path,
+			expected);
 	return err;
+}
+
+/* label = cls, json:FIELD, csv:COLUMN ... */
+static void set_label(struct scan *scan, const char *label)
+{
+	static const char *const kinds[] = {"auto", "directory", "cls", "json:", "csv:"};
+	for (size_t i = 0; label && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t n = strlen(kinds[i]);
+		if (strncmp(label, kinds[i], n) != 0)
+			continue;
+		scan->label = (enum label_kind)i;
+		scan->label_field = label + n;
+	}
 }
 
 static int scan_begin(const struct dataset_config *config, struct scan *scan)
@@ -44,25 +60,47 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	scan->name = config->name;
 	scan->extensions = config->extensions;
 	scan->follow_outside = config->follow_outside;
+	set_label(scan, config->label);
+	scan->source = source_of(config->path);
 	scan->root = without_slashes(config->path);
-	return scan->root ? 0 : -ENOMEM;
+	scan->beside = scan->root ? strdup(scan->root) : NULL;
+	return scan->beside ? 0 : -ENOMEM;
 }
 
-/* -errno: the root can't be read. */
-static int find_root(const struct dataset_config *config, struct scan *scan)
+/* -errno: the root can't be read. What is found in a container that has not changed
+ * depends on the settings. */
+static int find_root(struct scan *scan)
 {
-	auto_close int fd = open(config->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	auto_free char *real = fd < 0 ? NULL : realpath(config->path, NULL);
-	if (!real)
-		return -errno;
-	scan->real = without_slashes(real);
-	return scan->real ? 0 : -ENOMEM;
+	bool is_directory = !scan->source->index;
+	int err = scan->source->find(scan);
+	if (!err && is_directory && scan->label > LABEL_DIRECTORY) {
+		log_error("dataset %s: found a label of %s, and path %s, a directory; "
+			  "allowed: label = auto or directory",
+			scan->name, scan->label_field, scan->root);
+		return -EINVAL;
+	}
+	if (is_directory) {
+		scan->settings = strdup("");
+		return err ? err : scan->settings ? 0 : -ENOMEM;
+	}
+	if (!err && asprintf(&scan->settings, "%s%s %d %s %s", scan->source->name,
+			    scan->sharded ? "s" : "", (int)scan->label,
+			    scan->label_field ? scan->label_field : "",
+			    scan->extensions) < 0) {
+		scan->settings = NULL;
+		return -ENOMEM;
+	}
+	return err;
 }
 
 static void scan_end(struct scan *scan)
 {
 	free(scan->root);
 	free(scan->real);
+	free(scan->beside);
+	free(scan->containers);
+	free(scan->settings);
+	arena_free(&scan->names);
 }
 
 /* A tree without images is a mistake, or a disk that is not mounted. The catalogue must
@@ -73,17 +111,21 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	if (tree->root_files)
 		snprintf(root_files, sizeof(root_files),
 			" (%" PRIu64 " files lie in it directly)", tree->root_files);
+	const char *slash = scan->source->index ? "" : "/";
 	if (tree->classes.n == 0) {
-		log_error("dataset %s: path %s/: has no class directories%s; " EXPECTED,
-			scan->name, scan->root, root_files);
+		log_error("dataset %s: path %s%s: has no class directories%s%s; %s",
+			scan->name, scan->root, slash, root_files,
+			scan->source->index ? " and no labels" : "",
+			scan->source->expected);
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < tree->n_files; i++)
 		if (tree->files[i].present)
 			return 0;
-	log_error("dataset %s: path %s/: no file with an ending of \"%s\" in its %zu "
-		  "class directories%s; " EXPECTED,
-		scan->name, scan->root, scan->extensions, tree->classes.n, root_files);
+	log_error("dataset %s: path %s%s: no file with an ending of \"%s\" in its %zu "
+		  "class directories%s; %s",
+		scan->name, scan->root, slash, scan->extensions, tree->classes.n,
+		root_files, scan->source->expected);
 	return -ENOENT;
 }
 
@@ -114,11 +156,11 @@ static int look_at_tree(
 {
 	progress_begin(&scan->progress, scan->name);
 	progress_tick(&scan->progress);
-	int err = walk_tree(scan, tree);
+	int err = scan->source->list(scan, catalogue, tree);
 	if (!err)
 		err = scan_match(catalogue, tree);
-	if (!err)
-		err = scan_examine(scan, tree, catalogue);
+	if (!err && scan->source->examine)
+		err = scan->source->examine(scan, tree, catalogue);
 	progress_end(&scan->progress);
 	if (!err)
 		issues_log(&tree->issues, scan->name);
@@ -150,17 +192,24 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
 	const char *sample, *unseen;
-	char reason[200];
+	struct quoted missing;
+	char reason[500];
 	int err = catalogue_load(file, scan->root, catalogue);
 	if (err)
 		return err;
 	*ret_seen = false;
-	err = find_root(config, scan);
+	err = find_root(scan);
 	/* Readers wait, and the samples are what they were when the mount began. */
 	if (!err && kept_is_again() && catalogue->n_rows > 0 && !catalogue->outdated)
 		return 0;
-	if (err && (err == -ENOMEM || catalogue->n_rows == 0))
-		return root_error(config, err);
+	if (err && (err == -ENOMEM || err == -EINVAL || catalogue->n_rows == 0))
+		return root_error(scan, config->path, err);
+	if (err && scan->missing) {
+		snprintf(reason, sizeof(reason), "can't be read: %s: %s",
+			quote_name(&missing, scan->missing), strerror(-err));
+		return keep_catalogue(
+			scan, catalogue, "", reason, catalogue->rows[0].path);
+	}
 	if (err) {
 		snprintf(reason, sizeof(reason), "can't be read: %s", strerror(-err));
 		return keep_catalogue(
@@ -195,6 +244,23 @@ static int copy_classes(const struct catalogue *catalogue, struct dataset *datas
 	return 0;
 }
 
+static int copy_containers(const struct catalogue *catalogue, struct dataset *dataset)
+{
+	size_t n = catalogue->n_containers;
+	dataset->containers = calloc(n + 1, sizeof(*dataset->containers));
+	dataset->container_bytes = calloc(n + 1, sizeof(*dataset->container_bytes));
+	if (!dataset->containers || !dataset->container_bytes)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		dataset->container_bytes[i] = catalogue->containers[i].bytes;
+		dataset->containers[i] = strdup(catalogue->containers[i].name);
+		if (!dataset->containers[i])
+			return -ENOMEM;
+		dataset->n_containers++;
+	}
+	return 0;
+}
+
 static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 {
 	size_t n = catalogue->n_rows;
@@ -218,6 +284,9 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 		dataset->path_lengths[id] = (uint16_t)escape_length(row->path);
 		dataset->identities[id] =
 			sample_identity(row->path, row->facts.bytes, row->facts.mtime_ns);
+		if (row->part)
+			dataset->identities[id] =
+				part_identity(dataset->identities[id], &row->part->at);
 		if (row->gone)
 			continue;
 		roaring_bitmap_add(dataset->present, (uint32_t)id);
@@ -246,6 +315,9 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 	if (!dataset->name || !dataset->source || !dataset->root || !dataset->file)
 		return -ENOMEM;
 	err = look(config, scan, dataset->file, &catalogue, &tree, &seen);
+	dataset->beside = strdup(scan->beside);
+	if (!err && !dataset->beside)
+		err = -ENOMEM;
 	if (!err && seen)
 		err = catalogue_update(scan, &catalogue, &tree, &changed);
 	if (!err && seen)
@@ -253,6 +325,8 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 			changed || catalogue.outdated);
 	if (!err)
 		err = copy_classes(&catalogue, dataset);
+	if (!err)
+		err = copy_containers(&catalogue, dataset);
 	if (!err)
 		err = copy_rows(&catalogue, dataset);
 	tree_free(&tree);
@@ -306,6 +380,11 @@ void dataset_close(struct dataset **dataset)
 	for (uint32_t i = 0; i < old->n_classes; i++)
 		free(old->classes[i]);
 	free(old->classes);
+	for (uint32_t i = 0; i < old->n_containers; i++)
+		free(old->containers[i]);
+	free(old->containers);
+	free(old->container_bytes);
+	free(old->beside);
 	free(old->labels);
 	free(old->images);
 	free(old->orientations);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/dataset_internal.h"
+#include "image/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,8 @@
 /* Signature, and the chunk IHDR with length, name, 13 bytes and checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
-#define PNG_MAX_EXIF ((uint32_t)1 << 20) /* no camera writes more */
+#define MOST_DEFLATED_BYTES ((uint64_t)256 << 20) /* more is no image, or a bomb */
+#define PNG_MAX_EXIF ((uint32_t)1 << 20)	  /* no camera writes more */
 
 struct jpeg_trap {
 	struct jpeg_error_mgr manager; /* first: libjpeg hands back a pointer to it */
@@ -124,6 +126,125 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	}
 }
 
+/* Some formats tell their size anywhere, and are read whole. */
+static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
+{
+	struct exif_data exif;
+	uint8_t begin[IMAGE_BEGIN];
+	size_t most = image_head_bytes(begin, fread(begin, 1, sizeof(begin), file));
+	if (most == 0 || fseek(file, 0, SEEK_END) != 0)
+		return;
+	long end = ftell(file);
+	size_t bytes = end > 0 && (size_t)end < most ? (size_t)end : most;
+	rewind(file);
+	auto_free uint8_t *data = malloc(bytes);
+	if (!data || fread(data, 1, bytes, file) != bytes ||
+		!image_probe(data, bytes, ret, &exif))
+		return;
+	if (exif.data)
+		*ret_orientation = exif_orientation(exif.data, exif.size);
+}
+
+static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
+{
+	*ret = (struct tensor_shape){0, 0};
+	*ret_orientation = 1;
+	unsigned char magic[8] = {0};
+	size_t n = fread(magic, 1, sizeof(magic), file);
+	if (ferror(file))
+		return -EIO;
+	rewind(file);
+	if (n >= 2 && magic[0] == 0xff && magic[1] == 0xd8)
+		probe_jpeg(file, ret, ret_orientation);
+	else if (n == sizeof(magic) && memcmp(magic, PNG_MAGIC, sizeof(magic)) == 0)
+		probe_png(file, ret, ret_orientation);
+	else if (n > 0)
+		probe_other(file, ret, ret_orientation);
+	return ferror(file) ? -EIO : 0;
+}
+
+/* --- parts ---------------------------------------------------------------------------- */
+
+struct window {
+	int fd;
+	uint64_t begin, bytes, at;
+};
+
+static ssize_t window_read(void *context, char *out, size_t size)
+{
+	struct window *window = context;
+	uint64_t left = window->bytes - window->at;
+	ssize_t n = pread(window->fd, out, size < left ? size : (size_t)left,
+		(off_t)(window->begin + window->at));
+	if (n > 0)
+		window->at += (uint64_t)n;
+	return n;
+}
+
+static int window_seek(void *context, off64_t *position, int whence)
+{
+	struct window *window = context;
+	int64_t base = whence == SEEK_SET   ? 0
+		       : whence == SEEK_CUR ? (int64_t)window->at
+					    : (int64_t)window->bytes;
+	int64_t at = base + *position;
+	if (at < 0)
+		return -1;
+	window->at = (uint64_t)at < window->bytes ? (uint64_t)at : window->bytes;
+	*position = at;
+	return 0;
+}
+
+static int probe_window(
+	struct window *window, struct tensor_shape *ret, uint8_t *ret_orientation)
+{
+	static const cookie_io_functions_t functions = {
+		.read = window_read, .seek = window_seek};
+	auto_fclose FILE *file = fopencookie(window, "rb", functions);
+	return file ? probe_stream(file, ret, ret_orientation) : -ENOMEM;
+}
+
+static int read_all(int fd, const struct source_part *part, uint8_t *ret)
+{
+	for (uint64_t done = 0; done < part->stored_bytes;) {
+		ssize_t n = pread(fd, ret + done, part->stored_bytes - done,
+			(off_t)(part->offset + done));
+		if (n <= 0)
+			return -EIO;
+		done += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int probe_deflated(int fd, const struct source_part *part, uint64_t bytes,
+	struct tensor_shape *ret, uint8_t *ret_orientation)
+{
+	if (bytes > MOST_DEFLATED_BYTES || part->stored_bytes > MOST_DEFLATED_BYTES)
+		return 0;
+	auto_free uint8_t *stored = malloc(part->stored_bytes + 1);
+	auto_free uint8_t *sample = malloc(bytes + 1);
+	if (!stored || !sample)
+		return -ENOMEM;
+	int err = read_all(fd, part, stored);
+	if (err)
+		return err;
+	if (source_unpack(part, stored, sample, bytes) != 0 || bytes == 0)
+		return 0;
+	auto_fclose FILE *file = fmemopen(sample, bytes, "rb");
+	return file ? probe_stream(file, ret, ret_orientation) : -ENOMEM;
+}
+
+int probe_part(int fd, const struct source_part *part, uint64_t bytes,
+	struct tensor_shape *ret, uint8_t *ret_orientation)
+{
+	struct window window = {.fd = fd, .begin = part->offset, .bytes = bytes};
+	*ret = (struct tensor_shape){0, 0};
+	*ret_orientation = 1;
+	if (part->method == PART_DEFLATED)
+		return probe_deflated(fd, part, bytes, ret, ret_orientation);
+	return probe_window(&window, ret, ret_orientation);
+}
+
 int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	*ret = (struct tensor_shape){0, 0};
@@ -137,14 +258,5 @@ int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orient
 		close(fd);
 		return -ENOMEM;
 	}
-	unsigned char magic[8] = {0};
-	size_t n = fread(magic, 1, sizeof(magic), file);
-	if (ferror(file))
-		return -EIO;
-	rewind(file);
-	if (n >= 2 && magic[0] == 0xff && magic[1] == 0xd8)
-		probe_jpeg(file, ret, ret_orientation);
-	else if (n == sizeof(magic) && memcmp(magic, PNG_MAGIC, sizeof(magic)) == 0)
-		probe_png(file, ret, ret_orientation);
-	return ferror(file) ? -EIO : 0;
+	return probe_stream(file, ret, ret_orientation);
 }

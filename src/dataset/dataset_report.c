@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "dataset/dataset_internal.h"
+#include "image/image.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -133,15 +134,20 @@ void issues_log(const struct issues *issues, const char *dataset)
 		[ISSUE_LOOP] = "symbolic links that lead in a circle, or through more "
 			       "than two linked directories, were skipped",
 		[ISSUE_UNREADABLE] = "entries could not be read and were skipped",
-		[ISSUE_HEADER] = "files have no readable JPEG or PNG header and will "
+		[ISSUE_HEADER] = "files have no readable header of an image and will "
 				 "fail when they are read as images",
+		[ISSUE_LINK] = "links in containers were skipped",
+		[ISSUE_LABEL] = "labels are no names of classes",
+		[ISSUE_UNLABELLED] = "images have no label and were skipped",
+		[ISSUE_TWICE] = "images have the path of another one, and were skipped",
 	};
 	for (int i = 0; i < N_ISSUES; i++) {
 		const struct issue *issue = &issues->of[i];
 		if (issue->count)
-			log_warn("dataset %s: %" PRIu64 " %s; the first: %s%s%s", dataset,
-				issue->count, texts[i], issue->example.text,
-				issue->error ? ": " : "",
+			log_warn("dataset %s: %" PRIu64 " %s%s; the first: %s%s%s",
+				dataset, issue->count, texts[i],
+				i == ISSUE_HEADER ? image_lacking() : "",
+				issue->example.text, issue->error ? ": " : "",
 				issue->error ? strerror(-issue->error) : "");
 	}
 }

@@ -16,7 +16,22 @@ struct changes {
 	uint64_t returned;
 	uint64_t gone;
 	bool classes;
+	bool containers;
 };
+
+static int copy_part(
+	struct catalogue *catalogue, struct row *row, const struct found *found)
+{
+	row->part = NULL;
+	if (!found->part)
+		return 0;
+	struct part *part = arena_alloc(&catalogue->names, sizeof(*part));
+	if (!part)
+		return -ENOMEM;
+	*part = *found->part;
+	row->part = part;
+	return 0;
+}
 
 static int add_row(struct catalogue *catalogue, struct found *found)
 {
@@ -33,8 +48,9 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 	if (!path)
 		return -ENOMEM;
 	found->id = (sample_id)catalogue->n_rows;
-	rows[catalogue->n_rows++] = (struct row){.path = path, .facts = found->facts};
-	return 0;
+	struct row *row = &rows[catalogue->n_rows++];
+	*row = (struct row){.path = path, .facts = found->facts};
+	return copy_part(catalogue, row, found);
 }
 
 static bool facts_equal(const struct facts *a, const struct facts *b)
@@ -44,15 +60,27 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-static void update_row(
-	struct row *row, const struct found *found, struct changes *changes)
+/* Whose numbers are the same containers: if not, all are written anyway. */
+static bool parts_equal(const struct part *a, const struct part *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->at.offset == b->at.offset && a->at.stored_bytes == b->at.stored_bytes &&
+	       a->at.container_bytes == b->at.container_bytes &&
+	       a->at.checksum == b->at.checksum && a->at.method == b->at.method;
+}
+
+static int update_row(struct catalogue *catalogue, struct row *row,
+	const struct found *found, struct changes *changes)
 {
 	if (row->gone)
 		changes->returned++;
-	else if (!facts_equal(&row->facts, &found->facts))
+	else if (!facts_equal(&row->facts, &found->facts) ||
+		 !parts_equal(row->part, found->part))
 		changes->changed++;
 	row->facts = found->facts;
 	row->gone = false;
+	return copy_part(catalogue, row, found);
 }
 
 static int update_rows(
@@ -70,7 +98,8 @@ static int update_rows(
 			changes->added++;
 		} else {
 			kept[found->id] = true;
-			update_row(&catalogue->rows[found->id], found, changes);
+			err = update_row(
+				catalogue, &catalogue->rows[found->id], found, changes);
 		}
 	}
 	for (size_t id = 0; !err && id < n_old; id++) {
@@ -80,8 +109,51 @@ static int update_rows(
 		row->gone = true;
 		changes->gone++;
 	}
+	for (size_t id = 0; id < catalogue->n_rows; id++)
+		if (catalogue->rows[id].gone)
+			catalogue->rows[id].part = NULL;
 	free(kept);
 	return err;
+}
+
+static bool containers_equal(const struct scan *scan, const struct catalogue *catalogue)
+{
+	if (scan->n_containers != catalogue->n_containers ||
+		scan->labelled != catalogue->labelled ||
+		strcmp(catalogue->settings ? catalogue->settings : "", scan->settings) !=
+			0)
+		return false;
+	for (size_t i = 0; i < scan->n_containers; i++)
+		if (strcmp(scan->containers[i].name, catalogue->containers[i].name) !=
+				0 ||
+			scan->containers[i].bytes != catalogue->containers[i].bytes ||
+			scan->containers[i].mtime_ns != catalogue->containers[i].mtime_ns)
+			return false;
+	return true;
+}
+
+static int update_containers(
+	const struct scan *scan, struct catalogue *catalogue, struct changes *changes)
+{
+	changes->containers = !containers_equal(scan, catalogue);
+	size_t n = scan->n_containers;
+	struct container *containers = calloc(n + 1, sizeof(*containers));
+	if (!containers)
+		return -ENOMEM;
+	free(catalogue->containers);
+	catalogue->containers = containers;
+	catalogue->n_containers = 0;
+	catalogue->settings = arena_text(&catalogue->names, scan->settings);
+	catalogue->labelled = scan->labelled;
+	for (size_t i = 0; i < n; i++) {
+		containers[i] = scan->containers[i];
+		containers[i].name =
+			arena_text(&catalogue->names, scan->containers[i].name);
+		if (!containers[i].name)
+			return -ENOMEM;
+		catalogue->n_containers++;
+	}
+	return catalogue->settings ? 0 : -ENOMEM;
 }
 
 /* The label of a file: its class is the first part of its path. */
@@ -200,11 +272,13 @@ int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	if (!err)
 		err = update_classes(scan, catalogue, tree, &changes);
 	if (!err)
+		err = update_containers(scan, catalogue, &changes);
+	if (!err)
 		err = assign_labels(scan, catalogue);
 	if (err)
 		return err;
 	*ret_changed = changes.added || changes.changed || changes.returned ||
-		       changes.gone || changes.classes;
+		       changes.gone || changes.classes || changes.containers;
 	struct grouped added, changed, returned, gone;
 	if (*ret_changed && !first)
 		log_info("dataset %s: %s files are new, %s changed, %s came back, %s are "

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define BLOCK_BYTES (256 * 1024)
 #define ALIGNMENT 16
@@ -133,4 +134,56 @@ void parallel_run(
 	for (unsigned i = 1; calls && i < started; i++)
 		pthread_join(calls[i].thread, NULL);
 	free(calls);
+}
+
+/* --- names ---------------------------------------------------------------------------- */
+
+bool wanted_ending(const char *extensions, const char *ending)
+{
+	if (strcmp(extensions, "*") == 0)
+		return true;
+	for (const char *word = extensions; *word;) {
+		size_t n = strcspn(word, " ");
+		if (n && strncasecmp(ending, word, n) == 0 && ending[n] == '\0')
+			return true;
+		word += n + (word[n] == ' ');
+	}
+	return false;
+}
+
+bool wanted_name(const char *extensions, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	if (strcmp(extensions, "*") == 0)
+		return true;
+	return dot && dot > name && wanted_ending(extensions, dot + 1);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void name_list_sort(struct name_list *names)
+{
+	if (names->n)
+		qsort(names->name, names->n, sizeof(*names->name), compare_names);
+}
+
+const char *name_list_find(const struct name_list *names, const char *name)
+{
+	const char *const *found = names->n == 0
+					   ? NULL
+					   : bsearch(&name, names->name, names->n,
+						     sizeof(*names->name), compare_names);
+	return found ? *found : NULL;
+}
+
+void tree_free(struct tree *tree)
+{
+	free(tree->files);
+	free(tree->classes.name);
+	free(tree->unseen.name);
+	arena_free(&tree->names);
+	*tree = (struct tree){0};
 }

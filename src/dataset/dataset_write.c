@@ -7,6 +7,7 @@
 #include "base/own_directory.h"
 #include "dataset/dataset_catalogue.h"
 #include "dataset/dataset_internal.h"
+#include "image/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +77,9 @@ static int create_samples(struct writer *writer)
 	      " class TEXT NOT NULL, label INTEGER, bytes INTEGER NOT NULL,"
 	      " mtime INTEGER NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL,"
 	      " exif_orientation INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,"
-	      " probed INTEGER NOT NULL, gone INTEGER NOT NULL",
+	      " probed INTEGER NOT NULL, gone INTEGER NOT NULL, part_container INTEGER,"
+	      " part_offset INTEGER, part_bytes INTEGER, part_checksum INTEGER,"
+	      " part_method INTEGER",
 		out);
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, ", \"%s\" %s", columns[i].name, types[columns[i].type]);
@@ -88,12 +91,16 @@ static int create_samples(struct writer *writer)
 static int write_about(struct writer *writer)
 {
 	sqlite3_stmt *statement = NULL;
-	int err = prepare(writer, "INSERT INTO about VALUES (?, ?)", &statement);
+	int err = prepare(writer, "INSERT INTO about VALUES (?, ?, ?, ?, ?)", &statement);
 	if (!err) {
 		const char *source = writer->scan->root;
 		sqlite3_bind_text(statement, 1, source, -1, SQLITE_STATIC);
 		sqlite3_bind_text(
 			statement, 2, writer->catalogue->stamp, -1, SQLITE_STATIC);
+		sqlite3_bind_text(
+			statement, 3, writer->catalogue->settings, -1, SQLITE_STATIC);
+		sqlite3_bind_int(statement, 4, writer->catalogue->labelled);
+		sqlite3_bind_text(statement, 5, image_readers(), -1, SQLITE_STATIC);
 		err = run(writer, statement);
 	}
 	sqlite3_finalize(statement);
@@ -114,6 +121,36 @@ static int write_classes(struct writer *writer)
 	return err;
 }
 
+static int write_containers(struct writer *writer)
+{
+	sqlite3_stmt *statement = NULL;
+	int err =
+		prepare(writer, "INSERT INTO containers VALUES (?, ?, ?, ?)", &statement);
+	for (size_t i = 0; !err && i < writer->catalogue->n_containers; i++) {
+		const struct container *container = &writer->catalogue->containers[i];
+		sqlite3_bind_int64(statement, 1, (sqlite3_int64)i);
+		sqlite3_bind_text(statement, 2, container->name, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(statement, 3, (sqlite3_int64)container->bytes);
+		sqlite3_bind_int64(statement, 4, container->mtime_ns);
+		err = run(writer, statement);
+	}
+	sqlite3_finalize(statement);
+	return err;
+}
+
+static void bind_part(sqlite3_stmt *statement, const struct part *part)
+{
+	for (int i = 13; !part && i < 18; i++)
+		sqlite3_bind_null(statement, i);
+	if (!part)
+		return;
+	sqlite3_bind_int64(statement, 13, part->container);
+	sqlite3_bind_int64(statement, 14, (sqlite3_int64)part->at.offset);
+	sqlite3_bind_int64(statement, 15, (sqlite3_int64)part->at.stored_bytes);
+	sqlite3_bind_int64(statement, 16, part->at.checksum);
+	sqlite3_bind_int(statement, 17, (int)part->at.method);
+}
+
 static int write_row(struct writer *writer, size_t id)
 {
 	const struct row *row = &writer->catalogue->rows[id];
@@ -130,6 +167,7 @@ static int write_row(struct writer *writer, size_t id)
 		sqlite3_bind_int64(statement, 4 + i, numbers[i]);
 	if (row->label == LABEL_NONE)
 		sqlite3_bind_null(statement, 4);
+	bind_part(statement, row->part);
 	int err = fault_hit("dataset.write");
 	return err ? err : run(writer, statement);
 }
@@ -138,8 +176,10 @@ static int write_rows(struct writer *writer)
 {
 	int err = prepare(writer,
 		"INSERT INTO samples (id, path, class, label, bytes, mtime, width,"
-		" height, exif_orientation, mtime_ns, probed, gone)"
-		" VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+		" height, exif_orientation, mtime_ns, probed, gone, part_container, "
+		"part_offset,"
+		" part_bytes, part_checksum, part_method)"
+		" VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 		&writer->insert);
 	for (size_t id = 0; !err && id < writer->catalogue->n_rows; id++) {
 		err = write_row(writer, id);
@@ -180,9 +220,11 @@ static struct found *find_file(const struct writer *writer, const char *file_nam
 	return found && found->present ? found : NULL;
 }
 
-static int describe(void *context, const char *file_name, const char *const *values)
+static int describe(void *context, const char *file_name, const char *const *values,
+	const char *label)
 {
 	struct writer *writer = context;
+	(void)label;
 	const struct found *found = find_file(writer, file_name);
 	if (scan_stopped(writer->scan))
 		return -EINTR;
@@ -228,13 +270,17 @@ static int write_metadata(struct writer *writer)
 
 static int write_content(struct writer *writer)
 {
-	char sql[512];
+	char sql[700];
 	snprintf(sql, sizeof(sql),
 		"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000;"
 		"PRAGMA encoding = 'UTF-8'; PRAGMA application_id = %d;"
 		"PRAGMA user_version = %d; BEGIN;"
-		"CREATE TABLE about (source TEXT NOT NULL, metadata TEXT NOT NULL);"
+		"CREATE TABLE about (source TEXT NOT NULL, metadata TEXT NOT NULL,"
+		" settings TEXT NOT NULL, labelled INTEGER NOT NULL,"
+		" readers TEXT NOT NULL);"
+		"CREATE TABLE containers (number INTEGER PRIMARY KEY, name TEXT NOT NULL,"
+		" bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL);"
 		"CREATE TABLE classes (label INTEGER PRIMARY KEY, name TEXT NOT NULL)",
 		CATALOGUE_APPLICATION, CATALOGUE_VERSION);
 	int err = execute(writer, sql);
@@ -244,6 +290,8 @@ static int write_content(struct writer *writer)
 		err = write_about(writer);
 	if (!err)
 		err = write_classes(writer);
+	if (!err)
+		err = write_containers(writer);
 	if (!err)
 		err = write_rows(writer);
 	if (!err)

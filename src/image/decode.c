@@ -15,11 +15,49 @@
 #include <string.h>
 #include <time.h>
 
-static const struct codec *const codecs[] = {&codec_jpeg, &codec_png};
+static const struct codec *const codecs[] = {
+	&codec_jpeg,
+	&codec_png,
+	&codec_bmp,
+	&codec_gif,
+	&codec_ppm,
+#ifdef HAVE_WEBP
+	&codec_webp,
+#endif
+#ifdef HAVE_TIFF
+	&codec_tiff,
+#endif
+};
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
+/* NULL: none is read */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
+
+const char *image_readers(void)
+{
+	return "jpeg png bmp gif ppm"
+#ifdef HAVE_WEBP
+	       " webp"
+#endif
+#ifdef HAVE_TIFF
+	       " tiff"
+#endif
+		;
+}
+
+const char *image_lacking(void)
+{
+#if defined(HAVE_WEBP) && defined(HAVE_TIFF)
+	return "";
+#elif defined(HAVE_WEBP)
+	return " (this build has no TIFF)";
+#elif defined(HAVE_TIFF)
+	return " (this build has no WebP)";
+#else
+	return " (this build has neither WebP nor TIFF)";
+#endif
+}
 
 struct image_decoder {
 	void *codec_states[N_CODECS];
@@ -370,20 +408,29 @@ static int check_fault(char *message)
 }
 
 /* N_CODECS: no codec knows the image. */
-static size_t find_codec(const struct encoded_image *image)
+static size_t find_codec(const uint8_t *data, size_t size)
 {
-	size_t i = 0;
-	while (i < N_CODECS && (image->size < codecs[i]->magic_bytes ||
-				       memcmp(image->data, codecs[i]->magic,
-					       codecs[i]->magic_bytes) != 0))
-		i++;
-	return i;
+	for (size_t i = 0; i < N_CODECS; i++) {
+		const struct codec *codec = codecs[i];
+		if (codec->knows ? codec->knows(data, size)
+				 : size >= codec->magic_bytes &&
+					   memcmp(data, codec->magic,
+						   codec->magic_bytes) == 0)
+			return i;
+	}
+	return N_CODECS;
+}
+
+const struct codec *codec_find(const uint8_t *data, size_t size)
+{
+	size_t i = find_codec(data, size);
+	return i < N_CODECS ? codecs[i] : NULL;
 }
 
 static int decode(struct image_decoder *decoder, const struct encoded_image *image,
 	struct image_output *outputs, size_t n, char *message)
 {
-	size_t i = find_codec(image);
+	size_t i = find_codec(image->data, image->size);
 	if (i == N_CODECS)
 		return image_fail_unknown(message, image->data, image->size);
 	struct decoding decoding = {.decoder = decoder,
@@ -393,7 +440,7 @@ static int decode(struct image_decoder *decoder, const struct encoded_image *ima
 		.message = message};
 	struct tensor_shape shape;
 	int err = check_fault(message);
-	if (!err)
+	if (!err && check_preamble[i])
 		err = check_preamble[i](message, image->data, image->size);
 	if (err)
 		return err;

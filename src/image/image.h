@@ -36,6 +36,27 @@ struct image_output {
 	struct tensor *tensor; /* set by image_decode; NULL: not made (yet) */
 };
 
+/* The names of the formats that this build decodes, with spaces between. */
+const char *image_readers(void);
+/* For messages: which formats another build could decode; "" if there are none. */
+const char *image_lacking(void);
+
+/* EXIF data, which begin with the head of a TIFF file; they lie in the image. */
+struct exif_data {
+	const uint8_t *data; /* NULL: none */
+	size_t size;
+};
+
+#define IMAGE_BEGIN 16 /* bytes that tell the format */
+
+/* How much of a file image_probe needs at most, by its first bytes; 0: it is no image. */
+size_t image_head_bytes(const uint8_t *begin, size_t n);
+
+/* The size that image_decode expects, and EXIF data, of formats other than JPEG and PNG.
+ * false: it is none of them, or damaged. */
+bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
+	struct exif_data *ret_exif);
+
 struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);

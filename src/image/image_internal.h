@@ -41,8 +41,10 @@ struct image_part {
  */
 struct codec {
 	const char *name;
-	const char *magic;
+	const char *magic; /* what a file begins with; or knows says it */
 	size_t magic_bytes;
+	bool (*knows)(const uint8_t *data, size_t size);
+	size_t head_bytes; /* of a file, as many as open needs at most; 0: all */
 	/* plain: with the code for every processor */
 	int (*create)(bool plain, void **ret);
 	void (*destroy)(void *state);
@@ -59,7 +61,21 @@ struct codec {
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state);
 	size_t (*bytes)(const void *state); /* the memory that the state holds */
+	/* NULL: the scan finds them itself, or there are none. */
+	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
+
+/* NULL: no codec knows the image. */
+const struct codec *codec_find(const uint8_t *data, size_t size);
 
 extern const struct codec codec_jpeg;
 extern const struct codec codec_png;
+extern const struct codec codec_bmp;
+extern const struct codec codec_gif;
+extern const struct codec codec_ppm;
+#ifdef HAVE_WEBP
+extern const struct codec codec_webp;
+#endif
+#ifdef HAVE_TIFF
+extern const struct codec codec_tiff;
+#endif

@@ -14,8 +14,6 @@ static const struct {
 	const char *magic;
 } unsupported[] = {
 	{"webp", 8, 4, "WEBP"},
-	{"gif", 0, 4, "GIF8"},
-	{"bmp", 0, 2, "BM"},
 	{"tiff", 0, 4, "II*\0"},
 	{"tiff", 0, 4, "MM\0*"},
 	{"heif or avif", 4, 4, "ftyp"},
@@ -24,8 +22,9 @@ static const struct {
 	{"jpeg xl", 4, 4, "JXL "},
 	{"jpeg xl", 0, 2, "\xff\x0a"},
 	{"psd", 0, 4, "8BPS"},
-	{"pgm", 0, 2, "P5"},
-	{"ppm", 0, 2, "P6"},
+	{"pbm as text", 0, 2, "P1"},
+	{"pgm as text", 0, 2, "P2"},
+	{"ppm as text", 0, 2, "P3"},
 };
 
 int image_fail_unknown(char *message, const uint8_t *data, size_t size)

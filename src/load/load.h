@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "dataset/source_part.h"
 #include "image/head.h"
 #include "image/image.h"
 
@@ -34,8 +35,10 @@ struct load_read;
 struct load_task {
 	/* in */
 	const char *path;
+	const char *container; /* the file that has it, as part says; NULL: path is one */
+	struct source_part part;
 	const char *root; /* of the tree that links may not lead out of; NULL: they may */
-	uint64_t expected_bytes;   /* of the file, by the catalogue */
+	uint64_t expected_bytes;   /* of the sample, by the catalogue */
 	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
 	struct tensor_shape expected_image; /* as in the file */
 	unsigned orientation; /* EXIF's, for preparations with exif; 0 or 1: upright */

@@ -15,12 +15,15 @@
  */
 struct load_read {
 	TAILQ_ENTRY(load_read) link; /* of those that wait to be used again */
-	const char *path, *root;
-	uint64_t expected_bytes;
+	const char *path, *root;     /* of the file, which is a sample or has it */
+	bool in_container;
+	struct source_part part; /* of the container */
+	uint64_t expected_bytes; /* of the sample */
 	int64_t expected_mtime_ns;
 	bool encoded;
 	struct buffer names; /* path and root */
 	struct buffer bytes;
+	struct buffer stored;  /* a part, as it is in its container */
 	struct tensor *tensor; /* instead of bytes, if encoded */
 	uint64_t cpu_ns;
 	int status;

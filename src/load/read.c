@@ -34,6 +34,7 @@ void load_read_free(struct load_read **read_pointer)
 	tensor_free(read->tensor);
 	buffer_free(&read->names);
 	buffer_free(&read->bytes);
+	buffer_free(&read->stored);
 	free(read);
 }
 
@@ -41,16 +42,18 @@ void load_read_trim(struct load_read *read)
 {
 	ensure(!read->tensor);
 	buffer_trim(&read->bytes);
+	buffer_trim(&read->stored);
 }
 
 static int copy_names(struct load_read *read, const struct load_task *task)
 {
-	size_t path = strlen(task->path) + 1;
+	const char *file = task->container ? task->container : task->path;
+	size_t path = strlen(file) + 1;
 	size_t root = task->root ? strlen(task->root) + 1 : 0;
 	if (buffer_reserve(&read->names, path + root))
 		return -ENOMEM;
 	char *names = (char *)read->names.data;
-	read->path = memcpy(names, task->path, path);
+	read->path = memcpy(names, file, path);
 	read->root = root ? memcpy(names + path, task->root, root) : NULL;
 	return 0;
 }
@@ -58,6 +61,8 @@ static int copy_names(struct load_read *read, const struct load_task *task)
 int load_read_prepare(struct load_read *read, const struct load_task *task)
 {
 	read->encoded = task->preparation->encoded;
+	read->in_container = task->container != NULL;
+	read->part = task->part;
 	read->expected_bytes = task->expected_bytes;
 	read->expected_mtime_ns = task->expected_mtime_ns;
 	read->status = 0;
@@ -112,18 +117,21 @@ static int check_unchanged(struct load_read *read, int fd)
 	if (!S_ISREG(st.st_mode))
 		return fail(read, -EIO, "not a regular file");
 	int64_t mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-	if ((uint64_t)st.st_size != read->expected_bytes ||
-		mtime_ns != read->expected_mtime_ns)
-		return fail(read, -ESTALE, "changed since the scan");
+	uint64_t bytes =
+		read->in_container ? read->part.container_bytes : read->expected_bytes;
+	if ((uint64_t)st.st_size != bytes || mtime_ns != read->expected_mtime_ns)
+		return fail(read, -ESTALE,
+			read->in_container ? "the file that has it changed since the scan"
+					   : "changed since the scan");
 	return 0;
 }
 
-static int read_bytes(struct load_read *read, int fd, uint8_t *out)
+static int read_bytes(
+	struct load_read *read, int fd, uint64_t from, uint64_t bytes, uint8_t *out)
 {
 	uint64_t done = 0;
-	while (done < read->expected_bytes) {
-		ssize_t n =
-			pread(fd, out + done, read->expected_bytes - done, (off_t)done);
+	while (done < bytes) {
+		ssize_t n = pread(fd, out + done, bytes - done, (off_t)(from + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -135,7 +143,7 @@ static int read_bytes(struct load_read *read, int fd, uint8_t *out)
 	stats_add(STAT_SOURCE_BYTES, done);
 	/* Checks again, for a file that was written to while it was read. */
 	int err = check_unchanged(read, fd);
-	if (!err && done < read->expected_bytes)
+	if (!err && done < bytes)
 		err = fail(read, -EIO, "ends before its size");
 	return err;
 }
@@ -192,14 +200,45 @@ static int take_memory(struct load_read *read, uint8_t **ret)
 	return 0;
 }
 
+static int read_deflated(struct load_read *read, int fd, uint8_t *out)
+{
+	const struct source_part *part = &read->part;
+	if (part->stored_bytes > MAX_FILE_BYTES)
+		return fail(read, -EIO, "too large for an image");
+	if (buffer_reserve(&read->stored, part->stored_bytes))
+		return fail_memory(read);
+	int err =
+		read_bytes(read, fd, part->offset, part->stored_bytes, read->stored.data);
+	if (err)
+		return err;
+	err = source_unpack(part, read->stored.data, out, read->expected_bytes);
+	if (err == -ENOMEM)
+		return fail_memory(read);
+	return err ? fail(read, -EIO, "what it was deflated to is damaged") : 0;
+}
+
+static int read_part(struct load_read *read, int fd, uint8_t *out)
+{
+	const struct source_part *part = &read->part;
+	int err = part->method == PART_DEFLATED
+			  ? read_deflated(read, fd, out)
+			  : read_bytes(read, fd, part->offset, read->expected_bytes, out);
+	if (!err && source_check(part, out, read->expected_bytes) != 0)
+		err = fail(read, -EIO, "is damaged: its checksum is wrong");
+	return err;
+}
+
 static int read_file(struct load_read *read)
 {
 	auto_close int fd = -1;
-	uint8_t *out;
+	uint8_t *out = NULL;
 	int err = open_source(read, &fd);
 	if (!err)
 		err = take_memory(read, &out);
-	return err ? err : read_bytes(read, fd, out);
+	if (err)
+		return err;
+	return read->in_container ? read_part(read, fd, out)
+				  : read_bytes(read, fd, 0, read->expected_bytes, out);
 }
 
 void load_read_run(struct load_read *read)

@@ -273,7 +273,9 @@ static bool fill_task(const struct sched *sched, struct use *use)
 		return false;
 	}
 	use->task.path = use->sample.path;
-	use->task.root = space->source->root;
+	use->task.container = use->sample.container;
+	use->task.part = use->sample.part;
+	use->task.root = use->sample.container ? NULL : space->source->root;
 	use->task.expected_bytes = use->sample.bytes;
 	use->task.expected_mtime_ns = use->sample.mtime_ns;
 	use->task.expected_image = use->sample.image;

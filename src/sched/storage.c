@@ -31,7 +31,7 @@ unsigned storage_most_reads(const struct sched *sched)
 static uint64_t device_of(const struct dataset *dataset, size_t number)
 {
 	struct stat st;
-	if (stat(dataset_source(dataset), &st) != 0)
+	if (stat(dataset_location(dataset), &st) != 0)
 		return UINT64_MAX - number;
 	return st.st_dev;
 }

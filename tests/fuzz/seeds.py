@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""seeds.py jpeg|baseline|png|ini|where|journal|peer DIRECTORY: good input for a fuzz program to begin with."""
+"""seeds.py KIND DIRECTORY: good input for a fuzz program to begin with. KIND: jpeg, baseline,
+png, codecs, tar, zip, lmdb, ini, where, journal or peer."""
 
 import glob
 import io
 import os
 import struct
 import sys
+import tarfile
+import tempfile
+import zipfile
 import zlib
 
 import numpy
@@ -61,6 +65,82 @@ def png():
     data = bytearray(encode(image("RGB", 1, 1), "PNG", compress_level=0))
     data[28] = 1
     yield bytes(data)
+
+
+def codecs():
+    sys.path.insert(0, os.path.join(TOP, "tests", "clients"))
+    from hazards_other import others
+    for _, data in others():
+        if len(data) < 8192:
+            yield data
+
+
+MEMBERS = {
+    "a/1.png": encode(image("RGB", 5, 4), "PNG"),
+    "a/1.cls": b"3",
+    "b/" + "long/" * 30 + "2.png": encode(image("L", 3, 3), "PNG"),
+    "b/3.jpg": b"no image",
+    "b/3.json": b'{"a": {"b": 7}}',
+}
+
+
+def tar():
+    for kind in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=kind) as archive:
+            for name, data in MEMBERS.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
+        yield out.getvalue()[:8192]
+
+
+def make_zip():
+    for kind in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", kind) as archive:
+            for name, data in MEMBERS.items():
+                archive.writestr(name, data)
+        yield out.getvalue()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        with archive.open("a/1.png", "w", force_zip64=True) as member:
+            member.write(MEMBERS["a/1.png"])
+    yield out.getvalue()
+
+
+def lmdb_page(number, flags, nodes):
+    """A page of 512 bytes."""
+    page = bytearray(512)
+    upper = 512
+    for i, node in enumerate(nodes):
+        upper -= len(node) + len(node) % 2
+        page[upper:upper + len(node)] = node
+        struct.pack_into("<H", page, 16 + 2 * i, upper)
+    struct.pack_into("<QHHHH", page, 0, number, 0, flags, 16 + 2 * len(nodes), upper)
+    return bytes(page)
+
+
+def lmdb_node(key, value, flags=0, size=None):
+    size = len(value) if size is None else size
+    return struct.pack("<HHHH", size & 0xFFFF, size >> 16, flags, len(key)) + key + value
+
+
+def lmdb():
+    def meta(number, transaction, depth, root):
+        body = struct.pack("<IIQQ", 0xBEEFC0DE, 1, 0, 1 << 20)
+        body += struct.pack("<IHH5Q", 512, 8, 0, 0, 0, 0, 0, (1 << 64) - 1)
+        body += struct.pack("<IHH5Q", 0, 0, depth, 0, 1, 1, 2, root)
+        body += struct.pack("<QQ", 9, transaction)
+        return struct.pack("<QHHI", number, 0, 8, 0) + body + bytes(512 - 16 - len(body))
+
+    value = MEMBERS["a/1.png"]
+    far = struct.pack("<QHHI", 3, 0, 4, 1) + value
+    leaf = lmdb_page(2, 2, [lmdb_node(b"a/1", b"small"),
+                            lmdb_node(b"b/2", struct.pack("<Q", 3), 1, len(value))])
+    branch = lmdb_page(4, 1, [struct.pack("<HHHH", 2, 0, 0, 0)])
+    for depth, root in ((1, 2), (2, 4)):
+        yield (meta(0, 1, depth, root) + meta(1, 0, 0, 2) + leaf + far.ljust(512, b"\0") + branch)
 
 
 def ini():
@@ -126,7 +206,8 @@ def peer():
 
 
 def main():
-    kinds = {kind.__name__: kind for kind in (jpeg, baseline, png, ini, where, journal, peer)}
+    kinds = {"jpeg": jpeg, "baseline": baseline, "png": png, "codecs": codecs, "tar": tar, "zip": make_zip, "lmdb": lmdb,
+             "ini": ini, "where": where, "journal": journal, "peer": peer}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     os.makedirs(sys.argv[2], exist_ok=True)

@@ -105,6 +105,40 @@ Test(dataset_orientation, an_older_catalogue_keeps_its_ids)
 	place_end(&place);
 }
 
+/* What had a header keeps it; what had none is looked at again. */
+Test(dataset_orientation, a_catalogue_without_containers_is_brought_up_to_date)
+{
+	struct place place;
+	sqlite3 *db;
+	three_orientations(&place);
+	place_text(&place, "a/9.png", "no image");
+	cr_assert_eq(place_open(&place), 0);
+	sample_id id = place_id(&place, "a/9.png");
+	dataset_close(&place.dataset);
+	cr_assert_eq(sqlite3_open(place.catalogue, &db), SQLITE_OK);
+	cr_assert_eq(
+		sqlite3_exec(db,
+			"DROP TABLE containers; ALTER TABLE about DROP COLUMN settings;"
+			"ALTER TABLE about DROP COLUMN labelled;"
+			"ALTER TABLE about DROP COLUMN readers;"
+			"ALTER TABLE samples DROP COLUMN part_container;"
+			"ALTER TABLE samples DROP COLUMN part_offset;"
+			"ALTER TABLE samples DROP COLUMN part_bytes;"
+			"ALTER TABLE samples DROP COLUMN part_checksum;"
+			"ALTER TABLE samples DROP COLUMN part_method;"
+			"PRAGMA user_version = 2",
+			NULL, NULL, NULL),
+		SQLITE_OK);
+	sqlite3_close(db);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert(place_logged(&place, "of an older version"));
+	cr_assert_eq(place_id(&place, "a/9.png"), id);
+	expect_three_orientations(&place);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_not(place_logged(&place, "of an older version"));
+	place_end(&place);
+}
+
 /* Every beginning of it, and every byte changed. */
 Test(dataset_orientation, damaged_exif_is_none)
 {

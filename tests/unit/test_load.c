@@ -111,9 +111,15 @@ Test(load, content_decides_what_a_file_is)
 		{"", 0, "empty file"},
 		{"text", 4, "not an image"},
 		{"\xff\xd8", 2, "not an image"},
+#ifdef HAVE_WEBP
+		{"RIFF\1\2\3\4WEBPVP8 ", 16, "WebP: damaged or truncated"},
+#else
 		{"RIFF\1\2\3\4WEBPVP8 ", 16, "unsupported: webp"},
-		{"GIF89a\1\2\3", 9, "unsupported: gif"},
-		{"BM\1\2\3\4", 6, "unsupported: bmp"},
+#endif
+		{"GIF89a\1\2\3", 9, "GIF: truncated"},
+		{"BM\1\2\3\4", 6, "BMP: truncated"},
+		{"P6\n", 3, "PPM: bad header"},
+		{"P3\n1 1 1 1 1 1", 14, "unsupported: ppm as text"},
 		{"II*\0\1\2", 6, "unsupported: tiff"},
 		{"MM\0*\1\2", 6, "unsupported: tiff"},
 		{"\0\0\0 ftypavif", 12, "unsupported: heif or avif"},

@@ -127,6 +127,11 @@ const char *dataset_name(const struct dataset *dataset)
 	return "many";
 }
 
+const char *dataset_location(const struct dataset *dataset)
+{
+	return dataset_source(dataset);
+}
+
 const char *dataset_source(const struct dataset *dataset)
 {
 	(void)dataset;

@@ -3,7 +3,7 @@
 
 #include "base/ensure.h"
 #include "base/fault.h"
-#include "dataset/dataset_internal.h"
+#include "dataset/source.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -89,21 +89,6 @@ static struct dir *dir_new(
 	*dir = (struct dir){.parent = parent, .links = links};
 	memcpy(dir->path, path, n);
 	return dir;
-}
-
-static bool wanted_name(const char *extensions, const char *name)
-{
-	if (strcmp(extensions, "*") == 0)
-		return true;
-	size_t length = strlen(name);
-	for (const char *word = extensions; *word;) {
-		size_t n = strcspn(word, " ");
-		if (n && length > n + 1 && name[length - n - 1] == '.' &&
-			strncasecmp(name + length - n, word, n) == 0)
-			return true;
-		word += n + (word[n] == ' ');
-	}
-	return false;
 }
 
 static int add_file(struct walk *walk, struct tree *part, const struct entry *entry)
@@ -306,26 +291,6 @@ static void work(void *context, unsigned worker)
 		finish_dir(walk, list_dir(walk, &walk->parts[worker], dir));
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-void name_list_sort(struct name_list *names)
-{
-	if (names->n)
-		qsort(names->name, names->n, sizeof(*names->name), compare_names);
-}
-
-const char *name_list_find(const struct name_list *names, const char *name)
-{
-	const char *const *found = names->n == 0
-					   ? NULL
-					   : bsearch(&name, names->name, names->n,
-						     sizeof(*names->name), compare_names);
-	return found ? *found : NULL;
-}
-
 /* There is room. */
 static void join_names(struct name_list *names, const struct name_list *part)
 {
@@ -369,7 +334,7 @@ static int join_parts(struct walk *walk, struct tree *ret)
 	return 0;
 }
 
-int walk_tree(struct scan *scan, struct tree *ret)
+static int walk_tree(struct scan *scan, struct tree *ret)
 {
 	struct walk walk = {.scan = scan};
 	*ret = (struct tree){0};
@@ -397,11 +362,35 @@ int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-void tree_free(struct tree *tree)
+static int list(struct scan *scan, const struct catalogue *catalogue, struct tree *ret)
 {
-	free(tree->files);
-	free(tree->classes.name);
-	free(tree->unseen.name);
-	arena_free(&tree->names);
-	*tree = (struct tree){0};
+	(void)catalogue;
+	return walk_tree(scan, ret);
 }
+
+static char *without_slashes(const char *path)
+{
+	size_t n = strlen(path);
+	while (n && path[n - 1] == '/')
+		n--;
+	return strndup(path, n);
+}
+
+static int find(struct scan *scan)
+{
+	const char *root = scan->root[0] ? scan->root : "/";
+	auto_close int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_free char *real = fd < 0 ? NULL : realpath(root, NULL);
+	if (!real)
+		return -errno;
+	scan->real = without_slashes(real);
+	return scan->real ? 0 : -ENOMEM;
+}
+
+const struct source source_directory = {
+	.name = "directory",
+	.expected = "expected a directory per class with images in it: <class>/<file>",
+	.find = find,
+	.list = list,
+	.examine = scan_examine,
+};

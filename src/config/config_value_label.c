@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+/* Where labels are: a word, or json:FIELD or csv:COLUMN. */
+
+#define MOST_NAME 100
+
+/* json: fields in fields have dots between. */
+static bool is_field(const char *name, bool dots)
+{
+	size_t n = strlen(name);
+	for (size_t i = 0; i < n; i++) {
+		bool dot = dots && name[i] == '.' && i > 0 && i + 1 < n &&
+			   name[i - 1] != '.';
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_' && !dot)
+			return false;
+	}
+	return n > 0 && n <= MOST_NAME;
+}
+
+static int parse_label(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)option, (void)dir;
+	bool valid = strcmp(text, "auto") == 0 || strcmp(text, "directory") == 0 ||
+		     strcmp(text, "cls") == 0 ||
+		     (strncmp(text, "json:", 5) == 0 && is_field(text + 5, true)) ||
+		     (strncmp(text, "csv:", 4) == 0 && is_field(text + 4, false));
+	if (!valid)
+		return -EINVAL;
+	*(char **)field = strdup(text);
+	return *(char **)field ? 0 : -ENOMEM;
+}
+
+static void allowed_label(const struct option *option, FILE *out)
+{
+	(void)option;
+	fputs("auto, directory, cls, json:FIELD, csv:COLUMN, where names consist of "
+	      "letters, digits and _",
+		out);
+}
+
+const struct value_type value_label = {"label", true, parse_label, NULL, allowed_label};

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/* Which source the path of a dataset leads to. What a path is called counts only where
+ * nothing is there to look at, and where shards are meant. */
+
+static bool ends_in(const char *path, const char *ending)
+{
+	size_t n = strlen(path), bytes = strlen(ending);
+	while (n > 0 && path[n - 1] == '/')
+		n--;
+	return n > bytes && strncasecmp(path + n - bytes, ending, bytes) == 0;
+}
+
+/* Also those that are compressed, which are refused later. */
+bool source_is_tar_name(const char *name)
+{
+	static const char *const endings[] = {
+		".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2", ".tar.lz4"};
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (ends_in(name, endings[i]))
+			return true;
+	return false;
+}
+
+static const struct source *by_name(const char *path)
+{
+	if (source_is_tar_name(path))
+		return &source_tar;
+	if (ends_in(path, ".zip"))
+		return &source_zip;
+	return ends_in(path, ".lmdb") || ends_in(path, ".mdb") ? &source_lmdb
+							       : &source_directory;
+}
+
+static bool has_entry(const char *directory, const char *name)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return (size_t)n < sizeof(path) && access(path, F_OK) == 0;
+}
+
+static bool is_directory(DIR *stream, const struct dirent *dirent)
+{
+	struct stat st;
+	if (dirent->d_type != DT_UNKNOWN && dirent->d_type != DT_LNK)
+		return dirent->d_type == DT_DIR;
+	return fstatat(dirfd(stream), dirent->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Tars beside directories are what these were unpacked from, perhaps. */
+static bool is_of_tars(const char *directory)
+{
+	DIR *stream = opendir(directory);
+	const struct dirent *dirent;
+	bool tars = false, directories = false;
+	while (stream && !directories && (dirent = readdir(stream))) {
+		if (dirent->d_name[0] == '.')
+			continue;
+		directories = is_directory(stream, dirent);
+		tars = tars || source_is_tar_name(dirent->d_name);
+	}
+	if (stream)
+		closedir(stream);
+	return tars && !directories;
+}
+
+const struct source *source_of(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
+		return by_name(path);
+	if (has_entry(path, "data.mdb"))
+		return &source_lmdb;
+	return is_of_tars(path) ? &source_tar : &source_directory;
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/log.h"
+#include "dataset/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * What all sources with containers do alike. Each thread takes a container and lists it,
+ * if no scan before has: a container of the same size and time is as it was.
+ */
+
+struct containers {
+	struct scan *scan;
+	const struct catalogue *catalogue;
+	struct listing *listings; /* per worker */
+	uint32_t *
+		first; /* of rows, by container: those of i end where i + 1's begin; NULL:
+			  * the catalogue is not used */
+	sample_id *rows;
+	atomic_size_t next;
+	atomic_int error;
+};
+
+/* --- one container ------------------------------------------------------------------- */
+
+int container_refuse(
+	struct container_scan *container, uint64_t offset, const char *format, ...)
+{
+	char text[600];
+	struct quoted path;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	log_error("dataset %s: %s: at byte %" PRIu64 ": %s", container->scan->name,
+		quote_name(&path, container->path), offset, text);
+	return -EINVAL;
+}
+
+bool container_has(
+	const struct container_scan *container, uint64_t offset, uint64_t bytes)
+{
+	uint64_t all = container->file->bytes;
+	return offset <= all && bytes <= all - offset;
+}
+
+int container_read(
+	struct container_scan *container, uint64_t offset, void *ret, size_t bytes)
+{
+	size_t done = 0;
+	if (!container_has(container, offset, bytes))
+		return container_refuse(container, offset,
+			"it is truncated: %zu bytes are expected here, and it has "
+			"%" PRIu64 " in all",
+			bytes, container->file->bytes);
+	while (done < bytes) {
+		ssize_t n = pread(container->fd, (char *)ret + done, bytes - done,
+			(off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return container_refuse(container, offset, "can't be read: %s",
+				n < 0 ? strerror(errno) : "it has become shorter");
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int container_bytes(struct container_scan *container, const struct source_part *part,
+	uint64_t bytes, char **ret)
+{
+	auto_free uint8_t *stored = NULL;
+	char *data = malloc(bytes + 1);
+	*ret = NULL;
+	if (!data)
+		return -ENOMEM;
+	int err = 0;
+	if (part->method != PART_DEFLATED) {
+		err = container_read(container, part->offset, data, bytes);
+	} else if (!(stored = malloc(part->stored_bytes + 1))) {
+		err = -ENOMEM;
+	} else {
+		err = container_read(container, part->offset, stored, part->stored_bytes);
+		if (!err)
+			err = source_unpack(part, stored, (uint8_t *)data, bytes);
+	}
+	if (!err)
+		err = source_check(part, (const uint8_t *)data, bytes);
+	data[err ? 0 : bytes] = '\0';
+	if (err)
+		free(data);
+	else
+		*ret = data;
+	return err;
+}
+
+void container_issue(
+	struct container_scan *container, enum issue_kind kind, const char *name)
+{
+	char text[PATH_MAX];
+	snprintf(text, sizeof(text), "%s: %s", container->file->name, name);
+	issue_add(&container->listing->issues, kind, text, 0);
+}
+
+static bool is_part(const char *part, size_t n, const char *text)
+{
+	return strlen(text) == n && memcmp(part, text, n) == 0;
+}
+
+int container_clean_name(struct container_scan *container, uint64_t offset,
+	const char *name, char ret[PATH_MAX])
+{
+	struct quoted quoted;
+	size_t used = 0;
+	bool usable = true;
+	if (name[0] == '/')
+		return container_refuse(container, offset,
+			"the name of a member begins with /: %s",
+			quote_name(&quoted, name));
+	for (const char *at = name; *at;) {
+		size_t n = strcspn(at, "/");
+		if (is_part(at, n, ".."))
+			return container_refuse(container, offset,
+				"the name of a member leads out of it: %s",
+				quote_name(&quoted, name));
+		if (n > 0 && !is_part(at, n, ".")) {
+			usable = usable && at[0] != '.' && n <= NAME_MAX - 8 &&
+				 used + n + 2 < PATH_MAX / 2;
+			if (usable) {
+				if (used)
+					ret[used++] = '/';
+				memcpy(ret + used, at, n);
+				used += n;
+			}
+		}
+		at += n + (at[n] == '/');
+	}
+	ret[used] = '\0';
+	return usable && used > 0 ? 0 : 1;
+}
+
+static int add_class(struct listing *listing, const char *path)
+{
+	struct name_list *names = &listing->directories;
+	size_t n = strcspn(path, "/");
+	if (names->n > 0 && is_part(path, n, names->name[names->n - 1]))
+		return 0;
+	const char **grown =
+		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
+	char *copy = grown ? arena_alloc(&listing->names, n + 1) : NULL;
+	if (grown)
+		names->name = grown;
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, path, n);
+	copy[n] = '\0';
+	grown[names->n++] = copy;
+	return 0;
+}
+
+int container_directory(struct container_scan *container, const char *path)
+{
+	return add_class(container->listing, path);
+}
+
+static struct listed *add_listed(struct listing *listing)
+{
+	struct listed *samples = array_grow(
+		listing->samples, listing->n, &listing->capacity, sizeof(*samples));
+	if (!samples)
+		return NULL;
+	listing->samples = samples;
+	samples[listing->n] = (struct listed){0};
+	return &samples[listing->n++];
+}
+
+static void probe(struct container_scan *container, struct listed *listed)
+{
+	struct facts *facts = &listed->facts;
+	int err = probe_part(container->fd, &listed->part->at, facts->bytes,
+		&facts->image, &facts->orientation);
+	facts->probed = !err;
+	if (!facts->image.width || !facts->image.height)
+		container_issue(container, ISSUE_HEADER, listed->member);
+	atomic_fetch_add_explicit(
+		&container->scan->progress.headers, 1, memory_order_relaxed);
+}
+
+static int add_sample(struct container_scan *container, const char *path,
+	const struct source_part *at, uint64_t bytes)
+{
+	struct listing *listing = container->listing;
+	struct listed *listed = add_listed(listing);
+	struct part *part = arena_alloc(&listing->names, sizeof(*part));
+	if (!listed || !part)
+		return -ENOMEM;
+	*part = (struct part){.container = container->number, .at = *at};
+	part->at.container_bytes = container->file->bytes;
+	listed->part = part;
+	listed->member = arena_text(&listing->names, path);
+	if (!listed->member)
+		return -ENOMEM;
+	listed->facts = (struct facts){
+		.bytes = bytes, .mtime_ns = container->file->mtime_ns, .orientation = 1};
+	probe(container, listed);
+	atomic_fetch_add_explicit(
+		&container->scan->progress.files, 1, memory_order_relaxed);
+	progress_tick(&container->scan->progress);
+	return scan_stopped(container->scan) ? -EINTR : 0;
+}
+
+int container_member(struct container_scan *container, const char *path,
+	const struct source_part *part, uint64_t bytes)
+{
+	bool sample;
+	int err = strchr(path, '/') ? add_class(container->listing, path) : 0;
+	if (!err)
+		err = group_add(container, path, part, bytes, &sample);
+	return err || !sample ? err : add_sample(container, path, part, bytes);
+}
+
+int container_end(struct container_scan *container)
+{
+	group_end(container);
+	return scan_stopped(container->scan) ? -EINTR : 0;
+}
+
+/* --- those that have not changed ------------------------------------------------------- */
+
+/* The path without the class, and without the shard. */
+static const char *member_of(const struct scan *scan, const char *path)
+{
+	const char *slash = strchr(path, '/');
+	if (slash && scan->sharded)
+		slash = strchr(slash + 1, '/');
+	return slash ? slash + 1 : path;
+}
+
+static int reuse_row(
+	struct container_scan *container, const struct row *row, bool labelled)
+{
+	struct listing *listing = container->listing;
+	struct listed *listed = add_listed(listing);
+	struct part *part = arena_alloc(&listing->names, sizeof(*part));
+	if (!listed || !part)
+		return -ENOMEM;
+	*part = (struct part){.container = container->number, .at = row->part->at};
+	*listed = (struct listed){.member = row->path, .part = part, .facts = row->facts};
+	if (labelled) {
+		size_t n = strcspn(row->path, "/");
+		char *label = arena_alloc(&listing->names, n + 1);
+		if (!label)
+			return -ENOMEM;
+		memcpy(label, row->path, n);
+		label[n] = '\0';
+		listed->label = label;
+		listed->member = member_of(container->scan, row->path);
+	}
+	if (!listed->facts.probed)
+		probe(container, listed);
+	return 0;
+}
+
+static int reuse(struct containers *all, struct container_scan *container)
+{
+	uint32_t first = all->first[container->number];
+	uint32_t end = all->first[container->number + 1];
+	int err = 0;
+	for (uint32_t i = first; !err && i < end; i++)
+		err = reuse_row(container, &all->catalogue->rows[all->rows[i]],
+			all->catalogue->labelled);
+	return err;
+}
+
+/* The old number of each container is its new one, or it is new. *ret: whether no old one
+ * has changed or gone. */
+static bool match_containers(
+	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
+{
+	size_t k = 0;
+	for (size_t i = 0; i < catalogue->n_containers; i++) {
+		const struct container *old = &catalogue->containers[i];
+		while (k < scan->n_containers &&
+			strcmp(scan->containers[k].name, old->name) < 0)
+			k++;
+		if (k == scan->n_containers ||
+			strcmp(scan->containers[k].name, old->name) != 0 ||
+			scan->containers[k].bytes != old->bytes ||
+			scan->containers[k].mtime_ns != old->mtime_ns)
+			return false;
+		ret_new[i] = (uint32_t)k++;
+	}
+	return catalogue->n_containers > 0 &&
+	       strcmp(catalogue->settings, scan->settings) == 0;
+}
+
+/* Rows by container, as counting sort has it. */
+static int sort_rows(struct containers *all, const uint32_t *new)
+{
+	const struct catalogue *catalogue = all->catalogue;
+	size_t n = all->scan->n_containers;
+	all->first = calloc(n + 2, sizeof(*all->first));
+	all->rows = calloc(catalogue->n_rows + 1, sizeof(*all->rows));
+	if (!all->first || !all->rows)
+		return -ENOMEM;
+	for (size_t id = 0; id < catalogue->n_rows; id++)
+		if (!catalogue->rows[id].gone && catalogue->rows[id].part)
+			all->first[new[catalogue->rows[id].part->container] + 2]++;
+	for (size_t i = 2; i < n + 2; i++)
+		all->first[i] += all->first[i - 1];
+	for (size_t id = 0; id < catalogue->n_rows; id++) {
+		const struct row *row = &catalogue->rows[id];
+		if (!row->gone && row->part)
+			all->rows[all->first[new[row->part->container] + 1]++] =
+				(sample_id)id;
+	}
+	return 0;
+}
+
+static int find_known(struct containers *all)
+{
+	auto_free uint32_t *new = calloc(all->catalogue->n_containers + 1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	return match_containers(all->scan, all->catalogue, new) ? sort_rows(all, new) : 0;
+}
+
+/* --- all containers -------------------------------------------------------------------- */
+
+static bool is_known(const struct containers *all, size_t number)
+{
+	return all->first && all->first[number] < all->first[number + 1];
+}
+
+static int list_one(struct containers *all, size_t number, struct listing *listing)
+{
+	struct scan *scan = all->scan;
+	const struct container *file = &scan->containers[number];
+	struct label_group group = {.first = listing->n};
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/%s", scan->beside, file->name);
+	if ((size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	struct container_scan container = {.scan = scan,
+		.file = file,
+		.path = path,
+		.number = (uint32_t)number,
+		.listing = listing,
+		.group = &group};
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	container.fd = fd;
+	if (fd < 0)
+		return container_refuse(
+			&container, 0, "can't be read: %s", strerror(errno));
+	return is_known(all, number) ? reuse(all, &container)
+				     : scan->source->index(&container);
+}
+
+static void list_some(void *context, unsigned worker)
+{
+	struct containers *all = context;
+	size_t number;
+	while (atomic_load(&all->error) == 0 &&
+		(number = atomic_fetch_add(&all->next, 1)) < all->scan->n_containers) {
+		int err = list_one(all, number, &all->listings[worker]);
+		int none = 0;
+		if (err)
+			atomic_compare_exchange_strong(&all->error, &none, err);
+	}
+}
+
+static int list_all(struct containers *all, struct tree *ret)
+{
+	struct scan *scan = all->scan;
+	all->listings = calloc(scan->threads, sizeof(*all->listings));
+	if (!all->listings)
+		return -ENOMEM;
+	parallel_run(scan->threads, list_some, all);
+	int err = atomic_load(&all->error);
+	if (!err)
+		err = listings_join(scan, all->listings, scan->threads, ret);
+	for (unsigned i = 0; i < scan->threads; i++)
+		listing_free(&all->listings[i]);
+	free(all->listings);
+	return err;
+}
+
+/* Classes without samples are those of the catalogue, which has seen the containers. */
+static int add_old_classes(const struct catalogue *catalogue, struct tree *tree)
+{
+	struct name_list *classes = &tree->classes;
+	size_t n = classes->n;
+	const char **grown =
+		reallocarray(classes->name, n + catalogue->n_classes + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	classes->name = grown;
+	const struct name_list sorted = {.name = grown, .n = n};
+	for (size_t i = 0; i < catalogue->n_classes; i++)
+		if (!name_list_find(&sorted, catalogue->classes[i]))
+			grown[classes->n++] = catalogue->classes[i];
+	name_list_sort(classes);
+	return 0;
+}
+
+int containers_list(
+	struct scan *scan, const struct catalogue *catalogue, struct tree *ret)
+{
+	struct containers all = {.scan = scan, .catalogue = catalogue};
+	int err = find_known(&all);
+	bool known = all.first != NULL;
+	if (!err)
+		err = list_all(&all, ret);
+	free(all.first);
+	free(all.rows);
+	if (!err && known && scan->labelled != catalogue->labelled) {
+		tree_free(ret);
+		all = (struct containers){.scan = scan, .catalogue = catalogue};
+		err = list_all(&all, ret);
+	} else if (!err && known && !scan->labelled) {
+		err = add_old_classes(catalogue, ret);
+	}
+	return err;
+}

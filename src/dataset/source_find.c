@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/source.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Finds the containers that the path of a dataset leads to: a file, the files of a
+ * directory, or those of a pattern as shard-{000000..000146}.tar. */
+
+#define MOST_CONTAINERS 1000000
+
+/* NULL, or the container that can't be read, which is named in messages. */
+static int add_container(struct scan *scan, const char *name)
+{
+	struct container *containers = array_grow(scan->containers, scan->n_containers,
+		&scan->containers_capacity, sizeof(*containers));
+	char path[PATH_MAX];
+	struct stat st;
+	if (!containers)
+		return -ENOMEM;
+	scan->containers = containers;
+	int n = snprintf(path, sizeof(path), "%s/%s", scan->beside, name);
+	int err = (size_t)n >= sizeof(path) ? -ENAMETOOLONG : 0;
+	if (!err && stat(path, &st) < 0)
+		err = -errno;
+	if (!err && !S_ISREG(st.st_mode))
+		err = -EINVAL;
+	char *copy = arena_text(&scan->names, err ? path : name);
+	if (!copy)
+		return -ENOMEM;
+	if (err) {
+		scan->missing = copy;
+		return err;
+	}
+	containers[scan->n_containers++] = (struct container){.name = copy,
+		.bytes = (uint64_t)st.st_size,
+		.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
+	return 0;
+}
+
+/* Divides the path; *ret_name: the last part of it. */
+static int split_path(struct scan *scan, const char **ret_name)
+{
+	const char *slash = strrchr(scan->root, '/');
+	*ret_name = slash ? slash + 1 : scan->root;
+	free(scan->beside);
+	scan->beside =
+		slash ? strndup(scan->root, (size_t)(slash - scan->root)) : strdup(".");
+	return scan->beside ? 0 : -ENOMEM;
+}
+
+int containers_find_file(struct scan *scan)
+{
+	const char *name;
+	int err = split_path(scan, &name);
+	return err ? err : add_container(scan, name);
+}
+
+static int compare_containers(const void *a, const void *b)
+{
+	return strcmp(
+		((const struct container *)a)->name, ((const struct container *)b)->name);
+}
+
+static void sort_containers(struct scan *scan)
+{
+	if (scan->n_containers)
+		qsort(scan->containers, scan->n_containers, sizeof(*scan->containers),
+			compare_containers);
+}
+
+int containers_find_beside(struct scan *scan, const char *name)
+{
+	free(scan->beside);
+	scan->beside = strdup(scan->root);
+	return scan->beside ? add_container(scan, name) : -ENOMEM;
+}
+
+int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name))
+{
+	const struct dirent *dirent;
+	int err = 0;
+	free(scan->beside);
+	scan->beside = strdup(scan->root);
+	scan->sharded = true;
+	if (!scan->beside)
+		return -ENOMEM;
+	DIR *stream = opendir(scan->root[0] ? scan->root : "/");
+	if (!stream)
+		return -errno;
+	errno = 0;
+	while (!err && (dirent = readdir(stream)))
+		if (dirent->d_name[0] != '.' && wanted(dirent->d_name))
+			err = add_container(scan, dirent->d_name);
+	if (!err && errno)
+		err = -errno;
+	closedir(stream);
+	sort_containers(scan);
+	return err;
+}
+
+/* --- patterns --------------------------------------------------------------------------- */
+
+/* {FIRST..LAST} */
+struct range {
+	const char *begin, *end; /* of the text */
+	uint64_t first, last;
+	int digits; /* as many at least */
+};
+
+static bool read_number(const char **at, uint64_t *ret, int *ret_digits)
+{
+	const char *begin = *at;
+	*ret = 0;
+	for (; isdigit((unsigned char)**at) && *at - begin < 18; ++*at)
+		*ret = *ret * 10 + (uint64_t)(**at - '0');
+	*ret_digits = (int)(*at - begin);
+	return *at > begin;
+}
+
+static bool read_range(const char *text, struct range *ret)
+{
+	int digits;
+	const char *at = strchr(text, '{');
+	if (!at)
+		return false;
+	ret->begin = at++;
+	if (!read_number(&at, &ret->first, &ret->digits) || strncmp(at, "..", 2) != 0)
+		return false;
+	at += 2;
+	if (!read_number(&at, &ret->last, &digits) || *at != '}')
+		return false;
+	ret->end = at + 1;
+	return ret->first <= ret->last && ret->last - ret->first < MOST_CONTAINERS;
+}
+
+bool containers_is_pattern(const struct scan *scan)
+{
+	return strchr(scan->root, '{') != NULL;
+}
+
+int containers_find_pattern(struct scan *scan)
+{
+	const char *name;
+	struct range range;
+	int err = split_path(scan, &name);
+	scan->sharded = true;
+	if (err)
+		return err;
+	if (!read_range(name, &range) || strpbrk(range.end, "{}")) {
+		log_error("dataset %s: path %s: found \"%s\", allowed: one range in the "
+			  "name of the file, as shard-{000000..000146}.tar",
+			scan->name, scan->root, name);
+		return -EINVAL;
+	}
+	for (uint64_t i = range.first; !err && i <= range.last; i++) {
+		char shard[NAME_MAX + 1];
+		int n = snprintf(shard, sizeof(shard), "%.*s%0*" PRIu64 "%s",
+			(int)(range.begin - name), name, range.digits, i, range.end);
+		err = (size_t)n < sizeof(shard) ? add_container(scan, shard)
+						: -ENAMETOOLONG;
+	}
+	sort_containers(scan);
+	return err;
+}

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/source.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/*
+ * Labels of samples in containers. Members whose paths are equal up to the first dot of
+ * the name belong together (WebDataset's convention): an image and its label.
+ */
+
+#define MAX_CLS 1024
+#define MAX_JSON (1 << 20)
+#define MAX_LABEL_TEXT 200
+
+/* --- reading them ----------------------------------------------------------------------- */
+
+/* Spaces around a label do not count. NULL: it can't be the name of a class. */
+static const char *clean_label(struct listing *listing, const char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	size_t n = strlen(text);
+	while (n > 0 && isspace((unsigned char)text[n - 1]))
+		n--;
+	char *label = arena_alloc(&listing->names, n + 1);
+	if (!label || n == 0 || n > MAX_LABEL_TEXT || text[0] == '.' ||
+		memchr(text, '/', n))
+		return NULL;
+	memcpy(label, text, n);
+	label[n] = '\0';
+	return label;
+}
+
+/* SQLite reads JSON, and has no file for it. */
+static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *statement = NULL;
+	char path[256];
+	if (listing->json)
+		return listing->json;
+	snprintf(path, sizeof(path), "$.%s", scan->label_field);
+	if (sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+		    NULL) != SQLITE_OK ||
+		sqlite3_prepare_v2(db, "SELECT json_extract(?1, ?2)", -1, &statement,
+			NULL) != SQLITE_OK ||
+		sqlite3_bind_text(statement, 2, path, -1, SQLITE_TRANSIENT) !=
+			SQLITE_OK) {
+		sqlite3_finalize(statement);
+		sqlite3_close(db);
+		return NULL;
+	}
+	return listing->json = statement;
+}
+
+/* NULL: it has no such field, or is not JSON. */
+static const char *json_label(
+	struct scan *scan, struct listing *listing, const char *text)
+{
+	sqlite3_stmt *reader = json_reader(scan, listing);
+	const char *label = NULL;
+	if (!reader)
+		return NULL;
+	sqlite3_bind_text(reader, 1, text, -1, SQLITE_STATIC);
+	if (sqlite3_step(reader) == SQLITE_ROW) {
+		const char *value = (const char *)sqlite3_column_text(reader, 0);
+		label = value ? clean_label(listing, value) : NULL;
+	}
+	sqlite3_reset(reader);
+	sqlite3_bind_null(reader, 1);
+	return label;
+}
+
+void listing_free(struct listing *listing)
+{
+	if (listing->json) {
+		sqlite3 *db = sqlite3_db_handle(listing->json);
+		sqlite3_finalize(listing->json);
+		sqlite3_close(db);
+	}
+	free(listing->samples);
+	free(listing->directories.name);
+	arena_free(&listing->names);
+	*listing = (struct listing){0};
+}
+
+static bool has_label(const struct scan *scan, const char *ending)
+{
+	if (scan->label == LABEL_JSON)
+		return strcasecmp(ending, "json") == 0;
+	return (scan->label == LABEL_AUTO || scan->label == LABEL_CLS) &&
+	       strcasecmp(ending, "cls") == 0;
+}
+
+static int read_label(struct container_scan *container, const char *path,
+	const struct source_part *part, uint64_t bytes)
+{
+	struct scan *scan = container->scan;
+	struct listing *listing = container->listing;
+	auto_free char *text = NULL;
+	bool json = scan->label == LABEL_JSON;
+	int err = 0;
+	if (bytes <= (json ? MAX_JSON : MAX_CLS))
+		err = container_bytes(container, part, bytes, &text);
+	if (err == -EIO)
+		return container_refuse(container, part->offset,
+			"the label of a sample is damaged: %s", path);
+	if (err)
+		return err;
+	const char *label = NULL;
+	if (text)
+		label = json ? json_label(scan, listing, text)
+			     : clean_label(listing, text);
+	if (!label)
+		container_issue(container, ISSUE_LABEL, path);
+	container->group->label = label;
+	return 0;
+}
+
+/* --- members that belong together -------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* Behind the first dot of the name. */
+static const char *whole_ending(const char *path)
+{
+	const char *dot = strchr(base_name(path), '.');
+	return dot ? dot + 1 : "";
+}
+
+void group_end(struct container_scan *container)
+{
+	struct listing *listing = container->listing;
+	struct label_group *group = container->group;
+	const struct scan *scan = container->scan;
+	bool found = scan->source->any_name;
+	for (size_t i = group->first; i < listing->n; i++) {
+		struct listed *listed = &listing->samples[i];
+		bool is_image = !found && wanted_ending(scan->extensions,
+						  whole_ending(listed->member));
+		listed->label = group->label;
+		listed->aside = !is_image && !scan->source->any_name;
+		found = found || is_image;
+	}
+	group->first = listing->n;
+	group->label = NULL;
+}
+
+int group_add(struct container_scan *container, const char *path,
+	const struct source_part *part, uint64_t bytes, bool *ret_sample)
+{
+	const struct scan *scan = container->scan;
+	struct label_group *group = container->group;
+	const char *ending = whole_ending(path);
+	size_t n = *ending ? (size_t)(ending - path) - 1 : strlen(path);
+	*ret_sample = false;
+	if (strncmp(group->key, path, n) != 0 || group->key[n] != '\0') {
+		group_end(container);
+		memcpy(group->key, path, n);
+		group->key[n] = '\0';
+	}
+	if (!scan->source->any_name && has_label(scan, ending))
+		return read_label(container, path, part, bytes);
+	*ret_sample =
+		scan->source->any_name || wanted_name(scan->extensions, base_name(path));
+	return 0;
+}
+
+/* --- labels of metadata.csv --------------------------------------------------------------- */
+
+struct csv_label {
+	const char *name;
+	const char *label;
+};
+
+struct csv_labels {
+	struct csv_label *of;
+	size_t n, capacity;
+	struct listing *listing; /* whose memory has the texts */
+};
+
+static int add_csv_label(void *context, const char *file_name, const char *const *values,
+	const char *label)
+{
+	struct csv_labels *labels = context;
+	(void)values;
+	struct csv_label *grown =
+		array_grow(labels->of, labels->n, &labels->capacity, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	labels->of = grown;
+	while (strncmp(file_name, "./", 2) == 0)
+		file_name += 2;
+	const char *name = arena_text(&labels->listing->names, file_name);
+	if (!name)
+		return -ENOMEM;
+	grown[labels->n++] = (struct csv_label){
+		name, label ? clean_label(labels->listing, label) : NULL};
+	return 0;
+}
+
+static int compare_csv(const void *a, const void *b)
+{
+	return strcmp(
+		((const struct csv_label *)a)->name, ((const struct csv_label *)b)->name);
+}
+
+static int read_csv(struct scan *scan, struct csv_labels *labels)
+{
+	struct metadata *metadata;
+	int err = metadata_open(scan, &metadata);
+	if (err)
+		return err;
+	if (!metadata) {
+		log_error("dataset %s: label = csv:%s: there is no metadata.csv in %s",
+			scan->name, scan->label_field, scan->beside);
+		return -ENOENT;
+	}
+	err = metadata_read_columns(metadata);
+	if (!err && !metadata_has_label(metadata)) {
+		log_error("dataset %s: label = csv:%s: metadata.csv has no such column",
+			scan->name, scan->label_field);
+		err = -EINVAL;
+	}
+	if (!err)
+		err = metadata_rows(metadata, add_csv_label, labels);
+	metadata_close(&metadata);
+	if (!err && labels->n)
+		qsort(labels->of, labels->n, sizeof(*labels->of), compare_csv);
+	return err;
+}
+
+static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n)
+{
+	struct csv_labels labels = {.listing = &listings[0]};
+	int err = read_csv(scan, &labels);
+	for (size_t i = 0; !err && labels.n && i < n; i++)
+		for (size_t k = 0; k < listings[i].n; k++) {
+			struct listed *listed = &listings[i].samples[k];
+			struct csv_label key = {listed->member, NULL};
+			const struct csv_label *found = bsearch(
+				&key, labels.of, labels.n, sizeof(key), compare_csv);
+			listed->label = found ? found->label : NULL;
+		}
+	free(labels.of);
+	return err;
+}
+
+/* --- paths and classes -------------------------------------------------------------------- */
+
+/* Labels that are all numbers become names of equal length, so that their order is that of
+ * the numbers, for readers that sort names, too; and label N is N. */
+struct numbers {
+	bool all;
+	uint32_t most;
+	int digits;
+};
+
+/* UINT32_MAX: not a number, or too large. */
+static uint32_t number_of(const char *label)
+{
+	uint32_t number = 0;
+	for (const char *at = label; *at; at++) {
+		if (!isdigit((unsigned char)*at) || number > MOST_NUMBERED_CLASSES)
+			return UINT32_MAX;
+		number = number * 10 + (uint32_t)(*at - '0');
+	}
+	return number < MOST_NUMBERED_CLASSES ? number : UINT32_MAX;
+}
+
+static struct numbers look_at_labels(
+	const struct listing *listings, size_t n, bool *ret_any)
+{
+	struct numbers numbers = {.all = true, .digits = 1};
+	*ret_any = false;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < listings[i].n; k++) {
+			const struct listed *listed = &listings[i].samples[k];
+			if (!listed->label || listed->aside)
+				continue;
+			uint32_t number = number_of(listed->label);
+			*ret_any = true;
+			if (number == UINT32_MAX)
+				numbers.all = false;
+			else if (number > numbers.most)
+				numbers.most = number;
+		}
+	for (uint32_t most = numbers.most; most > 9; most /= 10)
+		numbers.digits++;
+	return numbers;
+}
+
+#define NUMBER_TEXT 24
+
+static void print_number(const struct numbers *numbers, uint32_t number, char *ret)
+{
+	char digits[NUMBER_TEXT];
+	int n = snprintf(digits, sizeof(digits), "%u", number);
+	memset(ret, '0', NUMBER_TEXT);
+	strcpy(ret + (n < numbers->digits ? numbers->digits - n : 0), digits);
+}
+
+/* <class>/<shard>/<member>: members of several shards may be called the same. */
+static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
+	const struct listed *listed, struct tree *tree)
+{
+	char path[PATH_MAX], label[MAX_LABEL_TEXT + 1], shard[NAME_MAX + 2] = "";
+	if (numbers->all)
+		print_number(numbers, number_of(listed->label), label);
+	else
+		snprintf(label, sizeof(label), "%s", listed->label);
+	if (scan->sharded) {
+		const char *name = scan->containers[listed->part->container].name;
+		size_t n = strlen(name) - strlen(".tar");
+		snprintf(shard, sizeof(shard), "%.*s/", (int)n, name);
+	}
+	int n = snprintf(path, sizeof(path), "%s/%s%s", label, shard, listed->member);
+	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
+}
+
+static int add_name(struct name_list *names, const char *name)
+{
+	const char **grown =
+		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	names->name = grown;
+	grown[names->n++] = name;
+	return 0;
+}
+
+static int add_numbers(const struct numbers *numbers, struct tree *tree)
+{
+	int err = 0;
+	for (uint32_t i = 0; !err && i <= numbers->most; i++) {
+		char name[NUMBER_TEXT];
+		print_number(numbers, i, name);
+		const char *copy = arena_text(&tree->names, name);
+		err = copy ? add_name(&tree->classes, copy) : -ENOMEM;
+	}
+	return err;
+}
+
+static void remove_equal_names(struct name_list *names)
+{
+	size_t n = 0;
+	name_list_sort(names);
+	for (size_t i = 0; i < names->n; i++)
+		if (n == 0 || strcmp(names->name[n - 1], names->name[i]) != 0)
+			names->name[n++] = names->name[i];
+	names->n = n;
+}
+
+/* NULL, with 0: it is no sample. */
+static int make_path(const struct scan *scan, const struct numbers *numbers,
+	const struct listed *listed, struct tree *tree, const char **ret)
+{
+	*ret = NULL;
+	if (!scan->labelled) {
+		bool in_class = strchr(listed->member, '/') != NULL;
+		tree->root_files += !in_class;
+		*ret = in_class ? listed->member : NULL;
+		return 0;
+	}
+	if (listed->aside)
+		return 0;
+	if (!listed->label) {
+		issue_add(&tree->issues, ISSUE_UNLABELLED, listed->member, 0);
+		return 0;
+	}
+	*ret = labelled_path(scan, numbers, listed, tree);
+	int err = *ret ? 0 : -ENOMEM;
+	if (!err && !numbers->all)
+		err = add_name(&tree->classes, listed->label);
+	return err;
+}
+
+static int add_found(struct scan *scan, const struct numbers *numbers,
+	const struct listing *listing, struct tree *tree)
+{
+	int err = 0;
+	for (size_t i = 0; !err && i < listing->n; i++) {
+		const struct listed *listed = &listing->samples[i];
+		const char *path;
+		err = make_path(scan, numbers, listed, tree, &path);
+		if (!err && path)
+			tree->files[tree->n_files++] = (struct found){.path = path,
+				.id = SAMPLE_NONE,
+				.present = true,
+				.facts = listed->facts,
+				.part = listed->part};
+	}
+	return err;
+}
+
+static int compare_found(const void *a, const void *b)
+{
+	const struct part *x = ((const struct found *)a)->part;
+	const struct part *y = ((const struct found *)b)->part;
+	int order = found_compare(a, b);
+	if (order)
+		return order;
+	if (x->container != y->container)
+		return x->container < y->container ? -1 : 1;
+	return (x->at.offset > y->at.offset) - (x->at.offset < y->at.offset);
+}
+
+/* Of those of one name the first one is meant. */
+static void remove_equal_files(struct tree *tree)
+{
+	size_t n = 0;
+	if (tree->n_files)
+		qsort(tree->files, tree->n_files, sizeof(*tree->files), compare_found);
+	for (size_t i = 0; i < tree->n_files; i++) {
+		if (n > 0 && strcmp(tree->files[n - 1].path, tree->files[i].path) == 0)
+			issue_add(&tree->issues, ISSUE_TWICE, tree->files[i].path, 0);
+		else
+			tree->files[n++] = tree->files[i];
+	}
+	tree->n_files = n;
+}
+
+int listings_join(struct scan *scan, struct listing *listings, size_t n, struct tree *ret)
+{
+	bool any;
+	size_t samples = 0;
+	int err = scan->label == LABEL_CSV ? take_csv_labels(scan, listings, n) : 0;
+	struct numbers numbers = look_at_labels(listings, n, &any);
+	scan->labelled = scan->label == LABEL_AUTO ? any : scan->label != LABEL_DIRECTORY;
+	*ret = (struct tree){0};
+	for (size_t i = 0; i < n; i++)
+		samples += listings[i].n;
+	ret->files = calloc(samples + 1, sizeof(*ret->files));
+	if (!err && !ret->files)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < n; i++) {
+		struct listing *listing = &listings[i];
+		err = add_found(scan, &numbers, listing, ret);
+		for (size_t k = 0; !err && !scan->labelled && k < listing->directories.n;
+			k++)
+			err = add_name(&ret->classes, listing->directories.name[k]);
+		issues_join(&ret->issues, &listing->issues);
+	}
+	if (!err && any && scan->labelled && numbers.all)
+		err = add_numbers(&numbers, ret);
+	for (size_t i = 0; i < n; i++)
+		arena_join(&ret->names, &listings[i].names);
+	if (err)
+		tree_free(ret);
+	remove_equal_names(&ret->classes);
+	remove_equal_files(ret);
+	return err;
+}

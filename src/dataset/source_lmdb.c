@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/source.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * LMDB files: keys are paths, <class>/<name>, and values are encoded images. A value lies in
+ * one piece in the file, so that it is read as a member of a tar is.
+ *
+ * liblmdb is not used: it believes what the file says, and a page number that lies kills the
+ * process that follows it; a file that becomes shorter does so too, since it is mapped; and
+ * it wants to write a lock file. Of the format (version 1, of LMDB 0.9, in the byte order and
+ * word size of this machine) only little is needed, to read:
+ *
+ *   page 0, 1: meta, the newer one counts: page size, root of the main database
+ *   branch: a page's offsets of nodes; a node is a key and the number of a page
+ *   leaf:   likewise; a node is a key and its value, or the number of the first of the pages
+ *           that have the value (overflow)
+ */
+
+#define PAGE_HEADER 16
+#define NODE_HEADER 8
+#define META_BYTES 136
+#define META_MAGIC 0xbeefc0deu
+#define META_VERSION 1
+#define MOST_DEPTH 32
+#define MOST_KEY 4096
+
+enum { PAGE_BRANCH = 1, PAGE_LEAF = 2, PAGE_OVERFLOW = 4, PAGE_META = 8 };
+enum { NODE_FAR = 1, NODE_DATABASE = 2, NODE_DUPLICATES = 4 };
+
+#define DATABASE_DUPLICATES 4
+#define NO_PAGE UINT64_MAX
+
+struct lmdb {
+	struct container_scan *container;
+	uint32_t page_bytes;
+	uint64_t pages; /* of the file */
+	uint64_t root, entries, transaction;
+	unsigned depth;
+	uint64_t seen;		     /* pages, so that none is visited for ever */
+	uint8_t *levels[MOST_DEPTH]; /* a page for each level */
+};
+
+static unsigned get16(const uint8_t *at)
+{
+	uint16_t value;
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+	uint32_t value;
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static uint64_t get64(const uint8_t *at)
+{
+	uint64_t value;
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static uint64_t offset_of(const struct lmdb *lmdb, uint64_t page)
+{
+	return page * lmdb->page_bytes;
+}
+
+static int refuse_page(struct lmdb *lmdb, uint64_t page, const char *text)
+{
+	return container_refuse(lmdb->container, offset_of(lmdb, page),
+		"page %" PRIu64 ": %s", page, text);
+}
+
+/* --- meta pages ---------------------------------------------------------------------------- */
+
+static bool is_meta(const uint8_t *page)
+{
+	return get16(page + 10) & PAGE_META && get32(page + PAGE_HEADER) == META_MAGIC &&
+	       get32(page + PAGE_HEADER + 4) == META_VERSION;
+}
+
+/* The main database is the second of two; the first one has the page size. */
+static void take_meta(struct lmdb *lmdb, const uint8_t *page)
+{
+	const uint8_t *database = page + PAGE_HEADER + 24 + 48;
+	lmdb->transaction = get64(page + PAGE_HEADER + 24 + 96 + 8);
+	lmdb->depth = get16(database + 6);
+	lmdb->entries = get64(database + 32);
+	lmdb->root = get64(database + 40);
+}
+
+static int read_meta(struct lmdb *lmdb)
+{
+	uint8_t first[PAGE_HEADER + META_BYTES], second[PAGE_HEADER + META_BYTES];
+	struct container_scan *container = lmdb->container;
+	int err = container_read(container, 0, first, sizeof(first));
+	if (err)
+		return err;
+	if (!is_meta(first))
+		return container_refuse(container, 0,
+			"is not an LMDB file of version %d and of this machine's kind",
+			META_VERSION);
+	uint32_t bytes = get32(first + PAGE_HEADER + 24);
+	if (bytes < 256 || bytes > 65536 || (bytes & (bytes - 1)) != 0)
+		return container_refuse(
+			container, 0, "pages of %" PRIu32 " bytes can't be", bytes);
+	lmdb->page_bytes = bytes;
+	lmdb->pages = container->file->bytes / bytes;
+	err = container_read(container, bytes, second, sizeof(second));
+	if (err)
+		return err;
+	bool newer = is_meta(second) && get64(second + PAGE_HEADER + 24 + 96 + 8) >
+						get64(first + PAGE_HEADER + 24 + 96 + 8);
+	const uint8_t *meta = newer ? second : first;
+	if (get16(meta + PAGE_HEADER + 24 + 48 + 4) & DATABASE_DUPLICATES)
+		return container_refuse(
+			container, 0, "keys with several values are not supported");
+	take_meta(lmdb, meta);
+	return 0;
+}
+
+/* --- pages --------------------------------------------------------------------------------- */
+
+static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
+{
+	if (number < 2 || number >= lmdb->pages)
+		return container_refuse(lmdb->container, 0,
+			"page %" PRIu64 " is meant, and there are %" PRIu64, number,
+			lmdb->pages);
+	if (++lmdb->seen > lmdb->pages)
+		return refuse_page(lmdb, number, "pages lead in a circle");
+	if (!lmdb->levels[level] && !(lmdb->levels[level] = malloc(lmdb->page_bytes)))
+		return -ENOMEM;
+	uint8_t *page = lmdb->levels[level];
+	int err = container_read(
+		lmdb->container, offset_of(lmdb, number), page, lmdb->page_bytes);
+	if (err)
+		return err;
+	unsigned lower = get16(page + 12), upper = get16(page + 14);
+	unsigned kind =
+		get16(page + 10) & (PAGE_BRANCH | PAGE_LEAF | PAGE_OVERFLOW | PAGE_META);
+	if (kind != (level + 1 == lmdb->depth ? PAGE_LEAF : PAGE_BRANCH))
+		return refuse_page(lmdb, number, "is of another kind than is expected");
+	if (get64(page) != number || lower < PAGE_HEADER || lower > lmdb->page_bytes ||
+		upper > lmdb->page_bytes || lower % 2 != 0)
+		return refuse_page(lmdb, number, "is damaged");
+	return 0;
+}
+
+/* NULL: it does not lie in the page. */
+static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigned i)
+{
+	const uint8_t *page = lmdb->levels[level];
+	unsigned at = get16(page + PAGE_HEADER + 2 * (size_t)i);
+	if (at < PAGE_HEADER || at > lmdb->page_bytes - NODE_HEADER ||
+		get16(page + at + 6) > lmdb->page_bytes - NODE_HEADER - at)
+		return NULL;
+	return page + at;
+}
+
+/* --- values --------------------------------------------------------------------------------- */
+
+/* A value of its own pages. */
+static int find_far(
+	struct lmdb *lmdb, uint64_t page, uint64_t bytes, uint64_t *ret_offset)
+{
+	uint8_t header[PAGE_HEADER];
+	if (page < 2 || page >= lmdb->pages)
+		return refuse_page(lmdb, page, "of a value is not in the file");
+	int err = container_read(
+		lmdb->container, offset_of(lmdb, page), header, sizeof(header));
+	if (err)
+		return err;
+	if (!(get16(header + 10) & PAGE_OVERFLOW) || get64(header) != page)
+		return refuse_page(lmdb, page, "is not that of a value");
+	uint64_t pages = get32(header + 12);
+	if (pages > lmdb->pages - page || pages * lmdb->page_bytes < bytes + PAGE_HEADER)
+		return refuse_page(lmdb, page, "has a value that ends elsewhere");
+	*ret_offset = offset_of(lmdb, page) + PAGE_HEADER;
+	return 0;
+}
+
+static int take_value(struct lmdb *lmdb, uint64_t number, const uint8_t *page,
+	const uint8_t *node, const char *path)
+{
+	unsigned flags = get16(node + 4), key_bytes = get16(node + 6);
+	struct source_part part = {
+		.stored_bytes = get16(node) | (uint32_t)get16(node + 2) << 16};
+	size_t at = (size_t)(node - page) + NODE_HEADER + key_bytes;
+	size_t here = flags & NODE_FAR ? 8 : (size_t)part.stored_bytes;
+	if (flags & (NODE_DATABASE | NODE_DUPLICATES))
+		return refuse_page(lmdb, number,
+			"a database in the database, or several values of a key: not "
+			"supported");
+	if (here > lmdb->page_bytes - at)
+		return refuse_page(lmdb, number, "a value ends beyond its page");
+	part.offset = offset_of(lmdb, number) + at;
+	int err = 0;
+	if (flags & NODE_FAR)
+		err = find_far(lmdb, get64(page + at), part.stored_bytes, &part.offset);
+	return err ? err
+		   : container_member(lmdb->container, path, &part, part.stored_bytes);
+}
+
+static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigned i)
+{
+	char key[MOST_KEY + 1], path[PATH_MAX];
+	const uint8_t *node = find_node(lmdb, level, i);
+	if (!node)
+		return refuse_page(lmdb, number, "a key does not lie in it");
+	unsigned bytes = get16(node + 6);
+	if (bytes > MOST_KEY || memchr(node + NODE_HEADER, '\0', bytes))
+		return 0; /* no path */
+	memcpy(key, node + NODE_HEADER, bytes);
+	key[bytes] = '\0';
+	int err =
+		container_clean_name(lmdb->container, offset_of(lmdb, number), key, path);
+	if (err)
+		return err < 0 ? err : 0;
+	return take_value(lmdb, number, lmdb->levels[level], node, path);
+}
+
+/* --- the tree -------------------------------------------------------------------------------- */
+
+struct place {
+	uint64_t page;
+	unsigned next, n; /* nodes */
+};
+
+static int enter(struct lmdb *lmdb, uint64_t page, unsigned level, struct place *ret)
+{
+	int err = read_page(lmdb, page, level);
+	if (err)
+		return err;
+	unsigned lower = get16(lmdb->levels[level] + 12);
+	*ret = (struct place){.page = page, .n = (lower - PAGE_HEADER) / 2};
+	return 0;
+}
+
+/* From one node to the next, without recursion. */
+static int walk(struct lmdb *lmdb)
+{
+	struct place places[MOST_DEPTH];
+	unsigned level = 0;
+	int err = enter(lmdb, lmdb->root, 0, &places[0]);
+	while (!err) {
+		struct place *place = &places[level];
+		if (place->next == place->n) {
+			if (level-- == 0)
+				break;
+			continue;
+		}
+		unsigned i = place->next++;
+		if (level + 1 == lmdb->depth) {
+			err = take_leaf(lmdb, place->page, level, i);
+			continue;
+		}
+		const uint8_t *node = find_node(lmdb, level, i);
+		if (!node)
+			return refuse_page(lmdb, place->page, "a key does not lie in it");
+		uint64_t page = get16(node) | (uint64_t)get16(node + 2) << 16 |
+				(uint64_t)get16(node + 4) << 32;
+		level++;
+		err = enter(lmdb, page, level, &places[level]);
+	}
+	return err;
+}
+
+static int index_lmdb(struct container_scan *container)
+{
+	struct lmdb lmdb = {.container = container};
+	int err = read_meta(&lmdb);
+	if (!err && lmdb.root != NO_PAGE && (lmdb.depth == 0 || lmdb.depth > MOST_DEPTH))
+		err = container_refuse(
+			container, 0, "a tree of %u levels can't be", lmdb.depth);
+	if (!err && lmdb.root != NO_PAGE)
+		err = walk(&lmdb);
+	for (unsigned i = 0; i < MOST_DEPTH; i++)
+		free(lmdb.levels[i]);
+	return err ? err : container_end(container);
+}
+
+/* A file, or a directory with a file in it. */
+static int find(struct scan *scan)
+{
+	struct stat st;
+	if (stat(scan->root, &st) == 0 && S_ISDIR(st.st_mode))
+		return containers_find_beside(scan, "data.mdb");
+	return containers_find_file(scan);
+}
+
+const struct source source_lmdb = {
+	.name = "lmdb",
+	.expected = "expected an LMDB file whose keys are <class>/<name>",
+	.find = find,
+	.list = containers_list,
+	.index = index_lmdb,
+	.any_name = true,
+};

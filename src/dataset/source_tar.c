@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Tar files: V7, ustar, GNU and pax heads, as Python's tarfile and GNU tar understand them.
+ * libarchive would read them too, but does not tell at which offsets members lie.
+ */
+
+#define BLOCK 512
+#define MOST_LONG_NAME (64 * 1024)
+#define MOST_PAX (1 << 20)
+#define MOST_OFFSET INT64_MAX
+
+struct header {
+	char name[100];
+	char mode[8];
+	char uid[8];
+	char gid[8];
+	char size[12];
+	char mtime[12];
+	char checksum[8];
+	char type;
+	char link[100];
+	char magic[6];
+	char version[2];
+	char owner[32];
+	char group[32];
+	char device[16];
+	char prefix[155];
+	char rest[12];
+};
+_Static_assert(sizeof(struct header) == BLOCK, "a block");
+
+struct tar {
+	struct container_scan *container;
+	uint64_t at;	 /* of the next header */
+	char *long_name; /* for the next member; NULL: none */
+	uint64_t size;	 /* likewise */
+	bool has_size;
+};
+
+/* --- fields ----------------------------------------------------------------------------- */
+
+/* Octal digits with spaces around, or with its first bit set a binary number. UINT64_MAX:
+ * neither, or negative, or beyond all files. */
+static uint64_t number(const char *field, size_t bytes)
+{
+	const unsigned char *at = (const unsigned char *)field;
+	uint64_t value = 0;
+	size_t i = 0;
+	if (at[0] & 0x80) {
+		for (value = at[0] & 0x7f, i = 1; i < bytes; i++) {
+			if (value > MOST_OFFSET >> 8)
+				return UINT64_MAX;
+			value = value << 8 | at[i];
+		}
+		return value;
+	}
+	while (i < bytes && at[i] == ' ')
+		i++;
+	for (; i < bytes && at[i] >= '0' && at[i] <= '7'; i++)
+		value = value << 3 | (uint64_t)(at[i] - '0');
+	return i == bytes || at[i] == ' ' || at[i] == '\0' ? value : UINT64_MAX;
+}
+
+/* Some old programs have added signed bytes. */
+static bool has_checksum(const struct header *header)
+{
+	const unsigned char *bytes = (const unsigned char *)header;
+	size_t begin = offsetof(struct header, checksum);
+	uint64_t sum = 0;
+	int64_t of_signed = 0;
+	for (size_t i = 0; i < BLOCK; i++) {
+		bool blank = i >= begin && i < begin + sizeof(header->checksum);
+		sum += blank ? ' ' : bytes[i];
+		of_signed += blank ? ' ' : (signed char)bytes[i];
+	}
+	uint64_t found = number(header->checksum, sizeof(header->checksum));
+	return found == sum || (of_signed >= 0 && found == (uint64_t)of_signed);
+}
+
+static bool is_zero(const struct header *header)
+{
+	const char *bytes = (const char *)header;
+	return bytes[0] == 0 && memcmp(bytes, bytes + 1, BLOCK - 1) == 0;
+}
+
+/* --- refusals --------------------------------------------------------------------------- */
+
+static int refuse_compressed(struct tar *tar, const struct header *header)
+{
+	static const struct {
+		const char *name, *magic;
+		size_t bytes;
+		const char *unpack;
+	} kinds[] = {
+		{"gzip", "\x1f\x8b", 2, "gunzip"},
+		{"zstd", "\x28\xb5\x2f\xfd", 4, "unzstd"},
+		{"xz",
+			"\xfd"
+			"7zXZ",
+			6, "unxz"},
+		{"bzip2", "BZh", 3, "bunzip2"},
+		{"lz4", "\x04\x22\x4d\x18", 4, "unlz4"},
+	};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (memcmp(header, kinds[i].magic, kinds[i].bytes) == 0)
+			return container_refuse(tar->container, 0,
+				"is compressed (%s), so that samples can't be read from "
+				"the middle; unpack it: %s FILE (images hardly get "
+				"larger by it)",
+				kinds[i].name, kinds[i].unpack);
+	return 0;
+}
+
+/* --- heads of several blocks ------------------------------------------------------------- */
+
+/* The data behind a header, with a NUL. */
+static int read_data(struct tar *tar, uint64_t size, uint64_t most, char **ret)
+{
+	if (size > most)
+		return container_refuse(tar->container, tar->at - BLOCK,
+			"an extended header of %llu bytes, allowed: at most %llu",
+			(unsigned long long)size, (unsigned long long)most);
+	*ret = malloc(size + 1);
+	if (!*ret)
+		return -ENOMEM;
+	(*ret)[size] = '\0';
+	int err = container_read(tar->container, tar->at, *ret, size);
+	if (err) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return err;
+}
+
+static void take_name(struct tar *tar, char *name)
+{
+	free(tar->long_name);
+	tar->long_name = name;
+}
+
+static int refuse_pax(struct tar *tar)
+{
+	return container_refuse(
+		tar->container, tar->at - BLOCK, "a damaged extended (pax) header");
+}
+
+static int take_pax(struct tar *tar, const char *key, const char *value, bool global)
+{
+	bool path = strcmp(key, "path") == 0, size = strcmp(key, "size") == 0;
+	if (strncmp(key, "GNU.sparse.", 11) == 0)
+		return container_refuse(tar->container, tar->at - BLOCK,
+			"a sparse file, which is not supported");
+	if (global && (path || size))
+		return container_refuse(tar->container, tar->at - BLOCK,
+			"a header for all members says their %s", key);
+	if (path) {
+		char *copy = strdup(value);
+		if (!copy)
+			return -ENOMEM;
+		take_name(tar, copy);
+	} else if (size) {
+		char *end;
+		errno = 0;
+		tar->size = strtoull(value, &end, 10);
+		if (value[0] < '0' || value[0] > '9' || *end || errno ||
+			tar->size > MOST_OFFSET)
+			return container_refuse(tar->container, tar->at - BLOCK,
+				"a member's size is no size: \"%.40s\"", value);
+		tar->has_size = true;
+	}
+	return 0;
+}
+
+/* Lines "LENGTH KEY=VALUE\n", where LENGTH is that of the line. */
+static int read_pax(struct tar *tar, char *text, size_t size, bool global)
+{
+	int err = 0;
+	for (size_t at = 0; !err && at < size && text[at];) {
+		char *end, *line = text + at;
+		errno = 0;
+		unsigned long long length = strtoull(line, &end, 10);
+		if (line[0] < '0' || line[0] > '9' || errno || *end != ' ' ||
+			length > size - at || line + length <= end + 1 ||
+			line[length - 1] != '\n')
+			return refuse_pax(tar);
+		line[length - 1] = '\0';
+		char *equals = strchr(end + 1, '=');
+		if (!equals || strlen(line) != length - 1)
+			equals = NULL; /* a binary value: none of ours */
+		if (equals) {
+			*equals = '\0';
+			err = take_pax(tar, end + 1, equals + 1, global);
+		}
+		at += length;
+	}
+	return err;
+}
+
+static int read_extended(struct tar *tar, const struct header *header, uint64_t size)
+{
+	bool name = header->type == 'L', pax = header->type == 'x' || header->type == 'X';
+	char *text = NULL;
+	if (header->type == 'K') /* a long link */
+		return 0;
+	int err = read_data(tar, size, name ? MOST_LONG_NAME : MOST_PAX, &text);
+	if (err)
+		return err;
+	if (name) {
+		take_name(tar, text);
+		return 0;
+	}
+	err = read_pax(tar, text, size, !pax);
+	free(text);
+	return err;
+}
+
+/* --- members ---------------------------------------------------------------------------- */
+
+/* The name that the header has, if no long one came before. */
+static void print_name(const struct header *header, char ret[300])
+{
+	bool ustar = memcmp(header->magic, "ustar\0", 6) == 0;
+	int n_prefix = (int)strnlen(header->prefix, sizeof(header->prefix));
+	int n_name = (int)strnlen(header->name, sizeof(header->name));
+	snprintf(ret, 300, "%.*s%s%.*s", ustar ? n_prefix : 0, header->prefix,
+		ustar && n_prefix ? "/" : "", n_name, header->name);
+}
+
+static int take_member(
+	struct tar *tar, const struct header *header, const char *name, uint64_t size)
+{
+	struct container_scan *container = tar->container;
+	char path[PATH_MAX];
+	size_t n = strlen(name);
+	bool directory = header->type == '5' ||
+			 (header->type == '\0' && n > 0 && name[n - 1] == '/');
+	int err = container_clean_name(container, tar->at - BLOCK, name, path);
+	if (err)
+		return err < 0 ? err : 0;
+	if (directory)
+		return container_directory(container, path);
+	if (header->type == '1' || header->type == '2') {
+		container_issue(container, ISSUE_LINK, path);
+		return 0;
+	}
+	if (header->type == 'S')
+		return container_refuse(container, tar->at - BLOCK,
+			"a sparse file, which is not supported: %s", path);
+	if (header->type != '0' && header->type != '\0' && header->type != '7')
+		return 0;
+	const struct source_part part = {.offset = tar->at, .stored_bytes = size};
+	return container_member(container, path, &part, size);
+}
+
+/* Links, devices and directories have no data, whatever their size is. */
+static bool has_data(char type)
+{
+	return type == '\0' || !strchr("123456", type);
+}
+
+static bool is_extended(char type)
+{
+	return type != '\0' && strchr("LKxXg", type);
+}
+
+static int read_entry(struct tar *tar, const struct header *header)
+{
+	char short_name[300];
+	struct quoted quoted;
+	bool extended = is_extended(header->type);
+	uint64_t size = number(header->size, sizeof(header->size));
+	const char *name = tar->long_name;
+	if (tar->has_size && !extended)
+		size = tar->size;
+	if (!name || extended) {
+		print_name(header, short_name);
+		name = short_name;
+	}
+	tar->at += BLOCK;
+	if (!has_data(header->type))
+		size = 0;
+	if (size > MOST_OFFSET)
+		return container_refuse(tar->container, tar->at - BLOCK,
+			"the size of a member can't be true: %s",
+			quote_name(&quoted, name));
+	if (!container_has(tar->container, tar->at, size))
+		return container_refuse(tar->container, tar->at - BLOCK,
+			"it is truncated: a member of %llu bytes ends beyond the end of "
+			"the file: %s",
+			(unsigned long long)size, quote_name(&quoted, name));
+	int err = extended ? read_extended(tar, header, size)
+			   : take_member(tar, header, name, size);
+	tar->at += (size + BLOCK - 1) / BLOCK * BLOCK;
+	if (!extended) {
+		take_name(tar, NULL);
+		tar->has_size = false;
+	}
+	return err;
+}
+
+/* 1: the end. */
+static int read_next(struct tar *tar)
+{
+	struct header header;
+	struct container_scan *container = tar->container;
+	if (tar->at >= container->file->bytes && tar->at > 0) {
+		log_warn("dataset %s: %s: has no mark at its end: perhaps it is not "
+			 "complete",
+			container->scan->name, container->path);
+		return 1;
+	}
+	int err = container_read(container, tar->at, &header, BLOCK);
+	if (err)
+		return err;
+	if (tar->at == 0)
+		err = refuse_compressed(tar, &header);
+	if (err)
+		return err;
+	if (is_zero(&header))
+		return 1;
+	if (!has_checksum(&header))
+		return container_refuse(container, tar->at,
+			tar->at ? "a wrong checksum: this is not the header of a member"
+				: "is not a tar file");
+	return read_entry(tar, &header);
+}
+
+static int index_tar(struct container_scan *container)
+{
+	struct tar tar = {.container = container};
+	int err;
+	do
+		err = read_next(&tar);
+	while (err == 0);
+	free(tar.long_name);
+	return err < 0 ? err : container_end(container);
+}
+
+/* --- which files -------------------------------------------------------------------------- */
+
+static int find(struct scan *scan)
+{
+	struct stat st;
+	if (stat(scan->root, &st) == 0)
+		return S_ISDIR(st.st_mode)
+			       ? containers_find_directory(scan, source_is_tar_name)
+			       : containers_find_file(scan);
+	return containers_is_pattern(scan) ? containers_find_pattern(scan)
+					   : containers_find_file(scan);
+}
+
+const struct source source_tar = {
+	.name = "tar",
+	.expected = "expected tar files with images in them",
+	.find = find,
+	.list = containers_list,
+	.index = index_tar,
+};

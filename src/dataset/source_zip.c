@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/source.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Zip files, also large ones (zip64). The directory at the end of the file says where each
+ * member is. libzip does not tell at which offsets members lie, and its handles are for one
+ * thread each.
+ */
+
+#define END_MAGIC "PK\5\6"
+#define END_BYTES 22
+#define END64_LOCATOR_MAGIC "PK\6\7"
+#define END64_LOCATOR_BYTES 20
+#define END64_MAGIC "PK\6\6"
+#define END64_BYTES 56
+#define ENTRY_MAGIC "PK\1\2"
+#define ENTRY_BYTES 46
+#define LOCAL_MAGIC "PK\3\4"
+#define LOCAL_BYTES 30
+#define MOST_COMMENT 0xffff
+#define MOST_ENTRIES_BYTES ((uint64_t)4 << 30)
+
+#define FLAG_ENCRYPTED 0x2041 /* in one of three ways */
+#define METHOD_STORED 0
+#define METHOD_DEFLATED 8
+
+struct zip {
+	struct container_scan *container;
+	uint64_t at, bytes; /* of the directory */
+	uint64_t entries;
+	uint8_t *directory;
+};
+
+struct entry {
+	char *name;
+	uint64_t at; /* of the entry itself, for messages */
+	uint64_t local;
+	uint64_t stored_bytes;
+	uint64_t bytes;
+	uint32_t checksum;
+	uint32_t mode; /* of Unix; 0: not known */
+	unsigned flags, method;
+};
+
+static unsigned get16(const uint8_t *at)
+{
+	uint16_t value;
+	memcpy(&value, at, sizeof(value));
+	return le16toh(value);
+}
+
+static uint32_t get32(const uint8_t *at)
+{
+	uint32_t value;
+	memcpy(&value, at, sizeof(value));
+	return le32toh(value);
+}
+
+static uint64_t get64(const uint8_t *at)
+{
+	uint64_t value;
+	memcpy(&value, at, sizeof(value));
+	return le64toh(value);
+}
+
+/* --- the end ------------------------------------------------------------------------------- */
+
+/* Takes the directory's place from the end of zip64, if there is one before the end. */
+static int read_end64(struct zip *zip, uint64_t end)
+{
+	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
+	if (end < END64_LOCATOR_BYTES)
+		return 0;
+	int err = container_read(
+		zip->container, end - END64_LOCATOR_BYTES, locator, sizeof(locator));
+	if (err || memcmp(locator, END64_LOCATOR_MAGIC, 4) != 0)
+		return err;
+	uint64_t at = get64(locator + 8);
+	err = container_read(zip->container, at, end64, sizeof(end64));
+	if (err)
+		return err;
+	if (memcmp(end64, END64_MAGIC, 4) != 0)
+		return container_refuse(
+			zip->container, at, "not the end of a large zip's directory");
+	zip->entries = get64(end64 + 32);
+	zip->bytes = get64(end64 + 40);
+	zip->at = get64(end64 + 48);
+	return 0;
+}
+
+static int check_directory(struct zip *zip, uint64_t end)
+{
+	if (zip->at > end || zip->bytes > end - zip->at)
+		return container_refuse(zip->container, end,
+			"the directory does not lie in the file before its end (%llu "
+			"bytes at %llu)",
+			(unsigned long long)zip->bytes, (unsigned long long)zip->at);
+	if (zip->entries > zip->bytes / ENTRY_BYTES)
+		return container_refuse(zip->container, end,
+			"%llu members in a directory of %llu bytes",
+			(unsigned long long)zip->entries, (unsigned long long)zip->bytes);
+	if (zip->bytes > MOST_ENTRIES_BYTES)
+		return container_refuse(zip->container, end,
+			"a directory of %llu bytes, allowed: at most %llu",
+			(unsigned long long)zip->bytes,
+			(unsigned long long)MOST_ENTRIES_BYTES);
+	return 0;
+}
+
+static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
+{
+	if (get16(end + 4) != 0 || get16(end + 6) != 0)
+		return container_refuse(
+			zip->container, at, "one of several parts of a zip");
+	zip->entries = get16(end + 10);
+	zip->bytes = get32(end + 12);
+	zip->at = get32(end + 16);
+	int err = read_end64(zip, at);
+	return err ? err : check_directory(zip, at);
+}
+
+/* The last one whose comment ends with the file. */
+static int find_end(struct zip *zip)
+{
+	uint64_t all = zip->container->file->bytes;
+	size_t size =
+		all < END_BYTES + MOST_COMMENT ? (size_t)all : END_BYTES + MOST_COMMENT;
+	auto_free uint8_t *tail = malloc(size + 1);
+	if (!tail)
+		return -ENOMEM;
+	int err = container_read(zip->container, all - size, tail, size);
+	for (size_t i = END_BYTES; !err && i <= size; i++) {
+		const uint8_t *end = tail + size - i;
+		if (memcmp(end, END_MAGIC, 4) == 0 && get16(end + 20) == i - END_BYTES)
+			return take_end(zip, end, all - i);
+	}
+	return err ? err
+		   : container_refuse(zip->container, all,
+			     "is not a zip file, or is truncated: it has no directory "
+			     "at its end");
+}
+
+/* --- members ------------------------------------------------------------------------------- */
+
+/* Large values are in a field of their own, in this order. */
+static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
+{
+	uint64_t *const values[] = {&entry->bytes, &entry->stored_bytes, &entry->local};
+	size_t at = 0;
+	for (size_t i = 0; i < 3; i++) {
+		if (*values[i] != UINT32_MAX)
+			continue;
+		if (size - at < 8)
+			return false;
+		*values[i] = get64(extra + at);
+		at += 8;
+	}
+	return true;
+}
+
+static bool read_extra(struct entry *entry, const uint8_t *extra, size_t size)
+{
+	while (size >= 4) {
+		size_t bytes = get16(extra + 2);
+		if (bytes > size - 4)
+			return false;
+		if (get16(extra) == 1)
+			return read_large(entry, extra + 4, bytes);
+		extra += 4 + bytes;
+		size -= 4 + bytes;
+	}
+	return true;
+}
+
+/* *ret_next: of the next entry, in the directory. */
+static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t *ret_next)
+{
+	const uint8_t *bytes = zip->directory + at;
+	uint64_t left = zip->bytes - at;
+	if (left < ENTRY_BYTES || memcmp(bytes, ENTRY_MAGIC, 4) != 0)
+		return container_refuse(
+			zip->container, zip->at + at, "not an entry of the directory");
+	size_t name = get16(bytes + 28), extra = get16(bytes + 30);
+	size_t comment = get16(bytes + 32);
+	if (left - ENTRY_BYTES < name + extra + comment)
+		return container_refuse(zip->container, zip->at + at,
+			"an entry ends beyond the directory's end");
+	*ret = (struct entry){.at = zip->at + at,
+		.flags = get16(bytes + 8),
+		.method = get16(bytes + 10),
+		.checksum = get32(bytes + 16),
+		.stored_bytes = get32(bytes + 20),
+		.bytes = get32(bytes + 24),
+		.mode = bytes[5] == 3 ? get32(bytes + 38) >> 16 : 0,
+		.local = get32(bytes + 42)};
+	if (!read_extra(ret, bytes + ENTRY_BYTES + name, extra))
+		return container_refuse(
+			zip->container, ret->at, "an entry with damaged extra fields");
+	ret->name = strndup((const char *)bytes + ENTRY_BYTES, name);
+	if (!ret->name)
+		return -ENOMEM;
+	*ret_next = at + ENTRY_BYTES + name + extra + comment;
+	return 0;
+}
+
+/* Where the member's bytes begin says the header before them. */
+static int find_part(struct zip *zip, const struct entry *entry, struct source_part *ret)
+{
+	uint8_t local[LOCAL_BYTES];
+	int err = container_read(zip->container, entry->local, local, sizeof(local));
+	if (err)
+		return err;
+	if (memcmp(local, LOCAL_MAGIC, 4) != 0)
+		return container_refuse(
+			zip->container, entry->local, "not the header of a member");
+	*ret = (struct source_part){.stored_bytes = entry->stored_bytes,
+		.offset = entry->local + LOCAL_BYTES + get16(local + 26) +
+			  get16(local + 28),
+		.checksum = entry->checksum,
+		.method =
+			entry->method == METHOD_DEFLATED ? PART_DEFLATED : PART_CHECKED};
+	if (ret->offset > zip->at || entry->stored_bytes > zip->at - ret->offset)
+		return container_refuse(zip->container, entry->at,
+			"a member of %llu bytes at %llu runs into the directory",
+			(unsigned long long)entry->stored_bytes,
+			(unsigned long long)ret->offset);
+	return 0;
+}
+
+static int check_entry(struct zip *zip, const struct entry *entry, const char *path)
+{
+	if (entry->flags & FLAG_ENCRYPTED)
+		return container_refuse(
+			zip->container, entry->at, "a member is encrypted: %s", path);
+	if (entry->method != METHOD_STORED && entry->method != METHOD_DEFLATED)
+		return container_refuse(zip->container, entry->at,
+			"a member is compressed by method %u, allowed: 0 (stored), 8 "
+			"(deflated): %s",
+			entry->method, path);
+	/* deflate makes at most 1032 bytes of one */
+	if ((entry->method == METHOD_STORED && entry->bytes != entry->stored_bytes) ||
+		entry->bytes / 1033 > entry->stored_bytes)
+		return container_refuse(zip->container, entry->at,
+			"a member of %llu bytes can't be stored in %llu: %s",
+			(unsigned long long)entry->bytes,
+			(unsigned long long)entry->stored_bytes, path);
+	return 0;
+}
+
+static bool is_link(const struct entry *entry)
+{
+	return (entry->mode & 0170000) == 0120000;
+}
+
+static int take_entry(struct zip *zip, const struct entry *entry)
+{
+	struct source_part part;
+	char path[PATH_MAX];
+	size_t n = strlen(entry->name);
+	int err = container_clean_name(zip->container, entry->at, entry->name, path);
+	if (err)
+		return err < 0 ? err : 0;
+	if (entry->name[n - 1] == '/')
+		return container_directory(zip->container, path);
+	if (is_link(entry)) {
+		container_issue(zip->container, ISSUE_LINK, path);
+		return 0;
+	}
+	err = check_entry(zip, entry, path);
+	if (!err)
+		err = find_part(zip, entry, &part);
+	return err ? err : container_member(zip->container, path, &part, entry->bytes);
+}
+
+static int read_directory(struct zip *zip)
+{
+	zip->directory = malloc(zip->bytes + 1);
+	if (!zip->directory)
+		return -ENOMEM;
+	int err = container_read(zip->container, zip->at, zip->directory, zip->bytes);
+	uint64_t at = 0;
+	for (uint64_t i = 0; !err && i < zip->entries; i++) {
+		struct entry entry = {0};
+		err = read_entry(zip, at, &entry, &at);
+		if (!err)
+			err = take_entry(zip, &entry);
+		free(entry.name);
+	}
+	return err;
+}
+
+static int index_zip(struct container_scan *container)
+{
+	struct zip zip = {.container = container};
+	int err = find_end(&zip);
+	if (!err)
+		err = read_directory(&zip);
+	free(zip.directory);
+	return err ? err : container_end(container);
+}
+
+const struct source source_zip = {
+	.name = "zip",
+	.expected =
+		"expected a zip file with a directory per class in it: <class>/<file>",
+	.find = containers_find_file,
+	.list = containers_list,
+	.index = index_zip,
+};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/image_internal.h"
+#include "image/raw.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* PPM, PGM and PBM, as Pillow's PpmImagePlugin reads them; not as text (P1 to P3). */
+
+#define SPACES " \t\n\v\f\r"
+#define MOST_DIGITS 10
+
+struct ppm {
+	char *message;
+	const uint8_t *data;
+	size_t size, at;
+	uint32_t width, height, most;
+	uint8_t kind; /* '4' to '6' */
+};
+
+static int refuse(struct ppm *ppm, const char *text)
+{
+	return image_fail(ppm->message, -EIO, "PPM: %s", text);
+}
+
+static bool is_space(uint8_t byte)
+{
+	return byte && strchr(SPACES, byte);
+}
+
+static void skip_comment(struct ppm *ppm)
+{
+	while (ppm->at < ppm->size) {
+		uint8_t byte = ppm->data[ppm->at++];
+		if (byte == '\n' || byte == '\r')
+			return;
+	}
+}
+
+/* A number, and one space behind it. */
+static int read_number(struct ppm *ppm, uint32_t *ret)
+{
+	uint64_t number = 0;
+	unsigned digits = 0;
+	while (ppm->at < ppm->size) {
+		uint8_t byte = ppm->data[ppm->at++];
+		if (byte == '#') {
+			skip_comment(ppm);
+		} else if (is_space(byte)) {
+			if (digits)
+				break;
+		} else if (byte < '0' || byte > '9' || ++digits > MOST_DIGITS) {
+			return refuse(ppm, "bad header");
+		} else {
+			number = number * 10 + (uint64_t)(byte - '0');
+		}
+	}
+	*ret = (uint32_t)number;
+	return digits == 0 || number > INT32_MAX ? refuse(ppm, "bad header") : 0;
+}
+
+static int open_image(void *state, char *message, const uint8_t *data, size_t size,
+	struct tensor_shape *ret)
+{
+	struct ppm *ppm = state;
+	*ppm = (struct ppm){.message = message, .data = data, .size = size, .at = 3};
+	if (size < 3 || data[1] < '4' || data[1] > '6' || !is_space(data[2]))
+		return refuse(ppm, "not binary");
+	ppm->kind = data[1];
+	ppm->most = 1;
+	int err = read_number(ppm, &ppm->width);
+	if (!err)
+		err = read_number(ppm, &ppm->height);
+	if (!err && ppm->kind != '4')
+		err = read_number(ppm, &ppm->most);
+	if (!err && (ppm->width == 0 || ppm->height == 0))
+		err = refuse(ppm, "no pixels");
+	if (!err && (ppm->most == 0 || ppm->most > 65535))
+		err = refuse(ppm, "bad greatest value");
+	*ret = (struct tensor_shape){.height = ppm->height, .width = ppm->width};
+	return err;
+}
+
+/* Gray of more than 8 bits becomes 16, and all from 255 on is white then. */
+static uint8_t scaled(const struct ppm *ppm, uint32_t value)
+{
+	double most = ppm->kind == '5' && ppm->most > 255 ? 65535 : 255;
+	double result = nearbyint((double)value / ppm->most * most);
+	return (uint8_t)(result > 255 ? 255 : result);
+}
+
+static int read_scaled(struct ppm *ppm, uint8_t *pixels)
+{
+	size_t bytes = ppm->most < 256 ? 1 : 2, channels = ppm->kind == '5' ? 1 : 3;
+	uint64_t n = (uint64_t)ppm->width * ppm->height;
+	const uint8_t *in = ppm->data + ppm->at;
+	if (n * bytes * channels > ppm->size - ppm->at)
+		return refuse(ppm, "truncated");
+	for (uint64_t i = 0; i < n; i++, pixels += 3) {
+		for (size_t k = 0; k < channels; k++, in += bytes)
+			pixels[k] =
+				scaled(ppm, bytes == 1 ? in[0] : in[0] * 256u + in[1]);
+		if (channels == 1)
+			memset(pixels + 1, pixels[0], 2);
+	}
+	return 0;
+}
+
+static int read_image(void *state, uint8_t *pixels)
+{
+	struct ppm *ppm = state;
+	struct raw_image image = {.width = ppm->width, .height = ppm->height};
+	if (ppm->kind == '4')
+		image.kind = RAW_BIT_INK;
+	else if (ppm->most == 255)
+		image.kind = ppm->kind == '5' ? RAW_GRAY : RAW_RGB;
+	else if (ppm->most == 65535 && ppm->kind == '5')
+		image.kind = RAW_GRAY16;
+	else
+		return read_scaled(ppm, pixels);
+	return raw_unpack(&image, ppm->data + ppm->at, ppm->size - ppm->at, pixels)
+		       ? 0
+		       : refuse(ppm, "truncated");
+}
+
+static void close_image(void *state)
+{
+	(void)state;
+}
+
+static size_t held_bytes(const void *state)
+{
+	(void)state;
+	return sizeof(struct ppm);
+}
+
+static int create(bool plain, void **ret)
+{
+	(void)plain;
+	*ret = calloc(1, sizeof(struct ppm));
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void destroy(void *state)
+{
+	free(state);
+}
+
+static bool knows(const uint8_t *data, size_t size)
+{
+	return size >= 3 && data[0] == 'P' && data[1] >= '4' && data[1] <= '6' &&
+	       is_space(data[2]);
+}
+
+const struct codec codec_ppm = {
+	.name = "ppm",
+	.knows = knows,
+	.head_bytes = 1 << 20,
+	.create = create,
+	.destroy = destroy,
+	.open = open_image,
+	.read = read_image,
+	.close = close_image,
+	.bytes = held_bytes,
+};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/image_internal.h"
+
+#define MOST_BYTES ((size_t)1 << 30)
+
+size_t image_head_bytes(const uint8_t *begin, size_t n)
+{
+	const struct codec *codec = codec_find(begin, n);
+	if (!codec)
+		return 0;
+	return codec->head_bytes ? codec->head_bytes : MOST_BYTES;
+}
+
+/* A new state each time: a scan meets few of these. */
+bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
+	struct exif_data *ret_exif)
+{
+	const struct codec *codec = codec_find(data, size);
+	char message[IMAGE_MESSAGE];
+	void *state = NULL;
+	*ret = (struct tensor_shape){0};
+	*ret_exif = (struct exif_data){0};
+	if (!codec || codec->create(false, &state) != 0)
+		return false;
+	bool opened = codec->open(state, message, data, size, ret) == 0;
+	codec->close(state);
+	codec->destroy(state);
+	if (opened && codec->exif)
+		*ret_exif = codec->exif(data, size);
+	if (!opened)
+		*ret = (struct tensor_shape){0};
+	return opened;
+}

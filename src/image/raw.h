@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Rows of pixels as files have them become RGB, as Pillow's raw decoder and convert('RGB')
+ * do it.
+ *
+ *   Threads: any; no state.
+ */
+
+enum raw_kind {
+	RAW_BIT,      /* 1: white */
+	RAW_BIT_INK,  /* 1: black */
+	RAW_GRAY,     /* 8 bits */
+	RAW_GRAY_INK, /* 8 bits, 0: white */
+	RAW_GRAY16,   /* numbers, of which those from 255 on are white; big-endian */
+	RAW_INDEX1,
+	RAW_INDEX4,
+	RAW_INDEX8,
+	RAW_RGB,
+	RAW_RGBX,
+	RAW_BGR,
+	RAW_BGRX,
+	RAW_XBGR,
+	RAW_BGR555,
+	RAW_BGR565,
+};
+
+struct raw_image {
+	enum raw_kind kind;
+	uint32_t width, height;
+	uint64_t stride; /* of rows; 0: there is nothing between them */
+	bool from_bottom;
+	const uint8_t (*palette)[3]; /* 256 colours, for indices */
+};
+
+/* false: too few bytes, or rows that overlap. What is missing behind the last row is not
+ * needed. */
+bool raw_unpack(const struct raw_image *image, const uint8_t *data, uint64_t bytes,
+	uint8_t *pixels);

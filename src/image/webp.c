@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#ifdef HAVE_WEBP
+
+#include "image/image_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <webp/demux.h>
+
+/* WebP, by libwebp's decoder of animations, as Pillow uses it: the first frame on its
+ * canvas. Transparency is dropped. */
+
+struct webp {
+	char *message;
+	WebPAnimDecoder *decoder;
+	WebPAnimInfo info;
+};
+
+static int refuse(struct webp *webp)
+{
+	return image_fail(webp->message, -EIO, "WebP: damaged or truncated");
+}
+
+static int open_image(void *state, char *message, const uint8_t *data, size_t size,
+	struct tensor_shape *ret)
+{
+	struct webp *webp = state;
+	const WebPData file = {data, size};
+	webp->message = message;
+	webp->decoder = WebPAnimDecoderNew(&file, NULL);
+	if (!webp->decoder || !WebPAnimDecoderGetInfo(webp->decoder, &webp->info))
+		return refuse(webp);
+	*ret = (struct tensor_shape){
+		.height = webp->info.canvas_height, .width = webp->info.canvas_width};
+	return 0;
+}
+
+static int read_image(void *state, uint8_t *pixels)
+{
+	struct webp *webp = state;
+	uint8_t *canvas;
+	int end_ms;
+	if (!WebPAnimDecoderGetNext(webp->decoder, &canvas, &end_ms))
+		return refuse(webp);
+	size_t n = (size_t)webp->info.canvas_width * webp->info.canvas_height;
+	for (size_t i = 0; i < n; i++, canvas += 4, pixels += 3)
+		memcpy(pixels, canvas, 3);
+	return 0;
+}
+
+static void close_image(void *state)
+{
+	struct webp *webp = state;
+	WebPAnimDecoderDelete(webp->decoder);
+	webp->decoder = NULL;
+}
+
+static size_t held_bytes(const void *state)
+{
+	(void)state;
+	return sizeof(struct webp);
+}
+
+static int create(bool plain, void **ret)
+{
+	(void)plain; /* libwebp decides itself */
+	*ret = calloc(1, sizeof(struct webp));
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void destroy(void *state)
+{
+	free(state);
+}
+
+static bool knows(const uint8_t *data, size_t size)
+{
+	return size >= 16 && memcmp(data, "RIFF", 4) == 0 &&
+	       memcmp(data + 8, "WEBPVP8", 7) == 0 && strchr(" LX", data[15]) && data[15];
+}
+
+static struct exif_data find_exif(const uint8_t *data, size_t size)
+{
+	const WebPData file = {data, size};
+	struct exif_data exif = {0};
+	WebPChunkIterator chunk;
+	WebPDemuxer *demuxer = WebPDemux(&file);
+	if (demuxer && WebPDemuxGetChunk(demuxer, "EXIF", 1, &chunk)) {
+		exif = (struct exif_data){chunk.chunk.bytes, chunk.chunk.size};
+		WebPDemuxReleaseChunkIterator(&chunk);
+	}
+	WebPDemuxDelete(demuxer);
+	if (exif.size >= 6 && memcmp(exif.data, "Exif\0\0", 6) == 0)
+		exif = (struct exif_data){exif.data + 6, exif.size - 6};
+	return exif;
+}
+
+const struct codec codec_webp = {
+	.name = "webp",
+	.knows = knows,
+	.create = create,
+	.destroy = destroy,
+	.open = open_image,
+	.read = read_image,
+	.close = close_image,
+	.bytes = held_bytes,
+	.exif = find_exif,
+};
+
+#endif
