@@ -13,9 +13,12 @@
 #   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
 #   make figures      misses of the samplers against cache size, plots and CSVs
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
-#   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
 #   make bench-coord  what the log of a group costs the engine that keeps it
+<<<<<<< HEAD
 #   make bench-cluster  tensors from node to node, homes of samples, who takes which
+=======
+#   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
+>>>>>>> coord
 #   make mutants      whether the simulation of schedules notices faults: tests/dst
 #   make fuzz         libFuzzer on what reads bytes of others, SECONDS=60 for each
 #   make chaos        the engine is killed again and again under readers, SECONDS=3600
