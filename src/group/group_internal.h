@@ -31,8 +31,9 @@ struct group_rank {
 	struct coord_job_status status;	   /* of the training; under the lock */
 	struct coord_rank_status position; /* likewise */
 	bool refused;			   /* which was told */
-	bool gone; /* scratch: the scheduler does not have it any more */
-	bool bad;  /* what came for it does not fit, which was told */
+	bool gone;	  /* scratch: the scheduler does not have it any more */
+	bool bad;	  /* what came for it does not fit, which was told */
+	bool left_behind; /* likewise: another one has read what it would begin with */
 	struct otherwise otherwise[2]; /* by epoch: of two that are being read */
 };
 

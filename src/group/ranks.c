@@ -38,11 +38,12 @@ static int fed(void *context, const char *training, uint32_t number, uint32_t ep
 	if (!rank)
 		return 0;
 	int err = sched_feed(rank->job, epoch, base, ids, n);
-	if (err == -EINVAL && !rank->bad)
+	bool bad = err == -EINVAL;
+	if (bad && !rank->bad)
 		log_error("job %s: samples %u to %u of epoch %u came, which do not "
 			  "follow what it has",
 			rank->config->name, base, base + n - 1, epoch);
-	rank->bad = err == -EINVAL;
+	rank->bad = bad;
 	return err;
 }
 
@@ -270,6 +271,30 @@ void group_sync(struct group *group)
 	}
 }
 
+/* The training has gone on without this node: its readers would wait for ever. */
+static bool is_left_behind(const struct group_rank *rank)
+{
+	struct sched_feed_state state;
+	sched_feed_state(rank->job, &state);
+	uint32_t epoch = rank->position.committed_epoch;
+	if (state.started)
+		return epoch > state.newest + 1;
+	return epoch > 0 || rank->position.committed > 0;
+}
+
+static void tell_if_left_behind(struct group_rank *rank)
+{
+	bool left = rank->position.held && is_left_behind(rank);
+	if (left && !rank->left_behind)
+		log_error("job %s: rank %u of %s is at position %u of epoch %u, and what "
+			  "it has read is not here: its readers wait; found another "
+			  "state directory than that of the daemon that has served it, "
+			  "allowed: that one, or a training of another name",
+			rank->config->name, rank->config->rank, rank->config->training,
+			rank->position.committed, rank->position.committed_epoch);
+	rank->left_behind = left;
+}
+
 void group_look_at_jobs(struct group *group)
 {
 	struct group_rank *rank;
@@ -285,6 +310,7 @@ void group_look_at_jobs(struct group *group)
 		if (refused && !rank->refused)
 			log_error("job %s: %s", config->name, rank->status.refused);
 		rank->refused = refused;
+		tell_if_left_behind(rank);
 	}
 }
 

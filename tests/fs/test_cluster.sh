@@ -120,6 +120,20 @@ redis
 files 3 6 11
 equal "epoch 3" "$(ids 0003)" "$whole"
 
+# A daemon that comes back with another state directory can't go on: it says so.
+kill "${pid[b]}"
+wait "${pid[b]}" || true
+mv "$T/b/state" "$T/b/kept"
+launch b
+until grep -q 'job r2: rank 2 of net is at position .*, and what it has read is not here' "$LOG"; do
+	sleep 0.05
+done
+kill "${pid[b]}"
+wait "${pid[b]}" || true
+rm -r "$T/b/state"
+mv "$T/b/kept" "$T/b/state"
+launch b
+
 # What does not fit.
 node c 0
 sed -i 's/^node = c/node = a/' "$T/c/joaderfs.ini"
