@@ -210,6 +210,16 @@ void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *dra
 /* What EFFECT_DRAW has asked for is drawn: the request gets the head of the queue. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
+/*
+ * Of what is fed: another process has read so far. The epoch runs, unless it did before; the
+ * one that ran is over. Its next sample, which is bound to the position of its number, was
+ * consumed there. -ENOMEM
+ */
+must_check int epochs_go_on(
+	struct epochs *epochs, uint32_t epoch, struct effects *effects);
+must_check int epochs_had(
+	struct epochs *epochs, uint32_t epoch, sample_id sample, struct effects *effects);
+
 /* A reader got the bytes of the position. true: for the first time. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 

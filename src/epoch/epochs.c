@@ -150,6 +150,38 @@ static void consume(struct epochs *epochs, struct epoch *epoch, uint32_t positio
 		epoch_end(epochs, epoch, effects);
 }
 
+int epochs_go_on(struct epochs *epochs, uint32_t number, struct effects *effects)
+{
+	struct epoch *running = epochs->running, *begun;
+	if (running && number <= running->number)
+		return 0;
+	if (running && !running->over)
+		epoch_end(epochs, running, effects);
+	return epochs_begin(epochs, number, false, effects, &begun);
+}
+
+int epochs_had(
+	struct epochs *epochs, uint32_t number, sample_id sample, struct effects *effects)
+{
+	struct epoch *epoch = find_epoch(epochs, number);
+	ensure(epoch && !epoch->over && epoch->queue.length == 0);
+	uint32_t position = epoch->bound;
+	ensure(!epoch_has_bound(epoch, position));
+	int err = epoch_reserve(epochs, epoch);
+	if (err)
+		return err;
+	epoch_bind(epoch, position, sample, SERVED_HIT);
+	epochs->needed -= epoch->stream == STREAM_READY;
+	effect_record(effects, (struct record){.kind = RECORD_BOUND,
+				       .epoch = number,
+				       .position = position,
+				       .sample = sample,
+				       .served = SERVED_HIT});
+	consume(epochs, epoch, position, effects);
+	resume_waiting(epochs, number, 0);
+	return 0;
+}
+
 /* Of an epoch that is over, or while the job is parked, nobody will come back for it. */
 static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	struct effects *effects)

@@ -33,7 +33,7 @@ struct group_rank {
 	bool refused;			   /* which was told */
 	bool gone;	  /* scratch: the scheduler does not have it any more */
 	bool bad;	  /* what came for it does not fit, which was told */
-	bool left_behind; /* likewise: another one has read what it would begin with */
+	uint64_t went_on; /* epoch and position that another daemon came to */
 	struct otherwise otherwise[2]; /* by epoch: of two that are being read */
 };
 

@@ -271,28 +271,37 @@ void group_sync(struct group *group)
 	}
 }
 
-/* The training has gone on without this node: its readers would wait for ever. */
-static bool is_left_behind(const struct group_rank *rank)
+static uint64_t place(uint32_t epoch, uint32_t position)
 {
-	struct sched_feed_state state;
-	sched_feed_state(rank->job, &state);
-	uint32_t epoch = rank->position.committed_epoch;
-	if (state.started)
-		return epoch > state.newest + 1;
-	return epoch > 0 || rank->position.committed > 0;
+	return (uint64_t)epoch << 32 | position;
 }
 
-static void tell_if_left_behind(struct group_rank *rank)
+/* Another daemon has served the rank further than this one has. */
+static void go_on_if_left_behind(struct group *group, struct group_rank *rank)
 {
-	bool left = rank->position.held && is_left_behind(rank);
-	if (left && !rank->left_behind)
-		log_error("job %s: rank %u of %s is at position %u of epoch %u, and what "
-			  "it has read is not here: its readers wait; found another "
-			  "state directory than that of the daemon that has served it, "
-			  "allowed: that one, or a training of another name",
-			rank->config->name, rank->config->rank, rank->config->training,
-			rank->position.committed, rank->position.committed_epoch);
-	rank->left_behind = left;
+	const struct job_config *config = rank->config;
+	const struct coord_rank_status *position = &rank->position;
+	uint64_t there = place(position->committed_epoch, position->committed);
+	struct sched_feed_state state;
+	sched_feed_state(rank->job, &state);
+	uint64_t here = state.started ? place(state.epoch, state.consumed) : 0;
+	if (!position->held || there <= here || there <= rank->went_on)
+		return;
+	int err = sched_feed_go_on(
+		rank->job, position->committed_epoch, position->committed);
+	if (!err) {
+		rank->went_on = there;
+		(void)coord_drop_rank(group->coord, config->training, config->rank);
+		err = take_rank(group, rank);
+	}
+	if (err)
+		log_error("job %s: can't go on at position %u of epoch %u: %s",
+			config->name, position->committed, position->committed_epoch,
+			strerror(-err));
+	else
+		log_info("job %s: goes on at position %u of epoch %u, which another "
+			 "daemon came to",
+			config->name, position->committed, position->committed_epoch);
 }
 
 void group_look_at_jobs(struct group *group)
@@ -310,7 +319,7 @@ void group_look_at_jobs(struct group *group)
 		if (refused && !rank->refused)
 			log_error("job %s: %s", config->name, rank->status.refused);
 		rank->refused = refused;
-		tell_if_left_behind(rank);
+		go_on_if_left_behind(group, rank);
 	}
 }
 

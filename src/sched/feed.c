@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/ranks.h"
 #include "base/rng.h"
@@ -135,6 +136,73 @@ static int append(struct feed *feed, uint32_t base, const sample_id *ids, uint32
 	return 0;
 }
 
+/* What another daemon's readers had needs no tensor. */
+static int take_had_locked(
+	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
+{
+	lock_assert_held(&job->sched->lock);
+	while (feed->n > 0 && feed->next - feed->n < feed->had &&
+		epochs_state(job->epochs, feed->epoch) == EPOCH_LIVE) {
+		struct effects effects;
+		effects_init(&effects);
+		int err = epochs_had(
+			job->epochs, feed->epoch, feed->ids[feed->head], &effects);
+		if (err)
+			return err;
+		feed->n--;
+		feed->head++;
+		effects_execute_locked(job, &effects, aftermath);
+	}
+	return 0;
+}
+
+/* The same of what was bound here. */
+static void consume_had_locked(
+	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
+{
+	lock_assert_held(&job->sched->lock);
+	for (uint32_t k = 0; k < feed->had; k++) {
+		struct effects effects;
+		struct order order = epochs_order(job->epochs, feed->epoch);
+		if (k >= order.bound)
+			return;
+		effects_init(&effects);
+		epochs_released_before(job->epochs, feed->epoch,
+			order_binding(&order, k).position, clock_now_ns(), &effects);
+		effects_execute_locked(job, &effects, aftermath);
+	}
+}
+
+static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
+	struct aftermath *aftermath)
+{
+	struct effects effects;
+	lock_assert_held(&job->sched->lock);
+	if (consumed > job->samples)
+		return -EINVAL;
+	effects_init(&effects);
+	int err = epochs_go_on(job->epochs, epoch, &effects);
+	effects_execute_locked(job, &effects, aftermath);
+	if (err || epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+		return err;
+	struct feed *feed = feed_of_locked(job, epoch);
+	if (consumed <= feed->had)
+		return 0;
+	feed->had = consumed;
+	consume_had_locked(job, feed, aftermath);
+	return take_had_locked(job, feed, aftermath);
+}
+
+int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	int err = job->removed ? 0 : go_on_locked(job, epoch, consumed, &aftermath);
+	sched_unlock(job->sched, &aftermath);
+	return err;
+}
+
 static int take_locked(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n, struct aftermath *aftermath)
 {
@@ -148,8 +216,13 @@ static int take_locked(struct sched_job *job, uint32_t epoch, uint32_t base,
 	if (base > feed->next || n > job->samples || base > job->samples - n)
 		return -EINVAL;
 	int err = append(feed, base, ids, n);
+	if (!err)
+		err = take_had_locked(job, feed, aftermath);
 	if (err)
 		return err;
+	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+		return 0;
+	effects_resume_locked(job, aftermath);
 	struct stream *stream = stream_find_locked(job, epoch);
 	if (stream && stream->ready)
 		feed_fill_locked(stream, aftermath);

@@ -297,6 +297,12 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n);
 
+/*
+ * Another daemon has served the rank up to there: what is before was consumed, and comes all
+ * the same, since readers may look at it again. -ENOMEM; -EINVAL: so much is not in an epoch.
+ */
+must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
+
 /* What came of the epoch's feed, from its base-th sample on: at most n; how many. Those that
  * are not bound yet, too. */
 uint32_t sched_fed(

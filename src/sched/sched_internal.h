@@ -198,6 +198,7 @@ struct feed {
 	uint32_t head, n, room; /* in ids */
 	sample_id *ids;
 	uint32_t consumed; /* the first bindings that all were, as far as is known */
+	uint32_t had;	   /* so many were consumed by another daemon */
 	bool used;
 };
 #define FEEDS 2 /* of the epoch that runs, and of the one before, which drains */

@@ -120,19 +120,36 @@ redis
 files 3 6 11
 equal "epoch 3" "$(ids 0003)" "$whole"
 
-# A daemon that comes back with another state directory can't go on: it says so.
+# Another daemon takes the ranks of one that is gone, in the middle of an epoch, and that one
+# takes them back.
+files 4 0 5
+shows b '^rank net 2/4 .* committed 4:6'
+shows b '^rank net 3/4 .* committed 4:6'
+cp "$T/b/mnt/jobs/r2/epoch-0004.order" "$T/before"
 kill "${pid[b]}"
 wait "${pid[b]}" || true
 mv "$T/b/state" "$T/b/kept"
 launch b
-until grep -q 'job r2: rank 2 of net is at position .*, and what it has read is not here' "$LOG"; do
+until [[ $(wc -l <"$T/b/mnt/jobs/r2/epoch-0004.order" 2>/dev/null) -ge 6 ]] &&
+	[[ $(wc -l <"$T/b/mnt/jobs/r3/epoch-0004.order" 2>/dev/null) -ge 6 ]]; do
 	sleep 0.05
 done
+files 4 6 11
+equal "epoch 4" "$(ids 0004)" "$whole"
+head -n 6 "$T/b/mnt/jobs/r2/epoch-0004.order" | cut -f2 | cmp - <(head -n 6 "$T/before" | cut -f2) ||
+	fail "rank 2 had another order"
+files 5 0 11
+equal "epoch 5" "$(ids 0005)" "$whole"
+shows b '^rank net 2/4 .* committed 5:12'
+shows b '^rank net 3/4 .* committed 5:12'
 kill "${pid[b]}"
 wait "${pid[b]}" || true
 rm -r "$T/b/state"
 mv "$T/b/kept" "$T/b/state"
 launch b
+shows b '^rank net 2/4 job r2 held .* committed 5:12'
+files 6 0 11
+equal "epoch 6" "$(ids 0006)" "$whole"
 
 # What does not fit.
 node c 0
@@ -145,5 +162,5 @@ sed -i 's/^node = a/node = c/' "$T/c/joaderfs.ini"
 sed -i '/^\[job\]/a where = id < 40' "$T/c/jobs/r0.ini"
 launch c
 shows c '^rank net .* refused: '
-files 4 0 11
-equal "epoch 4" "$(ids 0004)" "$whole"
+files 7 0 11
+equal "epoch 7" "$(ids 0007)" "$whole"
