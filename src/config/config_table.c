@@ -253,6 +253,10 @@ const struct option config_options[] = {
 			"warned: it is given the running epoch.\n"
 			"refused: its opens fail with EBUSY.\n"
 			"The log and status say so in both cases."},
+	{SECTION_JOB, "keep_epochs", &value_u32, .min = 1, .max = 16383, .preset = "10",
+		JOB(keep_epochs),
+		.help = "Of so many epochs that have ended the order is kept.\n"
+			"The files of older ones can't be opened any more."},
 	{SECTION_JOB, "ranks", &value_u32, .min = 1, .max = 4096, JOB(ranks),
 		.preset_help = "the job is of this node alone",
 		.help = "Ranks of a training that runs on the nodes of a [cluster].\n"
@@ -260,7 +264,7 @@ const struct option config_options[] = {
 			"rank in each epoch.\n"
 			"Only with order = shuffled, and not with layout = classes or "
 			"mirror, or labels = fixed."},
-	{SECTION_JOB, "rank", &value_u32, .max = 4095, .preset = "0", JOB(rank),
+	{SECTION_JOB, "rank", &value_u32, .max = 4095, JOB(rank), .preset_help = "0",
 		.help = "Which of the ranks the job is, from 0."},
 	{SECTION_JOB, "training", &value_name, JOB(training),
 		.preset_help = "the job's name",
@@ -270,10 +274,6 @@ const struct option config_options[] = {
 		.help = "Samples that all ranks together read in one step.\n"
 			"They are drawn together; which rank reads which of them follows "
 			"the nodes that have them."},
-	{SECTION_JOB, "keep_epochs", &value_u32, .min = 1, .max = 16383, .preset = "10",
-		JOB(keep_epochs),
-		.help = "Of so many epochs that have ended the order is kept.\n"
-			"The files of older ones can't be opened any more."},
 
 	{SECTION_TENSOR, "resize", &value_resize, .min = 1, .max = 65500,
 		JOB(preparation), .preset_help = "not resized",

@@ -14,7 +14,7 @@ RANKS=4
 whole=$(seq 0 47)
 
 redis() {
-	redis-server --port 0 --unixsocket "$T/redis" --dir "$T" --save '' --appendonly "${1:-yes}" \
+	redis-server --port 0 --unixsocket "$T/redis" --dir "$T" --save '' --appendonly yes \
 		--appendfsync always --daemonize no >"$T/redis.log" 2>&1 &
 	REDIS=$!
 	until redis-cli -s "$T/redis" ping >/dev/null 2>&1; do sleep 0.02; done

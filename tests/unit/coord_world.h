@@ -209,6 +209,21 @@ static inline void world_take(struct world_node *node, unsigned job, uint32_t ra
 
 /* --- steps ------------------------------------------------------------------------------ */
 
+/* Ranks train together: none begins an epoch before all are in the one before. */
+static inline bool world_may_begin(
+	const struct world *world, unsigned job, uint32_t epoch)
+{
+	for (uint32_t r = 0; r < world->facts[job].ranks; r++) {
+		uint32_t furthest = 0;
+		for (unsigned i = 0; i < WORLD_NODES; i++)
+			if (world->nodes[i].consumed_epoch[job][r] > furthest)
+				furthest = world->nodes[i].consumed_epoch[job][r];
+		if (furthest + 1 < epoch)
+			return false;
+	}
+	return true;
+}
+
 static inline void world_consume(struct world_node *node, unsigned job, uint32_t rank)
 {
 	const struct world *world = node->world;
@@ -235,7 +250,8 @@ static inline void world_consume(struct world_node *node, unsigned job, uint32_t
 	}
 	bool last = *epoch == JOURNAL_EPOCHS - 1;
 	if (*position == length && *epoch < world->hold_epoch && !last) {
-		(void)coord_want(node->coord, facts->name, *epoch + 1);
+		if (world_may_begin(world, job, *epoch + 1))
+			(void)coord_want(node->coord, facts->name, *epoch + 1);
 		if (status.epoch > *epoch) {
 			++*epoch;
 			*position = 0;

@@ -32,11 +32,11 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 	cr_assert_str_eq(messages.text, expected);
 }
 
-#define DAEMON_SECTIONS "allowed: [joaderfs], [dataset NAME]"
+#define DAEMON_SECTIONS "allowed: [joaderfs], [cluster], [dataset NAME]"
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
 #define JOB_KEYS                                                                         \
 	"allowed: name, dataset, epochs, order, where, weight, idle, second_script, "    \
-	"keep_epochs"
+	"keep_epochs, ranks, rank, training, global_batch"
 #define DAEMON_KEYS                                                                      \
 	"allowed: cache, eviction, sampler, workers, share, reads, max_pixels, seed, "   \
 	"state, "                                                                        \

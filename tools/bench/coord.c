@@ -2,8 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * coord URL SOCKET: what the log of a group costs the engine, in time of the server
- * (INFO commandstats; CPU time on a machine with nothing else to do), for 128 samples of each rank: to append them, and to read them.
+ * coord URL SOCKET: what the log of a group costs the engine for 128 samples of each rank: to
+ * append them, and to read them, in time of the server (INFO commandstats), and both in CPU
+ * time with what its network costs.
  */
 
 #include "base/ensure.h"
@@ -42,6 +43,22 @@ static uint64_t usec_of(redisContext *link, const char *command)
 		usec = strtoull(at + strlen("usec="), NULL, 10);
 	freeReplyObject(reply);
 	return usec;
+}
+
+/* CPU time of the thread that serves all. */
+static double cpu_of(redisContext *link)
+{
+	static const char *const names[] = {
+		"used_cpu_sys_main_thread:", "used_cpu_user_main_thread:"};
+	redisReply *reply = redisCommand(link, "INFO cpu");
+	double seconds = 0;
+	ensure(reply && reply->str);
+	for (int i = 0; i < 2; i++) {
+		const char *at = strstr(reply->str, names[i]);
+		seconds += at ? strtod(at + strlen(names[i]), NULL) : 0;
+	}
+	freeReplyObject(reply);
+	return seconds * 1e6;
 }
 
 static void begin(const struct coord_engine *engine, const struct coord_job *job,
@@ -107,17 +124,19 @@ static void measure(const struct coord_engine *engine, redisContext *link, uint3
 	struct coord_token token;
 	begin(engine, &job, &view, &token);
 
+	double cpu_us = cpu_of(link);
 	uint64_t append_us = usec_of(link, "fcall");
 	uint64_t read_us = usec_of(link, "xread") + usec_of(link, "xrevrange");
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		append(engine, &job, &view, &token, i);
 		read_back(engine, &job, &view, i);
 	}
+	cpu_us = cpu_of(link) - cpu_us;
 	append_us = usec_of(link, "fcall") - append_us;
 	read_us = usec_of(link, "xread") + usec_of(link, "xrevrange") - read_us;
 	double n = (double)ROUNDS * ranks;
-	printf("%6" PRIu32 " %12.2f %12.2f\n", ranks, (double)append_us / n,
-		(double)read_us / n);
+	printf("%6" PRIu32 " %12.2f %12.2f %12.2f\n", ranks, (double)append_us / n,
+		(double)read_us / n, cpu_us / n);
 	roaring_bitmap_free(samples);
 }
 
@@ -136,7 +155,7 @@ int main(int argc, char **argv)
 	redisContext *link = redisConnectUnix(argv[2]);
 	ensure(link && !link->err);
 	printf("us of the engine per %d samples and rank\n", IDS);
-	printf(" ranks       append         read\n");
+	printf(" ranks       append         read    both, CPU\n");
 	for (uint32_t ranks = 1; ranks <= MOST_RANKS; ranks *= 4)
 		measure(coord_resp_engine(resp), link, ranks);
 	redisFree(link);
