@@ -128,7 +128,7 @@ static unsigned read_all(struct sched_job *job)
 {
 	unsigned fetched = 0;
 	for (uint32_t k = 0; k < N; k++) {
-		struct sched_handle *handle;
+		struct sched_handle *handle = NULL;
 		cr_assert_eq(0, world_open(job, 0, k, &handle));
 		const struct tensor *tensor = sched_handle_tensor(handle);
 		bool is = tensor->data[1] == FETCHED;
