@@ -64,9 +64,12 @@ shows() {
 	fail "not '$2' in: $(<"$T/cluster")"
 }
 
+# Each knows where the other one listens now.
 meet() {
-	shows a '^member b 127.0.0.1:'
-	shows b '^member a 127.0.0.1:'
+	shows a '^member a 127.0.0.1:'
+	shows b '^member b 127.0.0.1:'
+	shows a "$("$BUILD/joaderctl" --socket "$T/b/socket" cluster | grep -o '^member b [0-9.:]*')\b"
+	shows b "$("$BUILD/joaderctl" --socket "$T/a/socket" cluster | grep -o '^member a [0-9.:]*')\b"
 }
 
 # sums NODE JOB EPOCH POSITIONS: sample and checksum of each file that is read
@@ -98,8 +101,10 @@ same() {
 # --- alone: what the files are
 ini alone
 job_text plain job.epochs=9 tensor.resize=64 tensor.crop=48 >"$T/alone/jobs/plain.ini"
+job_text late job.epochs=9 tensor.resize=48 view.lookahead=8 >"$T/alone/jobs/late.ini"
 launch alone
 sums alone plain 0 "$(seq 0 $((N - 1)))" >"$T/expected"
+sums alone late 0 "$(seq 0 $((N - 1)))" >"$T/expected.late"
 end alone
 
 # --- jobs of their own
@@ -121,21 +126,33 @@ equal "failures" "$(of a fetch_failures) $(of b fetch_failures)" "0 0"
 bytes=$((48 * 48 * 3))
 shows a "^member b .* in $(($(of a samples_fetched) * bytes)) out $(($(of a samples_given) * bytes))$"
 
-# --- one is killed in the middle, the other one goes on
-both sums plain 1 "$(seq 0 40)"
-kill -KILL "${pid[b]}"
-wait "${pid[b]}" 2>/dev/null || true
-umount -l "$T/b/mnt"
-job_text late job.epochs=9 tensor.resize=48 view.lookahead=8 >"$T/late.ini"
-"$BUILD/joaderctl" --socket "$T/a/socket" add "$T/late.ini" >/dev/null
-before=$(of a decodes)
-sums a late 0 "$(seq 0 $((N - 1)))" >"$T/late"
-equal "read after a death" "$(wc -l <"$T/late")" $N
-equal "decoded here" "$(($(of a decodes) - before))" $N
-sums a plain 1 "$(seq 0 $((N - 1)))" >"$T/out.a"
-same "$T/expected" "$T/out.a"
+# --- one stops, or is killed, in the middle: the other one goes on
+# goes SIGNAL JOB EXIF: b, while a fetches samples of the job
+goes() {
+	local fetched failures reader
+	for node in a b; do
+		job_text "$2" job.epochs=9 tensor.resize=48 tensor.exif="$3" view.lookahead=8 >"$T/job.ini"
+		"$BUILD/joaderctl" --socket "$T/$node/socket" add "$T/job.ini" >/dev/null
+	done
+	fetched=$(of a samples_fetched)
+	failures=$(of a fetch_failures)
+	sums a "$2" 0 "$(seq 0 $((N - 1)))" >"$T/out.a" &
+	reader=$!
+	until (($(of a samples_fetched) > fetched + 4)); do sleep 0.01; done
+	kill -"$1" "${pid[b]}"
+	wait "$reader" || fail "a reader failed"
+	same "$T/expected.late" "$T/out.a"
+	(($(of a fetch_failures) > failures)) || fail "all of it was fetched before"
+	kill -KILL "${pid[b]}" 2>/dev/null || true
+	wait "${pid[b]}" 2>/dev/null || true
+	umount -l "$T/b/mnt"
+}
+goes STOP stopped ignore
+launch b
+meet
+goes KILL killed apply
 
-# --- it comes back without that job: what it refuses is prepared here
+# --- it comes back and has no such job: what it refuses is prepared here
 launch b
 meet
 job_text later job.epochs=9 tensor.resize=32 view.lookahead=8 >"$T/later.ini"
