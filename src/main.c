@@ -352,7 +352,7 @@ static int start_sched(struct daemon *daemon)
 		return err;
 	crash_dump_by(dump_state, daemon);
 	sched_use_backings(daemon->sched, daemon->backings, content_head);
-	err = group_new(&daemon->config, daemon->sched, &daemon->group);
+	err = group_new(&daemon->config, daemon->datasets, daemon->sched, &daemon->group);
 	if (!err)
 		err = add_jobs(daemon);
 	if (!err)

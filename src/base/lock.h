@@ -24,6 +24,7 @@ enum lock_rank {
 	LOCK_RANK_GROUP = 27,	/* group: how the daemon's group is */
 	LOCK_RANK_SCHED = 30,	/* sched: sampler, streams, entries of the cache */
 	LOCK_RANK_JOURNAL = 35, /* epoch: records that are not written yet */
+	LOCK_RANK_HOMES = 37,	/* group: which nodes have which samples */
 	LOCK_RANK_LOAD = 40,	/* load: the pool's wake-up */
 	LOCK_RANK_PEER = 45,	/* cluster: what waits to be sent to other daemons */
 	LOCK_RANK_DATASET = 50, /* dataset: pool of connections */

@@ -55,7 +55,10 @@ struct dataset_config {
 struct cluster_config {
 	char *engine; /* where what they agree on is kept; NULL: in this daemon, alone */
 	char *group;
-	char *node;	/* this daemon's name in the group; NULL: the host's */
+	char *node;   /* this daemon's name in the group; NULL: the host's */
+	char *listen; /* for the other daemons; NULL: samples are not exchanged */
+	char *secret; /* an absolute path; NULL: none */
+	double capacity;
 	uint32_t ttl_s; /* a daemon that is silent for so long is dead */
 };
 

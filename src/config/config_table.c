@@ -152,6 +152,22 @@ const struct option config_options[] = {
 	{SECTION_CLUSTER, "node", &value_name, CLUSTER(node),
 		.preset_help = "the host's name",
 		.help = "Name of this daemon, another one on each node."},
+	{SECTION_CLUSTER, "listen", &value_text, .min = 3, .max = 100, CLUSTER(listen),
+		.preset_help = "every node prepares what it reads",
+		.help = "ADDRESS:PORT where this daemon gives prepared images to the "
+			"other nodes, which reach it there; [ADDRESS]:PORT for IPv6.\n"
+			"Nodes that listen prepare each image once: each image has one "
+			"of "
+			"them as its home, and the others fetch it from there.\n"
+			"Without a secret only addresses of this machine are allowed."},
+	{SECTION_CLUSTER, "secret", &value_path, CLUSTER(secret), .preset_help = "none",
+		.help = "File with a text of 16 to 4096 bytes, the same on all nodes, "
+			"which nobody else may read.\n"
+			"Images are exchanged with nodes that know it."},
+	{SECTION_CLUSTER, "capacity", &value_weight, .max = 1000, .preset = "1",
+		CLUSTER(capacity),
+		.help = "How many images have this node as their home, beside others: a "
+			"node with 2 has twice as many as one with 1."},
 	{SECTION_CLUSTER, "ttl", &value_duration, .min = 1, .max = 3600, .preset = "5s",
 		CLUSTER(ttl_s),
 		.help = "A node that is silent for so long is taken for dead, and others "

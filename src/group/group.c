@@ -101,6 +101,9 @@ static void *run(void *context)
 		uint64_t due_ns = coord_step(group->coord, clock_now_ns());
 		keep_status(group);
 		tell(group);
+		size_t n;
+		const struct coord_node *members = coord_members(group->coord, &n);
+		peers_members(group->peers, members, n);
 		group_look_at_jobs(group);
 		sleep_until(group, due_ns);
 	}
@@ -142,7 +145,7 @@ static int random_number(uint64_t *ret)
 static int name_self(const struct cluster_config *config, struct coord_node *ret)
 {
 	char host[HOST_NAME_MAX + 1] = "";
-	*ret = (struct coord_node){.capacity = 1};
+	*ret = (struct coord_node){.capacity = config->capacity};
 	if (!config->node && gethostname(host, sizeof(host) - 1) != 0)
 		return -errno;
 	const char *name = config->node ? config->node : host;
@@ -151,24 +154,28 @@ static int name_self(const struct cluster_config *config, struct coord_node *ret
 					  : -ENAMETOOLONG;
 }
 
-static int make_coord(struct group *group, const struct daemon_config *config)
+static int make_coord(struct group *group, const struct daemon_config *config,
+	struct dataset **datasets)
 {
 	const struct coord_engine *engine;
 	struct coord_options options = {
 		.ttl_ns = config->cluster.ttl_s * SECOND_NS, .calls = group_calls(group)};
-	int err = name_self(&config->cluster, &options.self);
+	int err = name_self(&config->cluster, &group->self);
 	if (!err)
 		err = random_number(&options.seed);
+	if (!err)
+		err = peers_new(
+			config, datasets, group->sched, &group->self, &group->peers);
+	options.self = group->self;
 	if (!err)
 		err = make_engine(group, &config->cluster, &engine);
 	if (!err)
 		err = coord_new(&options, engine, &group->coord);
-	if (!err)
-		group->self = options.self;
 	return err;
 }
 
-int group_new(const struct daemon_config *config, struct sched *sched, struct group **ret)
+int group_new(const struct daemon_config *config, struct dataset **datasets,
+	struct sched *sched, struct group **ret)
 {
 	struct group *group = calloc(1, sizeof(*group));
 	*ret = NULL;
@@ -179,7 +186,7 @@ int group_new(const struct daemon_config *config, struct sched *sched, struct gr
 	TAILQ_INIT(&group->ranks);
 	lock_init(&group->lock, LOCK_RANK_GROUP, "group");
 	group->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	int err = group->wake < 0 ? -errno : make_coord(group, config);
+	int err = group->wake < 0 ? -errno : make_coord(group, config, datasets);
 	if (!err)
 		sched_on_news(sched, wake, group);
 	if (err) {
@@ -209,6 +216,7 @@ void group_free(struct group **group_pointer)
 		wake(group);
 		pthread_join(group->thread, NULL);
 	}
+	peers_free(&group->peers);
 	group_forget_ranks(group);
 	coord_free(&group->coord);
 	coord_local_free(&group->local);

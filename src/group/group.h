@@ -15,15 +15,16 @@
  *     coordinator <--want, commit-- sched_feed_state <- readers
  *
  *   Flow: group_new before there are jobs -> group_start when those of the start are there
- *         -> group_free before sched_free.
+ *         -> group_free after sched_stop and before sched_free.
  *   Threads: one of its own, which alone calls the coordinator, and waits for its engine.
  *   Errors: -errno, logged. An engine that can't be reached is none.
  */
 
 struct group;
 
-must_check int group_new(
-	const struct daemon_config *config, struct sched *sched, struct group **ret);
+/* datasets: those of the configuration; they outlive the group. */
+must_check int group_new(const struct daemon_config *config, struct dataset **datasets,
+	struct sched *sched, struct group **ret);
 must_check int group_start(struct group *group);
 /* Gives back what the node has in the group, as far as the engine can be reached. */
 void group_free(struct group **group);

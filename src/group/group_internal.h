@@ -8,12 +8,13 @@
 #include "cluster/coord_local.h"
 #include "cluster/coord_resp.h"
 #include "group/group.h"
+#include "group/peers.h"
 
 #include <stdatomic.h>
 #include <sys/queue.h>
 
 /* What the files of this module share: group.c is its thread, ranks.c joins jobs and
- * coordinator, print.c says how it is. */
+ * coordinator, peers.h samples and other nodes, print.c says how it is. */
 
 #define GROUP_MEMBERS 1024 /* that are told of */
 
@@ -44,7 +45,8 @@ struct group {
 	struct coord *coord; /* the thread's */
 	struct coord_local *local;
 	struct coord_resp *resp;
-	int wake; /* an eventfd */
+	struct peers *peers; /* NULL: this node does not listen */
+	int wake;	     /* an eventfd */
 	atomic_bool stopping;
 	bool runs;
 	pthread_t thread;

@@ -24,6 +24,18 @@ static const char *state_word(enum coord_state state)
 	return "?";
 }
 
+/* Bytes of tensors that came from there, and went there. */
+static void print_member(
+	const struct group *group, const struct coord_node *member, FILE *out)
+{
+	uint64_t in, out_bytes;
+	fprintf(out, "member %s %s", member->name,
+		member->address[0] ? member->address : "-");
+	if (group->peers && peers_bytes(group->peers, member->name, &in, &out_bytes))
+		fprintf(out, " in %" PRIu64 " out %" PRIu64, in, out_bytes);
+	fputs("\n", out);
+}
+
 static void print_node(const struct group *group, FILE *out)
 {
 	const struct coord_status *status = &group->status;
@@ -43,8 +55,7 @@ static void print_node(const struct group *group, FILE *out)
 		status->leader[0] ? status->leader : "-", status->term,
 		status->repairing ? "yes" : "no");
 	for (size_t i = 0; i < group->n_members; i++)
-		fprintf(out, "member %s %s\n", group->members[i].name,
-			group->members[i].address[0] ? group->members[i].address : "-");
+		print_member(group, &group->members[i], out);
 }
 
 static void print_rank(const struct group_rank *rank, FILE *out)

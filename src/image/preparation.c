@@ -3,6 +3,9 @@
 
 #include "image/preparation.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 /* Without a resize, an approximate decode gives the same pixels as an exact one. */
 static bool approximates(const struct preparation *preparation)
 {
@@ -22,6 +25,22 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
 	       a->crop_height == b->crop_height && approximates(a) == approximates(b) &&
 	       orients(a) == orients(b);
+}
+
+void preparation_print(
+	const struct preparation *preparation, char ret[static PREPARATION_TEXT])
+{
+	char size[32] = "no";
+	if (preparation->resize_short)
+		snprintf(size, sizeof(size), "%" PRIu32, preparation->resize_short);
+	else if (preparation->resize_width)
+		snprintf(size, sizeof(size), "%" PRIu32 "x%" PRIu32,
+			preparation->resize_width, preparation->resize_height);
+	snprintf(ret, PREPARATION_TEXT,
+		"format=%s resize=%s crop=%" PRIu32 "x%" PRIu32 " accuracy=%s exif=%s",
+		preparation->encoded ? "source" : "rgb", size, preparation->crop_width,
+		preparation->crop_height, approximates(preparation) ? "approx" : "exact",
+		orients(preparation) ? "apply" : "ignore");
 }
 
 struct tensor_shape preparation_image(const struct preparation *preparation,

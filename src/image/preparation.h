@@ -29,6 +29,11 @@ struct preparation {
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
 
+#define PREPARATION_TEXT 160
+/* As an ini has it, on one line: the same text for equal preparations, on every machine. */
+void preparation_print(
+	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);
+
 /* The size of an image with this EXIF orientation (1 to 8) once it is turned, if
  * it is. */
 struct tensor_shape preparation_image(const struct preparation *preparation,

@@ -7,6 +7,7 @@
 #include "stats/stats.h"
 
 #include <errno.h>
+#include <string.h>
 
 /*
  * The way of an open.
@@ -61,6 +62,8 @@ static void give_back_locked(
 	lock_assert_held(&job->sched->lock);
 	if (handle->use)
 		use_detach_locked(handle, aftermath);
+	if (handle->bare)
+		return;
 	/* The job has gone back since: what was opened before is not read. */
 	if (handle->request.era != epochs_era(job->epochs))
 		return;
@@ -77,10 +80,13 @@ static void take_off_ticket_locked(struct sched_handle *handle)
 	lock_assert_held(&job->sched->lock);
 	if (handle->state == HANDLE_AWAITS_TENSOR) {
 		TAILQ_REMOVE(&handle->use->waiters, handle, link);
-		shares_wait_locked(job, -1);
+		if (!handle->bare)
+			shares_wait_locked(job, -1);
 	}
 	TAILQ_REMOVE(&job->parked, handle, job_link);
 	HASH_DELETE(hash, job->sched->tickets, handle);
+	if (handle->bare)
+		return;
 	job->totals.waits++;
 	job->totals.wait_ns += waited;
 	stats_add(STAT_WAITS, 1);
@@ -93,8 +99,8 @@ static void give_tensor_locked(struct sched_handle *handle)
 	lock_assert_held(&job->sched->lock);
 	handle->tensor = cache_get(job->space->cache, handle->request.sample);
 	ensure(handle->tensor);
-	if (!epochs_given(
-		    job->epochs, handle->request.found_epoch, handle->request.position))
+	if (handle->bare || !epochs_given(job->epochs, handle->request.found_epoch,
+				    handle->request.position))
 		return;
 	job->totals.served++;
 	job->share.samples++;
@@ -124,7 +130,8 @@ void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
 	lock_assert_held(&handle->job->sched->lock);
-	(void)epochs_cancel(handle->job->epochs, &handle->request);
+	if (!handle->bare)
+		(void)epochs_cancel(handle->job->epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
 	/* It is never postponed. */
 	if (handle->looks_up && sched->pool &&
@@ -158,7 +165,8 @@ static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermat
 		return;
 	}
 	TAILQ_INSERT_TAIL(&handle->use->waiters, handle, link);
-	shares_wait_locked(handle->job, 1);
+	if (!handle->bare)
+		shares_wait_locked(handle->job, 1);
 	handle->state = HANDLE_AWAITS_TENSOR;
 }
 
@@ -241,7 +249,8 @@ static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
 	lock_assert_held(&handle->job->sched->lock);
-	(void)epochs_cancel(handle->job->epochs, &handle->request);
+	if (!handle->bare)
+		(void)epochs_cancel(handle->job->epochs, &handle->request);
 	if (handle->looks_up)
 		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
 	if (handle->use)
@@ -317,6 +326,67 @@ int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks)
 {
 	return open_position(job, epoch, position, callbacks, true);
+}
+
+/* A job whose tensors are those. NULL: none. */
+static struct sched_job *find_prepared_locked(
+	const struct sched *sched, const struct dataset *dataset, const char *preparation)
+{
+	struct sched_job *job;
+	lock_assert_held(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link)
+		if (job->source->dataset == dataset &&
+			strcmp(job->space->text, preparation) == 0)
+			return job;
+	return NULL;
+}
+
+/* 0: finished, or PARKING. */
+static int ask_sample_locked(
+	struct sched_handle *handle, sample_id sample, struct aftermath *aftermath)
+{
+	const struct use *use = use_find_locked(handle->job->space, sample);
+	lock_assert_held(&handle->job->sched->lock);
+	if (handle->job->sched->stopping)
+		return -ENODEV;
+	if (use && use->fetching)
+		return -EAGAIN;
+	handle->bare = true;
+	handle->answered = true;
+	handle->request.sample = sample;
+	int err = use_attach_locked(handle);
+	if (err)
+		return err;
+	handle->use->here = true;
+	if (is_ready(handle)) {
+		handle_finish_locked(handle, 0, aftermath);
+		return 0;
+	}
+	err = take_ticket_locked(handle);
+	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
+}
+
+int sched_open_sample(struct sched *sched, const struct dataset *dataset,
+	const char *preparation, sample_id sample,
+	const struct sched_open_callbacks *callbacks)
+{
+	struct sched_handle *handle = NULL;
+	struct aftermath aftermath;
+	if (sample >= dataset_ids(dataset))
+		return -EINVAL;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	struct sched_job *job = find_prepared_locked(sched, dataset, preparation);
+	int err = job ? -ENOMEM : -ENOENT;
+	if (job && (handle = handle_new(job, 0, 0, callbacks, false)))
+		err = ask_sample_locked(handle, sample, &aftermath);
+	bool has_to_park = !err && handle->state == HANDLE_PARKING;
+	sched_unlock(sched, &aftermath);
+	if (err && handle)
+		handle_free(handle);
+	else if (has_to_park)
+		park(handle);
+	return err;
 }
 
 void sched_cancel(struct sched *sched, uint64_t ticket)
@@ -409,95 +479,4 @@ void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uin
 		position += some;
 		n -= some;
 	}
-}
-
-/* --- orders --------------------------------------------------------------------------- */
-
-static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return epochs_state(job->epochs, epoch);
-}
-
-static bool exists(const struct sched_job *job, uint32_t epoch, uint32_t position)
-{
-	return (epoch == SCHED_CURRENT || epoch < config_job_epochs(&job->config)) &&
-	       position < job->samples;
-}
-
-/* As the engine knows it; *ret_saved: the epoch whose saved order knows it, else
- * SCHED_CURRENT. */
-static sample_id bound(
-	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	sample_id sample = epochs_bound(job->epochs, epoch, position);
-	if (epoch == SCHED_CURRENT)
-		epoch = epochs_current(job->epochs, position);
-	bool saved =
-		sample == SAMPLE_NONE && epochs_state(job->epochs, epoch) == EPOCH_SAVED;
-	*ret_saved = saved ? epoch : SCHED_CURRENT;
-	return sample;
-}
-
-/* By the selection where the position decides, else by the engine, or a saved order. */
-sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
-{
-	uint32_t saved;
-	if (!exists(job, epoch, position))
-		return SAMPLE_NONE;
-	sample_id sample = bound(job, epoch, position, &saved);
-	if (saved != SCHED_CURRENT &&
-		order_look_up(job->directory, saved, position, &sample) != 0)
-		return SAMPLE_NONE;
-	return sample;
-}
-
-bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position)
-{
-	uint32_t saved;
-	if (!exists(job, epoch, position))
-		return false;
-	(void)bound(job, epoch, position, &saved);
-	return saved != SCHED_CURRENT;
-}
-
-bool sched_has_order(struct sched_job *job, uint32_t epoch)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	enum epoch_state state = epochs_state(job->epochs, epoch);
-	return state == EPOCH_SAVED ||
-	       (state == EPOCH_LIVE && epochs_order(job->epochs, epoch).bound > 0);
-}
-
-/* Of a live epoch. false: its order has been saved since. */
-static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
-	struct binding *ret, uint32_t *ret_n)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
-		return false;
-	struct order order = epochs_order(job->epochs, epoch);
-	uint32_t i;
-	for (i = 0; i < n && k + i < order.bound; i++)
-		ret[i] = order_binding(&order, k + i);
-	*ret_n = i;
-	return true;
-}
-
-uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
-	struct binding *ret)
-{
-	uint32_t found = 0;
-	if (copy_bindings(job, epoch, k, n, ret, &found))
-		return found;
-	if (state_of(job, epoch) != EPOCH_SAVED ||
-		order_bindings(job->directory, epoch, k, n, ret, &found) != 0)
-		return 0;
-	return found;
-}
-
-bool sched_binding(struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret)
-{
-	return sched_bindings(job, epoch, k, 1, ret) == 1;
 }

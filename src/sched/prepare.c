@@ -17,7 +17,8 @@
  *   open only ---------------> queued ---------------> loading -----------> open only
  *                              urgent <-- delayed <-------+ an error that passes
  *
- *   loading: the file is read, waits for a decoder, is decoded (storage.c).
+ *   loading: the file is read, waits for a decoder, is decoded (storage.c); or the tensor
+ *            comes from another daemon (fetch.c).
  *
  * Whose request is next says share.h. What readers wait for may exceed the cache (memory.c
  * says how far). What is only drawn ahead has to fit into it: what does not is passed over,
@@ -92,9 +93,9 @@ static void answer_waiters_locked(
 	while ((handle = TAILQ_FIRST(&use->waiters))) {
 		struct sched_job *job = handle->job;
 		handle->bad = bad;
-		handle_finish_locked(handle, status, aftermath);
-		if (status != 0)
+		if (status != 0 && !handle->bare)
 			job->totals.errors++;
+		handle_finish_locked(handle, status, aftermath);
 	}
 	use->opens--;
 }
@@ -131,7 +132,9 @@ static enum share_answer taken_locked(struct use *use)
 {
 	lock_assert_held(&use->key.space->source->sched->lock);
 	use->request.cost_ns = shares_cost(use->key.space);
-	share_decode_locked(use);
+	use->fetching = fetch_is_due_locked(use);
+	if (!use->fetching)
+		share_decode_locked(use);
 	return SHARE_TAKE;
 }
 
@@ -224,7 +227,8 @@ static struct use *reserve_next_locked(struct sched *sched, struct aftermath *af
 		return NULL;
 	}
 	struct use *use = use_of(request);
-	storage_begin_locked(use);
+	if (!use->fetching)
+		storage_begin_locked(use);
 	return use;
 }
 
@@ -293,9 +297,14 @@ struct load_task *sched_next_read(void *context)
 		lock_take(&sched->lock);
 		struct use *use = reserve_next_locked(sched, &aftermath);
 		aftermath.kick = use != NULL;
+		bool fetching = use && use->fetching;
 		sched_unlock(sched, &aftermath);
 		if (!use)
 			return NULL;
+		if (fetching) {
+			fetch_begin(use);
+			continue;
+		}
 		if (fill_task(sched, use))
 			return &use->task;
 		sched_read(sched, &use->task);
@@ -417,6 +426,15 @@ static void finish_load_locked(struct load_task *task, const struct load_task *r
 	}
 	use_keep_capacity_locked(use);
 	use_drop_if_unused_locked(use);
+}
+
+void load_publish_locked(
+	struct use *use, struct tensor *tensor, struct aftermath *aftermath)
+{
+	const struct load_task result = {.status = 0};
+	lock_assert_held(&use->key.space->source->sched->lock);
+	use->task = (struct load_task){.tensor = tensor, .owner = use};
+	finish_load_locked(&use->task, &result, aftermath);
 }
 
 /* An error that passes is logged when a reader gets it. */

@@ -48,6 +48,39 @@ typedef bool sched_head_of(const struct job_config *config, enum head_kind *ret)
 void sched_use_backings(
 	struct sched *sched, struct backings *backings, sched_head_of *head_of);
 
+/* --- other daemons --- */
+
+/* A sample that another daemon is asked for, until sched_fetch_done. */
+struct sched_fetch {
+	const struct dataset *dataset;
+	const struct preparation *preparation;
+	sample_id sample;
+	struct tensor *tensor; /* the scheduler's */
+	/* the fetcher's */
+	void *context;
+	uint32_t node, space;
+};
+
+struct sched_fetcher {
+	/* Whether another daemon is to be asked. Called with the scheduler's lock: it looks
+	 * at a table, and neither waits nor calls. */
+	bool (*is_elsewhere)(void *context, const struct dataset *dataset,
+		const struct preparation *preparation, sample_id sample);
+	/* Asks, and returns at once. 0: sched_fetch_done is called once, perhaps before it
+	 * returns; -errno: it is not. */
+	int (*fetch)(void *context, struct sched_fetch *fetch);
+	void *context;
+};
+
+/* What is elsewhere is fetched instead of being prepared, and prepared here if that fails.
+ * Before there are jobs. */
+void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher);
+/* Where the bytes go. NULL: no memory, or it is not what was asked for. */
+void *sched_fetch_place(
+	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes);
+/* All bytes are there; or -errno. By any thread, which holds no lock. */
+void sched_fetch_done(struct sched_fetch *fetch, int err);
+
 /* --- jobs --- */
 
 /*
@@ -245,6 +278,16 @@ must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t positi
  * tensor, and is given back by sched_undo. Parked until the epoch has begun, if it must.
  */
 must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks);
+
+/*
+ * The same for a sample, as the jobs of the dataset get it that have this preparation
+ * (preparation_print): for another daemon. Nothing is bound, counted or consumed, and it
+ * is prepared here. The handle is given back by sched_undo. -ENOENT: no job has that;
+ * -EAGAIN: it is being fetched itself; -EINVAL: no such sample.
+ */
+must_check int sched_open_sample(struct sched *sched, const struct dataset *dataset,
+	const char *preparation, sample_id sample,
 	const struct sched_open_callbacks *callbacks);
 
 /* The reader gave up: opened is called with -EINTR. An unknown or finished ticket:

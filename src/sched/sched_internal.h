@@ -29,6 +29,7 @@
  *                  uses --- handles (opens)
  *
  *   open.c         the way of an open, from its request to its answer
+ *   bound.c        what positions hold
  *   effects.c      what the engine decided, done
  *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
  *   feed.c         instead of drawing: samples of a rank, which others draw
@@ -37,6 +38,7 @@
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what readers and decoders do about that; retry.c: once more, later
  *   storage.c      where files lie: requests and reads in flight of each storage
+ *   fetch.c        what comes from another daemon instead
  *   shares.c       what jobs cost and wait, which decides who is served (share.h)
  *   postponed.c    other work that is due later
  *   quarantine.c   images that are not prepared, since they end the process
@@ -69,6 +71,7 @@ struct space {
 	LIST_ENTRY(space) link;
 	struct source *source;
 	struct preparation preparation;
+	char text[PREPARATION_TEXT]; /* the same for other daemons */
 	struct cache_space *cache;
 	uint64_t cost_ns; /* of decoding, in the mean of late; 0: not known */
 	bool in_files;	  /* of what is prepared, with that head: see space_choose_head */
@@ -102,6 +105,9 @@ struct use {
 	uint64_t due_ns; /* of a delayed one */
 	bool lacks_room; /* likewise: because readers hold much open */
 	unsigned retries;
+	bool here;     /* it is prepared here, wherever its home is */
+	bool fetching; /* loading, by another daemon */
+	struct sched_fetch fetch;
 	/* while loading */
 	uint64_t read_ns;    /* when its read began */
 	uint64_t file_bytes; /* held from then on until it is decoded */
@@ -152,6 +158,7 @@ enum handle_state {
 
 struct sched_handle {
 	struct sched_job *job;
+	bool bare; /* a sample without a position: the engine knows nothing of it */
 	struct open_request request; /* its sample, epoch and position once answered */
 	bool answered;
 	bool looks_up; /* a worker is at it, and nobody else may finish the handle */
@@ -255,6 +262,7 @@ struct sched {
 	sched_head_of *head_of;
 	sched_news *news; /* constant once there are jobs; may be NULL */
 	void *news_context;
+	struct sched_fetcher fetcher; /* constant once there are jobs; may be zero */
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
 	TAILQ_HEAD(, stream) streams;
@@ -375,6 +383,9 @@ struct load_task *sched_next_read(void *context);
 void sched_read(void *context, struct load_task *task);
 struct load_task *sched_next_decode(void *context);
 void sched_load_done(void *context, struct load_task *task);
+/* What was loading is there. */
+void load_publish_locked(
+	struct use *use, struct tensor *tensor, struct aftermath *aftermath);
 /* Whether a reader that looked now would find a task; true also if that is not known. */
 bool prepare_waits_locked(const struct sched *sched);
 
@@ -394,6 +405,13 @@ void storage_status_locked(const struct sched *sched, const struct storage *stor
 	struct sched_storage *ret);
 /* Logs which storages don't answer any more, and which do again. No lock held. */
 void storages_report(struct sched *sched);
+
+/* --- fetch.c: what comes from another daemon -------------------------------------------- */
+
+/* Of one that is about to be read: another daemon is asked for it. */
+bool fetch_is_due_locked(const struct use *use);
+/* It is loading and `fetching`. No lock held: it may have ended when this returns. */
+void fetch_begin(struct use *use);
 
 /* --- shares.c ---------------------------------------------------------------------------- */
 

@@ -30,6 +30,7 @@ int space_make(
 	if (!space)
 		return -ENOMEM;
 	*space = (struct space){.source = source, .preparation = *preparation};
+	preparation_print(preparation, space->text);
 	int err = cache_space_make(dataset_ids(source->dataset), &space->cache);
 	if (err) {
 		space_free(space);

@@ -41,6 +41,13 @@
 	STAT(DECODE_ERRORS, "decode_errors", COUNTER, "samples",                         \
 		"samples that could not be read or prepared")                            \
 	STAT(DECODE_NS, "decode_ns", COUNTER, "ns", "time spent preparing, all workers") \
+	STAT(FETCHED, "samples_fetched", COUNTER, "samples",                             \
+		"samples that another node gave, and were not prepared here")            \
+	STAT(FETCHED_BYTES, "fetched_bytes", COUNTER, "bytes", "bytes of these")         \
+	STAT(FETCH_FAILURES, "fetch_failures", COUNTER, "samples",                       \
+		"samples that another node did not give, and were prepared here")        \
+	STAT(GIVEN, "samples_given", COUNTER, "samples", "samples given to other nodes") \
+	STAT(GIVEN_BYTES, "given_bytes", COUNTER, "bytes", "bytes of these")             \
 	STAT(RETRIES, "retries", COUNTER, "samples",                                     \
 		"times that a sample was to be prepared again later, after an error "    \
 		"that may pass")                                                         \

@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <string.h>
 
 static void expect_shape(struct tensor_shape shape, uint32_t width, uint32_t height)
 {
@@ -108,4 +109,33 @@ Test(preparation, an_orientation_of_5_and_more_exchanges_the_sides)
 		expect_shape(preparation_image(&turning, image, orientation),
 			turned ? 3 : 4, turned ? 4 : 3);
 	}
+}
+
+Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
+{
+	const struct preparation all[] = {{0}, {.encoded = true}, {.resize_short = 64},
+		{.resize_width = 64, .resize_height = 64},
+		{.resize_width = 64, .resize_height = 65},
+		{.crop_width = 64, .crop_height = 64},
+		{.crop_width = 64, .crop_height = 32}, {.exif = true},
+		{.approximate = true}, {.resize_short = 64, .approximate = true},
+		{.resize_short = 64, .crop_width = 64, .crop_height = 64, .exif = true},
+		{.encoded = true, .exif = true}};
+	const size_t n = sizeof(all) / sizeof(all[0]);
+	char a[PREPARATION_TEXT], b[PREPARATION_TEXT];
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++) {
+			preparation_print(&all[i], a);
+			preparation_print(&all[k], b);
+			cr_expect_eq(preparation_equal(&all[i], &all[k]),
+				strcmp(a, b) == 0, "%s, %s", a, b);
+		}
+	const struct preparation longest = {.resize_width = UINT32_MAX,
+		.resize_height = UINT32_MAX,
+		.crop_width = UINT32_MAX,
+		.crop_height = UINT32_MAX,
+		.approximate = true,
+		.exif = true};
+	preparation_print(&longest, a);
+	cr_expect_lt(strlen(a), PREPARATION_TEXT - 1);
 }

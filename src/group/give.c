@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "group/peers.h"
+#include "stats/stats.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+/* What another node asks for: held open until it is sent. */
+
+struct giving {
+	struct peer_request *request;
+	struct sched_handle *handle;
+};
+
+static void sent(void *context)
+{
+	struct giving *giving = context;
+	sched_undo(giving->handle);
+	free(giving);
+}
+
+static void opened(void *context, const struct sched_opened *opened)
+{
+	struct giving *giving = context;
+	struct peer_request *request = giving->request;
+	if (opened->status) {
+		free(giving);
+		peer_refuse(request, opened->status);
+		return;
+	}
+	giving->handle = opened->handle;
+	const struct tensor *tensor = sched_handle_tensor(opened->handle);
+	const uint32_t head[2] = {
+		htole32(tensor->shape.height), htole32(tensor->shape.width)};
+	const struct peer_tensor answer = {.head = head,
+		.head_bytes = PEERS_HEAD,
+		.fd = -1,
+		.bytes = tensor->data,
+		.length = tensor->bytes,
+		.release = sent,
+		.context = giving};
+	stats_add(STAT_GIVEN, 1);
+	stats_add(STAT_GIVEN_BYTES, tensor->bytes);
+	peer_answer(request, &answer);
+}
+
+/* NULL: there is none with the same samples. */
+static const struct dataset *find_dataset(
+	const struct peers *peers, const struct peer_space *space)
+{
+	for (size_t i = 0; i < peers->n_datasets; i++)
+		if (peers->fingerprints[i] == space->fingerprint &&
+			strcmp(dataset_name(peers->datasets[i]), space->dataset) == 0)
+			return peers->datasets[i];
+	return NULL;
+}
+
+void peers_asked(void *context, struct peer_request *request,
+	const struct peer_space *space, sample_id sample)
+{
+	const struct peers *peers = context;
+	const struct dataset *dataset = find_dataset(peers, space);
+	struct giving *giving = malloc(sizeof(*giving));
+	int err = !giving ? -ENOMEM : !dataset ? -ENOENT : 0;
+	if (!err) {
+		*giving = (struct giving){.request = request};
+		const struct sched_open_callbacks callbacks = {
+			.opened = opened, .context = giving};
+		err = sched_open_sample(
+			peers->sched, dataset, space->preparation, sample, &callbacks);
+	}
+	if (err) {
+		free(giving);
+		peer_refuse(request, err);
+	}
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "group/peers.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Which node is the home of a sample. The scheduler asks for each sample that it is about
+ * to prepare, with its lock held. */
+
+static bool is_home_of(const struct home *home, const struct coord_node *node)
+{
+	return home->incarnation == node->incarnation &&
+	       home->capacity == node->capacity && strcmp(home->name, node->name) == 0 &&
+	       strcmp(home->address, node->address) == 0;
+}
+
+static bool is_same(const struct peers *peers, const struct coord_node *members, size_t n)
+{
+	size_t k = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!members[i].address[0])
+			continue;
+		if (k == peers->n_homes || !is_home_of(&peers->homes[k], &members[i]))
+			return false;
+		k++;
+	}
+	return k == peers->n_homes;
+}
+
+/* Those that listen. Returns how many; -ENOMEM. */
+static ssize_t make_homes(const struct peers *peers, const struct coord_node *members,
+	size_t n, struct home **ret)
+{
+	struct home *homes = calloc(n + 1, sizeof(*homes));
+	ssize_t k = 0;
+	if (!homes)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct home *home = &homes[k];
+		if (!members[i].address[0])
+			continue;
+		home->incarnation = members[i].incarnation;
+		home->capacity = members[i].capacity;
+		strcpy(home->name, members[i].name);
+		strcpy(home->address, members[i].address);
+		home->is_here = home->incarnation == peers->self.incarnation;
+		home->is_bad =
+			!home->is_here && peer_client_node(peers->client, home->name,
+						  home->address, &home->node) != 0;
+		k++;
+	}
+	*ret = homes;
+	return k;
+}
+
+/* NULL: this node is not among them, or no memory. Those that can't be asked have no
+ * samples. */
+static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
+{
+	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
+	struct place *place = NULL;
+	bool is_here = false;
+	uint32_t k = 0;
+	if (!nodes)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (homes[i].is_bad)
+			continue;
+		is_here |= homes[i].is_here;
+		ret_at[k] = (uint32_t)i;
+		nodes[k++] = (struct place_node){
+			.hash = place_hash(homes[i].name, strlen(homes[i].name)),
+			.capacity = homes[i].capacity};
+	}
+	int err = is_here ? place_new(nodes, k, &place) : 0;
+	if (err)
+		log_error("cluster: no node is the home of samples: %s", strerror(-err));
+	free(nodes);
+	return err ? NULL : place;
+}
+
+/* Which the client need not keep connections to. */
+static void forget_gone(const struct peers *peers, const struct home *homes, size_t n)
+{
+	for (size_t i = 0; i < peers->n_homes; i++) {
+		const struct home *old = &peers->homes[i];
+		bool is_gone = !old->is_here && !old->is_bad;
+		for (size_t k = 0; k < n; k++)
+			is_gone &= strcmp(old->name, homes[k].name) != 0;
+		if (is_gone)
+			peer_client_forget(peers->client, old->node);
+	}
+}
+
+void peers_members(struct peers *peers, const struct coord_node *members, size_t n)
+{
+	struct home *homes = NULL;
+	uint32_t *at = NULL;
+	if (!peers || is_same(peers, members, n))
+		return;
+	ssize_t n_homes = make_homes(peers, members, n, &homes);
+	at = calloc(n + 1, sizeof(*at));
+	if (n_homes < 0 || !at) {
+		free(homes);
+		free(at);
+		return; /* later */
+	}
+	forget_gone(peers, homes, (size_t)n_homes);
+	struct place *place = make_place(homes, (size_t)n_homes, at);
+	struct home *old_homes = peers->homes;
+	struct place *old_place = peers->place;
+	uint32_t *old_at = peers->at;
+	{
+		LOCK_SCOPE(&peers->lock);
+		peers->homes = homes;
+		peers->n_homes = (size_t)n_homes;
+		peers->place = place;
+		peers->at = at;
+	}
+	free(old_homes);
+	free(old_at);
+	if (old_place)
+		place_free(&old_place);
+}
+
+/* --- the scheduler asks ------------------------------------------------------------------ */
+
+/* What both ends mean by a sample: its number, PEER_SPACES: there can be no more. */
+static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
+	const struct preparation *preparation)
+{
+	char text[PREPARATION_TEXT];
+	lock_assert_held(&peers->lock);
+	for (uint32_t i = 0; i < peers->n_spaces; i++)
+		if (peers->spaces[i].dataset == dataset &&
+			preparation_equal(&peers->spaces[i].preparation, preparation))
+			return i;
+	if (peers->n_spaces == PEER_SPACES)
+		return PEER_SPACES;
+	preparation_print(preparation, text);
+	struct shared_space *space = &peers->spaces[peers->n_spaces];
+	*space = (struct shared_space){.dataset = dataset, .preparation = *preparation};
+	const struct peer_space named = {.dataset = dataset_name(dataset),
+		.preparation = text,
+		.fingerprint = peers_fingerprint(peers, dataset)};
+	if (peer_client_space(peers->client, &named, &space->number) != 0)
+		return PEER_SPACES;
+	/* One for all preparations: a sample is decoded once for all of them. */
+	space->hash =
+		place_hash(named.dataset, strlen(named.dataset)) ^ named.fingerprint;
+	return peers->n_spaces++;
+}
+
+/* The first in the order of homes that is not known to refuse. NULL: this node, or none. */
+static struct home *find_home_locked(
+	struct peers *peers, const struct shared_space *space, sample_id sample)
+{
+	lock_assert_held(&peers->lock);
+	uint32_t i = place_home(peers->place, space->hash, sample);
+	while (i != PLACE_NONE) {
+		struct home *home = &peers->homes[peers->at[i]];
+		uint64_t until_ns = home->refuses_until_ns[space->number];
+		if (home->is_here)
+			return NULL;
+		if (until_ns == 0 || clock_now_ns() >= until_ns)
+			return home;
+		i = place_next(peers->place, space->hash, sample, i);
+	}
+	return NULL;
+}
+
+bool peers_find(struct peers *peers, const struct dataset *dataset,
+	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret)
+{
+	LOCK_SCOPE(&peers->lock);
+	if (!peers->place)
+		return false;
+	uint32_t i = find_space_locked(peers, dataset, preparation);
+	if (i == PEER_SPACES)
+		return false;
+	const struct home *home = find_home_locked(peers, &peers->spaces[i], sample);
+	if (!home)
+		return false;
+	ret->node = home->node;
+	ret->space = peers->spaces[i].number;
+	ret->sample = sample;
+	return true;
+}
+
+void peers_refused(struct peers *peers, uint32_t node, uint32_t space, uint64_t until_ns)
+{
+	LOCK_SCOPE(&peers->lock);
+	for (size_t i = 0; i < peers->n_homes; i++)
+		if (!peers->homes[i].is_here && peers->homes[i].node == node)
+			peers->homes[i].refuses_until_ns[space] = until_ns;
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "group/peers.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+#define WITHOUT_JOB_NS (5 * SECOND_NS) /* then the node is asked again */
+#define AWAY_NS SECOND_NS
+
+/* --- fetching ---------------------------------------------------------------------------- */
+
+static bool is_elsewhere(void *context, const struct dataset *dataset,
+	const struct preparation *preparation, sample_id sample)
+{
+	struct peer_fetch unused;
+	return peers_find(context, dataset, preparation, sample, &unused);
+}
+
+static void *place_for(
+	void *context, const void *head, size_t head_bytes, uint64_t length)
+{
+	uint32_t shape[2];
+	if (head_bytes != PEERS_HEAD)
+		return NULL;
+	memcpy(shape, head, sizeof(shape));
+	return sched_fetch_place(context,
+		(struct tensor_shape){
+			.height = le32toh(shape[0]), .width = le32toh(shape[1])},
+		length);
+}
+
+static void note_failure(struct peers *peers, const struct sched_fetch *fetch, int err)
+{
+	uint64_t now_ns = clock_now_ns();
+	if (err == -ENOENT)
+		peers_refused(peers, fetch->node, fetch->space, now_ns + WITHOUT_JOB_NS);
+	else if (err == -EHOSTDOWN || err == -ECONNRESET || err == -ETIMEDOUT)
+		peers_refused(peers, fetch->node, fetch->space, now_ns + AWAY_NS);
+}
+
+static void done(void *context, int err)
+{
+	struct sched_fetch *fetch = context;
+	note_failure(fetch->context, fetch, err);
+	sched_fetch_done(fetch, err);
+}
+
+static int fetch_sample(void *context, struct sched_fetch *fetch)
+{
+	struct peers *peers = context;
+	struct peer_fetch asks = {.deadline_ns = clock_now_ns() + peers->patience_ns,
+		.place_for = place_for,
+		.done = done,
+		.context = fetch};
+	if (!peers_find(peers, fetch->dataset, fetch->preparation, fetch->sample, &asks))
+		return -EHOSTDOWN; /* the group has changed since it was asked */
+	fetch->context = peers;
+	fetch->node = asks.node;
+	fetch->space = asks.space;
+	int err = peer_fetch(peers->client, &asks);
+	if (err)
+		note_failure(peers, fetch, err);
+	return err;
+}
+
+/* --- life -------------------------------------------------------------------------------- */
+
+/* Of paths, sizes and ids, so that a sample is the same one on all nodes. */
+static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
+{
+	roaring_bitmap_t *all = NULL;
+	char *message = NULL;
+	uint64_t both[2];
+	int err = dataset_select(dataset, NULL, &all, &message);
+	free(message);
+	if (err)
+		return err;
+	size_t n = roaring_bitmap_get_cardinality(all);
+	sample_id *ids = calloc(n + 1, sizeof(*ids));
+	err = ids ? dataset_by_path(dataset, all, ids, &both[0]) : -ENOMEM;
+	if (!err) {
+		both[1] = place_hash(ids, n * sizeof(*ids));
+		*ret = place_hash(both, sizeof(both));
+	}
+	free(ids);
+	roaring_bitmap_free(all);
+	return err;
+}
+
+uint64_t peers_fingerprint(const struct peers *peers, const struct dataset *dataset)
+{
+	size_t i = 0;
+	while (peers->datasets[i] != dataset)
+		i++;
+	return peers->fingerprints[i];
+}
+
+static int make_fingerprints(struct peers *peers)
+{
+	peers->fingerprints = calloc(peers->n_datasets + 1, sizeof(uint64_t));
+	int err = peers->fingerprints ? 0 : -ENOMEM;
+	for (size_t i = 0; !err && i < peers->n_datasets; i++)
+		err = make_fingerprint(peers->datasets[i], &peers->fingerprints[i]);
+	return err;
+}
+
+static uint64_t most_bytes(const struct daemon_config *config)
+{
+	uint64_t pixels = config->max_pixels ? config->max_pixels : IMAGE_MAX_PIXELS;
+	return 3 * pixels;
+}
+
+static int listen_at(
+	struct peers *peers, const struct cluster_config *config, struct coord_node *self)
+{
+	const struct peer_server_calls calls = {.asked = peers_asked, .context = peers};
+	int err = peer_server_new(config->listen, &peers->self, &calls, &peers->server);
+	if (err)
+		return err;
+	const char *address = peer_server_address(peers->server);
+	if (strncmp(address, "0.0.0.0:", 8) == 0 || strncmp(address, "[::]:", 5) == 0) {
+		log_error("[cluster]:listen: found \"%s\", allowed: the address at which "
+			  "the other nodes reach this one",
+			config->listen);
+		return -EINVAL;
+	}
+	snprintf(self->address, sizeof(self->address), "%s", address);
+	return 0;
+}
+
+static int start(
+	struct peers *peers, const struct daemon_config *config, struct coord_node *self)
+{
+	const struct cluster_config *cluster = &config->cluster;
+	int err = 0;
+	if (strlen(self->name) > PEER_NAME) {
+		log_error("[cluster]:node: found \"%s\", allowed: at most %d bytes",
+			self->name, PEER_NAME);
+		return -EINVAL;
+	}
+	if (cluster->secret)
+		err = peer_secret_read(cluster->secret, &peers->secret);
+	peers->self.secret = peers->secret;
+	if (!err)
+		err = make_fingerprints(peers);
+	if (!err)
+		err = peer_client_new(&peers->self, most_bytes(config), &peers->client);
+	if (!err)
+		err = listen_at(peers, cluster, self);
+	return err;
+}
+
+int peers_new(const struct daemon_config *config, struct dataset **datasets,
+	struct sched *sched, struct coord_node *self, struct peers **ret)
+{
+	if (!config->cluster.listen)
+		return 0;
+	struct peers *peers = calloc(1, sizeof(*peers));
+	if (!peers)
+		return -ENOMEM;
+	peers->sched = sched;
+	peers->datasets = datasets;
+	peers->n_datasets = config->n_datasets;
+	peers->patience_ns = 2 * config->cluster.ttl_s * SECOND_NS;
+	peers->self =
+		(struct peer_self){.name = self->name, .incarnation = self->incarnation};
+	lock_init(&peers->lock, LOCK_RANK_HOMES, "homes");
+	int err = start(peers, config, self);
+	if (err) {
+		peers_free(&peers);
+		return err;
+	}
+	sched_fetch_by(sched, &(struct sched_fetcher){.is_elsewhere = is_elsewhere,
+				      .fetch = fetch_sample,
+				      .context = peers});
+	*ret = peers;
+	return 0;
+}
+
+void peers_free(struct peers **peers_pointer)
+{
+	struct peers *peers = *peers_pointer;
+	*peers_pointer = NULL;
+	if (!peers)
+		return;
+	if (peers->server)
+		peer_server_stop(peers->server);
+	peer_client_free(&peers->client);
+	peer_server_free(&peers->server);
+	peer_secret_free(&peers->secret);
+	if (peers->place)
+		place_free(&peers->place);
+	free(peers->homes);
+	free(peers->at);
+	free(peers->fingerprints);
+	lock_destroy(&peers->lock);
+	free(peers);
+}
+
+/* --- counters ---------------------------------------------------------------------------- */
+
+static bool find_bytes(
+	const struct peer_counters *counters, size_t n, const char *name, uint64_t *ret)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(counters[i].name, name) == 0) {
+			*ret = counters[i].bytes;
+			return true;
+		}
+	return false;
+}
+
+#define MOST_COUNTED 4096
+
+bool peers_bytes(
+	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out)
+{
+	struct peer_counters *counters = calloc(MOST_COUNTED, sizeof(*counters));
+	if (!counters)
+		return false;
+	*ret_in = *ret_out = 0;
+	size_t n = peer_client_counters(peers->client, counters, MOST_COUNTED);
+	bool known =
+		find_bytes(counters, n < MOST_COUNTED ? n : MOST_COUNTED, name, ret_in);
+	n = peer_server_counters(peers->server, counters, MOST_COUNTED);
+	known |= find_bytes(counters, n < MOST_COUNTED ? n : MOST_COUNTED, name, ret_out);
+	free(counters);
+	return known;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "sched/sched_internal.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+
+/*
+ * Tensors that come from another daemon instead of being prepared.
+ *
+ *     next read --elsewhere?--> fetch() ... sched_fetch_place ... sched_fetch_done
+ *                                 |                                  |
+ *                                 +-- it can't be: queued again, and prepared here
+ *
+ * No reader waits for them, and no storage counts them. What a daemon asks for is prepared
+ * here, or it is refused: two daemons never wait for each other.
+ */
+
+static struct use *use_of(struct sched_fetch *fetch)
+{
+	return (struct use *)((char *)fetch - offsetof(struct use, fetch));
+}
+
+void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher)
+{
+	LOCK_SCOPE(&sched->lock);
+	ensure(sched->n_jobs == 0);
+	sched->fetcher = *fetcher;
+}
+
+bool fetch_is_due_locked(const struct use *use)
+{
+	const struct space *space = use->key.space;
+	const struct preparation *preparation = &space->preparation;
+	const struct sched_fetcher *fetcher = &space->source->sched->fetcher;
+	lock_assert_held(&space->source->sched->lock);
+	return fetcher->fetch && !use->here && !preparation->encoded &&
+	       !preparation->approximate &&
+	       fetcher->is_elsewhere(fetcher->context, space->source->dataset,
+		       preparation, (sample_id)use->key.sample);
+}
+
+/* --- it comes --------------------------------------------------------------------------- */
+
+static struct tensor_shape shape_of(const struct use *use)
+{
+	const struct preparation *preparation = &use->key.space->preparation;
+	const struct dataset *dataset = use->key.space->source->dataset;
+	sample_id sample = (sample_id)use->key.sample;
+	return preparation_output(preparation,
+		preparation_image(preparation, dataset_image_shape(dataset, sample),
+			dataset_orientation(dataset, sample)));
+}
+
+void *sched_fetch_place(
+	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes)
+{
+	struct use *use = use_of(fetch);
+	struct tensor_shape expected = shape_of(use);
+	if (shape.height != expected.height || shape.width != expected.width ||
+		bytes != tensor_shape_bytes(expected) || fetch->tensor)
+		return NULL;
+	fetch->tensor = tensor_new(shape, bytes);
+	return fetch->tensor ? fetch->tensor->data : NULL;
+}
+
+/* The kernel can read it, as one that was prepared here. */
+static void to_file(struct use *use)
+{
+	const struct sched *sched = use->key.space->source->sched;
+	struct tensor *tensor = use->fetch.tensor;
+	uint8_t head[HEAD_SIZE];
+	if (!use->in_file)
+		return;
+	size_t head_bytes = head_make(use->head, tensor->shape, head);
+	use->fetch.tensor = tensor_to_file(tensor, sched->backings, head, head_bytes);
+}
+
+static void prepare_here_locked(struct use *use, struct aftermath *aftermath)
+{
+	struct space *space = use->key.space;
+	lock_assert_held(&space->source->sched->lock);
+	use->here = true;
+	use_unqueue_locked(use);
+	cache_abandon(space->cache, (sample_id)use->key.sample);
+	if (use_is_wanted(use))
+		use_queue_locked(use, !TAILQ_EMPTY(&use->waiters));
+	else
+		share_drop(&use->request);
+	use_drop_if_unused_locked(use);
+	aftermath->kick = true;
+}
+
+static void end_fetch(struct use *use, int err)
+{
+	struct sched *sched = use->key.space->source->sched;
+	struct tensor *tensor = use->fetch.tensor;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	stats_add(err ? STAT_FETCH_FAILURES : STAT_FETCHED, 1);
+	if (!err)
+		stats_add(STAT_FETCHED_BYTES, tensor->bytes);
+	lock_take(&sched->lock);
+	use->fetching = false;
+	use->fetch.tensor = NULL;
+	if (err)
+		prepare_here_locked(use, &aftermath);
+	else
+		load_publish_locked(use, tensor, &aftermath);
+	sched_unlock(sched, &aftermath);
+	if (err)
+		tensor_free(tensor);
+}
+
+void sched_fetch_done(struct sched_fetch *fetch, int err)
+{
+	struct use *use = use_of(fetch);
+	if (!err && !fetch->tensor)
+		err = -EBADMSG;
+	if (!err)
+		to_file(use);
+	end_fetch(use, err);
+}
+
+void fetch_begin(struct use *use)
+{
+	const struct sched *sched = use->key.space->source->sched;
+	use->fetch = (struct sched_fetch){.dataset = use->key.space->source->dataset,
+		.preparation = &use->key.space->preparation,
+		.sample = (sample_id)use->key.sample};
+	int err = sched->fetcher.fetch(sched->fetcher.context, &use->fetch);
+	if (err)
+		end_fetch(use, err);
+}
