@@ -18,7 +18,7 @@
  *     scheduler <--sched_open_sample---- give.c <-- server <=== another node
  *
  *   Flow: peers_new before there are jobs; peers_members when the group may have changed;
- *         peers_stop after sched_stop and before sched_free; peers_free.
+ *         peers_free after sched_stop and before sched_free.
  *   Threads: those of server and client, and the scheduler's. One lock, LOCK_RANK_HOMES:
  *         the scheduler asks with its own lock held.
  *   Errors: -errno, logged. What can't be fetched is prepared here.
