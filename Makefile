@@ -223,7 +223,7 @@ syntax: $(COORD_LUA)
 INSTALLED := joaderfs joaderctl joader-sim
 EXAMPLES  := $(sort $(wildcard config/*.ini config/*.service))
 # Each goes into the folder that it has here, so that links between documents work.
-DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard tools/README.md tools/*/README.md)) \
+DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard src/*/README.md tools/README.md tools/*/README.md)) \
 	$(sort $(wildcard tools/examples/*.py))
 DOC       := $(DESTDIR)$(PREFIX)/share/doc/joaderfs
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/kept.h"
 #include "base/log.h"
-#include "base/rng.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -199,7 +199,7 @@ int group_new(const struct daemon_config *config, struct dataset **datasets,
 
 int group_start(struct group *group)
 {
-	int err = -pthread_create(&group->thread, NULL, run, group);
+	int err = signals_thread(&group->thread, run, group);
 	group->runs = err == 0;
 	if (err)
 		log_error("cluster: %s", strerror(-err));

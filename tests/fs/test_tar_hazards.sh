@@ -55,9 +55,9 @@ stop
 start --fault "load.read:NONE:after=2:until=$T/go"
 cat "$(epoch slow)/shard-000000.tar" >"$T/slow/first" &
 reader=$!
-for _ in $(seq 100); do
-	[[ $(status_of slow bound) == 0 ]] || break
-	sleep 0.02
+# Its read waits in the daemon: it is not only on its way there.
+while [[ $(status_of slow waiting) == 0.000 ]]; do
+	sleep 0.05
 done
 kill -KILL $reader
 wait $reader || true
