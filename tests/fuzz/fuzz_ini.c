@@ -13,11 +13,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Mistakes: what a warning is about is taken. */
 static void count(void *context, const char *message)
 {
-	unsigned *messages = context;
+	unsigned *mistakes = context;
 	ensure(message[0] && !strchr(message, '\n'));
-	++*messages;
+	*mistakes += strncmp(message, CONFIG_WARNING, strlen(CONFIG_WARNING)) != 0;
 }
 
 static char *printed(const struct job_config *job)
@@ -33,14 +34,14 @@ static char *printed(const struct job_config *job)
 
 static void try_job(const char *text)
 {
-	unsigned messages = 0;
+	unsigned mistakes = 0;
 	struct job_config job, again;
-	int err = config_parse_job("job.ini", text, count, &messages, &job);
-	ensure((err == 0) == (messages == 0));
+	int err = config_parse_job("job.ini", text, count, &mistakes, &job);
+	ensure((err == 0) == (mistakes == 0));
 	if (err)
 		return;
 	auto_free char *first = printed(&job);
-	ensure(config_parse_job("job.ini", first, count, &messages, &again) == 0);
+	ensure(config_parse_job("job.ini", first, count, &mistakes, &again) == 0);
 	auto_free char *second = printed(&again);
 	ensure(strcmp(first, second) == 0);
 	ensure(preparation_equal(&job.preparation, &again.preparation));
@@ -50,12 +51,12 @@ static void try_job(const char *text)
 
 static void try_daemon(const uint8_t *data, size_t size)
 {
-	unsigned messages = 0;
+	unsigned mistakes = 0;
 	struct daemon_config daemon;
 	struct memory_file file;
 	memory_file_open(&file, data, size);
-	int err = config_load_daemon(file.path, count, &messages, &daemon);
-	ensure((err == 0) == (messages == 0));
+	int err = config_load_daemon(file.path, count, &mistakes, &daemon);
+	ensure((err == 0) == (mistakes == 0));
 	if (!err)
 		config_daemon_free(&daemon);
 	memory_file_close(&file);
