@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/ranks.h"
 #include "base/types.h"
 #include "config/config.h"
 
@@ -110,7 +111,7 @@ struct coord_calls {
 		uint32_t base, uint32_t n);
 	/*
 	 * Who reads which of the n samples of a global mini-batch: rank_of[i] for ids[i]. Each
-	 * rank gets as many as coord_share says. NULL: round robin.
+	 * rank gets as many as ranks_share says. NULL: round robin.
 	 */
 	void (*place)(void *context, const char *job, const sample_id *ids, uint32_t n,
 		uint32_t ranks, uint32_t *rank_of);
@@ -165,20 +166,6 @@ int coord_want(struct coord *coord, const char *job, uint32_t epoch);
 /* All positions of the rank before this one were consumed. Cheap: sent now and then. */
 int coord_commit(struct coord *coord, const char *job, uint32_t rank, uint32_t epoch,
 	uint32_t position);
-
-/* Samples of rank r, of `ranks`, in a mini-batch of n. */
-static inline uint32_t coord_share(uint32_t n, uint32_t ranks, uint32_t rank)
-{
-	return n / ranks + (rank < n % ranks);
-}
-
-/* Positions of the rank among the first `global` ones of an epoch's log. */
-static inline uint32_t coord_rank_position(
-	uint32_t global, uint32_t batch, uint32_t ranks, uint32_t rank)
-{
-	return global / batch * coord_share(batch, ranks, rank) +
-	       coord_share(global % batch, ranks, rank);
-}
 
 /* --- what is the matter ----------------------------------------------------------------- */
 

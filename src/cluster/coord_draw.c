@@ -153,7 +153,7 @@ static int make_parts(const struct drawn_job *job, struct parts *parts)
 	if (!parts->ids || !parts->n || !parts->rank_of)
 		return -ENOMEM;
 	for (uint32_t r = 0; r < ranks; r++) {
-		uint32_t n = coord_rank_position(job->n_ids, batch, ranks, r);
+		uint32_t n = ranks_position(job->n_ids, batch, ranks, r);
 		parts->ids[r] = reallocarray(NULL, n + 1, sizeof(sample_id));
 		if (!parts->ids[r])
 			return -ENOMEM;
@@ -185,8 +185,7 @@ static void place(struct coord *coord, const struct drawn_job *job, struct parts
 		uint32_t left = job->n_ids - at, n = left < batch ? left : batch;
 		place_batch(coord, job, job->ids + at, n, parts);
 		for (uint32_t r = 0; r < ranks; r++)
-			ensure(parts->n[r] ==
-				coord_rank_position(at + n, batch, ranks, r));
+			ensure(parts->n[r] == ranks_position(at + n, batch, ranks, r));
 	}
 }
 

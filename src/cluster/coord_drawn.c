@@ -66,7 +66,7 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	if (!part)
 		return -ENOMEM;
 	for (uint32_t r = 0; r < facts->ranks; r++) {
-		uint32_t end = coord_rank_position(next, facts->batch, facts->ranks, r);
+		uint32_t end = ranks_position(next, facts->batch, facts->ranks, r);
 		for (uint32_t at = 0; at < end;) {
 			uint32_t left = end - at;
 			struct coord_read read = {.job = facts->name,
@@ -201,7 +201,7 @@ static uint32_t find_ahead(
 {
 	uint32_t first = 0;
 	for (uint32_t r = 0; r < log->ranks; r++) {
-		uint32_t share = coord_share(log->batch, log->ranks, r);
+		uint32_t share = ranks_share(log->batch, log->ranks, r);
 		if (log->cursors[r].epoch < log->epoch)
 			continue;
 		if (log->cursors[r].epoch > log->epoch)

@@ -87,9 +87,8 @@ struct coord_append {
 	uint32_t epoch;
 	uint32_t base; /* what the log has so far */
 	uint32_t count;
-	uint32_t ranks, batch; /* of the job */
-	const sample_id *const
-		*ids; /* of each rank: as many as coord_rank_position says */
+	uint32_t ranks, batch;	     /* of the job */
+	const sample_id *const *ids; /* of each rank: as many as ranks_position says */
 	/* fill: the epoch and length of the log so far; others only know this one */
 	uint32_t was_epoch, was_next;
 };

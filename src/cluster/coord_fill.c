@@ -27,7 +27,7 @@ struct filling {
 static uint32_t position(const struct filling *filling, uint32_t global, uint32_t rank)
 {
 	const struct coord_job *facts = filling->facts;
-	return coord_rank_position(global, facts->batch, facts->ranks, rank);
+	return ranks_position(global, facts->batch, facts->ranks, rank);
 }
 
 static bool is_of(const struct filling *filling, const struct coord_offer *offer)

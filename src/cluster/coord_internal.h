@@ -119,7 +119,7 @@ static inline bool position_before(struct coord_position a, struct coord_positio
 static inline uint32_t rank_length(
 	const struct coord_job *facts, uint32_t n, uint32_t rank)
 {
-	return coord_rank_position(n, facts->batch, facts->ranks, rank);
+	return ranks_position(n, facts->batch, facts->ranks, rank);
 }
 
 static inline void due_at(struct coord *coord, uint64_t ns)

@@ -73,8 +73,8 @@ static uint32_t count_of(
 	const struct local_job *job, const struct coord_append *append, uint32_t rank)
 {
 	uint32_t ranks = job->facts.ranks, batch = job->facts.batch;
-	return coord_rank_position(append->base + append->count, batch, ranks, rank) -
-	       coord_rank_position(append->base, batch, ranks, rank);
+	return ranks_position(append->base + append->count, batch, ranks, rank) -
+	       ranks_position(append->base, batch, ranks, rank);
 }
 
 static int make_room(struct local_rank_feed *feed, uint32_t more)

@@ -32,9 +32,9 @@ static void add_ids(struct resp_words *words, const struct coord_append *append)
 {
 	uint32_t batch = append->batch;
 	for (uint32_t r = 0; r < append->ranks; r++) {
-		uint32_t n = coord_rank_position(append->base + append->count, batch,
+		uint32_t n = ranks_position(append->base + append->count, batch,
 				     append->ranks, r) -
-			     coord_rank_position(append->base, batch, append->ranks, r);
+			     ranks_position(append->base, batch, append->ranks, r);
 		resp_bytes(words, append->ids[r], n * sizeof(sample_id));
 	}
 }

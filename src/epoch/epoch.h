@@ -212,13 +212,13 @@ void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
 /*
  * Of what is fed: another process has read so far. The epoch runs, unless it did before; the
- * one that ran is over. Its next sample, which is bound to the position of its number, was
- * consumed there. -ENOMEM
+ * one that ran is over. Each of its next samples was consumed there, and is bound to the
+ * first position that is not: one that was drawn, or else `next`. -ENOMEM
  */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
 must_check int epochs_had(
-	struct epochs *epochs, uint32_t epoch, sample_id sample, struct effects *effects);
+	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
 /* A reader got the bytes of the position. true: for the first time. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);

@@ -35,8 +35,9 @@ struct epoch {
 	uint32_t *reads; /* positions, in the order in which they were consumed */
 	uint32_t consumed;
 	uint64_t reads_hash;
-	uint32_t first_unread; /* position */
-	uint32_t read_end;     /* none that was consumed is at this position, or after */
+	uint32_t first_unread;	/* position */
+	uint32_t first_unbound; /* none before it is unbound; kept by epochs_had */
+	uint32_t read_end;	/* none that was consumed is at this position, or after */
 	uint32_t read_at; /* it drains: bound of the next when a file was opened last */
 	bool over;	  /* nothing will be bound any more */
 	bool saving;	  /* its order goes to a file */

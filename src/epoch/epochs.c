@@ -160,22 +160,44 @@ int epochs_go_on(struct epochs *epochs, uint32_t number, struct effects *effects
 	return epochs_begin(epochs, number, false, effects, &begun);
 }
 
+static uint32_t first_unbound(struct epoch *epoch)
+{
+	while (epoch_has_bound(epoch, epoch->first_unbound))
+		epoch->first_unbound++;
+	return epoch->first_unbound;
+}
+
+/* The head of the queue, whose pin is given back. */
+static sample_id drop_drawn(
+	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
+{
+	struct drawn drawn = epoch_pop(epoch);
+	if (drawn.pinned) {
+		epochs->pins--;
+		effect_add(effects, EFFECT_UNPIN)->sample = drawn.sample;
+	}
+	return drawn.sample;
+}
+
 int epochs_had(
-	struct epochs *epochs, uint32_t number, sample_id sample, struct effects *effects)
+	struct epochs *epochs, uint32_t number, sample_id next, struct effects *effects)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
-	ensure(epoch && !epoch->over && epoch->queue.length == 0);
-	uint32_t position = epoch->bound;
-	ensure(!epoch_has_bound(epoch, position));
+	ensure(epoch && !epoch->over);
 	int err = epoch_reserve(epochs, epoch);
 	if (err)
 		return err;
-	epoch_bind(epoch, position, sample, SERVED_HIT);
-	epochs->needed -= epoch->stream == STREAM_READY;
+	if (epoch->queue.length > 0)
+		next = drop_drawn(epochs, epoch, effects);
+	else
+		epochs->needed -= epoch->stream == STREAM_READY;
+	ensure(next != SAMPLE_NONE);
+	uint32_t position = first_unbound(epoch);
+	epoch_bind(epoch, position, next, SERVED_HIT);
 	effect_record(effects, (struct record){.kind = RECORD_BOUND,
 				       .epoch = number,
 				       .position = position,
-				       .sample = sample,
+				       .sample = next,
 				       .served = SERVED_HIT});
 	consume(epochs, epoch, position, effects);
 	resume_waiting(epochs, number, 0);

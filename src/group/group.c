@@ -3,7 +3,6 @@
 
 #include "group/group_internal.h"
 #include "base/clock.h"
-#include "base/kept.h"
 #include "base/log.h"
 #include "base/signals.h"
 
@@ -52,16 +51,14 @@ static bool is_stopping(struct group *group)
 
 static void keep_status(struct group *group)
 {
-	struct coord_status before;
 	LOCK_SCOPE(&group->lock);
-	before = group->status;
+	group->was = group->status;
 	coord_status(group->coord, &group->status);
 	size_t n;
 	const struct coord_node *members = coord_members(group->coord, &n);
 	group->n_members = n < GROUP_MEMBERS ? n : GROUP_MEMBERS;
 	for (size_t i = 0; i < group->n_members; i++)
 		group->members[i] = members[i];
-	group->was = before;
 }
 
 /* Each change of what an operator has to know is a line in the log. */

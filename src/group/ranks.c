@@ -157,7 +157,7 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 		.kind = sampler_of(group, config->dataset)};
 	job.fingerprint = dataset_fingerprint(sched_job_dataset(rank->job), job.ids);
 	int err = coord_add_job(group->coord, &job);
-	return err == -EEXIST ? 0 : err;
+	return err == -EEXIST ? 0 : err; /* by another rank; they have the same facts */
 }
 
 static int take_rank(struct group *group, const struct group_rank *rank)
@@ -193,10 +193,6 @@ static int add_rank(struct group *group, struct sched_job *job)
 	struct group_rank *rank = calloc(1, sizeof(*rank));
 	if (!rank)
 		return -ENOMEM;
-	if (find_rank(group, config->training, config->rank)) {
-		free(rank);
-		return -EEXIST;
-	}
 	rank->job = sched_job_hold(job);
 	rank->config = config;
 	int err = enter_training(group, rank);

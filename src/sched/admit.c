@@ -62,6 +62,66 @@ int admit_path(struct sched *sched, const struct job_config *config,
 	return -EEXIST;
 }
 
+/* --- ranks ------------------------------------------------------------------------------ */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* The key in which they differ, though they are ranks of one training, or the rank that
+ * both are; NULL: they go together. */
+static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
+{
+	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
+		return NULL;
+	if (a->ranks != b->ranks)
+		return "ranks";
+	if (a->global_batch != b->global_batch)
+		return "global_batch";
+	if (strcmp(a->dataset, b->dataset) != 0)
+		return "dataset";
+	if (!same_text(a->where, b->where))
+		return "where";
+	return a->rank == b->rank ? "rank" : NULL;
+}
+
+bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
+	const struct sched_job **ret_other, const char **ret_key)
+{
+	const struct sched_job *job;
+	lock_assert_held(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link) {
+		*ret_other = job;
+		*ret_key = rank_conflict(config, &job->config);
+		if (*ret_key)
+			return false;
+	}
+	return true;
+}
+
+int admit_rank(struct sched *sched, const struct job_config *config,
+	config_report *report, void *context)
+{
+	const struct sched_job *other;
+	const char *key;
+	char name[65] = "";
+	lock_take(&sched->lock);
+	bool fits = admit_rank_locked(sched, config, &other, &key);
+	if (!fits)
+		snprintf(name, sizeof(name), "%s", other->config.name);
+	lock_release(&sched->lock);
+	if (fits)
+		return 0;
+	sched_report(report, context,
+		"%s:[job]:%s: found %s that of job %s, of the same training, allowed: "
+		"ranks of a training have rank of their own, and ranks, global_batch, "
+		"dataset and where in common",
+		config->file, key,
+		strcmp(key, "rank") == 0 ? "the same as" : "another than", name);
+	return -EEXIST;
+}
+
 /* The samples of a batch are held all at once. */
 int admit_batch(const struct sched_job *job, config_report *report, void *context)
 {

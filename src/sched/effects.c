@@ -45,7 +45,7 @@ static void record_locked(
 	if (record->kind == RECORD_CONSUMED) {
 		stats_add(STAT_CONSUMED, 1);
 		job_count_consumed_locked(job, clock_now_ns());
-		aftermath->news |= job_is_fed(job);
+		aftermath->news |= job_is_fed(job) && feed_has_news_locked(job);
 		return;
 	}
 	if (record->kind != RECORD_BOUND && record->kind != RECORD_OPENED)

@@ -114,6 +114,15 @@ void feed_fill_locked(struct stream *stream, struct aftermath *aftermath)
 	effects_resume_locked(job, aftermath);
 }
 
+#define NEWS_EVERY 16 /* positions; who feeds looks once a second anyway */
+
+bool feed_has_news_locked(struct sched_job *job)
+{
+	lock_assert_held(&job->sched->lock);
+	job->consumed_since = (job->consumed_since + 1) % NEWS_EVERY;
+	return job->consumed_since == 0;
+}
+
 static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -136,45 +145,52 @@ static int append(struct feed *feed, uint32_t base, const sample_id *ids, uint32
 	return 0;
 }
 
-/* What another daemon's readers had needs no tensor. */
+/* What another daemon's readers had needs no tensor: what is next is bound, and consumed. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
 	lock_assert_held(&job->sched->lock);
-	while (feed->n > 0 && feed->next - feed->n < feed->had &&
-		epochs_state(job->epochs, feed->epoch) == EPOCH_LIVE) {
-		struct effects effects;
-		effects_init(&effects);
-		int err = epochs_had(
-			job->epochs, feed->epoch, feed->ids[feed->head], &effects);
-		if (err)
-			return err;
-		feed->n--;
-		feed->head++;
-		effects_execute_locked(job, &effects, aftermath);
-	}
-	return 0;
-}
-
-/* The same of what was bound here. */
-static void consume_had_locked(
-	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
-{
-	lock_assert_held(&job->sched->lock);
-	for (uint32_t k = 0; k < feed->had; k++) {
+	for (;;) {
 		struct effects effects;
 		struct order order = epochs_order(job->epochs, feed->epoch);
-		if (k >= order.bound)
-			return;
+		bool drawn = epochs_ahead(job->epochs, feed->epoch) > 0;
+		if (order.bound >= feed->had || (!drawn && feed->n == 0))
+			return 0;
+		effects_init(&effects);
+		int err = epochs_had(job->epochs, feed->epoch,
+			drawn ? SAMPLE_NONE : feed->ids[feed->head], &effects);
+		if (err)
+			return err;
+		feed->n -= !drawn;
+		feed->head += !drawn;
+		effects_execute_locked(job, &effects, aftermath);
+		if (epochs_state(job->epochs, feed->epoch) != EPOCH_LIVE)
+			return 0;
+	}
+}
+
+#define HAD_AT_ONCE 256
+
+/* The same of what was bound here, from the k-th binding on, in steps; where it came to. */
+static uint32_t consume_had_locked(
+	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
+{
+	lock_assert_held(&job->sched->lock);
+	struct order order = epochs_order(job->epochs, feed->epoch);
+	uint32_t end = order.bound < feed->had ? order.bound : feed->had;
+	for (uint32_t n = 0; n < HAD_AT_ONCE && k < end; n++, k++) {
+		struct effects effects;
 		effects_init(&effects);
 		epochs_released_before(job->epochs, feed->epoch,
 			order_binding(&order, k).position, clock_now_ns(), &effects);
 		effects_execute_locked(job, &effects, aftermath);
 	}
+	return k;
 }
 
+/* *k: as consume_had_locked; -EINPROGRESS: there is more to do. */
 static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
-	struct aftermath *aftermath)
+	uint32_t *k, struct aftermath *aftermath)
 {
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
@@ -186,20 +202,27 @@ static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed
 	if (err || epochs_state(job->epochs, epoch) != EPOCH_LIVE)
 		return err;
 	struct feed *feed = feed_of_locked(job, epoch);
-	if (consumed <= feed->had)
-		return 0;
-	feed->had = consumed;
-	consume_had_locked(job, feed, aftermath);
+	if (feed->had < consumed)
+		feed->had = consumed;
+	uint32_t from = *k;
+	*k = consume_had_locked(job, feed, from, aftermath);
+	if (*k > from)
+		return -EINPROGRESS;
 	return take_had_locked(job, feed, aftermath);
 }
 
 int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed)
 {
-	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
-	int err = job->removed ? 0 : go_on_locked(job, epoch, consumed, &aftermath);
-	sched_unlock(job->sched, &aftermath);
+	uint32_t k = 0;
+	int err;
+	do {
+		struct aftermath aftermath;
+		aftermath_init(&aftermath);
+		lock_take(&job->sched->lock);
+		err = job->removed ? 0
+				   : go_on_locked(job, epoch, consumed, &k, &aftermath);
+		sched_unlock(job->sched, &aftermath);
+	} while (err == -EINPROGRESS);
 	return err;
 }
 

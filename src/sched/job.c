@@ -170,13 +170,16 @@ static job_id choose_id(struct sched *sched, job_id known)
 static int install_locked(
 	struct sched_job *job, struct sched *sched, struct sampler_joining *joining)
 {
+	const struct sched_job *other;
+	const char *key;
 	uint32_t epoch;
 	lock_assert_held(&sched->lock);
 	if (sched->stopping)
 		return -ENODEV;
 	if (find_locked(sched, job->config.name, 0) ||
 		find_locked(sched, NULL, job->id) ||
-		admit_conflict_locked(sched, &job->config))
+		admit_conflict_locked(sched, &job->config) ||
+		!admit_rank_locked(sched, &job->config, &other, &key))
 		return -EEXIST;
 	int err = join_finish_locked(job, joining);
 	if (err)
@@ -266,6 +269,8 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 		return -EEXIST;
 	}
 	int err = admit_path(sched, config, report, context);
+	if (!err)
+		err = admit_rank(sched, config, report, context);
 	if (!err)
 		err = job_new(sched, config, report, context, &job);
 	if (err)

@@ -223,6 +223,7 @@ struct sched_job {
 	struct space *space;
 	struct sampler *sampler;     /* joined; NULL: samples are not drawn */
 	struct feed feeds[FEEDS];    /* of a rank; by epoch */
+	uint32_t consumed_since;     /* whoever feeds it was told */
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j|; of a rank its part of them */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
@@ -556,6 +557,8 @@ void feed_return_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue);
 /* As much as the look-ahead has room for; opens that waited for it get it. */
 void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);
+/* One more position was consumed. Whether so many were that who feeds should know. */
+bool feed_has_news_locked(struct sched_job *job);
 void feeds_free(struct sched_job *job);
 
 /* --- clerk.c: what takes long about an epoch, in a thread of its own ------------------ */
@@ -660,6 +663,12 @@ const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
 /* -EEXIST for such a collision, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
+	config_report *report, void *context);
+/* Whether it goes together with the jobs of the same training; else which one, and why. */
+bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
+	const struct sched_job **ret_other, const char **ret_key);
+/* -EEXIST if not, reported. */
+must_check int admit_rank(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
 /* -EINVAL, reported, for batches that the daemon can't hold. */
 must_check int admit_batch(

@@ -38,6 +38,16 @@ for ((r = 0; r < RANKS; r++)); do
 	equal "positions of rank $r" "$(wc -l <"$M/jobs/r$r/epoch-0000.order")" 12
 done
 cat "$(epoch other)"/*.ppm >/dev/null
+# Ranks of one training go together.
+refused() {
+	job_text twin job.epochs=9 job.training=net "${@:2}" tensor.crop=32 >"$T/twin.ini"
+	! ctl add "$T/twin.ini" >"$T/out" 2>&1 || fail "a twin was added"
+	grep -q "$1" "$T/out" || fail "$(<"$T/out")"
+}
+refused '\[job\]:rank: found the same as that of job r3' job.ranks=4 job.rank=3 job.global_batch=8
+refused '\[job\]:global_batch: found another than that of job r' job.ranks=4 job.rank=3 job.global_batch=16
+refused '\[job\]:ranks: found another than that of job r' job.ranks=5 job.rank=4 job.global_batch=8
+
 # shows WORDS: joaderctl cluster does, within some seconds
 shows() {
 	local _

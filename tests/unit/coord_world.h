@@ -229,7 +229,7 @@ static inline void world_consume(struct world_node *node, unsigned job, uint32_t
 	const struct world *world = node->world;
 	const struct coord_job *facts = &world->facts[job];
 	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(facts->ids);
-	uint32_t length = coord_rank_position(n, facts->batch, facts->ranks, rank);
+	uint32_t length = ranks_position(n, facts->batch, facts->ranks, rank);
 	uint32_t *epoch = &node->consumed_epoch[job][rank],
 		 *position = &node->consumed[job][rank];
 	struct coord_rank_status status;

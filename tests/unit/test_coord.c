@@ -270,7 +270,7 @@ static void place_by_number(void *context, const char *job, const sample_id *ids
 		uint32_t smaller = 0;
 		for (uint32_t k = 0; k < n; k++)
 			smaller += ids[k] < ids[i];
-		rank_of[i] = smaller >= coord_share(n, 2, 0);
+		rank_of[i] = smaller >= ranks_share(n, 2, 0);
 	}
 }
 

@@ -224,6 +224,43 @@ Test(sched_feed, slow_workers_get_the_rest_of_the_epoch_before)
 	world_end(&world);
 }
 
+/* It had come to its second sample, with others at hand, when another daemon served the
+ * rank; it gets it back. */
+Test(sched_feed, what_another_daemon_had_is_read_whatever_was_at_hand)
+{
+	struct world world;
+	struct world_open open;
+	struct binding binding;
+	world_begin(&world, N, 2 * N);
+	struct sched_job *job = add_rank(&world, a_name);
+	begin_epoch(job, 0, order[0], &open);
+	sched_release(wait_for(&open).handle);
+	feed(job, 0, 1, 8, order[0]);
+	cr_expect_eq(order[0][1], read_one(job, 0, 3));
+	cr_assert_eq(0, sched_feed_go_on(job, 0, 6));
+	cr_expect_eq(6, state_of(job).consumed);
+	cr_expect_eq(9, state_of(job).next);
+	for (uint32_t k = 0; k < 6; k++) {
+		static const uint32_t positions[] = {0, 3, 1, 2, 4, 5};
+		cr_assert(sched_binding(job, 0, k, &binding));
+		cr_expect_eq(order[0][k], binding.sample);
+		cr_expect_eq(positions[k], binding.position);
+	}
+	sched_validate(world.sched);
+	for (uint32_t k = 6; k < 9; k++)
+		cr_expect_eq(order[0][k], read_one(job, 0, k));
+	feed(job, 0, 9, 3, order[0]);
+	/* It had all of the epoch, and some of the one after the next. */
+	cr_assert_eq(0, sched_feed_go_on(job, 2, 2));
+	feed(job, 2, 0, 3, order[2]);
+	cr_expect_eq(2, state_of(job).epoch);
+	cr_expect_eq(2, state_of(job).consumed);
+	cr_expect_eq(order[2][2], read_one(job, 2, 2));
+	sched_validate(world.sched);
+	sched_job_put(job);
+	world_end(&world);
+}
+
 Test(sched_feed, another_job_of_the_dataset_draws_as_ever)
 {
 	struct world world;

@@ -161,9 +161,9 @@ static void delay(const char *run, const struct coord_token *token,
 			&group.jobs[journal_job(append->job)].facts;
 		delayed->token = *token;
 		for (uint32_t r = 0; r < append->ranks; r++) {
-			uint32_t n = coord_rank_position(append->base + append->count,
+			uint32_t n = ranks_position(append->base + append->count,
 					     facts->batch, facts->ranks, r) -
-				     coord_rank_position(
+				     ranks_position(
 					     append->base, facts->batch, facts->ranks, r);
 			memcpy(delayed->ids[r], append->ids[r], n * sizeof(sample_id));
 			delayed->of[r] = delayed->ids[r];

@@ -116,7 +116,7 @@ static void take(struct node *node, unsigned j, uint32_t r)
 static uint32_t length(unsigned j, uint32_t r)
 {
 	const struct group_job *job = &group.jobs[j];
-	return coord_rank_position(job->n, job->facts.batch, job->facts.ranks, r);
+	return ranks_position(job->n, job->facts.batch, job->facts.ranks, r);
 }
 
 /* Ranks train together: no one begins an epoch while another has not ended the one before
