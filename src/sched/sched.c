@@ -5,6 +5,7 @@
 #include "sched/sched_internal.h"
 #include "base/clock.h"
 #include "base/ensure.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "base/signals.h"
@@ -423,6 +424,7 @@ void sched_stats_locked(struct sched *sched)
 
 void sched_stats(struct sched *sched)
 {
+	stats_set(STAT_HEAP_BYTES, heap_bytes());
 	LOCK_SCOPE(&sched->lock);
 	sched_stats_locked(sched);
 }
