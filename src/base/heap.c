@@ -4,7 +4,10 @@
 #include "base/heap.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/allocator_interface.h>
+#include <stddef.h>
+
+/* gcc does not install the header that declares it. */
+size_t __sanitizer_get_current_allocated_bytes(void);
 
 uint64_t heap_bytes(void)
 {
