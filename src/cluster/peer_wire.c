@@ -3,6 +3,8 @@
 
 #include "cluster/peer_wire.h"
 
+#include "base/little_endian.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
@@ -24,20 +26,6 @@ static uint8_t *put64(uint8_t *to, uint64_t value)
 	value = htole64(value);
 	memcpy(to, &value, sizeof(value));
 	return to + sizeof(value);
-}
-
-static uint32_t take32(const uint8_t *from)
-{
-	uint32_t value;
-	memcpy(&value, from, sizeof(value));
-	return le32toh(value);
-}
-
-static uint64_t take64(const uint8_t *from)
-{
-	uint64_t value;
-	memcpy(&value, from, sizeof(value));
-	return le64toh(value);
 }
 
 static int wrong(const char **ret_why, const char *why)
@@ -75,12 +63,12 @@ int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES], struct peer_he
 	*ret = (struct peer_hello){0};
 	if (memcmp(bytes, MAGIC, MAGIC_BYTES) != 0)
 		return wrong(ret_why, "it is no joaderfs");
-	ret->version = take32(bytes + 8);
+	ret->version = get_le32(bytes + 8);
 	if (ret->version != PEER_VERSION)
 		return wrong(ret_why, "it speaks another version of the protocol");
-	ret->has_secret = take32(bytes + 12) & HAS_SECRET;
+	ret->has_secret = get_le32(bytes + 12) & HAS_SECRET;
 	memcpy(ret->nonce, bytes + 16, PEER_NONCE);
-	ret->incarnation = take64(bytes + 48);
+	ret->incarnation = get_le64(bytes + 48);
 	memcpy(ret->name, bytes + 56, PEER_NAME);
 	return is_name(ret->name) ? 0 : wrong(ret_why, "its name is none");
 }
@@ -92,10 +80,10 @@ static int take_space(
 {
 	if (n < PEER_SPACE_HEAD)
 		return wrong(ret_why, "a space is too short");
-	frame->space = take32(body);
-	frame->dataset_bytes = take32(body + 4);
-	frame->fingerprint = take64(body + 8);
-	frame->preparation_bytes = take32(body + 16);
+	frame->space = get_le32(body);
+	frame->dataset_bytes = get_le32(body + 4);
+	frame->fingerprint = get_le64(body + 8);
+	frame->preparation_bytes = get_le32(body + 16);
 	frame->dataset = (const char *)body + PEER_SPACE_HEAD;
 	frame->preparation = frame->dataset + frame->dataset_bytes;
 	if (frame->space >= PEER_SPACES)
@@ -112,8 +100,8 @@ static int take_fetch(
 {
 	if (n < PEER_FETCH_HEAD)
 		return wrong(ret_why, "a fetch is too short");
-	frame->space = take32(body);
-	frame->count = take32(body + 4);
+	frame->space = get_le32(body);
+	frame->count = get_le32(body + 4);
 	frame->wants = body + PEER_FETCH_HEAD;
 	if (frame->space >= PEER_SPACES)
 		return wrong(ret_why, "a fetch names a space that can't be");
@@ -128,7 +116,7 @@ int peer_frame_take(
 {
 	if (n < PEER_FRAME_HEAD)
 		return 0;
-	uint32_t kind = take32(bytes), body = take32(bytes + 4);
+	uint32_t kind = get_le32(bytes), body = get_le32(bytes + 4);
 	const uint8_t *at = bytes + PEER_FRAME_HEAD;
 	*ret = (struct peer_frame){.kind = (enum peer_frame_kind)kind};
 	if (kind != PEER_FRAME_SPACE && kind != PEER_FRAME_FETCH)
@@ -145,8 +133,8 @@ int peer_frame_take(
 void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_request,
 	sample_id *ret_sample)
 {
-	*ret_request = take32(frame->wants + (size_t)i * 8);
-	*ret_sample = take32(frame->wants + (size_t)i * 8 + 4);
+	*ret_request = get_le32(frame->wants + (size_t)i * 8);
+	*ret_sample = get_le32(frame->wants + (size_t)i * 8 + 4);
 }
 
 size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space)
@@ -196,11 +184,11 @@ void peer_answer_put(
 int peer_answer_take(const uint8_t bytes[static PEER_ANSWER_BYTES], uint64_t most_bytes,
 	struct peer_answer *ret, const char **ret_why)
 {
-	uint32_t status = take32(bytes + 8);
-	*ret = (struct peer_answer){.request = take32(bytes + 4),
-		.head_bytes = take32(bytes + 12),
-		.length = take64(bytes + 16)};
-	if (take32(bytes) != ANSWER_MARK)
+	uint32_t status = get_le32(bytes + 8);
+	*ret = (struct peer_answer){.request = get_le32(bytes + 4),
+		.head_bytes = get_le32(bytes + 12),
+		.length = get_le64(bytes + 16)};
+	if (get_le32(bytes) != ANSWER_MARK)
 		return wrong(ret_why, "an answer does not begin as one");
 	if (status > PEER_ERRNO_MOST)
 		return wrong(ret_why, "an answer has an error that there is not");

@@ -3,6 +3,8 @@
 
 #include "dataset/source.h"
 
+#include "base/little_endian.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,27 +50,6 @@ struct lmdb {
 	uint8_t *levels[MOST_DEPTH]; /* a page for each level */
 };
 
-static unsigned get16(const uint8_t *at)
-{
-	uint16_t value;
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-	uint32_t value;
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static uint64_t get64(const uint8_t *at)
-{
-	uint64_t value;
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
 static uint64_t offset_of(const struct lmdb *lmdb, uint64_t page)
 {
 	return page * lmdb->page_bytes;
@@ -84,18 +65,19 @@ static int refuse_page(struct lmdb *lmdb, uint64_t page, const char *text)
 
 static bool is_meta(const uint8_t *page)
 {
-	return get16(page + 10) & PAGE_META && get32(page + PAGE_HEADER) == META_MAGIC &&
-	       get32(page + PAGE_HEADER + 4) == META_VERSION;
+	return get_le16(page + 10) & PAGE_META &&
+	       get_le32(page + PAGE_HEADER) == META_MAGIC &&
+	       get_le32(page + PAGE_HEADER + 4) == META_VERSION;
 }
 
 /* The main database is the second of two; the first one has the page size. */
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;
-	lmdb->transaction = get64(page + PAGE_HEADER + 24 + 96 + 8);
-	lmdb->depth = get16(database + 6);
-	lmdb->entries = get64(database + 32);
-	lmdb->root = get64(database + 40);
+	lmdb->transaction = get_le64(page + PAGE_HEADER + 24 + 96 + 8);
+	lmdb->depth = get_le16(database + 6);
+	lmdb->entries = get_le64(database + 32);
+	lmdb->root = get_le64(database + 40);
 }
 
 static int read_meta(struct lmdb *lmdb)
@@ -109,7 +91,7 @@ static int read_meta(struct lmdb *lmdb)
 		return container_refuse(container, 0,
 			"is not an LMDB file of version %d and of this machine's kind",
 			META_VERSION);
-	uint32_t bytes = get32(first + PAGE_HEADER + 24);
+	uint32_t bytes = get_le32(first + PAGE_HEADER + 24);
 	if (bytes < 256 || bytes > 65536 || (bytes & (bytes - 1)) != 0)
 		return container_refuse(
 			container, 0, "pages of %" PRIu32 " bytes can't be", bytes);
@@ -118,10 +100,11 @@ static int read_meta(struct lmdb *lmdb)
 	err = container_read(container, bytes, second, sizeof(second));
 	if (err)
 		return err;
-	bool newer = is_meta(second) && get64(second + PAGE_HEADER + 24 + 96 + 8) >
-						get64(first + PAGE_HEADER + 24 + 96 + 8);
+	bool newer =
+		is_meta(second) && get_le64(second + PAGE_HEADER + 24 + 96 + 8) >
+					   get_le64(first + PAGE_HEADER + 24 + 96 + 8);
 	const uint8_t *meta = newer ? second : first;
-	if (get16(meta + PAGE_HEADER + 24 + 48 + 4) & DATABASE_DUPLICATES)
+	if (get_le16(meta + PAGE_HEADER + 24 + 48 + 4) & DATABASE_DUPLICATES)
 		return container_refuse(
 			container, 0, "keys with several values are not supported");
 	take_meta(lmdb, meta);
@@ -145,12 +128,12 @@ static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
 		lmdb->container, offset_of(lmdb, number), page, lmdb->page_bytes);
 	if (err)
 		return err;
-	unsigned lower = get16(page + 12), upper = get16(page + 14);
-	unsigned kind =
-		get16(page + 10) & (PAGE_BRANCH | PAGE_LEAF | PAGE_OVERFLOW | PAGE_META);
+	unsigned lower = get_le16(page + 12), upper = get_le16(page + 14);
+	unsigned kind = get_le16(page + 10) &
+			(PAGE_BRANCH | PAGE_LEAF | PAGE_OVERFLOW | PAGE_META);
 	if (kind != (level + 1 == lmdb->depth ? PAGE_LEAF : PAGE_BRANCH))
 		return refuse_page(lmdb, number, "is of another kind than is expected");
-	if (get64(page) != number || lower < PAGE_HEADER || lower > lmdb->page_bytes ||
+	if (get_le64(page) != number || lower < PAGE_HEADER || lower > lmdb->page_bytes ||
 		upper > lmdb->page_bytes || lower % 2 != 0)
 		return refuse_page(lmdb, number, "is damaged");
 	return 0;
@@ -160,9 +143,9 @@ static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
 static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigned i)
 {
 	const uint8_t *page = lmdb->levels[level];
-	unsigned at = get16(page + PAGE_HEADER + 2 * (size_t)i);
+	unsigned at = get_le16(page + PAGE_HEADER + 2 * (size_t)i);
 	if (at < PAGE_HEADER || at > lmdb->page_bytes - NODE_HEADER ||
-		get16(page + at + 6) > lmdb->page_bytes - NODE_HEADER - at)
+		get_le16(page + at + 6) > lmdb->page_bytes - NODE_HEADER - at)
 		return NULL;
 	return page + at;
 }
@@ -180,9 +163,9 @@ static int find_far(
 		lmdb->container, offset_of(lmdb, page), header, sizeof(header));
 	if (err)
 		return err;
-	if (!(get16(header + 10) & PAGE_OVERFLOW) || get64(header) != page)
+	if (!(get_le16(header + 10) & PAGE_OVERFLOW) || get_le64(header) != page)
 		return refuse_page(lmdb, page, "is not that of a value");
-	uint64_t pages = get32(header + 12);
+	uint64_t pages = get_le32(header + 12);
 	if (pages > lmdb->pages - page || pages * lmdb->page_bytes < bytes + PAGE_HEADER)
 		return refuse_page(lmdb, page, "has a value that ends elsewhere");
 	*ret_offset = offset_of(lmdb, page) + PAGE_HEADER;
@@ -192,9 +175,9 @@ static int find_far(
 static int take_value(struct lmdb *lmdb, uint64_t number, const uint8_t *page,
 	const uint8_t *node, const char *path)
 {
-	unsigned flags = get16(node + 4), key_bytes = get16(node + 6);
+	unsigned flags = get_le16(node + 4), key_bytes = get_le16(node + 6);
 	struct source_part part = {
-		.stored_bytes = get16(node) | (uint32_t)get16(node + 2) << 16};
+		.stored_bytes = get_le16(node) | (uint32_t)get_le16(node + 2) << 16};
 	size_t at = (size_t)(node - page) + NODE_HEADER + key_bytes;
 	size_t here = flags & NODE_FAR ? 8 : (size_t)part.stored_bytes;
 	if (flags & (NODE_DATABASE | NODE_DUPLICATES))
@@ -206,7 +189,8 @@ static int take_value(struct lmdb *lmdb, uint64_t number, const uint8_t *page,
 	part.offset = offset_of(lmdb, number) + at;
 	int err = 0;
 	if (flags & NODE_FAR)
-		err = find_far(lmdb, get64(page + at), part.stored_bytes, &part.offset);
+		err = find_far(
+			lmdb, get_le64(page + at), part.stored_bytes, &part.offset);
 	return err ? err
 		   : container_member(lmdb->container, path, &part, part.stored_bytes);
 }
@@ -217,7 +201,7 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 	const uint8_t *node = find_node(lmdb, level, i);
 	if (!node)
 		return refuse_page(lmdb, number, "a key does not lie in it");
-	unsigned bytes = get16(node + 6);
+	unsigned bytes = get_le16(node + 6);
 	if (bytes > MOST_KEY || memchr(node + NODE_HEADER, '\0', bytes))
 		return 0; /* no path */
 	memcpy(key, node + NODE_HEADER, bytes);
@@ -241,7 +225,7 @@ static int enter(struct lmdb *lmdb, uint64_t page, unsigned level, struct place 
 	int err = read_page(lmdb, page, level);
 	if (err)
 		return err;
-	unsigned lower = get16(lmdb->levels[level] + 12);
+	unsigned lower = get_le16(lmdb->levels[level] + 12);
 	*ret = (struct place){.page = page, .n = (lower - PAGE_HEADER) / 2};
 	return 0;
 }
@@ -267,8 +251,8 @@ static int walk(struct lmdb *lmdb)
 		const uint8_t *node = find_node(lmdb, level, i);
 		if (!node)
 			return refuse_page(lmdb, place->page, "a key does not lie in it");
-		uint64_t page = get16(node) | (uint64_t)get16(node + 2) << 16 |
-				(uint64_t)get16(node + 4) << 32;
+		uint64_t page = get_le16(node) | (uint64_t)get_le16(node + 2) << 16 |
+				(uint64_t)get_le16(node + 4) << 32;
 		level++;
 		err = enter(lmdb, page, level, &places[level]);
 	}

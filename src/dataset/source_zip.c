@@ -3,7 +3,8 @@
 
 #include "dataset/source.h"
 
-#include <endian.h>
+#include "base/little_endian.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,27 +50,6 @@ struct entry {
 	unsigned flags, method;
 };
 
-static unsigned get16(const uint8_t *at)
-{
-	uint16_t value;
-	memcpy(&value, at, sizeof(value));
-	return le16toh(value);
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-	uint32_t value;
-	memcpy(&value, at, sizeof(value));
-	return le32toh(value);
-}
-
-static uint64_t get64(const uint8_t *at)
-{
-	uint64_t value;
-	memcpy(&value, at, sizeof(value));
-	return le64toh(value);
-}
-
 /* --- the end ------------------------------------------------------------------------------- */
 
 /* Takes the directory's place from the end of zip64, if there is one before the end. */
@@ -82,16 +62,16 @@ static int read_end64(struct zip *zip, uint64_t end)
 		zip->container, end - END64_LOCATOR_BYTES, locator, sizeof(locator));
 	if (err || memcmp(locator, END64_LOCATOR_MAGIC, 4) != 0)
 		return err;
-	uint64_t at = get64(locator + 8);
+	uint64_t at = get_le64(locator + 8);
 	err = container_read(zip->container, at, end64, sizeof(end64));
 	if (err)
 		return err;
 	if (memcmp(end64, END64_MAGIC, 4) != 0)
 		return container_refuse(
 			zip->container, at, "not the end of a large zip's directory");
-	zip->entries = get64(end64 + 32);
-	zip->bytes = get64(end64 + 40);
-	zip->at = get64(end64 + 48);
+	zip->entries = get_le64(end64 + 32);
+	zip->bytes = get_le64(end64 + 40);
+	zip->at = get_le64(end64 + 48);
 	return 0;
 }
 
@@ -116,12 +96,12 @@ static int check_directory(struct zip *zip, uint64_t end)
 
 static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 {
-	if (get16(end + 4) != 0 || get16(end + 6) != 0)
+	if (get_le16(end + 4) != 0 || get_le16(end + 6) != 0)
 		return container_refuse(
 			zip->container, at, "one of several parts of a zip");
-	zip->entries = get16(end + 10);
-	zip->bytes = get32(end + 12);
-	zip->at = get32(end + 16);
+	zip->entries = get_le16(end + 10);
+	zip->bytes = get_le32(end + 12);
+	zip->at = get_le32(end + 16);
 	int err = read_end64(zip, at);
 	return err ? err : check_directory(zip, at);
 }
@@ -138,7 +118,7 @@ static int find_end(struct zip *zip)
 	int err = container_read(zip->container, all - size, tail, size);
 	for (size_t i = END_BYTES; !err && i <= size; i++) {
 		const uint8_t *end = tail + size - i;
-		if (memcmp(end, END_MAGIC, 4) == 0 && get16(end + 20) == i - END_BYTES)
+		if (memcmp(end, END_MAGIC, 4) == 0 && get_le16(end + 20) == i - END_BYTES)
 			return take_end(zip, end, all - i);
 	}
 	return err ? err
@@ -159,7 +139,7 @@ static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 			continue;
 		if (size - at < 8)
 			return false;
-		*values[i] = get64(extra + at);
+		*values[i] = get_le64(extra + at);
 		at += 8;
 	}
 	return true;
@@ -168,10 +148,10 @@ static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 static bool read_extra(struct entry *entry, const uint8_t *extra, size_t size)
 {
 	while (size >= 4) {
-		size_t bytes = get16(extra + 2);
+		size_t bytes = get_le16(extra + 2);
 		if (bytes > size - 4)
 			return false;
-		if (get16(extra) == 1)
+		if (get_le16(extra) == 1)
 			return read_large(entry, extra + 4, bytes);
 		extra += 4 + bytes;
 		size -= 4 + bytes;
@@ -187,19 +167,19 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 	if (left < ENTRY_BYTES || memcmp(bytes, ENTRY_MAGIC, 4) != 0)
 		return container_refuse(
 			zip->container, zip->at + at, "not an entry of the directory");
-	size_t name = get16(bytes + 28), extra = get16(bytes + 30);
-	size_t comment = get16(bytes + 32);
+	size_t name = get_le16(bytes + 28), extra = get_le16(bytes + 30);
+	size_t comment = get_le16(bytes + 32);
 	if (left - ENTRY_BYTES < name + extra + comment)
 		return container_refuse(zip->container, zip->at + at,
 			"an entry ends beyond the directory's end");
 	*ret = (struct entry){.at = zip->at + at,
-		.flags = get16(bytes + 8),
-		.method = get16(bytes + 10),
-		.checksum = get32(bytes + 16),
-		.stored_bytes = get32(bytes + 20),
-		.bytes = get32(bytes + 24),
-		.mode = bytes[5] == 3 ? get32(bytes + 38) >> 16 : 0,
-		.local = get32(bytes + 42)};
+		.flags = get_le16(bytes + 8),
+		.method = get_le16(bytes + 10),
+		.checksum = get_le32(bytes + 16),
+		.stored_bytes = get_le32(bytes + 20),
+		.bytes = get_le32(bytes + 24),
+		.mode = bytes[5] == 3 ? get_le32(bytes + 38) >> 16 : 0,
+		.local = get_le32(bytes + 42)};
 	if (!read_extra(ret, bytes + ENTRY_BYTES + name, extra))
 		return container_refuse(
 			zip->container, ret->at, "an entry with damaged extra fields");
@@ -221,8 +201,8 @@ static int find_part(struct zip *zip, const struct entry *entry, struct source_p
 		return container_refuse(
 			zip->container, entry->local, "not the header of a member");
 	*ret = (struct source_part){.stored_bytes = entry->stored_bytes,
-		.offset = entry->local + LOCAL_BYTES + get16(local + 26) +
-			  get16(local + 28),
+		.offset = entry->local + LOCAL_BYTES + get_le16(local + 26) +
+			  get_le16(local + 28),
 		.checksum = entry->checksum,
 		.method =
 			entry->method == METHOD_DEFLATED ? PART_DEFLATED : PART_CHECKED};

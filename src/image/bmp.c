@@ -4,6 +4,8 @@
 #include "image/image_internal.h"
 #include "image/raw.h"
 
+#include "base/little_endian.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -26,16 +28,6 @@ struct bmp {
 	struct buffer indices; /* of run lengths */
 };
 
-static uint32_t get16(const uint8_t *at)
-{
-	return at[0] | (uint32_t)at[1] << 8;
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-	return get16(at) | get16(at + 2) << 16;
-}
-
 static int refuse(struct bmp *bmp, const char *text)
 {
 	return image_fail(bmp->message, -EIO, "BMP: %s", text);
@@ -48,18 +40,18 @@ static int read_sizes(struct bmp *bmp)
 	const uint8_t *header = bmp->data + FILE_HEADER;
 	if (bmp->size < FILE_HEADER + 4)
 		return refuse(bmp, "truncated");
-	bmp->header_bytes = get32(header);
+	bmp->header_bytes = get_le32(header);
 	bool old = bmp->header_bytes == 12;
 	if (!old && bmp->header_bytes != 40 && bmp->header_bytes != 64 &&
 		bmp->header_bytes != 108 && bmp->header_bytes != 124)
 		return refuse(bmp, "unknown kind of header");
 	if (bmp->size - FILE_HEADER < bmp->header_bytes)
 		return refuse(bmp, "truncated");
-	bmp->width = old ? get16(header + 4) : get32(header + 4);
-	bmp->height = old ? get16(header + 6) : get32(header + 8);
-	bmp->bits = get16(header + (old ? 10 : 14));
-	bmp->compression = old ? UNCOMPRESSED : get32(header + 16);
-	bmp->colours = old ? 0 : get32(header + 32);
+	bmp->width = old ? get_le16(header + 4) : get_le32(header + 4);
+	bmp->height = old ? get_le16(header + 6) : get_le32(header + 8);
+	bmp->bits = get_le16(header + (old ? 10 : 14));
+	bmp->compression = old ? UNCOMPRESSED : get_le32(header + 16);
+	bmp->colours = old ? 0 : get_le32(header + 32);
 	bmp->from_top = !old && header[11] == 0xff;
 	if (bmp->from_top)
 		bmp->height = 0 - bmp->height;
@@ -91,12 +83,12 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 	if (bmp->size < from + 12)
 		return refuse(bmp, "truncated");
 	const uint8_t *fields = bmp->data + from;
-	uint32_t alpha = within ? get32(fields + 12) : 0;
+	uint32_t alpha = within ? get_le32(fields + 12) : 0;
 	*at += within ? 0 : 12;
 	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++)
-		if (masks[i].bits == bmp->bits && masks[i].red == get32(fields) &&
-			masks[i].green == get32(fields + 4) &&
-			masks[i].blue == get32(fields + 8) &&
+		if (masks[i].bits == bmp->bits && masks[i].red == get_le32(fields) &&
+			masks[i].green == get_le32(fields + 4) &&
+			masks[i].blue == get_le32(fields + 8) &&
 			(bmp->bits != 32 || masks[i].alpha == alpha)) {
 			bmp->kind = masks[i].kind;
 			return 0;
@@ -175,7 +167,7 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 	if (err)
 		return err;
 	uint64_t at = FILE_HEADER + bmp->header_bytes;
-	bmp->offset = get32(data + 10);
+	bmp->offset = get_le32(data + 10);
 	if (bmp->colours == 0)
 		bmp->colours = 1u << (bmp->bits < 31 ? bmp->bits : 31);
 	if (bmp->offset == at && bmp->bits <= 8)

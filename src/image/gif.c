@@ -3,6 +3,8 @@
 
 #include "image/image_internal.h"
 
+#include "base/little_endian.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -34,11 +36,6 @@ struct gif {
 	struct palette screen, frame;
 	struct buffer indices;
 };
-
-static uint32_t get16(const uint8_t *at)
-{
-	return at[0] | (uint32_t)at[1] << 8;
-}
 
 static int refuse(struct gif *gif, const char *text)
 {
@@ -106,10 +103,10 @@ static int read_frame(struct gif *gif)
 		return refuse(gif, "truncated");
 	const uint8_t *frame = gif->data + gif->at;
 	gif->at += FRAME_BYTES;
-	gif->x = get16(frame);
-	gif->y = get16(frame + 2);
-	gif->frame_width = get16(frame + 4);
-	gif->frame_height = get16(frame + 6);
+	gif->x = get_le16(frame);
+	gif->y = get_le16(frame + 2);
+	gif->frame_width = get_le16(frame + 4);
+	gif->frame_height = get_le16(frame + 6);
 	gif->interlaced = frame[8] & 64;
 	gif->frame = (struct palette){0};
 	if (gif->x + gif->frame_width > gif->width)
@@ -156,8 +153,8 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 	gif->screen.there = false;
 	if (size < SCREEN_BYTES)
 		return refuse(gif, "truncated");
-	gif->width = get16(data + 6);
-	gif->height = get16(data + 8);
+	gif->width = get_le16(data + 6);
+	gif->height = get_le16(data + 8);
 	gif->at = SCREEN_BYTES;
 	int err = data[10] & 128 ? read_palette(gif, data[10], &gif->screen) : 0;
 	if (!err)

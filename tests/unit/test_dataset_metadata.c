@@ -232,7 +232,7 @@ Test(dataset_metadata, columns_that_are_too_many_are_one_message)
 	place_end(&place);
 }
 
-Test(dataset_metadata, a_huge_field_takes_no_memory, .timeout = 60)
+Test(dataset_metadata, a_huge_field_takes_no_memory, .timeout = 600)
 {
 	struct place place;
 	struct rusage before, after;

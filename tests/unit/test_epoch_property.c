@@ -42,22 +42,22 @@ static void random_events(enum epochs_kind kind)
 	random_check_seen(&seen, kind);
 }
 
-Test(epoch_property, drawn, .timeout = 60)
+Test(epoch_property, drawn, .timeout = 600)
 {
 	random_events(EPOCHS_DRAWN);
 }
 
-Test(epoch_property, drawn_at_open, .timeout = 60)
+Test(epoch_property, drawn_at_open, .timeout = 600)
 {
 	random_events(EPOCHS_DRAWN_AT_OPEN);
 }
 
-Test(epoch_property, fixed, .timeout = 60)
+Test(epoch_property, fixed, .timeout = 600)
 {
 	random_events(EPOCHS_FIXED);
 }
 
-Test(epoch_property, mirrored, .timeout = 60)
+Test(epoch_property, mirrored, .timeout = 600)
 {
 	random_events(EPOCHS_MIRRORED);
 }

@@ -46,7 +46,7 @@ static void follow_sequences(enum epochs_kind kind)
 	}
 }
 
-Test(epoch_replay, every_prefix_is_the_state_of_its_moment, .timeout = 60)
+Test(epoch_replay, every_prefix_is_the_state_of_its_moment, .timeout = 600)
 {
 	follow_sequences(EPOCHS_DRAWN);
 	follow_sequences(EPOCHS_DRAWN_AT_OPEN);
@@ -110,13 +110,13 @@ static void compare_sequences(enum epochs_kind kind, uint32_t keep)
 	cr_assert_eq(keep > 0, forgotten > 0);
 }
 
-Test(epoch_replay, with_epochs_that_are_saved, .timeout = 60)
+Test(epoch_replay, with_epochs_that_are_saved, .timeout = 600)
 {
 	compare_sequences(EPOCHS_DRAWN, 0);
 	compare_sequences(EPOCHS_DRAWN_AT_OPEN, 0);
 }
 
-Test(epoch_replay, with_epochs_that_are_saved_and_forgotten, .timeout = 60)
+Test(epoch_replay, with_epochs_that_are_saved_and_forgotten, .timeout = 600)
 {
 	compare_sequences(EPOCHS_DRAWN, 2);
 	compare_sequences(EPOCHS_FIXED, 1);
@@ -354,7 +354,7 @@ static bool goes_on(enum epochs_kind kind, uint64_t seed)
 	return n + 1 >= before;
 }
 
-Test(epoch_replay, a_damaged_record_is_refused_or_understood, .timeout = 60)
+Test(epoch_replay, a_damaged_record_is_refused_or_understood, .timeout = 600)
 {
 	unsigned accepted = 0;
 	for (uint64_t seed = 0; seed < CASES; seed++) {

@@ -330,7 +330,7 @@ static unsigned count_wrong(uint64_t seed, enum way way, bool mutant)
 	return training->wrong;
 }
 
-Test(epoch_restore, the_rest_of_the_epoch_is_exact, .timeout = 120)
+Test(epoch_restore, the_rest_of_the_epoch_is_exact, .timeout = 600)
 {
 	for (uint64_t seed = 0; seed < effort(1000, 20000); seed++) {
 		unsigned wrong = count_wrong(seed, (enum way)(seed % WAYS), false);

@@ -13,7 +13,7 @@
  * journal has promised.
  */
 
-TestSuite(power_sched, .timeout = 300);
+TestSuite(power_sched, .timeout = 600);
 
 #define SAMPLES 8
 #define EPOCHS 3

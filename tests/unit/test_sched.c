@@ -329,7 +329,7 @@ Test(sched, a_removed_job_gives_back_what_it_pinned)
 	world_end(&world);
 }
 
-Test(sched, an_idle_job_is_parked_and_goes_on_when_it_reads_again, .timeout = 60)
+Test(sched, an_idle_job_is_parked_and_goes_on_when_it_reads_again, .timeout = 600)
 {
 	struct world world;
 	sample_id samples[N];

@@ -417,7 +417,7 @@ Test(sched_current, asking_for_what_is_bound_changes_nothing)
 	end(&script);
 }
 
-Test(sched_current, an_idle_job_goes_on_in_the_epoch_that_it_was_in, .timeout = 60)
+Test(sched_current, an_idle_job_goes_on_in_the_epoch_that_it_was_in, .timeout = 600)
 {
 	struct script script;
 	struct sched_job_status status;
