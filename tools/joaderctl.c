@@ -9,6 +9,7 @@
 #include "ctl/mount.h"
 #include "ctl/request.h"
 #include "ctl/resume.h"
+#include "ctl/run.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -20,7 +21,7 @@
 static int rm(const char *path, const char *job)
 {
 	const char *arguments[] = {"rm", job};
-	return request(path, arguments, 2, NULL);
+	return request(path, arguments, 2, NULL, stdout);
 }
 
 static int rm_each(const char *path, char **arguments, int n)
@@ -71,12 +72,12 @@ static int upgrade(const char *path, char **arguments, int n)
 		return EXIT_FAILURE;
 	}
 	const char *absolute[] = {arguments[0], program};
-	int status = request(path, absolute, n == 2 ? 2 : (size_t)n, NULL);
+	int status = request(path, absolute, n == 2 ? 2 : (size_t)n, NULL, stdout);
 	free(program);
 	return status;
 }
 
-static int run(const char *path, char **arguments, int n)
+static int carry_out(const char *path, char **arguments, int n)
 {
 	if (asks_for_help(arguments, n)) {
 		int status = help_of(arguments[0], stdout);
@@ -85,6 +86,8 @@ static int run(const char *path, char **arguments, int n)
 	}
 	if (strcmp(arguments[0], "add") == 0)
 		return add_jobs(path, n, arguments);
+	if (strcmp(arguments[0], "run") == 0)
+		return run_command(path, n, arguments);
 	if (strcmp(arguments[0], "rm") == 0)
 		return rm_each(path, arguments + 1, n - 1);
 	if (strcmp(arguments[0], "restore") == 0)
@@ -95,7 +98,7 @@ static int run(const char *path, char **arguments, int n)
 		return mount(path, arguments + 1, n - 1);
 	if (strcmp(arguments[0], "upgrade") == 0 && n <= 2)
 		return upgrade(path, arguments, n);
-	return request(path, (const char *const *)arguments, (size_t)n, NULL);
+	return request(path, (const char *const *)arguments, (size_t)n, NULL, stdout);
 }
 
 int main(int argc, char **argv)
@@ -131,5 +134,5 @@ int main(int argc, char **argv)
 	}
 	/* It must not die by a signal when the user leaves a pager. */
 	signal(SIGPIPE, SIG_IGN);
-	return run(socket_path, argv + optind, argc - optind);
+	return carry_out(socket_path, argv + optind, argc - optind);
 }

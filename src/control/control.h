@@ -19,6 +19,9 @@
  *   add [--set SECTION.KEY=VALUE]... FILE TEXT...
  *                   adds the job inis TEXT (FILE: its name in messages) with the settings,
  *                   all or none
+ *   add --own-name [--set SECTION.KEY=VALUE]... FILE TEXT
+ *                   one job; if its name is taken it gets NAME-2, NAME-3 ...: answers
+ *                   with its name, a tab, its directory
  *   rm JOB          or of all jobs whose names match a pattern, as *
  *   restore JOB TEXT [EPOCH:POSITION]
  *                   TEXT: what jobs/JOB/state has shown

@@ -24,6 +24,7 @@ struct additions {
 	size_t n;
 	struct addition *of;
 	const struct sched_import *import; /* or NULL */
+	bool own_name;			   /* of one job: another one if it is taken */
 	size_t messages;
 };
 
@@ -43,6 +44,41 @@ static int parse_one(struct additions *all, size_t i)
 		all->settings, all->n_settings, report, all, &addition->config);
 	addition->parsed = err == 0;
 	return err;
+}
+
+#define OWN_NAMES 10000 /* that are tried */
+
+static bool is_taken(struct sched *sched, const char *name)
+{
+	struct sched_job *job = sched_job_find(sched, name);
+	if (job)
+		sched_job_put(job);
+	return job != NULL;
+}
+
+/* The job gets the first of the names NAME, NAME-2, NAME-3 ... that is not taken. */
+static int find_own_name(struct additions *all)
+{
+	auto_free const char **settings = calloc(all->n_settings + 1, sizeof(*settings));
+	auto_free char *name = strdup(all->of->config.name);
+	if (!settings || !name)
+		return -ENOMEM;
+	if (all->n_settings > 0)
+		memcpy(settings, all->settings, all->n_settings * sizeof(*settings));
+	for (int i = 2; i < OWN_NAMES && is_taken(all->sched, all->of->config.name);
+		i++) {
+		auto_free char *setting = NULL;
+		if (asprintf(&setting, "job.name=%s-%d", name, i) < 0)
+			return -ENOMEM;
+		settings[all->n_settings] = setting;
+		config_job_free(&all->of->config);
+		int err = config_parse_job_with(all->files[0], all->files[1], settings,
+			all->n_settings + 1, report, all, &all->of->config);
+		all->of->parsed = err == 0;
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 static int parse(struct additions *all)
@@ -199,12 +235,16 @@ static int add(struct additions *all)
 	return err;
 }
 
-static void tell(const struct additions *all, struct session *session)
+static void tell(
+	const struct additions *all, struct session *session, const char *mountpoint)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		const struct job_config *config = &all->of[i].config;
 		if (all->of[i].there)
 			fprintf(all->out, "%s is there already\n", config->name);
+		else if (all->own_name)
+			fprintf(all->out, "%s\t%s/jobs/%s\n", config->name, mountpoint,
+				config->name);
 		else
 			fprintf(all->out, "added %s\n", config->name);
 		if (!all->of[i].there && session)
@@ -212,9 +252,12 @@ static void tell(const struct additions *all, struct session *session)
 	}
 }
 
-static int carry_out(struct additions *all, struct session *session)
+static int carry_out(
+	struct additions *all, struct session *session, const char *mountpoint)
 {
 	int err = parse(all);
+	if (!err && all->own_name)
+		err = find_own_name(all);
 	if (!err)
 		err = check_names(all);
 	if (!err)
@@ -222,7 +265,7 @@ static int carry_out(struct additions *all, struct session *session)
 	if (!err)
 		err = add(all);
 	if (!err) {
-		tell(all, session);
+		tell(all, session, mountpoint);
 		sched_report_cache(all->sched, report, all);
 	}
 	return err;
@@ -239,6 +282,9 @@ bool control_add(const struct files_context *context, struct session *session,
 		import.name = arguments[1];
 		all.import = &import;
 		used = 2;
+	} else if (n >= 1 && strcmp(arguments[0], "--own-name") == 0) {
+		all.own_name = true;
+		used = 1;
 	}
 	auto_free const char **settings = calloc(n + 1, sizeof(*settings));
 	auto_free struct addition *of = calloc(n + 1, sizeof(*of));
@@ -255,11 +301,11 @@ bool control_add(const struct files_context *context, struct session *session,
 	all.files = arguments + used;
 	all.n = (n - used) / 2;
 	all.of = of;
-	if (all.import && all.n > 1) {
-		fputs("--import: found several jobs, allowed: one\n", out);
+	if ((all.import || all.own_name) && all.n > 1) {
+		fprintf(out, "%s: found several jobs, allowed: one\n", arguments[0]);
 		return false;
 	}
-	int err = carry_out(&all, session);
+	int err = carry_out(&all, session, context->mountpoint);
 	for (size_t i = 0; i < all.n; i++)
 		if (of[i].parsed)
 			config_job_free(&of[i].config);

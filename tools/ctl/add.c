@@ -110,21 +110,21 @@ static int take_options(struct inis *inis, int argc, char **argv)
 	return EXIT_USAGE;
 }
 
-static int send_inis(
-	struct inis *inis, const char *socket_path, int argc, char *const *argv)
+static int send_inis(struct inis *inis, const char *socket_path, int argc,
+	char *const *argv, FILE *out)
 {
 	/* The daemon is asked when all is read: standard input may take its time. */
 	for (int i = optind; i < argc; i++)
 		if (!add_file(inis, argv[i]))
 			return EXIT_FAILURE;
 	return request(socket_path, inis->arguments, inis->n,
-		inis->import < 0 ? NULL : &inis->import);
+		inis->import < 0 ? NULL : &inis->import, out);
 }
 
-int add_jobs(const char *socket_path, int argc, char **argv)
+static int add(const char *socket_path, int argc, char **argv, bool own, FILE *out)
 {
 	/* each argument is two here at most */
-	size_t most = 2 * (size_t)argc + 2;
+	size_t most = 2 * (size_t)argc + 3;
 	struct inis inis = {.arguments = calloc(most, sizeof(*inis.arguments)),
 		.texts = calloc(most, sizeof(*inis.texts)),
 		.import = -1};
@@ -133,9 +133,11 @@ int add_jobs(const char *socket_path, int argc, char **argv)
 		complain("%s", strerror(ENOMEM));
 	} else {
 		inis.arguments[inis.n++] = "add";
+		if (own)
+			inis.arguments[inis.n++] = "--own-name";
 		status = take_options(&inis, argc, argv);
 		if (status < 0)
-			status = send_inis(&inis, socket_path, argc, argv);
+			status = send_inis(&inis, socket_path, argc, argv, out);
 	}
 	if (inis.import >= 0)
 		close(inis.import);
@@ -144,4 +146,14 @@ int add_jobs(const char *socket_path, int argc, char **argv)
 	free(inis.texts);
 	free(inis.arguments);
 	return status;
+}
+
+int add_jobs(const char *socket_path, int argc, char **argv)
+{
+	return add(socket_path, argc, argv, false, stdout);
+}
+
+int add_own(const char *socket_path, int argc, char **argv, FILE *out)
+{
+	return add(socket_path, argc, argv, true, out);
 }

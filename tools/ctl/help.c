@@ -23,6 +23,17 @@ static const struct command_help {
 		"\n"
 		"A job that is there already, with the same configuration, is no error.\n"
 		"%name in the ini's [view] path stands for the name.\n"},
+	{"run", "[--name NAME] [--set SECTION.KEY=VALUE]... [--keep] FILE -- COMMAND...",
+		"a job for as long as COMMAND runs, with the path of its\n"
+		"view in place of {}\n",
+		"-n, --name NAME      the job's name, instead of that in the ini\n"
+		"-S, --set SECTION.KEY=VALUE\n"
+		"                     a key of the ini: --set view.layout=classes\n"
+		"    --keep           the job stays when COMMAND ends\n"
+		"\n"
+		"A job whose name is taken is NAME-2, NAME-3 and so on. COMMAND has the\n"
+		"name in JOADERFS_JOB, and gets the signals that joaderctl gets. The\n"
+		"exit status is COMMAND's.\n"},
 	{"rm", "JOB...", "remove jobs; 'resnet*' is all with such names\n",
 		"Everything that the daemon keeps of their epochs is removed, too.\n"},
 	{"restore", "[--at EPOCH:POSITION] JOB FILE",

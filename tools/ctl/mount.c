@@ -264,7 +264,7 @@ int mount_job(
 		return EXIT_FAILURE;
 	place.directory = absolute;
 	if (mount_somehow(&place) == 0 &&
-		request(socket_path, arguments, 2, &place.device) == EXIT_SUCCESS)
+		request(socket_path, arguments, 2, &place.device, stdout) == EXIT_SUCCESS)
 		served = attach(&place) == 0;
 	if (place.device >= 0)
 		close(place.device);

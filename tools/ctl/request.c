@@ -161,7 +161,7 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 }
 
 /* The exit status. */
-static int print_answer(struct answer *answer)
+static int print_answer(struct answer *answer, FILE *out)
 {
 	char word[8];
 	size_t bytes;
@@ -175,11 +175,11 @@ static int print_answer(struct answer *answer)
 		}
 		begun = true;
 		bool failed = strcmp(word, "error") == 0;
-		if (!print_text(answer, bytes, failed ? stderr : stdout))
+		if (!print_text(answer, bytes, failed ? stderr : out))
 			return EXIT_FAILURE;
 		if (strcmp(word, "more") == 0)
 			continue;
-		if (fflush(stdout) != 0) {
+		if (fflush(out) != 0) {
 			if (errno != EPIPE)
 				complain("cannot write: %s", strerror(errno));
 			return EXIT_FAILURE;
@@ -227,7 +227,8 @@ static int send_request(int fd, const char *const *arguments, size_t n, int *des
 	return err;
 }
 
-int request(const char *path, const char *const *arguments, size_t n, int *descriptor)
+int request(const char *path, const char *const *arguments, size_t n, int *descriptor,
+	FILE *out)
 {
 	auto_close int fd = open_daemon(path);
 	if (fd < 0)
@@ -239,5 +240,5 @@ int request(const char *path, const char *const *arguments, size_t n, int *descr
 		complain("%s: %s", path, strerror(-err));
 		return EXIT_FAILURE;
 	}
-	return print_answer(&answer);
+	return print_answer(&answer, out);
 }

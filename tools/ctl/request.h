@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * One request of joaderctl to the daemon, and its messages; the protocol is in
@@ -20,8 +21,9 @@ void complain(const char *format, ...) printf_like(1, 2);
 must_check int read_all(int fd, char **ret, size_t *ret_bytes);
 
 /*
- * Sends the arguments to the socket `path`, prints the answer or the error, and returns
- * the exit status. *descriptor, unless NULL, goes along; it is closed, and set to -1,
+ * Sends the arguments to the socket `path`, prints the answer to `out`, or the error, and
+ * returns the exit status. *descriptor, unless NULL, goes along; it is closed, and set to -1,
  * before the answer comes.
  */
-int request(const char *path, const char *const *arguments, size_t n, int *descriptor);
+int request(const char *path, const char *const *arguments, size_t n, int *descriptor,
+	FILE *out);

@@ -49,7 +49,7 @@ int restore_job(const char *socket_path, int argc, char **argv)
 	if (read_checkpoint(argv[optind + 1], &text) != 0)
 		return EXIT_FAILURE;
 	const char *arguments[] = {"restore", argv[optind], text, at};
-	return request(socket_path, arguments, at ? 4 : 3, NULL);
+	return request(socket_path, arguments, at ? 4 : 3, NULL, stdout);
 }
 
 /* --- export ------------------------------------------------------------------------ */
@@ -97,7 +97,7 @@ int export_job(const char *socket_path, int argc, char **argv)
 		complain("%s", strerror(errno));
 		return EXIT_FAILURE;
 	}
-	int status = request(socket_path, arguments, 2, &descriptor);
+	int status = request(socket_path, arguments, 2, &descriptor, stdout);
 	int err = status == EXIT_SUCCESS && !direct ? copy_to_output(fd) : 0;
 	if (err)
 		complain("cannot write: %s", strerror(-err));

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# joaderctl run: a job for as long as a command runs, which gets the path, the signals and its
+# own exit status; a second one of the same ini has a name of its own.
+. "$(dirname "$0")/lib.sh"
+dataset 3 8
+start
+
+ini=$T/net.ini
+job_text net tensor.crop=32 >"$ini"
+
+status_is() { # STATUS ARGUMENT...
+	local expected=$1 status=0
+	shift
+	ctl run "$@" >"$T/out" 2>"$T/err" || status=$?
+	equal "status of run $*" "$status" "$expected"
+}
+jobs_are() {
+	equal "jobs" "$(names "$M/jobs" | xargs)" "$*"
+}
+appears() { # FILE
+	for ((i = 0; i < 400; i++)); do
+		[[ ! -e $1 ]] || return 0
+		sleep 0.05
+	done
+	fail "$1 did not appear: $(cat "$T/err")"
+}
+
+# --- it reads, and its status is the command's ---
+# shellcheck disable=SC2016
+status_is 0 "$ini" -- sh -c 'ls "$1" | grep -c ppm; cat "$1"/*.ppm | wc -c; echo "$JOADERFS_JOB"' - {}
+equal "what it printed" "$(xargs <"$T/out")" "24 $((24 * (13 + 32 * 32 * 3))) net"
+status_is 0 "$ini" -- echo --data={} {}/x '{'
+equal "braces" "$(cat "$T/out")" "--data=$M/jobs/net/current $M/jobs/net/current/x {"
+status_is 7 "$ini" -- sh -c 'exit 7'
+status_is 137 "$ini" -- sh -c 'kill -KILL $$'
+status_is 127 "$ini" -- "$T/nothing"
+status_is 126 "$ini" -- "$T"
+jobs_are
+
+# --- settings, and a job that stays ---
+status_is 0 --name other --set tensor.crop=16 --keep "$ini" -- true
+jobs_are other
+equal "crop" "$(grep ^crop "$M/jobs/other/job.ini")" "crop = 16x16"
+
+# --- two at the same time, and signals ---
+waits="trap 'echo term; exit 3' TERM; echo \$JOADERFS_JOB >$T/name.\$1; while :; do sleep 0.05; done"
+"$BUILD/joaderctl" --socket "$T/socket" run "$ini" -- bash -c "$waits" - a >"$T/a" 2>"$T/err" &
+first=$!
+appears "$T/name.a"
+"$BUILD/joaderctl" --socket "$T/socket" run "$ini" -- bash -c "$waits" - b >"$T/b" 2>"$T/err" &
+second=$!
+appears "$T/name.b"
+equal "names" "$(cat "$T"/name.[ab] | xargs)" "net net-2"
+jobs_are net net-2 other
+kill -TERM "$first"
+status=0
+wait "$first" || status=$?
+equal "after the signal" "$status $(cat "$T/a")" "3 term"
+jobs_are net-2 other
+kill -TERM "$second"
+wait "$second" && fail "the second one ended with 0"
+jobs_are other
+
+# --- mistakes ---
+status_is 2 "$ini" true
+grep -qF 'no -- before the command' "$T/err" || fail "$(cat "$T/err")"
+status_is 2 "$ini" --
+status_is 2 -- true
+sed 's/32/-1/' "$ini" >"$T/bad.ini"
+status_is 1 "$T/bad.ini" -- touch "$T/ran"
+grep -qF '[tensor]:crop' "$T/err" || fail "$(cat "$T/err")"
+[[ ! -e $T/ran ]] || fail "the command ran without a job"
+jobs_are other

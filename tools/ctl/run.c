@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "run.h"
+#include "add.h"
+#include "help.h"
+#include "request.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
+#define EXIT_SIGNAL 128
+
+struct run {
+	const char *socket_path;
+	bool keeps;
+	int n_options; /* of argv, which are those of add; the file follows */
+	char **command;
+	char *name, *directory; /* of the job */
+	sigset_t signals, mask; /* that are waited for; the mask before */
+};
+
+static const int forwarded[] = {
+	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
+
+/* --- the job ------------------------------------------------------------------------- */
+
+/* Takes the daemon's answer apart: the job's name, a tab, its directory, a newline. */
+static bool take_answer(struct run *run, char *answer)
+{
+	char *tab = strchr(answer, '\t');
+	char *end = tab ? strchr(tab, '\n') : NULL;
+	if (!end) {
+		complain("%s: this joaderfs does not know run", run->socket_path);
+		return false;
+	}
+	*tab = *end = '\0';
+	run->name = strdup(answer);
+	if (!run->name || asprintf(&run->directory, "%s/current", tab + 1) < 0) {
+		run->directory = NULL;
+		complain("%s", strerror(ENOMEM));
+		return false;
+	}
+	return true;
+}
+
+static bool add_job(struct run *run, char **argv)
+{
+	char *answer = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&answer, &bytes);
+	if (!out) {
+		complain("%s", strerror(ENOMEM));
+		return false;
+	}
+	int status = add_own(run->socket_path, run->n_options + 1, argv, out);
+	bool ok = fclose(out) == 0 && status == EXIT_SUCCESS && take_answer(run, answer);
+	free(answer);
+	return ok;
+}
+
+static void remove_job(const struct run *run)
+{
+	const char *arguments[] = {"rm", run->name};
+	char *answer = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&answer, &bytes);
+	if (!out || request(run->socket_path, arguments, 2, NULL, out) != EXIT_SUCCESS)
+		complain("run: the job %s is still there", run->name);
+	if (out)
+		fclose(out);
+	free(answer);
+}
+
+/* --- the command --------------------------------------------------------------------- */
+
+/* The caller frees it; NULL: no memory. */
+static char *filled_in(const char *argument, const char *directory)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	if (!out)
+		return NULL;
+	for (const char *at; (at = strstr(argument, "{}")); argument = at + 2) {
+		fwrite(argument, 1, (size_t)(at - argument), out);
+		fputs(directory, out);
+	}
+	fputs(argument, out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* In the child. */
+static _Noreturn void become(const struct run *run)
+{
+	for (char **argument = run->command; *argument; argument++) {
+		*argument = filled_in(*argument, run->directory);
+		if (!*argument)
+			_exit(EXIT_NOT_EXECUTABLE);
+	}
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &run->mask, NULL);
+	if (setenv("JOADERFS_JOB", run->name, 1) == 0)
+		execvp(run->command[0], run->command);
+	int err = errno;
+	complain("%s: %s", run->command[0], strerror(err));
+	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+/* The command was stopped, so this process stops; and so they go on. */
+static void stop_with(pid_t child)
+{
+	raise(SIGSTOP);
+	kill(child, SIGCONT);
+}
+
+static int wait_for(pid_t child, const sigset_t *signals)
+{
+	for (;;) {
+		int status;
+		int number = sigwaitinfo(signals, NULL);
+		if (number > 0 && number != SIGCHLD)
+			kill(child, number);
+		while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
+			if (WIFEXITED(status))
+				return WEXITSTATUS(status);
+			if (WIFSIGNALED(status))
+				return EXIT_SIGNAL + WTERMSIG(status);
+			stop_with(child);
+		}
+	}
+}
+
+static int run_child(const struct run *run)
+{
+	pid_t child = fork();
+	if (child == 0)
+		become(run);
+	if (child > 0)
+		return wait_for(child, &run->signals);
+	complain("fork: %s", strerror(errno));
+	return EXIT_FAILURE;
+}
+
+static void take_signals(struct run *run)
+{
+	sigemptyset(&run->signals);
+	sigaddset(&run->signals, SIGCHLD);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(&run->signals, forwarded[i]);
+	sigprocmask(SIG_BLOCK, &run->signals, &run->mask);
+}
+
+/* --- the command line ---------------------------------------------------------------- */
+
+static int usage(const char *text)
+{
+	complain("run: %s; joaderctl run --help says more", text);
+	return EXIT_USAGE;
+}
+
+/* Options of add stay in argv, and --keep leaves it. The exit status if the command ends
+ * here, or -1. */
+static int take_arguments(struct run *run, int argc, char **argv)
+{
+	int n = 1, i = 1;
+	for (; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--keep") == 0)
+			run->keeps = true;
+		else
+			argv[n++] = argv[i];
+	if (i == argc)
+		return usage("no -- before the command");
+	if (i + 1 == argc)
+		return usage("no command given");
+	if (n == 1)
+		return usage("no file given");
+	run->command = argv + i + 1;
+	run->n_options = n - 1;
+	return -1;
+}
+
+int run_command(const char *socket_path, int argc, char **argv)
+{
+	struct run run = {.socket_path = socket_path};
+	int status = take_arguments(&run, argc, argv);
+	if (status >= 0)
+		return status;
+	status = EXIT_FAILURE;
+	/* From here on a signal is not the end: the job has to be removed. */
+	take_signals(&run);
+	if (add_job(&run, argv)) {
+		complain("job %s: %s", run.name, run.directory);
+		status = run_child(&run);
+	}
+	if (run.name && !run.keeps)
+		remove_job(&run);
+	free(run.name);
+	free(run.directory);
+	return status;
+}
