@@ -18,7 +18,7 @@
  * that is held is left alone; the pool makes another one.
  */
 
-#define END_NS UINT64_C(500000000)
+#define END_NS UINT64_C(2000000000)
 
 bool readers_lack_locked(struct load_pool *pool)
 {
