@@ -126,7 +126,7 @@ void load_pool_run(struct load_pool *pool, struct load_work *work);
 must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);
 /*
  * Takes no new tasks, finishes those that were taken, does the work that is left, and
- * joins the threads. A read that has not ended half a second later fails with -EINTR; its
+ * joins the threads. A read that has not ended two seconds later fails with -EINTR; its
  * thread stays, and touches nothing of the caller's any more.
  */
 void load_pool_free(struct load_pool **pool);
