@@ -12,6 +12,7 @@
 #include "base/signals.h"
 #include "base/size_text.h"
 #include "config/config.h"
+#include "config/config_try.h"
 #include "control/control.h"
 #include "dataset/dataset.h"
 #include "epoch/state_version.h"
@@ -24,10 +25,8 @@
 #include "supervisor/death.h"
 #include "supervisor/supervisor.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <string.h>
 #include <sys/file.h>
@@ -36,7 +35,8 @@
 
 /* Everything that was started, in that order; main takes it down in reverse. */
 struct daemon {
-	const char *config_path;
+	const char *config_path;   /* NULL with --try */
+	const char *try_directory; /* or NULL */
 	const char *mount_options;
 	const char *mount_argument;
 	const char *engine; /* what its supervisor gave it; NULL: none did */
@@ -57,12 +57,16 @@ struct daemon {
 static const char usage[] =
 	"usage: joaderfs [-f] [-d] [-o OPTION[,OPTION...]] [--fault SPEC] CONFIG "
 	"MOUNTPOINT\n"
+	"       joaderfs [-f] [-d] [-o OPTION[,OPTION...]] --try DATASET MOUNTPOINT\n"
 	"       joaderfs --help | --version\n"
 	"\n"
 	"Mounts the datasets of the daemon's ini CONFIG at MOUNTPOINT, for the training "
 	"jobs\n"
 	"in its jobs directory and those that joaderctl adds.\n"
 	"\n"
+	"  --try DATASET    no ini: the directory, shards, zip or LMDB file DATASET, "
+	"and\n"
+	"                   a job of each layout, to see how it works\n"
 	"  -f               stay in the foreground, messages on standard error\n"
 	"  -d               as -f, and print every FUSE request\n"
 	"  --no-supervisor  one process, whose end is the mount's; for debuggers\n"
@@ -103,6 +107,7 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		{"version", no_argument, NULL, 'V'},
 		{"fault", required_argument, NULL, 'F'},
 		{"no-supervisor", no_argument, NULL, 'N'},
+		{"try", required_argument, NULL, 'T'},
 		{"can-follow", required_argument, NULL, 'C'}, /* by joaderctl upgrade */
 		{"engine", required_argument, NULL, 'E'},     /* by the supervisor */
 		{0},
@@ -126,6 +131,9 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		case 'N':
 			ret->unsupervised = true;
 			break;
+		case 'T':
+			ret->try_directory = optarg;
+			break;
 		case 'C':
 			exit(can_follow(optarg));
 		case 'E':
@@ -141,12 +149,12 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 			return -EINVAL;
 		}
 	}
-	if (argc - optind != 2) {
+	if (argc - optind != (ret->try_directory ? 1 : 2)) {
 		fputs(usage, stderr);
 		return -EINVAL;
 	}
-	ret->config_path = argv[optind];
-	ret->mount_argument = argv[optind + 1];
+	ret->config_path = ret->try_directory ? NULL : argv[optind];
+	ret->mount_argument = argv[argc - 1];
 	return 0;
 }
 
@@ -188,7 +196,7 @@ static int refuse_own_mount(const struct daemon *daemon)
 		log_error(
 			"%s:[dataset %s]:path: found \"%s\", which is on the mount point "
 			"%s itself, allowed: any other place",
-			daemon->config_path, dataset->name, dataset->path,
+			daemon->config.file, dataset->name, dataset->path,
 			daemon->mountpoint);
 		return -EINVAL;
 	}
@@ -197,8 +205,11 @@ static int refuse_own_mount(const struct daemon *daemon)
 
 static int configure(struct daemon *daemon)
 {
-	int err = config_load_daemon(
-		daemon->config_path, config_report_to_log, NULL, &daemon->config);
+	int err = daemon->try_directory
+			  ? config_try_daemon(daemon->try_directory, config_report_to_log,
+				    NULL, &daemon->config)
+			  : config_load_daemon(daemon->config_path, config_report_to_log,
+				    NULL, &daemon->config);
 	if (err)
 		return err;
 	daemon->configured = true;
@@ -238,7 +249,7 @@ static int take_state(struct daemon *daemon)
 	auto_free char *path = NULL;
 	int err = make_parents(state);
 	if (err) {
-		log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, state,
+		log_error("%s:[joaderfs]:state: %s: %s", daemon->config.file, state,
 			strerror(-err));
 		return err;
 	}
@@ -259,7 +270,7 @@ static int take_state(struct daemon *daemon)
 		kept_add(kept, KEPT_LOCK, daemon->state_lock);
 	if (!err)
 		return state_version_take(state);
-	log_error("%s:[joaderfs]:state: %s: %s", daemon->config_path, path,
+	log_error("%s:[joaderfs]:state: %s: %s", daemon->config.file, path,
 		err == -EWOULDBLOCK ? "in use by another joaderfs" : strerror(-err));
 	return err;
 }
@@ -279,50 +290,6 @@ static int open_datasets(struct daemon *daemon)
 	return 0;
 }
 
-static int is_ini(const struct dirent *entry)
-{
-	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
-}
-
-static int add_job(struct sched *sched, const char *directory, const char *file)
-{
-	struct job_config config;
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/%s", directory, file) < 0)
-		return -ENOMEM;
-	int err = config_load_job(path, config_report_to_log, NULL, &config);
-	if (err)
-		return err;
-	err = sched_job_add(sched, &config, false, config_report_to_log, NULL);
-	config_job_free(&config);
-	return err;
-}
-
-/* If one of the inis has a mistake, the daemon does not start. */
-static int add_jobs(struct daemon *daemon)
-{
-	const char *directory = daemon->config.jobs;
-	struct dirent **entries = NULL;
-	int err = 0;
-	if (directory) {
-		int n = scandir(directory, &entries, is_ini, alphasort);
-		if (n < 0) {
-			err = -errno;
-			log_error("%s:[joaderfs]:jobs: %s: %s", daemon->config_path,
-				directory, strerror(-err));
-		}
-		for (int i = 0; i < n; i++) {
-			int this = add_job(daemon->sched, directory, entries[i]->d_name);
-			err = err ? err : this;
-			free(entries[i]);
-		}
-		free(entries);
-	}
-	if (!err)
-		sched_jobs_restore(daemon->sched);
-	return err;
-}
-
 /* After a bug. */
 static void dump_state(void *context, FILE *out)
 {
@@ -339,7 +306,7 @@ static void warn_of_cache(const struct daemon *daemon)
 	if (cache > memory)
 		log_warn("%s:[joaderfs]:cache: %s is more than the memory of this "
 			 "machine, %s",
-			daemon->config_path, size_text(cache).text,
+			daemon->config.file, size_text(cache).text,
 			size_text(memory).text);
 	sched_report_cache(daemon->sched, config_report_to_log, NULL);
 }
@@ -354,7 +321,8 @@ static int start_sched(struct daemon *daemon)
 	sched_use_backings(daemon->sched, daemon->backings, content_head);
 	err = group_new(&daemon->config, daemon->datasets, daemon->sched, &daemon->group);
 	if (!err)
-		err = add_jobs(daemon);
+		err = sched_jobs_begin(
+			daemon->sched, &daemon->config, daemon->try_directory != NULL);
 	if (!err)
 		err = group_start(daemon->group);
 	if (!err)
@@ -416,6 +384,8 @@ static int start(struct daemon *daemon)
 		&daemon->context, daemon->mount_options, daemon->debug, &daemon->session);
 	if (!err)
 		err = control_new(&daemon->context, daemon->session, &daemon->control);
+	if (!err && daemon->try_directory && !kept_is_again())
+		config_try_print(stdout, daemon->mountpoint);
 	if (!err)
 		err = go_to_background(daemon);
 	if (!err)

@@ -130,6 +130,9 @@ void config_report_to_log(void *context, const char *message); /* context: NULL 
 
 must_check int config_load_daemon(const char *path, config_report *report, void *context,
 	struct daemon_config *ret);
+/* file: the name of the text in messages; relative paths begin at its directory. */
+must_check int config_parse_daemon(const char *file, const char *text,
+	config_report *report, void *context, struct daemon_config *ret);
 void config_daemon_free(struct daemon_config *config);
 
 /* file: the name of the text in messages. */

@@ -89,6 +89,17 @@ static int finish(struct ini *ini, struct daemon_config *ret)
 	return err;
 }
 
+int config_parse_daemon(const char *file, const char *text, config_report *report,
+	void *context, struct daemon_config *ret)
+{
+	struct ini ini = {
+		.file = file, .kind = INI_DAEMON, .report = report, .context = context};
+	ini_read(&ini, text);
+	int err = finish(&ini, ret);
+	ini_free(&ini);
+	return err;
+}
+
 int config_load_daemon(
 	const char *path, config_report *report, void *context, struct daemon_config *ret)
 {

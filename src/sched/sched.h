@@ -145,6 +145,13 @@ must_check int sched_job_withdraw(struct sched *sched, const char *name);
 /* Adds the jobs that the state directory has kept. Problems are logged, not fatal. */
 void sched_jobs_restore(struct sched *sched);
 
+/*
+ * The jobs of the start: those of the jobs directory, where one mistake in an ini is an
+ * error; those of config_try.h if it `tries`; and those that were kept. -errno, logged.
+ */
+must_check int sched_jobs_begin(
+	struct sched *sched, const struct daemon_config *daemon, bool tries);
+
 /* A warning, if the cache is smaller than what all jobs together look ahead. */
 void sched_report_cache(struct sched *sched, config_report *report, void *context);
 
