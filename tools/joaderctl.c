@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "ctl/add.h"
+#include "ctl/doctor.h"
 #include "ctl/help.h"
 #include "ctl/mount.h"
 #include "ctl/request.h"
@@ -86,6 +87,8 @@ static int carry_out(const char *path, char **arguments, int n)
 	}
 	if (strcmp(arguments[0], "add") == 0)
 		return add_jobs(path, n, arguments);
+	if (strcmp(arguments[0], "doctor") == 0)
+		return doctor(n, arguments);
 	if (strcmp(arguments[0], "run") == 0)
 		return run_command(path, n, arguments);
 	if (strcmp(arguments[0], "rm") == 0)

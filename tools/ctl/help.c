@@ -67,6 +67,10 @@ static const struct command_help {
 		"A line is: position, sample, label, how it was served, source file.\n"},
 	{"stats", "", "counters of the daemon\n", ""},
 	{"datasets", "[DATASET]", "the datasets, or one of them\n", ""},
+	{"doctor", "[CONFIG]",
+		"what on this machine costs or breaks, and what mends it\n",
+		"CONFIG is the daemon's ini. The exit status is 1 if something "
+		"breaks.\n"},
 	{"upgrade", "[PROGRAM]",
 		"another engine takes over, of this program or another\n"
 		"version; readers notice a pause\n",

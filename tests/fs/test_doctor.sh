@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# joaderctl doctor: what is fine is said to be fine, and each thing that is wrong is named with
+# what mends it. No daemon is asked.
+. "$(dirname "$0")/lib.sh"
+dataset 2 4
+
+STATUS=0
+examine() { # COMMAND...: joaderctl doctor there, as $OUT and $STATUS
+	STATUS=0
+	OUT=$("$@" 2>&1) || STATUS=$?
+}
+says() { # WORD TEXT
+	grep -qE -- "^$1 +.*$2" <<<"$OUT" || fail "it does not say '$1 ... $2': $OUT"
+}
+mends() { # TEXT
+	grep -qE -- "^ +$1" <<<"$OUT" || fail "it does not say '$1': $OUT"
+}
+doctor=("$BUILD/joaderctl" doctor)
+
+config joaderfs.cache=64M
+examine "${doctor[@]}" "$T/joaderfs.ini"
+equal "status" "$STATUS" 0
+says ok "/dev/fuse can be opened"
+says ok "cache = 64M"
+says ok "dataset images: not scanned yet"
+(($(uname -r | awk -F. '{ print $1 * 100 + $2 }') < 609)) || ((EUID != 0)) ||
+	says ok "the kernel reads samples by itself"
+
+# --- the ini's ---
+start
+stop
+examine "${doctor[@]}" "$T/joaderfs.ini"
+says ok "dataset images: as it was"
+cp "$D/class0/0000.jpg" "$D/class0/new.jpg"
+touch "$D/class0"
+examine "${doctor[@]}" "$T/joaderfs.ini"
+says costs "dataset images: .* has changed"
+mends "start joaderfs again"
+config joaderfs.cache=900T
+mv "$D" "$T/elsewhere"
+examine "${doctor[@]}" "$T/joaderfs.ini"
+equal "status" "$STATUS" 1
+says breaks "cache = 900T is more than the memory"
+says breaks "dataset images: .*No such file or directory"
+config joaderfs.cash=1G
+examine "${doctor[@]}" "$T/joaderfs.ini"
+equal "status" "$STATUS" 1
+grep -qF 'did you mean "cache"?' <<<"$OUT" || fail "$OUT"
+
+# --- the machine's ---
+examine bash -c 'ulimit -n 256; "$@"' - "${doctor[@]}"
+says costs "256 files can be open"
+mends "ulimit -Hn"
+if ((EUID == 0)); then
+	examine setpriv --reuid=65534 --regid=65534 --clear-groups env PATH=/nowhere "${doctor[@]}"
+	says breaks "no fusermount3"
+	mends "apt install fuse3"
+	equal "status" "$STATUS" 1
+	examine unshare -m bash -c 'mount -t tmpfs none /dev && "$@"' - "${doctor[@]}"
+	says breaks "/dev/fuse: No such file"
+	mends "modprobe fuse"
+	mv "$T/elsewhere" "$D"
+	config joaderfs.cache=64M
+	examine unshare -m bash -c 'mount -t tmpfs none /etc && "$@"' - \
+		setpriv --reuid=65534 --regid=65534 --clear-groups "${doctor[@]}"
+	says costs "allow_other is refused"
+	mends "echo user_allow_other"
+	# A file system of FUSE: our own.
+	job flat tensor.crop=32
+	start
+	sed "s|^path.*|path = $M/data|; s|^state.*|state = $T/other|" "$T/joaderfs.ini" >"$T/far.ini"
+	examine "${doctor[@]}" "$T/far.ini"
+	says costs "dataset images: .* lies on FUSE"
+fi

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "doctor.h"
+#include "help.h"
+#include "request.h"
+
+#include <stdarg.h>
+
+void found(struct findings *findings, enum verdict verdict, const char *remedy,
+	const char *format, ...)
+{
+	static const char *const words[] = {"ok", "costs", "breaks"};
+	va_list args;
+	findings->n[verdict]++;
+	printf("%-7s ", words[verdict]);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf(remedy ? "\n            %s\n" : "\n", remedy);
+}
+
+static void report_mistake(void *context, const char *message)
+{
+	(void)context;
+	complain("%s", message);
+}
+
+int doctor(int argc, char **argv)
+{
+	struct findings findings = {0};
+	struct daemon_config config;
+	if (argc > 2) {
+		complain("usage: joaderctl doctor [CONFIG]");
+		return EXIT_USAGE;
+	}
+	if (argc == 2) {
+		if (config_load_daemon(argv[1], report_mistake, NULL, &config) != 0)
+			return EXIT_FAILURE;
+		findings.config = &config;
+	}
+	check_fuse(&findings);
+	check_limits(&findings);
+	check_memory(&findings);
+	check_datasets(&findings);
+	if (argc == 2)
+		config_daemon_free(&config);
+	else
+		puts("        (joaderctl doctor CONFIG looks at cache and datasets, too)");
+	if (fflush(stdout) != 0)
+		return EXIT_FAILURE;
+	return findings.n[BREAKS] > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "config/config.h"
+
+#include <stdio.h>
+
+/*
+ * joaderctl doctor: what on this machine costs or breaks, each with what mends it. Asks the
+ * system only, so it works without a daemon.
+ *
+ *   Threads: none.   Errors: what can't be found out is not told.
+ */
+
+/* argv: the command's name, and perhaps a daemon's ini. The exit status: 1 if something is
+ * broken. */
+int doctor(int argc, char **argv);
+
+/* --- what the files of this command share ---------------------------------------------- */
+
+enum verdict { FINE, COSTS, BREAKS };
+
+struct findings {
+	unsigned n[BREAKS + 1];
+	const struct daemon_config *config; /* NULL: none was given */
+};
+
+/* A line; remedy: a command or what else helps, NULL: there is nothing to mend. */
+void found(struct findings *findings, enum verdict verdict, const char *remedy,
+	const char *format, ...) printf_like(4, 5);
+
+void check_fuse(struct findings *findings);
+void check_limits(struct findings *findings);
+void check_memory(struct findings *findings);
+void check_datasets(struct findings *findings);

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/size_text.h"
+#include "doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* The machine itself: FUSE, limits, memory. */
+
+#define FEW_DESCRIPTORS 4096
+#define FEW_MAPPINGS 262144
+
+/* --- files of the kernel ----------------------------------------------------------------- */
+
+/* The first number of a file; false: there is none. */
+static bool number_of(const char *path, uint64_t *ret)
+{
+	auto_fclose FILE *in = fopen(path, "re");
+	return in && fscanf(in, "%" SCNu64, ret) == 1;
+}
+
+static bool has_line(const char *path, const char *line)
+{
+	char text[256];
+	bool has = false;
+	auto_fclose FILE *in = fopen(path, "re");
+	while (in && !has && fgets(text, sizeof(text), in)) {
+		text[strcspn(text, "\n \t")] = '\0';
+		has = strcmp(text, line) == 0;
+	}
+	return has;
+}
+
+/* --- FUSE -------------------------------------------------------------------------------- */
+
+static bool is_administrator(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	uint64_t first, mapped;
+	if (syscall(SYS_capget, &header, data) != 0 ||
+		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
+			CAP_TO_MASK(CAP_SYS_ADMIN)))
+		return false;
+	/* In a user name space the capability is worth less: ids are mapped there. */
+	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
+	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
+	       first == 0 && mapped == 0;
+}
+
+static bool is_on_path(const char *program)
+{
+	const char *path = getenv("PATH");
+	for (path = path ? path : "/usr/bin:/bin"; *path;) {
+		auto_free char *file = NULL;
+		size_t n = strcspn(path, ":");
+		if (asprintf(&file, "%.*s/%s", (int)n, path, program) < 0) {
+			file = NULL;
+			return false;
+		}
+		if (access(file, X_OK) == 0)
+			return true;
+		path += n + (path[n] == ':');
+	}
+	return false;
+}
+
+static void check_device(struct findings *findings)
+{
+	auto_close int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
+		found(findings, FINE, NULL, "/dev/fuse can be opened");
+	else if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
+		found(findings, BREAKS,
+			"modprobe fuse; for a container: --device /dev/fuse",
+			"/dev/fuse: %s", strerror(errno));
+	else
+		found(findings, BREAKS,
+			"chmod 666 /dev/fuse; for a container: --device /dev/fuse",
+			"/dev/fuse: %s", strerror(errno));
+}
+
+static void check_user(struct findings *findings)
+{
+	if (is_on_path("fusermount3"))
+		found(findings, FINE, NULL,
+			"not the administrator: fusermount3 mounts, and is there");
+	else
+		found(findings, BREAKS, "apt install fuse3",
+			"not the administrator, and no fusermount3 that could mount");
+	if (has_line("/etc/fuse.conf", "user_allow_other"))
+		found(findings, FINE, NULL, "-o allow_other is allowed");
+	else
+		found(findings, COSTS, "echo user_allow_other >>/etc/fuse.conf",
+			"-o allow_other is refused: only you can read your mounts");
+	found(findings, COSTS, "start joaderfs as root",
+		"the daemon answers each read of a sample itself, since FUSE passthrough "
+		"needs root");
+}
+
+static void check_kernel(struct findings *findings)
+{
+	struct utsname name;
+	int major = 0, minor = 0;
+	if (uname(&name) != 0 || sscanf(name.release, "%d.%d", &major, &minor) != 2)
+		return;
+	if (major > 6 || (major == 6 && minor >= 9))
+		found(findings, FINE, NULL,
+			"Linux %d.%d: the kernel reads samples by itself, where io = "
+			"auto",
+			major, minor);
+	else
+		found(findings, COSTS, "a kernel of 6.9 or later",
+			"Linux %d.%d: the daemon answers each read of a sample itself",
+			major, minor);
+}
+
+void check_fuse(struct findings *findings)
+{
+	check_device(findings);
+	if (is_administrator())
+		check_kernel(findings);
+	else
+		check_user(findings);
+}
+
+/* --- limits ------------------------------------------------------------------------------ */
+
+void check_limits(struct findings *findings)
+{
+	uint64_t mappings;
+	struct rlimit limit;
+	if (number_of("/proc/sys/vm/max_map_count", &mappings)) {
+		bool few = mappings < FEW_MAPPINGS;
+		found(findings, few ? COSTS : FINE,
+			few ? "sysctl vm.max_map_count=1048576" : NULL,
+			"vm.max_map_count is %" PRIu64 ": the kernel itself reads %" PRIu64
+			" samples at most",
+			mappings, mappings / 2);
+	}
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max != RLIM_INFINITY) {
+		bool few = limit.rlim_max < FEW_DESCRIPTORS;
+		found(findings, few ? COSTS : FINE,
+			few ? "ulimit -Hn 65536, or LimitNOFILE= of the unit" : NULL,
+			"%" PRIu64 " files can be open", (uint64_t)limit.rlim_max);
+	}
+}
+
+/* --- memory ------------------------------------------------------------------------------ */
+
+static uint64_t memory_of_machine(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Of the control group that this process is in, or of one above it. */
+static uint64_t memory_of_group(void)
+{
+	char line[4096];
+	uint64_t least = UINT64_MAX, limit;
+	auto_fclose FILE *in = fopen("/proc/self/cgroup", "re");
+	if (!in || !fgets(line, sizeof(line), in) || strncmp(line, "0::", 3) != 0)
+		return least;
+	char *group = line + 3;
+	group[strcspn(group, "\n")] = '\0';
+	for (char *slash; (slash = strrchr(group, '/')); *slash = '\0') {
+		auto_free char *file = NULL;
+		if (asprintf(&file, "/sys/fs/cgroup%s/memory.max", group) < 0) {
+			file = NULL;
+			break;
+		}
+		if (number_of(file, &limit) && limit < least)
+			least = limit;
+	}
+	return least;
+}
+
+void check_memory(struct findings *findings)
+{
+	if (!findings->config)
+		return;
+	uint64_t cache = findings->config->cache_bytes;
+	uint64_t machine = memory_of_machine(), group = memory_of_group();
+	uint64_t memory = machine < group ? machine : group;
+	const char *whose = machine < group ? "this machine" : "the control group";
+	if (cache > memory)
+		found(findings, BREAKS, "a smaller cache in [joaderfs]",
+			"cache = %s is more than the memory of %s, %s",
+			size_text(cache).text, whose, size_text(memory).text);
+	else if (cache > memory / 4 * 3)
+		found(findings, COSTS, "a smaller cache in [joaderfs]",
+			"cache = %s leaves little of the memory of %s, %s",
+			size_text(cache).text, whose, size_text(memory).text);
+	else
+		found(findings, FINE, NULL, "cache = %s, of %s in %s",
+			size_text(cache).text, size_text(memory).text, whose);
+}
