@@ -72,7 +72,8 @@ static bool is_newer(const char *path, const struct stat *catalogue)
 	return newer;
 }
 
-static void check_catalogue(struct findings *findings, const struct dataset_config *dataset)
+static void check_catalogue(
+	struct findings *findings, const struct dataset_config *dataset)
 {
 	struct stat catalogue;
 	auto_free char *file = NULL;
@@ -87,8 +88,8 @@ static void check_catalogue(struct findings *findings, const struct dataset_conf
 			dataset->name);
 	else if (is_newer(dataset->path, &catalogue))
 		found(findings, COSTS, "start joaderfs again",
-			"dataset %s: %s has changed since it was scanned",
-			dataset->name, dataset->path);
+			"dataset %s: %s has changed since it was scanned", dataset->name,
+			dataset->path);
 	else
 		found(findings, FINE, NULL, "dataset %s: as it was when it was scanned",
 			dataset->name);

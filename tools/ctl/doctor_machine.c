@@ -144,8 +144,8 @@ void check_limits(struct findings *findings)
 		bool few = mappings < FEW_MAPPINGS;
 		found(findings, few ? COSTS : FINE,
 			few ? "sysctl vm.max_map_count=1048576" : NULL,
-			"vm.max_map_count is %" PRIu64 ": the kernel itself reads %" PRIu64
-			" samples at most",
+			"vm.max_map_count is %" PRIu64
+			": the kernel itself reads %" PRIu64 " samples at most",
 			mappings, mappings / 2);
 	}
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max != RLIM_INFINITY) {
