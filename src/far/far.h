@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Objects far away: what a URL of http, https or s3 leads to. They are read by ranges.
+ *
+ *   Flow: far_look tells an object's size and version, when a dataset is scanned; far_read
+ *         reads a range of it, in the reading stage.
+ *   Owns: connections, which are kept from one read to the next.
+ *   Threads: any that may wait: a call lasts as long as the network does, until a server
+ *         is silent for too long. far_stop ends all calls soon.
+ *   Locks: one, for the idle connections; never held while a server is waited for.
+ *   Errors: 0 or -errno, with a message that names the cause, and neither the URL nor any
+ *         credentials. -ESTALE: the object is another version now. -ENOENT: gone.
+ *         -EACCES: not allowed. Whether it may pass, and when, says far_error.
+ */
+
+#define FAR_MESSAGE 200
+#define FAR_ANY_VERSION INT64_MIN
+
+/* The URL of an object is `url` up to `plain`; what follows is a name whose bytes are not
+ * escaped yet. Of s3 all is plain. */
+struct far_object {
+	const char *url;
+	size_t plain;
+	uint64_t bytes; /* of the whole object */
+	/* What tells versions of an object apart: the time of Last-Modified in seconds, and
+	 * below a second, in nanoseconds, a hash of its ETag. So it serves as an mtime. */
+	int64_t mtime_ns;
+};
+
+struct far_error {
+	bool passing;	      /* says nothing about the object: the next try may succeed */
+	uint64_t retry_ns;    /* not before so long, as the server asks for; or 0 */
+	char message[FAR_MESSAGE];
+};
+
+/* Whether a path is a URL. */
+bool far_is(const char *path);
+
+/* Reads exactly so many bytes from offset on, of this version of the object. One try. */
+must_check int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
+	uint8_t *ret, struct far_error *ret_error);
+
+/* Fills object->bytes and object->mtime_ns. Tries again what may pass. */
+must_check int far_look(struct far_object *object, struct far_error *ret_error);
+
+/* All calls end with -EINTR within half a second, and so do those that come. */
+void far_stop(void);
