@@ -15,6 +15,7 @@
 #include "control/control.h"
 #include "dataset/dataset.h"
 #include "epoch/state_version.h"
+#include "far/far.h"
 #include "files/content_bytes.h"
 #include "fuse/fuse.h"
 #include "fuse/sick.h"
@@ -426,6 +427,7 @@ static int start(struct daemon *daemon)
 static int stop(struct daemon *daemon)
 {
 	int err = 0;
+	far_stop();
 	if (daemon->control)
 		control_free(&daemon->control);
 	if (daemon->session)

@@ -19,7 +19,7 @@
  *         places.
  *   Threads: any that may wait: a call lasts as long as the network does, until a server
  *         is silent for too long. far_stop ends all calls soon.
- *   Locks: one, for idle connections and places; never held while a server is waited for.
+ *   Locks: one, for idle connections; never held while a server is waited for.
  *   Errors: 0 or -errno, with a message that names the cause, and neither the URL nor any
  *         credentials. -ESTALE: the object is another version now. -ENOENT: gone.
  *         -EACCES: not allowed. -ENOTSUP: this build can't. Whether it may pass, and when,
@@ -27,7 +27,7 @@
  *   Fault: far.read.
  */
 
-#define FAR_MESSAGE 200
+#define FAR_MESSAGE 160
 #define FAR_ANY_VERSION INT64_MIN
 
 /* The URL of an object is `url` up to `plain`; what follows is a name whose bytes are not
@@ -52,7 +52,7 @@ struct far_place {
 	const char *url;
 	unsigned timeout_s; /* a server that is silent for so long has failed */
 	/* Of s3: */
-	const char *endpoint;	 /* http://HOST[:PORT]; NULL: Amazon's */
+	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's */
 	const char *region;
 	const char *credentials; /* a file as Amazon's tools have it */
 };
@@ -80,16 +80,15 @@ must_check int far_look(struct far_object *object, uint8_t *ret, size_t *bytes,
 	struct far_error *ret_error);
 
 /* The whole object as a text with a NUL, which the caller frees. */
-must_check int far_text(struct far_object *object, size_t most, char **ret,
-	struct far_error *ret_error);
+must_check int far_text(
+	struct far_object *object, size_t most, char **ret, struct far_error *ret_error);
 
 /* An object of a listing. name: behind the prefix. */
-typedef int far_listed(
-	void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
+typedef int far_listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
 
 /* Calls for each object of s3://BUCKET/PREFIX, in byte order. Ends with its first error. */
-must_check int far_list(const char *url, far_listed *listed, void *context,
-	struct far_error *ret_error);
+must_check int far_list(
+	const char *url, far_listed *listed, void *context, struct far_error *ret_error);
 
 /* All calls end with -EINTR within half a second, and so do those that come. */
 void far_stop(void);
