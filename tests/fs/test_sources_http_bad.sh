@@ -32,8 +32,6 @@ END
 job near tensor.crop=32
 job m job.dataset=far tensor.crop=32 view.layout=mirror
 job s job.dataset=shards tensor.crop=32 view.layout=mirror
-job f job.dataset=far tensor.crop=32 view.lookahead=4 job.epochs=9
-job f2 job.dataset=far tensor.crop=24 view.lookahead=4
 start
 
 # --- one sample of each kind
@@ -131,6 +129,8 @@ ended() {
 }
 (cd "$D" && find . -type f -printf '%P silent\n') >"$T/modes.new"
 mv "$T/modes.new" "$T/modes"
+job_text f job.dataset=far tensor.crop=32 view.lookahead=4 job.epochs=9 | ctl add -
+job_text f2 job.dataset=far tensor.crop=24 view.lookahead=4 | ctl add -
 cat "$(epoch f)/00000000.ppm" >/dev/null 2>&1 &
 reader=$!
 cat "$(epoch f2)/00000000.ppm" >/dev/null 2>&1 &
