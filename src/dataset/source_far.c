@@ -163,8 +163,9 @@ static bool is_shard(const char *line)
 	for (const char *at = line; *at; at++)
 		if (*at <= ' ' || *at >= 0x7f)
 			return false;
-	return far_is(line) ||
-	       (line[0] != '/' && !strstr(line, "://") && !strstr(line, "../"));
+	char path[PATH_MAX];
+	snprintf(path, sizeof(path), "%.*s", (int)path_bytes(line), line);
+	return far_is(line) || far_name_of(path) != NAME_LEADS_OUT;
 }
 
 int shard_list_read(struct scan *scan, char *text)

@@ -60,7 +60,7 @@ for kind in directory pattern list one manifest; do
 	grep -qF "source $(path_of "$kind")" "$M/datasets/images/info"
 	nothing_held
 	stop
-	! grep -q 'warning:' "$LOG" || fail "warnings: $(cat "$LOG")"
+	no_warnings
 	[[ $kind == directory ]] || diff -r "$T/out-directory" "$T/out-$kind"
 done
 diff -r "$D" "$T/out-manifest/files"
@@ -103,7 +103,7 @@ equal "classes of a manifest" "$(xargs <"$M/jobs/a/classes.txt")" "even odd"
 equal "its samples" "$(order a | cut -f3 | sort | uniq -c | xargs)" "8 0 16 1"
 grep -q $'\todd/class0/0000.jpg$' <(order a) || fail "the path of a sample: $(order a)"
 stop
-! grep -q 'warning:' "$LOG" || fail "warnings: $(cat "$LOG")"
+no_warnings
 
 # --- the server is away: the catalogue stays, and its samples can be read when it is back
 web_stop

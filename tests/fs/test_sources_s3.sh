@@ -81,7 +81,7 @@ for kind in directory files tars pattern; do
 	nowhere
 	nothing_held
 	stop
-	! grep -q 'warning:' "$LOG" || fail "warnings: $(cat "$LOG")"
+	no_warnings
 	[[ $kind == directory ]] || diff -r "$T/out-directory" "$T/out-$kind"
 done
 equal "answers" "$(cut -d' ' -f1 "$T/s3.log" | sort -u | xargs)" "200 206"
