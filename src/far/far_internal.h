@@ -78,6 +78,8 @@ struct transfer {
 /* 0: there is an answer. -errno, with a message: there is none. */
 must_check int transfer_run(struct transfer *transfer, struct far_error *ret_error);
 bool transfer_is_stopped(void);
+/* -ENOTSUP, with a message: this build, or its libcurl, can't. */
+must_check int transfer_check(bool signs, struct far_error *ret_error);
 
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
 /* What an answer that is no success means. */

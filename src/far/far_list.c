@@ -58,16 +58,37 @@ static bool unescape(char *text)
 	return true;
 }
 
-/* "&quot;9b2c...&quot;", also with &#34; for the quotes: letters, digits and - are left. */
-static void clean_etag(char *text)
+/* The character that the entity between & and ; means; 0: none of ours. */
+static char entity(const char *name, size_t bytes)
+{
+	static const struct {
+		const char *name;
+		char means;
+	} known[] = {
+		{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strlen(known[i].name) == bytes &&
+			memcmp(name, known[i].name, bytes) == 0)
+			return known[i].means;
+	if (bytes < 2 || name[0] != '#')
+		return 0;
+	bool hex = name[1] == 'x';
+	long code = strtol(name + 1 + hex, NULL, hex ? 16 : 10);
+	return code > ' ' && code < 0x7f ? (char)code : 0;
+}
+
+/* In place. */
+static void resolve_entities(char *text)
 {
 	char *out = text;
 	for (; *text; text++) {
-		char *end = *text == '&' ? strchr(text, ';') : NULL;
-		if (end && end - text < 8)
-			text = end;
-		else
-			*out++ = *text;
+		const char *end = *text == '&' ? strchr(text, ';') : NULL;
+		char means = end && end - text < 9
+				     ? entity(text + 1, (size_t)(end - text) - 1)
+				     : 0;
+		*out++ = means ? means : *text;
+		if (means)
+			text += end - text;
 	}
 	*out = '\0';
 }
@@ -88,7 +109,7 @@ static int read_object(
 	unsigned long long bytes = strtoull(size, &stop, 10);
 	if (errno || *stop || bytes > INT64_MAX || !unescape(key) || strlen(key) < prefix)
 		return -EINVAL;
-	clean_etag(etag ? etag : none);
+	resolve_entities(etag ? etag : none);
 	return listed(context, key + prefix, bytes,
 		answer_version(etag ? etag : none,
 			modified ? answer_listed_time(modified) : INT64_MIN));
@@ -121,7 +142,7 @@ int listing_read(
 		next = take_element(text, text + strlen(text), "NextContinuationToken");
 	if (!next)
 		return 0;
-	clean_etag(next);
+	resolve_entities(next);
 	*ret_next = strdup(next);
 	return *ret_next ? 0 : -ENOMEM;
 }

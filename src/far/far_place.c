@@ -177,17 +177,12 @@ int far_configure(const struct far_place *from, struct far_error *error)
 	struct place *place = calloc(1, sizeof(*place));
 	*error = (struct far_error){0};
 	int err = place ? 0 : far_fail(error, -ENOMEM, "no memory");
-#ifndef HAVE_CURL
-	if (!err)
-		err = far_fail(error, -ENOTSUP,
-			"this joaderfs was built without libcurl, which reads http, "
-			"https "
-			"and s3");
-#endif
 	if (!err && !copy(from->url, &place->url))
 		err = far_fail(error, -ENOMEM, "no memory");
 	if (!err && strncmp(from->url, "s3:", 3) == 0)
 		err = fill_s3(place, from, error);
+	if (!err)
+		err = transfer_check(place->key_id != NULL, error);
 	if (err) {
 		if (place)
 			place_free(place);

@@ -31,12 +31,18 @@ bool transfer_is_stopped(void)
 
 #ifndef HAVE_CURL
 
-int transfer_run(struct transfer *transfer, struct far_error *error)
+int transfer_check(bool signs, struct far_error *error)
 {
-	(void)transfer;
+	(void)signs;
 	return far_fail(error, -ENOTSUP,
 		"this joaderfs was built without libcurl, which reads http, https and "
 		"s3");
+}
+
+int transfer_run(struct transfer *transfer, struct far_error *error)
+{
+	(void)transfer;
+	return transfer_check(false, error);
 }
 
 #else
@@ -59,6 +65,19 @@ static struct handle *idle; /* (idle_lock) */
 static struct lock share_locks[CURL_LOCK_DATA_LAST];
 static CURLSH *share;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Before, it signed neither the hash of the content nor other heads. */
+#define SIGNS_VERSION 0x075800 /* 7.88 */
+
+int transfer_check(bool signs, struct far_error *error)
+{
+	const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+	if (!signs || info->version_num >= SIGNS_VERSION)
+		return 0;
+	return far_fail(error, -ENOTSUP,
+		"found libcurl %s, which can't sign for s3, allowed: 7.88 or later",
+		info->version);
+}
 
 /* --- handles ------------------------------------------------------------------------------ */
 
