@@ -368,6 +368,7 @@ static int list_far(struct containers *all, struct container_scan *container)
 					    .mtime_ns = file->mtime_ns}};
 	container->window = &window;
 	int err = list_opened(all, container);
+	container->window = NULL;
 	far_window_free(&window);
 	return err;
 }

@@ -86,7 +86,6 @@ labels() {
 	local file
 	for file in "$(epoch a)"/*.cls; do cat "$file" && echo; done | sed /^$/d
 }
-cd "$T"
 D="$WEB/cls/shards-{000000..000002}.tar" config joaderfs.state="$T/state-cls"
 start
 read_epoch a

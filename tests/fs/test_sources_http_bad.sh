@@ -139,6 +139,7 @@ silent() {
 	grep -q ' silent' "$T/modes.log"
 }
 wait_for silent
+# shellcheck disable=SC2016 # the other shell's
 timeout 60 bash -c 'for file in "$1"/*; do cat "$file" >/dev/null || exit 1; done' - "$(epoch near)" ||
 	fail "another job does not go on"
 once near 40
