@@ -443,41 +443,6 @@ static void allowed_path(const struct option *option, FILE *out)
 
 const struct value_type value_path = {"path", true, parse_path, NULL, allowed_path};
 
-static bool is_url(const char *text)
-{
-	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
-	return n > 1 && strncmp(text + n, "://", 3) == 0;
-}
-
-/* Who has read a URL has read what is in it: no password. */
-static bool is_known_url(const char *text)
-{
-	size_t n = strcspn(text, ":") + 3;
-	size_t server = strcspn(text + n, "/?#");
-	bool known = strncmp(text, "http://", 7) == 0 ||
-		     strncmp(text, "https://", 8) == 0 || strncmp(text, "s3://", 5) == 0;
-	for (const char *at = text; *at; at++)
-		if (*at <= ' ' || *at == 0x7f)
-			return false;
-	return known && server > 0 && !memchr(text + n, '@', server);
-}
-
-static int parse_source(
-	const struct option *option, const char *text, const char *dir, void *field)
-{
-	if (!is_url(text))
-		return parse_path(option, text, dir, field);
-	return is_known_url(text) ? keep(text, field) : -EINVAL;
-}
-
-static void allowed_source(const struct option *option, FILE *out)
-{
-	allowed_path(option, out);
-	fputs("; or a URL of http, https or s3, without spaces and without a user", out);
-}
-
-const struct value_type value_source = {"path", true, parse_source, NULL, allowed_source};
-
 static int parse_extension(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -95,8 +95,8 @@ static void resolve_entities(char *text)
 
 /* The elements end by NULs when they are taken, so that each is looked for in a copy of the
  * bounds. */
-static int read_object(
-	char *at, char *end, size_t prefix, far_listed *listed, void *context)
+static int read_object(char *at, char *end, bool escaped, size_t prefix,
+	far_listed *listed, void *context)
 {
 	char none[1] = "", *stop;
 	char *modified = take_element(at, end, "LastModified");
@@ -107,7 +107,10 @@ static int read_object(
 		return -EINVAL;
 	errno = 0;
 	unsigned long long bytes = strtoull(size, &stop, 10);
-	if (errno || *stop || bytes > INT64_MAX || !unescape(key) || strlen(key) < prefix)
+	if (!escaped)
+		resolve_entities(key);
+	if (errno || *stop || bytes > INT64_MAX || (escaped && !unescape(key)) ||
+		strlen(key) < prefix)
 		return -EINVAL;
 	resolve_entities(etag ? etag : none);
 	return listed(context, key + prefix, bytes,
@@ -124,12 +127,14 @@ int listing_read(
 	char *contents = strstr(text, begin), *all = text + strlen(text);
 	if (!strstr(text, "<ListBucketResult"))
 		return -EINVAL;
+	/* Some servers do not, though they are asked for it. */
+	bool escaped = strstr(text, "<EncodingType>url</EncodingType>");
 	char *next = NULL;
 	for (char *at = contents; !err && at;) {
 		char *close = strstr(at, end);
 		if (!close)
 			return -EINVAL;
-		err = read_object(at, close, prefix, listed, context);
+		err = read_object(at, close, escaped, prefix, listed, context);
 		at = close + strlen(end);
 		contents = at;
 		at = strstr(at, begin);

@@ -99,7 +99,7 @@ def far():
     yield b"\0path,label,bytes\na/1.jpg,a,10\n\"b/2,\"\"x.png\",7,\n"
     yield b"\0path\r\na/1.jpg\r\n./b/c/2.png"
     yield b"\1# shards\na-000.tar\nhttp://host/b.tar?x=1\n"
-    yield (b"\2<ListBucketResult><NextContinuationToken>1&quot;</NextContinuationToken><Contents>"
+    yield (b"\2<ListBucketResult><EncodingType>url</EncodingType><NextContinuationToken>1&quot;</NextContinuationToken><Contents>"
            b"<Key>a/b+%41.jpg</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified>"
            b"<ETag>&quot;0a&quot;</ETag><Size>12</Size></Contents></ListBucketResult>")
     yield (b"\3HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 1-2/30\r\nETag: W/\"a\"\r\n"

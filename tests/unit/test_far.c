@@ -118,7 +118,8 @@ static int see(void *context, const char *name, uint64_t bytes, int64_t mtime_ns
 
 Test(far, listing)
 {
-	char text[] = "<?xml?><ListBucketResult><NextContinuationToken>1/=&#43;x"
+	char text[] = "<?xml?><ListBucketResult><EncodingType>url</"
+		      "EncodingType><NextContinuationToken>1/=&#43;x"
 		      "</NextContinuationToken><Contents><Key>p/a+b%2B.jpg</Key>"
 		      "<LastModified>1970-01-01T00:16:40.123Z</LastModified>"
 		      "<ETag>&quot;abc&quot;</ETag><Size>12</Size></Contents><Contents>"
@@ -134,11 +135,24 @@ Test(far, listing)
 	free(next);
 }
 
+Test(far, listing_that_is_not_escaped)
+{
+	char text[] =
+		"<ListBucketResult><Contents><Key>a+b%41&amp;c.jpg</Key><Size>1</Size>"
+		"</Contents></ListBucketResult>";
+	struct seen seen = {.names = ""};
+	char *next;
+	cr_assert_eq(listing_read(text, 0, see, &seen, &next), 0);
+	cr_assert_str_eq(seen.names, "[a+b%41&c.jpg]");
+	cr_assert_null(next);
+}
+
 Test(far, no_listings)
 {
 	static const char *const texts[] = {"", "<html>", "<ListBucketResult><Contents>",
 		"<ListBucketResult><Contents><Key>a</Key></Contents>",
-		"<ListBucketResult><Contents><Key>a%00b</Key><Size>1</Size></Contents>",
+		"<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>a%00b</"
+		"Key><Size>1</Size></Contents>",
 		"<ListBucketResult><Contents><Key>a</Key><Size>-1</Size></Contents>"};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		struct seen seen = {.names = ""};
