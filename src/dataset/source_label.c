@@ -316,7 +316,7 @@ static int print_shard(
 	const struct scan *scan, const struct listed *listed, char ret[NAME_MAX + 2])
 {
 	const char *name = scan->containers[listed->part->container].name;
-	const char *host = scan->far ? strstr(name, "://") : NULL;
+	const char *host = far_is(name) ? strstr(name, "://") : NULL;
 	if (host)
 		name = host + 3;
 	size_t n = scan->far ? strcspn(name, "?") : strlen(name);

@@ -36,9 +36,12 @@ static void try_list(struct scan *scan, char *text)
 	if (shard_list_read(scan, text) != 0)
 		return;
 	ensure(scan->n_containers > 0);
-	for (size_t i = 0; i < scan->n_containers; i++)
-		if (!far_is(scan->containers[i].name))
-			check_path(scan->containers[i].name);
+	for (size_t i = 0; i < scan->n_containers; i++) {
+		const char *name = scan->containers[i].name;
+		auto_free char *path = strndup(name, strcspn(name, "?#"));
+		if (!far_is(name))
+			check_path(path);
+	}
 }
 
 static int listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns)
