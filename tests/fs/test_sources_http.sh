@@ -6,6 +6,7 @@
 # listed by ranges, and not again when nothing changed.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/web.sh"
+. "$FS/engine.sh"
 dataset 3 8
 mkdir "$D/class1/more" "$T/web"
 mv "$D/class1/0003.jpg" "$D/class1/more/"
@@ -113,6 +114,18 @@ web_start "$T/web"
 job_text again tensor.crop=32 | ctl add -
 read_epoch again
 once again 24
+
+# --- an engine that follows a killed one asks no server before it serves
+web_stop
+: >"$T/nginx/access"
+kill_engine
+cat "$M/jobs/again/status" >/dev/null
+web_start "$T/web"
+kill_engine
+equal "requests of an engine that follows" "$(requests '0-0')" 0
+job_text after tensor.crop=24 | ctl add -
+read_epoch after
+once after 24
 stop
 
 # --- what a path can't be
