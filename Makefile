@@ -7,7 +7,7 @@
 #                     where chance decides, check notices what is plainly wrong, this also
 #                     what is hardly so; tests/README.md
 #   make demo         four jobs on real photographs; DATASET=DIR for your own images,
-#                     SOURCE=tar|zip|lmdb: in such files
+#                     SOURCE=tar|zip|lmdb|http: in such files, or from a server
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
 #   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
@@ -36,6 +36,9 @@ LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring) 
 # Without it there is no engine for groups of daemons.
 HIREDIS   := $(shell pkg-config --exists hiredis 2>/dev/null && echo hiredis)
 PKGS      += $(HIREDIS)
+# Without it there are no datasets by http and s3.
+CURL      := $(shell pkg-config --exists libcurl 2>/dev/null && echo libcurl)
+PKGS      += $(CURL)
 # Formats of images that a build may lack: their packages, and what is defined with them.
 HAVE      := $(foreach codec,WEBP:libwebpdemux WEBP:libwebp TIFF:libtiff-4,\
 	$(if $(shell pkg-config --exists $(lastword $(subst :, ,$(codec))) 2>/dev/null && echo y),$(codec)))
@@ -58,7 +61,7 @@ SANITIZE.tsan  := -fsanitize=thread
 
 VERSION    := $(shell cat VERSION)
 ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
-	-DJOADERFS_VERSION='"$(VERSION)"' $(CODECS) $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) \
+	-DJOADERFS_VERSION='"$(VERSION)"' $(CODECS) $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) $(if $(CURL),-DHAVE_CURL) \
 	$(PKG_CFLAGS) -pthread $(CFLAGS)
 ALL_LIBS    = $(WRAP:%=-Wl,--wrap=%) $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
 

@@ -16,6 +16,7 @@
 #include "control/control.h"
 #include "dataset/dataset.h"
 #include "epoch/state_version.h"
+#include "far/far.h"
 #include "files/content_bytes.h"
 #include "fuse/fuse.h"
 #include "fuse/sick.h"
@@ -396,6 +397,7 @@ static int start(struct daemon *daemon)
 static int stop(struct daemon *daemon)
 {
 	int err = 0;
+	far_stop();
 	if (daemon->control)
 		control_free(&daemon->control);
 	if (daemon->session)

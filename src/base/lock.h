@@ -18,20 +18,22 @@
  */
 
 enum lock_rank {
-	LOCK_RANK_CONTROL = 10, /* control: the control socket */
-	LOCK_RANK_FUSE = 20,	/* fuse: a session and its open files */
-	LOCK_RANK_FILES = 25,	/* files: sizes, and where lines of orders start */
-	LOCK_RANK_GROUP = 27,	/* group: how the daemon's group is */
-	LOCK_RANK_SCHED = 30,	/* sched: sampler, streams, entries of the cache */
-	LOCK_RANK_JOURNAL = 35, /* epoch: records that are not written yet */
-	LOCK_RANK_HOMES = 37,	/* group: which nodes have which samples */
-	LOCK_RANK_LOAD = 40,	/* load: the pool's wake-up */
-	LOCK_RANK_PEER = 45,	/* cluster: what waits to be sent to other daemons */
-	LOCK_RANK_DATASET = 50, /* dataset: pool of connections */
-	LOCK_RANK_BACKING = 55, /* base: files that the kernel reads */
-	LOCK_RANK_KEPT = 57,	/* base: what outlives the engine */
-	LOCK_RANK_STATS = 60,	/* stats: list of threads */
-	LOCK_RANK_FAULT = 70,	/* base: fault countdowns */
+	LOCK_RANK_CONTROL = 10,	  /* control: the control socket */
+	LOCK_RANK_FUSE = 20,	  /* fuse: a session and its open files */
+	LOCK_RANK_FILES = 25,	  /* files: sizes, and where lines of orders start */
+	LOCK_RANK_GROUP = 27,	  /* group: how the daemon's group is */
+	LOCK_RANK_SCHED = 30,	  /* sched: sampler, streams, entries of the cache */
+	LOCK_RANK_JOURNAL = 35,	  /* epoch: records that are not written yet */
+	LOCK_RANK_HOMES = 37,	  /* group: which nodes have which samples */
+	LOCK_RANK_LOAD = 40,	  /* load: the pool's wake-up */
+	LOCK_RANK_PEER = 45,	  /* cluster: what waits to be sent to other daemons */
+	LOCK_RANK_DATASET = 50,	  /* dataset: pool of connections */
+	LOCK_RANK_FAR = 52,	  /* far: idle connections */
+	LOCK_RANK_BACKING = 55,	  /* base: files that the kernel reads */
+	LOCK_RANK_KEPT = 57,	  /* base: what outlives the engine */
+	LOCK_RANK_STATS = 60,	  /* stats: list of threads */
+	LOCK_RANK_FAULT = 70,	  /* base: fault countdowns */
+	LOCK_RANK_FAR_SHARE = 80, /* far: what connections share; libcurl takes them */
 };
 
 struct lock {

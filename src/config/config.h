@@ -44,11 +44,15 @@ enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
 struct dataset_config {
 	char *name;
-	char *path;		   /* absolute */
+	char *path;		   /* absolute, or a URL */
 	enum sampler_kind sampler; /* the daemon's unless it is given */
 	bool follow_outside; /* follow symlinks that leave the tree; else refuse them */
 	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
 	char *label; /* auto, directory, cls, json:FIELD or csv:COLUMN; NULL: auto */
+	uint32_t timeout_s; /* of servers that are silent */
+	/* Of s3; NULL: as the environment says. */
+	char *endpoint, *region;
+	char *credentials; /* a file, absolute */
 };
 
 /* The daemons that give the ranks of their jobs one common order. */

@@ -173,13 +173,13 @@ const struct option config_options[] = {
 		.help = "A node that is silent for so long is taken for dead, and others "
 			"may serve its ranks."},
 
-	{SECTION_DATASET, "path", &value_path, .required = true, DATASET(path),
+	{SECTION_DATASET, "path", &value_source, .required = true, DATASET(path),
 		.help = "Where the samples are; see SOURCES.\n"
 			"It is only read.\n"
 			"A directory with one directory of files per class; or tar "
 			"files, "
 			"as shard-{000000..000146}.tar or a directory of them; or a zip "
-			"file; or an LMDB file."},
+			"file; or an LMDB file; or a URL of http, https or s3."},
 	{SECTION_DATASET, "label", &value_label, .preset = "auto", DATASET(label),
 		.help = "What the class of a sample in a tar, a zip or an LMDB file is.\n"
 			"auto: in the file of its name that ends in .cls, if there are "
@@ -201,6 +201,26 @@ const struct option config_options[] = {
 		.preset = "jpg jpeg png ppm bmp pgm tif tiff webp", DATASET(extensions),
 		.help = "Endings of the files that are samples, in any case.\n"
 			"*: every file."},
+
+	{SECTION_DATASET, "timeout", &value_duration, .min = 1, .max = 3600,
+		.preset = "20s", DATASET(timeout_s),
+		.help = "A server that sends nothing for so long is asked again, a few "
+			"times."},
+	{SECTION_DATASET, "endpoint", &value_text, .min = 1, .max = 300,
+		DATASET(endpoint),
+		.preset_help = "$AWS_ENDPOINT_URL, else Amazon's for the region",
+		.help = "Server of an s3 path, as http://HOST:PORT."},
+	{SECTION_DATASET, "region", &value_text, .min = 1, .max = 60, DATASET(region),
+		.preset_help = "$AWS_REGION, else us-east-1",
+		.help = "Region that requests of an s3 path are signed for."},
+	{SECTION_DATASET, "credentials", &value_path, DATASET(credentials),
+		.preset_help = "$AWS_ACCESS_KEY_ID, $AWS_SECRET_ACCESS_KEY and "
+			       "$AWS_SESSION_TOKEN; without them requests are not "
+			       "signed",
+		.help = "File with the keys of an s3 path, in the form that Amazon's "
+			"tools have it, which nobody else may read: its section "
+			"[default] has aws_access_key_id and aws_secret_access_key.\n"
+			"They are read once, and shown nowhere."},
 
 	{SECTION_DATASET, "sampler", &value_choice, .choices = samplers, DATASET(sampler),
 		.preset_help = "that of [joaderfs]",

@@ -3,7 +3,7 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
-#include "dataset/dataset_internal.h"
+#include "dataset/source_far.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -163,11 +163,12 @@ static int read_part(const struct dataset *dataset, struct connection *connectio
 		return 0;
 	if (number < 0 || number >= dataset->n_containers)
 		return -EIO;
-	if (asprintf(&ret->container, "%s/%s", dataset->beside,
-		    dataset->containers[number]) < 0) {
-		ret->container = NULL;
-		return -ENOMEM;
-	}
+	char path[PATH_MAX];
+	int err = scan_beside(
+		dataset->beside, dataset->containers[number], path, sizeof(path));
+	ret->container = err ? NULL : strdup(path);
+	if (!ret->container)
+		return err ? err : -ENOMEM;
 	ret->part =
 		(struct source_part){.container_bytes = dataset->container_bytes[number],
 			.offset = (uint64_t)sqlite3_column_int64(get, 7),
@@ -177,19 +178,45 @@ static int read_part(const struct dataset *dataset, struct connection *connectio
 	return 0;
 }
 
+/* The path of a file far away is a URL, and the relative one follows it. */
+static int make_far_path(
+	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
+{
+	char url[PATH_MAX];
+	int err = far_file_url(dataset->beside, dataset->labelled, relative, url,
+		sizeof(url), &ret->plain);
+	size_t n = err ? 0 : strlen(url) + 1, bytes = strlen(relative) + 1;
+	if (err || !(ret->path = malloc(n + bytes)))
+		return err ? err : -ENOMEM;
+	memcpy(ret->path, url, n);
+	ret->relative = memcpy(ret->path + n, relative, bytes);
+	return 0;
+}
+
+static int make_path(
+	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
+{
+	const char *root = ret->container ? ret->container : dataset->root;
+	if (!ret->container && far_is(root))
+		return make_far_path(dataset, relative, ret);
+	if (asprintf(&ret->path, "%s/%s", root, relative) < 0) {
+		ret->path = NULL;
+		return -ENOMEM;
+	}
+	ret->relative = ret->path + strlen(root) + 1;
+	return 0;
+}
+
 static int read_sample(const struct dataset *dataset, struct connection *connection,
 	struct dataset_sample *ret)
 {
 	const char *relative = (const char *)sqlite3_column_text(connection->get, 0);
 	int err = read_part(dataset, connection, ret);
-	const char *root = ret->container ? ret->container : dataset->root;
 	if (err)
 		return err;
-	if (!relative || asprintf(&ret->path, "%s/%s", root, relative) < 0) {
-		ret->path = NULL;
-		return -ENOMEM;
-	}
-	ret->relative = ret->path + strlen(root) + 1;
+	err = relative ? make_path(dataset, relative, ret) : -ENOMEM;
+	if (err)
+		return err;
 	ret->bytes = (uint64_t)sqlite3_column_int64(connection->get, 1);
 	ret->mtime_ns = sqlite3_column_int64(connection->get, 2);
 	ret->image.width = (uint32_t)sqlite3_column_int64(connection->get, 3);

@@ -48,6 +48,7 @@ struct dataset_sample {
 	char *relative;	 /* the part of path behind the root, or behind the container */
 	char *container; /* the file that has it, owned likewise; NULL: path is a file */
 	struct source_part part; /* of the container */
+	size_t plain; /* of a URL: what follows is a name, as far_object has it */
 	uint32_t label;
 	uint64_t bytes;
 	int64_t mtime_ns;	   /* of the file, or of the container */

@@ -78,6 +78,7 @@ enum issue_kind {
 	ISSUE_LABEL,
 	ISSUE_UNLABELLED,
 	ISSUE_TWICE,
+	ISSUE_SIZE,
 	N_ISSUES
 };
 
@@ -156,21 +157,25 @@ enum label_kind { LABEL_AUTO, LABEL_DIRECTORY, LABEL_CLS, LABEL_JSON, LABEL_CSV 
 #define MOST_NUMBERED_CLASSES 1000000
 
 struct source;
+struct listing;
 
 struct scan {
 	const char *name;
 	const struct source *source;
 	char *root;   /* as configured, without slashes at the end: "" for "/" */
 	char *real;   /* its real path, likewise; of a directory */
-	char *beside; /* the directory that metadata.csv may lie in */
+	char *beside; /* the directory that metadata.csv may lie in, or a URL */
+	bool far;     /* it is a URL */
 	struct container *containers; /* by name */
 	size_t n_containers, containers_capacity;
 	const char *missing; /* what of them can't be read */
+	const char *reason;  /* why; NULL: as the error number says */
 	enum label_kind label;
 	const char *label_field; /* of JSON, or the column */
 	char *settings;		 /* on which depends what is found in a container */
 	bool sharded;		 /* there may be several containers */
 	bool labelled;		 /* set by listing: classes are labels, not directories */
+	struct listing *listed;	 /* of files far away, by find; NULL: none */
 	struct arena names;
 	const char *extensions;
 	bool follow_outside;
@@ -179,6 +184,9 @@ struct scan {
 	struct progress progress;
 };
 
+/* The place of a file far away, or of a container: a name may be a URL itself. The same
+ * errors. */
+must_check int scan_beside(const char *beside, const char *name, char *ret, size_t size);
 /* The absolute path of a file in the tree. 0 or -ENAMETOOLONG. */
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
@@ -218,9 +226,11 @@ must_check int scan_examine(
 /* 0: the file could be read; *ret is {0, 0} if it has no header of an image. -errno. */
 must_check int probe_header(
 	const char *path, struct tensor_shape *ret, uint8_t *ret_orientation);
-/* The same for a part of a file; bytes: of the sample. */
-must_check int probe_part(int fd, const struct source_part *part, uint64_t bytes,
-	struct tensor_shape *ret, uint8_t *ret_orientation);
+/* Reads as pread does, up to so many bytes; -1: it can't. */
+typedef ssize_t read_at(void *context, void *ret, size_t bytes, uint64_t offset);
+/* The same for a part of what is read so; bytes: of the sample. */
+must_check int probe_part(read_at *read, void *context, const struct source_part *part,
+	uint64_t bytes, struct tensor_shape *ret, uint8_t *ret_orientation);
 
 /* The orientation in EXIF data, which begin with the head of a TIFF file: 1 to 8; 1 also
  * for nonsense. */
@@ -322,7 +332,8 @@ struct dataset {
 	char *name;
 	char *source;	   /* absolute, as configured */
 	char *root;	   /* source without slashes at the end */
-	char *beside;	   /* the directory of its containers */
+	char *beside;	   /* the directory of its containers, or of files far away */
+	bool labelled;	   /* its paths begin with labels */
 	char **containers; /* their names */
 	uint64_t *container_bytes;
 	uint32_t n_containers;

@@ -451,6 +451,8 @@ static int open_file(const struct scan *scan, struct metadata *metadata)
 int metadata_open(const struct scan *scan, struct metadata **ret)
 {
 	*ret = NULL;
+	if (scan->far)
+		return 0;
 	struct metadata *metadata = calloc(1, sizeof(*metadata));
 	if (!metadata)
 		return -ENOMEM;

@@ -5,7 +5,7 @@
 #include "base/kept.h"
 #include "base/escape.h"
 #include "base/log.h"
-#include "dataset/source.h"
+#include "dataset/source_far.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +23,16 @@ static char *without_slashes(const char *path)
 	return strndup(path, n);
 }
 
+static const char *reason_of(const struct scan *scan, int err)
+{
+	return scan->reason ? scan->reason : strerror(-err);
+}
+
 static int root_error(const struct scan *scan, const char *path, int err)
 {
 	const char *expected = scan->source->expected;
 	path = scan->missing ? scan->missing : path;
-	if (err == -ENOENT)
+	if (err == -ENOENT && !scan->reason)
 		log_error("dataset %s: path %s: does not exist; %s", scan->name, path,
 			expected);
 	else if (err == -ENOTDIR)
@@ -35,7 +40,7 @@ static int root_error(const struct scan *scan, const char *path, int err)
 			expected);
 	else if (err != -EINVAL)
 		log_error("dataset %s: path %s: can't be read: %s", scan->name, path,
-			strerror(-err));
+			reason_of(scan, err));
 	else if (scan->missing)
 		log_error("dataset %s: path %s: is not a file; %s", scan->name, path,
 			expected);
@@ -55,6 +60,28 @@ static void set_label(struct scan *scan, const char *label)
 	}
 }
 
+/* What is far away takes long to answer, and answers many at once. */
+#define FAR_THREADS 32
+
+static int begin_far(const struct dataset_config *config, struct scan *scan)
+{
+	struct far_error error;
+	if (scan->threads > 1)
+		scan->threads = FAR_THREADS;
+	int err = far_begin(scan);
+	if (err)
+		return err;
+	const struct far_place place = {.url = scan->beside,
+		.timeout_s = config->timeout_s,
+		.endpoint = config->endpoint,
+		.region = config->region,
+		.credentials = config->credentials};
+	err = far_configure(&place, &error);
+	if (err)
+		log_error("dataset %s: %s", scan->name, error.message);
+	return err;
+}
+
 static int scan_begin(const struct dataset_config *config, struct scan *scan)
 {
 	scan->name = config->name;
@@ -64,22 +91,27 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	scan->source = source_of(config->path);
 	scan->root = without_slashes(config->path);
 	scan->beside = scan->root ? strdup(scan->root) : NULL;
-	return scan->beside ? 0 : -ENOMEM;
+	scan->far = far_is(config->path);
+	if (!scan->beside)
+		return -ENOMEM;
+	return scan->far ? begin_far(config, scan) : 0;
 }
 
 /* -errno: the root can't be read. What is found in a container that has not changed
  * depends on the settings. */
 static int find_root(struct scan *scan)
 {
-	bool is_directory = !scan->source->index;
 	int err = scan->source->find(scan);
-	if (!err && is_directory && scan->label > LABEL_DIRECTORY) {
-		log_error("dataset %s: found a label of %s, and path %s, a directory; "
+	bool is_directory = !scan->source->index;
+	bool beside_none = scan->far && scan->label == LABEL_CSV;
+	if (!err && (is_directory || beside_none) && scan->label > LABEL_DIRECTORY) {
+		log_error("dataset %s: found a label of %s, and path %s, %s; "
 			  "allowed: label = auto or directory",
-			scan->name, scan->label_field, scan->root);
+			scan->name, scan->label_field, scan->root,
+			scan->far ? "a URL" : "a directory");
 		return -EINVAL;
 	}
-	if (is_directory) {
+	if (is_directory && !scan->far) {
 		scan->settings = strdup("");
 		return err ? err : scan->settings ? 0 : -ENOMEM;
 	}
@@ -100,6 +132,9 @@ static void scan_end(struct scan *scan)
 	free(scan->beside);
 	free(scan->containers);
 	free(scan->settings);
+	if (scan->listed)
+		listing_free(scan->listed);
+	free(scan->listed);
 	arena_free(&scan->names);
 }
 
@@ -198,15 +233,16 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	if (err)
 		return err;
 	*ret_seen = false;
-	err = find_root(scan);
 	/* Readers wait, and the samples are what they were when the mount began. */
-	if (!err && kept_is_again() && catalogue->n_rows > 0 && !catalogue->outdated)
+	bool known = kept_is_again() && catalogue->n_rows > 0 && !catalogue->outdated;
+	err = known && scan->far ? 0 : find_root(scan);
+	if (!err && known)
 		return 0;
 	if (err && (err == -ENOMEM || err == -EINVAL || catalogue->n_rows == 0))
 		return root_error(scan, config->path, err);
 	if (err && scan->missing) {
 		snprintf(reason, sizeof(reason), "can't be read: %s: %s",
-			quote_name(&missing, scan->missing), strerror(-err));
+			quote_name(&missing, scan->missing), reason_of(scan, err));
 		return keep_catalogue(
 			scan, catalogue, "", reason, catalogue->rows[0].path);
 	}
@@ -323,6 +359,7 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 	if (!err && seen)
 		err = save(scan, dataset->file, &catalogue, &tree,
 			changed || catalogue.outdated);
+	dataset->labelled = catalogue.labelled;
 	if (!err)
 		err = copy_classes(&catalogue, dataset);
 	if (!err)

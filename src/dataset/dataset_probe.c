@@ -166,7 +166,8 @@ static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 /* --- parts ---------------------------------------------------------------------------- */
 
 struct window {
-	int fd;
+	read_at *read;
+	void *context;
 	uint64_t begin, bytes, at;
 };
 
@@ -174,8 +175,8 @@ static ssize_t window_read(void *context, char *out, size_t size)
 {
 	struct window *window = context;
 	uint64_t left = window->bytes - window->at;
-	ssize_t n = pread(window->fd, out, size < left ? size : (size_t)left,
-		(off_t)(window->begin + window->at));
+	ssize_t n = window->read(window->context, out, size < left ? size : (size_t)left,
+		window->begin + window->at);
 	if (n > 0)
 		window->at += (uint64_t)n;
 	return n;
@@ -204,11 +205,12 @@ static int probe_window(
 	return file ? probe_stream(file, ret, ret_orientation) : -ENOMEM;
 }
 
-static int read_all(int fd, const struct source_part *part, uint8_t *ret)
+static int read_all(
+	read_at *read, void *context, const struct source_part *part, uint8_t *ret)
 {
 	for (uint64_t done = 0; done < part->stored_bytes;) {
-		ssize_t n = pread(fd, ret + done, part->stored_bytes - done,
-			(off_t)(part->offset + done));
+		ssize_t n = read(context, ret + done, part->stored_bytes - done,
+			part->offset + done);
 		if (n <= 0)
 			return -EIO;
 		done += (uint64_t)n;
@@ -216,8 +218,8 @@ static int read_all(int fd, const struct source_part *part, uint8_t *ret)
 	return 0;
 }
 
-static int probe_deflated(int fd, const struct source_part *part, uint64_t bytes,
-	struct tensor_shape *ret, uint8_t *ret_orientation)
+static int probe_deflated(read_at *read, void *context, const struct source_part *part,
+	uint64_t bytes, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	if (bytes > MOST_DEFLATED_BYTES || part->stored_bytes > MOST_DEFLATED_BYTES)
 		return 0;
@@ -225,7 +227,7 @@ static int probe_deflated(int fd, const struct source_part *part, uint64_t bytes
 	auto_free uint8_t *sample = malloc(bytes + 1);
 	if (!stored || !sample)
 		return -ENOMEM;
-	int err = read_all(fd, part, stored);
+	int err = read_all(read, context, part, stored);
 	if (err)
 		return err;
 	if (source_unpack(part, stored, sample, bytes) != 0 || bytes == 0)
@@ -234,14 +236,15 @@ static int probe_deflated(int fd, const struct source_part *part, uint64_t bytes
 	return file ? probe_stream(file, ret, ret_orientation) : -ENOMEM;
 }
 
-int probe_part(int fd, const struct source_part *part, uint64_t bytes,
-	struct tensor_shape *ret, uint8_t *ret_orientation)
+int probe_part(read_at *read, void *context, const struct source_part *part,
+	uint64_t bytes, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
-	struct window window = {.fd = fd, .begin = part->offset, .bytes = bytes};
+	struct window window = {
+		.read = read, .context = context, .begin = part->offset, .bytes = bytes};
 	*ret = (struct tensor_shape){0, 0};
 	*ret_orientation = 1;
 	if (part->method == PART_DEFLATED)
-		return probe_deflated(fd, part, bytes, ret, ret_orientation);
+		return probe_deflated(read, context, part, bytes, ret, ret_orientation);
 	return probe_window(&window, ret, ret_orientation);
 }
 

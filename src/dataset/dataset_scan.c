@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/dataset_internal.h"
+#include "far/far.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,6 +15,13 @@
 int scan_path(const struct scan *scan, const char *relative, char *ret, size_t size)
 {
 	int n = snprintf(ret, size, "%s/%s", scan->root, relative);
+	return (size_t)n < size ? 0 : -ENAMETOOLONG;
+}
+
+int scan_beside(const char *beside, const char *name, char *ret, size_t size)
+{
+	int n = far_is(name) ? snprintf(ret, size, "%s", name)
+			     : snprintf(ret, size, "%s/%s", beside, name);
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 

@@ -76,6 +76,8 @@ static bool is_of_tars(const char *directory)
 const struct source *source_of(const char *path)
 {
 	struct stat st;
+	if (far_is(path))
+		return source_of_url(path);
 	if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
 		return by_name(path);
 	if (has_entry(path, "data.mdb"))

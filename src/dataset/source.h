@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dataset/dataset_internal.h"
+#include "dataset/far_window.h"
 
 /*
  * Where the samples of a dataset come from. The path of a dataset decides which source it
@@ -41,11 +42,25 @@ extern const struct source source_directory;
 extern const struct source source_tar;
 extern const struct source source_zip;
 extern const struct source source_lmdb;
+extern const struct source source_far_tar, source_manifest, source_bucket;
 
 const struct source *source_of(const char *path);
+const struct source *source_of_url(const char *url); /* NULL: none */
 bool source_is_tar_name(const char *name);
 
 /* --- containers: source_container.c ---------------------------------------------------- */
+
+/* {FIRST..LAST} in the name of a file. false: none, or not one alone. */
+struct name_range {
+	const char *begin, *end; /* of the name */
+	uint64_t first, last;
+	int digits; /* as many at least */
+};
+bool name_range_read(const char *name, struct name_range *ret);
+must_check int name_range_print(const char *name, const struct name_range *range,
+	uint64_t i, char *ret, size_t size);
+/* Lists a tar, for all sources that have some. */
+must_check int tar_index(struct container_scan *container);
 
 /* The container that a thread lists, and what it has found in it. */
 struct container_scan {
@@ -54,6 +69,8 @@ struct container_scan {
 	const char *path; /* absolute */
 	uint32_t number;
 	int fd;
+	struct far_window
+		*window;	 /* instead, of an object far away; NULL: it is a file */
 	struct listing *listing; /* of the thread */
 	struct label_group *group;
 };
@@ -116,10 +133,16 @@ struct listing {
 	void *json; /* SQLite's, which reads JSON; NULL until it is needed */
 };
 
+struct listed *listing_add(struct listing *listing); /* NULL: no memory */
+/* The first directory of the path becomes a class, if directories are. */
+must_check int listing_add_class(struct listing *listing, const char *path);
+
 /* Gives paths and classes to what was found. */
 must_check int listings_join(
 	struct scan *scan, struct listing *listings, size_t n, struct tree *ret);
 void listing_free(struct listing *listing);
+/* Spaces around a label do not count. NULL: it can't be the name of a class. */
+const char *listing_label(struct listing *listing, const char *text);
 
 /* The labels of a container's members, of those with one key. */
 struct label_group {

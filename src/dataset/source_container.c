@@ -53,6 +53,19 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
+static ssize_t read_container(void *context, void *ret, size_t bytes, uint64_t offset)
+{
+	struct container_scan *container = context;
+	if (container->window)
+		return far_window_read(container->window, ret, bytes, offset);
+	return pread(container->fd, ret, bytes, (off_t)offset);
+}
+
+static const char *why(const struct container_scan *container)
+{
+	return container->window ? container->window->error.message : strerror(errno);
+}
+
 int container_read(
 	struct container_scan *container, uint64_t offset, void *ret, size_t bytes)
 {
@@ -63,13 +76,13 @@ int container_read(
 			"%" PRIu64 " in all",
 			bytes, container->file->bytes);
 	while (done < bytes) {
-		ssize_t n = pread(container->fd, (char *)ret + done, bytes - done,
-			(off_t)(offset + done));
+		ssize_t n = read_container(
+			container, (char *)ret + done, bytes - done, offset + done);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return container_refuse(container, offset, "can't be read: %s",
-				n < 0 ? strerror(errno) : "it has become shorter");
+				n < 0 ? why(container) : "it has become shorter");
 		done += (size_t)n;
 	}
 	return 0;
@@ -148,7 +161,7 @@ int container_clean_name(struct container_scan *container, uint64_t offset,
 	return usable && used > 0 ? 0 : 1;
 }
 
-static int add_class(struct listing *listing, const char *path)
+int listing_add_class(struct listing *listing, const char *path)
 {
 	struct name_list *names = &listing->directories;
 	size_t n = strcspn(path, "/");
@@ -169,10 +182,10 @@ static int add_class(struct listing *listing, const char *path)
 
 int container_directory(struct container_scan *container, const char *path)
 {
-	return add_class(container->listing, path);
+	return listing_add_class(container->listing, path);
 }
 
-static struct listed *add_listed(struct listing *listing)
+struct listed *listing_add(struct listing *listing)
 {
 	struct listed *samples = array_grow(
 		listing->samples, listing->n, &listing->capacity, sizeof(*samples));
@@ -186,7 +199,7 @@ static struct listed *add_listed(struct listing *listing)
 static void probe(struct container_scan *container, struct listed *listed)
 {
 	struct facts *facts = &listed->facts;
-	int err = probe_part(container->fd, &listed->part->at, facts->bytes,
+	int err = probe_part(read_container, container, &listed->part->at, facts->bytes,
 		&facts->image, &facts->orientation);
 	facts->probed = !err;
 	if (!facts->image.width || !facts->image.height)
@@ -199,7 +212,7 @@ static int add_sample(struct container_scan *container, const char *path,
 	const struct source_part *at, uint64_t bytes)
 {
 	struct listing *listing = container->listing;
-	struct listed *listed = add_listed(listing);
+	struct listed *listed = listing_add(listing);
 	struct part *part = arena_alloc(&listing->names, sizeof(*part));
 	if (!listed || !part)
 		return -ENOMEM;
@@ -222,7 +235,7 @@ int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes)
 {
 	bool sample;
-	int err = strchr(path, '/') ? add_class(container->listing, path) : 0;
+	int err = strchr(path, '/') ? listing_add_class(container->listing, path) : 0;
 	if (!err)
 		err = group_add(container, path, part, bytes, &sample);
 	return err || !sample ? err : add_sample(container, path, part, bytes);
@@ -249,7 +262,7 @@ static int reuse_row(
 	struct container_scan *container, const struct row *row, bool labelled)
 {
 	struct listing *listing = container->listing;
-	struct listed *listed = add_listed(listing);
+	struct listed *listed = listing_add(listing);
 	struct part *part = arena_alloc(&listing->names, sizeof(*part));
 	if (!listed || !part)
 		return -ENOMEM;
@@ -341,28 +354,48 @@ static bool is_known(const struct containers *all, size_t number)
 	return all->first && all->first[number] < all->first[number + 1];
 }
 
+static int list_opened(struct containers *all, struct container_scan *container)
+{
+	return is_known(all, container->number) ? reuse(all, container)
+						: all->scan->source->index(container);
+}
+
+static int list_far(struct containers *all, struct container_scan *container)
+{
+	const struct container *file = container->file;
+	struct far_window window = {.object = {.url = container->path,
+					    .bytes = file->bytes,
+					    .mtime_ns = file->mtime_ns}};
+	container->window = &window;
+	int err = list_opened(all, container);
+	container->window = NULL;
+	far_window_free(&window);
+	return err;
+}
+
 static int list_one(struct containers *all, size_t number, struct listing *listing)
 {
 	struct scan *scan = all->scan;
 	const struct container *file = &scan->containers[number];
 	struct label_group group = {.first = listing->n};
 	char path[PATH_MAX];
-	int n = snprintf(path, sizeof(path), "%s/%s", scan->beside, file->name);
-	if ((size_t)n >= sizeof(path))
-		return -ENAMETOOLONG;
+	int err = scan_beside(scan->beside, file->name, path, sizeof(path));
+	if (err)
+		return err;
 	struct container_scan container = {.scan = scan,
 		.file = file,
 		.path = path,
 		.number = (uint32_t)number,
 		.listing = listing,
 		.group = &group};
+	if (scan->far)
+		return list_far(all, &container);
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	container.fd = fd;
 	if (fd < 0)
 		return container_refuse(
 			&container, 0, "can't be read: %s", strerror(errno));
-	return is_known(all, number) ? reuse(all, &container)
-				     : scan->source->index(&container);
+	return list_opened(all, &container);
 }
 
 static void list_some(void *context, unsigned worker)

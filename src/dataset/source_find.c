@@ -109,13 +109,6 @@ int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name
 
 /* --- patterns --------------------------------------------------------------------------- */
 
-/* {FIRST..LAST} */
-struct range {
-	const char *begin, *end; /* of the text */
-	uint64_t first, last;
-	int digits; /* as many at least */
-};
-
 static bool read_number(const char **at, uint64_t *ret, int *ret_digits)
 {
 	const char *begin = *at;
@@ -126,7 +119,7 @@ static bool read_number(const char **at, uint64_t *ret, int *ret_digits)
 	return *at > begin;
 }
 
-static bool read_range(const char *text, struct range *ret)
+bool name_range_read(const char *text, struct name_range *ret)
 {
 	int digits;
 	const char *at = strchr(text, '{');
@@ -139,7 +132,16 @@ static bool read_range(const char *text, struct range *ret)
 	if (!read_number(&at, &ret->last, &digits) || *at != '}')
 		return false;
 	ret->end = at + 1;
-	return ret->first <= ret->last && ret->last - ret->first < MOST_CONTAINERS;
+	return ret->first <= ret->last && ret->last - ret->first < MOST_CONTAINERS &&
+	       !strpbrk(ret->end, "{}");
+}
+
+int name_range_print(const char *name, const struct name_range *range, uint64_t i,
+	char *ret, size_t size)
+{
+	int n = snprintf(ret, size, "%.*s%0*" PRIu64 "%s", (int)(range->begin - name),
+		name, range->digits, i, range->end);
+	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
 bool containers_is_pattern(const struct scan *scan)
@@ -150,12 +152,12 @@ bool containers_is_pattern(const struct scan *scan)
 int containers_find_pattern(struct scan *scan)
 {
 	const char *name;
-	struct range range;
+	struct name_range range;
 	int err = split_path(scan, &name);
 	scan->sharded = true;
 	if (err)
 		return err;
-	if (!read_range(name, &range) || strpbrk(range.end, "{}")) {
+	if (!name_range_read(name, &range)) {
 		log_error("dataset %s: path %s: found \"%s\", allowed: one range in the "
 			  "name of the file, as shard-{000000..000146}.tar",
 			scan->name, scan->root, name);
@@ -163,10 +165,9 @@ int containers_find_pattern(struct scan *scan)
 	}
 	for (uint64_t i = range.first; !err && i <= range.last; i++) {
 		char shard[NAME_MAX + 1];
-		int n = snprintf(shard, sizeof(shard), "%.*s%0*" PRIu64 "%s",
-			(int)(range.begin - name), name, range.digits, i, range.end);
-		err = (size_t)n < sizeof(shard) ? add_container(scan, shard)
-						: -ENAMETOOLONG;
+		err = name_range_print(name, &range, i, shard, sizeof(shard));
+		if (!err)
+			err = add_container(scan, shard);
 	}
 	sort_containers(scan);
 	return err;

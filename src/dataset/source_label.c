@@ -21,8 +21,7 @@
 
 /* --- reading them ----------------------------------------------------------------------- */
 
-/* Spaces around a label do not count. NULL: it can't be the name of a class. */
-static const char *clean_label(struct listing *listing, const char *text)
+const char *listing_label(struct listing *listing, const char *text)
 {
 	while (isspace((unsigned char)*text))
 		text++;
@@ -71,7 +70,7 @@ static const char *json_label(
 	sqlite3_bind_text(reader, 1, text, -1, SQLITE_STATIC);
 	if (sqlite3_step(reader) == SQLITE_ROW) {
 		const char *value = (const char *)sqlite3_column_text(reader, 0);
-		label = value ? clean_label(listing, value) : NULL;
+		label = value ? listing_label(listing, value) : NULL;
 	}
 	sqlite3_reset(reader);
 	sqlite3_bind_null(reader, 1);
@@ -117,7 +116,7 @@ static int read_label(struct container_scan *container, const char *path,
 	const char *label = NULL;
 	if (text)
 		label = json ? json_label(scan, listing, text)
-			     : clean_label(listing, text);
+			     : listing_label(listing, text);
 	if (!label)
 		container_issue(container, ISSUE_LABEL, path);
 	container->group->label = label;
@@ -206,7 +205,7 @@ static int add_csv_label(void *context, const char *file_name, const char *const
 	if (!name)
 		return -ENOMEM;
 	grown[labels->n++] = (struct csv_label){
-		name, label ? clean_label(labels->listing, label) : NULL};
+		name, label ? listing_label(labels->listing, label) : NULL};
 	return 0;
 }
 
@@ -311,6 +310,25 @@ static void print_number(const struct numbers *numbers, uint32_t number, char *r
 	strcpy(ret + (n < numbers->digits ? numbers->digits - n : 0), digits);
 }
 
+/* The name of the container, without .tar, and all of a URL but the scheme; it is one part
+ * of a path. */
+static int print_shard(
+	const struct scan *scan, const struct listed *listed, char ret[NAME_MAX + 2])
+{
+	const char *name = scan->containers[listed->part->container].name;
+	const char *host = far_is(name) ? strstr(name, "://") : NULL;
+	if (host)
+		name = host + 3;
+	size_t n = scan->far ? strcspn(name, "?") : strlen(name);
+	n -= strlen(".tar");
+	if (n > NAME_MAX - 1)
+		return -ENAMETOOLONG;
+	for (size_t i = 0; i < n; i++)
+		ret[i] = name[i] == '/' ? '_' : name[i];
+	strcpy(ret + n, "/");
+	return 0;
+}
+
 /* <class>/<shard>/<member>: members of several shards may be called the same. */
 static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
@@ -320,11 +338,8 @@ static char *labelled_path(const struct scan *scan, const struct numbers *number
 		print_number(numbers, number_of(listed->label), label);
 	else
 		snprintf(label, sizeof(label), "%s", listed->label);
-	if (scan->sharded) {
-		const char *name = scan->containers[listed->part->container].name;
-		size_t n = strlen(name) - strlen(".tar");
-		snprintf(shard, sizeof(shard), "%.*s/", (int)n, name);
-	}
+	if (scan->sharded && print_shard(scan, listed, shard) != 0)
+		return NULL;
 	int n = snprintf(path, sizeof(path), "%s/%s%s", label, shard, listed->member);
 	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
 }
@@ -411,6 +426,8 @@ static int compare_found(const void *a, const void *b)
 	int order = found_compare(a, b);
 	if (order)
 		return order;
+	if (!x || !y)
+		return 0;
 	if (x->container != y->container)
 		return x->container < y->container ? -1 : 1;
 	return (x->at.offset > y->at.offset) - (x->at.offset < y->at.offset);

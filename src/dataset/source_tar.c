@@ -335,7 +335,7 @@ static int read_next(struct tar *tar)
 	return read_entry(tar, &header);
 }
 
-static int index_tar(struct container_scan *container)
+int tar_index(struct container_scan *container)
 {
 	struct tar tar = {.container = container};
 	int err;
@@ -364,5 +364,5 @@ const struct source source_tar = {
 	.expected = "expected tar files with images in them",
 	.find = find,
 	.list = containers_list,
-	.index = index_tar,
+	.index = tar_index,
 };

@@ -37,6 +37,7 @@ struct load_task {
 	const char *path;
 	const char *container; /* the file that has it, as part says; NULL: path is one */
 	struct source_part part;
+	size_t plain;	  /* of a URL: where the name begins, as far_object has it */
 	const char *root; /* of the tree that links may not lead out of; NULL: they may */
 	uint64_t expected_bytes;   /* of the sample, by the catalogue */
 	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
@@ -55,6 +56,7 @@ struct load_task {
 	/* out */
 	int status;
 	bool passing;	       /* an error that is not the file's, and may pass */
+	uint64_t retry_ns;     /* but not before so long, as a server asks for; or 0 */
 	struct tensor *tensor; /* NULL unless status is 0 */
 	uint64_t decode_ns;    /* that its chain took */
 	char message[IMAGE_MESSAGE];

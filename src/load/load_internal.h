@@ -18,6 +18,7 @@ struct load_read {
 	const char *path, *root;     /* of the file, which is a sample or has it */
 	bool in_container;
 	struct source_part part; /* of the container */
+	size_t plain;		 /* of a URL */
 	uint64_t expected_bytes; /* of the sample */
 	int64_t expected_mtime_ns;
 	bool encoded;
@@ -28,6 +29,7 @@ struct load_read {
 	uint64_t cpu_ns;
 	int status;
 	bool passing;
+	uint64_t retry_ns;
 	char message[IMAGE_MESSAGE];
 };
 

@@ -4,6 +4,7 @@
 #include "load/load_internal.h"
 #include "base/ensure.h"
 #include "base/fault.h"
+#include "far/far.h"
 #include "load/beneath.h"
 #include "load/passing.h"
 #include "stats/stats.h"
@@ -63,10 +64,12 @@ int load_read_prepare(struct load_read *read, const struct load_task *task)
 	read->encoded = task->preparation->encoded;
 	read->in_container = task->container != NULL;
 	read->part = task->part;
+	read->plain = task->plain;
 	read->expected_bytes = task->expected_bytes;
 	read->expected_mtime_ns = task->expected_mtime_ns;
 	read->status = 0;
 	read->passing = false;
+	read->retry_ns = 0;
 	read->message[0] = '\0';
 	read->cpu_ns = 0;
 	return copy_names(read, task);
@@ -228,10 +231,42 @@ static int read_part(struct load_read *read, int fd, uint8_t *out)
 	return err;
 }
 
+/* --- far away ---------------------------------------------------------------------------- */
+
+/* Errors of a read that passes, or of the sample. */
+static int fail_far(struct load_read *read, int err, const struct far_error *error)
+{
+	fail(read, 0, error->message);
+	read->passing = error->passing;
+	read->retry_ns = error->retry_ns;
+	return err == -ENOENT || err == -ESTALE || err == -ENOMEM ? err : -EIO;
+}
+
+static int read_far(struct load_read *read)
+{
+	bool part = read->in_container;
+	const struct far_object object = {.url = read->path,
+		.plain = part ? 0 : read->plain,
+		.bytes = part ? read->part.container_bytes : read->expected_bytes,
+		.mtime_ns = read->expected_mtime_ns};
+	struct far_error error;
+	uint8_t *out = NULL;
+	int err = check_fault(read);
+	if (!err)
+		err = take_memory(read, &out);
+	if (err)
+		return err;
+	err = far_read(
+		&object, part ? read->part.offset : 0, read->expected_bytes, out, &error);
+	return err ? fail_far(read, err, &error) : 0;
+}
+
 static int read_file(struct load_read *read)
 {
 	auto_close int fd = -1;
 	uint8_t *out = NULL;
+	if (far_is(read->path))
+		return read_far(read);
 	int err = open_source(read, &fd);
 	if (!err)
 		err = take_memory(read, &out);

@@ -105,7 +105,7 @@ static void put_off_locked(struct use *use, int err, struct aftermath *aftermath
 {
 	lock_assert_held(&use->key.space->source->sched->lock);
 	use_unqueue_locked(use);
-	if (retry_later_locked(use, true))
+	if (retry_later_locked(use, true, 0))
 		return;
 	share_drop(&use->request);
 	answer_waiters_locked(use, err, false, aftermath);
@@ -279,6 +279,7 @@ static bool fill_task(const struct sched *sched, struct use *use)
 	use->task.path = use->sample.path;
 	use->task.container = use->sample.container;
 	use->task.part = use->sample.part;
+	use->task.plain = use->sample.plain;
 	use->task.root = use->sample.container ? NULL : space->source->root;
 	use->task.expected_bytes = use->sample.bytes;
 	use->task.expected_mtime_ns = use->sample.mtime_ns;
@@ -419,7 +420,8 @@ static void finish_load_locked(struct load_task *task, const struct load_task *r
 		cache_publish(space->cache, (sample_id)use->key.sample, task->tensor);
 	else
 		cache_abandon(space->cache, (sample_id)use->key.sample);
-	if (status == 0 || !result->passing || !retry_later_locked(use, false)) {
+	if (status == 0 || !result->passing ||
+		!retry_later_locked(use, false, result->retry_ns)) {
 		share_drop(&use->request);
 		answer_waiters_locked(use, reader_status(status),
 			status != 0 && !result->passing, aftermath);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "base/rng.h"
 #include "sched/sched_internal.h"
 #include "stats/stats.h"
 
@@ -9,7 +10,8 @@
  * An error that has nothing to do with the sample passes, or does not: no descriptor, no
  * memory, a file server that is away. The request is put off and queued again when it is
  * due; no worker waits for that. The housekeeper (house.c) sleeps until the first is due.
- * The time doubles: six seconds together, then the reader is told.
+ * The time doubles, more or less, and a server may ask for more: six seconds together, then
+ * the reader is told.
  *
  * What lacks room, because readers hold much open, is queued again as soon as one of them
  * closes a file. Only if none does for six seconds, the reader is told: it may be the one
@@ -25,14 +27,24 @@ bool retry_is_left(const struct use *use)
 	       use_is_wanted(use);
 }
 
-bool retry_later_locked(struct use *use, bool lacks_room)
+/* All that a server refused at one time would else come again at one time. */
+static uint64_t delay_ns(const struct use *use, uint64_t at_least_ns)
+{
+	uint64_t delay = FIRST_DELAY_NS << use->retries;
+	uint64_t mixed = rng_mix(use->key.sample, use->retries);
+	delay = delay / 2 + mixed % delay;
+	return delay > at_least_ns ? delay : at_least_ns + mixed % FIRST_DELAY_NS;
+}
+
+bool retry_later_locked(struct use *use, bool lacks_room, uint64_t at_least_ns)
 {
 	struct sched *sched = use->key.space->source->sched;
 	lock_assert_held(&sched->lock);
 	if (!retry_is_left(use))
 		return false;
 	stats_add(STAT_RETRIES, 1);
-	use->due_ns = clock_now_ns() + (FIRST_DELAY_NS << use->retries++);
+	use->due_ns = clock_now_ns() + delay_ns(use, at_least_ns);
+	use->retries++;
 	use->state = USE_DELAYED;
 	use->lacks_room = lacks_room;
 	sched->lack_room += lacks_room;

@@ -430,8 +430,9 @@ void shares_pass_window(struct sched *sched);
 
 /* --- retry.c: what failed by something that passes ------------------------------------- */
 
-/* In no queue -> delayed. false: it was tried often enough, or nobody wants it. */
-bool retry_later_locked(struct use *use, bool lacks_room);
+/* In no queue -> delayed, at least for so long. false: it was tried often enough, or nobody
+ * wants it. */
+bool retry_later_locked(struct use *use, bool lacks_room, uint64_t at_least_ns);
 bool retry_is_left(const struct use *use);
 /* Queues those that are due. */
 void retry_due_locked(struct sched *sched, struct aftermath *aftermath);

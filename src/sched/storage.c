@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "far/far.h"
 #include "sched/sched_internal.h"
 #include "stats/stats.h"
 
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 
 /*
- * Where files lie. Datasets on one device share a storage. Each storage has its own
+ * Where files lie. Datasets on one device, or of one server, share a storage. Each storage has its own
  * requests and its own reads in flight (flight.h), so that one that is slow, or doesn't
  * answer, holds up nobody else.
  */
@@ -31,6 +32,8 @@ unsigned storage_most_reads(const struct sched *sched)
 static uint64_t device_of(const struct dataset *dataset, size_t number)
 {
 	struct stat st;
+	if (far_is(dataset_location(dataset)))
+		return far_server(dataset_location(dataset)) | UINT64_C(1) << 63;
 	if (stat(dataset_location(dataset), &st) != 0)
 		return UINT64_MAX - number;
 	return st.st_dev;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """seeds.py KIND DIRECTORY: good input for a fuzz program to begin with. KIND: jpeg, baseline,
-png, codecs, tar, zip, lmdb, ini, where, journal or peer."""
+png, codecs, tar, far, zip, lmdb, ini, where, journal or peer."""
 
 import glob
 import io
@@ -93,6 +93,17 @@ def tar():
                 info.size = len(data)
                 archive.addfile(info, io.BytesIO(data))
         yield out.getvalue()[:8192]
+
+
+def far():
+    yield b"\0path,label,bytes\na/1.jpg,a,10\n\"b/2,\"\"x.png\",7,\n"
+    yield b"\0path\r\na/1.jpg\r\n./b/c/2.png"
+    yield b"\1# shards\na-000.tar\nhttp://host/b.tar?x=1\n"
+    yield (b"\2<ListBucketResult><EncodingType>url</EncodingType><NextContinuationToken>1&quot;</NextContinuationToken><Contents>"
+           b"<Key>a/b+%41.jpg</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified>"
+           b"<ETag>&quot;0a&quot;</ETag><Size>12</Size></Contents></ListBucketResult>")
+    yield (b"\3HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 1-2/30\r\nETag: W/\"a\"\r\n"
+           b"Last-Modified: Fri, 02 Jan 2026 03:04:05 GMT\r\nRetry-After: 3\r\n")
 
 
 def make_zip():
@@ -206,7 +217,7 @@ def peer():
 
 
 def main():
-    kinds = {"jpeg": jpeg, "baseline": baseline, "png": png, "codecs": codecs, "tar": tar, "zip": make_zip, "lmdb": lmdb,
+    kinds = {"jpeg": jpeg, "baseline": baseline, "png": png, "codecs": codecs, "tar": tar, "far": far, "zip": make_zip, "lmdb": lmdb,
              "ini": ini, "where": where, "journal": journal, "peer": peer}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)

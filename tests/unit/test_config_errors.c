@@ -42,6 +42,7 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 	"state, "                                                                        \
 	"jobs, "                                                                         \
 	"socket"
+#define OR_URL "; or a URL of http, https or s3, without spaces and without a user"
 #define NAMES "allowed: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 #define FORM "allowed: [SECTION], KEY = VALUE, or a comment after ; or #"
 
@@ -107,12 +108,12 @@ Test(config_errors, what_is_missing)
 		"joaderfs.ini:[dataset d]:path: found nothing, allowed: a path, relative "
 		"to "
 		"the directory of this ini if it does not begin with /, without quotes "
-		"and without ~ for the home directory\n");
+		"and without ~ for the home directory" OR_URL "\n");
 	expect_wrong_daemon("[dataset d]\npath =\n",
 		"joaderfs.ini:2:[dataset d]:path: found \"\", allowed: a path, relative "
 		"to "
 		"the directory of this ini if it does not begin with /, without quotes "
-		"and without ~ for the home directory\n");
+		"and without ~ for the home directory" OR_URL "\n");
 }
 
 Test(config_errors, what_is_given_twice)
@@ -339,7 +340,7 @@ Test(config_errors, lines_that_are_too_long)
 		"joaderfs.ini:[dataset e]:path: found nothing, allowed: a path, relative "
 		"to "
 		"the directory of this ini if it does not begin with /, without quotes "
-		"and without ~ for the home directory\n");
+		"and without ~ for the home directory" OR_URL "\n");
 }
 
 Test(config_errors, the_ini_of_the_other_kind)
@@ -364,7 +365,7 @@ Test(config_errors, all_mistakes_at_once)
 		"joaderfs.ini:[dataset a]:path: found nothing, allowed: a path, relative "
 		"to "
 		"the directory of this ini if it does not begin with /, without quotes "
-		"and without ~ for the home directory\n"
+		"and without ~ for the home directory" OR_URL "\n"
 		"joaderfs.ini:7:[dataset b]:symlinks: found \"no\", allowed: inside, "
 		"follow\n");
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Where samples are: a path, or a URL. */
+
+static bool is_url(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
+	return n > 1 && strncmp(text + n, "://", 3) == 0;
+}
+
+/* Who has read a URL has read what is in it: no password. */
+static bool is_known_url(const char *text)
+{
+	size_t n = strcspn(text, ":") + 3;
+	size_t server = strcspn(text + n, "/?#");
+	bool known = strncmp(text, "http://", 7) == 0 ||
+		     strncmp(text, "https://", 8) == 0 || strncmp(text, "s3://", 5) == 0;
+	for (const char *at = text; *at; at++)
+		if (*at <= ' ' || *at == 0x7f)
+			return false;
+	return known && server > 0 && !memchr(text + n, '@', server);
+}
+
+static int parse_source(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	if (!is_url(text))
+		return value_path.parse(option, text, dir, field);
+	if (!is_known_url(text))
+		return -EINVAL;
+	*(char **)field = strdup(text);
+	return *(char **)field ? 0 : -ENOMEM;
+}
+
+static void allowed_source(const struct option *option, FILE *out)
+{
+	value_path.allowed(option, out);
+	fputs("; or a URL of http, https or s3, without spaces and without a user", out);
+}
+
+const struct value_type value_source = {"path", true, parse_source, NULL, allowed_source};

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/source_far.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* s3://BUCKET/PREFIX: the files below it, as those of a directory; or tar shards, if nothing
+ * else is there. */
+
+struct bucket {
+	struct scan *scan;
+	struct listing *listing;
+	size_t others; /* that are no tar files */
+};
+
+static int take_file(
+	struct bucket *bucket, const char *name, uint64_t bytes, int64_t mtime_ns)
+{
+	struct listing *listing = bucket->listing;
+	const char *slash = strrchr(name, '/');
+	if (strchr(name, '/') && listing_add_class(listing, name) != 0)
+		return -ENOMEM;
+	if (!wanted_name(bucket->scan->extensions, slash ? slash + 1 : name))
+		return 0;
+	struct listed *listed = listing_add(listing);
+	if (!listed)
+		return -ENOMEM;
+	listed->facts =
+		(struct facts){.bytes = bytes, .mtime_ns = mtime_ns, .orientation = 1};
+	listed->member = arena_text(&listing->names, name);
+	return listed->member ? 0 : -ENOMEM;
+}
+
+static int take(void *context, const char *name, uint64_t bytes, int64_t mtime_ns)
+{
+	struct bucket *bucket = context;
+	struct scan *scan = bucket->scan;
+	size_t n = strlen(name);
+	if (scan_stopped(scan))
+		return -EINTR;
+	if (n == 0 || name[n - 1] == '/' || far_name_of(name) != NAME_GOOD)
+		return 0;
+	if (source_is_tar_name(name))
+		return far_add_container(scan, name, bytes, mtime_ns);
+	bucket->others++;
+	return take_file(bucket, name, bytes, mtime_ns);
+}
+
+static int find(struct scan *scan)
+{
+	struct far_error error;
+	struct listing *listing = calloc(1, sizeof(*listing));
+	struct bucket bucket = {.scan = scan, .listing = listing};
+	if (!listing)
+		return -ENOMEM;
+	scan->listed = listing;
+	int err = far_list(scan->root, take, &bucket, &error);
+	if (err)
+		return err == -EINTR || err == -ENOMEM
+			       ? err
+			       : far_missing(scan, scan->root, err, &error);
+	if (scan->n_containers > 0 && bucket.others == 0) {
+		scan->source = &source_far_tar;
+		scan->sharded = true;
+		far_sort_containers(scan);
+	} else {
+		scan->n_containers = 0;
+	}
+	return 0;
+}
+
+const struct source source_bucket = {
+	.name = "bucket",
+	.expected =
+		"expected a class per directory with images in it: <class>/<file>, or "
+		"tar files",
+	.find = find,
+	.list = far_files_list,
+	.examine = far_files_examine,
+};

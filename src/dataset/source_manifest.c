@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/source_far.h"
+
+#include "base/log.h"
+
+#include <csv.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Files by a manifest: CSV with the columns path, label and bytes; the last two may be
+ * missing. Paths begin where the manifest lies. */
+
+#define MOST_MANIFEST_BYTES ((size_t)4 << 30)
+
+enum field { FIELD_PATH, FIELD_LABEL, FIELD_BYTES, N_FIELDS };
+static const char *const field_names[N_FIELDS] = {"path", "label", "bytes"};
+
+struct manifest {
+	struct scan *scan;
+	struct listing *listing;
+	size_t column[N_FIELDS]; /* of each field; SIZE_MAX: there is none */
+	char *value[N_FIELDS];	 /* of this line */
+	size_t at;		 /* the column */
+	size_t line;		 /* of the file, as far as lines are records */
+	bool in_header, in_line;
+	bool differ; /* a label is not the first directory of its path */
+	int err;
+};
+
+static void refuse(struct manifest *manifest, const char *value, const char *allowed)
+{
+	struct quoted quoted;
+	if (!manifest->err)
+		log_error("dataset %s: %s:%zu: found \"%s\", allowed: %s",
+			manifest->scan->name, manifest->scan->root, manifest->line,
+			quote_name(&quoted, value), allowed);
+	manifest->err = -EINVAL;
+}
+
+static void take_header(struct manifest *manifest, const char *text)
+{
+	for (int i = 0; i < N_FIELDS; i++)
+		if (strcasecmp(text, field_names[i]) == 0 &&
+			manifest->column[i] == SIZE_MAX)
+			manifest->column[i] = manifest->at;
+}
+
+static void take_field(void *data, size_t bytes, void *context)
+{
+	struct manifest *manifest = context;
+	const char *text = data ? data : "";
+	if (manifest->err)
+		return;
+	manifest->in_line = true;
+	if (strlen(text) != bytes)
+		refuse(manifest, text, "no zero byte");
+	else if (manifest->in_header)
+		take_header(manifest, text);
+	for (int i = 0; !manifest->in_header && !manifest->err && i < N_FIELDS; i++)
+		if (manifest->at == manifest->column[i]) {
+			free(manifest->value[i]);
+			manifest->value[i] = strdup(text);
+			manifest->err = manifest->value[i] ? 0 : -ENOMEM;
+		}
+	manifest->at++;
+}
+
+/* UINT64_MAX: not told. */
+static uint64_t bytes_of(struct manifest *manifest, const char *text)
+{
+	char *end;
+	if (!text || !text[0])
+		return UINT64_MAX;
+	errno = 0;
+	unsigned long long bytes = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || *end || errno || bytes > INT64_MAX)
+		refuse(manifest, text, "a number of bytes");
+	return bytes;
+}
+
+static int add_file(struct manifest *manifest, const char *path, const char *label_text,
+	uint64_t bytes)
+{
+	struct listing *listing = manifest->listing;
+	struct listed *listed = listing_add(listing);
+	if (!listed)
+		return -ENOMEM;
+	listed->member = arena_text(&listing->names, path);
+	listed->facts = (struct facts){
+		.bytes = bytes, .mtime_ns = FAR_ANY_VERSION, .orientation = 1};
+	if (!listed->member)
+		return -ENOMEM;
+	if (strchr(path, '/') && listing_add_class(listing, path) != 0)
+		return -ENOMEM;
+	if (!label_text)
+		return 0;
+	listed->label = listing_label(listing, label_text);
+	if (!listed->label)
+		issue_add(&listing->issues, ISSUE_LABEL, path, 0);
+	size_t n = strcspn(path, "/");
+	manifest->differ = manifest->differ || !listed->label || !path[n] ||
+			   strlen(listed->label) != n ||
+			   strncmp(listed->label, path, n) != 0;
+	return 0;
+}
+
+static void take_file(struct manifest *manifest)
+{
+	const char *path = manifest->value[FIELD_PATH];
+	const char *label = manifest->value[FIELD_LABEL];
+	struct scan *scan = manifest->scan;
+	if (!path || !path[0]) {
+		refuse(manifest, "", "the path of a file");
+		return;
+	}
+	while (strncmp(path, "./", 2) == 0)
+		path += 2;
+	if (far_name_of(path) == NAME_LEADS_OUT || strstr(path, "://")) {
+		refuse(manifest, path, "a path below that of the manifest");
+		return;
+	}
+	uint64_t bytes = bytes_of(manifest, manifest->value[FIELD_BYTES]);
+	if (manifest->err || far_name_of(path) == NAME_ODD ||
+		!wanted_name(scan->extensions,
+			strrchr(path, '/') ? strrchr(path, '/') + 1 : path))
+		return;
+	if (scan->label == LABEL_DIRECTORY)
+		label = NULL;
+	manifest->err = add_file(manifest, path, label, bytes);
+}
+
+static void take_line(int end, void *context)
+{
+	struct manifest *manifest = context;
+	(void)end;
+	manifest->at = 0;
+	if (manifest->err || !manifest->in_line)
+		return;
+	if (manifest->in_header && manifest->column[FIELD_PATH] == SIZE_MAX)
+		refuse(manifest, "no such column",
+			"a first line that names the columns: path, and perhaps label "
+			"and bytes");
+	else if (!manifest->in_header)
+		take_file(manifest);
+	for (int i = 0; i < N_FIELDS; i++) {
+		free(manifest->value[i]);
+		manifest->value[i] = NULL;
+	}
+	manifest->in_header = manifest->in_line = false;
+	manifest->line++;
+}
+
+/* Labels that are the directories anyway add nothing to the paths. */
+static void drop_labels(struct listing *listing)
+{
+	for (size_t i = 0; i < listing->n; i++)
+		listing->samples[i].label = NULL;
+}
+
+static int parse(struct manifest *manifest, const char *text, size_t bytes)
+{
+	struct csv_parser parser;
+	if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
+		return -ENOMEM;
+	if (csv_parse(&parser, text, bytes, take_field, take_line, manifest) != bytes ||
+		csv_fini(&parser, take_field, take_line, manifest) != 0) {
+		int err = csv_error(&parser);
+		if (err == CSV_ENOMEM)
+			manifest->err = -ENOMEM;
+		else
+			refuse(manifest, csv_strerror(err), "CSV");
+	}
+	csv_free(&parser);
+	for (int i = 0; i < N_FIELDS; i++)
+		free(manifest->value[i]);
+	return manifest->err;
+}
+
+int manifest_read(struct scan *scan, const char *text, size_t bytes)
+{
+	struct listing *listing = calloc(1, sizeof(*listing));
+	struct manifest manifest = {.scan = scan,
+		.listing = listing,
+		.column = {SIZE_MAX, SIZE_MAX, SIZE_MAX},
+		.line = 1,
+		.in_header = true};
+	if (!listing)
+		return -ENOMEM;
+	scan->listed = listing;
+	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+	size_t skip = bytes >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+	int err = parse(&manifest, text + skip, bytes - skip);
+	if (!err && !manifest.differ)
+		drop_labels(listing);
+	return err;
+}
+
+static int find(struct scan *scan)
+{
+	struct far_object object = {.url = scan->root};
+	struct far_error error;
+	auto_free char *text = NULL;
+	int err = far_text(&object, MOST_MANIFEST_BYTES, &text, &error);
+	if (err)
+		return far_missing(scan, scan->root, err, &error);
+	err = manifest_read(scan, text, object.bytes);
+	return err ? err
+		   : far_add_container(scan, scan->root + strlen(scan->beside) + 1,
+			     object.bytes, object.mtime_ns);
+}
+
+const struct source source_manifest = {
+	.name = "manifest",
+	.expected = "expected a manifest with the columns path, label and bytes",
+	.find = find,
+	.list = far_files_list,
+	.examine = far_files_examine,
+};

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "far/far.h"
+
+#include <stdio.h>
+
+/*
+ * Inside the far module.
+ *
+ *   far.c            what the answer to a read means
+ *   far_again.c      tries again
+ *   far_list.c       listings of s3
+ *   far_answer.c     what the heads of an answer say
+ *   far_place.c      where a URL leads to, and with which credentials
+ *   far_transfer.c   one request, by libcurl
+ */
+
+/* Settings of objects whose URLs begin alike. They stay for ever. */
+struct place {
+	struct place *next;
+	char *url;
+	unsigned timeout_s;
+	char *endpoint; /* without a slash at the end */
+	char *region;
+	char *key_id; /* NULL: requests are not signed */
+	char *secret;
+	char *token; /* of a session, or NULL */
+};
+
+/* Never NULL. */
+const struct place *place_of(const char *url);
+
+/* Where the object is: a URL of http or https, escaped, which the caller frees. */
+must_check int place_url(
+	const struct place *place, const struct far_object *object, char **ret);
+/* Appends the text with all bytes escaped but letters, digits, - . _ ~ and, if asked
+ * for, the slash. */
+void print_escaped(FILE *out, const char *text, bool slash);
+
+/* What an answer says. */
+struct answer {
+	long status;
+	bool has_range;
+	uint64_t first, last, total; /* Content-Range; total: UINT64_MAX if not told */
+	char etag[130];		     /* "" without one */
+	int64_t modified;	     /* seconds; INT64_MIN: not told */
+	uint64_t retry_ns;
+};
+
+void answer_begin(struct answer *answer);
+/* line: of the answer's head, with its end. */
+void answer_line(struct answer *answer, const char *line, size_t bytes);
+/* far_object's mtime_ns. etag: with its quotes, or without. */
+int64_t answer_version(const char *etag, int64_t modified);
+/* Of ISO 8601, as listings have it; INT64_MIN: it is none. */
+int64_t answer_listed_time(const char *text);
+bool versions_differ(int64_t expected, int64_t found);
+
+#define MOST_ERROR_BODY 2000
+
+struct transfer {
+	const struct place *place;
+	const char *url;
+	bool ranged;
+	uint64_t offset, bytes; /* the range */
+	uint8_t *out;		/* room for the range; NULL: `text` grows */
+	size_t most;		/* of the text */
+	struct answer answer;
+	uint64_t got;
+	bool wrong; /* the answer is not what was asked for, and was cut short */
+	char *text; /* with a NUL; the caller frees it; also that of an error */
+	size_t text_room;
+};
+
+/* 0: there is an answer. -errno, with a message: there is none. */
+must_check int transfer_run(struct transfer *transfer, struct far_error *ret_error);
+bool transfer_is_stopped(void);
+/* -ENOTSUP, with a message: this build, or its libcurl, can't. */
+must_check int transfer_check(bool signs, struct far_error *ret_error);
+
+int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
+/* What an answer that is no success means. */
+must_check int far_refused(const struct transfer *transfer, struct far_error *ret_error);
+
+/* Waits before the next try, if there is one. */
+bool far_tries_again(unsigned tried, const struct far_error *error);
+
+/* Reads a page of a listing. *ret_next: the token for the next one, which the caller
+ * frees; NULL: it was the last. -EINVAL: it is none. */
+must_check int listing_read(
+	char *text, size_t prefix, far_listed *listed, void *context, char **ret_next);

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "far/far_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Listings of s3 (ListObjectsV2), a page of up to a thousand objects at a time. Names are
+ * escaped as in a URL, because XML has no way to tell all of them. */
+
+#define MOST_PAGE (16 << 20)
+
+/* --- one page -------------------------------------------------------------------------------- */
+
+/* The text between <name> and </name> in [at, end), which is ended by a NUL. NULL: it is
+ * not there. */
+static char *take_element(char *at, char *end, const char *name)
+{
+	char open[40], closing[40];
+	int n = snprintf(open, sizeof(open), "<%s>", name);
+	snprintf(closing, sizeof(closing), "</%s>", name);
+	char *begin = memmem(at, (size_t)(end - at), open, (size_t)n);
+	if (!begin)
+		return NULL;
+	begin += n;
+	char *close = memmem(begin, (size_t)(end - begin), closing, strlen(closing));
+	if (!close)
+		return NULL;
+	*close = '\0';
+	return begin;
+}
+
+static int digit(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0'
+					 : (tolower((unsigned char)c) - 'a') + 10;
+}
+
+/* In place. false: a NUL would be in it. */
+static bool unescape(char *text)
+{
+	char *out = text;
+	for (; *text; text++) {
+		if (*text == '%' && isxdigit((unsigned char)text[1]) &&
+			isxdigit((unsigned char)text[2])) {
+			*out = (char)(digit(text[1]) * 16 + digit(text[2]));
+			if (*out++ == '\0')
+				return false;
+			text += 2;
+		} else {
+			*out++ = *text == '+' ? ' ' : *text;
+		}
+	}
+	*out = '\0';
+	return true;
+}
+
+/* The character that the entity between & and ; means; 0: none of ours. */
+static char entity(const char *name, size_t bytes)
+{
+	static const struct {
+		const char *name;
+		char means;
+	} known[] = {
+		{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strlen(known[i].name) == bytes &&
+			memcmp(name, known[i].name, bytes) == 0)
+			return known[i].means;
+	if (bytes < 2 || name[0] != '#')
+		return 0;
+	bool hex = name[1] == 'x';
+	long code = strtol(name + 1 + hex, NULL, hex ? 16 : 10);
+	return code > ' ' && code < 0x7f ? (char)code : 0;
+}
+
+/* In place. */
+static void resolve_entities(char *text)
+{
+	char *out = text;
+	for (; *text; text++) {
+		const char *end = *text == '&' ? strchr(text, ';') : NULL;
+		char means = end && end - text < 9
+				     ? entity(text + 1, (size_t)(end - text) - 1)
+				     : 0;
+		*out++ = means ? means : *text;
+		if (means)
+			text += end - text;
+	}
+	*out = '\0';
+}
+
+/* The elements end by NULs when they are taken, so that each is looked for in a copy of the
+ * bounds. */
+static int read_object(char *at, char *end, bool escaped, size_t prefix,
+	far_listed *listed, void *context)
+{
+	char none[1] = "", *stop;
+	char *modified = take_element(at, end, "LastModified");
+	char *etag = take_element(at, end, "ETag");
+	char *size = take_element(at, end, "Size");
+	char *key = take_element(at, end, "Key");
+	if (!key || !size || !isdigit((unsigned char)size[0]))
+		return -EINVAL;
+	errno = 0;
+	unsigned long long bytes = strtoull(size, &stop, 10);
+	if (!escaped)
+		resolve_entities(key);
+	if (errno || *stop || bytes > INT64_MAX || (escaped && !unescape(key)) ||
+		strlen(key) < prefix)
+		return -EINVAL;
+	resolve_entities(etag ? etag : none);
+	return listed(context, key + prefix, bytes,
+		answer_version(etag ? etag : none,
+			modified ? answer_listed_time(modified) : INT64_MIN));
+}
+
+int listing_read(
+	char *text, size_t prefix, far_listed *listed, void *context, char **ret_next)
+{
+	static const char begin[] = "<Contents>", end[] = "</Contents>";
+	int err = 0;
+	*ret_next = NULL;
+	char *contents = strstr(text, begin), *all = text + strlen(text);
+	if (!strstr(text, "<ListBucketResult"))
+		return -EINVAL;
+	/* Some servers do not, though they are asked for it. */
+	bool escaped = strstr(text, "<EncodingType>url</EncodingType>");
+	char *next = NULL;
+	for (char *at = contents; !err && at;) {
+		char *close = strstr(at, end);
+		if (!close)
+			return -EINVAL;
+		err = read_object(at, close, escaped, prefix, listed, context);
+		at = close + strlen(end);
+		contents = at;
+		at = strstr(at, begin);
+	}
+	if (err)
+		return err;
+	/* Before the objects, or behind them. */
+	next = contents ? take_element(contents, all, "NextContinuationToken") : NULL;
+	if (!next)
+		next = take_element(text, text + strlen(text), "NextContinuationToken");
+	if (!next)
+		return 0;
+	resolve_entities(next);
+	*ret_next = strdup(next);
+	return *ret_next ? 0 : -ENOMEM;
+}
+
+/* --- all of them -------------------------------------------------------------------------------- */
+
+/* Parameters in the order of their names, as they are signed. */
+static char *page_url(const struct place *place, const char *bucket, size_t bucket_bytes,
+	const char *prefix, const char *token)
+{
+	char *url = NULL;
+	size_t size;
+	FILE *out = open_memstream(&url, &size);
+	if (!out)
+		return NULL;
+	fprintf(out, "%s/%.*s?", place->endpoint, (int)bucket_bytes, bucket);
+	if (token) {
+		fputs("continuation-token=", out);
+		print_escaped(out, token, false);
+		fputc('&', out);
+	}
+	fputs("encoding-type=url&list-type=2&prefix=", out);
+	print_escaped(out, prefix, false);
+	if (fclose(out) == 0)
+		return url;
+	free(url);
+	return NULL;
+}
+
+static int get_page(
+	const struct place *place, const char *url, char **ret, struct far_error *error)
+{
+	for (unsigned tried = 0;; tried++) {
+		struct transfer transfer = {
+			.place = place, .url = url, .most = MOST_PAGE};
+		*error = (struct far_error){0};
+		int err = transfer_run(&transfer, error);
+		if (!err && transfer.wrong && transfer.answer.status == 200)
+			err = far_fail(error, -EIO, "the listing is too long");
+		else if (!err && transfer.answer.status != 200)
+			err = far_refused(&transfer, error);
+		if (!err && transfer.text) {
+			*ret = transfer.text;
+			return 0;
+		}
+		free(transfer.text);
+		if (!err)
+			return far_fail(error, -EIO, "the listing is empty");
+		if (!far_tries_again(tried, error))
+			return err;
+	}
+}
+
+int far_list(const char *url, far_listed *listed, void *context, struct far_error *error)
+{
+	const struct place *place = place_of(url);
+	const char *bucket = url + strlen("s3://");
+	size_t n = strcspn(bucket, "/");
+	auto_free char *prefix = NULL;
+	const char *behind = bucket[n] ? bucket + n + 1 : "";
+	*error = (struct far_error){0};
+	if (asprintf(&prefix, "%s%s", behind,
+		    behind[0] && behind[strlen(behind) - 1] != '/' ? "/" : "") < 0) {
+		prefix = NULL;
+		return far_fail(error, -ENOMEM, "no memory");
+	}
+	char *token = NULL;
+	int err;
+	do {
+		auto_free char *page = page_url(place, bucket, n, prefix, token);
+		auto_free char *text = NULL;
+		free(token);
+		token = NULL;
+		err = page ? get_page(place, page, &text, error)
+			   : far_fail(error, -ENOMEM, "no memory");
+		if (err)
+			break;
+		err = listing_read(text, strlen(prefix), listed, context, &token);
+		if (err == -EINVAL)
+			(void)far_fail(error, err, "what the server sends is no listing");
+	} while (!err && token);
+	free(token);
+	return err;
+}

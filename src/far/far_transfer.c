@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "far/far_internal.h"
+
+#include "base/ensure.h"
+#include "base/lock.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * One request. Each thread that asks takes a handle, which keeps its connection, and gives
+ * it back; the handle that was used last is taken first. Names and TLS sessions are known
+ * to all of them.
+ */
+
+static atomic_bool stopped;
+
+void far_stop(void)
+{
+	atomic_store(&stopped, true);
+}
+
+bool transfer_is_stopped(void)
+{
+	return atomic_load_explicit(&stopped, memory_order_relaxed);
+}
+
+#ifndef HAVE_CURL
+
+int transfer_check(bool signs, struct far_error *error)
+{
+	(void)signs;
+	return far_fail(error, -ENOTSUP,
+		"this joaderfs was built without libcurl, which reads http, https and "
+		"s3");
+}
+
+int transfer_run(struct transfer *transfer, struct far_error *error)
+{
+	(void)transfer;
+	return transfer_check(false, error);
+}
+
+#else
+
+#include <curl/curl.h>
+
+#define CONNECT_MS 10000L
+#define POLL_MS 200 /* until far_stop is noticed */
+#define MOST_REDIRECTIONS 5L
+
+struct handle {
+	struct handle *next;
+	CURL *easy;
+	CURLM *multi;
+	char error[CURL_ERROR_SIZE];
+};
+
+static struct lock idle_lock;
+static struct handle *idle; /* (idle_lock) */
+static struct lock share_locks[CURL_LOCK_DATA_LAST];
+static CURLSH *share;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Before, it signed neither the hash of the content nor other heads. */
+#define SIGNS_VERSION 0x075800 /* 7.88 */
+
+int transfer_check(bool signs, struct far_error *error)
+{
+	const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+	if (!signs || info->version_num >= SIGNS_VERSION)
+		return 0;
+	return far_fail(error, -ENOTSUP,
+		"found libcurl %s, which can't sign for s3, allowed: 7.88 or later",
+		info->version);
+}
+
+/* --- handles ------------------------------------------------------------------------------ */
+
+static void take_share(
+	CURL *easy, curl_lock_data data, curl_lock_access access, void *context)
+{
+	(void)easy, (void)access, (void)context;
+	lock_take(&share_locks[data]);
+}
+
+static void release_share(CURL *easy, curl_lock_data data, void *context)
+{
+	(void)easy, (void)context;
+	lock_release(&share_locks[data]);
+}
+
+/* Without what is shared, each handle asks for names itself. */
+static void begin(void)
+{
+	lock_init(&idle_lock, LOCK_RANK_FAR, "far handles");
+	for (size_t i = 0; i < CURL_LOCK_DATA_LAST; i++)
+		lock_init(&share_locks[i], LOCK_RANK_FAR_SHARE + (enum lock_rank)i,
+			"far share");
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
+		!(share = curl_share_init()))
+		return;
+	curl_share_setopt(share, CURLSHOPT_LOCKFUNC, take_share);
+	curl_share_setopt(share, CURLSHOPT_UNLOCKFUNC, release_share);
+	curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
+	curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+}
+
+static struct handle *handle_new(void)
+{
+	struct handle *handle = calloc(1, sizeof(*handle));
+	if (!handle)
+		return NULL;
+	handle->easy = curl_easy_init();
+	handle->multi = curl_multi_init();
+	if (handle->easy && handle->multi)
+		return handle;
+	curl_easy_cleanup(handle->easy);
+	curl_multi_cleanup(handle->multi);
+	free(handle);
+	return NULL;
+}
+
+static struct handle *take_handle(void)
+{
+	ensure(pthread_once(&once, begin) == 0);
+	lock_take(&idle_lock);
+	struct handle *handle = idle;
+	if (handle)
+		idle = handle->next;
+	lock_release(&idle_lock);
+	return handle ? handle : handle_new();
+}
+
+static void give_handle(struct handle *handle)
+{
+	curl_easy_reset(handle->easy);
+	LOCK_SCOPE(&idle_lock);
+	handle->next = idle;
+	idle = handle;
+}
+
+/* --- what comes ----------------------------------------------------------------------------- */
+
+static size_t take_line(char *data, size_t size, size_t n, void *context)
+{
+	struct transfer *transfer = context;
+	answer_line(&transfer->answer, data, size * n);
+	return size * n;
+}
+
+/* false: the rest is not wanted. */
+static bool take_text(struct transfer *transfer, size_t most, const char *data, size_t n)
+{
+	size_t used = transfer->got;
+	if (n > most - used)
+		return false;
+	if (used + n + 1 > transfer->text_room) {
+		size_t room = (used + n + 1) * 2;
+		char *grown = realloc(transfer->text, room);
+		if (!grown)
+			return false;
+		transfer->text = grown;
+		transfer->text_room = room;
+	}
+	memcpy(transfer->text + used, data, n);
+	transfer->text[used + n] = '\0';
+	transfer->got += n;
+	return true;
+}
+
+/* The range is as long as it says that it is, and not longer than was asked for. */
+static bool take_bytes(struct transfer *transfer, const char *data, size_t n)
+{
+	const struct answer *answer = &transfer->answer;
+	uint64_t told = answer->has_range && answer->first == transfer->offset
+				? answer->last - answer->first + 1
+				: 0;
+	if (told > transfer->bytes || n > told - transfer->got)
+		return false;
+	memcpy(transfer->out + transfer->got, data, n);
+	transfer->got += n;
+	return true;
+}
+
+static size_t take_body(char *data, size_t size, size_t n, void *context)
+{
+	struct transfer *transfer = context;
+	long status = transfer->answer.status;
+	bool good;
+	n *= size;
+	if (transfer->ranged && status == 206)
+		good = take_bytes(transfer, data, n);
+	else if (transfer->ranged && status == 200)
+		good = n == 0;
+	else
+		good = take_text(transfer,
+			status == 200 ? transfer->most : MOST_ERROR_BODY, data, n);
+	transfer->wrong = transfer->wrong || !good;
+	return good ? n : CURL_WRITEFUNC_ERROR;
+}
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
+{
+	struct curl_slist *grown = curl_slist_append(heads, text);
+	if (!grown)
+		curl_slist_free_all(heads);
+	return grown;
+}
+
+/* NULL: no memory. */
+static struct curl_slist *heads_of(const struct transfer *transfer)
+{
+	const struct place *place = transfer->place;
+	char text[5000];
+	struct curl_slist *heads = add_head(NULL, "Accept: */*");
+	if (transfer->ranged && heads) {
+		snprintf(text, sizeof(text), "Range: bytes=%llu-%llu",
+			(unsigned long long)transfer->offset,
+			(unsigned long long)(transfer->offset + transfer->bytes - 1));
+		heads = add_head(heads, text);
+	}
+	if (place->key_id && heads)
+		heads = add_head(heads, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
+	if (place->key_id && place->token && heads) {
+		snprintf(text, sizeof(text), "x-amz-security-token: %s", place->token);
+		heads = add_head(heads, text);
+	}
+	return heads;
+}
+
+static void set_signature(CURL *easy, const struct place *place)
+{
+	char provider[200];
+	snprintf(provider, sizeof(provider), "aws:amz:%s:s3", place->region);
+	curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, provider);
+	curl_easy_setopt(easy, CURLOPT_USERNAME, place->key_id);
+	curl_easy_setopt(easy, CURLOPT_PASSWORD, place->secret);
+}
+
+/* As the program curl does; the library leaves these to the program. */
+static void set_authorities(CURL *easy)
+{
+	const char *file = getenv("CURL_CA_BUNDLE");
+	const char *directory = getenv("SSL_CERT_DIR");
+	if (!file || !file[0])
+		file = getenv("SSL_CERT_FILE");
+	if (file && file[0])
+		curl_easy_setopt(easy, CURLOPT_CAINFO, file);
+	if (directory && directory[0])
+		curl_easy_setopt(easy, CURLOPT_CAPATH, directory);
+}
+
+static void set_protocols(CURL *easy)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+	curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+#endif
+}
+
+/* What is signed for one server is not sent to another one. */
+static void set_request(
+	struct handle *handle, struct transfer *transfer, struct curl_slist *heads)
+{
+	CURL *easy = handle->easy;
+	const struct place *place = transfer->place;
+	handle->error[0] = '\0';
+	curl_easy_setopt(easy, CURLOPT_URL, transfer->url);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_SHARE, share);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle->error);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "joaderfs/" JOADERFS_VERSION);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, heads);
+	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)place->timeout_s);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_line);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+	set_protocols(easy);
+	set_authorities(easy);
+	if (place->key_id) {
+		set_signature(easy, place);
+		return;
+	}
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
+	curl_easy_setopt(easy, CURLOPT_MAXREDIRS, MOST_REDIRECTIONS);
+	curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+}
+
+/* CURLE_ABORTED_BY_CALLBACK: far_stop was called. */
+static CURLcode perform(struct handle *handle)
+{
+	int running = 1, left;
+	CURLcode code = CURLE_ABORTED_BY_CALLBACK;
+	if (curl_multi_add_handle(handle->multi, handle->easy) != CURLM_OK)
+		return CURLE_OUT_OF_MEMORY;
+	while (running && !transfer_is_stopped()) {
+		if (curl_multi_perform(handle->multi, &running) != CURLM_OK)
+			break;
+		if (running)
+			curl_multi_poll(handle->multi, NULL, 0, POLL_MS, NULL);
+	}
+	const CURLMsg *message = curl_multi_info_read(handle->multi, &left);
+	if (message && message->msg == CURLMSG_DONE)
+		code = message->data.result;
+	curl_multi_remove_handle(handle->multi, handle->easy);
+	return code;
+}
+
+static bool code_passes(CURLcode code)
+{
+	switch (code) {
+	case CURLE_COULDNT_RESOLVE_PROXY:
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_WEIRD_SERVER_REPLY:
+	case CURLE_HTTP2:
+	case CURLE_HTTP2_STREAM:
+	case CURLE_PARTIAL_FILE:
+	case CURLE_OPERATION_TIMEDOUT:
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_GOT_NOTHING:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_AGAIN:
+	case CURLE_OUT_OF_MEMORY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int judge(const struct handle *handle, const struct transfer *transfer,
+	CURLcode code, struct far_error *error)
+{
+	if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && transfer->wrong))
+		return 0;
+	error->passing = code_passes(code) || code == CURLE_ABORTED_BY_CALLBACK;
+	if (code == CURLE_ABORTED_BY_CALLBACK)
+		return far_fail(error, -EINTR, "the read did not end");
+	if (code == CURLE_OPERATION_TIMEDOUT && transfer->answer.status)
+		return far_fail(error, -ETIMEDOUT,
+			"the server has sent nothing for %u s, after %llu bytes",
+			transfer->place->timeout_s, (unsigned long long)transfer->got);
+	return far_fail(error, code == CURLE_OPERATION_TIMEDOUT ? -ETIMEDOUT : -EIO, "%s",
+		handle->error[0] ? handle->error : curl_easy_strerror(code));
+}
+
+int transfer_run(struct transfer *transfer, struct far_error *error)
+{
+	struct handle *handle = take_handle();
+	struct curl_slist *heads = handle ? heads_of(transfer) : NULL;
+	answer_begin(&transfer->answer);
+	if (heads)
+		set_request(handle, transfer, heads);
+	CURLcode code = heads ? perform(handle) : CURLE_OUT_OF_MEMORY;
+	int err = handle ? judge(handle, transfer, code, error) : 0;
+	if (!handle) {
+		error->passing = true;
+		err = far_fail(error, -ENOMEM, "no memory");
+	}
+	if (handle)
+		give_handle(handle);
+	curl_slist_free_all(heads);
+	return err;
+}
+
+#endif

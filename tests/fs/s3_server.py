@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""s3_server.py DIRECTORY KEY_ID SECRET [TOKEN]: buckets, which are the directories in DIRECTORY,
+as s3 has them: ListObjectsV2, five objects a page, and GET by ranges. Each request has to have
+the signature that botocore computes for it; TOKEN has to be in it. Prints its port; a line for
+each request goes to DIRECTORY.log."""
+
+import hashlib
+import http.server
+import os
+import sys
+import time
+import urllib.parse
+from xml.sax.saxutils import escape
+
+import botocore.auth
+import botocore.awsrequest
+import botocore.credentials
+
+TOP, KEY_ID, SECRET, TOKEN = (sys.argv[1:] + [None])[:4]
+REGION = "eu-test-1"
+PAGE = 5
+
+
+class Signer(botocore.auth.S3SigV4Auth):
+    """With the request's own time and headers."""
+
+    def signature_of(self, request, stamp):
+        request.context["timestamp"] = stamp
+        canonical = self.canonical_request(request)
+        return self.signature(self.string_to_sign(request, canonical), request)
+
+
+def expected(handler):
+    """The signature that the request should have, of the headers that it says are signed."""
+    words = handler.headers["Authorization"].split(" ", 1)[1].replace(",", " ").split()
+    fields = dict(word.split("=", 1) for word in words)
+    signed = fields["SignedHeaders"].split(";")
+    for must in ("host", "x-amz-content-sha256", "x-amz-date"):
+        if must not in signed:
+            raise ValueError(f"{must} is not signed")
+    if TOKEN and "x-amz-security-token" not in signed:
+        raise ValueError("the token is not signed")
+    if fields["Credential"].split("/")[0] != KEY_ID:
+        raise ValueError("another key")
+    stamp = handler.headers["x-amz-date"]
+    request = botocore.awsrequest.AWSRequest(
+        method=handler.command,
+        url=f"http://{handler.headers['Host']}{handler.path}",
+        headers={name: handler.headers[name] for name in signed})
+    request.context["payload_signing_enabled"] = True
+    signer = Signer(botocore.credentials.Credentials(KEY_ID, SECRET, TOKEN), "s3", REGION)
+    return signer.signature_of(request.prepare() and request, stamp), fields["Signature"]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, *_):
+        pass
+
+    def send(self, code, body, **heads):
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in heads.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+        with open(TOP + ".log", "a", encoding="utf-8") as log:
+            log.write(f"{code} {self.path} {self.headers.get('Range', '')}\n")
+
+    def error(self, code, name, message):
+        self.send(code, f"<?xml version='1.0'?><Error><Code>{name}</Code>"
+                        f"<Message>{message}</Message></Error>".encode())
+
+    def do_GET(self):
+        try:
+            good, found = expected(self)
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            return self.error(403, "AccessDenied", f"no signature: {error}")
+        except ValueError as error:
+            return self.error(403, "AccessDenied", str(error))
+        if good != found:
+            return self.error(403, "SignatureDoesNotMatch", "the signature is another one")
+        path, _, query = self.path.partition("?")
+        query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+        file = os.path.join(TOP, urllib.parse.unquote(path).lstrip("/"))
+        if "list-type" in query:
+            return self.listing(file, query)
+        if not os.path.isfile(file):
+            return self.error(404, "NoSuchKey", "The specified key does not exist.")
+        with open(file, "rb") as data:
+            data = data.read()
+        heads = {"ETag": f'"{hashlib.md5(data).hexdigest()}"',
+                 "Last_Modified": self.date_time_string(int(os.stat(file).st_mtime))}
+        if "Range" not in self.headers:
+            return self.send(200, data, **heads)
+        first, last = (int(x) for x in self.headers["Range"].split("=")[1].split("-"))
+        last = min(last, len(data) - 1)
+        heads["Content_Range"] = f"bytes {first}-{last}/{len(data)}"
+        return self.send(206, data[first:last + 1], **heads)
+
+    def listing(self, bucket, query):
+        if not os.path.isdir(bucket):
+            return self.error(404, "NoSuchBucket", "The specified bucket does not exist")
+        keys = sorted((os.path.relpath(os.path.join(root, name), bucket)
+                       for root, _, names in os.walk(bucket) for name in names),
+                      key=os.fsencode)
+        keys = [key for key in keys if key.startswith(query.get("prefix", ""))]
+        begin = int(query.get("continuation-token", "0=/+").split("=")[0])
+        page = []
+        for key in keys[begin:begin + PAGE]:
+            path = os.path.join(bucket, key)
+            with open(path, "rb") as data:
+                etag = hashlib.md5(data.read()).hexdigest()
+            stamp = time.strftime("%Y-%m-%dT%H:%M:%S.123Z", time.gmtime(os.stat(path).st_mtime))
+            page.append(f"<Contents><Key>{urllib.parse.quote_plus(key, safe='/')}</Key>"
+                        f"<LastModified>{stamp}</LastModified><ETag>&quot;{etag}&quot;</ETag>"
+                        f"<Size>{os.path.getsize(path)}</Size></Contents>")
+        more = begin + PAGE < len(keys)
+        token = f"{begin + PAGE}=/+"  # has to be escaped
+        return self.send(200, (
+            "<?xml version='1.0' encoding='UTF-8'?>\n<ListBucketResult "
+            "xmlns='http://s3.amazonaws.com/doc/2006-03-01/'><EncodingType>url</EncodingType>"
+            + (f"<NextContinuationToken>{escape(token)}</NextContinuationToken>" if more else "")
+            + f"<IsTruncated>{str(more).lower()}</IsTruncated>" + "".join(page)
+            + "</ListBucketResult>").encode())
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+
+server = Server(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# The same images in a directory and in a bucket, as files and as tar shards, give the same
+# files, labels and orders. Each request has the signature that botocore computes. The keys are
+# taken from the environment or from a file that nobody else may read, and are shown nowhere.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/web.sh"
+"$PYTHON" -c 'import botocore' 2>/dev/null || skip "no botocore for $PYTHON on this system"
+dataset 3 8
+mkdir -p "$T/s3/bucket/photos/train"
+cp -r "$D/class1" "$D/class0" "$T/s3/bucket/photos/train"
+mv "$D/class2/0001.jpg" "$D/class2/a b+c%41#?&=é~.jpg"
+cp -r "$D/class2" "$T/s3/bucket/photos/train"
+mkdir "$T/s3/bucket/photos/training"
+cp "$D/class0/0000.jpg" "$T/s3/bucket/photos/training/other.jpg"
+"$ROOT/tools/demo-source" tar "$D" "$T/s3/bucket/tars"
+id=AKIDEXAMPLE secret=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY token=FwoGZXIvYXdzEJr==/+token
+# s3_start LOG [TOKEN]
+s3_start() {
+	"$PYTHON" "$FS/s3_server.py" "$T/s3" $id $secret "$@" >"$T/port" 2>"$T/s3.errors" &
+	S3=$!
+	for _ in $(seq 400); do
+		[[ ! -s $T/port ]] || break
+		sleep 0.05
+	done
+	answers "$(<"$T/port")"
+	ENDPOINT=http://127.0.0.1:$(<"$T/port")
+}
+s3_start
+unset "${!AWS_@}"
+export AWS_ENDPOINT_URL=$ENDPOINT AWS_REGION=eu-test-1
+export AWS_ACCESS_KEY_ID=$id AWS_SECRET_ACCESS_KEY=$secret
+job a tensor.crop=32
+job c tensor.crop=32 view.layout=classes
+job m tensor.crop=32 view.layout=mirror
+job s tensor.format=source view.layout=mirror
+
+path_of() {
+	case $1 in
+	directory) echo "$D" ;;
+	files) echo "s3://bucket/photos/train" ;;
+	tars) echo "s3://bucket/tars/" ;;
+	pattern) echo "s3://bucket/tars/shards-{000000..000002}.tar" ;;
+	esac
+}
+mount_source() {
+	local real=$D
+	D=$(path_of "$1") config joaderfs.state="$T/state-$1" "${@:2}"
+	D=$real
+	start
+}
+copy() {
+	local out=$T/out-$1
+	mkdir "$out"
+	read_epoch a
+	order a | cut -f1-3,5 >"$out/order"
+	cp -r "$(epoch a)" "$out/flat"
+	cp -r "$(epoch c)" "$out/classes"
+	cp -r "$(epoch m)" "$out/mirror"
+	cp -r "$(epoch s)" "$out/files"
+	cp "$M/jobs/a/classes.txt" "$out"
+	sed /^source/d "$M/datasets/images/info" >"$out/info"
+}
+# nowhere: what is secret is in no file of the mount or the state, and in no log
+nowhere() {
+	local found
+	ctl ls >"$T/seen" 2>&1
+	ctl datasets images >>"$T/seen" 2>&1
+	cat "$M"/{README,stats,stats.json,metrics} "$M"/datasets/images/* >>"$T/seen"
+	cat "$M"/jobs/a/{job.ini,status,state,*.order} >>"$T/seen" 2>/dev/null || true
+	grep -aq 'samples_served' "$T/seen" || fail "nothing is looked at"
+	found=$(grep -ralF -e "$secret" -e "$token" -e "$id" "$T/seen" "$LOG" "$T"/state-* || true)
+	[[ -z $found ]] || fail "what is secret is in $found"
+}
+
+for kind in directory files tars pattern; do
+	mount_source "$kind"
+	copy "$kind"
+	once a 24
+	nowhere
+	nothing_held
+	stop
+	no_warnings
+	[[ $kind == directory ]] || diff -r "$T/out-directory" "$T/out-$kind"
+done
+equal "answers" "$(cut -d' ' -f1 "$T/s3.log" | sort -u | xargs)" "200 206"
+
+# --- a restart reads the listing, and nothing else
+: >"$T/s3.log"
+mount_source files
+equal "pages of a restart" "$(grep -c list-type "$T/s3.log")" 5
+equal "requests of a restart" "$(wc -l <"$T/s3.log")" 5
+stop
+printf 'no image' >"$T/s3/bucket/photos/train/class0/new.jpg"
+cp "$D/class1/0000.jpg" "$T/s3/bucket/photos/train/class1/0001.jpg"
+: >"$T/s3.log"
+mount_source files
+equal "samples with one more" "$(sed -n 's/^samples //p' "$M/datasets/images/info")" 25
+equal "files that are looked at again" "$(grep -v list-type "$T/s3.log" | cut -d' ' -f2 | sort -u | xargs)" \
+	"/bucket/photos/train/class0/new.jpg /bucket/photos/train/class1/0001.jpg"
+stop
+
+# --- an object that changes while the daemon runs
+mount_source files
+cp "$D/class1/0005.jpg" "$T/s3/bucket/photos/train/class1/0004.jpg"
+! cat "$(epoch m)/class1/0004".* >/dev/null 2>&1 || fail "an object that changed is read"
+logged 's3://bucket/photos/train/class1/0004.jpg: changed since the scan'
+stop
+
+# --- keys of a file
+kill "$S3"
+s3_start $token
+unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_ENDPOINT_URL AWS_REGION
+cat >"$T/keys" <<-END
+	[other]
+	aws_access_key_id = no
+	[default]
+	aws_access_key_id = $id
+	aws_secret_access_key=$secret
+	aws_session_token = $token
+END
+keys=(images.credentials="$T/keys" images.endpoint="$ENDPOINT" images.region=eu-test-1)
+chmod 0644 "$T/keys"
+D=s3://bucket/tars config joaderfs.state="$T/state-keys" "${keys[@]}"
+refused "$T/keys: found the mode 0644, allowed: a file of mode 0600"
+chmod 0600 "$T/keys"
+start
+read_epoch a
+once a 24
+nowhere
+stop
+
+# --- what is refused
+refuse() { # SETTINGS... -- TEXT...
+	local settings=()
+	while [[ $1 != -- ]]; do
+		settings+=("$1")
+		shift
+	done
+	rm -rf "$T/state-refused"
+	config joaderfs.state="$T/state-refused" "${settings[@]}"
+	refused "${@:2}"
+	! grep -qF "$secret" "$LOG" || fail "the secret is in a message"
+}
+D=s3://bucket/tars
+refuse images.endpoint="$ENDPOINT" -- "the server answers 403: AccessDenied: no signature"
+sed "s|$secret|another|" "$T/keys" >"$T/wrong"
+chmod 600 "$T/wrong"
+refuse images.endpoint="$ENDPOINT" images.region=eu-test-1 images.credentials="$T/wrong" -- \
+	"the server answers 403: SignatureDoesNotMatch"
+echo "[default]" >"$T/wrong"
+refuse images.endpoint="$ENDPOINT" images.credentials="$T/wrong" -- "found no aws_access_key_id"
+refuse images.endpoint="ftp://x" -- "endpoint: found \"ftp://x\", allowed: http://HOST"
+D=s3://none/x
+refuse "${keys[@]}" -- "the server answers 404: NoSuchBucket: The specified bucket does not exist"
+kill "$S3"
