@@ -207,6 +207,7 @@ void tier_status(struct tier_dataset *dataset, struct tier_status *ret)
 	*ret = (struct tier_status){.capacity = tier->capacity,
 		.used = tier_policy_used(tier->policy),
 		.samples = tier_policy_entries(tier->policy),
+		.queued = tier->queued,
 		.ready = tier->ready,
 		.writes = !tier->broken,
 		.hits = dataset->counts[TIER_HITS],

@@ -79,6 +79,7 @@ void tier_offer(
 
 struct tier_status {
 	uint64_t capacity, used, samples; /* of all datasets together */
+	uint64_t queued;		  /* bytes that wait to be written */
 	bool ready;			  /* its directory was looked through */
 	bool writes;			  /* no disk was full */
 	/* of the dataset */
