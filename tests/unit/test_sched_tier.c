@@ -3,6 +3,8 @@
 
 #include "world.h"
 
+#include <time.h>
+
 /* What the scheduler tells a tier of the worth of samples, by what is fetched then. */
 
 #define IMAGES 300
@@ -22,8 +24,9 @@ static struct tier_status status(void)
 
 static void settle(void)
 {
+	const struct timespec while_ = {.tv_nsec = 100000};
 	while (!status().ready || status().queued > 0)
-		sched_yield();
+		nanosleep(&while_, NULL);
 }
 
 static void begin(void)
