@@ -48,7 +48,7 @@ static void end(void)
 	world_end(&world);
 }
 
-TestSuite(sched_tier, .init = begin, .fini = end, .timeout = 120);
+TestSuite(sched_tier, .init = begin, .fini = end, .timeout = 600);
 
 static void read_one(struct sched_job *job, uint32_t epoch, uint32_t position)
 {

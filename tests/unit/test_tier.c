@@ -48,7 +48,7 @@ static void end(void)
 	nftw(place, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-TestSuite(tier, .init = begin, .fini = end, .timeout = 120);
+TestSuite(tier, .init = begin, .fini = end, .timeout = 600);
 
 static void tell_worths(void *context, struct tier_asked *asked, size_t n)
 {
