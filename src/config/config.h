@@ -42,12 +42,19 @@ enum view_size { SIZE_PADDED, SIZE_EXACT };
 enum view_layout { LAYOUT_FLAT, LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_TAR, LAYOUT_BATCH };
 enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
+/* A directory on a fast disk, and how much it may take there. */
+struct tier_config {
+	char *directory; /* absolute; NULL: there is none */
+	uint64_t bytes;
+};
+
 struct dataset_config {
 	char *name;
 	char *path;		   /* absolute, or a URL */
 	enum sampler_kind sampler; /* the daemon's unless it is given */
 	bool follow_outside; /* follow symlinks that leave the tree; else refuse them */
 	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
+	struct tier_config tier; /* keeps what was read of the dataset */
 	char *label; /* auto, directory, cls, json:FIELD or csv:COLUMN; NULL: auto */
 	uint32_t timeout_s; /* of servers that are silent */
 	/* Of s3; NULL: as the environment says. */

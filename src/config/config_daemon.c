@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/size_text.h"
 #include "config/config_internal.h"
 
 #include <errno.h>
@@ -42,6 +43,31 @@ static void fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 			"found no [dataset NAME], allowed: at least one");
 }
 
+/* One directory has one size. */
+static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
+{
+	for (size_t i = 0; i < daemon->n_datasets; i++) {
+		const struct dataset_config *dataset = &daemon->datasets[i];
+		for (size_t k = 0; k < i && dataset->tier.directory; k++) {
+			const struct dataset_config *other = &daemon->datasets[k];
+			if (!other->tier.directory ||
+				strcmp(other->tier.directory, dataset->tier.directory) !=
+					0 ||
+				other->tier.bytes == dataset->tier.bytes)
+				continue;
+			auto_free char *label = NULL;
+			if (asprintf(&label, "dataset %s", dataset->name) < 0)
+				label = NULL;
+			ini_mistake(ini, 0, label, "tier",
+				"found %s for %s, allowed: %s, as [dataset %s] has it",
+				size_text(dataset->tier.bytes).text,
+				dataset->tier.directory,
+				size_text(other->tier.bytes).text, other->name);
+			return;
+		}
+	}
+}
+
 /* Without a runtime directory the socket lies in the state directory. */
 static char *socket_in(const char *state)
 {
@@ -79,6 +105,7 @@ static int finish(struct ini *ini, struct daemon_config *ret)
 		ini_fill(ini, ini_section(ini, SECTION_CLUSTER), SECTION_CLUSTER, dir,
 			&daemon.cluster);
 		fill_datasets(ini, dir, &daemon);
+		check_tiers(ini, &daemon);
 		fill_places(ini, &daemon);
 	}
 	err = ini_result(ini);

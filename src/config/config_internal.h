@@ -67,7 +67,7 @@ struct value_type {
 extern const struct value_type value_u32, value_u64, value_size, value_duration,
 	value_workers, value_reads, value_choice, value_order, value_flag, value_name,
 	value_text, value_weight, value_path, value_source, value_extension,
-	value_extensions, value_label, value_resize, value_crop, value_shape,
+	value_extensions, value_label, value_tier, value_resize, value_crop, value_shape,
 	value_probability, value_normalize;
 
 extern const struct section_spec config_sections[SECTION_COUNT];

@@ -191,6 +191,12 @@ const struct option config_options[] = {
 			".json says; json:a.b is the field b of the field a.\n"
 			"csv:COLUMN: what that column of metadata.csv says, which lies "
 			"beside the file."},
+	{SECTION_DATASET, "tier", &value_tier, .min = 1 << 20, .max = INT64_MAX,
+		DATASET(tier), .preset_help = "nothing is kept",
+		.help = "A directory on a disk of this machine that keeps samples as "
+			"they were read, for datasets that are far away, and the most "
+			"that it may take; see TIERS.\n"
+			"Several datasets may have the same one."},
 	{SECTION_DATASET, "symlinks", &value_flag, .choices = symlinks,
 		.preset = "inside", DATASET(follow_outside),
 		.help = "Symbolic links in the tree.\n"

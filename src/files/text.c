@@ -3,6 +3,7 @@
 
 #include "files/text.h"
 #include "base/escape.h"
+#include "base/size_text.h"
 #include "files/tree.h"
 #include "stats/stats.h"
 
@@ -63,6 +64,34 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fputc('\n', out);
 }
 
+static const char *tier_state(const struct tier_status *tier)
+{
+	if (!tier->ready)
+		return "is looked through";
+	return tier->writes ? "reads and writes" : "reads only, it can't be written";
+}
+
+static void print_tier(
+	FILE *out, const struct files_context *context, const struct dataset *dataset)
+{
+	struct tier_status tier;
+	const char *directory;
+	if (!sched_tier(context->sched, dataset, &tier, &directory))
+		return;
+	print_name(out, "tier", directory);
+	fprintf(out, "tier_limit %" PRIu64 "\n", tier.capacity);
+	fprintf(out, "tier_bytes %" PRIu64 "\n", tier.used);
+	fprintf(out, "tier_samples %" PRIu64 "\n", tier.samples);
+	fprintf(out, "tier_state %s\n", tier_state(&tier));
+	fprintf(out, "tier_hits %" PRIu64 "\n", tier.hits);
+	fprintf(out, "tier_misses %" PRIu64 "\n", tier.misses);
+	fprintf(out, "tier_hit_bytes %" PRIu64 "\n", tier.hit_bytes);
+	fprintf(out, "tier_fetched_bytes %" PRIu64 "\n", tier.fetched_bytes);
+	fprintf(out, "tier_written %" PRIu64 "\n", tier.written);
+	fprintf(out, "tier_evictions %" PRIu64 "\n", tier.evicted);
+	fprintf(out, "tier_damaged %" PRIu64 "\n", tier.damaged);
+}
+
 void text_dataset_info(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
@@ -72,6 +101,7 @@ void text_dataset_info(
 	fprintf(out, "bytes %" PRIu64 "\n", dataset_bytes(dataset));
 	print_name(out, "source", dataset_source(dataset));
 	fprintf(out, "jobs %" PRIu32 "\n", sched_dataset_jobs(context->sched, dataset));
+	print_tier(out, context, dataset);
 }
 
 void text_classes(FILE *out, const struct dataset *dataset)
@@ -95,6 +125,19 @@ static void print_storage(FILE *out, struct sched_job *job)
 			storage.most_reads);
 	escape_print(out, storage.root);
 	fputc('\n', out);
+}
+
+static void print_job_tier(FILE *out, struct sched_job *job)
+{
+	struct tier_status tier;
+	const char *directory;
+	if (!sched_job_tier(job, &tier, &directory))
+		return;
+	fputs("tier ", out);
+	escape_print(out, directory);
+	fprintf(out, ": %" PRIu64 " samples, %s of %s, %s\n", tier.samples,
+		size_text(tier.used).text, size_text(tier.capacity).text,
+		tier_state(&tier));
 }
 
 static void print_share(FILE *out, const struct sched_job_share *share)
@@ -136,6 +179,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 			fprintf(out, "notice %s\n", sched_notice_text((enum notice)i));
 	fprintf(out, "wait_s %.3f\n", (double)status.wait_ns / 1e9);
 	print_storage(out, job);
+	print_job_tier(out, job);
 }
 
 void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding)

@@ -7,6 +7,7 @@
 #include "dataset/source_part.h"
 #include "image/head.h"
 #include "image/image.h"
+#include "tier/tier.h"
 
 #include <stddef.h>
 #include <sys/queue.h>
@@ -23,6 +24,7 @@
  *         its file without holding a lock, and gives it to `read`. A decoder asks
  *         `next_decode` for one that is read, prepares it, and gives it to `done`. What the
  *         caller has in between is its own. load_pool_kick tells that there may be a task.
+ *         A sample that a tier has is read from there; else it is offered to the tier.
  *   Owns: nothing of a task; from the call of `done` on the tensor is the caller's.
  *   Threads: callbacks run on readers and decoders. Decoders run at batch priority
  *         (SCHED_BATCH).
@@ -45,6 +47,8 @@ struct load_task {
 	unsigned orientation; /* EXIF's, for preparations with exif; 0 or 1: upright */
 	uint64_t max_pixels;  /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 	const struct preparation *preparation;
+	struct tier_sample tier; /* where it may be, and is kept; dataset NULL: nowhere */
+	uint32_t tier_worth;
 	void *owner;		   /* the caller's */
 	struct backings *backings; /* where the tensor gets a file of its own, or NULL */
 	enum head_kind head;	   /* of that file */

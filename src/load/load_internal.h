@@ -22,6 +22,8 @@ struct load_read {
 	uint64_t expected_bytes; /* of the sample */
 	int64_t expected_mtime_ns;
 	bool encoded;
+	struct tier_sample tier; /* held from its preparation until it has run */
+	uint32_t tier_worth;
 	struct buffer names; /* path and root */
 	struct buffer bytes;
 	struct buffer stored;  /* a part, as it is in its container */

@@ -32,6 +32,7 @@ void load_read_free(struct load_read **read_pointer)
 	*read_pointer = NULL;
 	if (!read)
 		return;
+	tier_put(read->tier.dataset);
 	tensor_free(read->tensor);
 	buffer_free(&read->names);
 	buffer_free(&read->bytes);
@@ -72,7 +73,13 @@ int load_read_prepare(struct load_read *read, const struct load_task *task)
 	read->retry_ns = 0;
 	read->message[0] = '\0';
 	read->cpu_ns = 0;
-	return copy_names(read, task);
+	int err = copy_names(read, task);
+	if (err)
+		return err;
+	tier_hold(task->tier.dataset);
+	read->tier = task->tier;
+	read->tier_worth = task->tier_worth;
+	return 0;
 }
 
 static int fail(struct load_read *read, int error, const char *text)
@@ -193,9 +200,9 @@ static int take_memory(struct load_read *read, uint8_t **ret)
 {
 	if (!read->encoded && read->expected_bytes > MAX_FILE_BYTES)
 		return fail(read, -EIO, "too large for an image");
-	if (read->encoded)
+	if (read->encoded && !read->tensor)
 		read->tensor = tensor_new((struct tensor_shape){0}, read->expected_bytes);
-	else if (buffer_reserve(&read->bytes, read->expected_bytes))
+	else if (!read->encoded && buffer_reserve(&read->bytes, read->expected_bytes))
 		return fail_memory(read);
 	if (read->encoded && !read->tensor)
 		return fail_memory(read);
@@ -276,10 +283,27 @@ static int read_file(struct load_read *read)
 				  : read_bytes(read, fd, 0, read->expected_bytes, out);
 }
 
+/* From the tier, which has it as it was fetched, or else from where it comes from. */
+static int read_tiered(struct load_read *read)
+{
+	uint8_t *out = NULL;
+	int err = take_memory(read, &out);
+	if (err)
+		return err;
+	if (tier_read(&read->tier, out, read->expected_bytes))
+		return 0;
+	err = read_file(read);
+	if (!err)
+		tier_offer(&read->tier, out, read->expected_bytes, read->tier_worth);
+	return err;
+}
+
 void load_read_run(struct load_read *read)
 {
 	uint64_t begun = cpu_ns();
-	read->status = read_file(read);
+	read->status = read->tier.dataset ? read_tiered(read) : read_file(read);
+	tier_put(read->tier.dataset);
+	read->tier.dataset = NULL;
 	read->cpu_ns = cpu_ns() - begun;
 	if (read->status == 0 || !read->tensor)
 		return;

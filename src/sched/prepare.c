@@ -133,8 +133,11 @@ static enum share_answer taken_locked(struct use *use)
 	lock_assert_held(&use->key.space->source->sched->lock);
 	use->request.cost_ns = shares_cost(use->key.space);
 	use->fetching = fetch_is_due_locked(use);
-	if (!use->fetching)
+	if (!use->fetching) {
 		share_decode_locked(use);
+		use->tier_worth = tier_worth_of_read_locked(
+			use->key.space->source, (sample_id)use->key.sample);
+	}
 	return SHARE_TAKE;
 }
 
@@ -285,6 +288,8 @@ static bool fill_task(const struct sched *sched, struct use *use)
 	use->task.expected_mtime_ns = use->sample.mtime_ns;
 	use->task.expected_image = use->sample.image;
 	use->task.orientation = use->sample.orientation;
+	use->task.tier = tier_sample_of(space->source, sample, &use->sample);
+	use->task.tier_worth = use->tier_worth;
 	return true;
 }
 

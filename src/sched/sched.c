@@ -170,6 +170,9 @@ static int source_init(struct source *source, struct sched *sched,
 	source->bad = roaring_bitmap_create();
 	if (!source->bad)
 		return -ENOMEM;
+	int err = tier_join(source, dataset_config_of(sched->config, dataset));
+	if (err)
+		return err;
 	return sampler_new(sampler_of(sched->config, dataset), own, &source->shuffled);
 }
 
@@ -220,7 +223,8 @@ static int init_sources(
 {
 	sched->sources = calloc(n + 1, sizeof(*sched->sources));
 	sched->storages = calloc(n + 1, sizeof(*sched->storages));
-	if (!sched->sources || !sched->storages)
+	sched->tiers = calloc(n + 1, sizeof(struct tier *));
+	if (!sched->sources || !sched->storages || !sched->tiers)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		sched->n_sources++;
@@ -362,6 +366,7 @@ void sched_stop(struct sched *sched)
 	sched->has_clerk = false;
 	if (sched->pool)
 		load_pool_free(&sched->pool);
+	tiers_close(sched);
 }
 
 static void leave_all_jobs(struct sched *sched)
@@ -394,6 +399,7 @@ void sched_free(struct sched **sched_pointer)
 	free(sched->sources);
 	quarantine_free(&sched->quarantine);
 	free(sched->storages);
+	free(sched->tiers);
 	if (sched->cache)
 		cache_free(&sched->cache);
 	free(sched->round_ids);

@@ -221,6 +221,13 @@ void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
+/* The dataset's tier, and its directory. false: it has none. */
+bool sched_tier(struct sched *sched, const struct dataset *dataset,
+	struct tier_status *ret, const char **ret_directory);
+
+bool sched_job_tier(
+	struct sched_job *job, struct tier_status *ret, const char **ret_directory);
+
 /* Number of jobs that have the dataset. */
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 

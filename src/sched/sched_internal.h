@@ -38,6 +38,7 @@
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what readers and decoders do about that; retry.c: once more, later
  *   storage.c      where files lie: requests and reads in flight of each storage
+ *   tiers.c        disks that keep what was read
  *   fetch.c        what comes from another daemon instead
  *   shares.c       what jobs cost and wait, which decides who is served (share.h)
  *   postponed.c    other work that is due later
@@ -56,7 +57,8 @@
 
 struct source {
 	struct sched *sched;
-	struct storage *storage; /* on which its files are */
+	struct storage *storage;   /* on which its files are */
+	struct tier_dataset *tier; /* where what is read of it is kept; NULL: nowhere */
 	struct dataset *dataset;
 	const char *root;	  /* of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* as configured */
@@ -111,6 +113,7 @@ struct use {
 	/* while loading */
 	uint64_t read_ns;    /* when its read began */
 	uint64_t file_bytes; /* held from then on until it is decoded */
+	uint32_t tier_worth; /* to its tier, once it is read */
 	uint64_t working;    /* bytes that decoding takes beside the tensor */
 	struct dataset_sample sample;
 	struct load_task task;
@@ -276,6 +279,8 @@ struct sched {
 	struct use *uses;
 	struct storage *storages; /* one for each device, in room for n_sources */
 	size_t n_storages;
+	struct tier **tiers; /* in room for n_sources */
+	size_t n_tiers;
 	struct shares shares;
 	uint64_t window_ns;    /* when the last one ended */
 	uint64_t cost_ns;      /* of decoding, in the mean of late */
@@ -406,6 +411,17 @@ void storage_status_locked(const struct sched *sched, const struct storage *stor
 	struct sched_storage *ret);
 /* Logs which storages don't answer any more, and which do again. No lock held. */
 void storages_report(struct sched *sched);
+
+/* --- tiers.c: disks that keep what was read ---------------------------------------------- */
+
+/* Opens the tier of the source's configuration, if it has one, or takes the open one. Logged. */
+must_check int tier_join(struct source *source, const struct dataset_config *config);
+/* The worth of a sample that was just read, as src/tier/policy.h has it. */
+uint32_t tier_worth_of_read_locked(const struct source *source, sample_id sample);
+/* What reads it is told of it. No lock held. */
+struct tier_sample tier_sample_of(
+	const struct source *source, sample_id id, const struct dataset_sample *sample);
+void tiers_close(struct sched *sched);
 
 /* --- fetch.c: what comes from another daemon -------------------------------------------- */
 

@@ -55,6 +55,21 @@
 		"times that a sleeping worker was woken")                                \
 	STAT(SOURCE_BYTES, "source_bytes", COUNTER, "bytes",                             \
 		"bytes of source files read")                                            \
+	STAT(TIER_HITS, "tier_hits", COUNTER, "samples",                                 \
+		"samples that were read from a tier, and not from their source")         \
+	STAT(TIER_MISSES, "tier_misses", COUNTER, "samples",                             \
+		"samples that were looked for in a tier, and not found")                 \
+	STAT(TIER_HIT_BYTES, "tier_hit_bytes", COUNTER, "bytes",                         \
+		"bytes read from tiers")                                                 \
+	STAT(TIER_FETCHED_BYTES, "tier_fetched_bytes", COUNTER, "bytes",                 \
+		"bytes of samples that were read from their source after a miss")        \
+	STAT(TIER_WRITTEN, "tier_written", COUNTER, "samples",                           \
+		"samples written to tiers")                                              \
+	STAT(TIER_EVICTIONS, "tier_evictions", COUNTER, "samples",                       \
+		"samples removed from tiers for others")                                 \
+	STAT(TIER_DAMAGED, "tier_damaged", COUNTER, "samples",                           \
+		"samples removed from tiers because they could not be read, or their "   \
+		"checksum was wrong")                                                    \
 	STAT(NOTICES, "notices", COUNTER, "notices",                                     \
 		"kinds of misuse that were seen of jobs, see their status")              \
 	STAT(WAITS, "waits", COUNTER, "opens", "opens that were parked until prepared")  \
@@ -80,6 +95,9 @@
 	STAT(CACHE_PINS, "cache_pins", GAUGE, "pins", "samples drawn and not consumed")  \
 	STAT(CACHE_NEED, "cache_need", GAUGE, "samples",                                 \
 		"sum over samples of the streams that still need them")                  \
+	STAT(TIER_BYTES, "tier_bytes", GAUGE, "bytes",                                   \
+		"bytes that tiers take of their disks")                                  \
+	STAT(TIER_SAMPLES, "tier_samples", GAUGE, "samples", "samples that they have")   \
 	STAT(HELD_BYTES, "held_bytes", GAUGE, "bytes",                                   \
 		"bytes held of images: tensors, what is made of them for single opens, " \
 		"and the most that workers need just now")                               \

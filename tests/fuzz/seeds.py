@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """seeds.py KIND DIRECTORY: good input for a fuzz program to begin with. KIND: jpeg, baseline,
-png, codecs, tar, far, zip, lmdb, ini, where, journal or peer."""
+png, codecs, tar, far, zip, lmdb, ini, where, journal, tier or peer."""
 
 import glob
 import io
@@ -183,6 +183,19 @@ def segment(epoch, before, records, positions=100):
     return out
 
 
+def tier():
+    """A name beside, and the file of sample 7; the last one is damaged."""
+    def record(content, crc=0):
+        head = b"joadtier" + struct.pack("<IIQQI", 1, 7, 0x0123456789abcdef, len(content),
+                                         zlib.crc32(content) ^ crc)
+        return head + struct.pack("<I", zlib.crc32(head)) + content
+    for name in (b"notes", b"00000007-0123456789abcdef", b"00000007-0123456789abcdef.new",
+                 b"00000fff-ffffffffffffffff", b"00001000-0000000000000000"):
+        for content in (b"", b"x", bytes(range(256)) * 3):
+            yield name.ljust(29, b"\0") + record(content)
+    yield b"a".ljust(29, b"\0") + record(b"abc", 1)
+
+
 def journal():
     """The first two bytes: how long the first of two segments is."""
     first = [(1, 0, 0, 0, 0), (2, 1, 0, 5, 6), (64, 0, 0, 77, 1), (3, 0, 0, 5, 1), (4, 0, 0, 5, 0)]
@@ -218,7 +231,7 @@ def peer():
 
 def main():
     kinds = {"jpeg": jpeg, "baseline": baseline, "png": png, "codecs": codecs, "tar": tar, "far": far, "zip": make_zip, "lmdb": lmdb,
-             "ini": ini, "where": where, "journal": journal, "peer": peer}
+             "ini": ini, "where": where, "journal": journal, "tier": tier, "peer": peer}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     os.makedirs(sys.argv[2], exist_ok=True)

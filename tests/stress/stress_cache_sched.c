@@ -24,6 +24,7 @@
 #define SAMPLES 240
 #define SIDE 16
 #define CACHE_TENSORS 24
+#define TIER_BYTES (400 << 10) /* of less than half of the samples */
 #define WORKERS 3
 #define MAX_EPOCHS 2
 #define MAX_THREADS 3
@@ -473,7 +474,7 @@ static void stop_with_waiting_opens(void)
 
 static void run_with(struct daemon_config *config, enum sampler_kind sampler)
 {
-	config->sampler = sampler;
+	config->sampler = config->datasets->sampler = sampler;
 	ensure(sched_new(config, &dataset, 1, &sched) == 0);
 	for (int round = 0; round < ROUNDS; round++)
 		run();
@@ -499,13 +500,18 @@ int main(void)
 	auto_free char *path = tiny_path(directory, "tiny");
 	auto_free char *state = tiny_path(directory, "state");
 	char name[] = "tiny", extensions[] = "png";
-	struct dataset_config dataset_config = {
-		.name = name, .path = path, .extensions = extensions};
+	auto_free char *tier = tiny_path(directory, "tier");
+	struct dataset_config dataset_config = {.name = name,
+		.path = path,
+		.extensions = extensions,
+		.tier = {.directory = tier, .bytes = TIER_BYTES}};
 	struct daemon_config config = {.cache_bytes = CACHE_TENSORS * 3 * SIDE * SIDE,
 		.eviction = EVICTION_REFCNT,
 		.workers = WORKERS,
 		.seed = 1,
-		.state = state};
+		.state = state,
+		.datasets = &dataset_config,
+		.n_datasets = 1};
 	tiny_dataset(path, CLASSES, SAMPLES, SIDE);
 	ensure(mkdir(state, 0755) == 0);
 	ensure(dataset_open(&dataset_config, state, NULL, &dataset) == 0);
@@ -514,6 +520,7 @@ int main(void)
 	run_with(&config, SAMPLER_EXCHANGE);
 	dataset_close(&dataset);
 	tiny_remove(directory);
+	ensure(stats_get(STAT_TIER_HITS) > 0 && stats_get(STAT_TIER_DAMAGED) == 0);
 	printf("stress_cache_sched: %u opens interrupted, %u undone\n", interrupted,
 		undone);
 	return 0;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+/* "DIRECTORY, SIZE": a directory as value_path has it, and a size as value_size has it. The
+ * field is a struct tier_config, whose first member is freed as that of other types. */
+
+_Static_assert(offsetof(struct tier_config, directory) == 0, "config_free_fields");
+
+static char *copy_directory(const char *text, const char *comma)
+{
+	while (comma > text && isspace((unsigned char)comma[-1]))
+		comma--;
+	return strndup(text, (size_t)(comma - text));
+}
+
+static int parse_tier(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	struct tier_config *tier = field;
+	const char *comma = strrchr(text, ',');
+	if (!comma)
+		return -EINVAL;
+	const char *size = comma + 1 + strspn(comma + 1, " \t");
+	int err = value_size.parse(option, size, dir, &tier->bytes);
+	if (err)
+		return err;
+	auto_free char *directory = copy_directory(text, comma);
+	return directory ? value_path.parse(option, directory, dir, &tier->directory)
+			 : -ENOMEM;
+}
+
+static void allowed_tier(const struct option *option, FILE *out)
+{
+	fputs("DIRECTORY, SIZE with ", out);
+	value_size.allowed(option, out);
+}
+
+const struct value_type value_tier = {
+	"directory, size", true, parse_tier, NULL, allowed_tier};

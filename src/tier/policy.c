@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "tier/policy.h"
+#include "base/ensure.h"
+#include "base/rng.h"
+
+#include <errno.h>
+
+/* Entries lie in an array without gaps; a hash table with linear probing finds them. */
+
+#define FREE UINT32_MAX
+
+struct tier_policy {
+	uint64_t capacity, used;
+	struct tier_entry *entries;
+	size_t n, n_max;
+	size_t hand;
+	uint32_t *slots; /* indices of entries, or FREE */
+	size_t mask;	 /* slots, a power of two, less one */
+};
+
+int tier_policy_new(uint64_t capacity, struct tier_policy **ret)
+{
+	struct tier_policy *policy = calloc(1, sizeof(*policy));
+	*ret = policy;
+	if (!policy)
+		return -ENOMEM;
+	policy->capacity = capacity;
+	return 0;
+}
+
+void tier_policy_free(struct tier_policy **policy)
+{
+	if (*policy) {
+		free((*policy)->entries);
+		free((*policy)->slots);
+	}
+	free(*policy);
+	*policy = NULL;
+}
+
+/* --- finding ---------------------------------------------------------------------------- */
+
+static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
+{
+	return rng_mix(dataset, id) & policy->mask;
+}
+
+/* The slot of the entry, or the free one where it would be. There are slots. */
+static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
+{
+	size_t slot = home_of(policy, dataset, id);
+	for (;; slot = (slot + 1) & policy->mask) {
+		uint32_t at = policy->slots[slot];
+		if (at == FREE || (policy->entries[at].id == id &&
+					  policy->entries[at].dataset == dataset))
+			return slot;
+	}
+}
+
+const struct tier_entry *tier_policy_find(
+	const struct tier_policy *policy, uint32_t dataset, sample_id id)
+{
+	if (policy->n == 0)
+		return NULL;
+	uint32_t at = policy->slots[slot_of(policy, dataset, id)];
+	return at == FREE ? NULL : &policy->entries[at];
+}
+
+/* --- changes ---------------------------------------------------------------------------- */
+
+static void file_entry(struct tier_policy *policy, uint32_t at)
+{
+	const struct tier_entry *entry = &policy->entries[at];
+	policy->slots[slot_of(policy, entry->dataset, entry->id)] = at;
+}
+
+/* Twice as many entries, and twice as many slots as entries. */
+static int grow(struct tier_policy *policy)
+{
+	size_t n = policy->n_max ? 2 * policy->n_max : 64;
+	struct tier_entry *entries = reallocarray(policy->entries, n, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	policy->entries = entries;
+	uint32_t *slots = reallocarray(NULL, 2 * n, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(policy->slots);
+	policy->slots = slots;
+	policy->mask = 2 * n - 1;
+	policy->n_max = n;
+	for (size_t slot = 0; slot < 2 * n; slot++)
+		slots[slot] = FREE;
+	for (size_t at = 0; at < policy->n; at++)
+		file_entry(policy, (uint32_t)at);
+	return 0;
+}
+
+int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
+{
+	ensure(!tier_policy_find(policy, entry->dataset, entry->id));
+	if (policy->n == policy->n_max && grow(policy) != 0)
+		return -ENOMEM;
+	policy->entries[policy->n] = *entry;
+	file_entry(policy, (uint32_t)policy->n++);
+	policy->used += entry->room;
+	return 0;
+}
+
+/* Those behind it move up, as far as they would be found from their homes no more. */
+static void free_slot(struct tier_policy *policy, size_t slot)
+{
+	size_t next = slot;
+	for (;;) {
+		next = (next + 1) & policy->mask;
+		uint32_t at = policy->slots[next];
+		if (at == FREE)
+			break;
+		const struct tier_entry *entry = &policy->entries[at];
+		size_t home = home_of(policy, entry->dataset, entry->id);
+		if (((next - home) & policy->mask) < ((next - slot) & policy->mask))
+			continue;
+		policy->slots[slot] = at;
+		slot = next;
+	}
+	policy->slots[slot] = FREE;
+}
+
+bool tier_policy_remove(struct tier_policy *policy, uint32_t dataset, sample_id id)
+{
+	if (!tier_policy_find(policy, dataset, id))
+		return false;
+	size_t slot = slot_of(policy, dataset, id);
+	uint32_t at = policy->slots[slot], last = (uint32_t)policy->n - 1;
+	policy->used -= policy->entries[at].room;
+	free_slot(policy, slot);
+	if (at != last) {
+		const struct tier_entry *moved = &policy->entries[last];
+		policy->slots[slot_of(policy, moved->dataset, moved->id)] = at;
+		policy->entries[at] = *moved;
+	}
+	policy->n--;
+	return true;
+}
+
+void tier_policy_take(struct tier_policy *policy, uint64_t room)
+{
+	policy->used += room;
+}
+
+/* --- room ------------------------------------------------------------------------------- */
+
+uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room)
+{
+	uint64_t wanted = policy->used + room;
+	return wanted > policy->capacity ? wanted - policy->capacity : 0;
+}
+
+uint64_t tier_policy_used(const struct tier_policy *policy)
+{
+	return policy->used;
+}
+
+size_t tier_policy_entries(const struct tier_policy *policy)
+{
+	return policy->n;
+}
+
+size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK])
+{
+	size_t n = policy->n < TIER_LOOK ? policy->n : TIER_LOOK;
+	for (size_t i = 0; i < n; i++, policy->hand++) {
+		if (policy->hand >= policy->n)
+			policy->hand = 0;
+		ret[i] = policy->entries[policy->hand];
+	}
+	return n;
+}
+
+uint32_t tier_policy_limit(unsigned i, uint32_t worth)
+{
+	return worth > 2 && i < TIER_LOOKS / 2 ? 2 : worth;
+}
+
+/* Brings the least worth of entries[from ... n) to `from`. */
+static void bring_least(
+	struct tier_entry *entries, uint32_t *worths, size_t from, size_t n)
+{
+	size_t least = from;
+	for (size_t i = from + 1; i < n; i++)
+		if (worths[i] < worths[least])
+			least = i;
+	struct tier_entry entry = entries[from];
+	uint32_t worth = worths[from];
+	entries[from] = entries[least];
+	worths[from] = worths[least];
+	entries[least] = entry;
+	worths[least] = worth;
+}
+
+size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
+	uint32_t worth, uint64_t lacks)
+{
+	uint64_t room = 0;
+	size_t chosen = 0;
+	for (; chosen < n && room < lacks; chosen++) {
+		bring_least(entries, worths, chosen, n);
+		if (worths[chosen] >= worth)
+			break;
+		room += entries[chosen].room;
+	}
+	return chosen;
+}
+
+void tier_policy_validate(const struct tier_policy *policy)
+{
+	uint64_t room = 0;
+	size_t n = 0;
+	for (size_t slot = 0; policy->slots && slot <= policy->mask; slot++)
+		n += policy->slots[slot] != FREE;
+	ensure(n == policy->n && policy->n <= policy->n_max);
+	for (size_t at = 0; at < policy->n; at++) {
+		const struct tier_entry *entry = &policy->entries[at];
+		ensure(tier_policy_find(policy, entry->dataset, entry->id) == entry);
+		room += entry->room;
+	}
+	ensure(room <= policy->used);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/types.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A sample in a tier: the name of its file, and the head before its bytes.
+ *
+ *     DATASET/DIRECTORY/ID-IDENTITY     photos/000003/000037f0-8d13c2d7f0a1b2c4
+ *
+ *     0  "joadtier"        16  identity, 8 bytes    32  CRC-32 of the sample's bytes
+ *     8  version, 4 bytes  24  bytes, 8 bytes       36  CRC-32 of what is before
+ *    12  id, 4 bytes                                40  the sample's bytes
+ *
+ * Numbers are little-endian, and in names hexadecimal.   Threads: any.
+ */
+
+#define RECORD_HEAD 40
+#define RECORD_NAME 96	   /* bytes of a name without the dataset, at most */
+#define RECORD_FANOUT 4096 /* ids of one directory */
+#define RECORD_NEW ".new"  /* behind the name of a file that is being written */
+
+void record_name(sample_id id, uint64_t identity, char ret[RECORD_NAME]);
+void record_directory(sample_id id, char ret[RECORD_NAME]);
+/* name: of the file without its directory. false: it is not one that record_name gives. */
+bool record_parse_name(const char *directory, const char *name, sample_id *ret_id,
+	uint64_t *ret_identity);
+
+void record_make_head(sample_id id, uint64_t identity, const void *bytes, uint64_t n,
+	uint8_t ret[RECORD_HEAD]);
+/* Whether a head and n bytes are what was once written for the sample. */
+bool record_is_whole(const uint8_t head[RECORD_HEAD], sample_id id, uint64_t identity,
+	const void *bytes, uint64_t n);
