@@ -54,7 +54,8 @@ struct load_task {
 	struct load_read *read; /* between the stages: the pool's */
 	/* out */
 	int status;
-	bool passing;	       /* an error that is not the file's, and may pass */
+	bool passing; /* an error that is not the file's, and may pass */
+	bool damaged; /* the file was read, and is no image that can be prepared */
 	struct tensor *tensor; /* NULL unless status is 0 */
 	uint64_t decode_ns;    /* that its chain took */
 	char message[IMAGE_MESSAGE];

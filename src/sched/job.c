@@ -25,6 +25,7 @@ static void job_free(struct sched_job *job)
 	free(job->labels);
 	free(job->by_position);
 	feeds_free(job);
+	skip_free(job);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
 	if (job->readable)
@@ -240,6 +241,8 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	job->id = choose_id(sched, known);
 	if (job->id != known)
 		err = keep_id(job);
+	if (!err)
+		err = skip_begin(job);
 	if (!err)
 		err = keep_restore(job);
 	if (!err)
@@ -465,6 +468,7 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	ret->epoch = epochs.epoch;
 	ret->bound = epochs.bound;
 	ret->consumed = epochs.consumed;
+	skip_status_locked(job, ret);
 }
 
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret)

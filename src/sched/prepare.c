@@ -419,6 +419,8 @@ static void finish_load_locked(struct load_task *task, const struct load_task *r
 		cache_publish(space->cache, (sample_id)use->key.sample, task->tensor);
 	else
 		cache_abandon(space->cache, (sample_id)use->key.sample);
+	if (status != 0 && status != -ENOMEM && !result->passing)
+		skip_found_locked(space, (sample_id)use->key.sample, result->damaged);
 	if (status == 0 || !result->passing || !retry_later_locked(use, false)) {
 		share_drop(&use->request);
 		answer_waiters_locked(use, reader_status(status),

@@ -199,6 +199,8 @@ struct sched_job_status {
 	uint32_t epoch;			   /* the running one, or the last */
 	uint32_t samples, bound, consumed; /* of that epoch */
 	uint32_t drawn;			   /* drawn ahead, not bound */
+	uint32_t bad;			   /* samples that later epochs leave out */
+	uint32_t skipped;		   /* those that this one does */
 	uint64_t served, decoded, shared, hit, errors, waits,
 		wait_ns; /* since it was added */
 	double rate;	 /* samples consumed per second, over the last seconds */
@@ -213,6 +215,19 @@ void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
  * epoch) or finished. */
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
+
+/*
+ * bad_sample = skip. Of n positions of an epoch from one on (SCHED_CURRENT: of the epoch that
+ * a script which begins now would read), those that the epoch does not have, since it leaves
+ * a bad sample out. They are bound to these samples. _mark: another one when these positions
+ * are others. _skips: whether the job may have such epochs.
+ */
+uint32_t sched_skipped(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
+uint64_t sched_skipped_mark(struct sched_job *job, uint32_t epoch);
+bool sched_skips(const struct sched_job *job);
+/* What later epochs leave out. The caller frees it; NULL: bad_sample = fail, or no memory. */
+roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 
 /* Number of jobs that have the dataset. */
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);

@@ -45,6 +45,7 @@
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
+ *   skip.c         bad samples that later epochs leave out
  *   restore.c      where a job is, and back there; checkpoint.c: that as a text
  *                  restore_orders.c: with which orders
  *   import.c       the same with its orders, to other machines and from there
@@ -212,6 +213,15 @@ struct feed {
 
 #define RATE_SECONDS 8
 
+/* bad_sample = skip; without it all are NULL. */
+struct skipping {
+	roaring_bitmap_t *bad;	   /* what later epochs leave out */
+	roaring_bitmap_t *damaged; /* of these, what is bad until its file changes */
+	roaring_bitmap_t *told;	   /* and what the log tells of; the clerk's */
+	bool found;		/* there is more of it, which the clerk does not know */
+	struct skip_plan *plan; /* of the next epoch; NULL: it leaves out nothing */
+};
+
 struct sched_job {
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
@@ -238,6 +248,7 @@ struct sched_job {
 	struct epochs *epochs;
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
+	struct skipping skips;
 	struct restoring *restoring;  /* what the clerk is asked for; or NULL */
 	bool clerk_wanted;	      /* it waits for the clerk, or the clerk is at it */
 	uint32_t save_pause, save_in; /* s until an order is saved that could not be */
@@ -474,6 +485,19 @@ void memory_stats_locked(const struct sched *sched);
 void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 	const struct load_task *task);
 
+/* --- skip.c: bad samples that later epochs leave out ------------------------------------ */
+
+/* What is known to be bad when the job begins; its directory is there. -ENOMEM */
+must_check int skip_begin(struct sched_job *job);
+void skip_free(struct sched_job *job);
+/* A sample failed by itself. damaged: and will until its file changes. */
+void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
+/* By the clerk: what was found is saved, and told. */
+void skip_update(struct sched_job *job);
+/* By the clerk: the epoch begins. */
+void skip_epoch(struct sched_job *job, uint32_t epoch);
+void skip_status_locked(const struct sched_job *job, struct sched_job_status *ret);
+
 /* --- space.c -------------------------------------------------------------------------- */
 
 /* With millions of ids this takes a while. No lock held. -ENOMEM */
@@ -685,6 +709,9 @@ must_check int keep_restore(struct sched_job *job);
 must_check int keep_id(const struct sched_job *job);
 must_check int keep_ini(const struct sched_job *job);
 void keep_no_ini(const struct sched_job *job);
+/* The bad samples: for skip.c. NULL: there is no such file. */
+FILE *keep_bad_open(const struct sched_job *job);
+must_check int keep_bad(const struct sched_job *job, const char *text);
 /* The first epoch that is kept when this one has been saved. */
 uint32_t keep_from(const struct sched_job *job, uint32_t epoch);
 /* The order of an epoch that has ended goes to a file, older ones are removed. No lock
