@@ -200,7 +200,8 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	*ret_seen = false;
 	err = find_root(scan);
 	/* Readers wait, and the samples are what they were when the mount began. */
-	if (!err && kept_is_again() && catalogue->n_rows > 0 && !catalogue->outdated)
+	if (!err && !scan->anew && kept_is_again() && catalogue->n_rows > 0 &&
+		!catalogue->outdated)
 		return 0;
 	if (err && (err == -ENOMEM || err == -EINVAL || catalogue->n_rows == 0))
 		return root_error(scan, config->path, err);
@@ -314,7 +315,10 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 		dataset->file = NULL;
 	if (!dataset->name || !dataset->source || !dataset->root || !dataset->file)
 		return -ENOMEM;
+	dataset->kind = scan->source->name;
 	err = look(config, scan, dataset->file, &catalogue, &tree, &seen);
+	if (!err && !seen && scan->anew)
+		err = -EIO;
 	dataset->beside = strdup(scan->beside);
 	if (!err && !dataset->beside)
 		err = -ENOMEM;
@@ -334,15 +338,15 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 	return err;
 }
 
-int dataset_open_threads(const struct dataset_config *config, const char *state_dir,
-	const atomic_bool *stop, unsigned threads, struct dataset **ret)
+static int open_by_scan(const struct dataset_config *config, const char *state_dir,
+	struct scan scan, struct dataset **ret)
 {
-	ensure(config->extensions && threads > 0 && !strchr(config->name, '/'));
-	struct scan scan = {.threads = threads, .stop = stop};
+	ensure(config->extensions && scan.threads > 0 && !strchr(config->name, '/'));
 	*ret = NULL;
 	struct dataset *dataset = calloc(1, sizeof(*dataset));
 	if (!dataset)
 		return -ENOMEM;
+	atomic_init(&dataset->references, 1);
 	lock_init(&dataset->lock, LOCK_RANK_DATASET, "dataset connections");
 	int err = fill(config, &scan, state_dir, dataset);
 	scan_end(&scan);
@@ -360,19 +364,47 @@ int dataset_open_threads(const struct dataset_config *config, const char *state_
 	return 0;
 }
 
+int dataset_open_threads(const struct dataset_config *config, const char *state_dir,
+	const atomic_bool *stop, unsigned threads, struct dataset **ret)
+{
+	return open_by_scan(
+		config, state_dir, (struct scan){.threads = threads, .stop = stop}, ret);
+}
+
+static unsigned one_for_each_cpu(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	return cpus > 0 ? (unsigned)cpus : 1;
+}
+
 int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	return dataset_open_threads(
-		config, state_dir, stop, cpus > 0 ? (unsigned)cpus : 1, ret);
+	return dataset_open_threads(config, state_dir, stop, one_for_each_cpu(), ret);
+}
+
+int dataset_scan_anew(const struct dataset_config *config, const char *state_dir,
+	const atomic_bool *stop, struct dataset **ret)
+{
+	return open_by_scan(config, state_dir,
+		(struct scan){.threads = one_for_each_cpu(), .stop = stop, .anew = true},
+		ret);
+}
+
+void dataset_forget(const char *state_dir, const char *name)
+{
+	auto_free char *file = NULL;
+	if (asprintf(&file, "%s/datasets/%s.sqlite", state_dir, name) < 0)
+		file = NULL;
+	else if (unlink(file) != 0 && errno != ENOENT)
+		log_warn("%s: can't be removed: %s", file, strerror(errno));
 }
 
 void dataset_close(struct dataset **dataset)
 {
 	struct dataset *old = *dataset;
 	*dataset = NULL;
-	if (!old)
+	if (!old || atomic_fetch_sub(&old->references, 1) > 1)
 		return;
 	connections_close(old);
 	dataset_paths_free(old->paths);

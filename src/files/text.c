@@ -259,15 +259,18 @@ static int print_bad(FILE *out, struct sched *sched, struct dataset *dataset)
 static int print_of_dataset(
 	FILE *out, const struct files_context *context, struct inode inode)
 {
-	if (inode.job >= context->n_datasets)
+	struct dataset *dataset = sched_dataset_hold(context->sched, inode.job);
+	int err = 0;
+	if (!dataset)
 		return -ENOENT;
 	if (inode.kind == INODE_DATASET_INFO)
-		text_dataset_info(out, context, context->datasets[inode.job]);
+		text_dataset_info(out, context, dataset);
 	else if (inode.kind == INODE_DATASET_BAD)
-		return print_bad(out, context->sched, context->datasets[inode.job]);
+		err = print_bad(out, context->sched, dataset);
 	else
-		text_classes(out, context->datasets[inode.job]);
-	return 0;
+		text_classes(out, dataset);
+	dataset_close(&dataset);
+	return err;
 }
 
 static int print_of_job(FILE *out, struct sched *sched, struct inode inode)

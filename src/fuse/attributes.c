@@ -232,6 +232,28 @@ bool attributes_take_long(struct session *session, struct inode inode, bool rend
 	return saved;
 }
 
+static bool has_dataset(struct session *session, uint32_t number)
+{
+	struct dataset *dataset = sched_dataset_hold(session->context.sched, number);
+	bool found = dataset != NULL;
+	if (dataset)
+		dataset_close(&dataset);
+	return found;
+}
+
+static void attributes_of_datasets(
+	struct session *session, struct stat *ret, double *ret_timeout)
+{
+	struct timespec time = session->started;
+	uint64_t mark;
+	uint32_t n = sched_datasets(session->context.sched, &mark);
+	for (uint32_t i = 0; i < n; i++)
+		ret->st_nlink += has_dataset(session, i);
+	add_ns(&time, mark);
+	set_times(ret, time);
+	*ret_timeout = 0;
+}
+
 int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout)
 {
@@ -244,10 +266,11 @@ int attributes_get(struct session *session, struct inode inode, bool render,
 		ret->st_nlink += 3;
 		return 0;
 	case INODE_DATASETS:
-		ret->st_nlink += session->context.n_datasets;
+		attributes_of_datasets(session, ret, ret_timeout);
 		return 0;
 	case INODE_DATASET:
-		return inode.job < session->context.n_datasets ? 0 : -ENOENT;
+		*ret_timeout = 0;
+		return has_dataset(session, inode.job) ? 0 : -ENOENT;
 	case INODE_JOBS:
 		return attributes_of_jobs(session, ret, ret_timeout);
 	case INODE_DATA:

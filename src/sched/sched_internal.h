@@ -37,6 +37,7 @@
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what readers and decoders do about that; retry.c: once more, later
+ *   sources.c      datasets come and go
  *   storage.c      where files lie: requests and reads in flight of each storage
  *   fetch.c        what comes from another daemon instead
  *   shares.c       what jobs cost and wait, which decides who is served (share.h)
@@ -59,6 +60,10 @@ struct source {
 	struct sched *sched;
 	struct storage *storage; /* on which its files are */
 	struct dataset *dataset;
+	struct dataset_config config; /* without a name where it is not known */
+	bool taken;		      /* no job may begin */
+	bool removed;
+	atomic_uint jobs;	  /* that are not freed */
 	const char *root;	  /* of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* as configured */
 	struct sampler *labelled; /* NULL until a job needs it */
@@ -125,7 +130,7 @@ TAILQ_HEAD(use_queue, use);
 /* A device. */
 struct storage {
 	uint64_t device;
-	const char *root; /* of the first dataset on it: its name */
+	char *root; /* of the first dataset on it: its name */
 	struct flight flight;
 	unsigned urgent, queued;  /* uses that wait to be read */
 	struct use_queue reading; /* the first that began first */
@@ -266,8 +271,10 @@ struct sched_job {
 struct sched {
 	struct lock lock; /* all below, and what hangs on it, but the constant fields */
 	struct daemon_config const *config;
-	struct source *sources;
-	size_t n_sources;
+	struct source *sources; /* SCHED_MOST_DATASETS; without a dataset: free */
+	size_t n_sources;	/* the others were never used */
+	uint64_t sources_changed;
+	uint64_t seed;		       /* constant */
 	struct quarantine *quarantine; /* constant */
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
@@ -285,7 +292,8 @@ struct sched {
 	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
-	struct storage *storages; /* one for each device, in room for n_sources */
+	struct storage
+		*storages; /* one for each device, in room for SCHED_MOST_DATASETS */
 	size_t n_storages;
 	struct shares shares;
 	uint64_t window_ns;    /* when the last one ended */
@@ -331,6 +339,16 @@ struct aftermath {
 
 void aftermath_init(struct aftermath *aftermath);
 void sched_unlock(struct sched *sched, struct aftermath *aftermath);
+
+/* --- sources.c ------------------------------------------------------------------------- */
+
+must_check int sources_init(
+	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed);
+void sources_free(struct sched *sched);
+/* NULL: there is none of the name. */
+struct source *source_find_locked(const struct sched *sched, const char *name);
+/* What was removed, and has no job any more, is freed. No lock held. */
+void sources_sweep(struct sched *sched);
 /* Labels of a source's samples and what exchanges within them; -ENOMEM. No lock held. */
 must_check int source_label(struct source *source);
 
@@ -403,8 +421,11 @@ bool prepare_waits_locked(const struct sched *sched);
 
 /* --- storage.c: what each storage is asked for ------------------------------------------ */
 
-/* The dataset's; made if there is none yet for its device. */
-struct storage *storage_of(struct sched *sched, const struct dataset *dataset);
+/* Of the files of a dataset; 0: not known. */
+uint64_t storage_device(const struct dataset *dataset);
+/* That of the device; made if there is none yet. root: its name then. -ENOMEM, -ENFILE */
+must_check int storage_of_locked(
+	struct sched *sched, uint64_t device, const char *root, struct storage **ret);
 unsigned storage_most_reads(const struct sched *sched); /* of all together */
 bool storage_has_room_locked(const struct sched *sched, const struct storage *storage);
 bool storage_has_requests_locked(

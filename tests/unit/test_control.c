@@ -43,11 +43,8 @@ static void setup(void)
 	cr_assert_eq(mkdir(config.state, 0755), 0);
 	cr_assert_eq(dataset_open(&dataset_config, config.state, NULL, &dataset), 0);
 	cr_assert_eq(sched_new(&config, &dataset, 1, &sched), 0);
-	context = (struct files_context){.config = &config,
-		.datasets = &dataset,
-		.n_datasets = 1,
-		.sched = sched,
-		.mountpoint = "/nowhere"};
+	context = (struct files_context){
+		.config = &config, .sched = sched, .mountpoint = "/nowhere"};
 }
 
 static void setup_and_serve(void)
