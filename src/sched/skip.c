@@ -439,7 +439,5 @@ void skip_status_locked(const struct sched_job *job, struct sched_job_status *re
 	const roaring_bitmap_t *skipped = epochs_skipped(job->epochs, ret->epoch);
 	lock_assert_held(&job->sched->lock);
 	ret->skipped = skipped ? (uint32_t)roaring_bitmap_get_cardinality(skipped) : 0;
-	ret->bad = job->skips.bad
-			   ? (uint32_t)roaring_bitmap_get_cardinality(job->skips.bad)
-			   : 0;
+	ret->bad = job->skips.plan ? job->skips.plan->n : 0;
 }

@@ -46,6 +46,16 @@ has() {
 	equal "left out of $1 in $2" "$(grep $'\tskipped\t' <<<"$all" | cut -f5 | sort | xargs)" "$4"
 }
 
+# knows JOB N: it plans to leave out so many
+knows() {
+	local _
+	for _ in $(seq 500); do
+		[[ $(status_of "$1" bad_samples) != "$2" ]] || return 0
+		sleep 0.02
+	done
+	fail "bad samples of $1: found $(status_of "$1" bad_samples), expected $2"
+}
+
 no_header=class1/0005.jpg
 all_bad="class0/0002.jpg class1/0005.jpg class2/0003.jpg"
 # An epoch that runs keeps its order; what one job finds, those of the same preparation know.
@@ -57,6 +67,7 @@ for name in flat classes; do
 done
 for name in flat:0001 classes:0001 fixed:0000 sequential:0000; do
 	epoch=${name#*:} name=${name%:*}
+	knows "$name" 3
 	equal "failed in epoch $epoch of $name" "$(read_all "$name" "$epoch")" ""
 	equal "images of $name" "$(images "$name" "$epoch" | wc -l)" 21
 	has "$name" "$epoch" 21 "$all_bad"
@@ -116,6 +127,7 @@ mkdir "$T/state"
 mv "$D/class1/0006.jpg" "$D/class1/ends.jpg"
 start --fault load.image.ends.jpg:BUG
 equal "failed" "$(read_all classes 0000 | wc -l)" 2
+knows classes 3
 equal "failed, then" "$(read_all classes 0001)" ""
 has classes 0001 21 "class1/0005.jpg class1/ends.jpg class2/0003.jpg"
 stop
