@@ -303,7 +303,7 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 {
 	struct catalogue catalogue = {0};
 	struct tree tree = {0};
-	bool changed, seen;
+	bool changed, seen = false;
 	int err = scan_begin(config, scan);
 	if (err)
 		return err;
