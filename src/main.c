@@ -26,8 +26,10 @@
 #include "supervisor/death.h"
 #include "supervisor/supervisor.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <getopt.h>
 #include <string.h>
 #include <sys/file.h>
@@ -276,6 +278,72 @@ static int take_state(struct daemon *daemon)
 	return err;
 }
 
+static int is_ini(const struct dirent *entry)
+{
+	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
+}
+
+static int open_dataset(struct daemon *daemon, size_t i)
+{
+	return dataset_open(&daemon->config.datasets[i], daemon->config.state, NULL,
+		&daemon->datasets[i]);
+}
+
+/* One that the ini has, too, is as the ini says. */
+static bool is_new(const struct daemon_config *config, const char *name)
+{
+	for (size_t i = 0; i < config->n_datasets; i++)
+		if (strcmp(config->datasets[i].name, name) == 0)
+			return false;
+	return true;
+}
+
+/* Without it the others are there all the same, and what is wrong was logged. */
+static int open_added(struct daemon *daemon, const char *file)
+{
+	struct daemon_config *config = &daemon->config;
+	struct dataset_config *added = NULL;
+	size_t n = 0;
+	int err = config_load_datasets(
+		file, config->sampler, config_report_to_log, NULL, &added, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct dataset **more = reallocarray(
+			daemon->datasets, config->n_datasets + 1, sizeof(*more));
+		daemon->datasets = more ? more : daemon->datasets;
+		if (!more || err == -ENOMEM || !is_new(config, added[i].name) ||
+			dataset_open(&added[i], config->state, NULL,
+				&more[config->n_datasets]) != 0)
+			config_dataset_free(&added[i]);
+		else
+			err = config_add_dataset(config, &added[i]);
+	}
+	free(added);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Those that joaderctl has added. */
+static int open_all_added(struct daemon *daemon)
+{
+	auto_free char *directory = NULL;
+	struct dirent **entries = NULL;
+	int err = 0;
+	if (asprintf(&directory, "%s/datasets", daemon->config.state) < 0) {
+		directory = NULL;
+		return -ENOMEM;
+	}
+	int n = scandir(directory, &entries, is_ini, alphasort);
+	for (int i = 0; i < n; i++) {
+		auto_free char *file = NULL;
+		if (asprintf(&file, "%s/%s", directory, entries[i]->d_name) < 0)
+			file = NULL;
+		if (!err)
+			err = file ? open_added(daemon, file) : -ENOMEM;
+		free(entries[i]);
+	}
+	free(entries);
+	return err;
+}
+
 static int open_datasets(struct daemon *daemon)
 {
 	size_t n = daemon->config.n_datasets;
@@ -283,12 +351,11 @@ static int open_datasets(struct daemon *daemon)
 	if (!daemon->datasets)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		int err = dataset_open(&daemon->config.datasets[i], daemon->config.state,
-			NULL, &daemon->datasets[i]);
+		int err = open_dataset(daemon, i);
 		if (err)
 			return err;
 	}
-	return 0;
+	return open_all_added(daemon);
 }
 
 /* After a bug. */
@@ -374,8 +441,6 @@ static int start(struct daemon *daemon)
 	if (err)
 		return err;
 	daemon->context = (struct files_context){.config = &daemon->config,
-		.datasets = daemon->datasets,
-		.n_datasets = daemon->config.n_datasets,
 		.sched = daemon->sched,
 		.group = daemon->group,
 		.backings = daemon->backings,

@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "ctl/add.h"
+#include "ctl/dataset.h"
 #include "ctl/doctor.h"
 #include "ctl/help.h"
 #include "ctl/mount.h"
@@ -99,6 +100,8 @@ static int carry_out(const char *path, char **arguments, int n)
 		return export_job(path, n, arguments);
 	if (strcmp(arguments[0], "mount") == 0)
 		return mount(path, arguments + 1, n - 1);
+	if (strcmp(arguments[0], "dataset") == 0)
+		return dataset_command(path, n, arguments);
 	if (strcmp(arguments[0], "upgrade") == 0 && n <= 2)
 		return upgrade(path, arguments, n);
 	return request(path, (const char *const *)arguments, (size_t)n, NULL, stdout);

@@ -18,6 +18,13 @@
 static atomic_int log_fd = -1;	/* -1: standard error */
 static atomic_int kept_fd = -1; /* messages for the file that log_to_file opens */
 
+static _Thread_local FILE *also;
+
+void log_also_to(FILE *out)
+{
+	also = out;
+}
+
 /* "<UTC time> " */
 static void print_time(char *text, size_t size)
 {
@@ -48,6 +55,8 @@ static printf_like(2, 0) void emit(const char *level, const char *format, va_lis
 	print_time(stamp, sizeof(stamp));
 	if (level[0] == 'e')
 		kept_note_error(message);
+	if (also)
+		fprintf(also, "%s%s\n", level, message);
 	if (fd < 0)
 		write_line(STDERR_FILENO, "joaderfs: ", level, message);
 	if (fd >= 0 || kept >= 0)

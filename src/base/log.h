@@ -5,6 +5,8 @@
 
 #include "base/cleanup.h"
 
+#include <stdio.h>
+
 /*
  * Messages for the person who runs the daemon: "joaderfs: <text>" on standard error;
  * after log_to_file(), "<UTC time> <text>" in that file. A problem is logged once, where
@@ -16,6 +18,9 @@
 void log_error(const char *format, ...) printf_like(1, 2);
 void log_warn(const char *format, ...) printf_like(1, 2);
 void log_info(const char *format, ...) printf_like(1, 2);
+
+/* What this thread logs goes there, too; NULL: no more. */
+void log_also_to(FILE *out);
 
 /* Where messages go now. May be called by a signal handler. */
 int log_descriptor(void);

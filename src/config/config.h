@@ -104,6 +104,7 @@ struct job_config {
 	char *where;	      /* predicate or NULL */
 	uint32_t idle_s;      /* the job is parked when it has read nothing for so long */
 	bool refuses_second;  /* script, too far from the first */
+	bool skips_bad;	      /* samples, in later epochs */
 	uint32_t keep_epochs; /* ended ones whose orders are kept */
 	/* Of a training on several nodes: it reads what rank `rank` of `ranks` does; 0 ranks:
 	 * it is none. `training` is its name on all nodes, the job's by default. */
@@ -145,6 +146,25 @@ must_check int config_load_daemon(const char *path, config_report *report, void 
 must_check int config_parse_daemon(const char *file, const char *text,
 	config_report *report, void *context, struct daemon_config *ret);
 void config_daemon_free(struct daemon_config *config);
+
+/*
+ * The [dataset NAME] sections of an ini that has no others. file: its absolute name, for
+ * messages, and for relative paths. sampler: of those that name none.
+ */
+must_check int config_parse_datasets(const char *file, const char *text,
+	enum sampler_kind sampler, config_report *report, void *context,
+	struct dataset_config **ret, size_t *ret_n);
+/* The same of a file, by its absolute name. */
+must_check int config_load_datasets(const char *path, enum sampler_kind sampler,
+	config_report *report, void *context, struct dataset_config **ret, size_t *ret_n);
+must_check int config_dataset_copy(
+	const struct dataset_config *from, struct dataset_config *ret);
+void config_dataset_free(struct dataset_config *config);
+/* config_parse_datasets reads it back. */
+void config_print_dataset(FILE *out, const struct dataset_config *config);
+/* One more dataset of the daemon; taken, also upon failure. -ENOMEM */
+must_check int config_add_dataset(
+	struct daemon_config *config, struct dataset_config *dataset);
 
 /* file: the name of the text in messages. */
 must_check int config_parse_job(const char *file, const char *text, config_report *report,

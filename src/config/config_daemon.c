@@ -19,7 +19,7 @@ static bool is_given(const struct ini_section *section, const char *key)
 	return false;
 }
 
-static void fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon)
+void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon)
 {
 	daemon->datasets = calloc(ini->n_sections + 1, sizeof(*daemon->datasets));
 	if (!daemon->datasets) {
@@ -104,7 +104,7 @@ static int finish(struct ini *ini, struct daemon_config *ret)
 			&daemon);
 		ini_fill(ini, ini_section(ini, SECTION_CLUSTER), SECTION_CLUSTER, dir,
 			&daemon.cluster);
-		fill_datasets(ini, dir, &daemon);
+		config_fill_datasets(ini, dir, &daemon);
 		check_tiers(ini, &daemon);
 		fill_places(ini, &daemon);
 	}
@@ -141,10 +141,8 @@ int config_load_daemon(
 
 void config_daemon_free(struct daemon_config *config)
 {
-	for (size_t i = 0; i < config->n_datasets; i++) {
-		config_free_fields(SECTION_DATASET, &config->datasets[i]);
-		free(config->datasets[i].name);
-	}
+	for (size_t i = 0; i < config->n_datasets; i++)
+		config_dataset_free(&config->datasets[i]);
 	free(config->datasets);
 	config_free_fields(SECTION_CLUSTER, &config->cluster);
 	config_free_fields(SECTION_JOADERFS, config);

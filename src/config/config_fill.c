@@ -86,8 +86,7 @@ void config_free_fields(enum section_id id, void *object)
 	}
 }
 
-/* As many as there is memory for; the others become NULL. */
-static int copy_fields(enum section_id id, const void *from, void *object)
+int config_copy_fields(enum section_id id, const void *from, void *object)
 {
 	int err = 0;
 	for (size_t i = 0; i < config_n_options; i++) {
@@ -108,7 +107,7 @@ int config_job_copy(const struct job_config *from, struct job_config *ret)
 	ret->file = strdup(from->file);
 	int err = ret->file ? 0 : -ENOMEM;
 	for (int id = SECTION_JOB; id <= SECTION_VIEW; id++) {
-		int this = copy_fields((enum section_id)id, from, ret);
+		int this = config_copy_fields((enum section_id)id, from, ret);
 		err = err ? err : this;
 	}
 	if (err)

@@ -128,6 +128,8 @@ const struct ini_section *ini_section(const struct ini *ini, enum section_id id)
 /* Sets the fields of the object from values and defaults. section NULL: all defaults. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
+/* As many of the texts as there is memory for; the others become NULL. */
+must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
 /* The line where a key was given; 0: it was not. */
@@ -139,6 +141,9 @@ void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *
 /* The same of what is allowed, but is hardly meant. */
 void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
+
+/* All [dataset NAME], of which there has to be one; dir: for relative paths. */
+void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon);
 
 /* 0, -EINVAL when there were mistakes, or -ENOMEM. */
 int ini_result(const struct ini *ini);

@@ -254,6 +254,16 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 		job->order_text);
 }
 
+/* Where it is known before the epoch begins which names it has. */
+static void check_bad_sample(struct ini *ini, const struct job_config *job)
+{
+	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;
+	if (job->skips_bad && (!single || job->ranks > 0 || job->order == ORDER_REPLAY))
+		refuse(ini, SECTION_JOB, "bad_sample", "skip",
+			"fail, or skip with layout = flat or classes, without ranks, and "
+			"with order = shuffled or sequential");
+}
+
 #define BATCH_OF_RANK 32
 
 /* Who divides an epoch among ranks says nothing about the place of a sample in it. */
@@ -308,6 +318,7 @@ static int finish(struct ini *ini, struct job_config *ret)
 			check_random_crop(ini, &job);
 			check_layout(ini, &job);
 			check_ranks(ini, &job);
+			check_bad_sample(ini, &job);
 		}
 		default_extension(ini, &job);
 	}

@@ -47,6 +47,7 @@ static const char *const ios[] = {"auto", "direct", "cached", NULL};
 /* enum share_policy */
 static const char *const policies[] = {"slowdown", "fair", "throughput", "fifo", NULL};
 static const char *const second_scripts[] = {"warned", "refused", NULL};
+static const char *const bad_samples[] = {"fail", "skip", NULL};
 static const char *const labels[] = {"drawn", "fixed", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 
@@ -279,6 +280,20 @@ const struct option config_options[] = {
 			"warned: it is given the running epoch.\n"
 			"refused: its opens fail with EBUSY.\n"
 			"The log and status say so in both cases."},
+	{SECTION_JOB, "bad_sample", &value_flag, .choices = bad_samples, .preset = "fail",
+		JOB(skips_bad),
+		.help = "A sample that can't be read or prepared.\n"
+			"fail: its file answers EIO, in each epoch.\n"
+			"skip: its file answers EIO in the epoch in which that is "
+			"found; the epochs that begin after it have one file less, and "
+			"each of them has each other sample once.\n"
+			"What the scan has found without a readable header is never "
+			"there.\n"
+			"The log and status name such samples.\n"
+			"A sample comes back when its file has changed and the daemon "
+			"has started again.\n"
+			"Only with layout = flat or classes, without ranks, and not "
+			"with order = replay:FILE."},
 	{SECTION_JOB, "keep_epochs", &value_u32, .min = 1, .max = 16383, .preset = "10",
 		JOB(keep_epochs),
 		.help = "Of so many epochs that have ended the order is kept.\n"

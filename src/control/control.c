@@ -36,14 +36,15 @@ int control_watch(const struct control *control, int operation, struct watch *wa
 
 /* --- clients ----------------------------------------------------------------------- */
 
-static int give_to_worker(struct control *control, struct client *client)
+static int give_to_worker(
+	struct control *control, struct worker *worker, struct client *client)
 {
 	/* Not even the end of the client is of interest until it is done. */
 	int err = control_watch(control, EPOLL_CTL_DEL, &client->watch, 0);
 	if (err)
 		return err;
 	client->at_worker = true;
-	worker_give(&control->worker, client);
+	worker_give(worker, client);
 	return 0;
 }
 
@@ -58,8 +59,13 @@ static int go_on_sending(const struct control *control, struct client *client)
 static void go_on(struct control *control, struct client *client)
 {
 	int err = 0;
-	if (client->state == CLIENT_WAITS && control_is_long(&client->message)) {
-		err = give_to_worker(control, client);
+	enum control_place place = client->state == CLIENT_WAITS
+					   ? control_place_of(&client->message)
+					   : CONTROL_AT_ONCE;
+	if (place != CONTROL_AT_ONCE) {
+		err = give_to_worker(control,
+			place == CONTROL_SCANNER ? &control->scanner : &control->worker,
+			client);
 		if (!err)
 			return;
 	}
@@ -84,12 +90,12 @@ static void step(struct control *control, struct client *client)
 }
 
 /* Takes up the clients whose commands the worker has carried out. */
-static void take_up(struct control *control)
+static void take_up(struct control *control, struct worker *worker)
 {
 	struct client *client;
 	eventfd_t ignored;
-	(void)eventfd_read(control->worker.watch.fd, &ignored);
-	while ((client = worker_take(&control->worker))) {
+	(void)eventfd_read(worker->watch.fd, &ignored);
+	while ((client = worker_take(worker))) {
 		client->at_worker = false;
 		grants_prune(control);
 		if (client->listener->closed ||
@@ -168,7 +174,9 @@ static void *run(void *argument)
 		case WATCH_STOP:
 			return NULL;
 		case WATCH_WORKER:
-			take_up(control);
+			take_up(control, ready == &control->scanner.watch
+						 ? &control->scanner
+						 : &control->worker);
 			break;
 		case WATCH_LISTENER:
 			accept_one(control, (struct listener *)ready);
@@ -190,10 +198,15 @@ static int start(struct control *control)
 		return -errno;
 	int err = worker_start(&control->worker, control);
 	if (!err)
+		err = worker_start(&control->scanner, control);
+	if (!err)
 		err = control_watch(control, EPOLL_CTL_ADD, &control->stop, EPOLLIN);
 	if (!err)
 		err = control_watch(
 			control, EPOLL_CTL_ADD, &control->worker.watch, EPOLLIN);
+	if (!err)
+		err = control_watch(
+			control, EPOLL_CTL_ADD, &control->scanner.watch, EPOLLIN);
 	if (!err)
 		err = control_watch(
 			control, EPOLL_CTL_ADD, &control->listener->watch, EPOLLIN);
@@ -240,6 +253,8 @@ void control_free(struct control **control_)
 		ensure(eventfd_write(control->stop.fd, 1) == 0);
 		ensure(pthread_join(control->thread, NULL) == 0);
 	}
+	atomic_store(&control->ends, true);
+	worker_stop(&control->scanner);
 	worker_stop(&control->worker);
 	listener_close(&control->listener);
 	grants_close(control);

@@ -28,6 +28,9 @@
  *   export JOB      with a descriptor of a regular file, which is written; add --import
  *                   NAME ... comes with one that is read
  *   ls | cluster | status [JOB] | order JOB [EPOCH] | stats | datasets
+ *   dataset ls | rm DATASET | rescan DATASET | add FILE TEXT
+ *                   TEXT: an ini with [dataset NAME]; FILE: its absolute name, which
+ *                   relative paths start from
  *   grant JOB | revoke JOB
  *   upgrade [PROGRAM]  another engine, of this program or another one
  *   mount JOB       with a descriptor (SCM_RIGHTS) of /dev/fuse, which the client has
@@ -43,8 +46,9 @@
  *
  *   Owns: the socket file, which it removes at the end. A stale file, where nobody
  *         answers, is replaced; where somebody answers: -EADDRINUSE.
- *   Threads: two of its own, for clients and for the commands that change jobs (add, rm,
- *         restore, mount), which are carried out one after the other.
+ *   Threads: three of its own, for clients, for the commands that change jobs (add, rm,
+ *         restore, mount), and for those that change datasets. Each carries them out one
+ *         after the other.
  *   Errors: -errno, logged.
  */
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "control/control_datasets.h"
 #include "control/control_internal.h"
 #include "control/control_jobs.h"
 #include "control/control_upgrade.h"
@@ -371,6 +372,12 @@ static bool run_datasets(const struct request *request)
 	return control_list_datasets(request->out, request->context, name);
 }
 
+static bool run_dataset(const struct request *request)
+{
+	return control_dataset(request->context, &request->control->ends,
+		request->argument + 1, request->n_arguments - 1, request->out);
+}
+
 static bool run_upgrade(const struct request *request)
 {
 	const char *program = request->n_arguments == 2 ? request->argument[1] : NULL;
@@ -382,11 +389,11 @@ static bool run_upgrade(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 14
+#define N_COMMANDS 15
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
-	bool is_long;	 /* control_is_long */
+	bool is_long;	 /* control_place_of */
 	bool may_grant;	 /* for who may only mount and read the job, argument 1 */
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {
@@ -402,6 +409,7 @@ static const struct command {
 	{"status", "status [JOB]", 1, 2, false, true, run_status},
 	{"order", "order JOB [EPOCH]", 2, 3, false, true, run_order},
 	{"stats", "stats", 1, 1, false, false, run_stats},
+	{"dataset", CONTROL_DATASET_USAGE, 2, 4, true, false, run_dataset},
 	{"datasets", "datasets [DATASET]", 1, 2, false, false, run_datasets},
 	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, false, run_upgrade},
 };
@@ -435,11 +443,17 @@ static bool is_whole(const struct control_message *message)
 	return message->text[message->bytes - 1] == '\0';
 }
 
-bool control_is_long(const struct control_message *message)
+enum control_place control_place_of(const struct control_message *message)
 {
 	const struct command *command =
 		is_whole(message) ? find_command(message->text) : NULL;
-	return command && command->is_long;
+	if (!command || !command->is_long)
+		return CONTROL_AT_ONCE;
+	if (command->run != run_dataset)
+		return CONTROL_WORKER;
+	size_t n = strlen(message->text) + 1;
+	bool lists = n < message->bytes && strcmp(message->text + n, "ls") == 0;
+	return lists ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
 /* The job of the name may be another one by now. */

@@ -7,6 +7,7 @@
 #include "control/control.h"
 #include "files/order_lines.h"
 
+#include <stdatomic.h>
 #include <sys/queue.h>
 #include <sys/un.h>
 
@@ -17,9 +18,11 @@
  *   client.c            one connection: receives its request, sends the answer
  *   listener.c          a socket's file, and the clients that came by it
  *   grants.c            the sockets of single jobs
- *   worker.c            a thread for the commands that take long
+ *   worker.c            threads for the commands that take long: those that change jobs, and
+ *                       those that scan a dataset, which may take hours
  *   control_commands.c  carries out the commands
  *   control_list.c      what "ls" and "datasets" print
+ *   control_datasets.c  datasets that come and go
  *
  *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for the worker) -> CLIENT_SENDS -> end
  *
@@ -47,8 +50,10 @@ struct control_answer {
 	uint32_t next;
 };
 
-/* Whether the command changes jobs: it may take long, and is for one thread only. */
-bool control_is_long(const struct control_message *message);
+/* Who carries it out. WORKER: it changes jobs, and is for one thread only; SCANNER: likewise,
+ * it changes datasets. */
+enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
+enum control_place control_place_of(const struct control_message *message);
 
 /* Carries out one request. If it uses the descriptor, that is -1 afterwards. */
 void control_execute(struct control *control, struct control_message *message,
@@ -194,7 +199,8 @@ struct control {
 	struct watch stop;	   /* eventfd */
 	struct listener *listener; /* of the daemon's user */
 	struct grants grants;
-	struct worker worker;
+	struct worker worker, scanner;
+	atomic_bool ends; /* the scanner gives up */
 	int epoll;
 	uint64_t
 		paused_ns; /* since then new clients wait, for want of descriptors; or 0 */
@@ -207,6 +213,10 @@ must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
 /* name: of the only one wanted, or NULL. false: there is no such, which is printed. */
 bool control_list_datasets(
 	FILE *out, const struct files_context *context, const char *name);
+void control_unknown_dataset(
+	FILE *out, const struct files_context *context, const char *name);
+/* A line for each; false: no memory. */
+bool control_dataset_table(FILE *out, const struct files_context *context);
 
 must_check int control_watch(const struct control *control, int operation,
 	struct watch *watch, uint32_t events);

@@ -111,38 +111,118 @@ int control_list(FILE *out, struct sched_job *const *jobs, size_t n)
 	return 0;
 }
 
-static bool unknown_dataset(
-	FILE *out, const struct files_context *context, const char *name)
+/* --- datasets --------------------------------------------------------------------------- */
+
+struct held {
+	struct dataset **dataset;
+	const char **name;
+	size_t n;
+};
+
+static void put_held(struct held *held)
 {
-	auto_free const char **names = calloc(context->n_datasets, sizeof(*names));
-	const char *nearest = NULL;
+	for (size_t i = 0; i < held->n; i++)
+		dataset_close(&held->dataset[i]);
+	free(held->dataset);
+	free(held->name);
+}
+
+static int hold_all(const struct files_context *context, struct held *ret)
+{
+	uint32_t n = sched_datasets(context->sched, NULL);
+	*ret = (struct held){.dataset = calloc(n + 1, sizeof(*ret->dataset)),
+		.name = calloc(n + 1, sizeof(*ret->name))};
+	if (!ret->dataset || !ret->name) {
+		put_held(ret);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct dataset *dataset = sched_dataset_hold(context->sched, i);
+		if (!dataset)
+			continue;
+		ret->name[ret->n] = dataset_name(dataset);
+		ret->dataset[ret->n++] = dataset;
+	}
+	return 0;
+}
+
+static const struct dataset *find_held(const struct held *held, const char *name)
+{
+	for (size_t i = 0; i < held->n; i++)
+		if (strcmp(held->name[i], name) == 0)
+			return held->dataset[i];
+	return NULL;
+}
+
+static void print_unknown(FILE *out, const struct held *held, const char *name)
+{
+	const char *nearest = config_nearest(name, held->name, held->n);
 	fprintf(out, "no dataset %s", name);
-	for (size_t i = 0; names && i < context->n_datasets; i++)
-		names[i] = dataset_name(context->datasets[i]);
-	if (names)
-		nearest = config_nearest(name, names, context->n_datasets);
 	if (nearest)
 		fprintf(out, ", did you mean %s?\n", nearest);
 	else
 		fputs("; \"datasets\" lists those there are\n", out);
-	return false;
+}
+
+void control_unknown_dataset(
+	FILE *out, const struct files_context *context, const char *name)
+{
+	struct held held;
+	if (hold_all(context, &held) != 0)
+		return;
+	print_unknown(out, &held, name);
+	put_held(&held);
 }
 
 bool control_list_datasets(
 	FILE *out, const struct files_context *context, const char *name)
 {
-	for (size_t i = 0; name && i < context->n_datasets; i++) {
-		if (strcmp(name, dataset_name(context->datasets[i])) != 0)
-			continue;
-		text_dataset_info(out, context, context->datasets[i]);
-		return true;
-	}
-	if (name)
-		return unknown_dataset(out, context, name);
-	for (size_t i = 0; i < context->n_datasets; i++) {
+	struct held held;
+	if (hold_all(context, &held) != 0)
+		return false;
+	const struct dataset *only = name ? find_held(&held, name) : NULL;
+	if (only)
+		text_dataset_info(out, context, only);
+	else if (name)
+		print_unknown(out, &held, name);
+	for (size_t i = 0; !name && i < held.n; i++) {
 		if (i)
 			fputc('\n', out);
-		text_dataset_info(out, context, context->datasets[i]);
+		text_dataset_info(out, context, held.dataset[i]);
 	}
+	put_held(&held);
+	return only || !name;
+}
+
+static int longest(const struct held *held)
+{
+	int n = (int)strlen("NAME");
+	for (size_t i = 0; i < held->n; i++)
+		if ((int)strlen(held->name[i]) > n)
+			n = (int)strlen(held->name[i]);
+	return n;
+}
+
+bool control_dataset_table(FILE *out, const struct files_context *context)
+{
+	struct held held;
+	if (hold_all(context, &held) != 0)
+		return false;
+	int width = longest(&held);
+	fprintf(out, "%-*s  %-9s  %10s  %7s  %15s  %4s  PATH\n", width, "NAME", "SOURCE",
+		"SAMPLES", "CLASSES", "BYTES", "JOBS");
+	for (size_t i = 0; i < held.n; i++) {
+		const struct dataset *dataset = held.dataset[i];
+		fprintf(out,
+			"%-*s  %-9s  %10" PRIu32 "  %7" PRIu32 "  %15" PRIu64
+			"  %4" PRIu32 "  ",
+			width, held.name[i], dataset_kind(dataset),
+			dataset_samples(dataset), dataset_classes(dataset),
+			dataset_bytes(dataset),
+			sched_dataset_jobs(context->sched, dataset));
+		escape_print(out, dataset_source(dataset));
+		fputc('\n', out);
+	}
+	put_held(&held);
 	return true;
 }

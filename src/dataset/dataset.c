@@ -21,6 +21,17 @@ const char *dataset_source(const struct dataset *dataset)
 	return dataset->source;
 }
 
+const char *dataset_kind(const struct dataset *dataset)
+{
+	return dataset->kind;
+}
+
+struct dataset *dataset_hold(struct dataset *dataset)
+{
+	atomic_fetch_add(&dataset->references, 1);
+	return dataset;
+}
+
 const char *dataset_location(const struct dataset *dataset)
 {
 	return dataset->beside;

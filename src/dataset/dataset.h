@@ -60,10 +60,19 @@ struct dataset_sample {
  * Progress goes to standard error when that is a terminal. */
 must_check int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret);
+/* The same, also where an engine takes over from another one, whose samples it does not look
+ * at. What the scan can't see is an error: nothing is changed, and the log says why. */
+must_check int dataset_scan_anew(const struct dataset_config *config,
+	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
+/* One more reference, which dataset_close gives back, too. */
+struct dataset *dataset_hold(struct dataset *dataset);
 void dataset_close(struct dataset **dataset);
+/* Removes the catalogue: for a dataset that is not open any more, or soon. */
+void dataset_forget(const char *state_dir, const char *name);
 
 const char *dataset_name(const struct dataset *dataset);
 const char *dataset_source(const struct dataset *dataset); /* as configured, absolute */
+const char *dataset_kind(const struct dataset *dataset);   /* directory, tar, ... */
 /* A directory or a file on the device that the samples are read from. */
 const char *dataset_location(const struct dataset *dataset);
 uint32_t dataset_ids(const struct dataset *dataset);	 /* ids are below this */

@@ -180,6 +180,7 @@ struct scan {
 	const char *extensions;
 	bool follow_outside;
 	unsigned threads;
+	bool anew;		 /* dataset_scan_anew */
 	const atomic_bool *stop; /* may be NULL */
 	struct progress progress;
 };
@@ -329,6 +330,8 @@ must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void 
 struct connection;
 
 struct dataset {
+	atomic_uint references;
+	const char *kind; /* the source's name */
 	char *name;
 	char *source;	   /* absolute, as configured */
 	char *root;	   /* source without slashes at the end */

@@ -234,7 +234,8 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 		return err;
 	*ret_seen = false;
 	/* Readers wait, and the samples are what they were when the mount began. */
-	bool known = kept_is_again() && catalogue->n_rows > 0 && !catalogue->outdated;
+	bool known = !scan->anew && kept_is_again() && catalogue->n_rows > 0 &&
+		     !catalogue->outdated;
 	err = known && scan->far ? 0 : find_root(scan);
 	if (!err && known)
 		return 0;
@@ -338,7 +339,7 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 {
 	struct catalogue catalogue = {0};
 	struct tree tree = {0};
-	bool changed, seen;
+	bool changed, seen = false;
 	int err = scan_begin(config, scan);
 	if (err)
 		return err;
@@ -350,7 +351,10 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 		dataset->file = NULL;
 	if (!dataset->name || !dataset->source || !dataset->root || !dataset->file)
 		return -ENOMEM;
+	dataset->kind = scan->source->name;
 	err = look(config, scan, dataset->file, &catalogue, &tree, &seen);
+	if (!err && !seen && scan->anew)
+		err = -EIO;
 	dataset->beside = strdup(scan->beside);
 	if (!err && !dataset->beside)
 		err = -ENOMEM;
@@ -371,15 +375,15 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 	return err;
 }
 
-int dataset_open_threads(const struct dataset_config *config, const char *state_dir,
-	const atomic_bool *stop, unsigned threads, struct dataset **ret)
+static int open_by_scan(const struct dataset_config *config, const char *state_dir,
+	struct scan scan, struct dataset **ret)
 {
-	ensure(config->extensions && threads > 0 && !strchr(config->name, '/'));
-	struct scan scan = {.threads = threads, .stop = stop};
+	ensure(config->extensions && scan.threads > 0 && !strchr(config->name, '/'));
 	*ret = NULL;
 	struct dataset *dataset = calloc(1, sizeof(*dataset));
 	if (!dataset)
 		return -ENOMEM;
+	atomic_init(&dataset->references, 1);
 	lock_init(&dataset->lock, LOCK_RANK_DATASET, "dataset connections");
 	int err = fill(config, &scan, state_dir, dataset);
 	scan_end(&scan);
@@ -397,19 +401,47 @@ int dataset_open_threads(const struct dataset_config *config, const char *state_
 	return 0;
 }
 
+int dataset_open_threads(const struct dataset_config *config, const char *state_dir,
+	const atomic_bool *stop, unsigned threads, struct dataset **ret)
+{
+	return open_by_scan(
+		config, state_dir, (struct scan){.threads = threads, .stop = stop}, ret);
+}
+
+static unsigned one_for_each_cpu(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	return cpus > 0 ? (unsigned)cpus : 1;
+}
+
 int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	return dataset_open_threads(
-		config, state_dir, stop, cpus > 0 ? (unsigned)cpus : 1, ret);
+	return dataset_open_threads(config, state_dir, stop, one_for_each_cpu(), ret);
+}
+
+int dataset_scan_anew(const struct dataset_config *config, const char *state_dir,
+	const atomic_bool *stop, struct dataset **ret)
+{
+	return open_by_scan(config, state_dir,
+		(struct scan){.threads = one_for_each_cpu(), .stop = stop, .anew = true},
+		ret);
+}
+
+void dataset_forget(const char *state_dir, const char *name)
+{
+	auto_free char *file = NULL;
+	if (asprintf(&file, "%s/datasets/%s.sqlite", state_dir, name) < 0)
+		file = NULL;
+	else if (unlink(file) != 0 && errno != ENOENT)
+		log_warn("%s: can't be removed: %s", file, strerror(errno));
 }
 
 void dataset_close(struct dataset **dataset)
 {
 	struct dataset *old = *dataset;
 	*dataset = NULL;
-	if (!old)
+	if (!old || atomic_fetch_sub(&old->references, 1) > 1)
 		return;
 	connections_close(old);
 	dataset_paths_free(old->paths);

@@ -220,6 +220,16 @@ must_check int epochs_go_on(
 must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
+/*
+ * An epoch that has just begun, and has no stream yet, leaves a sample out: the position
+ * holds it and counts as read. Not of a mirror. -ENOMEM: it is not left out.
+ */
+must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
+	sample_id sample, struct effects *effects);
+/* The same, as the order of an epoch tells that is in a file. Without memory it is not
+ * known. */
+void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
+
 /* A reader got the bytes of the position. true: for the first time. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
@@ -335,6 +345,8 @@ enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 /* The sample of a position, also one that can be no other; SAMPLE_NONE: unbound, or the
  * epoch is not live. The epoch may be EPOCH_CURRENT, by a reader that is not known. */
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
+/* The positions whose samples the epoch leaves out; NULL: none. Valid until the next event. */
+const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);
 /* The number that EPOCH_CURRENT stands for there, as far as that can be said of no script:
  * the next one when the position was read, and half of the others, too. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);

@@ -11,6 +11,7 @@
  *   opens.c    the way of an open, from the request to its answer
  *   epochs.c   the other events of a job; questions.c
  *   epoch.c    one epoch: binding, consuming, pins, its end
+ *   skip.c     samples that epochs leave out
  *   current.c  which epoch current/ means; scripts.c: what is known of who reads;
  *              misuse.c: what they should know
  *   restore.c  back to an earlier place; epochs that begin again
@@ -153,14 +154,22 @@ struct choice {
 	enum notice notice; /* NOTICES: none */
 };
 
+/* What an epoch leaves out. It stays when its order is in a file. */
+struct skipped {
+	LIST_ENTRY(skipped) link;
+	uint32_t epoch;
+	roaring_bitmap_t *positions;
+};
+
 struct epochs {
 	struct epochs_config config;
 	struct epoch_list live;
 	struct epoch_list dead;	 /* to be reaped */
 	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
-	struct epoch *running;	 /* the last that has begun */
-	struct epoch *draining;	 /* the one before, which current/ may still give */
-	bool drains_on;		 /* a script was still in it at the last open */
+	LIST_HEAD(, skipped) skipped;
+	struct epoch *running;	/* the last that has begun */
+	struct epoch *draining; /* the one before, which current/ may still give */
+	bool drains_on;		/* a script was still in it at the last open */
 	struct current current;
 	struct requests waiting;  /* for a stream */
 	struct requests resuming; /* what they waited for is there, has failed or ended */
@@ -199,6 +208,13 @@ void known_remove(struct epochs *epochs, uint32_t number);
 /* All that there is goes to the dead ones; the job runs and drains these. */
 void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
+
+/* --- skip.c --- */
+
+/* All that the bindings of the epoch tell. begins: again, so none of its positions is read. */
+void skip_take(struct epochs *epochs, struct epoch *epoch, bool begins);
+/* Of epochs before this one. */
+void skip_forget(struct epochs *epochs, uint32_t before);
 
 /* --- opens.c --- */
 

@@ -39,6 +39,7 @@ int epochs_new(const struct epochs_config *config, struct epochs **ret)
 	epochs->config = *config;
 	LIST_INIT(&epochs->live);
 	LIST_INIT(&epochs->dead);
+	LIST_INIT(&epochs->skipped);
 	TAILQ_INIT(&epochs->waiting);
 	TAILQ_INIT(&epochs->resuming);
 	epochs->saved = roaring_bitmap_create();
@@ -62,6 +63,7 @@ void epochs_free(struct epochs **epochs_pointer)
 		epoch_kill(epochs, epoch);
 	while ((epoch = epochs_reap(epochs)))
 		epoch_reaped_free(epoch);
+	skip_forget(epochs, UINT32_MAX);
 	current_destroy(epochs);
 	if (epochs->saved)
 		roaring_bitmap_free(epochs->saved);
@@ -260,6 +262,7 @@ void epochs_saved(struct epochs *epochs, uint32_t number)
 void epochs_forget_before(struct epochs *epochs, uint32_t number)
 {
 	roaring_bitmap_remove_range(epochs->saved, 0, number);
+	skip_forget(epochs, number);
 }
 
 /* --- what ends it -------------------------------------------------------------------- */

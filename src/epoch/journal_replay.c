@@ -235,9 +235,9 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 		if (value >= identity->samples)
 			return refuse(reading, "sample %u, allowed: below %u", value,
 				identity->samples);
-		if (disk->detail > SERVED_SHARED)
+		if (disk->detail > SERVED_SKIPPED)
 			return refuse(reading, "a BOUND with detail %u, allowed: 0 to %d",
-				disk->detail, SERVED_SHARED);
+				disk->detail, SERVED_SKIPPED);
 		break;
 	case RECORD_OPENED:
 		if (value > reading->n_readers)

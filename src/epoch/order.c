@@ -147,8 +147,7 @@ static int read_bindings(int fd, const char *path, const struct order_head *head
 		struct binding *binding = &ret[i];
 		binding->position = log[i] & ((1u << ORDER_POSITION_BITS) - 1);
 		binding->served = (enum served)(log[i] >> ORDER_POSITION_BITS);
-		if (binding->position >= le32toh(head->positions) ||
-			binding->served > SERVED_SHARED)
+		if (binding->position >= le32toh(head->positions))
 			return order_refuse(
 				path, "a binding is impossible: it is damaged");
 		err = read_sample(

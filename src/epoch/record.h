@@ -37,8 +37,9 @@ enum record_kind {
 	RECORD_KINDS
 };
 
-/* How the bytes of a drawn sample came to be there. */
-enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED };
+/* How the bytes of a drawn sample came to be there. SKIPPED: not at all, the epoch leaves it
+ * out, and its position is consumed from then on. */
+enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED, SERVED_SKIPPED };
 
 /* Who opens a file; 0: not known. The caller's numbers, of which none is used twice. */
 struct reader {

@@ -34,6 +34,7 @@ static int replay_begun(struct epochs *epochs, const struct record *record,
 		return err;
 	if (loaded)
 		LIST_INSERT_HEAD(&epochs->live, epoch, link);
+	skip_take(epochs, epoch, true);
 	epoch_run(epochs, epoch, record->rolls);
 	if (epochs->draining)
 		epochs->draining->read_at = epoch->bound;
@@ -69,14 +70,19 @@ static int replay_bound(struct epochs *epochs, struct epoch *epoch,
 	if (epochs->config.kind == EPOCHS_FIXED &&
 		record->sample != fixed_sample(epochs, record->position))
 		return refuse("the position has another sample", ret_reason);
-	if ((unsigned)record->served > SERVED_SHARED)
+	if ((unsigned)record->served > SERVED_SKIPPED)
 		return refuse("there is no such way to be served", ret_reason);
 	int err = epoch_reserve(epochs, epoch);
 	if (!err)
 		err = note_sample(epoch, record->sample, ret_reason);
-	if (!err)
-		epoch_bind(epoch, record->position, record->sample, record->served);
-	return err;
+	if (err)
+		return err;
+	epoch_bind(epoch, record->position, record->sample, record->served);
+	if (record->served == SERVED_SKIPPED) {
+		epochs_was_skipped(epochs, epoch->number, record->position);
+		epoch_mark_consumed(epoch, record->position);
+	}
+	return 0;
 }
 
 static int replay_consumed(
@@ -157,6 +163,7 @@ static int replay_restored(struct epochs *epochs, const struct record *record,
 		return 0;
 	}
 	LIST_INSERT_HEAD(&epochs->live, loaded, link);
+	skip_take(epochs, loaded, false);
 	epochs->draining = loaded;
 	loaded->read_at = epochs->running->bound;
 	return 0;

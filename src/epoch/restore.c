@@ -109,6 +109,7 @@ void epochs_loaded(
 	if (wanted && loaded) {
 		exchange(epoch, loaded);
 		known_remove(epochs, number);
+		skip_take(epochs, epoch, true);
 		if (epoch == epochs->running && epochs->draining)
 			epochs->draining->read_at = epoch->bound;
 	}
@@ -186,8 +187,6 @@ static int check_log(const struct epochs *epochs, const struct epoch *epoch,
 			!(bound[position / 8] >> position % 8 & 1))
 			return refuse("there is no such position, or twice", ret_reason);
 		bound[position / 8] &= (uint8_t) ~(1u << position % 8);
-		if (epoch->log[k] >> ORDER_POSITION_BITS > SERVED_SHARED)
-			return refuse("there is no such way to be served", ret_reason);
 	}
 	return 0;
 }
@@ -345,12 +344,14 @@ void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *dr
 	drop_all(epochs, effects);
 	restore_current(epochs, running);
 	LIST_INSERT_HEAD(&epochs->live, running, link);
+	skip_take(epochs, running, false);
 	epochs->running = running;
 	known_remove(epochs, running->number);
 	epochs->draining = draining;
 	if (!draining)
 		return;
 	LIST_INSERT_HEAD(&epochs->live, draining, link);
+	skip_take(epochs, draining, false);
 	draining->read_at = running->bound;
 	known_remove(epochs, draining->number);
 }

@@ -16,8 +16,6 @@
  */
 struct files_context {
 	const struct daemon_config *config;
-	struct dataset **datasets;
-	size_t n_datasets;
 	struct sched *sched;
 	struct group *group;
 	struct backings *backings; /* sched's, or NULL */

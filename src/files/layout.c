@@ -15,3 +15,10 @@ const struct layout *layout_of(const struct sched_job *job)
 {
 	return layouts[sched_job_config(job)->layout];
 }
+
+bool layout_skips(
+	struct sched_job *job, struct inode directory, uint32_t position, uint32_t n)
+{
+	return sched_skips(job) &&
+	       sched_skipped(job, inode_sched_epoch(directory), position, n) == n;
+}

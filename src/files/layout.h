@@ -44,3 +44,8 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 	layout_batch;
 
 const struct layout *layout_of(const struct sched_job *job);
+
+/* Whether an epoch that leaves bad samples out has none of the n positions: listings don't
+ * show them. */
+bool layout_skips(
+	struct sched_job *job, struct inode directory, uint32_t position, uint32_t n);

@@ -57,11 +57,15 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 	if (directory.kind == INODE_SHARD) {
 		struct flat_name name = {INODE_SAMPLE, (uint32_t)number};
 		ret->inode = sample_inode(job, directory, name.position);
+		if (layout_skips(job, directory, ret->inode.position, 1))
+			return false;
 		flat_print(name, sched_job_config(job)->extension, ret->name);
 		return true;
 	}
 	uint32_t label = (uint32_t)number;
-	if (!is_class(job, label))
+	if (!is_class(job, label) ||
+		layout_skips(job, directory, sched_job_label_begin(job, label),
+			n_samples(job, label)))
 		return false;
 	ret->inode = class_inode(directory, label);
 	snprintf(ret->name, sizeof(ret->name), "%s",

@@ -143,6 +143,8 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 	struct flat_name name = {.kind = kinds[number % n_kinds(config)],
 		.position = positions(job, directory).first +
 			    (uint32_t)(number / n_kinds(config))};
+	if (layout_skips(job, directory, name.position, 1))
+		return false;
 	ret->inode = with_kind(directory, name.kind, name.position);
 	flat_print(name, config->extension, ret->name);
 	return true;

@@ -15,6 +15,7 @@ static const char *const served_names[] = {
 	[SERVED_DECODED] = "decoded",
 	[SERVED_HIT] = "hit",
 	[SERVED_SHARED] = "shared",
+	[SERVED_SKIPPED] = "skipped",
 };
 
 void text_readme(FILE *out, const struct files_context *context)
@@ -149,6 +150,33 @@ static void print_share(FILE *out, const struct sched_job_share *share)
 	fprintf(out, "waiting %.3f\n", share->waiting);
 }
 
+#define MOST_NAMED 100
+
+static void print_named(FILE *out, struct dataset *dataset, sample_id id)
+{
+	struct dataset_sample sample = {0};
+	if (dataset_get(dataset, id, &sample) == 0)
+		print_name(out, "left_out", sample.relative);
+	dataset_sample_free(&sample);
+}
+
+static void print_bad_samples(
+	FILE *out, struct sched_job *job, const struct sched_job_status *status)
+{
+	roaring_bitmap_t *bad = sched_job_bad(job);
+	if (!bad)
+		return;
+	fprintf(out, "bad_samples %" PRIu32 "\n", status->bad);
+	fprintf(out, "skipped %" PRIu32 "\n", status->skipped);
+	roaring_uint32_iterator_t iterator;
+	roaring_init_iterator(bad, &iterator);
+	for (unsigned i = 0; iterator.has_value && i < MOST_NAMED; i++) {
+		print_named(out, sched_job_dataset(job), iterator.current_value);
+		roaring_advance_uint32_iterator(&iterator);
+	}
+	roaring_bitmap_free(bad);
+}
+
 void text_job_status(FILE *out, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -180,6 +208,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "wait_s %.3f\n", (double)status.wait_ns / 1e9);
 	print_storage(out, job);
 	print_job_tier(out, job);
+	print_bad_samples(out, job, &status);
 }
 
 void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding)
@@ -274,15 +303,18 @@ static int print_bad(FILE *out, struct sched *sched, struct dataset *dataset)
 static int print_of_dataset(
 	FILE *out, const struct files_context *context, struct inode inode)
 {
-	if (inode.job >= context->n_datasets)
+	struct dataset *dataset = sched_dataset_hold(context->sched, inode.job);
+	int err = 0;
+	if (!dataset)
 		return -ENOENT;
 	if (inode.kind == INODE_DATASET_INFO)
-		text_dataset_info(out, context, context->datasets[inode.job]);
+		text_dataset_info(out, context, dataset);
 	else if (inode.kind == INODE_DATASET_BAD)
-		return print_bad(out, context->sched, context->datasets[inode.job]);
+		err = print_bad(out, context->sched, dataset);
 	else
-		text_classes(out, context->datasets[inode.job]);
-	return 0;
+		text_classes(out, dataset);
+	dataset_close(&dataset);
+	return err;
 }
 
 static int print_of_job(FILE *out, struct sched *sched, struct inode inode)

@@ -48,6 +48,16 @@ static double waited(const struct sched_job_status *status)
 	return (double)status->wait_ns / 1e9;
 }
 
+static double bad(const struct sched_job_status *status)
+{
+	return status->bad;
+}
+
+static double skipped(const struct sched_job_status *status)
+{
+	return status->skipped;
+}
+
 static const struct series series[] = {
 	{"rate", "gauge", "Samples consumed (samples/s)", rate},
 	{"demand", "gauge", "Samples that it could use (samples/s)", demand},
@@ -57,6 +67,8 @@ static const struct series series[] = {
 	{"share_granted", "gauge", "Part of all workers that it is granted (1: all)",
 		granted},
 	{"waiting", "gauge", "Part of the last second in which a reader waited", waiting},
+	{"bad_samples", "gauge", "Bad samples that its later epochs leave out", bad},
+	{"skipped", "gauge", "Bad samples that the running epoch leaves out", skipped},
 	{"wait_seconds_total", "counter", "Time that readers have waited (s)", waited},
 };
 #define SERIES (sizeof(series) / sizeof(series[0]))

@@ -122,13 +122,8 @@ static bool find_entry(struct inode parent, const char *name, struct inode *ret)
 static int find_dataset(
 	const struct files_context *context, const char *name, struct inode *ret)
 {
-	for (size_t i = 0; i < context->n_datasets; i++) {
-		if (strcmp(dataset_name(context->datasets[i]), name) != 0)
-			continue;
-		*ret = (struct inode){.kind = INODE_DATASET, .job = (uint32_t)i};
-		return 0;
-	}
-	return -ENOENT;
+	*ret = (struct inode){.kind = INODE_DATASET};
+	return sched_dataset_find(context->sched, name, &ret->job);
 }
 
 static int find_job(

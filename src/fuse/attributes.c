@@ -97,6 +97,13 @@ static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 	return n;
 }
 
+static void add_ns(struct timespec *time, uint64_t ns)
+{
+	ns += (uint64_t)time->tv_nsec;
+	time->tv_sec += (time_t)(ns / 1000000000);
+	time->tv_nsec = (long)(ns % 1000000000);
+}
+
 /*
  * The kernel keeps a directory's listing while the modification time stays the same. So
  * the time of a job's directory changes with the epochs in it.
@@ -106,22 +113,30 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	struct timespec time = jobs_changed(session);
 	long sum;
 	ret->st_nlink += count_epochs(job, &sum) + 1; /* current/ */
-	time.tv_nsec += sum;
-	if (time.tv_nsec >= 1000000000) {
-		time.tv_nsec -= 1000000000;
-		time.tv_sec++;
-	}
+	add_ns(&time, (uint64_t)sum);
 	set_times(ret, time);
+}
+
+/* Likewise the time of an epoch's directory, with the bad samples that it leaves out. */
+static void set_directory(struct session *session, struct sched_job *job,
+	struct inode inode, struct stat *ret, double *ret_timeout)
+{
+	struct timespec time = session->started;
+	ret->st_nlink += layout_of(job)->subdirectories(job, inode);
+	if (!sched_skips(job))
+		return;
+	add_ns(&time, sched_skipped_mark(job, inode_sched_epoch(inode)));
+	set_times(ret, time);
+	*ret_timeout = 0;
 }
 
 static int attributes_in_epoch(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {
-	const struct layout *layout = layout_of(job);
 	if (!tree_in_epoch(job, inode))
 		return -ENOENT;
 	if (tree_is_directory(inode.kind))
-		ret->st_nlink += layout->subdirectories(job, inode);
+		set_directory(session, job, inode, ret, ret_timeout);
 	else
 		attributes_in_layout(session, job, inode, ret, ret_timeout);
 	return 0;
@@ -217,6 +232,28 @@ bool attributes_take_long(struct session *session, struct inode inode, bool rend
 	return saved;
 }
 
+static bool has_dataset(struct session *session, uint32_t number)
+{
+	struct dataset *dataset = sched_dataset_hold(session->context.sched, number);
+	bool found = dataset != NULL;
+	if (dataset)
+		dataset_close(&dataset);
+	return found;
+}
+
+static void attributes_of_datasets(
+	struct session *session, struct stat *ret, double *ret_timeout)
+{
+	struct timespec time = session->started;
+	uint64_t mark;
+	uint32_t n = sched_datasets(session->context.sched, &mark);
+	for (uint32_t i = 0; i < n; i++)
+		ret->st_nlink += has_dataset(session, i);
+	add_ns(&time, mark);
+	set_times(ret, time);
+	*ret_timeout = 0;
+}
+
 int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout)
 {
@@ -229,10 +266,11 @@ int attributes_get(struct session *session, struct inode inode, bool render,
 		ret->st_nlink += 3;
 		return 0;
 	case INODE_DATASETS:
-		ret->st_nlink += session->context.n_datasets;
+		attributes_of_datasets(session, ret, ret_timeout);
 		return 0;
 	case INODE_DATASET:
-		return inode.job < session->context.n_datasets ? 0 : -ENOENT;
+		*ret_timeout = 0;
+		return has_dataset(session, inode.job) ? 0 : -ENOENT;
 	case INODE_JOBS:
 		return attributes_of_jobs(session, ret, ret_timeout);
 	case INODE_DATA:

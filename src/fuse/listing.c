@@ -13,7 +13,7 @@
  *
  *   all          0 "."   1 ".."   then
  *   root, dataset        its tree_entries
- *   datasets     index of the dataset
+ *   datasets     number of the dataset: a listing in progress survives adding and removing
  *   jobs         id of the job: a listing in progress survives adding and removing
  *   a job        its tree_entries, current, epochs, order files (with gaps)
  *   data/...     id of the job whose path it belongs to
@@ -115,11 +115,16 @@ static bool list_entries(struct listing *listing, uint64_t *number)
 
 static void list_datasets(struct listing *listing)
 {
-	const struct files_context *context = &listing->session->context;
-	for (uint64_t i = listing->offset - FIRST; i < context->n_datasets; i++) {
+	struct sched *sched = listing->session->context.sched;
+	uint32_t n = sched_datasets(sched, NULL);
+	bool room = true;
+	for (uint64_t i = listing->offset - FIRST; room && i < n; i++) {
 		struct inode inode = {.kind = INODE_DATASET, .job = (uint32_t)i};
-		if (!put(listing, dataset_name(context->datasets[i]), inode, FIRST + i))
-			return;
+		struct dataset *dataset = sched_dataset_hold(sched, inode.job);
+		if (!dataset)
+			continue;
+		room = put(listing, dataset_name(dataset), inode, FIRST + i);
+		dataset_close(&dataset);
 	}
 }
 

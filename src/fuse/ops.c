@@ -152,6 +152,8 @@ static void answer_entry(const struct later_request *request)
 	fuse_req_t req = request->later.req;
 	struct fuse_entry_param entry = {
 		.ino = session_number(session, request->inode), .entry_timeout = FOREVER};
+	if (request->inode.kind == INODE_DATASET)
+		entry.entry_timeout = 0; /* another one may have the name soon */
 	int err = attributes_get(
 		session, request->inode, false, &entry.attr, &entry.attr_timeout);
 	if (err)

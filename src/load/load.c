@@ -117,6 +117,7 @@ static int decode(struct load_context *context, struct load_task *task)
 	for (size_t i = 0; i < n; i++, one = one->also)
 		one->tensor = outputs[i].tensor;
 	task->passing = err == -ENOMEM;
+	task->damaged = err && !task->passing;
 	note_peak(context, task->read);
 	return err;
 }
@@ -176,6 +177,7 @@ void load_decode(struct load_context *context, struct load_task *task)
 	uint64_t begin = clock_now_ns();
 	for (struct load_task *one = task; one; one = one->also)
 		one->tensor = NULL;
+	task->damaged = false;
 	task->status = prepare(context, task);
 	for (struct load_task *one = task; one; one = one->also)
 		finish(one, task);

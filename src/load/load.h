@@ -59,8 +59,9 @@ struct load_task {
 	struct load_read *read; /* between the stages: the pool's */
 	/* out */
 	int status;
-	bool passing;	       /* an error that is not the file's, and may pass */
-	uint64_t retry_ns;     /* but not before so long, as a server asks for; or 0 */
+	bool passing;	   /* an error that is not the file's, and may pass */
+	uint64_t retry_ns; /* but not before so long, as a server asks for; or 0 */
+	bool damaged;	   /* the file was read, and is no image that can be prepared */
 	struct tensor *tensor; /* NULL unless status is 0 */
 	uint64_t decode_ns;    /* that its chain took */
 	char message[IMAGE_MESSAGE];

@@ -176,9 +176,11 @@ static void work_for(struct sched_job *job)
 {
 	uint32_t epoch, bound;
 	restore_if_wanted(job);
+	skip_update(job);
 	while (wants_load(job, &epoch, &bound))
 		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
+		skip_epoch(job, epoch);
 		journal_flush(job->journal); /* that it has begun: this may take long */
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
@@ -203,7 +205,7 @@ static bool leave(struct sched_job *job)
 	uint32_t epoch, bound;
 	LOCK_SCOPE(&job->sched->lock);
 	bool gone = job->removed || job->sched->stopping;
-	if (job->restoring ||
+	if (job->restoring || (job->skips.found && !gone) ||
 		(!gone && (epochs_wants_stream(job->epochs, &epoch) ||
 				  epochs_wants_load(job->epochs, &epoch, &bound))))
 		return false;

@@ -25,10 +25,13 @@ static void job_free(struct sched_job *job)
 	free(job->labels);
 	free(job->by_position);
 	feeds_free(job);
+	skip_free(job);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);
 	if (job->readable)
 		roaring_bitmap_free(job->readable);
+	if (job->source)
+		atomic_fetch_sub(&job->source->jobs, 1);
 	config_job_free(&job->config);
 	free(job->directory);
 	free(job);
@@ -55,30 +58,38 @@ void sched_job_put(struct sched_job *job)
 	job_free(job);
 }
 
+/* It stays as long as the job. */
 static struct source *find_source(struct sched *sched, const char *name)
 {
-	for (size_t i = 0; i < sched->n_sources; i++)
-		if (strcmp(dataset_name(sched->sources[i].dataset), name) == 0)
-			return &sched->sources[i];
-	return NULL;
+	LOCK_SCOPE(&sched->lock);
+	struct source *source = source_find_locked(sched, name);
+	if (source)
+		atomic_fetch_add(&source->jobs, 1);
+	return source;
+}
+
+/* The caller frees it; NULL: no memory, or there is no dataset. */
+static char *nearest_dataset(struct sched *sched, const char *name)
+{
+	auto_free const char **names = calloc(SCHED_MOST_DATASETS, sizeof(*names));
+	size_t n = 0;
+	LOCK_SCOPE(&sched->lock);
+	for (size_t i = 0; names && i < sched->n_sources; i++)
+		if (sched->sources[i].dataset && !sched->sources[i].removed)
+			names[n++] = dataset_name(sched->sources[i].dataset);
+	const char *near = n > 0 ? config_nearest(name, names, n) : NULL;
+	return n > 0 ? strdup(near ? near : names[0]) : NULL;
 }
 
 static int unknown_dataset(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context)
 {
-	const char **names = calloc(sched->n_sources + 1, sizeof(*names));
-	if (!names)
-		return -ENOMEM;
-	for (size_t i = 0; i < sched->n_sources; i++)
-		names[i] = dataset_name(sched->sources[i].dataset);
-	const char *near = config_nearest(config->dataset, names, sched->n_sources);
-	if (!near && sched->n_sources > 0)
-		near = names[0];
+	auto_free char *near = nearest_dataset(sched, config->dataset);
 	sched_report(report, context,
 		"%s:[job]:dataset: found \"%s\", allowed: a [dataset NAME] of the "
-		"daemon's ini; did you mean \"%s\"?",
+		"daemon's ini, or one that joaderctl dataset add has added; did you mean "
+		"\"%s\"?",
 		config->file, config->dataset, near ? near : "");
-	free(names);
 	return -EINVAL;
 }
 
@@ -181,6 +192,8 @@ static int install_locked(
 		admit_conflict_locked(sched, &job->config) ||
 		!admit_rank_locked(sched, &job->config, &other, &key))
 		return -EEXIST;
+	if (job->source->taken || job->source->removed)
+		return -EBUSY;
 	int err = join_finish_locked(job, joining);
 	if (err)
 		return err;
@@ -241,6 +254,8 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	if (job->id != known)
 		err = keep_id(job);
 	if (!err)
+		err = skip_begin(job);
+	if (!err)
 		err = keep_restore(job);
 	if (!err)
 		err = import_for_job(job, adding);
@@ -283,7 +298,11 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	err = admit_view(job);
 	if (!err)
 		err = add_job(sched, job, persist, &adding);
-	if (err && err != -EBADMSG)
+	if (err == -EBUSY)
+		sched_report(report, context,
+			"job %s: dataset %s is just being scanned or removed",
+			config->name, config->dataset);
+	else if (err && err != -EBADMSG)
 		sched_report(report, context, "job %s: %s: %s", config->name,
 			job->directory, strerror(-err));
 	sched_job_put(job);
@@ -465,6 +484,7 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	ret->epoch = epochs.epoch;
 	ret->bound = epochs.bound;
 	ret->consumed = epochs.consumed;
+	skip_status_locked(job, ret);
 }
 
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret)

@@ -16,6 +16,7 @@
  * <state>/jobs/<name>/
  *     id                 the job's, for as long as there is one of its name
  *     job.ini            of jobs that were added at run time
+ *     bad                what was found bad, of jobs with bad_sample = skip
  *     journal-NNNN       what the epochs decided: epoch/journal.h
  *     epoch-NNNN.order   the orders of epochs that have ended: epoch/order.h
  *
@@ -80,6 +81,27 @@ void keep_no_ini(const struct sched_job *job)
 		log_warn("%s: %s", path, strerror(errno));
 }
 
+FILE *keep_bad_open(const struct sched_job *job)
+{
+	auto_free char *path = NULL;
+	if (asprintf(&path, "%s/bad", job->directory) < 0) {
+		path = NULL;
+		return NULL;
+	}
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!in && errno != ENOENT)
+		log_error("%s: %s", path, strerror(errno));
+	if (!in && fd >= 0)
+		close(fd);
+	return in;
+}
+
+int keep_bad(const struct sched_job *job, const char *text)
+{
+	return replace_file(job->directory, "bad", text);
+}
+
 /* 0: the name has none yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {
@@ -118,11 +140,30 @@ int keep_begin(const struct sched_job *job, uint32_t *ret_id)
 	return err ? err : read_id(job->directory, ret_id);
 }
 
+#define SKIPPED_AT_ONCE 64
+
+/* What the saved order of an epoch leaves out: its first bindings. */
+static void has_skipped(struct sched_job *job, uint32_t epoch)
+{
+	struct binding bindings[SKIPPED_AT_ONCE];
+	uint32_t k = 0, n, i;
+	do {
+		if (order_bindings(
+			    job->directory, epoch, k, SKIPPED_AT_ONCE, bindings, &n) != 0)
+			return;
+		for (i = 0; i < n && bindings[i].served == SERVED_SKIPPED; i++)
+			epochs_was_skipped(job->epochs, epoch, bindings[i].position);
+		k += i;
+	} while (n > 0 && i == n);
+}
+
 static int has_saved(struct sched_job *job)
 {
 	struct epochs_order_file *orders;
 	size_t n;
 	int err = restore_list_orders(job, &orders, &n);
+	for (size_t i = 0; !err && job->config.skips_bad && i < n; i++)
+		has_skipped(job, orders[i].epoch);
 	if (!err)
 		epochs_has_orders(job->epochs, orders, n);
 	return err;
@@ -211,7 +252,8 @@ int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 /* The ini first: without it the job does not come back. */
 static int remove_own_files(int directory)
 {
-	static const char *const names[] = {"job.ini", "job.ini.new", "id", "id.new"};
+	static const char *const names[] = {
+		"job.ini", "job.ini.new", "id", "id.new", "bad", "bad.new"};
 	int err = unlinkat(directory, names[0], 0) == 0 || errno == ENOENT ? 0 : -errno;
 	if (!err)
 		err = journal_remove_all(directory);

@@ -425,6 +425,8 @@ static void finish_load_locked(struct load_task *task, const struct load_task *r
 		cache_publish(space->cache, (sample_id)use->key.sample, task->tensor);
 	else
 		cache_abandon(space->cache, (sample_id)use->key.sample);
+	if (status != 0 && status != -ENOMEM && !result->passing)
+		skip_found_locked(space, (sample_id)use->key.sample, result->damaged);
 	if (status == 0 || !result->passing ||
 		!retry_later_locked(use, false, result->retry_ns)) {
 		share_drop(&use->request);

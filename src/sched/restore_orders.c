@@ -15,10 +15,18 @@
 /* *ret_n of them; the array is the order's own, which loses what came later. */
 static void take_before(struct order_data *data, uint32_t end)
 {
+	uint32_t k = 0;
 	data->consumed = 0;
 	for (uint32_t position = 0; position < end; position++)
 		if (data->samples[position] != 0)
 			data->reads[data->consumed++] = position;
+	/* What the epoch leaves out counts as read: its first bindings. */
+	for (; k < data->bound && data->log[k] >> ORDER_POSITION_BITS == SERVED_SKIPPED;
+		k++) {
+		uint32_t position = order_log_entry_position(data->log[k]);
+		if (position >= end)
+			data->reads[data->consumed++] = position;
+	}
 }
 
 static bool take_runs(struct order_data *data, const struct checkpoint *from)

@@ -125,117 +125,6 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	}
 }
 
-static uint64_t name_hash(const char *name)
-{
-	uint64_t hash = 0;
-	for (; *name; name++)
-		hash = rng_mix(hash, (unsigned char)*name);
-	return hash;
-}
-
-static const struct dataset_config *dataset_config_of(
-	const struct daemon_config *config, const struct dataset *dataset)
-{
-	for (size_t i = 0; i < config->n_datasets; i++)
-		if (strcmp(config->datasets[i].name, dataset_name(dataset)) == 0)
-			return &config->datasets[i];
-	return NULL;
-}
-
-/* A dataset may have one of its own. */
-static enum sampler_kind sampler_of(
-	const struct daemon_config *config, const struct dataset *dataset)
-{
-	const struct dataset_config *own = dataset_config_of(config, dataset);
-	return own ? own->sampler : config->sampler;
-}
-
-static const char *root_of(
-	const struct daemon_config *config, const struct dataset *dataset)
-{
-	const struct dataset_config *own = dataset_config_of(config, dataset);
-	return own && own->follow_outside ? NULL : dataset_source(dataset);
-}
-
-static int source_init(struct source *source, struct sched *sched,
-	struct dataset *dataset, uint64_t seed)
-{
-	uint64_t own = rng_mix(seed, name_hash(dataset_name(dataset)));
-	*source = (struct source){.sched = sched,
-		.storage = storage_of(sched, dataset),
-		.dataset = dataset,
-		.root = root_of(sched->config, dataset),
-		.seed = own};
-	LIST_INIT(&source->spaces);
-	source->bad = roaring_bitmap_create();
-	if (!source->bad)
-		return -ENOMEM;
-	int err = tier_join(source, dataset_config_of(sched->config, dataset));
-	if (err)
-		return err;
-	return sampler_new(sampler_of(sched->config, dataset), own, &source->shuffled);
-}
-
-static int make_labelled(const struct source *source, struct sampler **ret)
-{
-	uint32_t n = dataset_ids(source->dataset);
-	auto_free uint32_t *labels = calloc(n + 1, sizeof(*labels));
-	if (!labels)
-		return -ENOMEM;
-	for (sample_id id = 0; id < n; id++)
-		labels[id] = dataset_label(source->dataset, id);
-	return sampler_new_labelled(rng_mix(source->seed, 1), labels, n, ret);
-}
-
-int source_label(struct source *source)
-{
-	struct lock *lock = &source->sched->lock;
-	struct sampler *labelled = NULL;
-	lock_take(lock);
-	bool there = source->labelled != NULL;
-	lock_release(lock);
-	int err = there ? 0 : make_labelled(source, &labelled);
-	if (err || there)
-		return err;
-	lock_take(lock);
-	if (!source->labelled) {
-		source->labelled = labelled;
-		labelled = NULL;
-	}
-	lock_release(lock);
-	sampler_free(&labelled);
-	return 0;
-}
-
-static void source_destroy(struct source *source)
-{
-	ensure(LIST_EMPTY(&source->spaces));
-	if (source->shuffled)
-		sampler_free(&source->shuffled);
-	if (source->labelled)
-		sampler_free(&source->labelled);
-	if (source->bad)
-		roaring_bitmap_free(source->bad);
-}
-
-static int init_sources(
-	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed)
-{
-	sched->sources = calloc(n + 1, sizeof(*sched->sources));
-	sched->storages = calloc(n + 1, sizeof(*sched->storages));
-	sched->tiers = calloc(n + 1, sizeof(struct tier *));
-	if (!sched->sources || !sched->storages || !sched->tiers)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		sched->n_sources++;
-		int err = source_init(&sched->sources[i], sched, datasets[i], seed);
-		if (err)
-			return err;
-		sched->sources[i].quarantined = quarantine_of(sched->quarantine, i);
-	}
-	return 0;
-}
-
 static int make_jobs_directory(const char *state)
 {
 	auto_free char *path = NULL;
@@ -317,7 +206,7 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 		err = quarantine_open(
 			config->state, datasets, n_datasets, &sched->quarantine);
 	if (!err)
-		err = init_sources(sched, datasets, n_datasets, seed);
+		err = sources_init(sched, datasets, n_datasets, seed);
 	if (!err)
 		cache_on_gone(sched->cache, sched_cache_gone, sched);
 	if (!err)
@@ -394,12 +283,8 @@ void sched_free(struct sched **sched_pointer)
 	ensure(sched->pool == NULL); /* sched_stop was called */
 	if (sched->cache)
 		leave_all_jobs(sched);
-	for (size_t i = 0; i < sched->n_sources; i++)
-		source_destroy(&sched->sources[i]);
-	free(sched->sources);
+	sources_free(sched);
 	quarantine_free(&sched->quarantine);
-	free(sched->storages);
-	free(sched->tiers);
 	if (sched->cache)
 		cache_free(&sched->cache);
 	free(sched->round_ids);
@@ -433,12 +318,4 @@ void sched_stats(struct sched *sched)
 	stats_set(STAT_HEAP_BYTES, heap_bytes());
 	LOCK_SCOPE(&sched->lock);
 	sched_stats_locked(sched);
-}
-
-roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *dataset)
-{
-	for (size_t i = 0; i < sched->n_sources; i++)
-		if (sched->sources[i].dataset == dataset && sched->sources[i].quarantined)
-			return roaring_bitmap_copy(sched->sources[i].quarantined);
-	return roaring_bitmap_create();
 }

@@ -81,6 +81,35 @@ void *sched_fetch_place(
 /* All bytes are there; or -errno. By any thread, which holds no lock. */
 void sched_fetch_done(struct sched_fetch *fetch, int err);
 
+/* --- datasets: those of sched_new, and those that come later --- */
+
+#define SCHED_MOST_DATASETS 256 /* at a time */
+#define SCHED_JOB_NAMES 1024
+
+/* -EEXIST: there is one of the name; -ENFILE, -ENOMEM. The reference stays the caller's; a
+ * copy of config is kept. By a thread that may wait, as the next ones. */
+must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config);
+/*
+ * No job uses the dataset, and none begins until it is given back, removed or replaced.
+ * *ret_config: its own, which the caller frees. -ENOENT; -EBUSY: the jobs that do, or "":
+ * somebody else has taken it; -EINVAL: its configuration is not known.
+ */
+must_check int sched_dataset_take(struct sched *sched, const char *name,
+	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
+void sched_dataset_give_back(struct sched *sched, const char *name);
+void sched_dataset_remove(struct sched *sched, const char *name);
+/* By another catalogue of the same name. If that fails it is still taken. */
+must_check int sched_dataset_replace(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config);
+
+/* Each has a number below that of sched_datasets as long as it is there. *ret_mark (may be
+ * NULL): another one when datasets came or went. */
+uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
+/* One more reference; NULL: no dataset has the number. */
+struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);
+must_check int sched_dataset_find(struct sched *sched, const char *name, uint32_t *ret);
+
 /* --- jobs --- */
 
 /*
@@ -206,6 +235,8 @@ struct sched_job_status {
 	uint32_t epoch;			   /* the running one, or the last */
 	uint32_t samples, bound, consumed; /* of that epoch */
 	uint32_t drawn;			   /* drawn ahead, not bound */
+	uint32_t bad;			   /* samples that later epochs leave out */
+	uint32_t skipped;		   /* those that this one does */
 	uint64_t served, decoded, shared, hit, errors, waits,
 		wait_ns; /* since it was added */
 	double rate;	 /* samples consumed per second, over the last seconds */
@@ -227,6 +258,19 @@ bool sched_tier(struct sched *sched, const struct dataset *dataset,
 
 bool sched_job_tier(
 	struct sched_job *job, struct tier_status *ret, const char **ret_directory);
+
+/*
+ * bad_sample = skip. Of n positions of an epoch from one on (SCHED_CURRENT: of the epoch that
+ * a script which begins now would read), those that the epoch does not have, since it leaves
+ * a bad sample out. They are bound to these samples. _mark: another one when these positions
+ * are others. _skips: whether the job may have such epochs.
+ */
+uint32_t sched_skipped(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
+uint64_t sched_skipped_mark(struct sched_job *job, uint32_t epoch);
+bool sched_skips(const struct sched_job *job);
+/* What later epochs leave out. The caller frees it; NULL: bad_sample = fail, or no memory. */
+roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 
 /* Number of jobs that have the dataset. */
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);

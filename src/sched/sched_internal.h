@@ -37,6 +37,7 @@
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
  *   prepare.c      what readers and decoders do about that; retry.c: once more, later
+ *   sources.c      datasets come and go
  *   storage.c      where files lie: requests and reads in flight of each storage
  *   tiers.c        disks that keep what was read
  *   fetch.c        what comes from another daemon instead
@@ -46,6 +47,7 @@
  *   memory.c       how much memory all of it may take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
+ *   skip.c         bad samples that later epochs leave out
  *   restore.c      where a job is, and back there; checkpoint.c: that as a text
  *                  restore_orders.c: with which orders
  *   import.c       the same with its orders, to other machines and from there
@@ -58,8 +60,13 @@
 struct source {
 	struct sched *sched;
 	struct storage *storage;   /* on which its files are */
+	struct tier *at;	   /* the tier that it is to join; NULL: none */
 	struct tier_dataset *tier; /* where what is read of it is kept; NULL: nowhere */
 	struct dataset *dataset;
+	struct dataset_config config; /* without a name where it is not known */
+	bool taken;		      /* no job may begin */
+	bool removed;
+	atomic_uint jobs;	  /* that are not freed */
 	const char *root;	  /* of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* as configured */
 	struct sampler *labelled; /* NULL until a job needs it */
@@ -127,7 +134,7 @@ TAILQ_HEAD(use_queue, use);
 /* A device. */
 struct storage {
 	uint64_t device;
-	const char *root; /* of the first dataset on it: its name */
+	char *root; /* of the first dataset on it: its name */
 	struct flight flight;
 	unsigned urgent, queued;  /* uses that wait to be read */
 	struct use_queue reading; /* the first that began first */
@@ -215,6 +222,15 @@ struct feed {
 
 #define RATE_SECONDS 8
 
+/* bad_sample = skip; without it all are NULL. */
+struct skipping {
+	roaring_bitmap_t *bad;	   /* what later epochs leave out */
+	roaring_bitmap_t *damaged; /* of these, what is bad until its file changes */
+	roaring_bitmap_t *told;	   /* and what the log tells of; the clerk's */
+	bool found;		/* there is more of it, which the clerk does not know */
+	struct skip_plan *plan; /* of the next epoch; NULL: it leaves out nothing */
+};
+
 struct sched_job {
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
@@ -241,6 +257,7 @@ struct sched_job {
 	struct epochs *epochs;
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
+	struct skipping skips;
 	struct restoring *restoring;  /* what the clerk is asked for; or NULL */
 	bool clerk_wanted;	      /* it waits for the clerk, or the clerk is at it */
 	uint32_t save_pause, save_in; /* s until an order is saved that could not be */
@@ -258,8 +275,10 @@ struct sched_job {
 struct sched {
 	struct lock lock; /* all below, and what hangs on it, but the constant fields */
 	struct daemon_config const *config;
-	struct source *sources;
-	size_t n_sources;
+	struct source *sources; /* SCHED_MOST_DATASETS; without a dataset: free */
+	size_t n_sources;	/* the others were never used */
+	uint64_t sources_changed;
+	uint64_t seed;		       /* constant */
 	struct quarantine *quarantine; /* constant */
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
@@ -277,9 +296,10 @@ struct sched {
 	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
-	struct storage *storages; /* one for each device, in room for n_sources */
+	struct storage
+		*storages; /* one for each device, in room for SCHED_MOST_DATASETS */
 	size_t n_storages;
-	struct tier **tiers; /* in room for n_sources */
+	struct tier **tiers; /* in room for SCHED_MOST_DATASETS */
 	size_t n_tiers;
 	struct shares shares;
 	uint64_t window_ns;    /* when the last one ended */
@@ -325,6 +345,16 @@ struct aftermath {
 
 void aftermath_init(struct aftermath *aftermath);
 void sched_unlock(struct sched *sched, struct aftermath *aftermath);
+
+/* --- sources.c ------------------------------------------------------------------------- */
+
+must_check int sources_init(
+	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed);
+void sources_free(struct sched *sched);
+/* NULL: there is none of the name. */
+struct source *source_find_locked(const struct sched *sched, const char *name);
+/* What was removed, and has no job any more, is freed. No lock held. */
+void sources_sweep(struct sched *sched);
 /* Labels of a source's samples and what exchanges within them; -ENOMEM. No lock held. */
 must_check int source_label(struct source *source);
 
@@ -397,8 +427,11 @@ bool prepare_waits_locked(const struct sched *sched);
 
 /* --- storage.c: what each storage is asked for ------------------------------------------ */
 
-/* The dataset's; made if there is none yet for its device. */
-struct storage *storage_of(struct sched *sched, const struct dataset *dataset);
+/* Of the files of a dataset; 0: not known. */
+uint64_t storage_device(const struct dataset *dataset);
+/* That of the device; made if there is none yet. root: its name then. -ENOMEM, -ENFILE */
+must_check int storage_of_locked(
+	struct sched *sched, uint64_t device, const char *root, struct storage **ret);
 unsigned storage_most_reads(const struct sched *sched); /* of all together */
 bool storage_has_room_locked(const struct sched *sched, const struct storage *storage);
 bool storage_has_requests_locked(
@@ -414,8 +447,11 @@ void storages_report(struct sched *sched);
 
 /* --- tiers.c: disks that keep what was read ---------------------------------------------- */
 
-/* Opens the tier of the source's configuration, if it has one, or takes the open one. Logged. */
-must_check int tier_join(struct source *source, const struct dataset_config *config);
+/* Opens the tier of the source's configuration, if it has one, or finds the open one: by one
+ * thread at a time, without the lock. Logged. */
+must_check int tier_find(struct source *source, const struct dataset_config *config);
+/* The source is where it stays. */
+must_check int tier_join_locked(struct source *source);
 /* The worth of a sample that was just read, as src/tier/policy.h has it. */
 uint32_t tier_worth_of_read_locked(const struct source *source, sample_id sample);
 /* What reads it is told of it. No lock held. */
@@ -490,6 +526,19 @@ void memory_stats_locked(const struct sched *sched);
 /* Few scripts go on after EIO, so the message says how to do without the sample. */
 void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 	const struct load_task *task);
+
+/* --- skip.c: bad samples that later epochs leave out ------------------------------------ */
+
+/* What is known to be bad when the job begins; its directory is there. -ENOMEM */
+must_check int skip_begin(struct sched_job *job);
+void skip_free(struct sched_job *job);
+/* A sample failed by itself. damaged: and will until its file changes. */
+void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
+/* By the clerk: what was found is saved, and told. */
+void skip_update(struct sched_job *job);
+/* By the clerk: the epoch begins. */
+void skip_epoch(struct sched_job *job, uint32_t epoch);
+void skip_status_locked(const struct sched_job *job, struct sched_job_status *ret);
 
 /* --- space.c -------------------------------------------------------------------------- */
 
@@ -702,6 +751,9 @@ must_check int keep_restore(struct sched_job *job);
 must_check int keep_id(const struct sched_job *job);
 must_check int keep_ini(const struct sched_job *job);
 void keep_no_ini(const struct sched_job *job);
+/* The bad samples: for skip.c. NULL: there is no such file. */
+FILE *keep_bad_open(const struct sched_job *job);
+must_check int keep_bad(const struct sched_job *job, const char *text);
 /* The first epoch that is kept when this one has been saved. */
 uint32_t keep_from(const struct sched_job *job, uint32_t epoch);
 /* The order of an epoch that has ended goes to a file, older ones are removed. No lock

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /*
@@ -28,34 +29,40 @@ unsigned storage_most_reads(const struct sched *sched)
 	return each * (unsigned)sched->n_storages;
 }
 
-/* A root that can't be looked at is on a device of its own. */
-static uint64_t device_of(const struct dataset *dataset, size_t number)
+uint64_t storage_device(const struct dataset *dataset)
 {
 	struct stat st;
 	if (far_is(dataset_location(dataset)))
 		return far_server(dataset_location(dataset)) | UINT64_C(1) << 63;
-	if (stat(dataset_location(dataset), &st) != 0)
-		return UINT64_MAX - number;
-	return st.st_dev;
+	return stat(dataset_location(dataset), &st) == 0 ? st.st_dev : 0;
 }
 
-static void storage_init(struct storage *storage, const struct sched *sched,
-	uint64_t device, const char *root)
+static void storage_init(
+	struct storage *storage, const struct sched *sched, uint64_t device, char *root)
 {
 	*storage = (struct storage){.device = device, .root = root};
 	flight_init(&storage->flight, sched->config->reads, MOST_READS);
 	TAILQ_INIT(&storage->reading);
 }
 
-struct storage *storage_of(struct sched *sched, const struct dataset *dataset)
+/* What is on a device that is not known has one of its own. */
+int storage_of_locked(
+	struct sched *sched, uint64_t device, const char *root, struct storage **ret)
 {
-	uint64_t device = device_of(dataset, sched->n_storages);
-	for (size_t i = 0; i < sched->n_storages; i++)
-		if (sched->storages[i].device == device)
-			return &sched->storages[i];
-	struct storage *storage = &sched->storages[sched->n_storages++];
-	storage_init(storage, sched, device, dataset_source(dataset));
-	return storage;
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; device != 0 && i < sched->n_storages; i++) {
+		*ret = &sched->storages[i];
+		if ((*ret)->device == device)
+			return 0;
+	}
+	if (sched->n_storages == SCHED_MOST_DATASETS)
+		return -ENFILE;
+	char *name = strdup(root);
+	if (!name)
+		return -ENOMEM;
+	*ret = &sched->storages[sched->n_storages++];
+	storage_init(*ret, sched, device, name);
+	return 0;
 }
 
 /* --- room ------------------------------------------------------------------------------- */

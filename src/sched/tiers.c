@@ -92,20 +92,29 @@ static struct tier *find_tier(const struct sched *sched, const char *directory)
 	return NULL;
 }
 
-int tier_join(struct source *source, const struct dataset_config *config)
+int tier_find(struct source *source, const struct dataset_config *config)
 {
 	struct sched *sched = source->sched;
 	if (!config || !config->tier.directory)
 		return 0;
-	struct tier *tier = find_tier(sched, config->tier.directory);
-	if (!tier) {
-		int err = tier_open(config->tier.directory, config->tier.bytes,
-			tell_worths, sched, &tier);
-		if (err)
-			return err;
-		sched->tiers[sched->n_tiers++] = tier;
-	}
-	source->tier = tier_dataset(tier, config->name, source);
+	source->at = find_tier(sched, config->tier.directory);
+	if (source->at)
+		return 0;
+	if (sched->n_tiers == SCHED_MOST_DATASETS)
+		return -ENFILE;
+	int err = tier_open(config->tier.directory, config->tier.bytes, tell_worths,
+		sched, &source->at);
+	if (!err)
+		sched->tiers[sched->n_tiers++] = source->at;
+	return err;
+}
+
+int tier_join_locked(struct source *source)
+{
+	lock_assert_held(&source->sched->lock);
+	if (!source->at)
+		return 0;
+	source->tier = tier_dataset(source->at, dataset_name(source->dataset), source);
 	return source->tier ? 0 : -ENOMEM;
 }
 

@@ -122,7 +122,8 @@ void sched_validate(struct sched *sched)
 	const struct sched_job *job;
 	const struct stream *stream;
 	for (size_t i = 0; i < sched->n_sources; i++)
-		validate_source(&sched->sources[i]);
+		if (sched->sources[i].dataset)
+			validate_source(&sched->sources[i]);
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		validate_job(job);
 	TAILQ_FOREACH (stream, &sched->streams, link)

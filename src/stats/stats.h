@@ -40,6 +40,8 @@
 	STAT(DECODES, "decodes", COUNTER, "samples", "samples read and prepared")        \
 	STAT(DECODE_ERRORS, "decode_errors", COUNTER, "samples",                         \
 		"samples that could not be read or prepared")                            \
+	STAT(SKIPPED, "samples_skipped", COUNTER, "samples",                             \
+		"bad samples that epochs left out when they began")                      \
 	STAT(DECODE_NS, "decode_ns", COUNTER, "ns", "time spent preparing, all workers") \
 	STAT(FETCHED, "samples_fetched", COUNTER, "samples",                             \
 		"samples that another node gave, and were not prepared here")            \

@@ -134,7 +134,7 @@ static int see(void *context, const struct record *record, const char **ret_reas
 	ensure(record->kind >= RECORD_BEGUN && record->kind < RECORD_KINDS);
 	ensure(record->position < POSITIONS);
 	ensure(record->kind != RECORD_BOUND || record->sample < SAMPLES);
-	ensure(record->served <= SERVED_SHARED);
+	ensure(record->served <= SERVED_SKIPPED);
 	bool restored = record->kind == RECORD_RESTORED && !record->drains;
 	bool begins = record->kind == RECORD_BEGUN || restored;
 	ensure(begins || (seen->begun && record->epoch <= seen->epoch));

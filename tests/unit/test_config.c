@@ -432,7 +432,8 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 	auto_free char *text = printed_job(&job);
 	cr_assert_str_eq(text,
 		"[job]\nname = a\ndataset = b\norder = shuffled\n"
-		"weight = 1\nidle = 600\nsecond_script = warned\nkeep_epochs = 10\n"
+		"weight = 1\nidle = 600\nsecond_script = warned\nbad_sample = "
+		"fail\nkeep_epochs = 10\n"
 		"[tensor]\nresize = 16x9\ncrop = 8x8\naccuracy = exact\nexif = "
 		"ignore\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"

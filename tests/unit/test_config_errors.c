@@ -36,7 +36,7 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
 #define JOB_KEYS                                                                         \
 	"allowed: name, dataset, epochs, order, where, weight, idle, second_script, "    \
-	"keep_epochs, ranks, rank, training, global_batch"
+	"bad_sample, keep_epochs, ranks, rank, training, global_batch"
 #define DAEMON_KEYS                                                                      \
 	"allowed: cache, eviction, sampler, workers, share, reads, max_pixels, seed, "   \
 	"state, "                                                                        \

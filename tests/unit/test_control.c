@@ -43,11 +43,8 @@ static void setup(void)
 	cr_assert_eq(mkdir(config.state, 0755), 0);
 	cr_assert_eq(dataset_open(&dataset_config, config.state, NULL, &dataset), 0);
 	cr_assert_eq(sched_new(&config, &dataset, 1, &sched), 0);
-	context = (struct files_context){.config = &config,
-		.datasets = &dataset,
-		.n_datasets = 1,
-		.sched = sched,
-		.mountpoint = "/nowhere"};
+	context = (struct files_context){
+		.config = &config, .sched = sched, .mountpoint = "/nowhere"};
 }
 
 static void setup_and_serve(void)
@@ -214,7 +211,7 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	contains(REFUSED("statsu"), "did you mean stats?");
 	contains(REFUSED("x"),
 		"add rm restore export mount grant revoke ls cluster status order "
-		"stats datasets");
+		"stats dataset datasets");
 	contains(REFUSED("ls|more"), "usage: ls\n");
 	contains(REFUSED("order"), "usage: order JOB [EPOCH]\n");
 	contains(REFUSED("rm|a|b|c|d|e"), "usage: rm JOB\n");

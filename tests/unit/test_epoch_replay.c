@@ -182,7 +182,7 @@ static const struct impossible impossible[] = {
 	{"the sample is none of the job's", {BEGUN(0, false), BOUND(0, 0, 8)}},
 	{"the sample is none of the job's", {BEGUN(0, false), BOUND(0, 0, SAMPLE_NONE)}},
 	{"there is no such way to be served",
-		{BEGUN(0, false), {.kind = RECORD_BOUND, .served = (enum served)3}}},
+		{BEGUN(0, false), {.kind = RECORD_BOUND, .served = (enum served)4}}},
 	{"the position is not bound", {BEGUN(0, false), CONSUMED(0, 1)}},
 	{"the position was consumed before",
 		{BEGUN(0, false), BOUND(0, 1, 0), CONSUMED(0, 1), CONSUMED(0, 1)}},

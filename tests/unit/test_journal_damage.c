@@ -271,7 +271,7 @@ Test(journal_damage, impossible_records_are_refused)
 		{{[4] = 3, [8] = 0xe8, [9] = 3}, "position 1000, allowed: below 1000"},
 		{{[4] = 4, [8] = 0xff, [11] = 0xff}, "position 4278190335, allowed"},
 		{{[4] = 2, [12] = 0xd0, [13] = 7}, "sample 2000, allowed: below 2000"},
-		{{[4] = 2, [5] = 3}, "a BOUND with detail 3, allowed: 0 to 2"},
+		{{[4] = 2, [5] = 4}, "a BOUND with detail 4, allowed: 0 to 3"},
 		{{[4] = 2, [6] = 4}, "a record of 4 epochs ago, allowed: up to 3"},
 		{{[4] = 3, [12] = 1}, "reader 1, allowed: up to 0"},
 		{{[4] = 1},

@@ -66,6 +66,15 @@ static const struct command_help {
 		"given out; without EPOCH: of the latest one\n",
 		"A line is: position, sample, label, how it was served, source file.\n"},
 	{"stats", "", "counters of the daemon\n", ""},
+	{"dataset", "ls|add|rm|rescan ...",
+		"list the datasets; add one, remove one, look for changes\n",
+		"dataset ls\n"
+		"dataset add NAME --set path=DIR [--set KEY=VALUE]...\n"
+		"dataset add FILE.ini  with [dataset NAME] sections as in joaderfs.ini\n"
+		"dataset rm NAME       which no job uses\n"
+		"dataset rescan NAME   likewise; a scan that fails changes nothing\n"
+		"\n"
+		"What was added is there again when the daemon starts.\n"},
 	{"datasets", "[DATASET]", "the datasets, or one of them\n", ""},
 	{"doctor", "[CONFIG]",
 		"what on this machine costs or breaks, and what mends it\n",

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "control/control_datasets.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "control/control_internal.h"
+#include "epoch/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct command {
+	const struct files_context *context;
+	const atomic_bool *stop;
+	FILE *out;
+};
+
+static bool refuse(const struct command *command, const char *format, ...)
+	printf_like(2, 3);
+
+static bool refuse(const struct command *command, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vfprintf(command->out, format, args);
+	va_end(args);
+	fputc('\n', command->out);
+	return false;
+}
+
+static void report_to(void *context, const char *message)
+{
+	fprintf(context, "%s\n", message);
+}
+
+/* --- <state>/datasets/NAME.ini ------------------------------------------------------------ */
+
+/* The caller frees it; NULL: no memory. */
+static char *path_of(const struct command *command, const char *name, const char *ending)
+{
+	char *path = NULL;
+	if (asprintf(&path, "%s/datasets/%s.ini%s", command->context->config->state, name,
+		    ending) < 0)
+		return NULL;
+	return path;
+}
+
+/* Nobody else reads it: a source may need a password. */
+static int write_text(const char *path, const char *text)
+{
+	size_t done;
+	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+	auto_close int fd = open(path, flags, 0600);
+	if (fd < 0)
+		return -errno;
+	int err = disk_write(fd, text, strlen(text), 0, "state.write", &done);
+	return err ? err : disk_sync(fd, "state.write");
+}
+
+static int print_ini(const struct dataset_config *config, char **ret)
+{
+	size_t size;
+	FILE *out = open_memstream(ret, &size);
+	if (!out)
+		return -ENOMEM;
+	config_print_dataset(out, config);
+	return fclose(out) == 0 ? 0 : -ENOMEM;
+}
+
+/* Whole or not at all. */
+static int keep(const struct command *command, const struct dataset_config *config)
+{
+	auto_free char *path = path_of(command, config->name, "");
+	auto_free char *beside = path_of(command, config->name, ".new");
+	auto_free char *text = NULL;
+	int err = path && beside ? print_ini(config, &text) : -ENOMEM;
+	if (!err)
+		err = write_text(beside, text);
+	if (!err && rename(beside, path) != 0)
+		err = -errno;
+	if (err && beside)
+		unlink(beside);
+	return err;
+}
+
+/* false: there was none. */
+static bool forget(const struct command *command, const char *name)
+{
+	auto_free char *path = path_of(command, name, "");
+	return path && unlink(path) == 0;
+}
+
+/* --- add ---------------------------------------------------------------------------------- */
+
+/* Reading our own files while serving them would wait for itself. */
+static bool is_on_mount(
+	const struct command *command, const struct dataset_config *config)
+{
+	const char *mountpoint = command->context->mountpoint;
+	auto_free char *path = realpath(config->path, NULL);
+	size_t n = strlen(mountpoint);
+	return path && strncmp(path, mountpoint, n) == 0 &&
+	       (path[n] == '/' || path[n] == '\0');
+}
+
+static int scan(const struct command *command, const struct dataset_config *config,
+	struct dataset **ret)
+{
+	int err = fault_hit("dataset.scan");
+	log_also_to(command->out);
+	if (!err)
+		err = dataset_scan_anew(
+			config, command->context->config->state, command->stop, ret);
+	log_also_to(NULL);
+	return err;
+}
+
+static bool add_one(const struct command *command, const struct dataset_config *config)
+{
+	struct sched *sched = command->context->sched;
+	struct dataset *dataset;
+	uint32_t number;
+	if (sched_dataset_find(sched, config->name, &number) == 0)
+		return refuse(command,
+			"%s: there is a dataset of this name, allowed: any other; "
+			"\"dataset rescan %s\" looks for changes",
+			config->name, config->name);
+	if (is_on_mount(command, config))
+		return refuse(command,
+			"%s: path: found \"%s\", which is on the mount point %s itself, "
+			"allowed: any other place",
+			config->name, config->path, command->context->mountpoint);
+	int err = scan(command, config, &dataset);
+	if (err)
+		return refuse(
+			command, "%s is not added: %s", config->name, strerror(-err));
+	err = keep(command, config);
+	if (!err)
+		err = sched_dataset_add(sched, dataset, config);
+	dataset_close(&dataset);
+	if (err) {
+		(void)forget(command, config->name);
+		return refuse(command, "%s is not added: %s", config->name,
+			err == -ENFILE ? "there are too many datasets" : strerror(-err));
+	}
+	fprintf(command->out, "added %s\n", config->name);
+	return true;
+}
+
+static bool add(const struct command *command, const char *file, const char *text)
+{
+	struct dataset_config *configs = NULL;
+	bool ok = true;
+	size_t n = 0;
+	if (file[0] != '/')
+		return refuse(command, "%s: is no absolute name", file);
+	if (config_parse_datasets(file, text, command->context->config->sampler,
+		    report_to, command->out, &configs, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		ok = ok && add_one(command, &configs[i]);
+		config_dataset_free(&configs[i]);
+	}
+	free(configs);
+	return ok;
+}
+
+/* --- rm, rescan --------------------------------------------------------------------------- */
+
+static bool take(const struct command *command, const char *verb, const char *name,
+	struct dataset_config *ret)
+{
+	char jobs[SCHED_JOB_NAMES];
+	int err = sched_dataset_take(command->context->sched, name, ret, jobs);
+	if (err == -ENOENT)
+		control_unknown_dataset(command->out, command->context, name);
+	else if (err)
+		refuse(command, "%s: not %s: %s%s", name, verb,
+			jobs[0] ? "it is used by " : strerror(-err), jobs);
+	return err == 0;
+}
+
+static bool remove_one(const struct command *command, const char *name)
+{
+	struct dataset_config config;
+	if (!take(command, "removed", name, &config))
+		return false;
+	config_dataset_free(&config);
+	bool kept = forget(command, name);
+	sched_dataset_remove(command->context->sched, name);
+	fprintf(command->out, "removed %s\n", name);
+	if (kept)
+		dataset_forget(command->context->config->state, name);
+	else
+		fprintf(command->out,
+			"%s has it: it is there again when joaderfs starts\n",
+			command->context->config->file);
+	return true;
+}
+
+static bool rescan(const struct command *command, const char *name)
+{
+	struct sched *sched = command->context->sched;
+	struct dataset_config config;
+	struct dataset *dataset = NULL;
+	if (!take(command, "scanned", name, &config))
+		return false;
+	int err = scan(command, &config, &dataset);
+	if (!err) {
+		err = sched_dataset_replace(sched, dataset, &config);
+		dataset_close(&dataset);
+	}
+	config_dataset_free(&config);
+	if (err) {
+		sched_dataset_give_back(sched, name);
+		return refuse(command, "%s is as it was: %s", name, strerror(-err));
+	}
+	fprintf(command->out, "scanned %s\n", name);
+	return true;
+}
+
+bool control_dataset(const struct files_context *context, const atomic_bool *stop,
+	const char *const *arguments, size_t n, FILE *out)
+{
+	const struct command command = {context, stop, out};
+	const char *verb = arguments[0];
+	if (strcmp(verb, "ls") == 0 && n == 1)
+		return control_dataset_table(out, context);
+	/* Its nodes have the same datasets, and know them from the beginning. */
+	if (context->config->cluster.engine || context->config->cluster.listen)
+		return refuse(&command,
+			"dataset %s: a daemon with [cluster] has the datasets of its "
+			"ini, "
+			"allowed: ls",
+			verb);
+	if (strcmp(verb, "add") == 0 && n == 3)
+		return add(&command, arguments[1], arguments[2]);
+	if (strcmp(verb, "rm") == 0 && n == 2)
+		return remove_one(&command, arguments[1]);
+	if (strcmp(verb, "rescan") == 0 && n == 2)
+		return rescan(&command, arguments[1]);
+	return refuse(&command, "usage: " CONTROL_DATASET_USAGE);
+}

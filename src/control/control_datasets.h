@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/files.h"
+
+#include <stdatomic.h>
+
+/*
+ * Datasets that come and go while the daemon runs.
+ *
+ *   Flow: a dataset is scanned first. Then its ini is kept in <state>/datasets, and jobs may
+ *         use it. What fails on the way is taken back. A scan again takes the dataset, so
+ *         that no job begins to use it, and replaces it when all is there.
+ *   Threads: one at a time.
+ */
+
+#define CONTROL_DATASET_USAGE                                                            \
+	"dataset ls | dataset add FILE TEXT | dataset rm DATASET | dataset rescan "      \
+	"DATASET"
+
+/* The arguments behind the command; out: the messages. When *stop becomes true a scan ends. */
+bool control_dataset(const struct files_context *context, const atomic_bool *stop,
+	const char *const *arguments, size_t n, FILE *out);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset.h"
+#include "help.h"
+#include "request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <string.h>
+
+static int usage(const char *verb)
+{
+	complain("dataset %s: joaderctl dataset --help says more", verb);
+	return EXIT_USAGE;
+}
+
+static int send_ini(const char *socket_path, const char *file, const char *text)
+{
+	const char *arguments[] = {"dataset", "add", file, text};
+	return request(socket_path, arguments, 4, NULL, stdout);
+}
+
+/* --- an ini ------------------------------------------------------------------------------- */
+
+static int add_file(const char *socket_path, const char *file)
+{
+	auto_free char *path = realpath(file, NULL);
+	auto_close int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	auto_free char *text = NULL;
+	size_t bytes = 0;
+	int err = fd < 0 ? -errno : read_all(fd, &text, &bytes);
+	if (!err && strlen(text) != bytes)
+		err = -EILSEQ;
+	if (!err)
+		return send_ini(socket_path, path, text);
+	complain("%s: %s", file,
+		err == -EILSEQ ? "not a text file: it has a NUL byte" : strerror(-err));
+	return EXIT_FAILURE;
+}
+
+/* --- or a name, and settings -------------------------------------------------------------- */
+
+/* Relative paths start from here. */
+static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
+{
+	auto_free char *here = getcwd(NULL, 0);
+	auto_free char *file = NULL;
+	if (fclose(out) != 0 || !here || asprintf(&file, "%s/%s", here, name) < 0) {
+		file = NULL;
+		complain("%s", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	return send_ini(socket_path, file, *text);
+}
+
+static int print_settings(FILE *out, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"set", required_argument, NULL, 'S'}, {NULL, 0, NULL, 0}};
+	int option, n = 0;
+	optind = 0; /* anew, behind the options of joaderctl */
+	while ((option = getopt_long(argc, argv, "S:", options, NULL)) != -1) {
+		if (option != 'S' || strchr(optarg, '\n'))
+			return -1;
+		fprintf(out, "%s\n", optarg);
+		n++;
+	}
+	return n;
+}
+
+static int add(const char *socket_path, int argc, char **argv)
+{
+	auto_free char *text = NULL, *settings = NULL;
+	size_t size;
+	FILE *lines = open_memstream(&settings, &size);
+	int n = lines ? print_settings(lines, argc, argv) : 0;
+	if (!lines || fclose(lines) != 0) {
+		complain("%s", strerror(ENOMEM));
+		return EXIT_FAILURE;
+	}
+	if (n < 0 || argc - optind != 1)
+		return usage("add");
+	if (n == 0)
+		return add_file(socket_path, argv[optind]);
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return EXIT_FAILURE;
+	fprintf(out, "[dataset %s]\n%s", argv[optind], settings);
+	return add_name(socket_path, argv[optind], out, &text);
+}
+
+int dataset_command(const char *socket_path, int argc, char **argv)
+{
+	if (argc < 2)
+		return usage("");
+	if (strcmp(argv[1], "add") == 0)
+		return add(socket_path, argc - 1, argv + 1);
+	return request(
+		socket_path, (const char *const *)argv, (size_t)argc, NULL, stdout);
+}
