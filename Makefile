@@ -8,6 +8,8 @@
 #                     what is hardly so; tests/README.md
 #   make demo         four jobs on real photographs; DATASET=DIR for your own images,
 #                     SOURCE=tar|zip|lmdb: in such files
+#   make demo-cluster  four daemons in networks of their own, beside the same on their own;
+#                     QUICK=1: fewer photographs
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
 #   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
@@ -87,7 +89,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all programs tests man check check-here check-long check-unit check-valgrind \
-	check-fs chaos check-clients check-stress syntax demo bench lint format install uninstall clean deps
+	check-fs chaos check-clients check-stress syntax demo demo-cluster bench lint format install uninstall clean deps
 
 all: programs man
 
