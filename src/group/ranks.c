@@ -49,11 +49,13 @@ static int fed(void *context, const char *training, uint32_t number, uint32_t ep
 
 static void lost(void *context, const char *training, uint32_t number)
 {
-	const struct group_rank *rank = find_rank(context, training, number);
-	if (rank)
-		log_warn("job %s: another node serves rank %u of %s now; this one gets "
-			 "nothing more",
-			rank->config->name, number, training);
+	struct group_rank *rank = find_rank(context, training, number);
+	if (!rank)
+		return;
+	rank->lost = true;
+	log_warn("job %s: rank %u of %s is not served by this node any more; its readers "
+		 "wait until it is",
+		rank->config->name, number, training);
 }
 
 static uint32_t known(void *context, const char *training)
@@ -251,13 +253,22 @@ static void sync_jobs(struct group *group)
 	}
 }
 
+/* As soon as no other node serves it. */
+static void take_again(struct group *group, struct group_rank *rank)
+{
+	int err = take_rank(group, rank);
+	rank->lost = err != 0 && err != -EALREADY;
+}
+
 void group_sync(struct group *group)
 {
-	const struct group_rank *rank;
+	struct group_rank *rank;
 	sync_jobs(group);
 	TAILQ_FOREACH (rank, &group->ranks, link) {
 		const struct job_config *config = rank->config;
 		struct sched_feed_state state;
+		if (rank->lost)
+			take_again(group, rank);
 		sched_feed_state(rank->job, &state);
 		if (!state.started)
 			continue;
