@@ -21,6 +21,8 @@ declare -A NET          # of a node: the process that holds its network name spa
 ENGINE=redis+unix://$T/redis
 RANKS=4
 REDIS=
+under=() # a command that runs what is started
+day_ahead=(unshare --time --monotonic 86400)
 SEED=0
 LISTEN=(--port 0)
 
@@ -33,7 +35,7 @@ ask() {
 # redis [OPTION VALUE...]: with what is in $T/engine; ${NET[engine]}, if it is there
 redis() {
 	mkdir -p "$T/engine"
-	${NET[engine]+nsenter -t "${NET[engine]}" -n} redis-server "${LISTEN[@]}" \
+	${NET[engine]+nsenter -t "${NET[engine]}" -n} "${under[@]}" redis-server "${LISTEN[@]}" \
 		--unixsocket "$T/redis" --dir "$T/engine" --save '' --appendonly yes \
 		--appendfsync always --daemonize no "$@" >>"$T/redis.log" 2>&1 &
 	REDIS=$!
@@ -83,7 +85,7 @@ rank() {
 }
 
 launch() {
-	${NET[$1]+nsenter -t "${NET[$1]}" -n} "$PROGRAM" --no-supervisor \
+	${NET[$1]+nsenter -t "${NET[$1]}" -n} "${under[@]}" "$PROGRAM" --no-supervisor \
 		"$T/$1/joaderfs.ini" "$T/$1/mnt" -f >>"$LOG" 2>&1 &
 	PIDS[$1]=$!
 	until [[ -e $T/$1/mnt/README ]]; do
@@ -195,8 +197,11 @@ they_go_on() {
 		for was in $(seq 1200); do
 			kill -0 "$READERS" 2>/dev/null || fail "readers: $(<"$T/readers")"
 			read -r _ now state < <(grep "^$rank " "$T/progress") || true
-			((now == before)) && [[ $state == reads ]] || break
-			((was < 1200)) || { describe; fail "rank $rank does not go on"; }
+			[[ $now == "$before" && $state == reads ]] || break
+			if ((was == 1200)); then
+				describe
+				fail "rank $rank does not go on"
+			fi
 			sleep 0.05
 		done
 	done
@@ -219,7 +224,10 @@ finish_reading() {
 	touch "$T/stop"
 	wait "$READERS" || status=$?
 	cat "$T/readers"
-	((status == 0)) || { describe; fail "readers: $(<"$T/readers")"; }
+	if ((status != 0)); then
+		describe
+		fail "what readers got is wrong"
+	fi
 	for name in "${!PIDS[@]}"; do
 		for _ in $(seq 100); do
 			[[ "$(of "$name" cache_pins) $(of "$name" cache_need)" != "0 0" ]] || break
@@ -229,9 +237,16 @@ finish_reading() {
 	done
 }
 
+ALL=(0 1 2 3 4 5)
+
+row() {
+	echo "$SECONDS s: $*"
+}
+
 # three_nodes LINE...: a, b and c, with two of six ranks each, and these lines in [cluster]
 three_nodes() {
 	local name number=0
+	RANKS=6
 	head -c 32 /dev/urandom >"$T/secret"
 	chmod 600 "$T/secret"
 	for name in a b c; do

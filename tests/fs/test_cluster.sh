@@ -102,9 +102,19 @@ end b
 rm -r "$T/b/state"
 mv "$T/b/kept" "$T/b/state"
 launch b
-shows b '^rank net 2/4 job r2 held .* committed 5:12'
+shows b '^rank net 2/4 job r2 held .* fed 6:'
 files 6 0 11
 equal "epoch 6" "$(ids 0006)" "$whole"
+
+# The same at the end of an epoch which all have read, so that the server has forgotten it.
+timeout 60 cat "$T"/a/mnt/jobs/r0/epoch-0007/00000000.ppm >/dev/null
+until [[ $(ask exists '{joaderfs}:feed:net:6:2') == 0 ]]; do sleep 0.05; done
+end b
+mv "$T/b/state" "$T/b/kept"
+launch b
+until [[ -e $T/b/mnt/jobs/r2/epoch-0007 && -e $T/b/mnt/jobs/r3/epoch-0007 ]]; do sleep 0.05; done
+files 7 0 11
+equal "epoch 7" "$(ids 0007)" "$whole"
 
 # What does not fit.
 ranks c 0
@@ -116,5 +126,5 @@ sed -i 's/^node = a/node = c/' "$T/c/joaderfs.ini"
 sed -i '/^\[job\]/a where = id < 40' "$T/c/jobs/r0.ini"
 launch c
 shows c '^rank net .* refused: '
-files 7 0 11
-equal "epoch 7" "$(ids 0007)" "$whole"
+files 8 0 11
+equal "epoch 8" "$(ids 0008)" "$whole"

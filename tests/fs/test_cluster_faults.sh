@@ -7,16 +7,10 @@
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 dataset 2 60 48x36
-ALL=(0 1 2 3 4 5)
-RANKS=6
 redis
 three_nodes 'listen = 127.0.0.1:0'
 read_three 20
 they_go_on "${ALL[@]}"
-
-row() {
-	echo "$SECONDS s: $*"
-}
 
 row "the leader dies"
 lead=$(leader)
