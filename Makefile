@@ -21,6 +21,7 @@
 #   make mutants      whether the simulation of schedules notices faults: tests/dst
 #   make fuzz         libFuzzer on what reads bytes of others, SECONDS=60 for each
 #   make chaos        the engine is killed again and again under readers, SECONDS=3600
+#   make chaos-cluster  three daemons, their server and the network fail; SECONDS=3600 SEED=N
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
@@ -89,7 +90,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all programs tests man check check-here check-long check-unit check-valgrind \
-	check-fs chaos check-clients check-stress syntax demo demo-cluster bench lint format install uninstall clean deps
+	check-fs chaos chaos-cluster check-clients check-stress syntax demo demo-cluster bench lint format install uninstall clean deps
 
 all: programs man
 
@@ -210,6 +211,13 @@ chaos: programs
 	CHAOS_SEED=$$seed CHAOS_SECONDS=$(or $(SECONDS),3600) \
 		TEST_TIMEOUT=$$(($(or $(SECONDS),3600) + 300)) \
 		BUILD=$(BUILD) tests/fs/run engine_killed
+
+# The same of three daemons, their server and the network between them.
+chaos-cluster: programs
+	@seed=$(or $(SEED),$$RANDOM$$$$); echo "SEED=$$seed"; \
+	CHAOS_SEED=$$seed CHAOS_SECONDS=$(or $(SECONDS),3600) \
+		TEST_TIMEOUT=$$(($(or $(SECONDS),3600) + 300)) \
+		BUILD=$(BUILD) tests/fs/run cluster_chaos
 
 check-stress: $(STRESS)
 	tests/stress/run $(STRESS)
