@@ -36,5 +36,5 @@ lint:
 	@tools/lint --self-test
 	@tools/lint
 
-check-fs: all $(SITES) $(BUILD)/tests/clients/slow_storage
+check-fs: all $(SITES) $(MUTANT_DAEMON) $(BUILD)/tests/clients/slow_storage
 	@BUILD=$(BUILD) tests/fs/run

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
+# beside: it sleeps most of the time
 # Six ranks read on three daemons, and one thing after the other fails at random moments. In each
 # epoch each sample comes once, positions keep their samples, what was read is what the server
 # has, and all ranks go on when all is whole again.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
-CHAOS_SECONDS=${CHAOS_SECONDS:-60}
+CHAOS_SECONDS=${CHAOS_SECONDS:-120}
+CHAOS_FAULTS=${CHAOS_FAULTS:-1000000}
+PROGRAM=${DAEMON:-$PROGRAM}
 RANDOM=${CHAOS_SEED:-1}
 dataset 2 60 48x36
 address=127.0.0.1
@@ -140,11 +143,12 @@ between_nodes() {
 kinds=(killed leader_killed two_killed stopped leader_stopped server_killed server_stopped
 	server_slow rolled_back rolled_back_and_leader_killed rolled_back_and_stopped emptied)
 [[ $address == 127.0.0.1 ]] || kinds+=(link_down one_way between_nodes)
+read -ra kinds <<<"${CHAOS_KINDS:-${kinds[*]}}"
 
 # --- one after the other ---------------------------------------------------------------
 
 end=$((SECONDS + CHAOS_SECONDS))
-while ((SECONDS < end)); do
+while ((SECONDS < end && CHAOS_FAULTS-- > 0)); do
 	kind=${kinds[RANDOM % ${#kinds[@]}]}
 	echo "$SECONDS s: $kind"
 	$kind

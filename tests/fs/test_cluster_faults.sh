@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
+# beside: it sleeps most of the time
 # While six ranks read on three daemons, daemons die and stop, and their server dies, forgets,
 # stops and refuses. In each epoch each sample comes once, positions keep their samples, and
 # what was read is what the server has.

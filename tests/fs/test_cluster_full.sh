@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
+# beside: it sleeps most of the time
 # The server's disk is full, and that of a daemon; the server's clock jumps, and a daemon's is
 # another one. Readers wait, or read on, and nothing is lost.
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
+# beside: it sleeps most of the time
 # Three daemons in network name spaces of their own: links are cut, or lose what goes one way.
 # Readers get what was drawn, then they wait, and go on when the link is whole; another daemon
 # goes on with the ranks of one that can't be reached.
