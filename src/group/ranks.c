@@ -289,8 +289,8 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
 	const struct job_config *config = rank->config;
-	uint32_t length = ranks_position(rank->status.n, config->global_batch,
-		config->ranks, config->rank);
+	uint32_t length = ranks_position(
+		rank->status.n, config->global_batch, config->ranks, config->rank);
 	bool ended = rank->position.committed >= length;
 	*ret_epoch = rank->position.committed_epoch + ended;
 	*ret = ended ? 0 : rank->position.committed;
