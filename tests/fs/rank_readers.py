@@ -87,9 +87,10 @@ def read_file(rank, epoch, position):
 
 
 def order(rank, epoch, length):
-    """Samples by position."""
+    """Samples by position, where the last one was read: who takes a rank over at the end of an
+    epoch has only the next."""
     samples = {}
-    with open(rank.path(f"epoch-{epoch:04d}.order"), encoding="utf-8") as file:
+    with open(f"{rank.directory}/epoch-{epoch:04d}.order", encoding="utf-8") as file:
         for line in file:
             position, sample = line.split("\t")[:2]
             samples[int(position)] = int(sample)

@@ -102,7 +102,7 @@ end b
 rm -r "$T/b/state"
 mv "$T/b/kept" "$T/b/state"
 launch b
-shows b '^rank net 2/4 job r2 held .* fed 6:'
+shows b '^rank net 2/4 job r2 held epoch 6 '
 files 6 0 11
 equal "epoch 6" "$(ids 0006)" "$whole"
 

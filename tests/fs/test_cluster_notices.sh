@@ -16,6 +16,6 @@ for number in 0 4; do # coord_mutant.h: none, MUTANT_NO_REPAIR
 		continue
 	fi
 	((status == 1)) || fail "status $status: $(<"$T/out")"
-	grep -E 'twice or more|did not come|another sample|otherwise' "$T/out" | head -n 2 ||
+	grep -m 2 -E 'twice or more|did not come|another sample|otherwise' "$T/out" ||
 		fail "$(<"$T/out")"
 done
