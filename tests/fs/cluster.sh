@@ -292,8 +292,9 @@ follower() {
 	local name lead
 	lead=$(leader)
 	for name in "${!PIDS[@]}"; do
-		[[ $name == "$lead" ]] || echo "$name"
-	done | head -n 1
+		[[ $name == "$lead" ]] || break
+	done
+	echo "$name"
 }
 
 # another_leads NAME
