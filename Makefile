@@ -8,6 +8,8 @@
 #                     what is hardly so; tests/README.md
 #   make demo         four jobs on real photographs; DATASET=DIR for your own images,
 #                     SOURCE=tar|zip|lmdb|http: in such files, or from a server
+#   make demo-cluster  four daemons in networks of their own, beside the same on their own;
+#                     QUICK=1: fewer photographs
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
 #   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
@@ -19,6 +21,7 @@
 #   make mutants      whether the simulation of schedules notices faults: tests/dst
 #   make fuzz         libFuzzer on what reads bytes of others, SECONDS=60 for each
 #   make chaos        the engine is killed again and again under readers, SECONDS=3600
+#   make chaos-cluster  three daemons, their server and the network fail; SECONDS=3600 SEED=N
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
@@ -90,7 +93,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all programs tests man check check-here check-long check-unit check-valgrind \
-	check-fs chaos check-clients check-stress syntax demo bench lint format install uninstall clean deps
+	check-fs chaos chaos-cluster check-clients check-stress syntax demo demo-cluster bench lint format install uninstall clean deps
 
 all: programs man
 
@@ -211,6 +214,13 @@ chaos: programs
 	CHAOS_SEED=$$seed CHAOS_SECONDS=$(or $(SECONDS),3600) \
 		TEST_TIMEOUT=$$(($(or $(SECONDS),3600) + 300)) \
 		BUILD=$(BUILD) tests/fs/run engine_killed
+
+# The same of three daemons, their server and the network between them.
+chaos-cluster: programs
+	@seed=$(or $(SEED),$$RANDOM$$$$); echo "SEED=$$seed"; \
+	CHAOS_SEED=$$seed CHAOS_SECONDS=$(or $(SECONDS),3600) \
+		TEST_TIMEOUT=$$(($(or $(SECONDS),3600) + 300)) \
+		BUILD=$(BUILD) tests/fs/run cluster_chaos
 
 check-stress: $(STRESS)
 	tests/stress/run $(STRESS)

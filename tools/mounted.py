@@ -50,12 +50,14 @@ def signals_end_it(number, _):
 class Daemon:
     """A joaderfs that is mounted inside a `with` block, and gone after it."""
 
-    def __init__(self, program, dataset, jobs, cache, source=None, **options):
+    def __init__(self, program, dataset, jobs, cache, source=None, inside=(), cluster=None,
+                 **options):
         """dataset: the directory of "photos", or directories by name; source: what is read
-        instead of it, with the same images; jobs: an ini for each name; options: more keys of
-        [joaderfs]."""
+        instead of it, with the same images; jobs: an ini for each name; inside: a command that
+        runs the daemon; cluster: keys of [cluster]; options: more keys of [joaderfs]."""
         self.program, self.dataset, self.jobs, self.cache = program, dataset, jobs, cache
         self.source = source
+        self.inside, self.cluster = list(inside), cluster
         self.options = options
         self.process = None
 
@@ -80,12 +82,15 @@ class Daemon:
                     f"state = {self.top}/state\njobs = jobs.d\nsocket = {self.top}/socket\n"
                     + "".join(f"{key} = {value}\n" for key, value in options.items())
                     + "".join(f"[dataset {name}]\npath = {path}\n"
-                              for name, path in datasets.items()))
+                              for name, path in datasets.items())
+                    + ("[cluster]\n" if self.cluster else "")
+                    + "".join(f"{key} = {value}\n"
+                              for key, value in (self.cluster or {}).items()))
         for name, text in self.jobs.items():
             self._write(f"jobs.d/{name}.ini", text)
         with open(os.path.join(self.top, "log"), "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
-                [self.program, os.path.join(self.top, "joaderfs.ini"), self.mount, "-f"],
+                [*self.inside, self.program, os.path.join(self.top, "joaderfs.ini"), self.mount, "-f"],
                 stdout=log, stderr=subprocess.STDOUT)
         while not os.path.exists(os.path.join(self.mount, "README")):
             if self.process.poll() is not None:
@@ -133,10 +138,10 @@ class Daemon:
         return dict(line.split(None, 1) for line in self.read("jobs", job, "status").splitlines()
                     if len(line.split(None, 1)) == 2)
 
-    def order(self, job):
-        """The lines of epoch-0000.order as (position, id, label, served, absolute path)."""
+    def order(self, job, epoch=0):
+        """The lines of epoch-000N.order as (position, id, label, served, absolute path)."""
         rows = []
-        for line in self.read("jobs", job, "epoch-0000.order").splitlines():
+        for line in self.read("jobs", job, f"epoch-{epoch:04d}.order").splitlines():
             position, sample, label, served, path = line.split("\t")
             rows.append((int(position), int(sample), int(label), served,
                          os.path.join(self.dataset, unescaped(path))))

@@ -18,6 +18,11 @@ demo:
 	+@$(PARALLEL) -s VARIANT=release all
 	@tools/demo
 
+demo-cluster:
+	@tools/install-deps build demo
+	+@$(PARALLEL) -s VARIANT=release all
+	@tools/demo-cluster $(if $(QUICK),--quick)
+
 bench:
 	@tools/install-deps build demo test
 	@$(MAKE) --no-print-directory -s VARIANT=release all build/release/bench/read_epoch \
@@ -31,5 +36,5 @@ lint:
 	@tools/lint --self-test
 	@tools/lint
 
-check-fs: all $(SITES) $(BUILD)/tests/clients/slow_storage
+check-fs: all $(SITES) $(MUTANT_DAEMON) $(BUILD)/tests/clients/slow_storage
 	@BUILD=$(BUILD) tests/fs/run

@@ -28,6 +28,14 @@ local function is_token(keys, token)
 	return redis.call('GET', key(keys, 'token')) == token
 end
 
+-- Of another node. The clock was set back if it has longer to live than any node asks for.
+local function bound_lease(lease, ttl)
+	local most = 3 * tonumber(ttl)
+	if redis.call('PTTL', lease) > most then
+		redis.call('PEXPIRE', lease, most)
+	end
+end
+
 local function drop_feeds(keys, job, epoch, ranks)
 	for rank = 0, ranks - 1 do
 		redis.call('UNLINK', key(keys, 'feed', job, epoch, rank))
@@ -73,6 +81,7 @@ local function beat(keys, args)
 	local node, incarnation, ttl = args[2], args[3], args[5]
 	local other = redis.call('GET', key(keys, 'node', node))
 	if other and string.match(other, '^%S+') ~= incarnation then
+		bound_lease(key(keys, 'node', node), ttl)
 		return fail('EEXIST')
 	end
 	redis.call('SET', key(keys, 'node', node), args[4], 'PX', ttl)
@@ -88,6 +97,7 @@ local function beat(keys, args)
 		if not ranks or tonumber(rank) >= tonumber(ranks) then
 			result = 'ENOENT'
 		elseif owner and owner ~= incarnation then
+			bound_lease(own, ttl)
 			result = 'EBUSY'
 		else
 			redis.call('SET', own, incarnation, 'PX', ttl)
@@ -101,6 +111,7 @@ local function beat(keys, args)
 		leases[#leases + 1] = result
 		leases[#leases + 1] = cursor
 	end
+	bound_lease(key(keys, 'lead'), ttl)
 	return {is_ready(keys, args[6]) and 1 or 0,
 		redis.call('SISMEMBER', key(keys, 'rep', args[6]), node),
 		redis.call('GET', key(keys, 'lead')) or '',

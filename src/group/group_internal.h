@@ -33,6 +33,7 @@ struct group_rank {
 	struct coord_rank_status position; /* likewise */
 	bool refused;			   /* which was told */
 	bool gone;	  /* scratch: the scheduler does not have it any more */
+	bool lost;	  /* another node serves it, or this one was refused */
 	bool bad;	  /* what came for it does not fit, which was told */
 	uint64_t went_on; /* epoch and position that another daemon came to */
 	struct otherwise otherwise[2]; /* by epoch: of two that are being read */

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "base/ranks.h"
 #include "group/group_internal.h"
 
 #include <errno.h>
@@ -49,11 +50,13 @@ static int fed(void *context, const char *training, uint32_t number, uint32_t ep
 
 static void lost(void *context, const char *training, uint32_t number)
 {
-	const struct group_rank *rank = find_rank(context, training, number);
-	if (rank)
-		log_warn("job %s: another node serves rank %u of %s now; this one gets "
-			 "nothing more",
-			rank->config->name, number, training);
+	struct group_rank *rank = find_rank(context, training, number);
+	if (!rank)
+		return;
+	rank->lost = true;
+	log_warn("job %s: rank %u of %s is not served by this node any more; its readers "
+		 "wait until it is",
+		rank->config->name, number, training);
 }
 
 static uint32_t known(void *context, const char *training)
@@ -251,13 +254,22 @@ static void sync_jobs(struct group *group)
 	}
 }
 
+/* As soon as no other node serves it. */
+static void take_again(struct group *group, struct group_rank *rank)
+{
+	int err = take_rank(group, rank);
+	rank->lost = err != 0 && err != -EALREADY;
+}
+
 void group_sync(struct group *group)
 {
-	const struct group_rank *rank;
+	struct group_rank *rank;
 	sync_jobs(group);
 	TAILQ_FOREACH (rank, &group->ranks, link) {
 		const struct job_config *config = rank->config;
 		struct sched_feed_state state;
+		if (rank->lost)
+			take_again(group, rank);
 		sched_feed_state(rank->job, &state);
 		if (!state.started)
 			continue;
@@ -272,19 +284,32 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 	return (uint64_t)epoch << 32 | position;
 }
 
+/* Where the rank was committed to. The end of an epoch is the beginning of the next one:
+ * what an epoch held is forgotten when all ranks have come to its end. */
+static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
+{
+	const struct job_config *config = rank->config;
+	uint32_t length = ranks_position(
+		rank->status.n, config->global_batch, config->ranks, config->rank);
+	bool ended = rank->position.committed >= length;
+	*ret_epoch = rank->position.committed_epoch + ended;
+	*ret = ended ? 0 : rank->position.committed;
+}
+
 /* Another daemon has served the rank further than this one has. */
 static void go_on_if_left_behind(struct group *group, struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;
 	const struct coord_rank_status *position = &rank->position;
 	uint64_t there = place(position->committed_epoch, position->committed);
+	uint32_t epoch, consumed;
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
 	uint64_t here = state.started ? place(state.epoch, state.consumed) : 0;
 	if (!position->held || there <= here || there <= rank->went_on)
 		return;
-	int err = sched_feed_go_on(
-		rank->job, position->committed_epoch, position->committed);
+	committed(rank, &epoch, &consumed);
+	int err = sched_feed_go_on(rank->job, epoch, consumed);
 	if (!err) {
 		rank->went_on = there;
 		(void)coord_drop_rank(group->coord, config->training, config->rank);
@@ -292,12 +317,11 @@ static void go_on_if_left_behind(struct group *group, struct group_rank *rank)
 	}
 	if (err)
 		log_error("job %s: can't go on at position %u of epoch %u: %s",
-			config->name, position->committed, position->committed_epoch,
-			strerror(-err));
+			config->name, consumed, epoch, strerror(-err));
 	else
 		log_info("job %s: goes on at position %u of epoch %u, which another "
 			 "daemon came to",
-			config->name, position->committed, position->committed_epoch);
+			config->name, consumed, epoch);
 }
 
 void group_look_at_jobs(struct group *group)

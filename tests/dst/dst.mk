@@ -46,6 +46,14 @@ $(DST_CLUSTER): $(DST_CLUSTER_OBJECTS) $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
+# The daemon with the same coordinator, for tests on mounts.
+MUTANT_OBJECTS := $(DST_COORD_SRC:%.c=$(BUILD)/mutable/%.o) $(BUILD)/mutable/tests/mutant/mutant.o
+MUTANT_DAEMON := $(BUILD)/tests/mutant/joaderfs
+$(MUTANT_DAEMON): $(BUILD)/src/main.o $(MUTANT_OBJECTS) $(LIB)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -rdynamic -o $@ $^ $(ALL_LIBS)
+
 check-dst: check-dst-cluster
 check-dst-cluster: $(DST_CLUSTER)
 	$(DST_CLUSTER) --processes $(shell nproc) $(DST_EFFORT)
@@ -66,4 +74,4 @@ mutant:
 	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $(MUTANT).o $(MUTANT).c
 	$(Q)$(CC) -o $(MUTANT) $(DST_OBJECTS) $(MUTANT).o $(LIB) $(ALL_LIBS)
 
--include $(DST_OBJECTS:.o=.d) $(DST_CLUSTER_OBJECTS:.o=.d)
+-include $(DST_OBJECTS:.o=.d) $(DST_CLUSTER_OBJECTS:.o=.d) $(MUTANT_OBJECTS:.o=.d)

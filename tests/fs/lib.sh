@@ -70,6 +70,7 @@ finish() {
 	trap - EXIT ERR
 	for child in $(jobs -p); do
 		[[ $child == "$PID" ]] || kill -TERM "$child" 2>/dev/null || true
+		kill -CONT "$child" 2>/dev/null || true # one that a test has stopped
 	done
 	if [[ -n $PID ]]; then
 		kill -TERM "$PID" 2>/dev/null || true

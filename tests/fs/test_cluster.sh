@@ -6,44 +6,16 @@
 # and comes back, and when it comes back without the last of what it knew. What does not fit
 # the group is refused: another selection of samples, a node's name that is taken.
 . "$(dirname "$0")/lib.sh"
-command -v redis-server >/dev/null || skip "no redis-server"
-pkg-config --exists hiredis || skip "built without hiredis"
-ulimit -c 0
+. "$FS/cluster.sh"
 dataset 2 24
-RANKS=4
 whole=$(seq 0 47)
 
-redis() {
-	redis-server --port 0 --unixsocket "$T/redis" --dir "$T" --save '' --appendonly yes \
-		--appendfsync always --daemonize no >"$T/redis.log" 2>&1 &
-	REDIS=$!
-	until redis-cli -s "$T/redis" ping >/dev/null 2>&1; do sleep 0.02; done
-}
-
-# node NAME RANK...: its ini, jobs and directories
-node() {
-	local name=$1 rank
-	shift
-	mkdir -p "$T/$name/mnt" "$T/$name/jobs"
-	{
-		printf '[joaderfs]\ncache = 64M\nseed = 1\nstate = %s/state\njobs = jobs\n' "$T/$name"
-		printf 'socket = %s/socket\n[dataset images]\npath = %s\n' "$T/$name" "$D"
-		printf '[cluster]\nengine = redis+unix://%s\nnode = %s\nttl = 1s\n' "$T/redis" "$name"
-	} >"$T/$name/joaderfs.ini"
-	for rank; do
-		job_text "r$rank" job.epochs=9 job.ranks=$RANKS job.rank="$rank" job.training=net \
-			job.global_batch=8 tensor.crop=32 view.lookahead=4 >"$T/$name/jobs/r$rank.ini"
-	done
-}
-
-# launch NAME: ${pid[NAME]}
-declare -A pid
-launch() {
-	"$PROGRAM" --no-supervisor "$T/$1/joaderfs.ini" "$T/$1/mnt" -f >>"$LOG" 2>&1 &
-	pid[$1]=$!
-	until [[ -e $T/$1/mnt/README ]]; do
-		kill -0 "${pid[$1]}" || fail "$1 has ended: $(<"$LOG")"
-		sleep 0.02
+# ranks NODE RANK...: its ini and jobs
+ranks() {
+	local number
+	node "$1" 'ttl = 1s'
+	for number in "${@:2}"; do
+		rank "$1" "$number" tensor.crop=32 view.lookahead=4
 	done
 }
 
@@ -69,20 +41,9 @@ ids() {
 	cut -f2 "$T"/[ab]/mnt/jobs/r?/epoch-"$1".order | sort -n
 }
 
-# shows NODE WORDS: joaderctl cluster does, within some seconds
-shows() {
-	local _
-	for _ in $(seq 400); do
-		"$BUILD/joaderctl" --socket "$T/$1/socket" cluster >"$T/cluster"
-		! grep -q "$2" "$T/cluster" || return 0
-		sleep 0.05
-	done
-	fail "not '$2' in: $(<"$T/cluster")"
-}
-
 redis
-node a 0 1
-node b 2 3
+ranks a 0 1
+ranks b 2 3
 launch a
 launch b
 files 0 0 11
@@ -93,9 +54,7 @@ shows b '^member a '
 # A daemon is killed in the middle: what it had bound stays, the rest comes.
 files 1 0 5
 cp "$T/b/mnt/jobs/r2/epoch-0001.order" "$T/before"
-kill -KILL "${pid[b]}"
-wait "${pid[b]}" 2>/dev/null || true
-umount -l "$T/b/mnt"
+kill_node b
 launch b
 files 1 6 11
 equal "epoch 1" "$(ids 0001)" "$whole"
@@ -104,8 +63,7 @@ head -n "$(wc -l <"$T/before")" "$T/b/mnt/jobs/r2/epoch-0001.order" | cut -f1,2 
 
 # The server dies: readers go on when it is back.
 files 2 0 3
-kill -KILL "$REDIS"
-wait "$REDIS" 2>/dev/null || true
+kill_redis
 shows a '^state away$'
 redis
 files 2 4 11
@@ -113,9 +71,8 @@ equal "epoch 2" "$(ids 0002)" "$whole"
 
 # It forgets everything: what the journals know is put back.
 files 3 0 5
-kill -KILL "$REDIS"
-wait "$REDIS" 2>/dev/null || true
-rm -rf "$T"/appendonly*
+kill_redis
+rm -r "$T/engine"
 redis
 files 3 6 11
 equal "epoch 3" "$(ids 0003)" "$whole"
@@ -126,8 +83,7 @@ files 4 0 5
 shows b '^rank net 2/4 .* committed 4:6'
 shows b '^rank net 3/4 .* committed 4:6'
 cp "$T/b/mnt/jobs/r2/epoch-0004.order" "$T/before"
-kill "${pid[b]}"
-wait "${pid[b]}" || true
+end b
 mv "$T/b/state" "$T/b/kept"
 launch b
 until [[ $(wc -l <"$T/b/mnt/jobs/r2/epoch-0004.order" 2>/dev/null) -ge 6 ]] &&
@@ -142,25 +98,33 @@ files 5 0 11
 equal "epoch 5" "$(ids 0005)" "$whole"
 shows b '^rank net 2/4 .* committed 5:12'
 shows b '^rank net 3/4 .* committed 5:12'
-kill "${pid[b]}"
-wait "${pid[b]}" || true
+end b
 rm -r "$T/b/state"
 mv "$T/b/kept" "$T/b/state"
 launch b
-shows b '^rank net 2/4 job r2 held .* committed 5:12'
+shows b '^rank net 2/4 job r2 held epoch 6 '
 files 6 0 11
 equal "epoch 6" "$(ids 0006)" "$whole"
 
+# The same at the end of an epoch which all have read, so that the server has forgotten it.
+timeout 60 cat "$T"/a/mnt/jobs/r0/epoch-0007/00000000.ppm >/dev/null
+until [[ $(ask exists '{joaderfs}:feed:net:6:2') == 0 ]]; do sleep 0.05; done
+end b
+mv "$T/b/state" "$T/b/kept"
+launch b
+until [[ -e $T/b/mnt/jobs/r2/epoch-0007 && -e $T/b/mnt/jobs/r3/epoch-0007 ]]; do sleep 0.05; done
+files 7 0 11
+equal "epoch 7" "$(ids 0007)" "$whole"
+
 # What does not fit.
-node c 0
+ranks c 0
 sed -i 's/^node = c/node = a/' "$T/c/joaderfs.ini"
 launch c
 shows c '^state refused$'
-kill "${pid[c]}"
-wait "${pid[c]}" || true
+end c
 sed -i 's/^node = a/node = c/' "$T/c/joaderfs.ini"
 sed -i '/^\[job\]/a where = id < 40' "$T/c/jobs/r0.ini"
 launch c
 shows c '^rank net .* refused: '
-files 7 0 11
-equal "epoch 7" "$(ids 0007)" "$whole"
+files 8 0 11
+equal "epoch 8" "$(ids 0008)" "$whole"

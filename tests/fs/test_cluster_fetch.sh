@@ -6,9 +6,7 @@
 # other one can't give is prepared here: when it is killed in the middle, has no job with the
 # same preparation, or another secret. An address that nobody can reach is refused.
 . "$(dirname "$0")/lib.sh"
-command -v redis-server >/dev/null || skip "no redis-server"
-pkg-config --exists hiredis || skip "built without hiredis"
-ulimit -c 0
+. "$FS/cluster.sh"
 N=96
 dataset 2 $((N / 2))
 for secret in one other; do
@@ -16,60 +14,14 @@ for secret in one other; do
 	chmod 600 "$T/$secret"
 done
 
-redis-server --port 0 --unixsocket "$T/redis" --dir "$T" --save '' --appendonly no \
-	--daemonize no >"$T/redis.log" 2>&1 &
-until redis-cli -s "$T/redis" ping >/dev/null 2>&1; do sleep 0.02; done
-
-# ini NAME [CLUSTER-LINE...]: with a [cluster] if there are lines
-ini() {
-	local name=$1
-	shift
-	mkdir -p "$T/$name/mnt" "$T/$name/jobs"
-	{
-		printf '[joaderfs]\ncache = 64M\nseed = %d\nstate = %s/state\njobs = jobs\n' $RANDOM "$T/$name"
-		printf 'socket = %s/socket\n[dataset images]\npath = %s\n' "$T/$name" "$D"
-		(($# == 0)) || printf '[cluster]\nengine = redis+unix://%s\nnode = %s\nttl = 2s\n' "$T/redis" "$name"
-		(($# == 0)) || printf '%s\n' "$@"
-	} >"$T/$name/joaderfs.ini"
-}
-
-declare -A pid
-launch() {
-	"$PROGRAM" --no-supervisor "$T/$1/joaderfs.ini" "$T/$1/mnt" -f >>"$LOG" 2>&1 &
-	pid[$1]=$!
-	until [[ -e $T/$1/mnt/README ]]; do
-		kill -0 "${pid[$1]}" || fail "$1 has ended: $(<"$LOG")"
-		sleep 0.02
-	done
-}
-
-end() {
-	kill -TERM "${pid[$1]}"
-	wait "${pid[$1]}" || fail "$1 ended with $?: $(<"$LOG")"
-}
-
-# of NODE COUNTER
-of() {
-	sed -n "s/^$2 //p" "$T/$1/mnt/stats"
-}
-
-# shows NODE WORDS: joaderctl cluster does, within some seconds
-shows() {
-	local _
-	for _ in $(seq 400); do
-		"$BUILD/joaderctl" --socket "$T/$1/socket" cluster >"$T/cluster"
-		! grep -q "$2" "$T/cluster" || return 0
-		sleep 0.05
-	done
-	fail "not '$2' in: $(<"$T/cluster")"
-}
+redis --appendonly no
 
 # Each knows where the other one listens now.
 meet() {
 	shows a '^member a 127.0.0.1:'
 	shows b '^member b 127.0.0.1:'
-	shows a "$("$BUILD/joaderctl" --socket "$T/b/socket" cluster | grep -o '^member b [0-9.:]*')\b"
-	shows b "$("$BUILD/joaderctl" --socket "$T/a/socket" cluster | grep -o '^member a [0-9.:]*')\b"
+	shows a "$(ctl_of b cluster | grep -o '^member b [0-9.:]*')\b"
+	shows b "$(ctl_of a cluster | grep -o '^member a [0-9.:]*')\b"
 }
 
 # sums NODE JOB EPOCH POSITIONS: sample and checksum of each file that is read
@@ -99,7 +51,7 @@ same() {
 }
 
 # --- alone: what the files are
-ini alone
+node alone
 job_text plain job.epochs=9 tensor.resize=64 tensor.crop=48 >"$T/alone/jobs/plain.ini"
 job_text late job.epochs=9 tensor.resize=48 view.lookahead=8 >"$T/alone/jobs/late.ini"
 launch alone
@@ -109,7 +61,7 @@ end alone
 
 # --- jobs of their own
 for node in a b; do
-	ini $node 'listen = 127.0.0.1:0' "secret = $T/one"
+	node $node 'ttl = 2s' 'listen = 127.0.0.1:0' "secret = $T/one"
 	job_text plain job.epochs=9 tensor.resize=64 tensor.crop=48 view.lookahead=8 >"$T/$node/jobs/plain.ini"
 done
 launch a
@@ -132,20 +84,18 @@ goes() {
 	local fetched failures reader
 	for node in a b; do
 		job_text "$2" job.epochs=9 tensor.resize=48 tensor.exif="$3" view.lookahead=8 >"$T/job.ini"
-		"$BUILD/joaderctl" --socket "$T/$node/socket" add "$T/job.ini" >/dev/null
+		ctl_of "$node" add "$T/job.ini" >/dev/null
 	done
 	fetched=$(of a samples_fetched)
 	failures=$(of a fetch_failures)
 	sums a "$2" 0 "$(seq 0 $((N - 1)))" >"$T/out.a" &
 	reader=$!
 	until (($(of a samples_fetched) > fetched + 4)); do sleep 0.01; done
-	kill -"$1" "${pid[b]}"
+	kill -"$1" "${PIDS[b]}"
 	wait "$reader" || fail "a reader failed"
 	same "$T/expected.late" "$T/out.a"
 	(($(of a fetch_failures) > failures)) || fail "all of it was fetched before"
-	kill -KILL "${pid[b]}" 2>/dev/null || true
-	wait "${pid[b]}" 2>/dev/null || true
-	umount -l "$T/b/mnt"
+	kill_node b
 }
 goes STOP stopped ignore
 launch b
@@ -156,7 +106,7 @@ goes KILL killed apply
 launch b
 meet
 job_text later job.epochs=9 tensor.resize=32 view.lookahead=8 >"$T/later.ini"
-"$BUILD/joaderctl" --socket "$T/a/socket" add "$T/later.ini" >/dev/null
+ctl_of a add "$T/later.ini" >/dev/null
 before=$(of a decodes)
 failures=$(of a fetch_failures)
 sums a later 0 "$(seq 0 $((N - 1)))" >"$T/later"
@@ -167,12 +117,10 @@ end b
 
 # --- ranks of a training
 rm -rf "$T"/[ab]/state "$T"/[ab]/jobs/*
-rank=0
-for node in a b; do
-	job_text "r$rank" job.epochs=9 job.ranks=2 job.rank=$rank job.training=net job.global_batch=8 \
-		tensor.resize=64 tensor.crop=48 view.lookahead=8 >"$T/$node/jobs/r$rank.ini"
-	rank=$((rank + 1))
-done
+# shellcheck disable=SC2034 # for rank
+RANKS=2
+rank a 0 tensor.resize=64 tensor.crop=48 view.lookahead=8
+rank b 1 tensor.resize=64 tensor.crop=48 view.lookahead=8
 launch a
 launch b
 meet
@@ -192,8 +140,8 @@ end b
 
 # --- another secret
 rm -rf "$T"/[ab]/state "$T"/[ab]/jobs/*
-ini a 'listen = 127.0.0.1:0' "secret = $T/one"
-ini b 'listen = 127.0.0.1:0' "secret = $T/other"
+node a 'ttl = 2s' 'listen = 127.0.0.1:0' "secret = $T/one"
+node b 'ttl = 2s' 'listen = 127.0.0.1:0' "secret = $T/other"
 for node in a b; do
 	job_text plain tensor.resize=64 tensor.crop=48 view.lookahead=8 >"$T/$node/jobs/plain.ini"
 done
@@ -209,6 +157,6 @@ end a
 end b
 
 # --- what is refused
-ini a 'listen = 0.0.0.0:0' "secret = $T/one"
+node a 'ttl = 2s' 'listen = 0.0.0.0:0' "secret = $T/one"
 ! "$PROGRAM" --no-supervisor "$T/a/joaderfs.ini" "$T/a/mnt" -f >"$T/out" 2>&1 || fail "it listens everywhere"
 grep -q 'listen: found "0.0.0.0:0", allowed: the address at which' "$T/out" || fail "$(<"$T/out")"

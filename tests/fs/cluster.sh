@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# shellcheck shell=bash disable=SC2034
+#
+# For tests of several daemons, which agree by a Redis server. Sourced after lib.sh.
+#
+#     redis                   the server
+#     node a 'ttl = 1s'       a daemon's ini, with lines for its [cluster]
+#     rank a 0                a job, which is rank 0 of a training
+#     launch a                ${PIDS[a]}, mounted on $T/a/mnt
+#
+# With `networks`, before all of these, each node has a network name space of its own, whose
+# link can be cut.
+
+command -v redis-server >/dev/null || skip "no redis-server"
+pkg-config --exists hiredis || skip "built without hiredis"
+ulimit -c 0
+
+declare -A PIDS ADDRESS
+declare -A NET          # of a node: the process that holds its network name space
+ENGINE=redis+unix://$T/redis
+RANKS=4
+REDIS=
+under=() # a command that runs what is started
+day_ahead=(unshare --time --monotonic 86400)
+SEED=0
+LISTEN=(--port 0)
+
+# --- the server ------------------------------------------------------------------------
+
+ask() {
+	redis-cli -s "$T/redis" "$@"
+}
+
+# redis [OPTION VALUE...]: with what is in $T/engine; ${NET[engine]}, if it is there
+redis() {
+	mkdir -p "$T/engine"
+	${NET[engine]+nsenter -t "${NET[engine]}" -n} "${under[@]}" redis-server "${LISTEN[@]}" \
+		--unixsocket "$T/redis" --dir "$T/engine" --save '' --appendonly yes \
+		--appendfsync always --daemonize no "$@" >>"$T/redis.log" 2>&1 &
+	REDIS=$!
+	until [[ $(ask ping 2>&1) == PONG ]]; do
+		kill -0 "$REDIS" || fail "the server has ended: $(tail -n 5 "$T/redis.log")"
+		sleep 0.02
+	done
+}
+
+kill_redis() {
+	kill -KILL "$REDIS"
+	wait "$REDIS" 2>/dev/null || true
+	rm -f "$T/redis"
+}
+
+# roll_back COMMAND...: to what the server had before the command
+roll_back() {
+	rm -rf "$T/older"
+	cp -r "$T/engine" "$T/older"
+	"$@"
+	kill_redis
+	rm -r "$T/engine"
+	mv "$T/older" "$T/engine"
+}
+
+# --- nodes -----------------------------------------------------------------------------
+
+# node NAME [LINE...]: no [cluster] without lines
+node() {
+	local name=$1
+	shift
+	SEED=$((SEED + 1))
+	mkdir -p "$T/$name/mnt" "$T/$name/jobs"
+	{
+		printf '[joaderfs]\ncache = 64M\nseed = %d\njobs = jobs\n' "$SEED"
+		printf 'state = %s/state\nsocket = %s/socket\n' "$T/$name" "$T/$name"
+		printf '[dataset images]\npath = %s\n' "$D"
+		(($# == 0)) || printf '[cluster]\nengine = %s\nnode = %s\n' "$ENGINE" "$name"
+		(($# == 0)) || printf '%s\n' "$@"
+	} >"$T/$name/joaderfs.ini"
+}
+
+# rank NODE NUMBER [section.key=value...]: job rNUMBER, of a training `net` with $RANKS
+rank() {
+	job_text "r$2" job.epochs=9999 job.ranks="$RANKS" job.rank="$2" job.training=net \
+		job.global_batch=8 "${@:3}" >"$T/$1/jobs/r$2.ini"
+}
+
+launch() {
+	${NET[$1]+nsenter -t "${NET[$1]}" -n} "${under[@]}" "$PROGRAM" --no-supervisor \
+		"$T/$1/joaderfs.ini" "$T/$1/mnt" -f >>"$LOG" 2>&1 &
+	PIDS[$1]=$!
+	until [[ -e $T/$1/mnt/README ]]; do
+		kill -0 "${PIDS[$1]}" || fail "$1 has ended: $(<"$LOG")"
+		sleep 0.02
+	done
+}
+
+end() {
+	kill -TERM "${PIDS[$1]}"
+	wait "${PIDS[$1]}" || fail "$1 ended with $?: $(<"$LOG")"
+}
+
+# kill_node NAME: all of it, at once; launch begins it again
+kill_node() {
+	kill -KILL "${PIDS[$1]}" 2>/dev/null || true
+	wait "${PIDS[$1]}" 2>/dev/null || true
+	unmount "$T/$1/mnt"
+}
+
+ctl_of() {
+	"$BUILD/joaderctl" --socket "$T/$1/socket" "${@:2}"
+}
+
+# of NODE COUNTER
+of() {
+	sed -n "s/^$2 //p" "$T/$1/mnt/stats"
+}
+
+# shows NODE WORDS: joaderctl cluster does, within some seconds
+shows() {
+	local _
+	for _ in $(seq 400); do
+		ctl_of "$1" cluster >"$T/cluster"
+		! grep -q "$2" "$T/cluster" || return 0
+		sleep 0.05
+	done
+	fail "not '$2' in: $(<"$T/cluster")"
+}
+
+# --- networks --------------------------------------------------------------------------
+
+# networks NODE...: each has a name space, as has the server, which is `bridge`
+networks() {
+	local name process address status=0
+	"$ROOT/tools/network" "$@" >"$T/network" &
+	NETWORK=$!
+	until grep -q ^bridge "$T/network"; do
+		if ! kill -0 "$NETWORK" 2>/dev/null; then
+			wait "$NETWORK" || status=$?
+			((status == 77)) || fail "no network"
+			skip "network name spaces are not allowed here"
+		fi
+		sleep 0.02
+	done
+	while read -r name process address; do
+		NET[$name]=$process
+		ADDRESS[$name]=$address
+	done <"$T/network"
+	NET[engine]=${NET[bridge]}
+	LISTEN=(--port 16379 --bind "${ADDRESS[bridge]}" --protected-mode no)
+	ENGINE=redis://${ADDRESS[bridge]}:16379/0
+}
+
+inside() {
+	nsenter -t "${NET[$1]}" -n "${@:2}"
+}
+
+# link NAME up|down
+link() {
+	inside bridge ip link set "to-$1" "$2"
+}
+
+# silent FROM TO, heard FROM TO: packets of one node, or the bridge, do not come to another one;
+# or do again
+silent() {
+	inside "$1" ip neighbour replace "${ADDRESS[$2]}" lladdr 02:00:00:00:00:01 \
+		nud permanent dev "$(inside "$1" ip -o route get "${ADDRESS[$2]}" | sed 's/.* dev \([^ ]*\).*/\1/')"
+}
+
+heard() {
+	inside "$1" ip neighbour flush nud permanent "${ADDRESS[$2]}"
+}
+
+# --- readers of all ranks --------------------------------------------------------------
+
+# read_ranks MS READER...: rank_readers.py beside the test, until finish_reading
+read_ranks() {
+	"$PYTHON" "$FS/rank_readers.py" "$T" "$1" "$T/redis" "${@:2}" >"$T/readers" 2>&1 &
+	READERS=$!
+	until [[ -e $T/progress ]]; do sleep 0.02; done
+}
+
+# What nodes and readers say.
+describe() {
+	local name
+	cat "$T/progress" "$T/readers" >&2
+	for name in "${!PIDS[@]}"; do
+		timeout 5 "$BUILD/joaderctl" --socket "$T/$name/socket" cluster >&2 || true
+	done
+}
+
+# they_go_on RANK...: each of them reads further, or waits for the others to end the epoch
+they_go_on() {
+	local rank was now state before
+	cp "$T/progress" "$T/before"
+	for rank; do
+		read -r _ before _ < <(grep "^$rank " "$T/before")
+		for was in $(seq 1200); do
+			kill -0 "$READERS" 2>/dev/null || fail "readers: $(<"$T/readers")"
+			read -r _ now state < <(grep "^$rank " "$T/progress") || true
+			[[ $now == "$before" && $state == reads ]] || break
+			if ((was == 1200)); then
+				describe
+				fail "rank $rank does not go on"
+			fi
+			sleep 0.05
+		done
+	done
+}
+
+# they_wait: no rank reads on, when all have read what there is
+they_wait() {
+	local was='' _
+	for _ in $(seq 60); do
+		[[ $(<"$T/progress") != "$was" ]] || return 0
+		was=$(<"$T/progress")
+		sleep 1
+	done
+	fail "they read on: $was"
+}
+
+# finish_reading: all ranks end their epoch; nothing was wrong, and nothing is held
+finish_reading() {
+	local name _ status=0
+	touch "$T/stop"
+	wait "$READERS" || status=$?
+	cat "$T/readers"
+	if ((status != 0)); then
+		describe
+		fail "what readers got is wrong"
+	fi
+	for name in "${!PIDS[@]}"; do
+		for _ in $(seq 100); do
+			[[ "$(of "$name" cache_pins) $(of "$name" cache_need)" != "0 0" ]] || break
+			sleep 0.1
+		done
+		equal "pins and need of $name" "$(of "$name" cache_pins) $(of "$name" cache_need)" "0 0"
+	done
+}
+
+ALL=(0 1 2 3 4 5)
+
+row() {
+	echo "$SECONDS s: $*"
+}
+
+# three_nodes LINE...: a, b and c, with two of six ranks each, and these lines in [cluster]
+three_nodes() {
+	local name number=0
+	RANKS=6
+	head -c 32 /dev/urandom >"$T/secret"
+	chmod 600 "$T/secret"
+	for name in a b c; do
+		node $name 'ttl = 1s' "secret = $T/secret" "${@//ADDRESS/${ADDRESS[$name]-}}"
+		rank $name $number tensor.crop=32 view.lookahead=4
+		rank $name $((number + 1)) tensor.crop=32 view.lookahead=4
+		number=$((number + 2))
+	done
+	for name in a b c; do launch $name; done
+	for name in a b c; do shows a "^member $name "; done
+}
+
+# read_three MS: what three_nodes have
+read_three() {
+	read_ranks "$1" 0:"$T/a/mnt/jobs/r0" 1:"$T/a/mnt/jobs/r1" 2:"$T/b/mnt/jobs/r2" \
+		3:"$T/b/mnt/jobs/r3" 4:"$T/c/mnt/jobs/r4" 5:"$T/c/mnt/jobs/r5"
+}
+
+# leads: the node that says that it leads; status 1: none
+leads() {
+	local name
+	for name in "${!PIDS[@]}"; do
+		if timeout 5 "$BUILD/joaderctl" --socket "$T/$name/socket" cluster 2>/dev/null |
+			grep -q '^state leads$'; then
+			echo "$name"
+			return 0
+		fi
+	done
+	return 1
+}
+
+# leader: waits for one
+leader() {
+	local _
+	for _ in $(seq 400); do
+		! leads || return 0
+		sleep 0.05
+	done
+	fail "no node leads"
+}
+
+follower() {
+	local name lead
+	lead=$(leader)
+	for name in "${!PIDS[@]}"; do
+		[[ $name == "$lead" ]] || break
+	done
+	echo "$name"
+}
+
+# another_leads NAME
+another_leads() {
+	local name
+	for name in "${!PIDS[@]}"; do
+		[[ $name == "$1" ]] || break
+	done
+	shows "$name" "^leader [^$1-]"
+}
+
+# slow_server MS TIMES: so many commands wait for so long
+slow_server() {
+	local _
+	for _ in $(seq "$2"); do
+		ask client pause "$1" all >"$T/out"
+		sleep "$(bc <<<"scale=3; $1 / 1000")"
+	done
+}
