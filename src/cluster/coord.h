@@ -81,6 +81,15 @@ struct coord_tail {
 	uint32_t base;
 };
 
+/* A global mini-batch that the leader has drawn. */
+struct coord_batch {
+	const char *job, *dataset;
+	const sample_id *ids;
+	uint32_t n, ranks;
+	const uint64_t
+		*rank_node; /* [ranks]: incarnation of its node; 0: nobody serves it */
+};
+
 /* What the coordinator calls, which does not call the coordinator then; context is the
  * first argument of each. */
 struct coord_calls {
@@ -110,11 +119,10 @@ struct coord_calls {
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
 	/*
-	 * Who reads which of the n samples of a global mini-batch: rank_of[i] for ids[i]. Each
-	 * rank gets as many as ranks_share says. NULL: round robin.
+	 * Who reads which sample of the mini-batch: rank_of[i] for ids[i]. Each rank gets as
+	 * many as ranks_share says. False, or NULL: the ranks take the samples in turn.
 	 */
-	void (*place)(void *context, const char *job, const sample_id *ids, uint32_t n,
-		uint32_t ranks, uint32_t *rank_of);
+	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
 	/* Adds to `ids` what is resident anywhere in the group, for exchange. NULL: what was
 	 * drawn. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);

@@ -178,12 +178,28 @@ local function leave(keys, args)
 	return 0
 end
 
+-- "<incarnation> ...", 0: nobody serves the rank.
+local function owners(keys, job, ranks)
+	local result, own = {}, keys[1] .. ':own:' .. job .. ':'
+	for first = 0, ranks - 1, 1000 do
+		local names = {}
+		for rank = first, math.min(first + 1000, ranks) - 1 do
+			names[#names + 1] = own .. rank
+		end
+		for _, owner in ipairs(redis.call('MGET', unpack(names))) do
+			result[#result + 1] = owner or '0'
+		end
+	end
+	return table.concat(result, ' ')
+end
+
 local function jobs(keys)
 	local result = {}
 	for _, name in ipairs(redis.call('SMEMBERS', key(keys, 'jobs'))) do
 		local state = redis.call('HMGET', key(keys, 'job', name), 'epoch', 'next', 'n',
 			'ranks', 'batch')
-		result[#result + 1] = {name, state, redis.call('HGETALL', key(keys, 'cur', name))}
+		result[#result + 1] = {name, state, redis.call('HGETALL', key(keys, 'cur', name)),
+			owners(keys, name, tonumber(state[4]))}
 	end
 	return result
 end

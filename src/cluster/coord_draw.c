@@ -165,10 +165,14 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	const sample_id *ids, uint32_t n, struct parts *parts)
 {
 	uint32_t ranks = job->facts.ranks;
-	if (coord->calls.place)
-		coord->calls.place(coord->calls.context, job->facts.name, ids, n, ranks,
-			parts->rank_of);
-	else
+	const struct coord_batch batch = {.job = job->facts.name,
+		.dataset = job->facts.dataset,
+		.ids = ids,
+		.n = n,
+		.ranks = ranks,
+		.rank_node = job->owners};
+	if (!coord->calls.place ||
+		!coord->calls.place(coord->calls.context, &batch, parts->rank_of))
 		for (uint32_t i = 0; i < n; i++)
 			parts->rank_of[i] = i % ranks;
 	for (uint32_t i = 0; i < n; i++) {

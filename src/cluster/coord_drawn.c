@@ -41,6 +41,7 @@ static void free_drawn(struct drawn_job *job)
 	LIST_REMOVE(job, link);
 	coord_facts_free(&job->facts);
 	free(job->ids);
+	free(job->owners);
 	free(job);
 }
 
@@ -228,7 +229,7 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 	job->window = window < job->n ? (uint32_t)window : job->n;
 }
 
-static int survey_job(struct coord *coord, const struct coord_engine_job *log)
+static int survey_job(struct coord *coord, struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);
 	int err = job ? 0 : make_drawn(coord, log->name, &job);
@@ -239,6 +240,9 @@ static int survey_job(struct coord *coord, const struct coord_engine_job *log)
 		drop_stream(job);
 	job->epoch = log->epoch;
 	job->next = log->next;
+	free(job->owners);
+	job->owners = log->owners;
+	log->owners = NULL;
 	measure(coord, job, log);
 	job->ahead = find_ahead(job, log);
 	set_window(coord, job);

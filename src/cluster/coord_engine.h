@@ -73,6 +73,7 @@ struct coord_engine_job {
 	uint32_t n;
 	uint32_t ranks, batch;
 	struct coord_position *cursors; /* of the ranks; the list's */
+	uint64_t *owners; /* incarnations of the nodes that serve them; 0: nobody */
 };
 
 struct coord_engine_jobs {

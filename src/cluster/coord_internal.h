@@ -55,8 +55,9 @@ struct drawn_job {
 	uint32_t wants;	   /* samples of this draw */
 	uint64_t consumed; /* by all ranks, over all epochs */
 	uint64_t measured_ns;
-	double rate;	/* samples per second */
-	sample_id *ids; /* of this draw */
+	double rate;	  /* samples per second */
+	uint64_t *owners; /* of the ranks, as coord_batch has them */
+	sample_id *ids;	  /* of this draw */
 	uint32_t n_ids;
 };
 

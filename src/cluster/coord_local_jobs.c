@@ -101,7 +101,8 @@ static int by_name(const void *a, const void *b)
 		((const struct coord_engine_job *)b)->name);
 }
 
-static int show_job(const struct local_job *job, struct coord_engine_job *ret)
+static int show_job(const struct coord_local *local, const struct local_job *job,
+	struct coord_engine_job *ret)
 {
 	*ret = (struct coord_engine_job){.epoch = job->epoch,
 		.next = job->next,
@@ -110,10 +111,18 @@ static int show_job(const struct local_job *job, struct coord_engine_job *ret)
 		.batch = job->facts.batch};
 	memcpy(ret->name, job->name, sizeof(ret->name));
 	ret->cursors = calloc(job->facts.ranks, sizeof(*ret->cursors));
-	if (!ret->cursors)
+	ret->owners = calloc(job->facts.ranks, sizeof(*ret->owners));
+	if (!ret->cursors || !ret->owners) {
+		free(ret->cursors);
+		free(ret->owners);
 		return -ENOMEM;
-	for (uint32_t i = 0; i < job->facts.ranks; i++)
-		ret->cursors[i] = job->ranks[i].cursor;
+	}
+	for (uint32_t i = 0; i < job->facts.ranks; i++) {
+		const struct local_rank *rank = &job->ranks[i];
+		bool lives = rank->until_ns > local->now_ns(local->clock);
+		ret->cursors[i] = rank->cursor;
+		ret->owners[i] = lives ? rank->owner : 0;
+	}
 	return 0;
 }
 
@@ -131,7 +140,7 @@ int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 	if (!ret->jobs)
 		return -ENOMEM;
 	LIST_FOREACH (job, &local->jobs, link) {
-		if (show_job(job, &ret->jobs[ret->n])) {
+		if (show_job(local, job, &ret->jobs[ret->n])) {
 			coord_engine_jobs_free(ret);
 			return -ENOMEM;
 		}

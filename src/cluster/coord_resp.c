@@ -218,14 +218,36 @@ static int leave(void *context, const char *node, const char *job)
 	return resp_do(resp, &words);
 }
 
-/* name {epoch next n ranks batch} {rank cursor ...} */
+/* {rank cursor ...} and "<incarnation> ..." */
+static int take_ranks(
+	const redisReply *cursors, const char *owners, struct coord_engine_job *ret)
+{
+	char *end = NULL;
+	ret->cursors = calloc(ret->ranks, sizeof(*ret->cursors));
+	ret->owners = calloc(ret->ranks, sizeof(*ret->owners));
+	if (!ret->cursors || !ret->owners) {
+		free(ret->cursors);
+		free(ret->owners);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i + 1 < cursors->elements; i += 2) {
+		uint32_t rank = resp_u32(cursors->element[i]);
+		if (rank < ret->ranks)
+			(void)sscanf(cursors->element[i + 1]->str, "%u:%u",
+				&ret->cursors[rank].epoch, &ret->cursors[rank].position);
+	}
+	for (uint32_t i = 0; i < ret->ranks; i++, owners = end)
+		ret->owners[i] = strtoull(owners, &end, 16);
+	return 0;
+}
+
+/* name {epoch next n ranks batch} {rank cursor ...} owners */
 static int take_job(const redisReply *reply, struct coord_engine_job *ret)
 {
-	if (!resp_is_array(reply, 3) || !resp_is_array(reply->element[1], 5) ||
-		!reply->element[0]->str)
+	if (!resp_is_array(reply, 4) || !resp_is_array(reply->element[1], 5) ||
+		!reply->element[0]->str || !reply->element[3]->str)
 		return -EBADMSG;
 	redisReply *const *state = reply->element[1]->element;
-	const redisReply *cursors = reply->element[2];
 	*ret = (struct coord_engine_job){.epoch = resp_u32(state[0]),
 		.next = resp_u32(state[1]),
 		.n = resp_u32(state[2]),
@@ -234,16 +256,7 @@ static int take_job(const redisReply *reply, struct coord_engine_job *ret)
 	snprintf(ret->name, sizeof(ret->name), "%s", reply->element[0]->str);
 	if (ret->ranks == 0 || ret->batch == 0)
 		return -EBADMSG;
-	ret->cursors = calloc(ret->ranks, sizeof(*ret->cursors));
-	if (!ret->cursors)
-		return -ENOMEM;
-	for (size_t i = 0; i + 1 < cursors->elements; i += 2) {
-		uint32_t rank = resp_u32(cursors->element[i]);
-		if (rank < ret->ranks)
-			(void)sscanf(cursors->element[i + 1]->str, "%u:%u",
-				&ret->cursors[rank].epoch, &ret->cursors[rank].position);
-	}
-	return 0;
+	return take_ranks(reply->element[2], reply->element[3]->str, ret);
 }
 
 static int jobs_by_name(const void *a, const void *b)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cluster/divide.h"
 #include "group/peers.h"
 
 #include <errno.h>
@@ -129,6 +130,13 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 
 /* --- the scheduler asks ------------------------------------------------------------------ */
 
+/* One for all preparations: a sample is decoded once for all of them. */
+static uint64_t hash_of(const struct peers *peers, const struct dataset *dataset)
+{
+	const char *name = dataset_name(dataset);
+	return place_hash(name, strlen(name)) ^ peers_fingerprint(peers, dataset);
+}
+
 /* What both ends mean by a sample: its number, PEER_SPACES: there can be no more. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation)
@@ -149,9 +157,7 @@ static uint32_t find_space_locked(struct peers *peers, const struct dataset *dat
 		.fingerprint = peers_fingerprint(peers, dataset)};
 	if (peer_client_space(peers->client, &named, &space->number) != 0)
 		return PEER_SPACES;
-	/* One for all preparations: a sample is decoded once for all of them. */
-	space->hash =
-		place_hash(named.dataset, strlen(named.dataset)) ^ named.fingerprint;
+	space->hash = hash_of(peers, dataset);
 	return peers->n_spaces++;
 }
 
@@ -197,4 +203,32 @@ void peers_refused(struct peers *peers, uint32_t node, uint32_t space, uint64_t 
 	for (size_t i = 0; i < peers->n_homes; i++)
 		if (!peers->homes[i].is_here && peers->homes[i].node == node)
 			peers->homes[i].refuses_until_ns[space] = until_ns;
+}
+
+/* --- the leader asks --------------------------------------------------------------------- */
+
+static const struct dataset *find_dataset(const struct peers *peers, const char *name)
+{
+	for (size_t i = 0; i < peers->n_datasets; i++)
+		if (strcmp(dataset_name(peers->datasets[i]), name) == 0)
+			return peers->datasets[i];
+	return NULL;
+}
+
+bool peers_place(
+	const struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of)
+{
+	const struct dataset *dataset = find_dataset(peers, batch->dataset);
+	if (!peers->place || peers->n_homes < 2 || !dataset)
+		return false;
+	auto_free uint64_t *nodes = calloc(peers->n_homes, sizeof(*nodes));
+	auto_free uint32_t *home = calloc(batch->n, sizeof(*home));
+	if (!nodes || !home)
+		return false;
+	uint64_t hash = hash_of(peers, dataset);
+	for (size_t i = 0; i < peers->n_homes; i++)
+		nodes[i] = peers->homes[i].incarnation;
+	for (uint32_t i = 0; i < batch->n; i++)
+		home[i] = peers->at[place_home(peers->place, hash, batch->ids[i])];
+	return divide(batch, home, nodes, (uint32_t)peers->n_homes, rank_of);
 }

@@ -85,6 +85,11 @@ bool peers_find(struct peers *peers, const struct dataset *dataset,
 /* The node does not give samples of the space; the next one in order is their home. */
 void peers_refused(struct peers *peers, uint32_t node, uint32_t space, uint64_t until_ns);
 
+/* Divides a mini-batch among ranks, by the homes of its samples: coord_calls.place. By the
+ * group's thread. */
+bool peers_place(
+	const struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of);
+
 /* --- give.c ------------------------------------------------------------------------------ */
 
 #define PEERS_HEAD 8 /* bytes before a tensor: its height and width, little-endian */

@@ -117,6 +117,14 @@ static void forget(void *context, const char *training, uint32_t number, uint32_
 		rank->config->name, base, base + n - 1, epoch);
 }
 
+/* Each rank reads what its own node has, as far as that goes. */
+static bool place_at_home(
+	void *context, const struct coord_batch *batch, uint32_t *rank_of)
+{
+	const struct group *group = context;
+	return group->peers && peers_place(group->peers, batch, rank_of);
+}
+
 static void rank_free(struct group_rank *rank)
 {
 	for (int i = 0; i < 2; i++)
@@ -133,7 +141,8 @@ struct coord_calls group_calls(struct group *group)
 		.lost = lost,
 		.known = known,
 		.tail = tail,
-		.forget = forget};
+		.forget = forget,
+		.place = place_at_home};
 }
 
 /* --- jobs come and go -------------------------------------------------------------------- */

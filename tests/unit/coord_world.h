@@ -27,6 +27,7 @@ struct world_node {
 	struct coord_journal journal;
 	uint32_t consumed_epoch[JOURNAL_JOBS][JOURNAL_RANKS];
 	uint32_t consumed[JOURNAL_JOBS][JOURNAL_RANKS];
+	uint64_t incarnation;
 	uint32_t fed; /* positions */
 	uint32_t lost;
 	bool full;   /* its journal takes nothing */
@@ -137,7 +138,8 @@ static inline struct world_node *world_start_as(
 		journal_clear(&node->journal);
 	node->world = world;
 	node->silent = false;
-	struct coord_options options = {.self = {.incarnation = ++world->incarnations,
+	node->incarnation = ++world->incarnations;
+	struct coord_options options = {.self = {.incarnation = node->incarnation,
 						.capacity = 1.5,
 						.address = "10.0.0.1:7000"},
 		.ttl_ns = world->ttl_ns,

@@ -3,6 +3,8 @@
 
 #include "coord_world.h"
 
+#include "cluster/divide.h"
+
 #include <errno.h>
 
 /* What a group of daemons sees, with each engine. */
@@ -261,17 +263,18 @@ EACH_ENGINE(an_engine_that_lost_all_is_repaired_from_journals)
 }
 
 /* Small numbers for the first rank. */
-static void place_by_number(void *context, const char *job, const sample_id *ids,
-	uint32_t n, uint32_t ranks, uint32_t *rank_of)
+static bool place_by_number(
+	void *context, const struct coord_batch *batch, uint32_t *rank_of)
 {
-	(void)context, (void)job;
-	cr_assert_eq(ranks, 2);
-	for (uint32_t i = 0; i < n; i++) {
+	(void)context;
+	cr_assert_eq(batch->ranks, 2);
+	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t smaller = 0;
-		for (uint32_t k = 0; k < n; k++)
-			smaller += ids[k] < ids[i];
-		rank_of[i] = smaller >= ranks_share(n, 2, 0);
+		for (uint32_t k = 0; k < batch->n; k++)
+			smaller += batch->ids[k] < batch->ids[i];
+		rank_of[i] = smaller >= ranks_share(batch->n, 2, 0);
 	}
+	return true;
 }
 
 Test(coord, who_reads_which_sample_of_a_mini_batch_is_asked)
@@ -290,6 +293,75 @@ Test(coord, who_reads_which_sample_of_a_mini_batch_is_asked)
 		for (uint32_t k = i / 3 * 3; k < i / 3 * 3 + 3 && k < 29; k++)
 			cr_assert_lt(first[i], second[k]);
 	world_end(&world);
+}
+
+#define BATCHES 64
+
+/* What the leader drew for epoch 1, and how much of it is read at home. */
+static struct {
+	uint64_t nodes[WORLD_NODES];
+	roaring_bitmap_t *ids[BATCHES];
+	uint32_t n, samples, at_home;
+} drawn;
+
+static bool place_at_home(
+	void *context, const struct coord_batch *batch, uint32_t *rank_of)
+{
+	const struct world *world = ((struct world_node *)context)->world;
+	uint32_t home[128];
+	if (world->hold_epoch == 0)
+		return false; /* ranks come one after the other */
+	for (uint32_t r = 0; r < batch->ranks; r++)
+		cr_assert_eq(batch->rank_node[r], drawn.nodes[r]);
+	for (uint32_t i = 0; i < batch->n; i++)
+		home[i] = batch->ids[i] % WORLD_NODES;
+	if (!divide(batch, home, drawn.nodes, WORLD_NODES, rank_of))
+		return false;
+	cr_assert_lt(drawn.n, BATCHES);
+	drawn.ids[drawn.n++] = roaring_bitmap_of_ptr(batch->n, batch->ids);
+	drawn.samples += batch->n;
+	for (uint32_t i = 0; i < batch->n; i++)
+		drawn.at_home += rank_of[i] == home[i];
+	return true;
+}
+
+static roaring_bitmap_t *mini_batch(const struct world *world, uint32_t k, uint32_t each)
+{
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	for (unsigned i = 0; i < WORLD_NODES; i++)
+		for (uint32_t p = k * each; p < (k + 1) * each; p++) {
+			sample_id id = world->nodes[i].journal.ids[0][1][i][p];
+			if (id != SAMPLE_NONE)
+				roaring_bitmap_add(ids, id);
+		}
+	return ids;
+}
+
+/* In turn a third would be at home; mini-batches have the samples that were drawn. */
+EACH_ENGINE(the_leader_knows_on_which_node_a_rank_runs)
+{
+	world->calls.place = place_at_home;
+	world->hold_epoch = 0;
+	memset(&drawn, 0, sizeof(drawn));
+	for (unsigned i = 0; i < WORLD_NODES; i++) {
+		struct world_node *node = world_start(world, i);
+		cr_assert_eq(
+			coord_add_job(node->coord, world_job(world, 0, 0, 300, 3, 24)),
+			0);
+		world_take(node, 0, i);
+		drawn.nodes[i] = node->incarnation;
+	}
+	world_until(world, world_is_given(world, 0, 0));
+	world->hold_epoch = 1;
+	world_until(world, world_is_given(world, 0, 1));
+	cr_assert_eq(drawn.samples, 300);
+	cr_assert_gt(drawn.at_home, 200, "%u of 300 are read at home", drawn.at_home);
+	for (uint32_t k = 0; k < drawn.n; k++) {
+		roaring_bitmap_t *ids = mini_batch(world, k, 8);
+		cr_assert(roaring_bitmap_equals(ids, drawn.ids[k]));
+		roaring_bitmap_free(ids);
+		roaring_bitmap_free(drawn.ids[k]);
+	}
 }
 
 static void the_last_ten(void *context, const char *dataset, roaring_bitmap_t *ids)

@@ -149,6 +149,8 @@ static void look(struct twins *twins)
 		cr_assert_eq(
 			memcmp(a->cursors, b->cursors, a->ranks * sizeof(*a->cursors)),
 			0);
+		cr_assert_eq(
+			memcmp(a->owners, b->owners, a->ranks * sizeof(*a->owners)), 0);
 		twins->epoch = a->epoch;
 		twins->next = a->next;
 	}

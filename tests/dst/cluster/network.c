@@ -269,6 +269,7 @@ static int append(void *context, const char *run, const struct coord_token *toke
 {
 	struct node *node = context;
 	uint64_t life = 0;
+	checker_appends(node, what);
 	if (is_delayed(node)) {
 		delay(run, token, what);
 		return give_up(node);

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# Ranks of a training on two nodes that listen for each other read mostly the samples that are
+# at home on their own node; together they read each sample once.
+. "$(dirname "$0")/lib.sh"
+. "$FS/nodes.sh"
+N=480
+dataset 2 $((N / 2)) 32x24
+redis
+
+# begin [CLUSTER-LINE...]: a serves rank 0, b rank 1 of 2
+begin() {
+	local name r=0
+	for name in a b; do
+		node $name 'ttl = 2s' "$@"
+		launch $name
+	done
+	until_shows a '^member b '
+	until_shows b '^member a '
+	for name in a b; do
+		job_text r$r job.epochs=2 job.ranks=2 job.rank=$r job.training=net job.global_batch=32 \
+			tensor.crop=16 >"$T/r$r.ini"
+		nctl $name add "$T/r$r.ini" >/dev/null
+		r=$((r + 1))
+	done
+	until_shows a '^rank net 0/2 .* held'
+	until_shows b '^rank net 1/2 .* held'
+}
+
+read_all() {
+	local k readers=()
+	timeout 60 cat "$T/a/mnt/jobs/r0/epoch-0000"/*.ppm >/dev/null &
+	readers+=($!)
+	timeout 60 cat "$T/b/mnt/jobs/r1/epoch-0000"/*.ppm >/dev/null &
+	readers+=($!)
+	for k in "${readers[@]}"; do
+		wait "$k" || fail "a reader failed"
+	done
+	equal "epoch 0" "$(cut -f2 "$T"/[ab]/mnt/jobs/r?/epoch-0000.order | sort -n)" "$(seq 0 $((N - 1)))"
+}
+
+begin 'listen = 127.0.0.1:0'
+read_all
+equal "decodes" "$(($(of a decodes) + $(of b decodes)))" $N
+# The first 4 mini-batches may have been drawn before both had their ranks.
+moved=$(($(of a samples_fetched) + $(of b samples_fetched)))
+((moved < N / 3)) || fail "$moved of $N samples were read away from home"
+end a
+end b
