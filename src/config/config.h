@@ -59,7 +59,8 @@ struct cluster_config {
 	char *listen; /* for the other daemons; NULL: samples are not exchanged */
 	char *secret; /* an absolute path; NULL: none */
 	double capacity;
-	uint32_t ttl_s; /* a daemon that is silent for so long is dead */
+	uint32_t ttl_s;	     /* a daemon that is silent for so long is dead */
+	uint32_t patience_s; /* with an engine that is away; 0: for ever */
 };
 
 struct daemon_config {

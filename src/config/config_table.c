@@ -173,6 +173,16 @@ const struct option config_options[] = {
 		.help = "A node that is silent for so long is taken for dead, and others "
 			"may serve its ranks."},
 
+	{SECTION_CLUSTER, "patience", &value_duration, .max = 31536000, .preset = "0s",
+		CLUSTER(patience_s),
+		.help = "How long a reader waits while the engine can't be reached; 0s: "
+			"for ever.\n"
+			"Readers first get what was drawn for them before. Those that "
+			"find nothing "
+			"more fail with ETIMEDOUT when the engine has been away for so "
+			"long, and "
+			"get their samples as if nothing had been when it is back."},
+
 	{SECTION_DATASET, "path", &value_path, .required = true, DATASET(path),
 		.help = "Where the samples are; see SOURCES.\n"
 			"It is only read.\n"

@@ -7,6 +7,7 @@
 #include "base/signals.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
@@ -90,6 +91,22 @@ static void tell(const struct group *group)
 		log_info("cluster: the log is whole again");
 }
 
+/* Opens that wait are given up once the engine has been away for long. */
+static void be_patient(struct group *group)
+{
+	const struct cluster_config *config = &group->config->cluster;
+	uint64_t since_ns = group->status.away_since_ns;
+	bool gives_up = config->patience_s && since_ns &&
+			clock_now_ns() - since_ns >= config->patience_s * SECOND_NS;
+	if (gives_up && !group->gives_up)
+		log_error("cluster: the engine has been away for %" PRIu32
+			  " s ([cluster] patience): opens that find nothing drawn fail "
+			  "with ETIMEDOUT until it is back",
+			config->patience_s);
+	group->gives_up = gives_up;
+	group_tell_away(group);
+}
+
 static void *run(void *context)
 {
 	struct group *group = context;
@@ -98,6 +115,7 @@ static void *run(void *context)
 		uint64_t due_ns = coord_step(group->coord, clock_now_ns());
 		keep_status(group);
 		tell(group);
+		be_patient(group);
 		size_t n;
 		const struct coord_node *members = coord_members(group->coord, &n);
 		peers_members(group->peers, members, n);

@@ -54,6 +54,7 @@ struct group {
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;
+	bool gives_up; /* the engine has been away for longer than [cluster] patience */
 	struct coord_node members[GROUP_MEMBERS];
 	size_t n_members;
 };
@@ -63,6 +64,8 @@ struct group {
 struct coord_calls group_calls(struct group *group);
 /* Jobs that came or went, what their readers want, and what they have consumed. */
 void group_sync(struct group *group);
+/* Tells the jobs whether the engine can be reached. */
+void group_tell_away(struct group *group);
 /* What became of the trainings. */
 void group_look_at_jobs(struct group *group);
 void group_forget_ranks(struct group *group);

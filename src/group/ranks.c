@@ -276,6 +276,13 @@ void group_sync(struct group *group)
 	}
 }
 
+void group_tell_away(struct group *group)
+{
+	const struct group_rank *rank;
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		sched_feed_away(rank->job, group->status.away_since_ns, group->gives_up);
+}
+
 static uint64_t place(uint32_t epoch, uint32_t position)
 {
 	return (uint64_t)epoch << 32 | position;

@@ -221,9 +221,11 @@ struct sched_job {
 	struct job_config config;
 	struct source *source;
 	struct space *space;
-	struct sampler *sampler;     /* joined; NULL: samples are not drawn */
-	struct feed feeds[FEEDS];    /* of a rank; by epoch */
-	uint32_t consumed_since;     /* whoever feeds it was told */
+	struct sampler *sampler;  /* joined; NULL: samples are not drawn */
+	struct feed feeds[FEEDS]; /* of a rank; by epoch */
+	uint32_t consumed_since;  /* whoever feeds it was told */
+	uint64_t unfed_since_ns;  /* sched_feed_away */
+	bool gives_up;
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j|; of a rank its part of them */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
