@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/signals.h"
+#include "stats/stats.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -60,6 +61,18 @@ static void keep_status(struct group *group)
 	group->n_members = n < GROUP_MEMBERS ? n : GROUP_MEMBERS;
 	for (size_t i = 0; i < group->n_members; i++)
 		group->members[i] = members[i];
+}
+
+static void count(const struct group *group)
+{
+	const struct coord_status *status = &group->status;
+	stats_set(STAT_CLUSTER_REACHED,
+		status->state == COORD_LEADS || status->state == COORD_FOLLOWS);
+	stats_set(STAT_CLUSTER_LEADS, status->state == COORD_LEADS);
+	stats_set(STAT_CLUSTER_TERM, status->term);
+	stats_set(STAT_CLUSTER_MEMBERS, group->n_members);
+	stats_set(STAT_CLUSTER_DRAWN, status->drawn);
+	stats_set(STAT_CLUSTER_LAG, group_lag(group));
 }
 
 /* Each change of what an operator has to know is a line in the log. */
@@ -120,6 +133,7 @@ static void *run(void *context)
 		const struct coord_node *members = coord_members(group->coord, &n);
 		peers_members(group->peers, members, n);
 		group_look_at_jobs(group);
+		count(group);
 		sleep_until(group, due_ns);
 	}
 	coord_leave(group->coord);

@@ -31,7 +31,8 @@ struct group_rank {
 	const struct job_config *config;   /* the job's */
 	struct coord_job_status status;	   /* of the training; under the lock */
 	struct coord_rank_status position; /* likewise */
-	bool refused;			   /* which was told */
+	uint32_t lag;	  /* samples drawn for it and not consumed; under the lock */
+	bool refused;	  /* which was told */
 	bool gone;	  /* scratch: the scheduler does not have it any more */
 	bool bad;	  /* what came for it does not fit, which was told */
 	uint64_t went_on; /* epoch and position that another daemon came to */
@@ -66,6 +67,8 @@ struct coord_calls group_calls(struct group *group);
 void group_sync(struct group *group);
 /* Tells the jobs whether the engine can be reached. */
 void group_tell_away(struct group *group);
+/* Samples drawn for all ranks here and not consumed. */
+uint64_t group_lag(const struct group *group);
 /* What became of the trainings. */
 void group_look_at_jobs(struct group *group);
 void group_forget_ranks(struct group *group);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "base/ranks.h"
 #include "group/group_internal.h"
 
 #include <errno.h>
@@ -316,6 +317,33 @@ static void go_on_if_left_behind(struct group *group, struct group_rank *rank)
 			config->name, position->committed, position->committed_epoch);
 }
 
+/* Of the epoch that it reads, and of the one that is drawn, if that is the next. */
+static uint32_t find_lag(const struct group_rank *rank)
+{
+	const struct job_config *config = rank->config;
+	const struct coord_job_status *log = &rank->status;
+	struct sched_feed_state state;
+	sched_feed_state(rank->job, &state);
+	uint32_t drawn = ranks_position(
+		log->next, config->global_batch, config->ranks, config->rank);
+	uint32_t whole =
+		ranks_position(log->n, config->global_batch, config->ranks, config->rank);
+	if (!log->entered || state.epoch > log->epoch)
+		return 0;
+	if (state.epoch < log->epoch)
+		return drawn + whole - state.consumed;
+	return drawn > state.consumed ? drawn - state.consumed : 0;
+}
+
+uint64_t group_lag(const struct group *group)
+{
+	const struct group_rank *rank;
+	uint64_t lag = 0;
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		lag += rank->lag;
+	return lag;
+}
+
 void group_look_at_jobs(struct group *group)
 {
 	struct group_rank *rank;
@@ -326,6 +354,7 @@ void group_look_at_jobs(struct group *group)
 		if (!err)
 			err = coord_rank_status(group->coord, config->training,
 				config->rank, &rank->position);
+		rank->lag = find_lag(rank);
 		lock_release(&group->lock);
 		bool refused = !err && rank->status.refused[0];
 		if (refused && !rank->refused)

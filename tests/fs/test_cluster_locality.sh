@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Ranks of a training on two nodes that listen for each other read mostly the samples that are
-# at home on their own node; together they read each sample once.
+# at home on their own node; together they read each sample once. What is told of the group.
 . "$(dirname "$0")/lib.sh"
 . "$FS/nodes.sh"
 N=480
@@ -26,6 +26,7 @@ begin() {
 	done
 	until_shows a '^rank net 0/2 .* held'
 	until_shows b '^rank net 1/2 .* held'
+	until_shows b '^rank net 1/2 .* lag [1-9]'
 }
 
 read_all() {
@@ -46,5 +47,32 @@ equal "decodes" "$(($(of a decodes) + $(of b decodes)))" $N
 # The first 4 mini-batches may have been drawn before both had their ranks.
 moved=$(($(of a samples_fetched) + $(of b samples_fetched)))
 ((moved < N / 3)) || fail "$moved of $N samples were read away from home"
+
+# metric NODE NAME[LABELS]: its value, within some seconds the expected one
+metric() {
+	local _ value
+	for _ in $(seq 200); do
+		value=$(awk -v name="joaderfs_$2" '$1 == name { print $2 }' "$T/$1/mnt/metrics")
+		[[ $value != "$3" ]] || return 0
+		sleep 0.05
+	done
+	fail "$2 of $1: found '$value', expected '$3'"
+}
+for name in a b; do
+	metric $name cluster_members 2
+	metric $name cluster_reached 1
+	metric $name cluster_lag 0
+	metric $name cluster_term 1
+done
+equal "leaders" "$(($(of a cluster_leads) + $(of b cluster_leads)))" 1
+equal "drawn" "$(($(of a cluster_drawn) + $(of b cluster_drawn)))" $N
+metric b 'job_lag{job="r1",training="net",rank="1"}' 0
+metric a 'peer_received_bytes_total{node="b"}' "$(of a fetched_bytes)"
+metric a 'peer_sent_bytes_total{node="b"}' "$(of a given_bytes)"
+for name in cluster_leads:gauge job_lag:gauge peer_sent_bytes_total:counter; do
+	equal "types of $name" "$(grep -c "^# TYPE joaderfs_${name%:*} ${name#*:}$" "$T/a/mnt/metrics")" 1
+	equal "helps of $name" "$(grep -c "^# HELP joaderfs_${name%:*} " "$T/a/mnt/metrics")" 1
+done
+until_shows a "^samples decoded $(of a decodes) (.*%) fetched $(of a samples_fetched) (.*%) cached .* given $(of a samples_given)$"
 end a
 end b
