@@ -105,25 +105,29 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 		return;
 	ssize_t n_homes = make_homes(peers, members, n, &homes);
 	at = calloc(n + 1, sizeof(*at));
-	if (n_homes < 0 || !at) {
+	uint32_t *runs = calloc(n + 1, sizeof(*runs));
+	if (n_homes < 0 || !at || !runs) {
 		free(homes);
 		free(at);
+		free(runs);
 		return; /* later */
 	}
 	forget_gone(peers, homes, (size_t)n_homes);
 	struct place *place = make_place(homes, (size_t)n_homes, at);
 	struct home *old_homes = peers->homes;
 	struct place *old_place = peers->place;
-	uint32_t *old_at = peers->at;
+	uint32_t *old_at = peers->at, *old_runs = peers->runs;
 	{
 		LOCK_SCOPE(&peers->lock);
 		peers->homes = homes;
 		peers->n_homes = (size_t)n_homes;
 		peers->place = place;
 		peers->at = at;
+		peers->runs = runs;
 	}
 	free(old_homes);
 	free(old_at);
+	free(old_runs);
 	if (old_place)
 		place_free(&old_place);
 }
@@ -161,18 +165,41 @@ static uint32_t find_space_locked(struct peers *peers, const struct dataset *dat
 	return peers->n_spaces++;
 }
 
+static bool refuses(const struct home *home, const struct shared_space *space)
+{
+	uint64_t until_ns = home->refuses_until_ns[space->number];
+	return until_ns != 0 && clock_now_ns() < until_ns;
+}
+
+/* Of JOADER's two hashes. A node that refuses has no such job. */
+static struct home *find_joader_locked(
+	struct peers *peers, const struct shared_space *space, sample_id sample)
+{
+	uint32_t n = 0;
+	lock_assert_held(&peers->lock);
+	for (uint32_t i = 0; i < peers->n_homes; i++) {
+		const struct home *home = &peers->homes[i];
+		if (home->is_here || (!home->is_bad && !refuses(home, space)))
+			peers->runs[n++] = i;
+	}
+	uint32_t i = place_joader(
+		(uint32_t)peers->n_homes, peers->runs, n, space->hash, sample);
+	return i == PLACE_NONE || peers->homes[i].is_here ? NULL : &peers->homes[i];
+}
+
 /* The first in the order of homes that is not known to refuse. NULL: this node, or none. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
 	lock_assert_held(&peers->lock);
+	if (peers->placement == PLACEMENT_JOADER)
+		return find_joader_locked(peers, space, sample);
 	uint32_t i = place_home(peers->place, space->hash, sample);
 	while (i != PLACE_NONE) {
 		struct home *home = &peers->homes[peers->at[i]];
-		uint64_t until_ns = home->refuses_until_ns[space->number];
 		if (home->is_here)
 			return NULL;
-		if (until_ns == 0 || clock_now_ns() >= until_ns)
+		if (!refuses(home, space))
 			return home;
 		i = place_next(peers->place, space->hash, sample, i);
 	}
@@ -215,8 +242,27 @@ static const struct dataset *find_dataset(const struct peers *peers, const char 
 	return NULL;
 }
 
-bool peers_place(
-	const struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of)
+/* An index of `homes`: if all nodes have jobs with the samples of the space. */
+static uint32_t home_of_locked(struct peers *peers, uint64_t hash, sample_id sample)
+{
+	uint32_t n = (uint32_t)peers->n_homes;
+	lock_assert_held(&peers->lock);
+	if (peers->placement == PLACEMENT_RENDEZVOUS)
+		return peers->at[place_home(peers->place, hash, sample)];
+	for (uint32_t i = 0; i < n; i++)
+		peers->runs[i] = i;
+	return place_joader(n, peers->runs, n, hash, sample);
+}
+
+static void find_homes(struct peers *peers, uint64_t hash,
+	const struct coord_batch *batch, uint32_t *ret)
+{
+	LOCK_SCOPE(&peers->lock);
+	for (uint32_t i = 0; i < batch->n; i++)
+		ret[i] = home_of_locked(peers, hash, batch->ids[i]);
+}
+
+bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of)
 {
 	const struct dataset *dataset = find_dataset(peers, batch->dataset);
 	if (!peers->place || peers->n_homes < 2 || !dataset)
@@ -225,10 +271,8 @@ bool peers_place(
 	auto_free uint32_t *home = calloc(batch->n, sizeof(*home));
 	if (!nodes || !home)
 		return false;
-	uint64_t hash = hash_of(peers, dataset);
+	find_homes(peers, hash_of(peers, dataset), batch, home);
 	for (size_t i = 0; i < peers->n_homes; i++)
 		nodes[i] = peers->homes[i].incarnation;
-	for (uint32_t i = 0; i < batch->n; i++)
-		home[i] = peers->at[place_home(peers->place, hash, batch->ids[i])];
 	return divide(batch, home, nodes, (uint32_t)peers->n_homes, rank_of);
 }

@@ -58,6 +58,8 @@ struct peers {
 	size_t n_homes;
 	struct place *place; /* NULL: no sample is elsewhere */
 	uint32_t *at;	     /* of a node of `place`: where it is in `homes` */
+	uint32_t *runs; /* scratch, for placement = joader: as long as homes; (lock) */
+	enum placement placement;
 	/* (lock) */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
@@ -87,8 +89,7 @@ void peers_refused(struct peers *peers, uint32_t node, uint32_t space, uint64_t 
 
 /* Divides a mini-batch among ranks, by the homes of its samples: coord_calls.place. By the
  * group's thread. */
-bool peers_place(
-	const struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of);
+bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of);
 
 /* --- give.c ------------------------------------------------------------------------------ */
 
