@@ -123,8 +123,8 @@ struct coord_calls {
 	 * many as ranks_share says. False, or NULL: the ranks take the samples in turn.
 	 */
 	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
-	/* Adds to `ids` what is resident anywhere in the group, for exchange. NULL: what was
-	 * drawn. */
+	/* Adds to `ids` what this node holds of the dataset, for exchange. NULL: what was drawn
+	 * is taken for resident for ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 

@@ -10,6 +10,7 @@
 --   :jobs set of names            :job:<job> hash of facts, epoch, next    :with:<job> set of nodes
 --   :own:<job>:<rank> incarnation PX                               :cur:<job> rank -> "<epoch>:<position>"
 --   :feed:<job>:<epoch>:<rank>    stream, "<position of the rank>-1" -> ids of 4 bytes each
+--   :has:<dataset>:<node> bitmap of samples PX
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
 local function key(keys, name, ...)
@@ -360,6 +361,24 @@ local function ready(keys, args)
 	return 0
 end
 
+-- node dataset ttl ids
+local function tell(keys, args)
+	redis.call('SET', key(keys, 'has', args[2], args[1]), args[4], 'PX', args[3])
+	return 0
+end
+
+-- dataset
+local function told(keys, args)
+	local result = {}
+	for _, node in ipairs(redis.call('SMEMBERS', key(keys, 'nodes'))) do
+		local ids = redis.call('GET', key(keys, 'has', args[1], node))
+		if ids then
+			result[#result + 1] = ids
+		end
+	end
+	return result
+end
+
 redis.register_function('joaderfs_1_beat', beat)
 redis.register_function('joaderfs_1_release', release)
 redis.register_function('joaderfs_1_members', members)
@@ -378,3 +397,5 @@ redis.register_function('joaderfs_1_offers', offers)
 redis.register_function('joaderfs_1_reported', reported)
 redis.register_function('joaderfs_1_fill', fill)
 redis.register_function('joaderfs_1_ready', ready)
+redis.register_function('joaderfs_1_tell', tell)
+redis.register_function('joaderfs_1_told', told)

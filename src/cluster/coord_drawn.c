@@ -53,8 +53,7 @@ void coord_drop_drawn(struct coord *coord)
 		struct pool *pool = LIST_FIRST(&coord->pools);
 		LIST_REMOVE(pool, link);
 		sampler_free(&pool->sampler);
-		if (pool->resident)
-			roaring_bitmap_free(pool->resident);
+		coord_free_resident(pool);
 		free(pool);
 	}
 }

@@ -18,6 +18,7 @@
  *     cursor      (job, rank) -> epoch, position
  *     ready       the life of the engine in which the log is whole
  *     offers      (life, job, epoch, rank, base) -> samples     until the log is whole
+ *     told        (node, dataset) -> samples that it holds    ends by itself
  *     reported    life -> nodes that have offered all they know
  *
  * An engine has a name for its life (run): a restart, or a copy of it that takes over,
@@ -162,6 +163,10 @@ struct coord_engine {
 		const struct coord_append *append);
 	/* The log is whole. Nodes that are dead and did not report are forgotten. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
+	/* What the node holds of the dataset, for so long; and what all of them do, added. */
+	int (*tell)(void *context, const char *node, const char *dataset,
+		const roaring_bitmap_t *ids, uint32_t ttl_ms);
+	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
 };
 
 void coord_facts_free(struct coord_job *facts);

@@ -23,7 +23,7 @@ int coord_enter_jobs(struct coord *coord)
 		if (err && err != -EINVAL)
 			return err;
 		job->entered = err == 0;
-		coord->look_ns = 0;
+		coord->look_ns = coord->tell_ns = 0;
 	}
 	return 0;
 }

@@ -67,7 +67,10 @@ struct pool {
 	char dataset[COORD_NAME];
 	enum sampler_kind kind;
 	struct sampler *sampler;
-	roaring_bitmap_t *resident; /* as the sampler was told; NULL: nothing yet */
+	/* For exchange; NULL: nothing yet. */
+	roaring_bitmap_t *resident;	 /* as the sampler has it */
+	roaring_bitmap_t *fresh, *older; /* drawn of late */
+	uint64_t fresh_ns, told_ns; /* when fresh began; when it is asked for again */
 };
 
 struct coord {
@@ -80,8 +83,8 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	uint64_t beat_ns, look_ns, read_ns, draw_ns; /* when each is due */
-	uint64_t beaten_ns;			     /* the last beat */
+	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns; /* when each is due */
+	uint64_t beaten_ns;				      /* the last beat */
 	uint64_t hunger_ns;   /* how soon feeds are read again while readers wait */
 	uint64_t patience_ns; /* how soon an engine that is away is tried again */
 
@@ -192,3 +195,12 @@ must_check int coord_subtract_log(struct coord *coord, const struct coord_job *f
 /* --- coord_draw.c ----------------------------------------------------------------------- */
 
 must_check int coord_draw(struct coord *coord);
+
+/* --- coord_resident.c ------------------------------------------------------------------- */
+
+/* What this node has, for exchange. */
+must_check int coord_tell_resident(struct coord *coord);
+/* The leader's sampler gets to know what all have. */
+must_check int coord_update_resident(struct coord *coord, struct pool *pool);
+void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);
+void coord_free_resident(struct pool *pool);

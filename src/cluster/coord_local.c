@@ -242,7 +242,9 @@ static const struct coord_engine functions = {.beat = beat,
 	.offers = local_offers,
 	.reported = local_reported,
 	.fill = local_fill,
-	.ready = local_ready};
+	.ready = local_ready,
+	.tell = local_tell,
+	.told = local_told};
 
 int coord_local_new(uint64_t (*now_ns)(void *context), void *context, bool alone,
 	struct coord_local **ret)
@@ -258,6 +260,7 @@ int coord_local_new(uint64_t (*now_ns)(void *context), void *context, bool alone
 	local->version = COORD_VERSION;
 	LIST_INIT(&local->nodes);
 	LIST_INIT(&local->jobs);
+	LIST_INIT(&local->told);
 	LIST_INIT(&local->offers);
 	LIST_INIT(&local->reported);
 	coord_local_restart(local);
@@ -286,6 +289,8 @@ void coord_local_free(struct coord_local **pointer)
 	if (!local)
 		return;
 	local_forget_life(local);
+	while (!LIST_EMPTY(&local->told))
+		local_told_free(LIST_FIRST(&local->told));
 	while (!LIST_EMPTY(&local->jobs))
 		local_job_free(LIST_FIRST(&local->jobs));
 	while (!LIST_EMPTY(&local->nodes)) {

@@ -155,3 +155,48 @@ int local_facts(void *context, const char *name, struct coord_job *ret)
 	const struct local_job *job = local_find(context, name);
 	return job ? coord_facts_copy(&job->facts, ret) : -ENOENT;
 }
+
+/* --- what nodes hold -------------------------------------------------------------------- */
+
+void local_told_free(struct local_told *told)
+{
+	LIST_REMOVE(told, link);
+	if (told->ids)
+		roaring_bitmap_free(told->ids);
+	free(told);
+}
+
+int local_tell(void *context, const char *node, const char *dataset,
+	const roaring_bitmap_t *ids, uint32_t ttl_ms)
+{
+	struct coord_local *local = context;
+	struct local_told *told;
+	LIST_FOREACH (told, &local->told, link)
+		if (strcmp(told->node, node) == 0 && strcmp(told->dataset, dataset) == 0)
+			break;
+	if (told)
+		local_told_free(told);
+	told = calloc(1, sizeof(*told));
+	if (!told)
+		return -ENOMEM;
+	LIST_INSERT_HEAD(&local->told, told, link);
+	strcpy(told->node, node);
+	strcpy(told->dataset, dataset);
+	told->until_ns = local->now_ns(local->clock) + ttl_ms * UINT64_C(1000000);
+	told->ids = roaring_bitmap_copy(ids);
+	if (told->ids)
+		return 0;
+	local_told_free(told);
+	return -ENOMEM;
+}
+
+int local_told(void *context, const char *dataset, roaring_bitmap_t *ret)
+{
+	const struct coord_local *local = context;
+	const struct local_told *told;
+	LIST_FOREACH (told, &local->told, link)
+		if (told->until_ns > local->now_ns(local->clock) &&
+			strcmp(told->dataset, dataset) == 0)
+			roaring_bitmap_or_inplace(ret, told->ids);
+	return 0;
+}

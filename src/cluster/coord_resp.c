@@ -373,7 +373,9 @@ static const struct coord_engine functions = {.beat = beat,
 	.offers = resp_offers,
 	.reported = resp_reported,
 	.fill = resp_fill,
-	.ready = resp_ready};
+	.ready = resp_ready,
+	.tell = resp_tell,
+	.told = resp_told};
 
 static bool is_end(const char *text)
 {

@@ -214,6 +214,9 @@ static int step(struct coord *coord)
 		err = coord_compare(coord);
 	if (err)
 		return err;
+	err = coord_tell_resident(coord);
+	if (err)
+		return err;
 	/* A log that can't be gone on with can still be read. */
 	int broken = coord_lead(coord);
 	if (broken && broken != -EBADMSG)

@@ -126,6 +126,12 @@ static bool place_at_home(
 	return group->peers && peers_place(group->peers, batch, rank_of);
 }
 
+static void resident(void *context, const char *dataset, roaring_bitmap_t *ids)
+{
+	const struct group *group = context;
+	sched_resident(group->sched, dataset, ids);
+}
+
 static void rank_free(struct group_rank *rank)
 {
 	for (int i = 0; i < 2; i++)
@@ -143,7 +149,8 @@ struct coord_calls group_calls(struct group *group)
 		.known = known,
 		.tail = tail,
 		.forget = forget,
-		.place = place_at_home};
+		.place = place_at_home,
+		.resident = resident};
 }
 
 /* --- jobs come and go -------------------------------------------------------------------- */

@@ -360,6 +360,10 @@ void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
+/* Adds what the cache holds of the dataset, or loads; of preparations that only jobs read
+ * whose samples are drawn. */
+void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
+
 /* Whoever feeds is told when a state has changed: by any thread, which holds no lock and
  * must not wait. Before there are jobs. */
 typedef void sched_news(void *context);

@@ -32,6 +32,7 @@
  *   bound.c        what positions hold
  *   effects.c      what the engine decided, done
  *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
+ *   resident.c     what the cache holds, for others who draw
  *   feed.c         instead of drawing: samples of a rank, which others draw
  *   notice.c       what users are told of what scripts do
  *   clerk.c        the thread for what takes long about an epoch

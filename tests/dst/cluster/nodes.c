@@ -121,6 +121,15 @@ static bool place(void *context, const struct coord_batch *batch, uint32_t *rank
 	return true;
 }
 
+/* Whatever a cache may hold. */
+static void resident(void *context, const char *dataset, roaring_bitmap_t *ids)
+{
+	(void)context, (void)dataset;
+	for (uint32_t i = 0; i < MOST_SAMPLES; i++)
+		if (co_one_in(3))
+			roaring_bitmap_add(ids, i);
+}
+
 /* --- readers ---------------------------------------------------------------------------- */
 
 static bool is_home(const struct node *node, uint32_t rank)
@@ -230,7 +239,7 @@ static void start(struct node *node)
 		.seed = co_random(UINT32_MAX),
 		.mini_batches = 1 + co_random(3),
 		.calls = {node, fed, lost, known, tail, forget, places[co_random(3)],
-			NULL}};
+			co_one_in(2) ? resident : NULL}};
 	snprintf(options.self.name, sizeof(options.self.name), "n%u", node->number);
 	snprintf(options.self.address, sizeof(options.self.address), "10.0.0.%u:1",
 		node->number);
