@@ -60,6 +60,7 @@ struct coord_node {
 	uint64_t incarnation;	     /* random, another one at each start; not 0 */
 	char address[COORD_ADDRESS]; /* of its server for peers */
 	double capacity;
+	uint64_t before; /* its dead incarnation, whose leases are free; 0: none */
 };
 
 /* Facts of a job, the same on all nodes that run it. */
@@ -144,7 +145,8 @@ void coord_free(struct coord **coord);
 /* Does what is due; returns when it wants to be called again. */
 uint64_t coord_step(struct coord *coord, uint64_t now_ns);
 
-/* Gives all leases back, so that others need not wait for their end; before coord_free. */
+/* Sends the cursors a last time, and gives all leases back, so that others need not wait for
+ * their end; before coord_free. */
 void coord_leave(struct coord *coord);
 
 /*

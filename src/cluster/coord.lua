@@ -62,7 +62,7 @@ local function add(keys, job, epoch, base, count, batch, ranks, args, first)
 	call('HSET', key(keys, 'job', job), 'next', base + count)
 end
 
--- version node incarnation value ttl run (job rank epoch position)*
+-- version node incarnation value ttl run before (job rank epoch position)*
 local function beat(keys, args)
 	local version = redis.call('GET', key(keys, 'version'))
 	if version and version ~= args[1] then
@@ -71,15 +71,21 @@ local function beat(keys, args)
 	if not version then
 		redis.call('SET', key(keys, 'version'), args[1])
 	end
-	local node, incarnation, ttl = args[2], args[3], args[5]
+	local node, incarnation, ttl, before = args[2], args[3], args[5], args[7]
 	local other = redis.call('GET', key(keys, 'node', node))
-	if other and string.match(other, '^%S+') ~= incarnation then
+	other = other and string.match(other, '^%S+')
+	if other and other ~= incarnation and other ~= before then
 		return fail('EEXIST')
+	end
+	local lead = redis.call('GET', key(keys, 'lead')) or ''
+	if string.match(lead, '^%S*') == before then
+		redis.call('DEL', key(keys, 'lead'))
+		lead = ''
 	end
 	redis.call('SET', key(keys, 'node', node), args[4], 'PX', ttl)
 	redis.call('SADD', key(keys, 'nodes'), node)
 	local leases = {}
-	for i = 7, #args, 4 do
+	for i = 8, #args, 4 do
 		local job, rank = args[i], args[i + 1]
 		local own, cur = key(keys, 'own', job, rank), key(keys, 'cur', job)
 		local ranks = redis.call('HGET', key(keys, 'job', job), 'ranks')
@@ -88,7 +94,7 @@ local function beat(keys, args)
 		local result = 'OK'
 		if not ranks or tonumber(rank) >= tonumber(ranks) then
 			result = 'ENOENT'
-		elseif owner and owner ~= incarnation then
+		elseif owner and owner ~= incarnation and owner ~= before then
 			result = 'EBUSY'
 		else
 			redis.call('SET', own, incarnation, 'PX', ttl)
@@ -104,7 +110,7 @@ local function beat(keys, args)
 	end
 	return {is_ready(keys, args[6]) and 1 or 0,
 		redis.call('SISMEMBER', key(keys, 'rep', args[6]), node),
-		redis.call('GET', key(keys, 'lead')) or '',
+		lead,
 		redis.call('GET', key(keys, 'termno')) or '0', leases}
 end
 
@@ -137,29 +143,6 @@ local function members(keys)
 	return result
 end
 
-local FACTS = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind'}
-
--- node job dataset n fingerprint ranks batch kind ids; returns facts that are not the same
-local function enter(keys, args)
-	local job = key(keys, 'job', args[2])
-	local there = redis.call('HMGET', job, unpack(FACTS))
-	if not there[1] then
-		for i, name in ipairs(FACTS) do
-			redis.call('HSET', job, name, args[2 + i])
-		end
-		redis.call('HSET', job, 'epoch', 0, 'next', 0, 'ids', args[9])
-		redis.call('SADD', key(keys, 'jobs'), args[2])
-	else
-		for i in ipairs(FACTS) do
-			if there[i] ~= args[2 + i] then
-				return there
-			end
-		end
-	end
-	redis.call('SADD', key(keys, 'with', args[2]), args[1])
-	return {}
-end
-
 -- node job
 local function leave(keys, args)
 	local job, with = args[2], key(keys, 'with', args[2])
@@ -177,6 +160,39 @@ local function leave(keys, args)
 	redis.call('DEL', key(keys, 'job', job), key(keys, 'cur', job), with)
 	redis.call('SREM', key(keys, 'jobs'), job)
 	return 0
+end
+
+local FACTS = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind'}
+
+local function is_same(there, args)
+	for i in ipairs(FACTS) do
+		if there[i] ~= args[2 + i] then
+			return false
+		end
+	end
+	return true
+end
+
+-- node job dataset n fingerprint ranks batch kind ids; returns facts that are not the same
+local function enter(keys, args)
+	local job = key(keys, 'job', args[2])
+	local there = redis.call('HMGET', job, unpack(FACTS))
+	if there[1] and not is_same(there, args) then
+		-- The node does not run it as it was.
+		leave(keys, args)
+		there = redis.call('HMGET', job, unpack(FACTS))
+	end
+	if not there[1] then
+		for i, name in ipairs(FACTS) do
+			redis.call('HSET', job, name, args[2 + i])
+		end
+		redis.call('HSET', job, 'epoch', 0, 'next', 0, 'ids', args[9])
+		redis.call('SADD', key(keys, 'jobs'), args[2])
+	elseif not is_same(there, args) then
+		return there
+	end
+	redis.call('SADD', key(keys, 'with', args[2]), args[1])
+	return {}
 end
 
 -- "<incarnation> ...", 0: nobody serves the rank.
@@ -198,7 +214,7 @@ local function jobs(keys)
 	local result = {}
 	for _, name in ipairs(redis.call('SMEMBERS', key(keys, 'jobs'))) do
 		local state = redis.call('HMGET', key(keys, 'job', name), 'epoch', 'next', 'n',
-			'ranks', 'batch')
+			'ranks', 'batch', 'fingerprint')
 		result[#result + 1] = {name, state, redis.call('HGETALL', key(keys, 'cur', name)),
 			owners(keys, name, tonumber(state[4]))}
 	end

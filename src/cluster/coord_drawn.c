@@ -228,9 +228,20 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 	job->window = window < job->n ? (uint32_t)window : job->n;
 }
 
+/* The group has forgotten the job, and has another one of the same name. */
+static bool is_another(const struct drawn_job *job, const struct coord_engine_job *log)
+{
+	return log->ranks != job->facts.ranks || log->batch != job->facts.batch ||
+	       log->n != job->n || log->fingerprint != job->facts.fingerprint;
+}
+
 static int survey_job(struct coord *coord, struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);
+	if (job && is_another(job, log)) {
+		free_drawn(job);
+		job = NULL;
+	}
 	int err = job ? 0 : make_drawn(coord, log->name, &job);
 	if (err)
 		return err;

@@ -73,6 +73,7 @@ struct coord_engine_job {
 	uint32_t next; /* samples in the log of this epoch */
 	uint32_t n;
 	uint32_t ranks, batch;
+	uint64_t fingerprint;
 	struct coord_position *cursors; /* of the ranks; the list's */
 	uint64_t *owners; /* incarnations of the nodes that serve them; 0: nobody */
 };
@@ -129,7 +130,8 @@ struct coord_engine {
 	/* Live nodes, and those that were. */
 	int (*members)(
 		void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live);
-	/* The node runs the job. -EINVAL: the group has other facts, `differs` says which. */
+	/* The node runs the job. -EINVAL: other nodes run it with other facts, `differs` says
+	 * which. This node does not run it as they do any more. */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	int (*leave)(void *context, const char *node, const char *job);

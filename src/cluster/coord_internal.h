@@ -29,7 +29,8 @@ struct held_job {
 	LIST_ENTRY(held_job) link;
 	struct coord_job facts;
 	uint32_t n;
-	bool entered; /* in this life of the engine */
+	bool entered;	   /* in this life of the engine */
+	uint64_t enter_ns; /* when it is tried again, after it was refused */
 	char refused[COORD_TEXT];
 	uint32_t epoch, next; /* as the engine had it lately */
 	uint32_t wanted;      /* the epoch that a reader wants */
@@ -154,6 +155,8 @@ static inline void coord_note_begun(struct held_job *job, struct coord_position 
 
 /* Something is not as it was thought to be: all is asked for again. */
 void coord_doubt(struct coord *coord);
+/* Renews all leases of the node, and sends its cursors. */
+must_check int coord_beat(struct coord *coord);
 
 /* --- coord_follow.c --------------------------------------------------------------------- */
 

@@ -34,7 +34,8 @@ struct local_job *local_find(struct coord_local *local, const char *name)
 
 bool local_token_is(const struct coord_local *local, const struct coord_token *token)
 {
-	return local->token.term == token->term && local->token.random == token->random;
+	return token->term && local->token.term == token->term &&
+	       local->token.random == token->random;
 }
 
 /* --- nodes ------------------------------------------------------------------------------ */
@@ -53,7 +54,8 @@ static int beat_node(
 {
 	struct local_node *node = find_node(local, self->name);
 	if (node && node->until_ns > now(local) &&
-		node->node.incarnation != self->incarnation)
+		node->node.incarnation != self->incarnation &&
+		node->node.incarnation != self->before)
 		return -EEXIST;
 	if (!node) {
 		node = calloc(1, sizeof(*node));
@@ -112,7 +114,8 @@ static int beat_rank(struct coord_local *local, const struct coord_node *self,
 		return -ENOENT;
 	struct local_rank *rank = &job->ranks[lease->rank];
 	lease->ret_cursor = rank->cursor;
-	if (rank->owner != self->incarnation && rank->until_ns > now(local))
+	if (rank->owner != self->incarnation && rank->owner != self->before &&
+		rank->until_ns > now(local))
 		return -EBUSY;
 	rank->owner = self->incarnation;
 	rank->until_ns = end_of(local, ttl_ms);
@@ -168,6 +171,8 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 	int err = beat_node(local, self, ttl_ms);
 	if (err)
 		return err;
+	if (self->before && local->leader == self->before)
+		local->leader_until_ns = 0;
 	for (size_t i = 0; i < n; i++)
 		leases[i].error = beat_rank(local, self, ttl_ms, &leases[i]);
 	view(local, self->name, ret);

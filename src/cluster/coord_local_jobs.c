@@ -73,10 +73,16 @@ int local_enter(
 {
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
+	if (job && coord_facts_differ(facts, &job->facts, job->n, differs)) {
+		/* The node does not run it as it was. */
+		(void)local_leave(local, node, facts->name);
+		job = local_find(local, facts->name);
+		if (job)
+			return -EINVAL;
+		differs[0] = '\0';
+	}
 	if (!job)
 		job = make_job(local, facts);
-	else if (coord_facts_differ(facts, &job->facts, job->n, differs))
-		return -EINVAL;
 	return job ? add_runner(job, node) : -ENOMEM;
 }
 
@@ -108,7 +114,8 @@ static int show_job(const struct coord_local *local, const struct local_job *job
 		.next = job->next,
 		.n = job->n,
 		.ranks = job->facts.ranks,
-		.batch = job->facts.batch};
+		.batch = job->facts.batch,
+		.fingerprint = job->facts.fingerprint};
 	memcpy(ret->name, job->name, sizeof(ret->name));
 	ret->cursors = calloc(job->facts.ranks, sizeof(*ret->cursors));
 	ret->owners = calloc(job->facts.ranks, sizeof(*ret->owners));

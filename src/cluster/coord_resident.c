@@ -16,6 +16,7 @@
  */
 
 #define TELL_MOST 65536 /* bytes that a node tells of a dataset */
+#define TELL_EVERY_NS (2 * NS_PER_S)
 
 /* --- each node -------------------------------------------------------------------------- */
 
@@ -77,8 +78,10 @@ int coord_tell_resident(struct coord *coord)
 		if (!err && job->entered && job->facts.kind == SAMPLER_EXCHANGE &&
 			is_first_of_dataset(coord, job))
 			err = tell(coord, job->facts.dataset);
+	uint64_t often = coord->ttl_ns / 2;
 	if (!err)
-		coord->tell_ns = coord->now_ns + coord->ttl_ns / 2;
+		coord->tell_ns =
+			coord->now_ns + (often < TELL_EVERY_NS ? often : TELL_EVERY_NS);
 	return err;
 }
 

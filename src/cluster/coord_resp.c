@@ -84,13 +84,14 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 		return err;
 	snprintf(value, sizeof(value), "%" PRIx64 " %.17g %s", self->incarnation,
 		self->capacity, self->address);
-	struct resp_words words = resp_function(resp, "joaderfs_1_beat", 6 + 4 * n);
+	struct resp_words words = resp_function(resp, "joaderfs_1_beat", 7 + 4 * n);
 	resp_number(&words, COORD_VERSION);
 	resp_text(&words, self->name);
 	resp_hex(&words, self->incarnation);
 	resp_text(&words, value);
 	resp_number(&words, ttl_ms);
 	resp_text(&words, resp->run);
+	resp_hex(&words, self->before);
 	for (size_t i = 0; i < n; i++) {
 		resp_text(&words, leases[i].job);
 		resp_number(&words, leases[i].rank);
@@ -241,18 +242,20 @@ static int take_ranks(
 	return 0;
 }
 
-/* name {epoch next n ranks batch} {rank cursor ...} owners */
+/* name {epoch next n ranks batch fingerprint} {rank cursor ...} owners */
 static int take_job(const redisReply *reply, struct coord_engine_job *ret)
 {
-	if (!resp_is_array(reply, 4) || !resp_is_array(reply->element[1], 5) ||
-		!reply->element[0]->str || !reply->element[3]->str)
+	if (!resp_is_array(reply, 4) || !resp_is_array(reply->element[1], 6) ||
+		!reply->element[0]->str || !reply->element[3]->str ||
+		!reply->element[1]->element[5]->str)
 		return -EBADMSG;
 	redisReply *const *state = reply->element[1]->element;
 	*ret = (struct coord_engine_job){.epoch = resp_u32(state[0]),
 		.next = resp_u32(state[1]),
 		.n = resp_u32(state[2]),
 		.ranks = resp_u32(state[3]),
-		.batch = resp_u32(state[4])};
+		.batch = resp_u32(state[4]),
+		.fingerprint = strtoull(state[5]->str, NULL, 16)};
 	snprintf(ret->name, sizeof(ret->name), "%s", reply->element[0]->str);
 	if (ret->ranks == 0 || ret->batch == 0)
 		return -EBADMSG;

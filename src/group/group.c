@@ -136,6 +136,7 @@ static void *run(void *context)
 		count(group);
 		sleep_until(group, due_ns);
 	}
+	group_commit(group);
 	coord_leave(group->coord);
 	return NULL;
 }
@@ -190,6 +191,9 @@ static int make_coord(struct group *group, const struct daemon_config *config,
 	struct coord_options options = {
 		.ttl_ns = config->cluster.ttl_s * SECOND_NS, .calls = group_calls(group)};
 	int err = name_self(&config->cluster, &group->self);
+	if (!err && config->cluster.engine)
+		group->self.before =
+			incarnation_follow(config->state, group->self.incarnation);
 	if (!err)
 		err = random_number(&options.seed);
 	if (!err)
@@ -212,10 +216,13 @@ int group_new(const struct daemon_config *config, struct dataset **datasets,
 		return -ENOMEM;
 	group->config = config;
 	group->sched = sched;
+	group->not_served = roaring_bitmap_create();
 	TAILQ_INIT(&group->ranks);
 	lock_init(&group->lock, LOCK_RANK_GROUP, "group");
 	group->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	int err = group->wake < 0 ? -errno : make_coord(group, config, datasets);
+	int err = group->wake < 0      ? -errno
+		  : !group->not_served ? -ENOMEM
+				       : make_coord(group, config, datasets);
 	if (!err)
 		sched_on_news(sched, wake, group);
 	if (err) {
@@ -250,6 +257,8 @@ void group_free(struct group **group_pointer)
 	coord_free(&group->coord);
 	coord_local_free(&group->local);
 	coord_resp_free(&group->resp);
+	if (group->not_served)
+		roaring_bitmap_free(group->not_served);
 	if (group->wake >= 0)
 		close(group->wake);
 	lock_destroy(&group->lock);

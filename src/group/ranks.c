@@ -204,7 +204,7 @@ static void remove_rank(struct group *group, struct group_rank *rank)
 }
 
 /* The job is the rank's from now on. */
-static int add_rank(struct group *group, struct sched_job *job)
+static int add_rank(struct group *group, struct sched_job *job, job_id id)
 {
 	const struct job_config *config = sched_job_config(job);
 	struct group_rank *rank = calloc(1, sizeof(*rank));
@@ -219,10 +219,13 @@ static int add_rank(struct group *group, struct sched_job *job)
 		LOCK_SCOPE(&group->lock);
 		TAILQ_INSERT_TAIL(&group->ranks, rank, link);
 	}
-	if (!err)
+	if (!err) {
+		roaring_bitmap_remove(group->not_served, id);
 		return 0;
-	log_error("job %s: rank %u of %s can't be served: %s", config->name, config->rank,
-		config->training, strerror(-err));
+	}
+	if (roaring_bitmap_add_checked(group->not_served, id))
+		log_error("job %s: rank %u of %s can't be served: %s; it is tried again",
+			config->name, config->rank, config->training, strerror(-err));
 	remove_rank(group, rank);
 	return err;
 }
@@ -236,19 +239,37 @@ static struct group_rank *find_job(const struct group *group, const struct sched
 	return NULL;
 }
 
-static void look_at_job(struct group *group, job_id id)
+/* NULL: it is gone, or no rank. */
+static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 {
 	struct sched_job *job = sched_job_find_id(group->sched, id);
-	if (!job)
-		return;
-	struct group_rank *rank = find_job(group, job);
-	if (rank)
-		rank->gone = false;
-	else if (sched_job_config(job)->ranks > 0)
-		(void)add_rank(group, job); /* it is tried again */
-	sched_job_put(job);
+	if (job && sched_job_config(job)->ranks == 0) {
+		sched_job_put(job);
+		return NULL;
+	}
+	return job;
 }
 
+static void keep_job(const struct group *group, job_id id)
+{
+	struct sched_job *job = find_job_of_rank(group, id);
+	struct group_rank *rank = job ? find_job(group, job) : NULL;
+	if (rank)
+		rank->gone = false;
+	if (job)
+		sched_job_put(job);
+}
+
+static void take_job(struct group *group, job_id id)
+{
+	struct sched_job *job = find_job_of_rank(group, id);
+	if (job && !find_job(group, job))
+		(void)add_rank(group, job, id); /* it is tried again */
+	if (job)
+		sched_job_put(job);
+}
+
+/* Those that are gone first: one of another kind may have the training's name now. */
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
@@ -259,19 +280,20 @@ static void sync_jobs(struct group *group)
 	TAILQ_FOREACH (rank, &group->ranks, link)
 		rank->gone = true;
 	for (size_t i = 0; i < n; i++)
-		look_at_job(group, ids[i]);
-	free(ids);
+		keep_job(group, ids[i]);
 	for (rank = TAILQ_FIRST(&group->ranks); rank; rank = next) {
 		next = TAILQ_NEXT(rank, link);
 		if (rank->gone)
 			remove_rank(group, rank);
 	}
+	for (size_t i = 0; i < n; i++)
+		take_job(group, ids[i]);
+	free(ids);
 }
 
-void group_sync(struct group *group)
+void group_commit(struct group *group)
 {
 	const struct group_rank *rank;
-	sync_jobs(group);
 	TAILQ_FOREACH (rank, &group->ranks, link) {
 		const struct job_config *config = rank->config;
 		struct sched_feed_state state;
@@ -282,6 +304,12 @@ void group_sync(struct group *group)
 		(void)coord_commit(group->coord, config->training, config->rank,
 			state.epoch, state.consumed);
 	}
+}
+
+void group_sync(struct group *group)
+{
+	sync_jobs(group);
+	group_commit(group);
 }
 
 void group_tell_away(struct group *group)
@@ -365,7 +393,10 @@ void group_look_at_jobs(struct group *group)
 		lock_release(&group->lock);
 		bool refused = !err && rank->status.refused[0];
 		if (refused && !rank->refused)
-			log_error("job %s: %s", config->name, rank->status.refused);
+			log_error(
+				"job %s: %s; it begins when no node has the training as "
+				"it was (joaderctl rm)",
+				config->name, rank->status.refused);
 		rank->refused = refused;
 		go_on_if_left_behind(group, rank);
 	}

@@ -132,6 +132,91 @@ EACH_ENGINE(a_second_daemon_of_the_same_name_is_refused_until_the_first_is_gone)
 	world_until(world, world_status(other).state == COORD_LEADS);
 }
 
+/* It need not wait until its old leases end, and its old self can't come back. */
+EACH_ENGINE(a_daemon_that_comes_back_takes_its_leases)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	world->hold_epoch = 0;
+	world->hold_position = 20;
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 100, 1, 10)), 0);
+	cr_assert_eq(coord_add_job(other->coord, &world->facts[0]), 0);
+	world_take(node, 0, 0);
+	struct coord_rank_status status;
+	world_until(world, coord_rank_status(node->coord, "job0", 0, &status) == 0 &&
+				   status.committed == 20);
+	other->silent = true; /* it can't become the leader */
+	const struct coord_engine *engine = world->engine == WORLD_LOCAL
+						    ? coord_local_engine(world->local)
+						    : coord_resp_engine(other->resp);
+	struct coord_node was = {.name = "node0", .incarnation = node->incarnation};
+	world_kill(node);
+	world->before = was.incarnation;
+	node = world_start(world, 0);
+	world->before = 0;
+	cr_assert_eq(coord_add_job(node->coord, &world->facts[0]), 0);
+	world_take(node, 0, 0);
+	for (int i = 0; i < 8 && !world_holds(node, 0, 0); i++)
+		(void)coord_step(node->coord, world_now(world) + (uint64_t)i * 10000000);
+	cr_assert(world_holds(node, 0, 0), "it waits for its own leases");
+	cr_assert_eq(world_status(node).state, COORD_LEADS);
+	struct coord_lease lease = {.job = "job0", .cursor = {0, 30}};
+	struct coord_view view;
+	cr_assert_eq(
+		engine->beat(engine->context, &was, 1000, &lease, 1, &view), -EEXIST);
+	world->hold_position = UINT32_MAX;
+	world_until(world, world_is_given(world, 0, 0));
+}
+
+/* What was consumed is known to who takes the rank next. */
+EACH_ENGINE(a_node_that_leaves_sends_its_cursors)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	struct coord_rank_status status;
+	world->hold_epoch = 0;
+	world->hold_position = 0;
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 100, 1, 10)), 0);
+	cr_assert_eq(coord_add_job(other->coord, &world->facts[0]), 0);
+	world_take(node, 0, 0);
+	world_until(world, node->fed >= 20);
+	cr_assert_eq(coord_commit(node->coord, "job0", 0, 0, 17), 0);
+	coord_leave(node->coord);
+	world_kill(node);
+	world_take(other, 0, 0);
+	world_until(world, world_holds(other, 0, 0));
+	cr_assert_eq(coord_rank_status(other->coord, "job0", 0, &status), 0);
+	cr_assert_eq(status.committed, 17);
+}
+
+/* A job of the same name, with other facts, when nobody runs the one that was. */
+EACH_ENGINE(ranks_change_when_no_node_runs_the_job)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	struct coord_job_status status;
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 60, 3, 6)), 0);
+	cr_assert_eq(coord_add_job(other->coord, &world->facts[0]), 0);
+	for (unsigned r = 0; r < 3; r++)
+		world_take(r ? node : other, 0, r);
+	world_until(world, world_is_given(world, 0, 0));
+	world->hold_epoch = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		struct world_node *one = i ? node : other;
+		cr_assert_eq(coord_remove_job(one->coord, "job0"), 0);
+		(void)world_job(world, 0, 0, 60, 2, 6);
+		cr_assert_eq(coord_add_job(one->coord, &world->facts[0]), 0);
+		journal_clear(&one->journal);
+		memset(one->consumed, 0, sizeof(one->consumed));
+		memset(one->consumed_epoch, 0, sizeof(one->consumed_epoch));
+		if (i == 0)
+			world_until(world,
+				coord_job_status(one->coord, "job0", &status) == 0 &&
+					status.refused[0]);
+		world_take(one, 0, i);
+	}
+	world_until(world, world_is_given(world, 0, 0));
+	cr_assert_eq(coord_job_status(other->coord, "job0", &status), 0);
+	cr_assert(status.entered && !status.refused[0]);
+}
+
 EACH_ENGINE(when_the_leader_dies_another_one_goes_on_with_the_log)
 {
 	world->hold_epoch = 0;

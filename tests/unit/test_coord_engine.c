@@ -46,8 +46,8 @@ static uint32_t chance(struct twins *twins, uint32_t n)
 
 static const struct coord_node *node(unsigned i)
 {
-	static const struct coord_node nodes[] = {
-		{"node0", 11, "10.0.0.1:70", 1.0}, {"node1", 12, "[::1]:70", 0.25}};
+	static const struct coord_node nodes[] = {{"node0", 11, "10.0.0.1:70", 1.0, 0},
+		{"node1", 12, "[::1]:70", 0.25, 0}, {"node1", 13, "[::1]:71", 0.25, 12}};
 	return &nodes[i];
 }
 
@@ -70,7 +70,7 @@ static void beat(struct twins *twins)
 {
 	struct coord_view view[2];
 	struct coord_lease leases[2][2];
-	const struct coord_node *self = node(chance(twins, 2));
+	const struct coord_node *self = node(chance(twins, 3));
 	struct coord_node other = *self;
 	if (chance(twins, 10) == 0)
 		other.incarnation = 99;
@@ -104,7 +104,7 @@ static void elect(struct twins *twins)
 {
 	uint64_t random = rng_next(&twins->rng);
 	struct coord_token token[2];
-	const struct coord_node *self = node(chance(twins, 2));
+	const struct coord_node *self = node(chance(twins, 3));
 	if (BOTH(1, elect, self, random, LONG_MS, &token[i]))
 		return;
 	cr_assert_eq(token[0].term, token[1].term);
@@ -123,13 +123,13 @@ static unsigned some_token(struct twins *twins)
 static void renew(struct twins *twins)
 {
 	unsigned t = some_token(twins);
-	const struct coord_node *self = node(chance(twins, 2));
+	const struct coord_node *self = node(chance(twins, 3));
 	(void)BOTH(2, renew, self, &twins->token[i][t], LONG_MS);
 }
 
 static void release(struct twins *twins)
 {
-	const struct coord_node *self = node(chance(twins, 2));
+	const struct coord_node *self = node(chance(twins, 3));
 	uint32_t rank = chance(twins, RANKS);
 	const char *job = chance(twins, 2) ? "job" : NULL;
 	(void)BOTH(3, release, self, job, rank);
@@ -316,7 +316,7 @@ static void new_life(struct twins *twins)
 {
 	coord_local_restart(twins->local);
 	redis_kill(&twins->server);
-	redis_start(&twins->server, "everysec");
+	redis_start(&twins->server, "no");
 	twins->offers = 0;
 	/* The first call finds that the connection is gone. */
 	struct coord_node *nodes;
@@ -338,7 +338,8 @@ static void enter(struct twins *twins)
 		.ranks = RANKS,
 		.batch = BATCH,
 		.kind = SAMPLER_EXCHANGE};
-	if (twins->counts[16])
+	cr_assert_eq(BOTH(16, enter, "node1", &job, differs[i]), 0);
+	if (twins->counts[16] > 1)
 		job.batch += chance(twins, 3) == 0;
 	(void)BOTH(16, enter, "node0", &job, differs[i]);
 	cr_assert_str_eq(differs[0], differs[1]);
@@ -362,7 +363,7 @@ static void begin(struct twins *twins)
 	char message[COORD_TEXT];
 	memset(twins, 0, sizeof(*twins));
 	rng_seed(&twins->rng, 5);
-	redis_new(&twins->server, "everysec");
+	redis_new(&twins->server, "no");
 	cr_assert_eq(coord_local_new(no_time, NULL, false, &twins->local), 0);
 	cr_assert_eq(
 		coord_resp_new(twins->server.url, "twins", 30000, &twins->resp, message),

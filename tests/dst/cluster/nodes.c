@@ -230,11 +230,13 @@ static void start(struct node *node)
 {
 	bool (*const places[])(void *, const struct coord_batch *, uint32_t *) = {
 		NULL, place, place_at_home};
+	uint64_t before = co_one_in(2) ? node->incarnation : 0;
 	/* It tells which node it is of. */
 	node->incarnation =
 		(1 + co_random(UINT32_MAX)) * (uint64_t)MOST_NODES + node->number;
-	struct coord_options options = {
-		.self = {.incarnation = node->incarnation, .capacity = 1},
+	struct coord_options options = {.self = {.incarnation = node->incarnation,
+						.before = before,
+						.capacity = 1},
 		.ttl_ns = TTL_NS,
 		.seed = co_random(UINT32_MAX),
 		.mini_batches = 1 + co_random(3),
