@@ -190,12 +190,13 @@ const struct option config_options[] = {
 	{SECTION_CLUSTER, "patience", &value_duration, .max = 31536000, .preset = "0s",
 		CLUSTER(patience_s),
 		.help = "How long a reader waits while the engine can't be reached; 0s: "
-			"for ever.\n"
-			"Readers first get what was drawn for them before. Those that "
-			"find nothing "
-			"more fail with ETIMEDOUT when the engine has been away for so "
-			"long, and "
-			"get their samples as if nothing had been when it is back."},
+			"for "
+			"ever.\n"
+			"Readers first get what was drawn for them before.\n"
+			"Those that find nothing more fail with ETIMEDOUT when the "
+			"engine "
+			"has been away for so long, and get their samples as if nothing "
+			"had been when it is back."},
 
 	{SECTION_DATASET, "path", &value_path, .required = true, DATASET(path),
 		.help = "Where the samples are; see SOURCES.\n"

@@ -18,10 +18,12 @@
 static uint64_t read_before(const char *path)
 {
 	uint64_t before = 0;
-	auto_fclose FILE *in = fopen(path, "re");
-	if (!in || fscanf(in, "%16" SCNx64, &before) != 1)
+	FILE *in = fopen(path, "re");
+	if (!in)
 		return 0; /* then its leases end by themselves */
-	return before;
+	bool good = fscanf(in, "%16" SCNx64, &before) == 1;
+	(void)fclose(in);
+	return good ? before : 0;
 }
 
 static int write_now(const char *path, uint64_t incarnation)

@@ -50,6 +50,13 @@ end() {
 	wait "${pid[$1]}" || fail "$1 ended with $?: $(<"$LOG")"
 }
 
+# end_now NAME: as by the lack of memory
+end_now() {
+	kill -KILL "${pid[$1]}"
+	wait "${pid[$1]}" 2>/dev/null || true
+	umount -l "$T/$1/mnt"
+}
+
 # nctl NAME COMMAND...: joaderctl
 nctl() {
 	"$BUILD/joaderctl" --socket "$T/$1/socket" "${@:2}"

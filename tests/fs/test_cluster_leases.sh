@@ -6,7 +6,7 @@
 # again at its next start. Ranks change when no node has the training as it was. What a cache
 # holds is told, for exchange.
 . "$(dirname "$0")/lib.sh"
-DATASET_LINES='sampler = exchange'
+export DATASET_LINES='sampler = exchange'
 . "$FS/nodes.sh"
 N=96
 dataset 2 $((N / 2)) 32x24
@@ -55,9 +55,7 @@ reads b r0 7 9
 until_shows b '^rank net 0/2 job r0 held'
 
 # It is killed: its next life has its ranks, and its name.
-kill -KILL "${pid[b]}"
-wait "${pid[b]}" 2>/dev/null || true
-umount -l "$T/b/mnt"
+end_now b
 launch b
 until_shows b '^rank net 0/2 job r0 held'
 until_shows b '^rank net 1/2 job r1 held'
@@ -79,11 +77,11 @@ nctl b rm r1 >/dev/null
 adds b n2 2 3
 until_shows a '^rank net 0/3 job n0 held'
 until_shows b '^rank net 2/3 job n2 held'
-reads a n0 0 $((N / 8 * 3 - 1)) &
+reads a n0 0 $((N * 3 / 8 - 1)) &
 first=$!
-reads a n1 0 $((N / 8 * 3 - 1)) &
+reads a n1 0 $((N * 3 / 8 - 1)) &
 second=$!
-reads b n2 0 $((N / 8 * 2 - 1))
+reads b n2 0 $((N / 4 - 1))
 wait $first
 wait $second
 equal "epoch 0" "$(cut -f2 "$T"/[ab]/mnt/jobs/n?/epoch-0000.order | sort -n)" "$(seq 0 $((N - 1)))"
