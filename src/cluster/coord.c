@@ -82,6 +82,8 @@ void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
+	if (coord->joined && !coord->refused && !coord->away_since_ns)
+		(void)!coord_beat(coord); /* else the cursors of the last one stay */
 	LIST_FOREACH (job, &coord->jobs, link)
 		for (uint32_t r = 0; r < job->facts.ranks; r++)
 			if (job->ranks[r].held)

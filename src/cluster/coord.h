@@ -60,6 +60,7 @@ struct coord_node {
 	uint64_t incarnation;	     /* random, another one at each start; not 0 */
 	char address[COORD_ADDRESS]; /* of its server for peers */
 	double capacity;
+	uint64_t before; /* its dead incarnation, whose leases are free; 0: none */
 };
 
 /* Facts of a job, the same on all nodes that run it. */
@@ -79,6 +80,15 @@ struct coord_tail {
 	uint32_t rank;
 	uint32_t epoch;
 	uint32_t base;
+};
+
+/* A global mini-batch that the leader has drawn. */
+struct coord_batch {
+	const char *job, *dataset;
+	const sample_id *ids;
+	uint32_t n, ranks;
+	const uint64_t
+		*rank_node; /* [ranks]: incarnation of its node; 0: nobody serves it */
 };
 
 /* What the coordinator calls, which does not call the coordinator then; context is the
@@ -110,13 +120,12 @@ struct coord_calls {
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
 	/*
-	 * Who reads which of the n samples of a global mini-batch: rank_of[i] for ids[i]. Each
-	 * rank gets as many as ranks_share says. NULL: round robin.
+	 * Who reads which sample of the mini-batch: rank_of[i] for ids[i]. Each rank gets as
+	 * many as ranks_share says. False, or NULL: the ranks take the samples in turn.
 	 */
-	void (*place)(void *context, const char *job, const sample_id *ids, uint32_t n,
-		uint32_t ranks, uint32_t *rank_of);
-	/* Adds to `ids` what is resident anywhere in the group, for exchange. NULL: what was
-	 * drawn. */
+	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
+	/* Adds to `ids` what this node holds of the dataset, for exchange. NULL: what was drawn
+	 * is taken for resident for ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 
@@ -136,7 +145,8 @@ void coord_free(struct coord **coord);
 /* Does what is due; returns when it wants to be called again. */
 uint64_t coord_step(struct coord *coord, uint64_t now_ns);
 
-/* Gives all leases back, so that others need not wait for their end; before coord_free. */
+/* Sends the cursors a last time, and gives all leases back, so that others need not wait for
+ * their end; before coord_free. */
 void coord_leave(struct coord *coord);
 
 /*

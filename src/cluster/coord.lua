@@ -10,6 +10,7 @@
 --   :jobs set of names            :job:<job> hash of facts, epoch, next    :with:<job> set of nodes
 --   :own:<job>:<rank> incarnation PX                               :cur:<job> rank -> "<epoch>:<position>"
 --   :feed:<job>:<epoch>:<rank>    stream, "<position of the rank>-1" -> ids of 4 bytes each
+--   :has:<dataset>:<node> bitmap of samples PX
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
 local function key(keys, name, ...)
@@ -69,7 +70,7 @@ local function add(keys, job, epoch, base, count, batch, ranks, args, first)
 	call('HSET', key(keys, 'job', job), 'next', base + count)
 end
 
--- version node incarnation value ttl run (job rank epoch position)*
+-- version node incarnation value ttl run before (job rank epoch position)*
 local function beat(keys, args)
 	local version = redis.call('GET', key(keys, 'version'))
 	if version and version ~= args[1] then
@@ -78,16 +79,22 @@ local function beat(keys, args)
 	if not version then
 		redis.call('SET', key(keys, 'version'), args[1])
 	end
-	local node, incarnation, ttl = args[2], args[3], args[5]
+	local node, incarnation, ttl, before = args[2], args[3], args[5], args[7]
 	local other = redis.call('GET', key(keys, 'node', node))
-	if other and string.match(other, '^%S+') ~= incarnation then
+	other = other and string.match(other, '^%S+')
+	if other and other ~= incarnation and other ~= before then
 		bound_lease(key(keys, 'node', node), ttl)
 		return fail('EEXIST')
+	end
+	local lead = redis.call('GET', key(keys, 'lead')) or ''
+	if string.match(lead, '^%S*') == before then
+		redis.call('DEL', key(keys, 'lead'))
+		lead = ''
 	end
 	redis.call('SET', key(keys, 'node', node), args[4], 'PX', ttl)
 	redis.call('SADD', key(keys, 'nodes'), node)
 	local leases = {}
-	for i = 7, #args, 4 do
+	for i = 8, #args, 4 do
 		local job, rank = args[i], args[i + 1]
 		local own, cur = key(keys, 'own', job, rank), key(keys, 'cur', job)
 		local ranks = redis.call('HGET', key(keys, 'job', job), 'ranks')
@@ -96,7 +103,7 @@ local function beat(keys, args)
 		local result = 'OK'
 		if not ranks or tonumber(rank) >= tonumber(ranks) then
 			result = 'ENOENT'
-		elseif owner and owner ~= incarnation then
+		elseif owner and owner ~= incarnation and owner ~= before then
 			bound_lease(own, ttl)
 			result = 'EBUSY'
 		else
@@ -114,7 +121,7 @@ local function beat(keys, args)
 	bound_lease(key(keys, 'lead'), ttl)
 	return {is_ready(keys, args[6]) and 1 or 0,
 		redis.call('SISMEMBER', key(keys, 'rep', args[6]), node),
-		redis.call('GET', key(keys, 'lead')) or '',
+		lead,
 		redis.call('GET', key(keys, 'termno')) or '0', leases}
 end
 
@@ -147,29 +154,6 @@ local function members(keys)
 	return result
 end
 
-local FACTS = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind'}
-
--- node job dataset n fingerprint ranks batch kind ids; returns facts that are not the same
-local function enter(keys, args)
-	local job = key(keys, 'job', args[2])
-	local there = redis.call('HMGET', job, unpack(FACTS))
-	if not there[1] then
-		for i, name in ipairs(FACTS) do
-			redis.call('HSET', job, name, args[2 + i])
-		end
-		redis.call('HSET', job, 'epoch', 0, 'next', 0, 'ids', args[9])
-		redis.call('SADD', key(keys, 'jobs'), args[2])
-	else
-		for i in ipairs(FACTS) do
-			if there[i] ~= args[2 + i] then
-				return there
-			end
-		end
-	end
-	redis.call('SADD', key(keys, 'with', args[2]), args[1])
-	return {}
-end
-
 -- node job
 local function leave(keys, args)
 	local job, with = args[2], key(keys, 'with', args[2])
@@ -189,12 +173,61 @@ local function leave(keys, args)
 	return 0
 end
 
+local FACTS = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind'}
+
+local function is_same(there, args)
+	for i in ipairs(FACTS) do
+		if there[i] ~= args[2 + i] then
+			return false
+		end
+	end
+	return true
+end
+
+-- node job dataset n fingerprint ranks batch kind ids; returns facts that are not the same
+local function enter(keys, args)
+	local job = key(keys, 'job', args[2])
+	local there = redis.call('HMGET', job, unpack(FACTS))
+	if there[1] and not is_same(there, args) then
+		-- The node does not run it as it was.
+		leave(keys, args)
+		there = redis.call('HMGET', job, unpack(FACTS))
+	end
+	if not there[1] then
+		for i, name in ipairs(FACTS) do
+			redis.call('HSET', job, name, args[2 + i])
+		end
+		redis.call('HSET', job, 'epoch', 0, 'next', 0, 'ids', args[9])
+		redis.call('SADD', key(keys, 'jobs'), args[2])
+	elseif not is_same(there, args) then
+		return there
+	end
+	redis.call('SADD', key(keys, 'with', args[2]), args[1])
+	return {}
+end
+
+-- "<incarnation> ...", 0: nobody serves the rank.
+local function owners(keys, job, ranks)
+	local result, own = {}, keys[1] .. ':own:' .. job .. ':'
+	for first = 0, ranks - 1, 1000 do
+		local names = {}
+		for rank = first, math.min(first + 1000, ranks) - 1 do
+			names[#names + 1] = own .. rank
+		end
+		for _, owner in ipairs(redis.call('MGET', unpack(names))) do
+			result[#result + 1] = owner or '0'
+		end
+	end
+	return table.concat(result, ' ')
+end
+
 local function jobs(keys)
 	local result = {}
 	for _, name in ipairs(redis.call('SMEMBERS', key(keys, 'jobs'))) do
 		local state = redis.call('HMGET', key(keys, 'job', name), 'epoch', 'next', 'n',
-			'ranks', 'batch')
-		result[#result + 1] = {name, state, redis.call('HGETALL', key(keys, 'cur', name))}
+			'ranks', 'batch', 'fingerprint')
+		result[#result + 1] = {name, state, redis.call('HGETALL', key(keys, 'cur', name)),
+			owners(keys, name, tonumber(state[4]))}
 	end
 	return result
 end
@@ -355,6 +388,24 @@ local function ready(keys, args)
 	return 0
 end
 
+-- node dataset ttl ids
+local function tell(keys, args)
+	redis.call('SET', key(keys, 'has', args[2], args[1]), args[4], 'PX', args[3])
+	return 0
+end
+
+-- dataset
+local function told(keys, args)
+	local result = {}
+	for _, node in ipairs(redis.call('SMEMBERS', key(keys, 'nodes'))) do
+		local ids = redis.call('GET', key(keys, 'has', args[1], node))
+		if ids then
+			result[#result + 1] = ids
+		end
+	end
+	return result
+end
+
 redis.register_function('joaderfs_1_beat', beat)
 redis.register_function('joaderfs_1_release', release)
 redis.register_function('joaderfs_1_members', members)
@@ -373,3 +424,5 @@ redis.register_function('joaderfs_1_offers', offers)
 redis.register_function('joaderfs_1_reported', reported)
 redis.register_function('joaderfs_1_fill', fill)
 redis.register_function('joaderfs_1_ready', ready)
+redis.register_function('joaderfs_1_tell', tell)
+redis.register_function('joaderfs_1_told', told)

@@ -58,35 +58,6 @@ static int make_room(struct coord *coord)
 	return 0;
 }
 
-/* --- what is resident ------------------------------------------------------------------- */
-
-/* What has come since the sampler was told, and what has gone. */
-static int tell_resident(struct coord *coord, struct pool *pool)
-{
-	if (!coord->calls.resident || pool->kind != SAMPLER_EXCHANGE)
-		return 0;
-	roaring_bitmap_t *now = roaring_bitmap_create();
-	if (!now)
-		return -ENOMEM;
-	coord->calls.resident(coord->calls.context, pool->dataset, now);
-	roaring_uint32_iterator_t *at = roaring_create_iterator(now);
-	for (; at && at->has_value; roaring_advance_uint32_iterator(at))
-		if (!pool->resident ||
-			!roaring_bitmap_contains(pool->resident, at->current_value))
-			sampler_resident(pool->sampler, 0, at->current_value);
-	roaring_free_uint32_iterator(at);
-	at = pool->resident ? roaring_create_iterator(pool->resident) : NULL;
-	for (; at && at->has_value; roaring_advance_uint32_iterator(at))
-		if (!roaring_bitmap_contains(now, at->current_value))
-			sampler_evicted(pool->sampler, 0, at->current_value);
-	if (at)
-		roaring_free_uint32_iterator(at);
-	if (pool->resident)
-		roaring_bitmap_free(pool->resident);
-	pool->resident = now;
-	return 0;
-}
-
 /* --- rounds ----------------------------------------------------------------------------- */
 
 static void draw_rounds(struct coord *coord, struct pool *pool, struct drawn_job **who,
@@ -121,9 +92,12 @@ static int draw(struct coord *coord, struct pool *pool)
 	auto_free sample_id *samples = reallocarray(NULL, n + 1, sizeof(*samples));
 	int err = who && streams && samples ? make_room(coord) : -ENOMEM;
 	if (!err)
-		err = tell_resident(coord, pool);
+		err = coord_update_resident(coord, pool);
 	if (!err)
 		draw_rounds(coord, pool, who, streams, samples);
+	LIST_FOREACH (job, &coord->drawn, link)
+		if (!err && job->pool == pool)
+			coord_note_drawn(pool, job->ids, job->n_ids);
 	return err;
 }
 
@@ -165,10 +139,14 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	const sample_id *ids, uint32_t n, struct parts *parts)
 {
 	uint32_t ranks = job->facts.ranks;
-	if (coord->calls.place)
-		coord->calls.place(coord->calls.context, job->facts.name, ids, n, ranks,
-			parts->rank_of);
-	else
+	const struct coord_batch batch = {.job = job->facts.name,
+		.dataset = job->facts.dataset,
+		.ids = ids,
+		.n = n,
+		.ranks = ranks,
+		.rank_node = job->owners};
+	if (!coord->calls.place ||
+		!coord->calls.place(coord->calls.context, &batch, parts->rank_of))
 		for (uint32_t i = 0; i < n; i++)
 			parts->rank_of[i] = i % ranks;
 	for (uint32_t i = 0; i < n; i++) {

@@ -41,6 +41,7 @@ static void free_drawn(struct drawn_job *job)
 	LIST_REMOVE(job, link);
 	coord_facts_free(&job->facts);
 	free(job->ids);
+	free(job->owners);
 	free(job);
 }
 
@@ -52,8 +53,7 @@ void coord_drop_drawn(struct coord *coord)
 		struct pool *pool = LIST_FIRST(&coord->pools);
 		LIST_REMOVE(pool, link);
 		sampler_free(&pool->sampler);
-		if (pool->resident)
-			roaring_bitmap_free(pool->resident);
+		coord_free_resident(pool);
 		free(pool);
 	}
 }
@@ -228,9 +228,20 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 	job->window = window < job->n ? (uint32_t)window : job->n;
 }
 
-static int survey_job(struct coord *coord, const struct coord_engine_job *log)
+/* The group has forgotten the job, and has another one of the same name. */
+static bool is_another(const struct drawn_job *job, const struct coord_engine_job *log)
+{
+	return log->ranks != job->facts.ranks || log->batch != job->facts.batch ||
+	       log->n != job->n || log->fingerprint != job->facts.fingerprint;
+}
+
+static int survey_job(struct coord *coord, struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);
+	if (job && is_another(job, log)) {
+		free_drawn(job);
+		job = NULL;
+	}
 	int err = job ? 0 : make_drawn(coord, log->name, &job);
 	if (err)
 		return err;
@@ -239,6 +250,9 @@ static int survey_job(struct coord *coord, const struct coord_engine_job *log)
 		drop_stream(job);
 	job->epoch = log->epoch;
 	job->next = log->next;
+	free(job->owners);
+	job->owners = log->owners;
+	log->owners = NULL;
 	measure(coord, job, log);
 	job->ahead = find_ahead(job, log);
 	set_window(coord, job);

@@ -18,6 +18,7 @@
  *     cursor      (job, rank) -> epoch, position
  *     ready       the life of the engine in which the log is whole
  *     offers      (life, job, epoch, rank, base) -> samples     until the log is whole
+ *     told        (node, dataset) -> samples that it holds    ends by itself
  *     reported    life -> nodes that have offered all they know
  *
  * An engine has a name for its life (run): a restart, or a copy of it that takes over,
@@ -72,7 +73,9 @@ struct coord_engine_job {
 	uint32_t next; /* samples in the log of this epoch */
 	uint32_t n;
 	uint32_t ranks, batch;
+	uint64_t fingerprint;
 	struct coord_position *cursors; /* of the ranks; the list's */
+	uint64_t *owners; /* incarnations of the nodes that serve them; 0: nobody */
 };
 
 struct coord_engine_jobs {
@@ -127,7 +130,8 @@ struct coord_engine {
 	/* Live nodes, and those that were. */
 	int (*members)(
 		void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live);
-	/* The node runs the job. -EINVAL: the group has other facts, `differs` says which. */
+	/* The node runs the job. -EINVAL: other nodes run it with other facts, `differs` says
+	 * which. This node does not run it as they do any more. */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	int (*leave)(void *context, const char *node, const char *job);
@@ -161,6 +165,10 @@ struct coord_engine {
 		const struct coord_append *append);
 	/* The log is whole. Nodes that are dead and did not report are forgotten. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
+	/* What the node holds of the dataset, for so long; and what all of them do, added. */
+	int (*tell)(void *context, const char *node, const char *dataset,
+		const roaring_bitmap_t *ids, uint32_t ttl_ms);
+	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
 };
 
 void coord_facts_free(struct coord_job *facts);

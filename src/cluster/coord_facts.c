@@ -83,8 +83,10 @@ void coord_facts_free(struct coord_job *facts)
 
 void coord_engine_jobs_free(struct coord_engine_jobs *jobs)
 {
-	for (size_t i = 0; i < jobs->n; i++)
+	for (size_t i = 0; i < jobs->n; i++) {
 		free(jobs->jobs[i].cursors);
+		free(jobs->jobs[i].owners);
+	}
 	free(jobs->jobs);
 	*jobs = (struct coord_engine_jobs){0};
 }

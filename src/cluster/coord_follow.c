@@ -9,21 +9,27 @@
 
 /* What each node does for the ranks that it serves. */
 
-#define READ_MOST 1024 /* samples of a rank at once */
+#define READ_MOST 1024		/* samples of a rank at once */
+#define ENTER_NS (2 * NS_PER_S) /* until a job that was refused is tried again */
 
 int coord_enter_jobs(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
+	uint64_t pause_ns = coord->ttl_ns / 2 < ENTER_NS ? coord->ttl_ns / 2 : ENTER_NS;
 	LIST_FOREACH (job, &coord->jobs, link) {
-		if (job->entered || job->refused[0])
+		char differs[COORD_TEXT] = "";
+		if (job->entered || coord->now_ns < job->enter_ns)
 			continue;
 		int err = engine->enter(
-			engine->context, coord->self.name, &job->facts, job->refused);
+			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
+		/* Until no node runs the job as the group has it. */
+		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
+		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
-		coord->look_ns = 0;
+		coord->look_ns = coord->tell_ns = 0;
 	}
 	return 0;
 }

@@ -29,7 +29,8 @@ struct held_job {
 	LIST_ENTRY(held_job) link;
 	struct coord_job facts;
 	uint32_t n;
-	bool entered; /* in this life of the engine */
+	bool entered;	   /* in this life of the engine */
+	uint64_t enter_ns; /* when it is tried again, after it was refused */
 	char refused[COORD_TEXT];
 	uint32_t epoch, next; /* as the engine had it lately */
 	uint32_t wanted;      /* the epoch that a reader wants */
@@ -55,8 +56,9 @@ struct drawn_job {
 	uint32_t wants;	   /* samples of this draw */
 	uint64_t consumed; /* by all ranks, over all epochs */
 	uint64_t measured_ns;
-	double rate;	/* samples per second */
-	sample_id *ids; /* of this draw */
+	double rate;	  /* samples per second */
+	uint64_t *owners; /* of the ranks, as coord_batch has them */
+	sample_id *ids;	  /* of this draw */
 	uint32_t n_ids;
 };
 
@@ -66,7 +68,10 @@ struct pool {
 	char dataset[COORD_NAME];
 	enum sampler_kind kind;
 	struct sampler *sampler;
-	roaring_bitmap_t *resident; /* as the sampler was told; NULL: nothing yet */
+	/* For exchange; NULL: nothing yet. */
+	roaring_bitmap_t *resident;	 /* as the sampler has it */
+	roaring_bitmap_t *fresh, *older; /* drawn of late */
+	uint64_t fresh_ns, told_ns; /* when fresh began; when it is asked for again */
 };
 
 struct coord {
@@ -79,8 +84,8 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	uint64_t beat_ns, look_ns, read_ns, draw_ns; /* when each is due */
-	uint64_t beaten_ns;			     /* the last beat */
+	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns; /* when each is due */
+	uint64_t beaten_ns;				      /* the last beat */
 	uint64_t hunger_ns;   /* how soon feeds are read again while readers wait */
 	uint64_t patience_ns; /* how soon an engine that is away is tried again */
 
@@ -150,6 +155,8 @@ static inline void coord_note_begun(struct held_job *job, struct coord_position 
 
 /* Something is not as it was thought to be: all is asked for again. */
 void coord_doubt(struct coord *coord);
+/* Renews all leases of the node, and sends its cursors. */
+must_check int coord_beat(struct coord *coord);
 
 /* --- coord_follow.c --------------------------------------------------------------------- */
 
@@ -191,3 +198,12 @@ must_check int coord_subtract_log(struct coord *coord, const struct coord_job *f
 /* --- coord_draw.c ----------------------------------------------------------------------- */
 
 must_check int coord_draw(struct coord *coord);
+
+/* --- coord_resident.c ------------------------------------------------------------------- */
+
+/* What this node has, for exchange. */
+must_check int coord_tell_resident(struct coord *coord);
+/* The leader's sampler gets to know what all have. */
+must_check int coord_update_resident(struct coord *coord, struct pool *pool);
+void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);
+void coord_free_resident(struct pool *pool);

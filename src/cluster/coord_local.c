@@ -34,7 +34,8 @@ struct local_job *local_find(struct coord_local *local, const char *name)
 
 bool local_token_is(const struct coord_local *local, const struct coord_token *token)
 {
-	return local->token.term == token->term && local->token.random == token->random;
+	return token->term && local->token.term == token->term &&
+	       local->token.random == token->random;
 }
 
 /* --- nodes ------------------------------------------------------------------------------ */
@@ -53,7 +54,8 @@ static int beat_node(
 {
 	struct local_node *node = find_node(local, self->name);
 	if (node && node->until_ns > now(local) &&
-		node->node.incarnation != self->incarnation)
+		node->node.incarnation != self->incarnation &&
+		node->node.incarnation != self->before)
 		return -EEXIST;
 	if (!node) {
 		node = calloc(1, sizeof(*node));
@@ -112,7 +114,8 @@ static int beat_rank(struct coord_local *local, const struct coord_node *self,
 		return -ENOENT;
 	struct local_rank *rank = &job->ranks[lease->rank];
 	lease->ret_cursor = rank->cursor;
-	if (rank->owner != self->incarnation && rank->until_ns > now(local))
+	if (rank->owner != self->incarnation && rank->owner != self->before &&
+		rank->until_ns > now(local))
 		return -EBUSY;
 	rank->owner = self->incarnation;
 	rank->until_ns = end_of(local, ttl_ms);
@@ -168,6 +171,8 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 	int err = beat_node(local, self, ttl_ms);
 	if (err)
 		return err;
+	if (self->before && local->leader == self->before)
+		local->leader_until_ns = 0;
 	for (size_t i = 0; i < n; i++)
 		leases[i].error = beat_rank(local, self, ttl_ms, &leases[i]);
 	view(local, self->name, ret);
@@ -242,7 +247,9 @@ static const struct coord_engine functions = {.beat = beat,
 	.offers = local_offers,
 	.reported = local_reported,
 	.fill = local_fill,
-	.ready = local_ready};
+	.ready = local_ready,
+	.tell = local_tell,
+	.told = local_told};
 
 int coord_local_new(uint64_t (*now_ns)(void *context), void *context, bool alone,
 	struct coord_local **ret)
@@ -258,6 +265,7 @@ int coord_local_new(uint64_t (*now_ns)(void *context), void *context, bool alone
 	local->version = COORD_VERSION;
 	LIST_INIT(&local->nodes);
 	LIST_INIT(&local->jobs);
+	LIST_INIT(&local->told);
 	LIST_INIT(&local->offers);
 	LIST_INIT(&local->reported);
 	coord_local_restart(local);
@@ -286,6 +294,8 @@ void coord_local_free(struct coord_local **pointer)
 	if (!local)
 		return;
 	local_forget_life(local);
+	while (!LIST_EMPTY(&local->told))
+		local_told_free(LIST_FIRST(&local->told));
 	while (!LIST_EMPTY(&local->jobs))
 		local_job_free(LIST_FIRST(&local->jobs));
 	while (!LIST_EMPTY(&local->nodes)) {

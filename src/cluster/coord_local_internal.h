@@ -53,6 +53,13 @@ struct local_offer {
 	struct coord_offer offer;
 };
 
+struct local_told {
+	LIST_ENTRY(local_told) link;
+	char node[COORD_NAME], dataset[COORD_NAME];
+	roaring_bitmap_t *ids;
+	uint64_t until_ns;
+};
+
 struct coord_local {
 	struct coord_engine engine;
 	uint64_t (*now_ns)(void *context);
@@ -64,6 +71,7 @@ struct coord_local {
 	struct coord_token token;
 	LIST_HEAD(, local_node) nodes;
 	LIST_HEAD(, local_job) jobs;
+	LIST_HEAD(, local_told) told;
 	/* of this life */
 	LIST_HEAD(, local_offer) offers;
 	LIST_HEAD(, local_runner) reported;
@@ -83,6 +91,10 @@ int local_enter(
 	void *context, const char *node, const struct coord_job *job, char *differs);
 int local_leave(void *context, const char *node, const char *job);
 int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret);
+int local_tell(void *context, const char *node, const char *dataset,
+	const roaring_bitmap_t *ids, uint32_t ttl_ms);
+int local_told(void *context, const char *dataset, roaring_bitmap_t *ret);
+void local_told_free(struct local_told *told);
 int local_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_local_log.c ------------------------------------------------------------------ */

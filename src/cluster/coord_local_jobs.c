@@ -73,10 +73,16 @@ int local_enter(
 {
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
+	if (job && coord_facts_differ(facts, &job->facts, job->n, differs)) {
+		/* The node does not run it as it was. */
+		(void)local_leave(local, node, facts->name);
+		job = local_find(local, facts->name);
+		if (job)
+			return -EINVAL;
+		differs[0] = '\0';
+	}
 	if (!job)
 		job = make_job(local, facts);
-	else if (coord_facts_differ(facts, &job->facts, job->n, differs))
-		return -EINVAL;
 	return job ? add_runner(job, node) : -ENOMEM;
 }
 
@@ -101,19 +107,29 @@ static int by_name(const void *a, const void *b)
 		((const struct coord_engine_job *)b)->name);
 }
 
-static int show_job(const struct local_job *job, struct coord_engine_job *ret)
+static int show_job(const struct coord_local *local, const struct local_job *job,
+	struct coord_engine_job *ret)
 {
 	*ret = (struct coord_engine_job){.epoch = job->epoch,
 		.next = job->next,
 		.n = job->n,
 		.ranks = job->facts.ranks,
-		.batch = job->facts.batch};
+		.batch = job->facts.batch,
+		.fingerprint = job->facts.fingerprint};
 	memcpy(ret->name, job->name, sizeof(ret->name));
 	ret->cursors = calloc(job->facts.ranks, sizeof(*ret->cursors));
-	if (!ret->cursors)
+	ret->owners = calloc(job->facts.ranks, sizeof(*ret->owners));
+	if (!ret->cursors || !ret->owners) {
+		free(ret->cursors);
+		free(ret->owners);
 		return -ENOMEM;
-	for (uint32_t i = 0; i < job->facts.ranks; i++)
-		ret->cursors[i] = job->ranks[i].cursor;
+	}
+	for (uint32_t i = 0; i < job->facts.ranks; i++) {
+		const struct local_rank *rank = &job->ranks[i];
+		bool lives = rank->until_ns > local->now_ns(local->clock);
+		ret->cursors[i] = rank->cursor;
+		ret->owners[i] = lives ? rank->owner : 0;
+	}
 	return 0;
 }
 
@@ -131,7 +147,7 @@ int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 	if (!ret->jobs)
 		return -ENOMEM;
 	LIST_FOREACH (job, &local->jobs, link) {
-		if (show_job(job, &ret->jobs[ret->n])) {
+		if (show_job(local, job, &ret->jobs[ret->n])) {
 			coord_engine_jobs_free(ret);
 			return -ENOMEM;
 		}
@@ -145,4 +161,49 @@ int local_facts(void *context, const char *name, struct coord_job *ret)
 {
 	const struct local_job *job = local_find(context, name);
 	return job ? coord_facts_copy(&job->facts, ret) : -ENOENT;
+}
+
+/* --- what nodes hold -------------------------------------------------------------------- */
+
+void local_told_free(struct local_told *told)
+{
+	LIST_REMOVE(told, link);
+	if (told->ids)
+		roaring_bitmap_free(told->ids);
+	free(told);
+}
+
+int local_tell(void *context, const char *node, const char *dataset,
+	const roaring_bitmap_t *ids, uint32_t ttl_ms)
+{
+	struct coord_local *local = context;
+	struct local_told *told;
+	LIST_FOREACH (told, &local->told, link)
+		if (strcmp(told->node, node) == 0 && strcmp(told->dataset, dataset) == 0)
+			break;
+	if (told)
+		local_told_free(told);
+	told = calloc(1, sizeof(*told));
+	if (!told)
+		return -ENOMEM;
+	LIST_INSERT_HEAD(&local->told, told, link);
+	strcpy(told->node, node);
+	strcpy(told->dataset, dataset);
+	told->until_ns = local->now_ns(local->clock) + ttl_ms * UINT64_C(1000000);
+	told->ids = roaring_bitmap_copy(ids);
+	if (told->ids)
+		return 0;
+	local_told_free(told);
+	return -ENOMEM;
+}
+
+int local_told(void *context, const char *dataset, roaring_bitmap_t *ret)
+{
+	const struct coord_local *local = context;
+	const struct local_told *told;
+	LIST_FOREACH (told, &local->told, link)
+		if (told->until_ns > local->now_ns(local->clock) &&
+			strcmp(told->dataset, dataset) == 0)
+			roaring_bitmap_or_inplace(ret, told->ids);
+	return 0;
 }

@@ -84,13 +84,14 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 		return err;
 	snprintf(value, sizeof(value), "%" PRIx64 " %.17g %s", self->incarnation,
 		self->capacity, self->address);
-	struct resp_words words = resp_function(resp, "joaderfs_1_beat", 6 + 4 * n);
+	struct resp_words words = resp_function(resp, "joaderfs_1_beat", 7 + 4 * n);
 	resp_number(&words, COORD_VERSION);
 	resp_text(&words, self->name);
 	resp_hex(&words, self->incarnation);
 	resp_text(&words, value);
 	resp_number(&words, ttl_ms);
 	resp_text(&words, resp->run);
+	resp_hex(&words, self->before);
 	for (size_t i = 0; i < n; i++) {
 		resp_text(&words, leases[i].job);
 		resp_number(&words, leases[i].rank);
@@ -218,32 +219,47 @@ static int leave(void *context, const char *node, const char *job)
 	return resp_do(resp, &words);
 }
 
-/* name {epoch next n ranks batch} {rank cursor ...} */
-static int take_job(const redisReply *reply, struct coord_engine_job *ret)
+/* {rank cursor ...} and "<incarnation> ..." */
+static int take_ranks(
+	const redisReply *cursors, const char *owners, struct coord_engine_job *ret)
 {
-	if (!resp_is_array(reply, 3) || !resp_is_array(reply->element[1], 5) ||
-		!reply->element[0]->str)
-		return -EBADMSG;
-	redisReply *const *state = reply->element[1]->element;
-	const redisReply *cursors = reply->element[2];
-	*ret = (struct coord_engine_job){.epoch = resp_u32(state[0]),
-		.next = resp_u32(state[1]),
-		.n = resp_u32(state[2]),
-		.ranks = resp_u32(state[3]),
-		.batch = resp_u32(state[4])};
-	snprintf(ret->name, sizeof(ret->name), "%s", reply->element[0]->str);
-	if (ret->ranks == 0 || ret->batch == 0)
-		return -EBADMSG;
+	char *end = NULL;
 	ret->cursors = calloc(ret->ranks, sizeof(*ret->cursors));
-	if (!ret->cursors)
+	ret->owners = calloc(ret->ranks, sizeof(*ret->owners));
+	if (!ret->cursors || !ret->owners) {
+		free(ret->cursors);
+		free(ret->owners);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i + 1 < cursors->elements; i += 2) {
 		uint32_t rank = resp_u32(cursors->element[i]);
 		if (rank < ret->ranks)
 			(void)sscanf(cursors->element[i + 1]->str, "%u:%u",
 				&ret->cursors[rank].epoch, &ret->cursors[rank].position);
 	}
+	for (uint32_t i = 0; i < ret->ranks; i++, owners = end)
+		ret->owners[i] = strtoull(owners, &end, 16);
 	return 0;
+}
+
+/* name {epoch next n ranks batch fingerprint} {rank cursor ...} owners */
+static int take_job(const redisReply *reply, struct coord_engine_job *ret)
+{
+	if (!resp_is_array(reply, 4) || !resp_is_array(reply->element[1], 6) ||
+		!reply->element[0]->str || !reply->element[3]->str ||
+		!reply->element[1]->element[5]->str)
+		return -EBADMSG;
+	redisReply *const *state = reply->element[1]->element;
+	*ret = (struct coord_engine_job){.epoch = resp_u32(state[0]),
+		.next = resp_u32(state[1]),
+		.n = resp_u32(state[2]),
+		.ranks = resp_u32(state[3]),
+		.batch = resp_u32(state[4]),
+		.fingerprint = strtoull(state[5]->str, NULL, 16)};
+	snprintf(ret->name, sizeof(ret->name), "%s", reply->element[0]->str);
+	if (ret->ranks == 0 || ret->batch == 0)
+		return -EBADMSG;
+	return take_ranks(reply->element[2], reply->element[3]->str, ret);
 }
 
 static int jobs_by_name(const void *a, const void *b)
@@ -360,7 +376,9 @@ static const struct coord_engine functions = {.beat = beat,
 	.offers = resp_offers,
 	.reported = resp_reported,
 	.fill = resp_fill,
-	.ready = resp_ready};
+	.ready = resp_ready,
+	.tell = resp_tell,
+	.told = resp_told};
 
 static bool is_end(const char *text)
 {

@@ -83,6 +83,10 @@ int resp_fill(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *append);
 int resp_ready(void *context, const char *run, const struct coord_token *token);
 
+int resp_tell(void *context, const char *node, const char *dataset,
+	const roaring_bitmap_t *ids, uint32_t ttl_ms);
+int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret);
+
 /* --- coord_resp_read.c ------------------------------------------------------------------ */
 
 int resp_read(void *context, const char *run, struct coord_read *reads, size_t n);

@@ -197,4 +197,47 @@ int resp_ready(void *context, const char *run, const struct coord_token *token)
 	return resp_do(resp, &words);
 }
 
+/* --- what nodes hold -------------------------------------------------------------------- */
+
+int resp_tell(void *context, const char *node, const char *dataset,
+	const roaring_bitmap_t *ids, uint32_t ttl_ms)
+{
+	struct coord_resp *resp = context;
+	size_t size = roaring_bitmap_portable_size_in_bytes(ids);
+	auto_free char *bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	roaring_bitmap_portable_serialize(ids, bytes);
+	struct resp_words words = resp_function(resp, "joaderfs_1_tell", 4);
+	resp_text(&words, node);
+	resp_text(&words, dataset);
+	resp_number(&words, ttl_ms);
+	resp_bytes(&words, bytes, size);
+	return resp_do(resp, &words);
+}
+
+int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret)
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	struct resp_words words = resp_function(resp, "joaderfs_1_told", 1);
+	resp_text(&words, dataset);
+	int err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	for (size_t i = 0; i < reply->elements; i++) {
+		const redisReply *told = reply->element[i];
+		roaring_bitmap_t *ids =
+			told->str ? roaring_bitmap_portable_deserialize_safe(
+					    told->str, (size_t)told->len)
+				  : NULL;
+		if (!ids)
+			continue; /* what makes no sense is not resident */
+		roaring_bitmap_or_inplace(ret, ids);
+		roaring_bitmap_free(ids);
+	}
+	freeReplyObject(reply);
+	return 0;
+}
+
 #endif

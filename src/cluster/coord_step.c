@@ -149,7 +149,7 @@ static void refuse(struct coord *coord, int err)
 			COORD_VERSION);
 }
 
-static int beat(struct coord *coord)
+int coord_beat(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	size_t n = count_taken(coord);
@@ -186,7 +186,7 @@ static bool any_not_entered(const struct coord *coord)
 {
 	const struct held_job *job;
 	LIST_FOREACH (job, &coord->jobs, link)
-		if (!job->entered && !job->refused[0])
+		if (!job->entered && coord->now_ns >= job->enter_ns)
 			return true;
 	return false;
 }
@@ -197,7 +197,7 @@ static int step(struct coord *coord)
 	if (coord->leads && coord->now_ns - coord->renewed_ns > coord->ttl_ns / 10 * 8)
 		coord_resign(coord); /* others may think that it is dead */
 	if (coord->now_ns >= coord->beat_ns)
-		err = beat(coord);
+		err = coord_beat(coord);
 	due_at(coord, coord->beat_ns);
 	if (err || !coord->joined)
 		return err;
@@ -212,6 +212,9 @@ static int step(struct coord *coord)
 		err = coord_report(coord);
 	if (!err && coord->view.ready && !coord->compared)
 		err = coord_compare(coord);
+	if (err)
+		return err;
+	err = coord_tell_resident(coord);
 	if (err)
 		return err;
 	/* A log that can't be gone on with can still be read. */

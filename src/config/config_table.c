@@ -33,6 +33,7 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 };
 
 static const char *const evictions[] = {"refcnt", "lru", "fifo", "random", NULL};
+static const char *const placements[] = {"rendezvous", "joader", NULL};
 static const char *const samplers[] = {"dsa", "isa", "exchange", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
@@ -169,10 +170,34 @@ const struct option config_options[] = {
 		CLUSTER(capacity),
 		.help = "How many images have this node as their home, beside others: a "
 			"node with 2 has twice as many as one with 1."},
+	{SECTION_CLUSTER, "placement", &value_choice, .choices = placements,
+		.preset = "rendezvous", CLUSTER(placement),
+		.help = "How images get their homes, the same on all nodes.\n"
+			"rendezvous: by capacity; a node that joins or leaves moves only "
+			"the "
+			"images that it gets or had.\n"
+			"joader: as JOADER's authors have it, for comparison: by a hash "
+			"over "
+			"all nodes, and where the node has no such job, by another one "
+			"over "
+			"those that have; capacity is not regarded, and a node that "
+			"joins "
+			"moves most images."},
 	{SECTION_CLUSTER, "ttl", &value_duration, .min = 1, .max = 3600, .preset = "5s",
 		CLUSTER(ttl_s),
 		.help = "A node that is silent for so long is taken for dead, and others "
 			"may serve its ranks."},
+
+	{SECTION_CLUSTER, "patience", &value_duration, .max = 31536000, .preset = "0s",
+		CLUSTER(patience_s),
+		.help = "How long a reader waits while the engine can't be reached; 0s: "
+			"for "
+			"ever.\n"
+			"Readers first get what was drawn for them before.\n"
+			"Those that find nothing more fail with ETIMEDOUT when the "
+			"engine "
+			"has been away for so long, and get their samples as if nothing "
+			"had been when it is back."},
 
 	{SECTION_DATASET, "path", &value_source, .required = true, DATASET(path),
 		.help = "Where the samples are; see SOURCES.\n"

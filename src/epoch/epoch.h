@@ -207,6 +207,9 @@ must_check bool epochs_resume(
  * it are taken up by epochs_resume. */
 void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
 
+/* Of a job that is fed: requests that find nothing are answered with the status, those that
+ * wait by epochs_resume; 0: they wait again. */
+void epochs_starve(struct epochs *epochs, int status);
 /* What EFFECT_DRAW has asked for is drawn: the request gets the head of the queue. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 

@@ -180,6 +180,7 @@ struct epochs {
 	bool held;    /* opens wait until the job has gone back */
 	uint32_t era; /* times that it has */
 	bool idle, left;
+	int starved; /* what is not fed is answered with it; 0: it waits */
 	uint64_t last_read_ns;
 	uint64_t needed; /* samples that streams need: neither drawn nor bound */
 	uint32_t pins;	 /* queued and bound ones that are pinned */

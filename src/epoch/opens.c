@@ -128,6 +128,8 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 		wait(epochs, request, epoch->number);
 	else if (epoch->queue.length > 0)
 		bind(epochs, request, epoch, effects);
+	else if (epochs->config.fed && epochs->starved)
+		answer(request, epochs->starved, NULL, effects);
 	else if (epochs->config.fed)
 		wait(epochs, request, epoch->number);
 	else
@@ -301,6 +303,16 @@ void epochs_drawn(struct epochs *epochs, uint32_t number, const struct drawn *dr
 	epochs->needed--;
 	if (epochs->config.fed)
 		resume_waiting(epochs, number, 0);
+}
+
+void epochs_starve(struct epochs *epochs, int status)
+{
+	ensure(epochs->config.fed);
+	epochs->starved = status;
+	if (epochs->running)
+		resume_waiting(epochs, epochs->running->number, 0);
+	if (epochs->draining)
+		resume_waiting(epochs, epochs->draining->number, 0);
 }
 
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects)

@@ -195,6 +195,12 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "consumed %" PRIu32 "\n", status.consumed);
 	fprintf(out, "drawn_ahead %" PRIu32 "\n", status.drawn);
 	fprintf(out, "rate %.1f\n", status.rate);
+	if (status.unfed_ns)
+		fprintf(out,
+			"cluster away for %" PRIu64
+			" s: readers get what was drawn, %s\n",
+			status.unfed_ns / 1000000000,
+			status.gives_up ? "then ETIMEDOUT" : "then they wait");
 	print_share(out, &status.share);
 	fprintf(out, "served %" PRIu64 "\n", status.served);
 	fprintf(out, "decoded %" PRIu64 "\n", status.decoded);

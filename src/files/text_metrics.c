@@ -101,4 +101,6 @@ void text_metrics(FILE *out, const struct files_context *context)
 	for (size_t i = 0; i < SERIES; i++)
 		print_series(out, &series[i], context->sched, ids, n);
 	free(ids);
+	if (context->group)
+		group_print_metrics(context->group, out);
 }

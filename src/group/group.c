@@ -5,8 +5,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/signals.h"
+#include "stats/stats.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
@@ -61,6 +63,18 @@ static void keep_status(struct group *group)
 		group->members[i] = members[i];
 }
 
+static void count(const struct group *group)
+{
+	const struct coord_status *status = &group->status;
+	stats_set(STAT_CLUSTER_REACHED,
+		status->state == COORD_LEADS || status->state == COORD_FOLLOWS);
+	stats_set(STAT_CLUSTER_LEADS, status->state == COORD_LEADS);
+	stats_set(STAT_CLUSTER_TERM, status->term);
+	stats_set(STAT_CLUSTER_MEMBERS, group->n_members);
+	stats_set(STAT_CLUSTER_DRAWN, status->drawn);
+	stats_set(STAT_CLUSTER_LAG, group_lag(group));
+}
+
 /* Each change of what an operator has to know is a line in the log. */
 static void tell(const struct group *group)
 {
@@ -90,6 +104,22 @@ static void tell(const struct group *group)
 		log_info("cluster: the log is whole again");
 }
 
+/* Opens that wait are given up once the engine has been away for long. */
+static void be_patient(struct group *group)
+{
+	const struct cluster_config *config = &group->config->cluster;
+	uint64_t since_ns = group->status.away_since_ns;
+	bool gives_up = config->patience_s && since_ns &&
+			clock_now_ns() - since_ns >= config->patience_s * SECOND_NS;
+	if (gives_up && !group->gives_up)
+		log_error("cluster: the engine has been away for %" PRIu32
+			  " s ([cluster] patience): opens that find nothing drawn fail "
+			  "with ETIMEDOUT until it is back",
+			config->patience_s);
+	group->gives_up = gives_up;
+	group_tell_away(group);
+}
+
 static void *run(void *context)
 {
 	struct group *group = context;
@@ -98,12 +128,15 @@ static void *run(void *context)
 		uint64_t due_ns = coord_step(group->coord, clock_now_ns());
 		keep_status(group);
 		tell(group);
+		be_patient(group);
 		size_t n;
 		const struct coord_node *members = coord_members(group->coord, &n);
 		peers_members(group->peers, members, n);
 		group_look_at_jobs(group);
+		count(group);
 		sleep_until(group, due_ns);
 	}
+	group_commit(group);
 	coord_leave(group->coord);
 	return NULL;
 }
@@ -158,6 +191,9 @@ static int make_coord(struct group *group, const struct daemon_config *config,
 	struct coord_options options = {
 		.ttl_ns = config->cluster.ttl_s * SECOND_NS, .calls = group_calls(group)};
 	int err = name_self(&config->cluster, &group->self);
+	if (!err && config->cluster.engine)
+		group->self.before =
+			incarnation_follow(config->state, group->self.incarnation);
 	if (!err)
 		err = random_number(&options.seed);
 	if (!err)
@@ -180,10 +216,13 @@ int group_new(const struct daemon_config *config, struct dataset **datasets,
 		return -ENOMEM;
 	group->config = config;
 	group->sched = sched;
+	group->not_served = roaring_bitmap_create();
 	TAILQ_INIT(&group->ranks);
 	lock_init(&group->lock, LOCK_RANK_GROUP, "group");
 	group->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	int err = group->wake < 0 ? -errno : make_coord(group, config, datasets);
+	int err = group->wake < 0      ? -errno
+		  : !group->not_served ? -ENOMEM
+				       : make_coord(group, config, datasets);
 	if (!err)
 		sched_on_news(sched, wake, group);
 	if (err) {
@@ -218,6 +257,8 @@ void group_free(struct group **group_pointer)
 	coord_free(&group->coord);
 	coord_local_free(&group->local);
 	coord_resp_free(&group->resp);
+	if (group->not_served)
+		roaring_bitmap_free(group->not_served);
 	if (group->wake >= 0)
 		close(group->wake);
 	lock_destroy(&group->lock);

@@ -31,3 +31,5 @@ void group_free(struct group **group);
 
 /* The group as this node sees it: joaderctl(1), cluster. */
 void group_print(struct group *group, FILE *out);
+/* What Prometheus is told of ranks and nodes, beside stats.h. */
+void group_print_metrics(struct group *group, FILE *out);

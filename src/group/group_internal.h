@@ -31,7 +31,8 @@ struct group_rank {
 	const struct job_config *config;   /* the job's */
 	struct coord_job_status status;	   /* of the training; under the lock */
 	struct coord_rank_status position; /* likewise */
-	bool refused;			   /* which was told */
+	uint32_t lag;	  /* samples drawn for it and not consumed; under the lock */
+	bool refused;	  /* which was told */
 	bool gone;	  /* scratch: the scheduler does not have it any more */
 	bool lost;	  /* another node serves it, or this one was refused */
 	bool bad;	  /* what came for it does not fit, which was told */
@@ -55,15 +56,28 @@ struct group {
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;
+	roaring_bitmap_t *not_served; /* ids of jobs, which was told */
+	bool gives_up; /* the engine has been away for longer than [cluster] patience */
 	struct coord_node members[GROUP_MEMBERS];
 	size_t n_members;
 };
 
+/* --- incarnation.c ----------------------------------------------------------------------- */
+
+/* Which incarnation had the state before; 0: not known. Errors are logged. */
+uint64_t incarnation_follow(const char *state, uint64_t incarnation);
+
 /* --- ranks.c: called by the thread ------------------------------------------------------- */
 
 struct coord_calls group_calls(struct group *group);
-/* Jobs that came or went, what their readers want, and what they have consumed. */
+/* Jobs that came or went; and group_commit. */
 void group_sync(struct group *group);
+/* What their readers want, and what they have consumed. */
+void group_commit(struct group *group);
+/* Tells the jobs whether the engine can be reached. */
+void group_tell_away(struct group *group);
+/* Samples drawn for all ranks here and not consumed. */
+uint64_t group_lag(const struct group *group);
 /* What became of the trainings. */
 void group_look_at_jobs(struct group *group);
 void group_forget_ranks(struct group *group);

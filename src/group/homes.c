@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cluster/divide.h"
 #include "group/peers.h"
 
 #include <errno.h>
@@ -104,30 +105,41 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 		return;
 	ssize_t n_homes = make_homes(peers, members, n, &homes);
 	at = calloc(n + 1, sizeof(*at));
-	if (n_homes < 0 || !at) {
+	uint32_t *runs = calloc(n + 1, sizeof(*runs));
+	if (n_homes < 0 || !at || !runs) {
 		free(homes);
 		free(at);
+		free(runs);
 		return; /* later */
 	}
 	forget_gone(peers, homes, (size_t)n_homes);
 	struct place *place = make_place(homes, (size_t)n_homes, at);
 	struct home *old_homes = peers->homes;
 	struct place *old_place = peers->place;
-	uint32_t *old_at = peers->at;
+	uint32_t *old_at = peers->at, *old_runs = peers->runs;
 	{
 		LOCK_SCOPE(&peers->lock);
 		peers->homes = homes;
 		peers->n_homes = (size_t)n_homes;
 		peers->place = place;
 		peers->at = at;
+		peers->runs = runs;
 	}
 	free(old_homes);
 	free(old_at);
+	free(old_runs);
 	if (old_place)
 		place_free(&old_place);
 }
 
 /* --- the scheduler asks ------------------------------------------------------------------ */
+
+/* One for all preparations: a sample is decoded once for all of them. */
+static uint64_t hash_of(const struct peers *peers, const struct dataset *dataset)
+{
+	const char *name = dataset_name(dataset);
+	return place_hash(name, strlen(name)) ^ peers_fingerprint(peers, dataset);
+}
 
 /* What both ends mean by a sample: its number, PEER_SPACES: there can be no more. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
@@ -149,10 +161,30 @@ static uint32_t find_space_locked(struct peers *peers, const struct dataset *dat
 		.fingerprint = peers_fingerprint(peers, dataset)};
 	if (peer_client_space(peers->client, &named, &space->number) != 0)
 		return PEER_SPACES;
-	/* One for all preparations: a sample is decoded once for all of them. */
-	space->hash =
-		place_hash(named.dataset, strlen(named.dataset)) ^ named.fingerprint;
+	space->hash = hash_of(peers, dataset);
 	return peers->n_spaces++;
+}
+
+static bool refuses(const struct home *home, const struct shared_space *space)
+{
+	uint64_t until_ns = home->refuses_until_ns[space->number];
+	return until_ns != 0 && clock_now_ns() < until_ns;
+}
+
+/* Of JOADER's two hashes. A node that refuses has no such job. */
+static struct home *find_joader_locked(
+	struct peers *peers, const struct shared_space *space, sample_id sample)
+{
+	uint32_t n = 0;
+	lock_assert_held(&peers->lock);
+	for (uint32_t i = 0; i < peers->n_homes; i++) {
+		const struct home *home = &peers->homes[i];
+		if (home->is_here || (!home->is_bad && !refuses(home, space)))
+			peers->runs[n++] = i;
+	}
+	uint32_t i = place_joader(
+		(uint32_t)peers->n_homes, peers->runs, n, space->hash, sample);
+	return i == PLACE_NONE || peers->homes[i].is_here ? NULL : &peers->homes[i];
 }
 
 /* The first in the order of homes that is not known to refuse. NULL: this node, or none. */
@@ -160,13 +192,14 @@ static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
 	lock_assert_held(&peers->lock);
+	if (peers->placement == PLACEMENT_JOADER)
+		return find_joader_locked(peers, space, sample);
 	uint32_t i = place_home(peers->place, space->hash, sample);
 	while (i != PLACE_NONE) {
 		struct home *home = &peers->homes[peers->at[i]];
-		uint64_t until_ns = home->refuses_until_ns[space->number];
 		if (home->is_here)
 			return NULL;
-		if (until_ns == 0 || clock_now_ns() >= until_ns)
+		if (!refuses(home, space))
 			return home;
 		i = place_next(peers->place, space->hash, sample, i);
 	}
@@ -197,4 +230,49 @@ void peers_refused(struct peers *peers, uint32_t node, uint32_t space, uint64_t 
 	for (size_t i = 0; i < peers->n_homes; i++)
 		if (!peers->homes[i].is_here && peers->homes[i].node == node)
 			peers->homes[i].refuses_until_ns[space] = until_ns;
+}
+
+/* --- the leader asks --------------------------------------------------------------------- */
+
+static const struct dataset *find_dataset(const struct peers *peers, const char *name)
+{
+	for (size_t i = 0; i < peers->n_datasets; i++)
+		if (strcmp(dataset_name(peers->datasets[i]), name) == 0)
+			return peers->datasets[i];
+	return NULL;
+}
+
+/* An index of `homes`: if all nodes have jobs with the samples of the space. */
+static uint32_t home_of_locked(struct peers *peers, uint64_t hash, sample_id sample)
+{
+	uint32_t n = (uint32_t)peers->n_homes;
+	lock_assert_held(&peers->lock);
+	if (peers->placement == PLACEMENT_RENDEZVOUS)
+		return peers->at[place_home(peers->place, hash, sample)];
+	for (uint32_t i = 0; i < n; i++)
+		peers->runs[i] = i;
+	return place_joader(n, peers->runs, n, hash, sample);
+}
+
+static void find_homes(struct peers *peers, uint64_t hash,
+	const struct coord_batch *batch, uint32_t *ret)
+{
+	LOCK_SCOPE(&peers->lock);
+	for (uint32_t i = 0; i < batch->n; i++)
+		ret[i] = home_of_locked(peers, hash, batch->ids[i]);
+}
+
+bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of)
+{
+	const struct dataset *dataset = find_dataset(peers, batch->dataset);
+	if (!peers->place || peers->n_homes < 2 || !dataset)
+		return false;
+	auto_free uint64_t *nodes = calloc(peers->n_homes, sizeof(*nodes));
+	auto_free uint32_t *home = calloc(batch->n, sizeof(*home));
+	if (!nodes || !home)
+		return false;
+	find_homes(peers, hash_of(peers, dataset), batch, home);
+	for (size_t i = 0; i < peers->n_homes; i++)
+		nodes[i] = peers->homes[i].incarnation;
+	return divide(batch, home, nodes, (uint32_t)peers->n_homes, rank_of);
 }

@@ -58,6 +58,8 @@ struct peers {
 	size_t n_homes;
 	struct place *place; /* NULL: no sample is elsewhere */
 	uint32_t *at;	     /* of a node of `place`: where it is in `homes` */
+	uint32_t *runs; /* scratch, for placement = joader: as long as homes; (lock) */
+	enum placement placement;
 	/* (lock) */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
@@ -84,6 +86,10 @@ bool peers_find(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret);
 /* The node does not give samples of the space; the next one in order is their home. */
 void peers_refused(struct peers *peers, uint32_t node, uint32_t space, uint64_t until_ns);
+
+/* Divides a mini-batch among ranks, by the homes of its samples: coord_calls.place. By the
+ * group's thread. */
+bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of);
 
 /* --- give.c ------------------------------------------------------------------------------ */
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "group/group_internal.h"
+#include "stats/stats.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -58,6 +59,24 @@ static void print_node(const struct group *group, FILE *out)
 		print_member(group, &group->members[i], out);
 }
 
+static double part(uint64_t n, uint64_t of)
+{
+	return of ? 100.0 * (double)n / (double)of : 0;
+}
+
+/* Where the samples came from that readers here, and other nodes, got. */
+static void print_samples(FILE *out)
+{
+	uint64_t decoded = stats_get(STAT_DECODES), fetched = stats_get(STAT_FETCHED),
+		 cached = stats_get(STAT_DRAWN_HIT) + stats_get(STAT_DRAWN_SHARED);
+	uint64_t all = decoded + fetched + cached;
+	fprintf(out,
+		"samples decoded %" PRIu64 " (%.0f%%) fetched %" PRIu64
+		" (%.0f%%) cached %" PRIu64 " (%.0f%%) given %" PRIu64 "\n",
+		decoded, part(decoded, all), fetched, part(fetched, all), cached,
+		part(cached, all), stats_get(STAT_GIVEN));
+}
+
 static void print_rank(const struct group_rank *rank, FILE *out)
 {
 	const struct job_config *config = rank->config;
@@ -68,11 +87,12 @@ static void print_rank(const struct group_rank *rank, FILE *out)
 	else
 		fprintf(out,
 			"%s epoch %" PRIu32 " drawn %" PRIu32 "/%" PRIu32 " fed %" PRIu32
-			":%" PRIu32 " committed %" PRIu32 ":%" PRIu32 "\n",
+			":%" PRIu32 " lag %" PRIu32 " committed %" PRIu32 ":%" PRIu32
+			"\n",
 			rank->position.held ? "held" : "waits", rank->status.epoch,
 			rank->status.next, rank->status.n, rank->position.epoch,
-			rank->position.position, rank->position.committed_epoch,
-			rank->position.committed);
+			rank->position.position, rank->lag,
+			rank->position.committed_epoch, rank->position.committed);
 }
 
 void group_print(struct group *group, FILE *out)
@@ -80,6 +100,49 @@ void group_print(struct group *group, FILE *out)
 	LOCK_SCOPE(&group->lock);
 	const struct group_rank *rank;
 	print_node(group, out);
+	print_samples(out);
 	TAILQ_FOREACH (rank, &group->ranks, link)
 		print_rank(rank, out);
+}
+
+/* --- for Prometheus ---------------------------------------------------------------------- */
+
+static void print_head(FILE *out, const char *name, const char *type, const char *help)
+{
+	fprintf(out, "# HELP joaderfs_%s %s\n# TYPE joaderfs_%s %s\n", name, help, name,
+		type);
+}
+
+static void print_bytes(const struct group *group, const char *name, const char *help,
+	bool sent, FILE *out)
+{
+	print_head(out, name, "counter", help);
+	for (size_t i = 0; i < group->n_members; i++) {
+		const char *member = group->members[i].name;
+		uint64_t bytes_in, bytes_out;
+		if (peers_bytes(group->peers, member, &bytes_in, &bytes_out))
+			fprintf(out, "joaderfs_%s{node=\"%s\"} %" PRIu64 "\n", name,
+				member, sent ? bytes_out : bytes_in);
+	}
+}
+
+void group_print_metrics(struct group *group, FILE *out)
+{
+	LOCK_SCOPE(&group->lock);
+	const struct group_rank *rank;
+	if (!TAILQ_EMPTY(&group->ranks))
+		print_head(out, "job_lag", "gauge",
+			"Samples drawn for the rank and not consumed yet");
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		fprintf(out,
+			"joaderfs_job_lag{job=\"%s\",training=\"%s\",rank=\"%" PRIu32
+			"\"} %" PRIu32 "\n",
+			rank->config->name, rank->config->training, rank->config->rank,
+			rank->lag);
+	if (!group->peers)
+		return;
+	print_bytes(group, "peer_received_bytes_total", "Bytes of samples from the node",
+		false, out);
+	print_bytes(group, "peer_sent_bytes_total", "Bytes of samples to the node", true,
+		out);
 }

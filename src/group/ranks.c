@@ -120,6 +120,20 @@ static void forget(void *context, const char *training, uint32_t number, uint32_
 		rank->config->name, base, base + n - 1, epoch);
 }
 
+/* Each rank reads what its own node has, as far as that goes. */
+static bool place_at_home(
+	void *context, const struct coord_batch *batch, uint32_t *rank_of)
+{
+	const struct group *group = context;
+	return group->peers && peers_place(group->peers, batch, rank_of);
+}
+
+static void resident(void *context, const char *dataset, roaring_bitmap_t *ids)
+{
+	const struct group *group = context;
+	sched_resident(group->sched, dataset, ids);
+}
+
 static void rank_free(struct group_rank *rank)
 {
 	for (int i = 0; i < 2; i++)
@@ -136,7 +150,9 @@ struct coord_calls group_calls(struct group *group)
 		.lost = lost,
 		.known = known,
 		.tail = tail,
-		.forget = forget};
+		.forget = forget,
+		.place = place_at_home,
+		.resident = resident};
 }
 
 /* --- jobs come and go -------------------------------------------------------------------- */
@@ -190,7 +206,7 @@ static void remove_rank(struct group *group, struct group_rank *rank)
 }
 
 /* The job is the rank's from now on. */
-static int add_rank(struct group *group, struct sched_job *job)
+static int add_rank(struct group *group, struct sched_job *job, job_id id)
 {
 	const struct job_config *config = sched_job_config(job);
 	struct group_rank *rank = calloc(1, sizeof(*rank));
@@ -205,10 +221,13 @@ static int add_rank(struct group *group, struct sched_job *job)
 		LOCK_SCOPE(&group->lock);
 		TAILQ_INSERT_TAIL(&group->ranks, rank, link);
 	}
-	if (!err)
+	if (!err) {
+		roaring_bitmap_remove(group->not_served, id);
 		return 0;
-	log_error("job %s: rank %u of %s can't be served: %s", config->name, config->rank,
-		config->training, strerror(-err));
+	}
+	if (roaring_bitmap_add_checked(group->not_served, id))
+		log_error("job %s: rank %u of %s can't be served: %s; it is tried again",
+			config->name, config->rank, config->training, strerror(-err));
 	remove_rank(group, rank);
 	return err;
 }
@@ -222,19 +241,37 @@ static struct group_rank *find_job(const struct group *group, const struct sched
 	return NULL;
 }
 
-static void look_at_job(struct group *group, job_id id)
+/* NULL: it is gone, or no rank. */
+static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 {
 	struct sched_job *job = sched_job_find_id(group->sched, id);
-	if (!job)
-		return;
-	struct group_rank *rank = find_job(group, job);
-	if (rank)
-		rank->gone = false;
-	else if (sched_job_config(job)->ranks > 0)
-		(void)add_rank(group, job); /* it is tried again */
-	sched_job_put(job);
+	if (job && sched_job_config(job)->ranks == 0) {
+		sched_job_put(job);
+		return NULL;
+	}
+	return job;
 }
 
+static void keep_job(const struct group *group, job_id id)
+{
+	struct sched_job *job = find_job_of_rank(group, id);
+	struct group_rank *rank = job ? find_job(group, job) : NULL;
+	if (rank)
+		rank->gone = false;
+	if (job)
+		sched_job_put(job);
+}
+
+static void take_job(struct group *group, job_id id)
+{
+	struct sched_job *job = find_job_of_rank(group, id);
+	if (job && !find_job(group, job))
+		(void)add_rank(group, job, id); /* it is tried again */
+	if (job)
+		sched_job_put(job);
+}
+
+/* Those that are gone first: one of another kind may have the training's name now. */
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
@@ -245,13 +282,15 @@ static void sync_jobs(struct group *group)
 	TAILQ_FOREACH (rank, &group->ranks, link)
 		rank->gone = true;
 	for (size_t i = 0; i < n; i++)
-		look_at_job(group, ids[i]);
-	free(ids);
+		keep_job(group, ids[i]);
 	for (rank = TAILQ_FIRST(&group->ranks); rank; rank = next) {
 		next = TAILQ_NEXT(rank, link);
 		if (rank->gone)
 			remove_rank(group, rank);
 	}
+	for (size_t i = 0; i < n; i++)
+		take_job(group, ids[i]);
+	free(ids);
 }
 
 /* As soon as no other node serves it. */
@@ -261,15 +300,12 @@ static void take_again(struct group *group, struct group_rank *rank)
 	rank->lost = err != 0 && err != -EALREADY;
 }
 
-void group_sync(struct group *group)
+void group_commit(struct group *group)
 {
-	struct group_rank *rank;
-	sync_jobs(group);
+	const struct group_rank *rank;
 	TAILQ_FOREACH (rank, &group->ranks, link) {
 		const struct job_config *config = rank->config;
 		struct sched_feed_state state;
-		if (rank->lost)
-			take_again(group, rank);
 		sched_feed_state(rank->job, &state);
 		if (!state.started)
 			continue;
@@ -277,6 +313,23 @@ void group_sync(struct group *group)
 		(void)coord_commit(group->coord, config->training, config->rank,
 			state.epoch, state.consumed);
 	}
+}
+
+void group_sync(struct group *group)
+{
+	struct group_rank *rank;
+	sync_jobs(group);
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		if (rank->lost)
+			take_again(group, rank);
+	group_commit(group);
+}
+
+void group_tell_away(struct group *group)
+{
+	const struct group_rank *rank;
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		sched_feed_away(rank->job, group->status.away_since_ns, group->gives_up);
 }
 
 static uint64_t place(uint32_t epoch, uint32_t position)
@@ -324,6 +377,33 @@ static void go_on_if_left_behind(struct group *group, struct group_rank *rank)
 			config->name, consumed, epoch);
 }
 
+/* Of the epoch that it reads, and of the one that is drawn, if that is the next. */
+static uint32_t find_lag(const struct group_rank *rank)
+{
+	const struct job_config *config = rank->config;
+	const struct coord_job_status *log = &rank->status;
+	struct sched_feed_state state;
+	sched_feed_state(rank->job, &state);
+	uint32_t drawn = ranks_position(
+		log->next, config->global_batch, config->ranks, config->rank);
+	uint32_t whole =
+		ranks_position(log->n, config->global_batch, config->ranks, config->rank);
+	if (!log->entered || state.epoch > log->epoch)
+		return 0;
+	if (state.epoch < log->epoch)
+		return drawn + whole - state.consumed;
+	return drawn > state.consumed ? drawn - state.consumed : 0;
+}
+
+uint64_t group_lag(const struct group *group)
+{
+	const struct group_rank *rank;
+	uint64_t lag = 0;
+	TAILQ_FOREACH (rank, &group->ranks, link)
+		lag += rank->lag;
+	return lag;
+}
+
 void group_look_at_jobs(struct group *group)
 {
 	struct group_rank *rank;
@@ -334,10 +414,14 @@ void group_look_at_jobs(struct group *group)
 		if (!err)
 			err = coord_rank_status(group->coord, config->training,
 				config->rank, &rank->position);
+		rank->lag = find_lag(rank);
 		lock_release(&group->lock);
 		bool refused = !err && rank->status.refused[0];
 		if (refused && !rank->refused)
-			log_error("job %s: %s", config->name, rank->status.refused);
+			log_error(
+				"job %s: %s; it begins when no node has the training as "
+				"it was (joaderctl rm)",
+				config->name, rank->status.refused);
 		rank->refused = refused;
 		go_on_if_left_behind(group, rank);
 	}

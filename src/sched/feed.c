@@ -322,6 +322,27 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	ret->next = feed->next;
 }
 
+static void away_locked(struct sched_job *job, uint64_t since_ns, bool gives_up,
+	struct aftermath *aftermath)
+{
+	lock_assert_held(&job->sched->lock);
+	job->unfed_since_ns = since_ns;
+	if (job->removed || job->gives_up == gives_up)
+		return;
+	job->gives_up = gives_up;
+	epochs_starve(job->epochs, gives_up ? -ETIMEDOUT : 0);
+	effects_resume_locked(job, aftermath);
+}
+
+void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	away_locked(job, since_ns, gives_up, &aftermath);
+	sched_unlock(job->sched, &aftermath);
+}
+
 void sched_on_news(struct sched *sched, sched_news *news, void *context)
 {
 	sched->news = news;

@@ -485,6 +485,9 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	ret->bound = epochs.bound;
 	ret->consumed = epochs.consumed;
 	skip_status_locked(job, ret);
+	if (job->unfed_since_ns)
+		ret->unfed_ns = clock_now_ns() - job->unfed_since_ns;
+	ret->gives_up = job->gives_up;
 }
 
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret)

@@ -242,6 +242,9 @@ struct sched_job_status {
 	double rate;	 /* samples consumed per second, over the last seconds */
 	struct sched_job_share share;
 	unsigned notices; /* a bit for each enum notice that there was */
+	uint64_t
+		unfed_ns; /* for so long whoever feeds it can't; 0: it can, or is not fed */
+	bool gives_up;	  /* so opens that find nothing fail */
 };
 /* What a notice means for a training, and what to do. */
 const char *sched_notice_text(enum notice notice);
@@ -404,10 +407,20 @@ must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
  */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
+/*
+ * Whoever feeds the job can't, since then; 0: it can. gives_up: opens that find nothing that
+ * came, or wait for it, fail with -ETIMEDOUT.
+ */
+void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
+
 /* What came of the epoch's feed, from its base-th sample on: at most n; how many. Those that
  * are not bound yet, too. */
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
+
+/* Adds what the cache holds of the dataset, or loads; of preparations that only jobs read
+ * whose samples are drawn. */
+void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
 /* Whoever feeds is told when a state has changed: by any thread, which holds no lock and
  * must not wait. Before there are jobs. */

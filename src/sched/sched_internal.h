@@ -32,6 +32,7 @@
  *   bound.c        what positions hold
  *   effects.c      what the engine decided, done
  *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
+ *   resident.c     what the cache holds, for others who draw
  *   feed.c         instead of drawing: samples of a rank, which others draw
  *   notice.c       what users are told of what scripts do
  *   clerk.c        the thread for what takes long about an epoch
@@ -240,9 +241,11 @@ struct sched_job {
 	struct job_config config;
 	struct source *source;
 	struct space *space;
-	struct sampler *sampler;     /* joined; NULL: samples are not drawn */
-	struct feed feeds[FEEDS];    /* of a rank; by epoch */
-	uint32_t consumed_since;     /* whoever feeds it was told */
+	struct sampler *sampler;  /* joined; NULL: samples are not drawn */
+	struct feed feeds[FEEDS]; /* of a rank; by epoch */
+	uint32_t consumed_since;  /* whoever feeds it was told */
+	uint64_t unfed_since_ns;  /* sched_feed_away */
+	bool gives_up;
 	roaring_bitmap_t *selection; /* D_j */
 	uint32_t samples;	     /* |D_j|; of a rank its part of them */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */

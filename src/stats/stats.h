@@ -110,7 +110,19 @@
 		"bytes allocated for all else: jobs, orders, names, threads' buffers")   \
 	STAT(OPEN_FILES, "open_files", GAUGE, "files", "files of samples open now")      \
 	STAT(JOBS, "jobs", GAUGE, "jobs", "jobs known")                                  \
-	STAT(STREAMS, "streams", GAUGE, "streams", "epochs running")
+	STAT(STREAMS, "streams", GAUGE, "streams", "epochs running")                     \
+	STAT(CLUSTER_REACHED, "cluster_reached", GAUGE, "0 or 1",                        \
+		"whether the engine of the group can be reached")                        \
+	STAT(CLUSTER_LEADS, "cluster_leads", GAUGE, "0 or 1",                            \
+		"whether this node leads its group")                                     \
+	STAT(CLUSTER_TERM, "cluster_term", GAUGE, "terms",                               \
+		"term of the group's leader, as far as is known")                        \
+	STAT(CLUSTER_MEMBERS, "cluster_members", GAUGE, "nodes",                         \
+		"nodes of the group that are alive, this one among them")                \
+	STAT(CLUSTER_DRAWN, "cluster_drawn", GAUGE, "samples",                           \
+		"samples that this node drew for the group as its leader")               \
+	STAT(CLUSTER_LAG, "cluster_lag", GAUGE, "samples",                               \
+		"samples drawn for the ranks of this node and not consumed yet")
 
 enum stat_id {
 #define STAT(identifier, name, kind, unit, help) STAT_##identifier,

@@ -27,6 +27,7 @@ struct world_node {
 	struct coord_journal journal;
 	uint32_t consumed_epoch[JOURNAL_JOBS][JOURNAL_RANKS];
 	uint32_t consumed[JOURNAL_JOBS][JOURNAL_RANKS];
+	uint64_t incarnation;
 	uint32_t fed; /* positions */
 	uint32_t lost;
 	bool full;   /* its journal takes nothing */
@@ -39,6 +40,7 @@ struct world {
 	struct redis_server server;
 	uint64_t now_ns, ttl_ns;
 	uint64_t incarnations;
+	uint64_t before; /* of the node that is started next */
 	struct world_node nodes[WORLD_NODES];
 	roaring_bitmap_t *ids[JOURNAL_JOBS];
 	struct coord_job facts[JOURNAL_JOBS];
@@ -137,9 +139,11 @@ static inline struct world_node *world_start_as(
 		journal_clear(&node->journal);
 	node->world = world;
 	node->silent = false;
-	struct coord_options options = {.self = {.incarnation = ++world->incarnations,
+	node->incarnation = ++world->incarnations;
+	struct coord_options options = {.self = {.incarnation = node->incarnation,
 						.capacity = 1.5,
-						.address = "10.0.0.1:7000"},
+						.address = "10.0.0.1:7000",
+						.before = world->before},
 		.ttl_ns = world->ttl_ns,
 		.seed = 7 * i + world->incarnations,
 		.calls = {.context = node,

@@ -3,6 +3,8 @@
 
 #include "coord_world.h"
 
+#include "cluster/divide.h"
+
 #include <errno.h>
 
 /* What a group of daemons sees, with each engine. */
@@ -128,6 +130,91 @@ EACH_ENGINE(a_second_daemon_of_the_same_name_is_refused_until_the_first_is_gone)
 	coord_leave(node->coord);
 	world_kill(node);
 	world_until(world, world_status(other).state == COORD_LEADS);
+}
+
+/* It need not wait until its old leases end, and its old self can't come back. */
+EACH_ENGINE(a_daemon_that_comes_back_takes_its_leases)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	world->hold_epoch = 0;
+	world->hold_position = 20;
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 100, 1, 10)), 0);
+	cr_assert_eq(coord_add_job(other->coord, &world->facts[0]), 0);
+	world_take(node, 0, 0);
+	struct coord_rank_status status;
+	world_until(world, coord_rank_status(node->coord, "job0", 0, &status) == 0 &&
+				   status.committed == 20);
+	other->silent = true; /* it can't become the leader */
+	const struct coord_engine *engine = world->engine == WORLD_LOCAL
+						    ? coord_local_engine(world->local)
+						    : coord_resp_engine(other->resp);
+	struct coord_node was = {.name = "node0", .incarnation = node->incarnation};
+	world_kill(node);
+	world->before = was.incarnation;
+	node = world_start(world, 0);
+	world->before = 0;
+	cr_assert_eq(coord_add_job(node->coord, &world->facts[0]), 0);
+	world_take(node, 0, 0);
+	for (int i = 0; i < 8 && !world_holds(node, 0, 0); i++)
+		(void)coord_step(node->coord, world_now(world) + (uint64_t)i * 10000000);
+	cr_assert(world_holds(node, 0, 0), "it waits for its own leases");
+	cr_assert_eq(world_status(node).state, COORD_LEADS);
+	struct coord_lease lease = {.job = "job0", .cursor = {0, 30}};
+	struct coord_view view;
+	cr_assert_eq(
+		engine->beat(engine->context, &was, 1000, &lease, 1, &view), -EEXIST);
+	world->hold_position = UINT32_MAX;
+	world_until(world, world_is_given(world, 0, 0));
+}
+
+/* What was consumed is known to who takes the rank next. */
+EACH_ENGINE(a_node_that_leaves_sends_its_cursors)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	struct coord_rank_status status;
+	world->hold_epoch = 0;
+	world->hold_position = 0;
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 100, 1, 10)), 0);
+	cr_assert_eq(coord_add_job(other->coord, &world->facts[0]), 0);
+	world_take(node, 0, 0);
+	world_until(world, node->fed >= 20);
+	cr_assert_eq(coord_commit(node->coord, "job0", 0, 0, 17), 0);
+	coord_leave(node->coord);
+	world_kill(node);
+	world_take(other, 0, 0);
+	world_until(world, world_holds(other, 0, 0));
+	cr_assert_eq(coord_rank_status(other->coord, "job0", 0, &status), 0);
+	cr_assert_eq(status.committed, 17);
+}
+
+/* A job of the same name, with other facts, when nobody runs the one that was. */
+EACH_ENGINE(ranks_change_when_no_node_runs_the_job)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	struct coord_job_status status;
+	cr_assert_eq(coord_add_job(node->coord, world_job(world, 0, 0, 60, 3, 6)), 0);
+	cr_assert_eq(coord_add_job(other->coord, &world->facts[0]), 0);
+	for (unsigned r = 0; r < 3; r++)
+		world_take(r ? node : other, 0, r);
+	world_until(world, world_is_given(world, 0, 0));
+	world->hold_epoch = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		struct world_node *one = i ? node : other;
+		cr_assert_eq(coord_remove_job(one->coord, "job0"), 0);
+		(void)world_job(world, 0, 0, 60, 2, 6);
+		cr_assert_eq(coord_add_job(one->coord, &world->facts[0]), 0);
+		journal_clear(&one->journal);
+		memset(one->consumed, 0, sizeof(one->consumed));
+		memset(one->consumed_epoch, 0, sizeof(one->consumed_epoch));
+		if (i == 0)
+			world_until(world,
+				coord_job_status(one->coord, "job0", &status) == 0 &&
+					status.refused[0]);
+		world_take(one, 0, i);
+	}
+	world_until(world, world_is_given(world, 0, 0));
+	cr_assert_eq(coord_job_status(other->coord, "job0", &status), 0);
+	cr_assert(status.entered && !status.refused[0]);
 }
 
 EACH_ENGINE(when_the_leader_dies_another_one_goes_on_with_the_log)
@@ -261,17 +348,18 @@ EACH_ENGINE(an_engine_that_lost_all_is_repaired_from_journals)
 }
 
 /* Small numbers for the first rank. */
-static void place_by_number(void *context, const char *job, const sample_id *ids,
-	uint32_t n, uint32_t ranks, uint32_t *rank_of)
+static bool place_by_number(
+	void *context, const struct coord_batch *batch, uint32_t *rank_of)
 {
-	(void)context, (void)job;
-	cr_assert_eq(ranks, 2);
-	for (uint32_t i = 0; i < n; i++) {
+	(void)context;
+	cr_assert_eq(batch->ranks, 2);
+	for (uint32_t i = 0; i < batch->n; i++) {
 		uint32_t smaller = 0;
-		for (uint32_t k = 0; k < n; k++)
-			smaller += ids[k] < ids[i];
-		rank_of[i] = smaller >= ranks_share(n, 2, 0);
+		for (uint32_t k = 0; k < batch->n; k++)
+			smaller += batch->ids[k] < batch->ids[i];
+		rank_of[i] = smaller >= ranks_share(batch->n, 2, 0);
 	}
+	return true;
 }
 
 Test(coord, who_reads_which_sample_of_a_mini_batch_is_asked)
@@ -292,27 +380,101 @@ Test(coord, who_reads_which_sample_of_a_mini_batch_is_asked)
 	world_end(&world);
 }
 
-static void the_last_ten(void *context, const char *dataset, roaring_bitmap_t *ids)
+#define BATCHES 64
+
+/* What the leader drew for epoch 1, and how much of it is read at home. */
+static struct {
+	uint64_t nodes[WORLD_NODES];
+	roaring_bitmap_t *ids[BATCHES];
+	uint32_t n, samples, at_home;
+} drawn;
+
+static bool place_at_home(
+	void *context, const struct coord_batch *batch, uint32_t *rank_of)
 {
-	(void)context;
-	cr_assert_str_eq(dataset, "photos");
-	roaring_bitmap_add_range(ids, 90, 100);
+	const struct world *world = ((struct world_node *)context)->world;
+	uint32_t home[128];
+	if (world->hold_epoch == 0)
+		return false; /* ranks come one after the other */
+	for (uint32_t r = 0; r < batch->ranks; r++)
+		cr_assert_eq(batch->rank_node[r], drawn.nodes[r]);
+	for (uint32_t i = 0; i < batch->n; i++)
+		home[i] = batch->ids[i] % WORLD_NODES;
+	if (!divide(batch, home, drawn.nodes, WORLD_NODES, rank_of))
+		return false;
+	cr_assert_lt(drawn.n, BATCHES);
+	drawn.ids[drawn.n++] = roaring_bitmap_of_ptr(batch->n, batch->ids);
+	drawn.samples += batch->n;
+	for (uint32_t i = 0; i < batch->n; i++)
+		drawn.at_home += rank_of[i] == home[i];
+	return true;
 }
 
-Test(coord, exchange_draws_first_what_is_resident_anywhere)
+static roaring_bitmap_t *mini_batch(const struct world *world, uint32_t k, uint32_t each)
 {
-	struct world world;
-	world_begin(&world, WORLD_LOCAL);
-	world.calls.resident = the_last_ten;
-	struct world_node *node = world_start(&world, 0);
-	struct coord_job job = *world_job(&world, 0, 0, 100, 1, 5);
-	world.facts[0].kind = job.kind = SAMPLER_EXCHANGE;
-	cr_assert_eq(coord_add_job(node->coord, &job), 0);
-	world_take(node, 0, 0);
-	world_until(&world, world_is_given(&world, 0, 0));
-	for (uint32_t i = 0; i < 10; i++)
-		cr_assert_geq(node->journal.ids[0][0][0][i], 90);
-	world_end(&world);
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	for (unsigned i = 0; i < WORLD_NODES; i++)
+		for (uint32_t p = k * each; p < (k + 1) * each; p++) {
+			sample_id id = world->nodes[i].journal.ids[0][1][i][p];
+			if (id != SAMPLE_NONE)
+				roaring_bitmap_add(ids, id);
+		}
+	return ids;
+}
+
+/* In turn a third would be at home; mini-batches have the samples that were drawn. */
+EACH_ENGINE(the_leader_knows_on_which_node_a_rank_runs)
+{
+	world->calls.place = place_at_home;
+	world->hold_epoch = 0;
+	memset(&drawn, 0, sizeof(drawn));
+	for (unsigned i = 0; i < WORLD_NODES; i++) {
+		struct world_node *node = world_start(world, i);
+		cr_assert_eq(
+			coord_add_job(node->coord, world_job(world, 0, 0, 300, 3, 24)),
+			0);
+		world_take(node, 0, i);
+		drawn.nodes[i] = node->incarnation;
+	}
+	world_until(world, world_is_given(world, 0, 0));
+	world->hold_epoch = 1;
+	world_until(world, world_is_given(world, 0, 1));
+	cr_assert_eq(drawn.samples, 300);
+	cr_assert_gt(drawn.at_home, 200, "%u of 300 are read at home", drawn.at_home);
+	for (uint32_t k = 0; k < drawn.n; k++) {
+		roaring_bitmap_t *ids = mini_batch(world, k, 8);
+		cr_assert(roaring_bitmap_equals(ids, drawn.ids[k]));
+		roaring_bitmap_free(ids);
+		roaring_bitmap_free(drawn.ids[k]);
+	}
+}
+
+static void the_last_ten(void *context, const char *dataset, roaring_bitmap_t *ids)
+{
+	const struct world_node *node = context;
+	cr_assert_str_eq(dataset, "photos");
+	if (node == &node->world->nodes[1])
+		roaring_bitmap_add_range(ids, 90, 100);
+}
+
+/* One node has them, another one reads; what that one has had meanwhile is gone again when
+ * a second job begins. */
+EACH_ENGINE(exchange_draws_first_what_is_resident_anywhere)
+{
+	world->calls.resident = the_last_ten;
+	world->hold_epoch = 0;
+	struct world_node *other = world_start(world, 1), *node = world_start(world, 0);
+	for (unsigned j = 0; j < 2; j++) {
+		(void)world_job(world, j, 0, 100, 1, 5);
+		world->facts[j].kind = SAMPLER_EXCHANGE;
+		cr_assert_eq(coord_add_job(other->coord, &world->facts[j]), 0);
+		cr_assert_eq(coord_add_job(node->coord, &world->facts[j]), 0);
+		world_take(node, j, 0);
+		world_until(world, world_is_given(world, j, 0));
+		for (uint32_t i = 0; i < 10; i++)
+			cr_assert_geq(node->journal.ids[j][0][0][i], 90);
+		world_pass(world, 10 * world->ttl_ns);
+	}
 }
 
 Test(coord, names_and_numbers_that_make_no_sense_are_refused)

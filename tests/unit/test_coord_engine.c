@@ -47,8 +47,8 @@ static uint32_t chance(struct twins *twins, uint32_t n)
 
 static const struct coord_node *node(unsigned i)
 {
-	static const struct coord_node nodes[] = {
-		{"node0", 11, "10.0.0.1:70", 1.0}, {"node1", 12, "[::1]:70", 0.25}};
+	static const struct coord_node nodes[] = {{"node0", 11, "10.0.0.1:70", 1.0, 0},
+		{"node1", 12, "[::1]:70", 0.25, 0}, {"node1", 13, "[::1]:71", 0.25, 12}};
 	return &nodes[i];
 }
 
@@ -71,7 +71,7 @@ static void beat(struct twins *twins)
 {
 	struct coord_view view[2];
 	struct coord_lease leases[2][2];
-	const struct coord_node *self = node(chance(twins, 2));
+	const struct coord_node *self = node(chance(twins, 3));
 	struct coord_node other = *self;
 	if (chance(twins, 10) == 0)
 		other.incarnation = 99;
@@ -105,7 +105,7 @@ static void elect(struct twins *twins)
 {
 	uint64_t random = rng_next(&twins->rng);
 	struct coord_token token[2];
-	const struct coord_node *self = node(chance(twins, 2));
+	const struct coord_node *self = node(chance(twins, 3));
 	if (BOTH(1, elect, self, random, LONG_MS, &token[i]))
 		return;
 	cr_assert_eq(token[0].term, token[1].term);
@@ -124,13 +124,13 @@ static unsigned some_token(struct twins *twins)
 static void renew(struct twins *twins)
 {
 	unsigned t = some_token(twins);
-	const struct coord_node *self = node(chance(twins, 2));
+	const struct coord_node *self = node(chance(twins, 3));
 	(void)BOTH(2, renew, self, &twins->token[i][t], LONG_MS);
 }
 
 static void release(struct twins *twins)
 {
-	const struct coord_node *self = node(chance(twins, 2));
+	const struct coord_node *self = node(chance(twins, 3));
 	uint32_t rank = chance(twins, RANKS);
 	const char *job = chance(twins, 2) ? "job" : NULL;
 	(void)BOTH(3, release, self, job, rank);
@@ -150,6 +150,8 @@ static void look(struct twins *twins)
 		cr_assert_eq(
 			memcmp(a->cursors, b->cursors, a->ranks * sizeof(*a->cursors)),
 			0);
+		cr_assert_eq(
+			memcmp(a->owners, b->owners, a->ranks * sizeof(*a->owners)), 0);
 		twins->epoch = a->epoch;
 		twins->next = a->next;
 	}
@@ -337,7 +339,8 @@ static void enter(struct twins *twins)
 		.ranks = RANKS,
 		.batch = BATCH,
 		.kind = SAMPLER_EXCHANGE};
-	if (twins->counts[16])
+	cr_assert_eq(BOTH(16, enter, "node1", &job, differs[i]), 0);
+	if (twins->counts[16] > 1)
 		job.batch += chance(twins, 3) == 0;
 	(void)BOTH(16, enter, "node0", &job, differs[i]);
 	cr_assert_str_eq(differs[0], differs[1]);

@@ -204,7 +204,7 @@ Test(coord_redis, groups_of_one_server_do_not_see_each_other)
 	world_until(&world, world_is_given(&world, 0, 0) || world.nodes[0].fed > 0);
 	cr_assert_eq(coord_resp_new(world.server.url, "other", 1000, &other, message), 0);
 	const struct coord_engine *engine = coord_resp_engine(other);
-	struct coord_node self = {"node0", 5, "", 1};
+	struct coord_node self = {.name = "node0", .incarnation = 5, .capacity = 1};
 	cr_assert_eq(engine->beat(engine->context, &self, 1000, NULL, 0, &view), 0);
 	struct coord_engine_jobs jobs;
 	cr_assert_eq(engine->jobs(engine->context, view.run, &jobs), 0);
@@ -249,7 +249,7 @@ Test(coord_redis, a_group_that_moved_is_followed)
 	char command[64], url[64], message[COORD_TEXT];
 	struct coord_resp *resp;
 	struct coord_view view;
-	struct coord_node self = {"node0", 5, "", 1};
+	struct coord_node self = {.name = "node0", .incarnation = 5, .capacity = 1};
 	int port, from;
 	NEEDS_SERVER;
 	begin(&world, NULL);

@@ -226,3 +226,38 @@ Test(sched_exchange, a_dataset_may_have_a_sampler_of_its_own)
 	sched_job_put(job);
 	world_end(&world);
 }
+
+/* What the cache holds is told, but not what a job in dataset order has loaded. */
+Test(sched_exchange, what_is_resident_is_told)
+{
+	struct world world;
+	begin(&world, N, SAMPLER_EXCHANGE, N / 10);
+	struct job_config config = world_job_config(a_name);
+	config.lookahead = 2;
+	struct sched_job *a = world_add_config(&world, &config);
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	for (uint32_t i = 0; i < N / 2; i++)
+		world_read(a, 0, i);
+	sched_resident(world.sched, "other", ids);
+	cr_assert(roaring_bitmap_is_empty(ids));
+	sched_resident(world.sched, "tiny", ids);
+	uint64_t n = roaring_bitmap_get_cardinality(ids);
+	cr_assert(n > 0 && n <= N / 10, "%u samples are resident", (unsigned)n);
+	uint32_t found = 0;
+	for (uint32_t k = N / 2 - N / 20; k < N / 2; k++) {
+		struct binding binding;
+		cr_assert(sched_binding(a, 0, k, &binding));
+		found += roaring_bitmap_contains(ids, binding.sample);
+	}
+	cr_assert_geq(found, N / 20 - 2, "%u of the last %u", found, N / 20);
+	config.name = b_name;
+	config.order = ORDER_SEQUENTIAL;
+	struct sched_job *b = world_add_config(&world, &config);
+	roaring_bitmap_clear(ids);
+	sched_resident(world.sched, "tiny", ids);
+	cr_assert(roaring_bitmap_is_empty(ids));
+	roaring_bitmap_free(ids);
+	sched_job_put(a);
+	sched_job_put(b);
+	world_end(&world);
+}

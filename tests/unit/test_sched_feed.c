@@ -3,6 +3,8 @@
 
 #include "world.h"
 
+#include <errno.h>
+
 /* A job that reads what one rank does: its samples are drawn elsewhere, and come. */
 
 #define N 24
@@ -281,5 +283,39 @@ Test(sched_feed, another_job_of_the_dataset_draws_as_ever)
 	world_check_permutation(samples, N);
 	sched_job_put(job);
 	sched_job_put(other);
+	world_end(&world);
+}
+
+/* What came is given; what did not is given up, and comes when it is fed again. */
+Test(sched_feed, opens_are_given_up_while_nobody_can_feed)
+{
+	struct world world;
+	struct world_open first, second;
+	const struct sched_open_callbacks callbacks = {
+		.opened = world_opened, .context = &second};
+	sample_id ids[N / RANKS];
+	struct sched_job_status status;
+	world_begin(&world, N, 2 * N);
+	struct sched_job *job = add_rank(&world, a_name);
+	for (uint32_t i = 0; i < N / RANKS; i++)
+		ids[i] = i;
+	begin_epoch(job, 0, ids, &first);
+	sched_release(wait_for(&first).handle);
+	begin_open(job, 0, 1, &second);
+	sched_feed_away(job, 1, false);
+	sched_job_status(job, &status);
+	cr_assert(status.unfed_ns > 0 && !status.gives_up);
+	cr_assert_not(second.done);
+	sched_feed_away(job, 1, true);
+	cr_assert_eq(wait_for(&second).status, -ETIMEDOUT);
+	cr_assert_eq(sched_open(job, 0, 2, &callbacks), -ETIMEDOUT);
+	cr_assert_eq(read_one(job, 0, 0), ids[0]);
+	sched_feed_away(job, 0, false);
+	begin_open(job, 0, 1, &second);
+	feed(job, 0, 1, 1, ids);
+	sched_release(wait_for(&second).handle);
+	sched_job_status(job, &status);
+	cr_assert(status.unfed_ns == 0 && status.bound == 2);
+	sched_job_put(job);
 	world_end(&world);
 }

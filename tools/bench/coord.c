@@ -64,7 +64,7 @@ static double cpu_of(redisContext *link)
 static void begin(const struct coord_engine *engine, const struct coord_job *job,
 	struct coord_view *view, struct coord_token *token)
 {
-	struct coord_node self = {"node", 1, "", 1};
+	struct coord_node self = {.name = "node", .incarnation = 1, .capacity = 1};
 	char differs[COORD_TEXT];
 	ensure(engine->beat(engine->context, &self, 600000, NULL, 0, view) == 0);
 	ensure(engine->elect(engine->context, &self, 2, 600000, token) == 0);

@@ -12,6 +12,7 @@
  *
  *   - a position of a rank holds one sample, whoever reads it and whenever
  *   - the feeds of an epoch are a permutation of D_j
+ *   - who reads which sample is decided anew, but not which samples a mini-batch has
  *   - nothing is appended under an old token when there is a newer one
  *   - after healing no reader waits longer than 3 ttl
  *
@@ -90,6 +91,46 @@ static void check_log(const struct local_job *job)
 		roaring_bitmap_free(ids);
 		ensure(n == (feed->epoch < job->epoch ? job->n : job->next));
 	}
+}
+
+void checker_placed(struct node *node, const struct coord_batch *batch)
+{
+	ensure(node->n_placed < MOST_SAMPLES);
+	node->placed[node->n_placed++] = roaring_bitmap_of_ptr(batch->n, batch->ids);
+	for (uint32_t r = 0; r < batch->ranks; r++) {
+		bool known = batch->rank_node[r] == 0;
+		for (unsigned i = 0; i < group.n_nodes; i++)
+			known |= batch->rank_node[r] % MOST_NODES == i;
+		ensure(known);
+	}
+}
+
+static roaring_bitmap_t *mini_batch(const struct coord_append *append, uint32_t at)
+{
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	uint32_t left = append->base + append->count - at;
+	uint32_t end = at + (left < append->batch ? left : append->batch);
+	for (uint32_t r = 0; r < append->ranks; r++) {
+		uint32_t base =
+			ranks_position(append->base, append->batch, append->ranks, r);
+		uint32_t i = ranks_position(at, append->batch, append->ranks, r);
+		for (; i < ranks_position(end, append->batch, append->ranks, r); i++)
+			roaring_bitmap_add(ids, append->ids[r][i - base]);
+	}
+	return ids;
+}
+
+void checker_appends(struct node *node, const struct coord_append *append)
+{
+	uint32_t at = append->base;
+	for (unsigned i = 0; i < node->n_placed; i++, at += append->batch) {
+		roaring_bitmap_t *ids = mini_batch(append, at);
+		ensure(roaring_bitmap_equals(ids, node->placed[i]));
+		roaring_bitmap_free(ids);
+		roaring_bitmap_free(node->placed[i]);
+	}
+	ensure(!node->n_placed || at >= append->base + append->count);
+	node->n_placed = 0;
 }
 
 void checker_appended(unsigned job, const struct coord_token *token)

@@ -38,6 +38,7 @@ struct node {
 	struct coord *coord;
 	struct coord_engine engine; /* the way to it */
 	struct coord_journal journal;
+	uint64_t incarnation;
 	bool killed; /* no call of it has an effect any more */
 	bool cut;    /* its requests are lost */
 	bool deaf;   /* replies to it are lost */
@@ -45,6 +46,8 @@ struct node {
 	uint64_t down_until_ns;
 	uint64_t stop_ns;  /* it is stopped for so long, at its next pause */
 	uint64_t clock_ns; /* so much is its clock ahead */
+	roaring_bitmap_t *placed[MOST_SAMPLES]; /* mini-batches since the last append */
+	unsigned n_placed;
 	unsigned saw; /* who had reported when it asked for what they offered, by bits */
 	uint64_t harmed_ns; /* when something of the above was the matter last */
 	struct {
@@ -56,7 +59,8 @@ struct node {
 
 struct group_counts {
 	uint64_t runs, fed, delivered, appends, elections, kills, stops, cuts, restarts,
-		rollbacks, repairs, lost_calls, delayed, fenced, rebound, epochs;
+		rollbacks, repairs, lost_calls, delayed, fenced, rebound, epochs, placed,
+		at_home;
 };
 
 struct group {
@@ -85,6 +89,9 @@ void checker_delivered(const struct node *node, unsigned job, uint32_t epoch,
 	uint32_t rank, uint32_t position, sample_id sample);
 /* A reader goes on, perhaps through what another one had before. */
 void checker_consumed(unsigned job, uint32_t rank);
+/* Who reads which of a mini-batch was decided; and it is appended. */
+void checker_placed(struct node *node, const struct coord_batch *batch);
+void checker_appends(struct node *node, const struct coord_append *append);
 /* The engine has appended under the token. */
 void checker_appended(unsigned job, const struct coord_token *token);
 /* Who has reported, by bits. */

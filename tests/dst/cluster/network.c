@@ -269,6 +269,7 @@ static int append(void *context, const char *run, const struct coord_token *toke
 {
 	struct node *node = context;
 	uint64_t life = 0;
+	checker_appends(node, what);
 	if (is_delayed(node)) {
 		delay(run, token, what);
 		return give_up(node);
@@ -324,6 +325,19 @@ static int reported(void *context, const char *run, const struct coord_node *nod
 	return CALL(reported, run, nodes, n, ret);
 }
 
+static int tell(void *context, const char *name, const char *dataset,
+	const roaring_bitmap_t *ids, uint32_t ttl)
+{
+	struct node *node = context;
+	return CALL(tell, name, dataset, ids, ttl);
+}
+
+static int told(void *context, const char *dataset, roaring_bitmap_t *ret)
+{
+	struct node *node = context;
+	return CALL(told, dataset, ret);
+}
+
 static int fill(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *what)
 {
@@ -371,5 +385,7 @@ void network_connect(struct node *node)
 		.offers = offers,
 		.reported = reported,
 		.fill = fill,
-		.ready = ready};
+		.ready = ready,
+		.tell = tell,
+		.told = told};
 }

@@ -3,6 +3,8 @@
 
 #include "group.h"
 
+#include "cluster/divide.h"
+
 #include <errno.h>
 
 /* The daemons: a coordinator, a journal, and readers that take what it is fed. */
@@ -72,18 +74,60 @@ static void forget(void *context, const char *name, uint32_t rank, uint32_t epoc
 	journal_forget(&node->journal, journal_job(name), rank, epoch, base, n);
 }
 
-/* Some other order, with as many for each rank. */
-static void place(void *context, const char *job, const sample_id *ids, uint32_t n,
-	uint32_t ranks, uint32_t *rank_of)
+/* How many are read where they are at home. */
+static uint32_t count_at_home(
+	const struct coord_batch *batch, const uint32_t *home, const uint32_t *rank_of)
 {
-	(void)context, (void)job, (void)ids;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < batch->n; i++)
+		n += batch->rank_node[rank_of[i]] == group.nodes[home[i]].incarnation;
+	return n;
+}
+
+/* By their homes: as many as possible are read there. */
+static bool place_at_home(
+	void *context, const struct coord_batch *batch, uint32_t *rank_of)
+{
+	uint32_t home[MOST_SAMPLES], in_turn[MOST_SAMPLES];
+	uint64_t nodes[MOST_NODES];
+	checker_placed(context, batch);
+	for (unsigned i = 0; i < group.n_nodes; i++)
+		nodes[i] = group.nodes[i].incarnation;
+	for (uint32_t i = 0; i < batch->n; i++) {
+		home[i] = batch->ids[i] % group.n_nodes;
+		in_turn[i] = i % batch->ranks;
+	}
+	if (!divide(batch, home, nodes, group.n_nodes, rank_of))
+		return false;
+	uint32_t n = count_at_home(batch, home, rank_of);
+	ensure(n >= count_at_home(batch, home, in_turn));
+	group.counts.placed += batch->n;
+	group.counts.at_home += n;
+	return true;
+}
+
+/* Some other order, with as many for each rank. */
+static bool place(void *context, const struct coord_batch *batch, uint32_t *rank_of)
+{
+	uint32_t n = batch->n;
+	checker_placed(context, batch);
 	for (uint32_t i = 0; i < n; i++)
-		rank_of[i] = i % ranks;
+		rank_of[i] = i % batch->ranks;
 	for (uint32_t i = n; i > 1; i--) {
 		uint32_t k = co_random(i), swap = rank_of[k];
 		rank_of[k] = rank_of[i - 1];
 		rank_of[i - 1] = swap;
 	}
+	return true;
+}
+
+/* Whatever a cache may hold. */
+static void resident(void *context, const char *dataset, roaring_bitmap_t *ids)
+{
+	(void)context, (void)dataset;
+	for (uint32_t i = 0; i < MOST_SAMPLES; i++)
+		if (co_one_in(3))
+			roaring_bitmap_add(ids, i);
 }
 
 /* --- readers ---------------------------------------------------------------------------- */
@@ -184,13 +228,20 @@ static void read_all(struct node *node)
 
 static void start(struct node *node)
 {
-	struct coord_options options = {
-		.self = {.incarnation = 1 + co_random(UINT32_MAX), .capacity = 1},
+	bool (*const places[])(void *, const struct coord_batch *, uint32_t *) = {
+		NULL, place, place_at_home};
+	uint64_t before = co_one_in(2) ? node->incarnation : 0;
+	/* It tells which node it is of. */
+	node->incarnation =
+		(1 + co_random(UINT32_MAX)) * (uint64_t)MOST_NODES + node->number;
+	struct coord_options options = {.self = {.incarnation = node->incarnation,
+						.before = before,
+						.capacity = 1},
 		.ttl_ns = TTL_NS,
 		.seed = co_random(UINT32_MAX),
 		.mini_batches = 1 + co_random(3),
-		.calls = {node, fed, lost, known, tail, forget,
-			co_one_in(2) ? place : NULL, NULL}};
+		.calls = {node, fed, lost, known, tail, forget, places[co_random(3)],
+			co_one_in(2) ? resident : NULL}};
 	snprintf(options.self.name, sizeof(options.self.name), "n%u", node->number);
 	snprintf(options.self.address, sizeof(options.self.address), "10.0.0.%u:1",
 		node->number);
@@ -207,6 +258,8 @@ static void stop(struct node *node)
 	coord_status(node->coord, &status);
 	group.counts.fenced += status.fenced;
 	coord_free(&node->coord);
+	while (node->n_placed > 0)
+		roaring_bitmap_free(node->placed[--node->n_placed]);
 }
 
 static void live(struct node *node)

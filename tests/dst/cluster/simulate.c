@@ -298,11 +298,13 @@ static void print_counts(void)
 	       " epochs, %" PRIu64 " appends, %" PRIu64 " elections, %" PRIu64
 	       " fenced, %" PRIu64 " kills, %" PRIu64 " stops, %" PRIu64 " cuts, %" PRIu64
 	       " calls lost, %" PRIu64 " late, %" PRIu64 " engines, %" PRIu64
-	       " rolled back, %" PRIu64 " repairs, %" PRIu64 " given otherwise\n",
+	       " rolled back, %" PRIu64 " repairs, %" PRIu64 " given otherwise, %" PRIu64
+	       " of %" PRIu64 " read at home\n",
 		counts->runs, counts->delivered, counts->epochs, counts->appends,
 		counts->elections, counts->fenced, counts->kills, counts->stops,
 		counts->cuts, counts->lost_calls, counts->delayed, counts->restarts,
-		counts->rollbacks, counts->repairs, counts->rebound);
+		counts->rollbacks, counts->repairs, counts->rebound, counts->at_home,
+		counts->placed);
 }
 
 static double seconds_now(void)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "group/group_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * <state>/incarnation: by which number the group knows the daemon that has this state. One
+ * daemon at a time has it, so the one that wrote the number before is dead, and its leases
+ * are free.
+ */
+
+static uint64_t read_before(const char *path)
+{
+	uint64_t before = 0;
+	FILE *in = fopen(path, "re");
+	if (!in)
+		return 0; /* then its leases end by themselves */
+	bool good = fscanf(in, "%16" SCNx64, &before) == 1;
+	(void)fclose(in);
+	return good ? before : 0;
+}
+
+static int write_now(const char *path, uint64_t incarnation)
+{
+	auto_free char *aside = NULL;
+	if (asprintf(&aside, "%s.new", path) < 0)
+		return -ENOMEM;
+	FILE *out = fopen(aside, "we");
+	if (!out)
+		return -errno;
+	int err = fprintf(out, "%016" PRIx64 "\n", incarnation) < 0 ? -EIO : 0;
+	if (fclose(out) != 0)
+		err = -errno;
+	if (!err && rename(aside, path) != 0)
+		err = -errno;
+	return err;
+}
+
+uint64_t incarnation_follow(const char *state, uint64_t incarnation)
+{
+	auto_free char *path = NULL;
+	if (asprintf(&path, "%s/incarnation", state) < 0)
+		return 0;
+	uint64_t before = read_before(path);
+	int err = write_now(path, incarnation);
+	if (err)
+		log_warn("%s: can't be written: %s; after the next start this node's "
+			 "ranks wait until its leases end",
+			path, strerror(-err));
+	return before;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sched/sched_internal.h"
+
+#include <string.h>
+
+/* What the cache holds of a dataset, for who draws its samples elsewhere. */
+
+#define AT_ONCE 16384 /* samples: then others get the lock */
+
+/* Exchange is fair only to samples that were loaded at random. */
+static bool is_random_locked(const struct sched *sched, const struct space *space)
+{
+	const struct sched_job *job;
+	lock_assert_held(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link)
+		if (job->space == space && job_kind(job) != EPOCHS_DRAWN)
+			return false;
+	return true;
+}
+
+static void add_locked(
+	const struct space *space, sample_id from, sample_id to, roaring_bitmap_t *ids)
+{
+	lock_assert_held(&space->source->sched->lock);
+	for (sample_id id = from; id < to; id++)
+		if (cache_state(space->cache, id) != CACHE_ABSENT)
+			roaring_bitmap_add(ids, id);
+}
+
+static void add_of_all(
+	struct source *source, sample_id from, sample_id to, roaring_bitmap_t *ids)
+{
+	struct sched *sched = source->sched;
+	const struct space *space;
+	LOCK_SCOPE(&sched->lock);
+	LIST_FOREACH (space, &source->spaces, link)
+		if (is_random_locked(sched, space))
+			add_locked(space, from, to, ids);
+}
+
+void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids)
+{
+	for (size_t i = 0; i < sched->n_sources; i++) {
+		struct source *source = &sched->sources[i];
+		uint32_t n = dataset_ids(source->dataset);
+		if (strcmp(dataset_name(source->dataset), dataset) != 0)
+			continue;
+		for (sample_id id = 0; id < n; id += AT_ONCE)
+			add_of_all(source, id, n - id < AT_ONCE ? n : id + AT_ONCE, ids);
+	}
+}

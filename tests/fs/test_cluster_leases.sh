@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# Leases and cursors of nodes, with a ttl that is longer than this test waits for anything: a
+# daemon that ends gives back its leases at its last position, one that was killed takes them
+# again at its next start. Ranks change when no node has the training as it was. What a cache
+# holds is told, for exchange.
+. "$(dirname "$0")/lib.sh"
+export DATASET_LINES='sampler = exchange'
+. "$FS/nodes.sh"
+N=96
+dataset 2 $((N / 2)) 32x24
+redis
+
+# adds NODE JOB RANK RANKS: a rank of net
+adds() {
+	job_text "$2" job.epochs=4 job.ranks="$4" job.rank="$3" job.training=net job.global_batch=8 \
+		tensor.crop=16 >"$T/$2.ini"
+	nctl "$1" add "$T/$2.ini" >/dev/null
+}
+
+# reads NODE JOB FIRST LAST: positions of epoch 0
+reads() {
+	local k
+	for ((k = $3; k <= $4; k++)); do
+		timeout 60 cat "$T/$1/mnt/jobs/$2/epoch-0000/$(printf %08d "$k").ppm" >/dev/null ||
+			fail "$1 can't read position $k of $2"
+	done
+}
+
+# cursor RANK: as the group knows it
+cursor() {
+	redis-cli -s "$T/redis" hget '{joaderfs}:cur:net' "$1"
+}
+
+# With a short one the log is made whole; after that the leases last.
+node a 'ttl = 1s'
+launch a
+until_shows a '^repairing no$'
+end a
+node a 'ttl = 40s'
+node b 'ttl = 40s'
+launch a
+launch b
+adds a r0 0 2
+adds b r1 1 2
+reads a r0 0 6
+reads b r1 0 4
+
+# It ends: others know how far it came, and serve its rank at once.
+end a
+equal "cursor of the node that ended" "$(cursor 0)" 0:7
+adds b r0 0 2
+reads b r0 7 9
+until_shows b '^rank net 0/2 job r0 held'
+
+# It is killed: its next life has its ranks, and its name.
+end_now b
+launch b
+until_shows b '^rank net 0/2 job r0 held'
+until_shows b '^rank net 1/2 job r1 held'
+until_shows b '^state leads$'
+reads b r0 10 47
+reads b r1 5 47
+until (($(redis-cli -s "$T/redis" strlen '{joaderfs}:has:images:b') > 8)); do
+	sleep 0.05 # the bitmap of nothing has 8 bytes
+done
+
+# Three ranks instead of two: refused as long as a node has two.
+rm -r "$T/a/state"
+launch a
+adds a n0 0 3
+adds a n1 1 3
+until_log 'job n0: ranks: 3 here, 2 in the group; it begins when no node has the training as it was'
+nctl b rm r0 >/dev/null
+nctl b rm r1 >/dev/null
+adds b n2 2 3
+until_shows a '^rank net 0/3 job n0 held'
+until_shows b '^rank net 2/3 job n2 held'
+reads a n0 0 $((N * 3 / 8 - 1)) &
+first=$!
+reads a n1 0 $((N * 3 / 8 - 1)) &
+second=$!
+reads b n2 0 $((N / 4 - 1))
+wait $first
+wait $second
+equal "epoch 0" "$(cut -f2 "$T"/[ab]/mnt/jobs/n?/epoch-0000.order | sort -n)" "$(seq 0 $((N - 1)))"
+end a
+end b

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# Ranks of a training on two nodes that listen for each other read mostly the samples that are
+# at home on their own node; together they read each sample once. What is told of the group.
+. "$(dirname "$0")/lib.sh"
+. "$FS/nodes.sh"
+N=480
+dataset 2 $((N / 2)) 32x24
+redis
+
+# begin [CLUSTER-LINE...]: a serves rank 0, b rank 1 of 2
+begin() {
+	local name r=0
+	for name in a b; do
+		node $name 'ttl = 2s' "$@"
+		launch $name
+	done
+	until_shows a '^member b '
+	until_shows b '^member a '
+	for name in a b; do
+		job_text r$r job.epochs=2 job.ranks=2 job.rank=$r job.training=net job.global_batch=32 \
+			tensor.crop=16 >"$T/r$r.ini"
+		nctl $name add "$T/r$r.ini" >/dev/null
+		r=$((r + 1))
+	done
+	until_shows a '^rank net 0/2 .* held'
+	until_shows b '^rank net 1/2 .* held'
+	until_shows b '^rank net 1/2 .* lag [1-9]'
+}
+
+read_all() {
+	local k readers=()
+	timeout 60 cat "$T/a/mnt/jobs/r0/epoch-0000"/*.ppm >/dev/null &
+	readers+=($!)
+	timeout 60 cat "$T/b/mnt/jobs/r1/epoch-0000"/*.ppm >/dev/null &
+	readers+=($!)
+	for k in "${readers[@]}"; do
+		wait "$k" || fail "a reader failed"
+	done
+	equal "epoch 0" "$(cut -f2 "$T"/[ab]/mnt/jobs/r?/epoch-0000.order | sort -n)" "$(seq 0 $((N - 1)))"
+}
+
+begin 'listen = 127.0.0.1:0'
+read_all
+equal "decodes" "$(($(of a decodes) + $(of b decodes)))" $N
+# The first 4 mini-batches may have been drawn before both had their ranks.
+moved=$(($(of a samples_fetched) + $(of b samples_fetched)))
+((moved < N / 3)) || fail "$moved of $N samples were read away from home"
+
+# metric NODE NAME[LABELS]: its value, within some seconds the expected one
+metric() {
+	local _ value
+	for _ in $(seq 200); do
+		value=$(awk -v name="joaderfs_$2" '$1 == name { print $2 }' "$T/$1/mnt/metrics")
+		[[ $value != "$3" ]] || return 0
+		sleep 0.05
+	done
+	fail "$2 of $1: found '$value', expected '$3'"
+}
+for name in a b; do
+	metric $name cluster_members 2
+	metric $name cluster_reached 1
+	metric $name cluster_lag 0
+	metric $name cluster_term 1
+done
+equal "leaders" "$(($(of a cluster_leads) + $(of b cluster_leads)))" 1
+equal "drawn" "$(($(of a cluster_drawn) + $(of b cluster_drawn)))" $N
+metric b 'job_lag{job="r1",training="net",rank="1"}' 0
+metric a 'peer_received_bytes_total{node="b"}' "$(of a fetched_bytes)"
+metric a 'peer_sent_bytes_total{node="b"}' "$(of a given_bytes)"
+for name in cluster_leads:gauge job_lag:gauge peer_sent_bytes_total:counter; do
+	equal "types of $name" "$(grep -c "^# TYPE joaderfs_${name%:*} ${name#*:}$" "$T/a/mnt/metrics")" 1
+	equal "helps of $name" "$(grep -c "^# HELP joaderfs_${name%:*} " "$T/a/mnt/metrics")" 1
+done
+until_shows a "^samples decoded $(of a decodes) (.*%) fetched $(of a samples_fetched) (.*%) cached .* given $(of a samples_given)$"
+end a
+end b
+
+# Homes by capacity, or by the hashes of JOADER, which do not regard it.
+# homes PLACEMENT: prepares all samples on two nodes, of which a has most of the capacity
+homes() {
+	local name readers=()
+	rm -rf "$T"/[ab]/state
+	for name in a b; do
+		node $name 'ttl = 2s' 'listen = 127.0.0.1:0' "placement = $1"
+		job_text plain tensor.resize=16 view.lookahead=8 >"$T/$name/jobs/plain.ini"
+	done
+	echo 'capacity = 9' >>"$T/a/joaderfs.ini"
+	launch a
+	launch b
+	until_shows a '^member b '
+	until_shows b '^member a '
+	for name in a b; do
+		timeout 60 cat "$T/$name/mnt/jobs/plain/epoch-0000"/*.ppm >/dev/null &
+		readers+=($!)
+	done
+	for name in "${readers[@]}"; do
+		wait "$name" || fail "a reader failed"
+	done
+	equal "decodes with $1" "$(($(of a decodes) + $(of b decodes)))" $N
+	decodes=$(of b decodes)
+	end a
+	end b
+}
+homes rendezvous
+((decodes < N / 4)) || fail "b is the home of $decodes of $N samples with a tenth of the capacity"
+homes joader
+((decodes > N / 3)) || fail "b is the home of $decodes of $N samples"

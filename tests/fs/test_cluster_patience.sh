@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# While the server of a group is away readers get what was drawn before, and then wait: for
+# ever, or until the patience of their node ends, with ETIMEDOUT. When it is back all goes on
+# as if nothing had been.
+. "$(dirname "$0")/lib.sh"
+. "$FS/nodes.sh"
+N=480
+EACH=$((N / 2))
+dataset 2 $EACH 32x24
+redis
+r=0
+for name in a b; do
+	node $name 'ttl = 1s' "patience = $((r * 2))s"
+	job_text r$r job.epochs=2 job.ranks=2 job.rank=$r job.training=net job.global_batch=8 \
+		tensor.crop=16 view.lookahead=4 >"$T/$name/jobs/r$r.ini"
+	r=$((r + 1))
+	launch $name
+done
+
+# reads NAME JOB FIRST: one file after the other; the first that fails is in $T/failed.NAME
+reads() {
+	local k
+	for ((k = $3; k < EACH; k++)); do
+		timeout 60 cat "$T/$1/mnt/jobs/$2/epoch-0000/$(printf %08d "$k").ppm" 2>"$T/why.$1" >/dev/null ||
+			break
+	done
+	echo "$k" >"$T/failed.$1"
+}
+
+timeout 60 cat "$T/a/mnt/jobs/r0/epoch-0000/00000000.ppm" >/dev/null
+timeout 60 cat "$T/b/mnt/jobs/r1/epoch-0000/00000000.ppm" >/dev/null
+kill_redis
+until_log "cluster: the engine can't be reached: .*; readers get what was drawn, then they wait"
+reads a r0 1 &
+waits=$!
+reads b r1 1
+failed=$(<"$T/failed.b")
+((failed > 1 && failed < EACH)) || fail "the reader without patience came to $failed of $EACH"
+grep -q 'Connection timed out' "$T/why.b" || fail "$(<"$T/why.b")"
+until_log 'the engine has been away for 2 s (\[cluster\] patience): opens .* ETIMEDOUT'
+grep -q '^cluster away for .*, then ETIMEDOUT$' "$T/b/mnt/jobs/r1/status" || fail "$(<"$T/b/mnt/jobs/r1/status")"
+grep -q '^cluster away for .*, then they wait$' "$T/a/mnt/jobs/r0/status" || fail "$(<"$T/a/mnt/jobs/r0/status")"
+kill -0 $waits || fail "the patient reader failed at $(<"$T/failed.a"): $(<"$T/why.a")"
+
+redis
+until_shows b '^engine reached$'
+reads b r1 "$failed"
+wait $waits
+for name in a b; do
+	equal "files that $name read" "$(<"$T/failed.$name")" $EACH
+done
+equal "epoch 0" "$(cut -f2 "$T"/[ab]/mnt/jobs/r?/epoch-0000.order | sort -n)" "$(seq 0 $((N - 1)))"
+! grep '^cluster away' "$T"/[ab]/mnt/jobs/r?/status || fail "it is back"
+end a
+end b
