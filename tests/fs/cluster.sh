@@ -5,7 +5,8 @@
 # For tests of several daemons, which agree by a Redis server. Sourced after lib.sh.
 #
 #     redis                   the server
-#     node a 'ttl = 1s'       a daemon's ini, with lines for its [cluster]
+#     node a 'ttl = 1s'       a daemon's ini, with lines for its [cluster]; $DATASET_LINES for
+#                             its dataset
 #     rank a 0                a job, which is rank 0 of a training
 #     launch a                ${PIDS[a]}, mounted on $T/a/mnt
 #
@@ -72,7 +73,7 @@ node() {
 	{
 		printf '[joaderfs]\ncache = 64M\nseed = %d\njobs = jobs\n' "$SEED"
 		printf 'state = %s/state\nsocket = %s/socket\n' "$T/$name" "$T/$name"
-		printf '[dataset images]\npath = %s\n' "$D"
+		printf '[dataset images]\npath = %s\n%s\n' "$D" "${DATASET_LINES-}"
 		(($# == 0)) || printf '[cluster]\nengine = %s\nnode = %s\n' "$ENGINE" "$name"
 		(($# == 0)) || printf '%s\n' "$@"
 	} >"$T/$name/joaderfs.ini"
@@ -124,6 +125,16 @@ shows() {
 		sleep 0.05
 	done
 	fail "not '$2' in: $(<"$T/cluster")"
+}
+
+# logged WORDS: the log has them, within some seconds
+logged() {
+	local _
+	for _ in $(seq 400); do
+		! grep -q "$1" "$LOG" || return 0
+		sleep 0.05
+	done
+	fail "not '$1' in: $(<"$LOG")"
 }
 
 # --- networks --------------------------------------------------------------------------

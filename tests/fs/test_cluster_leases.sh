@@ -7,7 +7,7 @@
 # holds is told, for exchange.
 . "$(dirname "$0")/lib.sh"
 export DATASET_LINES='sampler = exchange'
-. "$FS/nodes.sh"
+. "$FS/cluster.sh"
 N=96
 dataset 2 $((N / 2)) 32x24
 redis
@@ -16,7 +16,7 @@ redis
 adds() {
 	job_text "$2" job.epochs=4 job.ranks="$4" job.rank="$3" job.training=net job.global_batch=8 \
 		tensor.crop=16 >"$T/$2.ini"
-	nctl "$1" add "$T/$2.ini" >/dev/null
+	ctl_of "$1" add "$T/$2.ini" >/dev/null
 }
 
 # reads NODE JOB FIRST LAST: positions of epoch 0
@@ -36,7 +36,7 @@ cursor() {
 # With a short one the log is made whole; after that the leases last.
 node a 'ttl = 1s'
 launch a
-until_shows a '^repairing no$'
+shows a '^repairing no$'
 end a
 node a 'ttl = 40s'
 node b 'ttl = 40s'
@@ -52,14 +52,14 @@ end a
 equal "cursor of the node that ended" "$(cursor 0)" 0:7
 adds b r0 0 2
 reads b r0 7 9
-until_shows b '^rank net 0/2 job r0 held'
+shows b '^rank net 0/2 job r0 held'
 
 # It is killed: its next life has its ranks, and its name.
-end_now b
+kill_node b
 launch b
-until_shows b '^rank net 0/2 job r0 held'
-until_shows b '^rank net 1/2 job r1 held'
-until_shows b '^state leads$'
+shows b '^rank net 0/2 job r0 held'
+shows b '^rank net 1/2 job r1 held'
+shows b '^state leads$'
 reads b r0 10 47
 reads b r1 5 47
 until (($(redis-cli -s "$T/redis" strlen '{joaderfs}:has:images:b') > 8)); do
@@ -71,12 +71,12 @@ rm -r "$T/a/state"
 launch a
 adds a n0 0 3
 adds a n1 1 3
-until_log 'job n0: ranks: 3 here, 2 in the group; it begins when no node has the training as it was'
-nctl b rm r0 >/dev/null
-nctl b rm r1 >/dev/null
+logged 'job n0: ranks: 3 here, 2 in the group; it begins when no node has the training as it was'
+ctl_of b rm r0 >/dev/null
+ctl_of b rm r1 >/dev/null
 adds b n2 2 3
-until_shows a '^rank net 0/3 job n0 held'
-until_shows b '^rank net 2/3 job n2 held'
+shows a '^rank net 0/3 job n0 held'
+shows b '^rank net 2/3 job n2 held'
 reads a n0 0 $((N * 3 / 8 - 1)) &
 first=$!
 reads a n1 0 $((N * 3 / 8 - 1)) &

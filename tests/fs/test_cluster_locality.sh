@@ -4,7 +4,7 @@
 # Ranks of a training on two nodes that listen for each other read mostly the samples that are
 # at home on their own node; together they read each sample once. What is told of the group.
 . "$(dirname "$0")/lib.sh"
-. "$FS/nodes.sh"
+. "$FS/cluster.sh"
 N=480
 dataset 2 $((N / 2)) 32x24
 redis
@@ -16,17 +16,17 @@ begin() {
 		node $name 'ttl = 2s' "$@"
 		launch $name
 	done
-	until_shows a '^member b '
-	until_shows b '^member a '
+	shows a '^member b '
+	shows b '^member a '
 	for name in a b; do
 		job_text r$r job.epochs=2 job.ranks=2 job.rank=$r job.training=net job.global_batch=32 \
 			tensor.crop=16 >"$T/r$r.ini"
-		nctl $name add "$T/r$r.ini" >/dev/null
+		ctl_of $name add "$T/r$r.ini" >/dev/null
 		r=$((r + 1))
 	done
-	until_shows a '^rank net 0/2 .* held'
-	until_shows b '^rank net 1/2 .* held'
-	until_shows b '^rank net 1/2 .* lag [1-9]'
+	shows a '^rank net 0/2 .* held'
+	shows b '^rank net 1/2 .* held'
+	shows b '^rank net 1/2 .* lag [1-9]'
 }
 
 read_all() {
@@ -73,7 +73,7 @@ for name in cluster_leads:gauge job_lag:gauge peer_sent_bytes_total:counter; do
 	equal "types of $name" "$(grep -c "^# TYPE joaderfs_${name%:*} ${name#*:}$" "$T/a/mnt/metrics")" 1
 	equal "helps of $name" "$(grep -c "^# HELP joaderfs_${name%:*} " "$T/a/mnt/metrics")" 1
 done
-until_shows a "^samples decoded $(of a decodes) (.*%) fetched $(of a samples_fetched) (.*%) cached .* given $(of a samples_given)$"
+shows a "^samples decoded $(of a decodes) (.*%) fetched $(of a samples_fetched) (.*%) cached .* given $(of a samples_given)$"
 end a
 end b
 
@@ -89,8 +89,8 @@ homes() {
 	echo 'capacity = 9' >>"$T/a/joaderfs.ini"
 	launch a
 	launch b
-	until_shows a '^member b '
-	until_shows b '^member a '
+	shows a '^member b '
+	shows b '^member a '
 	for name in a b; do
 		timeout 60 cat "$T/$name/mnt/jobs/plain/epoch-0000"/*.ppm >/dev/null &
 		readers+=($!)

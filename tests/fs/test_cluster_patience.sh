@@ -5,7 +5,7 @@
 # ever, or until the patience of their node ends, with ETIMEDOUT. When it is back all goes on
 # as if nothing had been.
 . "$(dirname "$0")/lib.sh"
-. "$FS/nodes.sh"
+. "$FS/cluster.sh"
 N=480
 EACH=$((N / 2))
 dataset 2 $EACH 32x24
@@ -32,20 +32,20 @@ reads() {
 timeout 60 cat "$T/a/mnt/jobs/r0/epoch-0000/00000000.ppm" >/dev/null
 timeout 60 cat "$T/b/mnt/jobs/r1/epoch-0000/00000000.ppm" >/dev/null
 kill_redis
-until_log "cluster: the engine can't be reached: .*; readers get what was drawn, then they wait"
+logged "cluster: the engine can't be reached: .*; readers get what was drawn, then they wait"
 reads a r0 1 &
 waits=$!
 reads b r1 1
 failed=$(<"$T/failed.b")
 ((failed > 1 && failed < EACH)) || fail "the reader without patience came to $failed of $EACH"
 grep -q 'Connection timed out' "$T/why.b" || fail "$(<"$T/why.b")"
-until_log 'the engine has been away for 2 s (\[cluster\] patience): opens .* ETIMEDOUT'
+logged 'the engine has been away for 2 s (\[cluster\] patience): opens .* ETIMEDOUT'
 grep -q '^cluster away for .*, then ETIMEDOUT$' "$T/b/mnt/jobs/r1/status" || fail "$(<"$T/b/mnt/jobs/r1/status")"
 grep -q '^cluster away for .*, then they wait$' "$T/a/mnt/jobs/r0/status" || fail "$(<"$T/a/mnt/jobs/r0/status")"
 kill -0 $waits || fail "the patient reader failed at $(<"$T/failed.a"): $(<"$T/why.a")"
 
 redis
-until_shows b '^engine reached$'
+shows b '^engine reached$'
 reads b r1 "$failed"
 wait $waits
 for name in a b; do
