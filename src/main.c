@@ -26,10 +26,8 @@
 #include "supervisor/death.h"
 #include "supervisor/supervisor.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <string.h>
 #include <sys/file.h>
@@ -85,6 +83,9 @@ static const char usage[] =
 	"See joaderfs(8), joaderfs.ini(5), joaderctl(1).\n";
 
 enum { EXIT_USAGE = 2 };
+
+#define LOCK_TRIES 100
+#define LOCK_PAUSE_NS 20000000
 
 /* "VERSION,BYTES,STATE": whether an engine of this program could follow one that has these. */
 static int can_follow(const char *question)
@@ -245,6 +246,18 @@ static int open_lock(const char *path)
 	return err;
 }
 
+/* An engine whose supervisor was killed is about to end, and has it until then. */
+static int take_lock(int fd)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	for (int tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB) != 0; tries--) {
+		if (errno != EWOULDBLOCK || tries == 1)
+			return -errno;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
 /* One daemon per state directory. */
 static int take_state(struct daemon *daemon)
 {
@@ -266,8 +279,8 @@ static int take_state(struct daemon *daemon)
 	struct kept_descriptor *kept = kept_next(NULL, KEPT_LOCK);
 	daemon->state_lock = kept ? atomic_load(&kept->fd) : open_lock(path);
 	err = daemon->state_lock < 0 ? daemon->state_lock : 0;
-	if (!err && flock(daemon->state_lock, LOCK_EX | LOCK_NB) != 0)
-		err = -errno;
+	if (!err)
+		err = take_lock(daemon->state_lock);
 	kept = err || kept ? NULL : kept_new();
 	if (kept)
 		kept_add(kept, KEPT_LOCK, daemon->state_lock);
@@ -276,86 +289,6 @@ static int take_state(struct daemon *daemon)
 	log_error("%s:[joaderfs]:state: %s: %s", daemon->config.file, path,
 		err == -EWOULDBLOCK ? "in use by another joaderfs" : strerror(-err));
 	return err;
-}
-
-static int is_ini(const struct dirent *entry)
-{
-	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
-}
-
-static int open_dataset(struct daemon *daemon, size_t i)
-{
-	return dataset_open(&daemon->config.datasets[i], daemon->config.state, NULL,
-		&daemon->datasets[i]);
-}
-
-/* One that the ini has, too, is as the ini says. */
-static bool is_new(const struct daemon_config *config, const char *name)
-{
-	for (size_t i = 0; i < config->n_datasets; i++)
-		if (strcmp(config->datasets[i].name, name) == 0)
-			return false;
-	return true;
-}
-
-/* Without it the others are there all the same, and what is wrong was logged. */
-static int open_added(struct daemon *daemon, const char *file)
-{
-	struct daemon_config *config = &daemon->config;
-	struct dataset_config *added = NULL;
-	size_t n = 0;
-	int err = config_load_datasets(
-		file, config->sampler, config_report_to_log, NULL, &added, &n);
-	for (size_t i = 0; i < n; i++) {
-		struct dataset **more = reallocarray(
-			daemon->datasets, config->n_datasets + 1, sizeof(*more));
-		daemon->datasets = more ? more : daemon->datasets;
-		if (!more || err == -ENOMEM || !is_new(config, added[i].name) ||
-			dataset_open(&added[i], config->state, NULL,
-				&more[config->n_datasets]) != 0)
-			config_dataset_free(&added[i]);
-		else
-			err = config_add_dataset(config, &added[i]);
-	}
-	free(added);
-	return err == -ENOMEM ? err : 0;
-}
-
-/* Those that joaderctl has added. */
-static int open_all_added(struct daemon *daemon)
-{
-	auto_free char *directory = NULL;
-	struct dirent **entries = NULL;
-	int err = 0;
-	if (asprintf(&directory, "%s/datasets", daemon->config.state) < 0) {
-		directory = NULL;
-		return -ENOMEM;
-	}
-	int n = scandir(directory, &entries, is_ini, alphasort);
-	for (int i = 0; i < n; i++) {
-		auto_free char *file = NULL;
-		if (asprintf(&file, "%s/%s", directory, entries[i]->d_name) < 0)
-			file = NULL;
-		if (!err)
-			err = file ? open_added(daemon, file) : -ENOMEM;
-		free(entries[i]);
-	}
-	free(entries);
-	return err;
-}
-
-static int open_datasets(struct daemon *daemon)
-{
-	size_t n = daemon->config.n_datasets;
-	daemon->datasets = calloc(n, sizeof(struct dataset *));
-	if (!daemon->datasets)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		int err = open_dataset(daemon, i);
-		if (err)
-			return err;
-	}
-	return open_all_added(daemon);
 }
 
 /* After a bug. */
@@ -433,7 +366,7 @@ static int start(struct daemon *daemon)
 	if (!err)
 		err = take_state(daemon);
 	if (!err)
-		err = open_datasets(daemon);
+		err = datasets_open(&daemon->config, &daemon->datasets);
 	if (!err)
 		err = backings_new(0, &daemon->backings);
 	if (!err)

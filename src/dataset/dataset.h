@@ -60,6 +60,13 @@ struct dataset_sample {
  * Progress goes to standard error when that is a terminal. */
 must_check int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret);
+
+/*
+ * Those of the configuration, and those that joaderctl has added, which the configuration has
+ * afterwards, too: (*ret)[i] is config->datasets[i]. Of the added ones those that can't be
+ * opened are left out, which is logged. *ret is the caller's, also upon failure.
+ */
+must_check int datasets_open(struct daemon_config *config, struct dataset ***ret);
 /* The same, also where an engine takes over from another one, whose samples it does not look
  * at. What the scan can't see is an error: nothing is changed, and the log says why. */
 must_check int dataset_scan_anew(const struct dataset_config *config,

@@ -69,9 +69,17 @@ once a 60 0001
 
 # A second time, over a kill; and before the first epoch.
 ctl restore a - <"$T/second" >/dev/null
+# The engine has not noticed yet that its supervisor was killed: the next daemon waits for its
+# end.
+before=$(pgrep -P "$PID")
+kill -STOP "$before"
 kill -KILL "$PID"
 wait "$PID" || true
 unmount "$M"
+(
+	sleep 0.5
+	kill -CONT "$before"
+) &
 start
 equal "epoch" "$(status_of a "epoch ")" 1
 consumed a 10

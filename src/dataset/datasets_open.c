@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/dataset.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+/* The datasets that are there when the daemon starts. */
+
+static int is_ini(const struct dirent *entry)
+{
+	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
+}
+
+/* One that the ini has, too, is as the ini says. */
+static bool is_new(const struct daemon_config *config, const char *name)
+{
+	for (size_t i = 0; i < config->n_datasets; i++)
+		if (strcmp(config->datasets[i].name, name) == 0)
+			return false;
+	return true;
+}
+
+/* Without it the others are there all the same, and what is wrong was logged. */
+static int open_added(
+	struct daemon_config *config, struct dataset ***datasets, const char *file)
+{
+	struct dataset_config *added = NULL;
+	size_t n = 0;
+	int err = config_load_datasets(
+		file, config->sampler, config_report_to_log, NULL, &added, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct dataset **more =
+			reallocarray(*datasets, config->n_datasets + 1, sizeof(*more));
+		*datasets = more ? more : *datasets;
+		if (!more || err == -ENOMEM || !is_new(config, added[i].name) ||
+			dataset_open(&added[i], config->state, NULL,
+				&more[config->n_datasets]) != 0)
+			config_dataset_free(&added[i]);
+		else
+			err = config_add_dataset(config, &added[i]);
+	}
+	free(added);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Those that joaderctl has added. */
+static int open_all_added(struct daemon_config *config, struct dataset ***datasets)
+{
+	auto_free char *directory = NULL;
+	struct dirent **entries = NULL;
+	int err = 0;
+	if (asprintf(&directory, "%s/datasets", config->state) < 0) {
+		directory = NULL;
+		return -ENOMEM;
+	}
+	int n = scandir(directory, &entries, is_ini, alphasort);
+	for (int i = 0; i < n; i++) {
+		auto_free char *file = NULL;
+		if (asprintf(&file, "%s/%s", directory, entries[i]->d_name) < 0)
+			file = NULL;
+		if (!err)
+			err = file ? open_added(config, datasets, file) : -ENOMEM;
+		free(entries[i]);
+	}
+	free(entries);
+	return err;
+}
+
+int datasets_open(struct daemon_config *config, struct dataset ***ret)
+{
+	size_t n = config->n_datasets;
+	*ret = calloc(n, sizeof(struct dataset *));
+	if (!*ret)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		int err = dataset_open(
+			&config->datasets[i], config->state, NULL, &(*ret)[i]);
+		if (err)
+			return err;
+	}
+	return open_all_added(config, ret);
+}
