@@ -14,14 +14,15 @@
  *   - the feeds of an epoch are a permutation of D_j
  *   - who reads which sample is decided anew, but not which samples a mini-batch has
  *   - nothing is appended under an old token when there is a newer one
- *   - after healing no reader waits longer than 3 ttl
+ *   - after healing no reader waits longer than 3 ttl, and all get what they need before long
  *
  * Only a node that could not report while the log was repaired may see its positions given
  * otherwise, and is told of it.
  */
 
 #define LONGEST_NS (3 * TTL_NS)
-#define ENOUGH 12 /* samples of each rank, after healing */
+#define ENOUGH 12		    /* samples of each rank, after healing */
+#define ENOUGH_NS (20 * LONGEST_NS) /* virtual; seconds are usual */
 
 static struct {
 	sample_id sample;
@@ -247,6 +248,10 @@ static bool is_content(unsigned j, uint32_t r)
 
 void checker_progress(void)
 {
+	if (co_now() - group.healed_ns > ENOUGH_NS) {
+		log_error("readers get samples, and never those that they need");
+		ensure(!"readers get nothing new");
+	}
 	for (unsigned j = 0; j < group.n_jobs; j++)
 		for (uint32_t r = 0; r < group.jobs[j].facts.ranks; r++) {
 			uint64_t since = readers[j][r].last_ns;
