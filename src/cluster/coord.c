@@ -17,6 +17,9 @@ unsigned coord_mutants;
 
 /* What the daemon asks: all of it is only noted, and done in the next step. */
 
+/* Readers wait for what is looked for, however long a lease is. */
+#define MOST_PACE_NS UINT64_C(1000000000)
+
 int coord_new(const struct coord_options *options, const struct coord_engine *engine,
 	struct coord **ret)
 {
@@ -28,6 +31,7 @@ int coord_new(const struct coord_options *options, const struct coord_engine *en
 		return -ENOMEM;
 	coord->self = options->self;
 	coord->ttl_ns = options->ttl_ns;
+	coord->pace_ns = options->ttl_ns < MOST_PACE_NS ? options->ttl_ns : MOST_PACE_NS;
 	coord->mini_batches = options->mini_batches ? options->mini_batches : 4;
 	coord->calls = options->calls;
 	coord->engine = engine;
@@ -73,7 +77,7 @@ struct held_job *coord_find_job(const struct coord *coord, const char *name)
 
 void coord_beat_soon(struct coord *coord)
 {
-	uint64_t soon = coord->beaten_ns + coord->ttl_ns / 64;
+	uint64_t soon = coord->beaten_ns + coord->pace_ns / 64;
 	if (soon < coord->beat_ns)
 		coord->beat_ns = soon;
 }

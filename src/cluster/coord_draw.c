@@ -224,7 +224,7 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	coord->draw_ns = coord->now_ns + (more ? 0 : coord->ttl_ns / 32);
+	coord->draw_ns = coord->now_ns + (more ? 0 : coord->pace_ns / 32);
 	due_at(coord, coord->draw_ns);
 	return 0;
 }

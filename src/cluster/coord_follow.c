@@ -79,7 +79,7 @@ int coord_open_wanted(struct coord *coord)
 		int err = engine->open(
 			engine->context, coord->view.run, job->facts.name, epoch);
 		if (err == -EAGAIN) {
-			due_at(coord, coord->now_ns + coord->ttl_ns / 64);
+			due_at(coord, coord->now_ns + coord->pace_ns / 64);
 			continue;
 		}
 		if (err)
@@ -165,15 +165,15 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 {
 	if (any)
 		coord->hunger_ns = 0;
-	uint64_t in = coord->ttl_ns / 32;
+	uint64_t in = coord->pace_ns / 32;
 	if (failed) {
-		in = coord->ttl_ns / 16;
+		in = coord->pace_ns / 16;
 	} else if (more) {
 		in = 0;
 	} else if (anybody_waits(coord)) {
-		coord->hunger_ns = coord->hunger_ns * 2 + coord->ttl_ns / 1024;
-		if (coord->hunger_ns > coord->ttl_ns / 16)
-			coord->hunger_ns = coord->ttl_ns / 16;
+		coord->hunger_ns = coord->hunger_ns * 2 + coord->pace_ns / 1024;
+		if (coord->hunger_ns > coord->pace_ns / 16)
+			coord->hunger_ns = coord->pace_ns / 16;
 		in = coord->hunger_ns;
 	}
 	coord->read_ns = coord->now_ns + in;

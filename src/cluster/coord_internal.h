@@ -77,6 +77,7 @@ struct pool {
 struct coord {
 	struct coord_node self;
 	uint64_t ttl_ns;
+	uint64_t pace_ns; /* in parts of which the node looks for what others did */
 	uint32_t mini_batches;
 	struct coord_calls calls;
 	const struct coord_engine *engine;

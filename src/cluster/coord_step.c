@@ -17,7 +17,7 @@ void coord_doubt(struct coord *coord)
 {
 	coord->beat_ns = coord->look_ns = coord->draw_ns = 0;
 	coord->renew = true;
-	due_at(coord, coord->now_ns + coord->ttl_ns / 256);
+	due_at(coord, coord->now_ns + coord->pace_ns / 256);
 }
 
 /* --- the beat --------------------------------------------------------------------------- */

@@ -449,6 +449,25 @@ EACH_ENGINE(the_leader_knows_on_which_node_a_rank_runs)
 	}
 }
 
+/* What is polled for has nothing to do with how long the dead are waited for. */
+Test(coord, a_long_lease_does_not_slow_readers)
+{
+	struct world world;
+	world_begin(&world, WORLD_LOCAL);
+	world.ttl_ns = UINT64_C(60000000000);
+	struct world_node *node = world_start(&world, 0);
+	cr_assert_eq(coord_add_job(node->coord, world_job(&world, 0, 0, 300, 3, 24)), 0);
+	for (uint32_t r = 0; r < 3; r++)
+		world_take(node, 0, r);
+	world.hold_epoch = 0;
+	world_until(&world, world_is_given(&world, 0, 0));
+	uint64_t begun = world_now(&world);
+	world.hold_epoch = 1;
+	world_until(&world, world_is_given(&world, 0, 1));
+	cr_assert_lt(world_now(&world) - begun, UINT64_C(5000000000));
+	world_end(&world);
+}
+
 static void the_last_ten(void *context, const char *dataset, roaring_bitmap_t *ids)
 {
 	const struct world_node *node = context;
