@@ -8,7 +8,6 @@
 #include "epoch/disk.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,28 +38,6 @@ static void report_to(void *context, const char *message)
 
 /* --- <state>/datasets/NAME.ini ------------------------------------------------------------ */
 
-/* The caller frees it; NULL: no memory. */
-static char *path_of(const struct command *command, const char *name, const char *ending)
-{
-	char *path = NULL;
-	if (asprintf(&path, "%s/datasets/%s.ini%s", command->context->config->state, name,
-		    ending) < 0)
-		return NULL;
-	return path;
-}
-
-/* Nobody else reads it: a source may need a password. */
-static int write_text(const char *path, const char *text)
-{
-	size_t done;
-	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
-	auto_close int fd = open(path, flags, 0600);
-	if (fd < 0)
-		return -errno;
-	int err = disk_write(fd, text, strlen(text), 0, "state.write", &done);
-	return err ? err : disk_sync(fd, "state.write");
-}
-
 static int print_ini(const struct dataset_config *config, char **ret)
 {
 	size_t size;
@@ -71,27 +48,32 @@ static int print_ini(const struct dataset_config *config, char **ret)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-/* Whole or not at all. */
+/* Nobody else reads it: a source may need a password. */
 static int keep(const struct command *command, const struct dataset_config *config)
 {
-	auto_free char *path = path_of(command, config->name, "");
-	auto_free char *beside = path_of(command, config->name, ".new");
+	auto_free char *directory = NULL;
+	auto_free char *name = NULL;
 	auto_free char *text = NULL;
-	int err = path && beside ? print_ini(config, &text) : -ENOMEM;
-	if (!err)
-		err = write_text(beside, text);
-	if (!err && rename(beside, path) != 0)
-		err = -errno;
-	if (err && beside)
-		unlink(beside);
-	return err;
+	if (asprintf(&directory, "%s/datasets", command->context->config->state) < 0)
+		directory = NULL;
+	if (!directory || asprintf(&name, "%s.ini", config->name) < 0) {
+		name = NULL;
+		return -ENOMEM;
+	}
+	int err = print_ini(config, &text);
+	return err ? err : disk_replace(directory, name, text, 0600);
 }
 
 /* false: there was none. */
 static bool forget(const struct command *command, const char *name)
 {
-	auto_free char *path = path_of(command, name, "");
-	return path && unlink(path) == 0;
+	auto_free char *path = NULL;
+	if (asprintf(&path, "%s/datasets/%s.ini", command->context->config->state, name) <
+		0) {
+		path = NULL;
+		return false;
+	}
+	return unlink(path) == 0;
 }
 
 /* --- add ---------------------------------------------------------------------------------- */

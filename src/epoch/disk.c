@@ -150,3 +150,32 @@ int disk_list(const char *directory, const char *prefix, const char *suffix,
 	*ret_n = n;
 	return 0;
 }
+
+static int write_text(const char *path, const char *text, mode_t mode)
+{
+	size_t done;
+	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+	auto_close int fd = open(path, flags, mode);
+	if (fd < 0)
+		return -errno;
+	int err = disk_write(fd, text, strlen(text), 0, "state.write", &done);
+	return err ? err : disk_sync(fd, "state.write");
+}
+
+int disk_replace(const char *directory, const char *name, const char *text, mode_t mode)
+{
+	auto_free char *path = NULL;
+	auto_free char *beside = NULL;
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
+		path = NULL;
+	if (!path || asprintf(&beside, "%s.new", path) < 0) {
+		beside = NULL;
+		return -ENOMEM;
+	}
+	int err = write_text(beside, text, mode);
+	if (!err && rename(beside, path) != 0)
+		err = -errno;
+	if (err)
+		unlink(beside);
+	return err ? err : disk_sync_directory(directory, "state.write");
+}

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * What the journal and the orders of epochs do with files, in the terms of errno.
@@ -25,6 +26,10 @@ must_check int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t 
 /* fdatasync. */
 must_check int disk_sync(int fd, const char *place);
 must_check int disk_sync_directory(const char *directory, const char *place);
+
+/* A file of the text, whole or not at all: written beside, as NAME.new, then renamed. */
+must_check int disk_replace(
+	const char *directory, const char *name, const char *text, mode_t mode);
 
 /* The numbers of the files <prefix>NNNN<suffix>, ascending; the caller frees *ret. */
 must_check int disk_list(const char *directory, const char *prefix, const char *suffix,

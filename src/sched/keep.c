@@ -23,37 +23,11 @@
  * joaderfs-state(5) describes them.
  */
 
-static int write_file(const char *path, const char *text)
-{
-	size_t done;
-	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
-	auto_close int fd = open(path, flags, 0644);
-	if (fd < 0)
-		return -errno;
-	int err = disk_write(fd, text, strlen(text), 0, "state.write", &done);
-	return err ? err : disk_sync(fd, "state.write");
-}
-
-/* Whole or not at all: written beside, then renamed. */
 static int replace_file(const char *directory, const char *name, const char *text)
 {
-	auto_free char *path = NULL;
-	auto_free char *beside = NULL;
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		path = NULL;
-	if (!path || asprintf(&beside, "%s.new", path) < 0) {
-		beside = NULL;
-		return -ENOMEM;
-	}
-	int err = write_file(beside, text);
-	if (!err && rename(beside, path) != 0)
-		err = -errno;
+	int err = disk_replace(directory, name, text, 0644);
 	if (err)
-		unlink(beside);
-	if (!err)
-		err = disk_sync_directory(directory, "state.write");
-	if (err)
-		log_error("%s: %s", path, strerror(-err));
+		log_error("%s/%s: %s", directory, name, strerror(-err));
 	return err;
 }
 

@@ -4,6 +4,7 @@
 # The same images in a directory, in tar shards, in a zip and in an LMDB file give the same
 # files under the same names, the same labels and the same orders.
 . "$(dirname "$0")/lib.sh"
+. "$FS/sources.sh"
 dataset 3 8
 mkdir "$D/class1/more"
 mv "$D/class1/0003.jpg" "$D/class1/more/"
@@ -21,10 +22,7 @@ if "$PYTHON" -c 'import lmdb' 2>/dev/null; then
 else
 	echo "no lmdb for $PYTHON: left out"
 fi
-job a tensor.crop=32
-job c tensor.crop=32 view.layout=classes
-job m tensor.crop=32 view.layout=mirror
-job s tensor.format=source view.layout=mirror
+sources_jobs
 
 path_of() {
 	case $1 in
@@ -34,29 +32,6 @@ path_of() {
 	csv) echo "$T/one/csv/data.lmdb" ;;
 	*) echo "$T/$1" ;;
 	esac
-}
-
-# mount_source KIND [images.key=value...]: a daemon that has seen nothing before
-mount_source() {
-	local kind=$1 real=$D
-	shift
-	D=$(path_of "$kind") config joaderfs.state="$T/state-$kind" "$@"
-	D=$real
-	start
-}
-
-# copy KIND: all that the jobs give
-copy() {
-	local out=$T/out-$1
-	mkdir "$out"
-	read_epoch a
-	order a | cut -f1-3,5 >"$out/order"
-	cp -r "$(epoch a)" "$out/flat"
-	cp -r "$(epoch c)" "$out/classes"
-	cp -r "$(epoch m)" "$out/mirror"
-	cp -r "$(epoch s)" "$out/files"
-	cp "$M/jobs/a/classes.txt" "$out"
-	sed /^source/d "$M/datasets/images/info" >"$out/info"
 }
 
 for kind in $kinds; do

@@ -5,6 +5,7 @@
 # in one tar, and as files by a manifest, give the same files, labels and orders. Shards are
 # listed by ranges, and not again when nothing changed.
 . "$(dirname "$0")/lib.sh"
+. "$FS/sources.sh"
 . "$(dirname "$0")/web.sh"
 . "$FS/engine.sh"
 dataset 3 8
@@ -19,10 +20,7 @@ tar -C "$D" --sort=name -cf "$T/web/one.tar" class0 class1 class2
 printf '# three\r\n\nshards-000002.tar\nshards-000000.tar\n' >"$T/web/tars/list.txt"
 web_start "$T/web"
 echo "$WEB/tars/shards-000001.tar?x=1" >>"$T/web/tars/list.txt"
-job a tensor.crop=32
-job c tensor.crop=32 view.layout=classes
-job m tensor.crop=32 view.layout=mirror
-job s tensor.format=source view.layout=mirror
+sources_jobs
 
 path_of() {
 	case $1 in
@@ -32,26 +30,6 @@ path_of() {
 	one) echo "$WEB/one.tar" ;;
 	manifest) echo "$WEB/files/manifest.csv" ;;
 	esac
-}
-
-mount_source() {
-	local real=$D
-	D=$(path_of "$1") config joaderfs.state="$T/state-$1" "${@:2}"
-	D=$real
-	start
-}
-
-copy() {
-	local out=$T/out-$1
-	mkdir "$out"
-	read_epoch a
-	order a | cut -f1-3,5 >"$out/order"
-	cp -r "$(epoch a)" "$out/flat"
-	cp -r "$(epoch c)" "$out/classes"
-	cp -r "$(epoch m)" "$out/mirror"
-	cp -r "$(epoch s)" "$out/files"
-	cp "$M/jobs/a/classes.txt" "$out"
-	sed /^source/d "$M/datasets/images/info" >"$out/info"
 }
 
 for kind in directory pattern list one manifest; do

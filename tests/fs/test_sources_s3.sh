@@ -5,6 +5,7 @@
 # files, labels and orders. Each request has the signature that botocore computes. The keys are
 # taken from the environment or from a file that nobody else may read, and are shown nowhere.
 . "$(dirname "$0")/lib.sh"
+. "$FS/sources.sh"
 . "$(dirname "$0")/web.sh"
 "$PYTHON" -c 'import botocore' 2>/dev/null || skip "no botocore for $PYTHON on this system"
 dataset 3 8
@@ -31,10 +32,7 @@ s3_start
 unset "${!AWS_@}"
 export AWS_ENDPOINT_URL=$ENDPOINT AWS_REGION=eu-test-1
 export AWS_ACCESS_KEY_ID=$id AWS_SECRET_ACCESS_KEY=$secret
-job a tensor.crop=32
-job c tensor.crop=32 view.layout=classes
-job m tensor.crop=32 view.layout=mirror
-job s tensor.format=source view.layout=mirror
+sources_jobs
 
 path_of() {
 	case $1 in
@@ -43,24 +41,6 @@ path_of() {
 	tars) echo "s3://bucket/tars/" ;;
 	pattern) echo "s3://bucket/tars/shards-{000000..000002}.tar" ;;
 	esac
-}
-mount_source() {
-	local real=$D
-	D=$(path_of "$1") config joaderfs.state="$T/state-$1" "${@:2}"
-	D=$real
-	start
-}
-copy() {
-	local out=$T/out-$1
-	mkdir "$out"
-	read_epoch a
-	order a | cut -f1-3,5 >"$out/order"
-	cp -r "$(epoch a)" "$out/flat"
-	cp -r "$(epoch c)" "$out/classes"
-	cp -r "$(epoch m)" "$out/mirror"
-	cp -r "$(epoch s)" "$out/files"
-	cp "$M/jobs/a/classes.txt" "$out"
-	sed /^source/d "$M/datasets/images/info" >"$out/info"
 }
 # nowhere: what is secret is in no file of the mount or the state, and in no log
 nowhere() {
