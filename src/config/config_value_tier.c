@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* "DIRECTORY, SIZE": a directory as value_path has it, and a size as value_size has it. The
@@ -35,6 +36,14 @@ static int parse_tier(
 			 : -ENOMEM;
 }
 
+static void print_tier(const struct option *option, const void *field, FILE *out)
+{
+	const struct tier_config *tier = field;
+	if (tier->directory)
+		fprintf(out, "%s = %s, %" PRIu64 "\n", option->key, tier->directory,
+			tier->bytes);
+}
+
 static void allowed_tier(const struct option *option, FILE *out)
 {
 	fputs("DIRECTORY, SIZE with ", out);
@@ -42,4 +51,4 @@ static void allowed_tier(const struct option *option, FILE *out)
 }
 
 const struct value_type value_tier = {
-	"directory, size", true, parse_tier, NULL, allowed_tier};
+	"directory, size", true, parse_tier, print_tier, allowed_tier};

@@ -97,7 +97,6 @@ static void source_destroy(struct source *source)
 		sampler_free(&source->labelled);
 	if (source->bad)
 		roaring_bitmap_free(source->bad);
-	tier_leave(source->tier);
 	config_dataset_free(&source->config);
 	if (source->dataset)
 		dataset_close(&source->dataset);
@@ -287,7 +286,10 @@ void sched_dataset_give_back(struct sched *sched, const char *name)
 void sched_dataset_remove(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
-	taken_locked(sched, name)->removed = true;
+	struct source *source = taken_locked(sched, name);
+	source->removed = true;
+	tier_leave(source->tier);
+	source->tier = NULL;
 	sched->sources_changed++;
 }
 

@@ -64,7 +64,7 @@ static const struct source *find_owner_locked(
 {
 	lock_assert_held(&sched->lock);
 	for (size_t i = 0; i < sched->n_sources; i++)
-		if (&sched->sources[i] == owner)
+		if (&sched->sources[i] == owner && sched->sources[i].tier)
 			return &sched->sources[i];
 	return NULL;
 }
@@ -75,6 +75,9 @@ static void tell_worths(void *context, struct tier_asked *asked, size_t n)
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; i < n; i++) {
 		const struct source *source = find_owner_locked(sched, asked[i].owner);
+		/* A file of the tier may be older than the dataset. */
+		if (source && asked[i].id >= dataset_ids(source->dataset))
+			source = NULL;
 		uint32_t need = source ? need_locked(source, asked[i].id, true) : 0;
 		bool read =
 			need > 0 || (source && has_reader_locked(source, asked[i].id));
