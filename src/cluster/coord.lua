@@ -227,7 +227,7 @@ local function jobs(keys)
 		local state = redis.call('HMGET', key(keys, 'job', name), 'epoch', 'next', 'n',
 			'ranks', 'batch', 'fingerprint')
 		result[#result + 1] = {name, state, redis.call('HGETALL', key(keys, 'cur', name)),
-			owners(keys, name, tonumber(state[4]))}
+			owners(keys, name, tonumber(state[4]) or 0)}
 	end
 	return result
 end

@@ -233,7 +233,7 @@ static int take_ranks(
 	}
 	for (size_t i = 0; i + 1 < cursors->elements; i += 2) {
 		uint32_t rank = resp_u32(cursors->element[i]);
-		if (rank < ret->ranks)
+		if (rank < ret->ranks && cursors->element[i + 1]->str)
 			(void)sscanf(cursors->element[i + 1]->str, "%u:%u",
 				&ret->cursors[rank].epoch, &ret->cursors[rank].position);
 	}

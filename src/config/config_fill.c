@@ -32,6 +32,16 @@ static const char *nearest_choice(const struct option *option, const char *text)
 	return config_nearest(text, option->choices, n);
 }
 
+/* A URL may have a password, which no message shows. */
+static const char *shown(const char *text)
+{
+	const char *server = strstr(text, "://");
+	if (!server)
+		return text;
+	server += strlen("://");
+	return memchr(server, '@', strcspn(server, "/?#")) ? "a URL with a user" : text;
+}
+
 /* value NULL: the key is missing */
 static void report_value(struct ini *ini, const char *label, const struct option *option,
 	const struct ini_value *value)
@@ -47,11 +57,11 @@ static void report_value(struct ini *ini, const char *label, const struct option
 			allowed);
 	else if (nearest)
 		ini_mistake(ini, value->line, label, option->key,
-			"found \"%s\", allowed: %s; did you mean \"%s\"?", value->text,
-			allowed, nearest);
+			"found \"%s\", allowed: %s; did you mean \"%s\"?",
+			shown(value->text), allowed, nearest);
 	else
 		ini_mistake(ini, value->line, label, option->key,
-			"found \"%s\", allowed: %s", value->text, allowed);
+			"found \"%s\", allowed: %s", shown(value->text), allowed);
 }
 
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,

@@ -186,7 +186,7 @@ const struct option config_options[] = {
 	{SECTION_CLUSTER, "ttl", &value_duration, .min = 1, .max = 3600, .preset = "5s",
 		CLUSTER(ttl_s),
 		.help = "A node that is silent for so long is taken for dead, and others "
-			"may serve its ranks."},
+			"may serve its ranks.\nThe same on all nodes."},
 
 	{SECTION_CLUSTER, "patience", &value_duration, .max = 31536000, .preset = "0s",
 		CLUSTER(patience_s),

@@ -40,8 +40,8 @@ static int open_added(
 			dataset_open(&added[i], config->state, NULL,
 				&more[config->n_datasets]) != 0)
 			config_dataset_free(&added[i]);
-		else
-			err = config_add_dataset(config, &added[i]);
+		else if ((err = config_add_dataset(config, &added[i])) != 0)
+			dataset_close(&more[config->n_datasets]);
 	}
 	free(added);
 	return err == -ENOMEM ? err : 0;

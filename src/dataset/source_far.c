@@ -149,6 +149,9 @@ static int add_range(struct scan *scan, const char *name)
 static int refuse_line(const struct scan *scan, size_t number, const char *line)
 {
 	struct quoted quoted;
+	/* It may have a password or a signature, which no message shows. */
+	if (strpbrk(line, "@?"))
+		line = "a URL with a user or a query";
 	log_error("dataset %s: %s:%zu: found \"%s\", allowed: the URL of a tar file, or "
 		  "its "
 		  "name beside this list",

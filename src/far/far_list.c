@@ -219,7 +219,7 @@ int far_list(const char *url, far_listed *listed, void *context, struct far_erro
 	do {
 		auto_free char *page = page_url(place, bucket, n, prefix, token);
 		auto_free char *text = NULL;
-		free(token);
+		auto_free char *before = token;
 		token = NULL;
 		err = page ? get_page(place, page, &text, error)
 			   : far_fail(error, -ENOMEM, "no memory");
@@ -228,6 +228,8 @@ int far_list(const char *url, far_listed *listed, void *context, struct far_erro
 		err = listing_read(text, strlen(prefix), listed, context, &token);
 		if (err == -EINVAL)
 			(void)far_fail(error, err, "what the server sends is no listing");
+		else if (!err && token && before && strcmp(token, before) == 0)
+			err = far_fail(error, -EINVAL, "the listing repeats itself");
 	} while (!err && token);
 	free(token);
 	return err;

@@ -180,7 +180,7 @@ static bool take_bytes(struct transfer *transfer, const char *data, size_t n)
 	uint64_t told = answer->has_range && answer->first == transfer->offset
 				? answer->last - answer->first + 1
 				: 0;
-	if (told > transfer->bytes || n > told - transfer->got)
+	if (told > transfer->bytes || transfer->got > told || n > told - transfer->got)
 		return false;
 	memcpy(transfer->out + transfer->got, data, n);
 	transfer->got += n;
