@@ -5,23 +5,20 @@
 # while readers wait at it: nobody hangs, and what was open of a removed job stays readable
 # for as long as there is a daemon.
 . "$(dirname "$0")/mounts.sh"
-mkdir -p "$D/slow"
-"$PYTHON" -c 'import sys; from PIL import Image; Image.new("RGB", (8000, 8000)).save(sys.argv[1])' \
-	"$D/slow/0.jpg" # 64 megapixels keep the only worker busy for a while
-for i in 1 2 3 4 5; do cp "$D/slow/0.jpg" "$D/slow/$i.jpg"; done
-config joaderfs.workers=1
+dataset 1 6
 size=64
 for name in forced removed stopped open; do # of different sizes: each decodes for itself
 	job "$name" tensor.resize=$size tensor.crop=$size
 	size=$((size - 2))
 done
-start
+start --fault "load.read:NONE:until=$T/go"
 alone=$(sessions)
 mkdir "$T/m"
 
-# readers JOB: mounts it; six read there, most of which wait; $T/error*: what they are told
+# readers JOB: mounts it; six read there and wait; $T/error*: what they are told
 readers() {
 	local i
+	rm -f "$T/go"
 	ctl mount "$1" "$T/m" >/dev/null
 	for i in 0 1 2 3 4 5; do
 		cat "$T/m/epoch-0000/0000000$i.ppm" >/dev/null 2>"$T/error$i" &
@@ -45,6 +42,7 @@ readers forced
 umount -f "$T/m" 2>/dev/null || umount -l "$T/m"
 wait_readers
 [[ $(cat "$T"/error*) ]] || fail "all readers were served"
+touch "$T/go"
 wait_sessions "$alone"
 for _ in $(seq 50); do # consumed a moment after close
 	[[ $(status_of forced consumed) != "$(find "$T"/error* -empty | wc -l)" ]] || break
@@ -60,6 +58,7 @@ readers removed
 ctl rm removed >/dev/null
 wait_readers
 grep -q "No such device" "$T"/error* || fail "no reader was told: $(cat "$T"/error*)"
+touch "$T/go"
 umount "$T/m"
 wait_sessions "$alone"
 
@@ -78,6 +77,7 @@ umount "$T/m"
 wait_sessions "$alone"
 
 readers stopped
+(sleep 1 && touch "$T/go") &
 stop
 wait
 [[ $(cat "$T"/error*) ]] || fail "all readers were served"

@@ -9,10 +9,6 @@ dataset 3 8
 truncate -s 900 "$D/class0/0002.jpg"
 : >"$D/class2/0004.jpg"
 mkdir "$T/slow"
-"$PYTHON" -c 'import sys; from PIL import Image
-Image.new("RGB", (8000, 8000)).save(sys.argv[1])' "$D/class1/0000.jpg"
-for i in 1 2 3 4 5 6 7; do cp "$D/class1/0000.jpg" "$D/class1/000$i.jpg"; done
-config joaderfs.workers=1
 size=(tensor.resize=48 tensor.crop=40)
 job a "${size[@]}" "job.where=label != 1" view.layout=tar
 job raw "${size[@]}" "job.where=label != 1" tensor.format=raw view.layout=tar
