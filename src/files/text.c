@@ -4,6 +4,7 @@
 #include "files/text.h"
 #include "base/escape.h"
 #include "base/size_text.h"
+#include "files/text_times.h"
 #include "files/tree.h"
 #include "stats/stats.h"
 
@@ -50,12 +51,17 @@ void text_stats(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_text(out);
+	text_times(out, context);
 }
 
 void text_stats_json(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
+	fputs("{", out);
 	stats_print_json(out);
+	fputs(",\n", out);
+	text_times_json(out, context);
+	fputs("\n}\n", out);
 }
 
 static void print_name(FILE *out, const char *key, const char *text)
@@ -284,7 +290,7 @@ static void print_of_daemon(
 	else if (kind == INODE_STATS_JSON)
 		text_stats_json(out, context);
 	else if (kind == INODE_METRICS)
-		text_metrics(out, context);
+		text_metrics(out, context, STATS_PROMETHEUS);
 }
 
 /* A line for each image that is not prepared any more. */

@@ -2,14 +2,16 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/text.h"
-#include "stats/stats.h"
+#include "files/text_times.h"
 
 #include <inttypes.h>
 
 /* What Prometheus is told: the daemon's counters, and gauges of each job. */
 
 struct series {
-	const char *name, *type, *help;
+	const char *name;
+	enum stats_kind kind;
+	const char *help;
 	double (*of)(const struct sched_job_status *status);
 };
 
@@ -59,25 +61,30 @@ static double skipped(const struct sched_job_status *status)
 }
 
 static const struct series series[] = {
-	{"rate", "gauge", "Samples consumed (samples/s)", rate},
-	{"demand", "gauge", "Samples that it could use (samples/s)", demand},
-	{"demand_at_least", "gauge", "Whether it could use more than that (0 or 1)",
+	{"rate", STATS_GAUGE, "Samples consumed (samples/s)", rate},
+	{"demand", STATS_GAUGE, "Samples that it could use (samples/s)", demand},
+	{"demand_at_least", STATS_GAUGE, "Whether it could use more than that (0 or 1)",
 		at_least},
-	{"share_wanted", "gauge", "Part of all workers for its demand (1: all)", wanted},
-	{"share_granted", "gauge", "Part of all workers that it is granted (1: all)",
+	{"share_wanted", STATS_GAUGE, "Part of all workers for its demand (1: all)",
+		wanted},
+	{"share_granted", STATS_GAUGE, "Part of all workers that it is granted (1: all)",
 		granted},
-	{"waiting", "gauge", "Part of the last second in which a reader waited", waiting},
-	{"bad_samples", "gauge", "Bad samples that its later epochs leave out", bad},
-	{"skipped", "gauge", "Bad samples that the running epoch leaves out", skipped},
-	{"wait_seconds_total", "counter", "Time that readers have waited (s)", waited},
+	{"waiting", STATS_GAUGE, "Part of the last second in which a reader waited",
+		waiting},
+	{"bad_samples", STATS_GAUGE, "Bad samples that its later epochs leave out", bad},
+	{"skipped", STATS_GAUGE, "Bad samples that the running epoch leaves out",
+		skipped},
+	{"wait_seconds_total", STATS_COUNTER, "Time that readers have waited (s)",
+		waited},
 };
 #define SERIES (sizeof(series) / sizeof(series[0]))
 
-static void print_series(FILE *out, const struct series *one, struct sched *sched,
-	const job_id *ids, size_t n)
+static void print_series(FILE *out, enum stats_form form, const struct series *one,
+	struct sched *sched, const job_id *ids, size_t n)
 {
-	fprintf(out, "# HELP joaderfs_job_%s %s\n# TYPE joaderfs_job_%s %s\n", one->name,
-		one->help, one->name, one->type);
+	char name[80];
+	snprintf(name, sizeof(name), "job_%s", one->name);
+	stats_print_head(out, form, name, one->kind, one->help);
 	for (size_t i = 0; i < n; i++) {
 		struct sched_job_status status;
 		struct sched_job *job = sched_job_find_id(sched, ids[i]);
@@ -90,17 +97,24 @@ static void print_series(FILE *out, const struct series *one, struct sched *sche
 	}
 }
 
-void text_metrics(FILE *out, const struct files_context *context)
+static void print_jobs(FILE *out, struct sched *sched, enum stats_form form)
 {
 	job_id *ids = NULL;
 	size_t n = 0;
-	sched_stats(context->sched);
-	stats_print_prometheus(out);
-	if (sched_job_ids(context->sched, &ids, &n) != 0)
+	if (sched_job_ids(sched, &ids, &n) != 0)
 		return; /* no memory: without the jobs */
-	for (size_t i = 0; i < SERIES; i++)
-		print_series(out, &series[i], context->sched, ids, n);
+	for (size_t i = 0; n > 0 && i < SERIES; i++)
+		print_series(out, form, &series[i], sched, ids, n);
 	free(ids);
+}
+
+void text_metrics(FILE *out, const struct files_context *context, enum stats_form form)
+{
+	sched_stats(context->sched);
+	stats_print_metrics(out, form);
+	text_times_metrics(out, context, form);
+	print_jobs(out, context->sched, form);
 	if (context->group)
-		group_print_metrics(context->group, out);
+		group_print_metrics(context->group, form, out);
+	stats_print_metrics_end(out);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "files/content_bytes.h"
 #include "fuse/handle.h"
@@ -33,6 +34,7 @@ struct opening {
 	struct sched_job *job;
 	struct inode inode;
 	struct fuse_file_info fi;
+	uint64_t begun_ns;
 	uint64_t request; /* outlived_request() */
 	uint64_t again;	  /* the handle of a file that another engine has opened; then */
 	size_t size;	  /* this is a read of it */
@@ -144,6 +146,7 @@ static void hand_over(struct opening *opening, struct sample_file *file)
 		return;
 	}
 	stats_add(STAT_OPENS, 1);
+	stats_record(STATS_OPEN_LATENCY, clock_now_ns() - opening->begun_ns);
 	if (backing)
 		stats_add(STAT_PASSED_OPENS, 1);
 }
@@ -283,6 +286,7 @@ static int opening_new(fuse_req_t req, struct session *session, struct inode ino
 		.job = job,
 		.inode = inode,
 		.fi = *fi,
+		.begun_ns = clock_now_ns(),
 		.request = outlived_request()};
 	session_hold(session);
 	*ret = opening;

@@ -91,6 +91,7 @@ static void take_off_ticket_locked(struct sched_handle *handle)
 	job->totals.wait_ns += waited;
 	stats_add(STAT_WAITS, 1);
 	stats_add(STAT_WAIT_NS, waited);
+	stats_record(STATS_OPEN_WAIT, waited);
 }
 
 static void give_tensor_locked(struct sched_handle *handle)

@@ -151,6 +151,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 		return NULL;
 	sched->config = config;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
+	lock_measure(&sched->lock);
 	shares_init(&sched->shares, config->share);
 	sched->window_ns = clock_now_ns();
 	init_condition(&sched->house_cond);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/histogram.h"
 #include "base/types.h"
 #include "config/config.h"
 #include "dataset/dataset.h"
@@ -109,6 +110,13 @@ uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
 /* One more reference; NULL: no dataset has the number. */
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);
 must_check int sched_dataset_find(struct sched *sched, const char *name, uint32_t *ret);
+
+/* How long reading and preparing its samples took. */
+struct sched_dataset_times {
+	struct histogram_copy read, decode;
+};
+bool sched_dataset_times(
+	struct sched *sched, uint32_t number, struct sched_dataset_times *ret);
 
 /* --- jobs --- */
 

@@ -53,6 +53,7 @@
  *                  restore_orders.c: with which orders
  *   import.c       the same with its orders, to other machines and from there
  *   sched.c        the whole, its threads and the end of each critical section
+ *   observe.c      what others are told of all that
  *   validate.c     need and pins, counted anew
  *
  *   Locks: one, sched->lock. A function whose name ends in _locked is called with it.
@@ -75,6 +76,7 @@ struct source {
 	roaring_bitmap_t *bad;		     /* samples whose failure was logged */
 	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
 	LIST_HEAD(, space) spaces;
+	struct histogram reads, decodes; /* of samples */
 };
 
 struct space {

@@ -129,6 +129,7 @@ void storage_end_locked(struct use *use)
 	TAILQ_REMOVE(&storage->reading, use, link);
 	flight_end(&storage->flight, now_ns);
 	shares_mean(&storage->latency_ns, now_ns - use->read_ns);
+	histogram_add_alone(&use->key.space->source->reads, now_ns - use->read_ns);
 	storage->waiting++;
 	TAILQ_INSERT_TAIL(&sched->read, use, link);
 }
