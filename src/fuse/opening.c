@@ -139,6 +139,7 @@ static void read_again(struct opening *opening, struct sched_handle *handle)
 static void hand_over(struct opening *opening, struct sample_file *file)
 {
 	int backing = sample_file_backing(file);
+	uint64_t waited_ns = sched_handle_waited(opening->handle);
 	if (backing) /* its reads won't be seen */
 		reader_has_read(opening->req);
 	if (reply(opening, file, backing) != 0) {
@@ -146,7 +147,9 @@ static void hand_over(struct opening *opening, struct sample_file *file)
 		return;
 	}
 	stats_add(STAT_OPENS, 1);
-	stats_record(STATS_OPEN_LATENCY, clock_now_ns() - opening->begun_ns);
+	uint64_t latency_ns = clock_now_ns() - opening->begun_ns;
+	stats_record(STATS_OPEN_LATENCY, latency_ns);
+	sched_job_took(opening->job, latency_ns - waited_ns);
 	if (backing)
 		stats_add(STAT_PASSED_OPENS, 1);
 }

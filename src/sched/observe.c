@@ -3,6 +3,8 @@
 
 #include "sched/sched_internal.h"
 
+#include <string.h>
+
 /* What others are told of how the scheduler does. */
 
 bool sched_dataset_times(
@@ -18,4 +20,27 @@ bool sched_dataset_times(
 	histogram_copy_add(&source->reads, &ret->read);
 	histogram_copy_add(&source->decodes, &ret->decode);
 	return true;
+}
+
+_Static_assert(SCHED_NEEDS == CACHE_NEEDS, "needs are told as the cache counts them");
+
+void sched_cache(struct sched *sched, struct sched_cache *ret)
+{
+	LOCK_SCOPE(&sched->lock);
+	struct cache_usage usage = cache_usage(sched->cache);
+	*ret = (struct sched_cache){.capacity = usage.capacity,
+		.held = usage.live_bytes,
+		.pinned = usage.pinned_bytes,
+		.by_need = sched->config->eviction == EVICTION_REFCNT};
+	memcpy(ret->needed, usage.needed_bytes, sizeof(ret->needed));
+}
+
+double sched_seconds_left(const struct sched_job_status *status)
+{
+	uint32_t left = status->samples - status->consumed;
+	if (!status->running || status->samples < status->consumed)
+		return -1;
+	if (left == 0)
+		return 0;
+	return status->rate > 0 ? left / status->rate : -1;
 }

@@ -312,6 +312,7 @@ void sched_stats_locked(struct sched *sched)
 	stats_set(STAT_JOBS, sched->n_jobs);
 	stats_set(STAT_STREAMS, sched->n_streams);
 	stats_set(STAT_EVICTIONS, usage.evictions);
+	stats_set(STAT_EVICTIONS_NEEDED, usage.evictions_needed);
 }
 
 void sched_stats(struct sched *sched)

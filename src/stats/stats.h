@@ -45,6 +45,9 @@
 	STAT(SKIPPED, "samples_skipped", COUNTER, "samples",                             \
 		"bad samples that epochs left out when they began")                      \
 	STAT(DECODE_NS, "decode_ns", COUNTER, "ns", "time spent preparing, all workers") \
+	STAT(SAVED_NS, "decode_saved_ns", COUNTER, "ns",                                 \
+		"time that workers would have spent preparing what was found prepared, " \
+		"by the mean of late")                                                   \
 	STAT(FETCHED, "samples_fetched", COUNTER, "samples",                             \
 		"samples that another node gave, and were not prepared here")            \
 	STAT(FETCHED_BYTES, "fetched_bytes", COUNTER, "bytes", "bytes of these")         \
@@ -92,6 +95,8 @@
 		"to read from a file of any kind")                                       \
 	STAT(RELEASES, "requests_release", COUNTER, "requests", "to close a file")       \
 	STAT(EVICTIONS, "evictions", GAUGE, "tensors", "tensors evicted")                \
+	STAT(EVICTIONS_NEEDED, "evictions_needed", GAUGE, "tensors",                     \
+		"of these, those that running epochs need again")                        \
 	STAT(CACHE_BYTES, "cache_bytes", GAUGE, "bytes", "bytes of tensors held")        \
 	STAT(CACHE_PEAK, "cache_peak_bytes", GAUGE, "bytes",                             \
 		"most bytes of tensors ever held")                                       \

@@ -29,6 +29,6 @@ assert set(members) - times <= set(pairs), set(members) - set(pairs)
 assert int(members["samples_served"]) == int(pairs["samples_served"]) == 16
 metrics = open(top + "/metrics").read()
 for line in metrics.splitlines():
-    assert re.match(r"# EOF$|# (HELP|TYPE|UNIT) joaderfs_\w+ .|joaderfs_\w+(\{.*\})? [0-9.e+]+$", line), line
+    assert re.match(r"# EOF$|# (HELP|TYPE|UNIT) joaderfs_\w+ .|joaderfs_\w+(\{.*\})? [-0-9.e+]+$", line), line
 assert "# TYPE joaderfs_decodes" in metrics and "# TYPE joaderfs_cache_bytes gauge" in metrics
 PYTHON
