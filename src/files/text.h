@@ -20,6 +20,9 @@ void text_stats_json(FILE *out, const struct files_context *context);
 /* For Prometheus; text_metrics.c. */
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
+/* What joaderctl top shows; text_top.c. -ENOMEM */
+must_check int text_top(FILE *out, const struct files_context *context);
+
 /* info of a dataset: "key value" lines (name, samples, classes, bytes, source, jobs) */
 void text_dataset_info(
 	FILE *out, const struct files_context *context, const struct dataset *dataset);
