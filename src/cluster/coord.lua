@@ -1,4 +1,4 @@
-#!lua name=joaderfs_1
+#!lua name=joaderfs_2
 -- SPDX-License-Identifier: MIT
 -- Copyright (c) 2026 The joaderfs authors
 --
@@ -53,18 +53,33 @@ local function begin_epoch(keys, job, from, to, ranks)
 	redis.call('HSET', key(keys, 'job', job), 'epoch', to, 'next', 0)
 end
 
--- args[first + rank]: the ids of the rank. base is a number of whole mini-batches, of which the
--- first ranks have one more.
+-- Positions of the rank before the global one: the first ranks of a mini-batch have one more.
+local function position_of(global, batch, ranks, rank)
+	local before, rest = math.floor(global / batch), global % batch
+	return before * (math.floor(batch / ranks) + (rank < batch % ranks and 1 or 0)) +
+		math.floor(rest / ranks) + (rank < rest % ranks and 1 or 0)
+end
+
+local ENTRY = 4096 -- bytes of ids that a reader gets at once
+
+-- args[first + rank]: the ids of the rank.
 local function add(keys, job, epoch, base, count, batch, ranks, args, first)
 	local feed = keys[1] .. ':feed:' .. job .. ':' .. epoch .. ':'
-	local before, each = math.floor(base / batch), math.floor(batch / ranks)
+	local before, each, whole = math.floor(base / batch), math.floor(batch / ranks),
+		base % batch == 0
 	local less, more = before * each .. '-1', before * (each + 1) .. '-1'
 	local with_more = batch % ranks
 	local call = redis.call
 	for rank = 0, ranks - 1 do
 		local ids = args[first + rank]
-		if #ids > 0 then
+		if whole and #ids > 0 and #ids <= ENTRY then
 			call('XADD', feed .. rank, rank < with_more and more or less, '', ids)
+		elseif #ids > 0 then
+			local at = position_of(base, batch, ranks, rank)
+			for i = 0, #ids - 1, ENTRY do
+				call('XADD', feed .. rank, at + i / 4 .. '-1', '',
+					ids:sub(i + 1, i + ENTRY))
+			end
 		end
 	end
 	call('HSET', key(keys, 'job', job), 'next', base + count)
@@ -174,31 +189,48 @@ local function leave(keys, args)
 end
 
 local FACTS = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind'}
+local STATE = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind', 'epoch', 'next'}
 
+-- and not behind where the node goes on
 local function is_same(there, args)
 	for i in ipairs(FACTS) do
 		if there[i] ~= args[2 + i] then
 			return false
 		end
 	end
-	return true
+	local epoch, to = tonumber(there[7]), tonumber(args[10])
+	return epoch > to or (epoch == to and tonumber(there[8]) >= tonumber(args[11]))
 end
 
--- node job dataset n fingerprint ranks batch kind ids; returns facts that are not the same
+-- The first `count` samples of the epoch were consumed: all ranks are there.
+local function begin_there(keys, job, epoch, count, batch, ranks, args, first)
+	add(keys, job, epoch, 0, count, batch, ranks, args, first)
+	for rank = 0, ranks - 1 do
+		redis.call('HSET', key(keys, 'cur', job), rank,
+			epoch .. ':' .. position_of(count, batch, ranks, rank))
+	end
+end
+
+-- node job dataset n fingerprint ranks batch kind ids epoch count ids*; returns what is not
+-- the same
 local function enter(keys, args)
 	local job = key(keys, 'job', args[2])
-	local there = redis.call('HMGET', job, unpack(FACTS))
+	local there = redis.call('HMGET', job, unpack(STATE))
 	if there[1] and not is_same(there, args) then
 		-- The node does not run it as it was.
 		leave(keys, args)
-		there = redis.call('HMGET', job, unpack(FACTS))
+		there = redis.call('HMGET', job, unpack(STATE))
 	end
 	if not there[1] then
 		for i, name in ipairs(FACTS) do
 			redis.call('HSET', job, name, args[2 + i])
 		end
-		redis.call('HSET', job, 'epoch', 0, 'next', 0, 'ids', args[9])
+		redis.call('HSET', job, 'epoch', args[10], 'next', 0, 'ids', args[9])
 		redis.call('SADD', key(keys, 'jobs'), args[2])
+		if tonumber(args[10]) > 0 or tonumber(args[11]) > 0 then
+			begin_there(keys, args[2], args[10], tonumber(args[11]), tonumber(args[7]),
+				tonumber(args[6]), args, 12)
+		end
 	elseif not is_same(there, args) then
 		return there
 	end
@@ -406,23 +438,23 @@ local function told(keys, args)
 	return result
 end
 
-redis.register_function('joaderfs_1_beat', beat)
-redis.register_function('joaderfs_1_release', release)
-redis.register_function('joaderfs_1_members', members)
-redis.register_function('joaderfs_1_enter', enter)
-redis.register_function('joaderfs_1_leave', leave)
-redis.register_function('joaderfs_1_jobs', jobs)
-redis.register_function('joaderfs_1_facts', facts)
-redis.register_function('joaderfs_1_elect', elect)
-redis.register_function('joaderfs_1_renew', renew)
-redis.register_function('joaderfs_1_open', open)
-redis.register_function('joaderfs_1_append', append)
-redis.register_function('joaderfs_1_forget', forget)
-redis.register_function('joaderfs_1_repair', repair)
-redis.register_function('joaderfs_1_repaired', repaired)
-redis.register_function('joaderfs_1_offers', offers)
-redis.register_function('joaderfs_1_reported', reported)
-redis.register_function('joaderfs_1_fill', fill)
-redis.register_function('joaderfs_1_ready', ready)
-redis.register_function('joaderfs_1_tell', tell)
-redis.register_function('joaderfs_1_told', told)
+redis.register_function('joaderfs_2_beat', beat)
+redis.register_function('joaderfs_2_release', release)
+redis.register_function('joaderfs_2_members', members)
+redis.register_function('joaderfs_2_enter', enter)
+redis.register_function('joaderfs_2_leave', leave)
+redis.register_function('joaderfs_2_jobs', jobs)
+redis.register_function('joaderfs_2_facts', facts)
+redis.register_function('joaderfs_2_elect', elect)
+redis.register_function('joaderfs_2_renew', renew)
+redis.register_function('joaderfs_2_open', open)
+redis.register_function('joaderfs_2_append', append)
+redis.register_function('joaderfs_2_forget', forget)
+redis.register_function('joaderfs_2_repair', repair)
+redis.register_function('joaderfs_2_repaired', repaired)
+redis.register_function('joaderfs_2_offers', offers)
+redis.register_function('joaderfs_2_reported', reported)
+redis.register_function('joaderfs_2_fill', fill)
+redis.register_function('joaderfs_2_ready', ready)
+redis.register_function('joaderfs_2_tell', tell)
+redis.register_function('joaderfs_2_told', told)

@@ -130,8 +130,9 @@ struct coord_engine {
 	/* Live nodes, and those that were. */
 	int (*members)(
 		void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live);
-	/* The node runs the job. -EINVAL: other nodes run it with other facts, `differs` says
-	 * which. This node does not run it as they do any more. */
+	/* The node runs the job; the group begins it where it goes on, and all ranks are there.
+	 * -EINVAL: other nodes run it with other facts, or are not so far, as `differs` says.
+	 * This node does not run it as they do any more. */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	int (*leave)(void *context, const char *node, const char *job);

@@ -69,6 +69,8 @@ uint32_t resp_u32(const redisReply *reply);
 
 /* --- coord_resp_log.c ------------------------------------------------------------------- */
 
+/* Those of each rank, a word each. */
+void resp_add_ids(struct resp_words *words, const struct coord_append *append);
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
 int resp_append(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *append);

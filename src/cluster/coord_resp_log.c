@@ -21,14 +21,14 @@ int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_open", 3);
+	struct resp_words words = resp_function(resp, "joaderfs_2_open", 3);
 	resp_text(&words, run);
 	resp_text(&words, job);
 	resp_number(&words, epoch);
 	return resp_do(resp, &words);
 }
 
-static void add_ids(struct resp_words *words, const struct coord_append *append)
+void resp_add_ids(struct resp_words *words, const struct coord_append *append)
 {
 	uint32_t batch = append->batch;
 	for (uint32_t r = 0; r < append->ranks; r++) {
@@ -47,14 +47,14 @@ int resp_append(void *context, const char *run, const struct coord_token *token,
 	if (err)
 		return err;
 	struct resp_words words =
-		resp_function(resp, "joaderfs_1_append", 6 + append->ranks);
+		resp_function(resp, "joaderfs_2_append", 6 + append->ranks);
 	resp_text(&words, run);
 	resp_token(&words, token);
 	resp_text(&words, append->job);
 	resp_number(&words, append->epoch);
 	resp_number(&words, append->base);
 	resp_number(&words, append->count);
-	add_ids(&words, append);
+	resp_add_ids(&words, append);
 	return resp_do(resp, &words);
 }
 
@@ -66,7 +66,7 @@ int resp_fill(void *context, const char *run, const struct coord_token *token,
 	if (err)
 		return err;
 	struct resp_words words =
-		resp_function(resp, "joaderfs_1_fill", 8 + append->ranks);
+		resp_function(resp, "joaderfs_2_fill", 8 + append->ranks);
 	resp_text(&words, run);
 	resp_token(&words, token);
 	resp_text(&words, append->job);
@@ -75,7 +75,7 @@ int resp_fill(void *context, const char *run, const struct coord_token *token,
 	resp_number(&words, append->epoch);
 	resp_number(&words, append->base);
 	resp_number(&words, append->count);
-	add_ids(&words, append);
+	resp_add_ids(&words, append);
 	return resp_do(resp, &words);
 }
 
@@ -83,7 +83,7 @@ int resp_forget(
 	void *context, const struct coord_token *token, const char *job, uint32_t epoch)
 {
 	struct coord_resp *resp = context;
-	struct resp_words words = resp_function(resp, "joaderfs_1_forget", 3);
+	struct resp_words words = resp_function(resp, "joaderfs_2_forget", 3);
 	resp_token(&words, token);
 	resp_text(&words, job);
 	resp_number(&words, epoch);
@@ -98,7 +98,7 @@ int resp_repair(void *context, const char *run, const struct coord_offer *offer)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_repair", 6);
+	struct resp_words words = resp_function(resp, "joaderfs_2_repair", 6);
 	resp_text(&words, run);
 	resp_text(&words, offer->job);
 	resp_number(&words, offer->epoch);
@@ -114,7 +114,7 @@ int resp_repaired(void *context, const char *run, const char *node)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_repaired", 2);
+	struct resp_words words = resp_function(resp, "joaderfs_2_repaired", 2);
 	resp_text(&words, run);
 	resp_text(&words, node);
 	return resp_do(resp, &words);
@@ -143,7 +143,7 @@ int resp_offers(void *context, const char *run, struct coord_offers *ret)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_offers", 1);
+	struct resp_words words = resp_function(resp, "joaderfs_2_offers", 1);
 	resp_text(&words, run);
 	err = resp_call(resp, &words, &reply);
 	if (err)
@@ -170,7 +170,7 @@ int resp_reported(void *context, const char *run, const struct coord_node *nodes
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_reported", n + 1);
+	struct resp_words words = resp_function(resp, "joaderfs_2_reported", n + 1);
 	resp_text(&words, run);
 	for (size_t i = 0; i < n; i++)
 		resp_text(&words, nodes[i].name);
@@ -191,7 +191,7 @@ int resp_ready(void *context, const char *run, const struct coord_token *token)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_ready", 2);
+	struct resp_words words = resp_function(resp, "joaderfs_2_ready", 2);
 	resp_text(&words, run);
 	resp_token(&words, token);
 	return resp_do(resp, &words);
@@ -208,7 +208,7 @@ int resp_tell(void *context, const char *node, const char *dataset,
 	if (!bytes)
 		return -ENOMEM;
 	roaring_bitmap_portable_serialize(ids, bytes);
-	struct resp_words words = resp_function(resp, "joaderfs_1_tell", 4);
+	struct resp_words words = resp_function(resp, "joaderfs_2_tell", 4);
 	resp_text(&words, node);
 	resp_text(&words, dataset);
 	resp_number(&words, ttl_ms);
@@ -220,7 +220,7 @@ int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret)
 {
 	struct coord_resp *resp = context;
 	redisReply *reply;
-	struct resp_words words = resp_function(resp, "joaderfs_1_told", 1);
+	struct resp_words words = resp_function(resp, "joaderfs_2_told", 1);
 	resp_text(&words, dataset);
 	int err = resp_call(resp, &words, &reply);
 	if (err)
