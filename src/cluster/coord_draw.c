@@ -182,10 +182,9 @@ static void place(struct coord *coord, const struct drawn_job *job, struct parts
 		place_batch(coord, job, job->ids + at, n, parts);
 	}
 	for (uint32_t r = 0; r < ranks; r++)
-		ensure(parts->n[r] == ranks_position(job->next + job->n_ids, batch, ranks,
-					      r) -
-					      ranks_position(
-						      job->next, batch, ranks, r));
+		ensure(parts->n[r] ==
+			ranks_position(job->next + job->n_ids, batch, ranks, r) -
+				ranks_position(job->next, batch, ranks, r));
 }
 
 static int append(struct coord *coord, struct drawn_job *job)

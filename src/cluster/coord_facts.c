@@ -76,8 +76,8 @@ int coord_log_parts(const struct coord_job *job, struct coord_append *append)
 	}
 	ids[0] = all;
 	for (uint32_t r = 1; r < ranks; r++)
-		ids[r] = ids[r - 1] +
-			 ranks_position(job->n_log, job->batch, ranks, r - 1);
+		ids[r] =
+			ids[r - 1] + ranks_position(job->n_log, job->batch, ranks, r - 1);
 	for (uint32_t i = 0; i < job->n_log; i++) {
 		uint32_t r = i % job->batch % ranks;
 		ids[r][taken[r]++] = job->log[i];

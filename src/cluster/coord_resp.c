@@ -176,10 +176,10 @@ static int tell_difference(struct coord_resp *resp, const redisReply *reply,
 		.ranks = resp_u32(reply->element[3]),
 		.batch = resp_u32(reply->element[4]),
 		.kind = (enum sampler_kind)resp_u32(reply->element[5])};
-	bool differ = coord_facts_differ(
-			      job, &there, resp_u32(reply->element[1]), differs) ||
-		      coord_is_behind(job, resp_u32(reply->element[6]),
-			      resp_u32(reply->element[7]), differs);
+	bool differ =
+		coord_facts_differ(job, &there, resp_u32(reply->element[1]), differs) ||
+		coord_is_behind(job, resp_u32(reply->element[6]),
+			resp_u32(reply->element[7]), differs);
 	return differ ? -EINVAL : resp_bad_reply(resp);
 }
 
@@ -197,7 +197,8 @@ static int enter(void *context, const char *node, const struct coord_job *job,
 	int err = coord_log_parts(job, &log);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_2_enter", 11 + job->ranks);
+	struct resp_words words =
+		resp_function(resp, "joaderfs_2_enter", 11 + job->ranks);
 	resp_text(&words, node);
 	resp_text(&words, job->name);
 	resp_text(&words, job->dataset);

@@ -138,7 +138,8 @@ EACH_ENGINE(a_training_goes_on_in_an_epoch_with_other_ranks)
 		world_until(world, coord_job_status(node->coord, "job0", &status) == 0 &&
 					   status.entered);
 		/* The other node gets to know it from the group. */
-		cr_assert_eq(coord_add_job(other->coord, world_job(world, 0, 0, 100, 3, 10)),
+		cr_assert_eq(
+			coord_add_job(other->coord, world_job(world, 0, 0, 100, 3, 10)),
 			0);
 		world_take(node, 0, 0);
 		world_take(other, 0, 1);
