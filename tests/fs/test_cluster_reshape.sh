@@ -42,8 +42,9 @@ consumed() { # NODE JOB
 	sed -n 's/^consumed *//p' "$T/$1/mnt/jobs/$2/status"
 }
 
-# goes_on NODE JOB POSITION: it has come there by what others have read
-goes_on() {
+# has_read NODE JOB NUMBER: of its epoch so many positions are read, here or by others; a file
+# is read a moment after it was closed
+has_read() {
 	local _
 	for _ in $(seq 200); do
 		[[ $(consumed "$1" "$2") != "$3" ]] || return 0
@@ -79,6 +80,8 @@ reads b r1 1 5 5
 	samples b r1 1 5 5
 } >"$T/read"
 equal "read before" "$(wc -l <"$T/read")" 15
+has_read a r0 10
+has_read b r1 5
 ctl_of a export r0 >"$T/r0"
 ctl_of b export r1 >"$T/r1"
 ctl_of b export r2 >"$T/r2"
@@ -113,9 +116,9 @@ ctl_of a add --import "$T/net" "$T/n0.ini" >/dev/null
 logged 'job n0: ranks: 2 here, 3 in the group'
 ctl_of b rm r1 >/dev/null
 ctl_of b rm r2 >/dev/null
-goes_on a n0 8 # of 15: a whole mini-batch, and 4 of the next
+has_read a n0 8 # of 15: a whole mini-batch, and 4 of the next
 adds b n1 1 2 8 # it gets to know that from the group
-goes_on b n1 7
+has_read b n1 7
 equal "epoch" "$(sed -n 's/^epoch  *//p' "$T/b/mnt/jobs/n1/status")" 1
 reads a n0 1 8 20
 kill_node a
@@ -128,6 +131,9 @@ reads b n1 1 7 17
 } >>"$T/read"
 equal "read twice" "$(sort "$T/read" | uniq -d)" ''
 
+has_read a n0 31
+has_read b n1 18
+
 # Once more, to one rank, in a group whose engine has forgotten all.
 ctl_of a export n0 >"$T/n0"
 ctl_of b export n1 >"$T/n1"
@@ -136,7 +142,7 @@ ctl_of b rm n1 >/dev/null
 ctl_of a rm n0 >/dev/null
 ask flushall >/dev/null
 adds b m0 0 1 10 --import "$T/net2"
-goes_on b m0 49
+has_read b m0 49
 end b
 launch b
 reads b m0 1 49 95
@@ -150,8 +156,8 @@ ctl_of b rm m0 >/dev/null
 for rank in 0 1 2 3; do
 	adds a k$rank $rank 4 4 --import "$T/net" --at 0:9
 done
-goes_on a k0 3
-goes_on a k3 2
+has_read a k0 3
+has_read a k3 2
 pids=()
 for rank in 0 1 2 3; do
 	reads a k$rank 0 $((rank ? 2 : 3)) 23 &
