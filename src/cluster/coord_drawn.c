@@ -72,6 +72,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 			struct coord_read read = {.job = facts->name,
 				.epoch = epoch,
 				.rank = r,
+				.ranks = facts->ranks,
+				.batch = facts->batch,
 				.from = at,
 				.most = left < SUBTRACT_MOST ? left : SUBTRACT_MOST,
 				.ids = part};

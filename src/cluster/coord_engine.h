@@ -100,7 +100,8 @@ struct coord_read {
 	const char *job;
 	uint32_t epoch;
 	uint32_t rank;
-	uint32_t from; /* position of the rank */
+	uint32_t ranks, batch; /* of the job */
+	uint32_t from;	       /* position of the rank */
 	uint32_t most;
 	sample_id *ids; /* the caller's, has room for `most` */
 	uint32_t ret_n; /* samples from `from` on; 0: no more, or no such feed */

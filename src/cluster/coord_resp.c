@@ -197,8 +197,11 @@ static int enter(void *context, const char *node, const struct coord_job *job,
 	int err = coord_log_parts(job, &log);
 	if (err)
 		return err;
-	struct resp_words words =
-		resp_function(resp, "joaderfs_2_enter", 11 + job->ranks);
+	auto_free sample_id *joined = resp_join(&log);
+	coord_log_parts_free(&log);
+	if (!joined)
+		return -ENOMEM;
+	struct resp_words words = resp_function(resp, "joaderfs_2_enter", 12);
 	resp_text(&words, node);
 	resp_text(&words, job->name);
 	resp_text(&words, job->dataset);
@@ -210,9 +213,8 @@ static int enter(void *context, const char *node, const struct coord_job *job,
 	resp_bytes(&words, ids, size);
 	resp_number(&words, job->epoch);
 	resp_number(&words, job->n_log);
-	resp_add_ids(&words, &log);
+	resp_bytes(&words, joined, job->n_log * sizeof(*joined));
 	err = resp_call(resp, &words, &reply);
-	coord_log_parts_free(&log);
 	if (err)
 		return err;
 	if (reply->elements)
@@ -470,7 +472,6 @@ void coord_resp_free(struct coord_resp **pointer)
 	if (!resp)
 		return;
 	resp_close(resp);
-	free(resp->marks);
 	free(resp);
 	*pointer = NULL;
 }

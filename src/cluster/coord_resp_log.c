@@ -28,15 +28,20 @@ int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
 	return resp_do(resp, &words);
 }
 
-void resp_add_ids(struct resp_words *words, const struct coord_append *append)
+sample_id *resp_join(const struct coord_append *append)
 {
-	uint32_t batch = append->batch;
-	for (uint32_t r = 0; r < append->ranks; r++) {
-		uint32_t n = ranks_position(append->base + append->count, batch,
-				     append->ranks, r) -
-			     ranks_position(append->base, batch, append->ranks, r);
-		resp_bytes(words, append->ids[r], n * sizeof(sample_id));
+	uint32_t batch = append->batch, ranks = append->ranks;
+	sample_id *ids = reallocarray(NULL, (size_t)append->count + 1, sizeof(*ids));
+	size_t at = 0;
+	for (uint32_t r = 0; r < ranks && ids; r++) {
+		uint32_t n =
+			ranks_position(append->base + append->count, batch, ranks, r) -
+			ranks_position(append->base, batch, ranks, r);
+		if (n)
+			memcpy(ids + at, append->ids[r], n * sizeof(*ids));
+		at += n;
 	}
+	return ids;
 }
 
 int resp_append(void *context, const char *run, const struct coord_token *token,
@@ -46,15 +51,17 @@ int resp_append(void *context, const char *run, const struct coord_token *token,
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words =
-		resp_function(resp, "joaderfs_2_append", 6 + append->ranks);
+	auto_free sample_id *ids = resp_join(append);
+	if (!ids)
+		return -ENOMEM;
+	struct resp_words words = resp_function(resp, "joaderfs_2_append", 7);
 	resp_text(&words, run);
 	resp_token(&words, token);
 	resp_text(&words, append->job);
 	resp_number(&words, append->epoch);
 	resp_number(&words, append->base);
 	resp_number(&words, append->count);
-	resp_add_ids(&words, append);
+	resp_bytes(&words, ids, append->count * sizeof(*ids));
 	return resp_do(resp, &words);
 }
 
@@ -65,8 +72,10 @@ int resp_fill(void *context, const char *run, const struct coord_token *token,
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words =
-		resp_function(resp, "joaderfs_2_fill", 8 + append->ranks);
+	auto_free sample_id *ids = resp_join(append);
+	if (!ids)
+		return -ENOMEM;
+	struct resp_words words = resp_function(resp, "joaderfs_2_fill", 9);
 	resp_text(&words, run);
 	resp_token(&words, token);
 	resp_text(&words, append->job);
@@ -75,7 +84,7 @@ int resp_fill(void *context, const char *run, const struct coord_token *token,
 	resp_number(&words, append->epoch);
 	resp_number(&words, append->base);
 	resp_number(&words, append->count);
-	resp_add_ids(&words, append);
+	resp_bytes(&words, ids, append->count * sizeof(*ids));
 	return resp_do(resp, &words);
 }
 

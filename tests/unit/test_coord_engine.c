@@ -222,6 +222,8 @@ static void read_feeds(struct twins *twins)
 		reads[0][k] = (struct coord_read){.job = "job",
 			.epoch = twins->epoch - (twins->epoch && chance(twins, 3) == 0),
 			.rank = k,
+			.ranks = RANKS,
+			.batch = BATCH,
 			.from = chance(twins, 15),
 			.most = chance(twins, 2) ? SAMPLES : 1 + chance(twins, 6),
 			.ids = ids[0][k]};
