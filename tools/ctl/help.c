@@ -130,6 +130,7 @@ int help_all(FILE *out)
 	fputs("\n"
 	      "  -s, --socket SOCKET  control socket of the daemon; otherwise\n"
 	      "                       $JOADERFS_SOCKET, otherwise the daemon's default\n"
+	      "  -c, --config CONFIG  the daemon's ini, which names its control socket\n"
 	      "  -h, --help           this text; after a COMMAND: more about it\n"
 	      "      --version        the version\n"
 	      "\n"
