@@ -64,6 +64,17 @@ static const struct command_help {
 		"The directory that the socket lies in is bound into the container.\n"},
 	{"revoke", "JOB", "remove this socket\n", ""},
 	{"ls", "", "list the jobs\n", ""},
+	{"top", "[--once] [--json] [--interval SECONDS] [--sort KEY]",
+		"what jobs get and wait for, and what the machine does, live\n",
+		"    --once           one screen, of one interval, and no more\n"
+		"    --json           a JSON object for each interval, on one line\n"
+		"-i, --interval SECONDS\n"
+		"                     0.1 to 3600; 1 unless it is given\n"
+		"-s, --sort KEY       name, waited, rate, done or prepared\n"
+		"\n"
+		"Keys: q quits; n, w, r, d, p sort by name, WAITED, SAMPLES/S, DONE,\n"
+		"and what was prepared; the space bar looks at once. Without a terminal\n"
+		"it is as --once.\n"},
 	{"cluster", "", "the group of this daemon, and where its ranks are\n", ""},
 	{"status", "[JOB]", "where a job is and how it was served; without JOB: all\n",
 		""},
