@@ -24,6 +24,8 @@
 #   make chaos-cluster  three daemons, their server and the network fail; SECONDS=3600 SEED=N
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
+#   make deb          Debian packages, source and binary, in build/deb
+#   make check-deb    lints them, installs, upgrades under readers and purges in a fresh root
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
 
 MAKEFLAGS += --no-print-directory
@@ -176,12 +178,14 @@ check-here:
 	+$(PARALLEL) VARIANT=release check-dst
 	+$(PARALLEL) VARIANT=tsan check-stress
 
-# The same with full counts, valgrind on all of it, and what is too slow for every change.
+# The same with full counts, valgrind on all of it, and what is too slow for every change, as
+# to make and to install a package.
 check-long:
 	tools/install-deps build test lint demo
 	$(MAKE) JOADERFS_LONG=1 check-here
 	+$(PARALLEL) CC=clang VARIANT=debug programs tests
 	$(MAKE) fuzz
+	$(MAKE) check-deb
 export JOADERFS_LONG
 
 FAULTY := $(BUILD)/tests/unit/faulty
@@ -243,7 +247,7 @@ DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard src/*/README.md t
 	$(sort $(wildcard tools/examples/*.py))
 DOC       := $(DESTDIR)$(PREFIX)/share/doc/joaderfs
 
-install: all
+install: all completions
 	install -d $(DESTDIR)$(PREFIX)/bin $(DOC)/examples/sim
 	install -m 755 $(INSTALLED:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
 	for document in $(DOCUMENTS); do \
@@ -251,13 +255,18 @@ install: all
 	done
 	install -m 644 $(EXAMPLES) $(DOC)/examples
 	install -m 644 $(SIM_INI) $(DOC)/examples/sim
+	install -m 644 $(wildcard config/examples/*) $(DOC)/examples
 	ln -sfn examples $(DOC)/config
 	for page in $(MAN); do section=$${page##*.} && \
 		install -d $(DESTDIR)$(PREFIX)/share/man/man$$section && \
 		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$$section || exit 1; \
 	done
+	for file in $(COMPLETED); do \
+		install -D -m 644 $(BUILD)/completions/$$file $(DESTDIR)$(PREFIX)/share/$$file || exit 1; \
+	done
 
 uninstall:
+	rm -f $(COMPLETED:%=$(DESTDIR)$(PREFIX)/share/%)
 	rm -f $(INSTALLED:%=$(DESTDIR)$(PREFIX)/bin/%)
 	rm -rf $(DOC)
 	for page in $(notdir $(MAN)); do \
@@ -270,6 +279,7 @@ include tests/fuzz/fuzz.mk
 include tests/dst/dst.mk
 include tests/sites/sites.mk
 include man/man.mk
+include tools/package/package.mk
 include tools/tools.mk
 include tools/sim/sim.mk
 

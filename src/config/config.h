@@ -193,6 +193,13 @@ void config_print_job(FILE *out, const struct job_config *config);
  * a job's. */
 void config_print_man(FILE *out);
 
+/* The keys of a job's ini, "SECTION.KEY|CHOICE CHOICE..." in a line, for completions. */
+void config_print_keys(FILE *out);
+
+/* Absolute and without ".", ".." and "//", by the text alone; dir is absolute. The caller
+ * frees it; NULL: no memory. */
+char *config_path_absolute(const char *dir, const char *path);
+
 /* The nearest of n names within edit distance 3 (and less than the length), or NULL. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
 

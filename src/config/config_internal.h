@@ -82,8 +82,6 @@ enum job_order config_order_of(const char *text);
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 
-/* Absolute and without ".", ".." and "//", by the text alone; dir is absolute. */
-char *config_path_absolute(const char *dir, const char *path);
 /* The absolute directory of a file. 0 or -errno. */
 must_check int config_path_dir(const char *file, char **ret);
 

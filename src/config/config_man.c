@@ -106,3 +106,17 @@ void config_print_man(FILE *out)
 	if (fclose(page) == 0)
 		print_folded(out, text);
 }
+
+void config_print_keys(FILE *out)
+{
+	for (size_t i = 0; i < config_n_options; i++) {
+		const struct option *option = &config_options[i];
+		const struct section_spec *section = &config_sections[option->section];
+		if (section->kind != INI_JOB)
+			continue;
+		fprintf(out, "%s.%s|", section->name, option->key);
+		for (size_t k = 0; option->choices && option->choices[k]; k++)
+			fprintf(out, "%s%s", k ? " " : "", option->choices[k]);
+		fputc('\n', out);
+	}
+}

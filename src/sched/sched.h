@@ -174,13 +174,25 @@ must_check int sched_job_export(
 struct sched_import {
 	int fd;
 	const char *name;
+	const char *at; /* as of sched_job_restore */
 };
 
-/* As sched_job_add, of a job that has no epochs here yet: it is where the other one was, and
- * its positions hold what they held there. -EINVAL: the samples are others. */
+/*
+ * As sched_job_add, of a job that has no epochs here yet: it is where the other one was, and
+ * its positions hold what they held there. Of a rank: the file has all ranks of a training,
+ * one after the other, and the job's training goes on where that one was, with other ranks,
+ * too (sched_job_log). -EINVAL: the samples are others.
+ */
 must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context);
+
+/*
+ * Where the training of a rank goes on, as it was imported: the first samples of the log of
+ * an epoch, which were read; the caller frees *ret. *ret_n = 0 and epoch 0: it begins.
+ */
+must_check int sched_job_log(
+	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 
 /* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);

@@ -53,7 +53,7 @@
  *   skip.c         bad samples that later epochs leave out
  *   restore.c      where a job is, and back there; checkpoint.c: that as a text
  *                  restore_orders.c: with which orders
- *   import.c       the same with its orders, to other machines and from there
+ *   import*.c      the same with its orders, to other machines and from there
  *   sched.c        the whole, its threads and the end of each critical section
  *   observe.c      what others are told of all that
  *   validate.c     need and pins, counted anew
@@ -688,10 +688,14 @@ struct restoring {
 
 /* All but the checks, and without the clerk: of a job that nobody knows yet. */
 must_check int restore_new(struct sched_job *job, struct restoring *restoring);
+/* Whether the job can go where `at` says. */
+must_check int restore_check_target(struct sched_job *job, struct restoring *restoring);
 /* By the clerk, while the caller waits. */
 must_check int restore_by_clerk(struct sched_job *job, struct restoring *restoring);
 
 /* --- import.c: orders of other machines ------------------------------------------------- */
+
+#define IMPORT_AT "--at: found \"%s\", allowed: EPOCH:POSITION"
 
 /* How a job is added. */
 struct adding {

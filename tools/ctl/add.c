@@ -64,6 +64,17 @@ static bool add_import(struct inis *inis, const char *file)
 	return true;
 }
 
+static bool add_at(struct inis *inis, const char *place)
+{
+	if (inis->import < 0 || inis->n != 3) {
+		complain("add: --at comes after --import, before the other options");
+		return false;
+	}
+	inis->arguments[inis->n++] = "--at";
+	inis->arguments[inis->n++] = place;
+	return true;
+}
+
 static bool add_setting(struct inis *inis, const char *setting)
 {
 	inis->arguments[inis->n++] = "--set";
@@ -88,7 +99,8 @@ static int take_options(struct inis *inis, int argc, char **argv)
 	static const struct option options[] = {{"name", required_argument, NULL, 'n'},
 		{"set", required_argument, NULL, 'S'},
 		{"import", required_argument, NULL, 'i'},
-		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+		{"at", required_argument, NULL, 'a'}, {"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0}};
 	int option;
 	optind = 0; /* anew, behind the options of joaderctl */
 	while ((option = getopt_long(argc, argv, "n:S:h", options, NULL)) != -1) {
@@ -101,6 +113,8 @@ static int take_options(struct inis *inis, int argc, char **argv)
 			ok = add_setting(inis, optarg);
 		else if (option == 'i')
 			ok = add_import(inis, optarg);
+		else if (option == 'a')
+			ok = add_at(inis, optarg);
 		if (!ok)
 			return EXIT_USAGE;
 	}

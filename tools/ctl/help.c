@@ -11,12 +11,18 @@
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {
-	{"add", "[--import FILE] [--name NAME] [--set SECTION.KEY=VALUE]... FILE...",
+	{"add",
+		"[--import FILE [--at EPOCH:POSITION]] [--name NAME] "
+		"[--set SECTION.KEY=VALUE]... FILE...",
 		"add jobs, all or none: each FILE is a job's ini,\n"
 		"- is standard input\n",
 		"    --import FILE    the job is where the one was that export has "
 		"written\n"
-		"                     to FILE, and its positions hold the same samples\n"
+		"                     to FILE, and its positions hold the same samples;\n"
+		"                     of a rank: its training goes on from what was "
+		"read\n"
+		"                     by all ranks, whose exports are in FILE\n"
+		"    --at EPOCH:POSITION  there instead\n"
 		"-n, --name NAME      the job's name, instead of that in the ini\n"
 		"-S, --set SECTION.KEY=VALUE\n"
 		"                     a key of the ini: --set view.layout=classes\n"
@@ -135,6 +141,7 @@ int help_all(FILE *out)
 	fputs("\n"
 	      "  -s, --socket SOCKET  control socket of the daemon; otherwise\n"
 	      "                       $JOADERFS_SOCKET, otherwise the daemon's default\n"
+	      "  -c, --config CONFIG  the daemon's ini, which names its control socket\n"
 	      "  -h, --help           this text; after a COMMAND: more about it\n"
 	      "      --version        the version\n"
 	      "\n"
