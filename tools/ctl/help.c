@@ -12,7 +12,7 @@ static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {
 	{"add",
-		"[--import FILE [--at EPOCH:POSITION]] [--name NAME] "
+		"[--import FILE] [--at EPOCH:POSITION] [--name NAME] "
 		"[--set SECTION.KEY=VALUE]... FILE...",
 		"add jobs, all or none: each FILE is a job's ini,\n"
 		"- is standard input\n",
