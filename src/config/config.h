@@ -91,6 +91,7 @@ struct daemon_config {
 	char *state;	     /* absolute directory */
 	char *jobs;	     /* absolute directory of job inis, NULL when there is none */
 	char *socket;	     /* absolute path of the control socket */
+	char *metrics;	     /* where they are told by HTTP; NULL: nowhere */
 	struct dataset_config *datasets;
 	size_t n_datasets;
 };
