@@ -44,6 +44,9 @@ PKGS      += $(HIREDIS)
 # Without it there are no datasets by http and s3.
 CURL      := $(shell pkg-config --exists libcurl 2>/dev/null && echo libcurl)
 PKGS      += $(CURL)
+# Without it there is no server for Prometheus.
+MICROHTTPD := $(shell pkg-config --exists libmicrohttpd 2>/dev/null && echo libmicrohttpd)
+PKGS      += $(MICROHTTPD)
 # Formats of images that a build may lack: their packages, and what is defined with them.
 HAVE      := $(foreach codec,WEBP:libwebpdemux WEBP:libwebp TIFF:libtiff-4,\
 	$(if $(shell pkg-config --exists $(lastword $(subst :, ,$(codec))) 2>/dev/null && echo y),$(codec)))
@@ -66,7 +69,7 @@ SANITIZE.tsan  := -fsanitize=thread
 
 VERSION    := $(shell cat VERSION)
 ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
-	-DJOADERFS_VERSION='"$(VERSION)"' $(CODECS) $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) $(if $(CURL),-DHAVE_CURL) \
+	-DJOADERFS_VERSION='"$(VERSION)"' $(CODECS) $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) $(if $(CURL),-DHAVE_CURL) $(if $(MICROHTTPD),-DHAVE_MICROHTTPD) \
 	$(PKG_CFLAGS) -pthread $(CFLAGS)
 ALL_LIBS    = $(WRAP:%=-Wl,--wrap=%) $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
 
@@ -238,7 +241,7 @@ syntax: $(COORD_LUA)
 # mount(8) finds `mount -t fuse.joaderfs` by itself: mount.fuse3 runs the joaderfs of PATH.
 
 INSTALLED := joaderfs joaderctl joader-sim
-EXAMPLES  := $(sort $(wildcard config/*.ini config/*.service))
+EXAMPLES  := $(sort $(wildcard config/*.ini config/*.service config/*.json config/*.yml))
 # Each goes into the folder that it has here, so that links between documents work.
 DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard src/*/README.md tools/README.md tools/*/README.md)) \
 	$(sort $(wildcard tools/examples/*.py))

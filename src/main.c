@@ -26,6 +26,7 @@
 #include "stats/stats.h"
 #include "supervisor/death.h"
 #include "supervisor/supervisor.h"
+#include "web/web.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,7 @@ struct daemon {
 	const char *config_path;   /* NULL with --try */
 	const char *try_directory; /* or NULL */
 	const char *mount_options;
+	const char *metrics; /* NULL: as its ini says */
 	const char *mount_argument;
 	const char *engine; /* what its supervisor gave it; NULL: none did */
 	bool foreground, debug, unsupervised;
@@ -55,6 +57,7 @@ struct daemon {
 	struct files_context context;
 	struct session *session;
 	struct control *control;
+	struct web *web;
 };
 
 static const char usage[] =
@@ -73,6 +76,7 @@ static const char usage[] =
 	"  --fuse-fd N      descriptor N is /dev/fuse, which somebody with the right "
 	"to\n"
 	"                   has mounted at MOUNTPOINT, and will unmount\n"
+	"  --metrics PLACE  PORT, or ADDRESS:PORT, where Prometheus gets the metrics\n"
 	"  -f               stay in the foreground, messages on standard error\n"
 	"  -d               as -f, and print every FUSE request\n"
 	"  --no-supervisor  one process, whose end is the mount's; for debuggers\n"
@@ -131,6 +135,7 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		{"no-supervisor", no_argument, NULL, 'N'},
 		{"try", required_argument, NULL, 'T'},
 		{"fuse-fd", required_argument, NULL, 'D'},
+		{"metrics", required_argument, NULL, 'M'},
 		{"can-follow", required_argument, NULL, 'C'}, /* by joaderctl upgrade */
 		{"engine", required_argument, NULL, 'E'},     /* by the supervisor */
 		{0},
@@ -160,6 +165,9 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		case 'D':
 			if (!take_number(optarg, &ret->device))
 				return -EINVAL;
+			break;
+		case 'M':
+			ret->metrics = optarg;
 			break;
 		case 'C':
 			exit(can_follow(optarg));
@@ -363,6 +371,14 @@ static void go_on_with_log(const struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 }
 
+/* An engine that takes a mount over serves readers without it, if need be. */
+static int start_web(struct daemon *daemon)
+{
+	const char *place = daemon->metrics ? daemon->metrics : daemon->config.metrics;
+	int err = place ? web_new(&daemon->context, place, &daemon->web) : 0;
+	return kept_is_again() ? 0 : err;
+}
+
 static int start(struct daemon *daemon)
 {
 	int err = configure(daemon);
@@ -387,6 +403,8 @@ static int start(struct daemon *daemon)
 		&daemon->context, daemon->mount_options, daemon->debug, &daemon->session);
 	if (!err)
 		err = control_new(&daemon->context, daemon->session, &daemon->control);
+	if (!err)
+		err = start_web(daemon);
 	if (!err && daemon->try_directory && !kept_is_again())
 		config_try_print(stdout, daemon->mountpoint);
 	if (!err)
@@ -400,6 +418,7 @@ static int stop(struct daemon *daemon)
 {
 	int err = 0;
 	far_stop();
+	web_free(&daemon->web);
 	if (daemon->control)
 		control_free(&daemon->control);
 	if (daemon->session)

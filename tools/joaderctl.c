@@ -12,6 +12,7 @@
 #include "ctl/request.h"
 #include "ctl/resume.h"
 #include "ctl/run.h"
+#include "ctl/top.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -92,6 +93,8 @@ static int carry_out(const char *path, char **arguments, int n)
 		return doctor(n, arguments);
 	if (strcmp(arguments[0], "run") == 0)
 		return run_command(path, n, arguments);
+	if (strcmp(arguments[0], "top") == 0)
+		return top(path, n, arguments);
 	if (strcmp(arguments[0], "rm") == 0)
 		return rm_each(path, arguments + 1, n - 1);
 	if (strcmp(arguments[0], "restore") == 0)

@@ -14,10 +14,13 @@ int main(int argc, char **argv)
 		config_print_man(stdout);
 	} else if (argc == 2 && strcmp(argv[1], "counters") == 0) {
 		stats_print_man(stdout);
+	} else if (argc == 2 && strcmp(argv[1], "histograms") == 0) {
+		stats_print_histograms_man(stdout);
 	} else if (argc == 2 && strcmp(argv[1], "keys") == 0) {
 		config_print_keys(stdout);
 	} else {
-		fputs("usage: joaderfs-docs options | counters | keys\n", stderr);
+		fputs("usage: joaderfs-docs options | counters | histograms | keys\n",
+			stderr);
 		return 2;
 	}
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;

@@ -101,6 +101,7 @@ struct daemon_config {
 	char *state;	     /* absolute directory */
 	char *jobs;	     /* absolute directory of job inis, NULL when there is none */
 	char *socket;	     /* absolute path of the control socket */
+	char *metrics;	     /* where they are told by HTTP; NULL: nowhere */
 	struct dataset_config *datasets;
 	size_t n_datasets;
 	struct template_config *templates;

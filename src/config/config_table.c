@@ -141,6 +141,10 @@ const struct option config_options[] = {
 			"$XDG_RUNTIME_DIR/joaderfs.sock, else joaderfs.sock in the "
 			"state directory",
 		.help = "Socket that joaderctl speaks to, at most 107 bytes long."},
+	{SECTION_JOADERFS, "metrics", &value_text, .min = 1, .max = 100, DAEMON(metrics),
+		.preset_help = "nowhere",
+		.help = "PORT, ADDRESS:PORT or [ADDRESS]:PORT where Prometheus gets "
+			"metrics, by HTTP; a PORT alone is of this machine only."},
 
 	{SECTION_CLUSTER, "engine", &value_text, .min = 1, .max = 300, CLUSTER(engine),
 		.preset_help = "in this daemon, which is alone",
@@ -187,7 +191,6 @@ const struct option config_options[] = {
 		CLUSTER(ttl_s),
 		.help = "A node that is silent for so long is taken for dead, and others "
 			"may serve its ranks.\nThe same on all nodes."},
-
 	{SECTION_CLUSTER, "patience", &value_duration, .max = 31536000, .preset = "0s",
 		CLUSTER(patience_s),
 		.help = "How long a reader waits while the engine can't be reached; 0s: "
@@ -233,7 +236,6 @@ const struct option config_options[] = {
 		.preset = "jpg jpeg png ppm bmp pgm tif tiff webp", DATASET(extensions),
 		.help = "Endings of the files that are samples, in any case.\n"
 			"*: every file."},
-
 	{SECTION_DATASET, "timeout", &value_duration, .min = 1, .max = 3600,
 		.preset = "20s", DATASET(timeout_s),
 		.help = "A server that sends nothing for so long is asked again, a few "
@@ -253,7 +255,6 @@ const struct option config_options[] = {
 			"tools have it, which nobody else may read: its section "
 			"[default] has aws_access_key_id and aws_secret_access_key.\n"
 			"They are read once, and shown nowhere."},
-
 	{SECTION_DATASET, "sampler", &value_choice, .choices = samplers, DATASET(sampler),
 		.preset_help = "that of [joaderfs]",
 		.help = "How jobs of this dataset get their samples; see [joaderfs]."},

@@ -306,6 +306,10 @@ bool control_add(const struct files_context *context, struct session *session,
 		import.name = arguments[1];
 		all.import = &import;
 		used = 2;
+		if (n >= 4 && strcmp(arguments[2], "--at") == 0) {
+			import.at = arguments[3];
+			used = 4;
+		}
 	} else if (n >= 1 && strcmp(arguments[0], "--own-name") == 0) {
 		all.own_name = true;
 		used = 1;

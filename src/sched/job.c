@@ -453,6 +453,7 @@ void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns)
 	lock_assert_held(&job->sched->lock);
 	advance_rate_locked(job, now_ns);
 	job->rate[job->rate_second % RATE_SECONDS]++;
+	job->watched.last_ns = now_ns;
 }
 
 static double rate_locked(struct sched_job *job)
@@ -475,6 +476,9 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	epochs_status(job->epochs, &epochs);
 	*ret = job->totals;
 	shares_status_locked(job, &ret->share);
+	waits_status_locked(job, ret);
+	ret->all_bytes = job->all_bytes;
+	ret->sample_bytes = job->sample_bytes;
 	ret->samples = job->samples;
 	ret->rate = rate_locked(job);
 	ret->parked_idle = epochs.idle;

@@ -89,6 +89,7 @@ static bool measure_one(uint32_t id, void *context)
 	struct sched_job *job = measuring->job;
 	uint64_t bytes = memory_tensor_bytes(
 		job->sched, job->source->dataset, &job->config.preparation, id);
+	job->all_bytes += bytes;
 	if (bytes > job->largest_bytes)
 		job->largest_bytes = bytes;
 	if (bytes == 0)
@@ -115,6 +116,7 @@ static int measure(struct sched_job *job)
 	measuring->step = (job->samples + MOST_MEASURED - 1) / MOST_MEASURED;
 	roaring_iterate(job->selection, measure_one, measuring);
 	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare);
+	job->sample_bytes = job->all_bytes / job->samples;
 	job->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
 	return 0;
 }

@@ -65,6 +65,17 @@ static bool add_import(struct inis *inis, const char *file)
 	return true;
 }
 
+static bool add_at(struct inis *inis, const char *place)
+{
+	if (inis->import < 0 || inis->n != 3) {
+		complain("add: --at comes after --import, before the other options");
+		return false;
+	}
+	inis->arguments[inis->n++] = "--at";
+	inis->arguments[inis->n++] = place;
+	return true;
+}
+
 static bool add_setting(struct inis *inis, const char *setting)
 {
 	inis->arguments[inis->n++] = "--set";
@@ -97,6 +108,7 @@ static int take_options(struct inis *inis, int argc, char **argv)
 	static const struct option options[] = {{"name", required_argument, NULL, 'n'},
 		{"set", required_argument, NULL, 'S'},
 		{"import", required_argument, NULL, 'i'},
+		{"at", required_argument, NULL, 'a'},
 		{"template", required_argument, NULL, 't'},
 		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	int option;
@@ -111,6 +123,8 @@ static int take_options(struct inis *inis, int argc, char **argv)
 			ok = add_setting(inis, optarg);
 		else if (option == 'i')
 			ok = add_import(inis, optarg);
+		else if (option == 'a')
+			ok = add_at(inis, optarg);
 		else if (option == 't')
 			ok = add_template(inis, optarg);
 		if (!ok)

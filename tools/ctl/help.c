@@ -11,12 +11,18 @@
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {
-	{"add", "[--import FILE] [--name NAME] [--set SECTION.KEY=VALUE]... [FILE...]",
+	{"add",
+		"[--import FILE] [--at EPOCH:POSITION] [--name NAME] "
+		"[--set SECTION.KEY=VALUE]... [FILE...]",
 		"add jobs, all or none: each FILE is a job's ini,\n"
 		"- is standard input\n",
 		"    --import FILE    the job is where the one was that export has "
 		"written\n"
-		"                     to FILE, and its positions hold the same samples\n"
+		"                     to FILE, and its positions hold the same samples;\n"
+		"                     of a rank: its training goes on from what was "
+		"read\n"
+		"                     by all ranks, whose exports are in FILE\n"
+		"    --at EPOCH:POSITION  there instead\n"
 		"-n, --name NAME      the job's name, instead of that in the ini\n"
 		"-S, --set SECTION.KEY=VALUE\n"
 		"                     a key of the ini: --set view.layout=classes\n"
@@ -64,6 +70,17 @@ static const struct command_help {
 		"The directory that the socket lies in is bound into the container.\n"},
 	{"revoke", "JOB", "remove this socket\n", ""},
 	{"ls", "", "list the jobs\n", ""},
+	{"top", "[--once] [--json] [--interval SECONDS] [--sort KEY]",
+		"what jobs get and wait for, and what the machine does, live\n",
+		"    --once           one screen, of one interval, and no more\n"
+		"    --json           a JSON object for each interval, on one line\n"
+		"-i, --interval SECONDS\n"
+		"                     0.1 to 3600; 1 unless it is given\n"
+		"-s, --sort KEY       name, waited, rate, done or prepared\n"
+		"\n"
+		"Keys: q quits; n, w, r, d, p sort by name, WAITED, SAMPLES/S, DONE,\n"
+		"and what was prepared; the space bar looks at once. Without a terminal\n"
+		"it is as --once.\n"},
 	{"cluster", "", "the group of this daemon, and where its ranks are\n", ""},
 	{"status", "[JOB]", "where a job is and how it was served; without JOB: all\n",
 		""},
