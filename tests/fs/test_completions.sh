@@ -20,8 +20,8 @@ touch "$T/some.ini"
 cd "$T" || exit
 
 # Each of the shells prints what it offers for the line's last word, a word a line.
-# shellcheck disable=SC2016 # for the inner bash
 in_bash() { # WORD...
+	# shellcheck disable=SC2016 # for the inner bash
 	bash -c '. "$1"; shift
 		# as readline has it: = is a word
 		for word; do
