@@ -36,6 +36,7 @@ in_bash() { # WORD...
 		"_${1//-/_}"; printf "%s\n" "${COMPREPLY[@]}"' - "$files/$1.bash" "$@"
 }
 in_fish() {
+	# shellcheck disable=SC2016 # for fish
 	fish --no-config -c 'source $argv[1]; complete -C "$argv[2]"' "$files/$1.fish" "$*" | cut -f1
 }
 # zsh completes in a terminal of its own only, so what it would offer is printed there.
