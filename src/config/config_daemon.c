@@ -38,7 +38,8 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (!dataset->name)
 			ini->err = -ENOMEM;
 	}
-	if (daemon->n_datasets == 0)
+	/* A section that is none is reported already. */
+	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");
 }
@@ -99,7 +100,7 @@ static int finish(struct ini *ini, struct daemon_config *ret)
 	int err = config_path_dir(ini->file, &dir);
 	if (err)
 		ini->err = err;
-	if (!ini->other_kind && !ini->err) {
+	if (!ini->unusable && !ini->err) {
 		ini_fill(ini, ini_section(ini, SECTION_JOADERFS), SECTION_JOADERFS, dir,
 			&daemon);
 		ini_fill(ini, ini_section(ini, SECTION_CLUSTER), SECTION_CLUSTER, dir,

@@ -58,17 +58,17 @@ static void report_other_kind(struct reader *reader, const char *label)
 	struct ini *ini = reader->ini;
 	char allowed[128];
 	allowed_sections(ini->kind, allowed, sizeof(allowed));
-	if (!ini->other_kind && ini->kind == INI_DAEMON)
+	if (!ini->unusable && ini->kind == INI_DAEMON)
 		ini_mistake(ini, reader->line, label, NULL,
 			"found \"%s\", allowed: %s; this is the ini of a job: "
 			"joaderctl add %s",
 			label, allowed, ini->file);
-	else if (!ini->other_kind)
+	else if (!ini->unusable)
 		ini_mistake(ini, reader->line, label, NULL,
 			"found \"%s\", allowed: %s; this is the ini of the daemon: "
 			"joaderfs %s MOUNTPOINT",
 			label, allowed, ini->file);
-	ini->other_kind = true;
+	ini->unusable = true;
 }
 
 static void report_unknown_section(
@@ -254,9 +254,11 @@ static void set_value(struct reader *reader, const struct ini_section *section,
 static void take_key(struct reader *reader, const char *key, const char *text)
 {
 	struct ini *ini = reader->ini;
-	if (!reader->began)
+	if (!reader->began) {
 		ini_mistake(ini, reader->line, NULL, key,
 			"found \"%s\", allowed: keys after a [section]", key);
+		reader->began = ini->unusable = true;
+	}
 	if (!reader->section)
 		return;
 	enum section_id id = reader->section->id;

@@ -109,8 +109,8 @@ struct ini {
 	struct ini_section *sections;
 	size_t n_sections;
 	unsigned mistakes;
-	bool other_kind; /* it is a job's ini, read as the daemon's, or the reverse */
-	int err;	 /* -ENOMEM once there was no memory */
+	bool unusable; /* what is missing is not told: a job's ini, read as the daemon's, say */
+	int err;       /* -ENOMEM once there was no memory */
 };
 
 /* Reports mistakes in the form, the sections and the keys. */
