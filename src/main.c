@@ -73,10 +73,10 @@ static const char usage[] =
 	"  --try DATASET    no ini: the directory, shards, zip or LMDB file DATASET, "
 	"and\n"
 	"                   a job of each layout, to see how it works\n"
+	"  --metrics PLACE  PORT, or ADDRESS:PORT, where Prometheus gets the metrics\n"
 	"  --fuse-fd N      descriptor N is /dev/fuse, which somebody with the right "
 	"to\n"
 	"                   has mounted at MOUNTPOINT, and will unmount\n"
-	"  --metrics PLACE  PORT, or ADDRESS:PORT, where Prometheus gets the metrics\n"
 	"  -f               stay in the foreground, messages on standard error\n"
 	"  -d               as -f, and print every FUSE request\n"
 	"  --no-supervisor  one process, whose end is the mount's; for debuggers\n"
@@ -126,20 +126,21 @@ static bool take_number(const char *text, int *ret)
 	return true;
 }
 
+static const struct option options[] = {
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{"fault", required_argument, NULL, 'F'},
+	{"no-supervisor", no_argument, NULL, 'N'},
+	{"try", required_argument, NULL, 'T'},
+	{"metrics", required_argument, NULL, 'M'},
+	{"fuse-fd", required_argument, NULL, 'D'},
+	{"can-follow", required_argument, NULL, 'C'}, /* by joaderctl upgrade */
+	{"engine", required_argument, NULL, 'E'},     /* by the supervisor */
+	{0},
+};
+
 static int parse_arguments(int argc, char **argv, struct daemon *ret)
 {
-	static const struct option options[] = {
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},
-		{"fault", required_argument, NULL, 'F'},
-		{"no-supervisor", no_argument, NULL, 'N'},
-		{"try", required_argument, NULL, 'T'},
-		{"fuse-fd", required_argument, NULL, 'D'},
-		{"metrics", required_argument, NULL, 'M'},
-		{"can-follow", required_argument, NULL, 'C'}, /* by joaderctl upgrade */
-		{"engine", required_argument, NULL, 'E'},     /* by the supervisor */
-		{0},
-	};
 	for (int c; (c = getopt_long(argc, argv, "fdo:hV", options, NULL)) != -1;) {
 		switch (c) {
 		case 'd':
@@ -162,12 +163,12 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		case 'T':
 			ret->try_directory = optarg;
 			break;
+		case 'M':
+			ret->metrics = optarg;
+			break;
 		case 'D':
 			if (!take_number(optarg, &ret->device))
 				return -EINVAL;
-			break;
-		case 'M':
-			ret->metrics = optarg;
 			break;
 		case 'C':
 			exit(can_follow(optarg));

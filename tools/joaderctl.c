@@ -13,6 +13,7 @@
 #include "ctl/resume.h"
 #include "ctl/run.h"
 #include "ctl/top.h"
+#include "ctl/trace.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -93,6 +94,8 @@ static int carry_out(const char *path, char **arguments, int n)
 		return doctor(n, arguments);
 	if (strcmp(arguments[0], "run") == 0)
 		return run_command(path, n, arguments);
+	if (strcmp(arguments[0], "trace") == 0)
+		return trace(path, n, arguments);
 	if (strcmp(arguments[0], "top") == 0)
 		return top(path, n, arguments);
 	if (strcmp(arguments[0], "rm") == 0)

@@ -29,7 +29,8 @@
  *                   TEXT: what jobs/JOB/state has shown
  *   export JOB      with a descriptor of a regular file, which is written; add --import
  *                   NAME ... comes with one that is read
- *   ls | cluster | status [JOB] | order JOB [EPOCH] | stats | datasets
+ *   ls | cluster | status [JOB] | order JOB [EPOCH] | stats | datasets | top
+ *   trace JOB [FROM]  what its readers opened and closed since the event FROM
  *   dataset ls | rm DATASET | rescan DATASET | add FILE TEXT
  *                   TEXT: an ini with [dataset NAME]; FILE: its absolute name, which
  *                   relative paths start from

@@ -7,6 +7,7 @@
 #include "control/control_jobs.h"
 #include "control/control_upgrade.h"
 #include "files/text.h"
+#include "files/trace_lines.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -383,6 +384,22 @@ static bool run_dataset(const struct request *request)
 		request->argument + 1, request->n_arguments - 1, request->out);
 }
 
+static bool run_trace(const struct request *request)
+{
+	bool goes_on = request->n_arguments == 3;
+	const char *text = goes_on ? request->argument[2] : "0";
+	if (text[0] == '\0' || strspn(text, "0123456789") != strlen(text))
+		return refuse(request, "trace: found \"%s\", allowed: a number", text);
+	uint64_t from = strtoull(text, NULL, 10);
+	struct sched_job *job =
+		sched_job_find(request->context->sched, request->argument[1]);
+	if (!job)
+		return unknown_job(request, request->argument[1]);
+	int err = trace_lines(request->out, job, goes_on ? &from : NULL);
+	sched_job_put(job);
+	return err ? refuse(request, "trace: %s", strerror(-err)) : true;
+}
+
 static bool run_top(const struct request *request)
 {
 	int err = text_top(request->out, request->context);
@@ -400,7 +417,7 @@ static bool run_upgrade(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 16
+#define N_COMMANDS 17
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -420,6 +437,7 @@ static const struct command {
 	{"status", "status [JOB]", 1, 2, false, true, run_status},
 	{"order", "order JOB [EPOCH]", 2, 3, false, true, run_order},
 	{"stats", "stats", 1, 1, false, false, run_stats},
+	{"trace", "trace JOB [FROM]", 2, 3, false, false, run_trace},
 	{"top", "top", 1, 1, false, false, run_top},
 	{"dataset", CONTROL_DATASET_USAGE, 2, 4, true, false, run_dataset},
 	{"datasets", "datasets [DATASET]", 1, 2, false, false, run_datasets},

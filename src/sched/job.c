@@ -25,6 +25,7 @@ static void job_free(struct sched_job *job)
 	free(job->labels);
 	free(job->by_position);
 	feeds_free(job);
+	trace_free(job);
 	skip_free(job);
 	if (job->selection)
 		roaring_bitmap_free(job->selection);

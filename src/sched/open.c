@@ -116,6 +116,7 @@ void handle_finish_locked(
 		take_off_ticket_locked(handle);
 	handle->state = HANDLE_FINISHED;
 	handle->status = status;
+	trace_note_locked(handle, status ? SCHED_TRACE_FAILED : SCHED_TRACE_READY);
 	if (status == 0 && handle->use) {
 		give_tensor_locked(handle);
 		handle->job->open += handle->request.epoch == SCHED_CURRENT;
@@ -268,11 +269,14 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	lock_assert_held(&job->sched->lock);
 	if (job->sched->stopping)
 		return -ENODEV;
+	trace_note_locked(handle, SCHED_TRACE_OPEN);
 	effects_init(&effects);
 	epochs_open(job->epochs, &handle->request, clock_now_ns(), &effects);
 	effects_execute_locked(job, &effects, aftermath);
-	if (handle->status)
+	if (handle->status) {
+		trace_note_locked(handle, SCHED_TRACE_FAILED);
 		return handle->status;
+	}
 	if (is_ready(handle)) {
 		handle_finish_locked(handle, 0, aftermath);
 		return 0;
@@ -430,6 +434,7 @@ static void end_open(struct sched_handle *handle, bool read)
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
 	ensure(handle->state == HANDLE_FINISHED);
+	trace_note_locked(handle, SCHED_TRACE_RELEASE);
 	if (handle->use) {
 		job->open -= handle->request.epoch == SCHED_CURRENT;
 		give_back_locked(handle, read, &aftermath);

@@ -517,6 +517,34 @@ bool sched_has_order(struct sched_job *job, uint32_t epoch);
 uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret);
 
+/* --- trace: what a job's readers open and close --- */
+
+enum sched_trace_kind {
+	SCHED_TRACE_OPEN,  /* asked for */
+	SCHED_TRACE_READY, /* answered */
+	SCHED_TRACE_FAILED,
+	SCHED_TRACE_RELEASE
+};
+
+struct sched_trace_event {
+	uint64_t ns; /* clock_now_ns */
+	enum sched_trace_kind kind;
+	int status;	/* 0 or -errno */
+	uint64_t open;	/* the number of the open; 0: it was before the trace */
+	uint32_t epoch; /* SCHED_CURRENT: not known yet */
+	uint32_t position;
+	sample_id sample;   /* SAMPLE_NONE: likewise */
+	uint64_t waited_ns; /* for its tensor */
+};
+
+/* From now on events are kept, until nobody has asked for a minute. *ret_next: the number of
+ * the next one. -ENOMEM */
+must_check int sched_trace_begin(struct sched_job *job, uint64_t *ret_next);
+/* Up to `most` events from the number *from on, which then is that of the next one; how many.
+ * *ret_lost: so many are gone that were between. */
+uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_lost,
+	struct sched_trace_event *ret, uint32_t most);
+
 /* Aborts when an invariant does not hold: need and pins are counted anew. For tests. */
 void sched_validate(struct sched *sched);
 

@@ -43,7 +43,7 @@
  *   tiers.c        disks that keep what was read
  *   fetch.c        what comes from another daemon instead
  *   shares.c       what jobs cost and wait, which decides who is served (share.h)
- *   waits.c        how long readers wait, and for what
+ *   waits.c        how long readers wait, and for what; trace.c: each of their opens
  *   postponed.c    other work that is due later
  *   quarantine.c   images that are not prepared, since they end the process
  *   memory.c       how much memory all of it may take
@@ -188,8 +188,9 @@ struct sched_handle {
 	UT_hash_handle hash; /* by ticket */
 	uint64_t ticket;
 	uint64_t parked_ns;
-	uint64_t awaits_ns;		    /* a tensor since then */
-	uint64_t waited_ns;		    /* for its tensor */
+	uint64_t awaits_ns; /* a tensor since then */
+	uint64_t waited_ns; /* for its tensor */
+	uint64_t traced_as;
 	TAILQ_ENTRY(sched_handle) link;	    /* of the use's waiters, or an aftermath's */
 	TAILQ_ENTRY(sched_handle) job_link; /* of the job's that have a ticket */
 	struct sched_open_callbacks callbacks;
@@ -288,6 +289,7 @@ struct sched_job {
 	enum wait_cause waits_for;
 	_Atomic uint64_t own_ns; /* that answering opens took, beside waits */
 	struct watched watched;
+	struct trace *trace;		/* NULL: nobody asks for it */
 	double waiting_part;		/* of the last window, in which one waited */
 	struct sched_job_status totals; /* served ... exposed_ns */
 	uint32_t rate[RATE_SECONDS];
@@ -513,6 +515,13 @@ void waits_move_on_locked(struct use *use, uint64_t now_ns);
 /* The handle knows its epoch, perhaps the first one of it. */
 void waits_epoch_locked(const struct sched_handle *handle);
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);
+
+/* --- trace.c: what readers open and close ------------------------------------------------ */
+
+/* If somebody asks for that. */
+void trace_note_locked(struct sched_handle *handle, enum sched_trace_kind kind);
+void traces_forget(struct sched *sched); /* that nobody asks for; no lock held */
+void trace_free(struct sched_job *job);
 
 /* --- retry.c: what failed by something that passes ------------------------------------- */
 

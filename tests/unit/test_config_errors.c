@@ -41,7 +41,7 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 	"allowed: cache, eviction, sampler, workers, share, reads, max_pixels, seed, "   \
 	"state, "                                                                        \
 	"jobs, "                                                                         \
-	"socket"
+	"socket, metrics"
 #define OR_URL "; or a URL of http, https or s3, without spaces and without a user"
 #define NAMES "allowed: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 #define FORM "allowed: [SECTION], KEY = VALUE, or a comment after ; or #"

@@ -81,6 +81,10 @@ static const struct command_help {
 		"Keys: q quits; n, w, r, d, p sort by name, WAITED, SAMPLES/S, DONE,\n"
 		"and what was prepared; the space bar looks at once. Without a terminal\n"
 		"it is as --once.\n"},
+	{"trace", "JOB >FILE", "each open and close of the job's readers, until ^C\n",
+		"A line has, with tabs between: the time in seconds since 1970, the\n"
+		"number of the open, event (open, ready, failed or release), epoch,\n"
+		"position, sample, seconds that it waited for its sample, error.\n"},
 	{"cluster", "", "the group of this daemon, and where its ranks are\n", ""},
 	{"status", "[JOB]", "where a job is and how it was served; without JOB: all\n",
 		""},

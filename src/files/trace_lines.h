@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "sched/sched.h"
+
+/*
+ * What a job's readers open and close, as joaderctl trace prints it.
+ *
+ *   Threads: any.   Errors: -ENOMEM.
+ */
+
+/*
+ * "next N lost M", then a line with tabs for each event from the number `from` on, at most
+ * some thousand. from: NULL: it begins with the next event.
+ */
+must_check int trace_lines(FILE *out, struct sched_job *job, const uint64_t *from);
