@@ -275,20 +275,19 @@ static int make_parents(const char *path)
 static int take_state(struct daemon *daemon)
 {
 	const char *state = daemon->config.state;
-	auto_free char *path = NULL;
+	auto_free char *key = NULL, *path = NULL;
 	int err = make_parents(state);
 	if (err) {
 		log_error("%s:[joaderfs]:state: %s: %s", daemon->config.file, state,
 			strerror(-err));
 		return err;
 	}
-	err = own_directory(state, true);
+	if (asprintf(&key, "%s:[joaderfs]:state: ", daemon->config.file) < 0 ||
+		asprintf(&path, "%s/lock", state) < 0)
+		return -ENOMEM;
+	err = own_directory_of(key, state, true);
 	if (err)
 		return err;
-	if (asprintf(&path, "%s/lock", state) < 0) {
-		path = NULL;
-		return -ENOMEM;
-	}
 	struct kept_descriptor *kept = kept_next(NULL, KEPT_LOCK);
 	daemon->state_lock = kept ? atomic_load(&kept->fd) : lock_file_open(path);
 	err = daemon->state_lock < 0 ? daemon->state_lock : 0;

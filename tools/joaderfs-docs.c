@@ -19,7 +19,8 @@ int main(int argc, char **argv)
 	} else if (argc == 2 && strcmp(argv[1], "keys") == 0) {
 		config_print_keys(stdout);
 	} else {
-		fputs("usage: joaderfs-docs options | counters | histograms | keys\n", stderr);
+		fputs("usage: joaderfs-docs options | counters | histograms | keys\n",
+			stderr);
 		return 2;
 	}
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;

@@ -33,6 +33,7 @@ enum lock_rank {
 	LOCK_RANK_FAR = 52,	  /* far: idle connections */
 	LOCK_RANK_BACKING = 55,	  /* base: files that the kernel reads */
 	LOCK_RANK_KEPT = 57,	  /* base: what outlives the engine */
+	LOCK_RANK_WORK = 58,	  /* base: what takes long */
 	LOCK_RANK_STATS = 60,	  /* stats: list of threads */
 	LOCK_RANK_FAULT = 70,	  /* base: fault countdowns */
 	LOCK_RANK_FAR_SHARE = 80, /* far: what connections share; libcurl takes them */

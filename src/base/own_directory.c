@@ -9,26 +9,26 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int cant(const char *path, const char *what)
+static int cant(const char *key, const char *path, const char *what)
 {
 	int err = -errno;
-	log_error("%s: can't be %s: %s", path, what, strerror(-err));
+	log_error("%s%s: can't be %s: %s", key, path, what, strerror(-err));
 	return err;
 }
 
-static int judge(const char *path, const struct stat *found)
+static int judge(const char *key, const char *path, const struct stat *found)
 {
 	unsigned mode = found->st_mode & 07777;
 	if (found->st_uid != geteuid()) {
-		log_error("%s: found a directory of user %u, allowed: of user %u, whom "
+		log_error("%s%s: found a directory of user %u, allowed: of user %u, whom "
 			  "the daemon runs as",
-			path, found->st_uid, geteuid());
+			key, path, found->st_uid, geteuid());
 		return -EPERM;
 	}
 	if (mode & (S_IWGRP | S_IWOTH)) {
-		log_error("%s: found mode %04o, so that others may write there, allowed: "
-			  "at most 0755",
-			path, mode);
+		log_error("%s%s: found mode %04o, so that others may write there, "
+			  "allowed: at most 0755",
+			key, path, mode);
 		return -EPERM;
 	}
 	return 0;
@@ -48,19 +48,25 @@ static void sync_name(const char *path, int directory)
 
 int own_directory(const char *path, bool may_be_link)
 {
+	return own_directory_of("", path, may_be_link);
+}
+
+int own_directory_of(const char *key, const char *path, bool may_be_link)
+{
 	struct stat found;
 	bool made = mkdir(path, 0700) == 0;
 	if (!made && errno != EEXIST)
-		return cant(path, "made");
+		return cant(key, path, "made");
 	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC | (may_be_link ? 0 : O_NOFOLLOW);
 	auto_close int fd = open(path, flags);
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP)) {
-		log_error("%s: found a link or a file, allowed: a directory", path);
+		log_error(
+			"%s%s: found a link or a file, allowed: a directory", key, path);
 		return -ENOTDIR;
 	}
 	if (fd < 0 || fstat(fd, &found) != 0)
-		return cant(path, "opened");
+		return cant(key, path, "opened");
 	if (made)
 		sync_name(path, fd);
-	return judge(path, &found);
+	return judge(key, path, &found);
 }

@@ -17,3 +17,5 @@
  *           -ENOTDIR; logged.
  */
 must_check int own_directory(const char *path, bool may_be_link);
+/* The same of one that was chosen; key: what messages begin with, as "FILE:[SECTION]:KEY: ". */
+must_check int own_directory_of(const char *key, const char *path, bool may_be_link);

@@ -25,11 +25,12 @@ static int check_mode(const char *path, int fd)
 {
 	struct stat st;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		log_error("secret %s: not a regular file", path);
+		log_error("[cluster]:secret: %s: not a regular file", path);
 		return -EINVAL;
 	}
 	if (st.st_mode & S_IRWXO) {
-		log_error("secret %s: everybody may use the file (mode %03o); allowed: "
+		log_error("[cluster]:secret: %s: everybody may use the file (mode %03o); "
+			  "allowed: "
 			  "nothing for others, as after chmod 600",
 			path, (unsigned)st.st_mode & 0777u);
 		return -EACCES;
@@ -58,7 +59,7 @@ int peer_secret_read(const char *path, struct peer_secret **ret)
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		int err = -errno;
-		log_error("secret %s: %s", path, strerror(-err));
+		log_error("[cluster]:secret: %s: %s", path, strerror(-err));
 		return err;
 	}
 	int err = check_mode(path, fd);
@@ -69,9 +70,9 @@ int peer_secret_read(const char *path, struct peer_secret **ret)
 		return -ENOMEM;
 	err = read_bytes(fd, secret);
 	if (err) {
-		log_error("secret %s: %s", path, strerror(-err));
+		log_error("[cluster]:secret: %s: %s", path, strerror(-err));
 	} else if (secret->n < SECRET_LEAST || secret->n > PEER_SECRET) {
-		log_error("secret %s: %s%zu bytes; allowed: %d to %d", path,
+		log_error("[cluster]:secret: %s: %s%zu bytes; allowed: %d to %d", path,
 			secret->n > PEER_SECRET ? "at least " : "", secret->n,
 			SECRET_LEAST, PEER_SECRET);
 		err = -EINVAL;

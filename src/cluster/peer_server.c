@@ -297,20 +297,21 @@ static int open_listener(struct peer_server *server, const char *text)
 {
 	struct peer_address address;
 	if (peer_address_parse(text, &address)) {
-		log_error(
-			"listen = %s: allowed: ADDRESS:PORT, with an address in numbers",
+		log_error("[cluster]:listen: found \"%s\", allowed: ADDRESS:PORT, with "
+			  "an address in numbers",
 			text);
 		return -EINVAL;
 	}
 	if (!server->self.secret && !peer_address_is_loopback(&address)) {
-		log_error("listen = %s: without a secret only loopback addresses are "
+		log_error("[cluster]:listen: found \"%s\": without a secret only "
+			  "loopback addresses are "
 			  "allowed",
 			text);
 		return -EPERM;
 	}
 	int err = bind_listener(server, &address);
 	if (err)
-		log_error("listen = %s: %s", text, strerror(-err));
+		log_error("[cluster]:listen: found \"%s\": %s", text, strerror(-err));
 	return err;
 }
 

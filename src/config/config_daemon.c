@@ -38,7 +38,8 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (!dataset->name)
 			ini->err = -ENOMEM;
 	}
-	if (daemon->n_datasets == 0)
+	/* A section that is none is reported already. */
+	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");
 }
@@ -99,13 +100,14 @@ static int finish(struct ini *ini, struct daemon_config *ret)
 	int err = config_path_dir(ini->file, &dir);
 	if (err)
 		ini->err = err;
-	if (!ini->other_kind && !ini->err) {
+	if (!ini->unusable && !ini->err) {
 		ini_fill(ini, ini_section(ini, SECTION_JOADERFS), SECTION_JOADERFS, dir,
 			&daemon);
 		ini_fill(ini, ini_section(ini, SECTION_CLUSTER), SECTION_CLUSTER, dir,
 			&daemon.cluster);
 		config_fill_datasets(ini, dir, &daemon);
 		check_tiers(ini, &daemon);
+		config_fill_templates(ini, &daemon);
 		fill_places(ini, &daemon);
 	}
 	err = ini_result(ini);
@@ -144,6 +146,7 @@ void config_daemon_free(struct daemon_config *config)
 	for (size_t i = 0; i < config->n_datasets; i++)
 		config_dataset_free(&config->datasets[i]);
 	free(config->datasets);
+	config_free_templates(config);
 	config_free_fields(SECTION_CLUSTER, &config->cluster);
 	config_free_fields(SECTION_JOADERFS, config);
 	free(config->file);

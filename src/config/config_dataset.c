@@ -33,7 +33,7 @@ static int finish(struct ini *ini, enum sampler_kind sampler, struct dataset_con
 {
 	struct daemon_config daemon = {.sampler = sampler};
 	refuse_others(ini);
-	if (!ini->other_kind && !ini->err)
+	if (!ini->unusable && !ini->err)
 		take_datasets(ini, &daemon);
 	int err = ini_result(ini);
 	if (err) {

@@ -67,6 +67,8 @@ static void print_section(FILE *out, enum section_id id)
 	const struct section_spec *spec = &config_sections[id];
 	fprintf(out, ".Ss Section Bq %s%s\n", spec->name, spec->named ? " NAME" : "");
 	print_help(out, NULL, spec->help);
+	if (id == SECTION_TEMPLATE)
+		return; /* its keys are those of others */
 	fputs(".Bl -tag -width Ds\n", out);
 	for (size_t i = 0; i < config_n_options; i++)
 		if (config_options[i].section == id)

@@ -11,12 +11,14 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 		"The section may be left out: every key has a default."},
 	[SECTION_CLUSTER] = {"cluster", INI_DAEMON, false,
 		"The group of daemons to which this one belongs: the ranks of one "
-		"training "
-		"may run on all of its nodes.\n"
+		"training may run on all of its nodes.\n"
 		"Without this section ranks are those of this machine."},
 	[SECTION_DATASET] = {"dataset", INI_DAEMON, true,
 		"A dataset that jobs can read, one section for each, at least one.\n"
 		"NAME is how jobs refer to it: " NAME_RULE "."},
+	[SECTION_TEMPLATE] = {"template", INI_DAEMON, true,
+		"A job in advance, which joaderctl add --template NAME makes.\n"
+		"Its keys are SECTION.KEY, those of a job's ini: tensor.crop = 224."},
 	[SECTION_JOB] = {"job", INI_JOB, false,
 		"Which samples the job gets, and in which order."},
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
@@ -62,15 +64,13 @@ const struct option config_options[] = {
 		.preset = "4G", DAEMON(cache_bytes),
 		.help = "Memory for prepared images, shared by all jobs.\n"
 			"When it is full, images are evicted; what a job is about to "
-			"read "
-			"stays."},
+			"read stays."},
 	{SECTION_JOADERFS, "eviction", &value_choice, .choices = evictions,
 		.preset = "refcnt", DAEMON(eviction),
 		.help = "Which image leaves a full cache; the last three are there to "
 			"compare with.\n"
 			"refcnt: the one that the fewest jobs still need in their "
-			"running "
-			"epoch.\n"
+			"running epoch.\n"
 			"lru: the one not used for the longest time.\n"
 			"fifo: the oldest.\n"
 			"random: any."},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/work.h"
 #include "control/control_datasets.h"
 #include "control/control_internal.h"
 #include "control/control_jobs.h"
@@ -177,8 +178,11 @@ static bool run_restore(const struct request *request)
 	struct sched_job *job = sched_job_find(request->context->sched, name);
 	if (!job)
 		return unknown_job(request, name);
+	struct work work = {.counts = {{NULL, NULL}}};
+	work_begin(&work, "restoring", name);
 	int err =
 		sched_job_restore(job, request->argument[2], at, report_to, request->out);
+	work_end(&work);
 	struct sched_job_status status;
 	sched_job_status(job, &status);
 	sched_job_put(job);
@@ -298,8 +302,9 @@ static bool run_status(const struct request *request)
 	int err = jobs_get(request, &jobs);
 	if (err)
 		return refuse(request, "status: %s", strerror(-err));
+	unsigned works = work_print(request->out);
 	for (size_t i = 0; i < jobs.n; i++) {
-		fprintf(request->out, "%sjob %s\n", i ? "\n" : "", jobs.name[i]);
+		fprintf(request->out, "%sjob %s\n", i || works ? "\n" : "", jobs.name[i]);
 		text_job_status(request->out, jobs.job[i]);
 	}
 	jobs_put(&jobs);

@@ -14,7 +14,8 @@
  */
 
 #define CONTROL_ADD_USAGE                                                                \
-	"add [--import NAME [--at EPOCH:POSITION]] [--set SECTION.KEY=VALUE]... FILE "   \
+	"add [--import NAME [--at EPOCH:POSITION]] [--template NAME] "                   \
+	"[--set SECTION.KEY=VALUE]... FILE "                                             \
 	"TEXT..."
 
 /*

@@ -121,7 +121,9 @@ static void log_failure(const char *path, int err)
 		log_error("%s: the path of a socket has at most %zu bytes", path,
 			sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1);
 	else
-		log_error("%s: cannot make the control socket: %s", path, strerror(-err));
+		log_error("%s: can't make the control socket: %s; socket = in [joaderfs] "
+			  "names another place",
+			path, strerror(-err));
 }
 
 static void listener_free(struct listener *listener)

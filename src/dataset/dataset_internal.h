@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/lock.h"
+#include "base/work.h"
 #include "dataset/dataset.h"
 
 #include <limits.h>
@@ -55,6 +56,7 @@ void parallel_run(
 
 /* One line on the terminal, rewritten at most five times a second. */
 struct progress {
+	struct work work;
 	const char *name;
 	bool shown;
 	atomic_uint_fast64_t files;

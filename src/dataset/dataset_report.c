@@ -21,7 +21,10 @@ void progress_begin(struct progress *progress, const char *name)
 	*progress = (struct progress){
 		.name = name,
 		.shown = isatty(STDERR_FILENO) == 1,
+		.work.counts = {{"files", &progress->files},
+			{"headers", &progress->headers}},
 	};
+	work_begin(&progress->work, "scanning", name);
 }
 
 static void write_terminal(const char *text, size_t n)
@@ -55,6 +58,7 @@ void progress_end(struct progress *progress)
 	if (progress->shown)
 		write_terminal(clear, sizeof(clear) - 1);
 	progress->shown = false;
+	work_end(&progress->work);
 }
 
 static void issue_merge(struct issue *into, const struct issue *from)

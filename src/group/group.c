@@ -196,12 +196,15 @@ static int make_coord(struct group *group, const struct daemon_config *config,
 			incarnation_follow(config->state, group->self.incarnation);
 	if (!err)
 		err = random_number(&options.seed);
+	bool begun = !err;
 	if (!err)
 		err = peers_new(
 			config, datasets, group->sched, &group->self, &group->peers);
 	options.self = group->self;
 	if (!err)
 		err = make_engine(group, &config->cluster, &engine);
+	/* Both say what is wrong with the ini. */
+	group->mistaken = begun && err && err != -ENOMEM;
 	if (!err)
 		err = coord_new(&options, engine, &group->coord);
 	return err;
@@ -226,7 +229,8 @@ int group_new(const struct daemon_config *config, struct dataset **datasets,
 	if (!err)
 		sched_on_news(sched, wake, group);
 	if (err) {
-		log_error("cluster: %s", strerror(-err));
+		if (!group->mistaken)
+			log_error("cluster: %s", strerror(-err));
 		group_free(&group);
 	}
 	*ret = group;

@@ -60,6 +60,7 @@ struct group {
 	bool gives_up; /* the engine has been away for longer than [cluster] patience */
 	struct coord_node members[GROUP_MEMBERS];
 	size_t n_members;
+	bool mistaken; /* the ini; it was said how */
 };
 
 /* --- incarnation.c ----------------------------------------------------------------------- */

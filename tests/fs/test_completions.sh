@@ -20,8 +20,8 @@ touch "$T/some.ini"
 cd "$T" || exit
 
 # Each of the shells prints what it offers for the line's last word, a word a line.
-# shellcheck disable=SC2016 # for the inner bash
 in_bash() { # WORD...
+	# shellcheck disable=SC2016 # for the inner bash
 	bash -c '. "$1"; shift
 		# as readline has it: = is a word
 		for word; do
@@ -36,6 +36,7 @@ in_bash() { # WORD...
 		"_${1//-/_}"; printf "%s\n" "${COMPREPLY[@]}"' - "$files/$1.bash" "$@"
 }
 in_fish() {
+	# shellcheck disable=SC2016 # for fish
 	fish --no-config -c 'source $argv[1]; complete -C "$argv[2]"' "$files/$1.fish" "$*" | cut -f1
 }
 # zsh completes in a terminal of its own only, so what it would offer is printed there.

@@ -336,7 +336,7 @@ Test(peer, a_secret_that_others_may_read_is_refused)
 	struct peer_secret *secret = NULL;
 	cr_assert_eq(peer_secret_read("/tmp/no/such", &secret), -ENOENT);
 	cr_assert_eq(peer_secret_read("/tmp", &secret), -EINVAL);
-	cr_assert(logged("secret /tmp: not a regular file"));
+	cr_assert(logged("[cluster]:secret: /tmp: not a regular file"));
 	secret = secret_of("0123456789abcdef\n", 0640, 0);
 	peer_secret_free(&secret);
 }

@@ -12,8 +12,8 @@ static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {
 	{"add",
-		"[--import FILE [--at EPOCH:POSITION]] [--name NAME] "
-		"[--set SECTION.KEY=VALUE]... FILE...",
+		"[--import FILE] [--at EPOCH:POSITION] [--name NAME] "
+		"[--set SECTION.KEY=VALUE]... [FILE...]",
 		"add jobs, all or none: each FILE is a job's ini,\n"
 		"- is standard input\n",
 		"    --import FILE    the job is where the one was that export has "
@@ -26,15 +26,21 @@ static const struct command_help {
 		"-n, --name NAME      the job's name, instead of that in the ini\n"
 		"-S, --set SECTION.KEY=VALUE\n"
 		"                     a key of the ini: --set view.layout=classes\n"
+		"-t, --template NAME  instead of FILE: [template NAME] in the daemon's "
+		"ini\n"
 		"\n"
 		"A job that is there already, with the same configuration, is no error.\n"
 		"%name in the ini's [view] path stands for the name.\n"},
-	{"run", "[--name NAME] [--set SECTION.KEY=VALUE]... [--keep] FILE -- COMMAND...",
+	{"run",
+		"[--name NAME] [--set SECTION.KEY=VALUE]... [--keep] [FILE] -- "
+		"COMMAND...",
 		"a job for as long as COMMAND runs, with the path of its\n"
 		"view in place of {}\n",
 		"-n, --name NAME      the job's name, instead of that in the ini\n"
 		"-S, --set SECTION.KEY=VALUE\n"
 		"                     a key of the ini: --set view.layout=classes\n"
+		"-t, --template NAME  instead of FILE: [template NAME] in the daemon's "
+		"ini\n"
 		"    --keep           the job stays when COMMAND ends\n"
 		"\n"
 		"A job whose name is taken is NAME-2, NAME-3 and so on. COMMAND has the\n"

@@ -4,6 +4,7 @@
 #include "request.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
@@ -110,7 +111,44 @@ struct answer {
 	int fd;
 	char data[65536]; /* received: [begin, end) is not used yet */
 	size_t begin, end;
+	bool shows;    /* on the terminal, what the daemon does meanwhile */
+	bool is_shown; /* there is such a line */
 };
+
+#define PAUSE_MS 300
+
+static void clear(struct answer *answer)
+{
+	if (answer->is_shown)
+		fputs("\r\033[K", stderr);
+	answer->is_shown = false;
+}
+
+/* The first line of the daemon's status, unless that is of a job. */
+static void show(struct answer *answer)
+{
+	const char *const arguments[] = {"status"};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	if (!out)
+		return;
+	int status = request(answer->path, arguments, 1, NULL, out);
+	if (fclose(out) == 0 && status == EXIT_SUCCESS && *text &&
+		strncmp(text, "job ", strlen("job ")) != 0) {
+		fprintf(stderr, "\r%.*s\033[K", (int)strcspn(text, "\n"), text);
+		answer->is_shown = true;
+	}
+	free(text);
+}
+
+static void wait_and_show(struct answer *answer)
+{
+	struct pollfd fd = {.fd = answer->fd, .events = POLLIN};
+	while (answer->shows && poll(&fd, 1, PAUSE_MS) == 0)
+		show(answer);
+	clear(answer);
+}
 
 /* false: nothing more came. */
 static bool receive(struct answer *answer)
@@ -118,6 +156,7 @@ static bool receive(struct answer *answer)
 	ssize_t n;
 	if (answer->begin == answer->end)
 		answer->begin = answer->end = 0;
+	wait_and_show(answer);
 	do
 		n = read(answer->fd, answer->data + answer->end,
 			sizeof(answer->data) - answer->end);
@@ -236,13 +275,22 @@ static int send_request(int fd, const char *const *arguments, size_t n, int *des
 	return err;
 }
 
+static bool takes_long(const char *const *arguments, size_t n)
+{
+	return strcmp(arguments[0], "restore") == 0 ||
+	       (strcmp(arguments[0], "dataset") == 0 && n > 1 &&
+		       strcmp(arguments[1], "ls") != 0);
+}
+
 int request(const char *path, const char *const *arguments, size_t n, int *descriptor,
 	FILE *out)
 {
 	auto_close int fd = open_daemon(path);
 	if (fd < 0)
 		return EXIT_FAILURE;
-	struct answer answer = {.path = path, .fd = fd};
+	struct answer answer = {.path = path,
+		.fd = fd,
+		.shows = takes_long(arguments, n) && isatty(STDERR_FILENO) == 1};
 	int err = send_request(fd, arguments, n, descriptor);
 	/* A daemon that refuses the request says why before it hangs up. */
 	if (err && !receive(&answer)) {

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# What takes long is seen: joaderctl status tells of it while it runs, and on a terminal the
+# command that waits for it shows it.
+. "$(dirname "$0")/lib.sh"
+dataset 2 4
+job a tensor.crop=32
+config
+# Nothing waits when a test fails.
+trap 'touch "$T/go" "$T/written"; finish' EXIT
+# The first scan lists three directories, each later one waits for the file.
+start --fault "dataset.list:NONE:after=3:until=$T/go" --fault "order.write:NONE:until=$T/written"
+
+# tells TEXT COMMAND...: soon
+tells() {
+	local text=$1 said=
+	shift
+	for _ in $(seq 400); do
+		said=$("$@" 2>&1 || true)
+		[[ $said != *"$text"* ]] || return 0
+		sleep 0.02
+	done
+	fail "'$text' does not come: $said"
+}
+ctl dataset add other --set "path=$D" >"$T/out" 2>&1 &
+adding=$!
+tells "scanning other: 0 files, 0 headers, for 0 s"$'\n\n'"job a"$'\n' ctl status
+touch "$T/go"
+wait $adding || fail "$(cat "$T/out")"
+equal "status afterwards" "$(ctl status | head -n 1)" "job a"
+ctl dataset rm other >/dev/null
+rm "$T/go"
+
+# A terminal of its own; all that comes to it is in the file.
+command -v script >/dev/null || skip "no script(1)"
+touch "$T/go"
+ctl dataset add other --set "path=$D" >/dev/null
+rm "$T/go"
+script -q -e -f -c "'$BUILD/joaderctl' -s '$T/socket' dataset rescan other" "$T/terminal" >/dev/null </dev/null &
+showing=$!
+tells "scanning other: 0 files" cat "$T/terminal"
+touch "$T/go"
+wait $showing || fail "$(cat "$T/terminal")"
+[[ $(tail -c 400 "$T/terminal") == *$'\r\e[K'*"scanned other"* ]] || fail "the line stays: $(cat -v "$T/terminal")"
+
+# --- a restore ---
+once_read() {
+	local k
+	for k in 0 1 2 3; do cat "$(epoch a)/0000000$k.ppm" >/dev/null; done
+}
+cat "$M/jobs/a/state" >"$T/state.0"
+once_read
+ctl restore a "$T/state.0" >"$T/out" 2>&1 &
+restoring=$!
+tells "restoring a: for 0 s" ctl status
+touch "$T/written"
+wait $restoring || fail "$(cat "$T/out")"
+grep -q "restored a" "$T/out" || fail "$(cat "$T/out")"

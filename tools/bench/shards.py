@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""Millions of samples in tar shards: how long the scan takes, and a start with the catalogue, and
+what a sample costs in memory and on the disk. The shards are names of one shard of 10,000
+samples on a tmpfs: what is measured is the reading of heads and the catalogue, not a disk."""
+
+import io
+import os
+import shutil
+import tarfile
+import tempfile
+
+from PIL import Image
+
+from mounted import job_ini
+from scale import CACHE, Kept, read, rss, timed
+
+IN_SHARD = 10_000
+CLASSES = 1000
+
+
+def make_shard(path):
+    image = io.BytesIO()
+    Image.new("RGB", (16, 12), (90, 120, 30)).save(image, "JPEG")
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
+        for i in range(IN_SHARD):
+            for suffix, data in ("jpg", image.getvalue()), ("cls", str(i % CLASSES).encode()):
+                member = tarfile.TarInfo(f"{i:08d}.{suffix}")
+                member.size = len(data)
+                tar.addfile(member, io.BytesIO(data))
+
+
+def make_shards(directory, n):
+    shards = os.path.join(directory, "shards")
+    os.mkdir(shards)
+    first = os.path.join(shards, "shard-000000.tar")
+    make_shard(first)
+    for k in range(1, n // IN_SHARD):
+        os.link(first, os.path.join(shards, f"shard-{k:06d}.tar"))
+    return shards
+
+
+def measure(args, n, directory):
+    figures = {"shards": f"{n // IN_SHARD:,}"}
+    args.progress(f"{n:,} samples in shards")
+    shards = make_shards(directory, n)
+    state = os.path.join(directory, "state")
+    os.mkdir(state)
+
+    def start(inis):
+        daemon = Kept(state, args.program, shards, inis, CACHE)
+        return timed(daemon.__enter__)
+    args.progress(f"{n:,} samples in shards: first scan")
+    took, daemon = start({})
+    daemon.__exit__()
+    figures["first scan, s"] = f"{took:.1f}"
+    figures["first scan, samples/s"] = f"{n / took:,.0f}"
+    catalogue = os.path.join(state, "datasets")
+    size = sum(os.stat(os.path.join(catalogue, name)).st_size for name in os.listdir(catalogue))
+    figures["catalogue on the disk, B/sample"] = f"{size / n:.1f}"
+    args.progress(f"{n:,} samples in shards: start from the catalogue")
+    took, daemon = start({})
+    figures["start from the catalogue, s"] = f"{took:.1f}"
+    figures["memory of the catalogue, B/sample"] = f"{rss(daemon) / n:.1f}"
+    daemon.__exit__()
+    took, daemon = start({"job": job_ini("job", 0, 8)})
+    try:
+        figures["start with a job, s"] = f"{took:.1f}"
+        path = os.path.join(daemon.epoch("job"), "00000000.ppm")
+        figures["first byte of an epoch, ms"] = f"{1e3 * timed(lambda: read(path))[0]:.0f}"
+    finally:
+        daemon.__exit__()
+    return figures
+
+
+def shards(args):
+    sizes = [100_000] if args.quick else [1_280_000] + [14_000_000] * args.large
+    found = []
+    for n in sizes:
+        directory = tempfile.mkdtemp(dir=args.memory, prefix="joaderfs-bench-")
+        try:
+            found.append(measure(args, n, directory))
+        finally:
+            shutil.rmtree(directory)
+    rows = [["samples", "", *(f"{n:,}" for n in sizes)]]
+    rows += [[name, "", *(figures[name] for figures in found)] for name in found[0]]
+    return {"what": f"Shards of {IN_SHARD:,} samples, names of one file", "table": rows,
+            "plots": []}
