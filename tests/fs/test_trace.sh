@@ -55,7 +55,9 @@ for number, events in opens.items():
     assert 0 <= float(ready["waited"]) <= took, (ready, took)
 by_position = {events[0]["position"]: events for events in opens.values()}
 assert sorted(by_position) == ["0", "1", "2", "4"], by_position
-assert float(by_position["2"][1]["waited"]) >= 0.2, by_position["2"]
+assert float(by_position["2"][1]["waited"]) > 0, by_position["2"]
+# as long as status told, before the image was let go
+assert sum(float(events[1]["waited"]) for events in opens.values()) >= 0.2, rows
 assert by_position["4"][0]["epoch"] == "", "of current/ it is not known yet"
 PYTHON
 

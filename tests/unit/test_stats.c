@@ -296,8 +296,7 @@ Test(stats, buckets_add_up)
 	static const char *const lines[] = {
 		"# TYPE joaderfs_sample_read_seconds histogram\n",
 		"# UNIT joaderfs_sample_read_seconds seconds\n",
-		"joaderfs_sample_read_seconds_bucket{dataset=\"photos\",le=\"1e-06\"} "
-		"0\n",
+		"read_seconds_bucket{dataset=\"photos\",le=\"1e-06\"} 0\n",
 		"_bucket{dataset=\"photos\",le=\"2e-06\"} 1\n",
 		"_bucket{dataset=\"photos\",le=\"100\"} 1\n",
 		"_bucket{dataset=\"photos\",le=\"+Inf\"} 2\n",
