@@ -105,9 +105,9 @@ static int make_epochs(struct sched_job *job)
 	const struct job_config *config = &job->config;
 	uint32_t file = positions_of_file(config);
 	struct epochs_config epochs = {.kind = job_kind(job),
-		.selection = job->selection,
-		.fixed = job->by_position,
-		.positions = job->samples,
+		.set.selection = job->selection,
+		.set.fixed = job->by_position,
+		.set.positions = job->samples,
 		.limit = config_job_epochs(config),
 		.lookahead = config->lookahead,
 		.file = file,

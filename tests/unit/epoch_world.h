@@ -511,7 +511,7 @@ static inline void world_resume(struct epoch_world *world)
 static inline void world_label_range(const struct epoch_world *world, uint32_t position,
 	uint32_t *ret_first, uint32_t *ret_end)
 {
-	uint32_t n = world->config.positions;
+	uint32_t n = world->config.set.positions;
 	uint32_t part = (n + WORLD_LABELS - 1) / WORLD_LABELS;
 	*ret_first = position / part * part;
 	*ret_end = *ret_first + part < n ? *ret_first + part : n;
@@ -778,7 +778,7 @@ static inline struct epoch *world_at(struct epoch_world *world, uint32_t epoch,
 	uint32_t consumed, struct order_data *ret)
 {
 	const struct order_data *file = &world->streams[epoch].file;
-	uint32_t n = world->config.positions;
+	uint32_t n = world->config.set.positions;
 	struct order none = {.positions = n};
 	struct order order = world->streams[epoch].saved ? order_of(file) : none;
 	uint32_t *zeros = calloc(n, sizeof(*zeros));
@@ -874,11 +874,11 @@ static inline void world_begin(
 	cr_assert_leq(config->limit, WORLD_EPOCHS);
 	rng_seed(&world->rng, seed);
 	TAILQ_INIT(&world->requests);
-	world->n_samples = 2 * config->positions;
+	world->n_samples = 2 * config->set.positions;
 	world->selection = roaring_bitmap_from_range(0, world->n_samples, 2);
 	world->pins = calloc(world->n_samples, sizeof(*world->pins));
 	cr_assert(world->selection && world->pins);
-	world->config.selection = world->selection;
+	world->config.set.selection = world->selection;
 	cr_assert_eq(0, epochs_new(&world->config, &world->epochs));
 }
 

@@ -57,8 +57,8 @@ static uint32_t *read_order(uint32_t n, bool shuffled)
 /* All bound, half of them read. */
 static struct epochs *make(uint32_t n, bool shuffled)
 {
-	struct epochs_config config = {.selection = selection,
-		.positions = n,
+	struct epochs_config config = {.set.selection = selection,
+		.set.positions = n,
 		.limit = 2,
 		.lookahead = 1,
 		.file = 1};
