@@ -137,8 +137,8 @@ int restore_list_orders(
 	const struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n)
 {
 	auto_free uint32_t *numbers = NULL;
-	int err = order_list(
-		job->directory, job->samples, job->fingerprint, &numbers, ret_n);
+	int err = order_list(job->directory,
+		&(struct order_set){job->samples, job->fingerprint}, 1, &numbers, ret_n);
 	*ret = err ? NULL : calloc(*ret_n + 1, sizeof(**ret));
 	if (!err && !*ret)
 		err = -ENOMEM;
