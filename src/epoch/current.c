@@ -448,6 +448,14 @@ struct choice current_choose(
 	return choose_in_pass(&opener);
 }
 
+uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request)
+{
+	uint32_t epoch;
+	return current_was_chosen(epochs, request, &epoch)
+		       ? epoch
+		       : current_choose(epochs, request).epoch;
+}
+
 /* A thread waits for one open at a time. So if the last one that is known of it is of this
  * file, it is this. */
 bool current_was_chosen(

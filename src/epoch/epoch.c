@@ -16,9 +16,8 @@
 
 #define FIRST_LOG_ROOM 1024
 
-int epoch_alloc(const struct epochs *epochs, uint32_t number, struct epoch **ret)
+int epoch_alloc(const struct epoch_set *set, uint32_t number, struct epoch **ret)
 {
-	const struct epoch_set *set = set_of(epochs, number);
 	uint32_t n = set->positions;
 	struct epoch *epoch = calloc(1, sizeof(*epoch));
 	*ret = NULL;
@@ -40,7 +39,7 @@ int epoch_alloc(const struct epochs *epochs, uint32_t number, struct epoch **ret
 
 int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret)
 {
-	int err = epoch_alloc(epochs, number, ret);
+	int err = epoch_alloc(set_of(epochs, number), number, ret);
 	if (!err)
 		LIST_INSERT_HEAD(&epochs->live, *ret, link);
 	return err;

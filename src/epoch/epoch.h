@@ -335,10 +335,11 @@ uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /*
  * An epoch with the first `bound` bindings and `consumed` reads of an order, which is
- * taken. No event: reads only the engine's configuration. -EINVAL: impossible; -ENOMEM.
+ * taken. set: the epoch's. No event: reads only the engine's configuration. -EINVAL:
+ * impossible; -ENOMEM.
  */
-must_check int epochs_prepare(const struct epochs *epochs, uint32_t number,
-	struct order_data *data, uint32_t bound, uint32_t consumed,
+must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
+	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);
 
 /* Both are taken; draining may be NULL. */
@@ -376,6 +377,8 @@ enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
 /* The positions whose samples the epoch leaves out; NULL: none. Valid until the next event. */
 const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);
+/* The epoch that a request for EPOCH_CURRENT would get. */
+uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request);
 /* The number that EPOCH_CURRENT stands for there, as far as that can be said of no script:
  * the next one when the position was read, and half of the others, too. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
@@ -429,9 +432,10 @@ uint32_t epochs_first_unsaved(const struct epochs *epochs);
 /* Samples drawn for the epoch's stream and not bound. */
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);
 
-/* Sum of pins; how many of them are of the sample. */
+/* Sum of pins; how many of them are of the sample, in epochs whose set has the owner. */
 uint32_t epochs_pins(const struct epochs *epochs);
-uint32_t epochs_pins_of(const struct epochs *epochs, sample_id sample);
+uint32_t epochs_pins_of(
+	const struct epochs *epochs, const void *owner, sample_id sample);
 
 /* Aborts when an invariant does not hold: need, pins and all sums are counted anew. */
 void epochs_validate(const struct epochs *epochs);

@@ -237,7 +237,7 @@ void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 /* --- epoch.c --- */
 
 must_check int epoch_alloc(
-	const struct epochs *epochs, uint32_t number, struct epoch **ret);
+	const struct epoch_set *set, uint32_t number, struct epoch **ret);
 /* Among the live ones. */
 must_check int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret);
 /* From the live ones to the dead ones. */

@@ -265,11 +265,12 @@ static int make_all(const struct epochs *epochs, struct epoch *epoch,
 	return err ? err : find_files_read(epochs, epoch);
 }
 
-int epochs_prepare(const struct epochs *epochs, uint32_t number, struct order_data *data,
-	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret)
+int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
+	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
+	const char **ret_reason, struct epoch **ret)
 {
 	struct epoch *epoch;
-	int err = epoch_alloc(epochs, number, &epoch);
+	int err = epoch_alloc(set, number, &epoch);
 	if (!err)
 		err = make_all(epochs, epoch, data, bound, consumed, ret_reason);
 	order_data_free(data);

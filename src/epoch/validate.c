@@ -120,13 +120,16 @@ uint32_t epochs_pins(const struct epochs *epochs)
 	return epochs->pins;
 }
 
-uint32_t epochs_pins_of(const struct epochs *epochs, sample_id sample)
+uint32_t epochs_pins_of(
+	const struct epochs *epochs, const void *owner, sample_id sample)
 {
 	const struct epoch *epoch;
 	const struct pin *pin;
 	uint32_t n = 0;
 	LIST_FOREACH (epoch, &epochs->live, link) {
 		const struct drawn_queue *queue = &epoch->queue;
+		if (epoch->set->owner != owner)
+			continue;
 		for (uint32_t i = 0; i < queue->length; i++) {
 			const struct drawn *drawn =
 				&queue->ring[(queue->head + i) % queue->size];

@@ -170,7 +170,7 @@ void storage_status_locked(const struct sched *sched, const struct storage *stor
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	storage_status_locked(job->sched, job->source->storage, ret);
+	storage_status_locked(job->sched, job->now->source->storage, ret);
 }
 
 /* What is to be told of a storage, once when it begins and once when it ends. */

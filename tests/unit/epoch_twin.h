@@ -616,7 +616,7 @@ static inline void twin_check_held(const struct twin *twin)
 	}
 	for (uint32_t sample = 0; sample < world->n_samples; sample++) {
 		cr_assert_eq(pins[sample], world->pins[sample], "pins of %u", sample);
-		cr_assert_eq(pins[sample], epochs_pins_of(world->epochs, sample));
+		cr_assert_eq(pins[sample], epochs_pins_of(world->epochs, NULL, sample));
 		sum += pins[sample];
 	}
 	cr_assert_eq(sum, epochs_pins(world->epochs));

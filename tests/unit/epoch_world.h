@@ -399,7 +399,7 @@ static inline struct epoch *world_prepare(const struct epochs *epochs, uint32_t 
 	struct epoch *epoch;
 	const char *reason = "";
 	cr_assert_eq(0,
-		epochs_prepare(epochs, number, &copy, bound, consumed, &reason, &epoch),
+		epochs_prepare(epochs, epochs_set(epochs, number), number, &copy, bound, consumed, &reason, &epoch),
 		"%s", reason);
 	return epoch;
 }

@@ -39,7 +39,7 @@ Test(epoch, who_reads_labels_only_pins_nothing_that_is_far)
 		cr_assert_eq(pins, epochs_pins(world.epochs), "%u: %u pins", i,
 			epochs_pins(world.epochs));
 	}
-	cr_assert_eq(1, epochs_pins_of(world.epochs, held->request.sample));
+	cr_assert_eq(1, epochs_pins_of(world.epochs, NULL, held->request.sample));
 	world_release(&world, held, true);
 	cr_assert_eq(FAR, epochs_pins(world.epochs));
 	for (uint32_t i = 0; i < N; i++)
