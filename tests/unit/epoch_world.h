@@ -593,7 +593,8 @@ static inline void world_begun(struct epoch_world *world, uint32_t epoch, int st
 	cr_assert_null(stream->left);
 	if (stream->wanted && !status) {
 		struct order order = epochs_order(world->epochs, epoch);
-		stream->left = roaring_bitmap_copy(world->selection);
+		stream->left = roaring_bitmap_copy(
+			epochs_set(world->epochs, epoch)->selection);
 		for (uint32_t k = 0; k < order.bound; k++)
 			roaring_bitmap_remove(
 				stream->left, order_binding(&order, k).sample);
@@ -876,7 +877,8 @@ static inline void world_begin(
 	TAILQ_INIT(&world->requests);
 	world->n_samples = 2 * config->set.positions;
 	world->selection = roaring_bitmap_from_range(0, world->n_samples, 2);
-	world->pins = calloc(world->n_samples, sizeof(*world->pins));
+	/* Later sets may have as many more. */
+	world->pins = calloc(2 * (size_t)world->n_samples, sizeof(*world->pins));
 	cr_assert(world->selection && world->pins);
 	world->config.set.selection = world->selection;
 	cr_assert_eq(0, epochs_new(&world->config, &world->epochs));
