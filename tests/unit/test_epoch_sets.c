@@ -119,7 +119,7 @@ Test(epoch_sets, two_epochs_of_different_sets_run_at_once)
 	uint32_t epoch;
 	world_begin(&world, &config, 2);
 	for (uint32_t position = 0; position < N; position += 2) {
-		cr_assert_eq(0, open_one(&world, position, 1, &epoch));
+		cr_assert_eq(0, open_one(&world, position, position == 2 ? 3 : 1, &epoch));
 		if (position < N - 6)
 			cr_assert_eq(0, open_one(&world, position + 1, 2, &epoch));
 	}
@@ -127,18 +127,42 @@ Test(epoch_sets, two_epochs_of_different_sets_run_at_once)
 	for (uint32_t position = 0; position < MORE; position += 2) {
 		cr_assert_eq(0, open_one(&world, position, 1, &epoch));
 		cr_assert_eq(epoch, 1);
+		if (position == 6) { /* a third one, which is not late, with a file of this */
+			cr_assert_eq(0, open_one(&world, MORE - 3, 3, &epoch));
+			cr_assert_eq(epoch, 1);
+		}
 		if (position >= 6 && position < 12) {
 			cr_assert_eq(0, open_one(&world, N - 11 + position, 2, &epoch));
 			cr_assert_eq(epoch, 0, "position %u", N - 11 + position);
 		}
 	}
-	for (uint32_t position = 1; position < MORE; position += 2) {
+	for (uint32_t position = MORE - 1; position < MORE; position -= 2) {
+		if (position == MORE - 3)
+			continue;
 		cr_assert_eq(0, open_one(&world, position, 2, &epoch));
 		cr_assert_eq(epoch, 1);
 	}
 	check_epoch(&world, 0, world.selection);
 	check_epoch(&world, 1, more.selection);
 	check_replay(&world, &more, (const uint32_t[]){1}, 1);
+	world_end(&world);
+	set_free(&more);
+}
+
+/* Which was known of passes that are all equally long. */
+Test(epoch_sets, a_pass_is_as_long_as_its_epoch)
+{
+	struct epoch_world world;
+	struct epoch_set more = set_from(10, MORE);
+	world_begin(&world, &config, 5);
+	for (uint32_t pass = 0; pass < 4; pass++)
+		read_pass(&world, 0, N);
+	use(&world, &more);
+	for (uint32_t pass = 0; pass < 3; pass++)
+		read_pass(&world, 0, MORE);
+	for (uint32_t epoch = 0; epoch < 7; epoch++)
+		check_epoch(&world, epoch, epoch < 4 ? world.selection : more.selection);
+	check_replay(&world, &more, (const uint32_t[]){4}, 1);
 	world_end(&world);
 	set_free(&more);
 }
@@ -153,6 +177,11 @@ Test(epoch_sets, a_file_of_the_next_epoch_does_not_begin_it_too_early)
 	use(&world, &more);
 	cr_assert_eq(-ENOENT, open_one(&world, N + 1, 1, &epoch));
 	cr_assert_eq(-ENOENT, open_one(&world, MORE, 1, &epoch));
+	struct world_request *other = world_request_by(&world, EPOCH_CURRENT, N + 1,
+		(struct reader){.thread = 9, .rank = 9, .script = 9}, false);
+	world_open(&world, other);
+	cr_assert_eq(-ENOENT, other->request.status, "a script that comes new");
+	world_release(&world, other, true);
 	read_pass(&world, 4, N);
 	cr_assert_eq(epochs_set(world.epochs, EPOCH_CURRENT), &more);
 	cr_assert_eq(0, open_one(&world, N + 1, 1, &epoch));
@@ -167,6 +196,21 @@ Test(epoch_sets, a_file_of_the_next_epoch_does_not_begin_it_too_early)
 	world_end(&world);
 	set_free(&more);
 	set_free(&fewer);
+}
+
+/* drop_last: the pass is over before the epoch is. */
+Test(epoch_sets, a_file_of_the_next_epoch_begins_it_when_half_was_read)
+{
+	struct epoch_world world;
+	struct epoch_set more = set_from(0, MORE);
+	uint32_t epoch;
+	world_begin(&world, &config, 6);
+	read_pass(&world, 0, N - 2);
+	use(&world, &more);
+	cr_assert_eq(0, open_one(&world, N + 1, 1, &epoch));
+	cr_assert_eq(epoch, 1);
+	world_end(&world);
+	set_free(&more);
 }
 
 Test(epoch_sets, a_set_is_dropped_with_the_last_epoch_that_is_kept)
