@@ -157,8 +157,8 @@ static bool add(const struct command *command, const char *file, const char *tex
 
 /* --- rm, rescan --------------------------------------------------------------------------- */
 
-static bool refuse_taken(const struct command *command, const char *verb, const char *name,
-	int err, const char *jobs)
+static bool refuse_taken(const struct command *command, const char *verb,
+	const char *name, int err, const char *jobs)
 {
 	if (err != -ENOENT)
 		return refuse(command, "%s: not %s: %s%s", name, verb,
@@ -193,7 +193,8 @@ static bool remove_one(const struct command *command, const char *name)
 	return true;
 }
 
-static int rescan_unused(const struct command *command, const struct dataset_config *config)
+static int rescan_unused(
+	const struct command *command, const struct dataset_config *config)
 {
 	struct dataset *dataset = NULL;
 	int err = scan(command, config, false, &dataset);
@@ -248,8 +249,7 @@ static bool rescan(const struct command *command, const char *name)
 }
 
 bool control_dataset(const struct files_context *context, struct session *session,
-	const atomic_bool *stop,
-	const char *const *arguments, size_t n, FILE *out)
+	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out)
 {
 	const struct command command = {context, session, stop, out};
 	const char *verb = arguments[0];

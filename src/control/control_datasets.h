@@ -25,5 +25,4 @@ struct session;
 /* The arguments behind the command; out: the messages. When *stop becomes true a scan ends.
  * session: may be NULL. */
 bool control_dataset(const struct files_context *context, struct session *session,
-	const atomic_bool *stop,
-	const char *const *arguments, size_t n, FILE *out);
+	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);

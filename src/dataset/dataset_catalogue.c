@@ -155,8 +155,8 @@ static int load_about(
 static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
 	sqlite3_int64 tables = 0, number = 0;
-	int err = read_number(db,
-		"SELECT count(*) FROM sqlite_master WHERE name = 'edition'", &tables);
+	int err = read_number(
+		db, "SELECT count(*) FROM sqlite_master WHERE name = 'edition'", &tables);
 	if (!err && tables > 0)
 		err = read_number(db, "SELECT number FROM edition", &number);
 	catalogue->edition = (uint32_t)number;

@@ -55,14 +55,16 @@ static bool is_kept(const char *file, const char *name, uint32_t *ret)
 	static const char middle[] = ".sqlite.";
 	size_t n = strlen(name);
 	char *end;
-	if (strncmp(file, name, n) != 0 || strncmp(file + n, middle, sizeof(middle) - 1) != 0)
+	if (strncmp(file, name, n) != 0 ||
+		strncmp(file + n, middle, sizeof(middle) - 1) != 0)
 		return false;
 	const char *digits = file + n + sizeof(middle) - 1;
 	if (*digits < '0' || *digits > '9')
 		return false;
 	unsigned long number = strtoul(digits, &end, 10);
 	*ret = (uint32_t)number;
-	return *end == '\0' && number <= UINT32_MAX && (*digits != '0' || end == digits + 1);
+	return *end == '\0' && number <= UINT32_MAX &&
+	       (*digits != '0' || end == digits + 1);
 }
 
 int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t *ret_n)

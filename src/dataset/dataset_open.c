@@ -350,16 +350,17 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 	dataset->source = strdup(config->path);
 	dataset->root = strdup(scan->root);
 	auto_free char *file = catalogue_file(state_dir, config->name, "");
-	dataset->files[0] = scan->kept   ? strdup(scan->kept)
-			: scan->next ? catalogue_file(state_dir, config->name, NEXT)
-				     : catalogue_file(state_dir, config->name, "");
+	dataset->files[0] = scan->kept	 ? strdup(scan->kept)
+			    : scan->next ? catalogue_file(state_dir, config->name, NEXT)
+					 : catalogue_file(state_dir, config->name, "");
 	dataset->file = dataset->files[0];
 	dataset->provisional = scan->next;
 	if (!dataset->name || !dataset->source || !dataset->root || !file ||
 		!dataset->file)
 		return -ENOMEM;
 	dataset->kind = scan->source->name;
-	err = look(config, scan, scan->kept ? scan->kept : file, &catalogue, &tree, &seen);
+	err = look(
+		config, scan, scan->kept ? scan->kept : file, &catalogue, &tree, &seen);
 	if (!err && !seen && scan->anew)
 		err = -EIO;
 	dataset->beside = strdup(scan->beside);

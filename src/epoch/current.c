@@ -345,8 +345,7 @@ static bool was_tried(const struct opener *opener, uint32_t stamp)
 		if (worker->came[opener->kind] < begun)
 			begun = worker->came[opener->kind];
 	}
-	return since != UINT64_MAX && used <= since &&
-	       2 * (begun - before) < n;
+	return since != UINT64_MAX && used <= since && 2 * (begun - before) < n;
 }
 
 /* What was read when the job went back may be read again, as long as much was left, of
@@ -375,8 +374,7 @@ static bool has_few_labels(const struct rank *rank)
 /* The pass's epoch has fewer files than a later one. */
 static bool lacks_file(const struct opener *opener)
 {
-	const struct epoch *epoch =
-		find_epoch(opener->epochs, opener->rank->pass.epoch);
+	const struct epoch *epoch = find_epoch(opener->epochs, opener->rank->pass.epoch);
 	return epoch && !has_position(epoch, opener->position);
 }
 

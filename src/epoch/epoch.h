@@ -70,10 +70,10 @@ struct epoch_set {
 struct epochs_config {
 	enum epochs_kind kind;
 	struct epoch_set set; /* of all epochs, until there is another one */
-	uint32_t limit;		/* number of epochs that the job may have */
-	uint32_t lookahead;	/* samples drawn and not bound; at least 1 */
-	uint32_t file;		/* positions of one file: of a batch, a shard, else 1 */
-	bool replays;		/* its epochs have orders before they begin */
+	uint32_t limit;	      /* number of epochs that the job may have */
+	uint32_t lookahead;   /* samples drawn and not bound; at least 1 */
+	uint32_t file;	      /* positions of one file: of a batch, a shard, else 1 */
+	bool replays;	      /* its epochs have orders before they begin */
 	bool fed; /* DRAWN: what is drawn comes when it comes; DRAW never asks for it */
 	bool refuses_second; /* script, too far from the first: -EBUSY */
 	uint64_t idle_ns;    /* parked when nothing was read for so long */
@@ -434,8 +434,7 @@ uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);
 
 /* Sum of pins; how many of them are of the sample, in epochs whose set has the owner. */
 uint32_t epochs_pins(const struct epochs *epochs);
-uint32_t epochs_pins_of(
-	const struct epochs *epochs, const void *owner, sample_id sample);
+uint32_t epochs_pins_of(const struct epochs *epochs, const void *owner, sample_id sample);
 
 /* Aborts when an invariant does not hold: need, pins and all sums are counted anew. */
 void epochs_validate(const struct epochs *epochs);

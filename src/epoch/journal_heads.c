@@ -12,8 +12,9 @@
 
 static enum head_found refuse_head(const char *path, const char *found)
 {
-	log_error("%s: byte 0: found %s, allowed: a journal of version %d" JOURNAL_REFUSED, path,
-		found, JOURNAL_VERSION);
+	log_error(
+		"%s: byte 0: found %s, allowed: a journal of version %d" JOURNAL_REFUSED,
+		path, found, JOURNAL_VERSION);
 	return HEAD_REFUSED;
 }
 
@@ -160,9 +161,9 @@ int journal_sets(const char *directory, struct order_found **ret, size_t *ret_n)
 			bytes < sizeof(head) || is_zero(&head) ||
 			le32toh(head.checksum) != head_checksum(&head))
 			continue;
-		(*ret)[(*ret_n)++] = (struct order_found){
-			le32toh(head.epoch) - le32toh(head.lag),
-			{le32toh(head.positions), le64toh(head.fingerprint)}};
+		(*ret)[(*ret_n)++] =
+			(struct order_found){le32toh(head.epoch) - le32toh(head.lag),
+				{le32toh(head.positions), le64toh(head.fingerprint)}};
 	}
 	return 0;
 }

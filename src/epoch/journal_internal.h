@@ -121,7 +121,7 @@ uint32_t journal_most_positions(const struct journal_identity *identity);
 must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
 	enum head_found *ret_found);
 
-#define JOURNAL_REFUSED \
+#define JOURNAL_REFUSED                                                                  \
 	"; nothing was changed; to begin anew, move the directory's journals away"
 
 /* *ret_torn: the last one was not written to the end of its head. */

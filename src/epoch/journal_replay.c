@@ -100,8 +100,8 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 			"a RESTORED with %u of %u consumed, allowed: up to %u of %u",
 			position, value, value, positions);
 	if (position >= positions && disk->kind != RECORD_READER && !restored)
-		return refuse(reading, "position %u, allowed: below %u", position,
-			positions);
+		return refuse(
+			reading, "position %u, allowed: below %u", position, positions);
 	switch (disk->kind) {
 	case RECORD_BEGUN:
 		if (disk->detail > 1)

@@ -193,7 +193,7 @@ static int find_or_begin(
 		return 0;
 	if (request->epoch != next)
 		return -ENOENT;
-	if (running && !running->over && !epochs->idle && 
+	if (running && !running->over && !epochs->idle &&
 		running->bound <= running->set->positions / 2) {
 		effect_notice(effects, NOTICE_EARLY, next);
 		return -EAGAIN;
@@ -244,9 +244,8 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 
 static uint32_t positions_of(const struct epochs *epochs, uint32_t epoch)
 {
-	const struct epoch_set *set = epoch == EPOCH_CURRENT
-					      ? epochs_widest_set(epochs)
-					      : set_of(epochs, epoch);
+	const struct epoch_set *set = epoch == EPOCH_CURRENT ? epochs_widest_set(epochs)
+							     : set_of(epochs, epoch);
 	return set->positions;
 }
 

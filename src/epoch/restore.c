@@ -179,8 +179,7 @@ static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 }
 
 /* By binding: each position that is bound, once. */
-static int check_log(
-	const struct epoch *epoch, uint8_t *bound, const char **ret_reason)
+static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < epoch->bound; k++) {
 		uint32_t position = order_log_entry_position(epoch->log[k]);
@@ -214,8 +213,8 @@ static int take_bindings(const struct epochs *epochs, struct epoch *epoch,
 	return err ? err : check_log(epoch, bits, ret_reason);
 }
 
-static int read_all(struct epoch *epoch, const uint32_t *reads, uint32_t n,
-	const char **ret_reason)
+static int read_all(
+	struct epoch *epoch, const uint32_t *reads, uint32_t n, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < n; k++) {
 		if (reads[k] >= epoch->set->positions ||

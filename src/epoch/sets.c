@@ -82,7 +82,8 @@ const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 	const struct epoch *running = epochs->running;
 	if (number != EPOCH_CURRENT)
 		return set_of(epochs, number);
-	bool read = running && running->bound >= running->set->positions - running->bound &&
+	bool read = running &&
+		    running->bound >= running->set->positions - running->bound &&
 		    running->number + 1 < epochs->config.limit;
 	return set_of(epochs, running ? running->number + read : 0);
 }
@@ -90,7 +91,8 @@ const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 const struct epoch_set *epochs_widest_set(const struct epochs *epochs)
 {
 	const struct epoch *running = epochs->running;
-	const struct epoch_set *widest = set_of(epochs, running ? running->number + 1 : 0);
+	const struct epoch_set *widest =
+		set_of(epochs, running ? running->number + 1 : 0);
 	if (running && running->set->positions > widest->positions)
 		widest = running->set;
 	if (epochs->draining && epochs->draining->set->positions > widest->positions)

@@ -120,8 +120,7 @@ uint32_t epochs_pins(const struct epochs *epochs)
 	return epochs->pins;
 }
 
-uint32_t epochs_pins_of(
-	const struct epochs *epochs, const void *owner, sample_id sample)
+uint32_t epochs_pins_of(const struct epochs *epochs, const void *owner, sample_id sample)
 {
 	const struct epoch *epoch;
 	const struct pin *pin;

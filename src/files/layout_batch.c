@@ -123,8 +123,8 @@ static int lookup(struct sched_job *job, struct inode directory, const char *nam
 	uint32_t index;
 	if (strncmp(name, PREFIX, start) != 0)
 		return -ENOENT;
-	size_t digits = flat_parse_number(
-		name + start, DIGITS, n_batches(job, edition), &index);
+	size_t digits =
+		flat_parse_number(name + start, DIGITS, n_batches(job, edition), &index);
 	if (digits == 0)
 		return -ENOENT;
 	const char *suffix = name + start + digits;

@@ -33,8 +33,8 @@ static struct inode class_inode(struct inode directory, uint32_t label)
 	return directory;
 }
 
-static struct inode sample_inode(const struct sched_edition *edition,
-	struct inode directory, uint32_t number)
+static struct inode sample_inode(
+	const struct sched_edition *edition, struct inode directory, uint32_t number)
 {
 	directory.kind = INODE_SAMPLE;
 	directory.position = edition->label_begin[directory.position] + number;

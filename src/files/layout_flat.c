@@ -156,8 +156,8 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 	uint32_t samples = n_listed(job, directory);
 	if (directory.kind == INODE_EPOCH && config->shard) {
 		ret->inode = with_kind(directory, INODE_SHARD, (uint32_t)number);
-		flat_print_number((uint32_t)number,
-			shard_digits(n_shards(job, samples)), ret->name);
+		flat_print_number((uint32_t)number, shard_digits(n_shards(job, samples)),
+			ret->name);
 		return true;
 	}
 	struct flat_name name = {.kind = kinds[number % n_kinds(config)],
@@ -179,9 +179,8 @@ static int lookup(struct sched_job *job, struct inode directory, const char *tex
 	struct flat_name name;
 	uint32_t shard;
 	if (directory.kind == INODE_EPOCH && config->shard) {
-		size_t n =
-			flat_parse_number(text, shard_digits(n_shards(job, samples)),
-				n_shards(job, samples), &shard);
+		size_t n = flat_parse_number(text, shard_digits(n_shards(job, samples)),
+			n_shards(job, samples), &shard);
 		if (n == 0 || text[n] != '\0')
 			return -ENOENT;
 		*ret = with_kind(directory, INODE_SHARD, shard);
@@ -208,7 +207,8 @@ static bool exists(struct sched_job *job, struct inode inode)
 
 static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 {
-	return directory.kind == INODE_EPOCH ? n_shards(job, n_listed(job, directory)) : 0;
+	return directory.kind == INODE_EPOCH ? n_shards(job, n_listed(job, directory))
+					     : 0;
 }
 
 static bool size(

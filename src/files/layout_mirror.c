@@ -83,8 +83,7 @@ static bool is_selected(
 	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {
 	auto_edition *edition = sched_edition(job, 0);
-	return roaring_bitmap_contains(
-		edition->selection, paths_sample(paths, file));
+	return roaring_bitmap_contains(edition->selection, paths_sample(paths, file));
 }
 
 static bool is_shown(struct sched_job *job, const struct dataset_paths *paths,

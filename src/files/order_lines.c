@@ -33,8 +33,8 @@ static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint3
 	return done;
 }
 
-static void print_line(void *into, const struct sched_edition *edition,
-	const struct binding *binding)
+static void print_line(
+	void *into, const struct sched_edition *edition, const struct binding *binding)
 {
 	text_order_line(into, edition, binding);
 }
@@ -50,8 +50,8 @@ static uint32_t print_order(void *context, uint32_t first, uint32_t n, FILE *out
 	return order_lines_print(context, first, n, out);
 }
 
-static void measure_line(void *into, const struct sched_edition *edition,
-	const struct binding *binding)
+static void measure_line(
+	void *into, const struct sched_edition *edition, const struct binding *binding)
 {
 	uint64_t *bytes = into;
 	*bytes += text_order_line_length(edition, binding);

@@ -161,8 +161,8 @@ static int make_samples(struct composite_file *file)
 static int prepare(struct composite_file *file, uint32_t epoch)
 {
 	bool tar = file->inode.kind == INODE_TAR;
-	int err = describe(
-		file->session, file->job, file->inode, epoch, &file->composite);
+	int err =
+		describe(file->session, file->job, file->inode, epoch, &file->composite);
 	if (!err && file->composite.n == 0)
 		err = -ENOENT;
 	if (!err && file->inode.kind != INODE_BATCH)
@@ -204,8 +204,8 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 	reader.images = inode.kind != INODE_BATCH_LABELS;
 	if (file->epoch != SCHED_CURRENT)
 		return file->epoch;
-	return sched_current(file->job, &reader,
-		inode.position * layout_file_samples(config));
+	return sched_current(
+		file->job, &reader, inode.position * layout_file_samples(config));
 }
 
 /* Takes over the reference to the job, if it succeeds. handle: of a file that another
@@ -299,8 +299,9 @@ static int file_of(struct session *session, struct inode inode, fuse_req_t req,
 	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
-	int err = tree_in_epoch(job, inode) ? file_new(session, job, inode, req, handle, ret)
-					    : -ENOENT;
+	int err = tree_in_epoch(job, inode)
+			  ? file_new(session, job, inode, req, handle, ret)
+			  : -ENOENT;
 	if (err)
 		sched_job_put(job);
 	return err;

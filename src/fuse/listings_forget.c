@@ -21,8 +21,9 @@ static void forget_listings(struct session *session, struct sched_job *job)
 	sched_job_status(job, &status);
 	const uint32_t epochs[] = {INODE_CURRENT, status.started ? status.epoch + 1 : 0};
 	for (size_t i = 0; i < sizeof(epochs) / sizeof(epochs[0]); i++) {
-		struct inode inode = {
-			.kind = INODE_EPOCH, .job = sched_job_id(job), .epoch = epochs[i]};
+		struct inode inode = {.kind = INODE_EPOCH,
+			.job = sched_job_id(job),
+			.epoch = epochs[i]};
 		uint32_t n = layout_of(job)->subdirectories(job, inode);
 		forget_listing(session, inode);
 		inode.kind = INODE_SHARD;
@@ -31,10 +32,11 @@ static void forget_listings(struct session *session, struct sched_job *job)
 	}
 }
 
-static void forget_of_job(struct session *session, struct sched_job *job, const char *dataset)
+static void forget_of_job(
+	struct session *session, struct sched_job *job, const char *dataset)
 {
-	bool mounted = session->root.kind != INODE_JOB ||
-		       session->root.job == sched_job_id(job);
+	bool mounted =
+		session->root.kind != INODE_JOB || session->root.job == sched_job_id(job);
 	if (mounted && strcmp(sched_job_config(job)->dataset, dataset) == 0)
 		forget_listings(session, job);
 }
@@ -46,8 +48,7 @@ void listings_forget(struct session *session, const char *dataset)
 	if (sched_job_ids(session->context.sched, &ids, &n) != 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job =
-			sched_job_find_id(session->context.sched, ids[i]);
+		struct sched_job *job = sched_job_find_id(session->context.sched, ids[i]);
 		if (!job)
 			continue;
 		forget_of_job(session, job, dataset);

@@ -80,14 +80,13 @@ static uint32_t label_of(struct sched_job *job, uint32_t epoch, sample_id sample
 	return dataset_label(edition->dataset, sample);
 }
 
-static void answer_again(struct opening *opening, struct sched_job *job, uint32_t epoch,
-	sample_id sample)
+static void answer_again(
+	struct opening *opening, struct sched_job *job, uint32_t epoch, sample_id sample)
 {
 	struct inode inode = opening->inode;
 	if (inode.kind == INODE_LABEL) {
-		label_file_read_again(opening->req, job,
-			label_of(job, epoch, sample), opening->size,
-			opening->offset);
+		label_file_read_again(opening->req, job, label_of(job, epoch, sample),
+			opening->size, opening->offset);
 		return;
 	}
 	int err = text_file_again_json(
@@ -103,8 +102,7 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 {
 	sample_id sample = sched_handle_sample(handle);
 	if (opening->again)
-		answer_again(
-			opening, opening->job, sched_handle_epoch(handle), sample);
+		answer_again(opening, opening->job, sched_handle_epoch(handle), sample);
 	else if (opening->inode.kind == INODE_JSON)
 		text_file_open_json(opening->req, opening->session, opening->job,
 			opening->inode, sched_handle_epoch(handle), sample, &opening->fi);

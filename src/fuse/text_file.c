@@ -55,8 +55,8 @@ static int snapshot_take(
 	return end(&writer, text_print(writer.out, &session->context, inode));
 }
 
-static int snapshot_json(struct sched_job *job, uint32_t epoch, sample_id sample,
-	struct snapshot *ret)
+static int snapshot_json(
+	struct sched_job *job, uint32_t epoch, sample_id sample, struct snapshot *ret)
 {
 	struct text_writer writer;
 	int err = begin(ret, &writer);

@@ -123,14 +123,13 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 }
 
 /* The samples of a batch are held all at once. */
-int admit_batch(
-	const struct edition *edition, config_report *report, void *context)
+int admit_batch(const struct edition *edition, config_report *report, void *context)
 {
 	const struct sched_job *job = edition->job;
 	const struct job_config *config = &job->config;
 	uint64_t most = memory_most_open(job->sched);
 	uint64_t n = config->batch < edition->set.positions ? config->batch
-							 : edition->set.positions;
+							    : edition->set.positions;
 	if (config->layout != LAYOUT_BATCH || edition->largest_bytes == 0 ||
 		n <= most / edition->largest_bytes)
 		return 0;

@@ -214,7 +214,8 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 }
 
 /* Where the job has gone back, later epochs are those whose orders are known. */
-static int take_segments(struct facts *facts, const struct order_found *segments, size_t n)
+static int take_segments(
+	struct facts *facts, const struct order_found *segments, size_t n)
 {
 	size_t first = 0;
 	int err = 0;
@@ -266,7 +267,8 @@ static int open_all_kept(struct sched_job *job)
 {
 	auto_free uint32_t *numbers = NULL;
 	size_t n;
-	int err = dataset_kept(job->sched->config->state, job->config.dataset, &numbers, &n);
+	int err = dataset_kept(
+		job->sched->config->state, job->config.dataset, &numbers, &n);
 	for (size_t i = 0; i < n && !err; i++)
 		open_kept(job, numbers[i]);
 	return err;
@@ -314,8 +316,8 @@ static int make_epochs(struct sched_job *job, const struct facts *facts)
 		edition = next;
 	}
 	if (!err && edition != job->now)
-		epochs_use_set(job->epochs, facts->list[facts->n - 1].epoch + 1,
-			&job->now->set);
+		epochs_use_set(
+			job->epochs, facts->list[facts->n - 1].epoch + 1, &job->now->set);
 	return err;
 }
 

@@ -73,8 +73,8 @@ static void answer_locked(struct open_request *request, struct aftermath *afterm
 	handle_answered_locked(handle, aftermath);
 }
 
-static void give_back_queue_locked(struct sched_job *job, const struct effect *effect,
-	struct aftermath *aftermath)
+static void give_back_queue_locked(
+	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
 	const struct drawn_queue *queue = &effect->queue;
 	struct space *space = edition_of_locked(job, effect->epoch)->space;

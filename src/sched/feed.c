@@ -236,7 +236,8 @@ static int take_locked(struct sched_job *job, uint32_t epoch, uint32_t base,
 	if (state != EPOCH_LIVE)
 		return 0;
 	struct feed *feed = feed_of_locked(job, epoch);
-	if (base > feed->next || n > job->now->set.positions || base > job->now->set.positions - n)
+	if (base > feed->next || n > job->now->set.positions ||
+		base > job->now->set.positions - n)
 		return -EINVAL;
 	int err = append(feed, base, ids, n);
 	if (!err)

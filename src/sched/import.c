@@ -117,8 +117,8 @@ static size_t leave_out_others(
 	return kept;
 }
 
-static int write_all(const struct edition *edition, int fd,
-	const struct checkpoint *from, const struct places *places)
+static int write_all(const struct edition *edition, int fd, const struct checkpoint *from,
+	const struct places *places)
 {
 	struct sched_job *job = edition->job;
 	auto_free struct epochs_order_file *orders = NULL;
@@ -149,7 +149,7 @@ static int export_from(struct sched_job *job, int fd, const struct checkpoint *f
 
 int sched_job_export(struct sched_job *job, int fd, config_report *report, void *context)
 {
-	struct checkpoint from;
+	struct checkpoint from = {0};
 	struct restoring restoring = {.from = &from, .export = true};
 	struct stat st;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -262,7 +262,8 @@ static int save_order(
 	}
 	int err = order_save(job->directory, epoch, job->now->fingerprint, &order);
 	uint32_t bound = data->bound, consumed = data->consumed;
-	int possible = epochs_prepare(job->epochs, &job->now->set, epoch, data, bound, consumed, &reason, &tried);
+	int possible = epochs_prepare(job->epochs, &job->now->set, epoch, data, bound,
+		consumed, &reason, &tried);
 	epoch_reaped_free(tried);
 	if (possible == -EINVAL)
 		return say(importing->adding, "%s: the order of epoch %" PRIu32 ": %s",

@@ -60,8 +60,7 @@ static int get_space(struct edition *edition)
 {
 	struct sched *sched = edition->job->sched;
 	struct space *spare = NULL;
-	int err = space_make(
-		edition->source, &edition->job->config.preparation, &spare);
+	int err = space_make(edition->source, &edition->job->config.preparation, &spare);
 	if (err)
 		return err;
 	lock_take(&sched->lock);
@@ -78,8 +77,8 @@ int join_begin(struct edition *edition, struct sampler_joining **ret)
 	if (err)
 		return err;
 	LOCK_SCOPE(&edition->job->sched->lock);
-	return sampler ? sampler_joining_new(sampler, edition->space->number,
-				 edition->selection, ret)
+	return sampler ? sampler_joining_new(
+				 sampler, edition->space->number, edition->selection, ret)
 		       : 0;
 }
 

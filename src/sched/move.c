@@ -90,8 +90,7 @@ static int prepare(struct moving *moving, struct sched_job *job)
 }
 
 /* None comes, since the dataset is taken. The caller puts them back. */
-static int list_jobs(
-	const struct moving *moving, struct sched_job ***ret, size_t *ret_n)
+static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_t *ret_n)
 {
 	struct sched_job *job;
 	LOCK_SCOPE(&moving->sched->lock);
@@ -152,7 +151,8 @@ static void move_source_locked(const struct moving *moving)
 	tier_leave(from->tier);
 	from->tier = NULL;
 	if (tier_join_locked(to) != 0)
-		log_error("dataset %s: no memory for its tier", dataset_name(to->dataset));
+		log_error(
+			"dataset %s: no memory for its tier", dataset_name(to->dataset));
 	to->quarantined = from->quarantined;
 	from->removed = true;
 	from->taken = false;
@@ -214,10 +214,8 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, sched_edition_change *change,
 	config_report *report, void *context)
 {
-	struct moving moving = {.sched = sched,
-		.change = change,
-		.report = report,
-		.context = context};
+	struct moving moving = {
+		.sched = sched, .change = change, .report = report, .context = context};
 	lock_take(&sched->lock);
 	moving.from = source_taken_locked(sched, dataset_name(dataset));
 	lock_release(&sched->lock);

@@ -55,8 +55,9 @@ void handle_free(struct sched_handle *handle)
 static bool is_ready(const struct sched_handle *handle)
 {
 	const struct use *use = handle->use;
-	return handle->answered && (!use || cache_state(use->key.space->cache,
-					handle->request.sample) == CACHE_READY);
+	return handle->answered &&
+	       (!use || cache_state(use->key.space->cache, handle->request.sample) ==
+				CACHE_READY);
 }
 
 /* Not read: without memory, or because the reader has given up. */

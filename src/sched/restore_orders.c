@@ -113,8 +113,8 @@ static int load_order(struct sched_job *job, struct restoring *restoring, uint32
 	struct order_data *ret)
 {
 	const struct edition *edition = restore_edition(job, epoch);
-	int err = order_load(job->directory, epoch, edition->set.positions,
-		edition->fingerprint, ret);
+	int err = order_load(
+		job->directory, epoch, edition->set.positions, edition->fingerprint, ret);
 	if (err == -ENOENT && state_of(job, epoch) == EPOCH_OVER)
 		return restore_refuse(restoring,
 			"the order of epoch %" PRIu32
@@ -174,8 +174,8 @@ int restore_list_orders(
 	return err;
 }
 
-int restore_load(struct sched_job *job, const char *path, uint32_t epoch,
-	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret)
+int restore_load(struct sched_job *job, const char *path, uint32_t epoch, uint32_t bound,
+	uint32_t consumed, const char **ret_reason, struct epoch **ret)
 {
 	struct order_data data;
 	const struct edition *edition = restore_edition(job, epoch);
@@ -187,7 +187,8 @@ int restore_load(struct sched_job *job, const char *path, uint32_t epoch,
 		*ret_reason = "its order is missing, or can't be used";
 		return err == -ENOENT ? -EINVAL : err;
 	}
-	return epochs_prepare(job->epochs, restore_set(job, epoch), epoch, &data, bound, consumed, ret_reason, ret);
+	return epochs_prepare(job->epochs, restore_set(job, epoch), epoch, &data, bound,
+		consumed, ret_reason, ret);
 }
 
 /* The order as it is from now on: to its file, and to memory. */
@@ -201,14 +202,15 @@ static int make_epoch(struct sched_job *job, struct restoring *restoring, uint32
 	path = journal_next_order(job->journal, job->directory, drains);
 	lock_release(&job->sched->lock);
 	const struct edition *edition = restore_edition(job, epoch);
-	int err = path ? order_save_at(path, epoch, edition->fingerprint, &order)
-		       : -ENOMEM;
+	int err =
+		path ? order_save_at(path, epoch, edition->fingerprint, &order) : -ENOMEM;
 	if (err) {
 		order_data_free(data);
 		return restore_failed(restoring, path ? path : job->directory, err);
 	}
 	uint32_t bound = data->bound, consumed = data->consumed;
-	err = epochs_prepare(job->epochs, restore_set(job, epoch), epoch, data, bound, consumed, &reason, ret);
+	err = epochs_prepare(job->epochs, restore_set(job, epoch), epoch, data, bound,
+		consumed, &reason, ret);
 	if (err == -EINVAL)
 		return restore_refuse(
 			restoring, "the order of epoch %" PRIu32 ": %s", epoch, reason);

@@ -242,7 +242,8 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 {
 	sched_edition_put(*edition);
 }
-#define auto_edition __attribute__((cleanup(sched_edition_put_))) const struct sched_edition
+#define auto_edition                                                                     \
+	__attribute__((cleanup(sched_edition_put_))) const struct sched_edition
 uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch); /* the same number */
 /* The epoch that a file of current/ belongs to if the reader opens it now. Changes nothing. */
 uint32_t sched_current(
@@ -261,8 +262,7 @@ void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 /* The label that a position has, whatever it is bound to: sequential, classes, labels =
  * fixed. false: none, or that of a file of current/ depends on its epoch. */
-bool sched_label(
-	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
+bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 
 struct sched_job_share {
 	double demand; /* samples per second that it could use, as far as is known */

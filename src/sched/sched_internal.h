@@ -247,9 +247,9 @@ struct edition {
 	bool dropped; /* (lock) no epoch is made of it */
 	struct source *source;
 	struct space *space;
-	struct sampler *sampler; /* (lock) joined; NULL: samples are not drawn */
-	struct epoch_set set;	 /* the engine's */
-	uint64_t fingerprint;	 /* of the selected samples, and job_kind */
+	struct sampler *sampler;     /* (lock) joined; NULL: samples are not drawn */
+	struct epoch_set set;	     /* the engine's */
+	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
 	roaring_bitmap_t *selection; /* D_j */
 	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
 	uint64_t largest_bytes;	     /* of a tensor */
@@ -267,10 +267,10 @@ struct sched_job {
 	job_id id;
 	struct job_config config;
 	TAILQ_HEAD(, edition) editions; /* (lock) */
-	struct edition *now;	  /* (lock) of the epochs that begin */
-	struct feed feeds[FEEDS]; /* of a rank; by epoch */
-	uint32_t consumed_since;  /* whoever feeds it was told */
-	uint64_t unfed_since_ns;  /* sched_feed_away */
+	struct edition *now;		/* (lock) of the epochs that begin */
+	struct feed feeds[FEEDS];	/* of a rank; by epoch */
+	uint32_t consumed_since;	/* whoever feeds it was told */
+	uint64_t unfed_since_ns;	/* sched_feed_away */
 	bool gives_up;
 	uint64_t ini_hash;
 	uint32_t open; /* images of current/ */
@@ -374,8 +374,7 @@ void sources_free(struct sched *sched);
 /* NULL: there is none of the name. */
 struct source *source_find_locked(const struct sched *sched, const char *name);
 /* The same of an edition that is kept; one that is there has one more job. */
-must_check int source_open_kept(
-	struct source *now, uint32_t number, struct source **ret);
+must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
 /* It is taken. */
 struct source *source_taken_locked(const struct sched *sched, const char *name);
 /* Nobody finds it, since it is removed, and it has one job: the caller. */
@@ -645,8 +644,7 @@ bool stream_contains(const struct stream *stream, sample_id sample);
 
 bool job_is_fed(const struct sched_job *job);
 /* |D_j| becomes the part of the rank. -EINVAL (reported): that is nothing. */
-must_check int feed_divide(
-	struct edition *edition, config_report *report, void *context);
+must_check int feed_divide(struct edition *edition, config_report *report, void *context);
 /* The stream of the epoch ends: what it had drawn comes first, should it begin again. */
 void feed_return_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue);

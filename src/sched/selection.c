@@ -54,20 +54,23 @@ void sched_report(config_report *report, void *context, const char *format, ...)
 static int select_samples(struct edition *edition, config_report *report, void *context)
 {
 	auto_free char *message = NULL;
-	int err = dataset_select(
-		edition->source->dataset, edition->job->config.where, &edition->selection, &message);
+	int err = dataset_select(edition->source->dataset, edition->job->config.where,
+		&edition->selection, &message);
 	if (err) {
-		sched_report(report, context, "%s:[job]:where: %s", edition->job->config.file,
-			message ? message : strerror(-err));
+		sched_report(report, context, "%s:[job]:where: %s",
+			edition->job->config.file, message ? message : strerror(-err));
 		return err;
 	}
-	edition->set.positions = (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
+	edition->set.positions =
+		(uint32_t)roaring_bitmap_get_cardinality(edition->selection);
 	if (edition->set.positions == 0) {
 		sched_report(report, context,
 			"%s:[job]:where: found \"%s\", which selects none of the %u "
 			"samples of dataset %s; allowed: what selects at least one",
-			edition->job->config.file, edition->job->config.where ? edition->job->config.where : "",
-			dataset_samples(edition->source->dataset), edition->job->config.dataset);
+			edition->job->config.file,
+			edition->job->config.where ? edition->job->config.where : "",
+			dataset_samples(edition->source->dataset),
+			edition->job->config.dataset);
 		return -EINVAL;
 	}
 	return 0;
@@ -88,8 +91,8 @@ static bool measure_one(uint32_t id, void *context)
 {
 	struct measuring *measuring = context;
 	struct edition *edition = measuring->edition;
-	uint64_t bytes = memory_tensor_bytes(
-		edition->job->sched, edition->source->dataset, &edition->job->config.preparation, id);
+	uint64_t bytes = memory_tensor_bytes(edition->job->sched,
+		edition->source->dataset, &edition->job->config.preparation, id);
 	if (bytes > edition->largest_bytes)
 		edition->largest_bytes = bytes;
 	if (bytes == 0)
@@ -160,7 +163,8 @@ static int sort_by_label(struct edition *edition)
 {
 	uint32_t n = dataset_classes(edition->source->dataset);
 	auto_free uint32_t *next = calloc(n, sizeof(*next));
-	edition->by_position = calloc(edition->set.positions, sizeof(*edition->by_position));
+	edition->by_position =
+		calloc(edition->set.positions, sizeof(*edition->by_position));
 	if (!next || !edition->by_position)
 		return -ENOMEM;
 	memcpy(next, edition->label_begin, n * sizeof(*next));
@@ -204,7 +208,8 @@ static int mix_labels(struct edition *edition)
 
 static int list_selection(struct edition *edition)
 {
-	edition->by_position = calloc(edition->set.positions, sizeof(*edition->by_position));
+	edition->by_position =
+		calloc(edition->set.positions, sizeof(*edition->by_position));
 	if (!edition->by_position)
 		return -ENOMEM;
 	roaring_bitmap_to_uint32_array(edition->selection, edition->by_position);
@@ -231,8 +236,9 @@ int edition_select(struct edition *edition, config_report *report, void *context
 	if (err)
 		return err;
 	/* What decides about the sample of a position belongs to an order, too. */
-	edition->fingerprint = rng_mix(
-		dataset_fingerprint(edition->source->dataset, edition->selection), job_kind(edition->job));
+	edition->fingerprint =
+		rng_mix(dataset_fingerprint(edition->source->dataset, edition->selection),
+			job_kind(edition->job));
 	if (edition->job->config.layout != LAYOUT_CLASSES)
 		return place_samples(edition);
 	err = find_labels(edition);
@@ -268,8 +274,7 @@ static bool label_of_edition(
 {
 	bool there = position < edition->set.positions;
 	if (there && edition->by_position)
-		*ret = dataset_label(
-			edition->is.dataset, edition->by_position[position]);
+		*ret = dataset_label(edition->is.dataset, edition->by_position[position]);
 	else if (there && edition_fixes_labels(edition))
 		*ret = edition_label_of(edition, position);
 	else
@@ -278,8 +283,7 @@ static bool label_of_edition(
 }
 
 /* Which epoch a file of current/ belongs to is not known before it is opened. */
-bool sched_label(
-	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
+bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
 	bool one = TAILQ_FIRST(&job->editions) == job->now;

@@ -175,10 +175,12 @@ static void take_lines(struct sched_job *job, FILE *in)
 
 static void take_refused(struct sched_job *job)
 {
-	uint64_t n = roaring_bitmap_andnot_cardinality(job->now->selection, job->now->readable);
+	uint64_t n = roaring_bitmap_andnot_cardinality(
+		job->now->selection, job->now->readable);
 	if (n == 0)
 		return;
-	roaring_bitmap_t *refused = roaring_bitmap_andnot(job->now->selection, job->now->readable);
+	roaring_bitmap_t *refused =
+		roaring_bitmap_andnot(job->now->selection, job->now->readable);
 	if (refused)
 		roaring_bitmap_or_inplace(job->skips.bad, refused);
 	if (refused)
@@ -260,8 +262,8 @@ static void tell(struct sched_job *job, const roaring_bitmap_t *bad)
 		struct dataset_sample sample = {0};
 		if (!roaring_bitmap_add_checked(job->skips.told, iterator.current_value))
 			continue;
-		if (dataset_get(job->now->source->dataset, iterator.current_value, &sample) ==
-			0)
+		if (dataset_get(job->now->source->dataset, iterator.current_value,
+			    &sample) == 0)
 			log_warn("job %s: %s is left out of its later epochs "
 				 "(bad_sample = skip)",
 				job->config.name, sample.path);
@@ -369,7 +371,8 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 	if (n > 0)
 		log_info("job %s: epoch %" PRIu32 " has %" PRIu32 " of %" PRIu32
 			 " samples, %" PRIu32 " are bad",
-			job->config.name, epoch, job->now->set.positions - n, job->now->set.positions, n);
+			job->config.name, epoch, job->now->set.positions - n,
+			job->now->set.positions, n);
 }
 
 /* --- what an epoch has ------------------------------------------------------------------ */
@@ -380,7 +383,8 @@ static uint32_t current_locked(const struct sched_job *job)
 	struct epochs_status status;
 	lock_assert_held(&job->sched->lock);
 	epochs_status(job->epochs, &status);
-	bool read = status.started && status.bound >= job->now->set.positions - status.bound &&
+	bool read = status.started &&
+		    status.bound >= job->now->set.positions - status.bound &&
 		    status.epoch + 1 < config_job_epochs(&job->config);
 	return status.epoch + read;
 }

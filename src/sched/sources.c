@@ -259,8 +259,7 @@ static int config_of_source(struct source *source, struct dataset_config *ret)
 	return source->config.name ? config_dataset_copy(&source->config, ret) : -EINVAL;
 }
 
-static bool is_of_edition(
-	const struct source *source, const struct dataset *dataset)
+static bool is_of_edition(const struct source *source, const struct dataset *dataset)
 {
 	return source->dataset && source->removed &&
 	       strcmp(dataset_name(source->dataset), dataset_name(dataset)) == 0 &&

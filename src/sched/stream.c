@@ -34,9 +34,9 @@ static bool is_unbound(const struct stream *stream, sample_id sample)
 	struct order order = epochs_order(stream->job->epochs, stream->epoch);
 	if (!edition->label_begin)
 		return roaring_bitmap_contains(edition->selection, sample) &&
-		       order_sample_at(&order, (uint32_t)roaring_bitmap_rank(
-						       edition->selection, sample) -
-						       1) == SAMPLE_NONE;
+		       order_sample_at(&order,
+			       (uint32_t)roaring_bitmap_rank(edition->selection, sample) -
+				       1) == SAMPLE_NONE;
 	uint32_t label = dataset_label(edition->is.dataset, sample);
 	uint32_t end = edition->label_begin[label + 1];
 	for (uint32_t position = edition->label_begin[label]; position < end; position++)
@@ -240,8 +240,7 @@ void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixe
 	}
 	sample_id sample = fixed;
 	if (sample == SAMPLE_NONE)
-		sample = sampler_draw_within(
-			stream->sampler, stream->id,
+		sample = sampler_draw_within(stream->sampler, stream->id,
 			edition_label_of(stream->edition, position));
 	ensure(sample != SAMPLE_NONE);
 	stream_hold_locked(stream, sample, aftermath);

@@ -278,8 +278,7 @@ static void drop_unbound_need_locked(struct stream *stream)
 	const struct edition *edition = stream->edition;
 	for (uint32_t i = 0; i < order.positions; i++)
 		if (order_sample_at(&order, i) == SAMPLE_NONE)
-			cache_need_drop(
-				edition->space->cache, edition->by_position[i]);
+			cache_need_drop(edition->space->cache, edition->by_position[i]);
 }
 
 static roaring_bitmap_t *unbound_locked(const struct stream *stream)
@@ -346,7 +345,8 @@ static void give_need_back_locked(struct stream *stream)
 	} else { /* no memory: slower, but it must be given back */
 		finish_change_locked(sched);
 		TAILQ_REMOVE(&sched->counted, stream, link);
-		roaring_iterate(stream->edition->selection, drop_need_if_remaining, stream);
+		roaring_iterate(
+			stream->edition->selection, drop_need_if_remaining, stream);
 	}
 	update_sampler_locked(stream);
 }

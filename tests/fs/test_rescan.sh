@@ -30,12 +30,13 @@ for line in sys.stdin:
         open(f"{top}/{i:08d}.ppm", "rb").read()
         out.write(open(f"{top}/{i:08d}.cls").read())
     out.flush()
-    print("done")
+    print("read")
 ' "$M/jobs/b/current" "$T/labels.b"; }
 asked() {
 	local line
 	echo "$1 $2" >&"${B[1]}"
-	read -r line <&"${B[0]}" && [[ $line == done ]] || fail "the script of b has ended"
+	read -r line <&"${B[0]}" || fail "the script of b has ended"
+	equal "what the script of b says" "$line" read
 }
 
 # those JOB EPOCH: the files of its order, sorted

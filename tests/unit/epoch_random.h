@@ -153,7 +153,8 @@ static inline void random_script_step(struct random_world *random)
 {
 	uint32_t reader = random_below(random, RANDOM_READERS);
 	struct random_script *script = &random->scripts[reader];
-	if (script->next == random->world.config.set.positions || random_one_in(random, 60))
+	if (script->next == random->world.config.set.positions ||
+		random_one_in(random, 60))
 		random_shuffle(random, script);
 	uint32_t position = script->order[script->next];
 	script->next += !random_one_in(random, 10);

@@ -399,7 +399,8 @@ static inline struct epoch *world_prepare(const struct epochs *epochs, uint32_t 
 	struct epoch *epoch;
 	const char *reason = "";
 	cr_assert_eq(0,
-		epochs_prepare(epochs, epochs_set(epochs, number), number, &copy, bound, consumed, &reason, &epoch),
+		epochs_prepare(epochs, epochs_set(epochs, number), number, &copy, bound,
+			consumed, &reason, &epoch),
 		"%s", reason);
 	return epoch;
 }
@@ -593,8 +594,8 @@ static inline void world_begun(struct epoch_world *world, uint32_t epoch, int st
 	cr_assert_null(stream->left);
 	if (stream->wanted && !status) {
 		struct order order = epochs_order(world->epochs, epoch);
-		stream->left = roaring_bitmap_copy(
-			epochs_set(world->epochs, epoch)->selection);
+		stream->left =
+			roaring_bitmap_copy(epochs_set(world->epochs, epoch)->selection);
 		for (uint32_t k = 0; k < order.bound; k++)
 			roaring_bitmap_remove(
 				stream->left, order_binding(&order, k).sample);

@@ -178,8 +178,7 @@ static void expect_listed(uint32_t positions, size_t n)
 {
 	uint32_t *epochs;
 	size_t n_epochs;
-	cr_assert_eq(
-		0, list_orders(directory, positions, &epochs, &n_epochs));
+	cr_assert_eq(0, list_orders(directory, positions, &epochs, &n_epochs));
 	cr_assert_eq(n, n_epochs);
 	free(epochs);
 }

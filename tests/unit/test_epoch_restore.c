@@ -305,7 +305,8 @@ static unsigned count_wrong(uint64_t seed, enum way way, bool mutant)
 	cr_assert_not_null(training);
 	struct rng rng;
 	rng_seed(&rng, seed);
-	struct epochs_config config = {.set.positions = 20 + (uint32_t)rng_below(&rng, 100),
+	struct epochs_config config = {
+		.set.positions = 20 + (uint32_t)rng_below(&rng, 100),
 		.limit = WORLD_EPOCHS,
 		.lookahead = 8,
 		.file = 1,

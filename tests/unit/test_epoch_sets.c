@@ -48,8 +48,8 @@ static void read_pass(struct epoch_world *world, uint32_t from, uint32_t to)
 }
 
 /* A reader of current/; the status, and the epoch in *ret_epoch. */
-static int open_one(
-	struct epoch_world *world, uint32_t position, uint64_t thread, uint32_t *ret_epoch)
+static int open_one(struct epoch_world *world, uint32_t position, uint64_t thread,
+	uint32_t *ret_epoch)
 {
 	struct world_request *request =
 		world_request_new(world, EPOCH_CURRENT, position, thread, false);
@@ -67,8 +67,8 @@ static void use(struct epoch_world *world, struct epoch_set *set)
 }
 
 /* The same from the records, by an engine that knows from which epochs the sets are. */
-static void check_replay(
-	const struct epoch_world *world, struct epoch_set *sets, const uint32_t *first, size_t n)
+static void check_replay(const struct epoch_world *world, struct epoch_set *sets,
+	const uint32_t *first, size_t n)
 {
 	struct epoch_set copies[4];
 	struct epochs *epochs;
@@ -119,7 +119,8 @@ Test(epoch_sets, two_epochs_of_different_sets_run_at_once)
 	uint32_t epoch;
 	world_begin(&world, &config, 2);
 	for (uint32_t position = 0; position < N; position += 2) {
-		cr_assert_eq(0, open_one(&world, position, position == 2 ? 3 : 1, &epoch));
+		cr_assert_eq(
+			0, open_one(&world, position, position == 2 ? 3 : 1, &epoch));
 		if (position < N - 6)
 			cr_assert_eq(0, open_one(&world, position + 1, 2, &epoch));
 	}
@@ -127,7 +128,8 @@ Test(epoch_sets, two_epochs_of_different_sets_run_at_once)
 	for (uint32_t position = 0; position < MORE; position += 2) {
 		cr_assert_eq(0, open_one(&world, position, 1, &epoch));
 		cr_assert_eq(epoch, 1);
-		if (position == 6) { /* a third one, which is not late, with a file of this */
+		if (position ==
+			6) { /* a third one, which is not late, with a file of this */
 			cr_assert_eq(0, open_one(&world, MORE - 3, 3, &epoch));
 			cr_assert_eq(epoch, 1);
 		}

@@ -62,7 +62,8 @@ static void check_labels(struct sched_job *job, const sample_id *samples)
 {
 	auto_edition *edition = sched_edition(job, 0);
 	for (uint32_t i = 0; i < N; i++)
-		cr_assert_eq(label_at(job, i), dataset_label(edition->dataset, samples[i]));
+		cr_assert_eq(
+			label_at(job, i), dataset_label(edition->dataset, samples[i]));
 }
 
 Test(sched_classes, positions_of_a_label_are_contiguous)

@@ -311,9 +311,9 @@ static void twin_begin(
 		if (labelled)
 			twin->labels_of[i] = labels_of(job);
 		auto_edition *edition = sched_edition(job, 0);
-		cr_assert_eq(0, sim_sched_join(twin->sched, sched_job_id(job),
-					edition->selection, twin->labels_of[i],
-					&twin->jobs[i]));
+		cr_assert_eq(0,
+			sim_sched_join(twin->sched, sched_job_id(job), edition->selection,
+				twin->labels_of[i], &twin->jobs[i]));
 	}
 }
 
