@@ -48,9 +48,9 @@ int edition_new(struct sched_job *job, struct source *source, config_report *rep
 void edition_leave_samplers_locked(struct edition *edition)
 {
 	lock_assert_held(&edition->job->sched->lock);
-	if (edition->sampler)
+	if (edition->joined)
 		sampler_leave(edition->sampler, edition->job->id);
-	edition->sampler = NULL;
+	edition->joined = false;
 }
 
 static void leave(struct edition *edition)

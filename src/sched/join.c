@@ -52,6 +52,7 @@ int join_finish_locked(struct edition *edition, struct sampler_joining *joining)
 	if (err)
 		return err;
 	edition->sampler = sampler;
+	edition->joined = true;
 	stir_locked(edition);
 	return 0;
 }

@@ -247,7 +247,8 @@ struct edition {
 	bool dropped; /* (lock) no epoch is made of it */
 	struct source *source;
 	struct space *space;
-	struct sampler *sampler;     /* (lock) joined; NULL: samples are not drawn */
+	struct sampler *sampler;     /* NULL: samples are not drawn */
+	bool joined;		     /* (lock) it, by the job */
 	struct epoch_set set;	     /* the engine's */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
 	roaring_bitmap_t *selection; /* D_j */
