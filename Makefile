@@ -24,6 +24,8 @@
 #   make chaos-cluster  three daemons, their server and the network fail; SECONDS=3600 SEED=N
 #   make lint         format, static analysis, include layering, documents
 #   make install      PREFIX=/usr/local DESTDIR=
+#   make deb          Debian packages, source and binary, in build/deb
+#   make check-deb    lints them, installs, upgrades under readers and purges in a fresh root
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
 
 MAKEFLAGS += --no-print-directory
@@ -42,6 +44,9 @@ PKGS      += $(HIREDIS)
 # Without it there are no datasets by http and s3.
 CURL      := $(shell pkg-config --exists libcurl 2>/dev/null && echo libcurl)
 PKGS      += $(CURL)
+# Without it there is no server for Prometheus.
+MICROHTTPD := $(shell pkg-config --exists libmicrohttpd 2>/dev/null && echo libmicrohttpd)
+PKGS      += $(MICROHTTPD)
 # Formats of images that a build may lack: their packages, and what is defined with them.
 HAVE      := $(foreach codec,WEBP:libwebpdemux WEBP:libwebp TIFF:libtiff-4,\
 	$(if $(shell pkg-config --exists $(lastword $(subst :, ,$(codec))) 2>/dev/null && echo y),$(codec)))
@@ -64,7 +69,7 @@ SANITIZE.tsan  := -fsanitize=thread
 
 VERSION    := $(shell cat VERSION)
 ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
-	-DJOADERFS_VERSION='"$(VERSION)"' $(CODECS) $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) $(if $(CURL),-DHAVE_CURL) \
+	-DJOADERFS_VERSION='"$(VERSION)"' $(CODECS) $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) $(if $(CURL),-DHAVE_CURL) $(if $(MICROHTTPD),-DHAVE_MICROHTTPD) \
 	$(PKG_CFLAGS) -pthread $(CFLAGS)
 ALL_LIBS    = $(WRAP:%=-Wl,--wrap=%) $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
 
@@ -173,12 +178,14 @@ check-here:
 	+$(PARALLEL) VARIANT=release check-dst
 	+$(PARALLEL) VARIANT=tsan check-stress
 
-# The same with full counts, valgrind on all of it, and what is too slow for every change.
+# The same with full counts, valgrind on all of it, and what is too slow for every change, as
+# to make and to install a package.
 check-long:
 	tools/install-deps build test lint demo
 	$(MAKE) JOADERFS_LONG=1 check-here
 	+$(PARALLEL) CC=clang VARIANT=debug programs tests
 	$(MAKE) fuzz
+	$(MAKE) check-deb
 export JOADERFS_LONG
 
 FAULTY := $(BUILD)/tests/unit/faulty
@@ -234,13 +241,13 @@ syntax: $(COORD_LUA)
 # mount(8) finds `mount -t fuse.joaderfs` by itself: mount.fuse3 runs the joaderfs of PATH.
 
 INSTALLED := joaderfs joaderctl joader-sim
-EXAMPLES  := $(sort $(wildcard config/*.ini config/*.service))
+EXAMPLES  := $(sort $(wildcard config/*.ini config/*.service config/*.json config/*.yml))
 # Each goes into the folder that it has here, so that links between documents work.
 DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard src/*/README.md tools/README.md tools/*/README.md)) \
 	$(sort $(wildcard tools/examples/*.py))
 DOC       := $(DESTDIR)$(PREFIX)/share/doc/joaderfs
 
-install: all
+install: all completions
 	install -d $(DESTDIR)$(PREFIX)/bin $(DOC)/examples/sim
 	install -m 755 $(INSTALLED:%=$(BUILD)/%) $(DESTDIR)$(PREFIX)/bin
 	for document in $(DOCUMENTS); do \
@@ -248,13 +255,18 @@ install: all
 	done
 	install -m 644 $(EXAMPLES) $(DOC)/examples
 	install -m 644 $(SIM_INI) $(DOC)/examples/sim
+	install -m 644 $(wildcard config/examples/*) $(DOC)/examples
 	ln -sfn examples $(DOC)/config
 	for page in $(MAN); do section=$${page##*.} && \
 		install -d $(DESTDIR)$(PREFIX)/share/man/man$$section && \
 		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$$section || exit 1; \
 	done
+	for file in $(COMPLETED); do \
+		install -D -m 644 $(BUILD)/completions/$$file $(DESTDIR)$(PREFIX)/share/$$file || exit 1; \
+	done
 
 uninstall:
+	rm -f $(COMPLETED:%=$(DESTDIR)$(PREFIX)/share/%)
 	rm -f $(INSTALLED:%=$(DESTDIR)$(PREFIX)/bin/%)
 	rm -rf $(DOC)
 	for page in $(notdir $(MAN)); do \
@@ -267,6 +279,7 @@ include tests/fuzz/fuzz.mk
 include tests/dst/dst.mk
 include tests/sites/sites.mk
 include man/man.mk
+include tools/package/package.mk
 include tools/tools.mk
 include tools/sim/sim.mk
 

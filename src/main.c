@@ -7,6 +7,7 @@
 #include "base/crash.h"
 #include "base/fault.h"
 #include "base/kept.h"
+#include "base/lock_file.h"
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "base/signals.h"
@@ -25,12 +26,13 @@
 #include "stats/stats.h"
 #include "supervisor/death.h"
 #include "supervisor/supervisor.h"
+#include "web/web.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -39,9 +41,11 @@ struct daemon {
 	const char *config_path;   /* NULL with --try */
 	const char *try_directory; /* or NULL */
 	const char *mount_options;
+	const char *metrics; /* NULL: as its ini says */
 	const char *mount_argument;
 	const char *engine; /* what its supervisor gave it; NULL: none did */
 	bool foreground, debug, unsupervised;
+	int device; /* /dev/fuse, which somebody else has mounted; 0: joaderfs mounts */
 	struct daemon_config config;
 	bool configured;
 	char *mountpoint;
@@ -53,6 +57,7 @@ struct daemon {
 	struct files_context context;
 	struct session *session;
 	struct control *control;
+	struct web *web;
 };
 
 static const char usage[] =
@@ -68,6 +73,10 @@ static const char usage[] =
 	"  --try DATASET    no ini: the directory, shards, zip or LMDB file DATASET, "
 	"and\n"
 	"                   a job of each layout, to see how it works\n"
+	"  --fuse-fd N      descriptor N is /dev/fuse, which somebody with the right "
+	"to\n"
+	"                   has mounted at MOUNTPOINT, and will unmount\n"
+	"  --metrics PLACE  PORT, or ADDRESS:PORT, where Prometheus gets the metrics\n"
 	"  -f               stay in the foreground, messages on standard error\n"
 	"  -d               as -f, and print every FUSE request\n"
 	"  --no-supervisor  one process, whose end is the mount's; for debuggers\n"
@@ -83,9 +92,6 @@ static const char usage[] =
 	"See joaderfs(8), joaderfs.ini(5), joaderctl(1).\n";
 
 enum { EXIT_USAGE = 2 };
-
-#define LOCK_TRIES 100
-#define LOCK_PAUSE_NS 20000000
 
 /* "VERSION,BYTES,STATE": whether an engine of this program could follow one that has these. */
 static int can_follow(const char *question)
@@ -104,6 +110,22 @@ static int can_follow(const char *question)
 	return state_version_take(question + at) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* Of a descriptor that is not one of the first three. */
+static bool take_number(const char *text, int *ret)
+{
+	char *end;
+	errno = 0;
+	long number = strtol(text, &end, 10);
+	if (errno || end == text || *end || number <= STDERR_FILENO || number > INT_MAX) {
+		log_error("--fuse-fd: found \"%s\", allowed: the number of an open "
+			  "descriptor, from 3 on",
+			text);
+		return false;
+	}
+	*ret = (int)number;
+	return true;
+}
+
 static int parse_arguments(int argc, char **argv, struct daemon *ret)
 {
 	static const struct option options[] = {
@@ -112,6 +134,8 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		{"fault", required_argument, NULL, 'F'},
 		{"no-supervisor", no_argument, NULL, 'N'},
 		{"try", required_argument, NULL, 'T'},
+		{"fuse-fd", required_argument, NULL, 'D'},
+		{"metrics", required_argument, NULL, 'M'},
 		{"can-follow", required_argument, NULL, 'C'}, /* by joaderctl upgrade */
 		{"engine", required_argument, NULL, 'E'},     /* by the supervisor */
 		{0},
@@ -138,6 +162,13 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 		case 'T':
 			ret->try_directory = optarg;
 			break;
+		case 'D':
+			if (!take_number(optarg, &ret->device))
+				return -EINVAL;
+			break;
+		case 'M':
+			ret->metrics = optarg;
+			break;
 		case 'C':
 			exit(can_follow(optarg));
 		case 'E':
@@ -162,11 +193,16 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 	return 0;
 }
 
-/* An engine that takes a mount over must not look at it: nobody answers. */
+/* One that is mounted already must not be looked at: nobody answers. */
 static int find_mountpoint(struct daemon *daemon)
 {
 	const char *path = daemon->mount_argument;
-	daemon->mountpoint = kept_is_again() ? strdup(path) : realpath(path, NULL);
+	auto_free char *here = daemon->device ? getcwd(NULL, 0) : NULL;
+	if (kept_is_again())
+		daemon->mountpoint = strdup(path);
+	else
+		daemon->mountpoint =
+			here ? config_path_absolute(here, path) : realpath(path, NULL);
 	if (daemon->mountpoint)
 		return 0;
 	int err = -errno;
@@ -234,30 +270,6 @@ static int make_parents(const char *path)
 	return 0;
 }
 
-/* Whoever can open the lock can hold it. */
-static int open_lock(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 && fchmod(fd, 0600) == 0)
-		return fd;
-	int err = -errno;
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
-
-/* An engine whose supervisor was killed is about to end, and has it until then. */
-static int take_lock(int fd)
-{
-	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
-	for (int tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB) != 0; tries--) {
-		if (errno != EWOULDBLOCK || tries == 1)
-			return -errno;
-		nanosleep(&pause, NULL);
-	}
-	return 0;
-}
-
 /* One daemon per state directory. */
 static int take_state(struct daemon *daemon)
 {
@@ -277,10 +289,10 @@ static int take_state(struct daemon *daemon)
 		return -ENOMEM;
 	}
 	struct kept_descriptor *kept = kept_next(NULL, KEPT_LOCK);
-	daemon->state_lock = kept ? atomic_load(&kept->fd) : open_lock(path);
+	daemon->state_lock = kept ? atomic_load(&kept->fd) : lock_file_open(path);
 	err = daemon->state_lock < 0 ? daemon->state_lock : 0;
 	if (!err)
-		err = take_lock(daemon->state_lock);
+		err = lock_file_take(daemon->state_lock);
 	kept = err || kept ? NULL : kept_new();
 	if (kept)
 		kept_add(kept, KEPT_LOCK, daemon->state_lock);
@@ -360,6 +372,14 @@ static void go_on_with_log(const struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 }
 
+/* An engine that takes a mount over serves readers without it, if need be. */
+static int start_web(struct daemon *daemon)
+{
+	const char *place = daemon->metrics ? daemon->metrics : daemon->config.metrics;
+	int err = place ? web_new(&daemon->context, place, &daemon->web) : 0;
+	return kept_is_again() ? 0 : err;
+}
+
 static int start(struct daemon *daemon)
 {
 	int err = configure(daemon);
@@ -377,12 +397,15 @@ static int start(struct daemon *daemon)
 		.sched = daemon->sched,
 		.group = daemon->group,
 		.backings = daemon->backings,
-		.mountpoint = daemon->mountpoint};
+		.mountpoint = daemon->mountpoint,
+		.device = daemon->device};
 	signals_hold(); /* session_run releases them */
 	err = session_mount(
 		&daemon->context, daemon->mount_options, daemon->debug, &daemon->session);
 	if (!err)
 		err = control_new(&daemon->context, daemon->session, &daemon->control);
+	if (!err)
+		err = start_web(daemon);
 	if (!err && daemon->try_directory && !kept_is_again())
 		config_try_print(stdout, daemon->mountpoint);
 	if (!err)
@@ -396,6 +419,7 @@ static int stop(struct daemon *daemon)
 {
 	int err = 0;
 	far_stop();
+	web_free(&daemon->web);
 	if (daemon->control)
 		control_free(&daemon->control);
 	if (daemon->session)
@@ -465,7 +489,8 @@ int main(int argc, char **argv)
 	if (!daemon.engine && !daemon.unsupervised) {
 		signals_begin_supervisor();
 		raise_descriptors(); /* it holds copies of the engine's */
-		return supervise(daemon.foreground, daemon.debug, argc, argv);
+		return supervise(
+			daemon.foreground, daemon.debug, daemon.device, argc, argv);
 	}
 	if (!daemon.engine && !daemon.foreground && background_begin() != 0)
 		return EXIT_FAILURE;

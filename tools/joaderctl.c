@@ -12,6 +12,7 @@
 #include "ctl/request.h"
 #include "ctl/resume.h"
 #include "ctl/run.h"
+#include "ctl/top.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -92,6 +93,8 @@ static int carry_out(const char *path, char **arguments, int n)
 		return doctor(n, arguments);
 	if (strcmp(arguments[0], "run") == 0)
 		return run_command(path, n, arguments);
+	if (strcmp(arguments[0], "top") == 0)
+		return top(path, n, arguments);
 	if (strcmp(arguments[0], "rm") == 0)
 		return rm_each(path, arguments + 1, n - 1);
 	if (strcmp(arguments[0], "restore") == 0)
@@ -107,18 +110,41 @@ static int carry_out(const char *path, char **arguments, int n)
 	return request(path, (const char *const *)arguments, (size_t)n, NULL, stdout);
 }
 
+static void report_mistake(void *context, const char *message)
+{
+	(void)context;
+	complain("%s", message);
+}
+
+/* The one that the daemon's ini names, or its default; NULL: reported. */
+static char *socket_of(const char *config_path)
+{
+	struct daemon_config config;
+	if (config_load_daemon(config_path, report_mistake, NULL, &config) != 0)
+		return NULL;
+	char *path = strdup(config.socket);
+	config_daemon_free(&config);
+	return path;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"socket", required_argument, NULL, 's'},
+		{"config", required_argument, NULL, 'c'},
 		{"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'},
 		{NULL, 0, NULL, 0}};
 	const char *socket_path = getenv("JOADERFS_SOCKET");
 	auto_free char *default_path = NULL;
 	int option;
 	/* +: options behind the command belong to it */
-	while ((option = getopt_long(argc, argv, "+s:h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+s:c:h", options, NULL)) != -1) {
 		if (option == 's') {
 			socket_path = optarg;
+		} else if (option == 'c') {
+			free(default_path);
+			socket_path = default_path = socket_of(optarg);
+			if (!socket_path)
+				return EXIT_FAILURE;
 		} else if (option == 'h') {
 			return help_all(stdout);
 		} else if (option == 'V') {

@@ -6,15 +6,21 @@
 
 #include <string.h>
 
-/* Prints the parts of the man pages that are tables in the program; for the build. */
+/* Prints the parts of the man pages and completions that are tables in the program; for
+ * the build. */
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "options") == 0) {
 		config_print_man(stdout);
 	} else if (argc == 2 && strcmp(argv[1], "counters") == 0) {
 		stats_print_man(stdout);
+	} else if (argc == 2 && strcmp(argv[1], "histograms") == 0) {
+		stats_print_histograms_man(stdout);
+	} else if (argc == 2 && strcmp(argv[1], "keys") == 0) {
+		config_print_keys(stdout);
 	} else {
-		fputs("usage: joaderfs-docs options | counters\n", stderr);
+		fputs("usage: joaderfs-docs options | counters | histograms | keys\n",
+			stderr);
 		return 2;
 	}
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;

@@ -2,11 +2,13 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/lock.h"
+#include "base/clock.h"
 #include "base/crash.h"
 #include "base/ensure.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
 #define MAX_HELD 8
@@ -15,6 +17,14 @@
 static _Thread_local const struct lock *held[MAX_HELD];
 static _Thread_local int n_held;
 static _Thread_local bool prepared; /* crash_prepare_thread */
+
+#define MAX_MEASURED 8
+
+/* Slots are taken one after the other and never given back. */
+static struct measured {
+	_Atomic(const char *) name; /* NULL: free */
+	struct histogram holds;
+} measured[MAX_MEASURED];
 
 static void push_held(const struct lock *lock)
 {
@@ -40,13 +50,42 @@ void lock_destroy(struct lock *lock)
 	ensure(pthread_mutex_destroy(&lock->mutex) == 0);
 }
 
-void lock_take(struct lock *lock)
+void lock_measure(struct lock *lock)
 {
-	if (!prepared) {
-		prepared = true;
-		crash_prepare_thread();
+	for (struct measured *one = measured; one < measured + MAX_MEASURED; one++) {
+		const char *name = NULL;
+		if (atomic_compare_exchange_strong(&one->name, &name, lock->name) ||
+			strcmp(name, lock->name) == 0) {
+			lock->holds = &one->holds;
+			return;
+		}
 	}
-	push_held(lock);
+	ensure(!"more names of measured locks than there is room for");
+}
+
+bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum)
+{
+	*ret_name = i < MAX_MEASURED ? atomic_load(&measured[i].name) : NULL;
+	if (*ret_name)
+		histogram_copy_add(&measured[i].holds, sum);
+	return *ret_name != NULL;
+}
+
+static void begin_hold(struct lock *lock)
+{
+	if (lock->holds)
+		lock->since_ns = clock_now_ns();
+}
+
+/* Its holder, which is about to let it go, counts that itself. */
+static void end_hold(struct lock *lock)
+{
+	if (lock->holds)
+		histogram_add(lock->holds, clock_now_ns() - lock->since_ns);
+}
+
+static void take_mutex(struct lock *lock)
+{
 	if (pthread_mutex_trylock(&lock->mutex) == 0)
 		return;
 	atomic_fetch_add(&lock->waiting, 1);
@@ -54,9 +93,21 @@ void lock_take(struct lock *lock)
 	atomic_fetch_sub(&lock->waiting, 1);
 }
 
+void lock_take(struct lock *lock)
+{
+	if (!prepared) {
+		prepared = true;
+		crash_prepare_thread();
+	}
+	push_held(lock);
+	take_mutex(lock);
+	begin_hold(lock);
+}
+
 void lock_release(struct lock *lock)
 {
 	pop_held(lock);
+	end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
 }
 
@@ -110,14 +161,18 @@ void lock_assert_held(const struct lock *lock)
 void lock_wait(struct lock *lock, pthread_cond_t *cond)
 {
 	lock_assert_held(lock);
+	end_hold(lock);
 	ensure(pthread_cond_wait(cond, &lock->mutex) == 0);
+	begin_hold(lock);
 }
 
 int lock_wait_until(
 	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline)
 {
 	lock_assert_held(lock);
+	end_hold(lock);
 	int err = pthread_cond_timedwait(cond, &lock->mutex, deadline);
+	begin_hold(lock);
 	ensure(err == 0 || err == ETIMEDOUT);
 	return err;
 }

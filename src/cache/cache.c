@@ -6,6 +6,7 @@
 #include "cache/cache_internal.h"
 
 #include <errno.h>
+#include <string.h>
 
 void *cache_alloc(size_t bytes)
 {
@@ -106,11 +107,18 @@ static bool fits(const struct cache *cache, uint64_t live_bytes, uint64_t bytes)
 	return live_bytes <= cache->capacity && bytes <= cache->capacity - live_bytes;
 }
 
+static void count_eviction(struct cache *cache, const struct entry *entry)
+{
+	cache->evictions++;
+	cache->evictions_needed += entry_need(entry) > 0;
+}
+
 static void evict_until_fits(struct cache *cache, uint64_t bytes)
 {
 	while (cache->n_evictable > 0 && !fits(cache, cache->live_bytes, bytes)) {
-		entry_die(cache, cache->ops->victim(cache));
-		cache->evictions++;
+		struct entry *victim = cache->ops->victim(cache);
+		count_eviction(cache, victim);
+		entry_die(cache, victim);
 	}
 }
 
@@ -192,7 +200,7 @@ void cache_force_out(struct cache_space *space, sample_id id)
 		cache->ops->forget(cache, entry);
 	count_dying(cache, last);
 	cache->pinned_bytes -= entry->bytes;
-	cache->evictions++;
+	count_eviction(cache, entry);
 	entry->state = CACHE_ABSENT;
 	entry->bytes = 0;
 	entry->tensor = NULL;
@@ -443,7 +451,7 @@ void cache_free(struct cache **cache)
 
 struct cache_usage cache_usage(const struct cache *cache)
 {
-	return (struct cache_usage){
+	struct cache_usage usage = {
 		.capacity = cache->capacity,
 		.bytes = cache->live_bytes + cache->dying_bytes,
 		.live_bytes = cache->live_bytes,
@@ -454,5 +462,8 @@ struct cache_usage cache_usage(const struct cache *cache)
 		.pins = cache->pins,
 		.need = cache->need,
 		.evictions = cache->evictions,
+		.evictions_needed = cache->evictions_needed,
 	};
+	memcpy(usage.needed_bytes, cache->evict.needed_bytes, sizeof(usage.needed_bytes));
+	return usage;
 }

@@ -141,6 +141,8 @@ void cache_trim(struct cache *cache);
 /* dying -> absent: hands over one tensor to be freed, NULL when there is none. */
 struct tensor *cache_reap(struct cache *cache);
 
+#define CACHE_NEEDS 5
+
 struct cache_usage {
 	uint64_t capacity, bytes; /* bytes: loading + ready + dying */
 	uint64_t live_bytes;	  /* loading + ready */
@@ -150,6 +152,10 @@ struct cache_usage {
 	uint64_t tensors;	  /* ready + dying */
 	uint64_t pins, need;	  /* sums over all entries */
 	uint64_t evictions;
+	uint64_t evictions_needed; /* of these, with a need */
+	/* Ready entries without pins by their need, the last one by that and more; of
+	 * refcnt. While needs change by steps, some may be told with the need before. */
+	uint64_t needed_bytes[CACHE_NEEDS];
 };
 struct cache_usage cache_usage(const struct cache *cache);
 

@@ -58,8 +58,9 @@ struct evict {
 	uint32_t n_buckets;	    /* further buckets were never used */
 	uint32_t lowest;	    /* buckets below this one are empty */
 	uint32_t sweep;		    /* the bucket that is being swept */
-	struct entry begin, end;    /* markers in it: between them it is not yet swept */
-	struct entry **slots;	    /* random: unpinned, any order */
+	uint64_t needed_bytes[CACHE_NEEDS]; /* refcnt: as entries are filed */
+	struct entry begin, end; /* markers in it: between them it is not yet swept */
+	struct entry **slots;	 /* random: unpinned, any order */
 	size_t n_slots, max_slots;
 	struct rng rng;
 };
@@ -93,7 +94,7 @@ struct cache {
 	uint64_t peak_bytes;
 	uint64_t n_entries; /* of all spaces; the ones that are not live are pinned */
 	uint64_t n_live, n_ready, n_dying, n_evictable;
-	uint64_t pins, need, evictions;
+	uint64_t pins, need, evictions, evictions_needed;
 };
 
 /* A policy of eviction. Functions that it does not need are NULL. */

@@ -28,6 +28,12 @@ static int refcnt_init(struct cache *cache)
 	return cache->evict.buckets ? 0 : -ENOMEM;
 }
 
+static uint64_t *needed_bytes(struct cache *cache, const struct entry *entry)
+{
+	uint32_t need = entry->filed < CACHE_NEEDS ? entry->filed : CACHE_NEEDS - 1;
+	return &cache->evict.needed_bytes[need];
+}
+
 static void refcnt_insert(struct cache *cache, struct entry *entry)
 {
 	struct evict *evict = &cache->evict;
@@ -36,6 +42,7 @@ static void refcnt_insert(struct cache *cache, struct entry *entry)
 		TAILQ_INIT(&evict->buckets[evict->n_buckets]);
 	TAILQ_INSERT_TAIL(&evict->buckets[need], entry, link);
 	entry->filed = need;
+	*needed_bytes(cache, entry) += entry->bytes;
 	if (need < evict->lowest)
 		evict->lowest = need;
 }
@@ -43,6 +50,7 @@ static void refcnt_insert(struct cache *cache, struct entry *entry)
 static void refcnt_forbid(struct cache *cache, struct entry *entry)
 {
 	TAILQ_REMOVE(&cache->evict.buckets[entry->filed], entry, link);
+	*needed_bytes(cache, entry) -= entry->bytes;
 }
 
 static void refcnt_need_changed(struct cache *cache, struct entry *entry)
@@ -141,7 +149,7 @@ static struct entry *refcnt_victim(struct cache *cache)
 static void refcnt_validate(const struct cache *cache)
 {
 	const struct evict *evict = &cache->evict;
-	uint64_t n = 0;
+	uint64_t n = 0, bytes[CACHE_NEEDS] = {0};
 	for (uint32_t need = 0; need < evict->n_buckets; need++) {
 		const struct entry *entry;
 		TAILQ_FOREACH (entry, &evict->buckets[need], link) {
@@ -152,9 +160,12 @@ static void refcnt_validate(const struct cache *cache)
 			ensure(entry_need(entry) == need || cache_need_changes(cache));
 			ensure(need >= evict->lowest);
 			ensure(++n <= cache->n_evictable);
+			bytes[need < CACHE_NEEDS ? need : CACHE_NEEDS - 1] +=
+				entry->bytes;
 		}
 	}
 	ensure(n == cache->n_evictable);
+	ensure(memcmp(bytes, evict->needed_bytes, sizeof(bytes)) == 0);
 }
 
 /* --- lru -------------------------------------------------------------------------- */

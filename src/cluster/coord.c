@@ -103,7 +103,8 @@ int coord_add_job(struct coord *coord, const struct coord_job *facts)
 {
 	if (!coord_name_is_good(facts->name) || !coord_name_is_good(facts->dataset) ||
 		facts->ranks == 0 || facts->batch < facts->ranks ||
-		roaring_bitmap_is_empty(facts->ids))
+		roaring_bitmap_is_empty(facts->ids) ||
+		facts->n_log > roaring_bitmap_get_cardinality(facts->ids))
 		return -EINVAL;
 	if (coord_find_job(coord, facts->name))
 		return -EEXIST;

@@ -45,7 +45,7 @@
  *   Life: coord_free gives no lease back: they end by themselves, or coord_leave was called.
  */
 
-#define COORD_VERSION 1	  /* of what is in the engine */
+#define COORD_VERSION 2	  /* of what is in the engine */
 #define COORD_NAME 65	  /* bytes of the name of a node, job or dataset, with the 0 */
 #define COORD_ADDRESS 128 /* bytes of an address */
 #define COORD_TEXT 256	  /* bytes of a message */
@@ -72,6 +72,14 @@ struct coord_job {
 	uint32_t ranks;
 	uint32_t batch;		/* samples of a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* the dataset's */
+	/*
+	 * Where the job goes on if the group does not know it: the first samples of the log of
+	 * this epoch, in its order, which were consumed. A group that is not so far with the
+	 * job refuses it. Not a fact: nodes may come with different ones, or none (NULL, 0).
+	 */
+	uint32_t epoch;
+	const sample_id *log;
+	uint32_t n_log;
 };
 
 /* A run of positions of a rank that the local journal knows. */
@@ -152,7 +160,7 @@ void coord_leave(struct coord *coord);
 /*
  * The node runs the job. What differs from what the group has of it is found in a later
  * step: coord_job_status. -EEXIST, -EINVAL (no samples, fewer samples in a batch than
- * ranks, too long a name), -ENOMEM.
+ * ranks, a log of more samples, too long a name), -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
 /*

@@ -1,4 +1,4 @@
-#!lua name=joaderfs_1
+#!lua name=joaderfs_2
 -- SPDX-License-Identifier: MIT
 -- Copyright (c) 2026 The joaderfs authors
 --
@@ -9,7 +9,8 @@
 --   :nodes set of names           :node:<node> "<incarnation> <capacity> <address>" PX
 --   :jobs set of names            :job:<job> hash of facts, epoch, next    :with:<job> set of nodes
 --   :own:<job>:<rank> incarnation PX                               :cur:<job> rank -> "<epoch>:<position>"
---   :feed:<job>:<epoch>:<rank>    stream, "<position of the rank>-1" -> ids of 4 bytes each
+--   :log:<job>:<epoch>            stream of chunks, "<base>-1" -> count
+--   :log:<job>:<epoch>:<base>:<count>:<ranks>:<batch>  ids of the chunk, 4 bytes each, rank by rank
 --   :has:<dataset>:<node> bitmap of samples PX
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
@@ -37,37 +38,39 @@ local function bound_lease(lease, ttl)
 	end
 end
 
-local function drop_feeds(keys, job, epoch, ranks)
-	for rank = 0, ranks - 1 do
-		redis.call('UNLINK', key(keys, 'feed', job, epoch, rank))
+local function drop_log(keys, job, epoch, ranks, batch)
+	local log = key(keys, 'log', job, epoch)
+	for _, chunk in ipairs(redis.call('XRANGE', log, '-', '+')) do
+		local base = string.match(chunk[1], '^%d+')
+		redis.call('UNLINK', table.concat({log, base, chunk[2][2], ranks, batch}, ':'))
 	end
+	redis.call('UNLINK', log)
 end
 
--- The feeds of the epoch before are still read.
-local function begin_epoch(keys, job, from, to, ranks)
+-- The log of the epoch before is still read.
+local function begin_epoch(keys, job, from, to, ranks, batch)
 	for epoch = math.max(from - 1, 0), to - 2 do
 		if epoch <= from then
-			drop_feeds(keys, job, epoch, ranks)
+			drop_log(keys, job, epoch, ranks, batch)
 		end
 	end
 	redis.call('HSET', key(keys, 'job', job), 'epoch', to, 'next', 0)
 end
 
--- args[first + rank]: the ids of the rank. base is a number of whole mini-batches, of which the
--- first ranks have one more.
-local function add(keys, job, epoch, base, count, batch, ranks, args, first)
-	local feed = keys[1] .. ':feed:' .. job .. ':' .. epoch .. ':'
-	local before, each = math.floor(base / batch), math.floor(batch / ranks)
-	local less, more = before * each .. '-1', before * (each + 1) .. '-1'
-	local with_more = batch % ranks
-	local call = redis.call
-	for rank = 0, ranks - 1 do
-		local ids = args[first + rank]
-		if #ids > 0 then
-			call('XADD', feed .. rank, rank < with_more and more or less, '', ids)
-		end
-	end
-	call('HSET', key(keys, 'job', job), 'next', base + count)
+-- Positions of the rank before the global one: the first ranks of a mini-batch have one more.
+local function position_of(global, batch, ranks, rank)
+	local before, rest = math.floor(global / batch), global % batch
+	return before * (math.floor(batch / ranks) + (rank < batch % ranks and 1 or 0)) +
+		math.floor(rest / ranks) + (rank < rest % ranks and 1 or 0)
+end
+
+-- ids: of all ranks, rank by rank. Readers name a chunk by its shape, so that they never take
+-- one of another shape for it.
+local function add(keys, job, epoch, base, count, batch, ranks, ids)
+	local log = key(keys, 'log', job, epoch)
+	redis.call('XADD', log, base .. '-1', '', count)
+	redis.call('SET', table.concat({log, base, count, ranks, batch}, ':'), ids)
+	redis.call('HSET', key(keys, 'job', job), 'next', base + count)
 end
 
 -- version node incarnation value ttl run before (job rank epoch position)*
@@ -158,12 +161,12 @@ end
 local function leave(keys, args)
 	local job, with = args[2], key(keys, 'with', args[2])
 	redis.call('SREM', with, args[1])
-	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'ranks')
+	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'ranks', 'batch')
 	if not state[1] or redis.call('SCARD', with) > 0 then
 		return 0
 	end
 	for epoch = math.max(tonumber(state[1]) - 1, 0), tonumber(state[1]) do
-		drop_feeds(keys, job, epoch, tonumber(state[2]))
+		drop_log(keys, job, epoch, state[2], state[3])
 	end
 	for rank = 0, tonumber(state[2]) - 1 do
 		redis.call('DEL', key(keys, 'own', job, rank))
@@ -174,31 +177,50 @@ local function leave(keys, args)
 end
 
 local FACTS = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind'}
+local STATE = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind', 'epoch', 'next'}
 
+-- and not behind where the node goes on
 local function is_same(there, args)
 	for i in ipairs(FACTS) do
 		if there[i] ~= args[2 + i] then
 			return false
 		end
 	end
-	return true
+	local epoch, to = tonumber(there[7]), tonumber(args[10])
+	return epoch > to or (epoch == to and tonumber(there[8]) >= tonumber(args[11]))
 end
 
--- node job dataset n fingerprint ranks batch kind ids; returns facts that are not the same
+-- The first `count` samples of the epoch were consumed: all ranks are there.
+local function begin_there(keys, job, epoch, count, batch, ranks, ids)
+	if count > 0 then
+		add(keys, job, epoch, 0, count, batch, ranks, ids)
+	end
+	for rank = 0, ranks - 1 do
+		redis.call('HSET', key(keys, 'cur', job), rank,
+			epoch .. ':' .. position_of(count, batch, ranks, rank))
+	end
+end
+
+-- node job dataset n fingerprint ranks batch kind ids epoch count log; returns what is not
+-- the same
 local function enter(keys, args)
 	local job = key(keys, 'job', args[2])
-	local there = redis.call('HMGET', job, unpack(FACTS))
+	local there = redis.call('HMGET', job, unpack(STATE))
 	if there[1] and not is_same(there, args) then
 		-- The node does not run it as it was.
 		leave(keys, args)
-		there = redis.call('HMGET', job, unpack(FACTS))
+		there = redis.call('HMGET', job, unpack(STATE))
 	end
 	if not there[1] then
 		for i, name in ipairs(FACTS) do
 			redis.call('HSET', job, name, args[2 + i])
 		end
-		redis.call('HSET', job, 'epoch', 0, 'next', 0, 'ids', args[9])
+		redis.call('HSET', job, 'epoch', args[10], 'next', 0, 'ids', args[9])
 		redis.call('SADD', key(keys, 'jobs'), args[2])
+		if tonumber(args[10]) > 0 or tonumber(args[11]) > 0 then
+			begin_there(keys, args[2], args[10], tonumber(args[11]), tonumber(args[7]),
+				tonumber(args[6]), args[12])
+		end
 	elseif not is_same(there, args) then
 		return there
 	end
@@ -263,7 +285,8 @@ end
 
 -- run job epoch
 local function open(keys, args)
-	local state = redis.call('HMGET', key(keys, 'job', args[2]), 'epoch', 'next', 'n', 'ranks')
+	local state = redis.call('HMGET', key(keys, 'job', args[2]), 'epoch', 'next', 'n', 'ranks',
+		'batch')
 	local to, epoch = tonumber(args[3]), tonumber(state[1])
 	if not state[1] then
 		return fail('ENOENT')
@@ -274,11 +297,11 @@ local function open(keys, args)
 	elseif to ~= epoch + 1 or state[2] ~= state[3] then
 		return fail('EAGAIN')
 	end
-	begin_epoch(keys, args[2], epoch, to, tonumber(state[4]))
+	begin_epoch(keys, args[2], epoch, to, state[4], state[5])
 	return 0
 end
 
--- run token job epoch base count ids*
+-- run token job epoch base count ids
 local function append(keys, args)
 	local job = args[3]
 	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'batch', 'ranks')
@@ -288,20 +311,19 @@ local function append(keys, args)
 		state[1] ~= args[4] or state[2] ~= args[5] then
 		return fail('ESTALE')
 	end
-	add(keys, job, args[4], tonumber(args[5]), tonumber(args[6]), tonumber(state[3]),
-		tonumber(state[4]), args, 7)
+	add(keys, job, args[4], tonumber(args[5]), tonumber(args[6]), state[3], state[4], args[7])
 	return 0
 end
 
 -- token job epoch
 local function forget(keys, args)
-	local state = redis.call('HMGET', key(keys, 'job', args[2]), 'epoch', 'ranks')
+	local state = redis.call('HMGET', key(keys, 'job', args[2]), 'epoch', 'ranks', 'batch')
 	if not state[1] then
 		return fail('ENOENT')
 	elseif not is_token(keys, args[1]) or tonumber(args[3]) >= tonumber(state[1]) then
 		return fail('ESTALE')
 	end
-	drop_feeds(keys, args[2], args[3], tonumber(state[2]))
+	drop_log(keys, args[2], args[3], state[2], state[3])
 	return 0
 end
 
@@ -344,11 +366,11 @@ local function reported(keys, args)
 	return result
 end
 
--- run token job was_epoch was_next epoch base count ids*
+-- run token job was_epoch was_next epoch base count ids
 local function fill(keys, args)
 	local job = args[3]
 	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'batch', 'ranks', 'n')
-	local epoch, ranks, to = tonumber(state[1]), tonumber(state[4]), tonumber(args[6])
+	local epoch, to = tonumber(state[1]), tonumber(args[6])
 	if not state[1] then
 		return fail('ENOENT')
 	elseif is_ready(keys, args[1]) or not is_token(keys, args[2]) or state[1] ~= args[4] or
@@ -358,12 +380,11 @@ local function fill(keys, args)
 	end
 	if to > epoch then
 		if state[2] ~= state[5] then
-			drop_feeds(keys, job, epoch, ranks)
+			drop_log(keys, job, epoch, state[4], state[3])
 		end
-		begin_epoch(keys, job, epoch, to, ranks)
+		begin_epoch(keys, job, epoch, to, state[4], state[3])
 	end
-	add(keys, job, args[6], tonumber(args[7]), tonumber(args[8]), tonumber(state[3]), ranks,
-		args, 9)
+	add(keys, job, args[6], tonumber(args[7]), tonumber(args[8]), state[3], state[4], args[9])
 	return 0
 end
 
@@ -406,23 +427,23 @@ local function told(keys, args)
 	return result
 end
 
-redis.register_function('joaderfs_1_beat', beat)
-redis.register_function('joaderfs_1_release', release)
-redis.register_function('joaderfs_1_members', members)
-redis.register_function('joaderfs_1_enter', enter)
-redis.register_function('joaderfs_1_leave', leave)
-redis.register_function('joaderfs_1_jobs', jobs)
-redis.register_function('joaderfs_1_facts', facts)
-redis.register_function('joaderfs_1_elect', elect)
-redis.register_function('joaderfs_1_renew', renew)
-redis.register_function('joaderfs_1_open', open)
-redis.register_function('joaderfs_1_append', append)
-redis.register_function('joaderfs_1_forget', forget)
-redis.register_function('joaderfs_1_repair', repair)
-redis.register_function('joaderfs_1_repaired', repaired)
-redis.register_function('joaderfs_1_offers', offers)
-redis.register_function('joaderfs_1_reported', reported)
-redis.register_function('joaderfs_1_fill', fill)
-redis.register_function('joaderfs_1_ready', ready)
-redis.register_function('joaderfs_1_tell', tell)
-redis.register_function('joaderfs_1_told', told)
+redis.register_function('joaderfs_2_beat', beat)
+redis.register_function('joaderfs_2_release', release)
+redis.register_function('joaderfs_2_members', members)
+redis.register_function('joaderfs_2_enter', enter)
+redis.register_function('joaderfs_2_leave', leave)
+redis.register_function('joaderfs_2_jobs', jobs)
+redis.register_function('joaderfs_2_facts', facts)
+redis.register_function('joaderfs_2_elect', elect)
+redis.register_function('joaderfs_2_renew', renew)
+redis.register_function('joaderfs_2_open', open)
+redis.register_function('joaderfs_2_append', append)
+redis.register_function('joaderfs_2_forget', forget)
+redis.register_function('joaderfs_2_repair', repair)
+redis.register_function('joaderfs_2_repaired', repaired)
+redis.register_function('joaderfs_2_offers', offers)
+redis.register_function('joaderfs_2_reported', reported)
+redis.register_function('joaderfs_2_fill', fill)
+redis.register_function('joaderfs_2_ready', ready)
+redis.register_function('joaderfs_2_tell', tell)
+redis.register_function('joaderfs_2_told', told)

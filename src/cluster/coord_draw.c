@@ -25,6 +25,8 @@ static uint32_t room_of(const struct drawn_job *job)
 	room = (room + batch - 1) / batch * batch;
 	if (room > most)
 		room = most;
+	if (room > 0)
+		room -= job->next % batch; /* a log that goes on in the middle of one */
 	return room < left ? room : left;
 }
 
@@ -127,7 +129,8 @@ static int make_parts(const struct drawn_job *job, struct parts *parts)
 	if (!parts->ids || !parts->n || !parts->rank_of)
 		return -ENOMEM;
 	for (uint32_t r = 0; r < ranks; r++) {
-		uint32_t n = ranks_position(job->n_ids, batch, ranks, r);
+		uint32_t n = ranks_position(job->next + job->n_ids, batch, ranks, r) -
+			     ranks_position(job->next, batch, ranks, r);
 		parts->ids[r] = reallocarray(NULL, n + 1, sizeof(sample_id));
 		if (!parts->ids[r])
 			return -ENOMEM;
@@ -156,15 +159,32 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	}
 }
 
+/* The rest of a mini-batch of which `begun` samples are in the log: in turn. */
+static uint32_t place_rest(
+	const struct drawn_job *job, uint32_t begun, struct parts *parts)
+{
+	uint32_t left = job->facts.batch - begun, ranks = job->facts.ranks;
+	uint32_t n = job->n_ids < left ? job->n_ids : left;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t r = (begun + i) % ranks;
+		parts->ids[r][parts->n[r]++] = job->ids[i];
+	}
+	return n;
+}
+
 static void place(struct coord *coord, const struct drawn_job *job, struct parts *parts)
 {
-	uint32_t ranks = job->facts.ranks, batch = job->facts.batch;
-	for (uint32_t at = 0; at < job->n_ids; at += batch) {
-		uint32_t left = job->n_ids - at, n = left < batch ? left : batch;
+	uint32_t ranks = job->facts.ranks, batch = job->facts.batch, n;
+	uint32_t begun = job->next % batch;
+	for (uint32_t at = begun ? place_rest(job, begun, parts) : 0; at < job->n_ids;
+		at += n) {
+		n = job->n_ids - at < batch ? job->n_ids - at : batch;
 		place_batch(coord, job, job->ids + at, n, parts);
-		for (uint32_t r = 0; r < ranks; r++)
-			ensure(parts->n[r] == ranks_position(at + n, batch, ranks, r));
 	}
+	for (uint32_t r = 0; r < ranks; r++)
+		ensure(parts->n[r] ==
+			ranks_position(job->next + job->n_ids, batch, ranks, r) -
+				ranks_position(job->next, batch, ranks, r));
 }
 
 static int append(struct coord *coord, struct drawn_job *job)

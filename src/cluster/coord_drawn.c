@@ -72,6 +72,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 			struct coord_read read = {.job = facts->name,
 				.epoch = epoch,
 				.rank = r,
+				.ranks = facts->ranks,
+				.batch = facts->batch,
 				.from = at,
 				.most = left < SUBTRACT_MOST ? left : SUBTRACT_MOST,
 				.ids = part};
@@ -140,8 +142,11 @@ static int need_pool(
 static int get_facts(struct coord *coord, const char *name, struct coord_job *ret)
 {
 	const struct held_job *here = coord_find_job(coord, name);
-	if (here && here->entered)
-		return coord_facts_copy(&here->facts, ret);
+	if (here && here->entered) {
+		struct coord_job facts = here->facts;
+		facts.n_log = 0; /* the engine has it */
+		return coord_facts_copy(&facts, ret);
+	}
 	return coord->engine->facts(coord->engine->context, name, ret);
 }
 

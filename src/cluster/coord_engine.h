@@ -100,7 +100,8 @@ struct coord_read {
 	const char *job;
 	uint32_t epoch;
 	uint32_t rank;
-	uint32_t from; /* position of the rank */
+	uint32_t ranks, batch; /* of the job */
+	uint32_t from;	       /* position of the rank */
 	uint32_t most;
 	sample_id *ids; /* the caller's, has room for `most` */
 	uint32_t ret_n; /* samples from `from` on; 0: no more, or no such feed */
@@ -130,8 +131,9 @@ struct coord_engine {
 	/* Live nodes, and those that were. */
 	int (*members)(
 		void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live);
-	/* The node runs the job. -EINVAL: other nodes run it with other facts, `differs` says
-	 * which. This node does not run it as they do any more. */
+	/* The node runs the job; the group begins it where it goes on, and all ranks are there.
+	 * -EINVAL: other nodes run it with other facts, or are not so far, as `differs` says.
+	 * This node does not run it as they do any more. */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	int (*leave)(void *context, const char *node, const char *job);

@@ -50,6 +50,56 @@ bool coord_facts_differ(const struct coord_job *here, const struct coord_job *th
 	return length > 0;
 }
 
+bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next,
+	char text[COORD_TEXT])
+{
+	if (epoch > here->epoch || (epoch == here->epoch && next >= here->n_log))
+		return false;
+	snprintf(text, COORD_TEXT,
+		"position: goes on at epoch %" PRIu32 ", sample %" PRIu32
+		" of all ranks here, the group has begun at epoch %" PRIu32
+		", and has come to sample %" PRIu32,
+		here->epoch, here->n_log, epoch, next);
+	return true;
+}
+
+int coord_log_parts(const struct coord_job *job, struct coord_append *append)
+{
+	uint32_t ranks = job->ranks, *taken = calloc(ranks, sizeof(*taken));
+	sample_id **ids = calloc(ranks, sizeof(*ids));
+	sample_id *all = reallocarray(NULL, (size_t)job->n_log + 1, sizeof(*all));
+	if (!taken || !ids || !all) {
+		free(taken);
+		free(ids);
+		free(all);
+		return -ENOMEM;
+	}
+	ids[0] = all;
+	for (uint32_t r = 1; r < ranks; r++)
+		ids[r] =
+			ids[r - 1] + ranks_position(job->n_log, job->batch, ranks, r - 1);
+	for (uint32_t i = 0; i < job->n_log; i++) {
+		uint32_t r = i % job->batch % ranks;
+		ids[r][taken[r]++] = job->log[i];
+	}
+	free(taken);
+	*append = (struct coord_append){.job = job->name,
+		.epoch = job->epoch,
+		.count = job->n_log,
+		.ranks = ranks,
+		.batch = job->batch,
+		.ids = (const sample_id *const *)ids};
+	return 0;
+}
+
+void coord_log_parts_free(struct coord_append *append)
+{
+	if (append->ids)
+		free((sample_id *)(uintptr_t)append->ids[0]);
+	free((void *)(uintptr_t)append->ids);
+	append->ids = NULL;
+}
+
 bool coord_name_is_good(const char *name)
 {
 	return name[0] && strlen(name) < COORD_NAME && !strpbrk(name, " \t\r\n{}:");
@@ -61,7 +111,11 @@ int coord_facts_copy(const struct coord_job *facts, struct coord_job *ret)
 	ret->name = strdup(facts->name);
 	ret->dataset = strdup(facts->dataset);
 	ret->ids = roaring_bitmap_copy(facts->ids);
-	if (ret->name && ret->dataset && ret->ids)
+	sample_id *log = reallocarray(NULL, (size_t)facts->n_log + 1, sizeof(*log));
+	if (log && facts->n_log)
+		memcpy(log, facts->log, facts->n_log * sizeof(*log));
+	ret->log = log;
+	if (ret->name && ret->dataset && ret->ids && log)
 		return 0;
 	coord_facts_free(ret);
 	return -ENOMEM;
@@ -78,6 +132,7 @@ void coord_facts_free(struct coord_job *facts)
 	free_text(facts->dataset);
 	if (facts->ids)
 		roaring_bitmap_free((roaring_bitmap_t *)(uintptr_t)facts->ids);
+	free((sample_id *)(uintptr_t)facts->log);
 	*facts = (struct coord_job){0};
 }
 

@@ -48,7 +48,8 @@ static uint32_t find_end(const struct filling *filling)
 		while (end < filling->n && position(filling, end, offer->rank) < to) {
 			uint32_t left = filling->n - end;
 			uint32_t batch = filling->facts->batch;
-			end += left < batch ? left : batch;
+			uint32_t rest = batch - end % batch;
+			end += left < rest ? left : rest;
 		}
 	}
 	return end;

@@ -124,6 +124,8 @@ static size_t list_reads(struct coord *coord, struct coord_read *reads, sample_i
 				reads[n] = (struct coord_read){.job = job->facts.name,
 					.epoch = rank->head.epoch,
 					.rank = r,
+					.ranks = job->facts.ranks,
+					.batch = job->facts.batch,
 					.from = rank->head.position,
 					.most = READ_MOST,
 					.ids = ids + n * READ_MOST};

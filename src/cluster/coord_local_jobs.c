@@ -26,6 +26,21 @@ void local_job_free(struct local_job *job)
 	free(job);
 }
 
+/* All ranks are where the log ends. */
+static int begin_there(struct local_job *job, const struct coord_job *facts)
+{
+	struct coord_append log;
+	job->epoch = facts->epoch;
+	int err = coord_log_parts(facts, &log);
+	if (!err && facts->n_log)
+		err = local_append_to(job, &log);
+	for (uint32_t r = 0; r < facts->ranks && !err; r++)
+		job->ranks[r].cursor = (struct coord_position){facts->epoch,
+			ranks_position(facts->n_log, facts->batch, facts->ranks, r)};
+	coord_log_parts_free(&log);
+	return err;
+}
+
 static struct local_job *make_job(
 	struct coord_local *local, const struct coord_job *facts)
 {
@@ -39,9 +54,11 @@ static struct local_job *make_job(
 	job->facts.name = job->name;
 	job->facts.dataset = job->dataset;
 	job->facts.ids = job->ids = roaring_bitmap_copy(facts->ids);
+	job->facts.log = NULL;
+	job->facts.epoch = job->facts.n_log = 0;
 	job->n = (uint32_t)roaring_bitmap_get_cardinality(facts->ids);
 	job->ranks = calloc(facts->ranks, sizeof(*job->ranks));
-	if (job->ids && job->ranks)
+	if (job->ids && job->ranks && begin_there(job, facts) == 0)
 		return job;
 	local_job_free(job);
 	return NULL;
@@ -68,12 +85,19 @@ static int add_runner(struct local_job *job, const char *node)
 	return 0;
 }
 
+static bool is_another(
+	const struct coord_job *facts, const struct local_job *job, char *differs)
+{
+	return coord_facts_differ(facts, &job->facts, job->n, differs) ||
+	       coord_is_behind(facts, job->epoch, job->next, differs);
+}
+
 int local_enter(
 	void *context, const char *node, const struct coord_job *facts, char *differs)
 {
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
-	if (job && coord_facts_differ(facts, &job->facts, job->n, differs)) {
+	if (job && is_another(facts, job, differs)) {
 		/* The node does not run it as it was. */
 		(void)local_leave(local, node, facts->name);
 		job = local_find(local, facts->name);

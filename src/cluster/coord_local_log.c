@@ -90,7 +90,7 @@ static int make_room(struct local_rank_feed *feed, uint32_t more)
 	return 0;
 }
 
-static int append_to(struct local_job *job, const struct coord_append *append)
+int local_append_to(struct local_job *job, const struct coord_append *append)
 {
 	struct local_feed *feed = need_feed(job, append->epoch);
 	if (!feed)
@@ -140,7 +140,7 @@ int local_append(void *context, const char *run, const struct coord_token *token
 		return -ESTALE;
 	if (!mutant(MUTANT_NO_NEXT) && append->base != job->next)
 		return -ESTALE;
-	return append_to(job, append);
+	return local_append_to(job, append);
 }
 
 int local_read(void *context, const char *run, struct coord_read *reads, size_t n)
@@ -277,7 +277,7 @@ int local_fill(void *context, const char *run, const struct coord_token *token,
 	}
 	if (append->epoch != job->epoch || append->base != job->next)
 		return -ESTALE;
-	return append_to(job, append);
+	return local_append_to(job, append);
 }
 
 int local_ready(void *context, const char *run, const struct coord_token *token)

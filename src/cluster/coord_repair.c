@@ -116,30 +116,46 @@ int coord_report(struct coord *coord)
 
 /* --- what readers had ------------------------------------------------------------------- */
 
-static int compare(struct coord *coord, const struct coord_offer *run)
+/* As far as it goes; a call may give less. */
+static int read_log(struct coord *coord, const struct held_job *job,
+	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
 	const struct coord_engine *engine = coord->engine;
+	for (*ret_n = 0; *ret_n < run->n;) {
+		struct coord_read read = {.job = run->job,
+			.epoch = run->epoch,
+			.rank = run->rank,
+			.ranks = job->facts.ranks,
+			.batch = job->facts.batch,
+			.from = run->base + *ret_n,
+			.most = run->n - *ret_n,
+			.ids = ids + *ret_n};
+		int err = engine->read(engine->context, coord->view.run, &read, 1);
+		if (err || read.ret_n == 0)
+			return err;
+		*ret_n += read.ret_n;
+	}
+	return 0;
+}
+
+static int compare(struct coord *coord, const struct coord_offer *run)
+{
+	const struct held_job *job = coord_find_job(coord, run->job);
 	auto_free sample_id *ids = reallocarray(NULL, run->n, sizeof(*ids));
-	if (!ids)
-		return -ENOMEM;
-	struct coord_read read = {.job = run->job,
-		.epoch = run->epoch,
-		.rank = run->rank,
-		.from = run->base,
-		.most = run->n,
-		.ids = ids};
-	int err = engine->read(engine->context, coord->view.run, &read, 1);
+	uint32_t n;
+	if (!ids || !job)
+		return ids ? 0 : -ENOMEM;
+	int err = read_log(coord, job, run, ids, &n);
 	if (err)
 		return err;
 	/* The log ends before, or all have read the epoch and its feeds are forgotten. */
-	if (read.ret_n < run->n) {
+	if (n < run->n) {
 		err = coord_look(coord);
-		const struct held_job *job = coord_find_job(coord, run->job);
-		if (err || !job || run->epoch < job->epoch)
+		if (err || run->epoch < job->epoch)
 			return err;
 	}
 	for (uint32_t i = 0; i < run->n; i++)
-		if (i >= read.ret_n || ids[i] != run->ids[i]) {
+		if (i >= n || ids[i] != run->ids[i]) {
 			coord->counts.rebound++;
 			coord->calls.forget(coord->calls.context, run->job, run->rank,
 				run->epoch, run->base + i, 1);

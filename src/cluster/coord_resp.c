@@ -84,7 +84,7 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 		return err;
 	snprintf(value, sizeof(value), "%" PRIx64 " %.17g %s", self->incarnation,
 		self->capacity, self->address);
-	struct resp_words words = resp_function(resp, "joaderfs_1_beat", 7 + 4 * n);
+	struct resp_words words = resp_function(resp, "joaderfs_2_beat", 7 + 4 * n);
 	resp_number(&words, COORD_VERSION);
 	resp_text(&words, self->name);
 	resp_hex(&words, self->incarnation);
@@ -110,7 +110,7 @@ static int release(
 	void *context, const struct coord_node *self, const char *job, uint32_t rank)
 {
 	struct coord_resp *resp = context;
-	struct resp_words words = resp_function(resp, "joaderfs_1_release", 4);
+	struct resp_words words = resp_function(resp, "joaderfs_2_release", 4);
 	resp_text(&words, self->name);
 	resp_hex(&words, self->incarnation);
 	if (job) {
@@ -134,7 +134,7 @@ static int members(
 {
 	struct coord_resp *resp = context;
 	redisReply *reply;
-	struct resp_words words = resp_function(resp, "joaderfs_1_members", 0);
+	struct resp_words words = resp_function(resp, "joaderfs_2_members", 0);
 	int err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
@@ -162,13 +162,13 @@ static int members(
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* dataset n fingerprint ranks batch kind, as the group has them */
+/* dataset n fingerprint ranks batch kind epoch next, as the group has them */
 static int tell_difference(struct coord_resp *resp, const redisReply *reply,
 	const struct coord_job *job, char differs[COORD_TEXT])
 {
-	if (!resp_is_array(reply, 6))
+	if (!resp_is_array(reply, 8))
 		return resp_bad_reply(resp);
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < 8; i++)
 		if (!reply->element[i]->str)
 			return resp_bad_reply(resp);
 	struct coord_job there = {.dataset = reply->element[0]->str,
@@ -176,9 +176,11 @@ static int tell_difference(struct coord_resp *resp, const redisReply *reply,
 		.ranks = resp_u32(reply->element[3]),
 		.batch = resp_u32(reply->element[4]),
 		.kind = (enum sampler_kind)resp_u32(reply->element[5])};
-	return coord_facts_differ(job, &there, resp_u32(reply->element[1]), differs)
-		       ? -EINVAL
-		       : resp_bad_reply(resp);
+	bool differ =
+		coord_facts_differ(job, &there, resp_u32(reply->element[1]), differs) ||
+		coord_is_behind(job, resp_u32(reply->element[6]),
+			resp_u32(reply->element[7]), differs);
+	return differ ? -EINVAL : resp_bad_reply(resp);
 }
 
 static int enter(void *context, const char *node, const struct coord_job *job,
@@ -191,7 +193,15 @@ static int enter(void *context, const char *node, const struct coord_job *job,
 	if (!ids)
 		return -ENOMEM;
 	roaring_bitmap_portable_serialize(job->ids, ids);
-	struct resp_words words = resp_function(resp, "joaderfs_1_enter", 9);
+	struct coord_append log;
+	int err = coord_log_parts(job, &log);
+	if (err)
+		return err;
+	auto_free sample_id *joined = resp_join(&log);
+	coord_log_parts_free(&log);
+	if (!joined)
+		return -ENOMEM;
+	struct resp_words words = resp_function(resp, "joaderfs_2_enter", 12);
 	resp_text(&words, node);
 	resp_text(&words, job->name);
 	resp_text(&words, job->dataset);
@@ -201,7 +211,10 @@ static int enter(void *context, const char *node, const struct coord_job *job,
 	resp_number(&words, job->batch);
 	resp_number(&words, (uint64_t)job->kind);
 	resp_bytes(&words, ids, size);
-	int err = resp_call(resp, &words, &reply);
+	resp_number(&words, job->epoch);
+	resp_number(&words, job->n_log);
+	resp_bytes(&words, joined, job->n_log * sizeof(*joined));
+	err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
 	if (reply->elements)
@@ -213,7 +226,7 @@ static int enter(void *context, const char *node, const struct coord_job *job,
 static int leave(void *context, const char *node, const char *job)
 {
 	struct coord_resp *resp = context;
-	struct resp_words words = resp_function(resp, "joaderfs_1_leave", 2);
+	struct resp_words words = resp_function(resp, "joaderfs_2_leave", 2);
 	resp_text(&words, node);
 	resp_text(&words, job);
 	return resp_do(resp, &words);
@@ -276,7 +289,7 @@ static int jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_jobs", 0);
+	struct resp_words words = resp_function(resp, "joaderfs_2_jobs", 0);
 	err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
@@ -300,7 +313,7 @@ static int facts(void *context, const char *job, struct coord_job *ret)
 {
 	struct coord_resp *resp = context;
 	redisReply *reply;
-	struct resp_words words = resp_function(resp, "joaderfs_1_facts", 1);
+	struct resp_words words = resp_function(resp, "joaderfs_2_facts", 1);
 	resp_text(&words, job);
 	int err = resp_call(resp, &words, &reply);
 	if (err)
@@ -332,7 +345,7 @@ static int elect(void *context, const struct coord_node *self, uint64_t random,
 {
 	struct coord_resp *resp = context;
 	redisReply *reply;
-	struct resp_words words = resp_function(resp, "joaderfs_1_elect", 4);
+	struct resp_words words = resp_function(resp, "joaderfs_2_elect", 4);
 	resp_text(&words, self->name);
 	resp_hex(&words, self->incarnation);
 	resp_hex(&words, random);
@@ -349,7 +362,7 @@ static int renew(void *context, const struct coord_node *self,
 	const struct coord_token *token, uint32_t ttl_ms)
 {
 	struct coord_resp *resp = context;
-	struct resp_words words = resp_function(resp, "joaderfs_1_renew", 3);
+	struct resp_words words = resp_function(resp, "joaderfs_2_renew", 3);
 	resp_hex(&words, self->incarnation);
 	resp_token(&words, token);
 	resp_number(&words, ttl_ms);
@@ -459,7 +472,6 @@ void coord_resp_free(struct coord_resp **pointer)
 	if (!resp)
 		return;
 	resp_close(resp);
-	free(resp->marks);
 	free(resp);
 	*pointer = NULL;
 }

@@ -7,11 +7,12 @@
 
 #include <hiredis/hiredis.h>
 
-/* Where a feed was read to: there an entry of its stream begins. */
-struct resp_mark {
+/* The chunks of an epoch's log that are known, one after the other. */
+struct resp_chunks {
 	char job[COORD_NAME];
-	uint32_t rank, epoch, position;
-	uint32_t entry; /* samples of the last one; 0: not known */
+	uint32_t epoch;
+	uint32_t *ends; /* in the log, of all ranks */
+	size_t n, room;
 };
 
 struct coord_resp {
@@ -26,9 +27,9 @@ struct coord_resp {
 	uint32_t timeout_ms;
 	redisContext *link; /* NULL: not connected */
 	char run[COORD_RUN];
-	bool told; /* of an error that is not the network's */
-	struct resp_mark *marks;
-	size_t n_marks;
+	bool told;		  /* of an error that is not the network's */
+	struct resp_chunks *logs; /* two epochs of a job */
+	size_t n_logs;
 };
 
 /* Words of a command: text, numbers and bytes; the strings live until it is sent. */
@@ -55,6 +56,10 @@ void resp_token(struct resp_words *words, const struct coord_token *token);
 /* The reply is the caller's, unless an error is returned: freeReplyObject. */
 must_check int resp_call(
 	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
+/* Several commands at once; their words are freed, and each gets its reply. An error of one
+ * is the error of all: there are no replies then. */
+must_check int resp_calls(
+	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
 /* The same, if the reply is of no interest. */
 must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
 must_check int resp_connect(struct coord_resp *resp);
@@ -69,6 +74,8 @@ uint32_t resp_u32(const redisReply *reply);
 
 /* --- coord_resp_log.c ------------------------------------------------------------------- */
 
+/* The samples of all ranks, rank by rank; the caller frees them. NULL: no memory. */
+sample_id *resp_join(const struct coord_append *append);
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
 int resp_append(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *append);
@@ -90,3 +97,5 @@ int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret);
 /* --- coord_resp_read.c ------------------------------------------------------------------ */
 
 int resp_read(void *context, const char *run, struct coord_read *reads, size_t n);
+/* Nothing is known of any log. */
+void resp_forget_chunks(struct coord_resp *resp);

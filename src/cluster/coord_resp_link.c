@@ -99,7 +99,7 @@ void resp_close(struct coord_resp *resp)
 		redisFree(resp->link);
 	resp->link = NULL;
 	resp->run[0] = '\0';
-	resp->n_marks = 0;
+	resp_forget_chunks(resp);
 }
 
 /* None that coord_engine.h gives another meaning. */
@@ -183,11 +183,8 @@ uint32_t resp_u32(const redisReply *reply)
 
 /* --- calls ------------------------------------------------------------------------------ */
 
-static int call(struct coord_resp *resp, const struct resp_words *words, redisReply **ret)
+static int take_reply(struct coord_resp *resp, redisReply *reply, redisReply **ret)
 {
-	errno = 0;
-	redisReply *reply =
-		redisCommandArgv(resp->link, (int)words->n, words->word, words->length);
 	if (!reply) {
 		int err = network_error(resp->link);
 		resp_close(resp);
@@ -202,6 +199,14 @@ static int call(struct coord_resp *resp, const struct resp_words *words, redisRe
 	return 0;
 }
 
+static int call(struct coord_resp *resp, const struct resp_words *words, redisReply **ret)
+{
+	errno = 0;
+	return take_reply(resp,
+		redisCommandArgv(resp->link, (int)words->n, words->word, words->length),
+		ret);
+}
+
 int resp_call(struct coord_resp *resp, struct resp_words *words, redisReply **ret)
 {
 	int err = words->failed ? -ENOMEM : resp_connect(resp);
@@ -209,6 +214,47 @@ int resp_call(struct coord_resp *resp, struct resp_words *words, redisReply **re
 		err = call(resp, words, ret);
 	end_words(words);
 	return err;
+}
+
+static int send_all(struct coord_resp *resp, const struct resp_words *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (words[i].failed ||
+			redisAppendCommandArgv(resp->link, (int)words[i].n, words[i].word,
+				words[i].length) != REDIS_OK) {
+			resp_close(resp);
+			return -ENOMEM;
+		}
+	return 0;
+}
+
+static int take_replies(struct coord_resp *resp, size_t n, redisReply **ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		void *reply = NULL;
+		errno = 0;
+		if (redisGetReply(resp->link, &reply) != REDIS_OK)
+			reply = NULL;
+		int err = take_reply(resp, reply, &ret[i]);
+		if (!err)
+			continue;
+		resp_close(resp); /* the other replies are not waited for */
+		while (i-- > 0)
+			freeReplyObject(ret[i]);
+		return err;
+	}
+	return 0;
+}
+
+int resp_calls(
+	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret)
+{
+	int err = resp_connect(resp);
+	if (!err)
+		err = send_all(resp, words, n);
+	for (size_t i = 0; i < n; i++)
+		end_words(&words[i]);
+	return err ? err : take_replies(resp, n, ret);
 }
 
 int resp_do(struct coord_resp *resp, struct resp_words *words)

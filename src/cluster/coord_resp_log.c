@@ -21,22 +21,27 @@ int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_open", 3);
+	struct resp_words words = resp_function(resp, "joaderfs_2_open", 3);
 	resp_text(&words, run);
 	resp_text(&words, job);
 	resp_number(&words, epoch);
 	return resp_do(resp, &words);
 }
 
-static void add_ids(struct resp_words *words, const struct coord_append *append)
+sample_id *resp_join(const struct coord_append *append)
 {
-	uint32_t batch = append->batch;
-	for (uint32_t r = 0; r < append->ranks; r++) {
-		uint32_t n = ranks_position(append->base + append->count, batch,
-				     append->ranks, r) -
-			     ranks_position(append->base, batch, append->ranks, r);
-		resp_bytes(words, append->ids[r], n * sizeof(sample_id));
+	uint32_t batch = append->batch, ranks = append->ranks;
+	sample_id *ids = reallocarray(NULL, (size_t)append->count + 1, sizeof(*ids));
+	size_t at = 0;
+	for (uint32_t r = 0; r < ranks && ids; r++) {
+		uint32_t n =
+			ranks_position(append->base + append->count, batch, ranks, r) -
+			ranks_position(append->base, batch, ranks, r);
+		if (n)
+			memcpy(ids + at, append->ids[r], n * sizeof(*ids));
+		at += n;
 	}
+	return ids;
 }
 
 int resp_append(void *context, const char *run, const struct coord_token *token,
@@ -46,15 +51,17 @@ int resp_append(void *context, const char *run, const struct coord_token *token,
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words =
-		resp_function(resp, "joaderfs_1_append", 6 + append->ranks);
+	auto_free sample_id *ids = resp_join(append);
+	if (!ids)
+		return -ENOMEM;
+	struct resp_words words = resp_function(resp, "joaderfs_2_append", 7);
 	resp_text(&words, run);
 	resp_token(&words, token);
 	resp_text(&words, append->job);
 	resp_number(&words, append->epoch);
 	resp_number(&words, append->base);
 	resp_number(&words, append->count);
-	add_ids(&words, append);
+	resp_bytes(&words, ids, append->count * sizeof(*ids));
 	return resp_do(resp, &words);
 }
 
@@ -65,8 +72,10 @@ int resp_fill(void *context, const char *run, const struct coord_token *token,
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words =
-		resp_function(resp, "joaderfs_1_fill", 8 + append->ranks);
+	auto_free sample_id *ids = resp_join(append);
+	if (!ids)
+		return -ENOMEM;
+	struct resp_words words = resp_function(resp, "joaderfs_2_fill", 9);
 	resp_text(&words, run);
 	resp_token(&words, token);
 	resp_text(&words, append->job);
@@ -75,7 +84,7 @@ int resp_fill(void *context, const char *run, const struct coord_token *token,
 	resp_number(&words, append->epoch);
 	resp_number(&words, append->base);
 	resp_number(&words, append->count);
-	add_ids(&words, append);
+	resp_bytes(&words, ids, append->count * sizeof(*ids));
 	return resp_do(resp, &words);
 }
 
@@ -83,7 +92,7 @@ int resp_forget(
 	void *context, const struct coord_token *token, const char *job, uint32_t epoch)
 {
 	struct coord_resp *resp = context;
-	struct resp_words words = resp_function(resp, "joaderfs_1_forget", 3);
+	struct resp_words words = resp_function(resp, "joaderfs_2_forget", 3);
 	resp_token(&words, token);
 	resp_text(&words, job);
 	resp_number(&words, epoch);
@@ -98,7 +107,7 @@ int resp_repair(void *context, const char *run, const struct coord_offer *offer)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_repair", 6);
+	struct resp_words words = resp_function(resp, "joaderfs_2_repair", 6);
 	resp_text(&words, run);
 	resp_text(&words, offer->job);
 	resp_number(&words, offer->epoch);
@@ -114,7 +123,7 @@ int resp_repaired(void *context, const char *run, const char *node)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_repaired", 2);
+	struct resp_words words = resp_function(resp, "joaderfs_2_repaired", 2);
 	resp_text(&words, run);
 	resp_text(&words, node);
 	return resp_do(resp, &words);
@@ -143,7 +152,7 @@ int resp_offers(void *context, const char *run, struct coord_offers *ret)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_offers", 1);
+	struct resp_words words = resp_function(resp, "joaderfs_2_offers", 1);
 	resp_text(&words, run);
 	err = resp_call(resp, &words, &reply);
 	if (err)
@@ -170,7 +179,7 @@ int resp_reported(void *context, const char *run, const struct coord_node *nodes
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_reported", n + 1);
+	struct resp_words words = resp_function(resp, "joaderfs_2_reported", n + 1);
 	resp_text(&words, run);
 	for (size_t i = 0; i < n; i++)
 		resp_text(&words, nodes[i].name);
@@ -191,7 +200,7 @@ int resp_ready(void *context, const char *run, const struct coord_token *token)
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_1_ready", 2);
+	struct resp_words words = resp_function(resp, "joaderfs_2_ready", 2);
 	resp_text(&words, run);
 	resp_token(&words, token);
 	return resp_do(resp, &words);
@@ -208,7 +217,7 @@ int resp_tell(void *context, const char *node, const char *dataset,
 	if (!bytes)
 		return -ENOMEM;
 	roaring_bitmap_portable_serialize(ids, bytes);
-	struct resp_words words = resp_function(resp, "joaderfs_1_tell", 4);
+	struct resp_words words = resp_function(resp, "joaderfs_2_tell", 4);
 	resp_text(&words, node);
 	resp_text(&words, dataset);
 	resp_number(&words, ttl_ms);
@@ -220,7 +229,7 @@ int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret)
 {
 	struct coord_resp *resp = context;
 	redisReply *reply;
-	struct resp_words words = resp_function(resp, "joaderfs_1_told", 1);
+	struct resp_words words = resp_function(resp, "joaderfs_2_told", 1);
 	resp_text(&words, dataset);
 	int err = resp_call(resp, &words, &reply);
 	if (err)

@@ -12,198 +12,312 @@
 #include <string.h>
 
 /*
- * Feeds are streams whose entries are named by their first position. All feeds that the
- * node follows are read by one XREAD: it gives the entries that begin at the position or
- * later. That is all there is if an entry ends before the position, as it does for who has
- * read to there (resp_mark). Otherwise the entry that holds the position is asked for first.
+ * A log is a row of chunks, one for each append: in a chunk lie the samples of the first rank,
+ * those of the second, and so on. Which chunks there are is asked once. What a rank reads is
+ * a part of each chunk; the parts of all reads are asked for together. A chunk that is not
+ * there is of a log that was forgotten: its chunks are asked for again.
  */
 
-#define ENTRIES_MOST 64 /* of a feed at once */
-#define KEY_SIZE 192
+#define CHUNKS_AT_ONCE 256
+#define KEY_SIZE 256
 
-static struct resp_mark *find_mark(struct coord_resp *resp, const struct coord_read *read)
+/* --- which chunks there are ------------------------------------------------------------- */
+
+void resp_forget_chunks(struct coord_resp *resp)
 {
-	for (size_t i = 0; i < resp->n_marks; i++)
-		if (resp->marks[i].rank == read->rank &&
-			strcmp(resp->marks[i].job, read->job) == 0)
-			return &resp->marks[i];
+	for (size_t i = 0; i < resp->n_logs; i++)
+		free(resp->logs[i].ends);
+	free(resp->logs);
+	resp->logs = NULL;
+	resp->n_logs = 0;
+}
+
+/* Of the job, the even or the odd epochs. */
+static struct resp_chunks *find_log(
+	struct coord_resp *resp, const char *job, uint32_t epoch)
+{
+	for (size_t i = 0; i < resp->n_logs; i++)
+		if (resp->logs[i].epoch % 2 == epoch % 2 &&
+			strcmp(resp->logs[i].job, job) == 0)
+			return &resp->logs[i];
 	return NULL;
 }
 
-static bool is_at_mark(struct coord_resp *resp, const struct coord_read *read)
+static int need_log(struct coord_resp *resp, const struct coord_read *read)
 {
-	const struct resp_mark *mark = find_mark(resp, read);
-	return read->from == 0 ||
-	       (mark && mark->epoch == read->epoch && mark->position == read->from);
-}
-
-static void set_mark(struct coord_resp *resp, const struct coord_read *read,
-	uint32_t position, uint32_t entry)
-{
-	struct resp_mark *mark = find_mark(resp, read);
-	if (!mark) {
-		mark = reallocarray(resp->marks, resp->n_marks + 1, sizeof(*mark));
-		if (!mark)
-			return; /* it is only slower */
-		resp->marks = mark;
-		mark += resp->n_marks++;
-		snprintf(mark->job, sizeof(mark->job), "%s", read->job);
-		mark->rank = read->rank;
+	struct resp_chunks *log = find_log(resp, read->job, read->epoch);
+	if (!log) {
+		log = reallocarray(resp->logs, resp->n_logs + 1, sizeof(*log));
+		if (!log)
+			return -ENOMEM;
+		resp->logs = log;
+		log += resp->n_logs++;
+		*log = (struct resp_chunks){.epoch = read->epoch};
+		snprintf(log->job, sizeof(log->job), "%s", read->job);
 	}
-	mark->epoch = read->epoch;
-	mark->position = position;
-	mark->entry = entry;
+	if (log->epoch != read->epoch)
+		log->n = 0;
+	log->epoch = read->epoch;
+	return 0;
 }
 
-static void name_feed(
-	const struct coord_resp *resp, const struct coord_read *read, char *ret)
+static uint32_t end_of(const struct resp_chunks *log)
 {
-	snprintf(ret, KEY_SIZE, "%s:feed:%s:%" PRIu32 ":%" PRIu32, resp->group, read->job,
-		read->epoch, read->rank);
+	return log->n ? log->ends[log->n - 1] : 0;
 }
 
-/* The entry goes on with what was read so far; false: there is no room, or a gap. */
-static bool take_entry(
-	struct coord_read *read, const redisReply *entry, uint32_t *ret_end)
+static uint32_t position_of(const struct coord_read *read, uint32_t global)
 {
-	if (!resp_is_array(entry, 2) || !resp_is_array(entry->element[1], 2))
-		return false;
-	const redisReply *blob = entry->element[1]->element[1];
-	uint32_t base = resp_u32(entry->element[0]);
-	uint32_t n = (uint32_t)((size_t)blob->len / sizeof(sample_id));
-	uint32_t at = read->from + read->ret_n;
-	*ret_end = base + n;
-	if (base > at || base + n <= at)
-		return base + n == at;
-	uint32_t skip = at - base, more = n - skip, room = read->most - read->ret_n;
-	uint32_t taken = more < room ? more : room;
-	memcpy(read->ids + read->ret_n, blob->str + skip * sizeof(sample_id),
-		taken * sizeof(sample_id));
-	read->ret_n += taken;
-	return taken == more;
+	return ranks_position(global, read->batch, read->ranks, read->rank);
 }
 
-static void take_entries(
-	struct coord_resp *resp, struct coord_read *read, const redisReply *entries)
+static void name_log(
+	const struct coord_resp *resp, const struct coord_read *read, char name[KEY_SIZE])
 {
-	uint32_t end = 0, before = 0;
-	for (size_t i = 0; i < entries->elements; i++) {
-		before = end;
-		if (!take_entry(read, entries->element[i], &end))
-			return;
+	snprintf(name, KEY_SIZE, "%s:log:%s:%" PRIu32, resp->group, read->job,
+		read->epoch);
+}
+
+static int add_chunk(struct resp_chunks *log, uint32_t end)
+{
+	if (log->n == log->room) {
+		size_t room = log->room ? 2 * log->room : 64;
+		uint32_t *ends = reallocarray(log->ends, room, sizeof(*ends));
+		if (!ends)
+			return -ENOMEM;
+		log->ends = ends;
+		log->room = room;
 	}
-	if (read->ret_n && end == read->from + read->ret_n)
-		set_mark(resp, read, end, before ? end - before : 0);
+	log->ends[log->n++] = end;
+	return 0;
 }
 
-/* The entry that the position lies in, if it does not begin there. */
-static int read_within(struct coord_resp *resp, struct coord_read *read)
+/* {"<base>-1" {"" count}} ... */
+static int take_chunks(
+	struct coord_resp *resp, const redisReply *reply, struct resp_chunks *log)
 {
-	char feed[KEY_SIZE];
+	for (size_t i = 0; i < reply->elements; i++) {
+		const redisReply *chunk = reply->element[i];
+		if (!resp_is_array(chunk, 2) || !resp_is_array(chunk->element[1], 2))
+			return resp_bad_reply(resp);
+		uint32_t base = resp_u32(chunk->element[0]);
+		uint32_t count = resp_u32(chunk->element[1]->element[1]);
+		if (base != end_of(log)) { /* not the log that was known */
+			log->n = 0;
+			return 0;
+		}
+		int err = add_chunk(log, base + count);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int ask_for_chunks(
+	struct coord_resp *resp, const struct coord_read *read, bool *ret_more)
+{
+	char name[KEY_SIZE], from[16];
 	redisReply *reply;
+	struct resp_chunks *log = find_log(resp, read->job, read->epoch);
 	struct resp_words words = resp_begin(6);
-	name_feed(resp, read, feed);
-	resp_text(&words, "XREVRANGE");
-	resp_text(&words, feed);
-	resp_number(&words, read->from);
-	resp_text(&words, "-");
+	name_log(resp, read, name);
+	snprintf(from, sizeof(from), "%" PRIu32 "-0", end_of(log));
+	resp_text(&words, "XRANGE");
+	resp_text(&words, name);
+	resp_text(&words, from);
+	resp_text(&words, "+");
 	resp_text(&words, "COUNT");
-	resp_text(&words, "1");
+	resp_number(&words, CHUNKS_AT_ONCE);
 	int err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
-	if (reply->type == REDIS_REPLY_ARRAY)
-		take_entries(resp, read, reply);
+	*ret_more = reply->elements == CHUNKS_AT_ONCE;
+	err = take_chunks(resp, reply, log);
 	freeReplyObject(reply);
-	return 0;
+	return err;
 }
 
-static struct coord_read *find_read(const struct coord_resp *resp,
-	struct coord_read *reads, size_t n, const char *name)
+/* Once for all that read beyond what is known. */
+static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
-	char feed[KEY_SIZE];
+	const char *asked = NULL;
+	uint32_t asked_epoch = 0;
 	for (size_t i = 0; i < n; i++) {
-		name_feed(resp, &reads[i], feed);
-		if (strcmp(feed, name) == 0)
-			return &reads[i];
-	}
-	return NULL;
-}
-
-/* Streams come in the order in which they were asked for, but for empty ones. */
-static int take_streams(struct coord_resp *resp, const redisReply *reply,
-	struct coord_read *reads, size_t n)
-{
-	size_t i = 0;
-	if (reply->type == REDIS_REPLY_NIL)
-		return 0;
-	for (size_t s = 0; s < reply->elements; s++) {
-		const redisReply *stream = reply->element[s];
-		if (!resp_is_array(stream, 2) || !stream->element[0]->str)
-			return resp_bad_reply(resp);
-		struct coord_read *read =
-			find_read(resp, reads + i, n - i, stream->element[0]->str);
-		if (!read)
-			return resp_bad_reply(resp);
-		i = (size_t)(read - reads) + 1;
-		take_entries(resp, read, stream->element[1]);
+		const struct coord_read *read = &reads[i];
+		int err = need_log(resp, read);
+		bool more = !asked || asked_epoch != read->epoch ||
+			    strcmp(asked, read->job) != 0;
+		while (more && !err &&
+			position_of(
+				read, end_of(find_log(resp, read->job, read->epoch))) <
+				(uint64_t)read->from + read->most) {
+			err = ask_for_chunks(resp, read, &more);
+			asked = read->job;
+			asked_epoch = read->epoch;
+		}
+		if (err)
+			return err;
 	}
 	return 0;
 }
 
-/* As many entries as there is room for, as large as the one read last. */
-static uint32_t count_entries(
-	struct coord_resp *resp, const struct coord_read *reads, size_t n)
+/* --- parts of chunks -------------------------------------------------------------------- */
+
+struct part {
+	struct coord_read *read;
+	uint32_t n;
+};
+
+struct parts {
+	struct part *parts;
+	struct resp_words *words;
+	char (*names)[KEY_SIZE];
+	size_t n, room;
+};
+
+/* Before this rank's samples in the chunk. */
+static size_t samples_before(const struct coord_read *read, uint32_t base, uint32_t end)
 {
-	uint32_t count = 1;
-	for (size_t i = 0; i < n; i++) {
-		const struct resp_mark *mark = find_mark(resp, &reads[i]);
-		uint32_t entry = mark && mark->entry ? mark->entry : 1;
-		uint32_t room = (reads[i].most + entry - 1) / entry;
-		count = room > count ? room : count;
-	}
-	return count < ENTRIES_MOST ? count : ENTRIES_MOST;
+	size_t n = 0;
+	for (uint32_t r = 0; r < read->rank; r++)
+		n += ranks_position(end, read->batch, read->ranks, r) -
+		     ranks_position(base, read->batch, read->ranks, r);
+	return n;
 }
 
-static int read_on(struct coord_resp *resp, struct coord_read *reads, size_t n)
+/* n samples of the rank's, from the k-th of its own in the chunk on. */
+static void ask_for_part(struct coord_resp *resp, struct parts *parts,
+	struct coord_read *read, uint32_t base, uint32_t end, uint32_t k, uint32_t n)
 {
-	auto_free char *names = calloc(n, KEY_SIZE);
-	auto_free char *from = calloc(n, 16);
-	redisReply *reply;
-	if (!names || !from)
+	char log[KEY_SIZE / 2], *name = parts->names[parts->n];
+	size_t from = (samples_before(read, base, end) + k) * sizeof(sample_id);
+	struct resp_words *words = &parts->words[parts->n];
+	snprintf(log, sizeof(log), "%s:log:%s", resp->group, read->job);
+	snprintf(name, KEY_SIZE,
+		"%s:%" PRIu32 ":%" PRIu32 ":%" PRIu32 ":%" PRIu32 ":%" PRIu32, log,
+		read->epoch, base, end - base, read->ranks, read->batch);
+	*words = resp_begin(4);
+	resp_text(words, "GETRANGE");
+	resp_text(words, name);
+	resp_number(words, from);
+	resp_number(words, from + n * sizeof(sample_id) - 1);
+	parts->parts[parts->n++] = (struct part){read, n};
+}
+
+/* The first chunk that ends behind the rank's position. */
+static size_t find_chunk(const struct resp_chunks *log, const struct coord_read *read)
+{
+	size_t from = 0, to = log->n;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		if (position_of(read, log->ends[middle]) <= read->from)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+#define PARTS_MOST 256 /* of a read at once */
+
+/* Without `parts`: counts them. */
+static size_t list_parts(
+	struct coord_resp *resp, struct coord_read *read, struct parts *parts)
+{
+	const struct resp_chunks *log = find_log(resp, read->job, read->epoch);
+	uint32_t at = read->from, room = read->most;
+	size_t n = 0;
+	for (size_t i = find_chunk(log, read); i < log->n && room && n < PARTS_MOST;
+		i++) {
+		uint32_t base = i ? log->ends[i - 1] : 0;
+		uint32_t begin = position_of(read, base);
+		uint32_t left = position_of(read, log->ends[i]) - at;
+		uint32_t some = left < room ? left : room;
+		if (some == 0)
+			continue; /* a chunk without samples of this rank */
+		if (parts)
+			ask_for_part(
+				resp, parts, read, base, log->ends[i], at - begin, some);
+		at += some;
+		room -= some;
+		n++;
+	}
+	return n;
+}
+
+/* Up to the first one that is not there. false: one was not. */
+static bool take_parts(
+	struct coord_resp *resp, const struct parts *parts, redisReply *const *replies)
+{
+	const struct coord_read *broken = NULL;
+	for (size_t i = 0; i < parts->n; i++) {
+		struct coord_read *read = parts->parts[i].read;
+		size_t bytes = parts->parts[i].n * sizeof(sample_id);
+		if (read == broken)
+			continue;
+		if (replies[i]->type != REDIS_REPLY_STRING ||
+			(size_t)replies[i]->len != bytes) {
+			find_log(resp, read->job, read->epoch)->n = 0;
+			broken = read;
+			continue;
+		}
+		memcpy(read->ids + read->ret_n, replies[i]->str, bytes);
+		read->ret_n += parts->parts[i].n;
+	}
+	return broken == NULL;
+}
+
+static int read_parts(struct coord_resp *resp, struct coord_read *reads, size_t n,
+	struct parts *parts, bool *ret_whole)
+{
+	for (size_t i = 0; i < n; i++)
+		(void)list_parts(resp, &reads[i], parts);
+	auto_free redisReply **replies = calloc(parts->n, sizeof(redisReply *));
+	if (!replies)
 		return -ENOMEM;
-	struct resp_words words = resp_begin(4 + 2 * n);
-	resp_text(&words, "XREAD");
-	resp_text(&words, "COUNT");
-	resp_number(&words, count_entries(resp, reads, n));
-	resp_text(&words, "STREAMS");
-	for (size_t i = 0; i < n; i++) {
-		name_feed(resp, &reads[i], names + i * KEY_SIZE);
-		resp_text(&words, names + i * KEY_SIZE);
-	}
-	for (size_t i = 0; i < n; i++) {
-		snprintf(from + i * 16, 16, "%" PRIu32 "-0",
-			reads[i].from + reads[i].ret_n);
-		resp_text(&words, from + i * 16);
-	}
-	int err = resp_call(resp, &words, &reply);
+	int err = resp_calls(resp, parts->words, parts->n, replies);
 	if (err)
 		return err;
-	err = take_streams(resp, reply, reads, n);
-	freeReplyObject(reply);
+	*ret_whole = take_parts(resp, parts, replies);
+	for (size_t i = 0; i < parts->n; i++)
+		freeReplyObject(replies[i]);
+	return 0;
+}
+
+static int read_all(
+	struct coord_resp *resp, struct coord_read *reads, size_t n, bool *ret_whole)
+{
+	struct parts parts = {0};
+	for (size_t i = 0; i < n; i++)
+		reads[i].ret_n = 0;
+	int err = find_chunks(resp, reads, n);
+	*ret_whole = true;
+	for (size_t i = 0; i < n && !err; i++)
+		parts.room += list_parts(resp, &reads[i], NULL);
+	if (err || parts.room == 0)
+		return err;
+	parts.parts = calloc(parts.room, sizeof(*parts.parts));
+	parts.words = calloc(parts.room, sizeof(*parts.words));
+	parts.names = calloc(parts.room, sizeof(*parts.names));
+	err = parts.parts && parts.words && parts.names
+		      ? read_parts(resp, reads, n, &parts, ret_whole)
+		      : -ENOMEM;
+	free(parts.parts);
+	free(parts.words);
+	free(parts.names);
 	return err;
 }
 
 int resp_read(void *context, const char *run, struct coord_read *reads, size_t n)
 {
 	struct coord_resp *resp = context;
+	bool whole;
 	int err = resp_same_life(resp, run);
-	for (size_t i = 0; i < n; i++)
-		reads[i].ret_n = 0;
-	for (size_t i = 0; i < n && !err; i++)
-		if (!is_at_mark(resp, &reads[i]))
-			err = read_within(resp, &reads[i]);
-	return err || n == 0 ? err : read_on(resp, reads, n);
+	if (!err)
+		err = read_all(resp, reads, n, &whole);
+	if (!err && !whole) /* what was known of a log is old */
+		err = read_all(resp, reads, n, &whole);
+	return err;
 }
 
 #endif

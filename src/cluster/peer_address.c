@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "cluster/peer_handshake.h"
+#include "base/address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,46 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Divides "ADDRESS:PORT", in which an address with colons has brackets. */
-static bool divide(const char *text, char *address, size_t n, const char **ret_port)
-{
-	const char *colon = strrchr(text, ':');
-	const char *begin = text, *end = colon;
-	if (!colon || colon == text || !colon[1])
-		return false;
-	if (*text == '[') {
-		begin++;
-		end--;
-		if (*end != ']')
-			return false;
-	} else if (memchr(text, ':', (size_t)(colon - text))) {
-		return false;
-	}
-	if (end <= begin || (size_t)(end - begin) >= n)
-		return false;
-	memcpy(address, begin, (size_t)(end - begin));
-	address[end - begin] = '\0';
-	*ret_port = colon + 1;
-	return true;
-}
-
 int peer_address_parse(const char *text, struct peer_address *ret)
 {
-	const struct addrinfo hints = {.ai_family = AF_UNSPEC,
-		.ai_socktype = SOCK_STREAM,
-		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-	char address[PEER_ADDRESS_TEXT];
-	struct addrinfo *found;
-	const char *port;
-	if (!divide(text, address, sizeof(address), &port) || strlen(port) > 5 ||
-		strtoul(port, NULL, 10) > UINT16_MAX)
-		return -EINVAL;
-	if (getaddrinfo(address, port, &hints, &found) != 0)
-		return -EINVAL;
-	*ret = (struct peer_address){.n = found->ai_addrlen};
-	memcpy(&ret->bytes, found->ai_addr, found->ai_addrlen);
-	freeaddrinfo(found);
-	return 0;
+	*ret = (struct peer_address){0};
+	return address_parse(text, &ret->bytes, &ret->n);
 }
 
 void peer_address_print(

@@ -77,6 +77,16 @@ struct cluster_config {
 	uint32_t patience_s;	  /* with an engine that is away; 0: for ever */
 };
 
+/* A job as the daemon's ini has it in advance. */
+struct template_config {
+	char *name;
+	struct template_setting {
+		char *text; /* SECTION.KEY=VALUE */
+		unsigned line;
+	} * settings;
+	size_t n;
+};
+
 struct daemon_config {
 	char *file; /* the ini, for messages */
 	struct cluster_config cluster;
@@ -91,8 +101,11 @@ struct daemon_config {
 	char *state;	     /* absolute directory */
 	char *jobs;	     /* absolute directory of job inis, NULL when there is none */
 	char *socket;	     /* absolute path of the control socket */
+	char *metrics;	     /* where they are told by HTTP; NULL: nowhere */
 	struct dataset_config *datasets;
 	size_t n_datasets;
+	struct template_config *templates;
+	size_t n_templates;
 };
 
 #define CONFIG_MOST_EPOCHS 16383 /* of a job; files/inode.h has the numbers for them */
@@ -177,6 +190,14 @@ must_check int config_parse_job(const char *file, const char *text, config_repor
 must_check int config_parse_job_with(const char *file, const char *text,
 	const char *const *settings, size_t n, config_report *report, void *context,
 	struct job_config *ret);
+/* NULL: there is none of that name. */
+const struct template_config *config_template(
+	const struct daemon_config *daemon, const char *name);
+/* A job of the template, with settings as above; it has the template's name unless they give
+ * another one. file: the daemon's ini, for messages. */
+must_check int config_parse_template(const char *file,
+	const struct template_config *template, const char *const *settings, size_t n,
+	config_report *report, void *context, struct job_config *ret);
 must_check int config_load_job(
 	const char *path, config_report *report, void *context, struct job_config *ret);
 must_check int config_job_copy(const struct job_config *from, struct job_config *ret);
@@ -191,6 +212,13 @@ void config_print_job(FILE *out, const struct job_config *config);
 /* The options as mdoc list items, for joaderfs.ini(5): first the daemon's sections, then
  * a job's. */
 void config_print_man(FILE *out);
+
+/* The keys of a job's ini, "SECTION.KEY|CHOICE CHOICE..." in a line, for completions. */
+void config_print_keys(FILE *out);
+
+/* Absolute and without ".", ".." and "//", by the text alone; dir is absolute. The caller
+ * frees it; NULL: no memory. */
+char *config_path_absolute(const char *dir, const char *path);
 
 /* The nearest of n names within edit distance 3 (and less than the length), or NULL. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);

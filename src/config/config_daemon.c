@@ -106,6 +106,7 @@ static int finish(struct ini *ini, struct daemon_config *ret)
 			&daemon.cluster);
 		config_fill_datasets(ini, dir, &daemon);
 		check_tiers(ini, &daemon);
+		config_fill_templates(ini, &daemon);
 		fill_places(ini, &daemon);
 	}
 	err = ini_result(ini);
@@ -144,6 +145,7 @@ void config_daemon_free(struct daemon_config *config)
 	for (size_t i = 0; i < config->n_datasets; i++)
 		config_dataset_free(&config->datasets[i]);
 	free(config->datasets);
+	config_free_templates(config);
 	config_free_fields(SECTION_CLUSTER, &config->cluster);
 	config_free_fields(SECTION_JOADERFS, config);
 	free(config->file);

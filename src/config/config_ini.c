@@ -189,6 +189,11 @@ static const char *home_of_key(enum ini_kind kind, const char *key)
 
 static void report_unknown_key(struct reader *reader, const char *key)
 {
+	if (reader->section->id == SECTION_TEMPLATE) {
+		template_report_key(
+			reader->ini, reader->line, reader->section->label, key);
+		return;
+	}
 	const char *names[32];
 	char allowed[256];
 	size_t n = 0, length = 0;
@@ -231,7 +236,8 @@ static void set_value(struct reader *reader, const struct ini_section *section,
 {
 	struct ini *ini = reader->ini;
 	const char *key = config_options[value - section->values].key;
-	if (value->line && reader->line != LINE_OF_SETTING) {
+	if (value->line && value->line != LINE_OF_SETTING &&
+		reader->line != LINE_OF_SETTING) {
 		ini_mistake(ini, reader->line, section->label, key,
 			"found \"%s\" again, allowed: once; it is in line %u", key,
 			value->line);
@@ -253,7 +259,8 @@ static void take_key(struct reader *reader, const char *key, const char *text)
 			"found \"%s\", allowed: keys after a [section]", key);
 	if (!reader->section)
 		return;
-	int i = find_option(reader->section->id, key);
+	enum section_id id = reader->section->id;
+	int i = id == SECTION_TEMPLATE ? template_option(key) : find_option(id, key);
 	if (i < 0) {
 		report_unknown_key(reader, key);
 		return;
@@ -354,9 +361,9 @@ static struct ini_section *section_of_setting(struct reader *reader, const char 
 	return section;
 }
 
-void ini_set(struct ini *ini, const char *setting)
+void ini_set(struct ini *ini, const char *setting, unsigned line)
 {
-	struct reader reader = {.ini = ini, .line = LINE_OF_SETTING, .began = true};
+	struct reader reader = {.ini = ini, .line = line, .began = true};
 	size_t word_length = strcspn(setting, ".= \n");
 	const char *pair = setting + word_length + 1;
 	auto_free char *word = strndup(setting, word_length);
@@ -365,7 +372,7 @@ void ini_set(struct ini *ini, const char *setting)
 	} else if (word_length == 0 || setting[word_length] != '.' ||
 		   strchr(pair, '\n') || strlen(pair) > MAX_LINE || !strchr(pair, '=') ||
 		   !isalpha((unsigned char)*pair)) {
-		ini_mistake(ini, LINE_OF_SETTING, NULL, NULL,
+		ini_mistake(ini, line, NULL, NULL,
 			"found \"%s\", allowed: SECTION.KEY=VALUE, a line of at most %d "
 			"bytes",
 			setting, MAX_LINE);

@@ -22,6 +22,7 @@ enum section_id {
 	SECTION_JOADERFS,
 	SECTION_CLUSTER,
 	SECTION_DATASET,
+	SECTION_TEMPLATE,
 	SECTION_JOB,
 	SECTION_TENSOR,
 	SECTION_AUGMENT,
@@ -82,8 +83,6 @@ enum job_order config_order_of(const char *text);
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 
-/* Absolute and without ".", ".." and "//", by the text alone; dir is absolute. */
-char *config_path_absolute(const char *dir, const char *path);
 /* The absolute directory of a file. 0 or -errno. */
 must_check int config_path_dir(const char *file, char **ret);
 
@@ -118,8 +117,9 @@ struct ini {
 void ini_read(struct ini *ini, const char *text);
 /* The same from a file. 0, or -errno (reported) when the file can't be read. */
 must_check int ini_read_file(struct ini *ini);
-/* The same of one key, "SECTION.KEY=VALUE", instead of what was read before. */
-void ini_set(struct ini *ini, const char *setting);
+/* The same of one key, "SECTION.KEY=VALUE", instead of what was read before. line: of the file,
+ * or LINE_OF_SETTING. */
+void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
 /* The first section with the id, or NULL. */
@@ -144,6 +144,17 @@ void ini_warning(struct ini *ini, unsigned line, const char *label, const char *
 
 /* All [dataset NAME], of which there has to be one; dir: for relative paths. */
 void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon);
+
+/* The index of "SECTION.KEY" of a job's ini, or -1; and what is reported then. */
+int template_option(const char *key);
+void template_report_key(
+	struct ini *ini, unsigned line, const char *label, const char *key);
+/* All [template NAME]. */
+void config_fill_templates(struct ini *ini, struct daemon_config *daemon);
+void config_free_templates(struct daemon_config *daemon);
+
+/* A job from what was read. */
+must_check int config_finish_job(struct ini *ini, struct job_config *ret);
 
 /* 0, -EINVAL when there were mistakes, or -ENOMEM. */
 int ini_result(const struct ini *ini);

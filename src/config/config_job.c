@@ -298,7 +298,7 @@ static void check_ranks(struct ini *ini, struct job_config *job)
 		ini->err = -ENOMEM;
 }
 
-static int finish(struct ini *ini, struct job_config *ret)
+int config_finish_job(struct ini *ini, struct job_config *ret)
 {
 	struct job_config job = {0};
 	unsigned before = ini->mistakes;
@@ -340,8 +340,8 @@ int config_parse_job_with(const char *file, const char *text, const char *const 
 		.file = file, .kind = INI_JOB, .report = report, .context = context};
 	ini_read(&ini, text);
 	for (size_t i = 0; i < n && !ini.other_kind; i++)
-		ini_set(&ini, settings[i]);
-	int err = finish(&ini, ret);
+		ini_set(&ini, settings[i], LINE_OF_SETTING);
+	int err = config_finish_job(&ini, ret);
 	ini_free(&ini);
 	return err;
 }
@@ -359,7 +359,7 @@ int config_load_job(
 		.file = path, .kind = INI_JOB, .report = report, .context = context};
 	int err = ini_read_file(&ini);
 	if (!err)
-		err = finish(&ini, ret);
+		err = config_finish_job(&ini, ret);
 	ini_free(&ini);
 	return err;
 }

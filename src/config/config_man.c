@@ -67,6 +67,8 @@ static void print_section(FILE *out, enum section_id id)
 	const struct section_spec *spec = &config_sections[id];
 	fprintf(out, ".Ss Section Bq %s%s\n", spec->name, spec->named ? " NAME" : "");
 	print_help(out, NULL, spec->help);
+	if (id == SECTION_TEMPLATE)
+		return; /* its keys are those of others */
 	fputs(".Bl -tag -width Ds\n", out);
 	for (size_t i = 0; i < config_n_options; i++)
 		if (config_options[i].section == id)
@@ -105,4 +107,18 @@ void config_print_man(FILE *out)
 		print_section(page, (enum section_id)id);
 	if (fclose(page) == 0)
 		print_folded(out, text);
+}
+
+void config_print_keys(FILE *out)
+{
+	for (size_t i = 0; i < config_n_options; i++) {
+		const struct option *option = &config_options[i];
+		const struct section_spec *section = &config_sections[option->section];
+		if (section->kind != INI_JOB)
+			continue;
+		fprintf(out, "%s.%s|", section->name, option->key);
+		for (size_t k = 0; option->choices && option->choices[k]; k++)
+			fprintf(out, "%s%s", k ? " " : "", option->choices[k]);
+		fputc('\n', out);
+	}
 }

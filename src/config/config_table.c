@@ -11,12 +11,14 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 		"The section may be left out: every key has a default."},
 	[SECTION_CLUSTER] = {"cluster", INI_DAEMON, false,
 		"The group of daemons to which this one belongs: the ranks of one "
-		"training "
-		"may run on all of its nodes.\n"
+		"training may run on all of its nodes.\n"
 		"Without this section ranks are those of this machine."},
 	[SECTION_DATASET] = {"dataset", INI_DAEMON, true,
 		"A dataset that jobs can read, one section for each, at least one.\n"
 		"NAME is how jobs refer to it: " NAME_RULE "."},
+	[SECTION_TEMPLATE] = {"template", INI_DAEMON, true,
+		"A job in advance, which joaderctl add --template NAME makes.\n"
+		"Its keys are SECTION.KEY, those of a job's ini: tensor.crop = 224."},
 	[SECTION_JOB] = {"job", INI_JOB, false,
 		"Which samples the job gets, and in which order."},
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
@@ -62,15 +64,13 @@ const struct option config_options[] = {
 		.preset = "4G", DAEMON(cache_bytes),
 		.help = "Memory for prepared images, shared by all jobs.\n"
 			"When it is full, images are evicted; what a job is about to "
-			"read "
-			"stays."},
+			"read stays."},
 	{SECTION_JOADERFS, "eviction", &value_choice, .choices = evictions,
 		.preset = "refcnt", DAEMON(eviction),
 		.help = "Which image leaves a full cache; the last three are there to "
 			"compare with.\n"
 			"refcnt: the one that the fewest jobs still need in their "
-			"running "
-			"epoch.\n"
+			"running epoch.\n"
 			"lru: the one not used for the longest time.\n"
 			"fifo: the oldest.\n"
 			"random: any."},
@@ -141,6 +141,10 @@ const struct option config_options[] = {
 			"$XDG_RUNTIME_DIR/joaderfs.sock, else joaderfs.sock in the "
 			"state directory",
 		.help = "Socket that joaderctl speaks to, at most 107 bytes long."},
+	{SECTION_JOADERFS, "metrics", &value_text, .min = 1, .max = 100, DAEMON(metrics),
+		.preset_help = "nowhere",
+		.help = "PORT, ADDRESS:PORT or [ADDRESS]:PORT where Prometheus gets "
+			"metrics, by HTTP; a PORT alone is of this machine only."},
 
 	{SECTION_CLUSTER, "engine", &value_text, .min = 1, .max = 300, CLUSTER(engine),
 		.preset_help = "in this daemon, which is alone",
@@ -187,7 +191,6 @@ const struct option config_options[] = {
 		CLUSTER(ttl_s),
 		.help = "A node that is silent for so long is taken for dead, and others "
 			"may serve its ranks.\nThe same on all nodes."},
-
 	{SECTION_CLUSTER, "patience", &value_duration, .max = 31536000, .preset = "0s",
 		CLUSTER(patience_s),
 		.help = "How long a reader waits while the engine can't be reached; 0s: "
@@ -233,7 +236,6 @@ const struct option config_options[] = {
 		.preset = "jpg jpeg png ppm bmp pgm tif tiff webp", DATASET(extensions),
 		.help = "Endings of the files that are samples, in any case.\n"
 			"*: every file."},
-
 	{SECTION_DATASET, "timeout", &value_duration, .min = 1, .max = 3600,
 		.preset = "20s", DATASET(timeout_s),
 		.help = "A server that sends nothing for so long is asked again, a few "
@@ -253,7 +255,6 @@ const struct option config_options[] = {
 			"tools have it, which nobody else may read: its section "
 			"[default] has aws_access_key_id and aws_secret_access_key.\n"
 			"They are read once, and shown nowhere."},
-
 	{SECTION_DATASET, "sampler", &value_choice, .choices = samplers, DATASET(sampler),
 		.preset_help = "that of [joaderfs]",
 		.help = "How jobs of this dataset get their samples; see [joaderfs]."},

@@ -22,6 +22,8 @@
  *   add --own-name [--set SECTION.KEY=VALUE]... FILE TEXT
  *                   one job; if its name is taken it gets NAME-2, NAME-3 ...: answers
  *                   with its name, a tab, its directory
+ *   add [--own-name] --template NAME [--set SECTION.KEY=VALUE]...
+ *                   the same of [template NAME] in the daemon's ini
  *   rm JOB          or of all jobs whose names match a pattern, as *
  *   restore JOB TEXT [EPOCH:POSITION]
  *                   TEXT: what jobs/JOB/state has shown

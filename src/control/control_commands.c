@@ -379,6 +379,12 @@ static bool run_dataset(const struct request *request)
 		request->out);
 }
 
+static bool run_top(const struct request *request)
+{
+	int err = text_top(request->out, request->context);
+	return err ? refuse(request, "top: %s", strerror(-err)) : true;
+}
+
 static bool run_upgrade(const struct request *request)
 {
 	const char *program = request->n_arguments == 2 ? request->argument[1] : NULL;
@@ -390,7 +396,7 @@ static bool run_upgrade(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 15
+#define N_COMMANDS 16
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -410,6 +416,7 @@ static const struct command {
 	{"status", "status [JOB]", 1, 2, false, true, run_status},
 	{"order", "order JOB [EPOCH]", 2, 3, false, true, run_order},
 	{"stats", "stats", 1, 1, false, false, run_stats},
+	{"top", "top", 1, 1, false, false, run_top},
 	{"dataset", CONTROL_DATASET_USAGE, 2, 4, true, false, run_dataset},
 	{"datasets", "datasets [DATASET]", 1, 2, false, false, run_datasets},
 	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, false, run_upgrade},

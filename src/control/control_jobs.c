@@ -20,7 +20,8 @@ struct additions {
 	FILE *out;
 	const char *const *settings;
 	size_t n_settings;
-	const char *const *files; /* FILE TEXT ... */
+	const struct template_config *template; /* of the one job; NULL: it has a file */
+	const char *const *files;		/* FILE TEXT ...; of a template: FILE */
 	size_t n;
 	struct addition *of;
 	const struct sched_import *import; /* or NULL */
@@ -37,11 +38,15 @@ static void report(void *context, const char *message)
 
 /* --- texts -------------------------------------------------------------------------- */
 
-static int parse_one(struct additions *all, size_t i)
+static int parse_one(
+	struct additions *all, size_t i, const char *const *settings, size_t n)
 {
 	struct addition *addition = &all->of[i];
-	int err = config_parse_job_with(all->files[2 * i], all->files[2 * i + 1],
-		all->settings, all->n_settings, report, all, &addition->config);
+	int err = all->template ? config_parse_template(all->files[0], all->template,
+					  settings, n, report, all, &addition->config)
+				: config_parse_job_with(all->files[2 * i],
+					  all->files[2 * i + 1], settings, n, report, all,
+					  &addition->config);
 	addition->parsed = err == 0;
 	return err;
 }
@@ -72,9 +77,7 @@ static int find_own_name(struct additions *all)
 			return -ENOMEM;
 		settings[all->n_settings] = setting;
 		config_job_free(&all->of->config);
-		int err = config_parse_job_with(all->files[0], all->files[1], settings,
-			all->n_settings + 1, report, all, &all->of->config);
-		all->of->parsed = err == 0;
+		int err = parse_one(all, 0, settings, all->n_settings + 1);
 		if (err)
 			return err;
 	}
@@ -85,7 +88,7 @@ static int parse(struct additions *all)
 {
 	int err = 0;
 	for (size_t i = 0; i < all->n; i++) {
-		int this = parse_one(all, i);
+		int this = parse_one(all, i, all->settings, all->n_settings);
 		err = err ? err : this;
 	}
 	return err;
@@ -271,27 +274,56 @@ static int carry_out(
 	return err;
 }
 
+/* false: there is none, or a file, too; said. */
+static bool take_template(struct additions *all, const struct daemon_config *daemon,
+	const char *name, size_t rest)
+{
+	all->template = config_template(daemon, name);
+	if (all->template && rest == 0)
+		return true;
+	if (all->template) {
+		fputs("--template: found a file, too, allowed: one of both\n", all->out);
+		return false;
+	}
+	fprintf(all->out, "--template: found \"%s\", allowed:", name);
+	for (size_t i = 0; i < daemon->n_templates; i++)
+		fprintf(all->out, "%s %s", i ? "," : "", daemon->templates[i].name);
+	if (daemon->n_templates == 0)
+		fprintf(all->out, " [template NAME] in %s, which has none", daemon->file);
+	fputc('\n', all->out);
+	return false;
+}
+
 bool control_add(const struct files_context *context, struct session *session,
 	const char *const *arguments, size_t n, int descriptor, FILE *out)
 {
 	struct additions all = {
 		.sched = context->sched, .out = out, .settings = arguments};
 	struct sched_import import = {.fd = descriptor};
+	const char *template = NULL;
 	size_t used = 0;
 	if (n >= 2 && strcmp(arguments[0], "--import") == 0 && descriptor >= 0) {
 		import.name = arguments[1];
 		all.import = &import;
 		used = 2;
+		if (n >= 4 && strcmp(arguments[2], "--at") == 0) {
+			import.at = arguments[3];
+			used = 4;
+		}
 	} else if (n >= 1 && strcmp(arguments[0], "--own-name") == 0) {
 		all.own_name = true;
 		used = 1;
 	}
 	auto_free const char **settings = calloc(n + 1, sizeof(*settings));
 	auto_free struct addition *of = calloc(n + 1, sizeof(*of));
-	for (; n - used >= 2 && strcmp(arguments[used], "--set") == 0; used += 2)
-		if (settings)
+	for (; n - used >= 2; used += 2)
+		if (strcmp(arguments[used], "--template") == 0)
+			template = arguments[used + 1];
+		else if (strcmp(arguments[used], "--set") != 0)
+			break;
+		else if (settings)
 			settings[all.n_settings++] = arguments[used + 1];
-	if (!settings || !of || n == used || (n - used) % 2 != 0) {
+	if (!settings || !of || (n == used && !template) || (n - used) % 2 != 0) {
 		fputs(settings && of ? "usage: " CONTROL_ADD_USAGE "\n"
 				     : "out of memory\n",
 			out);
@@ -299,8 +331,13 @@ bool control_add(const struct files_context *context, struct session *session,
 	}
 	all.settings = settings;
 	all.files = arguments + used;
-	all.n = (n - used) / 2;
+	all.n = template ? 1 : (n - used) / 2;
 	all.of = of;
+	if (template) {
+		all.files = (const char *const *)&context->config->file;
+		if (!take_template(&all, context->config, template, n - used))
+			return false;
+	}
 	if ((all.import || all.own_name) && all.n > 1) {
 		fprintf(out, "%s: found several jobs, allowed: one\n", arguments[0]);
 		return false;

@@ -13,7 +13,10 @@
  *   Threads: one at a time.
  */
 
-#define CONTROL_ADD_USAGE "add [--import NAME] [--set SECTION.KEY=VALUE]... FILE TEXT..."
+#define CONTROL_ADD_USAGE                                                                \
+	"add [--import NAME [--at EPOCH:POSITION]] [--template NAME] "                   \
+	"[--set SECTION.KEY=VALUE]... FILE "                                             \
+	"TEXT..."
 
 /*
  * The arguments behind the command; out: the messages. descriptor: of the file to import,

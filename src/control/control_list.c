@@ -12,7 +12,7 @@
 
 /* What "ls" and "datasets" print. */
 
-#define LS_COLUMNS 9
+#define LS_COLUMNS 10
 struct ls_row {
 	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
 };
@@ -21,17 +21,20 @@ struct ls_row {
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;
-	if (share->demand <= 0) {
-		for (int c = 5; c < LS_COLUMNS; c++)
-			strcpy(row->cell[c], "-");
+	for (int c = 5; c < LS_COLUMNS; c++)
+		strcpy(row->cell[c], "-");
+	if (!status->started)
 		return;
-	}
+	snprintf(row->cell[8], sizeof(row->cell[8]), "%.0f%%", 100 * status->waited_part);
+	snprintf(row->cell[9], sizeof(row->cell[9]), "%" PRIu64 "/%" PRIu64,
+		status->decoded, status->served);
+	if (share->demand <= 0)
+		return;
 	snprintf(row->cell[5], sizeof(row->cell[5]), "%.0f", status->rate);
 	snprintf(row->cell[6], sizeof(row->cell[6]), "%s%.0f", share->at_least ? ">" : "",
 		share->demand);
 	snprintf(row->cell[7], sizeof(row->cell[7]), "%.0f%%/%.0f%%",
 		100 * share->granted_part, 100 * share->wanted_part);
-	snprintf(row->cell[8], sizeof(row->cell[8]), "%.0f%%", 100 * share->waiting);
 }
 
 static void ls_fill(struct ls_row *row, struct sched_job *job)
@@ -102,7 +105,7 @@ int control_list(FILE *out, struct sched_job *const *jobs, size_t n)
 	if (!rows)
 		return -ENOMEM;
 	rows[0] = (struct ls_row){{"NAME", "DATASET", "STATE", "EPOCH", "PROGRESS",
-		"RATE", "DEMAND", "SHARE", "WAITING"}};
+		"RATE", "DEMAND", "SHARE", "WAITED", "PREPARED/SERVED"}};
 	for (size_t i = 0; i < n; i++)
 		ls_fill(&rows[i + 1], jobs[i]);
 	ls_print(out, rows, n + 1);

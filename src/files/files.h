@@ -20,4 +20,5 @@ struct files_context {
 	struct group *group;
 	struct backings *backings; /* sched's, or NULL */
 	const char *mountpoint;	   /* absolute */
+	int device; /* /dev/fuse, which somebody else has mounted there; 0: nobody has */
 };

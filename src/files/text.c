@@ -4,6 +4,7 @@
 #include "files/text.h"
 #include "base/escape.h"
 #include "base/size_text.h"
+#include "files/text_times.h"
 #include "files/tree.h"
 #include "stats/stats.h"
 
@@ -50,12 +51,17 @@ void text_stats(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
 	stats_print_text(out);
+	text_times(out, context);
 }
 
 void text_stats_json(FILE *out, const struct files_context *context)
 {
 	publish_gauges(context);
+	fputs("{", out);
 	stats_print_json(out);
+	fputs(",\n", out);
+	text_times_json(out, context);
+	fputs("\n}\n", out);
 }
 
 static void print_name(FILE *out, const char *key, const char *text)
@@ -63,6 +69,24 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fprintf(out, "%s ", key);
 	escape_print(out, text);
 	fputc('\n', out);
+}
+
+/* What the jobs read, prepared, and how large the cache would be that all of it needs. */
+static void print_prepared(
+	FILE *out, const struct files_context *context, const struct dataset *dataset)
+{
+	struct sched_prepared *prepared;
+	size_t n;
+	if (sched_dataset_prepared(context->sched, dataset, &prepared, &n) != 0)
+		return; /* no memory */
+	for (size_t i = 0; i < n; i++)
+		fprintf(out,
+			"prepared %" PRIu32 " samples of %" PRIu64
+			" bytes, all of them %s, for jobs: %" PRIu32 ", %s\n",
+			prepared[i].samples, prepared[i].sample_bytes,
+			size_text(prepared[i].samples * prepared[i].sample_bytes).text,
+			prepared[i].jobs, prepared[i].preparation);
+	free(prepared);
 }
 
 static const char *tier_state(const struct tier_status *tier)
@@ -102,6 +126,7 @@ void text_dataset_info(
 	fprintf(out, "bytes %" PRIu64 "\n", dataset_bytes(dataset));
 	print_name(out, "source", dataset_source(dataset));
 	fprintf(out, "jobs %" PRIu32 "\n", sched_dataset_jobs(context->sched, dataset));
+	print_prepared(out, context, dataset);
 	print_tier(out, context, dataset);
 }
 
@@ -148,6 +173,16 @@ static void print_share(FILE *out, const struct sched_job_share *share)
 	fprintf(out, "share_wanted %.3f\n", share->wanted_part);
 	fprintf(out, "share_granted %.3f\n", share->granted_part);
 	fprintf(out, "waiting %.3f\n", share->waiting);
+}
+
+static void print_waits(FILE *out, const struct sched_job_status *status)
+{
+	fprintf(out, "waits %" PRIu64 "\n", status->waits);
+	fprintf(out, "wait_s %.3f\n", (double)status->wait_ns / 1e9);
+	fprintf(out, "waited %.3f\n", status->waited_part);
+	for (int i = 0; i < WAIT_CAUSES; i++)
+		fprintf(out, "waited_s_%s %.3f\n", sched_wait_cause((enum wait_cause)i),
+			(double)status->exposed_ns[i] / 1e9);
 }
 
 #define MOST_NAMED 100
@@ -208,11 +243,12 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "shared %" PRIu64 "\n", status.shared);
 	fprintf(out, "hit %" PRIu64 "\n", status.hit);
 	fprintf(out, "errors %" PRIu64 "\n", status.errors);
-	fprintf(out, "waits %" PRIu64 "\n", status.waits);
+	print_waits(out, &status);
 	for (unsigned i = 0; i < NOTICES; i++)
 		if (status.notices & 1u << i)
 			fprintf(out, "notice %s\n", sched_notice_text((enum notice)i));
-	fprintf(out, "wait_s %.3f\n", (double)status.wait_ns / 1e9);
+	fprintf(out, "prepared_sample_bytes %" PRIu64 "\n", status.sample_bytes);
+	fprintf(out, "prepared_all_bytes %" PRIu64 "\n", status.all_bytes);
 	print_storage(out, job);
 	print_job_tier(out, job);
 	print_bad_samples(out, job, &status);
@@ -287,7 +323,7 @@ static void print_of_daemon(
 	else if (kind == INODE_STATS_JSON)
 		text_stats_json(out, context);
 	else if (kind == INODE_METRICS)
-		text_metrics(out, context);
+		text_metrics(out, context, STATS_PROMETHEUS);
 }
 
 /* A line for each image that is not prepared any more. */

@@ -5,6 +5,7 @@
 
 #include "files/files.h"
 #include "files/inode.h"
+#include "stats/stats.h"
 
 /*
  * The texts that the mount's files and joaderctl show. Names and paths are escaped
@@ -16,7 +17,11 @@
 void text_readme(FILE *out, const struct files_context *context);
 void text_stats(FILE *out, const struct files_context *context); /* name value */
 void text_stats_json(FILE *out, const struct files_context *context);
-void text_metrics(FILE *out, const struct files_context *context); /* Prometheus */
+/* For Prometheus; text_metrics.c. */
+void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
+
+/* What joaderctl top shows; text_top.c. -ENOMEM */
+must_check int text_top(FILE *out, const struct files_context *context);
 
 /* info of a dataset: "key value" lines (name, samples, classes, bytes, source, jobs) */
 void text_dataset_info(

@@ -2,14 +2,16 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/text.h"
-#include "stats/stats.h"
+#include "files/text_times.h"
 
 #include <inttypes.h>
 
 /* What Prometheus is told: the daemon's counters, and gauges of each job. */
 
 struct series {
-	const char *name, *type, *help;
+	const char *name;
+	enum stats_kind kind;
+	const char *help;
 	double (*of)(const struct sched_job_status *status);
 };
 
@@ -48,6 +50,41 @@ static double waited(const struct sched_job_status *status)
 	return (double)status->wait_ns / 1e9;
 }
 
+static double waited_part(const struct sched_job_status *status)
+{
+	return status->waited_part;
+}
+
+static double epoch(const struct sched_job_status *status)
+{
+	return status->epoch;
+}
+
+static double samples(const struct sched_job_status *status)
+{
+	return status->samples;
+}
+
+static double consumed(const struct sched_job_status *status)
+{
+	return status->consumed;
+}
+
+static double left(const struct sched_job_status *status)
+{
+	return sched_seconds_left(status);
+}
+
+static double sample_bytes(const struct sched_job_status *status)
+{
+	return (double)status->sample_bytes;
+}
+
+static double all_bytes(const struct sched_job_status *status)
+{
+	return (double)status->all_bytes;
+}
+
 static double bad(const struct sched_job_status *status)
 {
 	return status->bad;
@@ -59,48 +96,189 @@ static double skipped(const struct sched_job_status *status)
 }
 
 static const struct series series[] = {
-	{"rate", "gauge", "Samples consumed (samples/s)", rate},
-	{"demand", "gauge", "Samples that it could use (samples/s)", demand},
-	{"demand_at_least", "gauge", "Whether it could use more than that (0 or 1)",
+	{"rate", STATS_GAUGE, "Samples consumed (samples/s)", rate},
+	{"demand", STATS_GAUGE, "Samples that it could use (samples/s)", demand},
+	{"demand_at_least", STATS_GAUGE, "Whether it could use more than that (0 or 1)",
 		at_least},
-	{"share_wanted", "gauge", "Part of all workers for its demand (1: all)", wanted},
-	{"share_granted", "gauge", "Part of all workers that it is granted (1: all)",
+	{"share_wanted", STATS_GAUGE, "Part of all workers for its demand (1: all)",
+		wanted},
+	{"share_granted", STATS_GAUGE, "Part of all workers that it is granted (1: all)",
 		granted},
-	{"waiting", "gauge", "Part of the last second in which a reader waited", waiting},
-	{"bad_samples", "gauge", "Bad samples that its later epochs leave out", bad},
-	{"skipped", "gauge", "Bad samples that the running epoch leaves out", skipped},
-	{"wait_seconds_total", "counter", "Time that readers have waited (s)", waited},
+	{"waiting", STATS_GAUGE, "Part of the last second in which a reader waited",
+		waiting},
+	{"bad_samples", STATS_GAUGE, "Bad samples that its later epochs leave out", bad},
+	{"skipped", STATS_GAUGE, "Bad samples that the running epoch leaves out",
+		skipped},
+	{"waited_ratio", STATS_GAUGE,
+		"Part of the running or last epoch in which its readers waited",
+		waited_part},
+	{"epoch", STATS_GAUGE, "The running epoch, or the last one", epoch},
+	{"epoch_samples", STATS_GAUGE, "Samples of that epoch", samples},
+	{"epoch_consumed", STATS_GAUGE, "Samples of it that were read", consumed},
+	{"epoch_left_seconds", STATS_GAUGE,
+		"Time until its end at the rate of late; -1: not known", left},
+	{"prepared_sample_bytes", STATS_GAUGE, "Bytes of a prepared sample, in the mean",
+		sample_bytes},
+	{"prepared_bytes", STATS_GAUGE, "Bytes of all its prepared samples", all_bytes},
+	{"wait_seconds_total", STATS_COUNTER, "Time that readers have waited (s)",
+		waited},
 };
 #define SERIES (sizeof(series) / sizeof(series[0]))
 
-static void print_series(FILE *out, const struct series *one, struct sched *sched,
-	const job_id *ids, size_t n)
+static void print_series(FILE *out, enum stats_form form, const struct series *one,
+	struct sched *sched, const job_id *ids, size_t n)
 {
-	fprintf(out, "# HELP joaderfs_job_%s %s\n# TYPE joaderfs_job_%s %s\n", one->name,
-		one->help, one->name, one->type);
+	char name[80];
+	snprintf(name, sizeof(name), "job_%s", one->name);
+	stats_print_head(out, form, name, one->kind, one->help);
 	for (size_t i = 0; i < n; i++) {
 		struct sched_job_status status;
 		struct sched_job *job = sched_job_find_id(sched, ids[i]);
 		if (!job)
 			continue;
 		sched_job_status(job, &status);
-		fprintf(out, "joaderfs_job_%s{job=\"%s\"} %.6g\n", one->name,
-			sched_job_config(job)->name, one->of(&status));
+		fprintf(out, "joaderfs_job_%s{job=\"%s\",dataset=\"%s\"} %.12g\n",
+			one->name, sched_job_config(job)->name,
+			sched_job_config(job)->dataset, one->of(&status));
 		sched_job_put(job);
 	}
 }
 
-void text_metrics(FILE *out, const struct files_context *context)
+/* --- a series for each of several words ------------------------------------------------- */
+
+static void print_word(FILE *out, const char *name, const struct job_config *config,
+	const char *label, const char *word, double value)
+{
+	fprintf(out, "joaderfs_job_%s{job=\"%s\",dataset=\"%s\",%s=\"%s\"} %.12g\n", name,
+		config->name, config->dataset, label, word, value);
+}
+
+static void print_causes(
+	FILE *out, const struct job_config *config, const struct sched_job_status *status)
+{
+	for (int i = 0; i < WAIT_CAUSES; i++)
+		print_word(out, "exposed_wait_seconds_total", config, "cause",
+			sched_wait_cause((enum wait_cause)i),
+			(double)status->exposed_ns[i] / 1e9);
+}
+
+static void print_served(
+	FILE *out, const struct job_config *config, const struct sched_job_status *status)
+{
+	const char *name = "samples_total";
+	print_word(out, name, config, "how", "decoded", (double)status->decoded);
+	print_word(out, name, config, "how", "shared", (double)status->shared);
+	print_word(out, name, config, "how", "hit", (double)status->hit);
+}
+
+typedef void print_words(FILE *out, const struct job_config *config,
+	const struct sched_job_status *status);
+
+static void print_each(
+	FILE *out, struct sched *sched, print_words *print, const job_id *ids, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct sched_job_status status;
+		struct sched_job *job = sched_job_find_id(sched, ids[i]);
+		if (!job)
+			continue;
+		sched_job_status(job, &status);
+		print(out, sched_job_config(job), &status);
+		sched_job_put(job);
+	}
+}
+
+static void print_jobs_by_word(
+	FILE *out, struct sched *sched, enum stats_form form, const job_id *ids, size_t n)
+{
+	stats_print_head(out, form, "job_exposed_wait_seconds_total", STATS_COUNTER,
+		"Time in which its readers waited, by cause");
+	print_each(out, sched, print_causes, ids, n);
+	stats_print_head(out, form, "job_samples_total", STATS_COUNTER,
+		"Samples that its positions got, by how they came about");
+	print_each(out, sched, print_served, ids, n);
+}
+
+/* --- cache, storages -------------------------------------------------------------------- */
+
+static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
+{
+	struct sched_cache cache;
+	sched_cache(sched, &cache);
+	stats_print_head(out, form, "cache_capacity_bytes", STATS_GAUGE,
+		"What the cache may hold");
+	fprintf(out, "joaderfs_cache_capacity_bytes %" PRIu64 "\n", cache.capacity);
+	stats_print_head(out, form, "cache_pinned_bytes", STATS_GAUGE,
+		"What it holds for samples drawn and not consumed, or open");
+	fprintf(out, "joaderfs_cache_pinned_bytes %" PRIu64 "\n", cache.pinned);
+	if (!cache.by_need)
+		return;
+	stats_print_head(out, form, "cache_needed_bytes", STATS_GAUGE,
+		"What else it holds, by how many running epochs need it");
+	for (int i = 0; i < SCHED_NEEDS; i++)
+		fprintf(out, "joaderfs_cache_needed_bytes{epochs=\"%d%s\"} %" PRIu64 "\n",
+			i, i == SCHED_NEEDS - 1 ? "+" : "", cache.needed[i]);
+}
+
+static void print_label(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text == '\n' ? ' ' : *text, out);
+	}
+}
+
+static void print_storages(FILE *out, struct sched *sched, enum stats_form form)
+{
+	static const struct {
+		const char *name;
+		enum stats_kind kind;
+		const char *help;
+	} rows[] = {
+		{"storage_reads_in_flight", STATS_GAUGE, "Reads of a storage in flight"},
+		{"storage_reads_total", STATS_COUNTER, "Reads that have ended"},
+		{"storage_read_bytes_total", STATS_COUNTER,
+			"Bytes of these; what a tier had is among them"},
+		{"storage_silent_seconds", STATS_GAUGE,
+			"For so long it has not answered; 0: it answers"},
+	};
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		struct sched_storage storage;
+		stats_print_head(
+			out, form, rows[row].name, rows[row].kind, rows[row].help);
+		for (size_t i = 0; sched_storage(sched, i, &storage); i++) {
+			const double values[] = {storage.reads, (double)storage.ended,
+				(double)storage.bytes, (double)storage.silent_ns / 1e9};
+			fprintf(out, "joaderfs_%s{storage=\"", rows[row].name);
+			print_label(out, storage.root);
+			fprintf(out, "\"} %.12g\n", values[row]);
+		}
+	}
+}
+
+static void print_jobs(FILE *out, struct sched *sched, enum stats_form form)
 {
 	job_id *ids = NULL;
 	size_t n = 0;
-	sched_stats(context->sched);
-	stats_print_prometheus(out);
-	if (sched_job_ids(context->sched, &ids, &n) != 0)
+	if (sched_job_ids(sched, &ids, &n) != 0)
 		return; /* no memory: without the jobs */
-	for (size_t i = 0; i < SERIES; i++)
-		print_series(out, &series[i], context->sched, ids, n);
+	for (size_t i = 0; n > 0 && i < SERIES; i++)
+		print_series(out, form, &series[i], sched, ids, n);
+	if (n > 0)
+		print_jobs_by_word(out, sched, form, ids, n);
 	free(ids);
+}
+
+void text_metrics(FILE *out, const struct files_context *context, enum stats_form form)
+{
+	sched_stats(context->sched);
+	stats_print_metrics(out, form);
+	text_times_metrics(out, context, form);
+	print_cache(out, context->sched, form);
+	print_storages(out, context->sched, form);
+	print_jobs(out, context->sched, form);
 	if (context->group)
-		group_print_metrics(context->group, out);
+		group_print_metrics(context->group, form, out);
+	stats_print_metrics_end(out);
 }

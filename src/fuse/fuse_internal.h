@@ -58,6 +58,7 @@ struct session {
 	bool mounted, handles_signals;
 	bool debug;
 	bool omits_opendir;  /* the kernel takes ENOSYS of opendir for "nothing to do" */
+	bool foreign;	     /* who has mounted it unmounts it */
 	bool other_pids;     /* the pids of its readers belong to another name space */
 	bool maps_direct;    /* files that bypass the page cache can be mapped */
 	bool passes_through; /* the kernel can read files by itself: passthrough.h */

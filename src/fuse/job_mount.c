@@ -12,7 +12,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/sysmacros.h>
 
 /*
  * Mounts of one job. The person who mounts opens /dev/fuse, mounts it anywhere, and hands
@@ -99,19 +98,12 @@ static void *keep(void *argument)
 
 /* --- life --------------------------------------------------------------------------- */
 
+/* serve reads from it without waiting. */
 static int check_device(int device)
 {
-	static const unsigned fuse_major = 10, fuse_minor = 229;
-	struct pollfd fd = {.fd = device};
-	struct stat st;
-	if (fstat(device, &st) != 0)
-		return -errno;
-	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(fuse_major, fuse_minor))
-		return -ENOTTY;
-	if (poll(&fd, 1, 0) < 0)
-		return -errno;
-	if (fd.revents & POLLERR)
-		return -ENODEV; /* not mounted */
+	int err = mount_device_check(device);
+	if (err)
+		return err;
 	int flags = fcntl(device, F_GETFL);
 	if (flags < 0 || fcntl(device, F_SETFL, flags | O_NONBLOCK) < 0)
 		return -errno;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 /* An option with "=" at the end has a value. */
@@ -217,9 +218,43 @@ static int check_state(const struct files_context *context)
 	return -EINVAL;
 }
 
+int mount_device_check(int device)
+{
+	static const unsigned fuse_major = 10, fuse_minor = 229;
+	struct pollfd fd = {.fd = device};
+	struct stat st;
+	if (fstat(device, &st) != 0)
+		return -errno;
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(fuse_major, fuse_minor))
+		return -ENOTTY;
+	if (poll(&fd, 1, 0) < 0)
+		return -errno;
+	return fd.revents & POLLERR ? -ENODEV : 0;
+}
+
+/* One that was given. Other programs that are started don't get it, and a read of it waits. */
+static int take_device(int device)
+{
+	int err = mount_device_check(device);
+	int flags = err ? 0 : fcntl(device, F_GETFL);
+	if (!err && (flags < 0 || fcntl(device, F_SETFL, flags & ~O_NONBLOCK) < 0 ||
+			    fcntl(device, F_SETFD, FD_CLOEXEC) < 0))
+		err = -errno;
+	if (err)
+		log_error("--fuse-fd %d: %s", device,
+			err == -ENOTTY	 ? "is not " MOUNT_DEVICE
+			: err == -ENODEV ? "is not mounted: give its number to mount(8), "
+					   "as -o fd="
+			: err == -EBADF	 ? "is not open; it has to be inherited"
+					 : strerror(-err));
+	return err;
+}
+
 int mount_point_check(const struct files_context *context)
 {
 	auto_free char *why = NULL;
+	if (context->device)
+		return take_device(context->device);
 	int err = mount_directory_check(context->mountpoint, &why);
 	if (!err && geteuid() != 0)
 		err = mount_helper_check(&why);

@@ -38,8 +38,12 @@ must_check int mount_helper_check(char **ret_why);
 /* What to do when the device can't be opened, as the end of a message; or "". */
 const char *mount_device_advice(int err);
 
+/* -ENOTTY: it is not /dev/fuse; -ENODEV: it is not mounted. */
+must_check int mount_device_check(int device);
+
 /* All of these checks, and -EINVAL if the state directory lies below the mount point.
- * Logged. A mount point that is not empty is a warning. */
+ * Logged. A mount point that is not empty is a warning. Of one that somebody else has mounted
+ * only the device is checked: nobody answers there yet. */
 must_check int mount_point_check(const struct files_context *context);
 
 /* Unmounts what libfuse of this process has not mounted, unless that was done. device: of

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "files/content_bytes.h"
 #include "fuse/handle.h"
@@ -33,6 +34,7 @@ struct opening {
 	struct sched_job *job;
 	struct inode inode;
 	struct fuse_file_info fi;
+	uint64_t begun_ns;
 	uint64_t request; /* outlived_request() */
 	uint64_t again;	  /* the handle of a file that another engine has opened; then */
 	size_t size;	  /* this is a read of it */
@@ -143,6 +145,7 @@ static void read_again(struct opening *opening, struct sched_handle *handle)
 static void hand_over(struct opening *opening, struct sample_file *file)
 {
 	int backing = sample_file_backing(file);
+	uint64_t waited_ns = sched_handle_waited(opening->handle);
 	if (backing) /* its reads won't be seen */
 		reader_has_read(opening->req);
 	if (reply(opening, file, backing) != 0) {
@@ -150,6 +153,9 @@ static void hand_over(struct opening *opening, struct sample_file *file)
 		return;
 	}
 	stats_add(STAT_OPENS, 1);
+	uint64_t latency_ns = clock_now_ns() - opening->begun_ns;
+	stats_record(STATS_OPEN_LATENCY, latency_ns);
+	sched_job_took(opening->job, latency_ns - waited_ns);
 	if (backing)
 		stats_add(STAT_PASSED_OPENS, 1);
 }
@@ -289,6 +295,7 @@ static int opening_new(fuse_req_t req, struct session *session, struct inode ino
 		.job = job,
 		.inode = inode,
 		.fi = *fi,
+		.begun_ns = clock_now_ns(),
 		.request = outlived_request()};
 	session_hold(session);
 	*ret = opening;

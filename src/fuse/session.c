@@ -90,6 +90,7 @@ static void keep(struct session *session)
 	}
 	place->mount.root = inode_pack(session->root);
 	place->mount.other_pids = session->other_pids;
+	place->mount.foreign = session->foreign;
 	place->mount.started = session->started;
 	session->place = place;
 	kept_add(place, KEPT_MOUNT, fuse_session_fd(session->fuse));
@@ -131,6 +132,7 @@ void session_take_over(struct session *session, struct kept_descriptor *place)
 	session->place = place;
 	session->again = true;
 	session->other_pids = place->mount.other_pids;
+	session->foreign = place->mount.foreign;
 	session->started = place->mount.started;
 }
 
@@ -149,10 +151,16 @@ static int start_whole(
 	struct session *session, struct fuse_args *args, struct kept_descriptor *place)
 {
 	char where[32];
-	if (!place)
+	int device = place ? atomic_load(&place->fd) : session->context.device;
+	if (device == 0)
 		return session_start(session, args, session->context.mountpoint);
-	snprintf(where, sizeof(where), "/dev/fd/%d", atomic_load(&place->fd));
-	session_take_over(session, place);
+	snprintf(where, sizeof(where), "/dev/fd/%d", device);
+	if (place) {
+		session_take_over(session, place);
+	} else {
+		session->foreign = true;
+		session->other_pids = true; /* perhaps */
+	}
 	return session_start(session, args, where);
 }
 
@@ -226,7 +234,8 @@ void session_end(struct session *session)
 	ensure(session->holds == 0);
 	lock_release(&session->lock);
 	passthrough_end(session);
-	if (session->mounted && session->again && session->root.kind == INODE_ROOT)
+	if (session->mounted && session->again && !session->foreign &&
+		session->root.kind == INODE_ROOT)
 		mount_point_unmount(
 			session->context.mountpoint, fuse_session_fd(session->fuse));
 	else if (session->mounted)
@@ -269,10 +278,10 @@ int session_unmount(struct session **session_pointer)
 	struct session *session = *session_pointer;
 	if (!session)
 		return 0;
-	bool mounted = session->mounted;
+	bool ours = session->mounted && !session->foreign;
 	job_mounts_end(session);
 	session_end(session);
-	int err = mounted ? check_unmounted(session->context.mountpoint) : 0;
+	int err = ours ? check_unmounted(session->context.mountpoint) : 0;
 	session_free(session_pointer);
 	return err;
 }

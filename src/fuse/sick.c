@@ -151,7 +151,7 @@ int sick_unmount(const char *mountpoint)
 	struct inode root = {.kind = INODE_ROOT};
 	struct kept_descriptor *place = NULL;
 	while ((place = kept_next(place, KEPT_MOUNT)))
-		if (place->mount.root == inode_pack(root))
+		if (place->mount.root == inode_pack(root) && !place->mount.foreign)
 			mount_point_unmount(mountpoint, atomic_load(&place->fd));
 	place = NULL;
 	while ((place = kept_next(place, KEPT_LISTENER)))

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sched/sched.h"
+#include "stats/stats.h"
 
 #include <stdio.h>
 
@@ -32,4 +33,4 @@ void group_free(struct group **group);
 /* The group as this node sees it: joaderctl(1), cluster. */
 void group_print(struct group *group, FILE *out);
 /* What Prometheus is told of ranks and nodes, beside stats.h. */
-void group_print_metrics(struct group *group, FILE *out);
+void group_print_metrics(struct group *group, enum stats_form form, FILE *out);

@@ -107,16 +107,10 @@ void group_print(struct group *group, FILE *out)
 
 /* --- for Prometheus ---------------------------------------------------------------------- */
 
-static void print_head(FILE *out, const char *name, const char *type, const char *help)
+static void print_bytes(const struct group *group, enum stats_form form, bool sent,
+	const char *name, const char *help, FILE *out)
 {
-	fprintf(out, "# HELP joaderfs_%s %s\n# TYPE joaderfs_%s %s\n", name, help, name,
-		type);
-}
-
-static void print_bytes(const struct group *group, const char *name, const char *help,
-	bool sent, FILE *out)
-{
-	print_head(out, name, "counter", help);
+	stats_print_head(out, form, name, STATS_COUNTER, help);
 	for (size_t i = 0; i < group->n_members; i++) {
 		const char *member = group->members[i].name;
 		uint64_t bytes_in, bytes_out;
@@ -126,12 +120,12 @@ static void print_bytes(const struct group *group, const char *name, const char 
 	}
 }
 
-void group_print_metrics(struct group *group, FILE *out)
+void group_print_metrics(struct group *group, enum stats_form form, FILE *out)
 {
 	LOCK_SCOPE(&group->lock);
 	const struct group_rank *rank;
 	if (!TAILQ_EMPTY(&group->ranks))
-		print_head(out, "job_lag", "gauge",
+		stats_print_head(out, form, "job_lag", STATS_GAUGE,
 			"Samples drawn for the rank and not consumed yet");
 	TAILQ_FOREACH (rank, &group->ranks, link)
 		fprintf(out,
@@ -141,8 +135,8 @@ void group_print_metrics(struct group *group, FILE *out)
 			rank->lag);
 	if (!group->peers)
 		return;
-	print_bytes(group, "peer_received_bytes_total", "Bytes of samples from the node",
-		false, out);
-	print_bytes(group, "peer_sent_bytes_total", "Bytes of samples to the node", true,
-		out);
+	print_bytes(group, form, false, "peer_received_bytes_total",
+		"Bytes of samples from the node", out);
+	print_bytes(group, form, true, "peer_sent_bytes_total",
+		"Bytes of samples to the node", out);
 }

@@ -176,7 +176,11 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 		.batch = config->global_batch,
 		.kind = sampler_of(group, config->dataset)};
 	job.fingerprint = dataset_fingerprint(edition->dataset, job.ids);
-	int err = coord_add_job(group->coord, &job);
+	auto_free sample_id *log = NULL;
+	int err = sched_job_log(rank->job, &job.epoch, &log, &job.n_log);
+	job.log = log;
+	if (!err)
+		err = coord_add_job(group->coord, &job);
 	return err == -EEXIST ? 0 : err; /* by another rank; they have the same facts */
 }
 

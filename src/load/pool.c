@@ -238,6 +238,7 @@ int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	TAILQ_INIT(&pool->spare);
 	LIST_INIT(&pool->readers);
 	lock_init(&pool->lock, LOCK_RANK_LOAD, "load");
+	lock_measure(&pool->lock);
 	crew_init(&pool->crews[LOAD_READ], most_readers);
 	crew_init(&pool->crews[LOAD_DECODE], n_decoders);
 	init_ended(pool);

@@ -19,6 +19,8 @@ static void count_served(struct sched_job *job, enum served served)
 	job->totals.decoded += served == SERVED_DECODED;
 	job->totals.hit += served == SERVED_HIT;
 	job->totals.shared += served == SERVED_SHARED;
+	if (served == SERVED_HIT || served == SERVED_SHARED)
+		stats_add(STAT_SAVED_NS, job->now->space->cost_ns);
 }
 
 /* A binding has taken a sample of the queue. */

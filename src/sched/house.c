@@ -86,6 +86,7 @@ void *sched_keep_house(void *context)
 		shares_pass_window(sched);
 		kept_beat_none(); /* a log or a journal may lie on a disk that hangs */
 		storages_report(sched);
+		prepared_report(sched);
 		sources_sweep(sched);
 		sync_journals(sched);
 		kept_beat();

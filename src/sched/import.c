@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/sched_internal.h"
-#include "sched/checkpoint.h"
+#include "sched/import.h"
+
+#include "base/ranks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,28 +18,22 @@
  *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
  *
  * In its orders a sample is its place among the selected samples in the byte order of their
- * paths.
+ * paths. Of a rank the line ends with `rank R of RANKS batch BATCH`, and the selected samples
+ * are those of all ranks.
  */
 
 #define TEXT_BYTES (CHECKPOINT_BYTES + 128)
 
-/* Samples by place, and the reverse. */
-struct places {
-	uint32_t n;
-	sample_id *ids;	  /* by place */
-	uint32_t *places; /* by id */
-	uint64_t fingerprint;
-};
-
-static void places_free(struct places *places)
+void places_free(struct places *places)
 {
 	free(places->ids);
 	free(places->places);
 }
 
-static int places_find(const struct edition *edition, struct places *ret)
+int places_find(const struct edition *edition, struct places *ret)
 {
-	uint32_t n = edition->set.positions, n_ids = dataset_ids(edition->is.dataset);
+	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
+	uint32_t n_ids = dataset_ids(edition->is.dataset);
 	*ret = (struct places){.n = n,
 		.ids = calloc(n, sizeof(*ret->ids)),
 		.places = calloc((size_t)n_ids + 1, sizeof(*ret->places))};
@@ -53,10 +48,7 @@ static int places_find(const struct edition *edition, struct places *ret)
 	return err;
 }
 
-static int say(const struct adding *adding, const char *format, ...) printf_like(2, 3);
-
-/* -EBADMSG: that was reported. */
-static int say(const struct adding *adding, const char *format, ...)
+int import_refuse(const struct adding *adding, const char *format, ...)
 {
 	char text[600];
 	va_list args;
@@ -78,8 +70,12 @@ static int write_text(int fd, const struct checkpoint *from, const struct sched_
 	if (!out)
 		return -ENOMEM;
 	checkpoint_print(out, from);
-	fprintf(out, "orders %zu kind %u paths %016" PRIx64 "\n", n,
-		(unsigned)job_kind(job), fingerprint);
+	fprintf(out, "orders %zu kind %u paths %016" PRIx64, n, (unsigned)job_kind(job),
+		fingerprint);
+	if (job_is_fed(job))
+		fprintf(out, " rank %" PRIu32 " of %" PRIu32 " batch %" PRIu32,
+			job->config.rank, job->config.ranks, job->config.global_batch);
+	fprintf(out, "\n");
 	int err = fclose(out) == 0 ? 0 : -ENOMEM;
 	if (!err && pwrite(fd, text, bytes, 0) != (ssize_t)bytes)
 		err = -EIO;
@@ -173,57 +169,75 @@ struct importing {
 	struct sched_job *job;
 	const struct adding *adding;
 	const struct sched_import *import;
-	struct checkpoint from;
+	struct import_head head;
 	struct places places;
-	unsigned n_orders, kind;
-	uint64_t fingerprint; /* of the file's samples */
 	uint64_t offset;
 };
 
-static int read_text(struct importing *importing)
+/* The line of orders, to its end; NULL: it is none. */
+static const char *take_orders(const char *text, struct import_head *ret)
 {
-	const struct sched_import *import = importing->import;
+	int used = 0, of_rank = 0;
+	if (sscanf(text, "orders %u kind %u paths %16" SCNx64 "%n", &ret->n_orders,
+		    &ret->kind, &ret->fingerprint, &used) != 3)
+		return NULL;
+	text += used;
+	ret->ranks = 0;
+	if (sscanf(text, " rank %" SCNu32 " of %" SCNu32 " batch %" SCNu32 "%n",
+		    &ret->rank, &ret->ranks, &ret->batch, &of_rank) == 3)
+		text += of_rank;
+	return *text == '\n' ? text + 1 : NULL;
+}
+
+int import_read_head(
+	const struct adding *adding, uint64_t *offset, struct import_head *ret)
+{
+	const struct sched_import *import = adding->import;
 	char text[TEXT_BYTES + 1], message[200] = "";
 	const char *end;
-	int used = 0;
-	ssize_t n = pread(import->fd, text, TEXT_BYTES, 0);
+	ssize_t n = pread(import->fd, text, TEXT_BYTES, (off_t)*offset);
 	if (n < 0)
-		return say(importing->adding, "%s: can't be read: %s", import->name,
-			strerror(errno));
+		return import_refuse(
+			adding, "%s: can't be read: %s", import->name, strerror(errno));
 	text[n] = '\0';
-	if (checkpoint_parse(text, &importing->from, &end, message) != 0)
-		return say(importing->adding, "%s: not written by joaderctl export: %s",
+	if (checkpoint_parse(text, &ret->from, &end, message) != 0)
+		return import_refuse(adding, "%s: not written by joaderctl export: %s",
 			import->name, message);
-	if (sscanf(end, "orders %u kind %u paths %16" SCNx64 "%n", &importing->n_orders,
-		    &importing->kind, &importing->fingerprint, &used) != 3 ||
-		end[used] != '\n')
-		return say(importing->adding,
+	end = take_orders(end, ret);
+	if (!end)
+		return import_refuse(adding,
 			"%s: has no orders: found a checkpoint, allowed: what joaderctl "
 			"export has written",
 			import->name);
-	importing->offset = (uint64_t)(end + used + 1 - text);
+	*offset += (uint64_t)(end - text);
 	return 0;
 }
 
 static int check(struct importing *importing)
 {
 	const struct sched_job *job = importing->job;
+	const struct import_head *head = &importing->head;
 	const char *name = importing->import->name;
-	if (importing->kind != (unsigned)job_kind(job))
-		return say(importing->adding,
+	if (head->ranks)
+		return import_refuse(importing->adding,
+			"job %s: the orders in %s are of a rank, allowed: those of a job "
+			"without ranks",
+			job->config.name, name);
+	if (head->kind != (unsigned)job_kind(job))
+		return import_refuse(importing->adding,
 			"job %s: the orders in %s are of another layout, or order = "
 			"sequential: positions of classes hold samples of their class "
 			"only",
 			job->config.name, name);
-	if (importing->from.samples == job->now->set.positions &&
-		importing->fingerprint == importing->places.fingerprint)
+	if (head->from.samples == job->now->set.positions &&
+		head->fingerprint == importing->places.fingerprint)
 		return 0;
-	return say(importing->adding,
+	return import_refuse(importing->adding,
 		"job %s: the orders in %s are of other samples: found %" PRIu32
 		" with fingerprint %016" PRIx64 ", allowed: the %" PRIu32
 		" with %016" PRIx64 " that the job selects (paths below the dataset's "
 		"directory, and sizes)",
-		job->config.name, name, importing->from.samples, importing->fingerprint,
+		job->config.name, name, head->from.samples, head->fingerprint,
 		job->now->set.positions, importing->places.fingerprint);
 }
 
@@ -257,8 +271,9 @@ static int save_order(
 	struct epoch *tried = NULL;
 	if (!translate(importing, data)) {
 		order_data_free(data);
-		return say(importing->adding, "%s: the order of epoch %" PRIu32 ": %s",
-			importing->import->name, epoch, reason);
+		return import_refuse(importing->adding,
+			"%s: the order of epoch %" PRIu32 ": %s", importing->import->name,
+			epoch, reason);
 	}
 	int err = order_save(job->directory, epoch, job->now->fingerprint, &order);
 	uint32_t bound = data->bound, consumed = data->consumed;
@@ -266,22 +281,23 @@ static int save_order(
 		consumed, &reason, &tried);
 	epoch_reaped_free(tried);
 	if (possible == -EINVAL)
-		return say(importing->adding, "%s: the order of epoch %" PRIu32 ": %s",
-			importing->import->name, epoch, reason);
+		return import_refuse(importing->adding,
+			"%s: the order of epoch %" PRIu32 ": %s", importing->import->name,
+			epoch, reason);
 	return err ? err : possible;
 }
 
 static int save_orders(struct importing *importing)
 {
 	int err = 0;
-	for (unsigned i = 0; i < importing->n_orders && !err; i++) {
+	for (unsigned i = 0; i < importing->head.n_orders && !err; i++) {
 		struct order_data data;
 		uint32_t epoch;
 		err = order_read_from(importing->import->fd, importing->import->name,
-			importing->job->now->set.positions, importing->fingerprint,
+			importing->job->now->set.positions, importing->head.fingerprint,
 			&importing->offset, &epoch, &data);
 		if (err == -EINVAL)
-			return say(importing->adding,
+			return import_refuse(importing->adding,
 				"%s: its orders are not whole; the log says why",
 				importing->import->name);
 		if (!err)
@@ -308,7 +324,7 @@ static int check_replay(const struct importing *importing)
 		uint32_t bound;
 		int err = order_bound(job->directory, epoch, &bound);
 		if (err == -ENOENT)
-			return say(importing->adding,
+			return import_refuse(importing->adding,
 				"%s:[job]:epochs: found %" PRIu32
 				"%s, but %s has no order of "
 				"epoch %" PRIu32
@@ -326,18 +342,27 @@ static int check_replay(const struct importing *importing)
 /* It is where the other job was. */
 static int go_there(struct importing *importing)
 {
-	struct restoring restoring = {.from = &importing->from};
-	if (!importing->from.has_journal)
+	const char *at = importing->import->at;
+	struct restoring restoring = {.from = &importing->head.from, .at = at != NULL};
+	int err = 0;
+	if (at &&
+		checkpoint_parse_at(at, &restoring.at_epoch, &restoring.at_position) != 0)
+		return import_refuse(importing->adding, IMPORT_AT, at);
+	if (!importing->head.from.has_journal)
 		return 0;
-	int err = restore_new(importing->job, &restoring);
-	return err ? say(importing->adding, "job %s: %s", importing->job->config.name,
-			     restoring.message)
+	if (at)
+		err = restore_check_target(importing->job, &restoring);
+	if (!err)
+		err = restore_new(importing->job, &restoring);
+	return err ? import_refuse(importing->adding, "job %s: %s",
+			     importing->job->config.name, restoring.message)
 		   : 0;
 }
 
 static int import_orders(struct importing *importing, bool place)
 {
-	int err = read_text(importing);
+	int err =
+		import_read_head(importing->adding, &importing->offset, &importing->head);
 	if (!err)
 		err = places_find(importing->job->now, &importing->places);
 	if (err)
@@ -356,11 +381,11 @@ static int import_orders(struct importing *importing, bool place)
 }
 
 /* The job had no orders before: those of a failure go again. */
-static int import(struct sched_job *job, const struct adding *adding,
-	const struct sched_import *from, bool place)
+static int import(struct sched_job *job, const struct adding *adding, bool place)
 {
 	struct epochs_status status;
-	struct importing importing = {.job = job, .adding = adding, .import = from};
+	struct importing importing = {
+		.job = job, .adding = adding, .import = adding->import};
 	int err = import_orders(&importing, place);
 	epochs_status(job->epochs, &status);
 	if (err && !status.started)
@@ -386,10 +411,12 @@ static int import_replay(
 {
 	auto_close int fd = open(file, O_RDONLY | O_CLOEXEC);
 	struct sched_import from = {.fd = fd, .name = file};
+	struct adding of_file = {&from, adding->report, adding->context};
 	if (fd >= 0)
-		return import(job, adding, &from, false);
-	return say(adding, "%s:[job]:order: found \"%s\", which can't be read: %s",
-		job->config.file, job->config.order_text, strerror(errno));
+		return import(job, &of_file, false);
+	return import_refuse(adding,
+		"%s:[job]:order: found \"%s\", which can't be read: %s", job->config.file,
+		job->config.order_text, strerror(errno));
 }
 
 int import_for_job(struct sched_job *job, const struct adding *adding)
@@ -401,21 +428,19 @@ int import_for_job(struct sched_job *job, const struct adding *adding)
 	if (!adding->import)
 		return has ? 0 : import_replay(job, replay, adding);
 	if (has)
-		return say(adding,
+		return import_refuse(adding,
 			"job %s: has epochs here already, allowed: a job that has none",
 			job->config.name);
 	if (replay)
-		return say(adding,
+		return import_refuse(adding,
 			"job %s: order = replay:FILE has the orders already, allowed: "
 			"another order, or no --import",
 			job->config.name);
 	if (job_is_fed(job))
-		return say(adding,
-			"job %s: a rank gets its samples from its training, and has no "
-			"order to import",
-			job->config.name);
+		return import_ranks(job, adding);
 	if (job_kind(job) == EPOCHS_MIRRORED)
-		return say(adding, "job %s: layout = mirror has no order to import",
+		return import_refuse(adding,
+			"job %s: layout = mirror has no order to import",
 			job->config.name);
-	return import(job, adding, adding->import, true);
+	return import(job, adding, true);
 }

@@ -429,6 +429,7 @@ void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns)
 	lock_assert_held(&job->sched->lock);
 	advance_rate_locked(job, now_ns);
 	job->rate[job->rate_second % RATE_SECONDS]++;
+	job->watched.last_ns = now_ns;
 }
 
 static double rate_locked(struct sched_job *job)
@@ -451,6 +452,9 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	epochs_status(job->epochs, &epochs);
 	*ret = job->totals;
 	shares_status_locked(job, &ret->share);
+	waits_status_locked(job, ret);
+	ret->all_bytes = job->now->all_bytes;
+	ret->sample_bytes = job->now->sample_bytes;
 	ret->samples = epochs_set(job->epochs, epochs.epoch)->positions;
 	ret->rate = rate_locked(job);
 	ret->parked_idle = epochs.idle;

@@ -233,8 +233,8 @@ int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 /* The ini first: without it the job does not come back. */
 static int remove_own_files(int directory)
 {
-	static const char *const names[] = {
-		"job.ini", "job.ini.new", "id", "id.new", "bad", "bad.new"};
+	static const char *const names[] = {"job.ini", "job.ini.new", "id", "id.new",
+		"bad", "bad.new", "training.order", "training.order.new"};
 	int err = unlinkat(directory, names[0], 0) == 0 || errno == ENOENT ? 0 : -errno;
 	if (!err)
 		err = journal_remove_all(directory);

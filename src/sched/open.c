@@ -87,8 +87,7 @@ static void take_off_ticket_locked(struct sched_handle *handle)
 	lock_assert_held(&job->sched->lock);
 	if (handle->state == HANDLE_AWAITS_TENSOR) {
 		TAILQ_REMOVE(&handle->use->waiters, handle, link);
-		if (!handle->bare)
-			shares_wait_locked(job, -1);
+		waits_change_locked(handle, -1);
 	}
 	TAILQ_REMOVE(&job->parked, handle, job_link);
 	HASH_DELETE(hash, job->sched->tickets, handle);
@@ -98,6 +97,7 @@ static void take_off_ticket_locked(struct sched_handle *handle)
 	job->totals.wait_ns += waited;
 	stats_add(STAT_WAITS, 1);
 	stats_add(STAT_WAIT_NS, waited);
+	stats_record(STATS_OPEN_WAIT, waited);
 }
 
 static void give_tensor_locked(struct sched_handle *handle)
@@ -172,8 +172,7 @@ static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermat
 		return;
 	}
 	TAILQ_INSERT_TAIL(&handle->use->waiters, handle, link);
-	if (!handle->bare)
-		shares_wait_locked(handle->job, 1);
+	waits_change_locked(handle, 1);
 	handle->state = HANDLE_AWAITS_TENSOR;
 }
 
@@ -185,6 +184,8 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		handle->status = handle->request.status;
 	if (handle->status == 0 && !handle->request.label)
 		handle->status = use_attach_locked(handle);
+	if (handle->status == 0 && !handle->request.label)
+		waits_epoch_locked(handle);
 	if (handle->request.status == 0 && handle->status != 0)
 		give_back_locked(handle, false, aftermath);
 	if (handle->state == HANDLE_AWAITS_SAMPLE)

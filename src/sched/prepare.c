@@ -470,8 +470,10 @@ void sched_load_done(void *context, struct load_task *task)
 
 	lock_take(&sched->lock);
 	bool log = is_worth_a_line_locked(use, &first);
-	if (first.status == 0)
+	if (first.status == 0) {
 		shares_note_cost_locked(use->key.space, first.decode_ns);
+		histogram_add_alone(&use->key.space->source->decodes, first.decode_ns);
+	}
 	aftermath.kick_decoders = !TAILQ_EMPTY(&sched->read); /* there is more memory */
 	/* A task is part of its use, which may be gone afterwards. */
 	for (struct load_task *next; task; task = next) {

@@ -99,7 +99,8 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 	if (job_is_fed(job))
 		return restore_refuse(restoring,
 			"a rank gets its samples from its training, and goes on where "
-			"that is");
+			"that is; `joaderctl add --import` takes a whole training "
+			"elsewhere");
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return restore_refuse(restoring,
 			"layout = mirror has no order, and nothing is consumed: there is "
@@ -124,7 +125,7 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 }
 
 /* Of the checkpoint, or of --at. */
-static int check_target(struct sched_job *job, struct restoring *restoring)
+int restore_check_target(struct sched_job *job, struct restoring *restoring)
 {
 	const struct epochs_place *place = &restoring->from->place;
 	uint32_t last = place->running.epoch, epoch = restoring->at_epoch;
@@ -269,7 +270,7 @@ static int restore(struct sched_job *job, struct restoring *restoring)
 		return save_for_export(job, restoring);
 	int err = check_identity(job, restoring);
 	if (!err)
-		err = check_target(job, restoring);
+		err = restore_check_target(job, restoring);
 	return err ? err : restore_new(job, restoring);
 }
 
@@ -331,8 +332,7 @@ int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	}
 	if (at && checkpoint_parse_at(at, &restoring.at_epoch, &restoring.at_position) !=
 			  0) {
-		sched_report(report, context,
-			"--at: found \"%s\", allowed: EPOCH:POSITION", at);
+		sched_report(report, context, IMPORT_AT, at);
 		return -EINVAL;
 	}
 	err = restore_by_clerk(job, &restoring);

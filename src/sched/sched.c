@@ -151,6 +151,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 		return NULL;
 	sched->config = config;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
+	lock_measure(&sched->lock);
 	shares_init(&sched->shares, config->share);
 	sched->window_ns = clock_now_ns();
 	init_condition(&sched->house_cond);
@@ -311,6 +312,7 @@ void sched_stats_locked(struct sched *sched)
 	stats_set(STAT_JOBS, sched->n_jobs);
 	stats_set(STAT_STREAMS, sched->n_streams);
 	stats_set(STAT_EVICTIONS, usage.evictions);
+	stats_set(STAT_EVICTIONS_NEEDED, usage.evictions_needed);
 }
 
 void sched_stats(struct sched *sched)

@@ -4,12 +4,14 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/histogram.h"
 #include "base/types.h"
 #include "config/config.h"
 #include "dataset/dataset.h"
 #include "epoch/epoch.h"
 #include "epoch/order.h"
 #include "image/head.h"
+#include "image/preparation.h"
 #include "image/tensor.h"
 #include "load/load.h"
 
@@ -128,6 +130,24 @@ uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);
 must_check int sched_dataset_find(struct sched *sched, const char *name, uint32_t *ret);
 
+/* How long reading and preparing its samples took. */
+struct sched_dataset_times {
+	struct histogram_copy read, decode;
+};
+bool sched_dataset_times(
+	struct sched *sched, uint32_t number, struct sched_dataset_times *ret);
+
+/* What the jobs of a dataset with one preparation read, all together. */
+struct sched_prepared {
+	char preparation[PREPARATION_TEXT];
+	uint32_t jobs, samples;
+	uint64_t sample_bytes; /* of a tensor, in the mean */
+};
+/* Those of a dataset; the caller frees *ret. Takes milliseconds with a million samples.
+ * -ENOMEM */
+must_check int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
+	struct sched_prepared **ret, size_t *ret_n);
+
 /* --- jobs --- */
 
 /*
@@ -172,13 +192,25 @@ must_check int sched_job_export(
 struct sched_import {
 	int fd;
 	const char *name;
+	const char *at; /* as of sched_job_restore */
 };
 
-/* As sched_job_add, of a job that has no epochs here yet: it is where the other one was, and
- * its positions hold what they held there. -EINVAL: the samples are others. */
+/*
+ * As sched_job_add, of a job that has no epochs here yet: it is where the other one was, and
+ * its positions hold what they held there. Of a rank: the file has all ranks of a training,
+ * one after the other, and the job's training goes on where that one was, with other ranks,
+ * too (sched_job_log). -EINVAL: the samples are others.
+ */
 must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context);
+
+/*
+ * Where the training of a rank goes on, as it was imported: the first samples of the log of
+ * an epoch, which were read; the caller frees *ret. *ret_n = 0 and epoch 0: it begins.
+ */
+must_check int sched_job_log(
+	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 
 /* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);
@@ -253,11 +285,15 @@ uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
 /* Where the files of a dataset lie. */
 struct sched_storage {
-	const char *root;    /* of the first dataset on it */
-	unsigned reads;	     /* in flight */
-	unsigned most_reads; /* that it rewards, as far as is known */
-	uint64_t silent_ns;  /* since it has not answered; 0: it answers */
+	const char *root;      /* of the first dataset on it */
+	unsigned reads;	       /* in flight */
+	unsigned most_reads;   /* that it rewards, as far as is known */
+	uint64_t silent_ns;    /* since it has not answered; 0: it answers */
+	uint64_t ended, bytes; /* reads that have, and their bytes; from a tier, too */
+	uint64_t latency_ns;   /* of a read, in the mean of late */
 };
+/* The i-th one; false: there are not so many. */
+bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 /* The label that a position has, whatever it is bound to: sequential, classes, labels =
@@ -271,6 +307,16 @@ struct sched_job_share {
 	double waiting; /* part of the last second in which a reader waited */
 };
 
+/* What readers wait for: waits.c. */
+enum wait_cause {
+	WAIT_STORAGE,
+	WAIT_DECODING,
+	WAIT_QUEUE,
+	WAIT_FILE_SYSTEM,
+	WAIT_CAUSES
+};
+const char *sched_wait_cause(enum wait_cause cause); /* "storage", ... */
+
 struct sched_job_status {
 	bool started, running,
 		parked_idle;		   /* running: an epoch has begun and not ended */
@@ -281,7 +327,14 @@ struct sched_job_status {
 	uint32_t skipped;		   /* those that this one does */
 	uint64_t served, decoded, shared, hit, errors, waits,
 		wait_ns; /* since it was added */
-	double rate;	 /* samples consumed per second, over the last seconds */
+	/* Since then, the time in which a reader waited; of the file system the time that
+	 * it took, of all readers together. */
+	uint64_t exposed_ns[WAIT_CAUSES];
+	uint64_t now_ns;    /* when all of this was so */
+	uint64_t epoch_ns;  /* since the last epoch's first open, until now or its end */
+	double waited_part; /* of that */
+	uint64_t sample_bytes, all_bytes; /* of a tensor in the mean; of all together */
+	double rate; /* samples consumed per second, over the last seconds */
 	struct sched_job_share share;
 	unsigned notices; /* a bit for each enum notice that there was */
 	uint64_t
@@ -291,6 +344,9 @@ struct sched_job_status {
 /* What a notice means for a training, and what to do. */
 const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
+
+/* Until the end of the running epoch at the rate of late; -1: not known. */
+double sched_seconds_left(const struct sched_job_status *status);
 
 /* One word: new, running, parked (it has read nothing for long), waiting (for its next
  * epoch) or finished. */
@@ -405,6 +461,11 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* Whether sched_bound would read a file for that: the epoch's order is saved. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
+/* For so long it waited for its tensor. */
+uint64_t sched_handle_waited(const struct sched_handle *handle);
+/* Answering one of its opens took so long, without such waits. Takes no lock. */
+void sched_job_took(struct sched_job *job, uint64_t ns);
+
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
 sample_id sched_handle_sample(const struct sched_handle *handle);
 uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_CURRENT */
@@ -507,6 +568,19 @@ void sched_validate(struct sched *sched);
 /* The jobs, a line each, for the log after a bug; and sched_stats. Whatever lock the thread
  * holds, and it keeps all others out. */
 void sched_dump(struct sched *sched, FILE *out);
+
+#define SCHED_NEEDS 5
+
+struct sched_cache {
+	uint64_t capacity;
+	uint64_t held;	 /* ready tensors, and those on their way */
+	uint64_t pinned; /* of these, drawn and not consumed, or open */
+	/* eviction = refcnt: the others, by how many running epochs need them, the last one
+	 * by that many and more. */
+	bool by_need;
+	uint64_t needed[SCHED_NEEDS];
+};
+void sched_cache(struct sched *sched, struct sched_cache *ret);
 
 /* Publishes the gauges to stats. */
 void sched_stats(struct sched *sched);

@@ -43,17 +43,20 @@
  *   tiers.c        disks that keep what was read
  *   fetch.c        what comes from another daemon instead
  *   shares.c       what jobs cost and wait, which decides who is served (share.h)
+ *   waits.c        how long readers wait, and for what
  *   postponed.c    other work that is due later
  *   quarantine.c   images that are not prepared, since they end the process
  *   memory.c       how much memory all of it may take
+ *   prepared.c     how much of that all samples would take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
  *   edition.c      what their epochs are made of; move.c: from one scan to the next
  *   skip.c         bad samples that later epochs leave out
  *   restore.c      where a job is, and back there; checkpoint.c: that as a text
  *                  restore_orders.c: with which orders
- *   import.c       the same with its orders, to other machines and from there
+ *   import*.c      the same with its orders, to other machines and from there
  *   sched.c        the whole, its threads and the end of each critical section
+ *   observe.c      what others are told of all that
  *   validate.c     need and pins, counted anew
  *
  *   Locks: one, sched->lock. A function whose name ends in _locked is called with it.
@@ -76,6 +79,7 @@ struct source {
 	roaring_bitmap_t *bad;		     /* samples whose failure was logged */
 	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
 	LIST_HEAD(, space) spaces;
+	struct histogram reads, decodes; /* of samples */
 };
 
 struct space {
@@ -118,6 +122,7 @@ struct use {
 	unsigned retries;
 	bool here;     /* it is prepared here, wherever its home is */
 	bool fetching; /* loading, by another daemon */
+	bool is_read;  /* loading, and it is being read */
 	struct sched_fetch fetch;
 	/* while loading */
 	uint64_t read_ns;    /* when its read began */
@@ -145,8 +150,9 @@ struct storage {
 	uint64_t ahead_needs;	  /* so much room the queued ones lacked; 0: not known */
 	uint64_t lacked; /* scratch: the same of those that were offered just now */
 	unsigned offered;
-	uint64_t bytes; /* of files that are read or wait */
-	bool silent;	/* which was told */
+	uint64_t bytes;		    /* of files that are read or wait */
+	uint64_t reads, read_bytes; /* that have ended */
+	bool silent;		    /* which was told */
 };
 
 /*
@@ -183,6 +189,8 @@ struct sched_handle {
 	UT_hash_handle hash; /* by ticket */
 	uint64_t ticket;
 	uint64_t parked_ns;
+	uint64_t awaits_ns;		    /* a tensor since then */
+	uint64_t waited_ns;		    /* for its tensor */
 	TAILQ_ENTRY(sched_handle) link;	    /* of the use's waiters, or an aftermath's */
 	TAILQ_ENTRY(sched_handle) job_link; /* of the job's that have a ticket */
 	struct sched_open_callbacks callbacks;
@@ -225,6 +233,13 @@ struct feed {
 
 #define RATE_SECONDS 8
 
+/* The epoch that a job's readers read last, since its first open. */
+struct watched {
+	uint32_t epoch;
+	uint64_t begun_ns, last_ns;	  /* 0: none; the last sample was read */
+	uint64_t exposed_ns[WAIT_CAUSES]; /* before it */
+};
+
 /* bad_sample = skip; without it all are NULL. */
 struct skipping {
 	roaring_bitmap_t *bad;	   /* what later epochs leave out */
@@ -254,6 +269,8 @@ struct edition {
 	roaring_bitmap_t *selection; /* D_j */
 	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
 	uint64_t largest_bytes;	     /* of a tensor */
+	uint64_t all_bytes;	     /* of the tensors of all that it selects */
+	uint64_t sample_bytes;	     /* of one, in the mean */
 	uint64_t typical_bytes;	     /* three of four tensors are no larger */
 	uint32_t *label_begin;	/* classes: first position of each label, and the end */
 	uint32_t *labels;	/* labels = fixed: by position */
@@ -284,10 +301,13 @@ struct sched_job {
 	uint32_t save_pause, save_in; /* s until an order is saved that could not be */
 	struct handle_queue parked;   /* those with a ticket */
 	struct share_job share;
-	unsigned waiting;		/* handles, for a tensor */
-	uint64_t waits_since_ns;	/* not yet counted in share */
+	unsigned waiting;	 /* handles, for a tensor */
+	uint64_t waits_since_ns; /* not yet counted in share and totals */
+	enum wait_cause waits_for;
+	_Atomic uint64_t own_ns; /* that answering opens took, beside waits */
+	struct watched watched;
 	double waiting_part;		/* of the last window, in which one waited */
-	struct sched_job_status totals; /* served ... wait_ns */
+	struct sched_job_status totals; /* served ... exposed_ns */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
 	char *directory; /* <state>/jobs/<name> */
@@ -331,6 +351,7 @@ struct sched {
 	uint32_t lack_room; /* delayed ones */
 	bool room_made;	    /* which the housekeeper tells them */
 	uint64_t reading, working, contents, held_peak; /* bytes: memory.c */
+	uint64_t evictions_told, told_ns;		/* prepared.c */
 	struct sched_handle *tickets;			/* hash by ticket */
 	uint64_t next_ticket;
 	stream_id *round_ids; /* scratch of a round: n_streams each */
@@ -502,11 +523,21 @@ uint64_t shares_cost(const struct space *space); /* ns of decode time of a sampl
 void shares_note_cost_locked(struct space *space, uint64_t decode_ns);
 void shares_join_locked(struct sched_job *job);
 void shares_leave_locked(struct sched_job *job);
-/* So many more of its readers wait for a tensor, or fewer. */
-void shares_wait_locked(struct sched_job *job, int change);
 void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret);
 /* No lock held. */
 void shares_pass_window(struct sched *sched);
+
+/* --- waits.c: how long readers wait, and for what ---------------------------------------- */
+
+/* Until now. */
+void waits_count_locked(struct sched_job *job, uint64_t now_ns);
+/* 1: the handle begins to wait for its tensor; -1: it does not any more. */
+void waits_change_locked(struct sched_handle *handle, int change);
+/* What the sample waits for is about to be something else, or has become so just now. */
+void waits_move_on_locked(struct use *use, uint64_t now_ns);
+/* The handle knows its epoch, perhaps the first one of it. */
+void waits_epoch_locked(const struct sched_handle *handle);
+void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);
 
 /* --- retry.c: what failed by something that passes ------------------------------------- */
 
@@ -682,10 +713,14 @@ struct restoring {
 
 /* All but the checks, and without the clerk: of a job that nobody knows yet. */
 must_check int restore_new(struct sched_job *job, struct restoring *restoring);
+/* Whether the job can go where `at` says. */
+must_check int restore_check_target(struct sched_job *job, struct restoring *restoring);
 /* By the clerk, while the caller waits. */
 must_check int restore_by_clerk(struct sched_job *job, struct restoring *restoring);
 
 /* --- import.c: orders of other machines ------------------------------------------------- */
+
+#define IMPORT_AT "--at: found \"%s\", allowed: EPOCH:POSITION"
 
 /* How a job is added. */
 struct adding {
@@ -799,6 +834,11 @@ must_check int admit_batch(
 	const struct edition *edition, config_report *report, void *context);
 /* What its layout will ask the dataset for is made now: it takes a while, and may fail. */
 must_check int admit_view(const struct edition *edition);
+
+/* --- prepared.c: how much all prepared samples take -------------------------------------- */
+
+/* Logs, now and then, that samples were evicted that will be needed again. No lock held. */
+void prepared_report(struct sched *sched);
 
 /* --- keep.c: what is kept in <state>/jobs/<name> -------------------------------------- */
 

@@ -93,6 +93,7 @@ static bool measure_one(uint32_t id, void *context)
 	struct edition *edition = measuring->edition;
 	uint64_t bytes = memory_tensor_bytes(edition->job->sched,
 		edition->source->dataset, &edition->job->config.preparation, id);
+	edition->all_bytes += bytes;
 	if (bytes > edition->largest_bytes)
 		edition->largest_bytes = bytes;
 	if (bytes == 0)
@@ -119,6 +120,7 @@ static int measure(struct edition *edition)
 	measuring->step = (edition->set.positions + MOST_MEASURED - 1) / MOST_MEASURED;
 	roaring_iterate(edition->selection, measure_one, measuring);
 	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare);
+	edition->sample_bytes = edition->all_bytes / edition->set.positions;
 	edition->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
 	return 0;
 }

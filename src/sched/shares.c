@@ -49,22 +49,6 @@ void shares_leave_locked(struct sched_job *job)
 	share_leave(&job->share);
 }
 
-/* For as long as at least one of its readers waits. */
-static void count_wait_locked(struct sched_job *job, uint64_t now_ns)
-{
-	lock_assert_held(&job->sched->lock);
-	if (job->waiting > 0)
-		job->share.waited_ns += now_ns - job->waits_since_ns;
-	job->waits_since_ns = now_ns;
-}
-
-void shares_wait_locked(struct sched_job *job, int change)
-{
-	lock_assert_held(&job->sched->lock);
-	count_wait_locked(job, clock_now_ns());
-	job->waiting += (unsigned)change;
-}
-
 void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret)
 {
 	const struct share_job *share = &job->share;
@@ -86,7 +70,7 @@ void shares_pass_window(struct sched *sched)
 	uint64_t now_ns = clock_now_ns();
 	double seconds = (double)(now_ns - sched->window_ns) / SECOND_NS;
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		count_wait_locked(job, now_ns);
+		waits_count_locked(job, now_ns);
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	/* Without memory it is tried again after the next second. */

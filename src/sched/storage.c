@@ -106,6 +106,16 @@ static struct storage *storage_of_use(const struct use *use)
 	return use->key.space->source->storage;
 }
 
+/* What is decoded with it is read with it. */
+static void set_is_read_locked(struct use *use, bool is_read, uint64_t now_ns)
+{
+	lock_assert_held(&use->key.space->source->sched->lock);
+	for (; use; use = use->also) {
+		use->is_read = is_read;
+		waits_move_on_locked(use, now_ns);
+	}
+}
+
 void storage_begin_locked(struct use *use)
 {
 	struct storage *storage = storage_of_use(use);
@@ -118,6 +128,7 @@ void storage_begin_locked(struct use *use)
 	source->sched->reading += use->file_bytes;
 	TAILQ_INSERT_TAIL(&storage->reading, use, link);
 	flight_begin(&storage->flight, use->read_ns);
+	set_is_read_locked(use, true, use->read_ns);
 }
 
 void storage_end_locked(struct use *use)
@@ -129,8 +140,12 @@ void storage_end_locked(struct use *use)
 	TAILQ_REMOVE(&storage->reading, use, link);
 	flight_end(&storage->flight, now_ns);
 	shares_mean(&storage->latency_ns, now_ns - use->read_ns);
+	histogram_add_alone(&use->key.space->source->reads, now_ns - use->read_ns);
+	storage->reads++;
+	storage->read_bytes += use->file_bytes;
 	storage->waiting++;
 	TAILQ_INSERT_TAIL(&sched->read, use, link);
+	set_is_read_locked(use, false, now_ns);
 }
 
 void storage_decodes_locked(struct use *use)
@@ -164,13 +179,24 @@ void storage_status_locked(const struct sched *sched, const struct storage *stor
 	*ret = (struct sched_storage){.root = storage->root,
 		.reads = storage->flight.in_flight,
 		.most_reads = storage->flight.limit,
-		.silent_ns = silent_ns(storage, clock_now_ns())};
+		.silent_ns = silent_ns(storage, clock_now_ns()),
+		.ended = storage->reads,
+		.bytes = storage->read_bytes,
+		.latency_ns = storage->latency_ns};
 }
 
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
 	storage_status_locked(job->sched, job->now->source->storage, ret);
+}
+
+bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)
+{
+	LOCK_SCOPE(&sched->lock);
+	if (i < sched->n_storages)
+		storage_status_locked(sched, &sched->storages[i], ret);
+	return i < sched->n_storages;
 }
 
 /* What is to be told of a storage, once when it begins and once when it ends. */

@@ -16,6 +16,7 @@
 
 struct block {
 	_Atomic uint64_t counts[STAT_COUNT];
+	struct histogram histograms[STATS_HISTOGRAM_COUNT];
 	struct block *next; /* (stats_lock) */
 	struct block *prev; /* (stats_lock) */
 };
@@ -29,6 +30,7 @@ static struct block blocks = {.next = &blocks, .prev = &blocks}; /* (stats_lock)
 
 /* Counts of ended threads, and of threads that got no memory for a block. */
 static _Atomic uint64_t ended[STAT_COUNT];
+static struct histogram ended_histograms[STATS_HISTOGRAM_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];
 
 static _Thread_local struct block *own;
@@ -52,6 +54,8 @@ static void thread_ends(void *context)
 		atomic_fetch_add_explicit(&ended[i],
 			atomic_load_explicit(&block->counts[i], memory_order_relaxed),
 			memory_order_relaxed);
+	for (int i = 0; i < STATS_HISTOGRAM_COUNT; i++)
+		histogram_add_all(&block->histograms[i], &ended_histograms[i]);
 	block->prev->next = block->next;
 	block->next->prev = block->prev;
 	own = NULL;
@@ -80,12 +84,35 @@ static struct block *block_new(void)
 	return block;
 }
 
+static struct block *own_block(void)
+{
+	if (!own)
+		own = block_new();
+	return own;
+}
+
+void stats_record(enum stats_histogram histogram, uint64_t ns)
+{
+	if (own_block())
+		histogram_add_alone(&own->histograms[histogram], ns);
+	else
+		histogram_add(&ended_histograms[histogram], ns);
+}
+
+void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret)
+{
+	LOCK_SCOPE(&stats_lock);
+	*ret = (struct histogram_copy){0};
+	histogram_copy_add(&ended_histograms[histogram], ret);
+	for (const struct block *block = blocks.next; block != &blocks;
+		block = block->next)
+		histogram_copy_add(&block->histograms[histogram], ret);
+}
+
 void stats_add(enum stat_id stat, uint64_t n)
 {
 	ensure(kinds[stat] == COUNTER);
-	if (!own)
-		own = block_new();
-	if (!own) {
+	if (!own_block()) {
 		atomic_fetch_add_explicit(&ended[stat], n, memory_order_relaxed);
 		return;
 	}

@@ -4,12 +4,14 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/histogram.h"
 
 #include <stdint.h>
 
 /*
- * All counters of the daemon, in one table (STATS_TABLE). The enumeration, the sums, the
- * text files of the mount and the man page are made from it.
+ * All counters of the daemon, in one table (STATS_TABLE), and its histograms in another one
+ * (STATS_HISTOGRAMS). The enumerations, the sums, the text files of the mount and the man
+ * page are made from them.
  *
  *   Flow: any module counts; files prints.
  *   Threads: any. Each thread has counters of its own, which are summed when read; a
@@ -43,6 +45,9 @@
 	STAT(SKIPPED, "samples_skipped", COUNTER, "samples",                             \
 		"bad samples that epochs left out when they began")                      \
 	STAT(DECODE_NS, "decode_ns", COUNTER, "ns", "time spent preparing, all workers") \
+	STAT(SAVED_NS, "decode_saved_ns", COUNTER, "ns",                                 \
+		"time that workers would have spent preparing what was found prepared, " \
+		"by the mean of late")                                                   \
 	STAT(FETCHED, "samples_fetched", COUNTER, "samples",                             \
 		"samples that another node gave, and were not prepared here")            \
 	STAT(FETCHED_BYTES, "fetched_bytes", COUNTER, "bytes", "bytes of these")         \
@@ -90,6 +95,8 @@
 		"to read from a file of any kind")                                       \
 	STAT(RELEASES, "requests_release", COUNTER, "requests", "to close a file")       \
 	STAT(EVICTIONS, "evictions", GAUGE, "tensors", "tensors evicted")                \
+	STAT(EVICTIONS_NEEDED, "evictions_needed", GAUGE, "tensors",                     \
+		"of these, those that running epochs need again")                        \
 	STAT(CACHE_BYTES, "cache_bytes", GAUGE, "bytes", "bytes of tensors held")        \
 	STAT(CACHE_PEAK, "cache_peak_bytes", GAUGE, "bytes",                             \
 		"most bytes of tensors ever held")                                       \
@@ -124,6 +131,26 @@
 	STAT(CLUSTER_LAG, "cluster_lag", GAUGE, "samples",                               \
 		"samples drawn for the ranks of this node and not consumed yet")
 
+/*
+ * HISTOGRAM(identifier, name, help): times. Those with labels are counted by others, who
+ * have one for each value, and are only printed here.
+ */
+#define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
+	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
+		"from the request to open a sample until it is answered")                \
+	HISTOGRAM(OPEN_WAIT, "open_wait", "that an open was parked")                     \
+	HISTOGRAM(SAMPLE_READ, "sample_read",                                            \
+		"that reading a sample took, or the part of a file that it is in")       \
+	HISTOGRAM(SAMPLE_DECODE, "sample_decode", "that preparing a sample took")        \
+	HISTOGRAM(LOCK_HOLD, "lock_hold", "that a lock was held")
+
+enum stats_histogram {
+#define HISTOGRAM(identifier, name, help) STATS_##identifier,
+	STATS_HISTOGRAMS(HISTOGRAM)
+#undef HISTOGRAM
+		STATS_HISTOGRAM_COUNT
+};
+
 enum stat_id {
 #define STAT(identifier, name, kind, unit, help) STAT_##identifier,
 	STATS_TABLE(STAT)
@@ -136,7 +163,41 @@ void stats_set(enum stat_id stat, uint64_t value); /* gauges */
 void stats_change(enum stat_id stat, int64_t by);  /* gauges */
 uint64_t stats_get(enum stat_id stat);
 
-void stats_print_text(FILE *out);	/* "name value" lines */
-void stats_print_json(FILE *out);	/* one object, members by name */
-void stats_print_prometheus(FILE *out); /* text format 0.0.4, prefix joaderfs_ */
-void stats_print_man(FILE *out);	/* rows for the man page: mdoc list items */
+/* Of one without labels. */
+void stats_record(enum stats_histogram histogram, uint64_t ns);
+void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret);
+
+void stats_print_text(FILE *out); /* "name value" lines */
+void stats_print_json(
+	FILE *out); /* members by name, of an object that the caller closes */
+void stats_print_man(FILE *out); /* rows for the man page: mdoc list items */
+void stats_print_histograms_man(FILE *out);
+
+/*
+ * What Prometheus reads. Both have HELP, TYPE, UNIT and the EOF line; OpenMetrics wants a
+ * counter's HELP and TYPE to name it without its "_total", and Prometheus' own format
+ * with it.
+ */
+enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
+
+enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
+/* The lines before the values of joaderfs_NAME, where a counter's name ends in _total. A name
+ * that ends in _seconds, _bytes or _ratio before that has a unit. */
+void stats_print_head(FILE *out, enum stats_form form, const char *name,
+	enum stats_kind kind, const char *help);
+void stats_print_metrics(FILE *out, enum stats_form form); /* the counters */
+void stats_print_metrics_end(FILE *out);
+
+/* A histogram for one value of its labels. */
+struct stats_times {
+	char name[80];	  /* of that value, and "" where there are no labels */
+	char labels[200]; /* as in {labels}; may be "" */
+	struct histogram_copy copy;
+};
+void stats_print_times_text(FILE *out, enum stats_histogram histogram,
+	const struct stats_times *times, size_t n);
+/* A member of an object. */
+void stats_print_times_json(FILE *out, enum stats_histogram histogram,
+	const struct stats_times *times, size_t n);
+void stats_print_times_metrics(FILE *out, enum stats_form form,
+	enum stats_histogram histogram, const struct stats_times *times, size_t n);

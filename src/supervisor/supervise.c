@@ -20,13 +20,29 @@ static char **engine_arguments(int argc, char **argv)
 	return ret;
 }
 
-int supervise(bool foreground, bool debug, int argc, char **argv)
+/* The caller frees it; NULL: there is none, or no memory. */
+static char *absolute(const char *path, bool is_mounted)
+{
+	char *text = NULL;
+	if (!is_mounted)
+		return realpath(path, NULL);
+	if (*path == '/')
+		return strdup(path);
+	char *here = getcwd(NULL, 0);
+	if (here && asprintf(&text, "%s/%s", here, path) < 0)
+		text = NULL;
+	free(here);
+	return text;
+}
+
+int supervise(bool foreground, bool debug, int device, int argc, char **argv)
 {
 	struct supervisor_config config = {.first = engine_arguments(argc, argv),
 		.again = engine_arguments(argc, argv),
-		.watches = !debug};
-	char *ini = realpath(argv[argc - 2], NULL);
-	char *mountpoint = realpath(argv[argc - 1], NULL);
+		.watches = !debug,
+		.device = device};
+	char *ini = absolute(argv[argc - 2], false);
+	char *mountpoint = absolute(argv[argc - 1], device != 0);
 	int status = EXIT_FAILURE;
 	int err = foreground ? 0 : background_begin();
 	if (err)

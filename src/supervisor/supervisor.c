@@ -160,8 +160,12 @@ static void obey(
 		return;
 	supervisor->ready = true;
 	begin_checks(supervisor);
-	if (!supervisor->served)
+	if (!supervisor->served) {
 		background_ready();
+		/* The engine has given it to be kept, under another number. */
+		if (supervisor->config->device)
+			close(supervisor->config->device);
+	}
 	notifier_ready(&supervisor->notifier);
 	supervisor->served = true;
 }

@@ -36,6 +36,7 @@ struct supervisor_config {
 	char **first; /* arguments of the first engine, the last one NULL; before the first
 			 of them there is room for one */
 	bool watches; /* an engine that hangs is killed */
+	int device;   /* the first engine's /dev/fuse, until it serves; 0: none */
 	char **again; /* of the engines after it, whose working directory is another one */
 };
 
@@ -44,5 +45,6 @@ int supervisor_run(const struct supervisor_config *config);
 
 /* Makes the arguments of engines from those of the process, whose last two are the ini and
  * the mount point, goes to the background unless it stays in the foreground, and runs.
- * debug: an engine may be held for as long as somebody looks into it. */
-int supervise(bool foreground, bool debug, int argc, char **argv);
+ * debug: an engine may be held for as long as somebody looks into it. device: is mounted at
+ * the mount point already, where nobody answers before an engine serves; 0: none. */
+int supervise(bool foreground, bool debug, int device, int argc, char **argv);

@@ -202,7 +202,7 @@ describe() {
 # they_go_on RANK...: each of them reads further, or waits for the others to end the epoch
 they_go_on() {
 	local rank was now state before
-	cp "$T/progress" "$T/before"
+	cat "$T/progress" >"$T/before"
 	for rank; do
 		read -r _ before _ < <(grep "^$rank " "$T/before")
 		for was in $(seq 1200); do

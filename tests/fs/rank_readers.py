@@ -164,12 +164,21 @@ def command(words):
 
 def feed(rank, epoch):
     """Samples by position, as the server has them."""
-    samples = {}
-    for key, fields in command(["XRANGE", f"{{joaderfs}}:feed:net:{epoch}:{rank.number}",
-                                "-", "+"]):
-        base = int(key.split(b"-")[0])
-        for i, (sample,) in enumerate(struct.iter_unpack("<I", fields[1])):
-            samples[base + i] = sample
+    samples, number = {}, int(rank.number)
+    count, batch = (int(x) for x in command(["HMGET", "{joaderfs}:job:net", "ranks", "batch"]))
+
+    def position(of, r):
+        return (of // batch * (batch // count + (r < batch % count)) +
+                of % batch // count + (r < of % batch % count))
+
+    log = f"{{joaderfs}}:log:net:{epoch}"
+    for key, fields in command(["XRANGE", log, "-", "+"]):
+        base, n = int(key.split(b"-")[0]), int(fields[1])
+        before = sum(position(base + n, r) - position(base, r) for r in range(number))
+        own = range(position(base, number), position(base + n, number))
+        ids = command(["GET", f"{log}:{base}:{n}:{count}:{batch}"])
+        ids = struct.unpack_from(f"<{len(own)}I", ids, 4 * before)
+        samples.update(zip(own, ids))
     return samples
 
 

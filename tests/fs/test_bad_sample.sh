@@ -80,7 +80,7 @@ for name in flat:0001 classes:0001 fixed:0000 sequential:0000; do
 done
 equal "images of the first epoch" "$(images flat 0000 | wc -l)" 23
 equal "skipped by all" "$(counter samples_skipped)" 14
-grep -q '^joaderfs_job_bad_samples{job="flat"} 3$' "$M/metrics" || fail "metrics don't tell"
+grep -q '^joaderfs_job_bad_samples{job="flat",dataset="images"} 3$' "$M/metrics" || fail "metrics don't tell"
 
 equal "failed, without it" "$(read_all fail 0000 | wc -l)" 3
 equal "failed again, without it" "$(read_all fail 0001 | wc -l)" 3

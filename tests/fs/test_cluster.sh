@@ -108,7 +108,7 @@ equal "epoch 6" "$(ids 0006)" "$whole"
 
 # The same at the end of an epoch which all have read, so that the server has forgotten it.
 timeout 60 cat "$T"/a/mnt/jobs/r0/epoch-0007/00000000.ppm >/dev/null
-until [[ $(ask exists '{joaderfs}:feed:net:6:2') == 0 ]]; do sleep 0.05; done
+until [[ $(ask exists '{joaderfs}:log:net:6') == 0 ]]; do sleep 0.05; done
 end b
 mv "$T/b/state" "$T/b/kept"
 launch b

@@ -80,11 +80,11 @@ they_go_on "${ALL[@]}"
 grep -q 'the engine refuses: .*WRONGTYPE' "$LOG" || fail "no line about its key"
 
 row "another version of the protocol"
-ask set '{joaderfs}:version' 2 >"$T/out"
+ask set '{joaderfs}:version' 1 >"$T/out"
 for name in a b c; do shows $name '^state refused$'; done
 grep -q '^message .*version' "$T/cluster" || fail "no message: $(<"$T/cluster")"
 they_wait
-ask set '{joaderfs}:version' 1 >"$T/out"
+ask set '{joaderfs}:version' 2 >"$T/out"
 they_go_on "${ALL[@]}"
 
 finish_reading

@@ -63,6 +63,11 @@ kill -TERM "$second"
 wait "$second" && fail "the second one ended with 0"
 jobs_are other
 
+# --- the socket, from the daemon's ini ---
+equal "jobs by --config" "$("$BUILD/joaderctl" --config "$T/joaderfs.ini" ls | awk 'NR > 1 { print $1 }')" other
+! "$BUILD/joaderctl" --config "$ini" ls 2>"$T/err" || fail "a job's ini names no socket"
+grep -qF 'this is the ini of a job' "$T/err" || fail "$(cat "$T/err")"
+
 # --- mistakes ---
 status_is 2 "$ini" true
 grep -qF 'no -- before the command' "$T/err" || fail "$(cat "$T/err")"

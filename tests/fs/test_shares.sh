@@ -61,9 +61,9 @@ heavy_by_light() {
 
 heavy_by_light fair
 ((ratio > 200)) || fail "heavy is served $ratio/100 of light"
-grep -Eq '^heavy .* [0-9]+ +>?[0-9]+ +[0-9]+%/[0-9]+% +[0-9]+%$' "$T/ls" || fail "$(cat "$T/ls")"
+grep -Eq '^heavy .* [0-9]+ +>?[0-9]+ +[0-9]+%/[0-9]+% +[0-9]+% +[0-9]+/[0-9]+$' "$T/ls" || fail "$(cat "$T/ls")"
 for name in rate demand demand_at_least share_wanted share_granted waiting wait_seconds_total; do
-	grep -Eq "^joaderfs_job_$name\\{job=\"light\"\\} [0-9.e+-]+$" "$T/metrics" || fail "no $name"
+	grep -Eq "^joaderfs_job_$name\\{job=\"light\",dataset=\"images\"\\} [0-9.e+-]+$" "$T/metrics" || fail "no $name"
 done
 grep -q "^# TYPE joaderfs_job_wait_seconds_total counter$" "$T/metrics" || fail "not a counter"
 heavy_by_light fifo

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 unit=$T/joaderfs@.service
-sed "s|/usr/local/bin/|$BUILD/|" "$ROOT/config/joaderfs@.service" >"$unit"
+sed "s|/usr/local/bin/|$BUILD/|g" "$ROOT/config/joaderfs@.service" >"$unit"
 if command -v systemd-analyze >/dev/null; then
 	systemd-analyze verify --man=no "$unit" >"$T/verify" 2>&1 || fail "$(cat "$T/verify")"
 	! grep -F "$unit" "$T/verify" || fail "systemd has something to say"

@@ -23,10 +23,12 @@ top = sys.argv[1]
 pairs = dict(line.split() for line in open(top + "/stats") if len(line.split()) == 2)
 members = json.load(open(top + "/stats.json"))
 assert set(members) >= {"decodes", "samples_served", "cache_pins"}, members
-assert set(members) <= set(pairs) | {"version"}, set(members) - set(pairs)
+times = {key for key, value in members.items() if isinstance(value, dict)}
+assert times == {"open_latency", "open_wait", "sample_read", "sample_decode", "lock_hold"}, times
+assert set(members) - times <= set(pairs), set(members) - set(pairs)
 assert int(members["samples_served"]) == int(pairs["samples_served"]) == 16
 metrics = open(top + "/metrics").read()
 for line in metrics.splitlines():
-    assert re.match(r"# (HELP|TYPE) joaderfs_\w+ .|joaderfs_\w+(\{.*\})? [0-9.e+]+$", line), line
+    assert re.match(r"# EOF$|# (HELP|TYPE|UNIT) joaderfs_\w+ .|joaderfs_\w+(\{.*\})? [-0-9.e+]+$", line), line
 assert "# TYPE joaderfs_decodes" in metrics and "# TYPE joaderfs_cache_bytes gauge" in metrics
 PYTHON

@@ -349,6 +349,25 @@ static inline roaring_bitmap_t *world_given(
 	return ids;
 }
 
+static inline bool world_given_any(
+	const struct world *world, unsigned job, uint32_t epoch)
+{
+	uint32_t positions;
+	roaring_bitmap_free(world_given(world, job, epoch, &positions));
+	return positions > 0;
+}
+
+/* Of all jobs, also what they had. */
+static inline void world_forget_readers(struct world *world)
+{
+	for (unsigned i = 0; i < WORLD_NODES; i++) {
+		struct world_node *node = &world->nodes[i];
+		journal_clear(&node->journal);
+		memset(node->consumed, 0, sizeof(node->consumed));
+		memset(node->consumed_epoch, 0, sizeof(node->consumed_epoch));
+	}
+}
+
 static inline bool world_is_given(const struct world *world, unsigned job, uint32_t epoch)
 {
 	uint32_t positions;

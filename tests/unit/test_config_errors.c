@@ -32,7 +32,7 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 	cr_assert_str_eq(messages.text, expected);
 }
 
-#define DAEMON_SECTIONS "allowed: [joaderfs], [cluster], [dataset NAME]"
+#define DAEMON_SECTIONS "allowed: [joaderfs], [cluster], [dataset NAME], [template NAME]"
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
 #define JOB_KEYS                                                                         \
 	"allowed: name, dataset, epochs, order, where, weight, idle, second_script, "    \

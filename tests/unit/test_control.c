@@ -172,12 +172,15 @@ static void contains(const char *text, const char *part)
 Test(control, a_job_lives_from_add_to_rm, .init = setup_and_serve, .fini = teardown)
 {
 	cr_assert_str_eq(ASK("ls"),
-		"NAME  DATASET  STATE  EPOCH  PROGRESS  RATE  DEMAND  SHARE  WAITING\n");
+		"NAME  DATASET  STATE  EPOCH  PROGRESS  RATE  DEMAND  SHARE  WAITED  "
+		"PREPARED/SERVED\n");
 	cr_assert_str_eq(ASK("status"), "");
 	contains(ASK("add|alpha.ini|" JOB_INI), "added alpha\n");
 	cr_assert_str_eq(ASK("ls"),
-		"NAME   DATASET  STATE  EPOCH  PROGRESS  RATE  DEMAND  SHARE  WAITING\n"
-		"alpha  flowers  new    -      -         -     -       -      -\n");
+		"NAME   DATASET  STATE  EPOCH  PROGRESS  RATE  DEMAND  SHARE  WAITED  "
+		"PREPARED/SERVED\n"
+		"alpha  flowers  new    -      -         -     -       -      -       "
+		"-\n");
 	contains(ASK("status"), "job alpha\n");
 	contains(REFUSED("order|alpha"), "has not begun its first epoch");
 
@@ -186,7 +189,8 @@ Test(control, a_job_lives_from_add_to_rm, .init = setup_and_serve, .fini = teard
 	cr_assert_eq(sched_bind(job, 0, 3, &id), 0);
 	sched_job_put(job);
 	contains(ASK("ls"),
-		"alpha  flowers  running  0      0/6 0%    -     -       -      -\n");
+		"alpha  flowers  running  0      0/6 0%    -     -       -      0%      "
+		"1/0\n");
 	contains(ASK("status|alpha"), "state running\n");
 	cr_assert_eq(strncmp(ASK("order|alpha"), "3\t", 2), 0);
 	cr_assert_eq(strncmp(ASK("order|alpha|0"), "3\t", 2), 0);
@@ -211,7 +215,7 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	contains(REFUSED("statsu"), "did you mean stats?");
 	contains(REFUSED("x"),
 		"add rm restore export mount grant revoke ls cluster status order "
-		"stats dataset datasets");
+		"stats top dataset datasets");
 	contains(REFUSED("ls|more"), "usage: ls\n");
 	contains(REFUSED("order"), "usage: order JOB [EPOCH]\n");
 	contains(REFUSED("rm|a|b|c|d|e"), "usage: rm JOB\n");

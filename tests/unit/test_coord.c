@@ -120,6 +120,72 @@ EACH_ENGINE(a_job_that_differs_is_refused)
 	}
 }
 
+/* What other ranks consumed of an epoch is given to nobody again, and all others once. */
+EACH_ENGINE(a_training_goes_on_in_an_epoch_with_other_ranks)
+{
+	static const uint32_t lengths[] = {0, 1, 29, 30, 99, 100};
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	sample_id log[100];
+	for (uint32_t i = 0; i < 100; i++)
+		log[i] = 7 * i % 100;
+	for (unsigned k = 0; k < sizeof(lengths) / sizeof(lengths[0]); k++) {
+		struct coord_job job = *world_job(world, 0, 0, 100, 3, 10);
+		struct coord_job_status status;
+		job.epoch = 3;
+		job.log = log;
+		job.n_log = lengths[k];
+		cr_assert_eq(coord_add_job(node->coord, &job), 0);
+		world_until(world, coord_job_status(node->coord, "job0", &status) == 0 &&
+					   status.entered);
+		/* The other node gets to know it from the group. */
+		cr_assert_eq(
+			coord_add_job(other->coord, world_job(world, 0, 0, 100, 3, 10)),
+			0);
+		world_take(node, 0, 0);
+		world_take(other, 0, 1);
+		world_take(other, 0, 2);
+		world_until(world, world_is_given(world, 0, 5));
+		cr_assert(world_is_given(world, 0, 4));
+		uint32_t positions;
+		roaring_bitmap_t *given = world_given(world, 0, 3, &positions);
+		for (uint32_t i = 0; i < 100; i++)
+			cr_assert_eq(roaring_bitmap_contains(given, log[i]),
+				i >= lengths[k], "%u of %u", i, lengths[k]);
+		cr_assert_eq(positions, 100 - lengths[k]);
+		roaring_bitmap_free(given);
+		cr_assert(!world_given_any(world, 0, 2));
+		cr_assert_eq(coord_remove_job(node->coord, "job0"), 0);
+		cr_assert_eq(coord_remove_job(other->coord, "job0"), 0);
+		world_forget_readers(world);
+	}
+}
+
+EACH_ENGINE(who_goes_on_later_than_the_group_is_refused)
+{
+	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
+	static const sample_id log[] = {5, 6, 7, 8};
+	struct coord_job job = *world_job(world, 0, 0, 100, 2, 8);
+	struct coord_job_status status;
+	cr_assert_eq(coord_add_job(node->coord, &job), 0);
+	world_until(world,
+		coord_job_status(node->coord, "job0", &status) == 0 && status.entered);
+	job.epoch = 1;
+	job.log = log;
+	job.n_log = 4;
+	cr_assert_eq(coord_add_job(other->coord, &job), 0);
+	world_until(world, coord_job_status(other->coord, "job0", &status) == 0 &&
+				   status.refused[0]);
+	cr_assert_str_eq(status.refused,
+		"position: goes on at epoch 1, sample 4 of all ranks here, the group has "
+		"begun at epoch 0, and has come to sample 0");
+	/* When nobody has it otherwise, it goes on there. */
+	cr_assert_eq(coord_remove_job(node->coord, "job0"), 0);
+	world_until(world,
+		coord_job_status(other->coord, "job0", &status) == 0 && status.entered);
+	job.n_log = 101;
+	cr_assert_eq(coord_add_job(node->coord, &job), -EINVAL);
+}
+
 EACH_ENGINE(a_second_daemon_of_the_same_name_is_refused_until_the_first_is_gone)
 {
 	struct world_node *node = world_start(world, 0);

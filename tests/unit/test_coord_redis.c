@@ -184,11 +184,11 @@ Test(coord_redis, a_group_of_another_version_is_refused)
 	struct world world;
 	NEEDS_SERVER;
 	begin(&world, NULL);
-	redis(&world, "SET '{group}:version' 2");
+	redis(&world, "SET '{group}:version' 1");
 	struct world_node *node = world_start(&world, 0);
 	world_until(&world, world_status(node).state == COORD_REFUSED);
 	cr_assert_str_eq(world_status(node).message,
-		"the group has another version of the protocol than 1");
+		"the group has another version of the protocol than 2");
 	world_end(&world);
 }
 

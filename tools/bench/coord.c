@@ -101,6 +101,8 @@ static void read_back(const struct coord_engine *engine, const struct coord_job 
 	for (uint32_t r = 0; r < job->ranks; r++)
 		reads[r] = (struct coord_read){.job = job->name,
 			.rank = r,
+			.ranks = job->ranks,
+			.batch = job->batch,
 			.from = i * IDS,
 			.most = IDS,
 			.ids = ids[r]};
@@ -126,14 +128,14 @@ static void measure(const struct coord_engine *engine, redisContext *link, uint3
 
 	double cpu_us = cpu_of(link);
 	uint64_t append_us = usec_of(link, "fcall");
-	uint64_t read_us = usec_of(link, "xread") + usec_of(link, "xrevrange");
+	uint64_t read_us = usec_of(link, "xrange") + usec_of(link, "getrange");
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		append(engine, &job, &view, &token, i);
 		read_back(engine, &job, &view, i);
 	}
 	cpu_us = cpu_of(link) - cpu_us;
 	append_us = usec_of(link, "fcall") - append_us;
-	read_us = usec_of(link, "xread") + usec_of(link, "xrevrange") - read_us;
+	read_us = usec_of(link, "xrange") + usec_of(link, "getrange") - read_us;
 	double n = (double)ROUNDS * ranks;
 	printf("%6" PRIu32 " %12.2f %12.2f %12.2f\n", ranks, (double)append_us / n,
 		(double)read_us / n, cpu_us / n);

@@ -18,6 +18,7 @@ struct inis {
 	char **texts;
 	size_t n_texts;
 	int import; /* descriptor, or -1 */
+	bool template;
 };
 
 static int read_file(const char *file, char **ret, size_t *ret_bytes)
@@ -64,10 +65,29 @@ static bool add_import(struct inis *inis, const char *file)
 	return true;
 }
 
+static bool add_at(struct inis *inis, const char *place)
+{
+	if (inis->import < 0 || inis->n != 3) {
+		complain("add: --at comes after --import, before the other options");
+		return false;
+	}
+	inis->arguments[inis->n++] = "--at";
+	inis->arguments[inis->n++] = place;
+	return true;
+}
+
 static bool add_setting(struct inis *inis, const char *setting)
 {
 	inis->arguments[inis->n++] = "--set";
 	inis->arguments[inis->n++] = setting;
+	return true;
+}
+
+static bool add_template(struct inis *inis, const char *name)
+{
+	inis->arguments[inis->n++] = "--template";
+	inis->arguments[inis->n++] = name;
+	inis->template = true;
 	return true;
 }
 
@@ -88,10 +108,12 @@ static int take_options(struct inis *inis, int argc, char **argv)
 	static const struct option options[] = {{"name", required_argument, NULL, 'n'},
 		{"set", required_argument, NULL, 'S'},
 		{"import", required_argument, NULL, 'i'},
+		{"at", required_argument, NULL, 'a'},
+		{"template", required_argument, NULL, 't'},
 		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	int option;
 	optind = 0; /* anew, behind the options of joaderctl */
-	while ((option = getopt_long(argc, argv, "n:S:h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "n:S:t:h", options, NULL)) != -1) {
 		bool ok = false;
 		if (option == 'h')
 			return help_of("add", stdout);
@@ -101,12 +123,16 @@ static int take_options(struct inis *inis, int argc, char **argv)
 			ok = add_setting(inis, optarg);
 		else if (option == 'i')
 			ok = add_import(inis, optarg);
+		else if (option == 'a')
+			ok = add_at(inis, optarg);
+		else if (option == 't')
+			ok = add_template(inis, optarg);
 		if (!ok)
 			return EXIT_USAGE;
 	}
-	if (optind < argc)
+	if (optind < argc || inis->template)
 		return -1;
-	complain("add: no file given; joaderctl add --help says more");
+	complain("add: no file or template given; joaderctl add --help says more");
 	return EXIT_USAGE;
 }
 

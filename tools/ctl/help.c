@@ -11,24 +11,36 @@
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {
-	{"add", "[--import FILE] [--name NAME] [--set SECTION.KEY=VALUE]... FILE...",
+	{"add",
+		"[--import FILE] [--at EPOCH:POSITION] [--name NAME] "
+		"[--set SECTION.KEY=VALUE]... [FILE...]",
 		"add jobs, all or none: each FILE is a job's ini,\n"
 		"- is standard input\n",
 		"    --import FILE    the job is where the one was that export has "
 		"written\n"
-		"                     to FILE, and its positions hold the same samples\n"
+		"                     to FILE, and its positions hold the same samples;\n"
+		"                     of a rank: its training goes on from what was "
+		"read\n"
+		"                     by all ranks, whose exports are in FILE\n"
+		"    --at EPOCH:POSITION  there instead\n"
 		"-n, --name NAME      the job's name, instead of that in the ini\n"
 		"-S, --set SECTION.KEY=VALUE\n"
 		"                     a key of the ini: --set view.layout=classes\n"
+		"-t, --template NAME  instead of FILE: [template NAME] in the daemon's "
+		"ini\n"
 		"\n"
 		"A job that is there already, with the same configuration, is no error.\n"
 		"%name in the ini's [view] path stands for the name.\n"},
-	{"run", "[--name NAME] [--set SECTION.KEY=VALUE]... [--keep] FILE -- COMMAND...",
+	{"run",
+		"[--name NAME] [--set SECTION.KEY=VALUE]... [--keep] [FILE] -- "
+		"COMMAND...",
 		"a job for as long as COMMAND runs, with the path of its\n"
 		"view in place of {}\n",
 		"-n, --name NAME      the job's name, instead of that in the ini\n"
 		"-S, --set SECTION.KEY=VALUE\n"
 		"                     a key of the ini: --set view.layout=classes\n"
+		"-t, --template NAME  instead of FILE: [template NAME] in the daemon's "
+		"ini\n"
 		"    --keep           the job stays when COMMAND ends\n"
 		"\n"
 		"A job whose name is taken is NAME-2, NAME-3 and so on. COMMAND has the\n"
@@ -58,6 +70,17 @@ static const struct command_help {
 		"The directory that the socket lies in is bound into the container.\n"},
 	{"revoke", "JOB", "remove this socket\n", ""},
 	{"ls", "", "list the jobs\n", ""},
+	{"top", "[--once] [--json] [--interval SECONDS] [--sort KEY]",
+		"what jobs get and wait for, and what the machine does, live\n",
+		"    --once           one screen, of one interval, and no more\n"
+		"    --json           a JSON object for each interval, on one line\n"
+		"-i, --interval SECONDS\n"
+		"                     0.1 to 3600; 1 unless it is given\n"
+		"-s, --sort KEY       name, waited, rate, done or prepared\n"
+		"\n"
+		"Keys: q quits; n, w, r, d, p sort by name, WAITED, SAMPLES/S, DONE,\n"
+		"and what was prepared; the space bar looks at once. Without a terminal\n"
+		"it is as --once.\n"},
 	{"cluster", "", "the group of this daemon, and where its ranks are\n", ""},
 	{"status", "[JOB]", "where a job is and how it was served; without JOB: all\n",
 		""},
@@ -124,6 +147,7 @@ int help_all(FILE *out)
 	fputs("\n"
 	      "  -s, --socket SOCKET  control socket of the daemon; otherwise\n"
 	      "                       $JOADERFS_SOCKET, otherwise the daemon's default\n"
+	      "  -c, --config CONFIG  the daemon's ini, which names its control socket\n"
 	      "  -h, --help           this text; after a COMMAND: more about it\n"
 	      "      --version        the version\n"
 	      "\n"

@@ -10,13 +10,21 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+static FILE *complaints;
+
+void complain_to(FILE *out)
+{
+	complaints = out;
+}
+
 void complain(const char *format, ...)
 {
+	FILE *out = complaints ? complaints : stderr;
 	va_list args;
 	va_start(args, format);
-	fputs("joaderctl: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	fputs("joaderctl: ", out);
+	vfprintf(out, format, args);
+	fputc('\n', out);
 	va_end(args);
 }
 
@@ -175,7 +183,8 @@ static int print_answer(struct answer *answer, FILE *out)
 		}
 		begun = true;
 		bool failed = strcmp(word, "error") == 0;
-		if (!print_text(answer, bytes, failed ? stderr : out))
+		FILE *errors = complaints ? complaints : stderr;
+		if (!print_text(answer, bytes, failed ? errors : out))
 			return EXIT_FAILURE;
 		if (strcmp(word, "more") == 0)
 			continue;

@@ -16,6 +16,8 @@
  */
 
 void complain(const char *format, ...) printf_like(1, 2);
+/* Where these messages go, and those of the daemon; NULL: standard error. */
+void complain_to(FILE *out);
 
 /* Reads to the end. 0 or -errno; the caller frees *ret, which ends with a NUL byte. */
 must_check int read_all(int fd, char **ret, size_t *ret_bytes);

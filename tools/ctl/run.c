@@ -184,7 +184,7 @@ static int take_arguments(struct run *run, int argc, char **argv)
 	if (i + 1 == argc)
 		return usage("no command given");
 	if (n == 1)
-		return usage("no file given");
+		return usage("no file or template given");
 	run->command = argv + i + 1;
 	run->n_options = n - 1;
 	return -1;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/lock_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOCK_TRIES 100
+#define LOCK_PAUSE_NS 20000000
+
+/* Whoever can open it can hold it. */
+int lock_file_open(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0 && fchmod(fd, 0600) == 0)
+		return fd;
+	int err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* An engine whose supervisor was killed is about to end, and has it until then. */
+int lock_file_take(int fd)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	for (int tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB) != 0; tries--) {
+		if (errno != EWOULDBLOCK || tries == 1)
+			return -errno;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}

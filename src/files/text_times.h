@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/files.h"
+#include "stats/stats.h"
+
+/*
+ * The histograms of stats, stats.json and metrics: of the daemon, of each dataset, of each
+ * lock that is measured.
+ *
+ *   Threads: any.   Errors: without memory there is less of it.
+ */
+
+void text_times(FILE *out, const struct files_context *context);
+void text_times_json(FILE *out, const struct files_context *context); /* members */
+void text_times_metrics(
+	FILE *out, const struct files_context *context, enum stats_form form);

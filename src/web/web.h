@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/files.h"
+
+/*
+ * A small server of HTTP for those who look on: GET /metrics is the file metrics of the
+ * mount, as Prometheus asks for it (text, or OpenMetrics where the request accepts that).
+ *
+ *   Flow: main starts it when the mount is there, and ends it before the scheduler.
+ *   Threads: one of its own.
+ *   Errors: logged.
+ */
+
+struct web;
+
+/* place: PORT, ADDRESS:PORT or [ADDRESS]:PORT; without an address that of this machine that
+ * no other one reaches. Port 0: any that is free, which is logged. -EINVAL: it is neither;
+ * -ENOSYS: built without libmicrohttpd; or why it can't listen there. */
+must_check int web_new(
+	const struct files_context *context, const char *place, struct web **ret);
+void web_free(struct web **web);

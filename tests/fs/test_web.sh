@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# --metrics, and metrics in the ini: a server for Prometheus, which takes what it gets; each
+# query of config/grafana.json has an answer there. Engines that follow serve it, too.
+. "$(dirname "$0")/lib.sh"
+dataset 2 12 64x64
+
+# port: where the daemon that was started last says that metrics are
+port() {
+	sed -nE 's/.*metrics are at http:\/\/.*:([0-9]+)\/metrics$/\1/p' "$LOG" | tail -n 1
+}
+# get PORT [ARGUMENT...]
+get() {
+	"$PYTHON" - "$@" <<'PYTHON'
+import sys, urllib.error, urllib.request
+port, path, accept, method = (sys.argv[1:] + ["/metrics", "", "GET"][len(sys.argv) - 2:])[:4]
+request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method,
+                                 headers={"Accept": accept} if accept else {})
+try:
+    answer = urllib.request.urlopen(request, timeout=30)
+except urllib.error.HTTPError as error:
+    answer = error
+sys.stdout.write(f"{answer.status} {answer.headers['Content-Type']}\n" + answer.read().decode())
+PYTHON
+}
+
+# refused_with PLACE TEXT: another daemon
+refused_with() {
+	local status=0
+	timeout 20 "$PROGRAM" "$T/other.ini" "$T/other" -f --metrics "$1" >"$T/refused" 2>&1 || status=$?
+	((status != 0 && status < 124)) || fail "--metrics $1: status $status"
+	grep -qF -- "$2" "$T/refused" || fail "--metrics $1: $(cat "$T/refused")"
+	! mounted "$T/other" || fail "--metrics $1: it left a mount"
+}
+mkdir "$T/other"
+printf '[joaderfs]\nstate = %s\nsocket = %s\n[dataset images]\npath = %s\n' \
+	"$T/other-state" "$T/other-socket" "$D" >"$T/other.ini"
+# shellcheck disable=SC2119
+config joaderfs.cache=120000
+if timeout 20 "$PROGRAM" "$T/other.ini" "$T/other" -f --metrics 127.0.0.1:99999 2>&1 | grep -q 'built without'; then
+	skip "built without libmicrohttpd"
+fi
+refused_with localhost:9101 'metrics: found "localhost:9101", allowed: PORT, ADDRESS:PORT'
+refused_with 70000 'metrics: found "70000"'
+refused_with '' 'metrics: found ""'
+
+job fast tensor.crop=64 job.epochs=9
+job slow tensor.crop=64 job.epochs=9 view.lookahead=1
+start --metrics 0
+P=$(port)
+[[ $P =~ ^[0-9]+$ ]] || fail "the log does not tell the port: $(cat "$LOG")"
+grep -q 'metrics are at http://127.0.0.1:' "$LOG" || fail "others can reach it: $(cat "$LOG")"
+refused_with "$P" "metrics: can't listen at $P: Address already in use"
+cat "$(epoch slow)/00000000.ppm" >/dev/null
+read_epoch fast
+
+get "$P" >"$T/text"
+equal "head of the text" "$(head -n 1 "$T/text")" "200 text/plain; version=0.0.4; charset=utf-8"
+equal "its names" "$(sed -nE 's/^(joaderfs_[a-z_0-9]+).*/\1/p' "$T/text" | sort -u)" \
+	"$(sed -nE 's/^(joaderfs_[a-z_0-9]+).*/\1/p' "$M/metrics" | sort -u)"
+get "$P" /metrics 'application/openmetrics-text;version=1.0.0' >"$T/open"
+equal "head of OpenMetrics" "$(head -n 1 "$T/open")" \
+	"200 application/openmetrics-text; version=1.0.0; charset=utf-8"
+equal "end of OpenMetrics" "$(tail -n 1 "$T/open")" "# EOF"
+grep -q '^# TYPE joaderfs_decodes counter$' "$T/open" || fail "a counter is named by its total"
+get "$P" / | head -n 1 | grep -q '^404 ' || fail "another path"
+get "$P" /metrics '' POST | head -n 1 | grep -q '^405 ' || fail "another method"
+get "$P" /metrics '' HEAD | head -n 1 | grep -q '^200 ' || fail "HEAD"
+# who says nothing, or nonsense, holds up nobody
+exec 7<>"/dev/tcp/127.0.0.1/$P"
+exec 8<>"/dev/tcp/127.0.0.1/$P"
+head -c 100000 /dev/zero >&8 2>/dev/null || true
+get "$P" | head -n 1 | grep -q '^200 ' || fail "after nonsense"
+exec 7<&- 8<&-
+
+# another engine serves it at the same place
+config joaderfs.cache=120000 "joaderfs.metrics=127.0.0.1:$P"
+stop
+start
+equal "port of the ini" "$(port)" "$P"
+kill -KILL "$(pgrep -P "$PID" | head -n 1)"
+for _ in $(seq 200); do
+	! get "$P" >"$T/text" 2>/dev/null || break
+	sleep 0.05
+done
+grep -q '^joaderfs_jobs 2$' "$T/text" || fail "no metrics of the engine that follows"
+
+command -v prometheus >/dev/null || skip "no prometheus on this system"
+timeout 300 "$PYTHON" "$FS/dashboard.py" "$ROOT/config/grafana.json" "$P" "$T/prometheus" "$M"

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "request.h"
+#include "top_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What the daemon says: "KIND key=value ..." lines (src/files/text_top.c). */
+
+/* The text behind "key=", or NULL. */
+static const char *find_value(const char *line, const char *key)
+{
+	size_t n = strlen(key);
+	for (const char *word = line; (word = strchr(word, ' ')); word++)
+		if (strncmp(word + 1, key, n) == 0 && word[n + 1] == '=')
+			return word + n + 2;
+	return NULL;
+}
+
+/* What an older daemon does not tell is 0. */
+static double number_of(const char *line, const char *key)
+{
+	const char *value = find_value(line, key);
+	return value ? strtod(value, NULL) : 0;
+}
+
+/* whole: to the end of the line. */
+static void take_text(
+	const char *line, const char *key, bool whole, char *ret, size_t room)
+{
+	const char *value = find_value(line, key);
+	size_t n = value ? strcspn(value, whole ? "\n" : " \n") : 0;
+	snprintf(ret, room, "%.*s", (int)n, value ? value : "");
+}
+
+#define TAKE(name) ret->name = number_of(line, #name);
+
+static void take_daemon(const char *line, struct top_sample *ret)
+{
+	TOP_DAEMON(TAKE)
+	take_text(line, "mountpoint", true, ret->mountpoint, sizeof(ret->mountpoint));
+}
+
+static void take_storage(const char *line, struct top_storage *ret)
+{
+	TOP_STORAGE(TAKE)
+	take_text(line, "name", true, ret->name, sizeof(ret->name));
+}
+
+static void take_job(const char *line, struct top_job *ret)
+{
+	TOP_JOB(TAKE)
+	take_text(line, "name", false, ret->name, sizeof(ret->name));
+	take_text(line, "dataset", false, ret->dataset, sizeof(ret->dataset));
+	take_text(line, "state", false, ret->state, sizeof(ret->state));
+}
+
+static bool begins_with(const char *line, const char *word)
+{
+	return strncmp(line, word, strlen(word)) == 0;
+}
+
+static bool take_line(const char *line, struct top_sample *ret)
+{
+	if (begins_with(line, "daemon ")) {
+		take_daemon(line, ret);
+	} else if (begins_with(line, "storage ")) {
+		struct top_storage *more = reallocarray(
+			ret->storages, ret->n_storages + 1, sizeof(*ret->storages));
+		if (!more)
+			return false;
+		ret->storages = more;
+		more[ret->n_storages] = (struct top_storage){0};
+		take_storage(line, &more[ret->n_storages++]);
+	} else if (begins_with(line, "job ")) {
+		struct top_job *more =
+			reallocarray(ret->jobs, ret->n_jobs + 1, sizeof(*ret->jobs));
+		if (!more)
+			return false;
+		ret->jobs = more;
+		more[ret->n_jobs] = (struct top_job){0};
+		take_job(line, &more[ret->n_jobs++]);
+	}
+	return true;
+}
+
+bool top_sample_get(const char *socket_path, struct top_sample *ret)
+{
+	static const char *const command[] = {"top"};
+	auto_free char *text = NULL;
+	size_t bytes;
+	*ret = (struct top_sample){0};
+	FILE *out = open_memstream(&text, &bytes);
+	if (!out) {
+		complain("%s", strerror(errno));
+		return false;
+	}
+	bool ok = request(socket_path, command, 1, NULL, out) == EXIT_SUCCESS;
+	if (fclose(out) != 0 || !ok)
+		return false;
+	for (char *line = text, *end; ok && (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		ok = take_line(line, ret);
+	}
+	if (!ok) {
+		complain("%s", strerror(ENOMEM));
+		top_sample_free(ret);
+	}
+	return ok;
+}
+
+void top_sample_free(struct top_sample *sample)
+{
+	free(sample->storages);
+	free(sample->jobs);
+	*sample = (struct top_sample){0};
+}
+
+/* --- rates ------------------------------------------------------------------------------ */
+
+static const struct top_job *find_job(const struct top_sample *sample, const char *name)
+{
+	for (size_t i = 0; sample && i < sample->n_jobs; i++)
+		if (strcmp(sample->jobs[i].name, name) == 0)
+			return &sample->jobs[i];
+	return NULL;
+}
+
+/* A counter that is smaller is another engine's, or another job's. */
+static double growth(double now, double before)
+{
+	return now > before ? now - before : 0;
+}
+
+static double at_most_all(double part)
+{
+	return part < 1 ? part : 1;
+}
+
+static void compare_job(struct top_job *job, const struct top_job *before)
+{
+	double ns = before ? job->now_ns - before->now_ns : 0;
+	if (ns <= 0) {
+		job->per_second = job->rate;
+		job->exposed = job->waited;
+		return;
+	}
+	const double waited[] = {growth(job->storage_ns, before->storage_ns),
+		growth(job->decoding_ns, before->decoding_ns),
+		growth(job->queue_ns, before->queue_ns),
+		growth(job->filesystem_ns, before->filesystem_ns)};
+	job->per_second = growth(job->served, before->served) / ns * 1e9;
+	for (int i = 0; i < TOP_CAUSES; i++) {
+		job->cause[i] = at_most_all(waited[i] / ns);
+		job->exposed += waited[i] / ns;
+	}
+	job->exposed = at_most_all(job->exposed);
+}
+
+static void compare_storages(
+	struct top_sample *sample, const struct top_sample *before, double seconds)
+{
+	for (size_t i = 0; i < sample->n_storages && i < before->n_storages; i++) {
+		struct top_storage *storage = &sample->storages[i];
+		const struct top_storage *old = &before->storages[i];
+		storage->reads_per_second = growth(storage->reads, old->reads) / seconds;
+		storage->bytes_per_second = growth(storage->bytes, old->bytes) / seconds;
+	}
+}
+
+void top_sample_compare(struct top_sample *sample, const struct top_sample *before)
+{
+	double seconds = before ? (sample->now_ns - before->now_ns) / 1e9 : 0;
+	for (size_t i = 0; i < sample->n_jobs; i++)
+		compare_job(&sample->jobs[i], find_job(before, sample->jobs[i].name));
+	if (seconds <= 0)
+		return;
+	sample->seconds = seconds;
+	sample->served_per_second = growth(sample->served, before->served) / seconds;
+	sample->decodes_per_second = growth(sample->decodes, before->decodes) / seconds;
+	sample->busy = growth(sample->decode_ns, before->decode_ns) / 1e9 / seconds;
+	sample->source_per_second =
+		growth(sample->source_bytes, before->source_bytes) / seconds;
+	sample->tier_per_second =
+		growth(sample->tier_hit_bytes, before->tier_hit_bytes) / seconds;
+	sample->evicted_needed =
+		growth(sample->evictions_needed, before->evictions_needed) / seconds;
+	compare_storages(sample, before, seconds);
+}
+
+/* --- order ------------------------------------------------------------------------------ */
+
+static double done_of(const struct top_job *job)
+{
+	return job->samples > 0 ? job->consumed / job->samples : 0;
+}
+
+static double prepared_of(const struct top_job *job)
+{
+	return job->decoded;
+}
+
+static double exposed_of(const struct top_job *job)
+{
+	return job->exposed;
+}
+
+static double rate_of(const struct top_job *job)
+{
+	return job->per_second;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(
+		((const struct top_job *)a)->name, ((const struct top_job *)b)->name);
+}
+
+/* Most first, and equal ones by name, so that lines stay where they are. */
+static int most_first(
+	const void *a, const void *b, double (*of)(const struct top_job *job))
+{
+	double x = of(a), y = of(b);
+	return x != y ? (x < y) - (x > y) : by_name(a, b);
+}
+
+static int by_waited(const void *a, const void *b)
+{
+	return most_first(a, b, exposed_of);
+}
+
+static int by_rate(const void *a, const void *b)
+{
+	return most_first(a, b, rate_of);
+}
+
+static int by_done(const void *a, const void *b)
+{
+	return most_first(a, b, done_of);
+}
+
+static int by_prepared(const void *a, const void *b)
+{
+	return most_first(a, b, prepared_of);
+}
+
+void top_sort(struct top_sample *sample, enum top_order order)
+{
+	static int (*const compare[])(const void *, const void *) = {
+		[TOP_BY_NAME] = by_name,
+		[TOP_BY_WAITED] = by_waited,
+		[TOP_BY_RATE] = by_rate,
+		[TOP_BY_DONE] = by_done,
+		[TOP_BY_PREPARED] = by_prepared};
+	if (order != TOP_AS_ADDED && sample->n_jobs > 1)
+		qsort(sample->jobs, sample->n_jobs, sizeof(*sample->jobs),
+			compare[order]);
+}
