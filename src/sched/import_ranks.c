@@ -315,7 +315,8 @@ static int save(const struct reading *reading, const struct row *row)
 		samples[i] = row->ids[i] + 1;
 		log[i] = order_log_entry(i, (enum served)0);
 	}
-	int err = order_save_at(path, reading->epoch + over, job->now->fingerprint, &order);
+	int err =
+		order_save_at(path, reading->epoch + over, job->now->fingerprint, &order);
 	return err ? import_refuse(reading->adding, "%s: can't be written: %s", path,
 			     strerror(-err))
 		   : 0;
@@ -364,8 +365,8 @@ int sched_job_log(
 	auto_close int fd = path ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return path && errno == ENOENT ? 0 : -errno;
-	int err =
-		order_read_from(fd, path, n, job->now->fingerprint, &offset, ret_epoch, &data);
+	int err = order_read_from(
+		fd, path, n, job->now->fingerprint, &offset, ret_epoch, &data);
 	if (err)
 		return err == -EINVAL ? 0 : err; /* it is another training now */
 	*ret_n = data.bound;
