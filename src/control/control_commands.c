@@ -380,8 +380,9 @@ static bool run_datasets(const struct request *request)
 
 static bool run_dataset(const struct request *request)
 {
-	return control_dataset(request->context, &request->control->ends,
-		request->argument + 1, request->n_arguments - 1, request->out);
+	return control_dataset(request->context, request->session,
+		&request->control->ends, request->argument + 1, request->n_arguments - 1,
+		request->out);
 }
 
 static bool run_trace(const struct request *request)

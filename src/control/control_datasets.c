@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "control/control_internal.h"
 #include "epoch/disk.h"
+#include "files/sizes.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 
 struct command {
 	const struct files_context *context;
+	struct session *session;
 	const atomic_bool *stop;
 	FILE *out;
 };
@@ -89,14 +91,16 @@ static bool is_on_mount(
 	       (path[n] == '/' || path[n] == '\0');
 }
 
+/* next: beside that which is in use; NULL then, if nothing has changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
-	struct dataset **ret)
+	bool next, struct dataset **ret)
 {
+	const char *state = command->context->config->state;
 	int err = fault_hit("dataset.scan");
 	log_also_to(command->out);
 	if (!err)
-		err = dataset_scan_anew(
-			config, command->context->config->state, command->stop, ret);
+		err = next ? dataset_scan_next(config, state, command->stop, ret)
+			   : dataset_scan_anew(config, state, command->stop, ret);
 	log_also_to(NULL);
 	return err;
 }
@@ -116,7 +120,7 @@ static bool add_one(const struct command *command, const struct dataset_config *
 			"%s: path: found \"%s\", which is on the mount point %s itself, "
 			"allowed: any other place",
 			config->name, config->path, command->context->mountpoint);
-	int err = scan(command, config, &dataset);
+	int err = scan(command, config, false, &dataset);
 	if (err)
 		return refuse(
 			command, "%s is not added: %s", config->name, strerror(-err));
@@ -153,17 +157,22 @@ static bool add(const struct command *command, const char *file, const char *tex
 
 /* --- rm, rescan --------------------------------------------------------------------------- */
 
+static bool refuse_taken(const struct command *command, const char *verb,
+	const char *name, int err, const char *jobs)
+{
+	if (err != -ENOENT)
+		return refuse(command, "%s: not %s: %s%s", name, verb,
+			jobs[0] ? "it is used by " : strerror(-err), jobs);
+	control_unknown_dataset(command->out, command->context, name);
+	return false;
+}
+
 static bool take(const struct command *command, const char *verb, const char *name,
 	struct dataset_config *ret)
 {
 	char jobs[SCHED_JOB_NAMES];
 	int err = sched_dataset_take(command->context->sched, name, ret, jobs);
-	if (err == -ENOENT)
-		control_unknown_dataset(command->out, command->context, name);
-	else if (err)
-		refuse(command, "%s: not %s: %s%s", name, verb,
-			jobs[0] ? "it is used by " : strerror(-err), jobs);
-	return err == 0;
+	return err ? refuse_taken(command, verb, name, err, jobs) : true;
 }
 
 static bool remove_one(const struct command *command, const char *name)
@@ -184,18 +193,52 @@ static bool remove_one(const struct command *command, const char *name)
 	return true;
 }
 
+static int rescan_unused(
+	const struct command *command, const struct dataset_config *config)
+{
+	struct dataset *dataset = NULL;
+	int err = scan(command, config, false, &dataset);
+	if (!err)
+		err = sched_dataset_replace(command->context->sched, dataset, config);
+	if (dataset)
+		dataset_close(&dataset);
+	return err;
+}
+
+static int rescan_used(const struct command *command, const struct dataset_config *config,
+	const char *jobs)
+{
+	struct sched *sched = command->context->sched;
+	struct dataset *next = NULL;
+	int err = scan(command, config, true, &next);
+	if (err)
+		return err;
+	if (!next) {
+		sched_dataset_give_back(sched, config->name);
+		fprintf(command->out, "%s: nothing has changed\n", config->name);
+		return 0;
+	}
+	err = sched_dataset_move(
+		sched, next, config, sizes_change, report_to, command->out);
+	dataset_close(&next);
+	if (!err && command->session)
+		session_dataset_moved(command->session, config->name);
+	if (!err)
+		fprintf(command->out, "%s: in use from the next epochs of %s on\n",
+			config->name, jobs);
+	return err;
+}
+
 static bool rescan(const struct command *command, const char *name)
 {
 	struct sched *sched = command->context->sched;
 	struct dataset_config config;
-	struct dataset *dataset = NULL;
-	if (!take(command, "scanned", name, &config))
-		return false;
-	int err = scan(command, &config, &dataset);
-	if (!err) {
-		err = sched_dataset_replace(sched, dataset, &config);
-		dataset_close(&dataset);
-	}
+	char jobs[SCHED_JOB_NAMES];
+	int err = sched_dataset_take_used(sched, name, &config, jobs);
+	if (err)
+		return refuse_taken(command, "scanned", name, err, jobs);
+	err = jobs[0] ? rescan_used(command, &config, jobs)
+		      : rescan_unused(command, &config);
 	config_dataset_free(&config);
 	if (err) {
 		sched_dataset_give_back(sched, name);
@@ -205,10 +248,10 @@ static bool rescan(const struct command *command, const char *name)
 	return true;
 }
 
-bool control_dataset(const struct files_context *context, const atomic_bool *stop,
-	const char *const *arguments, size_t n, FILE *out)
+bool control_dataset(const struct files_context *context, struct session *session,
+	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out)
 {
-	const struct command command = {context, stop, out};
+	const struct command command = {context, session, stop, out};
 	const char *verb = arguments[0];
 	if (strcmp(verb, "ls") == 0 && n == 1)
 		return control_dataset_table(out, context);

@@ -16,10 +16,13 @@
  *   Threads: one at a time.
  */
 
+struct session;
+
 #define CONTROL_DATASET_USAGE                                                            \
 	"dataset ls | dataset add FILE TEXT | dataset rm DATASET | dataset rescan "      \
 	"DATASET"
 
-/* The arguments behind the command; out: the messages. When *stop becomes true a scan ends. */
-bool control_dataset(const struct files_context *context, const atomic_bool *stop,
-	const char *const *arguments, size_t n, FILE *out);
+/* The arguments behind the command; out: the messages. When *stop becomes true a scan ends.
+ * session: may be NULL. */
+bool control_dataset(const struct files_context *context, struct session *session,
+	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);

@@ -106,7 +106,14 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 	struct connection *connection = calloc(1, sizeof(*connection));
 	if (!connection)
 		return -ENOMEM;
-	int err = catalogue_open_read(dataset->file, &connection->db);
+	const char *file;
+	int err;
+	do { /* its name may change just now */
+		if (connection->db)
+			sqlite3_close(connection->db);
+		file = dataset->file;
+		err = catalogue_open_read(file, &connection->db);
+	} while (file != dataset->file);
 	if (!err && sqlite3_prepare_v2(connection->db,
 			    "SELECT path, bytes, mtime_ns, width, height,"
 			    " exif_orientation, part_container, part_offset, part_bytes,"

@@ -71,6 +71,36 @@ must_check int datasets_open(struct daemon_config *config, struct dataset ***ret
  * at. What the scan can't see is an error: nothing is changed, and the log says why. */
 must_check int dataset_scan_anew(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
+/*
+ * A dataset that is in use is scanned again:
+ *
+ *     dataset_scan_next -> two editions beside each other, of which `next` is in no state
+ *     directory's catalogue yet -> dataset_install, or dataset_close of next
+ *
+ * As dataset_scan_anew. *ret: NULL if nothing has changed.
+ */
+must_check int dataset_scan_next(const struct dataset_config *config,
+	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
+/* From now on `next` is what dataset_open finds; the catalogue of `now` is kept under another
+ * name, and both go on. -errno, logged: all is as it was. */
+must_check int dataset_install(
+	const char *state_dir, struct dataset *now, struct dataset *next);
+
+/* Editions that dataset_install has kept, by ascending numbers; the caller frees *ret. */
+must_check int dataset_kept(
+	const char *state_dir, const char *name, uint32_t **ret, size_t *ret_n);
+/* One of them, as it was: no file is looked at. */
+must_check int dataset_open_kept(const struct dataset_config *config,
+	const char *state_dir, uint32_t number, struct dataset **ret);
+/* Its catalogue is removed, if it is a kept one; the dataset can't be read any more. */
+void dataset_discard(struct dataset *dataset);
+/* The kept ones that are none of n datasets are removed. */
+void dataset_prune(const char *state_dir, const char *name,
+	struct dataset *const *datasets, size_t n);
+/* Ids mean the same files in all editions, but what else is known of them may differ. 0 until
+ * there is a second edition. */
+uint32_t dataset_edition(const struct dataset *dataset);
+
 /* One more reference, which dataset_close gives back, too. */
 struct dataset *dataset_hold(struct dataset *dataset);
 void dataset_close(struct dataset **dataset);

@@ -151,6 +151,18 @@ static int load_about(
 	return err == 1 ? 0 : err < 0 ? err : -EILSEQ;
 }
 
+/* There is no such table until a dataset is scanned again under running jobs. */
+static int load_edition(sqlite3 *db, struct catalogue *catalogue)
+{
+	sqlite3_int64 tables = 0, number = 0;
+	int err = read_number(
+		db, "SELECT count(*) FROM sqlite_master WHERE name = 'edition'", &tables);
+	if (!err && tables > 0)
+		err = read_number(db, "SELECT number FROM edition", &number);
+	catalogue->edition = (uint32_t)number;
+	return err;
+}
+
 static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 {
 	const char **classes = array_grow(catalogue->classes, catalogue->n_classes,
@@ -307,8 +319,10 @@ static int load_content(
 		return err;
 	catalogue->outdated = version < CATALOGUE_VERSION;
 	catalogue->settings = "";
-	err = load_all(db, "SELECT label, name FROM classes ORDER BY label", load_class,
-		catalogue);
+	err = load_edition(db, catalogue);
+	if (!err)
+		err = load_all(db, "SELECT label, name FROM classes ORDER BY label",
+			load_class, catalogue);
 	if (!err && !catalogue->outdated)
 		err = load_settings(db, catalogue, &same_readers);
 	if (!err && !catalogue->outdated)

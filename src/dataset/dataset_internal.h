@@ -183,6 +183,8 @@ struct scan {
 	bool follow_outside;
 	unsigned threads;
 	bool anew;		 /* dataset_scan_anew */
+	bool next;		 /* dataset_scan_next */
+	const char *kept;	 /* dataset_open_kept: the file */
 	const atomic_bool *stop; /* may be NULL */
 	struct progress progress;
 };
@@ -272,6 +274,7 @@ struct catalogue {
 	char stamp[64];	      /* of metadata.csv: bytes and mtime; "" without one */
 	bool unusable;	      /* the file is not ours, or damaged */
 	bool outdated;	      /* of a version before */
+	uint32_t edition;
 	struct arena names;
 };
 
@@ -342,7 +345,10 @@ struct dataset {
 	char **containers; /* their names */
 	uint64_t *container_bytes;
 	uint32_t n_containers;
-	char *file; /* the catalogue */
+	_Atomic(char *) file; /* the catalogue: see dataset_install */
+	char *files[3];	      /* its names so far: next, current, kept */
+	bool provisional;     /* it is removed with the dataset */
+	uint32_t edition;
 	char **classes;
 	uint32_t n_classes;
 	uint32_t n_ids;
@@ -375,6 +381,14 @@ void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
 
 void dataset_paths_free(struct dataset_paths *paths);
+
+/* <state>/datasets/<name>.sqlite<ending>, and the same of what dataset_install keeps; the
+ * caller frees it. NULL: no memory. */
+char *catalogue_file(const char *state_dir, const char *name, const char *ending);
+char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);
+#define NEXT ".next" /* the ending of one that waits for dataset_install */
+/* In <state>/datasets: brings renamed files to the disk. */
+must_check int catalogue_sync_directory(const char *file);
 
 /* dataset_open with a number of scanning threads. */
 must_check int dataset_open_threads(const struct dataset_config *config,

@@ -166,7 +166,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 
 /* Writes the catalogue if it has changed; only then metadata.csv is read. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
-	const struct tree *tree, bool changed)
+	const struct tree *tree, bool *changed)
 {
 	struct metadata *metadata;
 	int err = metadata_open(scan, &metadata);
@@ -175,11 +175,12 @@ static int save(struct scan *scan, const char *file, struct catalogue *catalogue
 	if (strcmp(metadata_stamp(metadata), catalogue->stamp) != 0) {
 		snprintf(catalogue->stamp, sizeof(catalogue->stamp), "%s",
 			metadata_stamp(metadata));
-		changed = true;
+		*changed = true;
 	}
-	if (changed && metadata)
+	if (*changed && metadata)
 		err = metadata_read_columns(metadata);
-	if (changed && !err)
+	catalogue->edition += *changed && scan->next;
+	if (*changed && !err)
 		err = catalogue_write(file, scan, catalogue, metadata, tree);
 	metadata_close(&metadata);
 	return err;
@@ -234,10 +235,12 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 		return err;
 	*ret_seen = false;
 	/* Readers wait, and the samples are what they were when the mount began. */
-	bool known = !scan->anew && kept_is_again() && catalogue->n_rows > 0 &&
-		     !catalogue->outdated;
+	bool known = !scan->anew && (scan->kept || kept_is_again()) &&
+		     catalogue->n_rows > 0 && !catalogue->outdated;
+	if (scan->kept && !known)
+		return -EINVAL;
 	err = known && scan->far ? 0 : find_root(scan);
-	if (!err && known)
+	if (scan->kept || (!err && known))
 		return 0;
 	if (err && (err == -ENOMEM || err == -EINVAL || catalogue->n_rows == 0))
 		return root_error(scan, config->path, err);
@@ -335,24 +338,29 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 }
 
 static int fill(const struct dataset_config *config, struct scan *scan,
-	const char *state_dir, struct dataset *dataset)
+	const char *state_dir, struct dataset *dataset, bool *ret_changed)
 {
 	struct catalogue catalogue = {0};
 	struct tree tree = {0};
-	bool changed, seen = false;
+	bool changed = false, seen = false;
 	int err = scan_begin(config, scan);
 	if (err)
 		return err;
 	dataset->name = strdup(config->name);
 	dataset->source = strdup(config->path);
 	dataset->root = strdup(scan->root);
-	if (asprintf(&dataset->file, "%s/datasets/%s.sqlite", state_dir, config->name) <
-		0)
-		dataset->file = NULL;
-	if (!dataset->name || !dataset->source || !dataset->root || !dataset->file)
+	auto_free char *file = catalogue_file(state_dir, config->name, "");
+	dataset->files[0] = scan->kept	 ? strdup(scan->kept)
+			    : scan->next ? catalogue_file(state_dir, config->name, NEXT)
+					 : catalogue_file(state_dir, config->name, "");
+	dataset->file = dataset->files[0];
+	dataset->provisional = scan->next;
+	if (!dataset->name || !dataset->source || !dataset->root || !file ||
+		!dataset->file)
 		return -ENOMEM;
 	dataset->kind = scan->source->name;
-	err = look(config, scan, dataset->file, &catalogue, &tree, &seen);
+	err = look(
+		config, scan, scan->kept ? scan->kept : file, &catalogue, &tree, &seen);
 	if (!err && !seen && scan->anew)
 		err = -EIO;
 	dataset->beside = strdup(scan->beside);
@@ -360,9 +368,11 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 		err = -ENOMEM;
 	if (!err && seen)
 		err = catalogue_update(scan, &catalogue, &tree, &changed);
+	changed = changed || catalogue.outdated;
 	if (!err && seen)
-		err = save(scan, dataset->file, &catalogue, &tree,
-			changed || catalogue.outdated);
+		err = save(scan, dataset->file, &catalogue, &tree, &changed);
+	dataset->edition = catalogue.edition;
+	*ret_changed = changed;
 	dataset->labelled = catalogue.labelled;
 	if (!err)
 		err = copy_classes(&catalogue, dataset);
@@ -385,11 +395,12 @@ static int open_by_scan(const struct dataset_config *config, const char *state_d
 		return -ENOMEM;
 	atomic_init(&dataset->references, 1);
 	lock_init(&dataset->lock, LOCK_RANK_DATASET, "dataset connections");
-	int err = fill(config, &scan, state_dir, dataset);
+	bool changed = false;
+	int err = fill(config, &scan, state_dir, dataset, &changed);
 	scan_end(&scan);
 	/* Returns the scan's memory to the system: a hundred bytes per sample. */
 	malloc_trim(0);
-	if (err) {
+	if (err || (scan.next && !changed)) {
 		dataset_close(&dataset);
 		return err;
 	}
@@ -428,13 +439,26 @@ int dataset_scan_anew(const struct dataset_config *config, const char *state_dir
 		ret);
 }
 
-void dataset_forget(const char *state_dir, const char *name)
+int dataset_scan_next(const struct dataset_config *config, const char *state_dir,
+	const atomic_bool *stop, struct dataset **ret)
 {
-	auto_free char *file = NULL;
-	if (asprintf(&file, "%s/datasets/%s.sqlite", state_dir, name) < 0)
-		file = NULL;
-	else if (unlink(file) != 0 && errno != ENOENT)
-		log_warn("%s: can't be removed: %s", file, strerror(errno));
+	return open_by_scan(config, state_dir,
+		(struct scan){.threads = one_for_each_cpu(),
+			.stop = stop,
+			.anew = true,
+			.next = true},
+		ret);
+}
+
+int dataset_open_kept(const struct dataset_config *config, const char *state_dir,
+	uint32_t number, struct dataset **ret)
+{
+	auto_free char *file = catalogue_kept_file(state_dir, config->name, number);
+	*ret = NULL;
+	if (!file)
+		return -ENOMEM;
+	return open_by_scan(
+		config, state_dir, (struct scan){.threads = 1, .kept = file}, ret);
 }
 
 void dataset_close(struct dataset **dataset)
@@ -465,6 +489,9 @@ void dataset_close(struct dataset **dataset)
 	free(old->name);
 	free(old->source);
 	free(old->root);
-	free(old->file);
+	if (old->provisional && old->file)
+		(void)unlink(old->file);
+	for (size_t i = 0; i < sizeof(old->files) / sizeof(old->files[0]); i++)
+		free(old->files[i]);
 	free(old);
 }

@@ -268,6 +268,18 @@ static int write_metadata(struct writer *writer)
 	return err;
 }
 
+static int write_edition(struct writer *writer)
+{
+	char sql[120];
+	if (writer->catalogue->edition == 0)
+		return 0;
+	snprintf(sql, sizeof(sql),
+		"CREATE TABLE edition (number INTEGER NOT NULL);"
+		"INSERT INTO edition VALUES (%" PRIu32 ")",
+		writer->catalogue->edition);
+	return execute(writer, sql);
+}
+
 static int write_content(struct writer *writer)
 {
 	char sql[700];
@@ -288,6 +300,8 @@ static int write_content(struct writer *writer)
 		err = create_samples(writer);
 	if (!err)
 		err = write_about(writer);
+	if (!err)
+		err = write_edition(writer);
 	if (!err)
 		err = write_classes(writer);
 	if (!err)
@@ -337,7 +351,7 @@ static int make_directories(const char *file)
 	return err ? err : own_directory(path, false);
 }
 
-static int sync_directory(const char *file)
+int catalogue_sync_directory(const char *file)
 {
 	auto_free char *directory = strndup(file, (size_t)(strrchr(file, '/') - file));
 	if (!directory)
@@ -390,7 +404,7 @@ static int replace(struct writer *writer, const char *file, const char *new_file
 		err = -errno;
 	if (err)
 		unlink(new_file);
-	return err ? err : sync_directory(file);
+	return err ? err : catalogue_sync_directory(file);
 }
 
 int catalogue_write(const char *file, const struct scan *scan,

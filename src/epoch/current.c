@@ -44,9 +44,10 @@
 /* --- how long a pass is -------------------------------------------------------------- */
 
 /* The files that are the rank's if all are read. */
-static uint32_t part_of(const struct epochs *epochs, const struct rank *rank)
+static uint32_t part_of(
+	const struct epochs *epochs, const struct rank *rank, uint32_t epoch)
 {
-	return (n_files(epochs) - 1) / n_ranks(&epochs->current, rank) + 1;
+	return (n_files(epochs, epoch) - 1) / n_ranks(&epochs->current, rank) + 1;
 }
 
 static bool is_full(
@@ -54,7 +55,8 @@ static bool is_full(
 {
 	return rank->regular[kind] ? rank->since_next[kind] - rank->pass.extra[kind] >=
 					     rank->pass.length[kind]
-				   : count_of(&rank->pass, kind) >= part_of(epochs, rank);
+				   : count_of(&rank->pass, kind) >=
+					     part_of(epochs, rank, rank->pass.epoch);
 }
 
 /* Files that had been read when the job went back to the epoch. */
@@ -70,8 +72,9 @@ static bool had_half(const struct epochs *epochs, const struct script *script,
 {
 	uint64_t ranks = n_ranks(&epochs->current, rank);
 	uint64_t before = read_before(epochs, rank->pass.epoch);
-	return 2 * (ranks * count_of(&rank->pass, kind) + before) >= n_files(epochs) ||
-	       most_had(find_had(script, rank->pass.epoch)) == n_files(epochs);
+	uint32_t n = n_files(epochs, rank->pass.epoch);
+	return 2 * (ranks * count_of(&rank->pass, kind) + before) >= n ||
+	       most_had(find_had(script, rank->pass.epoch)) == n;
 }
 
 /* Of the pass before: nobody can be late. */
@@ -80,8 +83,8 @@ static bool is_over(const struct epochs *epochs, const struct script *script,
 {
 	const struct had *had = find_had(script, rank->last.epoch);
 	return !rank->has_last || rank->regular[kind] || !had ||
-	       had->n[kind] == n_files(epochs) ||
-	       count_of(&rank->last, kind) >= part_of(epochs, rank);
+	       had->n[kind] == had->files ||
+	       count_of(&rank->last, kind) >= part_of(epochs, rank, rank->last.epoch);
 }
 
 /* --- which epochs there are ---------------------------------------------------------- */
@@ -90,7 +93,8 @@ static bool is_over(const struct epochs *epochs, const struct script *script,
 static bool can_give(const struct epochs *epochs, uint32_t number, uint32_t position)
 {
 	const struct epoch *epoch = find_epoch(epochs, number);
-	return epoch && (!epoch->over || epoch_has_bound(epoch, position));
+	return epoch && has_position(epoch, position) &&
+	       (!epoch->over || epoch_has_bound(epoch, position));
 }
 
 /* The first that has not begun; after the last epoch that one is read again. If none runs,
@@ -107,10 +111,12 @@ static uint32_t next_epoch(const struct epochs *epochs)
 	return running ? running->number : epochs->config.limit - 1;
 }
 
+/* Also if it does not have the position: that begins no other epoch. */
 static uint32_t running_epoch(const struct epochs *epochs, uint32_t position)
 {
 	const struct epoch *running = epochs->running;
-	return running && can_give(epochs, running->number, position)
+	bool lacks = running && !running->over && !has_position(running, position);
+	return running && (lacks || can_give(epochs, running->number, position))
 		       ? running->number
 		       : next_epoch(epochs);
 }
@@ -158,10 +164,12 @@ bool current_needs_draining(const struct epochs *epochs)
 static bool goes_on(const struct epochs *epochs, uint32_t position)
 {
 	const struct current *current = &epochs->current;
-	uint32_t n = n_files(epochs), file = position / epochs->config.file;
+	uint32_t file = position / epochs->config.file;
 	if (!current->went_back || !epochs->running ||
-		current->before_epoch != epochs->running->number)
+		current->before_epoch != epochs->running->number ||
+		!has_position(epochs->running, position))
 		return false;
+	uint32_t n = n_files(epochs, current->before_epoch);
 	uint32_t before = read_before(epochs, current->before_epoch);
 	bool was_read = before > 0 && current->before[file / 8] >> file % 8 & 1;
 	return !was_read || 8 * (uint64_t)(n - before) >= n;
@@ -172,7 +180,7 @@ static uint32_t first_epoch(const struct epochs *epochs, uint32_t position)
 	const struct epoch *running = epochs->running;
 	if (goes_on(epochs, position))
 		return running_epoch(epochs, position);
-	if (!running || running->bound < epochs->config.positions - running->bound ||
+	if (!running || running->bound < running->set->positions - running->bound ||
 		strands_another(epochs, NULL))
 		return running_epoch(epochs, position);
 	return next_epoch(epochs);
@@ -295,8 +303,9 @@ static bool only_repeats(const struct opener *opener, uint32_t mark)
 	const struct rank *rank = opener->rank;
 	enum file_kind kind = opener->kind;
 	const struct had *had = find_had(opener->script, rank->pass.epoch);
-	uint32_t n = n_files(opener->epochs), count = count_of(&rank->pass, kind);
-	uint32_t known = rank->pass.length[kind], part = part_of(opener->epochs, rank);
+	uint32_t n = had->files, count = count_of(&rank->pass, kind);
+	uint32_t known = rank->pass.length[kind];
+	uint32_t part = part_of(opener->epochs, rank, rank->pass.epoch);
 	if (rank->tries >= TRIES_MAX)
 		return had->n[kind] >= n - had->n[kind] && had->n[kind] < n &&
 		       rank->pass.opens[kind] / 4 < n;
@@ -319,8 +328,9 @@ static bool was_tried(const struct opener *opener, uint32_t stamp)
 	uint64_t since = UINT64_MAX, used = 0;
 	if (stamp <= opener->rank->tried[opener->kind])
 		return true;
-	if (before == 0 && most_had(find_had(opener->script, opener->rank->pass.epoch)) ==
-				   n_files(opener->epochs))
+	uint32_t n = n_files(opener->epochs, opener->rank->pass.epoch);
+	if (before == 0 &&
+		most_had(find_had(opener->script, opener->rank->pass.epoch)) == n)
 		return false;
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
@@ -335,8 +345,7 @@ static bool was_tried(const struct opener *opener, uint32_t stamp)
 		if (worker->came[opener->kind] < begun)
 			begun = worker->came[opener->kind];
 	}
-	return since != UINT64_MAX && used <= since &&
-	       2 * (begun - before) < n_files(opener->epochs);
+	return since != UINT64_MAX && used <= since && 2 * (begun - before) < n;
 }
 
 /* What was read when the job went back may be read again, as long as much was left, of
@@ -344,7 +353,7 @@ static bool was_tried(const struct opener *opener, uint32_t stamp)
 static bool reads_before_again(const struct opener *opener)
 {
 	const struct had *had = find_had(opener->script, opener->rank->pass.epoch);
-	uint64_t n = n_files(opener->epochs);
+	uint64_t n = had->files;
 	uint64_t before = read_before(opener->epochs, had->epoch);
 	return 8 * (n - before) >= n &&
 	       2 * (uint64_t)(had->n[opener->kind] - before) < n - before;
@@ -362,6 +371,13 @@ static bool has_few_labels(const struct rank *rank)
 	return 2 * labels < images;
 }
 
+/* The pass's epoch has fewer files than a later one. */
+static bool lacks_file(const struct opener *opener)
+{
+	const struct epoch *epoch = find_epoch(opener->epochs, opener->rank->pass.epoch);
+	return epoch && !has_position(epoch, opener->position);
+}
+
 static struct choice choose_in_pass(const struct opener *opener)
 {
 	const struct rank *rank = opener->rank;
@@ -370,6 +386,8 @@ static struct choice choose_in_pass(const struct opener *opener)
 	uint32_t mark = mark_of(find_had(opener->script, epoch), opener->file, kind);
 	bool own = mark && mark >> STAMP_BITS == opener->place;
 	uint32_t stamp = mark & STAMP_MAX;
+	if (lacks_file(opener))
+		return begin_pass(opener);
 	if (!can_give(opener->epochs, epoch, opener->position))
 		return catch_up(opener);
 	if (!mark || opener->few_labels || (own && stamp <= rank->pass.before[kind]))
@@ -426,6 +444,14 @@ struct choice current_choose(
 	if (is_late(&opener, &how))
 		return choice_of(opener.rank->last.epoch, how);
 	return choose_in_pass(&opener);
+}
+
+uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request)
+{
+	uint32_t epoch;
+	return current_was_chosen(epochs, request, &epoch)
+		       ? epoch
+		       : current_choose(epochs, request).epoch;
 }
 
 /* A thread waits for one open at a time. So if the last one that is known of it is of this

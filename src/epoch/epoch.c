@@ -16,14 +16,15 @@
 
 #define FIRST_LOG_ROOM 1024
 
-int epoch_alloc(const struct epochs *epochs, uint32_t number, struct epoch **ret)
+int epoch_alloc(const struct epoch_set *set, uint32_t number, struct epoch **ret)
 {
-	uint32_t n = epochs->config.positions;
+	uint32_t n = set->positions;
 	struct epoch *epoch = calloc(1, sizeof(*epoch));
 	*ret = NULL;
 	if (!epoch)
 		return -ENOMEM;
 	epoch->number = number;
+	epoch->set = set;
 	epoch->samples = calloc(n, sizeof(*epoch->samples));
 	epoch->consumed_bits = calloc(n / 8 + 1, 1);
 	epoch->reads = calloc(n, sizeof(*epoch->reads));
@@ -38,7 +39,7 @@ int epoch_alloc(const struct epochs *epochs, uint32_t number, struct epoch **ret
 
 int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret)
 {
-	int err = epoch_alloc(epochs, number, ret);
+	int err = epoch_alloc(set_of(epochs, number), number, ret);
 	if (!err)
 		LIST_INSERT_HEAD(&epochs->live, *ret, link);
 	return err;
@@ -84,9 +85,9 @@ bool epoch_has_consumed(const struct epoch *epoch, uint32_t position)
 	return epoch->consumed_bits[position / 8] >> (position % 8) & 1;
 }
 
-int epoch_reserve(struct epochs *epochs, struct epoch *epoch)
+int epoch_reserve(struct epoch *epoch)
 {
-	uint32_t most = epochs->config.positions;
+	uint32_t most = epoch->set->positions;
 	if (epoch->bound < epoch->log_room)
 		return 0;
 	ensure(epoch->bound < most);
@@ -144,7 +145,8 @@ void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t positio
 {
 	struct pin *pin = calloc(1, sizeof(*pin));
 	if (pin) {
-		*pin = (struct pin){.position = position,
+		*pin = (struct pin){.epoch = epoch->number,
+			.position = position,
 			.sample = sample,
 			.sequence = epoch->bound - 1};
 		HASH_ADD(hash, epoch->pin_table, position, sizeof(position), pin);
@@ -155,7 +157,7 @@ void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t positio
 	}
 	free(pin);
 	epochs->pins--;
-	effect_add(effects, EFFECT_UNPIN)->sample = sample;
+	effect_unpin(effects, epoch->number, sample);
 }
 
 void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
@@ -249,7 +251,7 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 		return;
 	}
 	epoch->stream = STREAM_READY;
-	epochs->needed += epochs->config.positions - epoch->bound;
+	epochs->needed += epoch->set->positions - epoch->bound;
 }
 
 /* Who waits for one that is being made has to choose again. */
@@ -259,7 +261,7 @@ void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects
 		return;
 	if (epoch->stream == STREAM_READY)
 		epochs->needed -=
-			epochs->config.positions - epoch->bound - epoch->queue.length;
+			epoch->set->positions - epoch->bound - epoch->queue.length;
 	epoch->stream = STREAM_ABSENT;
 	struct effect *effect = effect_add(effects, EFFECT_END);
 	effect->epoch = epoch->number;

@@ -55,15 +55,25 @@ enum epochs_kind {
 	EPOCHS_MIRRORED, /* and is the same in every epoch: nothing is bound or consumed */
 };
 
-struct epochs_config {
-	enum epochs_kind kind;
-	const roaring_bitmap_t *selection; /* D_j; the caller's, constant */
+/* The samples of epochs: D_j, which may be another one for later epochs. What it points to is
+ * the caller's, and constant. */
+struct epoch_set {
+	const roaring_bitmap_t *selection; /* D_j */
 	const sample_id *fixed; /* by position; NULL: ascending in the selection */
 	uint32_t positions;	/* of an epoch: |D_j| */
-	uint32_t limit;		/* number of epochs that the job may have */
-	uint32_t lookahead;	/* samples drawn and not bound; at least 1 */
-	uint32_t file;		/* positions of one file: of a batch, a shard, else 1 */
-	bool replays;		/* its epochs have orders before they begin */
+	void *owner;		/* the caller's */
+	/* the engine's */
+	TAILQ_ENTRY(epoch_set) link;
+	uint32_t first; /* epoch that has it */
+};
+
+struct epochs_config {
+	enum epochs_kind kind;
+	struct epoch_set set; /* of all epochs, until there is another one */
+	uint32_t limit;	      /* number of epochs that the job may have */
+	uint32_t lookahead;   /* samples drawn and not bound; at least 1 */
+	uint32_t file;	      /* positions of one file: of a batch, a shard, else 1 */
+	bool replays;	      /* its epochs have orders before they begin */
 	bool fed; /* DRAWN: what is drawn comes when it comes; DRAW never asks for it */
 	bool refuses_second; /* script, too far from the first: -EBUSY */
 	uint64_t idle_ns;    /* parked when nothing was read for so long */
@@ -71,6 +81,21 @@ struct epochs_config {
 
 must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
 void epochs_free(struct epochs **epochs); /* nothing is pinned any more: epochs_leave */
+
+/*
+ * Epochs from the first one on have this set instead, which stays the caller's until it is
+ * dropped; none of them has begun. epochs_first_new: the least such epoch that has no order
+ * in a file either.
+ */
+void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
+uint32_t epochs_first_new(const struct epochs *epochs);
+/* A set that no epoch has any more which is in memory, is kept in a file, or may begin; it is
+ * the caller's again. NULL: there is none. */
+struct epoch_set *epochs_drop_set(struct epochs *epochs);
+/* EPOCH_CURRENT: of the epoch that a script which begins now would read. */
+const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
+/* Of those that a file of current/ may be of, the one with most positions. */
+const struct epoch_set *epochs_widest_set(const struct epochs *epochs);
 
 /* --- effects ------------------------------------------------------------------------- */
 
@@ -84,6 +109,7 @@ struct drawn {
 /* The pin of one that is bound and not consumed. */
 struct pin {
 	TAILQ_ENTRY(pin) link;
+	uint32_t epoch;
 	sample_id sample;
 	/* the engine's */
 	UT_hash_handle hash; /* by position, once it is bound */
@@ -138,7 +164,7 @@ enum effect_kind {
 			 queue: what it had drawn is the caller's, to be unpinned */
 	EFFECT_DRAW,  /* epoch, position: a request waits for a sample: epochs_drawn, then
 			 epochs_take_drawn. sample: the one that it must be, else SAMPLE_NONE */
-	EFFECT_UNPIN,	/* sample */
+	EFFECT_UNPIN,	/* epoch, sample */
 	EFFECT_ANSWER,	/* request */
 	EFFECT_LOOK_UP, /* request: as ANSWER; its sample is in the epoch's saved order */
 	EFFECT_RECORD,	/* record: to the journal, before any answer is told */
@@ -309,10 +335,11 @@ uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /*
  * An epoch with the first `bound` bindings and `consumed` reads of an order, which is
- * taken. No event: reads only the engine's configuration. -EINVAL: impossible; -ENOMEM.
+ * taken. set: the epoch's. No event: reads only the engine's configuration. -EINVAL:
+ * impossible; -ENOMEM.
  */
-must_check int epochs_prepare(const struct epochs *epochs, uint32_t number,
-	struct order_data *data, uint32_t bound, uint32_t consumed,
+must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
+	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);
 
 /* Both are taken; draining may be NULL. */
@@ -350,6 +377,8 @@ enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
 /* The positions whose samples the epoch leaves out; NULL: none. Valid until the next event. */
 const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);
+/* The epoch that a request for EPOCH_CURRENT would get. */
+uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *request);
 /* The number that EPOCH_CURRENT stands for there, as far as that can be said of no script:
  * the next one when the position was read, and half of the others, too. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
@@ -403,9 +432,9 @@ uint32_t epochs_first_unsaved(const struct epochs *epochs);
 /* Samples drawn for the epoch's stream and not bound. */
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);
 
-/* Sum of pins; how many of them are of the sample. */
+/* Sum of pins; how many of them are of the sample, in epochs whose set has the owner. */
 uint32_t epochs_pins(const struct epochs *epochs);
-uint32_t epochs_pins_of(const struct epochs *epochs, sample_id sample);
+uint32_t epochs_pins_of(const struct epochs *epochs, const void *owner, sample_id sample);
 
 /* Aborts when an invariant does not hold: need, pins and all sums are counted anew. */
 void epochs_validate(const struct epochs *epochs);

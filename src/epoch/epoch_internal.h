@@ -11,7 +11,7 @@
  *   opens.c    the way of an open, from the request to its answer
  *   epochs.c   the other events of a job; questions.c
  *   epoch.c    one epoch: binding, consuming, pins, its end
- *   skip.c     samples that epochs leave out
+ *   skip.c     samples that epochs leave out; sets.c: which ones they have at all
  *   current.c  which epoch current/ means; scripts.c: what is known of who reads;
  *              misuse.c: what they should know
  *   restore.c  back to an earlier place; epochs that begin again
@@ -28,6 +28,7 @@ enum load_state { LOAD_DONE, LOAD_WANTED, LOAD_FAILED };
 struct epoch {
 	LIST_ENTRY(epoch) link; /* of those in memory */
 	uint32_t number;
+	const struct epoch_set *set;
 	uint32_t *samples; /* by position: sample + 1, 0 while unbound */
 	uint32_t *log;	   /* by binding, room for log_room */
 	uint32_t log_room;
@@ -78,7 +79,8 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 /* What a script has had of an epoch. */
 struct had {
 	uint32_t epoch;
-	uint32_t n[FILE_KINDS];	     /* files */
+	uint32_t files;		     /* of the epoch */
+	uint32_t n[FILE_KINDS];	     /* those that it has had */
 	uint32_t *marks[FILE_KINDS]; /* by file; or NULL */
 	const uint8_t *before;	     /* files that were read before; or NULL */
 };
@@ -163,6 +165,7 @@ struct skipped {
 
 struct epochs {
 	struct epochs_config config;
+	TAILQ_HEAD(epoch_sets, epoch_set) sets; /* by their first epochs */
 	struct epoch_list live;
 	struct epoch_list dead;	 /* to be reaped */
 	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
@@ -187,6 +190,7 @@ struct epochs {
 };
 
 struct effect *effect_add(struct effects *effects, enum effect_kind kind);
+void effect_unpin(struct effects *effects, uint32_t epoch, sample_id sample);
 void effect_record(struct effects *effects, struct record record);
 void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch);
 
@@ -210,6 +214,12 @@ void known_remove(struct epochs *epochs, uint32_t number);
 void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
+/* --- sets.c --- */
+
+/* The epoch is no EPOCH_CURRENT. */
+const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number);
+bool has_position(const struct epoch *epoch, uint32_t position);
+
 /* --- skip.c --- */
 
 /* All that the bindings of the epoch tell. begins: again, so none of its positions is read. */
@@ -220,14 +230,14 @@ void skip_forget(struct epochs *epochs, uint32_t before);
 /* --- opens.c --- */
 
 /* Of a position that decides which sample it is. */
-sample_id fixed_sample(const struct epochs *epochs, uint32_t position);
+sample_id fixed_sample(const struct epoch_set *set, uint32_t position);
 /* Requests that wait for the epoch's stream are taken up next, or fail with the status. */
 void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 
 /* --- epoch.c --- */
 
 must_check int epoch_alloc(
-	const struct epochs *epochs, uint32_t number, struct epoch **ret);
+	const struct epoch_set *set, uint32_t number, struct epoch **ret);
 /* Among the live ones. */
 must_check int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret);
 /* From the live ones to the dead ones. */
@@ -235,7 +245,7 @@ void epoch_kill(struct epochs *epochs, struct epoch *epoch);
 bool epoch_has_bound(const struct epoch *epoch, uint32_t position);
 bool epoch_has_consumed(const struct epoch *epoch, uint32_t position);
 /* Room for one more binding. -ENOMEM */
-must_check int epoch_reserve(struct epochs *epochs, struct epoch *epoch);
+must_check int epoch_reserve(struct epoch *epoch);
 /* The position is unbound; there is room. */
 void epoch_bind(
 	struct epoch *epoch, uint32_t position, sample_id sample, enum served served);
@@ -294,7 +304,8 @@ enum notice misuse_of(const struct epochs *epochs, const struct record *opened);
 void current_destroy(struct epochs *epochs);
 /* -ENOMEM, and nothing is noted. */
 must_check int current_note(struct epochs *epochs, const struct record *opened);
-uint32_t n_files(const struct epochs *epochs);
+uint32_t n_files(const struct epochs *epochs, uint32_t epoch);
+uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set);
 /* Or NOBODY. */
 uint32_t script_place(const struct current *current, uint64_t id);
 uint32_t rank_place(const struct current *current, uint32_t script, uint64_t id);

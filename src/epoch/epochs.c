@@ -19,6 +19,13 @@ struct effect *effect_add(struct effects *effects, enum effect_kind kind)
 	return effect;
 }
 
+void effect_unpin(struct effects *effects, uint32_t epoch, sample_id sample)
+{
+	struct effect *effect = effect_add(effects, EFFECT_UNPIN);
+	effect->epoch = epoch;
+	effect->sample = sample;
+}
+
 void effect_record(struct effects *effects, struct record record)
 {
 	effect_add(effects, EFFECT_RECORD)->record = record;
@@ -37,6 +44,8 @@ int epochs_new(const struct epochs_config *config, struct epochs **ret)
 	if (!epochs)
 		return -ENOMEM;
 	epochs->config = *config;
+	TAILQ_INIT(&epochs->sets);
+	epochs_use_set(epochs, 0, &epochs->config.set);
 	LIST_INIT(&epochs->live);
 	LIST_INIT(&epochs->dead);
 	LIST_INIT(&epochs->skipped);
@@ -148,7 +157,7 @@ static void consume(struct epochs *epochs, struct epoch *epoch, uint32_t positio
 	struct pin *pin = epoch_pin(epoch, position);
 	if (pin)
 		epoch_drop_pin(epochs, epoch, pin, effects);
-	if (!epoch->over && epoch->consumed == epochs->config.positions)
+	if (!epoch->over && epoch->consumed == epoch->set->positions)
 		epoch_end(epochs, epoch, effects);
 }
 
@@ -176,7 +185,7 @@ static sample_id drop_drawn(
 	struct drawn drawn = epoch_pop(epoch);
 	if (drawn.pinned) {
 		epochs->pins--;
-		effect_add(effects, EFFECT_UNPIN)->sample = drawn.sample;
+		effect_unpin(effects, epoch->number, drawn.sample);
 	}
 	return drawn.sample;
 }
@@ -186,7 +195,7 @@ int epochs_had(
 {
 	struct epoch *epoch = find_epoch(epochs, number);
 	ensure(epoch && !epoch->over);
-	int err = epoch_reserve(epochs, epoch);
+	int err = epoch_reserve(epoch);
 	if (err)
 		return err;
 	if (epoch->queue.length > 0)
@@ -242,7 +251,7 @@ void epochs_released_before(struct epochs *epochs, uint32_t number, uint32_t pos
 {
 	struct epoch *epoch = find_epoch(epochs, number);
 	epochs->last_read_ns = now_ns;
-	if (!epoch || epochs->left || position >= epochs->config.positions ||
+	if (!epoch || epochs->left || position >= epoch->set->positions ||
 		!epoch_has_bound(epoch, position))
 		return;
 	consume(epochs, epoch, position, effects);

@@ -401,6 +401,8 @@ static int journal_new(const char *directory, const struct journal_identity *ide
 	ensure(pthread_cond_init(&journal->changed, NULL) == 0);
 	journal->identity = *identity;
 	journal->identity.job = NULL; /* the caller's */
+	journal->identity.others = NULL;
+	journal->most_positions = journal_most_positions(identity);
 	journal->fd = -1;
 	if (getrandom(&journal->id, sizeof(journal->id), 0) != sizeof(journal->id))
 		journal->id = clock_now_ns();

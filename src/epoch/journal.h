@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "epoch/order.h"
 #include "epoch/record.h"
 
 #include <stddef.h>
@@ -38,6 +39,10 @@ struct journal_identity {
 	uint32_t positions;   /* of an epoch */
 	uint32_t samples;     /* ids of the catalogue are below this */
 	uint64_t fingerprint; /* of the selected samples: dataset_fingerprint */
+	/* Segments may also be of these: epochs from before the dataset was scanned again.
+	 * Needed by journal_open only. */
+	const struct order_set *others;
+	size_t n_others;
 };
 
 /* Gets each record of a replay. 0, or -EINVAL with *ret_reason set to a static text. */
@@ -64,6 +69,11 @@ must_check int journal_open(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal **ret);
 
+/* Of which samples the epochs are that segments begin with, in the order of the segments; the
+ * caller frees *ret. What is not a whole head is left out, and told by journal_open. */
+must_check int journal_sets(
+	const char *directory, struct order_found **ret, size_t *ret_n);
+
 /* Moves all journals and orders of the directory to <directory>/before/, in place of what
  * was set aside earlier; all of them or none, also if the process or the machine dies.
  * The journal is not open. */
@@ -88,6 +98,9 @@ char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 
 /* There is memory for the next few records. -ENOMEM */
 must_check int journal_reserve(struct journal *journal);
+
+/* Segments that begin from now on are of these samples. */
+void journal_use(struct journal *journal, const struct order_set *set);
 
 /*
  * Into memory: some tens of ns, no system call. A record that begins an epoch begins a

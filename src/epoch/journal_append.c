@@ -143,6 +143,14 @@ char *journal_next_order(
 	return journal_order_of(directory, number_after(journal), drains);
 }
 
+void journal_use(struct journal *journal, const struct order_set *set)
+{
+	journal->identity.positions = set->positions;
+	journal->identity.fingerprint = set->fingerprint;
+	if (journal->most_positions < set->positions)
+		journal->most_positions = set->positions;
+}
+
 static void append_segment(struct journal *journal, const struct record *record)
 {
 	struct {
@@ -220,7 +228,7 @@ void journal_append(struct journal *journal, const struct record *record)
 		append_segment(journal, record);
 	} else if (survives(&journal->loss, record)) {
 		ensure(journal->begun);
-		ensure(restored || record->position < journal->identity.positions);
+		ensure(restored || record->position < journal->most_positions);
 		append_record(journal, record);
 	}
 }

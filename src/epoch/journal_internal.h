@@ -14,7 +14,7 @@
  * Inside the journal.
  *
  *   journal_format.c   records and heads <-> bytes
- *   journal_replay.c   files -> records
+ *   journal_replay.c   files -> records; journal_heads.c: those of segments
  *   journal_torn.c     a torn tail is cut off
  *   journal_aside.c    before/
  *   journal_buffer.c   records -> bytes in memory
@@ -114,9 +114,20 @@ enum head_found {
 	HEAD_REFUSED, /* not ours, of another version or damaged: logged */
 };
 
+/* Of any epoch that a segment may be of. */
+uint32_t journal_most_positions(const struct journal_identity *identity);
+
 /* 0 or -errno, logged. */
 must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
 	enum head_found *ret_found);
+
+#define JOURNAL_REFUSED                                                                  \
+	"; nothing was changed; to begin anew, move the directory's journals away"
+
+/* *ret_torn: the last one was not written to the end of its head. */
+must_check int journal_read_heads(const char *directory,
+	const struct journal_identity *identity, const uint32_t *segments, size_t n,
+	enum journal_found *ret_found, bool *ret_torn);
 
 /* As journal_open, without the journal. *ret_found is JOURNAL_NEW also when nothing that
  * could be read was left of one. */
@@ -181,6 +192,7 @@ struct loss {
 struct journal {
 	char *directory;
 	struct journal_identity identity;
+	uint32_t most_positions; /* of any epoch so far */
 
 	/* Those who append: */
 	uint64_t id;	   /* constant */

@@ -12,19 +12,16 @@
 #include <sys/stat.h>
 
 /*
- * Reading a journal. Heads first: whose it is, and that no segment is missing. Then the
- * records, one after the other; files are only changed when all that can be read was
- * found good.
+ * Reading a journal. Heads first (journal_heads.c). Then the records, one after the other;
+ * files are only changed when all that can be read was found good.
  */
 
 #define BLOCK_RECORDS 4096
 
-#define UNTOUCHED "; nothing was changed"
-#define REFUSED UNTOUCHED "; to begin anew, move the directory's journals away"
-
 /* What a segment is read with. */
 struct reading {
 	const struct journal_identity *identity;
+	uint32_t positions; /* of the epoch that has most */
 	journal_replayed *replayed;
 	void *context;
 	bool first;	 /* nothing has been read yet */
@@ -45,124 +42,6 @@ struct reading {
 	size_t readers_capacity;
 };
 
-/* --- heads --- */
-
-static enum head_found refuse_head(const char *path, const char *found)
-{
-	log_error("%s: byte 0: found %s, allowed: a journal of version %d" REFUSED, path,
-		found, JOURNAL_VERSION);
-	return HEAD_REFUSED;
-}
-
-static bool is_zero(const struct disk_head *head)
-{
-	static const struct disk_head zero;
-	return memcmp(head, &zero, sizeof(zero)) == 0;
-}
-
-static enum head_found judge_head(
-	const struct disk_head *head, size_t n, const char *path, uint32_t epoch)
-{
-	char text[100];
-	if (n < sizeof(*head) || is_zero(head))
-		return HEAD_TORN;
-	if (memcmp(head->magic, JOURNAL_MAGIC, sizeof(head->magic)) != 0)
-		return refuse_head(path, "no journal");
-	if (le32toh(head->version) != JOURNAL_VERSION) {
-		snprintf(text, sizeof(text),
-			"a journal of version %u (another joaderfs reads it)",
-			le32toh(head->version));
-		return refuse_head(path, text);
-	}
-	if (le32toh(head->checksum) != head_checksum(head))
-		return refuse_head(path, "a head that is damaged");
-	if (le32toh(head->epoch) != epoch || le32toh(head->lag) > epoch) {
-		snprintf(text, sizeof(text), "the segment of epoch %u",
-			le32toh(head->epoch));
-		return refuse_head(path, text);
-	}
-	return HEAD_GOOD;
-}
-
-int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
-	enum head_found *ret_found)
-{
-	size_t n;
-	memset(ret, 0, sizeof(*ret));
-	int err = disk_read(fd, ret, sizeof(*ret), 0, &n);
-	if (err)
-		return journal_cant(path, "read", err);
-	*ret_found = judge_head(ret, n, path, epoch);
-	return 0;
-}
-
-int journal_open_segment(const char *directory, uint32_t epoch, int flags,
-	struct journal_path *ret_path, int *ret_fd)
-{
-	int err = journal_path(directory, epoch, "", ret_path);
-	if (err)
-		return err;
-	*ret_fd = open(ret_path->text, flags | O_NOFOLLOW | O_CLOEXEC);
-	return *ret_fd < 0 ? journal_cant(ret_path->text, "opened", -errno) : 0;
-}
-
-static bool is_same(const char *directory, const struct journal_identity *identity,
-	const struct disk_head *head)
-{
-	uint32_t positions = le32toh(head->positions);
-	uint64_t fingerprint = le64toh(head->fingerprint);
-	if (positions == identity->positions && fingerprint == identity->fingerprint)
-		return true;
-	if (positions != identity->positions)
-		log_info("job %s: its epochs had %u positions, and have %u now (%s)",
-			identity->job, positions, identity->positions, directory);
-	else
-		log_info("job %s: its samples are others, or their files have changed, "
-			 "since its epochs began (%s)",
-			identity->job, directory);
-	return false;
-}
-
-/* *ret_torn: the last one was not written to the end of its head. */
-static int read_heads(const char *directory, const struct journal_identity *identity,
-	const uint32_t *segments, size_t n, enum journal_found *ret_found, bool *ret_torn)
-{
-	*ret_torn = false;
-	for (size_t i = 0; i < n && !*ret_torn; i++) {
-		auto_close int fd = -1;
-		struct journal_path path;
-		struct disk_head head;
-		enum head_found found;
-		int err = journal_open_segment(
-			directory, segments[i], O_RDONLY, &path, &fd);
-		if (!err)
-			err = head_read(fd, path.text, segments[i], &head, &found);
-		if (err)
-			return err;
-		*ret_torn = found == HEAD_TORN && i == n - 1;
-		if (found == HEAD_TORN && !*ret_torn)
-			found = refuse_head(path.text, "a head that is not whole");
-		if (found == HEAD_REFUSED)
-			return -EINVAL;
-		if (*ret_torn)
-			break;
-		if (i > 0 && le32toh(head.before) != segments[i - 1]) {
-			log_error("%s: byte %zu: found that it follows " JOURNAL_PREFIX
-				  "%04u, which is missing, allowed: " JOURNAL_PREFIX
-				  "%04u" REFUSED,
-				path.text, offsetof(struct disk_head, before),
-				le32toh(head.before), segments[i - 1]);
-			return -EINVAL;
-		}
-		if (!is_same(directory, identity, &head)) {
-			*ret_found = JOURNAL_OTHER;
-			return 0;
-		}
-		*ret_found = JOURNAL_SAME;
-	}
-	return 0;
-}
-
 /* --- records --- */
 
 static int refuse(const struct reading *reading, const char *format, ...)
@@ -175,7 +54,7 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	log_error("%s: byte %" PRIu64 ": found %s" REFUSED, reading->path.text,
+	log_error("%s: byte %" PRIu64 ": found %s" JOURNAL_REFUSED, reading->path.text,
 		reading->offset, text);
 	return -EINVAL;
 }
@@ -205,6 +84,7 @@ static int add_reader(struct reading *reading, uint8_t part, uint64_t id)
 static int check_fields(const struct reading *reading, const struct disk_record *disk)
 {
 	const struct journal_identity *identity = reading->identity;
+	uint32_t positions = reading->positions;
 	uint32_t position = le32toh(disk->position), value = le32toh(disk->value);
 	bool begins = reading->offset == sizeof(struct disk_head);
 	bool restored = disk->kind == RECORD_RESTORED;
@@ -215,21 +95,21 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 	if (le16toh(disk->back) > reading->epoch || (begins && disk->back != 0))
 		return refuse(reading, "a record of %u epochs ago, allowed: up to %u",
 			le16toh(disk->back), begins ? 0 : reading->epoch);
-	if (restored && (position > value || value > identity->positions))
+	if (restored && (position > value || value > positions))
 		return refuse(reading,
 			"a RESTORED with %u of %u consumed, allowed: up to %u of %u",
-			position, value, value, identity->positions);
-	if (position >= identity->positions && disk->kind != RECORD_READER && !restored)
-		return refuse(reading, "position %u, allowed: below %u", position,
-			identity->positions);
+			position, value, value, positions);
+	if (position >= positions && disk->kind != RECORD_READER && !restored)
+		return refuse(
+			reading, "position %u, allowed: below %u", position, positions);
 	switch (disk->kind) {
 	case RECORD_BEGUN:
 		if (disk->detail > 1)
 			return refuse(reading, "a BEGUN with detail %u, allowed: 0, 1",
 				disk->detail);
-		if (value > identity->positions)
+		if (value > positions)
 			return refuse(reading, "a BEGUN with %u bound, allowed: up to %u",
-				value, identity->positions);
+				value, positions);
 		break;
 	case RECORD_BOUND:
 		if (value >= identity->samples)
@@ -455,11 +335,12 @@ int journal_replay(const char *directory, const struct journal_identity *identit
 		return journal_cant(directory, "read", err);
 	if (n == 0)
 		return 0;
-	err = read_heads(directory, identity, segments, n, ret_found, &torn);
+	err = journal_read_heads(directory, identity, segments, n, ret_found, &torn);
 	if (err || *ret_found == JOURNAL_OTHER)
 		return err;
 	struct reading reading = {
 		.identity = identity,
+		.positions = journal_most_positions(identity),
 		.replayed = replayed,
 		.context = context,
 		.first = true,

@@ -39,7 +39,7 @@ static void look_at(const struct epochs *epochs, const struct script *script,
 {
 	const struct had *now = find_had(script, epoch);
 	const struct had *before = find_had(script, epoch - 1);
-	uint32_t n = n_files(epochs), step = (n - 1) / LOOKED_AT + 1;
+	uint32_t n = n_files(epochs, epoch), step = (n - 1) / LOOKED_AT + 1;
 	ret->n = 0;
 	for (uint32_t file = 0; file < n; file += step)
 		ret->files[ret->n++] =
@@ -125,7 +125,7 @@ static bool keeps_labels(
 	const struct epochs *epochs, const struct script *script, const struct rank *rank)
 {
 	const struct had *before = find_had(script, rank->last.epoch);
-	uint32_t n = n_files(epochs);
+	uint32_t n = n_files(epochs, rank->pass.epoch);
 	return epochs->config.kind == EPOCHS_DRAWN && n >= 16 && rank->has_last &&
 	       rank->pass.opens[FILE_LABEL] == 0 &&
 	       rank->pass.opens[FILE_IMAGE] > n / 4 && before &&
@@ -136,7 +136,8 @@ static enum notice misuse_of_turn(const struct epochs *epochs,
 	const struct script *script, uint32_t place, uint32_t epoch)
 {
 	struct sight sight;
-	if (epoch == 0 || !find_had(script, epoch - 1))
+	if (epoch == 0 || !find_had(script, epoch - 1) ||
+		set_of(epochs, epoch) != set_of(epochs, epoch - 1))
 		return NOTICES;
 	look_at(epochs, script, place, epoch, &sight);
 	return leaves_out(&sight) || comes_apart(&sight) ? NOTICE_PARTS : NOTICES;
@@ -148,7 +149,7 @@ static bool is_last(const struct epochs *epochs, const struct script *script,
 {
 	const struct had *had = find_had(script, opened->epoch);
 	uint32_t file = opened->position / epochs->config.file;
-	return !opened->label && had && had->n[FILE_IMAGE] + 1 == n_files(epochs) &&
+	return !opened->label && had && had->n[FILE_IMAGE] + 1 == had->files &&
 	       mark_of(had, file, FILE_IMAGE) == 0;
 }
 

@@ -32,12 +32,12 @@ static void answer(struct open_request *request, int status, const struct epoch 
 	effect_add(effects, EFFECT_ANSWER)->request = request;
 }
 
-sample_id fixed_sample(const struct epochs *epochs, uint32_t position)
+sample_id fixed_sample(const struct epoch_set *set, uint32_t position)
 {
 	uint32_t sample;
-	if (epochs->config.fixed)
-		return epochs->config.fixed[position];
-	bool found = roaring_bitmap_select(epochs->config.selection, position, &sample);
+	if (set->fixed)
+		return set->fixed[position];
+	bool found = roaring_bitmap_select(set->selection, position, &sample);
 	ensure(found);
 	return sample;
 }
@@ -48,7 +48,7 @@ static void answer_mirrored(const struct epochs *epochs, struct open_request *re
 {
 	request->status = 0;
 	request->found_epoch = request->epoch == EPOCH_CURRENT ? 0 : request->epoch;
-	request->sample = fixed_sample(epochs, request->position);
+	request->sample = fixed_sample(&epochs->config.set, request->position);
 	effect_add(effects, EFFECT_ANSWER)->request = request;
 }
 
@@ -77,7 +77,7 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 	/* Which may be this one. */
 	if (epochs->draining && !epochs->drains_on &&
 		epochs->running->bound - epochs->draining->read_at >
-			epochs->config.positions / 2)
+			epochs->running->set->positions / 2)
 		let_go_of_draining(epochs, effects);
 	answer(request, 0, epoch, effects);
 }
@@ -92,7 +92,7 @@ static void draw(struct epochs *epochs, struct open_request *request,
 	effect->epoch = epoch->number;
 	effect->position = request->position;
 	if (epochs->config.kind == EPOCHS_FIXED)
-		effect->sample = fixed_sample(epochs, request->position);
+		effect->sample = fixed_sample(epoch->set, request->position);
 }
 
 static void wait(struct epochs *epochs, struct open_request *request, uint32_t number)
@@ -119,7 +119,7 @@ void resume_waiting(struct epochs *epochs, uint32_t number, int status)
 static void take_unbound(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
-	int err = epoch->over ? -ESTALE : epoch_reserve(epochs, epoch);
+	int err = epoch->over ? -ESTALE : epoch_reserve(epoch);
 	if (!err)
 		err = epoch_begin_stream(epochs, epoch, effects);
 	if (err)
@@ -142,7 +142,7 @@ static int choose_epoch(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
 	struct epoch *epoch = find_epoch(epochs, request->awaited);
-	if (request->chosen && epoch &&
+	if (request->chosen && epoch && has_position(epoch, request->position) &&
 		(!epoch->over || epoch_has_bound(epoch, request->position)))
 		return 0;
 	if (!request->chosen && current_was_chosen(epochs, request, &request->awaited)) {
@@ -150,6 +150,9 @@ static int choose_epoch(
 		return 0;
 	}
 	struct choice choice = current_choose(epochs, request);
+	/* Its name is that of a file of epochs before, or of later ones. */
+	if (request->position >= set_of(epochs, choice.epoch)->positions)
+		return -ENOENT;
 	struct record opened = {.kind = RECORD_OPENED,
 		.epoch = choice.epoch,
 		.position = request->position,
@@ -184,13 +187,14 @@ static int find_or_begin(
 {
 	const struct epoch *running = epochs->running;
 	struct epoch *begun;
-	uint32_t next = running ? running->number + 1 : 0, n = epochs->config.positions;
+	uint32_t next = running ? running->number + 1 : 0;
 	request->awaited = request->epoch;
 	if (epochs_state(epochs, request->epoch) != EPOCH_UNKNOWN)
 		return 0;
 	if (request->epoch != next)
 		return -ENOENT;
-	if (running && !running->over && !epochs->idle && running->bound <= n / 2) {
+	if (running && !running->over && !epochs->idle &&
+		running->bound <= running->set->positions / 2) {
 		effect_notice(effects, NOTICE_EARLY, next);
 		return -EAGAIN;
 	}
@@ -238,12 +242,19 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 		take_unbound(epochs, request, epoch, effects);
 }
 
+static uint32_t positions_of(const struct epochs *epochs, uint32_t epoch)
+{
+	const struct epoch_set *set = epoch == EPOCH_CURRENT ? epochs_widest_set(epochs)
+							     : set_of(epochs, epoch);
+	return set->positions;
+}
+
 void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects)
 {
 	bool exists = (request->epoch == EPOCH_CURRENT ||
 			      request->epoch < epochs->config.limit) &&
-		      request->position < epochs->config.positions;
+		      request->position < positions_of(epochs, request->epoch);
 	request->waits = request->chosen = false;
 	if (epochs->left)
 		answer(request, -ENODEV, NULL, effects);

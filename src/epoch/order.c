@@ -186,8 +186,8 @@ int order_bindings(const char *directory, uint32_t epoch, uint32_t k, uint32_t n
 /* --- the directory --- */
 
 /* 1: it can be used; 0: it can't, which was counted or logged; or -errno. */
-static int judge(const char *directory, uint32_t epoch, uint32_t positions,
-	uint64_t fingerprint, uint32_t *others)
+static int judge(const char *directory, uint32_t epoch, const struct order_set *sets,
+	size_t n_sets, uint32_t *others)
 {
 	struct path path;
 	struct order_head head;
@@ -199,14 +199,15 @@ static int judge(const char *directory, uint32_t epoch, uint32_t positions,
 		return 0;
 	if (err)
 		return err;
-	if (le32toh(head.positions) == positions &&
-		le64toh(head.fingerprint) == fingerprint)
-		return 1;
+	for (size_t i = 0; i < n_sets; i++)
+		if (le32toh(head.positions) == sets[i].positions &&
+			le64toh(head.fingerprint) == sets[i].fingerprint)
+			return 1;
 	(*others)++;
 	return 0;
 }
 
-int order_list(const char *directory, uint32_t positions, uint64_t fingerprint,
+int order_list(const char *directory, const struct order_set *sets, size_t n_sets,
 	uint32_t **ret, size_t *ret_n)
 {
 	uint32_t *epochs;
@@ -218,7 +219,7 @@ int order_list(const char *directory, uint32_t positions, uint64_t fingerprint,
 	if (err)
 		return order_cant(directory, "read", err);
 	for (size_t i = 0; i < n; i++) {
-		int status = judge(directory, epochs[i], positions, fingerprint, &others);
+		int status = judge(directory, epochs[i], sets, n_sets, &others);
 		if (status < 0) {
 			free(epochs);
 			return status;
@@ -232,6 +233,27 @@ int order_list(const char *directory, uint32_t positions, uint64_t fingerprint,
 			directory, others);
 	*ret = epochs;
 	*ret_n = good;
+	return 0;
+}
+
+int order_sets(const char *directory, struct order_found **ret, size_t *ret_n)
+{
+	auto_free uint32_t *epochs = NULL;
+	struct path path;
+	size_t n;
+	*ret_n = 0;
+	int err = disk_list(directory, PREFIX, SUFFIX, &epochs, &n);
+	*ret = err ? NULL : calloc(n + 1, sizeof(**ret));
+	if (err || !*ret)
+		return err ? err : -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct order_head head;
+		auto_close int fd = -1;
+		if (open_order(directory, epochs[i], &path, &fd) == 0 &&
+			read_head(fd, path.text, epochs[i], &head) == 0)
+			(*ret)[(*ret_n)++] = (struct order_found){epochs[i],
+				{le32toh(head.positions), le64toh(head.fingerprint)}};
+	}
 	return 0;
 }
 

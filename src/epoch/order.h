@@ -20,6 +20,12 @@
  *   Threads: any.   Errors: -errno, -EINVAL for a file that is not whole (logged).
  */
 
+/* Which samples an order is of. */
+struct order_set {
+	uint32_t positions;
+	uint64_t fingerprint;
+};
+
 struct binding {
 	uint32_t position;
 	sample_id sample;
@@ -89,10 +95,18 @@ must_check int order_look_up(
 must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 	uint32_t n, struct binding *ret, uint32_t *ret_n);
 
-/* The epochs that have an order in the directory, ascending; the caller frees *ret. Files
- * of another fingerprint or number of positions are logged and left out. */
-must_check int order_list(const char *directory, uint32_t positions, uint64_t fingerprint,
-	uint32_t **ret, size_t *ret_n);
+/* The epochs that have an order of one of the sets in the directory, ascending; the caller
+ * frees *ret. Files of others are logged and left out. */
+must_check int order_list(const char *directory, const struct order_set *sets,
+	size_t n_sets, uint32_t **ret, size_t *ret_n);
+
+/* Of which samples the orders in the directory are, ascending by epoch; the caller frees
+ * *ret. Those that can't be used are left out, and logged. */
+struct order_found {
+	uint32_t epoch;
+	struct order_set set;
+};
+must_check int order_sets(const char *directory, struct order_found **ret, size_t *ret_n);
 
 /* Those of epochs before this one are removed. */
 void order_prune(const char *directory, uint32_t epoch);

@@ -25,13 +25,13 @@ static void print_epoch(const struct epochs *epochs, const struct epoch *epoch, 
 	fputc('\n', out);
 }
 
-static void print_marks(const struct had *had, uint32_t n, FILE *out)
+static void print_marks(const struct had *had, FILE *out)
 {
 	for (uint32_t kind = 0; kind < FILE_KINDS; kind++) {
 		if (!had->marks[kind])
 			continue;
 		fprintf(out, " had %" PRIu32 " %" PRIu32 ":", had->epoch, had->n[kind]);
-		for (uint32_t i = 0; i < n; i++)
+		for (uint32_t i = 0; i < had->files; i++)
 			fprintf(out, " %" PRIx32, had->marks[kind][i]);
 		fputc('\n', out);
 	}
@@ -62,7 +62,6 @@ static void print_rank(const struct rank *rank, FILE *out)
 static void print_current(const struct epochs *epochs, FILE *out)
 {
 	const struct current *current = &epochs->current;
-	uint32_t files = (epochs->config.positions - 1) / epochs->config.file + 1;
 	if (current->went_back)
 		fprintf(out, "went back to %" PRIu32 " before %" PRIu32 "\n",
 			current->before_epoch, current->n_before);
@@ -72,8 +71,8 @@ static void print_current(const struct epochs *epochs, FILE *out)
 		const struct script *script = &current->scripts[i];
 		fprintf(out, "script %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 "\n",
 			script->id, script->since, script->used, script->epoch);
-		print_marks(&script->had[0], files, out);
-		print_marks(&script->had[1], files, out);
+		print_marks(&script->had[0], out);
+		print_marks(&script->had[1], out);
 	}
 	for (uint32_t i = 0; i < current->n_ranks; i++)
 		print_rank(&current->ranks[i], out);

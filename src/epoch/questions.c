@@ -32,12 +32,13 @@ void epochs_status(const struct epochs *epochs, struct epochs_status *ret)
 
 sample_id epochs_bound(const struct epochs *epochs, uint32_t number, uint32_t position)
 {
-	if (position >= epochs->config.positions)
-		return SAMPLE_NONE;
-	if (epochs->config.kind == EPOCHS_FIXED || epochs->config.kind == EPOCHS_MIRRORED)
-		return fixed_sample(epochs, position);
 	if (number == EPOCH_CURRENT)
 		number = epochs_current(epochs, position);
+	const struct epoch_set *set = set_of(epochs, number);
+	if (position >= set->positions)
+		return SAMPLE_NONE;
+	if (epochs->config.kind == EPOCHS_FIXED || epochs->config.kind == EPOCHS_MIRRORED)
+		return fixed_sample(set, position);
 	const struct epoch *epoch = find_epoch(epochs, number);
 	return epoch ? epoch->samples[position] - 1 : SAMPLE_NONE;
 }
@@ -47,13 +48,15 @@ uint32_t epochs_current(const struct epochs *epochs, uint32_t position)
 	const struct epoch *running = epochs->running, *draining = epochs->draining;
 	if (!running)
 		return 0;
-	bool drains = draining && !epoch_has_bound(running, position) &&
+	bool runs = has_position(running, position);
+	bool drains = draining && has_position(draining, position) &&
+		      !(runs && epoch_has_bound(running, position)) &&
 		      epoch_has_bound(draining, position) &&
 		      !epoch_has_consumed(draining, position);
 	if (drains)
 		return draining->number;
-	bool read = epoch_has_consumed(running, position) &&
-		    running->bound >= epochs->config.positions - running->bound &&
+	bool read = (!runs || epoch_has_consumed(running, position)) &&
+		    running->bound >= running->set->positions - running->bound &&
 		    running->number + 1 < epochs->config.limit;
 	return running->number + read;
 }
@@ -62,7 +65,7 @@ struct order epochs_order(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *epoch = find_epoch(epochs, number);
 	ensure(epoch);
-	return (struct order){.positions = epochs->config.positions,
+	return (struct order){.positions = epoch->set->positions,
 		.bound = epoch->bound,
 		.samples = epoch->samples,
 		.log = epoch->log,

@@ -65,14 +65,14 @@ static int replay_bound(struct epochs *epochs, struct epoch *epoch,
 		return refuse("the epoch has ended", ret_reason);
 	if (epoch_has_bound(epoch, record->position))
 		return refuse("the position was bound before", ret_reason);
-	if (!roaring_bitmap_contains(epochs->config.selection, record->sample))
+	if (!roaring_bitmap_contains(epoch->set->selection, record->sample))
 		return refuse("the sample is none of the job's", ret_reason);
 	if (epochs->config.kind == EPOCHS_FIXED &&
-		record->sample != fixed_sample(epochs, record->position))
+		record->sample != fixed_sample(epoch->set, record->position))
 		return refuse("the position has another sample", ret_reason);
 	if ((unsigned)record->served > SERVED_SKIPPED)
 		return refuse("there is no such way to be served", ret_reason);
-	int err = epoch_reserve(epochs, epoch);
+	int err = epoch_reserve(epoch);
 	if (!err)
 		err = note_sample(epoch, record->sample, ret_reason);
 	if (err)
@@ -126,7 +126,7 @@ int epochs_replay(
 		return replay_begun(epochs, record, NULL, ret_reason);
 	if (!epoch)
 		return refuse("the epoch has not begun", ret_reason);
-	if (record->position >= epochs->config.positions)
+	if (record->position >= epoch->set->positions)
 		return refuse("there is no such position", ret_reason);
 	switch (record->kind) {
 	case RECORD_BOUND:
@@ -194,7 +194,7 @@ static void finish(struct epochs *epochs, struct epoch *epoch, struct effects *e
 	if (epoch->replayed)
 		roaring_bitmap_free(epoch->replayed);
 	epoch->replayed = NULL;
-	if (epoch->consumed == epochs->config.positions && !epoch->over)
+	if (epoch->consumed == epoch->set->positions && !epoch->over)
 		epoch_end(epochs, epoch, effects);
 	epoch_save(epochs, epoch, effects);
 }

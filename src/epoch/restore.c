@@ -143,18 +143,19 @@ static uint8_t *selected_bits(const roaring_bitmap_t *selection)
 	return bits;
 }
 
-static int check_sample(const struct epochs *epochs, uint32_t position, sample_id sample,
-	uint8_t *left, const char **ret_reason)
+static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
+	uint32_t position, uint8_t *left, const char **ret_reason)
 {
-	uint32_t last = roaring_bitmap_maximum(epochs->config.selection);
+	uint32_t last = roaring_bitmap_maximum(epoch->set->selection);
+	sample_id sample = epoch->samples[position] - 1;
 	if (sample > last || !(left[sample / 8] >> sample % 8 & 1))
-		return refuse(roaring_bitmap_contains(epochs->config.selection, sample)
+		return refuse(roaring_bitmap_contains(epoch->set->selection, sample)
 				      ? "the sample was bound before"
 				      : "the sample is none of the job's",
 			ret_reason);
 	left[sample / 8] &= (uint8_t) ~(1u << sample % 8);
 	if (epochs->config.kind == EPOCHS_FIXED &&
-		sample != fixed_sample(epochs, position))
+		sample != fixed_sample(epoch->set, position))
 		return refuse("the position has another sample", ret_reason);
 	return 0;
 }
@@ -163,27 +164,26 @@ static int check_sample(const struct epochs *epochs, uint32_t position, sample_i
 static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 	uint8_t *ret, const char **ret_reason)
 {
-	auto_free uint8_t *left = selected_bits(epochs->config.selection);
+	auto_free uint8_t *left = selected_bits(epoch->set->selection);
 	uint32_t n = 0;
 	int err = left ? 0 : -ENOMEM;
-	for (uint32_t i = 0; i < epochs->config.positions && !err; i++) {
+	for (uint32_t i = 0; i < epoch->set->positions && !err; i++) {
 		if (epoch->samples[i] == 0)
 			continue;
 		n++;
 		ret[i / 8] |= (uint8_t)(1u << i % 8);
-		err = check_sample(epochs, i, epoch->samples[i] - 1, left, ret_reason);
+		err = check_sample(epochs, epoch, i, left, ret_reason);
 	}
 	return !err && n != epoch->bound ? refuse("a binding is missing", ret_reason)
 					 : err;
 }
 
 /* By binding: each position that is bound, once. */
-static int check_log(const struct epochs *epochs, const struct epoch *epoch,
-	uint8_t *bound, const char **ret_reason)
+static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < epoch->bound; k++) {
 		uint32_t position = order_log_entry_position(epoch->log[k]);
-		if (position >= epochs->config.positions ||
+		if (position >= epoch->set->positions ||
 			!(bound[position / 8] >> position % 8 & 1))
 			return refuse("there is no such position, or twice", ret_reason);
 		bound[position / 8] &= (uint8_t) ~(1u << position % 8);
@@ -195,12 +195,12 @@ static int check_log(const struct epochs *epochs, const struct epoch *epoch,
 static int take_bindings(const struct epochs *epochs, struct epoch *epoch,
 	struct order_data *data, uint32_t bound, const char **ret_reason)
 {
-	auto_free uint8_t *bits = calloc(epochs->config.positions / 8 + 1, 1);
+	auto_free uint8_t *bits = calloc(epoch->set->positions / 8 + 1, 1);
 	if (!bits)
 		return -ENOMEM;
 	for (uint32_t k = bound; k < data->bound; k++) {
 		uint32_t position = order_log_entry_position(data->log[k]);
-		if (position >= epochs->config.positions)
+		if (position >= epoch->set->positions)
 			return refuse("there is no such position, or twice", ret_reason);
 		data->samples[position] = 0;
 	}
@@ -210,29 +210,29 @@ static int take_bindings(const struct epochs *epochs, struct epoch *epoch,
 	epoch->log_room = epoch->bound = bound;
 	data->samples = data->log = NULL;
 	int err = check_samples(epochs, epoch, bits, ret_reason);
-	return err ? err : check_log(epochs, epoch, bits, ret_reason);
+	return err ? err : check_log(epoch, bits, ret_reason);
 }
 
-static int read_all(const struct epochs *epochs, struct epoch *epoch,
-	const uint32_t *reads, uint32_t n, const char **ret_reason)
+static int read_all(
+	struct epoch *epoch, const uint32_t *reads, uint32_t n, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < n; k++) {
-		if (reads[k] >= epochs->config.positions ||
+		if (reads[k] >= epoch->set->positions ||
 			!epoch_has_bound(epoch, reads[k]))
 			return refuse("the position is not bound", ret_reason);
 		if (epoch_has_consumed(epoch, reads[k]))
 			return refuse("the position was consumed before", ret_reason);
 		epoch_mark_consumed(epoch, reads[k]);
 	}
-	epoch->over = n == epochs->config.positions;
+	epoch->over = n == epoch->set->positions;
 	return 0;
 }
 
 /* Of batches and shards: those of which nothing is left to read. */
 static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 {
-	uint32_t n = epochs->config.positions, per_file = epochs->config.file;
-	uint32_t files = n_files(epochs);
+	uint32_t n = epoch->set->positions, per_file = epochs->config.file;
+	uint32_t files = files_of(epochs, epoch->set);
 	if (epoch->consumed == 0)
 		return 0;
 	epoch->files_read = calloc(files / 8 + 1, 1);
@@ -255,20 +255,21 @@ static int make_all(const struct epochs *epochs, struct epoch *epoch,
 	struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason)
 {
-	if (data->positions != epochs->config.positions || bound > data->bound ||
+	if (data->positions != epoch->set->positions || bound > data->bound ||
 		consumed > data->consumed)
 		return refuse("its order is shorter", ret_reason);
 	int err = take_bindings(epochs, epoch, data, bound, ret_reason);
 	if (!err)
-		err = read_all(epochs, epoch, data->reads, consumed, ret_reason);
+		err = read_all(epoch, data->reads, consumed, ret_reason);
 	return err ? err : find_files_read(epochs, epoch);
 }
 
-int epochs_prepare(const struct epochs *epochs, uint32_t number, struct order_data *data,
-	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret)
+int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
+	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
+	const char **ret_reason, struct epoch **ret)
 {
 	struct epoch *epoch;
-	int err = epoch_alloc(epochs, number, &epoch);
+	int err = epoch_alloc(set, number, &epoch);
 	if (!err)
 		err = make_all(epochs, epoch, data, bound, consumed, ret_reason);
 	order_data_free(data);

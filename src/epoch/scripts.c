@@ -15,9 +15,14 @@
 #define STRAY_MAX 2
 #define HAD_OPENS 4 /* that a script is known longer for a file had */
 
-uint32_t n_files(const struct epochs *epochs)
+uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)
 {
-	return (epochs->config.positions - 1) / epochs->config.file + 1;
+	return (set->positions - 1) / epochs->config.file + 1;
+}
+
+uint32_t n_files(const struct epochs *epochs, uint32_t epoch)
+{
+	return files_of(epochs, set_of(epochs, epoch));
 }
 
 void current_destroy(struct epochs *epochs)
@@ -71,8 +76,10 @@ const struct had *find_had(const struct script *script, uint32_t epoch)
 
 uint32_t mark_of(const struct had *had, uint32_t file, enum file_kind kind)
 {
-	uint32_t mark = had && had->marks[kind] ? had->marks[kind][file] : 0;
-	if (mark == 0 && had && had->before && had->before[file / 8] >> file % 8 & 1)
+	if (!had || file >= had->files)
+		return 0;
+	uint32_t mark = had->marks[kind] ? had->marks[kind][file] : 0;
+	if (mark == 0 && had->before && had->before[file / 8] >> file % 8 & 1)
 		return MARK_BEFORE;
 	return mark;
 }
@@ -101,9 +108,9 @@ uint32_t count_of(const struct pass *pass, enum file_kind kind)
 
 /* --- who comes and goes -------------------------------------------------------------- */
 
-static uint32_t *new_marks(const struct epochs *epochs)
+static uint32_t *new_marks(const struct had *had)
 {
-	return calloc(n_files(epochs), sizeof(uint32_t));
+	return calloc(had->files, sizeof(uint32_t));
 }
 
 static void forget_had(struct had *had)
@@ -126,7 +133,8 @@ static struct had *get_had(const struct epochs *epochs, struct script *script,
 		had = &script->had[second];
 		forget_had(had);
 		had->epoch = epoch;
-		had->marks[FILE_IMAGE] = new_marks(epochs);
+		had->files = n_files(epochs, epoch);
+		had->marks[FILE_IMAGE] = new_marks(had);
 		if (epochs->current.before && epochs->current.before_epoch == epoch) {
 			had->before = epochs->current.before;
 			had->n[FILE_IMAGE] = had->n[FILE_LABEL] =
@@ -134,7 +142,7 @@ static struct had *get_had(const struct epochs *epochs, struct script *script,
 		}
 	}
 	if (had->marks[FILE_IMAGE] && !had->marks[kind])
-		had->marks[kind] = new_marks(epochs);
+		had->marks[kind] = new_marks(had);
 	return had->marks[FILE_IMAGE] && had->marks[kind] ? had : NULL;
 }
 
@@ -243,7 +251,8 @@ static void note_anew(const struct epochs *epochs, struct rank *rank, enum file_
 	uint32_t opens = rank->pass.opens[kind] - rank->repeats;
 	rank->number++;
 	rank->padded = false;
-	if (2 * ranks * count_of(&rank->pass, kind) >= n_files(epochs)) {
+	if (2 * ranks * count_of(&rank->pass, kind) >=
+		n_files(epochs, rank->pass.epoch)) {
 		note_whole_anew(rank);
 		return;
 	}
@@ -278,7 +287,9 @@ static void note_length(struct rank *rank, enum file_kind kind, uint32_t part)
 static void note_next(
 	const struct epochs *epochs, struct rank *rank, const struct record *opened)
 {
-	uint32_t part = (n_files(epochs) - 1) / n_ranks(&epochs->current, rank) + 1;
+	uint32_t files = n_files(epochs, rank->pass.epoch);
+	uint32_t part = (files - 1) / n_ranks(&epochs->current, rank) + 1;
+	bool same = set_of(epochs, rank->pass.epoch) == set_of(epochs, opened->epoch);
 	rank->behind = rank->number == 0 && opened->how == OPENED_BEHIND;
 	rank->number++;
 	if (rank->tries < TRIES_MAX)
@@ -292,6 +303,10 @@ static void note_next(
 		rank->tried[i] = 0;
 		if (rank->has_last)
 			note_length(rank, i, part);
+		if (!same) { /* how long passes were says nothing of this one */
+			rank->regular[i] = false;
+			rank->pass.length[i] = rank->between[i] = 0;
+		}
 	}
 }
 

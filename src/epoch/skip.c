@@ -52,8 +52,8 @@ int epochs_skip(struct epochs *epochs, uint32_t number, uint32_t position,
 {
 	struct epoch *epoch = find_epoch(epochs, number);
 	ensure(epoch && !epoch->over && epoch->stream != STREAM_READY);
-	ensure(epoch->bound + 1 < epochs->config.positions);
-	int err = epoch_reserve(epochs, epoch);
+	ensure(epoch->bound + 1 < epoch->set->positions);
+	int err = epoch_reserve(epoch);
 	if (!err)
 		err = note(epochs, number, position);
 	if (err)

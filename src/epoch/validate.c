@@ -16,11 +16,11 @@ static uint32_t count_pinned(const struct drawn_queue *queue)
 }
 
 /* No sample is bound and drawn, or that twice; all are the job's. */
-static void validate_samples(const struct epochs *epochs, const struct epoch *epoch)
+static void validate_samples(const struct epoch *epoch)
 {
 	const struct drawn_queue *queue = &epoch->queue;
 	roaring_bitmap_t *seen = roaring_bitmap_create();
-	for (uint32_t position = 0; position < epochs->config.positions; position++)
+	for (uint32_t position = 0; position < epoch->set->positions; position++)
 		if (epoch_has_bound(epoch, position))
 			ensure(roaring_bitmap_add_checked(
 				seen, epoch->samples[position] - 1));
@@ -28,13 +28,13 @@ static void validate_samples(const struct epochs *epochs, const struct epoch *ep
 	for (uint32_t i = 0; i < queue->length; i++)
 		ensure(roaring_bitmap_add_checked(
 			seen, queue->ring[(queue->head + i) % queue->size].sample));
-	ensure(roaring_bitmap_is_subset(seen, epochs->config.selection));
+	ensure(roaring_bitmap_is_subset(seen, epoch->set->selection));
 	roaring_bitmap_free(seen);
 }
 
-static void validate_log(const struct epochs *epochs, const struct epoch *epoch)
+static void validate_log(const struct epoch *epoch)
 {
-	struct order order = {.positions = epochs->config.positions,
+	struct order order = {.positions = epoch->set->positions,
 		.bound = epoch->bound,
 		.samples = epoch->samples,
 		.log = epoch->log};
@@ -47,10 +47,10 @@ static void validate_log(const struct epochs *epochs, const struct epoch *epoch)
 	roaring_bitmap_free(seen);
 }
 
-static void validate_consumed(const struct epochs *epochs, const struct epoch *epoch)
+static void validate_consumed(const struct epoch *epoch)
 {
 	uint32_t n = 0;
-	for (uint32_t position = 0; position < epochs->config.positions; position++) {
+	for (uint32_t position = 0; position < epoch->set->positions; position++) {
 		if (!epoch_has_consumed(epoch, position))
 			continue;
 		ensure(epoch_has_bound(epoch, position) && !epoch_pin(epoch, position));
@@ -88,7 +88,7 @@ static void validate_stream(const struct epochs *epochs, const struct epoch *epo
 	ensure(!has || epoch == epochs->running || epoch == epochs->draining);
 	ensure(!has || !epoch->over);
 	ensure(epoch->queue.length == 0 || epoch->stream == STREAM_READY);
-	ensure(epoch->bound + epoch->queue.length <= epochs->config.positions);
+	ensure(epoch->bound + epoch->queue.length <= epoch->set->positions);
 }
 
 void epochs_validate(const struct epochs *epochs)
@@ -97,13 +97,14 @@ void epochs_validate(const struct epochs *epochs)
 	uint64_t needed = 0;
 	uint32_t pins = 0;
 	LIST_FOREACH (epoch, &epochs->live, link) {
+		ensure(epoch->set == set_of(epochs, epoch->number));
 		validate_stream(epochs, epoch);
-		validate_samples(epochs, epoch);
-		validate_log(epochs, epoch);
-		validate_consumed(epochs, epoch);
+		validate_samples(epoch);
+		validate_log(epoch);
+		validate_consumed(epoch);
 		pins += validate_pins(epoch);
 		if (epoch->stream == STREAM_READY)
-			needed += epochs->config.positions - epoch->bound -
+			needed += epoch->set->positions - epoch->bound -
 				  epoch->queue.length;
 		ensure(!roaring_bitmap_contains(epochs->saved, epoch->number) ||
 			epoch->saved);
@@ -119,13 +120,15 @@ uint32_t epochs_pins(const struct epochs *epochs)
 	return epochs->pins;
 }
 
-uint32_t epochs_pins_of(const struct epochs *epochs, sample_id sample)
+uint32_t epochs_pins_of(const struct epochs *epochs, const void *owner, sample_id sample)
 {
 	const struct epoch *epoch;
 	const struct pin *pin;
 	uint32_t n = 0;
 	LIST_FOREACH (epoch, &epochs->live, link) {
 		const struct drawn_queue *queue = &epoch->queue;
+		if (epoch->set->owner != owner)
+			continue;
 		for (uint32_t i = 0; i < queue->length; i++) {
 			const struct drawn *drawn =
 				&queue->ring[(queue->head + i) % queue->size];

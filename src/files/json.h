@@ -13,5 +13,6 @@
  *   Threads: any.   Errors: -ENOMEM, -EIO.
  */
 
-must_check int json_bytes(struct sched_job *job, uint64_t *ret);
-must_check int json_print(FILE *out, struct sched_job *job, sample_id sample);
+must_check int json_bytes(struct sched_job *job, uint32_t epoch, uint64_t *ret);
+must_check int json_print(
+	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample);

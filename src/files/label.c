@@ -14,9 +14,10 @@ uint32_t label_bytes(uint32_t n_classes)
 	return digits + 1;
 }
 
-uint32_t label_bytes_of(const struct sched_job *job)
+uint32_t label_bytes_of(struct sched_job *job, uint32_t epoch)
 {
-	return label_bytes(dataset_classes(sched_job_dataset(job)));
+	auto_edition *edition = sched_edition(job, epoch);
+	return label_bytes(dataset_classes(edition->dataset));
 }
 
 void label_print(uint32_t label, uint32_t bytes, char ret[LABEL_BYTES])

@@ -15,5 +15,5 @@
 #define LABEL_BYTES 16 /* bytes that hold any label file */
 
 uint32_t label_bytes(uint32_t n_classes);
-uint32_t label_bytes_of(const struct sched_job *job);
+uint32_t label_bytes_of(struct sched_job *job, uint32_t epoch);
 void label_print(uint32_t label, uint32_t bytes, char ret[LABEL_BYTES]);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/layout.h"
+#include "files/layout_tar.h"
 
 static const struct layout *const layouts[] = {
 	[LAYOUT_FLAT] = &layout_flat,
@@ -21,4 +22,11 @@ bool layout_skips(
 {
 	return sched_skips(job) &&
 	       sched_skipped(job, inode_sched_epoch(directory), position, n) == n;
+}
+
+uint32_t layout_file_samples(const struct job_config *config)
+{
+	if (config->layout == LAYOUT_BATCH)
+		return config->batch;
+	return config->shard ? config->shard : TAR_SHARD;
 }

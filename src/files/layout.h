@@ -45,6 +45,9 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 
 const struct layout *layout_of(const struct sched_job *job);
 
+/* Of a batch or a shard that is no last one. */
+uint32_t layout_file_samples(const struct job_config *config);
+
 /* Whether an epoch that leaves bad samples out has none of the n positions: listings don't
  * show them. */
 bool layout_skips(

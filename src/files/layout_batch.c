@@ -88,16 +88,16 @@ struct composite batch_labels_composite(uint32_t first, uint32_t n)
 static const enum inode_kind kinds[] = {INODE_BATCH, INODE_BATCH_LABELS};
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-static uint32_t n_batches(const struct sched_job *job)
+static uint32_t n_batches(struct sched_job *job, const struct sched_edition *edition)
 {
 	const struct job_config *config = sched_job_config(job);
-	return composite_files(sched_job_samples(job), config->batch, config->drop_last);
+	return composite_files(edition->samples, config->batch, config->drop_last);
 }
 
 static uint64_t entries(struct sched_job *job, struct inode directory)
 {
-	(void)directory;
-	return n_batches(job) * (uint64_t)KINDS;
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
+	return n_batches(job, edition) * (uint64_t)KINDS;
 }
 
 static bool entry(struct sched_job *job, struct inode directory, uint64_t number,
@@ -118,11 +118,13 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 static int lookup(struct sched_job *job, struct inode directory, const char *name,
 	struct inode *ret)
 {
+	auto_edition *edition = sched_widest_edition(job, inode_sched_epoch(directory));
 	const size_t start = strlen(PREFIX);
 	uint32_t index;
 	if (strncmp(name, PREFIX, start) != 0)
 		return -ENOENT;
-	size_t digits = flat_parse_number(name + start, DIGITS, n_batches(job), &index);
+	size_t digits =
+		flat_parse_number(name + start, DIGITS, n_batches(job, edition), &index);
 	if (digits == 0)
 		return -ENOENT;
 	const char *suffix = name + start + digits;
@@ -140,8 +142,9 @@ static int lookup(struct sched_job *job, struct inode directory, const char *nam
 
 static bool exists(struct sched_job *job, struct inode inode)
 {
+	auto_edition *edition = sched_widest_edition(job, inode_sched_epoch(inode));
 	return (inode.kind == INODE_BATCH || inode.kind == INODE_BATCH_LABELS) &&
-	       inode.position < n_batches(job);
+	       inode.position < n_batches(job, edition);
 }
 
 static uint32_t subdirectories(struct sched_job *job, struct inode directory)
@@ -159,11 +162,12 @@ static struct tensor_shape shape_of(const struct job_config *config)
 		&config->augment, preparation_output(&config->preparation, any));
 }
 
-struct composite batch_file(struct sched_job *job, struct inode file)
+struct composite batch_file(
+	struct sched_job *job, const struct sched_edition *edition, struct inode file)
 {
 	const struct job_config *config = sched_job_config(job);
 	uint32_t first = file.position * config->batch;
-	uint32_t left = sched_job_samples(job) - first;
+	uint32_t left = first < edition->samples ? edition->samples - first : 0;
 	uint32_t n = left < config->batch ? left : config->batch;
 	if (file.kind == INODE_BATCH_LABELS)
 		return batch_labels_composite(first, n);
@@ -173,8 +177,9 @@ struct composite batch_file(struct sched_job *job, struct inode file)
 static bool size(
 	struct sizes *sizes, struct sched_job *job, struct inode file, uint64_t *ret)
 {
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(file));
 	(void)sizes;
-	*ret = batch_file(job, file).bytes;
+	*ret = batch_file(job, edition, file).bytes;
 	return true;
 }
 

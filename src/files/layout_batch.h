@@ -20,4 +20,5 @@ struct composite batch_composite(
 struct composite batch_labels_composite(uint32_t first, uint32_t n);
 
 /* The batch or labels of an inode that exists. */
-struct composite batch_file(struct sched_job *job, struct inode file);
+struct composite batch_file(
+	struct sched_job *job, const struct sched_edition *edition, struct inode file);

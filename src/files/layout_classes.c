@@ -14,19 +14,16 @@
  * empty ones. There are no label files: the directory tells the label.
  */
 
-static uint32_t n_samples(struct sched_job *job, uint32_t label)
+static uint32_t n_labels(const struct sched_edition *edition)
 {
-	return sched_job_label_begin(job, label + 1) - sched_job_label_begin(job, label);
+	return dataset_classes(edition->dataset);
 }
 
-static uint32_t n_labels(struct sched_job *job)
+static uint32_t n_samples(const struct sched_edition *edition, uint32_t label)
 {
-	return dataset_classes(sched_job_dataset(job));
-}
-
-static bool is_class(struct sched_job *job, uint32_t label)
-{
-	return label < n_labels(job) && n_samples(job, label) > 0;
+	return label < n_labels(edition)
+		       ? edition->label_begin[label + 1] - edition->label_begin[label]
+		       : 0;
 }
 
 static struct inode class_inode(struct inode directory, uint32_t label)
@@ -37,50 +34,52 @@ static struct inode class_inode(struct inode directory, uint32_t label)
 }
 
 static struct inode sample_inode(
-	struct sched_job *job, struct inode directory, uint32_t number)
+	const struct sched_edition *edition, struct inode directory, uint32_t number)
 {
-	uint32_t begin = sched_job_label_begin(job, directory.position);
 	directory.kind = INODE_SAMPLE;
-	directory.position = begin + number;
+	directory.position = edition->label_begin[directory.position] + number;
 	return directory;
 }
 
 static uint64_t entries(struct sched_job *job, struct inode directory)
 {
-	return directory.kind == INODE_EPOCH ? n_labels(job)
-					     : n_samples(job, directory.position);
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
+	return directory.kind == INODE_EPOCH ? n_labels(edition)
+					     : n_samples(edition, directory.position);
 }
 
 static bool entry(struct sched_job *job, struct inode directory, uint64_t number,
 	struct layout_entry *ret)
 {
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
 	if (directory.kind == INODE_SHARD) {
 		struct flat_name name = {INODE_SAMPLE, (uint32_t)number};
-		ret->inode = sample_inode(job, directory, name.position);
+		if (name.position >= n_samples(edition, directory.position))
+			return false;
+		ret->inode = sample_inode(edition, directory, name.position);
 		if (layout_skips(job, directory, ret->inode.position, 1))
 			return false;
 		flat_print(name, sched_job_config(job)->extension, ret->name);
 		return true;
 	}
 	uint32_t label = (uint32_t)number;
-	if (!is_class(job, label) ||
-		layout_skips(job, directory, sched_job_label_begin(job, label),
-			n_samples(job, label)))
+	uint32_t n = n_samples(edition, label);
+	if (n == 0 || layout_skips(job, directory, edition->label_begin[label], n))
 		return false;
 	ret->inode = class_inode(directory, label);
 	snprintf(ret->name, sizeof(ret->name), "%s",
-		dataset_class_name(sched_job_dataset(job), label));
+		dataset_class_name(edition->dataset, label));
 	return true;
 }
 
-static int find_class(struct sched_job *job, struct inode directory, const char *name,
-	struct inode *ret)
+static int find_class(const struct sched_edition *edition, struct inode directory,
+	const char *name, struct inode *ret)
 {
-	for (uint32_t label = 0; label < n_labels(job); label++) {
-		if (strcmp(dataset_class_name(sched_job_dataset(job), label), name) != 0)
+	for (uint32_t label = 0; label < n_labels(edition); label++) {
+		if (strcmp(dataset_class_name(edition->dataset, label), name) != 0)
 			continue;
 		*ret = class_inode(directory, label);
-		return is_class(job, label) ? 0 : -ENOENT;
+		return n_samples(edition, label) > 0 ? 0 : -ENOENT;
 	}
 	return -ENOENT;
 }
@@ -88,30 +87,33 @@ static int find_class(struct sched_job *job, struct inode directory, const char 
 static int lookup(struct sched_job *job, struct inode directory, const char *text,
 	struct inode *ret)
 {
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
 	struct flat_name name;
 	if (directory.kind == INODE_EPOCH)
-		return find_class(job, directory, text, ret);
+		return find_class(edition, directory, text, ret);
 	if (!flat_parse(text, sched_job_config(job)->extension,
-		    n_samples(job, directory.position), &name) ||
+		    n_samples(edition, directory.position), &name) ||
 		name.kind != INODE_SAMPLE)
 		return -ENOENT;
-	*ret = sample_inode(job, directory, name.position);
+	*ret = sample_inode(edition, directory, name.position);
 	return 0;
 }
 
 static bool exists(struct sched_job *job, struct inode inode)
 {
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));
 	if (inode.kind == INODE_SHARD)
-		return is_class(job, inode.position);
-	return inode.kind == INODE_SAMPLE && inode.position < sched_job_samples(job);
+		return n_samples(edition, inode.position) > 0;
+	return inode.kind == INODE_SAMPLE && inode.position < edition->samples;
 }
 
 static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 {
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
 	uint32_t n = 0;
 	if (directory.kind == INODE_EPOCH)
-		for (uint32_t label = 0; label < n_labels(job); label++)
-			n += is_class(job, label);
+		for (uint32_t label = 0; label < n_labels(edition); label++)
+			n += n_samples(edition, label) > 0;
 	return n;
 }
 

@@ -86,16 +86,29 @@ static unsigned n_kinds(const struct job_config *config)
 	return config->json ? 3 : 2;
 }
 
-static uint32_t n_shards(struct sched_job *job)
+static uint32_t n_shards(struct sched_job *job, uint32_t samples)
 {
-	uint32_t samples = sched_job_samples(job), shard = sched_job_config(job)->shard;
+	uint32_t shard = sched_job_config(job)->shard;
 	return shard ? (samples - 1) / shard + 1 : 0;
 }
 
-static unsigned shard_digits(struct sched_job *job)
+static unsigned shard_digits(uint32_t shards)
 {
 	char text[FLAT_DIGITS + 1];
-	return (unsigned)flat_print_number(n_shards(job) - 1, MIN_SHARD_DIGITS, text);
+	return (unsigned)flat_print_number(shards - 1, MIN_SHARD_DIGITS, text);
+}
+
+/* What a listing shows; in current/ there may be others, of other epochs. */
+static uint32_t n_listed(struct sched_job *job, struct inode directory)
+{
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
+	return edition->samples;
+}
+
+static uint32_t n_found(struct sched_job *job, struct inode directory)
+{
+	auto_edition *edition = sched_widest_edition(job, inode_sched_epoch(directory));
+	return edition->samples;
 }
 
 struct range {
@@ -103,14 +116,17 @@ struct range {
 };
 
 /* The positions whose files lie directly in a directory. */
-static struct range positions(struct sched_job *job, struct inode directory)
+static struct range positions(
+	struct sched_job *job, struct inode directory, uint32_t samples)
 {
-	uint32_t samples = sched_job_samples(job), shard = sched_job_config(job)->shard;
+	uint32_t shard = sched_job_config(job)->shard;
 	if (!shard)
 		return (struct range){0, samples};
 	if (directory.kind == INODE_EPOCH)
 		return (struct range){0, 0};
 	struct range range = {.first = directory.position * shard, .n = shard};
+	if (range.first >= samples)
+		return (struct range){0, 0};
 	if (range.n > samples - range.first)
 		range.n = samples - range.first;
 	return range;
@@ -126,22 +142,26 @@ static struct inode with_kind(
 
 static uint64_t entries(struct sched_job *job, struct inode directory)
 {
+	uint32_t samples = n_listed(job, directory);
 	if (directory.kind == INODE_EPOCH && sched_job_config(job)->shard)
-		return n_shards(job);
-	return (uint64_t)positions(job, directory).n * n_kinds(sched_job_config(job));
+		return n_shards(job, samples);
+	return (uint64_t)positions(job, directory, samples).n *
+	       n_kinds(sched_job_config(job));
 }
 
 static bool entry(struct sched_job *job, struct inode directory, uint64_t number,
 	struct layout_entry *ret)
 {
 	const struct job_config *config = sched_job_config(job);
+	uint32_t samples = n_listed(job, directory);
 	if (directory.kind == INODE_EPOCH && config->shard) {
 		ret->inode = with_kind(directory, INODE_SHARD, (uint32_t)number);
-		flat_print_number((uint32_t)number, shard_digits(job), ret->name);
+		flat_print_number((uint32_t)number, shard_digits(n_shards(job, samples)),
+			ret->name);
 		return true;
 	}
 	struct flat_name name = {.kind = kinds[number % n_kinds(config)],
-		.position = positions(job, directory).first +
+		.position = positions(job, directory, samples).first +
 			    (uint32_t)(number / n_kinds(config))};
 	if (layout_skips(job, directory, name.position, 1))
 		return false;
@@ -154,12 +174,13 @@ static int lookup(struct sched_job *job, struct inode directory, const char *tex
 	struct inode *ret)
 {
 	const struct job_config *config = sched_job_config(job);
-	struct range range = positions(job, directory);
+	uint32_t samples = n_found(job, directory);
+	struct range range = positions(job, directory, samples);
 	struct flat_name name;
 	uint32_t shard;
 	if (directory.kind == INODE_EPOCH && config->shard) {
-		size_t n =
-			flat_parse_number(text, shard_digits(job), n_shards(job), &shard);
+		size_t n = flat_parse_number(text, shard_digits(n_shards(job, samples)),
+			n_shards(job, samples), &shard);
 		if (n == 0 || text[n] != '\0')
 			return -ENOENT;
 		*ret = with_kind(directory, INODE_SHARD, shard);
@@ -174,18 +195,20 @@ static int lookup(struct sched_job *job, struct inode directory, const char *tex
 
 static bool exists(struct sched_job *job, struct inode inode)
 {
+	uint32_t samples = n_found(job, inode);
 	if (inode.kind == INODE_SHARD)
-		return inode.position < n_shards(job);
+		return inode.position < n_shards(job, samples);
 	if (inode.kind == INODE_JSON && !sched_job_config(job)->json)
 		return false;
 	bool file = inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
 		    inode.kind == INODE_JSON;
-	return file && inode.position < sched_job_samples(job);
+	return file && inode.position < samples;
 }
 
 static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 {
-	return directory.kind == INODE_EPOCH ? n_shards(job) : 0;
+	return directory.kind == INODE_EPOCH ? n_shards(job, n_listed(job, directory))
+					     : 0;
 }
 
 static bool size(
@@ -194,8 +217,8 @@ static bool size(
 	if (file.kind == INODE_SAMPLE)
 		return sizes_of_position(sizes, job, file, ret);
 	if (file.kind == INODE_JSON)
-		return json_bytes(job, ret) == 0;
-	*ret = label_bytes_of(job);
+		return json_bytes(job, inode_sched_epoch(file), ret) == 0;
+	*ret = label_bytes_of(job, inode_sched_epoch(file));
 	return true;
 }
 

@@ -73,16 +73,17 @@ static const char *extension_of(struct sched_job *job)
 /* Paths were made when the job was added. */
 static const struct dataset_paths *paths_of(struct sched_job *job)
 {
+	auto_edition *edition = sched_edition(job, 0);
 	const struct dataset_paths *paths = NULL;
-	int err = dataset_paths(sched_job_dataset(job), &paths);
+	int err = dataset_paths(edition->dataset, &paths);
 	return err ? NULL : paths;
 }
 
 static bool is_selected(
 	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {
-	return roaring_bitmap_contains(
-		sched_job_selection(job), paths_sample(paths, file));
+	auto_edition *edition = sched_edition(job, 0);
+	return roaring_bitmap_contains(edition->selection, paths_sample(paths, file));
 }
 
 static bool is_shown(struct sched_job *job, const struct dataset_paths *paths,
@@ -110,7 +111,8 @@ static struct inode directory_inode(struct inode directory, uint32_t number)
 static struct inode sample_inode(
 	struct sched_job *job, struct inode directory, sample_id sample)
 {
-	uint64_t rank = roaring_bitmap_rank(sched_job_selection(job), sample);
+	auto_edition *edition = sched_edition(job, 0);
+	uint64_t rank = roaring_bitmap_rank(edition->selection, sample);
 	directory.kind = INODE_SAMPLE;
 	directory.position = (uint32_t)rank - 1;
 	return directory;
@@ -179,9 +181,10 @@ static int lookup(
 
 static bool exists(struct sched_job *job, struct inode inode)
 {
+	auto_edition *edition = sched_edition(job, 0);
 	const struct dataset_paths *paths = paths_of(job);
 	if (inode.kind == INODE_SAMPLE)
-		return inode.position < sched_job_samples(job);
+		return inode.position < edition->samples;
 	return paths && inode.kind == INODE_SHARD && inode.position > 0 &&
 	       inode.position < paths_directories(paths) &&
 	       is_shown(job, paths, directory_of(paths, inode));

@@ -154,17 +154,17 @@ struct composite tar_composite(
 #define SUFFIX ".tar"
 #define DIGITS 6
 
-static uint32_t samples_each(const struct job_config *config)
+static uint32_t n_shards(struct sched_job *job, const struct sched_edition *edition)
 {
-	return config->shard ? config->shard : TAR_SHARD;
+	const struct job_config *config = sched_job_config(job);
+	return composite_files(
+		edition->samples, layout_file_samples(config), config->drop_last);
 }
 
 static uint64_t entries(struct sched_job *job, struct inode directory)
 {
-	const struct job_config *config = sched_job_config(job);
-	(void)directory;
-	return composite_files(
-		sched_job_samples(job), samples_each(config), config->drop_last);
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
+	return n_shards(job, edition);
 }
 
 static bool entry(struct sched_job *job, struct inode directory, uint64_t number,
@@ -184,7 +184,8 @@ static int lookup(struct sched_job *job, struct inode directory, const char *nam
 	struct inode *ret)
 {
 	const size_t start = strlen(PREFIX);
-	uint32_t bound = (uint32_t)entries(job, directory), index;
+	auto_edition *edition = sched_widest_edition(job, inode_sched_epoch(directory));
+	uint32_t bound = n_shards(job, edition), index;
 	if (strncmp(name, PREFIX, start) != 0)
 		return -ENOENT;
 	size_t digits = flat_parse_number(name + start, DIGITS, bound, &index);
@@ -198,7 +199,8 @@ static int lookup(struct sched_job *job, struct inode directory, const char *nam
 
 static bool exists(struct sched_job *job, struct inode inode)
 {
-	return inode.kind == INODE_TAR && inode.position < entries(job, inode);
+	auto_edition *edition = sched_widest_edition(job, inode_sched_epoch(inode));
+	return inode.kind == INODE_TAR && inode.position < n_shards(job, edition);
 }
 
 static uint32_t subdirectories(struct sched_job *job, struct inode directory)
@@ -208,16 +210,17 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-int tar_file(struct sizes *sizes, struct sched_job *job, struct inode file,
-	struct composite *ret)
+int tar_file(struct sizes *sizes, struct sched_job *job,
+	const struct sched_edition *edition, struct inode file, struct composite *ret)
 {
 	const struct job_config *config = sched_job_config(job);
-	uint32_t each = samples_each(config), first = file.position * each;
-	uint32_t left = sched_job_samples(job) - first;
-	struct tar_sizes tar = {.label = label_bytes_of(job)};
+	uint32_t each = layout_file_samples(config), first = file.position * each;
+	uint32_t left = first < edition->samples ? edition->samples - first : 0;
+	uint32_t epoch = inode_sched_epoch(file);
+	struct tar_sizes tar = {.label = label_bytes_of(job, epoch)};
 	bool known = sizes_of_position(sizes, job, file, &tar.sample);
 	ensure(known); /* config refuses tar where sizes are not known */
-	int err = config->json ? json_bytes(job, &tar.json) : 0;
+	int err = config->json ? json_bytes(job, epoch, &tar.json) : 0;
 	if (!err)
 		*ret = tar_composite(
 			first, left < each ? left : each, tar, config->extension);
@@ -227,8 +230,9 @@ int tar_file(struct sizes *sizes, struct sched_job *job, struct inode file,
 static bool size(
 	struct sizes *sizes, struct sched_job *job, struct inode file, uint64_t *ret)
 {
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(file));
 	struct composite tar;
-	if (tar_file(sizes, job, file, &tar) != 0)
+	if (tar_file(sizes, job, edition, file, &tar) != 0)
 		return false;
 	*ret = tar.bytes;
 	return true;

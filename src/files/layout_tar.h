@@ -32,5 +32,5 @@ struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
 
 /* The shard of an inode that exists. -ENOMEM, -EIO (the catalogue can't be read). */
-must_check int tar_file(struct sizes *sizes, struct sched_job *job, struct inode file,
-	struct composite *ret);
+must_check int tar_file(struct sizes *sizes, struct sched_job *job,
+	const struct sched_edition *edition, struct inode file, struct composite *ret);

@@ -17,23 +17,26 @@ static uint32_t some_bindings(
 
 /* Calls line for n lines, or as many as there are, and returns how many. */
 static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint32_t n,
-	void (*line)(void *into, struct sched_job *job, const struct binding *binding),
+	void (*line)(void *into, const struct sched_edition *edition,
+		const struct binding *binding),
 	void *into)
 {
+	auto_edition *edition = sched_edition(lines->job, lines->epoch);
 	struct binding bindings[AT_ONCE];
 	uint32_t done = 0, some;
 	do {
 		some = some_bindings(lines, first + done, n - done, bindings);
 		for (uint32_t i = 0; i < some; i++)
-			line(into, lines->job, &bindings[i]);
+			line(into, edition, &bindings[i]);
 		done += some;
 	} while (some > 0 && done < n);
 	return done;
 }
 
-static void print_line(void *into, struct sched_job *job, const struct binding *binding)
+static void print_line(
+	void *into, const struct sched_edition *edition, const struct binding *binding)
 {
-	text_order_line(into, job, binding);
+	text_order_line(into, edition, binding);
 }
 
 uint32_t order_lines_print(
@@ -47,10 +50,11 @@ static uint32_t print_order(void *context, uint32_t first, uint32_t n, FILE *out
 	return order_lines_print(context, first, n, out);
 }
 
-static void measure_line(void *into, struct sched_job *job, const struct binding *binding)
+static void measure_line(
+	void *into, const struct sched_edition *edition, const struct binding *binding)
 {
 	uint64_t *bytes = into;
-	*bytes += text_order_line_length(job, binding);
+	*bytes += text_order_line_length(edition, binding);
 }
 
 static uint32_t measure_order(

@@ -4,6 +4,8 @@
 #include "files/sizes.h"
 #include "base/lock.h"
 #include "files/content_bytes.h"
+#include "files/label.h"
+#include "files/layout.h"
 
 #include <errno.h>
 #include <sys/queue.h>
@@ -85,32 +87,36 @@ static void keep_padded(
 }
 
 /* Looks at all samples of the job, but only once. */
-static uint64_t padded_size(struct sizes *sizes, struct sched_job *job)
+static uint64_t padded_size(
+	struct sizes *sizes, struct sched_job *job, const struct sched_edition *edition)
 {
 	uint64_t bytes, generation;
 	if (find_padded(sizes, sched_job_id(job), &bytes, &generation))
 		return bytes;
 	bytes = content_bytes_largest(
-		sched_job_config(job), sched_job_dataset(job), sched_job_readable(job));
+		sched_job_config(job), edition->dataset, edition->readable);
 	keep_padded(sizes, generation, sched_job_id(job), bytes);
 	return bytes;
 }
 
-uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, sample_id sample)
+uint64_t sizes_of_sample(
+	struct sizes *sizes, struct sched_job *job, uint32_t epoch, sample_id sample)
 {
+	auto_edition *edition = sched_edition(job, epoch);
 	const struct job_config *config = sched_job_config(job);
 	if (content_is_padded(config))
-		return padded_size(sizes, job);
-	return content_bytes(config, sched_job_dataset(job), sample);
+		return padded_size(sizes, job, edition);
+	return content_bytes(config, edition->dataset, sample);
 }
 
 /* In mirror a position is the same sample in all epochs. */
 static sample_id sample_at(struct sched_job *job, struct inode inode)
 {
+	auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));
 	uint32_t sample;
 	if (sched_job_config(job)->layout != LAYOUT_MIRROR)
 		return sched_bound(job, inode_sched_epoch(inode), inode.position);
-	return roaring_bitmap_select(sched_job_selection(job), inode.position, &sample)
+	return roaring_bitmap_select(edition->selection, inode.position, &sample)
 		       ? sample
 		       : SAMPLE_NONE;
 }
@@ -122,14 +128,33 @@ bool sizes_of_position(
 	if (content_bytes_fixed(config, ret))
 		return true;
 	if (content_is_padded(config)) {
-		*ret = padded_size(sizes, job);
+		auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));
+		*ret = padded_size(sizes, job, edition);
 		return true;
 	}
 	sample_id sample = sample_at(job, inode);
 	if (sample == SAMPLE_NONE)
 		return false;
-	*ret = sizes_of_sample(sizes, job, sample);
+	*ret = sizes_of_sample(sizes, job, inode_sched_epoch(inode), sample);
 	return true;
+}
+
+const char *sizes_change(const struct job_config *config, const struct sched_edition *now,
+	const struct sched_edition *next)
+{
+	uint32_t before = 0, after = 0;
+	if (content_is_padded(config) &&
+		content_bytes_largest(config, now->dataset, now->readable) !=
+			content_bytes_largest(config, next->dataset, next->readable))
+		return "its largest image is of another size (size = padded)";
+	if (label_bytes(dataset_classes(now->dataset)) !=
+		label_bytes(dataset_classes(next->dataset)))
+		return "labels have another number of digits";
+	if (config->json && (dataset_json_longest(now->dataset, &before) != 0 ||
+				    dataset_json_longest(next->dataset, &after) != 0 ||
+				    before != after))
+		return "the longest .json has another length";
+	return NULL;
 }
 
 bool sizes_are_saved(struct sched_job *job, struct inode inode)
@@ -142,9 +167,21 @@ bool sizes_are_saved(struct sched_job *job, struct inode inode)
 	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
-bool sizes_last(const struct job_config *config, struct inode inode)
+/* The last batch or shard may be longer in the next epoch. */
+static bool may_grow(struct sched_job *job, struct inode inode)
 {
+	const struct job_config *config = sched_job_config(job);
+	auto_edition *edition = sched_edition(job, SCHED_CURRENT);
+	return (config->layout == LAYOUT_BATCH || config->layout == LAYOUT_TAR) &&
+	       inode.position >= edition->samples / layout_file_samples(config);
+}
+
+bool sizes_last(struct sched_job *job, struct inode inode)
+{
+	const struct job_config *config = sched_job_config(job);
 	uint64_t fixed;
+	if (may_grow(job, inode) && !sched_has_begun(job, inode_sched_epoch(inode)))
+		return false;
 	return inode.epoch != INODE_CURRENT || config->layout == LAYOUT_MIRROR ||
 	       config->size == SIZE_PADDED || content_bytes_fixed(config, &fixed);
 }

@@ -28,10 +28,13 @@ void sizes_forget(struct sizes *sizes);
  */
 must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
-/* The same for a position that has this sample. */
-uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, sample_id sample);
+/* The same for a position of the epoch that has this sample. */
+uint64_t sizes_of_sample(
+	struct sizes *sizes, struct sched_job *job, uint32_t epoch, sample_id sample);
+/* What would be another size of files of current/ with the next edition: sched_dataset_move. */
+sched_edition_change sizes_change;
 /* Whether sizes_of_position would read a file of the state for a position, or for those of a
  * directory. */
 bool sizes_are_saved(struct sched_job *job, struct inode inode);
 /* Whether a known size stays as it is: in current/ a position gets other samples. */
-bool sizes_last(const struct job_config *config, struct inode inode);
+bool sizes_last(struct sched_job *job, struct inode inode);

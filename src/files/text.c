@@ -203,10 +203,11 @@ static void print_bad_samples(
 		return;
 	fprintf(out, "bad_samples %" PRIu32 "\n", status->bad);
 	fprintf(out, "skipped %" PRIu32 "\n", status->skipped);
+	auto_edition *edition = sched_edition(job, SCHED_CURRENT);
 	roaring_uint32_iterator_t iterator;
 	roaring_init_iterator(bad, &iterator);
 	for (unsigned i = 0; iterator.has_value && i < MOST_NAMED; i++) {
-		print_named(out, sched_job_dataset(job), iterator.current_value);
+		print_named(out, edition->dataset, iterator.current_value);
 		roaring_advance_uint32_iterator(&iterator);
 	}
 	roaring_bitmap_free(bad);
@@ -225,7 +226,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 		fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
 	else
 		fputs("epochs unlimited\n", out);
-	fprintf(out, "samples %" PRIu32 "\n", sched_job_samples(job));
+	fprintf(out, "samples %" PRIu32 "\n", status.samples);
 	fprintf(out, "bound %" PRIu32 "\n", status.bound);
 	fprintf(out, "consumed %" PRIu32 "\n", status.consumed);
 	fprintf(out, "drawn_ahead %" PRIu32 "\n", status.drawn);
@@ -253,9 +254,10 @@ void text_job_status(FILE *out, struct sched_job *job)
 	print_bad_samples(out, job, &status);
 }
 
-void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding)
+void text_order_line(
+	FILE *out, const struct sched_edition *edition, const struct binding *binding)
 {
-	struct dataset *dataset = sched_job_dataset(job);
+	struct dataset *dataset = edition->dataset;
 	struct dataset_sample sample;
 	int err = dataset_get(dataset, binding->sample, &sample);
 	fprintf(out, "%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%s\t", binding->position,
@@ -278,9 +280,10 @@ static unsigned digits(uint32_t number)
 	       (number > 99999999) + (number > 999999999);
 }
 
-size_t text_order_line_length(const struct sched_job *job, const struct binding *binding)
+size_t text_order_line_length(
+	const struct sched_edition *edition, const struct binding *binding)
 {
-	const struct dataset *dataset = sched_job_dataset(job);
+	const struct dataset *dataset = edition->dataset;
 	return digits(binding->position) + digits(binding->sample) +
 	       digits(dataset_label(dataset, binding->sample)) +
 	       strlen(served_names[binding->served]) +
@@ -359,6 +362,12 @@ static int print_of_dataset(
 	return err;
 }
 
+static void print_classes_of_job(FILE *out, struct sched_job *job)
+{
+	auto_edition *edition = sched_edition(job, SCHED_CURRENT);
+	text_classes(out, edition->dataset);
+}
+
 static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
 {
 	struct sched_job *job = sched_job_find_id(sched, inode.job);
@@ -371,7 +380,7 @@ static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
 	else if (inode.kind == INODE_JOB_STATE)
 		sched_job_print_state(job, out);
 	else
-		text_classes(out, sched_job_dataset(job));
+		print_classes_of_job(out, job);
 	sched_job_put(job);
 	return 0;
 }

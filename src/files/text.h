@@ -31,9 +31,11 @@ void text_classes(FILE *out, const struct dataset *dataset); /* line i: name of 
 void text_job_status(FILE *out, struct sched_job *job); /* "key value" lines */
 
 /* One line of epoch-NNNN.order: "position sample label served path\n", tab separated. */
-void text_order_line(FILE *out, struct sched_job *job, const struct binding *binding);
+void text_order_line(
+	FILE *out, const struct sched_edition *edition, const struct binding *binding);
 /* The length of that line; it does not read the catalogue. */
-size_t text_order_line_length(const struct sched_job *job, const struct binding *binding);
+size_t text_order_line_length(
+	const struct sched_edition *edition, const struct binding *binding);
 
 /* Whether the inode is a text file of the mount, which text_print prints. */
 bool text_is(enum inode_kind kind);

@@ -70,7 +70,7 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 {
 	uint64_t size = 0;
 	set_common(session, inode, ret);
-	bool lasts = sizes_last(sched_job_config(job), inode);
+	bool lasts = sizes_last(job, inode);
 	/* The kernel cuts reads of an open file off at its size. */
 	bool known = !lasts && inode.kind == INODE_SAMPLE &&
 		     sample_file_open_size(session, inode, &size);
@@ -123,9 +123,10 @@ static void set_directory(struct session *session, struct sched_job *job,
 {
 	struct timespec time = session->started;
 	ret->st_nlink += layout_of(job)->subdirectories(job, inode);
-	if (!sched_skips(job))
+	uint32_t edition = sched_edition_mark(job, inode_sched_epoch(inode));
+	if (!sched_skips(job) && edition == 0)
 		return;
-	add_ns(&time, sched_skipped_mark(job, inode_sched_epoch(inode)));
+	add_ns(&time, sched_skipped_mark(job, inode_sched_epoch(inode)) + edition);
 	set_times(ret, time);
 	*ret_timeout = 0;
 }

@@ -28,12 +28,13 @@ static void file_free(struct composite_file *file)
 	free(file);
 }
 
-static int describe(struct composite_file *file)
+static int describe(struct session *session, struct sched_job *job, struct inode inode,
+	uint32_t epoch, struct composite *ret)
 {
-	if (file->inode.kind == INODE_TAR)
-		return tar_file(
-			file->session->sizes, file->job, file->inode, &file->composite);
-	file->composite = batch_file(file->job, file->inode);
+	auto_edition *edition = sched_edition(job, epoch);
+	if (inode.kind == INODE_TAR)
+		return tar_file(session->sizes, job, edition, inode, ret);
+	*ret = batch_file(job, edition, inode);
 	return 0;
 }
 
@@ -157,10 +158,13 @@ static int make_samples(struct composite_file *file)
 	return 0;
 }
 
-static int prepare(struct composite_file *file)
+static int prepare(struct composite_file *file, uint32_t epoch)
 {
 	bool tar = file->inode.kind == INODE_TAR;
-	int err = describe(file);
+	int err =
+		describe(file->session, file->job, file->inode, epoch, &file->composite);
+	if (!err && file->composite.n == 0)
+		err = -ENOENT;
 	if (!err && file->inode.kind != INODE_BATCH)
 		err = make_samples(file);
 	if (err)
@@ -191,10 +195,23 @@ static void find_again(struct composite_file *file, uint64_t handle)
 	file->epoch = epoch_of_handle(file->session, handle, &file->kept);
 }
 
+/* Of which its samples will be; in current/ as far as that is known. */
+static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
+{
+	const struct job_config *config = sched_job_config(file->job);
+	struct inode inode = file->inode;
+	struct sched_reader reader = reader_of(req);
+	reader.images = inode.kind != INODE_BATCH_LABELS;
+	if (file->epoch != SCHED_CURRENT)
+		return file->epoch;
+	return sched_current(
+		file->job, &reader, inode.position * layout_file_samples(config));
+}
+
 /* Takes over the reference to the job, if it succeeds. handle: of a file that another
  * engine has opened, else 0. */
 static int file_new(struct session *session, struct sched_job *job, struct inode inode,
-	uint64_t handle, struct composite_file **ret)
+	fuse_req_t req, uint64_t handle, struct composite_file **ret)
 {
 	uint64_t serial = handle ? handle & HANDLE_SERIAL : kept_serial();
 	struct composite_file *file = calloc(1, sizeof(*file));
@@ -209,7 +226,7 @@ static int file_new(struct session *session, struct sched_job *job, struct inode
 		find_again(file, handle);
 	atomic_init(&file->references, 1);
 	lock_init(&file->lock, LOCK_RANK_FUSE, "composite file");
-	int err = prepare(file);
+	int err = prepare(file, epoch_for(file, req));
 	if (!err)
 		err = list_file(file, serial);
 	if (err) {
@@ -276,14 +293,15 @@ void composite_files_undo_all(struct session *session)
 
 /* --- requests --------------------------------------------------------------------- */
 
-static int file_of(struct session *session, struct inode inode, uint64_t handle,
-	struct composite_file **ret)
+static int file_of(struct session *session, struct inode inode, fuse_req_t req,
+	uint64_t handle, struct composite_file **ret)
 {
 	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
-	int err = tree_in_epoch(job, inode) ? file_new(session, job, inode, handle, ret)
-					    : -ENOENT;
+	int err = tree_in_epoch(job, inode)
+			  ? file_new(session, job, inode, req, handle, ret)
+			  : -ENOENT;
 	if (err)
 		sched_job_put(job);
 	return err;
@@ -296,7 +314,7 @@ void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 	struct wait wait = {.opens = true, .fi = *fi};
 	uint32_t before;
 	(void)outlived_take_back(session, &before); /* nobody has read it */
-	int err = file_of(session, inode, 0, &file);
+	int err = file_of(session, inode, req, 0, &file);
 	if (err) {
 		reply_error(req, err);
 		return;
@@ -320,13 +338,13 @@ static struct composite_file *find(struct session *session, uint64_t handle)
 	return file_of_open(open);
 }
 
-static int find_or_open(struct session *session, struct inode inode, uint64_t handle,
-	struct composite_file **ret)
+static int find_or_open(struct session *session, struct inode inode, fuse_req_t req,
+	uint64_t handle, struct composite_file **ret)
 {
 	*ret = find(session, handle);
 	if (*ret)
 		return 0;
-	int err = file_of(session, inode, handle, ret);
+	int err = file_of(session, inode, req, handle, ret);
 	if (err && err != -EEXIST)
 		return err;
 	*ret = find(session, handle);
@@ -356,7 +374,7 @@ void composite_read(fuse_req_t req, struct session *session, struct inode inode,
 	uint64_t handle, size_t size, uint64_t offset)
 {
 	struct composite_file *file;
-	int err = find_or_open(session, inode, handle, &file);
+	int err = find_or_open(session, inode, req, handle, &file);
 	if (err) {
 		reply_error(req, err);
 		return;
@@ -375,11 +393,7 @@ static void consume_unopened(struct session *session, struct inode inode, uint64
 	kept_open_remove(kept);
 	if (!job)
 		return;
-	int err = 0;
-	if (inode.kind == INODE_TAR)
-		err = tar_file(session->sizes, job, inode, &composite);
-	else
-		composite = batch_file(job, inode);
+	int err = describe(session, job, inode, epoch, &composite);
 	if (!err)
 		consume_all(job, &composite, inode, epoch);
 	sched_job_put(job);

@@ -103,6 +103,13 @@ static int sample_of(
 	return wait->status ? wait->status : -EIO;
 }
 
+/* Its labels are bound. */
+static uint32_t epoch_of(struct composite_file *file)
+{
+	LOCK_SCOPE(&file->lock);
+	return file->epoch;
+}
+
 static int label_source(const struct wait *wait, const struct segment *segment,
 	uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -110,7 +117,8 @@ static int label_source(const struct wait *wait, const struct segment *segment,
 	int err = sample_of(wait, segment, &sample);
 	if (err)
 		return err;
-	uint32_t label = dataset_label(sched_job_dataset(wait->file->job), sample);
+	auto_edition *edition = sched_edition(wait->file->job, epoch_of(wait->file));
+	uint32_t label = dataset_label(edition->dataset, sample);
 	if (wait->file->inode.kind == INODE_BATCH_LABELS)
 		memcpy(buffer, &(int64_t){label}, sizeof(int64_t));
 	else
@@ -129,7 +137,7 @@ static int json_source(
 	FILE *out = open_memstream(ret_text, &bytes);
 	if (!out)
 		return -ENOMEM;
-	err = json_print(out, wait->file->job, sample);
+	err = json_print(out, wait->file->job, epoch_of(wait->file), sample);
 	bool failed = ferror(out);
 	if ((fclose(out) != 0 || failed) && !err)
 		err = -ENOMEM;

@@ -48,11 +48,11 @@ static const struct slot *first_failed(const struct wait *wait)
 
 static void log_failed(const struct composite_file *file, const struct slot *failed)
 {
-	struct dataset *dataset = sched_job_dataset(file->job);
+	auto_edition *edition = sched_edition(file->job, file->epoch);
 	uint32_t position = file->composite.first + failed->index;
 	sample_id id = sched_bound(file->job, file->epoch, position);
 	struct dataset_sample sample = {0};
-	bool known = id != SAMPLE_NONE && dataset_get(dataset, id, &sample) == 0;
+	bool known = id != SAMPLE_NONE && dataset_get(edition->dataset, id, &sample) == 0;
 	log_warn("job %s: epoch %" PRIu32 ": batch %" PRIu32 " (positions %" PRIu32
 		 " to %" PRIu32 ") can't be opened: the sample of position %" PRIu32
 		 ", %s, can't be prepared",
@@ -69,6 +69,9 @@ static void reply_open(struct wait *wait)
 	outlived_answers(wait->request);
 	wait->fi.fh = composite_file_handle(file);
 	session_set_io(file->session, file->job, file->inode, &wait->fi);
+	/* Of a last one of current/ the kernel may know the size of another epoch. */
+	wait->fi.direct_io |= !sizes_last(file->job, file->inode);
+	wait->fi.keep_cache &= !wait->fi.direct_io;
 	if (fuse_reply_open(wait->req, &wait->fi) == 0)
 		stats_add(STAT_OPENS, 1);
 	else

@@ -63,3 +63,5 @@ must_check int session_mount_job(
  * the names on its [view] path below data/.
  */
 void session_jobs_changed(struct session *session, const char *name, const char *path);
+/* The dataset was scanned again: the next epochs of its jobs have other files. */
+void session_dataset_moved(struct session *session, const char *name);

@@ -23,6 +23,7 @@
  * The parts of fuse, and what they share.
  *
  *   session.c          a session's life: mount, loop, unmount; news of jobs
+ *   listings_forget.c  when a dataset was scanned again
  *   job_mount.c        further sessions, whose root is a job's directory
  *   mount_options.c    -o options, checks of the mount point
  *   kernel_features.c  features of the kernel that libfuse does not know
@@ -147,6 +148,9 @@ void session_touch_jobs(struct session *session);
 /* Serves those that an engine before this one has served. */
 void job_mounts_go_on(struct session *everything);
 void job_mounts_changed(struct session *everything);
+void job_mounts_moved(struct session *everything, const char *dataset);
+/* Those of its jobs. */
+void listings_forget(struct session *session, const char *dataset);
 void job_mounts_stop(struct session *everything);
 void job_mounts_end(struct session *everything); /* after job_mounts_stop */
 

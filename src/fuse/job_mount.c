@@ -335,3 +335,15 @@ void job_mounts_changed(struct session *everything)
 		session_unhold(mount->session);
 	}
 }
+
+void job_mounts_moved(struct session *everything, const char *dataset)
+{
+	struct job_mount *mount;
+	reap(everything);
+	LIST_FOREACH (mount, &everything->job_mounts, link) {
+		if (!session_try_hold(mount->session))
+			continue;
+		listings_forget(mount->session, dataset);
+		session_unhold(mount->session);
+	}
+}

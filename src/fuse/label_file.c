@@ -203,10 +203,10 @@ static int reply_label(fuse_req_t req, struct session *session, struct label_fil
 	return fuse_reply_open(req, reply);
 }
 
-static bool has_fixed_label(const struct sched_job *job, struct inode inode)
+static bool has_fixed_label(struct sched_job *job, struct inode inode)
 {
 	uint32_t label;
-	return sched_label(job, inode.position, &label);
+	return sched_label(job, inode_sched_epoch(inode), inode.position, &label);
 }
 
 /* rolls: the position will have another label. */
@@ -242,7 +242,7 @@ void label_file_opened(fuse_req_t req, struct session *session, struct sched_job
 	}
 	*file = (struct label_file){.number = session_number(session, inode),
 		.automatic = sched_job_config(job)->io == IO_AUTO,
-		.bytes = label_bytes_of(job),
+		.bytes = label_bytes_of(job, epoch),
 		.label = label};
 	bool rolls = inode.epoch == INODE_CURRENT && !has_fixed_label(job, inode);
 	open_file(req, session, file, rolls, epoch, &reply);
@@ -263,7 +263,8 @@ static void answer_read(
 void label_file_read_again(fuse_req_t req, struct sched_job *job, uint32_t label,
 	size_t size, uint64_t offset)
 {
-	struct label_file file = {.bytes = label_bytes_of(job), .label = label};
+	struct label_file file = {
+		.bytes = label_bytes_of(job, SCHED_CURRENT), .label = label};
 	answer_read(req, &file, size, offset);
 }
 

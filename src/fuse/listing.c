@@ -202,7 +202,8 @@ static void list_in_job(struct listing *listing, struct sched_job *job)
 static void set_window(struct listing *listing, struct sched_job *job)
 {
 	enum view_layout layout = sched_job_config(job)->layout;
-	uint32_t samples = sched_job_samples(job), epoch = listing->directory.epoch;
+	uint32_t epoch = listing->directory.epoch;
+	uint32_t samples = sched_job_samples(job, inode_sched_epoch(listing->directory));
 	struct sched_job_status status;
 	listing->job = job;
 	if (layout == LAYOUT_CLASSES || layout == LAYOUT_MIRROR) {

@@ -76,13 +76,19 @@ static void parking(void *context, uint64_t ticket)
 	fuse_req_interrupt_func(opening->req, interrupted, opening);
 }
 
-static void answer_again(struct opening *opening, struct sched_job *job, sample_id sample)
+static uint32_t label_of(struct sched_job *job, uint32_t epoch, sample_id sample)
+{
+	auto_edition *edition = sched_edition(job, epoch);
+	return dataset_label(edition->dataset, sample);
+}
+
+static void answer_again(
+	struct opening *opening, struct sched_job *job, uint32_t epoch, sample_id sample)
 {
 	struct inode inode = opening->inode;
 	if (inode.kind == INODE_LABEL) {
-		label_file_read_again(opening->req, job,
-			dataset_label(sched_job_dataset(job), sample), opening->size,
-			opening->offset);
+		label_file_read_again(opening->req, job, label_of(job, epoch, sample),
+			opening->size, opening->offset);
 		return;
 	}
 	int err = text_file_again_json(
@@ -98,14 +104,14 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 {
 	sample_id sample = sched_handle_sample(handle);
 	if (opening->again)
-		answer_again(opening, opening->job, sample);
+		answer_again(opening, opening->job, sched_handle_epoch(handle), sample);
 	else if (opening->inode.kind == INODE_JSON)
 		text_file_open_json(opening->req, opening->session, opening->job,
 			opening->inode, sched_handle_epoch(handle), sample, &opening->fi);
 	else
 		label_file_opened(opening->req, opening->session, opening->job,
 			opening->inode, sched_handle_epoch(handle),
-			dataset_label(sched_job_dataset(opening->job), sample),
+			label_of(opening->job, sched_handle_epoch(handle), sample),
 			&opening->fi);
 	sched_undo(handle);
 }
@@ -312,7 +318,8 @@ static uint32_t epoch_of(fuse_req_t req, struct session *session, struct inode i
 static bool has_fixed_label(const struct opening *opening, uint32_t *ret)
 {
 	return opening->inode.kind == INODE_LABEL &&
-	       sched_label(opening->job, opening->inode.position, ret);
+	       sched_label(opening->job, inode_sched_epoch(opening->inode),
+		       opening->inode.position, ret);
 }
 
 void opening_start(fuse_req_t req, struct session *session, struct inode inode,

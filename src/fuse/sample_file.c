@@ -39,8 +39,8 @@ static int make_content(struct sample_file *file, struct session *session)
 	struct content_place place = {.epoch = file->epoch,
 		.position = file->position,
 		.format = sched_job_config(file->job)->format,
-		.size = sizes_of_sample(
-			session->sizes, file->job, sched_handle_sample(file->handle))};
+		.size = sizes_of_sample(session->sizes, file->job, file->epoch,
+			sched_handle_sample(file->handle))};
 	return content_make(
 		&session->context, file->job, &place, file->handle, &file->content);
 }
@@ -339,7 +339,7 @@ static int outlived_new(struct session *session, struct inode inode, uint32_t ep
 	sample_id sample = sched_bound(job, epoch, inode.position);
 	struct sample_file *file = file_new(job, inode, epoch, 1);
 	if (file && sample != SAMPLE_NONE)
-		file->content.size = sizes_of_sample(session->sizes, job, sample);
+		file->content.size = sizes_of_sample(session->sizes, job, epoch, sample);
 	sched_job_put(job);
 	*ret = file;
 	return file ? 0 : -ENOMEM;

@@ -384,3 +384,9 @@ void session_jobs_changed(struct session *session, const char *name, const char 
 		forget_path(session, path);
 	job_mounts_changed(session);
 }
+
+void session_dataset_moved(struct session *session, const char *name)
+{
+	listings_forget(session, name);
+	job_mounts_moved(session, name);
+}

@@ -55,13 +55,14 @@ static int snapshot_take(
 	return end(&writer, text_print(writer.out, &session->context, inode));
 }
 
-static int snapshot_json(struct sched_job *job, sample_id sample, struct snapshot *ret)
+static int snapshot_json(
+	struct sched_job *job, uint32_t epoch, sample_id sample, struct snapshot *ret)
 {
 	struct text_writer writer;
 	int err = begin(ret, &writer);
 	if (err)
 		return err;
-	return end(&writer, json_print(writer.out, job, sample));
+	return end(&writer, json_print(writer.out, job, epoch, sample));
 }
 
 /* --- epoch-NNNN.order, read live ---------------------------------------------------- */
@@ -149,7 +150,7 @@ static int open_snapshot(struct session *session, struct inode inode,
 	struct snapshot *snapshot = malloc(sizeof(*snapshot));
 	int err = -ENOMEM;
 	if (snapshot)
-		err = job ? snapshot_json(job, sample, snapshot)
+		err = job ? snapshot_json(job, handle_epoch(handle), sample, snapshot)
 			  : snapshot_take(session, inode, snapshot);
 	if (err) {
 		free(snapshot);

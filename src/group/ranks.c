@@ -167,14 +167,15 @@ static enum sampler_kind sampler_of(const struct group *group, const char *datas
 
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
+	auto_edition *edition = sched_edition(rank->job, 0); /* it has one */
 	const struct job_config *config = rank->config;
 	struct coord_job job = {.name = config->training,
 		.dataset = config->dataset,
-		.ids = sched_job_selection(rank->job),
+		.ids = edition->selection,
 		.ranks = config->ranks,
 		.batch = config->global_batch,
 		.kind = sampler_of(group, config->dataset)};
-	job.fingerprint = dataset_fingerprint(sched_job_dataset(rank->job), job.ids);
+	job.fingerprint = dataset_fingerprint(edition->dataset, job.ids);
 	auto_free sample_id *log = NULL;
 	int err = sched_job_log(rank->job, &job.epoch, &log, &job.n_log);
 	job.log = log;

@@ -123,32 +123,35 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 }
 
 /* The samples of a batch are held all at once. */
-int admit_batch(const struct sched_job *job, config_report *report, void *context)
+int admit_batch(const struct edition *edition, config_report *report, void *context)
 {
+	const struct sched_job *job = edition->job;
 	const struct job_config *config = &job->config;
 	uint64_t most = memory_most_open(job->sched);
-	uint64_t n = config->batch < job->samples ? config->batch : job->samples;
-	if (config->layout != LAYOUT_BATCH || job->largest_bytes == 0 ||
-		n <= most / job->largest_bytes)
+	uint64_t n = config->batch < edition->set.positions ? config->batch
+							    : edition->set.positions;
+	if (config->layout != LAYOUT_BATCH || edition->largest_bytes == 0 ||
+		n <= most / edition->largest_bytes)
 		return 0;
 	sched_report(report, context,
 		"%s:[view]:batch: found %u, but %" PRIu64 " samples of %" PRIu64
 		" bytes can't be held at once, allowed: at most %" PRIu64 ", for which "
 		"there are %" PRIu64 " bytes: a cache of %" PRIu64
 		", and what may be held beside it",
-		config->file, config->batch, n, job->largest_bytes,
-		most / job->largest_bytes, most, job->sched->config->cache_bytes);
+		config->file, config->batch, n, edition->largest_bytes,
+		most / edition->largest_bytes, most, job->sched->config->cache_bytes);
 	return -EINVAL;
 }
 
-int admit_view(const struct sched_job *job)
+int admit_view(const struct edition *edition)
 {
+	const struct job_config *config = &edition->job->config;
 	const struct dataset_paths *paths;
 	uint32_t longest;
 	int err = 0;
-	if (job->config.layout == LAYOUT_MIRROR)
-		err = dataset_paths(job->source->dataset, &paths);
-	if (!err && job->config.json)
-		err = dataset_json_longest(job->source->dataset, &longest);
+	if (config->layout == LAYOUT_MIRROR)
+		err = dataset_paths(edition->is.dataset, &paths);
+	if (!err && config->json)
+		err = dataset_json_longest(edition->is.dataset, &longest);
 	return err;
 }

@@ -11,21 +11,19 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 	return epochs_state(job->epochs, epoch);
 }
 
-static bool exists(const struct sched_job *job, uint32_t epoch, uint32_t position)
-{
-	return (epoch == SCHED_CURRENT || epoch < config_job_epochs(&job->config)) &&
-	       position < job->samples;
-}
-
 /* As the engine knows it; *ret_saved: the epoch whose saved order knows it, else
  * SCHED_CURRENT. */
 static sample_id bound(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	sample_id sample = epochs_bound(job->epochs, epoch, position);
+	*ret_saved = SCHED_CURRENT;
 	if (epoch == SCHED_CURRENT)
 		epoch = epochs_current(job->epochs, position);
+	if (epoch >= config_job_epochs(&job->config) ||
+		position >= epochs_set(job->epochs, epoch)->positions)
+		return SAMPLE_NONE;
+	sample_id sample = epochs_bound(job->epochs, epoch, position);
 	bool saved =
 		sample == SAMPLE_NONE && epochs_state(job->epochs, epoch) == EPOCH_SAVED;
 	*ret_saved = saved ? epoch : SCHED_CURRENT;
@@ -36,8 +34,6 @@ static sample_id bound(
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
 {
 	uint32_t saved;
-	if (!exists(job, epoch, position))
-		return SAMPLE_NONE;
 	sample_id sample = bound(job, epoch, position, &saved);
 	if (saved != SCHED_CURRENT &&
 		order_look_up(job->directory, saved, position, &sample) != 0)
@@ -48,10 +44,13 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position)
 {
 	uint32_t saved;
-	if (!exists(job, epoch, position))
-		return false;
 	(void)bound(job, epoch, position, &saved);
 	return saved != SCHED_CURRENT;
+}
+
+bool sched_has_begun(struct sched_job *job, uint32_t epoch)
+{
+	return epoch != SCHED_CURRENT && state_of(job, epoch) != EPOCH_UNKNOWN;
 }
 
 bool sched_has_order(struct sched_job *job, uint32_t epoch)

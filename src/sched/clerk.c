@@ -138,6 +138,7 @@ static void save_orders(struct sched_job *job)
 			return;
 		journal_forget(job->journal, tell_saved(job, epoch));
 		free_dead(job);
+		editions_sweep(job);
 	}
 }
 
@@ -186,6 +187,7 @@ static void work_for(struct sched_job *job)
 	}
 	save_orders(job);
 	free_dead(job);
+	editions_sweep(job);
 }
 
 static struct sched_job *next_job_locked(struct sched *sched)

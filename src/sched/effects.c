@@ -20,7 +20,7 @@ static void count_served(struct sched_job *job, enum served served)
 	job->totals.hit += served == SERVED_HIT;
 	job->totals.shared += served == SERVED_SHARED;
 	if (served == SERVED_HIT || served == SERVED_SHARED)
-		stats_add(STAT_SAVED_NS, job->space->cost_ns);
+		stats_add(STAT_SAVED_NS, job->now->space->cost_ns);
 }
 
 /* A binding has taken a sample of the queue. */
@@ -43,6 +43,12 @@ static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
 	lock_assert_held(&job->sched->lock);
+	if (record->kind == RECORD_BEGUN || record->kind == RECORD_RESTORED) {
+		struct order_set set =
+			edition_order_set(edition_of_locked(job, record->epoch));
+		if (record->kind == RECORD_BEGUN || !record->drains)
+			journal_use(job->journal, &set);
+	}
 	journal_append(job->journal, record);
 	if (record->kind == RECORD_CONSUMED) {
 		stats_add(STAT_CONSUMED, 1);
@@ -65,18 +71,20 @@ static void answer_locked(struct open_request *request, struct aftermath *afterm
 	lock_assert_held(&job->sched->lock);
 	bool mirrored = job_kind(job) == EPOCHS_MIRRORED;
 	if (mirrored && request->status == 0 && !request->label)
-		count_served(job, how_served_locked(job->space, request->sample));
+		count_served(job, how_served_locked(job->now->space, request->sample));
 	handle_answered_locked(handle, aftermath);
 }
 
-static void give_back_queue_locked(struct sched_job *job, const struct drawn_queue *queue,
-	struct aftermath *aftermath)
+static void give_back_queue_locked(
+	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
+	const struct drawn_queue *queue = &effect->queue;
+	struct space *space = edition_of_locked(job, effect->epoch)->space;
 	lock_assert_held(&job->sched->lock);
 	for (uint32_t i = 0; i < queue->length; i++) {
 		const struct drawn *drawn = &queue->ring[(queue->head + i) % queue->size];
 		if (drawn->pinned)
-			unpin_locked(job->space, drawn->sample, aftermath);
+			unpin_locked(space, drawn->sample, aftermath);
 	}
 	free(queue->ring);
 }
@@ -89,7 +97,7 @@ static void end_locked(
 	lock_assert_held(&job->sched->lock);
 	if (job_is_fed(job))
 		feed_return_locked(job, effect->epoch, &effect->queue);
-	give_back_queue_locked(job, &effect->queue, aftermath);
+	give_back_queue_locked(job, effect, aftermath);
 	if (stream)
 		stream_end_locked(stream, aftermath);
 }
@@ -124,7 +132,8 @@ static void execute_locked(
 		draw_locked(job, effect, aftermath);
 		break;
 	case EFFECT_UNPIN:
-		unpin_locked(job->space, effect->sample, aftermath);
+		unpin_locked(edition_of_locked(job, effect->epoch)->space, effect->sample,
+			aftermath);
 		break;
 	case EFFECT_ANSWER:
 		answer_locked(effect->request, aftermath);
@@ -155,7 +164,8 @@ void effects_execute_locked(
 	}
 	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
 		TAILQ_REMOVE(&effects->unpinned, pin, link);
-		unpin_locked(job->space, pin->sample, aftermath);
+		unpin_locked(edition_of_locked(job, pin->epoch)->space, pin->sample,
+			aftermath);
 		free(pin);
 	}
 	if (ended)

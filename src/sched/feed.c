@@ -24,16 +24,16 @@ bool job_is_fed(const struct sched_job *job)
 	return job->config.ranks > 0;
 }
 
-int feed_divide(struct sched_job *job, config_report *report, void *context)
+int feed_divide(struct edition *edition, config_report *report, void *context)
 {
-	const struct job_config *config = &job->config;
-	uint32_t all = job->samples;
-	job->samples =
+	const struct job_config *config = &edition->job->config;
+	uint32_t all = edition->set.positions;
+	uint64_t rank = (uint64_t)config->ranks << 32 | config->rank;
+	edition->set.positions =
 		ranks_position(all, config->global_batch, config->ranks, config->rank);
-	job->fingerprint =
-		rng_mix(job->fingerprint, (uint64_t)config->ranks << 32 | config->rank);
-	job->fingerprint = rng_mix(job->fingerprint, config->global_batch);
-	if (job->samples > 0)
+	edition->fingerprint = rng_mix(edition->fingerprint, rank);
+	edition->fingerprint = rng_mix(edition->fingerprint, config->global_batch);
+	if (edition->set.positions > 0)
 		return 0;
 	sched_report(report, context,
 		"%s:[job]:ranks: found %u, allowed: at most the %u samples of the job",
@@ -126,7 +126,7 @@ bool feed_has_news_locked(struct sched_job *job)
 static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (!roaring_bitmap_contains(job->selection, ids[i]))
+		if (!roaring_bitmap_contains(job->now->selection, ids[i]))
 			return false;
 	return true;
 }
@@ -194,7 +194,7 @@ static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed
 {
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
-	if (consumed > job->samples)
+	if (consumed > job->now->set.positions)
 		return -EINVAL;
 	effects_init(&effects);
 	int err = epochs_go_on(job->epochs, epoch, &effects);
@@ -236,7 +236,8 @@ static int take_locked(struct sched_job *job, uint32_t epoch, uint32_t base,
 	if (state != EPOCH_LIVE)
 		return 0;
 	struct feed *feed = feed_of_locked(job, epoch);
-	if (base > feed->next || n > job->samples || base > job->samples - n)
+	if (base > feed->next || n > job->now->set.positions ||
+		base > job->now->set.positions - n)
 		return -EINVAL;
 	int err = append(feed, base, ids, n);
 	if (!err)

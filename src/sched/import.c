@@ -30,16 +30,16 @@ void places_free(struct places *places)
 	free(places->places);
 }
 
-int places_find(const struct sched_job *job, struct places *ret)
+int places_find(const struct edition *edition, struct places *ret)
 {
-	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(job->selection);
-	uint32_t n_ids = dataset_ids(job->source->dataset);
+	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
+	uint32_t n_ids = dataset_ids(edition->is.dataset);
 	*ret = (struct places){.n = n,
 		.ids = calloc(n, sizeof(*ret->ids)),
 		.places = calloc((size_t)n_ids + 1, sizeof(*ret->places))};
 	int err = ret->ids && ret->places ? 0 : -ENOMEM;
 	if (!err)
-		err = dataset_by_path(job->source->dataset, job->selection, ret->ids,
+		err = dataset_by_path(edition->is.dataset, edition->selection, ret->ids,
 			&ret->fingerprint);
 	for (uint32_t i = 0; i < n && !err; i++)
 		ret->places[ret->ids[i]] = i;
@@ -84,12 +84,12 @@ static int write_text(int fd, const struct checkpoint *from, const struct sched_
 	return err;
 }
 
-static int write_one(const struct sched_job *job, int fd, uint32_t epoch,
+static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	const struct places *places, uint64_t *offset)
 {
 	struct order_data data;
-	int err =
-		order_load(job->directory, epoch, job->samples, job->fingerprint, &data);
+	int err = order_load(edition->job->directory, epoch, edition->set.positions,
+		edition->fingerprint, &data);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < data.positions; i++)
@@ -101,25 +101,52 @@ static int write_one(const struct sched_job *job, int fd, uint32_t epoch,
 	return err;
 }
 
-static int write_all(const struct sched_job *job, int fd, const struct checkpoint *from,
+/* Orders of another scan of the dataset are of other samples, and stay here. */
+static size_t leave_out_others(
+	const struct edition *edition, struct epochs_order_file *orders, size_t n)
+{
+	size_t kept = 0;
+	LOCK_SCOPE(&edition->job->sched->lock);
+	for (size_t i = 0; i < n; i++)
+		if (edition_of_locked(edition->job, orders[i].epoch) == edition)
+			orders[kept++] = orders[i];
+	return kept;
+}
+
+static int write_all(const struct edition *edition, int fd, const struct checkpoint *from,
 	const struct places *places)
 {
+	struct sched_job *job = edition->job;
 	auto_free struct epochs_order_file *orders = NULL;
 	uint64_t offset = 0;
 	size_t n = 0;
 	int err = restore_list_orders(job, &orders, &n);
 	if (!err)
+		n = leave_out_others(edition, orders, n);
+	if (!err)
 		err = write_text(fd, from, job, n, places->fingerprint, &offset);
 	for (size_t i = 0; i < n && !err; i++)
-		err = write_one(job, fd, orders[i].epoch, places, &offset);
+		err = write_one(edition, fd, orders[i].epoch, places, &offset);
+	return err;
+}
+
+static int export_from(struct sched_job *job, int fd, const struct checkpoint *from)
+{
+	struct edition *edition = edition_hold(job, from->place.running.epoch);
+	struct places places;
+	int err = places_find(edition, &places);
+	if (!err) {
+		err = write_all(edition, fd, from, &places);
+		places_free(&places);
+	}
+	edition_let_go(edition);
 	return err;
 }
 
 int sched_job_export(struct sched_job *job, int fd, config_report *report, void *context)
 {
-	struct checkpoint from;
+	struct checkpoint from = {0};
 	struct restoring restoring = {.from = &from, .export = true};
-	struct places places;
 	struct stat st;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		report(context, "export: the descriptor is not of a regular file");
@@ -128,11 +155,7 @@ int sched_job_export(struct sched_job *job, int fd, config_report *report, void 
 	int err = job_kind(job) == EPOCHS_MIRRORED ? -EOPNOTSUPP
 						   : restore_by_clerk(job, &restoring);
 	if (!err)
-		err = places_find(job, &places);
-	if (!err) {
-		err = write_all(job, fd, &from, &places);
-		places_free(&places);
-	}
+		err = export_from(job, fd, &from);
 	if (err)
 		sched_report(report, context, "job %s: can't be exported: %s",
 			job->config.name,
@@ -206,7 +229,7 @@ static int check(struct importing *importing)
 			"sequential: positions of classes hold samples of their class "
 			"only",
 			job->config.name, name);
-	if (head->from.samples == job->samples &&
+	if (head->from.samples == job->now->set.positions &&
 		head->fingerprint == importing->places.fingerprint)
 		return 0;
 	return import_refuse(importing->adding,
@@ -215,14 +238,14 @@ static int check(struct importing *importing)
 		" with %016" PRIx64 " that the job selects (paths below the dataset's "
 		"directory, and sizes)",
 		job->config.name, name, head->from.samples, head->fingerprint,
-		job->samples, importing->places.fingerprint);
+		job->now->set.positions, importing->places.fingerprint);
 }
 
 /* Places to ids. false: there is no such place, or a position has another label. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct sched_job *job = importing->job;
-	const struct dataset *dataset = job->source->dataset;
+	const struct edition *edition = job->now;
 	for (uint32_t i = 0; i < data->positions; i++) {
 		if (data->samples[i] == 0)
 			continue;
@@ -230,7 +253,8 @@ static bool translate(const struct importing *importing, struct order_data *data
 			return false;
 		sample_id id = importing->places.ids[data->samples[i] - 1];
 		if (job_kind(job) == EPOCHS_DRAWN_AT_OPEN &&
-			dataset_label(dataset, id) != job_label_of(job, i))
+			dataset_label(edition->is.dataset, id) !=
+				edition_label_of(edition, i))
 			return false;
 		data->samples[i] = id + 1;
 	}
@@ -251,10 +275,10 @@ static int save_order(
 			"%s: the order of epoch %" PRIu32 ": %s", importing->import->name,
 			epoch, reason);
 	}
-	int err = order_save(job->directory, epoch, job->fingerprint, &order);
+	int err = order_save(job->directory, epoch, job->now->fingerprint, &order);
 	uint32_t bound = data->bound, consumed = data->consumed;
-	int possible = epochs_prepare(
-		job->epochs, epoch, data, bound, consumed, &reason, &tried);
+	int possible = epochs_prepare(job->epochs, &job->now->set, epoch, data, bound,
+		consumed, &reason, &tried);
 	epoch_reaped_free(tried);
 	if (possible == -EINVAL)
 		return import_refuse(importing->adding,
@@ -270,7 +294,7 @@ static int save_orders(struct importing *importing)
 		struct order_data data;
 		uint32_t epoch;
 		err = order_read_from(importing->import->fd, importing->import->name,
-			importing->job->samples, importing->head.fingerprint,
+			importing->job->now->set.positions, importing->head.fingerprint,
 			&importing->offset, &epoch, &data);
 		if (err == -EINVAL)
 			return import_refuse(importing->adding,
@@ -340,7 +364,7 @@ static int import_orders(struct importing *importing, bool place)
 	int err =
 		import_read_head(importing->adding, &importing->offset, &importing->head);
 	if (!err)
-		err = places_find(importing->job, &importing->places);
+		err = places_find(importing->job->now, &importing->places);
 	if (err)
 		return err;
 	err = check(importing);
@@ -372,7 +396,7 @@ static int import(struct sched_job *job, const struct adding *adding, bool place
 /* --- of a job that is added ------------------------------------------------------------- */
 
 /* Nobody else has the job yet. */
-static bool has_epochs(const struct sched_job *job)
+static bool has_epochs(struct sched_job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;
 	struct epochs_status status;

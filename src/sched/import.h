@@ -23,7 +23,7 @@ struct places {
 };
 
 /* Of all samples that the job selects, also of those of other ranks. */
-must_check int places_find(const struct sched_job *job, struct places *ret);
+must_check int places_find(const struct edition *edition, struct places *ret);
 void places_free(struct places *places);
 
 /* What stands before the orders of one job. */

@@ -315,7 +315,8 @@ static int save(const struct reading *reading, const struct row *row)
 		samples[i] = row->ids[i] + 1;
 		log[i] = order_log_entry(i, (enum served)0);
 	}
-	int err = order_save_at(path, reading->epoch + over, job->fingerprint, &order);
+	int err =
+		order_save_at(path, reading->epoch + over, job->now->fingerprint, &order);
 	return err ? import_refuse(reading->adding, "%s: can't be written: %s", path,
 			     strerror(-err))
 		   : 0;
@@ -343,7 +344,7 @@ static int take(struct reading *reading)
 int import_ranks(struct sched_job *job, const struct adding *adding)
 {
 	struct reading reading = {.job = job, .adding = adding};
-	int err = places_find(job, &reading.places);
+	int err = places_find(job->now, &reading.places);
 	if (err)
 		return err;
 	reading.n = reading.places.n;
@@ -355,7 +356,7 @@ int import_ranks(struct sched_job *job, const struct adding *adding)
 int sched_job_log(
 	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n)
 {
-	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(job->selection);
+	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(job->now->selection);
 	auto_free char *path = name_log(job);
 	struct order_data data;
 	uint64_t offset = 0;
@@ -364,8 +365,8 @@ int sched_job_log(
 	auto_close int fd = path ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return path && errno == ENOENT ? 0 : -errno;
-	int err =
-		order_read_from(fd, path, n, job->fingerprint, &offset, ret_epoch, &data);
+	int err = order_read_from(
+		fd, path, n, job->now->fingerprint, &offset, ret_epoch, &data);
 	if (err)
 		return err == -EINVAL ? 0 : err; /* it is another training now */
 	*ret_n = data.bound;

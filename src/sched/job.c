@@ -18,21 +18,17 @@
 
 static void job_free(struct sched_job *job)
 {
+	struct edition *edition;
 	epochs_free(&job->epochs);
 	if (job->journal)
 		journal_close(&job->journal);
-	free(job->label_begin);
-	free(job->labels);
-	free(job->by_position);
+	while ((edition = TAILQ_FIRST(&job->editions))) {
+		TAILQ_REMOVE(&job->editions, edition, link);
+		edition_free(edition);
+	}
 	feeds_free(job);
 	trace_free(job);
 	skip_free(job);
-	if (job->selection)
-		roaring_bitmap_free(job->selection);
-	if (job->readable)
-		roaring_bitmap_free(job->readable);
-	if (job->source)
-		atomic_fetch_sub(&job->source->jobs, 1);
 	config_job_free(&job->config);
 	free(job->directory);
 	free(job);
@@ -48,18 +44,10 @@ void sched_job_put(struct sched_job *job)
 {
 	if (atomic_fetch_sub(&job->references, 1) > 1)
 		return;
-	struct sched *sched = job->sched;
-	if (job->space) {
-		struct aftermath aftermath;
-		aftermath_init(&aftermath);
-		lock_take(&sched->lock);
-		space_put_locked(job->space);
-		sched_unlock(sched, &aftermath);
-	}
 	job_free(job);
 }
 
-/* It stays as long as the job. */
+/* It stays until its count of jobs is less again. */
 static struct source *find_source(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -101,14 +89,12 @@ static uint32_t positions_of_file(const struct job_config *config)
 	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
 }
 
-static int make_epochs(struct sched_job *job)
+int job_make_epochs(struct sched_job *job, const struct epoch_set *first)
 {
 	const struct job_config *config = &job->config;
 	uint32_t file = positions_of_file(config);
 	struct epochs_config epochs = {.kind = job_kind(job),
-		.selection = job->selection,
-		.fixed = job->by_position,
-		.positions = job->samples,
+		.set = *first,
 		.limit = config_job_epochs(config),
 		.lookahead = config->lookahead,
 		.file = file,
@@ -128,19 +114,19 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	job->sched = sched;
 	atomic_init(&job->references, 1);
 	TAILQ_INIT(&job->parked);
+	TAILQ_INIT(&job->editions);
 	int err = config_job_copy(config, &job->config);
 	if (!err)
 		job->ini_hash = restore_hash_ini(&job->config);
-	if (!err && !(job->source = find_source(sched, config->dataset)))
+	struct source *source = err ? NULL : find_source(sched, config->dataset);
+	if (!err && !source)
 		err = unknown_dataset(sched, config, report, context);
 	if (!err)
-		err = job_select(job, report, context);
-	if (!err && job_is_fed(job))
-		err = feed_divide(job, report, context);
+		err = edition_new(job, source, report, context, &job->now);
+	if (source)
+		atomic_fetch_sub(&source->jobs, 1);
 	if (!err)
-		err = make_epochs(job);
-	if (!err && job_kind(job) == EPOCHS_DRAWN_AT_OPEN)
-		err = source_label(job->source);
+		TAILQ_INSERT_TAIL(&job->editions, job->now, link);
 	if (!err && asprintf(&job->directory, "%s/jobs/%s", sched->config->state,
 			    config->name) < 0) {
 		job->directory = NULL;
@@ -193,16 +179,16 @@ static int install_locked(
 		admit_conflict_locked(sched, &job->config) ||
 		!admit_rank_locked(sched, &job->config, &other, &key))
 		return -EEXIST;
-	if (job->source->taken || job->source->removed)
+	if (job->now->source->taken || job->now->source->removed)
 		return -EBUSY;
-	int err = join_finish_locked(job, joining);
+	int err = join_finish_locked(job->now, joining);
 	if (err)
 		return err;
 	(void)sched_job_hold(job);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
 	shares_join_locked(job);
-	space_choose_head_locked(job->space);
+	space_choose_head_locked(job->now->space);
 	if (epochs_wants_save(job->epochs, &epoch))
 		clerk_request_locked(job);
 	return 0;
@@ -218,10 +204,16 @@ static int finish_joining(struct sched_job *job, struct sampler_joining *joining
  * waits for that. Begun again when another job was faster. */
 static int install(struct sched_job *job)
 {
-	int err;
+	struct edition *edition;
+	int err = 0;
+	TAILQ_FOREACH (edition, &job->editions, link) /* nobody else has it yet */
+		if (!err && edition != job->now)
+			err = join(edition);
+	if (err)
+		return err;
 	do {
 		struct sampler_joining *joining = NULL;
-		err = join_begin(job, &joining);
+		err = join_begin(job->now, &joining);
 		if (!err && joining)
 			err = sampler_joining_prepare(joining);
 		if (!err)
@@ -254,6 +246,8 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	job->id = choose_id(sched, known);
 	if (job->id != known)
 		err = keep_id(job);
+	if (!err)
+		err = editions_restore(job);
 	if (!err)
 		err = skip_begin(job);
 	if (!err)
@@ -291,12 +285,12 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 		err = job_new(sched, config, report, context, &job);
 	if (err)
 		return err;
-	err = admit_batch(job, report, context);
+	err = admit_batch(job->now, report, context);
 	if (err) {
 		sched_job_put(job);
 		return err;
 	}
-	err = admit_view(job);
+	err = admit_view(job->now);
 	if (!err)
 		err = add_job(sched, job, persist, &adding);
 	if (err == -EBUSY)
@@ -313,12 +307,14 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct sched_handle *handle, *next;
+	struct edition *edition;
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
 	job->removed = true;
 	TAILQ_REMOVE(&job->sched->jobs, job, link);
 	job->sched->n_jobs--;
-	space_choose_head_locked(job->space);
+	TAILQ_FOREACH (edition, &job->editions, link)
+		space_choose_head_locked(edition->space);
 	for (handle = TAILQ_FIRST(&job->parked); handle; handle = next) {
 		next = TAILQ_NEXT(handle, job_link);
 		handle_give_up_locked(handle, -ENODEV, aftermath);
@@ -327,8 +323,8 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	epochs_leave(job->epochs, &effects);
 	effects_execute_locked(job, &effects, aftermath);
 	effects_resume_locked(job, aftermath);
-	if (job->sampler)
-		sampler_leave(job->sampler, job->id);
+	TAILQ_FOREACH (edition, &job->editions, link)
+		edition_leave_samplers_locked(edition);
 	shares_leave_locked(job);
 }
 
@@ -416,26 +412,6 @@ const struct job_config *sched_job_config(const struct sched_job *job)
 	return &job->config;
 }
 
-struct dataset *sched_job_dataset(const struct sched_job *job)
-{
-	return job->source->dataset;
-}
-
-uint32_t sched_job_samples(const struct sched_job *job)
-{
-	return job->samples;
-}
-
-const roaring_bitmap_t *sched_job_selection(const struct sched_job *job)
-{
-	return job->selection;
-}
-
-const roaring_bitmap_t *sched_job_readable(const struct sched_job *job)
-{
-	return job->readable;
-}
-
 /* A ring of counts per second; seconds in which nothing happened are cleared. */
 static void advance_rate_locked(struct sched_job *job, uint64_t now_ns)
 {
@@ -478,9 +454,9 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	*ret = job->totals;
 	shares_status_locked(job, &ret->share);
 	waits_status_locked(job, ret);
-	ret->all_bytes = job->all_bytes;
-	ret->sample_bytes = job->sample_bytes;
-	ret->samples = job->samples;
+	ret->all_bytes = job->now->all_bytes;
+	ret->sample_bytes = job->now->sample_bytes;
+	ret->samples = epochs_set(job->epochs, epochs.epoch)->positions;
 	ret->rate = rate_locked(job);
 	ret->parked_idle = epochs.idle;
 	ret->drawn = epochs.ahead;
@@ -507,7 +483,7 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset)
 	const struct sched_job *job;
 	uint32_t n = 0;
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		n += job->source->dataset == dataset;
+		n += job->now->is.dataset == dataset;
 	return n;
 }
 

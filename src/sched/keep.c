@@ -145,7 +145,7 @@ static int has_saved(struct sched_job *job)
 
 static int replay(void *context, const struct record *record, const char **ret_reason)
 {
-	const struct sched_job *job = context;
+	struct sched_job *job = context;
 	struct epoch *loaded;
 	auto_free char *path = NULL;
 	bool restored = record->kind == RECORD_RESTORED;
@@ -164,11 +164,17 @@ static int replay(void *context, const struct record *record, const char **ret_r
 
 static int open_journal(struct sched_job *job, enum journal_found *ret_found)
 {
+	size_t n_sets;
+	auto_free struct order_set *sets = edition_order_sets(job, &n_sets);
+	if (!sets)
+		return -ENOMEM;
 	struct journal_identity identity = {.job = job->config.name,
 		.id = job->id,
-		.positions = job->samples,
-		.samples = dataset_ids(job->source->dataset),
-		.fingerprint = job->fingerprint};
+		.positions = job->now->set.positions,
+		.samples = dataset_ids(job->now->is.dataset),
+		.fingerprint = job->now->fingerprint,
+		.others = sets,
+		.n_others = n_sets};
 	return journal_open(
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
@@ -215,7 +221,8 @@ uint32_t keep_from(const struct sched_job *job, uint32_t epoch)
 int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 {
 	uint32_t first = keep_from(job, epoch);
-	int err = order_save(job->directory, epoch, job->fingerprint, order);
+	const struct edition *edition = restore_edition(job, epoch);
+	int err = order_save(job->directory, epoch, edition->fingerprint, order);
 	if (err)
 		return err;
 	if (first > 0)

@@ -75,8 +75,10 @@ void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath
 	bool single =
 		job->config.layout == LAYOUT_FLAT || job->config.layout == LAYOUT_CLASSES;
 	lock_assert_held(&job->sched->lock);
+	uint32_t samples =
+		epochs_set(job->epochs, handle->request.found_epoch)->positions;
 	if (single && (kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN) &&
-		job->open >= KEPT_LEAST && job->open >= job->samples - job->open)
+		job->open >= KEPT_LEAST && samples <= 2 * (uint64_t)job->open)
 		notice_locked(job, &effect, aftermath);
 }
 

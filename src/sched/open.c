@@ -20,6 +20,18 @@
  *   sched_release -> the engine says what is given back
  */
 
+static struct open_request request_of(
+	uint32_t epoch, uint32_t position, const struct sched_reader *reader)
+{
+	return (struct open_request){.epoch = epoch,
+		.position = position,
+		.reader = reader->who,
+		.done = reader->done,
+		.looks = reader->looks,
+		.resent = reader->resent,
+		.images = reader->images};
+}
+
 static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
 	uint32_t position, const struct sched_open_callbacks *callbacks, bool label)
 {
@@ -28,14 +40,8 @@ static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
 		return NULL;
 	handle->job = sched_job_hold(job);
 	handle->callbacks = *callbacks;
-	handle->request = (struct open_request){.epoch = epoch,
-		.position = position,
-		.reader = callbacks->reader.who,
-		.done = callbacks->reader.done,
-		.looks = callbacks->reader.looks,
-		.resent = callbacks->reader.resent,
-		.images = callbacks->reader.images,
-		.label = label};
+	handle->request = request_of(epoch, position, &callbacks->reader);
+	handle->request.label = label;
 	return handle;
 }
 
@@ -48,9 +54,10 @@ void handle_free(struct sched_handle *handle)
 /* A label holds nothing. */
 static bool is_ready(const struct sched_handle *handle)
 {
+	const struct use *use = handle->use;
 	return handle->answered &&
-	       (!handle->use || cache_state(handle->job->space->cache,
-					handle->request.sample) == CACHE_READY);
+	       (!use || cache_state(use->key.space->cache, handle->request.sample) ==
+				CACHE_READY);
 }
 
 /* Not read: without memory, or because the reader has given up. */
@@ -97,7 +104,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 {
 	struct sched_job *job = handle->job;
 	lock_assert_held(&job->sched->lock);
-	handle->tensor = cache_get(job->space->cache, handle->request.sample);
+	handle->tensor = cache_get(handle->use->key.space->cache, handle->request.sample);
 	ensure(handle->tensor);
 	if (handle->bare || !epochs_given(job->epochs, handle->request.found_epoch,
 				    handle->request.position))
@@ -219,6 +226,9 @@ static void look_up(struct load_work *work)
 	struct sched *sched = job->sched;
 	lock_take(&sched->lock);
 	handle->looks_up = false;
+	/* With its epoch, what it is made of may be gone. */
+	if (epochs_state(job->epochs, request->found_epoch) == EPOCH_OVER)
+		request->status = -ESTALE;
 	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
 		handle_answered_locked(handle, &aftermath);
 	sched_unlock(sched, &aftermath);
@@ -340,8 +350,8 @@ static struct sched_job *find_prepared_locked(
 	struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		if (job->source->dataset == dataset &&
-			strcmp(job->space->text, preparation) == 0)
+		if (job->now->is.dataset == dataset &&
+			strcmp(job->now->space->text, preparation) == 0)
 			return job;
 	return NULL;
 }
@@ -350,7 +360,7 @@ static struct sched_job *find_prepared_locked(
 static int ask_sample_locked(
 	struct sched_handle *handle, sample_id sample, struct aftermath *aftermath)
 {
-	const struct use *use = use_find_locked(handle->job->space, sample);
+	const struct use *use = use_find_locked(handle->job->now->space, sample);
 	lock_assert_held(&handle->job->sched->lock);
 	if (handle->job->sched->stopping)
 		return -ENODEV;
@@ -406,6 +416,15 @@ void sched_cancel(struct sched *sched, uint64_t ticket)
 		handle_give_up_locked(handle, -EINTR, &aftermath);
 	}
 	sched_unlock(sched, &aftermath);
+}
+
+uint32_t sched_current(
+	struct sched_job *job, const struct sched_reader *reader, uint32_t position)
+{
+	struct open_request request = request_of(SCHED_CURRENT, position, reader);
+	request.label = !reader->images;
+	LOCK_SCOPE(&job->sched->lock);
+	return epochs_choice(job->epochs, &request);
 }
 
 /* --- what was opened ----------------------------------------------------------------- */

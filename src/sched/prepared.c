@@ -16,46 +16,49 @@
 
 #define TOLD_EACH_NS UINT64_C(600000000000)
 
-/* The jobs of a dataset, each with a reference. -ENOMEM */
-static int hold_jobs(struct sched *sched, const struct dataset *dataset,
-	struct sched_job ***ret, size_t *ret_n)
+/* What the jobs of a dataset read, held with its job. -ENOMEM */
+static int hold_editions(struct sched *sched, const struct dataset *dataset,
+	struct edition ***ret, size_t *ret_n)
 {
 	LOCK_SCOPE(&sched->lock);
 	struct sched_job *job;
 	*ret_n = 0;
-	*ret = calloc(sched->n_jobs + 1, sizeof(struct sched_job *));
+	*ret = calloc(sched->n_jobs + 1, sizeof(struct edition *));
 	if (!*ret)
 		return -ENOMEM;
-	TAILQ_FOREACH (job, &sched->jobs, link)
-		if (job->source->dataset == dataset)
-			(*ret)[(*ret_n)++] = sched_job_hold(job);
+	TAILQ_FOREACH (job, &sched->jobs, link) {
+		if (job->now->is.dataset != dataset)
+			continue;
+		atomic_fetch_add(&sched_job_hold(job)->now->holds, 1);
+		(*ret)[(*ret_n)++] = job->now;
+	}
 	return 0;
 }
 
-static bool is_first_of_space(struct sched_job *const *jobs, size_t i)
+static bool is_first_of_space(struct edition *const *editions, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (jobs[k]->space == jobs[i]->space)
+		if (editions[k]->space == editions[i]->space)
 			return false;
 	return true;
 }
 
 /* Of those jobs that have the preparation of the i-th one. */
 static int sum_up(
-	struct sched_job *const *jobs, size_t n, size_t i, struct sched_prepared *ret)
+	struct edition *const *editions, size_t n, size_t i, struct sched_prepared *ret)
 {
 	roaring_bitmap_t *samples = roaring_bitmap_create();
 	uint64_t bytes = 0, of = 0;
 	*ret = (struct sched_prepared){0};
 	if (!samples)
 		return -ENOMEM;
-	preparation_print(&jobs[i]->space->preparation, ret->preparation);
+	preparation_print(&editions[i]->space->preparation, ret->preparation);
 	for (size_t k = i; k < n; k++) {
-		if (jobs[k]->space != jobs[i]->space)
+		if (editions[k]->space != editions[i]->space)
 			continue;
-		roaring_bitmap_or_inplace(samples, jobs[k]->selection);
-		bytes += jobs[k]->all_bytes;
-		of += roaring_bitmap_get_cardinality(jobs[k]->selection);
+		roaring_bitmap_or_inplace(samples, editions[k]->selection);
+		bytes += editions[k]->all_bytes;
+		of += roaring_bitmap_get_cardinality(editions[k]->selection);
 		ret->jobs++;
 	}
 	ret->samples = (uint32_t)roaring_bitmap_get_cardinality(samples);
@@ -67,19 +70,22 @@ static int sum_up(
 int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 	struct sched_prepared **ret, size_t *ret_n)
 {
-	struct sched_job **jobs = NULL;
+	struct edition **editions = NULL;
 	size_t n;
 	*ret_n = 0;
 	*ret = NULL;
-	int err = hold_jobs(sched, dataset, &jobs, &n);
+	int err = hold_editions(sched, dataset, &editions, &n);
 	if (!err && !(*ret = calloc(n + 1, sizeof(**ret))))
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < n; i++)
-		if (is_first_of_space(jobs, i))
-			err = sum_up(jobs, n, i, &(*ret)[(*ret_n)++]);
-	for (size_t i = 0; jobs && i < n; i++)
-		sched_job_put(jobs[i]);
-	free(jobs);
+		if (is_first_of_space(editions, i))
+			err = sum_up(editions, n, i, &(*ret)[(*ret_n)++]);
+	for (size_t i = 0; editions && i < n; i++) {
+		struct sched_job *job = editions[i]->job;
+		edition_let_go(editions[i]);
+		sched_job_put(job);
+	}
+	free(editions);
 	if (err) {
 		free(*ret);
 		*ret = NULL;

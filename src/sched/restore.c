@@ -44,13 +44,14 @@ uint64_t restore_hash_ini(const struct job_config *config)
 
 static void take_checkpoint(struct sched_job *job, struct checkpoint *ret)
 {
-	*ret = (struct checkpoint){.samples = job->samples,
-		.fingerprint = job->fingerprint,
-		.ini = job->ini_hash};
+	*ret = (struct checkpoint){.ini = job->ini_hash};
 	snprintf(ret->job, sizeof(ret->job), "%s", job->config.name);
 	LOCK_SCOPE(&job->sched->lock);
 	ret->journal = journal_id(job->journal);
 	epochs_place(job->epochs, &ret->place);
+	const struct edition *edition = edition_of_locked(job, ret->place.running.epoch);
+	ret->samples = edition->set.positions;
+	ret->fingerprint = edition->fingerprint;
 	ret->has_journal = ret->place.started;
 	ret->n_runs = epochs_read_runs(job->epochs, ret->place.running.epoch, ret->runs,
 		CHECKPOINT_RUNS, &ret->all_runs);
@@ -104,13 +105,15 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 		return restore_refuse(restoring,
 			"layout = mirror has no order, and nothing is consumed: there is "
 			"nothing to restore");
-	if (from->samples != job->samples || from->fingerprint != job->fingerprint)
+	const struct edition *edition = restore_edition(job, from->place.running.epoch);
+	uint32_t samples = edition->set.positions;
+	if (from->samples != samples || from->fingerprint != edition->fingerprint)
 		return restore_refuse(restoring,
 			"the checkpoint is of other samples: found %" PRIu32
 			" with fingerprint %016" PRIx64 ", allowed: the %" PRIu32
 			" with %016" PRIx64 " that the job selects (its dataset, its "
 			"layout, `where` or files have changed)",
-			from->samples, from->fingerprint, job->samples, job->fingerprint);
+			from->samples, from->fingerprint, samples, edition->fingerprint);
 	if (from->has_journal && from->journal != journal_of(job))
 		return restore_refuse(restoring,
 			"the checkpoint is of another journal: found %016" PRIx64
@@ -128,10 +131,11 @@ int restore_check_target(struct sched_job *job, struct restoring *restoring)
 	uint32_t last = place->running.epoch, epoch = restoring->at_epoch;
 	if (!restoring->at)
 		return 0;
-	if (restoring->at_position > job->samples)
+	uint32_t samples = restore_edition(job, epoch)->set.positions;
+	if (restoring->at_position > samples)
 		return restore_refuse(restoring,
 			"--at: found position %" PRIu32 ", allowed: up to %" PRIu32,
-			restoring->at_position, job->samples);
+			restoring->at_position, samples);
 	bool next = epoch == last + 1 && restoring->at_position == 0;
 	if ((epoch > last && !next) || epoch >= config_job_epochs(&job->config))
 		return restore_refuse(restoring,

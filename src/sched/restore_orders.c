@@ -73,12 +73,28 @@ static int take_reads(struct restoring *restoring, struct order_data *data)
 		from->place.running.epoch, from->place.running.epoch);
 }
 
+/* --- what it is made of ---------------------------------------------------------------- */
+
+/* The clerk is who frees editions, and nothing moves while a job goes back. */
+struct edition *restore_edition(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return edition_of_locked(job, epoch);
+}
+
+static const struct epoch_set *restore_set(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return epochs_set(job->epochs, epoch);
+}
+
 /* --- orders ---------------------------------------------------------------------------- */
 
-static int empty_order(const struct sched_job *job, struct order_data *ret)
+static int empty_order(const struct edition *edition, struct order_data *ret)
 {
-	*ret = (struct order_data){.positions = job->samples,
-		.samples = calloc(job->samples, sizeof(uint32_t)),
+	uint32_t n = edition->set.positions;
+	*ret = (struct order_data){.positions = n,
+		.samples = calloc(n, sizeof(uint32_t)),
 		.log = calloc(1, sizeof(uint32_t)),
 		.reads = calloc(1, sizeof(uint32_t))};
 	if (ret->samples && ret->log && ret->reads)
@@ -96,7 +112,9 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 static int load_order(struct sched_job *job, struct restoring *restoring, uint32_t epoch,
 	struct order_data *ret)
 {
-	int err = order_load(job->directory, epoch, job->samples, job->fingerprint, ret);
+	const struct edition *edition = restore_edition(job, epoch);
+	int err = order_load(
+		job->directory, epoch, edition->set.positions, edition->fingerprint, ret);
 	if (err == -ENOENT && state_of(job, epoch) == EPOCH_OVER)
 		return restore_refuse(restoring,
 			"the order of epoch %" PRIu32
@@ -104,7 +122,7 @@ static int load_order(struct sched_job *job, struct restoring *restoring, uint32
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
 	if (err == -ENOENT) /* no position of it has ever been bound */
-		err = empty_order(job, ret);
+		err = empty_order(edition, ret);
 	if (err == -EINVAL)
 		return restore_refuse(restoring,
 			"the order of epoch %" PRIu32 " can't be used: the log says why",
@@ -129,16 +147,19 @@ int restore_save_live(struct sched_job *job, struct restoring *restoring)
 	int err = 0;
 	while (!err && next_order(job, &epoch, &order))
 		if (order.bound > 0)
-			err = order_save(job->directory, epoch, job->fingerprint, &order);
+			err = order_save(job->directory, epoch,
+				restore_edition(job, epoch)->fingerprint, &order);
 	return err ? restore_failed(restoring, job->directory, err) : 0;
 }
 
 int restore_list_orders(
-	const struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n)
+	struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n)
 {
 	auto_free uint32_t *numbers = NULL;
-	int err = order_list(
-		job->directory, job->samples, job->fingerprint, &numbers, ret_n);
+	size_t n_sets;
+	auto_free struct order_set *sets = edition_order_sets(job, &n_sets);
+	int err = sets ? order_list(job->directory, sets, n_sets, &numbers, ret_n)
+		       : -ENOMEM;
 	*ret = err ? NULL : calloc(*ret_n + 1, sizeof(**ret));
 	if (!err && !*ret)
 		err = -ENOMEM;
@@ -153,19 +174,21 @@ int restore_list_orders(
 	return err;
 }
 
-int restore_load(const struct sched_job *job, const char *path, uint32_t epoch,
-	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret)
+int restore_load(struct sched_job *job, const char *path, uint32_t epoch, uint32_t bound,
+	uint32_t consumed, const char **ret_reason, struct epoch **ret)
 {
 	struct order_data data;
-	int err = path ? order_load_at(path, epoch, job->samples, job->fingerprint, &data)
-		       : order_load(job->directory, epoch, job->samples, job->fingerprint,
-				 &data);
+	const struct edition *edition = restore_edition(job, epoch);
+	uint32_t n = edition->set.positions;
+	uint64_t fingerprint = edition->fingerprint;
+	int err = path ? order_load_at(path, epoch, n, fingerprint, &data)
+		       : order_load(job->directory, epoch, n, fingerprint, &data);
 	if (err) {
 		*ret_reason = "its order is missing, or can't be used";
 		return err == -ENOENT ? -EINVAL : err;
 	}
-	return epochs_prepare(
-		job->epochs, epoch, &data, bound, consumed, ret_reason, ret);
+	return epochs_prepare(job->epochs, restore_set(job, epoch), epoch, &data, bound,
+		consumed, ret_reason, ret);
 }
 
 /* The order as it is from now on: to its file, and to memory. */
@@ -178,13 +201,16 @@ static int make_epoch(struct sched_job *job, struct restoring *restoring, uint32
 	lock_take(&job->sched->lock);
 	path = journal_next_order(job->journal, job->directory, drains);
 	lock_release(&job->sched->lock);
-	int err = path ? order_save_at(path, epoch, job->fingerprint, &order) : -ENOMEM;
+	const struct edition *edition = restore_edition(job, epoch);
+	int err =
+		path ? order_save_at(path, epoch, edition->fingerprint, &order) : -ENOMEM;
 	if (err) {
 		order_data_free(data);
 		return restore_failed(restoring, path ? path : job->directory, err);
 	}
 	uint32_t bound = data->bound, consumed = data->consumed;
-	err = epochs_prepare(job->epochs, epoch, data, bound, consumed, &reason, ret);
+	err = epochs_prepare(job->epochs, restore_set(job, epoch), epoch, data, bound,
+		consumed, &reason, ret);
 	if (err == -EINVAL)
 		return restore_refuse(
 			restoring, "the order of epoch %" PRIu32 ": %s", epoch, reason);
@@ -214,9 +240,11 @@ int restore_make_draining(
 {
 	const struct epochs_point *point = &restoring->from->place.draining;
 	struct order_data data;
-	if (!restoring->from->place.drains || restoring->at ||
-		order_load(job->directory, point->epoch, job->samples, job->fingerprint,
-			&data) != 0)
+	if (!restoring->from->place.drains || restoring->at)
+		return 0;
+	const struct edition *edition = restore_edition(job, point->epoch);
+	if (order_load(job->directory, point->epoch, edition->set.positions,
+		    edition->fingerprint, &data) != 0)
 		return 0;
 	if (!take_first(&data, point)) {
 		order_data_free(&data);

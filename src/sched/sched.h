@@ -32,6 +32,8 @@
 struct sched;
 struct sched_job;    /* counted reference, see sched_job_find */
 struct sched_handle; /* an open position: holds its tensor */
+struct sched_edition;
+struct sched_reader;
 
 must_check int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	size_t n_datasets, struct sched **ret);
@@ -99,11 +101,27 @@ must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
  */
 must_check int sched_dataset_take(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
+/* The same while jobs use it, which ret_jobs tells: for sched_dataset_move, or to be given
+ * back. */
+must_check int sched_dataset_take_used(struct sched *sched, const char *name,
+	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
 void sched_dataset_give_back(struct sched *sched, const char *name);
 void sched_dataset_remove(struct sched *sched, const char *name);
 /* By another catalogue of the same name. If that fails it is still taken. */
 must_check int sched_dataset_replace(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
+
+/* What would be another one for the files of a job that are not of one epoch; NULL: nothing. */
+typedef const char *sched_edition_change(const struct job_config *config,
+	const struct sched_edition *now, const struct sched_edition *next);
+/*
+ * By the next edition (dataset_scan_next), which is installed: all of its jobs get it with the
+ * next epoch that begins. -EINVAL: a job can't, which is reported; it is still taken then, as
+ * upon any failure.
+ */
+must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config, sched_edition_change *change,
+	config_report *report, void *context);
 
 /* Each has a number below that of sched_datasets as long as it is there. *ret_mark (may be
  * NULL): another one when datasets came or went. */
@@ -227,19 +245,43 @@ must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
-struct dataset *sched_job_dataset(const struct sched_job *job);
-uint32_t sched_job_samples(const struct sched_job *job); /* positions per epoch */
-const roaring_bitmap_t *sched_job_selection(const struct sched_job *job); /* D_j */
-/* D_j without the samples that are refused, because they need too much memory or have no
- * readable header. */
-const roaring_bitmap_t *sched_job_readable(const struct sched_job *job);
 
 /*
- * layout = classes: the positions of one label are contiguous, those of label l are
- * [begin(l), begin(l + 1)), and a position is only ever bound to a sample of its label.
- * label may be up to the number of classes of the dataset.
+ * What an epoch is made of. A dataset that is scanned again while jobs use it is another
+ * edition for the epochs that begin after; those before keep theirs.
  */
-uint32_t sched_job_label_begin(const struct sched_job *job, uint32_t label);
+struct sched_edition {
+	struct dataset *dataset;
+	uint32_t samples;		   /* positions of an epoch */
+	const roaring_bitmap_t *selection; /* D_j */
+	/* D_j without the samples that are refused, because they need too much memory or have
+	 * no readable header. */
+	const roaring_bitmap_t *readable;
+	/*
+	 * layout = classes: the positions of one label are contiguous, those of label l are
+	 * [label_begin[l], label_begin[l + 1]), and a position is only ever bound to a sample
+	 * of its label. Else NULL.
+	 */
+	const uint32_t *label_begin;
+};
+/* Of an epoch; of SCHED_CURRENT that of the epoch which a script that begins now would read.
+ * sched_widest_edition: there the one with most samples that a file of current/ may be of.
+ * Constant until it is put back, which comes before the job is. */
+const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
+const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch);
+void sched_edition_put(const struct sched_edition *edition);
+static inline void sched_edition_put_(const struct sched_edition **edition)
+{
+	sched_edition_put(*edition);
+}
+#define auto_edition                                                                     \
+	__attribute__((cleanup(sched_edition_put_))) const struct sched_edition
+uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch); /* the same number */
+/* The epoch that a file of current/ belongs to if the reader opens it now. Changes nothing. */
+uint32_t sched_current(
+	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
+/* Another number when the edition of SCHED_CURRENT is another one. 0: there has been one. */
+uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
 /* Where the files of a dataset lie. */
 struct sched_storage {
@@ -254,9 +296,9 @@ struct sched_storage {
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
-/* The label that a position has for ever: sequential, classes, labels = fixed. false:
- * none. */
-bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret);
+/* The label that a position has, whatever it is bound to: sequential, classes, labels =
+ * fixed. false: none, or that of a file of current/ depends on its epoch. */
+bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 
 struct sched_job_share {
 	double demand; /* samples per second that it could use, as far as is known */
@@ -509,6 +551,9 @@ void sched_drop_content(struct sched *sched, uint64_t bytes);
 /* The k-th binding of an epoch, k from 0; false when there are not so many yet. */
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
+
+/* What an epoch is made of stays from then on. false: SCHED_CURRENT, too. */
+bool sched_has_begun(struct sched_job *job, uint32_t epoch);
 
 /* Whether an epoch has any. */
 bool sched_has_order(struct sched_job *job, uint32_t epoch);

@@ -50,6 +50,7 @@
  *   prepared.c     how much of that all samples would take
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
+ *   edition.c      what their epochs are made of; move.c: from one scan to the next
  *   skip.c         bad samples that later epochs leave out
  *   restore.c      where a job is, and back there; checkpoint.c: that as a text
  *                  restore_orders.c: with which orders
@@ -206,6 +207,7 @@ struct stream {
 	TAILQ_ENTRY(stream) link; /* of those that draw, or that are only counted */
 	struct sched_job *job;
 	uint32_t epoch;
+	struct edition *edition; /* held */
 	struct sampler *sampler;
 	stream_id id;
 	job_id joined_as; /* the job's, or the stand-in's */
@@ -248,6 +250,34 @@ struct skipping {
 	struct skip_plan *plan; /* of the next epoch; NULL: it leaves out nothing */
 };
 
+/*
+ * What the epochs of a job are made of, from the first one after a scan of its dataset to the
+ * last one before the next scan. Constant, but for what the lock says. It is freed when none
+ * of these epochs is kept and nobody holds it: by the clerk, or with its job.
+ */
+struct edition {
+	struct sched_edition is;   /* what others see */
+	TAILQ_ENTRY(edition) link; /* (lock) of the job's, the oldest first */
+	struct sched_job *job;
+	atomic_uint holds;
+	bool dropped; /* (lock) no epoch is made of it */
+	struct source *source;
+	struct space *space;
+	struct sampler *sampler;     /* NULL: samples are not drawn */
+	bool joined;		     /* (lock) it, by the job */
+	struct epoch_set set;	     /* the engine's */
+	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
+	roaring_bitmap_t *selection; /* D_j */
+	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
+	uint64_t largest_bytes;	     /* of a tensor */
+	uint64_t all_bytes;	     /* of the tensors of all that it selects */
+	uint64_t sample_bytes;	     /* of one, in the mean */
+	uint64_t typical_bytes;	     /* three of four tensors are no larger */
+	uint32_t *label_begin;	/* classes: first position of each label, and the end */
+	uint32_t *labels;	/* labels = fixed: by position */
+	sample_id *by_position; /* in dataset order: the sample of each */
+};
+
 struct sched_job {
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
@@ -255,26 +285,14 @@ struct sched_job {
 	bool removed;
 	job_id id;
 	struct job_config config;
-	struct source *source;
-	struct space *space;
-	struct sampler *sampler;  /* joined; NULL: samples are not drawn */
-	struct feed feeds[FEEDS]; /* of a rank; by epoch */
-	uint32_t consumed_since;  /* whoever feeds it was told */
-	uint64_t unfed_since_ns;  /* sched_feed_away */
+	TAILQ_HEAD(, edition) editions; /* (lock) */
+	struct edition *now;		/* (lock) of the epochs that begin */
+	struct feed feeds[FEEDS];	/* of a rank; by epoch */
+	uint32_t consumed_since;	/* whoever feeds it was told */
+	uint64_t unfed_since_ns;	/* sched_feed_away */
 	bool gives_up;
-	roaring_bitmap_t *selection; /* D_j */
-	uint32_t samples;	     /* |D_j|; of a rank its part of them */
-	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
 	uint64_t ini_hash;
-	roaring_bitmap_t *readable; /* D_j without what is refused for its size */
-	uint32_t open;		    /* images of current/ */
-	uint64_t largest_bytes;	    /* of a tensor */
-	uint64_t all_bytes;	    /* of the tensors of all that it selects */
-	uint64_t sample_bytes;	    /* of one, in the mean */
-	uint64_t typical_bytes;	    /* three of four tensors are no larger */
-	uint32_t *label_begin;	/* classes: first position of each label, and the end */
-	uint32_t *labels;	/* labels = fixed: by position */
-	sample_id *by_position; /* in dataset order: the sample of each */
+	uint32_t open; /* images of current/ */
 	struct epochs *epochs;
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
@@ -379,6 +397,13 @@ must_check int sources_init(
 void sources_free(struct sched *sched);
 /* NULL: there is none of the name. */
 struct source *source_find_locked(const struct sched *sched, const char *name);
+/* The same of an edition that is kept; one that is there has one more job. */
+must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
+/* It is taken. */
+struct source *source_taken_locked(const struct sched *sched, const char *name);
+/* Nobody finds it, since it is removed, and it has one job: the caller. */
+must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config, struct source **ret);
 /* What was removed, and has no job any more, is freed. No lock held. */
 void sources_sweep(struct sched *sched);
 /* Labels of a source's samples and what exchanges within them; -ENOMEM. No lock held. */
@@ -660,7 +685,7 @@ bool stream_contains(const struct stream *stream, sample_id sample);
 
 bool job_is_fed(const struct sched_job *job);
 /* |D_j| becomes the part of the rank. -EINVAL (reported): that is nothing. */
-must_check int feed_divide(struct sched_job *job, config_report *report, void *context);
+must_check int feed_divide(struct edition *edition, config_report *report, void *context);
 /* The stream of the epoch ends: what it had drawn comes first, should it begin again. */
 void feed_return_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue);
@@ -727,6 +752,9 @@ int restore_failed(struct restoring *restoring, const char *what, int err);
 
 /* --- restore_orders.c: the orders that it goes back with -------------------------------- */
 
+/* By the clerk, or of a job that nobody knows yet. */
+struct edition *restore_edition(struct sched_job *job, uint32_t epoch);
+
 /* Those of live epochs go to files. The job is held, as for the next two. */
 must_check int restore_save_live(struct sched_job *job, struct restoring *restoring);
 /* The epoch that is to run; to drain: *ret stays NULL where none is. Both are in files of
@@ -737,10 +765,10 @@ must_check int restore_make_draining(
 	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
 /* What the files of the job's directory hold; the caller frees it. */
 must_check int restore_list_orders(
-	const struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n);
+	struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n);
 /* An epoch as the file has it; path NULL: that of an epoch that has ended. -EINVAL: there
  * is none that can be used. */
-must_check int restore_load(const struct sched_job *job, const char *path, uint32_t epoch,
+must_check int restore_load(struct sched_job *job, const char *path, uint32_t epoch,
 	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
 /* --- selection.c: the samples of a job, and those that positions stand for ------------ */
@@ -750,13 +778,16 @@ void sched_stats_locked(struct sched *sched);
 void sched_report(config_report *report, void *context, const char *format, ...)
 	printf_like(3, 4);
 /* -EINVAL (reported), -ENOMEM. */
-must_check int job_select(struct sched_job *job, config_report *report, void *context);
+must_check int edition_select(
+	struct edition *edition, config_report *report, void *context);
 enum epochs_kind job_kind(const struct sched_job *job);
-bool job_fixes_labels(const struct sched_job *job);
-uint32_t job_label_of(const struct sched_job *job, uint32_t position);
+bool edition_fixes_labels(const struct edition *edition);
+uint32_t edition_label_of(const struct edition *edition, uint32_t position);
 
 /* --- job.c ---------------------------------------------------------------------------- */
 
+/* The engine; first: what its first epochs are made of. */
+must_check int job_make_epochs(struct sched_job *job, const struct epoch_set *first);
 /* No longer among the jobs: parked opens, pins and need are given back. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
@@ -764,10 +795,34 @@ void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 
 /* --- join.c: how a job comes to its sampler -------------------------------------------- */
 
-/* The job gets its space. *ret stays as it is where there is no sampler. No lock held. */
-must_check int join_begin(struct sched_job *job, struct sampler_joining **ret);
+/* The edition gets its space. *ret stays as it is where there is no sampler. No lock held. */
+must_check int join_begin(struct edition *edition, struct sampler_joining **ret);
 /* -EAGAIN: to be begun again. */
-must_check int join_finish_locked(struct sched_job *job, struct sampler_joining *joining);
+must_check int join_finish_locked(
+	struct edition *edition, struct sampler_joining *joining);
+/* Both, of an edition of a job that is there. No lock held. */
+must_check int join(struct edition *edition);
+
+/* --- edition.c ------------------------------------------------------------------------- */
+
+/* Of the source, whose count of jobs has one more then. What can't be is reported. */
+must_check int edition_new(struct sched_job *job, struct source *source,
+	config_report *report, void *context, struct edition **ret);
+/* No epoch is made of it. No lock held. */
+void edition_free(struct edition *edition);
+void edition_leave_samplers_locked(struct edition *edition);
+/* epoch: or SCHED_CURRENT, as epochs_set. */
+struct edition *edition_of_locked(const struct sched_job *job, uint32_t epoch);
+struct edition *edition_hold(struct sched_job *job, uint32_t epoch);
+void edition_let_go(struct edition *edition);
+struct order_set edition_order_set(const struct edition *edition);
+/* Those of the job's epochs; the caller frees it. NULL: no memory. */
+struct order_set *edition_order_sets(struct sched_job *job, size_t *ret_n);
+/* By the clerk: frees those of which no epoch is made any more. */
+void editions_sweep(struct sched_job *job);
+/* With the engine: which edition the epochs so far have, as the files in the job's directory
+ * tell. The job has one edition. */
+must_check int editions_restore(struct sched_job *job);
 
 /* --- admit.c: what else has to be right for a job to be added ------------------------- */
 
@@ -785,9 +840,9 @@ must_check int admit_rank(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
 /* -EINVAL, reported, for batches that the daemon can't hold. */
 must_check int admit_batch(
-	const struct sched_job *job, config_report *report, void *context);
+	const struct edition *edition, config_report *report, void *context);
 /* What its layout will ask the dataset for is made now: it takes a while, and may fail. */
-must_check int admit_view(const struct sched_job *job);
+must_check int admit_view(const struct edition *edition);
 
 /* --- prepared.c: how much all prepared samples take -------------------------------------- */
 

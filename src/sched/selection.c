@@ -16,7 +16,8 @@ static uint64_t look_ahead_bytes(const struct sched_job *job)
 	uint64_t n = job->config.lookahead;
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return 0;
-	return (n < job->samples ? n : job->samples) * job->largest_bytes;
+	uint32_t samples = job->now->set.positions;
+	return (n < samples ? n : samples) * job->now->largest_bytes;
 }
 
 void sched_report_cache(struct sched *sched, config_report *report, void *context)
@@ -50,23 +51,26 @@ void sched_report(config_report *report, void *context, const char *format, ...)
 		free(message);
 }
 
-static int select_samples(struct sched_job *job, config_report *report, void *context)
+static int select_samples(struct edition *edition, config_report *report, void *context)
 {
 	auto_free char *message = NULL;
-	int err = dataset_select(
-		job->source->dataset, job->config.where, &job->selection, &message);
+	int err = dataset_select(edition->source->dataset, edition->job->config.where,
+		&edition->selection, &message);
 	if (err) {
-		sched_report(report, context, "%s:[job]:where: %s", job->config.file,
-			message ? message : strerror(-err));
+		sched_report(report, context, "%s:[job]:where: %s",
+			edition->job->config.file, message ? message : strerror(-err));
 		return err;
 	}
-	job->samples = (uint32_t)roaring_bitmap_get_cardinality(job->selection);
-	if (job->samples == 0) {
+	edition->set.positions =
+		(uint32_t)roaring_bitmap_get_cardinality(edition->selection);
+	if (edition->set.positions == 0) {
 		sched_report(report, context,
 			"%s:[job]:where: found \"%s\", which selects none of the %u "
 			"samples of dataset %s; allowed: what selects at least one",
-			job->config.file, job->config.where ? job->config.where : "",
-			dataset_samples(job->source->dataset), job->config.dataset);
+			edition->job->config.file,
+			edition->job->config.where ? edition->job->config.where : "",
+			dataset_samples(edition->source->dataset),
+			edition->job->config.dataset);
 		return -EINVAL;
 	}
 	return 0;
@@ -77,7 +81,7 @@ static int select_samples(struct sched_job *job, config_report *report, void *co
 #define MOST_MEASURED 4096
 
 struct measuring {
-	struct sched_job *job;
+	struct edition *edition;
 	uint32_t seen, step;
 	uint32_t n;
 	uint64_t bytes[MOST_MEASURED]; /* of every step-th sample */
@@ -86,14 +90,14 @@ struct measuring {
 static bool measure_one(uint32_t id, void *context)
 {
 	struct measuring *measuring = context;
-	struct sched_job *job = measuring->job;
-	uint64_t bytes = memory_tensor_bytes(
-		job->sched, job->source->dataset, &job->config.preparation, id);
-	job->all_bytes += bytes;
-	if (bytes > job->largest_bytes)
-		job->largest_bytes = bytes;
+	struct edition *edition = measuring->edition;
+	uint64_t bytes = memory_tensor_bytes(edition->job->sched,
+		edition->source->dataset, &edition->job->config.preparation, id);
+	edition->all_bytes += bytes;
+	if (bytes > edition->largest_bytes)
+		edition->largest_bytes = bytes;
 	if (bytes == 0)
-		roaring_bitmap_remove(job->readable, id);
+		roaring_bitmap_remove(edition->readable, id);
 	if (measuring->seen++ % measuring->step == 0)
 		measuring->bytes[measuring->n++] = bytes;
 	return true;
@@ -106,18 +110,18 @@ static int compare(const void *a, const void *b)
 }
 
 /* A few huge images say nothing about how many samples fit into the cache. */
-static int measure(struct sched_job *job)
+static int measure(struct edition *edition)
 {
 	auto_free struct measuring *measuring = calloc(1, sizeof(*measuring));
-	job->readable = roaring_bitmap_copy(job->selection);
-	if (!measuring || !job->readable)
+	edition->readable = roaring_bitmap_copy(edition->selection);
+	if (!measuring || !edition->readable)
 		return -ENOMEM;
-	measuring->job = job;
-	measuring->step = (job->samples + MOST_MEASURED - 1) / MOST_MEASURED;
-	roaring_iterate(job->selection, measure_one, measuring);
+	measuring->edition = edition;
+	measuring->step = (edition->set.positions + MOST_MEASURED - 1) / MOST_MEASURED;
+	roaring_iterate(edition->selection, measure_one, measuring);
 	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare);
-	job->sample_bytes = job->all_bytes / job->samples;
-	job->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
+	edition->sample_bytes = edition->all_bytes / edition->set.positions;
+	edition->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
 	return 0;
 }
 
@@ -126,143 +130,140 @@ static int measure(struct sched_job *job)
 /* Counted one place further on, so that sums make beginnings of it. */
 static bool count_label(uint32_t id, void *context)
 {
-	struct sched_job *job = context;
-	job->label_begin[dataset_label(job->source->dataset, id) + 1]++;
+	struct edition *edition = context;
+	edition->label_begin[dataset_label(edition->source->dataset, id) + 1]++;
 	return true;
 }
 
-static int find_labels(struct sched_job *job)
+static int find_labels(struct edition *edition)
 {
-	uint32_t n = dataset_classes(job->source->dataset);
-	job->label_begin = calloc(n + 1, sizeof(*job->label_begin));
-	if (!job->label_begin)
+	uint32_t n = dataset_classes(edition->source->dataset);
+	edition->label_begin = calloc(n + 1, sizeof(*edition->label_begin));
+	if (!edition->label_begin)
 		return -ENOMEM;
-	roaring_iterate(job->selection, count_label, job);
+	roaring_iterate(edition->selection, count_label, edition);
 	for (uint32_t label = 0; label < n; label++)
-		job->label_begin[label + 1] += job->label_begin[label];
-	ensure(job->label_begin[n] == job->samples);
+		edition->label_begin[label + 1] += edition->label_begin[label];
+	ensure(edition->label_begin[n] == edition->set.positions);
 	return 0;
 }
 
 struct sorting {
-	struct sched_job *job;
+	struct edition *edition;
 	uint32_t *next; /* by label: where its next sample goes */
 };
 
 static bool sort_one(uint32_t id, void *context)
 {
 	struct sorting *sorting = context;
-	uint32_t label = dataset_label(sorting->job->source->dataset, id);
-	sorting->job->by_position[sorting->next[label]++] = id;
+	uint32_t label = dataset_label(sorting->edition->source->dataset, id);
+	sorting->edition->by_position[sorting->next[label]++] = id;
 	return true;
 }
 
-static int sort_by_label(struct sched_job *job)
+static int sort_by_label(struct edition *edition)
 {
-	uint32_t n = dataset_classes(job->source->dataset);
+	uint32_t n = dataset_classes(edition->source->dataset);
 	auto_free uint32_t *next = calloc(n, sizeof(*next));
-	job->by_position = calloc(job->samples, sizeof(*job->by_position));
-	if (!next || !job->by_position)
+	edition->by_position =
+		calloc(edition->set.positions, sizeof(*edition->by_position));
+	if (!next || !edition->by_position)
 		return -ENOMEM;
-	memcpy(next, job->label_begin, n * sizeof(*next));
-	struct sorting sorting = {job, next};
-	roaring_iterate(job->selection, sort_one, &sorting);
+	memcpy(next, edition->label_begin, n * sizeof(*next));
+	struct sorting sorting = {edition, next};
+	roaring_iterate(edition->selection, sort_one, &sorting);
 	return 0;
 }
 
 /* --- labels = fixed: each position has one -------------------------------------------- */
 
 struct listing {
-	struct sched_job *job;
+	struct edition *edition;
 	uint32_t n;
 };
 
 static bool list_label(uint32_t id, void *context)
 {
 	struct listing *listing = context;
-	listing->job->labels[listing->n++] =
-		dataset_label(listing->job->source->dataset, id);
+	listing->edition->labels[listing->n++] =
+		dataset_label(listing->edition->source->dataset, id);
 	return true;
 }
 
 /* Mixed, since a script may read in order; and always alike, whatever the seed is. */
-static int mix_labels(struct sched_job *job)
+static int mix_labels(struct edition *edition)
 {
-	struct listing listing = {.job = job};
+	struct listing listing = {.edition = edition};
 	struct rng rng;
-	job->labels = calloc(job->samples, sizeof(*job->labels));
-	if (!job->labels)
+	edition->labels = calloc(edition->set.positions, sizeof(*edition->labels));
+	if (!edition->labels)
 		return -ENOMEM;
-	roaring_iterate(job->selection, list_label, &listing);
-	rng_seed(&rng, job->fingerprint);
-	for (uint32_t i = job->samples - 1; i > 0; i--) {
-		uint32_t j = (uint32_t)rng_below(&rng, i + 1), label = job->labels[i];
-		job->labels[i] = job->labels[j];
-		job->labels[j] = label;
+	roaring_iterate(edition->selection, list_label, &listing);
+	rng_seed(&rng, edition->fingerprint);
+	for (uint32_t i = edition->set.positions - 1; i > 0; i--) {
+		uint32_t j = (uint32_t)rng_below(&rng, i + 1), label = edition->labels[i];
+		edition->labels[i] = edition->labels[j];
+		edition->labels[j] = label;
 	}
 	return 0;
 }
 
-static int list_selection(struct sched_job *job)
+static int list_selection(struct edition *edition)
 {
-	job->by_position = calloc(job->samples, sizeof(*job->by_position));
-	if (!job->by_position)
+	edition->by_position =
+		calloc(edition->set.positions, sizeof(*edition->by_position));
+	if (!edition->by_position)
 		return -ENOMEM;
-	roaring_bitmap_to_uint32_array(job->selection, job->by_position);
+	roaring_bitmap_to_uint32_array(edition->selection, edition->by_position);
 	return 0;
 }
 
 /* In all layouts but classes, where directories are labels. */
-static int place_samples(struct sched_job *job)
+static int place_samples(struct edition *edition)
 {
-	if (job_kind(job) == EPOCHS_FIXED)
-		return list_selection(job);
-	if (job_kind(job) != EPOCHS_DRAWN_AT_OPEN)
+	if (job_kind(edition->job) == EPOCHS_FIXED)
+		return list_selection(edition);
+	if (job_kind(edition->job) != EPOCHS_DRAWN_AT_OPEN)
 		return 0;
-	job->fingerprint = rng_mix(job->fingerprint, LAYOUT_FLAT);
-	return mix_labels(job);
+	edition->fingerprint = rng_mix(edition->fingerprint, LAYOUT_FLAT);
+	return mix_labels(edition);
 }
 
-int job_select(struct sched_job *job, config_report *report, void *context)
+int edition_select(struct edition *edition, config_report *report, void *context)
 {
-	int err = select_samples(job, report, context);
+	int err = select_samples(edition, report, context);
 	if (err)
 		return err;
-	err = measure(job);
+	err = measure(edition);
 	if (err)
 		return err;
 	/* What decides about the sample of a position belongs to an order, too. */
-	job->fingerprint = rng_mix(
-		dataset_fingerprint(job->source->dataset, job->selection), job_kind(job));
-	if (job->config.layout != LAYOUT_CLASSES)
-		return place_samples(job);
-	err = find_labels(job);
-	if (!err && job->config.order == ORDER_SEQUENTIAL)
-		err = sort_by_label(job);
+	edition->fingerprint =
+		rng_mix(dataset_fingerprint(edition->source->dataset, edition->selection),
+			job_kind(edition->job));
+	if (edition->job->config.layout != LAYOUT_CLASSES)
+		return place_samples(edition);
+	err = find_labels(edition);
+	if (!err && edition->job->config.order == ORDER_SEQUENTIAL)
+		err = sort_by_label(edition);
 	return err;
 }
 
-uint32_t sched_job_label_begin(const struct sched_job *job, uint32_t label)
+bool edition_fixes_labels(const struct edition *edition)
 {
-	ensure(job->label_begin && label <= dataset_classes(job->source->dataset));
-	return job->label_begin[label];
-}
-
-bool job_fixes_labels(const struct sched_job *job)
-{
-	return job->label_begin || job->labels;
+	return edition->label_begin || edition->labels;
 }
 
 /* The last label that begins at the position or before: those without samples begin where
  * the next one does. */
-uint32_t job_label_of(const struct sched_job *job, uint32_t position)
+uint32_t edition_label_of(const struct edition *edition, uint32_t position)
 {
-	uint32_t low = 0, high = dataset_classes(job->source->dataset);
-	if (job->labels)
-		return job->labels[position];
+	uint32_t low = 0, high = dataset_classes(edition->source->dataset);
+	if (edition->labels)
+		return edition->labels[position];
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
-		if (job->label_begin[middle] <= position)
+		if (edition->label_begin[middle] <= position)
 			low = middle;
 		else
 			high = middle;
@@ -270,16 +271,26 @@ uint32_t job_label_of(const struct sched_job *job, uint32_t position)
 	return low;
 }
 
-bool sched_label(const struct sched_job *job, uint32_t position, uint32_t *ret)
+static bool label_of_edition(
+	const struct edition *edition, uint32_t position, uint32_t *ret)
 {
-	bool fixed = position < job->samples && job->by_position;
-	if (fixed)
-		*ret = dataset_label(job->source->dataset, job->by_position[position]);
-	else if (position < job->samples && job_fixes_labels(job))
-		*ret = job_label_of(job, position);
+	bool there = position < edition->set.positions;
+	if (there && edition->by_position)
+		*ret = dataset_label(edition->is.dataset, edition->by_position[position]);
+	else if (there && edition_fixes_labels(edition))
+		*ret = edition_label_of(edition, position);
 	else
 		return false;
 	return true;
+}
+
+/* Which epoch a file of current/ belongs to is not known before it is opened. */
+bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	bool one = TAILQ_FIRST(&job->editions) == job->now;
+	return (epoch != SCHED_CURRENT || one) &&
+	       label_of_edition(edition_of_locked(job, epoch), position, ret);
 }
 
 /* --- what decides about the sample of a position -------------------------------------- */

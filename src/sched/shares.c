@@ -40,7 +40,7 @@ void shares_join_locked(struct sched_job *job)
 {
 	lock_assert_held(&job->sched->lock);
 	share_join(&job->sched->shares, &job->share, job->config.weight,
-		shares_cost(job->space));
+		shares_cost(job->now->space));
 }
 
 void shares_leave_locked(struct sched_job *job)

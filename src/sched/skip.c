@@ -63,23 +63,23 @@ static void plan_add(struct skip_plan *plan, uint32_t position, sample_id sample
 static void place_fixed(
 	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan *plan)
 {
-	for (uint32_t position = 0; position < job->samples; position++)
-		if (roaring_bitmap_contains(bad, job->by_position[position]))
-			plan_add(plan, position, job->by_position[position]);
+	for (uint32_t position = 0; position < job->now->set.positions; position++)
+		if (roaring_bitmap_contains(bad, job->now->by_position[position]))
+			plan_add(plan, position, job->now->by_position[position]);
 }
 
 static void place_last(const struct sched_job *job, const uint32_t *ids, uint32_t n,
 	struct skip_plan *plan)
 {
 	for (uint32_t i = 0; i < n; i++)
-		plan_add(plan, job->samples - 1 - i, ids[i]);
+		plan_add(plan, job->now->set.positions - 1 - i, ids[i]);
 }
 
 /* The last positions of each label. */
 static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint32_t n,
 	struct skip_plan *plan)
 {
-	const struct dataset *dataset = job->source->dataset;
+	const struct dataset *dataset = job->now->source->dataset;
 	auto_free uint32_t *first = calloc(dataset_classes(dataset) + 1, sizeof(*first));
 	auto_free uint32_t *next = calloc(n + 1, sizeof(*next));
 	if (!first || !next)
@@ -89,8 +89,8 @@ static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint
 		next[i] = first[label];
 		first[label] = i;
 	}
-	for (uint32_t position = job->samples; position > 0 && plan->n < n;) {
-		uint32_t *i = &first[job_label_of(job, --position)];
+	for (uint32_t position = job->now->set.positions; position > 0 && plan->n < n;) {
+		uint32_t *i = &first[edition_label_of(job->now, --position)];
 		if (*i == 0)
 			continue;
 		plan_add(plan, position, ids[*i - 1]);
@@ -125,10 +125,10 @@ static int plan_new(
 	struct skip_plan *plan = calloc(1, sizeof(*plan));
 	int err = plan ? 0 : -ENOMEM;
 	*ret = NULL;
-	if (!err && roaring_bitmap_get_cardinality(bad) >= job->samples)
+	if (!err && roaring_bitmap_get_cardinality(bad) >= job->now->set.positions)
 		log_error("job %s: all of its %" PRIu32
 			  " samples are bad: none is left out",
-			job->config.name, job->samples);
+			job->config.name, job->now->set.positions);
 	else if (!err)
 		err = place(job, bad, plan);
 	if (err || plan->n == 0) {
@@ -159,8 +159,8 @@ static void take_lines(struct sched_job *job, FILE *in)
 	int64_t mtime_ns;
 	while (fscanf(in, "%" SCNu32 " %" SCNu64 " %" SCNd64 "%*[^\n]", &id, &bytes,
 		       &mtime_ns) == 3) {
-		if (!roaring_bitmap_contains(job->selection, id) ||
-			!is_same(job->source->dataset, id, bytes, mtime_ns))
+		if (!roaring_bitmap_contains(job->now->selection, id) ||
+			!is_same(job->now->source->dataset, id, bytes, mtime_ns))
 			continue;
 		roaring_bitmap_add(job->skips.bad, id);
 		roaring_bitmap_add(job->skips.damaged, id);
@@ -175,10 +175,12 @@ static void take_lines(struct sched_job *job, FILE *in)
 
 static void take_refused(struct sched_job *job)
 {
-	uint64_t n = roaring_bitmap_andnot_cardinality(job->selection, job->readable);
+	uint64_t n = roaring_bitmap_andnot_cardinality(
+		job->now->selection, job->now->readable);
 	if (n == 0)
 		return;
-	roaring_bitmap_t *refused = roaring_bitmap_andnot(job->selection, job->readable);
+	roaring_bitmap_t *refused =
+		roaring_bitmap_andnot(job->now->selection, job->now->readable);
 	if (refused)
 		roaring_bitmap_or_inplace(job->skips.bad, refused);
 	if (refused)
@@ -190,10 +192,10 @@ static void take_refused(struct sched_job *job)
 
 static void take_quarantined(struct sched_job *job)
 {
-	const roaring_bitmap_t *quarantined = job->source->quarantined;
+	const roaring_bitmap_t *quarantined = job->now->source->quarantined;
 	if (!quarantined)
 		return;
-	roaring_bitmap_t *both = roaring_bitmap_and(job->selection, quarantined);
+	roaring_bitmap_t *both = roaring_bitmap_and(job->now->selection, quarantined);
 	if (both)
 		roaring_bitmap_or_inplace(job->skips.bad, both);
 	if (both)
@@ -225,8 +227,8 @@ void skip_found_locked(const struct space *space, sample_id sample, bool damaged
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		struct skipping *skips = &job->skips;
-		if (job->space != space || !skips->bad ||
-			!roaring_bitmap_contains(job->selection, sample) ||
+		if (job->now->space != space || !skips->bad ||
+			!roaring_bitmap_contains(job->now->selection, sample) ||
 			!roaring_bitmap_add_checked(skips->bad, sample))
 			continue;
 		if (damaged)
@@ -260,8 +262,8 @@ static void tell(struct sched_job *job, const roaring_bitmap_t *bad)
 		struct dataset_sample sample = {0};
 		if (!roaring_bitmap_add_checked(job->skips.told, iterator.current_value))
 			continue;
-		if (dataset_get(job->source->dataset, iterator.current_value, &sample) ==
-			0)
+		if (dataset_get(job->now->source->dataset, iterator.current_value,
+			    &sample) == 0)
 			log_warn("job %s: %s is left out of its later epochs "
 				 "(bad_sample = skip)",
 				job->config.name, sample.path);
@@ -290,7 +292,7 @@ static void save(struct sched_job *job, const roaring_bitmap_t *damaged)
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return;
-	print_damaged(out, job->source->dataset, damaged);
+	print_damaged(out, job->now->source->dataset, damaged);
 	if (fclose(out) == 0)
 		(void)!keep_bad(job, text); /* logged; it will be found again */
 	free(text);
@@ -331,6 +333,7 @@ static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_
 {
 	lock_assert_held(&job->sched->lock);
 	return !job->removed && !job->sched->stopping &&
+	       edition_of_locked(job, epoch) == job->now &&
 	       epochs_wants_stream_of(job->epochs, epoch) &&
 	       epochs_order(job->epochs, epoch).bound == done;
 }
@@ -368,7 +371,8 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 	if (n > 0)
 		log_info("job %s: epoch %" PRIu32 " has %" PRIu32 " of %" PRIu32
 			 " samples, %" PRIu32 " are bad",
-			job->config.name, epoch, job->samples - n, job->samples, n);
+			job->config.name, epoch, job->now->set.positions - n,
+			job->now->set.positions, n);
 }
 
 /* --- what an epoch has ------------------------------------------------------------------ */
@@ -379,7 +383,8 @@ static uint32_t current_locked(const struct sched_job *job)
 	struct epochs_status status;
 	lock_assert_held(&job->sched->lock);
 	epochs_status(job->epochs, &status);
-	bool read = status.started && status.bound >= job->samples - status.bound &&
+	bool read = status.started &&
+		    status.bound >= job->now->set.positions - status.bound &&
 		    status.epoch + 1 < config_job_epochs(&job->config);
 	return status.epoch + read;
 }

@@ -206,7 +206,9 @@ static struct source *free_place_locked(struct sched *sched)
 		       : NULL;
 }
 
-static int put_in_locked(struct sched *sched, struct source *made, uint64_t device)
+/* removed: nobody finds it, and it has one job, which is the caller's. */
+static int place_locked(struct sched *sched, struct source *made, uint64_t device,
+	bool removed, struct source **ret)
 {
 	lock_assert_held(&sched->lock);
 	struct source *place = free_place_locked(sched);
@@ -217,14 +219,81 @@ static int put_in_locked(struct sched *sched, struct source *made, uint64_t devi
 	if (err)
 		return err;
 	*place = *made;
-	err = tier_join_locked(place);
+	place->removed = removed;
+	atomic_store(&place->jobs, removed);
+	err = removed ? 0 : tier_join_locked(place);
 	if (err) {
 		*place = (struct source){0};
 		return err;
 	}
 	*made = (struct source){0};
-	sched->sources_changed++;
+	sched->sources_changed += !removed;
+	*ret = place;
 	return 0;
+}
+
+static int put_in_locked(struct sched *sched, struct source *made, uint64_t device)
+{
+	struct source *place;
+	lock_assert_held(&sched->lock);
+	return place_locked(sched, made, device, false, &place);
+}
+
+int source_put_beside(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config, struct source **ret)
+{
+	struct source made;
+	uint64_t device = storage_device(dataset);
+	int err = source_init(&made, sched, dataset, config);
+	if (!err) {
+		LOCK_SCOPE(&sched->lock);
+		err = place_locked(sched, &made, device, true, ret);
+	}
+	source_destroy(&made);
+	return err;
+}
+
+static int config_of_source(struct source *source, struct dataset_config *ret)
+{
+	LOCK_SCOPE(&source->sched->lock);
+	return source->config.name ? config_dataset_copy(&source->config, ret) : -EINVAL;
+}
+
+static bool is_of_edition(const struct source *source, const struct dataset *dataset)
+{
+	return source->dataset && source->removed &&
+	       strcmp(dataset_name(source->dataset), dataset_name(dataset)) == 0 &&
+	       dataset_edition(source->dataset) == dataset_edition(dataset);
+}
+
+/* Another job may have it already. */
+static struct source *find_beside(struct sched *sched, const struct dataset *dataset)
+{
+	LOCK_SCOPE(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++)
+		if (is_of_edition(&sched->sources[i], dataset)) {
+			atomic_fetch_add(&sched->sources[i].jobs, 1);
+			return &sched->sources[i];
+		}
+	return NULL;
+}
+
+int source_open_kept(struct source *now, uint32_t number, struct source **ret)
+{
+	struct sched *sched = now->sched;
+	struct dataset_config config;
+	struct dataset *dataset = NULL;
+	int err = config_of_source(now, &config);
+	if (err)
+		return err;
+	err = dataset_open_kept(&config, sched->config->state, number, &dataset);
+	if (!err) {
+		*ret = find_beside(sched, dataset);
+		err = *ret ? 0 : source_put_beside(sched, dataset, &config, ret);
+		dataset_close(&dataset);
+	}
+	config_dataset_free(&config);
+	return err;
 }
 
 int sched_dataset_add(
@@ -249,7 +318,7 @@ static void note_user(char *names, size_t size, const char *name)
 	snprintf(names + n, size - n, "%s%s", n ? ", " : "", name);
 }
 
-int sched_dataset_take(struct sched *sched, const char *name,
+static int take(struct sched *sched, const char *name, bool used,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
 {
 	LOCK_SCOPE(&sched->lock);
@@ -259,9 +328,11 @@ int sched_dataset_take(struct sched *sched, const char *name,
 	if (!source)
 		return -ENOENT;
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		if (job->source == source)
+		if (job->now->source == source)
 			note_user(ret_jobs, SCHED_JOB_NAMES, job->config.name);
-	if (source->taken || ret_jobs[0])
+	if (source->taken)
+		ret_jobs[0] = '\0';
+	if (source->taken || (ret_jobs[0] && !used))
 		return -EBUSY;
 	int err = source->config.name ? config_dataset_copy(&source->config, ret_config)
 				      : -EINVAL;
@@ -269,7 +340,19 @@ int sched_dataset_take(struct sched *sched, const char *name,
 	return err;
 }
 
-static struct source *taken_locked(const struct sched *sched, const char *name)
+int sched_dataset_take(struct sched *sched, const char *name,
+	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
+{
+	return take(sched, name, false, ret_config, ret_jobs);
+}
+
+int sched_dataset_take_used(struct sched *sched, const char *name,
+	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
+{
+	return take(sched, name, true, ret_config, ret_jobs);
+}
+
+struct source *source_taken_locked(const struct sched *sched, const char *name)
 {
 	lock_assert_held(&sched->lock);
 	struct source *source = source_find_locked(sched, name);
@@ -280,13 +363,13 @@ static struct source *taken_locked(const struct sched *sched, const char *name)
 void sched_dataset_give_back(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
-	taken_locked(sched, name)->taken = false;
+	source_taken_locked(sched, name)->taken = false;
 }
 
 void sched_dataset_remove(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
-	struct source *source = taken_locked(sched, name);
+	struct source *source = source_taken_locked(sched, name);
 	source->removed = true;
 	tier_leave(source->tier);
 	source->tier = NULL;
@@ -297,7 +380,7 @@ void sched_dataset_remove(struct sched *sched, const char *name)
 static int replace_locked(struct sched *sched, struct source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);
-	struct source *old = taken_locked(sched, dataset_name(made->dataset));
+	struct source *old = source_taken_locked(sched, dataset_name(made->dataset));
 	made->quarantined = old->quarantined;
 	/* Nobody reads it, and the tier has one owner of a name. */
 	tier_leave(old->tier);
@@ -342,6 +425,8 @@ static bool take_gone(struct sched *sched, struct source *ret)
 void sources_sweep(struct sched *sched)
 {
 	struct source gone;
-	while (take_gone(sched, &gone))
+	while (take_gone(sched, &gone)) {
+		dataset_discard(gone.dataset);
 		source_destroy(&gone);
+	}
 }

@@ -103,6 +103,15 @@ void space_free(struct space *space)
 	free(space);
 }
 
+static bool has_space(const struct sched_job *job, const struct space *space)
+{
+	const struct edition *edition;
+	TAILQ_FOREACH (edition, &job->editions, link)
+		if (edition->space == space)
+			return true;
+	return false;
+}
+
 /* The first job whose files can be read so decides about the head. */
 void space_choose_head_locked(struct space *space)
 {
@@ -113,7 +122,7 @@ void space_choose_head_locked(struct space *space)
 	if (!sched->backings)
 		return;
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		if (job->space != space || !sched->head_of(&job->config, &space->head))
+		if (!has_space(job, space) || !sched->head_of(&job->config, &space->head))
 			continue;
 		space->in_files = true;
 		return;

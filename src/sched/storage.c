@@ -188,7 +188,7 @@ void storage_status_locked(const struct sched *sched, const struct storage *stor
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	storage_status_locked(job->sched, job->source->storage, ret);
+	storage_status_locked(job->sched, job->now->source->storage, ret);
 }
 
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)

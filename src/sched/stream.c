@@ -30,17 +30,17 @@ uint32_t stream_remaining(const struct stream *stream)
 /* Where the position decides: by its place in the selection, or in the label. */
 static bool is_unbound(const struct stream *stream, sample_id sample)
 {
-	const struct sched_job *job = stream->job;
-	struct order order = epochs_order(job->epochs, stream->epoch);
-	if (!job->label_begin)
-		return roaring_bitmap_contains(job->selection, sample) &&
+	const struct edition *edition = stream->edition;
+	struct order order = epochs_order(stream->job->epochs, stream->epoch);
+	if (!edition->label_begin)
+		return roaring_bitmap_contains(edition->selection, sample) &&
 		       order_sample_at(&order,
-			       (uint32_t)roaring_bitmap_rank(job->selection, sample) -
+			       (uint32_t)roaring_bitmap_rank(edition->selection, sample) -
 				       1) == SAMPLE_NONE;
-	uint32_t label = dataset_label(job->source->dataset, sample);
-	uint32_t end = job->label_begin[label + 1];
-	for (uint32_t position = job->label_begin[label]; position < end; position++)
-		if (job->by_position[position] == sample)
+	uint32_t label = dataset_label(edition->is.dataset, sample);
+	uint32_t end = edition->label_begin[label + 1];
+	for (uint32_t position = edition->label_begin[label]; position < end; position++)
+		if (edition->by_position[position] == sample)
 			return order_sample_at(&order, position) == SAMPLE_NONE;
 	return false;
 }
@@ -64,12 +64,13 @@ static bool draws_at_open(const struct sched_job *job)
 static struct ahead ahead_of(const struct stream *stream)
 {
 	const struct sched_job *job = stream->job;
+	uint64_t typical = stream->edition->typical_bytes;
 	return (struct ahead){.may_draw = stream->ready,
 		.lookahead = job->config.lookahead,
 		.length = epochs_ahead(job->epochs, stream->epoch),
 		.filled = stream->filled,
 		.remaining = stream_remaining(stream),
-		.tensor_bytes = job->typical_bytes ? job->typical_bytes : 1,
+		.tensor_bytes = typical ? typical : 1,
 		.streams = job->sched->n_streams,
 		.cache = cache_usage(job->sched->cache)};
 }
@@ -116,7 +117,7 @@ static void count_draw(enum served served)
 void stream_hold_locked(
 	struct stream *stream, sample_id sample, struct aftermath *aftermath)
 {
-	struct space *space = stream->job->space;
+	struct space *space = stream->edition->space;
 	lock_assert_held(&stream->job->sched->lock);
 	struct drawn drawn = {
 		.sample = sample, .served = how_served_locked(space, sample)};
@@ -239,8 +240,8 @@ void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixe
 	}
 	sample_id sample = fixed;
 	if (sample == SAMPLE_NONE)
-		sample = sampler_draw_within(
-			stream->sampler, stream->id, job_label_of(job, position));
+		sample = sampler_draw_within(stream->sampler, stream->id,
+			edition_label_of(stream->edition, position));
 	ensure(sample != SAMPLE_NONE);
 	stream_hold_locked(stream, sample, aftermath);
 }

@@ -38,6 +38,7 @@ static void stream_free(struct stream *stream)
 {
 	if (!stream)
 		return;
+	edition_let_go(stream->edition);
 	sampler_set_free(&stream->set);
 	if (stream->ids)
 		roaring_bitmap_free(stream->ids);
@@ -82,11 +83,12 @@ static int make_set(struct stream *stream)
 }
 
 /* D_j minus what is bound: without a stream nothing is bound meanwhile. NULL: no memory. */
-static roaring_bitmap_t *remaining(struct sched_job *job, uint32_t epoch)
+static roaring_bitmap_t *remaining(
+	struct sched_job *job, const struct edition *edition, uint32_t epoch)
 {
 	if (job_is_fed(job)) /* nothing that this node would know of */
 		return roaring_bitmap_create();
-	roaring_bitmap_t *ids = roaring_bitmap_copy(job->selection);
+	roaring_bitmap_t *ids = roaring_bitmap_copy(edition->selection);
 	if (!ids)
 		return NULL;
 	lock_take(&job->sched->lock);
@@ -102,11 +104,13 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 	struct stream *stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return NULL;
+	struct edition *edition = edition_hold(job, epoch);
 	*stream = (struct stream){.job = job,
 		.epoch = epoch,
-		.sampler = job->sampler,
+		.edition = edition,
+		.sampler = edition->sampler,
 		.joined_as = job->id,
-		.ids = remaining(job, epoch)};
+		.ids = remaining(job, edition, epoch)};
 	bool failed = !stream->ids;
 	if (!failed && stream->sampler)
 		failed = make_set(stream) != 0;
@@ -127,7 +131,8 @@ static bool has_other_stream_locked(const struct stream *stream)
 	const struct stream *other;
 	lock_assert_held(&stream->job->sched->lock);
 	TAILQ_FOREACH (other, &stream->job->sched->streams, link)
-		if (other->job == stream->job && !(other->joined_as & STAND_IN))
+		if (other->job == stream->job && other->edition == stream->edition &&
+			!(other->joined_as & STAND_IN))
 			return true;
 	return false;
 }
@@ -138,8 +143,8 @@ static int join_locked(struct stream *stream)
 	lock_assert_held(&job->sched->lock);
 	if (!has_other_stream_locked(stream))
 		return 0;
-	int err = sampler_join(
-		stream->sampler, job->id | STAND_IN, job->space->number, job->selection);
+	int err = sampler_join(stream->sampler, job->id | STAND_IN,
+		stream->edition->space->number, stream->edition->selection);
 	if (!err)
 		stream->joined_as = job->id | STAND_IN;
 	return err;
@@ -172,7 +177,7 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 		TAILQ_INSERT_TAIL(&sched->counted, stream, link);
 	else
 		TAILQ_REMOVE(&sched->counted, stream, link);
-	cache_need_begin(stream->job->space->cache, stream->ids, change);
+	cache_need_begin(stream->edition->space->cache, stream->ids, change);
 	finish_change_locked(sched);
 }
 
@@ -270,16 +275,17 @@ static void drop_unbound_need_locked(struct stream *stream)
 	const struct sched_job *job = stream->job;
 	struct order order = epochs_order(job->epochs, stream->epoch);
 	lock_assert_held(&job->sched->lock);
-	for (uint32_t i = 0; i < job->samples; i++)
+	const struct edition *edition = stream->edition;
+	for (uint32_t i = 0; i < order.positions; i++)
 		if (order_sample_at(&order, i) == SAMPLE_NONE)
-			cache_need_drop(job->space->cache, job->by_position[i]);
+			cache_need_drop(edition->space->cache, edition->by_position[i]);
 }
 
 static roaring_bitmap_t *unbound_locked(const struct stream *stream)
 {
 	const struct sched_job *job = stream->job;
 	struct order order = epochs_order(job->epochs, stream->epoch);
-	roaring_bitmap_t *ids = roaring_bitmap_copy(job->selection);
+	roaring_bitmap_t *ids = roaring_bitmap_copy(stream->edition->selection);
 	lock_assert_held(&job->sched->lock);
 	for (uint32_t k = 0; ids && k < order.bound; k++)
 		roaring_bitmap_remove(ids, order_binding(&order, k).sample);
@@ -326,7 +332,7 @@ static bool drop_need_if_remaining(uint32_t id, void *context)
 {
 	struct stream *stream = context;
 	if (sampler_set_contains(stream->set, id))
-		cache_need_drop(stream->job->space->cache, id);
+		cache_need_drop(stream->edition->space->cache, id);
 	return true;
 }
 
@@ -339,7 +345,8 @@ static void give_need_back_locked(struct stream *stream)
 	} else { /* no memory: slower, but it must be given back */
 		finish_change_locked(sched);
 		TAILQ_REMOVE(&sched->counted, stream, link);
-		roaring_iterate(stream->job->selection, drop_need_if_remaining, stream);
+		roaring_iterate(
+			stream->edition->selection, drop_need_if_remaining, stream);
 	}
 	update_sampler_locked(stream);
 }

@@ -30,8 +30,8 @@ static bool has_reader_locked(const struct source *source, sample_id sample)
 	const struct sched_job *job;
 	lock_assert_held(&source->sched->lock);
 	TAILQ_FOREACH (job, &source->sched->jobs, link)
-		if (job->source == source &&
-			roaring_bitmap_contains(job->selection, sample) &&
+		if (job->now->source == source &&
+			roaring_bitmap_contains(job->now->selection, sample) &&
 			(job->config.layout == LAYOUT_MIRROR || has_stream_locked(job)))
 			return true;
 	return false;
@@ -174,5 +174,5 @@ bool sched_job_tier(
 	struct sched_job *job, struct tier_status *ret, const char **ret_directory)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	return status_locked(job->source, ret, ret_directory);
+	return status_locked(job->now->source, ret, ret_directory);
 }

@@ -166,7 +166,11 @@ static void make_less_urgent_locked(struct use *use, struct sched_job *job)
 
 int use_attach_locked(struct sched_handle *handle)
 {
-	struct space *space = handle->job->space;
+	const struct sched_job *job = handle->job;
+	const struct edition *edition =
+		handle->bare ? job->now
+			     : edition_of_locked(job, handle->request.found_epoch);
+	struct space *space = edition->space;
 	sample_id sample = handle->request.sample;
 	lock_assert_held(&space->source->sched->lock);
 	struct use *use = use_get_locked(space, sample);

@@ -11,13 +11,24 @@ static uint32_t count_need(const struct space *space, sample_id id)
 	const struct stream *stream;
 	uint32_t n = 0;
 	TAILQ_FOREACH (stream, &space->source->sched->streams, link) {
-		if (stream->job->space == space)
+		if (stream->edition->space == space)
 			n += stream_contains(stream, id);
 	}
 	TAILQ_FOREACH (stream, &space->source->sched->counted, link) {
-		if (stream->job->space == space)
+		if (stream->edition->space == space)
 			n += stream_counts(stream, id);
 	}
+	return n;
+}
+
+static uint32_t count_pins_of_job(
+	const struct sched_job *job, const struct space *space, sample_id id)
+{
+	const struct edition *edition;
+	uint32_t n = 0;
+	TAILQ_FOREACH (edition, &job->editions, link)
+		if (edition->space == space)
+			n += epochs_pins_of(job->epochs, edition, id);
 	return n;
 }
 
@@ -27,8 +38,7 @@ static uint32_t count_engine_pins(const struct space *space, sample_id id)
 	const struct sched_job *job;
 	uint32_t n = 0;
 	TAILQ_FOREACH (job, &space->source->sched->jobs, link)
-		if (job->space == space)
-			n += epochs_pins_of(job->epochs, id);
+		n += count_pins_of_job(job, space, id);
 	return n;
 }
 
@@ -99,10 +109,11 @@ static void validate_stream(const struct stream *stream)
 static void validate_labels(const struct sched_job *job, uint32_t epoch)
 {
 	struct order order = epochs_order(job->epochs, epoch);
-	for (uint32_t k = 0; job_fixes_labels(job) && k < order.bound; k++) {
+	const struct edition *edition = edition_of_locked(job, epoch);
+	for (uint32_t k = 0; edition_fixes_labels(edition) && k < order.bound; k++) {
 		struct binding binding = order_binding(&order, k);
-		ensure(dataset_label(job->source->dataset, binding.sample) ==
-			job_label_of(job, binding.position));
+		ensure(dataset_label(edition->is.dataset, binding.sample) ==
+			edition_label_of(edition, binding.position));
 	}
 }
 

@@ -68,8 +68,8 @@ void model_check_epoch(struct model_job *job)
 	ensure(found);
 	sched_job_status(found, &status);
 	uint32_t epoch = status.started ? status.epoch : 0;
-	read_all(job, found, epoch, sched_job_samples(found));
-	check_bound(job, found, epoch, sched_job_samples(found));
+	read_all(job, found, epoch, sched_job_samples(found, 0));
+	check_bound(job, found, epoch, sched_job_samples(found, 0));
 	sched_job_status(found, &status);
 	ensure(job->config.layout == LAYOUT_MIRROR || !status.running);
 	simulation.counts.epochs += 1 + status.epoch;

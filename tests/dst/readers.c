@@ -245,7 +245,7 @@ static void rest(const struct script *script)
 
 static void read_job(struct script *script, struct sched_job *found)
 {
-	uint32_t n = sched_job_samples(found);
+	uint32_t n = sched_job_samples(found, 0);
 	begin_pass(script, n);
 	while (script->opens-- > 0 && !simulation.ending) {
 		if (script->next >= n) {

@@ -3,7 +3,7 @@
 """pixels.py JOBS_DIR DATASET "JOB [RESIZE [CROP]]"...: compares every file of epoch-0000 of
 these jobs with what PIL makes of the source file that the order names, to the bit. By the
 file's ending: images with PIL and OpenCV, npy with numpy, raw as bytes, jpg as the file
-itself. EXIF=apply in the environment: the source is turned."""
+itself. EXIF=apply in the environment: the source is turned. EPOCH=epoch-0001: of that one."""
 
 import importlib.util
 import os
@@ -48,7 +48,7 @@ def differs(path, source, expected, cv2):
 
 def check(job, dataset, resize=0, crop=0):
     """How many files differ."""
-    epoch = os.path.join(job, "epoch-0000")
+    epoch = os.path.join(job, os.environ.get("EPOCH", "epoch-0000"))
     files = sorted(f for f in os.listdir(epoch) if not f.endswith(".cls"))
     for name in files:
         with open(os.path.join(epoch, name), "rb") as file:

@@ -37,7 +37,7 @@ add_job b more
 read_epoch b
 once b 12
 said 1 "more: not removed: it is used by b" ctl dataset rm more
-said 1 "more: not scanned: it is used by b" ctl dataset rescan more
+said 0 "more: nothing has changed" ctl dataset rescan more
 said 1 "there is a dataset of this name" ctl dataset add more --set "path=$T/more"
 said 1 "no dataset mroe, did you mean more?" ctl dataset rm mroe
 said 1 "does not exist" ctl dataset add none --set "path=$T/none"

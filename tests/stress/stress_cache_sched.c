@@ -174,12 +174,13 @@ static sample_id check_tensor(
 
 /* --- readers ----------------------------------------------------------------------- */
 
-static void check_label(const struct sched_job *job, uint32_t position, sample_id id)
+static void check_label(struct sched_job *job, uint32_t position, sample_id id)
 {
 	uint32_t label = dataset_label(dataset, id);
+	auto_edition *edition = sched_edition(job, 0);
 	ensure(sched_job_config(job)->layout != LAYOUT_CLASSES ||
-		(sched_job_label_begin(job, label) <= position &&
-			position < sched_job_label_begin(job, label + 1)));
+		(edition->label_begin[label] <= position &&
+			position < edition->label_begin[label + 1]));
 }
 
 static sample_id read_label(const struct reader_job *reader, uint32_t asked,
@@ -411,7 +412,7 @@ static void start_readers(pthread_t threads[N_READER_JOBS][MAX_THREADS])
 		memset(reader->next, 0, sizeof(reader->next));
 		memset(reader->seen, 0, sizeof(reader->seen));
 		reader->job = add_job(&reader->config, true);
-		reader->samples = sched_job_samples(reader->job);
+		reader->samples = sched_job_samples(reader->job, 0);
 		ensure(pthread_barrier_init(&reader->barrier, NULL, reader->threads) ==
 			0);
 	}

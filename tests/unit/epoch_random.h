@@ -112,7 +112,7 @@ static inline void random_count(
 static inline void random_shuffle(
 	struct random_world *random, struct random_script *script)
 {
-	uint32_t n = random->world.config.positions;
+	uint32_t n = random->world.config.set.positions;
 	script->next = 0;
 	script->shuffles = random_one_in(random, 2);
 	for (uint32_t i = 0; i < n; i++)
@@ -153,7 +153,8 @@ static inline void random_script_step(struct random_world *random)
 {
 	uint32_t reader = random_below(random, RANDOM_READERS);
 	struct random_script *script = &random->scripts[reader];
-	if (script->next == random->world.config.positions || random_one_in(random, 60))
+	if (script->next == random->world.config.set.positions ||
+		random_one_in(random, 60))
 		random_shuffle(random, script);
 	uint32_t position = script->order[script->next];
 	script->next += !random_one_in(random, 10);
@@ -169,7 +170,7 @@ static inline void random_explicit_step(struct random_world *random)
 		epoch++;
 	else if (random_one_in(random, 4))
 		epoch = random_below(random, config->limit);
-	random_open(random, epoch, random_below(random, config->positions + 1),
+	random_open(random, epoch, random_below(random, config->set.positions + 1),
 		random_below(random, 3));
 }
 
@@ -285,7 +286,7 @@ static inline struct epochs_config random_config(
 	static sample_id reversed[TWIN_POSITIONS];
 	uint32_t most = random_one_in(random, 8) ? TWIN_POSITIONS : 16;
 	struct epochs_config config = {.kind = kind,
-		.positions = 1 + random_below(random, most),
+		.set.positions = 1 + random_below(random, most),
 		.limit = 1 + random_below(random, WORLD_EPOCHS),
 		.lookahead = 1 + random_below(random, 5),
 		.file = 1,
@@ -293,9 +294,9 @@ static inline struct epochs_config random_config(
 	if (kind == EPOCHS_DRAWN && random_one_in(random, 4))
 		config.file = 1 + random_below(random, 4);
 	if (kind == EPOCHS_FIXED && random_one_in(random, 2))
-		config.fixed = reversed;
-	for (uint32_t i = 0; i < config.positions; i++)
-		reversed[i] = 2 * (config.positions - 1 - i);
+		config.set.fixed = reversed;
+	for (uint32_t i = 0; i < config.set.positions; i++)
+		reversed[i] = 2 * (config.set.positions - 1 - i);
 	return config;
 }
 

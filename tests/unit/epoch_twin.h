@@ -76,7 +76,7 @@ static inline uint32_t twin_count(const bool *bits, uint32_t n)
 
 static inline uint32_t twin_n(const struct twin *twin)
 {
-	return twin->world->config.positions;
+	return twin->world->config.set.positions;
 }
 
 /* Its order is in a file, and nobody has a pin of it: the engine has forgotten it. */
@@ -293,7 +293,7 @@ static inline void twin_open(struct twin *twin, struct world_request *request)
 	bool exists = asked->epoch == EPOCH_CURRENT || asked->epoch < config->limit;
 	if (twin->left) {
 		twin_answer(request, -ENODEV);
-	} else if (!exists || asked->position >= config->positions) {
+	} else if (!exists || asked->position >= config->set.positions) {
 		twin_answer(request, -ENOENT);
 	} else if (config->kind == EPOCHS_MIRRORED) {
 		twin_answer(request, 0);
@@ -616,7 +616,7 @@ static inline void twin_check_held(const struct twin *twin)
 	}
 	for (uint32_t sample = 0; sample < world->n_samples; sample++) {
 		cr_assert_eq(pins[sample], world->pins[sample], "pins of %u", sample);
-		cr_assert_eq(pins[sample], epochs_pins_of(world->epochs, sample));
+		cr_assert_eq(pins[sample], epochs_pins_of(world->epochs, NULL, sample));
 		sum += pins[sample];
 	}
 	cr_assert_eq(sum, epochs_pins(world->epochs));

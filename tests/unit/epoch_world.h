@@ -399,7 +399,8 @@ static inline struct epoch *world_prepare(const struct epochs *epochs, uint32_t 
 	struct epoch *epoch;
 	const char *reason = "";
 	cr_assert_eq(0,
-		epochs_prepare(epochs, number, &copy, bound, consumed, &reason, &epoch),
+		epochs_prepare(epochs, epochs_set(epochs, number), number, &copy, bound,
+			consumed, &reason, &epoch),
 		"%s", reason);
 	return epoch;
 }
@@ -511,7 +512,7 @@ static inline void world_resume(struct epoch_world *world)
 static inline void world_label_range(const struct epoch_world *world, uint32_t position,
 	uint32_t *ret_first, uint32_t *ret_end)
 {
-	uint32_t n = world->config.positions;
+	uint32_t n = world->config.set.positions;
 	uint32_t part = (n + WORLD_LABELS - 1) / WORLD_LABELS;
 	*ret_first = position / part * part;
 	*ret_end = *ret_first + part < n ? *ret_first + part : n;
@@ -593,7 +594,8 @@ static inline void world_begun(struct epoch_world *world, uint32_t epoch, int st
 	cr_assert_null(stream->left);
 	if (stream->wanted && !status) {
 		struct order order = epochs_order(world->epochs, epoch);
-		stream->left = roaring_bitmap_copy(world->selection);
+		stream->left =
+			roaring_bitmap_copy(epochs_set(world->epochs, epoch)->selection);
 		for (uint32_t k = 0; k < order.bound; k++)
 			roaring_bitmap_remove(
 				stream->left, order_binding(&order, k).sample);
@@ -778,7 +780,7 @@ static inline struct epoch *world_at(struct epoch_world *world, uint32_t epoch,
 	uint32_t consumed, struct order_data *ret)
 {
 	const struct order_data *file = &world->streams[epoch].file;
-	uint32_t n = world->config.positions;
+	uint32_t n = world->config.set.positions;
 	struct order none = {.positions = n};
 	struct order order = world->streams[epoch].saved ? order_of(file) : none;
 	uint32_t *zeros = calloc(n, sizeof(*zeros));
@@ -874,11 +876,12 @@ static inline void world_begin(
 	cr_assert_leq(config->limit, WORLD_EPOCHS);
 	rng_seed(&world->rng, seed);
 	TAILQ_INIT(&world->requests);
-	world->n_samples = 2 * config->positions;
+	world->n_samples = 2 * config->set.positions;
 	world->selection = roaring_bitmap_from_range(0, world->n_samples, 2);
-	world->pins = calloc(world->n_samples, sizeof(*world->pins));
+	/* Later sets may have as many more. */
+	world->pins = calloc(2 * (size_t)world->n_samples, sizeof(*world->pins));
 	cr_assert(world->selection && world->pins);
-	world->config.selection = world->selection;
+	world->config.set.selection = world->selection;
 	cr_assert_eq(0, epochs_new(&world->config, &world->epochs));
 }
 

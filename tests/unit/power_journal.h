@@ -65,8 +65,8 @@ static inline const char *find(const char *path, struct found *ret)
 		return "the journal does not open";
 	if (ret->found == JOURNAL_OTHER)
 		return "the journal is another one";
-	if (order_list(path, EPOCH_POSITIONS, FINGERPRINT, &ret->orders,
-		    &ret->n_orders) != 0)
+	if (order_list(path, &(struct order_set){EPOCH_POSITIONS, FINGERPRINT}, 1,
+		    &ret->orders, &ret->n_orders) != 0)
 		return "the orders can't be listed";
 	return NULL;
 }

@@ -9,7 +9,7 @@
 static struct epochs_config config_of(enum epochs_kind kind, uint32_t positions)
 {
 	return (struct epochs_config){.kind = kind,
-		.positions = positions,
+		.set.positions = positions,
 		.limit = 3,
 		.lookahead = 1,
 		.file = 1,
@@ -39,7 +39,7 @@ Test(epoch, who_reads_labels_only_pins_nothing_that_is_far)
 		cr_assert_eq(pins, epochs_pins(world.epochs), "%u: %u pins", i,
 			epochs_pins(world.epochs));
 	}
-	cr_assert_eq(1, epochs_pins_of(world.epochs, held->request.sample));
+	cr_assert_eq(1, epochs_pins_of(world.epochs, NULL, held->request.sample));
 	world_release(&world, held, true);
 	cr_assert_eq(FAR, epochs_pins(world.epochs));
 	for (uint32_t i = 0; i < N; i++)
@@ -141,7 +141,7 @@ Test(epoch, threads_that_have_not_read_for_the_longest_time_are_forgotten)
 
 static void read_epoch(struct epoch_world *world, uint32_t epoch)
 {
-	for (uint32_t i = 0; i < world->config.positions; i++)
+	for (uint32_t i = 0; i < world->config.set.positions; i++)
 		world_read(world, epoch, i, 1, false);
 }
 

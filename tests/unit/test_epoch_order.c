@@ -17,6 +17,13 @@ struct made {
 	struct order order;
 };
 
+static int list_orders(
+	const char *path, uint32_t positions, uint32_t **ret, size_t *ret_n)
+{
+	const struct order_set set = {positions, FINGERPRINT};
+	return order_list(path, &set, 1, ret, ret_n);
+}
+
 static struct made make_order(uint32_t positions)
 {
 	struct made made = {.samples = calloc(positions, sizeof(uint32_t)),
@@ -162,7 +169,7 @@ Test(epoch_order, there_is_none_before_it_is_saved)
 	size_t n_epochs;
 	cr_assert_eq(-ENOENT, order_look_up(directory, 0, 0, &sample));
 	cr_assert_eq(-ENOENT, order_bindings(directory, 0, 0, 1, &binding, &n));
-	cr_assert_eq(0, order_list(directory, 3, FINGERPRINT, &epochs, &n_epochs));
+	cr_assert_eq(0, list_orders(directory, 3, &epochs, &n_epochs));
 	cr_assert_eq(0, n_epochs);
 	free(epochs);
 }
@@ -171,8 +178,7 @@ static void expect_listed(uint32_t positions, size_t n)
 {
 	uint32_t *epochs;
 	size_t n_epochs;
-	cr_assert_eq(
-		0, order_list(directory, positions, FINGERPRINT, &epochs, &n_epochs));
+	cr_assert_eq(0, list_orders(directory, positions, &epochs, &n_epochs));
 	cr_assert_eq(n, n_epochs);
 	free(epochs);
 }
@@ -192,7 +198,7 @@ Test(epoch_order, those_of_the_same_samples_are_listed)
 	write_file("epoch-00007.order", "x", 1);
 	write_file("epoch-0008.orders", "x", 1);
 	catch_log();
-	cr_assert_eq(0, order_list(directory, 30, FINGERPRINT, &epochs, &n));
+	cr_assert_eq(0, list_orders(directory, 30, &epochs, &n));
 	cr_assert_eq(3, n);
 	cr_assert_eq(2, epochs[0]);
 	cr_assert_eq(9, epochs[1]);
@@ -283,7 +289,7 @@ Test(epoch_order, thousands_of_them_are_listed_quickly)
 		uint32_t *epochs;
 		size_t n;
 		snprintf(path, sizeof(path), "%s/%u", directory, job);
-		cr_assert_eq(0, order_list(path, 3, FINGERPRINT, &epochs, &n));
+		cr_assert_eq(0, list_orders(path, 3, &epochs, &n));
 		cr_assert_eq(EPOCHS, n);
 		free(epochs);
 	}

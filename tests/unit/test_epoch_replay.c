@@ -198,7 +198,7 @@ static const struct impossible impossible[] = {
 };
 
 static const struct epochs_config small = {
-	.positions = 4, .limit = 8, .lookahead = 2, .file = 1, .idle_ns = 1000};
+	.set.positions = 4, .limit = 8, .lookahead = 2, .file = 1, .idle_ns = 1000};
 
 static void check_refused(
 	struct epochs *epochs, const struct record *record, const char *expected)
@@ -257,7 +257,7 @@ Test(epoch_replay, a_mirror_has_no_epochs)
 
 static void damage(struct random_world *random, struct record *record)
 {
-	uint32_t most = 2 * random->world.config.positions;
+	uint32_t most = 2 * random->world.config.set.positions;
 	switch (random_below(random, 7)) {
 	case 0:
 		record->kind = (enum record_kind)random_below(random, RECORD_KINDS + 1);

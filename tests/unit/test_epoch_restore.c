@@ -120,7 +120,7 @@ static void read_others(struct training *training)
 {
 	for (uint32_t i = 0; i < training->n_others; i++) {
 		struct epoch_world *other = &training->others[i];
-		uint32_t position = below(training, other->config.positions);
+		uint32_t position = below(training, other->config.set.positions);
 		other->rng = training->world.rng;
 		world_read(other, EPOCH_CURRENT, position, 1, false);
 		training->world.rng = other->rng;
@@ -305,7 +305,8 @@ static unsigned count_wrong(uint64_t seed, enum way way, bool mutant)
 	cr_assert_not_null(training);
 	struct rng rng;
 	rng_seed(&rng, seed);
-	struct epochs_config config = {.positions = 20 + (uint32_t)rng_below(&rng, 100),
+	struct epochs_config config = {
+		.set.positions = 20 + (uint32_t)rng_below(&rng, 100),
 		.limit = WORLD_EPOCHS,
 		.lookahead = 8,
 		.file = 1,
@@ -313,7 +314,7 @@ static unsigned count_wrong(uint64_t seed, enum way way, bool mutant)
 	if (way != CURRENT_IN_ORDER && rng_below(&rng, 3) == 0)
 		config.kind = EPOCHS_DRAWN_AT_OPEN;
 	training->way = way;
-	training->n = config.positions;
+	training->n = config.set.positions;
 	training->batch = 1 + (uint32_t)rng_below(&rng, 6);
 	training->n_others = (uint32_t)rng_below(&rng, 4);
 	memset(training->truth, 0xff, sizeof(training->truth));

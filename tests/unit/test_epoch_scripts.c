@@ -34,7 +34,7 @@ static void run(const struct accesses *accesses, uint32_t files, enum epochs_kin
 {
 	struct epoch_world world;
 	struct epochs_config config = {.kind = kind,
-		.positions = files,
+		.set.positions = files,
 		.limit = WORLD_EPOCHS,
 		.lookahead = 8,
 		.file = 1,

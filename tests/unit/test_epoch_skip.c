@@ -12,7 +12,7 @@ static const sample_id bad[SKIPPED] = {0, 8, 14};
 static struct epochs_config config_of(enum epochs_kind kind)
 {
 	return (struct epochs_config){.kind = kind,
-		.positions = N,
+		.set.positions = N,
 		.limit = 4,
 		.lookahead = 2,
 		.file = 1,

@@ -135,14 +135,14 @@ static struct place place(const struct command *command, size_t i)
 static void set_kind(struct epochs_config *config, const char *name)
 {
 	static sample_id reversed[64];
-	uint32_t n = config->positions;
+	uint32_t n = config->set.positions;
 	if (!strcmp(name, "classes")) {
 		config->kind = EPOCHS_DRAWN_AT_OPEN;
 	} else if (!strcmp(name, "mirror")) {
 		config->kind = EPOCHS_MIRRORED;
 	} else if (!strcmp(name, "fixed") || !strcmp(name, "reversed")) {
 		config->kind = EPOCHS_FIXED;
-		config->fixed = name[0] == 'r' ? reversed : NULL;
+		config->set.fixed = name[0] == 'r' ? reversed : NULL;
 	} else {
 		cr_assert_str_eq(name, "drawn");
 	}
@@ -152,7 +152,7 @@ static void set_kind(struct epochs_config *config, const char *name)
 
 static void start(struct epoch_world *world, const struct command *command)
 {
-	struct epochs_config config = {.positions = number(command, 2),
+	struct epochs_config config = {.set.positions = number(command, 2),
 		.limit = 3,
 		.lookahead = 4,
 		.file = 1,

@@ -30,7 +30,7 @@ static void read_epochs(struct epoch_world *world)
 }
 
 static const struct epochs_config config = {.kind = EPOCHS_DRAWN,
-	.positions = N,
+	.set.positions = N,
 	.limit = WORLD_EPOCHS,
 	.lookahead = 8,
 	.file = 1,

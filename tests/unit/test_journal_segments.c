@@ -163,3 +163,42 @@ Test(journal_segments, are_set_aside_all_or_none)
 	expect_set_aside();
 	cr_assert(!exists("before/journal-0777"));
 }
+
+/* The dataset was scanned again: epochs that begin after are of other samples. */
+Test(journal_segments, may_be_of_different_samples)
+{
+	const struct order_set before = {identity.positions, identity.fingerprint};
+	const struct order_set after = {2 * POSITIONS, 99};
+	const struct record records[] = {
+		begun(0), bound(0, 3, 4), ended(0), begun(1), bound(1, POSITIONS + 1, 5)};
+	struct journal_identity now = identity;
+	struct order_found *sets;
+	struct replay replay = {0};
+	enum journal_found found;
+	size_t n;
+	struct journal *journal = open_new();
+	append_all(journal, records, 3);
+	journal_use(journal, &after);
+	append_all(journal, records + 3, 2);
+	journal_close(&journal);
+	cr_assert_eq(0, journal_sets(directory, &sets, &n));
+	cr_assert(n == 2 && sets[0].epoch == 0 && sets[1].epoch == 1);
+	cr_assert_eq(sets[0].set.fingerprint, before.fingerprint);
+	cr_assert_eq(sets[1].set.positions, after.positions);
+	free(sets);
+	now.positions = after.positions;
+	now.fingerprint = after.fingerprint;
+	cr_assert_eq(
+		0, journal_open(directory, &now, note_record, &replay, &found, &journal));
+	cr_assert_eq(JOURNAL_OTHER, found, "the first segment is none of its");
+	now.others = &before;
+	now.n_others = 1;
+	cr_assert_eq(
+		0, journal_open(directory, &now, note_record, &replay, &found, &journal));
+	cr_assert_eq(JOURNAL_SAME, found);
+	cr_assert_eq(replay.n, N_OF(records));
+	for (size_t i = 0; i < replay.n; i++)
+		cr_assert(same_record(&records[i], &replay.records[i]), "record %zu", i);
+	journal_close(&journal);
+	free(replay.records);
+}

@@ -95,7 +95,9 @@ Test(layout_batch, the_last_file_is_short_or_left_out)
 	world_begin(&world, 24, 100);
 	struct sched_job *job = add_job(&world, false);
 	struct inode last = {.kind = INODE_BATCH, .position = 2};
-	struct composite batch = batch_file(job, last);
+	const struct sched_edition *edition = sched_edition(job, 0);
+	struct composite batch = batch_file(job, edition, last);
+	sched_edition_put(edition);
 	cr_assert(batch.first == 20 && batch.n == 4);
 	sched_job_put(job);
 	cr_assert_eq(0, sched_job_remove(world.sched, a_name));

@@ -68,7 +68,7 @@ static void expect_tree(
 		&seen);
 	cr_assert_eq(seen.directories, directories);
 	cr_assert_eq(seen.files, files);
-	for (uint32_t i = 0; positions && i < sched_job_samples(job); i++)
+	for (uint32_t i = 0; positions && i < sched_job_samples(job, 0); i++)
 		cr_assert_eq(seen.samples[i], 1);
 	struct inode beyond = {.kind = INODE_SAMPLE, .position = N};
 	cr_assert_not(layout_of(job)->exists(job, beyond));

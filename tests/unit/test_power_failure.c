@@ -19,7 +19,7 @@ TestSuite(power_failure, .init = make_places, .fini = remove_places, .timeout = 
 #define FAILURES 12 /* of power, in each case */
 
 static const struct epochs_config config = {.kind = EPOCHS_DRAWN,
-	.positions = EPOCH_POSITIONS,
+	.set.positions = EPOCH_POSITIONS,
 	.limit = WORLD_EPOCHS,
 	.lookahead = 3,
 	.file = 1,

@@ -263,7 +263,7 @@ Test(sched, a_job_whose_selection_changed_begins_again)
 	struct job_config config = world_job_config(a_name);
 	config.where = where;
 	job = world_add_config(&world, &config);
-	cr_assert_eq(N / 2, sched_job_samples(job));
+	cr_assert_eq(N / 2, sched_job_samples(job, 0));
 	cr_assert_eq(SAMPLE_NONE, sched_bound(job, 0, 0));
 	sched_job_put(job);
 	world_end(&world);

@@ -26,9 +26,10 @@ static struct sched_job *add_classes(struct world *world, char *name)
 	return world_add_config(world, &config);
 }
 
-static uint32_t label_at(const struct sched_job *job, uint32_t position)
+static uint32_t label_at(struct sched_job *job, uint32_t position)
 {
-	return position >= sched_job_label_begin(job, 1);
+	auto_edition *edition = sched_edition(job, 0);
+	return position >= edition->label_begin[1];
 }
 
 /* All positions once, in an order of the script's own. */
@@ -57,11 +58,12 @@ static void read_shuffled_twice(struct sched_job *job, uint32_t epoch, uint64_t 
 	}
 }
 
-static void check_labels(const struct sched_job *job, const sample_id *samples)
+static void check_labels(struct sched_job *job, const sample_id *samples)
 {
-	const struct dataset *dataset = sched_job_dataset(job);
+	auto_edition *edition = sched_edition(job, 0);
 	for (uint32_t i = 0; i < N; i++)
-		cr_assert_eq(label_at(job, i), dataset_label(dataset, samples[i]));
+		cr_assert_eq(
+			label_at(job, i), dataset_label(edition->dataset, samples[i]));
 }
 
 Test(sched_classes, positions_of_a_label_are_contiguous)
@@ -72,10 +74,12 @@ Test(sched_classes, positions_of_a_label_are_contiguous)
 	struct job_config config = classes_config(a_name);
 	config.where = where;
 	struct sched_job *job = world_add_config(&world, &config);
-	cr_assert_eq(0, sched_job_label_begin(job, 0));
-	cr_assert_eq(5, sched_job_label_begin(job, 1));
-	cr_assert_eq(5 + N / 2, sched_job_label_begin(job, 2));
-	cr_assert_eq(sched_job_samples(job), sched_job_label_begin(job, 2));
+	const struct sched_edition *edition = sched_edition(job, 0);
+	cr_assert_eq(0, edition->label_begin[0]);
+	cr_assert_eq(5, edition->label_begin[1]);
+	cr_assert_eq(5 + N / 2, edition->label_begin[2]);
+	cr_assert_eq(sched_job_samples(job, 0), edition->label_begin[2]);
+	sched_edition_put(edition);
 	sched_job_put(job);
 	world_end(&world);
 }
@@ -111,17 +115,17 @@ Test(sched_classes, fixed_labels_of_flat_are_the_same_in_each_epoch)
 	struct sched_job *job = world_add_config(&world, &config);
 	uint32_t label, turns = 0;
 	for (uint32_t i = 0; i < N; i++) {
-		cr_assert(sched_label(job, i, &label));
+		cr_assert(sched_label(job, 0, i, &label));
 		uint32_t last = label;
-		turns += i > 0 && sched_label(job, i - 1, &last) && last != label;
+		turns += i > 0 && sched_label(job, 0, i - 1, &last) && last != label;
 	}
 	cr_assert_gt(turns, N / 4);
-	cr_assert_not(sched_label(job, N, &label));
+	cr_assert_not(sched_label(job, 0, N, &label));
 	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
 		read_shuffled(job, epoch, 0, &rng, samples);
 		world_check_permutation(samples, N);
 		for (uint32_t i = 0; i < N; i++) {
-			cr_assert(sched_label(job, i, &label));
+			cr_assert(sched_label(job, 0, i, &label));
 			cr_assert_eq(label, dataset_label(world.dataset, samples[i]));
 		}
 		cr_assert(epoch == 0 || memcmp(samples, before, sizeof(samples)) != 0);
@@ -140,7 +144,9 @@ Test(sched_classes, a_label_without_samples_has_no_position)
 	struct job_config config = classes_config(a_name);
 	config.where = where;
 	struct sched_job *job = world_add_config(&world, &config);
-	cr_assert_eq(0, sched_job_label_begin(job, 1));
+	const struct sched_edition *edition = sched_edition(job, 0);
+	cr_assert_eq(0, edition->label_begin[1]);
+	sched_edition_put(edition);
 	for (uint32_t i = 0; i < N / 2; i++)
 		cr_assert_eq(1, dataset_label(world.dataset, world_read(job, 0, i)));
 	sched_job_put(job);

@@ -93,7 +93,7 @@ Test(sched_feed, positions_get_what_is_fed_in_its_order_when_it_comes)
 	struct world world;
 	world_begin(&world, N, 2 * N);
 	struct sched_job *job = add_rank(&world, a_name);
-	cr_assert_eq(N / RANKS, sched_job_samples(job));
+	cr_assert_eq(N / RANKS, sched_job_samples(job, 0));
 	for (uint32_t epoch = 0; epoch < 3; epoch++) {
 		struct world_open open;
 		begin_epoch(job, epoch, order[epoch], &open);

@@ -21,7 +21,7 @@ Test(sched_mirror, a_position_is_always_the_sample_of_that_rank)
 	static char where[] = "id >= 4 and id <> 10";
 	world_begin(&world, N, 3);
 	struct sched_job *job = add_mirror(&world, a_name, where);
-	uint32_t n = sched_job_samples(job);
+	uint32_t n = sched_job_samples(job, 0);
 	cr_assert_eq(N - 5, n);
 	for (uint32_t i = 0; i < 3 * n; i++) {
 		uint32_t position = i * 7 % n;

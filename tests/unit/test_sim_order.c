@@ -208,7 +208,7 @@ static void daemon_begin(struct daemon *daemon, const struct trial *trial)
 		config.layout = trial->jobs->layout;
 		config.lookahead = trial->lookahead;
 		daemon->jobs[i] = world_add_config(world, &config);
-		daemon->sizes[i] = sched_job_samples(daemon->jobs[i]);
+		daemon->sizes[i] = sched_job_samples(daemon->jobs[i], 0);
 	}
 }
 
@@ -283,11 +283,11 @@ struct twin {
 
 static uint32_t *labels_of(struct sched_job *job)
 {
-	uint32_t n = sched_job_samples(job);
+	uint32_t n = sched_job_samples(job, 0);
 	uint32_t *labels = calloc(n, sizeof(*labels));
 	cr_assert(labels);
 	for (uint32_t position = 0; position < n; position++)
-		labels[position] = job_label_of(job, position);
+		labels[position] = edition_label_of(job->now, position);
 	return labels;
 }
 
@@ -310,9 +310,10 @@ static void twin_begin(
 		struct sched_job *job = daemon->jobs[i];
 		if (labelled)
 			twin->labels_of[i] = labels_of(job);
-		cr_assert_eq(0, sim_sched_join(twin->sched, sched_job_id(job),
-					sched_job_selection(job), twin->labels_of[i],
-					&twin->jobs[i]));
+		auto_edition *edition = sched_edition(job, 0);
+		cr_assert_eq(0,
+			sim_sched_join(twin->sched, sched_job_id(job), edition->selection,
+				twin->labels_of[i], &twin->jobs[i]));
 	}
 }
 

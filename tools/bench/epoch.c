@@ -213,8 +213,8 @@ static void measure_epoch(enum mode mode, double ret[EVENTS])
 static void measure(enum mode mode, double ret[EVENTS])
 {
 	roaring_bitmap_t *selection = roaring_bitmap_from_range(0, POSITIONS, 1);
-	struct epochs_config config = {.selection = selection,
-		.positions = POSITIONS,
+	struct epochs_config config = {.set.selection = selection,
+		.set.positions = POSITIONS,
 		.limit = 4,
 		.lookahead = STEP,
 		.file = 1,

@@ -115,7 +115,9 @@ static void print_orders(const char *directory)
 		ensure(order_save(directory, epoch, 1, &order) == 0);
 	uint64_t begin = clock_now_ns();
 	for (int job = 0; job < JOBS; job++) {
-		ensure(order_list(directory, 3, 1, &epochs, &n) == 0 && n == EPOCHS);
+		ensure(order_list(directory, &(struct order_set){3, 1}, 1, &epochs, &n) ==
+				0 &&
+			n == EPOCHS);
 		free(epochs);
 	}
 	printf("orders listed:           %.3f s for %d jobs with %d epochs each\n",

@@ -57,8 +57,8 @@ static uint32_t *read_order(uint32_t n, bool shuffled)
 /* All bound, half of them read. */
 static struct epochs *make(uint32_t n, bool shuffled)
 {
-	struct epochs_config config = {.selection = selection,
-		.positions = n,
+	struct epochs_config config = {.set.selection = selection,
+		.set.positions = n,
 		.limit = 2,
 		.lookahead = 1,
 		.file = 1};
@@ -127,7 +127,8 @@ static void measure_restore(struct epochs *epochs, const char *directory, uint32
 	ensure(order_save_at(path, 0, 1, &order) == 0);
 	printf(", save %.0f ms", ms_since(begin));
 	begin = clock_now_ns();
-	ensure(epochs_prepare(epochs, 0, &data, n, n / 4, &reason, &running) == 0);
+	ensure(epochs_prepare(epochs, epochs_set(epochs, 0), 0, &data, n, n / 4, &reason,
+		       &running) == 0);
 	printf(", prepare %.0f ms", ms_since(begin));
 	begin = clock_now_ns();
 	epochs_restored(epochs, running, NULL, &effects);

@@ -240,8 +240,8 @@ static int make_epochs(struct sim_sched_job *job)
 	uint32_t lookahead = job->sched->config.lookahead;
 	struct epochs_config config = {
 		.kind = job->labels ? EPOCHS_DRAWN_AT_OPEN : EPOCHS_DRAWN,
-		.selection = job->selection,
-		.positions = (uint32_t)roaring_bitmap_get_cardinality(job->selection),
+		.set.selection = job->selection,
+		.set.positions = (uint32_t)roaring_bitmap_get_cardinality(job->selection),
 		.limit = EPOCH_CURRENT,
 		.lookahead = lookahead ? lookahead : 1,
 		.file = 1,

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/fault.h"
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Editions of a dataset: what one scan after the other has found, as long as jobs have epochs
+ * of it.
+ *
+ *     <name>.sqlite.next    scanned, and not in use yet
+ *          | rename
+ *          v
+ *     <name>.sqlite         the one that epochs begin with
+ *          | link, before that
+ *          v
+ *     <name>.sqlite.0 ...   those that epochs have begun with
+ */
+
+char *catalogue_file(const char *state_dir, const char *name, const char *ending)
+{
+	char *file;
+	int n = asprintf(&file, "%s/datasets/%s.sqlite%s", state_dir, name, ending);
+	return n < 0 ? NULL : file;
+}
+
+char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number)
+{
+	char ending[16];
+	snprintf(ending, sizeof(ending), ".%" PRIu32, number);
+	return catalogue_file(state_dir, name, ending);
+}
+
+uint32_t dataset_edition(const struct dataset *dataset)
+{
+	return dataset->edition;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* <name>.sqlite.<number>, and nothing behind it. */
+static bool is_kept(const char *file, const char *name, uint32_t *ret)
+{
+	static const char middle[] = ".sqlite.";
+	size_t n = strlen(name);
+	char *end;
+	if (strncmp(file, name, n) != 0 ||
+		strncmp(file + n, middle, sizeof(middle) - 1) != 0)
+		return false;
+	const char *digits = file + n + sizeof(middle) - 1;
+	if (*digits < '0' || *digits > '9')
+		return false;
+	unsigned long number = strtoul(digits, &end, 10);
+	*ret = (uint32_t)number;
+	return *end == '\0' && number <= UINT32_MAX &&
+	       (*digits != '0' || end == digits + 1);
+}
+
+int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t *ret_n)
+{
+	auto_free char *directory = NULL;
+	struct dirent **entries = NULL;
+	*ret = NULL;
+	*ret_n = 0;
+	if (asprintf(&directory, "%s/datasets", state_dir) < 0) {
+		directory = NULL;
+		return -ENOMEM;
+	}
+	int n = scandir(directory, &entries, NULL, NULL);
+	if (n < 0)
+		return errno == ENOENT ? 0 : -errno;
+	uint32_t *numbers = calloc((size_t)n + 1, sizeof(*numbers));
+	for (int i = 0; i < n; i++) {
+		if (numbers && is_kept(entries[i]->d_name, name, &numbers[*ret_n]))
+			(*ret_n)++;
+		free(entries[i]);
+	}
+	free(entries);
+	if (!numbers)
+		return -ENOMEM;
+	qsort(numbers, *ret_n, sizeof(*numbers), compare);
+	*ret = numbers;
+	return 0;
+}
+
+/* Who opens the file looks at its name before and after (connection_new). Taken. */
+static void rename_in_use(struct dataset *dataset, char *file)
+{
+	size_t i = 1;
+	while (dataset->files[i])
+		i++;
+	dataset->files[i] = file;
+	dataset->file = file;
+}
+
+/* Under a number that no other one has. */
+static int keep(const char *state_dir, struct dataset *now)
+{
+	int err = -EEXIST;
+	for (uint32_t number = now->edition; err == -EEXIST; number++) {
+		char *kept = catalogue_kept_file(state_dir, now->name, number);
+		if (!kept)
+			return -ENOMEM;
+		err = link(now->file, kept) == 0 ? 0 : -errno;
+		if (err)
+			free(kept);
+		else
+			rename_in_use(now, kept);
+	}
+	return err ? err : catalogue_sync_directory(now->file);
+}
+
+static bool was_kept(const struct dataset *dataset)
+{
+	uint32_t number;
+	return is_kept(strrchr(dataset->file, '/') + 1, dataset->name, &number);
+}
+
+int dataset_install(const char *state_dir, struct dataset *now, struct dataset *next)
+{
+	char *file = catalogue_file(state_dir, now->name, "");
+	int err = file ? fault_hit("dataset.install") : -ENOMEM;
+	if (!err && !was_kept(now)) /* when the next one could not be renamed */
+		err = keep(state_dir, now);
+	if (!err)
+		err = fault_hit("dataset.rename");
+	if (!err && rename(next->file, file) != 0)
+		err = -errno;
+	if (err) {
+		log_error("dataset %s: its catalogue can't be replaced: %s", now->name,
+			strerror(-err));
+		free(file);
+		return err;
+	}
+	next->provisional = false;
+	rename_in_use(next, file);
+	err = catalogue_sync_directory(file);
+	if (err)
+		log_warn("%s: can't be synced: %s", file, strerror(-err));
+	return 0;
+}
+
+static void remove_file(const char *file)
+{
+	if (unlink(file) != 0 && errno != ENOENT)
+		log_warn("%s: can't be removed: %s", file, strerror(errno));
+}
+
+void dataset_discard(struct dataset *dataset)
+{
+	if (was_kept(dataset))
+		remove_file(dataset->file);
+}
+
+void dataset_prune(const char *state_dir, const char *name,
+	struct dataset *const *datasets, size_t n)
+{
+	auto_free uint32_t *numbers = NULL;
+	size_t n_kept;
+	if (dataset_kept(state_dir, name, &numbers, &n_kept) != 0)
+		return;
+	for (size_t i = 0; i < n_kept; i++) {
+		auto_free char *file = catalogue_kept_file(state_dir, name, numbers[i]);
+		bool used = !file;
+		for (size_t k = 0; k < n && !used; k++)
+			used = strcmp(datasets[k]->file, file) == 0;
+		if (!used)
+			remove_file(file);
+	}
+}
+
+void dataset_forget(const char *state_dir, const char *name)
+{
+	auto_free char *file = catalogue_file(state_dir, name, "");
+	auto_free char *next = catalogue_file(state_dir, name, NEXT);
+	if (file)
+		remove_file(file);
+	if (next)
+		remove_file(next);
+	dataset_prune(state_dir, name, NULL, 0);
+}

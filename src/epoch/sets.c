@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "epoch/epoch_internal.h"
+
+/*
+ * Which samples epochs have. A dataset that is scanned again has others, which jobs get with
+ * the next epoch that begins; those that have begun keep what they have, and so do those whose
+ * orders are in files.
+ *
+ *     epoch   0     1     2     3     4     5
+ *     set     A     A     A     B     B     C
+ *                        runs   ^ first of B; known, since the job went back
+ */
+
+const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number)
+{
+	const struct epoch_set *set = TAILQ_LAST(&epochs->sets, epoch_sets);
+	while (set->first > number) {
+		const struct epoch_set *before = TAILQ_PREV(set, epoch_sets, link);
+		if (!before) /* an epoch that is forgotten */
+			break;
+		set = before;
+	}
+	return set;
+}
+
+bool has_position(const struct epoch *epoch, uint32_t position)
+{
+	return position < epoch->set->positions;
+}
+
+uint32_t epochs_first_new(const struct epochs *epochs)
+{
+	uint32_t first = epochs->running ? epochs->running->number + 1 : 0;
+	if (!roaring_bitmap_is_empty(epochs->saved) &&
+		roaring_bitmap_maximum(epochs->saved) >= first)
+		first = roaring_bitmap_maximum(epochs->saved) + 1;
+	for (size_t i = 0; i < epochs->n_known; i++)
+		if (epochs->known[i].epoch >= first)
+			first = epochs->known[i].epoch + 1;
+	return first;
+}
+
+void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set)
+{
+	set->first = first;
+	TAILQ_INSERT_TAIL(&epochs->sets, set, link);
+}
+
+/* The least epoch that may be asked for. */
+static uint32_t first_kept(const struct epochs *epochs)
+{
+	const struct epoch *epoch;
+	uint32_t first = epochs_first_new(epochs);
+	LIST_FOREACH (epoch, &epochs->live, link)
+		first = epoch->number < first ? epoch->number : first;
+	if (!roaring_bitmap_is_empty(epochs->saved) &&
+		roaring_bitmap_minimum(epochs->saved) < first)
+		first = roaring_bitmap_minimum(epochs->saved);
+	for (size_t i = 0; i < epochs->n_known; i++)
+		first = epochs->known[i].epoch < first ? epochs->known[i].epoch : first;
+	return first;
+}
+
+/* It has no epochs: the next one begins where it would, or before those that are kept. */
+struct epoch_set *epochs_drop_set(struct epochs *epochs)
+{
+	struct epoch_set *set, *next;
+	uint32_t first = first_kept(epochs);
+	for (set = TAILQ_FIRST(&epochs->sets); (next = TAILQ_NEXT(set, link)); set = next)
+		if (next->first <= set->first || next->first <= first) {
+			TAILQ_REMOVE(&epochs->sets, set, link);
+			return set;
+		}
+	return NULL;
+}
+
+const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
+{
+	const struct epoch *running = epochs->running;
+	if (number != EPOCH_CURRENT)
+		return set_of(epochs, number);
+	bool read = running &&
+		    running->bound >= running->set->positions - running->bound &&
+		    running->number + 1 < epochs->config.limit;
+	return set_of(epochs, running ? running->number + read : 0);
+}
+
+const struct epoch_set *epochs_widest_set(const struct epochs *epochs)
+{
+	const struct epoch *running = epochs->running;
+	const struct epoch_set *widest =
+		set_of(epochs, running ? running->number + 1 : 0);
+	if (running && running->set->positions > widest->positions)
+		widest = running->set;
+	if (epochs->draining && epochs->draining->set->positions > widest->positions)
+		widest = epochs->draining->set;
+	return widest;
+}

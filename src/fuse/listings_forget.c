@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/layout.h"
+#include "fuse/fuse_internal.h"
+
+#include <string.h>
+
+/* The kernel keeps what it knows of directories, until they are other ones. */
+
+static void forget_listing(struct session *session, struct inode directory)
+{
+	fuse_lowlevel_notify_inval_inode(
+		session->fuse, session_number(session, directory), 0, 0);
+}
+
+/* Of current/, and of the epoch that may begin. */
+static void forget_listings(struct session *session, struct sched_job *job)
+{
+	struct sched_job_status status;
+	sched_job_status(job, &status);
+	const uint32_t epochs[] = {INODE_CURRENT, status.started ? status.epoch + 1 : 0};
+	for (size_t i = 0; i < sizeof(epochs) / sizeof(epochs[0]); i++) {
+		struct inode inode = {.kind = INODE_EPOCH,
+			.job = sched_job_id(job),
+			.epoch = epochs[i]};
+		uint32_t n = layout_of(job)->subdirectories(job, inode);
+		forget_listing(session, inode);
+		inode.kind = INODE_SHARD;
+		for (; inode.position < n; inode.position++)
+			forget_listing(session, inode);
+	}
+}
+
+static void forget_of_job(
+	struct session *session, struct sched_job *job, const char *dataset)
+{
+	bool mounted =
+		session->root.kind != INODE_JOB || session->root.job == sched_job_id(job);
+	if (mounted && strcmp(sched_job_config(job)->dataset, dataset) == 0)
+		forget_listings(session, job);
+}
+
+void listings_forget(struct session *session, const char *dataset)
+{
+	auto_free job_id *ids = NULL;
+	size_t n;
+	if (sched_job_ids(session->context.sched, &ids, &n) != 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct sched_job *job = sched_job_find_id(session->context.sched, ids[i]);
+		if (!job)
+			continue;
+		forget_of_job(session, job, dataset);
+		sched_job_put(job);
+	}
+}
