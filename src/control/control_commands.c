@@ -3,102 +3,14 @@
 
 #include "base/work.h"
 #include "control/control_datasets.h"
-#include "control/control_internal.h"
 #include "control/control_jobs.h"
+#include "control/control_request.h"
 #include "control/control_upgrade.h"
-#include "files/text.h"
-#include "files/trace_lines.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
-
-#define MAX_ARGUMENTS 1024 /* with the command */
-
-struct request {
-	const struct files_context *context;
-	struct session *session;
-	struct control *control;
-	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
-	size_t n_arguments;
-	struct control_message *message;
-	struct control_answer *answer;
-	FILE *out;
-};
-
-static bool refuse(const struct request *request, const char *format, ...)
-	printf_like(2, 3);
-
-static bool refuse(const struct request *request, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	vfprintf(request->out, format, args);
-	va_end(args);
-	fputc('\n', request->out);
-	return false;
-}
-
-/* --- names ------------------------------------------------------------------------- */
-
-struct jobs {
-	struct sched_job **job;
-	const char **name;
-	size_t n;
-};
-
-/* Jobs that are removed meanwhile are left out. */
-static int jobs_get(const struct request *request, struct jobs *ret)
-{
-	auto_free job_id *ids = NULL;
-	size_t n;
-	int err = sched_job_ids(request->context->sched, &ids, &n);
-	if (err)
-		return err;
-	*ret = (struct jobs){.job = calloc(n + 1, sizeof(*ret->job)),
-		.name = calloc(n + 1, sizeof(*ret->name))};
-	if (!ret->job || !ret->name) {
-		free(ret->job);
-		free(ret->name);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job =
-			sched_job_find_id(request->context->sched, ids[i]);
-		if (!job)
-			continue;
-		ret->job[ret->n] = job;
-		ret->name[ret->n++] = sched_job_config(job)->name;
-	}
-	return 0;
-}
-
-static void jobs_put(struct jobs *jobs)
-{
-	for (size_t i = 0; i < jobs->n; i++)
-		sched_job_put(jobs->job[i]);
-	free(jobs->job);
-	free(jobs->name);
-}
-
-static bool unknown_job(const struct request *request, const char *name)
-{
-	struct jobs jobs;
-	int err = jobs_get(request, &jobs);
-	if (err)
-		return refuse(request, "no job %s", name);
-	const char *nearest = config_nearest(name, jobs.name, jobs.n);
-	if (nearest)
-		refuse(request, "no job %s, did you mean %s?", name, nearest);
-	else if (jobs.n == 0)
-		refuse(request, "no job %s, there are none", name);
-	else
-		refuse(request, "no job %s; \"ls\" lists those there are", name);
-	jobs_put(&jobs);
-	return false;
-}
 
 /* --- add, rm ----------------------------------------------------------------------- */
 
@@ -120,7 +32,7 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 	const struct job_config *config = sched_job_config(job);
 	int err = sched_job_remove(request->context->sched, config->name);
 	if (err)
-		return refuse(request, "%s: %s", config->name, strerror(-err));
+		return request_refuse(request, "%s: %s", config->name, strerror(-err));
 	jobs_changed(request, config->name, config->path);
 	fprintf(request->out, "removed %s\n", config->name);
 	auto_free char *ini =
@@ -135,11 +47,11 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 /* A pattern, as *, that no name can be. */
 static bool remove_matching(const struct request *request, const char *pattern)
 {
-	struct jobs jobs;
+	struct request_jobs jobs;
 	size_t n = 0;
-	int err = jobs_get(request, &jobs);
+	int err = request_jobs(request, &jobs);
 	if (err)
-		return refuse(request, "rm: %s", strerror(-err));
+		return request_refuse(request, "rm: %s", strerror(-err));
 	bool ok = true;
 	for (size_t i = 0; i < jobs.n; i++) {
 		if (fnmatch(pattern, jobs.name[i], 0) != 0)
@@ -147,8 +59,8 @@ static bool remove_matching(const struct request *request, const char *pattern)
 		ok = remove_job(request, jobs.job[i]) && ok;
 		n++;
 	}
-	jobs_put(&jobs);
-	return n > 0 ? ok : refuse(request, "no job matches %s", pattern);
+	request_jobs_put(&jobs);
+	return n > 0 ? ok : request_refuse(request, "no job matches %s", pattern);
 }
 
 static bool run_rm(const struct request *request)
@@ -158,7 +70,7 @@ static bool run_rm(const struct request *request)
 		return remove_matching(request, name);
 	struct sched_job *job = sched_job_find(request->context->sched, name);
 	if (!job)
-		return unknown_job(request, name);
+		return request_unknown_job(request, name);
 	bool ok = remove_job(request, job);
 	sched_job_put(job);
 	return ok;
@@ -177,7 +89,7 @@ static bool run_restore(const struct request *request)
 	const char *at = request->n_arguments == 4 ? request->argument[3] : NULL;
 	struct sched_job *job = sched_job_find(request->context->sched, name);
 	if (!job)
-		return unknown_job(request, name);
+		return request_unknown_job(request, name);
 	struct work work = {.counts = {{NULL, NULL}}};
 	work_begin(&work, "restoring", name);
 	int err =
@@ -199,10 +111,11 @@ static bool run_export(const struct request *request)
 	const char *name = request->argument[1];
 	int descriptor = request->message->descriptor;
 	if (descriptor < 0)
-		return refuse(request, "export: no descriptor came with the request");
+		return request_refuse(
+			request, "export: no descriptor came with the request");
 	struct sched_job *job = sched_job_find(request->context->sched, name);
 	if (!job)
-		return unknown_job(request, name);
+		return request_unknown_job(request, name);
 	int err = sched_job_export(job, descriptor, report_to, request->out);
 	sched_job_put(job);
 	return !err;
@@ -215,22 +128,25 @@ static bool run_mount(const struct request *request)
 	const char *name = request->argument[1];
 	int device = request->message->descriptor;
 	if (!request->session)
-		return refuse(request, "mount: nothing is mounted");
+		return request_refuse(request, "mount: nothing is mounted");
 	if (device < 0)
-		return refuse(request, "mount: no descriptor came with the request");
+		return request_refuse(
+			request, "mount: no descriptor came with the request");
 	request->message->descriptor = -1;
 	int err = session_mount_job(
 		request->session, name, request->message->sender, device);
 	if (err == -ENOENT)
-		return unknown_job(request, name);
+		return request_unknown_job(request, name);
 	if (err == -ENOTTY)
-		return refuse(request, "mount: the descriptor is not of /dev/fuse");
+		return request_refuse(
+			request, "mount: the descriptor is not of /dev/fuse");
 	if (err == -ENODEV)
-		return refuse(request, "mount: the descriptor is not of a mount");
+		return request_refuse(request, "mount: the descriptor is not of a mount");
 	if (err == -EUSERS)
-		return refuse(request, "mount: %s has %d mounts, allowed: at most %d",
-			name, SESSION_JOB_MOUNTS, SESSION_JOB_MOUNTS);
-	return err ? refuse(request, "mount %s: %s", name, strerror(-err)) : true;
+		return request_refuse(request,
+			"mount: %s has %d mounts, allowed: at most %d", name,
+			SESSION_JOB_MOUNTS, SESSION_JOB_MOUNTS);
+	return err ? request_refuse(request, "mount %s: %s", name, strerror(-err)) : true;
 }
 
 /* --- grant, revoke ----------------------------------------------------------------- */
@@ -240,11 +156,11 @@ static bool run_grant(const struct request *request)
 	const char *name = request->argument[1], *path;
 	struct sched_job *job = sched_job_find(request->context->sched, name);
 	if (!job)
-		return unknown_job(request, name);
+		return request_unknown_job(request, name);
 	int err = grants_add(request->control, job, &path);
 	sched_job_put(job);
 	if (err)
-		return refuse(request, "grant %s: %s%s", name, strerror(-err),
+		return request_refuse(request, "grant %s: %s%s", name, strerror(-err),
 			err == -ENAMETOOLONG ? " (of the socket)" : "");
 	fprintf(request->out, "%s\n", path);
 	return true;
@@ -255,127 +171,13 @@ static bool run_revoke(const struct request *request)
 	const char *name = request->argument[1];
 	struct sched_job *job = sched_job_find(request->context->sched, name);
 	if (!job)
-		return unknown_job(request, name);
+		return request_unknown_job(request, name);
 	bool found = grants_remove(request->control, sched_job_id(job));
 	sched_job_put(job);
 	if (!found)
-		return refuse(request, "%s is not granted", name);
+		return request_refuse(request, "%s is not granted", name);
 	fprintf(request->out, "revoked %s\n", name);
 	return true;
-}
-
-/* --- ls ---------------------------------------------------------------------------- */
-
-static bool run_ls(const struct request *request)
-{
-	struct jobs jobs;
-	int err = jobs_get(request, &jobs);
-	if (err)
-		return refuse(request, "ls: %s", strerror(-err));
-	err = control_list(request->out, jobs.job, jobs.n);
-	jobs_put(&jobs);
-	return err ? refuse(request, "ls: %s", strerror(-err)) : true;
-}
-
-/* --- cluster ----------------------------------------------------------------------- */
-
-static bool run_cluster(const struct request *request)
-{
-	group_print(request->context->group, request->out);
-	return true;
-}
-
-/* --- status, order ----------------------------------------------------------------- */
-
-static bool run_status(const struct request *request)
-{
-	if (request->n_arguments == 2) {
-		struct sched_job *job =
-			sched_job_find(request->context->sched, request->argument[1]);
-		if (!job)
-			return unknown_job(request, request->argument[1]);
-		text_job_status(request->out, job);
-		sched_job_put(job);
-		return true;
-	}
-	struct jobs jobs;
-	int err = jobs_get(request, &jobs);
-	if (err)
-		return refuse(request, "status: %s", strerror(-err));
-	unsigned works = work_print(request->out);
-	for (size_t i = 0; i < jobs.n; i++) {
-		fprintf(request->out, "%sjob %s\n", i || works ? "\n" : "", jobs.name[i]);
-		text_job_status(request->out, jobs.job[i]);
-	}
-	jobs_put(&jobs);
-	return true;
-}
-
-static bool parse_epoch(const char *text, uint32_t *ret)
-{
-	if (text[0] == '\0' || strspn(text, "0123456789") != strlen(text))
-		return false;
-	errno = 0;
-	unsigned long long value = strtoull(text, NULL, 10);
-	*ret = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-	return errno == 0;
-}
-
-static bool has_begun(
-	struct sched_job *job, const struct sched_job_status *status, uint32_t epoch)
-{
-	return epoch == status->epoch || sched_has_order(job, epoch);
-}
-
-/* Takes the reference to the job, if it returns true. */
-static bool begin_order(
-	const struct request *request, struct sched_job *job, const char *epoch_text)
-{
-	const struct job_config *config = sched_job_config(job);
-	struct sched_job_status status;
-	sched_job_status(job, &status);
-	uint32_t epoch = status.epoch;
-	if (epoch_text && !parse_epoch(epoch_text, &epoch))
-		return refuse(
-			request, "order: %s is not the number of an epoch", epoch_text);
-	if (epoch >= config_job_epochs(config))
-		return refuse(request, "%s has no epoch %s, its last one is %" PRIu32,
-			config->name, epoch_text, config_job_epochs(config) - 1);
-	if (!status.started)
-		return refuse(request, "%s has not begun its first epoch", config->name);
-	if (!has_begun(job, &status, epoch))
-		return refuse(request,
-			"%s has not begun epoch %s, it is at epoch %" PRIu32,
-			config->name, epoch_text, status.epoch);
-	request->answer->lines = (struct order_lines){.job = job, .epoch = epoch};
-	return true;
-}
-
-static bool run_order(const struct request *request)
-{
-	struct sched_job *job =
-		sched_job_find(request->context->sched, request->argument[1]);
-	if (!job)
-		return unknown_job(request, request->argument[1]);
-	bool ok = begin_order(
-		request, job, request->n_arguments == 3 ? request->argument[2] : NULL);
-	if (!ok)
-		sched_job_put(job);
-	return ok;
-}
-
-/* --- stats, datasets --------------------------------------------------------------- */
-
-static bool run_stats(const struct request *request)
-{
-	text_stats(request->out, request->context);
-	return true;
-}
-
-static bool run_datasets(const struct request *request)
-{
-	const char *name = request->n_arguments == 2 ? request->argument[1] : NULL;
-	return control_list_datasets(request->out, request->context, name);
 }
 
 static bool run_dataset(const struct request *request)
@@ -383,28 +185,6 @@ static bool run_dataset(const struct request *request)
 	return control_dataset(request->context, request->session,
 		&request->control->ends, request->argument + 1, request->n_arguments - 1,
 		request->out);
-}
-
-static bool run_trace(const struct request *request)
-{
-	bool goes_on = request->n_arguments == 3;
-	const char *text = goes_on ? request->argument[2] : "0";
-	if (text[0] == '\0' || strspn(text, "0123456789") != strlen(text))
-		return refuse(request, "trace: found \"%s\", allowed: a number", text);
-	uint64_t from = strtoull(text, NULL, 10);
-	struct sched_job *job =
-		sched_job_find(request->context->sched, request->argument[1]);
-	if (!job)
-		return unknown_job(request, request->argument[1]);
-	int err = trace_lines(request->out, job, goes_on ? &from : NULL);
-	sched_job_put(job);
-	return err ? refuse(request, "trace: %s", strerror(-err)) : true;
-}
-
-static bool run_top(const struct request *request)
-{
-	int err = text_top(request->out, request->context);
-	return err ? refuse(request, "top: %s", strerror(-err)) : true;
 }
 
 static bool run_upgrade(const struct request *request)
@@ -433,15 +213,15 @@ static const struct command {
 	{"mount", "mount JOB", 2, 2, true, true, run_mount},
 	{"grant", "grant JOB", 2, 2, false, false, run_grant},
 	{"revoke", "revoke JOB", 2, 2, false, false, run_revoke},
-	{"ls", "ls", 1, 1, false, false, run_ls},
-	{"cluster", "cluster", 1, 1, false, false, run_cluster},
-	{"status", "status [JOB]", 1, 2, false, true, run_status},
-	{"order", "order JOB [EPOCH]", 2, 3, false, true, run_order},
-	{"stats", "stats", 1, 1, false, false, run_stats},
-	{"trace", "trace JOB [FROM]", 2, 3, false, false, run_trace},
-	{"top", "top", 1, 1, false, false, run_top},
+	{"ls", "ls", 1, 1, false, false, show_ls},
+	{"cluster", "cluster", 1, 1, false, false, show_cluster},
+	{"status", "status [JOB]", 1, 2, false, true, show_status},
+	{"order", "order JOB [EPOCH]", 2, 3, false, true, show_order},
+	{"stats", "stats", 1, 1, false, false, show_stats},
+	{"trace", "trace JOB [FROM]", 2, 3, false, false, show_trace},
+	{"top", "top", 1, 1, false, false, show_top},
 	{"dataset", CONTROL_DATASET_USAGE, 2, 4, true, false, run_dataset},
-	{"datasets", "datasets [DATASET]", 1, 2, false, false, run_datasets},
+	{"datasets", "datasets [DATASET]", 1, 2, false, false, show_datasets},
 	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, false, run_upgrade},
 };
 
@@ -460,7 +240,7 @@ static bool unknown_command(const struct request *request)
 		names[i] = commands[i].name;
 	const char *nearest = config_nearest(request->argument[0], names, N_COMMANDS);
 	if (nearest)
-		return refuse(request, "no command %s, did you mean %s?",
+		return request_refuse(request, "no command %s, did you mean %s?",
 			request->argument[0], nearest);
 	fprintf(request->out, "no command %s, there are:", request->argument[0]);
 	for (size_t i = 0; i < N_COMMANDS; i++)
@@ -510,20 +290,20 @@ static bool execute(struct request *request)
 	const char *text = request->message->text;
 	size_t bytes = request->message->bytes;
 	if (!is_whole(request->message))
-		return refuse(request, "the request is cut off");
+		return request_refuse(request, "the request is cut off");
 	for (size_t i = 0; i < bytes; i += strlen(text + i) + 1, request->n_arguments++)
 		if (request->n_arguments < MAX_ARGUMENTS)
 			request->argument[request->n_arguments] = text + i;
 	const struct command *command = find_command(request->argument[0]);
 	if (!is_allowed(request, command))
-		return refuse(request,
+		return request_refuse(request,
 			"this socket is only for job %s, allowed: mount, status and "
 			"order of it",
 			request->message->listener->rights.name);
 	if (!command)
 		return unknown_command(request);
 	if (request->n_arguments < command->min || request->n_arguments > command->max)
-		return refuse(request, "usage: %s", command->usage);
+		return request_refuse(request, "usage: %s", command->usage);
 	return command->run(request);
 }
 

@@ -21,6 +21,7 @@
  *   worker.c            threads for the commands that take long: those that change jobs, and
  *                       those that scan a dataset, which may take hours
  *   control_commands.c  carries out the commands
+ *   control_show.c      those that change nothing
  *   control_list.c      what "ls" and "datasets" print
  *   control_datasets.c  datasets that come and go
  *

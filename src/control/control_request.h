@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "control/control_internal.h"
+#include "fuse/fuse.h"
+
+/* A request as the functions of commands get it, and what they share. */
+
+#define MAX_ARGUMENTS 1024 /* with the command */
+
+struct request {
+	const struct files_context *context;
+	struct session *session;
+	struct control *control;
+	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
+	size_t n_arguments;
+	struct control_message *message;
+	struct control_answer *answer;
+	FILE *out;
+};
+
+/* Says why; false. */
+bool request_refuse(const struct request *request, const char *format, ...)
+	printf_like(2, 3);
+
+struct request_jobs {
+	struct sched_job **job;
+	const char **name;
+	size_t n;
+};
+
+/* Held, until request_jobs_put; those that are removed meanwhile are left out. -ENOMEM */
+must_check int request_jobs(const struct request *request, struct request_jobs *ret);
+void request_jobs_put(struct request_jobs *jobs);
+
+/* Says that there is no such job, and which one has a like name; false. */
+bool request_unknown_job(const struct request *request, const char *name);
+
+/* --- control_show.c: commands that change nothing ---------------------------------------- */
+
+bool show_ls(const struct request *request);
+bool show_cluster(const struct request *request);
+bool show_status(const struct request *request);
+bool show_order(const struct request *request);
+bool show_stats(const struct request *request);
+bool show_datasets(const struct request *request);
+bool show_trace(const struct request *request);
+bool show_top(const struct request *request);
