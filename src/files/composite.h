@@ -41,7 +41,7 @@ struct segment {
 	unsigned constant; /* the number of the constant, among the layout's */
 };
 
-#define COMPOSITE_CONSTANT 512 /* bytes that hold any */
+#define COMPOSITE_CONSTANT 4096 /* bytes that hold any */
 
 struct composite;
 

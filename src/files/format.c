@@ -43,7 +43,7 @@ static size_t npy_head(
 	bool planes = type.axes == AXES_CHW;
 	uint32_t sizes[] = {planes ? 3 : shape.height,
 		planes ? shape.height : shape.width, planes ? shape.width : 3};
-	head_npy(pixel_type_npy(type), sizes, 3, head);
+	head_npy(pixel_type_npy(type), sizes, 3, HEAD_SIZE, head);
 	return HEAD_SIZE;
 }
 

@@ -37,7 +37,7 @@ static void make_head(const struct composite *batch, const struct segment *segme
 	uint32_t shape[] = {batch->n, planes ? 3 : height, planes ? height : width,
 		planes ? width : 3};
 	(void)segment;
-	head_npy(pixel_type_npy(batch->pixels), shape, 4, ret);
+	head_npy(pixel_type_npy(batch->pixels), shape, 4, BATCH_HEAD, ret);
 }
 
 static void make_labels_head(const struct composite *labels,
@@ -45,7 +45,7 @@ static void make_labels_head(const struct composite *labels,
 {
 	const char *type = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "<i8" : ">i8";
 	(void)segment;
-	head_npy(type, &labels->n, 1, ret);
+	head_npy(type, &labels->n, 1, HEAD_SIZE, ret);
 }
 
 static const struct composite_rules batch_rules = {
@@ -60,9 +60,9 @@ struct composite batch_composite(
 	return (struct composite){.rules = &batch_rules,
 		.first = first,
 		.n = n,
-		.head = HEAD_SIZE,
+		.head = BATCH_HEAD,
 		.stride = bytes,
-		.bytes = HEAD_SIZE + n * bytes,
+		.bytes = BATCH_HEAD + n * bytes,
 		.sample_bytes = bytes,
 		.pixels = pixels,
 		.shape = shape};

@@ -15,6 +15,10 @@
  *   Threads: any.   Errors: none.
  */
 
+/* Bytes before the samples of a batch: who maps the file has them at the beginning of a page,
+ * as drivers want memory that they are to read by themselves. */
+#define BATCH_HEAD 4096
+
 struct composite batch_composite(
 	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape);
 struct composite batch_labels_composite(uint32_t first, uint32_t n);

@@ -25,6 +25,7 @@ struct gather {
 	size_t used;
 	size_t bytes; /* gathered */
 	bool open;    /* the last piece is the end of scratch, and can grow */
+	const struct sched_edition *edition; /* of the labels; held once it was needed */
 	int n;
 	struct iovec iov[MAX_PIECES];
 };
@@ -110,15 +111,17 @@ static uint32_t epoch_of(struct composite_file *file)
 	return file->epoch;
 }
 
-static int label_source(const struct wait *wait, const struct segment *segment,
+static int label_source(struct gather *gather, const struct segment *segment,
 	uint8_t buffer[COMPOSITE_CONSTANT])
 {
+	const struct wait *wait = gather->wait;
 	sample_id sample;
 	int err = sample_of(wait, segment, &sample);
 	if (err)
 		return err;
-	auto_edition *edition = sched_edition(wait->file->job, epoch_of(wait->file));
-	uint32_t label = dataset_label(edition->dataset, sample);
+	if (!gather->edition)
+		gather->edition = sched_edition(wait->file->job, epoch_of(wait->file));
+	uint32_t label = dataset_label(gather->edition->dataset, sample);
 	if (wait->file->inode.kind == INODE_BATCH_LABELS)
 		memcpy(buffer, &(int64_t){label}, sizeof(int64_t));
 	else
@@ -167,7 +170,7 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 		err = sample_source(gather->wait, segment, &source);
 		break;
 	case SEGMENT_LABEL:
-		err = label_source(gather->wait, segment, buffer);
+		err = label_source(gather, segment, buffer);
 		break;
 	case SEGMENT_JSON:
 		err = json_source(gather->wait, segment, &text);
@@ -204,6 +207,7 @@ bool composite_reply(struct wait *wait)
 	auto_free uint8_t *scratch = malloc(wait->size);
 	struct gather gather = {.wait = wait, .scratch = scratch};
 	int err = scratch ? gather_all(&gather) : -ENOMEM;
+	sched_edition_put(gather.edition);
 	if (err) {
 		reply_error(wait->req, err);
 		return false;

@@ -8,18 +8,20 @@
 
 /*
  * NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the dictionary,
- * blanks and a newline up to a multiple of 64 bytes: 128, however long the numbers are.
+ * blanks and a newline up to a multiple of 64 bytes: 128 are enough, however long the numbers
+ * are.
  */
-void head_npy(const char *type, const uint32_t *shape, size_t axes,
-	uint8_t head[static HEAD_SIZE])
+void head_npy(
+	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *head)
 {
 	const size_t start = 10;
 	char *text = (char *)head + start;
-	size_t room = HEAD_SIZE - start;
-	memset(head, ' ', HEAD_SIZE);
+	size_t room = bytes - start;
+	ensure(bytes >= HEAD_SIZE && bytes % 64 == 0 && room <= UINT16_MAX);
+	memset(head, ' ', bytes);
 	memcpy(head, "\x93NUMPY\x01\x00", 8);
 	head[8] = (uint8_t)room;
-	head[9] = 0;
+	head[9] = (uint8_t)(room >> 8);
 	int n = snprintf(
 		text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
 	for (size_t i = 0; i < axes; i++)
@@ -29,7 +31,7 @@ void head_npy(const char *type, const uint32_t *shape, size_t axes,
 	n += snprintf(text + n, room - (size_t)n, "%s), }", axes == 1 ? "," : "");
 	ensure(n > 0 && (size_t)n < room - 1);
 	text[n] = ' ';
-	head[HEAD_SIZE - 1] = '\n';
+	head[bytes - 1] = '\n';
 }
 
 size_t head_make(
@@ -40,7 +42,8 @@ size_t head_make(
 		return (size_t)snprintf((char *)head, HEAD_SIZE, "P6\n%u %u\n255\n",
 			shape.width, shape.height);
 	case HEAD_NPY:
-		head_npy("|u1", (uint32_t[]){shape.height, shape.width, 3}, 3, head);
+		head_npy("|u1", (uint32_t[]){shape.height, shape.width, 3}, 3, HEAD_SIZE,
+			head);
 		return HEAD_SIZE;
 	case HEAD_EMPTY:
 		break;
