@@ -99,6 +99,15 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
+/* Than the job goes on, and than the group is with it. */
+static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
+{
+	struct coord_position to = {facts->epoch, facts->n_log};
+	struct coord_position began = {held->facts.epoch, held->facts.n_log};
+	struct coord_position at = {held->epoch, held->next};
+	return position_before(began, to) && position_before(at, to);
+}
+
 int coord_add_job(struct coord *coord, const struct coord_job *facts)
 {
 	if (!coord_name_is_good(facts->name) || !coord_name_is_good(facts->dataset) ||
@@ -106,8 +115,9 @@ int coord_add_job(struct coord *coord, const struct coord_job *facts)
 		roaring_bitmap_is_empty(facts->ids) ||
 		facts->n_log > roaring_bitmap_get_cardinality(facts->ids))
 		return -EINVAL;
-	if (coord_find_job(coord, facts->name))
-		return -EEXIST;
+	const struct held_job *held = coord_find_job(coord, facts->name);
+	if (held)
+		return goes_on_later(facts, held) ? -EALREADY : -EEXIST;
 	struct held_job *job = calloc(1, sizeof(*job));
 	if (!job)
 		return -ENOMEM;

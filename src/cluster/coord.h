@@ -159,7 +159,8 @@ void coord_leave(struct coord *coord);
 
 /*
  * The node runs the job. What differs from what the group has of it is found in a later
- * step: coord_job_status. -EEXIST, -EINVAL (no samples, fewer samples in a batch than
+ * step: coord_job_status. -EEXIST, -EALREADY (it is there, and not so far as this one goes on),
+ * -EINVAL (no samples, fewer samples in a batch than
  * ranks, a log of more samples, too long a name), -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);

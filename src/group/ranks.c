@@ -181,7 +181,15 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 	job.log = log;
 	if (!err)
 		err = coord_add_job(group->coord, &job);
-	return err == -EEXIST ? 0 : err; /* by another rank; they have the same facts */
+	if (err == -EALREADY)
+		log_error(
+			"job %s: what was imported has no effect, because other ranks of "
+			"%s "
+			"have begun without it; remove them all (joaderctl rm), and add "
+			"this one first",
+			config->name, config->training);
+	/* By another rank; they have the same facts. */
+	return err == -EEXIST || err == -EALREADY ? 0 : err;
 }
 
 static int take_rank(struct group *group, const struct group_rank *rank)

@@ -182,6 +182,9 @@ EACH_ENGINE(who_goes_on_later_than_the_group_is_refused)
 	cr_assert_eq(coord_remove_job(node->coord, "job0"), 0);
 	world_until(world,
 		coord_job_status(other->coord, "job0", &status) == 0 && status.entered);
+	cr_assert_eq(coord_add_job(other->coord, &job), -EEXIST);
+	job.epoch = 2;
+	cr_assert_eq(coord_add_job(other->coord, &job), -EALREADY);
 	job.n_log = 101;
 	cr_assert_eq(coord_add_job(node->coord, &job), -EINVAL);
 }
