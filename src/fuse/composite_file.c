@@ -200,7 +200,7 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 {
 	const struct job_config *config = sched_job_config(file->job);
 	struct inode inode = file->inode;
-	struct sched_reader reader = reader_of(req);
+	struct sched_reader reader = reader_peek(req);
 	reader.images = inode.kind != INODE_BATCH_LABELS;
 	if (file->epoch != SCHED_CURRENT)
 		return file->epoch;

@@ -302,6 +302,14 @@ void reader_has_read(fuse_req_t req)
 		known->done = true;
 }
 
+struct sched_reader reader_peek(fuse_req_t req)
+{
+	struct sched_reader reader = reader_of(req);
+	if (reader.done)
+		reader_has_read(req);
+	return reader;
+}
+
 void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch)
 {
 	LOCK_SCOPE(&lock);

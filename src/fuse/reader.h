@@ -27,6 +27,8 @@ bool reader_dies(const struct fuse_ctx *reader);
  *            them as one script. Else it is a script by itself.
  */
 struct sched_reader reader_of(fuse_req_t req);
+/* The same for who does not open a sample yet: what it has read is told again. */
+struct sched_reader reader_peek(fuse_req_t req);
 
 /* What the thread of the request opened last, it has read to the end. */
 void reader_has_read(fuse_req_t req);
