@@ -10,8 +10,8 @@ static const struct tar_sizes sizes = {.label = 3, .json = 700, .sample = 5000};
 static char a_name[] = "a";
 
 /* The header of the k-th member of a record. */
-static void header(
-	const struct composite *tar, uint32_t record, unsigned k, char ret[512])
+static void header(const struct composite *tar, uint32_t record, unsigned k,
+	char ret[COMPOSITE_CONSTANT])
 {
 	struct segment segment;
 	uint64_t at = record * tar->stride;
@@ -28,7 +28,7 @@ Test(layout_tar, members_of_a_sample_have_the_name_of_its_position)
 		"00001002.cls", "00001002.json", "00001002.jpg"};
 	struct composite tar = tar_composite(1000, 5, sizes, "jpg");
 	for (unsigned k = 0; k < 3; k++) {
-		char block[512];
+		char block[COMPOSITE_CONSTANT];
 		header(&tar, 2, k, block);
 		cr_assert_str_eq(block, names[k]);
 	}
@@ -37,7 +37,7 @@ Test(layout_tar, members_of_a_sample_have_the_name_of_its_position)
 Test(layout_tar, a_header_has_the_checksum_and_fields_of_posix)
 {
 	struct composite tar = tar_composite(0, 5, sizes, "npy");
-	char block[512];
+	char block[COMPOSITE_CONSTANT];
 	header(&tar, 4, 2, block);
 	unsigned sum = 0;
 	for (int i = 0; i < 512; i++)
