@@ -221,17 +221,21 @@ def measure(args, n, directory):
     return figures
 
 
-def scale(args):
+def table(args, measure_size, what):
+    """Figures of each number of samples beside each other."""
     sizes = [100_000] if args.quick else [1_280_000] + [14_000_000] * args.large
     found = []
     for n in sizes:
         directory = tempfile.mkdtemp(dir=args.memory, prefix="joaderfs-bench-")
         try:
-            found.append(measure(args, n, directory))
+            found.append(measure_size(args, n, directory))
         finally:
             shutil.rmtree(directory)
     rows = [["samples", "", *(f"{n:,}" for n in sizes)]]
     rows += [[name, "", *(figures[name] for figures in found)] for name in found[0]]
-    return {"what": "A tree of hard links to one image, jobs that have all of it, "
-                    f"{CACHED:,} samples in the cache before they begin", "table": rows,
-            "plots": []}
+    return {"what": what, "table": rows, "plots": []}
+
+
+def scale(args):
+    return table(args, measure, "A tree of hard links to one image, jobs that have all of it, "
+                 f"{CACHED:,} samples in the cache before they begin")

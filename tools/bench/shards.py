@@ -6,14 +6,12 @@ samples on a tmpfs: what is measured is the reading of heads and the catalogue, 
 
 import io
 import os
-import shutil
 import tarfile
-import tempfile
 
 from PIL import Image
 
 from mounted import job_ini
-from scale import CACHE, Kept, read, rss, timed
+from scale import CACHE, Kept, read, rss, table, timed
 
 IN_SHARD = 10_000
 CLASSES = 1000
@@ -74,15 +72,4 @@ def measure(args, n, directory):
 
 
 def shards(args):
-    sizes = [100_000] if args.quick else [1_280_000] + [14_000_000] * args.large
-    found = []
-    for n in sizes:
-        directory = tempfile.mkdtemp(dir=args.memory, prefix="joaderfs-bench-")
-        try:
-            found.append(measure(args, n, directory))
-        finally:
-            shutil.rmtree(directory)
-    rows = [["samples", "", *(f"{n:,}" for n in sizes)]]
-    rows += [[name, "", *(figures[name] for figures in found)] for name in found[0]]
-    return {"what": f"Shards of {IN_SHARD:,} samples, names of one file", "table": rows,
-            "plots": []}
+    return table(args, measure, f"Shards of {IN_SHARD:,} samples, names of one file")
