@@ -37,6 +37,7 @@ again = collections.Counter()  # errors that passed
 class Rank:
     def __init__(self, text):
         self.number, self.directory = text.split(":", 1)
+        self.newest = self.directory  # where the last sample was read first
         self.read = 0
         self.waits = False
         self.compared = False  # with its feed
@@ -80,22 +81,24 @@ def slurp(path):
 def read_file(rank, epoch, position):
     name = f"epoch-{epoch:04d}/{position:08d}.ppm"
     digest = persist(lambda: slurp(rank.path(name)))
-    before = rank.got.setdefault((epoch, position), digest)
-    if before != digest:
+    if (epoch, position) not in rank.got:
+        rank.got[epoch, position] = digest
+        rank.newest = rank.directory
+    if rank.got[epoch, position] != digest:
         wrong(f"rank {rank.number}, epoch {epoch}, position {position}: another sample when "
               "read again")
 
 
 def order(rank, epoch, length):
-    """Samples by position, where the last one was read: who takes a rank over at the end of an
-    epoch has only the next."""
-    samples = {}
-    with open(f"{rank.directory}/epoch-{epoch:04d}.order", encoding="utf-8") as file:
+    """Samples by position, where the last one was read first: who takes a rank over at the end of
+    an epoch has of this epoch only what it gave itself."""
+    samples, path = {}, f"{rank.newest}/epoch-{epoch:04d}.order"
+    with open(path, encoding="utf-8") as file:
         for line in file:
             position, sample = line.split("\t")[:2]
             samples[int(position)] = int(sample)
     if len(samples) < length:
-        raise OSError(0, "the order is not whole")
+        raise OSError(0, "the order is not whole", f"{path}: {sorted(samples)}")
     return samples
 
 
