@@ -47,8 +47,9 @@ PKGS      += $(CURL)
 # Without it there is no server for Prometheus.
 MICROHTTPD := $(shell pkg-config --exists libmicrohttpd 2>/dev/null && echo libmicrohttpd)
 PKGS      += $(MICROHTTPD)
-# Formats of images that a build may lack: their packages, and what is defined with them.
-HAVE      := $(foreach codec,WEBP:libwebpdemux WEBP:libwebp TIFF:libtiff-4,\
+# Formats of images that a build may lack, and libdeflate, without which PNG is slower: their
+# packages, and what is defined with them.
+HAVE      := $(foreach codec,WEBP:libwebpdemux WEBP:libwebp TIFF:libtiff-4 DEFLATE:libdeflate,\
 	$(if $(shell pkg-config --exists $(lastword $(subst :, ,$(codec))) 2>/dev/null && echo y),$(codec)))
 PKGS      += $(foreach codec,$(HAVE),$(lastword $(subst :, ,$(codec))))
 CODECS    := $(sort $(foreach codec,$(HAVE),-DHAVE_$(firstword $(subst :, ,$(codec)))))

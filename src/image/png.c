@@ -3,6 +3,7 @@
 
 #include "image/image_internal.h"
 #include "image/png_end.h"
+#include "image/png_whole.h"
 #include "image/scratch.h"
 
 #include <ctype.h>
@@ -15,7 +16,8 @@
 #include <zlib.h>
 
 /*
- * PNG by libpng, where a file is good if PIL takes it: the chunks up to the first IDAT
+ * PNG, by libdeflate where a file is regular (png_whole.h), else by libpng. A file is good if
+ * PIL takes it: the chunks up to the first IDAT
  * need right checksums; from there on checksums do not matter, and the file may end
  * anywhere after the last row. Compressed data may also end properly behind an earlier
  * row; the missing rows are black.
@@ -41,6 +43,9 @@ enum {
 	RGB_ALPHA = PNG_COLOR_TYPE_RGB_ALPHA,
 };
 
+static const unsigned channels_of[] = {
+	[GRAY] = 1, [RGB] = 3, [PALETTE] = 1, [GRAY_ALPHA] = 2, [RGB_ALPHA] = 4};
+
 struct header {
 	uint32_t width;
 	uint32_t height;
@@ -61,9 +66,10 @@ struct png {
 	const uint8_t *end;
 	png_structp reader;
 	png_infop info;
-	size_t row_bytes;	/* of a row as libpng delivers it */
-	struct buffer rows;	/* one row, or all rows of an interlaced image */
-	struct scratch scratch; /* libpng's memory */
+	size_t row_bytes;	 /* of a row as libpng delivers it */
+	struct buffer rows;	 /* one row, or all rows of an interlaced image */
+	struct scratch scratch;	 /* libpng's memory */
+	struct png_whole *whole; /* or NULL */
 	char *message;
 	int error;
 	jmp_buf escape;
@@ -315,7 +321,9 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
-	if (header->color != GRAY && header->color != PALETTE)
+	if (header->color == RGB && header->depth == 8)
+		memcpy(out, in, (size_t)header->width * 3);
+	else if (header->color != GRAY && header->color != PALETTE)
 		convert_channels(header, in, out);
 	else if (header->depth == 16)
 		convert_gray16(in, header->width, out);
@@ -363,12 +371,10 @@ static void convert_rest(const struct png *png, uint8_t *pixels)
 /* After libpng failed: whether the data end where PIL accepts an end. */
 static bool ends_early(const struct png *png)
 {
-	static const unsigned channels[] = {
-		[GRAY] = 1, [RGB] = 3, [PALETTE] = 1, [GRAY_ALPHA] = 2, [RGB_ALPHA] = 4};
 	struct png_layout layout = {
 		.width = png->header.width,
 		.height = png->header.height,
-		.pixel_bits = png->header.depth * channels[png->header.color],
+		.pixel_bits = png->header.depth * channels_of[png->header.color],
 		.interlaced = png->header.interlaced,
 	};
 	return png_ends_behind_row(&layout, png->first, png->end);
@@ -387,10 +393,28 @@ static void convert_early_end(struct png *png, uint8_t *pixels)
 		convert_row(png, png->rows.data, pixels + y * stride);
 }
 
+/* false: libpng has to read it. */
+static bool read_whole(struct png *png, uint8_t *pixels)
+{
+	const struct header *header = &png->header;
+	struct png_whole_image image = {
+		header->width, header->height, channels_of[header->color]};
+	const uint8_t *row;
+	if (!png->whole || header->depth != 8 || header->interlaced ||
+		!png_whole_read(png->whole, &image, png->first, png->end, &row))
+		return false;
+	for (uint32_t y = 0; y < header->height; y++)
+		convert_row(png, row + y * png_whole_stride(&image),
+			pixels + (size_t)y * header->width * 3);
+	return true;
+}
+
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct png *png = state;
 	png->error = 0;
+	if (read_whole(png, pixels))
+		return 0;
 	png->row_bytes = 0;
 	png->reader = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, png, on_error,
 		on_warning, &png->scratch, on_malloc, on_free);
@@ -424,24 +448,30 @@ static void close_image(void *state)
 	png_destroy_read_struct(&png->reader, &png->info, NULL);
 	scratch_reset(&png->scratch, KEEP_BYTES);
 	buffer_trim(&png->rows);
+	if (png->whole)
+		png_whole_trim(png->whole);
 }
 
 static size_t held_bytes(const void *state)
 {
 	const struct png *png = state;
-	return sizeof(*png) + png->rows.size + png->scratch.bytes;
+	return sizeof(*png) + png->rows.size + png->scratch.bytes +
+	       (png->whole ? png_whole_bytes(png->whole) : 0);
 }
 
 static int create(bool plain, void **ret)
 {
-	(void)plain; /* libpng decides itself */
-	*ret = calloc(1, sizeof(struct png));
-	return *ret ? 0 : -ENOMEM;
+	struct png *png = calloc(1, sizeof(*png));
+	if (png)
+		png->whole = png_whole_new(plain); /* libpng decides itself */
+	*ret = png;
+	return png ? 0 : -ENOMEM;
 }
 
 static void destroy(void *state)
 {
 	struct png *png = state;
+	png_whole_free(png->whole);
 	buffer_free(&png->rows);
 	scratch_free(&png->scratch);
 	free(png);

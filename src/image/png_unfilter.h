@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * PNG's filters are undone in place. row: n bytes, which are pixels of pixel_bytes (1 to 4);
+ * above: those of the row before, zeros above the first one. false: no such filter (0 to 4).
+ * The vector code reads up to so many bytes behind both rows.
+ */
+#define PNG_UNFILTER_SLACK 3
+
+typedef bool png_unfilter(unsigned filter, unsigned pixel_bytes, uint8_t *row,
+	const uint8_t *above, size_t n);
+
+png_unfilter png_unfilter_plain;
+png_unfilter png_unfilter_vector; /* the plain one where there is none */
