@@ -39,5 +39,6 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);
 size_t png_whole_stride(const struct png_whole_image *image);
 
-void png_whole_trim(struct png_whole *whole); /* what a large image needed is given back */
+void png_whole_trim(
+	struct png_whole *whole); /* what a large image needed is given back */
 size_t png_whole_bytes(const struct png_whole *whole);

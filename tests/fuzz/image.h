@@ -31,7 +31,8 @@ static const struct preparation fuzz_preparations[] = {
 #define N_FUZZ_PREPARATIONS (sizeof(fuzz_preparations) / sizeof(fuzz_preparations[0]))
 
 static inline struct load_task fuzz_prepare(struct load_context *context,
-	const char *path, size_t size, struct tensor_shape image, uint8_t orientation)
+	const char *path, size_t size, struct tensor_shape image, uint8_t orientation,
+	const struct preparation *preparation)
 {
 	struct stat st;
 	ensure(stat(path, &st) == 0);
@@ -42,7 +43,7 @@ static inline struct load_task fuzz_prepare(struct load_context *context,
 			(int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
 		.expected_image = image,
 		.orientation = orientation,
-		.preparation = &fuzz_preparations[size % N_FUZZ_PREPARATIONS],
+		.preparation = preparation,
 	};
 	load_prepare(context, &task);
 	ensure(task.status == 0 || task.message[0]);
@@ -56,16 +57,18 @@ static inline void fuzz_image(const uint8_t *data, size_t size)
 	struct tensor_shape image;
 	uint8_t orientation;
 	struct memory_file file;
+	const struct preparation *preparation =
+		&fuzz_preparations[size % N_FUZZ_PREPARATIONS];
 	if (!old)
 		ensure(log_to_file("/dev/null") == 0 && load_context_new(&old) == 0);
 	ensure(load_context_new(&new) == 0);
 	memory_file_open(&file, data, size);
 	ensure(probe_header(file.path, &image, &orientation) == 0);
 	if ((uint64_t)image.height * image.width <= MAX_FUZZ_PIXELS) {
-		struct load_task a =
-			fuzz_prepare(old, file.path, size, image, orientation);
-		struct load_task b =
-			fuzz_prepare(new, file.path, size, image, orientation);
+		struct load_task a = fuzz_prepare(
+			old, file.path, size, image, orientation, preparation);
+		struct load_task b = fuzz_prepare(
+			new, file.path, size, image, orientation, preparation);
 		ensure(a.status == b.status && strcmp(a.message, b.message) == 0);
 		if (a.tensor)
 			ensure(memcmp(a.tensor->data, b.tensor->data, a.tensor->bytes) ==
