@@ -45,7 +45,8 @@ static uint8_t predict(unsigned filter, int a, int b, int c)
 
 static void check_filter(struct rng *rng, unsigned filter, unsigned pixel, size_t n)
 {
-	uint8_t above[ROW + PNG_UNFILTER_SLACK], right[ROW], row[2][ROW + PNG_UNFILTER_SLACK];
+	uint8_t above[ROW + PNG_UNFILTER_SLACK], right[ROW],
+		row[2][ROW + PNG_UNFILTER_SLACK];
 	uint8_t behind[PNG_UNFILTER_SLACK];
 	random_bytes(rng, above, sizeof(above));
 	random_bytes(rng, right, n);
@@ -53,8 +54,9 @@ static void check_filter(struct rng *rng, unsigned filter, unsigned pixel, size_
 	memcpy(behind, row[0] + n, sizeof(behind));
 	for (size_t i = 0; i < n; i++) {
 		bool first = i < pixel;
-		row[0][i] = (uint8_t)(right[i] - predict(filter, first ? 0 : right[i - pixel],
-							above[i], first ? 0 : above[i - pixel]));
+		row[0][i] = (uint8_t)(right[i] -
+				      predict(filter, first ? 0 : right[i - pixel],
+					      above[i], first ? 0 : above[i - pixel]));
 	}
 	memcpy(row[1], row[0], sizeof(row[0]));
 	cr_assert(png_unfilter_plain(filter, pixel, row[0], above, n));
@@ -133,7 +135,8 @@ Test(png_whole, what_is_regular_is_read_and_nothing_else)
 {
 	const struct png_whole_image image = {WIDTH, HEIGHT, 3};
 	const size_t row = (size_t)WIDTH * 3;
-	uint8_t rows[HEIGHT * (ROW + 1)], expected[HEIGHT * ROW], stream[8192], none[1] = {0};
+	uint8_t rows[HEIGHT * (ROW + 1)], expected[HEIGHT * ROW], stream[8192],
+		none[1] = {0};
 	struct png_whole *whole = png_whole_new(false);
 	struct rng rng;
 	if (!whole)
@@ -152,7 +155,8 @@ Test(png_whole, what_is_regular_is_read_and_nothing_else)
 	}
 	struct file file = file_of(stream, n, n);
 	file.size = n + 11;
-	cr_assert_not(reads(whole, &file, &image, expected), "the last checksum is cut off");
+	cr_assert_not(
+		reads(whole, &file, &image, expected), "the last checksum is cut off");
 	file = file_of(stream, n - 1, n);
 	cr_assert_not(reads(whole, &file, &image, expected), "the stream ends early");
 	stream[n - 1] ^= 1;
