@@ -8,20 +8,22 @@
 
 /*
  * What a job reads: a dataset, or several with weights. As text: a name alone, or names with
- * a space between, each perhaps with ":" and its weight.
+ * blanks or commas between, each perhaps with ":" and its weight. It is kept with commas, so
+ * that it is one word wherever it is shown.
  */
 
 #define MOST_WEIGHT 1e9
+#define BETWEEN " \t,"
 
-static const char *skip_blanks(const char *text)
+static const char *skip_between(const char *text)
 {
-	return text + strspn(text, " \t");
+	return text + strspn(text, BETWEEN);
 }
 
 /* At a name; moves *text behind its weight. */
 static bool parse_one(const char **text, struct config_mixed *ret)
 {
-	size_t n = strcspn(*text, ": \t");
+	size_t n = strcspn(*text, ":" BETWEEN);
 	if (n >= sizeof(ret->name))
 		return false;
 	memcpy(ret->name, *text, n);
@@ -34,18 +36,18 @@ static bool parse_one(const char **text, struct config_mixed *ret)
 			return false;
 	}
 	return config_name_valid(ret->name) && ret->weight >= 1 / MOST_WEIGHT &&
-	       ret->weight <= MOST_WEIGHT && (**text == '\0' || strchr(" \t", **text));
+	       ret->weight <= MOST_WEIGHT && (**text == '\0' || strchr(BETWEEN, **text));
 }
 
 bool config_next_mixed(const char **text, struct config_mixed *ret)
 {
-	*text = skip_blanks(*text);
+	*text = skip_between(*text);
 	return **text && parse_one(text, ret);
 }
 
 bool config_is_mixed(const struct job_config *config)
 {
-	return strchr(config->dataset, ' ') != NULL;
+	return strchr(config->dataset, ',') != NULL;
 }
 
 static bool is_before(const char *text, const char *end, const char *name)
@@ -63,17 +65,17 @@ static int parse_mixture(
 {
 	(void)dir;
 	auto_free char *list = calloc(strlen(text) + 1, 1);
-	const char *next = skip_blanks(text);
+	const char *next = skip_between(text);
 	struct config_mixed mixed;
 	size_t n = 0;
 	if (!list)
 		return -ENOMEM;
-	for (; *next; next = skip_blanks(next), n++) {
+	for (; *next; next = skip_between(next), n++) {
 		const char *first = next;
 		if (!parse_one(&next, &mixed) || is_before(text, next, mixed.name))
 			return -EINVAL;
 		if (n > 0)
-			strcat(list, " ");
+			strcat(list, ",");
 		strncat(list, first, (size_t)(next - first));
 	}
 	if (n == 0 || n > CONFIG_MOST_MIXED || strlen(list) > option->max)
@@ -90,9 +92,10 @@ static void print_mixture(const struct option *option, const void *field, FILE *
 static void allowed_mixture(const struct option *option, FILE *out)
 {
 	fprintf(out,
-		NAME_RULE "; or up to %d of such names with spaces between, each once, "
-			  "each perhaps with a weight above 0, like photos:3 sketches:1, "
-			  "at most %u bytes",
+		NAME_RULE
+		"; or up to %d of such names with blanks or commas between, each once, "
+		"each perhaps with a weight above 0, like photos:3 sketches:1, "
+		"at most %u bytes",
 		CONFIG_MOST_MIXED, (unsigned)option->max);
 }
 

@@ -34,7 +34,7 @@ both x "job.label_table=$T/table" 'job.where=hash(path) % 4 != 0'
 config joaderfs.seed=0
 printf '[dataset sketches]\npath = %s\n' "$T/sketches" >>"$T/joaderfs.ini"
 start
-equal "jobs of m's datasets" "$(status_of m dataset)" "images:3 sketches"
+equal "jobs of m's datasets" "$(status_of m dataset)" images:3,sketches
 equal "classes" "$(cat "$M/jobs/m/classes.txt")" $'class0\nclass1\nclass2\nclass3\nother'
 equal "samples of an epoch" "$(status_of m samples)" 48
 equal "what an epoch has" "$(status_of m part | tr '\n' ,)" "images 36 of 36,sketches 12 of 20,"
@@ -198,7 +198,8 @@ said "sketches: not removed: it is used by" ctl dataset rm sketches
 rm "$T/sketches/other/0000.jpg"
 said "is a mixture, whose passes are of" ctl dataset rescan sketches
 said "job m is a mixture" ctl export m
-ctl ls | grep -qE '^m +images:3 sketches +' || fail "ls: $(ctl ls)"
+[[ $(ctl top --once --json) == *'"dataset": "images:3,sketches"'* ]] || fail "top: $(ctl top --once --json)"
+ctl ls | grep -qE '^m +images:3,sketches +' || fail "ls: $(ctl ls)"
 equal "jobs of sketches" "$(sed -n 's/^jobs //p' "$M/datasets/sketches/info")" 5
 
 ctl rm m >/dev/null

@@ -468,6 +468,10 @@ Test(config, the_examples_are_right)
 	cr_assert_str_eq(job.dataset, daemon.datasets[1].name);
 	cr_assert_eq(job.order, ORDER_SEQUENTIAL);
 	config_job_free(&job);
+	cr_assert_eq(config_load_job(EXAMPLE("mixture.ini"), collect, &messages, &job), 0,
+		"%s", messages.text);
+	cr_assert_str_eq(job.dataset, "flowers:3,sketches");
+	config_job_free(&job);
 	config_daemon_free(&daemon);
 	cr_assert_str_empty(messages.text);
 }
@@ -529,9 +533,9 @@ Test(config, a_mixture)
 	struct job_config job, again;
 	struct config_mixed mixed;
 	size_t n = 0;
-	expect_job("[job]\nname = a\ndataset =  photos:3  sketches\tc:.25 \n", &job);
+	expect_job("[job]\nname = a\ndataset =  photos:3  sketches\tc:.25, \n", &job);
 	cr_assert(config_is_mixed(&job));
-	cr_assert_str_eq(job.dataset, "photos:3 sketches c:.25");
+	cr_assert_str_eq(job.dataset, "photos:3,sketches,c:.25");
 	for (const char *text = job.dataset; config_next_mixed(&text, &mixed); n++) {
 		cr_assert_str_eq(mixed.name, expected[n].name);
 		cr_assert_eq(mixed.weight, expected[n].weight);

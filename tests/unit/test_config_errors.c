@@ -45,8 +45,8 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 #define OR_URL "; or a URL of http, https or s3, without spaces and without a user"
 #define NAMES "allowed: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 #define OR_SEVERAL                                                                       \
-	"; or up to 16 of such names with spaces between, each once, each perhaps with " \
-	"a weight above 0, like photos:3 sketches:1, at most 180 bytes"
+	"; or up to 16 of such names with blanks or commas between, each once, each "    \
+	"perhaps with a weight above 0, like photos:3 sketches:1, at most 180 bytes"
 #define FORM "allowed: [SECTION], KEY = VALUE, or a comment after ; or #"
 
 Test(config_errors, unknown_sections_and_keys)
@@ -444,7 +444,7 @@ Test(config_errors, the_nearest_name)
 Test(config_errors, mixtures)
 {
 	static const char *const wrong[] = {"a:0 b", "a:-1 b", "a:x b", "a: b",
-		"a b:", ":2", "a a", "a b:2 a:3", "a:1e9 b", "a,b", "a .b", "a:2:3",
+		"a b:", ":2", "a a", "a b:2 a:3", "a:1e9 b", "a;b", "a .b", "a:2:3",
 		"a:0.0000000001 b", "a b c d e f g h i j k l m n o p q"};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		char text[200], expected[600];
