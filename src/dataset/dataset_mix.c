@@ -23,11 +23,11 @@ struct mixing {
 
 /* --- classes ---------------------------------------------------------------------------- */
 
+/* With or without zeros before it, as they are written for their byte order. */
 static bool is_number(const char *name, uint32_t number)
 {
-	char text[16];
-	snprintf(text, sizeof(text), "%u", number);
-	return strcmp(name, text) == 0;
+	size_t n = strspn(name, "0123456789");
+	return n > 0 && n < 10 && !name[n] && strtoul(name, NULL, 10) == number;
 }
 
 /* Its classes are 0, 1, 2 ... */

@@ -18,16 +18,21 @@ struct stream *stream_find_locked(const struct sched_job *job, uint32_t epoch)
 	return NULL;
 }
 
-uint32_t stream_remaining(const struct stream *stream)
+static uint32_t count_unbound(const struct stream *stream)
 {
-	uint32_t n = 0;
-	for (size_t i = 0; i < stream->n_strands && stream->next->sampler; i++)
-		n += strand_remaining(stream, &stream->strands[i]);
-	if (stream->next->sampler)
-		return n;
 	struct order order = epochs_order(stream->job->epochs, stream->epoch);
 	return order.positions - order.bound -
 	       epochs_ahead(stream->job->epochs, stream->epoch);
+}
+
+uint32_t stream_remaining(const struct stream *stream)
+{
+	uint32_t n = 0;
+	if (!stream->next->sampler)
+		return count_unbound(stream);
+	for (size_t i = 0; i < stream->n_strands; i++)
+		n += strand_remaining(stream, &stream->strands[i]);
+	return n;
 }
 
 /* Where the position decides: by its place in the selection, or in the label. */
