@@ -78,6 +78,18 @@ static int select_samples(struct edition *edition, config_report *report, void *
 	return 0;
 }
 
+static int check_length(
+	const struct edition *edition, config_report *report, void *context)
+{
+	if (edition->set.positions <= CONFIG_MOST_SAMPLES)
+		return 0;
+	sched_report(report, context,
+		"%s:[job]:where: found %u samples, allowed: at most %u in a job; "
+		"divide them among jobs",
+		edition->job->config.file, edition->set.positions, CONFIG_MOST_SAMPLES);
+	return -EINVAL;
+}
+
 /* --- how large the samples are ------------------------------------------------------ */
 
 #define MOST_MEASURED 4096
@@ -238,6 +250,8 @@ int edition_select(struct edition *edition, config_report *report, void *context
 	bool mixed = config_is_mixed(&edition->job->config);
 	int err = mixed ? mixture_select(edition, report, context)
 			: select_samples(edition, report, context);
+	if (!err)
+		err = check_length(edition, report, context);
 	if (!err)
 		err = measure(edition);
 	if (err)
