@@ -61,7 +61,8 @@ static int mix(struct edition *edition, config_report *report, void *context)
 	else if (err)
 		sched_report(report, context, "%s:[job]:dataset: %s: %s", config->file,
 			config->dataset, strerror(-err));
-	edition->is.dataset = edition->mixed;
+	if (!err)
+		edition->is.dataset = edition->mixed;
 	return err;
 }
 
