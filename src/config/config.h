@@ -113,9 +113,10 @@ struct daemon_config {
 #define CONFIG_MOST_SAMPLES (1u << 28)
 
 struct job_config {
-	char *file; /* the ini, for messages */
-	char *name; /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
-	char *dataset;
+	char *file;    /* the ini, for messages */
+	char *name;    /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
+	char *dataset; /* its name; or of a mixture: config_next_mixed */
+	char *label_table; /* of a mixture: a file; NULL: classes have labels by their names */
 	double weight;	  /* in share_grant */
 	uint32_t epochs;  /* 0: without end; config_job_epochs */
 	char *order_text; /* as in the ini */
@@ -204,6 +205,18 @@ must_check int config_load_job(
 	const char *path, config_report *report, void *context, struct job_config *ret);
 must_check int config_job_copy(const struct job_config *from, struct job_config *ret);
 void config_job_free(struct job_config *config);
+
+/* Of a mixture: a dataset, and how many samples come from it, beside the others. */
+struct config_mixed {
+	char name[65];
+	double weight;
+};
+#define CONFIG_MOST_MIXED 16
+/* Whether the job reads several datasets. */
+bool config_is_mixed(const struct job_config *config);
+/* The next one of job_config.dataset, at which *text begins; a dataset alone has weight 1.
+ * false: that was all. */
+bool config_next_mixed(const char **text, struct config_mixed *ret);
 
 /* The file with the orders that the job replays; NULL: it does not. */
 const char *config_replay(const struct job_config *config);

@@ -69,7 +69,7 @@ extern const struct value_type value_u32, value_u64, value_size, value_duration,
 	value_workers, value_reads, value_choice, value_order, value_flag, value_name,
 	value_text, value_weight, value_path, value_source, value_extension,
 	value_extensions, value_label, value_tier, value_resize, value_crop, value_shape,
-	value_probability, value_normalize;
+	value_probability, value_normalize, value_mixture;
 
 extern const struct section_spec config_sections[SECTION_COUNT];
 extern const struct option config_options[];
@@ -82,6 +82,9 @@ enum job_order config_order_of(const char *text);
 /* The rule for names, as messages say it. */
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
+
+/* Takes a number without an exponent, as 1, 0.5 or .5, and moves *text behind it. */
+bool config_decimal(const char **text, double *ret);
 
 /* The absolute directory of a file. 0 or -errno. */
 must_check int config_path_dir(const char *file, char **ret);

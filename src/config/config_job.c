@@ -264,6 +264,32 @@ static void check_bad_sample(struct ini *ini, const struct job_config *job)
 			"with order = shuffled or sequential");
 }
 
+#define OF_ONE "since dataset names several"
+
+/* A position of a mixture holds a sample of any of its datasets. */
+static void check_mixture(struct ini *ini, const struct job_config *job)
+{
+	const char *table = job->label_table;
+	if (table && (!config_is_mixed(job) || *table != '/'))
+		refuse(ini, SECTION_JOB, "label_table", table,
+			"an absolute path, only where dataset names several");
+	if (!config_is_mixed(job))
+		return;
+	if (job->layout == LAYOUT_CLASSES || job->layout == LAYOUT_MIRROR)
+		refuse(ini, SECTION_VIEW, "layout",
+			job->layout == LAYOUT_CLASSES ? "classes" : "mirror",
+			"flat, tar or batch, " OF_ONE);
+	if (job->fixed_labels)
+		refuse(ini, SECTION_VIEW, "labels", "fixed", "drawn, " OF_ONE);
+	if (job->order != ORDER_SHUFFLED)
+		refuse(ini, SECTION_JOB, "order", job->order_text, "shuffled, " OF_ONE);
+	if (job->skips_bad)
+		refuse(ini, SECTION_JOB, "bad_sample", "skip", "fail, " OF_ONE);
+	if (job->ranks > 0)
+		refuse(ini, SECTION_JOB, "ranks", "ranks",
+			"only where dataset names one");
+}
+
 #define BATCH_OF_RANK 32
 
 /* Who divides an epoch among ranks says nothing about the place of a sample in it. */
@@ -319,6 +345,7 @@ int config_finish_job(struct ini *ini, struct job_config *ret)
 			check_layout(ini, &job);
 			check_ranks(ini, &job);
 			check_bad_sample(ini, &job);
+			check_mixture(ini, &job);
 		}
 		default_extension(ini, &job);
 	}

@@ -261,8 +261,15 @@ const struct option config_options[] = {
 
 	{SECTION_JOB, "name", &value_name, .required = true, JOB(name),
 		.help = "Name of the job, and of its directory below jobs."},
-	{SECTION_JOB, "dataset", &value_name, .required = true, JOB(dataset),
-		.help = "Name of a dataset of the daemon."},
+	{SECTION_JOB, "dataset", &value_mixture, .required = true, .max = 180,
+		JOB(dataset),
+		.help = "Name of a dataset of the daemon; or several, each with a weight "
+			"or 1, as photos:3 sketches:1, of which samples come in this "
+			"proportion; see MIXTURES."},
+	{SECTION_JOB, "label_table", &value_text, .min = 1, .max = 180, JOB(label_table),
+		.preset_help = "classes of one name are one class",
+		.help = "Absolute path of a file with the labels of a mixture's classes: "
+			"a line for each, DATASET/CLASS LABEL; see MIXTURES."},
 	{SECTION_JOB, "epochs", &value_u32, .min = 1, .max = CONFIG_MOST_EPOCHS,
 		JOB(epochs),
 		.preset_help = "without end, that is 16383, after which no inode number "

@@ -23,9 +23,8 @@ static size_t count_digits(const char *text)
 	return n;
 }
 
-/* Takes 1, 0.5 or .5 and moves *text behind it. strtod alone would take "nan"
- * and "0x1". */
-static bool parse_decimal(const char **text, double *ret)
+/* strtod alone would take "nan" and "0x1". */
+bool config_decimal(const char **text, double *ret)
 {
 	char number[DIGITS + 3] = "";
 	size_t sign = **text == '-';
@@ -64,7 +63,7 @@ static int parse_probability(
 	(void)option;
 	(void)dir;
 	double *probability = field;
-	if (!parse_decimal(&text, probability) || *text)
+	if (!config_decimal(&text, probability) || *text)
 		return -EINVAL;
 	return *probability >= 0.0 && *probability <= 1.0 ? 0 : -EINVAL;
 }
@@ -90,7 +89,7 @@ static int parse_weight(
 {
 	(void)dir;
 	double *weight = field;
-	if (!parse_decimal(&text, weight) || *text)
+	if (!config_decimal(&text, weight) || *text)
 		return -EINVAL;
 	return *weight >= 1 / (double)option->max && *weight <= (double)option->max
 		       ? 0
@@ -119,7 +118,7 @@ static bool parse_three(const char **text, double ret[3])
 		skip_blanks(text);
 		if (i > 0 && *text == before)
 			return false;
-		if (!parse_decimal(text, &ret[i]))
+		if (!config_decimal(text, &ret[i]))
 			return false;
 	}
 	skip_blanks(text);

@@ -249,6 +249,8 @@ int dataset_get(struct dataset *dataset, sample_id id, struct dataset_sample *re
 	*ret = (struct dataset_sample){0};
 	if (id >= dataset->n_ids)
 		return -ENOENT;
+	if (dataset->n_mixed > 0)
+		return mixed_get(dataset, id, ret);
 	int err = connection_take(dataset, &connection);
 	if (err)
 		return err;

@@ -159,6 +159,27 @@ must_check int dataset_json(struct dataset *dataset, sample_id id, char **ret);
 must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 
 /*
+ * Several datasets as one, which has no catalogue of its own: the ids of the i-th one begin at
+ * dataset_first, paths begin with its name. Classes of one name are one class, and labels the
+ * places of their names in byte order; where all classes are numbers from 0 on they stay. Or
+ * labels are those of a file, label_table (label_table.h); NULL: none.
+ *
+ * None of the functions that read whole catalogues is for it, but dataset_json_longest.
+ * -EINVAL: the table is wrong, or lacks a class of a selected sample: *ret_message, which the
+ * caller frees; -EOVERFLOW: there are too many samples.
+ */
+struct dataset_mixed {
+	struct dataset *dataset;
+	const roaring_bitmap_t *selection; /* those that need labels */
+};
+must_check int dataset_mix(const char *name, const struct dataset_mixed *from, size_t n,
+	const char *label_table, struct dataset **ret, char **ret_message);
+sample_id dataset_first(const struct dataset *dataset, size_t i);
+/* Of the names and labels of its classes: another one when they are others. */
+uint64_t dataset_labels_fingerprint(
+	const struct dataset *dataset, const roaring_bitmap_t *selection);
+
+/*
  * The ids that the predicate selects; where = NULL: all that are not gone. The predicate
  * is an SQL expression over the columns of a row: id, path (relative to the root), class,
  * label, bytes, mtime (seconds), width, height, and those of metadata.csv. hash(X) is a

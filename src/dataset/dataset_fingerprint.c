@@ -85,6 +85,21 @@ uint64_t dataset_fingerprint(
 	return scatter(sum + roaring_bitmap_get_cardinality(selection));
 }
 
+uint64_t dataset_labels_fingerprint(
+	const struct dataset *dataset, const roaring_bitmap_t *selection)
+{
+	roaring_uint32_iterator_t iterator;
+	uint32_t ids[AT_ONCE], n;
+	uint64_t hash = dataset->n_classes;
+	for (uint32_t i = 0; i < dataset->n_classes; i++)
+		hash = fold_text(hash, dataset->classes[i], strlen(dataset->classes[i]));
+	roaring_init_iterator(selection, &iterator);
+	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0)
+		for (uint32_t i = 0; i < n; i++)
+			hash = fold(hash, dataset->labels[ids[i]]);
+	return scatter(hash);
+}
+
 /* --- on every machine ---------------------------------------------------------------- */
 
 static int fold_rows(sqlite3_stmt *statement, const roaring_bitmap_t *selection,

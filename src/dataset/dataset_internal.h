@@ -366,6 +366,9 @@ struct dataset {
 	unsigned n_idle;	     /* (lock) */
 	struct dataset_paths *paths; /* (lock) NULL until it is asked for */
 	uint32_t longest_json;	     /* (lock) 0 until it is asked for */
+	struct dataset **mixed;	     /* a mixture: of these, whose rows it has */
+	sample_id *firsts;	     /* where their ids begin */
+	size_t n_mixed;		     /* 0: it is none */
 };
 
 struct connection {
@@ -379,6 +382,15 @@ struct connection {
 must_check int connection_take(struct dataset *dataset, struct connection **ret);
 void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
+
+/* --- of a mixture: dataset_mix.c --- */
+
+/* The dataset that has the sample, and its id there. */
+struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
+/* As dataset_get and dataset_json_longest. */
+must_check int mixed_get(
+	const struct dataset *dataset, sample_id id, struct dataset_sample *ret);
+must_check int mixed_json_longest(const struct dataset *dataset, uint32_t *ret);
 
 void dataset_paths_free(struct dataset_paths *paths);
 

@@ -92,8 +92,32 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 
 /* --- rows ------------------------------------------------------------------------- */
 
+/* How a row is shown in a mixture. */
+struct shown {
+	uint32_t label;
+	const char *dataset;
+};
+
+/* A value of SHOWN, as a mixture has it. */
+static void print_shown(
+	FILE *out, sqlite3_stmt *row, int column, const struct shown *shown)
+{
+	auto_free char *path = NULL;
+	if (column == 0) {
+		fprintf(out, "%" PRIu32, shown->label);
+	} else if (column == 2) {
+		const unsigned char *text = sqlite3_column_text(row, column);
+		if (asprintf(&path, "%s/%s", shown->dataset,
+			    text ? (const char *)text : "") < 0)
+			path = NULL;
+		print_text(out, (const unsigned char *)(path ? path : ""));
+	} else {
+		print_value(out, row, column);
+	}
+}
+
 /* The statement's first columns are SHOWN, the next ones all columns of the table. */
-static void print_row(FILE *out, sqlite3_stmt *row)
+static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;
 	putc('{', out);
@@ -104,7 +128,10 @@ static void print_row(FILE *out, sqlite3_stmt *row)
 		fputs(first ? "" : ", ", out);
 		print_text(out, (const unsigned char *)name);
 		fputs(": ", out);
-		print_value(out, row, i);
+		if (shown && i <= 2)
+			print_shown(out, row, i, shown);
+		else
+			print_value(out, row, i);
 		first = false;
 	}
 	putc('}', out);
@@ -127,32 +154,30 @@ static int prepare_row(const struct dataset *dataset, struct connection *connect
 }
 
 static int print_sample(const struct dataset *dataset, struct connection *connection,
-	sample_id id, FILE *out)
+	sample_id id, const struct shown *shown, FILE *out)
 {
 	int err = prepare_row(dataset, connection);
 	if (err)
 		return err;
 	sqlite3_bind_int64(connection->row, 1, id);
 	if (sqlite3_step(connection->row) == SQLITE_ROW)
-		print_row(out, connection->row);
+		print_row(out, connection->row, shown);
 	else
 		err = unreadable(dataset, connection->db);
 	sqlite3_reset(connection->row);
 	return err;
 }
 
-int dataset_json(struct dataset *dataset, sample_id id, char **ret)
+static int print_json(
+	struct dataset *dataset, sample_id id, const struct shown *shown, char **ret)
 {
 	struct connection *connection;
 	size_t bytes;
-	*ret = NULL;
-	if (id >= dataset->n_ids)
-		return -ENOENT;
 	int err = connection_take(dataset, &connection);
 	if (err)
 		return err;
 	FILE *out = open_memstream(ret, &bytes);
-	err = out ? print_sample(dataset, connection, id, out) : -ENOMEM;
+	err = out ? print_sample(dataset, connection, id, shown, out) : -ENOMEM;
 	connection_give(dataset, connection);
 	if (out && fclose(out) != 0 && !err)
 		err = -ENOMEM;
@@ -163,6 +188,19 @@ int dataset_json(struct dataset *dataset, sample_id id, char **ret)
 	return err;
 }
 
+int dataset_json(struct dataset *dataset, sample_id id, char **ret)
+{
+	*ret = NULL;
+	if (id >= dataset->n_ids)
+		return -ENOENT;
+	if (dataset->n_mixed == 0)
+		return print_json(dataset, id, NULL, ret);
+	sample_id own;
+	struct dataset *of = mixed_of(dataset, id, &own);
+	const struct shown shown = {dataset->labels[id], of->name};
+	return print_json(of, own, &shown, ret);
+}
+
 /* --- the longest ------------------------------------------------------------------ */
 
 static int measure_rows(
@@ -171,7 +209,7 @@ static int measure_rows(
 	int code;
 	while ((code = sqlite3_step(row)) == SQLITE_ROW) {
 		rewind(out);
-		print_row(out, row);
+		print_row(out, row, NULL);
 		long bytes = ftell(out);
 		if (bytes < 0 || ferror(out))
 			return -ENOMEM;
@@ -213,6 +251,8 @@ int dataset_json_longest(struct dataset *dataset, uint32_t *ret)
 	*ret = known_longest(dataset);
 	if (*ret)
 		return 0;
+	if (dataset->n_mixed > 0)
+		return mixed_json_longest(dataset, ret);
 	int err = connection_take(dataset, &connection);
 	if (err)
 		return err;

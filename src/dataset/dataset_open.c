@@ -484,6 +484,10 @@ void dataset_close(struct dataset **dataset)
 	free(old->file_bytes);
 	free(old->path_lengths);
 	free(old->identities);
+	for (size_t i = 0; i < old->n_mixed; i++)
+		dataset_close(&old->mixed[i]);
+	free(old->mixed);
+	free(old->firsts);
 	if (old->present)
 		roaring_bitmap_free(old->present);
 	free(old->name);

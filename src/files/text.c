@@ -213,6 +213,16 @@ static void print_bad_samples(
 	roaring_bitmap_free(bad);
 }
 
+/* What an epoch has of each dataset of a mixture. */
+static void print_parts(FILE *out, struct sched_job *job)
+{
+	struct sched_part parts[CONFIG_MOST_MIXED];
+	size_t n = sched_job_parts(job, parts);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "part %s %" PRIu32 " of %" PRIu32 "\n", parts[i].dataset,
+			parts[i].in_epoch, parts[i].samples);
+}
+
 void text_job_status(FILE *out, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -220,6 +230,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	sched_job_status(job, &status);
 	fprintf(out, "name %s\n", config->name);
 	fprintf(out, "dataset %s\n", config->dataset);
+	print_parts(out, job);
 	fprintf(out, "state %s\n", sched_job_state(config, &status));
 	fprintf(out, "epoch %" PRIu32 "\n", status.epoch);
 	if (config->epochs)

@@ -32,21 +32,39 @@ static void show(struct edition *edition)
 	edition->is.label_begin = edition->label_begin;
 }
 
-int edition_new(struct sched_job *job, struct source *source, config_report *report,
-	void *context, struct edition **ret)
+static struct edition *alloc(
+	struct sched_job *job, struct source *const *sources, size_t n)
 {
 	struct edition *edition = calloc(1, sizeof(*edition));
 	if (!edition)
+		return NULL;
+	*edition = (struct edition){.is = {.dataset = sources[0]->dataset},
+		.job = job,
+		.parts = calloc(n, sizeof(*edition->parts))};
+	if (!edition->parts) {
+		free(edition);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		edition->parts[i] =
+			(struct part){.edition = edition, .source = sources[i]};
+		atomic_fetch_add(&sources[i]->jobs, 1);
+	}
+	edition->n_parts = n;
+	return edition;
+}
+
+int edition_new(struct sched_job *job, struct source *const *sources, size_t n,
+	config_report *report, void *context, struct edition **ret)
+{
+	struct edition *edition = alloc(job, sources, n);
+	if (!edition)
 		return -ENOMEM;
-	edition->job = job;
-	edition->source = source;
-	edition->is.dataset = source->dataset;
-	atomic_fetch_add(&source->jobs, 1);
 	int err = edition_select(edition, report, context);
 	if (!err && job_is_fed(job))
 		err = feed_divide(edition, report, context);
 	if (!err && job_kind(job) == EPOCHS_DRAWN_AT_OPEN)
-		err = source_label(source);
+		err = source_label(sources[0]);
 	show(edition);
 	if (err)
 		edition_free(edition);
@@ -58,9 +76,12 @@ int edition_new(struct sched_job *job, struct source *source, config_report *rep
 void edition_leave_samplers_locked(struct edition *edition)
 {
 	lock_assert_held(&edition->job->sched->lock);
-	if (edition->joined)
-		sampler_leave(edition->sampler, edition->job->id);
-	edition->joined = false;
+	for (size_t i = 0; i < edition->n_parts; i++) {
+		struct part *part = &edition->parts[i];
+		if (part->joined)
+			sampler_leave(part->sampler, edition->job->id);
+		part->joined = false;
+	}
 }
 
 static void leave(struct edition *edition)
@@ -70,15 +91,27 @@ static void leave(struct edition *edition)
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
 	edition_leave_samplers_locked(edition);
-	space_put_locked(edition->space);
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].space)
+			space_put_locked(edition->parts[i].space);
 	sched_unlock(sched, &aftermath);
+}
+
+static void free_parts(struct edition *edition)
+{
+	for (size_t i = 0; i < edition->n_parts; i++) {
+		struct part *part = &edition->parts[i];
+		if (part->own)
+			roaring_bitmap_free(part->own);
+		atomic_fetch_sub(&part->source->jobs, 1);
+	}
+	free(edition->parts);
 }
 
 void edition_free(struct edition *edition)
 {
 	ensure(atomic_load(&edition->holds) == 0);
-	if (edition->space)
-		leave(edition);
+	leave(edition);
 	free(edition->label_begin);
 	free(edition->labels);
 	free(edition->by_position);
@@ -86,8 +119,55 @@ void edition_free(struct edition *edition)
 		roaring_bitmap_free(edition->selection);
 	if (edition->readable)
 		roaring_bitmap_free(edition->readable);
-	atomic_fetch_sub(&edition->source->jobs, 1);
+	if (edition->mixed)
+		dataset_close(&edition->mixed);
+	free_parts(edition);
 	free(edition);
+}
+
+/* --- its parts ------------------------------------------------------------------------ */
+
+struct part *part_of(const struct edition *edition, sample_id sample)
+{
+	size_t i = edition->n_parts - 1;
+	while (i > 0 && sample < edition->parts[i].first)
+		i--;
+	return &edition->parts[i];
+}
+
+const struct part *edition_part_of(
+	const struct edition *edition, const struct dataset *dataset)
+{
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].source->dataset == dataset)
+			return &edition->parts[i];
+	return NULL;
+}
+
+const struct part *edition_part_of_source(
+	const struct edition *edition, const struct source *source)
+{
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].source == source)
+			return &edition->parts[i];
+	return NULL;
+}
+
+const struct part *edition_part_in(
+	const struct edition *edition, const struct space *space)
+{
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].space == space)
+			return &edition->parts[i];
+	return NULL;
+}
+
+void edition_unpin_locked(
+	struct edition *edition, sample_id sample, struct aftermath *aftermath)
+{
+	const struct part *part = part_of(edition, sample);
+	lock_assert_held(&edition->job->sched->lock);
+	unpin_locked(part->space, sample - part->first, aftermath);
 }
 
 struct order_set edition_order_set(const struct edition *edition)
@@ -263,9 +343,9 @@ static void open_kept(struct sched_job *job, uint32_t number)
 {
 	struct edition *edition = NULL;
 	struct source *source = NULL;
-	if (source_open_kept(job->now->source, number, &source) != 0)
+	if (source_open_kept(job->now->parts[0].source, number, &source) != 0)
 		return;
-	if (edition_new(job, source, config_report_to_log, NULL, &edition) == 0)
+	if (edition_new(job, &source, 1, config_report_to_log, NULL, &edition) == 0)
 		TAILQ_INSERT_BEFORE(job->now, edition, link);
 	atomic_fetch_sub(&source->jobs, 1);
 }
@@ -283,6 +363,8 @@ static int open_all_kept(struct sched_job *job)
 {
 	auto_free uint32_t *numbers = NULL;
 	size_t n;
+	if (config_is_mixed(&job->config)) /* it is of one edition of each dataset */
+		return 0;
 	int err = dataset_kept(
 		job->sched->config->state, job->config.dataset, &numbers, &n);
 	for (size_t i = 0; i < n && !err; i++)

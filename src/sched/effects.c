@@ -14,13 +14,13 @@ static struct sched_handle *handle_of(struct open_request *request)
 	return (struct sched_handle *)((char *)request - offset);
 }
 
-static void count_served(struct sched_job *job, enum served served)
+static void count_served(struct sched_job *job, sample_id sample, enum served served)
 {
 	job->totals.decoded += served == SERVED_DECODED;
 	job->totals.hit += served == SERVED_HIT;
 	job->totals.shared += served == SERVED_SHARED;
 	if (served == SERVED_HIT || served == SERVED_SHARED)
-		stats_add(STAT_SAVED_NS, job->now->space->cost_ns);
+		stats_add(STAT_SAVED_NS, part_of(job->now, sample)->space->cost_ns);
 }
 
 /* A binding has taken a sample of the queue. */
@@ -29,7 +29,7 @@ static void note_bound_locked(
 {
 	const struct stream *stream = stream_find_locked(job, record->epoch);
 	lock_assert_held(&job->sched->lock);
-	count_served(job, record->served);
+	count_served(job, record->sample, record->served);
 	if (stream)
 		stream_refill_locked(stream, aftermath);
 }
@@ -71,7 +71,8 @@ static void answer_locked(struct open_request *request, struct aftermath *afterm
 	lock_assert_held(&job->sched->lock);
 	bool mirrored = job_kind(job) == EPOCHS_MIRRORED;
 	if (mirrored && request->status == 0 && !request->label)
-		count_served(job, how_served_locked(job->now->space, request->sample));
+		count_served(job, request->sample,
+			how_served_locked(job->now->parts[0].space, request->sample));
 	handle_answered_locked(handle, aftermath);
 }
 
@@ -79,12 +80,12 @@ static void give_back_queue_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
 	const struct drawn_queue *queue = &effect->queue;
-	struct space *space = edition_of_locked(job, effect->epoch)->space;
+	struct edition *edition = edition_of_locked(job, effect->epoch);
 	lock_assert_held(&job->sched->lock);
 	for (uint32_t i = 0; i < queue->length; i++) {
 		const struct drawn *drawn = &queue->ring[(queue->head + i) % queue->size];
 		if (drawn->pinned)
-			unpin_locked(space, drawn->sample, aftermath);
+			edition_unpin_locked(edition, drawn->sample, aftermath);
 	}
 	free(queue->ring);
 }
@@ -132,8 +133,8 @@ static void execute_locked(
 		draw_locked(job, effect, aftermath);
 		break;
 	case EFFECT_UNPIN:
-		unpin_locked(edition_of_locked(job, effect->epoch)->space, effect->sample,
-			aftermath);
+		edition_unpin_locked(
+			edition_of_locked(job, effect->epoch), effect->sample, aftermath);
 		break;
 	case EFFECT_ANSWER:
 		answer_locked(effect->request, aftermath);
@@ -164,8 +165,8 @@ void effects_execute_locked(
 	}
 	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
 		TAILQ_REMOVE(&effects->unpinned, pin, link);
-		unpin_locked(edition_of_locked(job, pin->epoch)->space, pin->sample,
-			aftermath);
+		edition_unpin_locked(
+			edition_of_locked(job, pin->epoch), pin->sample, aftermath);
 		free(pin);
 	}
 	if (ended)

@@ -152,6 +152,13 @@ int sched_job_export(struct sched_job *job, int fd, config_report *report, void 
 		report(context, "export: the descriptor is not of a regular file");
 		return -EINVAL;
 	}
+	if (config_is_mixed(&job->config)) {
+		sched_report(report, context,
+			"job %s is a mixture, whose orders are of no single dataset: it "
+			"can't be exported",
+			job->config.name);
+		return -EOPNOTSUPP;
+	}
 	int err = job_kind(job) == EPOCHS_MIRRORED ? -EOPNOTSUPP
 						   : restore_by_clerk(job, &restoring);
 	if (!err)
@@ -435,6 +442,11 @@ int import_for_job(struct sched_job *job, const struct adding *adding)
 		return import_refuse(adding,
 			"job %s: order = replay:FILE has the orders already, allowed: "
 			"another order, or no --import",
+			job->config.name);
+	if (config_is_mixed(&job->config))
+		return import_refuse(adding,
+			"job %s: is a mixture, and no order to import is of several "
+			"datasets",
 			job->config.name);
 	if (job_is_fed(job))
 		return import_ranks(job, adding);

@@ -71,15 +71,37 @@ static char *nearest_dataset(struct sched *sched, const char *name)
 }
 
 static int unknown_dataset(struct sched *sched, const struct job_config *config,
-	config_report *report, void *context)
+	const char *name, config_report *report, void *context)
 {
-	auto_free char *near = nearest_dataset(sched, config->dataset);
+	auto_free char *near = nearest_dataset(sched, name);
 	sched_report(report, context,
 		"%s:[job]:dataset: found \"%s\", allowed: a [dataset NAME] of the "
 		"daemon's ini, or one that joaderctl dataset add has added; did you mean "
 		"\"%s\"?",
-		config->file, config->dataset, near ? near : "");
+		config->file, name, near ? near : "");
 	return -EINVAL;
+}
+
+static int make_edition(struct sched_job *job, config_report *report, void *context)
+{
+	struct source *sources[CONFIG_MOST_MIXED];
+	struct config_mixed mixed;
+	const char *text = job->config.dataset;
+	size_t n = 0;
+	int err = 0;
+	while (!err && config_next_mixed(&text, &mixed)) {
+		sources[n] = find_source(job->sched, mixed.name);
+		if (sources[n])
+			n++;
+		else
+			err = unknown_dataset(
+				job->sched, &job->config, mixed.name, report, context);
+	}
+	if (!err)
+		err = edition_new(job, sources, n, report, context, &job->now);
+	for (size_t i = 0; i < n; i++)
+		atomic_fetch_sub(&sources[i]->jobs, 1);
+	return err;
 }
 
 static uint32_t positions_of_file(const struct job_config *config)
@@ -118,13 +140,8 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	int err = config_job_copy(config, &job->config);
 	if (!err)
 		job->ini_hash = restore_hash_ini(&job->config);
-	struct source *source = err ? NULL : find_source(sched, config->dataset);
-	if (!err && !source)
-		err = unknown_dataset(sched, config, report, context);
 	if (!err)
-		err = edition_new(job, source, report, context, &job->now);
-	if (source)
-		atomic_fetch_sub(&source->jobs, 1);
+		err = make_edition(job, report, context);
 	if (!err)
 		TAILQ_INSERT_TAIL(&job->editions, job->now, link);
 	if (!err && asprintf(&job->directory, "%s/jobs/%s", sched->config->state,
@@ -165,6 +182,15 @@ static job_id choose_id(struct sched *sched, job_id known)
 	return sched->last_id;
 }
 
+/* Its sources are just being scanned or removed, or one of them is. */
+static bool is_taken(const struct edition *edition)
+{
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].source->taken || edition->parts[i].source->removed)
+			return true;
+	return false;
+}
+
 static int install_locked(
 	struct sched_job *job, struct sched *sched, struct sampler_joining *joining)
 {
@@ -179,16 +205,16 @@ static int install_locked(
 		admit_conflict_locked(sched, &job->config) ||
 		!admit_rank_locked(sched, &job->config, &other, &key))
 		return -EEXIST;
-	if (job->now->source->taken || job->now->source->removed)
+	if (is_taken(job->now))
 		return -EBUSY;
-	int err = join_finish_locked(job->now, joining);
+	int err = join_finish_locked(&job->now->parts[0], joining);
 	if (err)
 		return err;
 	(void)sched_job_hold(job);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
 	shares_join_locked(job);
-	space_choose_head_locked(job->now->space);
+	edition_choose_heads_locked(job->now);
 	if (epochs_wants_save(job->epochs, &epoch))
 		clerk_request_locked(job);
 	return 0;
@@ -208,12 +234,14 @@ static int install(struct sched_job *job)
 	int err = 0;
 	TAILQ_FOREACH (edition, &job->editions, link) /* nobody else has it yet */
 		if (!err && edition != job->now)
-			err = join(edition);
+			err = join(edition, 0);
+	if (!err)
+		err = join(job->now, 1);
 	if (err)
 		return err;
 	do {
 		struct sampler_joining *joining = NULL;
-		err = join_begin(job->now, &joining);
+		err = join_begin(&job->now->parts[0], &joining);
 		if (!err && joining)
 			err = sampler_joining_prepare(joining);
 		if (!err)
@@ -314,7 +342,7 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	TAILQ_REMOVE(&job->sched->jobs, job, link);
 	job->sched->n_jobs--;
 	TAILQ_FOREACH (edition, &job->editions, link)
-		space_choose_head_locked(edition->space);
+		edition_choose_heads_locked(edition);
 	for (handle = TAILQ_FIRST(&job->parked); handle; handle = next) {
 		next = TAILQ_NEXT(handle, job_link);
 		handle_give_up_locked(handle, -ENODEV, aftermath);
@@ -483,7 +511,7 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset)
 	const struct sched_job *job;
 	uint32_t n = 0;
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		n += job->now->is.dataset == dataset;
+		n += edition_part_of(job->now, dataset) != NULL;
 	return n;
 }
 

@@ -9,16 +9,16 @@
 /* How a job comes to its sampler: sampler_joining_prepare runs between the two, without
  * the lock. */
 
-static struct sampler *sampler_of(const struct edition *edition)
+static struct sampler *sampler_of(const struct part *part)
 {
-	const struct sched_job *job = edition->job;
+	const struct sched_job *job = part->edition->job;
 	if (job_is_fed(job))
 		return NULL;
 	switch (job_kind(job)) {
 	case EPOCHS_DRAWN:
-		return edition->source->shuffled;
+		return part->source->shuffled;
 	case EPOCHS_DRAWN_AT_OPEN:
-		return edition->source->labelled;
+		return part->source->labelled;
 	case EPOCHS_FIXED:
 	case EPOCHS_MIRRORED:
 		break;
@@ -28,9 +28,9 @@ static struct sampler *sampler_of(const struct edition *edition)
 
 /* With the same seed as before, a daemon that is started again would draw again the
  * numbers that the epochs so far were drawn with. */
-static void stir_locked(const struct edition *edition)
+static void stir_locked(const struct part *part)
 {
-	const struct sched_job *job = edition->job;
+	const struct sched_job *job = part->edition->job;
 	struct epochs_status epochs;
 	lock_assert_held(&job->sched->lock);
 	epochs_status(job->epochs, &epochs);
@@ -38,69 +38,78 @@ static void stir_locked(const struct edition *edition)
 		return;
 	uint64_t progress = (uint64_t)epochs.bound << 32 | epochs.consumed;
 	uint64_t where = rng_mix(epochs.epoch, progress);
-	sampler_stir(edition->sampler, rng_mix(job->id, where));
+	sampler_stir(part->sampler, rng_mix(job->id, where));
 }
 
-int join_finish_locked(struct edition *edition, struct sampler_joining *joining)
+int join_finish_locked(struct part *part, struct sampler_joining *joining)
 {
-	struct sampler *sampler = sampler_of(edition);
-	lock_assert_held(&edition->job->sched->lock);
+	const struct sched_job *job = part->edition->job;
+	struct sampler *sampler = sampler_of(part);
+	lock_assert_held(&job->sched->lock);
 	if (!sampler)
 		return 0;
-	int err = sampler_join_prepared(
-		sampler, edition->job->id, edition->space->number, joining);
+	int err = sampler_join_prepared(sampler, job->id, part->space->number, joining);
 	if (err)
 		return err;
-	edition->sampler = sampler;
-	edition->joined = true;
-	stir_locked(edition);
+	part->sampler = sampler;
+	part->joined = true;
+	stir_locked(part);
 	return 0;
 }
 
-static int get_space(struct edition *edition)
+static int get_space(struct part *part)
 {
-	struct sched *sched = edition->job->sched;
+	const struct sched_job *job = part->edition->job;
+	struct sched *sched = job->sched;
 	struct space *spare = NULL;
-	int err = space_make(edition->source, &edition->job->config.preparation, &spare);
+	int err = space_make(part->source, &job->config.preparation, &spare);
 	if (err)
 		return err;
 	lock_take(&sched->lock);
-	edition->space = space_get_locked(&spare);
+	part->space = space_get_locked(&spare);
 	lock_release(&sched->lock);
 	space_free(spare);
 	return 0;
 }
 
-int join_begin(struct edition *edition, struct sampler_joining **ret)
+int join_begin(struct part *part, struct sampler_joining **ret)
 {
-	const struct sampler *sampler = sampler_of(edition);
-	int err = edition->space ? 0 : get_space(edition);
+	const struct sampler *sampler = sampler_of(part);
+	int err = part->space ? 0 : get_space(part);
 	if (err)
 		return err;
-	LOCK_SCOPE(&edition->job->sched->lock);
+	LOCK_SCOPE(&part->edition->job->sched->lock);
 	return sampler ? sampler_joining_new(
-				 sampler, edition->space->number, edition->selection, ret)
+				 sampler, part->space->number, part->selection, ret)
 		       : 0;
 }
 
-static int finish(struct edition *edition, struct sampler_joining *joining)
+static int finish(struct part *part, struct sampler_joining *joining)
 {
-	LOCK_SCOPE(&edition->job->sched->lock);
-	return join_finish_locked(edition, joining);
+	LOCK_SCOPE(&part->edition->job->sched->lock);
+	return join_finish_locked(part, joining);
 }
 
 /* Begun again when another job was faster. */
-int join(struct edition *edition)
+static int join_part(struct part *part)
 {
 	int err;
 	do {
 		struct sampler_joining *joining = NULL;
-		err = join_begin(edition, &joining);
+		err = join_begin(part, &joining);
 		if (!err && joining)
 			err = sampler_joining_prepare(joining);
 		if (!err)
-			err = finish(edition, joining);
+			err = finish(part, joining);
 		sampler_joining_free(&joining);
 	} while (err == -EAGAIN);
+	return err;
+}
+
+int join(struct edition *edition, size_t from)
+{
+	int err = 0;
+	for (size_t i = from; i < edition->n_parts && !err; i++)
+		err = join_part(&edition->parts[i]);
 	return err;
 }

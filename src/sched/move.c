@@ -36,6 +36,8 @@ struct moving {
 /* Whose jobs go on with what they have. */
 static const char *obstacle(const struct job_config *config)
 {
+	if (config_is_mixed(config))
+		return "is a mixture, whose passes are of the samples that it began with";
 	if (config->ranks > 0)
 		return "is a rank of a training";
 	if (config->layout == LAYOUT_MIRROR)
@@ -91,13 +93,14 @@ static int prepare(struct moving *moving, struct sched_job *job)
 		      "would be wrong; scan again when it has not read for a minute";
 	if (why)
 		return refuse(moving, job, why, "");
-	int err = edition_new(job, moving->to, moving->report, moving->context, &next);
+	int err =
+		edition_new(job, &moving->to, 1, moving->report, moving->context, &next);
 	if (err)
 		return err;
 	moving->jobs[moving->n] = sched_job_hold(job);
 	moving->editions[moving->n++] = next;
 	err = check(moving, next);
-	return err ? err : join(next);
+	return err ? err : join(next, 0);
 }
 
 /* None comes, since the dataset is taken. The caller puts them back. */
@@ -110,7 +113,7 @@ static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_
 	if (!*ret)
 		return -ENOMEM;
 	TAILQ_FOREACH (job, &moving->sched->jobs, link)
-		if (job->now->source == moving->from)
+		if (edition_part_of_source(job->now, moving->from))
 			(*ret)[(*ret_n)++] = sched_job_hold(job);
 	return 0;
 }
@@ -184,7 +187,7 @@ static void move_all(struct moving *moving)
 		epochs_use_set(job->epochs, epochs_first_new(job->epochs), &next->set);
 		TAILQ_INSERT_TAIL(&job->editions, next, link);
 		job->now = next;
-		space_choose_head_locked(next->space);
+		edition_choose_heads_locked(next);
 		moving->editions[i] = NULL;
 	}
 }

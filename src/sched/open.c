@@ -57,7 +57,7 @@ static bool is_ready(const struct sched_handle *handle)
 {
 	const struct use *use = handle->use;
 	return handle->answered &&
-	       (!use || cache_state(use->key.space->cache, handle->request.sample) ==
+	       (!use || cache_state(use->key.space->cache, (sample_id)use->key.sample) ==
 				CACHE_READY);
 }
 
@@ -105,7 +105,8 @@ static void give_tensor_locked(struct sched_handle *handle)
 {
 	struct sched_job *job = handle->job;
 	lock_assert_held(&job->sched->lock);
-	handle->tensor = cache_get(handle->use->key.space->cache, handle->request.sample);
+	handle->tensor = cache_get(
+		handle->use->key.space->cache, (sample_id)handle->use->key.sample);
 	ensure(handle->tensor);
 	if (handle->bare || !epochs_given(job->epochs, handle->request.found_epoch,
 				    handle->request.position))
@@ -344,24 +345,25 @@ int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	return open_position(job, epoch, position, callbacks, true);
 }
 
-/* A job whose tensors are those. NULL: none. */
-static struct sched_job *find_prepared_locked(
+/* The part of a job whose tensors are those. NULL: none. */
+static const struct part *find_prepared_locked(
 	const struct sched *sched, const struct dataset *dataset, const char *preparation)
 {
 	struct sched_job *job;
 	lock_assert_held(&sched->lock);
-	TAILQ_FOREACH (job, &sched->jobs, link)
-		if (job->now->is.dataset == dataset &&
-			strcmp(job->now->space->text, preparation) == 0)
-			return job;
+	TAILQ_FOREACH (job, &sched->jobs, link) {
+		const struct part *part = edition_part_of(job->now, dataset);
+		if (part && strcmp(part->space->text, preparation) == 0)
+			return part;
+	}
 	return NULL;
 }
 
 /* 0: finished, or PARKING. */
-static int ask_sample_locked(
-	struct sched_handle *handle, sample_id sample, struct aftermath *aftermath)
+static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
+	sample_id sample, struct aftermath *aftermath)
 {
-	const struct use *use = use_find_locked(handle->job->now->space, sample);
+	const struct use *use = use_find_locked(part->space, sample);
 	lock_assert_held(&handle->job->sched->lock);
 	if (handle->job->sched->stopping)
 		return -ENODEV;
@@ -369,7 +371,7 @@ static int ask_sample_locked(
 		return -EAGAIN;
 	handle->bare = true;
 	handle->answered = true;
-	handle->request.sample = sample;
+	handle->request.sample = part->first + sample;
 	int err = use_attach_locked(handle);
 	if (err)
 		return err;
@@ -392,10 +394,10 @@ int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 		return -EINVAL;
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
-	struct sched_job *job = find_prepared_locked(sched, dataset, preparation);
-	int err = job ? -ENOMEM : -ENOENT;
-	if (job && (handle = handle_new(job, 0, 0, callbacks, false)))
-		err = ask_sample_locked(handle, sample, &aftermath);
+	const struct part *part = find_prepared_locked(sched, dataset, preparation);
+	int err = part ? -ENOMEM : -ENOENT;
+	if (part && (handle = handle_new(part->edition->job, 0, 0, callbacks, false)))
+		err = ask_sample_locked(handle, part, sample, &aftermath);
 	bool has_to_park = !err && handle->state == HANDLE_PARKING;
 	sched_unlock(sched, &aftermath);
 	if (err && handle)

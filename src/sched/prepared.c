@@ -16,49 +16,50 @@
 
 #define TOLD_EACH_NS UINT64_C(600000000000)
 
-/* What the jobs of a dataset read, held with its job. -ENOMEM */
-static int hold_editions(struct sched *sched, const struct dataset *dataset,
-	struct edition ***ret, size_t *ret_n)
+/* What jobs read of a dataset; edition and job of each are held. -ENOMEM */
+static int hold_parts(struct sched *sched, const struct dataset *dataset,
+	const struct part ***ret, size_t *ret_n)
 {
 	LOCK_SCOPE(&sched->lock);
 	struct sched_job *job;
 	*ret_n = 0;
-	*ret = calloc(sched->n_jobs + 1, sizeof(struct edition *));
+	*ret = calloc(sched->n_jobs + 1, sizeof(struct part *));
 	if (!*ret)
 		return -ENOMEM;
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		if (job->now->is.dataset != dataset)
+		const struct part *part = edition_part_of(job->now, dataset);
+		if (!part)
 			continue;
 		atomic_fetch_add(&sched_job_hold(job)->now->holds, 1);
-		(*ret)[(*ret_n)++] = job->now;
+		(*ret)[(*ret_n)++] = part;
 	}
 	return 0;
 }
 
-static bool is_first_of_space(struct edition *const *editions, size_t i)
+static bool is_first_of_space(const struct part *const *parts, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (editions[k]->space == editions[i]->space)
+		if (parts[k]->space == parts[i]->space)
 			return false;
 	return true;
 }
 
 /* Of those jobs that have the preparation of the i-th one. */
 static int sum_up(
-	struct edition *const *editions, size_t n, size_t i, struct sched_prepared *ret)
+	const struct part *const *parts, size_t n, size_t i, struct sched_prepared *ret)
 {
 	roaring_bitmap_t *samples = roaring_bitmap_create();
 	uint64_t bytes = 0, of = 0;
 	*ret = (struct sched_prepared){0};
 	if (!samples)
 		return -ENOMEM;
-	preparation_print(&editions[i]->space->preparation, ret->preparation);
+	preparation_print(&parts[i]->space->preparation, ret->preparation);
 	for (size_t k = i; k < n; k++) {
-		if (editions[k]->space != editions[i]->space)
+		if (parts[k]->space != parts[i]->space)
 			continue;
-		roaring_bitmap_or_inplace(samples, editions[k]->selection);
-		bytes += editions[k]->all_bytes;
-		of += roaring_bitmap_get_cardinality(editions[k]->selection);
+		roaring_bitmap_or_inplace(samples, parts[k]->selection);
+		bytes += parts[k]->all_bytes;
+		of += roaring_bitmap_get_cardinality(parts[k]->selection);
 		ret->jobs++;
 	}
 	ret->samples = (uint32_t)roaring_bitmap_get_cardinality(samples);
@@ -70,22 +71,22 @@ static int sum_up(
 int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 	struct sched_prepared **ret, size_t *ret_n)
 {
-	struct edition **editions = NULL;
+	const struct part **parts = NULL;
 	size_t n;
 	*ret_n = 0;
 	*ret = NULL;
-	int err = hold_editions(sched, dataset, &editions, &n);
+	int err = hold_parts(sched, dataset, &parts, &n);
 	if (!err && !(*ret = calloc(n + 1, sizeof(**ret))))
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < n; i++)
-		if (is_first_of_space(editions, i))
-			err = sum_up(editions, n, i, &(*ret)[(*ret_n)++]);
-	for (size_t i = 0; editions && i < n; i++) {
-		struct sched_job *job = editions[i]->job;
-		edition_let_go(editions[i]);
+		if (is_first_of_space(parts, i))
+			err = sum_up(parts, n, i, &(*ret)[(*ret_n)++]);
+	for (size_t i = 0; parts && i < n; i++) {
+		struct sched_job *job = parts[i]->edition->job;
+		edition_let_go(parts[i]->edition);
 		sched_job_put(job);
 	}
-	free(editions);
+	free(parts);
 	if (err) {
 		free(*ret);
 		*ret = NULL;

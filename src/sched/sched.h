@@ -287,6 +287,15 @@ uint32_t sched_current(
 /* Another number when the edition of SCHED_CURRENT is another one. 0: there has been one. */
 uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
+/* What an epoch of a mixture has of a dataset. */
+struct sched_part {
+	char dataset[65];
+	uint32_t in_epoch, samples; /* that many, of all that the job selects */
+};
+/* How many; 0: it is none. */
+size_t sched_job_parts(
+	struct sched_job *job, struct sched_part ret[static CONFIG_MOST_MIXED]);
+
 /* Where the files of a dataset lie. */
 struct sched_storage {
 	const char *root;      /* of the first dataset on it */

@@ -32,6 +32,8 @@
  *   bound.c        what positions hold
  *   effects.c      what the engine decided, done
  *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
+ *   strand.c       what streams have of each of several datasets
+ *   mixture.c      editions of several datasets
  *   resident.c     what the cache holds, for others who draw
  *   feed.c         instead of drawing: samples of a rank, which others draw
  *   notice.c       what users are told of what scripts do
@@ -199,24 +201,33 @@ struct sched_handle {
 
 TAILQ_HEAD(handle_queue, sched_handle);
 
+/* What a stream has of a part of its edition. Ids are those of the part's source. */
+struct strand {
+	const struct part *part;
+	struct sampler *sampler; /* NULL: samples are not drawn */
+	/* what remains, while it is not in the sampler; one of them or both */
+	struct sampler_set *set;
+	roaring_bitmap_t *ids;
+};
+
 /*
- * An epoch that is not over as the sampler sees it; gone while the job is parked. Where
- * the position decides about the sample there is no sampler, only need.
+ * An epoch that is not over as samplers see it; gone while the job is parked. Where the
+ * position decides about the sample there is no sampler, only need.
  */
 struct stream {
 	TAILQ_ENTRY(stream) link; /* of those that draw, or that are only counted */
 	struct sched_job *job;
 	uint32_t epoch;
 	struct edition *edition; /* held */
-	struct sampler *sampler;
-	stream_id id;
-	job_id joined_as; /* the job's, or the stand-in's */
-	bool ready;	  /* to draw: the sampler is up to date, the engine knows */
-	/* what remains, while it is not in the sampler; one of them or both */
-	struct sampler_set *set;
-	roaring_bitmap_t *ids;
+	stream_id id;		 /* in each of its samplers */
+	job_id joined_as;	 /* the job's, or the stand-in's */
+	bool ready;	 /* to draw: the sampler is up to date, the engine knows */
 	bool leaves;	 /* its need is to be given back, by the first who gets to it */
 	uint32_t filled; /* for ahead.h */
+	size_t n_strands;
+	struct strand *strands; /* one for each part */
+	struct strand *next;	/* which gives its next sample; strand.c */
+	struct rng rng;
 };
 
 /* What came for an epoch of a rank, and is neither drawn nor bound. */
@@ -250,6 +261,22 @@ struct skipping {
 	struct skip_plan *plan; /* of the next epoch; NULL: it leaves out nothing */
 };
 
+/* Where samples of an edition come from: of a mixture one for each dataset, else one. */
+struct part {
+	struct edition *edition;
+	struct source *source;
+	struct space *space;
+	struct sampler *sampler; /* NULL: samples are not drawn */
+	bool joined;		 /* (lock) it, by the job */
+	/* The sample of the edition that is the source's 0; part_of. */
+	sample_id first;
+	roaring_bitmap_t *own;		   /* of a mixture: its selection */
+	const roaring_bitmap_t *selection; /* ids of the source */
+	uint64_t all_bytes;		   /* of their tensors */
+	uint32_t in_epoch;		   /* so many of them an epoch has */
+	uint64_t seed;			   /* of a mixture: of its passes */
+};
+
 /*
  * What the epochs of a job are made of, from the first one after a scan of its dataset to the
  * last one before the next scan. Constant, but for what the lock says. It is freed when none
@@ -261,10 +288,9 @@ struct edition {
 	struct sched_job *job;
 	atomic_uint holds;
 	bool dropped; /* (lock) no epoch is made of it */
-	struct source *source;
-	struct space *space;
-	struct sampler *sampler;     /* NULL: samples are not drawn */
-	bool joined;		     /* (lock) it, by the job */
+	struct part *parts;
+	size_t n_parts;
+	struct dataset *mixed;	     /* of a mixture: is.dataset, its own */
 	struct epoch_set set;	     /* the engine's */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
 	roaring_bitmap_t *selection; /* D_j */
@@ -626,6 +652,7 @@ void space_free(struct space *space);
  * came, or went. What jobs of other formats then read of them is given to them as ever.
  */
 void space_choose_head_locked(struct space *space);
+void edition_choose_heads_locked(const struct edition *edition);
 /* Whether a sample is in the cache or on its way there. */
 bool space_has_locked(const struct space *space, sample_id sample);
 /*
@@ -677,9 +704,22 @@ void stream_refill_locked(const struct stream *stream, struct aftermath *afterma
 /* Draws them, for all streams with room, until those of the job have none. No lock held. */
 void streams_fill(struct sched_job *job);
 /* Of one that is only counted. */
-bool stream_counts(const struct stream *stream, sample_id sample);
+bool strand_counts(const struct strand *strand, sample_id sample);
 uint32_t stream_remaining(const struct stream *stream);
-bool stream_contains(const struct stream *stream, sample_id sample);
+bool stream_contains(
+	const struct stream *stream, const struct strand *strand, sample_id sample);
+
+/* --- strand.c: streams of several samplers ---------------------------------------------- */
+
+uint32_t strand_remaining(const struct stream *stream, const struct strand *strand);
+/* The one that a sample of the edition is of. */
+struct strand *strand_of(const struct stream *stream, sample_id sample);
+/* Or NULL. */
+const struct strand *strand_in(const struct stream *stream, const struct space *space);
+const struct strand *strand_from(
+	const struct stream *stream, const struct sampler *sampler);
+/* Which one gives the stream's next sample. */
+void stream_choose_next_locked(struct stream *stream);
 
 /* --- feed.c: samples of a rank ---------------------------------------------------------- */
 
@@ -793,21 +833,44 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 
+/* --- mixture.c: editions of several datasets -------------------------------------------- */
+
+/* As edition_select does it for one. */
+must_check int mixture_select(
+	struct edition *edition, config_report *report, void *context);
+/* Of what its epochs are, beside their samples. */
+uint64_t mixture_fingerprint(const struct edition *edition);
+/* What of a part an epoch has; of a rank nothing that this node would know of. -ENOMEM */
+must_check int part_samples(
+	const struct part *part, uint32_t epoch, roaring_bitmap_t **ret);
+
 /* --- join.c: how a job comes to its sampler -------------------------------------------- */
 
-/* The edition gets its space. *ret stays as it is where there is no sampler. No lock held. */
-must_check int join_begin(struct edition *edition, struct sampler_joining **ret);
+/* The part gets its space. *ret stays as it is where there is no sampler. No lock held. */
+must_check int join_begin(struct part *part, struct sampler_joining **ret);
 /* -EAGAIN: to be begun again. */
-must_check int join_finish_locked(
-	struct edition *edition, struct sampler_joining *joining);
-/* Both, of an edition of a job that is there. No lock held. */
-must_check int join(struct edition *edition);
+must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
+/* Both, of the parts from this one on of an edition that nobody else has yet, or whose job is
+ * there. No lock held. */
+must_check int join(struct edition *edition, size_t from);
 
 /* --- edition.c ------------------------------------------------------------------------- */
 
-/* Of the source, whose count of jobs has one more then. What can't be is reported. */
-must_check int edition_new(struct sched_job *job, struct source *source,
+/* Of n sources, whose counts of jobs have one more then. What can't be is reported. */
+must_check int edition_new(struct sched_job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
+/* The one that a sample of the edition is of; its id in the source is sample - first. */
+struct part *part_of(const struct edition *edition, sample_id sample);
+/* The one of a dataset, of a source, of a space, or NULL. */
+const struct part *edition_part_of(
+	const struct edition *edition, const struct dataset *dataset);
+const struct part *edition_part_of_source(
+	const struct edition *edition, const struct source *source);
+const struct part *edition_part_in(
+	const struct edition *edition, const struct space *space);
+/* A sample of the edition is unpinned. */
+void edition_unpin_locked(
+	struct edition *edition, sample_id sample, struct aftermath *aftermath);
 /* No epoch is made of it. No lock held. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);

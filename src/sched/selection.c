@@ -54,7 +54,7 @@ void sched_report(config_report *report, void *context, const char *format, ...)
 static int select_samples(struct edition *edition, config_report *report, void *context)
 {
 	auto_free char *message = NULL;
-	int err = dataset_select(edition->source->dataset, edition->job->config.where,
+	int err = dataset_select(edition->is.dataset, edition->job->config.where,
 		&edition->selection, &message);
 	if (err) {
 		sched_report(report, context, "%s:[job]:where: %s",
@@ -69,19 +69,25 @@ static int select_samples(struct edition *edition, config_report *report, void *
 			"samples of dataset %s; allowed: what selects at least one",
 			edition->job->config.file,
 			edition->job->config.where ? edition->job->config.where : "",
-			dataset_samples(edition->source->dataset),
+			dataset_samples(edition->is.dataset),
 			edition->job->config.dataset);
 		return -EINVAL;
 	}
-	if (edition->set.positions > CONFIG_MOST_SAMPLES) {
-		sched_report(report, context,
-			"%s:[job]:where: found %u samples, allowed: at most %u in a job; "
-			"divide them among jobs",
-			edition->job->config.file, edition->set.positions,
-			CONFIG_MOST_SAMPLES);
-		return -EINVAL;
-	}
+	edition->parts[0].selection = edition->selection;
+	edition->parts[0].in_epoch = edition->set.positions;
 	return 0;
+}
+
+static int check_length(
+	const struct edition *edition, config_report *report, void *context)
+{
+	if (edition->set.positions <= CONFIG_MOST_SAMPLES)
+		return 0;
+	sched_report(report, context,
+		"%s:[job]:where: found %u samples, allowed: at most %u in a job; "
+		"divide them among jobs",
+		edition->job->config.file, edition->set.positions, CONFIG_MOST_SAMPLES);
+	return -EINVAL;
 }
 
 /* --- how large the samples are ------------------------------------------------------ */
@@ -99,9 +105,10 @@ static bool measure_one(uint32_t id, void *context)
 {
 	struct measuring *measuring = context;
 	struct edition *edition = measuring->edition;
-	uint64_t bytes = memory_tensor_bytes(edition->job->sched,
-		edition->source->dataset, &edition->job->config.preparation, id);
+	uint64_t bytes = memory_tensor_bytes(edition->job->sched, edition->is.dataset,
+		&edition->job->config.preparation, id);
 	edition->all_bytes += bytes;
+	part_of(edition, id)->all_bytes += bytes;
 	if (bytes > edition->largest_bytes)
 		edition->largest_bytes = bytes;
 	if (bytes == 0)
@@ -124,11 +131,12 @@ static int measure(struct edition *edition)
 	edition->readable = roaring_bitmap_copy(edition->selection);
 	if (!measuring || !edition->readable)
 		return -ENOMEM;
+	uint64_t n = roaring_bitmap_get_cardinality(edition->selection);
 	measuring->edition = edition;
-	measuring->step = (edition->set.positions + MOST_MEASURED - 1) / MOST_MEASURED;
+	measuring->step = (uint32_t)((n + MOST_MEASURED - 1) / MOST_MEASURED);
 	roaring_iterate(edition->selection, measure_one, measuring);
 	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare);
-	edition->sample_bytes = edition->all_bytes / edition->set.positions;
+	edition->sample_bytes = edition->all_bytes / n;
 	edition->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
 	return 0;
 }
@@ -139,13 +147,13 @@ static int measure(struct edition *edition)
 static bool count_label(uint32_t id, void *context)
 {
 	struct edition *edition = context;
-	edition->label_begin[dataset_label(edition->source->dataset, id) + 1]++;
+	edition->label_begin[dataset_label(edition->is.dataset, id) + 1]++;
 	return true;
 }
 
 static int find_labels(struct edition *edition)
 {
-	uint32_t n = dataset_classes(edition->source->dataset);
+	uint32_t n = dataset_classes(edition->is.dataset);
 	edition->label_begin = calloc(n + 1, sizeof(*edition->label_begin));
 	if (!edition->label_begin)
 		return -ENOMEM;
@@ -164,14 +172,14 @@ struct sorting {
 static bool sort_one(uint32_t id, void *context)
 {
 	struct sorting *sorting = context;
-	uint32_t label = dataset_label(sorting->edition->source->dataset, id);
+	uint32_t label = dataset_label(sorting->edition->is.dataset, id);
 	sorting->edition->by_position[sorting->next[label]++] = id;
 	return true;
 }
 
 static int sort_by_label(struct edition *edition)
 {
-	uint32_t n = dataset_classes(edition->source->dataset);
+	uint32_t n = dataset_classes(edition->is.dataset);
 	auto_free uint32_t *next = calloc(n, sizeof(*next));
 	edition->by_position =
 		calloc(edition->set.positions, sizeof(*edition->by_position));
@@ -194,7 +202,7 @@ static bool list_label(uint32_t id, void *context)
 {
 	struct listing *listing = context;
 	listing->edition->labels[listing->n++] =
-		dataset_label(listing->edition->source->dataset, id);
+		dataset_label(listing->edition->is.dataset, id);
 	return true;
 }
 
@@ -239,16 +247,22 @@ static int place_samples(struct edition *edition)
 
 int edition_select(struct edition *edition, config_report *report, void *context)
 {
-	int err = select_samples(edition, report, context);
-	if (err)
-		return err;
-	err = measure(edition);
+	bool mixed = config_is_mixed(&edition->job->config);
+	int err = mixed ? mixture_select(edition, report, context)
+			: select_samples(edition, report, context);
+	if (!err)
+		err = check_length(edition, report, context);
+	if (!err)
+		err = measure(edition);
 	if (err)
 		return err;
 	/* What decides about the sample of a position belongs to an order, too. */
 	edition->fingerprint =
-		rng_mix(dataset_fingerprint(edition->source->dataset, edition->selection),
+		rng_mix(dataset_fingerprint(edition->is.dataset, edition->selection),
 			job_kind(edition->job));
+	if (mixed)
+		edition->fingerprint =
+			rng_mix(edition->fingerprint, mixture_fingerprint(edition));
 	if (edition->job->config.layout != LAYOUT_CLASSES)
 		return place_samples(edition);
 	err = find_labels(edition);
@@ -266,7 +280,7 @@ bool edition_fixes_labels(const struct edition *edition)
  * the next one does. */
 uint32_t edition_label_of(const struct edition *edition, uint32_t position)
 {
-	uint32_t low = 0, high = dataset_classes(edition->source->dataset);
+	uint32_t low = 0, high = dataset_classes(edition->is.dataset);
 	if (edition->labels)
 		return edition->labels[position];
 	while (high - low > 1) {

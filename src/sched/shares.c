@@ -36,11 +36,23 @@ void shares_note_cost_locked(struct space *space, uint64_t decode_ns)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
+/* Of a sample of the edition, in the mean. */
+static uint64_t cost_of(const struct edition *edition)
+{
+	uint64_t sum = 0, n = 0;
+	for (size_t i = 0; i < edition->n_parts; i++) {
+		const struct part *part = &edition->parts[i];
+		sum += part->in_epoch * shares_cost(part->space);
+		n += part->in_epoch;
+	}
+	return n > 0 ? sum / n : 0;
+}
+
 void shares_join_locked(struct sched_job *job)
 {
 	lock_assert_held(&job->sched->lock);
-	share_join(&job->sched->shares, &job->share, job->config.weight,
-		shares_cost(job->now->space));
+	share_join(
+		&job->sched->shares, &job->share, job->config.weight, cost_of(job->now));
 }
 
 void shares_leave_locked(struct sched_job *job)

@@ -79,7 +79,7 @@ static void place_last(const struct sched_job *job, const uint32_t *ids, uint32_
 static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint32_t n,
 	struct skip_plan *plan)
 {
-	const struct dataset *dataset = job->now->source->dataset;
+	const struct dataset *dataset = job->now->is.dataset;
 	auto_free uint32_t *first = calloc(dataset_classes(dataset) + 1, sizeof(*first));
 	auto_free uint32_t *next = calloc(n + 1, sizeof(*next));
 	if (!first || !next)
@@ -160,7 +160,7 @@ static void take_lines(struct sched_job *job, FILE *in)
 	while (fscanf(in, "%" SCNu32 " %" SCNu64 " %" SCNd64 "%*[^\n]", &id, &bytes,
 		       &mtime_ns) == 3) {
 		if (!roaring_bitmap_contains(job->now->selection, id) ||
-			!is_same(job->now->source->dataset, id, bytes, mtime_ns))
+			!is_same(job->now->is.dataset, id, bytes, mtime_ns))
 			continue;
 		roaring_bitmap_add(job->skips.bad, id);
 		roaring_bitmap_add(job->skips.damaged, id);
@@ -192,7 +192,7 @@ static void take_refused(struct sched_job *job)
 
 static void take_quarantined(struct sched_job *job)
 {
-	const roaring_bitmap_t *quarantined = job->now->source->quarantined;
+	const roaring_bitmap_t *quarantined = job->now->parts[0].source->quarantined;
 	if (!quarantined)
 		return;
 	roaring_bitmap_t *both = roaring_bitmap_and(job->now->selection, quarantined);
@@ -227,7 +227,7 @@ void skip_found_locked(const struct space *space, sample_id sample, bool damaged
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		struct skipping *skips = &job->skips;
-		if (job->now->space != space || !skips->bad ||
+		if (job->now->parts[0].space != space || !skips->bad ||
 			!roaring_bitmap_contains(job->now->selection, sample) ||
 			!roaring_bitmap_add_checked(skips->bad, sample))
 			continue;
@@ -262,8 +262,8 @@ static void tell(struct sched_job *job, const roaring_bitmap_t *bad)
 		struct dataset_sample sample = {0};
 		if (!roaring_bitmap_add_checked(job->skips.told, iterator.current_value))
 			continue;
-		if (dataset_get(job->now->source->dataset, iterator.current_value,
-			    &sample) == 0)
+		if (dataset_get(job->now->is.dataset, iterator.current_value, &sample) ==
+			0)
 			log_warn("job %s: %s is left out of its later epochs "
 				 "(bad_sample = skip)",
 				job->config.name, sample.path);
@@ -292,7 +292,7 @@ static void save(struct sched_job *job, const roaring_bitmap_t *damaged)
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return;
-	print_damaged(out, job->now->source->dataset, damaged);
+	print_damaged(out, job->now->is.dataset, damaged);
 	if (fclose(out) == 0)
 		(void)!keep_bad(job, text); /* logged; it will be found again */
 	free(text);

@@ -107,7 +107,7 @@ static bool has_space(const struct sched_job *job, const struct space *space)
 {
 	const struct edition *edition;
 	TAILQ_FOREACH (edition, &job->editions, link)
-		if (edition->space == space)
+		if (edition_part_in(edition, space))
 			return true;
 	return false;
 }
@@ -127,6 +127,13 @@ void space_choose_head_locked(struct space *space)
 		space->in_files = true;
 		return;
 	}
+}
+
+void edition_choose_heads_locked(const struct edition *edition)
+{
+	lock_assert_held(&edition->job->sched->lock);
+	for (size_t i = 0; i < edition->n_parts; i++)
+		space_choose_head_locked(edition->parts[i].space);
 }
 
 /* --- residency: what samplers that exchange want to know ---------------------------- */

@@ -188,7 +188,13 @@ void storage_status_locked(const struct sched *sched, const struct storage *stor
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	storage_status_locked(job->sched, job->now->source->storage, ret);
+	const struct edition *now = job->now;
+	for (size_t i = 0; i < now->n_parts; i++) {
+		storage_status_locked(job->sched, now->parts[i].source->storage, ret);
+		if (ret->silent_ns > 0)
+			return;
+	}
+	storage_status_locked(job->sched, now->parts[0].source->storage, ret);
 }
 
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)

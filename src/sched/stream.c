@@ -18,13 +18,21 @@ struct stream *stream_find_locked(const struct sched_job *job, uint32_t epoch)
 	return NULL;
 }
 
-uint32_t stream_remaining(const struct stream *stream)
+static uint32_t count_unbound(const struct stream *stream)
 {
-	if (stream->sampler)
-		return sampler_remaining(stream->sampler, stream->id);
 	struct order order = epochs_order(stream->job->epochs, stream->epoch);
 	return order.positions - order.bound -
 	       epochs_ahead(stream->job->epochs, stream->epoch);
+}
+
+uint32_t stream_remaining(const struct stream *stream)
+{
+	uint32_t n = 0;
+	if (!stream->next->sampler)
+		return count_unbound(stream);
+	for (size_t i = 0; i < stream->n_strands; i++)
+		n += strand_remaining(stream, &stream->strands[i]);
+	return n;
 }
 
 /* Where the position decides: by its place in the selection, or in the label. */
@@ -45,11 +53,12 @@ static bool is_unbound(const struct stream *stream, sample_id sample)
 	return false;
 }
 
-bool stream_contains(const struct stream *stream, sample_id sample)
+bool stream_contains(
+	const struct stream *stream, const struct strand *strand, sample_id sample)
 {
 	if (job_is_fed(stream->job))
 		return false; /* whose a sample is, others decide */
-	return stream->sampler ? sampler_contains(stream->sampler, stream->id, sample)
+	return strand->sampler ? sampler_contains(strand->sampler, stream->id, sample)
 			       : is_unbound(stream, sample);
 }
 
@@ -85,7 +94,7 @@ static bool another_is_full(const struct stream *stream)
 {
 	const struct stream *other;
 	TAILQ_FOREACH (other, &stream->job->sched->streams, link) {
-		if (other->sampler != stream->sampler)
+		if (!strand_from(other, stream->next->sampler))
 			continue;
 		struct ahead ahead = ahead_of(other);
 		if (ahead_is_full(&ahead))
@@ -117,22 +126,23 @@ static void count_draw(enum served served)
 void stream_hold_locked(
 	struct stream *stream, sample_id sample, struct aftermath *aftermath)
 {
-	struct space *space = stream->edition->space;
+	const struct strand *strand = strand_of(stream, sample);
+	struct space *space = strand->part->space;
+	sample_id id = sample - strand->part->first;
 	lock_assert_held(&stream->job->sched->lock);
-	struct drawn drawn = {
-		.sample = sample, .served = how_served_locked(space, sample)};
+	struct drawn drawn = {.sample = sample, .served = how_served_locked(space, id)};
 	if (!job_is_fed(stream->job))
-		cache_need_drop(space->cache, sample);
-	drawn.pinned = cache_pin(space->cache, sample) == 0;
-	if (drawn.pinned && cache_state(space->cache, sample) == CACHE_ABSENT) {
-		struct use *use = use_get_locked(space, sample);
+		cache_need_drop(space->cache, id);
+	drawn.pinned = cache_pin(space->cache, id) == 0;
+	if (drawn.pinned && cache_state(space->cache, id) == CACHE_ABSENT) {
+		struct use *use = use_get_locked(space, id);
 		if (use && use_request_locked(stream->job, use, false, aftermath) != 0)
 			use_drop_if_unused_locked(use);
 	}
-	if (space_has_locked(space, sample))
-		space_drawn_locked(space, sample, stream->sampler);
+	if (space_has_locked(space, id))
+		space_drawn_locked(space, id, strand->sampler);
 	else
-		space_gone_locked(space, sample);
+		space_gone_locked(space, id);
 	count_draw(drawn.served);
 	epochs_drawn(stream->job->epochs, stream->epoch, &drawn);
 	uint32_t length = epochs_ahead(stream->job->epochs, stream->epoch);
@@ -140,7 +150,18 @@ void stream_hold_locked(
 		stream->filled = length;
 }
 
-/* One round for all streams of the sampler that have room. false: none has. */
+/* What the stream's next strand was given. */
+static void hold_next_locked(
+	struct stream *stream, sample_id id, struct aftermath *aftermath)
+{
+	lock_assert_held(&stream->job->sched->lock);
+	ensure(id != SAMPLE_NONE);
+	stream_hold_locked(stream, stream->next->part->first + id, aftermath);
+	stream_choose_next_locked(stream);
+}
+
+/* One round for all streams that have room and whose next sample is the sampler's. false:
+ * there are none. */
 static bool draw_round_locked(
 	struct sched *sched, const struct sampler *sampler, struct aftermath *aftermath)
 {
@@ -148,22 +169,39 @@ static bool draw_round_locked(
 	size_t n = 0;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (stream, &sched->streams, link) {
-		if (stream->sampler != sampler || !stream_has_room(stream))
+		if (stream->next->sampler != sampler || !stream_has_room(stream))
 			continue;
 		sched->round_streams[n] = stream;
 		sched->round_ids[n++] = stream->id;
 	}
 	if (n == 0)
 		return false;
-	sampler_draw(sched->round_streams[0]->sampler, sched->round_ids, n,
+	sampler_draw(sched->round_streams[0]->next->sampler, sched->round_ids, n,
 		sched->round_samples);
 	stats_add(STAT_ROUNDS, 1);
-	for (size_t i = 0; i < n; i++) {
-		ensure(sched->round_samples[i] != SAMPLE_NONE);
-		stream_hold_locked(
+	for (size_t i = 0; i < n; i++)
+		hold_next_locked(
 			sched->round_streams[i], sched->round_samples[i], aftermath);
-	}
 	return true;
+}
+
+/*
+ * The sampler of the stream's next round; or first that of another stream which would take
+ * part in this round, but whose next sample is to come from elsewhere: the more streams a
+ * round has, the more they share.
+ */
+static const struct sampler *choose_sampler_locked(const struct stream *stream)
+{
+	const struct sampler *sampler = stream->next->sampler;
+	const struct stream *other;
+	lock_assert_held(&stream->job->sched->lock);
+	TAILQ_FOREACH (other, &stream->job->sched->streams, link) {
+		const struct strand *strand = strand_from(other, sampler);
+		if (strand && strand != other->next &&
+			strand_remaining(other, strand) > 0 && wants_round(other))
+			return other->next->sampler;
+	}
+	return sampler;
 }
 
 static bool is_low(const struct stream *stream)
@@ -190,7 +228,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	lock_assert_held(&sched->lock);
 	for (int i = 0; i < STEP_ROUNDS; i++)
 		if (!wants_round(stream) ||
-			!draw_round_locked(sched, stream->sampler, aftermath)) {
+			!draw_round_locked(
+				sched, choose_sampler_locked(stream), aftermath)) {
 			struct ahead ahead = ahead_of(stream);
 			stream->filled = ahead_refilled(&ahead);
 			return false;
@@ -234,13 +273,14 @@ void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixe
 	struct sched_job *job = stream->job;
 	lock_assert_held(&job->sched->lock);
 	if (!draws_at_open(job)) {
-		bool drawn = draw_round_locked(job->sched, stream->sampler, aftermath);
+		bool drawn =
+			draw_round_locked(job->sched, stream->next->sampler, aftermath);
 		ensure(drawn);
 		return;
 	}
 	sample_id sample = fixed;
 	if (sample == SAMPLE_NONE)
-		sample = sampler_draw_within(stream->sampler, stream->id,
+		sample = sampler_draw_within(stream->next->sampler, stream->id,
 			edition_label_of(stream->edition, position));
 	ensure(sample != SAMPLE_NONE);
 	stream_hold_locked(stream, sample, aftermath);

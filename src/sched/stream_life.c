@@ -39,64 +39,92 @@ static void stream_free(struct stream *stream)
 	if (!stream)
 		return;
 	edition_let_go(stream->edition);
-	sampler_set_free(&stream->set);
-	if (stream->ids)
-		roaring_bitmap_free(stream->ids);
+	for (size_t i = 0; i < stream->n_strands; i++) {
+		sampler_set_free(&stream->strands[i].set);
+		if (stream->strands[i].ids)
+			roaring_bitmap_free(stream->strands[i].ids);
+	}
+	free(stream->strands);
 	free(stream);
 }
 
-static int coarsening_begin(const struct stream *stream, struct sampler_coarsening **ret)
+static int coarsening_begin(
+	struct sched *sched, struct sampler *sampler, struct sampler_coarsening **ret)
 {
-	LOCK_SCOPE(&stream->job->sched->lock);
-	return sampler_coarsening_new(stream->sampler, ret);
+	LOCK_SCOPE(&sched->lock);
+	return sampler_coarsening_new(sampler, ret);
 }
 
-static int coarsening_finish(
-	const struct stream *stream, struct sampler_coarsening *coarsening)
+static int coarsening_finish(struct sched *sched, struct sampler *sampler,
+	struct sampler_coarsening *coarsening)
 {
-	LOCK_SCOPE(&stream->job->sched->lock);
-	return sampler_coarsen(stream->sampler, coarsening);
+	LOCK_SCOPE(&sched->lock);
+	return sampler_coarsen(sampler, coarsening);
 }
 
 /* Begun again when a job was faster. Without memory the sampler stays as it is. */
-static void coarsen(const struct stream *stream)
+static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
 	do {
 		struct sampler_coarsening *coarsening;
-		err = coarsening_begin(stream, &coarsening);
+		err = coarsening_begin(sched, sampler, &coarsening);
 		if (!err && coarsening)
 			err = sampler_coarsening_prepare(coarsening);
 		if (!err && coarsening)
-			err = coarsening_finish(stream, coarsening);
+			err = coarsening_finish(sched, sampler, coarsening);
 		sampler_coarsening_free(&coarsening);
 	} while (err == -EAGAIN);
 }
 
-static int make_set(struct stream *stream)
+static int make_set(struct sched *sched, struct strand *strand)
 {
-	coarsen(stream);
-	lock_take(&stream->job->sched->lock);
-	int err = sampler_set_new(stream->sampler, &stream->set);
-	lock_release(&stream->job->sched->lock);
-	return err ? err : sampler_set_fill(stream->set, stream->ids);
+	coarsen(sched, strand->sampler);
+	lock_take(&sched->lock);
+	int err = sampler_set_new(strand->sampler, &strand->set);
+	lock_release(&sched->lock);
+	return err ? err : sampler_set_fill(strand->set, strand->ids);
 }
 
-/* D_j minus what is bound: without a stream nothing is bound meanwhile. NULL: no memory. */
-static roaring_bitmap_t *remaining(
-	struct sched_job *job, const struct edition *edition, uint32_t epoch)
+/* What the epoch has of the parts, minus what is bound: without a stream nothing is bound
+ * meanwhile. */
+static int find_remaining(struct stream *stream)
 {
-	if (job_is_fed(job)) /* nothing that this node would know of */
-		return roaring_bitmap_create();
-	roaring_bitmap_t *ids = roaring_bitmap_copy(edition->selection);
-	if (!ids)
-		return NULL;
+	struct sched_job *job = stream->job;
+	int err = 0;
+	for (size_t i = 0; i < stream->n_strands && !err; i++) {
+		struct strand *strand = &stream->strands[i];
+		err = part_samples(strand->part, stream->epoch, &strand->ids);
+	}
+	if (err || job_is_fed(job))
+		return err;
 	lock_take(&job->sched->lock);
-	struct order order = epochs_order(job->epochs, epoch);
+	struct order order = epochs_order(job->epochs, stream->epoch);
 	lock_release(&job->sched->lock);
-	for (uint32_t k = 0; k < order.bound; k++)
-		roaring_bitmap_remove(ids, order_binding(&order, k).sample);
-	return ids;
+	for (uint32_t k = 0; k < order.bound; k++) {
+		sample_id sample = order_binding(&order, k).sample;
+		const struct strand *strand = strand_of(stream, sample);
+		roaring_bitmap_remove(strand->ids, sample - strand->part->first);
+	}
+	return 0;
+}
+
+static int make_strands(struct stream *stream)
+{
+	const struct edition *edition = stream->edition;
+	stream->strands = calloc(edition->n_parts, sizeof(*stream->strands));
+	if (!stream->strands)
+		return -ENOMEM;
+	stream->n_strands = edition->n_parts;
+	stream->next = stream->strands;
+	for (size_t i = 0; i < stream->n_strands; i++)
+		stream->strands[i] = (struct strand){
+			.part = &edition->parts[i], .sampler = edition->parts[i].sampler};
+	int err = find_remaining(stream);
+	for (size_t i = 0; i < stream->n_strands && !err; i++)
+		if (stream->strands[i].sampler)
+			err = make_set(stream->job->sched, &stream->strands[i]);
+	return err;
 }
 
 static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
@@ -104,17 +132,11 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 	struct stream *stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return NULL;
-	struct edition *edition = edition_hold(job, epoch);
 	*stream = (struct stream){.job = job,
 		.epoch = epoch,
-		.edition = edition,
-		.sampler = edition->sampler,
-		.joined_as = job->id,
-		.ids = remaining(job, edition, epoch)};
-	bool failed = !stream->ids;
-	if (!failed && stream->sampler)
-		failed = make_set(stream) != 0;
-	if (!failed)
+		.edition = edition_hold(job, epoch),
+		.joined_as = job->id};
+	if (make_strands(stream) == 0)
 		return stream;
 	stream_free(stream);
 	return NULL;
@@ -137,23 +159,19 @@ static bool has_other_stream_locked(const struct stream *stream)
 	return false;
 }
 
-static int join_locked(struct stream *stream)
+static int join_locked(const struct stream *stream, const struct strand *strand)
 {
-	const struct sched_job *job = stream->job;
-	lock_assert_held(&job->sched->lock);
-	if (!has_other_stream_locked(stream))
-		return 0;
-	int err = sampler_join(stream->sampler, job->id | STAND_IN,
-		stream->edition->space->number, stream->edition->selection);
-	if (!err)
-		stream->joined_as = job->id | STAND_IN;
-	return err;
+	lock_assert_held(&stream->job->sched->lock);
+	return stream->joined_as & STAND_IN
+		       ? sampler_join(strand->sampler, stream->joined_as,
+				 strand->part->space->number, strand->part->selection)
+		       : 0;
 }
 
-static void leave_stand_in(const struct stream *stream)
+static void leave_stand_in(const struct stream *stream, const struct strand *strand)
 {
 	if (stream->joined_as & STAND_IN)
-		sampler_leave(stream->sampler, stream->joined_as);
+		sampler_leave(strand->sampler, stream->joined_as);
 }
 
 /* What one step does: some tens of microseconds. */
@@ -177,8 +195,23 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 		TAILQ_INSERT_TAIL(&sched->counted, stream, link);
 	else
 		TAILQ_REMOVE(&sched->counted, stream, link);
-	cache_need_begin(stream->edition->space->cache, stream->ids, change);
-	finish_change_locked(sched);
+	for (size_t i = 0; i < stream->n_strands; i++) {
+		const struct strand *strand = &stream->strands[i];
+		cache_need_begin(strand->part->space->cache, strand->ids, change);
+		finish_change_locked(sched);
+	}
+}
+
+/* A step; true: nothing is left to do. */
+static bool settle_locked(const struct stream *stream)
+{
+	lock_assert_held(&stream->job->sched->lock);
+	for (size_t i = 0; i < stream->n_strands; i++) {
+		struct sampler *sampler = stream->strands[i].sampler;
+		if (sampler && !sampler_settle(sampler, STEP_RESIDENTS))
+			return false;
+	}
+	return true;
 }
 
 /* exchange's candidates are as they have to be before a stream is inserted or removed. */
@@ -186,7 +219,7 @@ static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;
 	lock_assert_held(&sched->lock);
-	while (stream->sampler && !sampler_settle(stream->sampler, STEP_RESIDENTS))
+	while (!settle_locked(stream))
 		lock_yield(&sched->lock);
 }
 
@@ -198,22 +231,42 @@ static bool is_wanted_locked(const struct stream *stream)
 	       epochs_wants_stream_of(job->epochs, stream->epoch);
 }
 
+static int insert_strand_locked(const struct stream *stream, struct strand *strand)
+{
+	lock_assert_held(&stream->job->sched->lock);
+	int err = join_locked(stream, strand);
+	if (err)
+		return err;
+	struct sampler_set *set = strand->set;
+	strand->set = NULL;
+	err = sampler_insert_set(strand->sampler, stream->id, stream->joined_as, set);
+	if (err)
+		leave_stand_in(stream, strand);
+	return err;
+}
+
+static void remove_strand_locked(const struct stream *stream, struct strand *strand)
+{
+	lock_assert_held(&stream->job->sched->lock);
+	strand->set = sampler_remove_set(strand->sampler, stream->id);
+	leave_stand_in(stream, strand);
+}
+
 static int insert_locked(struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;
 	lock_assert_held(&sched->lock);
 	int err = grow_scratch(sched, sched->n_streams + 1);
 	stream->id = sched->next_stream++;
-	if (err || !stream->sampler)
+	if (err || !stream->next->sampler)
 		return err;
-	err = join_locked(stream);
-	if (err)
-		return err;
-	struct sampler_set *set = stream->set;
-	stream->set = NULL;
-	err = sampler_insert_set(stream->sampler, stream->id, stream->joined_as, set);
-	if (err)
-		leave_stand_in(stream);
+	if (has_other_stream_locked(stream))
+		stream->joined_as |= STAND_IN;
+	size_t n = 0;
+	for (; n < stream->n_strands && !err; n++)
+		err = insert_strand_locked(stream, &stream->strands[n]);
+	for (n -= err != 0; err && n > 0; n--)
+		remove_strand_locked(stream, &stream->strands[n - 1]);
 	return err;
 }
 
@@ -225,8 +278,13 @@ static void enter_locked(struct stream *stream)
 	TAILQ_REMOVE(&sched->counted, stream, link);
 	TAILQ_INSERT_TAIL(&sched->streams, stream, link);
 	sched->n_streams++;
-	roaring_bitmap_free(stream->ids);
-	stream->ids = NULL;
+	for (size_t i = 0; i < stream->n_strands; i++) {
+		roaring_bitmap_free(stream->strands[i].ids);
+		stream->strands[i].ids = NULL;
+	}
+	uint64_t where = rng_mix(stream->epoch, stream_remaining(stream));
+	rng_seed(&stream->rng, rng_mix(sched->seed, rng_mix(stream->job->id, where)));
+	stream_choose_next_locked(stream);
 }
 
 /* It may draw when its sampler is up to date; until then it may have ended. */
@@ -234,8 +292,7 @@ static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
 	const struct stream *stream;
 	lock_assert_held(&job->sched->lock);
-	while ((stream = stream_find_locked(job, epoch)) && stream->sampler &&
-		!sampler_settle(stream->sampler, STEP_RESIDENTS))
+	while ((stream = stream_find_locked(job, epoch)) && !settle_locked(stream))
 		lock_yield(&job->sched->lock);
 }
 
@@ -264,10 +321,10 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 	return err;
 }
 
-bool stream_counts(const struct stream *stream, sample_id sample)
+bool strand_counts(const struct strand *strand, sample_id sample)
 {
-	return stream->ids ? roaring_bitmap_contains(stream->ids, sample)
-			   : sampler_set_contains(stream->set, sample);
+	return strand->ids ? roaring_bitmap_contains(strand->ids, sample)
+			   : sampler_set_contains(strand->set, sample);
 }
 
 static void drop_unbound_need_locked(struct stream *stream)
@@ -278,7 +335,8 @@ static void drop_unbound_need_locked(struct stream *stream)
 	const struct edition *edition = stream->edition;
 	for (uint32_t i = 0; i < order.positions; i++)
 		if (order_sample_at(&order, i) == SAMPLE_NONE)
-			cache_need_drop(edition->space->cache, edition->by_position[i]);
+			cache_need_drop(
+				edition->parts[0].space->cache, edition->by_position[i]);
 }
 
 static roaring_bitmap_t *unbound_locked(const struct stream *stream)
@@ -297,17 +355,17 @@ static bool keep_remaining_locked(struct stream *stream)
 {
 	bool remains = stream_remaining(stream) > 0;
 	lock_assert_held(&stream->job->sched->lock);
-	if (stream->sampler) {
-		stream->set = sampler_remove_set(stream->sampler, stream->id);
-		leave_stand_in(stream);
+	if (stream->next->sampler) {
+		for (size_t i = 0; i < stream->n_strands; i++)
+			remove_strand_locked(stream, &stream->strands[i]);
 		return remains;
 	}
 	if (!remains || job_is_fed(stream->job))
 		return false;
-	stream->ids = unbound_locked(stream);
-	if (!stream->ids) /* no memory: slower, but it must be given back */
+	stream->next->ids = unbound_locked(stream);
+	if (!stream->next->ids) /* no memory: slower, but it must be given back */
 		drop_unbound_need_locked(stream);
-	return stream->ids != NULL;
+	return stream->next->ids != NULL;
 }
 
 void stream_end_locked(struct stream *stream, struct aftermath *aftermath)
@@ -330,9 +388,17 @@ void stream_end_locked(struct stream *stream, struct aftermath *aftermath)
 
 static bool drop_need_if_remaining(uint32_t id, void *context)
 {
-	struct stream *stream = context;
-	if (sampler_set_contains(stream->set, id))
-		cache_need_drop(stream->edition->space->cache, id);
+	const struct strand *strand = context;
+	if (strand_counts(strand, id))
+		cache_need_drop(strand->part->space->cache, id);
+	return true;
+}
+
+static bool knows_ids(const struct stream *stream)
+{
+	for (size_t i = 0; i < stream->n_strands; i++)
+		if (!stream->strands[i].ids)
+			return false;
 	return true;
 }
 
@@ -340,13 +406,14 @@ static void give_need_back_locked(struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;
 	lock_assert_held(&sched->lock);
-	if (stream->ids) {
+	if (knows_ids(stream)) {
 		change_need_locked(stream, CACHE_NEED_DROP);
 	} else { /* no memory: slower, but it must be given back */
 		finish_change_locked(sched);
 		TAILQ_REMOVE(&sched->counted, stream, link);
-		roaring_iterate(
-			stream->edition->selection, drop_need_if_remaining, stream);
+		for (size_t i = 0; i < stream->n_strands; i++)
+			roaring_iterate(stream->strands[i].part->selection,
+				drop_need_if_remaining, &stream->strands[i]);
 	}
 	update_sampler_locked(stream);
 }
@@ -367,6 +434,18 @@ bool streams_leave_locked(const struct sched *sched)
 	return first_leaving_locked(sched) != NULL;
 }
 
+static void find_ids(struct stream *stream)
+{
+	for (size_t i = 0; i < stream->n_strands; i++) {
+		struct strand *strand = &stream->strands[i];
+		roaring_bitmap_t *ids = strand->ids;
+		if (!ids)
+			ids = sampler_set_ids(strand->set);
+		LOCK_SCOPE(&stream->job->sched->lock);
+		strand->ids = ids;
+	}
+}
+
 void streams_let_go(struct sched *sched)
 {
 	struct aftermath aftermath;
@@ -378,9 +457,8 @@ void streams_let_go(struct sched *sched)
 	lock_release(&sched->lock);
 	if (!stream)
 		return;
-	roaring_bitmap_t *ids = stream->ids ? stream->ids : sampler_set_ids(stream->set);
+	find_ids(stream);
 	lock_take(&sched->lock);
-	stream->ids = ids;
 	give_need_back_locked(stream);
 	aftermath.kick = true;
 	sched_unlock(sched, &aftermath); /* and on to the next one */

@@ -170,8 +170,9 @@ int use_attach_locked(struct sched_handle *handle)
 	const struct edition *edition =
 		handle->bare ? job->now
 			     : edition_of_locked(job, handle->request.found_epoch);
-	struct space *space = edition->space;
-	sample_id sample = handle->request.sample;
+	const struct part *part = part_of(edition, handle->request.sample);
+	struct space *space = part->space;
+	sample_id sample = handle->request.sample - part->first;
 	lock_assert_held(&space->source->sched->lock);
 	struct use *use = use_get_locked(space, sample);
 	if (!use)
@@ -193,7 +194,7 @@ void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	use->opens--;
 	handle->use = NULL;
 	handle->tensor = NULL;
-	cache_unpin(use->key.space->cache, handle->request.sample);
+	cache_unpin(use->key.space->cache, (sample_id)use->key.sample);
 	make_less_urgent_locked(use, handle->job);
 	use_keep_capacity_locked(use);
 	use_drop_if_unused_locked(use);

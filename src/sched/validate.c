@@ -8,15 +8,16 @@
 
 static uint32_t count_need(const struct space *space, sample_id id)
 {
+	const struct strand *strand;
 	const struct stream *stream;
 	uint32_t n = 0;
 	TAILQ_FOREACH (stream, &space->source->sched->streams, link) {
-		if (stream->edition->space == space)
-			n += stream_contains(stream, id);
+		strand = strand_in(stream, space);
+		n += strand && stream_contains(stream, strand, id);
 	}
 	TAILQ_FOREACH (stream, &space->source->sched->counted, link) {
-		if (stream->edition->space == space)
-			n += stream_counts(stream, id);
+		strand = strand_in(stream, space);
+		n += strand && strand_counts(strand, id);
 	}
 	return n;
 }
@@ -26,9 +27,10 @@ static uint32_t count_pins_of_job(
 {
 	const struct edition *edition;
 	uint32_t n = 0;
-	TAILQ_FOREACH (edition, &job->editions, link)
-		if (edition->space == space)
-			n += epochs_pins_of(job->epochs, edition, id);
+	TAILQ_FOREACH (edition, &job->editions, link) {
+		const struct part *part = edition_part_in(edition, space);
+		n += part ? epochs_pins_of(job->epochs, edition, part->first + id) : 0;
+	}
 	return n;
 }
 

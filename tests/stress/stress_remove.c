@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * A job is removed and added while readers are at it. Each open has the only reference to
+ * A job, now and then of two datasets, is removed and added while readers are at it. Each open has the only reference to
  * the job that its reader has, and gives it back when it is told the result, as a mount
  * does: so the job goes away in the midst of whatever was going on. With look-ahead of
  * one, each open draws anew. Whatever happens, no pin and no need is left.
@@ -25,7 +25,7 @@
 #define REMOVALS 150
 #define MOST_OPEN 16
 
-static struct dataset *dataset;
+static struct dataset *datasets[2];
 static struct sched *sched;
 static atomic_bool done;
 static atomic_uint open_now, opened_at_all, given_up;
@@ -86,10 +86,13 @@ static void report(void *context, const char *message)
 static void add_job(uint32_t i)
 {
 	static char file[] = "stress.ini", name[] = "job", of[] = "tiny", raw[] = "raw";
+	static char mixed[] = "tiny,more", half[] = "id % 2 = 0";
+	bool mixes = i % 4 == 2;
 	struct job_config config = {.file = file,
 		.weight = 1,
 		.name = name,
-		.dataset = of,
+		.dataset = mixes ? mixed : of,
+		.where = mixes ? half : NULL,
 		.extension = raw,
 		.format = FORMAT_RAW,
 		.layout = i % 4 == 3 ? LAYOUT_CLASSES : LAYOUT_FLAT,
@@ -118,7 +121,7 @@ static void run_with(const struct daemon_config *config)
 {
 	pthread_t readers[READERS];
 	struct daemon_config own = *config;
-	ensure(sched_new(&own, &dataset, 1, &sched) == 0);
+	ensure(sched_new(&own, datasets, 2, &sched) == 0);
 	atomic_store(&done, false);
 	for (uintptr_t i = 0; i < READERS; i++)
 		ensure(pthread_create(&readers[i], NULL, read_on, (void *)(i + 1)) == 0);
@@ -138,7 +141,7 @@ static void run_with(const struct daemon_config *config)
 int main(void)
 {
 	char directory[] = "/tmp/joaderfs-stress.XXXXXX", path[64], state[64];
-	char name[] = "tiny", extensions[] = "png";
+	char name[] = "tiny", other[] = "more", extensions[] = "png";
 	ensure(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/data", directory);
 	snprintf(state, sizeof(state), "%s/state", directory);
@@ -152,11 +155,14 @@ int main(void)
 		.state = state};
 	tiny_dataset(path, 3, SAMPLES, SIDE);
 	ensure(mkdir(state, 0755) == 0);
-	ensure(dataset_open(&dataset_config, state, NULL, &dataset) == 0);
+	ensure(dataset_open(&dataset_config, state, NULL, &datasets[0]) == 0);
+	dataset_config.name = other;
+	ensure(dataset_open(&dataset_config, state, NULL, &datasets[1]) == 0);
 	run_with(&config);
 	config.sampler = SAMPLER_EXCHANGE;
 	run_with(&config);
-	dataset_close(&dataset);
+	dataset_close(&datasets[0]);
+	dataset_close(&datasets[1]);
 	tiny_remove(directory);
 	printf("stress_remove: %u opens, %u of a removed job\n", opened_at_all, given_up);
 	return 0;

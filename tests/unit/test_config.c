@@ -468,6 +468,10 @@ Test(config, the_examples_are_right)
 	cr_assert_str_eq(job.dataset, daemon.datasets[1].name);
 	cr_assert_eq(job.order, ORDER_SEQUENTIAL);
 	config_job_free(&job);
+	cr_assert_eq(config_load_job(EXAMPLE("mixture.ini"), collect, &messages, &job), 0,
+		"%s", messages.text);
+	cr_assert_str_eq(job.dataset, "flowers:3,sketches");
+	config_job_free(&job);
 	config_daemon_free(&daemon);
 	cr_assert_str_empty(messages.text);
 }
@@ -519,4 +523,32 @@ Test(config, a_copy_of_a_job_has_texts_of_its_own)
 	cr_assert_str_eq(copy.file, "job.ini");
 	cr_assert_str_eq(copy.path, "x/y");
 	config_job_free(&copy);
+}
+
+/* Names and weights come back in their order, also from the effective configuration. */
+Test(config, a_mixture)
+{
+	static const struct config_mixed expected[] = {
+		{"photos", 3}, {"sketches", 1}, {"c", 0.25}};
+	struct job_config job, again;
+	struct config_mixed mixed;
+	size_t n = 0;
+	expect_job("[job]\nname = a\ndataset =  photos:3  sketches\tc:.25, \n", &job);
+	cr_assert(config_is_mixed(&job));
+	cr_assert_str_eq(job.dataset, "photos:3,sketches,c:.25");
+	for (const char *text = job.dataset; config_next_mixed(&text, &mixed); n++) {
+		cr_assert_str_eq(mixed.name, expected[n].name);
+		cr_assert_eq(mixed.weight, expected[n].weight);
+	}
+	cr_assert_eq(n, 3);
+	cr_assert_eq(config_job_copy(&job, &again), 0);
+	cr_assert_str_eq(again.dataset, job.dataset);
+	config_job_free(&again);
+	config_job_free(&job);
+
+	/* Of one dataset a weight says nothing. */
+	expect_job("[job]\nname = a\ndataset = photos:3\n", &job);
+	cr_assert_not(config_is_mixed(&job));
+	cr_assert_str_eq(job.dataset, "photos");
+	config_job_free(&job);
 }

@@ -35,8 +35,8 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 #define DAEMON_SECTIONS "allowed: [joaderfs], [cluster], [dataset NAME], [template NAME]"
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
 #define JOB_KEYS                                                                         \
-	"allowed: name, dataset, epochs, order, where, weight, idle, second_script, "    \
-	"bad_sample, keep_epochs, ranks, rank, training, global_batch"
+	"allowed: name, dataset, label_table, epochs, order, where, weight, idle, "      \
+	"second_script, bad_sample, keep_epochs, ranks, rank, training, global_batch"
 #define DAEMON_KEYS                                                                      \
 	"allowed: cache, eviction, sampler, workers, share, reads, max_pixels, seed, "   \
 	"state, "                                                                        \
@@ -44,6 +44,9 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 	"socket, metrics"
 #define OR_URL "; or a URL of http, https or s3, without spaces and without a user"
 #define NAMES "allowed: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
+#define OR_SEVERAL                                                                       \
+	"; or up to 16 of such names with blanks or commas between, each once, each "    \
+	"perhaps with a weight above 0, like photos:3 sketches:1, at most 180 bytes"
 #define FORM "allowed: [SECTION], KEY = VALUE, or a comment after ; or #"
 
 Test(config_errors, unknown_sections_and_keys)
@@ -99,8 +102,9 @@ Test(config_errors, names_of_datasets_and_jobs)
 
 Test(config_errors, what_is_missing)
 {
-	expect_wrong_job("", "job.ini:[job]:name: found nothing, " NAMES "\n"
-			     "job.ini:[job]:dataset: found nothing, " NAMES "\n");
+	expect_wrong_job("",
+		"job.ini:[job]:name: found nothing, " NAMES "\n"
+		"job.ini:[job]:dataset: found nothing, " NAMES OR_SEVERAL "\n");
 	expect_wrong_daemon("",
 		"joaderfs.ini: found no [dataset NAME], allowed: at least "
 		"one\n");
@@ -435,4 +439,26 @@ Test(config_errors, the_nearest_name)
 	longest[4095] = '\0';
 	const char *const long_names[] = {longest};
 	cr_assert_null(config_nearest(longest, long_names, 1));
+}
+
+Test(config_errors, mixtures)
+{
+	static const char *const wrong[] = {"a:0 b", "a:-1 b", "a:x b", "a: b",
+		"a b:", ":2", "a a", "a b:2 a:3", "a:1e9 b", "a;b", "a .b", "a:2:3",
+		"a:0.0000000001 b", "a b c d e f g h i j k l m n o p q"};
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char text[200], expected[600];
+		snprintf(text, sizeof(text), "[job]\nname = x\ndataset = %s\n", wrong[i]);
+		snprintf(expected, sizeof(expected),
+			"job.ini:3:[job]:dataset: found \"%s\", " NAMES OR_SEVERAL "\n",
+			wrong[i]);
+		expect_wrong_job(text, expected);
+	}
+	expect_wrong_job("[job]\nname = x\ndataset = a\nlabel_table = /t\n",
+		"job.ini:4:[job]:label_table: found \"/t\", allowed: an absolute path, "
+		"only where dataset names several\n");
+	expect_wrong_job("[job]\nname = x\ndataset = a b\n[view]\nlayout = classes\n",
+		"job.ini:5:[view]:layout: found \"classes\", allowed: flat, tar or "
+		"batch, "
+		"since dataset names several\n");
 }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * What a job reads: a dataset, or several with weights. As text: a name alone, or names with
+ * blanks or commas between, each perhaps with ":" and its weight. It is kept with commas, so
+ * that it is one word wherever it is shown.
+ */
+
+#define MOST_WEIGHT 1e9
+#define BETWEEN " \t,"
+
+static const char *skip_between(const char *text)
+{
+	return text + strspn(text, BETWEEN);
+}
+
+/* At a name; moves *text behind its weight. */
+static bool parse_one(const char **text, struct config_mixed *ret)
+{
+	size_t n = strcspn(*text, ":" BETWEEN);
+	if (n >= sizeof(ret->name))
+		return false;
+	memcpy(ret->name, *text, n);
+	ret->name[n] = '\0';
+	ret->weight = 1;
+	*text += n;
+	if (**text == ':') {
+		++*text;
+		if (!config_decimal(text, &ret->weight))
+			return false;
+	}
+	return config_name_valid(ret->name) && ret->weight >= 1 / MOST_WEIGHT &&
+	       ret->weight <= MOST_WEIGHT && (**text == '\0' || strchr(BETWEEN, **text));
+}
+
+bool config_next_mixed(const char **text, struct config_mixed *ret)
+{
+	*text = skip_between(*text);
+	return **text && parse_one(text, ret);
+}
+
+bool config_is_mixed(const struct job_config *config)
+{
+	return strchr(config->dataset, ',') != NULL;
+}
+
+static bool is_before(const char *text, const char *end, const char *name)
+{
+	struct config_mixed mixed;
+	while (text < end && config_next_mixed(&text, &mixed) && text < end)
+		if (strcmp(mixed.name, name) == 0)
+			return true;
+	return false;
+}
+
+/* A weight says nothing where there is one dataset, so it is left out then. */
+static int parse_mixture(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	auto_free char *list = calloc(strlen(text) + 1, 1);
+	const char *next = skip_between(text);
+	struct config_mixed mixed;
+	size_t n = 0;
+	if (!list)
+		return -ENOMEM;
+	for (; *next; next = skip_between(next), n++) {
+		const char *first = next;
+		if (!parse_one(&next, &mixed) || is_before(text, next, mixed.name))
+			return -EINVAL;
+		if (n > 0)
+			strcat(list, ",");
+		strncat(list, first, (size_t)(next - first));
+	}
+	if (n == 0 || n > CONFIG_MOST_MIXED || strlen(list) > option->max)
+		return -EINVAL;
+	*(char **)field = strdup(n == 1 ? mixed.name : list);
+	return *(char **)field ? 0 : -ENOMEM;
+}
+
+static void print_mixture(const struct option *option, const void *field, FILE *out)
+{
+	fprintf(out, "%s = %s\n", option->key, *(char *const *)field);
+}
+
+static void allowed_mixture(const struct option *option, FILE *out)
+{
+	fprintf(out,
+		NAME_RULE
+		"; or up to %d of such names with blanks or commas between, each once, "
+		"each perhaps with a weight above 0, like photos:3 sketches:1, "
+		"at most %u bytes",
+		CONFIG_MOST_MIXED, (unsigned)option->max);
+}
+
+const struct value_type value_mixture = {
+	"name", true, parse_mixture, print_mixture, allowed_mixture};

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+#include "dataset/label_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Several datasets as one. What is asked for often lies in memory, as in any dataset; rows are
+ * those of the catalogues. */
+
+struct mixing {
+	const struct dataset_mixed *from;
+	size_t n;
+	struct dataset *made;
+	const struct label_table *table; /* NULL: by name */
+	const struct dataset *numbered;	 /* NULL: classes have names, or a table */
+	char **ret_message;
+};
+
+/* --- classes ---------------------------------------------------------------------------- */
+
+/* With or without zeros before it, as they are written for their byte order. */
+static bool is_number(const char *name, uint32_t number)
+{
+	size_t n = strspn(name, "0123456789");
+	return n > 0 && n < 10 && !name[n] && strtoul(name, NULL, 10) == number;
+}
+
+/* Its classes are 0, 1, 2 ... */
+static bool is_numbered(const struct dataset *dataset)
+{
+	for (uint32_t i = 0; i < dataset->n_classes; i++)
+		if (!is_number(dataset->classes[i], i))
+			return false;
+	return true;
+}
+
+/* Those that all have them as numbers keep their labels. */
+static const struct dataset *longest_numbered(const struct mixing *mixing)
+{
+	const struct dataset *longest = mixing->from[0].dataset;
+	for (size_t i = 0; i < mixing->n; i++) {
+		const struct dataset *dataset = mixing->from[i].dataset;
+		if (!is_numbered(dataset))
+			return NULL;
+		if (dataset->n_classes > longest->n_classes)
+			longest = dataset;
+	}
+	return longest;
+}
+
+static int list_all(const struct mixing *mixing, struct name_list *ret)
+{
+	for (size_t i = 0; i < mixing->n; i++)
+		ret->capacity += mixing->from[i].dataset->n_classes;
+	ret->name = calloc(ret->capacity + 1, sizeof(*ret->name));
+	if (!ret->name)
+		return -ENOMEM;
+	for (size_t i = 0; i < mixing->n; i++) {
+		const struct dataset *dataset = mixing->from[i].dataset;
+		for (uint32_t k = 0; k < dataset->n_classes; k++)
+			ret->name[ret->n++] = dataset->classes[k];
+	}
+	return 0;
+}
+
+static int copy_names(struct dataset *made, const char *const *names, size_t n)
+{
+	made->classes = calloc(n + 1, sizeof(*made->classes));
+	if (!made->classes)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0 && names[i - 1] && strcmp(names[i], names[i - 1]) == 0)
+			continue;
+		made->classes[made->n_classes] = strdup(names[i]);
+		if (!made->classes[made->n_classes])
+			return -ENOMEM;
+		made->n_classes++;
+	}
+	return 0;
+}
+
+static int name_classes(const struct mixing *mixing)
+{
+	struct name_list names = {0};
+	if (mixing->table)
+		return label_table_classes(
+			mixing->table, &mixing->made->classes, &mixing->made->n_classes);
+	if (mixing->numbered)
+		return copy_names(mixing->made,
+			(const char *const *)mixing->numbered->classes,
+			mixing->numbered->n_classes);
+	int err = list_all(mixing, &names);
+	if (!err) {
+		name_list_sort(&names);
+		err = copy_names(mixing->made, names.name, names.n);
+	}
+	free(names.name);
+	return err;
+}
+
+/* --- labels ------------------------------------------------------------------------------ */
+
+static int compare_names(const void *key, const void *name)
+{
+	return strcmp(key, *(char *const *)name);
+}
+
+static uint32_t label_of(
+	const struct mixing *mixing, const struct dataset *dataset, uint32_t label)
+{
+	const struct dataset *made = mixing->made;
+	const char *name = dataset->classes[label];
+	if (mixing->table)
+		return label_table_find(mixing->table, dataset->name, name);
+	if (mixing->numbered)
+		return label;
+	char **found = bsearch(name, made->classes, made->n_classes,
+		sizeof(*made->classes), compare_names);
+	return found ? (uint32_t)(found - made->classes) : LABEL_NONE;
+}
+
+/* The caller frees it; NULL: no memory. */
+static uint32_t *map_labels(const struct mixing *mixing, const struct dataset *dataset)
+{
+	uint32_t *map = calloc(dataset->n_classes + 1, sizeof(*map));
+	for (uint32_t i = 0; map && i < dataset->n_classes; i++)
+		map[i] = label_of(mixing, dataset, i);
+	return map;
+}
+
+static int refuse_class(
+	const struct mixing *mixing, const struct dataset *dataset, const char *class)
+{
+	struct quoted quoted;
+	if (asprintf(mixing->ret_message,
+		    "has no label for %s/%s, allowed: a line for each class of which "
+		    "the job has samples",
+		    dataset->name, quote_name(&quoted, class)) < 0)
+		*mixing->ret_message = NULL;
+	return -EINVAL;
+}
+
+static int label_samples(
+	const struct mixing *mixing, const struct dataset_mixed *from, uint32_t *ret)
+{
+	const struct dataset *dataset = from->dataset;
+	auto_free uint32_t *map = map_labels(mixing, dataset);
+	if (!map)
+		return -ENOMEM;
+	for (sample_id id = 0; id < dataset->n_ids; id++) {
+		uint32_t label = dataset->labels[id];
+		ret[id] = label == LABEL_NONE ? LABEL_NONE : map[label];
+		if (ret[id] == LABEL_NONE && roaring_bitmap_contains(from->selection, id))
+			return refuse_class(
+				mixing, dataset, dataset_class_name(dataset, label));
+	}
+	return 0;
+}
+
+/* --- samples ----------------------------------------------------------------------------- */
+
+static int alloc_samples(struct dataset *made)
+{
+	size_t n = (size_t)made->n_ids + 1;
+	made->labels = calloc(n, sizeof(*made->labels));
+	made->images = calloc(n, sizeof(*made->images));
+	made->orientations = calloc(n, sizeof(*made->orientations));
+	made->file_bytes = calloc(n, sizeof(*made->file_bytes));
+	made->path_lengths = calloc(n, sizeof(*made->path_lengths));
+	made->identities = calloc(n, sizeof(*made->identities));
+	return made->labels && made->images && made->orientations && made->file_bytes &&
+			       made->path_lengths && made->identities
+		       ? 0
+		       : -ENOMEM;
+}
+
+static int copy_samples(
+	const struct mixing *mixing, const struct dataset_mixed *from, sample_id first)
+{
+	const struct dataset *dataset = from->dataset;
+	struct dataset *made = mixing->made;
+	size_t n = dataset->n_ids, prefix = strlen(dataset->name) + 1;
+	memcpy(made->images + first, dataset->images, n * sizeof(*made->images));
+	memcpy(made->orientations + first, dataset->orientations,
+		n * sizeof(*made->orientations));
+	memcpy(made->file_bytes + first, dataset->file_bytes,
+		n * sizeof(*made->file_bytes));
+	memcpy(made->identities + first, dataset->identities,
+		n * sizeof(*made->identities));
+	for (size_t i = 0; i < n; i++)
+		made->path_lengths[first + i] =
+			(uint16_t)(dataset->path_lengths[i] + prefix);
+	return label_samples(mixing, from, made->labels + first);
+}
+
+static int count(const struct mixing *mixing)
+{
+	struct dataset *made = mixing->made;
+	made->mixed = calloc(mixing->n, sizeof(struct dataset *));
+	made->firsts = calloc(mixing->n, sizeof(*made->firsts));
+	if (!made->mixed || !made->firsts)
+		return -ENOMEM;
+	for (size_t i = 0; i < mixing->n; i++) {
+		struct dataset *dataset = mixing->from[i].dataset;
+		made->mixed[i] = dataset_hold(dataset);
+		made->n_mixed++;
+		made->firsts[i] = made->n_ids;
+		if (dataset->n_ids > SAMPLE_NONE - 1 - made->n_ids)
+			return -EOVERFLOW;
+		made->n_ids += dataset->n_ids;
+		made->n_samples += dataset->n_samples;
+		made->total_bytes += dataset->total_bytes;
+	}
+	return 0;
+}
+
+static int mix(const struct mixing *mixing, const char *name)
+{
+	struct dataset *made = mixing->made;
+	made->name = strdup(name);
+	int err = made->name ? count(mixing) : -ENOMEM;
+	if (!err)
+		err = alloc_samples(made);
+	if (!err)
+		err = name_classes(mixing);
+	for (size_t i = 0; i < mixing->n && !err; i++)
+		err = copy_samples(mixing, &mixing->from[i], made->firsts[i]);
+	return err;
+}
+
+int dataset_mix(const char *name, const struct dataset_mixed *from, size_t n,
+	const char *label_table, struct dataset **ret, char **ret_message)
+{
+	struct label_table *table = NULL;
+	struct dataset *made = calloc(1, sizeof(*made));
+	*ret_message = NULL;
+	if (!made)
+		return -ENOMEM;
+	atomic_init(&made->references, 1);
+	lock_init(&made->lock, LOCK_RANK_DATASET, "dataset connections");
+	made->kind = "mixture";
+	int err = label_table ? label_table_read(label_table, &table, ret_message) : 0;
+	struct mixing mixing = {.from = from,
+		.n = n,
+		.made = made,
+		.table = table,
+		.ret_message = ret_message};
+	if (!table)
+		mixing.numbered = longest_numbered(&mixing);
+	if (!err)
+		err = mix(&mixing, name);
+	label_table_free(&table);
+	if (err)
+		dataset_close(&made);
+	else
+		*ret = made;
+	return err;
+}
+
+sample_id dataset_first(const struct dataset *dataset, size_t i)
+{
+	return dataset->firsts[i];
+}
+
+/* --- rows --------------------------------------------------------------------------------- */
+
+struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id)
+{
+	size_t i = dataset->n_mixed - 1;
+	while (i > 0 && id < dataset->firsts[i])
+		i--;
+	*ret_id = id - dataset->firsts[i];
+	return dataset->mixed[i];
+}
+
+/* Behind the path, and freed with it, comes the relative one with the dataset's name. */
+static int add_name(const struct dataset *dataset, struct dataset_sample *ret)
+{
+	size_t n = strlen(ret->path) + 1, name = strlen(dataset->name) + 1;
+	size_t bytes = strlen(ret->relative) + 1;
+	char *path = malloc(n + name + bytes);
+	if (!path)
+		return -ENOMEM;
+	memcpy(path, ret->path, n);
+	memcpy(path + n, dataset->name, name);
+	path[n + name - 1] = '/';
+	memcpy(path + n + name, ret->relative, bytes);
+	free(ret->path);
+	ret->path = path;
+	ret->relative = path + n;
+	return 0;
+}
+
+int mixed_get(const struct dataset *dataset, sample_id id, struct dataset_sample *ret)
+{
+	sample_id own;
+	struct dataset *of = mixed_of(dataset, id, &own);
+	int err = dataset_get(of, own, ret);
+	if (err)
+		return err;
+	ret->label = dataset->labels[id];
+	err = add_name(of, ret);
+	if (err)
+		dataset_sample_free(ret);
+	return err;
+}
+
+int mixed_json_longest(const struct dataset *dataset, uint32_t *ret)
+{
+	uint32_t longest, digits = 1;
+	*ret = 0;
+	for (uint32_t n = dataset->n_classes; n > 9; n /= 10)
+		digits++;
+	for (size_t i = 0; i < dataset->n_mixed; i++) {
+		const char *name = dataset->mixed[i]->name;
+		int err = dataset_json_longest(dataset->mixed[i], &longest);
+		if (err)
+			return err;
+		longest += (uint32_t)strlen(name) + 1 + digits;
+		*ret = longest > *ret ? longest : *ret;
+	}
+	return 0;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/passes.h"
+#include "base/ensure.h"
+#include "base/rng.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * An epoch of at most half of all samples. A pass has a head, which completes the epoch that
+ * the pass before has begun, then whole epochs, and a tail, with which the next one begins:
+ *
+ *     |   head   |  epoch  |  epoch  |   tail   |
+ *
+ * The tail is the end of the shuffled pass. The head is what comes first in it without the
+ * tail of the pass before; there is enough, since both tails are shorter than an epoch. What
+ * remains, in its order, is the middle. So two shuffled passes tell what an epoch has, and
+ * nothing has to be remembered.
+ *
+ * Where an epoch has more than half of all samples, this is what it does not have.
+ */
+
+struct passes {
+	const roaring_bitmap_t *all;
+	uint32_t n_all, n; /* samples; of an epoch */
+	uint64_t seed;
+};
+
+/* The caller frees it; NULL: no memory. */
+static uint32_t *shuffled(const struct passes *passes, uint64_t pass)
+{
+	uint32_t *ids = malloc(passes->n_all * sizeof(*ids));
+	struct rng rng;
+	if (!ids)
+		return NULL;
+	roaring_bitmap_to_uint32_array(passes->all, ids);
+	rng_seed(&rng, rng_mix(passes->seed, pass));
+	for (uint32_t i = passes->n_all - 1; i > 0; i--) {
+		uint32_t j = (uint32_t)rng_below(&rng, (uint64_t)i + 1), id = ids[i];
+		ids[i] = ids[j];
+		ids[j] = id;
+	}
+	return ids;
+}
+
+static uint32_t tail_of(const struct passes *passes, uint64_t pass)
+{
+	return (uint32_t)((pass + 1) * passes->n_all % passes->n);
+}
+
+static uint32_t head_of(const struct passes *passes, uint64_t pass)
+{
+	uint32_t before = pass > 0 ? tail_of(passes, pass - 1) : 0;
+	return before > 0 ? passes->n - before : 0;
+}
+
+static int add_tail(const struct passes *passes, uint64_t pass, roaring_bitmap_t *ret)
+{
+	auto_free uint32_t *ids = shuffled(passes, pass);
+	uint32_t n = tail_of(passes, pass);
+	if (!ids)
+		return -ENOMEM;
+	roaring_bitmap_add_many(ret, n, ids + passes->n_all - n);
+	return 0;
+}
+
+/* n of the head, or of the middle behind the first `skip`. before: the tail of the pass
+ * before. */
+static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_t *before,
+	bool head, uint32_t skip, uint32_t n, roaring_bitmap_t *ret)
+{
+	auto_free uint32_t *ids = shuffled(passes, pass);
+	uint32_t heads = head_of(passes, pass), end;
+	if (!ids)
+		return -ENOMEM;
+	end = passes->n_all - tail_of(passes, pass);
+	for (uint32_t i = 0; i < end && n > 0; i++) {
+		bool in_head = heads > 0 && !roaring_bitmap_contains(before, ids[i]);
+		heads -= in_head;
+		if (in_head != head)
+			continue;
+		if (skip > 0) {
+			skip--;
+			continue;
+		}
+		roaring_bitmap_add(ret, ids[i]);
+		n--;
+	}
+	ensure(n == 0);
+	return 0;
+}
+
+/* tail: empty */
+static int find(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *tail,
+	roaring_bitmap_t *ret)
+{
+	uint64_t from = (uint64_t)epoch * passes->n, pass = from / passes->n_all;
+	uint32_t at = (uint32_t)(from % passes->n_all);
+	bool meets = at + passes->n > passes->n_all;
+	int err = 0;
+	if (meets || pass > 0)
+		err = add_tail(passes, meets ? pass : pass - 1, tail);
+	if (err)
+		return err;
+	if (!meets)
+		return add(passes, pass, tail, false, at - head_of(passes, pass),
+			passes->n, ret);
+	roaring_bitmap_or_inplace(ret, tail);
+	return add(passes, pass + 1, tail, true, 0, head_of(passes, pass + 1), ret);
+}
+
+static int fill(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *ret)
+{
+	roaring_bitmap_t *tail = roaring_bitmap_create();
+	int err = tail ? find(passes, epoch, tail, ret) : -ENOMEM;
+	if (tail)
+		roaring_bitmap_free(tail);
+	return err;
+}
+
+/* From what it has not to what it has. */
+static void invert(const roaring_bitmap_t *all, roaring_bitmap_t **ret)
+{
+	roaring_bitmap_t *others = roaring_bitmap_andnot(all, *ret);
+	roaring_bitmap_free(*ret);
+	*ret = others;
+}
+
+int passes_of_epoch(const roaring_bitmap_t *all, uint32_t n, uint64_t seed,
+	uint32_t epoch, roaring_bitmap_t **ret)
+{
+	uint32_t n_all = (uint32_t)roaring_bitmap_get_cardinality(all);
+	bool lacks = n > n_all / 2;
+	struct passes passes = {all, n_all, lacks ? n_all - n : n, seed};
+	ensure(n > 0 && n <= n_all);
+	if (n == n_all)
+		*ret = roaring_bitmap_copy(all);
+	else
+		*ret = roaring_bitmap_create();
+	int err = *ret ? 0 : -ENOMEM;
+	if (n == n_all || err)
+		return err;
+	err = fill(&passes, epoch, *ret);
+	if (!err && lacks)
+		invert(all, ret);
+	if (!err && *ret)
+		return 0;
+	if (*ret)
+		roaring_bitmap_free(*ret);
+	*ret = NULL;
+	return -ENOMEM;
+}
