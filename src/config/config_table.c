@@ -144,7 +144,8 @@ const struct option config_options[] = {
 	{SECTION_JOADERFS, "metrics", &value_text, .min = 1, .max = 100, DAEMON(metrics),
 		.preset_help = "nowhere",
 		.help = "PORT, ADDRESS:PORT or [ADDRESS]:PORT where Prometheus gets "
-			"metrics, by HTTP; a PORT alone is of this machine only."},
+			"metrics, and browsers dashboard.html, by HTTP; a PORT alone "
+			"is of this machine only."},
 
 	{SECTION_CLUSTER, "engine", &value_text, .min = 1, .max = 300, CLUSTER(engine),
 		.preset_help = "in this daemon, which is alone",

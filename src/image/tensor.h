@@ -31,6 +31,7 @@ struct tensor {
 	struct backing file;
 	const uint8_t *head;
 	size_t head_bytes;
+	uint32_t made_for; /* the job that asked for it first; 0: not known */
 };
 
 /* Of the pixels of a shape; UINT64_MAX if there are more than that. */

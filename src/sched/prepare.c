@@ -421,10 +421,12 @@ static void finish_load_locked(struct load_task *task, const struct load_task *r
 	use->sample = (struct dataset_sample){0};
 	use_unqueue_locked(use);
 	memory_change_working_locked(sched, -(int64_t)use->working);
-	if (status == 0)
+	if (status == 0) {
+		task->tensor->made_for = use->asked_by;
 		cache_publish(space->cache, (sample_id)use->key.sample, task->tensor);
-	else
+	} else {
 		cache_abandon(space->cache, (sample_id)use->key.sample);
+	}
 	if (status != 0 && status != -ENOMEM && !result->passing)
 		skip_found_locked(space, (sample_id)use->key.sample, result->damaged);
 	if (status == 0 || !result->passing ||

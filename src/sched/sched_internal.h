@@ -48,6 +48,7 @@
  *   quarantine.c   images that are not prepared, since they end the process
  *   memory.c       how much memory all of it may take
  *   prepared.c     how much of that all samples would take
+ *   past.c         what the last hour was like
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
  *   edition.c      what their epochs are made of; move.c: from one scan to the next
@@ -115,6 +116,7 @@ struct use {
 	enum use_state state;
 	struct share_request request; /* aside while delayed or loading */
 	uint32_t opens;		      /* handles that hold or wait for the tensor */
+	job_id asked_by; /* the first one, since it was last in no queue; 0: a node */
 	TAILQ_ENTRY(use) link;
 	TAILQ_HEAD(, sched_handle) waiters;
 	uint64_t due_ns; /* of a delayed one */
@@ -323,6 +325,7 @@ struct sched {
 	uint64_t sources_changed;
 	uint64_t seed;		       /* constant */
 	struct quarantine *quarantine; /* constant */
+	struct past *past;	       /* constant */
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
 	sched_head_of *head_of;
@@ -540,6 +543,20 @@ void waits_move_on_locked(struct use *use, uint64_t now_ns);
 /* The handle knows its epoch, perhaps the first one of it. */
 void waits_epoch_locked(const struct sched_handle *handle);
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);
+/* As it was counted last. */
+void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES]);
+
+/* --- past.c: the last hour ---------------------------------------------------------------- */
+
+must_check int past_new(struct past **ret);
+void past_free(struct past **past);
+/* A job has come, or is about to go. */
+void past_join_locked(const struct sched_job *job);
+void past_leave_locked(struct sched_job *job);
+/* It is given the tensor of a position for the first time. */
+void past_given_locked(const struct sched_job *job, const struct tensor *tensor);
+/* By the housekeeper: takes a reading, if one is due. No lock held. */
+void past_pass(struct sched *sched, uint64_t now_ns);
 
 /* --- trace.c: what readers open and close ------------------------------------------------ */
 
