@@ -130,7 +130,7 @@ Test(sched_past, a_job_that_comes_again_begins_at_nothing)
 
 Test(sched_past, jobs_without_a_place_are_counted)
 {
-	static char names[HISTORY_JOBS + 2][8];
+	static char names[HISTORY_JOBS + 2][16];
 	struct sched_job *jobs[HISTORY_JOBS + 2];
 	struct world world;
 	world_begin(&world, N, N);
