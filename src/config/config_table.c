@@ -37,6 +37,7 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 static const char *const evictions[] = {"refcnt", "lru", "fifo", "random", NULL};
 static const char *const placements[] = {"rendezvous", "joader", NULL};
 static const char *const samplers[] = {"dsa", "isa", "exchange", NULL};
+static const char *const same_images[] = {"file", "content", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
 static const char *const exifs[] = {"ignore", "apply", NULL};
@@ -233,6 +234,17 @@ const struct option config_options[] = {
 			"inside: followed while they stay in the tree, else skipped;\n"
 			"a file that lies elsewhere later can't be read.\n"
 			"follow: followed everywhere."},
+	{SECTION_DATASET, "same_images", &value_flag, .choices = same_images,
+		.preset = "file", DATASET(same_content),
+		.help = "Which images another dataset has, too; they are prepared once "
+			"for "
+			"jobs of both that have the same [tensor], as long as the cache "
+			"holds them.\n"
+			"file: the same file, by a hard or a symbolic link, or by the "
+			"same "
+			"path.\n"
+			"content: what has the same bytes; each that is read is hashed. "
+			"Both datasets have to say so."},
 	{SECTION_DATASET, "extensions", &value_extensions, .max = 160,
 		.preset = "jpg jpeg png ppm bmp pgm tif tiff webp", DATASET(extensions),
 		.help = "Endings of the files that are samples, in any case.\n"

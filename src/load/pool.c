@@ -38,7 +38,7 @@ bool load_run_one(struct load_context *context, const struct load_callbacks *cal
 			load_read_free(&read);
 		if (read)
 			load_read_run(read);
-		task->read = read;
+		load_read_give(read, task);
 		callbacks->read(callbacks->context, task);
 	}
 	task = callbacks->next_decode(callbacks->context);

@@ -288,6 +288,7 @@ void sched_free(struct sched **sched_pointer)
 	quarantine_free(&sched->quarantine);
 	if (sched->cache)
 		cache_free(&sched->cache);
+	same_free(sched);
 	past_free(&sched->past);
 	free(sched->round_ids);
 	free(sched->round_streams);

@@ -48,6 +48,7 @@
  *   quarantine.c   images that are not prepared, since they end the process
  *   memory.c       how much memory all of it may take
  *   prepared.c     how much of that all samples would take
+ *   same.c         images that several datasets have
  *   past.c         what the last hour was like
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
@@ -323,9 +324,11 @@ struct sched {
 	struct source *sources; /* SCHED_MOST_DATASETS; without a dataset: free */
 	size_t n_sources;	/* the others were never used */
 	uint64_t sources_changed;
-	uint64_t seed;		       /* constant */
-	struct quarantine *quarantine; /* constant */
-	struct past *past;	       /* constant */
+	uint64_t seed;			/* constant */
+	struct quarantine *quarantine;	/* constant */
+	struct past *past;		/* constant */
+	struct same *same;		/* hash: same.c */
+	struct same_place *same_places; /* hash, likewise */
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
 	sched_head_of *head_of;
@@ -545,6 +548,17 @@ void waits_epoch_locked(const struct sched_handle *handle);
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);
 /* As it was counted last. */
 void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES]);
+
+/* --- same.c: images that several datasets have ------------------------------------------- */
+
+/* Of one that is read: another use decodes the same images just now. */
+bool same_is_under_way_locked(const struct use *use);
+/* Its decode begins. It may be found from now on; its tasks get the tensors that there are. */
+void same_begin_locked(struct use *use);
+/* It is not in the cache, nor on its way there. */
+void same_gone_locked(struct space *space, sample_id sample);
+void same_validate_locked(const struct sched *sched);
+void same_free(struct sched *sched);
 
 /* --- past.c: the last hour ---------------------------------------------------------------- */
 

@@ -190,8 +190,10 @@ void sched_cache_gone(void *context, struct cache_space *cache, sample_id sample
 	for (size_t i = 0; i < sched->n_sources; i++) {
 		struct space *space;
 		LIST_FOREACH (space, &sched->sources[i].spaces, link) {
-			if (space->cache == cache)
-				space_gone_locked(space, sample);
+			if (space->cache != cache)
+				continue;
+			space_gone_locked(space, sample);
+			same_gone_locked(space, sample);
 		}
 	}
 }
