@@ -316,13 +316,6 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-void load_read_give(struct load_read *read, struct load_task *task)
-{
-	task->read = read;
-	task->identity =
-		read && read->status == 0 ? read->identity : (struct load_identity){0};
-}
-
 void load_read_run(struct load_read *read)
 {
 	uint64_t begun = cpu_ns();
