@@ -243,8 +243,9 @@ const struct option config_options[] = {
 			"file: the same file, by a hard or a symbolic link, or by the "
 			"same "
 			"path.\n"
-			"content: what has the same bytes; each that is read is hashed. "
-			"Both datasets have to say so."},
+			"content: what has the same bytes, if both datasets say so; what "
+			"is "
+			"read is hashed then."},
 	{SECTION_DATASET, "extensions", &value_extensions, .max = 160,
 		.preset = "jpg jpeg png ppm bmp pgm tif tiff webp", DATASET(extensions),
 		.help = "Endings of the files that are samples, in any case.\n"

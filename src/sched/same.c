@@ -21,7 +21,7 @@
 
 struct same_key {
 	struct load_identity identity;
-	uint64_t preparation; /* hash of its text */
+	uint64_t preparation; /* text_hash of the space */
 };
 
 struct same_place_key {
@@ -57,10 +57,7 @@ static bool is_identified_locked(const struct use *first)
 /* first: of the chain of uses that are decoded together, which has what was read. */
 static struct same_key key_of(const struct use *first, const struct use *use)
 {
-	uint64_t hash = 0;
-	for (const char *c = use->key.space->text; *c; c++)
-		hash = rng_mix(hash, (unsigned char)*c);
-	return (struct same_key){first->task.identity, hash};
+	return (struct same_key){first->task.identity, use->key.space->text_hash};
 }
 
 static struct same *find_locked(const struct sched *sched, const struct same_key *key)
@@ -102,6 +99,7 @@ static enum there look_locked(
 	const struct same *same = find_locked(use->key.space->source->sched, &key);
 	const struct same_place *place;
 	enum there best = NOT_THERE;
+	lock_assert_held(&first->key.space->source->sched->lock);
 	*ret = NULL;
 	if (!same)
 		return NOT_THERE;
@@ -119,6 +117,7 @@ static enum there look_locked(
 bool same_is_under_way_locked(const struct use *first)
 {
 	bool under_way = false;
+	lock_assert_held(&first->key.space->source->sched->lock);
 	if (!is_identified_locked(first))
 		return false;
 	for (const struct use *use = first; use; use = use->also) {
@@ -136,6 +135,7 @@ static void take_locked(struct use *first)
 {
 	struct use *use;
 	bool all = true;
+	lock_assert_held(&first->key.space->source->sched->lock);
 	for (use = first; use && all; use = use->also)
 		all = look_locked(first, use, &use->task.same) == THERE;
 	for (use = first; use && !all; use = use->also) {
@@ -193,6 +193,7 @@ static void note_locked(const struct use *first, const struct use *use)
 
 void same_begin_locked(struct use *first)
 {
+	lock_assert_held(&first->key.space->source->sched->lock);
 	if (!is_identified_locked(first))
 		return;
 	take_locked(first);

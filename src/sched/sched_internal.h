@@ -89,6 +89,7 @@ struct space {
 	struct source *source;
 	struct preparation preparation;
 	char text[PREPARATION_TEXT]; /* the same for other daemons */
+	uint64_t text_hash;
 	struct cache_space *cache;
 	uint64_t cost_ns; /* of decoding, in the mean of late; 0: not known */
 	bool in_files;	  /* of what is prepared, with that head: see space_choose_head */

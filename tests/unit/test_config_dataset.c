@@ -22,7 +22,8 @@ Test(config_dataset, what_is_printed_is_read_back)
 	size_t n, size;
 	char *text = NULL;
 	cr_assert_eq(0, parse("[dataset a]\npath = x\n[dataset b]\npath = /y.zip\n"
-			      "label = json:c\nsymlinks = follow\nsame_images = content\nsampler = isa\n"
+			      "label = json:c\nsymlinks = follow\nsame_images = "
+			      "content\nsampler = isa\n"
 			      "tier = /t, 3M\ntimeout = 7s\n",
 				&configs, &n));
 	cr_assert_eq(n, 2);
