@@ -93,5 +93,4 @@ ctl rm c >/dev/null
 decodes 5 read_epoch b
 equal "taken from other datasets" "$(counter samples_same)" 41
 decodes 29 at_once a2 b2
-pixels "a 0 32" "a2 0 24"
 "$PYTHON" "$FS/pixels.py" "$M/jobs" "$B" "b 0 32" "b2 0 24"
