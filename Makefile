@@ -120,6 +120,14 @@ $(COORD_LUA): src/cluster/coord.lua
 		sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
 $(BUILD)/src/cluster/coord_resp_link.o $(BUILD)/mutable/src/cluster/coord_resp_link.o: $(COORD_LUA)
 
+# A page, likewise.
+DASHBOARD := $(BUILD)/made/files/dashboard_html.h
+$(DASHBOARD): src/files/dashboard.html
+	@mkdir -p $(@D)
+	$(Q){ echo 'static const char dashboard_html[] ='; \
+		sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
+$(BUILD)/src/files/text_dashboard.o $(BUILD)/mutable/src/files/text_dashboard.o: $(DASHBOARD)
+
 $(LIB): $(LIB_SRC:%.c=$(BUILD)/%.o)
 	$(call say,AR,$@)
 	@rm -f $@
@@ -234,7 +242,7 @@ check-stress: $(STRESS)
 	tests/stress/run $(STRESS)
 
 # What another compiler says of all that is compiled by this one.
-syntax: $(COORD_LUA)
+syntax: $(COORD_LUA) $(DASHBOARD)
 	@find src tests tools -name '*.c' | \
 		xargs -P $(shell nproc) -n 20 $(CC) $(ALL_CFLAGS) -Itools/sim -fsyntax-only
 

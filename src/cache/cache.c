@@ -279,6 +279,12 @@ const struct tensor *cache_get(const struct cache_space *space, sample_id id)
 	return entry ? entry->tensor : NULL;
 }
 
+struct tensor *cache_share(const struct cache_space *space, sample_id id)
+{
+	const struct entry *entry = find(space, id);
+	return entry && entry->tensor ? tensor_hold(entry->tensor) : NULL;
+}
+
 /* --- need ------------------------------------------------------------------------- */
 
 static void need_changed(struct cache_space *space, sample_id id)

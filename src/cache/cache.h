@@ -128,6 +128,9 @@ void cache_abandon(struct cache_space *space, sample_id id);
 /* The tensor of a ready entry; NULL otherwise. Valid while the entry is pinned. */
 const struct tensor *cache_get(const struct cache_space *space, sample_id id);
 
+/* The same for another owner, who frees it, and does not change it; of any entry. */
+struct tensor *cache_share(const struct cache_space *space, sample_id id);
+
 /*
  * ready -> dying although the entry is pinned, for when loading + ready exceed the
  * capacity. Nobody may have it open. Its pins stay, on an absent entry. If there is no

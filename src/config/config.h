@@ -53,6 +53,7 @@ struct dataset_config {
 	char *path;		   /* absolute, or a URL */
 	enum sampler_kind sampler; /* the daemon's unless it is given */
 	bool follow_outside; /* follow symlinks that leave the tree; else refuse them */
+	bool same_content;   /* images are the same if their bytes are, not their files */
 	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
 	struct tier_config tier; /* keeps what was read of the dataset */
 	char *label; /* auto, directory, cls, json:FIELD or csv:COLUMN; NULL: auto */

@@ -37,6 +37,7 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 static const char *const evictions[] = {"refcnt", "lru", "fifo", "random", NULL};
 static const char *const placements[] = {"rendezvous", "joader", NULL};
 static const char *const samplers[] = {"dsa", "isa", "exchange", NULL};
+static const char *const same_images[] = {"file", "content", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
 static const char *const exifs[] = {"ignore", "apply", NULL};
@@ -144,7 +145,8 @@ const struct option config_options[] = {
 	{SECTION_JOADERFS, "metrics", &value_text, .min = 1, .max = 100, DAEMON(metrics),
 		.preset_help = "nowhere",
 		.help = "PORT, ADDRESS:PORT or [ADDRESS]:PORT where Prometheus gets "
-			"metrics, by HTTP; a PORT alone is of this machine only."},
+			"metrics, and browsers dashboard.html, by HTTP; a PORT alone "
+			"is of this machine only."},
 
 	{SECTION_CLUSTER, "engine", &value_text, .min = 1, .max = 300, CLUSTER(engine),
 		.preset_help = "in this daemon, which is alone",
@@ -232,6 +234,18 @@ const struct option config_options[] = {
 			"inside: followed while they stay in the tree, else skipped;\n"
 			"a file that lies elsewhere later can't be read.\n"
 			"follow: followed everywhere."},
+	{SECTION_DATASET, "same_images", &value_flag, .choices = same_images,
+		.preset = "file", DATASET(same_content),
+		.help = "Which images another dataset has, too; they are prepared once "
+			"for "
+			"jobs of both that have the same [tensor], as long as the cache "
+			"holds them.\n"
+			"file: the same file, by a hard or a symbolic link, or by the "
+			"same "
+			"path.\n"
+			"content: what has the same bytes, if both datasets say so; what "
+			"is "
+			"read is hashed then."},
 	{SECTION_DATASET, "extensions", &value_extensions, .max = 160,
 		.preset = "jpg jpeg png ppm bmp pgm tif tiff webp", DATASET(extensions),
 		.help = "Endings of the files that are samples, in any case.\n"

@@ -48,6 +48,7 @@ enum inode_kind {
 	INODE_DATA_LINK,      /* symlink; epoch: how deep it lies below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
+	INODE_DASHBOARD,
 	INODE_KINDS
 };
 

@@ -35,6 +35,7 @@ void text_readme(FILE *out, const struct files_context *context)
 		"back\n"
 		"  datasets/DATASET/         info, classes.txt (line i: label i)\n"
 		"  stats, stats.json, metrics: the daemon's counters\n"
+		"  dashboard.html            for a browser: plots of the last hour\n"
 		"Give a training script %s/jobs/JOB/current to read.\n"
 		"For PyTorch try layout = classes first, and mirror where a name has to\n"
 		"mean one file; where = hash(path) %% 5 != 0 leaves a part for\n"
@@ -310,6 +311,7 @@ bool text_is(enum inode_kind kind)
 	case INODE_STATS:
 	case INODE_STATS_JSON:
 	case INODE_METRICS:
+	case INODE_DASHBOARD:
 	case INODE_DATASET_INFO:
 	case INODE_DATASET_CLASSES:
 	case INODE_DATASET_BAD:
@@ -408,6 +410,8 @@ int text_print(FILE *out, const struct files_context *context, struct inode inod
 	case INODE_JOB_CLASSES:
 	case INODE_JOB_STATE:
 		return print_of_job(out, context->sched, inode);
+	case INODE_DASHBOARD:
+		return text_dashboard(out, context);
 	default:
 		print_of_daemon(out, context, inode.kind);
 		return 0;

@@ -20,6 +20,11 @@ void text_stats_json(FILE *out, const struct files_context *context);
 /* For Prometheus; text_metrics.c. */
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
+/* A page for browsers, which needs nothing else; text_dashboard.c. It is as long as it will
+ * be until jobs come or go, with newlines at its end: browsers read as much of a file as it
+ * had when they looked first. -ENOMEM */
+must_check int text_dashboard(FILE *out, const struct files_context *context);
+
 /* What joaderctl top shows; text_top.c. -ENOMEM */
 must_check int text_top(FILE *out, const struct files_context *context);
 

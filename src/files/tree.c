@@ -13,6 +13,7 @@ const struct tree_entry tree_entries[] = {
 	{"stats", INODE_STATS, INODE_ROOT},
 	{"stats.json", INODE_STATS_JSON, INODE_ROOT},
 	{"metrics", INODE_METRICS, INODE_ROOT},
+	{"dashboard.html", INODE_DASHBOARD, INODE_ROOT},
 	{"datasets", INODE_DATASETS, INODE_ROOT},
 	{"jobs", INODE_JOBS, INODE_ROOT},
 	{"data", INODE_DATA, INODE_ROOT},

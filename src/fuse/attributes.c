@@ -200,8 +200,8 @@ static int attributes_of_link(
 static bool changes_by_itself(enum inode_kind kind)
 {
 	return kind == INODE_STATS || kind == INODE_STATS_JSON || kind == INODE_METRICS ||
-	       kind == INODE_JOB_STATUS || kind == INODE_JOB_STATE ||
-	       kind == INODE_EPOCH_ORDER;
+	       kind == INODE_DASHBOARD || kind == INODE_JOB_STATUS ||
+	       kind == INODE_JOB_STATE || kind == INODE_EPOCH_ORDER;
 }
 
 static int attributes_of_text(struct session *session, struct inode inode, bool render,

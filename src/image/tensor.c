@@ -21,8 +21,10 @@ struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes)
 		tensor = malloc(size);
 	if (!tensor)
 		return NULL;
-	*tensor = (struct tensor){
-		.shape = shape, .bytes = bytes, .data = (uint8_t *)(tensor + 1)};
+	*tensor = (struct tensor){.shape = shape,
+		.bytes = bytes,
+		.data = (uint8_t *)(tensor + 1),
+		.holds = 1};
 	return tensor;
 }
 
@@ -38,7 +40,8 @@ struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	*made = (struct tensor){.shape = tensor->shape,
 		.bytes = tensor->bytes,
 		.head = (const uint8_t *)(made + 1),
-		.head_bytes = head_bytes};
+		.head_bytes = head_bytes,
+		.holds = 1};
 	memcpy(made + 1, head, head_bytes);
 	if (backing_new(backings, parts, 2, &made->file) != 0) {
 		free(made);
@@ -49,9 +52,15 @@ struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	return made;
 }
 
+struct tensor *tensor_hold(struct tensor *tensor)
+{
+	atomic_fetch_add(&tensor->holds, 1);
+	return tensor;
+}
+
 void tensor_free(struct tensor *tensor)
 {
-	if (!tensor)
+	if (!tensor || atomic_fetch_sub(&tensor->holds, 1) > 1)
 		return;
 	backing_free(&tensor->file);
 	free(tensor);

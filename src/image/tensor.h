@@ -6,6 +6,7 @@
 #include "base/backing.h"
 #include "base/cleanup.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,7 +15,9 @@
  * (height, width, 3), without padding. For the preparation "encoded" it holds the bytes
  * of the source file, and height = width = 0. Once published, it does not change.
  *
- *   Owns: its bytes, and the file that they lie in.   Threads: immutable once published.
+ *   Owns: its bytes, and the file that they lie in, until tensor_free was called for each
+ *         who holds it.
+ *   Threads: immutable once published.
  */
 
 struct tensor_shape {
@@ -31,6 +34,8 @@ struct tensor {
 	struct backing file;
 	const uint8_t *head;
 	size_t head_bytes;
+	uint32_t made_for; /* the job that asked for it first; 0: not known */
+	atomic_uint holds;
 };
 
 /* Of the pixels of a shape; UINT64_MAX if there are more than that. */
@@ -44,4 +49,6 @@ struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
  */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);
+/* One more who holds it. */
+struct tensor *tensor_hold(struct tensor *tensor);
 void tensor_free(struct tensor *tensor); /* may be NULL */

@@ -172,8 +172,25 @@ static void finish(struct load_task *one, const struct load_task *first)
 	ensure((one->status == 0) == (one->tensor != NULL));
 }
 
+/* What others have prepared. */
+static void take_same(struct load_task *task)
+{
+	tensor_free(task->read->tensor);
+	task->read->tensor = NULL;
+	task->decode_ns = 0;
+	for (; task; task = task->also) {
+		task->status = 0;
+		task->tensor = task->same;
+		stats_add(STAT_SAME, 1);
+	}
+}
+
 void load_decode(struct load_context *context, struct load_task *task)
 {
+	if (task->same) {
+		take_same(task);
+		return;
+	}
 	uint64_t begin = clock_now_ns();
 	for (struct load_task *one = task; one; one = one->also)
 		one->tensor = NULL;

@@ -34,6 +34,14 @@
 
 struct load_read;
 
+/*
+ * Samples with the same identity are the same image: they are the same part of the same file,
+ * as it was read, or their bytes have the same SHA-256. All zero: not known.
+ */
+struct load_identity {
+	uint64_t words[5];
+};
+
 struct load_task {
 	/* in */
 	const char *path;
@@ -52,11 +60,16 @@ struct load_task {
 	void *owner;		   /* the caller's */
 	struct backings *backings; /* where the tensor gets a file of its own, or NULL */
 	enum head_kind head;	   /* of that file */
+	bool by_content;	   /* the identity comes from the bytes */
 	/* The next task of a chain that prepares the same file in several ways, from one
 	 * read and one decode. Only its preparation, owner, backings and head count. In a
 	 * chain no preparation may be encoded, approximate or exif. */
 	struct load_task *also;
-	struct load_read *read; /* between the stages: the pool's */
+	struct load_read *read;	       /* between the stages: the pool's */
+	struct load_identity identity; /* likewise, for the caller to look at */
+	/* If next_decode sets this, in all tasks of the chain, they are held for these tasks,
+	 * and are the tensors: nothing is decoded. */
+	struct tensor *same;
 	/* out */
 	int status;
 	bool passing;	   /* an error that is not the file's, and may pass */

@@ -21,7 +21,8 @@ struct load_read {
 	size_t plain;		 /* of a URL */
 	uint64_t expected_bytes; /* of the sample */
 	int64_t expected_mtime_ns;
-	bool encoded;
+	bool encoded, by_content;
+	struct load_identity identity;
 	struct tier_sample tier; /* held from its preparation until it has run */
 	uint32_t tier_worth;
 	struct buffer names; /* path and root */
@@ -43,6 +44,8 @@ void load_read_trim(struct load_read *read);
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
 /* This may take long, or for ever. */
 void load_read_run(struct load_read *read);
+/* read: or NULL. The task has it until it is decoded. */
+void load_read_give(struct load_read *read, struct load_task *task);
 
 /* The second stage. task->read stays the caller's. NULL, with the status 0: there was no
  * memory for it; with another status: it failed already. */

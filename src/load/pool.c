@@ -27,6 +27,13 @@ struct decoder {
 /* Whether this thread is a decoder of a pool. */
 static _Thread_local bool is_decoder;
 
+void load_read_give(struct load_read *read, struct load_task *task)
+{
+	task->read = read;
+	task->identity =
+		read && read->status == 0 ? read->identity : (struct load_identity){0};
+}
+
 /* A task that was refused when it was asked for has only to be decoded. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
 {
@@ -38,7 +45,7 @@ bool load_run_one(struct load_context *context, const struct load_callbacks *cal
 			load_read_free(&read);
 		if (read)
 			load_read_run(read);
-		task->read = read;
+		load_read_give(read, task);
 		callbacks->read(callbacks->context, task);
 	}
 	task = callbacks->next_decode(callbacks->context);

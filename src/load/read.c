@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/evp.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -63,6 +64,8 @@ static int copy_names(struct load_read *read, const struct load_task *task)
 int load_read_prepare(struct load_read *read, const struct load_task *task)
 {
 	read->encoded = task->preparation->encoded;
+	read->by_content = task->by_content;
+	read->identity = (struct load_identity){0};
 	read->in_container = task->container != NULL;
 	read->part = task->part;
 	read->plain = task->plain;
@@ -133,6 +136,10 @@ static int check_unchanged(struct load_read *read, int fd)
 		return fail(read, -ESTALE,
 			read->in_container ? "the file that has it changed since the scan"
 					   : "changed since the scan");
+	if (!read->by_content)
+		read->identity = (struct load_identity){
+			{st.st_dev, st.st_ino, read->in_container ? read->part.offset : 0,
+				read->expected_bytes, (uint64_t)mtime_ns}};
 	return 0;
 }
 
@@ -298,12 +305,25 @@ static int read_tiered(struct load_read *read)
 	return err;
 }
 
+static void identify_content(struct load_read *read)
+{
+	const uint8_t *bytes = read->encoded ? read->tensor->data : read->bytes.data;
+	uint8_t digest[EVP_MAX_MD_SIZE];
+	read->identity.words[4] = read->expected_bytes;
+	if (EVP_Digest(bytes, read->expected_bytes, digest, NULL, EVP_sha256(), NULL))
+		memcpy(read->identity.words, digest, 32);
+	else
+		read->identity = (struct load_identity){0};
+}
+
 void load_read_run(struct load_read *read)
 {
 	uint64_t begun = cpu_ns();
 	read->status = read->tier.dataset ? read_tiered(read) : read_file(read);
 	tier_put(read->tier.dataset);
 	read->tier.dataset = NULL;
+	if (read->by_content && read->status == 0)
+		identify_content(read);
 	read->cpu_ns = cpu_ns() - begun;
 	if (read->status == 0 || !read->tensor)
 		return;

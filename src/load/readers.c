@@ -71,7 +71,7 @@ static bool read_one(struct reader *reader, struct load_task *task)
 		load_read_free(&read);
 		return false;
 	}
-	task->read = read;
+	load_read_give(read, task);
 	pool->callbacks.read(pool->callbacks.context, task);
 	return true;
 }

@@ -105,10 +105,12 @@ static void end_fetch(struct use *use, int err)
 	lock_take(&sched->lock);
 	use->fetching = false;
 	use->fetch.tensor = NULL;
-	if (err)
+	if (err) {
 		prepare_here_locked(use, &aftermath);
-	else
+	} else {
+		use->asked_by = 0;
 		load_publish_locked(use, tensor, &aftermath);
+	}
 	sched_unlock(sched, &aftermath);
 	if (err)
 		tensor_free(tensor);

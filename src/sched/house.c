@@ -87,6 +87,7 @@ void *sched_keep_house(void *context)
 		kept_beat_none(); /* a log or a journal may lie on a disk that hangs */
 		storages_report(sched);
 		prepared_report(sched);
+		past_pass(sched, clock_now_ns());
 		traces_forget(sched);
 		sources_sweep(sched);
 		sync_journals(sched);

@@ -214,6 +214,7 @@ static int install_locked(
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
 	shares_join_locked(job);
+	past_join_locked(job);
 	edition_choose_heads_locked(job->now);
 	if (epochs_wants_save(job->epochs, &epoch))
 		clerk_request_locked(job);
@@ -339,6 +340,7 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
 	job->removed = true;
+	past_leave_locked(job);
 	TAILQ_REMOVE(&job->sched->jobs, job, link);
 	job->sched->n_jobs--;
 	TAILQ_FOREACH (edition, &job->editions, link)

@@ -113,6 +113,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 		return;
 	job->totals.served++;
 	job->share.samples++;
+	past_given_locked(job, handle->tensor);
 	stats_add(STAT_SERVED, 1);
 }
 
@@ -169,11 +170,14 @@ static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermat
 		handle->state = HANDLE_AWAITS_SAMPLE;
 		return;
 	}
+	bool first = handle->use->state == USE_OPEN_ONLY;
 	int err = use_request_locked(handle->job, handle->use, true, aftermath);
 	if (err) {
 		handle_finish_locked(handle, err, aftermath);
 		return;
 	}
+	if (handle->bare && first)
+		handle->use->asked_by = 0;
 	TAILQ_INSERT_TAIL(&handle->use->waiters, handle, link);
 	waits_change_locked(handle, 1);
 	handle->state = HANDLE_AWAITS_TENSOR;

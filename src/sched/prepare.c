@@ -259,6 +259,7 @@ static bool fill_task(const struct sched *sched, struct use *use)
 	sample_id sample = (sample_id)use->key.sample;
 	use->task = new_task(sched, use);
 	use->task.max_pixels = sched->config->max_pixels;
+	use->task.by_content = space->source->config.same_content;
 	fill_also(sched, use);
 	int err = dataset_get(space->source->dataset, sample, &use->sample);
 	if (err) {
@@ -342,14 +343,20 @@ static bool goes_before(const struct use *use, const struct use *first)
 }
 
 /* As they were read, which is the order of the shares; what readers wait for takes the
- * place of look-ahead of its job. */
+ * place of look-ahead of its job. What is being decoded for another dataset waits for that,
+ * and holds up nothing else. */
 static struct use *first_read_locked(const struct sched *sched)
 {
-	struct use *use, *first = TAILQ_FIRST(&sched->read);
+	struct use *use, *first = NULL;
 	lock_assert_held(&sched->lock);
-	TAILQ_FOREACH (use, &sched->read, link)
+	TAILQ_FOREACH (use, &sched->read, link) {
+		if (same_is_under_way_locked(use))
+			continue;
+		if (!first)
+			first = use;
 		if (goes_before(use, first))
 			return use;
+	}
 	return first;
 }
 
@@ -373,6 +380,7 @@ static bool begin_decode_locked(struct sched *sched, struct use *first)
 		use->working = working_of_locked(use);
 	memory_change_working_locked(sched, (int64_t)working);
 	storage_decodes_locked(first);
+	same_begin_locked(first);
 	return true;
 }
 
@@ -421,10 +429,13 @@ static void finish_load_locked(struct load_task *task, const struct load_task *r
 	use->sample = (struct dataset_sample){0};
 	use_unqueue_locked(use);
 	memory_change_working_locked(sched, -(int64_t)use->working);
-	if (status == 0)
+	if (status == 0) {
+		if (!task->same)
+			task->tensor->made_for = use->asked_by;
 		cache_publish(space->cache, (sample_id)use->key.sample, task->tensor);
-	else
+	} else {
 		cache_abandon(space->cache, (sample_id)use->key.sample);
+	}
 	if (status != 0 && status != -ENOMEM && !result->passing)
 		skip_found_locked(space, (sample_id)use->key.sample, result->damaged);
 	if (status == 0 || !result->passing ||
@@ -470,7 +481,7 @@ void sched_load_done(void *context, struct load_task *task)
 
 	lock_take(&sched->lock);
 	bool log = is_worth_a_line_locked(use, &first);
-	if (first.status == 0) {
+	if (first.status == 0 && !first.same) {
 		shares_note_cost_locked(use->key.space, first.decode_ns);
 		histogram_add_alone(&use->key.space->source->decodes, first.decode_ns);
 	}

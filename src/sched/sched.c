@@ -195,8 +195,8 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	if (!sched)
 		return -ENOMEM;
 	uint64_t seed = config->seed;
-	int err = 0;
-	if (seed == 0 && getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+	int err = past_new(&sched->past);
+	if (!err && seed == 0 && getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		err = -EIO;
 	if (!err)
 		err = make_jobs_directory(config->state);
@@ -288,6 +288,8 @@ void sched_free(struct sched **sched_pointer)
 	quarantine_free(&sched->quarantine);
 	if (sched->cache)
 		cache_free(&sched->cache);
+	same_free(sched);
+	past_free(&sched->past);
 	free(sched->round_ids);
 	free(sched->round_streams);
 	free(sched->round_samples);

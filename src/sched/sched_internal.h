@@ -50,6 +50,8 @@
  *   quarantine.c   images that are not prepared, since they end the process
  *   memory.c       how much memory all of it may take
  *   prepared.c     how much of that all samples would take
+ *   same.c         images that several datasets have
+ *   past.c         what the last hour was like
  *   space.c        tensors of one preparation, and who hears of them
  *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
  *   edition.c      what their epochs are made of; move.c: from one scan to the next
@@ -89,6 +91,7 @@ struct space {
 	struct source *source;
 	struct preparation preparation;
 	char text[PREPARATION_TEXT]; /* the same for other daemons */
+	uint64_t text_hash;
 	struct cache_space *cache;
 	uint64_t cost_ns; /* of decoding, in the mean of late; 0: not known */
 	bool in_files;	  /* of what is prepared, with that head: see space_choose_head */
@@ -117,6 +120,7 @@ struct use {
 	enum use_state state;
 	struct share_request request; /* aside while delayed or loading */
 	uint32_t opens;		      /* handles that hold or wait for the tensor */
+	job_id asked_by; /* the first one, since it was last in no queue; 0: a node */
 	TAILQ_ENTRY(use) link;
 	TAILQ_HEAD(, sched_handle) waiters;
 	uint64_t due_ns; /* of a delayed one */
@@ -347,8 +351,11 @@ struct sched {
 	struct source *sources; /* SCHED_MOST_DATASETS; without a dataset: free */
 	size_t n_sources;	/* the others were never used */
 	uint64_t sources_changed;
-	uint64_t seed;		       /* constant */
-	struct quarantine *quarantine; /* constant */
+	uint64_t seed;			/* constant */
+	struct quarantine *quarantine;	/* constant */
+	struct past *past;		/* constant */
+	struct same *same;		/* hash: same.c */
+	struct same_place *same_places; /* hash, likewise */
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
 	sched_head_of *head_of;
@@ -566,6 +573,31 @@ void waits_move_on_locked(struct use *use, uint64_t now_ns);
 /* The handle knows its epoch, perhaps the first one of it. */
 void waits_epoch_locked(const struct sched_handle *handle);
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);
+/* As it was counted last. */
+void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES]);
+
+/* --- same.c: images that several datasets have ------------------------------------------- */
+
+/* Of one that is read: another use decodes the same images just now. */
+bool same_is_under_way_locked(const struct use *use);
+/* Its decode begins. It may be found from now on; its tasks get the tensors that there are. */
+void same_begin_locked(struct use *use);
+/* It is not in the cache, nor on its way there. */
+void same_gone_locked(struct space *space, sample_id sample);
+void same_validate_locked(const struct sched *sched);
+void same_free(struct sched *sched);
+
+/* --- past.c: the last hour ---------------------------------------------------------------- */
+
+must_check int past_new(struct past **ret);
+void past_free(struct past **past);
+/* A job has come, or is about to go. */
+void past_join_locked(const struct sched_job *job);
+void past_leave_locked(struct sched_job *job);
+/* It is given the tensor of a position for the first time. */
+void past_given_locked(const struct sched_job *job, const struct tensor *tensor);
+/* By the housekeeper: takes a reading, if one is due. No lock held. */
+void past_pass(struct sched *sched, uint64_t now_ns);
 
 /* --- trace.c: what readers open and close ------------------------------------------------ */
 

@@ -31,6 +31,8 @@ int space_make(
 		return -ENOMEM;
 	*space = (struct space){.source = source, .preparation = *preparation};
 	preparation_print(preparation, space->text);
+	for (const char *c = space->text; *c; c++)
+		space->text_hash = rng_mix(space->text_hash, (unsigned char)*c);
 	int err = cache_space_make(dataset_ids(source->dataset), &space->cache);
 	if (err) {
 		space_free(space);
@@ -197,8 +199,10 @@ void sched_cache_gone(void *context, struct cache_space *cache, sample_id sample
 	for (size_t i = 0; i < sched->n_sources; i++) {
 		struct space *space;
 		LIST_FOREACH (space, &sched->sources[i].spaces, link) {
-			if (space->cache == cache)
-				space_gone_locked(space, sample);
+			if (space->cache != cache)
+				continue;
+			space_gone_locked(space, sample);
+			same_gone_locked(space, sample);
 		}
 	}
 }

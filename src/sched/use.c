@@ -63,6 +63,8 @@ int use_request_locked(
 		if (err)
 			return err;
 	}
+	if (use->state == USE_OPEN_ONLY)
+		use->asked_by = job->id;
 	bool under_way = use->state == USE_LOADING || use->state == USE_DELAYED;
 	bool asked = use->state == USE_URGENT || (use->state == USE_QUEUED && !urgent);
 	if (under_way || asked)

@@ -142,6 +142,7 @@ void sched_validate(struct sched *sched)
 	TAILQ_FOREACH (stream, &sched->streams, link)
 		validate_stream(stream);
 	validate_storages(sched);
+	same_validate_locked(sched);
 	shares_validate(&sched->shares);
 	cache_validate(sched->cache);
 }

@@ -48,6 +48,9 @@
 	STAT(SAVED_NS, "decode_saved_ns", COUNTER, "ns",                                 \
 		"time that workers would have spent preparing what was found prepared, " \
 		"by the mean of late")                                                   \
+	STAT(SAME, "samples_same", COUNTER, "samples",                                   \
+		"samples that were not prepared, since another dataset has the same "    \
+		"image, which was")                                                      \
 	STAT(FETCHED, "samples_fetched", COUNTER, "samples",                             \
 		"samples that another node gave, and were not prepared here")            \
 	STAT(FETCHED_BYTES, "fetched_bytes", COUNTER, "bytes", "bytes of these")         \

@@ -56,27 +56,48 @@ static enum MHD_Result answer_text(
 		MHD_RESPMEM_MUST_COPY);
 }
 
-static enum MHD_Result answer_metrics(
-	const struct web *web, struct MHD_Connection *connection)
+/* Prints a text of the mount; 0 or -errno. */
+typedef int print_text(FILE *out, const struct files_context *context);
+
+static enum MHD_Result answer_printed(const struct web *web,
+	struct MHD_Connection *connection, print_text *print, const char *type)
 {
-	const char *accept = MHD_lookup_connection_value(
-		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
-	bool open = accept && strstr(accept, "application/openmetrics-text");
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 	if (!out)
 		return MHD_NO;
-	text_metrics(out, web->context, open ? STATS_OPENMETRICS : STATS_PROMETHEUS);
+	int err = print(out, web->context);
 	bool lost = ferror(out);
-	if (fclose(out) != 0 || lost) {
+	if (fclose(out) != 0 || lost || err) {
 		free(text);
 		return MHD_NO;
 	}
-	return answer(connection, MHD_HTTP_OK,
-		open ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-		     : "text/plain; version=0.0.4; charset=utf-8",
-		text, bytes, MHD_RESPMEM_MUST_FREE);
+	return answer(connection, MHD_HTTP_OK, type, text, bytes, MHD_RESPMEM_MUST_FREE);
+}
+
+static int print_prometheus(FILE *out, const struct files_context *context)
+{
+	text_metrics(out, context, STATS_PROMETHEUS);
+	return 0;
+}
+
+static int print_openmetrics(FILE *out, const struct files_context *context)
+{
+	text_metrics(out, context, STATS_OPENMETRICS);
+	return 0;
+}
+
+static enum MHD_Result answer_metrics(
+	const struct web *web, struct MHD_Connection *connection)
+{
+	const char *accept = MHD_lookup_connection_value(
+		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	if (accept && strstr(accept, "application/openmetrics-text"))
+		return answer_printed(web, connection, print_openmetrics,
+			"application/openmetrics-text; version=1.0.0; charset=utf-8");
+	return answer_printed(web, connection, print_prometheus,
+		"text/plain; version=0.0.4; charset=utf-8");
 }
 
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection,
@@ -93,8 +114,12 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection,
 			"Only GET and HEAD are allowed.\n");
 	if (strcmp(url, "/metrics") == 0)
 		return answer_metrics(context, connection);
+	if (strcmp(url, "/dashboard.html") == 0)
+		return answer_printed(
+			context, connection, text_dashboard, "text/html; charset=utf-8");
 	return answer_text(connection, MHD_HTTP_NOT_FOUND,
-		"joaderfs: /metrics is for Prometheus; there is nothing else here.\n");
+		"joaderfs: /metrics is for Prometheus, /dashboard.html for browsers; "
+		"there is nothing else here.\n");
 }
 
 /* --- the server ------------------------------------------------------------------------- */

@@ -7,7 +7,8 @@
 
 /*
  * A small server of HTTP for those who look on: GET /metrics is the file metrics of the
- * mount, as Prometheus asks for it (text, or OpenMetrics where the request accepts that).
+ * mount, as Prometheus asks for it (text, or OpenMetrics where the request accepts that), and
+ * GET /dashboard.html the page of that name.
  *
  *   Flow: main starts it when the mount is there, and ends it before the scheduler.
  *   Threads: one of its own.

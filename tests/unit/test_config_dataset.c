@@ -22,7 +22,8 @@ Test(config_dataset, what_is_printed_is_read_back)
 	size_t n, size;
 	char *text = NULL;
 	cr_assert_eq(0, parse("[dataset a]\npath = x\n[dataset b]\npath = /y.zip\n"
-			      "label = json:c\nsymlinks = follow\nsampler = isa\n"
+			      "label = json:c\nsymlinks = follow\nsame_images = "
+			      "content\nsampler = isa\n"
 			      "tier = /t, 3M\ntimeout = 7s\n",
 				&configs, &n));
 	cr_assert_eq(n, 2);
@@ -40,6 +41,7 @@ Test(config_dataset, what_is_printed_is_read_back)
 	cr_assert_str_eq(again->label, "json:c");
 	cr_assert_str_eq(again->extensions, configs[1].extensions);
 	cr_assert(again->follow_outside);
+	cr_assert(again->same_content && !configs[0].same_content);
 	cr_assert_str_eq(again->tier.directory, "/t");
 	cr_assert_eq(again->tier.bytes, 3u << 20);
 	cr_assert_eq(again->timeout_s, configs[1].timeout_s);
