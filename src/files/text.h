@@ -20,6 +20,8 @@ void text_stats_json(FILE *out, const struct files_context *context);
 /* For Prometheus; text_metrics.c. */
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
+/* What joaderctl explain simulates; text_explain.c. -ENOMEM */
+must_check int text_explain(FILE *out, const struct files_context *context);
 /* What joaderctl top shows; text_top.c. -ENOMEM */
 must_check int text_top(FILE *out, const struct files_context *context);
 

@@ -88,6 +88,7 @@ void *sched_keep_house(void *context)
 		storages_report(sched);
 		prepared_report(sched);
 		traces_forget(sched);
+		laps_measure(sched);
 		sources_sweep(sched);
 		sync_journals(sched);
 		kept_beat();

@@ -107,7 +107,7 @@ void sched_job_took(struct sched_job *job, uint64_t ns)
 
 /* --- an epoch --------------------------------------------------------------------------- */
 
-static void exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES])
+void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES])
 {
 	lock_assert_held(&job->sched->lock);
 	memcpy(ret, job->totals.exposed_ns, sizeof(job->totals.exposed_ns));
@@ -120,12 +120,16 @@ void waits_epoch_locked(const struct sched_handle *handle)
 	struct watched *watched = &job->watched;
 	uint32_t epoch = handle->request.found_epoch;
 	lock_assert_held(&job->sched->lock);
-	if (watched->begun_ns != 0 && epoch <= watched->epoch)
+	if (watched->begun_ns != 0 && epoch <= watched->epoch) {
+		lap_open_locked(handle);
 		return;
+	}
+	lap_begin_locked(job, handle->parked_ns ? handle->parked_ns : clock_now_ns());
 	watched->epoch = epoch;
 	watched->begun_ns = handle->parked_ns ? handle->parked_ns : clock_now_ns();
 	watched->last_ns = watched->begun_ns;
-	exposed_locked(job, watched->exposed_ns);
+	waits_exposed_locked(job, watched->exposed_ns);
+	lap_open_locked(handle);
 }
 
 /* The files of several readers are answered at once, so that the parts may be more than the
@@ -136,7 +140,7 @@ void waits_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	uint64_t now_ns = clock_now_ns(), waited_ns = 0;
 	lock_assert_held(&job->sched->lock);
 	waits_count_locked(job, now_ns);
-	exposed_locked(job, ret->exposed_ns);
+	waits_exposed_locked(job, ret->exposed_ns);
 	uint64_t end_ns = job->waiting > 0 ? now_ns : watched->last_ns;
 	ret->epoch_ns = watched->begun_ns ? end_ns - watched->begun_ns : 0;
 	for (int i = 0; i < WAIT_CAUSES; i++)
