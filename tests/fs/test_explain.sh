@@ -6,16 +6,16 @@
 . "$(dirname "$0")/lib.sh"
 dataset 2 12
 mkdir "$T/slow"
-"$BUILD/tests/clients/slow_storage" "$D" "$T/slow" 30 &
+"$BUILD/tests/clients/slow_storage" "$D" "$T/slow" 60 &
 for _ in $(seq 400); do
 	[[ ! -e $T/slow/class0 ]] || break
 	sleep 0.05
 done
 
-# One read at a time, of 30 ms, and a cache of four samples.
+# One read at a time, of 60 ms, and a cache of four samples.
 config joaderfs.cache=13000 joaderfs.reads=1
 sed -i "s|^path = .*|path = $T/slow|" "$T/joaderfs.ini"
-job a tensor.crop=32 job.epochs=4
+job a tensor.crop=32 job.epochs=3
 job b tensor.crop=32 job.epochs=3
 job m tensor.crop=32 view.layout=mirror
 start
@@ -58,10 +58,10 @@ lap() {
 	done
 	fail "$1 has not read an epoch"
 }
-read_laps a 4 0
+read_laps a 3 0
 lap a
 ctl explain a >"$T/a"
-grep -Eq '^a: waited [0-9]+ % of epoch 3, [0-9.]+ s: storage [0-9]+, decoding [0-9]+, queue [0-9]+, file system [0-9]+$' \
+grep -Eq '^a: waited [0-9]+ % of epoch 2, [0-9.]+ s: storage [0-9]+, decoding [0-9]+, queue [0-9]+, file system [0-9]+$' \
 	"$T/a" || fail "$(cat "$T/a")"
 grep -Eq '^  simulated as it is: [0-9.e+-]+ s per epoch instead of [0-9.e+-]+, [0-9]+ % off$' "$T/a" ||
 	fail "$(cat "$T/a")"
@@ -73,15 +73,16 @@ said, plan = (json.load(open(path)) for path in sys.argv[1:])
 (a,) = said["jobs"] # the others have read nothing
 assert a["name"] == "a" and a["samples"] == 24 and a["readers"] == 1, a
 waited = a["waited"]
-assert waited["storage"] > .5 and waited["all"] > .5, waited
+assert waited["storage"] == max(waited[key] for key in waited if key != "all"), waited
+assert waited["all"] > .5, waited
 assert abs(sum(waited.values()) - 2 * waited["all"]) < .01, waited
 assert a["decoded"] + a["shared"] + a["hit"] == 24, a
-assert a["read"] >= .03, a
+assert a["read"] >= .06, a
 changes = {key: change["seconds"] for key, change in a["changes"].items()}
 assert set(changes) >= {"cache/2", "cache*2", "cache=all", "exchange", "workers+1", "cpu+1",
                         "lookahead*2", "lookahead/2", "tier", "alone"}, changes
 now = a["seconds"]
-assert changes["cache=all"] < now / 2 and changes["tier"] < now / 2, (now, changes)
+assert changes["cache=all"] < now * .7 and changes["tier"] < now * .7, (now, changes)
 assert changes["workers+1"] > now * .9 and changes["alone"] > now * .9, (now, changes)
 assert plan["jobs"] == 3 and plan["like"] == "a", plan
 assert {row["sampler"] for row in plan["rows"]} == {"dsa", "exchange"}, plan
@@ -97,14 +98,14 @@ says "allowed: MOUNT/datasets/NAME" "$BUILD/joader-sim" --jobs 2 --dataset "$M/d
 
 # A script that takes more time than its samples: nothing helps.
 ctl rm a >/dev/null
-read_laps b 2 0.06
+read_laps b 2 0.12
 lap b
 ctl explain b >"$T/b"
 ctl explain --json b >"$T/b.json"
 "$PYTHON" - "$T/b.json" <<'PYTHON'
 import json, sys
 (b,) = json.load(open(sys.argv[1]))["jobs"]
-assert b["name"] == "b" and b["think"] > .055, b
+assert b["name"] == "b" and b["think"] > .115, b
 for key in "cache=all", "cache*2", "exchange", "tier", "cpu+1":
     assert b["changes"][key]["seconds"] > b["seconds"] * .8, (key, b)
 PYTHON

@@ -8,7 +8,7 @@
 
 /* Jobs with a clock: where the answer is known without a simulation, it is that. */
 
-#define SAMPLES 1000
+#define SAMPLES 500
 #define BYTES 1000.
 
 static struct timed_job jobs[3];
@@ -34,7 +34,7 @@ static struct timed_world world_of(size_t n)
 		.eviction = EVICTION_REFCNT,
 		.share = SHARE_FIFO,
 		.lookahead = 64,
-		.cache = BYTES * SAMPLES / 40,
+		.cache = BYTES * SAMPLES / 20,
 		.workers = 2,
 		.cpus = 8,
 		.seed = 1};
@@ -66,7 +66,7 @@ Test(sim_timed, decoders_are_the_limit)
 	jobs[0].decode = .006;
 	near(epoch_of(&world, 0, NULL), SAMPLES * .006 / 2, 6);
 	world.workers = 3;
-	near(epoch_of(&world, 0, NULL), SAMPLES * .006 / 3, 8);
+	near(epoch_of(&world, 0, NULL), SAMPLES * .006 / 3, 10);
 }
 
 Test(sim_timed, one_more_decoder_does_not_help_without_a_processor)
