@@ -236,6 +236,9 @@ void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *dra
 /* Of a job that is fed: requests that find nothing are answered with the status, those that
  * wait by epochs_resume; 0: they wait again. */
 void epochs_starve(struct epochs *epochs, int status);
+/* The same: elsewhere positions are bound. What was bound here is answered, no more is; until
+ * epochs_had has said what was bound elsewhere, and this is called with false. */
+void epochs_lend(struct epochs *epochs, bool lent);
 /* What EFFECT_DRAW has asked for is drawn: the request gets the head of the queue. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 

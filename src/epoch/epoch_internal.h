@@ -184,6 +184,7 @@ struct epochs {
 	uint32_t era; /* times that it has */
 	bool idle, left;
 	int starved; /* what is not fed is answered with it; 0: it waits */
+	bool lent;   /* what has been fed is not bound, as if it had not come */
 	uint64_t last_read_ns;
 	uint64_t needed; /* samples that streams need: neither drawn nor bound */
 	uint32_t pins;	 /* queued and bound ones that are pinned */

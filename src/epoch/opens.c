@@ -126,7 +126,7 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 		answer(request, err, NULL, effects);
 	else if (epoch->stream != STREAM_READY)
 		wait(epochs, request, epoch->number);
-	else if (epoch->queue.length > 0)
+	else if (epoch->queue.length > 0 && !epochs->lent)
 		bind(epochs, request, epoch, effects);
 	else if (epochs->config.fed && epochs->starved)
 		answer(request, epochs->starved, NULL, effects);
@@ -316,14 +316,25 @@ void epochs_drawn(struct epochs *epochs, uint32_t number, const struct drawn *dr
 		resume_waiting(epochs, number, 0);
 }
 
-void epochs_starve(struct epochs *epochs, int status)
+static void resume_fed(struct epochs *epochs)
 {
 	ensure(epochs->config.fed);
-	epochs->starved = status;
 	if (epochs->running)
 		resume_waiting(epochs, epochs->running->number, 0);
 	if (epochs->draining)
 		resume_waiting(epochs, epochs->draining->number, 0);
+}
+
+void epochs_starve(struct epochs *epochs, int status)
+{
+	epochs->starved = status;
+	resume_fed(epochs);
+}
+
+void epochs_lend(struct epochs *epochs, bool lent)
+{
+	epochs->lent = lent;
+	resume_fed(epochs);
 }
 
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects)

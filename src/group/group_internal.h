@@ -35,6 +35,7 @@ struct group_rank {
 	bool refused;	  /* which was told */
 	bool gone;	  /* scratch: the scheduler does not have it any more */
 	bool lost;	  /* another node serves it, or this one was refused */
+	bool lent;	  /* what this node has of its feed is not given to readers */
 	bool bad;	  /* what came for it does not fit, which was told */
 	uint64_t went_on; /* epoch and position that another daemon came to */
 	struct otherwise otherwise[2]; /* by epoch: of two that are being read */

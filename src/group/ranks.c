@@ -30,6 +30,13 @@ static struct group_rank *find_training(const struct group *group, const char *t
 	return NULL;
 }
 
+static void lend(struct group_rank *rank, bool lent)
+{
+	if (rank->lent != lent)
+		sched_feed_lend(rank->job, lent);
+	rank->lent = lent;
+}
+
 /* --- what the coordinator calls ---------------------------------------------------------- */
 
 static int fed(void *context, const char *training, uint32_t number, uint32_t epoch,
@@ -54,6 +61,7 @@ static void lost(void *context, const char *training, uint32_t number)
 	if (!rank)
 		return;
 	rank->lost = true;
+	lend(rank, true);
 	log_warn("job %s: rank %u of %s is not served by this node any more; its readers "
 		 "wait until it is",
 		rank->config->name, number, training);
@@ -227,6 +235,7 @@ static int add_rank(struct group *group, struct sched_job *job, job_id id)
 		return -ENOMEM;
 	rank->job = sched_job_hold(job);
 	rank->config = config;
+	lend(rank, true);
 	int err = enter_training(group, rank);
 	if (!err)
 		err = take_rank(group, rank);
@@ -362,22 +371,26 @@ static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32
 	*ret = ended ? 0 : rank->position.committed;
 }
 
-/* Another daemon has served the rank further than this one has. */
-static void go_on_if_left_behind(struct group *group, struct group_rank *rank)
+static bool is_left_behind(const struct group_rank *rank)
 {
-	const struct job_config *config = rank->config;
 	const struct coord_rank_status *position = &rank->position;
 	uint64_t there = place(position->committed_epoch, position->committed);
-	uint32_t epoch, consumed;
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
 	uint64_t here = state.started ? place(state.epoch, state.consumed) : 0;
-	if (!position->held || there <= here || there <= rank->went_on)
-		return;
+	return there > here && there > rank->went_on;
+}
+
+/* Another daemon has served the rank further than this one has. */
+static void go_on(struct group *group, struct group_rank *rank)
+{
+	const struct job_config *config = rank->config;
+	const struct coord_rank_status *position = &rank->position;
+	uint32_t epoch, consumed;
 	committed(rank, &epoch, &consumed);
 	int err = sched_feed_go_on(rank->job, epoch, consumed);
 	if (!err) {
-		rank->went_on = there;
+		rank->went_on = place(position->committed_epoch, position->committed);
 		(void)coord_drop_rank(group->coord, config->training, config->rank);
 		err = take_rank(group, rank);
 	}
@@ -427,6 +440,8 @@ void group_look_at_jobs(struct group *group)
 		if (!err)
 			err = coord_rank_status(group->coord, config->training,
 				config->rank, &rank->position);
+		if (err)
+			rank->position.held = false;
 		rank->lag = find_lag(rank);
 		lock_release(&group->lock);
 		bool refused = !err && rank->status.refused[0];
@@ -436,7 +451,10 @@ void group_look_at_jobs(struct group *group)
 				"it was (joaderctl rm)",
 				config->name, rank->status.refused);
 		rank->refused = refused;
-		go_on_if_left_behind(group, rank);
+		if (rank->position.held && is_left_behind(rank))
+			go_on(group, rank);
+		else if (rank->position.held)
+			lend(rank, false);
 	}
 }
 

@@ -344,6 +344,24 @@ void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up)
 	sched_unlock(job->sched, &aftermath);
 }
 
+static void lend_locked(struct sched_job *job, bool lent, struct aftermath *aftermath)
+{
+	lock_assert_held(&job->sched->lock);
+	if (job->removed)
+		return;
+	epochs_lend(job->epochs, lent);
+	effects_resume_locked(job, aftermath);
+}
+
+void sched_feed_lend(struct sched_job *job, bool lent)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	lend_locked(job, lent, &aftermath);
+	sched_unlock(job->sched, &aftermath);
+}
+
 void sched_on_news(struct sched *sched, sched_news *news, void *context)
 {
 	sched->news = news;

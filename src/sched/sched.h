@@ -518,6 +518,10 @@ must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t 
  */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
+/* Another daemon serves the rank, or may: readers get what they had, and wait for more. Not so
+ * any more: sched_feed_go_on has told what the other one gave. */
+void sched_feed_lend(struct sched_job *job, bool lent);
+
 /* What came of the epoch's feed, from its base-th sample on: at most n; how many. Those that
  * are not bound yet, too. */
 uint32_t sched_fed(

@@ -37,7 +37,6 @@ again = collections.Counter()  # errors that passed
 class Rank:
     def __init__(self, text):
         self.number, self.directory = text.split(":", 1)
-        self.newest = self.directory  # where the last sample was read first
         self.read = 0
         self.waits = False
         self.compared = False  # with its feed
@@ -81,18 +80,16 @@ def slurp(path):
 def read_file(rank, epoch, position):
     name = f"epoch-{epoch:04d}/{position:08d}.ppm"
     digest = persist(lambda: slurp(rank.path(name)))
-    if (epoch, position) not in rank.got:
-        rank.got[epoch, position] = digest
-        rank.newest = rank.directory
-    if rank.got[epoch, position] != digest:
+    before = rank.got.setdefault((epoch, position), digest)
+    if before != digest:
         wrong(f"rank {rank.number}, epoch {epoch}, position {position}: another sample when "
               "read again")
 
 
 def order(rank, epoch, length):
-    """Samples by position, where the last one was read first: who takes a rank over at the end of
-    an epoch has of this epoch only what it gave itself."""
-    samples, path = {}, f"{rank.newest}/epoch-{epoch:04d}.order"
+    """Samples by position, where the last one was read: who takes a rank over at the end of an
+    epoch has of this epoch only what it gave itself."""
+    samples, path = {}, f"{rank.directory}/epoch-{epoch:04d}.order"
     with open(path, encoding="utf-8") as file:
         for line in file:
             position, sample = line.split("\t")[:2]
@@ -138,7 +135,7 @@ def read_epoch(rank, epoch):
             compare_feed(rank, epoch, position + 1)
         rank.read += 1
         time.sleep(pause)
-        if position and rank.random.random() < 0.1:
+        if 0 < position < length - 1 and rank.random.random() < 0.1:
             read_file(rank, epoch, rank.random.randrange(position))
     check_epoch(rank, epoch, length)
 

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# beside: it sleeps most of the time
+# A rank goes to another daemon and comes back in the same epoch: a reader that waits for it where
+# it was, beside samples that came for it before, gets what comes after what the other one gave.
+. "$(dirname "$0")/lib.sh"
+. "$FS/cluster.sh"
+export RANKS=2
+dataset 2 20 48x36
+redis
+for name in a b; do node $name 'ttl = 1s'; done
+rank a 0 tensor.crop=32
+rank b 1 tensor.crop=32
+launch a
+launch b
+shows a '^member b '
+
+# reads NODE FIRST LAST: positions of rank 1
+reads() {
+	local k
+	for ((k = $2; k <= $3; k++)); do
+		timeout 60 cat "$T/$1/mnt/jobs/r1/epoch-0000/$(printf %08d "$k").ppm" >/dev/null ||
+			fail "$1 can't read position $k"
+	done
+}
+
+# committed POSITION: the group knows that the rank came so far
+committed() {
+	local _
+	for _ in $(seq 400); do
+		[[ $(ask hget '{joaderfs}:cur:net' 1) != "0:$1" ]] || return 0
+		sleep 0.05
+	done
+	fail "the cursor is $(ask hget '{joaderfs}:cur:net' 1), not 0:$1"
+}
+
+# order NODE FIRST LAST: position and sample of these
+order() {
+	awk -v first="$2" -v last="$3" '$1 >= first && $1 <= last { print $1, $2 }' \
+		"$T/$1/mnt/jobs/r1/epoch-0000.order" | sort -n
+}
+
+reads b 0 1
+committed 2
+kill -STOP "${PIDS[b]}"
+rank a 1 tensor.crop=32
+ctl_of a add "$T/a/jobs/r1.ini" >"$T/out"
+shows a '^rank net 1/2 job r1 held'
+reads a 2 7
+committed 8
+order a 0 7 >"$T/given"
+kill -CONT "${PIDS[b]}"
+shows b '^rank net 1/2 job r1 waits'
+reads b 8 8 &
+reader=$!
+sleep 0.5 # as long as it likes: it has to wait
+equal "what b gave meanwhile" "$(order b 2 19)" ""
+ctl_of a rm r1 >"$T/out"
+wait "$reader" || fail "the reader that waited got nothing"
+reads b 9 19
+equal "what a gave, at b" "$(order b 0 7)" "$(<"$T/given")"
+equal "samples of the rank" "$(order b 0 19 | cut -d' ' -f2 | sort -u | wc -l)" 20
