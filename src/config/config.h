@@ -108,7 +108,9 @@ struct daemon_config {
 	size_t n_templates;
 };
 
-#define CONFIG_MOST_EPOCHS 16383 /* of a job; files/inode.h has the numbers for them */
+/* Of a job; files/inode.h has the numbers for them. */
+#define CONFIG_MOST_EPOCHS 16383
+#define CONFIG_MOST_SAMPLES (1u << 28)
 
 struct job_config {
 	char *file; /* the ini, for messages */

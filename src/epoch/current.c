@@ -89,12 +89,13 @@ static bool is_over(const struct epochs *epochs, const struct script *script,
 
 /* --- which epochs there are ---------------------------------------------------------- */
 
-/* The position has a sample in the epoch, or will get one. */
-static bool can_give(const struct epochs *epochs, uint32_t number, uint32_t position)
+/* The file has a sample in the epoch, or will get one. */
+static bool can_give(
+	const struct epochs *epochs, uint32_t number, const struct open_request *request)
 {
 	const struct epoch *epoch = find_epoch(epochs, number);
-	return epoch && has_position(epoch, position) &&
-	       (!epoch->over || epoch_has_bound(epoch, position));
+	return epoch && has_file(epoch, request) &&
+	       (!epoch->over || epoch_has_bound(epoch, request->position));
 }
 
 /* The first that has not begun; after the last epoch that one is read again. If none runs,
@@ -112,11 +113,13 @@ static uint32_t next_epoch(const struct epochs *epochs)
 }
 
 /* Also if it does not have the position: that begins no other epoch. */
-static uint32_t running_epoch(const struct epochs *epochs, uint32_t position)
+static uint32_t running_epoch(
+	const struct epochs *epochs, const struct open_request *request)
 {
 	const struct epoch *running = epochs->running;
-	bool lacks = running && !running->over && !has_position(running, position);
-	return running && (lacks || can_give(epochs, running->number, position))
+	bool lacks = running && !running->over && request->names == running->set->names &&
+		     !has_position(running, request->position);
+	return running && (lacks || can_give(epochs, running->number, request))
 		       ? running->number
 		       : next_epoch(epochs);
 }
@@ -144,6 +147,16 @@ static bool strands_another(const struct epochs *epochs, const struct script *sc
 	return false;
 }
 
+bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns)
+{
+	const struct current *current = &epochs->current;
+	for (uint32_t i = 0; i < current->n_ranks; i++)
+		if (current->ranks[i].script != NOBODY &&
+			current->ranks[i].used_ns + PAUSE_NS >= now_ns)
+			return true;
+	return false;
+}
+
 bool current_needs_draining(const struct epochs *epochs)
 {
 	const struct current *current = &epochs->current;
@@ -161,13 +174,13 @@ bool current_needs_draining(const struct epochs *epochs)
  * The job went back, and nobody has begun another epoch since. A script that comes goes on
  * with what was left, unless it begins with what had been read, and that was most of it.
  */
-static bool goes_on(const struct epochs *epochs, uint32_t position)
+static bool goes_on(const struct epochs *epochs, const struct open_request *request)
 {
 	const struct current *current = &epochs->current;
-	uint32_t file = position / epochs->config.file;
+	uint32_t file = request->position / epochs->config.file;
 	if (!current->went_back || !epochs->running ||
 		current->before_epoch != epochs->running->number ||
-		!has_position(epochs->running, position))
+		!has_file(epochs->running, request))
 		return false;
 	uint32_t n = n_files(epochs, current->before_epoch);
 	uint32_t before = read_before(epochs, current->before_epoch);
@@ -175,14 +188,15 @@ static bool goes_on(const struct epochs *epochs, uint32_t position)
 	return !was_read || 8 * (uint64_t)(n - before) >= n;
 }
 
-static uint32_t first_epoch(const struct epochs *epochs, uint32_t position)
+static uint32_t first_epoch(
+	const struct epochs *epochs, const struct open_request *request)
 {
 	const struct epoch *running = epochs->running;
-	if (goes_on(epochs, position))
-		return running_epoch(epochs, position);
+	if (goes_on(epochs, request))
+		return running_epoch(epochs, request);
 	if (!running || running->bound < running->set->positions - running->bound ||
 		strands_another(epochs, NULL))
-		return running_epoch(epochs, position);
+		return running_epoch(epochs, request);
 	return next_epoch(epochs);
 }
 
@@ -194,10 +208,10 @@ struct opener {
 	const struct rank *rank;
 	uint32_t place;		     /* of the rank; NOBODY: a new one */
 	const struct worker *worker; /* or NULL */
-	uint32_t position, file;
+	const struct open_request *request;
+	uint32_t file;
 	enum file_kind kind;
 	bool few_labels; /* it is one of them: judged as an image */
-	bool done, lost;
 };
 
 /* The first file of the next pass, or once more the last one of this? */
@@ -208,7 +222,7 @@ static bool is_used_to_more(const struct opener *opener)
 	uint32_t habit = opener->rank->habit[kind];
 	if (worker->row[kind] == 0)
 		return true;
-	return habit > 0 ? worker->row[kind] < habit : !opener->done;
+	return habit > 0 ? worker->row[kind] < habit : !opener->request->done;
 }
 
 static bool opens_again(const struct opener *opener)
@@ -218,9 +232,9 @@ static bool opens_again(const struct opener *opener)
 		return false;
 	/* If its order is in a file, a file of one position was bound, unless its reader had
 	 * given up. */
-	bool saved = opener->epochs->config.file == 1 && !opener->lost &&
+	bool saved = opener->epochs->config.file == 1 && !opener->request->lost &&
 		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
-	if (!saved && !can_give(opener->epochs, worker->epoch, opener->position))
+	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
 		return false;
 	bool whole = worker->number == opener->rank->number
 			     ? is_full(opener->epochs, opener->rank, opener->kind)
@@ -250,7 +264,7 @@ static bool is_late(const struct opener *opener, enum opened_how *ret)
 	const struct worker *worker = opener->worker;
 	const struct pass *last = &rank->last;
 	if (!worker || is_over(opener->epochs, opener->script, rank, opener->kind) ||
-		!can_give(opener->epochs, last->epoch, opener->position))
+		!can_give(opener->epochs, last->epoch, opener->request))
 		return false;
 	const struct had *had = find_had(opener->script, last->epoch);
 	bool behind = worker->number != rank->number || worker->id == 0;
@@ -273,7 +287,7 @@ static struct choice noticed(uint32_t epoch, enum opened_how how, enum notice no
  * who makes no second pass. */
 static struct choice catch_up(const struct opener *opener)
 {
-	uint32_t epoch = running_epoch(opener->epochs, opener->position);
+	uint32_t epoch = running_epoch(opener->epochs, opener->request);
 	bool looks = opener->rank->number == 0;
 	return noticed(epoch, OPENED_BEHIND, looks ? NOTICES : NOTICE_SCRIPTS);
 }
@@ -286,7 +300,7 @@ static struct choice begin_pass(const struct opener *opener)
 	enum notice notice = opener->rank->behind ? NOTICE_SCRIPTS : NOTICES;
 	if (!had_half(epochs, opener->script, opener->rank, opener->kind))
 		return choice_of(epoch, OPENED_ANEW);
-	if (!runs && can_give(epochs, epoch + 1, opener->position))
+	if (!runs && can_give(epochs, epoch + 1, opener->request))
 		return noticed(epoch + 1, OPENED_NEXT, notice);
 	if (!runs)
 		return catch_up(opener);
@@ -371,11 +385,11 @@ static bool has_few_labels(const struct rank *rank)
 	return 2 * labels < images;
 }
 
-/* The pass's epoch has fewer files than a later one. */
+/* The pass's epoch has fewer files than a later one, or other ones. */
 static bool lacks_file(const struct opener *opener)
 {
 	const struct epoch *epoch = find_epoch(opener->epochs, opener->rank->pass.epoch);
-	return epoch && !has_position(epoch, opener->position);
+	return epoch && !has_file(epoch, opener->request);
 }
 
 static struct choice choose_in_pass(const struct opener *opener)
@@ -388,7 +402,7 @@ static struct choice choose_in_pass(const struct opener *opener)
 	uint32_t stamp = mark & STAMP_MAX;
 	if (lacks_file(opener))
 		return begin_pass(opener);
-	if (!can_give(opener->epochs, epoch, opener->position))
+	if (!can_give(opener->epochs, epoch, opener->request))
 		return catch_up(opener);
 	if (!mark || opener->few_labels || (own && stamp <= rank->pass.before[kind]))
 		return is_full(opener->epochs, rank, kind)
@@ -404,10 +418,11 @@ static struct choice choose_in_pass(const struct opener *opener)
 	return begin_pass(opener);
 }
 
-static struct choice look(const struct epochs *epochs, uint32_t epoch, uint32_t position)
+static struct choice look(
+	const struct epochs *epochs, uint32_t epoch, const struct open_request *request)
 {
-	if (!can_give(epochs, epoch, position))
-		epoch = running_epoch(epochs, position);
+	if (!can_give(epochs, epoch, request))
+		epoch = running_epoch(epochs, request);
 	return choice_of(epoch, OPENED_LOOKED);
 }
 
@@ -419,10 +434,10 @@ struct choice current_choose(
 	enum opened_how how;
 	uint32_t s = script_place(current, reader->script);
 	if (s == NOBODY)
-		return choice_of(first_epoch(epochs, request->position), OPENED_GIVEN);
+		return choice_of(first_epoch(epochs, request), OPENED_GIVEN);
 	uint32_t r = rank_place(current, s, reader->rank);
 	if (r != NOBODY && request->looks)
-		return look(epochs, current->ranks[r].pass.epoch, request->position);
+		return look(epochs, current->ranks[r].pass.epoch, request);
 	uint32_t w = r == NOBODY ? r : worker_place(current, r, reader->thread);
 	struct rank fresh = {.script = s, .pass.epoch = current->scripts[s].epoch};
 	struct opener opener = {.epochs = epochs,
@@ -430,11 +445,9 @@ struct choice current_choose(
 		.rank = r == NOBODY ? &fresh : &current->ranks[r],
 		.place = r,
 		.worker = w == NOBODY ? NULL : &current->workers[w],
-		.position = request->position,
+		.request = request,
 		.file = request->position / epochs->config.file,
-		.kind = request->label && !request->images ? FILE_LABEL : FILE_IMAGE,
-		.done = request->done,
-		.lost = request->lost};
+		.kind = request->label && !request->images ? FILE_LABEL : FILE_IMAGE};
 	opener.few_labels = opener.kind == FILE_LABEL && opener.worker &&
 			    opener.worker->images && has_few_labels(opener.rank);
 	if (opens_again(&opener))
@@ -468,7 +481,7 @@ bool current_was_chosen(
 		w = worker_place(current, r, reader->thread);
 	if (w == NOBODY ||
 		current->workers[w].file != request->position / epochs->config.file ||
-		!can_give(epochs, current->workers[w].epoch, request->position))
+		!can_give(epochs, current->workers[w].epoch, request))
 		return false;
 	*ret = current->workers[w].epoch;
 	return true;

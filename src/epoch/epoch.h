@@ -61,7 +61,10 @@ struct epoch_set {
 	const roaring_bitmap_t *selection; /* D_j */
 	const sample_id *fixed; /* by position; NULL: ascending in the selection */
 	uint32_t positions;	/* of an epoch: |D_j| */
-	void *owner;		/* the caller's */
+	/* Which names its positions have, if sets differ in that: a request has those by which
+	 * its position was found. */
+	uint32_t names;
+	void *owner; /* the caller's */
 	/* the engine's */
 	TAILQ_ENTRY(epoch_set) link;
 	uint32_t first; /* epoch that has it */
@@ -94,6 +97,8 @@ uint32_t epochs_first_new(const struct epochs *epochs);
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
 /* EPOCH_CURRENT: of the epoch that a script which begins now would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
+/* A script has opened a file of current/ in the last minute. */
+bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
 /* Of those that a file of current/ may be of, the one with most positions. */
 const struct epoch_set *epochs_widest_set(const struct epochs *epochs);
 
@@ -123,7 +128,7 @@ TAILQ_HEAD(pins, pin);
 struct open_request {
 	/* in */
 	uint32_t epoch; /* or EPOCH_CURRENT */
-	uint32_t position;
+	uint32_t position, names;
 	struct reader reader; /* for EPOCH_CURRENT */
 	bool resent; /* the process ended before it was answered, perhaps after its epoch was
 			chosen */
@@ -133,7 +138,7 @@ struct open_request {
 	bool lost;   /* the order in which it was looked up has no sample there */
 	bool label;  /* only the label is wanted: nothing is held, nothing released */
 	/* out */
-	/* 0, -ENOENT, -ESTALE, -EAGAIN, -EBUSY, -ENODEV, -ENOMEM or that of begun */
+	/* 0, -ENOENT, -ESTALE (the epoch is over, or has other names), -EAGAIN, -EBUSY, -ENODEV, -ENOMEM or that of begun */
 	int status;
 	uint32_t found_epoch; /* never EPOCH_CURRENT */
 	sample_id sample;     /* SAMPLE_NONE: see EFFECT_LOOK_UP */

@@ -220,6 +220,8 @@ void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *dr
 /* The epoch is no EPOCH_CURRENT. */
 const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number);
 bool has_position(const struct epoch *epoch, uint32_t position);
+/* The file that it opens is one of the epoch's. */
+bool has_file(const struct epoch *epoch, const struct open_request *request);
 
 /* --- skip.c --- */
 

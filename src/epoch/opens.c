@@ -142,7 +142,7 @@ static int choose_epoch(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
 	struct epoch *epoch = find_epoch(epochs, request->awaited);
-	if (request->chosen && epoch && has_position(epoch, request->position) &&
+	if (request->chosen && epoch && has_file(epoch, request) &&
 		(!epoch->over || epoch_has_bound(epoch, request->position)))
 		return 0;
 	if (!request->chosen && current_was_chosen(epochs, request, &request->awaited)) {
@@ -150,6 +150,8 @@ static int choose_epoch(
 		return 0;
 	}
 	struct choice choice = current_choose(epochs, request);
+	if (request->names != set_of(epochs, choice.epoch)->names)
+		return -ESTALE;
 	/* Its name is that of a file of epochs before, or of later ones. */
 	if (request->position >= set_of(epochs, choice.epoch)->positions)
 		return -ENOENT;
@@ -249,6 +251,12 @@ static uint32_t positions_of(const struct epochs *epochs, uint32_t epoch)
 	return set->positions;
 }
 
+/* The caller looks it up again. */
+static bool has_old_name(const struct epochs *epochs, const struct open_request *request)
+{
+	return request->names != epochs_set(epochs, request->epoch)->names;
+}
+
 void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects)
 {
@@ -258,6 +266,8 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 	request->waits = request->chosen = false;
 	if (epochs->left)
 		answer(request, -ENODEV, NULL, effects);
+	else if (has_old_name(epochs, request))
+		answer(request, -ESTALE, NULL, effects);
 	else if (!exists)
 		answer(request, -ENOENT, NULL, effects);
 	else if (epochs->config.kind == EPOCHS_MIRRORED)

@@ -48,6 +48,8 @@ uint32_t epochs_current(const struct epochs *epochs, uint32_t position)
 	const struct epoch *running = epochs->running, *draining = epochs->draining;
 	if (!running)
 		return 0;
+	if (running->set->names != epochs_set(epochs, EPOCH_CURRENT)->names)
+		return running->number + 1;
 	bool runs = has_position(running, position);
 	bool drains = draining && has_position(draining, position) &&
 		      !(runs && epoch_has_bound(running, position)) &&

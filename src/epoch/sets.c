@@ -31,6 +31,12 @@ bool has_position(const struct epoch *epoch, uint32_t position)
 	return position < epoch->set->positions;
 }
 
+bool has_file(const struct epoch *epoch, const struct open_request *request)
+{
+	return request->names == epoch->set->names &&
+	       has_position(epoch, request->position);
+}
+
 uint32_t epochs_first_new(const struct epochs *epochs)
 {
 	uint32_t first = epochs->running ? epochs->running->number + 1 : 0;
@@ -77,11 +83,16 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
+/* Where names differ, those of current/ are the last ones, so that they change once; epochs
+ * with others are read by their numbers. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;
+	const struct epoch_set *last = set_of(epochs, epochs->config.limit - 1);
 	if (number != EPOCH_CURRENT)
 		return set_of(epochs, number);
+	if (last->names)
+		return last;
 	bool read = running &&
 		    running->bound >= running->set->positions - running->bound &&
 		    running->number + 1 < epochs->config.limit;
@@ -93,6 +104,8 @@ const struct epoch_set *epochs_widest_set(const struct epochs *epochs)
 	const struct epoch *running = epochs->running;
 	const struct epoch_set *widest =
 		set_of(epochs, running ? running->number + 1 : 0);
+	if (epochs_set(epochs, EPOCH_CURRENT)->names)
+		return epochs_set(epochs, EPOCH_CURRENT);
 	if (running && running->set->positions > widest->positions)
 		widest = running->set;
 	if (epochs->draining && epochs->draining->set->positions > widest->positions)

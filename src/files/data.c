@@ -28,7 +28,7 @@ static uint64_t hash_of(struct inode directory)
 	if (directory.kind == INODE_DATA)
 		return FNV_BASIS;
 	return (uint64_t)directory.job << 44 | (uint64_t)directory.epoch << 30 |
-	       directory.position;
+	       (uint64_t)directory.names << 28 | directory.position;
 }
 
 static struct inode directory_inode(uint64_t hash)
@@ -36,6 +36,7 @@ static struct inode directory_inode(uint64_t hash)
 	return (struct inode){.kind = INODE_DATA_DIRECTORY,
 		.job = hash >> 44 & INODE_MAX_JOB,
 		.epoch = hash >> 30 & INODE_MAX_EPOCH,
+		.names = hash >> 28 & INODE_MAX_NAMES,
 		.position = hash & INODE_MAX_POSITION};
 }
 

@@ -10,6 +10,8 @@
 #define KIND_SHIFT 58
 #define JOB_SHIFT 44
 #define EPOCH_SHIFT 30
+#define NAMES_SHIFT 28
+_Static_assert(INODE_KINDS <= 1 << (64 - KIND_SHIFT), "each kind has a number");
 
 uint32_t inode_sched_epoch(struct inode inode)
 {
@@ -21,13 +23,16 @@ uint64_t inode_pack(struct inode inode)
 	ensure(inode.kind < INODE_KINDS);
 	ensure(inode.job <= INODE_MAX_JOB);
 	ensure(inode.epoch <= INODE_MAX_EPOCH);
+	ensure(inode.names <= INODE_MAX_NAMES);
 	ensure(inode.position <= INODE_MAX_POSITION);
 	if (inode.kind == INODE_ROOT) {
-		ensure(inode.job == 0 && inode.epoch == 0 && inode.position == 0);
+		ensure(inode.job == 0 && inode.epoch == 0 && inode.names == 0 &&
+			inode.position == 0);
 		return FUSE_ROOT;
 	}
 	return (uint64_t)inode.kind << KIND_SHIFT | (uint64_t)inode.job << JOB_SHIFT |
-	       (uint64_t)inode.epoch << EPOCH_SHIFT | inode.position;
+	       (uint64_t)inode.epoch << EPOCH_SHIFT |
+	       (uint64_t)inode.names << NAMES_SHIFT | inode.position;
 }
 
 bool inode_unpack(uint64_t number, struct inode *ret)
@@ -40,6 +45,7 @@ bool inode_unpack(uint64_t number, struct inode *ret)
 		return true;
 	ret->job = number >> JOB_SHIFT & INODE_MAX_JOB;
 	ret->epoch = number >> EPOCH_SHIFT & INODE_MAX_EPOCH;
+	ret->names = number >> NAMES_SHIFT & INODE_MAX_NAMES;
 	ret->position = number & INODE_MAX_POSITION;
 	return true;
 }

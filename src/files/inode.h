@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 /*
- * Inode numbers: kind | job | epoch | position in 64 bits. There is no table, and they
+ * Inode numbers: kind | job | epoch | names | position in 64 bits. There is no table, and they
  * are the same after a restart.
  *
- *   63..58   57..44           43..30   29..0
- *   kind     job or dataset   epoch    position
+ *   63..58   57..44           43..30   29..28   27..0
+ *   kind     job or dataset   epoch    names    position
  *
  * FUSE_ROOT_ID (1) is the root.
  */
@@ -55,12 +55,14 @@ enum inode_kind {
 #define INODE_MAX_EPOCH ((1u << 14) - 1)
 #define INODE_CURRENT INODE_MAX_EPOCH /* no epoch has this number */
 _Static_assert(CONFIG_MOST_EPOCHS == INODE_CURRENT, "each epoch has a number");
-#define INODE_MAX_POSITION ((1u << 30) - 1)
+#define INODE_MAX_NAMES 3u
+#define INODE_MAX_POSITION (CONFIG_MOST_SAMPLES - 1)
 
 struct inode {
 	enum inode_kind kind;
 	uint32_t job; /* or the dataset's index */
 	uint32_t epoch;
+	uint32_t names; /* struct sched_edition */
 	uint32_t position;
 };
 

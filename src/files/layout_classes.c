@@ -12,6 +12,9 @@
  * directory of a class is INODE_SHARD with the label as position. A class without
  * selected samples has no directory, since readers as torchvision's ImageFolder refuse
  * empty ones. There are no label files: the directory tells the label.
+ *
+ * After another scan a name is another position, and inodes have the names that they were
+ * found by: an old one is -ESTALE, and the kernel looks its path up again.
  */
 
 static uint32_t n_labels(const struct sched_edition *edition)
@@ -26,9 +29,11 @@ static uint32_t n_samples(const struct sched_edition *edition, uint32_t label)
 		       : 0;
 }
 
-static struct inode class_inode(struct inode directory, uint32_t label)
+static struct inode class_inode(
+	const struct sched_edition *edition, struct inode directory, uint32_t label)
 {
 	directory.kind = INODE_SHARD;
+	directory.names = edition->names;
 	directory.position = label;
 	return directory;
 }
@@ -37,6 +42,7 @@ static struct inode sample_inode(
 	const struct sched_edition *edition, struct inode directory, uint32_t number)
 {
 	directory.kind = INODE_SAMPLE;
+	directory.names = edition->names;
 	directory.position = edition->label_begin[directory.position] + number;
 	return directory;
 }
@@ -66,7 +72,7 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 	uint32_t n = n_samples(edition, label);
 	if (n == 0 || layout_skips(job, directory, edition->label_begin[label], n))
 		return false;
-	ret->inode = class_inode(directory, label);
+	ret->inode = class_inode(edition, directory, label);
 	snprintf(ret->name, sizeof(ret->name), "%s",
 		dataset_class_name(edition->dataset, label));
 	return true;
@@ -78,7 +84,7 @@ static int find_class(const struct sched_edition *edition, struct inode director
 	for (uint32_t label = 0; label < n_labels(edition); label++) {
 		if (strcmp(dataset_class_name(edition->dataset, label), name) != 0)
 			continue;
-		*ret = class_inode(directory, label);
+		*ret = class_inode(edition, directory, label);
 		return n_samples(edition, label) > 0 ? 0 : -ENOENT;
 	}
 	return -ENOENT;

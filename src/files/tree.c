@@ -98,11 +98,15 @@ bool tree_has_epoch(struct sched_job *job, const struct tree_range *range, uint3
 	return epoch == range->next || tree_has_order(job, range, epoch);
 }
 
-bool tree_in_epoch(struct sched_job *job, struct inode inode)
+int tree_check(struct sched_job *job, struct inode inode)
 {
 	if (inode.epoch >= tree_epochs(job) && inode.epoch != INODE_CURRENT)
-		return false;
-	return inode.kind == INODE_EPOCH || layout_of(job)->exists(job, inode);
+		return -ENOENT;
+	if (inode.kind == INODE_EPOCH)
+		return 0;
+	if (inode.names != sched_job_names(job, inode_sched_epoch(inode)))
+		return -ESTALE;
+	return layout_of(job)->exists(job, inode) ? 0 : -ENOENT;
 }
 
 /* --- lookup ------------------------------------------------------------------------- */
@@ -169,11 +173,11 @@ static int find_in_job(const struct files_context *context, struct inode parent,
 	struct sched_job *job = sched_job_find_id(context->sched, parent.job);
 	if (!job)
 		return -ENOENT;
-	int err = -ENOENT;
-	if (parent.kind == INODE_JOB)
-		err = find_epoch(job, name, ret);
-	else if (tree_in_epoch(job, parent))
-		err = layout_of(job)->lookup(job, parent, name, ret);
+	int err = parent.kind == INODE_JOB ? 0 : tree_check(job, parent);
+	if (!err)
+		err = parent.kind == INODE_JOB
+			      ? find_epoch(job, name, ret)
+			      : layout_of(job)->lookup(job, parent, name, ret);
 	sched_job_put(job);
 	return err;
 }

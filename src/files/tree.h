@@ -51,8 +51,9 @@ bool tree_has_epoch(
 bool tree_has_order(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 
-/* Whether an inode is the directory of an epoch, or in it by the job's layout. */
-bool tree_in_epoch(struct sched_job *job, struct inode inode);
+/* Whether an inode is the directory of an epoch, or in it by the job's layout. -ENOENT: not;
+ * -ESTALE: its name is that of another inode now. */
+must_check int tree_check(struct sched_job *job, struct inode inode);
 
 must_check int tree_lookup(const struct files_context *context, struct inode parent,
 	const char *name, struct inode *ret);

@@ -134,8 +134,9 @@ static void set_directory(struct session *session, struct sched_job *job,
 static int attributes_in_epoch(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {
-	if (!tree_in_epoch(job, inode))
-		return -ENOENT;
+	int err = tree_check(job, inode);
+	if (err)
+		return err;
 	if (tree_is_directory(inode.kind))
 		set_directory(session, job, inode, ret, ret_timeout);
 	else

@@ -299,9 +299,9 @@ static int file_of(struct session *session, struct inode inode, fuse_req_t req,
 	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
-	int err = tree_in_epoch(job, inode)
-			  ? file_new(session, job, inode, req, handle, ret)
-			  : -ENOENT;
+	int err = tree_check(job, inode);
+	if (!err)
+		err = file_new(session, job, inode, req, handle, ret);
 	if (err)
 		sched_job_put(job);
 	return err;

@@ -249,13 +249,11 @@ static int list_with_job(struct listing *listing)
 		sched_job_find_id(listing->session->context.sched, directory.job);
 	if (!job)
 		return -ENOENT;
-	int err = 0;
-	if (directory.kind == INODE_JOB)
+	int err = directory.kind == INODE_JOB ? 0 : tree_check(job, directory);
+	if (!err && directory.kind == INODE_JOB)
 		list_in_job(listing, job);
-	else if (tree_in_epoch(job, directory))
+	else if (!err)
 		list_layout(listing, job);
-	else
-		err = -ENOENT;
 	sched_job_put(job);
 	return err;
 }

@@ -14,6 +14,29 @@ static void forget_listing(struct session *session, struct inode directory)
 		session->fuse, session_number(session, directory), 0, 0);
 }
 
+static void forget_name(struct session *session, struct inode directory, const char *name)
+{
+	fuse_lowlevel_notify_inval_entry(
+		session->fuse, session_number(session, directory), name, strlen(name));
+}
+
+/* Names of classes, with all below them, lead to other inodes now: by themselves, too, since
+ * one that a process is in stays below a directory that is forgotten. */
+static void forget_classes(
+	struct session *session, struct sched_job *job, struct inode directory)
+{
+	const struct layout *layout = layout_of(job);
+	uint64_t n = layout->entries(job, directory);
+	char name[TREE_NAME] = TREE_CURRENT;
+	struct layout_entry entry;
+	if (directory.epoch != INODE_CURRENT)
+		snprintf(name, sizeof(name), "epoch-%04u", directory.epoch);
+	forget_name(session, tree_parent(directory), name);
+	for (uint64_t i = 0; i < n; i++)
+		if (layout->entry(job, directory, i, &entry))
+			forget_name(session, directory, entry.name);
+}
+
 /* Of current/, and of the epoch that may begin. */
 static void forget_listings(struct session *session, struct sched_job *job)
 {
@@ -26,6 +49,8 @@ static void forget_listings(struct session *session, struct sched_job *job)
 			.epoch = epochs[i]};
 		uint32_t n = layout_of(job)->subdirectories(job, inode);
 		forget_listing(session, inode);
+		if (sched_job_config(job)->layout == LAYOUT_CLASSES)
+			forget_classes(session, job, inode);
 		inode.kind = INODE_SHARD;
 		for (; inode.position < n; inode.position++)
 			forget_listing(session, inode);

@@ -169,7 +169,8 @@ static void ask(struct opening *opening, uint32_t epoch)
 	struct sched_open_callbacks callbacks = {.opened = opened,
 		.parking = parking,
 		.context = opening,
-		.reader = reader_of(req)};
+		.reader = reader_of(req),
+		.names = opening->inode.names};
 	bool sample = opening->inode.kind == INODE_SAMPLE;
 	int err = (sample ? sched_open : sched_open_label)(
 		opening->job, epoch, opening->inode.position, &callbacks);

@@ -11,11 +11,21 @@
 
 /* --- one ------------------------------------------------------------------------------ */
 
+#define NAMES 3
+
+static uint32_t names_of(const struct edition *edition)
+{
+	uint32_t number = dataset_edition(edition->is.dataset);
+	bool differ = edition->job->config.layout == LAYOUT_CLASSES;
+	return differ && number > 0 ? 1 + (number - 1) % NAMES : 0;
+}
+
 static void show(struct edition *edition)
 {
 	edition->set.selection = edition->selection;
 	edition->set.fixed = edition->by_position;
 	edition->set.owner = edition;
+	edition->set.names = edition->is.names = names_of(edition);
 	edition->is.samples = edition->set.positions;
 	edition->is.selection = edition->selection;
 	edition->is.readable = edition->readable;
@@ -132,6 +142,12 @@ uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
 	return epochs_set(job->epochs, epoch)->positions;
+}
+
+uint32_t sched_job_names(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return epochs_set(job->epochs, epoch)->names;
 }
 
 uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "sched/sched_internal.h"
@@ -37,8 +38,6 @@ static const char *obstacle(const struct job_config *config)
 {
 	if (config->ranks > 0)
 		return "is a rank of a training";
-	if (config->layout == LAYOUT_CLASSES)
-		return "has layout = classes, whose names mean other positions then";
 	if (config->layout == LAYOUT_MIRROR)
 		return "has layout = mirror, which has the same samples in all epochs";
 	if (config_replay(config))
@@ -48,6 +47,14 @@ static const char *obstacle(const struct job_config *config)
 	if (config->skips_bad)
 		return "has bad_sample = skip";
 	return NULL;
+}
+
+/* Its list of names would be that of other samples. */
+static bool is_read_by_class(struct sched_job *job)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return job->config.layout == LAYOUT_CLASSES &&
+	       epochs_current_is_read(job->epochs, clock_now_ns());
 }
 
 static int refuse(const struct moving *moving, const struct sched_job *job,
@@ -78,6 +85,10 @@ static int prepare(struct moving *moving, struct sched_job *job)
 {
 	struct edition *next = NULL;
 	const char *why = obstacle(&job->config);
+	if (!why && is_read_by_class(job))
+		why = "has layout = classes, and a script reads its current/: its list "
+		      "of files "
+		      "would be wrong; scan again when it has not read for a minute";
 	if (why)
 		return refuse(moving, job, why, "");
 	int err = edition_new(job, moving->to, moving->report, moving->context, &next);

@@ -41,6 +41,7 @@ static struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch,
 	handle->job = sched_job_hold(job);
 	handle->callbacks = *callbacks;
 	handle->request = request_of(epoch, position, &callbacks->reader);
+	handle->request.names = callbacks->names;
 	handle->request.label = label;
 	return handle;
 }

@@ -124,13 +124,26 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 	return 0;
 }
 
+/* Scripts that read current/ would go from one list of files to another. */
+static int check_names(struct sched_job *job, struct restoring *restoring, uint32_t epoch)
+{
+	uint32_t names = sched_job_names(job, epoch);
+	if (names == sched_job_names(job, SCHED_CURRENT))
+		return 0;
+	return restore_refuse(restoring,
+		"epoch %" PRIu32 " is of the dataset before it was scanned again, and "
+		"layout = classes has other files since: read epoch-%04" PRIu32
+		"/, or restore to a later epoch",
+		epoch, epoch);
+}
+
 /* Of the checkpoint, or of --at. */
 int restore_check_target(struct sched_job *job, struct restoring *restoring)
 {
 	const struct epochs_place *place = &restoring->from->place;
 	uint32_t last = place->running.epoch, epoch = restoring->at_epoch;
 	if (!restoring->at)
-		return 0;
+		return check_names(job, restoring, last);
 	uint32_t samples = restore_edition(job, epoch)->set.positions;
 	if (restoring->at_position > samples)
 		return restore_refuse(restoring,
@@ -145,7 +158,7 @@ int restore_check_target(struct sched_job *job, struct restoring *restoring)
 			last + 1 < config_job_epochs(&job->config)
 				? ", or the begin of the next one"
 				: "");
-	return 0;
+	return check_names(job, restoring, epoch);
 }
 
 /* --- going there ------------------------------------------------------------------------ */

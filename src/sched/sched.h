@@ -264,6 +264,9 @@ struct sched_edition {
 	 * of its label. Else NULL.
 	 */
 	const uint32_t *label_begin;
+	/* layout = classes: which names the positions have in directories; 0 unless the dataset
+	 * was scanned again. The same comes again after some scans. */
+	uint32_t names;
 };
 /* Of an epoch; of SCHED_CURRENT that of the epoch which a script that begins now would read.
  * sched_widest_edition: there the one with most samples that a file of current/ may be of.
@@ -278,6 +281,7 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 #define auto_edition                                                                     \
 	__attribute__((cleanup(sched_edition_put_))) const struct sched_edition
 uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch); /* the same number */
+uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);   /* likewise */
 /* The epoch that a file of current/ belongs to if the reader opens it now. Changes nothing. */
 uint32_t sched_current(
 	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
@@ -422,12 +426,13 @@ struct sched_open_callbacks {
 	void (*parking)(void *context, uint64_t ticket);
 	void *context;
 	struct sched_reader reader; /* for SCHED_CURRENT */
+	uint32_t names; /* by which the position was found: struct sched_edition */
 };
 
 /*
  * Opens a position's sample: binds it (drawing if needed), then opened at once or when it
  * is prepared. Refused by the return value, with no callback: -ENOENT (no such epoch or
- * position), -ESTALE (epoch over, position never bound), -EAGAIN (the next epoch while at
+ * position), -ESTALE (epoch over, position never bound; the epoch has other names), -EAGAIN (the next epoch while at
  * most half of the running one is bound), -ENODEV (job removed, shutdown), -EIO,
  * -ENOMEM.
  */

@@ -73,6 +73,14 @@ static int select_samples(struct edition *edition, config_report *report, void *
 			edition->job->config.dataset);
 		return -EINVAL;
 	}
+	if (edition->set.positions > CONFIG_MOST_SAMPLES) {
+		sched_report(report, context,
+			"%s:[job]:where: found %u samples, allowed: at most %u in a job; "
+			"divide them among jobs",
+			edition->job->config.file, edition->set.positions,
+			CONFIG_MOST_SAMPLES);
+		return -EINVAL;
+	}
 	return 0;
 }
 

@@ -236,3 +236,46 @@ Test(epoch_sets, a_set_is_dropped_with_the_last_epoch_that_is_kept)
 	set_free(&unused);
 	set_free(&more);
 }
+
+static int open_by_name(struct epoch_world *world, uint32_t epoch, uint32_t position,
+	uint32_t names, uint32_t *ret_epoch)
+{
+	struct world_request *request =
+		world_request_new(world, epoch, position, 1, false);
+	request->request.names = names;
+	world_open(world, request);
+	int status = request->request.status;
+	*ret_epoch = request->request.found_epoch;
+	world_release(world, request, true);
+	return status;
+}
+
+/* A name is another position: none is taken for that of another epoch. */
+Test(epoch_sets, positions_of_other_names_are_stale)
+{
+	struct epoch_world world;
+	struct epoch_set other = set_from(10, MORE);
+	uint32_t epoch;
+	other.names = 2;
+	world_begin(&world, &config, 7);
+	for (uint32_t position = 0; position < 4; position++)
+		cr_assert_eq(0, open_by_name(&world, 0, position, 0, &epoch));
+	cr_assert_not(epochs_current_is_read(world.epochs, 1));
+	use(&world, &other);
+	cr_assert_eq(epochs_set(world.epochs, EPOCH_CURRENT), &other);
+	cr_assert_eq(0, open_by_name(&world, 0, 4, 0, &epoch), "the epoch goes on");
+	cr_assert_eq(-ESTALE, open_by_name(&world, 0, 5, 2, &epoch));
+	cr_assert_eq(-ESTALE, open_by_name(&world, 0, MORE - 1, 2, &epoch));
+	cr_assert_eq(-ESTALE, open_by_name(&world, EPOCH_CURRENT, 5, 0, &epoch));
+	for (uint32_t position = 0; position < MORE; position++) {
+		cr_assert_eq(0, open_by_name(&world, EPOCH_CURRENT, position, 2, &epoch));
+		cr_assert_eq(epoch, 1, "the next one, also if the first is not read");
+	}
+	cr_assert(epochs_current_is_read(world.epochs, 1));
+	cr_assert_eq(-ESTALE, open_by_name(&world, EPOCH_CURRENT, 5, 0, &epoch));
+	cr_assert_eq(0, open_by_name(&world, EPOCH_CURRENT, 5, 2, &epoch));
+	cr_assert_eq(epoch, 2);
+	check_epoch(&world, 1, other.selection);
+	world_end(&world);
+	set_free(&other);
+}

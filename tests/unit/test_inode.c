@@ -15,6 +15,7 @@ static void expect_same(struct inode inode)
 	cr_assert(eq(int, back.kind, inode.kind));
 	cr_assert(eq(u32, back.job, inode.job));
 	cr_assert(eq(u32, back.epoch, inode.epoch));
+	cr_assert(eq(u32, back.names, inode.names));
 	cr_assert(eq(u32, back.position, inode.position));
 }
 
@@ -27,6 +28,8 @@ Test(inode, every_kind_comes_back_with_the_least_and_greatest_numbers)
 		inode.job = INODE_MAX_JOB;
 		expect_same(inode);
 		inode.epoch = INODE_MAX_EPOCH;
+		expect_same(inode);
+		inode.names = INODE_MAX_NAMES;
 		expect_same(inode);
 		inode.position = INODE_MAX_POSITION;
 		expect_same(inode);
