@@ -13,6 +13,7 @@
 #   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
 #   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
 #   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
+#   make bench-explain  what joaderctl explain predicts, and what comes of it
 #   make figures      misses of the samplers against cache size, plots and CSVs
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
 #   make bench-coord  what the log of a group costs the engine that keeps it

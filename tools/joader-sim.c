@@ -12,13 +12,19 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXIT_USAGE 2
+#define MOST_SCALE 100000
+#define MOST_JOBS 128
+#define MOST_SAMPLES 100000000
 
 static const char help[] =
 	"usage: joader-sim [OPTION]... SCENARIO...\n"
+	"       joader-sim --jobs N --samples N|--dataset DIR [OPTION]...\n"
 	"       joader-sim --order JOB:EPOCH [OPTION]... SCENARIO\n"
 	"       joader-sim --randomness [--epochs N] [--seed N] [--csv FILE]\n"
 	"       joader-sim shares [--csv FILE]\n"
@@ -41,11 +47,20 @@ static const char help[] =
 	"      --sampler LIST   instead of what the scenarios say: dsa, isa, exchange, "
 	"dsa-tree\n"
 	"      --eviction LIST  refcnt, lru, fifo, random\n"
-	"      --cache LIST     sizes: samples, or parts of all with %\n"
+	"      --cache LIST     sizes: samples, parts of all with %, or bytes as 100G\n"
+	"      --bytes-per-sample N\n"
+	"                       of a prepared sample, for a cache in bytes\n"
+	"      --dataset DIR    the same, and the number of samples, of a dataset that\n"
+	"                       is mounted: MOUNT/datasets/NAME\n"
+	"      --jobs N         instead of SCENARIO: so many jobs on one dataset, begun\n"
+	"                       one after the other within an epoch\n"
+	"      --samples N      of that dataset\n"
 	"      --lookahead N    samples that are drawn ahead; 0: read when drawn\n"
 	"      --runs N         so many runs with other seeds, of which means are "
 	"printed\n"
 	"      --seed N\n"
+	"      --scale N        one in N samples; without it, as few as answer in "
+	"seconds\n"
 	"      --order JOB:EPOCH\n"
 	"                       instead of figures: positions and samples of that epoch\n"
 	"      --randomness     instead of SCENARIO: how random the orders are that jobs "
@@ -63,7 +78,8 @@ static const char help[] =
 /* What the command line says. */
 struct request {
 	bool list, show, linear, randomness;
-	const char *csv, *svg, *title, *epochs, *order;
+	const char *csv, *svg, *title, *epochs, *order, *scale;
+	struct sim_plan plan; /* jobs and samples 0: not given */
 	struct {
 		const char *key; /* of [scenario] */
 		const char *value;
@@ -117,9 +133,12 @@ struct outcome {
 	size_t n_curves;
 };
 
+/* name NULL: of the plan. */
 static int load(const struct request *request, const char *name, struct sim_scenario *ret)
 {
-	int err = sim_load(name, ret);
+	int err = name ? sim_load(name, ret) : sim_load_plan(&request->plan, ret);
+	if (!err && request->plan.sample_bytes > 0)
+		ret->sample_bytes = request->plan.sample_bytes;
 	if (err)
 		return err;
 	for (size_t i = 0; i < request->n_overrides && !err; i++)
@@ -144,14 +163,34 @@ static int add_curves(struct outcome *outcome, const struct sim_curve *curves, s
 	return 0;
 }
 
-static int run_scenario(struct outcome *outcome, const struct sim_scenario *scenario)
+static bool parse_u32(const char *text, uint32_t most, uint32_t *ret)
+{
+	char *end;
+	errno = 0;
+	unsigned long value = strtoul(text, &end, 10);
+	*ret = (uint32_t)value;
+	return text[0] >= '0' && text[0] <= '9' && !*end && !errno && value >= 1 &&
+	       value <= most;
+}
+
+static int run_scenario(const struct request *request, struct outcome *outcome,
+	const struct sim_scenario *scenario)
 {
 	struct sim_curve *curves;
+	struct sim_trust trust;
 	size_t n;
-	int err = sim_sweep(scenario, &curves, &n);
+	uint32_t scale = sim_scale_choose(scenario);
+	if (request->scale && !parse_u32(request->scale, MOST_SCALE, &scale)) {
+		fprintf(stderr, "joader-sim: --scale: found \"%s\", allowed: 1 to %d\n",
+			request->scale, MOST_SCALE);
+		return -EINVAL;
+	}
+	int err = sim_sweep_scaled(scenario, scale, isatty(STDERR_FILENO) ? stderr : NULL,
+		&curves, &n, &trust);
 	if (err)
 		return err;
 	sim_print_table(stdout, curves, n);
+	sim_print_trust(stdout, &trust);
 	fflush(stdout);
 	err = add_curves(outcome, curves, n);
 	if (err)
@@ -187,9 +226,10 @@ static int run(
 		outcome->n_scenarios++;
 	}
 	for (size_t i = 0; i < n; i++) {
-		int err = run_scenario(outcome, &outcome->scenarios[i]);
+		int err = run_scenario(request, outcome, &outcome->scenarios[i]);
 		if (err)
-			return fail(names[i], err);
+			return err == -EINVAL ? EXIT_USAGE
+					      : fail(outcome->scenarios[i].name, err);
 	}
 	return write_files(request, outcome);
 }
@@ -299,7 +339,8 @@ static const struct page *find_page(const char *name)
 static int print_page(const struct page *page, const struct request *request, int n_names)
 {
 	if (n_names != 1 || request->n_overrides || (request->svg && !page->has_plots) ||
-		request->order || request->show || request->epochs) {
+		request->order || request->show || request->epochs || request->scale ||
+		request->plan.jobs || request->plan.samples) {
 		fprintf(stderr, "joader-sim: %s: allowed with it: --csv%s\n", page->name,
 			page->has_plots ? ", --svg" : "");
 		return EXIT_USAGE;
@@ -316,6 +357,8 @@ enum {
 	OPTION_VERSION,
 	OPTION_SCENARIO,
 	OPTION_ORDER,
+	OPTION_SCALE,
+	OPTION_PLAN,
 	OPTION_RANDOMNESS,
 	OPTION_EPOCHS
 };
@@ -331,6 +374,11 @@ static const struct option options[] = {{"list", no_argument, NULL, 'l'},
 	{"lookahead", required_argument, NULL, OPTION_SCENARIO},
 	{"runs", required_argument, NULL, OPTION_SCENARIO},
 	{"seed", required_argument, NULL, OPTION_SCENARIO},
+	{"bytes-per-sample", required_argument, NULL, OPTION_SCENARIO},
+	{"dataset", required_argument, NULL, OPTION_PLAN},
+	{"jobs", required_argument, NULL, OPTION_PLAN},
+	{"samples", required_argument, NULL, OPTION_PLAN},
+	{"scale", required_argument, NULL, OPTION_SCALE},
 	{"order", required_argument, NULL, OPTION_ORDER},
 	{"randomness", no_argument, NULL, OPTION_RANDOMNESS},
 	{"epochs", required_argument, NULL, OPTION_EPOCHS},
@@ -344,6 +392,19 @@ static void override(struct request *request, const char *key, const char *value
 		return;
 	request->overrides[request->n_overrides].key = key;
 	request->overrides[request->n_overrides++].value = value;
+}
+
+static int take_plan(struct sim_plan *plan, const char *name, const char *value)
+{
+	bool jobs = strcmp(name, "jobs") == 0;
+	uint32_t most = jobs ? MOST_JOBS : MOST_SAMPLES;
+	if (strcmp(name, "dataset") == 0)
+		return sim_plan_dataset(value, plan) ? EXIT_FAILURE : -1;
+	if (parse_u32(value, most, jobs ? &plan->jobs : &plan->samples))
+		return -1;
+	fprintf(stderr, "joader-sim: --%s: found \"%s\", allowed: 1 to %" PRIu32 "\n",
+		name, value, most);
+	return EXIT_USAGE;
 }
 
 /* The exit status, or -1 to go on. */
@@ -374,6 +435,11 @@ static int take_option(struct request *request, int option, int index)
 	case OPTION_ORDER:
 		request->order = optarg;
 		return -1;
+	case OPTION_SCALE:
+		request->scale = optarg;
+		return -1;
+	case OPTION_PLAN:
+		return take_plan(&request->plan, options[index].name, optarg);
 	case OPTION_RANDOMNESS:
 		request->randomness = true;
 		return -1;
@@ -404,18 +470,22 @@ int main(int argc, char **argv)
 		return randomness(&request, argc - optind);
 	if (request.list)
 		return list();
-	if (optind == argc) {
+	bool plans = optind == argc && request.plan.jobs && request.plan.samples;
+	if (optind == argc && !plans) {
 		fputs(help, stderr);
 		return EXIT_USAGE;
 	}
-	const struct page *page = find_page(argv[optind]);
+	const struct page *page = plans ? NULL : find_page(argv[optind]);
 	if (page)
 		return print_page(page, &request, argc - optind);
 	if (request.show)
 		return show(argv + optind, argc - optind);
 	if (request.order)
 		return print_order(&request, argv + optind, (size_t)(argc - optind));
-	int status = run(&request, argv + optind, (size_t)(argc - optind), &outcome);
+	char *planned[] = {NULL};
+	int status =
+		plans ? run(&request, planned, 1, &outcome)
+		      : run(&request, argv + optind, (size_t)(argc - optind), &outcome);
 	outcome_free(&outcome);
 	return status;
 }

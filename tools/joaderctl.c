@@ -7,6 +7,7 @@
 #include "ctl/add.h"
 #include "ctl/dataset.h"
 #include "ctl/doctor.h"
+#include "ctl/explain.h"
 #include "ctl/help.h"
 #include "ctl/mount.h"
 #include "ctl/request.h"
@@ -92,6 +93,8 @@ static int carry_out(const char *path, char **arguments, int n)
 		return add_jobs(path, n, arguments);
 	if (strcmp(arguments[0], "doctor") == 0)
 		return doctor(n, arguments);
+	if (strcmp(arguments[0], "explain") == 0)
+		return explain(path, n, arguments);
 	if (strcmp(arguments[0], "run") == 0)
 		return run_command(path, n, arguments);
 	if (strcmp(arguments[0], "trace") == 0)

@@ -198,7 +198,7 @@ static bool run_upgrade(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-#define N_COMMANDS 17
+#define N_COMMANDS 18
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -220,6 +220,7 @@ static const struct command {
 	{"stats", "stats", 1, 1, false, false, show_stats},
 	{"trace", "trace JOB [FROM]", 2, 3, false, false, show_trace},
 	{"top", "top", 1, 1, false, false, show_top},
+	{"explain", "explain", 1, 1, false, false, show_explain},
 	{"dataset", CONTROL_DATASET_USAGE, 2, 4, true, false, run_dataset},
 	{"datasets", "datasets [DATASET]", 1, 2, false, false, show_datasets},
 	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, false, run_upgrade},

@@ -49,3 +49,4 @@ bool show_stats(const struct request *request);
 bool show_datasets(const struct request *request);
 bool show_trace(const struct request *request);
 bool show_top(const struct request *request);
+bool show_explain(const struct request *request);

@@ -148,3 +148,9 @@ bool show_top(const struct request *request)
 	int err = text_top(request->out, request->context);
 	return err ? request_refuse(request, "top: %s", strerror(-err)) : true;
 }
+
+bool show_explain(const struct request *request)
+{
+	int err = text_explain(request->out, request->context);
+	return err ? request_refuse(request, "explain: %s", strerror(-err)) : true;
+}

@@ -25,6 +25,8 @@ void text_metrics(FILE *out, const struct files_context *context, enum stats_for
  * had when they looked first. -ENOMEM */
 must_check int text_dashboard(FILE *out, const struct files_context *context);
 
+/* What joaderctl explain simulates; text_explain.c. -ENOMEM */
+must_check int text_explain(FILE *out, const struct files_context *context);
 /* What joaderctl top shows; text_top.c. -ENOMEM */
 must_check int text_top(FILE *out, const struct files_context *context);
 

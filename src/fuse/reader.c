@@ -265,6 +265,7 @@ static struct sched_reader reader_known(const struct known_thread *known, bool d
 	return (struct sched_reader){.who = known->who,
 		.done = done,
 		.looks = known->looks,
+		.thread = known->id,
 		.resent = outlived_is_resent()};
 }
 

@@ -77,6 +77,7 @@ struct load_task {
 	bool damaged;	   /* the file was read, and is no image that can be prepared */
 	struct tensor *tensor; /* NULL unless status is 0 */
 	uint64_t decode_ns;    /* that its chain took */
+	uint64_t cpu_ns;       /* processor time of that */
 	char message[IMAGE_MESSAGE];
 };
 

@@ -30,6 +30,7 @@ static void note_bound_locked(
 	const struct stream *stream = stream_find_locked(job, record->epoch);
 	lock_assert_held(&job->sched->lock);
 	count_served(job, record->sample, record->served);
+	lap_bound_locked(job, record->epoch, record->served);
 	if (stream)
 		stream_refill_locked(stream, aftermath);
 }
@@ -53,6 +54,7 @@ static void record_locked(
 	if (record->kind == RECORD_CONSUMED) {
 		stats_add(STAT_CONSUMED, 1);
 		job_count_consumed_locked(job, clock_now_ns());
+		lap_consumed_locked(job, record->epoch);
 		aftermath->news |= job_is_fed(job) && feed_has_news_locked(job);
 		return;
 	}

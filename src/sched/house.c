@@ -89,6 +89,7 @@ void *sched_keep_house(void *context)
 		prepared_report(sched);
 		past_pass(sched, clock_now_ns());
 		traces_forget(sched);
+		laps_measure(sched);
 		sources_sweep(sched);
 		sync_journals(sched);
 		kept_beat();

@@ -19,6 +19,7 @@ bool sched_dataset_times(
 		return false;
 	histogram_copy_add(&source->reads, &ret->read);
 	histogram_copy_add(&source->decodes, &ret->decode);
+	ret->cpu_ns = atomic_load_explicit(&source->cpu_ns, memory_order_relaxed);
 	return true;
 }
 

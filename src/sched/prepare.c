@@ -484,6 +484,8 @@ void sched_load_done(void *context, struct load_task *task)
 	if (first.status == 0 && !first.same) {
 		shares_note_cost_locked(use->key.space, first.decode_ns);
 		histogram_add_alone(&use->key.space->source->decodes, first.decode_ns);
+		atomic_fetch_add_explicit(&use->key.space->source->cpu_ns, first.cpu_ns,
+			memory_order_relaxed);
 	}
 	aftermath.kick_decoders = !TAILQ_EMPTY(&sched->read); /* there is more memory */
 	/* A task is part of its use, which may be gone afterwards. */

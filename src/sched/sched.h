@@ -133,6 +133,7 @@ must_check int sched_dataset_find(struct sched *sched, const char *name, uint32_
 /* How long reading and preparing its samples took. */
 struct sched_dataset_times {
 	struct histogram_copy read, decode;
+	uint64_t cpu_ns; /* processor time of all that was decoded */
 };
 bool sched_dataset_times(
 	struct sched *sched, uint32_t number, struct sched_dataset_times *ret);
@@ -420,6 +421,7 @@ struct sched_reader {
 	bool looks;  /* its process has workers that read */
 	bool resent; /* the daemon before this one may have begun to answer it */
 	bool images; /* of a file of images, although only the sample is asked for */
+	long thread; /* its number in /proc; 0: not known */
 };
 
 /*
@@ -579,6 +581,47 @@ bool sched_has_order(struct sched_job *job, uint32_t epoch);
 /* Up to n of them from the k-th on; how many there are so far. */
 uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret);
+
+/* --- laps: epochs that a job's readers have read to the end ----------------------------- */
+
+#define SCHED_LAPS 4
+
+/* What joaderctl explain needs to know of a job. Times are in ns. */
+struct sched_laps {
+	/* Its first open, and when a sample was consumed last, by clock_now_ns; 0: never. */
+	uint64_t first_ns, last_ns;
+	uint64_t n; /* laps so far */
+	/* The latest, and for how long their opens waited, of all readers together: the last one
+	 * at (n - 1) % SCHED_LAPS. */
+	uint64_t ns[SCHED_LAPS], waited_ns[SCHED_LAPS];
+	/* The latest: */
+	uint32_t epoch, samples;
+	unsigned readers;  /* threads that opened files */
+	uint64_t pause_ns; /* between the lap before and this one */
+	uint64_t exposed_ns[WAIT_CAUSES];
+	uint64_t decoded, shared, hit;
+	/* Processor time of readers, and samples that they were given for it, of all laps. */
+	uint64_t cpu_ns, cpu_samples;
+	/* The set of samples, and the tensors that are made of them. */
+	bool drawn; /* by a sampler, not by the positions */
+	uint32_t
+		labels; /* that a script asks for one by one; 0: any sample at any time */
+	uint64_t sample_bytes;
+	enum sampler_kind sampler;
+	double weight;
+};
+void sched_job_laps(struct sched_job *job, struct sched_laps *ret);
+
+/* Samples that the same jobs have in the cache, prepared in the same way. */
+struct sched_common {
+	uint64_t jobs; /* a bit for each of the ids that were asked for */
+	uint32_t samples;
+};
+#define SCHED_COMMON_JOBS 64
+/* Of at most SCHED_COMMON_JOBS jobs; the caller frees *ret. Takes milliseconds with a million
+ * samples. -ENOMEM */
+must_check int sched_common(struct sched *sched, const job_id *ids, size_t n,
+	struct sched_common **ret, size_t *ret_n);
 
 /* --- trace: what a job's readers open and close --- */
 

@@ -46,6 +46,7 @@
  *   fetch.c        what comes from another daemon instead
  *   shares.c       what jobs cost and wait, which decides who is served (share.h)
  *   waits.c        how long readers wait, and for what; trace.c: each of their opens
+ *   laps.c         what an epoch was that was read to the end
  *   postponed.c    other work that is due later
  *   quarantine.c   images that are not prepared, since they end the process
  *   memory.c       how much memory all of it may take
@@ -84,6 +85,7 @@ struct source {
 	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
 	LIST_HEAD(, space) spaces;
 	struct histogram reads, decodes; /* of samples */
+	_Atomic uint64_t cpu_ns;	 /* processor time of decoding */
 };
 
 struct space {
@@ -249,11 +251,32 @@ struct feed {
 
 #define RATE_SECONDS 8
 
+#define LAP_READERS 64 /* more are not told apart */
+
+/* A thread that has opened files of the epoch. */
+struct lap_reader {
+	long thread;	 /* 0: none, nor behind it */
+	uint32_t epoch;	 /* the last one that it opened files of */
+	uint64_t cpu_ns; /* as it was looked at last; 0: never */
+};
+
+/* How the samples of an epoch were served so far. */
+struct lap_served {
+	uint32_t epoch;
+	uint64_t n[SERVED_SKIPPED + 1];
+};
+
 /* The epoch that a job's readers read last, since its first open. */
 struct watched {
 	uint32_t epoch;
 	uint64_t begun_ns, last_ns;	  /* 0: none; the last sample was read */
-	uint64_t exposed_ns[WAIT_CAUSES]; /* before it */
+	uint64_t exposed_ns[WAIT_CAUSES]; /* before it, as the next ones */
+	uint64_t waited_ns, pause_ns;
+	uint32_t positions, consumed;
+	bool ended; /* all were consumed */
+	struct lap_served
+		bound[2]; /* of the running epoch, and of the one before: by its number */
+	struct lap_reader reader[LAP_READERS];
 };
 
 /* bad_sample = skip; without it all are NULL. */
@@ -337,8 +360,10 @@ struct sched_job {
 	enum wait_cause waits_for;
 	_Atomic uint64_t own_ns; /* that answering opens took, beside waits */
 	struct watched watched;
-	struct trace *trace;		/* NULL: nobody asks for it */
-	double waiting_part;		/* of the last window, in which one waited */
+	struct sched_laps laps;
+	uint64_t lap_served; /* when the processor time of readers was looked at last */
+	struct trace *trace; /* NULL: nobody asks for it */
+	double waiting_part; /* of the last window, in which one waited */
 	struct sched_job_status totals; /* served ... exposed_ns */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
@@ -572,6 +597,19 @@ void waits_change_locked(struct sched_handle *handle, int change);
 void waits_move_on_locked(struct use *use, uint64_t now_ns);
 /* The handle knows its epoch, perhaps the first one of it. */
 void waits_epoch_locked(const struct sched_handle *handle);
+void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES]);
+
+/* --- laps.c: epochs that were read to the end ------------------------------------------ */
+
+/* The job is about to watch another epoch. */
+void lap_begin_locked(struct sched_job *job, uint64_t begun_ns);
+void lap_open_locked(const struct sched_handle *handle);
+/* A position of an epoch was bound. */
+void lap_bound_locked(struct sched_job *job, uint32_t epoch, enum served served);
+/* A sample of an epoch was consumed. */
+void lap_consumed_locked(struct sched_job *job, uint32_t epoch);
+/* Once a second, with no lock. */
+void laps_measure(struct sched *sched);
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);
 /* As it was counted last. */
 void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES]);

@@ -120,12 +120,16 @@ void waits_epoch_locked(const struct sched_handle *handle)
 	struct watched *watched = &job->watched;
 	uint32_t epoch = handle->request.found_epoch;
 	lock_assert_held(&job->sched->lock);
-	if (watched->begun_ns != 0 && epoch <= watched->epoch)
+	if (watched->begun_ns != 0 && epoch <= watched->epoch) {
+		lap_open_locked(handle);
 		return;
+	}
+	lap_begin_locked(job, handle->parked_ns ? handle->parked_ns : clock_now_ns());
 	watched->epoch = epoch;
 	watched->begun_ns = handle->parked_ns ? handle->parked_ns : clock_now_ns();
 	watched->last_ns = watched->begun_ns;
 	waits_exposed_locked(job, watched->exposed_ns);
+	lap_open_locked(handle);
 }
 
 /* The files of several readers are answered at once, so that the parts may be more than the

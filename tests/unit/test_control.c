@@ -215,7 +215,7 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	contains(REFUSED("statsu"), "did you mean stats?");
 	contains(REFUSED("x"),
 		"add rm restore export mount grant revoke ls cluster status order "
-		"stats trace top dataset datasets");
+		"stats trace top explain dataset datasets");
 	contains(REFUSED("ls|more"), "usage: ls\n");
 	contains(REFUSED("order"), "usage: order JOB [EPOCH]\n");
 	contains(REFUSED("rm|a|b|c|d|e"), "usage: rm JOB\n");

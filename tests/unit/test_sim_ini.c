@@ -69,6 +69,55 @@ Test(sim_ini, ids_are_a_range_or_a_random_subset)
 	sim_scenario_free(&s);
 }
 
+Test(sim_ini, a_cache_in_bytes)
+{
+	struct sim_scenario s;
+	cr_assert_eq(sim_parse("x.ini", GOOD, &s), 0);
+	cr_assert_eq(sim_override(&s, "cache", "100G 1.5M 7"), 0);
+	cr_assert_eq(sim_override(&s, "bytes-per-sample", "147K"), 0);
+	cr_assert_eq(sim_check(&s), 0);
+	cr_assert(s.caches[0].bytes && s.caches[0].value == 100 * 0x1p30);
+	cr_assert(s.caches[1].bytes && s.caches[1].value == 1.5 * 0x1p20);
+	cr_assert(!s.caches[2].bytes && s.caches[2].value == 7);
+	cr_assert_eq(s.sample_bytes, 147 * 1024);
+	sim_scenario_free(&s);
+}
+
+Test(sim_ini, a_cache_in_bytes_needs_the_bytes_of_a_sample)
+{
+	struct sim_scenario s;
+	cr_redirect_stderr();
+	cr_assert_eq(sim_parse("x.ini", GOOD, &s), 0);
+	cr_assert_eq(sim_override(&s, "cache", "100G"), 0);
+	cr_assert_eq(sim_check(&s), -EINVAL);
+	sim_scenario_free(&s);
+}
+
+Test(sim_ini, one_in_ten_samples_is_the_same_in_proportion)
+{
+	struct sim_scenario s, small;
+	cr_assert_eq(sim_parse("x.ini",
+			     "[scenario]\ntitle = t\ncache = 500 20% 1M\nlookahead = 40\n"
+			     "bytes-per-sample = 1K\nlabels = 30\n"
+			     "[dataset d]\nids = 1000-2999\n"
+			     "[dataset e]\nids = sample(3000,600)\n"
+			     "[job j]\ndataset = d\n",
+			     &s),
+		0);
+	cr_assert_eq(sim_scaled(&s, 10, &small), 0);
+	cr_assert_eq(small.datasets[0].first, 100);
+	cr_assert_eq(small.datasets[0].size, 200);
+	cr_assert_eq(small.datasets[1].end, 300);
+	cr_assert_eq(small.datasets[1].size, 60);
+	cr_assert_eq(small.caches[0].value, 50);
+	cr_assert_eq(small.caches[1].value, .2);
+	cr_assert_eq(small.sample_bytes, 10240);
+	cr_assert_eq(small.lookahead, 4);
+	cr_assert_eq(small.labels, 3);
+	sim_scenario_free(&small);
+	sim_scenario_free(&s);
+}
+
 Test(sim_ini, an_unknown_key_has_a_near_one)
 {
 	refuse(GOOD "sped = 2\n", "x.ini:8:[job j]:sped: not known, allowed: dataset, "

@@ -90,3 +90,11 @@ bench-cluster:
 	@build/release/bench/cluster
 
 -include $(wildcard $(BUILD)/tools/bench/*.d)
+
+# What joaderctl explain predicts beside what is measured when the change is made.
+.PHONY: bench-explain
+bench-explain:
+	@tools/install-deps build demo test
+	@$(MAKE) --no-print-directory -s VARIANT=release programs build/release/bench/laps \
+		build/release/tests/clients/slow_storage
+	@tools/bench/bench-explain build/release $(CASES)

@@ -81,6 +81,21 @@ static const struct command_help {
 		"Keys: q quits; n, w, r, d, p sort by name, WAITED, SAMPLES/S, DONE,\n"
 		"and what was prepared; the space bar looks at once. Without a terminal\n"
 		"it is as --once.\n"},
+	{"explain", "[--json] [--plan N] [JOB]",
+		"what jobs waited for in their last epoch, and what would help\n",
+		"    --json           the same for programs, and all changes that were\n"
+		"                     tried\n"
+		"-p, --plan N         a cache and a sampler for N jobs like JOB, or like "
+		"the\n"
+		"                     first one\n"
+		"\n"
+		"The last epochs are simulated again, with one thing changed: the "
+		"cache,\n"
+		"the sampler, decoders, look-ahead, a tier, the job alone. First they "
+		"are\n"
+		"simulated as they were, and if that is off by more than 20 %, nothing "
+		"is\n"
+		"promised.\n"},
 	{"trace", "JOB >FILE", "each open and close of the job's readers, until ^C\n",
 		"A line has, with tabs between: the time in seconds since 1970, the\n"
 		"number of the open, event (open, ready, failed or release), epoch,\n"

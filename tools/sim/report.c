@@ -3,7 +3,10 @@
 
 #include "report.h"
 
+#include "base/size_text.h"
+
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 bool sim_per_sample(const struct sim_scenario *scenario)
@@ -56,18 +59,44 @@ static void print_cell(FILE *out, const struct sim_curve *curve, size_t i)
 	fprintf(out, "%*s", COLUMN, text);
 }
 
+/* In bytes, if it is known how many a sample has. */
+static void print_size(FILE *out, const struct sim_curve *curve, size_t i)
+{
+	const struct sim_size *size = &curve->scenario->caches[i];
+	const struct sim_point *point = &curve->points[i];
+	double bytes = size->bytes ? size->value
+				   : point->capacity * curve->scenario->sample_bytes;
+	char text[32];
+	snprintf(text, sizeof(text), "%.0f", point->capacity);
+	if (bytes > 0)
+		snprintf(text, sizeof(text), "%s", size_text((uint64_t)bytes).text);
+	fprintf(out, "%8s %7.2f%%", text, 100 * point->capacity / point->all);
+}
+
 void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n)
 {
 	print_head(out, curves, n);
 	for (size_t i = 0; i < curves[0].n_points; i++) {
-		const struct sim_point *point = &curves[0].points[i];
-		fprintf(out, "%8.0f %7.2f%%", point->capacity,
-			100 * point->capacity / point->all);
+		print_size(out, &curves[0], i);
 		for (size_t j = 0; j < n; j++)
 			print_cell(out, &curves[j], i);
 		fputc('\n', out);
 	}
 	fputc('\n', out);
+}
+
+#define EXACT .02 /* misses per sample read: what hardly decides */
+
+void sim_print_trust(FILE *out, const struct sim_trust *trust)
+{
+	if (trust->scale == 1)
+		return;
+	fprintf(out,
+		"Simulated with one in %" PRIu32 " samples (%" PRIu32
+		" of the largest dataset). With half\n"
+		"as many the figures differ by at most %.4f misses per sample read%s\n\n",
+		trust->scale, trust->samples, trust->off,
+		trust->off <= EXACT ? "." : ": too much;\n--scale 1 takes all.");
 }
 
 /* --- CSV --------------------------------------------------------------------------- */

@@ -19,6 +19,9 @@ void sim_curve_name(const struct sim_curve *curve, char *ret, size_t size);
 /* All of one scenario. */
 void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n);
 
+/* How far the table can be trusted; nothing if the scenario was not made smaller. */
+void sim_print_trust(FILE *out, const struct sim_trust *trust);
+
 /* 0 or -errno */
 must_check int sim_write_csv(const char *path, const struct sim_curve *curves, size_t n);
 /*

@@ -87,6 +87,8 @@ static int tick(struct sim_run *run)
 	if (run->tick == run->count_from)
 		run->loads_before = sim_sched_loads(run->sched);
 	size_t n = find_readers(run);
+	if (run->setup->progress)
+		sim_progress_add(run->setup->progress, n);
 	err = together ? sim_read_together(run, run->readers, n)
 		       : sim_read_in_turn(run, run->readers, n);
 	if (!err)

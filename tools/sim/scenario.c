@@ -76,8 +76,24 @@ static int contradiction(const struct sim_scenario *scenario, const char *text)
 	return -EINVAL;
 }
 
+/* A cache of so many bytes holds a number of samples only if their size is known. */
+static int check_bytes(const struct sim_scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->n_caches && scenario->sample_bytes == 0; i++)
+		if (scenario->caches[i].bytes)
+			return contradiction(scenario,
+				"a cache in bytes needs bytes-per-sample; "
+				"MOUNT/datasets/NAME/info tells it (prepared), and "
+				"--dataset "
+				"takes it from there");
+	return 0;
+}
+
 int sim_check(struct sim_scenario *scenario)
 {
+	int err = check_bytes(scenario);
+	if (err)
+		return err;
 	for (size_t i = 0; i < scenario->n_jobs; i++)
 		if (!scenario->jobs[i].epochs && !(scenario->length > 0))
 			return contradiction(

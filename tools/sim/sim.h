@@ -44,10 +44,11 @@ struct sim_job {
 	uint32_t epochs; /* 0: it runs on until the time is over */
 };
 
-/* A size of the cache: samples, or a fraction of the union of the datasets. */
+/* A size of the cache: samples, bytes, or a fraction of the union of the datasets. */
 struct sim_size {
 	double value;
 	bool fraction;
+	bool bytes;
 };
 
 struct sim_scenario {
@@ -64,15 +65,25 @@ struct sim_scenario {
 	size_t n_datasets;
 	struct sim_job *jobs;
 	size_t n_jobs;
-	uint32_t labels;    /* id % labels is a sample's; 0: none */
-	uint32_t lookahead; /* samples drawn ahead; 0: read when drawn */
-	uint32_t runs;	    /* with other seeds each */
-	double warmup;	    /* epochs of time that are not counted */
-	double length;	    /* epochs of time after it; 0: until all jobs are through */
+	uint32_t labels;     /* id % labels is a sample's; 0: none */
+	uint32_t lookahead;  /* samples drawn ahead; 0: read when drawn */
+	double sample_bytes; /* of a prepared sample; 0: not known */
+	uint32_t runs;	     /* with other seeds each */
+	double warmup;	     /* epochs of time that are not counted */
+	double length;	     /* epochs of time after it; 0: until all jobs are through */
 	uint64_t seed;
 };
 
 /* --- scenarios --------------------------------------------------------------------- */
+
+/* So many jobs that read one dataset, begun one after the other within an epoch. */
+struct sim_plan {
+	uint32_t jobs, samples;
+	double sample_bytes; /* 0: not known */
+};
+must_check int sim_load_plan(const struct sim_plan *plan, struct sim_scenario *ret);
+/* What MOUNT/datasets/NAME, a directory of a mount, says of it. Mistakes are told. */
+must_check int sim_plan_dataset(const char *directory, struct sim_plan *ret);
 
 /* A built-in one by its name, or an ini by its path. Mistakes go to standard error. */
 must_check int sim_load(const char *name_or_path, struct sim_scenario *ret);
@@ -107,6 +118,16 @@ struct sim_read {
 	bool miss; /* nobody has read it since it was loaded */
 };
 
+/* Tells on a terminal how much is done; progress.c. */
+struct sim_progress {
+	FILE *out;	  /* NULL: nobody looks */
+	double all, done; /* samples read */
+	uint64_t begun_ns, told_ns;
+};
+void sim_progress_begin(struct sim_progress *progress, FILE *out, double all);
+void sim_progress_add(struct sim_progress *progress, size_t n);
+void sim_progress_end(struct sim_progress *progress);
+
 typedef void sim_observer(void *context, const struct sim_read *read);
 
 struct sim_setup {
@@ -116,6 +137,7 @@ struct sim_setup {
 	uint64_t seed;
 	sim_observer *observer; /* may be NULL; sees also what the warm-up reads */
 	void *context;
+	struct sim_progress *progress; /* may be NULL */
 };
 
 struct sim_result {
@@ -151,7 +173,31 @@ struct sim_curve {
 	size_t n_points;
 };
 
-/* scenario->n_samplers * n_evictions curves; freed with sim_curves_free. */
-must_check int sim_sweep(
-	const struct sim_scenario *scenario, struct sim_curve **ret, size_t *ret_n);
+/* scenario->n_samplers * n_evictions curves; freed with sim_curves_free. progress: may be
+ * NULL. */
+must_check int sim_sweep(const struct sim_scenario *scenario,
+	struct sim_progress *progress, struct sim_curve **ret, size_t *ret_n);
 void sim_curves_free(struct sim_curve *curves, size_t n);
+
+/* --- large scenarios --------------------------------------------------------------- */
+
+/* Samples that are read in all runs of the scenario. */
+double sim_reads(const struct sim_scenario *scenario);
+/* The part of a scenario that answers in seconds: one in so many of its samples. 1: all. */
+uint32_t sim_scale_choose(const struct sim_scenario *scenario);
+/*
+ * One in `scale` samples, of the datasets, the cache, the labels and the look-ahead: the
+ * same in proportion. ret has what it needs of its own, and is freed as any.
+ */
+must_check int sim_scaled(
+	const struct sim_scenario *scenario, uint32_t scale, struct sim_scenario *ret);
+
+/* How far a smaller scenario is off, as one of half its size shows. */
+struct sim_trust {
+	uint32_t scale;	  /* 1: the scenario itself was run */
+	uint32_t samples; /* of the largest dataset, in the smaller scenario */
+	double off;	  /* misses per sample read by which the two differ at most */
+};
+/* As sim_sweep, with figures as large as the scenario is. */
+must_check int sim_sweep_scaled(const struct sim_scenario *scenario, uint32_t scale,
+	FILE *progress, struct sim_curve **ret, size_t *ret_n, struct sim_trust *trust);

@@ -266,6 +266,8 @@ int sim_sched_join(struct sim_sched *sched, job_id id, const roaring_bitmap_t *s
 		free(job);
 		return err;
 	}
+	if (sched->config.timed)
+		share_join(&sched->shares, &job->share, 1, sched->config.cost_ns);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
 	*ret = job;
@@ -280,6 +282,8 @@ void sim_sched_leave(struct sim_sched_job *job)
 	epochs_leave(job->epochs, &effects);
 	execute(job, &effects);
 	sim_sampler_leave(&sched->sampler, job->id);
+	if (sched->config.timed)
+		share_leave(&job->share);
 	epochs_free(&job->epochs);
 	TAILQ_REMOVE(&sched->jobs, job, link);
 	sched->n_jobs--;
@@ -314,6 +318,7 @@ int sim_sched_new(const struct sim_sched_config *config, struct sim_sched **ret)
 	TAILQ_INIT(&sched->jobs);
 	TAILQ_INIT(&sched->streams);
 	TAILQ_INIT(&sched->queued);
+	shares_init(&sched->shares, config->share);
 	sched->uses = calloc(config->n_ids + 1, sizeof(*sched->uses));
 	int err = sched->uses ? make_sampler(sched) : -ENOMEM;
 	if (!err)

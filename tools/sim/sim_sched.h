@@ -5,6 +5,7 @@
 
 #include "cache/cache.h"
 #include "epoch/epoch.h"
+#include "share/share.h"
 #include "sim_sampler.h"
 
 /*
@@ -13,10 +14,14 @@
  * done here as src/sched does it, but one event after the other: each has all its
  * consequences before the next, as if the daemon's clerk and workers took no time.
  *
+ * With a clock of its own, the caller lets loads take time: what is drawn is asked for, as the
+ * daemon's jobs ask; the caller takes what is read next, and says when it is loaded.
+ *
  *   src/sched                          here
  *   open.c, effects.c, clerk.c         sim_sched.c
  *   stream.c, stream_life.c            sim_stream.c
  *   use.c                              sim_use.c
+ *   prepare.c, shares.c                sim_load.c (with a clock)
  *
  *   Flow: a job joins; a position is opened, loaded and released; the job leaves.
  *   Owns: its jobs.
@@ -31,7 +36,7 @@ struct sim_sched_job;
 struct sim_sched_config {
 	enum sampler_kind sampler;
 	enum eviction_policy eviction;
-	uint64_t capacity; /* samples */
+	uint64_t capacity; /* samples, or in the unit of bytes */
 	uint64_t sampler_seed;
 	uint64_t cache_seed;
 	uint32_t n_ids;
@@ -39,6 +44,12 @@ struct sim_sched_config {
 	/* Of each job. 0: nothing is drawn or loaded before it is opened, and those who
 	 * open together draw in one round. */
 	uint32_t lookahead;
+	/* With a clock: */
+	bool timed;
+	enum share_policy share;
+	uint64_t cost_ns; /* of a decode, as jobs are charged for it */
+	/* Of the tensor of each id, in some unit; NULL: 1. They are allocated: few. */
+	const uint64_t *bytes;
 };
 
 must_check int sim_sched_new(
@@ -79,6 +90,20 @@ must_check int sim_sched_open(
 must_check int sim_sched_load(struct sim_open *open);
 /* It was read. An open that was refused has nothing to release. */
 must_check int sim_sched_release(struct sim_open *open);
+
+/* --- with a clock ------------------------------------------------------------------ */
+
+/* A reader waits for what it has opened. */
+must_check int sim_sched_wait(struct sim_open *open);
+/* What is read next, as the shares have it; SAMPLE_NONE: nothing, for now. */
+sample_id sim_sched_take(struct sim_sched *sched);
+/* It is in the cache from now on. */
+must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
+/* An open that is answered has its sample; the samples and waits of a job are counted. */
+void sim_sched_served(struct sim_sched_job *job);
+void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
+/* A second has passed: jobs have other shares. */
+must_check int sim_sched_window(struct sim_sched *sched, double seconds, double decoders);
 
 bool sim_sched_has(const struct sim_sched *sched, sample_id sample); /* in the cache */
 uint64_t sim_sched_loads(const struct sim_sched *sched);	     /* so far */

@@ -10,8 +10,10 @@
 /* A sample that jobs have to do with; its index is its id. */
 struct sim_use {
 	TAILQ_ENTRY(sim_use) link;
-	bool queued; /* to be loaded */
-	bool unread; /* since it was loaded */
+	bool queued;		      /* to be loaded */
+	bool unread;		      /* since it was loaded */
+	bool loading, urgent;	      /* with a clock */
+	struct share_request request; /* likewise */
 	uint32_t opens;
 };
 
@@ -24,6 +26,7 @@ struct sim_sched_job {
 	const roaring_bitmap_t *selection;
 	const uint32_t *labels;
 	struct epochs *epochs;
+	struct share_job share; /* with a clock */
 	bool has_stream;
 	uint32_t stream_epoch;
 	stream_id stream;
@@ -49,7 +52,8 @@ struct sim_sched {
 	stream_id *round_ids;
 	sample_id *round_samples;
 	uint64_t loads;
-	int error; /* the first */
+	struct shares shares; /* with a clock */
+	int error;	      /* the first */
 };
 
 void sim_fail(struct sim_sched *sched, int err); /* unless that is 0 */
@@ -71,7 +75,10 @@ void sim_stream_fill(struct sim_sched_job *job);
 /* How a sample that is drawn now will come to be there. */
 enum served sim_use_served(const struct sim_sched *sched, sample_id sample);
 /* To be loaded, unless it is there. */
-void sim_use_request(struct sim_sched *sched, sample_id sample);
+void sim_use_request(struct sim_sched_job *job, sample_id sample);
+uint64_t sim_use_bytes(const struct sim_sched *sched, sample_id sample);
+/* It was loaded. */
+must_check int sim_use_publish(struct sim_sched *sched, sample_id sample);
 void sim_use_unpin(struct sim_sched *sched, sample_id sample);
 void sim_use_attach(struct sim_open *open);
 void sim_use_detach(struct sim_open *open);
@@ -80,3 +87,10 @@ void sim_use_work(struct sim_sched *sched);
 /* For a reader that waits. */
 void sim_use_load_now(struct sim_sched *sched, sample_id sample);
 void sim_use_reap(struct sim_sched *sched);
+
+/* --- sim_load.c: with a clock --- */
+
+/* The job asks for it; urgent: a reader waits. */
+void sim_load_ask(struct sim_sched_job *job, sample_id sample, bool urgent);
+/* Nobody has drawn it any more. */
+void sim_load_drop(struct sim_sched *sched, sample_id sample);

@@ -79,7 +79,8 @@ static struct ahead ahead_of(const struct sim_sched_job *job)
 		.length = epochs_ahead(job->epochs, job->stream_epoch),
 		.filled = job->filled,
 		.remaining = sim_sampler_remaining(&sched->sampler, job->stream),
-		.tensor_bytes = 1,
+		.tensor_bytes =
+			sim_use_bytes(sched, roaring_bitmap_minimum(job->selection)),
 		.streams = sched->n_streams,
 		.cache = cache_usage(sched->cache)};
 }
@@ -126,7 +127,7 @@ static void hold(struct sim_sched_job *job, sample_id sample)
 	sim_fail(sched, err);
 	drawn.pinned = !err;
 	if (drawn.pinned && sched->config.lookahead)
-		sim_use_request(sched, sample);
+		sim_use_request(job, sample);
 	epochs_drawn(job->epochs, job->stream_epoch, &drawn);
 	uint32_t length = epochs_ahead(job->epochs, job->stream_epoch);
 	if (job->filled < length)

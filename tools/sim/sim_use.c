@@ -19,13 +19,26 @@ enum served sim_use_served(const struct sim_sched *sched, sample_id sample)
 {
 	if (sim_sched_has(sched, sample))
 		return SERVED_HIT;
-	return sched->uses[sample].queued ? SERVED_SHARED : SERVED_DECODED;
+	return sched->uses[sample].queued || sched->uses[sample].loading ? SERVED_SHARED
+									 : SERVED_DECODED;
 }
 
-void sim_use_request(struct sim_sched *sched, sample_id sample)
+uint64_t sim_use_bytes(const struct sim_sched *sched, sample_id sample)
 {
+	return sched->config.bytes ? sched->config.bytes[sample] : 1;
+}
+
+void sim_use_request(struct sim_sched_job *job, sample_id sample)
+{
+	struct sim_sched *sched = job->sched;
 	struct sim_use *use = &sched->uses[sample];
-	if (use->queued || sim_sched_has(sched, sample))
+	if (sim_sched_has(sched, sample))
+		return;
+	if (sched->config.timed) {
+		sim_load_ask(job, sample, false);
+		return;
+	}
+	if (use->queued)
 		return;
 	use->queued = true;
 	TAILQ_INSERT_TAIL(&sched->queued, use, link);
@@ -44,7 +57,10 @@ static void drop_if_unused(struct sim_sched *sched, sample_id sample)
 	struct sim_use *use = &sched->uses[sample];
 	if (!use->queued || cache_pins(sched->space, sample) > 0)
 		return;
-	unqueue(sched, use);
+	if (sched->config.timed)
+		sim_load_drop(sched, sample);
+	else
+		unqueue(sched, use);
 	sim_sampler_evicted(&sched->sampler, 0, sample);
 }
 
@@ -81,30 +97,38 @@ void sim_use_detach(struct sim_open *open)
 	drop_if_unused(sched, open->request.sample);
 }
 
-/* A load: the miss that all of this is about. -ENOSPC: the cache is full of pins. */
-static int load(struct sim_sched *sched, sample_id sample, bool force)
+int sim_use_publish(struct sim_sched *sched, sample_id sample)
 {
-	struct sim_use *use = &sched->uses[sample];
-	int err = cache_reserve(sched->space, sample, 1, force);
-	if (err)
-		return err;
-	unqueue(sched, use);
-	struct tensor *tensor = tensor_new((struct tensor_shape){0, 0}, 1);
+	struct tensor *tensor =
+		tensor_new((struct tensor_shape){0, 0}, sim_use_bytes(sched, sample));
 	if (!tensor) {
 		cache_abandon(sched->space, sample);
 		return -ENOMEM;
 	}
 	cache_publish(sched->space, sample, tensor);
-	use->unread = true;
+	sched->uses[sample].unread = true;
 	sched->loads++;
 	keep_capacity(sched, sample);
 	sim_use_reap(sched);
 	return 0;
 }
 
+/* A load: the miss that all of this is about. -ENOSPC: the cache is full of pins. */
+static int load(struct sim_sched *sched, sample_id sample, bool force)
+{
+	int err =
+		cache_reserve(sched->space, sample, sim_use_bytes(sched, sample), force);
+	if (err)
+		return err;
+	unqueue(sched, &sched->uses[sample]);
+	return sim_use_publish(sched, sample);
+}
+
 void sim_use_work(struct sim_sched *sched)
 {
 	struct sim_use *use;
+	if (sched->config.timed)
+		return; /* the caller takes it */
 	while (!sched->error && (use = TAILQ_FIRST(&sched->queued))) {
 		int err = load(sched, sample_of(sched, use), false);
 		if (err == -ENOSPC)

@@ -19,15 +19,16 @@ static void add_run(struct sim_point *point, const struct sim_result *result, ui
 	point->deviation += before * ((double)result->misses - point->misses);
 }
 
-static int run_point(
-	const struct sim_curve *curve, struct sim_size size, struct sim_point *ret)
+static int run_point(const struct sim_curve *curve, struct sim_size size,
+	struct sim_progress *progress, struct sim_point *ret)
 {
 	const struct sim_scenario *scenario = curve->scenario;
 	for (uint32_t run = 0; run < scenario->runs; run++) {
 		struct sim_setup setup = {.sampler = curve->sampler,
 			.eviction = curve->eviction,
 			.cache = size,
-			.seed = rng_mix(scenario->seed, run)};
+			.seed = rng_mix(scenario->seed, run),
+			.progress = progress};
 		struct sim_result result;
 		int err = sim_run(scenario, &setup, &result);
 		if (err)
@@ -39,7 +40,7 @@ static int run_point(
 	return 0;
 }
 
-static int run_curve(struct sim_curve *curve)
+static int run_curve(struct sim_curve *curve, struct sim_progress *progress)
 {
 	const struct sim_scenario *scenario = curve->scenario;
 	curve->points = calloc(scenario->n_caches, sizeof(*curve->points));
@@ -47,14 +48,16 @@ static int run_curve(struct sim_curve *curve)
 		return -ENOMEM;
 	curve->n_points = scenario->n_caches;
 	for (size_t i = 0; i < curve->n_points; i++) {
-		int err = run_point(curve, scenario->caches[i], &curve->points[i]);
+		int err = run_point(
+			curve, scenario->caches[i], progress, &curve->points[i]);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-int sim_sweep(const struct sim_scenario *scenario, struct sim_curve **ret, size_t *ret_n)
+int sim_sweep(const struct sim_scenario *scenario, struct sim_progress *progress,
+	struct sim_curve **ret, size_t *ret_n)
 {
 	size_t n = scenario->n_samplers * scenario->n_evictions;
 	struct sim_curve *curves = calloc(n, sizeof(*curves));
@@ -64,7 +67,7 @@ int sim_sweep(const struct sim_scenario *scenario, struct sim_curve **ret, size_
 		curves[i].scenario = scenario;
 		curves[i].sampler = scenario->samplers[i / scenario->n_evictions];
 		curves[i].eviction = scenario->evictions[i % scenario->n_evictions];
-		int err = run_curve(&curves[i]);
+		int err = run_curve(&curves[i], progress);
 		if (err) {
 			sim_curves_free(curves, n);
 			return err;

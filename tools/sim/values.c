@@ -125,18 +125,34 @@ static int one_eviction(void *field, const char *word)
 	return i < 0 ? i : 0;
 }
 
+/* What one of the units is worth that the text is; 0: it is none. */
+static double unit_of(const char *text)
+{
+	static const char units[] = "KMGT";
+	const char *unit = text[0] && !text[1] ? strchr(units, text[0]) : NULL;
+	return unit ? ldexp(1, 10 * (int)(unit - units + 1)) : 0;
+}
+
 static int one_cache(void *field, const char *word)
 {
 	struct sim_size *size = field;
 	char *end;
-	double value = strtod(word, &end);
-	size->fraction = end != word && strcmp(end, "%") == 0;
-	size->value = size->fraction ? value / 100 : value;
-	if (end == word || (*end && !size->fraction) || !(value > 0))
+	double value = strtod(word, &end), unit = end == word ? 0 : unit_of(end);
+	*size = (struct sim_size){.value = value};
+	if (end == word || !(value > 0))
 		return -EINVAL;
-	if (size->fraction)
+	if (unit > 0) {
+		size->bytes = true;
+		size->value = value * unit;
+		return value < 1e15 ? 0 : -EINVAL;
+	}
+	if (strcmp(end, "%") == 0) {
+		size->fraction = true;
+		size->value = value / 100;
 		return value <= 100 ? 0 : -EINVAL;
-	return value >= 1 && value <= MAX_ID && value == floor(value) ? 0 : -EINVAL;
+	}
+	return !*end && value >= 1 && value <= MAX_ID && value == floor(value) ? 0
+									       : -EINVAL;
 }
 
 /* --- [scenario] -------------------------------------------------------------------- */
@@ -195,6 +211,17 @@ static int scenario_lookahead(void *object, const char *text)
 {
 	SCENARIO;
 	return parse_u32(&scenario->lookahead, text, 0, 65536);
+}
+
+static int scenario_sample_bytes(void *object, const char *text)
+{
+	SCENARIO;
+	char *end;
+	double value = strtod(text, &end), unit = *end ? unit_of(end) : 1;
+	if (end == text || !(value * unit >= 1 && value * unit <= 1e12))
+		return -EINVAL;
+	scenario->sample_bytes = value * unit;
+	return 0;
 }
 
 static int scenario_runs(void *object, const char *text)
@@ -294,9 +321,12 @@ const struct sim_option sim_options[] = {
 	{SIM_SCENARIO, "eviction", "refcnt, lru, fifo, random, one or several", false,
 		scenario_eviction},
 	{SIM_SCENARIO, "cache",
-		"sizes, one or several: samples (1 to 100000000) or a part of all "
-		"(above 0% to 100%)",
+		"sizes, one or several: samples (1 to 100000000), a part of all (above "
+		"0% to 100%), or bytes (64M, 100G)",
 		true, scenario_cache},
+	{SIM_SCENARIO, "bytes-per-sample",
+		"bytes of a prepared sample, as 150528 or 147K", false,
+		scenario_sample_bytes},
 	{SIM_SCENARIO, "labels", "0 to 100000000", false, scenario_labels},
 	{SIM_SCENARIO, "lookahead", "0 to 65536", false, scenario_lookahead},
 	{SIM_SCENARIO, "runs", "1 to 1000", false, scenario_runs},

@@ -107,8 +107,10 @@ static int measure(struct sim_run *run)
 		roaring_bitmap_or_inplace(all, run->scripts[i].selection);
 	result->all = (uint32_t)roaring_bitmap_get_cardinality(all);
 	roaring_bitmap_free(all);
-	double capacity = size->fraction ? round(size->value * result->all) : size->value;
-	result->capacity = capacity < 1 ? 1 : (uint32_t)capacity;
+	double capacity = size->fraction ? round(size->value * result->all)
+			  : size->bytes ? floor(size->value / run->scenario->sample_bytes)
+					: size->value;
+	result->capacity = (uint32_t)fmin(fmax(capacity, 1), UINT32_MAX);
 	return 0;
 }
 

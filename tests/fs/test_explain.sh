@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# joaderctl explain tells what jobs waited for, and what would help: a larger cache for readers
+# that wait for a storage, nothing for a script that takes its time. It says so when it can't.
+. "$(dirname "$0")/lib.sh"
+dataset 2 12
+mkdir "$T/slow"
+"$BUILD/tests/clients/slow_storage" "$D" "$T/slow" 60 &
+for _ in $(seq 400); do
+	[[ ! -e $T/slow/class0 ]] || break
+	sleep 0.05
+done
+
+# One read at a time, of 60 ms, and a cache of four samples.
+config joaderfs.cache=13000 joaderfs.reads=1
+sed -i "s|^path = .*|path = $T/slow|" "$T/joaderfs.ini"
+job a tensor.crop=32 job.epochs=3
+job b tensor.crop=32 job.epochs=3
+job m tensor.crop=32 view.layout=mirror
+start
+
+# says TEXT COMMAND...: it fails, and says that
+says() {
+	local text=$1 status=0
+	shift
+	"$@" >"$T/out" 2>&1 || status=$?
+	((status == 1 || status == 2)) || fail "$*: status $status"
+	grep -qF -- "$text" "$T/out" || fail "$*: $(cat "$T/out")"
+}
+says "a job has to read an epoch to its end first" ctl explain
+says "no job nobody" ctl explain nobody
+says '--plan: found "0", allowed: 1 to 64' ctl explain --plan 0
+says "usage: joaderctl explain" ctl explain a b
+says "m has to read an epoch to its end first, of samples that are drawn" ctl explain m
+
+# read_laps JOB EPOCHS SECONDS: one reader, which takes so long for each sample
+read_laps() {
+	"$PYTHON" - "$M/jobs/$1" "$2" "$3" <<'PYTHON'
+import os, sys, time
+top, epochs, pause = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+for epoch in range(epochs):
+    directory = os.path.join(top, f"epoch-{epoch:04d}")
+    for name in sorted(os.listdir(directory)):
+        if name.endswith(".ppm"):
+            with open(os.path.join(directory, name), "rb") as file:
+                file.read()
+            time.sleep(pause)
+PYTHON
+}
+
+# lap JOB N: the N-th epoch of the job has its end
+lap() {
+	local _
+	for _ in $(seq 200); do # the kernel closes files a moment later
+		(($(status_of "$1" consumed) < 24)) || return 0
+		sleep 0.02
+	done
+	fail "$1 has not read an epoch"
+}
+read_laps a 3 0
+lap a
+ctl explain a >"$T/a"
+grep -Eq '^a: waited [0-9]+ % of epoch 2, [0-9.]+ s: storage [0-9]+, decoding [0-9]+, queue [0-9]+, file system [0-9]+$' \
+	"$T/a" || fail "$(cat "$T/a")"
+grep -Eq '^  simulated as it is: [0-9.e+-]+ s per epoch instead of [0-9.e+-]+, [0-9]+ % off$' "$T/a" ||
+	fail "$(cat "$T/a")"
+ctl explain --json >"$T/a.json"
+ctl explain --plan 3 --json a >"$T/plan.json"
+"$PYTHON" - "$T/a.json" "$T/plan.json" <<'PYTHON'
+import json, sys
+said, plan = (json.load(open(path)) for path in sys.argv[1:])
+(a,) = said["jobs"] # the others have read nothing
+assert a["name"] == "a" and a["samples"] == 24 and a["readers"] == 1, a
+waited = a["waited"]
+assert waited["storage"] == max(waited[key] for key in waited if key != "all"), waited
+assert waited["all"] > .5, waited
+assert abs(sum(waited.values()) - 2 * waited["all"]) < .01, waited
+assert a["decoded"] + a["shared"] + a["hit"] == 24, a
+assert a["read"] >= .06, a
+changes = {key: change["seconds"] for key, change in a["changes"].items()}
+assert set(changes) >= {"cache/2", "cache*2", "cache=all", "exchange", "workers+1", "cpu+1",
+                        "lookahead*2", "lookahead/2", "tier", "alone"}, changes
+now = a["seconds"]
+assert changes["cache=all"] < now * .7 and changes["tier"] < now * .7, (now, changes)
+assert changes["workers+1"] > now * .9 and changes["alone"] > now * .9, (now, changes)
+assert plan["jobs"] == 3 and plan["like"] == "a", plan
+assert {row["sampler"] for row in plan["rows"]} == {"dsa", "exchange"}, plan
+assert plan["recommended"]["cache"] == 24 * 3072, plan
+PYTHON
+ctl explain --plan 3 | grep -q '^recommended: cache = 72K, sampler = ' || fail "$(ctl explain --plan 3)"
+
+# As the mount has it, for joader-sim.
+"$BUILD/joader-sim" --jobs 2 --dataset "$M/datasets/images" --cache "36K 72K" --sampler dsa >"$T/sim" ||
+	fail "joader-sim --dataset"
+grep -Eq '^ +36K +50.00% ' "$T/sim" || fail "$(cat "$T/sim")"
+says "allowed: MOUNT/datasets/NAME" "$BUILD/joader-sim" --jobs 2 --dataset "$M/datasets/none"
+
+# A script that takes more time than its samples: nothing helps.
+ctl rm a >/dev/null
+read_laps b 2 0.12
+lap b
+ctl explain b >"$T/b"
+ctl explain --json b >"$T/b.json"
+"$PYTHON" - "$T/b.json" <<'PYTHON'
+import json, sys
+(b,) = json.load(open(sys.argv[1]))["jobs"]
+assert b["name"] == "b" and b["think"] > .115, b
+for key in "cache=all", "cache*2", "exchange", "tier", "cpu+1":
+    assert b["changes"][key]["seconds"] > b["seconds"] * .8, (key, b)
+PYTHON

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/size_text.h"
+#include "explain_internal.h"
+
+#include <math.h>
+
+#define SAME .02 /* a difference that nobody would notice */
+
+static const char *const causes[EXPLAIN_CAUSES] = {
+	"storage", "decoding", "queue", "file system"};
+static const char *const keys[EXPLAIN_CAUSES] = {
+	"storage", "decoding", "queue", "filesystem"};
+
+/* Parts of the epoch; those of several readers at once are one. */
+static double exposed(const struct explain_job *job, double ret[static EXPLAIN_CAUSES])
+{
+	double sum = 0;
+	for (int i = 0; i < EXPLAIN_CAUSES; i++)
+		sum += job->waited[i] / job->lap[0];
+	for (int i = 0; i < EXPLAIN_CAUSES; i++)
+		ret[i] = job->waited[i] / job->lap[0] / fmax(sum, 1);
+	return fmin(sum, 1);
+}
+
+static bool is_trusted(const struct explain_job *job, double simulated)
+{
+	return fabs(explain_off(job, simulated)) <= EXPLAIN_TRUSTED;
+}
+
+static void print_waits(FILE *out, const struct explain_job *job)
+{
+	double parts[EXPLAIN_CAUSES], all = exposed(job, parts);
+	fprintf(out, "%s: waited %.0f %% of epoch %.0f, %.3g s:", job->name, 100 * all,
+		job->epoch, job->lap[0]);
+	for (int i = 0; i < EXPLAIN_CAUSES; i++)
+		fprintf(out, "%s %s %.0f", i ? "," : "", causes[i], 100 * parts[i]);
+	fprintf(out,
+		"\n  %.0f samples, %.0f readers; prepared for it %.0f, shared %.0f, "
+		"found in the cache %.0f\n",
+		job->samples, job->readers, job->decoded, job->shared, job->hit);
+}
+
+static bool matters(double seconds, const struct explain_job *job)
+{
+	return fabs(seconds / job->seconds - 1) >= SAME;
+}
+
+static void print_one(
+	FILE *out, const char *text, double seconds, const struct explain_job *job)
+{
+	fprintf(out, "  %-28s %8.3g s per epoch instead of %.3g\n", text, seconds,
+		job->seconds);
+}
+
+static void print_changes(FILE *out, const struct explain_answer *answer,
+	const struct explain_job *job, size_t j)
+{
+	bool any = false;
+	for (size_t i = 0; i < answer->n_changes; i++)
+		if (matters(answer->changes[i].seconds[j], job))
+			print_one(out, answer->changes[i].text,
+				answer->changes[i].seconds[j], job);
+	if (matters(answer->alone[j], job))
+		print_one(out, "the job alone", answer->alone[j], job);
+	for (size_t i = 0; i < answer->n_changes; i++) {
+		if (matters(answer->changes[i].seconds[j], job))
+			continue;
+		fprintf(out, "%s%s",
+			any ? "; " : "  no other: ", answer->changes[i].text);
+		any = true;
+	}
+	if (any)
+		fputc('\n', out);
+}
+
+static void print_job(FILE *out, const struct explain_facts *facts,
+	const struct explain_answer *answer, size_t j)
+{
+	const struct explain_job *job = &facts->jobs[j];
+	double off = explain_off(job, answer->simulated[j]);
+	print_waits(out, job);
+	fprintf(out,
+		"  simulated as it is: %.3g s per epoch instead of %.3g, %.0f %% off\n",
+		answer->simulated[j], job->seconds, 100 * fabs(off));
+	if (is_trusted(job, answer->simulated[j]))
+		print_changes(out, answer, job, j);
+	else
+		fputs("  That is too far off to promise anything: the job does more than "
+		      "read, think and read\n  again, or the machine did something else "
+		      "meanwhile.\n",
+			out);
+}
+
+/* All, or the one. */
+static bool is_asked(const struct explain_facts *facts, size_t asked, size_t j)
+{
+	return asked == facts->n_jobs || asked == j;
+}
+
+void explain_print(FILE *out, const struct explain_facts *facts,
+	const struct explain_answer *answer, size_t asked)
+{
+	bool first = true;
+	for (size_t j = 0; j < facts->n_jobs; j++) {
+		if (!is_asked(facts, asked, j) || !facts->jobs[j].name[0])
+			continue;
+		fputs(first ? "" : "\n", out);
+		first = false;
+		if (facts->jobs[j].left_out)
+			fprintf(out,
+				"%s: left out: it has to read an epoch to its end first, "
+				"and not long ago, of samples that are drawn\n",
+				facts->jobs[j].name);
+		else
+			print_job(out, facts, answer, j);
+	}
+}
+
+/* --- JSON ------------------------------------------------------------------------------ */
+
+static void print_job_json(FILE *out, const struct explain_facts *facts,
+	const struct explain_answer *answer, size_t j)
+{
+	const struct explain_job *job = &facts->jobs[j];
+	double parts[EXPLAIN_CAUSES], all = exposed(job, parts);
+	fprintf(out,
+		"{\"name\": \"%s\", \"epoch\": %.0f, \"samples\": %.0f, \"readers\": "
+		"%.0f, "
+		"\"seconds\": %.6g, \"last\": %.6g, \"waited\": {\"all\": %.4g",
+		job->name, job->epoch, job->samples, job->readers, job->seconds,
+		job->lap[0], all);
+	for (int i = 0; i < EXPLAIN_CAUSES; i++)
+		fprintf(out, ", \"%s\": %.4g", keys[i], parts[i]);
+	fprintf(out,
+		"}, \"think\": %.4g, \"cpu\": %.4g, \"read\": %.4g, \"decode\": %.4g",
+		answer->jobs[j].think, answer->jobs[j].cpu, answer->jobs[j].read,
+		answer->jobs[j].decode);
+	fprintf(out,
+		", \"decoded\": %.0f, \"shared\": %.0f, \"hit\": %.0f, "
+		"\"simulated\": %.6g, \"off\": %.4g, \"trusted\": %s, \"changes\": {",
+		job->decoded, job->shared, job->hit, answer->simulated[j],
+		explain_off(job, answer->simulated[j]),
+		is_trusted(job, answer->simulated[j]) ? "true" : "false");
+	for (size_t i = 0; i < answer->n_changes; i++)
+		fprintf(out, "\"%s\": {\"text\": \"%s\", \"seconds\": %.6g}, ",
+			answer->changes[i].key, answer->changes[i].text,
+			answer->changes[i].seconds[j]);
+	fprintf(out, "\"alone\": {\"text\": \"the job alone\", \"seconds\": %.6g}}}",
+		answer->alone[j]);
+}
+
+void explain_print_json(FILE *out, const struct explain_facts *facts,
+	const struct explain_answer *answer, size_t asked)
+{
+	const char *between = "";
+	fprintf(out, "{\"loads\": %.4g, \"jobs\": [", answer->loads);
+	for (size_t j = 0; j < facts->n_jobs; j++) {
+		if (!is_asked(facts, asked, j) || facts->jobs[j].left_out)
+			continue;
+		fputs(between, out);
+		print_job_json(out, facts, answer, j);
+		between = ", ";
+	}
+	fputs("]}\n", out);
+}
+
+/* --- plans ----------------------------------------------------------------------------- */
+
+static const char *sampler_name(enum sampler_kind kind)
+{
+	return kind == SAMPLER_EXCHANGE ? "exchange" : "dsa";
+}
+
+void explain_print_plan(FILE *out, const struct explain_facts *facts, size_t job,
+	const struct explain_plan *plan)
+{
+	fprintf(out,
+		"%u jobs like %s (%.0f samples of %s), begun one after the other:\n\n",
+		plan->jobs, facts->jobs[job].name, facts->jobs[job].samples,
+		size_text((uint64_t)facts->jobs[job].bytes).text);
+	fputs("     cache          sampler    s per epoch  prepared per sample read\n",
+		out);
+	for (size_t i = 0; i < plan->n_rows; i++)
+		fprintf(out, "%10s %4.0f %%  %-8s %13.3g %12.3f\n",
+			size_text((uint64_t)plan->rows[i].cache).text,
+			100 * plan->rows[i].part, sampler_name(plan->rows[i].sampler),
+			plan->rows[i].seconds, plan->rows[i].loads);
+	fprintf(out, "\nrecommended: cache = %s, sampler = %s\n",
+		size_text((uint64_t)plan->rows[plan->best].cache).text,
+		sampler_name(plan->rows[plan->best].sampler));
+}
+
+void explain_print_plan_json(FILE *out, const struct explain_facts *facts, size_t job,
+	const struct explain_plan *plan)
+{
+	fprintf(out, "{\"jobs\": %u, \"like\": \"%s\", \"rows\": [", plan->jobs,
+		facts->jobs[job].name);
+	for (size_t i = 0; i < plan->n_rows; i++)
+		fprintf(out,
+			"%s{\"cache\": %.0f, \"sampler\": \"%s\", \"seconds\": %.6g, "
+			"\"prepared\": %.4g}",
+			i ? ", " : "", plan->rows[i].cache,
+			sampler_name(plan->rows[i].sampler), plan->rows[i].seconds,
+			plan->rows[i].loads);
+	fprintf(out, "], \"recommended\": {\"cache\": %.0f, \"sampler\": \"%s\"}}\n",
+		plan->rows[plan->best].cache,
+		sampler_name(plan->rows[plan->best].sampler));
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "config/config.h"
+#include "sampler/sampler.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Jobs that take time: the daemon's sampler, cache, epochs and shares (sim_sched.h), with
+ * reads, decoders, and readers that do something between two files. Processors are shared: as
+ * long as more decoders and readers want one than there are, each gets its part.
+ *
+ *     reader:  open -> [waits] -> release -> think (a part of it on a processor) -> open ...
+ *     sample:  asked for -> read, as many at once as the storage rewards -> a decoder
+ *
+ *   Flow: who has a world runs it, changes it, and runs it again.
+ *   Threads: a world is read only, so runs may go on beside each other.
+ *   Errors: -ENOMEM.
+ */
+
+#define TIMED_JOBS 64
+
+struct timed_job {
+	unsigned readers;
+	double think; /* s of one reader from a file to the next, without waiting */
+	double cpu;   /* s of that, on a processor */
+	double start; /* s */
+	double pause; /* s between the last sample of an epoch and the first of the next */
+	double read;  /* s that reading a sample takes */
+	double decode;	     /* s of a processor that preparing it takes */
+	double bytes;	     /* of a prepared sample */
+	unsigned most_reads; /* at once, to begin with */
+	bool absent;
+};
+
+/* Samples that exactly these jobs read: bit i is job i. */
+struct timed_part {
+	uint64_t jobs;
+	uint32_t samples;
+};
+
+struct timed_world {
+	struct timed_job *jobs;
+	size_t n_jobs;
+	struct timed_part *parts;
+	size_t n_parts;
+	enum sampler_kind sampler;
+	enum eviction_policy eviction;
+	enum share_policy share;
+	uint32_t lookahead;
+	uint32_t labels;	 /* scripts ask for them one by one; 0: for any sample */
+	double cache;		 /* bytes */
+	unsigned workers, reads; /* reads 0: found by trying */
+	double cpus;
+	uint64_t seed;
+};
+
+struct timed_outcome {
+	double epoch;  /* s, in the mean of all but the first */
+	double waited; /* the part of these in which a reader waited */
+	uint64_t laps;
+};
+
+/* Until each job has read some epochs. ret: one for each job. *ret_loads: how often a sample
+ * was prepared, for one that was read. */
+must_check int timed_run(
+	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
+/* Samples of the world are so many; and of one job. */
+uint32_t timed_samples(const struct timed_world *world);
+uint32_t timed_job_samples(const struct timed_world *world, size_t job);
