@@ -8,7 +8,7 @@ dataset 3 20
 {
 	config joaderfs.cache=1G
 	sed -i 's/images/flowers/' "$T/joaderfs.ini"
-	printf '[dataset flowers-val]\npath = %s\n' "$D" >>"$T/joaderfs.ini"
+	printf '[dataset %s]\npath = %s\n' flowers-val "$D" sketches "$D" >>"$T/joaderfs.ini"
 }
 start
 cp "$ROOT"/config/*.ini "$T"
@@ -47,6 +47,6 @@ equal "twice" "$({ order fold0 && order fold0-val; } | cut -f5 | sort | uniq -d)
 # The examples of the inis themselves.
 joaderctl rm '*' >/dev/null
 for ini in "$ROOT"/config/*.ini; do
-	sed -n '/^#   joaderctl/,/^#$/s/^# *//p' "$ini" >commands
+	sed -n '/^#   joaderctl/,/^#*$/s/^# *//p' "$ini" >commands
 	bash -e commands >out 2>&1 || fail "$ini: $(<commands)"$'\n'"$(<out)"
 done
