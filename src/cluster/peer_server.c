@@ -40,21 +40,25 @@ void peer_request_free(struct peer_request *request)
 		tensor.release(tensor.context);
 }
 
+/* Once the lock is let go, the answer may be sent, and the server gone. */
+static bool hand_over(struct peer_server *server, struct peer_request *request)
+{
+	LOCK_SCOPE(&server->lock);
+	if (server->stopped) {
+		request->served->n_asked--;
+		return false;
+	}
+	bool first = STAILQ_EMPTY(&server->answered);
+	STAILQ_INSERT_TAIL(&server->answered, request, link);
+	if (first && looping != server)
+		wake(server);
+	return true;
+}
+
 static void finish(struct peer_request *request)
 {
-	struct peer_server *server = request->server;
-	lock_take(&server->lock);
-	bool stopped = server->stopped;
-	bool first = STAILQ_EMPTY(&server->answered);
-	if (stopped)
-		request->served->n_asked--;
-	else
-		STAILQ_INSERT_TAIL(&server->answered, request, link);
-	lock_release(&server->lock);
-	if (stopped)
+	if (!hand_over(request->server, request))
 		peer_request_free(request);
-	else if (first && looping != server)
-		wake(server);
 }
 
 void peer_answer(struct peer_request *request, const struct peer_tensor *tensor)
