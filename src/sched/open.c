@@ -482,33 +482,3 @@ void sched_undo(struct sched_handle *handle)
 {
 	end_open(handle, false);
 }
-
-#define CONSUMED_AT_ONCE 64
-
-static void consume_some(
-	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)
-{
-	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
-	for (uint32_t i = 0; i < n; i++) {
-		struct effects effects;
-		effects_init(&effects);
-		epochs_released_before(
-			job->epochs, epoch, position + i, clock_now_ns(), &effects);
-		effects_execute_locked(job, &effects, &aftermath);
-	}
-	if (job->journal)
-		aftermath.flush = job;
-	sched_unlock(job->sched, &aftermath);
-}
-
-void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)
-{
-	while (n > 0) {
-		uint32_t some = n < CONSUMED_AT_ONCE ? n : CONSUMED_AT_ONCE;
-		consume_some(job, epoch, position, some);
-		position += some;
-		n -= some;
-	}
-}

@@ -29,7 +29,7 @@
  *                  uses --- handles (opens)
  *
  *   open.c         the way of an open, from its request to its answer
- *   bound.c        what positions hold
+ *   bound.c        what positions hold; consume.c: those that were read before
  *   effects.c      what the engine decided, done
  *   stream.c       drawing, by the rules of ahead.c; stream_life.c: how streams come and go
  *   strand.c       what streams have of each of several datasets
@@ -54,7 +54,8 @@
  *   same.c         images that several datasets have
  *   past.c         what the last hour was like
  *   space.c        tensors of one preparation, and who hears of them
- *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts
+ *   job.c          jobs come and go; join.c, admit.c, selection.c, keep.c: their parts;
+ *                  job_status.c: how they are
  *   edition.c      what their epochs are made of; move.c: from one scan to the next
  *   skip.c         bad samples that later epochs leave out
  *   restore.c      where a job is, and back there; checkpoint.c: that as a text
