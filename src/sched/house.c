@@ -31,22 +31,16 @@ static void look_after_jobs(struct sched *sched)
 	sched_unlock(sched, &aftermath);
 }
 
+static void sync_journal(struct sched_job *job)
+{
+	journal_flush(job->journal);
+	(void)!journal_sync(job->journal); /* which has logged it */
+}
+
 /* What was decided is on the disk a second later. */
 static void sync_journals(struct sched *sched)
 {
-	job_id *ids = NULL;
-	size_t n = 0;
-	if (sched_job_ids(sched, &ids, &n) != 0)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(sched, ids[i]);
-		if (!job)
-			continue;
-		journal_flush(job->journal);
-		(void)!journal_sync(job->journal); /* which has logged it */
-		sched_job_put(job);
-	}
-	free(ids);
+	jobs_visit(sched, sync_journal);
 }
 
 /* Until the time, or until something is due before it. false: the scheduler stops. */

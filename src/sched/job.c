@@ -432,6 +432,22 @@ int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n)
 	return 0;
 }
 
+void jobs_visit(struct sched *sched, void visit(struct sched_job *job))
+{
+	job_id *ids = NULL;
+	size_t n = 0;
+	if (sched_job_ids(sched, &ids, &n) != 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct sched_job *job = sched_job_find_id(sched, ids[i]);
+		if (!job)
+			continue;
+		visit(job);
+		sched_job_put(job);
+	}
+	free(ids);
+}
+
 job_id sched_job_id(const struct sched_job *job)
 {
 	return job->id;

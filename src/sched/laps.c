@@ -187,18 +187,7 @@ static void measure(struct sched_job *job)
 
 void laps_measure(struct sched *sched)
 {
-	job_id *ids = NULL;
-	size_t n = 0;
-	if (sched_job_ids(sched, &ids, &n) != 0)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(sched, ids[i]);
-		if (!job)
-			continue;
-		measure(job);
-		sched_job_put(job);
-	}
-	free(ids);
+	jobs_visit(sched, measure);
 }
 
 /* --- what jobs have in common ----------------------------------------------------------- */

@@ -901,6 +901,8 @@ uint32_t edition_label_of(const struct edition *edition, uint32_t position);
 must_check int job_make_epochs(struct sched_job *job, const struct epoch_set *first);
 /* No longer among the jobs: parked opens, pins and need are given back. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
+/* Each job that is there, held, without the lock; none without memory for their ids. */
+void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "explain_internal.h"
+#include "facts.h"
 #include "request.h"
 
 #include <errno.h>
@@ -15,40 +16,18 @@
 /* What the daemon says: "KIND key=value ..." lines (src/files/text_explain.c). */
 
 #define NS 1e9
-#define IDLE_SECONDS                                                                     \
-	60 /* and two epochs: a job that reads nothing for longer is left out */
-
-static const char *find_value(const char *line, const char *key)
-{
-	size_t n = strlen(key);
-	for (const char *word = line; (word = strchr(word, ' ')); word++)
-		if (strncmp(word + 1, key, n) == 0 && word[n + 1] == '=')
-			return word + n + 2;
-	return NULL;
-}
-
-static double number_of(const char *line, const char *key)
-{
-	const char *value = find_value(line, key);
-	return value ? strtod(value, NULL) : 0;
-}
-
-static void take_text(const char *line, const char *key, char ret[static EXPLAIN_NAME])
-{
-	const char *value = find_value(line, key);
-	snprintf(ret, EXPLAIN_NAME, "%.*s", value ? (int)strcspn(value, " \n") : 0,
-		value ? value : "");
-}
+/* And two epochs: a job that reads nothing for longer is left out. */
+#define IDLE_SECONDS 60
 
 static void take_daemon(const char *line, struct explain_facts *ret)
 {
-	ret->cache = number_of(line, "cache");
-	ret->workers = number_of(line, "workers");
-	ret->reads = number_of(line, "reads");
-	ret->eviction = number_of(line, "eviction");
-	ret->share = number_of(line, "share");
-	ret->cpu = number_of(line, "cpu_ns") / NS;
-	ret->served = number_of(line, "served");
+	ret->cache = facts_number(line, "cache");
+	ret->workers = facts_number(line, "workers");
+	ret->reads = facts_number(line, "reads");
+	ret->eviction = facts_number(line, "eviction");
+	ret->share = facts_number(line, "share");
+	ret->cpu = facts_number(line, "cpu_ns") / NS;
+	ret->served = facts_number(line, "served");
 }
 
 static void take_laps(const char *line, struct explain_job *ret)
@@ -57,15 +36,15 @@ static void take_laps(const char *line, struct explain_job *ret)
 		"storage_ns", "decoding_ns", "queue_ns", "filesystem_ns"};
 	double waited[EXPLAIN_LAPS];
 	for (int i = 0; i < EXPLAIN_CAUSES; i++)
-		ret->waited[i] = number_of(line, causes[i]) / NS;
+		ret->waited[i] = facts_number(line, causes[i]) / NS;
 	for (int i = 0; i < EXPLAIN_LAPS; i++) {
 		char key[32];
 		snprintf(key, sizeof(key), "lap_ns_%d", i);
-		ret->lap[i] = number_of(line, key) / NS;
+		ret->lap[i] = facts_number(line, key) / NS;
 		snprintf(key, sizeof(key), "lap_waited_ns_%d", i);
-		waited[i] = number_of(line, key) / NS;
+		waited[i] = facts_number(line, key) / NS;
 	}
-	ret->laps = number_of(line, "laps");
+	ret->laps = facts_number(line, "laps");
 	/* The first epoch fills the cache. */
 	size_t n = (size_t)fmin(ret->laps, EXPLAIN_LAPS);
 	n -= ret->laps > 1 && ret->laps <= EXPLAIN_LAPS;
@@ -78,27 +57,27 @@ static void take_laps(const char *line, struct explain_job *ret)
 static void take_job(const char *line, struct explain_job *ret)
 {
 	*ret = (struct explain_job){.left_out = false};
-	take_text(line, "name", ret->name);
-	take_text(line, "dataset", ret->dataset);
+	facts_text(line, "name", false, ret->name, EXPLAIN_NAME);
+	facts_text(line, "dataset", false, ret->dataset, EXPLAIN_NAME);
 	take_laps(line, ret);
-	ret->epoch = number_of(line, "epoch");
-	ret->samples = number_of(line, "samples");
-	ret->readers = number_of(line, "readers");
-	ret->lookahead = number_of(line, "lookahead");
-	ret->first = number_of(line, "first_ns") / NS;
-	ret->last = number_of(line, "last_ns") / NS;
-	ret->pause = number_of(line, "pause_ns") / NS;
-	ret->decoded = number_of(line, "decoded");
-	ret->shared = number_of(line, "shared");
-	ret->hit = number_of(line, "hit");
-	ret->cpu = number_of(line, "cpu_ns") / NS;
-	ret->cpu_samples = number_of(line, "cpu_samples");
-	ret->drawn = number_of(line, "drawn");
-	ret->labels = number_of(line, "labels");
-	ret->bytes = number_of(line, "sample_bytes");
-	ret->sampler = number_of(line, "sampler");
-	ret->most_reads = number_of(line, "most_reads");
-	ret->tier = number_of(line, "tier");
+	ret->epoch = facts_number(line, "epoch");
+	ret->samples = facts_number(line, "samples");
+	ret->readers = facts_number(line, "readers");
+	ret->lookahead = facts_number(line, "lookahead");
+	ret->first = facts_number(line, "first_ns") / NS;
+	ret->last = facts_number(line, "last_ns") / NS;
+	ret->pause = facts_number(line, "pause_ns") / NS;
+	ret->decoded = facts_number(line, "decoded");
+	ret->shared = facts_number(line, "shared");
+	ret->hit = facts_number(line, "hit");
+	ret->cpu = facts_number(line, "cpu_ns") / NS;
+	ret->cpu_samples = facts_number(line, "cpu_samples");
+	ret->drawn = facts_number(line, "drawn");
+	ret->labels = facts_number(line, "labels");
+	ret->bytes = facts_number(line, "sample_bytes");
+	ret->sampler = facts_number(line, "sampler");
+	ret->most_reads = facts_number(line, "most_reads");
+	ret->tier = facts_number(line, "tier");
 }
 
 static bool take_part(const char *line, struct explain_facts *ret)
@@ -108,10 +87,10 @@ static bool take_part(const char *line, struct explain_facts *ret)
 	if (!more)
 		return false;
 	ret->parts = more;
-	const char *jobs = find_value(line, "jobs");
+	const char *jobs = facts_value(line, "jobs");
 	more[ret->n_parts++] =
 		(struct timed_part){.jobs = jobs ? strtoull(jobs, NULL, 10) : 0,
-			.samples = (uint32_t)number_of(line, "samples")};
+			.samples = (uint32_t)facts_number(line, "samples")};
 	return true;
 }
 
@@ -124,8 +103,9 @@ static bool begins_with(const char *line, const char *word)
 
 static double mean(const char *line, const char *sum, const char *n)
 {
-	return number_of(line, n) > 0 ? number_of(line, sum) / NS / number_of(line, n)
-				      : 0;
+	return facts_number(line, n) > 0
+		       ? facts_number(line, sum) / NS / facts_number(line, n)
+		       : 0;
 }
 
 /* Its jobs come after it. */
@@ -136,7 +116,7 @@ static void take_dataset_of(const char *text, struct explain_job *job)
 		line += *line == '\n';
 		if (!begins_with(line, "dataset "))
 			continue;
-		take_text(line, "name", name);
+		facts_text(line, "name", false, name, EXPLAIN_NAME);
 		if (strcmp(name, job->dataset) != 0)
 			continue;
 		job->read = mean(line, "read_ns", "reads");
@@ -149,7 +129,7 @@ static bool take_line(const char *line, const char *text, struct explain_facts *
 	if (begins_with(line, "daemon "))
 		take_daemon(line, ret);
 	if (begins_with(line, "dataset "))
-		ret->decode_cpu += number_of(line, "cpu_ns") / NS;
+		ret->decode_cpu += facts_number(line, "cpu_ns") / NS;
 	if (begins_with(line, "gone") && ret->n_jobs < TIMED_JOBS)
 		ret->jobs[ret->n_jobs++] = (struct explain_job){.left_out = true};
 	if (begins_with(line, "job ") && ret->n_jobs < TIMED_JOBS) {
@@ -183,17 +163,10 @@ static double count_cpus(void)
 
 bool explain_ask(const char *socket_path, struct explain_facts *ret)
 {
-	static const char *const command[] = {"explain"};
 	auto_free char *text = NULL;
-	size_t bytes;
 	*ret = (struct explain_facts){.cpus = count_cpus()};
-	FILE *out = open_memstream(&text, &bytes);
-	if (!out) {
-		complain("%s", strerror(errno));
-		return false;
-	}
-	bool ok = request(socket_path, command, 1, NULL, out) == EXIT_SUCCESS;
-	if (fclose(out) != 0 || !ok)
+	bool ok = facts_ask(socket_path, "explain", &text);
+	if (!ok)
 		return false;
 	const char *line = text;
 	while (ok && *line) {

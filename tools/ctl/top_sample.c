@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "facts.h"
 #include "request.h"
 #include "top_internal.h"
 
@@ -9,52 +10,26 @@
 
 /* What the daemon says: "KIND key=value ..." lines (src/files/text_top.c). */
 
-/* The text behind "key=", or NULL. */
-static const char *find_value(const char *line, const char *key)
-{
-	size_t n = strlen(key);
-	for (const char *word = line; (word = strchr(word, ' ')); word++)
-		if (strncmp(word + 1, key, n) == 0 && word[n + 1] == '=')
-			return word + n + 2;
-	return NULL;
-}
-
-/* What an older daemon does not tell is 0. */
-static double number_of(const char *line, const char *key)
-{
-	const char *value = find_value(line, key);
-	return value ? strtod(value, NULL) : 0;
-}
-
-/* whole: to the end of the line. */
-static void take_text(
-	const char *line, const char *key, bool whole, char *ret, size_t room)
-{
-	const char *value = find_value(line, key);
-	size_t n = value ? strcspn(value, whole ? "\n" : " \n") : 0;
-	snprintf(ret, room, "%.*s", (int)n, value ? value : "");
-}
-
-#define TAKE(name) ret->name = number_of(line, #name);
+#define TAKE(name) ret->name = facts_number(line, #name);
 
 static void take_daemon(const char *line, struct top_sample *ret)
 {
 	TOP_DAEMON(TAKE)
-	take_text(line, "mountpoint", true, ret->mountpoint, sizeof(ret->mountpoint));
+	facts_text(line, "mountpoint", true, ret->mountpoint, sizeof(ret->mountpoint));
 }
 
 static void take_storage(const char *line, struct top_storage *ret)
 {
 	TOP_STORAGE(TAKE)
-	take_text(line, "name", true, ret->name, sizeof(ret->name));
+	facts_text(line, "name", true, ret->name, sizeof(ret->name));
 }
 
 static void take_job(const char *line, struct top_job *ret)
 {
 	TOP_JOB(TAKE)
-	take_text(line, "name", false, ret->name, sizeof(ret->name));
-	take_text(line, "dataset", false, ret->dataset, sizeof(ret->dataset));
-	take_text(line, "state", false, ret->state, sizeof(ret->state));
+	facts_text(line, "name", false, ret->name, sizeof(ret->name));
+	facts_text(line, "dataset", false, ret->dataset, sizeof(ret->dataset));
+	facts_text(line, "state", false, ret->state, sizeof(ret->state));
 }
 
 static bool begins_with(const char *line, const char *word)
@@ -88,17 +63,10 @@ static bool take_line(const char *line, struct top_sample *ret)
 
 bool top_sample_get(const char *socket_path, struct top_sample *ret)
 {
-	static const char *const command[] = {"top"};
 	auto_free char *text = NULL;
-	size_t bytes;
 	*ret = (struct top_sample){0};
-	FILE *out = open_memstream(&text, &bytes);
-	if (!out) {
-		complain("%s", strerror(errno));
-		return false;
-	}
-	bool ok = request(socket_path, command, 1, NULL, out) == EXIT_SUCCESS;
-	if (fclose(out) != 0 || !ok)
+	bool ok = facts_ask(socket_path, "top", &text);
+	if (!ok)
 		return false;
 	for (char *line = text, *end; ok && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';

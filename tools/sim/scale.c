@@ -18,18 +18,9 @@
 #define ENOUGH 5e6   /* reads that take seconds */
 #define LEAST 10000u /* samples that the largest dataset keeps */
 
-static uint32_t largest(const struct sim_scenario *scenario)
-{
-	uint32_t size = 0;
-	for (size_t i = 0; i < scenario->n_datasets; i++)
-		if (scenario->datasets[i].size > size)
-			size = scenario->datasets[i].size;
-	return size;
-}
-
 double sim_reads(const struct sim_scenario *scenario)
 {
-	double ticks = largest(scenario), fastest = 0, sum = 0;
+	double ticks = sim_ticks(scenario), fastest = 0, sum = 0;
 	double end =
 		scenario->length > 0 ? scenario->warmup + scenario->length : HUGE_VAL;
 	for (size_t i = 0; i < scenario->n_jobs; i++)
@@ -47,7 +38,7 @@ double sim_reads(const struct sim_scenario *scenario)
 
 uint32_t sim_scale_choose(const struct sim_scenario *scenario)
 {
-	double reads = sim_reads(scenario), most = largest(scenario) / LEAST;
+	double reads = sim_reads(scenario), most = sim_ticks(scenario) / LEAST;
 	if (reads <= LARGE || most < 2)
 		return 1;
 	return (uint32_t)fmin(ceil(reads / ENOUGH), most);
@@ -182,7 +173,7 @@ int sim_sweep_scaled(const struct sim_scenario *scenario, uint32_t scale, FILE *
 	struct sim_progress progress;
 	double all = sim_reads(scenario) / scale;
 	*trust = (struct sim_trust){
-		.scale = scale, .samples = part(largest(scenario), scale)};
+		.scale = scale, .samples = part(sim_ticks(scenario), scale)};
 	sim_progress_begin(&progress, out, scale > 1 ? 1.5 * all : all);
 	int err = run_part(scenario, scale, &progress, ret, ret_n);
 	if (!err && scale > 1) {

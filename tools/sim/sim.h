@@ -183,6 +183,8 @@ void sim_curves_free(struct sim_curve *curves, size_t n);
 
 /* Samples that are read in all runs of the scenario. */
 double sim_reads(const struct sim_scenario *scenario);
+/* Of an epoch of time. */
+uint32_t sim_ticks(const struct sim_scenario *scenario);
 /* The part of a scenario that answers in seconds: one in so many of its samples. 1: all. */
 uint32_t sim_scale_choose(const struct sim_scenario *scenario);
 /*

@@ -95,7 +95,8 @@ must_check int sim_sched_release(struct sim_open *open);
 
 /* A reader waits for what it has opened. */
 must_check int sim_sched_wait(struct sim_open *open);
-/* What is read next, as the shares have it; SAMPLE_NONE: nothing, for now. */
+/* What is read next, as the shares have it; SAMPLE_NONE: none is asked for
+ * that could be read. */
 sample_id sim_sched_take(struct sim_sched *sched);
 /* It is in the cache from now on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);

@@ -16,8 +16,7 @@ static double fastest(const struct sim_scenario *scenario)
 	return speed;
 }
 
-/* Of an epoch of time. */
-static double ticks(const struct sim_scenario *scenario)
+uint32_t sim_ticks(const struct sim_scenario *scenario)
 {
 	uint32_t size = 0;
 	for (size_t i = 0; i < scenario->n_datasets; i++)
@@ -48,7 +47,7 @@ static int script_init(struct sim_run *run, size_t i)
 	script->selection = sim_dataset_ids(scenario, job->dataset, run->setup->seed);
 	script->size = scenario->datasets[job->dataset].size;
 	script->speed = job->speed / fastest(scenario);
-	script->start = (uint64_t)llround(job->start * ticks(scenario));
+	script->start = (uint64_t)llround(job->start * sim_ticks(scenario));
 	script->n_all = job->epochs ? (uint64_t)job->epochs * script->size : UINT64_MAX;
 	if (!script->selection)
 		return -ENOMEM;
@@ -139,10 +138,10 @@ int sim_run_new(const struct sim_scenario *scenario, const struct sim_setup *set
 	run->scenario = scenario;
 	run->setup = setup;
 	rng_seed(&run->rng, rng_mix(setup->seed, 0x736372697074));
-	run->count_from = (uint64_t)llround(scenario->warmup * ticks(scenario));
+	run->count_from = (uint64_t)llround(scenario->warmup * sim_ticks(scenario));
 	if (scenario->length > 0)
 		run->end = run->count_from +
-			   (uint64_t)llround(scenario->length * ticks(scenario));
+			   (uint64_t)llround(scenario->length * sim_ticks(scenario));
 	int err = labels_new(run);
 	err = err ? err : scripts_new(run);
 	err = err ? err : measure(run);
