@@ -121,6 +121,7 @@ adds b n1 1 2 8 # it gets to know that from the group
 has_read b n1 7
 equal "epoch" "$(sed -n 's/^epoch  *//p' "$T/b/mnt/jobs/n1/status")" 1
 reads a n0 1 8 20
+has_read a n0 21
 kill_node a
 launch a
 reads a n0 1 21 30
