@@ -11,6 +11,10 @@
 #include <linux/fuse.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LEAST_BROUGHT_IN 256 /* bytes: fewer lie on a stack */
 
 /* session->offered before the first message. The other threads begin after its answer. */
 #define MESSAGE_AWAITED (-1)
@@ -88,6 +92,22 @@ int kernel_features_prepare(struct session *session)
 	return fuse_session_custom_io(session->fuse, &io, fuse_session_fd(session->fuse));
 }
 
+/*
+ * The kernel copies an answer page by page. A process that is killed while one of its pages
+ * is brought in answers EIO, which the reader gets. If it is killed here, there is no answer,
+ * and the next engine is asked. What fails here the kernel brings in, as without this.
+ */
+static void bring_in(const struct iovec *iov, int count)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	for (int i = 1; i < count; i++) {
+		uintptr_t begin = (uintptr_t)iov[i].iov_base & ~(page - 1);
+		uintptr_t end = (uintptr_t)iov[i].iov_base + iov[i].iov_len;
+		if (iov[i].iov_len >= LEAST_BROUGHT_IN)
+			(void)madvise((void *)begin, end - begin, MADV_POPULATE_READ);
+	}
+}
+
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
 
 static ssize_t receive(int fd, void *buffer, size_t size, void *userdata)
@@ -101,6 +121,7 @@ static ssize_t receive(int fd, void *buffer, size_t size, void *userdata)
 static ssize_t send_reply(int fd, struct iovec *iov, int count, void *userdata)
 {
 	(void)userdata;
+	bring_in(iov, count);
 	return writev(fd, iov, count);
 }
 
@@ -168,6 +189,7 @@ static ssize_t send_reply(int fd, struct iovec *iov, int count, void *userdata)
 		accept_offers(session, iov, count);
 		atomic_store(&session->offered, 0);
 	}
+	bring_in(iov, count);
 	return writev(fd, iov, count);
 }
 
