@@ -14,6 +14,7 @@
 /* Bytes that are loaded or stored at once, and the pixels in them. */
 #define BLOCK 16
 #define BLOCK_PIXELS 5
+#define EIGHT 8 /* numbers at once */
 
 /* --- mirror ------------------------------------------------------------------------ */
 
@@ -95,10 +96,10 @@ AVX2 static inline __m256 divide_by_255(__m256 x)
 	return _mm256_fmadd_ps(remainder, reciprocal, quotient);
 }
 
+/* k: where in the period these are. */
 AVX2 static inline __m256 scale_eight(
-	const uint8_t *in, const struct pixels_scale *scale, size_t k)
+	__m128i bytes, const struct pixels_scale *scale, size_t k)
 {
-	__m128i bytes = _mm_loadl_epi64((const void *)in);
 	__m256 number = divide_by_255(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes)));
 	if (scale->identity)
 		return number;
@@ -106,26 +107,55 @@ AVX2 static inline __m256 scale_eight(
 		_mm256_loadu_ps(scale->deviation + k));
 }
 
+static inline size_t next_in_period(size_t k)
+{
+	return k + EIGHT == PIXELS_PERIOD ? 0 : k + EIGHT;
+}
+
+AVX2 static inline __m128i load_eight(const uint8_t *in)
+{
+	return _mm_loadl_epi64((const void *)in);
+}
+
+/* Fewer than eight. */
+AVX2 static inline __m128i load_rest(const uint8_t *in, size_t n)
+{
+	uint8_t rest[EIGHT] = {0};
+	memcpy(rest, in, n);
+	return load_eight(rest);
+}
+
 AVX2 static void to_float32(
 	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
 {
-	size_t i = 0;
-	for (; i + PIXELS_PERIOD <= n; i += PIXELS_PERIOD)
-		for (size_t k = 0; k < PIXELS_PERIOD; k += 8)
-			_mm256_storeu_ps(out + i + k, scale_eight(in + i + k, scale, k));
-	pixels_plain.to_float32(in + i, n - i, scale, out + i);
+	float rest[EIGHT];
+	size_t i = 0, k = 0;
+	for (; i + EIGHT <= n; i += EIGHT, k = next_in_period(k))
+		_mm256_storeu_ps(out + i, scale_eight(load_eight(in + i), scale, k));
+	if (i == n)
+		return;
+	_mm256_storeu_ps(rest, scale_eight(load_rest(in + i, n - i), scale, k));
+	memcpy(out + i, rest, (n - i) * sizeof(rest[0]));
+}
+
+AVX2 static inline __m128i half_of(__m256 numbers)
+{
+	return _mm256_cvtps_ph(numbers, _MM_FROUND_TO_NEAREST_INT);
 }
 
 AVX2 static void to_float16(
 	const uint8_t *in, size_t n, const struct pixels_scale *scale, uint16_t *out)
 {
-	size_t i = 0;
-	for (; i + PIXELS_PERIOD <= n; i += PIXELS_PERIOD)
-		for (size_t k = 0; k < PIXELS_PERIOD; k += 8)
-			_mm_storeu_si128((void *)(out + i + k),
-				_mm256_cvtps_ph(scale_eight(in + i + k, scale, k),
-					_MM_FROUND_TO_NEAREST_INT));
-	pixels_plain.to_float16(in + i, n - i, scale, out + i);
+	uint16_t rest[EIGHT];
+	size_t i = 0, k = 0;
+	for (; i + EIGHT <= n; i += EIGHT, k = next_in_period(k))
+		_mm_storeu_si128((void *)(out + i),
+			half_of(scale_eight(load_eight(in + i), scale, k)));
+	if (i == n)
+		return;
+	_mm_storeu_si128(
+		(void *)rest, half_of(scale_eight(load_rest(in + i, n - i), scale, k)));
+	memcpy(out + i, rest, (n - i) * sizeof(rest[0]));
 }
 
 static const struct pixels functions = {mirror, split, to_float32, to_float16};

@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 		.width = (uint32_t)strtoul(argv[3], NULL, 10),
 	};
 	auto_free struct tensor *tensor = random_tensor(shape);
-	if (!tensor || format_make(format, (struct pixel_type){0}, tensor, &file) < 0)
+	if (!tensor || format_make(format, (struct pixel_type){0}, tensor, 0, &file) < 0)
 		return 1;
 	bool written = write_file(argv[5], &file, tensor, strtoul(argv[4], NULL, 10));
 	format_free(&file);

@@ -69,7 +69,7 @@ static bool describe(const char *path, struct load_task *task)
 static bool write_sample(enum sample_format format, const struct tensor *tensor)
 {
 	struct formatted file;
-	if (format_make(format, (struct pixel_type){0}, tensor, &file) < 0)
+	if (format_make(format, (struct pixel_type){0}, tensor, 0, &file) < 0)
 		return false;
 	printf("%u %u %zu\n", tensor->shape.width, tensor->shape.height,
 		(size_t)file.bytes);

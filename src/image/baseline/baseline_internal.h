@@ -58,36 +58,31 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 
 #define LOOKUP_BITS 11
 #define LOOKUPS (1 << LOOKUP_BITS)
-#define DC_LOOKUP_BITS 9
+#define DC_LOOKUP_BITS 10
 #define DC_LOOKUPS (1 << DC_LOOKUP_BITS)
 #define MAX_CODE_BITS 16
 
 /*
- * An entry of the look-up of AC coefficients: one coefficient or two of them, or one and
- * the end of the block, if their codes and values fit into LOOKUP_BITS. Its places are
- * relative to the last coefficient before. The second coefficient is at `advance`; if
- * there is none, it is a 0 that is written before the first one, or behind it.
+ * An entry of the look-up of AC coefficients has one of them, or two, or one of them and the
+ * end of the block; the end and a run of 16 zeros are coefficients that are 0. The codes
+ * are within the bits of the look-up, and the value of the first of two; the value of the
+ * last may go beyond them. Places are relative to the last coefficient before. If there
+ * is one only, a 0 is written in its place first.
  *
- *   bits 0-5 of the look-up used, 6-13 advance, 14-18 place of the first, 19-23 the second
- *   coefficient, 24-31 the first
+ *   bits 0-5 used, 6-13 advance: the place of the last, 14-18 place of the first, 19-25
+ *   the first, 26-29 size of the last
  *
- * If the value does not fit, bits 0-5 are 0, the advance is 64, 14-18 are its place,
- * 19-23 the size of the value, 24-31 the length of the code. If the code does not fit
- * either, or there is none, the last two are 0 as well.
+ * If the look-up is of no use, 0 bits are used, the advance is 64, and the place one where
+ * nothing was written yet.
  */
 typedef uint32_t ac_entry;
 
 #define END_OF_BLOCK 128 /* part of the advance */
-
-/* A shift by the entry is a shift by this, without a further instruction. */
-static inline unsigned ac_bits(ac_entry entry)
-{
-	return entry & 63;
-}
+#define MAX_AC_BITS 18	 /* that are used: no code of a picture with its value has more */
 
 static inline unsigned ac_advance(ac_entry entry)
 {
-	return entry >> 6 & 255;
+	return (uint8_t)(entry >> 6);
 }
 
 static inline unsigned ac_place(ac_entry entry)
@@ -95,36 +90,20 @@ static inline unsigned ac_place(ac_entry entry)
 	return entry >> 14 & 31;
 }
 
-static inline int ac_second(ac_entry entry)
-{
-	return (int32_t)(entry << 8) >> 27;
-}
-
 static inline int ac_first(ac_entry entry)
 {
-	return (int32_t)entry >> 24;
+	return (int32_t)(entry << 6) >> 25;
 }
 
 static inline unsigned ac_size(ac_entry entry)
 {
-	return entry >> 19 & 31;
-}
-
-static inline unsigned ac_code_bits(ac_entry entry)
-{
-	return entry >> 24;
-}
-
-static inline bool ac_is_longer(ac_entry entry)
-{
-	return ac_bits(entry) == 0 && ac_size(entry) != 0;
+	return entry >> 26;
 }
 
 /*
- * An entry of the look-up of DC differences: bits 0-7 used, 8-15 whether it includes the
- * end of a block without other coefficients, 16-31 the difference. If the value doesn't
- * fit, bits 0-7 are 0, 8-15 are the code's length, 16-23 the size of the value. All 0: as
- * above.
+ * The look-up of DC differences: bits 0-7 used, 8-15 whether they include the end of a
+ * block without other coefficients, 16-31 constant: the difference is the number that the
+ * bits make, and this, modulo 2^16. All 0: it is of no use.
  */
 typedef uint32_t dc_entry;
 

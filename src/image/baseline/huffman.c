@@ -48,72 +48,90 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of `size` bits behind `skip` bits of a look-up's index. */
-static int value_at(unsigned index, unsigned skip, unsigned size)
-{
-	if (size == 0)
-		return 0;
-	int value = (int)(index >> (LOOKUP_BITS - skip - size) & ((1u << size) - 1));
-	return value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
-}
-
-/* A coefficient, or a run of zeros, or the end of the block, if it fits. */
-struct step {
-	unsigned bits; /* 0: does not fit */
-	unsigned place;
-	unsigned advance;
-	int value;
+/* A value of `size` bits, as far as an index tells it, and the constant of an entry. */
+struct value {
+	int known; /* the bits that the index does not have are 0 */
+	unsigned constant;
 };
 
-static struct step step_at(const struct code codes[LOOKUPS], unsigned index,
-	unsigned skip, unsigned max_size)
+/* skip: bits of the index before the value. The first bit of the value is in the index. */
+static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
+{
+	unsigned used = skip + size;
+	unsigned all = used <= bits ? index >> (bits - used) : index << (used - bits);
+	int value = (int)(all & ((1u << size) - 1));
+	if (size > 0 && value < 1 << (size - 1))
+		value -= (1 << size) - 1;
+	return (struct value){value, ((unsigned)value - all) & 0xffff};
+}
+
+/* A coefficient, or a run of zeros, or the end of the block. */
+struct step {
+	unsigned bits; /* with those before; 0: not in the look-up */
+	unsigned advance;
+	unsigned size;
+};
+
+/* skip: bits of the index before the code. */
+static struct step step_at(
+	const struct code codes[LOOKUPS], unsigned index, unsigned skip)
 {
 	struct code code = codes[index << skip & (LOOKUPS - 1)];
 	unsigned run = code.symbol >> 4, size = code.symbol & 15;
-	unsigned bits = skip + code.length + size;
-	struct step step = {.place = run + 1, .advance = run + 1};
-	if (code.length == 0 || bits > LOOKUP_BITS || size > max_size ||
-		(size == 0 && run != 0 && run != ZERO_RUN))
-		return step;
+	unsigned start = skip + code.length;
+	if (code.length == 0 || start > LOOKUP_BITS || size > MAX_AC_SIZE ||
+		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
+		return (struct step){0};
 	/* The end takes a place too: it does not follow the 63rd coefficient. */
-	if (size == 0 && run == 0)
-		step.advance = 1 + END_OF_BLOCK;
-	step.bits = bits - skip;
-	step.value = value_at(index, skip + code.length, size);
-	return step;
+	bool is_end = size == 0 && run == 0;
+	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
 
-/* Of the values of an entry. */
-#define MAX_FIRST_SIZE 7
-#define MAX_SECOND_SIZE 4
-
-static ac_entry ac_entry_of(unsigned bits, unsigned advance, unsigned place)
+static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, int first)
 {
-	return bits | advance << 6 | place << 14;
+	return last.bits | advance << 6 | place << 14 | ((unsigned)first & 127) << 19 |
+	       last.size << 26;
 }
 
-static ac_entry longer_entry(struct code code)
+/* Of the first of two. */
+#define MAX_FIRST_SIZE 6
+#define NO_PLACE 31
+
+/* Adds what follows the first coefficient, if it is in the look-up: this depends on the
+ * bits behind the value, and is the same for all values. */
+static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
+	unsigned at, struct step first)
 {
-	unsigned run = code.symbol >> 4, size = code.symbol & 15;
-	ac_entry entry = ac_entry_of(0, COEFFICIENTS, run + 1);
-	if (code.length == 0 || size == 0 || size > MAX_AC_SIZE)
-		return entry;
-	return entry | size << 19 | (ac_entry)code.length << 24;
+	unsigned n = 1u << (LOOKUP_BITS - first.bits);
+	for (unsigned i = 0; i < n; i++) {
+		struct step last = step_at(codes, at + i, first.bits);
+		if (last.bits == 0)
+			continue;
+		for (unsigned index = at + i, k = 0; k < 1u << first.size;
+			k++, index += n) {
+			unsigned skip = first.bits - first.size;
+			int value = value_at(index, LOOKUP_BITS, skip, first.size).known;
+			ac[index] = ac_entry_of(
+				last, first.advance + last.advance, first.advance, value);
+		}
+	}
 }
 
-static ac_entry make_ac_entry(const struct code codes[LOOKUPS], unsigned index)
+/* The entries of the look-ups that begin with the code at `at`. Returns how many. */
+static unsigned look_up_first(
+	ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS], unsigned at)
 {
-	struct step first = step_at(codes, index, 0, MAX_FIRST_SIZE);
-	if (first.bits == 0)
-		return longer_entry(codes[index]);
-	struct step second = {0};
-	if (first.advance < END_OF_BLOCK)
-		second = step_at(codes, index, first.bits, MAX_SECOND_SIZE);
-	if (second.bits == 0)
-		second = (struct step){0};
-	return ac_entry_of(first.bits + second.bits, first.advance + second.advance,
-		       first.place) |
-	       ((unsigned)second.value & 31) << 19 | (unsigned)first.value << 24;
+	unsigned n = codes[at].length ? 1u << (LOOKUP_BITS - codes[at].length) : 1;
+	struct step first = step_at(codes, at, 0);
+	ac_entry entry = COEFFICIENTS << 6 | NO_PLACE << 14;
+	if (first.bits)
+		entry = ac_entry_of(first, first.advance, first.advance & 31, 0);
+	for (unsigned i = 0; i < n; i++)
+		ac[at + i] = entry;
+	if (first.bits && first.bits < LOOKUP_BITS && first.advance < END_OF_BLOCK &&
+		first.size <= MAX_FIRST_SIZE)
+		add_followers(ac, codes, at, first);
+	return n;
 }
 
 /* index: of a look-up of LOOKUP_BITS. */
@@ -122,15 +140,21 @@ static dc_entry make_dc_entry(
 {
 	struct code code = dc[index];
 	unsigned size = code.symbol, bits = code.length + size;
-	if (code.length == 0 || code.length > DC_LOOKUP_BITS || size > MAX_DC_SIZE)
+	if (code.length == 0 || code.length + (size > 0) > DC_LOOKUP_BITS ||
+		size > MAX_DC_SIZE)
 		return 0;
-	if (bits > DC_LOOKUP_BITS)
-		return (dc_entry)code.length << 8 | size << 16;
-	dc_entry value = (uint16_t)value_at(index, code.length, size);
+	unsigned in = index >> (LOOKUP_BITS - DC_LOOKUP_BITS);
+	unsigned constant = value_at(in, DC_LOOKUP_BITS, code.length, size).constant;
+	if (bits >= DC_LOOKUP_BITS)
+		return bits | constant << 16;
 	struct code next = ac[index << bits & (LOOKUPS - 1)];
-	if (next.length && next.symbol == 0 && bits + next.length <= DC_LOOKUP_BITS)
-		return (bits + next.length) | 1 << 8 | value << 16;
-	return bits | value << 16;
+	unsigned used = bits + next.length;
+	if (next.length == 0 || next.symbol != 0 || used > DC_LOOKUP_BITS)
+		return bits | constant << 16;
+	/* The end's bits stand behind the value, which is known. */
+	int value = value_at(in, DC_LOOKUP_BITS, code.length, size).known;
+	constant = ((unsigned)value - (in >> (DC_LOOKUP_BITS - used))) & 0xffff;
+	return used | 1 << 8 | constant << 16;
 }
 
 /* libjpeg refuses a table with others, even if the scan doesn't have them. */
@@ -158,8 +182,8 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 		return false;
 	look_up_codes(&huffman->dc_codes, dc_codes);
 	look_up_codes(&huffman->ac_codes, ac_codes);
-	for (unsigned i = 0; i < LOOKUPS; i++)
-		huffman->ac[i] = make_ac_entry(ac_codes, i);
+	for (unsigned i = 0; i < LOOKUPS;)
+		i += look_up_first(huffman->ac, ac_codes, i);
 	for (unsigned i = 0; i < DC_LOOKUPS; i++)
 		huffman->dc[i] = make_dc_entry(
 			dc_codes, ac_codes, i << (LOOKUP_BITS - DC_LOOKUP_BITS));

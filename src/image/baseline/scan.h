@@ -39,6 +39,26 @@ scan_inline void use(struct bits *bits, unsigned n)
 	bits->count -= n;
 }
 
+/* Undoes a use. */
+scan_inline void give_back(struct bits *bits, unsigned n)
+{
+	unsigned count = bits->count + n;
+	bits->next -= (count + 7) / 8;
+	bits->count = 0;
+	bits->buffer = 0;
+	refill(bits);
+	use(bits, -count & 7);
+	refill(bits);
+}
+
+/* The last value of the bits that an entry uses. The shift ignores what else is in it. */
+scan_inline int last_value(const struct bits *bits, ac_entry entry)
+{
+	unsigned ones = (1u << ac_size(entry)) - 1;
+	unsigned number = (unsigned)(bits->buffer >> (-entry & 63)) & ones;
+	return (int)(number - (2 * number <= ones ? ones : 0));
+}
+
 /* size > 0 */
 scan_inline int take_value(struct bits *bits, unsigned size)
 {
@@ -65,12 +85,12 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
  * that at its end. */
 struct place {
 	struct bits bits; /* a copy, so that the caller's stay in registers */
-	unsigned k;
+	size_t k;
 };
 
 /* One coefficient, or a run of zeros, of any length. */
 static __attribute__((noinline)) struct place take_single(
-	struct bits bits, const struct huffman *huffman, unsigned k, int16_t *block)
+	struct bits bits, const struct huffman *huffman, size_t k, int16_t *block)
 {
 	struct place bad = {bits, COEFFICIENTS};
 	int symbol = take_symbol(&bits, &huffman->ac_codes);
@@ -88,101 +108,65 @@ static __attribute__((noinline)) struct place take_single(
 	return (struct place){bits, k};
 }
 
-/* What the look-up does not have: a longer value, a longer code, the last coefficient of a
- * block with what follows. As take_single. */
-scan_inline unsigned take_rare(
-	struct bits *bits, const struct huffman *huffman, unsigned k, int16_t *block)
-{
-	ac_entry entry = huffman->ac[bits->buffer >> (64 - LOOKUP_BITS)];
-	if (unlikely(!ac_is_longer(entry))) {
-		struct place place = take_single(*bits, huffman, k, block);
-		*bits = place.bits;
-		return place.k;
-	}
-	use(bits, ac_code_bits(entry));
-	int value = take_value(bits, ac_size(entry));
-	k += ac_place(entry);
-	if (block)
-		block[zigzag_pair[k]] = (int16_t)value;
-	return k;
-}
-
 /* The difference of DC. *ret_only: the block has nothing else. */
 scan_inline bool take_dc(
 	struct bits *bits, const struct huffman *huffman, int *ret, bool *ret_only)
 {
 	dc_entry entry = huffman->dc[bits->buffer >> (64 - DC_LOOKUP_BITS)];
 	*ret_only = false;
-	if (__builtin_expect((entry & 0xff) != 0, 1)) {
-		use(bits, entry & 0xff);
-		*ret = (int16_t)(entry >> 16);
+	if (__builtin_expect(entry != 0, 1)) {
+		*ret = (int16_t)((bits->buffer >> (-entry & 63)) + (entry >> 16));
 		*ret_only = entry >> 8 & 1;
+		use(bits, entry & 0xff);
 		return true;
 	}
-	int size = (int)(entry >> 16);
-	if (entry)
-		use(bits, entry >> 8 & 0xff);
-	else
-		size = take_symbol(bits, &huffman->dc_codes);
+	int size = take_symbol(bits, &huffman->dc_codes);
 	if (size < 0 || size > MAX_DC_SIZE)
 		return false;
 	*ret = size ? take_value(bits, (unsigned)size) : 0;
 	return true;
 }
 
-/* What one look-up has, from place k on. The new place: END_OF_BLOCK and more at the end,
- * 64 to 127 if the look-up was of no use. */
-scan_inline unsigned take_lookup(
-	struct bits *bits, const struct huffman *huffman, unsigned k, int16_t *block)
+/* What one look-up has, from *k on, which becomes the new place: END_OF_BLOCK and more at
+ * the end, 64 to 127 if the look-up was of no use. */
+scan_inline ac_entry take_lookup(
+	struct bits *bits, const struct huffman *huffman, size_t *k, int16_t *block)
 {
 	ac_entry entry = huffman->ac[bits->buffer >> (64 - LOOKUP_BITS)];
-	unsigned next = k + ac_advance(entry);
+	size_t first = *k + ac_place(entry);
+	*k += ac_advance(entry);
 	if (block) {
-		block[zigzag_pair[next]] = (int16_t)ac_second(entry);
-		block[zigzag_pair[k + ac_place(entry)]] = (int16_t)ac_first(entry);
+		block[zigzag_pair[first]] = (int16_t)ac_first(entry);
+		block[zigzag_pair[*k]] = (int16_t)last_value(bits, entry);
 	}
-	use(bits, ac_bits(entry));
-	return next;
-}
-
-/* Between two look-ups. */
-struct progress {
-	unsigned k;
-	unsigned next; /* what take_lookup gave; k if it is of use, and not the end */
-	struct bits before; /* the last look-up */
-};
-
-scan_inline bool take_next(struct bits *bits, const struct huffman *huffman,
-	int16_t *block, struct progress *state)
-{
-	state->before = *bits;
-	state->next = take_lookup(bits, huffman, state->k, block);
-	if (state->next >= COEFFICIENTS - 1)
-		return false;
-	state->k = state->next;
-	return true;
+	use(bits, entry & 63);
+	return entry;
 }
 
 /* The coefficients behind DC. block NULL: they are not wanted. */
 scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16_t *block)
 {
-	struct progress state = {0};
+	size_t k = 0;
 	for (;;) {
-		/* 56 bits are enough for five look-ups. */
+		ac_entry entry;
+		/* 56 bits are enough for three look-ups. */
 		refill(bits);
-		if (take_next(bits, huffman, block, &state) &&
-			take_next(bits, huffman, block, &state) &&
-			take_next(bits, huffman, block, &state) &&
-			take_next(bits, huffman, block, &state) &&
-			take_next(bits, huffman, block, &state))
+		entry = take_lookup(bits, huffman, &k, block);
+		if (k < COEFFICIENTS - 1)
+			entry = take_lookup(bits, huffman, &k, block);
+		if (k < COEFFICIENTS - 1)
+			entry = take_lookup(bits, huffman, &k, block);
+		if (k < COEFFICIENTS - 1)
 			continue;
-		if (!(state.next & COEFFICIENTS))
+		if (!(k & COEFFICIENTS))
 			return true;
-		*bits = state.before;
-		refill(bits);
-		state.k = take_rare(bits, huffman, state.k, block);
-		if (state.k >= COEFFICIENTS - 1)
-			return !(state.k & COEFFICIENTS);
+		give_back(bits, entry & 63);
+		struct place place =
+			take_single(*bits, huffman, k - ac_advance(entry), block);
+		*bits = place.bits;
+		k = place.k;
+		if (k >= COEFFICIENTS - 1)
+			return !(k & COEFFICIENTS);
 	}
 }
 
@@ -285,8 +269,18 @@ static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 	return true;
 }
 
+/* The rows of pixels that were made before have taken the place of the look-ups in the
+ * processor's first cache. Without this, each line of them is waited for. */
+scan_inline void fetch_lookups(const struct scan *scan)
+{
+	for (unsigned i = 0; i < scan->n_planes && i < 2; i++)
+		for (size_t at = 0; at < sizeof(struct huffman); at += 64)
+			__builtin_prefetch((const char *)scan->planes[i].huffman + at);
+}
+
 scan_inline bool take_row(struct scan *scan, const struct kernels *kernels, bool keep)
 {
+	fetch_lookups(scan);
 	if (!keep)
 		return take_mcus(scan, kernels, 0, scan->mcus, false);
 	return take_mcus(scan, kernels, 0, scan->first, false) &&
