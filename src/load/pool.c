@@ -79,9 +79,12 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 	lock_take(&pool->lock);
 	if (crew->kicks < crew->most)
 		crew->kicks++;
-	pthread_cond_signal(&crew->kicked);
+	bool wake = crew->asleep > 0;
 	bool lacks = stage == LOAD_READ && readers_lack_locked(pool);
 	lock_release(&pool->lock);
+	/* The thread that is woken may get this one's CPU, and takes the lock first. */
+	if (wake)
+		pthread_cond_signal(&crew->kicked);
 	if (lacks)
 		reader_start(pool);
 }
