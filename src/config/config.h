@@ -36,7 +36,8 @@ enum sample_format {
 	FORMAT_PNG,
 	FORMAT_NPY,
 	FORMAT_RAW,
-	FORMAT_SOURCE
+	FORMAT_SOURCE,
+	FORMAT_RECORD
 };
 enum view_size { SIZE_PADDED, SIZE_EXACT };
 enum view_layout { LAYOUT_FLAT, LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_TAR, LAYOUT_BATCH };
@@ -149,6 +150,12 @@ struct job_config {
 	char *path;	   /* below data/, with the name for %name, or NULL */
 	enum view_io io;
 };
+
+/* Of numbers of any type, with the axes in any order. */
+static inline bool config_holds_arrays(enum sample_format format)
+{
+	return format == FORMAT_NPY || format == FORMAT_RAW || format == FORMAT_RECORD;
+}
 
 static inline uint32_t config_job_epochs(const struct job_config *config)
 {

@@ -9,7 +9,7 @@
 
 /* Of [view] path, so that the line can be read again when it is printed. */
 #define MAX_PATH 180
-#define ARRAYS_ONLY "only with format = npy or raw"
+#define ARRAYS_ONLY "only with format = npy, record or raw"
 
 /* Checks of keys against each other, and defaults that depend on other keys. */
 
@@ -42,7 +42,7 @@ static void check_source(struct ini *ini, struct job_config *job)
 /* Only arrays hold numbers, or planes; files of images hold bytes, pixel by pixel. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
-	bool array = job->format == FORMAT_NPY || job->format == FORMAT_RAW;
+	bool array = config_holds_arrays(job->format);
 	bool bytes = job->pixels.dtype == DTYPE_UINT8;
 	if (!array && !bytes)
 		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "dtype"), "tensor",
@@ -124,6 +124,9 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 /* The place of a member in a tar file must be known before the member is bound. */
 static void check_tar(struct ini *ini, const struct job_config *job)
 {
+	if (job->format == FORMAT_RECORD)
+		refuse(ini, SECTION_TENSOR, "format", "record",
+			"any other, with layout = tar, where labels are members");
 	if (job->size == SIZE_EXACT && !has_fixed_size(job))
 		refuse(ini, SECTION_VIEW, "size", "exact",
 			"padded, with layout = tar and images of several sizes");
@@ -234,6 +237,7 @@ static void default_extension(struct ini *ini, struct job_config *job)
 		[FORMAT_NPY] = "npy",
 		[FORMAT_RAW] = "raw",
 		[FORMAT_SOURCE] = "jpg",
+		[FORMAT_RECORD] = "npy",
 	};
 	if (job->extension)
 		return;

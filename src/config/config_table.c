@@ -42,7 +42,8 @@ static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
 static const char *const exifs[] = {"ignore", "apply", NULL};
 static const char *const accuracies[] = {"exact", "approx", NULL};
-static const char *const formats[] = {"ppm", "bmp", "png", "npy", "raw", "source", NULL};
+static const char *const formats[] = {
+	"ppm", "bmp", "png", "npy", "raw", "source", "record", NULL};
 static const char *const dtypes[] = {"uint8", "float32", "float16", NULL};
 static const char *const axes[] = {"HWC", "CHW", NULL};
 static const char *const layouts[] = {"flat", "classes", "mirror", "tar", "batch", NULL};
@@ -397,17 +398,19 @@ const struct option config_options[] = {
 			"raw: the same without a head; needs a fixed size, as a crop or "
 			"a resize to WxH gives.\n"
 			"source: the file of the dataset as it is, without resize, crop "
-			"and augmentation."},
+			"and augmentation.\n"
+			"record: npy with the label in it, so that one open gives both; "
+			"numpy.load(file)[\"image\"] and [\"label\"]."},
 	{SECTION_TENSOR, "dtype", &value_choice, .choices = dtypes, .preset = "uint8",
 		JOB(pixels.dtype),
-		.help = "Type of the numbers in npy and raw.\n"
+		.help = "Type of the numbers in npy, record and raw.\n"
 			"uint8: 0 to 255.\n"
 			"float32: 0 to 1, as torchvision's ToTensor gives them; see "
 			"normalize.\n"
 			"float16: the same, rounded to nearest."},
 	{SECTION_TENSOR, "axes", &value_choice, .choices = axes, .preset = "HWC",
 		JOB(pixels.axes),
-		.help = "Order of the axes in npy and raw.\n"
+		.help = "Order of the axes in npy, record and raw.\n"
 			"HWC: (height, width, 3), as Pillow and OpenCV have it.\n"
 			"CHW: (3, height, width), as PyTorch has it."},
 
@@ -511,7 +514,8 @@ const struct option config_options[] = {
 			"Fewer if those of all jobs would take more than half of the "
 			"cache.\n"
 			"With layout = batch at least two batches, unless it is given "
-			"here.\n"
+			"here; with sampler = dsa it draws along with other jobs up "
+			"to one batch, however small the cache is.\n"
 			"None where a file's name says more than its position (layout = "
 			"classes or mirror, order = sequential): there several workers "
 			"have to read."},

@@ -39,6 +39,15 @@ static int augment(const struct job_config *config, uint64_t daemon_seed,
 		&config->augment.normalize, config->pixels, &plan, tensor, ret);
 }
 
+static uint32_t label_in(struct sched_job *job, const struct content_place *place,
+	const struct sched_handle *handle)
+{
+	if (place->format != FORMAT_RECORD)
+		return 0;
+	auto_edition *edition = sched_edition(job, place->epoch);
+	return dataset_label(edition->dataset, sched_handle_sample(handle));
+}
+
 static int make(const struct files_context *context, struct sched_job *job,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret)
@@ -51,7 +60,8 @@ static int make(const struct files_context *context, struct sched_job *job,
 		return err;
 	if (ret->augmented)
 		ret->tensor = ret->augmented;
-	err = format_make(place->format, config->pixels, ret->tensor, &ret->format);
+	err = format_make(place->format, config->pixels, ret->tensor,
+		label_in(job, place, handle), &ret->format);
 	if (err)
 		return err;
 	if (ret->format.encoded) {

@@ -49,12 +49,12 @@ static bool changes_pixels(const struct job_config *config)
 
 bool content_is_computed(const struct job_config *config)
 {
-	enum head_kind head;
+	struct file_head head;
 	return !config->preparation.encoded &&
 	       (changes_pixels(config) || !format_head(config->format, &head));
 }
 
-bool content_head(const struct job_config *config, enum head_kind *ret)
+bool content_head(const struct job_config *config, struct file_head *ret)
 {
 	bool composite = config->layout == LAYOUT_TAR || config->layout == LAYOUT_BATCH;
 	return config->io == IO_AUTO && !composite && !changes_pixels(config) &&

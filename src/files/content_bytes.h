@@ -5,7 +5,7 @@
 
 #include "config/config.h"
 #include "dataset/dataset.h"
-#include "image/head.h"
+#include "load/file_head.h"
 
 /*
  * How long the contents of samples' files are, by a job's configuration, and what kind of
@@ -35,4 +35,4 @@ bool content_is_computed(const struct job_config *config);
  * Whether the files of a job are the shared tensor behind a head, byte for byte, and
  * nothing else. The kernel can then read them from a file that the tensor lies in.
  */
-bool content_head(const struct job_config *config, enum head_kind *ret);
+bool content_head(const struct job_config *config, struct file_head *ret);

@@ -35,14 +35,16 @@ static uint8_t *put_be32(uint8_t *at, uint32_t value)
 	return put_le32(at, __builtin_bswap32(value));
 }
 
-/* --- ppm, npy: a head before the pixels ------------------------------------------- */
+/* --- ppm, npy, record: a head before the pixels ----------------------------------- */
 
-static size_t npy_head(
-	struct pixel_type type, struct tensor_shape shape, uint8_t head[static HEAD_SIZE])
+static size_t array_head(enum sample_format format, struct pixel_type type,
+	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_SIZE])
 {
 	bool planes = type.axes == AXES_CHW;
 	uint32_t sizes[] = {planes ? 3 : shape.height,
 		planes ? shape.height : shape.width, planes ? shape.width : 3};
+	if (format == FORMAT_RECORD)
+		return file_head_record(pixel_type_npy(type), sizes, label, head);
 	head_npy(pixel_type_npy(type), sizes, 3, HEAD_SIZE, head);
 	return HEAD_SIZE;
 }
@@ -208,13 +210,14 @@ static void encode_png(uint8_t *at, const struct tensor *tensor)
 /* ---------------------------------------------------------------------------------- */
 
 static size_t make_head(enum sample_format format, struct pixel_type type,
-	struct tensor_shape shape, uint8_t head[static HEAD_SIZE])
+	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_SIZE])
 {
 	switch (format) {
 	case FORMAT_PPM:
 		return head_make(HEAD_PPM, shape, head);
 	case FORMAT_NPY:
-		return npy_head(type, shape, head);
+	case FORMAT_RECORD:
+		return array_head(format, type, shape, label, head);
 	default:
 		return 0;
 	}
@@ -223,7 +226,7 @@ static size_t make_head(enum sample_format format, struct pixel_type type,
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes)
 {
-	uint8_t head[HEAD_SIZE];
+	uint8_t head[FILE_HEAD_SIZE];
 	switch (format) {
 	case FORMAT_BMP:
 		return bmp_bytes(shape);
@@ -232,7 +235,7 @@ uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	case FORMAT_SOURCE:
 		return file_bytes;
 	default:
-		return make_head(format, type, shape, head) + pixel_bytes(type, shape);
+		return make_head(format, type, shape, 0, head) + pixel_bytes(type, shape);
 	}
 }
 
@@ -252,18 +255,18 @@ static int encode(
 }
 
 int format_make(enum sample_format format, struct pixel_type type,
-	const struct tensor *tensor, struct formatted *ret)
+	const struct tensor *tensor, uint32_t label, struct formatted *ret)
 {
 	ensure(format == FORMAT_SOURCE ||
 		tensor->bytes == pixel_bytes(type, tensor->shape));
-	ensure(format == FORMAT_NPY || format == FORMAT_RAW ||
+	ensure(config_holds_arrays(format) ||
 		(type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC));
 	*ret = (struct formatted){
 		.bytes = format_bytes(format, type, tensor->shape, tensor->bytes),
 	};
 	if (format == FORMAT_BMP || format == FORMAT_PNG)
 		return encode(format, tensor, ret);
-	ret->head_bytes = make_head(format, type, tensor->shape, ret->head);
+	ret->head_bytes = make_head(format, type, tensor->shape, label, ret->head);
 	return 0;
 }
 
@@ -273,18 +276,20 @@ void format_free(struct formatted *file)
 	file->encoded = NULL;
 }
 
-bool format_head(enum sample_format format, enum head_kind *ret)
+bool format_head(enum sample_format format, struct file_head *ret)
 {
+	*ret = (struct file_head){.record = format == FORMAT_RECORD};
 	switch (format) {
 	case FORMAT_PPM:
-		*ret = HEAD_PPM;
+		ret->kind = HEAD_PPM;
 		return true;
 	case FORMAT_NPY:
-		*ret = HEAD_NPY;
+	case FORMAT_RECORD:
+		ret->kind = HEAD_NPY;
 		return true;
 	case FORMAT_RAW:
 	case FORMAT_SOURCE:
-		*ret = HEAD_EMPTY;
+		ret->kind = HEAD_EMPTY;
 		return true;
 	case FORMAT_BMP:
 	case FORMAT_PNG:
@@ -302,6 +307,7 @@ const char *format_name(enum sample_format format)
 		[FORMAT_NPY] = "npy",
 		[FORMAT_RAW] = "raw",
 		[FORMAT_SOURCE] = "source",
+		[FORMAT_RECORD] = "record",
 	};
 	ensure(format < sizeof(names) / sizeof(names[0]));
 	return names[format];

@@ -5,26 +5,26 @@
 
 #include "base/cleanup.h"
 #include "config/config.h"
-#include "image/head.h"
 #include "image/tensor.h"
+#include "load/file_head.h"
 
 #include <stddef.h>
 
 /*
  * Sample formats: how a tensor looks as a file.
  *
- *   ppm (P6), npy (version 1.0), raw, source   a head, then the tensor's bytes, which are
- *                                              not copied
+ *   ppm (P6), npy (version 1.0), record (npy   a head, then the tensor's bytes, which are
+ *   of label and image), raw, source           not copied
  *   bmp (24 bit), png (stored)                 encoded into a buffer
  *
- * npy and raw hold any pixel type, the others only bytes.
+ * npy, record and raw hold any pixel type, the others only bytes.
  *
  *   Owns: `formatted` owns its buffer, not the tensor.
  *   Threads: any; no state.   Errors: -ENOMEM.
  */
 
 struct formatted {
-	uint8_t head[HEAD_SIZE];
+	uint8_t head[FILE_HEAD_SIZE];
 	size_t head_bytes;
 	uint8_t *encoded; /* the whole file; NULL: it is head + tensor */
 	uint64_t bytes;	  /* of the whole file */
@@ -34,12 +34,13 @@ struct formatted {
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
+/* label: of a record. */
 must_check int format_make(enum sample_format format, struct pixel_type type,
-	const struct tensor *tensor, struct formatted *ret);
+	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);
 
 /* The head of files that are head + tensor. false: the format encodes. */
-bool format_head(enum sample_format format, enum head_kind *ret);
+bool format_head(enum sample_format format, struct file_head *ret);
 
 /* "ppm", "bmp", ...: the name in the ini, which is also the default extension. */
 const char *format_name(enum sample_format format);

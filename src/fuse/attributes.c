@@ -39,7 +39,7 @@ static blksize_t block_size(
 	uint64_t block = LEAST_BLOCK;
 	if (size == 0 || composite_is(inode.kind))
 		return BLOCK_SIZE;
-	if (config->format == FORMAT_NPY || config->format == FORMAT_RAW)
+	if (config_holds_arrays(config->format))
 		return LEAST_BLOCK;
 	while (block < size && block < MOST_BLOCK)
 		block *= 2;

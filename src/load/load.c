@@ -153,8 +153,8 @@ static int prepare(struct load_context *context, struct load_task *task)
 
 static void to_file(struct load_task *task)
 {
-	uint8_t head[HEAD_SIZE];
-	size_t head_bytes = head_make(task->head, task->tensor->shape, head);
+	uint8_t head[FILE_HEAD_SIZE];
+	size_t head_bytes = file_head_make(task->head, task->tensor->shape, head);
 	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "dataset/source_part.h"
-#include "image/head.h"
+#include "load/file_head.h"
 #include "image/image.h"
 #include "tier/tier.h"
 
@@ -59,7 +59,7 @@ struct load_task {
 	uint32_t tier_worth;
 	void *owner;		   /* the caller's */
 	struct backings *backings; /* where the tensor gets a file of its own, or NULL */
-	enum head_kind head;	   /* of that file */
+	struct file_head head;	   /* of that file */
 	bool by_content;	   /* the identity comes from the bytes */
 	/* The next task of a chain that prepares the same file in several ways, from one
 	 * read and one decode. Only its preparation, owner, backings and head count. In a

@@ -21,11 +21,29 @@ static uint64_t own_share(const struct ahead *ahead)
 	return fit > 0 ? fit : 1;
 }
 
-bool ahead_has_room(const struct ahead *ahead)
+static bool may_draw_more(const struct ahead *ahead)
 {
 	return ahead->may_draw && ahead->length < ahead->lookahead &&
-	       ahead->remaining > 0 &&
+	       ahead->remaining > 0;
+}
+
+bool ahead_has_room(const struct ahead *ahead)
+{
+	return may_draw_more(ahead) &&
 	       (ahead->length < own_share(ahead) || cache_has_room(ahead));
+}
+
+/*
+ * An open of a batch takes the samples of all of it, however little room there is. Jobs of
+ * one speed open theirs one soon after the other: if the first one's rounds left the others
+ * out for want of room, they would draw other samples. What a round gives to several
+ * streams is loaded for the one that draws in any case. So each takes part until it has
+ * ahead what its next open takes.
+ */
+bool ahead_may_join(const struct ahead *ahead)
+{
+	return ahead_has_room(ahead) ||
+	       (may_draw_more(ahead) && ahead->length < ahead->at_once);
 }
 
 bool ahead_is_full(const struct ahead *ahead)

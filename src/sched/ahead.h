@@ -10,23 +10,27 @@
  * gather the facts, each from what it has, and both ask here.
  *
  *   Flow: a position is bound -> ahead_is_low -> rounds, as long as ahead_wants_round; a
- *         round is for all streams of the sampler with ahead_has_room -> ahead_refilled.
+ *         round is for all streams of the sampler that may join it -> ahead_refilled.
  *   Threads: any: nothing is kept.
  */
 
 /* Of one stream. */
 struct ahead {
 	bool may_draw;
-	uint32_t lookahead;    /* so many samples may be ahead; at least 1 */
-	uint32_t length;       /* so many are: drawn and not bound */
-	uint32_t filled;       /* that, after the last draw or refill: ahead_refilled */
-	uint32_t remaining;    /* samples that it has not been given */
+	uint32_t lookahead; /* so many samples may be ahead; at least 1 */
+	uint32_t at_once;   /* positions that one open binds: those of a batch, else 1 */
+	uint32_t length;    /* so many are: drawn and not bound */
+	uint32_t filled;    /* that, after the last draw or refill: ahead_refilled */
+	uint32_t remaining; /* samples that it has not been given */
 	uint64_t tensor_bytes; /* of the job's larger ones; at least 1 */
 	uint32_t streams;      /* of all jobs, this one too */
 	struct cache_usage cache;
 };
 
 bool ahead_has_room(const struct ahead *ahead);
+
+/* It takes part in a round that another stream draws, or an open that found nothing. */
+bool ahead_may_join(const struct ahead *ahead);
 
 /* It has drawn all that it may. */
 bool ahead_is_full(const struct ahead *ahead);

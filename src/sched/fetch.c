@@ -71,10 +71,10 @@ static void to_file(struct use *use)
 {
 	const struct sched *sched = use->key.space->source->sched;
 	struct tensor *tensor = use->fetch.tensor;
-	uint8_t head[HEAD_SIZE];
+	uint8_t head[FILE_HEAD_SIZE];
 	if (!use->in_file)
 		return;
-	size_t head_bytes = head_make(use->head, tensor->shape, head);
+	size_t head_bytes = file_head_make(use->head, tensor->shape, head);
 	use->fetch.tensor = tensor_to_file(tensor, sched->backings, head, head_bytes);
 }
 

@@ -104,11 +104,15 @@ static int make_edition(struct sched_job *job, config_report *report, void *cont
 	return err;
 }
 
+uint32_t job_binds_at_once(const struct job_config *config)
+{
+	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
+}
+
+/* A shard's are bound when they are read. */
 static uint32_t positions_of_file(const struct job_config *config)
 {
-	if (config->layout == LAYOUT_TAR)
-		return config->shard;
-	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
+	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);
 }
 
 int job_make_epochs(struct sched_job *job, const struct epoch_set *first)

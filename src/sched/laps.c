@@ -33,6 +33,7 @@ static void end_locked(struct sched_job *job)
 	laps->ns[laps->n % SCHED_LAPS] = watched->last_ns - watched->begun_ns;
 	laps->waited_ns[laps->n++ % SCHED_LAPS] =
 		job->totals.wait_ns - watched->waited_ns;
+	laps->ended_ns = watched->last_ns;
 	laps->epoch = watched->epoch;
 	laps->samples = watched->consumed;
 	laps->pause_ns = watched->pause_ns;

@@ -44,6 +44,7 @@ static int reserve_locked(struct use *use, bool urgent)
 	use_taken_locked(use);
 	use->in_file = space->in_files;
 	use->head = space->head;
+	use->head.label = dataset_label(space->source->dataset, sample);
 	use->working = 0;
 	use->also = NULL;
 	return 0;

@@ -10,7 +10,7 @@
 #include "dataset/dataset.h"
 #include "epoch/epoch.h"
 #include "epoch/order.h"
-#include "image/head.h"
+#include "load/file_head.h"
 #include "image/preparation.h"
 #include "image/tensor.h"
 #include "load/load.h"
@@ -43,7 +43,7 @@ void sched_stop(struct sched *sched);
 void sched_free(struct sched **sched);
 
 /* Whether the files of a job are a tensor behind a head, byte for byte, and behind which. */
-typedef bool sched_head_of(const struct job_config *config, enum head_kind *ret);
+typedef bool sched_head_of(const struct job_config *config, struct file_head *ret);
 
 /*
  * Tensors that jobs read so will lie in files of their own, where the kernel can take them
@@ -584,13 +584,14 @@ uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint3
 
 /* --- laps: epochs that a job's readers have read to the end ----------------------------- */
 
-#define SCHED_LAPS 4
+#define SCHED_LAPS 12
 
 /* What joaderctl explain needs to know of a job. Times are in ns. */
 struct sched_laps {
 	/* Its first open, and when a sample was consumed last, by clock_now_ns; 0: never. */
 	uint64_t first_ns, last_ns;
-	uint64_t n; /* laps so far */
+	uint64_t n;	   /* laps so far */
+	uint64_t ended_ns; /* the latest */
 	/* The latest, and for how long their opens waited, of all readers together: the last one
 	 * at (n - 1) % SCHED_LAPS. */
 	uint64_t ns[SCHED_LAPS], waited_ns[SCHED_LAPS];

@@ -98,9 +98,9 @@ struct space {
 	struct cache_space *cache;
 	uint64_t cost_ns; /* of decoding, in the mean of late; 0: not known */
 	bool in_files;	  /* of what is prepared, with that head: see space_choose_head */
-	enum head_kind head;
-	uint32_t number;     /* in its source: the samplers' name for it */
-	uint32_t references; /* jobs, uses */
+	struct file_head head; /* its label is each sample's own */
+	uint32_t number;       /* in its source: the samplers' name for it */
+	uint32_t references;   /* jobs, uses */
 };
 
 struct use_key {
@@ -141,7 +141,7 @@ struct use {
 	struct dataset_sample sample;
 	struct load_task task;
 	bool in_file; /* as the space had it when this began to load */
-	enum head_kind head;
+	struct file_head head;
 	struct use *also; /* of the same sample in another space: shares the decode */
 };
 
@@ -899,6 +899,8 @@ uint32_t edition_label_of(const struct edition *edition, uint32_t position);
 
 /* The engine; first: what its first epochs are made of. */
 must_check int job_make_epochs(struct sched_job *job, const struct epoch_set *first);
+/* So many positions an open binds at once: those of a batch, else 1. */
+uint32_t job_binds_at_once(const struct job_config *config);
 /* No longer among the jobs: parked opens, pins and need are given back. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 /* Each job that is there, held, without the lock; none without memory for their ids. */

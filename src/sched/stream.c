@@ -70,12 +70,23 @@ static bool draws_at_open(const struct sched_job *job)
 
 /* --- how far ahead: the facts; ahead.c has the rules ---------------------------------- */
 
+/* exchange gives what is cached when it draws: so it draws late. isa shares no draws. */
+static uint32_t at_once(const struct stream *stream)
+{
+	const struct source *source = stream->next->part->space->source;
+	enum sampler_kind kind = source->config.name
+					 ? source->config.sampler
+					 : stream->job->sched->config->sampler;
+	return kind == SAMPLER_DSA ? job_binds_at_once(&stream->job->config) : 1;
+}
+
 static struct ahead ahead_of(const struct stream *stream)
 {
 	const struct sched_job *job = stream->job;
 	uint64_t typical = stream->edition->typical_bytes;
 	return (struct ahead){.may_draw = stream->ready,
 		.lookahead = job->config.lookahead,
+		.at_once = at_once(stream),
 		.length = epochs_ahead(job->epochs, stream->epoch),
 		.filled = stream->filled,
 		.remaining = stream_remaining(stream),
@@ -88,6 +99,12 @@ bool stream_has_room(const struct stream *stream)
 {
 	struct ahead ahead = ahead_of(stream);
 	return ahead_has_room(&ahead);
+}
+
+static bool may_join(const struct stream *stream)
+{
+	struct ahead ahead = ahead_of(stream);
+	return ahead_may_join(&ahead);
 }
 
 static bool another_is_full(const struct stream *stream)
@@ -160,7 +177,7 @@ static void hold_next_locked(
 	stream_choose_next_locked(stream);
 }
 
-/* One round for all streams that have room and whose next sample is the sampler's. false:
+/* One round for all streams that may join it and whose next sample is the sampler's. false:
  * there are none. */
 static bool draw_round_locked(
 	struct sched *sched, const struct sampler *sampler, struct aftermath *aftermath)
@@ -169,7 +186,7 @@ static bool draw_round_locked(
 	size_t n = 0;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (stream, &sched->streams, link) {
-		if (stream->next->sampler != sampler || !stream_has_room(stream))
+		if (stream->next->sampler != sampler || !may_join(stream))
 			continue;
 		sched->round_streams[n] = stream;
 		sched->round_ids[n++] = stream->id;

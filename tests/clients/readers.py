@@ -92,6 +92,13 @@ def load_mapped(path):
     return numpy.load(path, mmap_mode="r")
 
 
+def records(directory):
+    """Each file has its label."""
+    for name in names(directory, ".npy"):
+        record = numpy.load(os.path.join(directory, name))
+        yield int(record["label"]), name, record["image"]
+
+
 def imagefolder(workers, shuffle, persistent=False):
     """torchvision's ImageFolder in torch's DataLoader, as the examples of both have it; the
     loader is made once for all epochs."""
@@ -222,6 +229,7 @@ CLIENTS = {
     "torchvision.io": Client(flat(torchvision_io, ".png"), form="png", needs="torchvision"),
     "numpy.load": Client(flat(numpy.load, ".npy"), form="npy"),
     "numpy.load, mmap_mode": Client(flat(load_mapped, ".npy"), form="npy", io="cached"),
+    "numpy.load, record": Client(records, form="record"),
     "numpy.fromfile": Client(flat(fromfile, ".raw"), form="raw"),
     "numpy.memmap": Client(flat(memmap, ".raw"), form="raw", io="cached"),
     "numpy.load of batches": Client(batches(), "batch", "npy", batch=8),

@@ -121,7 +121,8 @@ Test(config, a_format_is_its_name_and_its_ending)
 		const char *extension;
 	} formats[] = {{"ppm", FORMAT_PPM, "ppm"}, {"bmp", FORMAT_BMP, "bmp"},
 		{"png", FORMAT_PNG, "png"}, {"npy", FORMAT_NPY, "npy"},
-		{"raw", FORMAT_RAW, "raw"}, {"source", FORMAT_SOURCE, "jpg"}};
+		{"raw", FORMAT_RAW, "raw"}, {"source", FORMAT_SOURCE, "jpg"},
+		{"record", FORMAT_RECORD, "npy"}};
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		struct job_config job;
 		char text[128];

@@ -154,7 +154,7 @@ Test(config_errors, choices)
 		"did you mean \"shuffled\"?\n"
 		"job.ini:6:[tensor]:format: found \"pmm\", allowed: ppm, bmp, png, npy, "
 		"raw, "
-		"source; did you mean \"ppm\"?\n"
+		"source, record; did you mean \"ppm\"?\n"
 		"job.ini:8:[view]:layout: found \"classed\", allowed: flat, classes, "
 		"mirror, tar, batch; did you mean \"classes\"?\n"
 		"job.ini:9:[view]:size: found \"\", allowed: padded, exact\n");
@@ -284,7 +284,7 @@ Test(config_errors, keys_that_contradict_each_other)
 
 #define NORMALIZE "normalize = 0 0 0 / 1 1 1\n"
 #define WITH_SOURCE "allowed: not with format = source, which gives the file as it is\n"
-#define ARRAYS "allowed: only with format = npy or raw\n"
+#define ARRAYS "allowed: only with format = npy, record or raw\n"
 #define TOO_LARGE "allowed: at most the size that resize and crop of [tensor] give\n"
 
 Test(config_errors, augmentation_that_contradicts)

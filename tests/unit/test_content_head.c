@@ -15,12 +15,12 @@ static const struct job_config plain = {.format = FORMAT_PPM,
 
 static bool is_tensor(struct job_config config)
 {
-	enum head_kind head;
+	struct file_head head;
 	return content_head(&config, &head);
 }
 
-static const enum sample_format formats[] = {
-	FORMAT_PPM, FORMAT_BMP, FORMAT_PNG, FORMAT_NPY, FORMAT_RAW, FORMAT_SOURCE};
+static const enum sample_format formats[] = {FORMAT_PPM, FORMAT_BMP, FORMAT_PNG,
+	FORMAT_NPY, FORMAT_RAW, FORMAT_SOURCE, FORMAT_RECORD};
 
 /* Where a head is named, the format makes that head, and of the others a whole file. */
 Test(content_head, is_the_one_that_the_format_makes)
@@ -30,13 +30,14 @@ Test(content_head, is_the_one_that_the_format_makes)
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		struct job_config config = plain;
 		struct formatted file;
-		uint8_t head[HEAD_SIZE];
-		enum head_kind kind;
+		uint8_t head[FILE_HEAD_SIZE];
+		struct file_head kind;
 		config.format = formats[i];
-		cr_assert_eq(format_make(formats[i], config.pixels, tensor, &file), 0);
+		cr_assert_eq(format_make(formats[i], config.pixels, tensor, 9, &file), 0);
 		cr_assert_eq(content_head(&config, &kind), file.encoded == NULL);
 		if (!file.encoded) {
-			size_t bytes = head_make(kind, tensor->shape, head);
+			kind.label = 9;
+			size_t bytes = file_head_make(kind, tensor->shape, head);
 			cr_assert_eq(bytes, file.head_bytes);
 			cr_assert_eq(memcmp(head, file.head, bytes), 0);
 		}

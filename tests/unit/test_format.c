@@ -55,7 +55,7 @@ static uint8_t *file_of(
 	enum sample_format format, const struct tensor *tensor, uint64_t *ret_bytes)
 {
 	struct formatted file;
-	cr_assert(zero(int, format_make(format, rgb8, tensor, &file)));
+	cr_assert(zero(int, format_make(format, rgb8, tensor, 0, &file)));
 	cr_assert(eq(u64, file.bytes,
 		format_bytes(format, rgb8, tensor->shape, tensor->bytes)));
 	*ret_bytes = file.bytes;
@@ -117,7 +117,7 @@ Test(format, source_may_have_any_size_also_none)
 {
 	struct formatted file;
 	struct tensor *tensor = tensor_new((struct tensor_shape){0}, 0);
-	cr_assert(zero(int, format_make(FORMAT_SOURCE, rgb8, tensor, &file)));
+	cr_assert(zero(int, format_make(FORMAT_SOURCE, rgb8, tensor, 0, &file)));
 	cr_assert(eq(u64, file.bytes, 0));
 	cr_assert(
 		eq(u64, format_bytes(FORMAT_SOURCE, rgb8, tensor->shape, 12345), 12345));
@@ -172,7 +172,7 @@ Test(format, npy_tells_dtype_and_axes)
 		struct formatted file;
 		struct tensor *tensor =
 			tensor_new(shape, 5 * 7 * 3 * pixel_type_bytes(type));
-		cr_assert(zero(int, format_make(FORMAT_NPY, type, tensor, &file)));
+		cr_assert(zero(int, format_make(FORMAT_NPY, type, tensor, 0, &file)));
 		cr_assert(eq(u64, file.bytes, 128 + tensor->bytes));
 		cr_assert(eq(u64, file.bytes, format_bytes(FORMAT_NPY, type, shape, 0)));
 		cr_assert(memcmp(file.head + 10, "{'descr': ", 10) == 0);
@@ -181,6 +181,23 @@ Test(format, npy_tells_dtype_and_axes)
 		format_free(&file);
 		tensor_free(tensor);
 	}
+}
+
+Test(format, a_record_is_an_array_with_its_label_before_it)
+{
+	static const char dictionary[] =
+		"{'descr': [('label', '<i8'), ('image', '|u1', (65500, 65499, 3))], "
+		"'fortran_order': False, 'shape': (), }";
+	struct tensor_shape largest = {65500, 65499};
+	uint8_t head[FILE_HEAD_SIZE];
+	const struct file_head record = {HEAD_NPY, true, 70000};
+	cr_assert(eq(sz, file_head_make(record, largest, head), 136));
+	cr_assert(memcmp(head, "\x93NUMPY\x01\x00", 8) == 0);
+	cr_assert(eq(u32, read_le(head + 8, 2), 118));
+	cr_assert(memcmp(head + 10, dictionary, strlen(dictionary)) == 0);
+	cr_assert(eq(int, head[127], '\n'));
+	cr_assert(eq(u32, read_le(head + 128, 4), 70000));
+	cr_assert(eq(u32, read_le(head + 132, 4), 0));
 }
 
 static void expect_bmp(const uint8_t *file, uint64_t n, const struct tensor *tensor)
@@ -309,9 +326,9 @@ Test(format, missing_memory_is_reported)
 	struct formatted file;
 	struct tensor *tensor = random_tensor((struct tensor_shape){3, 5});
 	cr_assert(zero(int, fault_add("format.memory:ENOMEM")));
-	cr_assert(eq(int, format_make(FORMAT_BMP, rgb8, tensor, &file), -ENOMEM));
-	cr_assert(eq(int, format_make(FORMAT_PNG, rgb8, tensor, &file), -ENOMEM));
-	cr_assert(zero(int, format_make(FORMAT_PPM, rgb8, tensor, &file)));
+	cr_assert(eq(int, format_make(FORMAT_BMP, rgb8, tensor, 0, &file), -ENOMEM));
+	cr_assert(eq(int, format_make(FORMAT_PNG, rgb8, tensor, 0, &file), -ENOMEM));
+	cr_assert(zero(int, format_make(FORMAT_PPM, rgb8, tensor, 0, &file)));
 	fault_clear();
 	tensor_free(tensor);
 }
@@ -328,5 +345,5 @@ Test(format, pixels_of_a_tensor_without_a_shape_are_a_bug, .signal = SIGABRT)
 	struct formatted file;
 	uint8_t bytes[10] = {0};
 	const struct tensor tensor = {.bytes = sizeof(bytes), .data = bytes};
-	(void)!format_make(FORMAT_PPM, rgb8, &tensor, &file);
+	(void)!format_make(FORMAT_PPM, rgb8, &tensor, 0, &file);
 }

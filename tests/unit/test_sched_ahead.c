@@ -5,7 +5,8 @@
 
 #include <unistd.h>
 
-/* How far ahead streams draw, and that this keeps jobs of one speed together. */
+/* How far ahead streams draw, and that this keeps jobs of one speed together, also jobs
+ * that open batches which the cache can't hold. */
 
 #define N 240
 #define LOOKAHEAD 16
@@ -64,6 +65,76 @@ Test(sched_ahead, jobs_of_one_speed_that_read_in_bursts_share_their_draws)
 		cr_expect_leq(decodes, N + 2 * LOOKAHEAD, "bursts of %u: %u decodes",
 			burst, (unsigned)decodes);
 	}
+}
+
+#define BATCH 24
+#define BATCH_JOBS 4
+
+struct batch_job {
+	struct sched_job *job;
+	struct sched_handle *handles[BATCH];
+};
+
+/* From one of its samples on. */
+static void open_batch(struct batch_job *job, uint32_t batch, uint32_t from)
+{
+	for (uint32_t i = from; i < BATCH; i++)
+		cr_assert_eq(
+			0, world_open(job->job, 0, batch * BATCH + i, &job->handles[i]));
+	sched_validate(world_of);
+}
+
+static void close_batch(struct batch_job *job)
+{
+	for (uint32_t i = 0; i < BATCH; i++)
+		sched_release(job->handles[i]);
+	sched_validate(world_of);
+}
+
+/* Of jobs that begin together, open each batch one after the other, and then close it; the
+ * last `still` of them keep the first one. The cache has room for one batch. */
+static uint64_t decodes_of_batches(size_t still)
+{
+	static char names[BATCH_JOBS][2] = {"a", "b", "c", "d"};
+	struct batch_job jobs[BATCH_JOBS];
+	struct world world;
+	world_begin(&world, N, BATCH);
+	for (size_t k = 0; k < BATCH_JOBS; k++) {
+		struct job_config config = world_job_config(names[k]);
+		config.layout = LAYOUT_BATCH;
+		config.batch = BATCH;
+		config.lookahead = 2 * BATCH;
+		jobs[k].job = world_add_config(&world, &config);
+	}
+	uint64_t before = stats_get(STAT_DECODES);
+	for (size_t k = 0; k < BATCH_JOBS; k++)
+		cr_assert_eq(0, world_open(jobs[k].job, 0, 0, &jobs[k].handles[0]));
+	for (uint32_t batch = 0; batch < N / BATCH; batch++) {
+		size_t n = batch == 0 ? BATCH_JOBS : BATCH_JOBS - still;
+		for (size_t k = 0; k < n; k++)
+			open_batch(&jobs[k], batch, batch == 0);
+		for (size_t k = 0; k < BATCH_JOBS - still; k++)
+			close_batch(&jobs[k]);
+	}
+	uint64_t decodes = stats_get(STAT_DECODES) - before;
+	for (size_t k = BATCH_JOBS - still; k < BATCH_JOBS; k++)
+		close_batch(&jobs[k]);
+	for (size_t k = 0; k < BATCH_JOBS; k++)
+		sched_job_put(jobs[k].job);
+	world_end(&world);
+	return decodes;
+}
+
+Test(sched_ahead, jobs_that_open_the_same_batches_share_their_draws)
+{
+	uint64_t decodes = decodes_of_batches(0);
+	cr_assert_leq(decodes, 3 * N / 2, "%u decodes", (unsigned)decodes);
+}
+
+Test(sched_ahead, so_they_do_beside_one_that_stands_still)
+{
+	uint64_t decodes = decodes_of_batches(1);
+	cr_assert_leq(decodes, 2 * N, "%u decodes", (unsigned)decodes);
 }
 
 Test(sched_ahead, a_job_draws_as_far_ahead_as_it_may)

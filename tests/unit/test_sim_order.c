@@ -19,6 +19,7 @@
 #define JOBS 3
 #define EPOCHS 3
 #define HELD 3 /* positions that a script has open at the same time, at most */
+#define BATCH 8
 #define MAX_STEPS (2 * JOBS * EPOCHS * N)
 
 /* --- what scripts do ------------------------------------------------------------------ */
@@ -163,6 +164,7 @@ static const struct jobs three_equal = {"three equal", 3, {NULL}, LAYOUT_FLAT};
 static const struct jobs overlapping = {
 	"overlapping", 3, {"id < 40", "id >= 20", "id % 3 <> 0"}, LAYOUT_FLAT};
 static const struct jobs nested = {"nested", 2, {NULL, "id < 30"}, LAYOUT_FLAT};
+static const struct jobs batches = {"batches", 3, {NULL, NULL, "id < 40"}, LAYOUT_BATCH};
 static const struct jobs by_class = {"by class", 2, {NULL, "id < 50"}, LAYOUT_CLASSES};
 
 struct trial {
@@ -206,6 +208,7 @@ static void daemon_begin(struct daemon *daemon, const struct trial *trial)
 			trial->jobs->where[i] ? strdup(trial->jobs->where[i]) : NULL;
 		config.where = where;
 		config.layout = trial->jobs->layout;
+		config.batch = BATCH;
 		config.lookahead = trial->lookahead;
 		daemon->jobs[i] = world_add_config(world, &config);
 		daemon->sizes[i] = sched_job_samples(daemon->jobs[i], 0);
@@ -304,7 +307,8 @@ static void twin_begin(
 		.sampler_seed = (labelled ? rng_mix(seed, 1) : seed) + trial->other_seed,
 		.n_ids = N,
 		.labels = labelled ? twin->labels : NULL,
-		.lookahead = trial->lookahead};
+		.lookahead = trial->lookahead,
+		.at_once = trial->jobs->layout == LAYOUT_BATCH ? BATCH : 1};
 	cr_assert_eq(0, sim_sched_new(&config, &twin->sched));
 	for (size_t i = 0; i < trial->jobs->n; i++) {
 		struct sched_job *job = daemon->jobs[i];
@@ -426,6 +430,12 @@ Test(sim_order, of_a_job_and_one_with_a_part_of_its_samples)
 {
 	expect_equal_orders(SAMPLER_DSA, &nested);
 	expect_equal_orders(SAMPLER_EXCHANGE, &nested);
+}
+
+Test(sim_order, of_scripts_that_read_batches)
+{
+	expect_equal_orders(SAMPLER_DSA, &batches);
+	expect_equal_orders(SAMPLER_EXCHANGE, &batches);
 }
 
 Test(sim_order, of_scripts_that_shuffle_a_tree_of_classes)

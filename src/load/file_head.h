@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "image/head.h"
+
+#include <stdbool.h>
+
+/*
+ * What stands before a tensor's bytes in a file: a head, and in a record the label.
+ *
+ *   0         HEAD_SIZE   FILE_HEAD_SIZE
+ *   +---------+-----------+------------------+
+ *   | NumPy's | label <i8 | the tensor's ... |     a record
+ *   +---------+-----------+------------------+
+ *
+ *   Threads: any; no state.   Errors: none.
+ */
+
+#define FILE_HEAD_SIZE (HEAD_SIZE + 8) /* bytes that hold any */
+
+struct file_head {
+	enum head_kind kind;
+	bool record; /* of an array, HEAD_NPY */
+	uint32_t label;
+};
+
+/* Returns the length. */
+size_t file_head_make(struct file_head head, struct tensor_shape shape,
+	uint8_t ret[static FILE_HEAD_SIZE]);
+
+/* The same of a record whose image has these axes; type: NumPy's name, as "<f4". */
+size_t file_head_record(const char *type, const uint32_t shape[static 3], uint32_t label,
+	uint8_t ret[static FILE_HEAD_SIZE]);

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# Four jobs that read the same data in batches, step by step, from a cache that has room for
+# one batch, share what they draw; each gets every sample once.
+. "$(dirname "$0")/lib.sh"
+dataset 4 60
+batch=16
+config joaderfs.cache=$((batch * 32 * 32 * 3))
+for name in a b c d; do
+	job $name tensor.crop=32 view.layout=batch view.batch=$batch
+done
+start
+
+for k in $(seq -f %06g 0 $((240 / batch - 1))); do
+	for name in a b c d; do
+		cat "$(epoch $name)/batch-$k.npy" >/dev/null &
+		readers+=($!)
+	done
+	for reader in "${readers[@]}"; do wait "$reader"; done
+	readers=()
+done
+for name in a b c d; do once $name 240; done
+nothing_held
+decodes=$(counter decodes)
+((decodes <= 640)) || fail "$decodes decodes of 240 samples for four jobs"
