@@ -8,7 +8,7 @@ include tools/bench/bench.mk
 
 CTL_SRC := $(sort $(wildcard tools/ctl/*.c))
 # What explain simulates with.
-CTL_SIM := $(patsubst %,$(BUILD)/tools/sim/%.o,timed timed_script timed_world sim_load \
+CTL_SIM := $(patsubst %,$(BUILD)/tools/sim/%.o,timed timed_runs timed_script timed_world sim_load \
 	sim_sched sim_stream sim_use dsa_tree dsa_tree_round)
 $(BUILD)/joaderctl: $(BUILD)/tools/joaderctl.o $(CTL_SRC:%.c=$(BUILD)/%.o) $(CTL_SIM) $(LIB)
 	$(call say,LD,$@)
@@ -27,9 +27,9 @@ demo-cluster:
 	@tools/demo-cluster $(if $(QUICK),--quick)
 
 bench:
-	@tools/install-deps build demo test
-	@$(MAKE) --no-print-directory -s VARIANT=release all build/release/bench/read_epoch \
-		build/release/bench/read_paced \
+	@tools/install-deps build demo test bench
+	@$(MAKE) --no-print-directory -s VARIANT=release all \
+		$(patsubst %,build/release/bench/%,augment many prepare read_epoch read_paced) \
 		build/release/tests/clients/slow_storage
 	@tools/bench/bench $(if $(QUICK),--quick) $(if $(LARGE),--large)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "../../tools/sim/sim_sched.h"
 #include "../../tools/sim/timed.h"
 
 #include <criterion/criterion.h>
@@ -37,7 +38,8 @@ static struct timed_world world_of(size_t n)
 		.cache = BYTES * SAMPLES / 20,
 		.workers = 2,
 		.cpus = 8,
-		.seed = 1};
+		.seed = 1,
+		.laps = 4};
 }
 
 static double epoch_of(const struct timed_world *world, size_t job, double *ret_loads)
@@ -152,4 +154,113 @@ Test(sim_timed, scripts_that_shuffle_get_samples_of_their_labels)
 	jobs[1].start = 1;
 	epoch_of(&world, 1, &loads);
 	cr_assert_lt(loads, .75);
+}
+
+/* --- what a reader waited for once ------------------------------------------------------ */
+
+#define FEW 8
+#define HELD 6 /* more than the cache holds */
+
+static struct sim_sched *few;
+static struct sim_sched_job *reader;
+static roaring_bitmap_t *selection;
+
+static void setup_few(void)
+{
+	struct sim_sched_config config = {.sampler = SAMPLER_DSA,
+		.eviction = EVICTION_REFCNT,
+		.capacity = 4,
+		.sampler_seed = 1,
+		.cache_seed = 2,
+		.n_ids = FEW,
+		.lookahead = 2,
+		.timed = true,
+		.share = SHARE_FIFO,
+		.cost_ns = 1};
+	selection = roaring_bitmap_from_range(0, FEW, 1);
+	cr_assert_eq(sim_sched_new(&config, &few), 0);
+	cr_assert_eq(sim_sched_join(few, 0, selection, NULL, &reader), 0);
+}
+
+static void teardown_few(void)
+{
+	sim_sched_free(&few);
+	roaring_bitmap_free(selection);
+}
+
+/* Opened, and waited for while it is being read, as all look-ahead is. */
+static struct sim_open read_one(uint32_t epoch, uint32_t position)
+{
+	struct sim_open open = sim_open_of(reader, epoch, position), *pointer = &open;
+	sample_id taken = SAMPLE_NONE;
+	cr_assert_eq(sim_sched_open(few, &pointer, 1), 0);
+	while (!sim_sched_has(few, open.request.sample)) {
+		taken = sim_sched_take(few);
+		cr_assert_eq(sim_sched_wait(&open), 0);
+		if (taken != SAMPLE_NONE)
+			cr_assert_eq(sim_sched_loaded(few, taken), 0);
+	}
+	return open;
+}
+
+Test(sim_timed, what_a_reader_waited_for_is_look_ahead_again_in_the_next_epoch,
+	.init = setup_few, .fini = teardown_few)
+{
+	struct sim_open opens[HELD];
+	for (uint32_t k = 0; k < FEW; k++) {
+		struct sim_open open = read_one(0, k);
+		cr_assert_eq(sim_sched_release(&open), 0);
+	}
+	for (uint32_t k = 0; k < HELD; k++)
+		opens[k] = read_one(1, k);
+	cr_assert_eq(sim_sched_take(few), SAMPLE_NONE); /* the cache is full of opens */
+	for (uint32_t k = 0; k < HELD; k++)
+		cr_assert_eq(sim_sched_release(&opens[k]), 0);
+	cr_assert_neq(sim_sched_take(few), SAMPLE_NONE);
+}
+
+/* --- several runs ------------------------------------------------------------------------ */
+
+/* A slow storage, and a cache for a fifth: what jobs don't draw together is read twice. */
+static struct timed_world slow_world(void)
+{
+	struct timed_world world = world_of(2);
+	jobs[0].read = jobs[1].read = .0155;
+	jobs[0].think = jobs[1].think = .0048;
+	world.share = SHARE_SLOWDOWN;
+	world.lookahead = 128;
+	world.reads = 4;
+	world.cache = BYTES * SAMPLES / 5;
+	return world;
+}
+
+static double width(const struct timed_outcome *outcome)
+{
+	return (outcome->most - outcome->least) / outcome->epoch;
+}
+
+Test(sim_timed, how_far_apart_jobs_begin_makes_a_range)
+{
+	struct timed_world world = slow_world();
+	struct timed_outcome together[TIMED_JOBS], apart[TIMED_JOBS];
+	double loads;
+	cr_assert_eq(timed_runs(&world, together, &loads), 0);
+	jobs[1].start = 1.5;
+	cr_assert_eq(timed_runs(&world, apart, &loads), 0);
+	cr_assert_lt(width(&together[1]), .1);
+	cr_assert_gt(width(&apart[1]), .2);
+	for (size_t j = 0; j < 2; j++) {
+		cr_assert_leq(apart[j].least, apart[j].epoch);
+		cr_assert_leq(apart[j].epoch, apart[j].most);
+	}
+}
+
+Test(sim_timed, where_chance_decides_nothing_runs_are_alike)
+{
+	struct timed_world world = world_of(1);
+	struct timed_outcome outcome[TIMED_JOBS];
+	double loads;
+	cr_assert_eq(timed_runs(&world, outcome, &loads), 0);
+	near(outcome[0].epoch, epoch_of(&world, 0, NULL), .5);
+	cr_assert_lt(width(&outcome[0]), .01);
 }

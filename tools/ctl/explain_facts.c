@@ -34,7 +34,6 @@ static void take_laps(const char *line, struct explain_job *ret)
 {
 	static const char *const causes[EXPLAIN_CAUSES] = {
 		"storage_ns", "decoding_ns", "queue_ns", "filesystem_ns"};
-	double waited[EXPLAIN_LAPS];
 	for (int i = 0; i < EXPLAIN_CAUSES; i++)
 		ret->waited[i] = facts_number(line, causes[i]) / NS;
 	for (int i = 0; i < EXPLAIN_LAPS; i++) {
@@ -42,16 +41,26 @@ static void take_laps(const char *line, struct explain_job *ret)
 		snprintf(key, sizeof(key), "lap_ns_%d", i);
 		ret->lap[i] = facts_number(line, key) / NS;
 		snprintf(key, sizeof(key), "lap_waited_ns_%d", i);
-		waited[i] = facts_number(line, key) / NS;
+		ret->lap_waited[i] = facts_number(line, key) / NS;
 	}
 	ret->laps = facts_number(line, "laps");
+	ret->ended = facts_number(line, "ended_ns") / NS;
+}
+
+/* Of the last laps, as far as all jobs that read now did so: one at least. */
+static void take_mean(struct explain_job *job, double since)
+{
+	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
+	double end = job->ended;
 	/* The first epoch fills the cache. */
-	size_t n = (size_t)fmin(ret->laps, EXPLAIN_LAPS);
-	n -= ret->laps > 1 && ret->laps <= EXPLAIN_LAPS;
-	for (size_t i = 0; i < n; i++) {
-		ret->seconds += ret->lap[i] / (double)n;
-		ret->waited_all += waited[i] / (double)n;
+	n -= job->laps > 1 && job->laps <= EXPLAIN_LAPS;
+	for (i = 0; i < n && (i == 0 || end - job->lap[i] >= since); i++) {
+		job->seconds += job->lap[i];
+		job->waited_all += job->lap_waited[i];
+		end -= job->lap[i] + job->pause;
 	}
+	job->seconds /= fmax((double)i, 1);
+	job->waited_all /= fmax((double)i, 1);
 }
 
 static void take_job(const char *line, struct explain_job *ret)
@@ -142,14 +151,18 @@ static bool take_line(const char *line, const char *text, struct explain_facts *
 /* What a job read long ago says nothing of what runs now. */
 static void leave_out(struct explain_facts *facts)
 {
-	double last = 0;
+	double last = 0, since = 0;
 	for (size_t i = 0; i < facts->n_jobs; i++)
 		last = fmax(last, facts->jobs[i].last);
 	for (size_t i = 0; i < facts->n_jobs; i++) {
 		struct explain_job *job = &facts->jobs[i];
 		job->left_out |= job->laps < 1 || !job->drawn ||
-				 job->last + 2 * job->seconds + IDLE_SECONDS < last;
+				 job->last + 2 * job->lap[0] + IDLE_SECONDS < last;
+		if (!job->left_out)
+			since = fmax(since, job->first);
 	}
+	for (size_t i = 0; i < facts->n_jobs; i++)
+		take_mean(&facts->jobs[i], since);
 }
 
 /* Those that this process may use; the daemon may use as many. */

@@ -11,7 +11,7 @@
 /* What the files of explain share. Times are in seconds. */
 
 #define EXPLAIN_NAME 80
-#define EXPLAIN_LAPS 4
+#define EXPLAIN_LAPS 12
 #define EXPLAIN_CAUSES 4
 #define EXPLAIN_TRUSTED .2 /* more that the simulation is off is too much */
 
@@ -19,9 +19,11 @@
 struct explain_job {
 	char name[EXPLAIN_NAME], dataset[EXPLAIN_NAME];
 	double laps, epoch, samples, readers, lookahead;
-	double first, last;	       /* times of opens */
-	double lap[EXPLAIN_LAPS];      /* the latest first */
-	double seconds;		       /* of an epoch, in the mean of these */
+	double first, last;	  /* times of opens */
+	double ended;		  /* the latest lap */
+	double lap[EXPLAIN_LAPS]; /* the latest first */
+	double lap_waited[EXPLAIN_LAPS];
+	double seconds; /* of an epoch, in the mean of those beside the same jobs */
 	double waited[EXPLAIN_CAUSES]; /* in the last one */
 	double waited_all;	       /* by all readers together, likewise */
 	double decoded, shared, hit;
@@ -52,14 +54,17 @@ void explain_facts_free(struct explain_facts *facts);
 #define EXPLAIN_TEXT 64
 
 struct explain_change {
-	char key[EXPLAIN_TEXT];	    /* cache, sampler ... */
-	char text[EXPLAIN_TEXT];    /* cache = 8G */
-	double seconds[TIMED_JOBS]; /* of an epoch of each job, as predicted */
+	char key[EXPLAIN_TEXT];	 /* cache, sampler ... */
+	char text[EXPLAIN_TEXT]; /* cache = 8G */
+	/* Of an epoch of each job, as predicted: in the mean, and of the shortest and the
+	 * longest run. */
+	double seconds[TIMED_JOBS], least[TIMED_JOBS], most[TIMED_JOBS];
 };
 
 struct explain_answer {
-	struct timed_job jobs[TIMED_JOBS]; /* as they are simulated */
-	double simulated[TIMED_JOBS];	   /* as it is */
+	struct timed_job jobs[TIMED_JOBS];	    /* as they are simulated */
+	struct timed_outcome simulated[TIMED_JOBS]; /* as it is */
+	double factor[TIMED_JOBS]; /* of what is simulated: what is predicted */
 	double loads, scale;
 	struct explain_change changes[EXPLAIN_CHANGES];
 	size_t n_changes;
@@ -68,7 +73,12 @@ struct explain_answer {
 
 must_check int explain_simulate(
 	const struct explain_facts *facts, struct explain_answer *ret);
-double explain_off(const struct explain_job *job, double simulated); /* a part */
+/* What a simulated time is multiplied with: what was measured beyond the range of the runs.
+ * Within it, chance is reason enough. */
+double explain_factor(
+	const struct explain_job *job, const struct timed_outcome *simulated);
+/* A part. */
+double explain_off(const struct explain_job *job, const struct timed_outcome *simulated);
 
 /* --- --plan --- */
 

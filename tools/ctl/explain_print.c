@@ -7,6 +7,7 @@
 #include <math.h>
 
 #define SAME .02 /* a difference that nobody would notice */
+#define WIDE .2	 /* a range that is worth a word */
 
 static const char *const causes[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "file system"};
@@ -24,9 +25,12 @@ static double exposed(const struct explain_job *job, double ret[static EXPLAIN_C
 	return fmin(sum, 1);
 }
 
-static bool is_trusted(const struct explain_job *job, double simulated)
+/* Near the mean of the runs, or as some of them. */
+static bool is_trusted(
+	const struct explain_job *job, const struct timed_outcome *simulated)
 {
-	return fabs(explain_off(job, simulated)) <= EXPLAIN_TRUSTED;
+	return fabs(explain_off(job, simulated)) <= EXPLAIN_TRUSTED ||
+	       (job->seconds >= simulated->least && job->seconds <= simulated->most);
 }
 
 static void print_waits(FILE *out, const struct explain_job *job)
@@ -47,11 +51,27 @@ static bool matters(double seconds, const struct explain_job *job)
 	return fabs(seconds / job->seconds - 1) >= SAME;
 }
 
+/* What chance decides: when the readers of jobs come to draw. */
+static bool is_wide(double least, double seconds, double most)
+{
+	return most - least > WIDE * seconds;
+}
+
 static void print_one(
 	FILE *out, const char *text, double seconds, const struct explain_job *job)
 {
-	fprintf(out, "  %-28s %8.3g s per epoch instead of %.3g\n", text, seconds,
+	fprintf(out, "  %-28s %8.3g s per epoch instead of %.3g", text, seconds,
 		job->seconds);
+}
+
+static void print_change(FILE *out, const struct explain_change *change,
+	const struct explain_job *job, size_t j)
+{
+	print_one(out, change->text, change->seconds[j], job);
+	if (is_wide(change->least[j], change->seconds[j], change->most[j]))
+		fprintf(out, ", %.3g to %.3g by chance", change->least[j],
+			change->most[j]);
+	fputc('\n', out);
 }
 
 static void print_changes(FILE *out, const struct explain_answer *answer,
@@ -60,10 +80,11 @@ static void print_changes(FILE *out, const struct explain_answer *answer,
 	bool any = false;
 	for (size_t i = 0; i < answer->n_changes; i++)
 		if (matters(answer->changes[i].seconds[j], job))
-			print_one(out, answer->changes[i].text,
-				answer->changes[i].seconds[j], job);
-	if (matters(answer->alone[j], job))
+			print_change(out, &answer->changes[i], job, j);
+	if (matters(answer->alone[j], job)) {
 		print_one(out, "the job alone", answer->alone[j], job);
+		fputc('\n', out);
+	}
 	for (size_t i = 0; i < answer->n_changes; i++) {
 		if (matters(answer->changes[i].seconds[j], job))
 			continue;
@@ -79,12 +100,19 @@ static void print_job(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t j)
 {
 	const struct explain_job *job = &facts->jobs[j];
-	double off = explain_off(job, answer->simulated[j]);
+	const struct timed_outcome *simulated = &answer->simulated[j];
+	double off = explain_off(job, simulated);
 	print_waits(out, job);
 	fprintf(out,
 		"  simulated as it is: %.3g s per epoch instead of %.3g, %.0f %% off\n",
-		answer->simulated[j], job->seconds, 100 * fabs(off));
-	if (is_trusted(job, answer->simulated[j]))
+		simulated->epoch, job->seconds, 100 * fabs(off));
+	if (is_wide(simulated->least, simulated->epoch, simulated->most))
+		fprintf(out,
+			"  By chance it is %.3g to %.3g s: it depends on how far apart "
+			"the "
+			"jobs draw.\n",
+			simulated->least, simulated->most);
+	if (is_trusted(job, simulated))
 		print_changes(out, answer, job, j);
 	else
 		fputs("  That is too far off to promise anything: the job does more than "
@@ -124,6 +152,7 @@ static void print_job_json(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t j)
 {
 	const struct explain_job *job = &facts->jobs[j];
+	const struct timed_outcome *simulated = &answer->simulated[j];
 	double parts[EXPLAIN_CAUSES], all = exposed(job, parts);
 	fprintf(out,
 		"{\"name\": \"%s\", \"epoch\": %.0f, \"samples\": %.0f, \"readers\": "
@@ -139,14 +168,18 @@ static void print_job_json(FILE *out, const struct explain_facts *facts,
 		answer->jobs[j].decode);
 	fprintf(out,
 		", \"decoded\": %.0f, \"shared\": %.0f, \"hit\": %.0f, "
-		"\"simulated\": %.6g, \"off\": %.4g, \"trusted\": %s, \"changes\": {",
-		job->decoded, job->shared, job->hit, answer->simulated[j],
-		explain_off(job, answer->simulated[j]),
-		is_trusted(job, answer->simulated[j]) ? "true" : "false");
+		"\"simulated\": %.6g, \"least\": %.6g, \"most\": %.6g, \"off\": %.4g, "
+		"\"trusted\": %s, \"changes\": {",
+		job->decoded, job->shared, job->hit, simulated->epoch, simulated->least,
+		simulated->most, explain_off(job, simulated),
+		is_trusted(job, simulated) ? "true" : "false");
 	for (size_t i = 0; i < answer->n_changes; i++)
-		fprintf(out, "\"%s\": {\"text\": \"%s\", \"seconds\": %.6g}, ",
+		fprintf(out,
+			"\"%s\": {\"text\": \"%s\", \"seconds\": %.6g, "
+			"\"least\": %.6g, \"most\": %.6g}, ",
 			answer->changes[i].key, answer->changes[i].text,
-			answer->changes[i].seconds[j]);
+			answer->changes[i].seconds[j], answer->changes[i].least[j],
+			answer->changes[i].most[j]);
 	fprintf(out, "\"alone\": {\"text\": \"the job alone\", \"seconds\": %.6g}}}",
 		answer->alone[j]);
 }

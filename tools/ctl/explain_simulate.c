@@ -12,7 +12,8 @@
 
 /*
  * Facts become a world (tools/sim/timed.h), which is run as it is, and with one thing changed.
- * What is predicted is what was measured, times what the change makes of the simulated time.
+ * What is predicted is what is simulated, times a factor: as much as the simulation of what is
+ * there is off. But what chance makes of one run or another corrects nothing.
  */
 
 #define ENOUGH_SAMPLES 20000. /* more are scaled down: one in so many */
@@ -20,9 +21,29 @@
 #define SLOW_READ .001	      /* s: what a tier could help */
 #define LEAST_CPU 1e-6
 
-double explain_off(const struct explain_job *job, double simulated)
+double explain_off(const struct explain_job *job, const struct timed_outcome *simulated)
 {
-	return job->seconds > 0 ? simulated / job->seconds - 1 : 0;
+	return job->seconds > 0 ? simulated->epoch / job->seconds - 1 : 0;
+}
+
+double explain_factor(
+	const struct explain_job *job, const struct timed_outcome *simulated)
+{
+	if (simulated->epoch <= 0)
+		return 0;
+	return job->seconds / fmin(fmax(job->seconds, simulated->least), simulated->most);
+}
+
+static int run(const struct timed_world *world, double scale, struct timed_outcome *ret,
+	double *ret_loads)
+{
+	int err = timed_runs(world, ret, ret_loads);
+	for (size_t i = 0; i < world->n_jobs && !err; i++) {
+		ret[i].epoch *= scale;
+		ret[i].least *= scale;
+		ret[i].most *= scale;
+	}
+	return err;
 }
 
 /* --- the world as it is --------------------------------------------------------------- */
@@ -161,19 +182,18 @@ printf_like(4, 5) static void add(struct changing *changing,
 	if (changing->err || answer->n_changes == EXPLAIN_CHANGES)
 		return;
 	struct explain_change *change = &answer->changes[answer->n_changes];
-	changing->err = timed_run(world, outcomes, &loads);
+	changing->err = run(world, answer->scale, outcomes, &loads);
 	if (changing->err)
 		return;
 	snprintf(change->key, sizeof(change->key), "%s", key);
 	va_start(args, format);
 	vsnprintf(change->text, sizeof(change->text), format, args);
 	va_end(args);
-	for (size_t i = 0; i < world->n_jobs; i++)
-		change->seconds[i] = answer->simulated[i] > 0
-					     ? changing->facts->jobs[i].seconds *
-						       outcomes[i].epoch * answer->scale /
-						       answer->simulated[i]
-					     : 0;
+	for (size_t i = 0; i < world->n_jobs; i++) {
+		change->seconds[i] = outcomes[i].epoch * answer->factor[i];
+		change->least[i] = outcomes[i].least * answer->factor[i];
+		change->most[i] = outcomes[i].most * answer->factor[i];
+	}
 	answer->n_changes++;
 }
 
@@ -271,25 +291,23 @@ static void run_alone(struct changing *changing)
 		for (size_t k = 0; k < world.n_jobs; k++)
 			jobs[k].absent |= k != i;
 		world.jobs = jobs;
-		changing->err = timed_run(&world, outcomes, &loads);
-		changing->answer->alone[i] = changing->facts->jobs[i].seconds *
-					     outcomes[i].epoch * changing->answer->scale /
-					     changing->answer->simulated[i];
+		changing->err = run(&world, changing->answer->scale, outcomes, &loads);
+		changing->answer->alone[i] =
+			outcomes[i].epoch * changing->answer->factor[i];
 	}
 }
 
 int explain_simulate(const struct explain_facts *facts, struct explain_answer *ret)
 {
 	struct timed_world world;
-	struct timed_outcome outcomes[TIMED_JOBS];
 	*ret = (struct explain_answer){.n_changes = 0};
 	int err = world_of(facts, &world, &ret->scale);
 	if (err)
 		return err;
 	memcpy(ret->jobs, world.jobs, world.n_jobs * sizeof(*world.jobs));
-	err = timed_run(&world, outcomes, &ret->loads);
+	err = run(&world, ret->scale, ret->simulated, &ret->loads);
 	for (size_t i = 0; i < world.n_jobs && !err; i++)
-		ret->simulated[i] = outcomes[i].epoch * ret->scale;
+		ret->factor[i] = explain_factor(&facts->jobs[i], &ret->simulated[i]);
 	struct changing changing = {facts, &world, ret, err};
 	if (!err) {
 		change_cache(&changing);
@@ -339,15 +357,17 @@ static int run_plan(const struct timed_world *world, struct explain_plan *ret,
 {
 	struct timed_outcome outcomes[TIMED_JOBS];
 	double sum = 0, loads;
-	int err = timed_run(world, outcomes, &loads);
+	int err = run(world, scale, outcomes, &loads);
+	if (err)
+		return err;
 	for (size_t i = 0; i < world->n_jobs; i++)
 		sum += outcomes[i].epoch;
 	ret->rows[ret->n_rows].cache = cache;
 	ret->rows[ret->n_rows].part = part;
 	ret->rows[ret->n_rows].loads = loads;
 	ret->rows[ret->n_rows].sampler = world->sampler;
-	ret->rows[ret->n_rows++].seconds = sum / (double)world->n_jobs * scale;
-	return err;
+	ret->rows[ret->n_rows++].seconds = sum / (double)world->n_jobs;
+	return 0;
 }
 
 #define AS_GOOD 1.05 /* as the best: the least cache of these is recommended */
@@ -382,7 +402,8 @@ int explain_plan(const struct explain_facts *facts, size_t job, unsigned n,
 			world.sampler = samplers[k];
 			err = run_plan(&world, ret, all * parts[i], parts[i], scale);
 		}
-	recommend(ret);
+	if (!err)
+		recommend(ret);
 	world_free(&world);
 	return err;
 }

@@ -36,6 +36,7 @@ TREE_OBJ := $(filter $(BUILD)/tools/sim/dsa_tree%,$(SIM_OBJ))
 $(BUILD)/tests/unit/test_dsa_%: $(BUILD)/tests/unit/test_dsa_%.o $(TREE_OBJ) $(LIB)
 	$(link-unit)
 
+$(BUILD)/tests/unit/test_sim_explain: $(BUILD)/tools/ctl/explain_simulate.o
 $(BUILD)/tests/unit/test_sim_%: $(BUILD)/tests/unit/test_sim_%.o $(SIM_OBJ) $(LIB)
 	$(link-unit) $(SIM_LIBS)
 

@@ -70,7 +70,7 @@ int sim_sched_loaded(struct sim_sched *sched, sample_id sample)
 {
 	struct sim_use *use = &sched->uses[sample];
 	ensure(use->loading);
-	use->loading = false;
+	use->loading = use->urgent = false;
 	share_drop(&use->request);
 	sim_fail(sched, sim_use_publish(sched, sample));
 	return sched->error;

@@ -44,6 +44,7 @@ struct sim_sched_config {
 	/* Of each job. 0: nothing is drawn or loaded before it is opened, and those who
 	 * open together draw in one round. */
 	uint32_t lookahead;
+	uint32_t at_once; /* positions that one open of a script binds; 0: 1 */
 	/* With a clock: */
 	bool timed;
 	enum share_policy share;

@@ -76,6 +76,8 @@ static struct ahead ahead_of(const struct sim_sched_job *job)
 	uint32_t lookahead = sched->config.lookahead;
 	return (struct ahead){.may_draw = job->has_stream && (lookahead || job->asks),
 		.lookahead = lookahead ? lookahead : 1,
+		.at_once =
+			sched->config.sampler == SAMPLER_DSA ? sched->config.at_once : 1,
 		.length = epochs_ahead(job->epochs, job->stream_epoch),
 		.filled = job->filled,
 		.remaining = sim_sampler_remaining(&sched->sampler, job->stream),
@@ -85,10 +87,10 @@ static struct ahead ahead_of(const struct sim_sched_job *job)
 		.cache = cache_usage(sched->cache)};
 }
 
-static bool has_room(const struct sim_sched_job *job)
+static bool may_join(const struct sim_sched_job *job)
 {
 	struct ahead ahead = ahead_of(job);
-	return ahead_has_room(&ahead);
+	return ahead_may_join(&ahead);
 }
 
 static bool another_is_full(const struct sim_sched *sched)
@@ -134,13 +136,13 @@ static void hold(struct sim_sched_job *job, sample_id sample)
 		job->filled = length;
 }
 
-/* One round for all that have room. false: none has. */
+/* One round for all that may join it. false: none may. */
 static bool draw_round(struct sim_sched *sched)
 {
 	struct sim_sched_job *job;
 	size_t n = 0;
 	TAILQ_FOREACH (job, &sched->streams, stream_link) {
-		if (!has_room(job))
+		if (!may_join(job))
 			continue;
 		sched->round[n] = job;
 		sched->round_ids[n++] = job->stream;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <math.h>
 
-#define LAPS 4		   /* epochs that each job reads at least */
 #define MOST_READ_AGAIN 60 /* epochs of all jobs together: some are much slower */
 #define READ_PER_DECODER 6 /* as in src/sched/storage.c */
 #define SPREAD .5	   /* samples take from half to one and a half of the mean */
@@ -191,7 +190,7 @@ static bool is_over(const struct timed_run *run)
 	for (size_t j = 0; j < run->world->n_jobs; j++)
 		if (run->scripts[j].job && run->scripts[j].laps < least)
 			least = run->scripts[j].laps;
-	return least >= LAPS ||
+	return least >= run->world->laps ||
 	       (least > 1 && run->served >= (uint64_t)run->n_ids * MOST_READ_AGAIN);
 }
 

@@ -57,17 +57,26 @@ struct timed_world {
 	unsigned workers, reads; /* reads 0: found by trying */
 	double cpus;
 	uint64_t seed;
+	unsigned laps; /* epochs that each job reads at least, with the first */
 };
 
 struct timed_outcome {
 	double epoch;  /* s, in the mean of all but the first */
 	double waited; /* the part of these in which a reader waited */
 	uint64_t laps;
+	double least, most; /* of several runs: the shortest and the longest mean */
 };
 
-/* Until each job has read some epochs. ret: one for each job. *ret_loads: how often a sample
+/* Until each job has read its epochs. ret: one for each job. *ret_loads: how often a sample
  * was prepared, for one that was read. */
 must_check int timed_run(
+	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
+/*
+ * The means of several runs, with other seeds and other distances between the beginnings of
+ * jobs: how far apart jobs are decides what they share, and it is not the same for long. Jobs
+ * that begin together stay together. Worlds of many samples have fewer and shorter runs.
+ */
+must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 /* Samples of the world are so many; and of one job. */
 uint32_t timed_samples(const struct timed_world *world);
