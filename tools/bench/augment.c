@@ -3,8 +3,8 @@
 
 /*
  * augment: measures what each step of the augmentation of a sample costs, with the code
- * for this processor, from a tensor of 256x256 to a sample of 224x224. It prints a line
- * for each step: microseconds, the fastest of many runs and the mean.
+ * for this processor, from a tensor of 256x256 to a sample of 224x224. It prints JSON: for
+ * each step microseconds, the fastest of many runs and the mean; and how long a copy takes.
  */
 
 #include "base/clock.h"
@@ -13,8 +13,11 @@
 #include "image/augment.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define ROUNDS 2000
+#define PLACES 500 /* that no cache holds */
+#define FLOAT_SAMPLE_BYTES (224 * 224 * 3 * sizeof(float))
 
 struct step {
 	const char *name;
@@ -37,6 +40,8 @@ static const struct step steps[] = {
 		{CROP, NORMALIZE, .pixels.dtype = DTYPE_FLOAT16}},
 	{"random_crop, normalize, float32, CHW",
 		{CROP, NORMALIZE, .pixels = {DTYPE_FLOAT32, AXES_CHW}}},
+	{"random_crop, normalize, float16, CHW",
+		{CROP, NORMALIZE, .pixels = {DTYPE_FLOAT16, AXES_CHW}}},
 	{"random_resized_crop", {RESIZED}},
 	{"random_resized_crop, hflip, normalize, float32, CHW",
 		{RESIZED, NORMALIZE, .augment.hflip = 1,
@@ -80,13 +85,41 @@ static struct times measure(const struct job_config *job, const struct tensor *t
 	return times;
 }
 
+/* Of as many bytes as a sample of float32 has: in the processor's caches if there is one
+ * place for them, not if there are many. */
+static struct times measure_copy(size_t places)
+{
+	auto_free uint8_t *memory = malloc((places + 1) * FLOAT_SAMPLE_BYTES);
+	struct times times = {.fastest = 1e9};
+	if (!memory)
+		return (struct times){-1, -1};
+	memset(memory, 1, (places + 1) * FLOAT_SAMPLE_BYTES);
+	for (size_t i = 0; i < ROUNDS; i++) {
+		uint8_t *from = memory + i % places * FLOAT_SAMPLE_BYTES;
+		uint64_t begin = clock_now_ns();
+		memcpy(from + FLOAT_SAMPLE_BYTES, from, FLOAT_SAMPLE_BYTES);
+		__asm__ volatile("" : : "r"(from) : "memory"); /* it is not left out */
+		double us = (double)(clock_now_ns() - begin) / 1e3;
+		times.mean += us / ROUNDS;
+		if (us < times.fastest)
+			times.fastest = us;
+	}
+	return times;
+}
+
+static void say(const char *name, struct times times, const char *after)
+{
+	printf("\"%s\": {\"fastest\": %.1f, \"mean\": %.1f}%s\n", name, times.fastest,
+		times.mean, after);
+}
+
 int main(void)
 {
 	auto_free struct tensor *tensor = random_tensor();
-	printf("%-52s %8s %8s\n", "us per sample, 256x256 to 224x224", "fastest", "mean");
-	for (size_t i = 0; tensor && i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct times times = measure(&steps[i].job, tensor);
-		printf("%-52s %8.1f %8.1f\n", steps[i].name, times.fastest, times.mean);
-	}
+	puts("{");
+	for (size_t i = 0; tensor && i < sizeof(steps) / sizeof(steps[0]); i++)
+		say(steps[i].name, measure(&steps[i].job, tensor), ",");
+	say("copy, in the caches", measure_copy(1), ",");
+	say("copy, in memory", measure_copy(PLACES), "\n}");
 	return tensor ? EXIT_SUCCESS : EXIT_FAILURE;
 }

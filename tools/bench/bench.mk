@@ -18,12 +18,16 @@ $(BUILD)/bench/sampler: $(BUILD)/tools/bench/sampler.o \
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
-# Each hold of the scheduler's lock is timed.
+# Each hold of the scheduler's lock is timed; of many, of each lock, and decoding also
+# sleeps.
 LOCK_CALLS = lock_take lock_release lock_yield lock_wait lock_wait_until
-$(BUILD)/bench/holds: $(BUILD)/tools/bench/holds.o $(LIB)
+$(BUILD)/bench/many: CALLS = $(LOCK_CALLS) image_decode
+$(BUILD)/bench/holds: CALLS = $(LOCK_CALLS)
+$(BUILD)/bench/holds $(BUILD)/bench/many: $(BUILD)/bench/%: $(BUILD)/tools/bench/%.o \
+		$(BUILD)/tools/bench/lock_calls.o $(BUILD)/tools/bench/one_image.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(LOCK_CALLS:%=-Wl,--wrap=%) $(ALL_LIBS)
+	$(Q)$(CC) -o $@ $^ $(CALLS:%=-Wl,--wrap=%) $(ALL_LIBS)
 
 # How long the scheduler's lock is held when a job comes or goes, with exchange.
 .PHONY: bench-joins
@@ -62,8 +66,10 @@ bench-prepare:
 
 # What each step of augmentation costs.
 .PHONY: bench-augment
-bench-augment: $(BUILD)/bench/augment
-	@$<
+bench-augment:
+	@tools/install-deps build demo test
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/augment
+	@tools/bench/bench --only augment
 
 # What sampling costs: insertion, deletion, rounds of 2 to 128 jobs.
 .PHONY: bench-sampler

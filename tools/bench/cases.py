@@ -13,6 +13,7 @@ import tempfile
 import numpy
 from PIL import Image
 
+from beton import beton, there_is_ffcv
 from mounted import TOOLS, Daemon, Failed, dataset_paths, job_ini
 
 READER = os.path.join(TOOLS, "bench", "reader.py")
@@ -29,10 +30,19 @@ WAYS = {
     "ImageFolder, resizing itself": {"kind": "imagefolder", "layout": "classes", "format": "ppm",
                                      "tensor": {"crop": None}, "script": (RESIZE, CROP)},
     "npy": {"kind": "flat", "layout": "flat", "format": "npy", "script": (0, 0)},
+    "record": {"kind": "record", "layout": "flat", "format": "record", "script": (0, 0)},
     "batch": {"kind": "batch", "layout": "batch", "format": "npy", "script": (0, 0)},
-    "PPM on disk": {"kind": "imagefolder", "mount": False, "copies": "ppm", "script": (0, 0)},
-    "NPY on disk": {"kind": "flat", "mount": False, "copies": "npy", "script": (0, 0)},
+    "PPM on disk": {"kind": "imagefolder", "mount": False, "copies": "ppm", "script": (0, 0),
+                    "prepared": True},
+    "NPY on disk": {"kind": "flat", "mount": False, "copies": "npy", "script": (0, 0),
+                    "prepared": True},
+    "FFCV, jpg": {"kind": "ffcv", "mount": False, "copies": "jpg.beton",
+                  "script": (RESIZE, CROP), "warm": 1},
+    "FFCV, raw": {"kind": "ffcv", "mount": False, "copies": "raw.beton", "script": (0, 0),
+                  "prepared": True, "warm": 1},
 }
+if not there_is_ffcv():
+    WAYS = {name: way for name, way in WAYS.items() if way["kind"] != "ffcv"}
 
 
 class Job:
@@ -70,6 +80,8 @@ FASHION = {"directory": fashion, "resize": 0, "crop": 28, "bytes": 2 * 28 * 28 *
 def copies(dataset, form):
     """The photographs prepared beforehand, kept beside the dataset: a tree of PPM files, or
     NPY files with their labels in one directory, in random order."""
+    if form.endswith(".beton"):
+        return beton(dataset, form.split(".", maxsplit=1)[0])
     target = f"{dataset}-{form}-{RESIZE}-{CROP}"
     if os.path.isdir(target):
         return target
@@ -113,7 +125,8 @@ def command(way, job, directory, jobs, epochs, seed, pictures):
     resize, crop = way["script"] if pictures["resize"] else (0, 0)
     argv = [READER, way["kind"], directory, "--epochs", str(epochs), "--seed", str(seed),
             "--resize", str(resize), "--crop", str(crop), "--step", str(job.step),
-            "--start", str(job.start), "--workers", str(CPUS // len(jobs))]
+            "--start", str(job.start), "--workers", str(CPUS // len(jobs)),
+            "--warm", str(way.get("warm", 0))]
     if job.part and not way.get("mount", True):  # on the mount, "where" selects
         argv += ["--part", f"{job.part[0]}:{job.part[1]}"]
     return argv
@@ -187,7 +200,7 @@ def run(args, name, jobs, cache=1.0, epochs=2, pictures=None, **options):
         readers = run_together([command(way, job, directory, jobs, epochs, k, pictures)
                                 for k, job in enumerate(jobs)])
         check(None, jobs, readers, samples, epochs)
-        return figures(readers, decodes=0 if "copies" in way else None)
+        return figures(readers, decodes=0 if way.get("prepared") else None)
     size = pictures["bytes"] if "crop" not in way.get("tensor", {}) else 3 * RESIZE * RESIZE * 2
     bytes_ = max(int(cache * samples * size), 1 << 20)
     inis = {job.name: view_ini(way, job, epochs, pictures) for job in jobs}
@@ -257,9 +270,11 @@ def overlapping(args, share):
 
 
 def jobs(args):
-    ways = {n: WAYS for n in (1, 2, 4, 6)}
+    # Before its first epoch each job of FFCV's compiles for half a minute.
+    others = [name for name, way in WAYS.items() if way["kind"] != "ffcv"]
+    ways = {1: others, 2: others, 4: WAYS, 6: others}
     if args.quick:
-        ways = {1: ("DataLoader", "ImageFolder"), 6: WAYS}
+        ways = {1: ("DataLoader", "ImageFolder"), 6: others}
     rows = [row(args, f"{n}", equal_jobs(n), plain(ways[n])) for n in ways]
     return {"what": "Jobs that read the same photographs at once, as fast as they can, two "
                     "epochs, from a cache for all of them; samples/s of all jobs together",

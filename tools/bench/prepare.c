@@ -5,8 +5,8 @@
  * prepare WAY RESIZE CROP FILE...
  *
  * Prepares files in one thread, for tools/bench/bench-prepare. WAY is plain, fast (the
- * best code for this processor), approx, or libpng: decoding PNG files with nothing but
- * libpng. RESIZE is the shorter side, CROP the side of a square; 0: none. Each file is
+ * best code for this processor), approx, or libpng or libjpeg: decoding files of that
+ * format to RGB with nothing but that library. RESIZE is the shorter side, CROP the side of a square; 0: none. Each file is
  * prepared once before the time is taken. Writes one line of JSON.
  */
 
@@ -130,6 +130,61 @@ static bool decode_with_libpng(const char *path)
 	return true;
 }
 
+static void read_rows(struct jpeg_decompress_struct *info, uint8_t *pixels)
+{
+	size_t stride = (size_t)info->output_width * 3;
+	while (info->output_scanline < info->output_height) {
+		uint8_t *rows[4]; /* two would do for 4:2:0 */
+		for (unsigned i = 0; i < 4; i++)
+			rows[i] = pixels + (info->output_scanline + i) * stride;
+		jpeg_read_scanlines(info, rows, 4);
+	}
+}
+
+/* The file lies in memory, the object is used again: all that can make libjpeg faster.
+ * An error of libjpeg's ends the program. */
+static bool decode_with_libjpeg(struct jpeg_decompress_struct *info, const char *path)
+{
+	struct stat st;
+	auto_fclose FILE *file = fopen(path, "rb");
+	if (!file || fstat(fileno(file), &st) != 0)
+		return false;
+	auto_free uint8_t *data = malloc((size_t)st.st_size);
+	setbuf(file, NULL);
+	if (!data || fread(data, (size_t)st.st_size, 1, file) != 1)
+		return false;
+	jpeg_mem_src(info, data, (size_t)st.st_size);
+	jpeg_read_header(info, TRUE);
+	info->out_color_space = JCS_RGB;
+	jpeg_start_decompress(info);
+	auto_free uint8_t *pixels =
+		malloc((size_t)info->output_width * info->output_height * 3);
+	if (pixels) {
+		read_rows(info, pixels);
+		jpeg_finish_decompress(info);
+	}
+	return pixels;
+}
+
+static bool measure_libjpeg(char **paths, int n)
+{
+	struct jpeg_decompress_struct info;
+	struct jpeg_error_mgr errors;
+	uint64_t begin = 0;
+	bool good = true;
+	info.err = jpeg_std_error(&errors);
+	jpeg_create_decompress(&info);
+	for (int round = 0; good && round < 2; round++) {
+		begin = cpu_ns();
+		for (int i = 0; good && i < n; i++)
+			good = decode_with_libjpeg(&info, paths[i]);
+	}
+	if (good)
+		printf("{\"us\": %.1f}\n", (double)(cpu_ns() - begin) * 1e-3 / n);
+	jpeg_destroy_decompress(&info);
+	return good;
+}
+
 static bool measure_libpng(char **paths, int n)
 {
 	uint64_t begin = 0;
@@ -146,7 +201,8 @@ static bool measure_libpng(char **paths, int n)
 int main(int argc, char **argv)
 {
 	if (argc < 5) {
-		fputs("usage: prepare plain|fast|approx|libpng RESIZE CROP FILE...\n",
+		fputs("usage: prepare plain|fast|approx|libpng|libjpeg RESIZE CROP "
+		      "FILE...\n",
 			stderr);
 		return 2;
 	}
@@ -154,6 +210,8 @@ int main(int argc, char **argv)
 	char **paths = argv + 4;
 	if (strcmp(argv[1], "libpng") == 0)
 		return measure_libpng(paths, n) ? 0 : 1;
+	if (strcmp(argv[1], "libjpeg") == 0)
+		return measure_libjpeg(paths, n) ? 0 : 1;
 	struct preparation preparation = {
 		.resize_short = (uint32_t)strtoul(argv[2], NULL, 10),
 		.crop_width = (uint32_t)strtoul(argv[3], NULL, 10),

@@ -5,7 +5,8 @@
  * read_epoch DIR: reads every file of a directory that is not a label, in the order of
  * the names, and does nothing with the bytes: what a sample costs without any decoding in
  * the reader. Prints one line of JSON: the time in all, and what open, read and close
- * took of it; and whether files were read by mapping them (with -m).
+ * took of it. -m: it maps the files. -n N: it does so N times. -t N: N threads take one file
+ * after the other; what open, read and close took is the sum of theirs.
  */
 
 #include "base/clock.h"
@@ -14,6 +15,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +26,7 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (1 << 20)
+#define MAX_THREADS 1024
 
 struct reading {
 	bool map;
@@ -40,7 +44,7 @@ static int is_sample(const struct dirent *entry)
 /* Reads as many bytes as st_size says, as readers do that look at it: fread, numpy. */
 static int read_all(int fd, size_t size, struct reading *reading)
 {
-	static uint8_t buffer[BUFFER_BYTES];
+	static _Thread_local uint8_t buffer[BUFFER_BYTES];
 	ssize_t n = 1;
 	for (size_t done = 0; done < size && n > 0; done += (size_t)n) {
 		size_t left = size - done;
@@ -85,51 +89,108 @@ static int read_file(int directory, const char *name, struct reading *reading)
 	return err;
 }
 
-static int read_files(
-	const char *path, struct dirent **names, int n, struct reading *reading)
+struct work {
+	const char *path;
+	int directory;
+	struct dirent **names;
+	int n;
+	int times;
+	bool map;
+	atomic_int next; /* of all times */
+};
+
+struct thread {
+	pthread_t id;
+	struct work *work;
+	struct reading reading;
+	int err;
+};
+
+static void *read_files(void *context)
 {
-	int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int err = directory < 0 ? -errno : 0;
-	for (int i = 0; !err && i < n; i++) {
-		err = read_file(directory, names[i]->d_name, reading);
-		if (err)
-			fprintf(stderr, "read_epoch: %s/%s: %s\n", path, names[i]->d_name,
-				strerror(-err));
+	struct thread *thread = context;
+	struct work *work = thread->work;
+	int i;
+	thread->reading.map = work->map;
+	while (!thread->err &&
+		(i = atomic_fetch_add(&work->next, 1)) < work->n * work->times) {
+		const char *name = work->names[i % work->n]->d_name;
+		thread->err = read_file(work->directory, name, &thread->reading);
+		if (thread->err)
+			fprintf(stderr, "read_epoch: %s/%s: %s\n", work->path, name,
+				strerror(-thread->err));
+	}
+	return NULL;
+}
+
+/* 0 or -errno */
+static int read_together(struct work *work, int threads, struct reading *sum)
+{
+	static struct thread all[MAX_THREADS];
+	int err = 0, started = 0;
+	for (; !err && started < threads; started += !err) {
+		all[started].work = work;
+		err = -pthread_create(&all[started].id, NULL, read_files, &all[started]);
+	}
+	for (int i = 0; i < started; i++) {
+		const struct reading *reading = &all[i].reading;
+		pthread_join(all[i].id, NULL);
+		sum->bytes += reading->bytes;
+		sum->sum += reading->sum;
+		sum->open_ns += reading->open_ns;
+		sum->read_ns += reading->read_ns;
+		sum->close_ns += reading->close_ns;
+		err = err ? err : all[i].err;
 	}
 	return err;
 }
 
-static int run(const char *path, bool map)
+static int run(const char *path, bool map, int times, int threads)
 {
-	struct dirent **names;
-	struct reading reading = {.map = map};
-	int n = scandir(path, &names, is_sample, alphasort);
-	if (n < 0) {
+	struct reading reading = {0};
+	struct work work = {.path = path,
+		.map = map,
+		.times = times,
+		.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	work.n = scandir(path, &work.names, is_sample, alphasort);
+	if (work.n < 0 || work.directory < 0) {
 		fprintf(stderr, "read_epoch: %s: %s\n", path, strerror(errno));
 		return EXIT_FAILURE;
 	}
 	uint64_t begin = clock_now_ns();
-	int err = read_files(path, names, n, &reading);
+	int err = read_together(&work, threads, &reading);
 	uint64_t ns = clock_now_ns() - begin;
 	if (!err)
 		printf("{\"files\": %d, \"bytes\": %" PRIu64 ", \"seconds\": %.6f, "
 		       "\"open_s\": %.6f, \"read_s\": %.6f, \"close_s\": %.6f, "
 		       "\"sum\": %" PRIu64 "}\n",
-			n, reading.bytes, (double)ns / 1e9, (double)reading.open_ns / 1e9,
-			(double)reading.read_ns / 1e9, (double)reading.close_ns / 1e9,
-			reading.sum);
-	for (int i = 0; i < n; i++)
-		free(names[i]);
-	free(names);
+			work.n * times, reading.bytes, (double)ns / 1e9,
+			(double)reading.open_ns / 1e9, (double)reading.read_ns / 1e9,
+			(double)reading.close_ns / 1e9, reading.sum);
+	for (int i = 0; i < work.n; i++)
+		free(work.names[i]);
+	free(work.names);
+	close(work.directory);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
 {
-	bool map = argc == 3 && strcmp(argv[1], "-m") == 0;
-	if (argc != 2 && !map) {
-		fputs("usage: read_epoch [-m] DIR\n", stderr);
+	int option, times = 1, threads = 1;
+	bool map = false;
+	while ((option = getopt(argc, argv, "mn:t:")) != -1) {
+		if (option == 'm')
+			map = true;
+		else if (option == 'n')
+			times = atoi(optarg);
+		else if (option == 't')
+			threads = atoi(optarg);
+		else
+			threads = 0;
+	}
+	if (threads < 1 || threads > MAX_THREADS || times < 1 || argc != optind + 1) {
+		fputs("usage: read_epoch [-m] [-n TIMES] [-t THREADS] DIR\n", stderr);
 		return 2;
 	}
-	return run(argv[argc - 1], map);
+	return run(argv[optind], map, times, threads);
 }

@@ -6,10 +6,13 @@ in batches, and sleeps as long as a model of some size would compute.
 
     imagefolder   torchvision's ImageFolder and torch's DataLoader, shuffle=True
     flat          numpy.load of NNNNNNNN.npy and its .cls, in the order of the names
+    record        NNNNNNNN.npy, which has its label in it, read at once into numpy.frombuffer
     batch         numpy.load of batch-NNNNNN.npy and its labels
+    mapped        the same with mmap_mode="r", of which each page is read
+    ffcv          FFCV's Loader on a .beton file, jpg or raw by its name
 
-Says "ready" when all is imported and listed, begins when it is given a line, and prints one
-line of JSON. Times are those of the machine's monotonic clock, so that several of these can
+Says "ready" when all is imported, listed and warm, begins when it is given a line, and prints
+one line of JSON. Times are those of the machine's monotonic clock, so that several of these can
 be put side by side."""
 
 import argparse
@@ -18,6 +21,8 @@ import os
 import resource
 import sys
 import time
+
+PAGE = 4096
 
 
 def imagefolder(args):
@@ -61,7 +66,24 @@ def flat(args):
     return batches
 
 
-def batch(args):
+def record(args):
+    import numpy
+    names = sorted(n for n in os.listdir(args.directory) if n.endswith(".npy"))
+
+    def load(name, kind):
+        with open(os.path.join(args.directory, name), "rb", buffering=0) as file:
+            return numpy.frombuffer(file.read(), kind, 1, 128)[0]
+
+    def batches():
+        kind = None
+        for i in range(0, len(names), args.batch):
+            kind = kind or numpy.load(os.path.join(args.directory, names[0])).dtype
+            some = [load(n, kind) for n in names[i:i + args.batch]]
+            yield numpy.stack([r["image"] for r in some]), [int(r["label"]) for r in some]
+    return batches
+
+
+def batch(args, mode=None):
     import numpy
     names = sorted(n for n in os.listdir(args.directory) if n.endswith(".npy")
                    and ".labels." not in n)
@@ -69,8 +91,35 @@ def batch(args):
     def batches():
         for name in names:
             path = os.path.join(args.directory, name)
-            yield numpy.load(path), numpy.load(path[:-3] + "labels.npy")
+            yield numpy.load(path, mode), numpy.load(path[:-3] + "labels.npy")
     return batches
+
+
+def mapped(args):
+    batches = batch(args, "r")
+
+    def touched():
+        for images, labels in batches():
+            images.reshape(-1)[::PAGE].max()
+            yield images, labels
+    return touched
+
+
+def ffcv(args):
+    from ffcv.fields.decoders import (CenterCropRGBImageDecoder, IntDecoder,
+                                      SimpleRGBImageDecoder)
+    from ffcv.loader import Loader, OrderOption
+    decoder = SimpleRGBImageDecoder()
+    if args.resize:
+        decoder = CenterCropRGBImageDecoder((args.crop, args.crop), args.crop / args.resize)
+    loader = Loader(args.directory, args.batch, num_workers=max(args.workers, 1),
+                    order=OrderOption.RANDOM, seed=args.seed, drop_last=False,
+                    pipelines={"image": [decoder], "label": [IntDecoder()]})
+    return lambda: iter(loader)
+
+
+KINDS = {"imagefolder": imagefolder, "flat": flat, "record": record, "batch": batch,
+         "mapped": mapped, "ffcv": ffcv}
 
 
 def rusage():
@@ -80,10 +129,10 @@ def rusage():
             own.ru_maxrss, workers.ru_maxrss)
 
 
-def read(args, epochs):
+def read(args, epochs, count):
     begin = time.monotonic()
     samples, waited = 0, 0.0
-    for _ in range(args.epochs):
+    for _ in range(count):
         iterator = epochs()
         while True:
             asked = time.monotonic()
@@ -100,11 +149,12 @@ def read(args, epochs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=("imagefolder", "flat", "batch"))
+    parser.add_argument("kind", choices=KINDS)
     parser.add_argument("directory")
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--warm", type=int, default=0, help="epochs read before it is ready")
     parser.add_argument("--resize", type=int, default=0)
     parser.add_argument("--crop", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
@@ -112,12 +162,13 @@ def main():
     parser.add_argument("--step", type=float, default=0, help="ms of a model's work per sample")
     parser.add_argument("--start", type=float, default=0, help="seconds after the others")
     args = parser.parse_args()
-    epochs = {"imagefolder": imagefolder, "flat": flat, "batch": batch}[args.kind](args)
+    epochs = KINDS[args.kind](args)
+    read(args, epochs, args.warm)
     before = rusage()[0]
     print("ready", flush=True)
     sys.stdin.readline()
     time.sleep(args.start)
-    begin, end, samples, waited = read(args, epochs)
+    begin, end, samples, waited = read(args, epochs, args.epochs)
     del epochs  # ends the workers, whose time counts only then
     cpu, own, worker = rusage()
     print(json.dumps({"begin": begin, "end": end, "samples": samples, "waited": waited,

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""beton.py DATASET MODE TARGET: a dataset in FFCV's format, which is what one would use instead
+of joaderfs if one may convert: jpg has photographs as they are, raw has them prepared and decoded.
+
+It is made by a process of its own, since FFCV takes much memory, which would count as that of
+readers."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def there_is_ffcv():
+    return all(importlib.util.find_spec(name) for name in ("ffcv", "numba"))
+
+
+def beton(dataset, mode):
+    """The file, kept beside the dataset."""
+    target = f"{dataset}-{mode}.beton"
+    if not os.path.exists(target):
+        subprocess.run([sys.executable, __file__, dataset, mode, target + ".part"], check=True,
+                       stderr=subprocess.DEVNULL)
+        os.rename(target + ".part", target)
+    return target
+
+
+class Photographs:
+    """What FFCV's DatasetWriter asks for."""
+
+    def __init__(self, paths, opened):
+        self.paths, self.opened = sorted(paths), opened
+        self.classes = sorted({os.path.dirname(path) for path in self.paths})
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, k):
+        path = self.paths[k]
+        return self.opened(path), self.classes.index(os.path.dirname(path))
+
+
+def main():
+    sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+    from ffcv.fields import IntField, RGBImageField
+    from ffcv.writer import DatasetWriter
+    from PIL import Image
+
+    from cases import prepared
+    from mounted import dataset_paths
+    dataset, mode, target = sys.argv[1:]
+    opened = prepared if mode == "raw" else lambda path: Image.open(path).convert("RGB")
+    fields = {"image": RGBImageField(write_mode=mode), "label": IntField()}
+    DatasetWriter(target, fields, num_workers=len(os.sched_getaffinity(0))
+                  ).from_indexed_dataset(Photographs(dataset_paths(dataset), opened))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""What joaderfs is to reach, and whether it did, from the figures of the parts that ran."""
+
+from itertools import count
+
+FULL, CROPPED = "JPEG, resize -, crop -", "JPEG, resize 256, crop 224"
+
+
+def cell(parts, part, title, way, key):
+    """Of a part of rows and cells."""
+    row = next(row for row in parts[part]["rows"] if row["title"] == title)
+    return row["cells"][way][key]
+
+
+def six(way):
+    return lambda parts: cell(parts, "jobs", "6", way, "ratio")
+
+
+def faster(title, other):
+    """How often as fast as another way of preparing joaderfs is."""
+    def found(parts):
+        ways = parts["prepare"]["results"][title]
+        return ways[other]["us"] / ways["fast"]["us"]
+    return found
+
+
+def steady(way, jobs):
+    return lambda parts: parts["steady"]["ratios"][f"{way}, {jobs} jobs"]
+
+
+def least(parts, kind):
+    return min(share for title, share in parts["scaling"]["parts"].items()
+               if title.lstrip("0123456789 ") == kind)
+
+
+# what, "at least" or "at most", the bound, where the figure is
+GOALS = (
+    ("JPEG to RGB, libjpeg-turbo = 1", ">=", 1.7, faster(FULL, "libjpeg")),
+    ("JPEG, resize 256, crop 224, PIL + torchvision = 1", ">=", 5, faster(CROPPED, "pil")),
+    ("JPEG, full size, PIL + torchvision = 1", ">=", 4.5, faster(FULL, "pil")),
+    ("JPEG, full size, cv2 = 1", ">=", 2.5, faster(FULL, "cv2")),
+    ("PNG, libpng = 1", ">=", 2, faster("PNG, resize -, crop -", "libpng")),
+    ("six jobs, npy, DataLoader = 1", ">=", 9, six("npy")),
+    ("six jobs, ImageFolder, DataLoader = 1", ">=", 6.5, six("ImageFolder")),
+    ("six jobs, batch, DataLoader = 1", ">=", 22, six("batch")),
+    ("six jobs, Fashion-MNIST, ImageFolder, DataLoader = 1", ">=", 1,
+     lambda parts: cell(parts, "small", "6", "ImageFolder", "ratio")),
+    ("steady state, four jobs, npy, on a tmpfs = 1", ">=", .85, steady("npy", 4)),
+    ("steady state, four jobs, ImageFolder, on a tmpfs = 1", ">=", .85,
+     steady("ImageFolder", 4)),
+    ("steady state, four jobs, batch, mapped, FFCV raw = 1", ">=", 1.3,
+     steady("batch, mapped", 4)),
+    ("steady state, four jobs, batch, read, FFCV raw = 1", ">=", 1, steady("batch, read", 4)),
+    ("a C reader of files, idle machine, on a tmpfs = 1", "<=", 2,
+     lambda parts: parts["serving"]["ratios"]["idle"]),
+    ("a C reader of files, busy machine, on a tmpfs = 1", "<=", 1.5,
+     lambda parts: parts["serving"]["ratios"]["busy"]),
+    ("float32 CHW normalised, a copy in memory = 1", "<=", 1,
+     lambda parts: parts["augment"]["ratios"]["random_crop, normalize, float32, CHW"]["copies"]),
+    ("locks held for a hit, us", "<=", 1,
+     lambda parts: parts["locks"]["figures"]["hit"]["hold_us"]),
+    ("threads woken for a hit, without the mount's", "<=", 1,
+     lambda parts: parts["locks"]["figures"]["hit"]["wakes"]),
+    ("threads woken for a decode, without the mount's", "<=", 1,
+     lambda parts: parts["locks"]["figures"]["decode"]["wakes"]),
+    ("1 to 256 readers, the best = 1", ">=", .9, lambda parts: least(parts, "readers")),
+    ("1 to 256 readers through a mount, the best = 1", ">=", .9,
+     lambda parts: least(parts, "readers through a mount")),
+    ("2 to 64 decoders, the best = 1", ">=", .9,
+     lambda parts: least(parts, "decoders that sleep")),
+)
+
+
+def figure(parts, where):
+    """None: its part did not run, or has no such figure."""
+    try:
+        return where(parts)
+    except (KeyError, StopIteration, ValueError):
+        return None
+
+
+def goals(parts):
+    """As a part of the page: one row for each goal."""
+    rows, found = [["goal", "", "bound", "found", "reached"]], []
+    for number, (what, sign, bound, where) in zip(count(1), GOALS):
+        value = figure(parts, where)
+        reached = None if value is None else (value >= bound if sign == ">=" else value <= bound)
+        found.append({"goal": what, "sign": sign, "bound": bound, "found": value,
+                      "reached": reached})
+        rows.append([f"{number}", what, f"{sign} {bound:g}",
+                     "not measured" if value is None else f"{value:.2f}",
+                     {None: "", True: "yes", False: "no"}[reached]])
+    return {"what": "What is to be reached", "table": rows, "goals": found, "plots": []}

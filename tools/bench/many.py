@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""What many processors and many readers depend on, measured with few: how long locks are held
+for each sample and where, how many threads are woken, and whether more readers and more
+decoders than processors cost anything."""
+
+import collections
+import json
+import os
+import statistics
+import subprocess
+
+from cases import CROP, RESIZE, SAMPLE_BYTES, photographs
+from mounted import Daemon, Failed, dataset_paths, job_ini
+
+READERS = (1, 8, 64, 256)
+DECODERS = (2, 16, 64)
+US_PER_DECODER = 250  # a decoder of n sleeps n times as long: all sets are equally fast
+HITS, DECODES = 200000, 6000
+TIMES = 20  # that each file is read through the mount
+LEAST = 0.02  # us per sample: places below are not listed
+
+
+def run(args, *arguments):
+    program = os.path.join(os.path.dirname(args.reader), "many")
+    done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        raise Failed(f"{program} ended with {done.returncode}")
+    found = json.loads(done.stdout)
+    found["program"] = program
+    return found
+
+
+def names_of(program, addresses):
+    """The function that each address is in."""
+    done = subprocess.run(["addr2line", "-f", "-e", program, *addresses],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    lines = done.stdout.splitlines()[::2] if done.returncode == 0 else []
+    return dict(zip(addresses, lines)) if lines else {a: a for a in addresses}
+
+
+def held(found):
+    """{(lock, function that lets it go): [us per sample, longest us]}, longest sum first."""
+    names = names_of(found["program"], [place["at"] for place in found["places"]])
+    sums = collections.defaultdict(lambda: [0.0, 0.0])
+    for place in found["places"]:
+        entry = sums[place["lock"], names[place["at"]]]
+        entry[0] += place["ns"] / 1000 / found["reads"]
+        entry[1] = max(entry[1], place["longest"] / 1000)
+    return dict(sorted(sums.items(), key=lambda item: -item[1][0]))
+
+
+def lock_rows(title, found):
+    places = held(found)
+    total = sum(us for us, _ in places.values())
+    rows = [[title, "all", f"{total:.2f}",
+             f"{max(longest for _, longest in places.values()):.0f}"]]
+    rows += [["", f"{lock}: {function}", f"{us:.2f}", f"{longest:.0f}"]
+             for (lock, function), (us, longest) in places.items() if us >= LEAST]
+    rows.append(["", f"takes {found['takes'] / found['reads']:.1f}, of them waited "
+                 f"{found['waits'] / found['takes']:.1%}, wake-ups "
+                 f"{found['wakes'] / found['reads']:.2f}, per sample", "", ""])
+    return rows, {"hold_us": round(total, 3), "wakes": round(found["wakes"] / found["reads"], 3),
+                  "waited": round(found["waits"] / found["takes"], 4)}
+
+
+def locks(args):
+    """One thread at a time on a CPU of two: a thread that loses its CPU holds its lock longer."""
+    args.progress("locks")
+    hits, of_hits = lock_rows("a hit", run(args, 2, 2, 0, HITS))
+    decodes, of_decodes = lock_rows("a decode", run(args, 2, 2, US_PER_DECODER, DECODES))
+    return {"what": "Locks and wake-ups per sample, without a mount (which adds the wake-ups "
+                    "of a thread of the daemon and of the reader for each request)",
+            "table": [["", "let go in", "us held", "longest us"], *hits, *decodes],
+            "figures": {"hit": of_hits, "decode": of_decodes}, "plots": []}
+
+
+def through_mount(args, dataset, readers):
+    """Samples/s of so many threads that read files of their own, all prepared."""
+    samples = len(dataset_paths(dataset))
+    ini = job_ini("a", RESIZE, CROP, tensor={"format": "npy"})
+    with Daemon(args.program, dataset, {"a": ini}, 2 * samples * SAMPLE_BYTES) as daemon:
+        for times in (1, TIMES):  # the first one prepares
+            done = subprocess.run([args.reader, "-n", str(times), "-t", str(readers),
+                                   daemon.epoch("a")], stdout=subprocess.PIPE, check=False)
+            if done.returncode != 0:
+                raise Failed(f"{args.reader} ended with {done.returncode}")
+        found = json.loads(done.stdout)
+        return found["files"] / found["seconds"]
+
+
+def scaling(args):
+    dataset = photographs(min(args.count, 600))
+    ways = {("readers", n): lambda n=n: HITS / run(args, n, 2, 0, HITS)["seconds"]
+            for n in READERS}
+    ways |= {("readers through a mount", n): lambda n=n: through_mount(args, dataset, n)
+             for n in READERS}
+    ways |= {("decoders that sleep", n):
+             lambda n=n: DECODES / run(args, 2 * n, n, n * US_PER_DECODER, DECODES)["seconds"]
+             for n in DECODERS}
+    rates = collections.defaultdict(list)
+    for number in range(args.rounds):
+        for (what, n), way in ways.items():
+            args.progress(f"scaling: {n} {what}, round {number + 1}")
+            rates[what, n].append(way())
+    medians = {way: statistics.median(found) for way, found in rates.items()}
+    best = collections.defaultdict(float)
+    for (what, _), rate in medians.items():
+        best[what] = max(best[what], rate)
+    parts = {f"{n} {what}": round(rate / best[what], 3) for (what, n), rate in medians.items()}
+    return {"what": "Threads that read what is in the cache, and decoders that sleep, "
+                    f"{US_PER_DECODER} us for each decoder that there is: 4,000 samples/s at best",
+            "table": [["", "", "samples/s", "of the best"],
+                      *([what, str(n), f"{rate:.0f}", f"{parts[f'{n} {what}']:.0%}"]
+                        for (what, n), rate in medians.items())],
+            "parts": parts, "plots": []}
