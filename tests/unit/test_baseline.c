@@ -235,6 +235,25 @@ Test(baseline, a_table_of_impossible_differences_is_declined)
 	free(data);
 }
 
+/* Nor is a table taken that an earlier file had: tables are made again only for another one. */
+Test(baseline, a_table_that_is_not_there_is_declined)
+{
+	size_t size;
+	uint8_t *data = ordinary(&size);
+	uint8_t *table = memmem(data, size, "\xff\xc4", 2);
+	uint8_t *scan = memmem(data, size, "\xff\xda", 2);
+	cr_assert(table != NULL && scan != NULL);
+	cr_assert(eq(int, (int)decode(data, size), TWIN_SAME));
+	table[4 + 17 + 11] = 16;
+	cr_assert(eq(int, (int)decode(data, size), TWIN_DECLINED));
+	table[4 + 17 + 11] = 11;
+	scan[6] |= 2 << 4; /* the DC table of the first component */
+	cr_assert(eq(int, (int)decode(data, size), TWIN_DECLINED));
+	scan[6] &= 15;
+	cr_assert(eq(int, (int)decode(data, size), TWIN_SAME));
+	free(data);
+}
+
 Test(baseline, what_follows_the_image_does_not_matter)
 {
 	size_t size;

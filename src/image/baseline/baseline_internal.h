@@ -120,7 +120,8 @@ struct huffman {
 	ac_entry ac[LOOKUPS];
 	dc_entry dc[DC_LOOKUPS];
 	struct huffman_codes ac_codes, dc_codes;
-	struct huffman_spec ac_spec, dc_spec; /* which they were made of */
+	bool made;
+	struct huffman_spec ac_spec, dc_spec; /* which they were made of, if they are */
 };
 
 /* Makes the look-ups unless they are those of the specs already. False: not a table. */

@@ -173,10 +173,10 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 	const struct huffman_spec *ac)
 {
 	struct code dc_codes[LOOKUPS], ac_codes[LOOKUPS];
-	if (memcmp(&huffman->dc_spec, dc, sizeof(*dc)) == 0 &&
+	if (huffman->made && memcmp(&huffman->dc_spec, dc, sizeof(*dc)) == 0 &&
 		memcmp(&huffman->ac_spec, ac, sizeof(*ac)) == 0)
 		return true;
-	huffman->dc_spec = (struct huffman_spec){0}; /* in case that it fails: no table */
+	huffman->made = false;
 	if (!are_sizes(dc) || !number_codes(dc, &huffman->dc_codes) ||
 		!number_codes(ac, &huffman->ac_codes))
 		return false;
@@ -189,6 +189,7 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 			dc_codes, ac_codes, i << (LOOKUP_BITS - DC_LOOKUP_BITS));
 	huffman->dc_spec = *dc;
 	huffman->ac_spec = *ac;
+	huffman->made = true;
 	return true;
 }
 
