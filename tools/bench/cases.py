@@ -126,7 +126,7 @@ def command(way, job, directory, jobs, epochs, seed, pictures):
     argv = [READER, way["kind"], directory, "--epochs", str(epochs), "--seed", str(seed),
             "--resize", str(resize), "--crop", str(crop), "--step", str(job.step),
             "--start", str(job.start), "--workers", str(CPUS // len(jobs)),
-            "--warm", str(way.get("warm", 0))]
+            "--warm", str(way.get("warm", 0)), *["--yields"] * way.get("yields", False)]
     if job.part and not way.get("mount", True):  # on the mount, "where" selects
         argv += ["--part", f"{job.part[0]}:{job.part[1]}"]
     return argv

@@ -7,10 +7,10 @@
  * What does not depend on the number of processors, of the scheduler, the cache and the
  * decoders without a mount: READERS threads read READS samples in all. With SLEEP_US = 0 they
  * are those of eight jobs, and all samples are in the cache before; else they are those of
- * one, and WORKERS decoders sleep SLEEP_US microseconds for each sample besides decoding it. Prints JSON: samples per second; for
- * each place that lets a lock go, how often and how long it was held by then (by a clock
- * whose own time, about 20 ns, is counted); takes that had to wait; and how often a thread
- * was woken that had waited for something.
+ * one, and WORKERS decoders sleep SLEEP_US microseconds for each sample besides decoding it.
+ * Prints JSON: samples per second; for each place that lets a lock go, how often and how long
+ * it was held by then (by a clock whose own time, about 20 ns, is counted); takes that had to
+ * wait; and how often a thread was woken that had waited for something.
  */
 
 #include "base/clock.h"

@@ -6,8 +6,9 @@
  *
  * Prepares files in one thread, for tools/bench/bench-prepare. WAY is plain, fast (the
  * best code for this processor), approx, or libpng or libjpeg: decoding files of that
- * format to RGB with nothing but that library. RESIZE is the shorter side, CROP the side of a square; 0: none. Each file is
- * prepared once before the time is taken. Writes one line of JSON.
+ * format to RGB with nothing but that library. RESIZE is the shorter side, CROP the side of a
+ * square; 0: none. Each file is prepared once before the time is taken. Writes one line of
+ * JSON.
  */
 
 #include "base/cleanup.h"

@@ -16,6 +16,7 @@ one line of JSON. Times are those of the machine's monotonic clock, so that seve
 be put side by side."""
 
 import argparse
+import builtins
 import json
 import os
 import resource
@@ -147,6 +148,14 @@ def read(args, epochs, count):
     return begin, time.monotonic(), samples, waited
 
 
+def yielding(opens):
+    """open, after the CPU was given to whoever else wants it, as in a request to a file system."""
+    def opened(*args, **kwargs):
+        os.sched_yield()
+        return opens(*args, **kwargs)
+    return opened
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", choices=KINDS)
@@ -160,8 +169,12 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", help="FIRST:END of the samples")
     parser.add_argument("--step", type=float, default=0, help="ms of a model's work per sample")
+    parser.add_argument("--yields", action="store_true",
+                        help="gives up its CPU before each open()")
     parser.add_argument("--start", type=float, default=0, help="seconds after the others")
     args = parser.parse_args()
+    if args.yields:
+        builtins.open = yielding(open)
     epochs = KINDS[args.kind](args)
     read(args, epochs, args.warm)
     before = rusage()[0]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """The steady state: all samples are prepared and in the cache, and jobs read them as fast as
-they can. Beside it files of the same bytes on a tmpfs, and FFCV's raw format, which is mapped
-from the page cache."""
+they can. Beside it files of the same bytes on a tmpfs, by readers that give up their CPU at each
+open, too, as those of any file system that is a process have to; and FFCV's raw format, which is
+mapped from the page cache."""
 
 import os
 import shutil
@@ -27,6 +28,9 @@ WAYS = {
 ALONE = {
     "npy on tmpfs": {"kind": "flat", "copies": "npy", "of": ["npy"]},
     "ImageFolder on tmpfs": {"kind": "imagefolder", "copies": "ppm", "of": ["ImageFolder"]},
+    "npy on tmpfs, yielding": {"kind": "flat", "copies": "npy", "yields": True, "of": []},
+    "ImageFolder on tmpfs, yielding": {"kind": "imagefolder", "copies": "ppm", "yields": True,
+                                       "of": []},
     "FFCV, raw": {"kind": "ffcv", "copies": "raw.beton", "of": ["batch, read", "batch, mapped"]},
 }
 
