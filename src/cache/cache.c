@@ -249,6 +249,7 @@ int cache_pin(struct cache_space *space, sample_id id)
 	ensure(entry->pins < UINT32_MAX);
 	entry->pins++;
 	cache->pins++;
+	__builtin_prefetch(entry->tensor); /* it is read soon */
 	return 0;
 }
 
