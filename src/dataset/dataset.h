@@ -75,7 +75,8 @@ must_check int dataset_scan_anew(const struct dataset_config *config,
  * A dataset that is in use is scanned again:
  *
  *     dataset_scan_next -> two editions beside each other, of which `next` is in no state
- *     directory's catalogue yet -> dataset_install, or dataset_close of next
+ *     directory's catalogue yet -> dataset_install, or dataset_discard of next, or
+ *     dataset_close by its only holder
  *
  * As dataset_scan_anew. *ret: NULL if nothing has changed.
  */
@@ -92,7 +93,8 @@ must_check int dataset_kept(
 /* One of them, as it was: no file is looked at. */
 must_check int dataset_open_kept(const struct dataset_config *config,
 	const char *state_dir, uint32_t number, struct dataset **ret);
-/* Its catalogue is removed, if it is a kept one; the dataset can't be read any more. */
+/* Its catalogue is removed now, whoever still holds it, if it is a kept one or was not
+ * installed; the dataset can't be read any more. */
 void dataset_discard(struct dataset *dataset);
 /* The kept ones that are none of n datasets are removed. */
 void dataset_prune(const char *state_dir, const char *name,

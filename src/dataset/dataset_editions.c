@@ -159,8 +159,9 @@ static void remove_file(const char *file)
 
 void dataset_discard(struct dataset *dataset)
 {
-	if (was_kept(dataset))
+	if (dataset->provisional || was_kept(dataset))
 		remove_file(dataset->file);
+	dataset->provisional = false;
 }
 
 void dataset_prune(const char *state_dir, const char *name,

@@ -243,6 +243,9 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	if (!err) {
 		move_all(&moving);
 		prune(&moving);
+	} else {
+		/* Before the next scan writes one of this name: the housekeeper lets go later. */
+		dataset_discard(dataset);
 	}
 	end(&moving);
 	return err;
