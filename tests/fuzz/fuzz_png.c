@@ -62,14 +62,33 @@ static const uint8_t *find_data(
 	return first;
 }
 
-/* The same file with a byte more behind its n bytes of rows. */
+/* By zlib. false: the damage that libdeflate may not see (image/png_whole.h). */
+static bool inflate_all(const uint8_t *stream, size_t size, uint8_t *rows, size_t n)
+{
+	z_stream zlib = {.avail_in = (unsigned)size, .avail_out = (unsigned)n};
+	memcpy(&zlib.next_in, &stream, sizeof(stream)); /* zlib does not write there */
+	zlib.next_out = rows;
+	ensure(inflateInit(&zlib) == Z_OK);
+	int status = inflate(&zlib, Z_FINISH);
+	bool damaged = status == Z_DATA_ERROR &&
+		       strcmp(zlib.msg, "invalid bit length repeat") == 0;
+	ensure(damaged || (status == Z_STREAM_END && zlib.total_out == n));
+	inflateEnd(&zlib);
+	return !damaged;
+}
+
+/* The same file with a byte more behind its n bytes of rows. NULL: zlib can't read it. */
 static uint8_t *make_longer(const uint8_t *head, size_t head_size, const uint8_t *stream,
 	size_t stream_size, size_t n, size_t *ret_size)
 {
-	uLongf bytes = n, packed = compressBound(n + 1);
+	uLongf packed = compressBound(n + 1);
 	uint8_t *rows = calloc(1, n + 1), *file = malloc(head_size + packed + 24);
 	ensure(rows && file);
-	ensure(uncompress(rows, &bytes, stream, stream_size) == Z_OK && bytes == n);
+	if (!inflate_all(stream, stream_size, rows, n)) {
+		free(rows);
+		free(file);
+		return NULL;
+	}
 	uint8_t *chunk = file + head_size;
 	memcpy(file, head, head_size);
 	ensure(compress(chunk + 8, &packed, rows, n + 1) == Z_OK);
@@ -146,8 +165,9 @@ static void compare(const uint8_t *data, size_t size)
 			png_whole_stride(&image) * image.height, &longer_size);
 		struct tensor_shape shape = {
 			.height = image.height, .width = image.width};
-		expect_same(prepare(context, data, size, shape),
-			prepare(context, longer, longer_size, shape));
+		if (longer)
+			expect_same(prepare(context, data, size, shape),
+				prepare(context, longer, longer_size, shape));
 		free(longer);
 	}
 	free(stream);
