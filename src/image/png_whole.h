@@ -10,9 +10,10 @@
 /*
  * The image data of a regular PNG at once, by libdeflate: chunks of the right length, a zlib
  * stream with the right checksum, of as many bytes as the rows have, and known filters. What
- * it gives is what libpng gives; what it turns down, libpng has to judge. libdeflate before
- * 1.15 takes one damage for regular that zlib does not: lengths of codes that are repeated
- * beyond the last code. The checksum of the rows is right then, so they are what was written.
+ * it gives is what libpng gives; what it turns down, libpng has to judge. libdeflate 1.14
+ * takes one damage for regular that zlib and later ones do not: lengths of codes that are
+ * repeated beyond the last code. The checksum of the rows is right then, so they are what was
+ * written.
  *
  *   Flow: png_whole_new -> png_whole_read* -> png_whole_free.
  *   Owns: the rows, until the next read or png_whole_trim.
