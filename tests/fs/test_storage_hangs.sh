@@ -29,12 +29,21 @@ start
 ended() { # PID: also if nobody has waited for it yet
 	[[ ! -e /proc/$1/exe ]]
 }
+# The storage has no request at hand, which it would keep while it is stopped: who waits for one
+# that a file system has taken can't even be killed.
+idle() {
+	local before
+	before=$(counter decodes)
+	sleep 0.3
+	((before > 1 && before == $(counter decodes)))
+}
 # within SECONDS COMMAND...: it succeeds
 within() {
 	timeout "$1" "${@:2}" || fail "not within $1 s: ${*:2}"
 }
 
 cat "$(epoch far)/00000000.ppm" >/dev/null
+wait_for idle
 kill -STOP "$SLOW"
 go_on_and_finish() {
 	local status=$?
@@ -94,6 +103,7 @@ rm -rf "$T/state"/*
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # which stops all threads
 start
 cat "$(epoch far)/00000000.ppm" >/dev/null
+wait_for idle
 kill -STOP "$SLOW"
 cat "$(epoch far)/000000"[0-7]?.ppm >/dev/null 2>&1 &
 wait_for bound far
