@@ -14,6 +14,7 @@
  */
 
 #include "base/clock.h"
+#include "base/ensure.h"
 #include "image/image.h"
 #include "lock_calls.h"
 #include "one_image.h"
@@ -24,6 +25,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #define JOBS 8
@@ -224,6 +226,7 @@ int main(int argc, char **argv)
 	if (readers < 1 || readers > MAX_READERS)
 		one_image_check(-EINVAL, argv[1]);
 	sleep_us = strtoull(argv[3], NULL, 10);
+	ensure(prctl(PR_SET_TIMERSLACK, 1UL) == 0); /* sleeps end when they should */
 	n_reads = strtoull(argv[4], NULL, 10);
 	n_jobs = sleep_us == 0 ? JOBS : 1;
 	struct dataset *dataset = one_image_new(SAMPLES);
