@@ -58,8 +58,10 @@ def alone(way, directory, jobs):
 
 
 def in_memory(source, top):
-    """A copy on a tmpfs, with the least of what lies beside it."""
+    """A copy on a tmpfs, with the least of what lies beside it; one for all that read the same."""
     target = os.path.join(top, os.path.basename(source))
+    if os.path.exists(target):
+        return target
     if os.path.isdir(source):
         shutil.copytree(source, target)
     else:
