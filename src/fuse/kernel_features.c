@@ -94,8 +94,8 @@ int kernel_features_prepare(struct session *session)
 /*
  * The kernel copies an answer page by page. A process that is killed while one of its pages
  * is brought in answers EIO, which the reader gets. If it is killed here, there is no answer,
- * and the next engine is asked. A byte of each page is read: that takes a tenth of what
- * MADV_POPULATE_READ does where the pages are there.
+ * and the next engine is asked. A byte of each page is read: where the pages are there, that
+ * takes less than MADV_POPULATE_READ.
  */
 static void bring_in(const struct iovec *iov, int count)
 {

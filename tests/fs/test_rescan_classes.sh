@@ -78,7 +78,7 @@ grep -q "job script has layout = classes, and a script reads its current/" "$T/s
 	fail "$(<"$T/said")"
 ctl rm script >/dev/null
 
-# --- it moves, also when the daemon has meanwhile tidied up what was refused, as it does each second
+# --- it moves, also when the daemon, as each second, has meanwhile tidied up what was refused
 (sleep 1.5 && touch "$T/installs") &
 ctl dataset rescan images >"$T/said" 2>&1 || fail "$(<"$T/said")"
 # A directory that was open is that of other names: it gives none of another class.

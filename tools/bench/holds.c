@@ -59,12 +59,6 @@ void lock_calls_woken(void)
 static struct sched *sched;
 static enum view_layout layout;
 
-static void report(void *context, const char *message)
-{
-	(void)context;
-	fprintf(stderr, "holds: %s\n", message);
-}
-
 static void say(const char *what)
 {
 	sched_stats(sched); /* so that what was held before has ended */
@@ -77,21 +71,12 @@ static void say(const char *what)
 
 static struct sched_job *add(char *name, char *where)
 {
-	static char file[] = "job.ini", dataset[] = "many", extension[] = "ppm";
-	struct job_config config = {.file = file,
-		.weight = 1,
-		.name = name,
-		.dataset = dataset,
-		.where = where,
-		.extension = extension,
-		.layout = layout,
-		.epochs = 3,
-		.idle_s = 600,
-		.keep_epochs = 10,
-		.lookahead = 64,
-		.batch = 64};
-	one_image_check(sched_job_add(sched, &config, false, report, NULL), "add");
-	return sched_job_find(sched, name);
+	return one_image_add(sched, (struct job_config){.name = name,
+					    .where = where,
+					    .layout = layout,
+					    .epochs = 3,
+					    .keep_epochs = 10,
+					    .lookahead = 64});
 }
 
 static void read_some(struct sched_job *job, uint32_t from, uint32_t end)
@@ -165,6 +150,6 @@ int main(int argc, char **argv)
 		one_image_new(argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1281167);
 	run("flat", LAYOUT_FLAT, dataset);
 	run("classes", LAYOUT_CLASSES, dataset);
-	one_image_free(&dataset);
+	dataset_close(&dataset);
 	return 0;
 }

@@ -131,30 +131,14 @@ static struct one_job {
 	uint64_t end;
 } jobs[JOBS];
 
-static void report(void *context, const char *message)
-{
-	(void)context;
-	fprintf(stderr, "many: %s\n", message);
-}
-
 static void add_jobs(void)
 {
-	static char file[] = "job.ini", dataset[] = "many", extension[] = "ppm";
 	for (int i = 0; i < n_jobs; i++) {
 		char name[] = {(char)('a' + i), '\0'};
-		struct job_config config = {.file = file,
-			.weight = 1,
-			.name = name,
-			.dataset = dataset,
-			.extension = extension,
-			.layout = LAYOUT_FLAT,
-			.idle_s = 600,
-			.keep_epochs = 2,
-			.lookahead = 256,
-			.batch = 64};
-		one_image_check(
-			sched_job_add(sched, &config, false, report, NULL), "add");
-		jobs[i].job = sched_job_find(sched, name);
+		jobs[i].job = one_image_add(sched, (struct job_config){.name = name,
+							   .layout = LAYOUT_FLAT,
+							   .keep_epochs = 2,
+							   .lookahead = 256});
 	}
 }
 
@@ -249,6 +233,6 @@ int main(int argc, char **argv)
 		sched_job_put(jobs[i].job);
 	sched_stop(sched);
 	sched_free(&sched);
-	one_image_free(&dataset);
+	dataset_close(&dataset);
 	return 0;
 }

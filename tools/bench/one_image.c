@@ -63,12 +63,21 @@ static void make_tree(uint32_t samples)
 	}
 }
 
+static void remove_all(void)
+{
+	char command[96];
+	snprintf(command, sizeof(command), "rm -rf '%s'", top);
+	if (system(command) != 0)
+		fprintf(stderr, "%s: can't be removed\n", top);
+}
+
 struct dataset *one_image_new(uint32_t samples)
 {
 	static char name[] = "many", extensions[] = "png", photos[PATH_BYTES];
 	struct dataset *dataset;
 	if (!mkdtemp(top))
 		one_image_check(-errno, top);
+	one_image_check(-atexit(remove_all), top);
 	make_tree(samples);
 	snprintf(photos, sizeof(photos), "%s/photos", top);
 	struct dataset_config config = {
@@ -82,12 +91,25 @@ char *one_image_directory(void)
 	return top;
 }
 
-void one_image_free(struct dataset **dataset)
+/* --- jobs ------------------------------------------------------------------------------- */
+
+static void report(void *context, const char *message)
 {
-	char command[96];
-	dataset_close(dataset);
-	snprintf(command, sizeof(command), "rm -rf '%s'", top);
-	one_image_check(system(command) == 0 ? 0 : -EIO, top);
+	(void)context;
+	fprintf(stderr, "%s\n", message);
+}
+
+struct sched_job *one_image_add(struct sched *sched, struct job_config config)
+{
+	static char file[] = "job.ini", dataset[] = "many", extension[] = "ppm";
+	config.file = file;
+	config.dataset = dataset;
+	config.extension = extension;
+	config.weight = 1;
+	config.idle_s = 600;
+	config.batch = 64;
+	one_image_check(sched_job_add(sched, &config, false, report, NULL), config.name);
+	return sched_job_find(sched, config.name);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
