@@ -61,7 +61,7 @@ struct peer_served {
 	struct peer_served_space *spaces[PEER_SPACES];
 	struct peer_requests answered; /* the first one may have been sent in part */
 	uint32_t n_open;	       /* requests that are not sent to their end */
-	uint32_t n_asked;	       /* of them, that the owner has */
+	_Atomic uint32_t n_asked;      /* of them, that the owner has; by any thread */
 	size_t n_in;
 	uint8_t in[PEER_FRAME_MOST];
 	char address[PEER_ADDRESS_TEXT];

@@ -23,10 +23,10 @@
 
 #define FETCHERS 3
 #define ANSWERERS 2
-#define FETCHES 3000 /* of each */
+#define FETCHES 15000 /* of each */
 #define BYTES 40000u
 #define NODES 2
-#define RESTARTS 15
+#define RESTARTS 300
 
 /* A node's server, and what it was asked and has not answered. */
 struct node {
