@@ -13,14 +13,12 @@ void *cache_alloc(size_t bytes)
 	return fault_hit("cache.memory") ? NULL : calloc(1, bytes);
 }
 
-/* --- table of a space ------------------------------------------------------------- */
+/* --- entries of a space ----------------------------------------------------------- */
 
 static struct entry *find(const struct cache_space *space, sample_id id)
 {
-	struct entry *entry;
 	ensure(id < space->n_ids);
-	HASH_FIND(hh, space->entries, &id, sizeof(id), entry);
-	return entry;
+	return space->by_id[id];
 }
 
 static struct entry *add_entry(struct cache_space *space, sample_id id)
@@ -30,11 +28,8 @@ static struct entry *add_entry(struct cache_space *space, sample_id id)
 		return NULL;
 	entry->space = space;
 	entry->id = id;
-	HASH_ADD(hh, space->entries, id, sizeof(id), entry);
-	if (!entry->hh.tbl) {
-		free(entry);
-		return NULL;
-	}
+	LIST_INSERT_HEAD(&space->entries, entry, neighbour);
+	space->by_id[id] = entry;
 	space->cache->n_entries++;
 	return entry;
 }
@@ -42,7 +37,8 @@ static struct entry *add_entry(struct cache_space *space, sample_id id)
 static void remove_entry(struct entry *entry)
 {
 	entry->space->cache->n_entries--;
-	HASH_DELETE(hh, entry->space->entries, entry);
+	entry->space->by_id[entry->id] = NULL;
+	LIST_REMOVE(entry, neighbour);
 	entry->space = NULL;
 }
 
@@ -430,10 +426,10 @@ void cache_on_gone(struct cache *cache, cache_gone *gone, void *context)
 
 static void space_discard(struct cache_space *space)
 {
-	struct entry *entry, *next;
-	HASH_ITER (hh, space->entries, entry, next) {
-		HASH_DELETE(hh, space->entries, entry);
+	struct entry *entry;
+	while ((entry = LIST_FIRST(&space->entries))) {
 		tensor_free(entry->tensor);
+		LIST_REMOVE(entry, neighbour);
 		free(entry);
 	}
 	LIST_REMOVE(space, link);
@@ -454,6 +450,18 @@ void cache_free(struct cache **cache)
 	free((*cache)->evict.slots);
 	free(*cache);
 	*cache = NULL;
+}
+
+struct cache_held cache_held(const struct cache *cache)
+{
+	return (struct cache_held){.capacity = cache->capacity,
+		.pinned_bytes = cache->pinned_bytes,
+		.awaited = cache->n_entries - cache->n_live};
+}
+
+bool cache_is_exceeded(const struct cache *cache)
+{
+	return cache->live_bytes > cache->capacity;
 }
 
 struct cache_usage cache_usage(const struct cache *cache)

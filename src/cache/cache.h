@@ -162,5 +162,12 @@ struct cache_usage {
 };
 struct cache_usage cache_usage(const struct cache *cache);
 
+/* Of these, what is asked for each sample. */
+struct cache_held {
+	uint64_t capacity, pinned_bytes, awaited;
+};
+struct cache_held cache_held(const struct cache *cache);
+bool cache_is_exceeded(const struct cache *cache); /* live_bytes > capacity */
+
 /* Aborts when an invariant does not hold. For tests. */
 void cache_validate(const struct cache *cache);

@@ -8,20 +8,15 @@
 
 #include <sys/queue.h>
 
-/* Without memory a table refuses the new entry and stays as it was. */
-#define HASH_NONFATAL_OOM 1
-#define uthash_malloc(size) cache_alloc(size)
-#include <uthash.h>
-
 /*
  * The structures that hold an entry:
  *
- *   state     pins   table of its space   order of eviction   cache->dying
- *   ABSENT     > 0            x
- *   LOADING    any            x
- *   READY      > 0            x               fifo only
- *   READY        0            x                   x
- *   (dying)      0                                                 x
+ *   state     pins   its space   order of eviction   cache->dying
+ *   ABSENT     > 0       x
+ *   LOADING    any       x
+ *   READY      > 0       x           fifo only
+ *   READY        0       x               x
+ *   (dying)      0                                              x
  *
  * An absent sample without pins has no entry. A dying entry has left its space, so that
  * its sample can be reserved again before the tensor is reaped.
@@ -29,15 +24,15 @@
 
 struct entry {
 	struct cache_space *space; /* NULL: dying */
+	struct tensor *tensor;	   /* from ready on */
+	uint64_t bytes;		   /* 0 while absent */
 	sample_id id;
 	enum cache_state state;
 	uint32_t pins;
-	uint64_t bytes;		 /* 0 while absent */
-	struct tensor *tensor;	 /* from ready on */
-	TAILQ_ENTRY(entry) link; /* order of eviction, later cache->dying */
-	uint32_t filed;		 /* refcnt: the number of its bucket */
-	size_t slot;		 /* random: its place in evict.slots */
-	UT_hash_handle hh;	 /* by id */
+	uint32_t filed;		     /* refcnt: the number of its bucket */
+	TAILQ_ENTRY(entry) link;     /* order of eviction, later cache->dying */
+	LIST_ENTRY(entry) neighbour; /* in its space */
+	size_t slot;		     /* random: its place in evict.slots */
 };
 
 TAILQ_HEAD(entry_list, entry);
@@ -45,9 +40,10 @@ TAILQ_HEAD(entry_list, entry);
 struct cache_space {
 	struct cache *cache; /* NULL: taken out */
 	LIST_ENTRY(cache_space) link;
-	struct entry *entries; /* uthash */
+	LIST_HEAD(, entry) entries;
 	uint32_t n_ids;
-	uint16_t *need; /* by id */
+	struct entry **by_id; /* NULL: absent, and not pinned */
+	uint16_t *need;	      /* by id */
 	uint64_t need_sum;
 };
 

@@ -11,15 +11,19 @@
 
 int cache_space_make(uint32_t n_ids, struct cache_space **ret)
 {
-	auto_free struct cache_space *space = cache_alloc(sizeof(*space));
+	struct cache_space *space = cache_alloc(sizeof(*space));
+	size_t n = n_ids ? n_ids : 1;
 	if (!space)
 		return -ENOMEM;
 	space->n_ids = n_ids;
-	space->need = cache_alloc((n_ids ? n_ids : 1) * sizeof(*space->need));
-	if (!space->need)
+	LIST_INIT(&space->entries);
+	space->need = cache_alloc(n * sizeof(*space->need));
+	space->by_id = cache_alloc(n * sizeof(struct entry *));
+	if (!space->need || !space->by_id) {
+		cache_space_free(&space);
 		return -ENOMEM;
+	}
 	*ret = space;
-	space = NULL;
 	return 0;
 }
 
@@ -41,9 +45,9 @@ int cache_space_new(struct cache *cache, uint32_t n_ids, struct cache_space **re
 bool cache_space_empty(struct cache_space *space, uint32_t n)
 {
 	ensure(space->need_sum == 0);
-	for (; space->entries && n > 0; n--)
-		entry_die(space->cache, space->entries);
-	return !space->entries;
+	for (; !LIST_EMPTY(&space->entries) && n > 0; n--)
+		entry_die(space->cache, LIST_FIRST(&space->entries));
+	return LIST_EMPTY(&space->entries);
 }
 
 void cache_space_take_out(struct cache_space *space)
@@ -60,6 +64,7 @@ void cache_space_free(struct cache_space **space)
 		return;
 	if ((*space)->cache)
 		cache_space_take_out(*space);
+	free((*space)->by_id);
 	free((*space)->need);
 	free(*space);
 	*space = NULL;

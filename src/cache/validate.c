@@ -46,16 +46,21 @@ static void add_entry(struct sums *sums, const struct entry *entry)
 
 static void add_space(struct sums *sums, const struct cache_space *space)
 {
-	uint64_t need = 0;
-	for (uint32_t id = 0; id < space->n_ids; id++)
+	const struct entry *entry;
+	uint64_t need = 0, n = sums->n_entries;
+	for (uint32_t id = 0; id < space->n_ids; id++) {
 		need += space_need(space, id);
+		n += space->by_id[id] != NULL;
+	}
 	ensure(need == space->need_sum);
 	sums->need += need;
-	for (const struct entry *entry = space->entries; entry; entry = entry->hh.next) {
+	LIST_FOREACH (entry, &space->entries, neighbour) {
 		ensure(entry->space == space);
+		ensure(space->by_id[entry->id] == entry);
 		validate_entry(entry);
 		add_entry(sums, entry);
 	}
+	ensure(n == sums->n_entries);
 }
 
 static void validate_dying(const struct cache *cache)

@@ -24,7 +24,7 @@ struct ahead {
 	uint32_t remaining; /* samples that it has not been given */
 	uint64_t tensor_bytes; /* of the job's larger ones; at least 1 */
 	uint32_t streams;      /* of all jobs, this one too */
-	struct cache_usage cache;
+	struct cache_held cache;
 };
 
 bool ahead_has_room(const struct ahead *ahead);

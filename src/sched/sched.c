@@ -36,7 +36,8 @@ static void tell_finished(struct aftermath *aftermath)
 			.status = handle->status, .bad = handle->bad};
 		if (opened.status == 0) {
 			/* whoever has bound it may not have written that yet */
-			journal_flush(handle->job->journal);
+			if (handle->job != aftermath->flush)
+				journal_flush(handle->job->journal);
 			opened.handle = handle;
 		} else {
 			handle_free(handle);

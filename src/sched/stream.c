@@ -92,7 +92,7 @@ static struct ahead ahead_of(const struct stream *stream)
 		.remaining = stream_remaining(stream),
 		.tensor_bytes = typical ? typical : 1,
 		.streams = job->sched->n_streams,
-		.cache = cache_usage(job->sched->cache)};
+		.cache = cache_held(job->sched->cache)};
 }
 
 bool stream_has_room(const struct stream *stream)

@@ -139,8 +139,7 @@ void use_keep_capacity_locked(struct use *use)
 	struct cache_space *space = use->key.space->cache;
 	sample_id sample = (sample_id)use->key.sample;
 	cache_trim(sched->cache);
-	struct cache_usage usage = cache_usage(sched->cache);
-	if (usage.live_bytes > usage.capacity && use->opens == 0 &&
+	if (cache_is_exceeded(sched->cache) && use->opens == 0 &&
 		cache_state(space, sample) == CACHE_READY)
 		cache_force_out(space, sample);
 }
@@ -176,11 +175,11 @@ int use_attach_locked(struct sched_handle *handle)
 	struct space *space = part->space;
 	sample_id sample = handle->request.sample - part->first;
 	lock_assert_held(&space->source->sched->lock);
-	struct use *use = use_get_locked(space, sample);
-	if (!use)
+	if (cache_pin(space->cache, sample) != 0)
 		return -ENOMEM;
-	if (cache_pin(space->cache, sample) != 0) {
-		use_drop_if_unused_locked(use);
+	struct use *use = use_get_locked(space, sample);
+	if (!use) {
+		cache_unpin(space->cache, sample);
 		return -ENOMEM;
 	}
 	use->opens++;

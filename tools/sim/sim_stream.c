@@ -84,7 +84,7 @@ static struct ahead ahead_of(const struct sim_sched_job *job)
 		.tensor_bytes =
 			sim_use_bytes(sched, roaring_bitmap_minimum(job->selection)),
 		.streams = sched->n_streams,
-		.cache = cache_usage(sched->cache)};
+		.cache = cache_held(sched->cache)};
 }
 
 static bool may_join(const struct sim_sched_job *job)

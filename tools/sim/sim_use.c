@@ -75,8 +75,7 @@ void sim_use_unpin(struct sim_sched *sched, sample_id sample)
 static void keep_capacity(struct sim_sched *sched, sample_id sample)
 {
 	cache_trim(sched->cache);
-	struct cache_usage usage = cache_usage(sched->cache);
-	if (usage.live_bytes > usage.capacity && sched->uses[sample].opens == 0 &&
+	if (cache_is_exceeded(sched->cache) && sched->uses[sample].opens == 0 &&
 		sim_sched_has(sched, sample))
 		cache_force_out(sched->space, sample);
 }
