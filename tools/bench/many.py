@@ -10,14 +10,21 @@ import os
 import statistics
 import subprocess
 
-from cases import CROP, RESIZE, SAMPLE_BYTES, photographs
-from mounted import Daemon, Failed, dataset_paths, job_ini
+from cases import photographs
+from mounted import Failed, dataset_paths
+from serving import Place, call
 
 READERS = (1, 8, 64, 256)
 DECODERS = (2, 16, 64)
 US_PER_DECODER = 250  # a decoder of n sleeps n times as long: all sets are equally fast
 HITS, DECODES = 200000, 6000
 TIMES = 20  # that each file is read through the mount
+# Readers of files. A request gives another reader the CPU, and a buffer that is in its caches
+# no more; so do those that yield.
+FILES = {"readers through a mount": ("mount",),
+         "readers through a mount, 16 KiB at once": ("mount", "-b", "16384"),
+         "readers of a tmpfs that yield": ("memory", "-y"),
+         "readers of a tmpfs that yield, 16 KiB at once": ("memory", "-y", "-b", "16384")}
 LEAST = 0.02  # us per sample: places below are not listed
 
 
@@ -76,35 +83,34 @@ def locks(args):
             "figures": {"hit": of_hits, "decode": of_decodes}, "plots": []}
 
 
-def through_mount(args, dataset, readers):
-    """Samples/s of so many threads that read files of their own, all prepared."""
-    samples = len(dataset_paths(dataset))
-    ini = job_ini("a", RESIZE, CROP, tensor={"format": "npy"})
-    with Daemon(args.program, dataset, {"a": ini}, 2 * samples * SAMPLE_BYTES) as daemon:
-        for times in (1, TIMES):  # the first one prepares
-            done = subprocess.run([args.reader, "-n", str(times), "-t", str(readers),
-                                   daemon.epoch("a")], stdout=subprocess.PIPE, check=False)
-            if done.returncode != 0:
-                raise Failed(f"{args.reader} ended with {done.returncode}")
-        found = json.loads(done.stdout)
-        return found["files"] / found["seconds"]
+def read_files(args, place, readers, where, *options):
+    """Samples/s of so many threads that take one file after the other, all prepared."""
+    found = call([args.reader, *options, "-n", str(TIMES), "-t", str(readers),
+                  getattr(place, where)])
+    return found["files"] / found["seconds"]
+
+
+def measure(args, ways):
+    """The medians of the rates of all ways."""
+    rates = collections.defaultdict(list)
+    for number in range(args.rounds):
+        for (what, n), way in ways.items():
+            args.progress(f"scaling: {n} {what}, round {number + 1}")
+            rates[what, n].append(way())
+    return {way: statistics.median(found) for way, found in rates.items()}
 
 
 def scaling(args):
     dataset = photographs(min(args.count, 600))
     ways = {("readers", n): lambda n=n: HITS / run(args, n, 2, 0, HITS)["seconds"]
             for n in READERS}
-    ways |= {("readers through a mount", n): lambda n=n: through_mount(args, dataset, n)
-             for n in READERS}
     ways |= {("decoders that sleep", n):
              lambda n=n: DECODES / run(args, 2 * n, n, n * US_PER_DECODER, DECODES)["seconds"]
              for n in DECODERS}
-    rates = collections.defaultdict(list)
-    for number in range(args.rounds):
-        for (what, n), way in ways.items():
-            args.progress(f"scaling: {n} {what}, round {number + 1}")
-            rates[what, n].append(way())
-    medians = {way: statistics.median(found) for way, found in rates.items()}
+    medians = measure(args, ways)
+    with Place(args, dataset, len(dataset_paths(dataset)), "flat", "npy", "auto") as place:
+        medians |= measure(args, {(what, n): lambda n=n, way=way: read_files(args, place, n, *way)
+                                  for what, way in FILES.items() for n in READERS})
     best = collections.defaultdict(float)
     for (what, _), rate in medians.items():
         best[what] = max(best[what], rate)

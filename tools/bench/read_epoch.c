@@ -5,8 +5,11 @@
  * read_epoch DIR: reads every file of a directory that is not a label, in the order of
  * the names, and does nothing with the bytes: what a sample costs without any decoding in
  * the reader. Prints one line of JSON: the time in all, and what open, read and close
- * took of it. -m: it maps the files. -n N: it does so N times. -t N: N threads take one file
- * after the other; what open, read and close took is the sum of theirs.
+ * took of it. -m: it maps the files. -b BYTES: it reads so many at
+ * once, of 1 MiB at most; else as much as there is. -y: it gives up the CPU before
+ * it opens a file. -n N: it does so N times. -t N: N threads take one file
+ * after the other, and begin when all are there, with memory for what they read; what open,
+ * read and close took is the sum of theirs.
  */
 
 #include "base/clock.h"
@@ -16,6 +19,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,8 +32,19 @@
 #define BUFFER_BYTES (1 << 20)
 #define MAX_THREADS 1024
 
+struct work {
+	const char *path;
+	int directory;
+	struct dirent **names;
+	int n;
+	int times;
+	bool map, yields;
+	size_t at_once;		 /* bytes */
+	pthread_barrier_t ready; /* all threads, and the one that started them */
+	atomic_int next;	 /* of all times */
+};
+
 struct reading {
-	bool map;
 	uint64_t bytes, sum; /* the sum makes sure that a mapping is really read */
 	uint64_t open_ns, read_ns, close_ns;
 };
@@ -41,14 +56,15 @@ static int is_sample(const struct dirent *entry)
 	       strcmp(dot, ".json") != 0 && !strstr(entry->d_name, ".labels.");
 }
 
+static _Thread_local uint8_t buffer[BUFFER_BYTES];
+
 /* Reads as many bytes as st_size says, as readers do that look at it: fread, numpy. */
-static int read_all(int fd, size_t size, struct reading *reading)
+static int read_all(int fd, size_t size, size_t at_once, struct reading *reading)
 {
-	static _Thread_local uint8_t buffer[BUFFER_BYTES];
 	ssize_t n = 1;
 	for (size_t done = 0; done < size && n > 0; done += (size_t)n) {
 		size_t left = size - done;
-		n = read(fd, buffer, left < BUFFER_BYTES ? left : BUFFER_BYTES);
+		n = read(fd, buffer, left < at_once ? left : at_once);
 		if (n < 0)
 			return -errno;
 		reading->bytes += (uint64_t)n;
@@ -69,18 +85,21 @@ static int read_mapping(int fd, size_t size, struct reading *reading)
 }
 
 /* 0 or -errno */
-static int read_file(int directory, const char *name, struct reading *reading)
+static int read_file(const struct work *work, const char *name, struct reading *reading)
 {
+	if (work->yields)
+		sched_yield();
 	uint64_t begin = clock_now_ns();
-	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+	int fd = openat(work->directory, name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	uint64_t opened = clock_now_ns();
 	struct stat st;
 	int err = fstat(fd, &st) ? -errno : 0;
 	if (!err)
-		err = reading->map ? read_mapping(fd, (size_t)st.st_size, reading)
-				   : read_all(fd, (size_t)st.st_size, reading);
+		err = work->map
+			      ? read_mapping(fd, (size_t)st.st_size, reading)
+			      : read_all(fd, (size_t)st.st_size, work->at_once, reading);
 	uint64_t read_ = clock_now_ns();
 	close(fd);
 	reading->open_ns += opened - begin;
@@ -88,16 +107,6 @@ static int read_file(int directory, const char *name, struct reading *reading)
 	reading->close_ns += clock_now_ns() - read_;
 	return err;
 }
-
-struct work {
-	const char *path;
-	int directory;
-	struct dirent **names;
-	int n;
-	int times;
-	bool map;
-	atomic_int next; /* of all times */
-};
 
 struct thread {
 	pthread_t id;
@@ -111,11 +120,12 @@ static void *read_files(void *context)
 	struct thread *thread = context;
 	struct work *work = thread->work;
 	int i;
-	thread->reading.map = work->map;
+	memset(buffer, 1, work->at_once);
+	pthread_barrier_wait(&work->ready);
 	while (!thread->err &&
 		(i = atomic_fetch_add(&work->next, 1)) < work->n * work->times) {
 		const char *name = work->names[i % work->n]->d_name;
-		thread->err = read_file(work->directory, name, &thread->reading);
+		thread->err = read_file(work, name, &thread->reading);
 		if (thread->err)
 			fprintf(stderr, "read_epoch: %s/%s: %s\n", work->path, name,
 				strerror(-thread->err));
@@ -124,15 +134,22 @@ static void *read_files(void *context)
 }
 
 /* 0 or -errno */
-static int read_together(struct work *work, int threads, struct reading *sum)
+static int read_together(
+	struct work *work, int threads, struct reading *sum, uint64_t *ret_ns)
 {
 	static struct thread all[MAX_THREADS];
-	int err = 0, started = 0;
-	for (; !err && started < threads; started += !err) {
-		all[started].work = work;
-		err = -pthread_create(&all[started].id, NULL, read_files, &all[started]);
+	int err = -pthread_barrier_init(&work->ready, NULL, (unsigned)threads + 1);
+	for (int i = 0; !err && i < threads; i++) {
+		all[i].work = work;
+		err = -pthread_create(&all[i].id, NULL, read_files, &all[i]);
 	}
-	for (int i = 0; i < started; i++) {
+	if (err) { /* the others wait for ever */
+		fprintf(stderr, "read_epoch: %d threads: %s\n", threads, strerror(-err));
+		exit(EXIT_FAILURE);
+	}
+	pthread_barrier_wait(&work->ready);
+	uint64_t begin_ns = clock_now_ns();
+	for (int i = 0; i < threads; i++) {
 		const struct reading *reading = &all[i].reading;
 		pthread_join(all[i].id, NULL);
 		sum->bytes += reading->bytes;
@@ -142,55 +159,61 @@ static int read_together(struct work *work, int threads, struct reading *sum)
 		sum->close_ns += reading->close_ns;
 		err = err ? err : all[i].err;
 	}
+	*ret_ns = clock_now_ns() - begin_ns;
+	pthread_barrier_destroy(&work->ready);
 	return err;
 }
 
-static int run(const char *path, bool map, int times, int threads)
+static int run(struct work *work, int threads)
 {
 	struct reading reading = {0};
-	struct work work = {.path = path,
-		.map = map,
-		.times = times,
-		.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-	work.n = scandir(path, &work.names, is_sample, alphasort);
-	if (work.n < 0 || work.directory < 0) {
-		fprintf(stderr, "read_epoch: %s: %s\n", path, strerror(errno));
+	uint64_t ns;
+	work->directory = open(work->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	work->n = scandir(work->path, &work->names, is_sample, alphasort);
+	if (work->n < 0 || work->directory < 0) {
+		fprintf(stderr, "read_epoch: %s: %s\n", work->path, strerror(errno));
 		return EXIT_FAILURE;
 	}
-	uint64_t begin = clock_now_ns();
-	int err = read_together(&work, threads, &reading);
-	uint64_t ns = clock_now_ns() - begin;
+	int err = read_together(work, threads, &reading, &ns);
 	if (!err)
 		printf("{\"files\": %d, \"bytes\": %" PRIu64 ", \"seconds\": %.6f, "
 		       "\"open_s\": %.6f, \"read_s\": %.6f, \"close_s\": %.6f, "
 		       "\"sum\": %" PRIu64 "}\n",
-			work.n * times, reading.bytes, (double)ns / 1e9,
+			work->n * work->times, reading.bytes, (double)ns / 1e9,
 			(double)reading.open_ns / 1e9, (double)reading.read_ns / 1e9,
 			(double)reading.close_ns / 1e9, reading.sum);
-	for (int i = 0; i < work.n; i++)
-		free(work.names[i]);
-	free(work.names);
-	close(work.directory);
+	for (int i = 0; i < work->n; i++)
+		free(work->names[i]);
+	free(work->names);
+	close(work->directory);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
 {
-	int option, times = 1, threads = 1;
-	bool map = false;
-	while ((option = getopt(argc, argv, "mn:t:")) != -1) {
+	struct work work = {.times = 1, .at_once = BUFFER_BYTES};
+	int option, threads = 1;
+	while ((option = getopt(argc, argv, "myb:n:t:")) != -1) {
 		if (option == 'm')
-			map = true;
+			work.map = true;
+		else if (option == 'y')
+			work.yields = true;
+		else if (option == 'b')
+			work.at_once = strtoul(optarg, NULL, 10);
 		else if (option == 'n')
-			times = atoi(optarg);
+			work.times = atoi(optarg);
 		else if (option == 't')
 			threads = atoi(optarg);
 		else
 			threads = 0;
 	}
-	if (threads < 1 || threads > MAX_THREADS || times < 1 || argc != optind + 1) {
-		fputs("usage: read_epoch [-m] [-n TIMES] [-t THREADS] DIR\n", stderr);
+	if (threads < 1 || threads > MAX_THREADS || work.times < 1 ||
+		work.at_once - 1 >= BUFFER_BYTES || argc != optind + 1) {
+		fputs("usage: read_epoch [-m] [-y] [-b BYTES] [-n TIMES] [-t THREADS] "
+		      "DIR\n",
+			stderr);
 		return 2;
 	}
-	return run(argv[optind], map, times, threads);
+	work.path = argv[optind];
+	return run(&work, threads);
 }
