@@ -212,6 +212,15 @@ bool prepare_waits_locked(const struct sched *sched)
 	return false;
 }
 
+bool prepare_wakes_locked(const struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_storages; i++)
+		if (storage_wakes_reader_locked(sched, &sched->storages[i]))
+			return true;
+	return false;
+}
+
 static struct use *reserve_next_locked(struct sched *sched, struct aftermath *aftermath)
 {
 	struct share_request *request = NULL;

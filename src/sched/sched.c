@@ -92,7 +92,7 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	lock_assert_held(&sched->lock);
 	/* A pool that ends needs no kicks, and may be gone soon. */
 	bool has_pool = sched->pool && !sched->stopping;
-	bool kick = aftermath->kick && has_pool && prepare_waits_locked(sched);
+	bool kick = aftermath->kick && has_pool && prepare_wakes_locked(sched);
 	bool leave = streams_leave_locked(sched);
 	bool deserted = sched->n_deserted > 0;
 	unlock_and_reap(sched);

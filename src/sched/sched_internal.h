@@ -534,6 +534,8 @@ void load_publish_locked(
 	struct use *use, struct tensor *tensor, struct aftermath *aftermath);
 /* Whether a reader that looked now would find a task; true also if that is not known. */
 bool prepare_waits_locked(const struct sched *sched);
+/* There is, and a thread that reads is to be woken for it. */
+bool prepare_wakes_locked(const struct sched *sched);
 
 /* --- storage.c: what each storage is asked for ------------------------------------------ */
 
@@ -544,6 +546,8 @@ must_check int storage_of_locked(
 	struct sched *sched, uint64_t device, const char *root, struct storage **ret);
 unsigned storage_most_reads(const struct sched *sched); /* of all together */
 bool storage_has_room_locked(const struct sched *sched, const struct storage *storage);
+bool storage_wakes_reader_locked(
+	const struct sched *sched, const struct storage *storage);
 bool storage_has_requests_locked(
 	const struct sched *sched, const struct storage *storage);
 /* A use from no queue -> read -> waits for a decoder -> in no queue. */

@@ -99,6 +99,25 @@ bool storage_has_requests_locked(const struct sched *sched, const struct storage
 	       storage_has_room_locked(sched, storage);
 }
 
+/* One thread reads faster than all decoders decode. */
+static bool one_reader_is_enough(const struct sched *sched, const struct storage *storage)
+{
+	return storage->latency_ns > 0 &&
+	       storage->latency_ns * sched->config->workers < sched->cost_ns;
+}
+
+/* Then it reads until there is no more room, and sleeps until half of what the decoders
+ * have ahead is used up. */
+bool storage_wakes_reader_locked(const struct sched *sched, const struct storage *storage)
+{
+	unsigned read = storage->flight.in_flight + storage->waiting;
+	lock_assert_held(&sched->lock);
+	if (!storage_has_requests_locked(sched, storage))
+		return false;
+	return storage->urgent > 0 || !one_reader_is_enough(sched, storage) ||
+	       read <= READ_PER_DECODER * sched->config->workers / 2;
+}
+
 /* --- a read ----------------------------------------------------------------------------- */
 
 static struct storage *storage_of_use(const struct use *use)
