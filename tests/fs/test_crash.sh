@@ -42,8 +42,8 @@ for signal in SEGV BUS ABRT; do
 	fi
 done
 
-# Below the scheduler's lock.
-start_background --fault cache.memory:BUG:after=4
+# Below the scheduler's lock: what the cache allocates after the pieces of a space.
+start_background --fault cache.memory:BUG:after=5
 timeout 60 cat "$(epoch a)"/*.ppm >/dev/null 2>&1 || true
 ended
 said '^20[0-9-]*T[0-9:]*Z error: bug: src/.*\.c:[0-9]*: .* does not hold$' \
