@@ -35,6 +35,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 /* Everything that was started, in that order; main takes it down in reverse. */
 struct daemon {
@@ -457,20 +458,31 @@ static void begin_process(const struct daemon *daemon)
 		log_keep();
 }
 
+/* The last engine ended because it was asked to. */
+static bool died_as_asked(void)
+{
+	int died = atomic_load(&kept()->died);
+	return atomic_load(&kept()->ending) &&
+	       (died == 0 || (WIFSIGNALED(died) && WTERMSIG(died) == SIGTERM));
+}
+
 /* The engine's whole life. */
 static int serve(struct daemon *daemon)
 {
 	int err = kept_begin(daemon->engine);
 	if (!err && kept_is_again()) {
 		go_on_with_log(daemon);
-		death_log();
+		if (!died_as_asked())
+			death_log();
 	}
 	if (err)
 		return EXIT_FAILURE;
 	if (find_mountpoint(daemon) != 0)
 		return EXIT_USAGE;
-	if (atomic_load(&kept()->ending))
-		return sick_unmount(daemon->mountpoint);
+	if (atomic_load(&kept()->ending)) {
+		int status = sick_unmount(daemon->mountpoint);
+		return died_as_asked() ? EXIT_SUCCESS : status;
+	}
 	if (atomic_load(&kept()->sick))
 		return sick_run(daemon->mountpoint);
 	err = start(daemon);

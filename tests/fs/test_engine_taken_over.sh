@@ -134,6 +134,14 @@ kill_engine KILL
 stop
 exec 5<&-
 
+# One that is asked to end while an engine takes over has not failed.
+for pause in 0 0.003 0.006 0.01 0.02; do
+	start
+	ctl upgrade >/dev/null
+	sleep $pause
+	stop
+done
+
 # Where the kernel does not send again what is under way, an engine is not ended on purpose.
 start --fault fuse.resend:EIO
 before=$(engine)
