@@ -40,6 +40,7 @@
  *   outlived.c         what was open when the engine before this one ended
  *   later.c            requests that a worker answers, since they take long
  *   passthrough.c      files that the kernel reads by itself
+ *   read_ahead.c       how far the kernel reads ahead
  *   reader.c           the process behind a request
  *
  *   Threads: FUSE's; sched's workers, which answer parked requests; and control's, for

@@ -9,6 +9,7 @@
 #include "fuse/later.h"
 #include "fuse/outlived.h"
 #include "fuse/passthrough.h"
+#include "fuse/read_ahead.h"
 #include "fuse/label_file.h"
 #include "fuse/sample_file.h"
 #include "stats/stats.h"
@@ -114,6 +115,14 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 #endif
 }
 
+/* What a person who hands us a mount, or an engine before this one, has set stays. */
+static void read_ahead(const struct session *session, struct fuse_conn_info *conn)
+{
+	if (session->root.kind == INODE_ROOT && !session->foreign && !session->again &&
+		read_ahead_raise(session->context.mountpoint) == 0)
+		conn->max_readahead = READ_AHEAD;
+}
+
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct session *session = userdata;
@@ -130,8 +139,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	passthrough_begin(session);
 	if (conn->max_write > CONTENT_MAX_READ)
 		conn->max_write = CONTENT_MAX_READ; /* limits reads as well */
-	if (conn->max_readahead > CONTENT_MAX_READ)
-		conn->max_readahead = CONTENT_MAX_READ;
+	read_ahead(session, conn);
 	conn->max_background = MAX_BACKGROUND;
 }
 
