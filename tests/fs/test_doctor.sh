@@ -61,6 +61,10 @@ if ((EUID == 0)); then
 	examine unshare -m bash -c 'mount -t tmpfs none /dev && "$@"' - "${doctor[@]}"
 	says breaks "/dev/fuse: No such file"
 	mends "modprobe fuse"
+	[[ ! -w /sys/class/bdi ]] || says ok "2 MiB ahead"
+	examine unshare -m bash -c 'mount -o remount,bind,ro /sys && "$@"' - "${doctor[@]}"
+	says costs "only 128 KiB ahead .*Read-only"
+	mends "mount -o remount,rw /sys"
 	mv "$T/elsewhere" "$D"
 	config joaderfs.cache=64M
 	examine unshare -m bash -c 'mount -t tmpfs none /etc && "$@"' - \
