@@ -405,6 +405,7 @@ struct sched {
 	size_t n_tiers;
 	struct shares shares;
 	uint64_t window_ns;    /* when the last one ended */
+	uint64_t decoded_ns;   /* that decoders worked since then */
 	uint64_t cost_ns;      /* of decoding, in the mean of late */
 	struct use_queue read; /* that wait for a decoder */
 	struct use_queue delayed;

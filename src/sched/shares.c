@@ -32,6 +32,7 @@ void shares_note_cost_locked(struct space *space, uint64_t decode_ns)
 	lock_assert_held(&space->source->sched->lock);
 	shares_mean(&space->cost_ns, decode_ns);
 	shares_mean(&space->source->sched->cost_ns, decode_ns);
+	space->source->sched->decoded_ns += decode_ns;
 }
 
 /* --- jobs ------------------------------------------------------------------------------- */
@@ -85,7 +86,10 @@ void shares_pass_window(struct sched *sched)
 		waits_count_locked(job, now_ns);
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
+	double busy = (double)sched->decoded_ns / SECOND_NS / seconds;
 	/* Without memory it is tried again after the next second. */
-	if (shares_window(&sched->shares, seconds, sched->config->workers) == 0)
+	if (shares_window(&sched->shares, seconds, sched->config->workers, busy) == 0) {
 		sched->window_ns = now_ns;
+		sched->decoded_ns = 0;
+	}
 }

@@ -259,12 +259,25 @@ static struct share_want *offer_queue(const struct share_wants *wants, share_off
 	return NULL;
 }
 
-/* What readers of the job wait for first, then its look-ahead. */
-static struct share_want *offer_lane(const struct share_lane *lane, share_offer *offer,
-	void *context, enum share_answer *ret_answer)
+/* Which of a lane's requests. */
+enum kinds { URGENT = 1, AHEAD = 2, BOTH = URGENT | AHEAD };
+
+static bool has(const struct share_lane *lane, enum kinds kinds)
 {
-	struct share_want *want = offer_queue(&lane->urgent, offer, context, ret_answer);
-	return want ? want : offer_queue(&lane->ahead, offer, context, ret_answer);
+	return ((kinds & URGENT) && !TAILQ_EMPTY(&lane->urgent)) ||
+	       ((kinds & AHEAD) && !TAILQ_EMPTY(&lane->ahead));
+}
+
+/* What readers of the job wait for first, then its look-ahead. */
+static struct share_want *offer_lane(const struct share_lane *lane, enum kinds kinds,
+	share_offer *offer, void *context, enum share_answer *ret_answer)
+{
+	struct share_want *want = NULL;
+	if (kinds & URGENT)
+		want = offer_queue(&lane->urgent, offer, context, ret_answer);
+	if (!want && (kinds & AHEAD))
+		want = offer_queue(&lane->ahead, offer, context, ret_answer);
+	return want;
 }
 
 static struct share_request *take(const struct share_want *want)
@@ -280,13 +293,13 @@ static struct share_request *take(const struct share_want *want)
 }
 
 /* So many rounds until one of the lanes that have no turn has one; 0: there is none. */
-static int64_t rounds_to_a_turn(const struct shares *shares)
+static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
 	int64_t least = 0;
 	TAILQ_FOREACH (job, &shares->jobs, link) {
 		const struct share_lane *lane = job->lane;
-		if (is_empty(lane) || lane->deficit > 0)
+		if (!has(lane, kinds) || lane->deficit > 0)
 			continue;
 		int64_t rounds = -lane->deficit / lane->quantum + 1;
 		if (least == 0 || rounds < least)
@@ -309,21 +322,21 @@ static void give_rounds(struct shares *shares, int64_t rounds)
 	}
 }
 
-static struct share_job *next_with_turn(struct share_job *job)
+static struct share_job *next_with_turn(struct share_job *job, enum kinds kinds)
 {
-	while (job && (is_empty(job->lane) || job->lane->deficit <= 0 || job->passed))
+	while (job && (!has(job->lane, kinds) || job->lane->deficit <= 0 || job->passed))
 		job = TAILQ_NEXT(job, link);
 	return job;
 }
 
 /* NULL: all requests of the lanes that have a turn are passed over. */
-static struct share_want *offer_turns(struct shares *shares, share_offer *offer,
-	void *context, enum share_answer *ret_answer)
+static struct share_want *offer_turns(struct shares *shares, enum kinds kinds,
+	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
 	struct share_job *job = TAILQ_FIRST(&shares->jobs);
-	while ((job = next_with_turn(job))) {
+	while ((job = next_with_turn(job, kinds))) {
 		struct share_want *want =
-			offer_lane(job->lane, offer, context, ret_answer);
+			offer_lane(job->lane, kinds, offer, context, ret_answer);
 		if (want)
 			return want;
 		job->passed = true;
@@ -331,30 +344,45 @@ static struct share_want *offer_turns(struct shares *shares, share_offer *offer,
 	return NULL;
 }
 
-static struct share_want *offer_lanes(struct shares *shares, share_offer *offer,
-	void *context, enum share_answer *ret_answer)
+static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
+	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
 	struct share_job *job;
 	int64_t rounds;
 	TAILQ_FOREACH (job, &shares->jobs, link)
 		job->passed = false;
 	do {
-		struct share_want *want = offer_turns(shares, offer, context, ret_answer);
+		struct share_want *want =
+			offer_turns(shares, kinds, offer, context, ret_answer);
 		if (want)
 			return want;
-		rounds = rounds_to_a_turn(shares);
+		rounds = rounds_to_a_turn(shares, kinds);
 		give_rounds(shares, rounds);
 	} while (rounds > 0);
 	return NULL;
 }
 
+/*
+ * Where decoders are short, who waits takes nothing from the shares of others. Where they
+ * idle, a job's look-ahead does not go before what a reader of another one waits for: jobs
+ * that lag would stay behind, and draw other samples than the rest.
+ */
+static struct share_want *offer_all(
+	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)
+{
+	struct share_want *want = NULL;
+	if (shares->policy == SHARE_FIFO)
+		return offer_lane(&shares->all, BOTH, offer, context, ret);
+	if (shares->is_short)
+		return offer_lanes(shares, BOTH, offer, context, ret);
+	want = offer_lanes(shares, URGENT, offer, context, ret);
+	return want ? want : offer_lanes(shares, AHEAD, offer, context, ret);
+}
+
 struct share_request *share_next(struct shares *shares, share_offer *offer, void *context)
 {
 	enum share_answer answer;
-	struct share_want *want =
-		shares->policy == SHARE_FIFO
-			? offer_lane(&shares->all, offer, context, &answer)
-			: offer_lanes(shares, offer, context, &answer);
+	struct share_want *want = offer_all(shares, offer, context, &answer);
 	return want && answer == SHARE_TAKE ? take(want) : NULL;
 }
 

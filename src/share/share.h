@@ -129,6 +129,7 @@ struct shares {
 	enum share_policy policy;
 	TAILQ_HEAD(, share_job) jobs;
 	struct share_lane all;	  /* SHARE_FIFO's */
+	bool is_short;		  /* of decoders, in the last window */
 	uint64_t windows;	  /* that there were */
 	struct share_job *probed; /* NULL: none is */
 };
@@ -184,9 +185,12 @@ struct share_request *share_next(
 
 /*
  * What jobs counted in the last `seconds` is looked at, and each lane gets its quantum for
- * the time to come. decoders: seconds of decode time per second. -ENOMEM: all is as it was.
+ * the time to come. decoders: seconds of decode time per second; busy: of these, so many were
+ * used. If some were not, jobs wait for something else, and have turns by their weights.
+ * -ENOMEM: all is as it was.
  */
-must_check int shares_window(struct shares *shares, double seconds, double decoders);
+must_check int shares_window(
+	struct shares *shares, double seconds, double decoders, double busy);
 
 /* Aborts if a deficit is out of its bounds, or a want is in the wrong place. */
 void shares_validate(const struct shares *shares);

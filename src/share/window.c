@@ -20,6 +20,9 @@
 #define LEAST_PART .02
 #define LEAST_COST 1e-9 /* seconds: of what rides on others' decodes */
 
+/* With a larger part of the decoders at work it is the decoders that jobs wait for. */
+#define SHORT_PART .75
+
 #define PROBE_PART .75
 #define PROBE_WINDOWS 3
 /* From one probe to the next, of a job that was probed, too. */
@@ -108,6 +111,10 @@ static bool is_known_now(const struct shares *shares)
 static void probe(struct shares *shares)
 {
 	shares->windows++;
+	if (!shares->is_short) {
+		shares->probed = NULL;
+		return;
+	}
 	if (shares->probed) {
 		if (is_known_now(shares))
 			shares->probed = NULL;
@@ -121,9 +128,12 @@ static void probe(struct shares *shares)
 
 /* --- quanta ----------------------------------------------------------------------------- */
 
-/* Of a round, without regard to probes. */
-static double part_of(const struct share_job *job, double all)
+/* Of a round, without regard to probes. Where decoders idle, each job is granted what it
+ * takes; but what it takes is what it got: the job that lags would get ever less. */
+static double part_of(const struct share_job *job, double all, double weights)
 {
+	if (!job->shares->is_short)
+		return job->weight / weights;
 	return all > 0 ? job->granted * job->cost / all : 1;
 }
 
@@ -143,14 +153,14 @@ static void set_quanta(struct shares *shares, const double *rates)
 		if (job == shares->probed)
 			set_quantum(job, PROBE_PART);
 		else if (!was_idle(job))
-			set_quantum(job, rest * part_of(job, all));
+			set_quantum(job, rest * part_of(job, all, weights));
 		else if (weights > 0) /* as the others have, when it comes back */
 			set_quantum(job, fmin(job->weight / weights, 1));
 		job->samples = job->waited_ns = job->charged_ns = 0;
 	}
 }
 
-int shares_window(struct shares *shares, double seconds, double decoders)
+int shares_window(struct shares *shares, double seconds, double decoders, double busy)
 {
 	struct share_job *job;
 	size_t n = 0, most = 0;
@@ -168,6 +178,7 @@ int shares_window(struct shares *shares, double seconds, double decoders)
 			.cost = job->cost,
 			.demand = job->demand.rate};
 	}
+	shares->is_short = busy > SHORT_PART * decoders;
 	probe(shares);
 	share_grant(shares->policy, claims, n, decoders, rates);
 	set_quanta(shares, rates);

@@ -30,6 +30,7 @@ static void world_init(
 {
 	*world = (struct world){0};
 	shares_init(&world->shares, policy);
+	world->shares.is_short = true;
 	for (int i = 0; i < JOBS; i++) {
 		share_join(&world->shares, &world->jobs[i], weights[i], 5 * MS);
 		for (int k = 0; k < REQUESTS; k++)
@@ -147,6 +148,27 @@ Test(share_queue, waiting_readers_do_not_take_other_jobs_shares)
 	cr_expect_float_eq(part_beside_waiting_readers(SHARE_FAIR), .25, .01);
 	/* The mutant: whoever waits first, whosever share it is. */
 	cr_expect_lt(part_beside_waiting_readers(SHARE_FIFO), .01);
+}
+
+/* Storage is the limit: what one job fetches ahead does not go before what readers of another
+ * one wait for; of these each job has its share. */
+Test(share_queue, where_decoders_idle_look_ahead_goes_after_waiting_readers)
+{
+	struct world world;
+	world_init(&world, SHARE_SLOWDOWN, alike);
+	world.shares.is_short = false;
+	ask_all(&world, 0, 5 * MS, false);
+	for (int k = 0; k < 4; k++)
+		for (int i = 1; i < JOBS; i++)
+			ask(&world, i, k, 5 * MS, true);
+	for (int n = 1; n <= 4 * (JOBS - 1); n++) {
+		cr_expect_neq(decode(&world), 0);
+		if (n % (JOBS - 1) == 0)
+			for (int i = 1; i < JOBS; i++)
+				cr_expect_eq(world.decoded[i], n / (JOBS - 1) * 5 * MS);
+	}
+	cr_expect_eq(decode(&world), 0);
+	leave_all(&world);
 }
 
 /* The largest deviation from weights 1, 2, 3, 4 in decode time, relative. */
@@ -337,7 +359,7 @@ static void do_something(struct world *world, struct rng *rng)
 		world->jobs[rng_below(rng, JOBS)].samples += rng_below(rng, 100);
 		world->jobs[rng_below(rng, JOBS)].waited_ns += rng_below(rng, 1000 * MS);
 		if (rng_below(rng, 20) == 0)
-			cr_assert_eq(shares_window(&world->shares, 1, 2), 0);
+			cr_assert_eq(shares_window(&world->shares, 1, 2, 2), 0);
 		break;
 	default:
 		cr_assert_eq(share_ask(&world->jobs[job], request, rng_below(rng, 2)), 0);
@@ -403,7 +425,7 @@ Test(share_queue, quanta_follow_what_is_granted)
 		/* 100 and 200 samples/s, if they never waited. */
 		pass_window(&world, 0, 50, .5);
 		pass_window(&world, 1, 50, .75);
-		cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+		cr_assert_eq(shares_window(&world.shares, 1, 2, 2), 0);
 	}
 	cr_expect_float_eq(world.jobs[0].demand.rate, 100, 1);
 	cr_expect_float_eq(world.jobs[1].demand.rate, 200, 1);
@@ -415,6 +437,28 @@ Test(share_queue, quanta_follow_what_is_granted)
 	leave_all(&world);
 }
 
+/* What they take is what they got. */
+Test(share_queue, where_decoders_idle_quanta_follow_weights)
+{
+	static const double weights[JOBS] = {1, 1, 2, 1};
+	struct world world;
+	world_init(&world, SHARE_SLOWDOWN, weights);
+	for (int n = 0; n < 10; n++) {
+		pass_window(&world, 0, 150, 1);
+		pass_window(&world, 1, 50, 1);
+		pass_window(&world, 2, 20, 1);
+		cr_assert_eq(shares_window(&world.shares, 1, 2, .5), 0);
+		cr_expect_null(world.shares.probed);
+	}
+	cr_expect_float_eq((double)world.jobs[0].own.quantum, ROUND_NS / 4., 10);
+	cr_expect_float_eq((double)world.jobs[1].own.quantum, ROUND_NS / 4., 10);
+	cr_expect_float_eq((double)world.jobs[2].own.quantum, ROUND_NS / 2., 10);
+	pass_window(&world, 0, 150, 1);
+	cr_assert_eq(shares_window(&world.shares, 1, 2, 2), 0);
+	cr_expect_eq(world.shares.probed, &world.jobs[0]);
+	leave_all(&world);
+}
+
 Test(share_queue, who_comes_back_has_as_much_as_the_others)
 {
 	struct world world;
@@ -422,7 +466,7 @@ Test(share_queue, who_comes_back_has_as_much_as_the_others)
 	for (int n = 0; n < 5; n++) {
 		pass_window(&world, 0, 100, 1);
 		pass_window(&world, 1, 100, 1);
-		cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+		cr_assert_eq(shares_window(&world.shares, 1, 2, 2), 0);
 	}
 	double busy = (double)world.jobs[0].own.quantum;
 	cr_expect_float_eq(busy, ROUND_NS / 2., 10000);
@@ -444,7 +488,7 @@ Test(share_queue, needs_that_do_not_show_are_looked_for)
 			probed[i] += is_probed;
 			pass_window(&world, i, 1 + (uint64_t)(200 * part), 1);
 		}
-		cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+		cr_assert_eq(shares_window(&world.shares, 1, 2, 2), 0);
 		shares_validate(&world.shares);
 	}
 	for (int i = 0; i < JOBS; i++)
@@ -458,15 +502,15 @@ Test(share_queue, a_probe_ends_when_the_readers_idle_or_the_job_leaves)
 	struct world world;
 	world_init(&world, SHARE_SLOWDOWN, alike);
 	pass_window(&world, 0, 50, 1);
-	cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+	cr_assert_eq(shares_window(&world.shares, 1, 2, 2), 0);
 	cr_expect_eq(world.shares.probed, &world.jobs[0]);
 	pass_window(&world, 0, 60, .1);
 	pass_window(&world, 1, 60, 1);
-	cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+	cr_assert_eq(shares_window(&world.shares, 1, 2, 2), 0);
 	cr_expect_null(world.shares.probed);
 	cr_expect_float_eq(world.jobs[0].demand.rate, 65, 2);
 	pass_window(&world, 1, 60, 1);
-	cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+	cr_assert_eq(shares_window(&world.shares, 1, 2, 2), 0);
 	cr_expect_eq(world.shares.probed, &world.jobs[1]);
 	share_leave(&world.jobs[1]);
 	cr_expect_null(world.shares.probed);
@@ -481,7 +525,7 @@ Test(share_queue, nobody_is_probed_where_needs_do_not_count)
 		struct world world;
 		world_init(&world, without[i], alike);
 		pass_window(&world, 0, 50, 1);
-		cr_assert_eq(shares_window(&world.shares, 1, 2), 0);
+		cr_assert_eq(shares_window(&world.shares, 1, 2, 2), 0);
 		cr_expect_null(world.shares.probed);
 		leave_all(&world);
 	}

@@ -47,6 +47,7 @@ struct pool {
 	double ends[WORKERS]; /* of what each decodes; infinite: it is idle */
 	struct slot *decodes[WORKERS];
 	unsigned busy;
+	double decoded; /* s of all workers, since the last window */
 	struct pool_job jobs[TRAININGS_MOST];
 	size_t n;
 };
@@ -140,8 +141,9 @@ static void keep_busy(struct pool *pool)
 			return;
 		pool->decodes[i] = (struct slot *)request; /* its first member */
 		pool->busy++;
-		pool->ends[i] =
-			pool->now + decode_seconds(pool->decodes[i]->job, pool->busy);
+		double seconds = decode_seconds(pool->decodes[i]->job, pool->busy);
+		pool->ends[i] = pool->now + seconds;
+		pool->decoded += seconds;
 	}
 }
 
@@ -208,7 +210,9 @@ static int pass_window(struct pool *pool)
 		stop_waiting(pool, job);
 		job->waits_since = pool->now;
 	}
-	return shares_window(&pool->shares, WINDOW_SECONDS, WORKERS);
+	double busy = pool->decoded / WINDOW_SECONDS;
+	pool->decoded = 0;
+	return shares_window(&pool->shares, WINDOW_SECONDS, WORKERS, busy);
 }
 
 static int step(struct pool *pool, struct workload_outcome *outcome)

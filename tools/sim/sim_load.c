@@ -86,7 +86,8 @@ void sim_sched_waited(struct sim_sched_job *job, uint64_t ns)
 	job->share.waited_ns += ns;
 }
 
-int sim_sched_window(struct sim_sched *sched, double seconds, double decoders)
+int sim_sched_window(
+	struct sim_sched *sched, double seconds, double decoders, double busy)
 {
-	return shares_window(&sched->shares, seconds, decoders);
+	return shares_window(&sched->shares, seconds, decoders, busy);
 }

@@ -104,8 +104,9 @@ must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
 /* An open that is answered has its sample; the samples and waits of a job are counted. */
 void sim_sched_served(struct sim_sched_job *job);
 void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
-/* A second has passed: jobs have other shares. */
-must_check int sim_sched_window(struct sim_sched *sched, double seconds, double decoders);
+/* A second has passed: jobs have other shares. busy: decoders that worked, in the mean. */
+must_check int sim_sched_window(
+	struct sim_sched *sched, double seconds, double decoders, double busy);
 
 bool sim_sched_has(const struct sim_sched *sched, sample_id sample); /* in the cache */
 uint64_t sim_sched_loads(const struct sim_sched *sched);	     /* so far */

@@ -89,6 +89,7 @@ static void begin_decodes(struct timed_run *run)
 		decoder->sample = run->read[run->read_head++ % run->n_ids];
 		run->read_head %= run->n_ids;
 		run->n_read--;
+		decoder->since = run->now;
 		decoder->until = run->processor + job_of(run, decoder->sample)->decode *
 							  uneven(run, decoder->sample);
 	}
@@ -103,6 +104,7 @@ static int end_decodes(struct timed_run *run)
 		if (sample == SAMPLE_NONE || decoder->until > run->processor)
 			continue;
 		decoder->sample = SAMPLE_NONE;
+		run->decoded += run->now - decoder->since;
 		err = sim_sched_loaded(run->sched, sample);
 		if (!err)
 			err = timed_give(run, sample);
@@ -132,7 +134,9 @@ static int pass_window(struct timed_run *run)
 	for (size_t j = 0; j < run->world->n_jobs; j++)
 		if (run->scripts[j].job)
 			timed_count_waits(run, j);
-	return sim_sched_window(run->sched, SECOND, run->world->workers);
+	double busy = run->decoded / SECOND;
+	run->decoded = 0;
+	return sim_sched_window(run->sched, SECOND, run->world->workers, busy);
 }
 
 /* --- events -------------------------------------------------------------------------- */

@@ -41,6 +41,7 @@ struct timed_script {
 struct timed_decoder {
 	sample_id sample; /* SAMPLE_NONE: idle */
 	double until;	  /* processor time */
+	double since;	  /* s */
 };
 
 struct timed_read {
@@ -68,6 +69,7 @@ struct timed_run {
 	struct flight flight;
 	double now, processor; /* s; s that each that wants a processor had so far */
 	double window;
+	double decoded; /* s of all decoders, since the last window */
 	uint64_t served;
 };
 
