@@ -25,7 +25,8 @@
  * round a lane is given its quantum, and it is served while its deficit is positive. A
  * lane without requests has no deficit to keep, though it pays off what it owes, and a lane
  * that has no turn yet is given rounds until it has one: decoders are idle only if nobody
- * asks.
+ * asks. Where decoders are short, each lane's urgent requests come before its own look-ahead;
+ * where they idle, all lanes' do.
  *
  *   Flow: shares_init -> share_join -> share_ask, share_next ... -> share_leave; once a
  *         second or so shares_window.

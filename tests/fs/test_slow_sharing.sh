@@ -13,7 +13,7 @@ for _ in $(seq 400); do
 	[[ ! -e $T/slow/class0 ]] || break
 	sleep 0.05
 done
-config joaderfs.cache=$((N / 20 * 32 * 32 * 3)) joaderfs.reads=3
+config joaderfs.cache=$((N * 32 * 32 * 3 / 20)) joaderfs.reads=3
 sed -i "s|^path = .*|path = $T/slow|" "$T/joaderfs.ini"
 job a tensor.crop=32
 job b tensor.crop=32
