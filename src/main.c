@@ -466,6 +466,16 @@ static bool died_as_asked(void)
 	       (died == 0 || (WIFSIGNALED(died) && WTERMSIG(died) == SIGTERM));
 }
 
+/* In place of an engine that is not wanted any more, or could not live. */
+static int serve_nothing(struct daemon *daemon)
+{
+	bool ends = atomic_load(&kept()->ending);
+	int status =
+		ends ? sick_unmount(daemon->mountpoint) : sick_run(daemon->mountpoint);
+	free(daemon->mountpoint);
+	return died_as_asked() ? EXIT_SUCCESS : status;
+}
+
 /* The engine's whole life. */
 static int serve(struct daemon *daemon)
 {
@@ -479,12 +489,8 @@ static int serve(struct daemon *daemon)
 		return EXIT_FAILURE;
 	if (find_mountpoint(daemon) != 0)
 		return EXIT_USAGE;
-	if (atomic_load(&kept()->ending)) {
-		int status = sick_unmount(daemon->mountpoint);
-		return died_as_asked() ? EXIT_SUCCESS : status;
-	}
-	if (atomic_load(&kept()->sick))
-		return sick_run(daemon->mountpoint);
+	if (atomic_load(&kept()->ending) || atomic_load(&kept()->sick))
+		return serve_nothing(daemon);
 	err = start(daemon);
 	if (!err)
 		err = session_run(daemon->session);

@@ -221,8 +221,8 @@ Test(sim_timed, what_a_reader_waited_for_is_look_ahead_again_in_the_next_epoch,
 
 /* --- several runs ------------------------------------------------------------------------ */
 
-/* A slow storage, and a cache for a fifth: what jobs don't draw together is read twice. */
-static struct timed_world slow_world(void)
+/* A slow storage, and a small cache: what jobs don't draw together is read twice. */
+static struct timed_world slow_world(unsigned part_cached)
 {
 	struct timed_world world = world_of(2);
 	jobs[0].read = jobs[1].read = .0155;
@@ -230,7 +230,7 @@ static struct timed_world slow_world(void)
 	world.share = SHARE_SLOWDOWN;
 	world.lookahead = 128;
 	world.reads = 4;
-	world.cache = BYTES * SAMPLES / 5;
+	world.cache = BYTES * SAMPLES / part_cached;
 	return world;
 }
 
@@ -241,7 +241,7 @@ static double width(const struct timed_outcome *outcome)
 
 Test(sim_timed, how_far_apart_jobs_begin_makes_a_range)
 {
-	struct timed_world world = slow_world();
+	struct timed_world world = slow_world(10);
 	struct timed_outcome together[TIMED_JOBS], apart[TIMED_JOBS];
 	double loads;
 	cr_assert_eq(timed_runs(&world, together, &loads), 0);
@@ -252,6 +252,20 @@ Test(sim_timed, how_far_apart_jobs_begin_makes_a_range)
 	for (size_t j = 0; j < 2; j++) {
 		cr_assert_leq(apart[j].least, apart[j].epoch);
 		cr_assert_leq(apart[j].epoch, apart[j].most);
+	}
+}
+
+/* Whatever is the limit, and whenever they begin: a fifth is enough to stay together. */
+Test(sim_timed, equal_jobs_share_what_a_slow_storage_gives)
+{
+	struct timed_world world = slow_world(5);
+	struct timed_outcome outcomes[TIMED_JOBS];
+	double loads;
+	for (int i = 0; i < 4; i++) {
+		jobs[1].start = i * .5;
+		cr_assert_eq(timed_runs(&world, outcomes, &loads), 0);
+		cr_assert_lt(loads, .55, "%f loads per sample read", loads);
+		near(outcomes[1].epoch, outcomes[0].epoch, 5);
 	}
 }
 
