@@ -328,30 +328,38 @@ static void check_ranks(struct ini *ini, struct job_config *job)
 		ini->err = -ENOMEM;
 }
 
+/* All fields are filled: what they say of each other. */
+static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config *job)
+{
+	if (job->order_text)
+		job->order = config_order_of(job->order_text);
+	check_replay(ini, job);
+	expand_path(ini, job);
+	default_for_batch(ini, job);
+	check_source(ini, job);
+	if (ini->mistakes == mistakes) {
+		check_raw(ini, job);
+		check_pixels(ini, job);
+		check_random_crop(ini, job);
+		check_layout(ini, job);
+		check_ranks(ini, job);
+		check_bad_sample(ini, job);
+		check_mixture(ini, job);
+	}
+	default_extension(ini, job);
+}
+
 int config_finish_job(struct ini *ini, struct job_config *ret)
 {
 	struct job_config job = {0};
-	unsigned before = ini->mistakes;
+	unsigned mistakes = ini->mistakes;
 	if (!ini->unusable && !ini->err) {
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
-		if (job.order_text)
-			job.order = config_order_of(job.order_text);
-		check_replay(ini, &job);
-		expand_path(ini, &job);
-		default_for_batch(ini, &job);
-		check_source(ini, &job);
-		if (ini->mistakes == before) {
-			check_raw(ini, &job);
-			check_pixels(ini, &job);
-			check_random_crop(ini, &job);
-			check_layout(ini, &job);
-			check_ranks(ini, &job);
-			check_bad_sample(ini, &job);
-			check_mixture(ini, &job);
-		}
-		default_extension(ini, &job);
+		/* Without memory a text is missing that must be there. */
+		if (!ini->err)
+			finish_fields(ini, mistakes, &job);
 	}
 	job.file = strdup(ini->file);
 	if (!job.file)
