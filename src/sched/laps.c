@@ -20,6 +20,34 @@
 /* Readers that fetch ahead begin the next epoch before they have released all of this one. */
 #define ENOUGH_OF_TEN 9
 
+/* What all readers consume while this one reads: from its first open to where its next one would
+ * be. */
+static double span(const struct lap_reader *reader)
+{
+	double opens = reader->opens;
+	return opens > 1 ? (reader->last - reader->first) * opens / (opens - 1) : 1;
+}
+
+/*
+ * In the mean: processes of which each reads some files after the one before are one reader.
+ * Threads that are not told apart are as the others.
+ */
+static unsigned readers_at_once(const struct watched *watched)
+{
+	double opens = 0, samples = 0;
+	for (unsigned i = 0; i < LAP_READERS; i++) {
+		const struct lap_reader *reader = &watched->reader[i];
+		if (reader->thread == 0 || reader->epoch != watched->epoch)
+			continue;
+		opens += reader->opens;
+		samples += span(reader);
+	}
+	if (opens == 0)
+		return 0;
+	double readers = samples / watched->consumed * watched->opens / opens;
+	return readers > 1 ? (unsigned)(readers + 0.5) : 1;
+}
+
 static void end_locked(struct sched_job *job)
 {
 	struct sched_laps *laps = &job->laps;
@@ -41,17 +69,14 @@ static void end_locked(struct sched_job *job)
 	laps->decoded = bound->n[SERVED_DECODED];
 	laps->shared = bound->n[SERVED_SHARED];
 	laps->hit = bound->n[SERVED_HIT];
-	laps->readers = 0;
-	for (unsigned i = 0; i < LAP_READERS; i++)
-		laps->readers += watched->reader[i].thread != 0 &&
-				 watched->reader[i].epoch == watched->epoch;
+	laps->readers = readers_at_once(watched);
 }
 
 void lap_begin_locked(struct sched_job *job, uint64_t begun_ns)
 {
 	struct watched *watched = &job->watched;
 	lock_assert_held(&job->sched->lock);
-	if (watched->begun_ns != 0 && !watched->ended &&
+	if (watched->begun_ns != 0 && !watched->ended && watched->consumed > 0 &&
 		(uint64_t)watched->consumed * 10 >=
 			(uint64_t)watched->positions * ENOUGH_OF_TEN)
 		end_locked(job);
@@ -62,6 +87,7 @@ void lap_begin_locked(struct sched_job *job, uint64_t begun_ns)
 				    : 0;
 	watched->waited_ns = job->totals.wait_ns;
 	watched->consumed = 0;
+	watched->opens = 0;
 	watched->ended = false;
 }
 
@@ -86,12 +112,21 @@ void lap_open_locked(const struct sched_handle *handle)
 	struct watched *watched = &handle->job->watched;
 	long thread = handle->callbacks.reader.thread;
 	lock_assert_held(&handle->job->sched->lock);
-	struct lap_reader *reader = thread ? place_of(watched, thread) : NULL;
+	if (thread == 0)
+		return;
+	watched->opens++;
+	struct lap_reader *reader = place_of(watched, thread);
 	if (!reader)
 		return;
 	if (reader->thread != thread)
 		*reader = (struct lap_reader){.thread = thread};
-	reader->epoch = watched->epoch;
+	if (reader->opens == 0 || reader->epoch != watched->epoch) {
+		reader->epoch = watched->epoch;
+		reader->opens = 0;
+		reader->first = watched->consumed;
+	}
+	reader->opens++;
+	reader->last = watched->consumed;
 }
 
 void lap_bound_locked(struct sched_job *job, uint32_t epoch, enum served served)

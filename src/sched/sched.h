@@ -597,7 +597,7 @@ struct sched_laps {
 	uint64_t ns[SCHED_LAPS], waited_ns[SCHED_LAPS];
 	/* The latest: */
 	uint32_t epoch, samples;
-	unsigned readers;  /* threads that opened files */
+	unsigned readers;  /* threads that opened files, at once in the mean */
 	uint64_t pause_ns; /* between the lap before and this one */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;

@@ -256,8 +256,12 @@ struct feed {
 
 /* A thread that has opened files of the epoch. */
 struct lap_reader {
-	long thread;	 /* 0: none, nor behind it */
-	uint32_t epoch;	 /* the last one that it opened files of */
+	long thread;	/* 0: none, nor behind it */
+	uint32_t epoch; /* the last one that it opened files of */
+	uint32_t opens; /* of that epoch */
+	uint32_t
+		first; /* samples of it that all readers had consumed at the first open, */
+	uint32_t last;	 /* and at the last one */
 	uint64_t cpu_ns; /* as it was looked at last; 0: never */
 };
 
@@ -273,7 +277,7 @@ struct watched {
 	uint64_t begun_ns, last_ns;	  /* 0: none; the last sample was read */
 	uint64_t exposed_ns[WAIT_CAUSES]; /* before it, as the next ones */
 	uint64_t waited_ns, pause_ns;
-	uint32_t positions, consumed;
+	uint32_t positions, consumed, opens;
 	bool ended; /* all were consumed */
 	struct lap_served
 		bound[2]; /* of the running epoch, and of the one before: by its number */

@@ -17,6 +17,8 @@ config joaderfs.cache=13000 joaderfs.reads=1
 sed -i "s|^path = .*|path = $T/slow|" "$T/joaderfs.ini"
 job a tensor.crop=32 job.epochs=3
 job b tensor.crop=32 job.epochs=3
+job c tensor.crop=32 job.epochs=3
+job d tensor.crop=32 job.epochs=3
 job m tensor.crop=32 view.layout=mirror
 start
 
@@ -90,6 +92,43 @@ assert plan["recommended"]["cache"] == 24 * 3072, plan
 PYTHON
 ctl explain --plan 3 | grep -q '^recommended: cache = 72K, sampler = ' || fail "$(ctl explain --plan 3)"
 
+# Four processes, of which each reads a part of each epoch after the one before: one reader.
+ctl rm a >/dev/null
+"$PYTHON" - "$M/jobs/c" <<'PYTHON'
+import os, subprocess, sys
+for epoch in range(3):
+    directory = os.path.join(sys.argv[1], f"epoch-{epoch:04d}")
+    names = sorted(os.path.join(directory, name) for name in os.listdir(directory)
+                   if name.endswith(".ppm"))
+    for i in range(0, 24, 6):
+        subprocess.run(["cat", *names[i:i + 6]], stdout=subprocess.DEVNULL, check=True)
+PYTHON
+lap c
+# Four at once, which live as long as their script.
+"$PYTHON" - "$M/jobs/d" <<'PYTHON'
+import os, sys
+from concurrent.futures import ThreadPoolExecutor
+def read(path):
+    with open(path, "rb") as file:
+        file.read()
+with ThreadPoolExecutor(4) as pool:
+    for epoch in range(3):
+        directory = os.path.join(sys.argv[1], f"epoch-{epoch:04d}")
+        list(pool.map(read, sorted(os.path.join(directory, name)
+                                   for name in os.listdir(directory) if name.endswith(".ppm"))))
+PYTHON
+lap d
+for name in c d; do
+	ctl explain --json "$name" >"$T/$name.json"
+done
+"$PYTHON" - "$T/c.json" "$T/d.json" <<'PYTHON'
+import json, sys
+for path, readers in zip(sys.argv[1:], (1, 4)):
+    (job,) = json.load(open(path))["jobs"]
+    assert job["readers"] == readers, job
+    assert job["changes"]["cache=all"]["seconds"] < job["seconds"] * .7, job
+PYTHON
+
 # As the mount has it, for joader-sim.
 "$BUILD/joader-sim" --jobs 2 --dataset "$M/datasets/images" --cache "36K 72K" --sampler dsa >"$T/sim" ||
 	fail "joader-sim --dataset"
@@ -97,7 +136,8 @@ grep -Eq '^ +36K +50.00% ' "$T/sim" || fail "$(cat "$T/sim")"
 says "allowed: MOUNT/datasets/NAME" "$BUILD/joader-sim" --jobs 2 --dataset "$M/datasets/none"
 
 # A script that takes more time than its samples: nothing helps.
-ctl rm a >/dev/null
+ctl rm c >/dev/null
+ctl rm d >/dev/null
 read_laps b 2 0.12
 lap b
 ctl explain b >"$T/b"

@@ -41,9 +41,10 @@ static void print_waits(FILE *out, const struct explain_job *job)
 	for (int i = 0; i < EXPLAIN_CAUSES; i++)
 		fprintf(out, "%s %s %.0f", i ? "," : "", causes[i], 100 * parts[i]);
 	fprintf(out,
-		"\n  %.0f samples, %.0f readers; prepared for it %.0f, shared %.0f, "
+		"\n  %.0f samples, %.0f %s; prepared for it %.0f, shared %.0f, "
 		"found in the cache %.0f\n",
-		job->samples, job->readers, job->decoded, job->shared, job->hit);
+		job->samples, job->readers, job->readers == 1 ? "reader" : "readers",
+		job->decoded, job->shared, job->hit);
 }
 
 static bool matters(double seconds, const struct explain_job *job)
