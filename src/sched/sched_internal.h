@@ -256,12 +256,11 @@ struct feed {
 
 /* A thread that has opened files of the epoch. */
 struct lap_reader {
-	long thread;	/* 0: none, nor behind it */
-	uint32_t epoch; /* the last one that it opened files of */
-	uint32_t opens; /* of that epoch */
-	uint32_t
-		first; /* samples of it that all readers had consumed at the first open, */
-	uint32_t last;	 /* and at the last one */
+	long thread;	 /* 0: none, nor behind it */
+	uint32_t epoch;	 /* the last one that it opened files of */
+	uint32_t opens;	 /* of that epoch */
+	uint32_t first;	 /* samples that all had consumed at its first open */
+	uint32_t last;	 /* and at its last one */
 	uint64_t cpu_ns; /* as it was looked at last; 0: never */
 };
 
