@@ -7,6 +7,7 @@
 #include "base/lock.h"
 #include "base/work.h"
 #include "dataset/dataset.h"
+#include "dataset/number_text.h"
 
 #include <limits.h>
 #include <sqlite3.h>
@@ -310,6 +311,7 @@ struct column {
 	char *name;
 	size_t field; /* of a line */
 	enum column_type type;
+	struct number_style style;
 	bool seen; /* it has a value in some line */
 };
 

@@ -66,10 +66,13 @@ static void print_text(FILE *out, const unsigned char *text)
 /* JSON has no infinity; readers take such a large number for one. */
 static void print_real(FILE *out, double value)
 {
-	if (value - value != 0)
+	char text[NUMBER_TEXT];
+	if (value - value != 0) {
 		fputs(value < 0 ? "-1e999" : "1e999", out);
-	else
-		fprintf(out, "%.17g", value);
+		return;
+	}
+	number_print(value, text);
+	fputs(text, out);
 }
 
 static void print_value(FILE *out, sqlite3_stmt *row, int column)

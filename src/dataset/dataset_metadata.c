@@ -2,14 +2,13 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "dataset/csv_reader.h"
 #include "dataset/dataset_internal.h"
 
-#include <csv.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,6 +20,9 @@
  * opened: a column that can't be used is left out, and a file that is not CSV gives no
  * columns.
  */
+
+/* The stamp begins with it: another one reads the file anew. */
+#define RULES "2"
 
 #define MAX_COLUMNS 256
 #define MAX_NAME 64
@@ -52,8 +54,7 @@ struct metadata {
 /* One pass over the file: fields are gathered until their line is complete. */
 struct pass {
 	struct metadata *metadata;
-	uint64_t line;	    /* in the file */
-	bool in_line;	    /* and not at its end */
+	struct csv_reader csv;
 	uint64_t n_records; /* with the header */
 	char *text;	    /* fields of the current record, each ended by NUL */
 	size_t text_used;
@@ -62,7 +63,6 @@ struct pass {
 	size_t n_starts;
 	size_t starts_size;
 	const char **values;
-	int error;
 	int (*record)(struct pass *pass);
 	metadata_row *row;
 	void *context;
@@ -75,17 +75,15 @@ static const char *field(const struct pass *pass, size_t i)
 	return pass->text + pass->starts[i];
 }
 
-/* found: 0 if it is not known how much more than is allowed. */
-static int too_much(const struct pass *pass, const char *where, size_t found,
-	const char *unit, size_t allowed)
+static int too_much(
+	const struct pass *pass, const char *where, const char *unit, size_t allowed)
 {
-	struct grouped number, limit;
-	bool known = found > 0;
+	struct grouped limit;
+	const char *most = group_digits(&limit, allowed);
 	log_warn("dataset %s: metadata.csv:%" PRIu64
-		 ": found a %s of %s%s %s, allowed: at most %s; its columns are left out",
-		pass->metadata->dataset, pass->line, where, known ? "" : "more than ",
-		group_digits(&number, known ? found : allowed), unit,
-		group_digits(&limit, allowed));
+		 ": found a %s of more than %s %s, allowed: at most %s; its columns are "
+		 "left out",
+		pass->metadata->dataset, pass->csv.line, where, most, unit, most);
 	return -EINVAL;
 }
 
@@ -105,78 +103,43 @@ static int keep_text(struct pass *pass, const char *text, size_t n)
 	return 0;
 }
 
-static int keep_field(struct pass *pass, const char *text, size_t n)
+static int refuse_file(const struct pass *pass, uint64_t line, const char *found)
 {
-	if (n > MAX_FIELD)
-		return too_much(pass, "field", n, "bytes", MAX_FIELD);
+	log_warn("dataset %s: metadata.csv:%" PRIu64
+		 ": not valid CSV: found %s; its columns are left out",
+		pass->metadata->dataset, line, found);
+	return -EINVAL;
+}
+
+static int keep_field(void *context, const char *text, size_t n)
+{
+	struct pass *pass = context;
 	if (pass->text_used + n > MAX_LINE)
-		return too_much(pass, "line", 0, "bytes", MAX_LINE);
+		return too_much(pass, "line", "bytes", MAX_LINE);
 	if (pass->n_starts == MAX_FIELDS)
-		return too_much(pass, "line", 0, "fields", MAX_FIELDS);
+		return too_much(pass, "line", "fields", MAX_FIELDS);
+	if (memchr(text, '\0', n))
+		return refuse_file(pass, pass->csv.line, "a zero byte");
 	size_t *starts = array_grow(
 		pass->starts, pass->n_starts, &pass->starts_size, sizeof(*starts));
 	if (!starts)
 		return -ENOMEM;
 	pass->starts = starts;
-	starts[pass->n_starts++] = text && n ? pass->text_used : SIZE_MAX;
-	return text && n ? keep_text(pass, text, n) : 0;
+	starts[pass->n_starts++] = n ? pass->text_used : SIZE_MAX;
+	return n ? keep_text(pass, text, n) : 0;
 }
 
-static void on_field(void *text, size_t n, void *context)
+static int end_record(void *context)
 {
 	struct pass *pass = context;
-	if (!pass->error)
-		pass->error = keep_field(pass, text, n);
-}
-
-static void on_record(int terminator, void *context)
-{
-	struct pass *pass = context;
-	(void)terminator;
-	if (!pass->error)
-		pass->error = pass->record(pass);
+	int err = pass->record(pass);
 	pass->n_records++;
 	pass->n_starts = 0;
 	pass->text_used = 0;
-}
-
-static int parse_error(struct pass *pass, struct csv_parser *parser)
-{
-	if (csv_error(parser) == CSV_ENOMEM)
-		return -ENOMEM;
-	log_warn("dataset %s: metadata.csv:%" PRIu64 ": not valid CSV (a quote that is "
-		 "not closed, or in the middle of a value); its columns are left out",
-		pass->metadata->dataset, pass->line);
-	return -EINVAL;
-}
-
-/* Up to the end of a line, or of what was read of it. */
-static int feed_some(
-	struct pass *pass, struct csv_parser *parser, const char *text, size_t n)
-{
-	if (csv_parse(parser, text, n, on_field, on_record, pass) != n)
-		return pass->error ? pass->error : parse_error(pass, parser);
-	if (!pass->error && csv_get_buffer_size(parser) > MAX_FIELD + 2 * AT_ONCE)
-		pass->error = too_much(pass, "field", 0, "bytes", MAX_FIELD);
-	return pass->error;
-}
-
-static int feed_block(
-	struct pass *pass, struct csv_parser *parser, const char *block, size_t n)
-{
-	int err = 0;
-	for (size_t done = 0; !err && done < n;) {
-		const char *end = memchr(block + done, '\n', n - done);
-		size_t some = end ? (size_t)(end - block) + 1 - done : n - done;
-		pass->line += !pass->in_line;
-		pass->in_line = !end;
-		err = feed_some(pass, parser, block + done, some);
-		done += some;
-	}
 	return err;
 }
 
-static int feed(struct pass *pass, struct csv_parser *parser)
+static int feed(struct pass *pass)
 {
 	auto_free char *block = malloc(AT_ONCE);
 	FILE *file = pass->metadata->file;
@@ -186,7 +149,7 @@ static int feed(struct pass *pass, struct csv_parser *parser)
 	while (!err && (n = fread(block, 1, AT_ONCE, file)) > 0) {
 		bool mark = begins && n >= 3 && memcmp(block, "\xef\xbb\xbf", 3) == 0;
 		size_t skip = mark ? 3 : 0; /* a byte order mark */
-		err = feed_block(pass, parser, block + skip, n - skip);
+		err = csv_read(&pass->csv, block + skip, n - skip);
 		begins = false;
 	}
 	if (!err && ferror(file)) {
@@ -195,24 +158,23 @@ static int feed(struct pass *pass, struct csv_parser *parser)
 			pass->metadata->dataset);
 		err = -EINVAL;
 	}
-	return err;
+	return err ? err : csv_end(&pass->csv);
 }
 
 static int run_pass(struct pass *pass)
 {
-	struct csv_parser parser;
-	unsigned char options =
-		CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL | CSV_EMPTY_IS_NULL;
-	if (csv_init(&parser, options) != 0)
-		return -ENOMEM;
-	csv_set_blk_size(&parser, AT_ONCE / 4);
+	pass->csv = (struct csv_reader){.field = keep_field,
+		.record = end_record,
+		.context = pass,
+		.most = MAX_FIELD};
 	rewind(pass->metadata->file);
-	int err = feed(pass, &parser);
-	if (!err && csv_fini(&parser, on_field, on_record, pass) != 0)
-		err = parse_error(pass, &parser);
-	if (!err)
-		err = pass->error;
-	csv_free(&parser);
+	int err = feed(pass);
+	if (err == -EFBIG)
+		err = too_much(pass, "field", "bytes", MAX_FIELD);
+	if (err == -EILSEQ)
+		err = refuse_file(
+			pass, pass->csv.quote_line, "a quote that is not closed");
+	csv_free(&pass->csv);
 	free(pass->text);
 	free(pass->starts);
 	return err;
@@ -258,7 +220,7 @@ static void warn_of_column(
 	if (metadata->bad_columns++ < MAX_WARNINGS)
 		log_warn("dataset %s: metadata.csv:%" PRIu64 ": column %zu, \"%s\", %s; "
 			 "it is left out",
-			metadata->dataset, pass->line, index + 1,
+			metadata->dataset, pass->csv.line, index + 1,
 			quote_name(&quoted, name ? name : ""), problem);
 }
 
@@ -280,8 +242,10 @@ static int add_column(struct pass *pass, size_t index)
 	char *copy = strdup(name);
 	if (!copy)
 		return -ENOMEM;
-	metadata->columns[metadata->n_columns++] =
-		(struct column){.name = copy, .field = index, .type = COLUMN_INTEGER};
+	metadata->columns[metadata->n_columns++] = (struct column){.name = copy,
+		.field = index,
+		.type = COLUMN_INTEGER,
+		.style = NUMBER_ANY_STYLE};
 	return 0;
 }
 
@@ -301,12 +265,12 @@ static int add_columns(struct pass *pass)
 		log_warn("dataset %s: metadata.csv:%" PRIu64
 			 ": found %zu columns beside file_name, allowed: at most %d; "
 			 "those after \"%s\" are left out",
-			metadata->dataset, pass->line, pass->n_starts - 1, MAX_COLUMNS,
-			metadata->columns[MAX_COLUMNS - 1].name);
+			metadata->dataset, pass->csv.line, pass->n_starts - 1,
+			MAX_COLUMNS, metadata->columns[MAX_COLUMNS - 1].name);
 	if (metadata->bad_columns > MAX_WARNINGS)
 		log_warn("dataset %s: metadata.csv:%" PRIu64
 			 ": %zu columns can't be used, the first %d were named",
-			metadata->dataset, pass->line, metadata->bad_columns,
+			metadata->dataset, pass->csv.line, metadata->bad_columns,
 			MAX_WARNINGS);
 	return err;
 }
@@ -321,7 +285,7 @@ static int read_header(struct pass *pass)
 	if (file_name == SIZE_MAX) {
 		log_warn("dataset %s: metadata.csv:%" PRIu64 ": the first line has no "
 			 "column file_name; the file is left out",
-			metadata->dataset, pass->line);
+			metadata->dataset, pass->csv.line);
 		return -EINVAL;
 	}
 	metadata->file_name = file_name;
@@ -330,24 +294,32 @@ static int read_header(struct pass *pass)
 	return metadata->columns ? add_columns(pass) : -ENOMEM;
 }
 
-static enum column_type value_type(const char *text)
-{
-	char *end;
-	if (text[strspn(text, "+-0123456789.eE")] != '\0')
-		return COLUMN_TEXT; /* as hexadecimal, inf and nan, which strtod takes */
-	errno = 0;
-	strtoll(text, &end, 10);
-	if (*end == '\0' && end != text && errno == 0)
-		return COLUMN_INTEGER;
-	double value = strtod(text, &end);
-	return *end == '\0' && end != text && isfinite(value) ? COLUMN_REAL : COLUMN_TEXT;
-}
-
 static void note_fields(struct pass *pass)
 {
 	struct metadata *metadata = pass->metadata;
 	if (pass->n_starts != metadata->n_fields && metadata->odd_lines++ == 0)
-		metadata->first_odd = pass->line;
+		metadata->first_odd = pass->csv.line;
+}
+
+/* A column is text from the first value on that would not come back from a number. */
+static void note_value(struct pass *pass, struct column *column, const char *value)
+{
+	struct quoted name, text;
+	if (column->type == COLUMN_TEXT)
+		return;
+	number_note(&column->style, value);
+	if (column->type == COLUMN_INTEGER && !number_is_integer(value))
+		column->type = COLUMN_REAL;
+	if (column->type == COLUMN_INTEGER || column->style.ways)
+		return;
+	column->type = COLUMN_TEXT;
+	if (number_is(value))
+		log_info("dataset %s: metadata.csv:%" PRIu64
+			 ": column %s is text: as a number, \"%s\" would not come back "
+			 "as it is (numbers are compared by cast(%s as real))",
+			pass->metadata->dataset, pass->csv.line,
+			quote_name(&name, column->name), quote_name(&text, value),
+			name.text);
 }
 
 static int read_types(struct pass *pass)
@@ -361,9 +333,7 @@ static int read_types(struct pass *pass)
 		const char *value = field(pass, column->field);
 		if (!value)
 			continue;
-		enum column_type type = value_type(value);
-		if (type > column->type)
-			column->type = type;
+		note_value(pass, column, value);
 		column->seen = true;
 	}
 	return 0;
@@ -442,7 +412,7 @@ static int open_file(const struct scan *scan, struct metadata *metadata)
 	metadata->file = fopen(path, "re");
 	if (!metadata->file || fstat(fileno(metadata->file), &status) < 0)
 		return -errno;
-	snprintf(metadata->stamp, sizeof(metadata->stamp), "%lld %lld.%09ld",
+	snprintf(metadata->stamp, sizeof(metadata->stamp), RULES " %lld %lld.%09ld",
 		(long long)status.st_size, (long long)status.st_mtim.tv_sec,
 		status.st_mtim.tv_nsec);
 	return 0;

@@ -300,13 +300,13 @@ static struct numbers look_at_labels(
 	return numbers;
 }
 
-#define NUMBER_TEXT 24
+#define LABEL_NUMBER 24
 
 static void print_number(const struct numbers *numbers, uint32_t number, char *ret)
 {
-	char digits[NUMBER_TEXT];
+	char digits[LABEL_NUMBER];
 	int n = snprintf(digits, sizeof(digits), "%u", number);
-	memset(ret, '0', NUMBER_TEXT);
+	memset(ret, '0', LABEL_NUMBER);
 	strcpy(ret + (n < numbers->digits ? numbers->digits - n : 0), digits);
 }
 
@@ -359,7 +359,7 @@ static int add_numbers(const struct numbers *numbers, struct tree *tree)
 {
 	int err = 0;
 	for (uint32_t i = 0; !err && i <= numbers->most; i++) {
-		char name[NUMBER_TEXT];
+		char name[LABEL_NUMBER];
 		print_number(numbers, i, name);
 		const char *copy = arena_text(&tree->names, name);
 		err = copy ? add_name(&tree->classes, copy) : -ENOMEM;

@@ -36,7 +36,7 @@ Test(dataset_json, columns_of_metadata_have_their_types)
 		"\"\"b\"\"\\\t\xc3\xa9\"\n");
 	cr_assert_eq(place_open(&place), 0);
 	expect_json("a/1.jpg", "{\"label\": 0, \"class\": \"a\", \"path\": \"a/1.jpg\", "
-			       "\"score\": 0.10000000000000001, \"n\": -7, "
+			       "\"score\": 0.1, \"n\": -7, "
 			       "\"caption\": \"a \\\"b\\\"\\\\\\u0009\xc3\xa9\"}");
 	expect_json("a/2.jpg", "{\"label\": 0, \"class\": \"a\", \"path\": \"a/2.jpg\", "
 			       "\"score\": null, \"n\": null, \"caption\": null}");

@@ -27,9 +27,9 @@ Test(dataset_metadata, columns_get_the_type_of_their_content)
 	struct place place;
 	two_files(&place, "whole,file_name,real,text,blank\r\n"
 			  "12,a/1.jpg,1,blue,\r\n"
-			  "-7,./a/2.jpg,1.5e1,\"with \"\"comma\"\", and\nline\",\r\n");
+			  "-7,./a/2.jpg,1.5,\"with \"\"comma\"\", and\nline\",\r\n");
 	expect(&place, "typeof(whole) = 'integer' and whole in (12, -7)", 2);
-	expect(&place, "typeof(real) = 'real' and real in (1.0, 15.0)", 2);
+	expect(&place, "typeof(real) = 'real' and real in (1.0, 1.5)", 2);
 	expect(&place, "typeof(text) = 'text'", 2);
 	expect(&place, "text = 'with \"comma\", and\nline'", 1);
 	expect(&place, "blank is null", 2);
@@ -168,8 +168,8 @@ Test(dataset_metadata, what_is_too_long_is_refused)
 	two_files(&place, "file_name,x\na/1.jpg,1\n");
 	expect_long_taken(&place, "a/2.jpg,", 65536, 'x', "length(x) = 65536");
 	expect_long_refused(&place, "a/2.jpg,", 65537, 'x',
-		"metadata.csv:3: found a field of 65,537 bytes, allowed: "
-		"at most 65,536; its columns are left out");
+		"metadata.csv:3: found a field of more than 65,536 bytes, "
+		"allowed: at most 65,536; its columns are left out");
 	expect_long_refused(&place, "a/2.jpg,", 300000, 'x',
 		"metadata.csv:3: found a field of more than 65,536 bytes, "
 		"allowed: at most 65,536");
@@ -244,5 +244,64 @@ Test(dataset_metadata, a_huge_field_takes_no_memory, .timeout = 600)
 	cr_assert_eq(getrusage(RUSAGE_SELF, &after), 0);
 	long grown = after.ru_maxrss - before.ru_maxrss;
 	cr_assert_lt(grown, 12 << 10, "%ld KiB", grown);
+	place_end(&place);
+}
+
+/* Each value selects its own row, whatever else is in the column. */
+static void expect_told_apart(struct place *place, const char *one, const char *other)
+{
+	char text[200], where[100];
+	snprintf(text, sizeof(text), "file_name,x\na/1.jpg,%s\na/2.jpg,%s\n", one, other);
+	place_text(place, "metadata.csv", text);
+	cr_assert_eq(place_open(place), 0);
+	const char *const values[] = {one, other};
+	for (int i = 0; i < 2; i++) {
+		snprintf(where, sizeof(where), "x = '%s' and path = 'a/%d.jpg'",
+			values[i], i + 1);
+		expect(place, where, 1);
+		snprintf(where, sizeof(where), "x = '%s'", values[i]);
+		expect(place, where, 1);
+	}
+	expect(place, "hash(x) % 100000 = 0", 0);
+}
+
+Test(dataset_metadata, identifiers_that_look_like_numbers_stay_apart)
+{
+	static const char *const pairs[][2] = {
+		{"12345678901234567890123", "12345678901234567890124"},
+		{"9223372036854775808", "9223372036854775809"}, {"007", "7"},
+		{"1.10", "1.1"}, {"1.0", "1"}, {"1e2", "100"}, {"+5", "5"}, {"-0", "0"},
+		{"0.12345678901234567890", "0.12345678901234567891"}};
+	struct place place;
+	two_files(&place, "file_name,x\n");
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+		expect_told_apart(&place, pairs[i][0], pairs[i][1]);
+	cr_assert(place_logged(&place, "column x is text: as a number, "
+				       "\"0.12345678901234567890\" would not come back"));
+	place_end(&place);
+}
+
+Test(dataset_metadata, numbers_of_one_style_are_numbers)
+{
+	static const char *const pairs[][2] = {{"7", "-9223372036854775808"},
+		{"0.50", "10.25"}, {"0.5", "10"}, {"1.0", "0.3333333333333333"},
+		{"1e-05", "0.25"}, {"1.00e+00", "2.50e-01"}};
+	struct place place;
+	two_files(&place, "file_name,x\n");
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		expect_told_apart(&place, pairs[i][0], pairs[i][1]);
+		expect(&place, "typeof(x) in ('integer', 'real')", 2);
+	}
+	place_end(&place);
+}
+
+Test(dataset_metadata, quotes_are_read_as_python_reads_them)
+{
+	struct place place;
+	two_files(&place, "file_name,x,y\na/1.jpg,15\" screen, blue \n"
+			  "a/2.jpg,\"15\"\"\" wide,\"\"\n");
+	expect(&place, "x = '15\" screen' and y = ' blue '", 1);
+	expect(&place, "x = '15\" wide' and y is null", 1);
+	cr_assert_not(place_logged(&place, "warning"));
 	place_end(&place);
 }

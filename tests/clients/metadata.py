@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""metadata.py SCAN COUNT: so many metadata.csv of random values. Each text that Python's csv
+reads in a column selects the rows that have this text, and no other."""
+
+import csv
+import json
+import os
+import random
+import sys
+import tempfile
+
+from scanner import Scanner
+
+FILES = 8
+KINDS = (
+    lambda rng: str(rng.randrange(-50, 50)),
+    lambda rng: str(rng.randrange(10 ** 22, 10 ** 22 + 4)),
+    lambda rng: str(rng.randrange(2 ** 63 - 2, 2 ** 63 + 2)),
+    lambda rng: f"{rng.randrange(12):0{rng.randrange(1, 4)}}",
+    lambda rng: repr(rng.random() * 10 ** rng.randrange(-7, 20)),
+    lambda rng: f"{rng.random() * 10:.2f}",
+    lambda rng: f"{rng.random() * 10:.{rng.randrange(4)}f}",
+    lambda rng: f"{rng.random():.3e}",
+    lambda rng: rng.choice(("0x10", "inf", "nan", "-0", "+1", "1", "1.", ".5", "1e3", "1_0", " 1", "")),
+    lambda rng: "".join(rng.choice("ab\"', \t12é\\") for _ in range(rng.randrange(6))),
+    lambda rng: "".join(rng.choice('x" \n\r,') for _ in range(rng.randrange(4))),
+)
+
+
+def field(rng, text):
+    """The text, quoted or raw, whatever it has then."""
+    if rng.random() < 0.3 or (rng.random() < 0.9 and any(c in text for c in ",\r\n")):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def table(rng):
+    kinds = rng.sample(KINDS, 3)
+    lines = ["file_name,x,y,z"]
+    for number in range(FILES):
+        columns = [field(rng, kind(rng)) for kind in kinds]
+        lines.append(",".join([f"a/{number}.jpg", *columns]))
+    return rng.choice(("\n", "\r\n")).join(lines) + rng.choice(("\n", ""))
+
+
+def closed(path):
+    """Whether what follows the file is a record of its own."""
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = list(csv.reader([*file.read().splitlines(keepends=True), "\n", "end\n"]))
+    return lines[-1] == ["end"]
+
+
+def rows(path):
+    found = {f"a/{number}.jpg": {} for number in range(FILES)}
+    with open(path, encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["file_name"] in found:
+                found[row["file_name"]] = row
+    return found
+
+
+def check_column(scanner, found, column, sent):
+    values = {name: row.get(column) or None for name, row in found.items()}
+    for value in set(values.values()):
+        text = "" if value is None else value.replace("'", "''")
+        where = f"{column} is null" if value is None else f"{column} = '{text}'"
+        expected = sorted(name for name in values if values[name] == value)
+        selected = scanner.ask("where", where)
+        assert selected == expected, f"{where}: {selected}, {expected} in {sent!r}"
+    for row in map(json.loads, scanner.ask("json")):
+        value, shown = values[row["path"]], row[column]
+        if isinstance(shown, float):
+            assert abs(float(value) - shown) <= 1e-15 * abs(shown), (value, shown)
+        else:
+            assert shown == value or str(shown) == value, (value, shown)
+
+
+def main():
+    program, count = sys.argv[1], int(sys.argv[2])
+    kept = 0
+    with tempfile.TemporaryDirectory() as top:
+        tree = os.path.join(top, "tree")
+        os.makedirs(os.path.join(tree, "a"))
+        for number in range(FILES):
+            with open(os.path.join(tree, f"a/{number}.jpg"), "w", encoding="utf-8"):
+                pass
+        scanner = Scanner(program, top)
+        for seed in range(count):
+            path = os.path.join(tree, "metadata.csv")
+            text = table(random.Random(seed))
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            assert scanner.open(tree), scanner.log()
+            if not closed(path):
+                assert "a quote that is not closed" in scanner.log(), text
+                continue
+            kept += 1
+            found = rows(path)
+            for column in "xyz":
+                check_column(scanner, found, column, text)
+        scanner.end()
+    assert kept > count / 2, (kept, count)
+    print(f"metadata: {count} tables, {kept} of them with values that are compared")
+
+
+main()
