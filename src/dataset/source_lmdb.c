@@ -44,7 +44,9 @@ struct lmdb {
 	struct container_scan *container;
 	uint32_t page_bytes;
 	uint64_t pages; /* of the file */
-	uint64_t root, entries, transaction;
+	uint64_t root, transaction;
+	uint64_t entries; /* as the meta page says */
+	uint64_t found;
 	unsigned depth;
 	uint64_t seen;		     /* pages, so that none is visited for ever */
 	uint8_t *levels[MOST_DEPTH]; /* a page for each level */
@@ -201,6 +203,7 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 	const uint8_t *node = find_node(lmdb, level, i);
 	if (!node)
 		return refuse_page(lmdb, number, "a key does not lie in it");
+	lmdb->found++;
 	unsigned bytes = get_le16(node + 6);
 	if (bytes > MOST_KEY || memchr(node + NODE_HEADER, '\0', bytes))
 		return 0; /* no path */
@@ -268,6 +271,10 @@ static int index_lmdb(struct container_scan *container)
 			container, 0, "a tree of %u levels can't be", lmdb.depth);
 	if (!err && lmdb.root != NO_PAGE)
 		err = walk(&lmdb);
+	if (!err && lmdb.found != lmdb.entries)
+		err = container_refuse(container, 0,
+			"it says that it has %" PRIu64 " keys, and has %" PRIu64,
+			lmdb.entries, lmdb.found);
 	for (unsigned i = 0; i < MOST_DEPTH; i++)
 		free(lmdb.levels[i]);
 	return err ? err : container_end(container);

@@ -308,6 +308,29 @@ static int read_entry(struct tar *tar, const struct header *header)
 	return err;
 }
 
+/* Zeros alone may follow the mark at the end. */
+static int warn_of_rest(struct tar *tar)
+{
+	struct container_scan *container = tar->container;
+	char rest[16 * BLOCK];
+	int err = 0;
+	for (uint64_t at = tar->at; !err && at < container->file->bytes;) {
+		uint64_t left = container->file->bytes - at;
+		size_t n = left < sizeof(rest) ? (size_t)left : sizeof(rest);
+		err = container_read(container, at, rest, n);
+		if (!err && (rest[0] || memcmp(rest, rest + 1, n - 1) != 0)) {
+			log_warn("dataset %s: %s: more follows its mark at the end, byte "
+				 "%llu, which is not read, as of tar files that were "
+				 "joined by cat",
+				container->scan->name, container->path,
+				(unsigned long long)tar->at);
+			break;
+		}
+		at += n;
+	}
+	return err;
+}
+
 /* 1: the end. */
 static int read_next(struct tar *tar)
 {
@@ -326,8 +349,10 @@ static int read_next(struct tar *tar)
 		err = refuse_compressed(tar, &header);
 	if (err)
 		return err;
-	if (is_zero(&header))
-		return 1;
+	if (is_zero(&header)) {
+		err = warn_of_rest(tar);
+		return err ? err : 1;
+	}
 	if (!has_checksum(&header))
 		return container_refuse(container, tar->at,
 			tar->at ? "a wrong checksum: this is not the header of a member"

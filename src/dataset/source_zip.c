@@ -35,12 +35,14 @@
 struct zip {
 	struct container_scan *container;
 	uint64_t at, bytes; /* of the directory */
-	uint64_t entries;
+	uint64_t entries;   /* as the end says */
+	bool large;	    /* it is one of zip64, which counts with 64 bits */
 	uint8_t *directory;
 };
 
 struct entry {
 	char *name;
+	size_t name_bytes;
 	uint64_t at; /* of the entry itself, for messages */
 	uint64_t local;
 	uint64_t stored_bytes;
@@ -52,10 +54,12 @@ struct entry {
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* Takes the directory's place from the end of zip64, if there is one before the end. */
-static int read_end64(struct zip *zip, uint64_t end)
+/* Takes the directory's place from the end of zip64, if there is one before the end.
+ * *ret_after: where the directory has to end. */
+static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
+	*ret_after = end;
 	if (end < END64_LOCATOR_BYTES)
 		return 0;
 	int err = container_read(
@@ -72,6 +76,8 @@ static int read_end64(struct zip *zip, uint64_t end)
 	zip->entries = get_le64(end64 + 32);
 	zip->bytes = get_le64(end64 + 40);
 	zip->at = get_le64(end64 + 48);
+	zip->large = true;
+	*ret_after = at;
 	return 0;
 }
 
@@ -82,10 +88,10 @@ static int check_directory(struct zip *zip, uint64_t end)
 			"the directory does not lie in the file before its end (%llu "
 			"bytes at %llu)",
 			(unsigned long long)zip->bytes, (unsigned long long)zip->at);
-	if (zip->entries > zip->bytes / ENTRY_BYTES)
-		return container_refuse(zip->container, end,
-			"%llu members in a directory of %llu bytes",
-			(unsigned long long)zip->entries, (unsigned long long)zip->bytes);
+	if (zip->at + zip->bytes != end)
+		return container_refuse(zip->container, zip->at + zip->bytes,
+			"%llu bytes lie between the directory and its end",
+			(unsigned long long)(end - zip->at - zip->bytes));
 	if (zip->bytes > MOST_ENTRIES_BYTES)
 		return container_refuse(zip->container, end,
 			"a directory of %llu bytes, allowed: at most %llu",
@@ -102,8 +108,9 @@ static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 	zip->entries = get_le16(end + 10);
 	zip->bytes = get_le32(end + 12);
 	zip->at = get_le32(end + 16);
-	int err = read_end64(zip, at);
-	return err ? err : check_directory(zip, at);
+	uint64_t after;
+	int err = read_end64(zip, at, &after);
+	return err ? err : check_directory(zip, after);
 }
 
 /* The last one whose comment ends with the file. */
@@ -173,6 +180,7 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 		return container_refuse(zip->container, zip->at + at,
 			"an entry ends beyond the directory's end");
 	*ret = (struct entry){.at = zip->at + at,
+		.name_bytes = name,
 		.flags = get_le16(bytes + 8),
 		.method = get_le16(bytes + 10),
 		.checksum = get_le32(bytes + 16),
@@ -190,6 +198,21 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 	return 0;
 }
 
+/* The header has the name, too. */
+static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
+{
+	struct quoted quoted;
+	auto_free char *name = calloc(bytes + 1, 1);
+	if (!name)
+		return -ENOMEM;
+	int err = container_read(zip->container, entry->local + LOCAL_BYTES, name, bytes);
+	if (!err && (bytes != entry->name_bytes || strcmp(name, entry->name) != 0))
+		return container_refuse(zip->container, entry->local,
+			"the header of another member than the directory says: %s",
+			quote_name(&quoted, entry->name));
+	return err;
+}
+
 /* Where the member's bytes begin says the header before them. */
 static int find_part(struct zip *zip, const struct entry *entry, struct source_part *ret)
 {
@@ -200,6 +223,9 @@ static int find_part(struct zip *zip, const struct entry *entry, struct source_p
 	if (memcmp(local, LOCAL_MAGIC, 4) != 0)
 		return container_refuse(
 			zip->container, entry->local, "not the header of a member");
+	err = check_name(zip, entry, get_le16(local + 26));
+	if (err)
+		return err;
 	*ret = (struct source_part){.stored_bytes = entry->stored_bytes,
 		.offset = entry->local + LOCAL_BYTES + get_le16(local + 26) +
 			  get_le16(local + 28),
@@ -259,21 +285,32 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
+/* The count has 16 bits: macOS and others write the rest of it where there are more. */
+static int check_count(struct zip *zip, uint64_t found)
+{
+	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))
+		return 0;
+	return container_refuse(zip->container, zip->at + zip->bytes,
+		"it says that it has %llu members in a directory of %llu",
+		(unsigned long long)zip->entries, (unsigned long long)found);
+}
+
+/* The directory's bytes decide how many members there are. */
 static int read_directory(struct zip *zip)
 {
 	zip->directory = malloc(zip->bytes + 1);
 	if (!zip->directory)
 		return -ENOMEM;
 	int err = container_read(zip->container, zip->at, zip->directory, zip->bytes);
-	uint64_t at = 0;
-	for (uint64_t i = 0; !err && i < zip->entries; i++) {
+	uint64_t at = 0, found = 0;
+	for (; !err && at < zip->bytes; found++) {
 		struct entry entry = {0};
 		err = read_entry(zip, at, &entry, &at);
 		if (!err)
 			err = take_entry(zip, &entry);
 		free(entry.name);
 	}
-	return err;
+	return err ? err : check_count(zip, found);
 }
 
 static int index_zip(struct container_scan *container)

@@ -110,6 +110,13 @@ def zips(files):
     yield "beyond.zip", patched(good, entry + 42, "<I", 0xFFFFFFF0)
     yield "directory.zip", patched(good, end + 16, "<I", 0xFFFFFF00)
     yield "many.zip", patched(good, end + 8, "<HH", 60000, 60000)
+    yield "few.zip", patched(good, end + 8, "<HH", 2, 2)
+    size, = struct.unpack_from("<I", good, end + 12)
+    last = good.rindex(b"PK\1\2")
+    yield "short.zip", patched(patched(good, end + 8, "<HH", len(files) - 1, len(files) - 1),
+                               end + 12, "<I", size - (end - last))
+    local, = struct.unpack_from("<I", good, last + 42)
+    yield "other.zip", patched(good, entry + 42, "<I", local)
     yield "large.zip", patched(stored, entry0 + 24, "<I", 0x7FFFFFFF)
     yield "bomb.zip", patched(good, entry + 24, "<I", 0xFFFFFFF0)
 
@@ -138,6 +145,7 @@ def lmdbs(files):
         "<H", good, root * page + 16)[0], "<HHH", root, 0, 0)
     yield "key.lmdb", patched(good, root * page + 16, "<H", page - 2)
     yield "depth.lmdb", patched(good, newer + 94, "<H", 1000)
+    yield "keys.lmdb", patched(good, newer + 120, "<Q", 3)
     yield "duplicates.lmdb", patched(good, newer + 92, "<H", 4)
 
 
