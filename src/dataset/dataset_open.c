@@ -97,6 +97,9 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	return scan->far ? begin_far(config, scan) : 0;
 }
 
+/* Which rules list a container: after other ones, containers are listed anew. */
+#define LISTING "2"
+
 /* -errno: the root can't be read. What is found in a container that has not changed
  * depends on the settings. */
 static int find_root(struct scan *scan)
@@ -115,9 +118,9 @@ static int find_root(struct scan *scan)
 		scan->settings = strdup("");
 		return err ? err : scan->settings ? 0 : -ENOMEM;
 	}
-	if (!err && asprintf(&scan->settings, "%s%s %d %s %s", scan->source->name,
-			    scan->sharded ? "s" : "", (int)scan->label,
-			    scan->label_field ? scan->label_field : "",
+	if (!err && asprintf(&scan->settings, LISTING " %s%s %d %s %s",
+			    scan->source->name, scan->sharded ? "s" : "",
+			    (int)scan->label, scan->label_field ? scan->label_field : "",
 			    scan->extensions) < 0) {
 		scan->settings = NULL;
 		return -ENOMEM;

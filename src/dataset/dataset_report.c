@@ -145,6 +145,8 @@ void issues_log(const struct issues *issues, const char *dataset)
 		[ISSUE_UNLABELLED] = "images have no label and were skipped",
 		[ISSUE_SIZE] = "files have another size than the manifest says, which is "
 			       "not believed",
+		[ISSUE_REPLACED] = "members come again later in their container, and the "
+				   "last one counts",
 		[ISSUE_TWICE] = "images have the path of another one, and were skipped",
 	};
 	for (int i = 0; i < N_ISSUES; i++) {

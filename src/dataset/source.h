@@ -73,6 +73,9 @@ struct container_scan {
 		*window;	 /* instead, of an object far away; NULL: it is a file */
 	struct listing *listing; /* of the thread */
 	struct label_group *group;
+	size_t first; /* of its samples in the listing */
+	struct group_label *labels;
+	size_t n_labels, labels_capacity;
 };
 
 int containers_find_file(struct scan *scan);
@@ -144,13 +147,24 @@ void listing_free(struct listing *listing);
 /* Spaces around a label do not count. NULL: it can't be the name of a class. */
 const char *listing_label(struct listing *listing, const char *text);
 
+/* A label in a container, and the samples that it is for. */
+struct group_label {
+	const char *member; /* its path */
+	const char *label;  /* NULL: it is none */
+	size_t first, end;  /* of the listing's samples */
+};
+
 /* The labels of a container's members, of those with one key. */
 struct label_group {
 	char key[PATH_MAX];
-	size_t first; /* of the listing's samples */
+	const char *member; /* the path of the label; NULL: none yet */
+	size_t first;	    /* of the listing's samples */
 	bool has_image;
 	const char *label; /* NULL: none yet */
 };
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
-void group_end(struct container_scan *container);
+must_check int group_end(struct container_scan *container);
+/* Members that come again later in a container: the last one counts, in the place of the first,
+ * as where a container is unpacked. */
+must_check int container_replace(struct container_scan *container);

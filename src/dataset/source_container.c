@@ -243,7 +243,11 @@ int container_member(struct container_scan *container, const char *path,
 
 int container_end(struct container_scan *container)
 {
-	group_end(container);
+	int err = group_end(container);
+	if (!err)
+		err = container_replace(container);
+	if (err)
+		return err;
 	return scan_stopped(container->scan) ? -EINTR : 0;
 }
 
@@ -356,8 +360,10 @@ static bool is_known(const struct containers *all, size_t number)
 
 static int list_opened(struct containers *all, struct container_scan *container)
 {
-	return is_known(all, container->number) ? reuse(all, container)
-						: all->scan->source->index(container);
+	int err = is_known(all, container->number) ? reuse(all, container)
+						   : all->scan->source->index(container);
+	free(container->labels);
+	return err;
 }
 
 static int list_far(struct containers *all, struct container_scan *container)
@@ -387,6 +393,7 @@ static int list_one(struct containers *all, size_t number, struct listing *listi
 		.path = path,
 		.number = (uint32_t)number,
 		.listing = listing,
+		.first = listing->n,
 		.group = &group};
 	if (scan->far)
 		return list_far(all, &container);

@@ -120,7 +120,8 @@ static int read_label(struct container_scan *container, const char *path,
 	if (!label)
 		container_issue(container, ISSUE_LABEL, path);
 	container->group->label = label;
-	return 0;
+	container->group->member = arena_text(&listing->names, path);
+	return container->group->member ? 0 : -ENOMEM;
 }
 
 /* --- members that belong together -------------------------------------------------------- */
@@ -138,12 +139,26 @@ static const char *whole_ending(const char *path)
 	return dot ? dot + 1 : "";
 }
 
-void group_end(struct container_scan *container)
+static int keep_label(struct container_scan *container)
+{
+	const struct label_group *group = container->group;
+	struct group_label *labels = array_grow(container->labels, container->n_labels,
+		&container->labels_capacity, sizeof(*labels));
+	if (!labels)
+		return -ENOMEM;
+	container->labels = labels;
+	labels[container->n_labels++] = (struct group_label){
+		group->member, group->label, group->first, container->listing->n};
+	return 0;
+}
+
+int group_end(struct container_scan *container)
 {
 	struct listing *listing = container->listing;
 	struct label_group *group = container->group;
 	const struct scan *scan = container->scan;
 	bool found = scan->source->any_name;
+	int err = group->member ? keep_label(container) : 0;
 	for (size_t i = group->first; i < listing->n; i++) {
 		struct listed *listed = &listing->samples[i];
 		bool is_image = !found && wanted_ending(scan->extensions,
@@ -153,7 +168,8 @@ void group_end(struct container_scan *container)
 		found = found || is_image;
 	}
 	group->first = listing->n;
-	group->label = NULL;
+	group->label = group->member = NULL;
+	return err;
 }
 
 int group_add(struct container_scan *container, const char *path,
@@ -165,7 +181,9 @@ int group_add(struct container_scan *container, const char *path,
 	size_t n = *ending ? (size_t)(ending - path) - 1 : strlen(path);
 	*ret_sample = false;
 	if (strncmp(group->key, path, n) != 0 || group->key[n] != '\0') {
-		group_end(container);
+		int err = group_end(container);
+		if (err)
+			return err;
 		memcpy(group->key, path, n);
 		group->key[n] = '\0';
 	}
