@@ -146,7 +146,8 @@ struct tree {
 	struct found *files; /* by class, then directory, then name */
 	size_t n_files;
 	size_t files_capacity;
-	struct name_list classes; /* byte order */
+	/* Byte order; directories until tree_find_classes. */
+	struct name_list classes;
 	/* Directories that could not be listed, or were empty as one is that waits for its
 	 * mount, and links and entries that could not be followed. */
 	struct name_list unseen;
@@ -206,11 +207,17 @@ bool scan_inside(const struct scan *scan, const char *relative);
 int path_compare(const char *a, const char *b);
 int found_compare(const void *a, const void *b);
 
+/* Whether a part of a path hides what is there: it begins with a point, or is what systems and
+ * programs put beside people's files. */
+bool hidden_name(const char *name, size_t n);
+
 /* Whether a file of this name is a sample, by the last part of it. */
 bool wanted_name(const char *extensions, const char *name);
 bool wanted_ending(const char *extensions, const char *ending);
 
 void tree_free(struct tree *tree);
+/* The classes are those of the samples, whatever directories there are, which are warned of. */
+must_check int tree_find_classes(const struct scan *scan, struct tree *tree);
 /* About a tree that is hardly meant as it is. */
 void tree_warn(const struct scan *scan, const struct tree *tree);
 

@@ -145,6 +145,9 @@ static void scan_end(struct scan *scan)
  * not lose all its rows for that. */
 static int check_tree(const struct scan *scan, const struct tree *tree)
 {
+	for (size_t i = 0; i < tree->n_files; i++)
+		if (tree->files[i].present)
+			return 0;
 	char root_files[100] = "";
 	if (tree->root_files)
 		snprintf(root_files, sizeof(root_files),
@@ -157,9 +160,6 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 			scan->source->expected);
 		return -EINVAL;
 	}
-	for (size_t i = 0; i < tree->n_files; i++)
-		if (tree->files[i].present)
-			return 0;
 	log_error("dataset %s: path %s%s: no file with an ending of \"%s\" in its %zu "
 		  "class directories%s; %s",
 		scan->name, scan->root, slash, scan->extensions, tree->classes.n,
@@ -268,6 +268,8 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 			sample);
 	*ret_seen = true;
 	err = check_tree(scan, tree);
+	if (!err)
+		err = tree_find_classes(scan, tree);
 	if (!err)
 		tree_warn(scan, tree);
 	return err;

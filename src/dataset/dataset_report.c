@@ -6,8 +6,10 @@
 #include "dataset/dataset_internal.h"
 #include "image/image.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -110,6 +112,60 @@ static void list_classes(const struct tree *tree, char *ret, size_t size)
 	for (size_t i = 0; i < tree->classes.n && n < size; i++)
 		n += (size_t)snprintf(
 			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes.name[i]);
+}
+
+/* Names that are not in the other list; both are sorted. */
+static void warn_of_empty(const struct scan *scan, const struct name_list *directories,
+	const struct name_list *classes)
+{
+	char names[512] = "";
+	size_t used = 0, n = 0;
+	for (size_t i = 0; i < directories->n; i++) {
+		struct quoted name;
+		if (name_list_find(classes, directories->name[i]) || n++ >= 8)
+			continue;
+		int length = snprintf(names + used, sizeof(names) - used, "%s%s",
+			used ? ", " : "", quote_name(&name, directories->name[i]));
+		used += (size_t)length;
+		if (used >= sizeof(names))
+			used = sizeof(names) - 1;
+	}
+	if (n)
+		log_warn("dataset %s: %zu directories have no image, and are no classes: "
+			 "%s%s",
+			scan->name, n, names, n > 8 ? ", ..." : "");
+}
+
+/* Files are sorted by class. */
+int tree_find_classes(const struct scan *scan, struct tree *tree)
+{
+	struct name_list classes = {0};
+	if (scan->labelled)
+		return 0;
+	for (size_t i = 0; i < tree->n_files; i++) {
+		const char *path = tree->files[i].path;
+		size_t n = strcspn(path, "/");
+		const char *last = classes.n ? classes.name[classes.n - 1] : "";
+		if (!tree->files[i].present ||
+			(strncmp(last, path, n) == 0 && last[n] == '\0'))
+			continue;
+		const char **grown = array_grow(
+			classes.name, classes.n, &classes.capacity, sizeof(*grown));
+		char *copy = grown ? arena_alloc(&tree->names, n + 1) : NULL;
+		if (grown)
+			classes.name = grown;
+		if (!copy) {
+			free(classes.name);
+			return -ENOMEM;
+		}
+		memcpy(copy, path, n);
+		copy[n] = '\0';
+		grown[classes.n++] = copy;
+	}
+	warn_of_empty(scan, &tree->classes, &classes);
+	free(tree->classes.name);
+	tree->classes = classes;
+	return 0;
 }
 
 void tree_warn(const struct scan *scan, const struct tree *tree)

@@ -227,40 +227,12 @@ static int update_classes(const struct scan *scan, struct catalogue *catalogue,
 	return 0;
 }
 
-static void report_empty_classes(const struct scan *scan,
-	const struct catalogue *catalogue, const uint64_t *counts)
+static void assign_labels(struct catalogue *catalogue)
 {
-	char names[512] = "";
-	size_t used = 0, n = 0;
-	for (size_t i = 0; i < catalogue->n_classes; i++) {
-		struct quoted name;
-		if (counts[i] || n++ >= 8)
-			continue;
-		int length = snprintf(names + used, sizeof(names) - used, "%s%s",
-			used ? ", " : "", quote_name(&name, catalogue->classes[i]));
-		used += (size_t)length;
-		if (used >= sizeof(names))
-			used = sizeof(names) - 1;
-	}
-	if (n)
-		log_warn("dataset %s: %zu classes have no image: %s%s (they keep their "
-			 "labels; torchvision refuses such a tree)",
-			scan->name, n, names, n > 8 ? ", ..." : "");
-}
-
-static int assign_labels(const struct scan *scan, struct catalogue *catalogue)
-{
-	auto_free uint64_t *counts = calloc(catalogue->n_classes + 1, sizeof(*counts));
-	if (!counts)
-		return -ENOMEM;
 	for (size_t id = 0; id < catalogue->n_rows; id++) {
 		struct row *row = &catalogue->rows[id];
 		row->label = find_label(catalogue, row->path);
-		if (!row->gone && row->label != LABEL_NONE)
-			counts[row->label]++;
 	}
-	report_empty_classes(scan, catalogue, counts);
-	return 0;
 }
 
 int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
@@ -273,10 +245,9 @@ int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 		err = update_classes(scan, catalogue, tree, &changes);
 	if (!err)
 		err = update_containers(scan, catalogue, &changes);
-	if (!err)
-		err = assign_labels(scan, catalogue);
 	if (err)
 		return err;
+	assign_labels(catalogue);
 	*ret_changed = changes.added || changes.changed || changes.returned ||
 		       changes.gone || changes.classes || changes.containers;
 	struct grouped added, changed, returned, gone;

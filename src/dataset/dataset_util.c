@@ -138,6 +138,16 @@ void parallel_run(
 
 /* --- names ---------------------------------------------------------------------------- */
 
+bool hidden_name(const char *name, size_t n)
+{
+	static const char *const left[] = {"__MACOSX", "Thumbs.db", "desktop.ini",
+		"@eaDir", "$RECYCLE.BIN", "System Volume Information"};
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+		if (strlen(left[i]) == n && strncasecmp(left[i], name, n) == 0)
+			return true;
+	return n > 0 && name[0] == '.';
+}
+
 bool wanted_ending(const char *extensions, const char *ending)
 {
 	if (strcmp(extensions, "*") == 0)

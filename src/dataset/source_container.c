@@ -146,7 +146,7 @@ int container_clean_name(struct container_scan *container, uint64_t offset,
 				"the name of a member leads out of it: %s",
 				quote_name(&quoted, name));
 		if (n > 0 && !is_part(at, n, ".")) {
-			usable = usable && at[0] != '.' && n <= NAME_MAX - 8 &&
+			usable = usable && !hidden_name(at, n) && n <= NAME_MAX - 8 &&
 				 used + n + 2 < PATH_MAX / 2;
 			if (usable) {
 				if (used)
@@ -434,24 +434,6 @@ static int list_all(struct containers *all, struct tree *ret)
 	return err;
 }
 
-/* Classes without samples are those of the catalogue, which has seen the containers. */
-static int add_old_classes(const struct catalogue *catalogue, struct tree *tree)
-{
-	struct name_list *classes = &tree->classes;
-	size_t n = classes->n;
-	const char **grown =
-		reallocarray(classes->name, n + catalogue->n_classes + 1, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	classes->name = grown;
-	const struct name_list sorted = {.name = grown, .n = n};
-	for (size_t i = 0; i < catalogue->n_classes; i++)
-		if (!name_list_find(&sorted, catalogue->classes[i]))
-			grown[classes->n++] = catalogue->classes[i];
-	name_list_sort(classes);
-	return 0;
-}
-
 int containers_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret)
 {
@@ -466,8 +448,6 @@ int containers_list(
 		tree_free(ret);
 		all = (struct containers){.scan = scan, .catalogue = catalogue};
 		err = list_all(&all, ret);
-	} else if (!err && known && !scan->labelled) {
-		err = add_old_classes(catalogue, ret);
 	}
 	return err;
 }

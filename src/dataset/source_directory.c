@@ -218,7 +218,7 @@ static int visit(struct walk *walk, struct tree *part, const struct dir *dir, in
 	const struct dirent *dirent)
 {
 	struct entry entry = {.name = dirent->d_name};
-	if (dirent->d_name[0] == '.')
+	if (hidden_name(dirent->d_name, strlen(dirent->d_name)))
 		return 0;
 	int n = snprintf(entry.path, sizeof(entry.path), "%s%s%s", dir->path,
 		dir->parent ? "/" : "", dirent->d_name);

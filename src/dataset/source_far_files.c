@@ -16,7 +16,7 @@ enum far_name far_name_of(const char *path)
 		size_t n = strcspn(at, "/");
 		if (n == 0 || (n == 2 && strncmp(at, "..", 2) == 0))
 			return NAME_LEADS_OUT;
-		if (at[0] == '.' || n > NAME_MAX - 8)
+		if (hidden_name(at, n) || n > NAME_MAX - 8)
 			kind = NAME_ODD;
 		at += n;
 		if (!*at)
