@@ -29,6 +29,8 @@
 #define MOST_ENTRIES_BYTES ((uint64_t)4 << 30)
 
 #define FLAG_ENCRYPTED 0x2041 /* in one of three ways */
+#define MADE_ON_FAT 0
+#define MADE_ON_UNIX 3
 #define METHOD_STORED 0
 #define METHOD_DEFLATED 8
 
@@ -50,6 +52,7 @@ struct entry {
 	uint32_t checksum;
 	uint32_t mode; /* of Unix; 0: not known */
 	unsigned flags, method;
+	unsigned made_on; /* which kind of file system */
 };
 
 /* --- the end ------------------------------------------------------------------------------- */
@@ -183,10 +186,11 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 		.name_bytes = name,
 		.flags = get_le16(bytes + 8),
 		.method = get_le16(bytes + 10),
+		.made_on = bytes[5],
 		.checksum = get_le32(bytes + 16),
 		.stored_bytes = get_le32(bytes + 20),
 		.bytes = get_le32(bytes + 24),
-		.mode = bytes[5] == 3 ? get_le32(bytes + 38) >> 16 : 0,
+		.mode = bytes[5] == MADE_ON_UNIX ? get_le32(bytes + 38) >> 16 : 0,
 		.local = get_le32(bytes + 42)};
 	if (!read_extra(ret, bytes + ENTRY_BYTES + name, extra))
 		return container_refuse(
@@ -265,15 +269,35 @@ static bool is_link(const struct entry *entry)
 	return (entry->mode & 0170000) == 0120000;
 }
 
+/* The name with slashes, as unzip makes it where a program of Windows wrote backslashes; the
+ * caller frees it. */
+static int name_with_slashes(struct zip *zip, const struct entry *entry, char **ret)
+{
+	struct quoted quoted;
+	bool backslash = strchr(entry->name, '\\') != NULL;
+	*ret = NULL;
+	if (backslash && (entry->made_on != MADE_ON_FAT || strchr(entry->name, '/')))
+		return container_refuse(zip->container, entry->at,
+			"the name of a member has a backslash, allowed: / between "
+			"directories: %s",
+			quote_name(&quoted, entry->name));
+	*ret = strdup(entry->name);
+	for (char *at = *ret; at && (at = strchr(at, '\\'));)
+		*at = '/';
+	return *ret ? 0 : -ENOMEM;
+}
+
 static int take_entry(struct zip *zip, const struct entry *entry)
 {
 	struct source_part part;
 	char path[PATH_MAX];
-	size_t n = strlen(entry->name);
-	int err = container_clean_name(zip->container, entry->at, entry->name, path);
+	auto_free char *name = NULL;
+	int err = name_with_slashes(zip, entry, &name);
+	if (!err)
+		err = container_clean_name(zip->container, entry->at, name, path);
 	if (err)
 		return err < 0 ? err : 0;
-	if (entry->name[n - 1] == '/')
+	if (name[strlen(name) - 1] == '/')
 		return container_directory(zip->container, path);
 	if (is_link(entry)) {
 		container_issue(zip->container, ISSUE_LINK, path);

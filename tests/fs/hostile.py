@@ -81,11 +81,13 @@ def tars(files):
         + bytes(8 << 20)
 
 
-def make_zip(files, kind=zipfile.ZIP_STORED):
+def make_zip(files, kind=zipfile.ZIP_STORED, system=3):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", kind) as archive:
         for name, data in files:
-            archive.writestr(name, data)
+            info = zipfile.ZipInfo(name)
+            info.create_system, info.compress_type = system, kind
+            archive.writestr(info, data)
     return out.getvalue()
 
 
@@ -102,6 +104,9 @@ def zips(files):
     entry0, end0 = stored.index(b"PK\1\2"), stored.index(b"PK\5\6")
     yield "good.zip", good
     yield "text.zip", b"this is no zip\n" * 100
+    yield "backslash.zip", make_zip([("data/cat\\1.jpg", b"x")])
+    yield "unix.zip", make_zip([("cat\\1.jpg", b"x")])
+    yield "windows.zip", make_zip([(name.replace("/", "\\"), data) for name, data in files], system=0)
     yield "cut.zip", good[:-30]
     yield "encrypted.zip", patched(good, entry + 8, "<H", 1)
     yield "method.zip", patched(good, entry + 10, "<H", 12)

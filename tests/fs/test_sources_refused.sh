@@ -40,6 +40,13 @@ refuse pax-dots.tar "leads out of it: ../x.jpg"
 refuse sparse.tar "a sparse file"
 refuse long-name.tar "an extended header of"
 
+D=$T/bad/windows.zip config joaderfs.state="$T/state-windows"
+start
+equal "classes of a zip with backslashes" \
+	"$(xargs <"$M/datasets/images/classes.txt")" "class0 class1"
+stop
+refuse backslash.zip 'has a backslash, allowed: / between directories: data/cat\1.jpg'
+refuse unix.zip 'has a backslash, allowed: / between directories: cat\1.jpg'
 refuse text.zip "is not a zip file"
 refuse cut.zip "is not a zip file, or is truncated"
 refuse encrypted.zip "a member is encrypted: class0/"
