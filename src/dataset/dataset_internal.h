@@ -82,6 +82,7 @@ enum issue_kind {
 	ISSUE_UNLABELLED,
 	ISSUE_TWICE,
 	ISSUE_REPLACED,
+	ISSUE_METADATA,
 	ISSUE_SIZE,
 	N_ISSUES
 };
@@ -210,6 +211,9 @@ int found_compare(const void *a, const void *b);
 /* Whether a part of a path hides what is there: it begins with a point, or is what systems and
  * programs put beside people's files. */
 bool hidden_name(const char *name, size_t n);
+
+/* Whether people expect columns in a file of this name. */
+bool metadata_name(const char *name);
 
 /* Whether a file of this name is a sample, by the last part of it. */
 bool wanted_name(const char *extensions, const char *name);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /*
  * metadata.csv is read twice: first for the columns and their types, then for the values,
@@ -418,11 +419,22 @@ static int open_file(const struct scan *scan, struct metadata *metadata)
 	return 0;
 }
 
+/* The walk of a directory finds it there; beside containers nothing else does. */
+static void warn_of_jsonl(const struct scan *scan)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/metadata.jsonl", scan->beside);
+	if (!scan->real && (size_t)n < sizeof(path) && access(path, F_OK) == 0)
+		log_warn("dataset %s: metadata.jsonl in %s is not read; metadata.csv is",
+			scan->name, scan->beside);
+}
+
 int metadata_open(const struct scan *scan, struct metadata **ret)
 {
 	*ret = NULL;
 	if (scan->far)
 		return 0;
+	warn_of_jsonl(scan);
 	struct metadata *metadata = calloc(1, sizeof(*metadata));
 	if (!metadata)
 		return -ENOMEM;

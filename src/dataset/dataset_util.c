@@ -148,6 +148,11 @@ bool hidden_name(const char *name, size_t n)
 	return n > 0 && name[0] == '.';
 }
 
+bool metadata_name(const char *name)
+{
+	return strcmp(name, "metadata.csv") == 0 || strcmp(name, "metadata.jsonl") == 0;
+}
+
 bool wanted_ending(const char *extensions, const char *ending)
 {
 	if (strcmp(extensions, "*") == 0)

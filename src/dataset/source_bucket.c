@@ -23,6 +23,8 @@ static int take_file(
 	const char *slash = strrchr(name, '/');
 	if (strchr(name, '/') && listing_add_class(listing, name) != 0)
 		return -ENOMEM;
+	if (metadata_name(slash ? slash + 1 : name))
+		issue_add(&listing->issues, ISSUE_METADATA, name, 0);
 	if (!wanted_name(bucket->scan->extensions, slash ? slash + 1 : name))
 		return 0;
 	struct listed *listed = listing_add(listing);

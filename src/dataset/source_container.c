@@ -235,6 +235,9 @@ int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes)
 {
 	bool sample;
+	const char *slash = strrchr(path, '/');
+	if (metadata_name(slash ? slash + 1 : path))
+		container_issue(container, ISSUE_METADATA, path);
 	int err = strchr(path, '/') ? listing_add_class(container->listing, path) : 0;
 	if (!err)
 		err = group_add(container, path, part, bytes, &sample);

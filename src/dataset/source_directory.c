@@ -173,6 +173,8 @@ static int visit_directory(struct walk *walk, struct tree *part, const struct di
 static int visit_file(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
+	if (metadata_name(entry->name) && strcmp(entry->path, "metadata.csv") != 0)
+		issue_add(&part->issues, ISSUE_METADATA, entry->path, 0);
 	if (!wanted_name(walk->scan->extensions, entry->name))
 		return 0;
 	if (!dir->parent) {

@@ -295,6 +295,20 @@ Test(dataset_metadata, numbers_of_one_style_are_numbers)
 	place_end(&place);
 }
 
+Test(dataset_metadata, files_that_are_not_read_are_named)
+{
+	struct place place;
+	two_files(&place, "file_name,x\na/1.jpg,1\n");
+	cr_assert_not(place_logged(&place, "are not read"));
+	place_text(&place, "metadata.jsonl", "{\"file_name\": \"a/1.jpg\", \"x\": 1}\n");
+	place_text(&place, "a/metadata.csv", "file_name,x\n1.jpg,1\n");
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert(place_logged(&place,
+		"2 files of metadata are not read: only metadata.csv in the "
+		"directory of the dataset is; the first: a/metadata.csv"));
+	place_end(&place);
+}
+
 Test(dataset_metadata, quotes_are_read_as_python_reads_them)
 {
 	struct place place;
