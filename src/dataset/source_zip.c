@@ -282,9 +282,11 @@ static int name_with_slashes(struct zip *zip, const struct entry *entry, char **
 			"directories: %s",
 			quote_name(&quoted, entry->name));
 	*ret = strdup(entry->name);
-	for (char *at = *ret; at && (at = strchr(at, '\\'));)
-		*at = '/';
-	return *ret ? 0 : -ENOMEM;
+	if (!*ret)
+		return -ENOMEM;
+	for (char *at = *ret; *at; at++)
+		*at = *at == '\\' ? '/' : *at;
+	return 0;
 }
 
 static int take_entry(struct zip *zip, const struct entry *entry)
