@@ -10,6 +10,7 @@
 #include "base/lock_file.h"
 #include "base/log.h"
 #include "base/own_directory.h"
+#include "base/own_mounts.h"
 #include "base/signals.h"
 #include "base/size_text.h"
 #include "config/config.h"
@@ -205,8 +206,10 @@ static int find_mountpoint(struct daemon *daemon)
 	else
 		daemon->mountpoint =
 			here ? config_path_absolute(here, path) : realpath(path, NULL);
-	if (daemon->mountpoint)
+	if (daemon->mountpoint) {
+		own_mounts_begin(daemon->mountpoint);
 		return 0;
+	}
 	int err = -errno;
 	log_error("mount point %s: %s", path, strerror(-err));
 	return err;

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/lock.h"
+#include "base/own_mounts.h"
 #include "base/work.h"
 #include "dataset/dataset.h"
 #include "dataset/number_text.h"
@@ -84,6 +85,7 @@ enum issue_kind {
 	ISSUE_REPLACED,
 	ISSUE_METADATA,
 	ISSUE_SIZE,
+	ISSUE_MOUNT,
 	N_ISSUES
 };
 
@@ -185,6 +187,7 @@ struct scan {
 	struct arena names;
 	const char *extensions;
 	bool follow_outside;
+	struct own_mounts own_mounts; /* directories that are not entered */
 	unsigned threads;
 	bool anew;		 /* dataset_scan_anew */
 	bool next;		 /* dataset_scan_next */

@@ -82,12 +82,47 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 	return err;
 }
 
+/* A pattern of shards is no file, but lies in a directory. */
+static int look_at_root(const char *path, struct looked *ret)
+{
+	const char *slash = strrchr(path, '/');
+	int err = looked_at(AT_FDCWD, path, 0, ret);
+	if (err != -ENOENT || !slash || slash == path)
+		return err;
+	auto_free char *directory = strndup(path, (size_t)(slash - path));
+	return directory ? looked_at(AT_FDCWD, directory, 0, ret) : -ENOMEM;
+}
+
+/* Whoever reads its own mount waits for itself; two daemons that read each other's wait for
+ * each other. An engine that goes on has a dataset that was allowed. */
+static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
+{
+	struct looked root;
+	int err = own_mounts_read(&scan->own_mounts);
+	if (err) {
+		log_error("dataset %s: the table of mounts can't be read: %s",
+			config->name, strerror(-err));
+		return err;
+	}
+	if ((kept_is_again() && !scan->anew) || far_is(config->path) ||
+		look_at_root(config->path, &root) != 0 ||
+		!own_mounts_have(&scan->own_mounts, root.device))
+		return 0;
+	log_error("dataset %s: path %s: is on a mount of joaderfs, allowed: any other "
+		  "place",
+		config->name, config->path);
+	return -EINVAL;
+}
+
 static int scan_begin(const struct dataset_config *config, struct scan *scan)
 {
 	scan->name = config->name;
 	scan->extensions = config->extensions;
 	scan->follow_outside = config->follow_outside;
 	set_label(scan, config->label);
+	int err = refuse_own_mounts(config, scan);
+	if (err)
+		return err;
 	scan->source = source_of(config->path);
 	scan->root = without_slashes(config->path);
 	scan->beside = scan->root ? strdup(scan->root) : NULL;
@@ -138,6 +173,7 @@ static void scan_end(struct scan *scan)
 	if (scan->listed)
 		listing_free(scan->listed);
 	free(scan->listed);
+	own_mounts_free(&scan->own_mounts);
 	arena_free(&scan->names);
 }
 

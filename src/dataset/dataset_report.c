@@ -205,6 +205,8 @@ void issues_log(const struct issues *issues, const char *dataset)
 				   "last one counts",
 		[ISSUE_METADATA] = "files of metadata are not read: only metadata.csv in "
 				   "the directory of the dataset is",
+		[ISSUE_MOUNT] = "files and directories are mounts of joaderfs, and were "
+				"skipped",
 		[ISSUE_TWICE] = "images have the path of another one, and were skipped",
 	};
 	for (int i = 0; i < N_ISSUES; i++) {

@@ -115,6 +115,11 @@ static bool examine_file(struct examination *examination, struct found *found,
 		issue_add(issues, ISSUE_UNREADABLE, found->path, err);
 	if (err || !S_ISREG(stat_.st_mode))
 		return false;
+	if (own_mounts_have(&scan->own_mounts, stat_.st_dev)) {
+		issue_add(issues, ISSUE_MOUNT, found->path, 0);
+		found->unseen = true;
+		return false;
+	}
 	*facts = (struct facts){.bytes = (uint64_t)stat_.st_size};
 	facts->mtime_ns = (int64_t)stat_.st_mtim.tv_sec * 1000000000;
 	facts->mtime_ns += stat_.st_mtim.tv_nsec;

@@ -44,8 +44,8 @@ struct walk {
 
 struct entry {
 	const char *name;
-	char path[PATH_MAX]; /* relative */
-	struct stat stat;    /* of the entry, or of the file that the link leads to */
+	char path[PATH_MAX];  /* relative */
+	struct looked looked; /* the entry, or the file that the link leads to */
 	bool link;
 };
 
@@ -132,10 +132,10 @@ static int add_unreadable(struct tree *part, const char *path, int error)
 }
 
 /* Whether the directory that the link leads to is dir, or above it. */
-static bool leads_back(const struct dir *dir, const struct stat *target)
+static bool leads_back(const struct dir *dir, const struct looked *target)
 {
 	for (; dir; dir = dir->parent)
-		if (dir->device == target->st_dev && dir->inode == target->st_ino)
+		if (dir->device == target->device && dir->inode == target->inode)
 			return true;
 	return false;
 }
@@ -146,14 +146,29 @@ static bool allowed_link(struct walk *walk, struct tree *part, const struct dir 
 {
 	if (!entry->link)
 		return true;
-	if (S_ISDIR(entry->stat.st_mode) &&
-		(dir->links == MAX_LINKED_DIRECTORIES || leads_back(dir, &entry->stat)))
+	if (S_ISDIR(entry->looked.mode) &&
+		(dir->links == MAX_LINKED_DIRECTORIES || leads_back(dir, &entry->looked)))
 		issue_add(&part->issues, ISSUE_LOOP, entry->path, 0);
 	else if (!scan_inside(walk->scan, entry->path))
 		issue_add(&part->issues, ISSUE_OUTSIDE, entry->path, 0);
 	else
 		return true;
 	return false;
+}
+
+/* What another mount hides is not gone. The own one stays where it is. */
+static int visit_mount(struct walk *walk, struct tree *part, const struct entry *entry)
+{
+	if (own_mounts_is_point(&walk->scan->own_mounts, &entry->looked))
+		return 0;
+	issue_add(&part->issues, ISSUE_MOUNT, entry->path, 0);
+	return add_unseen(part, entry->path);
+}
+
+static bool is_mount(const struct walk *walk, const struct entry *entry)
+{
+	return own_mounts_have(&walk->scan->own_mounts, entry->looked.device) ||
+	       own_mounts_is_point(&walk->scan->own_mounts, &entry->looked);
 }
 
 static int visit_directory(struct walk *walk, struct tree *part, const struct dir *dir,
@@ -186,19 +201,17 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Finds out what the entry is, for plain files and directories by d_type if it is set. */
-static int stat_entry(int fd, const struct dirent *dirent, struct entry *entry)
+/* Finds out what the entry is, for plain files by d_type if it is set. */
+static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
-	entry->link = false;
-	entry->stat.st_mode = DTTOIF(dirent->d_type);
-	if (dirent->d_type == DT_REG || dirent->d_type == DT_DIR)
+	const char *name = dirent->d_name;
+	struct looked *looked = &entry->looked;
+	*looked = (struct looked){.mode = DTTOIF(dirent->d_type)};
+	if (dirent->d_type == DT_REG)
 		return 0;
-	if (fstatat(fd, dirent->d_name, &entry->stat, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	entry->link = S_ISLNK(entry->stat.st_mode);
-	if (entry->link && fstatat(fd, dirent->d_name, &entry->stat, 0) < 0)
-		return -errno;
-	return 0;
+	int err = looked_at(fd, name, AT_SYMLINK_NOFOLLOW, looked);
+	entry->link = !err && S_ISLNK(looked->mode);
+	return entry->link ? looked_at(fd, name, 0, looked) : err;
 }
 
 /* A link that leads nowhere leads to a mount that is missing, perhaps, if links may leave
@@ -226,12 +239,14 @@ static int visit(struct walk *walk, struct tree *part, const struct dir *dir, in
 		dir->parent ? "/" : "", dirent->d_name);
 	int err = (size_t)n < sizeof(entry.path) ? 0 : -ENAMETOOLONG;
 	if (!err)
-		err = stat_entry(fd, dirent, &entry);
+		err = look_at_entry(fd, dirent, &entry);
 	if (err)
 		return visit_unknown(walk, part, &entry, err);
-	if (S_ISDIR(entry.stat.st_mode))
+	if (is_mount(walk, &entry))
+		return visit_mount(walk, part, &entry);
+	if (S_ISDIR(entry.looked.mode))
 		return visit_directory(walk, part, dir, &entry);
-	else if (S_ISREG(entry.stat.st_mode))
+	else if (S_ISREG(entry.looked.mode))
 		return visit_file(walk, part, dir, &entry);
 	return 0;
 }

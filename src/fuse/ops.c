@@ -15,6 +15,7 @@
 #include "stats/stats.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <fcntl.h>
 #include <sys/statvfs.h>
 
@@ -300,6 +301,14 @@ static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 
 /* --- files -------------------------------------------------------------------------- */
 
+/* A thread of this process would wait for itself, and take a job's samples: a source leads
+ * to the own mount, by a way that its scan did not see. */
+static bool is_own_thread(fuse_req_t req)
+{
+	return !session_of(req)->other_pids &&
+	       tgkill(getpid(), fuse_req_ctx(req)->pid, 0) == 0;
+}
+
 static int may_open(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info *fi,
 	struct inode *ret)
 {
@@ -308,7 +317,9 @@ static int may_open(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info 
 		return err;
 	if ((fi->flags & O_ACCMODE) != O_RDONLY)
 		return -EROFS;
-	return tree_is_directory(ret->kind) ? -EISDIR : 0;
+	if (tree_is_directory(ret->kind))
+		return -EISDIR;
+	return is_own_thread(req) ? -EDEADLK : 0;
 }
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
