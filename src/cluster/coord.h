@@ -50,6 +50,9 @@
 #define COORD_ADDRESS 128 /* bytes of an address */
 #define COORD_TEXT 256	  /* bytes of a message */
 #define COORD_AT_CURSOR UINT32_MAX
+#define COORD_RANKS 4096       /* most, as [job] ranks */
+#define COORD_BATCH (1U << 24) /* most samples of a global mini-batch */
+#define COORD_EPOCHS (UINT32_MAX / 2)
 
 struct coord;
 struct coord_engine;

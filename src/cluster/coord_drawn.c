@@ -15,7 +15,8 @@
  * it comes from the engine, and can be dropped at any time.
  */
 
-#define SUBTRACT_MOST 8192 /* samples of a rank at once */
+#define SUBTRACT_MOST 8192	      /* samples of a rank at once */
+#define MOST_BITS (UINT64_C(1) << 33) /* of all jobs that are drawn for */
 
 /* --- streams ---------------------------------------------------------------------------- */
 
@@ -139,24 +140,42 @@ static int need_pool(
 	return 0;
 }
 
-static int get_facts(struct coord *coord, const char *name, struct coord_job *ret)
+/* Memory of samplers grows with the largest id, of the newest job, too. */
+static bool is_small_enough(const struct coord *coord)
 {
-	const struct held_job *here = coord_find_job(coord, name);
-	if (here && here->entered) {
+	uint64_t bits = 0;
+	const struct drawn_job *job;
+	LIST_FOREACH (job, &coord->drawn, link)
+		bits += job->facts.ids ? roaring_bitmap_maximum(job->facts.ids) : 0;
+	return bits < MOST_BITS;
+}
+
+static int get_facts(
+	struct coord *coord, const struct coord_engine_job *log, struct coord_job *ret)
+{
+	const struct held_job *here = coord_find_job(coord, log->name);
+	if (here && here->entered && coord_is_same_job(&here->facts, log)) {
 		struct coord_job facts = here->facts;
 		facts.n_log = 0; /* the engine has it */
 		return coord_facts_copy(&facts, ret);
 	}
-	return coord->engine->facts(coord->engine->context, name, ret);
+	int err = coord->engine->facts(coord->engine->context, log->name, ret);
+	if (err)
+		return err;
+	if (coord_is_same_job(ret, log) && is_small_enough(coord))
+		return 0;
+	coord_facts_free(ret);
+	return -EBADE;
 }
 
-static int make_drawn(struct coord *coord, const char *name, struct drawn_job **ret)
+static int make_drawn(
+	struct coord *coord, const struct coord_engine_job *log, struct drawn_job **ret)
 {
 	struct drawn_job *job = calloc(1, sizeof(*job));
 	if (!job)
 		return -ENOMEM;
 	LIST_INSERT_HEAD(&coord->drawn, job, link);
-	int err = get_facts(coord, name, &job->facts);
+	int err = get_facts(coord, log, &job->facts);
 	if (!err)
 		err = need_pool(coord, &job->facts, &job->pool);
 	if (!err) {
@@ -233,21 +252,15 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 	job->window = window < job->n ? (uint32_t)window : job->n;
 }
 
-/* The group has forgotten the job, and has another one of the same name. */
-static bool is_another(const struct drawn_job *job, const struct coord_engine_job *log)
-{
-	return log->ranks != job->facts.ranks || log->batch != job->facts.batch ||
-	       log->n != job->n || log->fingerprint != job->facts.fingerprint;
-}
-
 static int survey_job(struct coord *coord, struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);
-	if (job && is_another(job, log)) {
+	/* The group has forgotten the job, and has another one of the same name. */
+	if (job && !coord_is_same_job(&job->facts, log)) {
 		free_drawn(job);
 		job = NULL;
 	}
-	int err = job ? 0 : make_drawn(coord, log->name, &job);
+	int err = job ? 0 : make_drawn(coord, log, &job);
 	if (err)
 		return err;
 	job->seen = true;

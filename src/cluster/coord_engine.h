@@ -29,7 +29,7 @@
  *   Errors: 0 or -errno. -ESTALE: a fence: another leader, another log, another life of the
  *         engine than the caller thinks. -EBUSY: another one has the lease. -EEXIST: another
  *         live daemon has the node's name. -EPROTO: the group has another version of all
- *         this. -ENOENT: no such job. All others, -ETIMEDOUT and -ECONNRESET among them: it
+ *         this. -ENOENT: no such job. -EBADE: what was answered is nonsense. All others, -ETIMEDOUT and -ECONNRESET among them: it
  *         may have been done, or not, or will be done later.
  */
 
@@ -171,6 +171,8 @@ struct coord_engine {
 	int (*tell)(void *context, const char *node, const char *dataset,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
 	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
+	/* The last that was asked, for messages. NULL: its answers are never nonsense. */
+	const char *(*asked)(void *context);
 };
 
 void coord_facts_free(struct coord_job *facts);

@@ -100,9 +100,24 @@ void coord_log_parts_free(struct coord_append *append)
 	append->ids = NULL;
 }
 
+bool coord_text_is_plain(const char *text)
+{
+	while ((unsigned char)*text >= ' ' && *text != 0x7f)
+		text++;
+	return *text == '\0';
+}
+
 bool coord_name_is_good(const char *name)
 {
-	return name[0] && strlen(name) < COORD_NAME && !strpbrk(name, " \t\r\n{}:");
+	return name[0] && strlen(name) < COORD_NAME && !strpbrk(name, " {}:") &&
+	       coord_text_is_plain(name);
+}
+
+bool coord_is_same_job(const struct coord_job *facts, const struct coord_engine_job *log)
+{
+	return log->ranks == facts->ranks && log->batch == facts->batch &&
+	       log->n == roaring_bitmap_get_cardinality(facts->ids) &&
+	       log->fingerprint == facts->fingerprint;
 }
 
 int coord_facts_copy(const struct coord_job *facts, struct coord_job *ret)

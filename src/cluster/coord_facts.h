@@ -25,3 +25,6 @@ must_check int coord_facts_copy(const struct coord_job *facts, struct coord_job 
 
 /* Of a node, job or dataset: nothing that the keys of an engine are made with. */
 bool coord_name_is_good(const char *name);
+bool coord_text_is_plain(const char *text); /* without control characters */
+/* Whether the engine has the job with these facts. */
+bool coord_is_same_job(const struct coord_job *facts, const struct coord_engine_job *log);

@@ -191,6 +191,10 @@ int coord_fill(struct coord *coord, const struct coord_engine_job *job,
 	int err = coord->engine->facts(coord->engine->context, log.name, &facts);
 	if (err)
 		return err;
+	if (!coord_is_same_job(&facts, job)) {
+		coord_facts_free(&facts);
+		return -EBADE;
+	}
 	/* An epoch began only when the one before had been drawn to its end. Those before
 	 * that are over. */
 	if (last > log.epoch)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "cluster/coord_facts.h"
 #include "cluster/coord_internal.h"
 
 #include <errno.h>
@@ -39,6 +40,10 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 	for (size_t i = 0; i < jobs->n; i++) {
 		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
 		if (!job || !job->entered)
+			continue;
+		/* It was forgotten, and another one has its name. */
+		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
+		if (!job->entered)
 			continue;
 		job->epoch = jobs->jobs[i].epoch;
 		job->next = jobs->jobs[i].next;

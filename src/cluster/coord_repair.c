@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "cluster/coord_facts.h"
 #include "cluster/coord_internal.h"
 
 #include "base/log.h"
@@ -87,7 +88,7 @@ static int visit_all(struct coord *coord, bool from_end, visit *each)
 		err = -ENOMEM;
 	LIST_FOREACH (job, &coord->jobs, link) {
 		const struct coord_engine_job *log = find(&jobs, job->facts.name);
-		if (!err && log && job->entered)
+		if (!err && log && job->entered && coord_is_same_job(&job->facts, log))
 			err = visit_job(coord, job, log, from_end, ids, each);
 	}
 	free(ids);

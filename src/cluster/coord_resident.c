@@ -128,6 +128,22 @@ static int make_sets(struct pool *pool)
 	return 0;
 }
 
+/* Samples of no job here are nobody's to exchange. */
+static int keep_known(
+	const struct coord *coord, const struct pool *pool, roaring_bitmap_t *told)
+{
+	const struct drawn_job *job;
+	roaring_bitmap_t *known = roaring_bitmap_create();
+	if (!known)
+		return -ENOMEM;
+	LIST_FOREACH (job, &coord->drawn, link)
+		if (job->pool == pool)
+			roaring_bitmap_or_inplace(known, job->facts.ids);
+	roaring_bitmap_and_inplace(told, known);
+	roaring_bitmap_free(known);
+	return 0;
+}
+
 int coord_update_resident(struct coord *coord, struct pool *pool)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -140,6 +156,8 @@ int coord_update_resident(struct coord *coord, struct pool *pool)
 	if (!now)
 		return -ENOMEM;
 	err = engine->told(engine->context, pool->dataset, now);
+	if (!err)
+		err = keep_known(coord, pool, now);
 	if (!err) {
 		forget_fresh(coord, pool);
 		roaring_bitmap_or_inplace(now, pool->fresh);

@@ -27,7 +27,12 @@ struct coord_resp {
 	uint32_t timeout_ms;
 	redisContext *link; /* NULL: not connected */
 	char run[COORD_RUN];
-	bool told;		  /* of an error that is not the network's */
+	bool told;	   /* of an error that is not the network's */
+	const char *asked; /* the last command */
+	/* The reply that is being read: */
+	redisReplyObjectFunctions *makes, counts; /* its objects; as makes, and counted */
+	size_t taken, most;			  /* bytes of memory */
+	bool too_much;
 	struct resp_chunks *logs; /* two epochs of a job */
 	size_t n_logs;
 };
@@ -66,11 +71,45 @@ must_check int resp_connect(struct coord_resp *resp);
 /* -ESTALE: the connection is not to the engine's life of this name. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
+int resp_network_error(const redisContext *link);
 
-/* A reply of another shape than the library gives. */
-must_check int resp_bad_reply(struct coord_resp *resp);
+/* The reply is freed; err, which is -EBADE if the reply is nonsense: then the connection is
+ * closed, since nobody knows what else comes. */
+must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
+
+/* --- coord_resp_take.c: a reply as it comes --------------------------------------------- */
+
+#define RESP_MOST_BYTES (256UL << 20) /* of memory for a reply */
+
+/* Counts what replies of the connection take. */
+void resp_count(struct coord_resp *resp);
+/* Sends what is to be sent. */
+must_check int resp_take(struct coord_resp *resp, redisReply **ret);
+
+/* --- coord_resp_reply.c: false, or -EBADE: it is something else ------------------------- */
+
 bool resp_is_array(const redisReply *reply, size_t least);
-uint32_t resp_u32(const redisReply *reply);
+bool resp_is_text(const redisReply *reply, size_t size); /* size: with the 0 */
+bool resp_take_name(const redisReply *reply, char ret[COORD_NAME]);
+bool resp_take_u64(const redisReply *reply, uint64_t most, uint64_t *ret);
+bool resp_take_u32(const redisReply *reply, uint32_t least, uint32_t most, uint32_t *ret);
+bool resp_take_flag(const redisReply *reply, bool *ret);
+bool resp_take_hex(const redisReply *reply, uint64_t *ret);
+bool resp_take_hex_at(const char **at, uint64_t *ret); /* at: behind it */
+bool resp_take_position(const redisReply *reply, struct coord_position *ret);
+must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);
+
+/* --- coord_resp_url.c ------------------------------------------------------------------- */
+
+bool resp_parse(const char *url, struct coord_resp *resp);
+
+/* --- coord_resp_jobs.c ------------------------------------------------------------------ */
+
+int resp_enter(void *context, const char *node, const struct coord_job *job,
+	char differs[COORD_TEXT]);
+int resp_leave(void *context, const char *node, const char *job);
+int resp_jobs(void *context, const char *run, struct coord_engine_jobs *ret);
+int resp_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_resp_log.c ------------------------------------------------------------------- */
 

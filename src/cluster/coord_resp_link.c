@@ -103,7 +103,7 @@ void resp_close(struct coord_resp *resp)
 }
 
 /* None that coord_engine.h gives another meaning. */
-static int network_error(const redisContext *link)
+int resp_network_error(const redisContext *link)
 {
 	if (link->err == REDIS_ERR_OOM)
 		return -ENOMEM;
@@ -126,7 +126,8 @@ static bool note_moved(struct coord_resp *resp, const char *text)
 {
 	char host[256];
 	int port;
-	if (sscanf(text, "MOVED %*u %255[^:]:%d", host, &port) != 2)
+	if (sscanf(text, "MOVED %*u %255[^:]:%5d", host, &port) != 2 || port <= 0 ||
+		port > UINT16_MAX)
 		return false;
 	memcpy(resp->moved, host, sizeof(host));
 	resp->moved_port = port;
@@ -163,35 +164,33 @@ static int refusal(struct coord_resp *resp, const char *text)
 	return moved ? -ECONNRESET : -EIO;
 }
 
-int resp_bad_reply(struct coord_resp *resp)
+int resp_end(struct coord_resp *resp, redisReply *reply, int err)
 {
-	resp_close(resp);
-	return -EBADMSG;
-}
-
-bool resp_is_array(const redisReply *reply, size_t least)
-{
-	return reply->type == REDIS_REPLY_ARRAY && reply->elements >= least;
-}
-
-uint32_t resp_u32(const redisReply *reply)
-{
-	if (reply->type == REDIS_REPLY_INTEGER)
-		return (uint32_t)reply->integer;
-	return reply->str ? (uint32_t)strtoul(reply->str, NULL, 10) : 0;
+	freeReplyObject(reply);
+	if (err == -EBADE)
+		resp_close(resp);
+	return err;
 }
 
 /* --- calls ------------------------------------------------------------------------------ */
 
-static int take_reply(struct coord_resp *resp, redisReply *reply, redisReply **ret)
+/* FCALL, and the name of a function; or a command. */
+static void note_asked(struct coord_resp *resp, const struct resp_words *words)
 {
-	if (!reply) {
-		int err = network_error(resp->link);
+	bool function = words->n > 1 && strcmp(words->word[0], "FCALL") == 0;
+	resp->asked = words->word[function];
+}
+
+static int take_reply(struct coord_resp *resp, redisReply **ret)
+{
+	redisReply *reply;
+	int err = resp_take(resp, &reply);
+	if (err) {
 		resp_close(resp);
 		return err;
 	}
 	if (reply->type == REDIS_REPLY_ERROR) {
-		int err = refusal(resp, reply->str);
+		err = refusal(resp, reply->str);
 		freeReplyObject(reply);
 		return err;
 	}
@@ -199,12 +198,21 @@ static int take_reply(struct coord_resp *resp, redisReply *reply, redisReply **r
 	return 0;
 }
 
+static int send_words(struct coord_resp *resp, const struct resp_words *words)
+{
+	if (words->failed || redisAppendCommandArgv(resp->link, (int)words->n,
+				     words->word, words->length) != REDIS_OK) {
+		resp_close(resp);
+		return -ENOMEM;
+	}
+	note_asked(resp, words);
+	return 0;
+}
+
 static int call(struct coord_resp *resp, const struct resp_words *words, redisReply **ret)
 {
-	errno = 0;
-	return take_reply(resp,
-		redisCommandArgv(resp->link, (int)words->n, words->word, words->length),
-		ret);
+	int err = send_words(resp, words);
+	return err ? err : take_reply(resp, ret);
 }
 
 int resp_call(struct coord_resp *resp, struct resp_words *words, redisReply **ret)
@@ -218,24 +226,16 @@ int resp_call(struct coord_resp *resp, struct resp_words *words, redisReply **re
 
 static int send_all(struct coord_resp *resp, const struct resp_words *words, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (words[i].failed ||
-			redisAppendCommandArgv(resp->link, (int)words[i].n, words[i].word,
-				words[i].length) != REDIS_OK) {
-			resp_close(resp);
-			return -ENOMEM;
-		}
-	return 0;
+	int err = 0;
+	for (size_t i = 0; i < n && !err; i++)
+		err = send_words(resp, &words[i]);
+	return err;
 }
 
 static int take_replies(struct coord_resp *resp, size_t n, redisReply **ret)
 {
 	for (size_t i = 0; i < n; i++) {
-		void *reply = NULL;
-		errno = 0;
-		if (redisGetReply(resp->link, &reply) != REDIS_OK)
-			reply = NULL;
-		int err = take_reply(resp, reply, &ret[i]);
+		int err = take_reply(resp, &ret[i]);
 		if (!err)
 			continue;
 		resp_close(resp); /* the other replies are not waited for */
@@ -261,9 +261,9 @@ int resp_do(struct coord_resp *resp, struct resp_words *words)
 {
 	redisReply *reply;
 	int err = resp_call(resp, words, &reply);
-	if (!err)
-		freeReplyObject(reply);
-	return err;
+	if (err)
+		return err;
+	return resp_end(resp, reply, reply->type == REDIS_REPLY_INTEGER ? 0 : -EBADE);
 }
 
 int resp_same_life(struct coord_resp *resp, const char *run)
@@ -324,10 +324,8 @@ static int learn_run(struct coord_resp *resp)
 		return err;
 	const char *at =
 		reply->type == REDIS_REPLY_STRING ? strstr(reply->str, "run_id:") : NULL;
-	if (!at || sscanf(at, "run_id:%47[0-9a-zA-Z]", resp->run) != 1)
-		err = resp_bad_reply(resp);
-	freeReplyObject(reply);
-	return err;
+	bool good = at && sscanf(at, "run_id:%47[0-9a-zA-Z]", resp->run) == 1;
+	return resp_end(resp, reply, good ? 0 : -EBADE);
 }
 
 static int greet(struct coord_resp *resp)
@@ -355,11 +353,12 @@ int resp_connect(struct coord_resp *resp)
 	if (!resp->link)
 		return -ENOMEM;
 	if (resp->link->err) {
-		int err = network_error(resp->link);
+		int err = resp_network_error(resp->link);
 		resp->moved_port = 0; /* perhaps it is back where it was */
 		resp_close(resp);
 		return err;
 	}
+	resp_count(resp);
 	int err = greet(resp);
 	if (err)
 		resp_close(resp);

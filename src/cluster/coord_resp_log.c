@@ -129,19 +129,47 @@ int resp_repaired(void *context, const char *run, const char *node)
 	return resp_do(resp, &words);
 }
 
+/* "<job> <epoch> <rank> <base>", and samples */
+static bool is_offer(const redisReply *name, const redisReply *ids)
+{
+	return resp_is_text(name, COORD_NAME + 48) && ids->type == REDIS_REPLY_STRING &&
+	       (size_t)ids->len % sizeof(sample_id) == 0 &&
+	       (size_t)ids->len / sizeof(sample_id) < UINT32_MAX;
+}
+
 static int take_offer(
 	const redisReply *name, const redisReply *ids, struct coord_offer *ret)
 {
-	if (!name->str || !ids->str ||
-		sscanf(name->str, "%64s %u %u %u", ret->job, &ret->epoch, &ret->rank,
-			&ret->base) != 4)
-		return -EBADMSG;
+	if (!is_offer(name, ids) ||
+		sscanf(name->str, "%64s %10u %10u %10u", ret->job, &ret->epoch,
+			&ret->rank, &ret->base) != 4 ||
+		ret->epoch > COORD_EPOCHS || ret->rank >= COORD_RANKS)
+		return -EBADE;
 	ret->n = (uint32_t)((size_t)ids->len / sizeof(sample_id));
+	if (ret->base > UINT32_MAX - ret->n)
+		return -EBADE;
 	ret->ids = malloc((size_t)ids->len + 1);
 	if (!ret->ids)
 		return -ENOMEM;
-	memcpy(ret->ids, ids->str, ret->n * sizeof(sample_id));
+	memcpy(ret->ids, ids->str, (size_t)ids->len);
 	return 0;
+}
+
+/* name ids ... */
+static int take_offers(const redisReply *reply, struct coord_offers *ret)
+{
+	int err = 0;
+	if (!resp_is_array(reply, 0) || reply->elements % 2)
+		return -EBADE;
+	ret->offers = calloc(reply->elements / 2 + 1, sizeof(*ret->offers));
+	if (!ret->offers)
+		return -ENOMEM;
+	for (size_t i = 0; i < reply->elements && !err; i += 2) {
+		err = take_offer(
+			reply->element[i], reply->element[i + 1], &ret->offers[ret->n]);
+		ret->n += err == 0;
+	}
+	return err;
 }
 
 int resp_offers(void *context, const char *run, struct coord_offers *ret)
@@ -157,15 +185,7 @@ int resp_offers(void *context, const char *run, struct coord_offers *ret)
 	err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
-	ret->offers = calloc(reply->elements / 2 + 1, sizeof(*ret->offers));
-	if (!ret->offers)
-		err = -ENOMEM;
-	for (size_t i = 0; i + 1 < reply->elements && !err; i += 2) {
-		err = take_offer(
-			reply->element[i], reply->element[i + 1], &ret->offers[ret->n]);
-		ret->n += err == 0;
-	}
-	freeReplyObject(reply);
+	err = resp_end(resp, reply, take_offers(reply, ret));
 	if (err)
 		coord_offers_free(ret);
 	return err;
@@ -186,12 +206,10 @@ int resp_reported(void *context, const char *run, const struct coord_node *nodes
 	err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
-	if (!resp_is_array(reply, n))
-		err = resp_bad_reply(resp);
-	for (size_t i = 0; i < n && !err; i++)
-		ret[i] = resp_u32(reply->element[i]) != 0;
-	freeReplyObject(reply);
-	return err;
+	bool good = resp_is_array(reply, n);
+	for (size_t i = 0; i < n && good; i++)
+		good = resp_take_flag(reply->element[i], &ret[i]);
+	return resp_end(resp, reply, good ? 0 : -EBADE);
 }
 
 int resp_ready(void *context, const char *run, const struct coord_token *token)
@@ -234,19 +252,16 @@ int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret)
 	int err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
-	for (size_t i = 0; i < reply->elements; i++) {
-		const redisReply *told = reply->element[i];
-		roaring_bitmap_t *ids =
-			told->str ? roaring_bitmap_portable_deserialize_safe(
-					    told->str, (size_t)told->len)
-				  : NULL;
-		if (!ids)
-			continue; /* what makes no sense is not resident */
+	err = resp_is_array(reply, 0) ? 0 : -EBADE;
+	for (size_t i = 0; err == 0 && i < reply->elements; i++) {
+		roaring_bitmap_t *ids;
+		err = resp_take_ids(reply->element[i], &ids);
+		if (err)
+			break;
 		roaring_bitmap_or_inplace(ret, ids);
 		roaring_bitmap_free(ids);
 	}
-	freeReplyObject(reply);
-	return 0;
+	return resp_end(resp, reply, err);
 }
 
 #endif

@@ -92,17 +92,33 @@ static int add_chunk(struct resp_chunks *log, uint32_t end)
 	return 0;
 }
 
-/* {"<base>-1" {"" count}} ... */
-static int take_chunks(
-	struct coord_resp *resp, const redisReply *reply, struct resp_chunks *log)
+/* {"<base>-1" {"" count}} */
+static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *ret_count)
 {
+	char *hyphen;
+	if (!resp_is_array(chunk, 2) || !resp_is_array(chunk->element[1], 2) ||
+		!resp_is_text(chunk->element[0], 32) ||
+		!(hyphen = strchr(chunk->element[0]->str, '-')))
+		return false;
+	*hyphen = '\0';
+	chunk->element[0]->len = (size_t)(hyphen - chunk->element[0]->str);
+	return resp_take_u32(chunk->element[0], 0, UINT32_MAX - 1, ret_base) &&
+	       resp_take_u32(chunk->element[1]->element[1], 1, UINT32_MAX - 1 - *ret_base,
+		       ret_count);
+}
+
+/* *ret_known: false, if this is not the log that was known. */
+static int take_chunks(const redisReply *reply, struct resp_chunks *log, bool *ret_known)
+{
+	*ret_known = true;
+	if (!resp_is_array(reply, 0))
+		return -EBADE;
 	for (size_t i = 0; i < reply->elements; i++) {
-		const redisReply *chunk = reply->element[i];
-		if (!resp_is_array(chunk, 2) || !resp_is_array(chunk->element[1], 2))
-			return resp_bad_reply(resp);
-		uint32_t base = resp_u32(chunk->element[0]);
-		uint32_t count = resp_u32(chunk->element[1]->element[1]);
-		if (base != end_of(log)) { /* not the log that was known */
+		uint32_t base, count;
+		if (!take_chunk(reply->element[i], &base, &count))
+			return -EBADE;
+		if (base != end_of(log)) {
+			*ret_known = false;
 			log->n = 0;
 			return 0;
 		}
@@ -131,10 +147,11 @@ static int ask_for_chunks(
 	int err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
-	*ret_more = reply->elements == CHUNKS_AT_ONCE;
-	err = take_chunks(resp, reply, log);
-	freeReplyObject(reply);
-	return err;
+	size_t before = log->n;
+	bool known;
+	err = take_chunks(reply, log, &known);
+	*ret_more = known && log->n - before == CHUNKS_AT_ONCE;
+	return resp_end(resp, reply, err);
 }
 
 /* Once for all that read beyond what is known. */

@@ -84,6 +84,19 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		rank->sent = lease->cursor;
 }
 
+/* No reader consumes beyond the end of an epoch. */
+static bool are_possible(
+	const struct coord *coord, const struct coord_lease *leases, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct held_job *job = coord_find_job(coord, leases[i].job);
+		if (leases[i].ret_cursor.position >
+			rank_length(&job->facts, job->n, leases[i].rank))
+			return false;
+	}
+	return true;
+}
+
 static void new_life(struct coord *coord)
 {
 	struct held_job *job;
@@ -160,6 +173,8 @@ int coord_beat(struct coord *coord)
 	list_leases(coord, leases);
 	int err = engine->beat(
 		engine->context, &coord->self, ttl_ms(coord), leases, n, &view);
+	if (!err && !are_possible(coord, leases, n))
+		err = -EBADE;
 	if (!err) {
 		coord->refused = false;
 		coord->message[0] = '\0';
@@ -237,6 +252,10 @@ static void away(struct coord *coord, int err)
 		snprintf(coord->message, sizeof(coord->message),
 			"the engine's log has a sample twice, or one that is not the "
 			"job's");
+	else if (err == -EBADE)
+		snprintf(coord->message, sizeof(coord->message),
+			"the engine answers nonsense to %s",
+			coord->engine->asked(coord->engine->context));
 	else
 		snprintf(coord->message, sizeof(coord->message),
 			"the engine does not answer: %s", strerror(-err));

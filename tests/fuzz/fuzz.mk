@@ -4,7 +4,7 @@
 # libFuzzer on what reads foreign bytes, for SECONDS each.
 
 SECONDS  := 60
-FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SRC := $(filter-out $(if $(HIREDIS),,%/fuzz_resp.c),$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ     := $(FUZZ_SRC:tests/%.c=$(BUILD)/tests/%)
 
 # gcc has no libFuzzer; sanitizers as in asan, with what guides the mutations.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """seeds.py KIND DIRECTORY: good input for a fuzz program to begin with. KIND: jpeg, baseline,
-png, codecs, tar, far, zip, lmdb, ini, where, journal, tier or peer."""
+png, codecs, tar, far, zip, lmdb, ini, where, journal, tier, peer or resp."""
 
 import glob
 import io
@@ -229,9 +229,41 @@ def peer():
         yield bytes((3, piece)) + answers
 
 
+def reply(value):
+    if isinstance(value, list):
+        return b"*%d\r\n" % len(value) + b"".join(map(reply, value))
+    if isinstance(value, int):
+        return b":%d\r\n" % value
+    return b"$%d\r\n%s\r\n" % (len(value), value)
+
+
+def resp():
+    """The first byte: whether the node has a job. Then what it is answered."""
+    ids = struct.pack("<IIHHI", 12346, 1, 0, 39, 16) + struct.pack("<40H", *range(40))
+    none, one = [1, 1, b"", b"3", []], [1, 1, b"", b"3", [b"OK", b"0:2"]]
+    nodes = [b"node0", b"5 1 [::]:7", b"node1", b""]
+    facts = [b"photos", b"11", b"2", b"4", b"2", ids]
+    chunks, part = [[b"0-1", [b"", b"4"]]], struct.pack("<2I", 3, 9)
+
+    def jobs(drawn):
+        state = [b"0", drawn, b"40", b"2", b"4", b"11"]
+        return [[b"job0", state, [b"0", b"0:0", b"1", b"0:2"], b"5 0"]]
+    empty, some = jobs(b"0"), jobs(b"4")
+    draws = [[ids], 0, none, 0]
+    for says in ([none, nodes, empty, empty, 5, empty, facts] + draws * 3,
+                 [none, nodes, some, some, 5, some, facts, chunks, part, part] + draws * 3,
+                 [[0] + none[1:], nodes, empty, empty, 0, 5, [1, 1]] + [none] * 4,
+                 [[0, 0] + none[2:], nodes, some, some, 0, 0, 0, 5, [1, 1], [b"job0 0 1 2", part]]):
+        yield b"\0" + b"".join(map(reply, says))
+    for says in ([none, [], one, nodes, some, some, 0, 5, some, chunks, part, part] + draws * 3,
+                 [none, facts[:1] + [b"40", b"12"] + facts[2:5] + [b"0", b"0"]]):
+        yield b"\1" + b"".join(map(reply, says))
+
+
 def main():
     kinds = {"jpeg": jpeg, "baseline": baseline, "png": png, "codecs": codecs, "tar": tar, "far": far, "zip": make_zip, "lmdb": lmdb,
-             "ini": ini, "where": where, "journal": journal, "tier": tier, "peer": peer}
+             "ini": ini, "where": where, "journal": journal, "tier": tier, "peer": peer,
+             "resp": resp}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     os.makedirs(sys.argv[2], exist_ok=True)
