@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <paths.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -28,6 +29,7 @@ static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user
 	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
 	"strictatime", "lazytime", "nolazytime"};
 
+#define DEAD_MOST 16 /* mounts of killed daemons, one above the other */
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 #define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
 
@@ -128,7 +130,8 @@ static printf_like(2, 3) void explain(char **ret_why, const char *format, ...)
 int mount_directory_check(const char *path, char **ret_why)
 {
 	struct statx st;
-	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT, STATX_TYPE, &st) != 0) {
+	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT | AT_STATX_FORCE_SYNC, STATX_TYPE,
+		    &st) != 0) {
 		int err = -errno;
 		if (err == -ENOTCONN)
 			explain(ret_why,
@@ -250,11 +253,85 @@ static int take_device(int device)
 	return err;
 }
 
+/* fusermount3 does it for ordinary users. */
+static void unmount_by_helper(const char *mountpoint)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		execlp("fusermount3", "fusermount3", "-u", "-q", "-z", "--", mountpoint,
+			(char *)NULL);
+		_exit(EXIT_FAILURE);
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* --- what a daemon that was killed leaves ------------------------------------------------ */
+
+/* Of the directory, without a look at the directory itself; NULL: there is none. */
+static char *absolute_name(const char *path)
+{
+	auto_free char *copy = strdup(path);
+	char *name = NULL;
+	size_t n = copy ? strlen(copy) : 0;
+	while (n > 1 && copy[n - 1] == '/')
+		copy[--n] = '\0';
+	char *slash = copy ? strrchr(copy, '/') : NULL;
+	const char *last = slash ? slash + 1 : copy;
+	auto_free char *parent = NULL;
+	if (slash)
+		*slash = '\0';
+	if (copy)
+		parent = realpath(!slash ? "." : *copy ? copy : "/", NULL);
+	if (!parent ||
+		asprintf(&name, "%s/%s", strcmp(parent, "/") ? parent : "", last) < 0)
+		return NULL;
+	return name;
+}
+
+/* Whether the last that was mounted there is joaderfs. */
+static bool is_of_our_kind(const char *path)
+{
+	auto_free char *name = absolute_name(path);
+	FILE *mounts = name ? setmntent("/proc/self/mounts", "re") : NULL;
+	const struct mntent *entry;
+	bool ours = false;
+	while (mounts && (entry = getmntent(mounts)))
+		if (strcmp(entry->mnt_dir, name) == 0)
+			ours = strcmp(entry->mnt_type, "fuse.joaderfs") == 0;
+	if (mounts)
+		(void)endmntent(mounts);
+	return ours;
+}
+
+/* The kernel may remember what a daemon said that is gone, so it is made to ask. */
+static bool is_dead(const char *path)
+{
+	struct statx st;
+	return statx(AT_FDCWD, path, AT_NO_AUTOMOUNT | AT_STATX_FORCE_SYNC, STATX_TYPE,
+		       &st) != 0 &&
+	       errno == ENOTCONN;
+}
+
+/* A killed daemon's, and the one below it. */
+static void detach_dead(const char *path)
+{
+	for (int i = 0; i < DEAD_MOST && is_dead(path) && is_of_our_kind(path); i++) {
+		if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) != 0 && geteuid() != 0)
+			unmount_by_helper(path);
+		if (!is_dead(path))
+			log_info("mount point %s: the mount of a daemon that was killed "
+				 "is detached",
+				path);
+	}
+}
+
 int mount_point_check(const struct files_context *context)
 {
 	auto_free char *why = NULL;
 	if (context->device)
 		return take_device(context->device);
+	detach_dead(context->mountpoint);
 	int err = mount_directory_check(context->mountpoint, &why);
 	if (!err && geteuid() != 0)
 		err = mount_helper_check(&why);
@@ -267,19 +344,6 @@ int mount_point_check(const struct files_context *context)
 	if (!err)
 		warn_of_content(context->mountpoint);
 	return err;
-}
-
-/* fusermount3 does it for ordinary users. */
-static void unmount_by_helper(const char *mountpoint)
-{
-	pid_t child = fork();
-	if (child == 0) {
-		execlp("fusermount3", "fusermount3", "-u", "-q", "-z", "--", mountpoint,
-			(char *)NULL);
-		_exit(EXIT_FAILURE);
-	}
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
 }
 
 void mount_point_unmount(const char *mountpoint, int device)

@@ -23,15 +23,27 @@ read_epoch a || fail "the first daemon stopped serving"
 once a 8
 stop
 
-# The daemon dies on the spot: the message says how to get the mount point back, and the
-# next one goes on with the order.
+# The supervisor and the engine die on the spot: the next daemon detaches what they leave, and goes
+# on with the order.
 start
 order a >"$T/before"
+kill -KILL "$PID"
+wait "$PID" 2>/dev/null || true
+PID=
+[[ $(stat "$M" 2>&1) == *"not connected"* ]] || fail "the mount is not dead: $(stat "$M" 2>&1)"
+start
+grep -q "the mount of a daemon that was killed is detached" "$LOG" || fail "it did not say so"
+equal "order after a kill" "$(order a)" "$(<"$T/before")"
+equal "mounts there" "$(grep -c " $M " /proc/self/mounts)" 1
+stop
+
+# The dead mount of another file system stays, and the message says what to do.
+"$PROGRAM" --no-supervisor "$T/joaderfs.ini" "$M" -f -o subtype=other >"$T/first" 2>&1 &
+PID=$!
+until mounted "$M"; do kill -0 "$PID" || fail "$(cat "$T/first")"; done
 kill -KILL "$PID"
 wait "$PID" 2>/dev/null || true
 PID=
 timeout 20 "$PROGRAM" "$T/joaderfs.ini" "$M" -f >"$T/second" 2>&1 && fail "mounted over a dead mount"
 grep -q 'is gone' "$T/second" || fail "$(cat "$T/second")"
 unmount "$M"
-start
-equal "order after a kill" "$(order a)" "$(<"$T/before")"
