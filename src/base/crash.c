@@ -52,7 +52,21 @@ static void put_backtrace(int fd)
 	put(fd, "\n");
 }
 
-static void on_signal(int number)
+static const int signals[] = {
+	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
+static struct sigaction earlier[sizeof(signals) / sizeof(signals[0])];
+
+/* A sanitizer's handler tells where the bug is; it gets the fault as the kernel told it. */
+static void go_on(int number, siginfo_t *info, void *context)
+{
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (signals[i] == number && earlier[i].sa_flags & SA_SIGINFO)
+			earlier[i].sa_sigaction(number, info, context);
+	signal(number, SIG_DFL);
+	raise(number); /* takes effect when this returns */
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
 {
 	int fd = log_descriptor();
 	kept_note_crashed();
@@ -67,8 +81,7 @@ static void on_signal(int number)
 		put(fd, "\n");
 		put_backtrace(fd);
 	}
-	signal(number, SIG_DFL);
-	raise(number); /* takes effect when this returns */
+	go_on(number, info, context);
 }
 
 /* --- bugs -------------------------------------------------------------------------- */
@@ -115,18 +128,23 @@ void crash_prepare_thread(void)
 		sigaltstack(&stack, NULL);
 }
 
+/* Nobody's, or a sanitizer's. */
+static bool is_free(const struct sigaction *action)
+{
+	return action->sa_flags & SA_SIGINFO ? action->sa_sigaction != on_signal
+					     : action->sa_handler == SIG_DFL;
+}
+
 void crash_install(void)
 {
-	static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT};
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
-	struct sigaction before;
+	struct sigaction action = {
+		.sa_sigaction = on_signal, .sa_flags = SA_ONSTACK | SA_SIGINFO};
 	void *frame;
 	/* The first call loads a library, which a handler may not do. */
 	(void)backtrace(&frame, 1);
 	crash_prepare_thread();
 	sigfillset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (sigaction(signals[i], NULL, &before) == 0 &&
-			before.sa_handler == SIG_DFL)
+		if (sigaction(signals[i], NULL, &earlier[i]) == 0 && is_free(&earlier[i]))
 			sigaction(signals[i], &action, NULL);
 }

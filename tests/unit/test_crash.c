@@ -15,6 +15,9 @@
 #include <sys/wait.h>
 
 static struct lock lock;
+static const int all[] = {
+	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
+static struct sigaction sanitizer; /* was there before */
 
 /* What the process writes to its log until it ends by the signal. */
 static const char *log_of(void (*body)(void), int ended_by)
@@ -26,8 +29,11 @@ static const char *log_of(void (*body)(void), int ended_by)
 	if (child == 0) {
 		struct rlimit none = {0};
 		setrlimit(RLIMIT_CORE, &none);
-		signal(SIGABRT, SIG_DFL); /* Criterion has some of its own */
-		signal(SIGSEGV, SIG_DFL);
+		/* Criterion and sanitizers have some of their own. */
+		for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+			signal(all[i], SIG_DFL);
+		if (sanitizer.sa_sigaction)
+			sigaction(SIGFPE, &sanitizer, NULL);
 		if (log_to_file(path) != 0)
 			_exit(99);
 		crash_install();
@@ -84,6 +90,44 @@ Test(crash, a_stack_that_overflows_is_told_of)
 	contains(text, "backtrace of thread ");
 	contains(text, "[0x");
 	contains(text, "locks held: a lock\n");
+}
+
+static int ends_by;
+
+static void end(void)
+{
+	raise(ends_by);
+}
+
+Test(crash, every_signal_that_ends_the_process_is_told_of)
+{
+	char line[64];
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		ends_by = all[i];
+		const char *text = log_of(end, ends_by);
+		snprintf(line, sizeof(line), "crash: signal %d in process ", ends_by);
+		contains(text, line);
+		contains(text, "backtrace of thread ");
+	}
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	(void)info, (void)context;
+	log_error("the sanitizer's report");
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+Test(crash, a_sanitizer_has_its_turn_after_the_backtrace)
+{
+	sanitizer = (struct sigaction){
+		.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	ends_by = SIGFPE;
+	const char *text = log_of(end, SIGFPE);
+	const char *report = strstr(text, "the sanitizer's report");
+	contains(text, "backtrace of thread ");
+	cr_assert(report && report > strstr(text, "backtrace of thread "));
 }
 
 /* --- bugs -------------------------------------------------------------------------- */
