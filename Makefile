@@ -258,6 +258,11 @@ EXAMPLES  := $(sort $(wildcard config/*.ini config/*.service config/*.json confi
 DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard src/*/README.md tools/README.md tools/*/README.md)) \
 	$(sort $(wildcard tools/examples/*.py))
 DOC       := $(DESTDIR)$(PREFIX)/share/doc/joaderfs
+# Where python3 looks: that of Debian's packages, or of this version below another prefix.
+SITE      ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3/dist-packages,$(shell \
+	python3 -c 'import sys, os; v = "python%d.%d" % sys.version_info[:2]; print(v + (\
+	"/dist-packages" if os.path.isdir("/usr/lib/python3/dist-packages") else "/site-packages"))'))
+PYTHON_MODULE := $(sort $(wildcard tools/python/joaderfs/*.py tools/python/joaderfs/py.typed))
 
 install: all completions
 	install -d $(DESTDIR)$(PREFIX)/bin $(DOC)/examples/sim
@@ -273,6 +278,8 @@ install: all completions
 		install -d $(DESTDIR)$(PREFIX)/share/man/man$$section && \
 		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$$section || exit 1; \
 	done
+	install -d $(DESTDIR)$(SITE)/joaderfs
+	install -m 644 $(PYTHON_MODULE) $(DESTDIR)$(SITE)/joaderfs
 	for file in $(COMPLETED); do \
 		install -D -m 644 $(BUILD)/completions/$$file $(DESTDIR)$(PREFIX)/share/$$file || exit 1; \
 	done
@@ -280,7 +287,7 @@ install: all completions
 uninstall:
 	rm -f $(COMPLETED:%=$(DESTDIR)$(PREFIX)/share/%)
 	rm -f $(INSTALLED:%=$(DESTDIR)$(PREFIX)/bin/%)
-	rm -rf $(DOC)
+	rm -rf $(DOC) $(DESTDIR)$(SITE)/joaderfs
 	for page in $(notdir $(MAN)); do \
 		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
 

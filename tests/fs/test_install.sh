@@ -10,7 +10,8 @@ for file in bin/joaderfs bin/joaderctl share/man/man8/joaderfs.8 share/man/man1/
 	share/man/man5/joaderfs.ini.5 share/man/man5/joaderfs-state.5 share/doc/joaderfs/README.md bin/joader-sim \
 	share/man/man1/joader-sim.1 share/doc/joaderfs/examples/sim/random-4.ini \
 	share/bash-completion/completions/joaderctl share/zsh/vendor-completions/_joaderctl \
-	share/fish/vendor_completions.d/joaderctl.fish share/doc/joaderfs/examples/kubernetes.yaml; do
+	share/fish/vendor_completions.d/joaderctl.fish share/doc/joaderfs/examples/kubernetes.yaml \
+	lib/python3/dist-packages/joaderfs/__init__.py lib/python3/dist-packages/joaderfs/py.typed; do
 	[[ -s $T/root/usr/$file ]] || fail "not installed: $file"
 done
 # The documents come with the files that they link to.

@@ -9,13 +9,13 @@
 JOB is the directory <mount>/jobs/<job> of joaderfs; its layout may be flat, classes or batch.
 CHECKPOINT is written every few batches, and at the end of each epoch; if it is there, the training
 goes on from it: the rest of the epoch is exactly what was not trained, with the same samples at
-the same positions as before. joaderctl has to find the daemon ($JOADERFS_SOCKET).
+the same positions as before. The module joaderfs has to find the daemon ($JOADERFS_SOCKET).
 """
 
 import argparse
 import glob
 import os
-import subprocess
+import sys
 
 import numpy
 import torch
@@ -23,23 +23,11 @@ from PIL import Image
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
 from torchvision.transforms.functional import to_tensor
 
-
-class JobState:
-    """joaderfs' part of a checkpoint, for any loader that calls state_dict and load_state_dict.
-    at: EPOCH:POSITION, what was trained, if positions are read in their order."""
-
-    def __init__(self, job):
-        self.job = job
-
-    def state_dict(self, at=None):
-        with open(os.path.join(self.job, "state")) as file:
-            return {"state": file.read(), "at": at}
-
-    def load_state_dict(self, saved):
-        at = ["--at", saved["at"]] if saved["at"] else []
-        name = os.path.basename(os.path.realpath(self.job))
-        subprocess.run(["joaderctl", "restore", *at, name, "-"],
-                       input=saved["state"], text=True, check=True)
+try:
+    import joaderfs
+except ImportError:  # not installed: the one beside this script
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../python"))
+    import joaderfs
 
 
 class Epoch(Dataset):
@@ -99,7 +87,7 @@ def position_of(job, epoch, done):
 def save(path, job, epoch, done, **parts):
     at = position_of(job, epoch, done)
     torch.save({"epoch": epoch, "done": done, "random": torch.get_rng_state(),
-                "joaderfs": JobState(job).state_dict(at), **parts}, path + ".new")
+                "joaderfs": joaderfs.Job(job).state_dict(at), **parts}, path + ".new")
     os.replace(path + ".new", path)
 
 
@@ -109,7 +97,7 @@ def load(path, job, rank):
         return None
     saved = torch.load(path)
     if rank == 0:
-        JobState(job).load_state_dict(saved["joaderfs"])
+        joaderfs.Job(job).load_state_dict(saved["joaderfs"])
     torch.set_rng_state(saved["random"])
     return saved
 

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# The Python module, tools/python/joaderfs: its doctests, layouts, formats, jobs and ranks, without
+# torch; and, where there is torch, what DataLoader and loops of other libraries get from it.
+. "$(dirname "$0")/lib.sh"
+dataset 3 8
+config
+printf '[template small]\njob.dataset = images\ntensor.crop = 16\n' >>"$T/joaderfs.ini"
+"$PYTHON" "$FS/make_dataset.py" "$T/odd" 1 25 96x72
+printf '[dataset odd]\npath = %s\n' "$T/odd" >>"$T/joaderfs.ini"
+many() {
+	job "$@" job.epochs=1000 tensor.crop=32
+}
+many flat
+many classes view.layout=classes
+many mirror view.layout=mirror
+many batch view.layout=batch view.batch=8 tensor.format=npy
+many tar view.layout=tar view.shard=6
+many record tensor.format=record
+many sharded view.shard=10
+many linked view.layout=classes view.path=linked/train
+many odd job.dataset=odd
+start
+
+export JOADERFS_SOCKET=$T/socket PYTHONPATH=$ROOT/tools/python:$FS PYTHONDONTWRITEBYTECODE=1
+export DOCS=$BUILD/joaderfs-docs COPIES=$T/copies
+cd "$M"
+"$PYTHON" "$FS/python_module.py"
+needs_torch
+"$PYTHON" "$FS/python_torch.py"
+cd /

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""A job's samples by index, and how one file becomes a sample."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, Callable, Iterator
+
+import numpy
+
+from ._files import Parser, Place, map_file, read_file
+from ._ranks import worker
+
+OUTPUTS = ("numpy", "torch", "pil")
+
+
+class Samples:
+    """What Dataset and IterableDataset have in common."""
+
+    def __init__(self, path: str | os.PathLike[str], *, epoch: int | None = None,
+                 output: str = "numpy", transform: Callable[[Any], Any] | None = None,
+                 target_transform: Callable[[Any], Any] | None = None,
+                 pin_memory: bool = False):
+        if output not in OUTPUTS:
+            raise ValueError(f'output: found "{output}", allowed: {", ".join(OUTPUTS)}')
+        self._place = Place(path)
+        self._parser = Parser(self._place.ini)
+        self._numbers = {name: i for i, name in enumerate(self._place.classes)}
+        self.epoch = epoch
+        self.output = output
+        self.transform = transform
+        self.target_transform = target_transform
+        self._pinned = pin_memory and _can_pin()
+
+    @property
+    def layout(self) -> str:
+        """The job's layout: flat, classes, mirror, tar or batch."""
+        return self._place.layout
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the labels: that of label i is classes[i]."""
+        return list(self._numbers)
+
+    @property
+    def directory(self) -> str:
+        """Where the files are: those of the running epoch, unless epoch is set."""
+        return (self._place.directory if self.epoch is None else self._place.epoch(self.epoch))
+
+    def _read(self, directory: str, name: bytes) -> tuple[Any, Any]:
+        path = os.path.join(os.fsencode(directory), name)
+        read = map_file if self.layout == "batch" and not self._pins() else read_file
+        image, label = self._parser.parse(read(path, self._room), path)
+        if label is None:
+            label = self._label(directory, name)
+        return self._finish(image, label)
+
+    def _finish(self, image: numpy.ndarray, label: Any) -> tuple[Any, Any]:
+        image = self._converted(image)
+        if self.layout == "batch" and self.output == "torch":
+            import torch
+            label = torch.from_numpy(label)
+        if self.transform:
+            image = self.transform(image)
+        if self.target_transform:
+            label = self.target_transform(label)
+        return image, label
+
+    def _label(self, directory: str, name: bytes) -> Any:
+        """A label differs from epoch to epoch, and is read with its image."""
+        path = os.path.join(os.fsencode(directory), name)
+        if self.layout == "batch":
+            return numpy.load(path.removesuffix(b".npy") + b".labels.npy")
+        if self.layout == "flat":
+            with open(os.path.splitext(path)[0] + b".cls", "rb") as file:
+                return int(file.read())
+        return self._class_of(name)
+
+    def _class_of(self, name: bytes) -> int:
+        above = os.fsdecode(os.path.dirname(name))
+        return self._numbers.get(above, self._numbers.get(above.split("/")[0], -1))
+
+    def _converted(self, image: numpy.ndarray) -> Any:
+        if self.output == "numpy":
+            return image
+        if self.output == "pil":
+            from PIL import Image
+            return Image.fromarray(image)
+        import torch
+        tensor = torch.from_numpy(image)
+        if self._place.ini.get("axes") == "CHW" and self._place.ini.get("format") != "ppm":
+            return tensor
+        return tensor.movedim(-1, -3) if tensor.shape[-1] == 3 else tensor
+
+    def _pins(self) -> bool:
+        """A worker has no CUDA, and pins nothing: DataLoader(pin_memory=True) does it for it."""
+        return self._pinned and worker() is None
+
+    def _room(self, size: int) -> numpy.ndarray:
+        if not self._pins():
+            return numpy.empty(size, numpy.uint8)
+        import torch
+        return torch.empty(size, dtype=torch.uint8, pin_memory=True).numpy()
+
+
+class Dataset(Samples):
+    """A job's samples by index, for a DataLoader that shuffles or has a sampler.
+
+    path        a job's directory, an epoch of it, a link to it as data/resnet50/train, or a copy
+    epoch       of this epoch; None: of the running one, as the script goes through the epochs
+    output      "numpy": arrays as they are in the files; "torch": tensors, with channels first;
+                "pil": images of Pillow, for torchvision's transforms
+    transform, target_transform   are called with each image, and with each label
+    pin_memory  reads into pinned memory, where there is CUDA; in workers of a DataLoader it does
+                nothing, but DataLoader(pin_memory=True) does
+
+    With layout = batch an item is a batch, whose array is the mapped file: its pixels are not
+    copied, but for a DataLoader's workers, which are not needed then.
+
+    >>> import joaderfs
+    >>> data = joaderfs.Dataset("jobs/classes", output="pil")
+    >>> len(data), data[3][0].size
+    (24, (32, 32))
+    >>> data.labels.tolist()[:10]
+    [0, 0, 0, 0, 0, 0, 0, 0, 1, 1]
+    >>> images, labels = joaderfs.Dataset("jobs/batch")[0]
+    >>> images.shape, labels.shape
+    ((8, 32, 32, 3), (8,))
+    """
+
+    def __init__(self, path: str | os.PathLike[str], **how: Any):
+        super().__init__(path, **how)
+        if self.layout == "tar":
+            raise ValueError("joaderfs.Dataset: found layout = tar, which is read in its order; "
+                             "allowed: joaderfs.IterableDataset, or another layout")
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Lists the files again, after `joaderctl dataset rescan`."""
+        self._names = self._place.names()
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        return self._read(self.directory, self._names[index])
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def labels(self) -> numpy.ndarray:
+        """The labels of all items, without their images: where these are the same in each epoch.
+
+        >>> import joaderfs
+        >>> joaderfs.Dataset("jobs/flat").labels
+        Traceback (most recent call last):
+        ValueError: labels: found labels = drawn, another one in each epoch; allowed: layout = classes or mirror, or labels = fixed
+        """
+        if self.layout in ("classes", "mirror"):
+            return numpy.array([self._class_of(name) for name in self._names], numpy.int64)
+        if self._place.job and self._place.ini.get("labels") != "fixed":
+            raise ValueError("labels: found labels = drawn, another one in each epoch; allowed: "
+                             "layout = classes or mirror, or labels = fixed")
+        return numpy.array([self._label(self.directory, name) for name in self._names],
+                           numpy.int64)
+
+
+def _can_pin() -> bool:
+    try:
+        import torch
+        if torch.cuda.is_available():
+            return True
+    except ImportError:
+        pass
+    warnings.warn("pin_memory: there is no torch with CUDA here, nothing is pinned", stacklevel=4)
+    return False
+
+
+def worker_init(number: int) -> None:
+    """For DataLoader(worker_init_fn=): numpy and random draw other numbers in each worker and
+    each epoch, and OpenCV starts no threads, since joaderfs has decoded the images already.
+
+    >>> import joaderfs
+    >>> joaderfs.worker_init(0)
+    """
+    import random
+    import sys
+    torch = sys.modules.get("torch")
+    seed = (torch.initial_seed() if torch else number) % 2 ** 32
+    random.seed(seed)
+    numpy.random.seed(seed)
+    if "cv2" in sys.modules:
+        sys.modules["cv2"].setNumThreads(0)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""What is below a job's directory: the files of an epoch, and the images in them."""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+import re
+from typing import Any, Callable
+
+import numpy
+
+LAYOUTS = ("flat", "classes", "mirror", "tar", "batch")
+BESIDE = (b".cls", b".json", b".labels.npy")
+
+
+def read_ini(path: str) -> dict[str, str]:
+    """The keys of all sections; no two sections have the same key."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return dict(line.rstrip("\n").split(" = ", 1) for line in file if " = " in line)
+
+
+class Place:
+    """A directory of samples, and what is known of the job that it belongs to.
+
+    path may be a job's directory, whose running epoch is meant then; an epoch of it, as current
+    or epoch-0003; a link to one of these; or any directory that looks like one, as a copy.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.directory = os.path.realpath(os.fspath(path))
+        above = os.path.dirname(self.directory)
+        self.job: str | None = None
+        if os.path.isfile(os.path.join(self.directory, "job.ini")):
+            self.job = self.directory
+            self.directory = os.path.join(self.job, "current")
+        elif os.path.isfile(os.path.join(above, "job.ini")):
+            self.job = above
+        if not os.path.isdir(self.directory):
+            raise FileNotFoundError(f"{os.fspath(path)}: there is no such directory of samples")
+        self.ini = read_ini(os.path.join(self.job, "job.ini")) if self.job else {}
+        self.layout = self.ini.get("layout") or _guess(self.directory)
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the labels, in their order."""
+        try:
+            with open(os.path.join(os.path.dirname(self.directory), "classes.txt"),
+                      encoding="utf-8", errors="surrogateescape") as file:
+                return file.read().splitlines()
+        except FileNotFoundError:
+            return sorted(entry.name for entry in os.scandir(self.directory) if entry.is_dir())
+
+    def epoch(self, number: int) -> str:
+        """The directory of an epoch; that of a copy has one epoch."""
+        return os.path.join(self.job, f"epoch-{number:04}") if self.job else self.directory
+
+    def names(self) -> numpy.ndarray:
+        """The files in their order, as bytes, which forked workers share without a copy."""
+        found: list[bytes] = []
+        _walk(os.fsencode(self.directory), b"", found)
+        found.sort()
+        return numpy.array(found, dtype=numpy.bytes_) if found else numpy.zeros(0, "S1")
+
+
+def _guess(directory: str) -> str:
+    for entry in os.scandir(directory):
+        if entry.is_dir():
+            continue
+        for layout, pattern in (("batch", r"batch-\d+\.npy"), ("tar", r"shard-\d+\.tar"),
+                                ("flat", r"\d+\.cls")):
+            if re.fullmatch(pattern, entry.name):
+                return layout
+    return "classes"
+
+
+def _walk(top: bytes, below: bytes, found: list[bytes]) -> None:
+    for entry in os.scandir(os.path.join(top, below)):
+        if entry.is_dir():
+            _walk(top, below + entry.name + b"/", found)
+        elif not entry.name.endswith(BESIDE):
+            found.append(below + entry.name)
+
+
+# --- bytes -----------------------------------------------------------------------------------
+
+
+def read_file(path: bytes | str, room: Callable[[int], numpy.ndarray]) -> numpy.ndarray:
+    """All bytes of a file, in what room(bytes) gives for them."""
+    with open(path, "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = room(size)
+        done = 0
+        while done < size:
+            n = file.readinto(memoryview(data)[done:])
+            if not n:
+                break
+            done += n
+    return data[:done]
+
+
+def map_file(path: bytes | str, room: Callable[[int], numpy.ndarray]) -> numpy.ndarray:
+    """The bytes of a file, mapped: the pages are those that joaderfs prepared, and a page that is
+    written becomes one of this process. The positions are consumed when the array is gone."""
+    with open(path, "rb", buffering=0) as file:
+        try:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        except (OSError, ValueError):  # a file system without mappings
+            return read_file(path, room)
+    return numpy.frombuffer(mapped, numpy.uint8)
+
+
+# --- images ----------------------------------------------------------------------------------
+
+PPM = re.compile(rb"P6\s+(\d+)\s+(\d+)\s+255\s")
+
+
+class Parser:
+    """Arrays of the bytes of a file, without a copy of its pixels where the format has them."""
+
+    def __init__(self, ini: dict[str, str]):
+        self.raw = _raw_kind(ini) if ini.get("format") == "raw" else None
+        self.head: tuple[bytes, numpy.dtype, tuple[int, ...]] | None = None
+
+    def parse(self, data: numpy.ndarray, path: bytes | str) -> Any:
+        """(image, label): label is None if the file has none."""
+        if self.raw:
+            return data.view(self.raw[0]).reshape(self.raw[1]), None
+        start = data[:64].tobytes()
+        if start.startswith(b"\x93NUMPY"):
+            return self._npy(data)
+        head = PPM.match(start)
+        if head:
+            width, height = int(head[1]), int(head[2])
+            end = head.end() + height * width * 3
+            return data[head.end():end].reshape(height, width, 3), None
+        if start.startswith(b"BM"):
+            return _bmp(data), None
+        return _pillow(data, path), None
+
+    def _npy(self, data: numpy.ndarray) -> Any:
+        """numpy parses a head only if it is not that of the file before."""
+        if not self.head or data[:len(self.head[0])].tobytes() != self.head[0]:
+            file = io.BytesIO(data[:65536].tobytes())
+            version = numpy.lib.format.read_magic(file)
+            read = (numpy.lib.format.read_array_header_1_0 if version == (1, 0)
+                    else numpy.lib.format.read_array_header_2_0)
+            shape, _, kind = read(file)
+            self.head = (file.getvalue()[:file.tell()], kind, shape)
+        head, kind, shape = self.head
+        size = kind.itemsize * int(numpy.prod(shape, dtype=numpy.int64))
+        array = data[len(head):len(head) + size].view(kind).reshape(shape)
+        if kind.names:
+            return array["image"], int(array["label"])
+        return array, None
+
+
+def _raw_kind(ini: dict[str, str]) -> tuple[numpy.dtype, tuple[int, ...]]:
+    size = next(ini[key] for key in ("random_resized_crop", "random_crop", "crop", "resize")
+                if "x" in ini.get(key, ""))
+    width, height = map(int, size.split("x"))
+    shape = (3, height, width) if ini["axes"] == "CHW" else (height, width, 3)
+    return numpy.dtype(ini["dtype"]), shape
+
+
+def _bmp(data: numpy.ndarray) -> numpy.ndarray:
+    begin = int(data[10:14].view("<u4")[0])
+    width, height = (int(n) for n in data[18:26].view("<i4"))
+    if int(data[28:30].view("<u2")[0]) != 24:
+        raise ValueError("found a BMP of other than 24 bits")
+    row = (3 * width + 3) // 4 * 4
+    rows = data[begin:begin + row * abs(height)].reshape(abs(height), row)
+    pixels = rows[:, :3 * width].reshape(abs(height), width, 3)
+    return numpy.ascontiguousarray(pixels[::-1 if height > 0 else 1, :, ::-1])
+
+
+def _pillow(data: numpy.ndarray, path: bytes | str) -> numpy.ndarray:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError(f"{os.fsdecode(path)}: found neither ppm, bmp nor npy; "
+                          "to read others needs Pillow") from error
+    return numpy.array(Image.open(io.BytesIO(data)).convert("RGB"))

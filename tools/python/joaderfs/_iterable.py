@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""A job's samples in their order, divided among ranks and workers."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from typing import Any, Iterator
+
+import numpy
+
+from ._client import Error
+from ._dataset import Samples
+from ._job import Job
+from ._ranks import Ranks, of_environment, worker
+
+try:
+    from torch.utils.data import IterableDataset as Base
+except ImportError:
+    Base = object  # type: ignore[assignment,misc]
+
+VERSION = 1
+
+
+class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
+    """The samples of an epoch in the order that joaderfs has drawn. The next pass is the next
+    epoch, whatever workers a DataLoader has. For the layouts flat, batch, tar and mirror; the
+    script shuffles what it reads with layout = classes, so that is for Dataset.
+
+    What Dataset takes, and
+    ranks  "env": each rank reads its part, by joaderfs.ranks(), and all ranks as many files:
+           those that would be left over are left out, others in each epoch; None: this process
+           reads all of them; (rank, ranks): it reads this part
+    socket the daemon's, for load_state_dict
+
+    A DataLoader's workers divide the rank's part among themselves: with layout = tar and batch
+    by files. There is no len: how many batches follow from it depends on the workers. files is
+    the number of files of an epoch.
+
+    state_dict tells, at any time, what of the pass was given, and load_state_dict goes on there,
+    with the same samples, as torchdata's StatefulDataLoader asks for it in each of its workers.
+    It takes the job back, unless that is still in this epoch. Ranks and workers have to be as
+    many as before.
+
+    >>> import joaderfs
+    >>> data = joaderfs.IterableDataset("jobs/flat")
+    >>> first = [label for image, label in data]
+    >>> len(first), sorted(first) == 8 * [0] + 8 * [1] + 8 * [2]
+    (24, True)
+    >>> second = iter(data)
+    >>> a, b = next(second), next(second)
+    >>> saved = data.state_dict()
+    >>> saved["epoch"], saved["given"]
+    (1, 2)
+    >>> again = joaderfs.IterableDataset("jobs/flat")
+    >>> again.load_state_dict(saved)
+    >>> [label for image, label in again] == [label for image, label in second]
+    True
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, ranks: Any = "env",
+                 socket: str | None = None, **how: Any):
+        super().__init__(path, **how)
+        if self.layout == "classes":
+            raise ValueError("joaderfs.IterableDataset: found layout = classes, whose files come "
+                             "class by class; allowed: joaderfs.Dataset with shuffle=True, or "
+                             "layout = flat")
+        self._ranks = ranks
+        self._socket = socket
+        self._resume: dict[str, Any] | None = None
+        self._state: dict[str, Any] = {"version": VERSION, "epoch": None, "given": 0,
+                                       "part": None, "job": None, "done": False}
+        self._found_ranks()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A worker that is spawned may not see which rank it belongs to."""
+        return {**self.__dict__, "_ranks": self._found_ranks()}
+
+    @property
+    def files(self) -> int:
+        """How many files an epoch has, for all ranks."""
+        return len(self._place.names())
+
+    def _found_ranks(self) -> Ranks:
+        if self._ranks == "env":
+            return of_environment("ranks" not in self._place.ini)
+        return Ranks(*self._ranks) if self._ranks else Ranks(0, 1)
+
+    def _part(self, number: int, workers: int) -> tuple[numpy.ndarray, list[int]]:
+        """The files of this worker, and which part of how many they are."""
+        names, (rank, ranks) = self._place.names(), self._found_ranks()
+        if self.layout == "tar" and len(names) < ranks:
+            raise ValueError(f"joaderfs.IterableDataset: found {len(names)} shards for {ranks} "
+                             "ranks; allowed: at least as many, by a smaller shard")
+        names = names[:len(names) - len(names) % ranks]
+        part, parts = rank * workers + number, ranks * workers
+        return names[rank::ranks][number::workers], [part, parts]
+
+    # --- a pass --------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        me = worker()
+        names, part = self._part(*(me or (0, 1)))
+        resume, self._resume = self._resume, None
+        epoch, given = self.epoch, 0
+        if resume:
+            self._check_part(resume, part)
+            epoch, given = resume["epoch"], resume["given"]
+            if resume["done"] and me is None:  # that pass had come to its end
+                epoch, given = (None if epoch is None else epoch + 1), 0
+        directory = self._place.directory if epoch is None else self._place.epoch(epoch)
+        items = self._items(directory, names, given)
+        # The first file says which epoch this is, so it is opened before anybody asks.
+        first = next(items, None)
+        self._state = {"version": VERSION, "epoch": epoch, "given": given, "part": part,
+                       "job": None, "done": False}
+        self._note_epoch()
+        return self._pass(first, items)
+
+    def _pass(self, first: Any, items: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
+        item = first
+        while item is not None:
+            self._state["given"] += 1
+            yield item
+            item = next(items, None)
+        self._state["done"] = True
+
+    def _items(self, directory: str, names: numpy.ndarray, given: int) -> Iterator[Any]:
+        if self.layout != "tar":
+            for name in names[given:]:
+                yield self._read(directory, name)
+            return
+        for name in names:
+            given = yield from self._shard(os.path.join(os.fsencode(directory), name), given)
+
+    def _shard(self, path: bytes, skip: int) -> Iterator[Any]:
+        """The samples of a shard but the first ones; returns how many are still to be skipped.
+        Only what is given is read: heads of members bind nothing."""
+        with open(path, "rb", buffering=0) as file, tarfile.open(fileobj=file) as shard:
+            label = None
+            while (member := shard.next()) is not None:
+                beside = member.name.rpartition(".")[2]
+                if beside == "cls":
+                    label = member
+                elif beside != "json":
+                    if skip:
+                        skip -= 1
+                        continue
+                    number = int(shard.extractfile(label).read()) if label else -1
+                    data = bytearray(shard.extractfile(member).read())
+                    image, own = self._parser.parse(numpy.frombuffer(data, numpy.uint8),
+                                                    member.name)
+                    yield self._finish(image, number if own is None else own)
+        return skip
+
+    # --- where it is ---------------------------------------------------------------------
+
+    def _note_epoch(self) -> None:
+        """The epoch that the job is in, and its checkpoint there."""
+        if not self._place.job:
+            return
+        text = Job(self._place.job).state_dict()["state"]
+        self._state["job"] = text
+        if self._state["epoch"] is None:
+            self._state["epoch"] = int(text.partition("\nepoch ")[2].split()[0])
+
+    def state_dict(self) -> dict[str, Any]:
+        """How far this pass is, as numbers and strings."""
+        return dict(self._resume or self._state)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The next pass is the rest of the one that state_dict told of."""
+        if state.get("version") != VERSION:
+            raise ValueError("joaderfs.IterableDataset: found a state of something else")
+        self._resume = dict(state)
+        if not state["job"] or not self._place.job or self.layout == "mirror":
+            return
+        job = Job(self._place.job, socket=self._socket)
+        there = job.epoch == state["epoch"]
+        if there and state["part"][0] != 0:
+            return
+        try:
+            job.load_state_dict({"state": state["job"], "at": self._at(state)})
+        except Error:
+            # The files of this epoch hold what they held, but are not prepared ahead.
+            if not there:
+                raise
+
+    def _at(self, state: dict[str, Any]) -> str | None:
+        """EPOCH:POSITION, before which all workers together were given everything."""
+        each = {"flat": 1, "batch": int(self._place.ini["batch"])}.get(self.layout)
+        if not each or state["done"]:
+            return None
+        samples = Job(self._place.job or "").status()["samples"]
+        at = min(state["given"] * state["part"][1] * each, samples)
+        return f"{state['epoch']}:{at}"
+
+    @staticmethod
+    def _check_part(state: dict[str, Any], part: list[int]) -> None:
+        if state["part"] and list(state["part"]) != list(part):
+            raise ValueError(
+                "joaderfs.IterableDataset: found a state of part {} of {}, allowed: as many "
+                "ranks and workers as then, which is part {} of {} here".format(
+                    *state["part"], *part))

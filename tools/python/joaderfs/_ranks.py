@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""Which rank of a training a process is, and which part of an epoch a worker reads."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NamedTuple
+
+# Of torchrun, Slurm, Open MPI, MPICH: the rank, and how many there are.
+LAUNCHERS = (("RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"),
+             ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"))
+# How many of them are on this machine; which of several machines this is.
+LOCAL = ("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE")
+NODES = ("NODE_RANK", "GROUP_RANK", "SLURM_NODEID")
+
+
+class Ranks(NamedTuple):
+    """A rank, counted from 0, and the number of ranks."""
+    rank: int
+    ranks: int
+
+
+def _number(name: str) -> int | None:
+    text = os.environ.get(name, "")
+    return int(text) if text.isdigit() else None
+
+
+def ranks() -> Ranks:
+    """This process's rank: of torch.distributed if that is initialised, or as the environment
+    tells that torchrun, Lightning, Slurm or an MPI gives to a process; otherwise 0 of 1.
+
+    >>> import joaderfs
+    >>> joaderfs.ranks()
+    Ranks(rank=0, ranks=1)
+    """
+    distributed = sys.modules.get("torch.distributed")
+    if distributed and distributed.is_available() and distributed.is_initialized():
+        return Ranks(distributed.get_rank(), distributed.get_world_size())
+    for rank_name, size_name in LAUNCHERS:
+        rank, size = _number(rank_name), _number(size_name)
+        if rank is not None and size is not None and rank < size:
+            return Ranks(rank, size)
+    # Lightning gives its processes no rank of all.
+    local, size = _number("LOCAL_RANK"), _number("WORLD_SIZE")
+    if local is not None and size is not None and not _number("NODE_RANK"):
+        return Ranks(local, size)
+    return Ranks(0, 1)
+
+
+def several_machines(size: int) -> bool:
+    """Whether ranks of this training are on other machines, as far as the environment tells."""
+    local = [_number(name) for name in LOCAL]
+    return (any(_number(name) for name in NODES) or
+            any(n is not None and n < size for n in local))
+
+
+def of_environment(splits: bool) -> Ranks:
+    """The ranks that divide an epoch: this job's ranks are those of the process, unless the job
+    itself is of one rank (splits is false). ValueError: a division would be wrong."""
+    found = ranks()
+    if found.ranks == 1 or not splits:
+        return Ranks(0, 1)
+    if "accelerate" in sys.modules:
+        raise ValueError(
+            "joaderfs.IterableDataset: found ranks and accelerate, which divides what an "
+            "IterableDataset gives among the ranks itself; allowed: ranks=None, or "
+            'ranks="env" in a DataLoader that accelerate does not prepare')
+    if several_machines(found.ranks):
+        raise ValueError(
+            f"joaderfs.IterableDataset: found {found.ranks} ranks on several machines, whose "
+            "daemons have orders of their own; allowed: a job with ranks, rank and training "
+            "for each, joaderfs.ini(5)")
+    return found
+
+
+def worker() -> tuple[int, int] | None:
+    """Which of how many workers of a DataLoader this process is; None: it is none."""
+    data = sys.modules.get("torch.utils.data")
+    info = data.get_worker_info() if data else None
+    return (info.id, info.num_workers) if info else None
