@@ -18,7 +18,7 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 		"NAME is how jobs refer to it: " NAME_RULE "."},
 	[SECTION_TEMPLATE] = {"template", INI_DAEMON, true,
 		"A job in advance, which joaderctl add --template NAME makes.\n"
-		"Its keys are SECTION.KEY, those of a job's ini: tensor.crop = 224."},
+		"Its keys are SECTION.KEY, those of a job's ini: tensor.resize = 256."},
 	[SECTION_JOB] = {"job", INI_JOB, false,
 		"Which samples the job gets, and in which order."},
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,

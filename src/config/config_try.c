@@ -11,13 +11,14 @@
 #define FILE_NAME "--try"
 
 static const struct try_job {
-	const char *name, *settings;
+	const char *name, *settings,
+		*crop; /* the script crops, where images may differ */
 } jobs[] = {
-	{"classes", "layout = classes\n"},
-	{"flat", "layout = flat\n"},
-	{"batch", "layout = batch\nbatch = 64\n"},
-	{"tar", "layout = tar\nshard = 1000\n"},
-	{"mirror", "layout = mirror\n"},
+	{"classes", "layout = classes\n", ""},
+	{"flat", "layout = flat\n", ""},
+	{"batch", "layout = batch\nbatch = 64\n", "crop = 224\n"},
+	{"tar", "layout = tar\nshard = 1000\n", ""},
+	{"mirror", "layout = mirror\n", ""},
 };
 
 /* A name that is allowed: the last part of the path, with - for what is not. */
@@ -78,8 +79,8 @@ int config_try_job(size_t i, const char *dataset, config_report *report, void *c
 		return -ENOENT;
 	if (asprintf(&text,
 		    "[job]\nname = %s\ndataset = %s\n"
-		    "[tensor]\nresize = 256\ncrop = 224\n[view]\n%s",
-		    jobs[i].name, dataset, jobs[i].settings) < 0) {
+		    "[tensor]\nresize = 256\n%s[view]\n%s",
+		    jobs[i].name, dataset, jobs[i].crop, jobs[i].settings) < 0) {
 		text = NULL;
 		return -ENOMEM;
 	}
@@ -96,7 +97,9 @@ void config_try_print(FILE *out, const char *mountpoint)
 		"  %s/jobs/batch/current     64 images in a file, for NumPy\n"
 		"  %s/jobs/tar/current       shards, for WebDataset\n"
 		"  %s/jobs/mirror/current    the dataset's own names\n"
-		"All images are resized to 256 and cropped to 224.\n"
+		"All images are resized to 256, for the script's own crop; in batch they "
+		"are "
+		"cropped to 224.\n"
 		"joaderctl ls shows how the jobs are served; %s/jobs/flat/job.ini is an "
 		"ini "
 		"to\n"

@@ -238,6 +238,25 @@ static int add(struct additions *all)
 	return err;
 }
 
+/* Programs that read a directory of classes list images only. */
+static void tell_of_readers(FILE *out, const struct job_config *config)
+{
+	bool numbers = config->format == FORMAT_NPY || config->format == FORMAT_RAW ||
+		       config->format == FORMAT_RECORD;
+	if (config->layout == LAYOUT_CLASSES && numbers)
+		fprintf(out,
+			"%s: no known reader of layout = classes reads .%s files: "
+			"ImageFolder and the like need format = ppm, bmp or png "
+			"(joaderfs(8), Readers)\n",
+			config->name, config->extension);
+	else if (config->layout == LAYOUT_TAR && config->format == FORMAT_RAW)
+		fprintf(out,
+			"%s: no known reader of layout = tar reads raw pixels: "
+			"WebDataset needs format = ppm, png or npy (joaderfs(8), "
+			"Readers)\n",
+			config->name);
+}
+
 static void tell(
 	const struct additions *all, struct session *session, const char *mountpoint)
 {
@@ -250,6 +269,7 @@ static void tell(
 				config->name);
 		else
 			fprintf(all->out, "added %s\n", config->name);
+		tell_of_readers(all->out, config);
 		if (!all->of[i].there && session)
 			session_jobs_changed(session, config->name, config->path);
 	}

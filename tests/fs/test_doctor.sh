@@ -38,6 +38,13 @@ touch "$D/class0"
 examine "${doctor[@]}" "$T/joaderfs.ini"
 says costs "dataset images: .* has changed"
 mends "start joaderfs again"
+job twice tensor.resize=256 tensor.crop=224 view.layout=classes
+job arrays tensor.resize=256 tensor.crop=224 tensor.format=npy
+job once tensor.resize=256 view.layout=classes
+examine "${doctor[@]}" "$T/joaderfs.ini"
+says costs "job twice: .* does so twice"
+equal "jobs that cost" "$(grep -c '^costs *job' <<<"$OUT")" 1
+rm "$T"/jobs.d/*.ini
 config joaderfs.cache=900T
 mv "$D" "$T/elsewhere"
 examine "${doctor[@]}" "$T/joaderfs.ini"

@@ -74,7 +74,7 @@ unmounted() {
 pod=$examples/kubernetes.yaml
 mkdir /etc/joaderfs/jobs.d
 take ini "$pod" joaderfs.ini | sed 's/cache = .*/cache = 64M/' >/etc/joaderfs/joaderfs.ini
-take ini "$pod" resnet18.job | sed 's/crop = .*/crop = 32/; s/resize = .*/resize = 40/' \
+take ini "$pod" resnet18.job | sed 's/resize = .*/resize = 40\ncrop = 32/' \
 	>/etc/joaderfs/jobs.d/resnet18.ini
 mapfile -t helper < <(take pod "$pod" fuse-helper)
 mapfile -t command < <(take pod "$pod" joaderfs)

@@ -11,9 +11,10 @@ for file in bin/joaderfs bin/joaderctl share/man/man8/joaderfs.8 share/man/man1/
 	share/man/man1/joader-sim.1 share/doc/joaderfs/examples/sim/random-4.ini \
 	share/bash-completion/completions/joaderctl share/zsh/vendor-completions/_joaderctl \
 	share/fish/vendor_completions.d/joaderctl.fish share/doc/joaderfs/examples/kubernetes.yaml \
-	lib/python3/dist-packages/joaderfs/__init__.py lib/python3/dist-packages/joaderfs/py.typed; do
+	lib/python3/dist-packages/joaderfs/__init__.py; do
 	[[ -s $T/root/usr/$file ]] || fail "not installed: $file"
 done
+[[ -e $T/root/usr/lib/python3/dist-packages/joaderfs/py.typed ]] || fail "the module is not typed"
 # The documents come with the files that they link to.
 find "$T/root/usr/share/doc/joaderfs" -name README.md >"$T/documents"
 equal "documents" "$(wc -l <"$T/documents")" "$(find "$ROOT/README.md" "$ROOT/src" "$ROOT/tools" -name README.md | wc -l)"

@@ -45,6 +45,12 @@ start
 equal "jobs after a restart" "$(names "$M/jobs" | xargs)" "a b bare resnet"
 equal "crop of a after it" "$(key a crop)" 24x24
 
+# A job that no known reader reads is added, and that is said.
+ctl add --template bare --name odd --set job.dataset=images --set view.layout=classes \
+	--set tensor.format=npy >"$T/said"
+grep -qF "odd: no known reader of layout = classes reads .npy files" "$T/said" || fail "$(cat "$T/said")"
+ctl rm odd >/dev/null
+
 refuses() { # TEXT ARGUMENT...
 	local text=$1
 	shift

@@ -43,6 +43,7 @@ int doctor(int argc, char **argv)
 	check_limits(&findings);
 	check_memory(&findings);
 	check_datasets(&findings);
+	check_jobs(&findings);
 	if (argc == 2)
 		config_daemon_free(&config);
 	else

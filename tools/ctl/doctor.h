@@ -35,3 +35,4 @@ void check_fuse(struct findings *findings);
 void check_limits(struct findings *findings);
 void check_memory(struct findings *findings);
 void check_datasets(struct findings *findings);
+void check_jobs(struct findings *findings);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "doctor.h"
+
+#include <dirent.h>
+#include <fnmatch.h>
+
+/* The inis of jobs: whether a script with transforms of its own sees what it should. */
+
+static bool has_images(const struct job_config *job)
+{
+	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ||
+	       job->format == FORMAT_PNG;
+}
+
+static void check_job(struct findings *findings, const char *path)
+{
+	struct job_config job;
+	if (config_load_job(path, NULL, NULL, &job) != 0)
+		return; /* the daemon's start says why */
+	const struct preparation *how = &job.preparation;
+	if (has_images(&job) && how->crop_width &&
+		(how->resize_short || how->resize_width))
+		found(findings, COSTS,
+			"without crop, unless the script's transform is ToTensor alone",
+			"job %s: resize and crop: a script that resizes and crops "
+			"itself does so twice, and sees the middle, blurred",
+			job.name);
+	config_job_free(&job);
+}
+
+static int is_ini(const struct dirent *entry)
+{
+	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
+}
+
+void check_jobs(struct findings *findings)
+{
+	const char *directory = findings->config ? findings->config->jobs : NULL;
+	struct dirent **entries = NULL;
+	int n = directory ? scandir(directory, &entries, is_ini, alphasort) : 0;
+	for (int i = 0; i < n; i++) {
+		char *path;
+		if (asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0) {
+			check_job(findings, path);
+			free(path);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+}
