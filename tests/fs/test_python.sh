@@ -25,8 +25,8 @@ start
 
 export JOADERFS_SOCKET=$T/socket PYTHONPATH=$ROOT/tools/python:$FS PYTHONDONTWRITEBYTECODE=1
 export DOCS=$BUILD/joaderfs-docs COPIES=$T/copies
-cd "$M"
+cd "$M" || exit
 "$PYTHON" "$FS/python_module.py"
 needs_torch
 "$PYTHON" "$FS/python_torch.py"
-cd /
+cd / || exit
