@@ -52,6 +52,19 @@ def tensors():
                    for line in maps if "batch-000000.npy" in line)
 
 
+def looks():
+    """A process that has had workers, and reads itself, is told that it gets the same again."""
+    with joaderfs.job("images", name="looks", crop=32) as job, \
+            warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        data = job.iterable()
+        epochs = []
+        for _ in range(2):
+            once("looks", data)
+            epochs.append(data.state_dict()["epoch"])
+    assert (epochs == [0, 0]) == any("once more" in str(one.message) for one in said), epochs
+
+
 def pinned():
     """Files are read into pinned memory where there is CUDA, and else a warning is given."""
     with warnings.catch_warnings(record=True) as said:
@@ -201,7 +214,7 @@ def stateful():
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for case in (stateful, loaders, tensors, pinned, seeds, lightning, accelerate):
+    for case in (stateful, loaders, looks, tensors, pinned, seeds, lightning, accelerate):
         print(case.__name__, flush=True)
         case()
     assert ALL

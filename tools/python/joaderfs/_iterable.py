@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import tarfile
+import warnings
 from typing import Any, Iterator
 
 import numpy
@@ -113,9 +114,11 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
         items = self._items(directory, names, given)
         # The first file says which epoch this is, so it is opened before anybody asks.
         first = next(items, None)
+        before = self._state
         self._state = {"version": VERSION, "epoch": epoch, "given": given, "part": part,
                        "job": None, "done": False}
         self._note_epoch()
+        self._warn_of_same(before, epoch)
         return self._pass(first, items)
 
     def _pass(self, first: Any, items: Iterator[Any]) -> Iterator[tuple[Any, Any]]:
@@ -164,6 +167,15 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
         self._state["job"] = text
         if self._state["epoch"] is None:
             self._state["epoch"] = int(text.partition("\nepoch ")[2].split()[0])
+
+    def _warn_of_same(self, before: dict[str, Any], asked: int | None) -> None:
+        """joaderfs takes a process that has had workers for one that only looks, and gives it
+        the running epoch again; so it does after the last epoch of a job."""
+        if (asked is None and before["done"] and before["epoch"] is not None and
+                before["epoch"] == self._state["epoch"] and self.layout != "mirror"):
+            warnings.warn(f"joaderfs.IterableDataset: this pass is epoch {before['epoch']} once "
+                          "more: it is the job's last one, or this process has had workers and "
+                          "reads itself now; epoch = N names another one", stacklevel=3)
 
     def state_dict(self) -> dict[str, Any]:
         """How far this pass is, as numbers and strings."""
