@@ -36,9 +36,9 @@ PREFIX  ?= /usr/local
 BUILD   := build/$(VARIANT)
 
 PKGS      := fuse3 libjpeg libpng inih sqlite3 zlib libcrypto
-# CRoaring has a .pc file from version 0.9 on, libcsv has none.
+# CRoaring has a .pc file from version 0.9 on.
 PKGS      += $(shell pkg-config --exists roaring 2>/dev/null && echo roaring)
-LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring) -lcsv
+LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring)
 # Without it there is no engine for groups of daemons.
 HIREDIS   := $(shell pkg-config --exists hiredis 2>/dev/null && echo hiredis)
 PKGS      += $(HIREDIS)

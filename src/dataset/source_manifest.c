@@ -4,8 +4,8 @@
 #include "dataset/source_far.h"
 
 #include "base/log.h"
+#include "dataset/csv_reader.h"
 
-#include <csv.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
  * missing. Paths begin where the manifest lies. */
 
 #define MOST_MANIFEST_BYTES ((size_t)4 << 30)
+#define MOST_FIELD_BYTES ((size_t)1 << 20)
 
 enum field { FIELD_PATH, FIELD_LABEL, FIELD_BYTES, N_FIELDS };
 static const char *const field_names[N_FIELDS] = {"path", "label", "bytes"};
@@ -26,8 +27,8 @@ struct manifest {
 	size_t column[N_FIELDS]; /* of each field; SIZE_MAX: there is none */
 	char *value[N_FIELDS];	 /* of this line */
 	size_t at;		 /* the column */
-	size_t line;		 /* of the file, as far as lines are records */
-	bool in_header, in_line;
+	struct csv_reader csv;
+	bool in_header;
 	bool differ; /* a label is not the first directory of its path */
 	int err;
 };
@@ -37,8 +38,8 @@ static void refuse(struct manifest *manifest, const char *value, const char *all
 	struct quoted quoted;
 	if (!manifest->err)
 		log_error("dataset %s: %s:%zu: found \"%s\", allowed: %s",
-			manifest->scan->name, manifest->scan->root, manifest->line,
-			quote_name(&quoted, value), allowed);
+			manifest->scan->name, manifest->scan->root,
+			(size_t)manifest->csv.line, quote_name(&quoted, value), allowed);
 	manifest->err = -EINVAL;
 }
 
@@ -50,24 +51,41 @@ static void take_header(struct manifest *manifest, const char *text)
 			manifest->column[i] = manifest->at;
 }
 
-static void take_field(void *data, size_t bytes, void *context)
+static int keep_value(struct manifest *manifest, const char *text)
 {
-	struct manifest *manifest = context;
-	const char *text = data ? data : "";
-	if (manifest->err)
-		return;
-	manifest->in_line = true;
-	if (strlen(text) != bytes)
-		refuse(manifest, text, "no zero byte");
-	else if (manifest->in_header)
-		take_header(manifest, text);
-	for (int i = 0; !manifest->in_header && !manifest->err && i < N_FIELDS; i++)
+	for (int i = 0; i < N_FIELDS; i++)
 		if (manifest->at == manifest->column[i]) {
 			free(manifest->value[i]);
 			manifest->value[i] = strdup(text);
-			manifest->err = manifest->value[i] ? 0 : -ENOMEM;
+			return manifest->value[i] ? 0 : -ENOMEM;
 		}
+	return 0;
+}
+
+/* Spaces beside a comma belong to no field. */
+static int take_field(void *context, const char *text, size_t bytes)
+{
+	struct manifest *manifest = context;
+	auto_free char *trimmed = NULL;
+	if (strlen(text) != bytes) {
+		refuse(manifest, text, "no zero byte");
+		return manifest->err;
+	}
+	while (*text == ' ' || *text == '\t') {
+		text++;
+		bytes--;
+	}
+	while (bytes > 0 && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t'))
+		bytes--;
+	trimmed = strndup(text, bytes);
+	if (!trimmed)
+		manifest->err = -ENOMEM;
+	else if (manifest->in_header)
+		take_header(manifest, trimmed);
+	else
+		manifest->err = keep_value(manifest, trimmed);
 	manifest->at++;
+	return manifest->err;
 }
 
 /* UINT64_MAX: not told. */
@@ -134,25 +152,27 @@ static void take_file(struct manifest *manifest)
 	manifest->err = add_file(manifest, path, label, bytes);
 }
 
-static void take_line(int end, void *context)
+static void drop_values(struct manifest *manifest)
+{
+	for (int i = 0; i < N_FIELDS; i++) {
+		free(manifest->value[i]);
+		manifest->value[i] = NULL;
+	}
+}
+
+static int take_line(void *context)
 {
 	struct manifest *manifest = context;
-	(void)end;
 	manifest->at = 0;
-	if (manifest->err || !manifest->in_line)
-		return;
 	if (manifest->in_header && manifest->column[FIELD_PATH] == SIZE_MAX)
 		refuse(manifest, "no such column",
 			"a first line that names the columns: path, and perhaps label "
 			"and bytes");
 	else if (!manifest->in_header)
 		take_file(manifest);
-	for (int i = 0; i < N_FIELDS; i++) {
-		free(manifest->value[i]);
-		manifest->value[i] = NULL;
-	}
-	manifest->in_header = manifest->in_line = false;
-	manifest->line++;
+	drop_values(manifest);
+	manifest->in_header = false;
+	return manifest->err;
 }
 
 /* Labels that are the directories anyway add nothing to the paths. */
@@ -164,21 +184,20 @@ static void drop_labels(struct listing *listing)
 
 static int parse(struct manifest *manifest, const char *text, size_t bytes)
 {
-	struct csv_parser parser;
-	if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
-		return -ENOMEM;
-	if (csv_parse(&parser, text, bytes, take_field, take_line, manifest) != bytes ||
-		csv_fini(&parser, take_field, take_line, manifest) != 0) {
-		int err = csv_error(&parser);
-		if (err == CSV_ENOMEM)
-			manifest->err = -ENOMEM;
-		else
-			refuse(manifest, csv_strerror(err), "CSV");
-	}
-	csv_free(&parser);
-	for (int i = 0; i < N_FIELDS; i++)
-		free(manifest->value[i]);
-	return manifest->err;
+	manifest->csv = (struct csv_reader){.field = take_field,
+		.record = take_line,
+		.context = manifest,
+		.most = MOST_FIELD_BYTES};
+	int err = csv_read(&manifest->csv, text, bytes);
+	if (!err)
+		err = csv_end(&manifest->csv);
+	if (err == -EILSEQ)
+		refuse(manifest, "a quote that is not closed", "CSV");
+	else if (err == -EFBIG)
+		refuse(manifest, "a field of more than 1 MiB", "CSV");
+	csv_free(&manifest->csv);
+	drop_values(manifest);
+	return manifest->err ? manifest->err : err;
 }
 
 int manifest_read(struct scan *scan, const char *text, size_t bytes)
@@ -187,7 +206,6 @@ int manifest_read(struct scan *scan, const char *text, size_t bytes)
 	struct manifest manifest = {.scan = scan,
 		.listing = listing,
 		.column = {SIZE_MAX, SIZE_MAX, SIZE_MAX},
-		.line = 1,
 		.in_header = true};
 	if (!listing)
 		return -ENOMEM;

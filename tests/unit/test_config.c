@@ -462,7 +462,8 @@ Test(config, the_examples_are_right)
 	cr_assert_eq(config_load_job(EXAMPLE("resnet18.ini"), collect, &messages, &job),
 		0, "%s", messages.text);
 	cr_assert_str_eq(job.dataset, daemon.datasets[0].name);
-	cr_assert_eq(job.preparation.crop_width, 224);
+	cr_assert_eq(job.preparation.crop_width, 0);
+	cr_assert_eq(job.preparation.resize_short, 256);
 	config_job_free(&job);
 	cr_assert_eq(config_load_job(EXAMPLE("validation.ini"), collect, &messages, &job),
 		0, "%s", messages.text);
