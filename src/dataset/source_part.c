@@ -16,7 +16,7 @@ static uInt some(uint64_t bytes)
 	return (uInt)(bytes < AT_ONCE ? bytes : AT_ONCE);
 }
 
-/* Z_STREAM_END: all of it, and no byte more. */
+/* Z_STREAM_END: the stored bytes are one stream, which has exactly so many bytes. */
 static int inflate_all(z_stream *stream, uint64_t stored, uint64_t bytes)
 {
 	int code = Z_OK;
@@ -28,7 +28,7 @@ static int inflate_all(z_stream *stream, uint64_t stored, uint64_t bytes)
 		stored -= in - stream->avail_in;
 		bytes -= out - stream->avail_out;
 	}
-	return code == Z_STREAM_END && bytes > 0 ? Z_DATA_ERROR : code;
+	return code == Z_STREAM_END && (bytes > 0 || stored > 0) ? Z_DATA_ERROR : code;
 }
 
 int source_unpack(const struct source_part *part, const uint8_t *stored, uint8_t *ret,
