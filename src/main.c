@@ -315,16 +315,19 @@ static void dump_state(void *context, FILE *out)
 	stats_print_text(out);
 }
 
-static void warn_of_cache(const struct daemon *daemon)
+static void tell_cache(const struct daemon *daemon)
 {
-	uint64_t cache = daemon->config.cache_bytes;
-	uint64_t memory =
-		(uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	if (cache > memory)
-		log_warn("%s:[joaderfs]:cache: %s is more than the memory of this "
-			 "machine, %s",
-			daemon->config.file, size_text(cache).text,
-			size_text(memory).text);
+	const struct daemon_config *config = &daemon->config;
+	const struct machine_memory *memory = &config->memory;
+	const char *limit = memory->limit[0] ? memory->limit : "this machine";
+	if (config->cache_auto)
+		log_info("cache = auto: %s, half of the %s that %s leaves",
+			size_text(config->cache_bytes).text, size_text(memory->left).text,
+			limit);
+	else if (config->cache_bytes > memory->most)
+		log_warn("%s:[joaderfs]:cache: %s is more than the memory of %s, %s",
+			config->file, size_text(config->cache_bytes).text, limit,
+			size_text(memory->most).text);
 	sched_report_cache(daemon->sched, config_report_to_log, NULL);
 }
 
@@ -343,7 +346,7 @@ static int start_sched(struct daemon *daemon)
 	if (!err)
 		err = group_start(daemon->group);
 	if (!err)
-		warn_of_cache(daemon);
+		tell_cache(daemon);
 	return err;
 }
 
@@ -483,13 +486,11 @@ static int serve_nothing(struct daemon *daemon)
 static int serve(struct daemon *daemon)
 {
 	int err = kept_begin(daemon->engine);
-	if (!err && kept_is_again()) {
-		go_on_with_log(daemon);
-		if (!died_as_asked())
-			death_log();
-	}
 	if (err)
 		return EXIT_FAILURE;
+	if (kept_is_again())
+		go_on_with_log(daemon);
+	death_tell(kept_is_again() && !died_as_asked());
 	if (find_mountpoint(daemon) != 0)
 		return EXIT_USAGE;
 	if (atomic_load(&kept()->ending) || atomic_load(&kept()->sick))

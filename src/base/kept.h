@@ -102,7 +102,7 @@ struct kept {
 		beats;	    /* another number each second; 0: none is to be expected */
 	atomic_bool blamed; /* the death was some worker's: a note has `crashed` */
 	_Atomic uint64_t handles;
-	_Atomic uint64_t oom_kills; /* by the kernel, when the engine began */
+	_Atomic uint64_t oom_kills; /* by the kernel, when the engine began: machine.h */
 	atomic_int last_backing;
 	char log[KEPT_PATH];	 /* a file; empty: standard error */
 	char program[KEPT_PATH]; /* the next one to start; empty: the same */

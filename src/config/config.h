@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/machine.h"
 #include "image/augment.h"
 #include "image/pixel_type.h"
 #include "image/preparation.h"
@@ -92,10 +93,12 @@ struct template_config {
 struct daemon_config {
 	char *file; /* the ini, for messages */
 	struct cluster_config cluster;
-	uint64_t cache_bytes;
+	uint64_t cache_bytes; /* "auto" is resolved to half of what `memory` has left */
+	bool cache_auto;
+	struct machine_memory memory; /* when the ini was read */
 	enum eviction_policy eviction;
 	enum sampler_kind sampler; /* dsa, isa or exchange */
-	unsigned workers;	   /* decoders; "auto" is resolved to the online CPUs */
+	unsigned workers; /* decoders; "auto" is resolved to the CPUs there are */
 	enum share_policy share;
 	unsigned reads;	     /* in flight, of each storage; 0: found while running */
 	uint64_t max_pixels; /* larger images are refused */

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/un.h>
 
+#define MIB (UINT64_C(1) << 20)
+#define LEAST_CACHE (16 * MIB)
 #define MAX_SOCKET (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
 
 static bool is_given(const struct ini_section *section, const char *key)
@@ -93,6 +95,16 @@ static void fill_places(struct ini *ini, struct daemon_config *daemon)
 			daemon->socket, MAX_SOCKET);
 }
 
+static void fill_cache(struct daemon_config *daemon)
+{
+	daemon->memory = machine_memory("");
+	if (daemon->cache_bytes != 0)
+		return;
+	uint64_t bytes = daemon->memory.left / 2 / MIB * MIB;
+	daemon->cache_auto = true;
+	daemon->cache_bytes = bytes < LEAST_CACHE ? LEAST_CACHE : bytes;
+}
+
 static int finish(struct ini *ini, struct daemon_config *ret)
 {
 	struct daemon_config daemon = {0};
@@ -105,6 +117,7 @@ static int finish(struct ini *ini, struct daemon_config *ret)
 			&daemon);
 		ini_fill(ini, ini_section(ini, SECTION_CLUSTER), SECTION_CLUSTER, dir,
 			&daemon.cluster);
+		fill_cache(&daemon);
 		config_fill_datasets(ini, dir, &daemon);
 		check_tiers(ini, &daemon);
 		config_fill_templates(ini, &daemon);

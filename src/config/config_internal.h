@@ -65,9 +65,9 @@ struct value_type {
 	void (*allowed)(const struct option *option, FILE *out);
 };
 
-extern const struct value_type value_u32, value_u64, value_size, value_duration,
-	value_workers, value_reads, value_choice, value_order, value_flag, value_name,
-	value_text, value_weight, value_path, value_source, value_extension,
+extern const struct value_type value_u32, value_u64, value_size, value_cache,
+	value_duration, value_workers, value_reads, value_choice, value_order, value_flag,
+	value_name, value_text, value_weight, value_path, value_source, value_extension,
 	value_extensions, value_label, value_tier, value_resize, value_crop, value_shape,
 	value_probability, value_normalize, value_mixture;
 

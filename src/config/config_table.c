@@ -62,9 +62,12 @@ static const char *const no_yes[] = {"no", "yes", NULL};
 #define JOB(field) .offset = offsetof(struct job_config, field)
 
 const struct option config_options[] = {
-	{SECTION_JOADERFS, "cache", &value_size, .min = 1, .max = INT64_MAX,
-		.preset = "4G", DAEMON(cache_bytes),
+	{SECTION_JOADERFS, "cache", &value_cache, .min = 1, .max = INT64_MAX,
+		.preset = "auto", DAEMON(cache_bytes),
 		.help = "Memory for prepared images, shared by all jobs.\n"
+			"auto: half of the memory that the machine has left at the "
+			"start, or that the limits of the container (memory.max) "
+			"leave; the log says how much.\n"
 			"When it is full, images are evicted; what a job is about to "
 			"read stays."},
 	{SECTION_JOADERFS, "eviction", &value_choice, .choices = evictions,
@@ -96,7 +99,8 @@ const struct option config_options[] = {
 	{SECTION_JOADERFS, "workers", &value_workers, .min = 1, .max = 1024,
 		.preset = "auto", DAEMON(workers),
 		.help = "Threads that prepare images.\n"
-			"auto: one for each CPU that is online."},
+			"auto: one for each CPU that the daemon may use, by its affinity "
+			"(taskset) and the limits of its container (cpu.max)."},
 	{SECTION_JOADERFS, "share", &value_choice, .choices = policies,
 		.preset = "slowdown", DAEMON(share),
 		.help = "Which job the workers serve when they are too few; see SHARES.\n"

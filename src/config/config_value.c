@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "base/machine.h"
 #include "config/config_internal.h"
 
 #include <ctype.h>
@@ -115,6 +116,24 @@ static void allowed_size(const struct option *option, FILE *out)
 
 const struct value_type value_size = {"size", false, parse_size, NULL, allowed_size};
 
+/* auto: 0, until config_daemon.c finds what the machine leaves. */
+static int parse_cache(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	if (strcmp(text, "auto") != 0)
+		return parse_size(option, text, dir, field);
+	*(uint64_t *)field = 0;
+	return 0;
+}
+
+static void allowed_cache(const struct option *option, FILE *out)
+{
+	fputs("auto, or ", out);
+	allowed_size(option, out);
+}
+
+const struct value_type value_cache = {"size", false, parse_cache, NULL, allowed_cache};
+
 static int parse_duration(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -143,9 +162,8 @@ static int parse_workers(
 {
 	if (strcmp(text, "auto") != 0)
 		return parse_u32(option, text, dir, field);
-	long online = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t number = online < 1 ? 1 : (uint64_t)online;
-	*(unsigned *)field = (unsigned)(number > option->max ? option->max : number);
+	unsigned cpus = machine_cpus("");
+	*(unsigned *)field = cpus > option->max ? (unsigned)option->max : cpus;
 	return 0;
 }
 

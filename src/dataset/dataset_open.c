@@ -5,6 +5,7 @@
 #include "base/kept.h"
 #include "base/escape.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "dataset/source_far.h"
 
 #include <errno.h>
@@ -460,23 +461,17 @@ int dataset_open_threads(const struct dataset_config *config, const char *state_
 		config, state_dir, (struct scan){.threads = threads, .stop = stop}, ret);
 }
 
-static unsigned one_for_each_cpu(void)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	return cpus > 0 ? (unsigned)cpus : 1;
-}
-
 int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret)
 {
-	return dataset_open_threads(config, state_dir, stop, one_for_each_cpu(), ret);
+	return dataset_open_threads(config, state_dir, stop, machine_cpus(""), ret);
 }
 
 int dataset_scan_anew(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret)
 {
 	return open_by_scan(config, state_dir,
-		(struct scan){.threads = one_for_each_cpu(), .stop = stop, .anew = true},
+		(struct scan){.threads = machine_cpus(""), .stop = stop, .anew = true},
 		ret);
 }
 
@@ -484,7 +479,7 @@ int dataset_scan_next(const struct dataset_config *config, const char *state_dir
 	const atomic_bool *stop, struct dataset **ret)
 {
 	return open_by_scan(config, state_dir,
-		(struct scan){.threads = one_for_each_cpu(),
+		(struct scan){.threads = machine_cpus(""),
 			.stop = stop,
 			.anew = true,
 			.next = true},

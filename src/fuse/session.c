@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/signals.h"
 #include "files/data.h"
 #include "fuse/composite_file.h"
@@ -196,10 +197,10 @@ int session_mount(const struct files_context *context, const char *options, bool
 
 unsigned session_threads(void)
 {
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned n = machine_cpus("");
 	if (n < MIN_THREADS)
 		return MIN_THREADS;
-	return n > SESSION_MAX_THREADS ? SESSION_MAX_THREADS : (unsigned)n;
+	return n > SESSION_MAX_THREADS ? SESSION_MAX_THREADS : n;
 }
 
 static int loop(struct session *session)

@@ -170,17 +170,27 @@ bool memory_has_room_locked(const struct sched *sched, uint64_t tensor_bytes)
 	return cache_least_bytes(sched->cache) + beside <= memory_most_open(sched);
 }
 
+/* What several images may take together: a quarter of what is left beside the cache, so that
+ * as much remains for files, and twice as much for readers. One image may take more. A cache
+ * that is larger than what was left is the user's decision. */
+static uint64_t most_at_once(const struct sched *sched)
+{
+	uint64_t left = sched->config->memory.left, cache = sched->config->cache_bytes;
+	uint64_t part = left > cache ? (left - cache) / 4 : LEAST_BYTES;
+	return part < most_working(sched) ? part : most_working(sched);
+}
+
 /* No file is larger than what its sample takes to be prepared. */
 bool memory_may_read_locked(const struct sched *sched, uint64_t file_bytes)
 {
 	lock_assert_held(&sched->lock);
-	return sched->reading == 0 || sched->reading + file_bytes <= most_working(sched);
+	return sched->reading == 0 || sched->reading + file_bytes <= most_at_once(sched);
 }
 
 bool memory_may_decode_locked(const struct sched *sched, uint64_t working)
 {
 	lock_assert_held(&sched->lock);
-	return sched->working == 0 || sched->working + working <= most_working(sched);
+	return sched->working == 0 || sched->working + working <= most_at_once(sched);
 }
 
 void memory_change_working_locked(struct sched *sched, int64_t by)

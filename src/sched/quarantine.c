@@ -2,16 +2,13 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "sched/quarantine.h"
-#include "base/fault.h"
 #include "base/kept.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #define DEATHS 2
 
@@ -132,28 +129,6 @@ static int write_file(const struct quarantine *quarantine)
 
 /* --- what the engine before was doing ------------------------------------------------ */
 
-/* In /proc/vmstat: how often the kernel has killed a process for want of memory. */
-static uint64_t oom_kills(void)
-{
-	char name[64];
-	uint64_t n;
-	auto_fclose FILE *in = fopen("/proc/vmstat", "re");
-	while (in && fscanf(in, "%63s %" SCNu64, name, &n) == 2)
-		if (strcmp(name, "oom_kill") == 0)
-			return n;
-	return 0;
-}
-
-static bool died_of_memory(void)
-{
-	int status = atomic_load(&kept()->died);
-	uint64_t now = oom_kills();
-	uint64_t before = atomic_exchange(&kept()->oom_kills, now);
-	bool any = now > before || fault_hit("quarantine.memory");
-	return kept_is_again() && any && WIFSIGNALED(status) &&
-	       WTERMSIG(status) == SIGKILL;
-}
-
 static struct blamed *find(struct quarantine *quarantine, size_t dataset, sample_id id)
 {
 	for (size_t i = 0; i < quarantine->n_blamed; i++)
@@ -189,12 +164,10 @@ static int blame(struct quarantine *quarantine, const struct kept_note *note)
 
 static int take_notes(struct quarantine *quarantine, bool *ret_any)
 {
-	bool all = died_of_memory();
 	int err = 0;
 	for (uint32_t i = 0; i < KEPT_WORKERS; i++) {
 		struct kept_note *note = &kept()->notes[i];
-		bool guilty =
-			atomic_load(&note->busy) && (all || atomic_load(&note->crashed));
+		bool guilty = atomic_load(&note->busy) && atomic_load(&note->crashed);
 		note->dataset[sizeof(note->dataset) - 1] = '\0';
 		if (guilty && !err)
 			err = blame(quarantine, note);

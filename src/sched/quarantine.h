@@ -11,8 +11,8 @@
  * are not prepared any more until their files change.
  *
  *   A worker notes what it prepares where the next engine finds it (base/kept.h). If a
- *   signal arrives in a worker, its image is to blame; if the kernel has killed the engine
- *   for want of memory, all that were being prepared.
+ *   signal arrives in a worker, its image is to blame. An engine that is killed, as by the
+ *   kernel for want of memory, blames none.
  *
  *   Flow: quarantine_open, once, before anything is prepared.
  *   Owns: <state>/quarantine: a line for each image that was to blame once or twice,

@@ -3,6 +3,8 @@
 
 #pragma once
 
-/* In an engine that follows another one: how that has ended goes to the log, and to
- * kept()->reason. */
-void death_log(void);
+#include <stdbool.h>
+
+/* Each engine calls it at its beginning. If the engine before it has died, the reason goes to
+ * the log, and to kept()->reason. */
+void death_tell(bool has_died);

@@ -226,7 +226,8 @@ Test(config, defaults_of_the_daemon)
 	struct daemon_config daemon;
 	expect_daemon("[dataset a]\npath = /a\n", &daemon);
 	cr_assert_str_eq(daemon.file, "joaderfs.ini");
-	cr_assert_eq(daemon.cache_bytes, UINT64_C(4) << 30);
+	cr_assert(daemon.cache_auto);
+	cr_assert_eq(daemon.cache_bytes, daemon.memory.left / 2 >> 20 << 20);
 	cr_assert_eq(daemon.eviction, EVICTION_REFCNT);
 	cr_assert_eq(daemon.sampler, SAMPLER_DSA);
 	cr_assert_eq(daemon.workers, sysconf(_SC_NPROCESSORS_ONLN));

@@ -202,10 +202,9 @@ Test(config_errors, values_of_the_daemon)
 {
 	static const struct refused refused[] = {
 		{"joaderfs", "cache",
-			"bytes, or a number with K, M, G or T (powers of 1024), like "
-			"512M or "
-			"4G; at least 1",
-			{"0", "-1", "+1", "4g", "4GB", "4 G", "1.5G", "G", "",
+			"auto, or bytes, or a number with K, M, G or T (powers of 1024), "
+			"like 512M or 4G; at least 1",
+			{"0", "Auto", "+1", "4g", "4GB", "4 G", "1.5G", "G", "",
 				"9223372036854775808", "99999999T"}},
 		{"joaderfs", "reads", "auto, or 1..1024", {"0", "1025", "many", "-1"}},
 		{"joaderfs", "workers", "auto, or 1..1024",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/machine.h"
 #include "base/size_text.h"
 #include "doctor.h"
 
@@ -175,41 +176,14 @@ void check_limits(struct findings *findings)
 
 /* --- memory ------------------------------------------------------------------------------ */
 
-static uint64_t memory_of_machine(void)
-{
-	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-/* Of the control group that this process is in, or of one above it. */
-static uint64_t memory_of_group(void)
-{
-	char line[4096];
-	uint64_t least = UINT64_MAX, limit;
-	auto_fclose FILE *in = fopen("/proc/self/cgroup", "re");
-	if (!in || !fgets(line, sizeof(line), in) || strncmp(line, "0::", 3) != 0)
-		return least;
-	char *group = line + 3;
-	group[strcspn(group, "\n")] = '\0';
-	for (char *slash; (slash = strrchr(group, '/')); *slash = '\0') {
-		auto_free char *file = NULL;
-		if (asprintf(&file, "/sys/fs/cgroup%s/memory.max", group) < 0) {
-			file = NULL;
-			break;
-		}
-		if (number_of(file, &limit) && limit < least)
-			least = limit;
-	}
-	return least;
-}
-
 void check_memory(struct findings *findings)
 {
 	if (!findings->config)
 		return;
 	uint64_t cache = findings->config->cache_bytes;
-	uint64_t machine = memory_of_machine(), group = memory_of_group();
-	uint64_t memory = machine < group ? machine : group;
-	const char *whose = machine < group ? "this machine" : "the control group";
+	struct machine_memory machine = machine_memory("");
+	uint64_t memory = machine.most;
+	const char *whose = machine.limit[0] ? machine.limit : "this machine";
 	if (cache > memory)
 		found(findings, BREAKS, "a smaller cache in [joaderfs]",
 			"cache = %s is more than the memory of %s, %s",

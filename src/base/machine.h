@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include <stdint.h>
+
+/*
+ * How much of the machine this process may use: all of it, or less where a control group that
+ * the process is in says so (cgroup v1 and v2, with all groups above it).
+ *
+ *   Flow: any time; each call reads files of /proc and of the groups anew.
+ *   Owns: nothing.   Threads: any.
+ *   Errors: a file that can't be read limits nothing.
+ *
+ * root: a directory that stands for / (for tests), "" otherwise.
+ */
+
+struct machine_memory {
+	uint64_t most; /* bytes that the process and its neighbours may have together */
+	uint64_t left; /* bytes of these that nobody uses yet, but for caches of files */
+	char limit[512]; /* the file that says so; empty: the machine has no more */
+};
+
+/* Of all limits the one that leaves the least. */
+struct machine_memory machine_memory(const char *root);
+
+/* At least 1. */
+unsigned machine_cpus(const char *root);
+
+/* How often the kernel has killed a process of this group for want of memory; outside of
+ * groups: any process. */
+uint64_t machine_memory_kills(const char *root);
