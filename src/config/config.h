@@ -42,6 +42,8 @@ enum sample_format {
 };
 enum view_size { SIZE_PADDED, SIZE_EXACT };
 enum view_layout { LAYOUT_FLAT, LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_TAR, LAYOUT_BATCH };
+/* Whether a file of layout = classes holds the same sample in every epoch. */
+enum view_mapping { MAPPING_FRESH, MAPPING_AUTO, MAPPING_FIXED };
 enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
 /* A directory on a fast disk, and how much it may take there. */
@@ -148,9 +150,10 @@ struct job_config {
 	uint32_t shard; /* positions per directory (flat) or file (tar); 0: not sharded */
 	uint32_t batch; /* samples per file (batch) */
 	bool drop_last; /* batch, tar: no short last file */
-	bool fixed_labels; /* flat: of each position */
-	bool json;	   /* a .json beside each sample */
-	char *path;	   /* below data/, with the name for %name, or NULL */
+	bool fixed_labels;	   /* flat: of each position */
+	enum view_mapping mapping; /* classes */
+	bool json;		   /* a .json beside each sample */
+	char *path;		   /* below data/, with the name for %name, or NULL */
 	enum view_io io;
 };
 

@@ -208,6 +208,11 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	if (job->fixed_labels && !flat)
 		refuse(ini, SECTION_VIEW, "labels", "fixed",
 			"only with layout = flat; in classes they are fixed");
+	bool classes = job->layout == LAYOUT_CLASSES && job->order == ORDER_SHUFFLED;
+	if (job->mapping != MAPPING_AUTO && !classes)
+		refuse(ini, SECTION_VIEW, "mapping",
+			job->mapping == MAPPING_FIXED ? "fixed" : "fresh",
+			"only with layout = classes and order = shuffled");
 	if (job->json && !flat && !tar && !batch)
 		refuse(ini, SECTION_VIEW, "json", "yes",
 			"only with layout = flat or tar");

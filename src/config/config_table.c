@@ -53,6 +53,8 @@ static const char *const ios[] = {"auto", "direct", "cached", NULL};
 static const char *const policies[] = {"slowdown", "fair", "throughput", "fifo", NULL};
 static const char *const second_scripts[] = {"warned", "refused", NULL};
 static const char *const bad_samples[] = {"fail", "skip", NULL};
+/* enum view_mapping */
+static const char *const mappings[] = {"fresh", "auto", "fixed", NULL};
 static const char *const labels[] = {"drawn", "fixed", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 
@@ -476,6 +478,22 @@ const struct option config_options[] = {
 			"the same order in each epoch."},
 	{SECTION_VIEW, "batch", &value_u32, .min = 1, .max = 65536, .preset = "64",
 		JOB(batch), .help = "Samples in each file of batch."},
+	{SECTION_VIEW, "mapping", &value_choice, .choices = mappings, .preset = "auto",
+		JOB(mapping),
+		.help = "Whether a file of classes holds the same sample in every "
+			"epoch.\n"
+			"fixed: the same one; whatever a script opens is exact, in any "
+			"order "
+			"and by any number of processes: random_split, k-fold by index, "
+			"DistributedSampler, sampling with replacement; the script "
+			"shuffles.\n"
+			"fresh: in each epoch another one of its label, as often as "
+			"possible "
+			"one that is in the cache.\n"
+			"auto: fixed if all prepared samples of the job fit into the "
+			"cache "
+			"when the job is added, else fresh; the status of the job tells "
+			"which, and it stays so for as long as the job has its state."},
 	{SECTION_VIEW, "drop_last", &value_flag, .choices = no_yes, .preset = "no",
 		JOB(drop_last),
 		.help = "Whether the last file of batch or tar is left out when it would "

@@ -170,7 +170,9 @@ static int choose_epoch(
 	int err = 0;
 	if (choice.notice == NOTICES)
 		choice.notice = misuse_of(epochs, &opened);
-	if (choice.notice != NOTICES)
+	/* Where a position decides which sample it holds, each open is exact. */
+	if (choice.notice == NOTICE_LAST ||
+		(choice.notice != NOTICES && epochs->config.kind != EPOCHS_FIXED))
 		effect_notice(effects, choice.notice, choice.epoch);
 	if (epochs_state(epochs, choice.epoch) == EPOCH_UNKNOWN)
 		err = epochs_begin(

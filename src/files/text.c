@@ -238,6 +238,8 @@ void text_job_status(FILE *out, struct sched_job *job)
 		fprintf(out, "epochs %" PRIu32 "\n", config->epochs);
 	else
 		fputs("epochs unlimited\n", out);
+	if (config->layout == LAYOUT_CLASSES && config->order == ORDER_SHUFFLED)
+		fprintf(out, "mapping %s\n", status.fixed ? "fixed" : "fresh");
 	fprintf(out, "samples %" PRIu32 "\n", status.samples);
 	fprintf(out, "bound %" PRIu32 "\n", status.bound);
 	fprintf(out, "consumed %" PRIu32 "\n", status.consumed);

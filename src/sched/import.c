@@ -230,7 +230,10 @@ static int check(struct importing *importing)
 			"job %s: the orders in %s are of a rank, allowed: those of a job "
 			"without ranks",
 			job->config.name, name);
-	if (head->kind != (unsigned)job_kind(job))
+	/* The samples of a fixed mapping are possible ones of a fresh one. */
+	bool drawn_too =
+		head->kind == EPOCHS_FIXED && job->config.layout == LAYOUT_CLASSES;
+	if (head->kind != (unsigned)job_kind(job) && !drawn_too)
 		return import_refuse(importing->adding,
 			"job %s: the orders in %s are of another layout, or order = "
 			"sequential: positions of classes hold samples of their class "

@@ -144,15 +144,15 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	int err = config_job_copy(config, &job->config);
 	if (!err)
 		job->ini_hash = restore_hash_ini(&job->config);
-	if (!err)
-		err = make_edition(job, report, context);
-	if (!err)
-		TAILQ_INSERT_TAIL(&job->editions, job->now, link);
 	if (!err && asprintf(&job->directory, "%s/jobs/%s", sched->config->state,
 			    config->name) < 0) {
 		job->directory = NULL;
 		err = -ENOMEM;
 	}
+	if (!err)
+		err = make_edition(job, report, context);
+	if (!err)
+		TAILQ_INSERT_TAIL(&job->editions, job->now, link);
 	if (err)
 		job_free(job);
 	else
@@ -280,6 +280,8 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	if (job->id != known)
 		err = keep_id(job);
 	if (!err)
+		err = mapping_keep(job);
+	if (!err)
 		err = editions_restore(job);
 	if (!err)
 		err = skip_begin(job);
@@ -311,11 +313,14 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 			config->file, config->name);
 		return -EEXIST;
 	}
+	struct job_config own = *config;
 	int err = admit_path(sched, config, report, context);
 	if (!err)
 		err = admit_rank(sched, config, report, context);
+	if (!err && import)
+		err = mapping_of_import(&adding, &own.mapping);
 	if (!err)
-		err = job_new(sched, config, report, context, &job);
+		err = job_new(sched, &own, report, context, &job);
 	if (err)
 		return err;
 	err = admit_batch(job->now, report, context);

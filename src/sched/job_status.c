@@ -50,6 +50,7 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	*ret = job->totals;
 	shares_status_locked(job, &ret->share);
 	waits_status_locked(job, ret);
+	ret->fixed = job->fixed;
 	ret->all_bytes = job->now->all_bytes;
 	ret->sample_bytes = job->now->sample_bytes;
 	ret->samples = epochs_set(job->epochs, epochs.epoch)->positions;

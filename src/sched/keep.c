@@ -15,6 +15,7 @@
 /*
  * <state>/jobs/<name>/
  *     id                 the job's, for as long as there is one of its name
+ *     mapping            what mapping = auto has chosen: mapping.c
  *     job.ini            of jobs that were added at run time
  *     bad                what was found bad, of jobs with bad_sample = skip
  *     journal-NNNN       what the epochs decided: epoch/journal.h

@@ -350,6 +350,7 @@ struct sched_job_status {
 	uint64_t sample_bytes, all_bytes; /* of a tensor in the mean; of all together */
 	double rate; /* samples consumed per second, over the last seconds */
 	struct sched_job_share share;
+	bool fixed;	  /* layout = classes: a file holds one sample in all epochs */
 	unsigned notices; /* a bit for each enum notice that there was */
 	uint64_t
 		unfed_ns; /* for so long whoever feeds it can't; 0: it can, or is not fed */

@@ -372,6 +372,7 @@ struct sched_job {
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
 	char *directory; /* <state>/jobs/<name> */
+	bool fixed;	 /* constant once it has an edition: mapping.c */
 };
 
 struct sched {
@@ -998,6 +999,16 @@ void prepared_report(struct sched *sched);
 /* --- keep.c: what is kept in <state>/jobs/<name> -------------------------------------- */
 
 /* The directory is made; *ret_id: the id that the name had before, 0: none. */
+/* --- mapping.c: what a file of layout = classes holds ------------------------------------- */
+
+/* Decides about job->fixed when its first edition is measured; all_bytes: of its tensors. */
+must_check int mapping_choose(struct sched_job *job, uint64_t all_bytes);
+/* *mapping: of the job that is added, `auto` becomes that of the imported orders. -EBADMSG:
+ * refused, and reported. */
+must_check int mapping_of_import(const struct adding *adding, enum view_mapping *mapping);
+/* Writes the choice of `auto` to the job's state. */
+must_check int mapping_keep(const struct sched_job *job);
+
 must_check int keep_begin(const struct sched_job *job, uint32_t *ret_id);
 /* The engine is rebuilt from orders and journal, which is open then. */
 must_check int keep_restore(struct sched_job *job);

@@ -254,6 +254,8 @@ int edition_select(struct edition *edition, config_report *report, void *context
 		err = check_length(edition, report, context);
 	if (!err)
 		err = measure(edition);
+	if (!err && !edition->job->now)
+		err = mapping_choose(edition->job, edition->all_bytes);
 	if (err)
 		return err;
 	/* What decides about the sample of a position belongs to an order, too. */
@@ -266,7 +268,7 @@ int edition_select(struct edition *edition, config_report *report, void *context
 	if (edition->job->config.layout != LAYOUT_CLASSES)
 		return place_samples(edition);
 	err = find_labels(edition);
-	if (!err && edition->job->config.order == ORDER_SEQUENTIAL)
+	if (!err && job_kind(edition->job) == EPOCHS_FIXED)
 		err = sort_by_label(edition);
 	return err;
 }
@@ -321,7 +323,7 @@ enum epochs_kind job_kind(const struct sched_job *job)
 {
 	if (job->config.layout == LAYOUT_MIRROR)
 		return EPOCHS_MIRRORED;
-	if (job->config.order == ORDER_SEQUENTIAL)
+	if (job->config.order == ORDER_SEQUENTIAL || job->fixed)
 		return EPOCHS_FIXED;
 	return job->config.layout == LAYOUT_CLASSES || job->config.fixed_labels
 		       ? EPOCHS_DRAWN_AT_OPEN

@@ -45,12 +45,20 @@ static bool is_unbound(const struct stream *stream, sample_id sample)
 		       order_sample_at(&order,
 			       (uint32_t)roaring_bitmap_rank(edition->selection, sample) -
 				       1) == SAMPLE_NONE;
+	/* The samples of a label are in the order of their ids. */
 	uint32_t label = dataset_label(edition->is.dataset, sample);
-	uint32_t end = edition->label_begin[label + 1];
-	for (uint32_t position = edition->label_begin[label]; position < end; position++)
-		if (edition->by_position[position] == sample)
-			return order_sample_at(&order, position) == SAMPLE_NONE;
-	return false;
+	uint32_t low = edition->label_begin[label],
+		 high = edition->label_begin[label + 1];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (edition->by_position[middle] < sample)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < edition->label_begin[label + 1] &&
+	       edition->by_position[low] == sample &&
+	       order_sample_at(&order, low) == SAMPLE_NONE;
 }
 
 bool stream_contains(

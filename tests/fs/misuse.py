@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy
 import PIL.Image
 import torch
-from torch.utils.data import Dataset, DistributedSampler, Subset, random_split
+from torch.utils.data import Dataset, DistributedSampler, RandomSampler, Subset, random_split
 from torchvision.datasets import ImageFolder
 
 import scripts
@@ -48,7 +48,8 @@ def read_pairs(batches):
 
 
 def folder_of(job):
-    return ImageFolder(current(job), digest) if "classes" in job else Files(current(job))
+    in_classes = job.endswith(("-classes", "-fixed"))
+    return ImageFolder(current(job), digest) if in_classes else Files(current(job))
 
 
 class Numbered(Dataset):
@@ -264,8 +265,12 @@ def split_classes():
     split("split-classes")
 
 
-def folds_by_index():
-    data = folder_of("folds-classes")
+def split_fixed():
+    split("split-fixed")
+
+
+def folds(job):
+    data = folder_of(job)
     for fold in range(3):
         validation = range(fold, len(data), 3)
         train = [i for i in range(len(data)) if i % 3 != fold]
@@ -275,6 +280,14 @@ def folds_by_index():
             validated |= set(read(loader(Subset(data, validation))))
         both = trained & validated
         assert not both, f"{len(both)} of {len(validated)} validation images were trained on"
+
+
+def folds_by_index():
+    folds("folds-classes")
+
+
+def folds_fixed():
+    folds("folds-fixed")
 
 
 def subset():
@@ -331,6 +344,32 @@ def mixing_flat():
 
 def mixing_classes():
     mixing("mixing-classes")
+
+
+def mixing_fixed():
+    mixing("mixing-fixed")
+
+
+def name_means_sample(job, samplers):
+    """Each name has one sample for ever, and no other name has it, whatever is opened."""
+    data = Numbered(folder_of(job))
+    held = {}
+    for sampler in samplers:
+        for batch in loader(data, sampler=sampler(data)):
+            for i, (image, _) in batch:
+                assert held.setdefault(i, image) == image, f"file {i} has two samples"
+    assert len(set(held.values())) == len(held), f"{len(held)} names, fewer samples"
+
+
+def replaced_fixed():
+    look = [lambda data: RandomSampler(data, replacement=True, num_samples=len(data) // 3)]
+    whole = [lambda data: RandomSampler(data)]
+    name_means_sample("replaced-fixed", (look + whole) * 3)
+
+
+def padded_fixed():
+    ranks = [lambda data, r=r: DistributedSampler(data, 7, r, seed=r) for r in range(7)]
+    name_means_sample("padded-fixed", ranks * 2)
 
 
 def shuffle_persistent():

@@ -15,7 +15,7 @@ n=0
 # one_line NAME EXPECTED: what was said of it, in $LOG, is one line with the text
 one_line() {
 	local lines
-	lines=$(grep -v 'belongs to the value: \|joaderfs: dataset images: 8 samples' "$LOG" | grep -F -- "$1" || true)
+	lines=$(grep -v 'belongs to the value: \|joaderfs: cache = auto: \|joaderfs: dataset images: 8 samples' "$LOG" | grep -F -- "$1" || true)
 	equal "messages, each a line, of $1" "$(grep -c . <<<"$lines") $lines" "1 $lines"
 	grep -qF -- "$2" <<<"$lines" || fail "'$2' is not in: $lines"
 	n=$((n + 1))
@@ -36,7 +36,7 @@ daemon() {
 }
 images=("[dataset images]" "path = $D")
 ini=$T/joaderfs.ini
-daemon "$ini:4:[joaderfs]:cache: found \"4 GB\", allowed: bytes, or a number with K, M, G or T" \
+daemon "$ini:4:[joaderfs]:cache: found \"4 GB\", allowed: auto, or bytes, or a number with K, M, G or T" \
 	"cache = 4 GB" "${images[@]}"
 daemon "$ini:4:[joaderfs]:eviction: found \"refcount\", allowed: refcnt, lru, fifo, random; did you mean \"refcnt\"?" \
 	"eviction = refcount" "${images[@]}"

@@ -12,7 +12,7 @@ for i in range(12):
     Image.new("RGB", (20 + i, 30)).save(f"{sys.argv[1]}/class{i % 2}/{i:02d}.png")
 PY
 job flat view.size=exact job.epochs=3
-job classes view.size=exact view.layout=classes job.epochs=3
+job classes view.size=exact view.layout=classes view.mapping=fresh job.epochs=3
 start
 
 for job in flat classes; do

@@ -7,7 +7,8 @@
 . "$(dirname "$0")/lib.sh"
 needs_torch
 dataset 3 20
-job train tensor.resize=40 tensor.crop=32 view.layout=classes view.path=resnet18/train job.epochs=3
+job train tensor.resize=40 tensor.crop=32 view.layout=classes view.mapping=fresh view.path=resnet18/train \
+	job.epochs=3
 job val tensor.resize=40 tensor.crop=32 view.layout=classes view.path=resnet18/val \
 	"job.where=id % 5 = 0" job.order=sequential job.epochs=3
 job files tensor.resize=40 tensor.crop=32 view.layout=mirror

@@ -14,7 +14,12 @@ view() {
 }
 for name in late-flat shuffled-flat looked-flat two-readers ddp-flat; do view $name flat; done
 for name in split-flat subset-flat labels-drawn mixing-flat kept-flat early-flat; do view $name flat; done
-for name in looked two ddp split folds mixing; do view $name-classes classes; done
+for name in looked two ddp split folds mixing; do
+	view $name-classes classes view.mapping=fresh
+	view $name-fixed classes
+done
+view replaced-fixed classes
+view padded-fixed classes
 for layout in flat classes; do view sequential-$layout $layout job.order=sequential; done
 for name in labels-fixed labels-fixed-in-order; do view $name flat view.labels=fixed; done
 view tiny-one batch view.batch=240
@@ -26,7 +31,8 @@ view all mirror
 start
 
 exact=(sequential tiny_epochs tiny_explicit look_at_late_epoch looked_flat looked_classes two_scripts
-	ddp_flat ddp_classes labels_fixed shuffle_persistent label_and_image)
+	ddp_flat ddp_classes labels_fixed shuffle_persistent label_and_image
+	split_fixed folds_fixed mixing_fixed replaced_fixed padded_fixed)
 # The cases that can't be what the script means, with the job and what is said of it.
 declare -A noticed=(
 	[mixing_flat]="mixing-flat: where a name has to mean one file"

@@ -25,7 +25,7 @@ KEYS = {
            "keep_epochs ranks rank training global_batch",
     "tensor": "resize crop accuracy exif format dtype axes",
     "augment": "random_crop random_resized_crop hflip normalize seed",
-    "view": "layout shard labels batch drop_last json path io size extension lookahead",
+    "view": "layout shard labels mapping batch drop_last json path io size extension lookahead",
 }
 SECTIONS = {key: section for section, keys in KEYS.items() for key in keys.split()}
 
