@@ -20,6 +20,7 @@
 #include "epoch/state_version.h"
 #include "far/far.h"
 #include "files/content_bytes.h"
+#include "files/made_text.h"
 #include "fuse/fuse.h"
 #include "fuse/sick.h"
 #include "group/group.h"
@@ -56,6 +57,7 @@ struct daemon {
 	struct backings *backings;
 	struct sched *sched;
 	struct group *group;
+	struct made_texts *texts;
 	struct files_context context;
 	struct session *session;
 	struct control *control;
@@ -398,12 +400,15 @@ static int start(struct daemon *daemon)
 		err = backings_new(0, &daemon->backings);
 	if (!err)
 		err = start_sched(daemon);
+	if (!err)
+		err = made_texts_new(&daemon->texts);
 	if (err)
 		return err;
 	daemon->context = (struct files_context){.config = &daemon->config,
 		.sched = daemon->sched,
 		.group = daemon->group,
 		.backings = daemon->backings,
+		.texts = daemon->texts,
 		.mountpoint = daemon->mountpoint,
 		.device = daemon->device};
 	signals_hold(); /* session_run releases them */
@@ -437,6 +442,7 @@ static int stop(struct daemon *daemon)
 		err = session_unmount(&daemon->session);
 		atomic_store(&kept()->ended, true);
 	}
+	made_texts_free(&daemon->texts);
 	crash_dump_by(NULL, NULL);
 	group_free(&daemon->group);
 	sched_free(&daemon->sched);

@@ -19,6 +19,7 @@ struct files_context {
 	struct sched *sched;
 	struct group *group;
 	struct backings *backings; /* sched's, or NULL */
+	struct made_texts *texts;  /* made_text.h */
 	const char *mountpoint;	   /* absolute */
 	int device; /* /dev/fuse, which somebody else has mounted there; 0: nobody has */
 };

@@ -328,19 +328,6 @@ bool text_is(enum inode_kind kind)
 	}
 }
 
-static void print_of_daemon(
-	FILE *out, const struct files_context *context, enum inode_kind kind)
-{
-	if (kind == INODE_README)
-		text_readme(out, context);
-	else if (kind == INODE_STATS)
-		text_stats(out, context);
-	else if (kind == INODE_STATS_JSON)
-		text_stats_json(out, context);
-	else if (kind == INODE_METRICS)
-		text_metrics(out, context, STATS_PROMETHEUS);
-}
-
 /* A line for each image that is not prepared any more. */
 static int print_bad(FILE *out, struct sched *sched, struct dataset *dataset)
 {
@@ -412,10 +399,8 @@ int text_print(FILE *out, const struct files_context *context, struct inode inod
 	case INODE_JOB_CLASSES:
 	case INODE_JOB_STATE:
 		return print_of_job(out, context->sched, inode);
-	case INODE_DASHBOARD:
-		return text_dashboard(out, context);
 	default:
-		print_of_daemon(out, context, inode.kind);
+		text_readme(out, context);
 		return 0;
 	}
 }

@@ -48,7 +48,8 @@ size_t text_order_line_length(
 bool text_is(enum inode_kind kind);
 
 /*
- * Prints such a file. -ENOENT: there is no such file any more.
+ * Prints such a file, unless all readers share it: made_text.h. -ENOENT: there is no such
+ * file any more.
  */
 must_check int text_print(
 	FILE *out, const struct files_context *context, struct inode inode);

@@ -164,8 +164,8 @@ void job_mounts_end(struct session *everything); /* after job_mounts_stop */
 must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
-/* Whether a worker has to find them, or those of the files in a directory: lines are
- * measured, or saved orders read. */
+/* Whether a worker has to find them, or those of the files in a directory: a text is
+ * rendered, lines are measured, or saved orders read. */
 bool attributes_take_long(struct session *session, struct inode inode, bool render);
 
 /* The same for a file of a layout, whose job was found already. */

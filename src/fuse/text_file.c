@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/json.h"
+#include "files/made_text.h"
 #include "files/order_lines.h"
-#include "files/text.h"
 #include "fuse/handle.h"
 #include "fuse/later.h"
 
@@ -15,54 +15,19 @@
 
 struct snapshot {
 	struct open_file open; /* (session's lock) the first member */
-	char *text;
-	size_t bytes;
+	struct made_text *text;
 	atomic_uint references; /* as of a sample_file */
 };
 
 /* --- snapshots ---------------------------------------------------------------------- */
 
-struct text_writer {
-	struct snapshot *snapshot;
-	FILE *out;
-};
-
-static int begin(struct snapshot *snapshot, struct text_writer *ret)
+static int print_json(
+	struct sched_job *job, uint32_t epoch, sample_id sample, struct made_text **ret)
 {
-	*snapshot = (struct snapshot){.references = 1};
-	*ret = (struct text_writer){.snapshot = snapshot};
-	ret->out = open_memstream(&snapshot->text, &snapshot->bytes);
-	return ret->out ? 0 : -ENOMEM;
-}
-
-static int end(struct text_writer *writer, int err)
-{
-	bool failed = ferror(writer->out);
-	if ((fclose(writer->out) != 0 || failed) && !err)
-		err = -ENOMEM;
-	if (err)
-		free(writer->snapshot->text);
-	return err;
-}
-
-static int snapshot_take(
-	struct session *session, struct inode inode, struct snapshot *ret)
-{
-	struct text_writer writer;
-	int err = begin(ret, &writer);
+	int err = made_text_begin(ret);
 	if (err)
 		return err;
-	return end(&writer, text_print(writer.out, &session->context, inode));
-}
-
-static int snapshot_json(
-	struct sched_job *job, uint32_t epoch, sample_id sample, struct snapshot *ret)
-{
-	struct text_writer writer;
-	int err = begin(ret, &writer);
-	if (err)
-		return err;
-	return end(&writer, json_print(writer.out, job, epoch, sample));
+	return made_text_end(ret, json_print((*ret)->out, job, epoch, sample));
 }
 
 /* --- epoch-NNNN.order, read live ---------------------------------------------------- */
@@ -106,14 +71,14 @@ static void order_read(const struct later_request *request)
 
 int text_file_size(struct session *session, struct inode inode, uint64_t *ret)
 {
-	struct snapshot snapshot;
+	struct made_text *text;
 	if (inode.kind == INODE_EPOCH_ORDER)
 		return order_size(session, inode, ret);
-	int err = snapshot_take(session, inode, &snapshot);
+	int err = made_texts_take_file(&session->context, inode, true, &text);
 	if (err)
 		return err;
-	*ret = snapshot.bytes;
-	free(snapshot.text);
+	*ret = text->bytes;
+	made_text_put(&text);
 	return 0;
 }
 
@@ -128,7 +93,7 @@ static void snapshot_put(struct snapshot *snapshot)
 {
 	if (atomic_fetch_sub(&snapshot->references, 1) != 1)
 		return;
-	free(snapshot->text);
+	made_text_put(&snapshot->text);
 	free(snapshot);
 }
 
@@ -147,15 +112,17 @@ static int list_snapshot(struct session *session, struct inode inode, uint64_t h
 static int open_snapshot(struct session *session, struct inode inode,
 	struct sched_job *job, sample_id sample, uint64_t handle)
 {
-	struct snapshot *snapshot = malloc(sizeof(*snapshot));
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	int err = -ENOMEM;
 	if (snapshot)
-		err = job ? snapshot_json(job, handle_epoch(handle), sample, snapshot)
-			  : snapshot_take(session, inode, snapshot);
+		err = job ? print_json(job, handle_epoch(handle), sample, &snapshot->text)
+			  : made_texts_take_file(
+				    &session->context, inode, false, &snapshot->text);
 	if (err) {
 		free(snapshot);
 		return err;
 	}
+	snapshot->references = 1;
 	err = list_snapshot(session, inode, handle, snapshot);
 	if (err)
 		snapshot_put(snapshot);
@@ -172,7 +139,7 @@ static void answer_open(fuse_req_t req, struct session *session,
 		text_file_release(session, handle);
 }
 
-/* What a checkpoint says is on the disk before anybody reads it. By a worker. */
+/* What a checkpoint says is on the disk before anybody reads it. */
 static int open_synced(const struct later_request *request)
 {
 	struct session *session = request->later.session;
@@ -190,11 +157,20 @@ static int open_synced(const struct later_request *request)
 	return err;
 }
 
-static void open_state(const struct later_request *request)
+/* By a worker: hundreds of numbers are printed, or lines of the catalogue read. */
+static int open_later(const struct later_request *request)
+{
+	if (request->inode.kind == INODE_JOB_STATE)
+		return open_synced(request);
+	return open_snapshot(request->later.session, request->inode, NULL, SAMPLE_NONE,
+		request->handle);
+}
+
+static void answer_open_later(const struct later_request *request)
 {
 	fuse_req_t req = request->later.req;
 	const struct fuse_file_info fi = {.flags = O_RDONLY};
-	int err = open_synced(request);
+	int err = open_later(request);
 	if (err)
 		reply_error(req, err);
 	else
@@ -204,22 +180,14 @@ static void open_state(const struct later_request *request)
 void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi)
 {
-	uint64_t handle = handle_new(0);
-	if (inode.kind == INODE_JOB_STATE) {
-		later_request(
-			&(struct later_request){.later = {.req = req, .session = session},
-				.inode = inode,
-				.handle = handle,
-				.answer = open_state});
-		return;
-	}
-	int err = inode.kind == INODE_EPOCH_ORDER
-			  ? 0
-			  : open_snapshot(session, inode, NULL, SAMPLE_NONE, handle);
-	if (err)
-		reply_error(req, err);
+	const struct later_request request = {.later = {.req = req, .session = session},
+		.inode = inode,
+		.handle = handle_new(0),
+		.answer = answer_open_later};
+	if (inode.kind == INODE_EPOCH_ORDER)
+		answer_open(req, session, fi, request.handle);
 	else
-		answer_open(req, session, fi, handle);
+		later_request(&request);
 }
 
 void text_file_open_json(fuse_req_t req, struct session *session, struct sched_job *job,
@@ -254,58 +222,44 @@ static struct snapshot *find(struct session *session, uint64_t handle)
 static void answer_read(
 	fuse_req_t req, struct snapshot *snapshot, size_t size, uint64_t offset)
 {
-	if (offset > snapshot->bytes)
-		offset = snapshot->bytes;
-	if (size > snapshot->bytes - offset)
-		size = snapshot->bytes - (size_t)offset;
-	fuse_reply_buf(req, snapshot->text + offset, size);
+	const struct made_text *text = snapshot->text;
+	if (offset > text->bytes)
+		offset = text->bytes;
+	if (size > text->bytes - offset)
+		size = text->bytes - (size_t)offset;
+	fuse_reply_buf(req, text->text + offset, size);
 	snapshot_put(snapshot);
 }
 
-static void answer_again(
-	const struct later_request *request, int err, struct snapshot *snapshot)
+/* Of a file that another engine has opened, the reader gets the text of now. */
+static void read_again(const struct later_request *request)
 {
+	int err = open_later(request);
+	struct snapshot *snapshot =
+		err ? NULL : find(request->later.session, request->handle);
 	if (snapshot)
 		answer_read(request->later.req, snapshot, request->size, request->offset);
 	else
 		reply_error(request->later.req, err ? err : -EIO);
 }
 
-static void read_state_again(const struct later_request *request)
-{
-	int err = open_synced(request);
-	answer_again(
-		request, err, err ? NULL : find(request->later.session, request->handle));
-}
-
-static void read_again(const struct later_request *request)
-{
-	struct session *session = request->later.session;
-	int err = open_snapshot(
-		session, request->inode, NULL, SAMPLE_NONE, request->handle);
-	answer_again(request, err, err ? NULL : find(session, request->handle));
-}
-
-/* Of a file that another engine has opened, the reader gets the text of now. */
 bool text_file_read(fuse_req_t req, struct session *session, struct inode inode,
 	uint64_t handle, size_t size, uint64_t offset)
 {
-	struct later_request request = {.later = {.req = req, .session = session},
+	bool order = inode.kind == INODE_EPOCH_ORDER;
+	const struct later_request request = {.later = {.req = req, .session = session},
 		.inode = inode,
 		.handle = handle,
 		.size = size,
-		.offset = offset};
-	bool order = inode.kind == INODE_EPOCH_ORDER;
+		.offset = offset,
+		.answer = order ? order_read : read_again};
 	struct snapshot *snapshot = order ? NULL : find(session, handle);
 	if (!snapshot && inode.kind == INODE_JSON)
 		return false;
-	request.answer = order ? order_read : read_state_again;
 	if (snapshot)
 		answer_read(req, snapshot, size, offset);
-	else if (order || inode.kind == INODE_JOB_STATE)
-		later_request(&request);
 	else
-		read_again(&request);
+		later_request(&request);
 	return true;
 }
 

@@ -10,7 +10,7 @@
 #ifdef HAVE_MICROHTTPD
 
 #include "base/address.h"
-#include "files/text.h"
+#include "files/made_text.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -27,16 +27,14 @@ struct web {
 
 /* --- answers ---------------------------------------------------------------------------- */
 
+/* text: it is copied. */
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
-	const char *type, char *text, size_t bytes, enum MHD_ResponseMemoryMode mode)
+	const char *type, char *text, size_t bytes)
 {
 	struct MHD_Response *response =
-		MHD_create_response_from_buffer(bytes, text, mode);
-	if (!response) {
-		if (mode == MHD_RESPMEM_MUST_FREE)
-			free(text);
+		MHD_create_response_from_buffer(bytes, text, MHD_RESPMEM_MUST_COPY);
+	if (!response)
 		return MHD_NO;
-	}
 	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		(void)MHD_add_response_header(
@@ -49,43 +47,23 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 static enum MHD_Result answer_text(
 	struct MHD_Connection *connection, unsigned status, const char *text)
 {
-	auto_free char *copy = strdup(text); /* it is read, and wants no const */
+	auto_free char *copy = strdup(text); /* the library wants no const */
 	if (!copy)
 		return MHD_NO;
-	return answer(connection, status, "text/plain; charset=utf-8", copy, strlen(text),
-		MHD_RESPMEM_MUST_COPY);
+	return answer(
+		connection, status, "text/plain; charset=utf-8", copy, strlen(text));
 }
 
-/* Prints a text of the mount; 0 or -errno. */
-typedef int print_text(FILE *out, const struct files_context *context);
-
-static enum MHD_Result answer_printed(const struct web *web,
-	struct MHD_Connection *connection, print_text *print, const char *type)
+static enum MHD_Result answer_made(const struct web *web,
+	struct MHD_Connection *connection, enum made_kind kind, const char *type)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-	if (!out)
+	struct made_text *text;
+	if (made_texts_take(web->context, kind, false, &text) != 0)
 		return MHD_NO;
-	int err = print(out, web->context);
-	bool lost = ferror(out);
-	if (fclose(out) != 0 || lost || err) {
-		free(text);
-		return MHD_NO;
-	}
-	return answer(connection, MHD_HTTP_OK, type, text, bytes, MHD_RESPMEM_MUST_FREE);
-}
-
-static int print_prometheus(FILE *out, const struct files_context *context)
-{
-	text_metrics(out, context, STATS_PROMETHEUS);
-	return 0;
-}
-
-static int print_openmetrics(FILE *out, const struct files_context *context)
-{
-	text_metrics(out, context, STATS_OPENMETRICS);
-	return 0;
+	enum MHD_Result result =
+		answer(connection, MHD_HTTP_OK, type, text->text, text->bytes);
+	made_text_put(&text);
+	return result;
 }
 
 static enum MHD_Result answer_metrics(
@@ -94,9 +72,9 @@ static enum MHD_Result answer_metrics(
 	const char *accept = MHD_lookup_connection_value(
 		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 	if (accept && strstr(accept, "application/openmetrics-text"))
-		return answer_printed(web, connection, print_openmetrics,
+		return answer_made(web, connection, MADE_OPENMETRICS,
 			"application/openmetrics-text; version=1.0.0; charset=utf-8");
-	return answer_printed(web, connection, print_prometheus,
+	return answer_made(web, connection, MADE_METRICS,
 		"text/plain; version=0.0.4; charset=utf-8");
 }
 
@@ -115,8 +93,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection,
 	if (strcmp(url, "/metrics") == 0)
 		return answer_metrics(context, connection);
 	if (strcmp(url, "/dashboard.html") == 0)
-		return answer_printed(
-			context, connection, text_dashboard, "text/html; charset=utf-8");
+		return answer_made(
+			context, connection, MADE_DASHBOARD, "text/html; charset=utf-8");
 	return answer_text(connection, MHD_HTTP_NOT_FOUND,
 		"joaderfs: /metrics is for Prometheus, /dashboard.html for browsers; "
 		"there is nothing else here.\n");

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# dashboard.html is drawn by a browser without a network and without a message in its console,
-# and its figures are those of stats.json and the jobs' status; names that scripts may trip over,
-# and a job that has gone, are there.
+# dashboard.html is made once a second, however many ask, and is drawn by a browser without a
+# network and without a message in its console; its figures are those of stats.json and the jobs'
+# status; names that scripts may trip over, and a job that has gone, are there.
 . "$(dirname "$0")/lib.sh"
 
 BROWSER=$(command -v chromium-headless-shell || command -v chromium) ||
@@ -39,6 +39,21 @@ ctl rm leaves >/dev/null
 for name in a __proto__; do
 	equal "served of $name" "$(status_of "$name" served)" 24
 done
+
+# readers who ask at once share a page: it is made once a second
+"$PYTHON" - "$M/dashboard.html" <<'PYTHON'
+import re, sys, threading, time
+made = set()
+def read():
+    for _ in range(25):
+        made.add(re.search(r'"made":([0-9.]+)', open(sys.argv[1]).read())[1])
+begin = time.monotonic()
+threads = [threading.Thread(target=read) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+most = time.monotonic() - begin + 2
+assert len(made) <= most, f"100 reads: {len(made)} pages were made, not {most:.1f} or fewer"
+PYTHON
 
 size=$(stat -c %s "$M/dashboard.html")
 equal "bytes of the page" "$(wc -c <"$M/dashboard.html")" "$size"

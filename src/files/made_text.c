@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "files/made_text.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "files/text.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+/* A CPU's time for one kind is at most one in so many, but for a burst. */
+#define ONE_IN 20
+#define BURST_NS (2 * SECOND_NS)
+
+struct shared {
+	struct made_text *text; /* (lock) or NULL */
+	unsigned makers;	/* (lock) threads that print one */
+	uint64_t paid_ns;	/* (lock) until then its time is used up */
+};
+
+struct made_texts {
+	struct lock lock;
+	struct shared shared[MADE_KINDS]; /* (lock) */
+};
+
+/* --- a text ----------------------------------------------------------------------------- */
+
+int made_text_begin(struct made_text **ret)
+{
+	struct made_text *text = calloc(1, sizeof(*text));
+	if (!text)
+		return -ENOMEM;
+	text->references = 1;
+	text->begun_ns = clock_now_ns();
+	text->out = open_memstream(&text->text, &text->bytes);
+	if (!text->out) {
+		free(text);
+		return -ENOMEM;
+	}
+	*ret = text;
+	return 0;
+}
+
+int made_text_end(struct made_text **text, int err)
+{
+	bool failed = ferror((*text)->out);
+	if ((fclose((*text)->out) != 0 || failed) && !err)
+		err = -ENOMEM;
+	if (err)
+		made_text_put(text);
+	return err;
+}
+
+void made_text_hold(struct made_text *text)
+{
+	atomic_fetch_add(&text->references, 1);
+}
+
+void made_text_put(struct made_text **text)
+{
+	struct made_text *old = *text;
+	*text = NULL;
+	if (!old || atomic_fetch_sub(&old->references, 1) != 1)
+		return;
+	free(old->text);
+	free(old);
+}
+
+/* --- the daemon's ----------------------------------------------------------------------- */
+
+int made_texts_new(struct made_texts **ret)
+{
+	struct made_texts *texts = calloc(1, sizeof(*texts));
+	if (!texts)
+		return -ENOMEM;
+	lock_init(&texts->lock, LOCK_RANK_FILES, "texts");
+	*ret = texts;
+	return 0;
+}
+
+void made_texts_free(struct made_texts **texts)
+{
+	if (!*texts)
+		return;
+	for (size_t i = 0; i < MADE_KINDS; i++)
+		made_text_put(&(*texts)->shared[i].text);
+	lock_destroy(&(*texts)->lock);
+	free(*texts);
+	*texts = NULL;
+}
+
+static int print(FILE *out, const struct files_context *context, enum made_kind kind)
+{
+	switch (kind) {
+	case MADE_STATS:
+		text_stats(out, context);
+		return 0;
+	case MADE_STATS_JSON:
+		text_stats_json(out, context);
+		return 0;
+	case MADE_METRICS:
+		text_metrics(out, context, STATS_PROMETHEUS);
+		return 0;
+	case MADE_OPENMETRICS:
+		text_metrics(out, context, STATS_OPENMETRICS);
+		return 0;
+	default:
+		return text_dashboard(out, context);
+	}
+}
+
+/* While somebody makes the next one, an old one is good enough for all others. */
+static bool is_good_locked(
+	const struct shared *shared, enum made_kind kind, bool latest, uint64_t now_ns)
+{
+	bool rests =
+		latest || kind == MADE_DASHBOARD || shared->paid_ns > now_ns + BURST_NS;
+	return shared->text && rests &&
+	       (shared->makers > 0 || now_ns - shared->text->begun_ns < SECOND_NS);
+}
+
+/* NULL: the caller is to make one. */
+static struct made_text *find(struct made_texts *texts, enum made_kind kind, bool latest)
+{
+	LOCK_SCOPE(&texts->lock);
+	struct shared *shared = &texts->shared[kind];
+	if (!is_good_locked(shared, kind, latest, clock_now_ns())) {
+		shared->makers++;
+		return NULL;
+	}
+	made_text_hold(shared->text);
+	return shared->text;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * SECOND_NS + (uint64_t)time.tv_nsec;
+}
+
+/* text: NULL if it could not be made. Returns the one that is to be put back. */
+static struct made_text *share(struct made_texts *texts, enum made_kind kind,
+	struct made_text *text, uint64_t cost_ns)
+{
+	LOCK_SCOPE(&texts->lock);
+	struct shared *shared = &texts->shared[kind];
+	uint64_t now_ns = clock_now_ns();
+	shared->makers--;
+	if (shared->paid_ns < now_ns)
+		shared->paid_ns = now_ns;
+	shared->paid_ns += cost_ns * ONE_IN;
+	if (!text || (shared->text && shared->text->begun_ns > text->begun_ns))
+		return NULL;
+	struct made_text *old = shared->text;
+	made_text_hold(text);
+	shared->text = text;
+	return old;
+}
+
+int made_texts_take(const struct files_context *context, enum made_kind kind, bool latest,
+	struct made_text **ret)
+{
+	struct made_text *text = find(context->texts, kind, latest);
+	uint64_t begun_ns = own_cpu_ns();
+	*ret = text;
+	if (text)
+		return 0;
+	int err = made_text_begin(&text);
+	if (!err)
+		err = print(text->out, context, kind);
+	if (text)
+		err = made_text_end(&text, err);
+	struct made_text *old =
+		share(context->texts, kind, text, own_cpu_ns() - begun_ns);
+	made_text_put(&old);
+	*ret = text;
+	return err;
+}
+
+/* --- files ------------------------------------------------------------------------------ */
+
+static enum made_kind kind_of(enum inode_kind kind)
+{
+	switch (kind) {
+	case INODE_STATS:
+		return MADE_STATS;
+	case INODE_STATS_JSON:
+		return MADE_STATS_JSON;
+	case INODE_METRICS:
+		return MADE_METRICS;
+	case INODE_DASHBOARD:
+		return MADE_DASHBOARD;
+	default:
+		return MADE_KINDS;
+	}
+}
+
+int made_texts_take_file(const struct files_context *context, struct inode inode,
+	bool latest, struct made_text **ret)
+{
+	enum made_kind kind = kind_of(inode.kind);
+	if (kind != MADE_KINDS)
+		return made_texts_take(context, kind, latest, ret);
+	int err = made_text_begin(ret);
+	if (err)
+		return err;
+	return made_text_end(ret, text_print((*ret)->out, context, inode));
+}

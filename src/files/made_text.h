@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "files/files.h"
+#include "files/inode.h"
+
+#include <stdatomic.h>
+
+/*
+ * Texts that were printed, and are kept while somebody reads them. All readers share the texts
+ * of the daemon: stats, stats.json, metrics and dashboard.html take long to make with many
+ * jobs. A text of counters is made anew for each reader who asks, as long as that costs less
+ * than a twentieth of a CPU, and else once a second; the page at most once a second.
+ *
+ *   Flow: main makes the daemon's; fuse's workers and web's thread take a text, and put it back.
+ *   Threads: any but FUSE's, which would wait for what is printed.   Locks: one, in
+ *            made_text.c, which nobody holds while a text is printed.
+ */
+
+struct made_text {
+	char *text;
+	size_t bytes;
+	/* made_text.c's */
+	FILE *out;
+	uint64_t begun_ns;
+	atomic_uint references;
+};
+
+enum made_kind {
+	MADE_STATS,
+	MADE_STATS_JSON,
+	MADE_METRICS,
+	MADE_OPENMETRICS,
+	MADE_DASHBOARD,
+	MADE_KINDS,
+};
+
+struct made_texts;
+
+must_check int made_texts_new(struct made_texts **ret);
+void made_texts_free(struct made_texts **texts);
+
+/* A text of the daemon's. latest: how long it is counts, but not what it tells: it can be a
+ * second old. -errno */
+must_check int made_texts_take(const struct files_context *context, enum made_kind kind,
+	bool latest, struct made_text **ret);
+/* That of a file, of which text_is is true. */
+must_check int made_texts_take_file(const struct files_context *context,
+	struct inode inode, bool latest, struct made_text **ret);
+
+/* One that the caller prints to ret->out, and ends with how that went; an error frees it. */
+must_check int made_text_begin(struct made_text **ret);
+must_check int made_text_end(struct made_text **text, int err);
+
+void made_text_hold(struct made_text *text);
+void made_text_put(struct made_text **text);
