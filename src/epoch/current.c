@@ -4,7 +4,6 @@
 #include "epoch/epoch_internal.h"
 
 #include <errno.h>
-#include <string.h>
 
 /*
  * Which epoch's sample a file of current/ is.
@@ -13,79 +12,39 @@
  *       rank      a process with its workers           scripts share the job's epochs;
  *         worker  a thread: first in, first out        each goes through them by itself
  *
- * A rank makes passes. A file that its pass has not had is the epoch's sample. One that it
- * has had begins a new pass: of the next epoch if the script has had at least half of the
- * files, else of the same one. So does any file when the pass has had all, or as many as
- * two passes before it. All is decided when a file is opened, and a release
- * changes nothing.
+ * A pass opens different files; it is exact if they hold different samples. Nobody says where a
+ * pass begins. So a file holds the same sample at each open, until the script turns to the next
+ * epoch. The run is the longest row of opens of different files that ends now.
  *
- *     pass p    . . x x x x x x . |              x had by the rank   . not yet
- *     pass p+1              x x . . . .  ^ the first worker has come to p + 1
+ *   Theorem. Between two turns every row of opens of different files is exact. A turn leaves
+ *   every row exact that goes on across it, if the next epoch keeps the samples of the files
+ *   which that row has opened.
+ *   Proof. All files of the row hold samples of the last of its epochs: those before the turn
+ *   since they were kept, the others by definition. An epoch binds a sample once.
  *
- * Four things must not be mistaken for a new pass:
+ * So a guess decides how fresh samples are. A turn is exact if no pass goes on across it, or
+ * if what it keeps has all that this pass has opened. These turn:
  *
- *   - A file that is opened twice: by OpenCV, or for its label. It is the same sample if a
- *     thread opens it again at once. At the end of a pass this may also be its first file
- *     of the next one; then what the script is used to decides.
- *   - A worker that is still at p when another one has begun p + 1. Workers do their files
- *     in order, so what p has not had is given to those that have not come to p + 1 yet.
- *   - A pass that only tried some batches: the pass that follows is given the same samples
- *     again. It began after the last of those that it repeats.
- *   - A file had twice in a pass: DistributedSampler pads, mixup opens others. It is the
- *     same sample again, until too many follow one another.
+ *   - A pass over all files is over: the run has all, and one of them is opened. A look at a
+ *     few files just before a pass, or what a pass has left out, can make a run that ends
+ *     before its pass does. So a file of the first J of the run holds its sample once more, and
+ *     those are kept; a random pass of N files has them last with a chance of 1 / (N over J),
+ *     which J makes less than 1 in a million.
+ *   - Files are opened in order, and a worker goes back to a file that this epoch has given,
+ *     when half of it has been opened. Workers that have not gone back are late: what they
+ *     open beyond their last file is the epoch before.
+ *   - A rank has opened as many files as are its part, no file of the epoch was opened twice
+ *     by the script but by those whose part is padded. Other ranks that have not come so far
+ *     are still given the epoch before.
+ *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row of
+ *     different ones: by the birthday bound these are no random opens, but another pass, as
+ *     drop_last makes them. The run is kept.
  *
- * A script that comes new begins with the running epoch if less than half of it was had,
+ * A script that comes new begins with the running epoch if less than half of it was bound,
  * else with the next. Who looks at files is such a script, and takes nothing from others.
  */
 
-#define REPEATS_MAX 8
-#define PAUSE_NS UINT64_C(60000000000)
-
-/* --- how long a pass is -------------------------------------------------------------- */
-
-/* The files that are the rank's if all are read. */
-static uint32_t part_of(
-	const struct epochs *epochs, const struct rank *rank, uint32_t epoch)
-{
-	return (n_files(epochs, epoch) - 1) / n_ranks(&epochs->current, rank) + 1;
-}
-
-static bool is_full(
-	const struct epochs *epochs, const struct rank *rank, enum file_kind kind)
-{
-	return rank->regular[kind] ? rank->since_next[kind] - rank->pass.extra[kind] >=
-					     rank->pass.length[kind]
-				   : count_of(&rank->pass, kind) >=
-					     part_of(epochs, rank, rank->pass.epoch);
-}
-
-/* Files that had been read when the job went back to the epoch. */
-static uint32_t read_before(const struct epochs *epochs, uint32_t epoch)
-{
-	const struct current *current = &epochs->current;
-	return current->before && current->before_epoch == epoch ? current->n_before : 0;
-}
-
-/* The pass is none that only tried. */
-static bool had_half(const struct epochs *epochs, const struct script *script,
-	const struct rank *rank, enum file_kind kind)
-{
-	uint64_t ranks = n_ranks(&epochs->current, rank);
-	uint64_t before = read_before(epochs, rank->pass.epoch);
-	uint32_t n = n_files(epochs, rank->pass.epoch);
-	return 2 * (ranks * count_of(&rank->pass, kind) + before) >= n ||
-	       most_had(find_had(script, rank->pass.epoch)) == n;
-}
-
-/* Of the pass before: nobody can be late. */
-static bool is_over(const struct epochs *epochs, const struct script *script,
-	const struct rank *rank, enum file_kind kind)
-{
-	const struct had *had = find_had(script, rank->last.epoch);
-	return !rank->has_last || rank->regular[kind] || !had ||
-	       had->n[kind] == had->files ||
-	       count_of(&rank->last, kind) >= part_of(epochs, rank, rank->last.epoch);
-}
+#define HEDGE (1u << 20)
 
 /* --- which epochs there are ---------------------------------------------------------- */
 
@@ -125,46 +84,49 @@ static uint32_t running_epoch(
 }
 
 /*
- * A script that came before, and has come from one pass to another, still reads the epoch
- * that drains. For one that comes new, as somebody who looks does again and again, any
- * script counts, and a minute without opening anything is none.
+ * Another script is in the middle of the epoch that drains, which the next one ends. script: an
+ * older one that has come from one pass to another counts; NULL, one that comes new: all that
+ * have read within a minute.
  */
 static bool strands_another(const struct epochs *epochs, const struct script *script)
 {
 	const struct current *current = &epochs->current;
-	for (uint32_t i = 0; epochs->draining && i < current->n_ranks; i++) {
-		const struct rank *rank = &current->ranks[i];
-		if (rank->script == NOBODY ||
-			rank->pass.epoch != epochs->draining->number)
+	for (uint32_t i = 0; epochs->draining && i < current->n_scripts; i++) {
+		const struct script *other = &current->scripts[i];
+		if (other == script || other->epoch != epochs->draining->number ||
+			other->ended || is_whole(other))
 			continue;
-		bool older = !script ||
-			     (rank->number > 0 && current->scripts[rank->script].since <
-							  script->since);
-		bool pauses = !script && rank->used_ns + PAUSE_NS >= epochs->last_read_ns;
-		if (older && (rank->used > current->begun || pauses))
+		bool older =
+			!script || (other->turns > 0 && other->since < script->since);
+		bool pauses =
+			!script && other->used_ns + PAUSE_NS >= epochs->last_read_ns;
+		if (older && (other->used > current->begun || pauses))
 			return true;
 	}
 	return false;
 }
 
+static bool reads(const struct script *script, uint64_t now_ns)
+{
+	return !script->ended && script->used_ns + PAUSE_NS >= now_ns;
+}
+
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns)
 {
 	const struct current *current = &epochs->current;
-	for (uint32_t i = 0; i < current->n_ranks; i++)
-		if (current->ranks[i].script != NOBODY &&
-			current->ranks[i].used_ns + PAUSE_NS >= now_ns)
+	for (uint32_t i = 0; i < current->n_scripts; i++)
+		if (reads(&current->scripts[i], now_ns))
 			return true;
 	return false;
 }
 
-bool current_needs_draining(const struct epochs *epochs)
+bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns)
 {
 	const struct current *current = &epochs->current;
 	for (uint32_t i = 0; epochs->draining && i < current->n_ranks; i++) {
 		const struct rank *rank = &current->ranks[i];
-		if (rank->script != NOBODY &&
-			rank->pass.epoch == epochs->draining->number &&
-			rank->used_ns + PAUSE_NS >= epochs->last_read_ns)
+		if (rank->script != NOBODY && rank->epoch == epochs->draining->number &&
+			reads(&current->scripts[rank->script], now_ns))
 			return true;
 	}
 	return false;
@@ -183,95 +145,150 @@ static bool goes_on(const struct epochs *epochs, const struct open_request *requ
 		!has_file(epochs->running, request))
 		return false;
 	uint32_t n = n_files(epochs, current->before_epoch);
-	uint32_t before = read_before(epochs, current->before_epoch);
-	bool was_read = before > 0 && current->before[file / 8] >> file % 8 & 1;
-	return !was_read || 8 * (uint64_t)(n - before) >= n;
+	bool was_read = current->before && current->before[file / 8] >> file % 8 & 1;
+	return !was_read || 8 * (uint64_t)(n - current->n_before) >= n;
 }
 
 static uint32_t first_epoch(
 	const struct epochs *epochs, const struct open_request *request)
 {
 	const struct epoch *running = epochs->running;
-	if (goes_on(epochs, request))
-		return running_epoch(epochs, request);
-	if (!running || running->bound < running->set->positions - running->bound ||
+	if (goes_on(epochs, request) || !running ||
+		running->bound < running->set->positions - running->bound ||
 		strands_another(epochs, NULL))
 		return running_epoch(epochs, request);
 	return next_epoch(epochs);
 }
 
-/* --- what an open is ----------------------------------------------------------------- */
+/* --- where a pass is over ------------------------------------------------------------ */
 
 struct opener {
 	const struct epochs *epochs;
 	const struct script *script;
 	const struct rank *rank;
-	uint32_t place;		     /* of the rank; NOBODY: a new one */
 	const struct worker *worker; /* or NULL */
 	const struct open_request *request;
 	uint32_t file;
-	enum file_kind kind;
-	bool few_labels; /* it is one of them: judged as an image */
 };
 
-/* The first file of the next pass, or once more the last one of this? */
-static bool is_used_to_more(const struct opener *opener)
+static bool had_half(const struct script *script)
 {
-	const struct worker *worker = opener->worker;
-	enum file_kind kind = opener->kind;
-	uint32_t habit = opener->rank->habit[kind];
-	if (worker->row[kind] == 0)
-		return true;
-	return habit > 0 ? worker->row[kind] < habit : !opener->request->done;
+	return script->opened >= script->files - script->opened;
 }
 
-static bool opens_again(const struct opener *opener)
+/* The least J for which one of HEDGE rows of random files has those that are its last J, given
+ * in advance; of few files an eighth. */
+static uint32_t n_hedged(const struct script *script)
 {
-	const struct worker *worker = opener->worker;
-	if (!worker || worker->file != opener->file)
-		return false;
-	/* If its order is in a file, a file of one position was bound, unless its reader had
-	 * given up. */
-	bool saved = opener->epochs->config.file == 1 && !opener->request->lost &&
-		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
-	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
-		return false;
-	bool whole = worker->number == opener->rank->number
-			     ? is_full(opener->epochs, opener->rank, opener->kind)
-			     : is_over(opener->epochs, opener->script, opener->rank,
-				       opener->kind);
-	return !whole || is_used_to_more(opener);
-}
-
-/* A worker of the next pass has opened it just before that became clear. */
-static bool was_taken(const struct opener *opener)
-{
-	const struct current *current = &opener->epochs->current;
-	for (uint32_t i = 0; i < current->n_workers; i++) {
-		const struct worker *worker = &current->workers[i];
-		if (worker->rank == opener->place &&
-			worker->number == opener->rank->number &&
-			worker->boundary == opener->file)
-			return true;
+	uint32_t n = script->files, j = 0;
+	double rows = 1;
+	if (n < 16)
+		return n / 8;
+	while (rows < HEDGE && j < n / 2) {
+		j++;
+		rows *= (double)(n - j + 1) / j;
 	}
-	return false;
+	return j;
 }
 
-/* Of the pass before: by a worker that has not left it. */
-static bool is_late(const struct opener *opener, enum opened_how *ret)
+/* All files in a row once more, as many opens after the last time. */
+static bool is_regular(const struct script *script)
+{
+	return script->was_whole && script->whole - script->last_whole == script->files;
+}
+
+/* The run was whole when the script had opened `whole` files, and began after `first`. */
+static bool ends_whole(const struct script *script, uint32_t file)
+{
+	uint32_t mark = script->marks[file];
+	return script->whole > 0 &&
+	       (mark > script->whole || mark - script->first > n_hedged(script));
+}
+
+/* Of several ranks, which have the same number of files each, unless some are left out. */
+static bool has_part(const struct opener *opener)
 {
 	const struct rank *rank = opener->rank;
-	const struct worker *worker = opener->worker;
-	const struct pass *last = &rank->last;
-	if (!worker || is_over(opener->epochs, opener->script, rank, opener->kind) ||
-		!can_give(opener->epochs, last->epoch, opener->request))
-		return false;
-	const struct had *had = find_had(opener->script, last->epoch);
-	bool behind = worker->number != rank->number || worker->id == 0;
-	bool mark = mark_of(had, opener->file, opener->kind) != 0;
-	*ret = mark ? OPENED_TAKEN : OPENED_LATE;
-	return behind && (!mark || was_taken(opener));
+	return n_ranks(&opener->epochs->current, opener->script) > 1 &&
+	       rank->count >= part_of_rank(opener->epochs, rank);
 }
+
+static bool goes_back(const struct opener *opener)
+{
+	const struct script *script = opener->script;
+	const struct worker *worker = opener->worker;
+	if (!is_in_order(script) || !had_half(script) || !is_opened(script, opener->file))
+		return false;
+	if (!worker || worker->file == NO_FILE || opener->file < worker->file)
+		return true;
+	return opener->file == worker->file && script->whole > 0;
+}
+
+static bool is_late(const struct opener *opener)
+{
+	const struct script *script = opener->script;
+	const struct worker *worker = opener->worker;
+	return worker && worker->late && opener->file > worker->file &&
+	       script->marks[opener->file] <= script->begun_before &&
+	       can_give(opener->epochs, script->epoch - 1, opener->request);
+}
+
+static bool may_turn(const struct opener *opener)
+{
+	const struct script *script = opener->script;
+	return script->whole > 0 || is_whole(script) || has_part(opener) ||
+	       (is_in_order(script) && had_half(script));
+}
+
+/* Files in order: those of workers that have begun the next pass before this one. */
+static uint32_t since_ahead(const struct current *current, const struct script *script,
+	const struct worker *first)
+{
+	uint32_t since = script->opens;
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		uint32_t s = script_of_worker(current, worker);
+		if (s != NOBODY && &current->scripts[s] == script &&
+			worker->began < since && is_ahead(current, worker, first))
+			since = worker->began;
+	}
+	return since;
+}
+
+/* Passes of several workers may overlap, and then the run is shorter than the last one. */
+static uint32_t since_run(const struct script *script)
+{
+	uint32_t since =
+		script->rows_begun < script->run ? script->rows_begun : script->run;
+	uint32_t margin = (script->opens - since) / 8;
+	return since - script->begun > margin ? since - margin : script->begun;
+}
+
+uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
+	const struct record *opened)
+{
+	const struct current *current = &epochs->current;
+	const struct script *script =
+		&current->scripts[script_place(current, opened->reader.script)];
+	uint32_t file = opened->position / epochs->config.file;
+	uint32_t since = script->opens, hedged = n_hedged(script);
+	if (opened->how == OPENED_KEEPS)
+		return since_run(script);
+	if (opened->how != OPENED_NEXT || has_parts(current, script))
+		return since;
+	if (is_in_order(script))
+		return since_ahead(current, script, worker);
+	if (script->whole == 0)
+		return since;
+	since = script->whole;
+	if (script->marks[file] > since)
+		since = script->marks[file];
+	if (!is_regular(script) && script->opens - hedged < since)
+		since = script->opens - hedged;
+	return since;
+}
+
+/* --- what an open is ----------------------------------------------------------------- */
 
 static struct choice choice_of(uint32_t epoch, enum opened_how how)
 {
@@ -283,139 +300,131 @@ static struct choice noticed(uint32_t epoch, enum opened_how how, enum notice no
 	return (struct choice){epoch, how, notice};
 }
 
+static bool opens_again(const struct opener *opener)
+{
+	const struct worker *worker = opener->worker;
+	enum file_kind kind = opener->request->label && !opener->request->images;
+	if (!worker || worker->file != opener->file)
+		return false;
+	/* If its order is in a file, a file of one position was bound, unless its reader had
+	 * given up. */
+	bool saved = opener->epochs->config.file == 1 && !opener->request->lost &&
+		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
+	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
+		return false;
+	uint32_t habit = opener->rank->habit[kind], row = worker->row[kind];
+	bool left = worker->epoch != opener->script->epoch; /* which its script has */
+	if (row == 0 || (!left && !may_turn(opener)))
+		return true;
+	return habit > 0 ? row < habit : !opener->request->done;
+}
+
 /* Its epoch is over, since another script is further. Who only looks is not told: that is
  * who makes no second pass. */
 static struct choice catch_up(const struct opener *opener)
 {
 	uint32_t epoch = running_epoch(opener->epochs, opener->request);
-	bool looks = opener->rank->number == 0;
+	bool looks = opener->script->turns == 0;
 	return noticed(epoch, OPENED_BEHIND, looks ? NOTICES : NOTICE_SCRIPTS);
 }
 
-static struct choice begin_pass(const struct opener *opener)
+/* Files that the next epoch has to keep can be kept by who begins it. */
+static bool can_keep(const struct opener *opener)
 {
 	const struct epochs *epochs = opener->epochs;
-	uint32_t epoch = opener->rank->pass.epoch;
+	const struct epoch *running = epochs->running;
+	return running && running->number == opener->script->epoch &&
+	       running->load == LOAD_DONE && !epochs->config.fed &&
+	       next_epoch(epochs) == running->number + 1 &&
+	       set_of(epochs, running->number + 1) == running->set &&
+	       known_bound(epochs, running->number + 1) == 0;
+}
+
+static struct choice begin_pass(const struct opener *opener, enum opened_how how)
+{
+	const struct epochs *epochs = opener->epochs;
+	uint32_t epoch = opener->script->epoch;
 	bool runs = epochs->running && epochs->running->number == epoch;
-	enum notice notice = opener->rank->behind ? NOTICE_SCRIPTS : NOTICES;
-	if (!had_half(epochs, opener->script, opener->rank, opener->kind))
-		return choice_of(epoch, OPENED_ANEW);
+	enum notice notice = opener->script->behind ? NOTICE_SCRIPTS : NOTICES;
+	if (how == OPENED_KEEPS &&
+		(!can_keep(opener) || strands_another(epochs, opener->script)))
+		return choice_of(epoch, OPENED_GIVEN);
 	if (!runs && can_give(epochs, epoch + 1, opener->request))
-		return noticed(epoch + 1, OPENED_NEXT, notice);
+		return noticed(epoch + 1, OPENED_JOINS, notice);
 	if (!runs)
 		return catch_up(opener);
 	if (next_epoch(epochs) == epoch)
 		return noticed(epoch, OPENED_ANEW, NOTICE_LAST);
 	if (strands_another(epochs, opener->script))
 		return noticed(epoch, OPENED_ANEW, NOTICE_SCRIPTS);
-	return noticed(next_epoch(epochs), OPENED_NEXT, notice);
+	return noticed(next_epoch(epochs), can_keep(opener) ? how : OPENED_JOINS, notice);
 }
 
-/* A file that the pass has had, and perhaps goes on. */
-static bool only_repeats(const struct opener *opener, uint32_t mark)
+/* Another pass, by the birthday bound. */
+static bool is_no_accident(const struct opener *opener)
+{
+	const struct script *script = opener->script;
+	uint64_t streak = script->streak, fresh = script->fresh, n = script->files;
+	uint64_t left = fresh + n - script->opened;
+	uint64_t usual = 2 + 2 * ((script->opens - script->begun) / n);
+	uint64_t rows = script->streaks > usual ? script->streaks - usual : 0;
+	return is_opened(script, opener->file) && script->whole == 0 &&
+	       4 * rows * rows <= n && 8 * (n - script->opened) <= n &&
+	       streak * streak >= 9 * n && fresh * n <= 2 * streak * left &&
+	       3 * (uint64_t)(script->opens - since_run(script)) <= n;
+}
+
+static struct choice choose_of_rank(const struct opener *opener)
 {
 	const struct rank *rank = opener->rank;
-	enum file_kind kind = opener->kind;
-	const struct had *had = find_had(opener->script, rank->pass.epoch);
-	uint32_t n = had->files, count = count_of(&rank->pass, kind);
-	uint32_t known = rank->pass.length[kind];
-	uint32_t part = part_of(opener->epochs, rank, rank->pass.epoch);
-	if (rank->tries >= TRIES_MAX)
-		return had->n[kind] >= n - had->n[kind] && had->n[kind] < n &&
-		       rank->pass.opens[kind] / 4 < n;
-	if (known > 0 && count + known / 4 < known)
-		return rank->repeats < REPEATS_MAX;
-	return n % n_ranks(&opener->epochs->current, rank) != 0 &&
-	       mark >> STAMP_BITS != opener->place && !rank->padded && count < part &&
-	       count + part / 8 >= part;
+	const struct script *script = opener->script;
+	if (rank->epoch + 1 == script->epoch && !has_part(opener) &&
+		can_give(opener->epochs, rank->epoch, opener->request))
+		return choice_of(rank->epoch, OPENED_LATE);
+	if (rank->epoch == script->epoch && has_part(opener) && script->repeats == 0)
+		return begin_pass(opener, OPENED_NEXT);
+	return choice_of(script->epoch, OPENED_GIVEN);
 }
 
-/*
- * All who read now came later than the pass had the file, and before half was had: those
- * before them have only tried. stamp: of that.
- */
-static bool was_tried(const struct opener *opener, uint32_t stamp)
-{
-	const struct current *current = &opener->epochs->current;
-	uint32_t begun = opener->rank->pass.opens[opener->kind];
-	uint32_t before = opener->rank->pass.before[opener->kind];
-	uint64_t since = UINT64_MAX, used = 0;
-	if (stamp <= opener->rank->tried[opener->kind])
-		return true;
-	uint32_t n = n_files(opener->epochs, opener->rank->pass.epoch);
-	if (before == 0 &&
-		most_had(find_had(opener->script, opener->rank->pass.epoch)) == n)
-		return false;
-	for (uint32_t i = 0; i < current->n_workers; i++) {
-		const struct worker *worker = &current->workers[i];
-		if (worker->rank != opener->place)
-			continue;
-		if (worker->came[opener->kind] < stamp ||
-			worker->since < opener->rank->since) {
-			used = worker->used > used ? worker->used : used;
-			continue;
-		}
-		since = worker->since < since ? worker->since : since;
-		if (worker->came[opener->kind] < begun)
-			begun = worker->came[opener->kind];
-	}
-	return since != UINT64_MAX && used <= since && 2 * (begun - before) < n;
-}
-
-/* What was read when the job went back may be read again, as long as much was left, of
- * which not half has been had. */
-static bool reads_before_again(const struct opener *opener)
-{
-	const struct had *had = find_had(opener->script, opener->rank->pass.epoch);
-	uint64_t n = had->files;
-	uint64_t before = read_before(opener->epochs, had->epoch);
-	return 8 * (n - before) >= n &&
-	       2 * (uint64_t)(had->n[opener->kind] - before) < n - before;
-}
-
-/* Of few files: then images alone tell how far a worker is that opens both. */
-static bool has_few_labels(const struct rank *rank)
-{
-	uint64_t labels = rank->pass.opens[FILE_LABEL],
-		 images = rank->pass.opens[FILE_IMAGE];
-	if (rank->has_last) {
-		labels += rank->last.opens[FILE_LABEL];
-		images += rank->last.opens[FILE_IMAGE];
-	}
-	return 2 * labels < images;
-}
-
-/* The pass's epoch has fewer files than a later one, or other ones. */
+/* The epoch has fewer files than a later one, or other ones. */
 static bool lacks_file(const struct opener *opener)
 {
-	const struct epoch *epoch = find_epoch(opener->epochs, opener->rank->pass.epoch);
-	return epoch && !has_file(epoch, opener->request);
+	const struct epoch *epoch = find_epoch(opener->epochs, opener->script->epoch);
+	return opener->file >= opener->script->files ||
+	       (epoch && !has_file(epoch, opener->request));
 }
 
 static struct choice choose_in_pass(const struct opener *opener)
 {
-	const struct rank *rank = opener->rank;
-	enum file_kind kind = opener->kind;
-	uint32_t epoch = rank->pass.epoch;
-	uint32_t mark = mark_of(find_had(opener->script, epoch), opener->file, kind);
-	bool own = mark && mark >> STAMP_BITS == opener->place;
-	uint32_t stamp = mark & STAMP_MAX;
-	if (lacks_file(opener))
-		return begin_pass(opener);
-	if (!can_give(opener->epochs, epoch, opener->request))
+	const struct script *script = opener->script;
+	struct choice given = choice_of(script->epoch, OPENED_GIVEN);
+	if (is_late(opener))
+		return choice_of(script->epoch - 1, OPENED_LATE);
+	if (!can_give(opener->epochs, script->epoch, opener->request))
 		return catch_up(opener);
-	if (!mark || opener->few_labels || (own && stamp <= rank->pass.before[kind]))
-		return is_full(opener->epochs, rank, kind)
-			       ? begin_pass(opener)
-			       : choice_of(epoch, OPENED_GIVEN);
-	if (own && was_tried(opener, stamp))
-		return choice_of(epoch, OPENED_TRIED);
-	if (mark == MARK_BEFORE && reads_before_again(opener))
-		return choice_of(epoch, OPENED_TRIED);
-	if (only_repeats(opener, mark))
-		return noticed(epoch, OPENED_REPEATED,
-			rank->tries < TRIES_MAX ? NOTICES : NOTICE_REPEATS);
-	return begin_pass(opener);
+	if (has_parts(&opener->epochs->current, script))
+		return choose_of_rank(opener);
+	if (goes_back(opener))
+		return begin_pass(opener, OPENED_NEXT);
+	if (is_in_order(script))
+		return given;
+	if (is_opened(script, opener->file) && ends_whole(script, opener->file))
+		return begin_pass(opener, OPENED_NEXT);
+	if (is_no_accident(opener))
+		return begin_pass(opener, OPENED_KEEPS);
+	return given;
+}
+
+/* The label of an image that was opened before, by a thread that opens labels only. */
+static struct choice choose_label(const struct opener *opener)
+{
+	const struct script *script = opener->script;
+	bool before = !is_opened(script, opener->file) && script->epoch > 0 &&
+		      script->marks[opener->file] > script->begun_before;
+	uint32_t epoch = script->epoch - before;
+	if (!can_give(opener->epochs, epoch, opener->request))
+		epoch = running_epoch(opener->epochs, opener->request);
+	return choice_of(epoch, OPENED_GIVEN);
 }
 
 static struct choice look(
@@ -431,31 +440,34 @@ struct choice current_choose(
 {
 	const struct current *current = &epochs->current;
 	const struct reader *reader = &request->reader;
-	enum opened_how how;
 	uint32_t s = script_place(current, reader->script);
 	if (s == NOBODY)
 		return choice_of(first_epoch(epochs, request), OPENED_GIVEN);
 	uint32_t r = rank_place(current, s, reader->rank);
 	if (r != NOBODY && request->looks)
-		return look(epochs, current->ranks[r].pass.epoch, request);
+		return look(epochs, current->scripts[s].epoch, request);
 	uint32_t w = r == NOBODY ? r : worker_place(current, r, reader->thread);
-	struct rank fresh = {.script = s, .pass.epoch = current->scripts[s].epoch};
+	struct rank fresh = {.script = s, .epoch = current->scripts[s].epoch};
 	struct opener opener = {.epochs = epochs,
 		.script = &current->scripts[s],
 		.rank = r == NOBODY ? &fresh : &current->ranks[r],
-		.place = r,
 		.worker = w == NOBODY ? NULL : &current->workers[w],
 		.request = request,
-		.file = request->position / epochs->config.file,
-		.kind = request->label && !request->images ? FILE_LABEL : FILE_IMAGE};
-	opener.few_labels = opener.kind == FILE_LABEL && opener.worker &&
-			    opener.worker->images && has_few_labels(opener.rank);
+		.file = request->position / epochs->config.file};
 	if (opens_again(&opener))
 		return choice_of(opener.worker->epoch, OPENED_AGAIN);
-	if (opener.few_labels)
-		opener.kind = FILE_IMAGE;
-	if (is_late(&opener, &how))
-		return choice_of(opener.rank->last.epoch, how);
+	uint32_t other = r == NOBODY ? r
+				     : other_half(current, r, opener.file,
+					       request->label && !request->images);
+	if (other != NOBODY && can_give(epochs, current->workers[other].epoch, request))
+		return choice_of(current->workers[other].epoch, OPENED_AGAIN);
+	if (lacks_file(&opener))
+		return had_half(opener.script)
+			       ? begin_pass(&opener, OPENED_JOINS)
+			       : choice_of(opener.script->epoch, OPENED_GIVEN);
+	if (is_only_label(
+		    opener.script, opener.worker, request->label && !request->images))
+		return choose_label(&opener);
 	return choose_in_pass(&opener);
 }
 

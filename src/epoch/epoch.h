@@ -99,6 +99,8 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs);
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
 /* A script has opened a file of current/ in the last minute. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
+/* All processes of the script have ended: it is in the middle of nothing. */
+void epochs_script_ended(struct epochs *epochs, uint64_t id);
 /* Of those that a file of current/ may be of, the one with most positions. */
 const struct epoch_set *epochs_widest_set(const struct epochs *epochs);
 
@@ -155,9 +157,7 @@ enum notice {
 	NOTICE_EARLY,	/* an epoch was opened by its number before the next may begin */
 	NOTICE_LAST,	/* the last epoch is read again */
 	NOTICE_SCRIPTS, /* two scripts read current/, too far from each other */
-	NOTICE_REPEATS, /* files are opened again in the middle of a pass */
 	NOTICE_PARTS,	/* positions are divided, as if they were samples */
-	NOTICE_LITTLE,	/* each pass reads the same files, less than half of all */
 	NOTICE_LABELS,	/* labels of all positions are kept for the next epoch */
 	NOTICE_HANDLES, /* files are kept open (the caller sees that) */
 	NOTICES
@@ -200,6 +200,7 @@ struct effect {
 
 struct effects {
 	unsigned n;
+	bool resumes; /* epochs_resume has something to do, before the next event */
 	struct effect list[EFFECTS_MAX];
 	struct pins unpinned; /* to be unpinned and freed */
 };
@@ -207,6 +208,7 @@ struct effects {
 static inline void effects_init(struct effects *effects)
 {
 	effects->n = 0;
+	effects->resumes = false;
 	TAILQ_INIT(&effects->unpinned);
 }
 
@@ -259,7 +261,8 @@ must_check int epochs_had(
 
 /*
  * An epoch that has just begun, and has no stream yet, leaves a sample out: the position
- * holds it and counts as read. Not of a mirror. -ENOMEM: it is not left out.
+ * holds it and counts as read. Not of a mirror. -ENOMEM, or -EEXIST if the epoch has kept the
+ * sample or the position from the one before: it is not left out.
  */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
@@ -436,6 +439,9 @@ bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch);
 /* The first epoch that the journal has to tell of: its order is in no file. UINT32_MAX:
  * none. */
 uint32_t epochs_first_unsaved(const struct epochs *epochs);
+
+/* Samples that a live epoch has kept from the one before, when it began in this process. */
+uint32_t epochs_adopted(const struct epochs *epochs, uint32_t epoch);
 
 /* Samples drawn for the epoch's stream and not bound. */
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);

@@ -12,6 +12,7 @@
  *   epochs.c   the other events of a job; questions.c
  *   epoch.c    one epoch: binding, consuming, pins, its end
  *   skip.c     samples that epochs leave out; sets.c: which ones they have at all
+ *   adopt.c    samples that an epoch has from the one before
  *   current.c  which epoch current/ means; scripts.c: what is known of who reads;
  *              misuse.c: what they should know
  *   restore.c  back to an earlier place; epochs that begin again
@@ -33,6 +34,7 @@ struct epoch {
 	uint32_t *log;	   /* by binding, room for log_room */
 	uint32_t log_room;
 	uint32_t bound;
+	uint32_t adopted; /* of these, from the epoch before */
 	uint8_t *consumed_bits;
 	uint32_t *reads; /* positions, in the order in which they were consumed */
 	uint32_t consumed;
@@ -66,74 +68,73 @@ LIST_HEAD(epoch_list, epoch);
 #define NOBODY UINT32_MAX
 #define NO_FILE UINT32_MAX
 
-/* Who had a file: a rank's place, and the how-manieth open of its epoch that was; 0:
- * nobody. */
-#define STAMP_BITS 27
-#define MARK_BEFORE (((uint32_t)CURRENT_RANKS << STAMP_BITS) | 1) /* the job went back */
-#define STAMP_MAX ((UINT32_C(1) << STAMP_BITS) - 1)
-
-#define TRIES_MAX 8 /* of a script that makes passes; else it opens what it likes */
-
 enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 
-/* What a script has had of an epoch. */
-struct had {
-	uint32_t epoch;
-	uint32_t files;		     /* of the epoch */
-	uint32_t n[FILE_KINDS];	     /* those that it has had */
-	uint32_t *marks[FILE_KINDS]; /* by file; or NULL */
-	const uint8_t *before;	     /* files that were read before; or NULL */
-};
+#define PAUSE_NS                                                                         \
+	UINT64_C(60000000000) /* a script that opens nothing for so long has gone */
+#define LOOKED_AT 1024	      /* files, for what misuse.c has to tell */
 
+/* Opens that are counted: not those of the file that the thread opened last, of a late worker,
+ * or of a label by a thread that opens only labels. */
 struct script {
 	uint64_t id;
 	uint64_t since,
-		used;	   /* its first and its last open, in terms of current.opened */
-	uint32_t epoch;	   /* the last one that a rank of it has come to */
-	struct had had[2]; /* of this epoch and the one before */
-};
-
-/* Opens of files in a pass through an epoch. */
-struct pass {
-	uint32_t epoch;
-	uint32_t opens[FILE_KINDS];  /* in the epoch */
-	uint32_t before[FILE_KINDS]; /* those of them that belong to earlier passes */
-	uint32_t extra[FILE_KINDS];  /* and those that were no file of the pass */
-	uint32_t length[FILE_KINDS]; /* what the pass before came to; 0: not known */
+		used;	  /* its first and its last open, in terms of current.opened */
+	uint64_t used_ns; /* of this process; not in the journal */
+	bool ended;	  /* no process of it is alive; not in the journal */
+	uint32_t epoch;	  /* the last one that it has turned to */
+	uint32_t turns;
+	const struct epoch_set *set; /* the epoch's */
+	uint32_t files;		     /* of the set */
+	uint32_t *marks; /* by file: the how-manieth open its last one was; 0: none */
+	uint32_t *seen;	 /* LOOKED_AT marks, when all files had been opened last */
+	uint32_t opens;	 /* so far */
+	uint32_t begun,
+		begun_before; /* opens before the epoch's first, and before that of
+					 the epoch before; late ones have this mark */
+	uint32_t run;	      /* opens before the first one of the run */
+	uint32_t turned;      /* opens when it turned to the epoch */
+	uint32_t opened;      /* files, in the epoch */
+	uint32_t first,
+		whole;	     /* run and opens when the run had all files; 0: it has not */
+	uint32_t last_whole; /* of the epoch before */
+	bool was_whole;	     /* the epoch began as a run was whole */
+	uint32_t streak_begun;	/* opens before a row of different files; in which are */
+	uint32_t streak, fresh; /* files that had been opened in the epoch, and others */
+	uint32_t streaks;	/* such rows, in the epoch */
+	uint32_t
+		rows_begun; /* opens before the first of those that are near each other */
+	uint32_t
+		repeats; /* opens of opened files in the epoch, but what may be padding */
+	uint32_t up,
+		down; /* of the epoch: next files of a thread in, and against the order */
+	bool was_in_order;		/* in the epoch before */
+	uint32_t labels, labels_before; /* opened by threads that open only labels */
+	bool labels_of_images;		/* its threads open labels beside images */
+	bool behind; /* in its first pass; cleared by the next that it begins */
 };
 
 struct rank {
 	uint64_t id;
-	uint64_t since, used; /* its last epoch began then */
-	uint64_t used_ns;     /* of this process; not in the journal */
-	uint32_t script;      /* its place; NOBODY: forgotten */
-	uint32_t number;      /* of the pass */
-	struct pass pass, last;
-	bool has_last; /* and workers that are late may come back to it */
-	uint32_t since_next[FILE_KINDS]; /* opens since it began an epoch */
-	uint32_t between[FILE_KINDS];	 /* and those from the one before to that */
-	uint32_t late[FILE_KINDS]; /* those of the pass before, since it began this one */
-	bool regular[FILE_KINDS];  /* all passes are equally long, no worker is late */
-	uint32_t
-		tried[FILE_KINDS]; /* opens before this one may be of a pass that tried */
-	uint32_t tries;		   /* passes before half of an epoch was had */
-	uint32_t repeats;	   /* in a row */
-	bool padded;
-	bool behind; /* in its first pass; cleared by the next that it begins */
-	uint32_t habit[FILE_KINDS]; /* most opens of a file in a row */
+	uint64_t used;
+	uint32_t script;	    /* its place; NOBODY: forgotten */
+	uint32_t epoch;		    /* of its pass */
+	uint32_t count;		    /* opens in its pass */
+	uint32_t first;		    /* file of its pass, by name */
+	bool padded;		    /* in its pass */
+	uint32_t habit[FILE_KINDS]; /* opens of a file in a row, of the last one */
 };
 
 /* A thread: first in, first out. */
 struct worker {
-	uint64_t id;
-	uint64_t since, used;	   /* its first and its last open */
-	uint32_t came[FILE_KINDS]; /* opens of the rank's pass when it came */
-	uint32_t rank;		   /* its place; NOBODY: forgotten */
-	uint32_t number;	   /* of the pass that it has come to */
-	uint32_t file, epoch;
+	uint64_t id, used;
+	uint32_t rank;	      /* its place; NOBODY: forgotten */
+	uint32_t file, epoch; /* that it opened last */
+	uint32_t began, last; /* opens of its script before its first file that comes in
+				 order, and up to its last file */
 	uint32_t row[FILE_KINDS]; /* opens of this file, one after the other */
-	uint32_t boundary;	  /* what it opened last in the pass before */
 	bool images;		  /* it does not only open labels */
+	bool late; /* it has not opened a file of the epoch yet that its script has turned to */
 };
 
 struct current {
@@ -148,6 +149,16 @@ struct current {
 	struct script scripts[CURRENT_SCRIPTS];
 	struct rank ranks[CURRENT_RANKS];
 	struct worker workers[CURRENT_WORKERS];
+};
+
+/* Files whose samples an epoch that has just begun keeps from the one before: those that the
+ * script opened after `since`. Then its open is noted. */
+struct adopting {
+	bool active;
+	uint32_t script; /* its place */
+	uint32_t since, from;
+	uint32_t position; /* the next one */
+	struct record opened;
 };
 
 struct choice {
@@ -174,6 +185,7 @@ struct epochs {
 	struct epoch *draining; /* the one before, which current/ may still give */
 	bool drains_on;		/* a script was still in it at the last open */
 	struct current current;
+	struct adopting adopting;
 	struct requests waiting;  /* for a stream */
 	struct requests resuming; /* what they waited for is there, has failed or ended */
 	struct open_request *drawing; /* the next drawn sample is for this one */
@@ -285,21 +297,38 @@ void epoch_end(struct epochs *epochs, struct epoch *epoch, struct effects *effec
 /* Its order goes to a file, if nothing else will come. */
 void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 
+/* --- adopt.c--- */
+
+/* The epoch that begins with the open keeps the files that its script opened after so many
+ * opens; UINT32_MAX: none. */
+uint32_t adopt_since(const struct epochs *epochs, const struct record *opened);
+/* Whether the epoch that has begun with the open keeps anything: then the open is noted when
+ * epochs_resume has called adopt_some often enough. */
+bool adopt_begin(
+	struct epochs *epochs, const struct record *opened, struct effects *effects);
+void adopt_some(struct epochs *epochs, struct effects *effects);
+
 /* --- current.c --- */
 
 /* Whether a script that reads is still in the epoch that drains. */
-bool current_needs_draining(const struct epochs *epochs);
-/* What the open of a file is, and which epoch's sample it gets. */
+bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns);
 /* Whether the epoch of a request that was sent before is chosen already. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret);
+/* What the open of a file is, and which epoch's sample it gets. */
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request);
+/* The turn that opens the file keeps what the script opened after so many opens. worker: or
+ * NULL, a new one. */
+uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
+	const struct record *opened);
 
 /* --- misuse.c --- */
 
 /* What the open of a file tells of its script, before it is noted; NOTICES: nothing. */
 enum notice misuse_of(const struct epochs *epochs, const struct record *opened);
+/* The script has opened all files of the epoch. */
+void misuse_look(struct script *script);
 
 /* --- scripts.c --- */
 
@@ -313,9 +342,29 @@ uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set);
 uint32_t script_place(const struct current *current, uint64_t id);
 uint32_t rank_place(const struct current *current, uint32_t script, uint64_t id);
 uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id);
-const struct had *find_had(const struct script *script, uint32_t epoch); /* or NULL */
-uint32_t mark_of(const struct had *had, uint32_t file, enum file_kind kind);
-/* Ranks of its script, but those that have stayed behind. */
-uint32_t n_ranks(const struct current *current, const struct rank *rank);
-uint32_t most_had(const struct had *had);
-uint32_t count_of(const struct pass *pass, enum file_kind kind);
+/* Or NOBODY. */
+uint32_t script_of_worker(const struct current *current, const struct worker *worker);
+/* The script has opened the file in its epoch. */
+bool is_opened(const struct script *script, uint32_t file);
+/* Its run has all files. */
+bool is_whole(const struct script *script);
+/* Its threads open files in the order of names. */
+bool is_in_order(const struct script *script);
+/* A thread of the rank that opened the file last, but only its image, or its label, if the other
+ * one is wanted; or NOBODY. */
+uint32_t other_half(
+	const struct current *current, uint32_t rank, uint32_t file, bool label);
+/* label: that is all that is opened. worker: NULL, one that is new. */
+bool is_only_label(const struct script *script, const struct worker *worker, bool label);
+/* Whether the worker, which goes on with its pass, began it after another one of its script
+ * had opened its last file; first: the one that turns, or NULL. */
+bool is_ahead(const struct current *current, const struct worker *worker,
+	const struct worker *first);
+/* Its ranks, but those that have stayed behind. */
+uint32_t n_ranks(const struct current *current, const struct script *script);
+/* Its ranks divide the files, as far as can be seen. */
+bool has_parts(const struct current *current, const struct script *script);
+/* Opens of a pass of the rank over all files, at most. */
+uint32_t part_of_rank(const struct epochs *epochs, const struct rank *rank);
+/* The next open of the rank is one of the last of its part, and ranks have unequal parts. */
+bool may_be_padding(const struct epochs *epochs, const struct rank *rank);

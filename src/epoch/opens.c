@@ -179,6 +179,8 @@ static int choose_epoch(
 			epochs, choice.epoch, epochs->running != NULL, effects, &epoch);
 	if (err || choice.how == OPENED_LOOKED)
 		return err;
+	if (adopt_begin(epochs, &opened, effects))
+		return 0;
 	err = current_note(epochs, &opened);
 	if (!err)
 		effect_record(effects, opened);
@@ -224,10 +226,16 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 		return;
 	}
 	epochs->last_read_ns = now_ns;
-	epochs->drains_on = current_needs_draining(epochs);
+	epochs->drains_on = current_needs_draining(epochs, now_ns);
 	int err = request->epoch == EPOCH_CURRENT
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);
+	if (epochs->adopting.active) { /* then it comes first */
+		request->waits = true;
+		request->status = 0;
+		TAILQ_INSERT_HEAD(&epochs->resuming, request, link);
+		return;
+	}
 	struct epoch *epoch = find_epoch(epochs, request->awaited);
 	if (epoch && epoch == epochs->draining)
 		epoch->read_at = epochs->running->bound;
@@ -266,6 +274,7 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 			      request->epoch < epochs->config.limit) &&
 		      request->position < positions_of(epochs, request->epoch);
 	request->waits = request->chosen = false;
+	ensure(!epochs->adopting.active);
 	if (epochs->left)
 		answer(request, -ENODEV, NULL, effects);
 	else if (has_old_name(epochs, request))
@@ -305,6 +314,10 @@ bool epochs_resume(struct epochs *epochs, uint64_t now_ns, struct effects *effec
 {
 	struct open_request *request =
 		epochs->held && !epochs->left ? NULL : TAILQ_FIRST(&epochs->resuming);
+	if (epochs->adopting.active) {
+		adopt_some(epochs, effects);
+		return true;
+	}
 	if (!request)
 		return false;
 	TAILQ_REMOVE(&epochs->resuming, request, link);

@@ -25,38 +25,23 @@ static void print_epoch(const struct epochs *epochs, const struct epoch *epoch, 
 	fputc('\n', out);
 }
 
-static void print_marks(const struct had *had, FILE *out)
+static void print_script(const struct script *script, FILE *out)
 {
-	for (uint32_t kind = 0; kind < FILE_KINDS; kind++) {
-		if (!had->marks[kind])
-			continue;
-		fprintf(out, " had %" PRIu32 " %" PRIu32 ":", had->epoch, had->n[kind]);
-		for (uint32_t i = 0; i < had->files; i++)
-			fprintf(out, " %" PRIx32, had->marks[kind][i]);
-		fputc('\n', out);
-	}
-}
-
-static void print_pass(const struct pass *pass, FILE *out)
-{
-	fprintf(out, " %" PRIu32, pass->epoch);
-	for (uint32_t kind = 0; kind < FILE_KINDS; kind++)
-		fprintf(out, " %" PRIu32 "-%" PRIu32 "-%" PRIu32 "/%" PRIu32,
-			pass->opens[kind], pass->before[kind], pass->extra[kind],
-			pass->length[kind]);
-}
-
-static void print_rank(const struct rank *rank, FILE *out)
-{
-	fprintf(out, "rank %" PRIu64 " %" PRIu64 " %u %" PRIu32 " %d %d:", rank->id,
-		rank->used, rank->script, rank->number, rank->has_last, rank->padded);
-	print_pass(&rank->pass, out);
-	print_pass(&rank->last, out);
 	fprintf(out,
-		" %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32
-		"\n",
-		rank->tried[0], rank->tried[1], rank->tries, rank->repeats,
-		rank->habit[0], rank->habit[1]);
+		"script %" PRIu64 " %" PRIu64 " %" PRIu64 " at %" PRIu32 " %" PRIu32
+		" begun %" PRIu32 " %" PRIu32 " %" PRIu32 " run %" PRIu32
+		" opened %" PRIu32 " whole %" PRIu32 " %" PRIu32 " %" PRIu32
+		" %d streak %" PRIu32 " %" PRIu32 " repeats %" PRIu32 " steps %" PRIu32
+		" %" PRIu32 " labels %" PRIu32 " %" PRIu32 " %d behind %d\n",
+		script->id, script->since, script->used, script->epoch, script->turns,
+		script->begun, script->begun_before, script->turned, script->run,
+		script->opened, script->first, script->whole, script->last_whole,
+		script->was_whole, script->streak, script->streak_begun, script->repeats,
+		script->up, script->down, script->labels, script->labels_before,
+		script->labels_of_images, script->behind);
+	for (uint32_t i = 0; i < script->files; i++)
+		fprintf(out, " %" PRIx32, script->marks[i]);
+	fputc('\n', out);
 }
 
 static void print_current(const struct epochs *epochs, FILE *out)
@@ -67,23 +52,24 @@ static void print_current(const struct epochs *epochs, FILE *out)
 			current->before_epoch, current->n_before);
 	fprintf(out, "opened %" PRIu64 " begun %" PRIu64 "\n", current->opened,
 		current->begun);
-	for (uint32_t i = 0; i < current->n_scripts; i++) {
-		const struct script *script = &current->scripts[i];
-		fprintf(out, "script %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 "\n",
-			script->id, script->since, script->used, script->epoch);
-		print_marks(&script->had[0], out);
-		print_marks(&script->had[1], out);
+	for (uint32_t i = 0; i < current->n_scripts; i++)
+		print_script(&current->scripts[i], out);
+	for (uint32_t i = 0; i < current->n_ranks; i++) {
+		const struct rank *rank = &current->ranks[i];
+		fprintf(out,
+			"rank %" PRIu64 " %" PRIu64 " %u at %" PRIu32 " %" PRIu32
+			" habit %" PRIu32 " %" PRIu32 "\n",
+			rank->id, rank->used, rank->script, rank->epoch, rank->count,
+			rank->habit[0], rank->habit[1]);
 	}
-	for (uint32_t i = 0; i < current->n_ranks; i++)
-		print_rank(&current->ranks[i], out);
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
 		fprintf(out,
 			"worker %" PRIu64 " %" PRIu64 " %u %" PRIu32 " %" PRIu32
-			" %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %d\n",
-			worker->id, worker->used, worker->rank, worker->number,
-			worker->file, worker->epoch, worker->row[0], worker->row[1],
-			worker->boundary, worker->images);
+			" %" PRIu32 " %" PRIu32 " %d %d\n",
+			worker->id, worker->used, worker->rank, worker->file,
+			worker->epoch, worker->row[0], worker->row[1], worker->images,
+			worker->late);
 	}
 }
 

@@ -48,18 +48,18 @@ struct reader {
 	uint64_t script; /* what this process, or its ancestors, were started as */
 };
 
-/* What an open of a file of current/ is for the script that opens it; current.c. */
+/* What an open of a file of current/ is for the script that opens it; current.c. Journals of
+ * earlier versions have others, which are replayed as GIVEN. */
 enum opened_how {
-	OPENED_GIVEN, /* a file that the pass has not had */
-	OPENED_AGAIN, /* the file that the thread opened last */
-	OPENED_TRIED, /* a file that was had before the pass, which goes through the same
-			    epoch as a shorter one before */
-	OPENED_LATE,  /* of the pass before: this worker is not done with it */
-	OPENED_TAKEN, /* the same, but a worker of the next pass was mistaken for it */
-	OPENED_REPEATED, /* a file that the pass has had */
-	OPENED_ANEW,	 /* it begins a pass of the same epoch */
-	OPENED_NEXT,	 /* it begins a pass of the next epoch */
-	OPENED_BEHIND,	 /* it begins a pass of the running epoch: its own is over */
+	OPENED_GIVEN = 0, /* it holds what the script's epoch has */
+	OPENED_AGAIN = 1, /* the file that the thread opened last */
+	OPENED_LATE = 3,  /* of the epoch before: this worker, or rank, has not left it */
+	OPENED_ANEW = 6,  /* it begins a pass of the same epoch */
+	OPENED_NEXT = 7,  /* it begins a pass of the next epoch */
+	OPENED_BEHIND = 8, /* it begins a pass of the running epoch: its own is over */
+	OPENED_KEEPS =
+		9, /* it turns to the next epoch, which keeps the files of the run */
+	OPENED_JOINS = 10, /* it begins a pass of an epoch that keeps nothing of it */
 	OPENED_HOWS,
 	OPENED_LOOKED = OPENED_HOWS, /* by a process whose workers read: not recorded */
 };

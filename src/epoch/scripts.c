@@ -4,16 +4,18 @@
 #include "epoch/epoch_internal.h"
 
 #include <errno.h>
+#include <string.h>
 
 /*
- * What is known of the scripts that read current/: what their passes have had, and how far
- * each thread has come. It changes only by the records of opens, so a replay of these
- * rebuilds it. Of too many, those who have had least or have not opened anything for the
- * longest time are forgotten; these come anew.
+ * What is known of the scripts that read current/: which files each has opened, when, and how
+ * far each thread has come. It changes only by the records of opens, so a replay of these
+ * rebuilds it. Of too many, those that have opened least or nothing for the longest time are
+ * forgotten; these come anew.
  */
 
-#define STRAY_MAX 2
-#define HAD_OPENS 4 /* that a script is known longer for a file had */
+#define ENOUGH_STEPS 32
+#define RECENT_OPENS 64
+#define OPENED_LONGER 4 /* opens that a script is known longer for a file opened */
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)
 {
@@ -28,10 +30,7 @@ uint32_t n_files(const struct epochs *epochs, uint32_t epoch)
 void current_destroy(struct epochs *epochs)
 {
 	for (uint32_t i = 0; i < epochs->current.n_scripts; i++)
-		for (uint32_t k = 0; k < FILE_KINDS; k++) {
-			free(epochs->current.scripts[i].had[0].marks[k]);
-			free(epochs->current.scripts[i].had[1].marks[k]);
-		}
+		free(epochs->current.scripts[i].marks);
 }
 
 /* --- what is known -------------------------------------------------------------------- */
@@ -39,7 +38,7 @@ void current_destroy(struct epochs *epochs)
 uint32_t script_place(const struct current *current, uint64_t id)
 {
 	for (uint32_t i = 0; i < current->n_scripts; i++)
-		if (current->scripts[i].id == id)
+		if (current->scripts[i].id == id && current->scripts[i].marks)
 			return i;
 	return NOBODY;
 }
@@ -60,111 +59,140 @@ uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id)
 	return NOBODY;
 }
 
-static uint32_t had_place(const struct script *script, uint32_t epoch)
+bool is_opened(const struct script *script, uint32_t file)
 {
-	for (uint32_t i = 0; i < 2; i++)
-		if (script->had[i].marks[FILE_IMAGE] && script->had[i].epoch == epoch)
+	return script->marks[file] > script->begun;
+}
+
+bool is_whole(const struct script *script)
+{
+	return script->opens - script->run == script->files;
+}
+
+bool is_in_order(const struct script *script)
+{
+	uint32_t steps = script->up + script->down;
+	if (script->turns > 0 && steps < script->files / 4 && steps < ENOUGH_STEPS)
+		return script->was_in_order;
+	return steps > 0 && (steps >= 4 || steps + 1 >= script->files) &&
+	       8 * (uint64_t)script->down <= steps;
+}
+
+uint32_t script_of_worker(const struct current *current, const struct worker *worker)
+{
+	return worker->rank == NOBODY ? NOBODY : current->ranks[worker->rank].script;
+}
+
+bool is_ahead(const struct current *current, const struct worker *worker,
+	const struct worker *first)
+{
+	uint32_t s = script_of_worker(current, worker);
+	const struct script *script = s == NOBODY ? NULL : &current->scripts[s];
+	if (!script || worker == first || worker->last <= script->begun ||
+		4 * (uint64_t)(script->opens - worker->began) >=
+			3 * (uint64_t)script->files)
+		return false;
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *other = &current->workers[i];
+		if (other != worker && script_of_worker(current, other) == s &&
+			other->last > script->begun && other->last <= worker->began)
+			return true;
+	}
+	return false;
+}
+
+uint32_t other_half(
+	const struct current *current, uint32_t rank, uint32_t file, bool label)
+{
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (worker->rank == rank && worker->file == file &&
+			worker->row[label] == 0 &&
+			worker->used + RECENT_OPENS >= current->opened)
 			return i;
+	}
 	return NOBODY;
 }
 
-const struct had *find_had(const struct script *script, uint32_t epoch)
+bool is_only_label(const struct script *script, const struct worker *worker, bool label)
 {
-	uint32_t place = had_place(script, epoch);
-	return place == NOBODY ? NULL : &script->had[place];
+	return label && !(worker ? worker->images : script->labels_of_images);
 }
 
-uint32_t mark_of(const struct had *had, uint32_t file, enum file_kind kind)
-{
-	if (!had || file >= had->files)
-		return 0;
-	uint32_t mark = had->marks[kind] ? had->marks[kind][file] : 0;
-	if (mark == 0 && had->before && had->before[file / 8] >> file % 8 & 1)
-		return MARK_BEFORE;
-	return mark;
-}
-
-uint32_t most_had(const struct had *had)
-{
-	if (!had)
-		return 0;
-	return had->n[FILE_IMAGE] > had->n[FILE_LABEL] ? had->n[FILE_IMAGE]
-						       : had->n[FILE_LABEL];
-}
-
-uint32_t n_ranks(const struct current *current, const struct rank *rank)
+uint32_t n_ranks(const struct current *current, const struct script *script)
 {
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < current->n_ranks; i++)
-		n += current->ranks[i].script == rank->script &&
-		     current->ranks[i].pass.epoch + 1 >= rank->pass.epoch;
+	for (uint32_t i = 0; i < current->n_ranks; i++) {
+		const struct rank *rank = &current->ranks[i];
+		n += rank->script != NOBODY &&
+		     &current->scripts[rank->script] == script &&
+		     rank->epoch + 1 >= script->epoch;
+	}
 	return n > 0 ? n : 1;
 }
 
-uint32_t count_of(const struct pass *pass, enum file_kind kind)
+bool has_parts(const struct current *current, const struct script *script)
 {
-	return pass->opens[kind] - pass->before[kind] - pass->extra[kind];
+	return n_ranks(current, script) > 1 &&
+	       (script->repeats == 0 || !is_in_order(script));
+}
+
+uint32_t part_of_rank(const struct epochs *epochs, const struct rank *rank)
+{
+	const struct script *script = &epochs->current.scripts[rank->script];
+	return (script->files - 1) / n_ranks(&epochs->current, script) + 1;
+}
+
+bool may_be_padding(const struct epochs *epochs, const struct rank *rank)
+{
+	const struct script *script = &epochs->current.scripts[rank->script];
+	uint32_t part = part_of_rank(epochs, rank);
+	return script->files % n_ranks(&epochs->current, script) != 0 && !rank->padded &&
+	       rank->count < part && rank->count >= part / 2;
 }
 
 /* --- who comes and goes -------------------------------------------------------------- */
 
-static uint32_t *new_marks(const struct had *had)
+/* What had been read of the epoch when the job went back to it counts as opened by the script,
+ * which goes on with the rest. */
+static void mark_before(const struct current *current, struct script *script)
 {
-	return calloc(had->files, sizeof(uint32_t));
-}
-
-static void forget_had(struct had *had)
-{
-	for (uint32_t kind = 0; kind < FILE_KINDS; kind++)
-		free(had->marks[kind]);
-	*had = (struct had){.epoch = 0};
-}
-
-/* In place of that of the earliest epoch. NULL: no memory. */
-static struct had *get_had(const struct epochs *epochs, struct script *script,
-	uint32_t epoch, enum file_kind kind)
-{
-	uint32_t place = had_place(script, epoch);
-	struct had *had = place == NOBODY ? NULL : &script->had[place];
-	if (!had) {
-		bool second = script->had[0].marks[FILE_IMAGE] &&
-			      (!script->had[1].marks[FILE_IMAGE] ||
-				      script->had[1].epoch < script->had[0].epoch);
-		had = &script->had[second];
-		forget_had(had);
-		had->epoch = epoch;
-		had->files = n_files(epochs, epoch);
-		had->marks[FILE_IMAGE] = new_marks(had);
-		if (epochs->current.before && epochs->current.before_epoch == epoch) {
-			had->before = epochs->current.before;
-			had->n[FILE_IMAGE] = had->n[FILE_LABEL] =
-				epochs->current.n_before;
+	if (!current->before || current->before_epoch != script->epoch)
+		return;
+	uint32_t last = 0;
+	for (uint32_t file = 0; file < script->files; file++)
+		if (current->before[file / 8] >> file % 8 & 1) {
+			script->marks[file] = ++script->opens;
+			last = file;
 		}
-	}
-	if (had->marks[FILE_IMAGE] && !had->marks[kind])
-		had->marks[kind] = new_marks(had);
-	return had->marks[FILE_IMAGE] && had->marks[kind] ? had : NULL;
+	script->opened = script->opens;
+	script->up = last + 1 == script->opened ? last : 0; /* read in order */
 }
 
-static void forget_script(struct current *current, uint32_t place)
+/* Its set has so many files; nothing is known of them. -ENOMEM */
+static int new_marks(const struct epochs *epochs, struct script *script, uint32_t epoch)
 {
-	forget_had(&current->scripts[place].had[0]);
-	forget_had(&current->scripts[place].had[1]);
-	for (uint32_t i = 0; i < current->n_ranks; i++)
-		if (current->ranks[i].script == place)
-			current->ranks[i] = (struct rank){.script = NOBODY};
+	uint32_t files = n_files(epochs, epoch);
+	uint32_t *marks = calloc((size_t)files + LOOKED_AT, sizeof(*marks));
+	if (!marks)
+		return -ENOMEM;
+	free(script->marks);
+	script->marks = marks;
+	script->seen = marks + files;
+	script->files = files;
+	script->set = set_of(epochs, epoch);
+	return 0;
 }
 
 /* The one that has not opened anything for the longest time goes first, later by the files
- * that it has had: who looks is soon gone, a training may pause. */
+ * that it has opened: who looks is soon gone, a training may pause. */
 static uint32_t place_for_script(const struct current *current)
 {
 	uint32_t place = 0;
 	uint64_t least = UINT64_MAX;
 	for (uint32_t i = 0; i < CURRENT_SCRIPTS; i++) {
 		const struct script *script = &current->scripts[i];
-		uint64_t had = most_had(find_had(script, script->epoch));
-		uint64_t until = script->used + HAD_OPENS * had;
+		uint64_t until = script->used + OPENED_LONGER * (uint64_t)script->opened;
 		if (until >= least)
 			continue;
 		least = until;
@@ -173,16 +201,24 @@ static uint32_t place_for_script(const struct current *current)
 	return place;
 }
 
-static uint32_t get_script(struct current *current, uint64_t id, uint32_t epoch)
+/* NOBODY: no memory. */
+static uint32_t get_script(struct epochs *epochs, uint64_t id, uint32_t epoch)
 {
+	struct current *current = &epochs->current;
 	uint32_t place = script_place(current, id);
 	if (place != NOBODY)
 		return place;
+	struct script script = {.id = id, .since = current->opened, .epoch = epoch};
+	if (new_marks(epochs, &script, epoch) != 0)
+		return NOBODY;
+	mark_before(current, &script);
 	place = current->n_scripts < CURRENT_SCRIPTS ? current->n_scripts++
 						     : place_for_script(current);
-	forget_script(current, place);
-	current->scripts[place] =
-		(struct script){.id = id, .since = current->opened, .epoch = epoch};
+	free(current->scripts[place].marks);
+	for (uint32_t i = 0; i < current->n_ranks; i++)
+		if (current->ranks[i].script == place)
+			current->ranks[i] = (struct rank){.script = NOBODY};
+	current->scripts[place] = script;
 	return place;
 }
 
@@ -201,7 +237,7 @@ static uint32_t get_rank(struct current *current, uint32_t script, uint64_t id)
 		if (current->workers[i].rank == place)
 			current->workers[i] = (struct worker){.rank = NOBODY};
 	current->ranks[place] = (struct rank){
-		.id = id, .script = script, .pass.epoch = current->scripts[script].epoch};
+		.id = id, .script = script, .epoch = current->scripts[script].epoch};
 	return place;
 }
 
@@ -216,184 +252,205 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 			place = i;
 	if (current->n_workers < CURRENT_WORKERS)
 		place = current->n_workers++;
-	current->workers[place] = (struct worker){.id = id,
-		.rank = rank,
-		.since = current->opened,
-		.came = {current->ranks[rank].pass.opens[FILE_IMAGE],
-			current->ranks[rank].pass.opens[FILE_LABEL]},
-		.number = current->ranks[rank].number,
-		.file = NO_FILE,
-		.boundary = NO_FILE};
+	current->workers[place] =
+		(struct worker){.id = id, .rank = rank, .file = NO_FILE};
 	return place;
 }
 
 /* --- an open ------------------------------------------------------------------------- */
 
-static enum file_kind kind_of_open(const struct record *opened)
+/* All others may still be at the pass before, unless they have begun the next one first. */
+static void note_late(struct current *current, uint32_t script,
+	const struct worker *first, enum opened_how how)
 {
-	return opened->label ? FILE_LABEL : FILE_IMAGE;
-}
-
-/* A pass was whole, and the epoch does not go on for its script: all of it once more. */
-static void note_whole_anew(struct rank *rank)
-{
-	for (uint32_t i = 0; i < FILE_KINDS; i++) {
-		rank->pass.before[i] = rank->pass.opens[i];
-		rank->pass.extra[i] = rank->since_next[i] = rank->tried[i] = 0;
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		struct worker *worker = &current->workers[i];
+		if (script_of_worker(current, worker) == script)
+			worker->late = worker != first &&
+				       (how == OPENED_JOINS ||
+					       !is_ahead(current, worker, first));
 	}
 }
 
-/* It began after the open that it has repeated just now; stamp: of this one, or 0. */
-static void note_anew(const struct epochs *epochs, struct rank *rank, enum file_kind kind,
-	uint32_t stamp)
+/* The files that were opened after `since` are the next pass's. -ENOMEM */
+static int note_turn(struct epochs *epochs, const struct rank *rank,
+	const struct worker *worker, const struct record *opened, uint32_t file)
 {
-	uint64_t ranks = n_ranks(&epochs->current, rank);
-	uint32_t opens = rank->pass.opens[kind] - rank->repeats;
-	rank->number++;
-	rank->padded = false;
-	if (2 * ranks * count_of(&rank->pass, kind) >=
-		n_files(epochs, rank->pass.epoch)) {
-		note_whole_anew(rank);
-		return;
+	uint32_t place = rank->script;
+	struct script *script = &epochs->current.scripts[place];
+	uint32_t since = file < script->files ? current_since(epochs, worker, opened)
+					      : script->opens;
+	if (set_of(epochs, opened->epoch) != script->set) {
+		if (new_marks(epochs, script, opened->epoch) != 0)
+			return -ENOMEM;
+		since = script->opens;
 	}
-	rank->tries++;
-	for (uint32_t i = 0; i < FILE_KINDS; i++)
-		rank->tried[i] = rank->pass.opens[i];
-	rank->pass.before[kind] = rank->repeats > 0 || stamp == 0 ? opens : stamp;
-	rank->pass.extra[kind] = 0;
-	rank->tried[kind] = opens;
+	bool in_order = is_in_order(script);
+	bool alone = !has_parts(&epochs->current, script);
+	if (in_order && alone &&
+		(opened->how == OPENED_NEXT || opened->how == OPENED_JOINS))
+		note_late(&epochs->current, place, worker, opened->how);
+	script->behind = script->turns == 0 && opened->how == OPENED_BEHIND;
+	script->was_whole = opened->how == OPENED_NEXT && !in_order && script->whole > 0;
+	script->last_whole = script->whole;
+	script->whole = 0;
+	script->begun_before = script->begun;
+	script->begun = since;
+	script->run = script->run > since ? script->run : since;
+	script->opened = 0;
+	for (uint32_t i = 0; since < script->opens && i < script->files; i++)
+		script->opened += script->marks[i] > since;
+	script->was_in_order = in_order;
+	script->streak_begun = script->rows_begun = since;
+	script->streak = script->streaks = script->fresh = script->repeats = script->up =
+		script->down = 0;
+	script->labels_before = script->labels;
+	script->labels = 0;
+	script->epoch = opened->epoch;
+	script->turned = script->opens;
+	script->turns++;
+	return 0;
 }
 
-/*
- * Twice as many opens from one epoch to the next, and hardly any of the epoch before: all
- * passes are so long. What was taken for repeated just now, and does not fill the part of
- * a rank, belongs to the new pass.
- */
-static void note_length(struct rank *rank, enum file_kind kind, uint32_t part)
+static void note_file(const struct epochs *epochs, struct script *script,
+	struct rank *rank, uint32_t file)
 {
-	bool padded = rank->since_next[kind] == part;
-	uint32_t repeats =
-		padded || rank->repeats > rank->since_next[kind] ? 0 : rank->repeats;
-	uint32_t opens = rank->since_next[kind] - repeats;
-	rank->regular[kind] = opens > 0 && opens == rank->between[kind] &&
-			      rank->late[kind] <= STRAY_MAX;
-	rank->pass.length[kind] =
-		rank->regular[kind] ? opens : count_of(&rank->last, kind);
-	rank->between[kind] = opens;
-	rank->since_next[kind] = repeats;
-	rank->late[kind] = 0;
-}
-
-static void note_next(
-	const struct epochs *epochs, struct rank *rank, const struct record *opened)
-{
-	uint32_t files = n_files(epochs, rank->pass.epoch);
-	uint32_t part = (files - 1) / n_ranks(&epochs->current, rank) + 1;
-	bool same = set_of(epochs, rank->pass.epoch) == set_of(epochs, opened->epoch);
-	rank->behind = rank->number == 0 && opened->how == OPENED_BEHIND;
-	rank->number++;
-	if (rank->tries < TRIES_MAX)
-		rank->tries = 0;
-	rank->padded = false;
-	rank->has_last = opened->how == OPENED_NEXT;
-	rank->last = rank->pass;
-	rank->pass = (struct pass){.epoch = opened->epoch};
-	rank->since = epochs->current.opened;
-	for (uint32_t i = 0; i < FILE_KINDS; i++) {
-		rank->tried[i] = 0;
-		if (rank->has_last)
-			note_length(rank, i, part);
-		if (!same) { /* how long passes were says nothing of this one */
-			rank->regular[i] = false;
-			rank->pass.length[i] = rank->between[i] = 0;
+	uint32_t *mark = &script->marks[file];
+	bool again = is_opened(script, file);
+	if (!again) {
+		script->opened++;
+		script->fresh++;
+	} else {
+		bool pads = may_be_padding(epochs, rank);
+		script->repeats += !pads;
+		rank->padded |= pads;
+		script->streak++;
+		if (*mark > script->streak_begun) {
+			script->streak = script->fresh = 0;
+			if (script->opens - script->streak_begun > script->files / 4)
+				script->rows_begun = script->opens;
+			script->streak_begun = script->opens;
+			script->streaks++;
 		}
 	}
+	if (*mark > script->run)
+		script->run = *mark;
+	*mark = ++script->opens;
+	if (script->whole == 0 && is_whole(script) &&
+		n_ranks(&epochs->current, script) == 1) {
+		script->first = script->run;
+		script->whole =
+			script->opens - again; /* which may be a new pass's first */
+	}
+	if (!again && script->opened == script->files)
+		misuse_look(script);
 }
 
-/* It has come to its rank's pass, or goes back to the one before. */
 static void note_worker(struct worker *worker, struct rank *rank,
-	const struct record *opened, uint32_t file)
+	const struct record *opened, uint32_t file, bool only_label)
 {
-	bool late = opened->how == OPENED_LATE || opened->how == OPENED_TAKEN;
-	bool again = opened->how == OPENED_AGAIN;
-	if (!again) {
-		uint32_t number = rank->number - late;
-		if (worker->number != number && !late)
-			worker->boundary = worker->file;
-		worker->number = number;
+	bool turns = opened->how != OPENED_AGAIN && opened->how != OPENED_LATE &&
+		     opened->how != OPENED_GIVEN;
+	if (worker->file != file || turns)
 		for (uint32_t i = 0; i < FILE_KINDS; i++) {
-			if (worker->row[i] > rank->habit[i])
+			if (worker->row[i] > 0)
 				rank->habit[i] = worker->row[i];
 			worker->row[i] = 0;
 		}
-	}
-	worker->row[kind_of_open(opened)]++;
+	worker->row[opened->label]++;
 	worker->images |= !opened->label;
+	worker->late = worker->late && (opened->how == OPENED_LATE ||
+					       opened->how == OPENED_AGAIN || only_label);
 	worker->file = file;
 	worker->epoch = opened->epoch;
 }
 
-/* Of which pass, and the how-manieth of it. */
-static void note_file(struct rank *rank, uint32_t place, struct had *had,
-	const struct record *opened, uint32_t file, bool own)
+static void note_steps(struct script *script, const struct worker *worker, uint32_t file)
 {
-	enum file_kind kind = kind_of_open(opened);
-	uint32_t stamp;
-	rank->repeats = opened->how == OPENED_REPEATED ? rank->repeats + 1 : 0;
-	rank->since_next[kind] += opened->how != OPENED_AGAIN;
-	switch (opened->how) {
-	case OPENED_AGAIN: /* perhaps the label of an image, for the first time */
-		if (had->marks[kind][file] != 0 || opened->epoch != rank->pass.epoch)
-			return;
-		rank->since_next[kind]++;
-		stamp = ++rank->pass.opens[kind];
-		break;
-	case OPENED_TAKEN:
+	if (worker->file == NO_FILE || worker->file == file ||
+		worker->epoch != script->epoch)
 		return;
-	case OPENED_REPEATED:
-		rank->pass.extra[kind] += own;
-		rank->padded = true;
-		stamp = ++rank->pass.opens[kind];
-		break;
-	case OPENED_LATE:
-		rank->late[kind]++;
-		stamp = ++rank->last.opens[kind];
-		break;
-	default:
-		stamp = ++rank->pass.opens[kind];
+	script->up += file > worker->file;
+	script->down += file < worker->file;
+}
+
+static bool is_turn(const struct script *script, const struct record *opened)
+{
+	return opened->epoch > script->epoch || opened->how == OPENED_ANEW ||
+	       opened->how == OPENED_BEHIND || opened->how == OPENED_NEXT ||
+	       opened->how == OPENED_KEEPS || opened->how == OPENED_JOINS;
+}
+
+/* It is neither the same file again nor only a label. -ENOMEM */
+static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
+	struct worker *worker, const struct record *opened, uint32_t file)
+{
+	struct script *script = &epochs->current.scripts[s];
+	if (opened->how == OPENED_LATE) {
+		rank->count++;
+		if (file < script->files && !is_opened(script, file))
+			script->marks[file] = script->begun;
+		return 0;
 	}
-	uint32_t *mark = &had->marks[kind][file];
-	had->n[kind] += mark_of(had, file, kind) == 0;
-	*mark = place << STAMP_BITS | (stamp < STAMP_MAX ? stamp : STAMP_MAX);
+	bool turns = is_turn(script, opened);
+	int err = turns ? note_turn(epochs, rank, worker, opened, file) : 0;
+	if (err)
+		return err;
+	if (turns || rank->epoch != opened->epoch) {
+		rank->epoch = opened->epoch;
+		rank->count = 0;
+		rank->padded = false;
+	}
+	if (!turns)
+		note_steps(script, worker, file);
+	if (worker->file == NO_FILE || file < worker->file)
+		worker->began = script->opens;
+	if (file < script->files)
+		note_file(epochs, script, rank, file);
+	worker->last = script->opens;
+	rank->count++;
+	return 0;
 }
 
 int current_note(struct epochs *epochs, const struct record *opened)
 {
 	struct current *current = &epochs->current;
-	enum file_kind kind = kind_of_open(opened);
 	uint32_t file = opened->position / epochs->config.file;
-	uint32_t s = get_script(current, opened->reader.script, opened->epoch);
+	uint32_t s = get_script(epochs, opened->reader.script, opened->epoch);
+	if (s == NOBODY)
+		return -ENOMEM;
 	uint32_t r = get_rank(current, s, opened->reader.rank);
 	uint32_t w = get_worker(current, r, opened->reader.thread);
 	struct script *script = &current->scripts[s];
 	struct rank *rank = &current->ranks[r];
 	struct worker *worker = &current->workers[w];
-	struct had *had = get_had(epochs, script, opened->epoch, kind);
-	if (!had)
-		return -ENOMEM;
+	bool known = worker->file != NO_FILE;
+	bool only_label = is_only_label(script, known ? worker : NULL, opened->label);
+	int err = 0;
+	bool again = opened->how == OPENED_AGAIN;
+	uint32_t other = again && worker->file != file
+				 ? other_half(current, r, file, opened->label)
+				 : NOBODY;
+	if (other != NOBODY)
+		current->workers[other].row[opened->label]++;
+	bool of_label = again && !opened->label && opened->epoch == script->epoch &&
+			file < script->files && !is_opened(script, file);
+	if ((!again || of_label) && !only_label)
+		err = note_pass(epochs, s, rank, worker, opened, file);
+	if (err)
+		return err;
+	script->labels += only_label;
+	script->labels_of_images |= opened->label && worker->images;
 	script->used = rank->used = worker->used = ++current->opened;
-	rank->used_ns = epochs->last_read_ns;
-	uint32_t mark = had->marks[kind][file];
-	uint32_t stamp = mark >> STAMP_BITS == r ? mark & STAMP_MAX : 0;
-	if (opened->how == OPENED_ANEW)
-		note_anew(epochs, rank, kind, stamp);
-	else if (opened->how == OPENED_NEXT || opened->how == OPENED_BEHIND)
-		note_next(epochs, rank, opened);
-	else if (opened->how == OPENED_TRIED)
-		rank->pass.before[kind] = stamp;
-	note_file(rank, r, had, opened, file, stamp > 0);
-	note_worker(worker, rank, opened, file);
-	if (script->epoch < opened->epoch)
-		script->epoch = opened->epoch;
+	script->used_ns = epochs->last_read_ns;
+	script->ended = false;
+	note_worker(worker, rank, opened, file, only_label);
 	return 0;
+}
+
+void epochs_script_ended(struct epochs *epochs, uint64_t id)
+{
+	uint32_t place = script_place(&epochs->current, id);
+	if (place != NOBODY)
+		epochs->current.scripts[place].ended = true;
 }

@@ -7,8 +7,8 @@
 #include <errno.h>
 
 /*
- * Samples that an epoch leaves out. They are its first bindings, each to a position that
- * nobody is shown, and read. So what is drawn for the other positions are the other
+ * Samples that an epoch leaves out. They are its first bindings, after those that it keeps of
+ * the epoch before, each to a position that nobody is shown, and read. So what is drawn for the other positions are the other
  * samples, each once, and a replay needs no rules of its own.
  */
 
@@ -47,13 +47,23 @@ static int note(struct epochs *epochs, uint32_t number, uint32_t position)
 	return 0;
 }
 
+static bool has_adopted(const struct epoch *epoch, uint32_t position, sample_id sample)
+{
+	for (uint32_t k = 0; k < epoch->adopted; k++) {
+		uint32_t kept = order_log_entry_position(epoch->log[k]);
+		if (kept == position || epoch->samples[kept] == sample + 1)
+			return true;
+	}
+	return false;
+}
+
 int epochs_skip(struct epochs *epochs, uint32_t number, uint32_t position,
 	sample_id sample, struct effects *effects)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
 	ensure(epoch && !epoch->over && epoch->stream != STREAM_READY);
 	ensure(epoch->bound + 1 < epoch->set->positions);
-	int err = epoch_reserve(epoch);
+	int err = has_adopted(epoch, position, sample) ? -EEXIST : epoch_reserve(epoch);
 	if (!err)
 		err = note(epochs, number, position);
 	if (err)
@@ -78,7 +88,7 @@ void skip_take(struct epochs *epochs, struct epoch *epoch, bool begins)
 	for (uint32_t k = 0; k < epoch->bound; k++) {
 		uint32_t position = order_log_entry_position(epoch->log[k]);
 		if (epoch->log[k] >> ORDER_POSITION_BITS != SERVED_SKIPPED)
-			return;
+			continue;
 		epochs_was_skipped(epochs, epoch->number, position);
 		if (begins && !epoch_has_consumed(epoch, position))
 			epoch_mark_consumed(epoch, position);

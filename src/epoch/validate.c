@@ -91,6 +91,19 @@ static void validate_stream(const struct epochs *epochs, const struct epoch *epo
 	ensure(epoch->bound + epoch->queue.length <= epoch->set->positions);
 }
 
+/* The run lies within the epoch, so all of its files hold samples of one epoch; each of
+ * these is bound to one of them. */
+static void validate_script(const struct epochs *epochs, const struct script *script)
+{
+	const struct epoch *epoch = find_epoch(epochs, script->epoch);
+	uint32_t opened = 0;
+	ensure(script->run >= script->begun && script->opens >= script->run);
+	for (uint32_t file = 0; file < script->files; file++)
+		opened += is_opened(script, file);
+	ensure(opened == script->opened);
+	ensure(!epoch || script->set == epoch->set);
+}
+
 void epochs_validate(const struct epochs *epochs)
 {
 	const struct epoch *epoch;
@@ -109,6 +122,9 @@ void epochs_validate(const struct epochs *epochs)
 		ensure(!roaring_bitmap_contains(epochs->saved, epoch->number) ||
 			epoch->saved);
 	}
+	for (uint32_t i = 0; i < epochs->current.n_scripts; i++)
+		if (epochs->current.scripts[i].marks)
+			validate_script(epochs, &epochs->current.scripts[i]);
 	ensure(pins == epochs->pins);
 	ensure(needed == epochs->needed);
 	ensure(!epochs->idle || !epochs->running ||

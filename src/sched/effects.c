@@ -171,7 +171,7 @@ void effects_execute_locked(
 			edition_of_locked(job, pin->epoch), pin->sample, aftermath);
 		free(pin);
 	}
-	if (ended)
+	if (ended || effects->resumes)
 		effects_resume_locked(job, aftermath);
 }
 

@@ -19,20 +19,11 @@ static const char *const texts[NOTICES] = {
 		"two scripts read current/, more than an epoch apart: one of them is "
 		"given "
 		"an epoch again, or not all of one; please give each a job of its own",
-	[NOTICE_REPEATS] =
-		"files are opened again and again in the middle of a pass (mixup, "
-		"sampling "
-		"with replacement): each is the same sample until its epoch ends; please "
-		"use layout = mirror where a name has to mean one file",
 	[NOTICE_PARTS] =
 		"files are divided by their positions (random_split, Subset, k-fold): a "
 		"position holds another sample in each epoch, so the training gets those "
 		"of the validation; please divide by samples, where = hash(path) % 5 != "
 		"0 and = 0, or use layout = mirror",
-	[NOTICE_LITTLE] =
-		"each pass reads the same files, less than half of all: it gets the same "
-		"samples each time; please select them by `where`, or read epoch-0000/ "
-		"and so on",
 	[NOTICE_LABELS] =
 		"labels were read of all positions, and then images without them: labels "
 		"differ from epoch to epoch; please read each with its image, or use "

@@ -335,26 +335,32 @@ static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_
 	return !job->removed && !job->sched->stopping &&
 	       edition_of_locked(job, epoch) == job->now &&
 	       epochs_wants_stream_of(job->epochs, epoch) &&
-	       epochs_order(job->epochs, epoch).bound == done;
+	       epochs_order(job->epochs, epoch).bound ==
+		       done + epochs_adopted(job->epochs, epoch);
 }
 
 static uint32_t skip_locked(
 	struct sched_job *job, uint32_t epoch, struct aftermath *aftermath)
 {
 	const struct skip_plan *plan = job->skips.plan;
-	uint32_t i;
+	uint32_t done = 0;
 	lock_assert_held(&job->sched->lock);
-	for (i = 0; plan && i < plan->n && may_skip_locked(job, epoch, i); i++) {
+	for (uint32_t i = 0; plan && i < plan->n && may_skip_locked(job, epoch, done);
+		i++) {
 		struct effects effects;
 		effects_init(&effects);
-		if (epochs_skip(job->epochs, epoch, plan->position[i], plan->sample[i],
-			    &effects) != 0)
+		int err = epochs_skip(job->epochs, epoch, plan->position[i],
+			plan->sample[i], &effects);
+		if (err == -EEXIST)
+			continue;
+		if (err)
 			break;
+		done++;
 		effects_execute_locked(job, &effects, aftermath);
 		if (i % STEP_SAMPLES == STEP_SAMPLES - 1)
 			lock_yield(&job->sched->lock);
 	}
-	return i;
+	return done;
 }
 
 void skip_epoch(struct sched_job *job, uint32_t epoch)

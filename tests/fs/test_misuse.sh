@@ -32,20 +32,20 @@ start
 
 exact=(sequential tiny_epochs tiny_explicit look_at_late_epoch looked_flat looked_classes two_scripts
 	ddp_flat ddp_classes labels_fixed shuffle_persistent label_and_image
-	split_fixed folds_fixed mixing_fixed replaced_fixed padded_fixed)
+	split_fixed folds_fixed mixing_fixed mixing_flat mixing_classes subset replaced_fixed padded_fixed)
 # The cases that can't be what the script means, with the job and what is said of it.
 declare -A noticed=(
-	[mixing_flat]="mixing-flat: where a name has to mean one file"
-	[mixing_classes]="mixing-classes: where a name has to mean one file"
+
+
 	[beyond_epochs]="few-flat: raise .epochs."
 	[split_classes]="split-classes: where = hash.path. % 5"
 	[split_flat]="split-flat: where = hash.path. % 5"
 	[folds_by_index]="folds-classes: where = hash.path. % 5"
-	[subset]="subset-flat: where = hash.path. % 5"
+
 	[labels_drawn]="labels-drawn: labels differ from epoch to epoch"
 	[kept_open]="kept-flat: kept open"
 )
-wrong=(split_flat split_classes folds_by_index subset labels_drawn kept_open)
+wrong=(split_flat split_classes folds_by_index labels_drawn kept_open)
 PYTHONWARNINGS=ignore "$PYTHON" "$FS/misuse.py" "$M/jobs" "${exact[@]}" "${!noticed[@]}" \
 	>"$T/well" 2>"$T/wrong" || fail "$(<"$T/wrong")"
 for case in "${exact[@]}"; do

@@ -192,7 +192,7 @@ said() {
 	ctl ls | grep -q "^$1! " || fail "$1 has no mark: $(ctl ls)"
 }
 said split "divided by their positions"
-said little "less than half of all"
 said labels "then images without them"
 said handles "are kept open"
+ctl ls | grep -q "^little " || fail "little has a mark: $(ctl ls)"
 ctl ls | grep -q "^shuffled " || fail "shuffled has a mark: $(ctl ls)"

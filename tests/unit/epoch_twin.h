@@ -41,6 +41,7 @@ struct twin_request {
 	sample_id sample;
 	bool is_chosen; /* of current/, and which */
 	uint32_t chosen;
+	struct choice choice;
 };
 
 struct twin_waiting {
@@ -229,9 +230,41 @@ static inline uint32_t twin_epoch_of(
 		return asked->epoch;
 	if (!expected->is_chosen || (epoch->over && !epoch->bound[asked->position]) ||
 		twin_is_away(twin, epoch))
-		expected->chosen = current_choose(twin->world->epochs, asked).epoch;
+		expected->choice = current_choose(twin->world->epochs, asked);
+	expected->chosen = expected->choice.epoch;
 	expected->is_chosen = true;
 	return expected->chosen;
+}
+
+/* The epoch that has begun has what its script goes on with; then the request is the first. */
+static inline bool twin_adopts(
+	struct twin *twin, struct world_request *request, uint32_t number)
+{
+	const struct epochs *epochs = twin->world->epochs;
+	const struct open_request *asked = &request->request;
+	const struct choice *choice = &twin_of(request)->choice;
+	const struct record opened = {.epoch = number,
+		.position = asked->position,
+		.reader = asked->reader,
+		.how = choice->how};
+	uint32_t since = adopt_since(epochs, &opened);
+	if (since == UINT32_MAX)
+		return false;
+	const struct script *script =
+		&epochs->current
+			 .scripts[script_place(&epochs->current, asked->reader.script)];
+	const struct twin_epoch *from = &twin->epochs[script->epoch];
+	struct twin_epoch *to = &twin->epochs[number];
+	for (uint32_t i = 0; i < twin_n(twin); i++) {
+		if (script->marks[i / epochs->config.file] <= since || !from->bound[i])
+			continue;
+		to->bound[i] = to->consumed[i] = true;
+		to->sample[i] = from->sample[i];
+	}
+	cr_assert_lt(twin->n_waiting, TWIN_WAITING);
+	twin->waiting[twin->n_waiting++] = (struct twin_waiting){
+		.request = request, .epoch = number, .resumes = true};
+	return true;
 }
 
 static inline void twin_take_up(struct twin *twin, struct world_request *request)
@@ -239,7 +272,8 @@ static inline void twin_take_up(struct twin *twin, struct world_request *request
 	const struct open_request *asked = &request->request;
 	bool rolls = asked->epoch == EPOCH_CURRENT;
 	twin->world->epochs->last_read_ns = twin->world->now_ns;
-	twin->drains_on = current_needs_draining(twin->world->epochs);
+	twin->drains_on =
+		current_needs_draining(twin->world->epochs, twin->world->now_ns);
 	uint32_t number = twin_epoch_of(twin, request);
 	cr_assert_lt(number, WORLD_EPOCHS);
 	struct twin_epoch *epoch = &twin->epochs[number];
@@ -259,8 +293,11 @@ static inline void twin_take_up(struct twin *twin, struct world_request *request
 		twin_answer(request, -EAGAIN);
 		return;
 	}
-	if (!epoch->begun)
+	if (!epoch->begun) {
 		twin_begin(twin, number, rolls);
+		if (rolls && twin_adopts(twin, request, number))
+			return;
+	}
 	if ((int)number == twin->draining)
 		epoch->read_at =
 			twin_count(twin->epochs[twin->running].bound, twin_n(twin));
@@ -326,6 +363,8 @@ static inline void twin_cancel(struct twin *twin, const struct world_request *re
 static inline void twin_resume(struct twin *twin)
 {
 	const struct open_request *first = TAILQ_FIRST(&twin->world->epochs->resuming);
+	if (twin->world->epochs->adopting.active)
+		return;
 	for (size_t i = 0; i < twin->n_waiting; i++) {
 		struct twin_waiting waiting = twin->waiting[i];
 		if (!waiting.resumes)
@@ -644,6 +683,8 @@ static inline void twin_check(const struct twin *twin)
 {
 	const struct epoch_world *world = twin->world;
 	const struct world_request *request;
+	if (world->epochs->adopting.active)
+		return;
 	epochs_validate(world->epochs);
 	TAILQ_FOREACH (request, &world->requests, link)
 		if (request->twin)

@@ -89,7 +89,8 @@ struct epoch_world {
 	bool by_hand;	   /* begun and saved come by world_begun and world_saved */
 	uint32_t unpinned; /* one of so many draws has no pin; 0: all have one */
 	uint32_t keep; /* so many orders are; and of the journal what is needed. 0: all */
-	uint32_t bound_at_most; /* mutant: of an epoch that goes on; 0: all */
+	uint32_t bound_at_most;		 /* mutant: of an epoch that goes on; 0: all */
+	void (*mutant)(struct epochs *); /* before each resume; or NULL */
 	struct world_stream streams[WORLD_EPOCHS];
 	uint32_t *pins; /* by sample */
 	uint32_t n_samples;
@@ -160,13 +161,12 @@ static inline const char *world_how(enum opened_how how)
 {
 	static const char *const names[] = {[OPENED_GIVEN] = "",
 		[OPENED_AGAIN] = " again",
-		[OPENED_TRIED] = " tried",
 		[OPENED_LATE] = " late",
-		[OPENED_TAKEN] = " taken",
-		[OPENED_REPEATED] = " repeated",
 		[OPENED_ANEW] = " anew",
 		[OPENED_NEXT] = " next",
-		[OPENED_BEHIND] = " behind"};
+		[OPENED_BEHIND] = " behind",
+		[OPENED_KEEPS] = " keeps",
+		[OPENED_JOINS] = " joins"};
 	return names[how];
 }
 
@@ -175,9 +175,7 @@ static inline const char *world_notice(enum notice notice)
 	static const char *const names[] = {[NOTICE_EARLY] = "early",
 		[NOTICE_LAST] = "last",
 		[NOTICE_SCRIPTS] = "scripts",
-		[NOTICE_REPEATS] = "repeats",
 		[NOTICE_PARTS] = "parts",
-		[NOTICE_LITTLE] = "little",
 		[NOTICE_LABELS] = "labels",
 		[NOTICE_HANDLES] = "handles"};
 	return names[notice];
@@ -433,6 +431,8 @@ static inline void world_tell(
 		event->request->cancelled = event->done;
 		break;
 	case EVENT_RESUME:
+		if (world->mutant)
+			world->mutant(epochs);
 		event->done = epochs_resume(epochs, now, effects);
 		break;
 	case EVENT_BEGUN:

@@ -261,7 +261,8 @@ static inline void load(struct accesses *accesses, struct loader loader)
 		if (loader.processes)
 			loader.rank = loader.script = 100 + pass;
 		uint64_t base = loader.rank * 10000;
-		uint64_t threads = loader.stays ? base : base + 20 * pass;
+		uint64_t threads =
+			loader.stays ? base : base + 20 * (loader.first_pass + pass);
 		make_batches(&loader, pass, step, &batches);
 		work(accesses, &loader, &batches, threads);
 		free(batches.files);
