@@ -124,8 +124,8 @@ const struct option config_options[] = {
 		.help = "Images of more pixels, as they are or resized, are refused "
 			"before memory is taken for them.\n"
 			"The default is Pillow's.\n"
-			"It also bounds the memory beside the cache; see joaderfs(8), "
-			"Memory."},
+			"It also bounds the memory beside the cache; see "
+			"joaderfs-preparation(7), Memory."},
 	{SECTION_JOADERFS, "seed", &value_u64, .max = UINT64_MAX, .preset = "0",
 		DAEMON(seed),
 		.help = "Seed of all random choices.\n"
@@ -517,7 +517,8 @@ const struct option config_options[] = {
 			"read again in an explicit epoch comes from there; not with "
 			"layout = tar.\n"
 			"auto: by the kernel itself where it can, the cheapest; see "
-			"joaderfs(8). Otherwise direct; for batch cached with a Linux "
+			"joaderfs-readers(7). Otherwise direct; for batch cached with a "
+			"Linux "
 			"older than 6.6."},
 	{SECTION_VIEW, "size", &value_choice, .choices = sizes, .preset = "padded",
 		JOB(size),

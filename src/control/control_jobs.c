@@ -247,13 +247,13 @@ static void tell_of_readers(FILE *out, const struct job_config *config)
 		fprintf(out,
 			"%s: no known reader of layout = classes reads .%s files: "
 			"ImageFolder and the like need format = ppm, bmp or png "
-			"(joaderfs(8), Readers)\n",
+			"(joaderfs-readers(7))\n",
 			config->name, config->extension);
 	else if (config->layout == LAYOUT_TAR && config->format == FORMAT_RAW)
 		fprintf(out,
 			"%s: no known reader of layout = tar reads raw pixels: "
-			"WebDataset needs format = ppm, png or npy (joaderfs(8), "
-			"Readers)\n",
+			"WebDataset needs format = ppm, png or npy "
+			"(joaderfs-readers(7))\n",
 			config->name);
 }
 

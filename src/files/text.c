@@ -39,7 +39,7 @@ void text_readme(FILE *out, const struct files_context *context)
 		"Give a training script %s/jobs/JOB/current to read.\n"
 		"For PyTorch try layout = classes first, and mirror where a name has to\n"
 		"mean one file; where = hash(path) %% 5 != 0 leaves a part for\n"
-		"validation. joaderfs(8) says more: Does my DataLoader work?\n",
+		"validation. joaderfs-readers(7) says more.\n",
 		JOADERFS_VERSION, context->mountpoint);
 }
 

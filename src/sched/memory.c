@@ -18,7 +18,7 @@
  *       never too low (image_working_bytes).
  *   what each decoder keeps from one image to the next.
  *
- * joaderfs(8) states the sum (Memory). What does not fit waits; what can never fit is
+ * joaderfs-preparation(7) states the sum (Memory). What does not fit waits; what can never fit is
  * refused, each sample by itself.
  */
 

@@ -115,7 +115,7 @@
 		"and the most that workers need just now")                               \
 	STAT(HELD_PEAK, "held_peak_bytes", GAUGE, "bytes", "most that this ever was")    \
 	STAT(HELD_LIMIT, "held_limit_bytes", GAUGE, "bytes",                             \
-		"the bound that it stays below, which joaderfs(8) explains (Memory)")    \
+		"the bound that it stays below: joaderfs-preparation(7), Memory")        \
 	STAT(HEAP_BYTES, "heap_bytes", GAUGE, "bytes",                                   \
 		"bytes allocated for all else: jobs, orders, names, threads' buffers")   \
 	STAT(OPEN_FILES, "open_files", GAUGE, "files", "files of samples open now")      \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""scripts.py JOBS CASE...: training scripts of the kinds that the table in joaderfs(8) tells, each
+"""scripts.py JOBS CASE...: training scripts of the kinds that the table in joaderfs-readers(7) tells, each
 in a process of its own, for some epochs. What they get is compared with the dataset: which
 sample a file holds is told by the same image in the job `all`, of layout = mirror. Prints the
 cases that went well."""

@@ -7,6 +7,7 @@
 [[ -x $(command -v mount.fuse3) || -x $(command -v mount.fuse) ]] || skip "no mount.fuse3"
 make -s -C "$ROOT" VARIANT="${BUILD##*/}" DESTDIR="$T/root" PREFIX=/usr install >/dev/null
 for file in bin/joaderfs bin/joaderctl share/man/man8/joaderfs.8 share/man/man1/joaderctl.1 \
+	share/man/man7/joaderfs-{cluster,layouts,preparation,readers}.7 \
 	share/man/man5/joaderfs.ini.5 share/man/man5/joaderfs-state.5 share/doc/joaderfs/README.md bin/joader-sim \
 	share/man/man1/joader-sim.1 share/doc/joaderfs/examples/sim/random-4.ini \
 	share/bash-completion/completions/joaderctl share/zsh/vendor-completions/_joaderctl \

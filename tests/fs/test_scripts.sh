@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# "Does my DataLoader work?": each row of the table in joaderfs(8) is a script, tried with the
+# "Does my DataLoader work?": each row of the table in joaderfs-readers(7) is a script, tried with the
 # layout that the row tells.
 . "$(dirname "$0")/lib.sh"
 needs_torch
@@ -59,7 +59,7 @@ for case in "${misuse_of[@]}"; do
 	sed -n '/^exact=(/,/)/p' "$FS/test_misuse.sh" | grep -qw "$case" || fail "$case is not tried"
 done
 rows=$(sed -n '/^\.Ss Does my DataLoader work/,/^\.El/s/^\.It \(.*[^ ]\) Ta .* Ta .*/\1/p' \
-	"$ROOT/man/joaderfs.8.in" | grep -v '^Em')
+	"$ROOT/man/joaderfs-readers.7.in" | grep -v '^Em')
 equal "rows" "$(sort <<<"$rows")" "$(printf '%s\n' "${!case_of[@]}" "${!misuse_of[@]}" | sort)"
 
 "$PYTHON" "$FS/scripts.py" "$M/jobs" "${case_of[@]}" split_of_positions >"$T/well" 2>"$T/wrong" || fail "$(<"$T/wrong")"
