@@ -5,8 +5,25 @@
 
 MAN := $(patsubst man/%.in,build/man/%,$(sort $(wildcard man/*.in)))
 
-.PHONY: man lint-man
+.PHONY: man doc lint-man
 man: $(MAN)
+
+# The pages as HTML, with links from one to the other.
+doc:
+	@tools/install-deps build doc
+	@$(MAKE) --no-print-directory -s build/doc/index.html
+	@echo "build/doc/index.html"
+
+build/doc/index.html: $(MAN) man/man.mk
+	@mkdir -p $(@D)
+	@cd build/man && for page in $(notdir $(MAN)); do \
+		mandoc -T html -O 'man=%N.%S.html;https://manpages.debian.org/%N.%S,toc' \
+			$$page > ../doc/$$page.html || exit 1; done
+	@{ echo '<!DOCTYPE html><meta charset="utf-8"><title>joaderfs</title><h1>joaderfs</h1><ul>'; \
+		for page in $(notdir $(MAN)); do \
+			echo "<li><a href=\"$$page.html\">$${page%.*}($${page##*.})</a>:" \
+				"$$(sed -n 's/^\.Nd //p' build/man/$$page)"; \
+		done; echo '</ul>'; } > $@
 
 build/man/%: man/%.in $(BUILD)/joaderfs-docs
 	$(call say,MAN,$@)

@@ -216,7 +216,8 @@ def image_folders():
         for shuffle in (True, False):
             client = Client(imagefolder(workers, shuffle), "classes", needs="torchvision")
             client.in_table = workers == 2 and shuffle  # one stands for all
-            yield f"ImageFolder, {workers} workers, shuffle={shuffle}", client
+            yield ("ImageFolder, shuffle=True" if client.in_table else
+                   f"ImageFolder, {workers} workers, shuffle={shuffle}"), client
 
 
 CLIENTS = {
@@ -232,10 +233,10 @@ CLIENTS = {
     "numpy.load, record": Client(records, form="record"),
     "numpy.fromfile": Client(flat(fromfile, ".raw"), form="raw"),
     "numpy.memmap": Client(flat(memmap, ".raw"), form="raw", io="cached"),
-    "numpy.load of batches": Client(batches(), "batch", "npy", batch=8),
-    "numpy.load of batches, mmap_mode": Client(batches(mmap_mode="r"), "batch", "npy", batch=8),
+    "numpy.load, batches": Client(batches(), "batch", "npy", batch=8),
+    "numpy.load, batches, mmap_mode": Client(batches(mmap_mode="r"), "batch", "npy", batch=8),
     **dict(image_folders()),
-    "ImageFolder, persistent workers":
+    "ImageFolder, kept workers":
         Client(imagefolder(2, True, persistent=True), "classes", needs="torchvision"),
     "WebDataset's convention": Client(webdataset, "tar", shard=11),
     "tarfile, backwards": Client(tarfile_random, "tar", shard=11),
