@@ -9,6 +9,7 @@
 #include "ctl/doctor.h"
 #include "ctl/explain.h"
 #include "ctl/help.h"
+#include "ctl/list.h"
 #include "ctl/mount.h"
 #include "ctl/request.h"
 #include "ctl/resume.h"
@@ -107,6 +108,8 @@ static int carry_out(const char *path, char **arguments, int n)
 		return restore_job(path, n, arguments);
 	if (strcmp(arguments[0], "export") == 0)
 		return export_job(path, n, arguments);
+	if (strcmp(arguments[0], "ls") == 0 && n == 1)
+		return list_jobs(path);
 	if (strcmp(arguments[0], "mount") == 0)
 		return mount(path, arguments + 1, n - 1);
 	if (strcmp(arguments[0], "dataset") == 0)

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "control/control_internal.h"
 #include "files/text.h"
+#include "fuse/reader.h"
 #include "sched/sched.h"
 
 #include <errno.h>
@@ -12,28 +13,64 @@
 
 /* What "ls" and "datasets" print. */
 
-#define LS_COLUMNS 10
+#define LS_COLUMNS 11
 struct ls_row {
 	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
 };
+
+/* All programs that are known to have read the job have ended. */
+static bool has_ended(const struct sched_job_status *status)
+{
+	for (size_t i = 0; i < SCHED_PROGRAMS && status->programs[i].id; i++)
+		if (reader_lives(&status->programs[i]))
+			return false;
+	return status->programs[0].id != 0;
+}
+
+static void ls_fill_state(struct ls_row *row, const struct job_config *config,
+	const struct sched_job_status *status)
+{
+	const char *state = sched_job_state(config, status);
+	uint64_t s = status->read_ns / UINT64_C(1000000000);
+	char *cell = row->cell[2];
+	if (strcmp(state, "finished") == 0 || !has_ended(status))
+		snprintf(cell, sizeof(row->cell[2]), "%s", state);
+	else if (s < 120)
+		snprintf(cell, sizeof(row->cell[2]), "ended %" PRIu64 " s ago", s);
+	else if (s < 7200)
+		snprintf(cell, sizeof(row->cell[2]), "ended %" PRIu64 " min ago", s / 60);
+	else
+		snprintf(cell, sizeof(row->cell[2]), "ended %" PRIu64 " h ago", s / 3600);
+}
+
+static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
+	const struct sched_job_status *status)
+{
+	bool maps = config->layout == LAYOUT_CLASSES && config->order == ORDER_SHUFFLED;
+	snprintf(row->cell[5], sizeof(row->cell[5]), "%s%s",
+		maps && config->mapping == MAPPING_AUTO ? "auto " : "",
+		!maps		? "-"
+		: status->fixed ? "fixed"
+				: "fresh");
+}
 
 /* What was never read has no demand. */
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;
-	for (int c = 5; c < LS_COLUMNS; c++)
+	for (int c = 6; c < LS_COLUMNS; c++)
 		strcpy(row->cell[c], "-");
 	if (!status->started)
 		return;
-	snprintf(row->cell[8], sizeof(row->cell[8]), "%.0f%%", 100 * status->waited_part);
-	snprintf(row->cell[9], sizeof(row->cell[9]), "%" PRIu64 "/%" PRIu64,
+	snprintf(row->cell[9], sizeof(row->cell[9]), "%.0f%%", 100 * status->waited_part);
+	snprintf(row->cell[10], sizeof(row->cell[10]), "%" PRIu64 "/%" PRIu64,
 		status->decoded, status->served);
 	if (share->demand <= 0)
 		return;
-	snprintf(row->cell[5], sizeof(row->cell[5]), "%.0f", status->rate);
-	snprintf(row->cell[6], sizeof(row->cell[6]), "%s%.0f", share->at_least ? ">" : "",
+	snprintf(row->cell[6], sizeof(row->cell[6]), "%.0f", status->rate);
+	snprintf(row->cell[7], sizeof(row->cell[7]), "%s%.0f", share->at_least ? ">" : "",
 		share->demand);
-	snprintf(row->cell[7], sizeof(row->cell[7]), "%.0f%%/%.0f%%",
+	snprintf(row->cell[8], sizeof(row->cell[8]), "%.0f%%/%.0f%%",
 		100 * share->granted_part, 100 * share->wanted_part);
 }
 
@@ -45,8 +82,8 @@ static void ls_fill(struct ls_row *row, struct sched_job *job)
 	snprintf(row->cell[0], sizeof(row->cell[0]), "%s%s", config->name,
 		status.notices ? "!" : "");
 	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
-	snprintf(row->cell[2], sizeof(row->cell[2]), "%s",
-		sched_job_state(config, &status));
+	ls_fill_state(row, config, &status);
+	ls_fill_mapping(row, config, &status);
 	ls_fill_share(row, &status);
 	if (!status.started) {
 		strcpy(row->cell[3], "-");
@@ -105,7 +142,7 @@ int control_list(FILE *out, struct sched_job *const *jobs, size_t n)
 	if (!rows)
 		return -ENOMEM;
 	rows[0] = (struct ls_row){{"NAME", "DATASET", "STATE", "EPOCH", "PROGRESS",
-		"RATE", "DEMAND", "SHARE", "WAITED", "PREPARED/SERVED"}};
+		"MAPPING", "RATE", "DEMAND", "SHARE", "WAITED", "PREPARED/SERVED"}};
 	for (size_t i = 0; i < n; i++)
 		ls_fill(&rows[i + 1], jobs[i]);
 	ls_print(out, rows, n + 1);

@@ -9,6 +9,7 @@
 #include "fuse/outlived.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -106,6 +107,14 @@ static uint64_t number_of(const struct process *process)
 	return rng_mix((uint64_t)process->id, process->start) | 1;
 }
 
+bool reader_lives(const struct sched_program *program)
+{
+	struct process process;
+	if (!read_stat(program->id, &process))
+		return kill((pid_t)program->id, 0) == 0 || errno != ESRCH;
+	return number_of(&process) == program->number;
+}
+
 static bool mentions(const char *text, size_t n, const char *word)
 {
 	return memmem(text, n, word, strlen(word)) != NULL;
@@ -182,6 +191,7 @@ struct known_thread {
 	bool works; /* of a process that works for another */
 	bool looks; /* of a process that others work for */
 	bool done;
+	long program;	 /* the process that is the rank */
 	uint64_t shared; /* the inode whose epoch others decide; 0: none */
 	uint32_t epoch;
 };
@@ -221,10 +231,12 @@ static void find_out(long id, uint64_t start, struct known_thread *ret)
 	struct process process;
 	ret->who = (struct reader){.thread = rng_mix((uint64_t)id, start) | 1};
 	ret->works = false;
+	ret->program = 0;
 	if (!read_process(process_of_thread(id), &process))
 		return;
 	struct process rank = rank_of(process);
 	ret->works = rank.id != process.id;
+	ret->program = rank.id;
 	ret->who.rank = number_of(&rank);
 	ret->who.script = script_of(&rank);
 }
@@ -266,6 +278,7 @@ static struct sched_reader reader_known(const struct known_thread *known, bool d
 		.done = done,
 		.looks = known->looks,
 		.thread = known->id,
+		.program = known->program,
 		.resent = outlived_is_resent()};
 }
 

@@ -16,6 +16,9 @@
  */
 bool reader_dies(const struct fuse_ctx *reader);
 
+/* Whether a process that has read lives; true also when /proc does not tell. */
+bool reader_lives(const struct sched_program *program);
+
 /*
  * Who sent the request: the thread, the process that it works for, and what this process
  * was started as. Read from /proc once for a thread, and looked at again after a second,

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "sched/sched_internal.h"
 
+#include <string.h>
+
 /* What a job tells of itself, and how fast it reads. */
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -66,6 +68,9 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	if (job->unfed_since_ns)
 		ret->unfed_ns = clock_now_ns() - job->unfed_since_ns;
 	ret->gives_up = job->gives_up;
+	memcpy(ret->programs, job->programs, sizeof(ret->programs));
+	if (job->watched.last_ns)
+		ret->read_ns = clock_now_ns() - job->watched.last_ns;
 }
 
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret)

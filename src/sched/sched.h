@@ -331,6 +331,12 @@ enum wait_cause {
 };
 const char *sched_wait_cause(enum wait_cause cause); /* "storage", ... */
 
+/* A process that has read a job. */
+#define SCHED_PROGRAMS 8
+struct sched_program {
+	long id;	 /* in /proc; 0: not known, and none follows */
+	uint64_t number; /* reader.rank */
+};
 struct sched_job_status {
 	bool started, running,
 		parked_idle;		   /* running: an epoch has begun and not ended */
@@ -355,6 +361,10 @@ struct sched_job_status {
 	uint64_t
 		unfed_ns; /* for so long whoever feeds it can't; 0: it can, or is not fed */
 	bool gives_up;	  /* so opens that find nothing fail */
+	/* The processes that have read it, those of late first; without them nobody has since
+	 * this daemon began. */
+	struct sched_program programs[SCHED_PROGRAMS];
+	uint64_t read_ns; /* since the last sample was read */
 };
 /* What a notice means for a training, and what to do. */
 const char *sched_notice_text(enum notice notice);
@@ -418,11 +428,12 @@ struct sched_opened {
 /* Who opens, and what. */
 struct sched_reader {
 	struct reader who;
-	bool done;   /* its thread has read to the end what it opened last */
-	bool looks;  /* its process has workers that read */
-	bool resent; /* the daemon before this one may have begun to answer it */
-	bool images; /* of a file of images, although only the sample is asked for */
-	long thread; /* its number in /proc; 0: not known */
+	bool done;    /* its thread has read to the end what it opened last */
+	bool looks;   /* its process has workers that read */
+	bool resent;  /* the daemon before this one may have begun to answer it */
+	bool images;  /* of a file of images, although only the sample is asked for */
+	long thread;  /* its number in /proc; 0: not known */
+	long program; /* the number of the process that is who.rank; 0: not known */
 };
 
 /*

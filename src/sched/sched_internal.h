@@ -364,6 +364,7 @@ struct sched_job {
 	enum wait_cause waits_for;
 	_Atomic uint64_t own_ns; /* that answering opens took, beside waits */
 	struct watched watched;
+	struct sched_program programs[SCHED_PROGRAMS]; /* used last first */
 	struct sched_laps laps;
 	uint64_t lap_served; /* when the processor time of readers was looked at last */
 	struct trace *trace; /* NULL: nobody asks for it */

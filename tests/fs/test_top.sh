@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl top: a screen that follows keys, signals and the terminal's size; one screen, or
+# joaderctl ls: states and colours. joaderctl top: a screen that follows keys, signals and the terminal's size; one screen, or
 # JSON, where there is no terminal; what it says of waits is what happens meanwhile.
 . "$(dirname "$0")/lib.sh"
 dataset 1 8
@@ -12,6 +12,26 @@ job_text alpha tensor.crop=32 job.order=sequential | ctl add -
 job_text gamma tensor.crop=32 | ctl add -
 read_epoch beta
 head -c 1 "$(epoch gamma)/00000000.ppm" >/dev/null
+
+# A job whose programs have ended has a state of its own; the shell, which reads delta, lives.
+job_text delta tensor.crop=32 view.layout=classes view.mapping=auto | ctl add -
+read -r -N 1 _ <"$M/jobs/delta/current/class0/00000000.ppm"
+ctl ls >"$T/ls"
+grep -Eq '^gamma +images +ended [0-9]+ s ago +0 +1/8 12% +- ' "$T/ls" || fail "$(cat "$T/ls")"
+grep -Eq '^delta +images +running .* auto fixed ' "$T/ls" || fail "$(cat "$T/ls")"
+grep -Eq '^beta +images +finished ' "$T/ls" || fail "$(cat "$T/ls")"
+# on_terminal ARGUMENT...: what joaderctl prints on a terminal
+on_terminal() {
+	"$PYTHON" -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]))' "$BUILD/joaderctl" --socket "$T/socket" "$@"
+}
+on_terminal ls </dev/null | tr -d '\r' >"$T/coloured"
+grep -q $'^\033\\[7mNAME' "$T/coloured" || fail "no colours: $(cat "$T/coloured")"
+grep -q $'^\033\\[2mgamma' "$T/coloured" || fail "gamma: $(cat "$T/coloured")"
+equal "text of the colours" "$(sed 's/\x1b\[[0-9;]*m//g' "$T/coloured" | cut -c 1-20)" "$(cut -c 1-20 "$T/ls")"
+NO_COLOR=1 on_terminal ls </dev/null >"$T/plain"
+! grep -q $'\033' "$T/plain" || fail "colours with NO_COLOR"
+! grep -q $'\033' "$T/ls" || fail "colours without a terminal"
+ctl rm delta
 
 ctl top --once --interval 0.1 >"$T/once" || fail "--once: $(cat "$T/once")"
 grep -q "^joaderfs $M  jobs 3$" "$T/once" || fail "$(cat "$T/once")"

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "list.h"
+#include "base/cleanup.h"
+#include "request.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REVERSE "\033[7m"
+#define DIM "\033[2m"
+#define RED "\033[1;31m"
+#define YELLOW "\033[33m"
+#define NORMAL "\033[0m"
+#define MUCH_WAITED 20 /* percent; as in top */
+
+/* The columns begin where their heads do: the cells are ASCII, and never wider. */
+struct columns {
+	size_t state, waited;
+};
+
+static size_t column(const char *heads, const char *head)
+{
+	const char *at = strstr(heads, head);
+	return at ? (size_t)(at - heads) : strlen(heads);
+}
+
+/* Prints `n` bytes of the line in a colour; "" is the line's own. */
+static const char *print_part(
+	const char *at, size_t n, const char *colour, const char *line_colour)
+{
+	printf("%s%.*s", colour, (int)n, at);
+	if (*colour)
+		printf("%s%s", NORMAL, line_colour);
+	return at + n;
+}
+
+static void print_job(const char *line, const struct columns *columns)
+{
+	size_t length = strlen(line), name = strcspn(line, " ");
+	if (columns->waited >= length || columns->state >= length) {
+		printf("%s%s%s\n", RED, line,
+			NORMAL); /* a storage that does not answer */
+		return;
+	}
+	bool ended = strncmp(line + columns->state, "ended", 5) == 0;
+	bool waits = atoi(line + columns->waited) >= MUCH_WAITED;
+	const char *own = ended ? DIM : "", *at = line;
+	fputs(own, stdout);
+	at = print_part(at, name, line[name - (name > 0)] == '!' ? YELLOW : "", own);
+	at = print_part(at, (size_t)(line + columns->waited - at), "", own);
+	at = print_part(at, strcspn(at, " "), waits && !ended ? RED : "", own);
+	printf("%s%s\n", at, NORMAL);
+}
+
+static void print_coloured(char *text)
+{
+	char *next = text, *line = strsep(&next, "\n");
+	struct columns columns = {column(line, "STATE"), column(line, "WAITED")};
+	printf("%s%s%s\n", REVERSE, line, NORMAL);
+	while (next && *next) {
+		line = strsep(&next, "\n");
+		print_job(line, &columns);
+	}
+}
+
+int list_jobs(const char *socket_path)
+{
+	const char *const arguments[] = {"ls"};
+	const char *no_color = getenv("NO_COLOR");
+	if (!isatty(STDOUT_FILENO) || (no_color && *no_color))
+		return request(socket_path, arguments, 1, NULL, stdout);
+	auto_free char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	if (!out) {
+		complain("%s", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	int status = request(socket_path, arguments, 1, NULL, out);
+	if (fclose(out) == 0 && status == EXIT_SUCCESS && n > 0)
+		print_coloured(text);
+	return status;
+}
