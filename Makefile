@@ -256,7 +256,7 @@ INSTALLED := joaderfs joaderctl joader-sim
 EXAMPLES  := $(sort $(wildcard config/*.ini config/*.service config/*.json config/*.yml))
 # Each goes into the folder that it has here, so that links between documents work.
 DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard src/*/README.md tools/README.md tools/*/README.md)) \
-	$(sort $(wildcard tools/examples/*.py))
+	$(sort $(wildcard docs/*) $(wildcard tools/examples/*.py))
 DOC       := $(DESTDIR)$(PREFIX)/share/doc/joaderfs
 # Where python3 looks: that of Debian's packages, or of this version below another prefix.
 SITE      ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3/dist-packages,$(shell \

@@ -10,7 +10,7 @@ tensor_of() { # FILE: key=value of its first [tensor] section, as options
 	sed -n '/^ *\[tensor\]/,/^ *\[[av]/s/^ *\([a-z]*\) = \([^ ;]*\).*/tensor.\1=\2/p' "$1" | head -n "$2"
 }
 keys=2
-mapfile -t readme < <(sed -n '/^## A session/,/^## From/p' "$ROOT/README.md" | tensor_of /dev/stdin $keys)
+mapfile -t readme < <(sed -n '/^## A session/,/^## What/p' "$ROOT/README.md" | tensor_of /dev/stdin $keys)
 job readme "${readme[@]}" view.layout=classes job.order=sequential
 for example in imagefolder fold resnet18; do
 	mapfile -t tensor < <(tensor_of "$ROOT/config/$example.ini" $keys)

@@ -17,8 +17,8 @@ for file in bin/joaderfs bin/joaderctl share/man/man8/joaderfs.8 share/man/man1/
 done
 [[ -e $T/root/usr/lib/python3/dist-packages/joaderfs/py.typed ]] || fail "the module is not typed"
 # The documents come with the files that they link to.
-find "$T/root/usr/share/doc/joaderfs" -name README.md >"$T/documents"
-equal "documents" "$(wc -l <"$T/documents")" "$(find "$ROOT/README.md" "$ROOT/src" "$ROOT/tools" -name README.md | wc -l)"
+find "$T/root/usr/share/doc/joaderfs" -name '*.md' >"$T/documents"
+equal "documents" "$(wc -l <"$T/documents")" "$(find "$ROOT/README.md" "$ROOT/docs" "$ROOT/src" "$ROOT/tools" -name '*.md' | wc -l)"
 while read -r document; do
 	{ grep -oE '\]\([^)]+\)' "$document" || true; } | sed 's/^](//; s/)$//' | while read -r link; do
 		[[ -e ${document%/*}/$link ]] || fail "$document links to $link, which is not installed"
