@@ -112,7 +112,7 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 }
 
 /* While somebody makes the next one, an old one is good enough for all others. */
-static bool is_good_locked(
+static bool is_good_enough(
 	const struct shared *shared, enum made_kind kind, bool latest, uint64_t now_ns)
 {
 	bool rests =
@@ -126,7 +126,7 @@ static struct made_text *find(struct made_texts *texts, enum made_kind kind, boo
 {
 	LOCK_SCOPE(&texts->lock);
 	struct shared *shared = &texts->shared[kind];
-	if (!is_good_locked(shared, kind, latest, clock_now_ns())) {
+	if (!is_good_enough(shared, kind, latest, clock_now_ns())) {
 		shared->makers++;
 		return NULL;
 	}

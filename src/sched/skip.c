@@ -349,8 +349,8 @@ static uint32_t skip_locked(
 		i++) {
 		struct effects effects;
 		effects_init(&effects);
-		int err = epochs_skip(job->epochs, epoch, plan->position[i],
-			plan->sample[i], &effects);
+		int err = epochs_skip(
+			job->epochs, epoch, plan->position[i], plan->sample[i], &effects);
 		if (err == -EEXIST)
 			continue;
 		if (err)

@@ -440,7 +440,8 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 		"ignore\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
 		"[augment]\nhflip = 0\nseed = 0\n"
-		"[view]\nlayout = flat\nlabels = drawn\nbatch = 64\nmapping = auto\ndrop_last = no\njson "
+		"[view]\nlayout = flat\nlabels = drawn\nbatch = 64\nmapping = "
+		"auto\ndrop_last = no\njson "
 		"= no\n"
 		"io = auto\nsize = padded\nextension = ppm\nlookahead = 128\n");
 	config_job_free(&job);
