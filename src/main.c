@@ -430,6 +430,8 @@ static int start(struct daemon *daemon)
 static int stop(struct daemon *daemon)
 {
 	int err = 0;
+	if (daemon->session)
+		session_detach(daemon->session);
 	far_stop();
 	web_free(&daemon->web);
 	if (daemon->control)

@@ -38,9 +38,25 @@ void signals_begin_supervisor(void)
 		ensure(signal(number, SIG_IGN) != SIG_ERR);
 }
 
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+static void mask_wake(int how)
+{
+	sigset_t wake;
+	sigemptyset(&wake);
+	sigaddset(&wake, SIGRTMIN);
+	ensure(pthread_sigmask(how, &wake, NULL) == 0);
+}
+
 void signals_begin(void)
 {
+	struct sigaction action = {.sa_handler = do_nothing}; /* without SA_RESTART */
 	signals_begin_supervisor();
+	mask_wake(SIG_BLOCK);
+	ensure(sigaction(SIGRTMIN, &action, NULL) == 0);
 	end_by(SIGQUIT);
 	end_by(SIGXCPU);
 }
@@ -63,6 +79,16 @@ void signals_hold(void)
 void signals_release(void)
 {
 	mask_ends(SIG_UNBLOCK);
+}
+
+void signals_wakeable(void)
+{
+	mask_wake(SIG_UNBLOCK);
+}
+
+void signals_wake(pid_t thread)
+{
+	(void)tgkill(getpid(), thread, SIGRTMIN);
 }
 
 int signals_thread(pthread_t *ret, void *(*run)(void *context), void *context)

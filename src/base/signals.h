@@ -30,3 +30,9 @@ void signals_release(void);
 
 /* As pthread_create; the thread takes no signals. */
 must_check int signals_thread(pthread_t *ret, void *(*run)(void *context), void *context);
+
+/* The calling thread can be woken from now on: a call of the kernel's that waits in the
+ * thread returns EINTR. One that begins after signals_wake waits, so the thread that wakes
+ * does so until it sees what it wants. */
+void signals_wakeable(void);
+void signals_wake(pid_t thread);

@@ -12,7 +12,8 @@
  * and one for each further mount of a job's directory.
  *
  *   Flow: main fills a files_context, then session_mount, session_run until the mount is
- *         unmounted or a signal arrives, session_stop, sched_stop, session_unmount.
+ *         unmounted or a signal arrives, session_detach, session_stop, sched_stop,
+ *         session_unmount.
  *         Meanwhile control may call session_mount_job and session_jobs_changed.
  *   Threads: the FUSE threads of session_run and of each job's mount. None of them ever
  *         waits: a request for what is not there yet, a sample or an epoch, is parked, and
@@ -28,6 +29,10 @@ must_check int session_mount(const struct files_context *context, const char *op
 
 /* Serves until the file system is unmounted or SIGINT, SIGTERM or SIGHUP arrives. */
 must_check int session_run(struct session *session);
+
+/* After session_run: nobody comes to the tree any more. Files that are open stay so until
+ * session_unmount. Whatever ends next may take long. */
+void session_detach(struct session *session);
 
 /* Stops the mounts of jobs. Afterwards no mount takes requests, so that sched
  * may stop. */

@@ -25,6 +25,7 @@
  *   session.c          a session's life: mount, loop, unmount; news of jobs
  *   listings_forget.c  when a dataset was scanned again
  *   job_mount.c        further sessions, whose root is a job's directory
+ *   job_device.c       the descriptor of such a session
  *   mount_options.c    -o options, checks of the mount point
  *   kernel_features.c  features of the kernel that libfuse does not know
  *   ops.c              FUSE's requests, one short function each
@@ -60,6 +61,7 @@ struct session {
 	bool debug;
 	bool omits_opendir;  /* the kernel takes ENOSYS of opendir for "nothing to do" */
 	bool foreign;	     /* who has mounted it unmounts it */
+	bool detached;	     /* by session_detach */
 	bool other_pids;     /* the pids of its readers belong to another name space */
 	bool maps_direct;    /* files that bypass the page cache can be mapped */
 	bool passes_through; /* the kernel can read files by itself: passthrough.h */
@@ -154,6 +156,12 @@ void job_mounts_moved(struct session *everything, const char *dataset);
 void listings_forget(struct session *session, const char *dataset);
 void job_mounts_stop(struct session *everything);
 void job_mounts_end(struct session *everything); /* after job_mounts_stop */
+
+/* --- job_device.c ----------------------------------------------------------------- */
+
+/* Takes the place of the client's device, which is mounted: one that no read waits at, and
+ * that, where the kernel can, no other process has. -errno; then *device is as it was. */
+must_check int job_device_own(int *device);
 
 /* --- attributes.c ------------------------------------------------------------------ */
 

@@ -8,10 +8,13 @@
 #include "fuse/mount_options.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
+
+#define WAKE_NS 50000000L
+#define SECOND_NS 1000000000L
 
 /*
  * Mounts of one job. The person who mounts opens /dev/fuse, mounts it anywhere, and hands
@@ -27,7 +30,8 @@
  *   job_mounts_stop -> keep returns without ending the session -> job_mounts_end does it
  *
  * libfuse's own loop can't be left before a request comes. So this one polls, and reads
- * without blocking.
+ * without blocking. Where the device is not the daemon's own (job_device.c) a read may wait
+ * all the same: job_mounts_stop wakes it.
  */
 struct job_mount {
 	LIST_ENTRY(job_mount) link;
@@ -35,14 +39,26 @@ struct job_mount {
 	uint32_t epochs;
 	int stop; /* eventfd, readable for good when the mount has to end */
 	pthread_t keeper;
-	atomic_bool ended; /* the keeper is about to return */
+	_Atomic pid_t threads[SESSION_MAX_THREADS]; /* that serve; 0: none */
+	atomic_bool ended;			    /* the keeper is about to return */
 };
 
 /* --- serving ------------------------------------------------------------------------ */
 
+static _Atomic pid_t *enter(struct job_mount *mount)
+{
+	for (unsigned i = 0;; i++) {
+		pid_t none = 0;
+		ensure(i < SESSION_MAX_THREADS);
+		if (atomic_compare_exchange_strong(&mount->threads[i], &none, gettid()))
+			return &mount->threads[i];
+	}
+}
+
 static void *serve(void *argument)
 {
-	const struct job_mount *mount = argument;
+	struct job_mount *mount = argument;
+	_Atomic pid_t *place = enter(mount);
 	struct fuse_session *fuse = mount->session->fuse;
 	struct fuse_buf buffer = {.mem = NULL};
 	struct pollfd fds[] = {{.fd = fuse_session_fd(fuse), .events = POLLIN},
@@ -62,6 +78,7 @@ static void *serve(void *argument)
 		fuse_session_process_buf(fuse, &buffer);
 	}
 	free(buffer.mem);
+	atomic_store(place, 0);
 	return NULL;
 }
 
@@ -88,6 +105,7 @@ static void serve_in_threads(struct job_mount *mount)
 static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
+	signals_wakeable(); /* and so are the helpers that it starts */
 	serve_in_threads(mount);
 	if (!session_wait_unheld(mount->session))
 		return NULL;
@@ -97,18 +115,6 @@ static void *keep(void *argument)
 }
 
 /* --- life --------------------------------------------------------------------------- */
-
-/* serve reads from it without waiting. */
-static int check_device(int device)
-{
-	int err = mount_device_check(device);
-	if (err)
-		return err;
-	int flags = fcntl(device, F_GETFL);
-	if (flags < 0 || fcntl(device, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-	return 0;
-}
 
 /* The kernel tells pids of readers in the name space of the process that mounts. */
 static bool same_pids(pid_t mounter)
@@ -214,7 +220,9 @@ static int mount_device(
 {
 	struct inode root = {.kind = INODE_JOB, .job = sched_job_id(job)};
 	struct job_mount *mount = NULL;
-	int err = check_device(*device);
+	int err = mount_device_check(*device);
+	if (!err)
+		err = job_device_own(device);
 	if (!err && count_mounts(everything, sched_job_id(job)) >= SESSION_JOB_MOUNTS)
 		err = -EUSERS;
 	if (!err)
@@ -238,6 +246,28 @@ int session_mount_job(
 	return err;
 }
 
+/* A thread that has not returned after a while waits in a read, or is about to. */
+static void join_keeper(struct job_mount *mount)
+{
+	for (;;) {
+		struct timespec until;
+		ensure(clock_gettime(CLOCK_MONOTONIC, &until) == 0);
+		until.tv_nsec += WAKE_NS;
+		until.tv_sec += until.tv_nsec / SECOND_NS;
+		until.tv_nsec %= SECOND_NS;
+		int err = pthread_clockjoin_np(
+			mount->keeper, NULL, CLOCK_MONOTONIC, &until);
+		if (!err)
+			return;
+		ensure(err == ETIMEDOUT);
+		for (unsigned i = 0; i < SESSION_MAX_THREADS; i++) {
+			pid_t thread = atomic_load(&mount->threads[i]);
+			if (thread)
+				signals_wake(thread);
+		}
+	}
+}
+
 void job_mounts_stop(struct session *everything)
 {
 	struct job_mount *mount;
@@ -246,7 +276,7 @@ void job_mounts_stop(struct session *everything)
 		ensure(eventfd_write(mount->stop, 1) == 0);
 	}
 	LIST_FOREACH (mount, &everything->job_mounts, link)
-		ensure(pthread_join(mount->keeper, NULL) == 0);
+		join_keeper(mount);
 }
 
 void job_mounts_end(struct session *everything)

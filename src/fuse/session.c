@@ -16,6 +16,7 @@
 #include "fuse/sample_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fuse_log.h>
 #include <stdarg.h>
 #include <string.h>
@@ -229,18 +230,39 @@ int session_run(struct session *session)
 	return loop(session);
 }
 
+/* libfuse unmounts what is at the mount point, whatever that is by now, unless the
+ * descriptor tells by POLLERR that its mount has gone: as one of a pipe without a reader. */
+static void end_detached(struct session *session)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return;
+	close(ends[0]);
+	if (dup3(ends[1], fuse_session_fd(session->fuse), O_CLOEXEC) >= 0)
+		fuse_session_unmount(session->fuse);
+	close(ends[1]);
+}
+
+static void unmount(struct session *session)
+{
+	bool whole = session->root.kind == INODE_ROOT;
+	if (session->detached)
+		end_detached(session);
+	else if (session->again && !session->foreign && whole)
+		mount_point_unmount(
+			session->context.mountpoint, fuse_session_fd(session->fuse));
+	else
+		fuse_session_unmount(session->fuse);
+}
+
 void session_end(struct session *session)
 {
 	lock_take(&session->lock);
 	ensure(session->holds == 0);
 	lock_release(&session->lock);
 	passthrough_end(session);
-	if (session->mounted && session->again && !session->foreign &&
-		session->root.kind == INODE_ROOT)
-		mount_point_unmount(
-			session->context.mountpoint, fuse_session_fd(session->fuse));
-	else if (session->mounted)
-		fuse_session_unmount(session->fuse);
+	if (session->mounted)
+		unmount(session);
 	if (session->handles_signals)
 		fuse_remove_signal_handlers(session->fuse);
 	if (session->fuse)
@@ -267,6 +289,16 @@ static int check_unmounted(const char *mountpoint)
 	log_error(
 		"%s: can't be unmounted; \"umount %s\" as root", mountpoint, mountpoint);
 	return -EBUSY;
+}
+
+void session_detach(struct session *session)
+{
+	if (!session->mounted || session->foreign)
+		return;
+	mount_point_unmount(session->context.mountpoint, fuse_session_fd(session->fuse));
+	session->detached = true;
+	if (session->place) /* an engine after this one unmounts nothing below it */
+		session->place->mount.foreign = true;
 }
 
 void session_stop(struct session *session)
