@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
@@ -25,6 +26,8 @@ static char *path_of(const struct control *control, const char *job, const char 
 		job ? "/" : "", job ? job : "", file);
 	return n < 0 ? NULL : path;
 }
+
+#define MOST_ASIDE 1000
 
 /* Whatever the umask is. */
 static int make_directory(const char *path, mode_t mode)
@@ -90,13 +93,39 @@ int grants_add(struct control *control, struct sched_job *job, const char **ret_
 	return err;
 }
 
+/* A client may have left files in its directory, which would be a grant again after a
+ * restart. They stay, under a name that is none of a job. */
+static int put_aside(const struct control *control, const char *job)
+{
+	auto_free char *from = path_of(control, job, "");
+	for (unsigned i = 0; from && i < MOST_ASIDE; i++) {
+		auto_free char *to = NULL;
+		if (asprintf(&to, "%s/grants/.%s.%u", control->context->config->state,
+			    job, i) < 0)
+			to = NULL;
+		if (!to)
+			return -ENOMEM;
+		if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+			log_warn("%s: is not empty, is now %s", from, to);
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return from ? -EEXIST : -ENOMEM;
+}
+
 static void remove_grant(struct control *control, struct listener *grant)
 {
+	auto_free char *job = strdup(grant->rights.name);
 	auto_free char *directory = path_of(control, grant->rights.name, "");
 	LIST_REMOVE(grant, link);
 	listener_close(&grant);
-	if (directory && rmdir(directory) != 0)
-		log_warn("%s: %s", directory, strerror(errno));
+	int err = !job || !directory ? -ENOMEM : rmdir(directory) != 0 ? -errno : 0;
+	if (err == -ENOTEMPTY || err == -EEXIST)
+		err = put_aside(control, job);
+	if (err)
+		log_warn("%s: %s", directory ? directory : "grants", strerror(-err));
 }
 
 bool grants_remove(struct control *control, job_id job)

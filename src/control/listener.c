@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/fault.h"
 #include "base/kept.h"
 #include "base/log.h"
 #include "control/control_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -38,12 +40,28 @@ static int remove_stale(const struct sockaddr_un *address)
 	return unlink(address->sun_path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+/* Whatever the umask is. The directory may be a client's as well, which puts a link, say, in
+ * the place of the file that was bound: neither that nor what it leads to is changed. */
+static int set_mode(struct listener *listener)
+{
+	struct stat st;
+	char place[32];
+	auto_close int file =
+		open(listener->address.sun_path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (file < 0 || fstat(file, &st) < 0)
+		return -errno;
+	if (!S_ISSOCK(st.st_mode) || st.st_nlink != 1)
+		return -EEXIST;
+	listener->device = st.st_dev;
+	listener->inode = st.st_ino;
+	snprintf(place, sizeof(place), "/proc/self/fd/%d", file);
+	return chmod(place, listener->rights.mode) < 0 ? -errno : 0;
+}
+
 static int bind_socket(struct listener *listener)
 {
 	mode_t mode = listener->rights.mode;
 	const struct sockaddr *address = (const struct sockaddr *)&listener->address;
-	const char *path = listener->address.sun_path;
-	struct stat st;
 	int fd = listener->watch.fd = open_socket();
 	if (fd < 0)
 		return fd;
@@ -60,11 +78,9 @@ static int bind_socket(struct listener *listener)
 		if (bind(fd, address, sizeof(listener->address)) < 0)
 			return -errno;
 	}
-	if (lstat(path, &st) < 0)
-		return -errno;
-	listener->device = st.st_dev;
-	listener->inode = st.st_ino;
-	return chmod(path, mode) < 0 || listen(fd, SOMAXCONN) < 0 ? -errno : 0;
+	(void)fault_hit("control.bound");
+	int err = set_mode(listener);
+	return !err && listen(fd, SOMAXCONN) < 0 ? -errno : err;
 }
 
 /* The one that the engine before this one has listened to, and its clients wait at. */

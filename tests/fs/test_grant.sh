@@ -99,3 +99,27 @@ ctl rm a >"$T/out"
 ctl add "$T/jobs.d/a.ini" >"$T/out"
 [[ ! -e $G ]] || fail "a job of the same name is granted"
 stop
+
+# The grant's directory is the client's as well. A link in the place of the socket leads the
+# daemon nowhere, and what the client leaves there is no grant.
+echo secret >"$T/secret"
+chmod 600 "$T/secret"
+start --fault "control.bound:NONE:after=1:times=1:until=$T/go"
+ctl grant b >"$T/out" 2>&1 &
+granting=$!
+until [[ -S $T/state/grants/b/socket ]]; do sleep 0.02; done
+ln -sfn "$T/secret" "$T/state/grants/b/socket"
+touch "$T/go"
+status=0
+wait "$granting" || status=$?
+equal "mode of another file" "$(stat -c %a "$T/secret")" 600
+((status != 0)) || fail "granted: $(<"$T/out")"
+rm "$T/state/grants/b/socket"
+ctl grant b >"$T/out"
+touch "$T/state/grants/b/mine"
+ctl revoke b >"$T/out"
+stop
+start
+[[ ! -e $T/state/grants/b ]] || fail "granted again: $(ls "$T/state/grants/b")"
+equal "what is the client's" "$(ls "$T/state/grants/.b.0")" mine
+stop
