@@ -10,19 +10,31 @@
 #ifdef HAVE_MICROHTTPD
 
 #include "base/address.h"
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/fault.h"
+#include "base/signals.h"
 #include "files/made_text.h"
+#include "web/visitors.h"
 
 #include <arpa/inet.h>
+#include <limits.h>
 #include <microhttpd.h>
-#include <signal.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 
-#define MOST_CONNECTIONS 16
-#define TIMEOUT_S 10
+/* Some more than are welcome, since those that are hung up on go a moment later. */
+#define MOST_CONNECTIONS (2 * VISITORS_MOST)
+#define MOST_NS UINT64_C(10000000000)
 #define MEMORY_EACH 16384u /* bytes of a request's head, and more */
 
 struct web {
 	const struct files_context *context;
 	struct MHD_Daemon *daemon;
+	int events, stop; /* epoll's, the library's; eventfd */
+	bool running;
+	pthread_t thread;
+	struct visitors visitors;
 };
 
 /* --- answers ---------------------------------------------------------------------------- */
@@ -119,26 +131,97 @@ static int parse_place(
 	return err;
 }
 
-/* The library logs nothing; errno says why. */
-static struct MHD_Daemon *start(struct web *web, const struct sockaddr_storage *address)
+static void comes_or_goes(void *context, struct MHD_Connection *connection,
+	void **visitor, enum MHD_ConnectionNotificationCode what)
 {
-	unsigned flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD;
-	sigset_t all, before;
+	struct web *web = context;
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		const struct sockaddr *address = MHD_get_connection_info(
+			connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+							 ->client_addr;
+		int fd = MHD_get_connection_info(
+			connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+				 ->connect_fd;
+		*visitor = visitors_add(&web->visitors, address, fd);
+		if (!*visitor)
+			(void)shutdown(fd, SHUT_RDWR);
+	} else if (*visitor) {
+		visitors_remove(&web->visitors, *visitor);
+	}
+}
+
+static void served(void *context, struct MHD_Connection *connection, void **request,
+	enum MHD_RequestTerminationCode how)
+{
+	struct web *web = context;
+	struct visitor *visitor =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+			->socket_context;
+	(void)request;
+	if (visitor && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		visitors_served(&web->visitors, visitor);
+}
+
+/* The library logs nothing; errno says why. */
+static int start_library(struct web *web, const struct sockaddr_storage *address)
+{
+	unsigned flags = MHD_USE_EPOLL;
 	if (address->ss_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
-	/* Signals are for other threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	errno = 0;
-	struct MHD_Daemon *daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, web,
+	web->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, web,
 		MHD_OPTION_SOCK_ADDR, (const struct sockaddr *)address,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+		MHD_OPTION_NOTIFY_CONNECTION, comes_or_goes, web,
+		MHD_OPTION_NOTIFY_COMPLETED, served, web,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_EACH, MHD_OPTION_END);
-	int err = errno;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = err;
-	return daemon;
+	if (!web->daemon)
+		return errno ? -errno : -EIO;
+	web->events =
+		MHD_get_daemon_info(web->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+	return 0;
+}
+
+static int milliseconds(const struct web *web, uint64_t overdue_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	MHD_UNSIGNED_LONG_LONG ms;
+	if (MHD_get_timeout(web->daemon, &ms) != MHD_YES || ms > INT_MAX)
+		ms = INT_MAX;
+	if (overdue_ns != UINT64_MAX) {
+		uint64_t left_ns = overdue_ns > now_ns ? overdue_ns - now_ns : 0;
+		if (left_ns / 1000000 + 1 < ms)
+			ms = left_ns / 1000000 + 1;
+	}
+	return ms < INT_MAX ? (int)ms : -1;
+}
+
+static void *run(void *context)
+{
+	struct web *web = context;
+	struct pollfd fds[] = {{.fd = web->events, .events = POLLIN},
+		{.fd = web->stop, .events = POLLIN}};
+	uint64_t overdue_ns = UINT64_MAX;
+	for (;;) {
+		int n = poll(fds, 2, milliseconds(web, overdue_ns));
+		ensure(n >= 0 || errno == EINTR);
+		if (n > 0 && fds[1].revents)
+			return NULL;
+		(void)MHD_run(web->daemon);
+		overdue_ns = visitors_hurry(&web->visitors,
+			fault_hit("web.patience") ? MOST_NS / 20 : MOST_NS);
+	}
+}
+
+static int start(struct web *web, const struct sockaddr_storage *address)
+{
+	int err = start_library(web, address);
+	if (err)
+		return err;
+	web->stop = eventfd(0, EFD_CLOEXEC);
+	err = web->stop < 0 ? -errno : signals_thread(&web->thread, run, web);
+	web->running = err == 0;
+	return err;
 }
 
 static void log_place(const struct web *web, const struct sockaddr_storage *address)
@@ -166,11 +249,12 @@ int web_new(const struct files_context *context, const char *place, struct web *
 	if (!web)
 		return -ENOMEM;
 	web->context = context;
-	web->daemon = start(web, &address);
-	if (!web->daemon) {
-		err = errno ? -errno : -EIO;
+	web->stop = -1;
+	TAILQ_INIT(&web->visitors);
+	err = start(web, &address);
+	if (err) {
 		log_error("metrics: can't listen at %s: %s", place, strerror(-err));
-		free(web);
+		web_free(&web);
 		return err;
 	}
 	log_place(web, &address);
@@ -182,7 +266,14 @@ void web_free(struct web **web)
 {
 	if (!*web)
 		return;
-	MHD_stop_daemon((*web)->daemon);
+	if ((*web)->running) {
+		ensure(eventfd_write((*web)->stop, 1) == 0);
+		ensure(pthread_join((*web)->thread, NULL) == 0);
+	}
+	if ((*web)->daemon)
+		MHD_stop_daemon((*web)->daemon);
+	if ((*web)->stop >= 0)
+		close((*web)->stop);
 	free(*web);
 	*web = NULL;
 }

@@ -11,7 +11,7 @@
  * GET /dashboard.html the page of that name.
  *
  *   Flow: main starts it when the mount is there, and ends it before the scheduler.
- *   Threads: one of its own.
+ *   Threads: one of its own. Slow clients can't keep it from others: visitors.h.
  *   Errors: logged.
  */
 

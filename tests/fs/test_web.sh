@@ -77,6 +77,40 @@ head -c 100000 /dev/zero >&8 2>/dev/null || true
 get "$P" | head -n 1 | grep -q '^200 ' || fail "after nonsense"
 exec 7<&- 8<&-
 
+# slow N: clients in the background; their input is $slow, what they say $T/slow
+slow() {
+	: >"$T/slow"
+	exec {slow}> >(exec "$PYTHON" "$FS/slow_clients.py" "$P" "$1" >"$T/slow")
+	until [[ -s $T/slow ]]; do sleep 0.05; done
+}
+# a client of another address, whose request comes in two parts, stays beside 40 of one
+coproc OTHER { "$PYTHON" -c '
+import socket, sys
+client = socket.create_connection(("127.0.0.1", sys.argv[1]), source_address=("127.0.0.2", 0))
+client.sendall(b"GET /metrics HTTP/1.1\r\n")
+print("ready", flush=True)
+sys.stdin.readline()
+client.sendall(b"Host: x\r\n\r\n")
+print(client.recv(15).decode(), flush=True)
+' "$P"; }
+read -r -u "${OTHER[0]}" answer
+slow 40
+echo >&"${OTHER[1]}"
+read -r -u "${OTHER[0]}" answer
+equal "the client of another address" "$answer" "HTTP/1.1 200 OK"
+for _ in 1 2 3 4 5 6 7 8; do
+	get "$P" | head -n 1 | grep -q '^200 ' || fail "beside slow clients"
+done
+exec {slow}>&-
+
+# A request has to be there in a time, however little its client sends.
+stop
+start --metrics 0 --fault web.patience:EIO
+P=$(port)
+slow 1
+until grep -q 'hung up' "$T/slow"; do sleep 0.1; done
+exec {slow}>&-
+
 # another engine serves it at the same place
 config joaderfs.cache=120000 "joaderfs.metrics=127.0.0.1:$P"
 stop
