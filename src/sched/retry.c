@@ -10,8 +10,8 @@
  * An error that has nothing to do with the sample passes, or does not: no descriptor, no
  * memory, a file server that is away. The request is put off and queued again when it is
  * due; no worker waits for that. The housekeeper (house.c) sleeps until the first is due.
- * The time doubles, more or less, and a server may ask for more: six seconds together, then
- * the reader is told.
+ * The time doubles, more or less, and a server may ask for more: six seconds together, for one
+ * sample as for all of a batch, then the reader is told.
  *
  * What lacks room, because readers hold much open, is queued again as soon as one of them
  * closes a file. Only if none does for six seconds, the reader is told: it may be the one
@@ -20,6 +20,7 @@
 
 #define MOST_RETRIES 6
 #define FIRST_DELAY_NS UINT64_C(100000000)
+#define PATIENCE_NS UINT64_C(6000000000)
 
 bool retry_is_left(const struct use *use)
 {
@@ -28,11 +29,15 @@ bool retry_is_left(const struct use *use)
 }
 
 /* All that a server refused at one time would else come again at one time. */
-static uint64_t delay_ns(const struct use *use, uint64_t at_least_ns)
+static uint64_t delay_ns(const struct use *use, uint64_t now_ns, uint64_t at_least_ns)
 {
 	uint64_t delay = FIRST_DELAY_NS << use->retries;
 	uint64_t mixed = rng_mix(use->key.sample, use->retries);
+	uint64_t end_ns = use->first_try_ns + PATIENCE_NS;
+	uint64_t left = end_ns > now_ns ? end_ns - now_ns : 0;
 	delay = delay / 2 + mixed % delay;
+	if (delay > left)
+		delay = left;
 	return delay > at_least_ns ? delay : at_least_ns + mixed % FIRST_DELAY_NS;
 }
 
@@ -42,8 +47,11 @@ bool retry_later_locked(struct use *use, bool lacks_room, uint64_t at_least_ns)
 	lock_assert_held(&sched->lock);
 	if (!retry_is_left(use))
 		return false;
+	uint64_t now_ns = clock_now_ns();
 	stats_add(STAT_RETRIES, 1);
-	use->due_ns = clock_now_ns() + delay_ns(use, at_least_ns);
+	if (use->retries == 0)
+		use->first_try_ns = now_ns;
+	use->due_ns = now_ns + delay_ns(use, now_ns, at_least_ns);
 	use->retries++;
 	use->state = USE_DELAYED;
 	use->lacks_room = lacks_room;

@@ -129,9 +129,10 @@ struct use {
 	uint64_t due_ns; /* of a delayed one */
 	bool lacks_room; /* likewise: because readers hold much open */
 	unsigned retries;
-	bool here;     /* it is prepared here, wherever its home is */
-	bool fetching; /* loading, by another daemon */
-	bool is_read;  /* loading, and it is being read */
+	uint64_t first_try_ns; /* when it was put off first */
+	bool here;	       /* it is prepared here, wherever its home is */
+	bool fetching;	       /* loading, by another daemon */
+	bool is_read;	       /* loading, and it is being read */
 	struct sched_fetch fetch;
 	/* while loading */
 	uint64_t read_ns;    /* when its read began */

@@ -191,6 +191,7 @@ void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched *sched = handle->job->sched;
 	struct use *use = handle->use;
+	uint64_t held = cache_least_bytes(sched->cache);
 	lock_assert_held(&sched->lock);
 	use->opens--;
 	handle->use = NULL;
@@ -199,6 +200,7 @@ void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	make_less_urgent_locked(use, handle->job);
 	use_keep_capacity_locked(use);
 	use_drop_if_unused_locked(use);
-	retry_with_room_locked(sched, aftermath);
+	if (cache_least_bytes(sched->cache) < held) /* not one that got nothing */
+		retry_with_room_locked(sched, aftermath);
 	aftermath->kick = true;
 }
