@@ -47,8 +47,11 @@ int coord_new(const struct coord_options *options, const struct coord_engine *en
 static void free_job(struct held_job *job)
 {
 	LIST_REMOVE(job, link);
+	for (uint32_t r = 0; r < job->facts.ranks; r++)
+		coord_forget_came(job, r);
 	coord_facts_free(&job->facts);
 	free(job->ranks);
+	free(job->came);
 	free(job);
 }
 
@@ -122,8 +125,10 @@ int coord_add_job(struct coord *coord, const struct coord_job *facts)
 	if (!job)
 		return -ENOMEM;
 	job->ranks = calloc(facts->ranks, sizeof(*job->ranks));
-	if (!job->ranks || coord_facts_copy(facts, &job->facts)) {
+	job->came = calloc(facts->ranks, sizeof(*job->came));
+	if (!job->ranks || !job->came || coord_facts_copy(facts, &job->facts)) {
 		free(job->ranks);
+		free(job->came);
 		free(job);
 		return -ENOMEM;
 	}

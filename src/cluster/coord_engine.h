@@ -171,7 +171,7 @@ struct coord_engine {
 	int (*tell)(void *context, const char *node, const char *dataset,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
 	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
-	/* The last that was asked, for messages. NULL: its answers are never nonsense. */
+	/* The last that was asked, for messages. NULL: the engine is in this process. */
 	const char *(*asked)(void *context);
 };
 

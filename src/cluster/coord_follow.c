@@ -140,21 +140,58 @@ static size_t list_reads(struct coord *coord, struct coord_read *reads, sample_i
 	return n;
 }
 
-/* False: the journal does not take them. */
-static bool feed(struct coord *coord, const struct coord_read *read)
+void coord_forget_came(struct held_job *job, uint32_t number)
+{
+	struct came *came = &job->came[number];
+	if (came->ids)
+		roaring_bitmap_free(came->ids);
+	came->ids = NULL;
+}
+
+/* No sample comes twice in an epoch. -EBADE, -ENOMEM; else *ret has what came before, too. */
+static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
+	roaring_bitmap_t **ret)
+{
+	struct came *came = &job->came[read->rank];
+	if (came->end.epoch != read->epoch || came->end.position != read->from)
+		coord_forget_came(job, read->rank);
+	uint64_t before = came->ids ? roaring_bitmap_get_cardinality(came->ids) : 0;
+	roaring_bitmap_t *ids = roaring_bitmap_of_ptr(n, read->ids);
+	if (ids && came->ids)
+		roaring_bitmap_or_inplace(ids, came->ids);
+	if (!ids)
+		return -ENOMEM;
+	if (roaring_bitmap_get_cardinality(ids) == before + n) {
+		*ret = ids;
+		return 0;
+	}
+	roaring_bitmap_free(ids);
+	return -EBADE;
+}
+
+/* -EAGAIN: the journal does not take them. */
+static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);
 	struct held_rank *rank = job ? &job->ranks[read->rank] : NULL;
+	roaring_bitmap_t *ids;
 	if (!rank || !rank->held || rank->head.epoch != read->epoch ||
 		rank->head.position != read->from)
-		return true;
+		return 0;
 	uint32_t left = rank_length(&job->facts, job->n, read->rank) - read->from;
 	uint32_t n = read->ret_n < left ? read->ret_n : left;
+	int err = check_came(job, read, n, &ids);
+	if (err)
+		return err;
 	if (coord->calls.fed(coord->calls.context, read->job, read->rank, read->epoch,
-		    read->from, read->ids, n))
-		return false;
+		    read->from, read->ids, n)) {
+		roaring_bitmap_free(ids);
+		return -EAGAIN;
+	}
 	rank->head.position += n;
-	return true;
+	coord_forget_came(job, read->rank);
+	job->came[read->rank] = (struct came){ids, rank->head};
+	return 0;
 }
 
 static bool anybody_waits(const struct coord *coord)
@@ -200,7 +237,10 @@ static int read_batch(struct coord *coord, struct coord_read *reads, sample_id *
 			continue;
 		any = true;
 		more |= reads[i].ret_n == READ_MOST;
-		failed |= !feed(coord, &reads[i]);
+		err = feed(coord, &reads[i]);
+		if (err && err != -EAGAIN)
+			return err;
+		failed |= err != 0;
 	}
 	read_again(coord, any, more, failed);
 	return 0;

@@ -24,6 +24,13 @@ struct held_rank {
 	struct coord_position sent, acked; /* of consumed; what the engine has */
 };
 
+/* Samples of a rank that came, in a row up to `end`. None is known of before this node began
+ * to read, or the log was repaired. */
+struct came {
+	roaring_bitmap_t *ids; /* NULL: none */
+	struct coord_position end;
+};
+
 /* A job that this node runs. */
 struct held_job {
 	LIST_ENTRY(held_job) link;
@@ -36,6 +43,7 @@ struct held_job {
 	uint32_t wanted;      /* the epoch that a reader wants */
 	uint32_t opened;      /* the last that is known to have begun */
 	struct held_rank *ranks;
+	struct came *came; /* of each rank */
 };
 
 /* A job as the leader draws for it. */
@@ -165,6 +173,8 @@ must_check int coord_enter_jobs(struct coord *coord);
 must_check int coord_look(struct coord *coord); /* members and lengths of logs */
 must_check int coord_open_wanted(struct coord *coord);
 must_check int coord_read_feeds(struct coord *coord);
+/* The log may be another one now. */
+void coord_forget_came(struct held_job *job, uint32_t number);
 
 /* --- coord_repair.c --------------------------------------------------------------------- */
 

@@ -141,7 +141,7 @@ static int read_log(struct coord *coord, const struct held_job *job,
 
 static int compare(struct coord *coord, const struct coord_offer *run)
 {
-	const struct held_job *job = coord_find_job(coord, run->job);
+	struct held_job *job = coord_find_job(coord, run->job);
 	auto_free sample_id *ids = reallocarray(NULL, run->n, sizeof(*ids));
 	uint32_t n;
 	if (!ids || !job)
@@ -158,6 +158,7 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 	for (uint32_t i = 0; i < run->n; i++)
 		if (i >= n || ids[i] != run->ids[i]) {
 			coord->counts.rebound++;
+			coord_forget_came(job, run->rank);
 			coord->calls.forget(coord->calls.context, run->job, run->rank,
 				run->epoch, run->base + i, 1);
 		}

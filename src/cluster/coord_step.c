@@ -245,6 +245,7 @@ static int step(struct coord *coord)
 
 static void away(struct coord *coord, int err)
 {
+	const struct coord_engine *engine = coord->engine;
 	if (!coord->away_since_ns)
 		coord->away_since_ns = coord->now_ns ? coord->now_ns : 1;
 	coord->away_errno = -err;
@@ -255,7 +256,7 @@ static void away(struct coord *coord, int err)
 	else if (err == -EBADE)
 		snprintf(coord->message, sizeof(coord->message),
 			"the engine answers nonsense to %s",
-			coord->engine->asked(coord->engine->context));
+			engine->asked ? engine->asked(engine->context) : "this node");
 	else
 		snprintf(coord->message, sizeof(coord->message),
 			"the engine does not answer: %s", strerror(-err));

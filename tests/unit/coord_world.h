@@ -37,6 +37,7 @@ struct world_node {
 struct world {
 	enum world_engine engine;
 	struct coord_local *local;
+	const struct coord_engine *instead; /* of the local one; or NULL */
 	struct redis_server server;
 	uint64_t now_ns, ttl_ns;
 	uint64_t incarnations;
@@ -122,6 +123,8 @@ static inline bool world_begin(struct world *world, enum world_engine engine)
 static inline const struct coord_engine *world_engine(struct world_node *node)
 {
 	char message[COORD_TEXT];
+	if (node->world->instead)
+		return node->world->instead;
 	if (node->world->engine == WORLD_LOCAL)
 		return coord_local_engine(node->world->local);
 	cr_assert_eq(coord_resp_new(

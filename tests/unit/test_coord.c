@@ -590,3 +590,59 @@ Test(coord, names_and_numbers_that_make_no_sense_are_refused)
 	roaring_bitmap_free(none);
 	world_end(&world);
 }
+
+/* --- a log that has a sample twice ------------------------------------------------------- */
+
+static const struct coord_engine *honest;
+static enum { TWICE_NOT, TWICE_IN_ONE_ANSWER, TWICE_IN_TWO } twice;
+
+/* Lies to the node that is fed, not to the one that draws, which asks for less at once. */
+static int read_twice(void *context, const char *run, struct coord_read *reads, size_t n)
+{
+	static sample_id first = SAMPLE_NONE;
+	int err = honest->read(context, run, reads, n);
+	for (size_t i = 0; i < n && !err; i++) {
+		sample_id *ids = reads[i].ids;
+		if (reads[i].ret_n == 0 || reads[i].most != 1024)
+			continue;
+		if (reads[i].from == 0)
+			first = ids[0];
+		else if (twice == TWICE_IN_TWO)
+			ids[0] = first;
+		if (twice == TWICE_IN_ONE_ANSWER && reads[i].ret_n > 1)
+			ids[1] = ids[0];
+	}
+	return err;
+}
+
+static void check_twice(int kind)
+{
+	struct world world;
+	world_begin(&world, WORLD_LOCAL);
+	honest = coord_local_engine(world.local);
+	struct coord_engine liar = *honest;
+	liar.read = read_twice;
+	world.instead = &liar;
+	world.hold_epoch = 0;
+	world.hold_position = kind == TWICE_IN_TWO ? 10 : UINT32_MAX;
+	struct world_node *node = world_start(&world, 0);
+	cr_assert_eq(coord_add_job(node->coord, world_job(&world, 0, 0, 101, 1, 8)), 0);
+	twice = kind;
+	world_take(node, 0, 0);
+	if (kind == TWICE_IN_TWO)
+		world_until(&world, node->fed > 0);
+	world.hold_epoch = world.hold_position = UINT32_MAX;
+	world_until(&world, world_status(node).state == COORD_AWAY);
+	cr_assert(strstr(world_status(node).message, "nonsense"), "%s",
+		world_status(node).message);
+	twice = TWICE_NOT;
+	world_until(&world, world_is_given(&world, 0, 1));
+	cr_assert(world_is_given(&world, 0, 0));
+	world_end(&world);
+}
+
+Test(coord_local, a_log_that_has_a_sample_twice_feeds_nobody)
+{
+	check_twice(TWICE_IN_ONE_ANSWER);
+	check_twice(TWICE_IN_TWO);
+}
