@@ -2,9 +2,9 @@
 # Copyright (c) 2026 The joaderfs authors
 """lying_proxy.py LISTEN SERVER TRUTH: stands before a Redis server, and changes some answers.
 
-LISTEN and SERVER are paths of sockets. A line of an answer in six becomes another number or
-another type, is nil, is gone, is there twice, or has another byte; none while the file TRUTH
-exists. Prints "ready".
+LISTEN and SERVER are paths of sockets. In one answer of four a value becomes another number,
+one of another type, nil or an empty list, is gone, or is there twice; in none while the file
+TRUTH exists. Prints "ready".
 """
 import os
 import random
@@ -13,26 +13,63 @@ import socket
 import sys
 
 LISTEN, SERVER, TRUTH = sys.argv[1:]
-NUMBERS = [b"-2", b"-1", b"0", b"1", b"2", b"65536", b"2147483648", b"4294967296",
-           b"9223372036854775807", b"18446744073709551616", b"x"]
+OTHERS = [b"$-1", b"*-1", b"*0", b"$0\r\n", b":0", b":-1", b":1", b":65536", b":4294967296",
+          b":9223372036854775807", b"+OK", b"-ERR no", b"$1\r\n0", b"$2\r\n-1",
+          b"$20\r\n18446744073709551615", b"$4\r\n\0\0\0\0"]
 chance = random.Random(17)
 
 
-def another(line):
-    if not line or chance.randrange(6):
-        return [line]
-    at = chance.randrange(len(line))
-    return chance.choice([
-        [line[:1] + chance.choice(NUMBERS)],
-        [chance.choice([b"+", b"-", b":", b"$", b"*"]) + line[1:]],
-        [b"$-1"], [], [line, line],
-        [line[:at] + bytes([chance.randrange(256)]) + line[at + 1:]]])
+def parse(data, at=0):
+    """A list, or the bytes of anything else without the last line's end; and where it ends."""
+    end = data.index(b"\r\n", at)
+    kind, count = data[at:at + 1], data[at + 1:end]
+    if kind == b"$" and int(count) >= 0:
+        end += 2 + int(count)
+        if data[end:end + 2] != b"\r\n":
+            raise ValueError
+    if kind != b"*" or int(count) < 0:
+        return data[at:end], end + 2
+    values, at = [], end + 2
+    for _ in range(int(count)):
+        value, at = parse(data, at)
+        values.append(value)
+    return values, at
 
 
-def lie(data):
-    if os.path.exists(TRUTH):
-        return data
-    return b"\r\n".join(part for line in data.split(b"\r\n") for part in another(line))
+def lists(value):
+    if isinstance(value, list):
+        yield value
+        for part in value:
+            yield from lists(part)
+
+
+def printed(value):
+    if not isinstance(value, list):
+        return value + b"\r\n"
+    return b"*%d\r\n" % len(value) + b"".join(map(printed, value))
+
+
+def lie(value):
+    if os.path.exists(TRUTH) or chance.randrange(4):
+        return value
+    whole = [value]
+    place = chance.choice(list(lists(whole)))
+    at = chance.randrange(len(place) or 1)
+    place[at:at + 1] = chance.choice([[chance.choice(OTHERS)]] * 4 + [[], place[at:at + 1] * 2])
+    return whole[0] if whole else b"*0"
+
+
+def told(heard):
+    """What is passed on of the answers that are whole, which are taken out of heard."""
+    out = b""
+    try:
+        while heard:
+            value, end = parse(heard)
+            out += printed(lie(value))
+            del heard[:end]
+    except ValueError:
+        pass  # the rest of it comes
+    return out
 
 
 def connect(client):
@@ -42,15 +79,19 @@ def connect(client):
     except OSError:
         client.close()
         return
-    ready.register(client, selectors.EVENT_READ, (server, False))
-    ready.register(server, selectors.EVENT_READ, (client, True))
+    ready.register(client, selectors.EVENT_READ, (server, None))
+    ready.register(server, selectors.EVENT_READ, (client, bytearray()))
 
 
-def pass_on(source, target, lies):
+def pass_on(source, target, heard):
     try:
         data = source.recv(1 << 20)
+        if data and heard is None:
+            target.sendall(data)
+            return
         if data:
-            target.sendall(lie(data) if lies else data)
+            heard += data
+            target.sendall(told(heard))
             return
     except OSError:
         pass
