@@ -65,9 +65,15 @@ unmount() {
 	fi
 }
 
+# at_end: a test that has more to end defines it; what it returns is not the test's
+at_end() {
+	:
+}
+
 finish() {
 	local status=$? child ended=0 mount
 	trap - EXIT ERR
+	at_end || true
 	for child in $(jobs -p); do
 		[[ $child == "$PID" ]] || kill -TERM "$child" 2>/dev/null || true
 		kill -CONT "$child" 2>/dev/null || true # one that a test has stopped

@@ -56,14 +56,10 @@ in_top() {
 	ctl top --once --json -i 0.1 | "$PYTHON" -c "import json, sys; print(json.load(sys.stdin)['$1'])"
 }
 put $LIMIT "$MEMORY/memory.max" "$MEMORY/memory.limit_in_bytes"
-end_in_group() {
-	local status=$?
+at_end() {
 	[[ -z $PID ]] || { kill -TERM "$PID" && wait "$PID" && PID=; } || true
-	leave || true
-	(exit "$status") || true
-	return "$status"
+	leave
 }
-trap 'end_in_group; finish' EXIT
 
 mkdir -p "$D/big"
 "$PYTHON" - "$D/big" <<-'END'

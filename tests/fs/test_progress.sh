@@ -8,7 +8,9 @@ dataset 2 4
 job a tensor.crop=32
 config
 # Nothing waits when a test fails.
-trap 'touch "$T/go" "$T/written"; finish' EXIT
+at_end() {
+	touch "$T/go" "$T/written"
+}
 # The first scan lists three directories, each later one waits for the file.
 start --fault "dataset.list:NONE:after=3:until=$T/go" --fault "order.write:NONE:until=$T/written"
 

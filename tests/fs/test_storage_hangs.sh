@@ -45,15 +45,9 @@ within() {
 cat "$(epoch far)/00000000.ppm" >/dev/null
 wait_for idle
 kill -STOP "$SLOW"
-go_on_and_finish() {
-	local status=$?
-	kill -CONT "$SLOW" 2>/dev/null || true
-	trap - ERR
-	set +e
-	(exit "$status")
-	finish
+at_end() {
+	kill -CONT "$SLOW" 2>/dev/null
 }
-trap go_on_and_finish EXIT
 
 # Readers of it wait.
 cat "$(epoch far)/000000"[0-7]?.ppm >/dev/null &
