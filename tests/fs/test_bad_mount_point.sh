@@ -37,6 +37,28 @@ equal "order after a kill" "$(order a)" "$(<"$T/before")"
 equal "mounts there" "$(grep -c " $M " /proc/self/mounts)" 1
 stop
 
+# So it does with several, one above the other; what lies below them stays.
+if ((EUID == 0)); then
+	touch "$M/below"
+	"$PYTHON" - "$M" <<-'END'
+		import ctypes, os, sys
+		libc = ctypes.CDLL(None, use_errno=True)
+		for _ in range(3):
+		    device = os.open("/dev/fuse", os.O_RDWR)
+		    options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
+		    if libc.mount(b"joaderfs", sys.argv[1].encode(), b"fuse.joaderfs", 1, options) != 0:
+		        sys.exit(os.strerror(ctypes.get_errno()))
+		    os.close(device)
+	END
+	equal "dead mounts" "$(grep -c " $M " /proc/self/mounts)" 3
+	start
+	equal "mounts there" "$(grep -c " $M " /proc/self/mounts)" 1
+	read_epoch a
+	stop
+	equal "what is below" "$(ls "$M")" below
+	rm "$M/below"
+fi
+
 # The dead mount of another file system stays, and the message says what to do.
 "$PROGRAM" --no-supervisor "$T/joaderfs.ini" "$M" -f -o subtype=other >"$T/first" 2>&1 &
 PID=$!

@@ -23,3 +23,17 @@ done
 timeout 20 "${user[@]}" cat "$(epoch a)/00000003.ppm" | cmp - "$T/before"
 [[ -d $T/home/state/joaderfs ]] || fail "no state below XDG_STATE_HOME"
 stop
+
+# Both are killed, and leave a dead mount, which the next daemon of this user detaches.
+start_user
+last=$(engine)
+kill -STOP "$last" # it has no time to unmount
+kill -KILL "$PID" "$last"
+wait "$PID" 2>/dev/null || true
+PID=
+[[ $(as_user stat "$M" 2>&1) == *"not connected"* ]] || fail "the mount is not dead"
+start_user
+grep -q "the mount of a daemon that was killed is detached" "$LOG" || fail "$(<"$LOG")"
+equal "mounts there" "$(grep -c " $M " /proc/self/mounts)" 1
+timeout 20 "${user[@]}" cat "$(epoch a)/00000003.ppm" | cmp - "$T/before"
+stop
