@@ -42,6 +42,7 @@ struct kept_mount {
 	bool other_pids;
 	bool maps_direct, passes_through, omits_opendir; /* as granted at its beginning */
 	bool foreign; /* who has mounted it unmounts it */
+	bool untold;
 	struct timespec started;
 	uint32_t message_bytes;
 	uint8_t message[KEPT_MESSAGE]; /* FUSE_INIT */

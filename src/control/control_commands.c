@@ -133,8 +133,8 @@ static bool run_mount(const struct request *request)
 		return request_refuse(
 			request, "mount: no descriptor came with the request");
 	request->message->descriptor = -1;
-	int err = session_mount_job(
-		request->session, name, request->message->sender, device);
+	int err = session_mount_job(request->session, name, request->message->sender,
+		request->message->listener->rights.only != 0, device);
 	if (err == -ENOENT)
 		return request_unknown_job(request, name);
 	if (err == -ENOTTY)

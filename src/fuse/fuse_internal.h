@@ -49,6 +49,7 @@
  */
 
 #define FOREVER 1e9 /* seconds; for timeouts */
+#define UNTOLD_S 1.0
 #define SESSION_MAX_THREADS 8
 
 /* A mount, of the whole tree or of one job. */
@@ -59,9 +60,13 @@ struct session {
 	struct fuse_session *fuse;
 	bool mounted, handles_signals;
 	bool debug;
-	bool omits_opendir;  /* the kernel takes ENOSYS of opendir for "nothing to do" */
-	bool foreign;	     /* who has mounted it unmounts it */
-	bool detached;	     /* by session_detach */
+	bool omits_opendir; /* the kernel takes ENOSYS of opendir for "nothing to do" */
+	bool foreign;	    /* who has mounted it unmounts it */
+	bool detached;	    /* by session_detach */
+	/* The kernel gets no news, and asks again after a second. It takes locks to hear news,
+	 * which the client that has the device, too, can hold for ever: by a request that it
+	 * takes and does not answer. */
+	bool untold;
 	bool other_pids;     /* the pids of its readers belong to another name space */
 	bool maps_direct;    /* files that bypass the page cache can be mapped */
 	bool passes_through; /* the kernel can read files by itself: passthrough.h */

@@ -215,8 +215,8 @@ static int serve_mount(struct session *everything, struct job_mount *mount, int 
 	return 0;
 }
 
-static int mount_device(
-	struct session *everything, struct sched_job *job, pid_t mounter, int *device)
+static int mount_device(struct session *everything, struct sched_job *job, pid_t mounter,
+	bool stranger, int *device)
 {
 	struct inode root = {.kind = INODE_JOB, .job = sched_job_id(job)};
 	struct job_mount *mount = NULL;
@@ -230,15 +230,16 @@ static int mount_device(
 	if (err)
 		return err;
 	mount->session->other_pids = !same_pids(mounter);
+	mount->session->untold = stranger;
 	return serve_mount(everything, mount, device);
 }
 
-int session_mount_job(
-	struct session *session, const char *name, pid_t mounter, int device)
+int session_mount_job(struct session *session, const char *name, pid_t mounter,
+	bool stranger, int device)
 {
 	struct sched_job *job = sched_job_find(session->context.sched, name);
 	reap(session);
-	int err = job ? mount_device(session, job, mounter, &device) : -ENOENT;
+	int err = job ? mount_device(session, job, mounter, stranger, &device) : -ENOENT;
 	if (job)
 		sched_job_put(job);
 	if (device >= 0)
@@ -360,7 +361,8 @@ void job_mounts_changed(struct session *everything)
 		if (!atomic_load(&mount->session->gone) &&
 			!job_is_there(mount->session)) {
 			atomic_store(&mount->session->gone, true);
-			forget_names(mount);
+			if (!mount->session->untold)
+				forget_names(mount);
 		}
 		session_unhold(mount->session);
 	}
@@ -373,7 +375,8 @@ void job_mounts_moved(struct session *everything, const char *dataset)
 	LIST_FOREACH (mount, &everything->job_mounts, link) {
 		if (!session_try_hold(mount->session))
 			continue;
-		listings_forget(mount->session, dataset);
+		if (!mount->session->untold)
+			listings_forget(mount->session, dataset);
 		session_unhold(mount->session);
 	}
 }

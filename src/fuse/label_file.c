@@ -186,8 +186,8 @@ static bool store(struct session *session, const struct label_file *file)
 	struct fuse_bufvec buffers = FUSE_BUFVEC_INIT(file->bytes);
 	label_print(file->label, file->bytes, bytes);
 	buffers.buf[0].mem = bytes;
-	return fuse_lowlevel_notify_store(session->fuse, file->number, 0, &buffers, 0) ==
-	       0;
+	return !session->untold && fuse_lowlevel_notify_store(session->fuse, file->number,
+					   0, &buffers, 0) == 0;
 }
 
 /* ------------------------------------------------------------------------------------ */

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 /* An option with "=" at the end has a value. */
@@ -225,14 +224,16 @@ int mount_device_check(int device)
 {
 	static const unsigned fuse_major = 10, fuse_minor = 229;
 	struct pollfd fd = {.fd = device};
-	struct stat st;
-	if (fstat(device, &st) != 0)
+	struct statx st;
+	/* A stranger may send what lies on a file system of its own, which does not answer. */
+	if (statx(device, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) != 0)
 		return -errno;
-	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(fuse_major, fuse_minor))
+	if (!S_ISCHR(st.stx_mode) || st.stx_rdev_major != fuse_major ||
+		st.stx_rdev_minor != fuse_minor)
 		return -ENOTTY;
 	if (poll(&fd, 1, 0) < 0)
 		return -errno;
-	return fd.revents & POLLERR ? -ENODEV : 0;
+	return fd.revents & (POLLERR | POLLNVAL) ? -ENODEV : 0;
 }
 
 /* One that was given. Other programs that are started don't get it, and a read of it waits. */

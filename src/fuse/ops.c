@@ -155,6 +155,15 @@ static void later(fuse_req_t req, struct inode inode,
 			.answer = answer});
 }
 
+/* How long the kernel may remember a name, or attributes. Files of an epoch stay what they
+ * are; if their directory becomes another one the kernel looks for them again. */
+static double lasting(const struct session *session, struct inode inode, double timeout)
+{
+	bool file = inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
+		    inode.kind == INODE_JSON || composite_is(inode.kind);
+	return session->untold && !file && timeout > UNTOLD_S ? UNTOLD_S : timeout;
+}
+
 static void answer_entry(const struct later_request *request)
 {
 	struct session *session = request->later.session;
@@ -165,6 +174,8 @@ static void answer_entry(const struct later_request *request)
 		entry.entry_timeout = 0; /* another one may have the name soon */
 	int err = attributes_get(
 		session, request->inode, false, &entry.attr, &entry.attr_timeout);
+	entry.entry_timeout = lasting(session, request->inode, entry.entry_timeout);
+	entry.attr_timeout = lasting(session, request->inode, entry.attr_timeout);
 	if (err)
 		reply_error(req, err);
 	else
@@ -190,6 +201,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 
 static void answer_attributes(const struct later_request *request)
 {
+	const struct session *session = request->later.session;
 	struct stat st;
 	double timeout;
 	int err = attributes_get(
@@ -197,7 +209,8 @@ static void answer_attributes(const struct later_request *request)
 	if (err)
 		reply_error(request->later.req, err);
 	else
-		fuse_reply_attr(request->later.req, &st, timeout);
+		fuse_reply_attr(request->later.req, &st,
+			lasting(session, request->inode, timeout));
 }
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -251,14 +264,15 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
  * attributes.c. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
+	const struct session *session = session_of(req);
 	(void)ino;
 	count(STAT_REQUESTS);
-	if (session_of(req)->omits_opendir) {
+	if (session->omits_opendir && !session->untold) {
 		fuse_reply_err(req, ENOSYS);
 		return;
 	}
-	fi->cache_readdir = 1;
-	fi->keep_cache = 1;
+	fi->cache_readdir = !session->untold;
+	fi->keep_cache = !session->untold;
 	fuse_reply_open(req, fi);
 }
 

@@ -93,6 +93,7 @@ static void keep(struct session *session)
 	place->mount.root = inode_pack(session->root);
 	place->mount.other_pids = session->other_pids;
 	place->mount.foreign = session->foreign;
+	place->mount.untold = session->untold;
 	place->mount.started = session->started;
 	session->place = place;
 	kept_add(place, KEPT_MOUNT, fuse_session_fd(session->fuse));
@@ -135,6 +136,7 @@ void session_take_over(struct session *session, struct kept_descriptor *place)
 	session->again = true;
 	session->other_pids = place->mount.other_pids;
 	session->foreign = place->mount.foreign;
+	session->untold = place->mount.untold;
 	session->started = place->mount.started;
 }
 

@@ -4,8 +4,9 @@
 
 shared_device.py SOCKET JOB DIRECTORY blocks    the device's flags: reads of it wait
 shared_device.py SOCKET JOB DIRECTORY steals    takes a request, and does not answer it
+shared_device.py SOCKET JOB DIRECTORY silent    sends the root of a mount that nobody serves
 
-Prints "ready", and keeps the device until standard input ends.
+Prints "ready", and keeps the device until standard input ends; "silent" only prints.
 """
 import concurrent.futures
 import ctypes
@@ -21,11 +22,16 @@ options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other"
 libc = ctypes.CDLL(None, use_errno=True)
 if libc.mount(b"joaderfs", directory.encode(), b"fuse", 1, options.encode()) != 0:
     sys.exit(os.strerror(ctypes.get_errno()))
+sent = os.open(directory, os.O_PATH) if what == "silent" else device
 with socket.socket(socket.AF_UNIX) as connection:
     connection.connect(path)
-    socket.send_fds(connection, [f"mount\0{job}\0".encode()], [device])
+    socket.send_fds(connection, [f"mount\0{job}\0".encode()], [sent])
     connection.shutdown(socket.SHUT_WR)
     answer = connection.recv(4096).decode()
+    if what == "silent":
+        libc.umount2(directory.encode(), 2)  # MNT_DETACH
+        print("ready" if "not of /dev/fuse" in answer else answer)
+        sys.exit()
     if answer.split()[0] != "ok":
         sys.exit(answer)
 os.listdir(directory)  # the daemon serves it
