@@ -153,9 +153,10 @@ const struct option config_options[] = {
 		.preset_help = "nowhere",
 		.help = "PORT, ADDRESS:PORT or [ADDRESS]:PORT where Prometheus gets "
 			"metrics, and browsers dashboard.html, by HTTP; a PORT alone "
-			"is of this machine only. A request and its answer take at most "
-			"ten seconds. There are 64 connections, 16 of one address; the "
-			"oldest goes for a new one."},
+			"is of this machine only.\n"
+			"A request and its answer take at most ten seconds.\n"
+			"There are 64 connections, 16 of one address; the oldest goes "
+			"for a new one."},
 
 	{SECTION_CLUSTER, "engine", &value_text, .min = 1, .max = 300, CLUSTER(engine),
 		.preset_help = "in this daemon, which is alone",

@@ -6,13 +6,13 @@
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 dataset 2 12
-RANKS=2
+# shellcheck disable=SC2034 # cluster.sh's
+RANKS=2 ENGINE=redis+unix://$T/liar
 redis
 touch "$T/truth"
 "$PYTHON" "$FS/lying_proxy.py" "$T/liar" "$T/redis" "$T/truth" >"$T/proxy" &
 PROXY=$!
 until [[ -s $T/proxy ]]; do sleep 0.02; done
-ENGINE=redis+unix://$T/liar
 node a 'ttl = 1s'
 rank a 0 tensor.crop=32 view.lookahead=4
 rank a 1 tensor.crop=32 view.lookahead=4
