@@ -36,9 +36,9 @@
  *
  * An ImageFolder tree is <class>/<anything>/<file>. The classes are the directories under
  * the root that have samples, in byte order; a label is the index of its class (torchvision's rule). A
- * metadata.csv in the root, with a column file_name (a path relative to the root), adds
- * its other columns to the rows; what it may have is limited, so that it takes little
- * memory however large it is.
+ * metadata.csv or metadata.jsonl in any directory, with a column file_name (a path relative
+ * to that directory), adds its other columns to the rows; what it may have is limited, so
+ * that it takes little memory however large it is.
  */
 
 struct dataset;

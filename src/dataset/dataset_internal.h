@@ -154,7 +154,8 @@ struct tree {
 	/* Directories that could not be listed, or were empty as one is that waits for its
 	 * mount, and links and entries that could not be followed. */
 	struct name_list unseen;
-	uint64_t root_files; /* files directly in the root, which have no class */
+	struct name_list metadata; /* files of it, below the root */
+	uint64_t root_files;	   /* files directly in the root, which have no class */
 	struct issues issues;
 	struct arena names;
 };
@@ -172,7 +173,7 @@ struct scan {
 	const struct source *source;
 	char *root;   /* as configured, without slashes at the end: "" for "/" */
 	char *real;   /* its real path, likewise; of a directory */
-	char *beside; /* the directory that metadata.csv may lie in, or a URL */
+	char *beside; /* the directory that metadata may lie in, or a URL */
 	bool far;     /* it is a URL */
 	struct container *containers; /* by name */
 	size_t n_containers, containers_capacity;
@@ -287,7 +288,7 @@ struct catalogue {
 	size_t n_containers, containers_capacity;
 	const char *settings; /* of the scan; "" for files */
 	bool labelled;	      /* as in the scan */
-	char stamp[64];	      /* of metadata.csv: bytes and mtime; "" without one */
+	char stamp[64];	      /* of the files of metadata; "" without one */
 	bool unusable;	      /* the file is not ours, or damaged */
 	bool outdated;	      /* of a version before */
 	uint32_t edition;
@@ -306,7 +307,7 @@ must_check int catalogue_update(const struct scan *scan, struct catalogue *catal
 
 struct metadata;
 
-/* tree: the files that metadata.csv may name, with their ids. Fault: dataset.write. */
+/* tree: the files that metadata may name, with their ids. Fault: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);
@@ -317,36 +318,50 @@ must_check int catalogue_open_read(const char *file, sqlite3 **ret);
 
 /* Columns of the table that a predicate does not see. */
 bool catalogue_hidden_column(const char *name);
-/* Names that a column of metadata.csv can't have. */
+/* Names that a column of metadata can't have. */
 bool catalogue_reserved_column(const char *name);
 
 enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT };
 
 struct column {
 	char *name;
-	size_t field; /* of a line */
+	size_t field;  /* of a record of its file */
+	size_t number; /* among the columns of all files */
 	enum column_type type;
 	struct number_style style;
-	bool seen; /* it has a value in some line */
+	bool seen; /* it has a value in some record */
 };
 
-/* Opens metadata.csv and takes its stamp. *ret = NULL when there is none. */
-must_check int metadata_open(const struct scan *scan, struct metadata **ret);
+/* Finds the files of metadata: metadata.csv and metadata.jsonl in the directory of the dataset,
+ * and those that the tree has (NULL: none), and takes their stamp. *ret = NULL when there
+ * is none. */
+must_check int metadata_open(
+	const struct scan *scan, const struct tree *tree, struct metadata **ret);
 void metadata_close(struct metadata **metadata);
 const char *metadata_stamp(const struct metadata *metadata);
 
-/* Finds the columns and their types. Mistakes in the file are logged; a column with one
- * is left out, or all columns. */
+/* Finds the columns and their types. Mistakes in a file are logged; a column with one
+ * is left out, or all columns of the file. */
 must_check int metadata_read_columns(struct metadata *metadata);
 const struct column *metadata_columns(const struct metadata *metadata, size_t *ret_n);
 
-/* Whether it has the column that scan->label_field names. */
+/* Whether some file has the column that scan->label_field names. */
 bool metadata_has_label(const struct metadata *metadata);
 
-/* Calls row for each line; a missing value is NULL. Stops at the first error that row
- * returns. label: the value of that column. */
-typedef int metadata_row(void *context, const char *file_name, const char *const *values,
-	const char *label);
+/* A line of a file. */
+struct metadata_line {
+	size_t file; /* its number, from 0 */
+	const char
+		*file_name; /* relative to the root; "" if it is too long for a sample */
+	const char *const *values; /* by column; NULL: none */
+	const bool *has;	   /* by column: whether the file has it */
+	bool labelled;		   /* the file has the column of labels */
+	const char *label;	   /* NULL: none */
+};
+
+/* Calls row for each line, those of files nearer to their samples later. Stops at the first
+ * error that row returns. */
+typedef int metadata_row(void *context, const struct metadata_line *line);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);
 
 struct connection;

@@ -204,12 +204,12 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	return -ENOENT;
 }
 
-/* Writes the catalogue if it has changed; only then metadata.csv is read. */
+/* Writes the catalogue if it has changed; only then metadata is read. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
 	const struct tree *tree, bool *changed)
 {
 	struct metadata *metadata;
-	int err = metadata_open(scan, &metadata);
+	int err = metadata_open(scan, tree, &metadata);
 	if (err)
 		return err;
 	if (strcmp(metadata_stamp(metadata), catalogue->stamp) != 0) {

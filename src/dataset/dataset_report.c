@@ -203,8 +203,8 @@ void issues_log(const struct issues *issues, const char *dataset)
 			       "not believed",
 		[ISSUE_REPLACED] = "members come again later in their container, and the "
 				   "last one counts",
-		[ISSUE_METADATA] = "files of metadata are not read: only metadata.csv in "
-				   "the directory of the dataset is",
+		[ISSUE_METADATA] = "files of metadata are not read: those of containers "
+				   "and buckets lie beside them",
 		[ISSUE_MOUNT] = "files and directories are mounts of joaderfs, and were "
 				"skipped",
 		[ISSUE_TWICE] = "images have the path of another one, and were skipped",

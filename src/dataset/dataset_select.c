@@ -25,9 +25,9 @@
 #define STEPS_AT_ONCE 1000 /* between two calls of the progress handler */
 
 static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "floor",
-	"glob", "hash", "ifnull", "iif", "instr", "length", "like", "lower", "ltrim",
-	"max", "min", "mod", "nullif", "round", "rtrim", "sign", "substr", "substring",
-	"trim", "typeof", "unicode", "upper"};
+	"glob", "hash", "ifnull", "iif", "instr", "json_array_length", "json_extract",
+	"length", "like", "lower", "ltrim", "max", "min", "mod", "nullif", "round",
+	"rtrim", "sign", "substr", "substring", "trim", "typeof", "unicode", "upper"};
 
 struct guard {
 	int selects;

@@ -199,6 +199,7 @@ void tree_free(struct tree *tree)
 	free(tree->files);
 	free(tree->classes.name);
 	free(tree->unseen.name);
+	free(tree->metadata.name);
 	arena_free(&tree->names);
 	*tree = (struct tree){0};
 }

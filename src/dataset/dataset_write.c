@@ -31,7 +31,9 @@ struct writer {
 	sqlite3_stmt *insert;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	unsigned char *described; /* by index in tree->files: metadata.csv has a line */
+	size_t updated; /* of which file of metadata update is, from 1 */
+	uint32_t *
+		described; /* by index in tree->files: the file that has a line, from 1 */
 	uint64_t unknown;
 	uint64_t repeated;
 	struct quoted first_unknown;
@@ -189,20 +191,28 @@ static int write_rows(struct writer *writer)
 	return err;
 }
 
-static int prepare_update(struct writer *writer)
+/* Sets the columns that the file has. */
+static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
-	size_t n;
+	size_t n, n_set = 0;
 	const struct column *columns = metadata_columns(writer->metadata, &n);
 	auto_free char *sql = NULL;
 	size_t size;
 	FILE *out = open_memstream(&sql, &size);
 	if (!out)
 		return -ENOMEM;
+	sqlite3_finalize(writer->update);
+	writer->update = NULL;
+	writer->updated = line->file + 1;
 	fputs("UPDATE samples SET ", out);
 	for (size_t i = 0; i < n; i++)
-		fprintf(out, "%s\"%s\" = ?", i ? ", " : "", columns[i].name);
-	fputs(" WHERE id = ?", out);
-	return fclose(out) == 0 ? prepare(writer, sql, &writer->update) : -ENOMEM;
+		if (line->has[i])
+			fprintf(out, "%s\"%s\" = ?%zu", n_set++ ? ", " : "",
+				columns[i].name, i + 2);
+	fputs(" WHERE id = ?1", out);
+	if (fclose(out) != 0)
+		return -ENOMEM;
+	return n_set ? prepare(writer, sql, &writer->update) : 0;
 }
 
 static int compare_key(const void *key, const void *found)
@@ -212,37 +222,37 @@ static int compare_key(const void *key, const void *found)
 
 static struct found *find_file(const struct writer *writer, const char *file_name)
 {
-	while (strncmp(file_name, "./", 2) == 0)
-		file_name += 2;
 	const struct tree *tree = writer->tree;
 	struct found *found = bsearch(
 		file_name, tree->files, tree->n_files, sizeof(*found), compare_key);
 	return found && found->present ? found : NULL;
 }
 
-static int describe(void *context, const char *file_name, const char *const *values,
-	const char *label)
+static int describe(void *context, const struct metadata_line *line)
 {
 	struct writer *writer = context;
-	(void)label;
-	const struct found *found = find_file(writer, file_name);
-	if (scan_stopped(writer->scan))
-		return -EINTR;
+	const struct found *found = find_file(writer, line->file_name);
+	int err = scan_stopped(writer->scan) ? -EINTR : 0;
+	if (!err && writer->updated != line->file + 1)
+		err = prepare_update(writer, line);
+	if (err)
+		return err;
 	if (!found) {
 		if (writer->unknown++ == 0)
-			quote_name(&writer->first_unknown, file_name);
+			quote_name(&writer->first_unknown, line->file_name);
 		return 0;
 	}
-	size_t index = (size_t)(found - writer->tree->files);
-	if (writer->described[index] && writer->repeated++ == 0)
-		quote_name(&writer->first_repeated, file_name);
-	writer->described[index] = 1;
-	if (writer->n_columns == 0)
+	uint32_t *described = &writer->described[found - writer->tree->files];
+	if (*described == line->file + 1 && writer->repeated++ == 0)
+		quote_name(&writer->first_repeated, line->file_name);
+	*described = (uint32_t)line->file + 1;
+	if (!writer->update)
 		return 0;
-	int n = (int)writer->n_columns;
-	for (int i = 0; i < n; i++)
-		sqlite3_bind_text(writer->update, i + 1, values[i], -1, SQLITE_STATIC);
-	sqlite3_bind_int64(writer->update, n + 1, found->id);
+	for (size_t i = 0; i < writer->n_columns; i++)
+		if (line->has[i])
+			sqlite3_bind_text(writer->update, (int)i + 2, line->values[i], -1,
+				SQLITE_STATIC);
+	sqlite3_bind_int64(writer->update, 1, found->id);
 	return run(writer, writer->update);
 }
 
@@ -250,19 +260,17 @@ static int write_metadata(struct writer *writer)
 {
 	if (!writer->metadata)
 		return 0;
-	writer->described = calloc(writer->tree->n_files + 1, 1);
+	writer->described = calloc(writer->tree->n_files + 1, sizeof(*writer->described));
 	if (!writer->described)
 		return -ENOMEM;
-	int err = writer->n_columns ? prepare_update(writer) : 0;
-	if (!err)
-		err = metadata_rows(writer->metadata, describe, writer);
+	int err = metadata_rows(writer->metadata, describe, writer);
 	const char *name = writer->scan->name;
 	if (!err && writer->unknown)
-		log_warn("dataset %s: metadata.csv: %" PRIu64 " lines name files that "
+		log_warn("dataset %s: metadata: %" PRIu64 " lines name files that "
 			 "are not samples of the dataset; the first: %s",
 			name, writer->unknown, writer->first_unknown.text);
 	if (!err && writer->repeated)
-		log_warn("dataset %s: metadata.csv: %" PRIu64 " lines name a file that "
+		log_warn("dataset %s: metadata: %" PRIu64 " lines name a file that "
 			 "an earlier line named, the last one counts; the first: %s",
 			name, writer->repeated, writer->first_repeated.text);
 	return err;

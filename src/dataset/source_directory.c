@@ -188,8 +188,9 @@ static int visit_directory(struct walk *walk, struct tree *part, const struct di
 static int visit_file(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
-	if (metadata_name(entry->name) && strcmp(entry->path, "metadata.csv") != 0)
-		issue_add(&part->issues, ISSUE_METADATA, entry->path, 0);
+	if (dir->parent && metadata_name(entry->name) &&
+		add_name(part, &part->metadata, entry->path) < 0)
+		return -ENOMEM;
 	if (!wanted_name(walk->scan->extensions, entry->name))
 		return 0;
 	if (!dir->parent) {
@@ -326,22 +327,25 @@ static void join_files(struct tree *tree, const struct tree *part)
 
 static int join_parts(struct walk *walk, struct tree *ret)
 {
-	size_t n_files = 0, n_classes = 0, n_unseen = 0;
+	size_t n_files = 0, n_classes = 0, n_unseen = 0, n_metadata = 0;
 	for (unsigned i = 0; i < walk->scan->threads; i++) {
 		n_files += walk->parts[i].n_files;
 		n_classes += walk->parts[i].classes.n;
 		n_unseen += walk->parts[i].unseen.n;
+		n_metadata += walk->parts[i].metadata.n;
 	}
 	ret->files = calloc(n_files + 1, sizeof(*ret->files));
 	ret->classes.name = calloc(n_classes + 1, sizeof(*ret->classes.name));
 	ret->unseen.name = calloc(n_unseen + 1, sizeof(*ret->unseen.name));
-	if (!ret->files || !ret->classes.name || !ret->unseen.name)
+	ret->metadata.name = calloc(n_metadata + 1, sizeof(*ret->metadata.name));
+	if (!ret->files || !ret->classes.name || !ret->unseen.name || !ret->metadata.name)
 		return -ENOMEM;
 	for (unsigned i = 0; i < walk->scan->threads; i++) {
 		struct tree *part = &walk->parts[i];
 		join_files(ret, part);
 		join_names(&ret->classes, &part->classes);
 		join_names(&ret->unseen, &part->unseen);
+		join_names(&ret->metadata, &part->metadata);
 		ret->root_files += part->root_files;
 		issues_join(&ret->issues, &part->issues);
 		arena_join(&ret->names, &part->names);

@@ -194,7 +194,7 @@ int group_add(struct container_scan *container, const char *path,
 	return 0;
 }
 
-/* --- labels of metadata.csv --------------------------------------------------------------- */
+/* --- labels of metadata ------------------------------------------------------------------- */
 
 struct csv_label {
 	const char *name;
@@ -207,23 +207,21 @@ struct csv_labels {
 	struct listing *listing; /* whose memory has the texts */
 };
 
-static int add_csv_label(void *context, const char *file_name, const char *const *values,
-	const char *label)
+static int add_csv_label(void *context, const struct metadata_line *line)
 {
 	struct csv_labels *labels = context;
-	(void)values;
+	if (!line->labelled)
+		return 0;
 	struct csv_label *grown =
 		array_grow(labels->of, labels->n, &labels->capacity, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	labels->of = grown;
-	while (strncmp(file_name, "./", 2) == 0)
-		file_name += 2;
-	const char *name = arena_text(&labels->listing->names, file_name);
+	const char *name = arena_text(&labels->listing->names, line->file_name);
 	if (!name)
 		return -ENOMEM;
 	grown[labels->n++] = (struct csv_label){
-		name, label ? listing_label(labels->listing, label) : NULL};
+		name, line->label ? listing_label(labels->listing, line->label) : NULL};
 	return 0;
 }
 
@@ -236,17 +234,18 @@ static int compare_csv(const void *a, const void *b)
 static int read_csv(struct scan *scan, struct csv_labels *labels)
 {
 	struct metadata *metadata;
-	int err = metadata_open(scan, &metadata);
+	int err = metadata_open(scan, NULL, &metadata);
 	if (err)
 		return err;
 	if (!metadata) {
-		log_error("dataset %s: label = csv:%s: there is no metadata.csv in %s",
+		log_error("dataset %s: label = csv:%s: there is no metadata.csv or "
+			  "metadata.jsonl in %s",
 			scan->name, scan->label_field, scan->beside);
 		return -ENOENT;
 	}
 	err = metadata_read_columns(metadata);
 	if (!err && !metadata_has_label(metadata)) {
-		log_error("dataset %s: label = csv:%s: metadata.csv has no such column",
+		log_error("dataset %s: label = csv:%s: the metadata has no such column",
 			scan->name, scan->label_field);
 		err = -EINVAL;
 	}

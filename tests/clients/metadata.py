@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""metadata.py SCAN COUNT: so many metadata.csv of random values. Each text that Python's csv
-reads in a column selects the rows that have this text, and no other."""
+"""metadata.py SCAN COUNT: so many files of metadata of random values: metadata.csv and
+metadata.jsonl, in the root and in a class. Each text that Python's csv or json reads in a column
+selects the rows that have this text, and no other."""
 
 import csv
 import json
@@ -35,13 +36,61 @@ def field(rng, text):
     return text
 
 
-def table(rng):
+def table(rng, directory):
     kinds = rng.sample(KINDS, 3)
     lines = ["file_name,x,y,z"]
     for number in range(FILES):
         columns = [field(rng, kind(rng)) for kind in kinds]
-        lines.append(",".join([f"a/{number}.jpg", *columns]))
+        lines.append(",".join([f"{directory}{number}.jpg", *columns]))
     return rng.choice(("\n", "\r\n")).join(lines) + rng.choice(("\n", ""))
+
+
+JSON_KINDS = (
+    lambda rng: str(rng.randrange(-50, 50)),
+    lambda rng: str(rng.randrange(10 ** 22, 10 ** 22 + 4)),
+    lambda rng: str(rng.randrange(2 ** 63 - 2, 2 ** 63 + 2)),
+    lambda rng: repr(rng.random() * 10 ** rng.randrange(-7, 20)),
+    lambda rng: f"{rng.random() * 10:.{rng.randrange(4)}f}",
+    lambda rng: rng.choice(("true", "false", "null", "-0", "1E3", "0.0", '"007"', '"7"', "7")),
+    lambda rng: json.dumps([rng.randrange(4), {"k": "é"}], separators=(",", ":"), ensure_ascii=False),
+    lambda rng: json.dumps("".join(rng.choice("ab\"'\\, \t\n1é☃") for _ in range(rng.randrange(6))),
+                           ensure_ascii=rng.random() < 0.5),
+)
+
+
+def json_lines(rng, directory):
+    kinds = rng.sample(JSON_KINDS, 3)
+    lines = []
+    for number in range(FILES):
+        values = [(name, kind(rng)) for name, kind in zip("xyz", kinds) if rng.random() < 0.9]
+        values.append(("file_name", json.dumps(f"{directory}{number}.jpg")))
+        rng.shuffle(values)
+        lines.append("{" + ", ".join(f'"{name}": {value}' for name, value in values) + "}")
+    return rng.choice(("\n", "\r\n", "\n\n")).join(lines) + rng.choice(("\n", ""))
+
+
+class Number(str):
+    """A number of JSON, as its text."""
+
+
+def json_rows(path, directory):
+    """Of each file its values, as texts."""
+    found = {}
+    with open(path, encoding="utf-8", newline="\n") as file:
+        for line in file:
+            if line.strip():
+                row = json.loads(line, parse_int=Number, parse_float=Number)
+                found[directory + row["file_name"]] = {k: json_text(v) for k, v in row.items()}
+    return found
+
+
+def json_text(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return json.dumps(json.loads(json.dumps(value), parse_int=int), separators=(",", ":"),
+                          ensure_ascii=False).replace('["', "[", 1).replace('",', ",", 1)
+    return value
 
 
 def closed(path):
@@ -51,17 +100,17 @@ def closed(path):
     return lines[-1] == ["end"]
 
 
-def rows(path):
+def rows(path, directory):
     found = {f"a/{number}.jpg": {} for number in range(FILES)}
     with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            if row["file_name"] in found:
-                found[row["file_name"]] = row
+            if directory + row["file_name"] in found:
+                found[directory + row["file_name"]] = {k: v or None for k, v in row.items()}
     return found
 
 
 def check_column(scanner, found, column, sent):
-    values = {name: row.get(column) or None for name, row in found.items()}
+    values = {name: row.get(column) for name, row in found.items()}
     for value in set(values.values()):
         text = "" if value is None else value.replace("'", "''")
         where = f"{column} is null" if value is None else f"{column} = '{text}'"
@@ -87,18 +136,23 @@ def main():
                 pass
         scanner = Scanner(program, top)
         for seed in range(count):
-            path = os.path.join(tree, "metadata.csv")
-            text = table(random.Random(seed))
+            rng = random.Random(seed)
+            directory = rng.choice(("", "a/"))
+            below = "" if directory else "a/"
+            lines = rng.random() < 0.5
+            path = os.path.join(tree, directory + ("metadata.jsonl" if lines else "metadata.csv"))
+            text = (json_lines if lines else table)(rng, below)
             with open(path, "w", encoding="utf-8", newline="") as file:
                 file.write(text)
             assert scanner.open(tree), scanner.log()
-            if not closed(path):
+            if not lines and not closed(path):
                 assert "a quote that is not closed" in scanner.log(), text
-                continue
-            kept += 1
-            found = rows(path)
-            for column in "xyz":
-                check_column(scanner, found, column, text)
+            else:
+                kept += 1
+                found = (json_rows if lines else rows)(path, directory)
+                for column in "xyz":
+                    check_column(scanner, found, column, text)
+            os.unlink(path)
         scanner.end()
     assert kept > count / 2, (kept, count)
     print(f"metadata: {count} tables, {kept} of them with values that are compared")

@@ -222,7 +222,7 @@ Test(dataset_metadata, columns_that_are_too_many_are_one_message)
 	cr_assert_eq(place_open(&place), 0);
 	expect(&place, "x0 = 7 and x255 is null", 1);
 	cr_assert(place_logged(&place,
-		"metadata.csv:1: found 330 columns beside file_name, "
+		"metadata.csv: found 330 columns beside file_name, "
 		"allowed: at most 256; those after \"x255\""));
 	FILE *log = fopen(place.log, "r");
 	for (int c; (c = fgetc(log)) != EOF;)
@@ -292,20 +292,6 @@ Test(dataset_metadata, numbers_of_one_style_are_numbers)
 		expect_told_apart(&place, pairs[i][0], pairs[i][1]);
 		expect(&place, "typeof(x) in ('integer', 'real')", 2);
 	}
-	place_end(&place);
-}
-
-Test(dataset_metadata, files_that_are_not_read_are_named)
-{
-	struct place place;
-	two_files(&place, "file_name,x\na/1.jpg,1\n");
-	cr_assert_not(place_logged(&place, "are not read"));
-	place_text(&place, "metadata.jsonl", "{\"file_name\": \"a/1.jpg\", \"x\": 1}\n");
-	place_text(&place, "a/metadata.csv", "file_name,x\n1.jpg,1\n");
-	cr_assert_eq(place_open(&place), 0);
-	cr_assert(place_logged(&place,
-		"2 files of metadata are not read: only metadata.csv in the "
-		"directory of the dataset is; the first: a/metadata.csv"));
 	place_end(&place);
 }
 
