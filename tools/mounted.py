@@ -166,10 +166,10 @@ class Daemon:
 
 
 def unescaped(text):
-    def character(match):
+    def byte(match):
         code = match.group(1)
-        return {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}.get(code) or chr(int(code[1:], 16))
-    return re.sub(r"\\(n|t|r|\\|x[0-9A-Fa-f]{2})", character, text)
+        return {b"n": b"\n", b"t": b"\t", b"\\": b"\\"}.get(code) or bytes([int(code[1:], 16)])
+    return os.fsdecode(re.sub(rb"\\(n|t|\\|x[0-9a-f]{2})", byte, text.encode()))
 
 
 def exactly_once(daemon, job, paths):

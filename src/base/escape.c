@@ -3,50 +3,100 @@
 
 #include "base/escape.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-/* The text for one byte. */
+/* Unicode 15.1's ranges of Cc, Cf, Zl and Zp. */
+static const struct {
+	uint32_t first, last;
+} controls[] = {{0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad}, {0x0600, 0x0605},
+	{0x061c, 0x061c}, {0x06dd, 0x06dd}, {0x070f, 0x070f}, {0x0890, 0x0891},
+	{0x08e2, 0x08e2}, {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},
+	{0x2060, 0x2064}, {0x2066, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb},
+	{0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3},
+	{0x1d173, 0x1d17a}, {0xe0001, 0xe0001}, {0xe0020, 0xe007f}};
+
+bool unicode_controls(uint32_t character)
+{
+	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+		if (character <= controls[i].last)
+			return character >= controls[i].first;
+	return false;
+}
+
+unsigned utf8_read(const char *bytes, uint32_t *ret)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *text = (const unsigned char *)bytes;
+	unsigned n = 0;
+	*ret = text[0];
+	if (text[0] < 0x80)
+		return 1;
+	if (text[0] >= 0xc2 && text[0] < 0xe0)
+		n = 2;
+	else if ((text[0] & 0xf0) == 0xe0)
+		n = 3;
+	else if (text[0] >= 0xf0 && text[0] < 0xf5)
+		n = 4;
+	if (n == 0)
+		return 0;
+	uint32_t character = text[0] & (0x7fu >> n);
+	for (unsigned i = 1; i < n; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		character = character << 6 | (text[i] & 0x3f);
+	}
+	bool surrogate = character >= 0xd800 && character < 0xe000;
+	*ret = character;
+	return character < least[n] || surrogate || character > 0x10ffff ? 0 : n;
+}
+
+/* The text for one character, or for a byte that is none. */
 struct escaped {
-	char text[5];
+	char text[4 * 4 + 1];
 	size_t length;
+	unsigned taken;
 };
 
-static struct escaped escape(unsigned char byte)
+static struct escaped escape(const char *text)
 {
-	static const char digits[] = "0123456789ABCDEF";
-	switch (byte) {
-	case '\\':
-		return (struct escaped){"\\\\", 2};
-	case '\n':
-		return (struct escaped){"\\n", 2};
-	case '\t':
-		return (struct escaped){"\\t", 2};
-	default:
-		if (byte >= 0x20 && byte != 0x7f)
-			return (struct escaped){{(char)byte}, 1};
-		return (struct escaped){
-			{'\\', 'x', digits[byte >> 4], digits[byte & 15]}, 4};
+	struct escaped ret = {.length = 2};
+	uint32_t character;
+	unsigned n = utf8_read(text, &character);
+	ret.taken = n ? n : 1;
+	if (*text == '\\' || *text == '\n' || *text == '\t') {
+		ret.text[0] = '\\';
+		ret.text[1] = *text == '\n' ? 'n' : *text == '\t' ? 't' : '\\';
+	} else if (n > 0 && !unicode_controls(character)) {
+		memcpy(ret.text, text, n);
+		ret.length = n;
+	} else {
+		for (unsigned i = 0; i < ret.taken; i++)
+			sprintf(ret.text + 4 * i, "\\x%02x", (unsigned char)text[i]);
+		ret.length = (size_t)4 * ret.taken;
 	}
+	return ret;
 }
 
 /* Nearly all bytes. */
 static bool is_plain(unsigned char byte)
 {
-	return byte >= 0x20 && byte != 0x7f && byte != '\\';
+	return byte >= 0x20 && byte < 0x7f && byte != '\\';
 }
 
 void escape_print(FILE *out, const char *text)
 {
-	for (; *text; text++)
-		fputs(escape((unsigned char)*text).text, out);
+	while (*text) {
+		struct escaped one = escape(text);
+		fputs(one.text, out);
+		text += one.taken;
+	}
 }
 
-size_t escape_controls(const char *text, char *ret, size_t size)
+size_t escape_controls(const char *text, char *ret, size_t size, const char **ret_rest)
 {
 	size_t n = 0;
-	for (; *text; text++) {
-		struct escaped one = escape((unsigned char)*text);
+	for (struct escaped one; *text; text += one.taken) {
+		one = escape(text);
 		if (*text == '\\')
 			one.length = 1;
 		if (one.length > size - n)
@@ -54,15 +104,22 @@ size_t escape_controls(const char *text, char *ret, size_t size)
 		memcpy(ret + n, one.text, one.length);
 		n += one.length;
 	}
+	*ret_rest = text;
 	return n;
 }
 
 size_t escape_length(const char *text)
 {
 	size_t length = 0;
-	for (; *text; text++) {
-		unsigned char byte = (unsigned char)*text;
-		length += is_plain(byte) ? 1 : escape(byte).length;
+	while (*text) {
+		if (is_plain((unsigned char)*text)) {
+			length++;
+			text++;
+			continue;
+		}
+		struct escaped one = escape(text);
+		length += one.length;
+		text += one.taken;
 	}
 	return length;
 }

@@ -48,10 +48,11 @@ static void write_line(int fd, const char *prefix, const char *level, const char
 static printf_like(2, 0) void emit(const char *level, const char *format, va_list args)
 {
 	char raw[MAX_MESSAGE], message[MAX_MESSAGE], stamp[32];
+	const char *rest;
 	int fd = atomic_load(&log_fd), kept = atomic_load(&kept_fd);
 	if (vsnprintf(raw, sizeof(raw), format, args) < 0)
 		return;
-	message[escape_controls(raw, message, sizeof(message) - 1)] = '\0';
+	message[escape_controls(raw, message, sizeof(message) - 1, &rest)] = '\0';
 	print_time(stamp, sizeof(stamp));
 	if (level[0] == 'e')
 		kept_note_error(message);

@@ -181,6 +181,9 @@ sample_id dataset_first(const struct dataset *dataset, size_t i);
 uint64_t dataset_labels_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
+/* What hash(path) is in a predicate. */
+uint64_t dataset_hash(const char *text);
+
 /*
  * The ids that the predicate selects; where = NULL: all that are not gone. The predicate
  * is an SQL expression over the columns of a row: id, path (relative to the root), class,

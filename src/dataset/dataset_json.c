@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "dataset/dataset_internal.h"
 
@@ -19,43 +20,28 @@
 
 /* --- text ------------------------------------------------------------------------- */
 
-/* How many bytes the UTF-8 character at the beginning has; 0: there is none. */
-static unsigned utf8_bytes(const unsigned char *text)
+static void print_character(FILE *out, uint32_t character)
 {
-	unsigned n = 0;
-	uint32_t character = 0;
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	if (text[0] < 0x80)
-		return 1;
-	if (text[0] >= 0xc2 && text[0] < 0xe0)
-		n = 2;
-	else if ((text[0] & 0xf0) == 0xe0)
-		n = 3;
-	else if (text[0] >= 0xf0 && text[0] < 0xf5)
-		n = 4;
-	if (n == 0)
-		return 0;
-	character = text[0] & (0x7fu >> n);
-	for (unsigned i = 1; i < n; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		character = character << 6 | (text[i] & 0x3f);
+	if (character > 0xffff) {
+		fprintf(out, "\\u%04x", 0xd7c0 + (character >> 10));
+		character = 0xdc00 | (character & 0x3ff);
 	}
-	bool surrogate = character >= 0xd800 && character < 0xe000;
-	return character < least[n] || surrogate || character > 0x10ffff ? 0 : n;
+	fprintf(out, "\\u%04x", character);
 }
 
-static void print_text(FILE *out, const unsigned char *text)
+/* A reader of JSON gets the text itself, and who looks at it no controls. */
+static void print_text(FILE *out, const char *text)
 {
 	putc('"', out);
 	while (*text) {
-		unsigned n = utf8_bytes(text);
+		uint32_t character;
+		unsigned n = utf8_read(text, &character);
 		if (*text == '"' || *text == '\\')
 			fprintf(out, "\\%c", *text);
 		else if (n == 0)
-			fprintf(out, "\\udc%02x", *text);
-		else if (*text < 0x20)
-			fprintf(out, "\\u%04x", *text);
+			fprintf(out, "\\udc%02x", (unsigned char)*text);
+		else if (unicode_controls(character))
+			print_character(out, character);
 		else
 			fwrite(text, 1, n, out);
 		text += n ? n : 1;
@@ -85,7 +71,7 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 		print_real(out, sqlite3_column_double(row, column));
 		break;
 	case SQLITE_TEXT:
-		print_text(out, sqlite3_column_text(row, column));
+		print_text(out, (const char *)sqlite3_column_text(row, column));
 		break;
 	default:
 		fputs("null", out);
@@ -113,7 +99,7 @@ static void print_shown(
 		if (asprintf(&path, "%s/%s", shown->dataset,
 			    text ? (const char *)text : "") < 0)
 			path = NULL;
-		print_text(out, (const unsigned char *)(path ? path : ""));
+		print_text(out, path ? path : "");
 	} else {
 		print_value(out, row, column);
 	}
@@ -129,7 +115,7 @@ static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 		if (i > 2 && catalogue_reserved_column(name))
 			continue;
 		fputs(first ? "" : ", ", out);
-		print_text(out, (const unsigned char *)name);
+		print_text(out, name);
 		fputs(": ", out);
 		if (shown && i <= 2)
 			print_shown(out, row, i, shown);

@@ -211,6 +211,13 @@ static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	return err;
 }
 
+#define HASH_BITS INT64_MAX /* SQLite's integers have a sign */
+
+uint64_t dataset_hash(const char *text)
+{
+	return text_hash(text, strlen(text)) & HASH_BITS;
+}
+
 /* hash(X): of the text of X, 63 bits. */
 static void hash_function(sqlite3_context *context, int n, sqlite3_value **values)
 {
@@ -219,7 +226,7 @@ static void hash_function(sqlite3_context *context, int n, sqlite3_value **value
 	if (!text) /* NULL, or no memory */
 		return;
 	uint64_t hash = text_hash(text, (size_t)sqlite3_value_bytes(values[0]));
-	sqlite3_result_int64(context, (sqlite3_int64)(hash & INT64_MAX));
+	sqlite3_result_int64(context, (sqlite3_int64)(hash & HASH_BITS));
 }
 
 static int guarded_connection(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/escape.h"
 #include "dataset/dataset_internal.h"
 
 #include <stdio.h>
@@ -75,17 +76,10 @@ void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes)
 
 const char *quote_name(struct quoted *quoted, const char *name)
 {
-	/* cppcheck-suppress ctuuninitvar ; it is filled here */
-	char *out = quoted->text;
-	const char *end = quoted->text + sizeof(quoted->text) - 8;
-	for (; *name && out < end; name++) {
-		unsigned char c = (unsigned char)*name;
-		if (c < 0x20 || c == 0x7f)
-			out += sprintf(out, "\\x%02x", c);
-		else
-			*out++ = *name;
-	}
-	strcpy(out, *name ? "..." : "");
+	const char *rest;
+	size_t most = sizeof(quoted->text) - sizeof("...");
+	size_t n = escape_controls(name, quoted->text, most, &rest);
+	strcpy(quoted->text + n, *rest ? "..." : "");
 	return quoted->text;
 }
 

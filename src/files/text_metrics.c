@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/escape.h"
 #include "files/text.h"
 #include "files/text_times.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* What Prometheus is told: the daemon's counters, and gauges of each job. */
 
@@ -220,13 +222,19 @@ static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
 			i, i == SCHED_NEEDS - 1 ? "+" : "", cache.needed[i]);
 }
 
+/* Backslashes of the escaped text are escaped as Prometheus has it. */
 static void print_label(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text == '\n' ? ' ' : *text, out);
-	}
+	auto_free char *escaped = NULL;
+	size_t size;
+	FILE *copy = open_memstream(&escaped, &size);
+	if (!copy)
+		return;
+	escape_print(copy, text);
+	if (fclose(copy) != 0)
+		return;
+	for (const char *at = escaped; *at; at++)
+		fprintf(out, "%s%c", *at == '"' || *at == '\\' ? "\\" : "", *at);
 }
 
 static void print_storages(FILE *out, struct sched *sched, enum stats_form form)

@@ -28,7 +28,7 @@ refused_as_it_is "$S/version: found \"joaderfs state 2\", allowed: \"joaderfs st
 printf 'joaderfs state 1' >"$S/version"
 refused_as_it_is "$S/version: found \"joaderfs state 1\", allowed"
 printf '\033[31m\nsecond' >"$S/version"
-refused_as_it_is "$S/version: found \"\\x1B[31m\", allowed"
+refused_as_it_is "$S/version: found \"\\x1b[31m\", allowed"
 : >"$S/version"
 refused_as_it_is "$S/version: found \"\", allowed"
 head -c 100000 /dev/urandom >"$S/version"

@@ -309,7 +309,7 @@ Test(base_log, names_of_files_make_no_lines_of_their_own)
 	cr_assert_eq(log_to_file(path), 0);
 	log_warn("%s: truncated", "a\njoaderfs: error: all is lost\033[2J\t\\n\303\266");
 	const char *expected = "warning: a\\njoaderfs: error: all is "
-			       "lost\\x1B[2J\\t\\n\303\266: truncated\n";
+			       "lost\\x1b[2J\\t\\n\303\266: truncated\n";
 	const char *text = strstr(content(fd), " ");
 	cr_assert_not_null(text);
 	cr_assert_str_eq(text + 1, expected);

@@ -56,6 +56,17 @@ Test(dataset_json, bytes_that_are_not_utf8_are_escaped_as_python_does)
 	place_end(&place);
 }
 
+Test(dataset_json, characters_that_control_or_format_have_escapes_of_json)
+{
+	static const char name[] = "a/\x01\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x80\xa1.jpg";
+	place_begin(&place);
+	place_jpeg(&place, name);
+	cr_assert_eq(place_open(&place), 0);
+	expect_json(name, "{\"label\": 0, \"class\": \"a\", \"path\": "
+			  "\"a/\\u0001\\u007f\\u009b\\u202e\\udb40\\udc21.jpg\"}");
+	place_end(&place);
+}
+
 Test(dataset_json, the_longest_is_known)
 {
 	uint32_t longest;
