@@ -40,3 +40,11 @@ found = [json.load(open(path, encoding="utf-8"))["path"] for path in sys.argv[2:
 expected = [os.path.relpath(os.path.join(d, n), top) for d, _, names in os.walk(top) for n in names]
 assert sorted(map(os.fsencode, found)) == sorted(map(os.fsencode, expected)), found
 PY
+
+# The Python module has the names of the directories.
+PYTHONPATH=$ROOT/tools/python PYTHONDONTWRITEBYTECODE=1 "$PYTHON" - "$D" "$M/jobs/j" <<'PY' || fail "classes in Python"
+import os, sys
+import joaderfs
+found = joaderfs.Dataset(sys.argv[2]).classes
+assert list(map(os.fsencode, found)) == sorted(os.listdir(os.fsencode(sys.argv[1]))), found
+PY

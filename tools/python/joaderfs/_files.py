@@ -22,6 +22,14 @@ def read_ini(path: str) -> dict[str, str]:
         return dict(line.rstrip("\n").split(" = ", 1) for line in file if " = " in line)
 
 
+def _unescaped(text: str) -> str:
+    """A name as joaderfs writes it into texts: joaderfs(8), Names in texts."""
+    def byte(match: re.Match[bytes]) -> bytes:
+        code = match.group(1)
+        return {b"n": b"\n", b"t": b"\t", b"\\": b"\\"}.get(code) or bytes([int(code[1:], 16)])
+    return os.fsdecode(re.sub(rb"\\(n|t|\\|x[0-9a-f]{2})", byte, os.fsencode(text)))
+
+
 class Place:
     """A directory of samples, and what is known of the job that it belongs to.
 
@@ -49,7 +57,7 @@ class Place:
         try:
             with open(os.path.join(os.path.dirname(self.directory), "classes.txt"),
                       encoding="utf-8", errors="surrogateescape") as file:
-                return file.read().splitlines()
+                return [_unescaped(line.rstrip("\n")) for line in file]
         except FileNotFoundError:
             return sorted(entry.name for entry in os.scandir(self.directory) if entry.is_dir())
 
