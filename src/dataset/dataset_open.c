@@ -134,7 +134,7 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 }
 
 /* Which rules list a container: after other ones, containers are listed anew. */
-#define LISTING "2"
+#define LISTING "3"
 
 /* -errno: the root can't be read. What is found in a container that has not changed
  * depends on the settings. */

@@ -196,7 +196,8 @@ void issues_log(const struct issues *issues, const char *dataset)
 		[ISSUE_UNREADABLE] = "entries could not be read and were skipped",
 		[ISSUE_HEADER] = "files have no readable header of an image and will "
 				 "fail when they are read as images",
-		[ISSUE_LINK] = "links in containers were skipped",
+		[ISSUE_LINK] = "symbolic links, and hard links to no file before "
+			       "them, in containers were skipped",
 		[ISSUE_LABEL] = "labels are no names of classes",
 		[ISSUE_UNLABELLED] = "images have no label and were skipped",
 		[ISSUE_SIZE] = "files have another size than the manifest says, which is "

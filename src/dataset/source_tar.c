@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "dataset/source.h"
+#include "dataset/source_links.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,8 +44,10 @@ struct tar {
 	struct container_scan *container;
 	uint64_t at;	 /* of the next header */
 	char *long_name; /* for the next member; NULL: none */
+	char *long_link; /* likewise: what it links to */
 	uint64_t size;	 /* likewise */
 	bool has_size;
+	struct link_targets targets;
 };
 
 /* --- fields ----------------------------------------------------------------------------- */
@@ -142,10 +145,10 @@ static int read_data(struct tar *tar, uint64_t size, uint64_t most, char **ret)
 	return err;
 }
 
-static void take_name(struct tar *tar, char *name)
+static void take_text(char **field, char *text)
 {
-	free(tar->long_name);
-	tar->long_name = name;
+	free(*field);
+	*field = text;
 }
 
 static int refuse_pax(struct tar *tar)
@@ -157,17 +160,18 @@ static int refuse_pax(struct tar *tar)
 static int take_pax(struct tar *tar, const char *key, const char *value, bool global)
 {
 	bool path = strcmp(key, "path") == 0, size = strcmp(key, "size") == 0;
+	bool link = strcmp(key, "linkpath") == 0;
 	if (strncmp(key, "GNU.sparse.", 11) == 0)
 		return container_refuse(tar->container, tar->at - BLOCK,
 			"a sparse file, which is not supported");
 	if (global && (path || size))
 		return container_refuse(tar->container, tar->at - BLOCK,
 			"a header for all members says their %s", key);
-	if (path) {
+	if (path || (link && !global)) {
 		char *copy = strdup(value);
 		if (!copy)
 			return -ENOMEM;
-		take_name(tar, copy);
+		take_text(path ? &tar->long_name : &tar->long_link, copy);
 	} else if (size) {
 		char *end;
 		errno = 0;
@@ -208,15 +212,14 @@ static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 
 static int read_extended(struct tar *tar, const struct header *header, uint64_t size)
 {
-	bool name = header->type == 'L', pax = header->type == 'x' || header->type == 'X';
+	bool name = header->type == 'L' || header->type == 'K';
+	bool pax = header->type == 'x' || header->type == 'X';
 	char *text = NULL;
-	if (header->type == 'K') /* a long link */
-		return 0;
 	int err = read_data(tar, size, name ? MOST_LONG_NAME : MOST_PAX, &text);
 	if (err)
 		return err;
 	if (name) {
-		take_name(tar, text);
+		take_text(header->type == 'L' ? &tar->long_name : &tar->long_link, text);
 		return 0;
 	}
 	err = read_pax(tar, text, size, !pax);
@@ -236,6 +239,36 @@ static void print_name(const struct header *header, char ret[300])
 		ustar && n_prefix ? "/" : "", n_name, header->name);
 }
 
+/* As the member that it links to, if that came before. */
+static int take_link(struct tar *tar, const struct header *header, const char *path)
+{
+	struct container_scan *container = tar->container;
+	char short_name[sizeof(header->link) + 1], target[PATH_MAX];
+	const char *name = tar->long_link;
+	if (!name) {
+		snprintf(short_name, sizeof(short_name), "%.*s",
+			(int)sizeof(header->link), header->link);
+		name = short_name;
+	}
+	const struct link_target *found = NULL;
+	if (name[0] != '/' && !strstr(name, "..")) {
+		int err = container_clean_name(container, tar->at - BLOCK, name, target);
+		if (err < 0)
+			return err;
+		found = err ? NULL : link_targets_find(&tar->targets, target);
+	}
+	if (!found) {
+		container_issue(container, ISSUE_LINK, path);
+		return 0;
+	}
+	const struct source_part part = {
+		.offset = found->offset, .stored_bytes = found->bytes};
+	int err = container_member(container, path, &part, part.stored_bytes);
+	return err ? err
+		   : link_targets_add(
+			     &tar->targets, path, part.offset, part.stored_bytes);
+}
+
 static int take_member(
 	struct tar *tar, const struct header *header, const char *name, uint64_t size)
 {
@@ -249,7 +282,9 @@ static int take_member(
 		return err < 0 ? err : 0;
 	if (directory)
 		return container_directory(container, path);
-	if (header->type == '1' || header->type == '2') {
+	if (header->type == '1')
+		return take_link(tar, header, path);
+	if (header->type == '2') {
 		container_issue(container, ISSUE_LINK, path);
 		return 0;
 	}
@@ -259,7 +294,8 @@ static int take_member(
 	if (header->type != '0' && header->type != '\0' && header->type != '7')
 		return 0;
 	const struct source_part part = {.offset = tar->at, .stored_bytes = size};
-	return container_member(container, path, &part, size);
+	err = container_member(container, path, &part, size);
+	return err ? err : link_targets_add(&tar->targets, path, tar->at, size);
 }
 
 /* Links, devices and directories have no data, whatever their size is. */
@@ -302,7 +338,8 @@ static int read_entry(struct tar *tar, const struct header *header)
 			   : take_member(tar, header, name, size);
 	tar->at += (size + BLOCK - 1) / BLOCK * BLOCK;
 	if (!extended) {
-		take_name(tar, NULL);
+		take_text(&tar->long_name, NULL);
+		take_text(&tar->long_link, NULL);
 		tar->has_size = false;
 	}
 	return err;
@@ -368,6 +405,8 @@ int tar_index(struct container_scan *container)
 		err = read_next(&tar);
 	while (err == 0);
 	free(tar.long_name);
+	free(tar.long_link);
+	free(tar.targets.of);
 	return err < 0 ? err : container_end(container);
 }
 

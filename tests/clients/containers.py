@@ -43,12 +43,22 @@ def read_zip(path):
     return found
 
 
+def target(archive, info):
+    """Whether the link leads to a file; after a lie it may not."""
+    try:
+        return archive.extractfile(info) is not None
+    except KeyError:
+        return False
+
+
 def read_tar(path):
     found = {}
     try:
         with tarfile.open(path, "r:") as archive:
             for info in archive:
-                if info.isreg():
+                if info.islnk() and not target(archive, info):
+                    continue
+                if info.isreg() or info.islnk():
                     found[info.name] = describe(archive.extractfile(info).read())
     except Exception:  # pylint: disable=broad-except
         return None
@@ -84,6 +94,10 @@ def make_tar(rng):
             info = tarfile.TarInfo(name)
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
+            if rng.random() < 0.3:
+                link = tarfile.TarInfo(f"b/link{rng.randrange(3)}.jpg")
+                link.type, link.linkname = tarfile.LNKTYPE, info.name
+                archive.addfile(link)
     return bytearray(out.getvalue())
 
 
@@ -164,6 +178,25 @@ def corrected(scanner, top):
     assert "2 members come again later" in scanner.log(), scanner.log()
 
 
+def linked(scanner, top):
+    """Hard links to names that need a head of their own, to a link, and to nothing."""
+    for kind in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT):
+        path, name = os.path.join(top, "linked.tar"), "a/" + "é" * 60 + ".jpg"
+        links = {"b/1.jpg": name, "b/2.jpg": "b/1.jpg", "c/3.jpg": "nothing", "c/4.jpg": "../etc"}
+        if kind == tarfile.USTAR_FORMAT:
+            name, links["b/1.jpg"] = "a/x.jpg", "./a/x.jpg"
+        with tarfile.open(path, "w", format=kind) as archive:
+            info = tarfile.TarInfo(name)
+            info.size = 5
+            archive.addfile(info, io.BytesIO(b"bytes"))
+            for link, info.linkname in links.items():
+                info.name, info.type, info.size = link, tarfile.LNKTYPE, 0
+                archive.addfile(info)
+        assert scanner.open(path), scanner.log()
+        expected = dict.fromkeys((name, "b/1.jpg", "b/2.jpg"), describe(b"bytes"))
+        assert listed(scanner) == expected, f"{listed(scanner)}\nexpected {expected}"
+        assert "2 symbolic links, and hard links to no file" in scanner.log(), scanner.log()
+
 
 def many(scanner, top):
     out = io.BytesIO()
@@ -191,6 +224,7 @@ def main():
         scanner = Scanner(program, top)
         many(scanner, top)
         corrected(scanner, top)
+        linked(scanner, top)
         for seed in range(count):
             rng = random.Random(seed)
             name, make, lie, read = kinds[seed % 2]

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "dataset/dataset_internal.h"
+
+/*
+ * The members of a tar by their paths, for hard links, which name a member before them.
+ *
+ *   Flow: link_targets_add for each member, link_targets_find for each link; free(of).
+ *   Owns: 24 bytes for each member, twice to four times.   Threads: one.
+ */
+
+struct link_target {
+	uint64_t hash;
+	uint64_t offset, bytes; /* of its data */
+};
+
+struct link_targets {
+	struct link_target *of;
+	size_t n, room;
+};
+
+/* The last one of a path counts. 0 or -ENOMEM. */
+must_check int link_targets_add(
+	struct link_targets *targets, const char *path, uint64_t offset, uint64_t bytes);
+/* NULL: there is none. */
+const struct link_target *link_targets_find(
+	const struct link_targets *targets, const char *path);
