@@ -2,10 +2,11 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/layout_mirror.h"
-#include "base/ensure.h"
 #include "files/layout.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 /*
@@ -38,18 +39,38 @@ static bool keeps_name(const struct dataset_paths *paths,
 	return n > 0 && paths_find_file(paths, directory, name, n) == UINT32_MAX;
 }
 
+#define HASHED 17 /* bytes: "~" and 16 digits */
+
+/* Whether the name is too long for a file with the ending behind it. */
+static bool is_too_long(const char *name, const char *extension)
+{
+	return strlen(name) + 1 + strlen(extension) > NAME_MAX;
+}
+
+/* The beginning of the name, of whole characters, and a hash of all of it. */
+static void print_short(const char *name, const char *extension, char ret[MIRROR_NAME])
+{
+	int least = (int)(NAME_MAX - HASHED - 1 - strlen(extension)) - 3, n = least + 3;
+	while (n > least && ((unsigned char)name[n] & 0xc0) == 0x80)
+		n--;
+	snprintf(ret, MIRROR_NAME, "%.*s~%016" PRIx64 ".%s", n, name, dataset_hash(name),
+		extension);
+}
+
 void mirror_print(const struct dataset_paths *paths,
 	const struct paths_directory *directory, uint32_t file, const char *extension,
 	char ret[MIRROR_NAME])
 {
 	const char *name = paths_name(paths, file);
-	bool keeps = keeps_name(paths, directory, name, extension);
-	int n = snprintf(ret, MIRROR_NAME, "%s%s%s", name, keeps ? "" : ".",
-		keeps ? "" : extension);
-	ensure(n > 0 && n < MIRROR_NAME);
+	if (keeps_name(paths, directory, name, extension))
+		snprintf(ret, MIRROR_NAME, "%s", name);
+	else if (is_too_long(name, extension))
+		print_short(name, extension, ret);
+	else
+		snprintf(ret, MIRROR_NAME, "%s.%s", name, extension);
 }
 
-uint32_t mirror_find(const struct dataset_paths *paths,
+static uint32_t find_whole(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
 	if (keeps_name(paths, directory, name, extension))
@@ -60,6 +81,34 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 		keeps_name(paths, directory, paths_name(paths, file), extension))
 		return UINT32_MAX;
 	return file;
+}
+
+/* Such names are rare, and so are lookups of names of this length. */
+static uint32_t find_short(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *extension, const char *name)
+{
+	char shown[MIRROR_NAME];
+	for (uint32_t i = 0; i < directory->n_files; i++) {
+		uint32_t file = directory->first_file + i;
+		if (!is_too_long(paths_name(paths, file), extension))
+			continue;
+		mirror_print(paths, directory, file, extension, shown);
+		if (strcmp(shown, name) == 0)
+			return file;
+	}
+	return UINT32_MAX;
+}
+
+uint32_t mirror_find(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *extension, const char *name)
+{
+	size_t n = strlen(name);
+	if (n > NAME_MAX)
+		return UINT32_MAX;
+	uint32_t file = find_whole(paths, directory, extension, name);
+	if (file != UINT32_MAX || !extension || n < NAME_MAX - 3)
+		return file;
+	return find_short(paths, directory, extension, name);
 }
 
 static const char *extension_of(struct sched_job *job)

@@ -9,6 +9,8 @@
  * Names of the layout "mirror": a file has the name of its source file with the job's
  * extension after it (tulip.jpg.ppm). Where the extension is jpg, tulip.jpg keeps its
  * name, unless the directory has a file "tulip", too, which is then called tulip.jpg.
+ * A name that would have more than 255 bytes is cut, and has a hash of all of it before the
+ * extension.
  *
  *   extension NULL: every file keeps its name.
  *   Threads: any.   Errors: none.

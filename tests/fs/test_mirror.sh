@@ -51,3 +51,11 @@ for top, _, names in os.walk(source):
 assert n == 14, n
 PY
 nothing_held
+
+# A name of as many bytes as a name may have: cp makes a copy of it, with the ending.
+cp "$D/class0/0003.jpg" "$D/class2/$(printf 'x%.0s' {1..251}).jpg"
+stop
+job long tensor.crop=32 view.layout=mirror "job.where=length(path) > 200"
+start
+cp -r "$(epoch long)" "$T/copy" || fail "cp -r"
+equal "copies" "$(find "$T/copy" -name 'xxx*~????????????????.ppm' -size +0 | wc -l)" 1

@@ -56,6 +56,40 @@ Test(layout_mirror, a_file_keeps_its_name_and_gets_an_ending)
 	place_end(&place);
 }
 
+/* Names of 250 to 255 bytes, equal up to their ends, some of them of two bytes a character. */
+Test(layout_mirror, no_name_is_longer_than_a_file_may_have)
+{
+	const struct dataset_paths *paths;
+	char path[300], name[MIRROR_NAME], before[MIRROR_NAME] = "";
+	place_begin(&place);
+	for (int wide = 0; wide < 2; wide++)
+		for (int n = 250; n <= 255; n++) {
+			char *at = path + sprintf(path, "a/%d", wide);
+			while (at < path + n - 10)
+				at = stpcpy(at, wide ? "\xc3\xa9" : "x");
+			snprintf(at, 20, "%0*d.jpg", (int)(path + 2 + n - 4 - at), n);
+			place_jpeg(&place, path);
+		}
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_paths(place.dataset, &paths), 0);
+	const struct paths_directory *directory = paths_directory(paths, 1);
+	cr_assert_eq(directory->n_files, 12);
+	for (uint32_t i = 0; i < 12; i++) {
+		uint32_t file = directory->first_file + i;
+		mirror_print(paths, directory, file, "ppm", name);
+		cr_assert_leq(strlen(name), 255, "%s", name);
+		cr_assert_str_eq(name + strlen(name) - 4, ".ppm");
+		cr_assert_str_neq(name, before);
+		cr_assert_eq(
+			mirror_find(paths, directory, "ppm", name), file, "%s", name);
+		strcpy(before, name);
+		snprintf(name, sizeof(name), "%s.ppm", paths_name(paths, file));
+		if (strlen(name) > 255)
+			expect_none("ppm", name);
+	}
+	place_end(&place);
+}
+
 /* With "jpg", 1.png and 1.png.jpg would both be 1.png.jpg, and so on. */
 Test(layout_mirror, no_two_files_have_one_name)
 {
