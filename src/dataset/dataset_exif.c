@@ -38,6 +38,12 @@ static bool is_integer(unsigned type)
 	       type == 13;
 }
 
+/* 1 where it is nonsense: it is there. */
+static uint32_t known(uint32_t orientation)
+{
+	return orientation >= 1 && orientation <= 8 ? orientation : 1;
+}
+
 /* false: the entry or its values lie outside the data. */
 static bool read_entry(const struct tiff *tiff, size_t at, uint32_t *orientation)
 {
@@ -52,7 +58,7 @@ static bool read_entry(const struct tiff *tiff, size_t at, uint32_t *orientation
 	if (bytes > tiff->size || values > tiff->size - bytes)
 		return false;
 	if (tag == TAG_ORIENTATION)
-		*orientation = is_integer(type) ? number(tiff, values, one) : 1;
+		*orientation = known(is_integer(type) ? number(tiff, values, one) : 1);
 	return true;
 }
 
@@ -68,17 +74,22 @@ static bool read_head(struct tiff *tiff)
 	return false;
 }
 
-uint8_t exif_orientation(const uint8_t *data, size_t size)
+uint32_t exif_find_orientation(const uint8_t *data, size_t size)
 {
 	struct tiff tiff = {.data = data, .size = size};
-	uint32_t orientation = 1;
+	uint32_t orientation = 0;
 	if (!read_head(&tiff))
-		return 1;
+		return orientation;
 	size_t at = number(&tiff, 4, 4);
 	if (at > size || size - at < 2)
-		return 1;
+		return orientation;
 	unsigned entries = number(&tiff, at, 2);
 	for (at += 2; entries && read_entry(&tiff, at, &orientation); at += ENTRY_BYTES)
 		entries--;
-	return orientation >= 1 && orientation <= 8 ? (uint8_t)orientation : 1;
+	return orientation;
+}
+
+uint8_t exif_orientation(const uint8_t *data, size_t size)
+{
+	return (uint8_t)known(exif_find_orientation(data, size));
 }

@@ -23,7 +23,6 @@
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20) /* more is no image, or a bomb */
-#define PNG_MAX_EXIF ((uint32_t)1 << 20)	  /* no camera writes more */
 
 struct jpeg_trap {
 	struct jpeg_error_mgr manager; /* first: libjpeg hands back a pointer to it */
@@ -83,30 +82,6 @@ static uint32_t big_endian(const unsigned char *bytes)
 {
 	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
 	       (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
-/* Takes the last eXIf before the image data. PIL would also see one behind them, but no
- * program writes it there, and looking for it would mean to read the whole file. */
-static uint8_t png_orientation(FILE *file)
-{
-	unsigned char head[8];
-	uint8_t orientation = 1;
-	while (fread(head, 1, sizeof(head), file) == sizeof(head) &&
-		memcmp(head + 4, "IDAT", 4) != 0 && memcmp(head + 4, "IEND", 4) != 0) {
-		uint32_t bytes = big_endian(head), skip = bytes;
-		if (bytes > INT32_MAX)
-			break;
-		if (memcmp(head + 4, "eXIf", 4) == 0 && bytes <= PNG_MAX_EXIF) {
-			auto_free uint8_t *data = malloc(bytes + 1u);
-			if (!data || fread(data, 1, bytes, file) != bytes)
-				break;
-			orientation = exif_orientation(data, bytes);
-			skip = 0;
-		}
-		if (fseek(file, (long)skip + 4, SEEK_CUR) != 0)
-			break;
-	}
-	return orientation;
 }
 
 /* The first chunk is enough for the size. The other chunks only decide whether the image

@@ -36,7 +36,7 @@ static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 
 const char *image_readers(void)
 {
-	return "jpeg png bmp gif ppm"
+	return "jpeg png(text) bmp gif ppm"
 #ifdef HAVE_WEBP
 	       " webp"
 #endif

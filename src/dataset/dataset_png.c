@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/escape.h"
+#include "dataset/dataset_internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+/*
+ * The orientation of a PNG, as Pillow's ImageOps.exif_transpose finds it: in eXIf, else in
+ * the text "Raw profile type exif" (ImageMagick writes EXIF in digits there), and if EXIF does
+ * not say it, in XMP's text. The last chunk of a kind before the image data counts.
+ * Pillow would also see one behind them, but no program writes it there, and to look
+ * for it would mean to read the whole file.
+ */
+
+#define MOST_CHUNK ((uint32_t)1 << 20) /* no camera writes more */
+#define MOST_TEXT ((size_t)1 << 20)    /* unpacked, as Pillow has it */
+#define RAW_PROFILE "Raw profile type exif"
+#define XMP "XML:com.adobe.xmp"
+
+struct text {
+	char *data; /* a NUL follows; NULL: there is none */
+	size_t size;
+};
+
+struct profiles {
+	struct text exif, raw, xmp;
+};
+
+static void take(struct text *into, struct text text)
+{
+	free(into->data);
+	*into = text;
+}
+
+static struct text copy(const char *data, size_t size)
+{
+	struct text text = {.data = malloc(size + 1), .size = size};
+	if (text.data) {
+		memcpy(text.data, data, size);
+		text.data[size] = '\0';
+	}
+	return text;
+}
+
+/* What a stream that ends too early has counts. false: it is damaged. */
+static bool unpack(const char *data, size_t size, struct text *ret)
+{
+	z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
+	*ret = (struct text){.data = malloc(MOST_TEXT + 1)};
+	if (!ret->data || inflateInit(&stream) != Z_OK)
+		return false;
+	stream.next_out = (Bytef *)ret->data;
+	stream.avail_out = MOST_TEXT;
+	int code = inflate(&stream, Z_SYNC_FLUSH);
+	ret->size = stream.total_out;
+	ret->data[ret->size] = '\0';
+	inflateEnd(&stream);
+	return code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR;
+}
+
+static bool is_utf8(struct text text)
+{
+	uint32_t character;
+	for (unsigned n, at = 0; at < text.size; at += n)
+		if ((n = utf8_read(text.data + at, &character)) == 0)
+			return false;
+	return true;
+}
+
+/* What follows the keyword: flag, method, language\0, translation\0, text. */
+static bool read_international(const char *data, size_t size, struct text *ret)
+{
+	const char *end = data + size, *at = data + 2;
+	for (int i = 0; i < 2; i++) {
+		at = size < 2 ? NULL : memchr(at, '\0', (size_t)(end - at));
+		if (!at)
+			return false;
+		at++;
+	}
+	if (data[0] && data[1])
+		return false;
+	bool read = data[0] ? unpack(at, (size_t)(end - at), ret)
+			    : (*ret = copy(at, (size_t)(end - at))).data != NULL;
+	return read && is_utf8(*ret);
+}
+
+static bool read_text(const char *type, const char *data, size_t size, struct text *ret)
+{
+	if (type[0] == 'i')
+		return read_international(data, size, ret);
+	if (type[0] == 't')
+		return (*ret = copy(data, size)).data != NULL;
+	if (size > 0 && data[0] == 0 && unpack(data + 1, size - 1, ret))
+		return true;
+	free(ret->data); /* as Pillow, which goes on with nothing */
+	return (*ret = copy("", 0)).data != NULL;
+}
+
+static void note_chunk(struct profiles *found, const char *type, struct text chunk)
+{
+	struct text text = {0};
+	if (memcmp(type, "eXIf", 4) == 0) {
+		take(&found->exif, copy(chunk.data, chunk.size));
+		return;
+	}
+	size_t key = strlen(chunk.data) + 1;
+	bool raw = strcmp(chunk.data, RAW_PROFILE) == 0;
+	if (key > chunk.size || (!raw && strcmp(chunk.data, XMP) != 0))
+		return;
+	if (read_text(type, chunk.data + key, chunk.size - key, &text))
+		take(raw ? &found->raw : &found->xmp, text);
+	else
+		free(text.data);
+}
+
+static bool is_wanted(const char *type)
+{
+	return memcmp(type, "eXIf", 4) == 0 || memcmp(type, "tEXt", 4) == 0 ||
+	       memcmp(type, "zTXt", 4) == 0 || memcmp(type, "iTXt", 4) == 0;
+}
+
+static uint32_t big_endian(const char *text)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
+	       (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static void read_chunks(FILE *file, struct profiles *found)
+{
+	char head[8];
+	while (fread(head, 1, sizeof(head), file) == sizeof(head) &&
+		memcmp(head + 4, "IDAT", 4) != 0 && memcmp(head + 4, "IEND", 4) != 0) {
+		uint32_t bytes = big_endian(head), skip = bytes;
+		if (bytes > INT32_MAX)
+			break;
+		if (is_wanted(head + 4) && bytes <= MOST_CHUNK) {
+			auto_free char *data = malloc(bytes + 1u);
+			if (!data || fread(data, 1, bytes, file) != bytes)
+				break;
+			data[bytes] = '\0';
+			note_chunk(found, head + 4, (struct text){data, bytes});
+			skip = 0;
+		}
+		if (fseek(file, (long)skip + 4, SEEK_CUR) != 0)
+			break;
+	}
+}
+
+static int digit(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+/* The bytes of what follows the third line, which take the text's place. false: it has something
+ * else than digits. */
+static bool from_digits(struct text *text)
+{
+	char *out = text->data, *at = text->data;
+	for (int i = 0; i < 3 && at; i++) {
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	text->size = 0;
+	int high = -1;
+	for (; at && *at; at++) {
+		if (*at == '\n' || (high < 0 && isspace((unsigned char)*at)))
+			continue;
+		if (!isxdigit((unsigned char)*at))
+			return false;
+		if (high >= 0)
+			out[text->size++] = (char)(high << 4 | digit(*at));
+		high = high < 0 ? digit(*at) : -1;
+	}
+	return high < 0;
+}
+
+static uint32_t orientation_of(struct text exif)
+{
+	size_t skip = exif.size >= 6 && memcmp(exif.data, "Exif\0\0", 6) == 0 ? 6 : 0;
+	return exif_find_orientation((const uint8_t *)exif.data + skip, exif.size - skip);
+}
+
+/* The digit in tiff:Orientation="6" or <tiff:Orientation>6. 0: there is none. */
+static uint32_t orientation_of_xmp(const char *text)
+{
+	static const char name[] = "tiff:Orientation";
+	for (const char *at = text; (at = strstr(at, name)); at++) {
+		const char *value = at + strlen(name);
+		value += *value == '>' ? 1 : strncmp(value, "=\"", 2) == 0 ? 2 : 0;
+		if (value[-1] != 'n' && isdigit((unsigned char)*value))
+			return (uint32_t)(*value - '0');
+	}
+	return 0;
+}
+
+uint8_t png_orientation(FILE *file)
+{
+	struct profiles found = {0};
+	uint32_t orientation = 0;
+	read_chunks(file, &found);
+	if (found.exif.data)
+		orientation = orientation_of(found.exif);
+	else if (found.raw.data && !from_digits(&found.raw))
+		orientation = 1; /* Pillow can't say */
+	else if (found.raw.data)
+		orientation = orientation_of(found.raw);
+	if (orientation == 0 && found.xmp.data)
+		orientation = orientation_of_xmp(found.xmp.data);
+	free(found.exif.data);
+	free(found.raw.data);
+	free(found.xmp.data);
+	return orientation >= 1 && orientation <= 8 ? (uint8_t)orientation : 1;
+}
