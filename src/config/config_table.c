@@ -41,6 +41,7 @@ static const char *const same_images[] = {"file", "content", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
 static const char *const exifs[] = {"ignore", "apply", NULL};
+static const char *const truncateds[] = {"fail", "fill", NULL};
 static const char *const accuracies[] = {"exact", "approx", NULL};
 static const char *const formats[] = {
 	"ppm", "bmp", "png", "npy", "raw", "source", "record", NULL};
@@ -397,6 +398,13 @@ const struct option config_options[] = {
 			"apply: turned before resize and crop, as Pillow's "
 			"ImageOps.exif_transpose does it; such a job shares prepared "
 			"images with its like, but no decoding with others."},
+	{SECTION_TENSOR, "truncated", &value_flag, .choices = truncateds,
+		.preset = "fail", JOB(preparation.fill),
+		.help = "A JPEG or PNG whose pixels end too early, or are damaged.\n"
+			"fail: EIO for its file.\n"
+			"fill: what is there, and black below it, as Pillow gives with "
+			"LOAD_TRUNCATED_IMAGES; such a job shares prepared images with "
+			"its like, but no decoding with others."},
 	{SECTION_TENSOR, "format", &value_choice, .choices = formats, .preset = "ppm",
 		JOB(format),
 		.help = "Format of the files.\n"

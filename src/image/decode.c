@@ -357,7 +357,8 @@ static int make_tensors(
 	for (size_t i = 0; i < n; i++) {
 		const struct preparation *preparation = outputs[i].preparation;
 		struct transform one = plan(preparation, image, image);
-		ensure(!preparation->approximate && !preparation->exif);
+		ensure(!preparation->approximate && !preparation->exif &&
+			!preparation->fill);
 		all.part.rows = cover(all.part.rows, one.part.rows);
 		all.part.columns = cover(all.part.columns, one.part.columns);
 	}
@@ -444,6 +445,8 @@ static int decode(struct image_decoder *decoder, const struct encoded_image *ima
 		err = check_preamble[i](message, image->data, image->size);
 	if (err)
 		return err;
+	if (outputs[0].preparation->fill && codecs[i]->fill)
+		codecs[i]->fill(decoding.state);
 	err = codecs[i]->open(decoding.state, message, image->data, image->size, &shape);
 	if (!err)
 		err = check_shape(image, shape, message);

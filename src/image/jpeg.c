@@ -59,6 +59,10 @@ struct jpeg {
 	struct baseline *baseline; /* NULL where libjpeg is faster */
 	const uint8_t *begin;	   /* of the file */
 	bool by_baseline;
+	bool fill;	/* what is missing is black */
+	bool failed;	/* with fill: no more rows come */
+	bool refused;	/* also with fill */
+	uint8_t *ended; /* with fill: what is left of the file, and an end */
 	char *message;
 	int error;
 	jmp_buf escape;
@@ -86,7 +90,8 @@ static void on_message(j_common_ptr info)
 static void on_progress(j_common_ptr info)
 {
 	struct jpeg *jpeg = info->client_data;
-	if (jpeg->info.input_scan_number > MAX_SCANS)
+	jpeg->refused = jpeg->info.input_scan_number > MAX_SCANS;
+	if (jpeg->refused)
 		give_up(jpeg, -EIO, "too many scans");
 }
 
@@ -121,12 +126,30 @@ static void on_skip(j_decompress_ptr info, long bytes)
 	drop(jpeg);
 }
 
+/* As Pillow does with LOAD_TRUNCATED_IMAGES: libjpeg fills what is missing before an end. */
+static void add_end(struct jpeg *jpeg)
+{
+	struct jpeg_source_mgr *source = &jpeg->source;
+	size_t left = source->bytes_in_buffer;
+	jpeg->ended = malloc(left + 2);
+	if (!jpeg->ended)
+		give_up(jpeg, -ENOMEM, "no memory");
+	memcpy(jpeg->ended, source->next_input_byte, left);
+	memcpy(jpeg->ended + left, "\xff\xd9", 2);
+	source->next_input_byte = jpeg->ended;
+	jpeg->end = jpeg->ended + left + 2;
+}
+
 /* Lets libjpeg see the next piece of the file. */
 static void feed(struct jpeg *jpeg)
 {
 	struct jpeg_source_mgr *source = &jpeg->source;
 	do {
 		const uint8_t *seen = source->next_input_byte + source->bytes_in_buffer;
+		if (seen == jpeg->end && jpeg->fill && !jpeg->ended) {
+			add_end(jpeg);
+			seen = source->next_input_byte + source->bytes_in_buffer;
+		}
 		size_t more = (size_t)(jpeg->end - seen);
 		if (more == 0)
 			give_up(jpeg, -EIO, "truncated");
@@ -300,9 +323,34 @@ static bool open_baseline(struct jpeg *jpeg)
 	       width == jpeg->info.image_width && height == jpeg->info.image_height;
 }
 
+static bool is_filled(const struct jpeg *jpeg)
+{
+	return jpeg->fill && jpeg->error == -EIO && !jpeg->refused;
+}
+
+/* All rows: those above decide where the data end. */
+static int begin_filled(struct jpeg *jpeg, struct image_part *part)
+{
+	struct jpeg_decompress_struct *info = &jpeg->info;
+	jpeg->by_baseline = false;
+	jpeg->failed = true;
+	if (setjmp(jpeg->escape))
+		return is_filled(jpeg) ? 0 : jpeg->error;
+	jpeg_calc_output_dimensions(info);
+	*part = (struct image_part){
+		.rows.length = info->output_height, .columns.length = info->output_width};
+	jpeg->asked = jpeg->part = *part;
+	while (!jpeg_start_decompress(info))
+		feed(jpeg);
+	jpeg->failed = false;
+	return 0;
+}
+
 static int begin_image(void *state, struct image_part *part)
 {
 	struct jpeg *jpeg = state;
+	if (jpeg->fill)
+		return begin_filled(jpeg, part);
 	jpeg->asked = *part;
 	jpeg->by_baseline = open_baseline(jpeg);
 	if (setjmp(jpeg->escape))
@@ -370,9 +418,25 @@ static bool read_baseline(struct jpeg *jpeg, uint8_t *pixels)
 	return baseline_read(jpeg->baseline, part, pixels);
 }
 
+static int read_filled(struct jpeg *jpeg, uint8_t *pixels)
+{
+	struct image_part part = jpeg->asked;
+	bool cmyk = jpeg->info.out_color_space == JCS_CMYK; /* whose zeros are white */
+	memset(pixels, cmyk ? 255 : 0,
+		(size_t)part.rows.length * part.columns.length * 3);
+	if (jpeg->failed)
+		return 0;
+	if (setjmp(jpeg->escape))
+		return is_filled(jpeg) ? 0 : jpeg->error;
+	read_part(jpeg, pixels);
+	return 0;
+}
+
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct jpeg *jpeg = state;
+	if (jpeg->fill)
+		return read_filled(jpeg, pixels);
 	if (jpeg->by_baseline && read_baseline(jpeg, pixels))
 		return 0;
 	if (setjmp(jpeg->escape))
@@ -383,9 +447,18 @@ static int read_image(void *state, uint8_t *pixels)
 	return 0;
 }
 
+static void fill_image(void *state)
+{
+	struct jpeg *jpeg = state;
+	jpeg->fill = true;
+}
+
 static void close_image(void *state)
 {
 	struct jpeg *jpeg = state;
+	free(jpeg->ended);
+	jpeg->ended = NULL;
+	jpeg->fill = jpeg->failed = jpeg->refused = false;
 	jpeg_memory_reset(&jpeg->memory, &jpeg->info, KEEP_BYTES);
 	if (jpeg->baseline)
 		baseline_trim(jpeg->baseline, KEEP_BYTES);
@@ -446,6 +519,7 @@ const struct codec codec_jpeg = {
 	.magic_bytes = 3,
 	.create = create,
 	.destroy = destroy,
+	.fill = fill_image,
 	.open = open_image,
 	.scale = scale_image,
 	.begin = begin_image,

@@ -70,6 +70,7 @@ struct png {
 	struct buffer rows;	 /* one row, or all rows of an interlaced image */
 	struct scratch scratch;	 /* libpng's memory */
 	struct png_whole *whole; /* or NULL */
+	bool fill;		 /* what is missing is zero, wherever the data end */
 	char *message;
 	int error;
 	jmp_buf escape;
@@ -431,7 +432,7 @@ static int read_image(void *state, uint8_t *pixels)
 	} else if (png->row_bytes == 0) {
 		return png->error;
 	} else if (!all_rows_read(png)) {
-		if (png->error == -ENOMEM || !ends_early(png))
+		if (png->error == -ENOMEM || (!png->fill && !ends_early(png)))
 			return png->error;
 		png->message[0] = '\0';
 		convert_early_end(png, pixels);
@@ -442,9 +443,16 @@ static int read_image(void *state, uint8_t *pixels)
 	return 0;
 }
 
+static void fill_image(void *state)
+{
+	struct png *png = state;
+	png->fill = true;
+}
+
 static void close_image(void *state)
 {
 	struct png *png = state;
+	png->fill = false;
 	png_destroy_read_struct(&png->reader, &png->info, NULL);
 	scratch_reset(&png->scratch, KEEP_BYTES);
 	buffer_trim(&png->rows);
@@ -483,6 +491,7 @@ const struct codec codec_png = {
 	.magic_bytes = SIGNATURE_BYTES,
 	.create = create,
 	.destroy = destroy,
+	.fill = fill_image,
 	.open = open_image,
 	.read = read_image,
 	.close = close_image,

@@ -18,13 +18,18 @@ static bool orients(const struct preparation *preparation)
 	return preparation->exif && !preparation->encoded;
 }
 
+static bool fills(const struct preparation *preparation)
+{
+	return preparation->fill && !preparation->encoded;
+}
+
 bool preparation_equal(const struct preparation *a, const struct preparation *b)
 {
 	return a->encoded == b->encoded && a->resize_short == b->resize_short &&
 	       a->resize_width == b->resize_width &&
 	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
 	       a->crop_height == b->crop_height && approximates(a) == approximates(b) &&
-	       orients(a) == orients(b);
+	       orients(a) == orients(b) && fills(a) == fills(b);
 }
 
 void preparation_print(
@@ -37,10 +42,11 @@ void preparation_print(
 		snprintf(size, sizeof(size), "%" PRIu32 "x%" PRIu32,
 			preparation->resize_width, preparation->resize_height);
 	snprintf(ret, PREPARATION_TEXT,
-		"format=%s resize=%s crop=%" PRIu32 "x%" PRIu32 " accuracy=%s exif=%s",
+		"format=%s resize=%s crop=%" PRIu32 "x%" PRIu32 " accuracy=%s exif=%s%s",
 		preparation->encoded ? "source" : "rgb", size, preparation->crop_width,
 		preparation->crop_height, approximates(preparation) ? "approx" : "exact",
-		orients(preparation) ? "apply" : "ignore");
+		orients(preparation) ? "apply" : "ignore",
+		fills(preparation) ? " truncated=fill" : "");
 }
 
 struct tensor_shape preparation_image(const struct preparation *preparation,

@@ -25,6 +25,7 @@ struct preparation {
 	uint32_t crop_height;
 	bool approximate; /* where a resize follows, decode at a fraction of the size */
 	bool exif;	  /* first turn the image as its EXIF orientation says */
+	bool fill;	  /* what is missing of a truncated image is black */
 };
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);

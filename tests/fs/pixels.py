@@ -3,15 +3,17 @@
 """pixels.py JOBS_DIR DATASET "JOB [RESIZE [CROP]]"...: compares every file of epoch-0000 of
 these jobs with what PIL makes of the source file that the order names, to the bit. By the
 file's ending: images with PIL and OpenCV, npy with numpy, raw as bytes, jpg as the file
-itself. EXIF=apply in the environment: the source is turned. EPOCH=epoch-0001: of that one."""
+itself. EXIF=apply in the environment: the source is turned. EPOCH=epoch-0001: of that one.
+TRUNCATED=1: as Pillow gives truncated images."""
 
 import importlib.util
 import os
 import sys
 
 import numpy
-from PIL import Image, ImageOps
+from PIL import Image, ImageFile, ImageOps
 
+ImageFile.LOAD_TRUNCATED_IMAGES = "TRUNCATED" in os.environ
 sys.dont_write_bytecode = True  # nothing beside the sources
 HERE = os.path.dirname(os.path.abspath(__file__))
 spec = importlib.util.spec_from_file_location(

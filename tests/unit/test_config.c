@@ -437,7 +437,7 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 		"weight = 1\nidle = 600\nsecond_script = warned\nbad_sample = "
 		"fail\nkeep_epochs = 10\n"
 		"[tensor]\nresize = 16x9\ncrop = 8x8\naccuracy = exact\nexif = "
-		"ignore\nformat = ppm\n"
+		"ignore\ntruncated = fail\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
 		"[augment]\nhflip = 0\nseed = 0\n"
 		"[view]\nlayout = flat\nlabels = drawn\nbatch = 64\nmapping = "

@@ -221,9 +221,9 @@ Test(dataset_metadata, columns_that_are_too_many_are_one_message)
 	free(text);
 	cr_assert_eq(place_open(&place), 0);
 	expect(&place, "x0 = 7 and x255 is null", 1);
-	cr_assert(place_logged(&place,
-		"metadata.csv: found 330 columns beside file_name, "
-		"allowed: at most 256; those after \"x255\""));
+	cr_assert(
+		place_logged(&place, "metadata.csv: found 330 columns beside file_name, "
+				     "allowed: at most 256; those after \"x255\""));
 	FILE *log = fopen(place.log, "r");
 	for (int c; (c = fgetc(log)) != EOF;)
 		n += c == '\n';

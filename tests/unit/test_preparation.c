@@ -95,7 +95,12 @@ Test(preparation, preparations_are_equal_when_every_part_is)
 	cr_assert_not(preparation_equal(&a, &b));
 	a.encoded = b.encoded = true; /* the file as it is */
 	cr_assert(preparation_equal(&a, &b));
-	b.encoded = b.exif = false;
+	a.fill = true;
+	cr_assert(preparation_equal(&a, &b));
+	a.encoded = b.encoded = false;
+	cr_assert_not(preparation_equal(&a, &b));
+	a.encoded = true;
+	a.fill = b.exif = false;
 	cr_assert_not(preparation_equal(&a, &b));
 }
 
@@ -117,7 +122,7 @@ Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
 		{.resize_width = 64, .resize_height = 64},
 		{.resize_width = 64, .resize_height = 65},
 		{.crop_width = 64, .crop_height = 64},
-		{.crop_width = 64, .crop_height = 32}, {.exif = true},
+		{.crop_width = 64, .crop_height = 32}, {.exif = true}, {.fill = true},
 		{.approximate = true}, {.resize_short = 64, .approximate = true},
 		{.resize_short = 64, .crop_width = 64, .crop_height = 64, .exif = true},
 		{.encoded = true, .exif = true}};
