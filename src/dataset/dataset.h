@@ -181,7 +181,7 @@ sample_id dataset_first(const struct dataset *dataset, size_t i);
 uint64_t dataset_labels_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* What hash(path) is in a predicate. */
+/* Gives the value of hash(path) in a predicate. */
 uint64_t dataset_hash(const char *text);
 
 /*

@@ -294,7 +294,7 @@ static int load_all(sqlite3 *db, const char *sql,
 	", gone, " orientation ", " part " FROM samples ORDER BY id"
 #define PART "part_container, part_offset, part_bytes, part_checksum, part_method"
 #define NO_PART "NULL, 0, 0, 0, 0"
-/* What had no header may have one that is known now, and a PNG another orientation. */
+/* A file without a header may have one that is known now, and a PNG another orientation. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static const char *rows_query(sqlite3_int64 version, bool same_readers)

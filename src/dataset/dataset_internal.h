@@ -259,7 +259,7 @@ must_check int probe_part(read_at *read, void *context, const struct source_part
 uint8_t exif_orientation(const uint8_t *data, size_t size);
 /* 0: there is none; 1 for nonsense. */
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);
-/* Behind the first chunk. */
+/* Reads on behind the first chunk. */
 uint8_t png_orientation(FILE *file);
 
 /* The same for the same file with the same content, as far as a stat shows it. path:

@@ -96,7 +96,7 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : strcmp(one, other);
 }
 
-/* How many files, and a hash of their names, sizes and times. */
+/* The stamp has the number of files, and a hash of their names, sizes and times. */
 static int make_stamp(struct metadata *metadata)
 {
 	auto_free char *text = NULL;
@@ -169,7 +169,7 @@ static struct column *find_column(struct metadata *metadata, const char *name)
 	return NULL;
 }
 
-/* As if the values of both had been noted one after the other. */
+/* Gives the type that the values of both have together. */
 static void join_types(struct column *into, const struct column *column)
 {
 	if (!column->seen)

@@ -48,7 +48,7 @@ static struct text copy(const char *data, size_t size)
 	return text;
 }
 
-/* What a stream that ends too early has counts. false: it is damaged. */
+/* Takes the bytes that a stream has which ends too early. false: it is damaged. */
 static bool unpack(const char *data, size_t size, struct text *ret)
 {
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
@@ -73,7 +73,7 @@ static bool is_utf8(struct text text)
 	return true;
 }
 
-/* What follows the keyword: flag, method, language\0, translation\0, text. */
+/* Reads flag, method, language\0, translation\0 and text, which follow the keyword. */
 static bool read_international(const char *data, size_t size, struct text *ret)
 {
 	const char *end = data + size, *at = data + 2;

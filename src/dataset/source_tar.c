@@ -44,7 +44,7 @@ struct tar {
 	struct container_scan *container;
 	uint64_t at;	 /* of the next header */
 	char *long_name; /* for the next member; NULL: none */
-	char *long_link; /* likewise: what it links to */
+	char *long_link; /* the member that it links to; NULL: the head says it */
 	uint64_t size;	 /* likewise */
 	bool has_size;
 	struct link_targets targets;
@@ -239,7 +239,7 @@ static void print_name(const struct header *header, char ret[300])
 		ustar && n_prefix ? "/" : "", n_name, header->name);
 }
 
-/* As the member that it links to, if that came before. */
+/* Adds the link with the data of its member, if the member came before. */
 static int take_link(struct tar *tar, const struct header *header, const char *path)
 {
 	struct container_scan *container = tar->container;

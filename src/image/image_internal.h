@@ -48,7 +48,8 @@ struct codec {
 	/* plain: with the code for every processor */
 	int (*create)(bool plain, void **ret);
 	void (*destroy)(void *state);
-	/* Before open, for this image: what is missing is filled. NULL: the codec can't. */
+	/* Called before open: missing pixels of this image are filled. NULL: the codec
+	 * can't. */
 	void (*fill)(void *state);
 	/* Reads the header. The data and the message stay where they are until close. */
 	int (*open)(void *state, char *message, const uint8_t *data, size_t size,

@@ -61,7 +61,7 @@ struct jpeg {
 	bool by_baseline;
 	bool fill;	/* what is missing is black */
 	bool failed;	/* with fill: no more rows come */
-	bool refused;	/* also with fill */
+	bool refused;	/* an error in spite of fill */
 	uint8_t *ended; /* with fill: what is left of the file, and an end */
 	char *message;
 	int error;
@@ -126,7 +126,7 @@ static void on_skip(j_decompress_ptr info, long bytes)
 	drop(jpeg);
 }
 
-/* As Pillow does with LOAD_TRUNCATED_IMAGES: libjpeg fills what is missing before an end. */
+/* Does as Pillow with LOAD_TRUNCATED_IMAGES: libjpeg fills the rest before an end. */
 static void add_end(struct jpeg *jpeg)
 {
 	struct jpeg_source_mgr *source = &jpeg->source;
