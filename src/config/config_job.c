@@ -336,6 +336,7 @@ static void check_ranks(struct ini *ini, struct job_config *job)
 /* All fields are filled: what they say of each other. */
 static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config *job)
 {
+	job->augment.filter = job->preparation.filter;
 	if (job->order_text)
 		job->order = config_order_of(job->order_text);
 	check_replay(ini, job);

@@ -23,8 +23,8 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 		"Which samples the job gets, and in which order."},
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
 		"What is done to an image before the job reads it.\n"
-		"Jobs whose resize, crop, accuracy and exif are equal share the prepared "
-		"images."},
+		"Jobs whose resize, filter, crop, accuracy and exif are equal share the "
+		"prepared images."},
 	[SECTION_AUGMENT] = {"augment", INI_JOB, false,
 		"What is done anew in each epoch, to the shared image, for this job "
 		"alone.\n"
@@ -43,6 +43,9 @@ static const char *const orders[] = {"shuffled", "sequential", NULL};
 static const char *const exifs[] = {"ignore", "apply", NULL};
 static const char *const truncateds[] = {"fail", "fill", NULL};
 static const char *const accuracies[] = {"exact", "approx", NULL};
+/* enum resample_filter */
+static const char *const filters[] = {
+	"bilinear", "bicubic", "lanczos", "box", "hamming", "nearest", NULL};
 static const char *const formats[] = {
 	"ppm", "bmp", "png", "npy", "raw", "source", "record", NULL};
 static const char *const dtypes[] = {"uint8", "float32", "float16", NULL};
@@ -377,8 +380,16 @@ const struct option config_options[] = {
 	{SECTION_TENSOR, "resize", &value_resize, .min = 1, .max = 65500,
 		JOB(preparation), .preset_help = "not resized",
 		.help = "Size in pixels: N for the shorter side, the other one follows; "
-			"WxH for both.\n"
-			"Bilinear with antialiasing, as torchvision and Pillow do it."},
+			"WxH for both."},
+	{SECTION_TENSOR, "filter", &value_choice, .choices = filters,
+		.preset = "bilinear", JOB(preparation.filter),
+		.help = "How resize, and random_resized_crop in [augment], compute a "
+			"pixel: with the filter of this name of Pillow's Image.resize, "
+			"to the bit, which is also that of torchvision's transforms of "
+			"PIL images; see FILTERS.\n"
+			"bilinear: torchvision's default.\n"
+			"bicubic: what timm, open_clip, DINOv2 and MAE use.\n"
+			"nearest: each pixel is one of the image, as masks need it."},
 	{SECTION_TENSOR, "crop", &value_crop, .min = 1, .max = 65500, JOB(preparation),
 		.preset_help = "not cropped",
 		.help = "Cut out of the middle, after resize; N for a square.\n"
@@ -441,8 +452,7 @@ const struct option config_options[] = {
 		.help = "Size in pixels to which a piece is resized that is cut out "
 			"anywhere; N for a square.\n"
 			"As torchvision's RandomResizedCrop: 8 to 100 percent of the "
-			"area, ratio of the sides 3:4 to 4:3, bilinear with "
-			"antialiasing.\n"
+			"area, ratio of the sides 3:4 to 4:3, with filter of [tensor].\n"
 			"Not together with random_crop."},
 	{SECTION_AUGMENT, "hflip", &value_probability, .preset = "0", JOB(augment.hflip),
 		.help = "Probability with which left and right are exchanged."},

@@ -114,7 +114,8 @@ struct augment_plan augment_plan(const struct augment_config *config, uint64_t s
 {
 	struct augment_plan plan = {.rows.length = image.height,
 		.columns.length = image.width,
-		.size = augment_output(config, image)};
+		.size = augment_output(config, image),
+		.filter = config->filter};
 	struct rng rng;
 	ensure(image.width > 0 && image.height > 0);
 	rng_seed(&rng, rng_mix(seed, (uint64_t)epoch << 32 | position));

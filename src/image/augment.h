@@ -23,7 +23,8 @@
 struct augment_config {
 	struct tensor_shape random_crop;
 	struct tensor_shape random_resized_crop;
-	double hflip; /* probability */
+	enum resample_filter filter; /* of random_resized_crop */
+	double hflip;		     /* probability */
 	struct normalize_config normalize;
 	uint64_t seed; /* 0: from the daemon's seed and the job's name */
 };
@@ -45,6 +46,7 @@ struct augment_plan {
 	struct crop_axis rows;
 	struct crop_axis columns;
 	struct tensor_shape size;
+	enum resample_filter filter;
 	bool resize;
 	bool mirror;
 };

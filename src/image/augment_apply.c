@@ -50,15 +50,22 @@ static const uint8_t *window_start(const struct window *window)
 
 /* Resizes the window as an image of its own: torchvision crops first, so that its filter
  * does not see the pixels around the window. */
-static int resize(struct window *window, struct tensor_shape size, uint8_t *out)
+static int resize(struct window *window, const struct augment_plan *plan, uint8_t *out)
 {
 	struct resampler *resampler;
-	struct resample_window resample = {
+	struct tensor_shape size = plan->size;
+	struct resample_window resample = {.filter = plan->filter,
 		.image = {window->rows.length, window->columns.length},
 		.size = size,
 		.rows = whole(size.height),
 		.columns = whole(size.width)};
 	size_t stride = (size_t)size.width * 3;
+	struct crop_axis rows = resample_source(
+		plan->filter, window->rows.length, size.height, resample.rows);
+	struct crop_axis columns = resample_source(
+		plan->filter, window->columns.length, size.width, resample.columns);
+	window->rows.first += rows.first;
+	window->columns.first += columns.first;
 	int err = resampler_new(false, &resampler);
 	if (!err)
 		err = resampler_run(resampler, &resample, window_start(window),
@@ -178,7 +185,7 @@ static int compute(const struct normalize_config *normalize, struct pixel_type t
 		.columns = plan->columns};
 	set_scales(&target, normalize);
 	if (plan->resize) {
-		int err = resize(&window, plan->size, scratch + 3 * row_bytes);
+		int err = resize(&window, plan, scratch + 3 * row_bytes);
 		if (err)
 			return err;
 	}

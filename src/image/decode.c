@@ -187,10 +187,12 @@ static struct transform plan(const struct preparation *preparation,
 	struct crop_axis rows = crop_axis(size.height, shape.height);
 	struct crop_axis columns = crop_axis(size.width, shape.width);
 	return (struct transform){
-		.window = {image, size, rows, columns},
+		.window = {preparation->filter, image, size, rows, columns},
 		.shape = shape,
-		.part = {.rows = resample_source(image.height, size.height, rows),
-			.columns = resample_source(image.width, size.width, columns)},
+		.part = {.rows = resample_source(
+				 preparation->filter, image.height, size.height, rows),
+			.columns = resample_source(
+				preparation->filter, image.width, size.width, columns)},
 	};
 }
 
@@ -242,10 +244,10 @@ static int resize_and_crop(struct image_decoder *decoder,
 	const struct resample_window *window = &transform->window;
 	const struct image_part *part = &transform->part;
 	struct crop_axis rows = window->rows, columns = window->columns;
-	struct crop_axis from_rows =
-		resample_source(window->image.height, window->size.height, rows);
-	struct crop_axis from_columns =
-		resample_source(window->image.width, window->size.width, columns);
+	struct crop_axis from_rows = resample_source(
+		window->filter, window->image.height, window->size.height, rows);
+	struct crop_axis from_columns = resample_source(
+		window->filter, window->image.width, window->size.width, columns);
 	size_t in_stride = (size_t)part->columns.length * 3;
 	size_t stride = (size_t)transform->shape.width * 3;
 	if (rows.length < transform->shape.height ||

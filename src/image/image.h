@@ -85,7 +85,7 @@ uint64_t image_working_bytes(const struct preparation *preparation,
 
 /*
  * Makes the outputs' tensors from one decode: RGB8 as PIL's convert('RGB') gives it,
- * turned if asked for, then resized (Pillow's antialiased bilinear), then centre cropped.
+ * turned if asked for, then resized (as Pillow does it), then centre cropped.
  * Where there are several outputs, none may be approximate or exif. After a failure, some
  * tensors may have been made, which the caller frees. -EIO: truncated, corrupt, not an
  * image, unsupported; -ESTALE: not of the shape that the catalogue says; -ENOMEM.

@@ -6,11 +6,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static bool resizes(const struct preparation *preparation)
+{
+	return preparation->resize_short || preparation->resize_width;
+}
+
 /* Without a resize, an approximate decode gives the same pixels as an exact one. */
 static bool approximates(const struct preparation *preparation)
 {
-	return preparation->approximate &&
-	       (preparation->resize_short || preparation->resize_width);
+	return preparation->approximate && resizes(preparation);
+}
+
+static enum resample_filter filter_of(const struct preparation *preparation)
+{
+	return resizes(preparation) ? preparation->filter : FILTER_BILINEAR;
 }
 
 static bool orients(const struct preparation *preparation)
@@ -23,13 +32,27 @@ static bool fills(const struct preparation *preparation)
 	return preparation->fill && !preparation->encoded;
 }
 
+const char *resample_filter_name(enum resample_filter filter)
+{
+	static const char *const names[] = {
+		[FILTER_BILINEAR] = "bilinear",
+		[FILTER_BICUBIC] = "bicubic",
+		[FILTER_LANCZOS] = "lanczos",
+		[FILTER_BOX] = "box",
+		[FILTER_HAMMING] = "hamming",
+		[FILTER_NEAREST] = "nearest",
+	};
+	return names[filter];
+}
+
 bool preparation_equal(const struct preparation *a, const struct preparation *b)
 {
 	return a->encoded == b->encoded && a->resize_short == b->resize_short &&
 	       a->resize_width == b->resize_width &&
 	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
 	       a->crop_height == b->crop_height && approximates(a) == approximates(b) &&
-	       orients(a) == orients(b) && fills(a) == fills(b);
+	       orients(a) == orients(b) && fills(a) == fills(b) &&
+	       filter_of(a) == filter_of(b);
 }
 
 void preparation_print(
@@ -42,10 +65,12 @@ void preparation_print(
 		snprintf(size, sizeof(size), "%" PRIu32 "x%" PRIu32,
 			preparation->resize_width, preparation->resize_height);
 	snprintf(ret, PREPARATION_TEXT,
-		"format=%s resize=%s crop=%" PRIu32 "x%" PRIu32 " accuracy=%s exif=%s%s",
+		"format=%s resize=%s crop=%" PRIu32 "x%" PRIu32 " accuracy=%s exif=%s"
+		" filter=%s%s",
 		preparation->encoded ? "source" : "rgb", size, preparation->crop_width,
 		preparation->crop_height, approximates(preparation) ? "approx" : "exact",
 		orients(preparation) ? "apply" : "ignore",
+		resample_filter_name(filter_of(preparation)),
 		fills(preparation) ? " truncated=fill" : "");
 }
 

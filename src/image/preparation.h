@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "image/resample.h"
 #include "image/tensor.h"
 
 /*
@@ -12,6 +13,7 @@
  *   resize_short         the shorter side becomes this many pixels; the other one follows
  *                        as torchvision.transforms.Resize(int) computes it (truncation)
  *   resize_width/height  both are given; excludes resize_short
+ *   filter               of the resize
  *   crop                 torchvision's CenterCrop (zeros where the image is smaller)
  *
  * A zero means "not configured".
@@ -21,6 +23,7 @@ struct preparation {
 	uint32_t resize_short;
 	uint32_t resize_width;
 	uint32_t resize_height;
+	enum resample_filter filter;
 	uint32_t crop_width;
 	uint32_t crop_height;
 	bool approximate; /* where a resize follows, decode at a fraction of the size */
@@ -28,9 +31,12 @@ struct preparation {
 	bool fill;	  /* what is missing of a truncated image is black */
 };
 
+/* As inis name it. */
+const char *resample_filter_name(enum resample_filter filter);
+
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
 
-#define PREPARATION_TEXT 160
+#define PREPARATION_TEXT 176
 /* As an ini has it, on one line: the same text for equal preparations, on every machine. */
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);

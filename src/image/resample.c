@@ -10,7 +10,7 @@
 /*
  * Pillow's two-pass convolution: the horizontal pass comes first and sees only the rows
  * that the vertical pass will ask for. A pass over an axis that keeps its size does not
- * take place.
+ * take place. FILTER_NEAREST picks pixels instead.
  */
 
 #define N_KERNELS 64
@@ -39,12 +39,14 @@ struct crop_axis crop_axis(uint32_t image, uint32_t crop)
 	return (struct crop_axis){.first = half, .length = crop};
 }
 
-struct crop_axis resample_source(uint32_t image, uint32_t size, struct crop_axis window)
+struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
+	uint32_t size, struct crop_axis window)
 {
 	if (image == size)
 		return (struct crop_axis){.first = window.first, .length = window.length};
-	struct taps first = kernel_taps(image, size, window.first);
-	struct taps last = kernel_taps(image, size, window.first + window.length - 1);
+	struct taps first = kernel_taps(filter, image, size, window.first);
+	struct taps last =
+		kernel_taps(filter, image, size, window.first + window.length - 1);
 	return (struct crop_axis){
 		.first = first.first, .length = last.first + last.count - first.first};
 }
@@ -97,21 +99,21 @@ size_t resampler_bytes(const struct resampler *resampler)
 
 /* A kernel at hand, or a new one in the place of the one that was not used for the
  * longest time. It stays valid until N_KERNELS others were asked for. NULL: no memory. */
-static const struct kernel *get_kernel(
-	struct resampler *resampler, uint32_t in, uint32_t out)
+static const struct kernel *get_kernel(struct resampler *resampler,
+	enum resample_filter filter, uint32_t in, uint32_t out)
 {
 	struct kernel *oldest = resampler->kernels;
 	struct kernel *end = resampler->kernels + N_KERNELS;
 	resampler->uses++;
 	for (struct kernel *kernel = oldest; kernel < end; kernel++) {
-		if (kernel->in == in && kernel->out == out) {
+		if (kernel->filter == filter && kernel->in == in && kernel->out == out) {
 			kernel->last_use = resampler->uses;
 			return kernel;
 		}
 		if (kernel->last_use < oldest->last_use)
 			oldest = kernel;
 	}
-	if (kernel_set(oldest, in, out))
+	if (kernel_set(oldest, filter, in, out))
 		return NULL;
 	oldest->last_use = resampler->uses;
 	return oldest;
@@ -144,16 +146,20 @@ static int plan(struct resampler *resampler, const struct resample_window *windo
 {
 	struct tensor_shape image = window->image, size = window->size;
 	*ret = (struct passes){
-		.rows = resample_source(image.height, size.height, window->rows),
-		.columns = resample_source(image.width, size.width, window->columns),
+		.rows = resample_source(
+			window->filter, image.height, size.height, window->rows),
+		.columns = resample_source(
+			window->filter, image.width, size.width, window->columns),
 	};
 	if (size.width != image.width) {
-		ret->horizontal = get_kernel(resampler, image.width, size.width);
+		ret->horizontal =
+			get_kernel(resampler, window->filter, image.width, size.width);
 		if (!ret->horizontal)
 			return -ENOMEM;
 	}
 	if (size.height != image.height) {
-		ret->vertical = get_kernel(resampler, image.height, size.height);
+		ret->vertical =
+			get_kernel(resampler, window->filter, image.height, size.height);
 		if (!ret->vertical)
 			return -ENOMEM;
 	}
@@ -176,6 +182,33 @@ static int pass_to_middle(struct resampler *resampler,
 	return 0;
 }
 
+/* Each pixel of the result is one of the image. */
+static void pick_pixels(const struct resample_window *window, const struct passes *passes,
+	const struct rows *in, uint8_t *out, size_t stride)
+{
+	const struct taps *rows = passes->vertical ? passes->vertical->taps : NULL;
+	const struct taps *columns = passes->horizontal ? passes->horizontal->taps : NULL;
+	size_t bytes = (size_t)window->columns.length * CHANNELS;
+	const uint8_t *last = NULL;
+	for (uint32_t y = 0; y < window->rows.length; y++, out += stride) {
+		size_t row =
+			rows ? rows[window->rows.first + y].first - passes->rows.first
+			     : y;
+		const uint8_t *from = in->data + row * in->stride;
+		if (from == last || !columns) {
+			memcpy(out, from == last ? out - stride : from, bytes);
+			continue;
+		}
+		for (uint32_t x = 0; x < window->columns.length; x++)
+			memcpy(out + (size_t)x * CHANNELS,
+				from + (size_t)(columns[window->columns.first + x].first -
+						passes->columns.first) *
+						CHANNELS,
+				CHANNELS);
+		last = from;
+	}
+}
+
 int resampler_run(struct resampler *resampler, const struct resample_window *window,
 	const uint8_t *pixels, size_t in_stride, uint8_t *out, size_t out_stride)
 {
@@ -183,10 +216,15 @@ int resampler_run(struct resampler *resampler, const struct resample_window *win
 	int err = plan(resampler, window, &passes);
 	struct rows rows = {pixels, in_stride, (size_t)passes.columns.length * CHANNELS,
 		passes.rows.length};
-	if (!err && passes.horizontal && passes.vertical)
+	bool picks = window->filter == FILTER_NEAREST;
+	if (!err && !picks && passes.horizontal && passes.vertical)
 		err = pass_to_middle(resampler, window, &passes, &rows);
 	if (err)
 		goto out;
+	if (picks) {
+		pick_pixels(window, &passes, &rows, out, out_stride);
+		goto out;
+	}
 	if (passes.vertical)
 		resampler->vertical(passes.vertical, window->rows, passes.rows.first,
 			&rows, out, out_stride);

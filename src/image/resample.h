@@ -19,6 +19,16 @@
  *   Threads: a resampler is used by one at a time.
  */
 
+/* Pillow's filters, of its Image.resize. */
+enum resample_filter {
+	FILTER_BILINEAR,
+	FILTER_BICUBIC,
+	FILTER_LANCZOS,
+	FILTER_BOX,
+	FILTER_HAMMING,
+	FILTER_NEAREST,
+};
+
 /* One axis of a centre crop: `pad` zeros, then `length` pixels from `first` on, then
  * zeros up to the crop's size. */
 struct crop_axis {
@@ -30,9 +40,10 @@ struct crop_axis {
 /* torchvision.transforms.functional.center_crop; crop = 0: the whole image. */
 struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 
-/* A window of rows and columns of the image resized to `size` by Pillow's antialiased
- * bilinear filter. The pads of rows and columns are not looked at. */
+/* A window of rows and columns of the image resized to `size`. The pads of rows and columns
+ * are not looked at. */
 struct resample_window {
+	enum resample_filter filter;
 	struct tensor_shape image;
 	struct tensor_shape size;
 	struct crop_axis rows;
@@ -40,7 +51,11 @@ struct resample_window {
 };
 
 /* One axis of the part of the image that the window depends on. */
-struct crop_axis resample_source(uint32_t image, uint32_t size, struct crop_axis window);
+struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
+	uint32_t size, struct crop_axis window);
+
+/* The most pixels of the image that one pixel of an axis of the result depends on. */
+uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size);
 
 struct resampler;
 

@@ -35,6 +35,7 @@ struct weight_pair {
 
 /* The weights of an axis that goes from `in` to `out` pixels. */
 struct kernel {
+	enum resample_filter filter;
 	uint32_t in;
 	uint32_t out;
 	uint64_t last_use;
@@ -46,12 +47,15 @@ struct kernel {
 	size_t bytes;
 };
 
-/* Fills in all but last_use. After -ENOMEM the kernel is empty. */
-must_check int kernel_set(struct kernel *kernel, uint32_t in, uint32_t out);
+/* Fills in all but last_use. After -ENOMEM the kernel is empty. FILTER_NEAREST has no
+ * weights, and one tap per output pixel. */
+must_check int kernel_set(
+	struct kernel *kernel, enum resample_filter filter, uint32_t in, uint32_t out);
 void kernel_free(struct kernel *kernel);
 
 /* The input pixels that an output pixel depends on. */
-struct taps kernel_taps(uint32_t in, uint32_t out, uint32_t index);
+struct taps kernel_taps(
+	enum resample_filter filter, uint32_t in, uint32_t out, uint32_t index);
 
 /* Rows of pixels: `length` of them, `bytes` in each, `stride` bytes apart. */
 struct rows {

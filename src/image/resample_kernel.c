@@ -7,24 +7,90 @@
 #include <math.h>
 #include <string.h>
 
+/* Pillow's functions, to the bit: their arithmetic, its order and its constants. */
+
 static double triangle(double x)
 {
 	x = fabs(x);
 	return x < 1.0 ? 1.0 - x : 0.0;
 }
 
+static double bicubic(double x)
+{
+	const double a = -0.5;
+	x = fabs(x);
+	if (x < 1.0)
+		return ((a + 2.0) * x - (a + 3.0)) * x * x + 1;
+	if (x < 2.0)
+		return (((x - 5) * x + 8) * x - 4) * a;
+	return 0.0;
+}
+
+static double sinc(double x)
+{
+	if (x == 0.0)
+		return 1.0;
+	x = x * M_PI;
+	return sin(x) / x;
+}
+
+static double lanczos(double x)
+{
+	return -3.0 <= x && x < 3.0 ? sinc(x) * sinc(x / 3) : 0.0;
+}
+
+static double box(double x)
+{
+	return x > -0.5 && x <= 0.5 ? 1.0 : 0.0;
+}
+
+static double hamming(double x)
+{
+	x = fabs(x);
+	if (x == 0.0)
+		return 1.0;
+	if (x >= 1.0)
+		return 0.0;
+	x = x * M_PI;
+	return sin(x) / x * (0.54f + 0.46f * cos(x));
+}
+
+static const struct filter {
+	double (*weight)(double x);
+	double support; /* weights are zero farther away */
+} filters[] = {
+	[FILTER_BILINEAR] = {triangle, 1.0},
+	[FILTER_BICUBIC] = {bicubic, 2.0},
+	[FILTER_LANCZOS] = {lanczos, 3.0},
+	[FILTER_BOX] = {box, 0.5},
+	[FILTER_HAMMING] = {hamming, 1.0},
+	[FILTER_NEAREST] = {NULL, 0.0},
+};
+
 static double kernel_scale(uint32_t in, uint32_t out)
 {
 	return (double)(float)in / out; /* Pillow's box is of floats */
 }
 
-struct taps kernel_taps(uint32_t in, uint32_t out, uint32_t index)
+/* Pillow adds up the scale, from pixel to pixel, and what it has lost by rounding. */
+static double nearest_place(double scale, uint32_t index)
+{
+	double place = scale * 0.5;
+	for (uint32_t i = 0; i < index; i++)
+		place += scale;
+	return place;
+}
+
+struct taps kernel_taps(
+	enum resample_filter filter, uint32_t in, uint32_t out, uint32_t index)
 {
 	double scale = kernel_scale(in, out);
-	double filter_scale = scale < 1.0 ? 1.0 : scale;
+	if (filter == FILTER_NEAREST)
+		return (struct taps){(uint32_t)nearest_place(scale, index), 1};
+	double support = filters[filter].support * (scale < 1.0 ? 1.0 : scale);
 	double center = (index + 0.5) * scale;
-	int64_t first = (int64_t)(center - filter_scale + 0.5);
-	int64_t end = (int64_t)(center + filter_scale + 0.5);
+	int64_t first = (int64_t)(center - support + 0.5);
+	int64_t end = (int64_t)(center + support + 0.5);
 	if (first < 0)
 		first = 0;
 	if (end > in)
@@ -32,36 +98,47 @@ struct taps kernel_taps(uint32_t in, uint32_t out, uint32_t index)
 	return (struct taps){(uint32_t)first, (uint32_t)(end - first)};
 }
 
-/* The arithmetic, its order and its conversions are Pillow's: bits depend on them. */
-static void compute_weights(
-	const struct taps *taps, double scale, uint32_t index, int32_t *weights)
+uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size)
 {
+	double scale = kernel_scale(image, size ? size : 1);
+	double support = filters[filter].support * (scale < 1.0 ? 1.0 : scale);
+	return 2 * (uint64_t)ceil(support) + 1;
+}
+
+static void compute_weights(const struct kernel *kernel, uint32_t index, int32_t *weights)
+{
+	const struct filter *filter = &filters[kernel->filter];
+	struct taps taps = kernel->taps[index];
+	double scale = kernel_scale(kernel->in, kernel->out);
 	double center = (index + 0.5) * scale;
 	double inverse = 1.0 / (scale < 1.0 ? 1.0 : scale);
 	double sum = 0.0;
-	for (uint32_t i = 0; i < taps->count; i++)
-		sum += triangle((i + (int64_t)taps->first - center + 0.5) * inverse);
-	for (uint32_t i = 0; i < taps->count; i++) {
-		double weight =
-			triangle((i + (int64_t)taps->first - center + 0.5) * inverse);
+	for (uint32_t i = 0; i < taps.count; i++)
+		sum += filter->weight((i + (int64_t)taps.first - center + 0.5) * inverse);
+	for (uint32_t i = 0; i < taps.count; i++) {
+		double weight = filter->weight(
+			(i + (int64_t)taps.first - center + 0.5) * inverse);
 		if (sum != 0.0)
 			weight /= sum;
-		weights[i] = (int32_t)(0.5 + weight * (1 << PRECISION_BITS));
+		weight *= 1 << PRECISION_BITS;
+		weights[i] = (int32_t)(weight < 0 ? weight - 0.5 : weight + 0.5);
 	}
 }
 
 static uint32_t pack(uint32_t first, uint32_t second)
 {
-	return first | second << 16;
+	return (first & 0xffff) | second << 16;
 }
 
+/* The high part has the sign. */
 static void split_weights(const int32_t *weights, size_t n, struct weight_pair *pairs)
 {
-	const uint32_t mask = (1u << LOW_BITS) - 1;
+	const int32_t mask = (1 << LOW_BITS) - 1;
 	for (size_t i = 0; i < n; i += 2) {
-		uint32_t a = (uint32_t)weights[i], b = (uint32_t)weights[i + 1];
-		pairs[i / 2].low = pack(a & mask, b & mask);
-		pairs[i / 2].high = pack(a >> LOW_BITS, b >> LOW_BITS);
+		int32_t a = weights[i], b = weights[i + 1];
+		pairs[i / 2].low = pack((uint32_t)(a & mask), (uint32_t)(b & mask));
+		pairs[i / 2].high =
+			pack((uint32_t)(a >> LOW_BITS), (uint32_t)(b >> LOW_BITS));
 	}
 }
 
@@ -77,22 +154,22 @@ static int reserve(struct kernel *kernel, size_t bytes)
 	return 0;
 }
 
-static size_t most_taps(uint32_t in, uint32_t out)
+/* Weights per output pixel; 0 for FILTER_NEAREST. */
+static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t out)
 {
 	size_t most = 1;
+	if (filter == FILTER_NEAREST)
+		return 0;
 	for (uint32_t i = 0; i < out; i++) {
-		struct taps taps = kernel_taps(in, out, i);
+		struct taps taps = kernel_taps(filter, in, out, i);
 		if (taps.count > most)
 			most = taps.count;
 	}
-	return most;
+	return (most + TAPS_GROUP - 1) / TAPS_GROUP * TAPS_GROUP;
 }
 
-int kernel_set(struct kernel *kernel, uint32_t in, uint32_t out)
+static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {
-	double scale = kernel_scale(in, out);
-	size_t width = most_taps(in, out);
-	width = (width + TAPS_GROUP - 1) / TAPS_GROUP * TAPS_GROUP;
 	size_t n = out * width;
 	size_t pairs = n / 2 * sizeof(struct weight_pair);
 	size_t taps = out * sizeof(struct taps);
@@ -105,13 +182,35 @@ int kernel_set(struct kernel *kernel, uint32_t in, uint32_t out)
 	kernel->weights = (void *)(memory + pairs + taps);
 	kernel->width = width;
 	memset(kernel->weights, 0, n * sizeof(int32_t));
-	for (uint32_t i = 0; i < out; i++) {
-		kernel->taps[i] = kernel_taps(in, out, i);
-		compute_weights(&kernel->taps[i], scale, i, kernel->weights + i * width);
-	}
-	split_weights(kernel->weights, n, kernel->pairs);
+	return 0;
+}
+
+static void set_nearest(struct kernel *kernel)
+{
+	double scale = kernel_scale(kernel->in, kernel->out);
+	double place = nearest_place(scale, 0);
+	for (uint32_t i = 0; i < kernel->out; i++, place += scale)
+		kernel->taps[i] = (struct taps){(uint32_t)place, 1};
+}
+
+int kernel_set(
+	struct kernel *kernel, enum resample_filter filter, uint32_t in, uint32_t out)
+{
+	size_t width = kernel_width(filter, in, out);
+	if (lay_out(kernel, out, width))
+		return -ENOMEM;
+	kernel->filter = filter;
 	kernel->in = in;
 	kernel->out = out;
+	if (filter == FILTER_NEAREST) {
+		set_nearest(kernel);
+		return 0;
+	}
+	for (uint32_t i = 0; i < out; i++) {
+		kernel->taps[i] = kernel_taps(filter, in, out, i);
+		compute_weights(kernel, i, kernel->weights + i * width);
+	}
+	split_weights(kernel->weights, out * width, kernel->pairs);
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 static uint8_t clip8(int32_t sum)
 {
 	int32_t value = sum >> PRECISION_BITS;
-	return value > 255 ? 255 : (uint8_t)value; /* the weights are not negative */
+	return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value;
 }
 
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,

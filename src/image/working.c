@@ -26,9 +26,9 @@ static uint64_t codec_bytes(struct tensor_shape image)
 }
 
 /* The weights of an axis; see kernel_set. */
-static uint64_t kernel_bytes(uint32_t in, uint32_t out)
+static uint64_t kernel_bytes(enum resample_filter filter, uint32_t in, uint32_t out)
 {
-	uint64_t taps = 2 * ((uint64_t)in / (out ? out : 1) + 1) + 5;
+	uint64_t taps = resample_most_taps(filter, in, out) + 4;
 	return in == out ? 0 : (taps * 2 * sizeof(int32_t) + 8) * out;
 }
 
@@ -41,7 +41,8 @@ static uint64_t middle_bytes(const struct preparation *preparation,
 	if (image.height == size.height || image.width == size.width)
 		return 0;
 	uint64_t row = (uint64_t)columns.length * 3 + ROW_ALIGNMENT;
-	return row * resample_source(image.height, size.height, rows).length;
+	return row * resample_source(preparation->filter, image.height, size.height, rows)
+			     .length;
 }
 
 uint64_t image_working_bytes(const struct preparation *preparation,
@@ -51,7 +52,7 @@ uint64_t image_working_bytes(const struct preparation *preparation,
 	uint64_t pixels = tensor_shape_bytes(image);
 	return file_bytes + codec_bytes(image) + pixels +
 	       (preparation->exif ? pixels : 0) +
-	       kernel_bytes(image.height, size.height) +
-	       kernel_bytes(image.width, size.width) +
+	       kernel_bytes(preparation->filter, image.height, size.height) +
+	       kernel_bytes(preparation->filter, image.width, size.width) +
 	       middle_bytes(preparation, image, size);
 }

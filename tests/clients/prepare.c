@@ -2,53 +2,48 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * Prepares files as the daemon does, for tests/clients/exact. Reads lines
- * "RESIZE CROP EXIF FORMAT FILE": RESIZE is none, N or WxH, CROP is none or WxH, EXIF
- * ignore or apply, FORMAT one of a job's. Answers each with a line "WIDTH HEIGHT BYTES
- * MESSAGE" and, behind it, so many bytes of the file that a job would read; 0 0 0 when it
- * was refused. The catalogue is taken to say what a scan finds in the file's
- * header.
+ * Prepares files as the daemon does, for tests/clients/exact. Reads lines of words with tabs
+ * between them: settings of a job, SECTION.KEY=VALUE, and a file. Answers each with a line
+ * "WIDTH HEIGHT BYTES MESSAGE" and, behind it, so many bytes of the file that a job would
+ * read; 0 0 0 when it was refused. The catalogue is taken to say what a scan finds in the
+ * file's header.
  */
 
+#include "config/config.h"
 #include "dataset/dataset_internal.h"
 #include "files/format.h"
+#include "image/augment.h"
 #include "load/load.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
+#define MOST_WORDS 20
+
 struct request {
-	char resize[24];
-	char crop[24];
-	char exif[8];
-	char format[8];
-	char path[4000];
+	struct job_config config;
+	const char *path;
 };
 
-static bool parse_size(const char *text, uint32_t *ret_width, uint32_t *ret_height)
+static void report(void *context, const char *message)
 {
-	return sscanf(text, "%ux%u", ret_width, ret_height) == 2;
+	(void)context;
+	fprintf(stderr, "prepare: %s\n", message);
 }
 
-static bool parse_preparation(const struct request *request, struct preparation *ret)
+static bool parse(char *line, struct request *ret)
 {
-	*ret = (struct preparation){.exif = strcmp(request->exif, "apply") == 0};
-	if (strcmp(request->resize, "none") != 0 &&
-		!parse_size(request->resize, &ret->resize_width, &ret->resize_height)) {
-		ret->resize_width = 0;
-		if (sscanf(request->resize, "%u", &ret->resize_short) != 1)
-			return false;
-	}
-	return strcmp(request->crop, "none") == 0 ||
-	       parse_size(request->crop, &ret->crop_width, &ret->crop_height);
-}
-
-static bool parse_format(const char *name, enum sample_format *ret)
-{
-	for (*ret = FORMAT_PPM; *ret < FORMAT_SOURCE; ++*ret)
-		if (strcmp(name, format_name(*ret)) == 0)
-			return true;
-	return false;
+	const char *words[MOST_WORDS];
+	size_t n = 0;
+	line[strcspn(line, "\n")] = '\0';
+	for (char *word = strtok(line, "\t"); word && n < MOST_WORDS;
+		word = strtok(NULL, "\t"))
+		words[n++] = word;
+	if (n == 0)
+		return false;
+	ret->path = words[n - 1];
+	return config_parse_job_with("job.ini", "[job]\nname = a\ndataset = a\n", words,
+		       n - 1, report, NULL, &ret->config) == 0;
 }
 
 static bool describe(const char *path, struct load_task *task)
@@ -66,10 +61,10 @@ static bool describe(const char *path, struct load_task *task)
 	return true;
 }
 
-static bool write_sample(enum sample_format format, const struct tensor *tensor)
+static bool write_file(const struct job_config *config, const struct tensor *tensor)
 {
 	struct formatted file;
-	if (format_make(format, (struct pixel_type){0}, tensor, 0, &file) < 0)
+	if (format_make(config->format, config->pixels, tensor, 0, &file) < 0)
 		return false;
 	printf("%u %u %zu\n", tensor->shape.width, tensor->shape.height,
 		(size_t)file.bytes);
@@ -83,19 +78,27 @@ static bool write_sample(enum sample_format format, const struct tensor *tensor)
 	return true;
 }
 
+static bool write_sample(const struct job_config *config, const struct tensor *tensor)
+{
+	struct augment_plan plan = augment_plan(&config->augment, 0, 0, 0, tensor->shape);
+	struct tensor *made;
+	if (augment_apply(
+		    &config->augment.normalize, config->pixels, &plan, tensor, &made) < 0)
+		return false;
+	bool ok = write_file(config, made ? made : tensor);
+	tensor_free(made);
+	return ok;
+}
+
 static bool answer(struct load_context *context, const struct request *request)
 {
-	struct preparation preparation;
-	struct load_task task = {.preparation = &preparation};
-	enum sample_format format;
-	if (!parse_preparation(request, &preparation) ||
-		!parse_format(request->format, &format) ||
-		!describe(request->path, &task))
+	struct load_task task = {.preparation = &request->config.preparation};
+	if (!describe(request->path, &task))
 		return false;
 	load_prepare(context, &task);
 	bool ok = true;
 	if (task.tensor)
-		ok = write_sample(format, task.tensor);
+		ok = write_sample(&request->config, task.tensor);
 	else
 		printf("0 0 0 %s\n", task.message);
 	tensor_free(task.tensor);
@@ -105,13 +108,16 @@ static bool answer(struct load_context *context, const struct request *request)
 int main(void)
 {
 	struct load_context *context;
-	struct request request;
+	char line[5000];
 	if (load_context_new(&context) != 0)
 		return 1;
 	bool ok = true;
-	while (ok && scanf(" %23s %23s %7s %7s %3999[^\n]", request.resize, request.crop,
-			     request.exif, request.format, request.path) == 5)
-		ok = answer(context, &request);
+	while (ok && fgets(line, sizeof(line), stdin)) {
+		struct request request;
+		ok = parse(line, &request) && answer(context, &request);
+		if (ok)
+			config_job_free(&request.config);
+	}
 	load_context_free(&context);
 	return ok ? 0 : 1;
 }

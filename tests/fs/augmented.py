@@ -3,7 +3,7 @@
 """augmented.py JOBS_DIR DATASET "JOB KEY=VALUE..." ...: every file of these jobs is what
 torchvision's transforms make of the source file that the order names, with what joaderfs
 draws for (seed, epoch, position), to the bit. KEY: epochs, resize, seed, hflip,
-random_crop, random_resized_crop (N), normalize (1: that of ImageNet), dtype, axes."""
+filter, random_crop, random_resized_crop (N), normalize (1: that of ImageNet), dtype, axes."""
 
 import math
 import os
@@ -74,6 +74,10 @@ def resized_crop(random, width, height):
     return (height - h) // 2, (width - w) // 2, h, w
 
 
+def used_filter(want):
+    return F.InterpolationMode(want.get("filter", "bilinear"))
+
+
 def expected(image, random, want):
     if "random_crop" in want:
         size = int(want["random_crop"])
@@ -81,7 +85,8 @@ def expected(image, random, want):
         image = F.crop(image, top, random.below(image.width - size + 1), size, size)
     if "random_resized_crop" in want:
         size = int(want["random_resized_crop"])
-        image = F.resized_crop(image, *resized_crop(random, *image.size), [size, size])
+        image = F.resized_crop(image, *resized_crop(random, *image.size), [size, size],
+                               used_filter(want))
     if random.fraction() < float(want.get("hflip", 0)):
         image = F.hflip(image)
     if want.get("dtype", "uint8") == "uint8":
@@ -112,7 +117,7 @@ def differing(job, dataset, want):
         assert len(rows) == len(names) > 0, (len(rows), len(names))
         for position, _, _, _, path in rows:
             image = Image.open(os.path.join(dataset, path)).convert("RGB")
-            image = F.resize(image, int(want["resize"]))
+            image = F.resize(image, int(want["resize"]), used_filter(want))
             random = Random(int(want["seed"]), epoch, int(position))
             array, file = expected(image, random, want), found[int(position)]
             compared += 1

@@ -51,7 +51,7 @@ Test(config, every_key_of_a_job)
 		"[job]\nname = R-1.x_y\ndataset = b\nepochs = 16383\n"
 		"order = sequential\nwhere = label < 50 and class = 'a=b;c'\nidle = 1h\n"
 		"[tensor]\nresize = 256\ncrop = 224x192\nformat = npy\n"
-		"accuracy = approx\nexif = apply\n"
+		"filter = lanczos\naccuracy = approx\nexif = apply\n"
 		"[view]\nlayout = flat\nsize = exact\nextension = NPY2\nlookahead = 1\n",
 		&job);
 	cr_assert_str_eq(job.name, "R-1.x_y");
@@ -63,8 +63,10 @@ Test(config, every_key_of_a_job)
 		.crop_width = 224,
 		.crop_height = 192,
 		.approximate = true,
-		.exif = true};
+		.exif = true,
+		.filter = FILTER_LANCZOS};
 	cr_assert(preparation_equal(&job.preparation, &p));
+	cr_assert_eq(job.augment.filter, FILTER_LANCZOS);
 	cr_assert_eq(job.format, FORMAT_NPY);
 	cr_assert_eq(job.size, SIZE_EXACT);
 	cr_assert_str_eq(job.extension, "NPY2");
@@ -398,7 +400,7 @@ Test(config, a_printed_job_is_read_back_as_it_was)
 		"[job]\nname=a\ndataset=b\nepochs=3\norder=sequential\nwhere=id%2 = 0\n"
 		"idle=90m\n[tensor]\nresize=256\ncrop=224\nformat=raw\n"
 		"[view]\nsize=exact\nextension=jpg\nlookahead=65536\n",
-		"[job]\nname=a\ndataset=b\n[tensor]\nresize=65500x1\nformat=bmp\n"
+		"[job]\nname=a\ndataset=b\n[tensor]\nresize=65500x1\nfilter=box\nformat=bmp\n"
 		"accuracy=approx\n",
 		"[job]\nname=a\ndataset=b\n[tensor]\nformat=source\n",
 		"[job]\nname=a\ndataset=b\n[tensor]\nformat=npy\ndtype=float16\naxes="
@@ -436,13 +438,12 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 		"[job]\nname = a\ndataset = b\norder = shuffled\n"
 		"weight = 1\nidle = 600\nsecond_script = warned\nbad_sample = "
 		"fail\nkeep_epochs = 10\n"
-		"[tensor]\nresize = 16x9\ncrop = 8x8\naccuracy = exact\nexif = "
-		"ignore\ntruncated = fail\nformat = ppm\n"
+		"[tensor]\nresize = 16x9\nfilter = bilinear\ncrop = 8x8\naccuracy = exact\n"
+		"exif = ignore\ntruncated = fail\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
 		"[augment]\nhflip = 0\nseed = 0\n"
-		"[view]\nlayout = flat\nlabels = drawn\nbatch = 64\nmapping = "
-		"auto\ndrop_last = no\njson "
-		"= no\n"
+		"[view]\nlayout = flat\nlabels = drawn\nbatch = 64\n"
+		"mapping = auto\ndrop_last = no\njson = no\n"
 		"io = auto\nsize = padded\nextension = ppm\nlookahead = 128\n");
 	config_job_free(&job);
 }

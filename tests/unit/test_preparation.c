@@ -87,9 +87,13 @@ Test(preparation, preparations_are_equal_when_every_part_is)
 		cr_assert_not(preparation_equal(&a, &b));
 		--*parts[i];
 	}
+	a.filter = FILTER_NEAREST;
+	cr_assert_not(preparation_equal(&a, &b));
+	a.filter = FILTER_BILINEAR;
 	a.approximate = true;
 	cr_assert_not(preparation_equal(&a, &b));
 	a.resize_short = b.resize_short = 0; /* nothing to be less accurate in */
+	a.filter = FILTER_BOX;		     /* nor to filter */
 	cr_assert(preparation_equal(&a, &b));
 	a.exif = true;
 	cr_assert_not(preparation_equal(&a, &b));
@@ -124,6 +128,8 @@ Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
 		{.crop_width = 64, .crop_height = 64},
 		{.crop_width = 64, .crop_height = 32}, {.exif = true}, {.fill = true},
 		{.approximate = true}, {.resize_short = 64, .approximate = true},
+		{.filter = FILTER_BOX}, {.resize_short = 64, .filter = FILTER_BOX},
+		{.resize_short = 64, .filter = FILTER_BICUBIC},
 		{.resize_short = 64, .crop_width = 64, .crop_height = 64, .exif = true},
 		{.encoded = true, .exif = true}};
 	const size_t n = sizeof(all) / sizeof(all[0]);
@@ -139,6 +145,7 @@ Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
 		.resize_height = UINT32_MAX,
 		.crop_width = UINT32_MAX,
 		.crop_height = UINT32_MAX,
+		.filter = FILTER_HAMMING,
 		.approximate = true,
 		.exif = true};
 	preparation_print(&longest, a);

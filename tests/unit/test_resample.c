@@ -18,21 +18,32 @@ static struct crop_axis whole(uint32_t length)
 	return (struct crop_axis){.length = length};
 }
 
-/* From a whole image, with nothing kept from before. */
+static enum resample_filter filter;
+#define N_FILTERS (FILTER_NEAREST + 1)
+
+/* Where the source of a window begins in the pixels of the whole image. */
+static const uint8_t *source_of(
+	const struct resample_window *window, const uint8_t *pixels)
+{
+	struct tensor_shape image = window->image, size = window->size;
+	struct crop_axis rows =
+		resample_source(window->filter, image.height, size.height, window->rows);
+	struct crop_axis columns =
+		resample_source(window->filter, image.width, size.width, window->columns);
+	return pixels + ((size_t)rows.first * image.width + columns.first) * CHANNELS;
+}
+
+/* From a whole image by `filter`, with nothing kept from before. */
 static int resample(const uint8_t *pixels, struct tensor_shape image,
 	struct tensor_shape size, struct crop_axis rows, struct crop_axis columns,
 	uint8_t *out, size_t stride)
 {
-	struct resample_window window = {image, size, rows, columns};
-	struct crop_axis from_rows = resample_source(image.height, size.height, rows);
-	struct crop_axis from_columns = resample_source(image.width, size.width, columns);
+	struct resample_window window = {filter, image, size, rows, columns};
 	size_t in_stride = (size_t)image.width * CHANNELS;
 	struct resampler *resampler;
 	int err = resampler_new(false, &resampler);
 	if (!err)
-		err = resampler_run(resampler, &window,
-			pixels + from_rows.first * in_stride +
-				(size_t)from_columns.first * CHANNELS,
+		err = resampler_run(resampler, &window, source_of(&window, pixels),
 			in_stride, out, stride);
 	resampler_free(&resampler);
 	return err;
@@ -129,6 +140,7 @@ Test(resample, one_colour_stays_that_colour)
 	struct rng rng;
 	rng_seed(&rng, 2);
 	for (int round = 0; round < 100; round++) {
+		filter = (enum resample_filter)(round % N_FILTERS);
 		struct tensor_shape image = random_shape(&rng), size = random_shape(&rng);
 		size_t bytes = (size_t)image.height * image.width * CHANNELS;
 		size_t out_bytes = (size_t)size.height * size.width * CHANNELS;
@@ -155,8 +167,9 @@ Test(resample, a_window_is_a_part_of_the_whole)
 	struct rng rng;
 	rng_seed(&rng, 3);
 	for (int round = 0; round < 300; round++) {
+		filter = (enum resample_filter)(round % N_FILTERS);
 		struct tensor_shape image = random_shape(&rng), size = random_shape(&rng);
-		if (round % 3 == 0)
+		if (round % 7 == 0)
 			size.height = image.height;
 		if (round % 5 == 0)
 			size.width = image.width;
@@ -201,12 +214,12 @@ static struct tensor_shape any_shape(struct rng *rng, uint32_t most)
 static uint8_t *random_source(struct rng *rng, const struct resample_window *window,
 	size_t stride, size_t *ret_bytes)
 {
-	uint32_t rows =
-		resample_source(window->image.height, window->size.height, window->rows)
-			.length;
-	uint32_t columns =
-		resample_source(window->image.width, window->size.width, window->columns)
-			.length;
+	uint32_t rows = resample_source(
+		filter, window->image.height, window->size.height, window->rows)
+				.length;
+	uint32_t columns = resample_source(
+		filter, window->image.width, window->size.width, window->columns)
+				   .length;
 	*ret_bytes = (rows - 1) * stride + (size_t)columns * CHANNELS;
 	uint8_t *pixels = malloc(*ret_bytes);
 	for (size_t i = 0; i < *ret_bytes; i++)
@@ -224,7 +237,9 @@ Test(resample, vector_code_gives_the_bits_of_plain_code)
 	cr_assert(zero(int, resampler_new(true, &plain)));
 	for (int round = 0; round < 1000; round++) {
 		uint32_t most = round % 10 == 0 ? 500 : 60;
-		struct resample_window window = {.image = any_shape(&rng, most),
+		filter = (enum resample_filter)(round / 10 % N_FILTERS);
+		struct resample_window window = {.filter = filter,
+			.image = any_shape(&rng, most),
 			.size = any_shape(&rng, round % 3 == 0 ? 12 : most)};
 		if (round % 7 == 0)
 			window.size.height = window.image.height;
@@ -258,8 +273,10 @@ Test(resample, tables_that_are_kept_are_bounded_and_right)
 	rng_seed(&rng, 5);
 	cr_assert(zero(int, resampler_new(false, &kept)));
 	for (int round = 0; round < 2000; round++) {
-		struct resample_window window = {
-			.image = any_shape(&rng, 20), .size = any_shape(&rng, 20)};
+		filter = (enum resample_filter)(round % N_FILTERS);
+		struct resample_window window = {.filter = filter,
+			.image = any_shape(&rng, 20),
+			.size = any_shape(&rng, 20)};
 		window.rows = whole(window.size.height);
 		window.columns = whole(window.size.width);
 		size_t stride = (size_t)window.size.width * CHANNELS;
@@ -267,7 +284,7 @@ Test(resample, tables_that_are_kept_are_bounded_and_right)
 		uint8_t *expected = resize(in, window.image, window.size);
 		uint8_t *out = malloc(stride * window.size.height);
 		cr_assert(zero(int,
-			resampler_run(kept, &window, in,
+			resampler_run(kept, &window, source_of(&window, in),
 				(size_t)window.image.width * CHANNELS, out, stride)));
 		cr_assert(memcmp(out, expected, stride * window.size.height) == 0);
 		free(in);

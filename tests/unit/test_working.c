@@ -12,6 +12,8 @@ static const struct preparation preparations[] = {
 	{.resize_width = 2000, .resize_height = 50},
 	{.crop_width = 64, .crop_height = 64},
 	{.resize_short = 100, .exif = true},
+	{.resize_short = 100, .filter = FILTER_LANCZOS},
+	{.resize_short = 700, .filter = FILTER_NEAREST},
 };
 #define N_PREPARATIONS (sizeof(preparations) / sizeof(preparations[0]))
 
