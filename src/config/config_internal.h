@@ -68,8 +68,13 @@ struct value_type {
 extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_duration, value_workers, value_reads, value_choice, value_order, value_flag,
 	value_name, value_text, value_weight, value_path, value_source, value_extension,
-	value_extensions, value_label, value_tier, value_resize, value_crop, value_shape,
-	value_probability, value_normalize, value_mixture;
+	value_extensions, value_label, value_tier, value_resize, value_crop, value_pad,
+	value_fill, value_shape, value_probability, value_normalize, value_mixture;
+
+/* Takes digits only: strtoull alone would take signs and spaces. */
+bool value_digits(const char **text, uint64_t *ret);
+bool value_in_range(const struct option *option, uint64_t number);
+void value_allowed_range(const struct option *option, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
 extern const struct option config_options[];

@@ -66,6 +66,9 @@ static bool never_fits(const struct preparation *preparation, struct tensor_shap
 		struct tensor_shape size = preparation_output(preparation, any);
 		return crop.width > size.width || crop.height > size.height;
 	}
+	if (preparation->resize_long)
+		return crop.width > preparation->resize_long ||
+		       crop.height > preparation->resize_long;
 	return preparation->resize_short && crop.width > preparation->resize_short &&
 	       crop.height > preparation->resize_short;
 }
@@ -84,6 +87,31 @@ static void check_random_crop(struct ini *ini, const struct job_config *job)
 			crop.width, crop.height);
 }
 
+/* The largest that an image may be before it is padded; UINT32_MAX: any size. */
+static struct tensor_shape before_pad(const struct preparation *preparation)
+{
+	uint32_t side = preparation->resize_long ? preparation->resize_long : UINT32_MAX;
+	if (preparation->crop_width)
+		return (struct tensor_shape){.height = preparation->crop_height,
+			.width = preparation->crop_width};
+	if (preparation->resize_width)
+		return (struct tensor_shape){.height = preparation->resize_height,
+			.width = preparation->resize_width};
+	return (struct tensor_shape){.height = side, .width = side};
+}
+
+static void check_pad(struct ini *ini, const struct job_config *job)
+{
+	const struct preparation *preparation = &job->preparation;
+	struct tensor_shape most = before_pad(preparation);
+	if (preparation->pad_width && (most.width > preparation->pad_width ||
+					      most.height > preparation->pad_height))
+		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "pad"), "tensor", "pad",
+			"found %ux%u, allowed: square, or a size into which every image "
+			"fits by resize = max:N, resize = WxH or crop",
+			preparation->pad_width, preparation->pad_height);
+}
+
 static bool has_fixed_size(const struct job_config *job)
 {
 	return preparation_fixed_size(&job->preparation) ||
@@ -95,7 +123,7 @@ static void check_raw(struct ini *ini, const struct job_config *job)
 	if (job->format == FORMAT_RAW && !has_fixed_size(job))
 		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "format"), "tensor",
 			"format",
-			"found \"raw\", allowed: only with crop, random_crop, "
+			"found \"raw\", allowed: only with crop, pad, random_crop, "
 			"random_resized_crop or resize = WxH, since a raw file does not "
 			"tell its size");
 }
@@ -115,7 +143,8 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 			"npy, with layout = batch");
 	if (!has_fixed_size(job))
 		refuse(ini, SECTION_VIEW, "layout", "batch",
-			"only with crop, random_crop, random_resized_crop or resize = "
+			"only with crop, pad, random_crop, random_resized_crop or resize "
+			"= "
 			"WxH, since all images of a batch have one size");
 	if (job->json)
 		refuse(ini, SECTION_VIEW, "json", "json", "not with layout = batch");
@@ -344,6 +373,7 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 	default_for_batch(ini, job);
 	check_source(ini, job);
 	if (ini->mistakes == mistakes) {
+		check_pad(ini, job);
 		check_raw(ini, job);
 		check_pixels(ini, job);
 		check_random_crop(ini, job);

@@ -23,8 +23,8 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 		"Which samples the job gets, and in which order."},
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
 		"What is done to an image before the job reads it.\n"
-		"Jobs whose resize, filter, crop, accuracy and exif are equal share the "
-		"prepared images."},
+		"Jobs whose resize, filter, crop, pad, fill, accuracy and exif are equal "
+		"share the prepared images."},
 	[SECTION_AUGMENT] = {"augment", INI_JOB, false,
 		"What is done anew in each epoch, to the shared image, for this job "
 		"alone.\n"
@@ -379,8 +379,8 @@ const struct option config_options[] = {
 
 	{SECTION_TENSOR, "resize", &value_resize, .min = 1, .max = 65500,
 		JOB(preparation), .preset_help = "not resized",
-		.help = "Size in pixels: N for the shorter side, the other one follows; "
-			"WxH for both."},
+		.help = "Size in pixels: N for the shorter side, max:N for the longer "
+			"one, the other one follows; WxH for both; see SIZES."},
 	{SECTION_TENSOR, "filter", &value_choice, .choices = filters,
 		.preset = "bilinear", JOB(preparation.filter),
 		.help = "How resize, and random_resized_crop in [augment], compute a "
@@ -393,7 +393,18 @@ const struct option config_options[] = {
 	{SECTION_TENSOR, "crop", &value_crop, .min = 1, .max = 65500, JOB(preparation),
 		.preset_help = "not cropped",
 		.help = "Cut out of the middle, after resize; N for a square.\n"
-			"Where the image is smaller, black is added."},
+			"Where the image is smaller, fill is added."},
+	{SECTION_TENSOR, "pad", &value_pad, .min = 1, .max = 65500, JOB(preparation),
+		.preset_help = "nothing is added",
+		.help = "Size in pixels of what the image lies in the middle of, after "
+			"resize and crop; N for a square of this size, square for one "
+			"as large as the longer side of each image.\n"
+			"resize = max:640 with pad = square is what detectors call a "
+			"letterbox."},
+	{SECTION_TENSOR, "fill", &value_fill, .max = 255, .preset = "0",
+		JOB(preparation.fill),
+		.help = "Colour of what crop and pad add: red, green and blue, or one "
+			"number for all three."},
 	{SECTION_TENSOR, "accuracy", &value_flag, .choices = accuracies,
 		.preset = "exact", JOB(preparation.approximate),
 		.help = "Whether the pixels may differ from those of Pillow.\n"

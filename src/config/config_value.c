@@ -15,8 +15,7 @@ static const char letters_digits[] = "abcdefghijklmnopqrstuvwxyz"
 
 /* --- numbers ----------------------------------------------------------------------- */
 
-/* Takes digits only: strtoull alone would take signs and spaces. */
-static bool parse_digits(const char **text, uint64_t *ret)
+bool value_digits(const char **text, uint64_t *ret)
 {
 	char *end;
 	if (!isdigit((unsigned char)**text))
@@ -27,14 +26,14 @@ static bool parse_digits(const char **text, uint64_t *ret)
 	return errno == 0;
 }
 
-static bool in_range(const struct option *option, uint64_t number)
+bool value_in_range(const struct option *option, uint64_t number)
 {
 	return number >= option->min && number <= option->max;
 }
 
 static int parse_number(const struct option *option, const char *text, uint64_t *ret)
 {
-	if (!parse_digits(&text, ret) || *text || !in_range(option, *ret))
+	if (!value_digits(&text, ret) || *text || !value_in_range(option, *ret))
 		return -EINVAL;
 	return 0;
 }
@@ -69,22 +68,22 @@ static void print_u64(const struct option *option, const void *field, FILE *out)
 	fprintf(out, "%s = %" PRIu64 "\n", option->key, *(const uint64_t *)field);
 }
 
-static void allowed_range(const struct option *option, FILE *out)
+void value_allowed_range(const struct option *option, FILE *out)
 {
 	fprintf(out, "%" PRIu64 "..%" PRIu64, option->min, option->max);
 }
 
 const struct value_type value_u32 = {
-	"number", false, parse_u32, print_u32, allowed_range};
+	"number", false, parse_u32, print_u32, value_allowed_range};
 const struct value_type value_u64 = {
-	"number", false, parse_u64, print_u64, allowed_range};
+	"number", false, parse_u64, print_u64, value_allowed_range};
 
 /* A number with one of the units after it; units[i] is worth factors[i]. */
 static int parse_unit(const struct option *option, const char *text, const char *units,
 	const uint64_t *factors, uint64_t *ret)
 {
 	uint64_t number, factor = 1;
-	if (!parse_digits(&text, &number))
+	if (!value_digits(&text, &number))
 		return -EINVAL;
 	if (*text) {
 		const char *unit = strchr(units, *text);
@@ -92,7 +91,7 @@ static int parse_unit(const struct option *option, const char *text, const char 
 			return -EINVAL;
 		factor = factors[unit - units];
 	}
-	if (__builtin_mul_overflow(number, factor, ret) || !in_range(option, *ret))
+	if (__builtin_mul_overflow(number, factor, ret) || !value_in_range(option, *ret))
 		return -EINVAL;
 	return 0;
 }
@@ -170,7 +169,7 @@ static int parse_workers(
 static void allowed_workers(const struct option *option, FILE *out)
 {
 	fputs("auto, or ", out);
-	allowed_range(option, out);
+	value_allowed_range(option, out);
 }
 
 const struct value_type value_workers = {
@@ -243,105 +242,6 @@ const struct value_type value_choice = {
 	"choice", false, parse_choice, print_choice, allowed_choice};
 const struct value_type value_flag = {
 	"choice", false, parse_flag, print_flag, allowed_choice};
-
-/* --- sizes of images --------------------------------------------------------------- */
-
-/* A single N: *ret_height = 0. */
-static int parse_pixels(const struct option *option, const char *text,
-	uint32_t *ret_width, uint32_t *ret_height)
-{
-	uint64_t width, height = 0;
-	if (!parse_digits(&text, &width) || !in_range(option, width))
-		return -EINVAL;
-	if (*text == 'x') {
-		text++;
-		if (!parse_digits(&text, &height) || !in_range(option, height))
-			return -EINVAL;
-	}
-	if (*text)
-		return -EINVAL;
-	*ret_width = (uint32_t)width;
-	*ret_height = (uint32_t)height;
-	return 0;
-}
-
-static int parse_resize(
-	const struct option *option, const char *text, const char *dir, void *field)
-{
-	struct preparation *preparation = field;
-	uint32_t width, height;
-	(void)dir;
-	if (parse_pixels(option, text, &width, &height) < 0)
-		return -EINVAL;
-	preparation->resize_short = height ? 0 : width;
-	preparation->resize_width = height ? width : 0;
-	preparation->resize_height = height;
-	return 0;
-}
-
-static int parse_crop(
-	const struct option *option, const char *text, const char *dir, void *field)
-{
-	struct preparation *preparation = field;
-	uint32_t width, height;
-	(void)dir;
-	if (parse_pixels(option, text, &width, &height) < 0)
-		return -EINVAL;
-	preparation->crop_width = width;
-	preparation->crop_height = height ? height : width;
-	return 0;
-}
-
-static int parse_shape(
-	const struct option *option, const char *text, const char *dir, void *field)
-{
-	struct tensor_shape *shape = field;
-	(void)dir;
-	if (parse_pixels(option, text, &shape->width, &shape->height) < 0)
-		return -EINVAL;
-	if (!shape->height)
-		shape->height = shape->width;
-	return 0;
-}
-
-static void print_resize(const struct option *option, const void *field, FILE *out)
-{
-	const struct preparation *p = field;
-	if (p->resize_short)
-		fprintf(out, "%s = %" PRIu32 "\n", option->key, p->resize_short);
-	else if (p->resize_width)
-		fprintf(out, "%s = %" PRIu32 "x%" PRIu32 "\n", option->key,
-			p->resize_width, p->resize_height);
-}
-
-static void print_crop(const struct option *option, const void *field, FILE *out)
-{
-	const struct preparation *p = field;
-	if (p->crop_width)
-		fprintf(out, "%s = %" PRIu32 "x%" PRIu32 "\n", option->key, p->crop_width,
-			p->crop_height);
-}
-
-static void print_shape(const struct option *option, const void *field, FILE *out)
-{
-	const struct tensor_shape *shape = field;
-	if (shape->width)
-		fprintf(out, "%s = %" PRIu32 "x%" PRIu32 "\n", option->key, shape->width,
-			shape->height);
-}
-
-static void allowed_pixels(const struct option *option, FILE *out)
-{
-	fputs("N or WxH, each ", out);
-	allowed_range(option, out);
-}
-
-const struct value_type value_resize = {
-	"pixels", false, parse_resize, print_resize, allowed_pixels};
-const struct value_type value_crop = {
-	"pixels", false, parse_crop, print_crop, allowed_pixels};
-const struct value_type value_shape = {
-	"pixels", false, parse_shape, print_shape, allowed_pixels};
 
 /* --- texts ------------------------------------------------------------------------- */
 
@@ -426,7 +326,7 @@ static int parse_text(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
 	(void)dir;
-	if (!in_range(option, strlen(text)) || *text == ';')
+	if (!value_in_range(option, strlen(text)) || *text == ';')
 		return -EINVAL;
 	return keep(text, field);
 }
@@ -466,7 +366,7 @@ static int parse_extension(
 {
 	(void)dir;
 	size_t n = strspn(text, letters_digits);
-	if (text[n] || !in_range(option, n) || strcmp(text, "cls") == 0)
+	if (text[n] || !value_in_range(option, n) || strcmp(text, "cls") == 0)
 		return -EINVAL;
 	return keep(text, field);
 }

@@ -170,6 +170,7 @@ struct decoding {
 struct transform {
 	struct resample_window window;
 	struct tensor_shape shape; /* of the tensor */
+	const uint8_t *fill;	   /* the colour around the image */
 	struct image_part part;	   /* of the decoded image */
 };
 
@@ -184,11 +185,12 @@ static struct transform plan(const struct preparation *preparation,
 {
 	struct tensor_shape size = preparation_resized(preparation, original);
 	struct tensor_shape shape = preparation_output(preparation, original);
-	struct crop_axis rows = crop_axis(size.height, shape.height);
-	struct crop_axis columns = crop_axis(size.width, shape.width);
+	struct crop_axis rows, columns;
+	preparation_window(preparation, size, &rows, &columns);
 	return (struct transform){
 		.window = {preparation->filter, image, size, rows, columns},
 		.shape = shape,
+		.fill = preparation->fill,
 		.part = {.rows = resample_source(
 				 preparation->filter, image.height, size.height, rows),
 			.columns = resample_source(
@@ -238,6 +240,12 @@ static bool nothing_to_do(const struct transform *transform)
 	       same_shape(decoded, transform->shape);
 }
 
+static void fill(struct tensor *tensor, const uint8_t colour[static 3])
+{
+	for (uint64_t i = 0; i < tensor->bytes; i += 3)
+		memcpy(tensor->data + i, colour, 3);
+}
+
 static int resize_and_crop(struct image_decoder *decoder,
 	const struct transform *transform, struct tensor *tensor)
 {
@@ -252,7 +260,7 @@ static int resize_and_crop(struct image_decoder *decoder,
 	size_t stride = (size_t)transform->shape.width * 3;
 	if (rows.length < transform->shape.height ||
 		columns.length < transform->shape.width)
-		memset(tensor->data, 0, tensor->bytes);
+		fill(tensor, transform->fill);
 	return resampler_run(decoder->resampler, window,
 		decoder->pixels.data + (from_rows.first - part->rows.first) * in_stride +
 			(size_t)(from_columns.first - part->columns.first) * 3,

@@ -4,11 +4,14 @@
 #include "image/preparation.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool resizes(const struct preparation *preparation)
 {
-	return preparation->resize_short || preparation->resize_width;
+	return preparation->resize_short || preparation->resize_long ||
+	       preparation->resize_width;
 }
 
 /* Without a resize, an approximate decode gives the same pixels as an exact one. */
@@ -45,9 +48,21 @@ const char *resample_filter_name(enum resample_filter filter)
 	return names[filter];
 }
 
+/* Black where nothing is added. */
+static const uint8_t *fill_of(const struct preparation *preparation)
+{
+	static const uint8_t black[3];
+	bool adds = preparation->crop_width || preparation->pad_width ||
+		    preparation->pad_square;
+	return adds ? preparation->fill : black;
+}
+
 bool preparation_equal(const struct preparation *a, const struct preparation *b)
 {
 	return a->encoded == b->encoded && a->resize_short == b->resize_short &&
+	       a->resize_long == b->resize_long && a->pad_width == b->pad_width &&
+	       a->pad_height == b->pad_height && a->pad_square == b->pad_square &&
+	       memcmp(fill_of(a), fill_of(b), sizeof(a->fill)) == 0 &&
 	       a->resize_width == b->resize_width &&
 	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
 	       a->crop_height == b->crop_height && approximates(a) == approximates(b) &&
@@ -59,16 +74,21 @@ void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT])
 {
 	char size[32] = "no";
-	if (preparation->resize_short)
+	if (preparation->resize_long)
+		snprintf(size, sizeof(size), "max:%" PRIu32, preparation->resize_long);
+	else if (preparation->resize_short)
 		snprintf(size, sizeof(size), "%" PRIu32, preparation->resize_short);
 	else if (preparation->resize_width)
 		snprintf(size, sizeof(size), "%" PRIu32 "x%" PRIu32,
 			preparation->resize_width, preparation->resize_height);
+	const uint8_t *fill = fill_of(preparation);
 	snprintf(ret, PREPARATION_TEXT,
-		"format=%s resize=%s crop=%" PRIu32 "x%" PRIu32 " accuracy=%s exif=%s"
-		" filter=%s%s",
+		"format=%s resize=%s crop=%" PRIu32 "x%" PRIu32 " pad=%" PRIu32
+		"x%" PRIu32 "%s fill=%u,%u,%u accuracy=%s exif=%s filter=%s%s",
 		preparation->encoded ? "source" : "rgb", size, preparation->crop_width,
-		preparation->crop_height, approximates(preparation) ? "approx" : "exact",
+		preparation->crop_height, preparation->pad_width, preparation->pad_height,
+		preparation->pad_square ? ",square" : "", fill[0], fill[1], fill[2],
+		approximates(preparation) ? "approx" : "exact",
 		orients(preparation) ? "apply" : "ignore",
 		resample_filter_name(filter_of(preparation)),
 		fills(preparation) ? " truncated=fill" : "");
@@ -95,9 +115,23 @@ static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape 
 		    : (struct tensor_shape){.height = size, .width = other};
 }
 
+/* ultralytics' LetterBox: round(side * min(N / height, N / width)). */
+static struct tensor_shape resize_long_side(uint32_t size, struct tensor_shape image)
+{
+	bool tall = image.width <= image.height;
+	uint32_t longer = tall ? image.height : image.width;
+	double ratio = longer ? (double)size / longer : 0;
+	double length = rint((tall ? image.width : image.height) * ratio);
+	uint32_t other = length < 1 ? 1 : (uint32_t)length;
+	return tall ? (struct tensor_shape){.height = size, .width = other}
+		    : (struct tensor_shape){.height = other, .width = size};
+}
+
 struct tensor_shape preparation_resized(
 	const struct preparation *preparation, struct tensor_shape image)
 {
+	if (preparation->resize_long)
+		return resize_long_side(preparation->resize_long, image);
 	if (preparation->resize_short)
 		return resize_short_side(preparation->resize_short, image);
 	if (preparation->resize_width)
@@ -106,15 +140,48 @@ struct tensor_shape preparation_resized(
 	return image;
 }
 
+static struct tensor_shape cropped(
+	const struct preparation *preparation, struct tensor_shape image)
+{
+	if (preparation->crop_width)
+		return (struct tensor_shape){.height = preparation->crop_height,
+			.width = preparation->crop_width};
+	return image;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static struct tensor_shape padded(
+	const struct preparation *preparation, struct tensor_shape image)
+{
+	uint32_t side = preparation->pad_square ? larger(image.height, image.width) : 0;
+	return (struct tensor_shape){
+		.height = larger(image.height, side ? side : preparation->pad_height),
+		.width = larger(image.width, side ? side : preparation->pad_width)};
+}
+
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image)
 {
 	if (preparation->encoded)
 		return (struct tensor_shape){0};
-	if (preparation->crop_width)
-		return (struct tensor_shape){.height = preparation->crop_height,
-			.width = preparation->crop_width};
-	return preparation_resized(preparation, image);
+	return padded(preparation,
+		cropped(preparation, preparation_resized(preparation, image)));
+}
+
+void preparation_window(const struct preparation *preparation,
+	struct tensor_shape resized, struct crop_axis *ret_rows,
+	struct crop_axis *ret_columns)
+{
+	struct tensor_shape crop = cropped(preparation, resized);
+	struct tensor_shape output = padded(preparation, crop);
+	*ret_rows = crop_axis(resized.height, crop.height);
+	*ret_columns = crop_axis(resized.width, crop.width);
+	ret_rows->pad += (output.height - crop.height) / 2;
+	ret_columns->pad += (output.width - crop.width) / 2;
 }
 
 uint64_t preparation_bytes(const struct preparation *preparation,
@@ -136,5 +203,7 @@ uint64_t preparation_most_pixels(
 
 bool preparation_fixed_size(const struct preparation *preparation)
 {
-	return preparation->crop_width || preparation->resize_width;
+	return preparation->crop_width || preparation->resize_width ||
+	       preparation->pad_width ||
+	       (preparation->resize_long && preparation->pad_square);
 }

@@ -12,20 +12,29 @@
  *
  *   resize_short         the shorter side becomes this many pixels; the other one follows
  *                        as torchvision.transforms.Resize(int) computes it (truncation)
- *   resize_width/height  both are given; excludes resize_short
+ *   resize_long          the longer side becomes this many pixels; the other one follows
+ *                        as ultralytics' LetterBox computes it (rounding)
+ *   resize_width/height  both are given; only one of the three is given
  *   filter               of the resize
- *   crop                 torchvision's CenterCrop (zeros where the image is smaller)
+ *   crop                 torchvision's CenterCrop (fill where the image is smaller)
+ *   pad_width/height     the image lies in the middle of fill; pad_square: of a square as
+ *                        large as its longer side
  *
  * A zero means "not configured".
  */
 struct preparation {
 	bool encoded; /* the tensor is the source file's bytes; nothing else may be set */
 	uint32_t resize_short;
+	uint32_t resize_long;
 	uint32_t resize_width;
 	uint32_t resize_height;
 	enum resample_filter filter;
 	uint32_t crop_width;
 	uint32_t crop_height;
+	uint32_t pad_width;
+	uint32_t pad_height;
+	bool pad_square;
+	uint8_t fill[3];  /* the colour that crop and pad add */
 	bool approximate; /* where a resize follows, decode at a fraction of the size */
 	bool exif;	  /* first turn the image as its EXIF orientation says */
 	bool fill;	  /* what is missing of a truncated image is black */
@@ -36,7 +45,7 @@ const char *resample_filter_name(enum resample_filter filter);
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
 
-#define PREPARATION_TEXT 176
+#define PREPARATION_TEXT 224
 /* As an ini has it, on one line: the same text for equal preparations, on every machine. */
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);
@@ -54,6 +63,11 @@ struct tensor_shape preparation_resized(
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 
+/* What of the resized image is in the output, and where: the pads are fill. */
+void preparation_window(const struct preparation *preparation,
+	struct tensor_shape resized, struct crop_axis *ret_rows,
+	struct crop_axis *ret_columns);
+
 /* Bytes of the tensor; file_bytes is the size of the source file, used for encoded. */
 uint64_t preparation_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
@@ -62,5 +76,5 @@ uint64_t preparation_bytes(const struct preparation *preparation,
 uint64_t preparation_most_pixels(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Whether all images come out with the same size (a crop, or a resize to WxH). */
+/* Whether all images come out with the same size (a crop, a pad, or a resize to WxH). */
 bool preparation_fixed_size(const struct preparation *preparation);

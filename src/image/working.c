@@ -35,9 +35,8 @@ static uint64_t kernel_bytes(enum resample_filter filter, uint32_t in, uint32_t 
 static uint64_t middle_bytes(const struct preparation *preparation,
 	struct tensor_shape image, struct tensor_shape size)
 {
-	struct tensor_shape shape = preparation_output(preparation, image);
-	struct crop_axis rows = crop_axis(size.height, shape.height);
-	struct crop_axis columns = crop_axis(size.width, shape.width);
+	struct crop_axis rows, columns;
+	preparation_window(preparation, size, &rows, &columns);
 	if (image.height == size.height || image.width == size.width)
 		return 0;
 	uint64_t row = (uint64_t)columns.length * 3 + ROW_ALIGNMENT;

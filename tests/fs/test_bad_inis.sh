@@ -114,7 +114,7 @@ job_text ':1:[joaderfs]: found "joaderfs", allowed: [job], [tensor], [augment], 
 job ':5:[tensor]:crop: found "224,224", allowed: N or WxH' "[tensor]" "crop = 224,224"
 job ':5:[tensor]:crop: found "-1", allowed: N or WxH' "[tensor]" "crop = -1"
 job ':5:[tensor]:crop: found "32 # centre", allowed: N or WxH' "[tensor]" "crop = 32 # centre"
-job ':5:[tensor]:resize: found "256px", allowed: N or WxH' "[tensor]" "resize = 256px"
+job ':5:[tensor]:resize: found "256px", allowed: N, max:N or WxH' "[tensor]" "resize = 256px"
 job ':5:[tensor]:format: found "jpg", allowed: ppm, bmp, png, npy, raw, source, record' "[tensor]" "format = jpg"
 job ':6:[tensor]:dtype: found "float", allowed: uint8, float32, float16; did you mean "float32"?' \
 	"[tensor]" "format = npy" "dtype = float"

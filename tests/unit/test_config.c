@@ -400,7 +400,8 @@ Test(config, a_printed_job_is_read_back_as_it_was)
 		"[job]\nname=a\ndataset=b\nepochs=3\norder=sequential\nwhere=id%2 = 0\n"
 		"idle=90m\n[tensor]\nresize=256\ncrop=224\nformat=raw\n"
 		"[view]\nsize=exact\nextension=jpg\nlookahead=65536\n",
-		"[job]\nname=a\ndataset=b\n[tensor]\nresize=65500x1\nfilter=box\nformat=bmp\n"
+		"[job]\nname=a\ndataset=b\n[tensor]\nresize=65500x1\nfilter=box\npad="
+		"65500\nfill=1 2 255\nformat=bmp\n"
 		"accuracy=approx\n",
 		"[job]\nname=a\ndataset=b\n[tensor]\nformat=source\n",
 		"[job]\nname=a\ndataset=b\n[tensor]\nformat=npy\ndtype=float16\naxes="
@@ -438,7 +439,8 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 		"[job]\nname = a\ndataset = b\norder = shuffled\n"
 		"weight = 1\nidle = 600\nsecond_script = warned\nbad_sample = "
 		"fail\nkeep_epochs = 10\n"
-		"[tensor]\nresize = 16x9\nfilter = bilinear\ncrop = 8x8\naccuracy = exact\n"
+		"[tensor]\nresize = 16x9\nfilter = bilinear\ncrop = 8x8\nfill = 0\n"
+		"accuracy = exact\n"
 		"exif = ignore\ntruncated = fail\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"
 		"[augment]\nhflip = 0\nseed = 0\n"

@@ -164,7 +164,7 @@ struct refused {
 	const char *section;
 	const char *key;
 	const char *allowed;
-	const char *values[12]; /* up to a NULL */
+	const char *values[16]; /* up to a NULL */
 };
 
 static void expect_refused(const struct refused *refused, bool daemon)
@@ -235,9 +235,15 @@ Test(config_errors, values_of_a_job)
 			{"0", "0m", "10M", "1d", "10 m", "m", "", "4294967296",
 				"1193047h"}},
 		{"job", "where", "1 to 180 bytes, not beginning with ;", {""}},
-		{"tensor", "resize", pixels,
-			{"0", "65501", "256x", "x256", "256x0", "0x256", "256X256",
-				"256x8x8", "256 x 256", "-1", ""}},
+		{"tensor", "pad", "square, or N or WxH, each 1..65500",
+			{"0", "squared", "65501", ""}},
+		{"tensor", "fill",
+			"a number, or three for red, green and blue, each 0..255",
+			{"256", "-1", "1 2", "1 2 3 4", "1,2,3", ""}},
+		{"tensor", "resize", "N, max:N or WxH, each 1..65500",
+			{"max:", "max:0", "max:8x8", "max256", "0", "65501", "256x",
+				"x256", "256x0", "0x256", "256X256", "256x8x8",
+				"256 x 256", "-1", ""}},
 		{"tensor", "crop", pixels, {"0", "65501", "8x65501", "224.0"}},
 		{"augment", "random_crop", pixels, {"0", "65501", "8x"}},
 		{"augment", "random_resized_crop", pixels, {"0", "224x224x3"}},
@@ -272,13 +278,37 @@ Test(config_errors, keys_that_contradict_each_other)
 		"which gives the file as it is\n");
 	static const char raw[] =
 		"job.ini:5:[tensor]:format: found \"raw\", allowed: only with crop, "
-		"random_crop, random_resized_crop or resize = WxH, since a raw file does "
+		"pad, random_crop, random_resized_crop or resize = WxH, since a raw file "
+		"does "
 		"not tell its size\n";
 	expect_wrong_job(JOB "[tensor]\nformat = raw\n", raw);
 	expect_wrong_job(JOB "[tensor]\nformat = raw\nresize = 256\n", raw);
 	expect_wrong_job(JOB "[tensor]\nformat = raw\ncrop = big\n",
 		"job.ini:6:[tensor]:crop: found \"big\", allowed: N or WxH, each "
 		"1..65500\n");
+}
+
+Test(config_errors, images_that_do_not_fit_into_a_pad)
+{
+	static const char *const large[] = {"", "resize = 8\n", "resize = max:65\n",
+		"resize = 64x65\n", "crop = 65x64\n", "resize = 8x8\ncrop = 65\n"};
+	static const char *const small[] = {
+		"resize = max:64\n", "resize = 64x32\n", "resize = 256\ncrop = 64\n"};
+	char text[200];
+	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++) {
+		snprintf(text, sizeof(text), JOB "[tensor]\npad = 64\n%s", large[i]);
+		expect_wrong_job(text,
+			"job.ini:5:[tensor]:pad: found 64x64, allowed: square, or a size "
+			"into which every image fits by resize = max:N, resize = WxH or "
+			"crop\n");
+	}
+	for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++) {
+		struct job_config job;
+		snprintf(text, sizeof(text), JOB "[tensor]\nformat = raw\npad = 64\n%s",
+			small[i]);
+		cr_expect_eq(parse_job(text, &messages, &job), 0, "%s", messages.text);
+		config_job_free(&job);
+	}
 }
 
 #define NORMALIZE "normalize = 0 0 0 / 1 1 1\n"

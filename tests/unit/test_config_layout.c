@@ -59,7 +59,8 @@ Test(config_layout, a_batch_has_one_size)
 	struct job_config job;
 	check_wrong(JOB "resize = 8\n[view]\nlayout = batch\n",
 		"job.ini:7:[view]:layout: found \"batch\", allowed: only with crop, "
-		"random_crop, random_resized_crop or resize = WxH, since all images of a "
+		"pad, random_crop, random_resized_crop or resize = WxH, since all images "
+		"of a "
 		"batch have one size\n");
 	check_right(JOB "resize = 8x9\n[view]\nlayout = batch\n", &job);
 	config_job_free(&job);

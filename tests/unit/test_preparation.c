@@ -28,6 +28,23 @@ Test(preparation, resize_of_the_shorter_side_truncates_the_other_one)
 	cr_assert_not(preparation_fixed_size(&p));
 }
 
+/* Sizes as LetterBox(640) of ultralytics gives them. */
+Test(preparation, resize_of_the_longer_side_rounds_the_other_one)
+{
+	static const uint32_t sizes[][4] = {{500, 375, 640, 480}, {427, 640, 427, 640},
+		{1023, 767, 640, 480}, {3, 2, 640, 427}, {1, 10000, 1, 640},
+		{1280, 1, 640, 1}, {1280, 5, 640, 2}, {1280, 7, 640, 4}};
+	struct preparation p = {.resize_long = 640};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct tensor_shape image = {.width = sizes[i][0], .height = sizes[i][1]};
+		expect_shape(preparation_output(&p, image), sizes[i][2], sizes[i][3]);
+	}
+	cr_assert_not(preparation_fixed_size(&p));
+	p.pad_square = true;
+	expect_shape(preparation_output(&p, (struct tensor_shape){3, 4}), 640, 640);
+	cr_assert(preparation_fixed_size(&p));
+}
+
 Test(preparation, crop_and_both_sides_make_every_image_equal)
 {
 	struct tensor_shape image = {.width = 500, .height = 375};
@@ -79,14 +96,21 @@ Test(preparation, preparations_are_equal_when_every_part_is)
 {
 	struct preparation a = {.resize_short = 256, .crop_width = 8, .crop_height = 9};
 	uint32_t *const parts[] = {&a.resize_short, &a.resize_width, &a.resize_height,
-		&a.crop_width, &a.crop_height};
+		&a.crop_width, &a.crop_height, &a.resize_long, &a.pad_width,
+		&a.pad_height};
 	struct preparation b = a;
 	cr_assert(preparation_equal(&a, &b));
-	for (size_t i = 0; i < 5; i++) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		++*parts[i];
 		cr_assert_not(preparation_equal(&a, &b));
 		--*parts[i];
 	}
+	a.fill[1] = 1;
+	cr_assert_not(preparation_equal(&a, &b));
+	a.fill[1] = 0;
+	a.pad_square = true;
+	cr_assert_not(preparation_equal(&a, &b));
+	a.pad_square = false;
 	a.filter = FILTER_NEAREST;
 	cr_assert_not(preparation_equal(&a, &b));
 	a.filter = FILTER_BILINEAR;
@@ -128,6 +152,9 @@ Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
 		{.crop_width = 64, .crop_height = 64},
 		{.crop_width = 64, .crop_height = 32}, {.exif = true}, {.fill = true},
 		{.approximate = true}, {.resize_short = 64, .approximate = true},
+		{.fill = {1, 2, 3}}, {.pad_square = true},
+		{.pad_square = true, .fill = {1, 2, 3}}, {.resize_long = 64},
+		{.pad_width = 64, .pad_height = 64}, {.pad_width = 64, .pad_height = 65},
 		{.filter = FILTER_BOX}, {.resize_short = 64, .filter = FILTER_BOX},
 		{.resize_short = 64, .filter = FILTER_BICUBIC},
 		{.resize_short = 64, .crop_width = 64, .crop_height = 64, .exif = true},
@@ -145,6 +172,10 @@ Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
 		.resize_height = UINT32_MAX,
 		.crop_width = UINT32_MAX,
 		.crop_height = UINT32_MAX,
+		.pad_width = UINT32_MAX,
+		.pad_height = UINT32_MAX,
+		.pad_square = true,
+		.fill = {255, 255, 255},
 		.filter = FILTER_HAMMING,
 		.approximate = true,
 		.exif = true};

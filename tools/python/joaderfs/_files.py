@@ -166,8 +166,12 @@ class Parser:
 
 
 def _raw_kind(ini: dict[str, str]) -> tuple[numpy.dtype, tuple[int, ...]]:
-    size = next(ini[key] for key in ("random_resized_crop", "random_crop", "crop", "resize")
-                if "x" in ini.get(key, ""))
+    sizes = (ini.get(key, "") for key in
+             ("random_resized_crop", "random_crop", "pad", "crop", "resize"))
+    size = next(text for text in sizes if re.fullmatch(r"\d+x\d+|square", text))
+    if size == "square":
+        side = ini["resize"].rpartition(":")[2]
+        size = f"{side}x{side}" if side.isdecimal() else ini.get("crop", side)
     width, height = map(int, size.split("x"))
     shape = (3, height, width) if ini["axes"] == "CHW" else (height, width, 3)
     return numpy.dtype(ini["dtype"]), shape

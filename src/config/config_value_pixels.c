@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Sizes of images, and the colour around them. */
+
+#define MAX "max:"
+
+/* A single N: *ret_height = 0. */
+static int parse_pixels(const struct option *option, const char *text,
+	uint32_t *ret_width, uint32_t *ret_height)
+{
+	uint64_t width, height = 0;
+	if (!value_digits(&text, &width) || !value_in_range(option, width))
+		return -EINVAL;
+	if (*text == 'x') {
+		text++;
+		if (!value_digits(&text, &height) || !value_in_range(option, height))
+			return -EINVAL;
+	}
+	if (*text)
+		return -EINVAL;
+	*ret_width = (uint32_t)width;
+	*ret_height = (uint32_t)height;
+	return 0;
+}
+
+static int parse_resize(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	struct preparation *preparation = field;
+	uint32_t width, height;
+	(void)dir;
+	bool longer = strncmp(text, MAX, strlen(MAX)) == 0;
+	if (longer)
+		text += strlen(MAX);
+	if (parse_pixels(option, text, &width, &height) < 0 || (longer && height))
+		return -EINVAL;
+	preparation->resize_long = longer ? width : 0;
+	preparation->resize_short = longer || height ? 0 : width;
+	preparation->resize_width = height ? width : 0;
+	preparation->resize_height = height;
+	return 0;
+}
+
+static int parse_crop(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	struct preparation *preparation = field;
+	uint32_t width, height;
+	(void)dir;
+	if (parse_pixels(option, text, &width, &height) < 0)
+		return -EINVAL;
+	preparation->crop_width = width;
+	preparation->crop_height = height ? height : width;
+	return 0;
+}
+
+static int parse_pad(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	struct preparation *preparation = field;
+	uint32_t width = 0, height = 0;
+	(void)dir;
+	preparation->pad_square = strcmp(text, "square") == 0;
+	if (!preparation->pad_square && parse_pixels(option, text, &width, &height) < 0)
+		return -EINVAL;
+	preparation->pad_width = width;
+	preparation->pad_height = height ? height : width;
+	return 0;
+}
+
+/* One number stands for all three. */
+static int parse_fill(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	uint8_t *fill = field;
+	uint64_t numbers[3];
+	size_t n = 0;
+	(void)dir;
+	do {
+		text += strspn(text, " ");
+		if (!value_digits(&text, &numbers[n]) ||
+			!value_in_range(option, numbers[n++]))
+			return -EINVAL;
+	} while (n < 3 && *text == ' ');
+	if (*text || n == 2)
+		return -EINVAL;
+	for (size_t i = 0; i < 3; i++)
+		fill[i] = (uint8_t)numbers[n == 3 ? i : 0];
+	return 0;
+}
+
+static int parse_shape(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	struct tensor_shape *shape = field;
+	(void)dir;
+	if (parse_pixels(option, text, &shape->width, &shape->height) < 0)
+		return -EINVAL;
+	if (!shape->height)
+		shape->height = shape->width;
+	return 0;
+}
+
+static void print_resize(const struct option *option, const void *field, FILE *out)
+{
+	const struct preparation *p = field;
+	if (p->resize_long)
+		fprintf(out, "%s = " MAX "%" PRIu32 "\n", option->key, p->resize_long);
+	else if (p->resize_short)
+		fprintf(out, "%s = %" PRIu32 "\n", option->key, p->resize_short);
+	else if (p->resize_width)
+		fprintf(out, "%s = %" PRIu32 "x%" PRIu32 "\n", option->key,
+			p->resize_width, p->resize_height);
+}
+
+static void print_crop(const struct option *option, const void *field, FILE *out)
+{
+	const struct preparation *p = field;
+	if (p->crop_width)
+		fprintf(out, "%s = %" PRIu32 "x%" PRIu32 "\n", option->key, p->crop_width,
+			p->crop_height);
+}
+
+static void print_pad(const struct option *option, const void *field, FILE *out)
+{
+	const struct preparation *p = field;
+	if (p->pad_square)
+		fprintf(out, "%s = square\n", option->key);
+	else if (p->pad_width)
+		fprintf(out, "%s = %" PRIu32 "x%" PRIu32 "\n", option->key, p->pad_width,
+			p->pad_height);
+}
+
+static void print_fill(const struct option *option, const void *field, FILE *out)
+{
+	const uint8_t *fill = field;
+	fprintf(out, "%s = %u", option->key, fill[0]);
+	if (fill[1] != fill[0] || fill[2] != fill[0])
+		fprintf(out, " %u %u", fill[1], fill[2]);
+	fputc('\n', out);
+}
+
+static void allowed_fill(const struct option *option, FILE *out)
+{
+	fputs("a number, or three for red, green and blue, each ", out);
+	value_allowed_range(option, out);
+}
+
+static void print_shape(const struct option *option, const void *field, FILE *out)
+{
+	const struct tensor_shape *shape = field;
+	if (shape->width)
+		fprintf(out, "%s = %" PRIu32 "x%" PRIu32 "\n", option->key, shape->width,
+			shape->height);
+}
+
+static void allowed_pixels(const struct option *option, FILE *out)
+{
+	fputs("N or WxH, each ", out);
+	value_allowed_range(option, out);
+}
+
+static void allowed_resize(const struct option *option, FILE *out)
+{
+	fputs("N, " MAX "N or WxH, each ", out);
+	value_allowed_range(option, out);
+}
+
+static void allowed_pad(const struct option *option, FILE *out)
+{
+	fputs("square, or ", out);
+	allowed_pixels(option, out);
+}
+
+const struct value_type value_resize = {
+	"pixels", false, parse_resize, print_resize, allowed_resize};
+const struct value_type value_crop = {
+	"pixels", false, parse_crop, print_crop, allowed_pixels};
+const struct value_type value_shape = {
+	"pixels", false, parse_shape, print_shape, allowed_pixels};
+
+const struct value_type value_pad = {"pixels", false, parse_pad, print_pad, allowed_pad};
+const struct value_type value_fill = {
+	"colour", false, parse_fill, print_fill, allowed_fill};
