@@ -5,7 +5,7 @@
  * prepare WAY RESIZE CROP FILE...
  *
  * Prepares files in one thread, for tools/bench/bench-prepare. WAY is plain, fast (the
- * best code for this processor), approx, or libpng or libjpeg: decoding files of that
+ * best code for this processor), which may have a filter, as fast:bicubic, approx, or libpng or libjpeg: decoding files of that
  * format to RGB with nothing but that library. RESIZE is the shorter side, CROP the side of a
  * square; 0: none. Each file is prepared once before the time is taken. Writes one line of
  * JSON.
@@ -199,6 +199,17 @@ static bool measure_libpng(char **paths, int n)
 	return true;
 }
 
+/* WAY:FILTER; bilinear without one */
+static enum resample_filter filter_of(const char *way)
+{
+	const char *name = strchr(way, ':');
+	enum resample_filter filter = FILTER_BILINEAR;
+	while (name && filter < FILTER_NEAREST &&
+		strcmp(resample_filter_name(filter), name + 1) != 0)
+		++filter;
+	return filter;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 5) {
@@ -215,6 +226,7 @@ int main(int argc, char **argv)
 		return measure_libjpeg(paths, n) ? 0 : 1;
 	struct preparation preparation = {
 		.resize_short = (uint32_t)strtoul(argv[2], NULL, 10),
+		.filter = filter_of(argv[1]),
 		.crop_width = (uint32_t)strtoul(argv[3], NULL, 10),
 		.crop_height = (uint32_t)strtoul(argv[3], NULL, 10),
 		.approximate = strcmp(argv[1], "approx") == 0,
