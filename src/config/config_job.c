@@ -50,6 +50,18 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 	if (!array && job->pixels.axes != AXES_HWC)
 		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "axes"), "tensor", "axes",
 			"found \"axes\", allowed: %s", ARRAYS_ONLY);
+	if (job->preparation.gray && job->format == FORMAT_BMP)
+		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "channels"), "tensor",
+			"channels",
+			"found \"gray\", allowed: rgb, with format = bmp; ppm, png, npy, "
+			"record and raw hold gray");
+	unsigned n = job->preparation.gray ? 1 : 3;
+	if (job->augment.normalize.given && job->augment.normalize.channels != n)
+		ini_mistake(ini, ini_line(ini, SECTION_AUGMENT, "normalize"), "augment",
+			"normalize",
+			"found %u of each, allowed: %u means / %u standard deviations, "
+			"with channels = %s in [tensor]",
+			job->augment.normalize.channels, n, n, n == 1 ? "gray" : "rgb");
 	if (job->augment.normalize.given && bytes)
 		ini_mistake(ini, ini_line(ini, SECTION_AUGMENT, "normalize"), "augment",
 			"normalize",
@@ -62,7 +74,7 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 static bool never_fits(const struct preparation *preparation, struct tensor_shape crop)
 {
 	if (preparation_fixed_size(preparation)) {
-		struct tensor_shape any = {1, 1};
+		struct tensor_shape any = {.height = 1, .width = 1};
 		struct tensor_shape size = preparation_output(preparation, any);
 		return crop.width > size.width || crop.height > size.height;
 	}

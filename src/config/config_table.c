@@ -23,8 +23,8 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 		"Which samples the job gets, and in which order."},
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
 		"What is done to an image before the job reads it.\n"
-		"Jobs whose resize, filter, crop, pad, fill, accuracy and exif are equal "
-		"share the prepared images."},
+		"Jobs whose resize, filter, crop, pad, fill, channels, accuracy and exif "
+		"are equal share the prepared images."},
 	[SECTION_AUGMENT] = {"augment", INI_JOB, false,
 		"What is done anew in each epoch, to the shared image, for this job "
 		"alone.\n"
@@ -42,6 +42,7 @@ static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
 static const char *const exifs[] = {"ignore", "apply", NULL};
 static const char *const truncateds[] = {"fail", "fill", NULL};
+static const char *const channels[] = {"rgb", "gray", NULL};
 static const char *const accuracies[] = {"exact", "approx", NULL};
 /* enum resample_filter */
 static const char *const filters[] = {
@@ -405,6 +406,13 @@ const struct option config_options[] = {
 		JOB(preparation.fill),
 		.help = "Colour of what crop and pad add: red, green and blue, or one "
 			"number for all three."},
+	{SECTION_TENSOR, "channels", &value_flag, .choices = channels, .preset = "rgb",
+		JOB(preparation.gray),
+		.help = "rgb: red, green and blue, as Pillow's convert(\"RGB\") gives "
+			"them.\n"
+			"gray: one channel, as convert(\"L\") gives it, before resize.\n"
+			"A ppm is a PGM then, a png gray, an array has 1 where it has 3 "
+			"else; not with format = bmp."},
 	{SECTION_TENSOR, "accuracy", &value_flag, .choices = accuracies,
 		.preset = "exact", JOB(preparation.approximate),
 		.help = "Whether the pixels may differ from those of Pillow.\n"
@@ -469,7 +477,8 @@ const struct option config_options[] = {
 		.help = "Probability with which left and right are exchanged."},
 	{SECTION_AUGMENT, "normalize", &value_normalize, JOB(augment.normalize),
 		.preset_help = "not normalized",
-		.help = "Mean and standard deviation of red, green and blue.\n"
+		.help = "Mean and standard deviation of red, green and blue, or of the "
+			"one channel that channels = gray gives.\n"
 			"The mean is subtracted from the numbers of 0 to 1, and the "
 			"result divided by the deviation, as torchvision's Normalize "
 			"does.\n"

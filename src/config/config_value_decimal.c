@@ -111,24 +111,27 @@ static void skip_blanks(const char **text)
 	*text += strspn(*text, " \t");
 }
 
-static bool parse_three(const char **text, double ret[3])
+/* How many numbers there are, up to three; 0: something else. */
+static unsigned parse_numbers(const char **text, double ret[3])
 {
-	for (int i = 0; i < 3; i++) {
-		const char *before = *text;
-		skip_blanks(text);
-		if (i > 0 && *text == before)
-			return false;
-		if (!config_decimal(text, &ret[i]))
-			return false;
-	}
+	unsigned n = 0;
 	skip_blanks(text);
-	return true;
+	for (;;) {
+		if (n == 3 || !config_decimal(text, &ret[n++]))
+			return 0;
+		const char *behind = *text;
+		skip_blanks(text);
+		if (**text == '\0' || **text == '/')
+			return n;
+		if (*text == behind)
+			return 0;
+	}
 }
 
 /* The division is done in float, so it must not be zero there. */
-static bool all_positive(const double numbers[3])
+static bool all_positive(const double numbers[3], unsigned n)
 {
-	for (int i = 0; i < 3; i++)
+	for (unsigned i = 0; i < n; i++)
 		if (!((float)numbers[i] > 0.0f))
 			return false;
 	return true;
@@ -140,17 +143,19 @@ static int parse_normalize(
 	(void)option;
 	(void)dir;
 	struct normalize_config *normalize = field;
-	if (!parse_three(&text, normalize->mean) || *text++ != '/')
+	unsigned n = parse_numbers(&text, normalize->mean);
+	if ((n != 1 && n != 3) || *text++ != '/')
 		return -EINVAL;
-	if (!parse_three(&text, normalize->deviation) || *text)
+	if (parse_numbers(&text, normalize->deviation) != n || *text)
 		return -EINVAL;
 	normalize->given = true;
-	return all_positive(normalize->deviation) ? 0 : -EINVAL;
+	normalize->channels = n;
+	return all_positive(normalize->deviation, n) ? 0 : -EINVAL;
 }
 
-static void print_three(const double numbers[3], FILE *out)
+static void print_numbers(const double numbers[3], unsigned n, FILE *out)
 {
-	for (int i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		fputs(" ", out);
 		print_decimal(numbers[i], out);
 	}
@@ -162,9 +167,9 @@ static void print_normalize(const struct option *option, const void *field, FILE
 	if (!normalize->given)
 		return;
 	fprintf(out, "%s =", option->key);
-	print_three(normalize->mean, out);
+	print_numbers(normalize->mean, normalize->channels, out);
 	fputs(" /", out);
-	print_three(normalize->deviation, out);
+	print_numbers(normalize->deviation, normalize->channels, out);
 	fputs("\n", out);
 }
 
@@ -172,7 +177,7 @@ static void allowed_normalize(const struct option *option, FILE *out)
 {
 	(void)option;
 	fputs("three means / three standard deviations above 0, "
-	      "like 0.485 0.456 0.406 / 0.229 0.224 0.225",
+	      "like 0.485 0.456 0.406 / 0.229 0.224 0.225, or one / one for gray",
 		out);
 }
 

@@ -72,7 +72,8 @@ static void probe_jpeg(FILE *file, struct tensor_shape *ret, uint8_t *ret_orient
 		jpeg_stdio_src(&info, file);
 		jpeg_save_markers(&info, JPEG_APP0 + 1, 0xffff);
 		jpeg_read_header(&info, TRUE);
-		*ret = (struct tensor_shape){info.image_height, info.image_width};
+		*ret = (struct tensor_shape){
+			.height = info.image_height, .width = info.image_width};
 		*ret_orientation = jpeg_orientation(info.marker_list);
 	}
 	jpeg_destroy_decompress(&info);
@@ -93,7 +94,8 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 		memcmp(start + 8, "\0\0\0\rIHDR", 8) != 0 ||
 		crc32(0, start + 12, 4 + 13) != big_endian(start + 29))
 		return;
-	struct tensor_shape shape = {big_endian(start + 20), big_endian(start + 16)};
+	struct tensor_shape shape = {
+		.height = big_endian(start + 20), .width = big_endian(start + 16)};
 	if (shape.width <= INT32_MAX && shape.height <= INT32_MAX && shape.width &&
 		shape.height) {
 		*ret = shape;
@@ -122,7 +124,7 @@ static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 
 static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
-	*ret = (struct tensor_shape){0, 0};
+	*ret = (struct tensor_shape){.height = 0, .width = 0};
 	*ret_orientation = 1;
 	unsigned char magic[8] = {0};
 	size_t n = fread(magic, 1, sizeof(magic), file);
@@ -216,7 +218,7 @@ int probe_part(read_at *read, void *context, const struct source_part *part,
 {
 	struct window window = {
 		.read = read, .context = context, .begin = part->offset, .bytes = bytes};
-	*ret = (struct tensor_shape){0, 0};
+	*ret = (struct tensor_shape){.height = 0, .width = 0};
 	*ret_orientation = 1;
 	if (part->method == PART_DEFLATED)
 		return probe_deflated(read, context, part, bytes, ret, ret_orientation);
@@ -225,7 +227,7 @@ int probe_part(read_at *read, void *context, const struct source_part *part,
 
 int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
-	*ret = (struct tensor_shape){0, 0};
+	*ret = (struct tensor_shape){.height = 0, .width = 0};
 	*ret_orientation = 1;
 	/* O_NONBLOCK: the file may have become a FIFO since it was listed. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -11,7 +11,7 @@
 
 static uint64_t pixel_bytes(struct pixel_type type, struct tensor_shape shape)
 {
-	return (uint64_t)shape.height * shape.width * 3 * pixel_type_bytes(type);
+	return tensor_shape_bytes(shape) * pixel_type_bytes(type);
 }
 
 static uint8_t *put(uint8_t *at, const void *bytes, size_t n)
@@ -41,8 +41,9 @@ static size_t array_head(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_SIZE])
 {
 	bool planes = type.axes == AXES_CHW;
-	uint32_t sizes[] = {planes ? 3 : shape.height,
-		planes ? shape.height : shape.width, planes ? shape.width : 3};
+	uint32_t channels = tensor_channels(shape);
+	uint32_t sizes[] = {planes ? channels : shape.height,
+		planes ? shape.height : shape.width, planes ? shape.width : channels};
 	if (format == FORMAT_RECORD)
 		return file_head_record(pixel_type_npy(type), sizes, label, head);
 	head_npy(pixel_type_npy(type), sizes, 3, HEAD_SIZE, head);
@@ -115,7 +116,7 @@ static void encode_bmp(uint8_t *at, const struct tensor *tensor)
 
 static uint64_t png_raw_bytes(struct tensor_shape shape)
 {
-	return ((uint64_t)shape.width * 3 + 1) * shape.height;
+	return ((uint64_t)shape.width * tensor_channels(shape) + 1) * shape.height;
 }
 
 static uint64_t png_bytes(struct tensor_shape shape)
@@ -184,7 +185,8 @@ static void put_png_head(struct png *png, struct tensor_shape shape)
 	png->at = put(png->at, PNG_SIGNATURE, 8);
 	begin_chunk(png, "IHDR");
 	png->at = put_be32(put_be32(png->at, shape.width), shape.height);
-	png->at = put(png->at, (uint8_t[]){8, 2, 0, 0, 0}, 5); /* 8 bits, RGB */
+	uint8_t kind = shape.gray ? 0 : 2;
+	png->at = put(png->at, (uint8_t[]){8, kind, 0, 0, 0}, 5); /* 8 bits */
 	end_chunk(png);
 }
 
@@ -192,7 +194,7 @@ static void encode_png(uint8_t *at, const struct tensor *tensor)
 {
 	struct tensor_shape shape = tensor->shape;
 	struct png png = {.at = at, .raw_left = png_raw_bytes(shape), .adler = 1};
-	uint64_t row_bytes = (uint64_t)shape.width * 3;
+	uint64_t row_bytes = (uint64_t)shape.width * tensor_channels(shape);
 	put_png_head(&png, shape);
 	begin_chunk(&png, "IDAT");
 	png.at = put(png.at, (uint8_t[]){0x78, 0x01}, 2);
@@ -259,6 +261,7 @@ int format_make(enum sample_format format, struct pixel_type type,
 {
 	ensure(format == FORMAT_SOURCE ||
 		tensor->bytes == pixel_bytes(type, tensor->shape));
+	ensure(format != FORMAT_BMP || !tensor->shape.gray);
 	ensure(config_holds_arrays(format) ||
 		(type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC));
 	*ret = (struct formatted){

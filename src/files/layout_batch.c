@@ -34,8 +34,9 @@ static void make_head(const struct composite *batch, const struct segment *segme
 {
 	bool planes = batch->pixels.axes == AXES_CHW;
 	uint32_t height = batch->shape.height, width = batch->shape.width;
-	uint32_t shape[] = {batch->n, planes ? 3 : height, planes ? height : width,
-		planes ? width : 3};
+	uint32_t channels = tensor_channels(batch->shape);
+	uint32_t shape[] = {batch->n, planes ? channels : height, planes ? height : width,
+		planes ? width : channels};
 	(void)segment;
 	head_npy(pixel_type_npy(batch->pixels), shape, 4, BATCH_HEAD, ret);
 }

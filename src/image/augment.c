@@ -33,11 +33,13 @@ uint64_t augment_seed(
 struct tensor_shape augment_output(
 	const struct augment_config *config, struct tensor_shape image)
 {
+	struct tensor_shape output = image;
 	if (config->random_crop.width)
-		return config->random_crop;
-	if (config->random_resized_crop.width)
-		return config->random_resized_crop;
-	return image;
+		output = config->random_crop;
+	else if (config->random_resized_crop.width)
+		output = config->random_resized_crop;
+	output.gray = image.gray;
+	return output;
 }
 
 bool augment_fixed_size(const struct augment_config *config)

@@ -19,6 +19,7 @@
 /* The pixels at hand; everything around them is black. */
 struct window {
 	const uint8_t *pixels;
+	size_t channels;
 	size_t stride;
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -45,7 +46,7 @@ static struct crop_axis whole(uint32_t length)
 static const uint8_t *window_start(const struct window *window)
 {
 	return window->pixels + window->rows.first * window->stride +
-	       (size_t)window->columns.first * 3;
+	       window->columns.first * window->channels;
 }
 
 /* Resizes the window as an image of its own: torchvision crops first, so that its filter
@@ -55,11 +56,11 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 	struct resampler *resampler;
 	struct tensor_shape size = plan->size;
 	struct resample_window resample = {.filter = plan->filter,
-		.image = {window->rows.length, window->columns.length},
+		.image = {.height = window->rows.length, .width = window->columns.length},
 		.size = size,
 		.rows = whole(size.height),
 		.columns = whole(size.width)};
-	size_t stride = (size_t)size.width * 3;
+	size_t stride = size.width * window->channels;
 	struct crop_axis rows = resample_source(
 		plan->filter, window->rows.length, size.height, resample.rows);
 	struct crop_axis columns = resample_source(
@@ -72,6 +73,7 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 			window->stride, out, stride);
 	resampler_free(&resampler);
 	*window = (struct window){.pixels = out,
+		.channels = window->channels,
 		.stride = stride,
 		.rows = whole(size.height),
 		.columns = whole(size.width)};
@@ -85,15 +87,16 @@ static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
 	uint32_t inside = y - window->rows.pad; /* huge when it lies above */
-	size_t bytes = (size_t)window->columns.length * 3;
-	size_t row_bytes = (size_t)target->size.width * 3;
+	size_t bytes = window->columns.length * window->channels;
+	size_t row_bytes = target->size.width * window->channels;
 	const uint8_t *pixels = window_start(window) + inside * window->stride;
 	bool black = y < window->rows.pad || inside >= window->rows.length;
 	if (!black && bytes == row_bytes)
 		return pixels;
 	memset(target->row, 0, row_bytes);
 	if (!black)
-		memcpy(target->row + (size_t)window->columns.pad * 3, pixels, bytes);
+		memcpy(target->row + window->columns.pad * window->channels, pixels,
+			bytes);
 	return target->row;
 }
 
@@ -121,6 +124,10 @@ static void put_row_chw(const struct target *target, const uint8_t *row, uint32_
 	size_t plane = width * target->size.height;
 	bool bytes = target->type.dtype == DTYPE_UINT8;
 	uint8_t *out[3];
+	if (target->size.gray) {
+		put_numbers(target, row, width, &target->scale[0], y * width);
+		return;
+	}
 	for (size_t c = 0; c < 3; c++)
 		out[c] = bytes ? target->out + c * plane + y * width
 			       : target->planes + c * width;
@@ -130,20 +137,31 @@ static void put_row_chw(const struct target *target, const uint8_t *row, uint32_
 			target, out[c], width, &target->scale[c], c * plane + y * width);
 }
 
+static void mirror_gray(const uint8_t *in, size_t width, uint8_t *out)
+{
+	for (size_t x = 0; x < width; x++)
+		out[x] = in[width - 1 - x];
+}
+
 static void put_row(
 	const struct target *target, const uint8_t *row, uint32_t y, bool mirror)
 {
-	size_t width = target->size.width;
+	size_t width = target->size.width, channels = tensor_channels(target->size);
 	bool last = target->type.axes == AXES_HWC && target->type.dtype == DTYPE_UINT8;
 	if (mirror) {
-		uint8_t *mirrored = last ? target->out + y * width * 3 : target->mirrored;
-		target->pixels->mirror(row, width, mirrored);
+		uint8_t *mirrored =
+			last ? target->out + y * width * channels : target->mirrored;
+		if (target->size.gray)
+			mirror_gray(row, width, mirrored);
+		else
+			target->pixels->mirror(row, width, mirrored);
 		row = mirrored;
 	}
 	if (target->type.axes == AXES_CHW)
 		put_row_chw(target, row, y);
 	else if (!mirror || !last)
-		put_numbers(target, row, width * 3, &target->scale[0], y * width * 3);
+		put_numbers(target, row, width * channels, &target->scale[0],
+			y * width * channels);
 }
 
 /* ---------------------------------------------------------------------------------- */
@@ -158,16 +176,19 @@ static bool changes_nothing(struct pixel_type type, const struct augment_plan *p
 
 static void set_scales(struct target *target, const struct normalize_config *normalize)
 {
-	if (target->type.axes == AXES_HWC)
+	if (target->size.gray)
+		target->scale[0] = pixels_scale_plane(normalize, 0);
+	else if (target->type.axes == AXES_HWC)
 		target->scale[0] = pixels_scale_rgb(normalize);
-	for (int c = 0; target->type.axes == AXES_CHW && c < 3; c++)
+	for (int c = 0; !target->size.gray && target->type.axes == AXES_CHW && c < 3; c++)
 		target->scale[c] = pixels_scale_plane(normalize, c);
 }
 
 static int compute(const struct normalize_config *normalize, struct pixel_type type,
 	const struct augment_plan *plan, const struct tensor *tensor, uint8_t *out)
 {
-	size_t row_bytes = (size_t)plan->size.width * 3;
+	size_t channels = tensor_channels(plan->size);
+	size_t row_bytes = plan->size.width * channels;
 	size_t resized_bytes = plan->resize ? row_bytes * plan->size.height : 0;
 	auto_free uint8_t *scratch = malloc(3 * row_bytes + resized_bytes);
 	if (!scratch)
@@ -180,7 +201,8 @@ static int compute(const struct normalize_config *normalize, struct pixel_type t
 		.planes = scratch + 2 * row_bytes,
 		.out = out};
 	struct window window = {.pixels = tensor->data,
-		.stride = (size_t)tensor->shape.width * 3,
+		.channels = channels,
+		.stride = tensor->shape.width * channels,
 		.rows = plan->rows,
 		.columns = plan->columns};
 	set_scales(&target, normalize);
@@ -198,9 +220,9 @@ int augment_apply(const struct normalize_config *normalize, struct pixel_type ty
 	const struct augment_plan *plan, const struct tensor *tensor, struct tensor **ret)
 {
 	struct tensor_shape size = plan->size;
-	uint64_t numbers = (uint64_t)size.height * size.width * 3;
+	uint64_t numbers = tensor_shape_bytes(size);
 	*ret = NULL;
-	ensure(tensor->bytes == (uint64_t)tensor->shape.height * tensor->shape.width * 3);
+	ensure(tensor->bytes == tensor_shape_bytes(tensor->shape));
 	if (changes_nothing(type, plan, tensor->shape))
 		return 0;
 	if (fault_hit("augment.memory"))

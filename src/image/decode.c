@@ -63,6 +63,7 @@ struct image_decoder {
 	void *codec_states[N_CODECS];
 	struct buffer pixels; /* the decoded image, before resize and crop */
 	struct buffer turned; /* the same, turned */
+	struct buffer gray;   /* the same, of one channel */
 	struct resampler *resampler;
 	struct image_usage usage;
 };
@@ -118,6 +119,7 @@ void image_decoder_free(struct image_decoder **decoder_pointer)
 	free_parts(decoder);
 	buffer_free(&decoder->pixels);
 	buffer_free(&decoder->turned);
+	buffer_free(&decoder->gray);
 	free(decoder);
 }
 
@@ -131,6 +133,7 @@ void image_decoder_trim(struct image_decoder *decoder)
 {
 	buffer_trim(&decoder->pixels);
 	buffer_trim(&decoder->turned);
+	buffer_trim(&decoder->gray);
 }
 
 struct image_usage image_decoder_usage(const struct image_decoder *decoder)
@@ -149,7 +152,7 @@ static uint64_t cpu_ns(void)
 static size_t held_bytes(const struct image_decoder *decoder)
 {
 	size_t bytes = sizeof(*decoder) + decoder->pixels.size + decoder->turned.size +
-		       resampler_bytes(decoder->resampler);
+		       decoder->gray.size + resampler_bytes(decoder->resampler);
 	for (size_t i = 0; i < N_CODECS; i++)
 		bytes += codecs[i]->bytes(decoder->codec_states[i]);
 	return bytes;
@@ -187,6 +190,7 @@ static struct transform plan(const struct preparation *preparation,
 	struct tensor_shape shape = preparation_output(preparation, original);
 	struct crop_axis rows, columns;
 	preparation_window(preparation, size, &rows, &columns);
+	size.gray = shape.gray;
 	return (struct transform){
 		.window = {preparation->filter, image, size, rows, columns},
 		.shape = shape,
@@ -236,14 +240,42 @@ static bool nothing_to_do(const struct transform *transform)
 	const struct image_part *part = &transform->part;
 	struct tensor_shape decoded = {
 		.height = part->rows.length, .width = part->columns.length};
-	return same_shape(transform->window.image, transform->window.size) &&
+	return !transform->shape.gray &&
+	       same_shape(transform->window.image, transform->window.size) &&
 	       same_shape(decoded, transform->shape);
+}
+
+/* Pillow's convert("L") of RGB: ITU-R 601-2, in fixed point. */
+static void make_gray(const uint8_t *rgb, size_t n, uint8_t *out)
+{
+	for (size_t i = 0; i < n; i++, rgb += 3)
+		out[i] = (uint8_t)((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u +
+					   0x8000) >>
+				   16);
 }
 
 static void fill(struct tensor *tensor, const uint8_t colour[static 3])
 {
-	for (uint64_t i = 0; i < tensor->bytes; i += 3)
+	if (tensor->shape.gray)
+		make_gray(colour, 1, tensor->data);
+	if (tensor->shape.gray)
+		memset(tensor->data, tensor->data[0], tensor->bytes);
+	for (uint64_t i = 0; !tensor->shape.gray && i < tensor->bytes; i += 3)
 		memcpy(tensor->data + i, colour, 3);
+}
+
+/* The decoded part as the tensor's channels; NULL: no memory. */
+static const uint8_t *in_channels(
+	struct image_decoder *decoder, const struct transform *transform)
+{
+	const struct image_part *part = &transform->part;
+	size_t n = (size_t)part->rows.length * part->columns.length;
+	if (!transform->shape.gray)
+		return decoder->pixels.data;
+	if (buffer_reserve(&decoder->gray, n))
+		return NULL;
+	make_gray(decoder->pixels.data, n, decoder->gray.data);
+	return decoder->gray.data;
 }
 
 static int resize_and_crop(struct image_decoder *decoder,
@@ -256,15 +288,19 @@ static int resize_and_crop(struct image_decoder *decoder,
 		window->filter, window->image.height, window->size.height, rows);
 	struct crop_axis from_columns = resample_source(
 		window->filter, window->image.width, window->size.width, columns);
-	size_t in_stride = (size_t)part->columns.length * 3;
-	size_t stride = (size_t)transform->shape.width * 3;
+	size_t channels = tensor_channels(transform->shape);
+	size_t in_stride = part->columns.length * channels;
+	size_t stride = transform->shape.width * channels;
+	const uint8_t *pixels = in_channels(decoder, transform);
+	if (!pixels)
+		return -ENOMEM;
 	if (rows.length < transform->shape.height ||
 		columns.length < transform->shape.width)
 		fill(tensor, transform->fill);
 	return resampler_run(decoder->resampler, window,
-		decoder->pixels.data + (from_rows.first - part->rows.first) * in_stride +
-			(size_t)(from_columns.first - part->columns.first) * 3,
-		in_stride, tensor->data + rows.pad * stride + (size_t)columns.pad * 3,
+		pixels + (from_rows.first - part->rows.first) * in_stride +
+			(from_columns.first - part->columns.first) * channels,
+		in_stride, tensor->data + rows.pad * stride + columns.pad * channels,
 		stride);
 }
 

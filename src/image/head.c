@@ -39,11 +39,12 @@ size_t head_make(
 {
 	switch (kind) {
 	case HEAD_PPM:
-		return (size_t)snprintf((char *)head, HEAD_SIZE, "P6\n%u %u\n255\n",
-			shape.width, shape.height);
+		return (size_t)snprintf((char *)head, HEAD_SIZE, "P%c\n%u %u\n255\n",
+			shape.gray ? '5' : '6', shape.width, shape.height);
 	case HEAD_NPY:
-		head_npy("|u1", (uint32_t[]){shape.height, shape.width, 3}, 3, HEAD_SIZE,
-			head);
+		head_npy("|u1",
+			(uint32_t[]){shape.height, shape.width, tensor_channels(shape)},
+			3, HEAD_SIZE, head);
 		return HEAD_SIZE;
 	case HEAD_EMPTY:
 		break;

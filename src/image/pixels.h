@@ -15,9 +15,10 @@
  *   Threads: any; no state.   Errors: none.
  */
 
-/* torchvision's Normalize, for red, green and blue. */
+/* torchvision's Normalize, for red, green and blue, or one channel. */
 struct normalize_config {
 	bool given;
+	unsigned channels; /* 1 or 3, where it is given */
 	double mean[3];
 	double deviation[3];
 };

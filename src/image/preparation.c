@@ -59,9 +59,10 @@ static const uint8_t *fill_of(const struct preparation *preparation)
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b)
 {
-	return a->encoded == b->encoded && a->resize_short == b->resize_short &&
-	       a->resize_long == b->resize_long && a->pad_width == b->pad_width &&
-	       a->pad_height == b->pad_height && a->pad_square == b->pad_square &&
+	return a->encoded == b->encoded && (a->encoded || a->gray == b->gray) &&
+	       a->resize_short == b->resize_short && a->resize_long == b->resize_long &&
+	       a->pad_width == b->pad_width && a->pad_height == b->pad_height &&
+	       a->pad_square == b->pad_square &&
 	       memcmp(fill_of(a), fill_of(b), sizeof(a->fill)) == 0 &&
 	       a->resize_width == b->resize_width &&
 	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
@@ -85,8 +86,11 @@ void preparation_print(
 	snprintf(ret, PREPARATION_TEXT,
 		"format=%s resize=%s crop=%" PRIu32 "x%" PRIu32 " pad=%" PRIu32
 		"x%" PRIu32 "%s fill=%u,%u,%u accuracy=%s exif=%s filter=%s%s",
-		preparation->encoded ? "source" : "rgb", size, preparation->crop_width,
-		preparation->crop_height, preparation->pad_width, preparation->pad_height,
+		preparation->encoded ? "source"
+		: preparation->gray  ? "gray"
+				     : "rgb",
+		size, preparation->crop_width, preparation->crop_height,
+		preparation->pad_width, preparation->pad_height,
 		preparation->pad_square ? ",square" : "", fill[0], fill[1], fill[2],
 		approximates(preparation) ? "approx" : "exact",
 		orients(preparation) ? "apply" : "ignore",
@@ -168,8 +172,10 @@ struct tensor_shape preparation_output(
 {
 	if (preparation->encoded)
 		return (struct tensor_shape){0};
-	return padded(preparation,
+	struct tensor_shape output = padded(preparation,
 		cropped(preparation, preparation_resized(preparation, image)));
+	output.gray = preparation->gray;
+	return output;
 }
 
 void preparation_window(const struct preparation *preparation,

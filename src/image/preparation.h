@@ -36,6 +36,7 @@ struct preparation {
 	bool pad_square;
 	uint8_t fill[3];  /* the colour that crop and pad add */
 	bool approximate; /* where a resize follows, decode at a fraction of the size */
+	bool gray;	  /* then one channel, as Pillow's convert("L") gives it */
 	bool exif;	  /* first turn the image as its EXIF orientation says */
 	bool fill;	  /* what is missing of a truncated image is black */
 };
@@ -45,7 +46,7 @@ const char *resample_filter_name(enum resample_filter filter);
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
 
-#define PREPARATION_TEXT 224
+#define PREPARATION_TEXT 240
 /* As an ini has it, on one line: the same text for equal preparations, on every machine. */
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);

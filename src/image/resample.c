@@ -20,6 +20,7 @@
 
 struct resampler {
 	horizontal_pass *horizontal;
+	horizontal_pass *horizontal_gray;
 	vertical_pass *vertical;
 	struct kernel kernels[N_KERNELS];
 	uint64_t uses;
@@ -67,11 +68,13 @@ int resampler_new(bool plain, struct resampler **ret)
 	if (!resampler)
 		return -ENOMEM;
 	resampler->horizontal = resample_horizontal_plain;
+	resampler->horizontal_gray = resample_horizontal_gray_plain;
 	resampler->vertical = resample_vertical_plain;
 	if (plain || !has_avx2())
 		return 0;
 #if defined(__x86_64__)
 	resampler->horizontal = resample_horizontal_avx2;
+	resampler->horizontal_gray = resample_horizontal_gray_avx2;
 	resampler->vertical = resample_vertical_avx2;
 #endif
 	return 0;
@@ -166,20 +169,38 @@ static int plan(struct resampler *resampler, const struct resample_window *windo
 	return 0;
 }
 
+static void pass_horizontally(struct resampler *resampler,
+	const struct resample_window *window, const struct passes *passes,
+	const struct rows *rows, uint8_t *out, size_t stride)
+{
+	horizontal_pass *pass =
+		window->size.gray ? resampler->horizontal_gray : resampler->horizontal;
+	pass(passes->horizontal, window->columns, passes->columns.first, rows, out,
+		stride);
+}
+
 /* Runs the horizontal pass into memory of its own, for the vertical pass to read. */
 static int pass_to_middle(struct resampler *resampler,
 	const struct resample_window *window, const struct passes *passes,
 	struct rows *rows)
 {
-	size_t bytes = (size_t)window->columns.length * CHANNELS;
+	size_t bytes = (size_t)window->columns.length * tensor_channels(window->size);
 	size_t stride = (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
 	if (buffer_reserve(&resampler->middle, rows->length * stride))
 		return -ENOMEM;
 	uint8_t *middle = resampler->middle.data;
-	resampler->horizontal(passes->horizontal, window->columns, passes->columns.first,
-		rows, middle, stride);
+	pass_horizontally(resampler, window, passes, rows, middle, stride);
 	*rows = (struct rows){middle, stride, bytes, rows->length};
 	return 0;
+}
+
+static void copy_pixel(uint8_t *out, const uint8_t *in, size_t channels)
+{
+	out[0] = in[0];
+	if (channels == 3) {
+		out[1] = in[1];
+		out[2] = in[2];
+	}
 }
 
 /* Each pixel of the result is one of the image. */
@@ -188,7 +209,8 @@ static void pick_pixels(const struct resample_window *window, const struct passe
 {
 	const struct taps *rows = passes->vertical ? passes->vertical->taps : NULL;
 	const struct taps *columns = passes->horizontal ? passes->horizontal->taps : NULL;
-	size_t bytes = (size_t)window->columns.length * CHANNELS;
+	size_t channels = tensor_channels(window->size);
+	size_t bytes = window->columns.length * channels;
 	const uint8_t *last = NULL;
 	for (uint32_t y = 0; y < window->rows.length; y++, out += stride) {
 		size_t row =
@@ -200,11 +222,11 @@ static void pick_pixels(const struct resample_window *window, const struct passe
 			continue;
 		}
 		for (uint32_t x = 0; x < window->columns.length; x++)
-			memcpy(out + (size_t)x * CHANNELS,
-				from + (size_t)(columns[window->columns.first + x].first -
-						passes->columns.first) *
-						CHANNELS,
-				CHANNELS);
+			copy_pixel(out + x * channels,
+				from + (columns[window->columns.first + x].first -
+					       passes->columns.first) *
+						channels,
+				channels);
 		last = from;
 	}
 }
@@ -214,7 +236,8 @@ int resampler_run(struct resampler *resampler, const struct resample_window *win
 {
 	struct passes passes;
 	int err = plan(resampler, window, &passes);
-	struct rows rows = {pixels, in_stride, (size_t)passes.columns.length * CHANNELS,
+	struct rows rows = {pixels, in_stride,
+		(size_t)passes.columns.length * tensor_channels(window->size),
 		passes.rows.length};
 	bool picks = window->filter == FILTER_NEAREST;
 	if (!err && !picks && passes.horizontal && passes.vertical)
@@ -229,8 +252,7 @@ int resampler_run(struct resampler *resampler, const struct resample_window *win
 		resampler->vertical(passes.vertical, window->rows, passes.rows.first,
 			&rows, out, out_stride);
 	else if (passes.horizontal)
-		resampler->horizontal(passes.horizontal, window->columns,
-			passes.columns.first, &rows, out, out_stride);
+		pass_horizontally(resampler, window, &passes, &rows, out, out_stride);
 	else
 		copy_rows(&rows, out, out_stride);
 out:

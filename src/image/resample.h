@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * Resizing and cropping of RGB8, bit for bit as Pillow and torchvision do it.
+ * Resizing and cropping of RGB8 and of gray bytes, bit for bit as Pillow and torchvision do it.
  *
  *   Flow: resample_source tells which part of the image a window of the result depends
  *         on; resampler_run computes the window from that part, and nothing else.
@@ -45,7 +45,7 @@ struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
-	struct tensor_shape size;
+	struct tensor_shape size; /* gray: of both */
 	struct crop_axis rows;
 	struct crop_axis columns;
 };

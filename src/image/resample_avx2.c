@@ -169,6 +169,48 @@ void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis colu
 			out + y * stride);
 }
 
+/* One output pixel of a gray row, four taps at a time: the low and the high parts of their
+ * weights lie in turns, so each pair of pixels is there twice. */
+inline_avx2 int32_t gray_pixel(
+	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in)
+{
+	const __m128i order =
+		_mm_setr_epi8(0, -1, 1, -1, 0, -1, 1, -1, 2, -1, 3, -1, 2, -1, 3, -1);
+	__m128i sums = _mm_setzero_si128();
+	for (uint32_t i = 0; i < groups; i++, pairs += 2, in += TAPS_GROUP) {
+		int32_t four;
+		memcpy(&four, in, sizeof(four));
+		__m128i pixels = _mm_shuffle_epi8(_mm_cvtsi32_si128(four), order);
+		__m128i weights = _mm_loadu_si128((const void *)pairs);
+		sums = _mm_add_epi32(sums, _mm_madd_epi16(pixels, weights));
+	}
+	sums = _mm_add_epi32(sums, _mm_unpackhi_epi64(sums, sums));
+	uint32_t low = (uint32_t)_mm_cvtsi128_si32(sums);
+	uint32_t high = (uint32_t)_mm_extract_epi32(sums, 1);
+	return (int32_t)(HALF + low + (high << LOW_BITS)) >> PRECISION_BITS;
+}
+
+avx2 static void gray_row(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const uint8_t *in, uint8_t *out)
+{
+	uint32_t groups = (uint32_t)(kernel->width / TAPS_GROUP);
+	for (uint32_t x = 0; x < columns.length; x++) {
+		size_t index = (size_t)columns.first + x;
+		int32_t value = gray_pixel(kernel->pairs + index * (kernel->width / 2),
+			groups, in + (kernel->taps[index].first - source));
+		out[x] = value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value;
+	}
+}
+
+void resample_horizontal_gray_avx2(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
+{
+	uint32_t roomy = roomy_rows(kernel, in);
+	for (uint32_t y = 0; y < in->length; y++)
+		(y < roomy ? gray_row : resample_row_gray_plain)(kernel, columns, source,
+			in->data + y * in->stride, out + y * stride);
+}
+
 /* Sixteen bytes of an output row. */
 inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	const uint8_t *in, size_t stride, uint8_t *out)

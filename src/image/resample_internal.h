@@ -73,15 +73,19 @@ typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
 
 horizontal_pass resample_horizontal_plain;
+horizontal_pass resample_horizontal_gray_plain;
 vertical_pass resample_vertical_plain;
 
 #if defined(__x86_64__)
 horizontal_pass resample_horizontal_avx2;
+horizontal_pass resample_horizontal_gray_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
 /* Single rows or parts of them, which the fast passes leave over. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const uint8_t *in, uint8_t *out);
+void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_column_plain(const int32_t *weights, uint32_t count, const uint8_t *in,
 	size_t stride, size_t bytes, uint8_t *out);

@@ -41,6 +41,28 @@ void resample_horizontal_plain(const struct kernel *kernel, struct crop_axis col
 			out + y * stride);
 }
 
+void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const uint8_t *in, uint8_t *out)
+{
+	const struct taps *taps = kernel->taps + columns.first;
+	const int32_t *weights = kernel->weights + columns.first * kernel->width;
+	for (uint32_t x = 0; x < columns.length; x++, weights += kernel->width) {
+		const uint8_t *pixel = in + (taps[x].first - source);
+		int32_t sum = HALF;
+		for (uint32_t i = 0; i < taps[x].count; i++)
+			sum += pixel[i] * weights[i];
+		out[x] = clip8(sum);
+	}
+}
+
+void resample_horizontal_gray_plain(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
+{
+	for (uint32_t y = 0; y < in->length; y++)
+		resample_row_gray_plain(kernel, columns, source,
+			in->data + y * in->stride, out + y * stride);
+}
+
 /* LANES neighbouring bytes of an output row: a loop that compilers vectorise. */
 static void lanes(const int32_t *weights, uint32_t count, const uint8_t *in,
 	size_t stride, uint8_t *out)

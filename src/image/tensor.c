@@ -8,7 +8,8 @@
 uint64_t tensor_shape_bytes(struct tensor_shape shape)
 {
 	uint64_t bytes;
-	if (__builtin_mul_overflow((uint64_t)shape.height * shape.width, 3, &bytes))
+	if (__builtin_mul_overflow(
+		    (uint64_t)shape.height * shape.width, tensor_channels(shape), &bytes))
 		return UINT64_MAX;
 	return bytes;
 }

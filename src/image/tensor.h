@@ -12,7 +12,7 @@
 
 /*
  * A tensor: a prepared sample. Usually it holds 8-bit RGB pixels in rows, of the shape
- * (height, width, 3), without padding. For the preparation "encoded" it holds the bytes
+ * (height, width, 3), or gray ones, (height, width, 1), without padding. For the preparation "encoded" it holds the bytes
  * of the source file, and height = width = 0. Once published, it does not change.
  *
  *   Owns: its bytes, and the file that they lie in, until tensor_free was called for each
@@ -23,7 +23,14 @@
 struct tensor_shape {
 	uint32_t height; /* pixels */
 	uint32_t width;
+	bool gray; /* one channel, else red, green and blue */
 };
+
+/* 1 or 3 */
+static inline uint32_t tensor_channels(struct tensor_shape shape)
+{
+	return shape.gray ? 1 : 3;
+}
 
 struct tensor {
 	struct tensor_shape shape;

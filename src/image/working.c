@@ -50,7 +50,7 @@ uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape size = preparation_resized(preparation, image);
 	uint64_t pixels = tensor_shape_bytes(image);
 	return file_bytes + codec_bytes(image) + pixels +
-	       (preparation->exif ? pixels : 0) +
+	       (preparation->exif ? pixels : 0) + (preparation->gray ? pixels / 3 : 0) +
 	       kernel_bytes(preparation->filter, image.height, size.height) +
 	       kernel_bytes(preparation->filter, image.width, size.width) +
 	       middle_bytes(preparation, image, size);

@@ -30,7 +30,7 @@ size_t file_head_record(const char *type, const uint32_t shape[static 3], uint32
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE])
 {
-	const uint32_t axes[] = {shape.height, shape.width, 3};
+	const uint32_t axes[] = {shape.height, shape.width, tensor_channels(shape)};
 	return head.record ? file_head_record("|u1", axes, head.label, ret)
 			   : head_make(head.kind, shape, ret);
 }

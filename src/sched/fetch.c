@@ -62,7 +62,7 @@ void *sched_fetch_place(
 	if (shape.height != expected.height || shape.width != expected.width ||
 		bytes != tensor_shape_bytes(expected) || fetch->tensor)
 		return NULL;
-	fetch->tensor = tensor_new(shape, bytes);
+	fetch->tensor = tensor_new(expected, bytes);
 	return fetch->tensor ? fetch->tensor->data : NULL;
 }
 

@@ -3,7 +3,7 @@
 """augmented.py JOBS_DIR DATASET "JOB KEY=VALUE..." ...: every file of these jobs is what
 torchvision's transforms make of the source file that the order names, with what joaderfs
 draws for (seed, epoch, position), to the bit. KEY: epochs, resize, seed, hflip,
-filter, random_crop, random_resized_crop (N), normalize (1: that of ImageNet), dtype, axes."""
+filter, random_crop, random_resized_crop (N), normalize (1: that of ImageNet), dtype, axes, mode (L: gray)."""
 
 import math
 import os
@@ -90,11 +90,11 @@ def expected(image, random, want):
     if random.fraction() < float(want.get("hflip", 0)):
         image = F.hflip(image)
     if want.get("dtype", "uint8") == "uint8":
-        array = numpy.asarray(image).transpose(2, 0, 1)
+        array = numpy.asarray(image).reshape(image.height, image.width, -1).transpose(2, 0, 1)
     else:
         tensor = F.to_tensor(image)
         if "normalize" in want:
-            tensor = F.normalize(tensor, MEAN, STD)
+            tensor = F.normalize(tensor, MEAN[:len(tensor)], STD[:len(tensor)])
         array = tensor.to(getattr(torch, want["dtype"])).numpy()
     return array if want.get("axes") == "CHW" else array.transpose(1, 2, 0)
 
@@ -102,7 +102,8 @@ def expected(image, random, want):
 def load(path):
     if path.endswith(".npy"):
         return numpy.load(path)
-    return numpy.asarray(Image.open(path))
+    image = Image.open(path)
+    return numpy.asarray(image).reshape(image.height, image.width, -1)
 
 
 def differing(job, dataset, want):
@@ -116,7 +117,7 @@ def differing(job, dataset, want):
             rows = [line.rstrip("\n").split("\t") for line in file]
         assert len(rows) == len(names) > 0, (len(rows), len(names))
         for position, _, _, _, path in rows:
-            image = Image.open(os.path.join(dataset, path)).convert("RGB")
+            image = Image.open(os.path.join(dataset, path)).convert(want.get("mode", "RGB"))
             image = F.resize(image, int(want["resize"]), used_filter(want))
             random = Random(int(want["seed"]), epoch, int(position))
             array, file = expected(image, random, want), found[int(position)]

@@ -15,6 +15,10 @@ job resized "${common[@]}" augment.random_resized_crop=40 augment.hflip=0.5 \
 	tensor.format=bmp
 job cubic "${common[@]}" tensor.filter=bicubic augment.random_resized_crop=40
 job near "${common[@]}" tensor.filter=nearest augment.random_resized_crop=20
+job gray "${common[@]}" tensor.channels=gray augment.random_resized_crop=40 \
+	augment.hflip=0.5
+job gray32 "${common[@]}" tensor.channels=gray augment.random_crop=33 augment.hflip=0.5 \
+	tensor.format=npy tensor.dtype=float32 tensor.axes=CHW "augment.normalize=0.485 / 0.229"
 job float32 "${common[@]}" augment.random_resized_crop=40 tensor.format=npy \
 	tensor.dtype=float32 tensor.axes=CHW "augment.$imagenet" augment.hflip=0.5
 job float16 "${common[@]}" augment.random_crop=33 tensor.format=npy tensor.dtype=float16 \
@@ -33,6 +37,8 @@ check() {
 	augmented "flip hflip=0.5" "crop random_crop=32 hflip=0.5" \
 		"resized random_resized_crop=40 hflip=0.5" \
 		"cubic filter=bicubic random_resized_crop=40" \
+		"gray mode=L random_resized_crop=40 hflip=0.5" \
+		"gray32 mode=L random_crop=33 hflip=0.5 dtype=float32 axes=CHW normalize=1" \
 		"near filter=nearest random_resized_crop=20" \
 		"float32 random_resized_crop=40 dtype=float32 axes=CHW normalize=1 hflip=0.5" \
 		"float16 random_crop=33 dtype=float16 normalize=1 hflip=1" \
@@ -47,7 +53,7 @@ check
 if augmented "crop random_crop=32 hflip=0.6" >/dev/null; then
 	fail "another probability is not noticed"
 fi
-equal "decodes of 30 images for 9 jobs, of 3 filters" "$(counter decodes)" 90
+equal "decodes of 30 images for 11 jobs, of 4 kinds" "$(counter decodes)" 120
 size=$(stat -c %s "$(epoch float32)/00000000.npy")
 equal "size of a float32 file" "$size" $((128 + 40 * 40 * 3 * 4))
 

@@ -28,7 +28,7 @@ static bool equal_plans(const struct augment_plan *a, const struct augment_plan 
 }
 
 static const struct augment_config everything = {
-	.random_resized_crop = {224, 224}, .hflip = 0.5};
+	.random_resized_crop = {.height = 224, .width = 224}, .hflip = 0.5};
 static const struct tensor_shape photo = {.height = 500, .width = 500};
 
 Test(augment, a_plan_depends_on_seed_epoch_and_position_and_nothing_else)
@@ -89,7 +89,8 @@ Test(augment, images_are_mirrored_with_the_given_probability)
 /* Pearson's statistic of the places of a crop, mirrored or not, with mutations. */
 static double chi_of_places(int mutant)
 {
-	struct augment_config config = {.random_crop = {9, 11}, .hflip = 0.5};
+	struct augment_config config = {
+		.random_crop = {.height = 9, .width = 11}, .hflip = 0.5};
 	double counts[CELLS] = {0}, chi = 0;
 	for (uint32_t i = 0; i < N; i++) {
 		struct augment_plan plan = augment_plan(&config, SEED, 5, i, image);
@@ -119,7 +120,8 @@ Test(augment, every_place_of_a_random_crop_is_as_likely_as_any_other)
 /* The same for two draws: of positions one after the other, of epochs likewise. */
 static double chi_of_followers(uint32_t epochs, uint32_t positions)
 {
-	struct augment_config config = {.random_crop = {12, 16}, .hflip = 0.5};
+	struct augment_config config = {
+		.random_crop = {.height = 12, .width = 16}, .hflip = 0.5};
 	double counts[64] = {0}, chi = 0;
 	for (uint32_t i = 0; i < N; i++) {
 		unsigned cell = 0;
@@ -192,7 +194,7 @@ static double measure(const struct augment_plan *plan, double area, enum what wh
 static double distance_of(enum what what)
 {
 	static double numbers[N];
-	static const struct tensor_shape square = {SIDE, SIDE};
+	static const struct tensor_shape square = {.height = SIDE, .width = SIDE};
 	size_t n = 0;
 	for (uint32_t i = 0; i < N; i++) {
 		struct augment_plan plan = augment_plan(&everything, SEED, 0, i, square);
@@ -220,19 +222,19 @@ Test(augment, resized_crops_have_torchvisions_distribution)
 /* No piece has a ratio that fits: the middle, as torchvision's fallback cuts it. */
 Test(augment, a_resized_crop_of_a_strip_is_its_middle)
 {
-	struct augment_plan wide =
-		augment_plan(&everything, SEED, 0, 0, (struct tensor_shape){10, 1000});
+	struct augment_plan wide = augment_plan(&everything, SEED, 0, 0,
+		(struct tensor_shape){.height = 10, .width = 1000});
 	cr_assert_eq(wide.rows.first, 0);
 	cr_assert_eq(wide.rows.length, 10);
 	cr_assert_eq(wide.columns.first, 493);
 	cr_assert_eq(wide.columns.length, 13);
-	struct augment_plan tall =
-		augment_plan(&everything, SEED, 0, 0, (struct tensor_shape){1000, 10});
+	struct augment_plan tall = augment_plan(&everything, SEED, 0, 0,
+		(struct tensor_shape){.height = 1000, .width = 10});
 	cr_assert_eq(tall.rows.first, 493);
 	cr_assert_eq(tall.rows.length, 13);
 	cr_assert_eq(tall.columns.length, 10);
 	for (uint32_t i = 0; i < 100; i++) {
-		struct tensor_shape pixel = {1, 1};
+		struct tensor_shape pixel = {.height = 1, .width = 1};
 		struct augment_plan one = augment_plan(&everything, SEED, 0, i, pixel);
 		cr_assert(one.rows.length == 1 && one.columns.length == 1);
 	}
@@ -304,8 +306,10 @@ static void expect_numbers(const struct tensor *out, struct pixel_type type,
 /* Crops in the image, at its edge, larger than it in one or both directions. */
 Test(augment, crops_flips_types_and_axes_move_each_byte_to_its_place)
 {
-	static const struct tensor_shape crops[] = {
-		{0, 0}, {1, 1}, {9, 11}, {13, 17}, {20, 5}, {5, 30}, {21, 40}};
+	static const struct tensor_shape crops[] = {{.height = 0, .width = 0},
+		{.height = 1, .width = 1}, {.height = 9, .width = 11},
+		{.height = 13, .width = 17}, {.height = 20, .width = 5},
+		{.height = 5, .width = 30}, {.height = 21, .width = 40}};
 	struct tensor *tensor = random_tensor(image), *out;
 	for (uint32_t i = 0; i < 7 * 2 * 3 * 2 * 4; i++) {
 		struct augment_config config = {
@@ -350,13 +354,15 @@ Test(augment, an_image_that_stays_as_it_is_is_not_copied)
 /* torchvision cuts first: the filter does not see the pixels around the piece. */
 Test(augment, a_resized_crop_is_the_piece_resized_as_an_image_of_its_own)
 {
-	struct augment_config config = {.random_resized_crop = {12, 20}};
+	struct augment_config config = {
+		.random_resized_crop = {.height = 12, .width = 20}};
 	struct tensor_shape shape = {.height = 61, .width = 47};
 	struct tensor *tensor = random_tensor(shape), *out, *cut_out;
 	for (uint32_t i = 0; i < 50; i++) {
 		struct augment_plan plan =
 			augment_plan(&config, SEED, 0, i, tensor->shape);
-		struct tensor_shape piece = {plan.rows.length, plan.columns.length};
+		struct tensor_shape piece = {
+			.height = plan.rows.length, .width = plan.columns.length};
 		struct tensor *cut = random_tensor(piece);
 		for (size_t y = 0; y < piece.height; y++)
 			memcpy(cut->data + y * piece.width * 3,

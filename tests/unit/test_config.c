@@ -409,6 +409,8 @@ Test(config, a_printed_job_is_read_back_as_it_was)
 		"[augment]\nrandom_crop=224x192\nhflip=.000012345678901\n"
 		"seed=18446744073709551615\n"
 		"normalize=-0.485 123456789.123456 .1/0.00001 0.224 999999999999999\n",
+		"[job]\nname=a\ndataset=b\n[tensor]\nformat=npy\ndtype=float32\n"
+		"channels=gray\n[augment]\nnormalize=.5/.25\n",
 		"[job]\nname=a\ndataset=b\n[augment]\nrandom_resized_crop=224\n"};
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		struct job_config job, again;
@@ -439,7 +441,8 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 		"[job]\nname = a\ndataset = b\norder = shuffled\n"
 		"weight = 1\nidle = 600\nsecond_script = warned\nbad_sample = "
 		"fail\nkeep_epochs = 10\n"
-		"[tensor]\nresize = 16x9\nfilter = bilinear\ncrop = 8x8\nfill = 0\n"
+		"[tensor]\nresize = 16x9\nfilter = bilinear\ncrop = 8x8\nfill = "
+		"0\nchannels = rgb\n"
 		"accuracy = exact\n"
 		"exif = ignore\ntruncated = fail\nformat = ppm\n"
 		"dtype = uint8\naxes = HWC\n"

@@ -252,10 +252,11 @@ Test(config_errors, values_of_a_job)
 				"0.1234567890123456"}},
 		{"augment", "normalize",
 			"three means / three standard deviations above 0, like 0.485 "
-			"0.456 0.406 / 0.229 0.224 0.225",
-			{"0.5", "0 0 0", "0 0 / 1 1", "0 0 0 / 1 1 0", "0 0 0 / 1 1 -1",
-				"0 0 0 / 1 1 1 1", "0 0 0 0 / 1 1 1", "0.5.5 0 / 1 1 1",
-				"0 0 0 1 1 1", "inf 0 0 / 1 1 1", ""}},
+			"0.456 0.406 / 0.229 0.224 0.225, or one / one for gray",
+			{"0.5 / 0", "1 / 1 1 1", "0 0 / 1 1", "/", "0.5", "0 0 0",
+				"0 0 0 / 1 1 0", "0 0 0 / 1 1 -1", "0 0 0 / 1 1 1 1",
+				"0 0 0 0 / 1 1 1", "0.5.5 0 / 1 1 1", "0 0 0 1 1 1",
+				"inf 0 0 / 1 1 1", ""}},
 		{"augment", "seed", "0..18446744073709551615", {"-1", "x"}},
 		{"view", "extension", "1 to 16 letters and digits, not cls",
 			{"", ".jpg", "cls", "12345678901234567", "a/b"}},
@@ -286,6 +287,21 @@ Test(config_errors, keys_that_contradict_each_other)
 	expect_wrong_job(JOB "[tensor]\nformat = raw\ncrop = big\n",
 		"job.ini:6:[tensor]:crop: found \"big\", allowed: N or WxH, each "
 		"1..65500\n");
+}
+
+Test(config_errors, gray_that_contradicts)
+{
+	expect_wrong_job(JOB "[tensor]\nformat = bmp\nchannels = gray\n",
+		"job.ini:6:[tensor]:channels: found \"gray\", allowed: rgb, with format "
+		"= bmp; ppm, png, npy, record and raw hold gray\n");
+	expect_wrong_job(JOB "[tensor]\nformat = npy\nchannels = gray\ndtype = float32\n"
+			     "[augment]\nnormalize = 0 0 0 / 1 1 1\n",
+		"job.ini:9:[augment]:normalize: found 3 of each, allowed: 1 means / 1 "
+		"standard deviations, with channels = gray in [tensor]\n");
+	expect_wrong_job(JOB "[tensor]\nformat = npy\ndtype = float32\n"
+			     "[augment]\nnormalize = 0.5 / 1\n",
+		"job.ini:8:[augment]:normalize: found 1 of each, allowed: 3 means / 3 "
+		"standard deviations, with channels = rgb in [tensor]\n");
 }
 
 Test(config_errors, images_that_do_not_fit_into_a_pad)

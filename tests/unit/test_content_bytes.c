@@ -16,7 +16,7 @@ Test(content_bytes, a_crop_makes_the_size_known_without_any_image)
 	cr_assert_eq(bytes, 4 * 5 * 3);
 	config.preparation = (struct preparation){.resize_short = 256};
 	cr_assert_not(content_bytes_fixed(&config, &bytes));
-	config.augment.random_crop = (struct tensor_shape){2, 3};
+	config.augment.random_crop = (struct tensor_shape){.height = 2, .width = 3};
 	config.pixels.dtype = DTYPE_FLOAT16;
 	cr_assert(content_bytes_fixed(&config, &bytes));
 	cr_assert_eq(bytes, 2 * 3 * 3 * 2);

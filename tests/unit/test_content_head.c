@@ -25,7 +25,8 @@ static const enum sample_format formats[] = {FORMAT_PPM, FORMAT_BMP, FORMAT_PNG,
 /* Where a head is named, the format makes that head, and of the others a whole file. */
 Test(content_head, is_the_one_that_the_format_makes)
 {
-	struct tensor *tensor = tensor_new((struct tensor_shape){2, 3}, 2 * 3 * 3);
+	struct tensor *tensor =
+		tensor_new((struct tensor_shape){.height = 2, .width = 3}, 2 * 3 * 3);
 	memset(tensor->data, 7, tensor->bytes);
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		struct job_config config = plain;
@@ -53,10 +54,11 @@ Test(content_head, there_is_none_where_something_is_done_to_pixels)
 	config.augment.hflip = 0.1;
 	cr_assert_not(is_tensor(config));
 	config = plain;
-	config.augment.random_crop = (struct tensor_shape){1, 1};
+	config.augment.random_crop = (struct tensor_shape){.height = 1, .width = 1};
 	cr_assert_not(is_tensor(config));
 	config = plain;
-	config.augment.random_resized_crop = (struct tensor_shape){1, 1};
+	config.augment.random_resized_crop =
+		(struct tensor_shape){.height = 1, .width = 1};
 	cr_assert_not(is_tensor(config));
 	config = plain;
 	config.format = FORMAT_NPY;

@@ -18,20 +18,20 @@
  */
 
 static const struct tensor_shape shapes[] = {
-	{1, 1},
-	{1, 2},
-	{3, 3},
-	{2, 4},
-	{5, 5},
-	{7, 97},
+	{.height = 1, .width = 1},
+	{.height = 1, .width = 2},
+	{.height = 3, .width = 3},
+	{.height = 2, .width = 4},
+	{.height = 5, .width = 5},
+	{.height = 7, .width = 97},
 	/* for png, rows of 85 bytes: 771 of them fill a stored block to the byte */
-	{770, 28},
-	{771, 28},
-	{772, 28},
-	{1, 30000}, /* a row of more than one block */
+	{.height = 770, .width = 28},
+	{.height = 771, .width = 28},
+	{.height = 772, .width = 28},
+	{.height = 1, .width = 30000}, /* a row of more than one block */
 	/* 64 blocks fill a chunk */
-	{64 * 771, 28},
-	{64 * 771 + 1, 28},
+	{.height = 64 * 771, .width = 28},
+	{.height = 64 * 771 + 1, .width = 28},
 };
 
 static const struct pixel_type rgb8;
@@ -103,7 +103,8 @@ Test(format, raw_and_source_are_the_bytes_alone)
 {
 	static const enum sample_format formats[] = {FORMAT_RAW, FORMAT_SOURCE};
 	for (int i = 0; i < 2; i++) {
-		struct tensor *tensor = random_tensor((struct tensor_shape){3, 5});
+		struct tensor *tensor =
+			random_tensor((struct tensor_shape){.height = 3, .width = 5});
 		uint64_t n;
 		uint8_t *file = file_of(formats[i], tensor, &n);
 		cr_assert(eq(u64, n, 45));
@@ -168,7 +169,7 @@ Test(format, npy_tells_dtype_and_axes)
 	};
 	for (int i = 0; i < 3; i++) {
 		struct pixel_type type = heads[i].type;
-		struct tensor_shape shape = {5, 7};
+		struct tensor_shape shape = {.height = 5, .width = 7};
 		struct formatted file;
 		struct tensor *tensor =
 			tensor_new(shape, 5 * 7 * 3 * pixel_type_bytes(type));
@@ -188,7 +189,7 @@ Test(format, a_record_is_an_array_with_its_label_before_it)
 	static const char dictionary[] =
 		"{'descr': [('label', '<i8'), ('image', '|u1', (65500, 65499, 3))], "
 		"'fortran_order': False, 'shape': (), }";
-	struct tensor_shape largest = {65500, 65499};
+	struct tensor_shape largest = {.height = 65500, .width = 65499};
 	uint8_t head[FILE_HEAD_SIZE];
 	const struct file_head record = {HEAD_NPY, true, 70000};
 	cr_assert(eq(sz, file_head_make(record, largest, head), 136));
@@ -304,8 +305,8 @@ Test(format, sizes_are_known_from_the_shape_alone)
 {
 	for (enum sample_format format = FORMAT_PPM; format <= FORMAT_SOURCE; format++) {
 		for (uint32_t k = 1; k <= 120; k++) {
-			struct tensor *tensor =
-				random_tensor((struct tensor_shape){1 + k % 7, k});
+			struct tensor *tensor = random_tensor(
+				(struct tensor_shape){.height = 1 + k % 7, .width = k});
 			uint64_t n;
 			free(file_of(format, tensor, &n)); /* compares */
 			tensor_free(tensor);
@@ -315,7 +316,7 @@ Test(format, sizes_are_known_from_the_shape_alone)
 
 Test(format, sizes_beyond_32_bits_do_not_wrap)
 {
-	struct tensor_shape shape = {100000, 100000};
+	struct tensor_shape shape = {.height = 100000, .width = 100000};
 	uint64_t pixels = UINT64_C(30000000000);
 	for (enum sample_format format = FORMAT_PPM; format <= FORMAT_RAW; format++)
 		cr_assert(ge(u64, format_bytes(format, rgb8, shape, 0), pixels));
@@ -324,7 +325,8 @@ Test(format, sizes_beyond_32_bits_do_not_wrap)
 Test(format, missing_memory_is_reported)
 {
 	struct formatted file;
-	struct tensor *tensor = random_tensor((struct tensor_shape){3, 5});
+	struct tensor *tensor =
+		random_tensor((struct tensor_shape){.height = 3, .width = 5});
 	cr_assert(zero(int, fault_add("format.memory:ENOMEM")));
 	cr_assert(eq(int, format_make(FORMAT_BMP, rgb8, tensor, 0, &file), -ENOMEM));
 	cr_assert(eq(int, format_make(FORMAT_PNG, rgb8, tensor, 0, &file), -ENOMEM));

@@ -53,7 +53,8 @@ static uint8_t *decode_plainly(struct bytes bytes)
 Test(load_jpeg, the_pixels_are_libjpegs)
 {
 	/* The large one is longer than the piece that libjpeg gets at once. */
-	static const struct tensor_shape shapes[] = {{1, 1}, {45, 70}, {400, 500}};
+	static const struct tensor_shape shapes[] = {{.height = 1, .width = 1},
+		{.height = 45, .width = 70}, {.height = 400, .width = 500}};
 	static const struct jpeg_options options[] = {
 		{.space = JCS_RGB, .channels = 3},
 		{.space = JCS_RGB, .channels = 3, .progressive = true, .quality = 98},
@@ -100,8 +101,8 @@ static struct load_task prepare_cmyk(const uint8_t ink[4])
 	jpeg_finish_compress(&info);
 	jpeg_destroy_compress(&info);
 	bytes.size = size;
-	struct load_task task =
-		bytes_prepare(context, bytes, (struct tensor_shape){8, 8});
+	struct load_task task = bytes_prepare(
+		context, bytes, (struct tensor_shape){.height = 8, .width = 8});
 	free(bytes.data);
 	return task;
 }
@@ -257,7 +258,7 @@ Test(load_jpeg, a_bomb_of_scans_is_refused)
 Test(load_jpeg, an_absurd_size_is_refused)
 {
 	struct bytes bytes = photo(false);
-	struct tensor_shape absurd = {65500, 65500};
+	struct tensor_shape absurd = {.height = 65500, .width = 65500};
 	uint8_t *size = bytes.data + bytes_find(bytes, "\xff\xc0", 2) + 5;
 	size[0] = size[2] = 0xff;
 	size[1] = size[3] = 0xdc;

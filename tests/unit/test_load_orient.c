@@ -39,8 +39,10 @@ static uint8_t *pattern(struct tensor_shape shape)
 
 Test(load_orient, all_orientations_of_all_shapes)
 {
-	static const struct tensor_shape shapes[] = {
-		{1, 1}, {1, 7}, {7, 1}, {5, 3}, {64, 65}, {130, 63}, {64, 128}};
+	static const struct tensor_shape shapes[] = {{.height = 1, .width = 1},
+		{.height = 1, .width = 7}, {.height = 7, .width = 1},
+		{.height = 5, .width = 3}, {.height = 64, .width = 65},
+		{.height = 130, .width = 63}, {.height = 64, .width = 128}};
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct tensor_shape shape = shapes[i];
 		uint8_t *pixels = pattern(shape);
@@ -59,7 +61,8 @@ static struct load_task prepare(
 {
 	struct load_context *context;
 	cr_assert(zero(int, load_context_new(&context)));
-	struct image_file file = file_write(jpeg, (struct tensor_shape){40, 70});
+	struct image_file file =
+		file_write(jpeg, (struct tensor_shape){.height = 40, .width = 70});
 	file.task.preparation = preparation;
 	file.task.orientation = orientation;
 	struct load_task task = file_prepare(context, &file);
@@ -69,7 +72,7 @@ static struct load_task prepare(
 
 Test(load_orient, only_a_preparation_with_exif_turns)
 {
-	struct bytes jpeg = jpeg_bytes((struct tensor_shape){40, 70},
+	struct bytes jpeg = jpeg_bytes((struct tensor_shape){.height = 40, .width = 70},
 		(struct jpeg_options){.space = JCS_RGB, .channels = 3});
 	static const struct preparation turning = {.exif = true};
 	struct load_task plain = prepare(jpeg, &as_it_is, 1);

@@ -155,13 +155,20 @@ Test(load_part, a_scaled_image_is_not_smaller_than_asked_for)
 	static const struct {
 		struct tensor_shape image, least, scaled;
 	} cases[] = {
-		{{100, 200}, {100, 200}, {100, 200}},
-		{{100, 200}, {51, 20}, {100, 200}},
-		{{100, 200}, {20, 101}, {100, 200}},
-		{{100, 200}, {50, 100}, {50, 100}},
-		{{101, 199}, {26, 50}, {26, 50}},
-		{{101, 199}, {1, 1}, {13, 25}},
-		{{100, 200}, {300, 300}, {100, 200}},
+		{{.height = 100, .width = 200}, {.height = 100, .width = 200},
+			{.height = 100, .width = 200}},
+		{{.height = 100, .width = 200}, {.height = 51, .width = 20},
+			{.height = 100, .width = 200}},
+		{{.height = 100, .width = 200}, {.height = 20, .width = 101},
+			{.height = 100, .width = 200}},
+		{{.height = 100, .width = 200}, {.height = 50, .width = 100},
+			{.height = 50, .width = 100}},
+		{{.height = 101, .width = 199}, {.height = 26, .width = 50},
+			{.height = 26, .width = 50}},
+		{{.height = 101, .width = 199}, {.height = 1, .width = 1},
+			{.height = 13, .width = 25}},
+		{{.height = 100, .width = 200}, {.height = 300, .width = 300},
+			{.height = 100, .width = 200}},
 	};
 	struct rng rng;
 	rng_seed(&rng, 3);

@@ -211,7 +211,7 @@ Test(load_png, an_absurd_size_is_refused)
 	struct bytes bytes = photo(false);
 	patch_header(bytes, 16, 20000);
 	patch_header(bytes, 20, 20000);
-	struct tensor_shape absurd = {20000, 20000};
+	struct tensor_shape absurd = {.height = 20000, .width = 20000};
 	assert_refused(bytes_prepare(context, bytes, absurd), EIO, "more than the limit");
 	patch_header(bytes, 16, 0);
 	assert_refused(bytes_prepare(context, bytes, absurd), EIO, "bad header");

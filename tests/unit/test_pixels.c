@@ -15,8 +15,9 @@
 
 static const struct normalize_config none;
 static const struct normalize_config imagenet = {
-	true, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}};
-static const struct normalize_config odd = {true, {-3.25, 0, 1e-9}, {1e-3, 7, 255}};
+	.given = true, .mean = {0.485, 0.456, 0.406}, .deviation = {0.229, 0.224, 0.225}};
+static const struct normalize_config odd = {
+	.given = true, .mean = {-3.25, 0, 1e-9}, .deviation = {1e-3, 7, 255}};
 
 static uint8_t input[MAX_WIDTH * 3];
 

@@ -41,7 +41,9 @@ Test(preparation, resize_of_the_longer_side_rounds_the_other_one)
 	}
 	cr_assert_not(preparation_fixed_size(&p));
 	p.pad_square = true;
-	expect_shape(preparation_output(&p, (struct tensor_shape){3, 4}), 640, 640);
+	expect_shape(
+		preparation_output(&p, (struct tensor_shape){.height = 3, .width = 4}),
+		640, 640);
 	cr_assert(preparation_fixed_size(&p));
 }
 
@@ -105,6 +107,9 @@ Test(preparation, preparations_are_equal_when_every_part_is)
 		cr_assert_not(preparation_equal(&a, &b));
 		--*parts[i];
 	}
+	a.gray = true;
+	cr_assert_not(preparation_equal(&a, &b));
+	a.gray = false;
 	a.fill[1] = 1;
 	cr_assert_not(preparation_equal(&a, &b));
 	a.fill[1] = 0;
@@ -152,10 +157,11 @@ Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
 		{.crop_width = 64, .crop_height = 64},
 		{.crop_width = 64, .crop_height = 32}, {.exif = true}, {.fill = true},
 		{.approximate = true}, {.resize_short = 64, .approximate = true},
-		{.fill = {1, 2, 3}}, {.pad_square = true},
-		{.pad_square = true, .fill = {1, 2, 3}}, {.resize_long = 64},
-		{.pad_width = 64, .pad_height = 64}, {.pad_width = 64, .pad_height = 65},
-		{.filter = FILTER_BOX}, {.resize_short = 64, .filter = FILTER_BOX},
+		{.gray = true}, {.gray = true, .encoded = true}, {.fill = {1, 2, 3}},
+		{.pad_square = true}, {.pad_square = true, .fill = {1, 2, 3}},
+		{.resize_long = 64}, {.pad_width = 64, .pad_height = 64},
+		{.pad_width = 64, .pad_height = 65}, {.filter = FILTER_BOX},
+		{.resize_short = 64, .filter = FILTER_BOX},
 		{.resize_short = 64, .filter = FILTER_BICUBIC},
 		{.resize_short = 64, .crop_width = 64, .crop_height = 64, .exif = true},
 		{.encoded = true, .exif = true}};

@@ -196,7 +196,8 @@ Test(resample, a_window_is_a_part_of_the_whole)
 Test(resample, rows_are_a_stride_apart_and_nothing_is_written_between)
 {
 	const uint8_t pixels[2 * 2 * CHANNELS] = {0};
-	const struct tensor_shape image = {2, 2}, size = {3, 3};
+	const struct tensor_shape image = {.height = 2, .width = 2},
+				  size = {.height = 3, .width = 3};
 	uint8_t out[3 * 20];
 	memset(out, 7, sizeof(out));
 	cr_assert(zero(int, resample(pixels, image, size, whole(3), whole(3), out, 20)));
@@ -220,7 +221,7 @@ static uint8_t *random_source(struct rng *rng, const struct resample_window *win
 	uint32_t columns = resample_source(
 		filter, window->image.width, window->size.width, window->columns)
 				   .length;
-	*ret_bytes = (rows - 1) * stride + (size_t)columns * CHANNELS;
+	*ret_bytes = (rows - 1) * stride + columns * tensor_channels(window->size);
 	uint8_t *pixels = malloc(*ret_bytes);
 	for (size_t i = 0; i < *ret_bytes; i++)
 		pixels[i] = rng_below(rng, 4) == 0 ? 255 : (uint8_t)rng_next(rng);
@@ -241,14 +242,16 @@ Test(resample, vector_code_gives_the_bits_of_plain_code)
 		struct resample_window window = {.filter = filter,
 			.image = any_shape(&rng, most),
 			.size = any_shape(&rng, round % 3 == 0 ? 12 : most)};
+		window.size.gray = round / 60 % 2;
+		size_t channels = tensor_channels(window.size);
 		if (round % 7 == 0)
 			window.size.height = window.image.height;
 		if (round % 5 == 0)
 			window.size.width = window.image.width;
 		window.rows = random_window(&rng, window.size.height);
 		window.columns = random_window(&rng, window.size.width);
-		size_t in_stride = (window.image.width + rng_below(&rng, 9)) * CHANNELS;
-		size_t stride = window.columns.length * CHANNELS + rng_below(&rng, 2);
+		size_t in_stride = (window.image.width + rng_below(&rng, 9)) * channels;
+		size_t stride = window.columns.length * channels + rng_below(&rng, 2);
 		size_t in_bytes, bytes = window.rows.length * stride;
 		uint8_t *in = random_source(&rng, &window, in_stride, &in_bytes);
 		uint8_t *a = calloc(1, bytes), *b = calloc(1, bytes);

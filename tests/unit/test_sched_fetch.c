@@ -33,7 +33,7 @@ static bool is_elsewhere(void *context, const struct dataset *dataset,
 
 static void answer(struct sched_fetch *fetch)
 {
-	struct tensor_shape shape = {WORLD_SIDE, WORLD_SIDE};
+	struct tensor_shape shape = {.height = WORLD_SIDE, .width = WORLD_SIDE};
 	void *bytes = sched_fetch_place(fetch, shape, WORLD_TENSOR);
 	cr_assert(bytes);
 	memset(bytes, FETCHED, WORLD_TENSOR);
@@ -54,15 +54,17 @@ static int fetch(void *context, struct sched_fetch *fetch)
 	if (way == ANSWERS)
 		answer(fetch);
 	if (way == BREAKS) {
-		struct tensor_shape shape = {WORLD_SIDE, WORLD_SIDE};
+		struct tensor_shape shape = {.height = WORLD_SIDE, .width = WORLD_SIDE};
 		cr_assert(sched_fetch_place(fetch, shape, WORLD_TENSOR));
 		sched_fetch_done(fetch, -ECONNRESET);
 	}
 	if (way == LIES) {
-		struct tensor_shape shape = {WORLD_SIDE + 1, WORLD_SIDE};
+		struct tensor_shape shape = {
+			.height = WORLD_SIDE + 1, .width = WORLD_SIDE};
 		cr_assert_null(sched_fetch_place(fetch, shape, WORLD_TENSOR));
 		cr_assert_null(sched_fetch_place(fetch,
-			(struct tensor_shape){WORLD_SIDE, WORLD_SIDE}, WORLD_TENSOR + 1));
+			(struct tensor_shape){.height = WORLD_SIDE, .width = WORLD_SIDE},
+			WORLD_TENSOR + 1));
 		sched_fetch_done(fetch, -EBADMSG);
 	}
 	return 0;

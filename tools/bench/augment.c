@@ -24,10 +24,12 @@ struct step {
 	struct job_config job;
 };
 
-#define RESIZED .augment.random_resized_crop = {224, 224}
-#define CROP .augment.random_crop = {224, 224}
+#define RESIZED .augment.random_resized_crop = {.height = 224, .width = 224}
+#define CROP .augment.random_crop = {.height = 224, .width = 224}
 #define NORMALIZE                                                                        \
-	.augment.normalize = {true, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}}
+	.augment.normalize = {.given = true,                                             \
+		.mean = {0.485, 0.456, 0.406},                                           \
+		.deviation = {0.229, 0.224, 0.225}}
 
 static const struct step steps[] = {
 	{"random_crop", {CROP}},
@@ -50,7 +52,7 @@ static const struct step steps[] = {
 
 static struct tensor *random_tensor(void)
 {
-	struct tensor_shape shape = {256, 256};
+	struct tensor_shape shape = {.height = 256, .width = 256};
 	struct rng rng;
 	struct tensor *tensor = tensor_new(shape, 256 * 256 * 3);
 	rng_seed(&rng, 1);

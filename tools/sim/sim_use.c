@@ -98,8 +98,8 @@ void sim_use_detach(struct sim_open *open)
 
 int sim_use_publish(struct sim_sched *sched, sample_id sample)
 {
-	struct tensor *tensor =
-		tensor_new((struct tensor_shape){0, 0}, sim_use_bytes(sched, sample));
+	struct tensor *tensor = tensor_new((struct tensor_shape){.height = 0, .width = 0},
+		sim_use_bytes(sched, sample));
 	if (!tensor) {
 		cache_abandon(sched->space, sample);
 		return -ENOMEM;

@@ -122,7 +122,7 @@ def map_file(path: bytes | str, room: Callable[[int], numpy.ndarray]) -> numpy.n
 
 # --- images ----------------------------------------------------------------------------------
 
-PPM = re.compile(rb"P6\s+(\d+)\s+(\d+)\s+255\s")
+PPM = re.compile(rb"P([56])\s+(\d+)\s+(\d+)\s+255\s")
 
 
 class Parser:
@@ -130,6 +130,7 @@ class Parser:
 
     def __init__(self, ini: dict[str, str]):
         self.raw = _raw_kind(ini) if ini.get("format") == "raw" else None
+        self.gray = ini.get("channels") == "gray"
         self.head: tuple[bytes, numpy.dtype, tuple[int, ...]] | None = None
 
     def parse(self, data: numpy.ndarray, path: bytes | str) -> Any:
@@ -141,12 +142,13 @@ class Parser:
             return self._npy(data)
         head = PPM.match(start)
         if head:
-            width, height = int(head[1]), int(head[2])
-            end = head.end() + height * width * 3
-            return data[head.end():end].reshape(height, width, 3), None
+            width, height = int(head[2]), int(head[3])
+            channels = 3 if head[1] == b"6" else 1
+            end = head.end() + height * width * channels
+            return data[head.end():end].reshape(height, width, channels), None
         if start.startswith(b"BM"):
             return _bmp(data), None
-        return _pillow(data, path), None
+        return _pillow(data, path, self.gray), None
 
     def _npy(self, data: numpy.ndarray) -> Any:
         """numpy parses a head only if it is not that of the file before."""
@@ -173,7 +175,8 @@ def _raw_kind(ini: dict[str, str]) -> tuple[numpy.dtype, tuple[int, ...]]:
         side = ini["resize"].rpartition(":")[2]
         size = f"{side}x{side}" if side.isdecimal() else ini.get("crop", side)
     width, height = map(int, size.split("x"))
-    shape = (3, height, width) if ini["axes"] == "CHW" else (height, width, 3)
+    channels = 1 if ini.get("channels") == "gray" else 3
+    shape = (channels, height, width) if ini["axes"] == "CHW" else (height, width, channels)
     return numpy.dtype(ini["dtype"]), shape
 
 
@@ -188,10 +191,11 @@ def _bmp(data: numpy.ndarray) -> numpy.ndarray:
     return numpy.ascontiguousarray(pixels[::-1 if height > 0 else 1, :, ::-1])
 
 
-def _pillow(data: numpy.ndarray, path: bytes | str) -> numpy.ndarray:
+def _pillow(data: numpy.ndarray, path: bytes | str, gray: bool) -> numpy.ndarray:
     try:
         from PIL import Image
     except ImportError as error:
         raise ImportError(f"{os.fsdecode(path)}: found neither ppm, bmp nor npy; "
                           "to read others needs Pillow") from error
-    return numpy.array(Image.open(io.BytesIO(data)).convert("RGB"))
+    image = Image.open(io.BytesIO(data)).convert("L" if gray else "RGB")
+    return numpy.array(image).reshape(image.height, image.width, 1 if gray else 3)
