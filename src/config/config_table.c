@@ -429,7 +429,7 @@ const struct option config_options[] = {
 			"ImageOps.exif_transpose does it; such a job shares prepared "
 			"images with its like, but no decoding with others."},
 	{SECTION_TENSOR, "truncated", &value_flag, .choices = truncateds,
-		.preset = "fail", JOB(preparation.fill),
+		.preset = "fail", JOB(preparation.fills_truncated),
 		.help = "A JPEG or PNG whose pixels end too early, or are damaged.\n"
 			"fail: EIO for its file.\n"
 			"fill: what is there, and black below it, as Pillow gives with "

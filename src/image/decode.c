@@ -404,7 +404,7 @@ static int make_tensors(
 		const struct preparation *preparation = outputs[i].preparation;
 		struct transform one = plan(preparation, image, image);
 		ensure(!preparation->approximate && !preparation->exif &&
-			!preparation->fill);
+			!preparation->fills_truncated);
 		all.part.rows = cover(all.part.rows, one.part.rows);
 		all.part.columns = cover(all.part.columns, one.part.columns);
 	}
@@ -491,7 +491,7 @@ static int decode(struct image_decoder *decoder, const struct encoded_image *ima
 		err = check_preamble[i](message, image->data, image->size);
 	if (err)
 		return err;
-	if (outputs[0].preparation->fill && codecs[i]->fill)
+	if (outputs[0].preparation->fills_truncated && codecs[i]->fill)
 		codecs[i]->fill(decoding.state);
 	err = codecs[i]->open(decoding.state, message, image->data, image->size, &shape);
 	if (!err)

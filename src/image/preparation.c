@@ -32,7 +32,7 @@ static bool orients(const struct preparation *preparation)
 
 static bool fills(const struct preparation *preparation)
 {
-	return preparation->fill && !preparation->encoded;
+	return preparation->fills_truncated && !preparation->encoded;
 }
 
 const char *resample_filter_name(enum resample_filter filter)

@@ -38,7 +38,7 @@ struct preparation {
 	bool approximate; /* where a resize follows, decode at a fraction of the size */
 	bool gray;	  /* then one channel, as Pillow's convert("L") gives it */
 	bool exif;	  /* first turn the image as its EXIF orientation says */
-	bool fill;	  /* what is missing of a truncated image is black */
+	bool fills_truncated; /* what is missing of a truncated image is black */
 };
 
 /* As inis name it. */

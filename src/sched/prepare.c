@@ -62,7 +62,7 @@ static bool can_share_decode(const struct use *use)
 	const struct preparation *preparation = &space->preparation;
 	char message[IMAGE_MESSAGE];
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
-	       !preparation->fill &&
+	       !preparation->fills_truncated &&
 	       !memory_refuses(
 		       space->source->sched, space, (sample_id)use->key.sample, message);
 }
