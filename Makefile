@@ -20,6 +20,7 @@
 #   make bench-cluster  tensors from node to node, homes of samples, who takes which
 #   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
 #   make mutants      whether the simulation of schedules notices faults: tests/dst
+#   make doc          the manual pages as HTML, in build/doc
 #   make fuzz         libFuzzer on what reads bytes of others, SECONDS=60 for each
 #   make chaos        the engine is killed again and again under readers, SECONDS=3600
 #   make chaos-cluster  three daemons, their server and the network fail; SECONDS=3600 SEED=N
