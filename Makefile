@@ -120,7 +120,7 @@ $(COORD_LUA): src/cluster/coord.lua
 	@mkdir -p $(@D)
 	$(Q){ echo 'static const char coord_lua[] ='; \
 		sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
-$(BUILD)/src/cluster/coord_resp_link.o $(BUILD)/mutable/src/cluster/coord_resp_link.o: $(COORD_LUA)
+$(BUILD)/src/cluster/coord_resp_connect.o $(BUILD)/mutable/src/cluster/coord_resp_connect.o: $(COORD_LUA)
 
 # A page, likewise.
 DASHBOARD := $(BUILD)/made/files/dashboard_html.h

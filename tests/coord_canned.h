@@ -28,8 +28,9 @@ struct canned {
 static inline const struct coord_engine *canned_begin(struct canned *canned)
 {
 	char message[COORD_TEXT];
-	ensure(coord_resp_new("redis+unix:///nowhere/at/all", "group", 1000,
-		       &canned->resp, message) == 0);
+	ensure(coord_resp_new(
+		       &(struct coord_server){.url = "redis+unix:///nowhere/at/all"},
+		       "group", 1000, &canned->resp, message) == 0);
 	canned->server = -1;
 	return coord_resp_engine(canned->resp);
 }

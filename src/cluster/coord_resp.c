@@ -8,11 +8,11 @@
 
 #ifndef HAVE_HIREDIS
 
-int coord_resp_new(const char *url, const char *group, uint32_t timeout_ms,
-	struct coord_resp **ret, char message[COORD_TEXT])
+int coord_resp_new(const struct coord_server *server, const char *group,
+	uint32_t timeout_ms, struct coord_resp **ret, char message[COORD_TEXT])
 {
-	(void)group, (void)timeout_ms, (void)ret;
-	snprintf(message, COORD_TEXT, "%s: joaderfs was built without hiredis", url);
+	(void)server, (void)group, (void)timeout_ms, (void)ret;
+	snprintf(message, COORD_TEXT, "joaderfs was built without hiredis");
 	return -ENOTSUP;
 }
 
@@ -262,26 +262,68 @@ static const struct coord_engine functions = {.beat = beat,
 	.told = resp_told,
 	.asked = asked};
 
-int coord_resp_new(const char *url, const char *group, uint32_t timeout_ms,
-	struct coord_resp **ret, char message[COORD_TEXT])
+/* From the URL, the file or the environment: one of them. */
+static int find_password(
+	struct coord_resp *resp, const struct coord_server *server, char *message)
+{
+	struct coord_url *url = &resp->url;
+	const char *given = getenv("JOADERFS_ENGINE_PASSWORD");
+	if (server->password_file && url->has_password) {
+		snprintf(message, COORD_TEXT,
+			"a password, and engine_password_file has one, too");
+		return -EINVAL;
+	}
+	if (server->password_file) {
+		resp->password_file = strdup(server->password_file);
+		return resp->password_file ? resp_read_password(resp) : -ENOMEM;
+	}
+	if (url->has_password || !given)
+		return 0;
+	if (strlen(given) >= sizeof(url->password)) {
+		snprintf(message, COORD_TEXT,
+			"JOADERFS_ENGINE_PASSWORD has more than %zu bytes",
+			sizeof(url->password) - 1);
+		return -EINVAL;
+	}
+	strcpy(url->password, given);
+	url->has_password = true;
+	return 0;
+}
+
+static int find_server(struct coord_resp *resp, const struct coord_server *server,
+	const char *group, char *message)
+{
+	char why[COORD_URL_MESSAGE];
+	if (coord_url_parse(server->url, &resp->url, why) != 0) {
+		snprintf(message, COORD_TEXT, "%s; allowed: %s", why, COORD_URL_RULE);
+		return -EINVAL;
+	}
+	if (!coord_name_is_good(group)) {
+		snprintf(message, COORD_TEXT,
+			"group '%s'; allowed: up to %d characters without spaces, braces "
+			"and colons",
+			group, COORD_NAME - 1);
+		return -EINVAL;
+	}
+	snprintf(resp->group, sizeof(resp->group), "{%s}", group);
+	return find_password(resp, server, message);
+}
+
+int coord_resp_new(const struct coord_server *server, const char *group,
+	uint32_t timeout_ms, struct coord_resp **ret, char message[COORD_TEXT])
 {
 	struct coord_resp *resp = calloc(1, sizeof(*resp));
 	if (!resp)
 		return -ENOMEM;
-	if (!resp_parse(url, resp) || !coord_name_is_good(group)) {
-		snprintf(message, COORD_TEXT,
-			"engine '%s', group '%s': allowed are redis://HOST:PORT/DB and "
-			"redis+unix://PATH, and a group of up to %d characters without "
-			"spaces, braces and colons",
-			url, group, COORD_NAME - 1);
-		free(resp);
-		return -EINVAL;
+	int err = find_server(resp, server, group, message);
+	if (err) {
+		coord_resp_free(&resp);
+		return err;
 	}
 	resp->engine = functions;
 	resp->engine.context = resp;
 	resp->timeout_ms = timeout_ms;
 	resp->most = RESP_MOST_BYTES;
-	snprintf(resp->group, sizeof(resp->group), "{%s}", group);
 	*ret = resp;
 	return 0;
 }
@@ -292,6 +334,8 @@ void coord_resp_free(struct coord_resp **pointer)
 	if (!resp)
 		return;
 	resp_close(resp);
+	free(resp->password_file);
+	explicit_bzero(resp, sizeof(*resp));
 	free(resp);
 	*pointer = NULL;
 }

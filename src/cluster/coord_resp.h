@@ -21,11 +21,19 @@
 
 struct coord_resp;
 
+/* Where the server is. The strings are the caller's; paths are absolute, or NULL. */
+struct coord_server {
+	const char *url; /* coord_url.h */
+	/* A file of mode 0600 or 0640, read at each connection. Without a password in the URL
+	 * and a file, JOADERFS_ENGINE_PASSWORD of the environment is one, if it is there. */
+	const char *password_file;
+};
+
 /*
- * url: redis://[:PASSWORD@]HOST[:PORT][/DB] or redis+unix://PATH[?DB]; group: nodes of one
- * group share an order. -EINVAL, -ENOTSUP (built without hiredis): message says why.
+ * group: nodes of one group share an order. -ENOTSUP: built without hiredis; all errors but
+ * -ENOMEM have a message, or were logged. No message has anything of a password.
  */
-must_check int coord_resp_new(const char *url, const char *group, uint32_t timeout_ms,
-	struct coord_resp **ret, char message[COORD_TEXT]);
+must_check int coord_resp_new(const struct coord_server *server, const char *group,
+	uint32_t timeout_ms, struct coord_resp **ret, char message[COORD_TEXT]);
 void coord_resp_free(struct coord_resp **resp);
 const struct coord_engine *coord_resp_engine(struct coord_resp *resp);

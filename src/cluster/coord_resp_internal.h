@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cluster/coord_resp.h"
+#include "cluster/coord_url.h"
 
 #include <hiredis/hiredis.h>
 
@@ -17,12 +18,10 @@ struct resp_chunks {
 
 struct coord_resp {
 	struct coord_engine engine;
-	char host[256]; /* or the path of a socket */
-	int port;	/* 0: it is a socket */
-	char moved[256];
-	int moved_port; /* 0: not moved */
-	char password[128];
-	int db;
+	struct coord_url url;
+	size_t host;		 /* that is tried first */
+	struct coord_host moved; /* port 0: not moved */
+	char *password_file;	 /* NULL: none */
 	char group[COORD_NAME + 2];
 	uint32_t timeout_ms;
 	redisContext *link; /* NULL: not connected */
@@ -65,9 +64,11 @@ must_check int resp_call(
  * is the error of all: there are no replies then. */
 must_check int resp_calls(
 	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
+/* One command of a connection that begins. */
+must_check int resp_ask(
+	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
 /* The same, if the reply is of no interest. */
 must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
-must_check int resp_connect(struct coord_resp *resp);
 /* -ESTALE: the connection is not to the engine's life of this name. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
@@ -99,9 +100,12 @@ bool resp_take_hex_at(const char **at, uint64_t *ret); /* at: behind it */
 bool resp_take_position(const redisReply *reply, struct coord_position *ret);
 must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);
 
-/* --- coord_resp_url.c ------------------------------------------------------------------- */
+/* --- coord_resp_connect.c --------------------------------------------------------------- */
 
-bool resp_parse(const char *url, struct coord_resp *resp);
+/* Nothing to do if there is a connection. */
+must_check int resp_connect(struct coord_resp *resp);
+/* From the file; logged. */
+must_check int resp_read_password(struct coord_resp *resp);
 
 /* --- coord_resp_jobs.c ------------------------------------------------------------------ */
 

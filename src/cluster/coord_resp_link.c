@@ -6,7 +6,6 @@
 #include "cluster/coord_resp_internal.h"
 
 #include "base/log.h"
-#include "cluster/coord_lua.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -121,16 +120,19 @@ int resp_network_error(const redisContext *link)
 	}
 }
 
-/* The group's slot is elsewhere: "MOVED SLOT HOST:PORT". */
+/* The group's slot is elsewhere: "MOVED SLOT HOST:PORT", where HOST may have colons. */
 static bool note_moved(struct coord_resp *resp, const char *text)
 {
-	char host[256];
-	int port;
-	if (sscanf(text, "MOVED %*u %255[^:]:%5d", host, &port) != 2 || port <= 0 ||
-		port > UINT16_MAX)
+	struct coord_host to = {.port = 0};
+	int begin = 0;
+	const char *colon = strrchr(text, ':');
+	if (sscanf(text, "MOVED %*u %n", &begin) != 0 || !begin || !colon ||
+		colon <= text + begin || colon - text - begin >= (long)sizeof(to.name) ||
+		sscanf(colon, ":%5d", &to.port) != 1 || to.port <= 0 ||
+		to.port > UINT16_MAX)
 		return false;
-	memcpy(resp->moved, host, sizeof(host));
-	resp->moved_port = port;
+	memcpy(to.name, text + begin, (size_t)(colon - text - begin));
+	resp->moved = to;
 	return true;
 }
 
@@ -156,7 +158,10 @@ static int refusal(struct coord_resp *resp, const char *text)
 	bool moved = note_moved(resp, text);
 	if (!moved && !resp->told && strncmp(text, "LOADING ", 8) != 0) {
 		resp->told = true;
-		log_error("cluster: the engine refuses: %s", text);
+		/* A server that does not know AUTH repeats its words. */
+		bool secret = resp->url.password[0] && strstr(text, resp->url.password);
+		log_error("cluster: the engine refuses %s: %.*s", resp->asked,
+			(int)strcspn(text, secret ? " " : ""), text);
 	}
 	resp_close(resp);
 	if (strncmp(text, "NOAUTH", 6) == 0 || strncmp(text, "WRONGPASS", 9) == 0)
@@ -213,6 +218,13 @@ static int call(struct coord_resp *resp, const struct resp_words *words, redisRe
 {
 	int err = send_words(resp, words);
 	return err ? err : take_reply(resp, ret);
+}
+
+int resp_ask(struct coord_resp *resp, struct resp_words *words, redisReply **ret)
+{
+	int err = words->failed ? -ENOMEM : call(resp, words, ret);
+	end_words(words);
+	return err;
 }
 
 int resp_call(struct coord_resp *resp, struct resp_words *words, redisReply **ret)
@@ -272,99 +284,6 @@ int resp_same_life(struct coord_resp *resp, const char *run)
 	if (err)
 		return err;
 	return strcmp(resp->run, run) == 0 ? 0 : -ESTALE;
-}
-
-/* --- connecting ------------------------------------------------------------------------- */
-
-static redisContext *connect_to(const struct coord_resp *resp)
-{
-	struct timeval timeout = {.tv_sec = resp->timeout_ms / 1000,
-		.tv_usec = (suseconds_t)(resp->timeout_ms % 1000) * 1000};
-	redisContext *link;
-	errno = 0;
-	if (resp->moved_port)
-		link = redisConnectWithTimeout(resp->moved, resp->moved_port, timeout);
-	else if (resp->port)
-		link = redisConnectWithTimeout(resp->host, resp->port, timeout);
-	else
-		link = redisConnectUnixWithTimeout(resp->host, timeout);
-	if (link && !link->err)
-		(void)redisSetTimeout(link, timeout);
-	return link;
-}
-
-/* One command of a connection that begins. */
-static int ask(struct coord_resp *resp, redisReply **ret, const char *a, const char *b,
-	const char *c, const char *d)
-{
-	const char *const given[] = {a, b, c, d};
-	struct resp_words words = resp_begin(4);
-	for (size_t i = 0; i < 4 && given[i]; i++)
-		resp_text(&words, given[i]);
-	int err = words.failed ? -ENOMEM : call(resp, &words, ret);
-	end_words(&words);
-	return err;
-}
-
-static int tell(struct coord_resp *resp, const char *a, const char *b, const char *c,
-	const char *d)
-{
-	redisReply *reply;
-	int err = ask(resp, &reply, a, b, c, d);
-	if (!err)
-		freeReplyObject(reply);
-	return err;
-}
-
-static int learn_run(struct coord_resp *resp)
-{
-	redisReply *reply;
-	int err = ask(resp, &reply, "INFO", "server", NULL, NULL);
-	if (err)
-		return err;
-	const char *at =
-		reply->type == REDIS_REPLY_STRING ? strstr(reply->str, "run_id:") : NULL;
-	bool good = at && sscanf(at, "run_id:%47[0-9a-zA-Z]", resp->run) == 1;
-	return resp_end(resp, reply, good ? 0 : -EBADE);
-}
-
-static int greet(struct coord_resp *resp)
-{
-	int err = 0;
-	if (resp->password[0])
-		err = tell(resp, "AUTH", resp->password, NULL, NULL);
-	if (!err && resp->db) {
-		char number[16];
-		snprintf(number, sizeof(number), "%d", resp->db);
-		err = tell(resp, "SELECT", number, NULL, NULL);
-	}
-	if (!err)
-		err = tell(resp, "FUNCTION", "LOAD", "REPLACE", coord_lua);
-	if (!err)
-		err = learn_run(resp);
-	return err;
-}
-
-int resp_connect(struct coord_resp *resp)
-{
-	if (resp->link)
-		return 0;
-	resp->link = connect_to(resp);
-	if (!resp->link)
-		return -ENOMEM;
-	if (resp->link->err) {
-		int err = resp_network_error(resp->link);
-		resp->moved_port = 0; /* perhaps it is back where it was */
-		resp_close(resp);
-		return err;
-	}
-	resp_count(resp);
-	int err = greet(resp);
-	if (err)
-		resp_close(resp);
-	else
-		resp->told = false;
-	return err;
 }
 
 #endif

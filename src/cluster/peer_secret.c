@@ -2,15 +2,14 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "base/secret_file.h"
 #include "cluster/peer_handshake.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define SECRET_LEAST 16
 
@@ -19,59 +18,14 @@ struct peer_secret {
 	uint8_t bytes[PEER_SECRET + 1];
 };
 
-/* --- the file ---------------------------------------------------------------------------- */
-
-static int check_mode(const char *path, int fd)
-{
-	struct stat st;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		log_error("[cluster]:secret: %s: not a regular file", path);
-		return -EINVAL;
-	}
-	if (st.st_mode & S_IRWXO) {
-		log_error("[cluster]:secret: %s: everybody may use the file (mode %03o); "
-			  "allowed: "
-			  "nothing for others, as after chmod 600",
-			path, (unsigned)st.st_mode & 0777u);
-		return -EACCES;
-	}
-	return 0;
-}
-
-static int read_bytes(int fd, struct peer_secret *secret)
-{
-	while (secret->n < sizeof(secret->bytes)) {
-		ssize_t n = read(
-			fd, secret->bytes + secret->n, sizeof(secret->bytes) - secret->n);
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		secret->n += (size_t)n;
-	}
-	if (secret->n > 0 && secret->bytes[secret->n - 1] == '\n')
-		secret->n--;
-	return 0;
-}
-
 int peer_secret_read(const char *path, struct peer_secret **ret)
 {
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		int err = -errno;
-		log_error("[cluster]:secret: %s: %s", path, strerror(-err));
-		return err;
-	}
-	int err = check_mode(path, fd);
-	if (err)
-		return err;
 	struct peer_secret *secret = calloc(1, sizeof(*secret));
 	if (!secret)
 		return -ENOMEM;
-	err = read_bytes(fd, secret);
-	if (err) {
-		log_error("[cluster]:secret: %s: %s", path, strerror(-err));
-	} else if (secret->n < SECRET_LEAST || secret->n > PEER_SECRET) {
+	int err = secret_file_read(
+		"secret", path, secret->bytes, sizeof(secret->bytes), &secret->n);
+	if (!err && (secret->n < SECRET_LEAST || secret->n > PEER_SECRET)) {
 		log_error("[cluster]:secret: %s: %s%zu bytes; allowed: %d to %d", path,
 			secret->n > PEER_SECRET ? "at least " : "", secret->n,
 			SECRET_LEAST, PEER_SECRET);

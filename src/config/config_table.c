@@ -166,9 +166,14 @@ const struct option config_options[] = {
 	{SECTION_CLUSTER, "engine", &value_text, .min = 1, .max = 300, CLUSTER(engine),
 		.preset_help = "in this daemon, which is alone",
 		.help = "Server that keeps what the nodes agree on: "
-			"redis://[:PASSWORD@]HOST[:PORT][/DB] or "
-			"redis+unix://PATH[?DB].\n"
+			"redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/DB] or "
+			"redis+unix://[USER[:PASSWORD]@]/PATH[?DB]; see ENGINES.\n"
 			"It speaks the Redis protocol, of version 7 or later."},
+	{SECTION_CLUSTER, "engine_password_file", &value_path,
+		CLUSTER(engine_password_file), .preset_help = "none",
+		.help = "File with the password of the engine's user, which others than "
+			"its owner and group can't use, as one of mode 0640.\n"
+			"It is read at each connection."},
 	{SECTION_CLUSTER, "group", &value_name, .preset = "joaderfs", CLUSTER(group),
 		.help = "Nodes of one group share their trainings; one server may keep "
 			"several groups."},

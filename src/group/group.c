@@ -152,12 +152,13 @@ static int make_engine(struct group *group, const struct cluster_config *config,
 			*ret = coord_local_engine(group->local);
 		return err;
 	}
+	const struct coord_server server = {
+		.url = config->engine, .password_file = config->engine_password_file};
 	err = coord_resp_new(
-		config->engine, config->group, ENGINE_TIMEOUT_MS, &group->resp, message);
-	if (err)
-		log_error("[cluster]:engine: found \"%s\": %s", config->engine,
-			message[0] ? message : strerror(-err));
-	else
+		&server, config->group, ENGINE_TIMEOUT_MS, &group->resp, message);
+	if (message[0])
+		log_error("[cluster]:engine: %s", message);
+	if (!err)
 		*ret = coord_resp_engine(group->resp);
 	return err;
 }

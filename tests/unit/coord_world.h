@@ -127,8 +127,9 @@ static inline const struct coord_engine *world_engine(struct world_node *node)
 		return node->world->instead;
 	if (node->world->engine == WORLD_LOCAL)
 		return coord_local_engine(node->world->local);
-	cr_assert_eq(coord_resp_new(
-			     node->world->server.url, "group", 200, &node->resp, message),
+	cr_assert_eq(
+		coord_resp_new(&(struct coord_server){.url = node->world->server.url},
+			"group", 200, &node->resp, message),
 		0, "%s", message);
 	return coord_resp_engine(node->resp);
 }

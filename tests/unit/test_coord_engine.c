@@ -396,8 +396,8 @@ static void begin(struct twins *twins)
 	rng_seed(&twins->rng, 5);
 	redis_new(&twins->server, NO_FSYNC);
 	cr_assert_eq(coord_local_new(no_time, NULL, false, &twins->local), 0);
-	cr_assert_eq(
-		coord_resp_new(twins->server.url, "twins", 30000, &twins->resp, message),
+	cr_assert_eq(coord_resp_new(&(struct coord_server){.url = twins->server.url},
+			     "twins", 30000, &twins->resp, message),
 		0);
 	twins->engine[0] = coord_local_engine(twins->local);
 	twins->engine[1] = coord_resp_engine(twins->resp);

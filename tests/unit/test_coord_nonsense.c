@@ -393,7 +393,9 @@ static void start_lied_to(struct world *world, unsigned i, const char *url)
 			.resident = some_resident}};
 	snprintf(options.self.name, sizeof(options.self.name), "node%u", i);
 	node->world = world;
-	cr_assert_eq(coord_resp_new(url, "group", 200, &node->resp, message), 0);
+	cr_assert_eq(coord_resp_new(&(struct coord_server){.url = url}, "group", 200,
+			     &node->resp, message),
+		0);
 	cr_assert_eq(coord_new(&options, coord_resp_engine(node->resp), &node->coord), 0);
 }
 

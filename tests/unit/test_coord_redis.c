@@ -202,7 +202,9 @@ Test(coord_redis, groups_of_one_server_do_not_see_each_other)
 	begin(&world, NULL);
 	start_nodes(&world, 1);
 	world_until(&world, world_is_given(&world, 0, 0) || world.nodes[0].fed > 0);
-	cr_assert_eq(coord_resp_new(world.server.url, "other", 1000, &other, message), 0);
+	cr_assert_eq(coord_resp_new(&(struct coord_server){.url = world.server.url},
+			     "other", 1000, &other, message),
+		0);
 	const struct coord_engine *engine = coord_resp_engine(other);
 	struct coord_node self = {.name = "node0", .incarnation = 5, .capacity = 1};
 	cr_assert_eq(engine->beat(engine->context, &self, 1000, NULL, 0, &view), 0);
@@ -261,7 +263,9 @@ Test(coord_redis, a_group_that_moved_is_followed)
 	if (other == 0)
 		send_away(listening, port);
 	snprintf(url, sizeof(url), "redis://127.0.0.1:%d", from);
-	cr_assert_eq(coord_resp_new(url, "group", 2000, &resp, message), 0);
+	cr_assert_eq(coord_resp_new(&(struct coord_server){.url = url}, "group", 2000,
+			     &resp, message),
+		0);
 	const struct coord_engine *engine = coord_resp_engine(resp);
 	cr_assert_eq(
 		engine->beat(engine->context, &self, 1000, NULL, 0, &view), -ECONNRESET);
@@ -287,14 +291,18 @@ Test(coord_redis, addresses)
 	struct coord_resp *resp;
 	NEEDS_SERVER;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		cr_assert_eq(coord_resp_new(good[i], "group", 100, &resp, message), 0,
-			"%s", good[i]);
+		cr_assert_eq(coord_resp_new(&(struct coord_server){.url = good[i]},
+				     "group", 100, &resp, message),
+			0, "%s", good[i]);
 		coord_resp_free(&resp);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		cr_assert_eq(coord_resp_new(bad[i], "group", 100, &resp, message),
+		cr_assert_eq(coord_resp_new(&(struct coord_server){.url = bad[i]},
+				     "group", 100, &resp, message),
 			-EINVAL, "%s", bad[i]);
-		cr_assert_not_null(strstr(message, "allowed are redis://"));
+		cr_assert_not_null(strstr(message, "allowed: redis://"));
 	}
-	cr_assert_eq(coord_resp_new(good[0], "a group", 100, &resp, message), -EINVAL);
+	cr_assert_eq(coord_resp_new(&(struct coord_server){.url = good[0]}, "a group",
+			     100, &resp, message),
+		-EINVAL);
 }

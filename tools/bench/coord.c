@@ -150,7 +150,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: coord URL SOCKET\n");
 		return 2;
 	}
-	if (coord_resp_new(argv[1], "bench", 10000, &resp, message)) {
+	if (coord_resp_new(&(struct coord_server){.url = argv[1]}, "bench", 10000, &resp,
+		    message)) {
 		fprintf(stderr, "%s\n", message);
 		return 1;
 	}

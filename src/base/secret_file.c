@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/secret_file.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int check_mode(const char *key, const char *path, int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		log_error("[cluster]:%s: %s: not a regular file", key, path);
+		return -EINVAL;
+	}
+	if (st.st_mode & S_IRWXO) {
+		log_error("[cluster]:%s: %s: everybody may use the file (mode %03o); "
+			  "allowed: nothing for others, as after chmod 600",
+			key, path, (unsigned)st.st_mode & 0777u);
+		return -EACCES;
+	}
+	return 0;
+}
+
+static int read_bytes(int fd, uint8_t *bytes, size_t room, size_t *ret_n)
+{
+	*ret_n = 0;
+	while (*ret_n < room) {
+		ssize_t n = read(fd, bytes + *ret_n, room - *ret_n);
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		*ret_n += (size_t)n;
+	}
+	if (*ret_n > 0 && bytes[*ret_n - 1] == '\n')
+		--*ret_n;
+	return 0;
+}
+
+int secret_file_read(
+	const char *key, const char *path, void *ret, size_t room, size_t *ret_n)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int err = fd < 0 ? -errno : 0;
+	if (!err && (err = check_mode(key, path, fd)))
+		return err;
+	if (!err)
+		err = read_bytes(fd, ret, room, ret_n);
+	if (err)
+		log_error("[cluster]:%s: %s: %s", key, path, strerror(-err));
+	return err;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stddef.h>
+
+/*
+ * A file with a secret: a regular file that others than its owner and its group can't use, as
+ * one of mode 0600 or 0640. A newline at the end is no part of the secret.
+ *
+ *   Threads: any.
+ *   Errors: -errno, logged; no message has anything of the content.
+ */
+
+/* key: the option that names the file, for messages. *ret_n: at most `room`; a longer file
+ * fills the room. */
+must_check int secret_file_read(
+	const char *key, const char *path, void *ret, size_t room, size_t *ret_n);

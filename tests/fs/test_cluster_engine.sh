@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# Engines as they are: users and passwords of any bytes, in the URL, a file or the environment;
+# by a socket, a name, IPv6, and the second of two hosts. No password gets into the log.
+. "$(dirname "$0")/lib.sh"
+. "$FS/web.sh"
+. "$FS/cluster.sh"
+dataset 1 4
+PORT=$(free_port)
+LISTEN=(--port "$PORT" --bind 127.0.0.1 ::1)
+redis
+SECRET='hunter2@/:?%#'
+CODED=hunter2%40%2F%3a%3F%25%23
+ask acl setuser alice on ">$SECRET" '~*' +@all >/dev/null
+ask acl setuser default ">$SECRET" >/dev/null
+REDISCLI_AUTH=$SECRET
+export REDISCLI_AUTH
+
+# reached URL [LINE...]: a daemon with this engine reaches it
+reached() {
+	ENGINE=$1
+	row "reached ${1%%:*}: ${1##*@}"
+	node a 'ttl = 1s' "${@:2}"
+	launch a
+	shows a '^engine reached$'
+	end a
+	! grep -q hunter2 "$LOG" || fail "the password is in the log: $(<"$LOG")"
+	unmount "$T/a/mnt"
+	rm -r "$T/a"
+}
+
+# not_started WORDS URL [LINE...]: it does not start, and says why
+not_started() {
+	local status=0
+	ENGINE=$2
+	node a 'ttl = 1s' "${@:3}"
+	timeout 20 "$PROGRAM" --no-supervisor "$T/a/joaderfs.ini" "$T/a/mnt" -f >"$T/out" 2>&1 ||
+		status=$?
+	equal "status of a start with a bad engine" "$status" 1
+	grep -qF -- "$1" "$T/out" || fail "not '$1' in: $(<"$T/out")"
+	! grep -q 'hunter2\|ter2' "$T/out" || fail "the password is shown: $(<"$T/out")"
+}
+
+reached "redis://:$CODED@127.0.0.1:$PORT"
+reached "redis://alice:$CODED@localhost:$PORT/3"
+reached "redis://alice:$CODED@[::1]:$PORT"
+reached "redis+unix://alice:$CODED@$T/redis"
+reached "redis://:$CODED@127.0.0.1:1,127.0.0.1:$PORT"
+printf '%s\n' "$SECRET" >"$T/password"
+chmod 640 "$T/password"
+reached "redis://alice@127.0.0.1:$PORT" "engine_password_file = $T/password"
+export JOADERFS_ENGINE_PASSWORD=$SECRET
+reached "redis://127.0.0.1:$PORT"
+unset JOADERFS_ENGINE_PASSWORD
+
+not_started '[cluster]:engine: @ in a user or a password is %40; allowed: redis://' \
+	'redis://:hun@ter2@127.0.0.1'
+not_started '[cluster]:engine: a port is a number from 1 to 65535' 'redis://alice:hunter2'
+not_started 'engine_password_file has one, too' "redis://:hunter2@127.0.0.1" \
+	"engine_password_file = $T/password"
+chmod 644 "$T/password"
+not_started "[cluster]:engine_password_file: $T/password: everybody may use the file (mode 644)" \
+	"redis://127.0.0.1:$PORT" "engine_password_file = $T/password"
+chmod 600 "$T/password"
+: >"$T/password"
+not_started "[cluster]:engine_password_file: $T/password: not a password" \
+	"redis://127.0.0.1:$PORT" "engine_password_file = $T/password"
+
+# A wrong one, and a server that repeats what it does not know.
+ENGINE="redis://:hunter2@127.0.0.1:$PORT"
+node a 'ttl = 1s'
+launch a
+logged 'the engine refuses AUTH: WRONGPASS'
+shows a '^state away$'
+end a
+unmount "$T/a/mnt"
+kill_redis
+unset REDISCLI_AUTH
+redis --rename-command AUTH ''
+rm -r "$T/a"
+node a 'ttl = 1s'
+launch a
+logged 'the engine refuses AUTH: ERR$'
+end a
+! grep -q hunter2 "$LOG" || fail "the password is in the log: $(<"$LOG")"
