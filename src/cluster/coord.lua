@@ -14,6 +14,9 @@
 --   :has:<dataset>:<node> bitmap of samples PX
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
+-- One more with each change of this file: a node loads it where an older one is.
+local REVISION = 1
+
 local function key(keys, name, ...)
 	return table.concat({keys[1], name, ...}, ':')
 end
@@ -447,3 +450,5 @@ redis.register_function('joaderfs_2_fill', fill)
 redis.register_function('joaderfs_2_ready', ready)
 redis.register_function('joaderfs_2_tell', tell)
 redis.register_function('joaderfs_2_told', told)
+redis.register_function{function_name = 'joaderfs_2_revision', flags = {'no-writes'},
+	callback = function() return REVISION end}

@@ -173,6 +173,8 @@ struct coord_engine {
 	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
 	/* The last that was asked, for messages. NULL: the engine is in this process. */
 	const char *(*asked)(void *context);
+	/* What its server refused, and why, at the last call; "": nothing. NULL: never. */
+	const char *(*refused)(void *context);
 };
 
 void coord_facts_free(struct coord_job *facts);

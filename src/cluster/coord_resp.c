@@ -27,6 +27,18 @@ const struct coord_engine *coord_resp_engine(struct coord_resp *resp)
 	return NULL;
 }
 
+int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT])
+{
+	(void)resp, (void)said;
+	return -ENOTSUP;
+}
+
+bool coord_policy_evicts(const char *policy)
+{
+	(void)policy;
+	return false;
+}
+
 #else
 
 #include "cluster/coord_facts.h"
@@ -237,6 +249,12 @@ static const char *asked(void *context)
 	return resp->asked;
 }
 
+static const char *refused(void *context)
+{
+	const struct coord_resp *resp = context;
+	return resp->refused;
+}
+
 /* --- its life --------------------------------------------------------------------------- */
 
 static const struct coord_engine functions = {.beat = beat,
@@ -260,7 +278,8 @@ static const struct coord_engine functions = {.beat = beat,
 	.ready = resp_ready,
 	.tell = resp_tell,
 	.told = resp_told,
-	.asked = asked};
+	.asked = asked,
+	.refused = refused};
 
 /* From the URL, the file or the environment: one of them. */
 static int find_password(

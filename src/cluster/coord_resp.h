@@ -7,7 +7,8 @@
 
 /*
  * An engine that speaks the Redis protocol, of version 7 or later: Redis, Valkey. What has
- * to be atomic is a function of a library there (coord.lua), which each connection loads.
+ * to be atomic is a function of a library there (coord.lua), which a connection loads if it is
+ * missing or older.
  *
  *   Flow: coord_resp_new connects to nothing; the first call does, and each one after a
  *         failure. The caller decides how often it tries.
@@ -37,3 +38,9 @@ must_check int coord_resp_new(const struct coord_server *server, const char *gro
 	uint32_t timeout_ms, struct coord_resp **ret, char message[COORD_TEXT]);
 void coord_resp_free(struct coord_resp **resp);
 const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
+
+/* Whether the server takes its user, without a trace there. `said`: its maxmemory-policy, or
+ * what it refuses; "": neither. */
+must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
+/* Of a maxmemory-policy. */
+bool coord_policy_evicts(const char *policy);

@@ -11,9 +11,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A connection begins: where to, as whom, with which functions. */
+
+#define LETTERS "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-"
 
 static struct timeval timeout_of(const struct coord_resp *resp)
 {
@@ -45,7 +48,7 @@ static int ask(struct coord_resp *resp, redisReply **ret, const char *a, const c
 	struct resp_words words = resp_begin(4);
 	for (size_t i = 0; i < 4 && given[i]; i++)
 		resp_text(&words, given[i]);
-	return resp_ask(resp, &words, ret);
+	return resp_ask(resp, &words, NULL, ret);
 }
 
 static int tell(struct coord_resp *resp, const char *a, const char *b, const char *c,
@@ -92,16 +95,75 @@ static int log_in(struct coord_resp *resp)
 
 /* --- what is there ---------------------------------------------------------------------- */
 
-static int learn_run(struct coord_resp *resp)
+/* The word behind the name in INFO. */
+static bool take_fact(const char *info, const char *name, char *ret, size_t size)
+{
+	const char *at = strstr(info, name);
+	size_t n = at ? strspn(at + strlen(name), LETTERS) : 0;
+	if (n == 0 || n >= size)
+		return false;
+	memcpy(ret, at + strlen(name), n);
+	ret[n] = '\0';
+	return true;
+}
+
+static void note_policy(struct coord_resp *resp, const char *info)
+{
+	char policy[sizeof(resp->policy)] = "";
+	(void)take_fact(info, "maxmemory_policy:", policy, sizeof(policy));
+	if (strcmp(policy, resp->policy) == 0)
+		return;
+	strcpy(resp->policy, policy);
+	if (coord_policy_evicts(policy) && !resp->looks)
+		log_warn("cluster: the engine's server may evict any key "
+			 "(maxmemory-policy "
+			 "%s); allowed: noeviction or volatile-*, else orders are drawn "
+			 "anew from the nodes' journals each time",
+			policy);
+}
+
+static int learn_facts(struct coord_resp *resp)
 {
 	redisReply *reply;
-	int err = ask(resp, &reply, "INFO", "server", NULL, NULL);
+	int err = ask(resp, &reply, "INFO", "server", "memory", NULL);
 	if (err)
 		return err;
-	const char *at =
-		reply->type == REDIS_REPLY_STRING ? strstr(reply->str, "run_id:") : NULL;
-	bool good = at && sscanf(at, "run_id:%47[0-9a-zA-Z]", resp->run) == 1;
+	const char *info = reply->type == REDIS_REPLY_STRING ? reply->str : "";
+	bool good = take_fact(info, "run_id:", resp->run, sizeof(resp->run));
+	if (good)
+		note_policy(resp, info);
 	return resp_end(resp, reply, good ? 0 : -EBADE);
+}
+
+/* 0: the server has no library. */
+static int ask_revision(struct coord_resp *resp, uint64_t *ret)
+{
+	static const char none[] = "ERR Function not found";
+	struct resp_words words = resp_function(resp, "joaderfs_2_revision", 0);
+	redisReply *reply;
+	int err = resp_ask(resp, &words, none, &reply);
+	*ret = 0;
+	if (err)
+		return err;
+	bool good =
+		reply->type == REDIS_REPLY_ERROR || resp_take_u64(reply, INT64_MAX, ret);
+	return resp_end(resp, reply, good ? 0 : -EBADE);
+}
+
+static uint64_t own_revision(void)
+{
+	static const char name[] = "local REVISION = ";
+	return strtoull(strstr(coord_lua, name) + strlen(name), NULL, 10);
+}
+
+/* An administrator may have loaded it: few users may. */
+static int load_library(struct coord_resp *resp)
+{
+	uint64_t revision;
+	int err = ask_revision(resp, &revision);
+	if (err || resp->looks || revision >= own_revision())
+		return err;
+	return tell(resp, "FUNCTION", "LOAD", "REPLACE", coord_lua);
 }
 
 static int greet(struct coord_resp *resp)
@@ -113,9 +175,9 @@ static int greet(struct coord_resp *resp)
 		err = tell(resp, "SELECT", number, NULL, NULL);
 	}
 	if (!err)
-		err = tell(resp, "FUNCTION", "LOAD", "REPLACE", coord_lua);
+		err = load_library(resp);
 	if (!err)
-		err = learn_run(resp);
+		err = learn_facts(resp);
 	return err;
 }
 
@@ -126,8 +188,6 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 		err = greet(resp);
 	if (err)
 		resp_close(resp);
-	else
-		resp->told = false;
 	return err;
 }
 
@@ -136,6 +196,7 @@ int resp_connect(struct coord_resp *resp)
 	int err = 0;
 	if (resp->link)
 		return 0;
+	resp->refused[0] = '\0';
 	if (resp->moved.port) {
 		struct coord_host moved = resp->moved;
 		resp->moved.port = 0; /* perhaps it is back where it was, if this fails */
@@ -152,6 +213,21 @@ int resp_connect(struct coord_resp *resp)
 		resp->host = at;
 		return 0;
 	}
+	return err;
+}
+
+/* --- for doctor ------------------------------------------------------------------------- */
+
+bool coord_policy_evicts(const char *policy)
+{
+	return strncmp(policy, "allkeys-", strlen("allkeys-")) == 0;
+}
+
+int coord_resp_look(struct coord_resp *resp, char policy[COORD_TEXT])
+{
+	resp->looks = true;
+	int err = resp_connect(resp);
+	snprintf(policy, COORD_TEXT, "%s", err ? resp->refused : resp->policy);
 	return err;
 }
 

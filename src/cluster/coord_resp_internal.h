@@ -26,8 +26,11 @@ struct coord_resp {
 	uint32_t timeout_ms;
 	redisContext *link; /* NULL: not connected */
 	char run[COORD_RUN];
-	bool told;	   /* of an error that is not the network's */
-	const char *asked; /* the last command */
+	char told[COORD_TEXT];	  /* the last refusal that was logged */
+	bool looks;		  /* nothing is loaded */
+	char policy[32];	  /* maxmemory-policy; "": not known */
+	char refused[COORD_TEXT]; /* by the server, of late; "" */
+	const char *asked;	  /* the last command */
 	/* The reply that is being read: */
 	redisReplyObjectFunctions *makes, counts; /* its objects; as makes, and counted */
 	size_t taken, most;			  /* bytes of memory */
@@ -64,9 +67,10 @@ must_check int resp_call(
  * is the error of all: there are no replies then. */
 must_check int resp_calls(
 	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
-/* One command of a connection that begins. */
-must_check int resp_ask(
-	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
+/* One command of a connection that begins. An error that begins with `expected` is a reply;
+ * NULL: no error is. */
+must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
+	const char *expected, redisReply **ret);
 /* The same, if the reply is of no interest. */
 must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
 /* -ESTALE: the connection is not to the engine's life of this name. */

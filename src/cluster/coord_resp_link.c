@@ -149,6 +149,42 @@ static int fence_error(const char *text)
 	return 0;
 }
 
+/* What the user of an engine needs, beside the keys. coord.lua and the files coord_resp*.c
+ * call no others. */
+#define COMMANDS                                                                         \
+	"+fcall +info +select +function|load +xrange +getrange +get +set +del +unlink "  \
+	"+exists +pexpire +pttl +incr +mget +hset +hget +hmget +hgetall +sadd +srem "    \
+	"+scard +smembers +sismember +xadd"
+
+static void note_refusal(struct coord_resp *resp, const char *text)
+{
+	const struct coord_url *url = &resp->url;
+	/* A server that does not know AUTH repeats its words. */
+	bool secret = url->password[0] && strstr(text, url->password);
+	snprintf(resp->refused, sizeof(resp->refused), "%s: %.*s", resp->asked,
+		(int)strcspn(text, secret ? " " : ""), text);
+	if (strcmp(resp->told, resp->refused) == 0 || strncmp(text, "LOADING ", 8) == 0)
+		return;
+	memcpy(resp->told, resp->refused, sizeof(resp->told));
+	bool permission = strncmp(text, "NOPERM", 6) == 0 || strstr(text, "NOPERM") ||
+			  strstr(text, "ACL failure");
+	if (permission)
+		log_error("cluster: the engine refuses %s; this suffices: ACL SETUSER %s "
+			  "~%s* " COMMANDS,
+			resp->refused, url->user[0] ? url->user : "default", resp->group);
+	else
+		log_error("cluster: the engine refuses %s", resp->refused);
+}
+
+static bool is_about_rights(const char *text)
+{
+	static const char *const words[] = {"NOAUTH", "WRONGPASS", "NOPERM"};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strncmp(text, words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
 /* What the server refuses, for a while or for ever; the next connection may do better. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
@@ -156,15 +192,10 @@ static int refusal(struct coord_resp *resp, const char *text)
 	if (fence)
 		return fence;
 	bool moved = note_moved(resp, text);
-	if (!moved && !resp->told && strncmp(text, "LOADING ", 8) != 0) {
-		resp->told = true;
-		/* A server that does not know AUTH repeats its words. */
-		bool secret = resp->url.password[0] && strstr(text, resp->url.password);
-		log_error("cluster: the engine refuses %s: %.*s", resp->asked,
-			(int)strcspn(text, secret ? " " : ""), text);
-	}
+	if (!moved)
+		note_refusal(resp, text);
 	resp_close(resp);
-	if (strncmp(text, "NOAUTH", 6) == 0 || strncmp(text, "WRONGPASS", 9) == 0)
+	if (is_about_rights(text))
 		return -EACCES;
 	return moved ? -ECONNRESET : -EIO;
 }
@@ -186,7 +217,7 @@ static void note_asked(struct coord_resp *resp, const struct resp_words *words)
 	resp->asked = words->word[function];
 }
 
-static int take_reply(struct coord_resp *resp, redisReply **ret)
+static int take_reply(struct coord_resp *resp, const char *expected, redisReply **ret)
 {
 	redisReply *reply;
 	int err = resp_take(resp, &reply);
@@ -194,7 +225,8 @@ static int take_reply(struct coord_resp *resp, redisReply **ret)
 		resp_close(resp);
 		return err;
 	}
-	if (reply->type == REDIS_REPLY_ERROR) {
+	if (reply->type == REDIS_REPLY_ERROR &&
+		!(expected && strncmp(reply->str, expected, strlen(expected)) == 0)) {
 		err = refusal(resp, reply->str);
 		freeReplyObject(reply);
 		return err;
@@ -214,15 +246,12 @@ static int send_words(struct coord_resp *resp, const struct resp_words *words)
 	return 0;
 }
 
-static int call(struct coord_resp *resp, const struct resp_words *words, redisReply **ret)
+int resp_ask(struct coord_resp *resp, struct resp_words *words, const char *expected,
+	redisReply **ret)
 {
-	int err = send_words(resp, words);
-	return err ? err : take_reply(resp, ret);
-}
-
-int resp_ask(struct coord_resp *resp, struct resp_words *words, redisReply **ret)
-{
-	int err = words->failed ? -ENOMEM : call(resp, words, ret);
+	int err = words->failed ? -ENOMEM : send_words(resp, words);
+	if (!err)
+		err = take_reply(resp, expected, ret);
 	end_words(words);
 	return err;
 }
@@ -231,7 +260,7 @@ int resp_call(struct coord_resp *resp, struct resp_words *words, redisReply **re
 {
 	int err = words->failed ? -ENOMEM : resp_connect(resp);
 	if (!err)
-		err = call(resp, words, ret);
+		return resp_ask(resp, words, NULL, ret);
 	end_words(words);
 	return err;
 }
@@ -247,7 +276,7 @@ static int send_all(struct coord_resp *resp, const struct resp_words *words, siz
 static int take_replies(struct coord_resp *resp, size_t n, redisReply **ret)
 {
 	for (size_t i = 0; i < n; i++) {
-		int err = take_reply(resp, &ret[i]);
+		int err = take_reply(resp, NULL, &ret[i]);
 		if (!err)
 			continue;
 		resp_close(resp); /* the other replies are not waited for */

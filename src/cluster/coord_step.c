@@ -246,6 +246,7 @@ static int step(struct coord *coord)
 static void away(struct coord *coord, int err)
 {
 	const struct coord_engine *engine = coord->engine;
+	const char *refused = engine->refused ? engine->refused(engine->context) : "";
 	if (!coord->away_since_ns)
 		coord->away_since_ns = coord->now_ns ? coord->now_ns : 1;
 	coord->away_errno = -err;
@@ -257,6 +258,10 @@ static void away(struct coord *coord, int err)
 		snprintf(coord->message, sizeof(coord->message),
 			"the engine answers nonsense to %s",
 			engine->asked ? engine->asked(engine->context) : "this node");
+	else if (refused[0])
+		snprintf(coord->message, sizeof(coord->message),
+			"the engine refuses %.*s", (int)sizeof(coord->message) - 32,
+			refused);
 	else
 		snprintf(coord->message, sizeof(coord->message),
 			"the engine does not answer: %s", strerror(-err));

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Engines as they are: users and passwords of any bytes, in the URL, a file or the environment;
-# by a socket, a name, IPv6, and the second of two hosts. No password gets into the log.
+# by a socket, a name, IPv6, and the second of two hosts; rights that lack, and a policy that
+# evicts keys, are said. No password gets into the log.
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
 . "$FS/cluster.sh"
@@ -66,6 +67,48 @@ chmod 600 "$T/password"
 : >"$T/password"
 not_started "[cluster]:engine_password_file: $T/password: not a password" \
 	"redis://127.0.0.1:$PORT" "engine_password_file = $T/password"
+
+# A user with few rights: what lacks is named, and the line that suffices does.
+ask function flush >/dev/null
+ask acl setuser bob on '>secret' '~{joaderfs}*' -@all +fcall >/dev/null
+ENGINE="redis://bob:secret@127.0.0.1:$PORT"
+node a 'ttl = 1s'
+launch a
+logged 'the engine refuses FUNCTION: NOPERM.*this suffices: ACL SETUSER bob ~{joaderfs}\* +fcall '
+shows a '^message the engine refuses FUNCTION: NOPERM'
+"$BUILD/joaderctl" doctor "$T/a/joaderfs.ini" >"$T/doctor" 2>&1 && fail "doctor finds nothing"
+grep -q '^breaks .*the engine refuses .*NOPERM' "$T/doctor" || fail "doctor: $(<"$T/doctor")"
+read -r -a line < <(sed -n 's/.*this suffices: ACL SETUSER bob //p' "$LOG" | head -n 1)
+ask acl setuser bob "${line[@]}" >/dev/null
+shows a '^engine reached$'
+shows a '^state leads$'
+ask acl setuser bob -set >/dev/null
+shows a '^message the engine refuses joaderfs_2_.*'
+ask acl setuser bob +set -function >/dev/null
+shows a '^state leads$'
+end a
+# The library is there: nobody needs to load it.
+launch a
+shows a '^state leads$'
+end a
+equal "loads" "$(ask info commandstats | sed -n 's/cmdstat_function|load:calls=\([0-9]*\),.*/\1/p')" 2
+
+# A changed library has to have another revision, else nodes go on with the older one.
+LUA=$ROOT/src/cluster/coord.lua
+equal "revision of coord.lua and checksum" \
+	"$(sed -n 's/^local REVISION = //p' "$LUA") $(cksum <"$LUA")" "1 3179777806 15531"
+
+# What evicts any key is said.
+! grep -q 'maxmemory-policy' "$LOG" || fail "a policy was named: $(<"$LOG")"
+ask config set maxmemory-policy allkeys-lru >/dev/null
+launch a
+logged 'may evict any key (maxmemory-policy allkeys-lru); allowed: noeviction or volatile-'
+"$BUILD/joaderctl" doctor "$T/a/joaderfs.ini" >"$T/doctor" 2>&1 || true
+grep -q '^costs .*evict any key (maxmemory-policy allkeys-lru)' "$T/doctor" ||
+	fail "doctor: $(<"$T/doctor")"
+end a
+unmount "$T/a/mnt"
+rm -r "$T/a"
 
 # A wrong one, and a server that repeats what it does not know.
 ENGINE="redis://:hunter2@127.0.0.1:$PORT"

@@ -44,6 +44,7 @@ int doctor(int argc, char **argv)
 	check_memory(&findings);
 	check_datasets(&findings);
 	check_jobs(&findings);
+	check_cluster(&findings);
 	if (argc == 2)
 		config_daemon_free(&config);
 	else

@@ -36,3 +36,4 @@ void check_limits(struct findings *findings);
 void check_memory(struct findings *findings);
 void check_datasets(struct findings *findings);
 void check_jobs(struct findings *findings);
+void check_cluster(struct findings *findings);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "cluster/coord_resp.h"
+#include "doctor.h"
+
+#include <string.h>
+
+/* The engine of the group: whether it is there, and keeps what it is given. */
+
+#define TIMEOUT_MS 2000
+
+static void look(struct findings *findings, struct coord_resp *resp)
+{
+	char said[COORD_TEXT] = "";
+	int err = coord_resp_look(resp, said);
+	if (err && said[0])
+		found(findings, BREAKS, "see ENGINES in joaderfs.ini(5)",
+			"the engine refuses %s", said);
+	else if (err)
+		found(findings, BREAKS, "the server, its address or a firewall",
+			"the engine can't be reached: %s", strerror(-err));
+	else if (coord_policy_evicts(said))
+		found(findings, COSTS, "CONFIG SET maxmemory-policy noeviction",
+			"the engine may evict any key (maxmemory-policy %s): then orders "
+			"are drawn anew",
+			said);
+	else
+		found(findings, FINE, NULL, "the engine is reached, maxmemory-policy %s",
+			said[0] ? said : "unknown");
+}
+
+void check_cluster(struct findings *findings)
+{
+	struct coord_resp *resp;
+	char message[COORD_TEXT] = "";
+	if (!findings->config || !findings->config->cluster.engine)
+		return;
+	const struct cluster_config *config = &findings->config->cluster;
+	const struct coord_server server = {
+		.url = config->engine, .password_file = config->engine_password_file};
+	int err = coord_resp_new(&server, config->group, TIMEOUT_MS, &resp, message);
+	if (err) {
+		found(findings, BREAKS, "see ENGINES in joaderfs.ini(5)", "engine: %s",
+			message[0] ? message : strerror(-err));
+		return;
+	}
+	look(findings, resp);
+	coord_resp_free(&resp);
+}
