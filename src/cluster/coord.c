@@ -85,6 +85,13 @@ void coord_beat_soon(struct coord *coord)
 		coord->beat_ns = soon;
 }
 
+void coord_moved(struct coord *coord)
+{
+	if (quiet_ns(coord) > coord->pace_ns)
+		coord->look_ns = coord->read_ns = coord->draw_ns = 0;
+	coord->moved_ns = coord->now_ns;
+}
+
 void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -211,6 +218,7 @@ int coord_want(struct coord *coord, const char *name, uint32_t epoch)
 		return -ENOENT;
 	if (epoch > job->wanted) {
 		job->wanted = epoch;
+		coord_moved(coord);
 		coord->read_ns = 0;
 		coord->hunger_ns = 0;
 	}
@@ -225,9 +233,13 @@ int coord_commit(struct coord *coord, const char *name, uint32_t number, uint32_
 	struct coord_position to = {epoch, position};
 	if (!rank)
 		return job ? -EINVAL : -ENOENT;
-	if (position_before(rank->consumed, to))
+	if (position_before(rank->consumed, to)) {
 		rank->consumed = to;
+		coord_moved(coord);
+	}
 	coord_note_begun(job, to);
+	if (!position_before(rank->sent, rank->consumed))
+		return 0; /* the engine has been told */
 	if (rank->consumed.epoch != rank->sent.epoch ||
 		rank->consumed.position >= rank->sent.position + COMMIT_EVERY ||
 		position == rank_length(&job->facts, job->n, number))

@@ -207,6 +207,7 @@ static int append(struct coord *coord, struct drawn_job *job)
 	free_parts(&parts, job->facts.ranks);
 	if (err)
 		return err;
+	coord_moved(coord);
 	job->next += job->n_ids;
 	job->ahead += job->n_ids;
 	coord->counts.drawn += job->n_ids;
@@ -244,7 +245,7 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	coord->draw_ns = coord->now_ns + (more ? 0 : coord->pace_ns / 32);
+	coord->draw_ns = coord->now_ns + (more ? 0 : pause_ns(coord, coord->pace_ns));
 	due_at(coord, coord->draw_ns);
 	return 0;
 }

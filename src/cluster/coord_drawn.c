@@ -215,6 +215,8 @@ static void measure(
 	if (job->measured_ns && consumed >= job->consumed)
 		job->rate = job->rate / 2 + (double)(consumed - job->consumed) *
 						    (double)NS_PER_S / (double)ns / 2;
+	if (consumed != job->consumed)
+		coord_moved(coord);
 	job->consumed = consumed;
 	job->measured_ns = coord->now_ns;
 }
@@ -264,8 +266,10 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 	if (err)
 		return err;
 	job->seen = true;
-	if (job->epoch != log->epoch || job->next != log->next)
+	if (job->epoch != log->epoch || job->next != log->next) {
+		coord_moved(coord);
 		drop_stream(job);
+	}
 	job->epoch = log->epoch;
 	job->next = log->next;
 	free(job->owners);

@@ -95,7 +95,8 @@ struct coord {
 	uint64_t now_ns, due_ns;
 	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns; /* when each is due */
 	uint64_t beaten_ns;				      /* the last beat */
-	uint64_t hunger_ns;   /* how soon feeds are read again while readers wait */
+	uint64_t moved_ns;  /* when readers or the log last went on, as far as is known */
+	uint64_t hunger_ns; /* how soon feeds are read again while readers wait */
 	uint64_t patience_ns; /* how soon an engine that is away is tried again */
 
 	struct coord_view view;
@@ -142,6 +143,27 @@ static inline void due_at(struct coord *coord, uint64_t ns)
 		coord->due_ns = ns;
 }
 
+static inline uint64_t quiet_ns(const struct coord *coord)
+{
+	return coord->now_ns - coord->moved_ns;
+}
+
+/* How soon it is looked again for what others may have done: the later the longer nothing has
+ * gone on. What a reader of this node does is looked at in any case (coord_moved). */
+static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
+{
+	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
+	if (in < least_ns)
+		return least_ns;
+	return in < most_ns ? in : most_ns;
+}
+
+/* When nothing has gone on for a ttl, the node calls more rarely. */
+static inline bool is_quiet(const struct coord *coord)
+{
+	return quiet_ns(coord) > coord->ttl_ns;
+}
+
 static inline uint32_t ttl_ms(const struct coord *coord)
 {
 	return (uint32_t)(coord->ttl_ns / NS_PER_MS);
@@ -151,6 +173,8 @@ static inline uint32_t ttl_ms(const struct coord *coord)
 
 struct held_job *coord_find_job(const struct coord *coord, const char *name);
 void coord_beat_soon(struct coord *coord);
+/* Readers or the log went on. */
+void coord_moved(struct coord *coord);
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
 /* A reader is there, so the epoch has begun, also if the engine has forgotten that. */

@@ -71,8 +71,10 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 			coord_lose_rank(coord, job, number);
 		return;
 	}
-	if (!rank->held)
+	if (!rank->held) {
+		coord_moved(coord);
 		coord->read_ns = coord->hunger_ns = 0;
+	}
 	rank->held = true;
 	if (rank->at_cursor) {
 		rank->at_cursor = false;
@@ -184,7 +186,11 @@ int coord_beat(struct coord *coord)
 		viewed(coord, &view);
 		coord->beaten_ns = coord->now_ns;
 		uint64_t often = coord->ttl_ns / 4;
-		coord->beat_ns = coord->now_ns + (often < NS_PER_S ? often : NS_PER_S);
+		if (is_quiet(coord))
+			often = coord->ttl_ns / 3;
+		else if (often > NS_PER_S)
+			often = NS_PER_S;
+		coord->beat_ns = coord->now_ns + often;
 	}
 	free(leases);
 	if (err == -EEXIST || err == -EPROTO) {
