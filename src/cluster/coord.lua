@@ -15,7 +15,7 @@
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
 -- One more with each change of this file: a node loads it where an older one is.
-local REVISION = 1
+local REVISION = 2
 
 local function key(keys, name, ...)
 	return table.concat({keys[1], name, ...}, ':')
@@ -57,6 +57,7 @@ local function begin_epoch(keys, job, from, to, ranks, batch)
 			drop_log(keys, job, epoch, ranks, batch)
 		end
 	end
+	drop_log(keys, job, to, ranks, batch) -- of a life that was forgotten
 	redis.call('HSET', key(keys, 'job', job), 'epoch', to, 'next', 0)
 end
 
@@ -114,6 +115,9 @@ local function beat(keys, args)
 			result = 'EBUSY'
 		else
 			redis.call('SET', own, incarnation, 'PX', ttl)
+			-- Either may have been evicted.
+			redis.call('SADD', key(keys, 'jobs'), job)
+			redis.call('SADD', key(keys, 'with', job), node)
 			local e, p = string.match(cursor, '(%d+):(%d+)')
 			local to_e, to_p = tonumber(args[i + 2]), tonumber(args[i + 3])
 			if tonumber(e) < to_e or (tonumber(e) == to_e and tonumber(p) < to_p) then
@@ -204,6 +208,23 @@ local function begin_there(keys, job, epoch, count, batch, ranks, ids)
 	end
 end
 
+-- The job's facts were evicted, its other keys were not: its log is made whole from journals, as
+-- after the loss of all.
+local function begin_after_loss(keys, job, batch, ranks)
+	if redis.call('EXISTS', key(keys, 'with', job)) == 0 then
+		return
+	end
+	local first, last = math.huge, 0
+	for _, cursor in ipairs(redis.call('HVALS', key(keys, 'cur', job))) do
+		local epoch = tonumber(string.match(cursor, '^%d+'))
+		first, last = math.min(first, epoch), math.max(last, epoch)
+	end
+	for epoch = math.max(math.min(first, last) - 1, 0), last + 1 do
+		drop_log(keys, job, epoch, ranks, batch)
+	end
+	redis.call('DEL', key(keys, 'ready'))
+end
+
 -- node job dataset n fingerprint ranks batch kind ids epoch count log; returns what is not
 -- the same
 local function enter(keys, args)
@@ -215,6 +236,7 @@ local function enter(keys, args)
 		there = redis.call('HMGET', job, unpack(STATE))
 	end
 	if not there[1] then
+		begin_after_loss(keys, args[2], args[7], args[6])
 		for i, name in ipairs(FACTS) do
 			redis.call('HSET', job, name, args[2 + i])
 		end

@@ -153,7 +153,8 @@ static int fence_error(const char *text)
  * call no others. */
 #define COMMANDS                                                                         \
 	"+fcall +info +select +function|load +xrange +getrange +get +set +del +unlink "  \
-	"+exists +pexpire +pttl +incr +mget +hset +hget +hmget +hgetall +sadd +srem "    \
+	"+exists +pexpire +pttl +incr +mget +hset +hget +hmget +hgetall +hvals +sadd "   \
+	"+srem "                                                                         \
 	"+scard +smembers +sismember +xadd"
 
 static void note_refusal(struct coord_resp *resp, const char *text)

@@ -217,6 +217,76 @@ Test(coord_redis, groups_of_one_server_do_not_see_each_other)
 	world_end(&world);
 }
 
+/* --- evicted keys ------------------------------------------------------------------------ */
+
+/* All keys, a line each. */
+static FILE *keys_of(const struct world *world)
+{
+	char command[256];
+	snprintf(command, sizeof(command), "redis-cli -s %s keys '*' | sort",
+		world->server.socket);
+	FILE *in = popen(command, "r");
+	cr_assert_not_null(in);
+	return in;
+}
+
+/* The k-th key is evicted while the second epoch is being read. false: there are fewer. */
+static bool evict(struct world *world, unsigned k)
+{
+	char name[256] = "", command[320];
+	FILE *in = keys_of(world);
+	for (unsigned i = 0; i <= k; i++)
+		if (!fgets(name, sizeof(name), in))
+			name[0] = '\0';
+	pclose(in);
+	name[strcspn(name, "\n")] = '\0';
+	if (!name[0])
+		return false;
+	fprintf(stderr, "evicted: %s\n", name);
+	snprintf(command, sizeof(command), "DEL '%s'", name);
+	redis(world, command);
+	return true;
+}
+
+static void evict_each(unsigned first, unsigned step)
+{
+	bool more = true;
+	for (unsigned k = first; more; k += step) {
+		struct world world;
+		begin(&world, NULL);
+		world.hold_epoch = 1;
+		world.hold_position = 20;
+		start_nodes(&world, 3);
+		world_until(&world,
+			world_is_given(&world, 0, 0) && world_given_any(&world, 0, 1));
+		more = evict(&world, k);
+		world.hold_epoch = UINT32_MAX;
+		world_until(&world, world_is_given(&world, 0, 2));
+		cr_assert(world_is_given(&world, 0, 1));
+		world_end(&world);
+	}
+}
+
+Test(coord_redis, any_key_may_be_evicted)
+{
+	NEEDS_SERVER;
+	evict_each(0, 3);
+}
+
+Test(coord_redis, any_key_may_be_evicted_second)
+{
+	NEEDS_SERVER;
+	evict_each(1, 3);
+}
+
+Test(coord_redis, any_key_may_be_evicted_third)
+{
+	NEEDS_SERVER;
+	evict_each(2, 3);
+}
+
+/* --- how often it is asked --------------------------------------------------------------- */
+
 /* What the server was asked so far, without what the test asks. */
 static unsigned long calls_of(const struct world *world)
 {
