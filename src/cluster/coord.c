@@ -92,6 +92,19 @@ void coord_moved(struct coord *coord)
 	coord->moved_ns = coord->now_ns;
 }
 
+bool coord_is_quiet(const struct coord *coord)
+{
+	const struct held_job *job;
+	LIST_FOREACH (job, &coord->jobs, link) {
+		if (!job->entered)
+			return false;
+		for (uint32_t r = 0; r < job->facts.ranks; r++)
+			if (job->ranks[r].taken && !job->ranks[r].held)
+				return false;
+	}
+	return quiet_ns(coord) > coord->ttl_ns;
+}
+
 void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;

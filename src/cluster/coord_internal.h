@@ -158,12 +158,6 @@ static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
 	return in < most_ns ? in : most_ns;
 }
 
-/* When nothing has gone on for a ttl, the node calls more rarely. */
-static inline bool is_quiet(const struct coord *coord)
-{
-	return quiet_ns(coord) > coord->ttl_ns;
-}
-
 static inline uint32_t ttl_ms(const struct coord *coord)
 {
 	return (uint32_t)(coord->ttl_ns / NS_PER_MS);
@@ -175,6 +169,9 @@ struct held_job *coord_find_job(const struct coord *coord, const char *name);
 void coord_beat_soon(struct coord *coord);
 /* Readers or the log went on. */
 void coord_moved(struct coord *coord);
+/* Nothing has gone on for a ttl, and the node waits for no job and no rank: it calls more
+ * rarely. */
+bool coord_is_quiet(const struct coord *coord);
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
 /* A reader is there, so the epoch has begun, also if the engine has forgotten that. */

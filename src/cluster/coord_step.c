@@ -186,7 +186,7 @@ int coord_beat(struct coord *coord)
 		viewed(coord, &view);
 		coord->beaten_ns = coord->now_ns;
 		uint64_t often = coord->ttl_ns / 4;
-		if (is_quiet(coord))
+		if (coord_is_quiet(coord))
 			often = coord->ttl_ns / 3;
 		else if (often > NS_PER_S)
 			often = NS_PER_S;
@@ -283,6 +283,8 @@ static void away(struct coord *coord, int err)
 uint64_t coord_step(struct coord *coord, uint64_t now_ns)
 {
 	coord->now_ns = now_ns;
+	if (!coord->moved_ns)
+		coord->moved_ns = now_ns;
 	coord->due_ns = now_ns + coord->ttl_ns / 4;
 	if (coord->away_since_ns && now_ns < coord->beat_ns)
 		return coord->beat_ns;
