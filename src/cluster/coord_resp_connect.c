@@ -95,6 +95,22 @@ static int log_in(struct coord_resp *resp)
 
 /* --- what is there ---------------------------------------------------------------------- */
 
+/* A replica takes nothing, or loses it. */
+static int check_role(struct coord_resp *resp)
+{
+	redisReply *reply;
+	int err = ask(resp, &reply, "ROLE", NULL, NULL, NULL);
+	if (err)
+		return err;
+	bool good = resp_is_array(reply, 1) && resp_is_text(reply->element[0], 32);
+	if (good && strcmp(reply->element[0]->str, "master") != 0) {
+		snprintf(resp->refused, sizeof(resp->refused), "ROLE: it is a %s",
+			reply->element[0]->str);
+		err = -EROFS;
+	}
+	return resp_end(resp, reply, good ? err : -EBADE);
+}
+
 /* The word behind the name in INFO. */
 static bool take_fact(const char *info, const char *name, char *ret, size_t size)
 {
@@ -175,6 +191,8 @@ static int greet(struct coord_resp *resp)
 		err = tell(resp, "SELECT", number, NULL, NULL);
 	}
 	if (!err)
+		err = check_role(resp);
+	if (!err)
 		err = load_library(resp);
 	if (!err)
 		err = learn_facts(resp);
@@ -190,6 +208,78 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 		resp_close(resp);
 	return err;
 }
+
+/* --- Sentinels -------------------------------------------------------------------------- */
+
+/* The value of a field; NULL: it has none, or no text. */
+static const char *field_of(const redisReply *reply, const char *name)
+{
+	for (size_t i = 0; i + 1 < reply->elements; i += 2)
+		if (resp_is_text(reply->element[i], 64) &&
+			strcmp(reply->element[i]->str, name) == 0 &&
+			resp_is_text(reply->element[i + 1], COORD_URL_TEXT))
+			return reply->element[i + 1]->str;
+	return NULL;
+}
+
+static int refuse_master(struct coord_resp *resp, const char *why)
+{
+	snprintf(resp->refused, sizeof(resp->refused), "SENTINEL: %s '%.64s'", why,
+		resp->url.master);
+	return -EHOSTUNREACH;
+}
+
+/* {field value}... */
+static int take_master(
+	struct coord_resp *resp, const redisReply *reply, struct coord_host *ret)
+{
+	if (reply->type == REDIS_REPLY_ERROR)
+		return refuse_master(resp, "no master");
+	if (!resp_is_array(reply, 0))
+		return -EBADE;
+	const char *ip = field_of(reply, "ip"), *port = field_of(reply, "port"),
+		   *flags = field_of(reply, "flags");
+	if (!ip || !port || !flags)
+		return -EBADE;
+	/* It may be back, and think that it still is the master. */
+	if (strstr(flags, "down") || strstr(flags, "failover"))
+		return refuse_master(resp, "another server takes over as master");
+	strcpy(ret->name, ip);
+	ret->port = (int)strtol(port, NULL, 10);
+	return ret->port > 0 && ret->port <= UINT16_MAX ? 0 : -EBADE;
+}
+
+/* At each connection: another one may be the master, and this one does not know it yet. */
+static int find_master(struct coord_resp *resp, const struct coord_host *sentinel,
+	struct coord_host *ret)
+{
+	redisReply *reply;
+	int err = connect_to(resp, sentinel);
+	if (!err) {
+		struct resp_words words = resp_begin(3);
+		resp_text(&words, "SENTINEL");
+		resp_text(&words, "master");
+		resp_text(&words, resp->url.master);
+		err = resp_ask(resp, &words, "ERR No such master", &reply);
+	}
+	if (!err) {
+		err = take_master(resp, reply, ret);
+		freeReplyObject(reply);
+	}
+	resp_close(resp);
+	return err;
+}
+
+static int try_one(struct coord_resp *resp, const struct coord_host *host)
+{
+	struct coord_host master;
+	if (!resp->url.master[0])
+		return try_host(resp, host);
+	int err = find_master(resp, host, &master);
+	return err ? err : try_host(resp, &master);
+}
+
+/* --- all -------------------------------------------------------------------------------- */
 
 int resp_connect(struct coord_resp *resp)
 {
@@ -207,7 +297,7 @@ int resp_connect(struct coord_resp *resp)
 	}
 	for (size_t i = 0; i < resp->url.n; i++) {
 		size_t at = (resp->host + i) % resp->url.n;
-		err = try_host(resp, &resp->url.hosts[at]);
+		err = try_one(resp, &resp->url.hosts[at]);
 		if (err)
 			continue;
 		resp->host = at;

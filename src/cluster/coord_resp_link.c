@@ -152,7 +152,8 @@ static int fence_error(const char *text)
 /* What the user of an engine needs, beside the keys. coord.lua and the files coord_resp*.c
  * call no others. */
 #define COMMANDS                                                                         \
-	"+fcall +info +select +function|load +xrange +getrange +get +set +del +unlink "  \
+	"+fcall +info +role +select +function|load +xrange +getrange +get +set +del "    \
+	"+unlink "                                                                       \
 	"+exists +pexpire +pttl +incr +mget +hset +hget +hmget +hgetall +hvals +sadd "   \
 	"+srem "                                                                         \
 	"+scard +smembers +sismember +xadd"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define PORT 6379
+#define SENTINEL_PORT 26379
 #define PATH_MOST 107 /* bytes of a socket's path */
 #define DB_MOST 9999
 
@@ -120,7 +121,8 @@ static bool is_address(const char *text)
 }
 
 /* HOST[:PORT] */
-static int take_host(struct rest *rest, struct part part, struct coord_url *ret)
+static int take_host(
+	struct rest *rest, struct part part, int preset, struct coord_url *ret)
 {
 	struct coord_host *host = &ret->hosts[ret->n++];
 	bool bracket = part.n > 0 && *part.at == '[';
@@ -137,7 +139,7 @@ static int take_host(struct rest *rest, struct part part, struct coord_url *ret)
 	if (bracket ? !end || !is_address(host->name) : !is_name(name))
 		return refuse(rest, "a host is a name, an IPv4 address, or an IPv6 "
 				    "address in brackets");
-	host->port = PORT;
+	host->port = preset;
 	port.at = name.at + name.n + bracket;
 	port.n = (size_t)(part.at + part.n - port.at);
 	if (port.n == 0)
@@ -148,13 +150,13 @@ static int take_host(struct rest *rest, struct part part, struct coord_url *ret)
 	return 0;
 }
 
-static int take_hosts(struct rest *rest, struct coord_url *ret)
+static int take_hosts(struct rest *rest, int preset, struct coord_url *ret)
 {
 	for (;;) {
 		struct part part = {rest->at, strcspn(rest->at, ",/")};
 		if (ret->n == COORD_URL_HOSTS)
 			return refuse(rest, "more than 8 hosts");
-		int err = take_host(rest, part, ret);
+		int err = take_host(rest, part, preset, ret);
 		rest->at += part.n;
 		if (err || *rest->at != ',')
 			return err;
@@ -171,6 +173,19 @@ static int take_db(struct rest *rest, char sign, struct coord_url *ret)
 	bool none = part.n == 0 && sign == '/';
 	if (*rest->at != sign || (!none && !take_number(part, 0, DB_MOST, &ret->db)))
 		return refuse(rest, "a database is a number from 0 to 9999");
+	return 0;
+}
+
+static int take_master(struct rest *rest, struct coord_url *ret)
+{
+	struct part name = {rest->at + 1, 0};
+	if (*rest->at == '/')
+		name.n = strcspn(name.at, "/");
+	if (!is_name(name))
+		return refuse(rest, "behind the hosts comes /MASTER, of letters, digits "
+				    "and . _ -");
+	memcpy(ret->master, name.at, name.n);
+	rest->at = name.at + name.n;
 	return 0;
 }
 
@@ -210,10 +225,13 @@ int coord_url_parse(
 			err = take_path(&rest, ret);
 		return err ? err : take_db(&rest, '?', ret);
 	}
-	if (!skip(&rest, "redis://"))
+	bool sentinel = skip(&rest, "redis-sentinel://");
+	if (!sentinel && !skip(&rest, "redis://"))
 		return refuse(&rest, "none of the known schemes");
 	err = take_user(&rest, "/?", ret);
 	if (!err)
-		err = take_hosts(&rest, ret);
+		err = take_hosts(&rest, sentinel ? SENTINEL_PORT : PORT, ret);
+	if (!err && sentinel)
+		err = take_master(&rest, ret);
 	return err ? err : take_db(&rest, '/', ret);
 }

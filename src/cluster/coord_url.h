@@ -13,9 +13,10 @@
  *
  *     redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/DB]
  *     redis+unix://[USER[:PASSWORD]@]/PATH[?DB]
+ *     redis-sentinel://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/MASTER[/DB]
  *
  * HOST is a name, an IPv4 address, or an IPv6 address in brackets. In USER, PASSWORD and PATH
- * %XX is a byte.
+ * %XX is a byte. The hosts of the last form are Sentinels, which tell where MASTER is.
  *
  *   Errors: -EINVAL with a message, which has nothing of the URL: any part of it may be a
  *         password.
@@ -25,8 +26,9 @@
 #define COORD_URL_HOSTS 8
 #define COORD_URL_TEXT 256 /* bytes of a part, with the 0 */
 #define COORD_URL_RULE                                                                   \
-	"redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST...][/DB] or "                       \
-	"redis+unix://[USER[:PASSWORD]@]/PATH[?DB]"
+	"redis://[USER[:PASSWORD]@]HOST[:PORT][,...][/DB], "                             \
+	"redis-sentinel://...HOST[:PORT][,...]/MASTER[/DB] or "                          \
+	"redis+unix://...PATH[?DB]"
 
 struct coord_url {
 	struct coord_host {
@@ -37,6 +39,7 @@ struct coord_url {
 	char user[COORD_URL_TEXT]; /* "": the server's default */
 	bool has_password;
 	char password[COORD_URL_TEXT];
+	char master[COORD_URL_TEXT]; /* that the hosts know; "": they are it */
 	int db;
 };
 

@@ -166,8 +166,9 @@ const struct option config_options[] = {
 	{SECTION_CLUSTER, "engine", &value_text, .min = 1, .max = 300, CLUSTER(engine),
 		.preset_help = "in this daemon, which is alone",
 		.help = "Server that keeps what the nodes agree on: "
-			"redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/DB] or "
-			"redis+unix://[USER[:PASSWORD]@]/PATH[?DB]; see ENGINES.\n"
+			"redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/DB], "
+			"redis+unix://[USER[:PASSWORD]@]/PATH[?DB], or Sentinels; see "
+			"ENGINES.\n"
 			"It speaks the Redis protocol, of version 7 or later."},
 	{SECTION_CLUSTER, "engine_password_file", &value_path,
 		CLUSTER(engine_password_file), .preset_help = "none",

@@ -70,7 +70,7 @@ not_started "[cluster]:engine_password_file: $T/password: not a password" \
 
 # A user with few rights: what lacks is named, and the line that suffices does.
 ask function flush >/dev/null
-ask acl setuser bob on '>secret' '~{joaderfs}*' -@all +fcall >/dev/null
+ask acl setuser bob on '>secret' '~{joaderfs}*' -@all +fcall +role >/dev/null
 ENGINE="redis://bob:secret@127.0.0.1:$PORT"
 node a 'ttl = 1s'
 launch a

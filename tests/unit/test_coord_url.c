@@ -71,10 +71,10 @@ static void random_host(struct coord_host *ret)
 	ret->port = below(2) ? 6379 : 1 + (int)below(65535);
 }
 
-static void write_host(const struct coord_host *host, char **at)
+static void write_host(const struct coord_host *host, int preset, char **at)
 {
 	*at += sprintf(*at, strchr(host->name, ':') ? "[%s]" : "%s", host->name);
-	if (host->port != 6379 || below(2))
+	if (host->port != preset || below(2))
 		*at += sprintf(*at, ":%d", host->port);
 }
 
@@ -87,8 +87,8 @@ static void random_url(struct coord_url *ret, char *text)
 		ret->has_password = true;
 		random_text(ret->password, 40);
 	}
-	bool path = below(3) == 0;
-	add(&text, path ? "redis+unix://" : "redis://");
+	bool path = below(3) == 0, sentinel = !path && below(2);
+	add(&text, path ? "redis+unix://" : sentinel ? "redis-sentinel://" : "redis://");
 	write_user(ret, &text);
 	ret->n = path ? 1 : 1 + below(COORD_URL_HOSTS);
 	if (path) {
@@ -100,7 +100,11 @@ static void random_url(struct coord_url *ret, char *text)
 	for (size_t i = 0; i < ret->n && !path; i++) {
 		random_host(&ret->hosts[i]);
 		add(&text, i ? "," : "");
-		write_host(&ret->hosts[i], &text);
+		write_host(&ret->hosts[i], sentinel ? 26379 : 6379, &text);
+	}
+	if (sentinel) {
+		strcpy(ret->master, "my.master-1");
+		add(&text, "/my.master-1");
 	}
 	if (ret->db || below(2))
 		sprintf(text, path ? "?%d" : "/%d", ret->db);
@@ -118,6 +122,7 @@ Test(coord_url, all_that_is_written_is_read_back)
 		cr_assert_str_eq(is.user, url.user, "%s", text);
 		cr_assert_str_eq(is.password, url.password, "%s", text);
 		cr_assert_eq(is.has_password, url.has_password, "%s", text);
+		cr_assert_str_eq(is.master, url.master, "%s", text);
 		cr_assert_eq(is.db, url.db, "%s", text);
 		cr_assert_eq(is.n, url.n, "%s", text);
 		for (size_t k = 0; k < url.n; k++) {
@@ -182,6 +187,10 @@ Test(coord_url, what_is_refused_and_why)
 		{"redis://:hunter2@host/x", "a database"},
 		{"redis://:hunter2@host/-1", "a database"},
 		{"redis://:hunter2@host/10000", "a database"},
+		{"redis-sentinel://:hunter2@a,b", "/MASTER"},
+		{"redis-sentinel://:hunter2@a,b/", "/MASTER"},
+		{"redis-sentinel://:hunter2@a,b/m:/0", "/MASTER"},
+		{"redis-sentinel://:hunter2@a,b/m/x", "a database"},
 		{"redis+unix://:hunter2@path", "the path"},
 		{"redis+unix://run/x", "the path"},
 		{"redis+unix:///run/x?", "a database"},
