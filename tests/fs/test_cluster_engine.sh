@@ -4,6 +4,7 @@
 # Engines as they are: users and passwords of any bytes, in the URL, a file or the environment;
 # by a socket, a name, IPv6, and the second of two hosts; rights that lack, and a policy that
 # evicts keys, are said. No password gets into the log.
+# shellcheck disable=SC2034 # cluster.sh uses them
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
 . "$FS/cluster.sh"

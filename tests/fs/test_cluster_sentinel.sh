@@ -4,6 +4,7 @@
 # beside: a server that fails over
 # Sentinels tell where the master is: a node goes on with the replica that takes over, and not
 # with the old master, which comes back and thinks that it still is one. A replica is refused.
+# shellcheck disable=SC2034 # cluster.sh uses them
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
 . "$FS/cluster.sh"
