@@ -250,9 +250,8 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 		refuse(ini, SECTION_VIEW, "labels", "fixed",
 			"only with layout = flat; in classes they are fixed");
 	bool classes = job->layout == LAYOUT_CLASSES && job->order == ORDER_SHUFFLED;
-	if (job->mapping != MAPPING_AUTO && !classes)
-		refuse(ini, SECTION_VIEW, "mapping",
-			job->mapping == MAPPING_FIXED ? "fixed" : "fresh",
+	if (job->mapping == MAPPING_FIXED && !classes)
+		refuse(ini, SECTION_VIEW, "mapping", "fixed",
 			"only with layout = classes and order = shuffled");
 	if (job->json && !flat && !tar && !batch)
 		refuse(ini, SECTION_VIEW, "json", "yes",

@@ -7,12 +7,14 @@
 #include "base/lock.h"
 #include "base/rng.h"
 #include "fuse/outlived.h"
+#include "fuse/process_kind.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool has_pending(const char *line, const char *key, int signal_number)
@@ -115,11 +117,6 @@ bool reader_lives(const struct sched_program *program)
 	return number_of(&process) == program->number;
 }
 
-static bool mentions(const char *text, size_t n, const char *word)
-{
-	return memmem(text, n, word, strlen(word)) != NULL;
-}
-
 static bool was_forked(const struct process *process, const struct process *parent)
 {
 	return process->session != process->id && process->n_command > 0 &&
@@ -127,10 +124,23 @@ static bool was_forked(const struct process *process, const struct process *pare
 	       memcmp(process->command, parent->command, process->n_command) == 0;
 }
 
-static bool is_helper(const struct process *process)
+/* Where it can't be found out, they run the same program. */
+static bool run_same_program(const struct process *a, const struct process *b)
 {
-	return mentions(process->command, process->n_command, "multiprocessing") ||
-	       mentions(process->command, process->n_command, "joblib.externals.loky");
+	char path[64];
+	struct stat of_a, of_b;
+	snprintf(path, sizeof(path), "/proc/%ld/exe", a->id);
+	if (stat(path, &of_a) != 0)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%ld/exe", b->id);
+	return stat(path, &of_b) != 0 ||
+	       (of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
+}
+
+static bool is_helper(const struct process *process, const struct process *parent)
+{
+	return process_is_helper(process->command, process->n_command) &&
+	       run_same_program(process, parent);
 }
 
 /* A helper that has forked workers of its own is no worker, but a rank. */
@@ -142,7 +152,7 @@ static struct process rank_of(struct process process)
 		if (process.parent <= 1 || !read_process(process.parent, &parent))
 			break;
 		bool was = was_forked(&process, &parent);
-		if (!was && (forked || !is_helper(&process)))
+		if (!was && (forked || !is_helper(&process, &parent)))
 			break;
 		forked = was;
 		process = parent;
@@ -171,8 +181,8 @@ static bool is_one_of_several(long id)
 static uint64_t script_of(const struct process *rank)
 {
 	struct process parent;
-	bool several = is_helper(rank) || is_one_of_several(rank->id);
-	if (several && rank->parent > 1 && read_process(rank->parent, &parent))
+	if (rank->parent > 1 && read_process(rank->parent, &parent) &&
+		(is_helper(rank, &parent) || is_one_of_several(rank->id)))
 		return number_of(&parent);
 	return number_of(rank);
 }
