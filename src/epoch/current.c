@@ -255,13 +255,31 @@ static uint32_t since_ahead(const struct current *current, const struct script *
 	return since;
 }
 
-/* Passes of several workers may overlap, and then the run is shorter than the last one. */
+/* Passes of several workers may overlap: then the run is shorter than the last one, which began
+ * before the first row, at most as long before as that is past. */
 static uint32_t since_run(const struct script *script)
 {
 	uint32_t since =
 		script->rows_begun < script->run ? script->rows_begun : script->run;
-	uint32_t margin = (script->opens - since) / 8;
+	uint32_t margin = script->opens - since;
 	return since - script->begun > margin ? since - margin : script->begun;
+}
+
+/* Regular passes of several workers: one may open the first files of the next one when another
+ * one opens the last ones of this. */
+static uint32_t n_overlapping(
+	const struct current *current, const struct script *script, uint32_t hedged)
+{
+	uint32_t n = 0, most = script->files / 64;
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		uint32_t s = script_of_worker(current, worker);
+		n += s != NOBODY && &current->scripts[s] == script &&
+		     worker->last > script->begun;
+	}
+	if (n <= 1)
+		return 0;
+	return hedged < most ? hedged : most;
 }
 
 uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
@@ -283,7 +301,9 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	since = script->whole;
 	if (script->marks[file] > since)
 		since = script->marks[file];
-	if (!is_regular(script) && script->opens - hedged < since)
+	if (is_regular(script))
+		hedged = n_overlapping(current, script, hedged);
+	if (script->opens - hedged < since)
 		since = script->opens - hedged;
 	return since;
 }

@@ -222,7 +222,7 @@ static int attributes_of_text(struct session *session, struct inode inode, bool 
 
 bool attributes_take_long(struct session *session, struct inode inode, bool render)
 {
-	if (text_is(inode.kind))
+	if (inode.kind == INODE_EPOCH_ORDER || inode.kind == INODE_DASHBOARD)
 		return render;
 	if (inode.kind != INODE_SAMPLE && inode.kind != INODE_EPOCH &&
 		inode.kind != INODE_SHARD)

@@ -157,7 +157,6 @@ static int open_synced(const struct later_request *request)
 	return err;
 }
 
-/* By a worker: hundreds of numbers are printed, or lines of the catalogue read. */
 static int open_later(const struct later_request *request)
 {
 	if (request->inode.kind == INODE_JOB_STATE)
@@ -184,10 +183,14 @@ void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 		.inode = inode,
 		.handle = handle_new(0),
 		.answer = answer_open_later};
+	/* Workers may all wait for a storage, and then the other texts tell so. */
+	bool later = inode.kind == INODE_JOB_STATE || inode.kind == INODE_DASHBOARD;
 	if (inode.kind == INODE_EPOCH_ORDER)
 		answer_open(req, session, fi, request.handle);
-	else
+	else if (later)
 		later_request(&request);
+	else
+		answer_open_later(&request);
 }
 
 void text_file_open_json(fuse_req_t req, struct session *session, struct sched_job *job,

@@ -232,7 +232,7 @@ def split_by_index(job="split"):
 
 
 def split_of_positions():
-    """What the table warns of."""
+    """In classes, where all samples fit into the cache."""
     split_by_index("split-classes")
 
 

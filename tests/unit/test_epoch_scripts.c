@@ -274,7 +274,7 @@ Test(epoch_scripts, beyond)
 	one("beyond the end, 4 x 2 x 16",
 		(struct loader){
 			.passes = 30, .workers = 4, .beyond = true, .stays = true},
-		10, 2);
+		2, 10);
 	one("beyond the end, 8 x 2 x 64, 12,000 files",
 		(struct loader){.files = 12000,
 			.passes = 12,
