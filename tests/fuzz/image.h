@@ -25,7 +25,7 @@ static const struct preparation fuzz_preparations[] = {
 	{.resize_width = 9, .resize_height = 31},
 	{.crop_width = 40, .crop_height = 7},
 	{.approximate = true, .resize_short = 5},
-	{.fill = true, .resize_short = 9, .crop_width = 8, .crop_height = 11},
+	{.fills_truncated = true, .resize_short = 9, .crop_width = 8, .crop_height = 11},
 	{.exif = true, .resize_short = 9, .crop_width = 8, .crop_height = 11},
 };
 

@@ -81,7 +81,7 @@ static struct load_task *next(void *context)
 		.expected_bytes = (uint64_t)file->st.st_size,
 		.expected_mtime_ns =
 			file->st.st_mtim.tv_sec * 1000000000ll + file->st.st_mtim.tv_nsec,
-		.expected_image = {SIDE, SIDE},
+		.expected_image = {.height = SIDE, .width = SIDE},
 		.preparation = &preparation,
 		.owner = file};
 	return &round->tasks[i];

@@ -128,12 +128,12 @@ Test(preparation, preparations_are_equal_when_every_part_is)
 	cr_assert_not(preparation_equal(&a, &b));
 	a.encoded = b.encoded = true; /* the file as it is */
 	cr_assert(preparation_equal(&a, &b));
-	a.fill = true;
+	a.fills_truncated = true;
 	cr_assert(preparation_equal(&a, &b));
 	a.encoded = b.encoded = false;
 	cr_assert_not(preparation_equal(&a, &b));
 	a.encoded = true;
-	a.fill = b.exif = false;
+	a.fills_truncated = b.exif = false;
 	cr_assert_not(preparation_equal(&a, &b));
 }
 
@@ -155,9 +155,10 @@ Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
 		{.resize_width = 64, .resize_height = 64},
 		{.resize_width = 64, .resize_height = 65},
 		{.crop_width = 64, .crop_height = 64},
-		{.crop_width = 64, .crop_height = 32}, {.exif = true}, {.fill = true},
-		{.approximate = true}, {.resize_short = 64, .approximate = true},
-		{.gray = true}, {.gray = true, .encoded = true}, {.fill = {1, 2, 3}},
+		{.crop_width = 64, .crop_height = 32}, {.exif = true},
+		{.fills_truncated = true}, {.approximate = true},
+		{.resize_short = 64, .approximate = true}, {.gray = true},
+		{.gray = true, .encoded = true}, {.fill = {1, 2, 3}},
 		{.pad_square = true}, {.pad_square = true, .fill = {1, 2, 3}},
 		{.resize_long = 64}, {.pad_width = 64, .pad_height = 64},
 		{.pad_width = 64, .pad_height = 65}, {.filter = FILTER_BOX},
