@@ -18,6 +18,7 @@
 #   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
 #   make bench-coord  what the log of a group costs the engine that keeps it
 #   make bench-cluster  tensors from node to node, homes of samples, who takes which
+#   make bench-programs  what a program of [preparation NAME] costs beside its function
 #   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
 #   make mutants      whether the simulation of schedules notices faults: tests/dst
 #   make doc          the manual pages as HTML, in build/doc
@@ -211,7 +212,7 @@ check-unit: $(UNIT) $(FAULTY)
 # what takes bytes apart or puts them together; in make check-long for all but statistics.
 ifeq ($(JOADERFS_LONG),1)
 VALGRIND := $(filter-out %_uniform %_misses %_epochs %_round %_property %_randomness %_labelled \
-	%_restart %_replay %_twin %_sim_run %_sim_order,$(UNIT))
+	%_restart %_replay %_twin %_sim_run %_sim_order %_prepare,$(UNIT))
 else
 VALGRIND := $(filter %_augment %_escape %_format %_header %_journal_damage %_json %_metadata \
 	%_orientation %_part %_pixels %_jpeg %_png %_preamble %_resample %_bytes %_parts %_head \
@@ -257,7 +258,7 @@ INSTALLED := joaderfs joaderctl joader-sim
 EXAMPLES  := $(sort $(wildcard config/*.ini config/*.service config/*.json config/*.yml))
 # Each goes into the folder that it has here, so that links between documents work.
 DOCUMENTS := README.md LICENSE src/README.md $(sort $(wildcard src/*/README.md tools/README.md tools/*/README.md)) \
-	$(sort $(wildcard docs/*) $(wildcard tools/examples/*.py))
+	$(sort $(wildcard docs/*) $(wildcard tools/examples/*.py tools/prepare/examples/*.py))
 DOC       := $(DESTDIR)$(PREFIX)/share/doc/joaderfs
 # Where python3 looks: that of Debian's packages, or of this version below another prefix.
 SITE      ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3/dist-packages,$(shell \
@@ -281,6 +282,8 @@ install: all completions
 	done
 	install -d $(DESTDIR)$(SITE)/joaderfs
 	install -m 644 $(PYTHON_MODULE) $(DESTDIR)$(SITE)/joaderfs
+	install -m 644 tools/prepare/joaderfs_prepare.py $(DESTDIR)$(SITE)
+	install -D -m 644 tools/prepare/joaderfs_prepare.h $(DESTDIR)$(PREFIX)/include/joaderfs_prepare.h
 	for file in $(COMPLETED); do \
 		install -D -m 644 $(BUILD)/completions/$$file $(DESTDIR)$(PREFIX)/share/$$file || exit 1; \
 	done
@@ -288,7 +291,8 @@ install: all completions
 uninstall:
 	rm -f $(COMPLETED:%=$(DESTDIR)$(PREFIX)/share/%)
 	rm -f $(INSTALLED:%=$(DESTDIR)$(PREFIX)/bin/%)
-	rm -rf $(DOC) $(DESTDIR)$(SITE)/joaderfs
+	rm -rf $(DOC) $(DESTDIR)$(SITE)/joaderfs $(DESTDIR)$(SITE)/joaderfs_prepare.py \
+		$(DESTDIR)$(PREFIX)/include/joaderfs_prepare.h
 	for page in $(notdir $(MAN)); do \
 		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
 

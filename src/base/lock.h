@@ -27,6 +27,7 @@ enum lock_rank {
 	LOCK_RANK_JOURNAL = 35,	  /* epoch: records that are not written yet */
 	LOCK_RANK_HOMES = 37,	  /* group: which nodes have which samples */
 	LOCK_RANK_LOAD = 40,	  /* load: the pool's wake-up */
+	LOCK_RANK_PREPARE = 42,	  /* prepare: processes of programs */
 	LOCK_RANK_TIER = 43,	  /* tier: what it has, and what it is to keep */
 	LOCK_RANK_PEER = 45,	  /* cluster: what waits to be sent to other daemons */
 	LOCK_RANK_DATASET = 50,	  /* dataset: pool of connections */

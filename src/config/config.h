@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/machine.h"
+#include "image/array.h"
 #include "image/augment.h"
 #include "image/pixel_type.h"
 #include "image/preparation.h"
@@ -93,6 +94,18 @@ struct template_config {
 	size_t n;
 };
 
+/* A program that makes arrays of samples; what becomes of it, says prepare/prepare.h. */
+struct preparation_config {
+	char *name;
+	char *command; /* an absolute path, and arguments, with blanks between */
+	struct array_type array;
+	unsigned processes;
+	uint32_t timeout_s;
+	uint64_t memory; /* bytes of a process */
+	char *version;	 /* or NULL */
+	char *user;	 /* or NULL */
+};
+
 struct daemon_config {
 	char *file; /* the ini, for messages */
 	struct cluster_config cluster;
@@ -112,6 +125,8 @@ struct daemon_config {
 	char *metrics;	     /* where they are told by HTTP; NULL: nowhere */
 	struct dataset_config *datasets;
 	size_t n_datasets;
+	struct preparation_config *preparations;
+	size_t n_preparations;
 	struct template_config *templates;
 	size_t n_templates;
 };
@@ -140,6 +155,7 @@ struct job_config {
 	uint32_t ranks, rank;
 	uint32_t
 		global_batch; /* samples that all ranks read in one step; ranks or more */
+	char *prepare;	      /* the name of a preparation_config, or NULL */
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;

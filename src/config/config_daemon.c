@@ -120,6 +120,7 @@ static int finish(struct ini *ini, struct daemon_config *ret)
 		fill_cache(&daemon);
 		config_fill_datasets(ini, dir, &daemon);
 		check_tiers(ini, &daemon);
+		config_fill_preparations(ini, dir, &daemon);
 		config_fill_templates(ini, &daemon);
 		fill_places(ini, &daemon);
 	}
@@ -159,6 +160,7 @@ void config_daemon_free(struct daemon_config *config)
 	for (size_t i = 0; i < config->n_datasets; i++)
 		config_dataset_free(&config->datasets[i]);
 	free(config->datasets);
+	config_free_preparations(config);
 	config_free_templates(config);
 	config_free_fields(SECTION_CLUSTER, &config->cluster);
 	config_free_fields(SECTION_JOADERFS, config);

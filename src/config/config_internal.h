@@ -23,6 +23,7 @@ enum section_id {
 	SECTION_CLUSTER,
 	SECTION_DATASET,
 	SECTION_TEMPLATE,
+	SECTION_PREPARATION,
 	SECTION_JOB,
 	SECTION_TENSOR,
 	SECTION_AUGMENT,
@@ -69,7 +70,8 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_duration, value_workers, value_reads, value_choice, value_order, value_flag,
 	value_name, value_text, value_weight, value_path, value_source, value_extension,
 	value_extensions, value_label, value_tier, value_resize, value_crop, value_pad,
-	value_fill, value_shape, value_probability, value_normalize, value_mixture;
+	value_fill, value_shape, value_probability, value_normalize, value_mixture,
+	value_command, value_array_shape, value_array_dtype;
 
 /* Takes digits only: strtoull alone would take signs and spaces. */
 bool value_digits(const char **text, uint64_t *ret);
@@ -160,6 +162,11 @@ void template_report_key(
 /* All [template NAME]. */
 void config_fill_templates(struct ini *ini, struct daemon_config *daemon);
 void config_free_templates(struct daemon_config *daemon);
+
+/* All [preparation NAME]. */
+void config_fill_preparations(
+	struct ini *ini, const char *dir, struct daemon_config *daemon);
+void config_free_preparations(struct daemon_config *daemon);
 
 /* A job from what was read. */
 must_check int config_finish_job(struct ini *ini, struct job_config *ret);

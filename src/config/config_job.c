@@ -126,7 +126,7 @@ static void check_pad(struct ini *ini, const struct job_config *job)
 
 static bool has_fixed_size(const struct job_config *job)
 {
-	return preparation_fixed_size(&job->preparation) ||
+	return job->prepare || preparation_fixed_size(&job->preparation) ||
 	       job->augment.random_crop.width || job->augment.random_resized_crop.width;
 }
 
@@ -259,6 +259,32 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_names(ini, job);
 }
 
+/* A program decides alone about its arrays; [augment] may still have a filter for them. */
+static bool fits_program(const struct job_config *job, const char *key)
+{
+	return strcmp(key, "prepare") == 0 || strcmp(key, "dtype") == 0 ||
+	       strcmp(key, "axes") == 0 ||
+	       (strcmp(key, "filter") == 0 && job->augment.random_resized_crop.width);
+}
+
+static void check_prepare(struct ini *ini, struct job_config *job)
+{
+	if (!job->prepare)
+		return;
+	if (!ini_line(ini, SECTION_TENSOR, "format"))
+		job->format = FORMAT_NPY;
+	if (job->format == FORMAT_SOURCE)
+		refuse(ini, SECTION_TENSOR, "format", "source",
+			"any other, with prepare");
+	for (size_t i = 0; i < config_n_options; i++) {
+		const struct option *option = &config_options[i];
+		if (option->section == SECTION_TENSOR && asks_for_change(ini, i) &&
+			!fits_program(job, option->key))
+			refuse(ini, SECTION_TENSOR, option->key, option->key,
+				"not with prepare, whose program makes the arrays");
+	}
+}
+
 /* A batch holds arrays. Look-ahead of two batches has the next batch prepared, too. */
 static void default_for_batch(struct ini *ini, struct job_config *job)
 {
@@ -382,6 +408,7 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 	check_replay(ini, job);
 	expand_path(ini, job);
 	default_for_batch(ini, job);
+	check_prepare(ini, job);
 	check_source(ini, job);
 	if (ini->mistakes == mistakes) {
 		check_pad(ini, job);

@@ -19,6 +19,11 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 	[SECTION_TEMPLATE] = {"template", INI_DAEMON, true,
 		"A job in advance, which joaderctl add --template NAME makes.\n"
 		"Its keys are SECTION.KEY, those of a job's ini: tensor.resize = 256."},
+	[SECTION_PREPARATION] = {"preparation", INI_DAEMON, true,
+		"A program that makes an array of each sample, for jobs with prepare = "
+		"NAME.\n"
+		"joaderfs-prepare(7) says how the program gets samples, and under which "
+		"limits it runs."},
 	[SECTION_JOB] = {"job", INI_JOB, false,
 		"Which samples the job gets, and in which order."},
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
@@ -65,6 +70,7 @@ static const char *const no_yes[] = {"no", "yes", NULL};
 
 #define DAEMON(field) .offset = offsetof(struct daemon_config, field)
 #define CLUSTER(field) .offset = offsetof(struct cluster_config, field)
+#define PREPARATION(field) .offset = offsetof(struct preparation_config, field)
 #define DATASET(field) .offset = offsetof(struct dataset_config, field)
 #define JOB(field) .offset = offsetof(struct job_config, field)
 
@@ -294,6 +300,41 @@ const struct option config_options[] = {
 		.preset_help = "that of [joaderfs]",
 		.help = "How jobs of this dataset get their samples; see [joaderfs]."},
 
+	{SECTION_PREPARATION, "command", &value_command, .required = true, .min = 2,
+		.max = 1000, PREPARATION(command),
+		.help = "The program, and its arguments; no shell reads them.\n"
+			"What the program's file holds, and files that are arguments, is "
+			"part of what the arrays are known by."},
+	{SECTION_PREPARATION, "shape", &value_array_shape, .required = true,
+		PREPARATION(array), .help = "The axes of each array."},
+	{SECTION_PREPARATION, "dtype", &value_array_dtype, .choices = array_dtypes,
+		.required = true, PREPARATION(array),
+		.help = "The type of its numbers, as NumPy calls it.\n"
+			"Arrays of uint8 and a shape of H W 3 are images: jobs may have "
+			"every format of images, [augment], and dtype and axes for "
+			"them."},
+	{SECTION_PREPARATION, "processes", &value_workers, .min = 1, .max = 256,
+		.preset = "auto", PREPARATION(processes),
+		.help = "Processes of the program that run beside each other.\n"
+			"auto: one for each CPU that the daemon may use."},
+	{SECTION_PREPARATION, "timeout", &value_duration, .min = 1, .max = 3600,
+		.preset = "30s", PREPARATION(timeout_s),
+		.help = "A process that takes longer for one sample is killed; its start "
+			"may take a minute."},
+	{SECTION_PREPARATION, "memory", &value_size, .min = 16 << 20, .max = INT64_MAX,
+		.preset = "2G", PREPARATION(memory),
+		.help = "The most address space that a process may have."},
+	{SECTION_PREPARATION, "version", &value_text, .min = 1, .max = 100,
+		PREPARATION(version), .preset_help = "empty",
+		.help = "A text to change when the program gives other arrays though its "
+			"file and its arguments are the same, as with another version "
+			"of a module that it imports."},
+	{SECTION_PREPARATION, "user", &value_text, .min = 1, .max = 64, PREPARATION(user),
+		.preset_help = "nobody for a daemon of root's, else the daemon's own",
+		.help = "The user as whom the program runs.\n"
+			"root has to be asked for; a daemon that is not root's has no "
+			"other user than its own."},
+
 	{SECTION_JOB, "name", &value_name, .required = true, JOB(name),
 		.help = "Name of the job, and of its directory below jobs."},
 	{SECTION_JOB, "dataset", &value_mixture, .required = true, .max = 180,
@@ -384,6 +425,14 @@ const struct option config_options[] = {
 			"They are drawn together; which rank reads which of them follows "
 			"the nodes that have them."},
 
+	{SECTION_TENSOR, "prepare", &value_name, JOB(prepare),
+		.preset_help = "samples are images",
+		.help = "A [preparation NAME] of the daemon's ini, whose program makes "
+			"the arrays, instead of resize, crop and all other keys for the "
+			"pixels of images.\n"
+			"Jobs with the same one share them.\n"
+			"format is npy by default, and may be record or raw; more for "
+			"arrays that are images."},
 	{SECTION_TENSOR, "resize", &value_resize, .min = 1, .max = 65500,
 		JOB(preparation), .preset_help = "not resized",
 		.help = "Size in pixels: N for the shorter side, max:N for the longer "

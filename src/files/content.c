@@ -30,7 +30,7 @@ static int augment(const struct job_config *config, uint64_t daemon_seed,
 	struct tensor **ret)
 {
 	*ret = NULL;
-	if (config->preparation.encoded)
+	if (config->preparation.encoded || config->pixels.array)
 		return 0;
 	uint64_t seed = augment_seed(&config->augment, config->name, daemon_seed);
 	struct augment_plan plan = augment_plan(

@@ -57,8 +57,11 @@ bool content_is_computed(const struct job_config *config)
 bool content_head(const struct job_config *config, struct file_head *ret)
 {
 	bool composite = config->layout == LAYOUT_TAR || config->layout == LAYOUT_BATCH;
-	return config->io == IO_AUTO && !composite && !changes_pixels(config) &&
-	       !content_is_padded(config) && format_head(config->format, ret);
+	bool has_head = config->io == IO_AUTO && !composite && !changes_pixels(config) &&
+			!content_is_padded(config) && format_head(config->format, ret);
+	if (has_head)
+		ret->array = config->pixels.array;
+	return has_head;
 }
 
 struct largest {

@@ -11,7 +11,8 @@
 
 static uint64_t pixel_bytes(struct pixel_type type, struct tensor_shape shape)
 {
-	return tensor_shape_bytes(shape) * pixel_type_bytes(type);
+	return type.array ? array_bytes(type.array)
+			  : tensor_shape_bytes(shape) * pixel_type_bytes(type);
 }
 
 static uint8_t *put(uint8_t *at, const void *bytes, size_t n)
@@ -40,12 +41,15 @@ static uint8_t *put_be32(uint8_t *at, uint32_t value)
 static size_t array_head(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_SIZE])
 {
+	const struct array_type *array = type.array;
 	bool planes = type.axes == AXES_CHW;
 	uint32_t channels = tensor_channels(shape);
 	uint32_t sizes[] = {planes ? channels : shape.height,
 		planes ? shape.height : shape.width, planes ? shape.width : channels};
+	if (array)
+		return file_head_array(array, format == FORMAT_RECORD, label, head);
 	if (format == FORMAT_RECORD)
-		return file_head_record(pixel_type_npy(type), sizes, label, head);
+		return file_head_record(pixel_type_npy(type), sizes, 3, label, head);
 	head_npy(pixel_type_npy(type), sizes, 3, HEAD_SIZE, head);
 	return HEAD_SIZE;
 }

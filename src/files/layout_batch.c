@@ -35,9 +35,16 @@ static void make_head(const struct composite *batch, const struct segment *segme
 	bool planes = batch->pixels.axes == AXES_CHW;
 	uint32_t height = batch->shape.height, width = batch->shape.width;
 	uint32_t channels = tensor_channels(batch->shape);
+	const struct array_type *array = batch->pixels.array;
+	(void)segment;
+	if (array) {
+		uint32_t axes[ARRAY_MOST_AXES + 1] = {batch->n};
+		memcpy(axes + 1, array->shape, array->axes * sizeof(axes[0]));
+		head_npy(array->npy, axes, array->axes + 1, BATCH_HEAD, ret);
+		return;
+	}
 	uint32_t shape[] = {batch->n, planes ? channels : height, planes ? height : width,
 		planes ? width : channels};
-	(void)segment;
 	head_npy(pixel_type_npy(batch->pixels), shape, 4, BATCH_HEAD, ret);
 }
 

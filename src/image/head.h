@@ -22,7 +22,7 @@ enum head_kind { HEAD_EMPTY, HEAD_PPM, HEAD_NPY };
 size_t head_make(
 	enum head_kind kind, struct tensor_shape shape, uint8_t ret[static HEAD_SIZE]);
 
-/* The head of an array with at most four axes, of so many bytes: at least HEAD_SIZE, and a
+/* The head of an array with at most seven axes, of so many bytes: at least HEAD_SIZE, and a
  * multiple of 64; type: NumPy's name, as "<f4". */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *ret);

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "image/array.h"
+
 #include <stddef.h>
 
 /*
@@ -18,6 +20,7 @@ enum sample_axes { AXES_HWC, AXES_CHW };
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
+	const struct array_type *array; /* not of pixels, but of this type; or NULL */
 };
 
 /* Of one number of a pixel. */

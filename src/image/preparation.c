@@ -57,12 +57,17 @@ static const uint8_t *fill_of(const struct preparation *preparation)
 	return adds ? preparation->fill : black;
 }
 
+static bool same_array(const struct prepared_array *a, const struct prepared_array *b)
+{
+	return a == b || (a && b && strcmp(a->identity, b->identity) == 0);
+}
+
 bool preparation_equal(const struct preparation *a, const struct preparation *b)
 {
-	return a->encoded == b->encoded && (a->encoded || a->gray == b->gray) &&
-	       a->resize_short == b->resize_short && a->resize_long == b->resize_long &&
-	       a->pad_width == b->pad_width && a->pad_height == b->pad_height &&
-	       a->pad_square == b->pad_square &&
+	return same_array(a->array, b->array) && a->encoded == b->encoded &&
+	       (a->encoded || a->gray == b->gray) && a->resize_short == b->resize_short &&
+	       a->resize_long == b->resize_long && a->pad_width == b->pad_width &&
+	       a->pad_height == b->pad_height && a->pad_square == b->pad_square &&
 	       memcmp(fill_of(a), fill_of(b), sizeof(a->fill)) == 0 &&
 	       a->resize_width == b->resize_width &&
 	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
@@ -75,6 +80,11 @@ void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT])
 {
 	char size[32] = "no";
+	if (preparation->array) {
+		snprintf(ret, PREPARATION_TEXT, "program=%s",
+			preparation->array->identity);
+		return;
+	}
 	if (preparation->resize_long)
 		snprintf(size, sizeof(size), "max:%" PRIu32, preparation->resize_long);
 	else if (preparation->resize_short)
@@ -172,6 +182,8 @@ struct tensor_shape preparation_output(
 {
 	if (preparation->encoded)
 		return (struct tensor_shape){0};
+	if (preparation->array)
+		return preparation->array->pixels;
 	struct tensor_shape output = padded(preparation,
 		cropped(preparation, preparation_resized(preparation, image)));
 	output.gray = preparation->gray;
@@ -195,6 +207,8 @@ uint64_t preparation_bytes(const struct preparation *preparation,
 {
 	if (preparation->encoded)
 		return file_bytes;
+	if (preparation->array)
+		return array_bytes(&preparation->array->type);
 	return tensor_shape_bytes(preparation_output(preparation, image));
 }
 
@@ -209,7 +223,7 @@ uint64_t preparation_most_pixels(
 
 bool preparation_fixed_size(const struct preparation *preparation)
 {
-	return preparation->crop_width || preparation->resize_width ||
-	       preparation->pad_width ||
+	return preparation->array || preparation->crop_width ||
+	       preparation->resize_width || preparation->pad_width ||
 	       (preparation->resize_long && preparation->pad_square);
 }

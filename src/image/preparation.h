@@ -3,8 +3,17 @@
 
 #pragma once
 
+#include "image/array.h"
 #include "image/resample.h"
-#include "image/tensor.h"
+
+/* The arrays that a program makes of samples. Those with the same identity are the same. */
+struct prepared_array {
+	const char *name; /* of the preparation */
+	unsigned number;  /* among the daemon's, from 0 on */
+	char identity[65];
+	struct array_type type;
+	struct tensor_shape pixels; /* of arrays that are pixels; 0x0: they are not */
+};
 
 /*
  * A preparation: how a sample becomes the tensor that is cached. It is a job's [tensor]
@@ -39,6 +48,8 @@ struct preparation {
 	bool gray;	  /* then one channel, as Pillow's convert("L") gives it */
 	bool exif;	  /* first turn the image as its EXIF orientation says */
 	bool fills_truncated; /* what is missing of a truncated image is black */
+	const struct prepared_array
+		*array; /* a program makes it; nothing else may be set */
 };
 
 /* As inis name it. */
@@ -60,7 +71,7 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 struct tensor_shape preparation_resized(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* The final size. {0, 0} for encoded. */
+/* The final size. {0, 0} for encoded, and for arrays that are no pixels. */
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "image/array.h"
 #include "image/head.h"
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct file_head {
 	enum head_kind kind;
 	bool record; /* of an array, HEAD_NPY */
 	uint32_t label;
+	const struct array_type *array; /* not of pixels, but of this type; or NULL */
 };
 
 /* Returns the length. */
@@ -31,5 +33,9 @@ size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE]);
 
 /* The same of a record whose image has these axes; type: NumPy's name, as "<f4". */
-size_t file_head_record(const char *type, const uint32_t shape[static 3], uint32_t label,
+size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
+	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
+
+/* The head of an array of NumPy's, or of a record with one. */
+size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
 	uint8_t ret[static FILE_HEAD_SIZE]);

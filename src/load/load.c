@@ -13,6 +13,7 @@
 
 struct load_context {
 	struct image_decoder *decoder;
+	struct programs *programs;
 	struct load_read *read; /* load_prepare's */
 	struct buffer outputs;	/* an array of struct image_output */
 	uint64_t read_ns;
@@ -52,6 +53,11 @@ void load_context_free(struct load_context **context_pointer)
 int load_context_use_plain(struct load_context *context)
 {
 	return image_decoder_use_plain(context->decoder);
+}
+
+void load_context_use_programs(struct load_context *context, struct programs *programs)
+{
+	context->programs = programs;
 }
 
 struct load_usage load_context_usage(const struct load_context *context)
@@ -123,6 +129,23 @@ static int decode(struct load_context *context, struct load_task *task)
 	return err;
 }
 
+static int run_program(struct load_context *context, struct load_task *task)
+{
+	const struct program_sample sample = {
+		.name = task->name ? task->name : task->path,
+		.data = task->read->bytes.data,
+		.size = task->expected_bytes};
+	ensure(context->programs);
+	int err = fault_hit("load.run");
+	if (err)
+		return fail(task, err, "load.run, as asked for");
+	err = programs_run(context->programs, task->preparation->array, &sample,
+		&task->tensor, task->message);
+	task->passing = err == -ENOMEM || err == -EINTR;
+	task->damaged = err && !task->passing;
+	return err;
+}
+
 /* What the reading stage says. */
 static int take_read(struct load_context *context, struct load_task *task)
 {
@@ -144,6 +167,8 @@ static int prepare(struct load_context *context, struct load_task *task)
 		return err;
 	if (fault_is_any())
 		hit_image_fault(task);
+	if (task->preparation->array)
+		return run_program(context, task);
 	if (!task->preparation->encoded)
 		return decode(context, task);
 	task->tensor = task->read->tensor;

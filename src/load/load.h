@@ -7,6 +7,7 @@
 #include "dataset/source_part.h"
 #include "load/file_head.h"
 #include "image/image.h"
+#include "prepare/prepare.h"
 #include "tier/tier.h"
 
 #include <stddef.h>
@@ -25,8 +26,10 @@
  *         `next_decode` for one that is read, prepares it, and gives it to `done`. What the
  *         caller has in between is its own. load_pool_kick tells that there may be a task.
  *         A sample that a tier has is read from there; else it is offered to the tier.
+ *         What a program prepares (prepare.h) waits for its processes, in a third stage: a
+ *         runner asks `next_run`, and goes on as a decoder.
  *   Owns: nothing of a task; from the call of `done` on the tensor is the caller's.
- *   Threads: callbacks run on readers and decoders. Decoders run at batch priority
+ *   Threads: callbacks run on readers and decoders. Decoders and runners run at batch priority
  *         (SCHED_BATCH).
  *   Errors: a task's status is 0 or -errno, with a message that names the cause. The
  *         caller logs it, once, with the path.
@@ -48,6 +51,7 @@ struct load_task {
 	const char *container; /* the file that has it, as part says; NULL: path is one */
 	struct source_part part;
 	size_t plain;	  /* of a URL: where the name begins, as far_object has it */
+	const char *name; /* of the sample, for programs */
 	const char *root; /* of the tree that links may not lead out of; NULL: they may */
 	uint64_t expected_bytes;   /* of the sample, by the catalogue */
 	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
@@ -89,6 +93,8 @@ void load_context_free(struct load_context **context);
 /* Uses the code for every processor from now on, to compare with. After -ENOMEM the
  * context can only be freed. */
 must_check int load_context_use_plain(struct load_context *context);
+/* Gives the context the programs for preparations with an array. */
+void load_context_use_programs(struct load_context *context, struct programs *programs);
 
 /* The processor time that a context has used, and the most bytes that it held at the end
  * of an image, without the tensor. */
@@ -132,9 +138,12 @@ struct load_callbacks {
 	struct load_task *(*next_decode)(void *context);
 	void (*done)(void *context, struct load_task *task);
 	void *context;
+	struct load_task *(*next_run)(void *context);
+	struct programs
+		*programs; /* or NULL; there is a runner for each of their processes */
 };
 
-enum load_stage { LOAD_READ, LOAD_DECODE };
+enum load_stage { LOAD_READ, LOAD_DECODE, LOAD_RUN, LOAD_STAGES };
 
 /* Readers are made when they are needed, up to so many. */
 must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,

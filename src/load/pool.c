@@ -20,6 +20,7 @@
 
 struct decoder {
 	struct load_pool *pool;
+	enum load_stage stage; /* LOAD_RUN: it is a runner */
 	struct load_context *context;
 	pthread_t thread;
 };
@@ -175,7 +176,9 @@ static bool decode_one(struct decoder *decoder)
 {
 	struct load_pool *pool = decoder->pool;
 	const struct load_callbacks *callbacks = &pool->callbacks;
-	struct load_task *task = callbacks->next_decode(callbacks->context);
+	struct load_task *task = decoder->stage == LOAD_RUN
+					 ? callbacks->next_run(callbacks->context)
+					 : callbacks->next_decode(callbacks->context);
 	if (!task)
 		return false;
 	struct load_read *read = task->read;
@@ -192,24 +195,39 @@ static void *decoder_main(void *argument)
 	/* Decoding yields to the training jobs. That is a wish, which may be refused. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
-	(void)pthread_setname_np(pthread_self(), "decode");
+	bool runs = decoder->stage == LOAD_RUN;
+	(void)pthread_setname_np(pthread_self(), runs ? "run" : "decode");
 	bool more = true;
 	while (more) {
-		more = crew_wait(decoder->pool, &decoder->pool->crews[LOAD_DECODE]);
-		while (do_work(decoder->pool) || decode_one(decoder))
+		more = crew_wait(decoder->pool, &decoder->pool->crews[decoder->stage]);
+		while ((!runs && do_work(decoder->pool)) || decode_one(decoder))
 			;
 	}
 	return NULL;
 }
 
+static unsigned count_runners(const struct programs *programs)
+{
+	unsigned n = 0;
+	for (size_t i = 0; programs && i < programs_count(programs); i++)
+		n += programs_processes(programs, i);
+	return n;
+}
+
 static int start_decoders(struct load_pool *pool)
 {
 	int err = 0;
-	for (unsigned i = 0; !err && i < pool->n_decoders; i++) {
-		pool->decoders[i].pool = pool;
-		err = load_context_new(&pool->decoders[i].context);
+	unsigned n = pool->n_decoders + pool->n_runners;
+	for (unsigned i = 0; !err && i < n; i++) {
+		struct decoder *decoder = &pool->decoders[i];
+		decoder->pool = pool;
+		decoder->stage = i < pool->n_decoders ? LOAD_DECODE : LOAD_RUN;
+		err = load_context_new(&decoder->context);
+		if (!err)
+			load_context_use_programs(
+				decoder->context, pool->callbacks.programs);
 	}
-	for (unsigned i = 0; !err && i < pool->n_decoders; i++) {
+	for (unsigned i = 0; !err && i < n; i++) {
 		err = signals_thread(
 			&pool->decoders[i].thread, decoder_main, &pool->decoders[i]);
 		pool->decoders_started += !err;
@@ -251,8 +269,10 @@ int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	lock_measure(&pool->lock);
 	crew_init(&pool->crews[LOAD_READ], most_readers);
 	crew_init(&pool->crews[LOAD_DECODE], n_decoders);
+	pool->n_runners = count_runners(callbacks->programs);
+	crew_init(&pool->crews[LOAD_RUN], pool->n_runners);
 	init_ended(pool);
-	pool->decoders = calloc(n_decoders, sizeof(*pool->decoders));
+	pool->decoders = calloc(n_decoders + pool->n_runners, sizeof(*pool->decoders));
 	int err = pool->decoders ? start_decoders(pool) : -ENOMEM;
 	if (!err) {
 		pool->n_readers = 1;
@@ -278,8 +298,8 @@ static void pool_destroy(struct load_pool *pool)
 		TAILQ_REMOVE(&pool->spare, read, link);
 		load_read_free(&read);
 	}
-	pthread_cond_destroy(&pool->crews[LOAD_READ].kicked);
-	pthread_cond_destroy(&pool->crews[LOAD_DECODE].kicked);
+	for (int i = 0; i < LOAD_STAGES; i++)
+		pthread_cond_destroy(&pool->crews[i].kicked);
 	pthread_cond_destroy(&pool->ended);
 	lock_destroy(&pool->lock);
 	free(pool);
@@ -293,11 +313,13 @@ void load_pool_free(struct load_pool **pool_pointer)
 	stop(pool, LOAD_READ);
 	bool all = readers_end(pool);
 	stop(pool, LOAD_DECODE);
+	stop(pool, LOAD_RUN);
 	for (unsigned i = 0; i < pool->decoders_started; i++)
 		ensure(pthread_join(pool->decoders[i].thread, NULL) == 0);
 	while (do_work(pool))
 		;
-	for (unsigned i = 0; pool->decoders && i < pool->n_decoders; i++)
+	for (unsigned i = 0; pool->decoders && i < pool->n_decoders + pool->n_runners;
+		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
 	if (all) /* else a thread may yet come back to it */

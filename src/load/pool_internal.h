@@ -30,15 +30,16 @@ struct reader {
 struct load_pool {
 	struct load_callbacks callbacks;
 	struct lock lock;
-	struct crew crews[2];	       /* by enum load_stage */
-	TAILQ_HEAD(, load_work) works; /* (lock) */
-	TAILQ_HEAD(, load_read) spare; /* (lock) */
-	unsigned n_spare;	       /* (lock) */
-	LIST_HEAD(, reader) readers;   /* (lock) */
-	unsigned n_readers;	       /* (lock) */
-	pthread_cond_t ended;	       /* a reader */
-	bool time_is_up;	       /* (lock) for reads to end */
-	unsigned n_decoders, decoders_started;
+	struct crew crews[LOAD_STAGES]; /* by enum load_stage */
+	TAILQ_HEAD(, load_work) works;	/* (lock) */
+	TAILQ_HEAD(, load_read) spare;	/* (lock) */
+	unsigned n_spare;		/* (lock) */
+	LIST_HEAD(, reader) readers;	/* (lock) */
+	unsigned n_readers;		/* (lock) */
+	pthread_cond_t ended;		/* a reader */
+	bool time_is_up;		/* (lock) for reads to end */
+	unsigned n_decoders, n_runners;
+	unsigned decoders_started; /* and runners, which come last */
 	struct decoder *decoders;
 };
 

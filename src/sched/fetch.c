@@ -44,23 +44,25 @@ bool fetch_is_due_locked(const struct use *use)
 
 /* --- it comes --------------------------------------------------------------------------- */
 
-static struct tensor_shape shape_of(const struct use *use)
+/* The size of the image in the file, turned if asked for. */
+static struct tensor_shape image_of(const struct use *use)
 {
-	const struct preparation *preparation = &use->key.space->preparation;
 	const struct dataset *dataset = use->key.space->source->dataset;
 	sample_id sample = (sample_id)use->key.sample;
-	return preparation_output(preparation,
-		preparation_image(preparation, dataset_image_shape(dataset, sample),
-			dataset_orientation(dataset, sample)));
+	return preparation_image(&use->key.space->preparation,
+		dataset_image_shape(dataset, sample),
+		dataset_orientation(dataset, sample));
 }
 
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes)
 {
 	struct use *use = use_of(fetch);
-	struct tensor_shape expected = shape_of(use);
+	const struct preparation *preparation = &use->key.space->preparation;
+	struct tensor_shape image = image_of(use);
+	struct tensor_shape expected = preparation_output(preparation, image);
 	if (shape.height != expected.height || shape.width != expected.width ||
-		bytes != tensor_shape_bytes(expected) || fetch->tensor)
+		bytes != preparation_bytes(preparation, image, 0) || fetch->tensor)
 		return NULL;
 	fetch->tensor = tensor_new(expected, bytes);
 	return fetch->tensor ? fetch->tensor->data : NULL;

@@ -314,7 +314,9 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 		return -EEXIST;
 	}
 	struct job_config own = *config;
-	int err = admit_path(sched, config, report, context);
+	int err = program_adopt(sched, &own, report, context);
+	if (!err)
+		err = admit_path(sched, config, report, context);
 	if (!err)
 		err = admit_rank(sched, config, report, context);
 	if (!err && import)

@@ -73,10 +73,11 @@ static struct memory_size full_size(const struct sched *sched,
 	struct tensor_shape image = shape_of(dataset, preparation, sample);
 	uint64_t file = dataset_file_bytes(dataset, sample);
 	struct memory_size size = {0};
-	if (!preparation->encoded && (image.width == 0 || image.height == 0))
+	bool decoded = !preparation->encoded && !preparation->array;
+	if (decoded && (image.width == 0 || image.height == 0))
 		return size;
 	size.tensor = preparation_bytes(preparation, image, file);
-	if (!preparation->encoded)
+	if (decoded)
 		size.working = image_working_bytes(preparation, image, file);
 	if (sched->backings)
 		size.working += size.tensor;
@@ -90,7 +91,7 @@ static const char *find_reason(const struct sched *sched, const struct dataset *
 	struct tensor_shape image = shape_of(dataset, preparation, sample);
 	*ret_found = preparation_most_pixels(preparation, image);
 	*ret_limit = max_pixels(sched);
-	if (!preparation->encoded && *ret_found > *ret_limit)
+	if (!preparation->encoded && !preparation->array && *ret_found > *ret_limit)
 		return "pixels, as it is or resized,";
 	struct memory_size size = full_size(sched, dataset, preparation, sample);
 	*ret_found = size.tensor;

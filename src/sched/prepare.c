@@ -62,7 +62,7 @@ static bool can_share_decode(const struct use *use)
 	const struct preparation *preparation = &space->preparation;
 	char message[IMAGE_MESSAGE];
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
-	       !preparation->fills_truncated &&
+	       !preparation->fills_truncated && !preparation->array &&
 	       !memory_refuses(
 		       space->source->sched, space, (sample_id)use->key.sample, message);
 }
@@ -171,6 +171,8 @@ static enum share_answer offer_locked(void *context, struct share_request *reque
 	struct use *use = use_of(request);
 	lock_assert_held(&offers->sched->lock);
 	if (!storage_has_room_locked(offers->sched, use->key.space->source->storage))
+		return SHARE_PASS_REST;
+	if (!program_has_room_locked(use))
 		return SHARE_PASS_REST;
 	if (use->state == USE_QUEUED)
 		return offer_ahead_locked(use);
@@ -292,6 +294,7 @@ static bool fill_task(const struct sched *sched, struct use *use)
 		return false;
 	}
 	use->task.path = use->sample.path;
+	use->task.name = use->sample.relative;
 	use->task.container = use->sample.container;
 	use->task.part = use->sample.part;
 	use->task.plain = use->sample.plain;
@@ -356,11 +359,14 @@ static bool goes_before(const struct use *use, const struct use *first)
 /* As they were read, which is the order of the shares; what readers wait for takes the
  * place of look-ahead of its job. What is being decoded for another dataset waits for that,
  * and holds up nothing else. */
-static struct use *first_read_locked(const struct sched *sched)
+static struct use *first_read_locked(const struct sched *sched, bool of_program)
 {
 	struct use *use, *first = NULL;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (use, &sched->read, link) {
+		bool may_run = program_may_run_locked(use);
+		if (of_program ? !may_run : use->key.space->preparation.array != NULL)
+			continue;
 		if (same_is_under_way_locked(use))
 			continue;
 		if (!first)
@@ -391,22 +397,35 @@ static bool begin_decode_locked(struct sched *sched, struct use *first)
 		use->working = working_of_locked(use);
 	memory_change_working_locked(sched, (int64_t)working);
 	storage_decodes_locked(first);
+	program_begin_locked(first);
 	same_begin_locked(first);
 	return true;
 }
 
-struct load_task *sched_next_decode(void *context)
+static struct use *next_read(struct sched *sched, bool of_program)
 {
-	struct sched *sched = context;
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
-	struct use *use = first_read_locked(sched);
+	struct use *use = first_read_locked(sched, of_program);
 	if (use && !begin_decode_locked(sched, use))
 		use = NULL;
 	aftermath.kick = use != NULL;
 	aftermath.kick_decoders = use && !TAILQ_EMPTY(&sched->read);
 	sched_unlock(sched, &aftermath);
+	return use;
+}
+
+/* An engine is not to blame a sample that only a program sees. */
+struct load_task *sched_next_run(void *context)
+{
+	struct use *use = next_read(context, true);
+	return use ? &use->task : NULL;
+}
+
+struct load_task *sched_next_decode(void *context)
+{
+	struct use *use = next_read(context, false);
 	if (!use)
 		return NULL;
 	kept_note_begin(dataset_name(use->key.space->source->dataset),
@@ -414,12 +433,19 @@ struct load_task *sched_next_decode(void *context)
 	return &use->task;
 }
 
-/* Once per sample, however many jobs meet it. */
+/* Once per sample, however many jobs meet it; of what programs prepare, once for each of
+ * them. */
 static bool first_failure_locked(struct use *use)
 {
-	lock_assert_held(&use->key.space->source->sched->lock);
-	return roaring_bitmap_add_checked(
-		use->key.space->source->bad, (uint32_t)use->key.sample);
+	struct space *space = use->key.space;
+	roaring_bitmap_t *bad = space->source->bad;
+	lock_assert_held(&space->source->sched->lock);
+	if (space->preparation.array) {
+		if (!space->bad)
+			space->bad = roaring_bitmap_create();
+		bad = space->bad;
+	}
+	return !bad || roaring_bitmap_add_checked(bad, (uint32_t)use->key.sample);
 }
 
 /* Readers see one error for whatever is wrong with one sample. */
@@ -492,6 +518,7 @@ void sched_load_done(void *context, struct load_task *task)
 
 	lock_take(&sched->lock);
 	bool log = is_worth_a_line_locked(use, &first);
+	program_end_locked(use, &aftermath);
 	if (first.status == 0 && !first.same) {
 		shares_note_cost_locked(use->key.space, first.decode_ns);
 		histogram_add_alone(&use->key.space->source->decodes, first.decode_ns);

@@ -45,12 +45,14 @@ struct same_place {
 /* What a place has for a use. */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Without another dataset, nothing is noted or looked for. */
+/* Without another dataset, nothing is noted or looked for. An array that a program makes may
+ * depend on the name of the sample, which is another one elsewhere. */
 static bool is_identified_locked(const struct use *first)
 {
 	static const struct load_identity unknown;
 	lock_assert_held(&first->key.space->source->sched->lock);
 	return first->key.space->source->sched->n_sources > 1 &&
+	       !first->key.space->preparation.array &&
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 

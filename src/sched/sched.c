@@ -3,6 +3,7 @@
 
 #include "sched/quarantine.h"
 #include "sched/sched_internal.h"
+#include "base/kept.h"
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/heap.h"
@@ -100,6 +101,8 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 		load_pool_kick(sched->pool, LOAD_READ);
 	if (aftermath->kick_decoders && has_pool)
 		load_pool_kick(sched->pool, LOAD_DECODE);
+	if (aftermath->kick_decoders && has_pool && programs_count(sched->programs) > 0)
+		load_pool_kick(sched->pool, LOAD_RUN);
 	if (aftermath->flush)
 		journal_flush(aftermath->flush->journal);
 	if (aftermath->news && sched->news)
@@ -174,7 +177,9 @@ static int start_threads(struct sched *sched)
 		.read = sched_read,
 		.next_decode = sched_next_decode,
 		.done = sched_load_done,
-		.context = sched};
+		.context = sched,
+		.next_run = sched_next_run,
+		.programs = sched->programs};
 	struct load_pool *pool;
 	int err = load_pool_new(
 		storage_most_reads(sched), sched->config->workers, &callbacks, &pool);
@@ -207,6 +212,10 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	if (!err)
 		err = quarantine_open(
 			config->state, datasets, n_datasets, &sched->quarantine);
+	if (!err)
+		err = programs_new(config, !kept_is_again(), &sched->programs);
+	if (!err)
+		err = program_loads_new(sched);
 	if (!err)
 		err = sources_init(sched, datasets, n_datasets, seed);
 	if (!err)
@@ -255,6 +264,8 @@ void sched_stop(struct sched *sched)
 	if (sched->has_clerk)
 		pthread_join(sched->clerk, NULL);
 	sched->has_clerk = false;
+	if (sched->programs)
+		programs_stop(sched->programs);
 	if (sched->pool)
 		load_pool_free(&sched->pool);
 	tiers_close(sched);
@@ -290,6 +301,8 @@ void sched_free(struct sched **sched_pointer)
 	if (sched->cache)
 		cache_free(&sched->cache);
 	same_free(sched);
+	programs_free(&sched->programs);
+	free(sched->program_loads);
 	past_free(&sched->past);
 	free(sched->round_ids);
 	free(sched->round_streams);

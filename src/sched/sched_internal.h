@@ -93,6 +93,7 @@ struct space {
 	LIST_ENTRY(space) link;
 	struct source *source;
 	struct preparation preparation;
+	roaring_bitmap_t *bad; /* (lock) what its program has failed for; NULL: nothing */
 	char text[PREPARATION_TEXT]; /* the same for other daemons */
 	uint64_t text_hash;
 	struct cache_space *cache;
@@ -147,6 +148,11 @@ struct use {
 };
 
 TAILQ_HEAD(use_queue, use);
+
+/* The load of a program: uses that are loading, and those of them that it prepares. */
+struct program_load {
+	unsigned processes, taken, running;
+};
 
 /* A device. */
 struct storage {
@@ -413,7 +419,9 @@ struct sched {
 	uint64_t window_ns;    /* when the last one ended */
 	uint64_t decoded_ns;   /* that decoders worked since then */
 	uint64_t cost_ns;      /* of decoding, in the mean of late */
-	struct use_queue read; /* that wait for a decoder */
+	struct use_queue read; /* that wait for a decoder, or a program */
+	struct programs *programs;
+	struct program_load *program_loads; /* (lock) by the number of the program */
 	struct use_queue delayed;
 	TAILQ_HEAD(, load_work) postponed;
 	uint32_t lack_room; /* delayed ones */
@@ -535,6 +543,7 @@ void use_keep_capacity_locked(struct use *use);
 struct load_task *sched_next_read(void *context);
 void sched_read(void *context, struct load_task *task);
 struct load_task *sched_next_decode(void *context);
+struct load_task *sched_next_run(void *context);
 void sched_load_done(void *context, struct load_task *task);
 /* What was loading is there. */
 void load_publish_locked(
@@ -543,6 +552,20 @@ void load_publish_locked(
 bool prepare_waits_locked(const struct sched *sched);
 /* There is, and a thread that reads is to be woken for it. */
 bool prepare_wakes_locked(const struct sched *sched);
+
+/* --- program.c --------------------------------------------------------------------------- */
+
+must_check int program_loads_new(struct sched *sched);
+void program_change_taken_locked(const struct use *use, int taken);
+/* Tells whether a sample may be read for its program; true where no program prepares it. */
+must_check bool program_has_room_locked(const struct use *use);
+/* Tells whether a program prepares the sample, and has a process for it. */
+must_check bool program_may_run_locked(const struct use *use);
+void program_begin_locked(struct use *use);
+void program_end_locked(struct use *use, struct aftermath *aftermath);
+/* Finds the job's program; what it can't be used for is reported. -EINVAL */
+must_check int program_adopt(struct sched *sched, struct job_config *config,
+	config_report *report, void *context);
 
 /* --- storage.c: what each storage is asked for ------------------------------------------ */
 

@@ -102,6 +102,8 @@ void space_free(struct space *space)
 	if (!space)
 		return;
 	cache_space_free(&space->cache);
+	if (space->bad)
+		roaring_bitmap_free(space->bad);
 	free(space);
 }
 

@@ -47,6 +47,8 @@ static void change_state_locked(struct use *use, enum use_state state)
 	lock_assert_held(&use->key.space->source->sched->lock);
 	storage->urgent -= use->state == USE_URGENT;
 	storage->queued -= use->state == USE_QUEUED;
+	if ((use->state == USE_LOADING) != (state == USE_LOADING))
+		program_change_taken_locked(use, state == USE_LOADING ? 1 : -1);
 	use->state = state;
 	storage->urgent += use->state == USE_URGENT;
 	storage->queued += use->state == USE_QUEUED;

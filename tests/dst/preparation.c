@@ -28,6 +28,13 @@ void load_context_free(struct load_context **context)
 	*context = NULL;
 }
 
+/* Runs of this simulation have no programs. */
+void load_context_use_programs(struct load_context *context, struct programs *programs)
+{
+	(void)context;
+	(void)programs;
+}
+
 bool is_bad(sample_id sample)
 {
 	return simulation.bad >> simulation.number_of[sample] & 1;

@@ -44,7 +44,7 @@ daemon "$ini:4:[joaderfs]:cahce: found \"cahce\", allowed: cache," "cahce = 1G" 
 daemon "$ini:4:[joaderfs]:workers: found \"0\", allowed: auto, or 1..1024" "workers = 0" "${images[@]}"
 daemon "$ini:4:[joaderfs]:sampler: found \"random\", allowed: dsa, isa, exchange" \
 	"sampler = random" "${images[@]}"
-daemon "$ini:4:[datset images]: found \"datset images\", allowed: [joaderfs], [cluster], [dataset NAME], [template NAME]; did you mean \"dataset\"?" \
+daemon "$ini:4:[datset images]: found \"datset images\", allowed: [joaderfs], [cluster], [dataset NAME], [template NAME], [preparation NAME]; did you mean \"dataset\"?" \
 	"[datset images]" "path = $D"
 daemon "$ini:4:[dataset]: found \"dataset\", allowed: [dataset NAME], NAME: 1 to 64 of" "[dataset]" "path = $D"
 daemon "$ini:4:[dataset my images]: found \"dataset my images\", allowed: [dataset NAME]" \
@@ -79,7 +79,7 @@ daemon "/nowhere/socket: can't make the control socket: No such file or director
 	"${images[@]}"
 base=()
 daemon "$ini:1:cache: found \"cache\", allowed: keys after a [section]" "cache = 4G" "seed = 1"
-daemon "$ini:1:[job]: found \"job\", allowed: [joaderfs], [cluster], [dataset NAME], [template NAME]; this is the ini of a job: joaderctl add" \
+daemon "$ini:1:[job]: found \"job\", allowed: [joaderfs], [cluster], [dataset NAME], [template NAME], [preparation NAME]; this is the ini of a job: joaderctl add" \
 	"[job]" "name = a" "dataset = images"
 rm "$ini"
 daemon_of_nothing() {

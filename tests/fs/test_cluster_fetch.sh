@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Two daemons that listen for each other prepare each sample once, for jobs of their own and
-# for the ranks of a training, and their files are those of a daemon that is alone. What the
+# Two daemons that listen for each other prepare each sample once, also by a program, for jobs of
+# their own and for the ranks of a training, and their files are those of a daemon that is alone. What the
 # other one can't give is prepared here: when it is killed in the middle, has no job with the
 # same preparation, or another secret. An address that nobody can reach is refused.
 . "$(dirname "$0")/lib.sh"
@@ -13,6 +13,19 @@ for secret in one other; do
 	printf 'the nodes of %s cluster know this\n' $secret >"$T/$secret"
 	chmod 600 "$T/$secret"
 done
+
+# a program, whose arrays are no images; the daemons are root's, and the program is nobody's
+chmod 755 "$T"
+cat >"$T/program.py" <<'END'
+import numpy
+def prepare(data, name):
+    return numpy.array([len(data), sum(data), len(name)], numpy.float64)
+END
+# shellcheck disable=SC2034 # for node
+DATASET_LINES="[preparation p]
+command = $PYTHON $ROOT/tools/prepare/joaderfs_prepare.py $T/program.py
+shape = 3
+dtype = float64"
 
 redis --appendonly no
 
@@ -54,9 +67,11 @@ same() {
 node alone
 job_text plain job.epochs=9 tensor.resize=64 tensor.crop=48 >"$T/alone/jobs/plain.ini"
 job_text late job.epochs=9 tensor.resize=48 view.lookahead=8 >"$T/alone/jobs/late.ini"
+job_text program job.epochs=9 tensor.prepare=p view.extension=ppm >"$T/alone/jobs/program.ini"
 launch alone
 sums alone plain 0 "$(seq 0 $((N - 1)))" >"$T/expected"
 sums alone late 0 "$(seq 0 $((N - 1)))" >"$T/expected.late"
+sums alone program 0 "$(seq 0 $((N - 1)))" >"$T/expected.program"
 end alone
 
 # --- jobs of their own
@@ -77,6 +92,17 @@ equal "failures" "$(of a fetch_failures) $(of b fetch_failures)" "0 0"
 (($(of a samples_fetched) > 0 && $(of b samples_fetched) > 0)) || fail "one of them is home of all"
 bytes=$((48 * 48 * 3))
 shows a "^member b .* in $(($(of a samples_fetched) * bytes)) out $(($(of a samples_given) * bytes))$"
+
+# --- by a program
+for node in a b; do
+	job_text program job.epochs=9 tensor.prepare=p view.extension=ppm view.lookahead=8 |
+		ctl_of $node add - >/dev/null
+done
+both sums program 0 "$(seq 0 $((N - 1)))"
+same "$T/expected.program" "$T/out.a"
+same "$T/expected.program" "$T/out.b"
+equal "decodes with a program" "$(($(of a decodes) + $(of b decodes)))" $((2 * N))
+equal "fetched with a program" "$(($(of a samples_fetched) + $(of b samples_fetched)))" $((2 * N))
 
 # --- one stops, or is killed, in the middle: the other one goes on
 # goes SIGNAL JOB EXIF: b, while a fetches samples of the job

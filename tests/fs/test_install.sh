@@ -12,6 +12,9 @@ for file in bin/joaderfs bin/joaderctl share/man/man8/joaderfs.8 share/man/man1/
 	share/man/man1/joader-sim.1 share/doc/joaderfs/examples/sim/random-4.ini \
 	share/bash-completion/completions/joaderctl share/zsh/vendor-completions/_joaderctl \
 	share/fish/vendor_completions.d/joaderctl.fish share/doc/joaderfs/examples/kubernetes.yaml \
+	share/man/man7/joaderfs-prepare.7 include/joaderfs_prepare.h \
+	lib/python3/dist-packages/joaderfs_prepare.py \
+	share/doc/joaderfs/tools/prepare/examples/spectrogram.py \
 	lib/python3/dist-packages/joaderfs/__init__.py; do
 	[[ -s $T/root/usr/$file ]] || fail "not installed: $file"
 done

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """seeds.py KIND DIRECTORY: good input for a fuzz program to begin with. KIND: jpeg, baseline,
-png, codecs, tar, far, zip, lmdb, ini, where, journal, tier, peer or resp."""
+png, codecs, tar, far, zip, lmdb, ini, where, journal, tier, peer, resp or program."""
 
 import glob
 import io
@@ -162,6 +162,14 @@ def ini():
     yield b"[joaderfs]\ncache=1M\n[dataset a]\npath=/a\nsymlinks=follow\nextensions=*\n"
 
 
+def program():
+    text = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 6), }"
+    for head in (b"\x93NUMPY\1\0v\0" + text.ljust(117) + b"\n",
+                 b"\x93NUMPY\2\0t\0\0\0" + text.ljust(115) + b"\n"):
+        yield b"array 1 224\n" + head + bytes(range(96))
+    yield b"error 1 8\nno sound"
+
+
 def where():
     for column in COLUMNS:
         yield f"{column} < 50 and not {column} is null".encode()
@@ -263,7 +271,7 @@ def resp():
 def main():
     kinds = {"jpeg": jpeg, "baseline": baseline, "png": png, "codecs": codecs, "tar": tar, "far": far, "zip": make_zip, "lmdb": lmdb,
              "ini": ini, "where": where, "journal": journal, "tier": tier, "peer": peer,
-             "resp": resp}
+             "resp": resp, "program": program}
     if len(sys.argv) != 3 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     os.makedirs(sys.argv[2], exist_ok=True)

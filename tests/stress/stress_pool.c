@@ -183,7 +183,11 @@ static void run_round(uint64_t seed)
 	lock_init(&round.lock, LOCK_RANK_SCHED, "round");
 	rng_seed(&round.rng, seed);
 	uint32_t enough = (uint32_t)rng_below(&round.rng, N_TASKS);
-	struct load_callbacks callbacks = {next, read_one, next_decode, done, &round};
+	struct load_callbacks callbacks = {.next_read = next,
+		.read = read_one,
+		.next_decode = next_decode,
+		.done = done,
+		.context = &round};
 	ensure(load_pool_new(READERS, WORKERS, &callbacks, &round.pool) == 0);
 	for (int i = 0; i < KICKERS; i++)
 		ensure(pthread_create(&kickers[i], NULL, kick, &round) == 0);
@@ -221,8 +225,11 @@ static void one_kick_is_enough(void)
 		.all_done = PTHREAD_COND_INITIALIZER, .complete = true};
 	lock_init(&round.lock, LOCK_RANK_SCHED, "round");
 	rng_seed(&round.rng, 1);
-	struct load_callbacks callbacks = {
-		next_one_of_many, read_one, next_decode, done, &round};
+	struct load_callbacks callbacks = {.next_read = next_one_of_many,
+		.read = read_one,
+		.next_decode = next_decode,
+		.done = done,
+		.context = &round};
 	ensure(load_pool_new(READERS, WORKERS, &callbacks, &round.pool) == 0);
 	load_pool_kick(round.pool, LOAD_READ);
 	wait_until_done(&round);

@@ -32,7 +32,9 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 	cr_assert_str_eq(messages.text, expected);
 }
 
-#define DAEMON_SECTIONS "allowed: [joaderfs], [cluster], [dataset NAME], [template NAME]"
+#define DAEMON_SECTIONS                                                                  \
+	"allowed: [joaderfs], [cluster], [dataset NAME], [template NAME], [preparation " \
+	"NAME]"
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
 #define JOB_KEYS                                                                         \
 	"allowed: name, dataset, label_table, epochs, order, where, weight, idle, "      \
@@ -506,4 +508,68 @@ Test(config_errors, mixtures)
 		"job.ini:5:[view]:layout: found \"classes\", allowed: flat, tar or "
 		"batch, "
 		"since dataset names several\n");
+}
+
+Test(config_errors, preparations)
+{
+	static const char dataset[] = "[dataset x]\npath = /d\n";
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{"[preparation p]\nshape = 3\ndtype = int8\n",
+			"joaderfs.ini:[preparation p]:command: found nothing, allowed: "
+			"a program by its absolute path"},
+		{"[preparation p]\ncommand = python3 a.py\nshape = 3\ndtype = int8\n",
+			":4:[preparation p]:command: found \"python3 a.py\", allowed: a "
+			"program by its absolute path"},
+		{"[preparation p]\ncommand = /a \"b c\"\nshape = 3\ndtype = int8\n",
+			"without quotes"},
+		{"[preparation p]\ncommand = /a\nshape = 3x4\ndtype = int8\n",
+			"shape: found \"3x4\", allowed: 1 to 6 numbers"},
+		{"[preparation p]\ncommand = /a\nshape = 3\ndtype = float3\n",
+			"did you mean \"float32\"?"},
+		{"[preparation p]\ncommand = /a\nshape = 1000000 1000\ndtype = int64\n",
+			"found arrays of 8000000000 bytes"},
+		{"[preparation p]\ncommand = /a\nshape = 3\ndtype = int8\nmemory = 1K\n",
+			"memory: found \"1K\""},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct daemon_config daemon;
+		char text[300];
+		snprintf(text, sizeof(text), "%s%s", dataset, cases[i].text);
+		cr_expect_eq(load_daemon(text, &messages, &daemon), -EINVAL);
+		cr_expect(strstr(messages.text, cases[i].message) != NULL,
+			"found: %s, expected: %s", messages.text, cases[i].message);
+	}
+}
+
+/* Keys for the pixels of images say nothing about arrays, but defaults may be written. */
+Test(config_errors, keys_for_images_beside_a_program)
+{
+	static const char *const refused[] = {"resize = 8", "resize = max:8",
+		"filter = box", "crop = 8", "pad = square", "fill = 1 2 3",
+		"channels = gray", "accuracy = approx", "exif = apply",
+		"truncated = fill"};
+	static const char defaults[] =
+		"filter = bilinear\nfill = 0\nchannels = rgb\naccuracy = exact\n"
+		"exif = ignore\ntruncated = fail\n";
+	static const char *const taken[] = {"format = raw\naxes = CHW\n", defaults,
+		"filter = box\n[augment]\nrandom_resized_crop = 8\n"};
+	char text[300], expected[200];
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		int n = (int)strcspn(refused[i], " ");
+		snprintf(text, sizeof(text), JOB "[tensor]\nprepare = p\n%s\n",
+			refused[i]);
+		snprintf(expected, sizeof(expected),
+			"job.ini:6:[tensor]:%.*s: found \"%.*s\", allowed: not with "
+			"prepare, whose program makes the arrays\n",
+			n, refused[i], n, refused[i]);
+		expect_wrong_job(text, expected);
+	}
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+		struct job_config job;
+		snprintf(text, sizeof(text), JOB "[tensor]\nprepare = p\n%s", taken[i]);
+		cr_expect_eq(parse_job(text, &messages, &job), 0, "%s", messages.text);
+		config_job_free(&job);
+	}
 }

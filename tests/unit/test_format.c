@@ -160,11 +160,11 @@ Test(format, npy_tells_dtype_and_axes)
 		struct pixel_type type;
 		const char *head;
 	} heads[] = {
-		{{DTYPE_FLOAT32, AXES_HWC},
+		{{.dtype = DTYPE_FLOAT32},
 			"'<f4', 'fortran_order': False, 'shape': (5, 7, 3), }"},
-		{{DTYPE_FLOAT16, AXES_CHW},
+		{{.dtype = DTYPE_FLOAT16, .axes = AXES_CHW},
 			"'<f2', 'fortran_order': False, 'shape': (3, 5, 7), }"},
-		{{DTYPE_UINT8, AXES_CHW},
+		{{.axes = AXES_CHW},
 			"'|u1', 'fortran_order': False, 'shape': (3, 5, 7), }"},
 	};
 	for (int i = 0; i < 3; i++) {
@@ -191,7 +191,8 @@ Test(format, a_record_is_an_array_with_its_label_before_it)
 		"'fortran_order': False, 'shape': (), }";
 	struct tensor_shape largest = {.height = 65500, .width = 65499};
 	uint8_t head[FILE_HEAD_SIZE];
-	const struct file_head record = {HEAD_NPY, true, 70000};
+	const struct file_head record = {
+		.kind = HEAD_NPY, .record = true, .label = 70000};
 	cr_assert(eq(sz, file_head_make(record, largest, head), 136));
 	cr_assert(memcmp(head, "\x93NUMPY\x01\x00", 8) == 0);
 	cr_assert(eq(u32, read_le(head + 8, 2), 118));

@@ -82,8 +82,11 @@ static void done(void *context, struct load_task *task)
 		load_pool_kick(sched.pool, LOAD_READ);
 }
 
-static const struct load_callbacks callbacks = {
-	next_read, read_one, next_decode, done, &sched};
+static const struct load_callbacks callbacks = {.next_read = next_read,
+	.read = read_one,
+	.next_decode = next_decode,
+	.done = done,
+	.context = &sched};
 
 static void start(void)
 {

@@ -137,6 +137,37 @@ Test(preparation, preparations_are_equal_when_every_part_is)
 	cr_assert_not(preparation_equal(&a, &b));
 }
 
+/* An array is known by its identity alone, is as large as its type says, and is no gray or
+ * coloured image unless it has the shape and the numbers of a coloured one. */
+Test(preparation, arrays_of_programs_are_no_images)
+{
+	struct prepared_array one = {.name = "a", .identity = "1"}, same = one;
+	struct prepared_array other = {.name = "a", .identity = "2"};
+	struct preparation a = {.array = &one}, b = {.array = &same}, none = {0};
+	struct preparation c = {.array = &other};
+	struct tensor_shape image = {.width = 640, .height = 480}, output;
+	char text[PREPARATION_TEXT];
+	same.name = "b";
+	cr_assert(preparation_equal(&a, &b));
+	cr_assert_not(preparation_equal(&a, &c));
+	cr_assert_not(preparation_equal(&a, &none));
+	cr_assert_not(preparation_equal(&none, &a));
+	preparation_print(&a, text);
+	cr_assert_str_eq(text, "program=1");
+	cr_assert(preparation_fixed_size(&a));
+
+	static const char *const shapes[] = {"5 7 1", "5 7 3", "1 5 7", "5 7"};
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		cr_assert(array_parse_shape(&one.type, shapes[i]));
+		array_set_dtype(&one.type, 0);
+		one.pixels = array_pixels(&one.type);
+		output = preparation_output(&a, image);
+		expect_shape(output, i == 1 ? 7 : 0, i == 1 ? 5 : 0);
+		cr_assert_not(output.gray);
+		cr_assert_eq(preparation_bytes(&a, image, 9), i == 1 ? 105 : 35);
+	}
+}
+
 Test(preparation, an_orientation_of_5_and_more_exchanges_the_sides)
 {
 	struct tensor_shape image = {.height = 3, .width = 4};

@@ -41,13 +41,13 @@ static const struct step steps[] = {
 	{"random_crop, normalize, float16",
 		{CROP, NORMALIZE, .pixels.dtype = DTYPE_FLOAT16}},
 	{"random_crop, normalize, float32, CHW",
-		{CROP, NORMALIZE, .pixels = {DTYPE_FLOAT32, AXES_CHW}}},
+		{CROP, NORMALIZE, .pixels = {.dtype = DTYPE_FLOAT32, .axes = AXES_CHW}}},
 	{"random_crop, normalize, float16, CHW",
-		{CROP, NORMALIZE, .pixels = {DTYPE_FLOAT16, AXES_CHW}}},
+		{CROP, NORMALIZE, .pixels = {.dtype = DTYPE_FLOAT16, .axes = AXES_CHW}}},
 	{"random_resized_crop", {RESIZED}},
 	{"random_resized_crop, hflip, normalize, float32, CHW",
 		{RESIZED, NORMALIZE, .augment.hflip = 1,
-			.pixels = {DTYPE_FLOAT32, AXES_CHW}}},
+			.pixels = {.dtype = DTYPE_FLOAT32, .axes = AXES_CHW}}},
 };
 
 static struct tensor *random_tensor(void)

@@ -40,6 +40,12 @@ bench-joins: $(BUILD)/bench/joins
 bench-coord: $(BUILD)/bench/coord
 	@tools/bench/bench-coord $<
 
+# What a program of [preparation NAME] costs beside its function.
+.PHONY: bench-programs
+bench-programs: $(BUILD)/bench/programs $(BUILD)/bench/answer
+	@$< $(CURDIR)/tools/prepare/joaderfs_prepare.py $(CURDIR)/tools/bench/answer.py \
+		$(CURDIR)/$(BUILD)/bench/answer
+
 # What a checkpoint costs, and the way back to it.
 .PHONY: bench-restore
 bench-restore: $(BUILD)/bench/restore

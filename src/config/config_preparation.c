@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "config/config_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* [preparation NAME] of the daemon's ini: programs that prepare samples. */
+
+/* --- values --------------------------------------------------------------------------- */
+
+static int parse_command(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	size_t n = strlen(text);
+	(void)dir;
+	if (*text != '/' || n < option->min || n > option->max || strpbrk(text, "\"'\\"))
+		return -EINVAL;
+	*(char **)field = strdup(text);
+	return *(char **)field ? 0 : -ENOMEM;
+}
+
+static void allowed_command(const struct option *option, FILE *out)
+{
+	fprintf(out,
+		"a program by its absolute path, and its arguments, with blanks between "
+		"and without quotes, at most %" PRIu64 " bytes",
+		option->max);
+}
+
+const struct value_type value_command = {
+	"command", true, parse_command, NULL, allowed_command};
+
+static int parse_array_shape(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)option;
+	(void)dir;
+	return array_parse_shape(field, text) ? 0 : -EINVAL;
+}
+
+static void allowed_array_shape(const struct option *option, FILE *out)
+{
+	(void)option;
+	fprintf(out,
+		"1 to %d numbers from 1 on with blanks between, as 1 128 80, for arrays "
+		"of at most %" PRIu64 " bytes",
+		ARRAY_MOST_AXES, ARRAY_MOST_BYTES);
+}
+
+const struct value_type value_array_shape = {
+	"numbers", false, parse_array_shape, NULL, allowed_array_shape};
+
+static int parse_array_dtype(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	(void)dir;
+	for (unsigned i = 0; option->choices[i]; i++) {
+		if (strcmp(option->choices[i], text) != 0)
+			continue;
+		array_set_dtype(field, i);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static void allowed_array_dtype(const struct option *option, FILE *out)
+{
+	for (size_t i = 0; option->choices[i]; i++)
+		fprintf(out, "%s%s", i ? ", " : "", option->choices[i]);
+}
+
+const struct value_type value_array_dtype = {
+	"type", false, parse_array_dtype, NULL, allowed_array_dtype};
+
+/* --- sections ------------------------------------------------------------------------- */
+
+static void check(struct ini *ini, const struct ini_section *section,
+	const struct preparation_config *preparation)
+{
+	uint64_t bytes = array_bytes(&preparation->array);
+	if (preparation->array.axes > 0 && bytes > ARRAY_MOST_BYTES)
+		ini_mistake(ini, section->line, section->label, "shape",
+			"found arrays of %" PRIu64 " bytes, allowed: at most %" PRIu64,
+			bytes, ARRAY_MOST_BYTES);
+}
+
+void config_fill_preparations(
+	struct ini *ini, const char *dir, struct daemon_config *daemon)
+{
+	daemon->preparations = calloc(ini->n_sections + 1, sizeof(*daemon->preparations));
+	if (!daemon->preparations) {
+		ini->err = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < ini->n_sections; i++) {
+		const struct ini_section *section = &ini->sections[i];
+		if (section->id != SECTION_PREPARATION)
+			continue;
+		struct preparation_config *preparation =
+			&daemon->preparations[daemon->n_preparations++];
+		ini_fill(ini, section, SECTION_PREPARATION, dir, preparation);
+		check(ini, section, preparation);
+		preparation->name = strdup(section->name);
+		if (!preparation->name)
+			ini->err = -ENOMEM;
+	}
+}
+
+void config_free_preparations(struct daemon_config *daemon)
+{
+	for (size_t i = 0; i < daemon->n_preparations; i++) {
+		config_free_fields(SECTION_PREPARATION, &daemon->preparations[i]);
+		free(daemon->preparations[i].name);
+	}
+	free(daemon->preparations);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+
+/* Forbids this process, and all that it becomes and starts, to make sockets but those of
+ * AF_UNIX: EACCES. It has given up new privileges before. -errno: the kernel can't. It makes one
+ * system call, and may be called where libc can't be trusted. */
+must_check int filter_sockets(void);

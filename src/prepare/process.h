@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "prepare/command.h"
+#include "prepare/prepare.h"
+
+/*
+ * A process of a program, and what is said to it and by it.
+ *
+ *   Flow: process_start -> (process_ask)* -> process_end. After an error other than -EBADMSG
+ *         the process can only be ended.
+ *   Threads: one at a time; process_kill: any, between start and end.
+ */
+
+struct process {
+	pid_t pid; /* 0: none */
+	int pidfd; /* -1: the kernel has none */
+	int in, out, err;
+	uint64_t asked; /* so many samples */
+	bool ready;	/* it has said so */
+	char said[120]; /* the last line on its standard error */
+	size_t n_said;
+	bool line_ended, closed_err;
+};
+
+/* *ret_isolated: it has no network, by a name space of its own or by a filter. */
+must_check int process_start(const struct command *command, struct process *ret,
+	bool *ret_isolated, char message[static COMMAND_MESSAGE]);
+/* Any thread may call this. The thread that asks finds that the process has ended. */
+void process_kill(const struct process *process);
+void process_end(struct process *process);
+
+/* Tells whether the process still runs, and has written no answer too many. */
+bool process_is_good(struct process *process);
+
+/*
+ * Waits until it is ready. -ETIMEDOUT, -EPIPE: it has ended; -EPROTO: it has answered
+ * nonsense.
+ */
+must_check int process_await_ready(
+	struct process *process, uint64_t timeout_ns, char message[static IMAGE_MESSAGE]);
+/* tensor: of the type's size, is filled. As above, or -EBADMSG: the program has refused the
+ * sample, as the message says, and goes on. */
+must_check int process_ask(struct process *process, const struct program_sample *sample,
+	const struct array_type *type, uint64_t timeout_ns, uint8_t *tensor,
+	char message[static IMAGE_MESSAGE]);
