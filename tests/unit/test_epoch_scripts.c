@@ -488,6 +488,36 @@ static void again(const char *name, unsigned at, bool same, struct loader loader
 	free(accesses.list);
 }
 
+/* Each has ended when the next one comes, and gets an order of its own. */
+Test(epoch_scripts, one_after_the_other)
+{
+	struct accesses accesses = {0};
+	rng_seed(&rng, 5);
+	for (unsigned i = 0; i < 5; i++)
+		load(&accesses, (struct loader){.passes = 1,
+					.workers = 2 * (i % 2),
+					.in_order = true,
+					.script = i + 1,
+					.first_pass = i});
+	sample_id *samples = calloc(accesses.n, sizeof(*samples));
+	sample_id *orders = calloc(5 * FILES, sizeof(*orders));
+	cr_assert(samples && orders);
+	run(&accesses, FILES, EPOCHS_DRAWN, samples);
+	for (size_t i = 0; i < accesses.n; i++)
+		orders[accesses.list[i].pass * FILES + accesses.list[i].file] =
+			samples[i] + 1;
+	for (unsigned i = 0; i < 5; i++)
+		for (unsigned k = 0; k < i; k++)
+			cr_assert_not(
+				is_same(&orders[i * FILES], &orders[k * FILES], FILES),
+				"scripts %u and %u get one order", k, i);
+	for (int i = 0; i < NOTICES; i++)
+		cr_assert_eq(noticed[i], 0, "notice %s", world_notice(i));
+	free(samples);
+	free(orders);
+	free(accesses.list);
+}
+
 Test(epoch_scripts, begun_again)
 {
 	again("a pass of 40 that tries, one reader", 40, true,
