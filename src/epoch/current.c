@@ -171,9 +171,10 @@ struct opener {
 	uint32_t file;
 };
 
+/* Of the files that the epoch has not kept from the one before. */
 static bool had_half(const struct script *script)
 {
-	return script->opened >= script->files - script->opened;
+	return script->opened - script->adopted >= script->files - script->opened;
 }
 
 /* The least J for which one of HEDGE rows of random files has those that are its last J, given
@@ -228,8 +229,11 @@ static bool is_late(const struct opener *opener)
 {
 	const struct script *script = opener->script;
 	const struct worker *worker = opener->worker;
-	return worker && worker->late && opener->file > worker->file &&
-	       script->marks[opener->file] <= script->begun_before &&
+	/* Behind one that is not known may be several. */
+	bool several = worker && worker->id == 0 && script->was_in_order &&
+		       8 * (uint64_t)script->left <= script->files;
+	bool late = worker && worker->late && opener->file > worker->file;
+	return (late || several) && script->marks[opener->file] <= script->begun_before &&
 	       can_give(opener->epochs, script->epoch - 1, opener->request);
 }
 

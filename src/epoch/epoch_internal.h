@@ -95,6 +95,8 @@ struct script {
 	uint32_t run;	      /* opens before the first one of the run */
 	uint32_t turned;      /* opens when it turned to the epoch */
 	uint32_t opened;      /* files, in the epoch */
+	uint32_t adopted;     /* of these, kept from the epoch before */
+	uint32_t left;	      /* files that were not opened in the epoch before */
 	uint32_t first,
 		whole;	     /* run and opens when the run had all files; 0: it has not */
 	uint32_t last_whole; /* of the epoch before */

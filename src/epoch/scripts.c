@@ -297,9 +297,11 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	script->begun_before = script->begun;
 	script->begun = since;
 	script->run = script->run > since ? script->run : since;
+	script->left = script->files - script->opened;
 	script->opened = 0;
 	for (uint32_t i = 0; since < script->opens && i < script->files; i++)
 		script->opened += script->marks[i] > since;
+	script->adopted = script->opened;
 	script->was_in_order = in_order;
 	script->streak_begun = script->rows_begun = since;
 	script->streak = script->streaks = script->fresh = script->repeats = script->up =

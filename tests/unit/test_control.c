@@ -172,15 +172,15 @@ static void contains(const char *text, const char *part)
 Test(control, a_job_lives_from_add_to_rm, .init = setup_and_serve, .fini = teardown)
 {
 	cr_assert_str_eq(ASK("ls"),
-		"NAME  DATASET  STATE  EPOCH  PROGRESS  RATE  DEMAND  SHARE  WAITED  "
-		"PREPARED/SERVED\n");
+		"NAME  DATASET  STATE  EPOCH  PROGRESS  MAPPING  RATE  DEMAND  SHARE  "
+		"WAITED  PREPARED/SERVED\n");
 	cr_assert_str_eq(ASK("status"), "");
 	contains(ASK("add|alpha.ini|" JOB_INI), "added alpha\n");
 	cr_assert_str_eq(ASK("ls"),
-		"NAME   DATASET  STATE  EPOCH  PROGRESS  RATE  DEMAND  SHARE  WAITED  "
-		"PREPARED/SERVED\n"
-		"alpha  flowers  new    -      -         -     -       -      -       "
-		"-\n");
+		"NAME   DATASET  STATE  EPOCH  PROGRESS  MAPPING  RATE  DEMAND  SHARE  "
+		"WAITED  PREPARED/SERVED\n"
+		"alpha  flowers  new    -      -         -        -     -       -      "
+		"-       -\n");
 	contains(ASK("status"), "job alpha\n");
 	contains(REFUSED("order|alpha"), "has not begun its first epoch");
 
@@ -189,8 +189,8 @@ Test(control, a_job_lives_from_add_to_rm, .init = setup_and_serve, .fini = teard
 	cr_assert_eq(sched_bind(job, 0, 3, &id), 0);
 	sched_job_put(job);
 	contains(ASK("ls"),
-		"alpha  flowers  running  0      0/6 0%    -     -       -      0%      "
-		"1/0\n");
+		"alpha  flowers  running  0      0/6 0%    -        -     -       -      "
+		"0%      1/0\n");
 	contains(ASK("status|alpha"), "state running\n");
 	cr_assert_eq(strncmp(ASK("order|alpha"), "3\t", 2), 0);
 	cr_assert_eq(strncmp(ASK("order|alpha|0"), "3\t", 2), 0);

@@ -133,9 +133,10 @@ Test(sched_current, workers_that_stay_go_on_to_the_next_epoch)
 /* Reader 2 still has the end of the epoch when reader 1 is well in the next. */
 static void overtake(struct script *script, uint64_t first, uint64_t second)
 {
-	read_range(script, 0, 0, N - 5, first);
+	read_range(script, 0, 0, N - 6, first);
 	if (second != first)
 		script->samples[0][N - 5] = open_current(script, N - 5, second);
+	read_range(script, 0, N - 6, N - 5, first);
 	read_range(script, 1, 0, WINDOW - 5, first);
 	read_range(script, 0, N - 4, N, second);
 	if (second == first)
@@ -424,8 +425,9 @@ Test(sched_current, an_idle_job_goes_on_in_the_epoch_that_it_was_in, .timeout = 
 	struct job_config config = world_job_config(name);
 	config.idle_s = 1;
 	begin_with(&script, &config);
-	read_range(&script, 0, 0, N - 5, 1);
+	read_range(&script, 0, 0, N - 6, 1);
 	open_current(&script, N - 5, 2);
+	read_range(&script, 0, N - 6, N - 5, 1);
 	read_range(&script, 1, 0, 4, 1);
 	do {
 		usleep(100000);
