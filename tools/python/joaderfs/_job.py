@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 KEYS = {
     "job": "dataset label_table epochs order where weight idle second_script bad_sample "
            "keep_epochs ranks rank training global_batch",
-    "tensor": "resize filter crop pad fill channels accuracy exif format dtype axes",
+    "tensor": "prepare resize filter crop pad fill channels accuracy exif truncated format dtype "
+              "axes",
     "augment": "random_crop random_resized_crop hflip normalize seed",
     "view": "layout shard labels mapping batch drop_last json path io size extension lookahead",
 }
