@@ -343,12 +343,12 @@ static bool opens_again(const struct opener *opener)
 	return habit > 0 ? row < habit : !opener->request->done;
 }
 
-/* Its epoch is over, since another script is further. Who only looks is not told: that is
- * who makes no second pass. */
+/* Its epoch is over, since another script is further. Who only looks is not told, as it
+ * makes no second pass, and who has ended its pass has lost nothing. */
 static struct choice catch_up(const struct opener *opener)
 {
 	uint32_t epoch = running_epoch(opener->epochs, opener->request);
-	bool looks = opener->script->turns == 0;
+	bool looks = opener->script->turns == 0 || is_whole(opener->script);
 	return noticed(epoch, OPENED_BEHIND, looks ? NOTICES : NOTICE_SCRIPTS);
 }
 
@@ -425,7 +425,8 @@ static struct choice choose_in_pass(const struct opener *opener)
 	if (is_late(opener))
 		return choice_of(script->epoch - 1, OPENED_LATE);
 	if (!can_give(opener->epochs, script->epoch, opener->request))
-		return catch_up(opener);
+		return is_whole(script) ? begin_pass(opener, OPENED_JOINS)
+					: catch_up(opener);
 	if (has_parts(&opener->epochs->current, script))
 		return choose_of_rank(opener);
 	if (goes_back(opener))
