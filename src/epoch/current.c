@@ -218,7 +218,8 @@ static bool goes_back(const struct opener *opener)
 {
 	const struct script *script = opener->script;
 	const struct worker *worker = opener->worker;
-	if (!is_in_order(script) || !had_half(script) || !is_opened(script, opener->file))
+	if (!is_in_order(script) || !had_half(script) ||
+		script->marks[opener->file] <= script->turned)
 		return false;
 	if (!worker || worker->file == NO_FILE || opener->file < worker->file)
 		return true;
