@@ -165,7 +165,7 @@ static void mark_before(const struct current *current, struct script *script)
 			script->marks[file] = ++script->opens;
 			last = file;
 		}
-	script->opened = script->opens;
+	script->opened = script->adopted = script->opens;
 	script->up = last + 1 == script->opened ? last : 0; /* read in order */
 }
 
