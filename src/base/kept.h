@@ -43,6 +43,7 @@ struct kept_mount {
 	bool maps_direct, passes_through, omits_opendir; /* as granted at its beginning */
 	bool foreign; /* who has mounted it unmounts it */
 	bool untold;
+	bool everybody; /* whom the kernel lets in, whosever the jobs are */
 	struct timespec started;
 	uint32_t message_bytes;
 	uint8_t message[KEPT_MESSAGE]; /* FUSE_INIT */

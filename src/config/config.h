@@ -12,6 +12,7 @@
 #include "share/share.h"
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /*
  * Configuration: ini files become validated structs.
@@ -122,7 +123,8 @@ struct daemon_config {
 	char *state;	     /* absolute directory */
 	char *jobs;	     /* absolute directory of job inis, NULL when there is none */
 	char *socket;	     /* absolute path of the control socket */
-	char *metrics;	     /* where they are told by HTTP; NULL: nowhere */
+	uint32_t socket_group; /* that reaches it, too; 0: none */
+	char *metrics;	       /* where they are told by HTTP; NULL: nowhere */
 	struct dataset_config *datasets;
 	size_t n_datasets;
 	struct preparation_config *preparations;
@@ -140,9 +142,11 @@ struct job_config {
 	char *name;    /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
 	char *dataset; /* its name; or of a mixture: config_next_mixed */
 	char *label_table; /* of a mixture: a file; NULL: classes have labels by their names */
-	double weight;	  /* in share_grant */
-	uint32_t epochs;  /* 0: without end; config_job_epochs */
-	char *order_text; /* as in the ini */
+	uint32_t owner, group; /* or CONFIG_NO_OWNER; config_job_owner */
+	uint32_t mode;	       /* of the job's directory; 0: not given */
+	double weight;	       /* in share_grant */
+	uint32_t epochs;       /* 0: without end; config_job_epochs */
+	char *order_text;      /* as in the ini */
 	enum job_order order;
 	char *where;	      /* predicate or NULL */
 	uint32_t idle_s;      /* the job is parked when it has read nothing for so long */
@@ -184,6 +188,33 @@ static inline uint32_t config_job_epochs(const struct job_config *config)
 {
 	return config->epochs ? config->epochs : CONFIG_MOST_EPOCHS;
 }
+
+#define CONFIG_NO_OWNER UINT32_MAX
+
+/* Whose the job is. Where its ini does not say so: the daemon's user, and everybody reads. */
+struct job_owner {
+	uid_t uid;
+	gid_t gid;
+	mode_t mode; /* of directories; files have the same, but nobody searches them */
+};
+struct job_owner config_job_owner(const struct job_config *config);
+/* Root, and the user of the daemon, who may do everything. */
+bool config_is_master(uid_t uid);
+/* Whether this user may change and remove the job. */
+bool config_job_is_of(const struct job_config *config, uid_t uid);
+
+struct config_user {
+	uid_t uid;
+	gid_t gid;
+	/* Whether it is one of the other groups. */
+	bool (*has_group)(void *context, gid_t group);
+	void *context;
+};
+/* wanted: bits of the mode for others. */
+bool config_job_allows(
+	const struct job_config *config, const struct config_user *user, unsigned wanted);
+/* The name, or else the number. */
+void config_print_user(FILE *out, uid_t uid);
 
 /* Is called with each message: one line, without a newline. A warning, which begins with
  * CONFIG_WARNING, is about what is allowed but hardly meant. */

@@ -425,7 +425,7 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 
 int config_finish_job(struct ini *ini, struct job_config *ret)
 {
-	struct job_config job = {0};
+	struct job_config job = {.owner = CONFIG_NO_OWNER, .group = CONFIG_NO_OWNER};
 	unsigned mistakes = ini->mistakes;
 	if (!ini->unusable && !ini->err) {
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)

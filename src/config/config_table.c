@@ -160,6 +160,11 @@ const struct option config_options[] = {
 			"$XDG_RUNTIME_DIR/joaderfs.sock, else joaderfs.sock in the "
 			"state directory",
 		.help = "Socket that joaderctl speaks to, at most 107 bytes long."},
+	{SECTION_JOADERFS, "socket_group", &value_group, DAEMON(socket_group),
+		.preset_help = "nobody else reaches it",
+		.help = "Group whose members reach the socket, too, and add jobs of "
+			"their "
+			"own; see OWNERS."},
 	{SECTION_JOADERFS, "metrics", &value_text, .min = 1, .max = 100, DAEMON(metrics),
 		.preset_help = "nowhere",
 		.help = "PORT, ADDRESS:PORT or [ADDRESS]:PORT where Prometheus gets "
@@ -372,6 +377,22 @@ const struct option config_options[] = {
 			"hash(X) is a number made of the text of X, the same on every "
 			"machine: hash(path) % 5 != 0 leaves out a fifth of each class, "
 			"which hash(path) % 5 = 0 selects; see FOLDS."},
+	{SECTION_JOB, "owner", &value_user, JOB(owner),
+		.preset_help = "who adds the job; of one in the jobs directory the "
+			       "daemon's user",
+		.help = "User whose job it is.\n"
+			"This user and root can remove the job, restore it, export it "
+			"and "
+			"grant it; see OWNERS."},
+	{SECTION_JOB, "group", &value_group, JOB(group),
+		.preset_help = "the group of who adds the job; of one in the jobs "
+			       "directory the daemon's",
+		.help = "Group of the job's directory."},
+	{SECTION_JOB, "mode", &value_mode, JOB(mode),
+		.preset_help = "0555, and 0500 of a job that an ordinary user adds",
+		.help = "Who can read the job, as chmod(1) has it: the mode of its "
+			"directory, and of all below, where files have no x.\n"
+			"Who reads takes samples."},
 	{SECTION_JOB, "weight", &value_weight, .max = 100, .preset = "1", JOB(weight),
 		.help = "While workers are too few, a job with twice the weight gets "
 			"twice as much: of what it could use, or of their time, as "

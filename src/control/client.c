@@ -23,9 +23,14 @@ struct client *client_new(struct listener *listener, int fd)
 	client->listener = listener;
 	client->message.listener = listener;
 	client->message.descriptor = -1;
-	/* 0: as for a process that can't be seen from here */
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &sender, &bytes) == 0)
-		client->message.sender = sender.pid;
+	client->message.socket = fd;
+	client->message.sender.uid = (uid_t)-1;
+	client->message.sender.gid = (gid_t)-1;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &sender, &bytes) == 0) {
+		client->message.sender.pid = sender.pid;
+		client->message.sender.uid = sender.uid;
+		client->message.sender.gid = sender.gid;
+	}
 	TAILQ_INSERT_TAIL(&listener->clients, client, link);
 	listener->n_clients++;
 	return client;

@@ -229,7 +229,12 @@ int control_new(const struct files_context *context, struct session *session,
 		.stop = {.kind = WATCH_STOP, .fd = -1},
 		.grants = LIST_HEAD_INITIALIZER(control->grants),
 		.epoll = -1};
-	int err = listener_new(context->config->socket, &all_rights, &control->listener);
+	struct listener_rights rights = all_rights;
+	if (context->config->socket_group) {
+		rights.mode = 0660;
+		rights.group = context->config->socket_group;
+	}
+	int err = listener_new(context->config->socket, &rights, &control->listener);
 	if (!err) {
 		err = start(control);
 		if (err)

@@ -23,8 +23,8 @@ static void jobs_changed(
 
 static bool run_add(const struct request *request)
 {
-	return control_add(request->context, request->session, request->argument + 1,
-		request->n_arguments - 1, request->message->descriptor, request->out);
+	return control_add(request->context, request->session, request->message,
+		request->argument + 1, request->n_arguments - 1, request->out);
 }
 
 static bool remove_job(const struct request *request, struct sched_job *job)
@@ -54,13 +54,17 @@ static bool remove_matching(const struct request *request, const char *pattern)
 		return request_refuse(request, "rm: %s", strerror(-err));
 	bool ok = true;
 	for (size_t i = 0; i < jobs.n; i++) {
-		if (fnmatch(pattern, jobs.name[i], 0) != 0)
+		if (fnmatch(pattern, jobs.name[i], 0) != 0 ||
+			!request_may_change(request, jobs.job[i]))
 			continue;
 		ok = remove_job(request, jobs.job[i]) && ok;
 		n++;
 	}
 	request_jobs_put(&jobs);
-	return n > 0 ? ok : request_refuse(request, "no job matches %s", pattern);
+	bool all = config_is_master(request->message->sender.uid);
+	return n > 0 ? ok
+		     : request_refuse(request, "no job%s matches %s",
+			       all ? "" : " of yours", pattern);
 }
 
 static bool run_rm(const struct request *request)
@@ -68,9 +72,9 @@ static bool run_rm(const struct request *request)
 	const char *name = request->argument[1];
 	if (strpbrk(name, "*?["))
 		return remove_matching(request, name);
-	struct sched_job *job = sched_job_find(request->context->sched, name);
+	struct sched_job *job = request_job_to_change(request, name);
 	if (!job)
-		return request_unknown_job(request, name);
+		return false;
 	bool ok = remove_job(request, job);
 	sched_job_put(job);
 	return ok;
@@ -87,9 +91,9 @@ static bool run_restore(const struct request *request)
 {
 	const char *name = request->argument[1];
 	const char *at = request->n_arguments == 4 ? request->argument[3] : NULL;
-	struct sched_job *job = sched_job_find(request->context->sched, name);
+	struct sched_job *job = request_job_to_change(request, name);
 	if (!job)
-		return request_unknown_job(request, name);
+		return false;
 	struct work work = {.counts = {{NULL, NULL}}};
 	work_begin(&work, "restoring", name);
 	int err =
@@ -113,9 +117,9 @@ static bool run_export(const struct request *request)
 	if (descriptor < 0)
 		return request_refuse(
 			request, "export: no descriptor came with the request");
-	struct sched_job *job = sched_job_find(request->context->sched, name);
+	struct sched_job *job = request_job_to_change(request, name);
 	if (!job)
-		return request_unknown_job(request, name);
+		return false;
 	int err = sched_job_export(job, descriptor, report_to, request->out);
 	sched_job_put(job);
 	return !err;
@@ -132,8 +136,12 @@ static bool run_mount(const struct request *request)
 	if (device < 0)
 		return request_refuse(
 			request, "mount: no descriptor came with the request");
+	struct sched_job *job = request_job_to_read(request, name);
+	if (!job)
+		return false;
+	sched_job_put(job); /* nobody else adds or removes jobs meanwhile */
 	request->message->descriptor = -1;
-	int err = session_mount_job(request->session, name, request->message->sender,
+	int err = session_mount_job(request->session, name, request->message->sender.pid,
 		request->message->listener->rights.only != 0, device);
 	if (err == -ENOENT)
 		return request_unknown_job(request, name);
@@ -154,9 +162,9 @@ static bool run_mount(const struct request *request)
 static bool run_grant(const struct request *request)
 {
 	const char *name = request->argument[1], *path;
-	struct sched_job *job = sched_job_find(request->context->sched, name);
+	struct sched_job *job = request_job_to_change(request, name);
 	if (!job)
-		return request_unknown_job(request, name);
+		return false;
 	int err = grants_add(request->control, job, &path);
 	sched_job_put(job);
 	if (err)
@@ -169,9 +177,9 @@ static bool run_grant(const struct request *request)
 static bool run_revoke(const struct request *request)
 {
 	const char *name = request->argument[1];
-	struct sched_job *job = sched_job_find(request->context->sched, name);
+	struct sched_job *job = request_job_to_change(request, name);
 	if (!job)
-		return request_unknown_job(request, name);
+		return false;
 	bool found = grants_remove(request->control, sched_job_id(job));
 	sched_job_put(job);
 	if (!found)
@@ -198,32 +206,37 @@ static bool run_upgrade(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
+/* Whoever reaches the socket; who reaches that of a grant, too, of its job, argument 1;
+ * root and the daemon's user. Of the others' jobs the functions know whose they are. */
+enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
+
 #define N_COMMANDS 18
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
 	bool is_long;	 /* control_place_of */
-	bool may_grant;	 /* for who may only mount and read the job, argument 1 */
+	enum sender sender;
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {
-	{"add", CONTROL_ADD_USAGE, 3, MAX_ARGUMENTS, true, false, run_add},
-	{"rm", "rm JOB", 2, 2, true, false, run_rm},
-	{"restore", "restore JOB TEXT [EPOCH:POSITION]", 3, 4, true, false, run_restore},
-	{"export", "export JOB", 2, 2, true, false, run_export},
-	{"mount", "mount JOB", 2, 2, true, true, run_mount},
-	{"grant", "grant JOB", 2, 2, false, false, run_grant},
-	{"revoke", "revoke JOB", 2, 2, false, false, run_revoke},
-	{"ls", "ls", 1, 1, false, false, show_ls},
-	{"cluster", "cluster", 1, 1, false, false, show_cluster},
-	{"status", "status [JOB]", 1, 2, false, true, show_status},
-	{"order", "order JOB [EPOCH]", 2, 3, false, true, show_order},
-	{"stats", "stats", 1, 1, false, false, show_stats},
-	{"trace", "trace JOB [FROM]", 2, 3, false, false, show_trace},
-	{"top", "top", 1, 1, false, false, show_top},
-	{"explain", "explain", 1, 1, false, false, show_explain},
-	{"dataset", CONTROL_DATASET_USAGE, 2, 4, true, false, run_dataset},
-	{"datasets", "datasets [DATASET]", 1, 2, false, false, show_datasets},
-	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, false, run_upgrade},
+	{"add", CONTROL_ADD_USAGE, 3, MAX_ARGUMENTS, true, SENDER_ANY, run_add},
+	{"rm", "rm JOB", 2, 2, true, SENDER_ANY, run_rm},
+	{"restore", "restore JOB TEXT [EPOCH:POSITION]", 3, 4, true, SENDER_ANY,
+		run_restore},
+	{"export", "export JOB", 2, 2, true, SENDER_ANY, run_export},
+	{"mount", "mount JOB", 2, 2, true, SENDER_GRANTED, run_mount},
+	{"grant", "grant JOB", 2, 2, false, SENDER_ANY, run_grant},
+	{"revoke", "revoke JOB", 2, 2, false, SENDER_ANY, run_revoke},
+	{"ls", "ls", 1, 1, false, SENDER_ANY, show_ls},
+	{"cluster", "cluster", 1, 1, false, SENDER_ANY, show_cluster},
+	{"status", "status [JOB]", 1, 2, false, SENDER_GRANTED, show_status},
+	{"order", "order JOB [EPOCH]", 2, 3, false, SENDER_GRANTED, show_order},
+	{"stats", "stats", 1, 1, false, SENDER_ANY, show_stats},
+	{"trace", "trace JOB [FROM]", 2, 3, false, SENDER_ANY, show_trace},
+	{"top", "top", 1, 1, false, SENDER_ANY, show_top},
+	{"explain", "explain", 1, 1, false, SENDER_ANY, show_explain},
+	{"dataset", CONTROL_DATASET_USAGE, 2, 4, true, SENDER_MASTER, run_dataset},
+	{"datasets", "datasets [DATASET]", 1, 2, false, SENDER_ANY, show_datasets},
+	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, SENDER_MASTER, run_upgrade},
 };
 
 static const struct command *find_command(const char *name)
@@ -255,6 +268,13 @@ static bool is_whole(const struct control_message *message)
 	return message->text[message->bytes - 1] == '\0';
 }
 
+static bool is_list(const struct control_message *message)
+{
+	size_t n = strlen(message->text) + 1;
+	return n < message->bytes && strcmp(message->text, "dataset") == 0 &&
+	       strcmp(message->text + n, "ls") == 0;
+}
+
 enum control_place control_place_of(const struct control_message *message)
 {
 	const struct command *command =
@@ -263,9 +283,7 @@ enum control_place control_place_of(const struct control_message *message)
 		return CONTROL_AT_ONCE;
 	if (command->run != run_dataset)
 		return CONTROL_WORKER;
-	size_t n = strlen(message->text) + 1;
-	bool lists = n < message->bytes && strcmp(message->text + n, "ls") == 0;
-	return lists ? CONTROL_AT_ONCE : CONTROL_SCANNER;
+	return is_list(message) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
 /* The job of the name may be another one by now. */
@@ -274,7 +292,7 @@ static bool is_allowed(const struct request *request, const struct command *comm
 	const struct listener_rights *rights = &request->message->listener->rights;
 	if (!rights->only)
 		return true;
-	if (!command || !command->may_grant || request->n_arguments < 2 ||
+	if (!command || command->sender != SENDER_GRANTED || request->n_arguments < 2 ||
 		strcmp(request->argument[1], rights->name) != 0)
 		return false;
 	struct sched_job *job =
@@ -305,6 +323,11 @@ static bool execute(struct request *request)
 		return unknown_command(request);
 	if (request->n_arguments < command->min || request->n_arguments > command->max)
 		return request_refuse(request, "usage: %s", command->usage);
+	if (command->sender == SENDER_MASTER && !is_list(request->message) &&
+		!config_is_master(request->message->sender.uid))
+		return request_refuse(request,
+			"%s: allowed to root and the user of the daemon",
+			request->argument[0]);
 	return command->run(request);
 }
 

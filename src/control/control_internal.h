@@ -38,7 +38,12 @@ struct control_message {
 	const char *text;
 	size_t bytes;	/* > 0 */
 	int descriptor; /* the one that came with it, or -1 */
-	pid_t sender;
+	int socket;	/* that it came by */
+	struct {
+		pid_t pid; /* 0: it can't be seen from here */
+		uid_t uid;
+		gid_t gid;
+	} sender;
 	const struct listener *listener; /* that it came by */
 };
 
@@ -112,6 +117,7 @@ struct listener_rights {
 	job_id only;
 	char name[80];
 	mode_t mode; /* of the file */
+	gid_t group; /* 0: as it comes */
 	size_t max_clients;
 	size_t max_request, max_bytes; /* of one client; of all requests and answers */
 };

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "control/control_jobs.h"
+#include "control/control_request.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +26,8 @@ struct additions {
 	size_t n;
 	struct addition *of;
 	const struct sched_import *import; /* or NULL */
-	bool own_name;			   /* of one job: another one if it is taken */
+	const struct control_message *message;
+	bool own_name; /* of one job: another one if it is taken */
 	size_t messages;
 };
 
@@ -38,6 +40,44 @@ static void report(void *context, const char *message)
 
 /* --- texts -------------------------------------------------------------------------- */
 
+/* --- owners ------------------------------------------------------------------------- */
+
+#define MODE_OF_OTHERS 0500 /* who reads takes samples: nobody else, by default */
+
+static int refuse(struct additions *all, const struct job_config *config, const char *key,
+	const char *allowed)
+{
+	fprintf(all->out, "%s:[job]:%s: allowed to an ordinary user: %s\n", config->file,
+		key, allowed);
+	all->messages++;
+	return -EPERM;
+}
+
+/* A job that an ordinary user adds is of this user, and of a group of this user. The daemon
+ * reads no other file for it than those of its datasets. */
+static int take_owner(struct additions *all, struct job_config *config)
+{
+	const struct control_message *message = all->message;
+	uid_t uid = message->sender.uid;
+	if (config_is_master(uid))
+		return 0;
+	if (config->owner != CONFIG_NO_OWNER && config->owner != uid)
+		return refuse(all, config, "owner", "this user");
+	if (config->group != CONFIG_NO_OWNER &&
+		!request_has_group(message, config->group))
+		return refuse(all, config, "group", "a group of this user");
+	if (config->order == ORDER_REPLAY)
+		return refuse(all, config, "order", "shuffled or sequential");
+	if (config->label_table)
+		return refuse(all, config, "label_table", "none");
+	config->owner = uid;
+	if (config->group == CONFIG_NO_OWNER)
+		config->group = message->sender.gid;
+	if (!config->mode)
+		config->mode = MODE_OF_OTHERS;
+	return 0;
+}
+
 static int parse_one(
 	struct additions *all, size_t i, const char *const *settings, size_t n)
 {
@@ -48,7 +88,7 @@ static int parse_one(
 					  all->files[2 * i + 1], settings, n, report, all,
 					  &addition->config);
 	addition->parsed = err == 0;
-	return err;
+	return err ? err : take_owner(all, &addition->config);
 }
 
 #define OWN_NAMES 10000 /* that are tried */
@@ -315,14 +355,17 @@ static bool take_template(struct additions *all, const struct daemon_config *dae
 }
 
 bool control_add(const struct files_context *context, struct session *session,
-	const char *const *arguments, size_t n, int descriptor, FILE *out)
+	const struct control_message *message, const char *const *arguments, size_t n,
+	FILE *out)
 {
-	struct additions all = {
-		.sched = context->sched, .out = out, .settings = arguments};
-	struct sched_import import = {.fd = descriptor};
+	struct additions all = {.sched = context->sched,
+		.out = out,
+		.settings = arguments,
+		.message = message};
+	struct sched_import import = {.fd = message->descriptor};
 	const char *template = NULL;
 	size_t used = 0;
-	if (n >= 2 && strcmp(arguments[0], "--import") == 0 && descriptor >= 0) {
+	if (n >= 2 && strcmp(arguments[0], "--import") == 0 && message->descriptor >= 0) {
 		import.name = arguments[1];
 		all.import = &import;
 		used = 2;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "control/control_internal.h"
 #include "fuse/fuse.h"
 
 /*
@@ -19,12 +20,13 @@
 	"TEXT..."
 
 /*
- * The arguments behind the command; out: the messages. descriptor: of the file to import,
- * or -1. A job that is there already with the
+ * The arguments behind the command; out: the messages. message: with whose the jobs are that
+ * name no owner, and perhaps the file to import. A job that is there already with the
  * same configuration is left as it is. false: no job was added, and the messages say why.
  */
 bool control_add(const struct files_context *context, struct session *session,
-	const char *const *arguments, size_t n, int descriptor, FILE *out);
+	const struct control_message *message, const char *const *arguments, size_t n,
+	FILE *out);
 
 /* The ini in the directory whose job has this name, and is added at the next start. The
  * caller frees it; NULL: there is none, or directory is NULL. */

@@ -13,7 +13,8 @@
 
 /* What "ls" and "datasets" print. */
 
-#define LS_COLUMNS 11
+#define LS_COLUMNS 12
+#define LS_OWNER 11
 struct ls_row {
 	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
 };
@@ -58,7 +59,7 @@ static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;
-	for (int c = 6; c < LS_COLUMNS; c++)
+	for (int c = 6; c < LS_OWNER; c++)
 		strcpy(row->cell[c], "-");
 	if (!status->started)
 		return;
@@ -74,6 +75,15 @@ static void ls_fill_share(struct ls_row *row, const struct sched_job_status *sta
 		100 * share->granted_part, 100 * share->wanted_part);
 }
 
+static void ls_fill_owner(char *cell, size_t size, const struct job_config *config)
+{
+	FILE *out = fmemopen(cell, size, "w");
+	if (!out)
+		return;
+	config_print_user(out, config_job_owner(config).uid);
+	(void)fclose(out); /* a name that is too long is cut off */
+}
+
 static void ls_fill(struct ls_row *row, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -84,6 +94,7 @@ static void ls_fill(struct ls_row *row, struct sched_job *job)
 	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
 	ls_fill_state(row, config, &status);
 	ls_fill_mapping(row, config, &status);
+	ls_fill_owner(row->cell[LS_OWNER], sizeof(row->cell[LS_OWNER]), config);
 	ls_fill_share(row, &status);
 	if (!status.started) {
 		strcpy(row->cell[3], "-");
@@ -141,8 +152,9 @@ int control_list(FILE *out, struct sched_job *const *jobs, size_t n)
 	auto_free struct ls_row *rows = calloc(n + 1, sizeof(*rows));
 	if (!rows)
 		return -ENOMEM;
-	rows[0] = (struct ls_row){{"NAME", "DATASET", "STATE", "EPOCH", "PROGRESS",
-		"MAPPING", "RATE", "DEMAND", "SHARE", "WAITED", "PREPARED/SERVED"}};
+	rows[0] = (struct ls_row){
+		{"NAME", "DATASET", "STATE", "EPOCH", "PROGRESS", "MAPPING", "RATE",
+			"DEMAND", "SHARE", "WAITED", "PREPARED/SERVED", "OWNER"}};
 	for (size_t i = 0; i < n; i++)
 		ls_fill(&rows[i + 1], jobs[i]);
 	ls_print(out, rows, n + 1);

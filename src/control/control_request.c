@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 bool request_refuse(const struct request *request, const char *format, ...)
 {
@@ -67,4 +68,74 @@ bool request_unknown_job(const struct request *request, const char *name)
 		request_refuse(request, "no job %s; \"ls\" lists those there are", name);
 	request_jobs_put(&jobs);
 	return false;
+}
+
+/* --- owners ------------------------------------------------------------------------ */
+
+bool request_has_group(const struct control_message *message, gid_t group)
+{
+	socklen_t bytes = 0;
+	if (message->sender.gid == group)
+		return true;
+	(void)getsockopt(message->socket, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes);
+	auto_free gid_t *groups = bytes > 0 ? malloc(bytes) : NULL;
+	if (!groups || getsockopt(message->socket, SOL_SOCKET, SO_PEERGROUPS, groups,
+			       &bytes) != 0)
+		return false;
+	for (size_t i = 0; i < bytes / sizeof(*groups); i++)
+		if (groups[i] == group)
+			return true;
+	return false;
+}
+
+static bool has_group(void *message, gid_t group)
+{
+	return request_has_group(message, group);
+}
+
+/* Who reaches the socket of a grant may read its job; all else is refused before. */
+bool request_may_read(const struct request *request, const struct sched_job *job)
+{
+	struct control_message *message = request->message;
+	struct config_user user = {.uid = message->sender.uid,
+		.gid = message->sender.gid,
+		.has_group = has_group,
+		.context = message};
+	return message->listener->rights.only ||
+	       config_job_allows(sched_job_config(job), &user, 5);
+}
+
+bool request_may_change(const struct request *request, const struct sched_job *job)
+{
+	return config_job_is_of(sched_job_config(job), request->message->sender.uid);
+}
+
+static struct sched_job *find_allowed(const struct request *request, const char *name,
+	bool (*allowed)(const struct request *request, const struct sched_job *job),
+	const char *which)
+{
+	struct sched_job *job = sched_job_find(request->context->sched, name);
+	if (!job) {
+		request_unknown_job(request, name);
+		return NULL;
+	}
+	if (allowed(request, job))
+		return job;
+	fprintf(request->out, "%s: the job is of ", name);
+	config_print_user(request->out, config_job_owner(sched_job_config(job)).uid);
+	fprintf(request->out, ", allowed: %s\n", which);
+	sched_job_put(job);
+	return NULL;
+}
+
+struct sched_job *request_job_to_change(const struct request *request, const char *name)
+{
+	return find_allowed(
+		request, name, request_may_change, "this user and root change it");
+}
+
+struct sched_job *request_job_to_read(const struct request *request, const char *name)
+{
+	return find_allowed(
+		request, name, request_may_read, "who may read it, by its mode");
 }

@@ -39,6 +39,19 @@ void request_jobs_put(struct request_jobs *jobs);
 /* Says that there is no such job, and which one has a like name; false. */
 bool request_unknown_job(const struct request *request, const char *name);
 
+/*
+ * The job of this name, held, if its owner lets the sender of the request change it, or read
+ * it. NULL: the answer says why not.
+ */
+must_check struct sched_job *request_job_to_change(
+	const struct request *request, const char *name);
+must_check struct sched_job *request_job_to_read(
+	const struct request *request, const char *name);
+bool request_may_change(const struct request *request, const struct sched_job *job);
+bool request_may_read(const struct request *request, const struct sched_job *job);
+/* Whether one of the groups of the sender is this one. */
+bool request_has_group(const struct control_message *message, gid_t group);
+
 /* --- control_show.c: commands that change nothing ---------------------------------------- */
 
 bool show_ls(const struct request *request);

@@ -37,9 +37,9 @@ bool show_status(const struct request *request)
 {
 	if (request->n_arguments == 2) {
 		struct sched_job *job =
-			sched_job_find(request->context->sched, request->argument[1]);
+			request_job_to_read(request, request->argument[1]);
 		if (!job)
-			return request_unknown_job(request, request->argument[1]);
+			return false;
 		text_job_status(request->out, job);
 		sched_job_put(job);
 		return true;
@@ -48,9 +48,11 @@ bool show_status(const struct request *request)
 	int err = request_jobs(request, &jobs);
 	if (err)
 		return request_refuse(request, "status: %s", strerror(-err));
-	unsigned works = work_print(request->out);
+	unsigned printed = work_print(request->out);
 	for (size_t i = 0; i < jobs.n; i++) {
-		fprintf(request->out, "%sjob %s\n", i || works ? "\n" : "", jobs.name[i]);
+		if (!request_may_read(request, jobs.job[i]))
+			continue;
+		fprintf(request->out, "%sjob %s\n", printed++ ? "\n" : "", jobs.name[i]);
 		text_job_status(request->out, jobs.job[i]);
 	}
 	request_jobs_put(&jobs);
@@ -101,10 +103,9 @@ static bool begin_order(
 
 bool show_order(const struct request *request)
 {
-	struct sched_job *job =
-		sched_job_find(request->context->sched, request->argument[1]);
+	struct sched_job *job = request_job_to_read(request, request->argument[1]);
 	if (!job)
-		return request_unknown_job(request, request->argument[1]);
+		return false;
 	bool ok = begin_order(
 		request, job, request->n_arguments == 3 ? request->argument[2] : NULL);
 	if (!ok)
@@ -134,10 +135,9 @@ bool show_trace(const struct request *request)
 		return request_refuse(
 			request, "trace: found \"%s\", allowed: a number", text);
 	uint64_t from = strtoull(text, NULL, 10);
-	struct sched_job *job =
-		sched_job_find(request->context->sched, request->argument[1]);
+	struct sched_job *job = request_job_to_read(request, request->argument[1]);
 	if (!job)
-		return request_unknown_job(request, request->argument[1]);
+		return false;
 	int err = trace_lines(request->out, job, goes_on ? &from : NULL);
 	sched_job_put(job);
 	return err ? request_refuse(request, "trace: %s", strerror(-err)) : true;

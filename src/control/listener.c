@@ -40,9 +40,22 @@ static int remove_stale(const struct sockaddr_un *address)
 	return unlink(address->sun_path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+static int give_to_group(const struct listener *listener, const char *file)
+{
+	gid_t group = listener->rights.group;
+	const char *path = listener->address.sun_path;
+	if (!group || chown(file, (uid_t)-1, group) == 0)
+		return 0;
+	int err = -errno;
+	log_error("%s: can't be given to group %lu (socket_group): %s", path,
+		(unsigned long)group, strerror(-err));
+	unlink(path);
+	return err;
+}
+
 /* Whatever the umask is. The directory may be a client's as well, which puts a link, say, in
  * the place of the file that was bound: neither that nor what it leads to is changed. */
-static int set_mode(struct listener *listener)
+static int set_rights(struct listener *listener)
 {
 	struct stat st;
 	char place[32];
@@ -55,7 +68,9 @@ static int set_mode(struct listener *listener)
 	listener->device = st.st_dev;
 	listener->inode = st.st_ino;
 	snprintf(place, sizeof(place), "/proc/self/fd/%d", file);
-	return chmod(place, listener->rights.mode) < 0 ? -errno : 0;
+	if (chmod(place, listener->rights.mode) < 0)
+		return -errno;
+	return give_to_group(listener, place);
 }
 
 static int bind_socket(struct listener *listener)
@@ -79,7 +94,7 @@ static int bind_socket(struct listener *listener)
 			return -errno;
 	}
 	(void)fault_hit("control.bound");
-	int err = set_mode(listener);
+	int err = set_rights(listener);
 	return !err && listen(fd, SOMAXCONN) < 0 ? -errno : err;
 }
 

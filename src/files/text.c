@@ -224,6 +224,15 @@ static void print_parts(FILE *out, struct sched_job *job)
 			parts[i].in_epoch, parts[i].samples);
 }
 
+static void print_owner(FILE *out, const struct job_config *config)
+{
+	struct job_owner owner = config_job_owner(config);
+	fputs("owner ", out);
+	config_print_user(out, owner.uid);
+	fprintf(out, "\ngroup %lu\nmode %04o\n", (unsigned long)owner.gid,
+		(unsigned)owner.mode);
+}
+
 void text_job_status(FILE *out, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -232,6 +241,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	fprintf(out, "name %s\n", config->name);
 	fprintf(out, "dataset %s\n", config->dataset);
 	print_parts(out, job);
+	print_owner(out, config);
 	fprintf(out, "state %s\n", sched_job_state(config, &status));
 	fprintf(out, "epoch %" PRIu32 "\n", status.epoch);
 	if (config->epochs)

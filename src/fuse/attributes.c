@@ -5,6 +5,7 @@
 #include "files/layout.h"
 #include "files/text.h"
 #include "fuse/composite_file.h"
+#include "fuse/owner.h"
 #include "fuse/sample_file.h"
 
 #include <errno.h>
@@ -70,6 +71,7 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 {
 	uint64_t size = 0;
 	set_common(session, inode, ret);
+	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
 	/* The kernel cuts reads of an open file off at its size. */
 	bool known = !lasts && inode.kind == INODE_SAMPLE &&
@@ -152,6 +154,7 @@ static int attributes_in_job(struct session *session, struct inode inode,
 	int err = 0;
 	if (!job)
 		return -ENOENT;
+	owner_show(session, job, ret);
 	if (inode.kind == INODE_JOB) {
 		set_in_job(session, job, ret);
 		*ret_timeout = 0;
@@ -204,6 +207,20 @@ static bool changes_by_itself(enum inode_kind kind)
 	       kind == INODE_JOB_STATE || kind == INODE_EPOCH_ORDER;
 }
 
+static void show_owner_of_text(
+	struct session *session, struct inode inode, struct stat *ret)
+{
+	bool of_job = inode.kind == INODE_JOB_INI || inode.kind == INODE_JOB_STATUS ||
+		      inode.kind == INODE_JOB_CLASSES || inode.kind == INODE_JOB_STATE ||
+		      inode.kind == INODE_EPOCH_ORDER;
+	struct sched_job *job =
+		of_job ? sched_job_find_id(session->context.sched, inode.job) : NULL;
+	if (!job)
+		return;
+	owner_show(session, job, ret);
+	sched_job_put(job);
+}
+
 static int attributes_of_text(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout)
 {
@@ -216,6 +233,7 @@ static int attributes_of_text(struct session *session, struct inode inode, bool 
 	if (changes_by_itself(inode.kind))
 		set_times(ret, now);
 	set_size(ret, size);
+	show_owner_of_text(session, inode, ret);
 	*ret_timeout = 0;
 	return 0;
 }

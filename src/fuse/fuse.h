@@ -55,13 +55,15 @@ bool session_is_resent(const struct session *session);
 /*
  * Serves a further mount, whose root is the job's directory. device: /dev/fuse, which
  * the process `mounter` has opened and mounted somewhere; it is taken over, also on
- * failure. stranger: nobody knows what that process does with a duplicate. The mount is served until it is unmounted, or until session_unmount. When the
+ * failure. The mount is served until it is unmounted, or until session_unmount. When the
  * job is removed, open files can still be read; everything else fails with ENODEV.
+ * granted: nobody knows what that process does with a duplicate. On such a mount, and on one
+ * of a process in another user name space, whom the kernel lets in reads.
  * -ENOENT: there is no such job; -ENOTTY: not a FUSE device; -ENODEV: not mounted;
  * -EUSERS: the job has SESSION_JOB_MOUNTS of them.
  */
 must_check int session_mount_job(struct session *session, const char *job, pid_t mounter,
-	bool stranger, int device);
+	bool granted, int device);
 
 /*
  * A job was added or removed: the kernel forgets the job's name and, unless path is NULL,

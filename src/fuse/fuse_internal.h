@@ -30,6 +30,7 @@
  *   kernel_features.c  features of the kernel that libfuse does not know
  *   ops.c              FUSE's requests, one short function each
  *   attributes.c       inodes -> attributes
+ *   owner.c            whose the files of a job are: owner.h
  *   listing.c          directory listings
  *   text_file.c        open, read, release of the text files
  *   sample_file.c      open samples: read, release
@@ -67,7 +68,9 @@ struct session {
 	 * which the client that has the device, too, can hold for ever: by a request that it
 	 * takes and does not answer. */
 	bool untold;
-	bool other_pids;     /* the pids of its readers belong to another name space */
+	bool other_pids; /* the pids of its readers belong to another name space */
+	bool everybody; /* who has mounted it decides who reads: owner.h does not check */
+	bool private;	/* the kernel lets only the daemon's user in */
 	bool maps_direct;    /* files that bypass the page cache can be mapped */
 	bool passes_through; /* the kernel can read files by itself: passthrough.h */
 	atomic_int offered;  /* by the kernel's first message, for kernel_features.c */

@@ -116,13 +116,14 @@ static void *keep(void *argument)
 
 /* --- life --------------------------------------------------------------------------- */
 
-/* The kernel tells pids of readers in the name space of the process that mounts. */
-static bool same_pids(pid_t mounter)
+/* The kernel tells pids and users of readers in the name spaces of the process that mounts. */
+static bool same_names(pid_t mounter, const char *kind)
 {
-	char path[64];
+	char here[64], there[64];
 	struct stat ours, theirs;
-	snprintf(path, sizeof(path), "/proc/%ld/ns/pid", (long)mounter);
-	return stat("/proc/self/ns/pid", &ours) == 0 && stat(path, &theirs) == 0 &&
+	snprintf(here, sizeof(here), "/proc/self/ns/%s", kind);
+	snprintf(there, sizeof(there), "/proc/%ld/ns/%s", (long)mounter, kind);
+	return stat(here, &ours) == 0 && stat(there, &theirs) == 0 &&
 	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
@@ -216,7 +217,7 @@ static int serve_mount(struct session *everything, struct job_mount *mount, int 
 }
 
 static int mount_device(struct session *everything, struct sched_job *job, pid_t mounter,
-	bool stranger, int *device)
+	bool granted, int *device)
 {
 	struct inode root = {.kind = INODE_JOB, .job = sched_job_id(job)};
 	struct job_mount *mount = NULL;
@@ -229,17 +230,18 @@ static int mount_device(struct session *everything, struct sched_job *job, pid_t
 		err = job_mount_new(everything, root, tree_epochs(job), &mount);
 	if (err)
 		return err;
-	mount->session->other_pids = !same_pids(mounter);
-	mount->session->untold = stranger;
+	mount->session->other_pids = !same_names(mounter, "pid");
+	mount->session->untold = granted;
+	mount->session->everybody = granted || !same_names(mounter, "user");
 	return serve_mount(everything, mount, device);
 }
 
 int session_mount_job(struct session *session, const char *name, pid_t mounter,
-	bool stranger, int device)
+	bool granted, int device)
 {
 	struct sched_job *job = sched_job_find(session->context.sched, name);
 	reap(session);
-	int err = job ? mount_device(session, job, mounter, stranger, &device) : -ENOENT;
+	int err = job ? mount_device(session, job, mounter, granted, &device) : -ENOENT;
 	if (job)
 		sched_job_put(job);
 	if (device >= 0)

@@ -86,6 +86,11 @@ static bool given(const struct fuse_args *args, const char *known)
 	return false;
 }
 
+bool mount_options_let_others_in(const struct fuse_args *args)
+{
+	return given(args, "allow_other");
+}
+
 static int add_ours(struct fuse_args *args, bool debug)
 {
 	int err = add(args, "ro");

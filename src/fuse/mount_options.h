@@ -21,6 +21,9 @@
  */
 must_check int mount_options(const char *options, bool debug, struct fuse_args *ret);
 
+/* allow_other is one of them. */
+bool mount_options_let_others_in(const struct fuse_args *args);
+
 /*
  * Whether the path is a directory with nothing mounted on it. -ENOENT, -ENOTDIR, -EBUSY,
  * -ENOTCONN ...: *ret_why says so, or is NULL if there is no memory. The caller frees it.

@@ -8,6 +8,7 @@
 #include "fuse/kernel_features.h"
 #include "fuse/later.h"
 #include "fuse/outlived.h"
+#include "fuse/owner.h"
 #include "fuse/passthrough.h"
 #include "fuse/read_ahead.h"
 #include "fuse/label_file.h"
@@ -127,7 +128,8 @@ static void read_ahead(const struct session *session, struct fuse_conn_info *con
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct session *session = userdata;
-	session->omits_opendir = conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
+	session->omits_opendir = !owner_is_checked(session) &&
+				 (conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT);
 	want(conn, FUSE_CAP_READDIRPLUS, true);
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
 	want(conn, FUSE_CAP_CACHE_SYMLINKS, true);
@@ -188,6 +190,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 	struct inode parent, inode = {.kind = INODE_ROOT};
 	count(STAT_LOOKUPS);
 	int err = find(req, parent_ino, &parent);
+	if (!err)
+		err = owner_check(req, parent, OWNER_SEARCH);
 	if (!err)
 		err = tree_lookup(&session->context, parent, name, &inode);
 	if (err)
@@ -260,20 +264,43 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 /* --- directories -------------------------------------------------------------------- */
 
-/* The kernel does not send it again, and keeps listings: see set_in_job in
- * attributes.c. */
+/* The kernel keeps listings: see set_in_job in attributes.c. Where nobody else reads it does
+ * not send this again. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);
-	(void)ino;
+	struct inode inode;
 	count(STAT_REQUESTS);
 	if (session->omits_opendir && !session->untold) {
 		fuse_reply_err(req, ENOSYS);
 		return;
 	}
+	int err = find(req, ino, &inode);
+	if (!err)
+		err = owner_check(req, inode, OWNER_READ);
+	if (err) {
+		reply_error(req, err);
+		return;
+	}
 	fi->cache_readdir = !session->untold;
 	fi->keep_cache = !session->untold;
 	fuse_reply_open(req, fi);
+}
+
+/* For chdir(2) and access(2). */
+static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
+{
+	struct inode inode;
+	count(STAT_REQUESTS);
+	if (!owner_is_checked(session_of(req))) {
+		fuse_reply_err(req, ENOSYS);
+		return;
+	}
+	int err = find(req, ino, &inode);
+	if (!err)
+		err = owner_check(
+			req, inode, (unsigned)mask & (OWNER_READ | OWNER_SEARCH));
+	fuse_reply_err(req, -err);
 }
 
 static void answer_listing_plus(const struct later_request *request)
@@ -333,6 +360,9 @@ static int may_open(fuse_req_t req, fuse_ino_t ino, const struct fuse_file_info 
 		return -EROFS;
 	if (tree_is_directory(ret->kind))
 		return -EISDIR;
+	err = owner_check(req, *ret, OWNER_READ);
+	if (err)
+		return err;
 	return is_own_thread(req) ? -EDEADLK : 0;
 }
 
@@ -419,7 +449,7 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *arg
 
 /*
  * libfuse answers requests that are not here with ENOSYS, and the kernel does not send
- * them again: flush, access, getxattr, listxattr.
+ * them again: flush, getxattr, listxattr.
  */
 const struct fuse_lowlevel_ops session_ops = {
 	.init = op_init,
@@ -427,6 +457,7 @@ const struct fuse_lowlevel_ops session_ops = {
 	.getattr = op_getattr,
 	.readlink = op_readlink,
 	.opendir = op_opendir,
+	.access = op_access,
 	.readdir = op_readdir,
 	.readdirplus = op_readdirplus,
 	.open = op_open,

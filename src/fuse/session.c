@@ -94,6 +94,7 @@ static void keep(struct session *session)
 	place->mount.other_pids = session->other_pids;
 	place->mount.foreign = session->foreign;
 	place->mount.untold = session->untold;
+	place->mount.everybody = session->everybody;
 	place->mount.started = session->started;
 	session->place = place;
 	kept_add(place, KEPT_MOUNT, fuse_session_fd(session->fuse));
@@ -137,6 +138,8 @@ void session_take_over(struct session *session, struct kept_descriptor *place)
 	session->other_pids = place->mount.other_pids;
 	session->foreign = place->mount.foreign;
 	session->untold = place->mount.untold;
+	session->private &= !session->foreign;
+	session->everybody = place->mount.everybody;
 	session->started = place->mount.started;
 }
 
@@ -163,6 +166,7 @@ static int start_whole(
 		session_take_over(session, place);
 	} else {
 		session->foreign = true;
+		session->private = false;
 		session->other_pids = true; /* perhaps */
 	}
 	return session_start(session, args, where);
@@ -182,6 +186,7 @@ int session_mount(const struct files_context *context, const char *options, bool
 		err = session_new(context, (struct inode){.kind = INODE_ROOT}, &session);
 	if (!err) {
 		session->debug = debug;
+		session->private = !mount_options_let_others_in(&args);
 		err = start_whole(session, &args, place);
 	}
 	fuse_opt_free_args(&args);

@@ -106,6 +106,15 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
+/* Members of socket_group reach the socket, too. */
+static bool is_master(int client)
+{
+	struct ucred sender;
+	socklen_t bytes = sizeof(sender);
+	return getsockopt(client, SOL_SOCKET, SO_PEERCRED, &sender, &bytes) == 0 &&
+	       config_is_master(sender.uid);
+}
+
 /* The next engine may be another program, or what ails this one is mended. */
 static void take_upgrade(int client, size_t n)
 {
@@ -125,7 +134,7 @@ static void serve_client(const struct kept_descriptor *place)
 	if (client < 0)
 		return;
 	size_t n = receive(client);
-	if (strcmp(buffer, "upgrade") == 0 && place->unlimited) {
+	if (strcmp(buffer, "upgrade") == 0 && place->unlimited && is_master(client)) {
 		take_upgrade(client, n);
 	} else {
 		snprintf(text, sizeof(text), "joaderfs answers EIO: %s%s", kept()->reason,

@@ -43,8 +43,8 @@ wait "$reader"
 decoding=$(milliseconds decoding)
 cat "$(epoch a)/00000000.ppm" >/dev/null
 equal "decoding while nobody waits" "$(milliseconds decoding)" "$decoding"
-[[ $(ctl ls | head -n 1) == *" WAITED  PREPARED/SERVED" ]] || fail "$(ctl ls)"
-[[ $(ctl ls | tail -n 1) =~ \ [0-9]+%\ +[12]/1$ ]] || fail "$(ctl ls)"
+[[ $(ctl ls | head -n 1) == *" WAITED  PREPARED/SERVED  OWNER" ]] || fail "$(ctl ls)"
+[[ $(ctl ls | tail -n 1) =~ \ [0-9]+%\ +[12]/1\ +root$ ]] || fail "$(ctl ls)"
 grep -Eq '^joaderfs_job_exposed_wait_seconds_total\{job="a",dataset="images",cause="decoding"\} 0\.[3-9]|[1-9]' \
 	"$M/metrics" || fail "metrics don't tell"
 equal "bytes of a prepared sample" "$(status_of a prepared_sample_bytes)" 3072

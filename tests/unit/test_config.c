@@ -411,7 +411,8 @@ Test(config, a_printed_job_is_read_back_as_it_was)
 		"normalize=-0.485 123456789.123456 .1/0.00001 0.224 999999999999999\n",
 		"[job]\nname=a\ndataset=b\n[tensor]\nformat=npy\ndtype=float32\n"
 		"channels=gray\n[augment]\nnormalize=.5/.25\n",
-		"[job]\nname=a\ndataset=b\n[augment]\nrandom_resized_crop=224\n"};
+		"[job]\nname=a\ndataset=b\n[augment]\nrandom_resized_crop=224\n",
+		"[job]\nname=a\ndataset=b\nowner=root\ngroup=4294967294\nmode=550\n"};
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		struct job_config job, again;
 		expect_job(jobs[i], &job);

@@ -37,13 +37,14 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 	"NAME]"
 #define JOB_SECTIONS "allowed: [job], [tensor], [augment], [view]"
 #define JOB_KEYS                                                                         \
-	"allowed: name, dataset, label_table, epochs, order, where, weight, idle, "      \
-	"second_script, bad_sample, keep_epochs, ranks, rank, training, global_batch"
+	"allowed: name, dataset, label_table, epochs, order, where, owner, "             \
+	"group, mode, weight, idle, second_script, bad_sample, keep_epochs, ranks, "     \
+	"rank, training, global_batch"
 #define DAEMON_KEYS                                                                      \
 	"allowed: cache, eviction, sampler, workers, share, reads, max_pixels, seed, "   \
 	"state, "                                                                        \
 	"jobs, "                                                                         \
-	"socket, metrics"
+	"socket, socket_group, metrics"
 #define OR_URL "; or a URL of http, https or s3, without spaces and without a user"
 #define NAMES "allowed: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 #define OR_SEVERAL                                                                       \

@@ -173,14 +173,14 @@ Test(control, a_job_lives_from_add_to_rm, .init = setup_and_serve, .fini = teard
 {
 	cr_assert_str_eq(ASK("ls"),
 		"NAME  DATASET  STATE  EPOCH  PROGRESS  MAPPING  RATE  DEMAND  SHARE  "
-		"WAITED  PREPARED/SERVED\n");
+		"WAITED  PREPARED/SERVED  OWNER\n");
 	cr_assert_str_eq(ASK("status"), "");
 	contains(ASK("add|alpha.ini|" JOB_INI), "added alpha\n");
 	cr_assert_str_eq(ASK("ls"),
 		"NAME   DATASET  STATE  EPOCH  PROGRESS  MAPPING  RATE  DEMAND  SHARE  "
-		"WAITED  PREPARED/SERVED\n"
+		"WAITED  PREPARED/SERVED  OWNER\n"
 		"alpha  flowers  new    -      -         -        -     -       -      "
-		"-       -\n");
+		"-       -                root\n");
 	contains(ASK("status"), "job alpha\n");
 	contains(REFUSED("order|alpha"), "has not begun its first epoch");
 
@@ -190,7 +190,7 @@ Test(control, a_job_lives_from_add_to_rm, .init = setup_and_serve, .fini = teard
 	sched_job_put(job);
 	contains(ASK("ls"),
 		"alpha  flowers  running  0      0/6 0%    -        -     -       -      "
-		"0%      1/0\n");
+		"0%      1/0              ");
 	contains(ASK("status|alpha"), "state running\n");
 	cr_assert_eq(strncmp(ASK("order|alpha"), "3\t", 2), 0);
 	cr_assert_eq(strncmp(ASK("order|alpha|0"), "3\t", 2), 0);

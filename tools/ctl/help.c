@@ -30,6 +30,9 @@ static const struct command_help {
 		"ini\n"
 		"\n"
 		"A job that is there already, with the same configuration, is no error.\n"
+		"A job that an ordinary user adds is this user's, and nobody else reads "
+		"it\n"
+		"unless its mode says so.\n"
 		"%name in the ini's [view] path stands for the name.\n"},
 	{"run",
 		"[--name NAME] [--set SECTION.KEY=VALUE]... [--keep] [FILE] -- "

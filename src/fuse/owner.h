@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "fuse/fuse_internal.h"
+
+/*
+ * Whose the files of a job are, and who may read them.
+ *
+ *   Flow: requests that open a file or a directory, or find a name in one, are checked here.
+ *         The kernel could check (default_permissions), but would ask for the attributes of
+ *         jobs/ and jobs/NAME with each open, since their times change with the epochs.
+ *   Threads: FUSE's.
+ *   Errors: -EACCES.
+ */
+
+#define OWNER_SEARCH 1u /* finds a name in the directory */
+#define OWNER_READ 4u	/* reads it */
+
+/* Else each process that the kernel lets in may read everything. */
+bool owner_is_checked(const struct session *session);
+
+/* Whether the process behind the request may do so with an inode; 0 also for those of no
+ * job. Below the job's directory nothing is read without the right to search. */
+must_check int owner_check(fuse_req_t req, struct inode inode, unsigned wanted);
+
+/* Owner, group and mode of an inode in the job. */
+void owner_show(
+	const struct session *session, const struct sched_job *job, struct stat *st);
