@@ -341,6 +341,8 @@ static bool opens_again(const struct opener *opener)
 	bool left = worker->epoch != opener->script->epoch; /* which its script has */
 	if (row == 0 || (!left && !may_turn(opener)))
 		return true;
+	if (habit >= ROW_MOST)
+		return true; /* more are not noted */
 	return habit > 0 ? row < habit : !opener->request->done;
 }
 

@@ -14,7 +14,7 @@
  *   skip.c     samples that epochs leave out; sets.c: which ones they have at all
  *   adopt.c    samples that an epoch has from the one before
  *   current.c  which epoch current/ means; scripts.c: what is known of who reads;
- *              misuse.c: what they should know
+ *              misuse.c: what they should know; repeats.c: what they say once more
  *   restore.c  back to an earlier place; epochs that begin again
  *   replay.c   from records to the same state; validate.c, print.c: for tests
  */
@@ -72,6 +72,7 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 
 #define PAUSE_NS                                                                         \
 	UINT64_C(60000000000) /* a script that opens nothing for so long has gone */
+#define ROW_MOST 64	      /* opens of one file in a row that are noted: repeats.c */
 #define LOOKED_AT 1024	      /* files, for what misuse.c has to tell */
 
 /* Opens that are counted: not those of the file that the thread opened last, of a late worker,
@@ -325,6 +326,11 @@ struct choice current_choose(
 uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	const struct record *opened);
 
+/* --- repeats.c --- */
+
+/* What was noted of the thread says the same as this open. */
+bool current_says_it(struct epochs *epochs, const struct record *opened);
+
 /* --- misuse.c --- */
 
 /* What the open of a file tells of its script, before it is noted; NOTICES: nothing. */
@@ -348,6 +354,9 @@ uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id)
 uint32_t script_of_worker(const struct current *current, const struct worker *worker);
 /* The script has opened the file in its epoch. */
 bool is_opened(const struct script *script, uint32_t file);
+/* The open is the first of an image of the epoch, by its script. */
+bool is_new_image(
+	const struct script *script, const struct record *opened, uint32_t file);
 /* Its run has all files. */
 bool is_whole(const struct script *script);
 /* Its threads open files in the order of names. */

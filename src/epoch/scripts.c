@@ -64,6 +64,12 @@ bool is_opened(const struct script *script, uint32_t file)
 	return script->marks[file] > script->begun;
 }
 
+bool is_new_image(const struct script *script, const struct record *opened, uint32_t file)
+{
+	return !opened->label && opened->epoch == script->epoch && file < script->files &&
+	       !is_opened(script, file);
+}
+
 bool is_whole(const struct script *script)
 {
 	return script->opens - script->run == script->files;
@@ -435,9 +441,7 @@ int current_note(struct epochs *epochs, const struct record *opened)
 				 : NOBODY;
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;
-	bool of_label = again && !opened->label && opened->epoch == script->epoch &&
-			file < script->files && !is_opened(script, file);
-	if ((!again || of_label) && !only_label)
+	if ((!again || is_new_image(script, opened, file)) && !only_label)
 		err = note_pass(epochs, s, rank, worker, opened, file);
 	if (err)
 		return err;

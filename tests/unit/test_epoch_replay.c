@@ -122,6 +122,41 @@ Test(epoch_replay, with_epochs_that_are_saved_and_forgotten, .timeout = 600)
 	compare_sequences(EPOCHS_FIXED, 1);
 }
 
+#define OFTEN 100 /* opens of a file in a row, more than are noted */
+#define FEW_FILES 8
+
+/* All files in order, each often. That is one pass, and the next begins with the first file. */
+Test(epoch_replay, repeats_that_are_not_noted_change_nothing)
+{
+	const struct epochs_config config = {.kind = EPOCHS_DRAWN,
+		.set.positions = FEW_FILES,
+		.limit = WORLD_EPOCHS,
+		.lookahead = 4,
+		.file = 1,
+		.idle_ns = UINT64_MAX / 2};
+	struct epoch_world world;
+	world_begin(&world, &config, 1);
+	for (uint32_t i = 0; i < 3 * FEW_FILES * OFTEN; i++) {
+		struct world_request *request = world_request_by(&world, EPOCH_CURRENT,
+			i / OFTEN % FEW_FILES, (struct reader){1, 1, 1}, false);
+		request->request.done = true;
+		world_open(&world, request);
+		cr_assert_eq(request->request.found_epoch, i / (FEW_FILES * OFTEN),
+			"open %u is epoch %u's", i, request->request.found_epoch);
+		world_release(&world, request, true);
+		if (i % 7 > 0)
+			continue;
+		struct epochs *again = world_replay(&world, world.n_records);
+		char *live = world_print(world.epochs), *replayed = world_print(again);
+		cr_assert_str_eq(live, replayed, "after open %u", i);
+		free(live);
+		free(replayed);
+		epochs_free(&again);
+	}
+	cr_assert_lt(world.n_records, 3 * FEW_FILES * (64 + 4));
+	world_end(&world);
+}
+
 /* --- what can't be ------------------------------------------------------------------- */
 
 #define BEGUN(e, r)                                                                      \

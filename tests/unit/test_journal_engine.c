@@ -171,3 +171,42 @@ Test(journal_engine, takes_what_was_written_before_the_end)
 	free(bytes);
 	world_end(&world);
 }
+
+#define OPENS 100000
+#define SMALL 8192 /* bytes */
+
+static size_t write_and_measure(const struct epoch_world *world)
+{
+	struct journal *journal;
+	size_t n_bound;
+	write_journal(world, 1000);
+	size_t size = size_of("journal-0000");
+	cr_assert_eq(world->n_records, replay_into_engine(world, &journal, &n_bound));
+	journal_close(&journal);
+	empty_directory();
+	return size;
+}
+
+/* Threads that open a file each, again and again; another one reads a file now and then. */
+Test(journal_engine, is_told_once_of_a_file_that_is_opened_for_ever)
+{
+	struct epoch_world world;
+	world_begin(&world, &config, 1);
+	for (uint32_t i = 0; i < N / 4; i++)
+		world_read(&world, EPOCH_CURRENT, i, 1, false);
+	size_t before = write_and_measure(&world);
+	for (uint32_t i = 0; i < OPENS; i++)
+		world_read(&world, EPOCH_CURRENT, N / 4 + i % 3, 1 + i % 3, false);
+	size_t after = write_and_measure(&world);
+	cr_assert_lt(after, before + SMALL, "%zu bytes, and then %zu", before, after);
+	for (uint32_t i = 0; i < N / 4; i++) {
+		world_read(&world, EPOCH_CURRENT, N / 2 + i, 9, false);
+		for (uint32_t k = 0; k < 100; k++)
+			world_read(&world, EPOCH_CURRENT, N / 4, 1, false);
+	}
+	before = after;
+	after = write_and_measure(&world);
+	cr_assert_lt(after, before + N / 4 * 64 + SMALL, "%zu bytes, and then %zu",
+		before, after);
+	world_end(&world);
+}

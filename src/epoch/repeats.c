@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/epoch_internal.h"
+
+/*
+ * A thread that opens one file of current/ again and again says nothing new. After ROW_MOST
+ * opens in a row no other one is noted, neither in memory nor in the journal, so that a replay
+ * knows as much. One is noted for each NOTED_BETWEEN that others make, which keeps the script
+ * from being forgotten as the one that has opened nothing for the longest time.
+ */
+
+#define NOTED_BETWEEN 32
+
+bool current_says_it(struct epochs *epochs, const struct record *opened)
+{
+	struct current *current = &epochs->current;
+	uint32_t file = opened->position / epochs->config.file;
+	uint32_t s = script_place(current, opened->reader.script), r = NOBODY, w = NOBODY;
+	if (opened->how == OPENED_AGAIN && s != NOBODY)
+		r = rank_place(current, s, opened->reader.rank);
+	if (r != NOBODY)
+		w = worker_place(current, r, opened->reader.thread);
+	if (w == NOBODY)
+		return false;
+	struct script *script = &current->scripts[s];
+	const struct worker *worker = &current->workers[w];
+	if (worker->file != file || worker->epoch != opened->epoch ||
+		worker->row[opened->label] < ROW_MOST ||
+		current->opened - worker->used >= NOTED_BETWEEN ||
+		is_new_image(script, opened, file))
+		return false;
+	script->used_ns = epochs->last_read_ns;
+	script->ended = false;
+	return true;
+}
