@@ -19,6 +19,7 @@
  */
 
 #define RETRY_NS UINT64_C(100000000)
+#define LONG_FROM (UINT64_C(1) << 20)
 
 /* --- flush --- */
 
@@ -136,6 +137,7 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 		journal->file = epoch;
 		journal->sync_error = unsynced;
 		journal->file_lag = le32toh(lag);
+		journal->compacted = 0;
 		journal->created++;
 		if (old < 0)
 			journal->first = epoch;
@@ -227,7 +229,7 @@ void journal_abandon(struct journal *journal)
 {
 	LOCK_SCOPE(&journal->lock);
 	journal->abandoned = true;
-	while (journal->busy)
+	while (journal->busy || journal->compacting)
 		lock_wait(&journal->lock, &journal->changed);
 }
 
@@ -309,7 +311,9 @@ static int remove_segment_file(
 /* others: will be removed after it. If they are gone and it is there, one is missing. */
 static int remove_segment(const struct journal *journal, uint32_t number, bool others)
 {
-	int err = remove_segment_file(journal, number, "");
+	int err = remove_segment_file(journal, number, ".new");
+	if (!err)
+		err = remove_segment_file(journal, number, "");
 	for (size_t i = 0; i < 2 && !err; i++)
 		err = remove_segment_file(journal, number, journal_order_endings[i]);
 	if (err || !others)
@@ -404,6 +408,7 @@ static int journal_new(const char *directory, const struct journal_identity *ide
 	journal->identity.others = NULL;
 	journal->most_positions = journal_most_positions(identity);
 	journal->fd = -1;
+	journal->long_from = LONG_FROM;
 	if (getrandom(&journal->id, sizeof(journal->id), 0) != sizeof(journal->id))
 		journal->id = clock_now_ns();
 	*ret = journal;

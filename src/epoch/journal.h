@@ -128,6 +128,15 @@ void journal_flush(struct journal *journal);
  */
 must_check int journal_sync(struct journal *journal);
 
+/*
+ * The last segment is written anew if it has grown to many times its positions: of scripts
+ * that open files of current/ for ever in one epoch only the last opens stay. A replay then
+ * gives the same epochs, and knows of these scripts what they have opened lately. By one thread
+ * at a time; it may take long, and others flush meanwhile. What fails is logged, and changes
+ * nothing.
+ */
+void journal_compact(struct journal *journal);
+
 /* Segments that only tell of epochs before this one are removed, never the newest. What
  * is left is brought to the disk first; if that fails nothing is removed. */
 void journal_forget(struct journal *journal, uint32_t epoch);

@@ -29,9 +29,7 @@ static uint32_t reader_number(
 	return 0;
 }
 
-/* In place of the one that was given its number first. */
-static uint32_t reader_give_number(
-	struct reader_numbers *readers, const struct reader *id)
+uint32_t reader_give_number(struct reader_numbers *readers, const struct reader *id)
 {
 	size_t set = id->thread % READER_SETS, place = 0;
 	for (size_t i = 1; i < READER_WAYS; i++)

@@ -19,6 +19,7 @@
  *   journal_aside.c    before/
  *   journal_buffer.c   records -> bytes in memory
  *   journal.c          bytes in memory -> files
+ *   journal_compact.c  a segment that has grown long is written anew
  */
 
 /* --- bytes: all numbers are little endian --- */
@@ -66,6 +67,8 @@ _Static_assert(sizeof(struct disk_record) == 16, "no holes");
  */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
 enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
+/* SKIPPED: so many numbers, the value, stand for nobody any more. SEAM: journal_compact.c. */
+enum { READER_SKIPPED = 64, READER_SEAM };
 
 #define DETAIL_LABEL 0x80
 
@@ -103,7 +106,7 @@ struct journal_end {
 	uint32_t first, last; /* segments */
 	uint64_t offset;
 	uint32_t checksum; /* of the last record */
-	uint32_t readers;  /* that it has numbers for */
+	uint32_t readers;  /* numbers that it has given */
 	uint32_t lag;	   /* of the last segment */
 	uint64_t journal;
 };
@@ -171,6 +174,9 @@ struct reader_numbers {
 	uint32_t n;
 };
 
+/* In place of the one that was given its number first. */
+uint32_t reader_give_number(struct reader_numbers *readers, const struct reader *id);
+
 /*
  * There was no memory. What happens to positions of epochs that had begun by then is not
  * recorded any more; that they end is, so that the next one may begin.
@@ -215,10 +221,13 @@ struct journal {
 	uint32_t file_lag;	   /* (lock) that of the segment `file` */
 	bool incomplete;	   /* (lock) there was no memory */
 	bool busy;		   /* (lock) somebody writes */
-	bool abandoned;		   /* (lock) nobody writes */
-	int write_error;	   /* (lock) of the last attempt */
-	int sync_error;		   /* (lock) since the segment began */
-	uint64_t retry_ns;	   /* (lock) not before */
+	bool compacting;	   /* (lock) somebody writes the last segment anew */
+	uint64_t long_from; /* bytes of a segment, beside what its positions take */
+	uint64_t compacted; /* (lock) bytes that it had after that; 0: not yet */
+	bool abandoned;	    /* (lock) nobody writes */
+	int write_error;    /* (lock) of the last attempt */
+	int sync_error;	    /* (lock) since the segment began */
+	uint64_t retry_ns;  /* (lock) not before */
 
 	/* Whoever is busy; fd and file also change under the lock: */
 	struct record_buffer writing;

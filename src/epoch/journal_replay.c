@@ -18,6 +18,11 @@
 
 #define BLOCK_RECORDS 4096
 
+struct numbered {
+	uint32_t number;
+	struct reader is;
+};
+
 /* What a segment is read with. */
 struct reading {
 	const struct journal_identity *identity;
@@ -36,9 +41,10 @@ struct reading {
 	uint64_t size;	   /* of the file */
 	uint32_t checksum; /* of the record before it */
 
-	struct reader *readers; /* by number - 1 */
-	struct reader next;	/* what was told of the one that comes next */
+	struct numbered *readers; /* by number */
+	struct reader next;	  /* what was told of the one that comes next */
 	uint32_t n_readers;
+	uint32_t numbers; /* that were given */
 	size_t readers_capacity;
 };
 
@@ -59,8 +65,29 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	return -EINVAL;
 }
 
-static int add_reader(struct reading *reading, uint8_t part, uint64_t id)
+/* NULL: the segment has told of none, or not any more. */
+static const struct reader *find_reader(const struct reading *reading, uint32_t number)
 {
+	size_t low = 0, high = reading->n_readers;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (reading->readers[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low < reading->n_readers && reading->readers[low].number == number;
+	return found ? &reading->readers[low].is : NULL;
+}
+
+static int add_reader(struct reading *reading, const struct disk_record *disk)
+{
+	uint8_t part = disk->detail;
+	uint64_t id = record_reader(disk);
+	if (part == READER_SKIPPED)
+		reading->numbers += le32toh(disk->value);
+	if (part == READER_SKIPPED || part == READER_SEAM)
+		return 0;
 	if (part != READER_THREAD) {
 		*(part == READER_RANK ? &reading->next.rank : &reading->next.script) = id;
 		return 0;
@@ -68,7 +95,7 @@ static int add_reader(struct reading *reading, uint8_t part, uint64_t id)
 	if (reading->n_readers == reading->readers_capacity) {
 		size_t capacity =
 			reading->readers_capacity ? 2 * reading->readers_capacity : 64;
-		struct reader *grown =
+		struct numbered *grown =
 			reallocarray(reading->readers, capacity, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
@@ -76,7 +103,8 @@ static int add_reader(struct reading *reading, uint8_t part, uint64_t id)
 		reading->readers_capacity = capacity;
 	}
 	reading->next.thread = id;
-	reading->readers[reading->n_readers++] = reading->next;
+	reading->readers[reading->n_readers++] =
+		(struct numbered){++reading->numbers, reading->next};
 	reading->next = (struct reader){0};
 	return 0;
 }
@@ -120,10 +148,10 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 				disk->detail, SERVED_SKIPPED);
 		break;
 	case RECORD_OPENED:
-		if (value > reading->n_readers)
+		if (value > 0 && !find_reader(reading, value))
 			return refuse(reading,
 				"reader %u, allowed: up to %u, which it has given", value,
-				reading->n_readers);
+				reading->numbers);
 		if ((disk->detail & ~DETAIL_LABEL) >= OPENED_HOWS)
 			return refuse(reading,
 				"an OPENED with detail %u, allowed: 0 to %d, and 128 "
@@ -131,7 +159,13 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 				disk->detail, OPENED_HOWS - 1);
 		break;
 	case RECORD_READER:
-		if (disk->detail >= READER_PARTS)
+		if (disk->detail == READER_SKIPPED &&
+			value > UINT32_MAX - 1 - reading->numbers)
+			return refuse(reading,
+				"%u numbers of readers skipped, allowed: up to %u", value,
+				UINT32_MAX - 1 - reading->numbers);
+		if (disk->detail >= READER_PARTS && disk->detail != READER_SKIPPED &&
+			disk->detail != READER_SEAM)
 			return refuse(reading,
 				"a READER with detail %u, allowed: 0 to %d", disk->detail,
 				READER_PARTS - 1);
@@ -180,7 +214,7 @@ static struct record decode(const struct reading *reading, const struct disk_rec
 		record.label = disk->detail & DETAIL_LABEL;
 	}
 	if (disk->kind == RECORD_OPENED && value > 0)
-		record.reader = reading->readers[value - 1];
+		record.reader = *find_reader(reading, value);
 	return record;
 }
 
@@ -201,7 +235,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	if (err)
 		return err;
 	if (disk->kind == RECORD_READER)
-		return add_reader(reading, disk->detail, record_reader(disk));
+		return add_reader(reading, disk);
 	struct record record = decode(reading, disk);
 	if (record.kind == RECORD_RESTORED) /* nothing counts that came before */
 		reading->oldest = record.epoch;
@@ -249,7 +283,7 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	enum head_found found = HEAD_TORN;
 	struct stat st;
 	reading->number = epoch;
-	reading->n_readers = 0;
+	reading->n_readers = reading->numbers = 0;
 	int err = journal_open_segment(
 		directory, epoch, O_RDONLY, &reading->path, &reading->fd);
 	if (err)
@@ -286,7 +320,7 @@ static void note_end(const struct reading *reading, struct journal_end *ret)
 	ret->journal = reading->journal;
 	ret->offset = reading->offset;
 	ret->checksum = reading->checksum;
-	ret->readers = reading->n_readers;
+	ret->readers = reading->numbers;
 }
 
 /* n > 0 segments with good heads, and after them perhaps one with a torn one. */

@@ -34,6 +34,7 @@ static void look_after_jobs(struct sched *sched)
 static void sync_journal(struct sched_job *job)
 {
 	journal_flush(job->journal);
+	journal_compact(job->journal);
 	(void)!journal_sync(job->journal); /* which has logged it */
 }
 

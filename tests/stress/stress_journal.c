@@ -4,14 +4,15 @@
 /*
  * Threads that append under the caller's lock and flush without it, while another one
  * syncs and forgets. What a thread has flushed is in the files when it goes on; a replay
- * finds all records in their order. A second time with a disk that is full now and then.
+ * finds all records in their order. A second time with a disk that is full now and then; a
+ * third time in one segment, which is written anew again and again, without old opens.
  */
 
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "base/lock.h"
 #include "base/log.h"
-#include "epoch/journal.h"
+#include "epoch/journal_internal.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -23,12 +24,15 @@
 
 #define THREADS 6
 #define RECORDS_EACH 20000
-#define EPOCH 2000 /* records in one */
+#define EPOCH 2000 /* records in one, but where a segment is written anew */
+#define ANEW 4	   /* times at least */
 #define POSITIONS (2 * EPOCH)
+#define FEW 64 /* positions of the epoch that is written anew */
 
 struct test {
 	char directory[32];
-	bool faults;
+	bool faults, compacts;
+	atomic_uint anew;
 	struct journal *journal;
 	struct lock lock; /* as the scheduler's */
 	uint32_t n;	  /* (lock) records, with the BEGUNs */
@@ -39,8 +43,13 @@ static const struct journal_identity identity = {
 	.job = "job", .id = 1, .positions = POSITIONS, .samples = POSITIONS};
 
 /* The i-th of all: the replay must see the same ones. */
-static struct record record_of(uint32_t i)
+static struct record record_of(uint32_t i, bool compacts)
 {
+	if (compacts && i > 0)
+		return (struct record){.kind = i % 3 ? RECORD_OPENED : RECORD_BOUND,
+			.position = i % FEW,
+			.sample = i % 3 ? 0 : i % FEW,
+			.reader = {.thread = i % 3 ? i : 0}};
 	if (i % EPOCH == 0)
 		return (struct record){.kind = RECORD_BEGUN, .epoch = i / EPOCH};
 	if (i % 3 == 0)
@@ -59,7 +68,7 @@ static uint32_t append(struct test *test, uint32_t n)
 {
 	LOCK_SCOPE(&test->lock);
 	for (uint32_t i = 0; i < n; i++) {
-		struct record record = record_of(test->n++);
+		struct record record = record_of(test->n++, test->compacts);
 		journal_append(test->journal, &record);
 	}
 	return test->n;
@@ -78,24 +87,45 @@ static uint64_t bytes_in_files(const struct test *test)
 	return bytes;
 }
 
+static bool lacks_compaction(const struct test *test)
+{
+	return test->compacts && atomic_load(&test->anew) < ANEW;
+}
+
 static void *append_and_flush(void *context)
 {
 	struct test *test = context;
-	for (uint32_t done = 0; done < RECORDS_EACH;) {
+	for (uint32_t done = 0; done < RECORDS_EACH || lacks_compaction(test);) {
 		uint32_t some = 1 + done % 5;
 		uint32_t n = append(test, some);
 		done += some;
 		journal_flush(test->journal);
-		if (!test->faults && done % 64 < 5)
+		if (!test->faults && !test->compacts && done % 64 < 5)
 			ensure(bytes_in_files(test) >= (uint64_t)n * 16);
 	}
 	return NULL;
+}
+
+static uint64_t compacted(struct journal *journal)
+{
+	LOCK_SCOPE(&journal->lock);
+	return journal->compacted;
+}
+
+static void compact(struct test *test)
+{
+	uint64_t before = compacted(test->journal);
+	journal_compact(test->journal);
+	if (compacted(test->journal) != before)
+		atomic_fetch_add(&test->anew, 1);
 }
 
 static void *sync_all_the_time(void *context)
 {
 	struct test *test = context;
 	while (!atomic_load(&test->over)) {
+		if (test->compacts)
+			compact(test);
 		int err = journal_sync(test->journal);
 		ensure(err == 0 || (test->faults && err == -ENOSPC));
 		if (test->faults)
@@ -106,12 +136,21 @@ static void *sync_all_the_time(void *context)
 	return NULL;
 }
 
+struct replay {
+	uint32_t n;
+	bool compacts; /* opens may be missing */
+};
+
 static int check_record(
 	void *context, const struct record *record, const char **ret_reason)
 {
-	uint32_t *n = context;
-	struct record expected = record_of((*n)++);
+	struct replay *replay = context;
+	struct record expected;
 	(void)ret_reason;
+	do
+		expected = record_of(replay->n++, replay->compacts);
+	while (replay->compacts && expected.kind == RECORD_OPENED &&
+		expected.reader.thread != record->reader.thread);
 	ensure(record->kind == expected.kind && record->epoch == expected.epoch);
 	ensure(record->position == expected.position);
 	ensure(record->sample == expected.sample &&
@@ -122,15 +161,22 @@ static int check_record(
 static void open_journal(struct test *test, uint32_t expected)
 {
 	enum journal_found found;
-	uint32_t n = 0;
-	ensure(journal_open(test->directory, &identity, check_record, &n, &found,
+	struct journal_identity of = identity;
+	struct replay replay = {.compacts = test->compacts};
+	if (test->compacts)
+		of.positions = FEW;
+	ensure(journal_open(test->directory, &of, check_record, &replay, &found,
 		       &test->journal) == 0);
-	ensure(n == expected);
+	ensure(replay.n == expected);
+	if (test->compacts)
+		test->journal->long_from = 0;
 }
 
-static void run(bool faults)
+static void run(bool faults, bool compacts)
 {
-	struct test test = {.directory = "/tmp/joaderfs-test.XXXXXX", .faults = faults};
+	struct test test = {.directory = "/tmp/joaderfs-test.XXXXXX",
+		.faults = faults,
+		.compacts = compacts};
 	pthread_t threads[THREADS], syncing;
 	char command[64];
 	ensure(mkdtemp(test.directory));
@@ -149,6 +195,7 @@ static void run(bool faults)
 	journal_close(&test.journal);
 	open_journal(&test, test.n);
 	journal_close(&test.journal);
+	ensure(!lacks_compaction(&test));
 	lock_destroy(&test.lock);
 	snprintf(command, sizeof(command), "rm -rf '%s'", test.directory);
 	ensure(system(command) == 0);
@@ -157,7 +204,8 @@ static void run(bool faults)
 int main(void)
 {
 	ensure(log_to_file("/dev/null") == 0);
-	run(false);
-	run(true);
+	run(false, false);
+	run(true, false);
+	run(false, true);
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "epoch/journal_internal.h"
 #include "epoch_world.h"
 #include "journal_helpers.h"
 
@@ -208,5 +209,42 @@ Test(journal_engine, is_told_once_of_a_file_that_is_opened_for_ever)
 	after = write_and_measure(&world);
 	cr_assert_lt(after, before + N / 4 * 64 + SMALL, "%zu bytes, and then %zu",
 		before, after);
+	world_end(&world);
+}
+
+#define BOUNDED (2 * (16 * 16 * N + OPENS / 20000 * 4 * N * 16)) /* bytes */
+
+/* Scripts that only try a few files, and one that reads on beside them. */
+Test(journal_engine, takes_what_is_left_of_a_segment_that_grew_for_ever)
+{
+	struct epoch_world world;
+	struct journal *journal;
+	size_t n_bound, most = 0;
+	world_begin(&world, &config, 2);
+	for (uint32_t i = 0; i < OPENS; i++) {
+		struct reader reader = {.thread = i / 20000 + 2,
+			.rank = i / 20000 + 2,
+			.script = i / 20000 + 2};
+		world_read_by(&world, EPOCH_CURRENT, i % 10, reader, false);
+		if (i % 1000 == 0)
+			world_read(&world, EPOCH_CURRENT, 10 + i / 1000, 1, false);
+	}
+	cr_assert_eq(0, replay_into_engine(&world, &journal, &n_bound));
+	journal->long_from = 0;
+	for (size_t i = 0; i < world.n_records; i++) {
+		journal_append(journal, &world.journal[i]);
+		if (i % 1000 > 0)
+			continue;
+		journal_flush(journal);
+		journal_compact(journal);
+		most = size_of("journal-0000") > most ? size_of("journal-0000") : most;
+	}
+	journal_close(&journal);
+	cr_assert_gt(world.n_records * 16, 1000000);
+	cr_assert_lt(most, BOUNDED, "%zu bytes", most);
+	size_t n = replay_into_engine(&world, &journal, &n_bound);
+	cr_assert_lt(n, world.n_records);
+	cr_assert_eq(n_bound, 10 + OPENS / 1000);
+	journal_close(&journal);
 	world_end(&world);
 }
