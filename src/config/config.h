@@ -191,7 +191,7 @@ static inline uint32_t config_job_epochs(const struct job_config *config)
 
 #define CONFIG_NO_OWNER UINT32_MAX
 
-/* Whose the job is. Where its ini does not say so: the daemon's user, and everybody reads. */
+/* The owner of a job. If its ini names none, it is the daemon's user, and everybody reads. */
 struct job_owner {
 	uid_t uid;
 	gid_t gid;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whose a job is: the keys owner, group and mode, and what they allow. */
+/* The keys owner, group and mode of a job, and what they allow. */
 
 #define MOST_ANSWER (1u << 20) /* bytes of a group with many members */
 #define READABLE 0555
@@ -180,7 +180,7 @@ bool config_job_allows(
 	return ((member ? group : others) & wanted) == wanted;
 }
 
-/* As /etc/passwd has it: no other source of names, as a server, is waited for. */
+/* Reads /etc/passwd alone: other sources of names, as a server, might be waited for. */
 void config_print_user(FILE *out, uid_t uid)
 {
 	auto_fclose FILE *users = fopen("/etc/passwd", "re");

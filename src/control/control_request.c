@@ -93,7 +93,7 @@ static bool has_group(void *message, gid_t group)
 	return request_has_group(message, group);
 }
 
-/* Who reaches the socket of a grant may read its job; all else is refused before. */
+/* A client of a grant's socket may read the job; everything else was refused before. */
 bool request_may_read(const struct request *request, const struct sched_job *job)
 {
 	struct control_message *message = request->message;

@@ -328,7 +328,7 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 
 /* --- repeats.c --- */
 
-/* What was noted of the thread says the same as this open. */
+/* The open says the same as the one that was noted of the thread last. */
 bool current_says_it(struct epochs *epochs, const struct record *opened);
 
 /* --- misuse.c --- */

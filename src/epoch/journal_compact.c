@@ -207,7 +207,8 @@ static int count(struct compaction *compaction, const struct disk_record *record
 	return 0;
 }
 
-/* As an engine, which forgets first who has opened nothing for long, and little. */
+/* Ranks scripts as an engine does: it first forgets one that has opened little, or nothing for
+ * long. */
 static uint64_t known_until(
 	const struct compaction *compaction, const struct script_opens *script)
 {
@@ -243,7 +244,7 @@ static bool is_kept(const struct compaction *compaction,
 	return script->kept && nth > 0 && nth + compaction->kept > script->opens;
 }
 
-/* Those whose opens are kept, and those who may open more. */
+/* Keeps readers whose opens are kept, and readers that may open more. */
 static void choose_readers(struct compaction *compaction)
 {
 	for (size_t i = 0; i < compaction->n_told; i++) {
@@ -367,7 +368,7 @@ static int make_file(struct compaction *compaction)
 
 /* --- in place of the old one ------------------------------------------------------------ */
 
-/* What was written meanwhile, by others; nobody writes now. */
+/* Copies records that were written meanwhile; nobody writes now. */
 static int copy_rest(struct compaction *compaction, uint64_t end)
 {
 	size_t n = sizeof(compaction->out), done;

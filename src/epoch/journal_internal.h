@@ -174,7 +174,7 @@ struct reader_numbers {
 	uint32_t n;
 };
 
-/* In place of the one that was given its number first. */
+/* The reader takes the place of the one that was given its number first. */
 uint32_t reader_give_number(struct reader_numbers *readers, const struct reader *id);
 
 /*

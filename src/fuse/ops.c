@@ -287,7 +287,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_open(req, fi);
 }
 
-/* For chdir(2) and access(2). */
+/* Answers chdir(2) and access(2). */
 static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 {
 	struct inode inode;
