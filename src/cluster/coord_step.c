@@ -129,6 +129,8 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 	coord->joined = true;
 	if (was_joined && view->leader && view->leader != before.leader)
 		coord->counts.leader_changes++;
+	if (view->leader != before.leader || view->ready != before.ready)
+		coord_moved(coord);
 	bool emptied = before.ready && !view->ready; /* while it runs */
 	if (!was_joined || strcmp(before.run, view->run) != 0 || emptied)
 		new_life(coord);
