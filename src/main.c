@@ -22,6 +22,7 @@
 #include "files/content_bytes.h"
 #include "files/made_text.h"
 #include "fuse/fuse.h"
+#include "fuse/reader.h"
 #include "fuse/sick.h"
 #include "group/group.h"
 #include "sched/sched.h"
@@ -341,6 +342,7 @@ static int start_sched(struct daemon *daemon)
 		return err;
 	crash_dump_by(dump_state, daemon);
 	sched_use_backings(daemon->sched, daemon->backings, content_head);
+	sched_on_look(daemon->sched, reader_lives);
 	err = group_new(&daemon->config, daemon->datasets, daemon->sched, &daemon->group);
 	if (!err)
 		err = sched_jobs_begin(

@@ -106,16 +106,16 @@ static bool strands_another(const struct epochs *epochs, const struct script *sc
 	return false;
 }
 
-static bool reads(const struct script *script, uint64_t now_ns)
+static bool has_read(const struct script *script, uint64_t now_ns)
 {
-	return !script->ended && script->used_ns + PAUSE_NS >= now_ns;
+	return script->used_ns + PAUSE_NS >= now_ns;
 }
 
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns)
 {
 	const struct current *current = &epochs->current;
 	for (uint32_t i = 0; i < current->n_scripts; i++)
-		if (reads(&current->scripts[i], now_ns))
+		if (has_read(&current->scripts[i], now_ns))
 			return true;
 	return false;
 }
@@ -125,8 +125,10 @@ bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns)
 	const struct current *current = &epochs->current;
 	for (uint32_t i = 0; epochs->draining && i < current->n_ranks; i++) {
 		const struct rank *rank = &current->ranks[i];
-		if (rank->script != NOBODY && rank->epoch == epochs->draining->number &&
-			reads(&current->scripts[rank->script], now_ns))
+		const struct script *script =
+			rank->script == NOBODY ? NULL : &current->scripts[rank->script];
+		if (script && rank->epoch == epochs->draining->number && !script->ended &&
+			has_read(script, now_ns))
 			return true;
 	}
 	return false;

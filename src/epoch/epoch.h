@@ -97,7 +97,8 @@ uint32_t epochs_first_new(const struct epochs *epochs);
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
 /* EPOCH_CURRENT: of the epoch that a script which begins now would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
-/* A script has opened a file of current/ in the last minute. */
+/* A script has opened a file of current/ in the last minute, also one that has ended: another
+ * one may know names from it. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
 /* All processes of the script have ended: it is in the middle of nothing. */
 void epochs_script_ended(struct epochs *epochs, uint64_t id);

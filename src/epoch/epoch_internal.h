@@ -187,6 +187,9 @@ struct epochs {
 	struct epoch *running;	/* the last that has begun */
 	struct epoch *draining; /* the one before, which current/ may still give */
 	bool drains_on;		/* a script was still in it at the last open */
+	uint32_t
+		drained; /* fed: 1 + positions of it that were consumed, and since when */
+	uint64_t drained_ns;
 	struct current current;
 	struct adopting adopting;
 	struct requests waiting;  /* for a stream */

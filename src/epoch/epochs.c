@@ -101,6 +101,7 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 		return;
 	epoch_end(epochs, draining, effects);
 	epochs->draining = NULL;
+	epochs->drained = 0;
 	effect_record(effects,
 		(struct record){.kind = RECORD_LET_GO, .epoch = draining->number});
 	epoch_save(epochs, draining, effects);
@@ -299,10 +300,40 @@ static bool holds(const struct epoch *epoch)
 	return false;
 }
 
+static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch)
+{
+	const struct open_request *request;
+	TAILQ_FOREACH (request, &epochs->waiting, link)
+		if (request->awaited == epoch->number)
+			return true;
+	return false;
+}
+
+/* What is fed comes in order: of the next epoch only so much, until this one is consumed. So
+ * it ends if somebody waits for more, and no script is in it, or none has gone on for long. */
+static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
+{
+	const struct epoch *draining = epochs->draining;
+	if (!draining || !epochs->config.fed)
+		return false;
+	if (epochs->drained != draining->consumed + 1) {
+		epochs->drained = draining->consumed + 1;
+		epochs->drained_ns = now_ns;
+	}
+	bool stands = epochs->drained_ns + PAUSE_NS < now_ns ||
+		      !current_needs_draining(epochs, now_ns);
+	return stands && draining->consumed < draining->set->positions &&
+	       is_waited_for(epochs, epochs->running);
+}
+
 void epochs_time(struct epochs *epochs, uint64_t now_ns, struct effects *effects)
 {
 	const struct epoch *epoch;
 	bool any = false;
+	if (is_stranded(epochs, now_ns)) {
+		let_go_of_draining(epochs, effects);
+		return;
+	}
 	LIST_FOREACH (epoch, &epochs->live, link)
 		any = any || holds(epoch);
 	if (!any || epochs->last_read_ns + epochs->config.idle_ns >= now_ns)

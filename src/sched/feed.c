@@ -307,6 +307,20 @@ uint32_t sched_fed(
 	return found;
 }
 
+static void tell_locked(
+	struct sched_job *job, uint32_t epoch, struct sched_feed_state *ret)
+{
+	lock_assert_held(&job->sched->lock);
+	ret->epoch = epoch;
+	ret->consumed = ret->next = 0;
+	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+		return;
+	struct feed *feed = feed_of_locked(job, epoch);
+	feed->consumed = epochs_consumed_first(job->epochs, epoch, feed->consumed);
+	ret->consumed = feed->consumed;
+	ret->next = feed->next;
+}
+
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 {
 	struct epochs_place place;
@@ -314,13 +328,11 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	epochs_place(job->epochs, &place);
 	uint32_t newest = place.running.epoch;
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
-	ret->epoch = place.drains ? place.draining.epoch : newest;
-	if (!place.started || epochs_state(job->epochs, ret->epoch) != EPOCH_LIVE)
-		return;
-	struct feed *feed = feed_of_locked(job, ret->epoch);
-	feed->consumed = epochs_consumed_first(job->epochs, ret->epoch, feed->consumed);
-	ret->consumed = feed->consumed;
-	ret->next = feed->next;
+	if (place.drains)
+		tell_locked(job, place.draining.epoch, ret);
+	/* Who feeds draws no further than what readers consume. */
+	if (place.started && (!place.drains || ret->consumed == job->now->set.positions))
+		tell_locked(job, newest, ret);
 }
 
 static void away_locked(struct sched_job *job, uint64_t since_ns, bool gives_up,

@@ -77,6 +77,7 @@ void *sched_keep_house(void *context)
 		if (clock_now_ns() < second_ns)
 			continue;
 		(void)fault_hit("sched.house");
+		programs_look(sched);
 		look_after_jobs(sched);
 		shares_pass_window(sched);
 		kept_beat_none(); /* a log or a journal may lie on a disk that hangs */

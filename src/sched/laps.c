@@ -107,18 +107,6 @@ static struct lap_reader *place_of(struct watched *watched, long thread)
 	return free;
 }
 
-/* The program that reads comes first; the one that has not for longest is forgotten. */
-static void note_program_locked(struct sched_job *job, const struct sched_reader *reader)
-{
-	struct sched_program *all = job->programs;
-	size_t i = 0;
-	lock_assert_held(&job->sched->lock);
-	while (i < SCHED_PROGRAMS - 1 && all[i].id && all[i].number != reader->who.rank)
-		i++;
-	memmove(all + 1, all, i * sizeof(*all));
-	all[0] = (struct sched_program){reader->program, reader->who.rank};
-}
-
 void lap_open_locked(const struct sched_handle *handle)
 {
 	struct watched *watched = &handle->job->watched;
@@ -127,7 +115,7 @@ void lap_open_locked(const struct sched_handle *handle)
 	if (thread == 0)
 		return;
 	if (handle->callbacks.reader.program)
-		note_program_locked(handle->job, &handle->callbacks.reader);
+		program_note_locked(handle->job, &handle->callbacks.reader);
 	watched->opens++;
 	struct lap_reader *reader = place_of(watched, thread);
 	if (!reader)

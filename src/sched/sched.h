@@ -336,7 +336,12 @@ const char *sched_wait_cause(enum wait_cause cause); /* "storage", ... */
 struct sched_program {
 	long id;	 /* in /proc; 0: not known, and none follows */
 	uint64_t number; /* reader.rank */
+	uint64_t script; /* reader.script */
 };
+/* Whether the process lives; called by a thread that holds no lock. */
+typedef bool sched_lives(const struct sched_program *program);
+/* Looked at once a second, for current/. Before there are jobs. */
+void sched_on_look(struct sched *sched, sched_lives *lives);
 struct sched_job_status {
 	bool started, running,
 		parked_idle;		   /* running: an epoch has begun and not ended */
@@ -517,7 +522,7 @@ void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uin
 struct sched_feed_state {
 	bool started;	 /* an epoch has begun */
 	uint32_t newest; /* the last one that has */
-	/* That, or the one before, as long as it drains. */
+	/* That, or the one before, which drains, until all of it is consumed. */
 	uint32_t epoch;
 	uint32_t next;	   /* samples of it that came: this one is the next */
 	uint32_t consumed; /* its first bindings that were all consumed */

@@ -399,6 +399,7 @@ struct sched {
 	sched_head_of *head_of;
 	sched_news *news; /* constant once there are jobs; may be NULL */
 	void *news_context;
+	sched_lives *lives; /* constant once there are jobs; NULL: nobody knows */
 	struct sched_fetcher fetcher; /* constant once there are jobs; may be zero */
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
@@ -645,6 +646,12 @@ void lap_bound_locked(struct sched_job *job, uint32_t epoch, enum served served)
 void lap_consumed_locked(struct sched_job *job, uint32_t epoch);
 /* Once a second, with no lock. */
 void laps_measure(struct sched *sched);
+
+/* --- programs.c --- */
+
+void program_note_locked(struct sched_job *job, const struct sched_reader *reader);
+/* Scripts are told of whose programs have all ended. No lock held. */
+void programs_look(struct sched *sched);
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);
 /* As it was counted last. */
 void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES]);
