@@ -120,6 +120,20 @@ bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns)
 	return false;
 }
 
+bool current_belongs_to_another(
+	const struct epochs *epochs, const struct open_request *request, uint64_t now_ns)
+{
+	const struct current *current = &epochs->current;
+	for (uint32_t i = 0; i < current->n_scripts; i++) {
+		const struct script *script = &current->scripts[i];
+		if (script->id != request->reader.script && !script->ended &&
+			script->turns + script->opened > 1 && has_read(script, now_ns) &&
+			find_epoch(epochs, script->epoch))
+			return true;
+	}
+	return false;
+}
+
 bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns)
 {
 	const struct current *current = &epochs->current;

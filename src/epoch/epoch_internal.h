@@ -316,6 +316,10 @@ void adopt_some(struct epochs *epochs, struct effects *effects);
 
 /* --- current.c --- */
 
+/* Another script than the request's reads current/, and has opened more than one file of its
+ * epoch. So only a script begins the next one: its number begins it for nobody. */
+bool current_belongs_to_another(
+	const struct epochs *epochs, const struct open_request *request, uint64_t now_ns);
 /* Whether a script that reads is still in the epoch that drains. */
 bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns);
 /* Whether the epoch of a request that was sent before is chosen already. */

@@ -199,12 +199,14 @@ static int find_or_begin(
 		return 0;
 	if (request->epoch != next)
 		return -ENOENT;
-	if (running && !running->over && !epochs->idle &&
-		running->bound <= running->set->positions / 2) {
+	bool early = running && !running->over && !epochs->idle &&
+		     running->bound <= running->set->positions / 2;
+	if (early || current_belongs_to_another(epochs, request, epochs->last_read_ns)) {
 		effect_notice(effects, NOTICE_EARLY, next);
 		return -EAGAIN;
 	}
-	bool drains = running && !running->over;
+	bool drains = running && (!running->over || epochs_current_is_read(epochs,
+							    epochs->last_read_ns));
 	return epochs_begin(epochs, next, drains, effects, &begun);
 }
 

@@ -172,8 +172,14 @@ static void ask(struct opening *opening, uint32_t epoch)
 		.reader = reader_of(req),
 		.names = opening->inode.names};
 	bool sample = opening->inode.kind == INODE_SAMPLE;
-	int err = (sample ? sched_open : sched_open_label)(
-		opening->job, epoch, opening->inode.position, &callbacks);
+	int (*open)(struct sched_job *, uint32_t, uint32_t,
+		const struct sched_open_callbacks *) =
+		sample ? sched_open : sched_open_label;
+	int err = open(opening->job, epoch, opening->inode.position, &callbacks);
+	if (err == -EAGAIN) { /* unless those that read current/ have ended */
+		sched_look(opening->job);
+		err = open(opening->job, epoch, opening->inode.position, &callbacks);
+	}
 	if (!err)
 		return;
 	reply_error(req, err);

@@ -11,8 +11,10 @@
 
 static const char *const texts[NOTICES] = {
 	[NOTICE_EARLY] =
-		"an epoch was opened before more than half of the one before was read: "
-		"EAGAIN; please read that epoch first, or current/",
+		"an epoch was opened by its number before more than half of the one "
+		"before was read, or while a script that reads current/ had not begun "
+		"it: EAGAIN; please read current/, or give each script a job of its "
+		"own",
 	[NOTICE_LAST] = "all epochs were read: current/ gives the last one again, in the "
 			"same order; please raise `epochs` in the job's ini",
 	[NOTICE_SCRIPTS] =

@@ -35,9 +35,11 @@ static size_t copy_programs(struct sched_job *job, struct sched_program *ret)
 	return n;
 }
 
-static void look_at_programs(struct sched_job *job)
+void sched_look(struct sched_job *job)
 {
 	struct sched_program programs[SCHED_PROGRAMS];
+	if (!job->sched->lives)
+		return;
 	bool lives[SCHED_PROGRAMS];
 	size_t n = copy_programs(job, programs);
 	for (size_t i = 0; i < n; i++)
@@ -55,8 +57,7 @@ static void look_at_programs(struct sched_job *job)
 
 void programs_look(struct sched *sched)
 {
-	if (sched->lives)
-		jobs_visit(sched, look_at_programs);
+	jobs_visit(sched, sched_look);
 }
 
 void sched_on_look(struct sched *sched, sched_lives *lives)

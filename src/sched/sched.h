@@ -342,6 +342,8 @@ struct sched_program {
 typedef bool sched_lives(const struct sched_program *program);
 /* Looked at once a second, for current/. Before there are jobs. */
 void sched_on_look(struct sched *sched, sched_lives *lives);
+/* Looks at once: which scripts of current/ have ended is known afterwards. */
+void sched_look(struct sched_job *job);
 struct sched_job_status {
 	bool started, running,
 		parked_idle;		   /* running: an epoch has begun and not ended */
@@ -459,7 +461,7 @@ struct sched_open_callbacks {
  * Opens a position's sample: binds it (drawing if needed), then opened at once or when it
  * is prepared. Refused by the return value, with no callback: -ENOENT (no such epoch or
  * position), -ESTALE (epoch over, position never bound; the epoch has other names), -EAGAIN (the next epoch while at
- * most half of the running one is bound), -ENODEV (job removed, shutdown), -EIO,
+ * most half of the running one is bound, or another script reads current/), -ENODEV (job removed, shutdown), -EIO,
  * -ENOMEM.
  */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,

@@ -170,6 +170,9 @@ static inline void random_explicit_step(struct random_world *random)
 		epoch++;
 	else if (random_one_in(random, 4))
 		epoch = random_below(random, config->limit);
+	for (uint64_t script = 0; script <= RANDOM_READERS && random_one_in(random, 2);
+		script++)
+		epochs_script_ended(random->world.epochs, script);
 	random_open(random, epoch, random_below(random, config->set.positions + 1),
 		random_below(random, 3));
 }

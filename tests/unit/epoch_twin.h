@@ -12,8 +12,8 @@
  * what is answered, and is compared with the engine after each of them.
  *
  * It knows explicit epochs. Which epoch current/ means it asks the engine
- * (current_choose), and whether a script is still in the epoch that drains; all that follows
- * from this it decides itself.
+ * (current_choose), whether a script is still in the epoch that drains, and which epochs
+ * belong to scripts; all that follows from this it decides itself.
  */
 
 #define TWIN_POSITIONS 64
@@ -175,8 +175,12 @@ static inline void twin_let_go(struct twin *twin)
 
 /* --- opens --------------------------------------------------------------------------- */
 
-static inline bool twin_may_begin(const struct twin *twin)
+static inline bool twin_may_begin(
+	const struct twin *twin, const struct open_request *asked)
 {
+	const struct epochs *epochs = twin->world->epochs;
+	if (current_belongs_to_another(epochs, asked, twin->world->now_ns))
+		return false;
 	if (twin->running < 0 || twin->epochs[twin->running].over)
 		return true;
 	uint32_t n = twin_n(twin);
@@ -184,14 +188,17 @@ static inline bool twin_may_begin(const struct twin *twin)
 	       twin->idle;
 }
 
-/* One that is asked for by its number ends the one before for good, if that is over. */
+/* One that is asked for by its number ends the one before for good, if that is over and no
+ * script reads current/. */
 static inline void twin_begin(struct twin *twin, uint32_t number, bool rolls)
 {
 	int before = twin->running;
 	twin_let_go(twin);
 	if (before >= 0)
 		twin_end_stream(twin, (uint32_t)before);
-	bool drains = before >= 0 && (rolls || !twin->epochs[before].over);
+	bool drains = before >= 0 && (rolls || !twin->epochs[before].over ||
+					     epochs_current_is_read(twin->world->epochs,
+						     twin->world->now_ns));
 	twin->draining = drains ? before : -1;
 	twin->running = (int)number;
 	twin->epochs[number].begun = true;
@@ -289,7 +296,7 @@ static inline void twin_take_up(struct twin *twin, struct world_request *request
 		twin_answer(request, -ENOENT);
 		return;
 	}
-	if (!epoch->begun && !rolls && !twin_may_begin(twin)) {
+	if (!epoch->begun && !rolls && !twin_may_begin(twin, asked)) {
 		twin_answer(request, -EAGAIN);
 		return;
 	}
@@ -518,6 +525,7 @@ static inline void twin_replay(struct twin *twin, const struct record *record)
 	case RECORD_BOUND:
 		epoch->bound[record->position] = true;
 		epoch->sample[record->position] = record->sample;
+		epoch->consumed[record->position] |= record->served == SERVED_SKIPPED;
 		break;
 	case RECORD_CONSUMED:
 		epoch->consumed[record->position] = true;
