@@ -50,7 +50,7 @@ wait "$LOOKER" || true
 all_once looked 4
 grep -q "No such file" "$T/late" || fail "an epoch that is far off is there: $(cat "$T/late")"
 
-! grep -qE "job (shuffled|looked):" <(grep -v "opened before" "$LOG") ||
+! grep -qE "job (shuffled|looked):" <(grep -v "opened by its number" "$LOG") ||
 	fail "a false alarm: $(cat "$LOG")"
 
 inexact=$("$PYTHON" "$FS/two_scripts.py" "$M/jobs/two/current" 5) || fail "$inexact"
