@@ -82,11 +82,11 @@ static void replace_samples(struct container_scan *container, struct listed *sam
 int container_replace(struct container_scan *container)
 {
 	struct listing *listing = container->listing;
-	struct listed *samples = listing->samples + container->first;
 	size_t n = listing->n - container->first, kept = 0;
 	int err = replace_labels(container);
 	if (err || n == 0)
 		return err;
+	struct listed *samples = listing->samples + container->first;
 	auto_free size_t *order = sorted(n, compare_samples, samples);
 	if (!order)
 		return -ENOMEM;
