@@ -62,7 +62,7 @@ struct dataset_config {
 	bool same_content;   /* images are the same if their bytes are, not their files */
 	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
 	struct tier_config tier; /* keeps what was read of the dataset */
-	char *label; /* auto, directory, cls, json:FIELD or csv:COLUMN; NULL: auto */
+	char *label; /* auto, directory, cls, none, json:FIELD or csv:COLUMN; NULL: auto */
 	uint32_t timeout_s; /* of servers that are silent */
 	/* Of s3; NULL: as the environment says. */
 	char *endpoint, *region;

@@ -244,7 +244,8 @@ const struct option config_options[] = {
 			"as shard-{000000..000146}.tar or a directory of them; or a zip "
 			"file; or an LMDB file; or a URL of http, https or s3."},
 	{SECTION_DATASET, "label", &value_label, .preset = "auto", DATASET(label),
-		.help = "What the class of a sample in a tar, a zip or an LMDB file is.\n"
+		.help = "What the class of a sample is; of one in a directory auto, "
+			"directory or none.\n"
 			"auto: in the file of its name that ends in .cls, if there are "
 			"such files, else directory.\n"
 			"directory: the first directory of its path.\n"
@@ -253,7 +254,9 @@ const struct option config_options[] = {
 			"in "
 			".json says; json:a.b is the field b of the field a.\n"
 			"csv:COLUMN: what that column of metadata.csv says, which lies "
-			"beside the file."},
+			"beside the file.\n"
+			"none: all samples are of one class, all, and a directory needs "
+			"no directories of classes."},
 	{SECTION_DATASET, "tier", &value_tier, .min = 1 << 20, .max = INT64_MAX,
 		DATASET(tier), .preset_help = "nothing is kept",
 		.help = "A directory on a disk of this machine that keeps samples as "

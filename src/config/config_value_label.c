@@ -29,7 +29,7 @@ static int parse_label(
 {
 	(void)option, (void)dir;
 	bool valid = strcmp(text, "auto") == 0 || strcmp(text, "directory") == 0 ||
-		     strcmp(text, "cls") == 0 ||
+		     strcmp(text, "cls") == 0 || strcmp(text, "none") == 0 ||
 		     (strncmp(text, "json:", 5) == 0 && is_field(text + 5, true)) ||
 		     (strncmp(text, "csv:", 4) == 0 && is_field(text + 4, false));
 	if (!valid)
@@ -41,7 +41,8 @@ static int parse_label(
 static void allowed_label(const struct option *option, FILE *out)
 {
 	(void)option;
-	fputs("auto, directory, cls, json:FIELD, csv:COLUMN, where names consist of "
+	fputs("auto, directory, cls, none, json:FIELD, csv:COLUMN, where names consist "
+	      "of "
 	      "letters, digits and _",
 		out);
 }

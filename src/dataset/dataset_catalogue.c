@@ -269,7 +269,7 @@ static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 	if (err)
 		return err;
 	if (sqlite3_column_int64(statement, 0) != (sqlite3_int64)catalogue->n_rows ||
-		!strchr(row.path, '/') ||
+		row.path[0] == '\0' ||
 		(row.label != LABEL_NONE && row.label >= catalogue->n_classes) ||
 		catalogue->n_rows == SAMPLE_NONE)
 		return -EILSEQ;

@@ -160,7 +160,17 @@ struct tree {
 	struct arena names;
 };
 
-enum label_kind { LABEL_AUTO, LABEL_DIRECTORY, LABEL_CLS, LABEL_JSON, LABEL_CSV };
+enum label_kind {
+	LABEL_AUTO,
+	LABEL_DIRECTORY,
+	LABEL_CLS,
+	LABEL_JSON,
+	LABEL_CSV,
+	LABEL_WITHOUT /* all samples are of one class, and paths do not begin with it */
+};
+
+/* The class of all samples, where there is no other. */
+#define ONLY_CLASS "all"
 
 /* Labels that are numbers are below this. */
 #define MOST_NUMBERED_CLASSES 1000000

@@ -51,7 +51,8 @@ static int root_error(const struct scan *scan, const char *path, int err)
 /* label = cls, json:FIELD, csv:COLUMN ... */
 static void set_label(struct scan *scan, const char *label)
 {
-	static const char *const kinds[] = {"auto", "directory", "cls", "json:", "csv:"};
+	static const char *const kinds[] = {
+		"auto", "directory", "cls", "json:", "csv:", "none"};
 	for (size_t i = 0; label && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		size_t n = strlen(kinds[i]);
 		if (strncmp(label, kinds[i], n) != 0)
@@ -143,9 +144,10 @@ static int find_root(struct scan *scan)
 	int err = scan->source->find(scan);
 	bool is_directory = !scan->source->index;
 	bool beside_none = scan->far && scan->label == LABEL_CSV;
-	if (!err && (is_directory || beside_none) && scan->label > LABEL_DIRECTORY) {
+	bool elsewhere = scan->label > LABEL_DIRECTORY && scan->label != LABEL_WITHOUT;
+	if (!err && (is_directory || beside_none) && elsewhere) {
 		log_error("dataset %s: found a label of %s, and path %s, %s; "
-			  "allowed: label = auto or directory",
+			  "allowed: label = auto, directory or none",
 			scan->name, scan->label_field, scan->root,
 			scan->far ? "a URL" : "a directory");
 		return -EINVAL;
@@ -190,8 +192,14 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 		snprintf(root_files, sizeof(root_files),
 			" (%" PRIu64 " files lie in it directly)", tree->root_files);
 	const char *slash = scan->source->index ? "" : "/";
+	if (scan->label == LABEL_WITHOUT) {
+		log_error("dataset %s: path %s%s: no file with an ending of \"%s\" in it",
+			scan->name, scan->root, slash, scan->extensions);
+		return -ENOENT;
+	}
 	if (tree->classes.n == 0) {
-		log_error("dataset %s: path %s%s: has no class directories%s%s; %s",
+		log_error("dataset %s: path %s%s: has no class directories%s%s; %s; "
+			  "without classes: label = none",
 			scan->name, scan->root, slash, root_files,
 			scan->source->index ? " and no labels" : "",
 			scan->source->expected);

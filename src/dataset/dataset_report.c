@@ -136,10 +136,24 @@ static void warn_of_empty(const struct scan *scan, const struct name_list *direc
 			scan->name, n, names, n > 8 ? ", ..." : "");
 }
 
+static int take_only_class(struct tree *tree)
+{
+	const char **name =
+		array_grow(tree->classes.name, 0, &tree->classes.capacity, sizeof(*name));
+	if (!name)
+		return -ENOMEM;
+	tree->classes.name = name;
+	name[0] = ONLY_CLASS;
+	tree->classes.n = 1;
+	return 0;
+}
+
 /* Files are sorted by class. */
 int tree_find_classes(const struct scan *scan, struct tree *tree)
 {
 	struct name_list classes = {0};
+	if (scan->label == LABEL_WITHOUT)
+		return take_only_class(tree);
 	if (scan->labelled)
 		return 0;
 	for (size_t i = 0; i < tree->n_files; i++) {
@@ -181,7 +195,8 @@ void tree_warn(const struct scan *scan, const struct tree *tree)
 	}
 	if (tree->root_files)
 		log_warn("dataset %s: %s images lie beside the class directories, in "
-			 "%s, and are no samples; a sample is <class>/<file>",
+			 "%s, and are no samples; a sample is <class>/<file>, "
+			 "or any image with label = none",
 			scan->name, group_digits(&files, tree->root_files), scan->root);
 }
 
@@ -198,7 +213,9 @@ void issues_log(const struct issues *issues, const char *dataset)
 				 "fail when they are read as images",
 		[ISSUE_LINK] = "symbolic links, and hard links to no file before "
 			       "them, in containers were skipped",
-		[ISSUE_LABEL] = "labels are no names of classes",
+		[ISSUE_LABEL] = "labels are no names of classes, which have 1 to 200 "
+				"bytes, no / and no . at the beginning (label = none "
+				"makes one class of all samples)",
 		[ISSUE_UNLABELLED] = "images have no label and were skipped",
 		[ISSUE_SIZE] = "files have another size than the manifest says, which is "
 			       "not believed",

@@ -227,11 +227,12 @@ static int update_classes(const struct scan *scan, struct catalogue *catalogue,
 	return 0;
 }
 
-static void assign_labels(struct catalogue *catalogue)
+static void assign_labels(const struct scan *scan, struct catalogue *catalogue)
 {
+	bool alike = scan->label == LABEL_WITHOUT;
 	for (size_t id = 0; id < catalogue->n_rows; id++) {
 		struct row *row = &catalogue->rows[id];
-		row->label = find_label(catalogue, row->path);
+		row->label = find_label(catalogue, alike ? ONLY_CLASS : row->path);
 	}
 }
 
@@ -247,7 +248,7 @@ int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 		err = update_containers(scan, catalogue, &changes);
 	if (err)
 		return err;
-	assign_labels(catalogue);
+	assign_labels(scan, catalogue);
 	*ret_changed = changes.added || changes.changed || changes.returned ||
 		       changes.gone || changes.classes || changes.containers;
 	struct grouped added, changed, returned, gone;

@@ -158,13 +158,14 @@ static int write_row(struct writer *writer, size_t id)
 	const struct row *row = &writer->catalogue->rows[id];
 	const struct facts *facts = &row->facts;
 	sqlite3_stmt *statement = writer->insert;
-	int class_length = (int)strcspn(row->path, "/");
+	bool alike = writer->scan->label == LABEL_WITHOUT;
+	const char *class = alike ? ONLY_CLASS : row->path;
 	const sqlite3_int64 numbers[] = {row->label, (sqlite3_int64)facts->bytes,
 		facts->mtime_ns / 1000000000, facts->image.width, facts->image.height,
 		facts->orientation, facts->mtime_ns, facts->probed, row->gone};
 	sqlite3_bind_int64(statement, 1, (sqlite3_int64)id);
 	sqlite3_bind_text(statement, 2, row->path, -1, SQLITE_STATIC);
-	sqlite3_bind_text(statement, 3, row->path, class_length, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 3, class, (int)strcspn(class, "/"), SQLITE_STATIC);
 	for (int i = 0; i < 9; i++)
 		sqlite3_bind_int64(statement, 4 + i, numbers[i]);
 	if (row->label == LABEL_NONE)

@@ -268,6 +268,7 @@ static const char *member_of(const struct scan *scan, const char *path)
 static int reuse_row(
 	struct container_scan *container, const struct row *row, bool labelled)
 {
+	const struct scan *scan = container->scan;
 	struct listing *listing = container->listing;
 	struct listed *listed = listing_add(listing);
 	struct part *part = arena_alloc(&listing->names, sizeof(*part));
@@ -283,8 +284,10 @@ static int reuse_row(
 		memcpy(label, row->path, n);
 		label[n] = '\0';
 		listed->label = label;
-		listed->member = member_of(container->scan, row->path);
+		listed->member = member_of(scan, row->path);
 	}
+	if (scan->label == LABEL_WITHOUT && scan->sharded)
+		listed->member = strchr(row->path, '/') + 1;
 	if (!listed->facts.probed)
 		probe(container, listed);
 	return 0;

@@ -193,7 +193,7 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 		return -ENOMEM;
 	if (!wanted_name(walk->scan->extensions, entry->name))
 		return 0;
-	if (!dir->parent) {
+	if (!dir->parent && walk->scan->label != LABEL_WITHOUT) {
 		part->root_files++;
 		return 0;
 	}

@@ -157,16 +157,20 @@ int group_end(struct container_scan *container)
 	struct listing *listing = container->listing;
 	struct label_group *group = container->group;
 	const struct scan *scan = container->scan;
-	bool found = scan->source->any_name;
+	bool any_name = scan->source->any_name && scan->label != LABEL_WITHOUT;
+	bool found = any_name;
 	int err = group->member ? keep_label(container) : 0;
 	for (size_t i = group->first; i < listing->n; i++) {
 		struct listed *listed = &listing->samples[i];
 		bool is_image = !found && wanted_ending(scan->extensions,
 						  whole_ending(listed->member));
 		listed->label = group->label;
-		listed->aside = !is_image && !scan->source->any_name;
+		listed->aside = !is_image && !any_name;
 		found = found || is_image;
 	}
+	for (size_t i = group->first;
+		scan->label == LABEL_WITHOUT && !found && i < listing->n; i++)
+		listing->samples[i].aside = false;
 	group->first = listing->n;
 	group->label = group->member = NULL;
 	return err;
@@ -189,8 +193,10 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	*ret_sample =
-		scan->source->any_name || wanted_name(scan->extensions, base_name(path));
+	/* A text beside an image is none, though names need no ending. */
+	bool any_name =
+		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
+	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));
 	return 0;
 }
 
@@ -394,11 +400,30 @@ static void remove_equal_names(struct name_list *names)
 	names->n = n;
 }
 
+/* <shard>/<member>; NULL: too long. */
+static const char *unlabelled_path(
+	const struct scan *scan, const struct listed *listed, struct tree *tree)
+{
+	char path[PATH_MAX], shard[NAME_MAX + 2];
+	if (!scan->sharded)
+		return listed->member;
+	if (print_shard(scan, listed, shard) != 0)
+		return NULL;
+	int n = snprintf(path, sizeof(path), "%s%s", shard, listed->member);
+	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
+}
+
 /* NULL, with 0: it is no sample. */
 static int make_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree, const char **ret)
 {
 	*ret = NULL;
+	if (scan->label == LABEL_WITHOUT && listed->aside)
+		return 0;
+	if (scan->label == LABEL_WITHOUT) {
+		*ret = unlabelled_path(scan, listed, tree);
+		return *ret ? 0 : -ENOMEM;
+	}
 	if (!scan->labelled) {
 		bool in_class = strchr(listed->member, '/') != NULL;
 		tree->root_files += !in_class;
@@ -465,13 +490,29 @@ static void remove_equal_files(struct tree *tree)
 	tree->n_files = n;
 }
 
+#define MANY_CLASSES 1000
+
+/* Texts, numbers of measurements and keys are no classes. */
+static void warn_of_many(const struct scan *scan, const struct tree *tree)
+{
+	struct grouped classes, samples;
+	if (tree->classes.n <= MANY_CLASSES || tree->classes.n <= tree->n_files / 2)
+		return;
+	log_warn("dataset %s: its labels have %s values in %s samples, which are hardly "
+		 "classes: label = none makes one class of all samples",
+		scan->name, group_digits(&classes, tree->classes.n),
+		group_digits(&samples, tree->n_files));
+}
+
 int listings_join(struct scan *scan, struct listing *listings, size_t n, struct tree *ret)
 {
 	bool any;
 	size_t samples = 0;
 	int err = scan->label == LABEL_CSV ? take_csv_labels(scan, listings, n) : 0;
 	struct numbers numbers = look_at_labels(listings, n, &any);
-	scan->labelled = scan->label == LABEL_AUTO ? any : scan->label != LABEL_DIRECTORY;
+	scan->labelled = scan->label == LABEL_AUTO ? any
+						   : scan->label != LABEL_DIRECTORY &&
+							     scan->label != LABEL_WITHOUT;
 	*ret = (struct tree){0};
 	for (size_t i = 0; i < n; i++)
 		samples += listings[i].n;
@@ -494,5 +535,7 @@ int listings_join(struct scan *scan, struct listing *listings, size_t n, struct 
 		tree_free(ret);
 	remove_equal_names(&ret->classes);
 	remove_equal_files(ret);
+	if (!err && scan->labelled)
+		warn_of_many(scan, ret);
 	return err;
 }

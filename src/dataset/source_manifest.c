@@ -147,7 +147,7 @@ static void take_file(struct manifest *manifest)
 		!wanted_name(scan->extensions,
 			strrchr(path, '/') ? strrchr(path, '/') + 1 : path))
 		return;
-	if (scan->label == LABEL_DIRECTORY)
+	if (scan->label == LABEL_DIRECTORY || scan->label == LABEL_WITHOUT)
 		label = NULL;
 	manifest->err = add_file(manifest, path, label, bytes);
 }

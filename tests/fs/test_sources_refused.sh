@@ -76,6 +76,6 @@ refuse missing.tar "missing.tar: does not exist; expected tar files"
 D="$T/bad/x-{0..}.tar" config
 refused "allowed: one range in the name of the file, as shard-{000000..000146}.tar"
 D="$T/bad/good.tar" config images.label=json:a-b
-refused "label: found \"json:a-b\", allowed: auto, directory, cls, json:FIELD"
+refused "label: found \"json:a-b\", allowed: auto, directory, cls, none, json:FIELD"
 D="$T/data" config images.label=cls joaderfs.state="$T/state-label"
-refused "allowed: label = auto or directory"
+refused "allowed: label = auto, directory or none"

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# With label = none, images without classes are samples of one class: those of a directory,
+# also directly in it, and of shards, a zip or an LMDB file that have captions beside them.
+. "$(dirname "$0")/lib.sh"
+"$PYTHON" "$FS/captions.py" "$T"
+kinds="plain shards all.zip"
+[[ ! -e $T/all.lmdb ]] || kinds+=" all.lmdb"
+job a job.epochs=2
+job m view.layout=mirror tensor.format=source
+job c view.layout=classes
+
+D=$T/plain config joaderfs.state="$T/state-auto"
+start
+equal "samples with label = auto" "$(ctl datasets images | grep ^samples)" "samples 4"
+grep -qF "8 images lie beside the class directories, in $T/plain, and are no samples; a sample is <class>/<file>, or any image with label = none" "$LOG"
+stop
+D=$T/all.zip config
+refused "has no class directories" "without classes: label = none"
+
+for kind in $kinds; do
+	: >"$LOG"
+	D=$T/$kind config images.label=none joaderfs.state="$T/state-$kind"
+	for epoch in 0000 0001; do # the second one after a start that finds all as it was
+		start
+		equal "classes of $kind" "$(xargs <"$M/jobs/a/classes.txt")" all
+		read_epoch a $epoch
+		once a 12 $epoch
+		equal "labels of $kind" "$(order a $epoch | cut -f3 | sort -u)" 0
+		equal "class directories" "$(names "$(epoch c)")" all
+		order a $epoch | cut -f5 | LC_ALL=C sort >"$T/paths"
+		(cd "$(epoch m)" && find . -type f -printf '%P\n' | LC_ALL=C sort) | diff - "$T/paths"
+		while read -r path; do
+			find "$T/plain" -name "${path##*/}" -exec cmp "$(epoch m)/$path" {} \;
+		done <"$T/paths"
+		stop
+	done
+	! grep 'warning:' "$LOG" || fail "warnings about $kind"
+	equal "the shape of its paths" "$(sed 's/[0-9]\{5\}\.jpg$/X/' "$T/paths" | LC_ALL=C sort -u | xargs)" \
+		"$(case $kind in plain) echo X more/X ;; shards) echo part-0/X part-1/X ;; *) echo X ;; esac)"
+done
+
+# A container that changes, and one that comes.
+: >"$LOG"
+rm "$T/jobs.d/m.ini"
+mv "$T/shards/part-1.tar" "$T/later.tar"
+D=$T/shards config images.label=none joaderfs.state="$T/state-later"
+start
+equal "samples of one shard" "$(ctl datasets images | grep ^samples)" "samples 6"
+mv "$T/later.tar" "$T/shards/part-1.tar"
+ctl dataset rescan images
+equal "samples of two shards" "$(ctl datasets images | grep ^samples)" "samples 12"
+stop
+
+# Texts are hardly classes.
+: >"$LOG"
+"$PYTHON" - "$T/shards/part-0.tar" <<-'END'
+	import io, sys, tarfile
+	with tarfile.open(sys.argv[1]) as tar:
+	    image = tar.extractfile("00000.jpg").read()
+	with tarfile.open(sys.argv[1], "w") as tar:
+	    for i in range(1100):
+	        for ending, data in ("jpg", image), ("json", b'{"caption": "no %dth"}' % i):
+	            info = tarfile.TarInfo(f"{i}.{ending}")
+	            info.size = len(data)
+	            tar.addfile(info, io.BytesIO(data))
+END
+D=$T/shards/part-0.tar config images.label=json:caption joaderfs.state="$T/state-texts"
+start
+grep -qF "dataset images: its labels have 1,100 values in 1,100 samples, which are hardly classes: label = none makes one class of all samples" "$LOG"
