@@ -59,6 +59,7 @@ struct dataset_config {
 	char *path;		   /* absolute, or a URL */
 	enum sampler_kind sampler; /* the daemon's unless it is given */
 	bool follow_outside; /* follow symlinks that leave the tree; else refuse them */
+	bool shows_others;   /* files that are no samples are in layout = mirror */
 	bool same_content;   /* images are the same if their bytes are, not their files */
 	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
 	struct tier_config tier; /* keeps what was read of the dataset */

@@ -42,6 +42,7 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 static const char *const evictions[] = {"refcnt", "lru", "fifo", "random", NULL};
 static const char *const placements[] = {"rendezvous", "joader", NULL};
 static const char *const samplers[] = {"dsa", "isa", "exchange", NULL};
+static const char *const others[] = {"hide", "show", NULL};
 static const char *const same_images[] = {"file", "content", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
@@ -269,6 +270,14 @@ const struct option config_options[] = {
 			"inside: followed while they stay in the tree, else skipped;\n"
 			"a file that lies elsewhere later can't be read.\n"
 			"follow: followed everywhere."},
+	{SECTION_DATASET, "others", &value_flag, .choices = others, .preset = "hide",
+		DATASET(shows_others),
+		.help = "Files of a directory that are no samples, as annotations, lists "
+			"of names and texts.\n"
+			"hide: they are nowhere.\n"
+			"show: jobs with layout = mirror have them, byte for byte as the "
+			"source has them, whatever where selects; hidden ones are left "
+			"out."},
 	{SECTION_DATASET, "same_images", &value_flag, .choices = same_images,
 		.preset = "file", DATASET(same_content),
 		.help = "Which images another dataset has, too; they are prepared once "

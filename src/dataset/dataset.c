@@ -21,6 +21,11 @@ const char *dataset_source(const struct dataset *dataset)
 	return dataset->source;
 }
 
+const char *dataset_boundary(const struct dataset *dataset)
+{
+	return dataset->follow_outside ? NULL : dataset->source;
+}
+
 const char *dataset_kind(const struct dataset *dataset)
 {
 	return dataset->kind;

@@ -112,6 +112,9 @@ void dataset_forget(const char *state_dir, const char *name);
 const char *dataset_name(const struct dataset *dataset);
 const char *dataset_source(const struct dataset *dataset); /* as configured, absolute */
 const char *dataset_kind(const struct dataset *dataset);   /* directory, tar, ... */
+/* The directory that files of the dataset have to lie in, whatever links lead to them; NULL:
+ * they may lie anywhere. */
+const char *dataset_boundary(const struct dataset *dataset);
 /* A directory or a file on the device that the samples are read from. */
 const char *dataset_location(const struct dataset *dataset);
 uint32_t dataset_ids(const struct dataset *dataset);	 /* ids are below this */

@@ -149,6 +149,9 @@ struct tree {
 	struct found *files; /* by class, then directory, then name */
 	size_t n_files;
 	size_t files_capacity;
+	struct found *others; /* that are no samples, if they are shown */
+	size_t n_others;
+	size_t others_capacity;
 	/* Byte order; directories until tree_find_classes. */
 	struct name_list classes;
 	/* Directories that could not be listed, or were empty as one is that waits for its
@@ -198,6 +201,7 @@ struct scan {
 	struct arena names;
 	const char *extensions;
 	bool follow_outside;
+	bool shows_others;
 	struct own_mounts own_mounts; /* directories that are not entered */
 	unsigned threads;
 	bool anew;		 /* dataset_scan_anew */
@@ -384,10 +388,11 @@ struct dataset {
 	atomic_uint references;
 	const char *kind; /* the source's name */
 	char *name;
-	char *source;	   /* absolute, as configured */
-	char *root;	   /* source without slashes at the end */
-	char *beside;	   /* the directory of its containers, or of files far away */
-	bool labelled;	   /* its paths begin with labels */
+	char *source;  /* absolute, as configured */
+	char *root;    /* source without slashes at the end */
+	char *beside;  /* the directory of its containers, or of files far away */
+	bool labelled; /* its paths begin with labels */
+	bool follow_outside;
 	char **containers; /* their names */
 	uint64_t *container_bytes;
 	uint32_t n_containers;

@@ -121,6 +121,7 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	scan->name = config->name;
 	scan->extensions = config->extensions;
 	scan->follow_outside = config->follow_outside;
+	scan->shows_others = config->shows_others;
 	set_label(scan, config->label);
 	int err = refuse_own_mounts(config, scan);
 	if (err)
@@ -150,6 +151,12 @@ static int find_root(struct scan *scan)
 			  "allowed: label = auto, directory or none",
 			scan->name, scan->label_field, scan->root,
 			scan->far ? "a URL" : "a directory");
+		return -EINVAL;
+	}
+	if (!err && scan->shows_others && (!is_directory || scan->far)) {
+		log_error("dataset %s: found others = show, and path %s, which is no "
+			  "directory; allowed: others = hide",
+			scan->name, scan->root);
 		return -EINVAL;
 	}
 	if (is_directory && !scan->far) {
@@ -405,6 +412,7 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 					 : catalogue_file(state_dir, config->name, "");
 	dataset->file = dataset->files[0];
 	dataset->provisional = scan->next;
+	dataset->follow_outside = config->follow_outside;
 	if (!dataset->name || !dataset->source || !dataset->root || !file ||
 		!dataset->file)
 		return -ENOMEM;

@@ -21,12 +21,17 @@
  */
 struct path_file {
 	const char *name; /* in paths->names; at first the whole path */
-	sample_id id;
+	sample_id id;	  /* SAMPLE_NONE: none */
+	uint32_t other;	  /* its number then */
 };
 
 struct dataset_paths {
 	struct path_file *files;
 	uint32_t n_files;
+	size_t files_capacity;
+	struct paths_other *others;
+	uint32_t n_others;
+	size_t others_capacity;
 	struct paths_directory *directories;
 	uint32_t n_directories;
 	size_t capacity;
@@ -83,6 +88,56 @@ static int read_rows(
 	return code == SQLITE_DONE ? 0 : catalogue_errno(sqlite3_db_handle(statement));
 }
 
+static int add_other(struct dataset_paths *paths, sqlite3_stmt *statement)
+{
+	if (paths->n_files >= CONFIG_MOST_SAMPLES) {
+		log_error("a dataset can't show more than %u files", CONFIG_MOST_SAMPLES);
+		return -EOVERFLOW;
+	}
+	struct paths_other *others = array_grow(
+		paths->others, paths->n_others, &paths->others_capacity, sizeof(*others));
+	if (others)
+		paths->others = others;
+	struct path_file *files = array_grow(
+		paths->files, paths->n_files, &paths->files_capacity, sizeof(*files));
+	if (files)
+		paths->files = files;
+	const char *path = (const char *)sqlite3_column_text(statement, 0);
+	const char *copy = path ? arena_text(&paths->names, path) : NULL;
+	if (!others || !files || !copy)
+		return -ENOMEM;
+	others[paths->n_others] = (struct paths_other){.path = copy,
+		.bytes = (uint64_t)sqlite3_column_int64(statement, 1),
+		.mtime_ns = sqlite3_column_int64(statement, 2)};
+	files[paths->n_files++] = (struct path_file){
+		.name = copy, .id = SAMPLE_NONE, .other = paths->n_others++};
+	return 0;
+}
+
+/* There is no such table unless they are shown. */
+static int read_others(sqlite3 *db, struct dataset_paths *paths)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite3_prepare_v2(db,
+		"SELECT 1 FROM sqlite_master WHERE name = 'others'", -1, &statement,
+		NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_step(statement);
+	sqlite3_finalize(statement);
+	if (code != SQLITE_ROW)
+		return code == SQLITE_DONE ? 0 : catalogue_errno(db);
+	if (sqlite3_prepare_v2(db, "SELECT path, bytes, mtime_ns FROM others", -1,
+		    &statement, NULL) != SQLITE_OK)
+		return catalogue_errno(db);
+	int err = 0;
+	while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW)
+		err = add_other(paths, statement);
+	if (!err && code != SQLITE_DONE)
+		err = catalogue_errno(db);
+	sqlite3_finalize(statement);
+	return err;
+}
+
 static int read_files(struct dataset *dataset, struct dataset_paths *paths)
 {
 	struct connection *connection;
@@ -90,6 +145,7 @@ static int read_files(struct dataset *dataset, struct dataset_paths *paths)
 	paths->files = calloc((size_t)dataset->n_ids + 1, sizeof(*paths->files));
 	if (!paths->files)
 		return -ENOMEM;
+	paths->files_capacity = (size_t)dataset->n_ids + 1;
 	int err = connection_take(dataset, &connection);
 	if (err)
 		return err;
@@ -99,6 +155,8 @@ static int read_files(struct dataset *dataset, struct dataset_paths *paths)
 		err = catalogue_errno(connection->db);
 	else
 		err = read_rows(dataset, statement, paths);
+	if (!err)
+		err = read_others(connection->db, paths);
 	sqlite3_finalize(statement);
 	if (err)
 		log_error("catalogue %s: its paths can't be read: %s", dataset->file,
@@ -199,6 +257,7 @@ void dataset_paths_free(struct dataset_paths *paths)
 	if (!paths)
 		return;
 	free(paths->files);
+	free(paths->others);
 	free(paths->directories);
 	free(paths->children);
 	arena_free(&paths->names);
@@ -270,6 +329,13 @@ sample_id paths_sample(const struct dataset_paths *paths, uint32_t i)
 {
 	ensure(i < paths->n_files);
 	return paths->files[i].id;
+}
+
+const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i)
+{
+	if (i >= paths->n_files || paths->files[i].id != SAMPLE_NONE)
+		return NULL;
+	return &paths->others[paths->files[i].other];
 }
 
 const char *paths_name(const struct dataset_paths *paths, uint32_t i)

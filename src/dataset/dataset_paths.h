@@ -32,7 +32,16 @@ const struct paths_directory *paths_directory(
 /* The number of a child: i counts from first_child. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
-/* A file: i counts from first_file. */
+/* A file that is no sample, as annotations are. */
+struct paths_other {
+	const char *path; /* relative to the root */
+	uint64_t bytes;
+	int64_t mtime_ns;
+};
+/* NULL: file i is a sample, or there is no file i. */
+const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i);
+
+/* A file: i counts from first_file. SAMPLE_NONE: it is another one. */
 sample_id paths_sample(const struct dataset_paths *paths, uint32_t i);
 const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 

@@ -191,6 +191,7 @@ const char *name_list_find(const struct name_list *names, const char *name)
 void tree_free(struct tree *tree)
 {
 	free(tree->files);
+	free(tree->others);
 	free(tree->classes.name);
 	free(tree->unseen.name);
 	free(tree->metadata.name);

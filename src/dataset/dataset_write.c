@@ -289,6 +289,28 @@ static int write_edition(struct writer *writer)
 	return execute(writer, sql);
 }
 
+/* Only where they are shown is there such a table. */
+static int write_others(struct writer *writer)
+{
+	const struct tree *tree = writer->tree;
+	sqlite3_stmt *statement = NULL;
+	if (!writer->scan->shows_others)
+		return 0;
+	int err = execute(writer, "CREATE TABLE others (path TEXT NOT NULL,"
+				  " bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL)");
+	if (!err)
+		err = prepare(writer, "INSERT INTO others VALUES (?, ?, ?)", &statement);
+	for (size_t i = 0; !err && i < tree->n_others; i++) {
+		const struct found *other = &tree->others[i];
+		sqlite3_bind_text(statement, 1, other->path, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(statement, 2, (sqlite3_int64)other->facts.bytes);
+		sqlite3_bind_int64(statement, 3, other->facts.mtime_ns);
+		err = run(writer, statement);
+	}
+	sqlite3_finalize(statement);
+	return err;
+}
+
 static int write_content(struct writer *writer)
 {
 	char sql[700];
@@ -315,6 +337,8 @@ static int write_content(struct writer *writer)
 		err = write_classes(writer);
 	if (!err)
 		err = write_containers(writer);
+	if (!err)
+		err = write_others(writer);
 	if (!err)
 		err = write_rows(writer);
 	if (!err)

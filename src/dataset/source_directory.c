@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,35 @@ static int visit_directory(struct walk *walk, struct tree *part, const struct di
 	return 0;
 }
 
+/* Links that may not be followed are told of, as those to samples are. */
+static int add_other(struct walk *walk, struct tree *part, const struct dir *dir,
+	const struct entry *entry)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	if (!allowed_link(walk, part, dir, entry))
+		return 0;
+	int err = scan_path(walk->scan, entry->path, path, sizeof(path));
+	if (!err && stat(path, &st) < 0)
+		err = -errno;
+	if (err) {
+		issue_add(&part->issues, ISSUE_UNREADABLE, entry->path, err);
+		return 0;
+	}
+	struct found *others = array_grow(
+		part->others, part->n_others, &part->others_capacity, sizeof(*others));
+	const char *copy = arena_text(&part->names, entry->path);
+	if (others)
+		part->others = others;
+	if (!others || !copy)
+		return -ENOMEM;
+	others[part->n_others++] = (struct found){.path = copy,
+		.facts = {.bytes = (uint64_t)st.st_size,
+			.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 +
+				    st.st_mtim.tv_nsec}};
+	return 0;
+}
+
 static int visit_file(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -192,7 +222,7 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 		add_name(part, &part->metadata, entry->path) < 0)
 		return -ENOMEM;
 	if (!wanted_name(walk->scan->extensions, entry->name))
-		return 0;
+		return walk->scan->shows_others ? add_other(walk, part, dir, entry) : 0;
 	if (!dir->parent && walk->scan->label != LABEL_WITHOUT) {
 		part->root_files++;
 		return 0;
@@ -325,6 +355,25 @@ static void join_files(struct tree *tree, const struct tree *part)
 	tree->n_files += part->n_files;
 }
 
+static int join_others(struct walk *walk, struct tree *ret)
+{
+	size_t n = 0;
+	for (unsigned i = 0; i < walk->scan->threads; i++)
+		n += walk->parts[i].n_others;
+	ret->others = calloc(n + 1, sizeof(*ret->others));
+	if (!ret->others)
+		return -ENOMEM;
+	for (unsigned i = 0; i < walk->scan->threads; i++) {
+		const struct tree *part = &walk->parts[i];
+		if (part->n_others)
+			memcpy(ret->others + ret->n_others, part->others,
+				part->n_others * sizeof(*part->others));
+		ret->n_others += part->n_others;
+	}
+	qsort(ret->others, ret->n_others, sizeof(*ret->others), found_compare);
+	return 0;
+}
+
 static int join_parts(struct walk *walk, struct tree *ret)
 {
 	size_t n_files = 0, n_classes = 0, n_unseen = 0, n_metadata = 0;
@@ -352,7 +401,7 @@ static int join_parts(struct walk *walk, struct tree *ret)
 	}
 	qsort(ret->files, n_files, sizeof(*ret->files), found_compare);
 	name_list_sort(&ret->classes);
-	return 0;
+	return join_others(walk, ret);
 }
 
 static int walk_tree(struct scan *scan, struct tree *ret)
@@ -383,10 +432,33 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
+/* Other files that come, go or change make another catalogue. */
+static int note_others(struct scan *scan, const struct tree *tree)
+{
+	auto_free char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; i < tree->n_others; i++)
+		fprintf(out, "%s\n%" PRIu64 " %" PRId64 "\n", tree->others[i].path,
+			tree->others[i].facts.bytes, tree->others[i].facts.mtime_ns);
+	if (fclose(out) != 0)
+		return -ENOMEM;
+	free(scan->settings);
+	if (asprintf(&scan->settings, "others %zu %016" PRIx64, tree->n_others,
+		    text_hash(text, size)) < 0) {
+		scan->settings = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
 static int list(struct scan *scan, const struct catalogue *catalogue, struct tree *ret)
 {
 	(void)catalogue;
-	return walk_tree(scan, ret);
+	int err = walk_tree(scan, ret);
+	return !err && scan->shows_others ? note_others(scan, ret) : err;
 }
 
 static char *without_slashes(const char *path)

@@ -49,6 +49,7 @@ enum inode_kind {
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,
+	INODE_OTHER, /* of layout mirror: no sample; position: number of the file */
 	INODE_KINDS
 };
 

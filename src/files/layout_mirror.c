@@ -7,13 +7,16 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
  * The layout "mirror": the tree of the dataset under its own names. A directory is
  * INODE_SHARD, with its number among the dataset's directories as position. The position
  * of a file is the rank of its sample among the selected ones. Directories without
- * selected samples below them are left out, as in "classes".
+ * selected samples below them are left out, as in "classes". A file that is no sample is
+ * INODE_OTHER, with its number among all files as position; where a sample has its name, the
+ * sample is meant.
  */
 
 /* --- names ------------------------------------------------------------------------ */
@@ -28,6 +31,13 @@ static size_t bytes_before(const char *name, const char *extension)
 	return n - bytes - 1;
 }
 
+static uint32_t find_sample(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name, size_t n)
+{
+	uint32_t file = paths_find_file(paths, directory, name, n);
+	return paths_other(paths, file) ? UINT32_MAX : file;
+}
+
 /* Whether the file keeps its name: it has the ending already, and no other file is called
  * as it is without the ending, which would get the same name. */
 static bool keeps_name(const struct dataset_paths *paths,
@@ -36,7 +46,7 @@ static bool keeps_name(const struct dataset_paths *paths,
 	if (!extension)
 		return true;
 	size_t n = bytes_before(name, extension);
-	return n > 0 && paths_find_file(paths, directory, name, n) == UINT32_MAX;
+	return n > 0 && find_sample(paths, directory, name, n) == UINT32_MAX;
 }
 
 #define HASHED 17 /* bytes: "~" and 16 digits */
@@ -74,9 +84,9 @@ static uint32_t find_whole(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
 	if (keeps_name(paths, directory, name, extension))
-		return paths_find_file(paths, directory, name, strlen(name));
+		return find_sample(paths, directory, name, strlen(name));
 	size_t n = bytes_before(name, extension);
-	uint32_t file = n ? paths_find_file(paths, directory, name, n) : UINT32_MAX;
+	uint32_t file = n ? find_sample(paths, directory, name, n) : UINT32_MAX;
 	if (file == UINT32_MAX ||
 		keeps_name(paths, directory, paths_name(paths, file), extension))
 		return UINT32_MAX;
@@ -90,7 +100,8 @@ static uint32_t find_short(const struct dataset_paths *paths,
 	char shown[MIRROR_NAME];
 	for (uint32_t i = 0; i < directory->n_files; i++) {
 		uint32_t file = directory->first_file + i;
-		if (!is_too_long(paths_name(paths, file), extension))
+		if (paths_other(paths, file) ||
+			!is_too_long(paths_name(paths, file), extension))
 			continue;
 		mirror_print(paths, directory, file, extension, shown);
 		if (strcmp(shown, name) == 0)
@@ -139,7 +150,8 @@ static bool is_shown(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory)
 {
 	for (uint32_t i = 0; i < directory->n_below; i++)
-		if (is_selected(job, paths, directory->first_file + i))
+		if (is_selected(job, paths, directory->first_file + i) ||
+			paths_other(paths, directory->first_file + i))
 			return true;
 	return false;
 }
@@ -164,6 +176,21 @@ static struct inode sample_inode(
 	uint64_t rank = roaring_bitmap_rank(edition->selection, sample);
 	directory.kind = INODE_SAMPLE;
 	directory.position = (uint32_t)rank - 1;
+	return directory;
+}
+
+/* The sample that is shown under a name; UINT32_MAX: none. */
+static uint32_t find_selected(struct sched_job *job, const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name)
+{
+	uint32_t file = mirror_find(paths, directory, extension_of(job), name);
+	return file != UINT32_MAX && is_selected(job, paths, file) ? file : UINT32_MAX;
+}
+
+static struct inode other_inode(struct inode directory, uint32_t file)
+{
+	directory.kind = INODE_OTHER;
+	directory.position = file;
 	return directory;
 }
 
@@ -202,6 +229,12 @@ static bool entry(struct sched_job *job, struct inode inode, uint64_t number,
 			paths_child(paths, directory->first_child + i), ret);
 	}
 	uint32_t file = directory->first_file + (uint32_t)number;
+	if (paths_other(paths, file)) {
+		const char *name = paths_name(paths, file);
+		ret->inode = other_inode(inode, file);
+		snprintf(ret->name, sizeof(ret->name), "%s", name);
+		return find_selected(job, paths, directory, name) == UINT32_MAX;
+	}
 	if (!is_selected(job, paths, file))
 		return false;
 	ret->inode = sample_inode(job, inode, paths_sample(paths, file));
@@ -216,9 +249,14 @@ static int lookup(
 	if (!paths)
 		return -ENOMEM;
 	const struct paths_directory *directory = directory_of(paths, inode);
-	uint32_t file = mirror_find(paths, directory, extension_of(job), name);
-	if (file != UINT32_MAX && is_selected(job, paths, file)) {
+	uint32_t file = find_selected(job, paths, directory, name);
+	if (file != UINT32_MAX) {
 		*ret = sample_inode(job, inode, paths_sample(paths, file));
+		return 0;
+	}
+	file = paths_find_file(paths, directory, name, strlen(name));
+	if (paths_other(paths, file)) {
+		*ret = other_inode(inode, file);
 		return 0;
 	}
 	uint32_t child = paths_find_child(paths, directory, name);
@@ -234,6 +272,8 @@ static bool exists(struct sched_job *job, struct inode inode)
 	const struct dataset_paths *paths = paths_of(job);
 	if (inode.kind == INODE_SAMPLE)
 		return inode.position < edition->samples;
+	if (inode.kind == INODE_OTHER)
+		return paths && paths_other(paths, inode.position);
 	return paths && inode.kind == INODE_SHARD && inode.position > 0 &&
 	       inode.position < paths_directories(paths) &&
 	       is_shown(job, paths, directory_of(paths, inode));
@@ -253,11 +293,50 @@ static uint32_t subdirectories(struct sched_job *job, struct inode inode)
 	return n;
 }
 
+int mirror_other(struct sched_job *job, struct inode inode, struct mirror_other *ret)
+{
+	auto_edition *edition = sched_edition(job, 0);
+	const struct dataset_paths *paths = paths_of(job);
+	const struct paths_other *other =
+		paths ? paths_other(paths, inode.position) : NULL;
+	if (!other)
+		return -ENOENT;
+	const char *boundary = dataset_boundary(edition->dataset);
+	*ret = (struct mirror_other){.bytes = other->bytes, .mtime_ns = other->mtime_ns};
+	ret->boundary = boundary ? strdup(boundary) : NULL;
+	if (asprintf(&ret->path, "%s/%s", dataset_source(edition->dataset), other->path) <
+		0)
+		ret->path = NULL;
+	if (ret->path && (ret->boundary || !boundary))
+		return 0;
+	mirror_other_free(ret);
+	return -ENOMEM;
+}
+
+void mirror_other_free(struct mirror_other *other)
+{
+	free(other->path);
+	free(other->boundary);
+	*other = (struct mirror_other){0};
+}
+
+static bool size(
+	struct sizes *sizes, struct sched_job *job, struct inode file, uint64_t *ret)
+{
+	if (file.kind != INODE_OTHER)
+		return sizes_of_position(sizes, job, file, ret);
+	const struct dataset_paths *paths = paths_of(job);
+	const struct paths_other *other =
+		paths ? paths_other(paths, file.position) : NULL;
+	*ret = other ? other->bytes : 0;
+	return other != NULL;
+}
+
 const struct layout layout_mirror = {
 	.entries = entries,
 	.entry = entry,
 	.lookup = lookup,
 	.exists = exists,
 	.subdirectories = subdirectories,
-	.size = sizes_of_position,
+	.size = size,
 };

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "dataset/dataset_paths.h"
+#include "files/inode.h"
+#include "sched/sched.h"
 
 /*
  * Names of the layout "mirror": a file has the name of its source file with the job's
@@ -25,3 +27,15 @@ void mirror_print(const struct dataset_paths *paths,
 /* The file of a directory that has this name; UINT32_MAX: none. */
 uint32_t mirror_find(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name);
+
+/* A file that is no sample, as the scan found it. */
+struct mirror_other {
+	char *path;	/* absolute */
+	char *boundary; /* the directory that it has to lie in; NULL: it may lie anywhere */
+	uint64_t bytes;
+	int64_t mtime_ns;
+};
+/* -ENOENT, -ENOMEM; the caller frees what ret has by mirror_other_free. */
+must_check int mirror_other(
+	struct sched_job *job, struct inode inode, struct mirror_other *ret);
+void mirror_other_free(struct mirror_other *other);

@@ -7,6 +7,7 @@
 #include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
 #include "fuse/later.h"
+#include "fuse/other_file.h"
 #include "fuse/outlived.h"
 #include "fuse/owner.h"
 #include "fuse/passthrough.h"
@@ -376,6 +377,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	else if (inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
 		 inode.kind == INODE_JSON)
 		opening_start(req, session_of(req), inode, fi);
+	else if (inode.kind == INODE_OTHER)
+		other_file_open(req, session_of(req), inode, fi);
 	else if (composite_is(inode.kind))
 		composite_open(req, session_of(req), inode, fi);
 	else
@@ -404,6 +407,8 @@ static void op_read(
 		reply_error(req, -EINVAL);
 	else if (inode.kind == INODE_SAMPLE)
 		read_sample(req, session, inode, fi->fh, size, offset);
+	else if (inode.kind == INODE_OTHER)
+		other_file_read(req, session, inode, size, offset);
 	else if (inode.kind == INODE_LABEL)
 		known = label_file_read(req, session, fi->fh, size, offset);
 	else if (composite_is(inode.kind))
@@ -422,7 +427,7 @@ void session_release(struct session *session, struct inode inode, uint64_t handl
 		composite_release(session, inode, handle);
 	else if (inode.kind == INODE_LABEL)
 		label_file_release(session, handle);
-	else
+	else if (inode.kind != INODE_OTHER)
 		text_file_release(session, handle);
 }
 

@@ -46,6 +46,7 @@ static bool is_in_job(enum inode_kind kind)
 	case INODE_LABEL:
 	case INODE_SHARD:
 	case INODE_JSON:
+	case INODE_OTHER:
 	case INODE_TAR:
 	case INODE_BATCH:
 	case INODE_BATCH_LABELS:

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "fuse/other_file.h"
+#include "base/log.h"
+#include "files/layout_mirror.h"
+#include "fuse/handle.h"
+#include "fuse/later.h"
+#include "load/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void other_file_open(fuse_req_t req, struct session *session, struct inode inode,
+	const struct fuse_file_info *fi)
+{
+	struct fuse_file_info opened = *fi;
+	(void)session;
+	opened.fh = handle_new(inode.epoch);
+	opened.keep_cache = true; /* a file that changes is an error */
+	fuse_reply_open(req, &opened);
+}
+
+static int open_other(const struct mirror_other *other)
+{
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	if (other->boundary)
+		return open_beneath(other->boundary, other->path, flags);
+	int fd = open(other->path, flags);
+	return fd < 0 ? -errno : fd;
+}
+
+/* -ESTALE: it is not as the scan found it. */
+static int check(const struct mirror_other *other, int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	int64_t mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	return S_ISREG(st.st_mode) && (uint64_t)st.st_size == other->bytes &&
+			       mtime_ns == other->mtime_ns
+		       ? 0
+		       : -ESTALE;
+}
+
+/* Returns how many bytes there were. */
+static ssize_t read_all(int fd, char *ret, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+	while (done < size) {
+		ssize_t n = pread(fd, ret + done, size - done, (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+static ssize_t read_other(
+	struct sched_job *job, const struct later_request *request, char *ret)
+{
+	struct mirror_other other;
+	int err = mirror_other(job, request->inode, &other);
+	if (err)
+		return err;
+	auto_close int fd = open_other(&other);
+	err = fd < 0 ? fd : check(&other, fd);
+	ssize_t n = err ? err : read_all(fd, ret, request->size, request->offset);
+	if (n < 0)
+		log_warn("job %s: %s: %s", sched_job_config(job)->name, other.path,
+			n == -ESTALE ? "it has changed since the dataset was scanned"
+				     : strerror((int)-n));
+	mirror_other_free(&other);
+	return n < 0 && n != -ENOMEM ? -EIO : n;
+}
+
+static void answer(const struct later_request *request)
+{
+	struct session *session = request->later.session;
+	struct sched_job *job =
+		sched_job_find_id(session->context.sched, request->inode.job);
+	auto_free char *bytes = malloc(request->size + 1);
+	ssize_t n = !job ? -ENOENT : !bytes ? -ENOMEM : read_other(job, request, bytes);
+	if (job)
+		sched_job_put(job);
+	if (n < 0)
+		reply_error(request->later.req, (int)n);
+	else
+		fuse_reply_buf(request->later.req, bytes, (size_t)n);
+}
+
+void other_file_read(fuse_req_t req, struct session *session, struct inode inode,
+	size_t size, uint64_t offset)
+{
+	later_request(&(struct later_request){.later = {.req = req, .session = session},
+		.inode = inode,
+		.size = size,
+		.offset = offset,
+		.answer = answer});
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# With others = show, layout = mirror has the files that are no samples, byte for byte, so
+# that trainers of detectors find the boxes of prepared images; also after kill -9 of the
+# engine, and by rules that name them. One that changes answers EIO until the next start.
+. "$(dirname "$0")/lib.sh"
+. "$FS/engine.sh"
+"$PYTHON" "$FS/detection.py" make "$D"
+job a tensor.resize=max:64 tensor.format=bmp view.layout=mirror view.extension=jpg
+job few view.layout=mirror "job.where=path like 'images/train/000001%'"
+config images.label=none
+start
+[[ ! -e $(epoch a)/labels && -e $(epoch a)/images/train/000000.jpg ]] || fail "shown unasked"
+stop
+config images.label=none images.others=show
+start
+"$PYTHON" "$FS/detection.py" read "$D" "$(epoch a)" 64
+"$PYTHON" "$FS/detection.py" read "$D" "$M/jobs/a/current" 64
+
+others() {
+	(cd "$1" && find . -type f ! -name '*.jpg' ! -name '*.ppm' ! -name '.hidden' | sort)
+}
+equal "other files" "$(others "$(epoch a)")" "$(others "$D")"
+equal "other files of a job with where" "$(others "$(epoch few)")" "$(others "$D")"
+while read -r file; do
+	cmp "$D/$file" "$(epoch a)/$file"
+	equal "size of $file" "$(stat -c %s "$(epoch a)/$file")" "$(stat -c %s "$D/$file")"
+done < <(others "$D")
+for missing in .hidden labels/train/000003.txt labels/train/000000.txt.ppm; do
+	[[ ! -e $(epoch a)/$missing ]] || fail "$missing is there"
+done
+equal "links" "$(stat -c %h "$(epoch few)/labels" "$(epoch few)/images" | xargs)" "3 3"
+(! echo x >>"$(epoch a)/labels/train/000000.txt") 2>/dev/null || fail "it can be written"
+
+# An engine that takes over goes on with open files.
+exec 5<"$(epoch a)/annotations/instances.json"
+head -c 10 <&5 >/dev/null
+kill_engine
+cat <&5 | tail -c 3000000 | cmp - <(tail -c 3000000 "$D/annotations/instances.json")
+exec 5<&-
+
+echo "0 1 1 1 1" >>"$D/labels/train/000007.txt"
+! cat "$(epoch few)/labels/train/000007.txt" >/dev/null 2>&1 || fail "changed, and read"
+grep -qF "job few: $D/labels/train/000007.txt: it has changed since the dataset was scanned" "$LOG"
+stop
+rm "$D/labels/train/000000.txt"
+ln -s /etc/hostname "$D/labels/outside.txt"
+ln -s train/000001.txt "$D/labels/inside.txt"
+start
+cmp "$D/labels/train/000007.txt" "$(epoch few)/labels/train/000007.txt"
+cmp "$D/labels/train/000001.txt" "$(epoch few)/labels/inside.txt"
+[[ ! -e $(epoch a)/labels/train/000000.txt ]] || fail "gone, and shown"
+[[ ! -e $(epoch a)/labels/outside.txt ]] || fail "a link that leaves the tree is shown"
+grep -q "symbolic links that leave the tree were skipped" "$LOG"
+stop
+
+# A sample has its name before another file has it; all bytes of names can be.
+name=$'odd \n\xff name'
+echo odd >"$D/labels/$name"
+echo other >"$D/images/train/000000.jpg.ppm.x"
+mv "$D/images/train/000000.jpg.ppm.x" "$D/images/train/000001.jpg.PPX"
+start
+cmp "$D/labels/$name" "$(epoch a)/labels/$name"
+stop
+printf 'hidden by the sample' >"$D/images/train/000001.jpg.x"
+sed -i 's/^\[view\]/[view]\nextension = x/' "$T/jobs.d/few.ini"
+start
+equal "the sample's" "$(head -c 2 "$(epoch few)/images/train/000001.jpg.x")" P6
+equal "names" "$(names "$(epoch few)/images/train" | uniq -d)" ""
+
+stop
+D=$T/none.tar
+(cd "$T/data" && tar -cf "$D" images)
+config images.others=show joaderfs.state="$T/state-tar"
+refused "found others = show, and path $T/none.tar, which is no directory; allowed: others = hide"
