@@ -32,6 +32,7 @@ struct dataset_paths {
 	struct paths_other *others;
 	uint32_t n_others;
 	size_t others_capacity;
+	bool shows_others;
 	struct paths_directory *directories;
 	uint32_t n_directories;
 	size_t capacity;
@@ -126,6 +127,7 @@ static int read_others(sqlite3 *db, struct dataset_paths *paths)
 	sqlite3_finalize(statement);
 	if (code != SQLITE_ROW)
 		return code == SQLITE_DONE ? 0 : catalogue_errno(db);
+	paths->shows_others = true;
 	if (sqlite3_prepare_v2(db, "SELECT path, bytes, mtime_ns FROM others", -1,
 		    &statement, NULL) != SQLITE_OK)
 		return catalogue_errno(db);
@@ -331,6 +333,11 @@ sample_id paths_sample(const struct dataset_paths *paths, uint32_t i)
 	return paths->files[i].id;
 }
 
+bool paths_show_others(const struct dataset_paths *paths)
+{
+	return paths->shows_others;
+}
+
 const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i)
 {
 	if (i >= paths->n_files || paths->files[i].id != SAMPLE_NONE)
@@ -378,4 +385,38 @@ uint32_t paths_find_file(const struct dataset_paths *paths,
 			low = middle + 1;
 	}
 	return UINT32_MAX;
+}
+
+/* The first file whose name is no smaller than the stem and a dot. */
+static uint32_t first_of_stem(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name, size_t n)
+{
+	uint32_t low = directory->first_file, high = low + directory->n_files;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const char *file = paths->files[middle].name;
+		int order = strncmp(name, file, n);
+		if (order > 0 || (order == 0 && (unsigned char)file[n] < '.'))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t paths_find_stem(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name, size_t n)
+{
+	uint32_t found = UINT32_MAX, end = directory->first_file + directory->n_files;
+	for (uint32_t i = first_of_stem(paths, directory, name, n); i < end; i++) {
+		const char *file = paths->files[i].name;
+		if (strncmp(name, file, n) != 0 || file[n] != '.')
+			break;
+		if (paths->files[i].id == SAMPLE_NONE || strchr(file + n + 1, '.'))
+			continue;
+		if (found != UINT32_MAX)
+			return UINT32_MAX;
+		found = i;
+	}
+	return found;
 }

@@ -43,8 +43,8 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
-	if (!extension)
-		return true;
+	if (!extension || paths_show_others(paths))
+		return !extension;
 	size_t n = bytes_before(name, extension);
 	return n > 0 && find_sample(paths, directory, name, n) == UINT32_MAX;
 }
@@ -67,17 +67,46 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 		extension);
 }
 
+/* Whether the job's ending replaces that of the name, which a label beside it has in common
+ * with it but for the ending: no other sample has the same stem, or is called so. */
+static bool replaces_ending(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name, const char *extension)
+{
+	const char *dot = strrchr(name, '.');
+	size_t n = dot ? (size_t)(dot - name) : 0;
+	return extension && n > 0 && paths_show_others(paths) &&
+	       n + 1 + strlen(extension) <= NAME_MAX &&
+	       paths_find_stem(paths, directory, name, n) != UINT32_MAX &&
+	       find_sample(paths, directory, name, n) == UINT32_MAX;
+}
+
 void mirror_print(const struct dataset_paths *paths,
 	const struct paths_directory *directory, uint32_t file, const char *extension,
 	char ret[MIRROR_NAME])
 {
 	const char *name = paths_name(paths, file);
-	if (keeps_name(paths, directory, name, extension))
+	if (replaces_ending(paths, directory, name, extension))
+		snprintf(ret, MIRROR_NAME, "%.*s.%s", (int)(strrchr(name, '.') - name),
+			name, extension);
+	else if (keeps_name(paths, directory, name, extension))
 		snprintf(ret, MIRROR_NAME, "%s", name);
 	else if (is_too_long(name, extension))
 		print_short(name, extension, ret);
 	else
 		snprintf(ret, MIRROR_NAME, "%s.%s", name, extension);
+}
+
+static uint32_t find_replaced(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *extension, const char *name)
+{
+	size_t n = extension ? bytes_before(name, extension) : 0;
+	uint32_t file = n && paths_show_others(paths)
+				? paths_find_stem(paths, directory, name, n)
+				: UINT32_MAX;
+	if (file == UINT32_MAX ||
+		!replaces_ending(paths, directory, paths_name(paths, file), extension))
+		return UINT32_MAX;
+	return file;
 }
 
 static uint32_t find_whole(const struct dataset_paths *paths,
@@ -88,6 +117,7 @@ static uint32_t find_whole(const struct dataset_paths *paths,
 	size_t n = bytes_before(name, extension);
 	uint32_t file = n ? find_sample(paths, directory, name, n) : UINT32_MAX;
 	if (file == UINT32_MAX ||
+		replaces_ending(paths, directory, paths_name(paths, file), extension) ||
 		keeps_name(paths, directory, paths_name(paths, file), extension))
 		return UINT32_MAX;
 	return file;
@@ -116,7 +146,9 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 	size_t n = strlen(name);
 	if (n > NAME_MAX)
 		return UINT32_MAX;
-	uint32_t file = find_whole(paths, directory, extension, name);
+	uint32_t file = find_replaced(paths, directory, extension, name);
+	if (file == UINT32_MAX)
+		file = find_whole(paths, directory, extension, name);
 	if (file != UINT32_MAX || !extension || n < NAME_MAX - 3)
 		return file;
 	return find_short(paths, directory, extension, name);

@@ -14,6 +14,9 @@
  * A name that would have more than 255 bytes is cut, and has a hash of all of it before the
  * extension.
  *
+ * Where other files are shown (others = show) the extension replaces the ending, if only one
+ * sample of the directory gets its name so; tulip.png becomes tulip.jpg, beside tulip.txt.
+ *
  *   extension NULL: every file keeps its name.
  *   Threads: any.   Errors: none.
  */

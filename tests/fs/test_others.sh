@@ -55,18 +55,44 @@ cmp "$D/labels/train/000001.txt" "$(epoch few)/labels/inside.txt"
 grep -q "symbolic links that leave the tree were skipped" "$LOG"
 stop
 
+# The ending replaces another one, unless two files would have one name then. Every file of a
+# directory is there, under a name that leads to it.
+mkdir "$D/images/ends"
+"$PYTHON" - "$D/images/ends" <<-'END'
+	import sys
+	from PIL import Image
+	names = "a.png a.txt b.png b.jpg c.d.png c.png e.png e.png.webp f.jpg f.PNG f.tiff.png g.jpeg g-.png"
+	for i, name in enumerate(names.split()):
+	    path = f"{sys.argv[1]}/{name}"
+	    if name.endswith("txt"):
+	        open(path, "w").close()
+	    else:
+	        Image.new("RGB", (4 + i, 4)).save(path)
+END
+start
+ends=$(epoch a)/images/ends
+equal "names with the ending" "$(names "$ends" | xargs)" \
+	"a.jpg a.txt b.jpg.jpg b.png.jpg c.d.jpg c.jpg e.jpg e.png.webp.jpg f.PNG.jpg f.jpg.jpg f.tiff.jpg g-.jpg g.jpg"
+for file in "$ends"/*.jpg; do
+	[[ -s $file ]] || fail "$file"
+	head -c 2 "$file" | grep -q BM || fail "$file is no bitmap"
+done
+equal "images, each with a height of its own" "$(for file in "$ends"/*.jpg; do od -An -j 22 -N 4 -t d4 "$file"; done | xargs -n 1 | sort -u | wc -l)" 12
+for missing in a.png b.jpg e.png.jpg c.d.png.jpg; do
+	[[ ! -e $ends/$missing ]] || fail "$missing is there"
+done
+stop
+
 # A sample has its name before another file has it; all bytes of names can be.
 name=$'odd \n\xff name'
 echo odd >"$D/labels/$name"
-echo other >"$D/images/train/000000.jpg.ppm.x"
-mv "$D/images/train/000000.jpg.ppm.x" "$D/images/train/000001.jpg.PPX"
 start
 cmp "$D/labels/$name" "$(epoch a)/labels/$name"
 stop
-printf 'hidden by the sample' >"$D/images/train/000001.jpg.x"
+printf 'hidden by the sample' >"$D/images/train/000001.x"
 sed -i 's/^\[view\]/[view]\nextension = x/' "$T/jobs.d/few.ini"
 start
-equal "the sample's" "$(head -c 2 "$(epoch few)/images/train/000001.jpg.x")" P6
+equal "the sample's" "$(head -c 2 "$(epoch few)/images/train/000001.x")" P6
 equal "names" "$(names "$(epoch few)/images/train" | uniq -d)" ""
 
 stop
