@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/rng.h"
 #include "files/layout_mirror.h"
 #include "dataset_place.h"
 
@@ -103,4 +104,84 @@ Test(layout_mirror, no_two_files_have_one_name)
 		"jpg", "1.png.jpg 1.png.jpg.jpg 1.png.jpg.jpg.jpg 1.png.jpg.png.jpg");
 	expect_none("jpg", "1.png.jpg.jpg.jpg.jpg");
 	place_end(&place);
+}
+
+Test(layout_mirror, beside_other_files_an_ending_is_replaced)
+{
+	place_begin(&place);
+	place.config.shows_others = true;
+	place_jpeg(&place, "a/1.png");
+	place_text(&place, "a/1.txt", "a box");
+	place_jpeg(&place, "a/2.jpg");
+	place_jpeg(&place, "a/2.png");
+	cr_assert_eq(place_open(&place), 0);
+	const struct dataset_paths *paths;
+	char name[MIRROR_NAME];
+	cr_assert_eq(dataset_paths(place.dataset, &paths), 0);
+	const char *const expected[] = {"1.jpg", NULL, "2.jpg.jpg", "2.png.jpg"};
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct paths_other *other = paths_other(paths, i);
+		cr_assert_eq(other == NULL, expected[i] != NULL);
+		if (other) {
+			cr_assert_str_eq(other->path, "a/1.txt");
+			cr_assert_eq(other->bytes, 5);
+			continue;
+		}
+		mirror_print(paths, paths_directory(paths, 1), i, "jpg", name);
+		cr_assert_str_eq(name, expected[i]);
+	}
+	expect_none("jpg", "1.png");
+	expect_none("jpg", "1.txt");
+	expect_none("jpg", "1.png.jpg");
+	expect_none("jpg", "2.jpg");
+	place_end(&place);
+}
+
+/* Any files of which each may be the stem, the ending or the beginning of another. */
+static void add_any_file(struct rng *rng)
+{
+	static const char *const parts[] = {"1", "png", "jpg", "txt"};
+	char path[100] = "a/1";
+	for (uint64_t n = 1 + rng_below(rng, 3); n > 0; n--)
+		strcat(strcat(path, "."), parts[rng_below(rng, 4)]);
+	place_jpeg(&place, path);
+}
+
+static void expect_different_names(const char *extension)
+{
+	const struct dataset_paths *paths;
+	static char names[64][MIRROR_NAME];
+	uint32_t n = 0;
+	cr_assert_eq(dataset_paths(place.dataset, &paths), 0);
+	const struct paths_directory *directory = paths_directory(paths, 1);
+	cr_assert_leq(directory->n_files, 64);
+	for (uint32_t i = 0; i < directory->n_files; i++) {
+		uint32_t file = directory->first_file + i;
+		if (paths_other(paths, file))
+			continue;
+		mirror_print(paths, directory, file, extension, names[n]);
+		cr_assert_eq(mirror_find(paths, directory, extension, names[n]), file,
+			"%s", names[n]);
+		for (uint32_t k = 0; k < n; k++)
+			cr_assert_str_neq(names[k], names[n]);
+		n++;
+	}
+	cr_assert_gt(n, 0);
+}
+
+Test(layout_mirror, files_have_names_of_their_own_whatever_they_are_called)
+{
+	struct rng rng;
+	rng_seed(&rng, 7);
+	for (int round = 0; round < 20; round++) {
+		place_begin(&place);
+		place.config.shows_others = round % 4 != 0;
+		place_jpeg(&place, "a/1.jpg");
+		for (int i = 0; i < 30; i++)
+			add_any_file(&rng);
+		cr_assert_eq(place_open(&place), 0);
+		expect_different_names("jpg");
+		expect_different_names("ppm");
+		place_end(&place);
+	}
 }
