@@ -18,6 +18,11 @@ grep -qF "8 images lie beside the class directories, in $T/plain, and are no sam
 stop
 D=$T/all.zip config
 refused "has no class directories" "without classes: label = none"
+D=$T/all.zip config images.label=json:caption joaderfs.state="$T/state-field"
+refused "labels are no names of classes, which have 1 to 200 bytes, no / and no . at the beginning (label = none makes one class of all samples)"
+mkdir -p "$T/none/more"
+D=$T/none config images.label=none joaderfs.state="$T/state-none"
+refused "path $T/none/: no file with an ending of \"jpg jpeg"
 
 for kind in $kinds; do
 	: >"$LOG"
@@ -41,9 +46,20 @@ for kind in $kinds; do
 		"$(case $kind in plain) echo X more/X ;; shards) echo part-0/X part-1/X ;; *) echo X ;; esac)"
 done
 
-# A container that changes, and one that comes.
+# Columns of metadata.csv belong to images that have no class.
 : >"$LOG"
 rm "$T/jobs.d/m.ini"
+printf 'file_name,score\n00001.jpg,5\nmore/00000.jpg,7\n' >"$T/plain/metadata.csv"
+job j view.json=yes job.order=sequential "job.where=score > 0"
+D=$T/plain config images.label=none joaderfs.state="$T/state-columns"
+start
+equal "rows" "$(cat "$(epoch j)"/*.json | tr -s ' \n' ' ')" \
+	'{"label": 0, "class": "all", "path": "00001.jpg", "score": 5} {"label": 0, "class": "all", "path": "more/00000.jpg", "score": 7} '
+stop
+rm "$T/jobs.d/j.ini"
+
+# A container that changes, and one that comes.
+: >"$LOG"
 mv "$T/shards/part-1.tar" "$T/later.tar"
 D=$T/shards config images.label=none joaderfs.state="$T/state-later"
 start
