@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""random_scripts.py JOBS TRIALS SEED [KIND]: random training programs of torch's DataLoader, one
+to four of them one after the other on a job of their own, JOBS/t0, JOBS/t1 and so on: looks at
+files, passes that are broken off, drop_last, no to three workers, which may stay. Odd jobs are
+flat, the others of classes. Several jobs are read side by side. KIND look or drop: only looks and
+whole passes, only drop_last.
+
+A pass opens different files. It is wrong if two of them hold the same sample, and silent if the
+job's status has no notice then. A line for each wrong pass; the last one has their numbers."""
+
+import glob
+import hashlib
+import itertools
+import os
+import random
+import sys
+import tempfile
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+JOBS, TRIALS, SEED = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+KIND = sys.argv[4] if len(sys.argv) > 4 else "all"
+AT_ONCE = 3
+
+
+class Files(Dataset):
+    def __init__(self, job):
+        self.files = sorted(glob.glob(f"{job}/current/**/*.ppm", recursive=True))
+
+    def __len__(self):
+        return len(self.files)
+
+    def __getitem__(self, i):
+        with open(self.files[i], "rb") as file:
+            return hashlib.sha1(file.read()).hexdigest()
+
+
+def passes_of(data, choose):
+    """A program: its passes, as lists of digests."""
+    workers = choose.choice((0, 0, 1, 2, 3))
+    drops = KIND == "drop" or (KIND == "all" and choose.random() < 0.3)
+    loader = DataLoader(data, choose.randint(3, 9), shuffle=choose.random() < 0.8,
+                        num_workers=3 if KIND == "drop" else workers, drop_last=drops,
+                        persistent_workers=workers > 0 and choose.random() < 0.4,
+                        prefetch_factor=choose.choice((1, 2, 4)) if workers else 2,
+                        collate_fn=list)
+    looks = KIND != "drop" and choose.random() < (1 if KIND == "look" else 0.4)
+    for _ in range(choose.randint(1, 4)):
+        if looks:
+            for _ in range(choose.randint(1, 2)):
+                _ = data[choose.choice((0, choose.randrange(len(data))))]
+        if KIND == "all" and choose.random() < 0.25:
+            yield [*itertools.chain(*itertools.islice(loader, choose.randint(1, len(loader))))]
+        else:
+            yield [*itertools.chain(*loader)]
+
+
+def program(job, number, choose):
+    data = Files(job)
+    for k, given in enumerate(passes_of(data, choose)):
+        print(os.path.basename(job), number, k, len(set(given)), len(given), flush=True)
+
+
+def status_of(job):
+    with open(f"{job}/status", encoding="ascii") as status:
+        return status.read()
+
+
+def trial(number):
+    """Each program is a process of a session of its own."""
+    choose = random.Random(SEED * 1000 + number)
+    job = f"{JOBS}/t{number}"
+    for k in range(choose.randint(1, 4)):
+        seed = choose.random()
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            torch.manual_seed(number * 10 + k)
+            torch.set_num_threads(1)
+            program(job, k, random.Random(seed))
+            sys.stdout.flush()
+            os._exit(0)
+        if os.waitpid(child, 0)[1] != 0:
+            sys.exit(f"{job}: a program failed")
+
+
+def main():
+    """A child for each job, so many at a time."""
+    wrong, silent, running = set(), set(), 0
+    with tempfile.TemporaryFile("w+", encoding="ascii") as said:
+        for number in range(TRIALS):
+            if running == AT_ONCE:
+                assert os.wait()[1] == 0
+                running -= 1
+            if os.fork() == 0:
+                os.dup2(said.fileno(), 1)
+                trial(number)
+                os._exit(0)
+            running += 1
+        for _ in range(running):
+            assert os.wait()[1] == 0
+        said.seek(0)
+        passes = [line.split() for line in said]
+    for job, program_number, number, different, given in passes:
+        if different == given:
+            continue
+        told = "notice" in status_of(f"{JOBS}/{job}")
+        (wrong if told else silent).add(job)
+        print(f"{'told' if told else 'SILENT'} {job}, program {program_number}, pass {number}: "
+              f"{different} different of {given}")
+    print(f"{TRIALS} trials, {len(passes)} passes: {len(wrong)} with one that is wrong and told, "
+          f"{len(silent)} silent")
+
+
+main()
