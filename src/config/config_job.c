@@ -39,6 +39,17 @@ static void check_source(struct ini *ini, struct job_config *job)
 	}
 }
 
+/* Kept channels may be one, or have no colour. */
+static void check_fill(struct ini *ini, const struct preparation *preparation)
+{
+	const uint8_t *fill = preparation->fill;
+	if (preparation->channels == CHANNELS_KEEP &&
+		(fill[1] != fill[0] || fill[2] != fill[0]))
+		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "fill"), "tensor", "fill",
+			"found %u %u %u, allowed: one number, with channels = keep",
+			fill[0], fill[1], fill[2]);
+}
+
 /* Only arrays hold numbers, or planes; files of images hold bytes, pixel by pixel. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
@@ -50,13 +61,15 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 	if (!array && job->pixels.axes != AXES_HWC)
 		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "axes"), "tensor", "axes",
 			"found \"axes\", allowed: %s", ARRAYS_ONLY);
-	if (job->preparation.gray && job->format == FORMAT_BMP)
+	enum preparation_channels channels = job->preparation.channels;
+	if (channels == CHANNELS_GRAY && job->format == FORMAT_BMP)
 		ini_mistake(ini, ini_line(ini, SECTION_TENSOR, "channels"), "tensor",
 			"channels",
 			"found \"gray\", allowed: rgb, with format = bmp; ppm, png, npy, "
 			"record and raw hold gray");
-	unsigned n = job->preparation.gray ? 1 : 3;
-	if (job->augment.normalize.given && job->augment.normalize.channels != n)
+	unsigned n = channels == CHANNELS_GRAY ? 1 : 3;
+	if (job->augment.normalize.given && channels != CHANNELS_KEEP &&
+		job->augment.normalize.channels != n)
 		ini_mistake(ini, ini_line(ini, SECTION_AUGMENT, "normalize"), "augment",
 			"normalize",
 			"found %u of each, allowed: %u means / %u standard deviations, "
@@ -168,9 +181,11 @@ static void check_tar(struct ini *ini, const struct job_config *job)
 	if (job->format == FORMAT_RECORD)
 		refuse(ini, SECTION_TENSOR, "format", "record",
 			"any other, with layout = tar, where labels are members");
-	if (job->size == SIZE_EXACT && !has_fixed_size(job))
+	if (job->size == SIZE_EXACT &&
+		(!has_fixed_size(job) || job->preparation.channels == CHANNELS_KEEP))
 		refuse(ini, SECTION_VIEW, "size", "exact",
-			"padded, with layout = tar and images of several sizes");
+			"padded, with layout = tar and images of several sizes or kinds "
+			"of pixels");
 	if (job->io == IO_CACHED)
 		refuse(ini, SECTION_VIEW, "io", "cached",
 			"auto or direct, with layout = tar, whose reads wait for "
@@ -414,6 +429,7 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 		check_pad(ini, job);
 		check_raw(ini, job);
 		check_pixels(ini, job);
+		check_fill(ini, &job->preparation);
 		check_random_crop(ini, job);
 		check_layout(ini, job);
 		check_ranks(ini, job);

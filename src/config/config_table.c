@@ -48,7 +48,8 @@ static const char *const symlinks[] = {"inside", "follow", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
 static const char *const exifs[] = {"ignore", "apply", NULL};
 static const char *const truncateds[] = {"fail", "fill", NULL};
-static const char *const channels[] = {"rgb", "gray", NULL};
+/* enum preparation_channels */
+static const char *const channels[] = {"rgb", "gray", "keep", NULL};
 static const char *const accuracies[] = {"exact", "approx", NULL};
 /* enum resample_filter */
 static const char *const filters[] = {
@@ -383,9 +384,9 @@ const struct option config_options[] = {
 	{SECTION_JOB, "where", &value_text, .min = 1, .max = 180, JOB(where),
 		.preset_help = "every sample",
 		.help = "Selects samples: an SQL expression over the columns id, path, "
-			"class, label, bytes, mtime, width, height, and those of the "
-			"dataset's metadata.csv, for instance label < 50 and "
-			"width >= 224.\n"
+			"class, label, bytes, mtime, width, height, channels, bits, "
+			"palette, and those of the dataset's metadata.csv, for instance "
+			"label < 50 and width >= 224.\n"
 			"hash(X) is a number made of the text of X, the same on every "
 			"machine: hash(path) % 5 != 0 leaves out a fifth of each class, "
 			"which hash(path) % 5 = 0 selects; see FOLDS."},
@@ -493,14 +494,17 @@ const struct option config_options[] = {
 	{SECTION_TENSOR, "fill", &value_fill, .max = 255, .preset = "0",
 		JOB(preparation.fill),
 		.help = "Colour of what crop and pad add: red, green and blue, or one "
-			"number for all three."},
-	{SECTION_TENSOR, "channels", &value_flag, .choices = channels, .preset = "rgb",
-		JOB(preparation.gray),
+			"number for all; only one number with channels = keep."},
+	{SECTION_TENSOR, "channels", &value_choice, .choices = channels, .preset = "rgb",
+		JOB(preparation.channels),
 		.help = "rgb: red, green and blue, as Pillow's convert(\"RGB\") gives "
 			"them.\n"
 			"gray: one channel, as convert(\"L\") gives it, before resize.\n"
 			"A ppm is a PGM then, a png gray, an array has 1 where it has 3 "
-			"else; not with format = bmp."},
+			"else; not with format = bmp.\n"
+			"keep: those of the file: one stays one, alpha and 16 bits stay, "
+			"a palette's indices stay indices, and a TIFF's float32 is read; "
+			"see CHANNELS."},
 	{SECTION_TENSOR, "accuracy", &value_flag, .choices = accuracies,
 		.preset = "exact", JOB(preparation.approximate),
 		.help = "Whether the pixels may differ from those of Pillow.\n"
@@ -539,15 +543,16 @@ const struct option config_options[] = {
 	{SECTION_TENSOR, "dtype", &value_choice, .choices = dtypes, .preset = "uint8",
 		JOB(pixels.dtype),
 		.help = "Type of the numbers in npy, record and raw.\n"
-			"uint8: 0 to 255.\n"
+			"uint8: 0 to 255; with channels = keep 16 bits stay uint16, and "
+			"float32 stays.\n"
 			"float32: 0 to 1, as torchvision's ToTensor gives them; see "
 			"normalize.\n"
 			"float16: the same, rounded to nearest."},
 	{SECTION_TENSOR, "axes", &value_choice, .choices = axes, .preset = "HWC",
 		JOB(pixels.axes),
 		.help = "Order of the axes in npy, record and raw.\n"
-			"HWC: (height, width, 3), as Pillow and OpenCV have it.\n"
-			"CHW: (3, height, width), as PyTorch has it."},
+			"HWC: (height, width, channels), as Pillow and OpenCV have it.\n"
+			"CHW: (channels, height, width), as PyTorch has it."},
 
 	{SECTION_AUGMENT, "random_crop", &value_shape, .min = 1, .max = 65500,
 		JOB(augment.random_crop), .preset_help = "not cropped",
@@ -566,7 +571,8 @@ const struct option config_options[] = {
 	{SECTION_AUGMENT, "normalize", &value_normalize, JOB(augment.normalize),
 		.preset_help = "not normalized",
 		.help = "Mean and standard deviation of red, green and blue, or of the "
-			"one channel that channels = gray gives.\n"
+			"one channel that channels = gray gives; with channels = keep of "
+			"each channel, or one of each for all.\n"
 			"The mean is subtracted from the numbers of 0 to 1, and the "
 			"result divided by the deviation, as torchvision's Normalize "
 			"does.\n"

@@ -111,13 +111,13 @@ static void skip_blanks(const char **text)
 	*text += strspn(*text, " \t");
 }
 
-/* How many numbers there are, up to three; 0: something else. */
-static unsigned parse_numbers(const char **text, double ret[3])
+/* How many numbers there are, up to MOST_CHANNELS; 0: something else. */
+static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 {
 	unsigned n = 0;
 	skip_blanks(text);
 	for (;;) {
-		if (n == 3 || !config_decimal(text, &ret[n++]))
+		if (n == MOST_CHANNELS || !config_decimal(text, &ret[n++]))
 			return 0;
 		const char *behind = *text;
 		skip_blanks(text);
@@ -129,7 +129,7 @@ static unsigned parse_numbers(const char **text, double ret[3])
 }
 
 /* The division is done in float, so it must not be zero there. */
-static bool all_positive(const double numbers[3], unsigned n)
+static bool all_positive(const double numbers[MOST_CHANNELS], unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (!((float)numbers[i] > 0.0f))
@@ -144,7 +144,7 @@ static int parse_normalize(
 	(void)dir;
 	struct normalize_config *normalize = field;
 	unsigned n = parse_numbers(&text, normalize->mean);
-	if ((n != 1 && n != 3) || *text++ != '/')
+	if (n == 0 || *text++ != '/')
 		return -EINVAL;
 	if (parse_numbers(&text, normalize->deviation) != n || *text)
 		return -EINVAL;
@@ -153,7 +153,7 @@ static int parse_normalize(
 	return all_positive(normalize->deviation, n) ? 0 : -EINVAL;
 }
 
-static void print_numbers(const double numbers[3], unsigned n, FILE *out)
+static void print_numbers(const double numbers[MOST_CHANNELS], unsigned n, FILE *out)
 {
 	for (unsigned i = 0; i < n; i++) {
 		fputs(" ", out);
@@ -177,7 +177,9 @@ static void allowed_normalize(const struct option *option, FILE *out)
 {
 	(void)option;
 	fputs("three means / three standard deviations above 0, "
-	      "like 0.485 0.456 0.406 / 0.229 0.224 0.225, or one / one for gray",
+	      "like 0.485 0.456 0.406 / 0.229 0.224 0.225, or one / one for gray; as "
+	      "many "
+	      "as there are channels, up to 4, with channels = keep",
 		out);
 }
 

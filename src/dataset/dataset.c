@@ -231,7 +231,7 @@ static int make_path(
 }
 
 static int read_sample(const struct dataset *dataset, struct connection *connection,
-	struct dataset_sample *ret)
+	sample_id id, struct dataset_sample *ret)
 {
 	const char *relative = (const char *)sqlite3_column_text(connection->get, 0);
 	int err = read_part(dataset, connection, ret);
@@ -244,6 +244,7 @@ static int read_sample(const struct dataset *dataset, struct connection *connect
 	ret->mtime_ns = sqlite3_column_int64(connection->get, 2);
 	ret->image.width = (uint32_t)sqlite3_column_int64(connection->get, 3);
 	ret->image.height = (uint32_t)sqlite3_column_int64(connection->get, 4);
+	ret->image.mode = dataset->images[id].mode;
 	ret->orientation = (uint8_t)sqlite3_column_int(connection->get, 5);
 	return 0;
 }
@@ -262,7 +263,7 @@ int dataset_get(struct dataset *dataset, sample_id id, struct dataset_sample *re
 	ret->label = dataset->labels[id];
 	sqlite3_bind_int64(connection->get, 1, id);
 	if (sqlite3_step(connection->get) == SQLITE_ROW) {
-		err = read_sample(dataset, connection, ret);
+		err = read_sample(dataset, connection, id, ret);
 		if (err)
 			dataset_sample_free(ret);
 	} else {

@@ -190,7 +190,8 @@ uint64_t dataset_hash(const char *text);
 /*
  * The ids that the predicate selects; where = NULL: all that are not gone. The predicate
  * is an SQL expression over the columns of a row: id, path (relative to the root), class,
- * label, bytes, mtime (seconds), width, height, and those of metadata.csv. hash(X) is a
+ * label, bytes, mtime (seconds), width, height, channels, bits (of a channel), palette (1: has
+ * one), and those of metadata.csv. hash(X) is a
  * number from the text of X, the same everywhere. It can do nothing else: it is read-only,
  * without subqueries and functions with side effects, and its steps are limited. -EINVAL: *ret_message (the caller frees it) says what is wrong
  * and lists the columns.

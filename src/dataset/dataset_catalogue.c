@@ -35,7 +35,8 @@ static const char *const hidden_columns[] = {"exif_orientation", "mtime_ns", "pr
 	"gone", "part_container", "part_offset", "part_bytes", "part_checksum",
 	"part_method"};
 static const char *const reserved_columns[] = {"id", "path", "class", "label", "bytes",
-	"mtime", "width", "height", "rowid", "oid", "_rowid_", "file_name"};
+	"mtime", "width", "height", "channels", "bits", "palette", "rowid", "oid",
+	"_rowid_", "file_name"};
 
 static bool in_list(const char *const *names, size_t n, const char *name)
 {
@@ -259,6 +260,10 @@ static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 		.facts.mtime_ns = sqlite3_column_int64(statement, 4),
 		.facts.image.width = (uint32_t)sqlite3_column_int64(statement, 5),
 		.facts.image.height = (uint32_t)sqlite3_column_int64(statement, 6),
+		.facts.image.mode =
+			pixel_mode_of((unsigned)sqlite3_column_int(statement, 15),
+				(unsigned)sqlite3_column_int(statement, 16),
+				sqlite3_column_int(statement, 17)),
 		.facts.probed = sqlite3_column_int(statement, 7),
 		.gone = sqlite3_column_int(statement, 8),
 		.facts.orientation = (uint8_t)sqlite3_column_int(statement, 9),
@@ -289,22 +294,26 @@ static int load_all(sqlite3 *db, const char *sql,
 	return err;
 }
 
-#define SELECT_ROWS(orientation, probed, part)                                           \
+#define SELECT_ROWS(orientation, probed, part, mode)                                     \
 	"SELECT id, path, label, bytes, mtime_ns, width, height, " probed                \
-	", gone, " orientation ", " part " FROM samples ORDER BY id"
+	", gone, " orientation ", " part ", " mode " FROM samples ORDER BY id"
 #define PART "part_container, part_offset, part_bytes, part_checksum, part_method"
 #define NO_PART "NULL, 0, 0, 0, 0"
+#define MODE "channels, bits, palette"
+#define NO_MODE "3, 8, 0"
 /* A file without a header may have one that is known now, and a PNG another orientation. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static const char *rows_query(sqlite3_int64 version, bool same_readers)
 {
 	if (version == CATALOGUE_WITHOUT_ORIENTATION)
-		return SELECT_ROWS("1", "0", NO_PART);
+		return SELECT_ROWS("1", "0", NO_PART, NO_MODE);
 	if (version == CATALOGUE_WITHOUT_CONTAINERS)
-		return SELECT_ROWS("exif_orientation", PROBED_AGAIN, NO_PART);
-	return same_readers ? SELECT_ROWS("exif_orientation", "probed", PART)
-			    : SELECT_ROWS("exif_orientation", PROBED_AGAIN, PART);
+		return SELECT_ROWS("exif_orientation", "0", NO_PART, NO_MODE);
+	if (version == CATALOGUE_WITHOUT_CHANNELS)
+		return SELECT_ROWS("exif_orientation", "0", PART, NO_MODE);
+	return same_readers ? SELECT_ROWS("exif_orientation", "probed", PART, MODE)
+			    : SELECT_ROWS("exif_orientation", PROBED_AGAIN, PART, MODE);
 }
 
 static int load_content(
@@ -323,9 +332,12 @@ static int load_content(
 	if (!err)
 		err = load_all(db, "SELECT label, name FROM classes ORDER BY label",
 			load_class, catalogue);
-	if (!err && !catalogue->outdated)
+	bool contains = version > CATALOGUE_WITHOUT_CONTAINERS;
+	if (!err && contains)
 		err = load_settings(db, catalogue, &same_readers);
-	if (!err && !catalogue->outdated)
+	if (catalogue->outdated)
+		catalogue->settings = ""; /* what is in containers is read again, too */
+	if (!err && contains)
 		err = load_all(db,
 			"SELECT number, name, bytes, mtime_ns FROM containers ORDER BY "
 			"number",

@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 /*
- * Width, height and orientation from a file's header. The content decides which codec is
+ * Width, height, mode and orientation from a file's header. The content decides which codec is
  * asked, not the name. libjpeg reports an error by a call that must not return; ours
  * jumps.
  */
@@ -72,8 +72,9 @@ static void probe_jpeg(FILE *file, struct tensor_shape *ret, uint8_t *ret_orient
 		jpeg_stdio_src(&info, file);
 		jpeg_save_markers(&info, JPEG_APP0 + 1, 0xffff);
 		jpeg_read_header(&info, TRUE);
-		*ret = (struct tensor_shape){
-			.height = info.image_height, .width = info.image_width};
+		*ret = (struct tensor_shape){.height = info.image_height,
+			.width = info.image_width,
+			.mode = image_jpeg_mode(info.num_components)};
 		*ret_orientation = jpeg_orientation(info.marker_list);
 	}
 	jpeg_destroy_decompress(&info);
@@ -94,8 +95,9 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 		memcmp(start + 8, "\0\0\0\rIHDR", 8) != 0 ||
 		crc32(0, start + 12, 4 + 13) != big_endian(start + 29))
 		return;
-	struct tensor_shape shape = {
-		.height = big_endian(start + 20), .width = big_endian(start + 16)};
+	struct tensor_shape shape = {.height = big_endian(start + 20),
+		.width = big_endian(start + 16),
+		.mode = image_png_mode(start[24], start[25])};
 	if (shape.width <= INT32_MAX && shape.height <= INT32_MAX && shape.width &&
 		shape.height) {
 		*ret = shape;

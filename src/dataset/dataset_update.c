@@ -57,7 +57,8 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 {
 	return a->bytes == b->bytes && a->mtime_ns == b->mtime_ns &&
 	       a->image.width == b->image.width && a->image.height == b->image.height &&
-	       a->orientation == b->orientation && a->probed == b->probed;
+	       a->image.mode == b->image.mode && a->orientation == b->orientation &&
+	       a->probed == b->probed;
 }
 
 /* Whose numbers are the same containers: if not, all are written anyway. */

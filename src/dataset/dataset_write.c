@@ -78,6 +78,8 @@ static int create_samples(struct writer *writer)
 	fputs("CREATE TABLE samples (id INTEGER PRIMARY KEY, path TEXT NOT NULL,"
 	      " class TEXT NOT NULL, label INTEGER, bytes INTEGER NOT NULL,"
 	      " mtime INTEGER NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL,"
+	      " channels INTEGER NOT NULL, bits INTEGER NOT NULL, palette INTEGER NOT "
+	      "NULL,"
 	      " exif_orientation INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,"
 	      " probed INTEGER NOT NULL, gone INTEGER NOT NULL, part_container INTEGER,"
 	      " part_offset INTEGER, part_bytes INTEGER, part_checksum INTEGER,"
@@ -140,17 +142,20 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
+#define N_NUMBERS 12
+#define PART (4 + N_NUMBERS) /* the first parameter of a part */
+
 static void bind_part(sqlite3_stmt *statement, const struct part *part)
 {
-	for (int i = 13; !part && i < 18; i++)
-		sqlite3_bind_null(statement, i);
+	for (int i = 0; !part && i < 5; i++)
+		sqlite3_bind_null(statement, PART + i);
 	if (!part)
 		return;
-	sqlite3_bind_int64(statement, 13, part->container);
-	sqlite3_bind_int64(statement, 14, (sqlite3_int64)part->at.offset);
-	sqlite3_bind_int64(statement, 15, (sqlite3_int64)part->at.stored_bytes);
-	sqlite3_bind_int64(statement, 16, part->at.checksum);
-	sqlite3_bind_int(statement, 17, (int)part->at.method);
+	sqlite3_bind_int64(statement, PART, part->container);
+	sqlite3_bind_int64(statement, PART + 1, (sqlite3_int64)part->at.offset);
+	sqlite3_bind_int64(statement, PART + 2, (sqlite3_int64)part->at.stored_bytes);
+	sqlite3_bind_int64(statement, PART + 3, part->at.checksum);
+	sqlite3_bind_int(statement, PART + 4, (int)part->at.method);
 }
 
 static int write_row(struct writer *writer, size_t id)
@@ -159,14 +164,18 @@ static int write_row(struct writer *writer, size_t id)
 	const struct facts *facts = &row->facts;
 	sqlite3_stmt *statement = writer->insert;
 	bool alike = writer->scan->label == LABEL_WITHOUT;
+	bool none = facts->image.width == 0;
 	const char *class = alike ? ONLY_CLASS : row->path;
 	const sqlite3_int64 numbers[] = {row->label, (sqlite3_int64)facts->bytes,
 		facts->mtime_ns / 1000000000, facts->image.width, facts->image.height,
-		facts->orientation, facts->mtime_ns, facts->probed, row->gone};
+		facts->orientation, facts->mtime_ns, facts->probed, row->gone,
+		none ? 0 : tensor_channels(facts->image),
+		none ? 0 : 8 * tensor_number_bytes(facts->image),
+		facts->image.mode == PIXELS_P};
 	sqlite3_bind_int64(statement, 1, (sqlite3_int64)id);
 	sqlite3_bind_text(statement, 2, row->path, -1, SQLITE_STATIC);
 	sqlite3_bind_text(statement, 3, class, (int)strcspn(class, "/"), SQLITE_STATIC);
-	for (int i = 0; i < 9; i++)
+	for (int i = 0; i < N_NUMBERS; i++)
 		sqlite3_bind_int64(statement, 4 + i, numbers[i]);
 	if (row->label == LABEL_NONE)
 		sqlite3_bind_null(statement, 4);
@@ -179,10 +188,11 @@ static int write_rows(struct writer *writer)
 {
 	int err = prepare(writer,
 		"INSERT INTO samples (id, path, class, label, bytes, mtime, width,"
-		" height, exif_orientation, mtime_ns, probed, gone, part_container, "
-		"part_offset,"
+		" height, exif_orientation, mtime_ns, probed, gone, channels, bits, "
+		"palette, "
+		"part_container, part_offset,"
 		" part_bytes, part_checksum, part_method)"
-		" VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+		" VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 		&writer->insert);
 	for (size_t id = 0; !err && id < writer->catalogue->n_rows; id++) {
 		err = write_row(writer, id);

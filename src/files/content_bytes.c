@@ -22,11 +22,21 @@ uint64_t content_bytes(
 	return image_bytes(config, image, dataset_file_bytes(dataset, sample));
 }
 
+enum pixel_mode content_mode(
+	const struct dataset *dataset, const roaring_bitmap_t *selection)
+{
+	return roaring_bitmap_is_empty(selection)
+		       ? PIXELS_RGB
+		       : dataset_image_shape(dataset, roaring_bitmap_minimum(selection))
+				 .mode;
+}
+
 bool content_bytes_fixed(const struct job_config *config, uint64_t *ret)
 {
 	struct tensor_shape any = {.height = 1, .width = 1};
-	if (!preparation_fixed_size(&config->preparation) &&
-		!augment_fixed_size(&config->augment))
+	if (config->preparation.channels == CHANNELS_KEEP ||
+		(!preparation_fixed_size(&config->preparation) &&
+			!augment_fixed_size(&config->augment)))
 		return false;
 	*ret = image_bytes(config, any, 0);
 	return true;

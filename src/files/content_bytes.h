@@ -18,6 +18,10 @@
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
+/* The mode of the images, where all have one. */
+enum pixel_mode content_mode(
+	const struct dataset *dataset, const roaring_bitmap_t *selection);
+
 /* Whether all contents are equally long, and how long. No sample need be bound. */
 bool content_bytes_fixed(const struct job_config *config, uint64_t *ret);
 

@@ -12,7 +12,8 @@
 static uint64_t pixel_bytes(struct pixel_type type, struct tensor_shape shape)
 {
 	return type.array ? array_bytes(type.array)
-			  : tensor_shape_bytes(shape) * pixel_type_bytes(type);
+			  : tensor_shape_bytes(shape) / tensor_number_bytes(shape) *
+				    pixel_type_bytes(type, shape);
 }
 
 static uint8_t *put(uint8_t *at, const void *bytes, size_t n)
@@ -49,8 +50,9 @@ static size_t array_head(enum sample_format format, struct pixel_type type,
 	if (array)
 		return file_head_array(array, format == FORMAT_RECORD, label, head);
 	if (format == FORMAT_RECORD)
-		return file_head_record(pixel_type_npy(type), sizes, 3, label, head);
-	head_npy(pixel_type_npy(type), sizes, 3, HEAD_SIZE, head);
+		return file_head_record(
+			pixel_type_npy(type, shape), sizes, 3, label, head);
+	head_npy(pixel_type_npy(type, shape), sizes, 3, HEAD_SIZE, head);
 	return HEAD_SIZE;
 }
 
@@ -120,7 +122,7 @@ static void encode_bmp(uint8_t *at, const struct tensor *tensor)
 
 static uint64_t png_raw_bytes(struct tensor_shape shape)
 {
-	return ((uint64_t)shape.width * tensor_channels(shape) + 1) * shape.height;
+	return ((uint64_t)shape.width * tensor_pixel_bytes(shape) + 1) * shape.height;
 }
 
 static uint64_t png_bytes(struct tensor_shape shape)
@@ -184,13 +186,33 @@ static void put_raw(struct png *png, const uint8_t *raw, uint64_t n)
 	}
 }
 
+/* Numbers of 16 bits, the upper byte first. */
+static void put_words(struct png *png, const uint8_t *words, uint64_t n)
+{
+	uint8_t bytes[256];
+	while (n > 0) {
+		size_t part = n < sizeof(bytes) / 2 ? n : sizeof(bytes) / 2;
+		for (size_t i = 0; i < part; i++) {
+			uint16_t word;
+			memcpy(&word, words + 2 * i, sizeof(word));
+			bytes[2 * i] = (uint8_t)(word >> 8);
+			bytes[2 * i + 1] = (uint8_t)word;
+		}
+		put_raw(png, bytes, 2 * part);
+		words += 2 * part;
+		n -= part;
+	}
+}
+
 static void put_png_head(struct png *png, struct tensor_shape shape)
 {
 	png->at = put(png->at, PNG_SIGNATURE, 8);
 	begin_chunk(png, "IHDR");
 	png->at = put_be32(put_be32(png->at, shape.width), shape.height);
-	uint8_t kind = shape.gray ? 0 : 2;
-	png->at = put(png->at, (uint8_t[]){8, kind, 0, 0, 0}, 5); /* 8 bits */
+	static const uint8_t kinds[] = {[1] = 0, [2] = 4, [3] = 2, [4] = 6};
+	uint8_t bits = (uint8_t)(8 * tensor_number_bytes(shape));
+	uint8_t kind = kinds[tensor_channels(shape)];
+	png->at = put(png->at, (uint8_t[]){bits, kind, 0, 0, 0}, 5);
 	end_chunk(png);
 }
 
@@ -198,13 +220,16 @@ static void encode_png(uint8_t *at, const struct tensor *tensor)
 {
 	struct tensor_shape shape = tensor->shape;
 	struct png png = {.at = at, .raw_left = png_raw_bytes(shape), .adler = 1};
-	uint64_t row_bytes = (uint64_t)shape.width * tensor_channels(shape);
+	uint64_t row_bytes = (uint64_t)shape.width * tensor_pixel_bytes(shape);
 	put_png_head(&png, shape);
 	begin_chunk(&png, "IDAT");
 	png.at = put(png.at, (uint8_t[]){0x78, 0x01}, 2);
 	for (uint32_t y = 0; y < shape.height; y++) {
 		put_raw(&png, (uint8_t[]){0}, 1);
-		put_raw(&png, tensor->data + y * row_bytes, row_bytes);
+		if (tensor_number_bytes(shape) == 1)
+			put_raw(&png, tensor->data + y * row_bytes, row_bytes);
+		else
+			put_words(&png, tensor->data + y * row_bytes, row_bytes / 2);
 	}
 	png.at = put_be32(png.at, png.adler);
 	end_chunk(&png);
@@ -265,9 +290,10 @@ int format_make(enum sample_format format, struct pixel_type type,
 {
 	ensure(format == FORMAT_SOURCE ||
 		tensor->bytes == pixel_bytes(type, tensor->shape));
-	ensure(format != FORMAT_BMP || !tensor->shape.gray);
 	ensure(config_holds_arrays(format) ||
 		(type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC));
+	if (!format_holds(format, tensor->shape.mode))
+		return -EIO; /* no job is added whose samples have such pixels */
 	*ret = (struct formatted){
 		.bytes = format_bytes(format, type, tensor->shape, tensor->bytes),
 	};
@@ -281,6 +307,20 @@ void format_free(struct formatted *file)
 {
 	free(file->encoded);
 	file->encoded = NULL;
+}
+
+bool format_holds(enum sample_format format, enum pixel_mode mode)
+{
+	switch (format) {
+	case FORMAT_PPM:
+		return mode == PIXELS_RGB || mode == PIXELS_L;
+	case FORMAT_BMP:
+		return mode == PIXELS_RGB;
+	case FORMAT_PNG:
+		return mode != PIXELS_F;
+	default:
+		return true;
+	}
 }
 
 bool format_head(enum sample_format format, struct file_head *ret)

@@ -17,10 +17,11 @@
  *   of label and image), raw, source           not copied
  *   bmp (24 bit), png (stored)                 encoded into a buffer
  *
- * npy, record and raw hold any pixel type, the others only bytes.
+ * npy, record and raw hold any pixel type, png also 16 bits, the others only bytes. A palette's
+ * indices are the numbers of a gray png.
  *
  *   Owns: `formatted` owns its buffer, not the tensor.
- *   Threads: any; no state.   Errors: -ENOMEM.
+ *   Threads: any; no state.   Errors: -ENOMEM; -EIO: the format does not hold such pixels.
  */
 
 struct formatted {
@@ -38,6 +39,9 @@ uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);
+
+/* Whether files of the format hold such pixels. */
+bool format_holds(enum sample_format format, enum pixel_mode mode);
 
 /* The head of files that are head + tensor. false: the format encodes. */
 bool format_head(enum sample_format format, struct file_head *ret);

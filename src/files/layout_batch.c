@@ -3,6 +3,7 @@
 
 #include "files/layout_batch.h"
 #include "base/ensure.h"
+#include "files/content_bytes.h"
 #include "files/format.h"
 #include "files/layout.h"
 #include "files/layout_flat.h"
@@ -45,7 +46,7 @@ static void make_head(const struct composite *batch, const struct segment *segme
 	}
 	uint32_t shape[] = {batch->n, planes ? channels : height, planes ? height : width,
 		planes ? width : channels};
-	head_npy(pixel_type_npy(batch->pixels), shape, 4, BATCH_HEAD, ret);
+	head_npy(pixel_type_npy(batch->pixels, batch->shape), shape, 4, BATCH_HEAD, ret);
 }
 
 static void make_labels_head(const struct composite *labels,
@@ -162,10 +163,13 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-/* The shape of all images: config refuses sizes that vary. */
-static struct tensor_shape shape_of(const struct job_config *config)
+/* The shape of all images: config refuses sizes that vary, and the scheduler modes. */
+static struct tensor_shape shape_of(
+	const struct job_config *config, const struct sched_edition *edition)
 {
-	struct tensor_shape any = {.height = 1, .width = 1};
+	struct tensor_shape any = {.height = 1,
+		.width = 1,
+		.mode = content_mode(edition->dataset, edition->readable)};
 	return augment_output(
 		&config->augment, preparation_output(&config->preparation, any));
 }
@@ -179,7 +183,7 @@ struct composite batch_file(
 	uint32_t n = left < config->batch ? left : config->batch;
 	if (file.kind == INODE_BATCH_LABELS)
 		return batch_labels_composite(first, n);
-	return batch_composite(first, n, config->pixels, shape_of(config));
+	return batch_composite(first, n, config->pixels, shape_of(config, edition));
 }
 
 static bool size(

@@ -113,7 +113,7 @@ static int make_fingerprints(struct peers *peers)
 static uint64_t most_bytes(const struct daemon_config *config)
 {
 	uint64_t pixels = config->max_pixels ? config->max_pixels : IMAGE_MAX_PIXELS;
-	return 3 * pixels;
+	return 8 * pixels; /* RGBA of 16 bits */
 }
 
 static int listen_at(

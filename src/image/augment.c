@@ -38,7 +38,7 @@ struct tensor_shape augment_output(
 		output = config->random_crop;
 	else if (config->random_resized_crop.width)
 		output = config->random_resized_crop;
-	output.gray = image.gray;
+	output.mode = image.mode;
 	return output;
 }
 

@@ -61,8 +61,8 @@ struct augment_plan augment_plan(const struct augment_config *config, uint64_t s
 
 /*
  * Makes a tensor of the pixel type: rows of plan->size, without padding, of the shape
- * (height, width, 3) or (3, height, width), or 1 for gray ones. The caller frees it. *ret = NULL: the result
- * would be the given tensor.
+ * (height, width, channels) or (channels, height, width). The caller frees it. *ret = NULL:
+ * the result would be the given tensor.
  */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,

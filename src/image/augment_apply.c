@@ -19,7 +19,7 @@
 /* The pixels at hand; everything around them is black. */
 struct window {
 	const uint8_t *pixels;
-	size_t channels;
+	size_t pixel; /* bytes */
 	size_t stride;
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -29,8 +29,8 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	struct pixels_scale scale[3]; /* HWC: the first one, for whole rows */
-	uint8_t *row;		      /* three scratch rows */
+	struct pixels_scale scale[MOST_CHANNELS]; /* HWC: the first one, for whole rows */
+	uint8_t *row;				  /* three scratch rows */
 	uint8_t *mirrored;
 	uint8_t *planes;
 	uint8_t *out;
@@ -46,7 +46,7 @@ static struct crop_axis whole(uint32_t length)
 static const uint8_t *window_start(const struct window *window)
 {
 	return window->pixels + window->rows.first * window->stride +
-	       window->columns.first * window->channels;
+	       window->columns.first * window->pixel;
 }
 
 /* Resizes the window as an image of its own: torchvision crops first, so that its filter
@@ -56,11 +56,13 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 	struct resampler *resampler;
 	struct tensor_shape size = plan->size;
 	struct resample_window resample = {.filter = plan->filter,
-		.image = {.height = window->rows.length, .width = window->columns.length},
+		.image = {.height = window->rows.length,
+			.width = window->columns.length,
+			.mode = size.mode},
 		.size = size,
 		.rows = whole(size.height),
 		.columns = whole(size.width)};
-	size_t stride = size.width * window->channels;
+	size_t stride = size.width * window->pixel;
 	struct crop_axis rows = resample_source(
 		plan->filter, window->rows.length, size.height, resample.rows);
 	struct crop_axis columns = resample_source(
@@ -73,7 +75,7 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 			window->stride, out, stride);
 	resampler_free(&resampler);
 	*window = (struct window){.pixels = out,
-		.channels = window->channels,
+		.pixel = window->pixel,
 		.stride = stride,
 		.rows = whole(size.height),
 		.columns = whole(size.width)};
@@ -87,60 +89,74 @@ static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
 	uint32_t inside = y - window->rows.pad; /* huge when it lies above */
-	size_t bytes = window->columns.length * window->channels;
-	size_t row_bytes = target->size.width * window->channels;
+	size_t bytes = window->columns.length * window->pixel;
+	size_t row_bytes = target->size.width * window->pixel;
 	const uint8_t *pixels = window_start(window) + inside * window->stride;
 	bool black = y < window->rows.pad || inside >= window->rows.length;
 	if (!black && bytes == row_bytes)
 		return pixels;
 	memset(target->row, 0, row_bytes);
 	if (!black)
-		memcpy(target->row + window->columns.pad * window->channels, pixels,
-			bytes);
+		memcpy(target->row + window->columns.pad * window->pixel, pixels, bytes);
 	return target->row;
 }
 
 static void put_numbers(const struct target *target, const uint8_t *in, size_t n,
 	const struct pixels_scale *scale, size_t at)
 {
-	size_t size = pixel_type_bytes(target->type);
+	size_t size = pixel_type_bytes(target->type, target->size);
+	enum pixel_mode mode = target->size.mode;
+	bool usual = pixel_modes[mode].bytes == 1 && mode != PIXELS_P;
 	uint8_t *out = target->out + at * size;
 	switch (target->type.dtype) {
 	case DTYPE_UINT8:
-		memcpy(out, in, n);
+		memcpy(out, in, n * size);
 		break;
 	case DTYPE_FLOAT32:
-		target->pixels->to_float32(in, n, scale, (void *)out);
+		if (usual)
+			target->pixels->to_float32(in, n, scale, (void *)out);
+		else
+			pixels_to_float32(mode, in, n, scale, (void *)out);
 		break;
 	case DTYPE_FLOAT16:
-		target->pixels->to_float16(in, n, scale, (void *)out);
+		if (usual)
+			target->pixels->to_float16(in, n, scale, (void *)out);
+		else
+			pixels_to_float16(mode, in, n, scale, (void *)out);
 		break;
 	}
+}
+
+/* Takes the channels of a row apart, each to its place in the output or to a scratch row. */
+static void split(const struct target *target, const uint8_t *row, size_t width,
+	uint8_t *const out[MOST_CHANNELS])
+{
+	if (target->size.mode == PIXELS_RGB) {
+		target->pixels->split(row, width, out);
+		return;
+	}
+	for (size_t c = 0; c < tensor_channels(target->size); c++)
+		pixels_take_channel(target->size, row, width, c, out[c]);
 }
 
 static void put_row_chw(const struct target *target, const uint8_t *row, uint32_t y)
 {
-	size_t width = target->size.width;
+	size_t width = target->size.width, number = tensor_number_bytes(target->size);
 	size_t plane = width * target->size.height;
-	bool bytes = target->type.dtype == DTYPE_UINT8;
-	uint8_t *out[3];
-	if (target->size.gray) {
+	size_t channels = tensor_channels(target->size);
+	bool as_it_is = target->type.dtype == DTYPE_UINT8;
+	uint8_t *out[MOST_CHANNELS];
+	if (channels == 1) {
 		put_numbers(target, row, width, &target->scale[0], y * width);
 		return;
 	}
-	for (size_t c = 0; c < 3; c++)
-		out[c] = bytes ? target->out + c * plane + y * width
-			       : target->planes + c * width;
-	target->pixels->split(row, width, out);
-	for (size_t c = 0; !bytes && c < 3; c++)
+	for (size_t c = 0; c < channels; c++)
+		out[c] = as_it_is ? target->out + (c * plane + y * width) * number
+				  : target->planes + c * width * number;
+	split(target, row, width, out);
+	for (size_t c = 0; !as_it_is && c < channels; c++)
 		put_numbers(
 			target, out[c], width, &target->scale[c], c * plane + y * width);
-}
-
-static void mirror_gray(const uint8_t *in, size_t width, uint8_t *out)
-{
-	for (size_t x = 0; x < width; x++)
-		out[x] = in[width - 1 - x];
 }
 
 static void put_row(
@@ -150,11 +166,12 @@ static void put_row(
 	bool last = target->type.axes == AXES_HWC && target->type.dtype == DTYPE_UINT8;
 	if (mirror) {
 		uint8_t *mirrored =
-			last ? target->out + y * width * channels : target->mirrored;
-		if (target->size.gray)
-			mirror_gray(row, width, mirrored);
-		else
+			last ? target->out + y * width * tensor_pixel_bytes(target->size)
+			     : target->mirrored;
+		if (target->size.mode == PIXELS_RGB)
 			target->pixels->mirror(row, width, mirrored);
+		else
+			pixels_mirror(target->size, row, width, mirrored);
 		row = mirrored;
 	}
 	if (target->type.axes == AXES_CHW)
@@ -176,19 +193,19 @@ static bool changes_nothing(struct pixel_type type, const struct augment_plan *p
 
 static void set_scales(struct target *target, const struct normalize_config *normalize)
 {
-	if (target->size.gray)
-		target->scale[0] = pixels_scale_plane(normalize, 0);
-	else if (target->type.axes == AXES_HWC)
-		target->scale[0] = pixels_scale_rgb(normalize);
-	for (int c = 0; !target->size.gray && target->type.axes == AXES_CHW && c < 3; c++)
+	unsigned channels = tensor_channels(target->size);
+	bool planes = target->type.axes == AXES_CHW;
+	if (!planes)
+		target->scale[0] = pixels_scale_row(normalize, channels);
+	for (unsigned c = 0; planes && c < channels; c++)
 		target->scale[c] = pixels_scale_plane(normalize, c);
 }
 
 static int compute(const struct normalize_config *normalize, struct pixel_type type,
 	const struct augment_plan *plan, const struct tensor *tensor, uint8_t *out)
 {
-	size_t channels = tensor_channels(plan->size);
-	size_t row_bytes = plan->size.width * channels;
+	size_t pixel = tensor_pixel_bytes(plan->size);
+	size_t row_bytes = plan->size.width * pixel;
 	size_t resized_bytes = plan->resize ? row_bytes * plan->size.height : 0;
 	auto_free uint8_t *scratch = malloc(3 * row_bytes + resized_bytes);
 	if (!scratch)
@@ -201,8 +218,8 @@ static int compute(const struct normalize_config *normalize, struct pixel_type t
 		.planes = scratch + 2 * row_bytes,
 		.out = out};
 	struct window window = {.pixels = tensor->data,
-		.channels = channels,
-		.stride = tensor->shape.width * channels,
+		.pixel = pixel,
+		.stride = tensor->shape.width * pixel,
 		.rows = plan->rows,
 		.columns = plan->columns};
 	set_scales(&target, normalize);
@@ -220,14 +237,14 @@ int augment_apply(const struct normalize_config *normalize, struct pixel_type ty
 	const struct augment_plan *plan, const struct tensor *tensor, struct tensor **ret)
 {
 	struct tensor_shape size = plan->size;
-	uint64_t numbers = tensor_shape_bytes(size);
+	uint64_t numbers = tensor_shape_bytes(size) / tensor_number_bytes(size);
 	*ret = NULL;
 	ensure(tensor->bytes == tensor_shape_bytes(tensor->shape));
 	if (changes_nothing(type, plan, tensor->shape))
 		return 0;
 	if (fault_hit("augment.memory"))
 		return -ENOMEM;
-	struct tensor *made = tensor_new(size, numbers * pixel_type_bytes(type));
+	struct tensor *made = tensor_new(size, numbers * pixel_type_bytes(type, size));
 	if (!made)
 		return -ENOMEM;
 	int err = compute(normalize, type, plan, tensor, made->data);

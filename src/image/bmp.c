@@ -22,7 +22,7 @@ struct bmp {
 	size_t size;
 	uint32_t header_bytes, width, height, bits, compression, colours;
 	uint64_t offset; /* of the pixels */
-	bool from_top;
+	bool from_top, alpha, keep;
 	enum raw_kind kind;
 	uint8_t palette[256][3];
 	struct buffer indices; /* of run lengths */
@@ -91,6 +91,8 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 			masks[i].blue == get_le32(fields + 8) &&
 			(bmp->bits != 32 || masks[i].alpha == alpha)) {
 			bmp->kind = masks[i].kind;
+			bmp->alpha =
+				masks[i].bits == 32 && (masks[i].alpha || !masks[i].red);
 			return 0;
 		}
 	return refuse(bmp, "unsupported bit fields");
@@ -154,11 +156,23 @@ static int read_kind(struct bmp *bmp)
 	}
 }
 
+static enum pixel_mode mode_of(const struct bmp *bmp)
+{
+	bool indices = bmp->kind == RAW_INDEX1 || bmp->kind == RAW_INDEX4 ||
+		       bmp->kind == RAW_INDEX8;
+	bool gray = bmp->kind == RAW_BIT || bmp->kind == RAW_GRAY;
+	return indices	    ? PIXELS_P
+	       : gray	    ? PIXELS_L
+	       : bmp->alpha ? PIXELS_RGBA
+			    : PIXELS_RGB;
+}
+
 static int open_image(void *state, char *message, const uint8_t *data, size_t size,
 	struct tensor_shape *ret)
 {
 	struct bmp *bmp = state;
 	bmp->message = message;
+	bmp->alpha = false;
 	bmp->data = data;
 	bmp->size = size;
 	int err = read_sizes(bmp);
@@ -180,7 +194,8 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 		err = read_palette(bmp, &at);
 	if (bmp->offset == 0)
 		bmp->offset = at;
-	*ret = (struct tensor_shape){.height = bmp->height, .width = bmp->width};
+	*ret = (struct tensor_shape){
+		.height = bmp->height, .width = bmp->width, .mode = mode_of(bmp)};
 	return err;
 }
 
@@ -291,7 +306,8 @@ static int read_runs(struct bmp *bmp, uint8_t *pixels)
 		.width = bmp->width,
 		.height = bmp->height,
 		.from_bottom = !bmp->from_top,
-		.palette = bmp->palette};
+		.palette = bmp->palette,
+		.mode = bmp->keep ? mode_of(bmp) : PIXELS_RGB};
 	if (runs.n < runs.all)
 		return refuse(bmp, "truncated");
 	return raw_unpack(&image, runs.out, runs.all, pixels) ? 0
@@ -309,16 +325,24 @@ static int read_image(void *state, uint8_t *pixels)
 		.height = bmp->height,
 		.stride = ((uint64_t)bmp->width * bmp->bits + 31) / 32 * 4,
 		.from_bottom = !bmp->from_top,
-		.palette = bmp->palette};
+		.palette = bmp->palette,
+		.mode = bmp->keep ? mode_of(bmp) : PIXELS_RGB};
 	uint64_t left = bmp->offset < bmp->size ? bmp->size - bmp->offset : 0;
 	return raw_unpack(&image, bmp->data + bmp->size - left, left, pixels)
 		       ? 0
 		       : refuse(bmp, "truncated");
 }
 
+static void keep_image(void *state)
+{
+	struct bmp *bmp = state;
+	bmp->keep = true;
+}
+
 static void close_image(void *state)
 {
 	struct bmp *bmp = state;
+	bmp->keep = false;
 	buffer_trim(&bmp->indices);
 }
 
@@ -349,6 +373,7 @@ const struct codec codec_bmp = {
 	.head_bytes = 1 << 20,
 	.create = create,
 	.destroy = destroy,
+	.keep = keep_image,
 	.open = open_image,
 	.read = read_image,
 	.close = close_image,

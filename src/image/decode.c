@@ -63,7 +63,7 @@ struct image_decoder {
 	void *codec_states[N_CODECS];
 	struct buffer pixels; /* the decoded image, before resize and crop */
 	struct buffer turned; /* the same, turned */
-	struct buffer gray;   /* the same, of one channel */
+	struct buffer gray;   /* the same, RGB made gray */
 	struct resampler *resampler;
 	struct image_usage usage;
 };
@@ -165,7 +165,8 @@ struct decoding {
 	struct image_decoder *decoder;
 	const struct encoded_image *image;
 	const struct codec *codec;
-	void *state; /* the codec's */
+	void *state;	      /* the codec's */
+	enum pixel_mode mode; /* of the pixels that it gives */
 	char *message;
 };
 
@@ -174,6 +175,7 @@ struct transform {
 	struct resample_window window;
 	struct tensor_shape shape; /* of the tensor */
 	const uint8_t *fill;	   /* the colour around the image */
+	enum pixel_mode mode;	   /* of the decoded image */
 	struct image_part part;	   /* of the decoded image */
 };
 
@@ -183,18 +185,20 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 }
 
 /* image: as decoded; original: as it is in the file. */
-static struct transform plan(const struct preparation *preparation,
-	struct tensor_shape original, struct tensor_shape image)
+static struct transform plan(const struct decoding *decoding,
+	const struct preparation *preparation, struct tensor_shape original,
+	struct tensor_shape image)
 {
 	struct tensor_shape size = preparation_resized(preparation, original);
 	struct tensor_shape shape = preparation_output(preparation, original);
 	struct crop_axis rows, columns;
 	preparation_window(preparation, size, &rows, &columns);
-	size.gray = shape.gray;
+	size.mode = shape.mode;
 	return (struct transform){
 		.window = {preparation->filter, image, size, rows, columns},
 		.shape = shape,
 		.fill = preparation->fill,
+		.mode = decoding->mode,
 		.part = {.rows = resample_source(
 				 preparation->filter, image.height, size.height, rows),
 			.columns = resample_source(
@@ -229,7 +233,10 @@ static int new_tensor(const struct decoding *decoding, struct tensor_shape shape
 static int read_part(const struct decoding *decoding, const struct image_part *part)
 {
 	struct buffer *pixels = &decoding->decoder->pixels;
-	if (buffer_reserve(pixels, (size_t)part->rows.length * part->columns.length * 3))
+	struct tensor_shape shape = {.height = part->rows.length,
+		.width = part->columns.length,
+		.mode = decoding->mode};
+	if (buffer_reserve(pixels, tensor_shape_bytes(shape)))
 		return fail_memory(decoding->message);
 	return decoding->codec->read(decoding->state, pixels->data);
 }
@@ -240,7 +247,7 @@ static bool nothing_to_do(const struct transform *transform)
 	const struct image_part *part = &transform->part;
 	struct tensor_shape decoded = {
 		.height = part->rows.length, .width = part->columns.length};
-	return !transform->shape.gray &&
+	return transform->shape.mode == transform->mode &&
 	       same_shape(transform->window.image, transform->window.size) &&
 	       same_shape(decoded, transform->shape);
 }
@@ -254,24 +261,48 @@ static void make_gray(const uint8_t *rgb, size_t n, uint8_t *out)
 				   16);
 }
 
-static void fill(struct tensor *tensor, const uint8_t colour[static 3])
+/* A pixel of what is around the image. */
+static void make_fill(
+	const uint8_t colour[static 3], enum pixel_mode mode, uint8_t pixel[static 8])
 {
-	if (tensor->shape.gray)
-		make_gray(colour, 1, tensor->data);
-	if (tensor->shape.gray)
-		memset(tensor->data, tensor->data[0], tensor->bytes);
-	for (uint64_t i = 0; !tensor->shape.gray && i < tensor->bytes; i += 3)
-		memcpy(tensor->data + i, colour, 3);
+	float number = colour[0];
+	uint16_t numbers[4] = {colour[0], colour[0], colour[0], colour[0]};
+	switch (pixel_modes[mode].bytes) {
+	case 2:
+		memcpy(pixel, numbers, sizeof(numbers));
+		break;
+	case 4:
+		memcpy(pixel, &number, sizeof(number));
+		break;
+	default:
+		memset(pixel, colour[0], 8);
+		if (mode == PIXELS_L)
+			make_gray(colour, 1, pixel);
+		else if (mode == PIXELS_RGB)
+			memcpy(pixel, colour, 3);
+	}
 }
 
-/* The decoded part as the tensor's channels; NULL: no memory. */
-static const uint8_t *in_channels(
+static void fill(struct tensor *tensor, const uint8_t colour[static 3])
+{
+	size_t bytes = tensor_pixel_bytes(tensor->shape);
+	uint8_t pixel[8];
+	make_fill(colour, tensor->shape.mode, pixel);
+	if (bytes == 1)
+		memset(tensor->data, pixel[0], tensor->bytes);
+	for (uint64_t i = 0; bytes > 1 && i < tensor->bytes; i += bytes)
+		memcpy(tensor->data + i, pixel, bytes);
+}
+
+/* The decoded part in the tensor's mode; NULL: no memory. */
+static const uint8_t *in_mode(
 	struct image_decoder *decoder, const struct transform *transform)
 {
 	const struct image_part *part = &transform->part;
 	size_t n = (size_t)part->rows.length * part->columns.length;
-	if (!transform->shape.gray)
+	if (transform->shape.mode == transform->mode)
 		return decoder->pixels.data;
+	ensure(transform->mode == PIXELS_RGB && transform->shape.mode == PIXELS_L);
 	if (buffer_reserve(&decoder->gray, n))
 		return NULL;
 	make_gray(decoder->pixels.data, n, decoder->gray.data);
@@ -288,10 +319,10 @@ static int resize_and_crop(struct image_decoder *decoder,
 		window->filter, window->image.height, window->size.height, rows);
 	struct crop_axis from_columns = resample_source(
 		window->filter, window->image.width, window->size.width, columns);
-	size_t channels = tensor_channels(transform->shape);
-	size_t in_stride = part->columns.length * channels;
-	size_t stride = transform->shape.width * channels;
-	const uint8_t *pixels = in_channels(decoder, transform);
+	size_t pixel = tensor_pixel_bytes(transform->shape);
+	size_t in_stride = part->columns.length * pixel;
+	size_t stride = transform->shape.width * pixel;
+	const uint8_t *pixels = in_mode(decoder, transform);
 	if (!pixels)
 		return -ENOMEM;
 	if (rows.length < transform->shape.height ||
@@ -299,8 +330,8 @@ static int resize_and_crop(struct image_decoder *decoder,
 		fill(tensor, transform->fill);
 	return resampler_run(decoder->resampler, window,
 		pixels + (from_rows.first - part->rows.first) * in_stride +
-			(from_columns.first - part->columns.first) * channels,
-		in_stride, tensor->data + rows.pad * stride + columns.pad * channels,
+			(from_columns.first - part->columns.first) * pixel,
+		in_stride, tensor->data + rows.pad * stride + columns.pad * pixel,
 		stride);
 }
 
@@ -314,7 +345,7 @@ static int make_tensor(const struct decoding *decoding, struct image_output *out
 	if (preparation->approximate && decoding->codec->scale)
 		decoded = decoding->codec->scale(
 			decoding->state, preparation_resized(preparation, image));
-	struct transform transform = plan(preparation, image, decoded);
+	struct transform transform = plan(decoding, preparation, image, decoded);
 	int err = begin(decoding, &transform);
 	if (!err)
 		err = new_tensor(decoding, transform.shape, output);
@@ -338,12 +369,13 @@ static int turn(const struct decoding *decoding, const struct transform *transfo
 	struct image_decoder *decoder = decoding->decoder;
 	struct tensor_shape image = decoding->image->shape;
 	unsigned orientation = decoding->image->orientation;
+	image.mode = transform->mode;
 	struct buffer pixels = decoder->pixels;
 	if (nothing_to_do(transform)) {
 		orient(image, orientation, pixels.data, tensor->data);
 		return 0;
 	}
-	if (buffer_reserve(&decoder->turned, (size_t)image.height * image.width * 3))
+	if (buffer_reserve(&decoder->turned, tensor_shape_bytes(image)))
 		return -ENOMEM;
 	orient(image, orientation, pixels.data, decoder->turned.data);
 	decoder->pixels = decoder->turned;
@@ -358,7 +390,7 @@ static int make_turned_tensor(
 	struct image_decoder *decoder = decoding->decoder;
 	struct tensor_shape seen = preparation_image(output->preparation,
 		decoding->image->shape, decoding->image->orientation);
-	struct transform transform = plan(output->preparation, seen, seen);
+	struct transform transform = plan(decoding, output->preparation, seen, seen);
 	transform.part = whole(seen);
 	struct image_part part = whole(decoding->image->shape);
 	int err = decoding->codec->begin ? decoding->codec->begin(decoding->state, &part)
@@ -388,7 +420,7 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	struct image_output *output)
 {
 	struct tensor_shape image = decoding->image->shape;
-	struct transform transform = plan(output->preparation, image, image);
+	struct transform transform = plan(decoding, output->preparation, image, image);
 	transform.part = *part;
 	int err = new_tensor(decoding, transform.shape, output);
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
@@ -399,12 +431,13 @@ static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
 	struct tensor_shape image = decoding->image->shape;
-	struct transform all = plan(outputs[0].preparation, image, image);
+	struct transform all = plan(decoding, outputs[0].preparation, image, image);
 	for (size_t i = 0; i < n; i++) {
 		const struct preparation *preparation = outputs[i].preparation;
-		struct transform one = plan(preparation, image, image);
+		struct transform one = plan(decoding, preparation, image, image);
 		ensure(!preparation->approximate && !preparation->exif &&
-			!preparation->fills_truncated);
+			!preparation->fills_truncated &&
+			preparation->channels != CHANNELS_KEEP);
 		all.part.rows = cover(all.part.rows, one.part.rows);
 		all.part.columns = cover(all.part.columns, one.part.columns);
 	}
@@ -433,6 +466,22 @@ static int check_shape(
 		return image_fail(message, -ESTALE, "is %ux%u, was %ux%u at the scan",
 			shape.width, shape.height, image->shape.width,
 			image->shape.height);
+	return 0;
+}
+
+/* Chooses the mode in which the codec gives the pixels. */
+static int keep_mode(struct decoding *decoding, const struct preparation *preparation,
+	enum pixel_mode mode)
+{
+	decoding->mode = PIXELS_RGB;
+	if (preparation->channels != CHANNELS_KEEP)
+		return 0;
+	if (mode != decoding->image->shape.mode)
+		return image_fail(decoding->message, -ESTALE, "is %s, was %s at the scan",
+			pixel_modes[mode].name,
+			pixel_modes[decoding->image->shape.mode].name);
+	if (decoding->codec->keep)
+		decoding->mode = mode;
 	return 0;
 }
 
@@ -493,9 +542,13 @@ static int decode(struct image_decoder *decoder, const struct encoded_image *ima
 		return err;
 	if (outputs[0].preparation->fills_truncated && codecs[i]->fill)
 		codecs[i]->fill(decoding.state);
+	if (outputs[0].preparation->channels == CHANNELS_KEEP && codecs[i]->keep)
+		codecs[i]->keep(decoding.state);
 	err = codecs[i]->open(decoding.state, message, image->data, image->size, &shape);
 	if (!err)
 		err = check_shape(image, shape, message);
+	if (!err)
+		err = keep_mode(&decoding, outputs[0].preparation, shape.mode);
 	if (!err)
 		err = make(&decoding, outputs, n);
 	decoder->usage.bytes = held_bytes(decoder);

@@ -34,6 +34,7 @@ struct gif {
 	bool interlaced;
 	unsigned bits; /* of the first codes, less one */
 	struct palette screen, frame;
+	bool keep;
 	struct buffer indices;
 };
 
@@ -142,6 +143,11 @@ static int find_frame(struct gif *gif)
 	return refuse(gif, "no frame");
 }
 
+static const struct palette *palette_of(const struct gif *gif)
+{
+	return gif->frame.there ? &gif->frame : &gif->screen;
+}
+
 static int open_image(void *state, char *message, const uint8_t *data, size_t size,
 	struct tensor_shape *ret)
 {
@@ -161,7 +167,9 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 		err = find_frame(gif);
 	if (!err && (gif->width == 0 || gif->height == 0))
 		err = refuse(gif, "no pixels");
-	*ret = (struct tensor_shape){.height = gif->height, .width = gif->width};
+	*ret = (struct tensor_shape){.height = gif->height,
+		.width = gif->width,
+		.mode = palette_of(gif)->there ? PIXELS_P : PIXELS_L};
 	return err;
 }
 
@@ -304,7 +312,7 @@ static int read_image(void *state, uint8_t *pixels)
 {
 	struct gif *gif = state;
 	size_t n = (size_t)gif->width * gif->height;
-	const struct palette *palette = gif->frame.there ? &gif->frame : &gif->screen;
+	const struct palette *palette = palette_of(gif);
 	if (buffer_reserve(&gif->indices, n + sizeof(struct lzw)))
 		return image_fail(gif->message, -ENOMEM, "no memory");
 	struct lzw *lzw = (void *)gif->indices.data;
@@ -319,7 +327,9 @@ static int read_image(void *state, uint8_t *pixels)
 	lzw->code_bits = gif->bits + 1;
 	lzw->first = true;
 	int err = decode(lzw);
-	for (size_t i = 0; !err && i < n; i++) {
+	if (!err && gif->keep)
+		memcpy(pixels, indices, n);
+	for (size_t i = 0; !err && !gif->keep && i < n; i++) {
 		if (palette->there)
 			memcpy(pixels + 3 * i, palette->colours[indices[i]], 3);
 		else
@@ -328,9 +338,16 @@ static int read_image(void *state, uint8_t *pixels)
 	return err;
 }
 
+static void keep_image(void *state)
+{
+	struct gif *gif = state;
+	gif->keep = true;
+}
+
 static void close_image(void *state)
 {
 	struct gif *gif = state;
+	gif->keep = false;
 	buffer_trim(&gif->indices);
 }
 
@@ -366,6 +383,7 @@ const struct codec codec_gif = {
 	.head_bytes = 1 << 20,
 	.create = create,
 	.destroy = destroy,
+	.keep = keep_image,
 	.open = open_image,
 	.read = read_image,
 	.close = close_image,

@@ -3,6 +3,7 @@
 
 #include "image/head.h"
 #include "base/ensure.h"
+#include "image/pixel_type.h"
 
 #include <string.h>
 
@@ -40,9 +41,9 @@ size_t head_make(
 	switch (kind) {
 	case HEAD_PPM:
 		return (size_t)snprintf((char *)head, HEAD_SIZE, "P%c\n%u %u\n255\n",
-			shape.gray ? '5' : '6', shape.width, shape.height);
+			shape.mode == PIXELS_L ? '5' : '6', shape.width, shape.height);
 	case HEAD_NPY:
-		head_npy("|u1",
+		head_npy(pixel_type_npy((struct pixel_type){0}, shape),
 			(uint32_t[]){shape.height, shape.width, tensor_channels(shape)},
 			3, HEAD_SIZE, head);
 		return HEAD_SIZE;

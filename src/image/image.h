@@ -26,7 +26,8 @@
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	struct tensor_shape shape; /* in the file; another one is refused */
+	struct tensor_shape shape; /* in the file; another one is refused; its mode, where
+				    * channels are kept */
 	unsigned orientation; /* EXIF's, for preparations with exif; 0 or 1: upright */
 	uint64_t max_pixels;  /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 };
@@ -52,10 +53,14 @@ struct exif_data {
 /* How much of a file image_probe needs at most, by its first bytes; 0: it is no image. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
-/* The size that image_decode expects, and EXIF data, of formats other than JPEG and PNG.
+/* The size and mode that image_decode expects, and EXIF data, of formats other than JPEG and PNG.
  * false: it is none of them, or damaged. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
+
+/* The mode of a PNG of so many bits and this color type; of a JPEG of so many components. */
+enum pixel_mode image_png_mode(unsigned bits, unsigned color);
+enum pixel_mode image_jpeg_mode(int components);
 
 struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
@@ -84,9 +89,9 @@ uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
 /*
- * Makes the outputs' tensors from one decode: RGB8 as PIL's convert('RGB') gives it,
- * turned if asked for, then resized (as Pillow does it), then centre cropped.
- * Where there are several outputs, none may be approximate or exif. After a failure, some
+ * Makes the outputs' tensors from one decode: RGB8 as PIL's convert('RGB') gives it, or other
+ * channels, turned if asked for, then resized (as Pillow does it), then centre cropped.
+ * Where there are several outputs, none may be approximate or exif, or keep channels. After a failure, some
  * tensors may have been made, which the caller frees. -EIO: truncated, corrupt, not an
  * image, unsupported; -ESTALE: not of the shape that the catalogue says; -ENOMEM.
  * Fault: load.decode.

@@ -51,7 +51,11 @@ struct codec {
 	/* Called before open: missing pixels of this image are filled. NULL: the codec
 	 * can't. */
 	void (*fill)(void *state);
-	/* Reads the header. The data and the message stay where they are until close. */
+	/* Called before open: read gives pixels of the mode that open tells. NULL, or not
+	 * called: it gives RGB. */
+	void (*keep)(void *state);
+	/* Reads the header, and tells the mode that the file has. The data and the message
+	 * stay where they are until close. */
 	int (*open)(void *state, char *message, const uint8_t *data, size_t size,
 		struct tensor_shape *ret);
 	/* Chooses to decode less exactly, at a fraction of the size that is not below
@@ -60,7 +64,7 @@ struct codec {
 	/* In: the part that is asked for. Out: the part that read will give, which
 	 * covers it. NULL: read gives the whole image. */
 	int (*begin)(void *state, struct image_part *part);
-	/* Decodes into rows * columns * 3 bytes. */
+	/* Decodes into rows * columns pixels. */
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state);
 	size_t (*bytes)(const void *state); /* the memory that the state holds */

@@ -175,6 +175,12 @@ static void read_header(struct jpeg *jpeg)
 	info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_RGB;
 }
 
+/* CMYK becomes RGB. */
+enum pixel_mode image_jpeg_mode(int components)
+{
+	return components == 1 ? PIXELS_L : PIXELS_RGB;
+}
+
 static int open_image(void *state, char *message, const uint8_t *data, size_t size,
 	struct tensor_shape *ret)
 {
@@ -195,8 +201,9 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 	if (setjmp(jpeg->escape))
 		return jpeg->error;
 	read_header(jpeg);
-	*ret = (struct tensor_shape){
-		.height = jpeg->info.image_height, .width = jpeg->info.image_width};
+	*ret = (struct tensor_shape){.height = jpeg->info.image_height,
+		.width = jpeg->info.image_width,
+		.mode = image_jpeg_mode(jpeg->info.num_components)};
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "base/ensure.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* Rows that become columns are read in squares that stay in the cache. */
 #define SQUARE 64
@@ -21,7 +22,7 @@ static struct steps plan(struct tensor_shape in, unsigned orientation)
 {
 	static const bool upwards[9] = {[3] = 1, [4] = 1, [6] = 1, [7] = 1};
 	static const bool leftwards[9] = {[2] = 1, [3] = 1, [7] = 1, [8] = 1};
-	ptrdiff_t row = (ptrdiff_t)in.width * 3, column = 3;
+	ptrdiff_t column = tensor_pixel_bytes(in), row = (ptrdiff_t)in.width * column;
 	struct steps steps = {0};
 	if (upwards[orientation]) {
 		steps.first += row * ((ptrdiff_t)in.height - 1);
@@ -41,9 +42,11 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-static void copy_row(
-	const uint8_t *in, ptrdiff_t step, uint8_t *restrict out, uint32_t pixels)
+static void copy_row(const uint8_t *in, ptrdiff_t step, uint8_t *restrict out,
+	uint32_t pixels, size_t bytes)
 {
+	for (; bytes != 3 && pixels > 0; pixels--, in += step, out += bytes)
+		memcpy(out, in, bytes);
 	for (; pixels > 0; pixels--, in += step, out += 3) {
 		out[0] = in[0];
 		out[1] = in[1];
@@ -56,6 +59,7 @@ void orient(struct tensor_shape shape, unsigned orientation, const uint8_t *in,
 {
 	ensure(orientation >= 1 && orientation <= 8);
 	struct steps steps = plan(shape, orientation);
+	size_t bytes = tensor_pixel_bytes(shape);
 	uint32_t width = orientation < 5 ? shape.width : shape.height;
 	uint32_t height = orientation < 5 ? shape.height : shape.width;
 	for (uint32_t top = 0; top < height; top += smaller(SQUARE, height - top))
@@ -65,6 +69,7 @@ void orient(struct tensor_shape shape, unsigned orientation, const uint8_t *in,
 				y++)
 				copy_row(in + steps.first + steps.down * (ptrdiff_t)y +
 						 steps.right * (ptrdiff_t)left,
-					steps.right, out + ((size_t)y * width + left) * 3,
-					smaller(SQUARE, width - left));
+					steps.right,
+					out + ((size_t)y * width + left) * bytes,
+					smaller(SQUARE, width - left), bytes);
 }

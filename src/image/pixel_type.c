@@ -10,17 +10,19 @@
 #define OUR_ORDER ">"
 #endif
 
-size_t pixel_type_bytes(struct pixel_type type)
+/* DTYPE_UINT8 leaves the numbers as they are. */
+size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape)
 {
-	static const size_t bytes[] = {
-		[DTYPE_UINT8] = 1, [DTYPE_FLOAT32] = 4, [DTYPE_FLOAT16] = 2};
-	return bytes[type.dtype];
+	static const size_t bytes[] = {[DTYPE_FLOAT32] = 4, [DTYPE_FLOAT16] = 2};
+	return type.dtype == DTYPE_UINT8 ? tensor_number_bytes(shape) : bytes[type.dtype];
 }
 
-const char *pixel_type_npy(struct pixel_type type)
+const char *pixel_type_npy(struct pixel_type type, struct tensor_shape shape)
 {
-	static const char *const names[] = {[DTYPE_UINT8] = "|u1",
-		[DTYPE_FLOAT32] = OUR_ORDER "f4",
-		[DTYPE_FLOAT16] = OUR_ORDER "f2"};
-	return names[type.dtype];
+	static const char *const kept[] = {
+		[1] = "|u1", [2] = OUR_ORDER "u2", [4] = OUR_ORDER "f4"};
+	static const char *const names[] = {
+		[DTYPE_FLOAT32] = OUR_ORDER "f4", [DTYPE_FLOAT16] = OUR_ORDER "f2"};
+	return type.dtype == DTYPE_UINT8 ? kept[tensor_number_bytes(shape)]
+					 : names[type.dtype];
 }

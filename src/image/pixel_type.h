@@ -16,15 +16,15 @@
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 
-/* All zero: as in the tensor that is cached. */
+/* All zero: as in the tensor that is cached, also where its numbers have more than 8 bits. */
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
 	const struct array_type *array; /* not of pixels, but of this type; or NULL */
 };
 
-/* Of one number of a pixel. */
-size_t pixel_type_bytes(struct pixel_type type);
+/* Of one number of a pixel; shape: of the tensor that is cached. */
+size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape);
 
 /* NumPy's name of the type, as "<f4". */
-const char *pixel_type_npy(struct pixel_type type);
+const char *pixel_type_npy(struct pixel_type type, struct tensor_shape shape);

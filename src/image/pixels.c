@@ -7,12 +7,13 @@
 #include <string.h>
 
 /* In float, as torchvision computes them. */
-static struct pixels_scale make_scale(
-	const struct normalize_config *normalize, int first, int step)
+static struct pixels_scale make_scale(const struct normalize_config *normalize,
+	unsigned first, unsigned step, unsigned channels)
 {
 	struct pixels_scale scale = {.identity = !normalize->given};
-	for (int i = 0; i < PIXELS_PERIOD; i++) {
-		int channel = (first + i * step) % 3;
+	for (unsigned i = 0; i < PIXELS_PERIOD; i++) {
+		unsigned channel =
+			normalize->channels == 1 ? 0 : (first + i * step) % channels;
 		scale.mean[i] = normalize->given ? (float)normalize->mean[channel] : 0.0f;
 		scale.deviation[i] =
 			normalize->given ? (float)normalize->deviation[channel] : 1.0f;
@@ -20,15 +21,16 @@ static struct pixels_scale make_scale(
 	return scale;
 }
 
-struct pixels_scale pixels_scale_rgb(const struct normalize_config *normalize)
+struct pixels_scale pixels_scale_row(
+	const struct normalize_config *normalize, unsigned channels)
 {
-	return make_scale(normalize, 0, 1);
+	return make_scale(normalize, 0, 1, channels);
 }
 
 struct pixels_scale pixels_scale_plane(
-	const struct normalize_config *normalize, int channel)
+	const struct normalize_config *normalize, unsigned channel)
 {
-	return make_scale(normalize, channel, 0);
+	return make_scale(normalize, channel, 0, MOST_CHANNELS);
 }
 
 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
@@ -102,6 +104,66 @@ static void to_float16(
 			out[i] = pixels_half(numbers[i]);
 		in += part;
 		out += part;
+		n -= part;
+	}
+}
+
+void pixels_mirror(
+	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out)
+{
+	size_t bytes = tensor_pixel_bytes(shape);
+	out += width * bytes;
+	for (size_t x = 0; x < width; x++, in += bytes)
+		memcpy(out -= bytes, in, bytes);
+}
+
+void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,
+	size_t channel, uint8_t *out)
+{
+	size_t bytes = tensor_number_bytes(shape), pixel = tensor_pixel_bytes(shape);
+	in += channel * bytes;
+	for (size_t x = 0; x < width; x++, in += pixel, out += bytes)
+		memcpy(out, in, bytes);
+}
+
+static float number_at(enum pixel_mode mode, const uint8_t *in, size_t i)
+{
+	uint16_t whole;
+	float real;
+	switch (pixel_modes[mode].bytes) {
+	case 2:
+		memcpy(&whole, in + 2 * i, sizeof(whole));
+		return (float)whole / 65535.0f;
+	case 4:
+		memcpy(&real, in + 4 * i, sizeof(real));
+		return real;
+	default:
+		return mode == PIXELS_P ? (float)in[i] : (float)in[i] / 255.0f;
+	}
+}
+
+void pixels_to_float32(enum pixel_mode mode, const uint8_t *in, size_t n,
+	const struct pixels_scale *scale, float *out)
+{
+	for (size_t i = 0, k = 0; i < n; i++, k = (k + 1) % PIXELS_PERIOD) {
+		float number = number_at(mode, in, i);
+		out[i] = scale->identity
+				 ? number
+				 : (number - scale->mean[k]) / scale->deviation[k];
+	}
+}
+
+void pixels_to_float16(enum pixel_mode mode, const uint8_t *in, size_t n,
+	const struct pixels_scale *scale, uint16_t *out)
+{
+	size_t bytes = pixel_modes[mode].bytes;
+	float numbers[PIXELS_PERIOD];
+	while (n > 0) {
+		size_t part = n < PIXELS_PERIOD ? n : PIXELS_PERIOD;
+		pixels_to_float32(mode, in, part, scale, numbers);
+		for (size_t i = 0; i < part; i++)
+			*out++ = pixels_half(numbers[i]);
+		in += part * bytes;
 		n -= part;
 	}
 }

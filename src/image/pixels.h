@@ -3,27 +3,31 @@
 
 #pragma once
 
+#include "image/tensor.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * Rows of RGB8 pixels are mirrored, taken apart into planes, or made into floating-point
+ * Rows of pixels, RGB8 above all, are mirrored, taken apart into planes, or made into floating-point
  * numbers. There is a set of functions in plain C and one for AVX2; both give the same
  * bytes.
  *
  *   Threads: any; no state.   Errors: none.
  */
 
-/* torchvision's Normalize, for red, green and blue, or one channel. */
+#define MOST_CHANNELS 4
+
+/* torchvision's Normalize, for each channel, or one for all. */
 struct normalize_config {
 	bool given;
-	unsigned channels; /* 1 or 3, where it is given */
-	double mean[3];
-	double deviation[3];
+	unsigned channels; /* 1 to MOST_CHANNELS, where it is given */
+	double mean[MOST_CHANNELS];
+	double deviation[MOST_CHANNELS];
 };
 
-/* A multiple of 3 and of 8: so many numbers are whole pixels and whole vectors. */
+/* A multiple of 2, 3, 4 and 8: so many numbers are whole pixels and whole vectors. */
 #define PIXELS_PERIOD 24
 
 /* number i of a row: (x / 255 - mean[i % PIXELS_PERIOD]) / deviation[i % ...] */
@@ -34,10 +38,11 @@ struct pixels_scale {
 };
 
 /* The scale of pixels as they stand in a row. normalize not given: x / 255. */
-struct pixels_scale pixels_scale_rgb(const struct normalize_config *normalize);
+struct pixels_scale pixels_scale_row(
+	const struct normalize_config *normalize, unsigned channels);
 /* The scale of the plane of one channel. */
 struct pixels_scale pixels_scale_plane(
-	const struct normalize_config *normalize, int channel);
+	const struct normalize_config *normalize, unsigned channel);
 
 struct pixels {
 	/* `width` pixels, the last one first */
@@ -51,6 +56,17 @@ struct pixels {
 	void (*to_float16)(const uint8_t *in, size_t n, const struct pixels_scale *scale,
 		uint16_t *out);
 };
+
+/* The same of any mode. Numbers of 16 bits are divided by 65535; floats and indices are not
+ * divided. */
+void pixels_mirror(
+	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
+void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,
+	size_t channel, uint8_t *out);
+void pixels_to_float32(enum pixel_mode mode, const uint8_t *in, size_t n,
+	const struct pixels_scale *scale, float *out);
+void pixels_to_float16(enum pixel_mode mode, const uint8_t *in, size_t n,
+	const struct pixels_scale *scale, uint16_t *out);
 
 extern const struct pixels pixels_plain;
 /* NULL: not on this machine. */

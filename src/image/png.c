@@ -70,6 +70,8 @@ struct png {
 	struct buffer rows;	 /* one row, or all rows of an interlaced image */
 	struct scratch scratch;	 /* libpng's memory */
 	struct png_whole *whole; /* or NULL */
+	bool keep;		 /* pixels as the file has them */
+	size_t pixel;		 /* bytes of a pixel that read gives */
 	bool fill;		 /* what is missing is zero, wherever the data end */
 	char *message;
 	int error;
@@ -168,6 +170,12 @@ static int read_chunks(struct png *png)
 	}
 }
 
+enum pixel_mode image_png_mode(unsigned bits, unsigned color)
+{
+	unsigned channels = color <= RGB_ALPHA ? channels_of[color] : 0;
+	return pixel_mode_of(channels, bits == 16 ? 16 : 8, color == PALETTE);
+}
+
 static void fill_gray_ramp(struct png *png, unsigned levels)
 {
 	for (unsigned i = 0; i < levels; i++)
@@ -191,8 +199,10 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 		return image_fail(message, -EIO, "PNG: bad header");
 	if (png->header.color == GRAY && png->header.depth < 8)
 		fill_gray_ramp(png, 1u << png->header.depth);
-	*ret = (struct tensor_shape){
-		.height = png->header.height, .width = png->header.width};
+	*ret = (struct tensor_shape){.height = png->header.height,
+		.width = png->header.width,
+		.mode = image_png_mode(png->header.depth, png->header.color)};
+	png->pixel = png->keep ? tensor_pixel_bytes(*ret) : 3;
 	return 0;
 }
 
@@ -319,10 +329,28 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 	}
 }
 
+/* The channels as they are, numbers of 16 bits in the order of this machine. */
+static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
+{
+	const struct header *header = &png->header;
+	size_t n = (size_t)header->width * channels_of[header->color];
+	if (header->color == GRAY && header->depth < 8) {
+		for (size_t i = 0; i < n; i++)
+			out[i] = png->lookup[in[i]][0];
+	} else if (header->depth < 16) {
+		memcpy(out, in, n);
+	} else {
+		for (size_t i = 0; i < n; i++, in += 2, out += 2)
+			memcpy(out, &(uint16_t){(uint16_t)(in[0] << 8 | in[1])}, 2);
+	}
+}
+
 static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
-	if (header->color == RGB && header->depth == 8)
+	if (png->keep)
+		keep_row(png, in, out);
+	else if (header->color == RGB && header->depth == 8)
 		memcpy(out, in, (size_t)header->width * 3);
 	else if (header->color != GRAY && header->color != PALETTE)
 		convert_channels(header, in, out);
@@ -339,7 +367,8 @@ static void read_rows(struct png *png, uint8_t *pixels)
 	for (uint32_t y = 0; y < png->header.height; y++) {
 		if (y > 0)
 			convert_row(png, png->rows.data,
-				pixels + (size_t)(y - 1) * png->header.width * 3);
+				pixels +
+					(size_t)(y - 1) * png->header.width * png->pixel);
 		png_read_row(png->reader, png->rows.data, NULL);
 	}
 }
@@ -366,7 +395,8 @@ static void convert_rest(const struct png *png, uint8_t *pixels)
 	uint32_t y = png->header.interlaced ? 0 : png->header.height - 1;
 	const uint8_t *row = png->rows.data;
 	for (; y < png->header.height; y++, row += png->row_bytes)
-		convert_row(png, row, pixels + (size_t)y * png->header.width * 3);
+		convert_row(
+			png, row, pixels + (size_t)y * png->header.width * png->pixel);
 }
 
 /* After libpng failed: whether the data end where PIL accepts an end. */
@@ -384,7 +414,7 @@ static bool ends_early(const struct png *png)
 static void convert_early_end(struct png *png, uint8_t *pixels)
 {
 	uint32_t y = png_get_current_row_number(png->reader);
-	size_t stride = (size_t)png->header.width * 3;
+	size_t stride = (size_t)png->header.width * png->pixel;
 	if (png->header.interlaced) {
 		convert_rest(png, pixels);
 		return;
@@ -406,7 +436,7 @@ static bool read_whole(struct png *png, uint8_t *pixels)
 		return false;
 	for (uint32_t y = 0; y < header->height; y++)
 		convert_row(png, row + y * png_whole_stride(&image),
-			pixels + (size_t)y * header->width * 3);
+			pixels + (size_t)y * header->width * png->pixel);
 	return true;
 }
 
@@ -443,6 +473,12 @@ static int read_image(void *state, uint8_t *pixels)
 	return 0;
 }
 
+static void keep_image(void *state)
+{
+	struct png *png = state;
+	png->keep = true;
+}
+
 static void fill_image(void *state)
 {
 	struct png *png = state;
@@ -453,6 +489,7 @@ static void close_image(void *state)
 {
 	struct png *png = state;
 	png->fill = false;
+	png->keep = false;
 	png_destroy_read_struct(&png->reader, &png->info, NULL);
 	scratch_reset(&png->scratch, KEEP_BYTES);
 	buffer_trim(&png->rows);
@@ -491,6 +528,7 @@ const struct codec codec_png = {
 	.magic_bytes = SIGNATURE_BYTES,
 	.create = create,
 	.destroy = destroy,
+	.keep = keep_image,
 	.fill = fill_image,
 	.open = open_image,
 	.read = read_image,

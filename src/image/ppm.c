@@ -19,6 +19,7 @@ struct ppm {
 	size_t size, at;
 	uint32_t width, height, most;
 	uint8_t kind; /* '4' to '6' */
+	bool keep;
 };
 
 static int refuse(struct ppm *ppm, const char *text)
@@ -62,11 +63,22 @@ static int read_number(struct ppm *ppm, uint32_t *ret)
 	return digits == 0 || number > INT32_MAX ? refuse(ppm, "bad header") : 0;
 }
 
+static enum pixel_mode mode_of(const struct ppm *ppm)
+{
+	if (ppm->kind == '6')
+		return ppm->most > 255 ? PIXELS_RGB16 : PIXELS_RGB;
+	return ppm->most > 255 ? PIXELS_L16 : PIXELS_L;
+}
+
 static int open_image(void *state, char *message, const uint8_t *data, size_t size,
 	struct tensor_shape *ret)
 {
 	struct ppm *ppm = state;
-	*ppm = (struct ppm){.message = message, .data = data, .size = size, .at = 3};
+	*ppm = (struct ppm){.message = message,
+		.data = data,
+		.size = size,
+		.at = 3,
+		.keep = ppm->keep};
 	if (size < 3 || data[1] < '4' || data[1] > '6' || !is_space(data[2]))
 		return refuse(ppm, "not binary");
 	ppm->kind = data[1];
@@ -80,32 +92,42 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 		err = refuse(ppm, "no pixels");
 	if (!err && (ppm->most == 0 || ppm->most > 65535))
 		err = refuse(ppm, "bad greatest value");
-	*ret = (struct tensor_shape){.height = ppm->height, .width = ppm->width};
+	*ret = (struct tensor_shape){
+		.height = ppm->height, .width = ppm->width, .mode = mode_of(ppm)};
 	return err;
 }
 
-/* Gray of more than 8 bits becomes 16, and all from 255 on is white then. */
-static uint8_t scaled(const struct ppm *ppm, uint32_t value)
+/* Gray of more than 8 bits becomes 16. */
+static unsigned scaled(const struct ppm *ppm, uint32_t value)
 {
-	double most = ppm->kind == '5' && ppm->most > 255 ? 65535 : 255;
+	bool wide = ppm->most > 255 && (ppm->keep || ppm->kind == '5');
+	unsigned most = wide ? 65535 : 255;
 	double result = nearbyint((double)value / ppm->most * most);
-	return (uint8_t)(result > 255 ? 255 : result);
+	return result > most ? most : (unsigned)result;
+}
+
+static void put_number(const struct ppm *ppm, unsigned value, size_t i, uint8_t *pixels)
+{
+	/* All from 255 on is white. */
+	if (ppm->keep && ppm->most > 255)
+		memcpy(pixels + 2 * i, &(uint16_t){(uint16_t)value}, 2);
+	else
+		pixels[i] = (uint8_t)(value > 255 ? 255 : value);
 }
 
 static int read_scaled(struct ppm *ppm, uint8_t *pixels)
 {
 	size_t bytes = ppm->most < 256 ? 1 : 2, channels = ppm->kind == '5' ? 1 : 3;
-	uint64_t n = (uint64_t)ppm->width * ppm->height;
+	size_t copies = channels == 1 && !ppm->keep ? 3 : 1;
+	uint64_t n = (uint64_t)ppm->width * ppm->height * channels;
 	const uint8_t *in = ppm->data + ppm->at;
-	if (n * bytes * channels > ppm->size - ppm->at)
+	if (n * bytes > ppm->size - ppm->at)
 		return refuse(ppm, "truncated");
-	for (uint64_t i = 0; i < n; i++, pixels += 3) {
-		for (size_t k = 0; k < channels; k++, in += bytes)
-			pixels[k] =
-				scaled(ppm, bytes == 1 ? in[0] : in[0] * 256u + in[1]);
-		if (channels == 1)
-			memset(pixels + 1, pixels[0], 2);
-	}
+	for (uint64_t i = 0; i < n; i++, in += bytes)
+		for (size_t k = 0; k < copies; k++)
+			put_number(ppm,
+				scaled(ppm, bytes == 1 ? in[0] : in[0] * 256u + in[1]),
+				i * copies + k, pixels);
 	return 0;
 }
 
@@ -113,6 +135,8 @@ static int read_image(void *state, uint8_t *pixels)
 {
 	struct ppm *ppm = state;
 	struct raw_image image = {.width = ppm->width, .height = ppm->height};
+	if (ppm->keep)
+		image.mode = mode_of(ppm);
 	if (ppm->kind == '4')
 		image.kind = RAW_BIT_INK;
 	else if (ppm->most == 255)
@@ -126,9 +150,16 @@ static int read_image(void *state, uint8_t *pixels)
 		       : refuse(ppm, "truncated");
 }
 
+static void keep_image(void *state)
+{
+	struct ppm *ppm = state;
+	ppm->keep = true;
+}
+
 static void close_image(void *state)
 {
-	(void)state;
+	struct ppm *ppm = state;
+	ppm->keep = false;
 }
 
 static size_t held_bytes(const void *state)
@@ -161,6 +192,7 @@ const struct codec codec_ppm = {
 	.head_bytes = 1 << 20,
 	.create = create,
 	.destroy = destroy,
+	.keep = keep_image,
 	.open = open_image,
 	.read = read_image,
 	.close = close_image,

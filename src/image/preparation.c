@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool resizes(const struct preparation *preparation)
+bool preparation_resizes(const struct preparation *preparation)
 {
 	return preparation->resize_short || preparation->resize_long ||
 	       preparation->resize_width;
@@ -17,12 +17,12 @@ static bool resizes(const struct preparation *preparation)
 /* Without a resize, an approximate decode gives the same pixels as an exact one. */
 static bool approximates(const struct preparation *preparation)
 {
-	return preparation->approximate && resizes(preparation);
+	return preparation->approximate && preparation_resizes(preparation);
 }
 
 static enum resample_filter filter_of(const struct preparation *preparation)
 {
-	return resizes(preparation) ? preparation->filter : FILTER_BILINEAR;
+	return preparation_resizes(preparation) ? preparation->filter : FILTER_BILINEAR;
 }
 
 static bool orients(const struct preparation *preparation)
@@ -65,9 +65,10 @@ static bool same_array(const struct prepared_array *a, const struct prepared_arr
 bool preparation_equal(const struct preparation *a, const struct preparation *b)
 {
 	return same_array(a->array, b->array) && a->encoded == b->encoded &&
-	       (a->encoded || a->gray == b->gray) && a->resize_short == b->resize_short &&
-	       a->resize_long == b->resize_long && a->pad_width == b->pad_width &&
-	       a->pad_height == b->pad_height && a->pad_square == b->pad_square &&
+	       (a->encoded || a->channels == b->channels) &&
+	       a->resize_short == b->resize_short && a->resize_long == b->resize_long &&
+	       a->pad_width == b->pad_width && a->pad_height == b->pad_height &&
+	       a->pad_square == b->pad_square &&
 	       memcmp(fill_of(a), fill_of(b), sizeof(a->fill)) == 0 &&
 	       a->resize_width == b->resize_width &&
 	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
@@ -79,6 +80,9 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT])
 {
+	static const char *const channels[] = {[CHANNELS_RGB] = "rgb",
+		[CHANNELS_GRAY] = "gray",
+		[CHANNELS_KEEP] = "keep"};
 	char size[32] = "no";
 	if (preparation->array) {
 		snprintf(ret, PREPARATION_TEXT, "program=%s",
@@ -96,13 +100,10 @@ void preparation_print(
 	snprintf(ret, PREPARATION_TEXT,
 		"format=%s resize=%s crop=%" PRIu32 "x%" PRIu32 " pad=%" PRIu32
 		"x%" PRIu32 "%s fill=%u,%u,%u accuracy=%s exif=%s filter=%s%s",
-		preparation->encoded ? "source"
-		: preparation->gray  ? "gray"
-				     : "rgb",
-		size, preparation->crop_width, preparation->crop_height,
-		preparation->pad_width, preparation->pad_height,
-		preparation->pad_square ? ",square" : "", fill[0], fill[1], fill[2],
-		approximates(preparation) ? "approx" : "exact",
+		preparation->encoded ? "source" : channels[preparation->channels], size,
+		preparation->crop_width, preparation->crop_height, preparation->pad_width,
+		preparation->pad_height, preparation->pad_square ? ",square" : "",
+		fill[0], fill[1], fill[2], approximates(preparation) ? "approx" : "exact",
 		orients(preparation) ? "apply" : "ignore",
 		resample_filter_name(filter_of(preparation)),
 		fills(preparation) ? " truncated=fill" : "");
@@ -113,7 +114,8 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 {
 	if (!orients(preparation) || orientation < 5)
 		return image;
-	return (struct tensor_shape){.height = image.width, .width = image.height};
+	return (struct tensor_shape){
+		.height = image.width, .width = image.height, .mode = image.mode};
 }
 
 /* torchvision.transforms.functional._compute_resized_output_size for an int. What is too
@@ -177,6 +179,14 @@ static struct tensor_shape padded(
 		.width = larger(image.width, side ? side : preparation->pad_width)};
 }
 
+enum pixel_mode preparation_mode(
+	const struct preparation *preparation, struct tensor_shape image)
+{
+	if (preparation->channels == CHANNELS_KEEP)
+		return image.mode;
+	return preparation->channels == CHANNELS_GRAY ? PIXELS_L : PIXELS_RGB;
+}
+
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image)
 {
@@ -186,7 +196,7 @@ struct tensor_shape preparation_output(
 		return preparation->array->pixels;
 	struct tensor_shape output = padded(preparation,
 		cropped(preparation, preparation_resized(preparation, image)));
-	output.gray = preparation->gray;
+	output.mode = preparation_mode(preparation, image);
 	return output;
 }
 

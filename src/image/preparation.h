@@ -15,6 +15,13 @@ struct prepared_array {
 	struct tensor_shape pixels; /* of arrays that are pixels; 0x0: they are not */
 };
 
+/* What becomes of the channels of the decoded image, before it is resized. */
+enum preparation_channels {
+	CHANNELS_RGB,  /* as Pillow's convert("RGB") gives them */
+	CHANNELS_GRAY, /* one, as convert("L") gives it */
+	CHANNELS_KEEP, /* as the file has them: its pixel_mode */
+};
+
 /*
  * A preparation: how a sample becomes the tensor that is cached. It is a job's [tensor]
  * section, normalised, without the format. Jobs with equal preparations share tensors.
@@ -43,10 +50,11 @@ struct preparation {
 	uint32_t pad_width;
 	uint32_t pad_height;
 	bool pad_square;
-	uint8_t fill[3];  /* the colour that crop and pad add */
+	uint8_t fill
+		[3]; /* the colour that crop and pad add; kept channels: of one number */
 	bool approximate; /* where a resize follows, decode at a fraction of the size */
-	bool gray;	  /* then one channel, as Pillow's convert("L") gives it */
-	bool exif;	  /* first turn the image as its EXIF orientation says */
+	enum preparation_channels channels;
+	bool exif;	      /* first turn the image as its EXIF orientation says */
 	bool fills_truncated; /* what is missing of a truncated image is black */
 	const struct prepared_array
 		*array; /* a program makes it; nothing else may be set */
@@ -71,6 +79,10 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 struct tensor_shape preparation_resized(
 	const struct preparation *preparation, struct tensor_shape image);
 
+/* The mode of the pixels of the output. */
+enum pixel_mode preparation_mode(
+	const struct preparation *preparation, struct tensor_shape image);
+
 /* The final size. {0, 0} for encoded, and for arrays that are no pixels. */
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
@@ -90,3 +102,5 @@ uint64_t preparation_most_pixels(
 
 /* Whether all images come out with the same size (a crop, a pad, or a resize to WxH). */
 bool preparation_fixed_size(const struct preparation *preparation);
+/* Whether it resizes. */
+bool preparation_resizes(const struct preparation *preparation);

@@ -64,19 +64,20 @@ static void unpack_row(const struct raw_image *image, const uint8_t *in, uint8_t
 		[RAW_BGRX] = {2, 1, 0},
 		[RAW_XBGR] = {3, 2, 1}};
 	unsigned bits = bits_of(image->kind);
-	for (uint32_t x = 0; x < image->width; x++, out += 3) {
+	size_t pixel = pixel_modes[image->mode].channels;
+	for (uint32_t x = 0; x < image->width; x++, out += pixel) {
 		switch (image->kind) {
 		case RAW_BIT:
-			memset(out, index_at(in, 1, x) ? 255 : 0, 3);
+			memset(out, index_at(in, 1, x) ? 255 : 0, pixel);
 			break;
 		case RAW_BIT_INK:
-			memset(out, index_at(in, 1, x) ? 0 : 255, 3);
+			memset(out, index_at(in, 1, x) ? 0 : 255, pixel);
 			break;
 		case RAW_GRAY:
-			memset(out, in[x], 3);
+			memset(out, in[x], pixel);
 			break;
 		case RAW_GRAY_INK:
-			memset(out, 255 - in[x], 3);
+			memset(out, 255 - in[x], pixel);
 			break;
 		case RAW_GRAY16:
 			memset(out, in[2 * (size_t)x] ? 255 : in[2 * (size_t)x + 1], 3);
@@ -98,17 +99,38 @@ static void unpack_row(const struct raw_image *image, const uint8_t *in, uint8_t
 	}
 }
 
+static void keep_row(const struct raw_image *image, const uint8_t *in, uint8_t *out)
+{
+	static const uint8_t alphas[] = {[RAW_RGBX] = 3, [RAW_BGRX] = 3, [RAW_XBGR] = 0};
+	unsigned bits = bits_of(image->kind);
+	for (size_t x = 0; x < image->width; x++)
+		if (image->mode == PIXELS_P)
+			*out++ = (uint8_t)index_at(in, bits, (uint32_t)x);
+		else if (image->mode == PIXELS_RGBA)
+			out[4 * x + 3] = in[4 * x + alphas[image->kind]];
+		else
+			memcpy(out + 2 * x,
+				&(uint16_t){(uint16_t)(in[2 * x] << 8 | in[2 * x + 1])},
+				2);
+}
+
 bool raw_unpack(const struct raw_image *image, const uint8_t *data, uint64_t bytes,
 	uint8_t *pixels)
 {
 	uint64_t row = ((uint64_t)image->width * bits_of(image->kind) + 7) / 8;
 	uint64_t stride = image->stride ? image->stride : row;
-	size_t out_row = (size_t)image->width * 3;
+	struct tensor_shape shape = {
+		.height = 1, .width = image->width, .mode = image->mode};
+	size_t out_row = tensor_shape_bytes(shape);
 	if (stride < row || stride * (image->height - 1) + row > bytes)
 		return false;
 	for (uint32_t y = 0; y < image->height; y++) {
 		uint32_t to = image->from_bottom ? image->height - 1 - y : y;
-		unpack_row(image, data + stride * y, pixels + out_row * to);
+		uint8_t *out = pixels + out_row * to;
+		if (image->mode != PIXELS_P && image->mode != PIXELS_L16)
+			unpack_row(image, data + stride * y, out);
+		if (image->mode != PIXELS_RGB && image->mode != PIXELS_L)
+			keep_row(image, data + stride * y, out);
 	}
 	return true;
 }

@@ -3,13 +3,15 @@
 
 #pragma once
 
+#include "image/tensor.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
  * Rows of pixels as files have them become RGB, as Pillow's raw decoder and convert('RGB')
- * do it.
+ * do it, or stay indices, of 16 bits, or with alpha.
  *
  *   Threads: any; no state.
  */
@@ -38,6 +40,8 @@ struct raw_image {
 	uint64_t stride; /* of rows; 0: there is nothing between them */
 	bool from_bottom;
 	const uint8_t (*palette)[3]; /* 256 colours, for indices */
+	enum pixel_mode mode;	     /* of the pixels: RGB; gray; indices, of such a kind;
+				      * gray of 16 bits, of RAW_GRAY16; RGBA */
 };
 
 /* false: too few bytes, or rows that overlap. What is missing behind the last row is not

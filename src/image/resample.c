@@ -24,7 +24,8 @@ struct resampler {
 	vertical_pass *vertical;
 	struct kernel kernels[N_KERNELS];
 	uint64_t uses;
-	struct buffer middle; /* the rows between the horizontal and the vertical pass */
+	struct buffer middle;  /* the rows between the horizontal and the vertical pass */
+	struct buffer colours; /* multiplied by alpha */
 };
 
 struct crop_axis crop_axis(uint32_t image, uint32_t crop)
@@ -89,12 +90,20 @@ void resampler_free(struct resampler **resampler_pointer)
 	for (size_t i = 0; i < N_KERNELS; i++)
 		kernel_free(&resampler->kernels[i]);
 	buffer_free(&resampler->middle);
+	buffer_free(&resampler->colours);
 	free(resampler);
+}
+
+size_t resample_middle_bytes(enum pixel_mode mode)
+{
+	size_t channels = pixel_modes[mode].channels;
+	return pixel_modes[mode].bytes > 1 ? channels * sizeof(double) : channels;
 }
 
 size_t resampler_bytes(const struct resampler *resampler)
 {
-	size_t bytes = sizeof(*resampler) + resampler->middle.size;
+	size_t bytes =
+		sizeof(*resampler) + resampler->middle.size + resampler->colours.size;
 	for (size_t i = 0; i < N_KERNELS; i++)
 		bytes += resampler->kernels[i].bytes;
 	return bytes;
@@ -103,20 +112,23 @@ size_t resampler_bytes(const struct resampler *resampler)
 /* A kernel at hand, or a new one in the place of the one that was not used for the
  * longest time. It stays valid until N_KERNELS others were asked for. NULL: no memory. */
 static const struct kernel *get_kernel(struct resampler *resampler,
-	enum resample_filter filter, uint32_t in, uint32_t out)
+	const struct resample_window *window, uint32_t in, uint32_t out)
 {
+	enum resample_filter filter = window->filter;
+	bool exact = tensor_number_bytes(window->size) > 1;
 	struct kernel *oldest = resampler->kernels;
 	struct kernel *end = resampler->kernels + N_KERNELS;
 	resampler->uses++;
 	for (struct kernel *kernel = oldest; kernel < end; kernel++) {
-		if (kernel->filter == filter && kernel->in == in && kernel->out == out) {
+		if (kernel->filter == filter && kernel->exact == exact &&
+			kernel->in == in && kernel->out == out) {
 			kernel->last_use = resampler->uses;
 			return kernel;
 		}
 		if (kernel->last_use < oldest->last_use)
 			oldest = kernel;
 	}
-	if (kernel_set(oldest, filter, in, out))
+	if (kernel_set(oldest, filter, exact, in, out))
 		return NULL;
 	oldest->last_use = resampler->uses;
 	return oldest;
@@ -128,6 +140,7 @@ static void trim(struct resampler *resampler)
 		if (resampler->kernels[i].bytes > KEEP_KERNEL_BYTES)
 			kernel_free(&resampler->kernels[i]);
 	buffer_trim(&resampler->middle);
+	buffer_trim(&resampler->colours);
 }
 
 static void copy_rows(const struct rows *in, uint8_t *out, size_t stride)
@@ -135,14 +148,6 @@ static void copy_rows(const struct rows *in, uint8_t *out, size_t stride)
 	for (uint32_t y = 0; y < in->length; y++)
 		memcpy(out + y * stride, in->data + y * in->stride, in->bytes);
 }
-
-/* A kernel that is NULL: that axis keeps its size. */
-struct passes {
-	const struct kernel *horizontal;
-	const struct kernel *vertical;
-	struct crop_axis rows;	  /* of the image, which the window depends on */
-	struct crop_axis columns; /* of the image, likewise */
-};
 
 static int plan(struct resampler *resampler, const struct resample_window *window,
 	struct passes *ret)
@@ -155,14 +160,12 @@ static int plan(struct resampler *resampler, const struct resample_window *windo
 			window->filter, image.width, size.width, window->columns),
 	};
 	if (size.width != image.width) {
-		ret->horizontal =
-			get_kernel(resampler, window->filter, image.width, size.width);
+		ret->horizontal = get_kernel(resampler, window, image.width, size.width);
 		if (!ret->horizontal)
 			return -ENOMEM;
 	}
 	if (size.height != image.height) {
-		ret->vertical =
-			get_kernel(resampler, window->filter, image.height, size.height);
+		ret->vertical = get_kernel(resampler, window, image.height, size.height);
 		if (!ret->vertical)
 			return -ENOMEM;
 	}
@@ -173,8 +176,10 @@ static void pass_horizontally(struct resampler *resampler,
 	const struct resample_window *window, const struct passes *passes,
 	const struct rows *rows, uint8_t *out, size_t stride)
 {
-	horizontal_pass *pass =
-		window->size.gray ? resampler->horizontal_gray : resampler->horizontal;
+	horizontal_pass *const of_channels[] = {NULL, resampler->horizontal_gray,
+		resample_horizontal_two_plain, resampler->horizontal,
+		resample_horizontal_four_plain};
+	horizontal_pass *pass = of_channels[tensor_channels(window->size)];
 	pass(passes->horizontal, window->columns, passes->columns.first, rows, out,
 		stride);
 }
@@ -194,10 +199,14 @@ static int pass_to_middle(struct resampler *resampler,
 	return 0;
 }
 
-static void copy_pixel(uint8_t *out, const uint8_t *in, size_t channels)
+static void copy_pixel(uint8_t *out, const uint8_t *in, size_t bytes)
 {
+	if (bytes != 1 && bytes != 3) {
+		memcpy(out, in, bytes);
+		return;
+	}
 	out[0] = in[0];
-	if (channels == 3) {
+	if (bytes == 3) {
 		out[1] = in[1];
 		out[2] = in[2];
 	}
@@ -209,8 +218,8 @@ static void pick_pixels(const struct resample_window *window, const struct passe
 {
 	const struct taps *rows = passes->vertical ? passes->vertical->taps : NULL;
 	const struct taps *columns = passes->horizontal ? passes->horizontal->taps : NULL;
-	size_t channels = tensor_channels(window->size);
-	size_t bytes = window->columns.length * channels;
+	size_t pixel = tensor_pixel_bytes(window->size);
+	size_t bytes = window->columns.length * pixel;
 	const uint8_t *last = NULL;
 	for (uint32_t y = 0; y < window->rows.length; y++, out += stride) {
 		size_t row =
@@ -222,39 +231,79 @@ static void pick_pixels(const struct resample_window *window, const struct passe
 			continue;
 		}
 		for (uint32_t x = 0; x < window->columns.length; x++)
-			copy_pixel(out + x * channels,
+			copy_pixel(out + x * pixel,
 				from + (columns[window->columns.first + x].first -
 					       passes->columns.first) *
-						channels,
-				channels);
+						pixel,
+				pixel);
 		last = from;
 	}
+}
+
+/* Numbers of 8 bits. */
+static int pass_bytes(struct resampler *resampler, const struct resample_window *window,
+	const struct passes *passes, struct rows *rows, uint8_t *out, size_t stride)
+{
+	if (passes->horizontal && passes->vertical &&
+		pass_to_middle(resampler, window, passes, rows) != 0)
+		return -ENOMEM;
+	if (passes->vertical)
+		resampler->vertical(passes->vertical, window->rows, passes->rows.first,
+			rows, out, stride);
+	else
+		pass_horizontally(resampler, window, passes, rows, out, stride);
+	return 0;
+}
+
+static int pass_with_alpha(struct resampler *resampler,
+	const struct resample_window *window, const struct passes *passes,
+	const struct rows *rows, uint8_t *out, size_t stride)
+{
+	size_t channels = tensor_channels(window->size);
+	if (buffer_reserve(&resampler->colours, rows->length * rows->bytes))
+		return -ENOMEM;
+	struct rows colours = {
+		resampler->colours.data, rows->bytes, rows->bytes, rows->length};
+	for (uint32_t y = 0; y < rows->length; y++)
+		alpha_multiply(rows->data + y * rows->stride, rows->bytes / channels,
+			channels, resampler->colours.data + y * rows->bytes);
+	int err = pass_bytes(resampler, window, passes, &colours, out, stride);
+	for (uint32_t y = 0; !err && y < window->rows.length; y++)
+		alpha_divide(out + y * stride, window->columns.length, channels);
+	return err;
+}
+
+static int pass_wide(struct resampler *resampler, const struct resample_window *window,
+	const struct passes *passes, const struct rows *rows, uint8_t *out, size_t stride)
+{
+	size_t row = window->columns.length * resample_middle_bytes(window->size.mode);
+	if (buffer_reserve(&resampler->middle, rows->length * row))
+		return -ENOMEM;
+	resample_wide(window, passes, rows, (void *)resampler->middle.data, out, stride);
+	return 0;
 }
 
 int resampler_run(struct resampler *resampler, const struct resample_window *window,
 	const uint8_t *pixels, size_t in_stride, uint8_t *out, size_t out_stride)
 {
+	const struct pixel_mode_info *mode = &pixel_modes[window->size.mode];
 	struct passes passes;
 	int err = plan(resampler, window, &passes);
 	struct rows rows = {pixels, in_stride,
-		(size_t)passes.columns.length * tensor_channels(window->size),
+		(size_t)passes.columns.length * tensor_pixel_bytes(window->size),
 		passes.rows.length};
-	bool picks = window->filter == FILTER_NEAREST;
-	if (!err && !picks && passes.horizontal && passes.vertical)
-		err = pass_to_middle(resampler, window, &passes, &rows);
 	if (err)
 		goto out;
-	if (picks) {
-		pick_pixels(window, &passes, &rows, out, out_stride);
-		goto out;
-	}
-	if (passes.vertical)
-		resampler->vertical(passes.vertical, window->rows, passes.rows.first,
-			&rows, out, out_stride);
-	else if (passes.horizontal)
-		pass_horizontally(resampler, window, &passes, &rows, out, out_stride);
-	else
+	if (!passes.vertical && !passes.horizontal)
 		copy_rows(&rows, out, out_stride);
+	else if (window->filter == FILTER_NEAREST)
+		pick_pixels(window, &passes, &rows, out, out_stride);
+	else if (mode->bytes > 1)
+		err = pass_wide(resampler, window, &passes, &rows, out, out_stride);
+	else if (mode->alpha)
+		err = pass_with_alpha(resampler, window, &passes, &rows, out, out_stride);
+	else
+		err = pass_bytes(resampler, window, &passes, &rows, out, out_stride);
 out:
 	trim(resampler);
 	return err;

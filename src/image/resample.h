@@ -10,7 +10,10 @@
 #include <stdint.h>
 
 /*
- * Resizing and cropping of RGB8 and of gray bytes, bit for bit as Pillow and torchvision do it.
+ * Resizing and cropping, bit for bit as Pillow and torchvision do it: colours are multiplied by
+ * alpha of 8 bits while they are resized; indices of a palette can only be picked. Numbers of
+ * 16 bits are as Pillow's mode I has them, within 0 to 65535, those of several channels each
+ * for itself.
  *
  *   Flow: resample_source tells which part of the image a window of the result depends
  *         on; resampler_run computes the window from that part, and nothing else.
@@ -45,7 +48,7 @@ struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
-	struct tensor_shape size; /* gray: of both */
+	struct tensor_shape size; /* its mode: of both */
 	struct crop_axis rows;
 	struct crop_axis columns;
 };
@@ -56,6 +59,9 @@ struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 
 /* The most pixels of the image that one pixel of an axis of the result depends on. */
 uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size);
+
+/* Bytes of a pixel between the passes over columns and over rows. */
+size_t resample_middle_bytes(enum pixel_mode mode);
 
 struct resampler;
 

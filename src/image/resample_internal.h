@@ -36,6 +36,7 @@ struct weight_pair {
 /* The weights of an axis that goes from `in` to `out` pixels. */
 struct kernel {
 	enum resample_filter filter;
+	bool exact; /* has exact_weights instead of weights and pairs */
 	uint32_t in;
 	uint32_t out;
 	uint64_t last_use;
@@ -43,14 +44,15 @@ struct kernel {
 	struct taps *taps;	   /* one per output pixel */
 	int32_t *weights;	   /* out * width */
 	struct weight_pair *pairs; /* the same, out * width / 2 */
-	void *memory;		   /* that the three lie in */
+	double *exact_weights;	   /* out * width, as Pillow computes them */
+	void *memory;		   /* that they lie in */
 	size_t bytes;
 };
 
 /* Fills in all but last_use. After -ENOMEM the kernel is empty. FILTER_NEAREST has no
  * weights, and one tap per output pixel. */
-must_check int kernel_set(
-	struct kernel *kernel, enum resample_filter filter, uint32_t in, uint32_t out);
+must_check int kernel_set(struct kernel *kernel, enum resample_filter filter, bool exact,
+	uint32_t in, uint32_t out);
 void kernel_free(struct kernel *kernel);
 
 /* The input pixels that an output pixel depends on. */
@@ -72,7 +74,27 @@ typedef void horizontal_pass(const struct kernel *kernel, struct crop_axis colum
 typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
 
+/* The passes of a resize; a kernel that is NULL: that axis keeps its size. */
+struct passes {
+	const struct kernel *horizontal;
+	const struct kernel *vertical;
+	struct crop_axis rows;	  /* of the image, which the window depends on */
+	struct crop_axis columns; /* of the image, likewise */
+};
+
+/* Of numbers of more than 8 bits; middle: resample_middle_bytes for each pixel of the rows
+ * of the image and the columns of the window. */
+void resample_wide(const struct resample_window *window, const struct passes *passes,
+	const struct rows *in, double *middle, uint8_t *out, size_t stride);
+
+/* Colours times alpha, as Pillow's convert("RGBa") and convert("La") give them, and back.
+ * channels: 2 or 4, of 8 bits. */
+void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
+void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
+
 horizontal_pass resample_horizontal_plain;
+horizontal_pass resample_horizontal_two_plain; /* of two channels */
+horizontal_pass resample_horizontal_four_plain;
 horizontal_pass resample_horizontal_gray_plain;
 vertical_pass resample_vertical_plain;
 

@@ -105,24 +105,53 @@ uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_
 	return 2 * (uint64_t)ceil(support) + 1;
 }
 
+/* How the weights of an output pixel are computed. */
+struct weighing {
+	const struct filter *filter;
+	struct taps taps;
+	double center, inverse, sum;
+};
+
+static double unweighed(const struct weighing *weighing, uint32_t i)
+{
+	return weighing->filter->weight(
+		(i + (int64_t)weighing->taps.first - weighing->center + 0.5) *
+		weighing->inverse);
+}
+
+static struct weighing weigh(const struct kernel *kernel, uint32_t index)
+{
+	double scale = kernel_scale(kernel->in, kernel->out);
+	struct weighing weighing = {.filter = &filters[kernel->filter],
+		.taps = kernel->taps[index],
+		.center = (index + 0.5) * scale,
+		.inverse = 1.0 / (scale < 1.0 ? 1.0 : scale)};
+	for (uint32_t i = 0; i < weighing.taps.count; i++)
+		weighing.sum += unweighed(&weighing, i);
+	return weighing;
+}
+
+static double weight_of(const struct weighing *weighing, uint32_t i)
+{
+	double weight = unweighed(weighing, i);
+	return weighing->sum != 0.0 ? weight / weighing->sum : weight;
+}
+
 static void compute_weights(const struct kernel *kernel, uint32_t index, int32_t *weights)
 {
-	const struct filter *filter = &filters[kernel->filter];
-	struct taps taps = kernel->taps[index];
-	double scale = kernel_scale(kernel->in, kernel->out);
-	double center = (index + 0.5) * scale;
-	double inverse = 1.0 / (scale < 1.0 ? 1.0 : scale);
-	double sum = 0.0;
-	for (uint32_t i = 0; i < taps.count; i++)
-		sum += filter->weight((i + (int64_t)taps.first - center + 0.5) * inverse);
-	for (uint32_t i = 0; i < taps.count; i++) {
-		double weight = filter->weight(
-			(i + (int64_t)taps.first - center + 0.5) * inverse);
-		if (sum != 0.0)
-			weight /= sum;
-		weight *= 1 << PRECISION_BITS;
+	struct weighing weighing = weigh(kernel, index);
+	for (uint32_t i = 0; i < weighing.taps.count; i++) {
+		double weight = weight_of(&weighing, i) * (1 << PRECISION_BITS);
 		weights[i] = (int32_t)(weight < 0 ? weight - 0.5 : weight + 0.5);
 	}
+}
+
+static void compute_exact_weights(
+	const struct kernel *kernel, uint32_t index, double *weights)
+{
+	struct weighing weighing = weigh(kernel, index);
+	for (uint32_t i = 0; i < weighing.taps.count; i++)
+		weights[i] = weight_of(&weighing, i);
 }
 
 static uint32_t pack(uint32_t first, uint32_t second)
@@ -168,6 +197,7 @@ static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t ou
 	return (most + TAPS_GROUP - 1) / TAPS_GROUP * TAPS_GROUP;
 }
 
+/* Exact weights take as much memory as the others and their pairs. */
 static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {
 	size_t n = out * width;
@@ -178,10 +208,11 @@ static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 		return -ENOMEM;
 	char *memory = kernel->memory;
 	kernel->pairs = (void *)memory;
-	kernel->taps = (void *)(memory + pairs);
-	kernel->weights = (void *)(memory + pairs + taps);
+	kernel->weights = (void *)(memory + pairs);
+	kernel->exact_weights = (void *)memory;
+	kernel->taps = (void *)(memory + pairs + n * sizeof(int32_t));
 	kernel->width = width;
-	memset(kernel->weights, 0, n * sizeof(int32_t));
+	memset(memory, 0, pairs + n * sizeof(int32_t));
 	return 0;
 }
 
@@ -193,13 +224,14 @@ static void set_nearest(struct kernel *kernel)
 		kernel->taps[i] = (struct taps){(uint32_t)place, 1};
 }
 
-int kernel_set(
-	struct kernel *kernel, enum resample_filter filter, uint32_t in, uint32_t out)
+int kernel_set(struct kernel *kernel, enum resample_filter filter, bool exact,
+	uint32_t in, uint32_t out)
 {
 	size_t width = kernel_width(filter, in, out);
 	if (lay_out(kernel, out, width))
 		return -ENOMEM;
 	kernel->filter = filter;
+	kernel->exact = exact;
 	kernel->in = in;
 	kernel->out = out;
 	if (filter == FILTER_NEAREST) {
@@ -208,9 +240,14 @@ int kernel_set(
 	}
 	for (uint32_t i = 0; i < out; i++) {
 		kernel->taps[i] = kernel_taps(filter, in, out, i);
-		compute_weights(kernel, i, kernel->weights + i * width);
+		if (exact)
+			compute_exact_weights(
+				kernel, i, kernel->exact_weights + i * width);
+		else
+			compute_weights(kernel, i, kernel->weights + i * width);
 	}
-	split_weights(kernel->weights, out * width, kernel->pairs);
+	if (!exact)
+		split_weights(kernel->weights, out * width, kernel->pairs);
 	return 0;
 }
 

@@ -63,6 +63,40 @@ void resample_horizontal_gray_plain(const struct kernel *kernel, struct crop_axi
 			in->data + y * in->stride, out + y * stride);
 }
 
+/* Rows of two or four channels; channels: a constant for the compiler. */
+static inline __attribute__((always_inline)) void pass_channels(uint32_t channels,
+	const struct kernel *kernel, struct crop_axis columns, uint32_t source,
+	const uint8_t *in, uint8_t *out)
+{
+	const struct taps *taps = kernel->taps + columns.first;
+	const int32_t *weights = kernel->weights + columns.first * kernel->width;
+	for (uint32_t x = 0; x < columns.length; x++, weights += kernel->width) {
+		const uint8_t *pixel = in + (size_t)(taps[x].first - source) * channels;
+		int32_t sums[4] = {HALF, HALF, HALF, HALF};
+		for (uint32_t i = 0; i < taps[x].count; i++, pixel += channels)
+			for (uint32_t c = 0; c < channels; c++)
+				sums[c] += pixel[c] * weights[i];
+		for (uint32_t c = 0; c < channels; c++)
+			*out++ = clip8(sums[c]);
+	}
+}
+
+void resample_horizontal_two_plain(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
+{
+	for (uint32_t y = 0; y < in->length; y++)
+		pass_channels(2, kernel, columns, source, in->data + y * in->stride,
+			out + y * stride);
+}
+
+void resample_horizontal_four_plain(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
+{
+	for (uint32_t y = 0; y < in->length; y++)
+		pass_channels(4, kernel, columns, source, in->data + y * in->stride,
+			out + y * stride);
+}
+
 /* LANES neighbouring bytes of an output row: a loop that compilers vectorise. */
 static void lanes(const int32_t *weights, uint32_t count, const uint8_t *in,
 	size_t stride, uint8_t *out)

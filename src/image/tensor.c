@@ -5,11 +5,34 @@
 
 #include <string.h>
 
+const struct pixel_mode_info pixel_modes[N_PIXEL_MODES] = {
+	[PIXELS_RGB] = {"RGB", 3, 1, false},
+	[PIXELS_L] = {"gray", 1, 1, false},
+	[PIXELS_P] = {"indices of a palette", 1, 1, false},
+	[PIXELS_LA] = {"gray with alpha", 2, 1, true},
+	[PIXELS_RGBA] = {"RGBA", 4, 1, true},
+	[PIXELS_L16] = {"gray of 16 bits", 1, 2, false},
+	[PIXELS_LA16] = {"gray with alpha of 16 bits", 2, 2, true},
+	[PIXELS_RGB16] = {"RGB of 16 bits", 3, 2, false},
+	[PIXELS_RGBA16] = {"RGBA of 16 bits", 4, 2, true},
+	[PIXELS_F] = {"gray of float32", 1, 4, false},
+};
+
+enum pixel_mode pixel_mode_of(unsigned channels, unsigned bits, bool palette)
+{
+	for (int mode = 0; mode < N_PIXEL_MODES; mode++)
+		if (pixel_modes[mode].channels == channels &&
+			8u * pixel_modes[mode].bytes == bits &&
+			(mode == PIXELS_P) == palette)
+			return (enum pixel_mode)mode;
+	return PIXELS_RGB;
+}
+
 uint64_t tensor_shape_bytes(struct tensor_shape shape)
 {
 	uint64_t bytes;
-	if (__builtin_mul_overflow(
-		    (uint64_t)shape.height * shape.width, tensor_channels(shape), &bytes))
+	if (__builtin_mul_overflow((uint64_t)shape.height * shape.width,
+		    tensor_pixel_bytes(shape), &bytes))
 		return UINT64_MAX;
 	return bytes;
 }

@@ -11,25 +11,62 @@
 #include <stdint.h>
 
 /*
- * A tensor: a prepared sample. Usually it holds 8-bit RGB pixels in rows, of the shape
- * (height, width, 3), or gray ones, (height, width, 1), without padding. For the preparation "encoded" it holds the bytes
- * of the source file, and height = width = 0. Once published, it does not change.
+ * A tensor: a prepared sample. Usually it holds pixels in rows, of the shape (height, width,
+ * channels), without padding: 8-bit RGB, or those of another mode. For the preparation
+ * "encoded" it holds the bytes of the source file, and height = width = 0. Once published, it
+ * does not change.
  *
  *   Owns: its bytes, and the file that they lie in, until tensor_free was called for each
  *         who holds it.
  *   Threads: immutable once published.
  */
 
+/* Pillow's modes, and those of 16 bits that Pillow lacks. */
+enum pixel_mode {
+	PIXELS_RGB,
+	PIXELS_L, /* gray */
+	PIXELS_P, /* indices of a palette */
+	PIXELS_LA,
+	PIXELS_RGBA,
+	PIXELS_L16,
+	PIXELS_LA16,
+	PIXELS_RGB16,
+	PIXELS_RGBA16,
+	PIXELS_F, /* one channel of floats */
+	N_PIXEL_MODES
+};
+
+struct pixel_mode_info {
+	const char *name; /* for messages */
+	uint8_t channels;
+	uint8_t bytes; /* of a number: 1; 2, unsigned; or 4, a float */
+	bool alpha;    /* the last channel */
+};
+extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
+
+/* The mode of an image with so many channels of so many bits. */
+enum pixel_mode pixel_mode_of(unsigned channels, unsigned bits, bool palette);
+
 struct tensor_shape {
 	uint32_t height; /* pixels */
 	uint32_t width;
-	bool gray; /* one channel, else red, green and blue */
+	enum pixel_mode mode;
 };
 
-/* 1 or 3 */
 static inline uint32_t tensor_channels(struct tensor_shape shape)
 {
-	return shape.gray ? 1 : 3;
+	return pixel_modes[shape.mode].channels;
+}
+
+/* Bytes of a number; in the order of this machine. */
+static inline uint32_t tensor_number_bytes(struct tensor_shape shape)
+{
+	return pixel_modes[shape.mode].bytes;
+}
+
+static inline uint32_t tensor_pixel_bytes(struct tensor_shape shape)
+{
+	return tensor_channels(shape) * tensor_number_bytes(shape);
 }
 
 struct tensor {

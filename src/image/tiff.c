@@ -12,8 +12,9 @@
 
 /*
  * TIFF, by libtiff, with the kinds of pixels that are usual, which become RGB as Pillow has
- * it: 1 to 16 bits of gray, palettes, RGB, CMYK; alpha is dropped. The orientation is
- * applied, as Pillow applies it when it loads a TIFF.
+ * it: 1 to 16 bits of gray, palettes, RGB, CMYK; alpha is dropped. Where channels are kept,
+ * all but CMYK and YCbCr stays what it is, and floats are read, too. The orientation is applied,
+ * as Pillow applies it when it loads a TIFF.
  */
 
 #define MOST_CHANNELS 6
@@ -26,7 +27,10 @@ struct tiff {
 	TIFF *file;
 	uint32_t width, height;
 	uint16_t bits, channels, photometric, planar, orientation;
-	bool associated; /* colours are multiplied by alpha */
+	bool associated;      /* colours are multiplied by alpha */
+	bool keep, real;      /* real: floats */
+	enum pixel_mode mode; /* of the file */
+	size_t pixel;	      /* bytes of a pixel that read gives */
 	uint8_t palette[256][3];
 	struct buffer row;     /* of all channels, or a tile */
 	struct buffer upright; /* pixels before they are turned */
@@ -94,6 +98,9 @@ static bool is_usual(const struct tiff *tiff, uint16_t format, uint16_t extra)
 {
 	unsigned bits = tiff->bits, colours = tiff->channels - extra;
 	bool whole = bits == 8 || bits == 16;
+	if (format == SAMPLEFORMAT_IEEEFP)
+		return bits == 32 && tiff->channels == 1 &&
+		       tiff->photometric <= PHOTOMETRIC_MINISBLACK;
 	if (format != SAMPLEFORMAT_UINT && format != SAMPLEFORMAT_VOID)
 		return false;
 	switch (tiff->photometric) {
@@ -117,6 +124,18 @@ static bool is_usual(const struct tiff *tiff, uint16_t format, uint16_t extra)
 	default:
 		return false;
 	}
+}
+
+static enum pixel_mode mode_of(const struct tiff *tiff, bool alpha)
+{
+	bool palette = tiff->photometric == PHOTOMETRIC_PALETTE;
+	unsigned channels = tiff->photometric == PHOTOMETRIC_RGB ? 3 : 1;
+	if (tiff->real)
+		return PIXELS_F;
+	if (tiff->photometric > PHOTOMETRIC_PALETTE)
+		return PIXELS_RGB;
+	return pixel_mode_of(
+		channels + (alpha && !palette), tiff->bits == 16 ? 16 : 8, palette);
 }
 
 /* libtiff turns the colours of JPEG into RGB. */
@@ -155,6 +174,13 @@ static int read_head(struct tiff *tiff)
 	if (tiff->channels > MOST_CHANNELS || extra >= tiff->channels ||
 		!is_usual(tiff, format, extra))
 		return refuse(tiff, "unsupported kind of pixels");
+	bool alpha = extra > 0 && (extras[0] == EXTRASAMPLE_ASSOCALPHA ||
+					  extras[0] == EXTRASAMPLE_UNASSALPHA);
+	tiff->real = format == SAMPLEFORMAT_IEEEFP;
+	tiff->mode = mode_of(tiff, alpha);
+	tiff->pixel =
+		tiff->keep ? tensor_pixel_bytes((struct tensor_shape){.mode = tiff->mode})
+			   : 3;
 	tiff->associated = extra > 0 && extras[0] == EXTRASAMPLE_ASSOCALPHA &&
 			   tiff->photometric == PHOTOMETRIC_RGB;
 	return tiff->photometric == PHOTOMETRIC_PALETTE ? read_palette(tiff) : 0;
@@ -177,7 +203,8 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 		err = check_compression(tiff);
 	bool turned = tiff->orientation > 4;
 	*ret = (struct tensor_shape){.height = turned ? tiff->width : tiff->height,
-		.width = turned ? tiff->height : tiff->width};
+		.width = turned ? tiff->height : tiff->width,
+		.mode = tiff->mode};
 	return err;
 }
 
@@ -223,7 +250,7 @@ static void convert_pixel(
 	switch (tiff->photometric) {
 	case PHOTOMETRIC_MINISWHITE:
 	case PHOTOMETRIC_MINISBLACK:
-		memset(out, gray(tiff, row, i), 3);
+		memset(out, gray(tiff, row, i), tiff->pixel);
 		break;
 	case PHOTOMETRIC_PALETTE:
 		memcpy(out, tiff->palette[sample(tiff, row, i)], 3);
@@ -244,16 +271,56 @@ static void convert_pixel(
 	}
 }
 
+/* Numbers of 16 bits, those of colours without alpha in them. */
+static void keep_words(
+	const struct tiff *tiff, const uint8_t *row, size_t i, uint8_t *out)
+{
+	const uint16_t *in = (const uint16_t *)(const void *)row + i;
+	size_t channels = tiff->pixel / 2;
+	unsigned alpha = tiff->associated ? in[channels - 1] : 65535;
+	for (size_t k = 0; k < channels; k++, out += 2) {
+		unsigned value = in[k];
+		if (alpha < 65535 && k + 1 < channels)
+			value = alpha ? (unsigned)((uint64_t)value * 65535 / alpha) : 0;
+		memcpy(out, &(uint16_t){(uint16_t)(value > 65535 ? 65535 : value)}, 2);
+	}
+}
+
+static void keep_pixel(
+	const struct tiff *tiff, const uint8_t *row, size_t i, uint8_t *out)
+{
+	switch (tiff->mode) {
+	case PIXELS_P:
+		*out = (uint8_t)sample(tiff, row, i);
+		break;
+	case PIXELS_LA:
+		out[0] = gray(tiff, row, i);
+		out[1] = (uint8_t)sample(tiff, row, i + 1);
+		break;
+	case PIXELS_RGBA:
+		convert_pixel(tiff, row, i, out);
+		out[3] = (uint8_t)sample(tiff, row, i + 3);
+		break;
+	case PIXELS_F:
+		memcpy(out, row + 4 * i, 4);
+		break;
+	default:
+		keep_words(tiff, row, i, out);
+	}
+}
+
 static void convert_row(
 	const struct tiff *tiff, const uint8_t *row, uint32_t n, uint8_t *out)
 {
-	for (uint32_t x = 0; x < n; x++, out += 3)
-		convert_pixel(tiff, row, (size_t)x * tiff->channels, out);
+	bool keeps = tiff->keep && tiff->mode != PIXELS_RGB && tiff->mode != PIXELS_L;
+	for (uint32_t x = 0; x < n; x++, out += tiff->pixel)
+		(keeps ? keep_pixel : convert_pixel)(
+			tiff, row, (size_t)x * tiff->channels, out);
 }
 
 static int read_rows(struct tiff *tiff, uint8_t *pixels)
 {
-	size_t stride = (size_t)tiff->width * 3;
+	size_t stride = tiff->width * tiff->pixel;
 	for (uint32_t y = 0; y < tiff->height; y++) {
 		if (TIFFReadScanline(tiff->file, tiff->row.data, y, 0) < 0)
 			return refuse(tiff, "truncated or damaged");
@@ -271,7 +338,7 @@ static int read_tile(struct tiff *tiff, uint32_t x, uint32_t y, uint32_t width,
 	uint32_t n = tiff->width - x < width ? tiff->width - x : width;
 	for (uint32_t i = 0; i < height && y + i < tiff->height; i++)
 		convert_row(tiff, tiff->row.data + (size_t)row * i, n,
-			pixels + ((size_t)(y + i) * tiff->width + x) * 3);
+			pixels + ((size_t)(y + i) * tiff->width + x) * tiff->pixel);
 	return 0;
 }
 
@@ -306,10 +373,14 @@ static int read_upright(struct tiff *tiff, uint8_t *pixels)
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct tiff *tiff = state;
-	struct tensor_shape shape = {.height = tiff->height, .width = tiff->width};
+	struct tensor_shape shape = {.height = tiff->height,
+		.width = tiff->width,
+		.mode = tiff->keep ? tiff->mode : PIXELS_RGB};
+	if (tiff->real && !tiff->keep)
+		return refuse(tiff, "pixels of float32, allowed: with channels = keep");
 	if (tiff->orientation <= 1)
 		return read_upright(tiff, pixels);
-	if (buffer_reserve(&tiff->upright, (size_t)tiff->width * tiff->height * 3))
+	if (buffer_reserve(&tiff->upright, tensor_shape_bytes(shape)))
 		return image_fail(tiff->message, -ENOMEM, "no memory");
 	int err = read_upright(tiff, tiff->upright.data);
 	if (!err)
@@ -319,12 +390,19 @@ static int read_image(void *state, uint8_t *pixels)
 
 /* --- the codec ---------------------------------------------------------------------------- */
 
+static void keep_image(void *state)
+{
+	struct tiff *tiff = state;
+	tiff->keep = true;
+}
+
 static void close_image(void *state)
 {
 	struct tiff *tiff = state;
 	if (tiff->file)
 		TIFFClose(tiff->file);
 	tiff->file = NULL;
+	tiff->keep = false;
 	buffer_trim(&tiff->row);
 	buffer_trim(&tiff->upright);
 }
@@ -364,6 +442,7 @@ const struct codec codec_tiff = {
 	.knows = knows,
 	.create = create,
 	.destroy = destroy,
+	.keep = keep_image,
 	.open = open_image,
 	.read = read_image,
 	.close = close_image,

@@ -7,15 +7,18 @@
 
 #include <errno.h>
 #include <string.h>
+#include <webp/decode.h>
 #include <webp/demux.h>
 
 /* WebP, by libwebp's decoder of animations, as Pillow uses it: the first frame on its
- * canvas. Transparency is dropped. */
+ * canvas. Transparency is dropped, unless channels are kept. */
 
 struct webp {
 	char *message;
 	WebPAnimDecoder *decoder;
 	WebPAnimInfo info;
+	bool keep;
+	enum pixel_mode mode; /* of the file */
 };
 
 static int refuse(struct webp *webp)
@@ -28,12 +31,17 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 {
 	struct webp *webp = state;
 	const WebPData file = {data, size};
+	WebPBitstreamFeatures features;
 	webp->message = message;
 	webp->decoder = WebPAnimDecoderNew(&file, NULL);
 	if (!webp->decoder || !WebPAnimDecoderGetInfo(webp->decoder, &webp->info))
 		return refuse(webp);
-	*ret = (struct tensor_shape){
-		.height = webp->info.canvas_height, .width = webp->info.canvas_width};
+	bool alpha = WebPGetFeatures(data, size, &features) != VP8_STATUS_OK ||
+		     features.has_alpha;
+	webp->mode = alpha ? PIXELS_RGBA : PIXELS_RGB;
+	*ret = (struct tensor_shape){.height = webp->info.canvas_height,
+		.width = webp->info.canvas_width,
+		.mode = webp->mode};
 	return 0;
 }
 
@@ -45,9 +53,16 @@ static int read_image(void *state, uint8_t *pixels)
 	if (!WebPAnimDecoderGetNext(webp->decoder, &canvas, &end_ms))
 		return refuse(webp);
 	size_t n = (size_t)webp->info.canvas_width * webp->info.canvas_height;
-	for (size_t i = 0; i < n; i++, canvas += 4, pixels += 3)
-		memcpy(pixels, canvas, 3);
+	size_t bytes = webp->keep ? pixel_modes[webp->mode].channels : 3;
+	for (size_t i = 0; i < n; i++, canvas += 4, pixels += bytes)
+		memcpy(pixels, canvas, bytes);
 	return 0;
+}
+
+static void keep_image(void *state)
+{
+	struct webp *webp = state;
+	webp->keep = true;
 }
 
 static void close_image(void *state)
@@ -55,6 +70,7 @@ static void close_image(void *state)
 	struct webp *webp = state;
 	WebPAnimDecoderDelete(webp->decoder);
 	webp->decoder = NULL;
+	webp->keep = false;
 }
 
 static size_t held_bytes(const void *state)
@@ -102,6 +118,7 @@ const struct codec codec_webp = {
 	.knows = knows,
 	.create = create,
 	.destroy = destroy,
+	.keep = keep_image,
 	.open = open_image,
 	.read = read_image,
 	.close = close_image,

@@ -37,9 +37,13 @@ static uint64_t middle_bytes(const struct preparation *preparation,
 {
 	struct crop_axis rows, columns;
 	preparation_window(preparation, size, &rows, &columns);
-	if (image.height == size.height || image.width == size.width)
+	enum pixel_mode mode = preparation_mode(preparation, image);
+	bool wide = pixel_modes[mode].bytes > 1;
+	if (image.height == size.height && image.width == size.width)
 		return 0;
-	uint64_t row = (uint64_t)columns.length * 3 + ROW_ALIGNMENT;
+	if (!wide && (image.height == size.height || image.width == size.width))
+		return 0;
+	uint64_t row = columns.length * resample_middle_bytes(mode) + ROW_ALIGNMENT;
 	return row * resample_source(preparation->filter, image.height, size.height, rows)
 			     .length;
 }
@@ -48,9 +52,15 @@ uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes)
 {
 	struct tensor_shape size = preparation_resized(preparation, image);
-	uint64_t pixels = tensor_shape_bytes(image);
+	uint64_t all = (uint64_t)image.height * image.width;
+	enum pixel_mode mode = preparation_mode(preparation, image);
+	uint64_t kept = pixel_modes[mode].channels * (uint64_t)pixel_modes[mode].bytes;
+	uint64_t pixels = all * (kept > 3 ? kept : 3);
+	uint64_t converted = mode == PIXELS_L	       ? all
+			     : pixel_modes[mode].alpha ? all * kept
+						       : 0;
 	return file_bytes + codec_bytes(image) + pixels +
-	       (preparation->exif ? pixels : 0) + (preparation->gray ? pixels / 3 : 0) +
+	       (preparation->exif ? pixels : 0) + converted +
 	       kernel_bytes(preparation->filter, image.height, size.height) +
 	       kernel_bytes(preparation->filter, image.width, size.width) +
 	       middle_bytes(preparation, image, size);

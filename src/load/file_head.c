@@ -3,6 +3,7 @@
 
 #include "load/file_head.h"
 #include "base/ensure.h"
+#include "image/pixel_type.h"
 
 #include <endian.h>
 #include <string.h>
@@ -46,6 +47,8 @@ size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	if (head.array && head.kind == HEAD_NPY)
 		return file_head_array(head.array, head.record, head.label, ret);
 	const uint32_t axes[] = {shape.height, shape.width, tensor_channels(shape)};
-	return head.record ? file_head_record("|u1", axes, 3, head.label, ret)
-			   : head_make(head.kind, shape, ret);
+	return head.record
+		       ? file_head_record(pixel_type_npy((struct pixel_type){0}, shape),
+				 axes, 3, head.label, ret)
+		       : head_make(head.kind, shape, ret);
 }

@@ -67,7 +67,7 @@ struct load_task {
 	bool by_content;	   /* the identity comes from the bytes */
 	/* The next task of a chain that prepares the same file in several ways, from one
 	 * read and one decode. Only its preparation, owner, backings and head count. In a
-	 * chain no preparation may be encoded, approximate or exif. */
+	 * chain no preparation may be encoded, approximate, exif or of kept channels. */
 	struct load_task *also;
 	struct load_read *read;	       /* between the stages: the pool's */
 	struct load_identity identity; /* likewise, for the caller to look at */

@@ -143,6 +143,85 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 	return -EINVAL;
 }
 
+/* --- channels = keep --------------------------------------------------------------------- */
+
+struct kept {
+	const struct edition *edition;
+	sample_id sample;
+	enum pixel_mode mode, first;
+	const char *allowed; /* NULL: it fits */
+};
+
+static bool resizes(const struct job_config *config)
+{
+	return preparation_resizes(&config->preparation) ||
+	       config->augment.random_resized_crop.width;
+}
+
+/* What a job of one shape allows to the samples behind the first one. */
+static const char *allowed_mode(
+	const struct job_config *config, enum pixel_mode mode, enum pixel_mode first)
+{
+	const struct normalize_config *normalize = &config->augment.normalize;
+	if (config->format == FORMAT_PPM && mode != PIXELS_RGB && mode != PIXELS_L)
+		return "RGB or gray of 8 bits, with format = ppm; png, npy, record and "
+		       "raw hold more";
+	if (config->format == FORMAT_BMP && mode != PIXELS_RGB)
+		return "RGB of 8 bits, with format = bmp; png, npy, record and raw hold "
+		       "more";
+	if (config->format == FORMAT_PNG && mode == PIXELS_F)
+		return "8 or 16 bits, with format = png; npy, record and raw hold floats";
+	if (mode == PIXELS_P && resizes(config) &&
+		config->preparation.filter != FILTER_NEAREST)
+		return "a palette only with filter = nearest, since there is nothing "
+		       "between two indices";
+	if (normalize->given && normalize->channels > 1 &&
+		normalize->channels != pixel_modes[mode].channels)
+		return "as many channels as normalize in [augment] has means, or one "
+		       "mean for all";
+	if (mode != first &&
+		(config->layout == LAYOUT_BATCH || config->format == FORMAT_RAW))
+		return "one kind in all samples, with layout = batch or format = raw; "
+		       "channels, bits and palette in where select";
+	return NULL;
+}
+
+static bool check_kept(uint32_t id, void *context)
+{
+	struct kept *kept = context;
+	kept->sample = id;
+	kept->mode = dataset_image_shape(kept->edition->is.dataset, id).mode;
+	kept->allowed =
+		allowed_mode(&kept->edition->job->config, kept->mode, kept->first);
+	return !kept->allowed;
+}
+
+int admit_channels(const struct edition *edition, config_report *report, void *context)
+{
+	const struct job_config *config = &edition->job->config;
+	struct kept kept = {.edition = edition};
+	struct dataset_sample sample;
+	if (config->preparation.channels != CHANNELS_KEEP ||
+		roaring_bitmap_is_empty(edition->readable))
+		return 0;
+	kept.first = dataset_image_shape(
+		edition->is.dataset, roaring_bitmap_minimum(edition->readable))
+			     .mode;
+	roaring_iterate(edition->readable, check_kept, &kept);
+	if (!kept.allowed)
+		return 0;
+	int err = dataset_get(edition->is.dataset, kept.sample, &sample);
+	if (err)
+		return err;
+	sched_report(report, context,
+		"%s:[tensor]:channels: found keep, and sample %u, %s, is %s; the first "
+		"one is %s; allowed: %s",
+		config->file, kept.sample, sample.relative, pixel_modes[kept.mode].name,
+		pixel_modes[kept.first].name, kept.allowed);
+	dataset_sample_free(&sample);
+	return -EINVAL;
+}
+
 int admit_view(const struct edition *edition)
 {
 	const struct job_config *config = &edition->job->config;

@@ -326,6 +326,8 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	if (err)
 		return err;
 	err = admit_batch(job->now, report, context);
+	if (!err)
+		err = admit_channels(job->now, report, context);
 	if (err) {
 		sched_job_put(job);
 		return err;

@@ -74,6 +74,8 @@ static int check(const struct moving *moving, const struct edition *next)
 	auto_edition *now = sched_edition(job, SCHED_CURRENT);
 	const char *change = moving->change(&job->config, now, &next->is);
 	int err = admit_batch(next, moving->report, moving->context);
+	if (!err)
+		err = admit_channels(next, moving->report, moving->context);
 	if (err)
 		return err;
 	if (change)

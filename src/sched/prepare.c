@@ -63,6 +63,7 @@ static bool can_share_decode(const struct use *use)
 	char message[IMAGE_MESSAGE];
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
 	       !preparation->fills_truncated && !preparation->array &&
+	       preparation->channels != CHANNELS_KEEP &&
 	       !memory_refuses(
 		       space->source->sched, space, (sample_id)use->key.sample, message);
 }

@@ -3,7 +3,8 @@
 """augmented.py JOBS_DIR DATASET "JOB KEY=VALUE..." ...: every file of these jobs is what
 torchvision's transforms make of the source file that the order names, with what joaderfs
 draws for (seed, epoch, position), to the bit. KEY: epochs, resize, seed, hflip,
-filter, random_crop, random_resized_crop (N), normalize (1: that of ImageNet), dtype, axes, mode (L: gray)."""
+filter, random_crop, random_resized_crop (N), normalize (1: that of ImageNet), dtype, axes,
+mode (L: gray, keep: that of the file)."""
 
 import math
 import os
@@ -91,6 +92,8 @@ def expected(image, random, want):
         image = F.hflip(image)
     if want.get("dtype", "uint8") == "uint8":
         array = numpy.asarray(image).reshape(image.height, image.width, -1).transpose(2, 0, 1)
+        if image.mode == "I":
+            array = array.clip(0, 65535).astype(numpy.uint16)
     else:
         tensor = F.to_tensor(image)
         if "normalize" in want:
@@ -117,7 +120,9 @@ def differing(job, dataset, want):
             rows = [line.rstrip("\n").split("\t") for line in file]
         assert len(rows) == len(names) > 0, (len(rows), len(names))
         for position, _, _, _, path in rows:
-            image = Image.open(os.path.join(dataset, path)).convert(want.get("mode", "RGB"))
+            image = Image.open(os.path.join(dataset, path))
+            if want.get("mode") != "keep":
+                image = image.convert(want.get("mode", "RGB"))
             image = F.resize(image, int(want["resize"]), used_filter(want))
             random = Random(int(want["seed"]), epoch, int(position))
             array, file = expected(image, random, want), found[int(position)]

@@ -255,8 +255,9 @@ Test(config_errors, values_of_a_job)
 				"0.1234567890123456"}},
 		{"augment", "normalize",
 			"three means / three standard deviations above 0, like 0.485 "
-			"0.456 0.406 / 0.229 0.224 0.225, or one / one for gray",
-			{"0.5 / 0", "1 / 1 1 1", "0 0 / 1 1", "/", "0.5", "0 0 0",
+			"0.456 0.406 / 0.229 0.224 0.225, or one / one for gray; as many "
+			"as there are channels, up to 4, with channels = keep",
+			{"0.5 / 0", "1 / 1 1 1", "0 0 / 1", "/", "0.5", "0 0 0",
 				"0 0 0 / 1 1 0", "0 0 0 / 1 1 -1", "0 0 0 / 1 1 1 1",
 				"0 0 0 0 / 1 1 1", "0.5.5 0 / 1 1 1", "0 0 0 1 1 1",
 				"inf 0 0 / 1 1 1", ""}},
@@ -305,6 +306,9 @@ Test(config_errors, gray_that_contradicts)
 			     "[augment]\nnormalize = 0.5 / 1\n",
 		"job.ini:8:[augment]:normalize: found 1 of each, allowed: 3 means / 3 "
 		"standard deviations, with channels = rgb in [tensor]\n");
+	expect_wrong_job(JOB "[tensor]\nchannels = keep\ncrop = 9\nfill = 1 2 3\n",
+		"job.ini:7:[tensor]:fill: found 1 2 3, allowed: one number, with "
+		"channels = keep\n");
 }
 
 Test(config_errors, images_that_do_not_fit_into_a_pad)

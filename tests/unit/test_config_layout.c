@@ -73,7 +73,7 @@ Test(config_layout, members_of_a_tar_have_a_size_before_they_are_bound)
 	struct job_config job;
 	check_wrong(JOB "[view]\nlayout = tar\nsize = exact\n",
 		"job.ini:7:[view]:size: found \"exact\", allowed: padded, with layout = "
-		"tar and images of several sizes\n");
+		"tar and images of several sizes or kinds of pixels\n");
 	check_right(JOB "[view]\nlayout = tar\n", &job);
 	config_job_free(&job);
 	check_right(JOB "crop = 8\n[view]\nlayout = tar\nsize = exact\n", &job);

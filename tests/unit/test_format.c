@@ -172,7 +172,7 @@ Test(format, npy_tells_dtype_and_axes)
 		struct tensor_shape shape = {.height = 5, .width = 7};
 		struct formatted file;
 		struct tensor *tensor =
-			tensor_new(shape, 5 * 7 * 3 * pixel_type_bytes(type));
+			tensor_new(shape, 5 * 7 * 3 * pixel_type_bytes(type, shape));
 		cr_assert(zero(int, format_make(FORMAT_NPY, type, tensor, 0, &file)));
 		cr_assert(eq(u64, file.bytes, 128 + tensor->bytes));
 		cr_assert(eq(u64, file.bytes, format_bytes(FORMAT_NPY, type, shape, 0)));

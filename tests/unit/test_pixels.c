@@ -100,7 +100,7 @@ Test(pixels, avx2_gives_the_bytes_of_plain_c)
 		random_input(&rng);
 		compare_bytes(fast, width);
 		for (size_t k = 0; k < 3; k++) {
-			struct pixels_scale rgb = pixels_scale_rgb(configs[k]);
+			struct pixels_scale rgb = pixels_scale_row(configs[k], 3);
 			struct pixels_scale blue = pixels_scale_plane(configs[k], 2);
 			compare_numbers(fast, width * 3, &rgb);
 			compare_numbers(fast, width, &blue);
@@ -124,7 +124,7 @@ Test(pixels, channels_have_their_own_mean_and_deviation)
 {
 	uint8_t row[30];
 	float numbers[30];
-	struct pixels_scale scale = pixels_scale_rgb(&imagenet);
+	struct pixels_scale scale = pixels_scale_row(&imagenet, 3);
 	memset(row, 51, sizeof(row)); /* 0.2 */
 	pixels_best()->to_float32(row, 30, &scale, numbers);
 	for (int i = 0; i < 30; i++)

@@ -107,9 +107,9 @@ Test(preparation, preparations_are_equal_when_every_part_is)
 		cr_assert_not(preparation_equal(&a, &b));
 		--*parts[i];
 	}
-	a.gray = true;
+	a.channels = CHANNELS_GRAY;
 	cr_assert_not(preparation_equal(&a, &b));
-	a.gray = false;
+	a.channels = CHANNELS_RGB;
 	a.fill[1] = 1;
 	cr_assert_not(preparation_equal(&a, &b));
 	a.fill[1] = 0;
@@ -163,7 +163,7 @@ Test(preparation, arrays_of_programs_are_no_images)
 		one.pixels = array_pixels(&one.type);
 		output = preparation_output(&a, image);
 		expect_shape(output, i == 1 ? 7 : 0, i == 1 ? 5 : 0);
-		cr_assert_not(output.gray);
+		cr_assert_eq(output.mode, PIXELS_RGB);
 		cr_assert_eq(preparation_bytes(&a, image, 9), i == 1 ? 105 : 35);
 	}
 }
@@ -188,8 +188,8 @@ Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
 		{.crop_width = 64, .crop_height = 64},
 		{.crop_width = 64, .crop_height = 32}, {.exif = true},
 		{.fills_truncated = true}, {.approximate = true},
-		{.resize_short = 64, .approximate = true}, {.gray = true},
-		{.gray = true, .encoded = true}, {.fill = {1, 2, 3}},
+		{.resize_short = 64, .approximate = true}, {.channels = CHANNELS_GRAY},
+		{.channels = CHANNELS_GRAY, .encoded = true}, {.fill = {1, 2, 3}},
 		{.pad_square = true}, {.pad_square = true, .fill = {1, 2, 3}},
 		{.resize_long = 64}, {.pad_width = 64, .pad_height = 64},
 		{.pad_width = 64, .pad_height = 65}, {.filter = FILTER_BOX},

@@ -242,7 +242,7 @@ Test(resample, vector_code_gives_the_bits_of_plain_code)
 		struct resample_window window = {.filter = filter,
 			.image = any_shape(&rng, most),
 			.size = any_shape(&rng, round % 3 == 0 ? 12 : most)};
-		window.size.gray = round / 60 % 2;
+		window.size.mode = round / 60 % 2 ? PIXELS_L : PIXELS_RGB;
 		size_t channels = tensor_channels(window.size);
 		if (round % 7 == 0)
 			window.size.height = window.image.height;

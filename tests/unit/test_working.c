@@ -13,7 +13,7 @@ static const struct preparation preparations[] = {
 	{.crop_width = 64, .crop_height = 64},
 	{.resize_short = 100, .exif = true},
 	{.resize_short = 100, .filter = FILTER_LANCZOS},
-	{.resize_long = 300, .gray = true, .pad_square = true, .exif = true},
+	{.resize_long = 300, .channels = CHANNELS_GRAY, .pad_square = true, .exif = true},
 	{.resize_short = 700, .filter = FILTER_NEAREST},
 };
 #define N_PREPARATIONS (sizeof(preparations) / sizeof(preparations[0]))

@@ -130,7 +130,7 @@ class Parser:
 
     def __init__(self, ini: dict[str, str]):
         self.raw = _raw_kind(ini) if ini.get("format") == "raw" else None
-        self.gray = ini.get("channels") == "gray"
+        self.mode = {"gray": "L", "keep": None}.get(ini.get("channels", "rgb"), "RGB")
         self.head: tuple[bytes, numpy.dtype, tuple[int, ...]] | None = None
 
     def parse(self, data: numpy.ndarray, path: bytes | str) -> Any:
@@ -148,7 +148,7 @@ class Parser:
             return data[head.end():end].reshape(height, width, channels), None
         if start.startswith(b"BM"):
             return _bmp(data), None
-        return _pillow(data, path, self.gray), None
+        return _pillow(data, path, self.mode), None
 
     def _npy(self, data: numpy.ndarray) -> Any:
         """numpy parses a head only if it is not that of the file before."""
@@ -174,6 +174,9 @@ def _raw_kind(ini: dict[str, str]) -> tuple[numpy.dtype, tuple[int, ...]]:
     if size == "square":
         side = ini["resize"].rpartition(":")[2]
         size = f"{side}x{side}" if side.isdecimal() else ini.get("crop", side)
+    if ini.get("channels") == "keep":
+        raise ValueError("found format = raw and channels = keep, which do not tell the kind of "
+                         "the pixels, allowed: format = npy or record")
     width, height = map(int, size.split("x"))
     channels = 1 if ini.get("channels") == "gray" else 3
     shape = (channels, height, width) if ini["axes"] == "CHW" else (height, width, channels)
@@ -191,11 +194,14 @@ def _bmp(data: numpy.ndarray) -> numpy.ndarray:
     return numpy.ascontiguousarray(pixels[::-1 if height > 0 else 1, :, ::-1])
 
 
-def _pillow(data: numpy.ndarray, path: bytes | str, gray: bool) -> numpy.ndarray:
+def _pillow(data: numpy.ndarray, path: bytes | str, mode: str | None) -> numpy.ndarray:
     try:
         from PIL import Image
     except ImportError as error:
         raise ImportError(f"{os.fsdecode(path)}: found neither ppm, bmp nor npy; "
                           "to read others needs Pillow") from error
-    image = Image.open(io.BytesIO(data)).convert("L" if gray else "RGB")
-    return numpy.array(image).reshape(image.height, image.width, 1 if gray else 3)
+    image = Image.open(io.BytesIO(data))
+    pixels = numpy.array(image.convert(mode) if mode else image)
+    if image.mode == "I" and mode is None:  # so does Pillow read gray of 16 bits
+        pixels = pixels.astype(numpy.uint16)
+    return pixels.reshape(image.height, image.width, -1)

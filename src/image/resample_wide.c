@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "image/resample_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * Numbers of more than 8 bits, as Pillow resizes its modes I and F: sums in double, which are
+ * rounded behind each pass, to whole numbers or to floats. What overshoots 16 bits is cut
+ * off at the end.
+ */
+
+static void load_numbers(const uint8_t *in, size_t n, size_t bytes, double *out)
+{
+	const uint16_t *whole = (const void *)in;
+	const float *real = (const void *)in;
+	for (size_t i = 0; i < n; i++)
+		out[i] = bytes == 2 ? whole[i] : (double)real[i];
+}
+
+static void store_numbers(const double *in, size_t n, size_t bytes, uint8_t *out)
+{
+	uint16_t *whole = (void *)out;
+	float *real = (void *)out;
+	for (size_t i = 0; i < n && bytes == 2; i++)
+		whole[i] = (uint16_t)(in[i] < 0 ? 0 : in[i] > 65535 ? 65535 : in[i]);
+	for (size_t i = 0; i < n && bytes == 4; i++)
+		real[i] = (float)in[i];
+}
+
+static double rounded(double sum, size_t bytes)
+{
+	if (bytes == 4)
+		return (float)sum;
+	return sum >= 0.0 ? floor(sum + 0.5) : -floor(-sum + 0.5);
+}
+
+/* A number of a row of the image. */
+static double number_at(const uint8_t *row, size_t i, size_t bytes)
+{
+	double number;
+	load_numbers(row + i * bytes, 1, bytes, &number);
+	return number;
+}
+
+static void pass_row(const struct resample_window *window, const struct passes *passes,
+	const uint8_t *in, double *out)
+{
+	size_t bytes = tensor_number_bytes(window->size);
+	size_t channels = tensor_channels(window->size);
+	const struct kernel *kernel = passes->horizontal;
+	for (uint32_t x = 0; x < window->columns.length; x++) {
+		size_t index = (size_t)window->columns.first + x;
+		const double *weights = kernel->exact_weights + index * kernel->width;
+		struct taps taps = kernel->taps[index];
+		size_t first = taps.first - passes->columns.first;
+		for (size_t c = 0; c < channels; c++) {
+			double sum = 0.0;
+			for (uint32_t i = 0; i < taps.count; i++)
+				sum += number_at(in, (first + i) * channels + c, bytes) *
+				       weights[i];
+			*out++ = rounded(sum, bytes);
+		}
+	}
+}
+
+/* A row of the window: out of n columns of the rows in the middle. */
+static void pass_column(const struct kernel *kernel, size_t index, uint32_t source,
+	const double *middle, size_t n, size_t bytes, uint8_t *out)
+{
+	const double *weights = kernel->exact_weights + index * kernel->width;
+	struct taps taps = kernel->taps[index];
+	middle += (taps.first - source) * n;
+	for (size_t x = 0; x < n; x++, middle++) {
+		double sum = 0.0;
+		for (uint32_t i = 0; i < taps.count; i++)
+			sum += middle[i * n] * weights[i];
+		sum = rounded(sum, bytes);
+		store_numbers(&sum, 1, bytes, out + x * bytes);
+	}
+}
+
+void resample_wide(const struct resample_window *window, const struct passes *passes,
+	const struct rows *in, double *middle, uint8_t *out, size_t stride)
+{
+	size_t bytes = tensor_number_bytes(window->size);
+	size_t n = window->columns.length * tensor_channels(window->size);
+	for (uint32_t y = 0; y < in->length; y++) {
+		const uint8_t *row = in->data + y * in->stride;
+		if (passes->horizontal)
+			pass_row(window, passes, row, middle + y * n);
+		else
+			load_numbers(row, n, bytes, middle + y * n);
+	}
+	for (uint32_t y = 0; y < window->rows.length; y++)
+		if (passes->vertical)
+			pass_column(passes->vertical, (size_t)window->rows.first + y,
+				passes->rows.first, middle, n, bytes, out + y * stride);
+		else
+			store_numbers(middle + y * n, n, bytes, out + y * stride);
+}
