@@ -109,6 +109,23 @@ void dataset_close(struct dataset **dataset);
 /* Removes the catalogue: for a dataset that is not open any more, or soon. */
 void dataset_forget(const char *state_dir, const char *name);
 
+/* Images with pixels that channels = rgb and gray make other ones of. */
+struct dataset_pixels {
+	uint32_t of_16_bits, of_float32, with_palette, with_alpha;
+};
+struct dataset_pixels dataset_pixels(const struct dataset *dataset);
+/* As the last scan left the catalogue, of a dataset that need not be open. */
+must_check int dataset_pixels_known(const struct dataset_config *config,
+	const char *state_dir, struct dataset_pixels *ret);
+
+/* false: an older version has scanned it, and all images count as RGB. */
+bool dataset_knows_pixels(const struct dataset *dataset);
+
+#define DATASET_PIXELS_TEXT 320
+/* How many there are of each kind, and what becomes of them. false: there are none. */
+bool dataset_pixels_print(
+	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
+
 const char *dataset_name(const struct dataset *dataset);
 const char *dataset_source(const struct dataset *dataset); /* as configured, absolute */
 const char *dataset_kind(const struct dataset *dataset);   /* directory, tar, ... */

@@ -326,7 +326,8 @@ static int load_content(
 		err = load_about(db, source, catalogue, ret_ours);
 	if (err || !*ret_ours)
 		return err;
-	catalogue->outdated = version < CATALOGUE_VERSION;
+	catalogue->outdated = version < CATALOGUE_WITHOUT_CHANNELS;
+	catalogue->without_channels = version <= CATALOGUE_WITHOUT_CHANNELS;
 	catalogue->settings = "";
 	err = load_edition(db, catalogue);
 	if (!err)
@@ -335,7 +336,7 @@ static int load_content(
 	bool contains = version > CATALOGUE_WITHOUT_CONTAINERS;
 	if (!err && contains)
 		err = load_settings(db, catalogue, &same_readers);
-	if (catalogue->outdated)
+	if (catalogue->without_channels)
 		catalogue->settings = ""; /* what is in containers is read again, too */
 	if (!err && contains)
 		err = load_all(db,
@@ -363,10 +364,6 @@ int catalogue_load(const char *file, const char *source, struct catalogue *ret)
 		log_error("catalogue %s: can't be read: %s", file, strerror(-err));
 	sqlite3_close(db);
 	if (!err && ours) {
-		if (ret->outdated)
-			log_info("catalogue %s: of an older version; headers of files "
-				 "are read again",
-				file);
 		return 0;
 	}
 	catalogue_free(ret);

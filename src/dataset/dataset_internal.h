@@ -304,16 +304,19 @@ struct catalogue {
 	size_t classes_capacity;
 	struct container *containers; /* by name */
 	size_t n_containers, containers_capacity;
-	const char *settings; /* of the scan; "" for files */
-	bool labelled;	      /* as in the scan */
-	char stamp[64];	      /* of the files of metadata; "" without one */
-	bool unusable;	      /* the file is not ours, or damaged */
-	bool outdated;	      /* of a version before */
+	const char *settings;  /* of the scan; "" for files */
+	bool labelled;	       /* as in the scan */
+	char stamp[64];	       /* of the files of metadata; "" without one */
+	bool unusable;	       /* the file is not ours, or damaged */
+	bool outdated;	       /* of a version that lacks what samples need */
+	bool without_channels; /* of a version before: all images count as RGB */
 	uint32_t edition;
 	struct arena names;
 };
 
 /* When there is no usable catalogue, it is empty; the reason is logged. */
+void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
+
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
@@ -407,6 +410,8 @@ struct dataset {
 	uint64_t total_bytes;
 	uint32_t *labels; /* by id, as the next five */
 	struct tensor_shape *images;
+	struct dataset_pixels pixels; /* of all that are not gone */
+	bool without_channels;	      /* all images count as RGB */
 	uint8_t *orientations;
 	uint64_t *file_bytes;
 	uint16_t *path_lengths;	   /* escaped; at most four times PATH_MAX */
@@ -447,6 +452,8 @@ void dataset_paths_free(struct dataset_paths *paths);
 
 /* <state>/datasets/<name>.sqlite<ending>, and the same of what dataset_install keeps; the
  * caller frees it. NULL: no memory. */
+/* The caller frees it. */
+char *root_of_path(const char *path);
 char *catalogue_file(const char *state_dir, const char *name, const char *ending);
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);
 #define NEXT ".next" /* the ending of one that waits for dataset_install */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *without_slashes(const char *path)
+char *root_of_path(const char *path)
 {
 	size_t n = strlen(path);
 	while (n && path[n - 1] == '/')
@@ -127,7 +127,7 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	if (err)
 		return err;
 	scan->source = source_of(config->path);
-	scan->root = without_slashes(config->path);
+	scan->root = root_of_path(config->path);
 	scan->beside = scan->root ? strdup(scan->root) : NULL;
 	scan->far = far_is(config->path);
 	if (!scan->beside)
@@ -310,6 +310,10 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 		return keep_catalogue(
 			scan, catalogue, "", reason, catalogue->rows[0].path);
 	}
+	if (catalogue->without_channels && catalogue->n_rows > 0)
+		log_info("catalogue %s: of an older version; headers of files are read "
+			 "again",
+			file);
 	err = look_at_tree(scan, catalogue, tree);
 	if (err)
 		return err;
@@ -388,6 +392,7 @@ static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
 			continue;
 		roaring_bitmap_add(dataset->present, (uint32_t)id);
 		dataset->n_samples++;
+		pixels_count(&dataset->pixels, row->facts.image);
 		dataset->total_bytes += row->facts.bytes;
 	}
 	dataset->n_ids = (uint32_t)n;
@@ -426,7 +431,8 @@ static int fill(const struct dataset_config *config, struct scan *scan,
 		err = -ENOMEM;
 	if (!err && seen)
 		err = catalogue_update(scan, &catalogue, &tree, &changed);
-	changed = changed || catalogue.outdated;
+	changed = changed || catalogue.outdated || (seen && catalogue.without_channels);
+	dataset->without_channels = !seen && catalogue.without_channels;
 	if (!err && seen)
 		err = save(scan, dataset->file, &catalogue, &tree, &changed);
 	dataset->edition = catalogue.edition;
@@ -466,6 +472,9 @@ static int open_by_scan(const struct dataset_config *config, const char *state_d
 	log_info("dataset %s: %s samples in %s classes", dataset->name,
 		group_digits(&samples, dataset->n_samples),
 		group_digits(&classes, dataset->n_classes));
+	char pixels[DATASET_PIXELS_TEXT];
+	if (dataset_pixels_print(&dataset->pixels, pixels))
+		log_info("dataset %s: has images %s", dataset->name, pixels);
 	*ret = dataset;
 	return 0;
 }

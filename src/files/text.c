@@ -125,6 +125,10 @@ void text_dataset_info(
 	fprintf(out, "samples %" PRIu32 "\n", dataset_samples(dataset));
 	fprintf(out, "classes %" PRIu32 "\n", dataset_classes(dataset));
 	fprintf(out, "bytes %" PRIu64 "\n", dataset_bytes(dataset));
+	struct dataset_pixels kinds = dataset_pixels(dataset);
+	char pixels[DATASET_PIXELS_TEXT];
+	if (dataset_pixels_print(&kinds, pixels))
+		fprintf(out, "pixels %s\n", pixels);
 	print_name(out, "source", dataset_source(dataset));
 	fprintf(out, "jobs %" PRIu32 "\n", sched_dataset_jobs(context->sched, dataset));
 	print_prepared(out, context, dataset);

@@ -204,6 +204,13 @@ int admit_channels(const struct edition *edition, config_report *report, void *c
 	if (config->preparation.channels != CHANNELS_KEEP ||
 		roaring_bitmap_is_empty(edition->readable))
 		return 0;
+	if (!dataset_knows_pixels(edition->is.dataset)) {
+		sched_report(report, context,
+			"%s:[tensor]:channels: found keep, but an older version has "
+			"scanned dataset %s, allowed: after joaderctl dataset rescan",
+			config->file, config->dataset);
+		return -EINVAL;
+	}
 	kept.first = dataset_image_shape(
 		edition->is.dataset, roaring_bitmap_minimum(edition->readable))
 			     .mode;

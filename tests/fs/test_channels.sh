@@ -39,6 +39,12 @@ refuses() { # TEXT key=value...
 }
 
 start
+unusual="4 of 16 bits (gray is white from 255 on), 4 of float32 (EIO), 4 with a palette (its colours are taken), 8 with alpha (it is dropped); channels = keep in [tensor] of a job keeps that"
+equal "lines of the log" "$(grep -cF "dataset images: has images $unusual" "$LOG")" 1
+equal "info" "$(sed -n 's/^pixels //p' "$M/datasets/images/info")" "$unusual"
+grep -qxF "pixels $unusual" <(ctl datasets) || fail "joaderctl datasets: $(ctl datasets)"
+grep -qF "dataset images: has images $unusual" <("$BUILD/joaderctl" doctor "$T/joaderfs.ini") ||
+	fail "joaderctl doctor does not tell"
 check
 refuses "sample 0, deep/0.png, is gray of 16 bits; the first one is gray of 16 bits; allowed: RGB or gray of 8 bits, with format = ppm" \
 	tensor.format=ppm
@@ -63,7 +69,6 @@ db.execute("PRAGMA user_version = 3")
 EOF
 start
 grep -q "of an older version" "$LOG" || fail "the catalogue is not brought up to date"
-check
 stop
 start
 check

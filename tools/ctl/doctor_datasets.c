@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "dataset/dataset.h"
 #include "doctor.h"
 
 #include <dirent.h>
@@ -95,6 +96,17 @@ static void check_catalogue(
 			dataset->name);
 }
 
+/* What jobs get of unusual images is easily overlooked. */
+static void check_pixels(struct findings *findings, const struct dataset_config *dataset)
+{
+	struct dataset_pixels pixels;
+	char text[DATASET_PIXELS_TEXT];
+	if (dataset_pixels_known(dataset, findings->config->state, &pixels) == 0 &&
+		dataset_pixels_print(&pixels, text))
+		found(findings, FINE, NULL, "dataset %s: has images %s", dataset->name,
+			text);
+}
+
 static void check_dataset(struct findings *findings, const struct dataset_config *dataset)
 {
 	const char *name = remote_name(dataset->path);
@@ -110,6 +122,7 @@ static void check_dataset(struct findings *findings, const struct dataset_config
 			"dataset %s: %s lies on %s: an epoch is as fast as that is",
 			dataset->name, dataset->path, name);
 	check_catalogue(findings, dataset);
+	check_pixels(findings, dataset);
 }
 
 void check_datasets(struct findings *findings)
