@@ -6,6 +6,8 @@
 #   make check-long   the same with all repetitions, more valgrind, and make fuzz:
 #                     where chance decides, check notices what is plainly wrong, this also
 #                     what is hardly so; tests/README.md
+#   make check-programs  programs of each field, in their way, on a mount: a table of what they
+#                     read, compared with Pillow and numpy on the originals
 #   make demo         four jobs on real photographs; DATASET=DIR for your own images,
 #                     SOURCE=tar|zip|lmdb|http: in such files, or from a server
 #   make demo-cluster  four daemons in networks of their own, beside the same on their own;
@@ -102,7 +104,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all programs tests man check check-here check-long check-unit check-valgrind \
-	check-fs chaos chaos-cluster check-clients check-stress syntax demo demo-cluster bench lint format install uninstall clean deps
+	check-fs chaos chaos-cluster check-clients check-programs check-stress syntax demo demo-cluster bench lint format install uninstall clean deps
 
 all: programs man
 
@@ -199,6 +201,7 @@ check-long:
 	$(MAKE) JOADERFS_LONG=1 check-here
 	+$(PARALLEL) CC=clang VARIANT=debug programs tests
 	$(MAKE) fuzz
+	$(MAKE) check-programs
 	$(MAKE) check-deb
 export JOADERFS_LONG
 
@@ -228,6 +231,10 @@ check-clients:
 	tools/install-deps build demo test
 	$(MAKE) programs $(CLIENTS)
 	tests/clients/run $(BUILD)/tests/clients
+
+# With what is installed: nothing is fetched.
+check-programs: programs
+	tests/programs/run $(BUILD)
 
 # Each time with another seed, which is printed; CHAOS_SEED=N repeats one.
 chaos: programs

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""The programs: how each opens files, and what it would make of the originals."""
+
+import dataclasses
+import glob
+import io
+import os
+import sys
+import tarfile
+from typing import Any, Callable
+
+import numpy
+from PIL import Image
+from torchvision import datasets, transforms
+
+from data import SOURCES
+
+IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+NORMALIZE = "0.485 0.456 0.406 / 0.229 0.224 0.225"
+
+
+@dataclasses.dataclass
+class Row:
+    program: str
+    how: str  # the keys that matter, for the table
+    set: str
+    keys: dict[str, Any]
+    read: Callable[[str, "Row"], Any]  # (path of the original, pixels, label) for each sample
+    make: Callable[[Image.Image], Any]  # pixels of an original
+    sources: tuple[str, ...] = SOURCES
+    only: str = ""  # the originals whose paths begin so
+    then: Callable[[Image.Image], Any] = lambda image: image  # what the program does itself
+    labelled: bool = True
+    lacking: bool = False  # not in every build
+
+    def expected(self, files):
+        classes = sorted({path.split("/")[0] for path in files})
+        made = {}
+        for path, content in files.items():
+            if path.startswith(self.only):
+                with Image.open(io.BytesIO(content)) as image:
+                    made[path] = (self.make(image),
+                                  classes.index(path.split("/")[0]) if self.labelled else None)
+        return made
+
+
+def same(expected, have):
+    expected, have = numpy.asarray(expected), numpy.asarray(have)
+    return (expected.shape == have.shape and expected.dtype == have.dtype
+            and numpy.array_equal(expected, have))
+
+
+def check_comparison():
+    """One changed number has to be noticed."""
+    one = numpy.zeros((4, 5, 3), numpy.float32)
+    other = one.copy()
+    other[3, 4, 2] = 1e-7
+    if not same(one, one.copy()) or same(one, other) or same(one, one.astype(numpy.float16)):
+        sys.exit("run: does not notice a changed number")
+
+
+def order(job):
+    """{position: (label, path of the original)}"""
+    with open(os.path.join(job, "epoch-0000.order"), encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split("\t") for line in file]
+    return {int(line[0]): (int(line[2]), line[4]) for line in lines}
+
+
+def number(path):
+    return int(os.path.basename(path)[:8])
+
+
+# --- how programs read ------------------------------------------------------------------------
+
+
+def image_folder(job, row):
+    """imagenet/main.py, timm, Lightning: torchvision's ImageFolder of a directory of classes."""
+    folder = datasets.ImageFolder(os.path.join(job, "epoch-0000"), row.then)
+    samples = [folder[i] for i in range(len(folder))]
+    taken = order(job)  # positions go from class to class, as the names do
+    for position, (pixels, label) in enumerate(samples):
+        yield taken[position][1], pixels, label
+
+
+def arrays(job, row):
+    """A Dataset of one's own: numpy.load, and the label beside it."""
+    paths = sorted(glob.glob(os.path.join(job, "epoch-0000", "*.npy")))
+    loaded = []
+    for path in paths:
+        with open(path[:-3] + "cls", encoding="ascii") as file:
+            loaded.append((number(path), numpy.load(path), int(file.read())))
+    taken = order(job)
+    for position, pixels, label in loaded:
+        yield taken[position][1], row.then(pixels), label
+
+
+def records(job, _):
+    loaded = [(number(path), numpy.load(path))
+              for path in sorted(glob.glob(os.path.join(job, "epoch-0000", "*.npy")))]
+    taken = order(job)
+    for position, record in loaded:
+        yield taken[position][1], record["image"], int(record["label"])
+
+
+def batches(job, _):
+    paths = sorted(glob.glob(os.path.join(job, "epoch-0000", "batch-*.npy")))
+    images = [numpy.load(path) for path in paths if "labels" not in path]
+    labels = [numpy.load(path) for path in paths if "labels" in path]
+    taken = order(job)
+    both = zip(numpy.concatenate(images), numpy.concatenate(labels))
+    for position, (pixels, label) in enumerate(both):
+        yield taken[position][1], pixels, int(label)
+
+
+def shards(job):
+    """webdataset: members with one stem, one behind the other, are a sample."""
+    for path in sorted(glob.glob(os.path.join(job, "epoch-0000", "*.tar"))):
+        sample = {}
+        with tarfile.open(path) as tar:
+            for member in tar:
+                stem, ending = os.path.basename(member.name).split(".", 1)
+                if sample and sample["__key__"] != stem:
+                    yield sample
+                    sample = {}
+                sample["__key__"] = stem
+                sample[ending] = tar.extractfile(member).read()
+        yield sample
+
+
+def web_dataset(job, row):
+    loaded = list(shards(job))
+    taken = order(job)
+    for sample in loaded:
+        with Image.open(io.BytesIO(sample["ppm"])) as image:
+            yield taken[number(sample["__key__"])][1], row.then(image), int(sample["cls"])
+
+
+def captions(job, row):
+    """open_clip: image and text of a stem; a sample that lacks one is dropped."""
+    loaded = [sample for sample in shards(job) if "ppm" in sample and "txt" in sample]
+    taken = order(job)
+    for sample in loaded:
+        with Image.open(io.BytesIO(sample["ppm"])) as image:
+            yield taken[number(sample["__key__"])][1], row.then(image), sample["txt"]
+
+
+def by_names(job, row):
+    """VOC-style: a directory of images, or of masks, each under its own name; mirror may add
+    an ending to it."""
+    root = os.path.join(job, "epoch-0000")
+    for path in sorted(glob.glob(os.path.join(root, row.only, "*"))):
+        with Image.open(path) as image:
+            name = os.path.relpath(path, root)
+            yield name if name.count(".") == 1 else os.path.splitext(name)[0], \
+                row.then(image), None
+
+
+# --- what they make of the originals ----------------------------------------------------------
+
+
+def rgb(image):
+    return image.convert("RGB")
+
+
+def evaluated(size, kind):
+    """Resize, CenterCrop(224), ToTensor, Normalize: of an image or of a prepared one."""
+    resize = [transforms.Resize(size, kind)] if size else []
+    transform = transforms.Compose([*resize, transforms.CenterCrop(224), transforms.ToTensor(),
+                                    transforms.Normalize(*IMAGENET)])
+    return lambda image: transform(rgb(image)).numpy()
+
+
+BILINEAR, BICUBIC = transforms.InterpolationMode.BILINEAR, transforms.InterpolationMode.BICUBIC
+
+
+def letterbox(image):
+    ratio = 256 / max(image.size)
+    image = rgb(image).resize([round(side * ratio) for side in image.size], 2)
+    box = Image.new("RGB", (256, 256), (114, 114, 114))
+    box.paste(image, ((256 - image.width) // 2, (256 - image.height) // 2))
+    return numpy.asarray(box)
+
+
+def deep(image):
+    """Gray of 16 bits, bicubic, with one channel first, from 0 to 1."""
+    pixels = numpy.asarray(image.resize((96, 80), 3)).clip(0, 65535).astype(numpy.float32)
+    return pixels[None] / numpy.float32(65535)
+
+
+def real(image):
+    return numpy.asarray(image.resize((32, 32), 2))[..., None]
+
+
+def small_mask(image):
+    return numpy.asarray(image.resize((128, 96), 0))
+
+
+def small_image(image):
+    return numpy.asarray(rgb(image).resize((128, 96), 2))
+
+
+def keys(**of_tensor):
+    other = of_tensor.pop("other", {})
+    return {**{f"tensor.{key}": value for key, value in of_tensor.items()}, **other}
+
+
+KEPT = {"channels": "keep", "format": "npy"}
+ROWS = [
+    Row("classification: imagenet/main.py", "classes, ppm, resize=256", "photos",
+        keys(resize=256, other={"view.layout": "classes"}), image_folder,
+        evaluated(256, BILINEAR), then=evaluated(None, BILINEAR)),
+    Row("classification: timm, its own Dataset", "npy, bicubic, normalize", "photos",
+        keys(resize=256, crop=224, filter="bicubic", format="npy", dtype="float32", axes="CHW",
+             other={"augment.normalize": NORMALIZE}), arrays, evaluated(256, BICUBIC)),
+    Row("classification: webdataset", "tar, ppm, resize=256", "photos",
+        keys(resize=256, other={"view.layout": "tar", "view.shard": 5}), web_dataset,
+        evaluated(256, BILINEAR), then=evaluated(None, BILINEAR)),
+    Row("arrays: numpy.load of records", "record, resize=64x64", "photos",
+        keys(resize="64x64", format="record"), records,
+        lambda image: numpy.asarray(rgb(image).resize((64, 64), 2))),
+    Row("arrays: numpy.load of batches", "batch, resize=64x64", "photos",
+        keys(resize="64x64", other={"view.layout": "batch", "view.batch": 5}), batches,
+        lambda image: numpy.asarray(rgb(image).resize((64, 64), 2))),
+    Row("detection: letterbox of 256", "npy, resize=max:256, pad=square", "photos",
+        keys(resize="max:256", pad="square", fill=114, format="npy"), arrays, letterbox),
+    Row("segmentation: images by their names", "mirror, resize=128x96", "street",
+        keys(resize="128x96", other={"job.where": "class = 'images'", "view.layout": "mirror"}),
+        by_names, small_image, only="images", then=numpy.asarray, labelled=False),
+    Row("segmentation: masks by their names", "mirror, png, keep, nearest", "street",
+        keys(resize="128x96", channels="keep", filter="nearest", format="png",
+             other={"job.where": "palette", "view.layout": "mirror"}),
+        by_names, small_mask, only="masks", then=numpy.asarray, labelled=False),
+    Row("medical: PNG of 16 bits", "npy, keep, bicubic, float32", "scans",
+        keys(**KEPT, resize="96x80", filter="bicubic", dtype="float32", axes="CHW"),
+        arrays, deep),
+    Row("physics: TIFF of float32", "npy, keep, resize=32x32", "slices",
+        keys(**KEPT, resize="32x32"), arrays, real),
+    Row("captions: open_clip", "tar, beside = txt", "photos",
+        keys(resize=224, filter="bicubic", crop=224,
+             other={"view.layout": "tar", "view.shard": 5, "view.beside": "txt"}),
+        captions, evaluated(224, BICUBIC), then=evaluated(None, BICUBIC), lacking=True,
+        sources=("tar",)),
+    Row("segmentation: image and mask as one sample", "[tensor mask]", "street",
+        keys(resize="128x96", other={"tensor.mask": "../masks/{stem}.png"}), by_names,
+        small_image, lacking=True, sources=("directory",)),
+]
