@@ -37,12 +37,16 @@ static double rounded(double sum, size_t bytes)
 	return sum >= 0.0 ? floor(sum + 0.5) : -floor(-sum + 0.5);
 }
 
-/* A number of a row of the image. */
-static double number_at(const uint8_t *row, size_t i, size_t bytes)
+/* bytes: a constant for the compiler. */
+static inline __attribute__((always_inline)) double sum_row(const uint8_t *in,
+	const double *weights, uint32_t count, size_t channels, size_t bytes)
 {
-	double number;
-	load_numbers(row + i * bytes, 1, bytes, &number);
-	return number;
+	const uint16_t *whole = (const void *)in;
+	const float *real = (const void *)in;
+	double sum = 0.0;
+	for (uint32_t i = 0; i < count; i++, whole += channels, real += channels)
+		sum += (bytes == 2 ? whole[0] : (double)real[0]) * weights[i];
+	return sum;
 }
 
 static void pass_row(const struct resample_window *window, const struct passes *passes,
@@ -55,16 +59,18 @@ static void pass_row(const struct resample_window *window, const struct passes *
 		size_t index = (size_t)window->columns.first + x;
 		const double *weights = kernel->exact_weights + index * kernel->width;
 		struct taps taps = kernel->taps[index];
-		size_t first = taps.first - passes->columns.first;
-		for (size_t c = 0; c < channels; c++) {
-			double sum = 0.0;
-			for (uint32_t i = 0; i < taps.count; i++)
-				sum += number_at(in, (first + i) * channels + c, bytes) *
-				       weights[i];
-			*out++ = rounded(sum, bytes);
-		}
+		const uint8_t *from =
+			in + (taps.first - passes->columns.first) * channels * bytes;
+		for (size_t c = 0; c < channels; c++, from += bytes)
+			*out++ = rounded(
+				bytes == 2
+					? sum_row(from, weights, taps.count, channels, 2)
+					: sum_row(from, weights, taps.count, channels, 4),
+				bytes);
 	}
 }
+
+#define LANES 16 /* numbers that are summed up beside each other */
 
 /* A row of the window: out of n columns of the rows in the middle. */
 static void pass_column(const struct kernel *kernel, size_t index, uint32_t source,
@@ -73,12 +79,16 @@ static void pass_column(const struct kernel *kernel, size_t index, uint32_t sour
 	const double *weights = kernel->exact_weights + index * kernel->width;
 	struct taps taps = kernel->taps[index];
 	middle += (taps.first - source) * n;
-	for (size_t x = 0; x < n; x++, middle++) {
-		double sum = 0.0;
-		for (uint32_t i = 0; i < taps.count; i++)
-			sum += middle[i * n] * weights[i];
-		sum = rounded(sum, bytes);
-		store_numbers(&sum, 1, bytes, out + x * bytes);
+	for (size_t x = 0, lanes; x < n; x += lanes) {
+		const double *from = middle + x;
+		double sums[LANES] = {0};
+		lanes = n - x < LANES ? n - x : LANES;
+		for (uint32_t i = 0; i < taps.count; i++, from += n)
+			for (size_t k = 0; k < lanes; k++)
+				sums[k] += from[k] * weights[i];
+		for (size_t k = 0; k < lanes; k++)
+			sums[k] = rounded(sums[k], bytes);
+		store_numbers(sums, lanes, bytes, out + x * bytes);
 	}
 }
 

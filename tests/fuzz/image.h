@@ -27,6 +27,14 @@ static const struct preparation fuzz_preparations[] = {
 	{.approximate = true, .resize_short = 5},
 	{.fills_truncated = true, .resize_short = 9, .crop_width = 8, .crop_height = 11},
 	{.exif = true, .resize_short = 9, .crop_width = 8, .crop_height = 11},
+	{.channels = CHANNELS_KEEP},
+	{.channels = CHANNELS_KEEP, .exif = true, .fills_truncated = true},
+	{.channels = CHANNELS_KEEP, .resize_short = 9, .filter = FILTER_BICUBIC},
+	{.channels = CHANNELS_KEEP,
+		.resize_long = 9,
+		.filter = FILTER_NEAREST,
+		.pad_square = true,
+		.fill = {7, 7, 7}},
 };
 
 #define N_FUZZ_PREPARATIONS (sizeof(fuzz_preparations) / sizeof(fuzz_preparations[0]))
