@@ -21,6 +21,7 @@
 struct resampler {
 	horizontal_pass *horizontal;
 	horizontal_pass *horizontal_gray;
+	horizontal_pass *horizontal_four;
 	vertical_pass *vertical;
 	struct kernel kernels[N_KERNELS];
 	uint64_t uses;
@@ -70,12 +71,14 @@ int resampler_new(bool plain, struct resampler **ret)
 		return -ENOMEM;
 	resampler->horizontal = resample_horizontal_plain;
 	resampler->horizontal_gray = resample_horizontal_gray_plain;
+	resampler->horizontal_four = resample_horizontal_four_plain;
 	resampler->vertical = resample_vertical_plain;
 	if (plain || !has_avx2())
 		return 0;
 #if defined(__x86_64__)
 	resampler->horizontal = resample_horizontal_avx2;
 	resampler->horizontal_gray = resample_horizontal_gray_avx2;
+	resampler->horizontal_four = resample_horizontal_four_avx2;
 	resampler->vertical = resample_vertical_avx2;
 #endif
 	return 0;
@@ -178,7 +181,7 @@ static void pass_horizontally(struct resampler *resampler,
 {
 	horizontal_pass *const of_channels[] = {NULL, resampler->horizontal_gray,
 		resample_horizontal_two_plain, resampler->horizontal,
-		resample_horizontal_four_plain};
+		resampler->horizontal_four};
 	horizontal_pass *pass = of_channels[tensor_channels(window->size)];
 	pass(passes->horizontal, window->columns, passes->columns.first, rows, out,
 		stride);

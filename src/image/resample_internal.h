@@ -101,6 +101,7 @@ vertical_pass resample_vertical_plain;
 #if defined(__x86_64__)
 horizontal_pass resample_horizontal_avx2;
 horizontal_pass resample_horizontal_gray_avx2;
+horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 

@@ -233,6 +233,8 @@ Test(resample, vector_code_gives_the_bits_of_plain_code)
 {
 	struct rng rng;
 	struct resampler *fast, *plain;
+	static const enum pixel_mode modes[] = {
+		PIXELS_RGB, PIXELS_L, PIXELS_RGBA, PIXELS_LA};
 	rng_seed(&rng, 4);
 	cr_assert(zero(int, resampler_new(false, &fast)));
 	cr_assert(zero(int, resampler_new(true, &plain)));
@@ -242,7 +244,7 @@ Test(resample, vector_code_gives_the_bits_of_plain_code)
 		struct resample_window window = {.filter = filter,
 			.image = any_shape(&rng, most),
 			.size = any_shape(&rng, round % 3 == 0 ? 12 : most)};
-		window.size.mode = round / 60 % 2 ? PIXELS_L : PIXELS_RGB;
+		window.size.mode = modes[round / 60 % 4];
 		size_t channels = tensor_channels(window.size);
 		if (round % 7 == 0)
 			window.size.height = window.image.height;

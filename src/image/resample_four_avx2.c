@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#if defined(__x86_64__)
+
+#include "image/resample_internal.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+/*
+ * Rows of four channels, a pixel at a time: the lower 128 bits sum up the first two of four
+ * taps, the upper ones the other two. Weights are multiplied in two parts, as in
+ * resample_avx2.c.
+ */
+
+#define avx2 __attribute__((target("avx2")))
+#define LOAD_BYTES 16 /* TAPS_GROUP pixels */
+
+/* The bytes of two pixels from `at` on, as 16 bits each, a channel beside the same channel. */
+#define PAIR(at)                                                                         \
+	at, -1, at + 4, -1, at + 1, -1, at + 5, -1, at + 2, -1, at + 6, -1, at + 3, -1,  \
+		at + 7, -1
+
+avx2 static __m256i broadcast(__m128i four, int first, int second)
+{
+	const __m256i order = _mm256_setr_epi32(
+		first, first, first, first, second, second, second, second);
+	return _mm256_permutevar8x32_epi32(_mm256_castsi128_si256(four), order);
+}
+
+avx2 static void output_pixel(
+	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in, uint8_t *out)
+{
+	const __m256i order = _mm256_setr_epi8(PAIR(0), PAIR(8));
+	__m256i low = _mm256_setzero_si256(), high = low;
+	for (uint32_t i = 0; i < groups; i++, pairs += 2, in += LOAD_BYTES) {
+		__m128i four = _mm_loadu_si128((const void *)in);
+		__m128i weights = _mm_loadu_si128((const void *)pairs);
+		__m256i taps =
+			_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(four), order);
+		low = _mm256_add_epi32(
+			low, _mm256_madd_epi16(taps, broadcast(weights, 0, 2)));
+		high = _mm256_add_epi32(
+			high, _mm256_madd_epi16(taps, broadcast(weights, 1, 3)));
+	}
+	__m256i sums = _mm256_add_epi32(low, _mm256_slli_epi32(high, LOW_BITS));
+	__m128i sum = _mm_add_epi32(
+		_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+	sum = _mm_srai_epi32(_mm_add_epi32(sum, _mm_set1_epi32(HALF)), PRECISION_BITS);
+	sum = _mm_packus_epi16(_mm_packs_epi32(sum, sum), sum);
+	int32_t pixel = _mm_cvtsi128_si32(sum);
+	memcpy(out, &pixel, sizeof(pixel));
+}
+
+avx2 static void output_row(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const uint8_t *in, uint8_t *out)
+{
+	uint32_t groups = (uint32_t)(kernel->width / TAPS_GROUP);
+	for (uint32_t x = 0; x < columns.length; x++) {
+		size_t index = (size_t)columns.first + x;
+		output_pixel(kernel->pairs + index * (kernel->width / 2), groups,
+			in + (size_t)(kernel->taps[index].first - source) * 4,
+			out + (size_t)x * 4);
+	}
+}
+
+/* The last rows may have too few bytes behind them for weights that are zero. */
+void resample_horizontal_four_avx2(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
+{
+	size_t end = (in->length - 1) * in->stride, behind = kernel->width * 4;
+	size_t roomy = end < behind ? 0 : (end - behind) / in->stride + 1;
+	for (uint32_t y = 0; y < roomy; y++)
+		output_row(kernel, columns, source, in->data + y * in->stride,
+			out + y * stride);
+	if (roomy == in->length)
+		return;
+	const struct rows rest = {in->data + roomy * in->stride, in->stride, in->bytes,
+		in->length - (uint32_t)roomy};
+	resample_horizontal_four_plain(
+		kernel, columns, source, &rest, out + roomy * stride, stride);
+}
+
+#endif
