@@ -4,6 +4,7 @@
 # channels = keep: one channel, a palette's indices, 16 bits, floats and alpha stay, in every
 # format that holds them; what does not fit a job is refused by name.
 . "$(dirname "$0")/lib.sh"
+. "$FS/engine.sh"
 needs_torch
 "$PYTHON" "$FS/kept.py" make "$D"
 
@@ -58,17 +59,39 @@ refuses "rgb/0.png, is RGB; the first one is gray of 16 bits" tensor.format=raw 
 	"job.where=class in ('deep', 'rgb')"
 refuses "as many channels as normalize" tensor.format=npy tensor.dtype=float32 "augment.normalize=1 2 3 / 1 2 3"
 
-# A catalogue of before these columns is brought up to date.
+older() { # the catalogue of before these columns
+	local file=$T/state/datasets/images.sqlite
+	cp "$file" "$T/older" # which no engine holds
+	"$PYTHON" - "$T/older" <<-'EOF'
+		import sqlite3, sys
+		db = sqlite3.connect(sys.argv[1])
+		for column in ("channels", "bits", "palette"):
+		    db.execute(f"ALTER TABLE samples DROP COLUMN {column}")
+		db.execute("PRAGMA user_version = 3")
+	EOF
+	mv "$T/older" "$file"
+}
+
+# A start brings it up to date.
 stop
-"$PYTHON" - "$T/state/datasets/images.sqlite" <<'EOF'
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1])
-for column in ("channels", "bits", "palette"):
-    db.execute(f"ALTER TABLE samples DROP COLUMN {column}")
-db.execute("PRAGMA user_version = 3")
-EOF
+older
 start
 grep -q "of an older version" "$LOG" || fail "the catalogue is not brought up to date"
+! grep "files are new" "$LOG" || fail "no file has changed"
 stop
 start
 check
+
+# An engine that takes over looks at no header, while readers wait; a rescan does.
+stop
+rm "$T"/jobs.d/*.ini
+job plain "job.where=class != 'float'"
+start
+read_epoch plain
+older
+kill_engine
+equal "times that headers were read" "$(grep -c "of an older version" "$LOG")" 1
+equal "bytes of a job" "$(cat "$(epoch plain)"/*.ppm | wc -c)" $(((40 * 52 * 3 + 13) * 24))
+refuses "allowed: after joaderctl dataset rescan" tensor.format=npy
+ctl dataset rescan images >"$T/said" 2>&1 || fail "$(cat "$T/said")"
+job_text fits "${keep[@]}" tensor.format=npy | ctl add - >/dev/null
