@@ -3,6 +3,7 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
+#include "dataset/dataset_map.h"
 #include "dataset/source_far.h"
 
 #include <errno.h>
@@ -83,7 +84,9 @@ uint32_t dataset_path_length(const struct dataset *dataset, sample_id id)
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);
-	return dataset->images[id];
+	struct image_size size = dataset->images[id];
+	return (struct tensor_shape){
+		.height = size.height, .width = size.width, .mode = size.mode};
 }
 
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id)
@@ -100,7 +103,6 @@ uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id)
 
 static void connection_free(struct connection *connection)
 {
-	sqlite3_finalize(connection->get);
 	sqlite3_finalize(connection->row);
 	sqlite3_close(connection->db);
 	free(connection);
@@ -119,15 +121,6 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		file = dataset->file;
 		err = catalogue_open_read(file, &connection->db);
 	} while (file != dataset->file);
-	if (!err && sqlite3_prepare_v2(connection->db,
-			    "SELECT path, bytes, mtime_ns, width, height,"
-			    " exif_orientation, part_container, part_offset, part_bytes,"
-			    " part_checksum, part_method FROM samples WHERE id = ?",
-			    -1, &connection->get, NULL) != SQLITE_OK) {
-		err = catalogue_errno(connection->db);
-		log_error("catalogue %s: can't be read: %s", dataset->file,
-			sqlite3_errmsg(connection->db));
-	}
 	if (err) {
 		connection_free(connection);
 		return err;
@@ -177,27 +170,29 @@ void connections_close(struct dataset *dataset)
 		connection_free(connection);
 }
 
-static int read_part(const struct dataset *dataset, struct connection *connection,
-	struct dataset_sample *ret)
+static int read_part(
+	const struct dataset *dataset, sample_id id, struct dataset_sample *ret)
 {
-	sqlite3_stmt *get = connection->get;
-	sqlite3_int64 number = sqlite3_column_int64(get, 6);
-	if (sqlite3_column_type(get, 6) == SQLITE_NULL)
+	const struct catalogue_map *map = dataset->map;
+	const struct map_part *part = map_part(map, id);
+	const struct map_container *containers = map_section(map, MAP_CONTAINERS);
+	const char *names = map_section(map, MAP_CONTAINER_NAMES);
+	if (!part || part->container == UINT32_MAX)
 		return 0;
-	if (number < 0 || number >= dataset->n_containers)
+	if (part->container >= dataset->n_containers || part->method > PART_DEFLATED)
 		return -EIO;
+	const struct map_container *container = &containers[part->container];
 	char path[PATH_MAX];
-	int err = scan_beside(
-		dataset->beside, dataset->containers[number], path, sizeof(path));
+	int err =
+		scan_beside(dataset->beside, names + container->name, path, sizeof(path));
 	ret->container = err ? NULL : strdup(path);
 	if (!ret->container)
 		return err ? err : -ENOMEM;
-	ret->part =
-		(struct source_part){.container_bytes = dataset->container_bytes[number],
-			.offset = (uint64_t)sqlite3_column_int64(get, 7),
-			.stored_bytes = (uint64_t)sqlite3_column_int64(get, 8),
-			.checksum = (uint32_t)sqlite3_column_int64(get, 9),
-			.method = (enum source_method)sqlite3_column_int(get, 10)};
+	ret->part = (struct source_part){.container_bytes = container->bytes,
+		.offset = part->offset,
+		.stored_bytes = part->stored_bytes,
+		.checksum = part->checksum,
+		.method = (enum source_method)part->method};
 	return 0;
 }
 
@@ -230,49 +225,38 @@ static int make_path(
 	return 0;
 }
 
-static int read_sample(const struct dataset *dataset, struct connection *connection,
-	sample_id id, struct dataset_sample *ret)
+static int read_sample(
+	const struct dataset *dataset, sample_id id, struct dataset_sample *ret)
 {
-	const char *relative = (const char *)sqlite3_column_text(connection->get, 0);
-	int err = read_part(dataset, connection, ret);
+	const char *relative = map_path(dataset->map, id);
+	const int64_t *mtimes = map_section(dataset->map, MAP_MTIMES);
+	int err = relative ? read_part(dataset, id, ret) : -EIO;
+	if (!err)
+		err = make_path(dataset, relative, ret);
 	if (err)
 		return err;
-	err = relative ? make_path(dataset, relative, ret) : -ENOMEM;
-	if (err)
-		return err;
-	ret->bytes = (uint64_t)sqlite3_column_int64(connection->get, 1);
-	ret->mtime_ns = sqlite3_column_int64(connection->get, 2);
-	ret->image.width = (uint32_t)sqlite3_column_int64(connection->get, 3);
-	ret->image.height = (uint32_t)sqlite3_column_int64(connection->get, 4);
-	ret->image.mode = dataset->images[id].mode;
-	ret->orientation = (uint8_t)sqlite3_column_int(connection->get, 5);
+	ret->label = dataset->labels[id];
+	ret->bytes = dataset->file_bytes[id];
+	ret->mtime_ns = mtimes[id];
+	ret->image = dataset_image_shape(dataset, id);
+	ret->orientation = dataset->orientations[id];
 	return 0;
 }
 
 int dataset_get(struct dataset *dataset, sample_id id, struct dataset_sample *ret)
 {
-	struct connection *connection;
 	*ret = (struct dataset_sample){0};
 	if (id >= dataset->n_ids)
 		return -ENOENT;
 	if (dataset->n_mixed > 0)
 		return mixed_get(dataset, id, ret);
-	int err = connection_take(dataset, &connection);
-	if (err)
-		return err;
-	ret->label = dataset->labels[id];
-	sqlite3_bind_int64(connection->get, 1, id);
-	if (sqlite3_step(connection->get) == SQLITE_ROW) {
-		err = read_sample(dataset, connection, id, ret);
-		if (err)
-			dataset_sample_free(ret);
-	} else {
-		err = -EIO;
+	int err = read_sample(dataset, id, ret);
+	if (!err)
+		return 0;
+	dataset_sample_free(ret);
+	if (err != -ENOMEM)
 		log_error("catalogue %s: sample %u can't be read: %s", dataset->file, id,
-			sqlite3_errmsg(connection->db));
-	}
-	sqlite3_reset(connection->get);
-	connection_give(dataset, connection);
+			strerror(-err));
 	return err;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/fault.h"
 #include "base/log.h"
-#include "dataset/dataset_internal.h"
+#include "dataset/dataset_map.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,6 +22,8 @@
  *          | link, before that
  *          v
  *     <name>.sqlite.0 ...   those that epochs have begun with
+ *
+ * The map of each lies beside it, and goes the same way.
  */
 
 char *catalogue_file(const char *state_dir, const char *name, const char *ending)
@@ -104,6 +106,20 @@ static void rename_in_use(struct dataset *dataset, char *file)
 	dataset->file = file;
 }
 
+/* Whoever has mapped a file keeps it. One that is not there, or is not of its catalogue, is
+ * made again (catalogue_map_open). */
+static void move_map(
+	const char *from, const char *to, int (*move)(const char *from, const char *to))
+{
+	auto_free char *from_map = catalogue_map_file(from);
+	auto_free char *to_map = catalogue_map_file(to);
+	if (!from_map || !to_map)
+		return;
+	(void)unlink(to_map);
+	if (move(from_map, to_map) != 0 && errno != ENOENT)
+		log_warn("%s: can't become %s: %s", from_map, to_map, strerror(errno));
+}
+
 /* Under a number that no other one has. */
 static int keep(const char *state_dir, struct dataset *now)
 {
@@ -113,10 +129,12 @@ static int keep(const char *state_dir, struct dataset *now)
 		if (!kept)
 			return -ENOMEM;
 		err = link(now->file, kept) == 0 ? 0 : -errno;
-		if (err)
+		if (err) {
 			free(kept);
-		else
+		} else {
+			move_map(now->file, kept, link);
 			rename_in_use(now, kept);
+		}
 	}
 	return err ? err : catalogue_sync_directory(now->file);
 }
@@ -143,6 +161,7 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 		free(file);
 		return err;
 	}
+	move_map(next->file, file, rename);
 	next->provisional = false;
 	rename_in_use(next, file);
 	err = catalogue_sync_directory(file);
@@ -157,10 +176,18 @@ static void remove_file(const char *file)
 		log_warn("%s: can't be removed: %s", file, strerror(errno));
 }
 
+void catalogue_remove(const char *file)
+{
+	auto_free char *map = catalogue_map_file(file);
+	remove_file(file);
+	if (map)
+		remove_file(map);
+}
+
 void dataset_discard(struct dataset *dataset)
 {
 	if (dataset->provisional || was_kept(dataset))
-		remove_file(dataset->file);
+		catalogue_remove(dataset->file);
 	dataset->provisional = false;
 }
 
@@ -177,7 +204,7 @@ void dataset_prune(const char *state_dir, const char *name,
 		for (size_t k = 0; k < n && !used; k++)
 			used = strcmp(datasets[k]->file, file) == 0;
 		if (!used)
-			remove_file(file);
+			catalogue_remove(file);
 	}
 }
 
@@ -186,8 +213,8 @@ void dataset_forget(const char *state_dir, const char *name)
 	auto_free char *file = catalogue_file(state_dir, name, "");
 	auto_free char *next = catalogue_file(state_dir, name, NEXT);
 	if (file)
-		remove_file(file);
+		catalogue_remove(file);
 	if (next)
-		remove_file(next);
+		catalogue_remove(next);
 	dataset_prune(state_dir, name, NULL, 0);
 }

@@ -386,18 +386,24 @@ typedef int metadata_row(void *context, const struct metadata_line *line);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);
 
 struct connection;
+struct catalogue_map;
+
+/* As catalogues have it. */
+struct image_size {
+	uint32_t height;
+	uint32_t width;
+	uint32_t mode; /* enum pixel_mode */
+};
 
 struct dataset {
 	atomic_uint references;
 	const char *kind; /* the source's name */
 	char *name;
-	char *source;  /* absolute, as configured */
-	char *root;    /* source without slashes at the end */
-	char *beside;  /* the directory of its containers, or of files far away */
-	bool labelled; /* its paths begin with labels */
+	char *source;	   /* absolute, as configured */
+	char *root;	   /* source without slashes at the end */
+	char *beside;	   /* the directory of its containers, or of files far away */
+	bool labelled;	   /* its paths begin with labels */
 	bool follow_outside;
-	char **containers; /* their names */
-	uint64_t *container_bytes;
 	uint32_t n_containers;
 	_Atomic(char *) file; /* the catalogue: see dataset_install */
 	char *files[3];	      /* its names so far: next, current, kept */
@@ -408,10 +414,11 @@ struct dataset {
 	uint32_t n_ids;
 	uint32_t n_samples;
 	uint64_t total_bytes;
-	uint32_t *labels; /* by id, as the next five */
-	struct tensor_shape *images;
+	struct catalogue_map *map; /* NULL: a mixture */
 	struct dataset_pixels pixels; /* of all that are not gone */
 	bool without_channels;	      /* all images count as RGB */
+	uint32_t *labels;	   /* in the map, by id, as the next five */
+	struct image_size *images;
 	uint8_t *orientations;
 	uint64_t *file_bytes;
 	uint16_t *path_lengths;	   /* escaped; at most four times PATH_MAX */
@@ -430,7 +437,6 @@ struct dataset {
 struct connection {
 	struct connection *next;
 	sqlite3 *db;
-	sqlite3_stmt *get;
 	sqlite3_stmt *row; /* NULL until it is needed */
 };
 
@@ -448,6 +454,9 @@ must_check int mixed_get(
 	const struct dataset *dataset, sample_id id, struct dataset_sample *ret);
 must_check int mixed_json_longest(const struct dataset *dataset, uint32_t *ret);
 
+/* What only a mixture has. */
+void mixed_free(struct dataset *made);
+
 void dataset_paths_free(struct dataset_paths *paths);
 
 /* <state>/datasets/<name>.sqlite<ending>, and the same of what dataset_install keeps; the
@@ -457,6 +466,8 @@ char *root_of_path(const char *path);
 char *catalogue_file(const char *state_dir, const char *name, const char *ending);
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);
 #define NEXT ".next" /* the ending of one that waits for dataset_install */
+/* With its map. What can't be removed is logged. */
+void catalogue_remove(const char *file);
 /* In <state>/datasets: brings renamed files to the disk. */
 must_check int catalogue_sync_directory(const char *file);
 

@@ -267,6 +267,20 @@ sample_id dataset_first(const struct dataset *dataset, size_t i)
 	return dataset->firsts[i];
 }
 
+void mixed_free(struct dataset *made)
+{
+	free(made->labels);
+	free(made->images);
+	free(made->orientations);
+	free(made->file_bytes);
+	free(made->path_lengths);
+	free(made->identities);
+	for (size_t i = 0; i < made->n_mixed; i++)
+		dataset_close(&made->mixed[i]);
+	free(made->mixed);
+	free(made->firsts);
+}
+
 /* --- rows --------------------------------------------------------------------------------- */
 
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id)

@@ -3,9 +3,9 @@
 
 #include "base/ensure.h"
 #include "base/kept.h"
-#include "base/escape.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "dataset/dataset_map.h"
 #include "dataset/source_far.h"
 
 #include <errno.h>
@@ -289,14 +289,7 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	if (err)
 		return err;
 	*ret_seen = false;
-	/* Readers wait, and the samples are what they were when the mount began. */
-	bool known = !scan->anew && (scan->kept || kept_is_again()) &&
-		     catalogue->n_rows > 0 && !catalogue->outdated;
-	if (scan->kept && !known)
-		return -EINVAL;
-	err = known && scan->far ? 0 : find_root(scan);
-	if (scan->kept || (!err && known))
-		return 0;
+	err = find_root(scan);
 	if (err && (err == -ENOMEM || err == -EINVAL || catalogue->n_rows == 0))
 		return root_error(scan, config->path, err);
 	if (err && scan->missing) {
@@ -331,122 +324,122 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	return err;
 }
 
-static int copy_classes(const struct catalogue *catalogue, struct dataset *dataset)
+/* On which it depends what a scan finds, beside what is there. The caller frees it. */
+static char *scan_rule(const struct scan *scan)
 {
-	dataset->classes = calloc(catalogue->n_classes + 1, sizeof(*dataset->classes));
-	if (!dataset->classes)
-		return -ENOMEM;
-	for (size_t i = 0; i < catalogue->n_classes; i++) {
-		dataset->classes[i] = strdup(catalogue->classes[i]);
-		if (!dataset->classes[i])
-			return -ENOMEM;
-		dataset->n_classes++;
-	}
-	return 0;
+	char *rule;
+	int n = asprintf(&rule, "%d %d %s %s", scan->follow_outside, (int)scan->label,
+		scan->label_field ? scan->label_field : "", scan->extensions);
+	return n < 0 ? NULL : rule;
 }
 
-static int copy_containers(const struct catalogue *catalogue, struct dataset *dataset)
+/* What was found is in the map of dataset->file. */
+static int attach(const struct scan *scan, const char *rule, bool changed,
+	const struct catalogue *catalogue, struct dataset *dataset)
 {
-	size_t n = catalogue->n_containers;
-	dataset->containers = calloc(n + 1, sizeof(*dataset->containers));
-	dataset->container_bytes = calloc(n + 1, sizeof(*dataset->container_bytes));
-	if (!dataset->containers || !dataset->container_bytes)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		dataset->container_bytes[i] = catalogue->containers[i].bytes;
-		dataset->containers[i] = strdup(catalogue->containers[i].name);
-		if (!dataset->containers[i])
-			return -ENOMEM;
-		dataset->n_containers++;
-	}
-	return 0;
+	struct catalogue_map *map = NULL;
+	int err = changed ? -ENOENT
+			  : catalogue_map_open(dataset->file, scan->root, true, &map);
+	if (!err && strcmp(map_rule(map), rule) != 0)
+		map_close(&map);
+	if (!map && err != -ENOMEM)
+		err = catalogue_map_make(
+			dataset->file, scan->root, rule, catalogue, &map);
+	return err ? err : map_attach(dataset, map);
 }
 
-static int copy_rows(const struct catalogue *catalogue, struct dataset *dataset)
+static int scan_all(const struct dataset_config *config, struct scan *scan,
+	const char *state_dir, struct dataset *dataset, bool *ret_changed)
 {
-	size_t n = catalogue->n_rows;
-	dataset->labels = calloc(n + 1, sizeof(*dataset->labels));
-	dataset->images = calloc(n + 1, sizeof(*dataset->images));
-	dataset->orientations = calloc(n + 1, sizeof(*dataset->orientations));
-	dataset->file_bytes = calloc(n + 1, sizeof(*dataset->file_bytes));
-	dataset->path_lengths = calloc(n + 1, sizeof(*dataset->path_lengths));
-	dataset->identities = calloc(n + 1, sizeof(*dataset->identities));
-	dataset->present = roaring_bitmap_create();
-	if (!dataset->labels || !dataset->images || !dataset->orientations ||
-		!dataset->file_bytes || !dataset->path_lengths || !dataset->identities ||
-		!dataset->present)
-		return -ENOMEM;
-	for (size_t id = 0; id < n; id++) {
-		const struct row *row = &catalogue->rows[id];
-		dataset->labels[id] = row->label;
-		dataset->images[id] = row->facts.image;
-		dataset->orientations[id] = row->facts.orientation;
-		dataset->file_bytes[id] = row->facts.bytes;
-		dataset->path_lengths[id] = (uint16_t)escape_length(row->path);
-		dataset->identities[id] =
-			sample_identity(row->path, row->facts.bytes, row->facts.mtime_ns);
-		if (row->part)
-			dataset->identities[id] =
-				part_identity(dataset->identities[id], &row->part->at);
-		if (row->gone)
-			continue;
-		roaring_bitmap_add(dataset->present, (uint32_t)id);
-		dataset->n_samples++;
-		pixels_count(&dataset->pixels, row->facts.image);
-		dataset->total_bytes += row->facts.bytes;
-	}
-	dataset->n_ids = (uint32_t)n;
-	return 0;
+	struct catalogue catalogue = {0};
+	struct tree tree = {0};
+	bool seen = false;
+	auto_free char *rule = scan_rule(scan);
+	auto_free char *file = catalogue_file(state_dir, config->name, "");
+	int err = rule && file ? look(config, scan, file, &catalogue, &tree, &seen)
+			       : -ENOMEM;
+	if (!err && !seen && scan->anew)
+		err = -EIO;
+	if (!err && seen)
+		err = catalogue_update(scan, &catalogue, &tree, ret_changed);
+	*ret_changed = *ret_changed || catalogue.outdated ||
+		       (seen && catalogue.without_channels);
+	if (!err && seen)
+		err = save(scan, dataset->file, &catalogue, &tree, ret_changed);
+	tree_free(&tree);
+	if (!err && (*ret_changed || !scan->next))
+		err = attach(scan, seen ? rule : "", *ret_changed, &catalogue, dataset);
+	catalogue_free(&catalogue);
+	return err;
+}
+
+/* --- as the last scan left it ------------------------------------------------------------- */
+
+/* Whether nobody looks whether the catalogue is still right: readers wait, and the samples
+ * are what they were when the mount began. */
+static bool is_taken_as_it_is(const struct scan *scan)
+{
+	return !scan->anew && (scan->kept || kept_is_again());
+}
+
+/* Of a catalogue that has no map, or a damaged one. -ENOENT: there is none to be used. */
+static int map_again(
+	const struct scan *scan, const char *file, struct catalogue_map **ret)
+{
+	struct catalogue catalogue;
+	int err = catalogue_load(file, scan->root, &catalogue);
+	if (err)
+		return err;
+	if (catalogue.n_rows == 0 || catalogue.outdated)
+		err = -ENOENT;
+	else
+		err = catalogue_map_make(file, scan->root, "", &catalogue, ret);
+	catalogue_free(&catalogue);
+	return err;
+}
+
+/* -ENOENT: the dataset has to be scanned. */
+static int open_as_it_is(struct scan *scan, struct dataset *dataset)
+{
+	struct catalogue_map *map = NULL;
+	if (!is_taken_as_it_is(scan))
+		return -ENOENT;
+	int err = catalogue_map_open(dataset->file, scan->root, !kept_is_again(), &map);
+	if (err == -ENOENT || err == -EILSEQ)
+		err = map_again(scan, dataset->file, &map);
+	if (err)
+		return err == -ENOENT && scan->kept ? -EINVAL : err;
+	/* What can't be found now is missed by those who read it. */
+	err = scan->far ? 0 : find_root(scan);
+	err = err == -ENOMEM ? err : 0;
+	if (err)
+		map_close(&map);
+	return err ? err : map_attach(dataset, map);
 }
 
 static int fill(const struct dataset_config *config, struct scan *scan,
 	const char *state_dir, struct dataset *dataset, bool *ret_changed)
 {
-	struct catalogue catalogue = {0};
-	struct tree tree = {0};
-	bool changed = false, seen = false;
 	int err = scan_begin(config, scan);
 	if (err)
 		return err;
 	dataset->name = strdup(config->name);
 	dataset->source = strdup(config->path);
 	dataset->root = strdup(scan->root);
-	auto_free char *file = catalogue_file(state_dir, config->name, "");
 	dataset->files[0] = scan->kept	 ? strdup(scan->kept)
 			    : scan->next ? catalogue_file(state_dir, config->name, NEXT)
 					 : catalogue_file(state_dir, config->name, "");
 	dataset->file = dataset->files[0];
 	dataset->provisional = scan->next;
 	dataset->follow_outside = config->follow_outside;
-	if (!dataset->name || !dataset->source || !dataset->root || !file ||
-		!dataset->file)
+	if (!dataset->name || !dataset->source || !dataset->root || !dataset->file)
 		return -ENOMEM;
 	dataset->kind = scan->source->name;
-	err = look(
-		config, scan, scan->kept ? scan->kept : file, &catalogue, &tree, &seen);
-	if (!err && !seen && scan->anew)
-		err = -EIO;
+	err = open_as_it_is(scan, dataset);
+	if (err == -ENOENT)
+		err = scan_all(config, scan, state_dir, dataset, ret_changed);
 	dataset->beside = strdup(scan->beside);
-	if (!err && !dataset->beside)
-		err = -ENOMEM;
-	if (!err && seen)
-		err = catalogue_update(scan, &catalogue, &tree, &changed);
-	changed = changed || catalogue.outdated || (seen && catalogue.without_channels);
-	dataset->without_channels = !seen && catalogue.without_channels;
-	if (!err && seen)
-		err = save(scan, dataset->file, &catalogue, &tree, &changed);
-	dataset->edition = catalogue.edition;
-	*ret_changed = changed;
-	dataset->labelled = catalogue.labelled;
-	if (!err)
-		err = copy_classes(&catalogue, dataset);
-	if (!err)
-		err = copy_containers(&catalogue, dataset);
-	if (!err)
-		err = copy_rows(&catalogue, dataset);
-	tree_free(&tree);
-	catalogue_free(&catalogue);
-	return err;
+	return err || dataset->beside ? err : -ENOMEM;
 }
 
 static int open_by_scan(const struct dataset_config *config, const char *state_dir,
@@ -534,28 +527,18 @@ void dataset_close(struct dataset **dataset)
 	for (uint32_t i = 0; i < old->n_classes; i++)
 		free(old->classes[i]);
 	free(old->classes);
-	for (uint32_t i = 0; i < old->n_containers; i++)
-		free(old->containers[i]);
-	free(old->containers);
-	free(old->container_bytes);
 	free(old->beside);
-	free(old->labels);
-	free(old->images);
-	free(old->orientations);
-	free(old->file_bytes);
-	free(old->path_lengths);
-	free(old->identities);
-	for (size_t i = 0; i < old->n_mixed; i++)
-		dataset_close(&old->mixed[i]);
-	free(old->mixed);
-	free(old->firsts);
+	if (old->map)
+		map_close(&old->map);
+	else
+		mixed_free(old);
 	if (old->present)
 		roaring_bitmap_free(old->present);
 	free(old->name);
 	free(old->source);
 	free(old->root);
 	if (old->provisional && old->file)
-		(void)unlink(old->file);
+		catalogue_remove(old->file);
 	for (size_t i = 0; i < sizeof(old->files) / sizeof(old->files[0]); i++)
 		free(old->files[i]);
 	free(old);

@@ -4,7 +4,7 @@
 #include "dataset/dataset_paths.h"
 #include "base/ensure.h"
 #include "base/log.h"
-#include "dataset/dataset_internal.h"
+#include "dataset/dataset_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
  *   `- b   3
  */
 struct path_file {
-	const char *name; /* in paths->names; at first the whole path */
+	const char *name; /* in the map or in paths->names; at first the whole path */
 	sample_id id;	  /* SAMPLE_NONE: none */
 	uint32_t other;	  /* its number then */
 };
@@ -68,25 +68,6 @@ static int compare_files(const void *a, const void *b)
 	size_t n_x = directory_bytes(x), n_y = directory_bytes(y);
 	int order = compare_directories(x, n_x, y, n_y);
 	return order ? order : strcmp(x + n_x, y + n_y);
-}
-
-static int read_rows(
-	struct dataset *dataset, sqlite3_stmt *statement, struct dataset_paths *paths)
-{
-	int code;
-	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-		const char *path = (const char *)sqlite3_column_text(statement, 1);
-		sqlite3_int64 id = sqlite3_column_int64(statement, 0);
-		if (id < 0 || id >= dataset->n_ids || paths->n_files == dataset->n_ids)
-			continue;
-		struct path_file *file = &paths->files[paths->n_files];
-		file->id = (sample_id)id;
-		file->name = path ? arena_text(&paths->names, path) : NULL;
-		if (!file->name)
-			return -ENOMEM;
-		paths->n_files++;
-	}
-	return code == SQLITE_DONE ? 0 : catalogue_errno(sqlite3_db_handle(statement));
 }
 
 static int add_other(struct dataset_paths *paths, sqlite3_stmt *statement)
@@ -140,32 +121,38 @@ static int read_others(sqlite3 *db, struct dataset_paths *paths)
 	return err;
 }
 
-static int read_files(struct dataset *dataset, struct dataset_paths *paths)
+static int list_files(struct dataset *dataset, struct dataset_paths *paths)
 {
-	struct connection *connection;
-	sqlite3_stmt *statement = NULL;
+	roaring_uint32_iterator_t id;
 	paths->files = calloc((size_t)dataset->n_ids + 1, sizeof(*paths->files));
 	if (!paths->files)
 		return -ENOMEM;
 	paths->files_capacity = (size_t)dataset->n_ids + 1;
+	roaring_init_iterator(dataset->present, &id);
+	for (; id.has_value; roaring_advance_uint32_iterator(&id)) {
+		struct path_file *file = &paths->files[paths->n_files++];
+		file->id = id.current_value;
+		file->name = map_path(dataset->map, file->id);
+		if (!file->name) {
+			log_error("catalogue %s: the path of sample %u is damaged",
+				dataset->file, file->id);
+			return -EIO;
+		}
+	}
+	return 0;
+}
+
+static int list_others(struct dataset *dataset, struct dataset_paths *paths)
+{
+	struct connection *connection;
 	int err = connection_take(dataset, &connection);
 	if (err)
 		return err;
-	if (sqlite3_prepare_v2(connection->db,
-		    "SELECT id, path FROM samples WHERE NOT gone", -1, &statement,
-		    NULL) != SQLITE_OK)
-		err = catalogue_errno(connection->db);
-	else
-		err = read_rows(dataset, statement, paths);
-	if (!err)
-		err = read_others(connection->db, paths);
-	sqlite3_finalize(statement);
+	err = read_others(connection->db, paths);
 	if (err)
 		log_error("catalogue %s: its paths can't be read: %s", dataset->file,
 			strerror(-err));
 	connection_give(dataset, connection);
-	if (!err)
-		qsort(paths->files, paths->n_files, sizeof(*paths->files), compare_files);
 	return err;
 }
 
@@ -295,7 +282,11 @@ int dataset_paths(struct dataset *dataset, const struct dataset_paths **ret)
 	struct dataset_paths *paths = calloc(1, sizeof(*paths));
 	if (!paths)
 		return -ENOMEM;
-	int err = read_files(dataset, paths);
+	int err = list_files(dataset, paths);
+	if (!err)
+		err = list_others(dataset, paths);
+	if (!err && paths->n_files > 0)
+		qsort(paths->files, paths->n_files, sizeof(*paths->files), compare_files);
 	if (!err)
 		err = make_directories(paths);
 	if (!err)

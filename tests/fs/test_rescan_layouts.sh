@@ -128,8 +128,9 @@ cp "$T/state/datasets/images.sqlite" "$T/state/datasets/images.sqlite.next"
 
 # --- it moves
 ctl dataset rescan images >"$T/said" 2>&1 || fail "$(cat "$T/said")"
-equal "catalogues that are kept" "$(names "$T/state/datasets" | grep -c '^images.sqlite.[0-9]')" 1
-equal "catalogues" "$(names "$T/state/datasets" | wc -l)" 2
+equal "catalogues that are kept" "$(names "$T/state/datasets" | grep -c '^images.sqlite.[0-9]*$')" 1
+equal "catalogues" "$(names "$T/state/datasets" | grep -vc '[.]map$')" 2
+equal "catalogues that are mapped" "$(names "$T/state/datasets" | grep -c '[.]map$')" 2
 for file in tar/epoch-0000:5 tar/epoch-0001:6 shards/epoch-0000:5 shards/epoch-0001:6 \
 	batch/epoch-0000:10 batch/epoch-0001:12; do
 	equal "files of ${file%:*}" "$(names "$M/jobs/${file%:*}" | wc -l)" "${file#*:}"

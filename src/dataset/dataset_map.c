@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/dataset_map.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* Reading a mapped catalogue. */
+
+#define SECTION_BYTES(name, bytes, per) bytes,
+#define SECTION_PER(name, bytes, per) per,
+static const size_t element_bytes[] = {MAP_SECTIONS(SECTION_BYTES)};
+static const enum map_per elements_per[] = {MAP_SECTIONS(SECTION_PER)};
+
+bool map_is_column(enum map_section section)
+{
+	return elements_per[section] != MAP_PER_BYTE;
+}
+
+size_t map_element_bytes(enum map_section section)
+{
+	return element_bytes[section];
+}
+
+char *catalogue_map_file(const char *file)
+{
+	char *path;
+	return asprintf(&path, "%s.map", file) < 0 ? NULL : path;
+}
+
+int map_pair_of(const char *file, struct map_pair *ret)
+{
+	struct stat status;
+	if (stat(file, &status) < 0)
+		return -errno;
+	*ret = (struct map_pair){.inode = status.st_ino,
+		.bytes = (uint64_t)status.st_size,
+		.mtime_ns = (int64_t)status.st_mtim.tv_sec * 1000000000 +
+			    status.st_mtim.tv_nsec};
+	return 0;
+}
+
+void map_close(struct catalogue_map **map)
+{
+	struct catalogue_map *old = *map;
+	*map = NULL;
+	if (!old)
+		return;
+	munmap(old->bytes, old->size);
+	free(old);
+}
+
+void *map_section(const struct catalogue_map *map, enum map_section section)
+{
+	return map->bytes + map->head->sections[section].offset;
+}
+
+static uint64_t section_bytes(const struct catalogue_map *map, enum map_section section)
+{
+	return map->head->sections[section].bytes;
+}
+
+/* --- whether it is what it should be ------------------------------------------------------ */
+
+uint64_t map_head_sum(const struct map_head *head)
+{
+	struct map_head copy = *head;
+	copy.sum = 0;
+	return content_sum(&copy, sizeof(copy));
+}
+
+static const char *head_problem(const struct catalogue_map *map)
+{
+	const struct map_head *head = map->head;
+	if (map->size < sizeof(*head) || head->magic != MAP_MAGIC)
+		return "is no mapped catalogue";
+	if (head->version != MAP_VERSION || head->head_bytes != sizeof(*head))
+		return "is of another version";
+	if (head->sum != map_head_sum(head))
+		return "has a damaged head";
+	return head->file_bytes == map->size ? NULL : "is truncated";
+}
+
+static bool is_placed(const struct catalogue_map *map, enum map_section section)
+{
+	const struct map_place *place = &map->head->sections[section];
+	uint64_t n = map->head->n_ids, bytes = element_bytes[section];
+	if (place->offset % MAP_ALIGNMENT != 0 || place->offset > map->size ||
+		place->bytes > map->size - place->offset || place->bytes % bytes != 0)
+		return false;
+	if (elements_per[section] == MAP_PER_ID_OR_NONE && place->bytes == 0)
+		return true;
+	return elements_per[section] == MAP_PER_BYTE || place->bytes == n * bytes;
+}
+
+/* So many texts, each with its end. */
+static bool has_texts(const struct catalogue_map *map, enum map_section section, size_t n)
+{
+	const char *text = map_section(map, section);
+	size_t bytes = section_bytes(map, section), ends = 0;
+	for (size_t i = 0; i < bytes; i++)
+		ends += text[i] == '\0';
+	return ends == n && (bytes == 0 || text[bytes - 1] == '\0');
+}
+
+static bool labels_fit(const struct catalogue_map *map)
+{
+	const uint32_t *labels = map_section(map, MAP_LABELS), n = map->head->n_classes;
+	bool fit = true;
+	for (uint32_t id = 0; id < map->head->n_ids; id++)
+		fit &= labels[id] < n || labels[id] == LABEL_NONE;
+	return fit;
+}
+
+static bool runs_fit(const struct catalogue_map *map)
+{
+	const struct map_run *runs = map_section(map, MAP_PRESENT);
+	size_t n = section_bytes(map, MAP_PRESENT) / sizeof(*runs);
+	uint64_t next = 0, ids = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (runs[i].first < next || runs[i].last < runs[i].first ||
+			runs[i].last >= map->head->n_ids)
+			return false;
+		next = (uint64_t)runs[i].last + 1;
+		ids += next - runs[i].first;
+	}
+	return ids == map->head->n_samples;
+}
+
+static bool containers_fit(const struct catalogue_map *map)
+{
+	const struct map_container *containers = map_section(map, MAP_CONTAINERS);
+	uint64_t names = section_bytes(map, MAP_CONTAINER_NAMES);
+	for (uint32_t i = 0; i < map->head->n_containers; i++)
+		if (containers[i].name >= names)
+			return false;
+	return true;
+}
+
+/* What would lead out of the mapping; paths and parts are looked at when they are used. */
+static const char *content_problem(const struct catalogue_map *map)
+{
+	const struct map_head *head = map->head;
+	const char *paths = map_section(map, MAP_PATHS);
+	uint64_t n_paths = section_bytes(map, MAP_PATHS);
+	for (int i = 0; i < MAP_N_SECTIONS; i++)
+		if (!is_placed(map, (enum map_section)i))
+			return "has a section where none can be";
+	if (head->n_ids >= SAMPLE_NONE || head->n_samples > head->n_ids)
+		return "has too many samples";
+	if (!has_texts(map, MAP_ABOUT, 2) ||
+		!has_texts(map, MAP_CLASSES, head->n_classes) ||
+		!has_texts(map, MAP_CONTAINER_NAMES, head->n_containers) ||
+		section_bytes(map, MAP_CONTAINERS) !=
+			head->n_containers * sizeof(struct map_container) ||
+		!containers_fit(map) || (n_paths && paths[n_paths - 1] != '\0'))
+		return "has damaged names";
+	if (!runs_fit(map))
+		return "has damaged ids";
+	return labels_fit(map) ? NULL : "has a label that is no class";
+}
+
+static const char *sum_problem(const struct catalogue_map *map, bool all)
+{
+	for (int i = 0; i < MAP_N_SECTIONS; i++) {
+		const struct map_place *place = &map->head->sections[i];
+		if ((all || i < MAP_LABELS) && content_sum(map->bytes + place->offset,
+						       place->bytes) != place->sum)
+			return "has another checksum than when it was written";
+	}
+	return NULL;
+}
+
+static const char *problem_of(const struct catalogue_map *map, bool check)
+{
+	const char *problem = head_problem(map);
+	if (!problem)
+		problem = content_problem(map);
+	return problem ? problem : sum_problem(map, check);
+}
+
+/* --- opening it --------------------------------------------------------------------------- */
+
+static int map_fd(int fd, struct catalogue_map *ret)
+{
+	struct stat status;
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	if (status.st_size < (off_t)sizeof(struct map_head))
+		return -EILSEQ;
+	ret->size = (size_t)status.st_size;
+	void *bytes = mmap(NULL, ret->size, PROT_READ, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		return -errno;
+	ret->bytes = bytes;
+	ret->head = bytes;
+	return 0;
+}
+
+int map_open_fd(int fd, const char *name, bool check, struct catalogue_map **ret)
+{
+	struct catalogue_map *map = calloc(1, sizeof(*map));
+	*ret = NULL;
+	if (!map)
+		return -ENOMEM;
+	int err = map_fd(fd, map);
+	const char *problem = err == -EILSEQ ? "is truncated"
+			      : err	     ? strerror(-err)
+					     : problem_of(map, check);
+	if (!problem) {
+		*ret = map;
+		return 0;
+	}
+	log_warn("catalogue %s: %s; it is made again", name, problem);
+	if (err)
+		free(map);
+	else
+		map_close(&map);
+	return err ? err : -EILSEQ;
+}
+
+static bool is_of(const struct catalogue_map *map, const char *file, const char *root)
+{
+	struct map_pair pair;
+	return map_pair_of(file, &pair) == 0 &&
+	       memcmp(&pair, &map->head->of, sizeof(pair)) == 0 &&
+	       strcmp(map_section(map, MAP_ABOUT), root) == 0;
+}
+
+int catalogue_map_open(
+	const char *file, const char *root, bool check, struct catalogue_map **ret)
+{
+	auto_free char *name = catalogue_map_file(file);
+	*ret = NULL;
+	if (!name)
+		return -ENOMEM;
+	auto_close int fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? -ENOENT : -errno;
+	int err = map_open_fd(fd, name, check, ret);
+	if (err || is_of(*ret, file, root))
+		return err;
+	log_info(
+		"catalogue %s: is of another scan than %s; it is made again", name, file);
+	map_close(ret);
+	return -ENOENT;
+}
+
+/* --- looking into it ---------------------------------------------------------------------- */
+
+const char *map_rule(const struct catalogue_map *map)
+{
+	const char *root = map_section(map, MAP_ABOUT);
+	return root + strlen(root) + 1;
+}
+
+const char *map_path(const struct catalogue_map *map, sample_id id)
+{
+	const uint64_t *offsets = map_section(map, MAP_PATH_OFFSETS);
+	const char *paths = map_section(map, MAP_PATHS);
+	if (offsets[id] >= section_bytes(map, MAP_PATHS))
+		return NULL;
+	const char *path = paths + offsets[id];
+	return strchr(path, '/') ? path : NULL;
+}
+
+const struct map_part *map_part(const struct catalogue_map *map, sample_id id)
+{
+	const struct map_part *parts = map_section(map, MAP_PARTS);
+	return section_bytes(map, MAP_PARTS) ? &parts[id] : NULL;
+}
+
+/* --- a dataset of it ---------------------------------------------------------------------- */
+
+static int attach_classes(struct dataset *dataset, const struct catalogue_map *map)
+{
+	const char *name = map_section(map, MAP_CLASSES);
+	uint32_t n = map->head->n_classes;
+	dataset->classes = calloc((size_t)n + 1, sizeof(*dataset->classes));
+	if (!dataset->classes)
+		return -ENOMEM;
+	for (; dataset->n_classes < n; name += strlen(name) + 1) {
+		char *copy = strdup(name);
+		if (!copy)
+			return -ENOMEM;
+		dataset->classes[dataset->n_classes++] = copy;
+	}
+	return 0;
+}
+
+static int attach_present(struct dataset *dataset, const struct catalogue_map *map)
+{
+	const struct map_run *runs = map_section(map, MAP_PRESENT);
+	size_t n = section_bytes(map, MAP_PRESENT) / sizeof(*runs);
+	dataset->present = roaring_bitmap_create();
+	if (!dataset->present)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		roaring_bitmap_add_range_closed(
+			dataset->present, runs[i].first, runs[i].last);
+	return 0;
+}
+
+int map_attach(struct dataset *dataset, struct catalogue_map *map)
+{
+	const struct map_head *head = map->head;
+	dataset->map = map;
+	dataset->edition = head->edition;
+	dataset->labelled = head->labelled;
+	dataset->n_containers = head->n_containers;
+	dataset->n_ids = head->n_ids;
+	dataset->n_samples = head->n_samples;
+	dataset->total_bytes = head->total_bytes;
+	dataset->pixels = head->pixels;
+	dataset->without_channels = head->without_channels;
+	dataset->labels = map_section(map, MAP_LABELS);
+	dataset->images = map_section(map, MAP_SIZES);
+	dataset->orientations = map_section(map, MAP_ORIENTATIONS);
+	dataset->file_bytes = map_section(map, MAP_FILE_BYTES);
+	dataset->path_lengths = map_section(map, MAP_PATH_LENGTHS);
+	dataset->identities = map_section(map, MAP_IDENTITIES);
+	int err = attach_classes(dataset, map);
+	return err ? err : attach_present(dataset, map);
+}
