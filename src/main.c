@@ -391,13 +391,19 @@ static int start_web(struct daemon *daemon)
 	return kept_is_again() ? 0 : err;
 }
 
+static int open_datasets(struct daemon *daemon)
+{
+	auto_free char *stay = sched_datasets_that_stay(&daemon->config);
+	return stay ? datasets_open(&daemon->config, stay, &daemon->datasets) : -ENOMEM;
+}
+
 static int start(struct daemon *daemon)
 {
 	int err = configure(daemon);
 	if (!err)
 		err = take_state(daemon);
 	if (!err)
-		err = datasets_open(&daemon->config, &daemon->datasets);
+		err = open_datasets(daemon);
 	if (!err)
 		err = backings_new(0, &daemon->backings);
 	if (!err)

@@ -54,6 +54,9 @@ struct tier_config {
 	uint64_t bytes;
 };
 
+/* When a daemon that starts looks for changes of a dataset that it knows. */
+enum dataset_look { LOOK_BEFORE, LOOK_BEHIND, LOOK_NEVER };
+
 struct dataset_config {
 	char *name;
 	char *path;		   /* absolute, or a URL */
@@ -64,6 +67,7 @@ struct dataset_config {
 	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
 	struct tier_config tier; /* keeps what was read of the dataset */
 	char *label; /* auto, directory, cls, none, json:FIELD or csv:COLUMN; NULL: auto */
+	enum dataset_look look;
 	uint32_t timeout_s; /* of servers that are silent */
 	/* Of s3; NULL: as the environment says. */
 	char *endpoint, *region;

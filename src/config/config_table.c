@@ -45,6 +45,8 @@ static const char *const samplers[] = {"dsa", "isa", "exchange", NULL};
 static const char *const others[] = {"hide", "show", NULL};
 static const char *const same_images[] = {"file", "content", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
+/* enum dataset_look */
+static const char *const looks[] = {"before", "background", "never", NULL};
 static const char *const orders[] = {"shuffled", "sequential", NULL};
 static const char *const exifs[] = {"ignore", "apply", NULL};
 static const char *const truncateds[] = {"fail", "fill", NULL};
@@ -295,6 +297,15 @@ const struct option config_options[] = {
 		.preset = "jpg jpeg png ppm bmp pgm tif tiff webp", DATASET(extensions),
 		.help = "Endings of the files that are samples, in any case.\n"
 			"*: every file."},
+	{SECTION_DATASET, "scan", &value_choice, .choices = looks, .preset = "background",
+		DATASET(look),
+		.help = "When a start looks for changes of a dataset that was scanned.\n"
+			"background: jobs read what the last scan has found, and epochs "
+			"that begin when the scan has ended have what it found.\n"
+			"before: the mount waits for it. So it does where a job can't "
+			"take changes, as joaderctl(1) says at dataset rescan, with "
+			"[cluster], and after a change of these keys.\n"
+			"never: joaderctl dataset rescan looks."},
 	{SECTION_DATASET, "timeout", &value_duration, .min = 1, .max = 3600,
 		.preset = "20s", DATASET(timeout_s),
 		.help = "A server that sends nothing for so long is asked again, a few "

@@ -18,6 +18,7 @@ struct command {
 	struct session *session;
 	const atomic_bool *stop;
 	FILE *out;
+	bool quiet; /* nobody asked for it: the log has it already */
 };
 
 static bool refuse(const struct command *command, const char *format, ...)
@@ -97,7 +98,7 @@ static int scan(const struct command *command, const struct dataset_config *conf
 {
 	const char *state = command->context->config->state;
 	int err = fault_hit("dataset.scan");
-	log_also_to(command->out);
+	log_also_to(command->quiet ? NULL : command->out);
 	if (!err)
 		err = next ? dataset_scan_next(config, state, command->stop, ret)
 			   : dataset_scan_anew(config, state, command->stop, ret);
@@ -205,6 +206,20 @@ static int rescan_unused(
 	return err;
 }
 
+/* The dataset is taken, unless that fails. */
+static int move(const struct command *command, const struct dataset_config *config,
+	const char *jobs, struct dataset *next)
+{
+	int err = sched_dataset_move(command->context->sched, next, config, sizes_change,
+		report_to, command->out);
+	if (!err && command->session)
+		session_dataset_moved(command->session, config->name);
+	if (!err)
+		fprintf(command->out, "%s: in use from the next epochs of %s on\n",
+			config->name, jobs);
+	return err;
+}
+
 static int rescan_used(const struct command *command, const struct dataset_config *config,
 	const char *jobs)
 {
@@ -218,14 +233,8 @@ static int rescan_used(const struct command *command, const struct dataset_confi
 		fprintf(command->out, "%s: nothing has changed\n", config->name);
 		return 0;
 	}
-	err = sched_dataset_move(
-		sched, next, config, sizes_change, report_to, command->out);
+	err = move(command, config, jobs, next);
 	dataset_close(&next);
-	if (!err && command->session)
-		session_dataset_moved(command->session, config->name);
-	if (!err)
-		fprintf(command->out, "%s: in use from the next epochs of %s on\n",
-			config->name, jobs);
 	return err;
 }
 
@@ -248,10 +257,86 @@ static bool rescan(const struct command *command, const char *name)
 	return true;
 }
 
+/* --- in the background -------------------------------------------------------------------- */
+
+static bool is_unseen(struct sched *sched, const char *name)
+{
+	uint32_t number;
+	struct dataset *dataset = sched_dataset_find(sched, name, &number) == 0
+					  ? sched_dataset_hold(sched, number)
+					  : NULL;
+	bool unseen = dataset && dataset_is_unseen(dataset);
+	dataset_close(&dataset);
+	return unseen;
+}
+
+static bool move_behind(const struct command *command, struct dataset *next)
+{
+	struct sched *sched = command->context->sched;
+	const char *name = dataset_name(next);
+	struct dataset_config config;
+	char jobs[SCHED_JOB_NAMES];
+	int err = sched_dataset_take_used(sched, name, &config, jobs);
+	if (err)
+		return refuse_taken(command, "scanned", name, err, jobs);
+	err = move(command, &config, jobs, next);
+	config_dataset_free(&config);
+	if (err)
+		sched_dataset_give_back(sched, name);
+	return err ? refuse(command, "%s is as it was: %s", name, strerror(-err)) : true;
+}
+
+/* Jobs come and go meanwhile, but not while they move. */
+static bool scan_behind(
+	const struct command *command, const struct dataset_config *config)
+{
+	struct dataset *next = NULL;
+	int err = scan(command, config, true, &next);
+	bool ok = err ? refuse(command, "it failed: %s", strerror(-err))
+		      : !next || move_behind(command, next);
+	dataset_close(&next);
+	return ok;
+}
+
+static void look_for_changes(struct command *command, const struct dataset_config *config)
+{
+	const char *name = config->name;
+	auto_free char *said = NULL;
+	size_t size;
+	command->out = open_memstream(&said, &size);
+	bool ok = command->out && scan_behind(command, config);
+	if (command->out && fclose(command->out) != 0)
+		ok = false;
+	if (ok || atomic_load(command->stop))
+		return;
+	size_t n = said ? strlen(said) : 0;
+	while (n > 0 && said[n - 1] == '\n')
+		said[--n] = '\0';
+	for (char *end = said; end && (end = strchr(end, '\n'));)
+		*end = ';';
+	log_warn("dataset %s: the scan after the start: %s; the next start scans before "
+		 "it "
+		 "serves",
+		name, said ? said : strerror(ENOMEM));
+	dataset_look_before(command->context->config->state, name);
+}
+
+void control_look_for_changes(const struct files_context *context,
+	struct session *session, const atomic_bool *stop)
+{
+	struct command command = {context, session, stop, NULL, true};
+	for (size_t i = 0; i < context->config->n_datasets && !atomic_load(stop); i++) {
+		const struct dataset_config *config = &context->config->datasets[i];
+		if (config->look == LOOK_BEHIND &&
+			is_unseen(context->sched, config->name))
+			look_for_changes(&command, config);
+	}
+}
+
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out)
 {
-	const struct command command = {context, session, stop, out};
+	const struct command command = {context, session, stop, out, false};
 	const char *verb = arguments[0];
 	if (strcmp(verb, "ls") == 0 && n == 1)
 		return control_dataset_table(out, context);

@@ -26,3 +26,8 @@ struct session;
  * session: may be NULL. */
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
+
+/* Scans the datasets that were opened as the last scan has left them. Jobs go on with what was
+ * found; if they can't, the next start scans before it serves, which is logged. */
+void control_look_for_changes(const struct files_context *context,
+	struct session *session, const atomic_bool *stop);

@@ -3,6 +3,7 @@
 
 #include "base/ensure.h"
 #include "base/signals.h"
+#include "control/control_datasets.h"
 #include "control/control_internal.h"
 
 #include <errno.h>
@@ -32,6 +33,9 @@ static void *run(void *argument)
 {
 	struct worker *worker = argument;
 	struct client *client;
+	if (worker == &worker->control->scanner)
+		control_look_for_changes(worker->control->context,
+			worker->control->session, &worker->control->ends);
 	while ((client = wait_for_next(worker))) {
 		client_execute(client, worker->control);
 		put_back(worker, client);

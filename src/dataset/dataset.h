@@ -64,9 +64,11 @@ must_check int dataset_open(const struct dataset_config *config, const char *sta
 /*
  * Those of the configuration, and those that joaderctl has added, which the configuration has
  * afterwards, too: (*ret)[i] is config->datasets[i]. Of the added ones those that can't be
- * opened are left out, which is logged. *ret is the caller's, also upon failure.
+ * opened are left out, which is logged. *ret is the caller's, also upon failure. stay: names
+ * between ends of lines, those of datasets whose changes have to be known before jobs begin.
  */
-must_check int datasets_open(struct daemon_config *config, struct dataset ***ret);
+must_check int datasets_open(
+	struct daemon_config *config, const char *stay, struct dataset ***ret);
 /* The same, also where an engine takes over from another one, whose samples it does not look
  * at. What the scan can't see is an error: nothing is changed, and the log says why. */
 must_check int dataset_scan_anew(const struct dataset_config *config,
@@ -86,6 +88,11 @@ must_check int dataset_scan_next(const struct dataset_config *config,
  * name, and both go on. -errno, logged: all is as it was. */
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
+
+/* Whether it was opened without a look for changes. */
+bool dataset_is_unseen(const struct dataset *dataset);
+/* What the catalogue has is not enough for the next start, which looks for changes first. */
+void dataset_look_before(const char *state_dir, const char *name);
 
 /* Editions that dataset_install has kept, by ascending numbers; the caller frees *ret. */
 must_check int dataset_kept(

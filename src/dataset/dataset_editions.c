@@ -184,6 +184,20 @@ void catalogue_remove(const char *file)
 		remove_file(map);
 }
 
+bool dataset_is_unseen(const struct dataset *dataset)
+{
+	return dataset->unseen;
+}
+
+/* Without a map it does not serve. */
+void dataset_look_before(const char *state_dir, const char *name)
+{
+	auto_free char *file = catalogue_file(state_dir, name, "");
+	auto_free char *map = file ? catalogue_map_file(file) : NULL;
+	if (map)
+		remove_file(map);
+}
+
 void dataset_discard(struct dataset *dataset)
 {
 	if (dataset->provisional || was_kept(dataset))

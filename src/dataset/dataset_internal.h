@@ -202,6 +202,7 @@ struct scan {
 	const char *extensions;
 	bool follow_outside;
 	bool shows_others;
+	bool trusting; /* what the last scan by the same rule has found is served */
 	struct own_mounts own_mounts; /* directories that are not entered */
 	unsigned threads;
 	bool anew;		 /* dataset_scan_anew */
@@ -408,6 +409,7 @@ struct dataset {
 	_Atomic(char *) file; /* the catalogue: see dataset_install */
 	char *files[3];	      /* its names so far: next, current, kept */
 	bool provisional;     /* it is removed with the dataset */
+	bool unseen;	      /* nobody has looked for changes */
 	uint32_t edition;
 	char **classes;
 	uint32_t n_classes;

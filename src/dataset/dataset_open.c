@@ -122,6 +122,7 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	scan->extensions = config->extensions;
 	scan->follow_outside = config->follow_outside;
 	scan->shows_others = config->shows_others;
+	scan->trusting = !scan->anew && config->look != LOOK_BEFORE;
 	set_label(scan, config->label);
 	int err = refuse_own_mounts(config, scan);
 	if (err)
@@ -328,7 +329,8 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 static char *scan_rule(const struct scan *scan)
 {
 	char *rule;
-	int n = asprintf(&rule, "%d %d %s %s", scan->follow_outside, (int)scan->label,
+	int n = asprintf(&rule, "%d %d %d %s %s", scan->follow_outside,
+		scan->shows_others, (int)scan->label,
 		scan->label_field ? scan->label_field : "", scan->extensions);
 	return n < 0 ? NULL : rule;
 }
@@ -375,11 +377,17 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- as the last scan left it ------------------------------------------------------------- */
 
-/* Whether nobody looks whether the catalogue is still right: readers wait, and the samples
- * are what they were when the mount began. */
-static bool is_taken_as_it_is(const struct scan *scan)
+/* Readers wait, and the samples are what they were when the mount began. */
+static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
+}
+
+/* What other keys of the ini would find is another dataset. */
+static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
+{
+	auto_free char *rule = scan_rule(scan);
+	return rule && strcmp(map_rule(map), rule) == 0;
 }
 
 /* Of a catalogue that has no map, or a damaged one. -ENOENT: there is none to be used. */
@@ -402,11 +410,16 @@ static int map_again(
 static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 {
 	struct catalogue_map *map = NULL;
-	if (!is_taken_as_it_is(scan))
+	bool must = nobody_looks(scan);
+	if (!must && !scan->trusting)
 		return -ENOENT;
 	int err = catalogue_map_open(dataset->file, scan->root, !kept_is_again(), &map);
 	if (err == -ENOENT || err == -EILSEQ)
-		err = map_again(scan, dataset->file, &map);
+		err = must ? map_again(scan, dataset->file, &map) : -ENOENT;
+	if (!err && !must && !is_of_rule(scan, map)) {
+		map_close(&map);
+		err = -ENOENT;
+	}
 	if (err)
 		return err == -ENOENT && scan->kept ? -EINVAL : err;
 	/* What can't be found now is missed by those who read it. */
@@ -414,6 +427,7 @@ static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 	err = err == -ENOMEM ? err : 0;
 	if (err)
 		map_close(&map);
+	dataset->unseen = !must;
 	return err ? err : map_attach(dataset, map);
 }
 

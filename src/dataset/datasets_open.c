@@ -24,9 +24,18 @@ static bool is_new(const struct daemon_config *config, const char *name)
 	return true;
 }
 
+static void choose_look(struct dataset_config *config, const char *stay)
+{
+	auto_free char *line = NULL;
+	if (asprintf(&line, "\n%s\n", config->name) < 0)
+		line = NULL;
+	if (config->look == LOOK_BEHIND && (!line || strstr(stay, line)))
+		config->look = LOOK_BEFORE;
+}
+
 /* Without it the others are there all the same, and what is wrong was logged. */
-static int open_added(
-	struct daemon_config *config, struct dataset ***datasets, const char *file)
+static int open_added(struct daemon_config *config, const char *stay,
+	struct dataset ***datasets, const char *file)
 {
 	struct dataset_config *added = NULL;
 	size_t n = 0;
@@ -36,6 +45,7 @@ static int open_added(
 		struct dataset **more =
 			reallocarray(*datasets, config->n_datasets + 1, sizeof(*more));
 		*datasets = more ? more : *datasets;
+		choose_look(&added[i], stay);
 		if (!more || err == -ENOMEM || !is_new(config, added[i].name) ||
 			dataset_open(&added[i], config->state, NULL,
 				&more[config->n_datasets]) != 0)
@@ -48,7 +58,8 @@ static int open_added(
 }
 
 /* Those that joaderctl has added. */
-static int open_all_added(struct daemon_config *config, struct dataset ***datasets)
+static int open_all_added(
+	struct daemon_config *config, const char *stay, struct dataset ***datasets)
 {
 	auto_free char *directory = NULL;
 	struct dirent **entries = NULL;
@@ -63,24 +74,25 @@ static int open_all_added(struct daemon_config *config, struct dataset ***datase
 		if (asprintf(&file, "%s/%s", directory, entries[i]->d_name) < 0)
 			file = NULL;
 		if (!err)
-			err = file ? open_added(config, datasets, file) : -ENOMEM;
+			err = file ? open_added(config, stay, datasets, file) : -ENOMEM;
 		free(entries[i]);
 	}
 	free(entries);
 	return err;
 }
 
-int datasets_open(struct daemon_config *config, struct dataset ***ret)
+int datasets_open(struct daemon_config *config, const char *stay, struct dataset ***ret)
 {
 	size_t n = config->n_datasets;
 	*ret = calloc(n, sizeof(struct dataset *));
 	if (!*ret)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
+		choose_look(&config->datasets[i], stay);
 		int err = dataset_open(
 			&config->datasets[i], config->state, NULL, &(*ret)[i]);
 		if (err)
 			return err;
 	}
-	return open_all_added(config, ret);
+	return open_all_added(config, stay, ret);
 }

@@ -33,8 +33,7 @@ struct moving {
 	size_t n;
 };
 
-/* Whose jobs go on with what they have. */
-static const char *obstacle(const struct job_config *config)
+const char *move_obstacle(const struct job_config *config)
 {
 	if (config_is_mixed(config))
 		return "is a mixture, whose passes are of the samples that it began with";
@@ -88,7 +87,7 @@ static int check(const struct moving *moving, const struct edition *next)
 static int prepare(struct moving *moving, struct sched_job *job)
 {
 	struct edition *next = NULL;
-	const char *why = obstacle(&job->config);
+	const char *why = move_obstacle(&job->config);
 	if (!why && is_read_by_class(job))
 		why = "has layout = classes, and a script reads its current/: its list "
 		      "of files "

@@ -123,6 +123,10 @@ must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, sched_edition_change *change,
 	config_report *report, void *context);
 
+/* Names, each between ends of lines: of datasets whose jobs can't take what a scan finds
+ * later. The caller frees it; NULL: no memory. */
+char *sched_datasets_that_stay(const struct daemon_config *daemon);
+
 /* Each has a number below that of sched_datasets as long as it is there. *ret_mark (may be
  * NULL): another one when datasets came or went. */
 uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);

@@ -711,6 +711,9 @@ struct memory_size memory_size_of(
 /* Of the file, which is not read if the sample is refused. */
 uint64_t memory_file_bytes(
 	const struct sched *sched, const struct space *space, sample_id sample);
+/* move.c: why a job goes on with what it has when its dataset changes; NULL: it does not. */
+const char *move_obstacle(const struct job_config *config);
+
 uint64_t memory_tensor_bytes(const struct sched *sched, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample);
 /* Whether it can't be prepared within the limits, and why. */

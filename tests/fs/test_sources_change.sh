@@ -11,7 +11,7 @@ shard() {
 }
 job a tensor.crop=32 job.epochs=9
 D=$T/shards
-config
+config images.scan=before
 start
 cp "$(shard 0)" "$T/first"
 touch -d 2001-01-01 "$(shard 1)"
@@ -62,7 +62,7 @@ stop
 
 # A pattern says which shards there are: without one of them all stays as it was.
 cp "$T/first" "$(shard 0)"
-D="$T/shards/shards-{000000..000002}.tar" config joaderfs.state="$T/state2"
+D="$T/shards/shards-{000000..000002}.tar" config images.scan=before joaderfs.state="$T/state2"
 start && stop
 rm "$(shard 1)"
 start

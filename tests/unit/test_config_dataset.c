@@ -24,7 +24,7 @@ Test(config_dataset, what_is_printed_is_read_back)
 	cr_assert_eq(0, parse("[dataset a]\npath = x\n[dataset b]\npath = /y.zip\n"
 			      "label = json:c\nsymlinks = follow\nsame_images = "
 			      "content\nsampler = isa\n"
-			      "tier = /t, 3M\ntimeout = 7s\n",
+			      "tier = /t, 3M\ntimeout = 7s\nscan = never\n",
 				&configs, &n));
 	cr_assert_eq(n, 2);
 	cr_assert_str_eq(configs[0].path, "/data/x");
@@ -45,6 +45,7 @@ Test(config_dataset, what_is_printed_is_read_back)
 	cr_assert_str_eq(again->tier.directory, "/t");
 	cr_assert_eq(again->tier.bytes, 3u << 20);
 	cr_assert_eq(again->timeout_s, configs[1].timeout_s);
+	cr_assert(again->look == LOOK_NEVER && configs[0].look == LOOK_BEHIND);
 	cr_assert_eq(again->sampler, SAMPLER_ISA);
 	config_dataset_free(again);
 	free(again);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "sched/sched_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+/* Datasets whose jobs can't take what a scan finds later: their inis are read before the
+ * datasets are opened. What is wrong in an ini is told when the job is added. */
+
+static void ignore(void *context, const char *message)
+{
+	(void)context;
+	(void)message;
+}
+
+static void look_at_ini(const char *path, FILE *out)
+{
+	struct config_mixed of;
+	struct job_config job;
+	if (config_load_job(path, ignore, NULL, &job) != 0)
+		return;
+	const char *text = job.dataset;
+	while (move_obstacle(&job) && config_next_mixed(&text, &of))
+		fprintf(out, "%s\n", of.name);
+	config_job_free(&job);
+}
+
+/* Those of the inis: DIRECTORY/NAME.ini, or DIRECTORY/NAME/job.ini. */
+static void look_at_directory(const char *directory, const char *ending, FILE *out)
+{
+	DIR *dir = opendir(directory);
+	if (!dir)
+		return;
+	for (const struct dirent *entry; (entry = readdir(dir));) {
+		auto_free char *path = NULL;
+		if (entry->d_name[0] == '.' ||
+			asprintf(&path, "%s/%s%s", directory, entry->d_name, ending) < 0)
+			path = NULL;
+		if (path && fnmatch("*.ini", path, 0) == 0)
+			look_at_ini(path, out);
+	}
+	closedir(dir);
+}
+
+char *sched_datasets_that_stay(const struct daemon_config *daemon)
+{
+	auto_free char *jobs = NULL;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (asprintf(&jobs, "%s/jobs", daemon->state) < 0)
+		jobs = NULL;
+	if (!out)
+		return NULL;
+	fputc('\n', out);
+	/* Its nodes have the same samples. */
+	bool group = daemon->cluster.engine || daemon->cluster.listen;
+	for (size_t i = 0; group && i < daemon->n_datasets; i++)
+		fprintf(out, "%s\n", daemon->datasets[i].name);
+	if (daemon->jobs)
+		look_at_directory(daemon->jobs, "", out);
+	if (jobs)
+		look_at_directory(jobs, "/job.ini", out);
+	if (fclose(out) == 0 && jobs)
+		return text;
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# A start serves what the last scan has found, and looks for changes behind it.
+. "$(dirname "$0")/lib.sh"
+
+samples() { sed -n 's/^samples //p' "$M/datasets/images/info"; }
+
+# becomes N: the dataset gets so many samples
+becomes() {
+	local _
+	for _ in $(seq 200); do
+		[[ $(samples) != "$1" ]] || return 0
+		sleep 0.05
+	done
+	fail "the dataset has $(samples) samples, not $1"
+}
+
+# more NAME: another file, of this name
+more() { cp "$D/class1/0000.jpg" "$D/class2/$1.jpg"; }
+
+dataset 3 8
+job a tensor.crop=32 job.epochs=9
+start
+equal "samples of the first scan" "$(samples)" 24
+head -c 1 "$(epoch a)/00000003.ppm" >/dev/null
+bound=$(order a)
+stop
+
+# --- the mount does not wait for the scan
+more new
+start --fault "dataset.list:NONE:until=$T/go"
+equal "samples while it scans" "$(samples)" 24
+equal "what was bound" "$(order a)" "$bound"
+read_epoch a
+once a 24
+job_text b tensor.crop=32 >"$T/b.ini"
+ctl add "$T/b.ini" >/dev/null # not refused
+touch "$T/go"
+becomes 25
+! grep -q "next start" "$LOG" || fail "$(cat "$LOG")"
+equal "names of the next epoch" "$(names "$M/jobs/a/epoch-0001" | grep -c ppm)" 25
+stop
+
+# --- what can't be installed is there after the next start
+more newer
+start --fault dataset.install:EIO:times=1
+for _ in $(seq 200); do
+	! grep -q "the next start scans before it serves" "$LOG" || break
+	sleep 0.05
+done
+grep -q "dataset images: the scan after the start: .*images is as it was" "$LOG" || fail "$(cat "$LOG")"
+equal "samples as they were" "$(samples)" 25
+stop
+start
+equal "samples of a scan before" "$(samples)" 26
+stop
+
+# --- other keys find other samples; a job that can't take changes has them, too
+cp "$D/class1/0000.jpg" "$D/class1/other.jpe"
+config images.extensions="jpg jpe"
+start
+equal "samples with another ending" "$(samples)" 27
+stop
+job m view.layout=mirror
+more for-mirror
+start
+equal "samples of a mirror" "$(names "$M/jobs/m/epoch-0000/class2" | grep -c mirror)" 1
+equal "samples with a mirror" "$(samples)" 28
+stop
+rm "$T/jobs.d/m.ini"
+
+# --- as the ini says
+more before
+config images.extensions="jpg jpe" images.scan=before
+start
+equal "samples with scan = before" "$(samples)" 29
+stop
+more never
+config images.extensions="jpg jpe" images.scan=never
+start
+ctl dataset ls >/dev/null # behind whatever the scanner began with
+equal "samples with scan = never" "$(samples)" 29
+ctl dataset rescan images >/dev/null
+equal "samples that rescan has found" "$(samples)" 30
+stop
