@@ -302,8 +302,8 @@ const struct option config_options[] = {
 		.help = "When a start looks for changes of a dataset that was scanned.\n"
 			"background: jobs read what the last scan has found, and epochs "
 			"that begin when the scan has ended have what it found.\n"
-			"before: the mount waits for it. So it does where a job can't "
-			"take changes, as joaderctl(1) says at dataset rescan, with "
+			"before: the mount waits for it, as it always does for a job "
+			"that can't take changes (joaderctl(1), dataset rescan), with "
 			"[cluster], and after a change of these keys.\n"
 			"never: joaderctl dataset rescan looks."},
 	{SECTION_DATASET, "timeout", &value_duration, .min = 1, .max = 3600,

@@ -312,8 +312,8 @@ static void look_for_changes(struct command *command, const struct dataset_confi
 	size_t n = said ? strlen(said) : 0;
 	while (n > 0 && said[n - 1] == '\n')
 		said[--n] = '\0';
-	for (char *end = said; end && (end = strchr(end, '\n'));)
-		*end = ';';
+	for (size_t i = 0; i < n; i++)
+		said[i] = said[i] == '\n' ? ';' : said[i];
 	log_warn("dataset %s: the scan after the start: %s; the next start scans before "
 		 "it "
 		 "serves",

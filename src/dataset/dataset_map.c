@@ -144,23 +144,29 @@ static bool containers_fit(const struct catalogue_map *map)
 	return true;
 }
 
+static bool names_fit(const struct catalogue_map *map)
+{
+	const struct map_head *head = map->head;
+	const char *paths = map_section(map, MAP_PATHS);
+	uint64_t n = section_bytes(map, MAP_PATHS);
+	return has_texts(map, MAP_ABOUT, 2) &&
+	       has_texts(map, MAP_CLASSES, head->n_classes) &&
+	       has_texts(map, MAP_CONTAINER_NAMES, head->n_containers) &&
+	       section_bytes(map, MAP_CONTAINERS) ==
+		       head->n_containers * sizeof(struct map_container) &&
+	       containers_fit(map) && (n == 0 || paths[n - 1] == '\0');
+}
+
 /* What would lead out of the mapping; paths and parts are looked at when they are used. */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;
-	const char *paths = map_section(map, MAP_PATHS);
-	uint64_t n_paths = section_bytes(map, MAP_PATHS);
 	for (int i = 0; i < MAP_N_SECTIONS; i++)
 		if (!is_placed(map, (enum map_section)i))
 			return "has a section where none can be";
 	if (head->n_ids >= SAMPLE_NONE || head->n_samples > head->n_ids)
 		return "has too many samples";
-	if (!has_texts(map, MAP_ABOUT, 2) ||
-		!has_texts(map, MAP_CLASSES, head->n_classes) ||
-		!has_texts(map, MAP_CONTAINER_NAMES, head->n_containers) ||
-		section_bytes(map, MAP_CONTAINERS) !=
-			head->n_containers * sizeof(struct map_container) ||
-		!containers_fit(map) || (n_paths && paths[n_paths - 1] != '\0'))
+	if (!names_fit(map))
 		return "has damaged names";
 	if (!runs_fit(map))
 		return "has damaged ids";
