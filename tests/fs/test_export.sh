@@ -7,7 +7,7 @@
 dataset 3 10
 job a tensor.crop=32 job.epochs=3
 job c tensor.crop=32 job.epochs=2 view.layout=classes
-config joaderfs.seed=0
+config joaderfs.seed=0 images.scan=before
 start
 sums() { (cd "$(epoch "$1" "$2")" && find . -name '*.ppm' -exec md5sum {} + | sort -k2); }
 says() { # TEXT COMMAND...

@@ -206,6 +206,9 @@ def measure(args, n, directory):
     bare = rss(daemon)
     daemon.__exit__()
     figures["start from the catalogue, s"] = f"{bare_s:.1f}"
+    catalogue = os.path.join(state, "datasets")
+    disk = sum(os.path.getsize(os.path.join(catalogue, name)) for name in os.listdir(catalogue))
+    figures["catalogue on the disk, B/sample"] = f"{disk / n:.0f}"
     figures["memory of the catalogue, B/sample"] = f"{bare / n:.1f}"
     start_s, daemon = start(inis)
     figures["and for each job, ms"] = f"{1e3 * (start_s - bare_s) / len(inis):.0f}"
