@@ -15,7 +15,8 @@
 /*
  * The catalogue of a dataset: a row for each sample, in <state>/datasets/<name>.sqlite.
  *
- *   Flow: dataset_open scans the tree; from the second time on it only looks for changes.
+ *   Flow: dataset_open scans the tree; from the second time on it only looks for changes, or
+ *         leaves that to control_look_for_changes (dataset_is_unseen).
  *         Then sched selects ids by a predicate and asks for paths, files for labels and
  *         classes.
  *   Owns: the SQLite file, while it is open. The ImageFolder tree is only read.
@@ -89,9 +90,9 @@ must_check int dataset_scan_next(const struct dataset_config *config,
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
-/* Whether it was opened without a look for changes. */
+/* Says whether the dataset was opened without a look for changes. */
 bool dataset_is_unseen(const struct dataset *dataset);
-/* What the catalogue has is not enough for the next start, which looks for changes first. */
+/* The next start looks for changes before it serves. */
 void dataset_look_before(const char *state_dir, const char *name);
 
 /* Editions that dataset_install has kept, by ascending numbers; the caller frees *ret. */

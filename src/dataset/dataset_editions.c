@@ -189,7 +189,7 @@ bool dataset_is_unseen(const struct dataset *dataset)
 	return dataset->unseen;
 }
 
-/* Without a map it does not serve. */
+/* A catalogue without a map is not served before a scan. */
 void dataset_look_before(const char *state_dir, const char *name)
 {
 	auto_free char *file = catalogue_file(state_dir, name, "");

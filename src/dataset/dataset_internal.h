@@ -456,7 +456,7 @@ must_check int mixed_get(
 	const struct dataset *dataset, sample_id id, struct dataset_sample *ret);
 must_check int mixed_json_longest(const struct dataset *dataset, uint32_t *ret);
 
-/* What only a mixture has. */
+/* Frees the arrays that only a mixture has. */
 void mixed_free(struct dataset *made);
 
 void dataset_paths_free(struct dataset_paths *paths);

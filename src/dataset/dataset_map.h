@@ -133,7 +133,7 @@ must_check int map_open_fd(
 	int fd, const char *name, bool check, struct catalogue_map **ret);
 void map_close(struct catalogue_map **map);
 
-/* Of a head: with 0 in place of its sum. */
+/* The sum of a head, with 0 in its place. */
 uint64_t map_head_sum(const struct map_head *head);
 /* Whether a section has an element of each id, and how large they are. */
 bool map_is_column(enum map_section section);

@@ -325,7 +325,7 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	return err;
 }
 
-/* On which it depends what a scan finds, beside what is there. The caller frees it. */
+/* The settings that decide what a scan finds in a tree. The caller frees them. */
 static char *scan_rule(const struct scan *scan)
 {
 	char *rule;
@@ -335,7 +335,7 @@ static char *scan_rule(const struct scan *scan)
 	return n < 0 ? NULL : rule;
 }
 
-/* What was found is in the map of dataset->file. */
+/* The dataset gets the map of its file. */
 static int attach(const struct scan *scan, const char *rule, bool changed,
 	const struct catalogue *catalogue, struct dataset *dataset)
 {
@@ -383,14 +383,15 @@ static bool nobody_looks(const struct scan *scan)
 	return !scan->anew && (scan->kept || kept_is_again());
 }
 
-/* What other keys of the ini would find is another dataset. */
+/* Other keys of the ini would find other samples. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 {
 	auto_free char *rule = scan_rule(scan);
 	return rule && strcmp(map_rule(map), rule) == 0;
 }
 
-/* Of a catalogue that has no map, or a damaged one. -ENOENT: there is none to be used. */
+/* Makes the map of a catalogue that has none, or a damaged one. -ENOENT: no catalogue can be
+ * used. */
 static int map_again(
 	const struct scan *scan, const char *file, struct catalogue_map **ret)
 {
@@ -422,7 +423,7 @@ static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 	}
 	if (err)
 		return err == -ENOENT && scan->kept ? -EINVAL : err;
-	/* What can't be found now is missed by those who read it. */
+	/* A source that can't be found now is missed by readers of its samples. */
 	err = scan->far ? 0 : find_root(scan);
 	err = err == -ENOMEM ? err : 0;
 	if (err)

@@ -29,7 +29,7 @@ static void look_at_ini(const char *path, FILE *out)
 	config_job_free(&job);
 }
 
-/* Those of the inis: DIRECTORY/NAME.ini, or DIRECTORY/NAME/job.ini. */
+/* The inis are DIRECTORY/NAME.ini, or DIRECTORY/NAME/job.ini. */
 static void look_at_directory(const char *directory, const char *ending, FILE *out)
 {
 	DIR *dir = opendir(directory);

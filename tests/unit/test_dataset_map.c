@@ -170,7 +170,7 @@ Test(dataset_map, a_truncated_one_is_made_again)
 	place_end(&place);
 }
 
-/* As an older joaderfs leaves it, or one that is newer and was removed again. */
+/* An older joaderfs leaves no file, a newer one may leave another version. */
 Test(dataset_map, without_one_or_with_one_of_another_version_the_catalogue_is_read)
 {
 	struct place place;
