@@ -161,6 +161,7 @@ enum notice {
 	NOTICE_PARTS,	/* positions are divided, as if they were samples */
 	NOTICE_LABELS,	/* labels of all positions are kept for the next epoch */
 	NOTICE_HANDLES, /* files are kept open (the caller sees that) */
+	NOTICE_READERS, /* nobody knows which process reads (likewise) */
 	NOTICES
 };
 

@@ -301,7 +301,7 @@ struct sched_reader reader_of(fuse_req_t req)
 	bool found = take_known(id, now_ns, &known);
 	bool done = known.done;
 	if (id == 0)
-		return (struct sched_reader){.done = false};
+		return (struct sched_reader){.unknown = true}; /* of another name space */
 	if (found && now_ns - known.checked_ns < CHECKED_NS)
 		return reader_known(&known, done);
 	bool alive = read_stat(id, &thread);

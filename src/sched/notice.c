@@ -34,6 +34,10 @@ static const char *const texts[NOTICES] = {
 		"half of all files or more are kept open: what is open stays the same "
 		"sample, in the same order in each epoch; please open a file when it is "
 		"read",
+	[NOTICE_READERS] =
+		"the daemon has a name space of processes of its own, so scripts that "
+		"read current/ can't be told apart; please share the name space of the "
+		"readers: docker run --pid, shareProcessNamespace in Kubernetes",
 };
 
 const char *sched_notice_text(enum notice notice)
@@ -72,6 +76,10 @@ void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath
 		epochs_set(job->epochs, handle->request.found_epoch)->positions;
 	if (single && (kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN) &&
 		job->open >= KEPT_LEAST && samples <= 2 * (uint64_t)job->open)
+		notice_locked(job, &effect, aftermath);
+	effect.notice = NOTICE_READERS;
+	if (handle->callbacks.reader.unknown && handle->request.epoch == SCHED_CURRENT &&
+		(kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN))
 		notice_locked(job, &effect, aftermath);
 }
 

@@ -442,6 +442,7 @@ struct sched_reader {
 	bool done;    /* its thread has read to the end what it opened last */
 	bool looks;   /* its process has workers that read */
 	bool resent;  /* the daemon before this one may have begun to answer it */
+	bool unknown; /* the kernel tells no process */
 	bool images;  /* of a file of images, although only the sample is asked for */
 	long thread;  /* its number in /proc; 0: not known */
 	long program; /* the number of the process that is who.rank; 0: not known */

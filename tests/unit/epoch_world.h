@@ -177,7 +177,8 @@ static inline const char *world_notice(enum notice notice)
 		[NOTICE_SCRIPTS] = "scripts",
 		[NOTICE_PARTS] = "parts",
 		[NOTICE_LABELS] = "labels",
-		[NOTICE_HANDLES] = "handles"};
+		[NOTICE_HANDLES] = "handles",
+		[NOTICE_READERS] = "readers"};
 	return names[notice];
 }
 

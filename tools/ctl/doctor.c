@@ -40,6 +40,7 @@ int doctor(int argc, char **argv)
 		findings.config = &config;
 	}
 	check_fuse(&findings);
+	check_readers(&findings);
 	check_limits(&findings);
 	check_memory(&findings);
 	check_datasets(&findings);

@@ -32,6 +32,7 @@ void found(struct findings *findings, enum verdict verdict, const char *remedy,
 	const char *format, ...) printf_like(4, 5);
 
 void check_fuse(struct findings *findings);
+void check_readers(struct findings *findings);
 void check_limits(struct findings *findings);
 void check_memory(struct findings *findings);
 void check_datasets(struct findings *findings);

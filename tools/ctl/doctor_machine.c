@@ -152,6 +152,24 @@ void check_fuse(struct findings *findings)
 	}
 }
 
+/* --- readers ----------------------------------------------------------------------------- */
+
+#define FIRST_PROCESSES "pid:[4026531836]" /* of the machine itself */
+
+void check_readers(struct findings *findings)
+{
+	char name[64] = "";
+	if (readlink("/proc/self/ns/pid", name, sizeof(name) - 1) > 0 &&
+		strcmp(name, FIRST_PROCESSES) != 0)
+		found(findings, COSTS,
+			"docker run --pid, or shareProcessNamespace in Kubernetes, "
+			"unless "
+			"all readers are in here",
+			"a name space of processes of its own: scripts outside of it "
+			"that "
+			"read current/ can't be told apart");
+}
+
 /* --- limits ------------------------------------------------------------------------------ */
 
 void check_limits(struct findings *findings)
