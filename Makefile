@@ -46,6 +46,9 @@ LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring)
 # Without it there is no engine for groups of daemons.
 HIREDIS   := $(shell pkg-config --exists hiredis 2>/dev/null && echo hiredis)
 PKGS      += $(HIREDIS)
+# Without it engines are reached without TLS only.
+LIBSSL    := $(shell pkg-config --exists libssl 2>/dev/null && echo libssl)
+PKGS      += $(LIBSSL)
 # Without it there are no datasets by http and s3.
 CURL      := $(shell pkg-config --exists libcurl 2>/dev/null && echo libcurl)
 PKGS      += $(CURL)
@@ -75,7 +78,7 @@ SANITIZE.tsan  := -fsanitize=thread
 
 VERSION    := $(shell cat VERSION)
 ALL_CFLAGS  = -std=gnu17 -D_GNU_SOURCE -DFUSE_USE_VERSION=314 \
-	-DJOADERFS_VERSION='"$(VERSION)"' $(CODECS) $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) $(if $(CURL),-DHAVE_CURL) $(if $(MICROHTTPD),-DHAVE_MICROHTTPD) \
+	-DJOADERFS_VERSION='"$(VERSION)"' $(CODECS) $(WARNINGS) $(CFLAGS.$(VARIANT)) -Isrc -I$(BUILD)/made $(if $(HIREDIS),-DHAVE_HIREDIS) $(if $(LIBSSL),-DHAVE_OPENSSL) $(if $(CURL),-DHAVE_CURL) $(if $(MICROHTTPD),-DHAVE_MICROHTTPD) \
 	$(PKG_CFLAGS) -pthread $(CFLAGS)
 ALL_LIBS    = $(WRAP:%=-Wl,--wrap=%) $(SANITIZE.$(VARIANT)) $(PKG_LIBS) $(LIBS_ELSE) -lm -pthread $(LDFLAGS)
 

@@ -173,7 +173,8 @@ struct coord_engine {
 	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
 	/* The last that was asked, for messages. NULL: the engine is in this process. */
 	const char *(*asked)(void *context);
-	/* What its server refused, and why, at the last call; "": nothing. NULL: never. */
+	/* What its server did instead of the last call, as in "refuses AUTH: why"; "": nothing.
+	 * NULL: never. */
 	const char *(*refused)(void *context);
 };
 

@@ -309,6 +309,36 @@ static int find_password(
 	return 0;
 }
 
+static int keep(const char *path, char **ret)
+{
+	*ret = path ? strdup(path) : NULL;
+	return !path || *ret ? 0 : -ENOMEM;
+}
+
+static int find_files(
+	struct coord_resp *resp, const struct coord_server *server, char *message)
+{
+	const struct coord_tls_files files = {server->ca, server->cert, server->key};
+	const char *key = files.ca     ? "engine_ca"
+			  : files.cert ? "engine_cert"
+			  : files.key  ? "engine_key"
+				       : NULL;
+	if (!resp->url.tls && !key)
+		return 0;
+	if (!resp->url.tls || !files.cert != !files.key) {
+		snprintf(message, COORD_TEXT, "%s%s", resp->url.tls ? "" : key,
+			resp->url.tls ? "engine_cert and engine_key belong together"
+				      : " is for rediss:// and rediss-sentinel://");
+		return -EINVAL;
+	}
+	int err = coord_tls_check(&files, message);
+	if (!err)
+		err = keep(files.ca, &resp->files.ca);
+	if (!err)
+		err = keep(files.cert, &resp->files.cert);
+	return err ? err : keep(files.key, &resp->files.key);
+}
+
 static int find_server(struct coord_resp *resp, const struct coord_server *server,
 	const char *group, char *message)
 {
@@ -325,7 +355,8 @@ static int find_server(struct coord_resp *resp, const struct coord_server *serve
 		return -EINVAL;
 	}
 	snprintf(resp->group, sizeof(resp->group), "{%s}", group);
-	return find_password(resp, server, message);
+	int err = find_password(resp, server, message);
+	return err ? err : find_files(resp, server, message);
 }
 
 int coord_resp_new(const struct coord_server *server, const char *group,
@@ -354,6 +385,9 @@ void coord_resp_free(struct coord_resp **pointer)
 		return;
 	resp_close(resp);
 	free(resp->password_file);
+	free(resp->files.ca);
+	free(resp->files.cert);
+	free(resp->files.key);
 	explicit_bzero(resp, sizeof(*resp));
 	free(resp);
 	*pointer = NULL;

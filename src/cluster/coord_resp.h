@@ -28,6 +28,9 @@ struct coord_server {
 	/* A file of mode 0600 or 0640, read at each connection. Without a password in the URL
 	 * and a file, JOADERFS_ENGINE_PASSWORD of the environment is one, if it is there. */
 	const char *password_file;
+	/* In PEM, for URLs with TLS, read at each connection: whom is trusted, NULL: as the
+	 * system does; and who the node is. The key's mode is as the password file's. */
+	const char *ca, *cert, *key;
 };
 
 /*
@@ -40,7 +43,7 @@ void coord_resp_free(struct coord_resp **resp);
 const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
 
 /* Whether the server takes its user, without a trace there. `said`: its maxmemory-policy, or
- * what it refuses; "": neither. */
+ * what it does instead, as in "refuses AUTH"; "": neither. */
 must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
 /* Of a maxmemory-policy. */
 bool coord_policy_evicts(const char *policy);

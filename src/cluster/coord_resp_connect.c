@@ -24,6 +24,17 @@ static struct timeval timeout_of(const struct coord_resp *resp)
 		.tv_usec = (suseconds_t)(resp->timeout_ms % 1000) * 1000};
 }
 
+static int begin_tls(struct coord_resp *resp, const struct coord_host *host)
+{
+	const struct coord_tls_files files = {
+		resp->files.ca, resp->files.cert, resp->files.key};
+	char message[COORD_TLS_MESSAGE] = "";
+	return resp_tls_error(resp,
+		coord_tls_connect(&files, resp->link->fd, host->name, resp->timeout_ms,
+			&resp->tls, message),
+		message);
+}
+
 static int connect_to(struct coord_resp *resp, const struct coord_host *host)
 {
 	struct timeval timeout = timeout_of(resp);
@@ -36,7 +47,7 @@ static int connect_to(struct coord_resp *resp, const struct coord_host *host)
 		return resp_network_error(resp->link);
 	(void)redisSetTimeout(resp->link, timeout);
 	resp_count(resp);
-	return 0;
+	return resp->url.tls ? begin_tls(resp, host) : 0;
 }
 
 /* --- commands --------------------------------------------------------------------------- */
@@ -104,7 +115,7 @@ static int check_role(struct coord_resp *resp)
 		return err;
 	bool good = resp_is_array(reply, 1) && resp_is_text(reply->element[0], 32);
 	if (good && strcmp(reply->element[0]->str, "master") != 0) {
-		snprintf(resp->refused, sizeof(resp->refused), "ROLE: it is a %s",
+		snprintf(resp->refused, sizeof(resp->refused), "refuses ROLE: it is a %s",
 			reply->element[0]->str);
 		err = -EROFS;
 	}
@@ -224,8 +235,8 @@ static const char *field_of(const redisReply *reply, const char *name)
 
 static int refuse_master(struct coord_resp *resp, const char *why)
 {
-	snprintf(resp->refused, sizeof(resp->refused), "SENTINEL: %s '%.64s'", why,
-		resp->url.master);
+	snprintf(resp->refused, sizeof(resp->refused), "refuses SENTINEL: %s '%.64s'",
+		why, resp->url.master);
 	return -EHOSTUNREACH;
 }
 

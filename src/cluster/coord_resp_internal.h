@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cluster/coord_resp.h"
+#include "cluster/coord_tls.h"
 #include "cluster/coord_url.h"
 
 #include <hiredis/hiredis.h>
@@ -24,12 +25,16 @@ struct coord_resp {
 	char *password_file;	 /* NULL: none */
 	char group[COORD_NAME + 2];
 	uint32_t timeout_ms;
-	redisContext *link; /* NULL: not connected */
+	redisContext *link;    /* NULL: not connected */
+	struct coord_tls *tls; /* of the link; NULL: none */
+	struct {
+		char *ca, *cert, *key; /* NULL: none */
+	} files;
 	char run[COORD_RUN];
 	char told[COORD_TEXT];	  /* the last refusal that was logged */
 	bool looks;		  /* nothing is loaded */
 	char policy[32];	  /* maxmemory-policy; "": not known */
-	char refused[COORD_TEXT]; /* by the server, of late; "" */
+	char refused[COORD_TEXT]; /* what the engine does instead; "": nothing */
 	const char *asked;	  /* the last command */
 	/* The reply that is being read: */
 	redisReplyObjectFunctions *makes, counts; /* its objects; as makes, and counted */
@@ -88,6 +93,8 @@ must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
 
 /* Counts what replies of the connection take. */
 void resp_count(struct coord_resp *resp);
+/* What TLS said with an error becomes what the engine does. */
+must_check int resp_tls_error(struct coord_resp *resp, int err, const char *message);
 /* Sends what is to be sent. */
 must_check int resp_take(struct coord_resp *resp, redisReply **ret);
 

@@ -94,6 +94,7 @@ struct resp_words resp_function(struct coord_resp *resp, const char *name, size_
 
 void resp_close(struct coord_resp *resp)
 {
+	coord_tls_free(&resp->tls);
 	if (resp->link)
 		redisFree(resp->link);
 	resp->link = NULL;
@@ -163,7 +164,7 @@ static void note_refusal(struct coord_resp *resp, const char *text)
 	const struct coord_url *url = &resp->url;
 	/* A server that does not know AUTH repeats its words. */
 	bool secret = url->password[0] && strstr(text, url->password);
-	snprintf(resp->refused, sizeof(resp->refused), "%s: %.*s", resp->asked,
+	snprintf(resp->refused, sizeof(resp->refused), "refuses %s: %.*s", resp->asked,
 		(int)strcspn(text, secret ? " " : ""), text);
 	if (strcmp(resp->told, resp->refused) == 0 || strncmp(text, "LOADING ", 8) == 0)
 		return;
@@ -171,11 +172,11 @@ static void note_refusal(struct coord_resp *resp, const char *text)
 	bool permission = strncmp(text, "NOPERM", 6) == 0 || strstr(text, "NOPERM") ||
 			  strstr(text, "ACL failure");
 	if (permission)
-		log_error("cluster: the engine refuses %s; this suffices: ACL SETUSER %s "
+		log_error("cluster: the engine %s; this suffices: ACL SETUSER %s "
 			  "~%s* " COMMANDS,
 			resp->refused, url->user[0] ? url->user : "default", resp->group);
 	else
-		log_error("cluster: the engine refuses %s", resp->refused);
+		log_error("cluster: the engine %s", resp->refused);
 }
 
 static bool is_about_rights(const char *text)
@@ -237,15 +238,33 @@ static int take_reply(struct coord_resp *resp, const char *expected, redisReply 
 	return 0;
 }
 
+/* There are no parts of commands: TLS sends each one at once. */
+static int send_by_tls(struct coord_resp *resp, const struct resp_words *words)
+{
+	char *text, message[COORD_TLS_MESSAGE] = "";
+	int n = redisFormatCommandArgv(
+		&text, (int)words->n, (const char **)words->word, words->length);
+	if (n < 0)
+		return -ENOMEM;
+	int err = coord_tls_write(resp->tls, text, (size_t)n, resp->timeout_ms, message);
+	redisFreeCommand(text);
+	return resp_tls_error(resp, err, message);
+}
+
 static int send_words(struct coord_resp *resp, const struct resp_words *words)
 {
-	if (words->failed || redisAppendCommandArgv(resp->link, (int)words->n,
-				     words->word, words->length) != REDIS_OK) {
-		resp_close(resp);
-		return -ENOMEM;
-	}
+	int err = 0;
 	note_asked(resp, words);
-	return 0;
+	if (words->failed)
+		err = -ENOMEM;
+	else if (resp->tls)
+		err = send_by_tls(resp, words);
+	else if (redisAppendCommandArgv(resp->link, (int)words->n, words->word,
+			 words->length) != REDIS_OK)
+		err = -ENOMEM;
+	if (err)
+		resp_close(resp);
+	return err;
 }
 
 int resp_ask(struct coord_resp *resp, struct resp_words *words, const char *expected,

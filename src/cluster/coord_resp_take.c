@@ -7,6 +7,7 @@
 #include "cluster/coord_resp_internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 /* A reply as it comes: no more memory than is allowed, also for what only says that it
  * will be long, and no more time than a slow network needs. */
@@ -71,6 +72,24 @@ static int send_all(redisContext *link)
 	return REDIS_OK;
 }
 
+int resp_tls_error(struct coord_resp *resp, int err, const char *message)
+{
+	if (err && message[0])
+		snprintf(resp->refused, sizeof(resp->refused), "%s", message);
+	return err;
+}
+
+static int read_by_tls(struct coord_resp *resp)
+{
+	char bytes[16 << 10], message[COORD_TLS_MESSAGE] = "";
+	size_t n;
+	int err = coord_tls_read(
+		resp->tls, bytes, sizeof(bytes), resp->timeout_ms, &n, message);
+	if (err)
+		return resp_tls_error(resp, err, message);
+	return redisReaderFeed(resp->link->reader, bytes, n) == REDIS_OK ? 0 : -ENOMEM;
+}
+
 static bool is_late(const struct coord_resp *resp, uint64_t since_ns)
 {
 	uint64_t ms = (clock_now_ns() - since_ns) / NS_PER_MS;
@@ -95,6 +114,14 @@ static int error_of(const struct coord_resp *resp)
 	return resp_network_error(link);
 }
 
+static int read_some(struct coord_resp *resp)
+{
+	int err = resp->tls				    ? read_by_tls(resp)
+		  : redisBufferRead(resp->link) != REDIS_OK ? error_of(resp)
+							    : 0;
+	return !err && is_too_much(resp) ? error_of(resp) : err;
+}
+
 int resp_take(struct coord_resp *resp, redisReply **ret)
 {
 	redisContext *link = resp->link;
@@ -114,8 +141,9 @@ int resp_take(struct coord_resp *resp, redisReply **ret)
 		}
 		if (is_late(resp, since_ns))
 			return -ETIMEDOUT;
-		if (redisBufferRead(link) != REDIS_OK || is_too_much(resp))
-			return error_of(resp);
+		int err = read_some(resp);
+		if (err)
+			return err;
 	}
 }
 

@@ -267,9 +267,8 @@ static void away(struct coord *coord, int err)
 			"the engine answers nonsense to %s",
 			engine->asked ? engine->asked(engine->context) : "this node");
 	else if (refused[0])
-		snprintf(coord->message, sizeof(coord->message),
-			"the engine refuses %.*s", (int)sizeof(coord->message) - 32,
-			refused);
+		snprintf(coord->message, sizeof(coord->message), "the engine %.*s",
+			(int)sizeof(coord->message) - 32, refused);
 	else
 		snprintf(coord->message, sizeof(coord->message),
 			"the engine does not answer: %s", strerror(-err));

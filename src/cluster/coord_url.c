@@ -225,8 +225,10 @@ int coord_url_parse(
 			err = take_path(&rest, ret);
 		return err ? err : take_db(&rest, '?', ret);
 	}
-	bool sentinel = skip(&rest, "redis-sentinel://");
-	if (!sentinel && !skip(&rest, "redis://"))
+	ret->tls = strncmp(url, "rediss", strlen("rediss")) == 0;
+	bool sentinel =
+		skip(&rest, ret->tls ? "rediss-sentinel://" : "redis-sentinel://");
+	if (!sentinel && !skip(&rest, ret->tls ? "rediss://" : "redis://"))
 		return refuse(&rest, "none of the known schemes");
 	err = take_user(&rest, "/?", ret);
 	if (!err)

@@ -181,7 +181,7 @@ const struct option config_options[] = {
 	{SECTION_CLUSTER, "engine", &value_text, .min = 1, .max = 300, CLUSTER(engine),
 		.preset_help = "in this daemon, which is alone",
 		.help = "Server that keeps what the nodes agree on: "
-			"redis://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/DB], "
+			"redis[s]://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/DB], "
 			"redis+unix://[USER[:PASSWORD]@]/PATH[?DB], or Sentinels; see "
 			"ENGINES.\n"
 			"It speaks the Redis protocol, of version 7 or later."},
@@ -190,6 +190,18 @@ const struct option config_options[] = {
 		.help = "File with the password of the engine's user, which others than "
 			"its owner and group can't use, as one of mode 0640.\n"
 			"It is read at each connection."},
+	{SECTION_CLUSTER, "engine_ca", &value_path, CLUSTER(engine_ca),
+		.preset_help = "those that the system trusts",
+		.help = "File with certificates of authorities, in PEM: one of them has "
+			"signed the certificate of an engine of rediss://."},
+	{SECTION_CLUSTER, "engine_cert", &value_path, CLUSTER(engine_cert),
+		.preset_help = "none",
+		.help = "File with this node's certificate, in PEM, for an engine that "
+			"wants one."},
+	{SECTION_CLUSTER, "engine_key", &value_path, CLUSTER(engine_key),
+		.preset_help = "none",
+		.help = "File with the key of engine_cert, in PEM, which others than its "
+			"owner and group can't use."},
 	{SECTION_CLUSTER, "group", &value_name, .preset = "joaderfs", CLUSTER(group),
 		.help = "Nodes of one group share their trainings; one server may keep "
 			"several groups."},

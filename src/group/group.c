@@ -152,8 +152,11 @@ static int make_engine(struct group *group, const struct cluster_config *config,
 			*ret = coord_local_engine(group->local);
 		return err;
 	}
-	const struct coord_server server = {
-		.url = config->engine, .password_file = config->engine_password_file};
+	const struct coord_server server = {.url = config->engine,
+		.password_file = config->engine_password_file,
+		.ca = config->engine_ca,
+		.cert = config->engine_cert,
+		.key = config->engine_key};
 	err = coord_resp_new(
 		&server, config->group, ENGINE_TIMEOUT_MS, &group->resp, message);
 	if (message[0])

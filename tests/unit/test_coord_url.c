@@ -88,7 +88,9 @@ static void random_url(struct coord_url *ret, char *text)
 		random_text(ret->password, 40);
 	}
 	bool path = below(3) == 0, sentinel = !path && below(2);
-	add(&text, path ? "redis+unix://" : sentinel ? "redis-sentinel://" : "redis://");
+	ret->tls = !path && below(2);
+	add(&text, path ? "redis+unix://" : ret->tls ? "rediss" : "redis");
+	add(&text, path ? "" : sentinel ? "-sentinel://" : "://");
 	write_user(ret, &text);
 	ret->n = path ? 1 : 1 + below(COORD_URL_HOSTS);
 	if (path) {
@@ -124,6 +126,7 @@ Test(coord_url, all_that_is_written_is_read_back)
 		cr_assert_eq(is.has_password, url.has_password, "%s", text);
 		cr_assert_str_eq(is.master, url.master, "%s", text);
 		cr_assert_eq(is.db, url.db, "%s", text);
+		cr_assert_eq(is.tls, url.tls, "%s", text);
 		cr_assert_eq(is.n, url.n, "%s", text);
 		for (size_t k = 0; k < url.n; k++) {
 			cr_assert_str_eq(is.hosts[k].name, url.hosts[k].name, "%s", text);

@@ -15,8 +15,8 @@ static void look(struct findings *findings, struct coord_resp *resp)
 	char said[COORD_TEXT] = "";
 	int err = coord_resp_look(resp, said);
 	if (err && said[0])
-		found(findings, BREAKS, "see ENGINES in joaderfs.ini(5)",
-			"the engine refuses %s", said);
+		found(findings, BREAKS, "see ENGINES in joaderfs.ini(5)", "the engine %s",
+			said);
 	else if (err)
 		found(findings, BREAKS, "the server, its address or a firewall",
 			"the engine can't be reached: %s", strerror(-err));
@@ -37,8 +37,11 @@ void check_cluster(struct findings *findings)
 	if (!findings->config || !findings->config->cluster.engine)
 		return;
 	const struct cluster_config *config = &findings->config->cluster;
-	const struct coord_server server = {
-		.url = config->engine, .password_file = config->engine_password_file};
+	const struct coord_server server = {.url = config->engine,
+		.password_file = config->engine_password_file,
+		.ca = config->engine_ca,
+		.cert = config->engine_cert,
+		.key = config->engine_key};
 	int err = coord_resp_new(&server, config->group, TIMEOUT_MS, &resp, message);
 	if (err) {
 		found(findings, BREAKS, "see ENGINES in joaderfs.ini(5)", "engine: %s",
