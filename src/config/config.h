@@ -79,7 +79,7 @@ enum placement { PLACEMENT_RENDEZVOUS, PLACEMENT_JOADER };
 /* The daemons that give the ranks of their jobs one common order. */
 struct cluster_config {
 	char *engine; /* where what they agree on is kept; NULL: in this daemon, alone */
-	char *engine_password_file; /* an absolute path; NULL: none */
+	char *engine_password_file;		    /* an absolute path; NULL: none */
 	char *engine_ca, *engine_cert, *engine_key; /* absolute paths; NULL: none */
 	char *group;
 	char *node;   /* this daemon's name in the group; NULL: the host's */

@@ -66,7 +66,7 @@ daemon "dataset images: path $T/videos/: no file with an ending of \"jpg" "[data
 daemon "dataset images: path $T/text: is not a directory; expected" "[dataset images]" "path = text"
 daemon "dataset images: $T/none.zip: at byte 1000: is not a zip file" "[dataset images]" "path = none.zip"
 daemon "$ini:[joaderfs]:jobs: $T/nowhere: No such file or directory" "jobs = nowhere" "${images[@]}"
-daemon "[cluster]:engine: none of the known schemes; allowed: redis://" \
+daemon "[cluster]:engine: none of the known schemes; allowed: redis[s]://" \
 	"${images[@]}" "[cluster]" "engine = localhost:6379"
 daemon "[cluster]:listen: found \"0.0.0.0:7000\": without a secret only loopback addresses are allowed" \
 	"${images[@]}" "[cluster]" "listen = 0.0.0.0:7000"

@@ -56,7 +56,7 @@ export JOADERFS_ENGINE_PASSWORD=$SECRET
 reached "redis://127.0.0.1:$PORT"
 unset JOADERFS_ENGINE_PASSWORD
 
-not_started '[cluster]:engine: @ in a user or a password is %40; allowed: redis://' \
+not_started '[cluster]:engine: @ in a user or a password is %40; allowed: redis[s]://' \
 	'redis://:hun@ter2@127.0.0.1'
 not_started '[cluster]:engine: a port is a number from 1 to 65535' 'redis://alice:hunter2'
 not_started 'engine_password_file has one, too' "redis://:hunter2@127.0.0.1" \
