@@ -407,7 +407,7 @@ Test(coord_redis, addresses)
 		cr_assert_eq(coord_resp_new(&(struct coord_server){.url = bad[i]},
 				     "group", 100, &resp, message),
 			-EINVAL, "%s", bad[i]);
-		cr_assert_not_null(strstr(message, "allowed: redis://"));
+		cr_assert_not_null(strstr(message, "allowed: redis[s]://"));
 	}
 	cr_assert_eq(coord_resp_new(&(struct coord_server){.url = good[0]}, "a group",
 			     100, &resp, message),
