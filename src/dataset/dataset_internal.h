@@ -400,10 +400,10 @@ struct dataset {
 	atomic_uint references;
 	const char *kind; /* the source's name */
 	char *name;
-	char *source;	   /* absolute, as configured */
-	char *root;	   /* source without slashes at the end */
-	char *beside;	   /* the directory of its containers, or of files far away */
-	bool labelled;	   /* its paths begin with labels */
+	char *source;  /* absolute, as configured */
+	char *root;    /* source without slashes at the end */
+	char *beside;  /* the directory of its containers, or of files far away */
+	bool labelled; /* its paths begin with labels */
 	bool follow_outside;
 	uint32_t n_containers;
 	_Atomic(char *) file; /* the catalogue: see dataset_install */
@@ -416,10 +416,10 @@ struct dataset {
 	uint32_t n_ids;
 	uint32_t n_samples;
 	uint64_t total_bytes;
-	struct catalogue_map *map; /* NULL: a mixture */
+	struct catalogue_map *map;    /* NULL: a mixture */
 	struct dataset_pixels pixels; /* of all that are not gone */
 	bool without_channels;	      /* all images count as RGB */
-	uint32_t *labels;	   /* in the map, by id, as the next five */
+	uint32_t *labels;	      /* in the map, by id, as the next five */
 	struct image_size *images;
 	uint8_t *orientations;
 	uint64_t *file_bytes;

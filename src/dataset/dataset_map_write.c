@@ -163,9 +163,8 @@ static void fill_value(enum map_section section, const struct row *row, void *re
 		*(uint32_t *)ret = row->label;
 		break;
 	case MAP_SIZES:
-		*(struct image_size *)ret =
-			(struct image_size){facts->image.height, facts->image.width,
-				facts->image.mode};
+		*(struct image_size *)ret = (struct image_size){
+			facts->image.height, facts->image.width, facts->image.mode};
 		break;
 	case MAP_ORIENTATIONS:
 		*(uint8_t *)ret = facts->orientation;

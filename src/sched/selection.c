@@ -125,7 +125,7 @@ static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 	if (decoded && known->bytes > 0 && known->file_bytes >= now.file_bytes &&
 		known->image.height == now.image.height &&
 		known->image.width == now.image.width &&
-		known->image.gray == now.image.gray &&
+		known->image.mode == now.image.mode &&
 		known->orientation == now.orientation)
 		return known->bytes;
 	now.bytes = memory_tensor_bytes(edition->job->sched, dataset, preparation, id);
