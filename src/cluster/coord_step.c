@@ -129,7 +129,7 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 	coord->joined = true;
 	if (was_joined && view->leader && view->leader != before.leader)
 		coord->counts.leader_changes++;
-	if (view->leader != before.leader || view->ready != before.ready)
+	if (view->leader && view->leader != before.leader)
 		coord_moved(coord);
 	bool emptied = before.ready && !view->ready; /* while it runs */
 	if (!was_joined || strcmp(before.run, view->run) != 0 || emptied)

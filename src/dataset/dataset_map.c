@@ -274,7 +274,7 @@ const char *map_path(const struct catalogue_map *map, sample_id id)
 	if (offsets[id] >= section_bytes(map, MAP_PATHS))
 		return NULL;
 	const char *path = paths + offsets[id];
-	return strchr(path, '/') ? path : NULL;
+	return *path ? path : NULL;
 }
 
 const struct map_part *map_part(const struct catalogue_map *map, sample_id id)

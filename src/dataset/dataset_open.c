@@ -366,6 +366,7 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 		err = catalogue_update(scan, &catalogue, &tree, ret_changed);
 	*ret_changed = *ret_changed || catalogue.outdated ||
 		       (seen && catalogue.without_channels);
+	catalogue.without_channels = catalogue.without_channels && !seen;
 	if (!err && seen)
 		err = save(scan, dataset->file, &catalogue, &tree, ret_changed);
 	tree_free(&tree);

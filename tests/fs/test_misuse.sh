@@ -61,7 +61,7 @@ for _ in 1 2 3; do
 	! cat "$(epoch early-flat 0001)/00000000.ppm" 2>"$T/early" || fail "epoch 1 is there"
 	grep -q "temporarily unavailable" "$T/early" || fail "too early: $(<"$T/early")"
 done
-noticed[early]="early-flat: read that epoch first"
+noticed[early]="early-flat: give each script a job of its own"
 
 # said JOB TEXT: once in the log, with the epoch and what is read of it, and in status
 said() {

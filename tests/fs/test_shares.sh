@@ -68,7 +68,7 @@ heavy_by_light() {
 
 heavy_by_light fair
 ((ratio > 250)) || fail "heavy is served $ratio/100 of light"
-grep -Eq '^heavy .* [0-9]+ +>?[0-9]+ +[0-9]+%/[0-9]+% +[0-9]+% +[0-9]+/[0-9]+$' "$T/ls" || fail "$(cat "$T/ls")"
+grep -Eq '^heavy .* [0-9]+ +>?[0-9]+ +[0-9]+%/[0-9]+% +[0-9]+% +[0-9]+/[0-9]+ +root$' "$T/ls" || fail "$(cat "$T/ls")"
 for name in rate demand demand_at_least share_wanted share_granted waiting wait_seconds_total; do
 	grep -Eq "^joaderfs_job_$name\\{job=\"light\",dataset=\"images\"\\} [0-9.e+-]+$" "$T/metrics" || fail "no $name"
 done
