@@ -224,7 +224,7 @@ static bool is_address(const char *host)
 	       inet_pton(AF_INET6, host, address) == 1;
 }
 
-static bool expect_host(const struct coord_tls *tls)
+static bool expect_host(struct coord_tls *tls)
 {
 	if (is_address(tls->host))
 		return X509_VERIFY_PARAM_set1_ip_asc(
