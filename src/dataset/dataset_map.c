@@ -119,6 +119,15 @@ static bool labels_fit(const struct catalogue_map *map)
 	return fit;
 }
 
+static bool modes_fit(const struct catalogue_map *map)
+{
+	const struct image_size *images = map_section(map, MAP_SIZES);
+	bool fit = true;
+	for (uint32_t id = 0; id < map->head->n_ids; id++)
+		fit &= images[id].mode < N_PIXEL_MODES;
+	return fit;
+}
+
 static bool runs_fit(const struct catalogue_map *map)
 {
 	const struct map_run *runs = map_section(map, MAP_PRESENT);
@@ -170,7 +179,9 @@ static const char *content_problem(const struct catalogue_map *map)
 		return "has damaged names";
 	if (!runs_fit(map))
 		return "has damaged ids";
-	return labels_fit(map) ? NULL : "has a label that is no class";
+	if (!labels_fit(map))
+		return "has a label that is no class";
+	return modes_fit(map) ? NULL : "has an image of no mode";
 }
 
 static const char *sum_problem(const struct catalogue_map *map, bool all)

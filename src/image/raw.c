@@ -85,7 +85,7 @@ static void unpack_row(const struct raw_image *image, const uint8_t *in, uint8_t
 		case RAW_INDEX1:
 		case RAW_INDEX4:
 		case RAW_INDEX8:
-			memcpy(out, image->palette[index_at(in, bits, x)], 3);
+			memcpy(out, image->palette[index_at(in, bits, x)], pixel);
 			break;
 		case RAW_BGR555:
 		case RAW_BGR565:

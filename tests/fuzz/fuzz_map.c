@@ -96,7 +96,8 @@ static void ask(struct catalogue_map *map)
 	for (sample_id id = 0; id < dataset.n_ids; id++) {
 		const char *path = map_path(map, id);
 		const struct map_part *part = map_part(map, id);
-		ensure(!path || strchr(path, '/'));
+		ensure(!path || *path);
+		ensure(dataset.images[id].mode < N_PIXEL_MODES);
 		ensure(!part || (const uint8_t *)(part + 1) <= map->bytes + map->size);
 		ensure(dataset.labels[id] == LABEL_NONE ||
 			dataset.labels[id] < dataset.n_classes);
