@@ -367,7 +367,8 @@ static int read_upright(struct tiff *tiff, uint8_t *pixels)
 		return refuse(tiff, "damaged");
 	if (buffer_reserve(&tiff->row, (size_t)bytes + 8))
 		return image_fail(tiff->message, -ENOMEM, "no memory");
-	memset(tiff->row.data, 0, (size_t)bytes); /* libtiff may leave out a damaged row */
+	memset(tiff->row.data, 0,
+		(size_t)bytes); /* libtiff may leave out a damaged row */
 	return tiles ? read_tiles(tiff, pixels) : read_rows(tiff, pixels);
 }
 
