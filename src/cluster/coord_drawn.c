@@ -16,6 +16,7 @@
  */
 
 #define SUBTRACT_MOST 8192	      /* samples of a rank at once */
+#define MOST_IDS (UINT32_C(1) << 28) /* of a dataset */
 #define MOST_BITS (UINT64_C(1) << 33) /* of all jobs that are drawn for */
 
 /* --- streams ---------------------------------------------------------------------------- */
@@ -145,8 +146,13 @@ static bool is_small_enough(const struct coord *coord)
 {
 	uint64_t bits = 0;
 	const struct drawn_job *job;
-	LIST_FOREACH (job, &coord->drawn, link)
-		bits += job->facts.ids ? roaring_bitmap_maximum(job->facts.ids) : 0;
+	LIST_FOREACH (job, &coord->drawn, link) {
+		uint32_t last =
+			job->facts.ids ? roaring_bitmap_maximum(job->facts.ids) : 0;
+		if (last >= MOST_IDS)
+			return false;
+		bits += last;
+	}
 	return bits < MOST_BITS;
 }
 
