@@ -16,7 +16,7 @@
  */
 
 #define SUBTRACT_MOST 8192	      /* samples of a rank at once */
-#define MOST_IDS (UINT32_C(1) << 28) /* of a dataset */
+#define MOST_IDS (UINT32_C(1) << 28)  /* of a dataset */
 #define MOST_BITS (UINT64_C(1) << 33) /* of all jobs that are drawn for */
 
 /* --- streams ---------------------------------------------------------------------------- */
