@@ -173,8 +173,8 @@ struct coord_engine {
 	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
 	/* The last that was asked, for messages. NULL: the engine is in this process. */
 	const char *(*asked)(void *context);
-	/* What its server did instead of the last call, as in "refuses AUTH: why"; "": nothing.
-	 * NULL: never. */
+	/* Names what the server did instead of the last call, as in "refuses AUTH: why"; "": it
+	 * answered. The pointer may be NULL: the engine never refuses. */
 	const char *(*refused)(void *context);
 };
 

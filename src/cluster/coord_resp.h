@@ -28,8 +28,9 @@ struct coord_server {
 	/* A file of mode 0600 or 0640, read at each connection. Without a password in the URL
 	 * and a file, JOADERFS_ENGINE_PASSWORD of the environment is one, if it is there. */
 	const char *password_file;
-	/* In PEM, for URLs with TLS, read at each connection: whom is trusted, NULL: as the
-	 * system does; and who the node is. The key's mode is as the password file's. */
+	/* Files in PEM for URLs with TLS, read at each connection. ca: the authorities that are
+	 * trusted, NULL: the system's. cert, key: the node's own, or NULL; the key's mode is as
+	 * the password file's. */
 	const char *ca, *cert, *key;
 };
 

@@ -93,7 +93,7 @@ must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
 
 /* Counts what replies of the connection take. */
 void resp_count(struct coord_resp *resp);
-/* What TLS said with an error becomes what the engine does. */
+/* Notes the message of TLS as the engine's refusal, and gives the error back. */
 must_check int resp_tls_error(struct coord_resp *resp, int err, const char *message);
 /* Sends what is to be sent. */
 must_check int resp_take(struct coord_resp *resp, redisReply **ret);

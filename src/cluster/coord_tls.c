@@ -176,7 +176,7 @@ int coord_tls_check(const struct coord_tls_files *files, char message[COORD_TLS_
 
 /* --- waiting ---------------------------------------------------------------------------- */
 
-/* For what SSL wants; false: it is too late. */
+/* Waits until the socket can do what SSL wants; false: it is too late. */
 static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -195,7 +195,7 @@ static const char *reason(void)
 	return text ? text : "the connection is closed";
 }
 
-/* Of a call that returned `result`: 0, if it has to be done again. */
+/* Looks at the result of a call of SSL. 0: the call has to be done again. */
 static int go_on(struct coord_tls *tls, int result, uint64_t end_ns, char *message)
 {
 	int error = SSL_get_error(tls->ssl, result);

@@ -37,10 +37,10 @@ must_check int coord_tls_check(
 must_check int coord_tls_connect(const struct coord_tls_files *files, int socket,
 	const char *host, uint32_t timeout_ms, struct coord_tls **ret,
 	char message[COORD_TLS_MESSAGE]);
-/* All of it. */
+/* Writes all n bytes. */
 must_check int coord_tls_write(struct coord_tls *tls, const void *bytes, size_t n,
 	uint32_t timeout_ms, char message[COORD_TLS_MESSAGE]);
-/* What there is, one byte at least. */
+/* Reads the bytes that are there, one at least. */
 must_check int coord_tls_read(struct coord_tls *tls, void *bytes, size_t room,
 	uint32_t timeout_ms, size_t *ret_n, char message[COORD_TLS_MESSAGE]);
 void coord_tls_free(struct coord_tls **tls);

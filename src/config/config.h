@@ -54,7 +54,7 @@ struct tier_config {
 	uint64_t bytes;
 };
 
-/* When a daemon that starts looks for changes of a dataset that it knows. */
+/* The time at which a start looks for changes of a dataset that was scanned before. */
 enum dataset_look { LOOK_BEFORE, LOOK_BEHIND, LOOK_NEVER };
 
 struct dataset_config {
@@ -206,13 +206,13 @@ struct job_owner {
 struct job_owner config_job_owner(const struct job_config *config);
 /* Root, and the user of the daemon, who may do everything. */
 bool config_is_master(uid_t uid);
-/* Whether this user may change and remove the job. */
+/* true: this user may change and remove the job. */
 bool config_job_is_of(const struct job_config *config, uid_t uid);
 
 struct config_user {
 	uid_t uid;
 	gid_t gid;
-	/* Whether it is one of the other groups. */
+	/* true: it is one of the user's other groups. */
 	bool (*has_group)(void *context, gid_t group);
 	void *context;
 };

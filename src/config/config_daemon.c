@@ -14,9 +14,9 @@
 
 static bool is_given(const struct ini_section *section, const char *key)
 {
-	for (size_t i = 0; i < config_n_options; i++)
-		if (config_options[i].section == section->id &&
-			strcmp(config_options[i].key, key) == 0)
+	for (size_t i = 0; i < config_n_options(); i++)
+		if (config_option(i)->section == section->id &&
+			strcmp(config_option(i)->key, key) == 0)
 			return section->values[i].text != NULL;
 	return false;
 }

@@ -90,8 +90,8 @@ void config_dataset_free(struct dataset_config *config)
 void config_print_dataset(FILE *out, const struct dataset_config *config)
 {
 	fprintf(out, "[dataset %s]\n", config->name);
-	for (size_t i = 0; i < config_n_options; i++) {
-		const struct option *option = &config_options[i];
+	for (size_t i = 0; i < config_n_options(); i++) {
+		const struct option *option = config_option(i);
 		const void *field = (const char *)config + option->offset;
 		if (option->section != SECTION_DATASET)
 			continue;

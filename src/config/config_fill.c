@@ -68,8 +68,8 @@ void ini_fill(struct ini *ini, const struct ini_section *section, enum section_i
 	const char *dir, void *object)
 {
 	const char *label = section ? section->label : config_sections[id].name;
-	for (size_t i = 0; i < config_n_options; i++) {
-		const struct option *option = &config_options[i];
+	for (size_t i = 0; i < config_n_options(); i++) {
+		const struct option *option = config_option(i);
 		if (option->section != id)
 			continue;
 		const struct ini_value *value =
@@ -89,8 +89,8 @@ void ini_fill(struct ini *ini, const struct ini_section *section, enum section_i
 
 void config_free_fields(enum section_id id, void *object)
 {
-	for (size_t i = 0; i < config_n_options; i++) {
-		const struct option *option = &config_options[i];
+	for (size_t i = 0; i < config_n_options(); i++) {
+		const struct option *option = config_option(i);
 		if (option->section == id && option->type->owned)
 			free(*(char **)((char *)object + option->offset));
 	}
@@ -99,8 +99,8 @@ void config_free_fields(enum section_id id, void *object)
 int config_copy_fields(enum section_id id, const void *from, void *object)
 {
 	int err = 0;
-	for (size_t i = 0; i < config_n_options; i++) {
-		const struct option *option = &config_options[i];
+	for (size_t i = 0; i < config_n_options(); i++) {
+		const struct option *option = config_option(i);
 		if (option->section != id || !option->type->owned)
 			continue;
 		const char *text = *(char *const *)((const char *)from + option->offset);
@@ -129,8 +129,8 @@ void config_print_job(FILE *out, const struct job_config *config)
 {
 	for (int id = SECTION_JOB; id <= SECTION_VIEW; id++) {
 		fprintf(out, "[%s]\n", config_sections[id].name);
-		for (size_t i = 0; i < config_n_options; i++) {
-			const struct option *option = &config_options[i];
+		for (size_t i = 0; i < config_n_options(); i++) {
+			const struct option *option = config_option(i);
 			if (option->section == (enum section_id)id)
 				option->type->print(option,
 					(const char *)config + option->offset, out);

@@ -108,7 +108,7 @@ static struct ini_section *add_section(
 	*section = (struct ini_section){.id = id,
 		.line = reader->line,
 		.label = strdup(label),
-		.values = calloc(config_n_options, sizeof(*section->values))};
+		.values = calloc(config_n_options(), sizeof(*section->values))};
 	if (!section->label || !section->values) {
 		free(section->label);
 		free(section->values);
@@ -170,9 +170,9 @@ static void take_section(struct reader *reader, const char *text)
 
 static int find_option(enum section_id id, const char *key)
 {
-	for (size_t i = 0; i < config_n_options; i++)
-		if (config_options[i].section == id &&
-			strcmp(config_options[i].key, key) == 0)
+	for (size_t i = 0; i < config_n_options(); i++)
+		if (config_option(i)->section == id &&
+			strcmp(config_option(i)->key, key) == 0)
 			return (int)i;
 	return -1;
 }
@@ -197,14 +197,14 @@ static void report_unknown_key(struct reader *reader, const char *key)
 	const char *names[32];
 	char allowed[256];
 	size_t n = 0, length = 0;
-	for (size_t i = 0; i < config_n_options; i++) {
-		if (config_options[i].section != reader->section->id)
+	for (size_t i = 0; i < config_n_options(); i++) {
+		if (config_option(i)->section != reader->section->id)
 			continue;
 		ensure(n < sizeof(names) / sizeof(names[0]));
 		length += (size_t)snprintf(allowed + length, sizeof(allowed) - length,
-			"%s%s", n ? ", " : "", config_options[i].key);
+			"%s%s", n ? ", " : "", config_option(i)->key);
 		ensure(length < sizeof(allowed));
-		names[n++] = config_options[i].key;
+		names[n++] = config_option(i)->key;
 	}
 	const char *home = home_of_key(reader->ini->kind, key);
 	if (home)
@@ -235,7 +235,7 @@ static void set_value(struct reader *reader, const struct ini_section *section,
 	struct ini_value *value, const char *text)
 {
 	struct ini *ini = reader->ini;
-	const char *key = config_options[value - section->values].key;
+	const char *key = config_option((size_t)(value - section->values))->key;
 	if (value->line && value->line != LINE_OF_SETTING &&
 		reader->line != LINE_OF_SETTING) {
 		ini_mistake(ini, reader->line, section->label, key,
@@ -422,7 +422,7 @@ int ini_read_file(struct ini *ini)
 void ini_free(struct ini *ini)
 {
 	for (size_t i = 0; i < ini->n_sections; i++) {
-		for (size_t k = 0; k < config_n_options; k++)
+		for (size_t k = 0; k < config_n_options(); k++)
 			free(ini->sections[i].values[k].text);
 		free(ini->sections[i].values);
 		free(ini->sections[i].label);

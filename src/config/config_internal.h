@@ -80,8 +80,11 @@ bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
-extern const struct option config_options[];
-extern const size_t config_n_options;
+/* Every option has a number: first those of the daemon's ini, then those of a job's. */
+extern const struct option config_daemon_options[], config_job_options[];
+extern const size_t config_n_daemon_options, config_n_job_options;
+size_t config_n_options(void);
+const struct option *config_option(size_t i);
 
 #define ORDER_REPLAY_PREFIX "replay:"
 /* Of a text that value_order allows. */
@@ -109,7 +112,7 @@ struct ini_section {
 	char *label; /* the text between the brackets */
 	const char *name;
 	unsigned line;
-	struct ini_value *values; /* by index in config_options */
+	struct ini_value *values; /* by number of the option */
 };
 
 struct ini {
@@ -164,7 +167,7 @@ void template_report_key(
 void config_fill_templates(struct ini *ini, struct daemon_config *daemon);
 void config_free_templates(struct daemon_config *daemon);
 
-/* All [preparation NAME]. */
+/* Reads all sections [preparation NAME]. */
 void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);

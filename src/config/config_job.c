@@ -16,7 +16,7 @@
 /* Whether the key was given, and not with its default: every printed ini has those. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
-	const struct option *option = &config_options[i];
+	const struct option *option = config_option(i);
 	const struct ini_section *section = ini_section(ini, option->section);
 	const char *text = section ? section->values[i].text : NULL;
 	bool changes =
@@ -28,8 +28,8 @@ static bool asks_for_change(const struct ini *ini, size_t i)
 static void check_source(struct ini *ini, struct job_config *job)
 {
 	job->preparation.encoded = job->format == FORMAT_SOURCE;
-	for (size_t i = 0; job->preparation.encoded && i < config_n_options; i++) {
-		const struct option *option = &config_options[i];
+	for (size_t i = 0; job->preparation.encoded && i < config_n_options(); i++) {
+		const struct option *option = config_option(i);
 		if (asks_for_change(ini, i))
 			ini_mistake(ini, ini_line(ini, option->section, option->key),
 				config_sections[option->section].name, option->key,
@@ -291,8 +291,8 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	if (job->format == FORMAT_SOURCE)
 		refuse(ini, SECTION_TENSOR, "format", "source",
 			"any other, with prepare");
-	for (size_t i = 0; i < config_n_options; i++) {
-		const struct option *option = &config_options[i];
+	for (size_t i = 0; i < config_n_options(); i++) {
+		const struct option *option = config_option(i);
 		if (option->section == SECTION_TENSOR && asks_for_change(ini, i) &&
 			!fits_program(job, option->key))
 			refuse(ini, SECTION_TENSOR, option->key, option->key,

@@ -70,9 +70,9 @@ static void print_section(FILE *out, enum section_id id)
 	if (id == SECTION_TEMPLATE)
 		return; /* its keys are those of others */
 	fputs(".Bl -tag -width Ds\n", out);
-	for (size_t i = 0; i < config_n_options; i++)
-		if (config_options[i].section == id)
-			print_option(out, &config_options[i]);
+	for (size_t i = 0; i < config_n_options(); i++)
+		if (config_option(i)->section == id)
+			print_option(out, config_option(i));
 	fputs(".El\n", out);
 }
 
@@ -111,8 +111,8 @@ void config_print_man(FILE *out)
 
 void config_print_keys(FILE *out)
 {
-	for (size_t i = 0; i < config_n_options; i++) {
-		const struct option *option = &config_options[i];
+	for (size_t i = 0; i < config_n_options(); i++) {
+		const struct option *option = config_option(i);
 		const struct section_spec *section = &config_sections[option->section];
 		if (section->kind != INI_JOB)
 			continue;

@@ -23,10 +23,10 @@ static void full_name(const struct option *option, char ret[static MAX_KEY])
 
 int template_option(const char *key)
 {
-	for (size_t i = 0; i < config_n_options; i++) {
+	for (size_t i = 0; i < config_n_options(); i++) {
 		char name[MAX_KEY];
-		full_name(&config_options[i], name);
-		if (is_of_job(&config_options[i]) && strcmp(name, key) == 0)
+		full_name(config_option(i), name);
+		if (is_of_job(config_option(i)) && strcmp(name, key) == 0)
 			return (int)i;
 	}
 	return -1;
@@ -35,16 +35,16 @@ int template_option(const char *key)
 /* A key without its section, or the one that differs least. false: none is near. */
 static bool find_nearest(const char *key, char ret[static MAX_KEY])
 {
-	char(*names)[MAX_KEY] = calloc(config_n_options, sizeof(*names));
-	const char **list = calloc(config_n_options, sizeof(*list));
+	char(*names)[MAX_KEY] = calloc(config_n_options(), sizeof(*names));
+	const char **list = calloc(config_n_options(), sizeof(*list));
 	const char *found = NULL;
 	size_t n = 0;
-	for (size_t i = 0; names && list && i < config_n_options; i++) {
-		if (!is_of_job(&config_options[i]))
+	for (size_t i = 0; names && list && i < config_n_options(); i++) {
+		if (!is_of_job(config_option(i)))
 			continue;
-		full_name(&config_options[i], names[n]);
+		full_name(config_option(i), names[n]);
 		list[n] = names[n];
-		if (strcmp(config_options[i].key, key) == 0)
+		if (strcmp(config_option(i)->key, key) == 0)
 			found = names[n];
 		n++;
 	}
@@ -78,16 +78,16 @@ void template_report_key(
 static int take(const struct ini_section *section, struct template_config *ret)
 {
 	ret->name = strdup(section->name);
-	ret->settings = calloc(config_n_options, sizeof(*ret->settings));
+	ret->settings = calloc(config_n_options(), sizeof(*ret->settings));
 	if (!ret->name || !ret->settings)
 		return -ENOMEM;
-	for (size_t i = 0; i < config_n_options; i++) {
+	for (size_t i = 0; i < config_n_options(); i++) {
 		const struct ini_value *value = &section->values[i];
 		char name[MAX_KEY];
 		if (!value->text)
 			continue;
 		struct template_setting *setting = &ret->settings[ret->n];
-		full_name(&config_options[i], name);
+		full_name(config_option(i), name);
 		if (asprintf(&setting->text, "%s=%s", name, value->text) < 0) {
 			setting->text = NULL;
 			return -ENOMEM;

@@ -111,7 +111,7 @@ static void skip_blanks(const char **text)
 	*text += strspn(*text, " \t");
 }
 
-/* How many numbers there are, up to MOST_CHANNELS; 0: something else. */
+/* Reads up to MOST_CHANNELS numbers, and gives their number; 0: there is something else. */
 static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 {
 	unsigned n = 0;

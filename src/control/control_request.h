@@ -49,7 +49,7 @@ must_check struct sched_job *request_job_to_read(
 	const struct request *request, const char *name);
 bool request_may_change(const struct request *request, const struct sched_job *job);
 bool request_may_read(const struct request *request, const struct sched_job *job);
-/* Whether one of the groups of the sender is this one. */
+/* true: the sender has this group. */
 bool request_has_group(const struct control_message *message, gid_t group);
 
 /* --- control_show.c: commands that change nothing ---------------------------------------- */

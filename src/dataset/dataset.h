@@ -122,7 +122,7 @@ struct dataset_pixels {
 	uint32_t of_16_bits, of_float32, with_palette, with_alpha;
 };
 struct dataset_pixels dataset_pixels(const struct dataset *dataset);
-/* As the last scan left the catalogue, of a dataset that need not be open. */
+/* Counts the images in the catalogue of the last scan; the dataset need not be open. */
 must_check int dataset_pixels_known(const struct dataset_config *config,
 	const char *state_dir, struct dataset_pixels *ret);
 
@@ -130,7 +130,8 @@ must_check int dataset_pixels_known(const struct dataset_config *config,
 bool dataset_knows_pixels(const struct dataset *dataset);
 
 #define DATASET_PIXELS_TEXT 320
-/* How many there are of each kind, and what becomes of them. false: there are none. */
+/* Says how many images there are of each kind, and how they are prepared. false: there are
+ * none. */
 bool dataset_pixels_print(
 	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
 

@@ -389,7 +389,7 @@ must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void 
 struct connection;
 struct catalogue_map;
 
-/* As catalogues have it. */
+/* The size of an image and its kind of pixels, as catalogues have them. */
 struct image_size {
 	uint32_t height;
 	uint32_t width;
@@ -468,9 +468,9 @@ char *root_of_path(const char *path);
 char *catalogue_file(const char *state_dir, const char *name, const char *ending);
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);
 #define NEXT ".next" /* the ending of one that waits for dataset_install */
-/* With its map. What can't be removed is logged. */
+/* Removes the catalogue and its map; a failure is logged. */
 void catalogue_remove(const char *file);
-/* In <state>/datasets: brings renamed files to the disk. */
+/* Brings names in the directory of `file` to the disk. */
 must_check int catalogue_sync_directory(const char *file);
 
 /* dataset_open with a number of scanning threads. */

@@ -100,7 +100,7 @@ static bool is_placed(const struct catalogue_map *map, enum map_section section)
 	return elements_per[section] == MAP_PER_BYTE || place->bytes == n * bytes;
 }
 
-/* So many texts, each with its end. */
+/* true: the section has n texts, each with its \0. */
 static bool has_texts(const struct catalogue_map *map, enum map_section section, size_t n)
 {
 	const char *text = map_section(map, section);
@@ -166,7 +166,8 @@ static bool names_fit(const struct catalogue_map *map)
 	       containers_fit(map) && (n == 0 || paths[n - 1] == '\0');
 }
 
-/* What would lead out of the mapping; paths and parts are looked at when they are used. */
+/* Names a fault that would lead out of the mapping; paths and parts are checked when they are
+ * used. */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;

@@ -135,7 +135,7 @@ void map_close(struct catalogue_map **map);
 
 /* The sum of a head, with 0 in its place. */
 uint64_t map_head_sum(const struct map_head *head);
-/* Whether a section has an element of each id, and how large they are. */
+/* true: the section has an element for each id. */
 bool map_is_column(enum map_section section);
 size_t map_element_bytes(enum map_section section);
 

@@ -286,7 +286,7 @@ static int write_file(struct map_writer *writer, const char *name)
 	return err;
 }
 
-/* Without a file the next engine reads the catalogue again. */
+/* Makes the map in memory; the next engine reads the catalogue again. */
 static int write_memory(struct map_writer *writer)
 {
 	if (writer->fd >= 0)

@@ -360,34 +360,17 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
 	return UINT32_MAX;
 }
 
-uint32_t paths_find_file(const struct dataset_paths *paths,
-	const struct paths_directory *directory, const char *name, size_t n)
+/* The first file whose name is no smaller than the n bytes of name and `next`. */
+static uint32_t first_from(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name, size_t n,
+	unsigned char next)
 {
 	uint32_t low = directory->first_file, high = low + directory->n_files;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		const char *file = paths->files[middle].name;
 		int order = strncmp(name, file, n);
-		if (order == 0 && file[n] == '\0')
-			return middle;
-		if (order <= 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return UINT32_MAX;
-}
-
-/* The first file whose name is no smaller than the stem and a dot. */
-static uint32_t first_of_stem(const struct dataset_paths *paths,
-	const struct paths_directory *directory, const char *name, size_t n)
-{
-	uint32_t low = directory->first_file, high = low + directory->n_files;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const char *file = paths->files[middle].name;
-		int order = strncmp(name, file, n);
-		if (order > 0 || (order == 0 && (unsigned char)file[n] < '.'))
+		if (order > 0 || (order == 0 && (unsigned char)file[n] < next))
 			low = middle + 1;
 		else
 			high = middle;
@@ -395,11 +378,21 @@ static uint32_t first_of_stem(const struct dataset_paths *paths,
 	return low;
 }
 
+uint32_t paths_find_file(const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name, size_t n)
+{
+	uint32_t i = first_from(paths, directory, name, n, '\0');
+	if (i == directory->first_file + directory->n_files)
+		return UINT32_MAX;
+	const char *file = paths->files[i].name;
+	return strncmp(name, file, n) == 0 && file[n] == '\0' ? i : UINT32_MAX;
+}
+
 uint32_t paths_find_stem(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n)
 {
 	uint32_t found = UINT32_MAX, end = directory->first_file + directory->n_files;
-	for (uint32_t i = first_of_stem(paths, directory, name, n); i < end; i++) {
+	for (uint32_t i = first_from(paths, directory, name, n, '.'); i < end; i++) {
 		const char *file = paths->files[i].name;
 		if (strncmp(name, file, n) != 0 || file[n] != '.')
 			break;

@@ -38,7 +38,7 @@ struct paths_other {
 	uint64_t bytes;
 	int64_t mtime_ns;
 };
-/* Whether such files are shown, if there are some. */
+/* true: the dataset shows files that are no samples, if there are some. */
 bool paths_show_others(const struct dataset_paths *paths);
 /* NULL: file i is a sample, or there is no file i. */
 const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i);
@@ -50,8 +50,8 @@ const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 /* UINT32_MAX: there is none. find_file looks for the first n bytes of name. */
 uint32_t paths_find_child(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name);
-/* Of the samples in a directory whose names are the first n bytes of name and an ending without
- * a dot the only one; UINT32_MAX: there is none, or several. */
+/* Finds the sample of a directory whose name is the first n bytes of name and an ending without a
+ * dot. UINT32_MAX: there is none, or several. */
 uint32_t paths_find_stem(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);
 uint32_t paths_find_file(const struct dataset_paths *paths,

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* How many images have pixels that channels = rgb and gray make other ones of. */
+/* Counts images whose pixels are changed by channels = rgb and gray. */
 
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image)
 {

@@ -53,7 +53,7 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 	return copy_part(catalogue, row, found);
 }
 
-/* What an older version has found out of a file is less than what is known now. */
+/* An older version knew less of a file, so only its size and time are compared. */
 static bool same_file(const struct facts *a, const struct facts *b)
 {
 	return a->bytes == b->bytes && a->mtime_ns == b->mtime_ns;

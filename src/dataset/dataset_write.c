@@ -299,7 +299,7 @@ static int write_edition(struct writer *writer)
 	return execute(writer, sql);
 }
 
-/* Only where they are shown is there such a table. */
+/* The table exists only if other files are shown. */
 static int write_others(struct writer *writer)
 {
 	const struct tree *tree = writer->tree;

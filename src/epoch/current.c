@@ -187,7 +187,7 @@ struct opener {
 	uint32_t file;
 };
 
-/* Of the files that the epoch has not kept from the one before. */
+/* true: half of the files are opened that the epoch has not kept from the one before. */
 static bool had_half(const struct script *script)
 {
 	return script->opened - script->adopted >= script->files - script->opened;
@@ -246,7 +246,7 @@ static bool is_late(const struct opener *opener)
 {
 	const struct script *script = opener->script;
 	const struct worker *worker = opener->worker;
-	/* Behind one that is not known may be several. */
+	/* A reader that is not known may be several. */
 	bool several = worker && worker->id == 0 && script->was_in_order &&
 		       8 * (uint64_t)script->left <= script->files;
 	bool late = worker && worker->late && opener->file > worker->file;

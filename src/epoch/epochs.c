@@ -309,8 +309,9 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* What is fed comes in order: of the next epoch only so much, until this one is consumed. So
- * it ends if somebody waits for more, and no script is in it, or none has gone on for long. */
+/* Samples that are fed come in order: the next epoch gets a few until this one is consumed. So
+ * this one ends if an open of the next one waits, and no script reads this one, or none has
+ * gone on for a minute. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

@@ -40,7 +40,7 @@ must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);
 
-/* Whether files of the format hold such pixels. */
+/* true: files of the format hold such pixels. */
 bool format_holds(enum sample_format format, enum pixel_mode mode);
 
 /* The head of files that are head + tensor. false: the format encodes. */

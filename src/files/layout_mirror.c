@@ -67,8 +67,8 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 		extension);
 }
 
-/* Whether the job's ending replaces that of the name, which a label beside it has in common
- * with it but for the ending: no other sample has the same stem, or is called so. */
+/* true: the job's ending replaces that of the name, so that the label beside it differs in the
+ * ending alone. No other sample may have the same stem, or the name that results. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {

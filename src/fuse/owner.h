@@ -21,8 +21,8 @@
 /* Else each process that the kernel lets in may read everything. */
 bool owner_is_checked(const struct session *session);
 
-/* Whether the process behind the request may do so with an inode; 0 also for those of no
- * job. Below the job's directory nothing is read without the right to search. */
+/* Checks the rights of the request's process to an inode. 0: it has them, or the inode is of no
+ * job. Below a job's directory each read needs the right to search, too. */
 must_check int owner_check(fuse_req_t req, struct inode inode, unsigned wanted);
 
 /* Owner, group and mode of an inode in the job. */

@@ -26,7 +26,7 @@ struct array_type {
 	uint32_t shape[ARRAY_MOST_AXES];
 };
 
-/* All names of numbers, as "float32"; ends with NULL. The n-th one makes the type. */
+/* The names of types of numbers, as "float32"; NULL ends them. The n-th name is of type n. */
 extern const char *const array_dtypes[];
 void array_set_dtype(struct array_type *type, unsigned n);
 

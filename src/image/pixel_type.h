@@ -16,14 +16,14 @@
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 
-/* All zero: as in the tensor that is cached, also where its numbers have more than 8 bits. */
+/* The type of the numbers that a reader gets. All zero: that of the cached tensor. */
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
 	const struct array_type *array; /* not of pixels, but of this type; or NULL */
 };
 
-/* Of one number of a pixel; shape: of the tensor that is cached. */
+/* Bytes of one number of a pixel; shape: of the cached tensor. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape);
 
 /* NumPy's name of the type, as "<f4". */

@@ -57,8 +57,8 @@ struct pixels {
 		uint16_t *out);
 };
 
-/* The same of any mode. Numbers of 16 bits are divided by 65535; floats and indices are not
- * divided. */
+/* These take pixels of any mode. Numbers of 16 bits are divided by 65535; floats and indices
+ * are not divided. */
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,

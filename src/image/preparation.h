@@ -15,7 +15,7 @@ struct prepared_array {
 	struct tensor_shape pixels; /* of arrays that are pixels; 0x0: they are not */
 };
 
-/* What becomes of the channels of the decoded image, before it is resized. */
+/* The channels that the decoded image gets before it is resized. */
 enum preparation_channels {
 	CHANNELS_RGB,  /* as Pillow's convert("RGB") gives them */
 	CHANNELS_GRAY, /* one, as convert("L") gives it */
@@ -102,5 +102,5 @@ uint64_t preparation_most_pixels(
 
 /* Whether all images come out with the same size (a crop, a pad, or a resize to WxH). */
 bool preparation_fixed_size(const struct preparation *preparation);
-/* Whether it resizes. */
+/* true: the preparation resizes. */
 bool preparation_resizes(const struct preparation *preparation);

@@ -82,8 +82,8 @@ struct passes {
 	struct crop_axis columns; /* of the image, likewise */
 };
 
-/* Of numbers of more than 8 bits; middle: resample_middle_bytes for each pixel of the rows
- * of the image and the columns of the window. */
+/* Resamples numbers of more than 8 bits. middle: room for resample_middle_bytes of each pixel in
+ * the rows of the image and the columns of the window. */
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 

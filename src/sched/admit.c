@@ -158,7 +158,7 @@ static bool resizes(const struct job_config *config)
 	       config->augment.random_resized_crop.width;
 }
 
-/* What a job of one shape allows to the samples behind the first one. */
+/* Names the mode that all samples of a job must have, if it is that of the first one. */
 static const char *allowed_mode(
 	const struct job_config *config, enum pixel_mode mode, enum pixel_mode first)
 {

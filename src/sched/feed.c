@@ -330,7 +330,7 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
 	if (place.drains)
 		tell_locked(job, place.draining.epoch, ret);
-	/* Who feeds draws no further than what readers consume. */
+	/* The group draws only a window beyond the samples that readers have consumed. */
 	if (place.started && (!place.drains || ret->consumed == job->now->set.positions))
 		tell_locked(job, newest, ret);
 }

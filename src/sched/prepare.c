@@ -434,8 +434,8 @@ struct load_task *sched_next_decode(void *context)
 	return &use->task;
 }
 
-/* Once per sample, however many jobs meet it; of what programs prepare, once for each of
- * them. */
+/* true once per sample, however many jobs meet it; of samples that programs prepare, once for
+ * each program. */
 static bool first_failure_locked(struct use *use)
 {
 	struct space *space = use->key.space;

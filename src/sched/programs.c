@@ -21,7 +21,7 @@ void program_note_locked(struct sched_job *job, const struct sched_reader *reade
 		reader->program, reader->who.rank, reader->who.script};
 }
 
-/* Those of scripts that read current/; how many. */
+/* Copies the programs of scripts that read current/, and gives their number. */
 static size_t copy_programs(struct sched_job *job, struct sched_program *ret)
 {
 	size_t n = 0;

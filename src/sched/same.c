@@ -45,8 +45,8 @@ struct same_place {
 /* What a place has for a use. */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Without another dataset, nothing is noted or looked for. An array that a program makes may
- * depend on the name of the sample, which is another one elsewhere. */
+/* A sample is looked for in other datasets only if there are any. An array that a program makes
+ * may depend on the sample's name, which is another one elsewhere. */
 static bool is_identified_locked(const struct use *first)
 {
 	static const struct load_identity unknown;

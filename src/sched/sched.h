@@ -342,9 +342,9 @@ struct sched_program {
 	uint64_t number; /* reader.rank */
 	uint64_t script; /* reader.script */
 };
-/* Whether the process lives; called by a thread that holds no lock. */
+/* true: the process lives. Called by a thread that holds no lock. */
 typedef bool sched_lives(const struct sched_program *program);
-/* Looked at once a second, for current/. Before there are jobs. */
+/* Has the scheduler ask `lives` once a second, for current/. Called before there are jobs. */
 void sched_on_look(struct sched *sched, sched_lives *lives);
 /* Looks at once: which scripts of current/ have ended is known afterwards. */
 void sched_look(struct sched_job *job);

@@ -1024,7 +1024,7 @@ must_check int admit_rank(struct sched *sched, const struct job_config *config,
 must_check int admit_batch(
 	const struct edition *edition, config_report *report, void *context);
 /* What its layout will ask the dataset for is made now: it takes a while, and may fail. */
-/* Whether the format, the filter and the layout are for what the samples keep. */
+/* Refuses a format, a filter or a layout that can't hold the channels which the job keeps. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
 must_check int admit_view(const struct edition *edition);

@@ -95,7 +95,7 @@ static int check_length(
 #define MOST_MEASURED 4096
 #define SHAPES 1024
 
-/* What a decoded image of a shape takes, if its file has no more than so many bytes. */
+/* The memory of a decoded image of this shape whose file has at most file_bytes. */
 struct measured {
 	struct tensor_shape image;
 	uint8_t orientation;

@@ -100,6 +100,18 @@ end() {
 	wait "${PIDS[$1]}" || fail "$1 ended with $?: $(<"$LOG")"
 }
 
+# not_started WORDS URL [LINE...]: node a does not start, says why, and shows no password
+not_started() {
+	local status=0
+	ENGINE=$2
+	node a 'ttl = 1s' "${@:3}"
+	timeout 20 "$PROGRAM" --no-supervisor "$T/a/joaderfs.ini" "$T/a/mnt" -f >"$T/out" 2>&1 ||
+		status=$?
+	equal "status of a start" "$status" 1
+	grep -qF -- "$1" "$T/out" || fail "not '$1' in: $(<"$T/out")"
+	! grep -q 'hunter2\|ter2' "$T/out" || fail "the password is shown: $(<"$T/out")"
+}
+
 # kill_node NAME: all of it, at once; launch begins it again
 kill_node() {
 	kill -KILL "${PIDS[$1]}" 2>/dev/null || true

@@ -32,18 +32,6 @@ reached() {
 	rm -r "$T/a"
 }
 
-# not_started WORDS URL [LINE...]: it does not start, and says why
-not_started() {
-	local status=0
-	ENGINE=$2
-	node a 'ttl = 1s' "${@:3}"
-	timeout 20 "$PROGRAM" --no-supervisor "$T/a/joaderfs.ini" "$T/a/mnt" -f >"$T/out" 2>&1 ||
-		status=$?
-	equal "status of a start with a bad engine" "$status" 1
-	grep -qF -- "$1" "$T/out" || fail "not '$1' in: $(<"$T/out")"
-	! grep -q 'hunter2\|ter2' "$T/out" || fail "the password is shown: $(<"$T/out")"
-}
-
 reached "redis://:$CODED@127.0.0.1:$PORT"
 reached "redis://alice:$CODED@localhost:$PORT/3"
 reached "redis://alice:$CODED@[::1]:$PORT"

@@ -57,17 +57,6 @@ ended() {
 	! grep -q hunter2 "$LOG" || fail "the password is in the log: $(<"$LOG")"
 }
 
-# not_started WORDS URL [LINE...]: it does not start, and says why
-not_started() {
-	local status=0
-	ENGINE=$2
-	node a 'ttl = 1s' "${@:3}"
-	timeout 20 "$PROGRAM" --no-supervisor "$T/a/joaderfs.ini" "$T/a/mnt" -f >"$T/out" 2>&1 ||
-		status=$?
-	equal "status of a start with bad TLS" "$status" 1
-	grep -qF -- "$1" "$T/out" || fail "not '$1' in: $(<"$T/out")"
-}
-
 URL=rediss://alice:hunter2@localhost:$PORT
 
 # An authority that has not signed it; the file is read again at each connection.

@@ -236,8 +236,8 @@ static unsigned count_inexact(const struct trial *trial, const sample_id *sample
 	return inexact;
 }
 
-/* How many scripts have a pass that is not exact, and are not told; with looks: whether told
- * or not. */
+/* Counts the scripts that have a pass which is not exact, and are not told; with looks also
+ * those that are told. */
 static unsigned count_silent(uint64_t seeds, bool beyond, bool looks, bool mutant)
 {
 	unsigned silent = 0;
@@ -274,7 +274,7 @@ Test(epoch_grammar, workers_that_run_ahead, .timeout = 3600)
 	cr_assert_leq(silent, 10 + n / 100, "%u of %u scripts are not exact", silent, n);
 }
 
-/* What these bind is the script's when its turn comes. */
+/* Samples that lookers bind are the script's when its turn comes. */
 Test(epoch_grammar, looks_by_number_beside_a_script, .timeout = 3600)
 {
 	unsigned n = effort(1000, 100000), silent = count_silent(n, false, true, false);

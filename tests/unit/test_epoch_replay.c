@@ -125,7 +125,7 @@ Test(epoch_replay, with_epochs_that_are_saved_and_forgotten, .timeout = 600)
 #define OFTEN 100 /* opens of a file in a row, more than are noted */
 #define FEW_FILES 8
 
-/* All files in order, each often. That is one pass, and the next begins with the first file. */
+/* The script opens each file often, in order: one pass. The next begins with the first file. */
 Test(epoch_replay, repeats_that_are_not_noted_change_nothing)
 {
 	const struct epochs_config config = {.kind = EPOCHS_DRAWN,

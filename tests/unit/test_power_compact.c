@@ -89,7 +89,7 @@ static void write_some(struct writer *writer, size_t n)
 	}
 }
 
-/* All of it is recorded. */
+/* Writes a journal on a disk that records each call. */
 static void write_case(struct writer *writer, uint64_t seed, enum disk_lie lie)
 {
 	struct found found;

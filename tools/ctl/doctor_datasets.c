@@ -96,7 +96,7 @@ static void check_catalogue(
 			dataset->name);
 }
 
-/* What jobs get of unusual images is easily overlooked. */
+/* A job's user easily overlooks how unusual images are prepared. */
 static void check_pixels(struct findings *findings, const struct dataset_config *dataset)
 {
 	struct dataset_pixels pixels;
