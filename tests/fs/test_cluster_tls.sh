@@ -25,6 +25,7 @@ certificate() {
 authority ours
 authority others
 certificate server ours DNS:localhost
+certificate elsewhere ours DNS:elsewhere
 certificate node ours DNS:node
 certificate stranger others DNS:node
 chmod 600 "$T"/*.key
@@ -73,6 +74,11 @@ shows a '^engine reached$'
 ended
 
 # The host's name counts, and an address is none.
+ask config set tls-cert-file "$T/elsewhere.crt" tls-key-file "$T/elsewhere.key" >/dev/null
+refused "the engine has a certificate of another host than 'localhost'" "$URL" "${OURS[@]}"
+ask config set tls-cert-file "$T/server.crt" tls-key-file "$T/server.key" >/dev/null
+shows a '^engine reached$'
+ended
 refused "the engine has a certificate of another host than '127.0.0.1'" \
 	"rediss://alice:hunter2@127.0.0.1:$PORT" "${OURS[@]}"
 ended
