@@ -145,6 +145,7 @@ struct coord_options {
 	uint64_t ttl_ns;       /* of leases: a node that is silent for so long is dead */
 	uint64_t seed;	       /* another one on each node and at each start */
 	uint32_t mini_batches; /* drawn ahead, at least; 0: 4 */
+	uint64_t most_ids;     /* of all jobs that it draws for, together; 0: 2^33 */
 	struct coord_calls calls;
 };
 

@@ -15,9 +15,8 @@
  * it comes from the engine, and can be dropped at any time.
  */
 
-#define SUBTRACT_MOST 8192	      /* samples of a rank at once */
-#define MOST_IDS (UINT32_C(1) << 28)  /* of a dataset */
-#define MOST_BITS (UINT64_C(1) << 33) /* of all jobs that are drawn for */
+#define SUBTRACT_MOST 8192	     /* samples of a rank at once */
+#define MOST_IDS (UINT32_C(1) << 28) /* of a dataset */
 
 /* --- streams ---------------------------------------------------------------------------- */
 
@@ -141,19 +140,20 @@ static int need_pool(
 	return 0;
 }
 
-/* Memory of samplers grows with the largest id, of the newest job, too. */
-static bool is_small_enough(const struct coord *coord)
+/* Memory of samplers grows with the largest id of each job. The newest job counts, too.
+ * -EBADE: no dataset has such an id; -E2BIG. */
+static int check_size(const struct coord *coord)
 {
-	uint64_t bits = 0;
+	uint64_t ids = 0;
 	const struct drawn_job *job;
 	LIST_FOREACH (job, &coord->drawn, link) {
 		uint32_t last =
 			job->facts.ids ? roaring_bitmap_maximum(job->facts.ids) : 0;
 		if (last >= MOST_IDS)
-			return false;
-		bits += last;
+			return -EBADE;
+		ids += (uint64_t)last + 1;
 	}
-	return bits < MOST_BITS;
+	return ids <= coord->most_ids ? 0 : -E2BIG;
 }
 
 static int get_facts(
@@ -168,10 +168,10 @@ static int get_facts(
 	int err = coord->engine->facts(coord->engine->context, log->name, ret);
 	if (err)
 		return err;
-	if (coord_is_same_job(ret, log) && is_small_enough(coord))
-		return 0;
-	coord_facts_free(ret);
-	return -EBADE;
+	err = coord_is_same_job(ret, log) ? check_size(coord) : -EBADE;
+	if (err)
+		coord_facts_free(ret);
+	return err;
 }
 
 static int make_drawn(

@@ -87,6 +87,7 @@ struct coord {
 	uint64_t ttl_ns;
 	uint64_t pace_ns; /* in parts of which the node looks for what others did */
 	uint32_t mini_batches;
+	uint64_t most_ids;
 	struct coord_calls calls;
 	const struct coord_engine *engine;
 	struct rng rng;

@@ -266,6 +266,10 @@ static void away(struct coord *coord, int err)
 		snprintf(coord->message, sizeof(coord->message),
 			"the engine answers nonsense to %s",
 			engine->asked ? engine->asked(engine->context) : "this node");
+	else if (err == -E2BIG)
+		snprintf(coord->message, sizeof(coord->message),
+			"the group's jobs have more samples than this node has memory "
+			"for");
 	else if (refused[0])
 		snprintf(coord->message, sizeof(coord->message), "the engine %.*s",
 			(int)sizeof(coord->message) - 32, refused);

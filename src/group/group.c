@@ -20,6 +20,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define ENGINE_TIMEOUT_MS 1000
+#define BYTES_OF_ID 32 /* in the samplers of a leader, at most */
 
 static uint64_t now_of_engine(void *context)
 {
@@ -192,8 +193,9 @@ static int make_coord(struct group *group, const struct daemon_config *config,
 	struct dataset **datasets)
 {
 	const struct coord_engine *engine;
-	struct coord_options options = {
-		.ttl_ns = config->cluster.ttl_s * SECOND_NS, .calls = group_calls(group)};
+	struct coord_options options = {.ttl_ns = config->cluster.ttl_s * SECOND_NS,
+		.most_ids = config->memory.most / BYTES_OF_ID,
+		.calls = group_calls(group)};
 	int err = name_self(&config->cluster, &group->self);
 	if (!err && config->cluster.engine)
 		group->self.before =

@@ -12,6 +12,7 @@
  */
 
 #define SAMPLES 40
+#define MOST_IDS (UINT64_C(1) << 20)
 #define SECOND UINT64_C(1000000000)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -104,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.self = {.name = "node0", .incarnation = 5, .capacity = 1},
 		.ttl_ns = 10 * SECOND,
 		.seed = 1,
+		.most_ids = MOST_IDS,
 		.calls = {.fed = fed,
 			.known = known,
 			.tail = tail,

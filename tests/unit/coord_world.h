@@ -41,7 +41,8 @@ struct world {
 	struct redis_server server;
 	uint64_t now_ns, ttl_ns;
 	uint64_t incarnations;
-	uint64_t before; /* of the node that is started next */
+	uint64_t most_ids; /* of nodes that are started next */
+	uint64_t before;   /* of the node that is started next */
 	struct world_node nodes[WORLD_NODES];
 	roaring_bitmap_t *ids[JOURNAL_JOBS];
 	struct coord_job facts[JOURNAL_JOBS];
@@ -150,6 +151,7 @@ static inline struct world_node *world_start_as(
 						.before = world->before},
 		.ttl_ns = world->ttl_ns,
 		.seed = 7 * i + world->incarnations,
+		.most_ids = world->most_ids,
 		.calls = {.context = node,
 			.fed = world_fed,
 			.lost = world_lost,

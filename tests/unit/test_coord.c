@@ -565,6 +565,29 @@ EACH_ENGINE(exchange_draws_first_what_is_resident_anywhere)
 	}
 }
 
+/* Node 1 has a job with ids that node 0, the leader, has no memory for. */
+Test(coord, a_leader_takes_no_memory_for_more_ids_than_it_may)
+{
+	for (unsigned fits = 0; fits < 2; fits++) {
+		struct world world;
+		world_begin(&world, WORLD_LOCAL);
+		world.hold_epoch = 0;
+		world.most_ids = 100000 + fits;
+		(void)world_start(&world, 0);
+		world_step(&world);
+		cr_assert_eq(world_status(&world.nodes[0]).state, COORD_LEADS);
+		world.most_ids = 0;
+		struct world_node *other = world_start(&world, 1);
+		cr_assert_eq(coord_add_job(other->coord,
+				     world_job(&world, 0, 99990, 100001, 1, 4)),
+			0);
+		world_take(other, 0, 0);
+		world_pass(&world, 3 * world.ttl_ns);
+		cr_assert_eq(other->fed > 0, fits);
+		world_end(&world);
+	}
+}
+
 Test(coord, names_and_numbers_that_make_no_sense_are_refused)
 {
 	struct world world;
