@@ -142,6 +142,7 @@ int cache_reserve(struct cache_space *space, sample_id id, uint64_t bytes, bool 
 		return -ENOMEM;
 	evict_until_fits(cache, bytes);
 	entry->state = CACHE_LOADING;
+	entry->spare = false;
 	entry->bytes = bytes;
 	cache->n_live++;
 	cache->live_bytes += bytes;
@@ -164,6 +165,13 @@ void cache_publish(struct cache_space *space, sample_id id, struct tensor *tenso
 		cache->ops->publish(cache, entry);
 	if (entry->pins == 0)
 		allow_eviction(cache, entry);
+}
+
+void cache_spare(struct cache_space *space, sample_id id)
+{
+	struct entry *entry = find(space, id);
+	ensure(entry && entry->state == CACHE_LOADING);
+	entry->spare = true;
 }
 
 void cache_abandon(struct cache_space *space, sample_id id)

@@ -122,6 +122,10 @@ uint64_t cache_least_bytes(const struct cache *cache);
  * as reserved. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
+/* The tensor of a loading entry is a copy, whose original is at home in another cache. Once
+ * nobody needs the copy, refcnt evicts it before all other entries. */
+void cache_spare(struct cache_space *space, sample_id id);
+
 /* loading -> absent: it could not be prepared. */
 void cache_abandon(struct cache_space *space, sample_id id);
 

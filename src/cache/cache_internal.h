@@ -29,6 +29,7 @@ struct entry {
 	sample_id id;
 	enum cache_state state;
 	uint32_t pins;
+	bool spare;		     /* another cache is the home of the tensor */
 	uint32_t filed;		     /* refcnt: the number of its bucket */
 	TAILQ_ENTRY(entry) link;     /* order of eviction, later cache->dying */
 	LIST_ENTRY(entry) neighbour; /* in its space */

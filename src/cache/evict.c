@@ -16,7 +16,8 @@
  *              b                   tail: most recently used
  *
  * The end of a use (the last pin goes) and a change of need both put an entry at a tail.
- * So each bucket is in the order of recency without being sorted.
+ * So each bucket is in the order of recency without being sorted. Copies that nobody needs
+ * go to the head: the tensor is at home in another cache.
  */
 
 static int refcnt_init(struct cache *cache)
@@ -40,7 +41,10 @@ static void refcnt_insert(struct cache *cache, struct entry *entry)
 	uint32_t need = entry_need(entry);
 	for (; evict->n_buckets <= need; evict->n_buckets++)
 		TAILQ_INIT(&evict->buckets[evict->n_buckets]);
-	TAILQ_INSERT_TAIL(&evict->buckets[need], entry, link);
+	if (entry->spare && need == 0)
+		TAILQ_INSERT_HEAD(&evict->buckets[need], entry, link);
+	else
+		TAILQ_INSERT_TAIL(&evict->buckets[need], entry, link);
 	entry->filed = need;
 	*needed_bytes(cache, entry) += entry->bytes;
 	if (need < evict->lowest)

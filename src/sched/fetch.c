@@ -111,6 +111,7 @@ static void end_fetch(struct use *use, int err)
 		prepare_here_locked(use, &aftermath);
 	} else {
 		use->asked_by = 0;
+		cache_spare(use->key.space->cache, (sample_id)use->key.sample);
 		load_publish_locked(use, tensor, &aftermath);
 	}
 	sched_unlock(sched, &aftermath);

@@ -154,8 +154,7 @@ int part_samples(const struct part *part, uint32_t epoch, roaring_bitmap_t **ret
 {
 	if (part->own)
 		return passes_of_epoch(part->own, part->in_epoch, part->seed, epoch, ret);
-	*ret = job_is_fed(part->edition->job) ? roaring_bitmap_create()
-					      : roaring_bitmap_copy(part->selection);
+	*ret = roaring_bitmap_copy(part->selection);
 	return *ret ? 0 : -ENOMEM;
 }
 

@@ -66,8 +66,8 @@ struct sched_fetch {
 };
 
 struct sched_fetcher {
-	/* Whether another daemon is to be asked. Called with the scheduler's lock: it looks
-	 * at a table, and neither waits nor calls. */
+	/* Whether another daemon is to be asked. Called with the scheduler's lock, or without
+	 * it: it looks at a table, and neither waits nor calls. */
 	bool (*is_elsewhere)(void *context, const struct dataset *dataset,
 		const struct preparation *preparation, sample_id sample);
 	/* Asks, and returns at once. 0: sched_fetch_done is called once, perhaps before it

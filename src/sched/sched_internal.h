@@ -36,6 +36,7 @@
  *   mixture.c      editions of several datasets
  *   resident.c     what the cache holds, for others who draw
  *   feed.c         instead of drawing: samples of a rank, which others draw
+ *   demand.c       what the ranks of a training, and other daemons, still ask for
  *   notice.c       what users are told of what scripts do
  *   clerk.c        the thread for what takes long about an epoch
  *   use.c          samples that are open, waited for, or to be prepared
@@ -792,6 +793,19 @@ void notice_locked(
 /* An image of current/ is opened. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
 void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch);
+
+/* --- demand.c: samples at home here that a training still asks for in an epoch -------- */
+
+/* The ids of the strands of a rank's stream, before they are counted as need. No lock held.
+ * -ENOMEM. */
+must_check int demand_find(struct stream *stream);
+/* The stream draws from now on; it keeps the ids if no other stream has them. */
+void demand_enter_locked(struct stream *stream);
+/* A rank was given the sample; or another daemon has asked for it. */
+void demand_drawn_locked(const struct stream *stream, sample_id sample);
+void demand_fetched_locked(const struct space *space, sample_id id);
+/* The stream ends, and draws no more. true: it has ids whose need is to be given back. */
+must_check bool demand_keep_locked(struct stream *stream);
 
 /* --- stream.c: drawing ahead; stream_life.c ------------------------------------------- */
 

@@ -64,8 +64,8 @@ static bool is_unbound(const struct stream *stream, sample_id sample)
 bool stream_contains(
 	const struct stream *stream, const struct strand *strand, sample_id sample)
 {
-	if (job_is_fed(stream->job))
-		return false; /* whose a sample is, others decide */
+	if (job_is_fed(stream->job)) /* whose a sample is, others decide */
+		return strand->ids && roaring_bitmap_contains(strand->ids, sample);
 	return strand->sampler ? sampler_contains(strand->sampler, stream->id, sample)
 			       : is_unbound(stream, sample);
 }
@@ -156,7 +156,9 @@ void stream_hold_locked(
 	sample_id id = sample - strand->part->first;
 	lock_assert_held(&stream->job->sched->lock);
 	struct drawn drawn = {.sample = sample, .served = how_served_locked(space, id)};
-	if (!job_is_fed(stream->job))
+	if (job_is_fed(stream->job))
+		demand_drawn_locked(stream, sample);
+	else
 		cache_need_drop(space->cache, id);
 	drawn.pinned = cache_pin(space->cache, id) == 0;
 	if (drawn.pinned && cache_state(space->cache, id) == CACHE_ABSENT) {

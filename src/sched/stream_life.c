@@ -92,11 +92,13 @@ static int find_remaining(struct stream *stream)
 {
 	struct sched_job *job = stream->job;
 	int err = 0;
+	if (job_is_fed(job))
+		return demand_find(stream);
 	for (size_t i = 0; i < stream->n_strands && !err; i++) {
 		struct strand *strand = &stream->strands[i];
 		err = part_samples(strand->part, stream->epoch, &strand->ids);
 	}
-	if (err || job_is_fed(job))
+	if (err)
 		return err;
 	lock_take(&job->sched->lock);
 	struct order order = epochs_order(job->epochs, stream->epoch);
@@ -278,7 +280,9 @@ static void enter_locked(struct stream *stream)
 	TAILQ_REMOVE(&sched->counted, stream, link);
 	TAILQ_INSERT_TAIL(&sched->streams, stream, link);
 	sched->n_streams++;
-	for (size_t i = 0; i < stream->n_strands; i++) {
+	if (job_is_fed(stream->job))
+		demand_enter_locked(stream);
+	for (size_t i = 0; i < stream->n_strands && !job_is_fed(stream->job); i++) {
 		roaring_bitmap_free(stream->strands[i].ids);
 		stream->strands[i].ids = NULL;
 	}
@@ -360,7 +364,9 @@ static bool keep_remaining_locked(struct stream *stream)
 			remove_strand_locked(stream, &stream->strands[i]);
 		return remains;
 	}
-	if (!remains || job_is_fed(stream->job))
+	if (job_is_fed(stream->job))
+		return demand_keep_locked(stream);
+	if (!remains)
 		return false;
 	stream->next->ids = unbound_locked(stream);
 	if (!stream->next->ids) /* no memory: slower, but it must be given back */

@@ -107,6 +107,31 @@ Test(evict, refcnt_breaks_ties_by_least_recent_use)
 	expect_order((sample_id[]){1, 3, 2, 0}, 4);
 }
 
+static void load_copy(sample_id id)
+{
+	cr_assert(zero(int, cache_pin(space, id)));
+	cr_assert(zero(int, cache_reserve(space, id, 1, false)));
+	cache_spare(space, id);
+	cache_publish(space, id, tensor_new((struct tensor_shape){0}, 1));
+	cache_unpin(space, id);
+}
+
+/* Unless somebody needs them; what is prepared here later is no copy. */
+Test(evict, refcnt_takes_copies_of_what_is_at_home_elsewhere_first)
+{
+	start(5, EVICTION_REFCNT, 1);
+	load(0);
+	set_need(3, 1);
+	load_copy(3);
+	load(1);
+	load_copy(2);
+	load_copy(4);
+	use(2);
+	cr_assert(eq(u32, evicted(5), 2));
+	load(2);
+	expect_order((sample_id[]){4, 0, 1, 2, 3}, 5);
+}
+
 Test(evict, refcnt_follows_need_that_changes_while_cached)
 {
 	start(4, EVICTION_REFCNT, 1);
