@@ -154,6 +154,7 @@ static bool take(const struct strand *strand, sample_id id)
 void demand_drawn_locked(const struct stream *stream, sample_id sample)
 {
 	const struct stream *bearer = find_bearer_locked(stream);
+	lock_assert_held(&stream->job->sched->lock);
 	if (!bearer)
 		return;
 	const struct strand *strand = strand_of(bearer, sample);
