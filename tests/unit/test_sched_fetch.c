@@ -281,3 +281,76 @@ Test(sched_fetch, what_can_not_be_opened_is_refused)
 	sched_job_put(job);
 	world_end(&world);
 }
+
+/* --- what a training still asks for ------------------------------------------------------ */
+
+static struct sched_job *begin_rank(
+	struct world *world, char *name, uint32_t rank, const sample_id *ids, uint32_t n)
+{
+	struct job_config config = world_job_config(name);
+	struct sched_feed_state state = {0};
+	struct world_open open;
+	config.training = a_name;
+	config.ranks = 2;
+	config.rank = rank;
+	config.global_batch = 4;
+	struct sched_job *job = world_add_config(world, &config);
+	begin_open(job, &open);
+	while (!state.started || sched_feed(job, 0, 0, ids, n) == -EAGAIN) {
+		sched_yield();
+		sched_feed_state(job, &state);
+	}
+	sched_release(wait_for(&open).handle);
+	return job;
+}
+
+static uint64_t need_of(struct world *world)
+{
+	sched_validate(world->sched);
+	sched_stats(world->sched);
+	return stats_get(STAT_CACHE_NEED);
+}
+
+static void give(struct world *world, struct sched_job *job, sample_id sample)
+{
+	struct sched_opened opened;
+	const struct preparation *preparation = &sched_job_config(job)->preparation;
+	cr_assert_eq(0, open_sample(world, preparation, sample, &opened));
+	sched_undo(opened.handle);
+}
+
+/* Even samples are at home here. */
+Test(sched_fetch, samples_at_home_are_needed_until_a_rank_or_another_daemon_asks)
+{
+	static const sample_id first[] = {3, 1, 4, 15}, second[] = {0, 7, 2};
+	static char names[2][3] = {"r0", "r1"};
+	struct world world;
+	struct other other;
+	begin(&world, &other, ANSWERS);
+	struct sched_job *one = begin_rank(&world, names[0], 0, first, 4);
+	cr_expect_eq(need_of(&world), N / 2 - 1);
+	struct sched_job *two = begin_rank(&world, names[1], 1, second, 3);
+	cr_expect_eq(need_of(&world), N / 2 - 3);
+	for (unsigned i = 0; i < 2; i++)
+		give(&world, one, 6);
+	give(&world, one, 4);
+	cr_expect_eq(need_of(&world), N / 2 - 4);
+	sched_job_put(one);
+	cr_assert_eq(0, sched_job_remove(world.sched, names[0]));
+	cr_expect_eq(need_of(&world), N / 2 - 4, "the other rank asks for them");
+	give(&world, two, 8);
+	cr_expect_eq(need_of(&world), N / 2 - 5);
+	sched_job_put(two);
+	world_stop(&world);
+	world_start(&world);
+	sched_fetch_by(world.sched,
+		&(struct sched_fetcher){
+			.is_elsewhere = is_elsewhere, .fetch = fetch, .context = &other});
+	two = begin_rank(&world, names[1], 1, second, 3);
+	cr_expect_eq(world_read(two, 0, 1), second[1]);
+	cr_expect_eq(need_of(&world), N / 2 - 2, "as far as the journal knows");
+	sched_job_put(two);
+	cr_assert_eq(0, sched_job_remove(world.sched, names[1]));
+	world_check_nothing_held(&world);
+	world_end(&world);
+}
