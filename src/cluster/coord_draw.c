@@ -30,9 +30,23 @@ static uint32_t room_of(const struct drawn_job *job)
 	return room < left ? room : left;
 }
 
-static bool is_low(const struct drawn_job *job)
+/* The first samples of a training can be dealt out by their homes once each rank has a node:
+ * the draw waits for that, one ttl at most. */
+static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
-	return job->next < job->n && job->ahead * 2 <= job->window;
+	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
+		coord->now_ns - job->met_ns >= coord->ttl_ns)
+		return false;
+	for (uint32_t r = 0; r < job->facts.ranks; r++)
+		if (!job->owners[r])
+			return true;
+	return false;
+}
+
+static bool is_low(const struct coord *coord, const struct drawn_job *job)
+{
+	return job->next < job->n && job->ahead * 2 <= job->window &&
+	       !waits_for_ranks(coord, job);
 }
 
 /* Which jobs of the pool get samples now, and how many; false: none. */
@@ -41,9 +55,11 @@ static bool plan(struct coord *coord, const struct pool *pool)
 	struct drawn_job *job;
 	bool low = false;
 	LIST_FOREACH (job, &coord->drawn, link)
-		low |= job->pool == pool && is_low(job);
+		low |= job->pool == pool && is_low(coord, job);
 	LIST_FOREACH (job, &coord->drawn, link)
-		job->wants = low && job->pool == pool ? room_of(job) : 0;
+		job->wants = low && job->pool == pool && !waits_for_ranks(coord, job)
+				     ? room_of(job)
+				     : 0;
 	return low;
 }
 

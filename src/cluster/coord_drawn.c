@@ -186,6 +186,7 @@ static int make_drawn(
 		err = need_pool(coord, &job->facts, &job->pool);
 	if (!err) {
 		job->id = coord->next_id++;
+		job->met_ns = coord->now_ns;
 		job->n = (uint32_t)roaring_bitmap_get_cardinality(job->facts.ids);
 		err = sampler_join(job->pool->sampler, job->id, 0, job->facts.ids);
 		job->joined = err == 0;

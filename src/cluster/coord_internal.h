@@ -56,7 +56,8 @@ struct drawn_job {
 	bool joined;
 	bool streams; /* the sampler has remaining_j of this epoch */
 	stream_id stream;
-	bool seen; /* in the last survey */
+	bool seen;	 /* in the last survey */
+	uint64_t met_ns; /* when this leader first saw the job */
 	uint32_t epoch, next;
 	uint32_t forgotten; /* feeds of epochs before this one, if not 0 */
 	uint32_t ahead;	    /* drawn beyond the first reader's position */

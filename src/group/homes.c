@@ -58,26 +58,31 @@ static ssize_t make_homes(const struct peers *peers, const struct coord_node *me
 	return k;
 }
 
-/* NULL: this node is not among them, or no memory. Those that can't be asked have no
- * samples. */
+static bool has_this_node(const struct home *homes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (homes[i].is_here)
+			return true;
+	return false;
+}
+
+/* NULL: no memory. Those that can't be asked have no samples. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
 	struct place *place = NULL;
-	bool is_here = false;
 	uint32_t k = 0;
 	if (!nodes)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		if (homes[i].is_bad)
 			continue;
-		is_here |= homes[i].is_here;
 		ret_at[k] = (uint32_t)i;
 		nodes[k++] = (struct place_node){
 			.hash = place_hash(homes[i].name, strlen(homes[i].name)),
 			.capacity = homes[i].capacity};
 	}
-	int err = is_here ? place_new(nodes, k, &place) : 0;
+	int err = place_new(nodes, k, &place);
 	if (err)
 		log_error("cluster: no node is the home of samples: %s", strerror(-err));
 	free(nodes);
@@ -113,7 +118,9 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 		return; /* later */
 	}
 	forget_gone(peers, homes, (size_t)n_homes);
-	struct place *place = make_place(homes, (size_t)n_homes, at);
+	struct place *place = has_this_node(homes, (size_t)n_homes)
+				      ? make_place(homes, (size_t)n_homes, at)
+				      : NULL;
 	struct home *old_homes = peers->homes;
 	struct place *old_place = peers->place;
 	uint32_t *old_at = peers->at, *old_runs = peers->runs;
@@ -242,24 +249,29 @@ static const struct dataset *find_dataset(const struct peers *peers, const char 
 	return NULL;
 }
 
-/* An index of `homes`: if all nodes have jobs with the samples of the space. */
-static uint32_t home_of_locked(struct peers *peers, uint64_t hash, sample_id sample)
+static bool serves_a_rank(const struct coord_batch *batch, const struct home *home)
 {
-	uint32_t n = (uint32_t)peers->n_homes;
-	lock_assert_held(&peers->lock);
-	if (peers->placement == PLACEMENT_RENDEZVOUS)
-		return peers->at[place_home(peers->place, hash, sample)];
-	for (uint32_t i = 0; i < n; i++)
-		peers->runs[i] = i;
-	return place_joader(n, peers->runs, n, hash, sample);
+	for (uint32_t r = 0; r < batch->ranks; r++)
+		if (batch->rank_node[r] == home->incarnation)
+			return true;
+	return false;
 }
 
-static void find_homes(struct peers *peers, uint64_t hash,
-	const struct coord_batch *batch, uint32_t *ret)
+/*
+ * The nodes with ranks alone: the others have no job with these samples, refuse them, and are
+ * passed over by who fetches. NULL: no memory. *ret_at as in peers.
+ */
+static struct place *make_place_of_ranks(
+	const struct peers *peers, const struct coord_batch *batch, uint32_t *ret_at)
 {
-	LOCK_SCOPE(&peers->lock);
-	for (uint32_t i = 0; i < batch->n; i++)
-		ret[i] = home_of_locked(peers, hash, batch->ids[i]);
+	auto_free struct home *homes = calloc(peers->n_homes + 1, sizeof(*homes));
+	if (!homes)
+		return NULL;
+	for (size_t i = 0; i < peers->n_homes; i++) {
+		homes[i] = peers->homes[i];
+		homes[i].is_bad |= !serves_a_rank(batch, &homes[i]);
+	}
+	return make_place(homes, peers->n_homes, ret_at);
 }
 
 bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of)
@@ -269,9 +281,17 @@ bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t 
 		return false;
 	auto_free uint64_t *nodes = calloc(peers->n_homes, sizeof(*nodes));
 	auto_free uint32_t *home = calloc(batch->n, sizeof(*home));
-	if (!nodes || !home)
+	auto_free uint32_t *at = calloc(peers->n_homes + 1, sizeof(*at));
+	const uint64_t hash = hash_of(peers, dataset);
+	struct place *place =
+		nodes && home && at ? make_place_of_ranks(peers, batch, at) : NULL;
+	if (!place)
 		return false;
-	find_homes(peers, hash_of(peers, dataset), batch, home);
+	for (uint32_t i = 0; i < batch->n; i++) {
+		uint32_t k = place_home(place, hash, batch->ids[i]);
+		home[i] = k == PLACE_NONE ? PLACE_NONE : at[k];
+	}
+	place_free(&place);
 	for (size_t i = 0; i < peers->n_homes; i++)
 		nodes[i] = peers->homes[i].incarnation;
 	return divide(batch, home, nodes, (uint32_t)peers->n_homes, rank_of);

@@ -41,12 +41,18 @@ read_all() {
 	equal "epoch 0" "$(cut -f2 "$T"/[ab]/mnt/jobs/r?/epoch-0000.order | sort -n)" "$(seq 0 $((N - 1)))"
 }
 
+# Nodes that listen and have no rank are no homes of the training's samples.
+for name in c d; do
+	node $name 'ttl = 2s' 'listen = 127.0.0.1:0'
+	launch $name
+done
 begin 'listen = 127.0.0.1:0'
+for name in c d; do shows a "^member $name "; done
 read_all
 equal "decodes" "$(($(of a decodes) + $(of b decodes)))" $N
-# The first 4 mini-batches may have been drawn before both had their ranks.
+# Of 32 samples 2.2 are beyond one node's half in the mean: 34 of 480.
 moved=$(($(of a samples_fetched) + $(of b samples_fetched)))
-((moved < N / 3)) || fail "$moved of $N samples were read away from home"
+((moved < N / 8)) || fail "$moved of $N samples were read away from home"
 
 # metric NODE NAME[LABELS]: its value, within some seconds the expected one
 metric() {
@@ -59,13 +65,18 @@ metric() {
 	fail "$2 of $1: found '$value', expected '$3'"
 }
 for name in a b; do
-	metric $name cluster_members 2
+	metric $name cluster_members 4
 	metric $name cluster_reached 1
 	metric $name cluster_lag 0
 	metric $name cluster_term 1
 done
-equal "leaders" "$(($(of a cluster_leads) + $(of b cluster_leads)))" 1
-equal "drawn" "$(($(of a cluster_drawn) + $(of b cluster_drawn)))" $N
+leads=0 drawn=0
+for name in a b c d; do
+	leads=$((leads + $(of $name cluster_leads)))
+	drawn=$((drawn + $(of $name cluster_drawn)))
+done
+equal "leaders" $leads 1
+equal "drawn" $drawn $N
 metric b 'job_lag{job="r1",training="net",rank="1"}' 0
 metric a 'peer_received_bytes_total{node="b"}' "$(of a fetched_bytes)"
 metric a 'peer_sent_bytes_total{node="b"}' "$(of a given_bytes)"
@@ -74,8 +85,7 @@ for name in cluster_leads:gauge job_lag:gauge peer_sent_bytes_total:counter; do
 	equal "helps of $name" "$(grep -c "^# HELP joaderfs_${name%:*} " "$T/a/mnt/metrics")" 1
 done
 shows a "^samples decoded $(of a decodes) (.*%) fetched $(of a samples_fetched) (.*%) cached .* given $(of a samples_given)$"
-end a
-end b
+for name in a b c d; do end $name; done
 
 # Homes by capacity, or by the hashes of JOADER, which do not regard it.
 # homes PLACEMENT: prepares all samples on two nodes, of which a has most of the capacity
