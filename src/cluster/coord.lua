@@ -15,7 +15,7 @@
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
 -- One more with each change of this file: a node loads it where an older one is.
-local REVISION = 2
+local REVISION = 3
 
 local function key(keys, name, ...)
 	return table.concat({keys[1], name, ...}, ':')
@@ -279,6 +279,60 @@ local function jobs(keys)
 	return result
 end
 
+-- The chunks of the epoch's log, one after the other, up to `next`.
+local function is_whole(keys, job, epoch, next, ranks, batch)
+	local log, at = key(keys, 'log', job, epoch), 0
+	for _, chunk in ipairs(redis.call('XRANGE', log, '-', '+')) do
+		local base, count = string.match(chunk[1], '^%d+'), chunk[2][2]
+		local ids = table.concat({log, base, count, ranks, batch}, ':')
+		if tonumber(base) ~= at or redis.call('EXISTS', ids) == 0 then
+			return false
+		end
+		at = at + tonumber(count)
+	end
+	return at == next
+end
+
+-- Some rank has not read this epoch, which was drawn to its end, to its end.
+local function is_read_yet(keys, job, epoch, n, ranks, batch)
+	for rank = 0, ranks - 1 do
+		local cursor = redis.call('HGET', key(keys, 'cur', job), rank) or '0:0'
+		local e, p = string.match(cursor, '(%d+):(%d+)')
+		if tonumber(e) < epoch or (tonumber(e) == epoch and
+			tonumber(p) < position_of(n, batch, ranks, rank)) then
+			return true
+		end
+	end
+	return false
+end
+
+-- run job: a part of the log may have been evicted. If so, the log is made whole from journals, from
+-- the beginning of the epoch on.
+local function mend(keys, args)
+	local run, job = args[1], args[2]
+	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'ranks', 'batch', 'n')
+	if not state[1] then
+		return fail('ENOENT')
+	end
+	local epoch, next, n = tonumber(state[1]), tonumber(state[2]), tonumber(state[5])
+	local ranks, batch = tonumber(state[3]), tonumber(state[4])
+	local from
+	if epoch > 0 and is_read_yet(keys, job, epoch - 1, n, ranks, batch) and
+		not is_whole(keys, job, epoch - 1, n, ranks, batch) then
+		from = epoch - 1
+	elseif not is_whole(keys, job, epoch, next, ranks, batch) then
+		from = epoch
+	else
+		return 0
+	end
+	for lost = from, epoch do
+		drop_log(keys, job, lost, ranks, batch)
+	end
+	redis.call('HSET', key(keys, 'job', job), 'epoch', from, 'next', 0)
+	redis.call('DEL', key(keys, 'ready'), key(keys, 'offers', run), key(keys, 'rep', run))
+	return fail('ESTALE')
+end
+
 -- job
 local function facts(keys, args)
 	local there = redis.call('HMGET', key(keys, 'job', args[1]), 'dataset', 'fingerprint',
@@ -464,6 +518,7 @@ redis.register_function('joaderfs_2_renew', renew)
 redis.register_function('joaderfs_2_open', open)
 redis.register_function('joaderfs_2_append', append)
 redis.register_function('joaderfs_2_forget', forget)
+redis.register_function('joaderfs_2_mend', mend)
 redis.register_function('joaderfs_2_repair', repair)
 redis.register_function('joaderfs_2_repaired', repaired)
 redis.register_function('joaderfs_2_offers', offers)

@@ -82,8 +82,11 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 				engine->read(engine->context, coord->view.run, &read, 1);
 			if (err)
 				return err;
-			if (read.ret_n == 0)
-				return -ESTALE; /* not the log that the caller thinks of */
+			if (read.ret_n == 0) {
+				/* not the log that the caller thinks of, or a part of it */
+				err = coord_mend(coord, facts->name);
+				return err ? err : -ESTALE;
+			}
 			for (uint32_t i = 0; i < read.ret_n; i++)
 				roaring_bitmap_remove(ids, part[i]);
 			at += read.ret_n;

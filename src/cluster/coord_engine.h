@@ -155,6 +155,9 @@ struct coord_engine {
 	/* The feeds of an epoch that is not the running one are not needed any more. */
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
+	/* A part of the log is not there: if it was lost, the log from there on is dropped, to be
+	 * repaired, and -ESTALE. NULL: the engine loses no part of what it has. */
+	int (*mend)(void *context, const char *run, const char *job);
 	/* Repair: what a journal knows, who has offered all of it, and what the leader makes
 	 * of it. */
 	int (*repair)(void *context, const char *run, const struct coord_offer *offer);

@@ -228,6 +228,28 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	due_at(coord, coord->read_ns);
 }
 
+/* The log is longer, as far as is known, and this rank has not read its epoch to the end. */
+static bool is_missing(const struct coord *coord, const struct coord_read *read)
+{
+	const struct held_job *job = coord_find_job(coord, read->job);
+	if (read->ret_n || !job || !job->entered || read->epoch > job->epoch)
+		return false;
+	uint32_t drawn = read->epoch == job->epoch ? job->next : job->n;
+	return read->from < rank_length(&job->facts, drawn, read->rank);
+}
+
+static int mend_missing(struct coord *coord, const struct coord_read *reads, size_t n)
+{
+	if (coord->now_ns < coord->mend_ns)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (is_missing(coord, &reads[i])) {
+			coord->mend_ns = coord->now_ns + coord->pace_ns;
+			return coord_mend(coord, reads[i].job);
+		}
+	return 0;
+}
+
 static int read_batch(struct coord *coord, struct coord_read *reads, sample_id *ids)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -247,7 +269,7 @@ static int read_batch(struct coord *coord, struct coord_read *reads, sample_id *
 		failed |= err != 0;
 	}
 	read_again(coord, any, more, failed);
-	return 0;
+	return mend_missing(coord, reads, n);
 }
 
 int coord_read_feeds(struct coord *coord)

@@ -96,7 +96,8 @@ struct coord {
 
 	uint64_t now_ns, due_ns;
 	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns; /* when each is due */
-	uint64_t beaten_ns;				      /* the last beat */
+	uint64_t mend_ns;   /* when a log that ends too soon may be complained of again */
+	uint64_t beaten_ns; /* the last beat */
 	uint64_t moved_ns;  /* when readers or the log last went on, as far as is known */
 	uint64_t hunger_ns; /* how soon feeds are read again while readers wait */
 	uint64_t patience_ns; /* how soon an engine that is away is tried again */
@@ -205,6 +206,8 @@ void coord_forget_came(struct held_job *job, uint32_t number);
 must_check int coord_report(struct coord *coord);
 /* The leader: waits for reports, fills the log, and lets the group go on. */
 must_check int coord_repair(struct coord *coord);
+/* A part of the job's log is not in the engine. -ESTALE: it was lost, and will be repaired. */
+must_check int coord_mend(struct coord *coord, const char *job);
 /* What readers here had, beside what the repaired log has. */
 must_check int coord_compare(struct coord *coord);
 

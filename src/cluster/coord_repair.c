@@ -115,6 +115,12 @@ int coord_report(struct coord *coord)
 	return err;
 }
 
+int coord_mend(struct coord *coord, const char *job)
+{
+	const struct coord_engine *engine = coord->engine;
+	return engine->mend ? engine->mend(engine->context, coord->view.run, job) : 0;
+}
+
 /* --- what readers had ------------------------------------------------------------------- */
 
 /* As far as it goes; a call may give less. */
@@ -151,7 +157,9 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 		return err;
 	/* The log ends before, or all have read the epoch and its feeds are forgotten. */
 	if (n < run->n) {
-		err = coord_look(coord);
+		err = coord_mend(coord, run->job);
+		if (!err)
+			err = coord_look(coord);
 		if (err || run->epoch < job->epoch)
 			return err;
 	}

@@ -127,7 +127,10 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 	err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
-	return resp_end(resp, reply, take_beat(resp, reply, leases, n, ret));
+	err = take_beat(resp, reply, leases, n, ret);
+	if (!err && !ret->ready)
+		resp_forget_chunks(resp); /* the log may get others */
+	return resp_end(resp, reply, err);
 }
 
 static int release(
@@ -270,6 +273,7 @@ static const struct coord_engine functions = {.beat = beat,
 	.append = resp_append,
 	.read = resp_read,
 	.forget = resp_forget,
+	.mend = resp_mend,
 	.repair = resp_repair,
 	.repaired = resp_repaired,
 	.offers = resp_offers,

@@ -133,6 +133,7 @@ sample_id *resp_join(const struct coord_append *append);
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
 int resp_append(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *append);
+int resp_mend(void *context, const char *run, const char *job);
 int resp_forget(
 	void *context, const struct coord_token *token, const char *job, uint32_t epoch);
 int resp_repair(void *context, const char *run, const struct coord_offer *offer);

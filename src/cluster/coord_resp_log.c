@@ -99,6 +99,18 @@ int resp_forget(
 	return resp_do(resp, &words);
 }
 
+int resp_mend(void *context, const char *run, const char *job)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_2_mend", 2);
+	resp_text(&words, run);
+	resp_text(&words, job);
+	return resp_do(resp, &words);
+}
+
 /* --- repair ----------------------------------------------------------------------------- */
 
 int resp_repair(void *context, const char *run, const struct coord_offer *offer)

@@ -134,6 +134,8 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 	bool emptied = before.ready && !view->ready; /* while it runs */
 	if (!was_joined || strcmp(before.run, view->run) != 0 || emptied)
 		new_life(coord);
+	if (view->ready && !before.ready)
+		coord_moved(coord); /* readers have waited for this */
 	if (!view->ready) {
 		coord->compared = false;
 	} else {

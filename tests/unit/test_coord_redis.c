@@ -285,6 +285,66 @@ Test(coord_redis, any_key_may_be_evicted_third)
 	evict_each(2, 3);
 }
 
+/* Keys whose names match: all of them, or the first one. */
+static void evict_matching(const struct world *world, const char *pattern, bool all)
+{
+	char command[512];
+	snprintf(command, sizeof(command),
+		"redis-cli -s %s --scan --pattern '%s' | sort | %s | xargs redis-cli -s "
+		"%s DEL | grep -q '[1-9]'",
+		world->server.socket, pattern, all ? "cat" : "head -1",
+		world->server.socket);
+	run(command);
+}
+
+/* Node 2 comes late to epoch `epoch`, whose log was evicted, in part, before node 2 could read
+ * it. The other two nodes are in epoch `others`. */
+static void evict_unread(const char *pattern, uint32_t epoch, uint32_t others)
+{
+	struct world world;
+	begin(&world, NULL);
+	world.hold_epoch = epoch;
+	world.hold_position = 1;
+	start_nodes(&world, 3);
+	struct world_node *late = &world.nodes[2];
+	world_until(&world, late->consumed_epoch[0][2] == epoch);
+	world_kill(late);
+	late->consumed_epoch[0][2] = epoch; /* its reader is there */
+	world.hold_epoch = others;
+	world.hold_position = 10;
+	world_until(&world, world.nodes[0].consumed_epoch[0][0] == others &&
+				    world.nodes[0].consumed[0][0] == 10 &&
+				    world.nodes[1].consumed_epoch[0][1] == others);
+	for (uint32_t p = 2; p < JOURNAL_POSITIONS; p++)
+		late->journal.ids[0][epoch][2][p] = SAMPLE_NONE;
+	evict_matching(&world, pattern, false);
+	late->consumed_epoch[0][2] = 0;
+	world_start(&world, 2);
+	cr_assert_eq(coord_add_job(late->coord, &world.facts[0]), 0);
+	world_take(late, 0, 2);
+	world.hold_epoch = UINT32_MAX;
+	world_until(&world, world_is_given(&world, 0, others + 1));
+	for (uint32_t e = 0; e <= others; e++)
+		cr_assert(world_is_given(&world, 0, e), "epoch %u", e);
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_eq(world_status(&world.nodes[i]).rebound, 0);
+	world_end(&world);
+}
+
+Test(coord_redis, a_list_of_chunks_that_was_evicted_before_a_rank_read_it_comes_back)
+{
+	NEEDS_SERVER;
+	evict_unread("{group}:log:job0:1", 1, 1);
+	evict_unread("{group}:log:job0:1", 1, 2);
+}
+
+Test(coord_redis, a_chunk_that_was_evicted_before_a_rank_read_it_comes_back)
+{
+	NEEDS_SERVER;
+	evict_unread("{group}:log:job0:1:*", 1, 1);
+	evict_unread("{group}:log:job0:1:*", 1, 2);
+}
+
 /* --- how often it is asked --------------------------------------------------------------- */
 
 /* What the server was asked so far, without what the test asks. */
