@@ -12,10 +12,12 @@
  * one of mode 0600 or 0640. A newline at the end is no part of the secret.
  *
  *   Threads: any.
- *   Errors: -errno, logged; no message has anything of the content.
+ *   Errors: -errno, with a message that has nothing of the content.
  */
 
-/* key: the option that names the file, for messages. *ret_n: at most `room`; a longer file
+#define SECRET_FILE_MESSAGE 224
+
+/* key: the option that names the file, for the message. *ret_n: at most `room`; a longer file
  * fills the room. */
-must_check int secret_file_read(
-	const char *key, const char *path, void *ret, size_t room, size_t *ret_n);
+must_check int secret_file_read(const char *key, const char *path, void *ret, size_t room,
+	size_t *ret_n, char message[SECRET_FILE_MESSAGE]);

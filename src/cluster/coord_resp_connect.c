@@ -6,7 +6,6 @@
 #include "cluster/coord_resp_internal.h"
 
 #include "base/log.h"
-#include "base/secret_file.h"
 #include "cluster/coord_lua.h"
 
 #include <errno.h>
@@ -74,18 +73,19 @@ static int tell(struct coord_resp *resp, const char *a, const char *b, const cha
 
 /* --- as whom ---------------------------------------------------------------------------- */
 
-int resp_read_password(struct coord_resp *resp)
+int resp_read_password(struct coord_resp *resp, char message[SECRET_FILE_MESSAGE])
 {
 	static const char key[] = "engine_password_file";
 	struct coord_url *url = &resp->url;
 	size_t n;
-	int err = secret_file_read(
-		key, resp->password_file, url->password, sizeof(url->password), &n);
+	int err = secret_file_read(key, resp->password_file, url->password,
+		sizeof(url->password), &n, message);
 	if (err)
 		return err;
 	if (n == 0 || n == sizeof(url->password) || memchr(url->password, '\0', n)) {
-		log_error("[cluster]:%s: %s: not a password; allowed: 1 to %zu bytes, "
-			  "none of them 0",
+		snprintf(message, SECRET_FILE_MESSAGE,
+			"%s: %.80s: not a password; allowed: 1 to %zu bytes, "
+			"none of them 0",
 			key, resp->password_file, sizeof(url->password) - 1);
 		return -EINVAL;
 	}
@@ -97,9 +97,14 @@ int resp_read_password(struct coord_resp *resp)
 static int log_in(struct coord_resp *resp)
 {
 	const struct coord_url *url = &resp->url;
-	int err = resp->password_file ? resp_read_password(resp) : 0;
-	if (err || (!url->has_password && !url->user[0]))
-		return err;
+	char message[SECRET_FILE_MESSAGE];
+	if (resp->password_file && resp_read_password(resp, message)) {
+		snprintf(resp->refused, sizeof(resp->refused), "gets no password: %s",
+			message);
+		return -ENOKEY;
+	}
+	if (!url->has_password && !url->user[0])
+		return 0;
 	return url->user[0] ? tell(resp, "AUTH", url->user, url->password, NULL)
 			    : tell(resp, "AUTH", url->password, NULL, NULL);
 }
@@ -292,11 +297,9 @@ static int try_one(struct coord_resp *resp, const struct coord_host *host)
 
 /* --- all -------------------------------------------------------------------------------- */
 
-int resp_connect(struct coord_resp *resp)
+static int connect_anywhere(struct coord_resp *resp)
 {
 	int err = 0;
-	if (resp->link)
-		return 0;
 	resp->refused[0] = '\0';
 	if (resp->moved.port) {
 		struct coord_host moved = resp->moved;
@@ -315,6 +318,22 @@ int resp_connect(struct coord_resp *resp)
 		return 0;
 	}
 	return err;
+}
+
+/* What fails before anything was asked says nothing of jobs, leases and fences. */
+static int as_no_fence(int err)
+{
+	static const int fences[] = {
+		ESTALE, EBUSY, EEXIST, EPROTO, ENOENT, EAGAIN, EINVAL, EBADMSG};
+	for (size_t i = 0; i < sizeof(fences) / sizeof(fences[0]); i++)
+		if (err == -fences[i])
+			return -ECONNRESET;
+	return err;
+}
+
+int resp_connect(struct coord_resp *resp)
+{
+	return resp->link ? 0 : as_no_fence(connect_anywhere(resp));
 }
 
 /* --- for doctor ------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/secret_file.h"
 #include "cluster/coord_resp.h"
 #include "cluster/coord_tls.h"
 #include "cluster/coord_url.h"
@@ -116,7 +117,8 @@ must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);
 /* Nothing to do if there is a connection. */
 must_check int resp_connect(struct coord_resp *resp);
 /* From the file; logged. */
-must_check int resp_read_password(struct coord_resp *resp);
+must_check int resp_read_password(
+	struct coord_resp *resp, char message[SECRET_FILE_MESSAGE]);
 
 /* --- coord_resp_jobs.c ------------------------------------------------------------------ */
 

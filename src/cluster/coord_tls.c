@@ -108,10 +108,11 @@ static int read_key(const char *path, EVP_PKEY **ret, char *message)
 	static const char key[] = "engine_key";
 	size_t n;
 	char *text = malloc(KEY_BYTES);
-	int err = text ? secret_file_read(key, path, text, KEY_BYTES, &n) : -ENOMEM;
+	char why[SECRET_FILE_MESSAGE];
+	int err = text ? secret_file_read(key, path, text, KEY_BYTES, &n, why) : -ENOMEM;
 	if (err) {
 		if (text)
-			(void)refuse(message, key, path, "not readable");
+			snprintf(message, COORD_TLS_MESSAGE, "%s", why);
 		free(text);
 		return err;
 	}

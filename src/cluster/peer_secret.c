@@ -23,8 +23,11 @@ int peer_secret_read(const char *path, struct peer_secret **ret)
 	struct peer_secret *secret = calloc(1, sizeof(*secret));
 	if (!secret)
 		return -ENOMEM;
-	int err = secret_file_read(
-		"secret", path, secret->bytes, sizeof(secret->bytes), &secret->n);
+	char message[SECRET_FILE_MESSAGE];
+	int err = secret_file_read("secret", path, secret->bytes, sizeof(secret->bytes),
+		&secret->n, message);
+	if (err)
+		log_error("[cluster]:%s", message);
 	if (!err && (secret->n < SECRET_LEAST || secret->n > PEER_SECRET)) {
 		log_error("[cluster]:secret: %s: %s%zu bytes; allowed: %d to %d", path,
 			secret->n > PEER_SECRET ? "at least " : "", secret->n,

@@ -50,11 +50,11 @@ not_started '[cluster]:engine: a port is a number from 1 to 65535' 'redis://alic
 not_started 'engine_password_file has one, too' "redis://:hunter2@127.0.0.1" \
 	"engine_password_file = $T/password"
 chmod 644 "$T/password"
-not_started "[cluster]:engine_password_file: $T/password: everybody may use the file (mode 644)" \
+not_started "[cluster]:engine: engine_password_file: $T/password: everybody may use the file (mode 644)" \
 	"redis://127.0.0.1:$PORT" "engine_password_file = $T/password"
 chmod 600 "$T/password"
 : >"$T/password"
-not_started "[cluster]:engine_password_file: $T/password: not a password" \
+not_started "[cluster]:engine: engine_password_file: $T/password: not a password" \
 	"redis://127.0.0.1:$PORT" "engine_password_file = $T/password"
 
 # A user with few rights: what lacks is named, and the line that suffices does.

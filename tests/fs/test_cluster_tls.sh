@@ -105,7 +105,7 @@ refused 'the engine does not answer the handshake of TLS' "rediss://alice:hunter
 ended
 
 chmod 644 "$T/node.key"
-not_started "[cluster]:engine_key: $T/node.key: everybody may use the file (mode 644)" \
+not_started "[cluster]:engine: engine_key: $T/node.key: everybody may use the file (mode 644)" \
 	"$URL" "${OURS[@]}"
 chmod 600 "$T/node.key"
 not_started "engine_cert: $T/node.crt: its key is not that of engine_key, $T/stranger.key" \

@@ -217,6 +217,62 @@ Test(coord_redis, groups_of_one_server_do_not_see_each_other)
 	world_end(&world);
 }
 
+/* --- errors that are no fences ----------------------------------------------------------- */
+
+/* What happens to the file, and what is said of it. */
+static const struct {
+	const char *command, *says;
+} password_files[] = {
+	{"rm", "No such file"},
+	{"chmod 644", "everybody may use the file (mode 644)"},
+	{"truncate -s 0", "not a password"},
+};
+
+static void change_file(const char *command, const char *path)
+{
+	char text[256];
+	snprintf(text, sizeof(text), "%s %s", command, path);
+	run(text);
+}
+
+static int beat_once(struct coord_resp *resp)
+{
+	struct coord_node self = {.name = "node0", .incarnation = 5, .capacity = 1};
+	struct coord_view view;
+	const struct coord_engine *engine = coord_resp_engine(resp);
+	return engine->beat(engine->context, &self, 1000, NULL, 0, &view);
+}
+
+Test(coord_redis, a_password_file_that_cannot_be_read_is_no_answer_of_the_engine)
+{
+	struct world world;
+	char path[128], message[COORD_TEXT];
+	struct coord_resp *resp;
+	NEEDS_SERVER;
+	begin(&world, NULL);
+	redis(&world, "CONFIG SET requirepass hunter2");
+	snprintf(path, sizeof(path), "%s/password", world.server.directory);
+	change_file("umask 077; echo hunter2 >", path);
+	const struct coord_server server = {
+		.url = world.server.url, .password_file = path};
+	cr_assert_eq(coord_resp_new(&server, "group", 1000, &resp, message), 0);
+	const struct coord_engine *engine = coord_resp_engine(resp);
+	for (size_t i = 0; i < sizeof(password_files) / sizeof(password_files[0]); i++) {
+		change_file(password_files[i].command, path);
+		cr_assert_eq(beat_once(resp), -ENOKEY);
+		const char *said = engine->refused(engine->context);
+		cr_expect_not_null(strstr(said, path), "%s", said);
+		cr_expect_not_null(strstr(said, password_files[i].says), "%s", said);
+		change_file("umask 077; echo hunter2 >", path);
+		change_file("chmod 640", path);
+		cr_assert_eq(beat_once(resp), 0);
+		redis(&world, "-a hunter2 CLIENT KILL TYPE normal");
+		cr_assert_lt(beat_once(resp), 0);
+	}
+	coord_resp_free(&resp);
+	world_end(&world);
+}
+
 /* --- evicted keys ------------------------------------------------------------------------ */
 
 /* All keys, a line each. */
