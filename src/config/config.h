@@ -154,11 +154,12 @@ struct job_config {
 	uint32_t epochs;       /* 0: without end; config_job_epochs */
 	char *order_text;      /* as in the ini */
 	enum job_order order;
-	char *where;	      /* predicate or NULL */
-	uint32_t idle_s;      /* the job is parked when it has read nothing for so long */
-	bool refuses_second;  /* script, too far from the first */
-	bool skips_bad;	      /* samples, in later epochs */
-	uint32_t keep_epochs; /* ended ones whose orders are kept */
+	char *where;	     /* predicate or NULL */
+	uint32_t idle_s;     /* the job is parked when it has read nothing for so long */
+	bool refuses_second; /* script, too far from the first */
+	bool refuses_machines; /* ranks that are on other ones, too */
+	bool skips_bad;	       /* samples, in later epochs */
+	uint32_t keep_epochs;  /* ended ones whose orders are kept */
 	/* Of a training on several nodes: it reads what rank `rank` of `ranks` does; 0 ranks:
 	 * it is none. `training` is its name on all nodes, the job's by default. */
 	char *training;

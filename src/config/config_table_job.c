@@ -103,6 +103,16 @@ const struct option config_job_options[] = {
 			"warned: it is given the running epoch.\n"
 			"refused: its opens fail with EBUSY.\n"
 			"The log and status say so in both cases."},
+	{SECTION_JOB, "other_machines", &value_flag, .choices = second_scripts,
+		.preset = "refused", JOB(refuses_machines),
+		.help = "A process that a launcher has started as one rank of several, "
+			"of "
+			"which some run on other machines, reads a job without ranks, "
+			"where a file holds other samples on other machines.\n"
+			"warned: the log and status say so.\n"
+			"refused: and its opens fail with EOPNOTSUPP, where the files of "
+			"a directory are a class (layout = classes, or labels = fixed), "
+			"because scripts divide these by their numbers."},
 	{SECTION_JOB, "bad_sample", &value_flag, .choices = bad_samples, .preset = "fail",
 		JOB(skips_bad),
 		.help = "A sample that can't be read or prepared.\n"

@@ -162,6 +162,7 @@ enum notice {
 	NOTICE_LABELS,	/* labels of all positions are kept for the next epoch */
 	NOTICE_HANDLES, /* files are kept open (the caller sees that) */
 	NOTICE_READERS, /* nobody knows which process reads (likewise) */
+	NOTICE_MACHINES, /* a rank of several, of which some are on other machines (likewise) */
 	NOTICES
 };
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -160,29 +161,70 @@ static struct process rank_of(struct process process)
 	return process;
 }
 
-/* How many processes a launcher has started of it. */
-static bool is_one_of_several(long id)
+/* --- what a launcher tells a process ------------------------------------------------- */
+
+#define ENVIRONMENT_BYTES (256 << 10)
+
+/* How many ranks there are, and how many of them on this machine: of each launcher, the one
+ * that is started within the others first. Slurm's are as "2(x3),1": of the first machine. */
+static const struct {
+	const char *ranks, *here;
+} launchers[] = {
+	{"WORLD_SIZE", "LOCAL_WORLD_SIZE"},
+	{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+	{"PMI_SIZE", "MPI_LOCALNRANKS"},
+	{"SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"},
+};
+
+struct launched {
+	bool beside;	/* a launcher has started it beside others */
+	bool elsewhere; /* as one of several ranks, and some are on other machines */
+};
+
+/* text: a row of NAME=NUMBER, each with its 0. 0: it has none. */
+static long number_in(const char *text, size_t bytes, const char *name)
 {
-	static const char *const names[] = {"WORLD_SIZE=", "OMPI_COMM_WORLD_SIZE=",
-		"PMI_SIZE=", "SLURM_STEP_NUM_TASKS="};
-	char text[4 * TEXT_BYTES];
+	size_t n = strlen(name);
+	for (const char *at = text; at < text + bytes; at += strlen(at) + 1)
+		if (strncmp(at, name, n) == 0 && at[n] == '=')
+			return strtol(at + n + 1, NULL, 10);
+	return 0;
+}
+
+static struct launched launched_of(const char *text, size_t bytes)
+{
+	struct launched found = {0};
+	long of = 0, here = 0;
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
+		long ranks = number_in(text, bytes, launchers[i].ranks);
+		found.beside |= ranks > 1;
+		of = of ? of : ranks;
+		/* A script may have taken its number from another launcher. */
+		if (here == 0 && ranks == of)
+			here = number_in(text, bytes, launchers[i].here);
+	}
+	bool other = number_in(text, bytes, "NODE_RANK") > 0;
+	found.elsewhere = of > 1 && ((here > 0 && here < of) || other);
+	return found;
+}
+
+static struct launched launch_of(long id)
+{
+	struct launched found = {0};
 	size_t n;
-	if (!read_of(id, "environ", text, sizeof(text), &n))
-		return false;
-	for (const char *at = text; at < text + n; at += strlen(at) + 1)
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			if (strncmp(at, names[i], strlen(names[i])) == 0 &&
-				strtol(at + strlen(names[i]), NULL, 10) > 1)
-				return true;
-	return false;
+	char *text = malloc(ENVIRONMENT_BYTES);
+	if (text && read_of(id, "environ", text, ENVIRONMENT_BYTES, &n))
+		found = launched_of(text, n);
+	free(text);
+	return found;
 }
 
 /* Ranks that were started by multiprocessing, too, belong to who started them. */
-static uint64_t script_of(const struct process *rank)
+static uint64_t script_of(const struct process *rank, bool launched)
 {
 	struct process parent;
 	if (rank->parent > 1 && read_process(rank->parent, &parent) &&
-		(is_helper(rank, &parent) || is_one_of_several(rank->id)))
+		(is_helper(rank, &parent) || launched))
 		return number_of(&parent);
 	return number_of(rank);
 }
@@ -201,6 +243,7 @@ struct known_thread {
 	bool works; /* of a process that works for another */
 	bool looks; /* of a process that others work for */
 	bool done;
+	bool elsewhere;	 /* ranks of its training are on other machines */
 	long program;	 /* the process that is the rank */
 	uint64_t shared; /* the inode whose epoch others decide; 0: none */
 	uint32_t epoch;
@@ -240,7 +283,7 @@ static void find_out(long id, uint64_t start, struct known_thread *ret)
 {
 	struct process process;
 	ret->who = (struct reader){.thread = rng_mix((uint64_t)id, start) | 1};
-	ret->works = false;
+	ret->works = ret->elsewhere = false;
 	ret->program = 0;
 	if (!read_process(process_of_thread(id), &process))
 		return;
@@ -248,7 +291,9 @@ static void find_out(long id, uint64_t start, struct known_thread *ret)
 	ret->works = rank.id != process.id;
 	ret->program = rank.id;
 	ret->who.rank = number_of(&rank);
-	ret->who.script = script_of(&rank);
+	struct launched launched = launch_of(rank.id);
+	ret->elsewhere = launched.elsewhere;
+	ret->who.script = script_of(&rank, launched.beside);
 }
 
 /* Whether a process has read for this one within a minute. */
@@ -287,6 +332,7 @@ static struct sched_reader reader_known(const struct known_thread *known, bool d
 	return (struct sched_reader){.who = known->who,
 		.done = done,
 		.looks = known->looks,
+		.elsewhere = known->elsewhere,
 		.thread = known->id,
 		.program = known->program,
 		.resent = outlived_is_resent()};

@@ -38,6 +38,12 @@ static const char *const texts[NOTICES] = {
 		"the daemon has a name space of processes of its own, so scripts that "
 		"read current/ can't be told apart; please share the name space of the "
 		"readers: docker run --pid, shareProcessNamespace in Kubernetes",
+	[NOTICE_MACHINES] =
+		"ranks of the training run on other machines, too, where files hold "
+		"other "
+		"samples: some would come twice, and others never; please give each rank "
+		"a job with ranks, rank and training, or use layout = mirror, or classes "
+		"with mapping = fixed",
 };
 
 const char *sched_notice_text(enum notice notice)
@@ -81,6 +87,22 @@ void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath
 	if (handle->callbacks.reader.unknown && handle->request.epoch == SCHED_CURRENT &&
 		(kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN))
 		notice_locked(job, &effect, aftermath);
+}
+
+bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	const struct sched_job *job = handle->job;
+	enum epochs_kind kind = job_kind(job);
+	struct epochs_status status;
+	lock_assert_held(&job->sched->lock);
+	if (!handle->callbacks.reader.elsewhere || job->config.ranks > 0 ||
+		(kind != EPOCHS_DRAWN && kind != EPOCHS_DRAWN_AT_OPEN))
+		return false;
+	epochs_status(job->epochs, &status);
+	const struct effect effect = {
+		.kind = EFFECT_NOTICE, .notice = NOTICE_MACHINES, .epoch = status.epoch};
+	notice_locked(handle->job, &effect, aftermath);
+	return kind == EPOCHS_DRAWN_AT_OPEN && job->config.refuses_machines;
 }
 
 void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch)

@@ -285,6 +285,8 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	lock_assert_held(&job->sched->lock);
 	if (job->sched->stopping)
 		return -ENODEV;
+	if (notice_is_refused_locked(handle, aftermath))
+		return -EOPNOTSUPP;
 	trace_note_locked(handle, SCHED_TRACE_OPEN);
 	effects_init(&effects);
 	epochs_open(job->epochs, &handle->request, clock_now_ns(), &effects);

@@ -439,13 +439,14 @@ struct sched_opened {
 /* Who opens, and what. */
 struct sched_reader {
 	struct reader who;
-	bool done;    /* its thread has read to the end what it opened last */
-	bool looks;   /* its process has workers that read */
-	bool resent;  /* the daemon before this one may have begun to answer it */
-	bool unknown; /* the kernel tells no process */
-	bool images;  /* of a file of images, although only the sample is asked for */
-	long thread;  /* its number in /proc; 0: not known */
-	long program; /* the number of the process that is who.rank; 0: not known */
+	bool done;	/* its thread has read to the end what it opened last */
+	bool looks;	/* its process has workers that read */
+	bool resent;	/* the daemon before this one may have begun to answer it */
+	bool unknown;	/* the kernel tells no process */
+	bool elsewhere; /* who.rank is one of several ranks; some are on other machines */
+	bool images;	/* of a file of images, although only the sample is asked for */
+	long thread;	/* its number in /proc; 0: not known */
+	long program;	/* the number of the process that is who.rank; 0: not known */
 };
 
 /*
@@ -466,8 +467,8 @@ struct sched_open_callbacks {
  * Opens a position's sample: binds it (drawing if needed), then opened at once or when it
  * is prepared. Refused by the return value, with no callback: -ENOENT (no such epoch or
  * position), -ESTALE (epoch over, position never bound; the epoch has other names), -EAGAIN (the next epoch while at
- * most half of the running one is bound, or another script reads current/), -ENODEV (job removed, shutdown), -EIO,
- * -ENOMEM.
+ * most half of the running one is bound, or another script reads current/), -EOPNOTSUPP (reader.elsewhere), -ENODEV
+ * (job removed, shutdown), -EIO, -ENOMEM.
  */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
