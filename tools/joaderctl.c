@@ -83,6 +83,20 @@ static int upgrade(const char *path, char **arguments, int n)
 	return status;
 }
 
+static int cluster_command(const char *path, char **arguments, int n)
+{
+	const char *asks[] = {NULL, arguments[2], n > 3 ? arguments[3] : NULL};
+	if (n == 3 && strcmp(arguments[1], "forget") == 0)
+		asks[0] = "cluster-forget";
+	else if (n == 4 && strcmp(arguments[1], "resize") == 0)
+		asks[0] = "cluster-resize";
+	if (asks[0])
+		return request(path, asks, (size_t)n - 1, NULL, stdout);
+	complain("usage: joaderctl cluster [forget NODE|TRAINING | resize TRAINING "
+		 "RANKS]");
+	return EXIT_USAGE;
+}
+
 static int carry_out(const char *path, char **arguments, int n)
 {
 	if (asks_for_help(arguments, n)) {
@@ -114,6 +128,8 @@ static int carry_out(const char *path, char **arguments, int n)
 		return mount(path, arguments + 1, n - 1);
 	if (strcmp(arguments[0], "dataset") == 0)
 		return dataset_command(path, n, arguments);
+	if (strcmp(arguments[0], "cluster") == 0 && n > 1)
+		return cluster_command(path, arguments, n);
 	if (strcmp(arguments[0], "upgrade") == 0 && n <= 2)
 		return upgrade(path, arguments, n);
 	return request(path, (const char *const *)arguments, (size_t)n, NULL, stdout);

@@ -7,6 +7,7 @@
 --
 --   :version                      :lead "<incarnation> <node>" PX   :termno  :token "<term>:<random>"
 --   :nodes set of names           :node:<node> "<incarnation> <capacity> <address>" PX
+--   :was:<node> of each node that has been live within a day PX
 --   :jobs set of names            :job:<job> hash of facts, epoch, next    :with:<job> set of nodes
 --   :own:<job>:<rank> incarnation PX                               :cur:<job> rank -> "<epoch>:<position>"
 --   :log:<job>:<epoch>            stream of chunks, "<base>-1" -> count
@@ -15,7 +16,11 @@
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
 -- One more with each change of this file: a node loads it where an older one is.
-local REVISION = 3
+local REVISION = 4
+
+local DAY = 24 * 60 * 60 * 1000
+-- Among the nodes of a training that was resized, until a node runs it with its new ranks.
+local RESIZED = ':resized'
 
 local function key(keys, name, ...)
 	return table.concat({keys[1], name, ...}, ':')
@@ -100,15 +105,18 @@ local function beat(keys, args)
 	end
 	redis.call('SET', key(keys, 'node', node), args[4], 'PX', ttl)
 	redis.call('SADD', key(keys, 'nodes'), node)
+	redis.call('SET', key(keys, 'was', node), '', 'PX', DAY)
 	local leases = {}
 	for i = 8, #args, 4 do
 		local job, rank = args[i], args[i + 1]
 		local own, cur = key(keys, 'own', job, rank), key(keys, 'cur', job)
+		local with = key(keys, 'with', job)
 		local ranks = redis.call('HGET', key(keys, 'job', job), 'ranks')
 		local cursor = redis.call('HGET', cur, rank) or '0:0'
 		local owner = redis.call('GET', own)
 		local result = 'OK'
-		if not ranks or tonumber(rank) >= tonumber(ranks) then
+		if not ranks or tonumber(rank) >= tonumber(ranks) or (redis.call('EXISTS', with) == 1 and
+			redis.call('SISMEMBER', with, node) == 0) then
 			result = 'ENOENT'
 		elseif owner and owner ~= incarnation and owner ~= before then
 			bound_lease(own, ttl)
@@ -117,7 +125,7 @@ local function beat(keys, args)
 			redis.call('SET', own, incarnation, 'PX', ttl)
 			-- Either may have been evicted.
 			redis.call('SADD', key(keys, 'jobs'), job)
-			redis.call('SADD', key(keys, 'with', job), node)
+			redis.call('SADD', with, node)
 			local e, p = string.match(cursor, '(%d+):(%d+)')
 			local to_e, to_p = tonumber(args[i + 2]), tonumber(args[i + 3])
 			if tonumber(e) < to_e or (tonumber(e) == to_e and tonumber(p) < to_p) then
@@ -225,6 +233,33 @@ local function begin_after_loss(keys, job, batch, ranks)
 	redis.call('DEL', key(keys, 'ready'))
 end
 
+-- The chunks of the epoch's log, one after the other, up to `next`.
+local function is_whole(keys, job, epoch, next, ranks, batch)
+	local log, at = key(keys, 'log', job, epoch), 0
+	for _, chunk in ipairs(redis.call('XRANGE', log, '-', '+')) do
+		local base, count = string.match(chunk[1], '^%d+'), chunk[2][2]
+		local ids = table.concat({log, base, count, ranks, batch}, ':')
+		if tonumber(base) ~= at or redis.call('EXISTS', ids) == 0 then
+			return false
+		end
+		at = at + tonumber(count)
+	end
+	return at == next
+end
+
+local function is_live(keys, node)
+	return redis.call('EXISTS', key(keys, 'node', node)) == 1
+end
+
+-- Nodes that have given no sign for a day do not run the job any more.
+local function end_memberships(keys, job)
+	for _, node in ipairs(redis.call('SMEMBERS', key(keys, 'with', job))) do
+		if not is_live(keys, node) and redis.call('EXISTS', key(keys, 'was', node)) == 0 then
+			leave(keys, {node, job})
+		end
+	end
+end
+
 -- node job dataset n fingerprint ranks batch kind ids epoch count log; returns what is not
 -- the same
 local function enter(keys, args)
@@ -233,6 +268,7 @@ local function enter(keys, args)
 	if there[1] and not is_same(there, args) then
 		-- The node does not run it as it was.
 		leave(keys, args)
+		end_memberships(keys, args[2])
 		there = redis.call('HMGET', job, unpack(STATE))
 	end
 	if not there[1] then
@@ -250,6 +286,96 @@ local function enter(keys, args)
 		return there
 	end
 	redis.call('SADD', key(keys, 'with', args[2]), args[1])
+	redis.call('SREM', key(keys, 'with', args[2]), RESIZED)
+	redis.call('SET', key(keys, 'was', args[1]), '', 'PX', DAY)
+	return {}
+end
+
+-- name of a node or a training; returns whether it is gone now, and else which nodes live
+local function drop(keys, args)
+	local name, live, found = args[1], {}, false
+	local with = key(keys, 'with', name)
+	for _, node in ipairs(redis.call('SMEMBERS', with)) do
+		live[#live + 1] = is_live(keys, node) and node or nil
+	end
+	if is_live(keys, name) then
+		live[#live + 1] = name
+	end
+	table.sort(live)
+	if live[1] then
+		return live
+	end
+	if redis.call('EXISTS', key(keys, 'job', name)) == 1 then
+		found = true
+		redis.call('DEL', with)
+		leave(keys, {'', name})
+	end
+	for _, job in ipairs(redis.call('SMEMBERS', key(keys, 'jobs'))) do
+		found = redis.call('SREM', key(keys, 'with', job), name) == 1 or found
+	end
+	found = redis.call('SREM', key(keys, 'nodes'), name) == 1 or found
+	redis.call('DEL', key(keys, 'was', name))
+	return found and {} or fail('ENOENT')
+end
+
+-- What a rank has consumed of the epoch, as it lies in the chunks.
+local function consumed_of(keys, job, epoch, rank, position, ranks, batch)
+	local log, parts = key(keys, 'log', job, epoch), {}
+	for _, chunk in ipairs(redis.call('XRANGE', log, '-', '+')) do
+		local base, count, before = string.match(chunk[1], '^%d+'), chunk[2][2], 0
+		local first, last = tonumber(base), tonumber(base) + tonumber(count)
+		for r = 0, rank - 1 do
+			before = before + position_of(last, batch, ranks, r) -
+				position_of(first, batch, ranks, r)
+		end
+		local from = position_of(first, batch, ranks, rank)
+		local n = math.min(position, position_of(last, batch, ranks, rank)) - from
+		if n > 0 then
+			local ids = table.concat({log, base, count, ranks, batch}, ':')
+			parts[#parts + 1] = redis.call('GETRANGE', ids, 4 * before, 4 * (before + n) - 1)
+		end
+	end
+	return table.concat(parts)
+end
+
+-- run job ranks: the same training goes on with so many ranks where it is, when nodes run it so.
+-- Returns what is in the way.
+local function resize(keys, args)
+	local job, to = args[2], tonumber(args[3])
+	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'ranks', 'batch', 'n')
+	if not state[1] then
+		return fail('ENOENT')
+	elseif not is_ready(keys, args[1]) then
+		return fail('ESTALE')
+	end
+	local epoch, next, n = tonumber(state[1]), tonumber(state[2]), tonumber(state[5])
+	local ranks, batch, parts = tonumber(state[3]), tonumber(state[4]), {}
+	if to < 1 or to > batch then
+		return {'ranks', to, batch}
+	elseif not is_whole(keys, job, epoch, next, ranks, batch) then
+		return fail('ESTALE')
+	end
+	for rank = 0, ranks - 1 do
+		local cursor = redis.call('HGET', key(keys, 'cur', job), rank) or '0:0'
+		local e, p = string.match(cursor, '(%d+):(%d+)')
+		e, p = tonumber(e), tonumber(p)
+		if e + 1 < epoch or (e < epoch and p < position_of(n, batch, ranks, rank)) then
+			return {'behind', rank, p, e, epoch}
+		end
+		parts[#parts + 1] = e == epoch and
+			consumed_of(keys, job, epoch, rank, p, ranks, batch) or ''
+	end
+	local ids = table.concat(parts)
+	drop_log(keys, job, math.max(epoch - 1, 0), ranks, batch)
+	drop_log(keys, job, epoch, ranks, batch)
+	for rank = 0, ranks - 1 do
+		redis.call('DEL', key(keys, 'own', job, rank))
+	end
+	redis.call('DEL', key(keys, 'cur', job), key(keys, 'with', job))
+	redis.call('HSET', key(keys, 'job', job), 'ranks', to, 'next', 0)
+	begin_there(keys, job, epoch, #ids / 4, batch, to, ids)
+	redis.call('SADD', key(keys, 'with', job), RESIZED)
+	redis.call('SET', key(keys, 'was', RESIZED), '', 'PX', DAY)
 	return {}
 end
 
@@ -277,20 +403,6 @@ local function jobs(keys)
 			owners(keys, name, tonumber(state[4]) or 0)}
 	end
 	return result
-end
-
--- The chunks of the epoch's log, one after the other, up to `next`.
-local function is_whole(keys, job, epoch, next, ranks, batch)
-	local log, at = key(keys, 'log', job, epoch), 0
-	for _, chunk in ipairs(redis.call('XRANGE', log, '-', '+')) do
-		local base, count = string.match(chunk[1], '^%d+'), chunk[2][2]
-		local ids = table.concat({log, base, count, ranks, batch}, ':')
-		if tonumber(base) ~= at or redis.call('EXISTS', ids) == 0 then
-			return false
-		end
-		at = at + tonumber(count)
-	end
-	return at == next
 end
 
 -- Some rank has not read this epoch, which was drawn to its end, to its end.
@@ -511,6 +623,8 @@ redis.register_function('joaderfs_2_release', release)
 redis.register_function('joaderfs_2_members', members)
 redis.register_function('joaderfs_2_enter', enter)
 redis.register_function('joaderfs_2_leave', leave)
+redis.register_function('joaderfs_2_drop', drop)
+redis.register_function('joaderfs_2_resize', resize)
 redis.register_function('joaderfs_2_jobs', jobs)
 redis.register_function('joaderfs_2_facts', facts)
 redis.register_function('joaderfs_2_elect', elect)

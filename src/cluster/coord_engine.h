@@ -52,7 +52,7 @@ struct coord_lease {
 	struct coord_position
 		cursor; /* consumed so far; the engine keeps the larger one */
 	/* ret */
-	int error; /* -EBUSY: another node's; -ENOENT: no such job */
+	int error; /* -EBUSY: another node's; -ENOENT: no such job, or the node does not run it */
 	struct coord_position ret_cursor;
 };
 

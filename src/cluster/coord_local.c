@@ -110,7 +110,7 @@ static int beat_rank(struct coord_local *local, const struct coord_node *self,
 	uint32_t ttl_ms, struct coord_lease *lease)
 {
 	struct local_job *job = local_find(local, lease->job);
-	if (!job || lease->rank >= job->facts.ranks)
+	if (!job || lease->rank >= job->facts.ranks || !local_runner(job, self->name))
 		return -ENOENT;
 	struct local_rank *rank = &job->ranks[lease->rank];
 	lease->ret_cursor = rank->cursor;

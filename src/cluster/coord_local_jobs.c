@@ -64,7 +64,7 @@ static struct local_job *make_job(
 	return NULL;
 }
 
-static struct local_runner *find_runner(struct local_job *job, const char *node)
+struct local_runner *local_runner(struct local_job *job, const char *node)
 {
 	struct local_runner *runner;
 	LIST_FOREACH (runner, &job->runners, link)
@@ -75,7 +75,7 @@ static struct local_runner *find_runner(struct local_job *job, const char *node)
 
 static int add_runner(struct local_job *job, const char *node)
 {
-	if (find_runner(job, node))
+	if (local_runner(job, node))
 		return 0;
 	struct local_runner *runner = calloc(1, sizeof(*runner));
 	if (!runner)
@@ -115,7 +115,7 @@ int local_leave(void *context, const char *node, const char *name)
 	struct local_job *job = local_find(context, name);
 	if (!job)
 		return 0;
-	struct local_runner *runner = find_runner(job, node);
+	struct local_runner *runner = local_runner(job, node);
 	if (runner) {
 		LIST_REMOVE(runner, link);
 		free(runner);

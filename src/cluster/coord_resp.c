@@ -33,6 +33,19 @@ int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT])
 	return -ENOTSUP;
 }
 
+int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_TEXT])
+{
+	(void)resp, (void)name, (void)said;
+	return -ENOTSUP;
+}
+
+int coord_resp_resize(
+	struct coord_resp *resp, const char *job, uint32_t ranks, char said[COORD_TEXT])
+{
+	(void)resp, (void)job, (void)ranks, (void)said;
+	return -ENOTSUP;
+}
+
 bool coord_policy_evicts(const char *policy)
 {
 	(void)policy;

@@ -46,5 +46,17 @@ const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
 /* Whether the server takes its user, without a trace there. `said`: its maxmemory-policy, or
  * what it does instead, as in "refuses AUTH"; "": neither. */
 must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
+/*
+ * For operators, at any time. said: which nodes live that run the training, or that the node
+ * lives (-EBUSY); or why the training can't go on with so many ranks (-EINVAL); or what the
+ * server did instead. -ENOENT: no such node or training; -EAGAIN: the log is made whole now.
+ *
+ * coord_resp_drop: the group forgets the training, or that the node has run any.
+ * coord_resp_resize: the training goes on where it is when jobs with so many ranks come.
+ */
+must_check int coord_resp_drop(
+	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
+must_check int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
+	char said[COORD_TEXT]);
 /* Of a maxmemory-policy. */
 bool coord_policy_evicts(const char *policy);

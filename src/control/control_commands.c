@@ -6,10 +6,12 @@
 #include "control/control_jobs.h"
 #include "control/control_request.h"
 #include "control/control_upgrade.h"
+#include "cluster/coord.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- add, rm ----------------------------------------------------------------------- */
@@ -204,13 +206,38 @@ static bool run_upgrade(const struct request *request)
 	return ok;
 }
 
+/* --- the group --------------------------------------------------------------------- */
+
+static bool change_forget(const struct request *request)
+{
+	char text[GROUP_TEXT];
+	if (!group_forget(request->context->group, request->argument[1], text))
+		return request_refuse(request, "%s", text);
+	fprintf(request->out, "%s\n", text);
+	return true;
+}
+
+static bool change_resize(const struct request *request)
+{
+	char text[GROUP_TEXT], *end;
+	unsigned long ranks = strtoul(request->argument[2], &end, 10);
+	if (end == request->argument[2] || *end || ranks == 0 || ranks > COORD_RANKS)
+		return request_refuse(request, "ranks: found \"%s\", allowed: 1 to %d",
+			request->argument[2], COORD_RANKS);
+	if (!group_resize(
+		    request->context->group, request->argument[1], (uint32_t)ranks, text))
+		return request_refuse(request, "%s", text);
+	fprintf(request->out, "%s\n", text);
+	return true;
+}
+
 /* --- requests ---------------------------------------------------------------------- */
 
 /* Whoever reaches the socket; who reaches that of a grant, too, of its job, argument 1;
  * root and the daemon's user. Of the others' jobs the functions know whose they are. */
 enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 
-#define N_COMMANDS 18
+#define N_COMMANDS 20
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* arguments, with the command */
@@ -228,6 +255,10 @@ static const struct command {
 	{"revoke", "revoke JOB", 2, 2, false, SENDER_ANY, run_revoke},
 	{"ls", "ls", 1, 1, false, SENDER_ANY, show_ls},
 	{"cluster", "cluster", 1, 1, false, SENDER_ANY, show_cluster},
+	{"cluster-forget", "cluster forget NODE|TRAINING", 2, 2, true, SENDER_MASTER,
+		change_forget},
+	{"cluster-resize", "cluster resize TRAINING RANKS", 3, 3, true, SENDER_MASTER,
+		change_resize},
 	{"status", "status [JOB]", 1, 2, false, SENDER_GRANTED, show_status},
 	{"order", "order JOB [EPOCH]", 2, 3, false, SENDER_GRANTED, show_order},
 	{"stats", "stats", 1, 1, false, SENDER_ANY, show_stats},

@@ -23,6 +23,8 @@
 
 struct group;
 
+#define GROUP_TEXT 400 /* bytes of a message */
+
 /* datasets: those of the configuration; they outlive the group. */
 must_check int group_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct group **ret);
@@ -32,5 +34,10 @@ void group_free(struct group **group);
 
 /* The group as this node sees it: joaderctl(1), cluster. */
 void group_print(struct group *group, FILE *out);
+/* What operators do to the group, by a connection of its own; the caller waits for the engine.
+ * false: text says why. */
+bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
+bool group_resize(
+	struct group *group, const char *training, uint32_t ranks, char text[GROUP_TEXT]);
 /* What Prometheus is told of ranks and nodes, beside stats.h. */
 void group_print_metrics(struct group *group, enum stats_form form, FILE *out);

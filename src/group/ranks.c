@@ -399,8 +399,11 @@ static void go_on(struct group *group, struct group_rank *rank)
 			config->name, consumed, epoch, strerror(-err));
 	else
 		log_info("job %s: goes on at position %u of epoch %u, which another "
-			 "daemon came to",
-			config->name, consumed, epoch);
+			 "daemon came to; for a new run give it another name of a "
+			 "training, or "
+			 "remove its jobs on all nodes first (joaderctl rm; joaderctl "
+			 "cluster forget %s, if a node is gone)",
+			config->name, consumed, epoch, config->training);
 }
 
 /* Of the epoch that it reads, and of the one that is drawn, if that is the next. */

@@ -103,7 +103,14 @@ static const struct command_help {
 		"A line has, with tabs between: the time in seconds since 1970, the\n"
 		"number of the open, event (open, ready, failed or release), epoch,\n"
 		"position, sample, seconds that it waited for its sample, error.\n"},
-	{"cluster", "", "the group of this daemon, and where its ranks are\n", ""},
+	{"cluster", "[forget NODE|TRAINING | resize TRAINING RANKS]",
+		"the group of this daemon, and where its ranks are\n",
+		"forget   a node that never comes back runs no training any more; a "
+		"training\n"
+		"         that no live node runs is gone, and its name free\n"
+		"resize   the training goes on where it is, when its jobs are removed "
+		"and\n"
+		"         jobs with the new number of ranks are added, on any nodes\n"},
 	{"status", "[JOB]", "where a job is and how it was served; without JOB: all\n",
 		""},
 	{"order", "JOB [EPOCH]",

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/cleanup.h"
+#include "group/group_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Nodes and trainings that are gone, and trainings that go on with other ranks. */
+
+#define TIMEOUT_MS 2000
+
+/* NULL: text says why. */
+static struct coord_resp *connect_to(const struct group *group, char text[GROUP_TEXT])
+{
+	const struct cluster_config *config = &group->config->cluster;
+	char message[COORD_TEXT] = "";
+	struct coord_resp *resp = NULL;
+	if (!config->engine) {
+		snprintf(text, GROUP_TEXT,
+			"the daemon's ini has no [cluster] with engine");
+		return NULL;
+	}
+	const struct coord_server server = {.url = config->engine,
+		.password_file = config->engine_password_file,
+		.ca = config->engine_ca,
+		.cert = config->engine_cert,
+		.key = config->engine_key};
+	int err = coord_resp_new(&server, config->group, TIMEOUT_MS, &resp, message);
+	if (err)
+		snprintf(text, GROUP_TEXT, "%s", message[0] ? message : strerror(-err));
+	return resp;
+}
+
+/* true: it was done. */
+static bool explain(int err, const char *name, const char *said, char text[GROUP_TEXT])
+{
+	if (err == -ENOENT)
+		snprintf(text, GROUP_TEXT, "the group has no training or node %.64s",
+			name);
+	else if (err == -EAGAIN)
+		snprintf(text, GROUP_TEXT,
+			"the log is made whole now; please try again in some seconds");
+	else if (err == -EBUSY && strcmp(said, name) == 0)
+		snprintf(text, GROUP_TEXT, "node %.64s lives; please end its daemon",
+			name);
+	else if (err == -EBUSY)
+		snprintf(text, GROUP_TEXT,
+			"training %.64s is run by %.200s; please remove its jobs there "
+			"(joaderctl rm)",
+			name, said);
+	else if (err)
+		snprintf(text, GROUP_TEXT, "%s", said[0] ? said : strerror(-err));
+	return err == 0;
+}
+
+bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT])
+{
+	char said[COORD_TEXT] = "";
+	struct coord_resp *resp = connect_to(group, text);
+	if (!resp)
+		return false;
+	int err = coord_resp_drop(resp, name, said);
+	coord_resp_free(&resp);
+	if (!explain(err, name, said, text))
+		return false;
+	snprintf(text, GROUP_TEXT, "the group has forgotten %.64s", name);
+	return true;
+}
+
+bool group_resize(
+	struct group *group, const char *training, uint32_t ranks, char text[GROUP_TEXT])
+{
+	char said[COORD_TEXT] = "";
+	struct coord_resp *resp = connect_to(group, text);
+	if (!resp)
+		return false;
+	int err = coord_resp_resize(resp, training, ranks, said);
+	coord_resp_free(&resp);
+	if (!explain(err, training, said, text))
+		return false;
+	snprintf(text, GROUP_TEXT,
+		"training %.64s goes on where it is with ranks = %" PRIu32
+		": please remove its jobs (joaderctl rm), and add those of the new ranks "
+		"within a day",
+		training, ranks);
+	return true;
+}
