@@ -74,8 +74,6 @@ struct dataset_config {
 	char *credentials; /* a file, absolute */
 };
 
-enum placement { PLACEMENT_RENDEZVOUS, PLACEMENT_JOADER };
-
 /* The daemons that give the ranks of their jobs one common order. */
 struct cluster_config {
 	char *engine; /* where what they agree on is kept; NULL: in this daemon, alone */
@@ -86,9 +84,8 @@ struct cluster_config {
 	char *listen; /* for the other daemons; NULL: samples are not exchanged */
 	char *secret; /* an absolute path; NULL: none */
 	double capacity;
-	enum placement placement; /* which node is the home of a sample */
-	uint32_t ttl_s;		  /* a daemon that is silent for so long is dead */
-	uint32_t patience_s;	  /* with an engine that is away; 0: for ever */
+	uint32_t ttl_s;	     /* a daemon that is silent for so long is dead */
+	uint32_t patience_s; /* with an engine that is away; 0: for ever */
 };
 
 /* A job as the daemon's ini has it in advance. */

@@ -8,7 +8,6 @@
 /* Options of the daemon's ini. */
 
 static const char *const evictions[] = {"refcnt", "lru", "fifo", "random", NULL};
-static const char *const placements[] = {"rendezvous", "joader", NULL};
 static const char *const samplers[] = {"dsa", "isa", "exchange", NULL};
 static const char *const others[] = {"hide", "show", NULL};
 static const char *const same_images[] = {"file", "content", NULL};
@@ -169,19 +168,6 @@ const struct option config_daemon_options[] = {
 		CLUSTER(capacity),
 		.help = "How many images have this node as their home, beside others: a "
 			"node with 2 has twice as many as one with 1."},
-	{SECTION_CLUSTER, "placement", &value_choice, .choices = placements,
-		.preset = "rendezvous", CLUSTER(placement),
-		.help = "How images get their homes, the same on all nodes.\n"
-			"rendezvous: by capacity; a node that joins or leaves moves only "
-			"the "
-			"images that it gets or had.\n"
-			"joader: as JOADER's authors have it, for comparison: by a hash "
-			"over "
-			"all nodes, and where the node has no such job, by another one "
-			"over "
-			"those that have; capacity is not regarded, and a node that "
-			"joins "
-			"moves most images."},
 	{SECTION_CLUSTER, "ttl", &value_duration, .min = 1, .max = 3600, .preset = "5s",
 		CLUSTER(ttl_s),
 		.help = "A node that is silent for so long is taken for dead, and others "

@@ -110,11 +110,9 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 		return;
 	ssize_t n_homes = make_homes(peers, members, n, &homes);
 	at = calloc(n + 1, sizeof(*at));
-	uint32_t *runs = calloc(n + 1, sizeof(*runs));
-	if (n_homes < 0 || !at || !runs) {
+	if (n_homes < 0 || !at) {
 		free(homes);
 		free(at);
-		free(runs);
 		return; /* later */
 	}
 	forget_gone(peers, homes, (size_t)n_homes);
@@ -123,18 +121,16 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 				      : NULL;
 	struct home *old_homes = peers->homes;
 	struct place *old_place = peers->place;
-	uint32_t *old_at = peers->at, *old_runs = peers->runs;
+	uint32_t *old_at = peers->at;
 	{
 		LOCK_SCOPE(&peers->lock);
 		peers->homes = homes;
 		peers->n_homes = (size_t)n_homes;
 		peers->place = place;
 		peers->at = at;
-		peers->runs = runs;
 	}
 	free(old_homes);
 	free(old_at);
-	free(old_runs);
 	if (old_place)
 		place_free(&old_place);
 }
@@ -178,29 +174,11 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 	return until_ns != 0 && clock_now_ns() < until_ns;
 }
 
-/* Of JOADER's two hashes. A node that refuses has no such job. */
-static struct home *find_joader_locked(
-	struct peers *peers, const struct shared_space *space, sample_id sample)
-{
-	uint32_t n = 0;
-	lock_assert_held(&peers->lock);
-	for (uint32_t i = 0; i < peers->n_homes; i++) {
-		const struct home *home = &peers->homes[i];
-		if (home->is_here || (!home->is_bad && !refuses(home, space)))
-			peers->runs[n++] = i;
-	}
-	uint32_t i = place_joader(
-		(uint32_t)peers->n_homes, peers->runs, n, space->hash, sample);
-	return i == PLACE_NONE || peers->homes[i].is_here ? NULL : &peers->homes[i];
-}
-
 /* The first in the order of homes that is not known to refuse. NULL: this node, or none. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
 	lock_assert_held(&peers->lock);
-	if (peers->placement == PLACEMENT_JOADER)
-		return find_joader_locked(peers, space, sample);
 	uint32_t i = place_home(peers->place, space->hash, sample);
 	while (i != PLACE_NONE) {
 		struct home *home = &peers->homes[peers->at[i]];

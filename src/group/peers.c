@@ -167,7 +167,6 @@ int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	peers->sched = sched;
 	peers->datasets = datasets;
 	peers->n_datasets = config->n_datasets;
-	peers->placement = config->cluster.placement;
 	peers->patience_ns = 2 * config->cluster.ttl_s * SECOND_NS;
 	peers->self =
 		(struct peer_self){.name = self->name, .incarnation = self->incarnation};
@@ -199,7 +198,6 @@ void peers_free(struct peers **peers_pointer)
 		place_free(&peers->place);
 	free(peers->homes);
 	free(peers->at);
-	free(peers->runs);
 	free(peers->fingerprints);
 	lock_destroy(&peers->lock);
 	free(peers);

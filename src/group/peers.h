@@ -58,8 +58,6 @@ struct peers {
 	size_t n_homes;
 	struct place *place; /* NULL: no sample is elsewhere */
 	uint32_t *at;	     /* of a node of `place`: where it is in `homes` */
-	uint32_t *runs; /* scratch, for placement = joader: as long as homes; (lock) */
-	enum placement placement;
 	/* (lock) */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
