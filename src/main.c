@@ -35,6 +35,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -471,8 +472,13 @@ static int stop(struct daemon *daemon)
 
 /* --- one process after another ------------------------------------------------------- */
 
+/* The system gives zeros that take no memory until they are written to. glibc would take larger
+ * and larger pieces from its heap, and clear them: the arrays of epochs, while readers wait. */
+#define MAPPED_ALONE (4 << 20)
+
 static void begin_process(const struct daemon *daemon)
 {
+	mallopt(M_MMAP_THRESHOLD, MAPPED_ALONE);
 	signals_begin();
 	crash_install();
 	raise_descriptors();

@@ -72,7 +72,8 @@ const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 uint32_t dataset_label(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);
-	return dataset->labels[id];
+	uint32_t label = dataset->labels[id];
+	return label < dataset->n_classes ? label : LABEL_NONE;
 }
 
 uint32_t dataset_path_length(const struct dataset *dataset, sample_id id)
@@ -85,6 +86,8 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 {
 	ensure(id < dataset->n_ids);
 	struct image_size size = dataset->images[id];
+	if (size.mode >= N_PIXEL_MODES) /* damaged: no header that can be read */
+		return (struct tensor_shape){0};
 	return (struct tensor_shape){
 		.height = size.height, .width = size.width, .mode = size.mode};
 }

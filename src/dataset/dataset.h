@@ -166,6 +166,10 @@ uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
+/* Another number when a sample of the catalogue has changed or is new, and when what `where`
+ * looks at has; 0: a mixture, which has no catalogue. */
+uint64_t dataset_content(const struct dataset *dataset);
+
 /*
  * The same on other machines, whatever ids and mtimes the files have there: the selected
  * samples in the byte order of their paths (relative to the root), and a fingerprint of

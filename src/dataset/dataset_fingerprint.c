@@ -103,6 +103,12 @@ uint64_t dataset_fingerprint(
 	return scatter(sum + roaring_bitmap_get_cardinality(selection));
 }
 
+/* The sum of a head covers the sums of all sections, and which SQLite file it is of. */
+uint64_t dataset_content(const struct dataset *dataset)
+{
+	return dataset->map ? dataset->map->head->sum : 0;
+}
+
 uint64_t dataset_labels_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {

@@ -166,8 +166,8 @@ static bool names_fit(const struct catalogue_map *map)
 	       containers_fit(map) && (n == 0 || paths[n - 1] == '\0');
 }
 
-/* Names a fault that would lead out of the mapping; paths and parts are checked when they are
- * used. */
+/* Names a fault that would lead out of the mapping; values of samples are looked at when they
+ * are used: paths, parts, labels (dataset_label) and modes (dataset_image_shape). */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;
@@ -178,8 +178,11 @@ static const char *content_problem(const struct catalogue_map *map)
 		return "has too many samples";
 	if (!names_fit(map))
 		return "has damaged names";
-	if (!runs_fit(map))
-		return "has damaged ids";
+	return runs_fit(map) ? NULL : "has damaged ids";
+}
+
+static const char *values_problem(const struct catalogue_map *map)
+{
 	if (!labels_fit(map))
 		return "has a label that is no class";
 	return modes_fit(map) ? NULL : "has an image of no mode";
@@ -201,6 +204,8 @@ static const char *problem_of(const struct catalogue_map *map, bool check)
 	const char *problem = head_problem(map);
 	if (!problem)
 		problem = content_problem(map);
+	if (!problem && check)
+		problem = values_problem(map);
 	return problem ? problem : sum_problem(map, check);
 }
 

@@ -124,7 +124,8 @@ must_check int map_pair_of(const char *file, struct map_pair *ret);
 
 /*
  * Opens the file beside the catalogue `file`, if it is of this catalogue, and of `root`.
- * check: the sums of all sections, too; without it only what could lead out of the file.
+ * check: the sums and values of all samples, too; without it only what could lead out of the
+ * file, which takes no longer with more samples.
  */
 must_check int catalogue_map_open(
 	const char *file, const char *root, bool check, struct catalogue_map **ret);

@@ -151,18 +151,24 @@ int disk_list(const char *directory, const char *prefix, const char *suffix,
 	return 0;
 }
 
-static int write_text(const char *path, const char *text, mode_t mode)
+static int write_file(const char *path, const void *bytes, size_t n, mode_t mode)
 {
 	size_t done;
 	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
 	auto_close int fd = open(path, flags, mode);
 	if (fd < 0)
 		return -errno;
-	int err = disk_write(fd, text, strlen(text), 0, "state.write", &done);
+	int err = disk_write(fd, bytes, n, 0, "state.write", &done);
 	return err ? err : disk_sync(fd, "state.write");
 }
 
 int disk_replace(const char *directory, const char *name, const char *text, mode_t mode)
+{
+	return disk_replace_bytes(directory, name, text, strlen(text), mode);
+}
+
+int disk_replace_bytes(
+	const char *directory, const char *name, const void *bytes, size_t n, mode_t mode)
 {
 	auto_free char *path = NULL;
 	auto_free char *beside = NULL;
@@ -172,7 +178,7 @@ int disk_replace(const char *directory, const char *name, const char *text, mode
 		beside = NULL;
 		return -ENOMEM;
 	}
-	int err = write_text(beside, text, mode);
+	int err = write_file(beside, bytes, n, mode);
 	if (!err && rename(beside, path) != 0)
 		err = -errno;
 	if (err)

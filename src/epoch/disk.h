@@ -30,6 +30,8 @@ must_check int disk_sync_directory(const char *directory, const char *place);
 /* A file of the text, whole or not at all: written beside, as NAME.new, then renamed. */
 must_check int disk_replace(
 	const char *directory, const char *name, const char *text, mode_t mode);
+must_check int disk_replace_bytes(const char *directory, const char *name,
+	const void *bytes, size_t n, mode_t mode);
 
 /* The numbers of the files <prefix>NNNN<suffix>, ascending; the caller frees *ret. */
 must_check int disk_list(const char *directory, const char *prefix, const char *suffix,

@@ -291,6 +291,8 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 		err = import_for_job(job, adding);
 	if (!err && persist)
 		err = keep_ini(job);
+	if (!err)
+		measured_save(job->now);
 	return err ? err : install(job);
 }
 

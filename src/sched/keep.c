@@ -18,6 +18,7 @@
  *     mapping            what mapping = auto has chosen: mapping.c
  *     job.ini            of jobs that were added at run time
  *     bad                what was found bad, of jobs with bad_sample = skip
+ *     selection          what is known of all the samples that it selects: measured.c
  *     journal-NNNN       what the epochs decided: epoch/journal.h
  *     epoch-NNNN.order   the orders of epochs that have ended: epoch/order.h
  *
@@ -235,7 +236,8 @@ int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 static int remove_own_files(int directory)
 {
 	static const char *const names[] = {"job.ini", "job.ini.new", "id", "id.new",
-		"bad", "bad.new", "training.order", "training.order.new"};
+		"bad", "bad.new", "training.order", "training.order.new", MEASURED_FILE,
+		MEASURED_FILE ".new"};
 	int err = unlinkat(directory, names[0], 0) == 0 || errno == ENOENT ? 0 : -errno;
 	if (!err)
 		err = journal_remove_all(directory);

@@ -101,7 +101,11 @@ static int prepare(struct moving *moving, struct sched_job *job)
 	moving->jobs[moving->n] = sched_job_hold(job);
 	moving->editions[moving->n++] = next;
 	err = check(moving, next);
-	return err ? err : join(next, 0);
+	if (!err)
+		err = join(next, 0);
+	if (!err)
+		measured_save(next);
+	return err;
 }
 
 /* None comes, since the dataset is taken. The caller puts them back. */

@@ -332,6 +332,8 @@ struct edition {
 	struct dataset *mixed;	     /* of a mixture: is.dataset, its own */
 	struct epoch_set set;	     /* the engine's */
 	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
+	uint64_t content;	     /* of the selected samples: dataset_fingerprint */
+	bool noted;		     /* measured_load has found what is known of them */
 	roaring_bitmap_t *selection; /* D_j */
 	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
 	uint64_t largest_bytes;	     /* of a tensor */
@@ -969,6 +971,15 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 
 /* --- mixture.c: editions of several datasets -------------------------------------------- */
+
+/*
+ * What edition_select finds by looking at each sample is noted in the job's directory, so that
+ * the next engine needs not look: measured.c. -ENOENT: there is no note of these samples.
+ */
+#define MEASURED_FILE "selection"
+must_check int measured_load(struct edition *edition);
+/* A note that can't be written is missed by the next engine only, which is logged. */
+void measured_save(const struct edition *edition);
 
 /* As edition_select does it for one. */
 must_check int mixture_select(

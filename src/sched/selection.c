@@ -276,32 +276,42 @@ static int place_samples(struct edition *edition)
 	return mix_labels(edition);
 }
 
-int edition_select(struct edition *edition, config_report *report, void *context)
+/* Looks at each sample, which takes the longer the more there are. */
+static int look_at_samples(struct edition *edition, config_report *report, void *context)
 {
-	bool mixed = config_is_mixed(&edition->job->config);
-	int err = mixed ? mixture_select(edition, report, context)
-			: select_samples(edition, report, context);
+	int err = config_is_mixed(&edition->job->config)
+			  ? mixture_select(edition, report, context)
+			  : select_samples(edition, report, context);
 	if (!err)
 		err = check_length(edition, report, context);
 	if (!err)
 		err = measure(edition);
+	if (!err && edition->job->config.layout == LAYOUT_CLASSES)
+		err = find_labels(edition);
+	if (!err)
+		edition->content =
+			dataset_fingerprint(edition->is.dataset, edition->selection);
+	return err;
+}
+
+int edition_select(struct edition *edition, config_report *report, void *context)
+{
+	bool mixed = config_is_mixed(&edition->job->config);
+	int err = measured_load(edition);
+	if (err == -ENOENT)
+		err = look_at_samples(edition, report, context);
 	if (!err && !edition->job->now)
 		err = mapping_choose(edition->job, edition->all_bytes);
 	if (err)
 		return err;
 	/* What decides about the sample of a position belongs to an order, too. */
-	edition->fingerprint =
-		rng_mix(dataset_fingerprint(edition->is.dataset, edition->selection),
-			job_kind(edition->job));
+	edition->fingerprint = rng_mix(edition->content, job_kind(edition->job));
 	if (mixed)
 		edition->fingerprint =
 			rng_mix(edition->fingerprint, mixture_fingerprint(edition));
 	if (edition->job->config.layout != LAYOUT_CLASSES)
 		return place_samples(edition);
-	err = find_labels(edition);
-	if (!err && job_kind(edition->job) == EPOCHS_FIXED)
-		err = sort_by_label(edition);
-	return err;
+	return job_kind(edition->job) == EPOCHS_FIXED ? sort_by_label(edition) : 0;
 }
 
 bool edition_fixes_labels(const struct edition *edition)

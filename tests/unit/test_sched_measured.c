@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "world.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/*
+ * A daemon that is started again finds in the job's directory what its samples are, and does
+ * not look at each of them; what it finds there is right, or is not used.
+ */
+
+#define N 60
+
+static char half[] = "bytes % 3 > 0 and label = 1", other[] = "label = 0";
+
+static struct job_config config_of(char *where, enum view_layout layout)
+{
+	static char name[] = "job";
+	struct job_config config = world_job_config(name);
+	config.where = where;
+	config.layout = layout;
+	return config;
+}
+
+/* What a job has found of its samples, as numbers that other samples hardly have. */
+struct found {
+	uint32_t samples, n_begins;
+	roaring_bitmap_t *selection, *readable;
+	uint32_t begins[8];
+	char *state;
+};
+
+static void look(struct world *world, struct sched_job *job, struct found *ret)
+{
+	const struct sched_edition *edition = sched_edition(job, SCHED_CURRENT);
+	size_t n;
+	*ret = (struct found){.samples = edition->samples,
+		.n_begins =
+			edition->label_begin ? dataset_classes(world->dataset) + 1 : 0,
+		.selection = roaring_bitmap_copy(edition->selection),
+		.readable = roaring_bitmap_copy(edition->readable)};
+	for (uint32_t i = 0; i < ret->n_begins; i++)
+		ret->begins[i] = edition->label_begin[i];
+	sched_edition_put(edition);
+	FILE *out = open_memstream(&ret->state, &n);
+	sched_job_print_state(job, out); /* it has the fingerprint */
+	fclose(out);
+}
+
+static void same(const struct found *a, const struct found *b)
+{
+	cr_assert_eq(a->samples, b->samples);
+	cr_assert(roaring_bitmap_equals(a->selection, b->selection));
+	cr_assert(roaring_bitmap_equals(a->readable, b->readable));
+	cr_assert_eq(a->n_begins, b->n_begins);
+	cr_assert_arr_eq(a->begins, b->begins, sizeof(a->begins));
+	cr_assert_str_eq(a->state, b->state);
+}
+
+static void found_free(struct found *found)
+{
+	roaring_bitmap_free(found->selection);
+	roaring_bitmap_free(found->readable);
+	free(found->state);
+}
+
+/* Starts, adds the job, looks, stops. */
+static void look_again(
+	struct world *world, const struct job_config *config, struct found *ret)
+{
+	world_start(world);
+	struct sched_job *job = world_add_config(world, config);
+	look(world, job, ret);
+	sched_job_put(job);
+	world_stop(world);
+}
+
+static void path_of(const struct world *world, const char *name, char ret[static 128])
+{
+	snprintf(ret, 128, "%s/state/%s", world->directory, name);
+}
+
+/* The file keeps its size and its times. */
+static void spoil(
+	const struct world *world, const char *name, off_t at, unsigned char mask)
+{
+	char path[128];
+	struct stat before;
+	unsigned char byte;
+	path_of(world, name, path);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	cr_assert_geq(fd, 0, "%s: %s", path, strerror(errno));
+	cr_assert_eq(0, fstat(fd, &before));
+	cr_assert_eq(1, pread(fd, &byte, 1, at));
+	byte ^= mask;
+	cr_assert_eq(1, pwrite(fd, &byte, 1, at));
+	cr_assert_eq(
+		0, futimens(fd, (struct timespec[]){before.st_atim, before.st_mtim}));
+	close(fd);
+}
+
+static off_t size_of(const struct world *world, const char *name)
+{
+	char path[128];
+	struct stat status;
+	path_of(world, name, path);
+	return stat(path, &status) == 0 ? status.st_size : -1;
+}
+
+static void begin(struct world *world)
+{
+	char path[128];
+	world_begin(world, N, N);
+	world_stop(world);
+	world->dataset_config.look = LOOK_NEVER;
+	world_image_path(world, 4, path); /* it has no header: its job can't have it */
+	cr_assert_eq(0, truncate(path, 3));
+	world->dataset_config.look = LOOK_BEFORE;
+	world_start(world);
+	world_stop(world);
+	world->dataset_config.look = LOOK_NEVER;
+}
+
+/* world_end stops it. */
+static void end(struct world *world)
+{
+	world_start(world);
+	world_end(world);
+}
+
+/* The catalogue's database can't be read any more, and is not asked. */
+Test(sched_measured, the_next_start_does_not_look_again)
+{
+	static const enum view_layout layouts[] = {LAYOUT_FLAT, LAYOUT_CLASSES};
+	for (size_t i = 0; i < 4; i++) {
+		struct world world;
+		struct found first, again;
+		struct job_config config = config_of(i % 2 ? half : NULL, layouts[i / 2]);
+		begin(&world);
+		look_again(&world, &config, &first);
+		cr_assert_eq(
+			first.samples, roaring_bitmap_get_cardinality(first.selection));
+		cr_assert(
+			i % 2 || !roaring_bitmap_equals(first.selection, first.readable));
+		for (off_t at = 0; at < 8192; at += 16)
+			spoil(&world, "datasets/tiny.sqlite", at, 0x55);
+		look_again(&world, &config, &again);
+		same(&first, &again);
+		for (off_t at = 0; at < 8192; at += 16)
+			spoil(&world, "datasets/tiny.sqlite", at, 0x55);
+		found_free(&first);
+		found_free(&again);
+		end(&world);
+	}
+}
+
+Test(sched_measured, one_that_is_damaged_is_made_again)
+{
+	struct world world;
+	struct found first, again;
+	struct job_config config = config_of(half, LAYOUT_CLASSES);
+	char path[128];
+	begin(&world);
+	look_again(&world, &config, &first);
+	off_t size = size_of(&world, "jobs/job/selection");
+	cr_assert_gt(size, 100);
+	for (off_t at = 0; at < size; at++) {
+		spoil(&world, "jobs/job/selection", at, (unsigned char)(1u << at % 8));
+		look_again(&world, &config, &again);
+		same(&first, &again);
+		found_free(&again);
+		cr_assert_eq(size, size_of(&world, "jobs/job/selection"));
+	}
+	path_of(&world, "jobs/job/selection", path);
+	for (off_t cut = size - 1; cut >= 0; cut -= 13) {
+		cr_assert_eq(0, truncate(path, cut));
+		look_again(&world, &config, &again);
+		same(&first, &again);
+		found_free(&again);
+	}
+	found_free(&first);
+	end(&world);
+}
+
+/* Another ini, other files and another cache have another one. */
+Test(sched_measured, one_of_other_samples_is_not_used)
+{
+	struct world world;
+	struct found first, found;
+	struct job_config config = config_of(half, LAYOUT_FLAT);
+	char path[128];
+	begin(&world);
+	look_again(&world, &config, &first);
+	config.where = other;
+	look_again(&world, &config, &found);
+	cr_assert_eq(N / 2, found.samples);
+	cr_assert(!roaring_bitmap_equals(first.selection, found.selection));
+	found_free(&found);
+	config.where = NULL;
+	world_image_path(&world, N, path);
+	world_write_png(path, N);
+	world.dataset_config.look = LOOK_BEFORE;
+	look_again(&world, &config, &found);
+	cr_assert_eq(N + 1, found.samples);
+	cr_assert_eq(N, roaring_bitmap_get_cardinality(found.readable));
+	found_free(&found);
+	found_free(&first);
+	end(&world);
+}
