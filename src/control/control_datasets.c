@@ -3,6 +3,7 @@
 
 #include "control/control_datasets.h"
 #include "base/fault.h"
+#include "base/kept.h"
 #include "base/log.h"
 #include "control/control_internal.h"
 #include "epoch/disk.h"
@@ -298,6 +299,53 @@ static bool scan_behind(
 	return ok;
 }
 
+/*
+ * While it runs, <state>/datasets/NAME.looking has its number of tries in it. An engine that
+ * goes on with a mount finds a file that was left, and scans again: the engine before it has
+ * ended in the scan. A scan that engines have ended in again and again may be what ends them.
+ */
+#define LOOKING "%s/datasets/%s.looking"
+#define MOST_TRIES 3
+
+static unsigned tries_left_behind(const char *state, const char *name)
+{
+	auto_free char *path = NULL;
+	unsigned tries = 0;
+	if (!kept_is_again())
+		return 0;
+	if (asprintf(&path, LOOKING, state, name) < 0) {
+		path = NULL;
+		return 0;
+	}
+	auto_fclose FILE *in = fopen(path, "re");
+	return in && fscanf(in, "%u", &tries) == 1 ? tries : 0;
+}
+
+/* Without the file, the next engine does not scan again; the next start does. */
+static void note_tries(const char *state, const char *name, unsigned tries)
+{
+	auto_free char *directory = NULL;
+	auto_free char *file = NULL;
+	char text[16];
+	if (asprintf(&directory, "%s/datasets", state) < 0)
+		directory = NULL;
+	if (asprintf(&file, "%s.looking", name) < 0)
+		file = NULL;
+	snprintf(text, sizeof(text), "%u\n", tries);
+	int err = directory && file ? disk_replace(directory, file, text, 0600) : -ENOMEM;
+	if (err)
+		log_warn("%s/datasets/%s.looking: %s", state, name, strerror(-err));
+}
+
+static void forget_tries(const char *state, const char *name)
+{
+	auto_free char *path = NULL;
+	if (asprintf(&path, LOOKING, state, name) < 0)
+		path = NULL;
+	else if (unlink(path) != 0 && errno != ENOENT)
+		log_warn("%s: %s", path, strerror(errno));
+}
+
 static void look_for_changes(struct command *command, const struct dataset_config *config)
 {
 	const char *name = config->name;
@@ -327,9 +375,23 @@ void control_look_for_changes(const struct files_context *context,
 	struct command command = {context, session, stop, NULL, true};
 	for (size_t i = 0; i < context->config->n_datasets && !atomic_load(stop); i++) {
 		const struct dataset_config *config = &context->config->datasets[i];
-		if (config->look == LOOK_BEHIND &&
-			is_unseen(context->sched, config->name))
-			look_for_changes(&command, config);
+		const char *state = context->config->state, *name = config->name;
+		unsigned tries = tries_left_behind(state, name);
+		if (config->look != LOOK_BEHIND ||
+			(tries == 0 && !is_unseen(context->sched, name)))
+			continue;
+		if (tries >= MOST_TRIES) {
+			log_warn("dataset %s: %u engines have ended while they scanned "
+				 "it; changes are looked for at the next start, or by "
+				 "joaderctl dataset rescan %s",
+				name, tries, name);
+			forget_tries(state, name);
+			continue;
+		}
+		note_tries(state, name, tries + 1);
+		look_for_changes(&command, config);
+		if (!atomic_load(stop))
+			forget_tries(state, name);
 	}
 }
 

@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The joaderfs authors
 # A start serves what the last scan has found, and looks for changes behind it.
 . "$(dirname "$0")/lib.sh"
+. "$FS/engine.sh"
 
 samples() { sed -n 's/^samples //p' "$M/datasets/images/info"; }
 
@@ -18,6 +19,16 @@ becomes() {
 
 # more NAME: another file, of this name
 more() { cp "$D/class1/0000.jpg" "$D/class2/$1.jpg"; }
+
+# scans TRY: until the scan is tried for that time
+scans() {
+	local _
+	for _ in $(seq 200); do
+		[[ $(cat "$T/state/datasets/images.looking" 2>/dev/null) != "$1" ]] || return 0
+		sleep 0.02
+	done
+	fail "the scan is not tried for the ${1}th time: $(cat "$LOG")"
+}
 
 dataset 3 8
 job a tensor.crop=32 job.epochs=9
@@ -56,17 +67,53 @@ start
 equal "samples of a scan before" "$(samples)" 26
 stop
 
+# --- the next engine goes on with a scan that the last one has died in
+rm -f "$T/go"
+more newest
+start --fault "dataset.list:NONE:until=$T/go"
+for try in 1 2; do
+	scans "$try"
+	equal "samples while it scans" "$(samples)" 26
+	kill_engine
+done
+touch "$T/go"
+becomes 27
+for _ in $(seq 100); do
+	[[ -e $T/state/datasets/images.looking ]] || break
+	sleep 0.02
+done
+[[ ! -e $T/state/datasets/images.looking ]] || fail "the scan has left its file"
+stop
+
+# --- but not with one that engine after engine dies in
+rm "$T/go"
+more last
+start --fault "dataset.list:NONE:until=$T/go"
+for try in 1 2 3; do
+	scans "$try"
+	kill_engine
+done
+touch "$T/go"
+for _ in $(seq 200); do
+	! grep -q "dataset images: 3 engines have ended while they scanned it" "$LOG" || break
+	sleep 0.02
+done
+grep -q "dataset images: 3 engines have ended while they scanned it" "$LOG" || fail "$(cat "$LOG")"
+equal "samples of a scan that nobody goes on with" "$(samples)" 27
+stop
+rm "$D/class2/last.jpg"
+
 # --- other keys find other samples; a job that can't take changes has them, too
 cp "$D/class1/0000.jpg" "$D/class1/other.jpe"
 config images.extensions="jpg jpe"
 start
-equal "samples with another ending" "$(samples)" 27
+equal "samples with another ending" "$(samples)" 28
 stop
 job m view.layout=mirror
 more for-mirror
 start
 equal "samples of a mirror" "$(names "$M/jobs/m/epoch-0000/class2" | grep -c mirror)" 1
-equal "samples with a mirror" "$(samples)" 28
+equal "samples with a mirror" "$(samples)" 29
 stop
 rm "$T/jobs.d/m.ini"
 
@@ -74,13 +121,13 @@ rm "$T/jobs.d/m.ini"
 more before
 config images.extensions="jpg jpe" images.scan=before
 start
-equal "samples with scan = before" "$(samples)" 29
+equal "samples with scan = before" "$(samples)" 30
 stop
 more never
 config images.extensions="jpg jpe" images.scan=never
 start
 ctl dataset ls >/dev/null # behind whatever the scanner began with
-equal "samples with scan = never" "$(samples)" 29
+equal "samples with scan = never" "$(samples)" 30
 ctl dataset rescan images >/dev/null
-equal "samples that rescan has found" "$(samples)" 30
+equal "samples that rescan has found" "$(samples)" 31
 stop
