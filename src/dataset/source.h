@@ -71,6 +71,9 @@ struct container_scan {
 	int fd;
 	struct far_window
 		*window;	 /* instead, of an object far away; NULL: it is a file */
+	uint8_t *buffer;	 /* of a file; NULL: each read is one of the file's */
+	uint64_t buffered_at;	 /* place of its first byte in the file */
+	size_t buffered;	 /* bytes in it */
 	struct listing *listing; /* of the thread */
 	struct label_group *group;
 	size_t first; /* of its samples in the listing */

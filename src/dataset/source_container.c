@@ -53,12 +53,38 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
+/* The head of a member and that of its image are read at once, and small members together with
+ * the next ones; of a large one hardly more is read than the page cache reads anyway. */
+#define BUFFER_BYTES 16384
+
+/* As pread. */
+static ssize_t read_file(
+	struct container_scan *container, void *ret, size_t bytes, uint64_t offset)
+{
+	if (!container->buffer || bytes >= BUFFER_BYTES)
+		return pread(container->fd, ret, bytes, (off_t)offset);
+	uint64_t into = offset - container->buffered_at;
+	if (offset < container->buffered_at || into >= container->buffered) {
+		ssize_t n = pread(
+			container->fd, container->buffer, BUFFER_BYTES, (off_t)offset);
+		container->buffered = n > 0 ? (size_t)n : 0;
+		container->buffered_at = offset;
+		if (n <= 0)
+			return n;
+		into = 0;
+	}
+	size_t left = container->buffered - into;
+	size_t n = bytes < left ? bytes : left;
+	memcpy(ret, container->buffer + into, n);
+	return (ssize_t)n;
+}
+
 static ssize_t read_container(void *context, void *ret, size_t bytes, uint64_t offset)
 {
 	struct container_scan *container = context;
 	if (container->window)
 		return far_window_read(container->window, ret, bytes, offset);
-	return pread(container->fd, ret, bytes, (off_t)offset);
+	return read_file(container, ret, bytes, offset);
 }
 
 static const char *why(const struct container_scan *container)
@@ -408,6 +434,8 @@ static int list_one(struct containers *all, size_t number, struct listing *listi
 	if (fd < 0)
 		return container_refuse(
 			&container, 0, "can't be read: %s", strerror(errno));
+	auto_free uint8_t *buffer = malloc(BUFFER_BYTES);
+	container.buffer = buffer;
 	return list_opened(all, &container);
 }
 
