@@ -136,7 +136,7 @@ struct daemon_config {
 	size_t n_templates;
 };
 
-/* Of a job; files/inode.h has the numbers for them. */
+/* Of a job; files/inode.h has the numbers for them: 64 bits for all that tells a file. */
 #define CONFIG_MOST_EPOCHS 16383
 #define CONFIG_MOST_SAMPLES (1u << 28)
 

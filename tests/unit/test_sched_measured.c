@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/fault.h"
 #include "world.h"
 
 #include <fcntl.h>
@@ -208,4 +209,32 @@ Test(sched_measured, one_of_other_samples_is_not_used)
 	found_free(&found);
 	found_free(&first);
 	end(&world);
+}
+
+static char said[400];
+
+static void note(void *context, const char *message)
+{
+	(void)context;
+	snprintf(said, sizeof(said), "%s", message);
+}
+
+/* Other jobs go on; without the fault the same one can be added. */
+Test(sched_measured, a_job_of_too_many_samples_is_refused)
+{
+	struct world world;
+	struct job_config config = config_of(half, LAYOUT_FLAT);
+	world_begin(&world, N, N);
+	static char before[] = "before";
+	struct sched_job *first = world_add(&world, before);
+	cr_assert_eq(0, fault_add("sched.samples:EIO:times=1"));
+	cr_assert_eq(-EINVAL, sched_job_add(world.sched, &config, false, note, NULL));
+	cr_assert(strstr(said, "job.ini:[job]:where: found "), "%s", said);
+	cr_assert(strstr(said, "allowed: at most 268435456 in a job"), "%s", said);
+	cr_assert(strstr(said, "where = hash(path) % 2 = 0"), "%s", said);
+	world_read(first, 0, 0);
+	sched_job_put(first);
+	sched_job_put(world_add_config(&world, &config));
+	fault_clear();
+	world_end(&world);
 }
