@@ -31,11 +31,13 @@
  *     those are kept; a random pass of N files has them last with a chance of 1 / (N over J),
  *     which J makes less than 1 in a million.
  *   - Files are opened in order, and a worker goes back to a file that this epoch has given,
- *     when half of it has been opened. Workers that have not gone back are late: what they
- *     open beyond their last file is the epoch before.
- *   - A rank has opened as many files as are its part, no file of the epoch was opened twice
- *     by the script but by those whose part is padded. Other ranks that have not come so far
- *     are still given the epoch before.
+ *     when half of it has been opened. A worker's row, in the steps of its batches, is of one
+ *     pass; rows that begin after those that are over may be of the next one, and are kept.
+ *     Workers that go on with their rows are late: they are given the epoch before.
+ *   - Every rank has opened as many files as are in a part, and all files were opened, none
+ *     of them twice but for padding; or a sampler leaves out what does not divide. What a
+ *     rank has opened beyond its part is of its next pass, and kept. Ranks of which another
+ *     file was opened twice don't turn until a pass of all is over at once.
  *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row of
  *     different ones: by the birthday bound these are no random opens, but another pass, as
  *     drop_last makes them. The run is kept.
@@ -141,8 +143,8 @@ bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns)
 		const struct rank *rank = &current->ranks[i];
 		const struct script *script =
 			rank->script == NOBODY ? NULL : &current->scripts[rank->script];
-		if (script && rank->epoch == epochs->draining->number && !script->ended &&
-			has_read(script, now_ns))
+		if (script && script->epoch == epochs->draining->number &&
+			!script->ended && has_read(script, now_ns))
 			return true;
 	}
 	return false;
@@ -195,7 +197,7 @@ static bool had_half(const struct script *script)
 
 /* The least J for which one of HEDGE rows of random files has those that are its last J, given
  * in advance; of few files an eighth. */
-static uint32_t n_hedged(const struct script *script)
+uint32_t n_hedged(const struct script *script)
 {
 	uint32_t n = script->files, j = 0;
 	double rows = 1;
@@ -222,12 +224,22 @@ static bool ends_whole(const struct script *script, uint32_t file)
 	       (mark > script->whole || mark - script->first > n_hedged(script));
 }
 
-/* Of several ranks, which have the same number of files each, unless some are left out. */
-static bool has_part(const struct opener *opener)
+/*
+ * The ranks of the script have parts of all files, which differ by one file at most; a sampler
+ * pads them, or drops what is left. Each rank has opened its part, so their pass is over.
+ */
+static bool had_parts(const struct opener *opener)
 {
-	const struct rank *rank = opener->rank;
-	return n_ranks(&opener->epochs->current, opener->script) > 1 &&
-	       rank->count >= part_of_rank(opener->epochs, rank);
+	const struct script *script = opener->script;
+	struct parts parts = parts_of(&opener->epochs->current, script);
+	return !is_first(&opener->epochs->current, script, script->marks[opener->file]) &&
+	       parts.since != NOBODY && opener->rank->count >= parts.most;
+}
+
+static bool ends_part(const struct opener *opener)
+{
+	struct parts parts = parts_of(&opener->epochs->current, opener->script);
+	return parts.n > 1 && opener->rank->count >= parts.most;
 }
 
 static bool goes_back(const struct opener *opener)
@@ -249,7 +261,9 @@ static bool is_late(const struct opener *opener)
 	/* A reader that is not known may be several. */
 	bool several = worker && worker->id == 0 && script->was_in_order &&
 		       8 * (uint64_t)script->left <= script->files;
-	bool late = worker && worker->late && opener->file > worker->file;
+	bool late = worker && worker->late && opener->file > worker->file &&
+		    (opener->file == worker->file + 1 ||
+			    opener->file == worker->file + script->step);
 	return (late || several) && script->marks[opener->file] <= script->begun_before &&
 	       can_give(opener->epochs, script->epoch - 1, opener->request);
 }
@@ -257,20 +271,31 @@ static bool is_late(const struct opener *opener)
 static bool may_turn(const struct opener *opener)
 {
 	const struct script *script = opener->script;
-	return script->whole > 0 || is_whole(script) || has_part(opener) ||
+	return script->whole > 0 || is_whole(script) || ends_part(opener) ||
 	       (is_in_order(script) && had_half(script));
 }
 
-/* Files in order: those of workers that have begun the next pass before this one. */
-static uint32_t since_ahead(const struct current *current, const struct script *script,
-	const struct worker *first)
+/*
+ * Files in order: a worker's row is of one pass, if its steps are those of batches. The pass that begins did so after the file was
+ * opened last, so rows that had begun by then, and the worker's own, are of the one before.
+ * Rows that begin after these have ended may be of the new one.
+ */
+static uint32_t since_rows(const struct current *current, const struct script *script,
+	const struct worker *first, uint32_t file)
 {
+	bool is_old = first && first->file != NO_FILE && !first->jumped;
+	uint32_t ended = is_old ? first->last : script->begun;
 	uint32_t since = script->opens;
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
-		uint32_t s = script_of_worker(current, worker);
-		if (s != NOBODY && &current->scripts[s] == script &&
-			worker->began < since && is_ahead(current, worker, first))
+		if (is_worker_of(current, worker, script) &&
+			worker->began < script->marks[file] && worker->last > ended)
+			ended = worker->last;
+	}
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (is_worker_of(current, worker, script) && worker->began >= ended &&
+			worker->began < since)
 			since = worker->began;
 	}
 	return since;
@@ -294,8 +319,7 @@ static uint32_t n_overlapping(
 	uint32_t n = 0, most = script->files / 64;
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
-		uint32_t s = script_of_worker(current, worker);
-		n += s != NOBODY && &current->scripts[s] == script &&
+		n += is_worker_of(current, worker, script) &&
 		     worker->last > script->begun;
 	}
 	if (n <= 1)
@@ -313,10 +337,14 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	uint32_t since = script->opens, hedged = n_hedged(script);
 	if (opened->how == OPENED_KEEPS)
 		return since_run(script);
-	if (opened->how != OPENED_NEXT || has_parts(current, script))
+	if (opened->how != OPENED_NEXT)
 		return since;
+	if (n_ranks(current, script) > 1) {
+		struct parts parts = parts_of(current, script);
+		return parts.since < since ? parts.since : since;
+	}
 	if (is_in_order(script))
-		return since_ahead(current, script, worker);
+		return since_rows(current, script, worker, file);
 	if (script->whole == 0)
 		return since;
 	since = script->whole;
@@ -362,13 +390,15 @@ static bool opens_again(const struct opener *opener)
 	return habit > 0 ? row < habit : !opener->request->done;
 }
 
-/* Its epoch is over, since another script is further. Who only looks is not told, as it
- * makes no second pass, and who has ended its pass has lost nothing. */
+/* Its epoch is over, since another script is further. A first pass in order may be somebody's
+ * look, which makes no second one and is not told; a pass that has ended has lost nothing. */
 static struct choice catch_up(const struct opener *opener)
 {
 	uint32_t epoch = running_epoch(opener->epochs, opener->request);
-	bool looks = opener->script->turns == 0 || is_whole(opener->script);
-	return noticed(epoch, OPENED_BEHIND, looks ? NOTICES : NOTICE_SCRIPTS);
+	const struct script *script = opener->script;
+	bool looks = script->opened <= 1 || (script->turns == 0 && is_in_order(script));
+	bool is_told = !looks && !is_whole(script);
+	return noticed(epoch, OPENED_BEHIND, !is_told ? NOTICES : NOTICE_SCRIPTS);
 }
 
 /* Files that the next epoch has to keep can be kept by who begins it. */
@@ -417,18 +447,6 @@ static bool is_no_accident(const struct opener *opener)
 	       3 * (uint64_t)(script->opens - since_run(script)) <= n;
 }
 
-static struct choice choose_of_rank(const struct opener *opener)
-{
-	const struct rank *rank = opener->rank;
-	const struct script *script = opener->script;
-	if (rank->epoch + 1 == script->epoch && !has_part(opener) &&
-		can_give(opener->epochs, rank->epoch, opener->request))
-		return choice_of(rank->epoch, OPENED_LATE);
-	if (rank->epoch == script->epoch && has_part(opener) && script->repeats == 0)
-		return begin_pass(opener, OPENED_NEXT);
-	return choice_of(script->epoch, OPENED_GIVEN);
-}
-
 /* The epoch has fewer files than a later one, or other ones. */
 static bool lacks_file(const struct opener *opener)
 {
@@ -446,8 +464,8 @@ static struct choice choose_in_pass(const struct opener *opener)
 	if (!can_give(opener->epochs, script->epoch, opener->request))
 		return is_whole(script) ? begin_pass(opener, OPENED_JOINS)
 					: catch_up(opener);
-	if (has_parts(&opener->epochs->current, script))
-		return choose_of_rank(opener);
+	if (n_ranks(&opener->epochs->current, script) > 1)
+		return had_parts(opener) ? begin_pass(opener, OPENED_NEXT) : given;
 	if (goes_back(opener))
 		return begin_pass(opener, OPENED_NEXT);
 	if (is_in_order(script))
@@ -491,7 +509,7 @@ struct choice current_choose(
 	if (r != NOBODY && request->looks)
 		return look(epochs, current->scripts[s].epoch, request);
 	uint32_t w = r == NOBODY ? r : worker_place(current, r, reader->thread);
-	struct rank fresh = {.script = s, .epoch = current->scripts[s].epoch};
+	struct rank fresh = {.script = s};
 	struct opener opener = {.epochs = epochs,
 		.script = &current->scripts[s],
 		.rank = r == NOBODY ? &fresh : &current->ranks[r],
@@ -500,17 +518,17 @@ struct choice current_choose(
 		.file = request->position / epochs->config.file};
 	if (opens_again(&opener))
 		return choice_of(opener.worker->epoch, OPENED_AGAIN);
-	uint32_t other = r == NOBODY ? r
-				     : other_half(current, r, opener.file,
-					       request->label && !request->images);
+	bool label = request->label && !request->images;
+	label = is_only_label(opener.script, opener.worker, label);
+	uint32_t other =
+		r != NOBODY && label ? other_half(current, r, opener.file) : NOBODY;
 	if (other != NOBODY && can_give(epochs, current->workers[other].epoch, request))
 		return choice_of(current->workers[other].epoch, OPENED_AGAIN);
 	if (lacks_file(&opener))
 		return had_half(opener.script)
 			       ? begin_pass(&opener, OPENED_JOINS)
 			       : choice_of(opener.script->epoch, OPENED_GIVEN);
-	if (is_only_label(
-		    opener.script, opener.worker, request->label && !request->images))
+	if (label)
 		return choose_label(&opener);
 	return choose_in_pass(&opener);
 }

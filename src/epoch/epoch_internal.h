@@ -108,10 +108,14 @@ struct script {
 	uint32_t
 		rows_begun; /* opens before the first of those that are near each other */
 	uint32_t
-		repeats; /* opens of opened files in the epoch, but what may be padding */
+		repeats; /* opens of opened files in the epoch, by ranks in their parts */
+	uint32_t repeated; /* opens before the first of these near the end of a part */
 	uint32_t up,
 		down; /* of the epoch: next files of a thread in, and against the order */
-	bool was_in_order;		/* in the epoch before */
+	uint32_t step,
+		last_step; /* from a worker's batch to its next one, as seen twice; and
+			      another one, once */
+	bool was_in_order; /* in the epoch before */
 	uint32_t labels, labels_before; /* opened by threads that open only labels */
 	bool labels_of_images;		/* its threads open labels beside images */
 	bool behind; /* in its first pass; cleared by the next that it begins */
@@ -120,11 +124,11 @@ struct script {
 struct rank {
 	uint64_t id;
 	uint64_t used;
-	uint32_t script;	    /* its place; NOBODY: forgotten */
-	uint32_t epoch;		    /* of its pass */
-	uint32_t count;		    /* opens in its pass */
-	uint32_t first;		    /* file of its pass, by name */
-	bool padded;		    /* in its pass */
+	uint32_t script; /* its place; NOBODY: forgotten */
+	uint32_t count;	 /* opens in its pass */
+	uint32_t at_least,
+		at_most; /* opens of its script when it had opened so many files
+				       as parts have at least, and at most; 0: it has not */
 	uint32_t habit[FILE_KINDS]; /* opens of a file in a row, of the last one */
 };
 
@@ -135,6 +139,8 @@ struct worker {
 	uint32_t file, epoch; /* that it opened last */
 	uint32_t began, last; /* opens of its script before its first file that comes in
 				 order, and up to its last file */
+	uint32_t row_began;
+	bool jumped; /* with another step, so that it may be another row since then */
 	uint32_t row[FILE_KINDS]; /* opens of this file, one after the other */
 	bool images;		  /* it does not only open labels */
 	bool late; /* it has not opened a file of the epoch yet that its script has turned to */
@@ -357,8 +363,8 @@ uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set);
 uint32_t script_place(const struct current *current, uint64_t id);
 uint32_t rank_place(const struct current *current, uint32_t script, uint64_t id);
 uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id);
-/* Or NOBODY. */
-uint32_t script_of_worker(const struct current *current, const struct worker *worker);
+bool is_worker_of(const struct current *current, const struct worker *worker,
+	const struct script *script);
 /* The script has opened the file in its epoch. */
 bool is_opened(const struct script *script, uint32_t file);
 /* The open is the first of an image of the epoch, by its script. */
@@ -368,21 +374,22 @@ bool is_new_image(
 bool is_whole(const struct script *script);
 /* Its threads open files in the order of names. */
 bool is_in_order(const struct script *script);
-/* A thread of the rank that opened the file last, but only its image, or its label, if the other
- * one is wanted; or NOBODY. */
-uint32_t other_half(
-	const struct current *current, uint32_t rank, uint32_t file, bool label);
+/* A thread of the rank that opened the file last, but not its label; or NOBODY. */
+uint32_t other_half(const struct current *current, uint32_t rank, uint32_t file);
 /* label: that is all that is opened. worker: NULL, one that is new. */
 bool is_only_label(const struct script *script, const struct worker *worker, bool label);
-/* Whether the worker, which goes on with its pass, began it after another one of its script
- * had opened its last file; first: the one that turns, or NULL. */
-bool is_ahead(const struct current *current, const struct worker *worker,
-	const struct worker *first);
-/* Its ranks, but those that have stayed behind. */
+/* Its ranks, but those that have gone. */
 uint32_t n_ranks(const struct current *current, const struct script *script);
-/* Its ranks divide the files, as far as can be seen. */
-bool has_parts(const struct current *current, const struct script *script);
-/* Opens of a pass of the rank over all files, at most. */
-uint32_t part_of_rank(const struct epochs *epochs, const struct rank *rank);
-/* The next open of the rank is one of the last of its part, and ranks have unequal parts. */
-bool may_be_padding(const struct epochs *epochs, const struct rank *rank);
+/* Parts of the files, one for each rank. The next pass of any rank has begun after `since`;
+ * NOBODY: that is not known. */
+struct parts {
+	uint32_t n, least, most, since;
+	uint32_t beyond; /* after so many opens a rank may open files of the next pass */
+	bool all;	 /* files are in parts */
+};
+/* The file was one of the first that were opened in the epoch: a look, perhaps. */
+bool is_first(const struct current *current, const struct script *script, uint32_t mark);
+struct parts parts_of(const struct current *current, const struct script *script);
+/* The least number of files that a random row of all has in one place, given in advance, with
+ * a chance of less than one in a million. */
+uint32_t n_hedged(const struct script *script);

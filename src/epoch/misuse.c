@@ -48,15 +48,6 @@ static uint32_t look_at(const struct script *script, struct seen *ret)
 	return n;
 }
 
-/* Some readers may each read a part of the files in order. */
-static bool are_shuffled(const struct seen *files, uint32_t n)
-{
-	uint32_t up = 0;
-	for (uint32_t i = 1; i < n; i++)
-		up += files[i].now > files[i - 1].now;
-	return up < n - n / 4;
-}
-
 static int compare_now(const void *a, const void *b)
 {
 	uint32_t x = ((const struct seen *)a)->now, y = ((const struct seen *)b)->now;
@@ -75,7 +66,7 @@ static bool comes_apart(const struct script *script)
 	struct seen files[LOOKED_AT];
 	uint32_t least[LOOKED_AT + 1];
 	uint32_t n = look_at(script, files), last = 0;
-	if (n < LEAST_FILES || !are_shuffled(files, n))
+	if (n < LEAST_FILES || is_in_order(script))
 		return false;
 	qsort(files, n, sizeof(files[0]), compare_now);
 	least[n] = UINT32_MAX;

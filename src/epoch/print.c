@@ -57,10 +57,10 @@ static void print_current(const struct epochs *epochs, FILE *out)
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
 		const struct rank *rank = &current->ranks[i];
 		fprintf(out,
-			"rank %" PRIu64 " %" PRIu64 " %u at %" PRIu32 " %" PRIu32
-			" habit %" PRIu32 " %" PRIu32 "\n",
-			rank->id, rank->used, rank->script, rank->epoch, rank->count,
-			rank->habit[0], rank->habit[1]);
+			"rank %" PRIu64 " %" PRIu64 " %u count %" PRIu32 " %" PRIu32
+			" %" PRIu32 " habit %" PRIu32 " %" PRIu32 "\n",
+			rank->id, rank->used, rank->script, rank->count, rank->at_least,
+			rank->at_most, rank->habit[0], rank->habit[1]);
 	}
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];

@@ -84,36 +84,19 @@ bool is_in_order(const struct script *script)
 	       8 * (uint64_t)script->down <= steps;
 }
 
-uint32_t script_of_worker(const struct current *current, const struct worker *worker)
+bool is_worker_of(const struct current *current, const struct worker *worker,
+	const struct script *script)
 {
-	return worker->rank == NOBODY ? NOBODY : current->ranks[worker->rank].script;
+	return worker->rank != NOBODY && current->ranks[worker->rank].script != NOBODY &&
+	       &current->scripts[current->ranks[worker->rank].script] == script;
 }
 
-bool is_ahead(const struct current *current, const struct worker *worker,
-	const struct worker *first)
-{
-	uint32_t s = script_of_worker(current, worker);
-	const struct script *script = s == NOBODY ? NULL : &current->scripts[s];
-	if (!script || worker == first || worker->last <= script->begun ||
-		4 * (uint64_t)(script->opens - worker->began) >=
-			3 * (uint64_t)script->files)
-		return false;
-	for (uint32_t i = 0; i < current->n_workers; i++) {
-		const struct worker *other = &current->workers[i];
-		if (other != worker && script_of_worker(current, other) == s &&
-			other->last > script->begun && other->last <= worker->began)
-			return true;
-	}
-	return false;
-}
-
-uint32_t other_half(
-	const struct current *current, uint32_t rank, uint32_t file, bool label)
+uint32_t other_half(const struct current *current, uint32_t rank, uint32_t file)
 {
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
 		if (worker->rank == rank && worker->file == file &&
-			worker->row[label] == 0 &&
+			worker->row[FILE_LABEL] == 0 &&
 			worker->used + RECENT_OPENS >= current->opened)
 			return i;
 	}
@@ -125,36 +108,63 @@ bool is_only_label(const struct script *script, const struct worker *worker, boo
 	return label && !(worker ? worker->images : script->labels_of_images);
 }
 
+/* It has opened something lately, so it has not gone. */
+static bool is_rank_of(const struct current *current, const struct script *script,
+	const struct rank *rank)
+{
+	return rank->script != NOBODY && &current->scripts[rank->script] == script &&
+	       rank->used + script->files >= current->opened;
+}
+
 uint32_t n_ranks(const struct current *current, const struct script *script)
 {
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < current->n_ranks; i++) {
-		const struct rank *rank = &current->ranks[i];
-		n += rank->script != NOBODY &&
-		     &current->scripts[rank->script] == script &&
-		     rank->epoch + 1 >= script->epoch;
-	}
+	for (uint32_t i = 0; i < current->n_ranks; i++)
+		n += is_rank_of(current, script, &current->ranks[i]);
 	return n > 0 ? n : 1;
 }
 
-bool has_parts(const struct current *current, const struct script *script)
+bool is_first(const struct current *current, const struct script *script, uint32_t mark)
 {
-	return n_ranks(current, script) > 1 &&
-	       (script->repeats == 0 || !is_in_order(script));
+	uint32_t since = script->whole > 0 ? script->first : script->begun;
+	return mark <= since + n_ranks(current, script) * n_hedged(script);
 }
 
-uint32_t part_of_rank(const struct epochs *epochs, const struct rank *rank)
+struct parts parts_of(const struct current *current, const struct script *script)
 {
-	const struct script *script = &epochs->current.scripts[rank->script];
-	return (script->files - 1) / n_ranks(&epochs->current, script) + 1;
-}
-
-bool may_be_padding(const struct epochs *epochs, const struct rank *rank)
-{
-	const struct script *script = &epochs->current.scripts[rank->script];
-	uint32_t part = part_of_rank(epochs, rank);
-	return script->files % n_ranks(&epochs->current, script) != 0 && !rank->padded &&
-	       rank->count < part && rank->count >= part / 2;
+	uint32_t n = n_ranks(current, script);
+	struct parts parts = {.n = n,
+		.least = script->files / n,
+		.most = (script->files - 1) / n + 1,
+		.since = NOBODY,
+		.beyond = NOBODY};
+	uint32_t least = NOBODY, most = NOBODY, counts = NOBODY;
+	for (uint32_t i = 0; i < current->n_ranks; i++) {
+		const struct rank *rank = &current->ranks[i];
+		if (!is_rank_of(current, script, rank))
+			continue;
+		least = rank->at_least < least ? rank->at_least : least;
+		most = rank->at_most < most ? rank->at_most : most;
+		counts = rank->count < counts ? rank->count : counts;
+		if (rank->at_most > 0 && rank->at_most < parts.beyond)
+			parts.beyond = rank->at_most;
+	}
+	uint32_t padding = n * parts.most - script->files;
+	if (counts < parts.most || least == 0 || most == 0)
+		return parts;
+	parts.all = script->opened == script->files;
+	if (parts.all && script->repeats <= padding)
+		parts.since = most;
+	else if (!parts.all && counts > parts.most && script->repeats == 0)
+		parts.since = least;
+	else
+		return parts;
+	if (script->repeats > 0 && script->repeated < parts.since)
+		parts.since = script->repeated;
+	uint32_t hedged = n_hedged(script);
+	parts.since = parts.since > script->begun + hedged ? parts.since - hedged
+							   : script->begun;
+	return parts;
 }
 
 /* --- who comes and goes -------------------------------------------------------------- */
@@ -214,7 +224,8 @@ static uint32_t get_script(struct epochs *epochs, uint64_t id, uint32_t epoch)
 	uint32_t place = script_place(current, id);
 	if (place != NOBODY)
 		return place;
-	struct script script = {.id = id, .since = current->opened, .epoch = epoch};
+	struct script script = {
+		.id = id, .repeated = NOBODY, .since = current->opened, .epoch = epoch};
 	if (new_marks(epochs, &script, epoch) != 0)
 		return NOBODY;
 	mark_before(current, &script);
@@ -242,8 +253,7 @@ static uint32_t get_rank(struct current *current, uint32_t script, uint64_t id)
 	for (uint32_t i = 0; i < current->n_workers; i++)
 		if (current->workers[i].rank == place)
 			current->workers[i] = (struct worker){.rank = NOBODY};
-	current->ranks[place] = (struct rank){
-		.id = id, .script = script, .epoch = current->scripts[script].epoch};
+	current->ranks[place] = (struct rank){.id = id, .script = script};
 	return place;
 }
 
@@ -265,16 +275,68 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 
 /* --- an open ------------------------------------------------------------------------- */
 
-/* All others may still be at the pass before, unless they have begun the next one first. */
-static void note_late(struct current *current, uint32_t script,
-	const struct worker *first, enum opened_how how)
+/* Others may still be in the pass before, unless they have begun the next one first. */
+static void note_late(struct current *current, const struct script *script,
+	const struct worker *first, uint32_t since)
 {
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		struct worker *worker = &current->workers[i];
-		if (script_of_worker(current, worker) == script)
-			worker->late = worker != first &&
-				       (how == OPENED_JOINS ||
-					       !is_ahead(current, worker, first));
+		if (is_worker_of(current, worker, script))
+			worker->late = worker != first && worker->began < since;
+	}
+}
+
+/* What ranks have opened beyond their parts is of the next pass. */
+static void note_parts(struct current *current, uint32_t place, enum opened_how how)
+{
+	struct parts parts = parts_of(current, &current->scripts[place]);
+	uint32_t part = parts.all ? parts.most : parts.least;
+	for (uint32_t i = 0; i < current->n_ranks; i++) {
+		struct rank *rank = &current->ranks[i];
+		if (rank->script != place)
+			continue;
+		bool goes_on =
+			how == OPENED_NEXT && parts.since != NOBODY && rank->count > part;
+		rank->count = goes_on ? rank->count - part : 0;
+		rank->at_least = rank->at_most = 0;
+	}
+}
+
+/* mark: the file's, before. A sampler pads with one file for each rank at most; any other file
+ * that is opened again says that ranks have not begun their parts with the epoch. */
+static void note_rank(const struct current *current, struct script *script,
+	struct rank *rank, uint32_t mark)
+{
+	struct parts parts = parts_of(current, script);
+	if (rank->count < parts.most && mark > script->turned && mark <= parts.beyond) {
+		script->repeats++;
+		if (4 * rank->count >= 3 * parts.most &&
+			script->opens <= script->repeated)
+			script->repeated = script->opens - 1;
+	}
+	rank->count++;
+	if (rank->count == parts.least)
+		rank->at_least = script->opens;
+	if (rank->count == parts.most)
+		rank->at_most = script->opens;
+}
+
+/* All ranks have ended a pass over all files at once. */
+static void note_whole(struct current *current, uint32_t place)
+{
+	struct script *script = &current->scripts[place];
+	struct parts parts = parts_of(current, script);
+	uint32_t hedged = parts.n * n_hedged(script);
+	if (parts.least != parts.most || script->repeats == 0)
+		return; /* padding may follow */
+	script->repeats = 0;
+	script->repeated = NOBODY;
+	for (uint32_t i = 0; i < current->n_ranks; i++) {
+		struct rank *rank = &current->ranks[i];
+		if (rank->script != place)
+			continue;
+		rank->count = parts.most;
+		rank->at_least = rank->at_most = script->opens - hedged;
 	}
 }
 
@@ -292,10 +354,11 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 		since = script->opens;
 	}
 	bool in_order = is_in_order(script);
-	bool alone = !has_parts(&epochs->current, script);
+	bool alone = n_ranks(&epochs->current, script) == 1;
+	note_parts(&epochs->current, place, opened->how);
 	if (in_order && alone &&
 		(opened->how == OPENED_NEXT || opened->how == OPENED_JOINS))
-		note_late(&epochs->current, place, worker, opened->how);
+		note_late(&epochs->current, script, worker, since);
 	script->behind = script->turns == 0 && opened->how == OPENED_BEHIND;
 	script->was_whole = opened->how == OPENED_NEXT && !in_order && script->whole > 0;
 	script->last_whole = script->whole;
@@ -310,6 +373,7 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	script->adopted = script->opened;
 	script->was_in_order = in_order;
 	script->streak_begun = script->rows_begun = since;
+	script->repeated = NOBODY;
 	script->streak = script->streaks = script->fresh = script->repeats = script->up =
 		script->down = 0;
 	script->labels_before = script->labels;
@@ -320,8 +384,8 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	return 0;
 }
 
-static void note_file(const struct epochs *epochs, struct script *script,
-	struct rank *rank, uint32_t file)
+static void note_file(
+	struct epochs *epochs, struct script *script, struct rank *rank, uint32_t file)
 {
 	uint32_t *mark = &script->marks[file];
 	bool again = is_opened(script, file);
@@ -329,9 +393,6 @@ static void note_file(const struct epochs *epochs, struct script *script,
 		script->opened++;
 		script->fresh++;
 	} else {
-		bool pads = may_be_padding(epochs, rank);
-		script->repeats += !pads;
-		rank->padded |= pads;
 		script->streak++;
 		if (*mark > script->streak_begun) {
 			script->streak = script->fresh = 0;
@@ -343,9 +404,11 @@ static void note_file(const struct epochs *epochs, struct script *script,
 	}
 	if (*mark > script->run)
 		script->run = *mark;
+	uint32_t before = *mark;
 	*mark = ++script->opens;
-	if (script->whole == 0 && is_whole(script) &&
-		n_ranks(&epochs->current, script) == 1) {
+	note_rank(&epochs->current, script, rank, before);
+	if (script->whole == 0 && is_whole(script)) {
+		note_whole(&epochs->current, rank->script);
 		script->first = script->run;
 		script->whole =
 			script->opens - again; /* which may be a new pass's first */
@@ -389,13 +452,35 @@ static bool is_turn(const struct script *script, const struct record *opened)
 	       opened->how == OPENED_KEEPS || opened->how == OPENED_JOINS;
 }
 
+/* Another step may be that of batches, if it comes again, or begin another row. */
+static void note_row(struct script *script, struct worker *worker, uint32_t file)
+{
+	bool back = worker->file == NO_FILE || file <= worker->file;
+	uint32_t step = back ? 0 : file - worker->file;
+	bool is_new = back && worker->file != NO_FILE && !is_opened(script, file);
+	if (is_new) {
+		worker->began = worker->jumped ? worker->began : script->opens;
+		worker->jumped = true;
+	} else if (back) {
+		worker->row_began = worker->began = script->opens;
+		worker->jumped = false;
+	} else if (step > 1 && (step == script->step || step == script->last_step)) {
+		worker->began = worker->row_began;
+		worker->jumped = false;
+		script->step = step;
+	} else if (step > 1) {
+		worker->began = worker->jumped ? worker->began : script->opens;
+		worker->jumped = true;
+		script->last_step = step;
+	}
+}
+
 /* It is neither the same file again nor only a label. -ENOMEM */
 static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	struct worker *worker, const struct record *opened, uint32_t file)
 {
 	struct script *script = &epochs->current.scripts[s];
 	if (opened->how == OPENED_LATE) {
-		rank->count++;
 		if (file < script->files && !is_opened(script, file))
 			script->marks[file] = script->begun;
 		return 0;
@@ -404,19 +489,12 @@ static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	int err = turns ? note_turn(epochs, rank, worker, opened, file) : 0;
 	if (err)
 		return err;
-	if (turns || rank->epoch != opened->epoch) {
-		rank->epoch = opened->epoch;
-		rank->count = 0;
-		rank->padded = false;
-	}
 	if (!turns)
 		note_steps(script, worker, file);
-	if (worker->file == NO_FILE || file < worker->file)
-		worker->began = script->opens;
+	note_row(script, worker, file);
 	if (file < script->files)
 		note_file(epochs, script, rank, file);
 	worker->last = script->opens;
-	rank->count++;
 	return 0;
 }
 
@@ -436,8 +514,8 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	bool only_label = is_only_label(script, known ? worker : NULL, opened->label);
 	int err = 0;
 	bool again = opened->how == OPENED_AGAIN;
-	uint32_t other = again && worker->file != file
-				 ? other_half(current, r, file, opened->label)
+	uint32_t other = again && only_label && worker->file != file
+				 ? other_half(current, r, file)
 				 : NOBODY;
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;

@@ -21,6 +21,7 @@ struct access {
 	struct reader reader;
 	uint32_t file;
 	bool label, done, looks, counts;
+	bool ends; /* its script, as the daemon sees */
 };
 
 struct accesses {
@@ -54,11 +55,13 @@ struct loader {
 	uint32_t batches;		    /* of a pass at most; 0: all */
 	uint32_t part;			    /* k-th of `parts` in DistributedSampler */
 	uint32_t parts;
-	uint32_t subset;     /* of the first so many files of an order; 0: all */
+	bool drop_tail;	 /* of DistributedSampler: its parts are not padded */
+	uint32_t pool;	 /* threads of one process, each takes the next file; 0: none */
+	uint32_t subset; /* of the first so many files of an order; 0: all */
 	uint32_t validation; /* so many files of that order come last, in this order */
 	unsigned labels; /* 0: none; 1: after; 2: before the image; 3: by another thread;
 			   4: of all files, before the first pass; 5: of some, before */
-	bool twice;	 /* OpenCV */
+	unsigned twice;	 /* so many opens of each file before the one that reads it */
 	bool mixes;	 /* each item opens another one, too */
 	bool shows;	 /* its main process opens the first file now and then */
 	bool processes;	 /* each pass is one of its own */
@@ -106,7 +109,7 @@ static inline uint32_t pass_files(
 		shuffle(&order, all, n - loader->validation);
 	for (uint32_t i = 0; loader->replaces && i < n; i++)
 		all[i] = (uint32_t)rng_below(&order, n);
-	total = (n + parts - 1) / parts * parts;
+	total = (loader->drop_tail ? n : n + parts - 1) / parts * parts;
 	for (uint32_t i = loader->part; i < total; i += parts)
 		ret[own++] = all[i % n];
 	free(all);
@@ -142,6 +145,8 @@ static inline void make_batches(
 static inline void add_item(struct accesses *accesses, const struct loader *loader,
 	unsigned pass, uint64_t thread, uint32_t file)
 {
+	if (loader->pool)
+		thread += below(loader->pool);
 	struct access access = {.pass = loader->first_pass + pass,
 		.reader = {thread, loader->rank, loader->script},
 		.file = file,
@@ -153,7 +158,7 @@ static inline void add_item(struct accesses *accesses, const struct loader *load
 		label.reader.thread += 1000;
 	if (loader->labels == 2 || (loader->labels == 5 && below(8) == 0))
 		add(accesses, label);
-	if (loader->twice) {
+	for (unsigned i = 0; i < loader->twice; i++) {
 		struct access head = access;
 		head.counts = false;
 		add(accesses, head);

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "script_loader.h"
+
+#include <limits.h>
+#include <stdarg.h>
+
+/*
+ * Random training programs that read current/: one to four, one after the other or beside each
+ * other. A program looks at files, makes passes that are whole, broken off, limited, in order
+ * or shuffled, by itself, by threads, by workers or by ranks, and opens a file several times,
+ * or its label too. It may be killed. The daemon may begin anew, or the job go back.
+ */
+
+#define STEPS_MOST 16
+#define RANKS_MOST 8
+#define PROGRAMS_MOST 4
+#define PASSES_MOST (PROGRAMS_MOST * (STEPS_MOST + 2))
+
+struct step {
+	uint32_t look[4], n_look; /* single files, by the main process; else a pass */
+	uint32_t batches, passes;
+	bool in_order, beyond;
+	unsigned first_pass;
+	uint64_t seed;
+};
+
+struct program {
+	struct loader loader;
+	uint32_t ranks, apart; /* apart: opens that a rank may be ahead */
+	struct step steps[STEPS_MOST];
+	uint32_t n_steps;
+};
+
+struct trial {
+	struct accesses accesses;
+	uint32_t files;
+	unsigned passes, programs;
+	bool beside, runs_ahead;
+	size_t restart; /* before this access the daemon begins anew; 0: never */
+	bool looks
+		[PASSES_MOST]; /* beside other programs the first pass of one, in order */
+	unsigned lookers;      /* people who open files of epoch-NNNN/ meanwhile */
+	char text[1024];
+};
+
+static inline bool chance(uint32_t percent)
+{
+	return below(100) < percent;
+}
+
+static void say(struct trial *trial, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(struct trial *trial, const char *format, ...)
+{
+	size_t n = strlen(trial->text);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(trial->text + n, sizeof(trial->text) - n, format, args);
+	va_end(args);
+}
+
+/* --- what a program does ------------------------------------------------------------- */
+
+static inline struct step *new_step(struct program *program)
+{
+	struct step *step = &program->steps[program->n_steps++];
+	cr_assert_leq(program->n_steps, STEPS_MOST);
+	*step = (struct step){.passes = 1, .in_order = program->loader.in_order};
+	return step;
+}
+
+static inline void plan_look(struct trial *trial, struct program *program)
+{
+	struct step *step = new_step(program);
+	step->n_look = 1 + below(4);
+	say(trial, " look(");
+	for (uint32_t i = 0; i < step->n_look; i++) {
+		step->look[i] = chance(50)   ? 0
+				: chance(10) ? trial->files - 1
+					     : below(trial->files);
+		say(trial, "%s%u", i ? " " : "", step->look[i]);
+	}
+	say(trial, ")");
+}
+
+static inline struct step *plan_pass(
+	struct trial *trial, struct program *program, uint32_t batches, uint32_t passes)
+{
+	struct step *step = new_step(program);
+	step->batches = batches;
+	step->passes = passes;
+	step->first_pass = trial->passes;
+	step->seed = below(1000000);
+	trial->passes += passes;
+	say(trial, " %s(%u)", batches ? "part" : "pass", batches ? batches : passes);
+	return step;
+}
+
+static inline void plan_steps(struct trial *trial, struct program *program)
+{
+	const struct loader *loader = &program->loader;
+	uint32_t part = (trial->files - 1) / program->ranks + 1;
+	uint32_t whole = (part - 1) / loader->batch + 1;
+	uint32_t limit = chance(12) ? 1 + below(whole) : 0;
+	if (chance(30))
+		plan_look(trial, program);
+	if (chance(10)) {
+		struct step *step =
+			plan_pass(trial, program, chance(50) ? 1 + below(2) : 0, 1);
+		step->in_order = true;
+		say(trial, "in order");
+	}
+	for (uint32_t n = 1 + below(5); n > 0; n--) {
+		if (limit || chance(70))
+			plan_pass(trial, program, limit, 1);
+		else
+			plan_pass(trial, program, 1 + below(whole), 1);
+		if (program->ranks > 1)
+			continue;
+		if (chance(15))
+			plan_look(trial, program);
+		else if (chance(15))
+			plan_pass(trial, program, 1, 1);
+	}
+	uint32_t ahead = 2 * loader->batch * loader->workers;
+	if (trial->runs_ahead && loader->stays && ahead > 0 && 2 * ahead <= part) {
+		plan_pass(trial, program, 0, 3)->beyond = true;
+		say(trial, "ahead");
+	}
+}
+
+static inline void say_program(struct trial *trial, const struct program *program)
+{
+	static const char *const labels[] = {"", ", label after", ", label before",
+		", label by another thread", "", ", some labels before"};
+	const struct loader *loader = &program->loader;
+	say(trial, "; script: batch %u, %u workers%s%s%s%s", loader->batch,
+		loader->workers, loader->stays ? ", persistent" : "",
+		loader->drop ? ", drop_last" : "", loader->drop_tail ? ", drop_tail" : "",
+		loader->in_order ? ", in order" : ", shuffled");
+	if (loader->pool)
+		say(trial, ", %u threads", loader->pool);
+	if (loader->twice)
+		say(trial, ", %u opens", 1 + loader->twice);
+	if (program->ranks > 1)
+		say(trial, ", %u ranks %u apart", program->ranks, program->apart);
+	say(trial, "%s:", labels[loader->labels]);
+}
+
+static inline struct program plan_program(struct trial *trial, uint64_t script)
+{
+	static const uint32_t batches[] = {1, 4, 7, 16, 32},
+			      workers[] = {0, 0, 1, 2, 3, 4, 8}, ranks[] = {2, 3, 4, 8},
+			      labels[] = {1, 1, 2, 3, 5};
+	struct program program = {.ranks = chance(15) ? ranks[below(4)] : 1,
+		.loader = {.files = trial->files,
+			.batch = batches[below(5)],
+			.workers = workers[below(7)],
+			.drop = chance(25),
+			.in_order = chance(40),
+			.stays = chance(50),
+			.twice = chance(20) ? 1 + below(2) : 0,
+			.labels = chance(20) ? labels[below(5)] : 0,
+			.script = script}};
+	struct loader *loader = &program.loader;
+	uint32_t part = (trial->files - 1) / program.ranks + 1;
+	if (loader->batch > part / 2)
+		loader->batch = 1 + part / 4;
+	if (program.ranks > 1) {
+		uint32_t most = 2 * loader->batch * (1 + loader->workers);
+		loader->drop_tail = chance(30);
+		program.apart =
+			chance(30) ? 1 : 1 + below(most < part / 3 ? most : part / 3);
+	}
+	if (loader->workers == 0 && chance(15))
+		loader->pool = 2 + below(3);
+	say_program(trial, &program);
+	loader->stays |= loader->workers == 0; /* the main process reads */
+	uint32_t first = trial->passes;
+	plan_steps(trial, &program);
+	const struct step *step = &program.steps[program.steps[0].n_look > 0];
+	trial->looks[first] = trial->beside && step->in_order;
+	return program;
+}
+
+/* --- its opens ----------------------------------------------------------------------- */
+
+static inline void load_steps(
+	struct accesses *accesses, const struct program *program, uint32_t rank)
+{
+	for (uint32_t i = 0; i < program->n_steps; i++) {
+		const struct step *step = &program->steps[i];
+		struct loader loader = program->loader;
+		loader.rank = loader.script * 100 + rank;
+		if (program->ranks > 1) {
+			loader.part = rank;
+			loader.parts = program->ranks;
+		}
+		for (uint32_t k = 0; k < step->n_look; k++)
+			add(accesses, (struct access){.pass = UINT_MAX,
+					      .reader = {loader.rank * 10000, loader.rank,
+						      loader.script},
+					      .file = step->look[k],
+					      .done = true});
+		if (step->n_look > 0)
+			continue;
+		loader.passes = step->passes;
+		loader.batches = step->batches;
+		loader.in_order = step->in_order;
+		loader.beyond = step->beyond;
+		loader.first_pass = step->first_pass;
+		loader.seed = step->seed;
+		load(accesses, loader);
+	}
+}
+
+static inline void load_program(
+	struct trial *trial, const struct program *program, struct accesses *ret)
+{
+	struct accesses ranks[RANKS_MOST] = {{0}};
+	for (uint32_t i = 0; i < program->ranks; i++)
+		load_steps(&ranks[i], program, i);
+	if (program->ranks > 1)
+		merge(ret, ranks, program->ranks, program->apart, 100);
+	else
+		*ret = ranks[0];
+	if (ret->n > 0 && chance(10)) {
+		ret->n = 1 + below((uint32_t)ret->n);
+		say(trial, " killed at %zu", ret->n);
+	}
+	if (ret->n > 0)
+		ret->list[ret->n - 1].ends = true;
+}
+
+/* --- a trial ------------------------------------------------------------------------- */
+
+static inline void make_trial(uint64_t seed, bool runs_ahead, struct trial *ret)
+{
+	static const uint32_t files[] = {30, 30, 96, 96, 97, 97, 250, 485};
+	struct accesses streams[PROGRAMS_MOST] = {{0}};
+	rng_seed(&rng, seed);
+	*ret = (struct trial){.files = files[below(8)], .runs_ahead = runs_ahead};
+	ret->programs = 1 + (chance(30) ? below(PROGRAMS_MOST) : 0);
+	ret->beside = ret->programs > 1 && chance(30);
+	say(ret, "seed %llu, %u files", (unsigned long long)seed, ret->files);
+	for (unsigned i = 0; i < ret->programs; i++) {
+		struct program program = plan_program(ret, i + 1);
+		load_program(ret, &program, &streams[i]);
+	}
+	if (ret->beside) {
+		merge(&ret->accesses, streams, ret->programs, 0, 50 + below(100));
+		say(ret, "; beside each other");
+	}
+	for (unsigned i = 0; i < ret->programs && !ret->beside; i++) {
+		for (size_t k = 0; k < streams[i].n; k++)
+			add(&ret->accesses, streams[i].list[k]);
+		free(streams[i].list);
+	}
+	if (chance(10) && ret->accesses.n > 0) {
+		ret->restart = 1 + below((uint32_t)ret->accesses.n);
+		say(ret, "; restart at %zu", ret->restart);
+	}
+}
