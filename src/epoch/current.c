@@ -283,7 +283,8 @@ static bool may_turn(const struct opener *opener)
 static uint32_t since_rows(const struct current *current, const struct script *script,
 	const struct worker *first, uint32_t file)
 {
-	bool is_old = first && first->file != NO_FILE && !first->jumped;
+	bool is_old = first && first->file != NO_FILE && !first->jumped &&
+		      4 * (uint64_t)(script->opens - first->began) >= script->files;
 	uint32_t ended = is_old ? first->last : script->begun;
 	uint32_t since = script->opens;
 	for (uint32_t i = 0; i < current->n_workers; i++) {
@@ -396,7 +397,8 @@ static struct choice catch_up(const struct opener *opener)
 {
 	uint32_t epoch = running_epoch(opener->epochs, opener->request);
 	const struct script *script = opener->script;
-	bool looks = script->opened <= 1 || (script->turns == 0 && is_in_order(script));
+	bool looks = script->opens <= 1 || (script->turns == 0 && is_in_order(script) &&
+						   script->opens == script->opened);
 	bool is_told = !looks && !is_whole(script);
 	return noticed(epoch, OPENED_BEHIND, !is_told ? NOTICES : NOTICE_SCRIPTS);
 }

@@ -109,6 +109,9 @@ struct script {
 		rows_begun; /* opens before the first of those that are near each other */
 	uint32_t
 		repeats; /* opens of opened files in the epoch, by ranks in their parts */
+	uint32_t kept_again,
+		excused;   /* repeats of files that the epoch has kept; how many
+					 of these are not of its pass */
 	uint32_t repeated; /* opens before the first of these near the end of a part */
 	uint32_t up,
 		down; /* of the epoch: next files of a thread in, and against the order */

@@ -153,6 +153,8 @@ struct parts parts_of(const struct current *current, const struct script *script
 	if (counts < parts.most || least == 0 || most == 0)
 		return parts;
 	parts.all = script->opened == script->files;
+	if (script->kept_again > script->excused)
+		return parts;
 	if (parts.all && script->repeats <= padding)
 		parts.since = most;
 	else if (!parts.all && counts > parts.most && script->repeats == 0)
@@ -287,9 +289,12 @@ static void note_late(struct current *current, const struct script *script,
 }
 
 /* What ranks have opened beyond their parts is of the next pass. */
-static void note_parts(struct current *current, uint32_t place, enum opened_how how)
+static void note_parts(
+	struct current *current, uint32_t place, enum opened_how how, uint32_t since)
 {
-	struct parts parts = parts_of(current, &current->scripts[place]);
+	struct script *script = &current->scripts[place];
+	struct parts parts = parts_of(current, script);
+	uint32_t opened = 0;
 	uint32_t part = parts.all ? parts.most : parts.least;
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
 		struct rank *rank = &current->ranks[i];
@@ -299,7 +304,10 @@ static void note_parts(struct current *current, uint32_t place, enum opened_how 
 			how == OPENED_NEXT && parts.since != NOBODY && rank->count > part;
 		rank->count = goes_on ? rank->count - part : 0;
 		rank->at_least = rank->at_most = 0;
+		opened += rank->count;
 	}
+	script->excused =
+		script->opens - since > opened ? script->opens - since - opened : 0;
 }
 
 /* mark: the file's, before. A sampler pads with one file for each rank at most; any other file
@@ -329,7 +337,7 @@ static void note_whole(struct current *current, uint32_t place)
 	uint32_t hedged = parts.n * n_hedged(script);
 	if (parts.least != parts.most || script->repeats == 0)
 		return; /* padding may follow */
-	script->repeats = 0;
+	script->repeats = script->kept_again = 0;
 	script->repeated = NOBODY;
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
 		struct rank *rank = &current->ranks[i];
@@ -355,7 +363,7 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	}
 	bool in_order = is_in_order(script);
 	bool alone = n_ranks(&epochs->current, script) == 1;
-	note_parts(&epochs->current, place, opened->how);
+	note_parts(&epochs->current, place, opened->how, since);
 	if (in_order && alone &&
 		(opened->how == OPENED_NEXT || opened->how == OPENED_JOINS))
 		note_late(&epochs->current, script, worker, since);
@@ -374,8 +382,8 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	script->was_in_order = in_order;
 	script->streak_begun = script->rows_begun = since;
 	script->repeated = NOBODY;
-	script->streak = script->streaks = script->fresh = script->repeats = script->up =
-		script->down = 0;
+	script->streak = script->streaks = script->fresh = script->repeats =
+		script->kept_again = script->up = script->down = 0;
 	script->labels_before = script->labels;
 	script->labels = 0;
 	script->epoch = opened->epoch;
@@ -457,22 +465,24 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 {
 	bool back = worker->file == NO_FILE || file <= worker->file;
 	uint32_t step = back ? 0 : file - worker->file;
-	bool is_new = back && worker->file != NO_FILE && !is_opened(script, file);
-	if (is_new) {
-		worker->began = worker->jumped ? worker->began : script->opens;
-		worker->jumped = true;
-	} else if (back) {
-		worker->row_began = worker->began = script->opens;
-		worker->jumped = false;
-	} else if (step > 1 && (step == script->step || step == script->last_step)) {
+	bool known = step > 1 && (step == script->step || step == script->last_step);
+	bool is_young = worker->file != NO_FILE &&
+			4 * (uint64_t)(script->opens - worker->began) < script->files;
+	if (step == 1)
+		return;
+	if (known) {
 		worker->began = worker->row_began;
 		worker->jumped = false;
 		script->step = step;
-	} else if (step > 1) {
-		worker->began = worker->jumped ? worker->began : script->opens;
-		worker->jumped = true;
-		script->last_step = step;
+		return;
 	}
+	worker->jumped = !back || (worker->file != NO_FILE && !is_opened(script, file));
+	if (!is_young)
+		worker->began = script->opens;
+	if (!worker->jumped)
+		worker->row_began = worker->began;
+	if (!back)
+		script->last_step = step;
 }
 
 /* It is neither the same file again nor only a label. -ENOMEM */

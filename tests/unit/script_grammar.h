@@ -197,13 +197,15 @@ static inline void load_steps(
 		const struct step *step = &program->steps[i];
 		struct loader loader = program->loader;
 		loader.rank = loader.script * 100 + rank;
+		uint64_t main_thread =
+			loader.rank * 10000 + (loader.workers > 0 ? 5000 : 0);
 		if (program->ranks > 1) {
 			loader.part = rank;
 			loader.parts = program->ranks;
 		}
 		for (uint32_t k = 0; k < step->n_look; k++)
 			add(accesses, (struct access){.pass = UINT_MAX,
-					      .reader = {loader.rank * 10000, loader.rank,
+					      .reader = {main_thread, loader.rank,
 						      loader.script},
 					      .file = step->look[k],
 					      .done = true});
