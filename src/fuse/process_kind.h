@@ -5,12 +5,40 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
- * What a command line tells of a process: n bytes as in /proc/ID/cmdline, each argument with
- * its \0; what is cut off at the end is no argument. Pure.
+ * The command line and the environment tell what a process is: n bytes as in /proc/ID/cmdline,
+ * each argument with its \0; a piece that is cut off at the end is no argument. Pure.
  */
 
-/* Whether Python's multiprocessing, multiprocess or loky has started it for its parent: the
+/* A process that Python's multiprocessing, multiprocess or loky has started for its parent: the
  * interpreter's options, and then exactly what these packages write. */
-bool process_is_helper(const char *arguments, size_t n);
+enum process_helper {
+	HELPER_NONE,
+	HELPER_WORKS,
+	HELPER_FORKS, /* the server that forks those that work */
+	HELPER_TRACKS
+};
+enum process_helper process_helper(const char *arguments, size_t n);
+
+/* Two command lines of one training: they differ in numbers only, one of which is named a rank,
+ * and the others devices. */
+struct process_ranks {
+	long a, b;
+};
+bool process_differ_in_rank(
+	const char *a, size_t n_a, const char *b, size_t n_b, struct process_ranks *ret);
+/* false: it differs from no other in a rank. */
+bool process_names_rank(const char *arguments, size_t n);
+
+/* A launcher has set this in the environment: two ranks of one training have one `training`,
+ * and different ranks. Both are hashes. false: nothing. */
+struct process_launch {
+	uint64_t training, rank;
+};
+bool process_launched(const char *environ, size_t n, struct process_launch *ret);
+
+/* A launcher says that the process is one of several ranks, and that some of these are on other
+ * machines. */
+bool process_has_ranks_elsewhere(const char *environ, size_t n);

@@ -24,10 +24,8 @@ bool reader_lives(const struct sched_program *program);
  * was started as. Read from /proc once for a thread, and looked at again after a second,
  * since the kernel gives its number to another thread some day. No lock held.
  *
- *   thread   forked by its parent, or started by multiprocessing or loky: it works for its
- *            parent. A thread works for its process.
- *   process  started with RANK, or the like, beside others: its parent has started all of
- *            them as one script. Else it is a script by itself.
+ * relatives.h tells which process a thread works for, and which others are ranks of one script
+ * with it.
  */
 struct sched_reader reader_of(fuse_req_t req);
 /* The same for who does not open a sample yet: what it has read is told again. */

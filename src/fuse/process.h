@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A process as /proc tells of it while it lives. Nothing is kept; any thread may ask. */
+
+#define PROCESS_TEXT 4096
+
+struct process {
+	long id, parent, session;
+	uint64_t start;		    /* clock ticks since the machine was started */
+	char command[PROCESS_TEXT]; /* its arguments, each with its \0 */
+	size_t n_command;
+};
+
+/* Reads as much of the file as there is room for, and ends it with a \0. false: nothing. */
+bool process_read_file(long id, const char *name, char *ret, size_t room, size_t *ret_n);
+bool process_read(long id, struct process *ret);
+/* Reads all but the command. id may be that of a thread. */
+bool process_read_stat(long id, struct process *ret);
+long process_of_thread(long thread);
+
+/* No other process has this number since the machine was started. It is odd. */
+uint64_t process_number(const struct process *process);
+/* true also where it can't be found out. */
+bool process_runs_same(const struct process *a, const struct process *b);
+
+/* Calls visit with each child of the process. */
+typedef void process_visit(void *context, long child);
+void process_children(long id, process_visit *visit, void *context);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "fuse/process.h"
+
+/*
+ * Which processes read for one script. All is read from /proc; nothing is kept.
+ *
+ *     script     the ranks of one training
+ *       rank     a process that nobody has forked, or that has workers itself
+ *         worker a process that its parent has forked, or started by multiprocessing or
+ *                loky. One that has workers is none: Python's workers can't have any
+ */
+
+/* The process that this one works for, or itself. */
+struct process relatives_rank(const struct process *process);
+
+/*
+ * The number of the script: that of the eldest living rank. These are ranks of one training:
+ *
+ *   - children of one parent, which has forked them, or started them by multiprocessing;
+ *   - children of one parent whose command lines differ in their rank (process_kind.h), if
+ *     there are as many as their ranks are numbers: --rank 0, 1, 2;
+ *   - children of one parent whose environments have different ranks of one training;
+ *   - what processes have started that are ranks in this way, as scripts of a shell or
+ *     launchers of several nodes are.
+ */
+uint64_t relatives_script(const struct process *rank);
+
+/* A launcher has started the rank as one of several, and some are on other machines. */
+bool relatives_are_elsewhere(const struct process *rank);
