@@ -155,6 +155,7 @@ struct job_config {
 	uint32_t idle_s;     /* the job is parked when it has read nothing for so long */
 	bool refuses_second; /* script, too far from the first */
 	bool refuses_machines; /* ranks that are on other ones, too */
+	bool one_script;       /* all that read current/ are ranks of one training */
 	bool skips_bad;	       /* samples, in later epochs */
 	uint32_t keep_epochs;  /* ended ones whose orders are kept */
 	/* Of a training on several nodes: it reads what rank `rank` of `ranks` does; 0 ranks:

@@ -24,6 +24,7 @@ static const char *const layouts[] = {"flat", "classes", "mirror", "tar", "batch
 static const char *const sizes[] = {"padded", "exact", NULL};
 static const char *const ios[] = {"auto", "direct", "cached", NULL};
 static const char *const second_scripts[] = {"warned", "refused", NULL};
+static const char *const scripts[] = {"auto", "one", NULL};
 static const char *const bad_samples[] = {"fail", "skip", NULL};
 /* enum view_mapping */
 static const char *const mappings[] = {"fresh", "auto", "fixed", NULL};
@@ -113,6 +114,16 @@ const struct option config_job_options[] = {
 			"refused: and its opens fail with EOPNOTSUPP, where the files of "
 			"a directory are a class (layout = classes, or labels = fixed), "
 			"because scripts divide these by their numbers."},
+	{SECTION_JOB, "script", &value_flag, .choices = scripts, .preset = "auto",
+		JOB(one_script),
+		.help = "Which programs that read current/ at one time are the ranks of "
+			"one training, so that each epoch is divided among them.\n"
+			"auto: those that /proc tells to be such; see "
+			"joaderfs-readers(7).\n"
+			"one: all programs that read the job, also from other shells, "
+			"sessions and containers, and programs that only look.\n"
+			"When all of them have ended, the next program is another "
+			"training."},
 	{SECTION_JOB, "bad_sample", &value_flag, .choices = bad_samples, .preset = "fail",
 		JOB(skips_bad),
 		.help = "A sample that can't be read or prepared.\n"

@@ -102,6 +102,13 @@ const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
 /* All processes of the script have ended: it is in the middle of nothing. */
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
+/* The script that has opened a file of current/ last. */
+struct epochs_script {
+	uint64_t id; /* 0: there is none, or it is not known */
+	bool ended;
+	bool has_rank; /* `rank` is one of its */
+};
+struct epochs_script epochs_last_script(const struct epochs *epochs, uint64_t rank);
 /* Of those that a file of current/ may be of, the one with most positions. */
 const struct epoch_set *epochs_widest_set(const struct epochs *epochs);
 

@@ -138,3 +138,19 @@ uint32_t epochs_ahead(const struct epochs *epochs, uint32_t number)
 	const struct epoch *epoch = find_epoch(epochs, number);
 	return epoch ? epoch->queue.length : 0;
 }
+
+struct epochs_script epochs_last_script(const struct epochs *epochs, uint64_t rank)
+{
+	const struct current *current = &epochs->current;
+	const struct script *last = NULL;
+	for (uint32_t i = 0; i < current->n_scripts; i++)
+		if (!last || current->scripts[i].used > last->used)
+			last = &current->scripts[i];
+	if (!last)
+		return (struct epochs_script){0};
+	uint32_t place = script_place(current, last->id);
+	return (struct epochs_script){.id = last->id,
+		.ended = last->ended,
+		.has_rank =
+			place != NOBODY && rank_place(current, place, rank) != NOBODY};
+}

@@ -4,6 +4,7 @@
 #include "fuse/process_kind.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -309,10 +310,10 @@ bool process_has_ranks_elsewhere(const char *environ, size_t n)
 {
 	long of = 0, here = 0;
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-		long ranks = number_in(environ, n, launchers[i].ranks);
-		of = of ? of : ranks;
+		long all = number_in(environ, n, launchers[i].ranks);
+		of = of ? of : all;
 		/* A script may have taken its number from another launcher. */
-		if (here == 0 && ranks == of)
+		if (here == 0 && all == of)
 			here = number_in(environ, n, launchers[i].here);
 	}
 	return of > 1 &&

@@ -20,7 +20,8 @@ static const char *const texts[NOTICES] = {
 	[NOTICE_SCRIPTS] =
 		"two scripts read current/, more than an epoch apart: one of them is "
 		"given "
-		"an epoch again, or not all of one; please give each a job of its own",
+		"an epoch again, or not all of one; please give each a job of its own, "
+		"or if they are ranks of one training `script = one`",
 	[NOTICE_PARTS] =
 		"files are divided by their positions (random_split, Subset, k-fold): a "
 		"position holds another sample in each epoch, so the training gets those "

@@ -328,7 +328,12 @@ static int open_position(struct sched_job *job, uint32_t epoch, uint32_t positio
 	if (!handle)
 		return -ENOMEM;
 	aftermath_init(&aftermath);
+	program_meet(job, &callbacks->reader);
 	lock_take(&job->sched->lock);
+	handle->callbacks.reader.who = program_who_locked(job, &callbacks->reader);
+	handle->request.reader = handle->callbacks.reader.who;
+	if (job->config.one_script && callbacks->reader.program)
+		program_note_locked(job, &handle->callbacks.reader);
 	int err = ask_locked(handle, &aftermath);
 	bool has_to_park = !err && handle->state == HANDLE_PARKING;
 	sched_unlock(job->sched, &aftermath);
@@ -434,7 +439,9 @@ uint32_t sched_current(
 {
 	struct open_request request = request_of(SCHED_CURRENT, position, reader);
 	request.label = !reader->images;
+	program_meet(job, reader);
 	LOCK_SCOPE(&job->sched->lock);
+	request.reader = program_who_locked(job, reader);
 	return epochs_choice(job->epochs, &request);
 }
 

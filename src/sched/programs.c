@@ -21,13 +21,11 @@ void program_note_locked(struct sched_job *job, const struct sched_reader *reade
 		reader->program, reader->who.rank, reader->who.script};
 }
 
-/* Copies the programs of scripts that read current/, and gives their number. */
+/* Copies the programs, and gives their number. */
 static size_t copy_programs(struct sched_job *job, struct sched_program *ret)
 {
 	size_t n = 0;
 	LOCK_SCOPE(&job->sched->lock);
-	if (!epochs_current_is_read(job->epochs, clock_now_ns()))
-		return 0;
 	while (n < SCHED_PROGRAMS && job->programs[n].id) {
 		ret[n] = job->programs[n];
 		n++;
@@ -55,9 +53,62 @@ void sched_look(struct sched_job *job)
 	}
 }
 
+static bool is_read(struct sched_job *job)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return epochs_current_is_read(job->epochs, clock_now_ns());
+}
+
+static void look_if_read(struct sched_job *job)
+{
+	if (is_read(job))
+		sched_look(job);
+}
+
 void programs_look(struct sched *sched)
 {
-	jobs_visit(sched, sched_look);
+	jobs_visit(sched, look_if_read);
+}
+
+/*
+ * A job may say that all its readers are one script. Such scripts have even numbers, one after
+ * the other; those that are named after processes have odd ones. A process that has read for
+ * the last script belongs to it. Another one does while a process of it lives; the first one
+ * of this daemon does not, since nobody knows which lived before.
+ */
+
+static struct epochs_script last_script_locked(
+	const struct sched_job *job, const struct sched_reader *reader)
+{
+	lock_assert_held(&job->sched->lock);
+	struct epochs_script last = epochs_last_script(job->epochs, reader->who.rank);
+	return last.id % 2 == 0 ? last : (struct epochs_script){0};
+}
+
+static bool is_new(struct sched_job *job, const struct sched_reader *reader)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	struct epochs_script last = last_script_locked(job, reader);
+	return last.id != 0 && !last.has_rank && !last.ended;
+}
+
+void program_meet(struct sched_job *job, const struct sched_reader *reader)
+{
+	if (job->config.one_script && is_new(job, reader))
+		sched_look(job);
+}
+
+struct reader program_who_locked(
+	const struct sched_job *job, const struct sched_reader *reader)
+{
+	struct reader who = reader->who;
+	lock_assert_held(&job->sched->lock);
+	if (!job->config.one_script)
+		return who;
+	struct epochs_script last = last_script_locked(job, reader);
+	bool lives = last.has_rank || (!last.ended && job->programs[0].id);
+	who.script = last.id == 0 || !lives ? last.id + 2 : last.id;
+	return who;
 }
 
 void sched_on_look(struct sched *sched, sched_lives *lives)

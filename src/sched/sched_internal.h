@@ -653,6 +653,12 @@ void laps_measure(struct sched *sched);
 /* --- programs.c --- */
 
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader);
+/* Whether the programs before this one have ended is known afterwards, if it is new and the
+ * job says that all are one script. No lock held. */
+void program_meet(struct sched_job *job, const struct sched_reader *reader);
+/* The reader, as the engine of the job knows it. */
+struct reader program_who_locked(
+	const struct sched_job *job, const struct sched_reader *reader);
 /* Scripts are told of whose programs have all ended. No lock held. */
 void programs_look(struct sched *sched);
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);

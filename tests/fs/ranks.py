@@ -105,7 +105,7 @@ def launch(options):
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(fromfile_prefix_chars="@")
     parser.add_argument("directory")
     parser.add_argument("meet")
     parser.add_argument("--world-size", dest="ranks", type=int,

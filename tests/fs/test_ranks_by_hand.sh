@@ -3,20 +3,25 @@
 # Copyright (c) 2026 The joaderfs authors
 # Ranks that a shell or multiprocessing has started are one script, whether they have workers and
 # whether their parts are padded: each epoch has each sample once, and the next one has others in its
-# positions. Two runs with different parameters are two scripts, whoever has started them.
+# positions. Ranks that nothing tells to be such are, if the job says so, also when the engine is
+# killed while they read. Two runs with different parameters are two scripts, whoever has started them.
 . "$(dirname "$0")/lib.sh"
+. "$FS/engine.sh"
 N=97 # padded for 2, 3 and 4 ranks, by 1 to 3
 EPOCHS=$(effort 4 12)
 dataset 1 $N 48x36
 declare -A options=([flat]=view.layout=flat [classes]="view.layout=classes view.mapping=fresh")
+for layout in flat classes; do options[$layout-one]="${options[$layout]} job.script=one"; done
 # Each case: ranks, how they are started, workers of each, layout.
 cases=(2-options-0-classes 2-options-2-flat 3-options-0-flat 3-options-2-classes 4-options-0-classes
 	4-options-2-flat 2-environment-0-classes 3-environment-2-flat 2-shells-2-classes
+	2-strangers-{0-classes,2-flat} 3-strangers-0-flat 2-killed-0-classes
 	2-launched_shells-0-flat 3-{fork,forkserver}-2-classes 3-{spawn,looked_spawn}-2-flat)
-[[ $EPOCHS == 4 ]] || cases=({2,3,4}-{options,environment,shells,launched_shells}-{0,2}-{flat,classes}
+[[ $EPOCHS == 4 ]] || cases=({2,3,4}-{options,environment,shells,launched_shells,strangers,killed}-{0,2}-{flat,classes}
 	{2,3,4}-{fork,forkserver,spawn,looked_spawn}-2-{flat,classes})
 for case in "${cases[@]}"; do
 	IFS=- read -r _ _ _ layout <<<"$case"
+	[[ $case != *-@(strangers|killed)-* ]] || layout+=-one
 	# shellcheck disable=SC2086 # two words
 	job "$case" tensor.crop=32 job.epochs=99 ${options[$layout]}
 done
@@ -57,6 +62,23 @@ shells() {
 
 launched_shells() {
 	RANK=$1 WORLD_SIZE=$ranks in_a_shell
+}
+
+# Their command lines differ in a word, and each has a session of its own.
+strangers() {
+	local names=(first second third fourth)
+	printf '%s\n' --world-size "$ranks" --rank "$1" >"$T/${names[$1]}"
+	setsid "$PYTHON" "$FS/ranks.py" "$M/jobs/$case/current" "$T/meet" --workers "$workers" \
+		--epochs "$EPOCHS" "@$T/${names[$1]}" >>"$T/given" &
+	children+=($!)
+}
+
+killed() {
+	strangers "$1"
+	if (($1 == ranks - 1)); then
+		until grep -qs "^1 " "$T/given"; do sleep 0.01; done
+		kill_engine
+	fi
 }
 
 fork() {

@@ -441,7 +441,7 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 	cr_assert_str_eq(text,
 		"[job]\nname = a\ndataset = b\norder = shuffled\n"
 		"weight = 1\nidle = 600\nsecond_script = warned\nother_machines = "
-		"refused\nbad_sample = fail\nkeep_epochs = 10\n"
+		"refused\nscript = auto\nbad_sample = fail\nkeep_epochs = 10\n"
 		"[tensor]\nresize = 16x9\nfilter = bilinear\ncrop = 8x8\nfill = "
 		"0\nchannels = rgb\n"
 		"accuracy = exact\n"

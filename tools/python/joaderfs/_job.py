@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The keys of a job's ini by their sections: joaderfs.ini(5).
 KEYS = {
     "job": "dataset label_table epochs order where weight idle second_script "
-           "other_machines bad_sample keep_epochs ranks rank training global_batch "
+           "other_machines script bad_sample keep_epochs ranks rank training global_batch "
            "owner group mode",
     "tensor": "prepare resize filter crop pad fill channels accuracy exif truncated format dtype "
               "axes",
