@@ -19,6 +19,7 @@ cases=(2-options-0-classes 2-options-2-flat 3-options-0-flat 3-options-2-classes
 	2-launched_shells-0-flat 3-{fork,forkserver}-2-classes 3-{spawn,looked_spawn}-2-flat)
 [[ $EPOCHS == 4 ]] || cases=({2,3,4}-{options,environment,shells,launched_shells,strangers,killed}-{0,2}-{flat,classes}
 	{2,3,4}-{fork,forkserver,spawn,looked_spawn}-2-{flat,classes})
+! unshare -p -f true 2>/dev/null || cases+=(2-contained-2-flat 3-contained-0-classes)
 for case in "${cases[@]}"; do
 	IFS=- read -r _ _ _ layout <<<"$case"
 	[[ $case != *-@(strangers|killed)-* ]] || layout+=-one
@@ -79,6 +80,13 @@ killed() {
 		until grep -qs "^1 " "$T/given"; do sleep 0.01; done
 		kill_engine
 	fi
+}
+
+# A name space of processes for each, as in a container; its children are seen from outside.
+contained() {
+	unshare -p -f "$PYTHON" "$FS/ranks.py" "$M/jobs/$case/current" "$T/meet" --workers "$workers" \
+		--epochs "$EPOCHS" --world-size "$ranks" --rank "$1" >>"$T/given" &
+	children+=($!)
 }
 
 fork() {
