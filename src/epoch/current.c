@@ -167,12 +167,19 @@ static bool goes_on(const struct epochs *epochs, const struct open_request *requ
 	return !was_read || 8 * (uint64_t)(n - current->n_before) >= n;
 }
 
+/* Each rank of a group has an engine, which has read a little more or less than others when
+ * all are killed; all of them have been fed as much. */
+static bool is_past_half(const struct epochs *epochs)
+{
+	const struct epoch *running = epochs->running;
+	uint32_t n = running->bound + (epochs->config.fed ? running->queue.length : 0);
+	return n >= running->set->positions - n;
+}
+
 static uint32_t first_epoch(
 	const struct epochs *epochs, const struct open_request *request)
 {
-	const struct epoch *running = epochs->running;
-	if (goes_on(epochs, request) || !running ||
-		running->bound < running->set->positions - running->bound ||
+	if (goes_on(epochs, request) || !epochs->running || !is_past_half(epochs) ||
 		strands_another(epochs, NULL))
 		return running_epoch(epochs, request);
 	return next_epoch(epochs);

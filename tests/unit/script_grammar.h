@@ -39,7 +39,7 @@ struct trial {
 	struct accesses accesses;
 	uint32_t files;
 	unsigned passes, programs;
-	bool beside, runs_ahead;
+	bool beside, runs_ahead, ranks;
 	size_t restart; /* before this access the daemon begins anew; 0: never */
 	bool looks
 		[PASSES_MOST]; /* beside other programs the first pass of one, in order */
@@ -171,6 +171,7 @@ static inline struct program plan_program(struct trial *trial, uint64_t script)
 	uint32_t part = (trial->files - 1) / program.ranks + 1;
 	if (loader->batch > part / 2)
 		loader->batch = 1 + part / 4;
+	trial->ranks |= program.ranks > 1;
 	if (program.ranks > 1) {
 		uint32_t most = 2 * loader->batch * (1 + loader->workers);
 		loader->drop_tail = chance(30);

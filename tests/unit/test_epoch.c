@@ -259,3 +259,34 @@ Test(epoch, an_open_of_current_that_is_sent_again_has_its_epoch)
 	world_release(&world, next, true);
 	world_end(&world);
 }
+
+/* The epoch that a new script begins with, at a rank that was fed 14 of 20 samples and has
+ * opened so many. */
+static uint32_t epoch_of_new_script(uint32_t opened)
+{
+	enum { N = 20, FED = 14 };
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, N);
+	struct open_request request = {.epoch = EPOCH_CURRENT, .reader = {2, 2, 2}};
+	config.lookahead = N;
+	config.fed = true;
+	world_begin(&world, &config, 1);
+	for (uint32_t i = 0; i < FED; i++) {
+		if (i < opened)
+			world_open(&world,
+				world_request_new(&world, EPOCH_CURRENT, i, 1, false));
+		cr_assert(world_draw_ahead(&world, 0));
+		world_resume(&world);
+	}
+	uint32_t epoch = epochs_choice(world.epochs, &request);
+	world_end(&world);
+	return epoch;
+}
+
+/* They are killed together, and have read a little more or less than half. */
+Test(epoch, ranks_of_a_group_begin_again_with_one_epoch)
+{
+	uint32_t first = epoch_of_new_script(8);
+	cr_assert_eq(first, epoch_of_new_script(11));
+	cr_assert_eq(first, 1);
+}
