@@ -398,16 +398,26 @@ static bool opens_again(const struct opener *opener)
 	return habit > 0 ? row < habit : !opener->request->done;
 }
 
-/* Its epoch is over, since another script is further. A first pass in order may be somebody's
- * look, which makes no second one and is not told; a pass that has ended has lost nothing. */
+/* One thread opens files in order, each once, as cat does, or has opened one only. */
+static bool only_looks(const struct opener *opener)
+{
+	const struct current *current = &opener->epochs->current;
+	const struct script *script = opener->script;
+	uint32_t threads = 0;
+	for (uint32_t i = 0; i < current->n_workers; i++)
+		threads += is_worker_of(current, &current->workers[i], script);
+	return script->opens <= 1 ||
+	       (script->turns == 0 && threads == 1 && is_in_order(script) &&
+		       script->opens == script->opened);
+}
+
+/* Its epoch is over, since another script is further. Who only looks makes no second pass and
+ * is not told; who has ended its pass has lost nothing. */
 static struct choice catch_up(const struct opener *opener)
 {
 	uint32_t epoch = running_epoch(opener->epochs, opener->request);
-	const struct script *script = opener->script;
-	bool looks = script->opens <= 1 || (script->turns == 0 && is_in_order(script) &&
-						   script->opens == script->opened);
-	bool is_told = !looks && !is_whole(script);
-	return noticed(epoch, OPENED_BEHIND, !is_told ? NOTICES : NOTICE_SCRIPTS);
+	bool is_told = !only_looks(opener) && !is_whole(opener->script);
+	return noticed(epoch, OPENED_BEHIND, is_told ? NOTICE_SCRIPTS : NOTICES);
 }
 
 /* Files that the next epoch has to keep can be kept by who begins it. */
@@ -422,6 +432,18 @@ static bool can_keep(const struct opener *opener)
 	       known_bound(epochs, running->number + 1) == 0;
 }
 
+/* The next epoch has begun without what the pass that goes on has opened. */
+static bool loses_files(const struct opener *opener)
+{
+	const struct current *current = &opener->epochs->current;
+	const struct script *script = opener->script;
+	struct record opened = {.position = opener->request->position,
+		.reader = opener->request->reader,
+		.how = OPENED_NEXT};
+	return (n_ranks(current, script) > 1 || is_in_order(script)) &&
+	       current_since(opener->epochs, opener->worker, &opened) < script->opens;
+}
+
 static struct choice begin_pass(const struct opener *opener, enum opened_how how)
 {
 	const struct epochs *epochs = opener->epochs;
@@ -432,7 +454,8 @@ static struct choice begin_pass(const struct opener *opener, enum opened_how how
 		(!can_keep(opener) || strands_another(epochs, opener->script)))
 		return choice_of(epoch, OPENED_GIVEN);
 	if (!runs && can_give(epochs, epoch + 1, opener->request))
-		return noticed(epoch + 1, OPENED_JOINS, notice);
+		return noticed(epoch + 1, OPENED_JOINS,
+			loses_files(opener) ? NOTICE_SCRIPTS : notice);
 	if (!runs)
 		return catch_up(opener);
 	if (next_epoch(epochs) == epoch)

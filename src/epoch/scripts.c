@@ -329,25 +329,6 @@ static void note_rank(const struct current *current, struct script *script,
 		rank->at_most = script->opens;
 }
 
-/* All ranks have ended a pass over all files at once. */
-static void note_whole(struct current *current, uint32_t place)
-{
-	struct script *script = &current->scripts[place];
-	struct parts parts = parts_of(current, script);
-	uint32_t hedged = parts.n * n_hedged(script);
-	if (parts.least != parts.most || script->repeats == 0)
-		return; /* padding may follow */
-	script->repeats = script->kept_again = 0;
-	script->repeated = NOBODY;
-	for (uint32_t i = 0; i < current->n_ranks; i++) {
-		struct rank *rank = &current->ranks[i];
-		if (rank->script != place)
-			continue;
-		rank->count = parts.most;
-		rank->at_least = rank->at_most = script->opens - hedged;
-	}
-}
-
 /* The files that were opened after `since` are the next pass's. -ENOMEM */
 static int note_turn(struct epochs *epochs, const struct rank *rank,
 	const struct worker *worker, const struct record *opened, uint32_t file)
@@ -416,7 +397,6 @@ static void note_file(
 	*mark = ++script->opens;
 	note_rank(&epochs->current, script, rank, before);
 	if (script->whole == 0 && is_whole(script)) {
-		note_whole(&epochs->current, rank->script);
 		script->first = script->run;
 		script->whole =
 			script->opens - again; /* which may be a new pass's first */

@@ -42,7 +42,7 @@ struct trial {
 	bool beside, runs_ahead, ranks;
 	size_t restart; /* before this access the daemon begins anew; 0: never */
 	bool looks
-		[PASSES_MOST]; /* beside other programs the first pass of one, in order */
+		[PASSES_MOST]; /* beside other programs the first pass of a thread, in order */
 	unsigned lookers;      /* people who open files of epoch-NNNN/ meanwhile */
 	char text[1024];
 };
@@ -185,7 +185,8 @@ static inline struct program plan_program(struct trial *trial, uint64_t script)
 	uint32_t first = trial->passes;
 	plan_steps(trial, &program);
 	const struct step *step = &program.steps[program.steps[0].n_look > 0];
-	trial->looks[first] = trial->beside && step->in_order;
+	trial->looks[first] = trial->beside && step->in_order && program.ranks == 1 &&
+			      loader->workers <= 1 && !loader->pool;
 	return program;
 }
 

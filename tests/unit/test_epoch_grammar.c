@@ -197,7 +197,7 @@ static void add_trial(
 	run(&trial, mutant, samples);
 	unsigned inexact = count_inexact(
 		&trial, samples, trial.ranks ? &sum->of_ranks : &sum->freshness);
-	bool is_silent = inexact > 0 && (lookers > 0 || noticed == 0);
+	bool is_silent = inexact > 0 && (noticed == 0 || (lookers > 0 && !trial.beside));
 	sum->silent += is_silent;
 	if (is_silent && !mutant)
 		fprintf(stderr, "%u of %u passes: %s\n", inexact, trial.passes,
