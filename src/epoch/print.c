@@ -32,13 +32,15 @@ static void print_script(const struct script *script, FILE *out)
 		" begun %" PRIu32 " %" PRIu32 " %" PRIu32 " run %" PRIu32
 		" opened %" PRIu32 " whole %" PRIu32 " %" PRIu32 " %" PRIu32
 		" %d streak %" PRIu32 " %" PRIu32 " repeats %" PRIu32 " steps %" PRIu32
-		" %" PRIu32 " labels %" PRIu32 " %" PRIu32 " %d behind %d\n",
+		" %" PRIu32 " of %" PRIu32 " %" PRIu32 " kept %" PRIu32 " %" PRIu32
+		" labels %" PRIu32 " %" PRIu32 " %d behind %d\n",
 		script->id, script->since, script->used, script->epoch, script->turns,
 		script->begun, script->begun_before, script->turned, script->run,
 		script->opened, script->first, script->whole, script->last_whole,
 		script->was_whole, script->streak, script->streak_begun, script->repeats,
-		script->up, script->down, script->labels, script->labels_before,
-		script->labels_of_images, script->behind);
+		script->up, script->down, script->step, script->last_step,
+		script->kept_again, script->excused, script->labels,
+		script->labels_before, script->labels_of_images, script->behind);
 	for (uint32_t i = 0; i < script->files; i++)
 		fprintf(out, " %" PRIx32, script->marks[i]);
 	fputc('\n', out);
@@ -66,10 +68,11 @@ static void print_current(const struct epochs *epochs, FILE *out)
 		const struct worker *worker = &current->workers[i];
 		fprintf(out,
 			"worker %" PRIu64 " %" PRIu64 " %u %" PRIu32 " %" PRIu32
-			" %" PRIu32 " %" PRIu32 " %d %d\n",
+			" %" PRIu32 " %" PRIu32 " began %" PRIu32 " %" PRIu32
+			" %d %d %d\n",
 			worker->id, worker->used, worker->rank, worker->file,
-			worker->epoch, worker->row[0], worker->row[1], worker->images,
-			worker->late);
+			worker->epoch, worker->row[0], worker->row[1], worker->began,
+			worker->row_began, worker->jumped, worker->images, worker->late);
 	}
 }
 
