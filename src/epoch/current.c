@@ -440,8 +440,10 @@ static bool loses_files(const struct opener *opener)
 	struct record opened = {.position = opener->request->position,
 		.reader = opener->request->reader,
 		.how = OPENED_NEXT};
-	return (n_ranks(current, script) > 1 || is_in_order(script)) &&
-	       current_since(opener->epochs, opener->worker, &opened) < script->opens;
+	if (n_ranks(current, script) > 1 || is_in_order(script))
+		return current_since(opener->epochs, opener->worker, &opened) <
+		       script->opens;
+	return script->whole > 0 && script->opens > script->whole;
 }
 
 static struct choice begin_pass(const struct opener *opener, enum opened_how how)
