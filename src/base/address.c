@@ -33,11 +33,12 @@ static bool divide(const char *text, char *address, size_t n, const char **ret_p
 	return true;
 }
 
-int address_parse(const char *text, struct sockaddr_storage *ret, socklen_t *ret_n)
+static int find(
+	const char *text, int flags, struct sockaddr_storage *ret, socklen_t *ret_n)
 {
 	const struct addrinfo hints = {.ai_family = AF_UNSPEC,
 		.ai_socktype = SOCK_STREAM,
-		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+		.ai_flags = flags | AI_NUMERICSERV};
 	char address[ADDRESS_TEXT];
 	struct addrinfo *found;
 	const char *port;
@@ -51,4 +52,21 @@ int address_parse(const char *text, struct sockaddr_storage *ret, socklen_t *ret
 	*ret_n = found->ai_addrlen;
 	freeaddrinfo(found);
 	return 0;
+}
+
+int address_parse(const char *text, struct sockaddr_storage *ret, socklen_t *ret_n)
+{
+	return find(text, AI_NUMERICHOST, ret, ret_n);
+}
+
+int address_resolve(const char *text, struct sockaddr_storage *ret, socklen_t *ret_n)
+{
+	char everywhere[ADDRESS_TEXT] = "0.0.0.0";
+	size_t n = strlen(everywhere);
+	if (*text != ':')
+		return find(text, 0, ret, ret_n);
+	if (strlen(text) >= sizeof(everywhere) - n)
+		return -EINVAL;
+	strcpy(everywhere + n, text);
+	return find(everywhere, AI_NUMERICHOST, ret, ret_n);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/address.h"
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
@@ -300,9 +301,9 @@ static int bind_listener(struct peer_server *server, const struct peer_address *
 static int open_listener(struct peer_server *server, const char *text)
 {
 	struct peer_address address;
-	if (peer_address_parse(text, &address)) {
-		log_error("[cluster]:listen: found \"%s\", allowed: ADDRESS:PORT, with "
-			  "an address in numbers",
+	if (address_resolve(text, &address.bytes, &address.n)) {
+		log_error("[cluster]:listen: found \"%s\", allowed: ADDRESS:PORT, "
+			  "NAME:PORT of a name that is known here, or :PORT",
 			text);
 		return -EINVAL;
 	}

@@ -80,9 +80,10 @@ struct cluster_config {
 	char *engine_password_file;		    /* an absolute path; NULL: none */
 	char *engine_ca, *engine_cert, *engine_key; /* absolute paths; NULL: none */
 	char *group;
-	char *node;   /* this daemon's name in the group; NULL: the host's */
-	char *listen; /* for the other daemons; NULL: samples are not exchanged */
-	char *secret; /* an absolute path; NULL: none */
+	char *node;	 /* this daemon's name in the group; NULL: the host's */
+	char *listen;	 /* for the other daemons; NULL: samples are not exchanged */
+	char *advertise; /* where they reach it; NULL: as listen, or the way to the engine */
+	char *secret;	 /* an absolute path; NULL: none */
 	double capacity;
 	uint32_t ttl_s;	     /* a daemon that is silent for so long is dead */
 	uint32_t patience_s; /* with an engine that is away; 0: for ever */

@@ -152,14 +152,23 @@ const struct option config_daemon_options[] = {
 	{SECTION_CLUSTER, "node", &value_name, CLUSTER(node),
 		.preset_help = "the host's name",
 		.help = "Name of this daemon, another one on each node."},
-	{SECTION_CLUSTER, "listen", &value_text, .min = 3, .max = 100, CLUSTER(listen),
+	{SECTION_CLUSTER, "listen", &value_text, .min = 2, .max = 100, CLUSTER(listen),
 		.preset_help = "every node prepares what it reads",
 		.help = "ADDRESS:PORT where this daemon gives prepared images to the "
-			"other nodes, which reach it there; [ADDRESS]:PORT for IPv6.\n"
+			"other nodes; [ADDRESS]:PORT for IPv6; NAME:PORT, a name that "
+			"this machine knows; or :PORT for all addresses of this "
+			"machine.\n"
 			"Nodes that listen prepare each image once: each image has one "
 			"of "
 			"them as its home, and the others fetch it from there.\n"
 			"Without a secret only addresses of this machine are allowed."},
+	{SECTION_CLUSTER, "advertise", &value_text, .min = 1, .max = 100,
+		CLUSTER(advertise),
+		.preset_help = "the address of listen; auto, if that is all",
+		.help = "ADDRESS or NAME at which the other nodes reach this one, with "
+			"the port of listen, unless it has a :PORT of its own.\n"
+			"auto: the address from which this machine reaches the engine.\n"
+			"With listen = :7070 all nodes can have one ini."},
 	{SECTION_CLUSTER, "secret", &value_path, CLUSTER(secret), .preset_help = "none",
 		.help = "File with a text of 16 to 4096 bytes, the same on all nodes, "
 			"which nobody else may read.\n"

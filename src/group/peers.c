@@ -123,15 +123,7 @@ static int listen_at(
 	int err = peer_server_new(config->listen, &peers->self, &calls, &peers->server);
 	if (err)
 		return err;
-	const char *address = peer_server_address(peers->server);
-	if (strncmp(address, "0.0.0.0:", 8) == 0 || strncmp(address, "[::]:", 5) == 0) {
-		log_error("[cluster]:listen: found \"%s\", allowed: the address at which "
-			  "the other nodes reach this one",
-			config->listen);
-		return -EINVAL;
-	}
-	snprintf(self->address, sizeof(self->address), "%s", address);
-	return 0;
+	return advertise(config, peer_server_address(peers->server), self->address);
 }
 
 static int start(

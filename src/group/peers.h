@@ -75,6 +75,12 @@ uint64_t peers_fingerprint(const struct peers *peers, const struct dataset *data
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out);
 
+/* --- advertise.c ------------------------------------------------------------------------- */
+
+/* Where other nodes reach the server that listens at `bound`. -EINVAL: logged. */
+must_check int advertise(const struct cluster_config *config, const char *bound,
+	char ret[static COORD_ADDRESS]);
+
 /* --- homes.c ----------------------------------------------------------------------------- */
 
 /* Who is live. By the group's thread; peers may be NULL. */

@@ -378,8 +378,10 @@ Test(peer, without_a_secret_only_loopback)
 	const struct peer_self self = {.name = "a"};
 	const struct peer_server_calls calls = {.asked = owner_asked};
 	const char *const refused[] = {"0.0.0.0:0", "10.1.2.3:7070", "[::]:0"};
-	const char *const wrong[] = {"", "7070", "127.0.0.1", "127.0.0.1:", ":1", "::1:7",
-		"127.0.0.1:65536", "localhost:7070", "127.0.0.1:x", "[127.0.0.1:7"};
+	const char *const wrong[] = {"", "7070", "127.0.0.1", "127.0.0.1:", ":x", "::1:7",
+		"127.0.0.1:65536", "127.0.0.1:x", "[127.0.0.1:7"};
+	/* A server may resolve names; what others tell is never resolved. */
+	const char *const names[] = {":1", "localhost:7070"};
 	struct peer_server *server = NULL;
 	struct peer_client *client = NULL;
 	uint32_t node;
@@ -389,6 +391,8 @@ Test(peer, without_a_secret_only_loopback)
 		cr_assert_eq(peer_client_node(client, "b", refused[i], &node), -EPERM);
 	}
 	cr_assert(logged("without a secret only loopback addresses are allowed"));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		cr_assert_eq(peer_client_node(client, "b", names[i], &node), -EINVAL);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		cr_assert_eq(peer_server_new(wrong[i], &self, &calls, &server), -EINVAL,
 			"%s", wrong[i]);
