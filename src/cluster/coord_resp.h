@@ -56,7 +56,7 @@ must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
  */
 must_check int coord_resp_drop(
 	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
-must_check int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
-	char said[COORD_TEXT]);
+must_check int coord_resp_resize(
+	struct coord_resp *resp, const char *job, uint32_t ranks, char said[COORD_TEXT]);
 /* Of a maxmemory-policy. */
 bool coord_policy_evicts(const char *policy);
