@@ -32,6 +32,7 @@ done
 # Where the engine is reached by a network, the way there tells.
 port=$(free_port)
 ask config set port "$port" >/dev/null
+# shellcheck disable=SC2034 # cluster.sh uses it
 ENGINE=redis://localhost:$port
 node a 'ttl = 2s' 'listen = :0' "secret = $T/one"
 launch a

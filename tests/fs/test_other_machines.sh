@@ -38,6 +38,7 @@ done
 divided() {
 	local rank mounts=("$M" "$M2")
 	for rank in 0 1; do
+		# shellcheck disable=SC2016 # the inner shell expands them
 		env RANK=$rank WORLD_SIZE=2 LOCAL_WORLD_SIZE=1 bash -c '
 			cd "$1" && find . -name "*.ppm" | sort | shuf --random-source=<(yes) |
 				awk "NR % 2 == $2" | xargs sha1sum' _ \
