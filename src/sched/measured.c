@@ -257,9 +257,10 @@ static uint8_t *make_file(
 		head.n_begins = dataset_classes(edition->is.dataset) + 1;
 	size_t begins = head.n_begins * sizeof(*edition->label_begin);
 	*ret_n = sizeof(head) + head.selected_bytes + head.refused_bytes + begins;
-	uint8_t *file = malloc(*ret_n), *at = file + sizeof(head);
+	uint8_t *file = malloc(*ret_n);
 	if (!file)
 		return NULL;
+	uint8_t *at = file + sizeof(head);
 	if (head.selected_bytes)
 		at += roaring_bitmap_portable_serialize(selected, (char *)at);
 	if (head.refused_bytes)
