@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+"""What a start and a death cost, by the number of samples: from the start of the daemon to the
+first byte of a sample, from the death of the engine to the next answer, with one job and with
+eight that have begun; bytes on the disk and in memory. The samples are those of tar shards that
+are names of one shard, so that hundreds of millions of them take no disk; the catalogue does."""
+
+import os
+import shutil
+import statistics
+import tempfile
+import time
+
+from mounted import job_ini
+from restart import die
+from scale import CACHE, Kept, read, timed
+from shards import IN_SHARD, make_shards
+
+HUGE = 100_000_000
+STARTS, DEATHS, JOBS, UNREAD = 3, 7, 8, 100
+# What a first scan needs at most for each sample: of memory, and of the disk, where the new
+# catalogue lies beside none.
+MEMORY, DISK = 250, 200
+
+
+def meminfo(key):
+    with open("/proc/meminfo", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(key)) * 1024
+
+
+def lacks(n, directory):
+    """Why so many samples can't be measured here, or None."""
+    for what, has, needs in (("memory", meminfo("MemAvailable:"), n * MEMORY),
+                             (directory, shutil.disk_usage(directory).free, n * DISK)):
+        if has < needs:
+            return f"needs {needs / 2**30:.0f} GiB of {what}, has {has / 2**30:.0f}"
+    return None
+
+
+def anonymous(daemon):
+    with open(f"/proc/{daemon.engine()}/status", encoding="ascii") as file:
+        return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in file
+                if line.startswith(("VmRSS", "RssAnon"))}
+
+
+def end(daemon):
+    """Also its engine has ended, which gives back memory of millions of samples."""
+    engine = daemon.engine()
+    daemon.__exit__()
+    while os.path.exists(f"/proc/{engine}"):
+        time.sleep(0.1)
+
+
+def sample(daemon, k, position=0):
+    return os.path.join(daemon.epoch(f"job{k}"), f"{position:08d}.ppm")
+
+
+def start(args, shards, state, jobs):
+    """A daemon that has given the first byte of each job, and how long the first one took."""
+    inis = {f"job{k}": job_ini(f"job{k}", 0, 8, epochs=3) for k in range(jobs)}
+    daemon = Kept(state, args.program, shards, inis, CACHE)
+    took, _ = timed(lambda: (daemon.__enter__(), read(sample(daemon, 0))))
+    return took, daemon
+
+
+def deaths(daemon):
+    names = iter(sample(daemon, 0, i) for i in range(1, UNREAD))
+    found = []
+    for _ in range(DEATHS):
+        read(next(names))
+        found.append(die(daemon, next(names)))
+    return found
+
+
+def with_jobs(args, shards, state, n, jobs, figures):
+    shutil.rmtree(os.path.join(state, "jobs"), ignore_errors=True)
+    title = f"{jobs} job{'s' * (jobs > 1)}"
+    took, daemon = start(args, shards, state, jobs)
+    try:
+        figures[f"start to the first byte, new, {title}, ms"] = f"{1e3 * took:,.0f}"
+        for k in range(1, jobs):
+            read(sample(daemon, k))
+    finally:
+        end(daemon)
+    took = []
+    for _ in range(STARTS):
+        seconds, daemon = start(args, shards, state, jobs)
+        took.append(seconds)
+        end(daemon)
+    figures[f"the same, known, {title}, ms, least"] = f"{1e3 * min(took):,.0f}"
+    _, daemon = start(args, shards, state, jobs)
+    try:
+        found = deaths(daemon)
+        for k in range(jobs):
+            read(sample(daemon, k, UNREAD))  # all of them draw
+        memory = anonymous(daemon)
+    finally:
+        end(daemon)
+    answers, cpu, _ = zip(*found)
+    figures[f"death to the next answer, {title}, ms, least"] = f"{min(answers):,.0f}"
+    figures[f"the same, {title}, median of {DEATHS}"] = f"{statistics.median(answers):,.0f}"
+    figures[f"CPU of that, {title}, ms, least"] = f"{min(cpu):,.0f}"
+    figures[f"anonymous memory, {title}, B/sample"] = f"{memory['RssAnon'] / n:.2f}"
+    figures[f"with mapped pages, {title}, B/sample"] = f"{memory['VmRSS'] / n:.2f}"
+    return memory["RssAnon"]
+
+
+def measure(args, n, directory):
+    figures = {"load before": f"{os.getloadavg()[0]:.1f}"}
+    args.progress(f"{n:,} samples in shards: names")
+    shards = make_shards(directory, n)
+    state = os.path.join(directory, "state")
+    os.mkdir(state)
+    args.progress(f"{n:,} samples in shards: first scan")
+    daemon = Kept(state, args.program, shards, {}, CACHE)
+    took, _ = timed(daemon.__enter__)
+    end(daemon)
+    figures["first scan, samples/s"] = f"{n / took:,.0f}"
+    catalogue = os.path.join(state, "datasets")
+    sizes = {name: os.path.getsize(os.path.join(catalogue, name))
+             for name in os.listdir(catalogue)}
+    figures["on the disk, B/sample"] = f"{sum(sizes.values()) / n:.1f}"
+    figures["of it mapped, B/sample"] = \
+        f"{sum(size for name, size in sizes.items() if name.endswith('.map')) / n:.1f}"
+    memory = []
+    for jobs in (1, JOBS):
+        args.progress(f"{n:,} samples in shards: starts and deaths, {jobs} jobs")
+        memory.append(with_jobs(args, shards, state, n, jobs, figures))
+    figures["anonymous memory of each job, B/sample"] = \
+        f"{(memory[1] - memory[0]) / (JOBS - 1) / n:.2f}"
+    figures["load after"] = f"{os.getloadavg()[0]:.1f}"
+    return figures
+
+
+def starting(args):
+    sizes = [100_000] if args.quick else [1_280_000] + [14_000_000, HUGE] * args.large
+    found, notes = {}, []
+    for n in args.samples or sizes:
+        why = lacks(n, args.disk)
+        if why:
+            notes.append(f"{n:,} samples are not measured: {why}.")
+            continue
+        directory = tempfile.mkdtemp(dir=args.disk, prefix="joaderfs-bench-")
+        try:
+            found[n] = measure(args, n, directory)
+        finally:
+            shutil.rmtree(directory)
+    rows = [["samples", "", *(f"{n:,}" for n in found)]]
+    columns = list(found.values())
+    rows += [[name, "", *(column[name] for column in columns)]
+             for name in (columns[0] if columns else ())]
+    return {"what": " ".join([f"Shards of {IN_SHARD:,} samples, names of one file; the page cache "
+                              "has the catalogue.", *notes]), "table": rows, "plots": []}
