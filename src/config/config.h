@@ -141,6 +141,16 @@ struct daemon_config {
 #define CONFIG_MOST_EPOCHS 16383
 #define CONFIG_MOST_SAMPLES (1u << 28)
 
+/* A section [tensor NAME] of a job: how some samples are prepared, and look as files. */
+struct job_section {
+	char *name;	 /* a glob */
+	char *text;	 /* the keys that it gives, a line for each, as in an ini */
+	char *extension; /* of the files, without the dot */
+	struct preparation preparation;
+	enum sample_format format;
+	struct pixel_type pixels;
+};
+
 struct job_config {
 	char *file;    /* the ini, for messages */
 	char *name;    /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
@@ -182,6 +192,8 @@ struct job_config {
 	bool json;		   /* a .json beside each sample */
 	char *path;		   /* below data/, with the name for %name, or NULL */
 	enum view_io io;
+	struct job_section *sections; /* as in preparation.sections */
+	size_t n_sections;
 };
 
 /* Of numbers of any type, with the axes in any order. */
@@ -194,6 +206,10 @@ static inline uint32_t config_job_epochs(const struct job_config *config)
 {
 	return config->epochs ? config->epochs : CONFIG_MOST_EPOCHS;
 }
+
+/* The section that the path of a sample matches, or NULL. */
+const struct job_section *config_section(
+	const struct job_config *config, const char *path);
 
 #define CONFIG_NO_OWNER UINT32_MAX
 

@@ -120,6 +120,8 @@ int config_job_copy(const struct job_config *from, struct job_config *ret)
 		int this = config_copy_fields((enum section_id)id, from, ret);
 		err = err ? err : this;
 	}
+	int copied = config_copy_sections(from, ret);
+	err = err ? err : copied;
 	if (err)
 		config_job_free(ret);
 	return err;
@@ -135,5 +137,7 @@ void config_print_job(FILE *out, const struct job_config *config)
 				option->type->print(option,
 					(const char *)config + option->offset, out);
 		}
+		if (id == SECTION_TENSOR)
+			config_print_sections(out, config);
 	}
 }

@@ -3,6 +3,7 @@
 
 #include "base/ensure.h"
 #include "config/config_internal.h"
+#include "image/sections.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -127,6 +128,10 @@ static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
 	struct ini *ini = reader->ini;
+	if (config_sections[id].also_named && strlen(name) >= SECTION_NAME)
+		ini_mistake(ini, reader->line, label, NULL,
+			"found a name of %zu bytes, allowed: at most %d", strlen(name),
+			SECTION_NAME - 1);
 	if (config_sections[id].named && !config_name_valid(name))
 		ini_mistake(ini, reader->line, label, NULL,
 			"found \"%s\", allowed: [%s NAME], NAME: " NAME_RULE, label,
@@ -155,7 +160,8 @@ static void take_section(struct reader *reader, const char *text)
 	}
 	for (int i = 0; i < SECTION_COUNT; i++) {
 		const struct section_spec *spec = &config_sections[i];
-		if (strcmp(spec->name, word) != 0 || (*name && !spec->named))
+		if (strcmp(spec->name, word) != 0 ||
+			(*name && !spec->named && !spec->also_named))
 			continue;
 		if (spec->kind == reader->ini->kind)
 			begin_section(reader, (enum section_id)i, label, name);
@@ -433,7 +439,8 @@ void ini_free(struct ini *ini)
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id)
 {
 	for (size_t i = 0; i < ini->n_sections; i++)
-		if (ini->sections[i].id == id)
+		if (ini->sections[i].id == id &&
+			(config_sections[id].named || !*ini->sections[i].name))
 			return &ini->sections[i];
 	return NULL;
 }

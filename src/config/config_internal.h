@@ -36,6 +36,7 @@ struct section_spec {
 	enum ini_kind kind;
 	bool named; /* as [dataset NAME], of which there may be several */
 	const char *help;
+	bool also_named; /* [tensor], and beside it [tensor NAME] */
 };
 
 struct value_type;
@@ -136,7 +137,7 @@ must_check int ini_read_file(struct ini *ini);
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
-/* The first section with the id, or NULL. */
+/* The first section with the id, or NULL; of those that are also named, the one without name. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
 /* Sets the fields of the object from values and defaults. section NULL: all defaults. */
@@ -171,6 +172,18 @@ void config_free_templates(struct daemon_config *daemon);
 void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
+
+/* All [tensor NAME], once the job's other fields are there. */
+void config_fill_sections(struct ini *ini, struct job_config *job);
+void config_free_sections(struct job_config *job);
+must_check int config_copy_sections(
+	const struct job_config *from, struct job_config *ret);
+void config_print_sections(FILE *out, const struct job_config *config);
+/* Checks the keys of [tensor] against each other: first those of format = source. */
+void config_check_source(struct ini *ini, struct job_config *job);
+void config_check_tensor(struct ini *ini, const struct job_config *job);
+/* The usual ending of files of a format. */
+const char *config_extension_of(enum sample_format format);
 
 /* A job from what was read. */
 must_check int config_finish_job(struct ini *ini, struct job_config *ret);

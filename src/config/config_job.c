@@ -25,7 +25,7 @@ static bool asks_for_change(const struct ini *ini, size_t i)
 	return changes && text && (!option->preset || strcmp(text, option->preset) != 0);
 }
 
-static void check_source(struct ini *ini, struct job_config *job)
+void config_check_source(struct ini *ini, struct job_config *job)
 {
 	job->preparation.encoded = job->format == FORMAT_SOURCE;
 	for (size_t i = 0; job->preparation.encoded && i < config_n_options(); i++) {
@@ -313,8 +313,7 @@ static void default_for_batch(struct ini *ini, struct job_config *job)
 		job->lookahead = two;
 }
 
-/* By default the files have the ending that their format usually has. */
-static void default_extension(struct ini *ini, struct job_config *job)
+const char *config_extension_of(enum sample_format format)
 {
 	static const char *const endings[] = {
 		[FORMAT_PPM] = "ppm",
@@ -325,9 +324,15 @@ static void default_extension(struct ini *ini, struct job_config *job)
 		[FORMAT_SOURCE] = "jpg",
 		[FORMAT_RECORD] = "npy",
 	};
+	return endings[format];
+}
+
+/* By default the files have the ending that their format usually has. */
+static void default_extension(struct ini *ini, struct job_config *job)
+{
 	if (job->extension)
 		return;
-	job->extension = strdup(endings[job->format]);
+	job->extension = strdup(config_extension_of(job->format));
 	if (!job->extension)
 		ini->err = -ENOMEM;
 }
@@ -414,6 +419,14 @@ static void check_ranks(struct ini *ini, struct job_config *job)
 		ini->err = -ENOMEM;
 }
 
+void config_check_tensor(struct ini *ini, const struct job_config *job)
+{
+	check_pad(ini, job);
+	check_raw(ini, job);
+	check_pixels(ini, job);
+	check_fill(ini, &job->preparation);
+}
+
 /* All fields are filled: what they say of each other. */
 static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config *job)
 {
@@ -424,17 +437,15 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 	expand_path(ini, job);
 	default_for_batch(ini, job);
 	check_prepare(ini, job);
-	check_source(ini, job);
+	config_check_source(ini, job);
 	if (ini->mistakes == mistakes) {
-		check_pad(ini, job);
-		check_raw(ini, job);
-		check_pixels(ini, job);
-		check_fill(ini, &job->preparation);
+		config_check_tensor(ini, job);
 		check_random_crop(ini, job);
 		check_layout(ini, job);
 		check_ranks(ini, job);
 		check_bad_sample(ini, job);
 		check_mixture(ini, job);
+		config_fill_sections(ini, job);
 	}
 	default_extension(ini, job);
 }
@@ -497,6 +508,7 @@ void config_job_free(struct job_config *config)
 {
 	for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 		config_free_fields((enum section_id)id, config);
+	config_free_sections(config);
 	free(config->file);
 	*config = (struct job_config){0};
 }

@@ -27,7 +27,11 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
 		"What is done to an image before the job reads it.\n"
 		"Jobs whose resize, filter, crop, pad, fill, channels, accuracy and exif "
-		"are equal share the prepared images."},
+		"are equal share the prepared images.\n"
+		"[tensor GLOB], of which there may be several, says so of the files "
+		"whose "
+		"paths match; see SECTIONS BY PATH.",
+		.also_named = true},
 	[SECTION_AUGMENT] = {"augment", INI_JOB, false,
 		"What is done anew in each epoch, to the shared image, for this job "
 		"alone.\n"

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "dataset/dataset_map.h"
 #include "dataset/source_far.h"
+#include "image/sections.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -96,6 +97,22 @@ uint8_t dataset_orientation(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);
 	return dataset->orientations[id];
+}
+
+const struct preparation *dataset_preparation(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id)
+{
+	ensure(id < dataset->n_ids);
+	const char *path =
+		preparation->sections && dataset->map ? map_path(dataset->map, id) : NULL;
+	return path ? preparation_at(preparation, path) : preparation;
+}
+
+const char *dataset_relative(const struct dataset *dataset, sample_id id)
+{
+	ensure(id < dataset->n_ids && dataset->map);
+	const char *path = map_path(dataset->map, id);
+	return path ? path : "";
 }
 
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id)

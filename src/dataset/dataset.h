@@ -149,11 +149,16 @@ uint64_t dataset_bytes(const struct dataset *dataset);	 /* of the source files *
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
 
-/* These five read memory only. */
+/* These seven read memory only. */
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
+/* How the sample is prepared: by the section whose glob its path matches, or as preparation says. */
+const struct preparation *dataset_preparation(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id);
+/* The path relative to the root, which the dataset keeps; not of a mixture. */
+const char *dataset_relative(const struct dataset *dataset, sample_id id);
 /* The length of the path relative to the root, as escape_print writes it. */
 uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 

@@ -25,26 +25,58 @@ static int check_size(const struct content *content, struct sched_job *job,
 	return -EIO;
 }
 
+/* How the job's samples look, or those that are prepared by a section. */
+struct look {
+	enum sample_format format;
+	struct pixel_type pixels;
+	struct normalize_config normalize;
+	bool as_it_is; /* the shared tensor is not changed */
+};
+
+static const struct job_section *section_of(
+	struct sched_job *job, uint32_t epoch, const struct sched_handle *handle)
+{
+	const struct job_config *config = sched_job_config(job);
+	if (!config->n_sections)
+		return NULL;
+	auto_edition *edition = sched_edition(job, epoch);
+	return content_section(config, edition->dataset, sched_handle_sample(handle));
+}
+
+static struct look look_of(struct sched_job *job, const struct content_place *place,
+	const struct sched_handle *handle)
+{
+	const struct job_config *config = sched_job_config(job);
+	const struct job_section *section = section_of(job, place->epoch, handle);
+	if (section)
+		return (struct look){.format = section->format,
+			.pixels = section->pixels,
+			.as_it_is = section->preparation.encoded};
+	return (struct look){.format = place->format,
+		.pixels = config->pixels,
+		.normalize = config->augment.normalize,
+		.as_it_is = config->preparation.encoded || config->pixels.array};
+}
+
 static int augment(const struct job_config *config, uint64_t daemon_seed,
-	const struct content_place *place, const struct tensor *tensor,
-	struct tensor **ret)
+	const struct content_place *place, const struct look *look,
+	const struct tensor *tensor, struct tensor **ret)
 {
 	*ret = NULL;
-	if (config->preparation.encoded || config->pixels.array)
+	if (look->as_it_is)
 		return 0;
 	uint64_t seed = augment_seed(&config->augment, config->name, daemon_seed);
 	struct augment_plan plan = augment_plan(
 		&config->augment, seed, place->epoch, place->position, tensor->shape);
-	return augment_apply(
-		&config->augment.normalize, config->pixels, &plan, tensor, ret);
+	return augment_apply(&look->normalize, look->pixels, &plan, tensor, ret);
 }
 
-static uint32_t label_in(struct sched_job *job, const struct content_place *place,
+static uint32_t label_in(struct sched_job *job, enum sample_format format, uint32_t epoch,
 	const struct sched_handle *handle)
 {
-	if (place->format != FORMAT_RECORD)
+	if (format != FORMAT_RECORD)
 		return 0;
-	auto_edition *edition = sched_edition(job, place->epoch);
+	auto_edition *edition = sched_edition(job, epoch);
 	return dataset_label(edition->dataset, sched_handle_sample(handle));
 }
 
@@ -53,15 +85,16 @@ static int make(const struct files_context *context, struct sched_job *job,
 	struct content *ret)
 {
 	const struct job_config *config = sched_job_config(job);
+	const struct look look = look_of(job, place, handle);
 	ret->tensor = sched_handle_tensor(handle);
-	int err = augment(
-		config, context->config->seed, place, ret->tensor, &ret->augmented);
+	int err = augment(config, context->config->seed, place, &look, ret->tensor,
+		&ret->augmented);
 	if (err)
 		return err;
 	if (ret->augmented)
 		ret->tensor = ret->augmented;
-	err = format_make(place->format, config->pixels, ret->tensor,
-		label_in(job, place, handle), &ret->format);
+	err = format_make(look.format, look.pixels, ret->tensor,
+		label_in(job, look.format, place->epoch, handle), &ret->format);
 	if (err)
 		return err;
 	if (ret->format.encoded) {

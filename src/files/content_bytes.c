@@ -5,6 +5,26 @@
 #include "files/format.h"
 #include "image/augment.h"
 
+const struct job_section *content_section(
+	const struct job_config *config, const struct dataset *dataset, sample_id sample)
+{
+	return config->n_sections
+		       ? config_section(config, dataset_relative(dataset, sample))
+		       : NULL;
+}
+
+static uint64_t section_bytes(const struct job_section *section,
+	const struct dataset *dataset, sample_id sample)
+{
+	const struct preparation *preparation = &section->preparation;
+	struct tensor_shape image =
+		preparation_image(preparation, dataset_image_shape(dataset, sample),
+			dataset_orientation(dataset, sample));
+	return format_bytes(section->format, section->pixels,
+		preparation_output(preparation, image),
+		dataset_file_bytes(dataset, sample));
+}
+
 static uint64_t image_bytes(
 	const struct job_config *config, struct tensor_shape image, uint64_t file_bytes)
 {
@@ -16,6 +36,9 @@ static uint64_t image_bytes(
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {
+	const struct job_section *section = content_section(config, dataset, sample);
+	if (section)
+		return section_bytes(section, dataset, sample);
 	struct tensor_shape image = preparation_image(&config->preparation,
 		dataset_image_shape(dataset, sample),
 		dataset_orientation(dataset, sample));
@@ -34,7 +57,7 @@ enum pixel_mode content_mode(
 bool content_bytes_fixed(const struct job_config *config, uint64_t *ret)
 {
 	struct tensor_shape any = {.height = 1, .width = 1};
-	if (config->preparation.channels == CHANNELS_KEEP ||
+	if (config->preparation.channels == CHANNELS_KEEP || config->n_sections ||
 		(!preparation_fixed_size(&config->preparation) &&
 			!augment_fixed_size(&config->augment)))
 		return false;
@@ -61,14 +84,16 @@ bool content_is_computed(const struct job_config *config)
 {
 	struct file_head head;
 	return !config->preparation.encoded &&
-	       (changes_pixels(config) || !format_head(config->format, &head));
+	       (config->n_sections || changes_pixels(config) ||
+		       !format_head(config->format, &head));
 }
 
 bool content_head(const struct job_config *config, struct file_head *ret)
 {
 	bool composite = config->layout == LAYOUT_TAR || config->layout == LAYOUT_BATCH;
 	bool has_head = config->io == IO_AUTO && !composite && !changes_pixels(config) &&
-			!content_is_padded(config) && format_head(config->format, ret);
+			!config->n_sections && !content_is_padded(config) &&
+			format_head(config->format, ret);
 	if (has_head)
 		ret->array = config->pixels.array;
 	return has_head;

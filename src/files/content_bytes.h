@@ -14,6 +14,10 @@
  *   Threads: any; no state.   Errors: none.
  */
 
+/* The section [tensor NAME] that a sample is prepared by; NULL: [tensor] alone. */
+const struct job_section *content_section(
+	const struct job_config *config, const struct dataset *dataset, sample_id sample);
+
 /* Bytes of one sample's content, without the zeros that padding adds. */
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/layout_mirror.h"
+#include "files/content_bytes.h"
 #include "files/layout.h"
 
 #include <errno.h>
@@ -154,10 +155,52 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 	return find_short(paths, directory, extension, name);
 }
 
-static const char *extension_of(struct sched_job *job)
+/* The ending that the file gets; NULL: it keeps its name. */
+static const char *extension_of(
+	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {
 	const struct job_config *config = sched_job_config(job);
+	const struct job_section *section = NULL;
+	if (config->n_sections) {
+		auto_edition *edition = sched_edition(job, 0);
+		section = content_section(
+			config, edition->dataset, paths_sample(paths, file));
+	}
+	if (section)
+		return section->format == FORMAT_SOURCE ? NULL : section->extension;
 	return config->format == FORMAT_SOURCE ? NULL : config->extension;
+}
+
+static bool is_same_ending(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* The file that has the name with this ending. */
+static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *extension, const char *name)
+{
+	uint32_t file = mirror_find(paths, directory, extension, name);
+	return file != UINT32_MAX &&
+			       is_same_ending(extension_of(job, paths, file), extension)
+		       ? file
+		       : UINT32_MAX;
+}
+
+/* The file that has the name with any of the endings that the job's files get. */
+static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
+	const struct paths_directory *directory, const char *name)
+{
+	const struct job_config *config = sched_job_config(job);
+	const char *extension =
+		config->format == FORMAT_SOURCE ? NULL : config->extension;
+	uint32_t file = find_with(job, paths, directory, extension, name);
+	for (size_t i = 0; file == UINT32_MAX && i < config->n_sections; i++) {
+		const struct job_section *section = &config->sections[i];
+		extension = section->format == FORMAT_SOURCE ? NULL : section->extension;
+		file = find_with(job, paths, directory, extension, name);
+	}
+	return file;
 }
 
 /* --- selected samples ------------------------------------------------------------ */
@@ -215,7 +258,7 @@ static struct inode sample_inode(
 static uint32_t find_selected(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {
-	uint32_t file = mirror_find(paths, directory, extension_of(job), name);
+	uint32_t file = find_shown(job, paths, directory, name);
 	return file != UINT32_MAX && is_selected(job, paths, file) ? file : UINT32_MAX;
 }
 
@@ -270,7 +313,7 @@ static bool entry(struct sched_job *job, struct inode inode, uint64_t number,
 	if (!is_selected(job, paths, file))
 		return false;
 	ret->inode = sample_inode(job, inode, paths_sample(paths, file));
-	mirror_print(paths, directory, file, extension_of(job), ret->name);
+	mirror_print(paths, directory, file, extension_of(job, paths, file), ret->name);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/preparation.h"
+#include "image/sections.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -74,19 +75,22 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 	       a->resize_height == b->resize_height && a->crop_width == b->crop_width &&
 	       a->crop_height == b->crop_height && approximates(a) == approximates(b) &&
 	       orients(a) == orients(b) && fills(a) == fills(b) &&
-	       filter_of(a) == filter_of(b);
+	       filter_of(a) == filter_of(b) && sections_equal(a->sections, b->sections);
 }
 
-void preparation_print(
-	const struct preparation *preparation, char ret[static PREPARATION_TEXT])
+#define MOST_TEXT 240 /* bytes of a preparation without sections */
+_Static_assert(
+	PREPARATION_TEXT >= MOST_TEXT + SECTIONS_MOST * (MOST_TEXT + SECTION_NAME + 4),
+	"all sections have room");
+
+static void print_one(const struct preparation *preparation, char ret[static MOST_TEXT])
 {
 	static const char *const channels[] = {[CHANNELS_RGB] = "rgb",
 		[CHANNELS_GRAY] = "gray",
 		[CHANNELS_KEEP] = "keep"};
 	char size[32] = "no";
 	if (preparation->array) {
-		snprintf(ret, PREPARATION_TEXT, "program=%s",
-			preparation->array->identity);
+		snprintf(ret, MOST_TEXT, "program=%s", preparation->array->identity);
 		return;
 	}
 	if (preparation->resize_long)
@@ -97,7 +101,7 @@ void preparation_print(
 		snprintf(size, sizeof(size), "%" PRIu32 "x%" PRIu32,
 			preparation->resize_width, preparation->resize_height);
 	const uint8_t *fill = fill_of(preparation);
-	snprintf(ret, PREPARATION_TEXT,
+	snprintf(ret, MOST_TEXT,
 		"format=%s resize=%s crop=%" PRIu32 "x%" PRIu32 " pad=%" PRIu32
 		"x%" PRIu32 "%s fill=%u,%u,%u accuracy=%s exif=%s filter=%s%s",
 		preparation->encoded ? "source" : channels[preparation->channels], size,
@@ -107,6 +111,20 @@ void preparation_print(
 		orients(preparation) ? "apply" : "ignore",
 		resample_filter_name(filter_of(preparation)),
 		fills(preparation) ? " truncated=fill" : "");
+}
+
+void preparation_print(
+	const struct preparation *preparation, char ret[static PREPARATION_TEXT])
+{
+	const struct tensor_sections *sections = preparation->sections;
+	print_one(preparation, ret);
+	for (size_t i = 0; sections && i < sections->n; i++) {
+		const struct tensor_section *section = &sections->section[i];
+		char text[MOST_TEXT];
+		size_t n = strlen(ret);
+		print_one(&section->preparation, text);
+		snprintf(ret + n, PREPARATION_TEXT - n, " [%s] %s", section->name, text);
+	}
 }
 
 struct tensor_shape preparation_image(const struct preparation *preparation,

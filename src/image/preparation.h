@@ -15,6 +15,8 @@ struct prepared_array {
 	struct tensor_shape pixels; /* of arrays that are pixels; 0x0: they are not */
 };
 
+struct tensor_sections;
+
 /* The channels that the decoded image gets before it is resized. */
 enum preparation_channels {
 	CHANNELS_RGB,  /* as Pillow's convert("RGB") gives them */
@@ -58,6 +60,7 @@ struct preparation {
 	bool fills_truncated; /* what is missing of a truncated image is black */
 	const struct prepared_array
 		*array; /* a program makes it; nothing else may be set */
+	const struct tensor_sections *sections; /* [tensor NAME], sections.h; or NULL */
 };
 
 /* As inis name it. */
@@ -65,7 +68,7 @@ const char *resample_filter_name(enum resample_filter filter);
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
 
-#define PREPARATION_TEXT 240
+#define PREPARATION_TEXT 1536
 /* As an ini has it, on one line: the same text for equal preparations, on every machine. */
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);

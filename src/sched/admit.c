@@ -152,35 +152,61 @@ struct kept {
 	const char *allowed; /* NULL: it fits */
 };
 
-static bool resizes(const struct job_config *config)
+/* How a sample is prepared, and looks as a file: by [tensor], or a [tensor NAME]. */
+struct look {
+	const struct preparation *preparation;
+	enum sample_format format;
+};
+
+static struct look look_of(const struct edition *edition, sample_id id)
 {
-	return preparation_resizes(&config->preparation) ||
+	const struct job_config *config = &edition->job->config;
+	const struct job_section *section =
+		config->n_sections ? config_section(config,
+					     dataset_relative(edition->is.dataset, id))
+				   : NULL;
+	return section ? (struct look){&section->preparation, section->format}
+		       : (struct look){&config->preparation, config->format};
+}
+
+static bool keeps_any(const struct job_config *config)
+{
+	bool keeps = config->preparation.channels == CHANNELS_KEEP;
+	for (size_t i = 0; i < config->n_sections; i++)
+		keeps |= config->sections[i].preparation.channels == CHANNELS_KEEP;
+	return keeps;
+}
+
+static bool resizes(const struct job_config *config, const struct look *look)
+{
+	return preparation_resizes(look->preparation) ||
 	       config->augment.random_resized_crop.width;
 }
 
 /* Names the mode that all samples of a job must have, if it is that of the first one. */
-static const char *allowed_mode(
-	const struct job_config *config, enum pixel_mode mode, enum pixel_mode first)
+static const char *allowed_mode(const struct job_config *config, const struct look *look,
+	enum pixel_mode mode, enum pixel_mode first)
 {
 	const struct normalize_config *normalize = &config->augment.normalize;
-	if (config->format == FORMAT_PPM && mode != PIXELS_RGB && mode != PIXELS_L)
+	if (look->format == FORMAT_PPM && mode != PIXELS_RGB && mode != PIXELS_L)
 		return "RGB or gray of 8 bits, with format = ppm; png, npy, record and "
 		       "raw hold more";
-	if (config->format == FORMAT_BMP && mode != PIXELS_RGB)
+	if (look->format == FORMAT_BMP && mode != PIXELS_RGB)
 		return "RGB of 8 bits, with format = bmp; png, npy, record and raw hold "
 		       "more";
-	if (config->format == FORMAT_PNG && mode == PIXELS_F)
+	if (look->format == FORMAT_PNG && mode == PIXELS_F)
 		return "8 or 16 bits, with format = png; npy, record and raw hold floats";
-	if (mode == PIXELS_P && resizes(config) &&
-		config->preparation.filter != FILTER_NEAREST)
+	if (mode == PIXELS_P && resizes(config, look) &&
+		look->preparation->filter != FILTER_NEAREST)
 		return "a palette only with filter = nearest, since there is nothing "
 		       "between two indices";
-	if (normalize->given && normalize->channels > 1 &&
+	if (normalize->given && look->preparation == &config->preparation &&
+		normalize->channels > 1 &&
 		normalize->channels != pixel_modes[mode].channels)
 		return "as many channels as normalize in [augment] has means, or one "
 		       "mean for all";
 	if (mode != first &&
-		(config->layout == LAYOUT_BATCH || config->format == FORMAT_RAW))
+		(config->layout == LAYOUT_BATCH || look->format == FORMAT_RAW))
 		return "one kind in all samples, with layout = batch or format = raw; "
 		       "channels, bits and palette in where select";
 	return NULL;
@@ -189,10 +215,13 @@ static const char *allowed_mode(
 static bool check_kept(uint32_t id, void *context)
 {
 	struct kept *kept = context;
+	const struct look look = look_of(kept->edition, id);
+	if (look.preparation->channels != CHANNELS_KEEP)
+		return true;
 	kept->sample = id;
 	kept->mode = dataset_image_shape(kept->edition->is.dataset, id).mode;
 	kept->allowed =
-		allowed_mode(&kept->edition->job->config, kept->mode, kept->first);
+		allowed_mode(&kept->edition->job->config, &look, kept->mode, kept->first);
 	return !kept->allowed;
 }
 
@@ -201,8 +230,7 @@ int admit_channels(const struct edition *edition, config_report *report, void *c
 	const struct job_config *config = &edition->job->config;
 	struct kept kept = {.edition = edition};
 	struct dataset_sample sample;
-	if (config->preparation.channels != CHANNELS_KEEP ||
-		roaring_bitmap_is_empty(edition->readable))
+	if (!keeps_any(config) || roaring_bitmap_is_empty(edition->readable))
 		return 0;
 	if (!dataset_knows_pixels(edition->is.dataset)) {
 		sched_report(report, context,

@@ -23,6 +23,13 @@ static struct use *use_of(struct sched_fetch *fetch)
 	return (struct use *)((char *)fetch - offsetof(struct use, fetch));
 }
 
+static const struct preparation *preparation_of(const struct use *use)
+{
+	const struct space *space = use->key.space;
+	return dataset_preparation(
+		space->source->dataset, &space->preparation, (sample_id)use->key.sample);
+}
+
 void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -34,10 +41,11 @@ bool fetch_is_due_locked(const struct use *use)
 {
 	const struct space *space = use->key.space;
 	const struct preparation *preparation = &space->preparation;
+	const struct preparation *of_sample = preparation_of(use);
 	const struct sched_fetcher *fetcher = &space->source->sched->fetcher;
 	lock_assert_held(&space->source->sched->lock);
-	return fetcher->fetch && !use->here && !preparation->encoded &&
-	       !preparation->approximate &&
+	return fetcher->fetch && !use->here && !of_sample->encoded &&
+	       !of_sample->approximate &&
 	       fetcher->is_elsewhere(fetcher->context, space->source->dataset,
 		       preparation, (sample_id)use->key.sample);
 }
@@ -49,7 +57,7 @@ static struct tensor_shape image_of(const struct use *use)
 {
 	const struct dataset *dataset = use->key.space->source->dataset;
 	sample_id sample = (sample_id)use->key.sample;
-	return preparation_image(&use->key.space->preparation,
+	return preparation_image(preparation_of(use),
 		dataset_image_shape(dataset, sample),
 		dataset_orientation(dataset, sample));
 }
@@ -58,7 +66,7 @@ void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes)
 {
 	struct use *use = use_of(fetch);
-	const struct preparation *preparation = &use->key.space->preparation;
+	const struct preparation *preparation = preparation_of(use);
 	struct tensor_shape image = image_of(use);
 	struct tensor_shape expected = preparation_output(preparation, image);
 	if (shape.height != expected.height || shape.width != expected.width ||

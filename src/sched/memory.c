@@ -70,6 +70,7 @@ static struct memory_size full_size(const struct sched *sched,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample)
 {
+	preparation = dataset_preparation(dataset, preparation, sample);
 	struct tensor_shape image = shape_of(dataset, preparation, sample);
 	uint64_t file = dataset_file_bytes(dataset, sample);
 	struct memory_size size = {0};
@@ -88,6 +89,7 @@ static const char *find_reason(const struct sched *sched, const struct dataset *
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
 {
+	preparation = dataset_preparation(dataset, preparation, sample);
 	struct tensor_shape image = shape_of(dataset, preparation, sample);
 	*ret_found = preparation_most_pixels(preparation, image);
 	*ret_limit = max_pixels(sched);

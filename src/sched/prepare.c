@@ -63,7 +63,7 @@ static bool can_share_decode(const struct use *use)
 	char message[IMAGE_MESSAGE];
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
 	       !preparation->fills_truncated && !preparation->array &&
-	       preparation->channels != CHANNELS_KEEP &&
+	       !preparation->sections && preparation->channels != CHANNELS_KEEP &&
 	       !memory_refuses(
 		       space->source->sched, space, (sample_id)use->key.sample, message);
 }
@@ -251,7 +251,10 @@ static struct use *reserve_next_locked(struct sched *sched, struct aftermath *af
 
 static struct load_task new_task(const struct sched *sched, struct use *use)
 {
-	return (struct load_task){.preparation = &use->key.space->preparation,
+	const struct space *space = use->key.space;
+	return (struct load_task){
+		.preparation = dataset_preparation(space->source->dataset,
+			&space->preparation, (sample_id)use->key.sample),
 		.backings = use->in_file ? sched->backings : NULL,
 		.head = use->head,
 		.owner = use};

@@ -46,13 +46,14 @@ struct same_place {
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
 /* A sample is looked for in other datasets only if there are any. An array that a program makes
- * may depend on the sample's name, which is another one elsewhere. */
+ * may depend on the sample's name, which is another one elsewhere; so does a section by path. */
 static bool is_identified_locked(const struct use *first)
 {
 	static const struct load_identity unknown;
 	lock_assert_held(&first->key.space->source->sched->lock);
 	return first->key.space->source->sched->n_sources > 1 &&
 	       !first->key.space->preparation.array &&
+	       !first->key.space->preparation.sections &&
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 

@@ -124,8 +124,9 @@ static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 		.file_bytes = dataset_file_bytes(dataset, id)};
 	struct measured *known =
 		&measuring->shapes[(now.image.height * 61 + now.image.width) % SHAPES];
-	bool decoded = !preparation->encoded && !preparation->array;
-	if (decoded && known->bytes > 0 && known->file_bytes >= now.file_bytes &&
+	bool alike =
+		!preparation->encoded && !preparation->array && !preparation->sections;
+	if (alike && known->bytes > 0 && known->file_bytes >= now.file_bytes &&
 		known->image.height == now.image.height &&
 		known->image.width == now.image.width &&
 		known->image.mode == now.image.mode &&

@@ -146,14 +146,13 @@ def captions(job, row):
 
 
 def by_names(job, row):
-    """VOC-style: a directory of images, or of masks, each under its own name; mirror may add
-    an ending to it."""
+    """Pytorch-UNet, torchvision's references, VOC: images and masks, each under its own name."""
     root = os.path.join(job, "epoch-0000")
-    for path in sorted(glob.glob(os.path.join(root, row.only, "*"))):
-        with Image.open(path) as image:
-            name = os.path.relpath(path, root)
-            yield name if name.count(".") == 1 else os.path.splitext(name)[0], \
-                row.then(image), None
+    for path in sorted(glob.glob(os.path.join(root, "images", "*.jpg"))):
+        stem = os.path.splitext(os.path.basename(path))[0]
+        for name in (f"images/{stem}.jpg", f"masks/{stem}.png"):
+            with Image.open(os.path.join(root, name)) as image:
+                yield name, row.then(image), None
 
 
 # --- what they make of the originals ----------------------------------------------------------
@@ -224,13 +223,12 @@ ROWS = [
         lambda image: numpy.asarray(rgb(image).resize((64, 64), 2))),
     Row("detection: letterbox of 256", "npy, resize=max:256, pad=square", "photos",
         keys(resize="max:256", pad="square", fill=114, format="npy"), arrays, letterbox),
-    Row("segmentation: images by their names", "mirror, resize=128x96", "street",
-        keys(resize="128x96", other={"job.where": "class = 'images'", "view.layout": "mirror"}),
-        by_names, small_image, only="images", then=numpy.asarray, labelled=False),
-    Row("segmentation: masks by their names", "mirror, png, keep, nearest", "street",
-        keys(resize="128x96", channels="keep", filter="nearest", format="png",
-             other={"job.where": "palette", "view.layout": "mirror"}),
-        by_names, small_mask, only="masks", then=numpy.asarray, labelled=False),
+    Row("segmentation: images and masks by names", "mirror, [tensor masks/*]", "street",
+        keys(resize="128x96", other={"tensor masks/*.filter": "nearest",
+                                     "tensor masks/*.channels": "keep",
+                                     "view.layout": "mirror", "view.extension": "jpg"}),
+        by_names, lambda image: small_mask(image) if image.mode == "P" else small_image(image),
+        then=numpy.asarray, labelled=False),
     Row("medical: PNG of 16 bits", "npy, keep, bicubic, float32", "scans",
         keys(**KEPT, resize="96x80", filter="bicubic", dtype="float32", axes="CHW"),
         arrays, deep),

@@ -130,6 +130,10 @@ Test(config_allocations, job)
 		"[job]\nname = a\ndataset = photos\norder = replay:/old.order\n"
 		"[tensor]\nformat = source\n[view]\nshard = 8\n",
 		10);
+	fail_each(try_job,
+		"[job]\nname = a\ndataset = photos\n[view]\nlayout = mirror\n"
+		"[tensor a/*]\nresize = 9\n[tensor b/*]\nformat = source\n",
+		20);
 }
 
 Test(config_allocations, daemon)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "image/preparation.h"
+#include "image/sections.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -219,4 +220,54 @@ Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
 		.exif = true};
 	preparation_print(&longest, a);
 	cr_expect_lt(strlen(a), PREPARATION_TEXT - 1);
+}
+
+/* Sections are kept once, tell preparations apart, and have room in the text however long they are. */
+Test(preparation, sections_by_path)
+{
+	struct tensor_sections sections = {.n = 2,
+		.section = {
+			{.name = "masks/*", .preparation = {.channels = CHANNELS_KEEP}},
+			{.name = "*.tif", .preparation = {.resize_short = 7}}}};
+	struct tensor_sections other;
+	struct preparation a = {.resize_short = 9}, b = a, c = a;
+	char text[PREPARATION_TEXT], other_text[PREPARATION_TEXT];
+	a.sections = sections_keep(&sections);
+	other = sections;
+	b.sections = sections_keep(&other);
+	snprintf(other.section[1].name, SECTION_NAME, "*.tiff");
+	c.sections = sections_keep(&other);
+	cr_assert_not_null(a.sections);
+	cr_assert_eq(a.sections, b.sections);
+	cr_assert(preparation_equal(&a, &b));
+	cr_assert_not(preparation_equal(&a, &c));
+	cr_assert_not(preparation_equal(&a, &(struct preparation){.resize_short = 9}));
+	preparation_print(&a, text);
+	preparation_print(&c, other_text);
+	cr_assert_str_neq(text, other_text);
+
+	cr_assert_eq(preparation_at(&a, "masks/x/1.png")->channels, CHANNELS_KEEP);
+	cr_assert_eq(preparation_at(&a, "images/1.tif")->resize_short, 7);
+	cr_assert_eq(preparation_at(&a, "images/1.jpg"), &a);
+	cr_assert_eq(preparation_at(&a, "xmasks/1.png"), &a);
+
+	other.n = SECTIONS_MOST;
+	for (size_t i = 0; i < other.n; i++) {
+		memset(other.section[i].name, 'x', SECTION_NAME - 1);
+		other.section[i].preparation =
+			(struct preparation){.resize_width = UINT32_MAX,
+				.resize_height = UINT32_MAX,
+				.crop_width = UINT32_MAX,
+				.crop_height = UINT32_MAX,
+				.pad_square = true,
+				.fill = {255, 255, 255},
+				.approximate = true,
+				.exif = true};
+	}
+	c = other.section[0].preparation;
+	c.sections = sections_keep(&other);
+	preparation_print(&c, text);
+	cr_expect_lt(strlen(text), PREPARATION_TEXT - 1);
+	cr_expect_str_eq(
+		text + strlen(text) - strlen("filter=bilinear"), "filter=bilinear");
 }
