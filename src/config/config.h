@@ -143,12 +143,13 @@ struct daemon_config {
 
 /* A section [tensor NAME] of a job: how some samples are prepared, and look as files. */
 struct job_section {
-	char *name;	 /* a glob */
+	char *name;	 /* a glob, or of a pair */
 	char *text;	 /* the keys that it gives, a line for each, as in an ini */
-	char *extension; /* of the files, without the dot */
+	char *extension; /* of the files, without the dot; of a pair mask.png, say */
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;
+	bool is_pair; /* it is the only one then */
 };
 
 struct job_config {
@@ -176,6 +177,7 @@ struct job_config {
 	uint32_t
 		global_batch; /* samples that all ranks read in one step; ranks or more */
 	char *prepare;	      /* the name of a preparation_config, or NULL */
+	char *from; /* only in the section of a pair, whose files are elsewhere; else NULL */
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;
@@ -210,6 +212,15 @@ static inline uint32_t config_job_epochs(const struct job_config *config)
 /* The section that the path of a sample matches, or NULL. */
 const struct job_section *config_section(
 	const struct job_config *config, const char *path);
+
+/* true: samples are pairs. */
+static inline bool config_is_pair(const struct job_config *config)
+{
+	return config->n_sections > 0 && config->sections[0].is_pair;
+}
+/* The configuration as if the second files of pairs were the samples. It owns nothing, and is
+ * there as long as config. */
+struct job_config config_second(const struct job_config *config);
 
 #define CONFIG_NO_OWNER UINT32_MAX
 

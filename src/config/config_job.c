@@ -437,6 +437,8 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 	expand_path(ini, job);
 	default_for_batch(ini, job);
 	check_prepare(ini, job);
+	if (job->from)
+		refuse(ini, SECTION_TENSOR, "from", "from", "only in [tensor NAME]");
 	config_check_source(ini, job);
 	if (ini->mistakes == mistakes) {
 		config_check_tensor(ini, job);

@@ -11,8 +11,8 @@
 
 static bool is_of_files(const char *key)
 {
-	return strcmp(key, "format") == 0 || strcmp(key, "dtype") == 0 ||
-	       strcmp(key, "axes") == 0;
+	return strcmp(key, "from") == 0 || strcmp(key, "format") == 0 ||
+	       strcmp(key, "dtype") == 0 || strcmp(key, "axes") == 0;
 }
 
 /* The section with what it has from [tensor]. The texts stay those of the ini. */
@@ -35,12 +35,13 @@ static int merge(
 	return 0;
 }
 
-static bool gives(const struct ini_section *section, const char *key)
+/* NULL: the section does not give the key. */
+static const char *value_of(const struct ini_section *section, const char *key)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
 		if (section->values[i].text && strcmp(config_option(i)->key, key) == 0)
-			return true;
-	return false;
+			return section->values[i].text;
+	return NULL;
 }
 
 /* What [tensor] says of pixels does not matter to files as they are. */
@@ -78,12 +79,18 @@ static char *text_of(const struct ini_section *section)
 static int keep(const struct ini_section *own, const struct job_config *as,
 	struct job_section *ret)
 {
+	const char *ending = config_extension_of(as->format);
+	char *extension = NULL;
+	if (asprintf(&extension, "%s%s%s", as->from ? own->name : "", as->from ? "." : "",
+		    ending) < 0)
+		extension = NULL;
 	*ret = (struct job_section){.name = strdup(own->name),
 		.text = text_of(own),
-		.extension = strdup(config_extension_of(as->format)),
+		.extension = extension,
 		.preparation = as->preparation,
 		.format = as->format,
-		.pixels = as->pixels};
+		.pixels = as->pixels,
+		.is_pair = as->from != NULL};
 	return ret->name && ret->text && ret->extension ? 0 : -ENOMEM;
 }
 
@@ -92,7 +99,7 @@ static void fill(struct ini *ini, const struct ini_section *own,
 {
 	struct ini_section merged = {0};
 	struct ini part = *ini;
-	struct job_config as = {.format = default_format(job)};
+	struct job_config as = {.augment = job->augment};
 	int err = merge(ini, own, &merged);
 	if (err) {
 		ini->err = err;
@@ -101,7 +108,8 @@ static void fill(struct ini *ini, const struct ini_section *own,
 	part.sections = &merged;
 	part.n_sections = 1;
 	ini_fill(&part, &merged, SECTION_TENSOR, NULL, &as);
-	if (!gives(own, "format"))
+	as.augment.normalize = (struct normalize_config){0};
+	if (!value_of(own, "format"))
 		as.format = default_format(job);
 	if (as.format == FORMAT_SOURCE) {
 		drop_inherited(own, &merged);
@@ -117,6 +125,21 @@ static void fill(struct ini *ini, const struct ini_section *own,
 	free(merged.values);
 }
 
+struct job_config config_second(const struct job_config *config)
+{
+	const struct job_section *section = &config->sections[0];
+	struct job_config second = *config;
+	second.preparation = section->preparation;
+	second.format = section->format;
+	second.pixels = section->pixels;
+	second.extension = section->extension;
+	second.augment.normalize = (struct normalize_config){0};
+	second.augment.filter = section->preparation.filter;
+	second.sections = NULL;
+	second.n_sections = 0;
+	return second;
+}
+
 /* --- which ones there may be -------------------------------------------------------------- */
 
 static void refuse(struct ini *ini, const struct ini_section *section, const char *key,
@@ -126,22 +149,99 @@ static void refuse(struct ini *ini, const struct ini_section *section, const cha
 		key ? key : section->label, allowed);
 }
 
-static void check(
+/* Both files of a pair have one geometry, and one place in a record or a batch. */
+static const char *allowed_key(const struct job_config *job, const char *key)
+{
+	static const char *const own[] = {
+		"from", "filter", "channels", "fill", "format", "dtype", "axes", NULL};
+	bool in_one = job->format == FORMAT_RECORD || job->layout == LAYOUT_BATCH;
+	for (size_t i = 0; own[i]; i++)
+		if (strcmp(own[i], key) == 0)
+			return in_one && strcmp(key, "format") == 0
+				       ? "not with format = record or layout = batch"
+				       : NULL;
+	return "only in [tensor], since both files of a pair have one geometry; from, "
+	       "filter, channels, fill, format, dtype and axes are the section's own";
+}
+
+static bool is_field(const char *name)
+{
+	static const char *const taken[] = {
+		"label", "image", "labels", "cls", "json", NULL};
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz"
+				"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	for (size_t i = 0; taken[i]; i++)
+		if (strcmp(name, taken[i]) == 0)
+			return false;
+	return n > 0 && n <= 32 && name[n] == '\0';
+}
+
+static void check_keys(
+	struct ini *ini, const struct ini_section *section, const struct job_config *job)
+{
+	const char *format = value_of(section, "format");
+	for (size_t i = 0; i < config_n_options(); i++) {
+		const char *allowed = section->values[i].text
+					      ? allowed_key(job, config_option(i)->key)
+					      : NULL;
+		if (allowed)
+			refuse(ini, section, config_option(i)->key, allowed);
+	}
+	if (format && (strcmp(format, "source") == 0 || strcmp(format, "record") == 0))
+		refuse(ini, section, "format", "any other, with from");
+}
+
+static void check_pair(struct ini *ini, const struct ini_section *section,
+	const struct job_config *job, size_t n)
+{
+	if (!is_field(section->name))
+		refuse(ini, section, NULL,
+			"a name of 1 to 32 of A-Z a-z 0-9 _ with from, and none of "
+			"label, "
+			"labels, image, cls and json");
+	if (n > 1)
+		refuse(ini, section, NULL, "one [tensor NAME] with from, and no other");
+	if ((job->layout != LAYOUT_FLAT && job->layout != LAYOUT_TAR &&
+		    job->layout != LAYOUT_BATCH) ||
+		config_is_mixed(job))
+		refuse(ini, section, "from",
+			"only with layout = flat, tar or batch, and one dataset; for "
+			"layout = mirror [tensor GLOB] without from");
+	if (job->prepare || job->format == FORMAT_SOURCE)
+		refuse(ini, section, "from", "not with prepare or format = source");
+	check_keys(ini, section, job);
+}
+
+static void check_glob(
 	struct ini *ini, const struct ini_section *section, const struct job_config *job)
 {
 	const struct augment_config *augment = &job->augment;
 	if (job->layout != LAYOUT_MIRROR)
-		refuse(ini, section, NULL, "only with layout = mirror in [view]");
+		refuse(ini, section, NULL,
+			"only with layout = mirror in [view], or with from");
 	if (augment->random_crop.width || augment->random_resized_crop.width ||
 		augment->hflip > 0)
 		refuse(ini, section, NULL,
 			"not with random_crop, random_resized_crop or hflip in "
 			"[augment], "
 			"which would be drawn for each file by itself");
-	if (job->prepare || gives(section, "prepare"))
+	if (job->prepare || value_of(section, "prepare"))
 		refuse(ini, section, "prepare", "not with [tensor GLOB]");
 	if (job->format == FORMAT_SOURCE)
 		refuse(ini, section, NULL, "not with format = source in [tensor]");
+}
+
+static void check(struct ini *ini, const struct ini_section *section,
+	const struct job_config *job, size_t n)
+{
+	if (value_of(section, "from"))
+		check_pair(ini, section, job, n);
+	else
+		check_glob(ini, section, job);
+	if (n > SECTIONS_MOST)
+		ini_mistake(ini, section->line, section->label, NULL,
+			"found %zu of [tensor GLOB], allowed: at most %d", n,
+			SECTIONS_MOST);
 }
 
 static size_t count(const struct ini *ini)
@@ -153,9 +253,10 @@ static size_t count(const struct ini *ini)
 }
 
 /* The preparation tells them to those that don't know the job. */
-static int give_to_preparation(struct job_config *job)
+static int give_to_preparation(struct job_config *job, const char *from)
 {
 	struct tensor_sections sections = {.n = job->n_sections};
+	snprintf(sections.from, sizeof(sections.from), "%s", from ? from : "");
 	for (size_t i = 0; i < job->n_sections; i++) {
 		struct tensor_section *section = &sections.section[i];
 		snprintf(section->name, sizeof(section->name), "%s",
@@ -170,6 +271,7 @@ void config_fill_sections(struct ini *ini, struct job_config *job)
 {
 	size_t n = count(ini);
 	unsigned mistakes = ini->mistakes;
+	const char *from = NULL;
 	if (n == 0)
 		return;
 	job->sections = calloc(n, sizeof(*job->sections));
@@ -181,16 +283,13 @@ void config_fill_sections(struct ini *ini, struct job_config *job)
 		const struct ini_section *section = &ini->sections[i];
 		if (section->id != SECTION_TENSOR || !*section->name)
 			continue;
-		check(ini, section, job);
-		if (n > SECTIONS_MOST)
-			ini_mistake(ini, section->line, section->label, NULL,
-				"found %zu of [tensor GLOB], allowed: at most %d", n,
-				SECTIONS_MOST);
+		check(ini, section, job, n);
+		from = value_of(section, "from");
 		if (ini->mistakes == mistakes)
 			fill(ini, section, job, &job->sections[job->n_sections++]);
 	}
 	if (ini->mistakes == mistakes && !ini->err)
-		ini->err = give_to_preparation(job);
+		ini->err = give_to_preparation(job, from);
 }
 
 /* --- of a job that is there --------------------------------------------------------------- */

@@ -168,6 +168,13 @@ const struct option config_job_options[] = {
 			"Jobs with the same one share them.\n"
 			"format is npy by default, and may be record or raw; more for "
 			"arrays that are images."},
+	{SECTION_TENSOR, "from", &value_text, .min = 1, .max = 150, JOB(from),
+		.preset_help = "samples are single files",
+		.help = "Only in [tensor NAME]: the second file of each sample, as the "
+			"mask "
+			"of an image, by a path relative to the first one's directory in "
+			"the dataset; {stem} is the name without its last ending: "
+			"../masks/{stem}.png; see PAIRS."},
 	{SECTION_TENSOR, "resize", &value_resize, .min = 1, .max = 65500,
 		JOB(preparation), .preset_help = "not resized",
 		.help = "Size in pixels: N for the shorter side, max:N for the longer "

@@ -427,13 +427,14 @@ struct dataset {
 	uint32_t *identities;	   /* sample_identity */
 	roaring_bitmap_t *present; /* ids that are not gone */
 	struct lock lock;
-	struct connection *idle;     /* (lock) */
-	unsigned n_idle;	     /* (lock) */
-	struct dataset_paths *paths; /* (lock) NULL until it is asked for */
-	uint32_t longest_json;	     /* (lock) 0 until it is asked for */
-	struct dataset **mixed;	     /* a mixture: of these, whose rows it has */
-	sample_id *firsts;	     /* where their ids begin */
-	size_t n_mixed;		     /* 0: it is none */
+	struct connection *idle;	       /* (lock) */
+	unsigned n_idle;		       /* (lock) */
+	struct dataset_paths *paths;	       /* (lock) NULL until it is asked for */
+	_Atomic(struct dataset_pairs *) pairs; /* written with lock; a list */
+	uint32_t longest_json;		       /* (lock) 0 until it is asked for */
+	struct dataset **mixed; /* a mixture: of these, whose rows it has */
+	sample_id *firsts;	/* where their ids begin */
+	size_t n_mixed;		/* 0: it is none */
 };
 
 struct connection {
@@ -460,6 +461,7 @@ must_check int mixed_json_longest(const struct dataset *dataset, uint32_t *ret);
 void mixed_free(struct dataset *made);
 
 void dataset_paths_free(struct dataset_paths *paths);
+void dataset_pairs_free(struct dataset_pairs *pairs);
 
 /* <state>/datasets/<name>.sqlite<ending>, and the same of what dataset_install keeps; the
  * caller frees it. NULL: no memory. */

@@ -539,6 +539,7 @@ void dataset_close(struct dataset **dataset)
 		return;
 	connections_close(old);
 	dataset_paths_free(old->paths);
+	dataset_pairs_free(atomic_load(&old->pairs));
 	lock_destroy(&old->lock);
 	for (uint32_t i = 0; i < old->n_classes; i++)
 		free(old->classes[i]);

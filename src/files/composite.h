@@ -44,6 +44,7 @@ struct segment {
 #define COMPOSITE_CONSTANT 4096 /* bytes that hold any */
 
 struct composite;
+struct job_config;
 
 struct composite_rules {
 	/* offset: from the start of the record, less than the stride */
@@ -62,10 +63,15 @@ struct composite {
 	uint64_t bytes;
 
 	uint64_t sample_bytes, label_bytes, json_bytes; /* in a record; 0: none */
-	uint64_t sample_at;				/* from the start of the record */
-	const char *extension;				/* tar */
-	struct pixel_type pixels;			/* batch */
+	/* A tar of pairs: of the files alone, and where in the sample the second one's header is. */
+	uint64_t first_bytes, second_bytes, second_at;
+	const char *second_extension;
+	uint64_t sample_at;	  /* from the start of the record */
+	const char *extension;	  /* tar */
+	struct pixel_type pixels; /* batch */
 	struct tensor_shape shape;
+	struct tensor_shape second;	 /* a batch of pairs; height 0: it is none */
+	const struct job_config *config; /* likewise */
 };
 
 /* The segment of the byte at an offset that is less than composite->bytes. */

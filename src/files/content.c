@@ -6,22 +6,21 @@
 #include "files/content_bytes.h"
 #include "image/augment.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 /* A reader was told st_size: a shorter content is wrong data, a longer one would
  * be cut. */
-static int check_size(const struct content *content, struct sched_job *job,
-	const struct sched_handle *handle)
+static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
+	bool padded, uint64_t bytes, uint64_t size)
 {
-	const struct job_config *config = sched_job_config(job);
-	if (content->format.bytes == content->size ||
-		(content_is_padded(config) && content->format.bytes < content->size))
+	if (bytes == size || (padded && bytes < size))
 		return 0;
 	log_warn("job %s: sample %" PRIu32 ": %" PRIu64 " bytes, not %" PRIu64
 		 ": its file was changed after the dataset was scanned",
-		config->name, sched_handle_sample(handle), content->format.bytes,
-		content->size);
+		config->name, sched_handle_sample(handle), bytes, size);
 	return -EIO;
 }
 
@@ -80,21 +79,18 @@ static uint32_t label_in(struct sched_job *job, enum sample_format format, uint3
 	return dataset_label(edition->dataset, sched_handle_sample(handle));
 }
 
-static int make(const struct files_context *context, struct sched_job *job,
-	const struct content_place *place, const struct sched_handle *handle,
-	struct content *ret)
+/* label: of a record. */
+static int make_one(const struct job_config *config, uint64_t daemon_seed,
+	const struct content_place *place, const struct look *look,
+	const struct tensor *tensor, uint32_t label, struct content_made *ret)
 {
-	const struct job_config *config = sched_job_config(job);
-	const struct look look = look_of(job, place, handle);
-	ret->tensor = sched_handle_tensor(handle);
-	int err = augment(config, context->config->seed, place, &look, ret->tensor,
-		&ret->augmented);
+	ret->tensor = tensor;
+	int err = augment(config, daemon_seed, place, look, tensor, &ret->augmented);
 	if (err)
 		return err;
 	if (ret->augmented)
 		ret->tensor = ret->augmented;
-	err = format_make(look.format, look.pixels, ret->tensor,
-		label_in(job, look.format, place->epoch, handle), &ret->format);
+	err = format_make(look->format, look->pixels, ret->tensor, label, &ret->format);
 	if (err)
 		return err;
 	if (ret->format.encoded) {
@@ -102,15 +98,150 @@ static int make(const struct files_context *context, struct sched_job *job,
 		ret->augmented = NULL;
 		ret->tensor = NULL;
 	}
-	return check_size(ret, job, handle);
+	return 0;
+}
+
+static int make_single(const struct files_context *context, struct sched_job *job,
+	const struct content_place *place, const struct sched_handle *handle,
+	struct content *ret)
+{
+	const struct job_config *config = sched_job_config(job);
+	const struct look look = look_of(job, place, handle);
+	int err = make_one(config, context->config->seed, place, &look,
+		sched_handle_tensor(handle),
+		label_in(job, look.format, place->epoch, handle), &ret->first);
+	return err ? err
+		   : check_bytes(config, handle, content_is_padded(config),
+			     ret->first.format.bytes, ret->size);
+}
+
+/* --- pairs: both have the decisions of one position ---------------------------------------- */
+
+static struct look look_of_second(const struct job_config *second, bool joined)
+{
+	return (struct look){
+		.format = joined ? FORMAT_RAW : second->format, .pixels = second->pixels};
+}
+
+/* The second file of a pair in a file of its own. */
+static int make_second(const struct job_config *second, uint64_t daemon_seed,
+	const struct content_place *place, const struct sched_handle *handle,
+	struct content *ret)
+{
+	const struct look look = look_of_second(second, false);
+	int err = make_one(
+		second, daemon_seed, place, &look, &ret->views[1], 0, &ret->first);
+	return err ? err
+		   : check_bytes(second, handle, content_is_padded(second),
+			     ret->first.format.bytes, ret->size);
+}
+
+static struct file_head_field field_of(
+	const char *name, struct pixel_type type, struct tensor_shape shape)
+{
+	bool planes = type.axes == AXES_CHW;
+	uint32_t channels = tensor_channels(shape);
+	return (struct file_head_field){.name = name,
+		.type = pixel_type_npy(type, shape),
+		.shape = {planes ? channels : shape.height,
+			planes ? shape.height : shape.width,
+			planes ? shape.width : channels}};
+}
+
+void content_pair_fields(const struct job_config *config, struct tensor_shape first,
+	struct tensor_shape second, struct file_head_field ret[static 2])
+{
+	const struct job_section *section = &config->sections[0];
+	ret[0] = field_of("image", config->pixels, first);
+	ret[1] = field_of(section->name, section->pixels, second);
+}
+
+/* The head of a record tells both arrays, and the label follows it. */
+static void make_record_head(
+	const struct job_config *config, uint32_t label, struct content *ret)
+{
+	struct formatted *format = &ret->first.format;
+	struct file_head_field fields[2];
+	int64_t number = (int64_t)htole64(label);
+	content_pair_fields(
+		config, ret->first.tensor->shape, ret->second.tensor->shape, fields);
+	file_head_pair(fields, NULL, PAIR_HEAD, format->head);
+	memcpy(format->head + PAIR_HEAD, &number, sizeof(number));
+	format->bytes += PAIR_HEAD + sizeof(number);
+	format->head_bytes = PAIR_HEAD + sizeof(number);
+}
+
+/* Where the second one begins, once both are made. */
+static int join(struct sched_job *job, const struct content_place *place,
+	const struct sched_handle *handle, struct content *ret)
+{
+	const struct job_config *config = sched_job_config(job);
+	uint64_t first = ret->first.format.bytes, second = ret->second.format.bytes;
+	if (!place->header) {
+		if (place->format == FORMAT_RECORD)
+			make_record_head(config,
+				label_in(job, FORMAT_RECORD, place->epoch, handle), ret);
+		ret->second_at = ret->first.format.bytes;
+		return check_bytes(config, handle, content_is_padded(config),
+			ret->second_at + second, ret->size);
+	}
+	const struct job_config look = config_second(config);
+	ret->second_at = place->second_at;
+	ret->header_bytes = CONTENT_HEADER;
+	memcpy(ret->header, place->header, CONTENT_HEADER);
+	int err = check_bytes(
+		config, handle, content_is_padded(config), first, place->first_size);
+	return err ? err
+		   : check_bytes(config, handle, content_is_padded(&look), second,
+			     place->second_size);
+}
+
+static int make_pair(const struct files_context *context, struct sched_job *job,
+	const struct content_place *place, const struct sched_handle *handle,
+	struct content *ret)
+{
+	const struct job_config *config = sched_job_config(job);
+	const struct job_config second = config_second(config);
+	const uint64_t seed = context->config->seed;
+	const struct tensor *tensor = sched_handle_tensor(handle);
+	tensor_view(tensor, false, &ret->views[0]);
+	tensor_view(tensor, true, &ret->views[1]);
+	if (place->second)
+		return make_second(&second, seed, place, handle, ret);
+	const bool joins = content_joins(config);
+	struct look look = look_of(job, place, handle);
+	const struct look of_second = look_of_second(&second, joins);
+	if (joins)
+		look.format = FORMAT_RAW;
+	int err = make_one(config, seed, place, &look, &ret->views[0], 0, &ret->first);
+	if (!err && !joins && !place->header)
+		return check_bytes(config, handle, content_is_padded(config),
+			ret->first.format.bytes, ret->size);
+	if (!err)
+		err = make_one(&second, seed, place, &of_second, &ret->views[1], 0,
+			&ret->second);
+	return err ? err : join(job, place, handle, ret);
+}
+
+static int make(const struct files_context *context, struct sched_job *job,
+	const struct content_place *place, const struct sched_handle *handle,
+	struct content *ret)
+{
+	return config_is_pair(sched_job_config(job))
+		       ? make_pair(context, job, place, handle, ret)
+		       : make_single(context, job, place, handle, ret);
+}
+
+static uint64_t made_bytes(const struct content_made *made)
+{
+	return (made->augmented ? made->augmented->bytes : 0) +
+	       (made->format.encoded ? made->format.bytes : 0);
 }
 
 /* The tensor itself counts in the cache. */
 static int hold(struct content *content)
 {
-	uint64_t bytes = content->augmented ? content->augmented->bytes : 0;
-	if (content->format.encoded)
-		bytes += content->format.bytes;
+	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);
 	int err = bytes > 0 ? sched_hold_content(content->sched, bytes) : 0;
 	content->held = err ? 0 : bytes;
 	return err;
@@ -133,21 +264,35 @@ void content_free(struct content *content)
 {
 	if (content->held > 0)
 		sched_drop_content(content->sched, content->held);
-	format_free(&content->format);
-	tensor_free(content->augmented);
+	format_free(&content->first.format);
+	format_free(&content->second.format);
+	tensor_free(content->first.augmented);
+	tensor_free(content->second.augmented);
 	*content = (struct content){0};
+}
+
+static const uint8_t *body_of(const struct content_made *made)
+{
+	return made->format.encoded ? made->format.encoded : made->tensor->data;
 }
 
 struct content_parts content_parts(const struct content *content)
 {
-	const struct formatted *format = &content->format;
-	if (format->encoded)
-		return (struct content_parts){.body = format->encoded,
-			.body_bytes = format->bytes,
-			.size = content->size};
-	return (struct content_parts){.head = format->head,
-		.head_bytes = format->head_bytes,
-		.body = content->tensor->data,
-		.body_bytes = format->bytes - format->head_bytes,
+	const struct formatted *first = &content->first.format;
+	struct content_parts parts = {.head = first->head,
+		.head_bytes = first->head_bytes,
+		.body = body_of(&content->first),
+		.body_bytes = first->bytes - first->head_bytes,
 		.size = content->size};
+	if (content->second_at == 0)
+		return parts;
+	const struct formatted *second = &content->second.format;
+	parts.second_at = content->second_at;
+	parts.second_header = content->header;
+	parts.second_header_bytes = content->header_bytes;
+	parts.second_head = second->head;
+	parts.second_head_bytes = second->head_bytes;
+	parts.second_body = body_of(&content->second);
+	parts.second_body_bytes = second->bytes - second->head_bytes;
+	return parts;
 }

@@ -18,11 +18,24 @@
  *         source was changed.
  */
 
-struct content {
+/* What is made of one tensor. */
+struct content_made {
 	const struct tensor *tensor; /* the handle's, or augmented */
 	struct tensor *augmented;
 	struct formatted format;
-	uint64_t size; /* of the file, with the zeros at the end */
+};
+
+#define CONTENT_HEADER 512 /* bytes of a header of tar */
+
+struct content {
+	struct content_made first;
+	struct content_made second; /* of a pair, both of which are in the content */
+	uint64_t
+		second_at; /* where it begins, with its header if it has one; 0: not there */
+	uint8_t header[CONTENT_HEADER];
+	size_t header_bytes;
+	struct tensor views[2]; /* the files of a pair, in the handle's tensor */
+	uint64_t size;		/* of the file, with the zeros at the end */
 	struct sched *sched;
 	uint64_t held; /* bytes of what was computed, as sched counts them */
 };
@@ -32,6 +45,12 @@ struct content_place {
 	uint32_t epoch, position;
 	enum sample_format format;
 	uint64_t size;
+	bool second; /* the second file of a pair alone */
+	/* In a tar both files of a pair follow each other: */
+	uint64_t first_size;   /* of the first one; 0: it is no pair in a tar */
+	uint64_t second_at;    /* where the header of the second one begins */
+	uint64_t second_size;  /* of the second one, without its header */
+	const uint8_t *header; /* of CONTENT_HEADER bytes */
 };
 
 must_check int content_make(const struct files_context *context, struct sched_job *job,
@@ -40,3 +59,7 @@ must_check int content_make(const struct files_context *context, struct sched_jo
 void content_free(struct content *content);
 
 struct content_parts content_parts(const struct content *content);
+
+/* The arrays of a pair in a record, or in an array of pairs. */
+void content_pair_fields(const struct job_config *config, struct tensor_shape first,
+	struct tensor_shape second, struct file_head_field ret[static 2]);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/content_bytes.h"
+#include "dataset/dataset_pairs.h"
 #include "files/format.h"
 #include "image/augment.h"
 
@@ -25,6 +26,12 @@ static uint64_t section_bytes(const struct job_section *section,
 		dataset_file_bytes(dataset, sample));
 }
 
+bool content_joins(const struct job_config *config)
+{
+	return config_is_pair(config) &&
+	       (config->format == FORMAT_RECORD || config->layout == LAYOUT_BATCH);
+}
+
 static uint64_t image_bytes(
 	const struct job_config *config, struct tensor_shape image, uint64_t file_bytes)
 {
@@ -33,9 +40,36 @@ static uint64_t image_bytes(
 		augment_output(&config->augment, prepared), file_bytes);
 }
 
+uint64_t content_second_bytes(
+	const struct job_config *config, const struct dataset *dataset, sample_id sample)
+{
+	struct job_config second = config_second(config);
+	sample_id file = dataset_second(dataset, &config->preparation, sample);
+	if (file == SAMPLE_NONE)
+		return 0;
+	if (content_joins(config))
+		second.format = FORMAT_RAW;
+	return content_bytes(&second, dataset, file);
+}
+
+/* A record with a pair has a longer head than one with an image. */
+static uint64_t joined_bytes(
+	const struct job_config *config, const struct dataset *dataset, sample_id sample)
+{
+	struct job_config first = *config;
+	first.n_sections = 0;
+	if (first.format == FORMAT_RECORD)
+		first.format = FORMAT_RAW;
+	uint64_t head = config->format == FORMAT_RECORD ? PAIR_HEAD + sizeof(int64_t) : 0;
+	return head + content_bytes(&first, dataset, sample) +
+	       content_second_bytes(config, dataset, sample);
+}
+
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {
+	if (content_joins(config))
+		return joined_bytes(config, dataset, sample);
 	const struct job_section *section = content_section(config, dataset, sample);
 	if (section)
 		return section_bytes(section, dataset, sample);
@@ -54,10 +88,22 @@ enum pixel_mode content_mode(
 				 .mode;
 }
 
+enum pixel_mode content_second_mode(const struct job_config *config,
+	const struct dataset *dataset, const roaring_bitmap_t *selection)
+{
+	sample_id second = roaring_bitmap_is_empty(selection)
+				   ? SAMPLE_NONE
+				   : dataset_second(dataset, &config->preparation,
+					     roaring_bitmap_minimum(selection));
+	return second == SAMPLE_NONE ? PIXELS_RGB
+				     : dataset_image_shape(dataset, second).mode;
+}
+
 bool content_bytes_fixed(const struct job_config *config, uint64_t *ret)
 {
 	struct tensor_shape any = {.height = 1, .width = 1};
-	if (config->preparation.channels == CHANNELS_KEEP || config->n_sections ||
+	if (config->preparation.channels == CHANNELS_KEEP || content_joins(config) ||
+		(config->n_sections && !config_is_pair(config)) ||
 		(!preparation_fixed_size(&config->preparation) &&
 			!augment_fixed_size(&config->augment)))
 		return false;
@@ -119,5 +165,22 @@ uint64_t content_bytes_largest(const struct job_config *config,
 {
 	struct largest largest = {.config = config, .dataset = dataset};
 	roaring_iterate(selection, compare_with_largest, &largest);
+	return largest.bytes;
+}
+
+static bool compare_second(uint32_t sample, void *context)
+{
+	struct largest *largest = context;
+	uint64_t bytes = content_second_bytes(largest->config, largest->dataset, sample);
+	if (bytes > largest->bytes)
+		largest->bytes = bytes;
+	return true;
+}
+
+uint64_t content_second_largest(const struct job_config *config,
+	const struct dataset *dataset, const roaring_bitmap_t *selection)
+{
+	struct largest largest = {.config = config, .dataset = dataset};
+	roaring_iterate(selection, compare_second, &largest);
 	return largest.bytes;
 }

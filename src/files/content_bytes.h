@@ -18,6 +18,17 @@
 const struct job_section *content_section(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
+/* true: both files of a pair are in one file's content, one behind the other. */
+bool content_joins(const struct job_config *config);
+/* The content of the second file of a pair: that of the sample's own file, by config_second. */
+uint64_t content_second_bytes(
+	const struct job_config *config, const struct dataset *dataset, sample_id sample);
+uint64_t content_second_largest(const struct job_config *config,
+	const struct dataset *dataset, const roaring_bitmap_t *selection);
+/* The mode of the second files, where all have one. */
+enum pixel_mode content_second_mode(const struct job_config *config,
+	const struct dataset *dataset, const roaring_bitmap_t *selection);
+
 /* Bytes of one sample's content, without the zeros that padding adds. */
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);

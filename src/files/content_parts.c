@@ -35,6 +35,25 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
+/* So many zeros, of which some may come before what is wanted. */
+static void take_zeros(struct cut *cut, uint64_t bytes)
+{
+	while (bytes > 0 && cut->left > 0) {
+		uint64_t n = bytes < sizeof(zeros) ? bytes : sizeof(zeros);
+		if (cut->offset >= bytes) {
+			cut->offset -= bytes;
+			return;
+		}
+		if (cut->offset >= n) {
+			cut->offset -= n;
+			bytes -= n;
+			continue;
+		}
+		take_part(cut, zeros, n);
+		bytes -= n;
+	}
+}
+
 int content_cut(const struct content_parts *parts, uint64_t offset, size_t length,
 	struct iovec iov[CONTENT_IOV], size_t *ret_bytes)
 {
@@ -48,6 +67,13 @@ int content_cut(const struct content_parts *parts, uint64_t offset, size_t lengt
 	*ret_bytes = (size_t)cut.left;
 	take_part(&cut, parts->head, parts->head_bytes);
 	take_part(&cut, parts->body, parts->body_bytes);
+	if (parts->second_at > 0) {
+		take_zeros(
+			&cut, parts->second_at - parts->head_bytes - parts->body_bytes);
+		take_part(&cut, parts->second_header, parts->second_header_bytes);
+		take_part(&cut, parts->second_head, parts->second_head_bytes);
+		take_part(&cut, parts->second_body, parts->second_body_bytes);
+	}
 	while (cut.left > 0)
 		add(&cut, zeros, cut.left < sizeof(zeros) ? cut.left : sizeof(zeros));
 	return cut.n;

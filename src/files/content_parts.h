@@ -14,19 +14,30 @@
  *   0          head_bytes           head + body            size
  *   |-- head --|------- body -------|------- zeros --------|
  *
+ *   With a second one (second_at > 0):
+ *   |-- head --|-- body --|- zeros -|- header -|- head -|- body -|- zeros -|
+ *                                   second_at
+ *
  *   Threads: any.   Errors: none; a request beyond the end gives nothing.
  */
 
 #define CONTENT_ZEROS ((size_t)64 * 1024)		   /* one block of zeros */
 #define CONTENT_MAX_READ ((size_t)1024 * 1024)		   /* the largest request */
-#define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 3) /* entries of any cut */
+#define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 7) /* entries of any cut */
 
 struct content_parts {
 	const void *head;
 	uint64_t head_bytes;
 	const void *body;
 	uint64_t body_bytes;
-	uint64_t size; /* of the whole file, zeros included */
+	uint64_t size;	    /* of the whole file, zeros included */
+	uint64_t second_at; /* 0: there is no second one */
+	const void *second_header;
+	uint64_t second_header_bytes;
+	const void *second_head;
+	uint64_t second_head_bytes;
+	const void *second_body;
+	uint64_t second_body_bytes;
 };
 
 /* Returns the number of entries; *ret_bytes is at most CONTENT_MAX_READ. */

@@ -25,7 +25,7 @@
  */
 
 struct formatted {
-	uint8_t head[FILE_HEAD_SIZE];
+	uint8_t head[PAIR_HEAD + sizeof(int64_t)]; /* bytes that hold any */
 	size_t head_bytes;
 	uint8_t *encoded; /* the whole file; NULL: it is head + tensor */
 	uint64_t bytes;	  /* of the whole file */

@@ -50,6 +50,7 @@ enum inode_kind {
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,
 	INODE_OTHER, /* of layout mirror: no sample; position: number of the file */
+	INODE_PAIR,  /* of flat: the second file of a pair, as 00000000.mask.png */
 	INODE_KINDS
 };
 
@@ -67,6 +68,12 @@ struct inode {
 	uint32_t names; /* struct sched_edition */
 	uint32_t position;
 };
+
+/* true: the file holds pixels of its position's sample, of either file of a pair. */
+static inline bool inode_is_sample(struct inode inode)
+{
+	return inode.kind == INODE_SAMPLE || inode.kind == INODE_PAIR;
+}
 
 /* Sched's number for the inode's epoch. */
 uint32_t inode_sched_epoch(struct inode inode);

@@ -3,6 +3,7 @@
 
 #include "files/layout_batch.h"
 #include "base/ensure.h"
+#include "files/content.h"
 #include "files/content_bytes.h"
 #include "files/format.h"
 #include "files/layout.h"
@@ -38,6 +39,12 @@ static void make_head(const struct composite *batch, const struct segment *segme
 	uint32_t channels = tensor_channels(batch->shape);
 	const struct array_type *array = batch->pixels.array;
 	(void)segment;
+	if (batch->second.height) {
+		struct file_head_field fields[2];
+		content_pair_fields(batch->config, batch->shape, batch->second, fields);
+		file_head_pair(fields, &batch->n, BATCH_HEAD, ret);
+		return;
+	}
 	if (array) {
 		uint32_t axes[ARRAY_MOST_AXES + 1] = {batch->n};
 		memcpy(axes + 1, array->shape, array->axes * sizeof(axes[0]));
@@ -174,6 +181,25 @@ static struct tensor_shape shape_of(
 		&config->augment, preparation_output(&config->preparation, any));
 }
 
+/* Each record of a batch of pairs has the image, and behind it the second file. */
+static struct composite pairs_composite(uint32_t first, uint32_t n,
+	const struct job_config *config, const struct sched_edition *edition)
+{
+	const struct job_config second = config_second(config);
+	struct tensor_shape any = {.height = 1,
+		.width = 1,
+		.mode = content_second_mode(config, edition->dataset, edition->readable)};
+	struct composite batch =
+		batch_composite(first, n, config->pixels, shape_of(config, edition));
+	batch.config = config;
+	batch.second = augment_output(
+		&second.augment, preparation_output(&second.preparation, any));
+	batch.sample_bytes += format_bytes(FORMAT_RAW, second.pixels, batch.second, 0);
+	batch.stride = batch.sample_bytes;
+	batch.bytes = BATCH_HEAD + n * batch.sample_bytes;
+	return batch;
+}
+
 struct composite batch_file(
 	struct sched_job *job, const struct sched_edition *edition, struct inode file)
 {
@@ -183,6 +209,8 @@ struct composite batch_file(
 	uint32_t n = left < config->batch ? left : config->batch;
 	if (file.kind == INODE_BATCH_LABELS)
 		return batch_labels_composite(first, n);
+	if (config_is_pair(config))
+		return pairs_composite(first, n, config, edition);
 	return batch_composite(first, n, config->pixels, shape_of(config, edition));
 }
 

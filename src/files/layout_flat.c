@@ -3,6 +3,7 @@
 
 #include "files/layout_flat.h"
 #include "base/ensure.h"
+#include "files/content_bytes.h"
 #include "files/json.h"
 #include "files/label.h"
 #include "files/layout.h"
@@ -78,12 +79,24 @@ bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
 
 /* --- which files there are -------------------------------------------------------- */
 
-static const enum inode_kind kinds[] = {INODE_SAMPLE, INODE_LABEL, INODE_JSON};
+/* Files of pairs are two, but in records. */
+static bool has_second(const struct job_config *config)
+{
+	return config_is_pair(config) && !content_joins(config);
+}
+
+/* The kind of the i-th file of a position. */
+static enum inode_kind kind_of(const struct job_config *config, unsigned i)
+{
+	if (i < 2)
+		return i == 0 ? INODE_SAMPLE : INODE_LABEL;
+	return i == 2 && config->json ? INODE_JSON : INODE_PAIR;
+}
 
 /* The number of files of a position. */
 static unsigned n_kinds(const struct job_config *config)
 {
-	return config->json ? 3 : 2;
+	return 2u + config->json + has_second(config);
 }
 
 static uint32_t n_shards(struct sched_job *job, uint32_t samples)
@@ -160,13 +173,29 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 			ret->name);
 		return true;
 	}
-	struct flat_name name = {.kind = kinds[number % n_kinds(config)],
+	struct flat_name name = {
+		.kind = kind_of(config, (unsigned)(number % n_kinds(config))),
 		.position = positions(job, directory, samples).first +
 			    (uint32_t)(number / n_kinds(config))};
 	if (layout_skips(job, directory, name.position, 1))
 		return false;
 	ret->inode = with_kind(directory, name.kind, name.position);
-	flat_print(name, config->extension, ret->name);
+	flat_print(name,
+		name.kind == INODE_PAIR ? config->sections[0].extension
+					: config->extension,
+		ret->name);
+	return true;
+}
+
+static bool parse(const char *text, const struct job_config *config, uint32_t n_positions,
+	struct flat_name *ret)
+{
+	if (flat_parse(text, config->extension, n_positions, ret))
+		return true;
+	if (!has_second(config) ||
+		!flat_parse(text, config->sections[0].extension, n_positions, ret))
+		return false;
+	ret->kind = INODE_PAIR;
 	return true;
 }
 
@@ -186,7 +215,7 @@ static int lookup(struct sched_job *job, struct inode directory, const char *tex
 		*ret = with_kind(directory, INODE_SHARD, shard);
 		return 0;
 	}
-	if (!flat_parse(text, config->extension, range.first + range.n, &name) ||
+	if (!parse(text, config, range.first + range.n, &name) ||
 		name.position < range.first || (name.kind == INODE_JSON && !config->json))
 		return -ENOENT;
 	*ret = with_kind(directory, name.kind, name.position);
@@ -200,7 +229,9 @@ static bool exists(struct sched_job *job, struct inode inode)
 		return inode.position < n_shards(job, samples);
 	if (inode.kind == INODE_JSON && !sched_job_config(job)->json)
 		return false;
-	bool file = inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
+	if (inode.kind == INODE_PAIR && !has_second(sched_job_config(job)))
+		return false;
+	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
 		    inode.kind == INODE_JSON;
 	return file && inode.position < samples;
 }
@@ -214,7 +245,7 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 static bool size(
 	struct sizes *sizes, struct sched_job *job, struct inode file, uint64_t *ret)
 {
-	if (file.kind == INODE_SAMPLE)
+	if (inode_is_sample(file))
 		return sizes_of_position(sizes, job, file, ret);
 	if (file.kind == INODE_JSON)
 		return json_bytes(job, inode_sched_epoch(file), ret) == 0;

@@ -104,13 +104,9 @@ static void set_checksum(struct header *header)
 	snprintf(header->checksum, sizeof(header->checksum), "%06o", sum);
 }
 
-static void make_header(const struct composite *tar, const struct segment *segment,
-	uint8_t ret[COMPOSITE_CONSTANT])
+static void make_member(uint32_t position, const char *extension, uint64_t bytes,
+	uint8_t ret[static BLOCK])
 {
-	enum member member = (enum member)segment->constant;
-	const char *const extensions[] = {[MEMBER_LABEL] = "cls",
-		[MEMBER_JSON] = "json",
-		[MEMBER_SAMPLE] = tar->extension};
 	struct header header = {.mode = "0000444",
 		.uid = "0000000",
 		.gid = "0000000",
@@ -120,12 +116,28 @@ static void make_header(const struct composite *tar, const struct segment *segme
 		.device_major = "0000000",
 		.device_minor = "0000000"};
 	_Static_assert(sizeof(header) == BLOCK, "a block of tar");
-	snprintf(header.name, sizeof(header.name), "%08u.%s", tar->first + segment->index,
-		extensions[member]);
-	snprintf(header.size, sizeof(header.size), "%011llo",
-		(unsigned long long)member_bytes(tar, member));
+	snprintf(header.name, sizeof(header.name), "%08u.%s", position, extension);
+	snprintf(header.size, sizeof(header.size), "%011llo", (unsigned long long)bytes);
 	set_checksum(&header);
 	memcpy(ret, &header, sizeof(header));
+}
+
+static void make_header(const struct composite *tar, const struct segment *segment,
+	uint8_t ret[COMPOSITE_CONSTANT])
+{
+	enum member member = (enum member)segment->constant;
+	const char *const extensions[] = {[MEMBER_LABEL] = "cls",
+		[MEMBER_JSON] = "json",
+		[MEMBER_SAMPLE] = tar->extension};
+	make_member(tar->first + segment->index, extensions[member],
+		member == MEMBER_SAMPLE ? tar->first_bytes : member_bytes(tar, member),
+		ret);
+}
+
+void tar_second_header(
+	const struct composite *tar, uint32_t index, uint8_t ret[static BLOCK])
+{
+	make_member(tar->first + index, tar->second_extension, tar->second_bytes, ret);
 }
 
 static const struct composite_rules rules = {
@@ -134,16 +146,22 @@ static const struct composite_rules rules = {
 struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension)
 {
+	uint64_t second_at = sizes.second ? round_up(sizes.sample, BLOCK) : 0;
+	uint64_t sample = sizes.second ? second_at + BLOCK + sizes.second : sizes.sample;
 	struct composite tar = {.rules = &rules,
 		.first = first,
 		.n = n,
-		.sample_bytes = sizes.sample,
+		.sample_bytes = sample,
+		.first_bytes = sizes.sample,
+		.second_bytes = sizes.second,
+		.second_at = second_at,
+		.second_extension = sizes.second_extension,
 		.label_bytes = sizes.label,
 		.json_bytes = sizes.json,
 		.extension = extension};
 	for (enum member member = MEMBER_LABEL; member < MEMBERS; member++)
 		tar.stride += member_blocks(&tar, member);
-	tar.sample_at = tar.stride - round_up(sizes.sample, BLOCK);
+	tar.sample_at = tar.stride - round_up(sample, BLOCK);
 	tar.bytes = round_up(n * tar.stride + 2 * (uint64_t)BLOCK, RECORD);
 	return tar;
 }
@@ -218,7 +236,11 @@ int tar_file(struct sizes *sizes, struct sched_job *job,
 	uint32_t left = first < edition->samples ? edition->samples - first : 0;
 	uint32_t epoch = inode_sched_epoch(file);
 	struct tar_sizes tar = {.label = label_bytes_of(job, epoch)};
-	bool known = sizes_of_position(sizes, job, file, &tar.sample);
+	bool known = sizes_of_part(sizes, job, file, false, &tar.sample);
+	if (config_is_pair(config)) {
+		known &= sizes_of_part(sizes, job, file, true, &tar.second);
+		tar.second_extension = config->sections[0].extension;
+	}
 	ensure(known); /* config refuses tar where sizes are not known */
 	int err = config->json ? json_bytes(job, epoch, &tar.json) : 0;
 	if (!err)

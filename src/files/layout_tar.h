@@ -25,11 +25,17 @@
 /* The bytes of each record's members; json 0: there is none. */
 struct tar_sizes {
 	uint64_t label, json, sample;
+	uint64_t second; /* of pairs; 0: there is none */
+	const char *second_extension;
 };
 
 /* The extension stays the caller's. */
 struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
+
+/* The header of the second file of a record's pair. */
+void tar_second_header(
+	const struct composite *tar, uint32_t index, uint8_t ret[static 512]);
 
 /* The shard of an inode that exists. -ENOMEM, -EIO (the catalogue can't be read). */
 must_check int tar_file(struct sizes *sizes, struct sched_job *job,

@@ -13,6 +13,7 @@
 struct padded_size {
 	SLIST_ENTRY(padded_size) link;
 	job_id job;
+	bool second; /* files of pairs */
 	uint64_t bytes;
 };
 
@@ -54,13 +55,14 @@ void sizes_free(struct sizes **sizes)
 	*sizes = NULL;
 }
 
-static bool find_padded(struct sizes *sizes, job_id job, uint64_t *ret, uint64_t *ret_gen)
+static bool find_padded(
+	struct sizes *sizes, job_id job, bool second, uint64_t *ret, uint64_t *ret_gen)
 {
 	LOCK_SCOPE(&sizes->lock);
 	struct padded_size *padded;
 	*ret_gen = sizes->generation;
 	SLIST_FOREACH (padded, &sizes->padded, link) {
-		if (padded->job != job)
+		if (padded->job != job || padded->second != second)
 			continue;
 		*ret = padded->bytes;
 		return true;
@@ -71,12 +73,12 @@ static bool find_padded(struct sizes *sizes, job_id job, uint64_t *ret, uint64_t
 /* Keeps the size until a job comes or goes. Without memory the next call finds
  * it again. */
 static void keep_padded(
-	struct sizes *sizes, uint64_t generation, job_id job, uint64_t bytes)
+	struct sizes *sizes, uint64_t generation, const struct padded_size *found)
 {
 	struct padded_size *padded = malloc(sizeof(*padded));
 	if (!padded)
 		return;
-	*padded = (struct padded_size){.job = job, .bytes = bytes};
+	*padded = *found;
 	lock_take(&sizes->lock);
 	bool valid = generation == sizes->generation;
 	if (valid)
@@ -86,27 +88,45 @@ static void keep_padded(
 		free(padded);
 }
 
-/* Looks at all samples of the job, but only once. */
-static uint64_t padded_size(
-	struct sizes *sizes, struct sched_job *job, const struct sched_edition *edition)
+static uint64_t largest(
+	const struct job_config *config, const struct sched_edition *edition, bool second)
 {
-	uint64_t bytes, generation;
-	if (find_padded(sizes, sched_job_id(job), &bytes, &generation))
-		return bytes;
-	bytes = content_bytes_largest(
-		sched_job_config(job), edition->dataset, edition->readable);
-	keep_padded(sizes, generation, sched_job_id(job), bytes);
-	return bytes;
+	return second ? content_second_largest(
+				config, edition->dataset, edition->readable)
+		      : content_bytes_largest(
+				config, edition->dataset, edition->readable);
 }
 
-uint64_t sizes_of_sample(
-	struct sizes *sizes, struct sched_job *job, uint32_t epoch, sample_id sample)
+/* Looks at all samples of the job, but only once. */
+static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
+	const struct sched_edition *edition, bool second)
+{
+	struct padded_size found = {.job = sched_job_id(job), .second = second};
+	uint64_t bytes, generation;
+	if (find_padded(sizes, found.job, second, &bytes, &generation))
+		return bytes;
+	found.bytes = largest(sched_job_config(job), edition, second);
+	keep_padded(sizes, generation, &found);
+	return found.bytes;
+}
+
+/* How the files look whose size is asked for. */
+static struct job_config looks(struct sched_job *job, bool second)
+{
+	const struct job_config *config = sched_job_config(job);
+	return second ? config_second(config) : *config;
+}
+
+uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
+	sample_id sample, bool second)
 {
 	auto_edition *edition = sched_edition(job, epoch);
-	const struct job_config *config = sched_job_config(job);
-	if (content_is_padded(config))
-		return padded_size(sizes, job, edition);
-	return content_bytes(config, edition->dataset, sample);
+	const struct job_config look = looks(job, second);
+	if (content_is_padded(&look))
+		return padded_size(sizes, job, edition, second);
+	return second ? content_second_bytes(
+				sched_job_config(job), edition->dataset, sample)
+		      : content_bytes(&look, edition->dataset, sample);
 }
 
 /* In mirror a position is the same sample in all epochs. */
@@ -121,31 +141,48 @@ static sample_id sample_at(struct sched_job *job, struct inode inode)
 		       : SAMPLE_NONE;
 }
 
-bool sizes_of_position(
-	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret)
+bool sizes_of_part(struct sizes *sizes, struct sched_job *job, struct inode inode,
+	bool second, uint64_t *ret)
 {
-	const struct job_config *config = sched_job_config(job);
-	if (content_bytes_fixed(config, ret))
+	const struct job_config look = looks(job, second);
+	if (content_bytes_fixed(&look, ret))
 		return true;
-	if (content_is_padded(config)) {
+	if (content_is_padded(&look)) {
 		auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));
-		*ret = padded_size(sizes, job, edition);
+		*ret = padded_size(sizes, job, edition, second);
 		return true;
 	}
 	sample_id sample = sample_at(job, inode);
 	if (sample == SAMPLE_NONE)
 		return false;
-	*ret = sizes_of_sample(sizes, job, inode_sched_epoch(inode), sample);
+	*ret = sizes_of_sample(sizes, job, inode_sched_epoch(inode), sample, second);
 	return true;
+}
+
+bool sizes_of_position(
+	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret)
+{
+	return sizes_of_part(sizes, job, inode, inode.kind == INODE_PAIR, ret);
+}
+
+/* Whether files of pairs would be padded to another size. */
+static bool second_changes(const struct job_config *config,
+	const struct sched_edition *now, const struct sched_edition *next)
+{
+	if (!config_is_pair(config) || content_joins(config))
+		return false;
+	const struct job_config look = config_second(config);
+	return content_is_padded(&look) &&
+	       largest(config, now, true) != largest(config, next, true);
 }
 
 const char *sizes_change(const struct job_config *config, const struct sched_edition *now,
 	const struct sched_edition *next)
 {
 	uint32_t before = 0, after = 0;
-	if (content_is_padded(config) &&
-		content_bytes_largest(config, now->dataset, now->readable) !=
-			content_bytes_largest(config, next->dataset, next->readable))
+	if ((content_is_padded(config) &&
+		    largest(config, now, false) != largest(config, next, false)) ||
+		second_changes(config, now, next))
 		return "its largest image is of another size (size = padded)";
 	if (label_bytes(dataset_classes(now->dataset)) !=
 		label_bytes(dataset_classes(next->dataset)))
@@ -159,11 +196,11 @@ const char *sizes_change(const struct job_config *config, const struct sched_edi
 
 bool sizes_are_saved(struct sched_job *job, struct inode inode)
 {
-	const struct job_config *config = sched_job_config(job);
-	uint32_t position = inode.kind == INODE_SAMPLE ? inode.position : 0;
+	const struct job_config look = looks(job, inode.kind == INODE_PAIR);
+	uint32_t position = inode_is_sample(inode) ? inode.position : 0;
 	uint64_t fixed;
-	return !content_bytes_fixed(config, &fixed) && !content_is_padded(config) &&
-	       config->layout != LAYOUT_MIRROR &&
+	return !content_bytes_fixed(&look, &fixed) && !content_is_padded(&look) &&
+	       look.layout != LAYOUT_MIRROR &&
 	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
@@ -179,9 +216,10 @@ static bool may_grow(struct sched_job *job, struct inode inode)
 bool sizes_last(struct sched_job *job, struct inode inode)
 {
 	const struct job_config *config = sched_job_config(job);
+	const struct job_config look = looks(job, inode.kind == INODE_PAIR);
 	uint64_t fixed;
 	if (may_grow(job, inode) && !sched_has_begun(job, inode_sched_epoch(inode)))
 		return false;
 	return inode.epoch != INODE_CURRENT || config->layout == LAYOUT_MIRROR ||
-	       config->size == SIZE_PADDED || content_bytes_fixed(config, &fixed);
+	       config->size == SIZE_PADDED || content_bytes_fixed(&look, &fixed);
 }

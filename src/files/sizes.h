@@ -29,8 +29,11 @@ void sizes_forget(struct sizes *sizes);
 must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
 /* The same for a position of the epoch that has this sample. */
-uint64_t sizes_of_sample(
-	struct sizes *sizes, struct sched_job *job, uint32_t epoch, sample_id sample);
+uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
+	sample_id sample, bool second);
+/* Of a position, the first or the second file of a pair, whichever the inode is. */
+must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
+	struct inode inode, bool second, uint64_t *ret);
 /* What would be another size of files of current/ with the next edition: sched_dataset_move. */
 sched_edition_change sizes_change;
 /* Whether sizes_of_position would read a file of the state for a position, or for those of a

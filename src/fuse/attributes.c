@@ -74,7 +74,7 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
 	/* The kernel cuts reads of an open file off at its size. */
-	bool known = !lasts && inode.kind == INODE_SAMPLE &&
+	bool known = !lasts && inode_is_sample(inode) &&
 		     sample_file_open_size(session, inode, &size);
 	if (!known)
 		known = layout_of(job)->size(session->sizes, job, inode, &size);
@@ -242,7 +242,7 @@ bool attributes_take_long(struct session *session, struct inode inode, bool rend
 {
 	if (inode.kind == INODE_EPOCH_ORDER || inode.kind == INODE_DASHBOARD)
 		return render;
-	if (inode.kind != INODE_SAMPLE && inode.kind != INODE_EPOCH &&
+	if (!inode_is_sample(inode) && inode.kind != INODE_EPOCH &&
 		inode.kind != INODE_SHARD)
 		return false;
 	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);

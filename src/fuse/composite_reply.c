@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "files/json.h"
 #include "files/label.h"
+#include "files/layout_tar.h"
 #include "fuse/composite_internal.h"
 #include "stats/stats.h"
 
@@ -79,18 +80,27 @@ static bool zeros_are_no_sample(enum sample_format format)
 	return format != FORMAT_RAW;
 }
 
-static int sample_source(
-	const struct wait *wait, const struct segment *segment, struct content_parts *ret)
+/* buffer: for the header that stays where a pair in a tar is bad, so that members follow it. */
+static int sample_source(const struct wait *wait, const struct segment *segment,
+	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
 	const struct composite_file *file = wait->file;
 	if (segment->index - wait->first >= wait->n)
 		return wait->status;
 	const struct slot *slot = file->slots[segment->index];
 	*ret = (struct content_parts){.size = segment->bytes};
-	if (slot->state == SLOT_READY)
+	if (slot->state == SLOT_READY) {
 		*ret = content_parts(&slot->content);
-	else if (!slot->bad || !zeros_are_no_sample(file->format))
+		return 0;
+	}
+	if (!slot->bad || !zeros_are_no_sample(file->format))
 		return slot->status;
+	if (file->composite.second_at) {
+		tar_second_header(&file->composite, segment->index, buffer);
+		ret->second_at = file->composite.second_at;
+		ret->second_header = buffer;
+		ret->second_header_bytes = CONTENT_HEADER;
+	}
 	return 0;
 }
 
@@ -167,7 +177,7 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 		source.head_bytes = 0;
 		break;
 	case SEGMENT_SAMPLE:
-		err = sample_source(gather->wait, segment, &source);
+		err = sample_source(gather->wait, segment, &source, buffer);
 		break;
 	case SEGMENT_LABEL:
 		err = label_source(gather, segment, buffer);

@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "files/content_bytes.h"
+#include "files/layout_tar.h"
 #include "fuse/composite_internal.h"
 
 #include <errno.h>
@@ -77,6 +78,14 @@ static void make_content_now(struct load_work *work)
 		.position = position_of(slot),
 		.format = file->format,
 		.size = file->composite.sample_bytes};
+	uint8_t header[CONTENT_HEADER];
+	if (file->composite.second_at) {
+		place.first_size = file->composite.first_bytes;
+		place.second_at = file->composite.second_at;
+		place.second_size = file->composite.second_bytes;
+		place.header = header;
+		tar_second_header(&file->composite, slot->index, header);
+	}
 	int err = content_make(
 		&file->session->context, file->job, &place, slot->handle, &slot->content);
 	if (err)

@@ -45,6 +45,9 @@ struct opening {
 	struct later later;	     /* while a worker makes the content */
 	struct close_waiter waiter;  /* while others have another epoch open */
 	uint32_t epoch;		     /* to be asked for then */
+	/* The second file of a pair of current/ is of the epoch that a label would be of: first
+	 * this is found, then the sample is opened. */
+	bool finds;
 };
 
 /* The opening that this thread interrupts. */
@@ -171,7 +174,10 @@ static void ask(struct opening *opening, uint32_t epoch)
 		.context = opening,
 		.reader = reader_of(req),
 		.names = opening->inode.names};
-	bool sample = opening->inode.kind == INODE_SAMPLE;
+	opening->finds = opening->inode.kind == INODE_PAIR && epoch == SCHED_CURRENT;
+	bool sample = inode_is_sample(opening->inode) && !opening->finds;
+	if (opening->inode.kind == INODE_PAIR && sample)
+		callbacks.reader = (struct sched_reader){0};
 	int (*open)(struct sched_job *, uint32_t, uint32_t,
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
@@ -226,7 +232,7 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 
 static void answer(struct opening *opening)
 {
-	bool sample = opening->inode.kind == INODE_SAMPLE;
+	bool sample = inode_is_sample(opening->inode);
 	outlived_answers(opening->request);
 	if (sample && !opening->again) {
 		answer_sample(opening, opening->handle);
@@ -261,7 +267,7 @@ static void give_up(struct later *later)
 static bool takes_long(const struct opening *opening)
 {
 	return opening->inode.kind == INODE_JSON ||
-	       (opening->inode.kind == INODE_SAMPLE &&
+	       (inode_is_sample(opening->inode) &&
 		       content_is_computed(sched_job_config(opening->job)));
 }
 
@@ -273,6 +279,13 @@ static void opened(void *context, const struct sched_opened *result)
 	if (result->status) {
 		reply_error(opening->req, result->status);
 		opening_free(opening);
+		return;
+	}
+	if (opening->finds) {
+		uint32_t epoch = sched_handle_epoch(result->handle);
+		sched_undo(result->handle);
+		opening->parked = false;
+		ask(opening, epoch);
 		return;
 	}
 	opening->handle = result->handle;

@@ -162,7 +162,7 @@ static void later(fuse_req_t req, struct inode inode,
  * are; if their directory becomes another one the kernel looks for them again. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
-	bool file = inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
+	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
 		    inode.kind == INODE_JSON || composite_is(inode.kind);
 	return session->untold && !file && timeout > UNTOLD_S ? UNTOLD_S : timeout;
 }
@@ -374,7 +374,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	int err = may_open(req, ino, fi, &inode);
 	if (err)
 		reply_error(req, err);
-	else if (inode.kind == INODE_SAMPLE || inode.kind == INODE_LABEL ||
+	else if (inode_is_sample(inode) || inode.kind == INODE_LABEL ||
 		 inode.kind == INODE_JSON)
 		opening_start(req, session_of(req), inode, fi);
 	else if (inode.kind == INODE_OTHER)
@@ -405,7 +405,7 @@ static void op_read(
 	count(STAT_READ_REQUESTS);
 	if (at < 0 || session_inode(session, ino, &inode) != 0)
 		reply_error(req, -EINVAL);
-	else if (inode.kind == INODE_SAMPLE)
+	else if (inode_is_sample(inode))
 		read_sample(req, session, inode, fi->fh, size, offset);
 	else if (inode.kind == INODE_OTHER)
 		other_file_read(req, session, inode, size, offset);
@@ -421,7 +421,7 @@ static void op_read(
 
 void session_release(struct session *session, struct inode inode, uint64_t handle)
 {
-	if (inode.kind == INODE_SAMPLE)
+	if (inode_is_sample(inode))
 		sample_file_release(session, inode, handle);
 	else if (composite_is(inode.kind))
 		composite_release(session, inode, handle);

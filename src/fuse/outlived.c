@@ -79,7 +79,7 @@ static void forget(struct session *session, struct kept_open *open)
 	struct inode inode;
 	if (!open->backing || session_inode(session, open->inode, &inode) != 0)
 		kept_open_remove(open);
-	else if (inode.kind == INODE_SAMPLE)
+	else if (inode_is_sample(inode))
 		sample_file_forget(session, handle);
 	else
 		label_file_release(session, handle);
@@ -177,8 +177,8 @@ static int list_open(struct session *session, struct kept_open *open)
 	int err = session_inode(session, open->inode, &inode);
 	if (err)
 		return err;
-	return inode.kind == INODE_SAMPLE ? sample_file_outlives(session, inode, open)
-					  : label_file_outlives(session, open);
+	return inode_is_sample(inode) ? sample_file_outlives(session, inode, open)
+				      : label_file_outlives(session, open);
 }
 
 static bool is_used(struct session *session, int backing)

@@ -43,6 +43,7 @@ static bool is_in_job(enum inode_kind kind)
 	case INODE_EPOCH_ORDER:
 	case INODE_EPOCH:
 	case INODE_SAMPLE:
+	case INODE_PAIR:
 	case INODE_LABEL:
 	case INODE_SHARD:
 	case INODE_JSON:

@@ -102,8 +102,8 @@ void passthrough_end(struct session *session)
 int passthrough_of(const struct session *session, const struct sched_job *job,
 	const struct content *content)
 {
-	const struct tensor *tensor = content->tensor;
-	const struct formatted *format = &content->format;
+	const struct tensor *tensor = content->first.tensor;
+	const struct formatted *format = &content->first.format;
 	if (!session->passes_through || sched_job_config(job)->io != IO_AUTO || !tensor ||
 		!tensor->file.store)
 		return 0;

@@ -23,6 +23,7 @@ struct sample_file {
 	struct sched_handle *handle; /* NULL: outlived, and the kernel reads it */
 	uint64_t inode;
 	uint32_t epoch, position;
+	bool second;  /* the second file of a pair, which consumes nothing */
 	int backing;  /* the file that the kernel reads it from; 0: none */
 	bool borrows; /* the file is one that outlived its engine */
 	struct kept_open *kept;
@@ -40,7 +41,8 @@ static int make_content(struct sample_file *file, struct session *session)
 		.position = file->position,
 		.format = sched_job_config(file->job)->format,
 		.size = sizes_of_sample(session->sizes, file->job, file->epoch,
-			sched_handle_sample(file->handle))};
+			sched_handle_sample(file->handle), file->second),
+		.second = file->second};
 	return content_make(
 		&session->context, file->job, &place, file->handle, &file->content);
 }
@@ -153,6 +155,7 @@ static struct sample_file *file_new(
 	file->inode = inode_pack(inode);
 	file->epoch = epoch;
 	file->position = inode.position;
+	file->second = inode.kind == INODE_PAIR;
 	atomic_init(&file->references, references);
 	return file;
 }
@@ -262,6 +265,7 @@ static void put(struct session *session, struct sample_file *file, bool read)
 	stats_change(STAT_OPEN_FILES, -1);
 	struct sched_job *job = sched_job_hold(file->job);
 	uint32_t epoch = file->epoch, position = file->position;
+	read = read && !file->second;
 	struct sched_handle *handle = take_apart(session, file);
 	if (!handle && read)
 		sched_consume(job, epoch, position, 1);
@@ -297,7 +301,8 @@ static void consume_unopened(struct session *session, struct inode inode, uint32
 	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return;
-	sched_consume(job, epoch, inode.position, 1);
+	if (inode.kind == INODE_SAMPLE)
+		sched_consume(job, epoch, inode.position, 1);
 	sched_job_put(job);
 }
 
@@ -339,7 +344,8 @@ static int outlived_new(struct session *session, struct inode inode, uint32_t ep
 	sample_id sample = sched_bound(job, epoch, inode.position);
 	struct sample_file *file = file_new(job, inode, epoch, 1);
 	if (file && sample != SAMPLE_NONE)
-		file->content.size = sizes_of_sample(session->sizes, job, epoch, sample);
+		file->content.size =
+			sizes_of_sample(session->sizes, job, epoch, sample, file->second);
 	sched_job_put(job);
 	*ret = file;
 	return file ? 0 : -ENOMEM;

@@ -225,7 +225,9 @@ static int begin(const struct decoding *decoding, struct transform *transform)
 static int new_tensor(const struct decoding *decoding, struct tensor_shape shape,
 	struct image_output *output)
 {
-	output->tensor = tensor_new(shape, tensor_shape_bytes(shape));
+	uint64_t bytes = tensor_shape_bytes(shape);
+	output->tensor = tensor_new(
+		shape, output->room ? tensor_second_at(bytes) + output->room : bytes);
 	return output->tensor ? 0 : fail_memory(decoding->message);
 }
 
@@ -288,9 +290,10 @@ static void fill(struct tensor *tensor, const uint8_t colour[static 3])
 	size_t bytes = tensor_pixel_bytes(tensor->shape);
 	uint8_t pixel[8];
 	make_fill(colour, tensor->shape.mode, pixel);
+	uint64_t n = tensor_shape_bytes(tensor->shape);
 	if (bytes == 1)
-		memset(tensor->data, pixel[0], tensor->bytes);
-	for (uint64_t i = 0; bytes > 1 && i < tensor->bytes; i += bytes)
+		memset(tensor->data, pixel[0], n);
+	for (uint64_t i = 0; bytes > 1 && i < n; i += bytes)
 		memcpy(tensor->data + i, pixel, bytes);
 }
 

@@ -35,6 +35,7 @@ struct encoded_image {
 struct image_output {
 	const struct preparation *preparation; /* not encoded */
 	struct tensor *tensor; /* set by image_decode; NULL: not made (yet) */
+	uint64_t room; /* bytes that the tensor has behind its pixels, for a second one */
 };
 
 /* The names of the formats that this build decodes, with spaces between. */

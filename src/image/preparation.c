@@ -80,7 +80,8 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 
 #define MOST_TEXT 240 /* bytes of a preparation without sections */
 _Static_assert(
-	PREPARATION_TEXT >= MOST_TEXT + SECTIONS_MOST * (MOST_TEXT + SECTION_NAME + 4),
+	PREPARATION_TEXT >=
+		MOST_TEXT + SECTIONS_MOST * (MOST_TEXT + SECTION_NAME + 4) + SECTION_FROM,
 	"all sections have room");
 
 static void print_one(const struct preparation *preparation, char ret[static MOST_TEXT])
@@ -123,7 +124,8 @@ void preparation_print(
 		char text[MOST_TEXT];
 		size_t n = strlen(ret);
 		print_one(&section->preparation, text);
-		snprintf(ret + n, PREPARATION_TEXT - n, " [%s] %s", section->name, text);
+		snprintf(ret + n, PREPARATION_TEXT - n, " [%s] %s%s%s", section->name,
+			text, *sections->from ? " from=" : "", sections->from);
 	}
 }
 

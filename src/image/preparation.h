@@ -68,7 +68,7 @@ const char *resample_filter_name(enum resample_filter filter);
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
 
-#define PREPARATION_TEXT 1536
+#define PREPARATION_TEXT 1664
 /* As an ini has it, on one line: the same text for equal preparations, on every machine. */
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);

@@ -39,7 +39,7 @@ bool sections_equal(const struct tensor_sections *a, const struct tensor_section
 {
 	if (!a || !b || a == b)
 		return a == b;
-	if (a->n != b->n)
+	if (a->n != b->n || strcmp(a->from, b->from) != 0)
 		return false;
 	for (size_t i = 0; i < a->n; i++)
 		if (strcmp(a->section[i].name, b->section[i].name) != 0 ||
@@ -51,10 +51,16 @@ bool sections_equal(const struct tensor_sections *a, const struct tensor_section
 
 int sections_find(const struct tensor_sections *sections, const char *path)
 {
-	for (size_t i = 0; sections && i < sections->n; i++)
+	for (size_t i = 0; sections && !*sections->from && i < sections->n; i++)
 		if (fnmatch(sections->section[i].name, path, 0) == 0)
 			return (int)i;
 	return -1;
+}
+
+const struct tensor_section *preparation_pair(const struct preparation *preparation)
+{
+	const struct tensor_sections *sections = preparation->sections;
+	return sections && *sections->from ? &sections->section[0] : NULL;
 }
 
 const struct preparation *preparation_at(

@@ -52,6 +52,15 @@ struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes)
 	return tensor;
 }
 
+void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret)
+{
+	struct tensor_shape shape = second ? tensor->second : tensor->shape;
+	uint64_t bytes = tensor->second_at ? tensor_shape_bytes(shape) : tensor->bytes;
+	*ret = (struct tensor){.shape = shape,
+		.bytes = bytes,
+		.data = tensor->data + (second ? tensor->second_at : 0)};
+}
+
 /* Copies the pixels: decoding into the file would touch each of its pages twice. */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes)
@@ -65,6 +74,8 @@ struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 		.bytes = tensor->bytes,
 		.head = (const uint8_t *)(made + 1),
 		.head_bytes = head_bytes,
+		.second = tensor->second,
+		.second_at = tensor->second_at,
 		.holds = 1};
 	memcpy(made + 1, head, head_bytes);
 	if (backing_new(backings, parts, 2, &made->file) != 0) {

@@ -78,12 +78,25 @@ struct tensor {
 	struct backing file;
 	const uint8_t *head;
 	size_t head_bytes;
+	/* Of a pair: what lies second_at bytes from the beginning; 0: it is none. */
+	struct tensor_shape second;
+	uint64_t second_at;
 	uint32_t made_for; /* the job that asked for it first; 0: not known */
 	atomic_uint holds;
 };
 
 /* Of the pixels of a shape; UINT64_MAX if there are more than that. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);
+
+/* A pair of tensors is one, in which the second one begins at a multiple of so many bytes. */
+#define TENSOR_SECOND_ALIGN 16
+static inline uint64_t tensor_second_at(uint64_t first_bytes)
+{
+	return (first_bytes + TENSOR_SECOND_ALIGN - 1) / TENSOR_SECOND_ALIGN *
+	       TENSOR_SECOND_ALIGN;
+}
+/* Either of a pair as a tensor, which has no life of its own. */
+void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 
 /* NULL when there is no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);

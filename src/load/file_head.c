@@ -31,6 +31,28 @@ size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	return FILE_HEAD_SIZE;
 }
 
+void file_head_pair(const struct file_head_field fields[static 2],
+	const uint32_t *records, size_t bytes, uint8_t *head)
+{
+	const size_t room = bytes - 1 - DICTIONARY_AT; /* before the newline */
+	char *text = (char *)head + DICTIONARY_AT;
+	head_npy("|u1", fields[0].shape, 3, bytes, head);
+	memset(text, ' ', room);
+	int n = snprintf(
+		text, room, "{'descr': [%s", records ? "" : "('label', '<i8'), ");
+	for (int i = 0; i < 2; i++)
+		n += snprintf(text + n, room - (size_t)n, "%s('%s', '%s', (%u, %u, %u))",
+			i ? ", " : "", fields[i].name, fields[i].type, fields[i].shape[0],
+			fields[i].shape[1], fields[i].shape[2]);
+	n += snprintf(
+		text + n, room - (size_t)n, "], 'fortran_order': False, 'shape': (");
+	if (records)
+		n += snprintf(text + n, room - (size_t)n, "%u,", *records);
+	n += snprintf(text + n, room - (size_t)n, "), }");
+	ensure(n > 0 && (size_t)n < room);
+	text[n] = ' ';
+}
+
 size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
 	uint8_t head[static FILE_HEAD_SIZE])
 {

@@ -36,6 +36,16 @@ size_t file_head_make(struct file_head head, struct tensor_shape shape,
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
+/* The head of an array of pairs, or of a record with one: fields in this order, without gaps.
+ * records NULL: it is no array, but one record, whose label follows the head. */
+struct file_head_field {
+	const char *name, *type;
+	uint32_t shape[3];
+};
+#define PAIR_HEAD 256 /* bytes, without the label */
+void file_head_pair(const struct file_head_field fields[static 2],
+	const uint32_t *records, size_t bytes, uint8_t *head);
+
 /* The head of an array of NumPy's, or of a record with one. */
 size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
 	uint8_t ret[static FILE_HEAD_SIZE]);

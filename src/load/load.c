@@ -108,18 +108,63 @@ static struct image_output *new_outputs(
 	return outputs;
 }
 
-static int decode(struct load_context *context, struct load_task *task)
+void load_name_second(
+	const char *name, const char *message, char ret[static IMAGE_MESSAGE])
 {
-	struct encoded_image image = {.data = task->read->bytes.data,
+	snprintf(ret, IMAGE_MESSAGE, "%.70s, which belongs to it: %.60s", name, message);
+}
+
+static struct encoded_image image_of(
+	const struct load_read *read, const struct load_task *task)
+{
+	return (struct encoded_image){.data = read->bytes.data,
 		.size = task->expected_bytes,
 		.shape = task->expected_image,
 		.orientation = task->orientation,
 		.max_pixels = task->max_pixels};
+}
+
+static uint64_t second_bytes(const struct load_task *second)
+{
+	struct tensor_shape image = preparation_image(
+		second->preparation, second->expected_image, second->orientation);
+	return preparation_bytes(second->preparation, image, second->expected_bytes);
+}
+
+/* Decodes the second file of a pair, and puts its pixels behind those of the first one. */
+static int decode_second(
+	struct load_context *context, struct load_task *task, struct tensor *tensor)
+{
+	const struct load_task *second = task->second;
+	struct encoded_image image = image_of(task->read->second, second);
+	struct image_output output = {.preparation = second->preparation};
+	char message[IMAGE_MESSAGE];
+	int err = image_decode(context->decoder, &image, &output, 1, message);
+	if (err) {
+		load_name_second(second->name, message, task->message);
+	} else {
+		tensor->second = output.tensor->shape;
+		tensor->second_at = tensor_second_at(tensor_shape_bytes(tensor->shape));
+		ensure(tensor->bytes == tensor->second_at + output.tensor->bytes);
+		memcpy(tensor->data + tensor->second_at, output.tensor->data,
+			output.tensor->bytes);
+	}
+	tensor_free(output.tensor);
+	return err;
+}
+
+static int decode(struct load_context *context, struct load_task *task)
+{
+	struct encoded_image image = image_of(task->read, task);
 	size_t n;
 	struct image_output *outputs = new_outputs(context, task, &n);
 	if (!outputs)
 		return fail_memory(task);
+	if (task->second)
+		outputs[0].room = second_bytes(task->second);
 	int err = image_decode(context->decoder, &image, outputs, n, task->message);
+	if (!err && task->second)
+		err = decode_second(context, task, outputs[0].tensor);
 	struct load_task *one = task;
 	for (size_t i = 0; i < n; i++, one = one->also)
 		one->tensor = outputs[i].tensor;

@@ -69,6 +69,9 @@ struct load_task {
 	 * read and one decode. Only its preparation, owner, backings and head count. In a
 	 * chain no preparation may be encoded, approximate, exif or of kept channels. */
 	struct load_task *also;
+	/* The second file of a pair, which is prepared by itself, and lies behind the tensor. Only
+	 * what is said of the file, its preparation and tier count; it is in no chain. */
+	struct load_task *second;
 	struct load_read *read;	       /* between the stages: the pool's */
 	struct load_identity identity; /* likewise, for the caller to look at */
 	/* If next_decode sets this, in all tasks of the chain, they are held for these tasks,

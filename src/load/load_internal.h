@@ -27,7 +27,10 @@ struct load_read {
 	uint32_t tier_worth;
 	struct buffer names; /* path and root */
 	struct buffer bytes;
-	struct buffer stored;  /* a part, as it is in its container */
+	struct buffer stored;	  /* a part, as it is in its container */
+	struct load_read *second; /* of a pair; kept from one task to the next, or NULL */
+	bool has_second;
+	char *second_name;     /* for messages */
 	struct tensor *tensor; /* instead of bytes, if encoded */
 	uint64_t cpu_ns;
 	int status;
@@ -40,6 +43,10 @@ struct load_read *load_read_new(void); /* NULL: no memory */
 void load_read_free(struct load_read **read);
 /* Gives memory back that an exceptionally large file needed. */
 void load_read_trim(struct load_read *read);
+
+/* The message for a pair whose second file is what fails. */
+void load_name_second(
+	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
 /* This may take long, or for ever. */

@@ -38,6 +38,8 @@ void load_read_free(struct load_read **read_pointer)
 	buffer_free(&read->names);
 	buffer_free(&read->bytes);
 	buffer_free(&read->stored);
+	load_read_free(&read->second);
+	free(read->second_name);
 	free(read);
 }
 
@@ -46,6 +48,8 @@ void load_read_trim(struct load_read *read)
 	ensure(!read->tensor);
 	buffer_trim(&read->bytes);
 	buffer_trim(&read->stored);
+	if (read->second)
+		load_read_trim(read->second);
 }
 
 static int copy_names(struct load_read *read, const struct load_task *task)
@@ -59,6 +63,20 @@ static int copy_names(struct load_read *read, const struct load_task *task)
 	read->path = memcpy(names, file, path);
 	read->root = root ? memcpy(names + path, task->root, root) : NULL;
 	return 0;
+}
+
+static int prepare_second(struct load_read *read, const struct load_task *task)
+{
+	read->has_second = task->second != NULL;
+	if (!task->second)
+		return 0;
+	if (!read->second)
+		read->second = load_read_new();
+	free(read->second_name);
+	read->second_name = strdup(task->second->name);
+	if (!read->second || !read->second_name)
+		return -ENOMEM;
+	return load_read_prepare(read->second, task->second);
 }
 
 int load_read_prepare(struct load_read *read, const struct load_task *task)
@@ -77,6 +95,8 @@ int load_read_prepare(struct load_read *read, const struct load_task *task)
 	read->message[0] = '\0';
 	read->cpu_ns = 0;
 	int err = copy_names(read, task);
+	if (!err)
+		err = prepare_second(read, task);
 	if (err)
 		return err;
 	tier_hold(task->tier.dataset);
@@ -316,6 +336,20 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
+/* Of a pair both have to be there. */
+static void run_second(struct load_read *read)
+{
+	struct load_read *second = read->second;
+	load_read_run(second);
+	read->cpu_ns += second->cpu_ns;
+	if (second->status == 0)
+		return;
+	read->status = second->status;
+	read->passing = second->passing;
+	read->retry_ns = second->retry_ns;
+	load_name_second(read->second_name, second->message, read->message);
+}
+
 void load_read_run(struct load_read *read)
 {
 	uint64_t begun = cpu_ns();
@@ -325,6 +359,8 @@ void load_read_run(struct load_read *read)
 	if (read->by_content && read->status == 0)
 		identify_content(read);
 	read->cpu_ns = cpu_ns() - begun;
+	if (read->status == 0 && read->has_second)
+		run_second(read);
 	if (read->status == 0 || !read->tensor)
 		return;
 	tensor_free(read->tensor);

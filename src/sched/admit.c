@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "dataset/dataset_pairs.h"
 #include "dataset/dataset_paths.h"
 #include "sched/sched_internal.h"
 
@@ -148,7 +149,8 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 struct kept {
 	const struct edition *edition;
 	sample_id sample;
-	enum pixel_mode mode, first;
+	enum pixel_mode mode, first,
+		second;	     /* first, second: of the first sample's files */
 	const char *allowed; /* NULL: it fits */
 };
 
@@ -212,17 +214,42 @@ static const char *allowed_mode(const struct job_config *config, const struct lo
 	return NULL;
 }
 
-static bool check_kept(uint32_t id, void *context)
+static bool check_one(
+	struct kept *kept, const struct look *look, sample_id id, enum pixel_mode first)
 {
-	struct kept *kept = context;
-	const struct look look = look_of(kept->edition, id);
-	if (look.preparation->channels != CHANNELS_KEEP)
+	if (look->preparation->channels != CHANNELS_KEEP)
 		return true;
 	kept->sample = id;
 	kept->mode = dataset_image_shape(kept->edition->is.dataset, id).mode;
 	kept->allowed =
-		allowed_mode(&kept->edition->job->config, &look, kept->mode, kept->first);
+		allowed_mode(&kept->edition->job->config, look, kept->mode, first);
 	return !kept->allowed;
+}
+
+static bool check_kept(uint32_t id, void *context)
+{
+	struct kept *kept = context;
+	const struct job_config *config = &kept->edition->job->config;
+	const struct look look = look_of(kept->edition, id);
+	if (!check_one(kept, &look, id, kept->first))
+		return false;
+	sample_id second =
+		dataset_second(kept->edition->is.dataset, &config->preparation, id);
+	if (second == SAMPLE_NONE)
+		return true;
+	const struct look of_second = {
+		&config->sections[0].preparation, config->sections[0].format};
+	return check_one(kept, &of_second, second, kept->second);
+}
+
+/* The mode of the second file of the sample, if it has one. */
+static enum pixel_mode second_mode(const struct edition *edition, sample_id id)
+{
+	sample_id second = dataset_second(
+		edition->is.dataset, &edition->job->config.preparation, id);
+	return second == SAMPLE_NONE
+		       ? PIXELS_RGB
+		       : dataset_image_shape(edition->is.dataset, second).mode;
 }
 
 int admit_channels(const struct edition *edition, config_report *report, void *context)
@@ -242,6 +269,7 @@ int admit_channels(const struct edition *edition, config_report *report, void *c
 	kept.first = dataset_image_shape(
 		edition->is.dataset, roaring_bitmap_minimum(edition->readable))
 			     .mode;
+	kept.second = second_mode(edition, roaring_bitmap_minimum(edition->readable));
 	roaring_iterate(edition->readable, check_kept, &kept);
 	if (!kept.allowed)
 		return 0;

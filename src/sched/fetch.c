@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "dataset/dataset_pairs.h"
+#include "image/sections.h"
 #include "sched/sched_internal.h"
 #include "stats/stats.h"
 
@@ -62,17 +64,39 @@ static struct tensor_shape image_of(const struct use *use)
 		dataset_orientation(dataset, sample));
 }
 
+/* What another daemon sends of a pair has both, one behind the other. */
+static void set_second(const struct use *use, struct tensor *tensor)
+{
+	const struct space *space = use->key.space;
+	const struct dataset *dataset = space->source->dataset;
+	const struct tensor_section *section = preparation_pair(&space->preparation);
+	sample_id second =
+		dataset_second(dataset, &space->preparation, (sample_id)use->key.sample);
+	if (second == SAMPLE_NONE)
+		return;
+	tensor->second = preparation_output(
+		&section->preparation, preparation_image(&section->preparation,
+					       dataset_image_shape(dataset, second),
+					       dataset_orientation(dataset, second)));
+	tensor->second_at = tensor_second_at(tensor_shape_bytes(tensor->shape));
+}
+
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes)
 {
 	struct use *use = use_of(fetch);
+	const struct space *space = use->key.space;
+	sample_id sample = (sample_id)use->key.sample;
 	const struct preparation *preparation = preparation_of(use);
 	struct tensor_shape image = image_of(use);
 	struct tensor_shape expected = preparation_output(preparation, image);
+	uint64_t all = memory_size_of(space->source->sched, space, sample).tensor;
 	if (shape.height != expected.height || shape.width != expected.width ||
-		bytes != preparation_bytes(preparation, image, 0) || fetch->tensor)
+		bytes != all || fetch->tensor)
 		return NULL;
 	fetch->tensor = tensor_new(expected, bytes);
+	if (fetch->tensor)
+		set_second(use, fetch->tensor);
 	return fetch->tensor ? fetch->tensor->data : NULL;
 }
 

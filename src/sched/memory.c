@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "dataset/dataset_pairs.h"
+#include "image/sections.h"
 #include "sched/sched_internal.h"
 #include "stats/stats.h"
 
@@ -65,6 +67,23 @@ static struct tensor_shape shape_of(const struct dataset *dataset,
 		dataset_orientation(dataset, sample));
 }
 
+static struct memory_size full_size(const struct sched *sched,
+	const struct dataset *dataset, const struct preparation *preparation,
+	sample_id sample);
+
+/* The second file of a pair is prepared when the first one is. */
+static void add_second(const struct sched *sched, const struct dataset *dataset,
+	const struct preparation *preparation, sample_id sample, struct memory_size *size)
+{
+	const struct tensor_section *section = preparation_pair(preparation);
+	if (!section || dataset_pair_fails(dataset, preparation, sample, NULL))
+		return;
+	struct memory_size second = full_size(sched, dataset, &section->preparation,
+		dataset_second(dataset, preparation, sample));
+	size->tensor = tensor_second_at(size->tensor) + second.tensor;
+	size->working = larger(size->working, second.working + second.tensor);
+}
+
 /* Without regard to limits. A tensor that is to lie in a file is copied there. */
 static struct memory_size full_size(const struct sched *sched,
 	const struct dataset *dataset, const struct preparation *preparation,
@@ -80,16 +99,20 @@ static struct memory_size full_size(const struct sched *sched,
 	size.tensor = preparation_bytes(preparation, image, file);
 	if (decoded)
 		size.working = image_working_bytes(preparation, image, file);
+	add_second(sched, dataset, preparation, sample, &size);
 	if (sched->backings)
 		size.working += size.tensor;
 	return size;
 }
 
+/* "": dataset_pair_fails tells it. */
 static const char *find_reason(const struct sched *sched, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
 {
 	preparation = dataset_preparation(dataset, preparation, sample);
+	if (dataset_pair_fails(dataset, preparation, sample, NULL))
+		return "";
 	struct tensor_shape image = shape_of(dataset, preparation, sample);
 	*ret_found = preparation_most_pixels(preparation, image);
 	*ret_limit = max_pixels(sched);
@@ -117,7 +140,10 @@ bool memory_refuses(const struct sched *sched, const struct space *space,
 {
 	uint64_t found, limit;
 	const char *reason = reason_of(sched, space, sample, &found, &limit);
-	if (reason)
+	if (reason && !*reason)
+		(void)dataset_pair_fails(
+			space->source->dataset, &space->preparation, sample, message);
+	else if (reason)
 		snprintf(message, IMAGE_MESSAGE,
 			"%" PRIu64 " %s are more than the limit of %" PRIu64, found,
 			reason, limit);
@@ -148,7 +174,10 @@ uint64_t memory_file_bytes(
 	uint64_t found, limit;
 	if (reason_of(sched, space, sample, &found, &limit))
 		return 0;
-	return dataset_file_bytes(space->source->dataset, sample);
+	const struct dataset *dataset = space->source->dataset;
+	sample_id second = dataset_second(dataset, &space->preparation, sample);
+	return dataset_file_bytes(dataset, sample) +
+	       (second == SAMPLE_NONE ? 0 : dataset_file_bytes(dataset, second));
 }
 
 /* --- the account ---------------------------------------------------------------------- */

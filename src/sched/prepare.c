@@ -5,6 +5,8 @@
 #include "base/ensure.h"
 #include "base/kept.h"
 #include "base/log.h"
+#include "dataset/dataset_pairs.h"
+#include "image/sections.h"
 #include "sched/sched_internal.h"
 
 #include <errno.h>
@@ -269,6 +271,56 @@ static void fill_also(const struct sched *sched, struct use *use)
 	}
 }
 
+static void fill_file(const struct space *space, sample_id sample,
+	const struct dataset_sample *file, struct load_task *task)
+{
+	task->path = file->path;
+	task->name = file->relative;
+	task->container = file->container;
+	task->part = file->part;
+	task->plain = file->plain;
+	task->root = file->container ? NULL : space->source->root;
+	task->expected_bytes = file->bytes;
+	task->expected_mtime_ns = file->mtime_ns;
+	task->expected_image = file->image;
+	task->orientation = file->orientation;
+	task->tier = tier_sample_of(space->source, sample, file);
+}
+
+static int fill_second(struct use *use)
+{
+	const struct space *space = use->key.space;
+	const struct tensor_section *section = preparation_pair(&space->preparation);
+	use->second = NULL;
+	if (!section)
+		return 0;
+	struct use_second *second = calloc(1, sizeof(*second));
+	if (!second)
+		return -ENOMEM;
+	sample_id sample = dataset_second(
+		space->source->dataset, &space->preparation, (sample_id)use->key.sample);
+	int err = dataset_get(space->source->dataset, sample, &second->sample);
+	if (err) {
+		free(second);
+		return err;
+	}
+	second->task.preparation = &section->preparation;
+	second->task.max_pixels = use->task.max_pixels;
+	fill_file(space, sample, &second->sample, &second->task);
+	second->task.tier_worth = use->tier_worth;
+	use->second = second;
+	use->task.second = &second->task;
+	return 0;
+}
+
+static void fail_catalogue(struct use *use, int err)
+{
+	use->task.status = err;
+	use->task.passing = err != -ENOENT;
+	snprintf(use->task.message, sizeof(use->task.message), "not in the catalogue: %s",
+		strerror(-err));
+}
+
 /* false: it failed already. Nothing is wrong with a sample that SQLite can't read. */
 static bool fill_task(const struct sched *sched, struct use *use)
 {
@@ -280,10 +332,7 @@ static bool fill_task(const struct sched *sched, struct use *use)
 	fill_also(sched, use);
 	int err = dataset_get(space->source->dataset, sample, &use->sample);
 	if (err) {
-		use->task.status = err;
-		use->task.passing = err != -ENOENT;
-		snprintf(use->task.message, sizeof(use->task.message),
-			"not in the catalogue: %s", strerror(-err));
+		fail_catalogue(use, err);
 		return false;
 	}
 	if (space->source->quarantined &&
@@ -297,19 +346,12 @@ static bool fill_task(const struct sched *sched, struct use *use)
 		use->task.status = -EIO;
 		return false;
 	}
-	use->task.path = use->sample.path;
-	use->task.name = use->sample.relative;
-	use->task.container = use->sample.container;
-	use->task.part = use->sample.part;
-	use->task.plain = use->sample.plain;
-	use->task.root = use->sample.container ? NULL : space->source->root;
-	use->task.expected_bytes = use->sample.bytes;
-	use->task.expected_mtime_ns = use->sample.mtime_ns;
-	use->task.expected_image = use->sample.image;
-	use->task.orientation = use->sample.orientation;
-	use->task.tier = tier_sample_of(space->source, sample, &use->sample);
+	fill_file(space, sample, &use->sample, &use->task);
 	use->task.tier_worth = use->tier_worth;
-	return true;
+	err = fill_second(use);
+	if (err)
+		fail_catalogue(use, err);
+	return !err;
 }
 
 /* Who takes a task wakes the next one, if there is another task. */
@@ -468,6 +510,7 @@ static void finish_load_locked(struct load_task *task, const struct load_task *r
 	int status = result->status;
 	lock_assert_held(&sched->lock);
 	use->sample = (struct dataset_sample){0};
+	use->second = NULL;
 	use_unqueue_locked(use);
 	memory_change_working_locked(sched, -(int64_t)use->working);
 	if (status == 0) {
@@ -514,6 +557,7 @@ void sched_load_done(void *context, struct load_task *task)
 	struct sched *sched = context;
 	struct use *use = task->owner;
 	struct dataset_sample sample = use->sample;
+	struct use_second *second = use->second;
 	struct load_task first = *task;
 	const char *dataset = dataset_name(use->key.space->source->dataset);
 	struct aftermath aftermath;
@@ -540,4 +584,7 @@ void sched_load_done(void *context, struct load_task *task)
 	if (log)
 		log_bad_sample(dataset, &sample, &first);
 	dataset_sample_free(&sample);
+	if (second)
+		dataset_sample_free(&second->sample);
+	free(second);
 }

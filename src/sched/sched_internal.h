@@ -118,6 +118,12 @@ enum use_state {
 	USE_LOADING
 };
 
+/* The second file of a pair, while it is prepared. */
+struct use_second {
+	struct dataset_sample sample;
+	struct load_task task;
+};
+
 /* Exists while a sample of a space is open, waited for, or to be prepared. */
 struct use {
 	UT_hash_handle hash;
@@ -143,7 +149,8 @@ struct use {
 	uint64_t working;    /* bytes that decoding takes beside the tensor */
 	struct dataset_sample sample;
 	struct load_task task;
-	bool in_file; /* as the space had it when this began to load */
+	struct use_second *second; /* of a pair; or NULL */
+	bool in_file;		   /* as the space had it when this began to load */
 	struct file_head head;
 	struct use *also; /* of the same sample in another space: shares the decode */
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "dataset/dataset_pairs.h"
+#include "image/sections.h"
 #include "sched/sched_internal.h"
 #include "base/ensure.h"
 #include "base/fault.h"
@@ -52,6 +54,73 @@ void sched_report(config_report *report, void *context, const char *format, ...)
 		free(message);
 }
 
+static bool remove_second(uint32_t id, void *context)
+{
+	struct edition *edition = context;
+	if (dataset_is_second(edition->is.dataset, &edition->job->config.preparation, id))
+		roaring_bitmap_remove(edition->selection, id);
+	return true;
+}
+
+/* The second file of a pair is no sample by itself. */
+static int pair_samples(struct edition *edition)
+{
+	const struct preparation *preparation = &edition->job->config.preparation;
+	if (!preparation_pair(preparation))
+		return 0;
+	int err = dataset_pair(edition->is.dataset, preparation);
+	roaring_bitmap_t *all = err ? NULL : roaring_bitmap_copy(edition->selection);
+	if (!all)
+		return err ? err : -ENOMEM;
+	roaring_iterate(all, remove_second, edition);
+	roaring_bitmap_free(all);
+	return 0;
+}
+
+struct unpaired {
+	const struct edition *edition;
+	uint32_t n, first; /* samples that can't be prepared, and one of them */
+};
+
+static bool count_unpaired(uint32_t id, void *context)
+{
+	struct unpaired *unpaired = context;
+	const struct edition *edition = unpaired->edition;
+	if (dataset_pair_fails(
+		    edition->is.dataset, &edition->job->config.preparation, id, NULL) &&
+		unpaired->n++ == 0)
+		unpaired->first = id;
+	return true;
+}
+
+/* Some may lack their second file; if all do, from is wrong. */
+static int check_pairs(
+	const struct edition *edition, config_report *report, void *context)
+{
+	const struct job_config *config = &edition->job->config;
+	const struct preparation *preparation = &config->preparation;
+	struct unpaired unpaired = {.edition = edition};
+	char message[PAIR_MESSAGE];
+	if (!preparation_pair(preparation))
+		return 0;
+	roaring_iterate(edition->selection, count_unpaired, &unpaired);
+	if (unpaired.n == 0)
+		return 0;
+	bool all = unpaired.n == edition->set.positions;
+	(void)dataset_pair_fails(
+		edition->is.dataset, preparation, unpaired.first, message);
+	sched_report(report, context,
+		"%s%s:[tensor %s]:from: found \"%s\", and %u of %u samples can't be "
+		"prepared, as %s: %s%s",
+		all ? "" : CONFIG_WARNING, config->file, config->sections[0].name,
+		preparation->sections->from, unpaired.n, edition->set.positions,
+		dataset_relative(edition->is.dataset, unpaired.first), message,
+		all ? "; allowed: the way from a file to the one that belongs to it, in "
+		      "the dataset"
+		    : "; their files answer EIO");
+	return all ? -EINVAL : 0;
+}
+
 static int select_samples(struct edition *edition, config_report *report, void *context)
 {
 	auto_free char *message = NULL;
@@ -62,6 +131,9 @@ static int select_samples(struct edition *edition, config_report *report, void *
 			edition->job->config.file, message ? message : strerror(-err));
 		return err;
 	}
+	err = pair_samples(edition);
+	if (err)
+		return err;
 	edition->set.positions =
 		(uint32_t)roaring_bitmap_get_cardinality(edition->selection);
 	if (edition->set.positions == 0) {
@@ -74,6 +146,9 @@ static int select_samples(struct edition *edition, config_report *report, void *
 			edition->job->config.dataset);
 		return -EINVAL;
 	}
+	err = check_pairs(edition, report, context);
+	if (err)
+		return err;
 	edition->parts[0].selection = edition->selection;
 	edition->parts[0].in_epoch = edition->set.positions;
 	return 0;

@@ -143,4 +143,5 @@ def main():
     sys.exit(failed)
 
 
-main()
+if __name__ == "__main__":
+    main()

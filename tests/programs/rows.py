@@ -34,6 +34,8 @@ class Row:
     labelled: bool = True
     lacking: bool = False  # not in every build
 
+    truth: Any = None  # the originals, for programs that compare more than one file
+
     def expected(self, files):
         classes = sorted({path.split("/")[0] for path in files})
         made = {}
@@ -155,6 +157,24 @@ def by_names(job, row):
                 yield name, row.then(image), None
 
 
+def both(job, row):
+    """A Dataset of pairs: an array and its mask, in two files or in one record. The mask is compared
+    here, pixel by pixel, with that of the original of the same stem."""
+    loaded = []
+    for path in sorted(glob.glob(os.path.join(job, "epoch-0000", "*[0-9].npy"))):
+        array = numpy.load(path)
+        loaded.append((array["image"], array["mask"]) if array.dtype.names
+                      else (array, numpy.load(f"{path[:-3]}mask.npy")))
+    taken = order(job)
+    for position, (image, mask) in enumerate(loaded):
+        path = taken[position][1]
+        stem = os.path.splitext(os.path.basename(path))[0]
+        with Image.open(io.BytesIO(row.truth[f"masks/{stem}.png"])) as original:
+            if not same(small_mask(original)[..., None], mask):
+                image = None
+        yield path, image, None
+
+
 # --- what they make of the originals ----------------------------------------------------------
 
 
@@ -204,6 +224,8 @@ def keys(**of_tensor):
     return {**{f"tensor.{key}": value for key, value in of_tensor.items()}, **other}
 
 
+MASK = {"tensor mask.from": "../masks/{stem}.png", "tensor mask.filter": "nearest",
+        "tensor mask.channels": "keep"}
 KEPT = {"channels": "keep", "format": "npy"}
 ROWS = [
     Row("classification: imagenet/main.py", "classes, ppm, resize=256", "photos",
@@ -239,7 +261,10 @@ ROWS = [
              other={"view.layout": "tar", "view.shard": 5, "view.beside": "txt"}),
         captions, evaluated(224, BICUBIC), then=evaluated(None, BICUBIC), lacking=True,
         sources=("tar",)),
-    Row("segmentation: image and mask as one sample", "[tensor mask]", "street",
-        keys(resize="128x96", other={"tensor.mask": "../masks/{stem}.png"}), by_names,
-        small_image, lacking=True, sources=("directory",)),
+    Row("segmentation: image and mask, one sample", "npy, [tensor mask]", "street",
+        keys(resize="128x96", format="npy", other=MASK), both, small_image, only="images",
+        labelled=False),
+    Row("segmentation: a record with its mask", "record, [tensor mask]", "street",
+        keys(resize="128x96", format="record", other=MASK), both, small_image, only="images",
+        labelled=False),
 ]

@@ -44,7 +44,8 @@ Test(composite, the_segments_of_a_tar_lie_side_by_side)
 	static const uint64_t sizes[] = {1, 511, 512, 513, 1024, 1300};
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		for (uint64_t json = 0; json <= 600; json += 300) {
-			struct tar_sizes tar_sizes = {2, json, sizes[i]};
+			struct tar_sizes tar_sizes = {
+				.label = 2, .json = json, .sample = sizes[i]};
 			struct composite tar = tar_composite(10, 3, tar_sizes, "ppm");
 			cr_assert_eq(walk(&tar), 3);
 		}

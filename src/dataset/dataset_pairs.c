@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/dataset_pairs.h"
+#include "base/ensure.h"
+#include "dataset/dataset_map.h"
+#include "dataset/dataset_paths.h"
+#include "image/sections.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dataset_pairs {
+	struct dataset_pairs *next;
+	char from[SECTION_FROM];
+	roaring_bitmap_t *seconds;
+	sample_id second[]; /* by id */
+};
+
+/* --- the path of the second file ---------------------------------------------------------- */
+
+struct path {
+	char text[PATH_MAX];
+	size_t n;
+};
+
+static bool add(struct path *path, const char *text, size_t n)
+{
+	if (n >= sizeof(path->text) - path->n)
+		return false;
+	memcpy(path->text + path->n, text, n);
+	path->n += n;
+	path->text[path->n] = '\0';
+	return true;
+}
+
+/* Takes the last directory away; false: there is none. */
+static bool leave(struct path *path)
+{
+	if (path->n == 0)
+		return false;
+	path->n--; /* the slash */
+	while (path->n > 0 && path->text[path->n - 1] != '/')
+		path->n--;
+	path->text[path->n] = '\0';
+	return true;
+}
+
+/* A component of `from`, in which {stem} is replaced. */
+static bool add_name(
+	struct path *path, const char *name, size_t n, const char *stem, size_t n_stem)
+{
+	static const char place[] = "{stem}";
+	const size_t n_place = sizeof(place) - 1;
+	while (n > 0) {
+		bool is_stem = n >= n_place && memcmp(name, place, n_place) == 0;
+		size_t taken = is_stem ? n_place : 1;
+		if (!add(path, is_stem ? stem : name, is_stem ? n_stem : 1))
+			return false;
+		name += taken;
+		n -= taken;
+	}
+	return true;
+}
+
+/* false: it leads out of the dataset, or is too long. */
+static bool find_path(const char *first, const char *from, struct path *ret)
+{
+	const char *slash = strrchr(first, '/'), *name = slash ? slash + 1 : first;
+	const char *dot = strrchr(name, '.');
+	size_t n_stem = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+	*ret = (struct path){0};
+	if (!add(ret, first, (size_t)(name - first)))
+		return false;
+	for (;; from++) {
+		size_t n = strcspn(from, "/");
+		if (n == 2 && memcmp(from, "..", 2) == 0) {
+			if (!leave(ret))
+				return false;
+		} else if (n > 1 || (n == 1 && *from != '.')) {
+			if (!add_name(ret, from, n, name, n_stem))
+				return false;
+			if (from[n] == '/' && !add(ret, "/", 1))
+				return false;
+		}
+		from += n;
+		if (*from == '\0')
+			return true;
+	}
+}
+
+/* --- all of a dataset --------------------------------------------------------------------- */
+
+static sample_id look_up(const struct dataset_paths *paths, const char *path)
+{
+	const struct paths_directory *directory = paths_directory(paths, 0);
+	const char *slash;
+	for (; (slash = strchr(path, '/')); path = slash + 1) {
+		char name[NAME_MAX + 1];
+		size_t n = (size_t)(slash - path);
+		if (n > NAME_MAX)
+			return SAMPLE_NONE;
+		memcpy(name, path, n);
+		name[n] = '\0';
+		uint32_t child = paths_find_child(paths, directory, name);
+		if (child == UINT32_MAX)
+			return SAMPLE_NONE;
+		directory = paths_directory(paths, child);
+	}
+	uint32_t file = paths_find_file(paths, directory, path, strlen(path));
+	return file == UINT32_MAX ? SAMPLE_NONE : paths_sample(paths, file);
+}
+
+static sample_id find_second(const struct dataset *dataset,
+	const struct dataset_paths *paths, const char *from, sample_id id)
+{
+	const char *first = map_path(dataset->map, id);
+	struct path path;
+	if (!first || !find_path(first, from, &path))
+		return SAMPLE_NONE;
+	sample_id second = look_up(paths, path.text);
+	return second == id ? SAMPLE_NONE : second;
+}
+
+static void pairs_free(struct dataset_pairs *pairs)
+{
+	if (pairs && pairs->seconds)
+		roaring_bitmap_free(pairs->seconds);
+	free(pairs);
+}
+
+void dataset_pairs_free(struct dataset_pairs *pairs)
+{
+	while (pairs) {
+		struct dataset_pairs *next = pairs->next;
+		pairs_free(pairs);
+		pairs = next;
+	}
+}
+
+static int make(const struct dataset *dataset, const struct dataset_paths *paths,
+	const char *from, struct dataset_pairs **ret)
+{
+	struct dataset_pairs *pairs = calloc(
+		1, sizeof(*pairs) + (size_t)dataset->n_ids * sizeof(pairs->second[0]));
+	if (pairs)
+		pairs->seconds = roaring_bitmap_create();
+	if (!pairs || !pairs->seconds) {
+		pairs_free(pairs);
+		return -ENOMEM;
+	}
+	snprintf(pairs->from, sizeof(pairs->from), "%s", from);
+	for (sample_id id = 0; id < dataset->n_ids; id++) {
+		pairs->second[id] = SAMPLE_NONE;
+		if (!roaring_bitmap_contains(dataset->present, id))
+			continue;
+		pairs->second[id] = find_second(dataset, paths, from, id);
+		if (pairs->second[id] != SAMPLE_NONE)
+			roaring_bitmap_add(pairs->seconds, pairs->second[id]);
+	}
+	*ret = pairs;
+	return 0;
+}
+
+static const struct dataset_pairs *pairs_of(
+	const struct dataset *dataset, const struct preparation *preparation)
+{
+	if (!preparation_pair(preparation))
+		return NULL;
+	const struct dataset_pairs *pairs = atomic_load(&dataset->pairs);
+	while (pairs && strcmp(pairs->from, preparation->sections->from) != 0)
+		pairs = pairs->next;
+	return pairs;
+}
+
+int dataset_pair(struct dataset *dataset, const struct preparation *preparation)
+{
+	const struct dataset_paths *paths;
+	struct dataset_pairs *pairs;
+	if (!preparation_pair(preparation) || pairs_of(dataset, preparation))
+		return 0;
+	int err = dataset_paths(dataset, &paths);
+	if (!err)
+		err = make(dataset, paths, preparation->sections->from, &pairs);
+	if (err)
+		return err;
+	LOCK_SCOPE(&dataset->lock);
+	pairs->next = atomic_load(&dataset->pairs);
+	atomic_store(&dataset->pairs, pairs);
+	return 0;
+}
+
+/* --- one sample --------------------------------------------------------------------------- */
+
+sample_id dataset_second(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id)
+{
+	const struct dataset_pairs *pairs = pairs_of(dataset, preparation);
+	ensure(id < dataset->n_ids);
+	return pairs ? pairs->second[id] : SAMPLE_NONE;
+}
+
+bool dataset_is_second(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id)
+{
+	const struct dataset_pairs *pairs = pairs_of(dataset, preparation);
+	return pairs && roaring_bitmap_contains(pairs->seconds, id);
+}
+
+static struct tensor_shape shape_of(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id)
+{
+	return preparation_image(preparation, dataset_image_shape(dataset, id),
+		dataset_orientation(dataset, id));
+}
+
+#define SECOND "%.90s, which belongs to it, "
+
+static bool fails_missing(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id, char *message)
+{
+	const char *first = map_path(dataset->map, id);
+	struct path path;
+	if (message && first && find_path(first, preparation->sections->from, &path))
+		snprintf(message, PAIR_MESSAGE, SECOND "is no image of the dataset",
+			path.text);
+	else if (message)
+		snprintf(message, PAIR_MESSAGE,
+			"what belongs to it lies outside of the dataset");
+	return true;
+}
+
+bool dataset_pair_fails(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id, char *message)
+{
+	const struct tensor_section *section = preparation_pair(preparation);
+	if (!section)
+		return false;
+	sample_id second = dataset_second(dataset, preparation, id);
+	if (second == SAMPLE_NONE)
+		return fails_missing(dataset, preparation, id, message);
+	struct tensor_shape a = shape_of(dataset, preparation, id);
+	struct tensor_shape b = shape_of(dataset, &section->preparation, second);
+	if (a.width == b.width && a.height == b.height)
+		return false;
+	const char *name = dataset_relative(dataset, second);
+	if (message && b.width == 0)
+		snprintf(message, PAIR_MESSAGE, SECOND "has no readable header", name);
+	else if (message)
+		snprintf(message, PAIR_MESSAGE,
+			"is %ux%u, and " SECOND "%ux%u; allowed: one size", a.width,
+			a.height, name, b.width, b.height);
+	return true;
+}
