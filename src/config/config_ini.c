@@ -128,7 +128,7 @@ static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
 	struct ini *ini = reader->ini;
-	if (config_sections[id].also_named && strlen(name) >= SECTION_NAME)
+	if (config_may_have_name(id) && strlen(name) >= SECTION_NAME)
 		ini_mistake(ini, reader->line, label, NULL,
 			"found a name of %zu bytes, allowed: at most %d", strlen(name),
 			SECTION_NAME - 1);
@@ -161,7 +161,8 @@ static void take_section(struct reader *reader, const char *text)
 	for (int i = 0; i < SECTION_COUNT; i++) {
 		const struct section_spec *spec = &config_sections[i];
 		if (strcmp(spec->name, word) != 0 ||
-			(*name && !spec->named && !spec->also_named))
+			(*name && !spec->named &&
+				!config_may_have_name((enum section_id)i)))
 			continue;
 		if (spec->kind == reader->ini->kind)
 			begin_section(reader, (enum section_id)i, label, name);

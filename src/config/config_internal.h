@@ -36,7 +36,6 @@ struct section_spec {
 	enum ini_kind kind;
 	bool named; /* as [dataset NAME], of which there may be several */
 	const char *help;
-	bool also_named; /* [tensor], and beside it [tensor NAME] */
 };
 
 struct value_type;
@@ -81,6 +80,12 @@ bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
+/* true: beside the section without a name there may be some with one, as [tensor NAME]. */
+static inline bool config_may_have_name(enum section_id id)
+{
+	return id == SECTION_TENSOR;
+}
+
 /* Every option has a number: first those of the daemon's ini, then those of a job's. */
 extern const struct option config_daemon_options[], config_job_options[];
 extern const size_t config_n_daemon_options, config_n_job_options;

@@ -114,7 +114,8 @@ void config_print_keys(FILE *out)
 	for (size_t i = 0; i < config_n_options(); i++) {
 		const struct option *option = config_option(i);
 		const struct section_spec *section = &config_sections[option->section];
-		if (section->kind != INI_JOB)
+		/* Only sections with a name have a key from. */
+		if (section->kind != INI_JOB || strcmp(option->key, "from") == 0)
 			continue;
 		fprintf(out, "%s.%s|", section->name, option->key);
 		for (size_t k = 0; option->choices && option->choices[k]; k++)

@@ -30,8 +30,7 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 		"are equal share the prepared images.\n"
 		"[tensor GLOB], of which there may be several, says so of the files "
 		"whose "
-		"paths match; see SECTIONS BY PATH.",
-		.also_named = true},
+		"paths match; see SECTIONS BY PATH."},
 	[SECTION_AUGMENT] = {"augment", INI_JOB, false,
 		"What is done anew in each epoch, to the shared image, for this job "
 		"alone.\n"

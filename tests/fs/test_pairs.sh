@@ -50,8 +50,19 @@ for file in "$(epoch plain)"/*.mask.png "$(epoch same)"/*.ppm; do
 	equal "size of $file" "$(stat -c %s "$file")" "$(wc -c <"$file")"
 done
 nothing_held
+
+# A mask that is open when the engine dies is read on.
+mask=$(epoch plain)/00000003.mask.png
+cp "$mask" "$T/mask.png"
+exec 5<"$mask"
+head -c 10 <&5 >/dev/null
 kill_engine
+cat <&5 | cmp - <(tail -c +11 "$T/mask.png")
+exec 5<&-
 check
+PYTHONPATH=$ROOT/tools/python "$PYTHON" -c "import joaderfs; joaderfs.Dataset('$M/jobs/plain')" \
+	>"$T/answer" 2>&1 && fail "the module takes masks for images"
+grep -q "ValueError: .*samples are pairs" "$T/answer" || fail "$(cat "$T/answer")"
 
 pair current tensor.resize=40 job.epochs=3
 ctl add "$T/jobs.d/current.ini" >/dev/null

@@ -17,9 +17,18 @@ BESIDE = (b".cls", b".json", b".labels.npy")
 
 
 def read_ini(path: str) -> dict[str, str]:
-    """The keys of all sections; no two sections have the same key."""
+    """The keys of all sections without a name; no two of these have the same key. "from" is there
+    if samples are pairs, which another section tells."""
+    keys: dict[str, str] = {}
+    named = False
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        return dict(line.rstrip("\n").split(" = ", 1) for line in file if " = " in line)
+        for line in file:
+            key, equals, value = line.rstrip("\n").partition(" = ")
+            if line.startswith("["):
+                named = " " in line
+            elif equals and (not named or key == "from"):
+                keys[key] = value
+    return keys
 
 
 def _unescaped(text: str) -> str:
@@ -49,6 +58,9 @@ class Place:
         if not os.path.isdir(self.directory):
             raise FileNotFoundError(f"{os.fspath(path)}: there is no such directory of samples")
         self.ini = read_ini(os.path.join(self.job, "job.ini")) if self.job else {}
+        if "from" in self.ini:
+            raise ValueError(f"{os.fspath(path)}: samples are pairs, by [tensor NAME] of the job's "
+                             "ini; this module reads single images")
         self.layout = self.ini.get("layout") or _guess(self.directory)
 
     @property
