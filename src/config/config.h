@@ -152,6 +152,16 @@ struct job_section {
 	bool is_pair; /* it is the only one then */
 };
 
+/* What comes along beside samples. */
+#define CONFIG_LONGEST_ENDING 16
+#define CONFIG_MOST_ENDINGS 8
+#define CONFIG_MOST_TARGETS 64
+
+struct config_endings {
+	uint32_t n;
+	char of[CONFIG_MOST_ENDINGS][CONFIG_LONGEST_ENDING + 1]; /* in small letters */
+};
+
 struct job_config {
 	char *file;    /* the ini, for messages */
 	char *name;    /* [A-Za-z0-9._-]{1,64}, not starting with a dot */

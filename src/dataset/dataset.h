@@ -199,6 +199,39 @@ must_check int dataset_json(struct dataset *dataset, sample_id id, char **ret);
 must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 
 /*
+ * What lies beside a sample in its source: a file of its name but for the ending, which is in
+ * small letters here. *ret tells where it is, as it tells this of a sample. -ENOENT: none.
+ */
+must_check int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
+	struct dataset_sample *ret);
+
+/* Whether all rows have such a column, which may be asked for below. */
+bool dataset_column(struct dataset *dataset, const char *column);
+/* What the column has, as metadata has it; the caller frees it. -ENOENT: nothing. */
+must_check int dataset_text(
+	struct dataset *dataset, sample_id id, const char *column, char **ret);
+
+struct dataset_besides {
+	uint32_t n;	     /* of the selected samples have it */
+	sample_id missing;   /* the first that has not; SAMPLE_NONE: all have */
+	sample_id most;	     /* the one with most bytes; SAMPLE_NONE: none has it */
+	uint64_t most_bytes; /* of this one */
+};
+/* Of the files with an ending, or the texts of a column. Reads the whole catalogue. */
+must_check int dataset_besides(struct dataset *dataset, const roaring_bitmap_t *selection,
+	const char *ending, struct dataset_besides *ret);
+must_check int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
+	const char *column, struct dataset_besides *ret);
+
+struct dataset_odd_number {
+	sample_id sample;
+	char found[60]; /* "": nothing */
+};
+/* Puts the numbers of a column at ret[id * each]. -EDOM: *ret_odd has none. */
+must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
+	const char *column, size_t each, float *ret, struct dataset_odd_number *ret_odd);
+
+/*
  * Several datasets as one, which has no catalogue of its own: the ids of the i-th one begin at
  * dataset_first, paths begin with its name. Classes of one name are one class, and labels the
  * places of their names in byte order; where all classes are numbers from 0 on they stay. Or

@@ -152,13 +152,24 @@ static int load_about(
 	return err == 1 ? 0 : err < 0 ? err : -EILSEQ;
 }
 
+static int has_table(sqlite3 *db, const char *name, bool *ret)
+{
+	char sql[100];
+	sqlite3_int64 tables = 0;
+	snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name = '%s'",
+		name);
+	int err = read_number(db, sql, &tables);
+	*ret = tables > 0;
+	return err;
+}
+
 /* There is no such table until a dataset is scanned again under running jobs. */
 static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
-	sqlite3_int64 tables = 0, number = 0;
-	int err = read_number(
-		db, "SELECT count(*) FROM sqlite_master WHERE name = 'edition'", &tables);
-	if (!err && tables > 0)
+	sqlite3_int64 number = 0;
+	bool tables;
+	int err = has_table(db, "edition", &tables);
+	if (!err && tables)
 		err = read_number(db, "SELECT number FROM edition", &number);
 	catalogue->edition = (uint32_t)number;
 	return err;
@@ -282,6 +293,30 @@ static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
+static int load_beside_row(sqlite3_stmt *statement, struct catalogue *catalogue)
+{
+	sqlite3_int64 id = sqlite3_column_int64(statement, 0);
+	int method = sqlite3_column_int(statement, 8);
+	if (id < 0 || id >= (sqlite3_int64)catalogue->n_rows || method < PART_PLAIN ||
+		method > PART_DEFLATED)
+		return -EILSEQ;
+	struct beside *beside = arena_alloc(&catalogue->names, sizeof(*beside));
+	if (!beside)
+		return -ENOMEM;
+	*beside = (struct beside){.ending = column_text(catalogue, statement, 1),
+		.name = column_text(catalogue, statement, 2),
+		.bytes = (uint64_t)sqlite3_column_int64(statement, 3),
+		.mtime_ns = sqlite3_column_int64(statement, 4),
+		.at = {.offset = (uint64_t)sqlite3_column_int64(statement, 5),
+			.stored_bytes = (uint64_t)sqlite3_column_int64(statement, 6),
+			.checksum = (uint32_t)sqlite3_column_int64(statement, 7),
+			.method = (enum source_method)method}};
+	if (!beside->ending || !beside->name)
+		return -ENOMEM;
+	beside_insert(&catalogue->rows[id].beside, beside);
+	return 0;
+}
+
 static int load_all(sqlite3 *db, const char *sql,
 	int (*load)(sqlite3_stmt *statement, struct catalogue *catalogue),
 	struct catalogue *catalogue)
@@ -292,6 +327,19 @@ static int load_all(sqlite3 *db, const char *sql,
 		err = load(statement, catalogue);
 	sqlite3_finalize(statement);
 	return err;
+}
+
+/* Catalogues of versions before have no such table. */
+static int load_beside(sqlite3 *db, struct catalogue *catalogue)
+{
+	bool is_there;
+	int err = has_table(db, "beside", &is_there);
+	if (err || !is_there)
+		return err;
+	return load_all(db,
+		"SELECT id, ending, name, bytes, mtime_ns, part_offset, part_bytes,"
+		" part_checksum, part_method FROM beside ORDER BY id, ending DESC",
+		load_beside_row, catalogue);
 }
 
 #define SELECT_ROWS(orientation, probed, part, mode)                                     \
@@ -346,6 +394,8 @@ static int load_content(
 	if (!err)
 		err = load_all(
 			db, rows_query(version, same_readers), load_row, catalogue);
+	if (!err)
+		err = load_beside(db, catalogue);
 	return err;
 }
 

@@ -124,6 +124,21 @@ struct part {
 	struct source_part at;
 };
 
+/* A file beside a sample, which has its name but for the ending. */
+struct beside {
+	const struct beside *next; /* of the same sample */
+	const char *ending;	   /* in small letters */
+	const char *name;	   /* as it is: a file's lies in the sample's directory */
+	uint64_t bytes;
+	int64_t mtime_ns;
+	struct source_part at; /* of the sample's container */
+};
+
+/* Inserts it into a list in the order of endings. false: the list has this ending. */
+bool beside_insert(const struct beside **list, struct beside *beside);
+/* Whether they are of the same files, which have not changed. */
+bool beside_equal(const struct beside *a, const struct beside *b);
+
 struct found {
 	const char *path; /* relative to the root */
 	sample_id id;	  /* SAMPLE_NONE until it has one */
@@ -131,6 +146,19 @@ struct found {
 	bool unseen;	  /* it could not be: it may be there */
 	struct facts facts;
 	const struct part *part; /* NULL: a file of its own */
+	const struct beside *beside;
+};
+
+/* Files that may be beside samples, as they are found: source_beside.c. */
+struct beside_file {
+	const char *path;
+	size_t stem, order;
+	struct beside is;
+};
+
+struct beside_files {
+	struct beside_file *of;
+	size_t n, capacity;
 };
 
 /* The texts are another's. */
@@ -149,7 +177,8 @@ struct tree {
 	struct found *files; /* by class, then directory, then name */
 	size_t n_files;
 	size_t files_capacity;
-	struct found *others; /* that are no samples, if they are shown */
+	struct beside_files beside; /* until it is joined with the files */
+	struct found *others;	    /* that are no samples, if they are shown */
 	size_t n_others;
 	size_t others_capacity;
 	/* Byte order; directories until tree_find_classes. */
@@ -289,8 +318,9 @@ uint64_t text_hash(const char *text, size_t length);
 struct row {
 	const char *path; /* relative to the root */
 	struct facts facts;
-	const struct part *part; /* NULL: a file of its own, or gone */
-	uint32_t label;		 /* LABEL_NONE: its class is gone */
+	const struct part *part;     /* NULL: a file of its own, or gone */
+	const struct beside *beside; /* of the tree, once the catalogue is updated */
+	uint32_t label;		     /* LABEL_NONE: its class is gone */
 	bool gone;
 };
 

@@ -137,7 +137,7 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 }
 
 /* Which rules list a container: after other ones, containers are listed anew. */
-#define LISTING "3"
+#define LISTING "4"
 
 /* -errno: the root can't be read. What is found in a container that has not changed
  * depends on the settings. */
@@ -329,7 +329,7 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 static char *scan_rule(const struct scan *scan)
 {
 	char *rule;
-	int n = asprintf(&rule, "%d %d %d %s %s", scan->follow_outside,
+	int n = asprintf(&rule, "beside %d %d %d %s %s", scan->follow_outside,
 		scan->shows_others, (int)scan->label,
 		scan->label_field ? scan->label_field : "", scan->extensions);
 	return n < 0 ? NULL : rule;

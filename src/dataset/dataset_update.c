@@ -49,7 +49,7 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 		return -ENOMEM;
 	found->id = (sample_id)catalogue->n_rows;
 	struct row *row = &rows[catalogue->n_rows++];
-	*row = (struct row){.path = path, .facts = found->facts};
+	*row = (struct row){.path = path, .facts = found->facts, .beside = found->beside};
 	return copy_part(catalogue, row, found);
 }
 
@@ -83,9 +83,11 @@ static int update_row(struct catalogue *catalogue, struct row *row,
 		changes->returned++;
 	else if (!(catalogue->without_channels ? same_file : facts_equal)(
 			 &row->facts, &found->facts) ||
-		 !parts_equal(row->part, found->part))
+		 !parts_equal(row->part, found->part) ||
+		 !beside_equal(row->beside, found->beside))
 		changes->changed++;
 	row->facts = found->facts;
+	row->beside = found->beside;
 	row->gone = false;
 	return copy_part(catalogue, row, found);
 }
@@ -117,8 +119,10 @@ static int update_rows(
 		changes->gone++;
 	}
 	for (size_t id = 0; id < catalogue->n_rows; id++)
-		if (catalogue->rows[id].gone)
+		if (catalogue->rows[id].gone) {
 			catalogue->rows[id].part = NULL;
+			catalogue->rows[id].beside = NULL;
+		}
 	free(kept);
 	return err;
 }

@@ -192,6 +192,7 @@ void tree_free(struct tree *tree)
 {
 	free(tree->files);
 	free(tree->others);
+	free(tree->beside.of);
 	free(tree->classes.name);
 	free(tree->unseen.name);
 	free(tree->metadata.name);

@@ -321,6 +321,44 @@ static int write_others(struct writer *writer)
 	return err;
 }
 
+static int write_beside_row(
+	struct writer *writer, sqlite3_stmt *statement, const struct beside *beside)
+{
+	const sqlite3_int64 numbers[] = {(sqlite3_int64)beside->bytes, beside->mtime_ns,
+		(sqlite3_int64)beside->at.offset, (sqlite3_int64)beside->at.stored_bytes,
+		beside->at.checksum, beside->at.method};
+	sqlite3_bind_text(statement, 2, beside->ending, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 3, beside->name, -1, SQLITE_STATIC);
+	for (int i = 0; i < 6; i++)
+		sqlite3_bind_int64(statement, 4 + i, numbers[i]);
+	return run(writer, statement);
+}
+
+static int write_beside(struct writer *writer)
+{
+	const struct catalogue *catalogue = writer->catalogue;
+	sqlite3_stmt *statement = NULL;
+	int err = execute(writer,
+		"CREATE TABLE beside (id INTEGER NOT NULL, ending TEXT NOT NULL,"
+		" name TEXT NOT NULL, bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,"
+		" part_offset INTEGER NOT NULL, part_bytes INTEGER NOT NULL,"
+		" part_checksum INTEGER NOT NULL, part_method INTEGER NOT NULL,"
+		" PRIMARY KEY (id, ending)) WITHOUT ROWID");
+	if (!err)
+		err = prepare(writer, "INSERT INTO beside VALUES (?,?,?,?,?,?,?,?,?)",
+			&statement);
+	for (size_t id = 0; !err && id < catalogue->n_rows; id++) {
+		const struct beside *beside = catalogue->rows[id].beside;
+		sqlite3_bind_int64(statement, 1, (sqlite3_int64)id);
+		for (; !err && beside; beside = beside->next)
+			err = write_beside_row(writer, statement, beside);
+		if (!err && scan_stopped(writer->scan))
+			err = -EINTR;
+	}
+	sqlite3_finalize(statement);
+	return err;
+}
+
 static int write_content(struct writer *writer)
 {
 	char sql[700];
@@ -351,6 +389,8 @@ static int write_content(struct writer *writer)
 		err = write_others(writer);
 	if (!err)
 		err = write_rows(writer);
+	if (!err)
+		err = write_beside(writer);
 	if (!err)
 		err = write_metadata(writer);
 	if (!err)

@@ -79,6 +79,7 @@ struct container_scan {
 	size_t first; /* of its samples in the listing */
 	struct group_label *labels;
 	size_t n_labels, labels_capacity;
+	struct beside_files beside;
 };
 
 int containers_find_file(struct scan *scan);
@@ -121,11 +122,25 @@ must_check int container_bytes(struct container_scan *container,
 
 /* --- what threads have listed: source_label.c ------------------------------------------ */
 
+/* --- what lies beside samples: source_beside.c ----------------------------------------- */
+
+/* Whether a file of this path, which is no sample, may be beside one. */
+bool beside_wanted(const char *path);
+/* facts: the size, the time and the place. -ENOMEM */
+must_check int beside_add(struct beside_files *files, struct arena *arena,
+	const char *path, const struct beside *facts);
+/* When all are there. */
+void beside_sort(struct beside_files *files);
+/* Those of a sample. -ENOMEM */
+must_check int beside_find(const struct beside_files *files, struct arena *arena,
+	const char *path, const struct beside **ret);
+
 /* A sample that has no path yet. */
 struct listed {
 	const char *member; /* its path in the container */
 	const char *label;  /* what the container says; NULL: nothing */
 	const struct part *part;
+	const struct beside *beside;
 	struct facts facts;
 	bool aside; /* not the first image of its key */
 };

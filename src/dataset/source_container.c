@@ -267,7 +267,24 @@ int container_member(struct container_scan *container, const char *path,
 	int err = strchr(path, '/') ? listing_add_class(container->listing, path) : 0;
 	if (!err)
 		err = group_add(container, path, part, bytes, &sample);
-	return err || !sample ? err : add_sample(container, path, part, bytes);
+	if (!err && sample)
+		return add_sample(container, path, part, bytes);
+	if (err || !beside_wanted(path))
+		return err;
+	const struct beside facts = {
+		.bytes = bytes, .mtime_ns = container->file->mtime_ns, .at = *part};
+	return beside_add(&container->beside, &container->listing->names, path, &facts);
+}
+
+static int find_beside(struct container_scan *container)
+{
+	struct listing *listing = container->listing;
+	int err = 0;
+	beside_sort(&container->beside);
+	for (size_t i = container->first; !err && i < listing->n; i++)
+		err = beside_find(&container->beside, &listing->names,
+			listing->samples[i].member, &listing->samples[i].beside);
+	return err;
 }
 
 int container_end(struct container_scan *container)
@@ -275,6 +292,8 @@ int container_end(struct container_scan *container)
 	int err = group_end(container);
 	if (!err)
 		err = container_replace(container);
+	if (!err)
+		err = find_beside(container);
 	if (err)
 		return err;
 	return scan_stopped(container->scan) ? -EINTR : 0;
@@ -301,7 +320,10 @@ static int reuse_row(
 	if (!listed || !part)
 		return -ENOMEM;
 	*part = (struct part){.container = container->number, .at = row->part->at};
-	*listed = (struct listed){.member = row->path, .part = part, .facts = row->facts};
+	*listed = (struct listed){.member = row->path,
+		.part = part,
+		.beside = row->beside,
+		.facts = row->facts};
 	if (labelled) {
 		size_t n = strcspn(row->path, "/");
 		char *label = arena_alloc(&listing->names, n + 1);
@@ -395,6 +417,7 @@ static int list_opened(struct containers *all, struct container_scan *container)
 	int err = is_known(all, container->number) ? reuse(all, container)
 						   : all->scan->source->index(container);
 	free(container->labels);
+	free(container->beside.of);
 	return err;
 }
 

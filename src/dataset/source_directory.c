@@ -186,13 +186,30 @@ static int visit_directory(struct walk *walk, struct tree *part, const struct di
 	return 0;
 }
 
-/* Links that may not be followed are told of, as those to samples are. */
+static int list_other(
+	struct tree *part, const char *path, uint64_t bytes, int64_t mtime_ns)
+{
+	struct found *others = array_grow(
+		part->others, part->n_others, &part->others_capacity, sizeof(*others));
+	const char *copy = arena_text(&part->names, path);
+	if (others)
+		part->others = others;
+	if (!others || !copy)
+		return -ENOMEM;
+	others[part->n_others++] = (struct found){
+		.path = copy, .facts = {.bytes = bytes, .mtime_ns = mtime_ns}};
+	return 0;
+}
+
+/* A file that is no sample. Links that may not be followed are told of, as those to samples
+ * are. */
 static int add_other(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
+	bool shown = walk->scan->shows_others, beside = beside_wanted(entry->path);
 	char path[PATH_MAX];
 	struct stat st;
-	if (!allowed_link(walk, part, dir, entry))
+	if ((!shown && !beside) || !allowed_link(walk, part, dir, entry))
 		return 0;
 	int err = scan_path(walk->scan, entry->path, path, sizeof(path));
 	if (!err && stat(path, &st) < 0)
@@ -201,18 +218,13 @@ static int add_other(struct walk *walk, struct tree *part, const struct dir *dir
 		issue_add(&part->issues, ISSUE_UNREADABLE, entry->path, err);
 		return 0;
 	}
-	struct found *others = array_grow(
-		part->others, part->n_others, &part->others_capacity, sizeof(*others));
-	const char *copy = arena_text(&part->names, entry->path);
-	if (others)
-		part->others = others;
-	if (!others || !copy)
-		return -ENOMEM;
-	others[part->n_others++] = (struct found){.path = copy,
-		.facts = {.bytes = (uint64_t)st.st_size,
-			.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 +
-				    st.st_mtim.tv_nsec}};
-	return 0;
+	const struct beside facts = {.bytes = (uint64_t)st.st_size,
+		.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
+	if (shown)
+		err = list_other(part, entry->path, facts.bytes, facts.mtime_ns);
+	if (!err && beside)
+		err = beside_add(&part->beside, &part->names, entry->path, &facts);
+	return err;
 }
 
 static int visit_file(struct walk *walk, struct tree *part, const struct dir *dir,
@@ -222,7 +234,7 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 		add_name(part, &part->metadata, entry->path) < 0)
 		return -ENOMEM;
 	if (!wanted_name(walk->scan->extensions, entry->name))
-		return walk->scan->shows_others ? add_other(walk, part, dir, entry) : 0;
+		return add_other(walk, part, dir, entry);
 	if (!dir->parent && walk->scan->label != LABEL_WITHOUT) {
 		part->root_files++;
 		return 0;
@@ -374,6 +386,30 @@ static int join_others(struct walk *walk, struct tree *ret)
 	return 0;
 }
 
+/* Each file gets what lies beside it. */
+static int join_beside(struct walk *walk, struct tree *ret)
+{
+	size_t n = 0;
+	int err = 0;
+	for (unsigned i = 0; i < walk->scan->threads; i++)
+		n += walk->parts[i].beside.n;
+	struct beside_files all = {.of = calloc(n + 1, sizeof(*all.of))};
+	if (!all.of)
+		return -ENOMEM;
+	for (unsigned i = 0; i < walk->scan->threads; i++) {
+		const struct beside_files *part = &walk->parts[i].beside;
+		if (part->n)
+			memcpy(all.of + all.n, part->of, part->n * sizeof(*part->of));
+		all.n += part->n;
+	}
+	beside_sort(&all);
+	for (size_t i = 0; !err && i < ret->n_files; i++)
+		err = beside_find(
+			&all, &ret->names, ret->files[i].path, &ret->files[i].beside);
+	free(all.of);
+	return err;
+}
+
 static int join_parts(struct walk *walk, struct tree *ret)
 {
 	size_t n_files = 0, n_classes = 0, n_unseen = 0, n_metadata = 0;
@@ -401,7 +437,8 @@ static int join_parts(struct walk *walk, struct tree *ret)
 	}
 	qsort(ret->files, n_files, sizeof(*ret->files), found_compare);
 	name_list_sort(&ret->classes);
-	return join_others(walk, ret);
+	int err = join_others(walk, ret);
+	return err ? err : join_beside(walk, ret);
 }
 
 static int walk_tree(struct scan *scan, struct tree *ret)

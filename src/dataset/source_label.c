@@ -456,7 +456,8 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 				.id = SAMPLE_NONE,
 				.present = true,
 				.facts = listed->facts,
-				.part = listed->part};
+				.part = listed->part,
+				.beside = listed->beside};
 	}
 	return err;
 }

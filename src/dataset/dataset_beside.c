@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/dataset_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What belongs to samples beside their images: files of the source, and columns of metadata. */
+
+static int unreadable(const struct dataset *dataset, sqlite3 *db)
+{
+	int err = catalogue_errno(db);
+	log_error("catalogue %s: can't be read: %s", dataset->file, sqlite3_errmsg(db));
+	return err ? err : -EIO;
+}
+
+/* Runs the query with its parameters ?1, a number, and ?2, a text; row gets each row. */
+struct query {
+	const char *sql;
+	sqlite3_int64 number;
+	const char *text;
+	int (*row)(void *context, sqlite3_stmt *row);
+	void *context;
+};
+
+static int run(struct dataset *dataset, const struct query *query)
+{
+	struct connection *connection;
+	sqlite3_stmt *statement = NULL;
+	int code = SQLITE_DONE, err = connection_take(dataset, &connection);
+	if (err)
+		return err;
+	sqlite3 *db = connection->db;
+	if (sqlite3_prepare_v2(db, query->sql, -1, &statement, NULL) != SQLITE_OK)
+		err = unreadable(dataset, db);
+	if (!err) {
+		sqlite3_bind_int64(statement, 1, query->number);
+		sqlite3_bind_text(statement, 2, query->text, -1, SQLITE_STATIC);
+	}
+	while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW)
+		err = query->row(query->context, statement);
+	if (!err && code != SQLITE_DONE)
+		err = unreadable(dataset, db);
+	sqlite3_finalize(statement);
+	connection_give(dataset, connection);
+	return err;
+}
+
+static int note_row(void *context, sqlite3_stmt *row)
+{
+	(void)row;
+	*(bool *)context = true;
+	return 0;
+}
+
+/* A catalogue of a version before has no such table. */
+static int has_table(struct dataset *dataset, bool *ret)
+{
+	*ret = false;
+	return run(dataset, &(struct query){.sql = "SELECT 1 FROM sqlite_master WHERE "
+						   "name = 'beside' AND ?1 = ?1",
+				    .row = note_row,
+				    .context = ret});
+}
+
+/* --- a file --------------------------------------------------------------------------- */
+
+struct found_beside {
+	bool found;
+	char *name;
+	struct beside is;
+};
+
+static int take_beside(void *context, sqlite3_stmt *row)
+{
+	struct found_beside *found = context;
+	const char *name = (const char *)sqlite3_column_text(row, 0);
+	int method = sqlite3_column_int(row, 6);
+	if (found->found || method < PART_PLAIN || method > PART_DEFLATED)
+		return -EIO;
+	found->found = true;
+	found->is = (struct beside){.bytes = (uint64_t)sqlite3_column_int64(row, 1),
+		.mtime_ns = sqlite3_column_int64(row, 2),
+		.at = {.offset = (uint64_t)sqlite3_column_int64(row, 3),
+			.stored_bytes = (uint64_t)sqlite3_column_int64(row, 4),
+			.checksum = (uint32_t)sqlite3_column_int64(row, 5),
+			.method = (enum source_method)method}};
+	found->name = name ? strdup(name) : NULL;
+	return found->name ? 0 : -ENOMEM;
+}
+
+/* Its path is the sample's with another name. */
+static int rename_sample(struct dataset_sample *sample, const char *name)
+{
+	size_t relative = (size_t)(sample->relative - sample->path);
+	const char *slash = strrchr(sample->relative, '/');
+	size_t directory = slash ? (size_t)(slash + 1 - sample->path) : relative;
+	char *path = malloc(directory + strlen(name) + 1);
+	if (!path)
+		return -ENOMEM;
+	memcpy(path, sample->path, directory);
+	strcpy(path + directory, name);
+	free(sample->path);
+	sample->path = path;
+	sample->relative = path + relative;
+	return 0;
+}
+
+static int find_beside(struct dataset *dataset, sample_id id, const char *ending,
+	struct found_beside *ret)
+{
+	*ret = (struct found_beside){0};
+	return run(dataset,
+		&(struct query){.sql = "SELECT name, bytes, mtime_ns, part_offset, "
+				       "part_bytes, part_checksum, part_method "
+				       "FROM beside WHERE id = ?1 AND ending = ?2",
+			.number = id,
+			.text = ending,
+			.row = take_beside,
+			.context = ret});
+}
+
+int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
+	struct dataset_sample *ret)
+{
+	struct found_beside found;
+	*ret = (struct dataset_sample){0};
+	if (id >= dataset->n_ids)
+		return -ENOENT;
+	if (dataset->n_mixed > 0) {
+		dataset = mixed_of(dataset, id, &id);
+		return dataset_beside(dataset, id, ending, ret);
+	}
+	int err = find_beside(dataset, id, ending, &found);
+	auto_free char *name = found.name;
+	if (!err && !found.found)
+		err = -ENOENT;
+	if (!err)
+		err = dataset_get(dataset, id, ret);
+	if (!err)
+		err = rename_sample(ret, name);
+	if (err) {
+		dataset_sample_free(ret);
+		return err;
+	}
+	uint64_t container_bytes = ret->part.container_bytes;
+	ret->part = found.is.at;
+	ret->part.container_bytes = container_bytes;
+	ret->bytes = found.is.bytes;
+	ret->mtime_ns = found.is.mtime_ns;
+	return 0;
+}
+
+/* --- a text --------------------------------------------------------------------------- */
+
+static int take_text(void *context, sqlite3_stmt *row)
+{
+	char **ret = context, number[NUMBER_TEXT];
+	const char *text = number;
+	switch (sqlite3_column_type(row, 0)) {
+	case SQLITE_NULL:
+		return 0;
+	case SQLITE_FLOAT:
+		number_print(sqlite3_column_double(row, 0), number);
+		break;
+	default:
+		text = (const char *)sqlite3_column_text(row, 0);
+	}
+	*ret = text ? strdup(text) : NULL;
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* A query for a column, by a name that dataset_column allows. NULL: no memory. */
+static char *column_query(const char *begin, const char *column, const char *end)
+{
+	char *sql;
+	return asprintf(&sql, "SELECT %s\"%s\" FROM samples WHERE %s", begin, column,
+		       end) < 0
+		       ? NULL
+		       : sql;
+}
+
+int dataset_text(struct dataset *dataset, sample_id id, const char *column, char **ret)
+{
+	*ret = NULL;
+	if (id >= dataset->n_ids)
+		return -ENOENT;
+	if (dataset->n_mixed > 0)
+		dataset = mixed_of(dataset, id, &id);
+	auto_free char *sql = column_query("", column, "id = ?1");
+	const struct query query = {
+		.sql = sql, .number = id, .row = take_text, .context = ret};
+	int err = sql ? run(dataset, &query) : -ENOMEM;
+	return err || *ret ? err : -ENOENT;
+}
+
+bool dataset_column(struct dataset *dataset, const char *column)
+{
+	bool has = false;
+	for (size_t i = 0; i < dataset->n_mixed; i++)
+		if (!dataset_column(dataset->mixed[i], column))
+			return false;
+	if (dataset->n_mixed > 0 || catalogue_hidden_column(column))
+		return dataset->n_mixed > 0;
+	return run(dataset,
+		       &(struct query){
+			       .sql = "SELECT 1 FROM pragma_table_info('samples') "
+				      "WHERE name = ?2 COLLATE NOCASE AND ?1 = ?1",
+			       .text = column,
+			       .row = note_row,
+			       .context = &has}) == 0 &&
+	       has;
+}
+
+/* --- of all samples -------------------------------------------------------------------- */
+
+struct counting {
+	const roaring_bitmap_t *selection;
+	sample_id first; /* of the dataset, in a mixture */
+	sample_id next;	 /* rows come by id */
+	struct dataset_besides *ret;
+};
+
+static void note_missing(struct counting *counting, sample_id id)
+{
+	/* The first selected one from counting->next on lies before id. */
+	roaring_uint32_iterator_t at;
+	roaring_init_iterator(counting->selection, &at);
+	if (counting->ret->missing == SAMPLE_NONE &&
+		roaring_move_uint32_iterator_equalorlarger(&at, counting->next) &&
+		at.current_value < id)
+		counting->ret->missing = at.current_value;
+	counting->next = id + 1;
+}
+
+static int count_row(void *context, sqlite3_stmt *row)
+{
+	struct counting *counting = context;
+	struct dataset_besides *ret = counting->ret;
+	sample_id id = counting->first + (sample_id)sqlite3_column_int64(row, 0);
+	char number[NUMBER_TEXT];
+	uint64_t bytes;
+	if (!roaring_bitmap_contains(counting->selection, id))
+		return 0;
+	note_missing(counting, id);
+	if (sqlite3_column_type(row, 1) == SQLITE_FLOAT) {
+		number_print(sqlite3_column_double(row, 1), number);
+		bytes = strlen(number);
+	} else if (sqlite3_column_text(row, 1)) {
+		bytes = (uint64_t)sqlite3_column_bytes(row, 1);
+	} else {
+		bytes = 0;
+	}
+	if (sqlite3_column_count(row) > 2)
+		bytes = (uint64_t)sqlite3_column_int64(row, 2);
+	if (ret->n++ == 0 || bytes > ret->most_bytes) {
+		ret->most = id;
+		ret->most_bytes = bytes;
+	}
+	return 0;
+}
+
+static int count_in(struct dataset *dataset, const char *sql, const char *text,
+	struct counting *counting)
+{
+	const struct query query = {
+		.sql = sql, .text = text, .row = count_row, .context = counting};
+	int err = 0;
+	for (size_t i = 0; !err && i < dataset->n_mixed; i++) {
+		counting->first = dataset->firsts[i];
+		err = count_in(dataset->mixed[i], sql, text, counting);
+	}
+	if (dataset->n_mixed > 0)
+		return err;
+	bool has = true;
+	if (text)
+		err = has_table(dataset, &has);
+	return err || !has ? err : run(dataset, &query);
+}
+
+static int count_all(struct dataset *dataset, const roaring_bitmap_t *selection,
+	const char *sql, const char *text, struct dataset_besides *ret)
+{
+	struct counting counting = {.selection = selection, .ret = ret};
+	*ret = (struct dataset_besides){.missing = SAMPLE_NONE, .most = SAMPLE_NONE};
+	int err = count_in(dataset, sql, text, &counting);
+	note_missing(&counting, SAMPLE_NONE);
+	return err;
+}
+
+int dataset_besides(struct dataset *dataset, const roaring_bitmap_t *selection,
+	const char *ending, struct dataset_besides *ret)
+{
+	return count_all(dataset, selection,
+		"SELECT id, NULL, bytes FROM beside WHERE ?1 = ?1 AND ending = ?2 "
+		"ORDER BY id",
+		ending, ret);
+}
+
+int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
+	const char *column, struct dataset_besides *ret)
+{
+	auto_free char *end = NULL;
+	if (asprintf(&end, "\"%s\" IS NOT NULL ORDER BY id", column) < 0)
+		return -ENOMEM;
+	auto_free char *sql = column_query("id, ", column, end);
+	return sql ? count_all(dataset, selection, sql, NULL, ret) : -ENOMEM;
+}
+
+/* --- numbers --------------------------------------------------------------------------- */
+
+struct numbering {
+	const roaring_bitmap_t *selection;
+	sample_id first;
+	float *ret; /* of the first column's first number */
+	size_t each;
+	struct dataset_odd_number *odd;
+};
+
+static int note_odd(struct numbering *numbering, sample_id id, sqlite3_stmt *row)
+{
+	const char *text = (const char *)sqlite3_column_text(row, 1);
+	numbering->odd->sample = id;
+	snprintf(numbering->odd->found, sizeof(numbering->odd->found), "%s",
+		text ? text : "");
+	return -EDOM;
+}
+
+static int take_number(void *context, sqlite3_stmt *row)
+{
+	struct numbering *numbering = context;
+	sample_id id = numbering->first + (sample_id)sqlite3_column_int64(row, 0);
+	int type = sqlite3_column_type(row, 1);
+	const char *text = (const char *)sqlite3_column_text(row, 1);
+	if (!roaring_bitmap_contains(numbering->selection, id))
+		return 0;
+	float number = (float)sqlite3_column_double(row, 1);
+	if (type == SQLITE_NULL || (type == SQLITE_TEXT && !number_is(text)) ||
+		!isfinite(number))
+		return note_odd(numbering, id, row);
+	numbering->ret[id * numbering->each] = number;
+	return 0;
+}
+
+static int take_numbers(
+	struct dataset *dataset, const char *sql, struct numbering *numbering)
+{
+	const struct query query = {.sql = sql, .row = take_number, .context = numbering};
+	int err = 0;
+	for (size_t i = 0; !err && i < dataset->n_mixed; i++) {
+		numbering->first = dataset->firsts[i];
+		err = take_numbers(dataset->mixed[i], sql, numbering);
+	}
+	return dataset->n_mixed > 0 ? err : run(dataset, &query);
+}
+
+int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
+	const char *column, size_t each, float *ret, struct dataset_odd_number *ret_odd)
+{
+	struct numbering numbering = {
+		.selection = selection, .ret = ret, .each = each, .odd = ret_odd};
+	auto_free char *sql = column_query("id, ", column, "NOT gone ORDER BY id");
+	return sql ? take_numbers(dataset, sql, &numbering) : -ENOMEM;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "dataset/source.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/*
+ * Files beside samples: 7.txt and 7.json beside 7.jpg. The stem of a file is its path without
+ * the last ending. A sample has what has its stem, and what WebDataset would give it: files
+ * whose stem is the sample's path up to the first dot of the name (7.txt beside 7.seg.jpg).
+ * The list of a sample is in the order of the endings.
+ */
+
+/* So many of each stem are kept, and of each rule. */
+#define MOST_OF_STEM 16
+
+static size_t name_at(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* The length of the stem; all of the path if its name has no dot. */
+static size_t stem_of(const char *path)
+{
+	const char *dot = strrchr(path + name_at(path), '.');
+	return dot ? (size_t)(dot - path) : strlen(path);
+}
+
+static size_t key_of(const char *path)
+{
+	size_t name = name_at(path);
+	return name + strcspn(path + name, ".");
+}
+
+bool beside_wanted(const char *path)
+{
+	size_t stem = stem_of(path);
+	const char *name = path + name_at(path);
+	const char *ending = path[stem] ? path + stem + 1 : "";
+	size_t n = strlen(ending);
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)ending[i]))
+			return false;
+	return n > 0 && n <= CONFIG_LONGEST_ENDING && *name != '.' &&
+	       !metadata_name(name) && strcasecmp(ending, "cls") != 0;
+}
+
+int beside_add(struct beside_files *files, struct arena *arena, const char *path,
+	const struct beside *facts)
+{
+	struct beside_file *of =
+		array_grow(files->of, files->n, &files->capacity, sizeof(*of));
+	if (!of)
+		return -ENOMEM;
+	files->of = of;
+	size_t stem = stem_of(path);
+	char *copy = arena_text(arena, path);
+	char *ending = copy ? arena_text(arena, copy + stem + 1) : NULL;
+	if (!ending)
+		return -ENOMEM;
+	for (char *c = ending; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	of[files->n] = (struct beside_file){
+		.path = copy, .stem = stem, .order = files->n, .is = *facts};
+	of[files->n].is.ending = ending;
+	of[files->n++].is.name = copy + name_at(copy);
+	return 0;
+}
+
+static int compare_stems(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+	int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
+	return order ? order : (n_a > n_b) - (n_a < n_b);
+}
+
+/* An ending in small letters comes last; of one name, the one that was found last. */
+static int compare_files(const void *a, const void *b)
+{
+	const struct beside_file *x = a, *y = b;
+	int order = compare_stems(x->path, x->stem, y->path, y->stem);
+	if (!order)
+		order = strcmp(x->is.ending, y->is.ending);
+	if (!order)
+		order = strcmp(x->path, y->path);
+	return order ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+/* The first one whose stem is not less. */
+static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
+{
+	size_t low = 0, high = files->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct beside_file *file = &files->of[middle];
+		if (compare_stems(file->path, file->stem, path, stem) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool beside_insert(const struct beside **list, struct beside *beside)
+{
+	const struct beside *at = *list;
+	int order = at ? strcmp(at->ending, beside->ending) : 1;
+	if (order < 0) {
+		struct beside *next = (struct beside *)(uintptr_t)at;
+		return beside_insert(&next->next, beside);
+	}
+	beside->next = at;
+	if (order > 0)
+		*list = beside;
+	return order > 0;
+}
+
+/* Adds those of a stem whose endings the list has not. */
+static int add_stem(const struct beside_files *files, struct arena *arena,
+	const char *path, size_t stem, const struct beside **list)
+{
+	unsigned kept = 0;
+	for (size_t i = find_stem(files, path, stem); i < files->n; i++) {
+		const struct beside_file *file = &files->of[i], *next = file + 1;
+		if (compare_stems(file->path, file->stem, path, stem) != 0 ||
+			kept == MOST_OF_STEM)
+			break;
+		bool last = i + 1 == files->n ||
+			    compare_stems(next->path, next->stem, path, stem) != 0 ||
+			    strcmp(next->is.ending, file->is.ending) != 0;
+		struct beside *beside = last ? arena_alloc(arena, sizeof(*beside)) : NULL;
+		if (last && !beside)
+			return -ENOMEM;
+		if (!last)
+			continue;
+		*beside = file->is;
+		kept += beside_insert(list, beside);
+	}
+	return 0;
+}
+
+void beside_sort(struct beside_files *files)
+{
+	if (files->n)
+		qsort(files->of, files->n, sizeof(*files->of), compare_files);
+}
+
+int beside_find(const struct beside_files *files, struct arena *arena, const char *path,
+	const struct beside **ret)
+{
+	size_t stem = stem_of(path), key = key_of(path);
+	*ret = NULL;
+	int err = add_stem(files, arena, path, stem, ret);
+	if (!err && key != stem)
+		err = add_stem(files, arena, path, key, ret);
+	return err;
+}
+
+static bool same(const struct beside *a, const struct beside *b)
+{
+	return strcmp(a->ending, b->ending) == 0 && strcmp(a->name, b->name) == 0 &&
+	       a->bytes == b->bytes && a->mtime_ns == b->mtime_ns &&
+	       a->at.offset == b->at.offset && a->at.stored_bytes == b->at.stored_bytes &&
+	       a->at.checksum == b->at.checksum && a->at.method == b->at.method;
+}
+
+bool beside_equal(const struct beside *a, const struct beside *b)
+{
+	for (; a && b; a = a->next, b = b->next)
+		if (!same(a, b))
+			return false;
+	return !a && !b;
+}
