@@ -155,6 +155,7 @@ struct job_section {
 /* What comes along beside samples. */
 #define CONFIG_LONGEST_ENDING 16
 #define CONFIG_MOST_ENDINGS 8
+#define CONFIG_LONGEST_COLUMN 64
 #define CONFIG_MOST_TARGETS 64
 
 struct config_endings {
@@ -199,10 +200,14 @@ struct job_config {
 	uint32_t shard; /* positions per directory (flat) or file (tar); 0: not sharded */
 	uint32_t batch; /* samples per file (batch) */
 	bool drop_last; /* batch, tar: no short last file */
-	bool fixed_labels;	   /* flat: of each position */
-	enum view_mapping mapping; /* classes */
-	bool json;		   /* a .json beside each sample */
-	char *path;		   /* below data/, with the name for %name, or NULL */
+	char *labels;	/* drawn, fixed, or columns: X Y ... */
+	bool fixed_labels;	      /* flat: of each position */
+	uint32_t n_targets;	      /* columns that are the labels; 0: classes are */
+	enum view_mapping mapping;    /* classes */
+	bool json;		      /* a .json beside each sample */
+	struct config_endings beside; /* of files that come along (flat, tar) */
+	char *text; /* the column of metadata that is the .txt (flat, tar), or NULL */
+	char *path; /* below data/, with the name for %name, or NULL */
 	enum view_io io;
 	struct job_section *sections; /* as in preparation.sections */
 	size_t n_sections;
@@ -213,6 +218,11 @@ static inline bool config_holds_arrays(enum sample_format format)
 {
 	return format == FORMAT_NPY || format == FORMAT_RAW || format == FORMAT_RECORD;
 }
+
+/* The names of the columns that are the labels, for config_next_column; NULL: classes are. */
+const char *config_label_columns(const struct job_config *job);
+/* Takes the first name of a list; false: there is no more. */
+bool config_next_column(const char **list, char ret[CONFIG_LONGEST_COLUMN + 1]);
 
 static inline uint32_t config_job_epochs(const struct job_config *config)
 {

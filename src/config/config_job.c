@@ -204,6 +204,40 @@ static bool is_relative_path(const char *path)
 	}
 }
 
+/* Files of one position have different endings. */
+static void check_beside(struct ini *ini, const struct job_config *job)
+{
+	bool has_files = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_TAR;
+	if (job->beside.n > 0 && !has_files)
+		refuse(ini, SECTION_VIEW, "beside", "beside",
+			"only with layout = flat or tar");
+	if (job->text && !has_files)
+		refuse(ini, SECTION_VIEW, "text", job->text,
+			"only with layout = flat or tar");
+	for (uint32_t i = 0; i < job->beside.n; i++) {
+		const char *ending = job->beside.of[i];
+		if (strcmp(ending, job->extension ? job->extension : "") == 0)
+			refuse(ini, SECTION_VIEW, "beside", ending,
+				"other endings than that of the samples' files");
+		if (job->json && strcmp(ending, "json") == 0)
+			refuse(ini, SECTION_VIEW, "beside", ending,
+				"other endings with json = yes");
+		if (job->text && strcmp(ending, "txt") == 0)
+			refuse(ini, SECTION_VIEW, "beside", ending,
+				"other endings with text");
+	}
+	if (job->text && job->extension && strcmp(job->extension, "txt") == 0)
+		refuse(ini, SECTION_VIEW, "extension", "txt", "any other, with text");
+}
+
+static void check_targets(struct ini *ini, const struct job_config *job)
+{
+	if (job->n_targets > 0 && job->layout != LAYOUT_BATCH &&
+		job->format != FORMAT_RECORD)
+		refuse(ini, SECTION_VIEW, "labels", job->labels,
+			"columns only with layout = batch or format = record");
+}
+
 static void check_names(struct ini *ini, const struct job_config *job)
 {
 	if (job->json && job->extension && strcmp(job->extension, "json") == 0)
@@ -272,6 +306,8 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 		refuse(ini, SECTION_VIEW, "json", "yes",
 			"only with layout = flat or tar");
 	check_names(ini, job);
+	check_beside(ini, job);
+	check_targets(ini, job);
 }
 
 /* A program decides alone about its arrays; [augment] may still have a filter for them. */
@@ -427,12 +463,23 @@ void config_check_tensor(struct ini *ini, const struct job_config *job)
 	check_fill(ini, &job->preparation);
 }
 
+static void find_targets(struct job_config *job)
+{
+	const char *columns = config_label_columns(job);
+	char column[CONFIG_LONGEST_COLUMN + 1];
+	job->fixed_labels = job->labels && strcmp(job->labels, "fixed") == 0;
+	job->n_targets = 0;
+	while (columns && config_next_column(&columns, column))
+		job->n_targets++;
+}
+
 /* All fields are filled: what they say of each other. */
 static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config *job)
 {
 	job->augment.filter = job->preparation.filter;
 	if (job->order_text)
 		job->order = config_order_of(job->order_text);
+	find_targets(job);
 	check_replay(ini, job);
 	expand_path(ini, job);
 	default_for_batch(ini, job);
@@ -440,6 +487,7 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 	if (job->from)
 		refuse(ini, SECTION_TENSOR, "from", "from", "only in [tensor NAME]");
 	config_check_source(ini, job);
+	default_extension(ini, job);
 	if (ini->mistakes == mistakes) {
 		config_check_tensor(ini, job);
 		check_random_crop(ini, job);
@@ -449,7 +497,6 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 		check_mixture(ini, job);
 		config_fill_sections(ini, job);
 	}
-	default_extension(ini, job);
 }
 
 int config_finish_job(struct ini *ini, struct job_config *ret)

@@ -28,7 +28,6 @@ static const char *const scripts[] = {"auto", "one", NULL};
 static const char *const bad_samples[] = {"fail", "skip", NULL};
 /* enum view_mapping */
 static const char *const mappings[] = {"fresh", "auto", "fixed", NULL};
-static const char *const labels[] = {"drawn", "fixed", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 
 #define JOB(field) .offset = offsetof(struct job_config, field)
@@ -309,16 +308,23 @@ const struct option config_job_options[] = {
 		.preset_help = "flat: not divided; tar: 1000",
 		.help = "Samples in each directory of flat (000/00000000.ppm) or in each "
 			"file of tar."},
-	{SECTION_VIEW, "labels", &value_flag, .choices = labels, .preset = "drawn",
-		JOB(fixed_labels),
-		.help = "Which label a position of flat has.\n"
+	{SECTION_VIEW, "labels", &value_labels, .preset = "drawn", JOB(labels),
+		.help = "Which label a position of flat has, or what labels are.\n"
 			"drawn: that of its sample, another one in each epoch.\n"
 			"fixed: the same for ever, for scripts that read the labels once "
 			"and the images later; each epoch only exchanges samples within "
 			"a label.\n"
 			"This costs what classes costs: samples are not prepared ahead, "
 			"and jobs share less; and labels that are read in order come in "
-			"the same order in each epoch."},
+			"the same order in each epoch.\n"
+			"columns: X Y ...: not the number of a class, but the numbers in "
+			"these columns of metadata.csv, as float32: of shape (N, "
+			"columns) "
+			"in batch-000000.labels.npy, of shape (columns,) in the field "
+			"label of a record; for regression and several labels. Only with "
+			"layout = batch or format = record; each sample needs a number "
+			"in "
+			"each column."},
 	{SECTION_VIEW, "batch", &value_u32, .min = 1, .max = 65536, .preset = "64",
 		JOB(batch), .help = "Samples in each file of batch."},
 	{SECTION_VIEW, "mapping", &value_choice, .choices = mappings, .preset = "auto",
@@ -344,6 +350,19 @@ const struct option config_job_options[] = {
 	{SECTION_VIEW, "json", &value_flag, .choices = no_yes, .preset = "no", JOB(json),
 		.help = "Whether each sample has a .json beside it (flat, tar) with its "
 			"label, class, source path and the columns of metadata.csv."},
+	{SECTION_VIEW, "beside", &value_endings, JOB(beside), .preset_help = "none",
+		.help = "Endings of files that come along with each sample (flat, tar), "
+			"byte for byte, as txt json: what has the name of the image but "
+			"for the ending, in the directory, tar, zip or LMDB file that "
+			"has "
+			"the image.\n"
+			"Where a sample has none the file is empty; not for datasets on "
+			"servers; joaderfs-layouts(7) has the details."},
+	{SECTION_VIEW, "text", &value_column, JOB(text), .preset_help = "none",
+		.help = "A column of metadata.csv that is the .txt of each sample (flat, "
+			"tar), as captions in one file; class and path are columns, "
+			"too.\n"
+			"Where a sample has none the .txt is empty."},
 	{SECTION_VIEW, "path", &value_text, .min = 1, .max = 180, JOB(path),
 		.preset_help = "none",
 		.help = "A path below data/ that leads to the job's running epoch, for "

@@ -28,6 +28,12 @@ const char *dataset_boundary(const struct dataset *dataset)
 	return dataset->follow_outside ? NULL : dataset->source;
 }
 
+const char *dataset_boundary_of(const struct dataset *dataset, sample_id id)
+{
+	return dataset_boundary(
+		dataset->n_mixed > 0 ? mixed_of(dataset, id, &id) : dataset);
+}
+
 const char *dataset_kind(const struct dataset *dataset)
 {
 	return dataset->kind;

@@ -141,6 +141,8 @@ const char *dataset_kind(const struct dataset *dataset);   /* directory, tar, ..
 /* The directory that files of the dataset have to lie in, whatever links lead to them; NULL:
  * they may lie anywhere. */
 const char *dataset_boundary(const struct dataset *dataset);
+/* The same for one sample, also of a mixture. */
+const char *dataset_boundary_of(const struct dataset *dataset, sample_id id);
 /* A directory or a file on the device that the samples are read from. */
 const char *dataset_location(const struct dataset *dataset);
 uint32_t dataset_ids(const struct dataset *dataset);	 /* ids are below this */
@@ -207,6 +209,8 @@ must_check int dataset_beside(struct dataset *dataset, sample_id id, const char 
 
 /* Whether all rows have such a column, which may be asked for below. */
 bool dataset_column(struct dataset *dataset, const char *column);
+/* Their names, with commas between; the caller frees it. */
+must_check int dataset_columns(struct dataset *dataset, char **ret);
 /* What the column has, as metadata has it; the caller frees it. -ENOENT: nothing. */
 must_check int dataset_text(
 	struct dataset *dataset, sample_id id, const char *column, char **ret);

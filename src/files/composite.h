@@ -30,7 +30,8 @@ enum segment_kind {
 	SEGMENT_ZEROS,
 	SEGMENT_SAMPLE,
 	SEGMENT_LABEL, /* ASCII, or int64 in a batch's labels */
-	SEGMENT_JSON   /* JSON */
+	SEGMENT_JSON,  /* JSON */
+	SEGMENT_BESIDE /* a member with its header (tar_beside); constant: its number */
 };
 
 struct segment {
@@ -66,6 +67,9 @@ struct composite {
 	/* A tar of pairs: of the files alone, and where in the sample the second one's header is. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
+	unsigned n_beside;
+	uint64_t beside_bytes[CONFIG_MOST_ENDINGS +
+			      1]; /* each with its header and filler */
 	uint64_t sample_at;	  /* from the start of the record */
 	const char *extension;	  /* tar */
 	struct pixel_type pixels; /* batch */

@@ -51,6 +51,8 @@ enum inode_kind {
 	INODE_DASHBOARD,
 	INODE_OTHER, /* of layout mirror: no sample; position: number of the file */
 	INODE_PAIR,  /* of flat: the second file of a pair, as 00000000.mask.png */
+	INODE_BESIDE, /* a file beside a sample, by its number (beside.h), and those behind */
+	INODE_BESIDE_LAST = INODE_BESIDE + CONFIG_MOST_ENDINGS,
 	INODE_KINDS
 };
 
@@ -73,6 +75,17 @@ struct inode {
 static inline bool inode_is_sample(struct inode inode)
 {
 	return inode.kind == INODE_SAMPLE || inode.kind == INODE_PAIR;
+}
+
+static inline bool inode_is_beside(enum inode_kind kind)
+{
+	return kind >= INODE_BESIDE && kind <= INODE_BESIDE_LAST;
+}
+
+/* Texts that belong to the sample of a position: a worker makes them. */
+static inline bool inode_is_text_of_sample(enum inode_kind kind)
+{
+	return kind == INODE_JSON || inode_is_beside(kind);
 }
 
 /* Sched's number for the inode's epoch. */

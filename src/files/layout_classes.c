@@ -65,7 +65,7 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 		ret->inode = sample_inode(edition, directory, name.position);
 		if (layout_skips(job, directory, ret->inode.position, 1))
 			return false;
-		flat_print(name, sched_job_config(job)->extension, ret->name);
+		flat_print(name, sched_job_config(job), ret->name);
 		return true;
 	}
 	uint32_t label = (uint32_t)number;
@@ -97,7 +97,7 @@ static int lookup(struct sched_job *job, struct inode directory, const char *tex
 	struct flat_name name;
 	if (directory.kind == INODE_EPOCH)
 		return find_class(edition, directory, text, ret);
-	if (!flat_parse(text, sched_job_config(job)->extension,
+	if (!flat_parse(text, sched_job_config(job),
 		    n_samples(edition, directory.position), &name) ||
 		name.kind != INODE_SAMPLE)
 		return -ENOENT;

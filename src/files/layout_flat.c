@@ -3,6 +3,7 @@
 
 #include "files/layout_flat.h"
 #include "base/ensure.h"
+#include "files/beside.h"
 #include "files/content_bytes.h"
 #include "files/json.h"
 #include "files/label.h"
@@ -46,12 +47,24 @@ size_t flat_parse_number(const char *text, unsigned digits, uint32_t bound, uint
 	return n;
 }
 
-size_t flat_print(struct flat_name name, const char *extension, char ret[FLAT_NAME])
+/* Files of pairs are two, but in records. */
+static bool has_second(const struct job_config *config)
 {
+	return config_is_pair(config) && !content_joins(config);
+}
+
+size_t flat_print(
+	struct flat_name name, const struct job_config *config, char ret[FLAT_NAME])
+{
+	const char *extension = config->extension;
 	if (name.kind == INODE_LABEL)
 		extension = LABEL_EXTENSION;
 	else if (name.kind == INODE_JSON)
 		extension = JSON_EXTENSION;
+	else if (name.kind == INODE_PAIR)
+		extension = config->sections[0].extension;
+	else if (inode_is_beside(name.kind))
+		extension = beside_ending(config, name.kind - INODE_BESIDE);
 	size_t n = flat_print_number(name.position, NAME_DIGITS, ret);
 	size_t bytes = strlen(extension) + 1;
 	ensure(n + 1 + bytes <= FLAT_NAME);
@@ -60,16 +73,22 @@ size_t flat_print(struct flat_name name, const char *extension, char ret[FLAT_NA
 	return n + bytes;
 }
 
-bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
+bool flat_parse(const char *name, const struct job_config *config, uint32_t n_positions,
 	struct flat_name *ret)
 {
+	unsigned beside;
 	size_t n = flat_parse_number(name, NAME_DIGITS, n_positions, &ret->position);
 	if (n == 0 || name[n] != '.')
 		return false;
 	if (strcmp(name + n + 1, LABEL_EXTENSION) == 0)
 		ret->kind = INODE_LABEL;
-	else if (strcmp(name + n + 1, extension) == 0)
+	else if (strcmp(name + n + 1, config->extension) == 0)
 		ret->kind = INODE_SAMPLE;
+	else if (has_second(config) &&
+		 strcmp(name + n + 1, config->sections[0].extension) == 0)
+		ret->kind = INODE_PAIR;
+	else if (beside_number(config, name + n + 1, &beside))
+		ret->kind = (enum inode_kind)(INODE_BESIDE + beside);
 	else if (strcmp(name + n + 1, JSON_EXTENSION) == 0)
 		ret->kind = INODE_JSON;
 	else
@@ -79,10 +98,10 @@ bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
 
 /* --- which files there are -------------------------------------------------------- */
 
-/* Files of pairs are two, but in records. */
-static bool has_second(const struct job_config *config)
+/* The number of files of a position. */
+static unsigned n_kinds(const struct job_config *config)
 {
-	return config_is_pair(config) && !content_joins(config);
+	return 2u + config->json + has_second(config) + beside_count(config);
 }
 
 /* The kind of the i-th file of a position. */
@@ -90,13 +109,21 @@ static enum inode_kind kind_of(const struct job_config *config, unsigned i)
 {
 	if (i < 2)
 		return i == 0 ? INODE_SAMPLE : INODE_LABEL;
-	return i == 2 && config->json ? INODE_JSON : INODE_PAIR;
+	i -= 2;
+	if (config->json && i-- == 0)
+		return INODE_JSON;
+	if (has_second(config) && i-- == 0)
+		return INODE_PAIR;
+	return (enum inode_kind)(INODE_BESIDE + i);
 }
 
-/* The number of files of a position. */
-static unsigned n_kinds(const struct job_config *config)
+static bool has_kind(const struct job_config *config, enum inode_kind kind)
 {
-	return 2u + config->json + has_second(config);
+	if (inode_is_beside(kind))
+		return kind - INODE_BESIDE < beside_count(config);
+	return kind == INODE_SAMPLE || kind == INODE_LABEL ||
+	       (kind == INODE_JSON && config->json) ||
+	       (kind == INODE_PAIR && has_second(config));
 }
 
 static uint32_t n_shards(struct sched_job *job, uint32_t samples)
@@ -180,22 +207,7 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 	if (layout_skips(job, directory, name.position, 1))
 		return false;
 	ret->inode = with_kind(directory, name.kind, name.position);
-	flat_print(name,
-		name.kind == INODE_PAIR ? config->sections[0].extension
-					: config->extension,
-		ret->name);
-	return true;
-}
-
-static bool parse(const char *text, const struct job_config *config, uint32_t n_positions,
-	struct flat_name *ret)
-{
-	if (flat_parse(text, config->extension, n_positions, ret))
-		return true;
-	if (!has_second(config) ||
-		!flat_parse(text, config->sections[0].extension, n_positions, ret))
-		return false;
-	ret->kind = INODE_PAIR;
+	flat_print(name, config, ret->name);
 	return true;
 }
 
@@ -215,8 +227,8 @@ static int lookup(struct sched_job *job, struct inode directory, const char *tex
 		*ret = with_kind(directory, INODE_SHARD, shard);
 		return 0;
 	}
-	if (!parse(text, config, range.first + range.n, &name) ||
-		name.position < range.first || (name.kind == INODE_JSON && !config->json))
+	if (!flat_parse(text, config, range.first + range.n, &name) ||
+		name.position < range.first || !has_kind(config, name.kind))
 		return -ENOENT;
 	*ret = with_kind(directory, name.kind, name.position);
 	return 0;
@@ -227,13 +239,7 @@ static bool exists(struct sched_job *job, struct inode inode)
 	uint32_t samples = n_found(job, inode);
 	if (inode.kind == INODE_SHARD)
 		return inode.position < n_shards(job, samples);
-	if (inode.kind == INODE_JSON && !sched_job_config(job)->json)
-		return false;
-	if (inode.kind == INODE_PAIR && !has_second(sched_job_config(job)))
-		return false;
-	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
-		    inode.kind == INODE_JSON;
-	return file && inode.position < samples;
+	return has_kind(sched_job_config(job), inode.kind) && inode.position < samples;
 }
 
 static uint32_t subdirectories(struct sched_job *job, struct inode directory)
@@ -247,6 +253,8 @@ static bool size(
 {
 	if (inode_is_sample(file))
 		return sizes_of_position(sizes, job, file, ret);
+	if (inode_is_beside(file.kind))
+		return false;
 	if (file.kind == INODE_JSON)
 		return json_bytes(job, inode_sched_epoch(file), ret) == 0;
 	*ret = label_bytes_of(job, inode_sched_epoch(file));

@@ -10,8 +10,9 @@
 
 /*
  * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its
- * label, and NNNNNNNN.json its row in the catalogue. They lie in the epoch's directory
- * or, with `shard`, in directories 000, 001, ... below it.
+ * label, and NNNNNNNN.json its row in the catalogue; others come along with the sample
+ * (beside.h). They lie in the epoch's directory or, with `shard`, in directories 000, 001, ...
+ * below it.
  *
  *   Threads: any.   Errors: none.
  */
@@ -19,15 +20,17 @@
 #define FLAT_NAME 64 /* bytes that hold any name */
 
 struct flat_name {
-	enum inode_kind kind; /* INODE_SAMPLE, INODE_LABEL or INODE_JSON */
+	enum inode_kind
+		kind; /* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_BESIDE ... */
 	uint32_t position;
 };
 
 /* Returns the length. */
-size_t flat_print(struct flat_name name, const char *extension, char ret[FLAT_NAME]);
+size_t flat_print(
+	struct flat_name name, const struct job_config *config, char ret[FLAT_NAME]);
 
 /* false: no name of a position below n_positions */
-bool flat_parse(const char *name, const char *extension, uint32_t n_positions,
+bool flat_parse(const char *name, const struct job_config *config, uint32_t n_positions,
 	struct flat_name *ret);
 
 /* Prints a number with at least so many digits and returns the length, which is at most

@@ -3,6 +3,7 @@
 
 #include "files/layout_tar.h"
 #include "base/ensure.h"
+#include "files/beside.h"
 #include "files/json.h"
 #include "files/label.h"
 #include "files/layout.h"
@@ -17,7 +18,14 @@
 
 /* --- the parts of a shard ---------------------------------------------------------- */
 
-enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_SAMPLE, MEMBERS };
+/*
+ * Members of one size have one place in all records. Where each sample has its own, as a
+ * caption has, the place is known before the size. There the head of the member is made when
+ * the position is bound, and a comment follows, as an extended header (pax) has one: readers
+ * of tar files skip it, and see a member of the exact size.
+ */
+
+enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_BESIDE, MEMBER_SAMPLE, MEMBERS };
 
 static uint64_t member_bytes(const struct composite *tar, enum member member)
 {
@@ -27,21 +35,41 @@ static uint64_t member_bytes(const struct composite *tar, enum member member)
 	return bytes[member];
 }
 
-static bool has_member(const struct composite *tar, enum member member)
-{
-	return member != MEMBER_JSON || tar->json_bytes > 0;
-}
-
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
 {
 	return (bytes + unit - 1) / unit * unit;
 }
 
+#define LEAST_COMMENT (2 * BLOCK) /* a head, and a line */
+
+static uint64_t beside_blocks(uint64_t most_bytes)
+{
+	return BLOCK + round_up(most_bytes, BLOCK) + LEAST_COMMENT;
+}
+
 static uint64_t member_blocks(const struct composite *tar, enum member member)
 {
-	return has_member(tar, member)
-		       ? BLOCK + round_up(member_bytes(tar, member), BLOCK)
-		       : 0;
+	uint64_t blocks = 0;
+	if (member == MEMBER_JSON && tar->json_bytes == 0)
+		return 0;
+	if (member != MEMBER_BESIDE)
+		return BLOCK + round_up(member_bytes(tar, member), BLOCK);
+	for (unsigned i = 0; i < tar->n_beside; i++)
+		blocks += tar->beside_bytes[i];
+	return blocks;
+}
+
+/* ret->begin is the beginning of the first, and offset counts from there. */
+static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
+{
+	unsigned i = 0;
+	ret->kind = SEGMENT_BESIDE;
+	for (; offset >= tar->beside_bytes[i]; i++) {
+		offset -= tar->beside_bytes[i];
+		ret->begin += tar->beside_bytes[i];
+	}
+	ret->constant = i;
+	ret->bytes = tar->beside_bytes[i];
 }
 
 /* ret->begin is the beginning of the member, and offset counts from there. */
@@ -51,6 +79,10 @@ static void find_in_member(const struct composite *tar, enum member member,
 	static const enum segment_kind kinds[] = {[MEMBER_LABEL] = SEGMENT_LABEL,
 		[MEMBER_JSON] = SEGMENT_JSON,
 		[MEMBER_SAMPLE] = SEGMENT_SAMPLE};
+	if (member == MEMBER_BESIDE) {
+		find_beside(tar, offset, ret);
+		return;
+	}
 	uint64_t bytes = member_bytes(tar, member);
 	if (offset < BLOCK) {
 		ret->kind = SEGMENT_CONSTANT;
@@ -104,22 +136,47 @@ static void set_checksum(struct header *header)
 	snprintf(header->checksum, sizeof(header->checksum), "%06o", sum);
 }
 
-static void make_member(uint32_t position, const char *extension, uint64_t bytes,
-	uint8_t ret[static BLOCK])
+static void print_header(
+	uint32_t position, const char *ending, char type, uint64_t bytes, uint8_t *ret)
 {
 	struct header header = {.mode = "0000444",
 		.uid = "0000000",
 		.gid = "0000000",
 		.mtime = MTIME,
-		.type = '0',
+		.type = type,
 		.magic = {'u', 's', 't', 'a', 'r', '\0', '0', '0'},
 		.device_major = "0000000",
 		.device_minor = "0000000"};
 	_Static_assert(sizeof(header) == BLOCK, "a block of tar");
-	snprintf(header.name, sizeof(header.name), "%08u.%s", position, extension);
+	snprintf(header.name, sizeof(header.name), "%08u.%s", position, ending);
 	snprintf(header.size, sizeof(header.size), "%011llo", (unsigned long long)bytes);
 	set_checksum(&header);
 	memcpy(ret, &header, sizeof(header));
+}
+
+/* A line of an extended header, which begins with its length. */
+static void print_comment(uint32_t position, uint64_t bytes, uint8_t *ret)
+{
+	uint64_t line = bytes - BLOCK;
+	print_header(position, "comment", 'x', line, ret);
+	memset(ret + BLOCK, ' ', line);
+	int n = snprintf(
+		(char *)ret + BLOCK, line, "%llu comment=", (unsigned long long)line);
+	ret[BLOCK + n] = ' ';
+	ret[bytes - 1] = '\n';
+}
+
+void tar_beside(const struct composite *tar, const struct segment *segment,
+	const char *ending, const char *text, size_t text_bytes, uint8_t *ret)
+{
+	uint32_t position = tar->first + segment->index;
+	uint64_t blocks = BLOCK + round_up(text_bytes, BLOCK);
+	ensure(blocks + LEAST_COMMENT <= segment->bytes);
+	print_header(position, ending, '0', text_bytes, ret);
+	memset(ret + BLOCK, 0, blocks - BLOCK);
+	if (text_bytes > 0)
+		memcpy(ret + BLOCK, text, text_bytes);
+	print_comment(position, segment->bytes - blocks, ret + blocks);
 }
 
 static void make_header(const struct composite *tar, const struct segment *segment,
@@ -129,7 +186,7 @@ static void make_header(const struct composite *tar, const struct segment *segme
 	const char *const extensions[] = {[MEMBER_LABEL] = "cls",
 		[MEMBER_JSON] = "json",
 		[MEMBER_SAMPLE] = tar->extension};
-	make_member(tar->first + segment->index, extensions[member],
+	print_header(tar->first + segment->index, extensions[member], '0',
 		member == MEMBER_SAMPLE ? tar->first_bytes : member_bytes(tar, member),
 		ret);
 }
@@ -137,7 +194,8 @@ static void make_header(const struct composite *tar, const struct segment *segme
 void tar_second_header(
 	const struct composite *tar, uint32_t index, uint8_t ret[static BLOCK])
 {
-	make_member(tar->first + index, tar->second_extension, tar->second_bytes, ret);
+	print_header(
+		tar->first + index, tar->second_extension, '0', tar->second_bytes, ret);
 }
 
 static const struct composite_rules rules = {
@@ -158,7 +216,10 @@ struct composite tar_composite(
 		.second_extension = sizes.second_extension,
 		.label_bytes = sizes.label,
 		.json_bytes = sizes.json,
+		.n_beside = sizes.n_beside,
 		.extension = extension};
+	for (unsigned i = 0; i < sizes.n_beside; i++)
+		tar.beside_bytes[i] = beside_blocks(sizes.beside[i]);
 	for (enum member member = MEMBER_LABEL; member < MEMBERS; member++)
 		tar.stride += member_blocks(&tar, member);
 	tar.sample_at = tar.stride - round_up(sample, BLOCK);
@@ -235,7 +296,9 @@ int tar_file(struct sizes *sizes, struct sched_job *job,
 	uint32_t each = layout_file_samples(config), first = file.position * each;
 	uint32_t left = first < edition->samples ? edition->samples - first : 0;
 	uint32_t epoch = inode_sched_epoch(file);
-	struct tar_sizes tar = {.label = label_bytes_of(job, epoch)};
+	struct tar_sizes tar = {
+		.label = label_bytes_of(job, epoch), .n_beside = beside_count(config)};
+	memcpy(tar.beside, edition->beside_bytes, sizeof(tar.beside));
 	bool known = sizes_of_part(sizes, job, file, false, &tar.sample);
 	if (config_is_pair(config)) {
 		known &= sizes_of_part(sizes, job, file, true, &tar.second);

@@ -14,6 +14,8 @@
  *
  *   record:  header  00000017.cls   zeros
  *            header  00000017.json  zeros    (json = yes)
+ *            header  00000017.txt   zeros    (beside, text), of the size that it has:
+ *            header  a comment               fills the room of the largest
  *            header  00000017.ppm   zeros    each up to a multiple of 512
  *   end:     two blocks of zeros, and zeros up to a multiple of 10240, as GNU tar has it
  *
@@ -22,12 +24,20 @@
 
 #define TAR_SHARD 1000 /* samples, unless the job says how many */
 
-/* The bytes of each record's members; json 0: there is none. */
+/* The bytes of each record's members; json 0: there is none. Of those that come along with the
+ * sample those of the largest. */
 struct tar_sizes {
 	uint64_t label, json, sample;
 	uint64_t second; /* of pairs; 0: there is none */
 	const char *second_extension;
+	unsigned n_beside;
+	uint64_t beside[CONFIG_MOST_ENDINGS + 1];
 };
+
+/* Makes a member of a text that comes along, of any size up to the largest, and what follows
+ * it. bytes: of the segment. */
+void tar_beside(const struct composite *tar, const struct segment *segment,
+	const char *ending, const char *text, size_t text_bytes, uint8_t *ret);
 
 /* The extension stays the caller's. */
 struct composite tar_composite(

@@ -191,6 +191,10 @@ const char *sizes_change(const struct job_config *config, const struct sched_edi
 				    dataset_json_longest(next->dataset, &after) != 0 ||
 				    before != after))
 		return "the longest .json has another length";
+	for (size_t i = 0; i <= CONFIG_MOST_ENDINGS; i++)
+		if (config->layout == LAYOUT_TAR &&
+			now->beside_bytes[i] != next->beside_bytes[i])
+			return "the largest file beside a sample has another size";
 	return NULL;
 }
 

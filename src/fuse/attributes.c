@@ -78,6 +78,10 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 		     sample_file_open_size(session, inode, &size);
 	if (!known)
 		known = layout_of(job)->size(session->sizes, job, inode, &size);
+	if (inode_is_beside(inode.kind)) {
+		known = text_file_open_size(session, inode, &size);
+		lasts = false;
+	}
 	set_size(ret, known ? size : 0);
 	ret->st_blksize = block_size(sched_job_config(job), inode, known ? size : 0);
 	*ret_timeout = known && lasts ? FOREVER : 0;

@@ -32,8 +32,9 @@ static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 	while (wait->bound_to < end_of(wait)) {
 		struct segment segment;
 		composite_segment(&file->composite, wait->bound_to, &segment);
-		bool label =
-			segment.kind == SEGMENT_LABEL || segment.kind == SEGMENT_JSON;
+		bool label = segment.kind == SEGMENT_LABEL ||
+			     segment.kind == SEGMENT_JSON ||
+			     segment.kind == SEGMENT_BESIDE;
 		*ret_index = segment.index;
 		if (label && file->samples[segment.index] == SAMPLE_NONE)
 			return true;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "files/beside.h"
 #include "files/json.h"
 #include "files/label.h"
 #include "files/layout_tar.h"
@@ -158,6 +159,31 @@ static int json_source(
 	return err;
 }
 
+static int beside_source(
+	const struct wait *wait, const struct segment *segment, char **ret_member)
+{
+	const struct composite_file *file = wait->file;
+	auto_free char *text = NULL;
+	sample_id sample;
+	size_t bytes;
+	int err = sample_of(wait, segment, &sample);
+	if (err)
+		return err;
+	FILE *out = open_memstream(&text, &bytes);
+	*ret_member = malloc(segment->bytes);
+	err = out && *ret_member ? beside_print(out, file->job, epoch_of(wait->file),
+					   sample, segment->constant)
+				 : -ENOMEM;
+	bool failed = out && ferror(out);
+	if (out && (fclose(out) != 0 || failed) && !err)
+		err = -ENOMEM;
+	if (!err)
+		tar_beside(&file->composite, segment,
+			beside_ending(sched_job_config(file->job), segment->constant),
+			text, bytes, (uint8_t *)*ret_member);
+	return err;
+}
+
 /* Adds the bytes of the segment from `at` on, as many as are wanted. */
 static int add_segment(struct gather *gather, const struct segment *segment, uint64_t at)
 {
@@ -184,6 +210,10 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 		break;
 	case SEGMENT_JSON:
 		err = json_source(gather->wait, segment, &text);
+		source.head = text;
+		break;
+	case SEGMENT_BESIDE:
+		err = beside_source(gather->wait, segment, &text);
 		source.head = text;
 		break;
 	}

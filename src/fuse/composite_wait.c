@@ -111,7 +111,7 @@ static void answer_now(struct load_work *work)
 	wait_finish(wait, delivered);
 }
 
-/* A worker reads what JSON there is from the catalogue. */
+/* A worker reads what JSON there is from the catalogue, and files beside samples. */
 static void answer(struct wait *wait)
 {
 	const struct composite_file *file = wait->file;
@@ -120,7 +120,8 @@ static void answer(struct wait *wait)
 	if (wait->interrupted)
 		wait->status = -EINTR;
 	wait->waiter.work.run = answer_now;
-	if (file->composite.json_bytes > 0 && !wait->opens && !wait->interrupted)
+	bool has_texts = file->composite.json_bytes > 0 || file->composite.n_beside > 0;
+	if (has_texts && !wait->opens && !wait->interrupted)
 		sched_run(file->session->context.sched, &wait->waiter.work);
 	else
 		answer_now(&wait->waiter.work);

@@ -199,13 +199,15 @@ must_check int text_file_size(struct session *session, struct inode inode, uint6
 uint64_t text_file_known_size(struct session *session, struct inode inode);
 void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
-/* The JSON of a position that is bound to the sample. */
-void text_file_open_json(fuse_req_t req, struct session *session, struct sched_job *job,
-	struct inode inode, uint32_t epoch, sample_id sample,
+/* The JSON, or what comes along, of a position that is bound to the sample. */
+void text_file_open_of_sample(fuse_req_t req, struct session *session,
+	struct sched_job *job, struct inode inode, uint32_t epoch, sample_id sample,
 	const struct fuse_file_info *fi);
 /* The same for a file that an engine before this one has opened. -errno */
-must_check int text_file_again_json(struct session *session, struct sched_job *job,
+must_check int text_file_again_of_sample(struct session *session, struct sched_job *job,
 	struct inode inode, sample_id sample, uint64_t handle);
+/* The size of such a file while it is open. */
+bool text_file_open_size(struct session *session, struct inode inode, uint64_t *ret);
 /* false: another engine has opened the file, whose position is to be found first. */
 must_check bool text_file_read(fuse_req_t req, struct session *session,
 	struct inode inode, uint64_t handle, size_t size, uint64_t offset);

@@ -94,7 +94,7 @@ static void answer_again(
 			opening->size, opening->offset);
 		return;
 	}
-	int err = text_file_again_json(
+	int err = text_file_again_of_sample(
 		opening->session, job, inode, sample, opening->again);
 	if (err)
 		reply_error(opening->req, err);
@@ -108,8 +108,8 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 	sample_id sample = sched_handle_sample(handle);
 	if (opening->again)
 		answer_again(opening, opening->job, sched_handle_epoch(handle), sample);
-	else if (opening->inode.kind == INODE_JSON)
-		text_file_open_json(opening->req, opening->session, opening->job,
+	else if (inode_is_text_of_sample(opening->inode.kind))
+		text_file_open_of_sample(opening->req, opening->session, opening->job,
 			opening->inode, sched_handle_epoch(handle), sample, &opening->fi);
 	else
 		label_file_opened(opening->req, opening->session, opening->job,
@@ -266,7 +266,7 @@ static void give_up(struct later *later)
 /* A worker reads the catalogue, and computes what is not the shared tensor itself. */
 static bool takes_long(const struct opening *opening)
 {
-	return opening->inode.kind == INODE_JSON ||
+	return inode_is_text_of_sample(opening->inode.kind) ||
 	       (inode_is_sample(opening->inode) &&
 		       content_is_computed(sched_job_config(opening->job)));
 }

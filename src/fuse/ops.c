@@ -163,7 +163,7 @@ static void later(fuse_req_t req, struct inode inode,
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
-		    inode.kind == INODE_JSON || composite_is(inode.kind);
+		    inode_is_text_of_sample(inode.kind) || composite_is(inode.kind);
 	return session->untold && !file && timeout > UNTOLD_S ? UNTOLD_S : timeout;
 }
 
@@ -375,7 +375,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (err)
 		reply_error(req, err);
 	else if (inode_is_sample(inode) || inode.kind == INODE_LABEL ||
-		 inode.kind == INODE_JSON)
+		 inode_is_text_of_sample(inode.kind))
 		opening_start(req, session_of(req), inode, fi);
 	else if (inode.kind == INODE_OTHER)
 		other_file_open(req, session_of(req), inode, fi);

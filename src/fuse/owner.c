@@ -53,7 +53,7 @@ static bool is_in_job(enum inode_kind kind)
 	case INODE_BATCH_LABELS:
 		return true;
 	default:
-		return false;
+		return inode_is_beside(kind);
 	}
 }
 

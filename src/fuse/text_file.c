@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "files/beside.h"
 #include "files/json.h"
 #include "files/made_text.h"
 #include "files/order_lines.h"
@@ -21,13 +22,17 @@ struct snapshot {
 
 /* --- snapshots ---------------------------------------------------------------------- */
 
-static int print_json(
-	struct sched_job *job, uint32_t epoch, sample_id sample, struct made_text **ret)
+static int print_of_sample(struct sched_job *job, enum inode_kind kind, uint32_t epoch,
+	sample_id sample, struct made_text **ret)
 {
 	int err = made_text_begin(ret);
 	if (err)
 		return err;
-	return made_text_end(ret, json_print((*ret)->out, job, epoch, sample));
+	if (kind == INODE_JSON)
+		err = json_print((*ret)->out, job, epoch, sample);
+	else
+		err = beside_print((*ret)->out, job, epoch, sample, kind - INODE_BESIDE);
+	return made_text_end(ret, err);
 }
 
 /* --- epoch-NNNN.order, read live ---------------------------------------------------- */
@@ -108,14 +113,15 @@ static int list_snapshot(struct session *session, struct inode inode, uint64_t h
 		&session->open_texts, inode_pack(inode), handle, &snapshot->open);
 }
 
-/* job: NULL, or that of a JSON. */
+/* job: NULL, or that of a sample. */
 static int open_snapshot(struct session *session, struct inode inode,
 	struct sched_job *job, sample_id sample, uint64_t handle)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	int err = -ENOMEM;
 	if (snapshot)
-		err = job ? print_json(job, handle_epoch(handle), sample, &snapshot->text)
+		err = job ? print_of_sample(job, inode.kind, handle_epoch(handle), sample,
+				    &snapshot->text)
 			  : made_texts_take_file(
 				    &session->context, inode, false, &snapshot->text);
 	if (err) {
@@ -193,8 +199,8 @@ void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 		answer_open_later(&request);
 }
 
-void text_file_open_json(fuse_req_t req, struct session *session, struct sched_job *job,
-	struct inode inode, uint32_t epoch, sample_id sample,
+void text_file_open_of_sample(fuse_req_t req, struct session *session,
+	struct sched_job *job, struct inode inode, uint32_t epoch, sample_id sample,
 	const struct fuse_file_info *fi)
 {
 	uint64_t handle = handle_new(epoch);
@@ -205,10 +211,20 @@ void text_file_open_json(fuse_req_t req, struct session *session, struct sched_j
 		answer_open(req, session, fi, handle);
 }
 
-int text_file_again_json(struct session *session, struct sched_job *job,
+int text_file_again_of_sample(struct session *session, struct sched_job *job,
 	struct inode inode, sample_id sample, uint64_t handle)
 {
 	return open_snapshot(session, inode, job, sample, handle);
+}
+
+bool text_file_open_size(struct session *session, struct inode inode, uint64_t *ret)
+{
+	LOCK_SCOPE(&session->lock);
+	const struct open_file *open =
+		open_files_of(&session->open_texts, inode_pack(inode));
+	if (open)
+		*ret = ((const struct snapshot *)open)->text->bytes;
+	return open;
 }
 
 /* With a reference for the caller. */
@@ -257,7 +273,7 @@ bool text_file_read(fuse_req_t req, struct session *session, struct inode inode,
 		.offset = offset,
 		.answer = order ? order_read : read_again};
 	struct snapshot *snapshot = order ? NULL : find(session, handle);
-	if (!snapshot && inode.kind == INODE_JSON)
+	if (!snapshot && inode_is_text_of_sample(inode.kind))
 		return false;
 	if (snapshot)
 		answer_read(req, snapshot, size, offset);

@@ -122,6 +122,12 @@ struct load_usage load_context_usage(const struct load_context *context);
 void load_prepare(struct load_context *context, struct load_task *task);
 
 /*
+ * Reads a file, or the part of one, as it is, in the calling thread. Output: status, message,
+ * and the tensor, which is the caller's. Errors as above.
+ */
+must_check int load_bytes(struct load_task *task);
+
+/*
  * Something else that a decoder does: `run` is called once, by any of them, and owns the
  * work from then on.
  */

@@ -30,6 +30,7 @@ static void show(struct edition *edition)
 	edition->is.selection = edition->selection;
 	edition->is.readable = edition->readable;
 	edition->is.label_begin = edition->label_begin;
+	edition->is.targets = edition->targets;
 }
 
 static struct edition *alloc(
@@ -61,6 +62,8 @@ int edition_new(struct sched_job *job, struct source *const *sources, size_t n,
 	if (!edition)
 		return -ENOMEM;
 	int err = edition_select(edition, report, context);
+	if (!err)
+		err = edition_beside(edition, report, context);
 	if (!err && job_is_fed(job))
 		err = feed_divide(edition, report, context);
 	if (!err && job_kind(job) == EPOCHS_DRAWN_AT_OPEN)
@@ -114,6 +117,7 @@ void edition_free(struct edition *edition)
 	leave(edition);
 	free(edition->label_begin);
 	free(edition->labels);
+	free(edition->targets);
 	free(edition->by_position);
 	if (edition->selection)
 		roaring_bitmap_free(edition->selection);

@@ -271,6 +271,10 @@ struct sched_edition {
 	/* layout = classes: which names the positions have in directories; 0 unless the dataset
 	 * was scanned again. The same comes again after some scans. */
 	uint32_t names;
+	/* The most bytes of what comes along with a sample, by its number: files/beside.h. */
+	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
+	/* labels = columns: numbers at [sample * n_targets]; else NULL. */
+	const float *targets;
 };
 /* Of an epoch; of SCHED_CURRENT that of the epoch which a script that begins now would read.
  * sched_widest_edition: there the one with most samples that a file of current/ may be of.

@@ -349,6 +349,7 @@ struct edition {
 	uint64_t typical_bytes;	     /* three of four tensors are no larger */
 	uint32_t *label_begin;	/* classes: first position of each label, and the end */
 	uint32_t *labels;	/* labels = fixed: by position */
+	float *targets;		/* labels = columns: by sample and column */
 	sample_id *by_position; /* in dataset order: the sample of each */
 };
 
@@ -1018,6 +1019,9 @@ must_check int join(struct edition *edition, size_t from);
 /* Of n sources, whose counts of jobs have one more then. What can't be is reported. */
 must_check int edition_new(struct sched_job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
+/* edition_beside.c: finds what comes along with its samples. -EINVAL, reported: some lack it. */
+must_check int edition_beside(
+	struct edition *edition, config_report *report, void *context);
 /* The one that a sample of the edition is of; its id in the source is sample - first. */
 struct part *part_of(const struct edition *edition, sample_id sample);
 /* The one of a dataset, of a source, of a space, or NULL. */

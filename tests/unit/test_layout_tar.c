@@ -62,6 +62,38 @@ Test(layout_tar, the_end_is_two_blocks_of_zeros_and_a_whole_record)
 	}
 }
 
+/* What a reader finds in the room of a text of each size, up to the largest. */
+Test(layout_tar, a_text_of_any_size_fills_the_room_of_the_largest)
+{
+	struct tar_sizes any = {
+		.label = 3, .sample = 100, .n_beside = 2, .beside = {5, 1600}};
+	struct composite tar = tar_composite(40, 3, any, "ppm");
+	struct segment segment;
+	char text[1600], room[8192];
+	memset(text, 'x', sizeof(text));
+	composite_segment(&tar, tar.stride + 1024 + 2048, &segment);
+	cr_assert_eq(segment.kind, SEGMENT_BESIDE);
+	cr_assert_eq(segment.constant, 1);
+	cr_assert_eq(segment.begin, tar.stride + 1024 + 2048);
+	for (size_t bytes = 0; bytes <= sizeof(text); bytes++) {
+		size_t at = 512 + (bytes + 511) / 512 * 512, line = 0;
+		memset(room, 'r', sizeof(room));
+		tar_beside(&tar, &segment, "txt", text, bytes, (uint8_t *)room);
+		cr_assert_str_eq(room, "00000041.txt");
+		cr_assert_eq(strtoul(room + 124, NULL, 8), bytes);
+		cr_assert_eq(memcmp(room + 512, text, bytes), 0);
+		for (size_t i = 512 + bytes; i < at; i++)
+			cr_assert_eq(room[i], '\0');
+		cr_assert_eq(room[at + 156], 'x');
+		line = strtoul(room + at + 124, NULL, 8);
+		cr_assert_eq(at + 512 + line, segment.bytes);
+		cr_assert_eq(strtoul(room + at + 512, NULL, 10), line);
+		cr_assert(strstr(room + at + 512, " comment= "));
+		cr_assert_eq(room[segment.bytes - 1], '\n');
+		cr_assert_eq(room[segment.bytes], 'r');
+	}
+}
+
 Test(layout_tar, every_name_leads_to_its_file_and_no_other_does)
 {
 	static const char *const wrong[] = {"shard-000003.tar", "shard-00000.tar",
