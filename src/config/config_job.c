@@ -471,6 +471,7 @@ static void find_targets(struct job_config *job)
 	job->n_targets = 0;
 	while (columns && config_next_column(&columns, column))
 		job->n_targets++;
+	job->pixels.targets = job->format == FORMAT_RECORD ? job->n_targets : 0;
 }
 
 /* All fields are filled: what they say of each other. */
@@ -479,7 +480,6 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 	job->augment.filter = job->preparation.filter;
 	if (job->order_text)
 		job->order = config_order_of(job->order_text);
-	find_targets(job);
 	check_replay(ini, job);
 	expand_path(ini, job);
 	default_for_batch(ini, job);
@@ -488,6 +488,7 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 		refuse(ini, SECTION_TENSOR, "from", "from", "only in [tensor NAME]");
 	config_check_source(ini, job);
 	default_extension(ini, job);
+	find_targets(job);
 	if (ini->mistakes == mistakes) {
 		config_check_tensor(ini, job);
 		check_random_crop(ini, job);

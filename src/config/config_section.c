@@ -209,6 +209,8 @@ static void check_pair(struct ini *ini, const struct ini_section *section,
 			"layout = mirror [tensor GLOB] without from");
 	if (job->prepare || job->format == FORMAT_SOURCE)
 		refuse(ini, section, "from", "not with prepare or format = source");
+	if (job->n_targets > 0)
+		refuse(ini, section, "from", "not with labels = columns");
 	check_keys(ini, section, job);
 }
 

@@ -29,7 +29,7 @@ enum segment_kind {
 	SEGMENT_CONSTANT, /* composite_constant gives its bytes */
 	SEGMENT_ZEROS,
 	SEGMENT_SAMPLE,
-	SEGMENT_LABEL, /* ASCII, or int64 in a batch's labels */
+	SEGMENT_LABEL, /* ASCII, or int64 or float32 in a batch's labels */
 	SEGMENT_JSON,  /* JSON */
 	SEGMENT_BESIDE /* a member with its header (tar_beside); constant: its number */
 };
@@ -72,6 +72,7 @@ struct composite {
 			      1]; /* each with its header and filler */
 	uint64_t sample_at;	  /* from the start of the record */
 	const char *extension;	  /* tar */
+	uint32_t targets;	  /* of a batch's labels: columns; 0: classes */
 	struct pixel_type pixels; /* batch */
 	struct tensor_shape shape;
 	struct tensor_shape second;	 /* a batch of pairs; height 0: it is none */

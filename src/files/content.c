@@ -79,6 +79,18 @@ static uint32_t label_in(struct sched_job *job, enum sample_format format, uint3
 	return dataset_label(edition->dataset, sched_handle_sample(handle));
 }
 
+static void put_targets(struct sched_job *job, const struct content_place *place,
+	enum sample_format format, const struct sched_handle *handle,
+	struct formatted *file)
+{
+	size_t n = sched_job_config(job)->pixels.targets, bytes = n * sizeof(float);
+	if (n == 0 || format != FORMAT_RECORD)
+		return;
+	auto_edition *edition = sched_edition(job, place->epoch);
+	memcpy(file->head + file->head_bytes - bytes,
+		edition->targets + sched_handle_sample(handle) * n, bytes);
+}
+
 /* label: of a record. */
 static int make_one(const struct job_config *config, uint64_t daemon_seed,
 	const struct content_place *place, const struct look *look,
@@ -110,6 +122,8 @@ static int make_single(const struct files_context *context, struct sched_job *jo
 	int err = make_one(config, context->config->seed, place, &look,
 		sched_handle_tensor(handle),
 		label_in(job, look.format, place->epoch, handle), &ret->first);
+	if (!err)
+		put_targets(job, place, look.format, handle, &ret->first.format);
 	return err ? err
 		   : check_bytes(config, handle, content_is_padded(config),
 			     ret->first.format.bytes, ret->size);
@@ -163,6 +177,7 @@ static void make_record_head(
 	struct formatted *format = &ret->first.format;
 	struct file_head_field fields[2];
 	int64_t number = (int64_t)htole64(label);
+	_Static_assert(PAIR_HEAD + sizeof(number) <= FILE_HEAD_MOST, "room for the head");
 	content_pair_fields(
 		config, ret->first.tensor->shape, ret->second.tensor->shape, fields);
 	file_head_pair(fields, NULL, PAIR_HEAD, format->head);

@@ -40,13 +40,20 @@ static uint8_t *put_be32(uint8_t *at, uint32_t value)
 /* --- ppm, npy, record: a head before the pixels ----------------------------------- */
 
 static size_t array_head(enum sample_format format, struct pixel_type type,
-	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_SIZE])
+	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_MOST])
 {
 	const struct array_type *array = type.array;
 	bool planes = type.axes == AXES_CHW;
 	uint32_t channels = tensor_channels(shape);
 	uint32_t sizes[] = {planes ? channels : shape.height,
 		planes ? shape.height : shape.width, planes ? shape.width : channels};
+	bool targets = format == FORMAT_RECORD && type.targets > 0;
+	if (targets && array)
+		return file_head_targets(
+			array->npy, array->shape, array->axes, type.targets, head);
+	if (targets)
+		return file_head_targets(
+			pixel_type_npy(type, shape), sizes, 3, type.targets, head);
 	if (array)
 		return file_head_array(array, format == FORMAT_RECORD, label, head);
 	if (format == FORMAT_RECORD)
@@ -241,7 +248,7 @@ static void encode_png(uint8_t *at, const struct tensor *tensor)
 /* ---------------------------------------------------------------------------------- */
 
 static size_t make_head(enum sample_format format, struct pixel_type type,
-	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_SIZE])
+	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_MOST])
 {
 	switch (format) {
 	case FORMAT_PPM:
@@ -257,7 +264,7 @@ static size_t make_head(enum sample_format format, struct pixel_type type,
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes)
 {
-	uint8_t head[FILE_HEAD_SIZE];
+	uint8_t head[FILE_HEAD_MOST];
 	switch (format) {
 	case FORMAT_BMP:
 		return bmp_bytes(shape);

@@ -25,7 +25,8 @@
  */
 
 struct formatted {
-	uint8_t head[PAIR_HEAD + sizeof(int64_t)]; /* bytes that hold any */
+	uint8_t head
+		[FILE_HEAD_MOST]; /* bytes that hold any, of a pair with its label, too */
 	size_t head_bytes;
 	uint8_t *encoded; /* the whole file; NULL: it is head + tensor */
 	uint64_t bytes;	  /* of the whole file */
@@ -35,7 +36,7 @@ struct formatted {
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
-/* label: of a record. */
+/* label: of a record; with type.targets the last bytes of the head are the label, and zeros. */
 must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);

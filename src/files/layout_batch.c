@@ -59,9 +59,13 @@ static void make_head(const struct composite *batch, const struct segment *segme
 static void make_labels_head(const struct composite *labels,
 	const struct segment *segment, uint8_t ret[COMPOSITE_CONSTANT])
 {
-	const char *type = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "<i8" : ">i8";
+	bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	const uint32_t shape[] = {labels->n, labels->targets};
 	(void)segment;
-	head_npy(type, &labels->n, 1, HEAD_SIZE, ret);
+	if (labels->targets > 0)
+		head_npy(little ? "<f4" : ">f4", shape, 2, HEAD_SIZE, ret);
+	else
+		head_npy(little ? "<i8" : ">i8", shape, 1, HEAD_SIZE, ret);
 }
 
 static const struct composite_rules batch_rules = {
@@ -84,15 +88,17 @@ struct composite batch_composite(
 		.shape = shape};
 }
 
-struct composite batch_labels_composite(uint32_t first, uint32_t n)
+struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t targets)
 {
+	uint64_t each = targets ? targets * sizeof(float) : sizeof(int64_t);
 	return (struct composite){.rules = &labels_rules,
 		.first = first,
 		.n = n,
 		.head = HEAD_SIZE,
-		.stride = sizeof(int64_t),
-		.bytes = HEAD_SIZE + n * sizeof(int64_t),
-		.label_bytes = sizeof(int64_t)};
+		.stride = each,
+		.bytes = HEAD_SIZE + n * each,
+		.label_bytes = each,
+		.targets = targets};
 }
 
 /* --- which files there are -------------------------------------------------------- */
@@ -208,7 +214,7 @@ struct composite batch_file(
 	uint32_t left = first < edition->samples ? edition->samples - first : 0;
 	uint32_t n = left < config->batch ? left : config->batch;
 	if (file.kind == INODE_BATCH_LABELS)
-		return batch_labels_composite(first, n);
+		return batch_labels_composite(first, n, config->n_targets);
 	if (config_is_pair(config))
 		return pairs_composite(first, n, config, edition);
 	return batch_composite(first, n, config->pixels, shape_of(config, edition));

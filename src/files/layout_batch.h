@@ -10,7 +10,7 @@
 /*
  * The layout "batch": batch-000000.npy holds the pixels of several samples, of shape
  * (N, height, width, 3) or (N, 3, height, width), batch-000000.labels.npy their labels,
- * of shape (N,) and type int64; and so on.
+ * of shape (N,) and type int64, or of shape (N, columns) and type float32; and so on.
  *
  *   Threads: any.   Errors: none.
  */
@@ -21,7 +21,8 @@
 
 struct composite batch_composite(
 	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape);
-struct composite batch_labels_composite(uint32_t first, uint32_t n);
+/* targets: columns that are the labels; 0: classes are. */
+struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t targets);
 
 /* The batch or labels of an inode that exists. */
 struct composite batch_file(

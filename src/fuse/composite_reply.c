@@ -133,7 +133,11 @@ static int label_source(struct gather *gather, const struct segment *segment,
 	if (!gather->edition)
 		gather->edition = sched_edition(wait->file->job, epoch_of(wait->file));
 	uint32_t label = dataset_label(gather->edition->dataset, sample);
-	if (wait->file->inode.kind == INODE_BATCH_LABELS)
+	uint32_t targets = wait->file->composite.targets;
+	if (targets > 0)
+		memcpy(buffer, gather->edition->targets + (size_t)sample * targets,
+			segment->bytes);
+	else if (wait->file->inode.kind == INODE_BATCH_LABELS)
 		memcpy(buffer, &(int64_t){label}, sizeof(int64_t));
 	else
 		label_print(label, (uint32_t)segment->bytes, (char *)buffer);

@@ -21,6 +21,8 @@ struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
 	const struct array_type *array; /* not of pixels, but of this type; or NULL */
+	uint32_t
+		targets; /* numbers of float32 that are the label of a record; 0: a class */
 };
 
 /* Bytes of one number of a pixel; shape: of the cached tensor. */

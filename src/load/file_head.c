@@ -10,16 +10,16 @@
 
 #define DICTIONARY_AT 10 /* after the magic, the version and the length */
 
-size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
-	uint32_t label, uint8_t head[static FILE_HEAD_SIZE])
+/* label: NumPy's type of the label, with what follows it. bytes: of the head. */
+static void print_record(const char *label, const char *type, const uint32_t *shape,
+	size_t axes, size_t bytes, uint8_t *head)
 {
-	const size_t room = HEAD_SIZE - 1 - DICTIONARY_AT; /* before the newline */
+	const size_t room = bytes - 1 - DICTIONARY_AT; /* before the newline */
 	char *text = (char *)head + DICTIONARY_AT;
-	uint64_t number = htole64(label);
-	head_npy(type, shape, axes, HEAD_SIZE, head);
+	head_npy(type, shape, axes, bytes, head);
 	memset(text, ' ', room);
 	int n = snprintf(
-		text, room, "{'descr': [('label', '<i8'), ('image', '%s', (", type);
+		text, room, "{'descr': [('label', '%s), ('image', '%s', (", label, type);
 	for (size_t i = 0; i < axes; i++)
 		n += snprintf(text + n, room - (size_t)n, "%s%u%s", i ? ", " : "",
 			shape[i], axes == 1 ? "," : "");
@@ -27,6 +27,13 @@ size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 		"))], 'fortran_order': False, 'shape': (), }");
 	ensure(n > 0 && (size_t)n < room);
 	text[n] = ' ';
+}
+
+size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
+	uint32_t label, uint8_t head[static FILE_HEAD_SIZE])
+{
+	uint64_t number = htole64(label);
+	print_record("<i8'", type, shape, axes, HEAD_SIZE, head);
 	memcpy(head + HEAD_SIZE, &number, sizeof(number));
 	return FILE_HEAD_SIZE;
 }
@@ -51,6 +58,17 @@ void file_head_pair(const struct file_head_field fields[static 2],
 	n += snprintf(text + n, room - (size_t)n, "), }");
 	ensure(n > 0 && (size_t)n < room);
 	text[n] = ' ';
+}
+
+size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
+	uint8_t head[static FILE_HEAD_MOST])
+{
+	char label[32];
+	snprintf(label, sizeof(label), "%cf4', (%u,)",
+		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>', n);
+	print_record(label, type, shape, axes, 2 * HEAD_SIZE, head);
+	memset(head + 2 * HEAD_SIZE, 0, 4 * n);
+	return 2 * HEAD_SIZE + 4 * n;
 }
 
 size_t file_head_array(const struct array_type *array, bool record, uint32_t label,

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "config/config.h"
 #include "image/array.h"
 #include "image/head.h"
 
@@ -45,6 +46,12 @@ struct file_head_field {
 #define PAIR_HEAD 256 /* bytes, without the label */
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
+
+/* The same of a record whose label is an array of n numbers of float32, which are its last
+ * bytes, and zeros here. */
+#define FILE_HEAD_MOST (2 * HEAD_SIZE + 4 * CONFIG_MOST_TARGETS)
+size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
+	uint8_t ret[static FILE_HEAD_MOST]);
 
 /* The head of an array of NumPy's, or of a record with one. */
 size_t file_head_array(const struct array_type *array, bool record, uint32_t label,

@@ -6,7 +6,8 @@ lmdb; and DIR/plain/metadata.csv with captions and numbers.
 
 beside.py flat JOB DIR ENDING...: what comes along in epoch-0000 of the job, opened in any order,
 beside what was made.
-beside.py tar JOB DIR ENDING...: the members of its shards, beside what was made."""
+beside.py tar JOB DIR ENDING...: the members of its shards, beside what was made.
+beside.py labels JOB DIR COLUMN...: the labels of its records or batches, beside the columns."""
 
 import csv
 import glob
@@ -153,12 +154,32 @@ def read_tar(job, top, endings):
         compare(top, job, found, endings)
 
 
+def read_labels(job, top, columns):
+    """Vectors of float32, as numpy.load gives them."""
+    _, table = load(top)
+    paths = sorted(glob.glob(f"{job}/epoch-0000/*.npy"))
+    if "batch" in paths[0]:
+        read = [numpy.load(path) for path in paths if "labels" in path]
+        found = numpy.concatenate(read)
+    else:
+        records = [numpy.load(path) for path in paths]
+        found = numpy.stack([record["label"] for record in records])
+        if any(record["image"].shape != (16, 16, 3) or not record["image"].any()
+               for record in records):
+            sys.exit("a record without its image")
+    taken = order(job)
+    wanted = numpy.array([[table[taken[i]]["-xyz".index(column)] for column in columns]
+                          for i in range(len(found))], numpy.float32)
+    if found.dtype != numpy.float32 or not numpy.array_equal(found, wanted):
+        sys.exit(f"{found.dtype} {found.tolist()}, not {wanted.tolist()}")
+
+
 def main():
     what, *rest = sys.argv[1:]
     if what == "make":
         make(rest[0])
     else:
-        {"flat": read_flat, "tar": read_tar}[what](rest[0], rest[1], rest[2:])
+        {"flat": read_flat, "tar": read_tar, "labels": read_labels}[what](rest[0], rest[1], rest[2:])
 
 
 main()

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # What lies beside an image comes along, byte for byte: from a directory, shards, a zip and an
-# LMDB file, as files of layout = flat and members of layout = tar, whatever size each has.
+# LMDB file, as files of layout = flat and members of layout = tar, whatever size each has. Columns
+# of metadata are captions, and vectors of numbers in records and batches.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 "$PYTHON" "$FS/beside.py" make "$T"
@@ -35,12 +36,18 @@ D=$T/plain config images.label=none joaderfs.state="$T/state-text"
 rm "$T"/jobs.d/{f,s,t}.ini
 job c view.text=caption view.beside=json
 job d view.text=caption view.layout=tar
+job r tensor.format=record tensor.crop=16 "view.labels=columns: z x"
+job r1 tensor.format=record tensor.crop=16 "view.labels=columns: y"
+job b view.layout=batch view.batch=4 tensor.crop=16 "view.labels=columns: x y z"
 job few view.beside=txt "job.where=path like '%00007%'" job.order=sequential job.epochs=2
 job fewer view.beside=txt view.layout=tar "job.where=path like '%00002%'"
 : >"$LOG"
 start
 "$PYTHON" "$FS/beside.py" flat "$M/jobs/c" "$T" json caption
 "$PYTHON" "$FS/beside.py" tar "$M/jobs/d" "$T" caption
+"$PYTHON" "$FS/beside.py" labels "$M/jobs/r" "$T" z x
+"$PYTHON" "$FS/beside.py" labels "$M/jobs/r1" "$T" y
+"$PYTHON" "$FS/beside.py" labels "$M/jobs/b" "$T" x y z
 grep -qF "job c: 2 of 14 samples have no text in column caption, so that theirs is empty; the first: more/00009.jpg" "$LOG"
 
 # An engine that takes over goes on with open files. What changes answers EIO until it is scanned.
@@ -79,5 +86,9 @@ told $'[view]\nbeside = txt\ntext = caption' "beside: found \"txt\", allowed: ot
 told $'[view]\nbeside = json\njson = yes' "beside: found \"json\", allowed: other endings with json = yes"
 told $'[view]\nbeside = txt\nextension = txt' "beside: found \"txt\", allowed: other endings than that of the samples' files"
 told $'[view]\nbeside = txt\nlayout = classes' "beside: found \"beside\", allowed: only with layout = flat or tar"
+told $'[tensor]\nformat = record\n[view]\nlabels = columns: x colour' "[view]:labels: found column colour, which dataset images does not have, allowed: id, path, class,"
+told $'[tensor]\nformat = record\n[view]\nlabels = columns: caption' "[view]:labels: found \"a \"rose\", 0"
+told $'[tensor]\nformat = record\n[view]\nlabels = columns:' "labels: found \"columns:\", allowed: drawn, fixed, or columns: and 1 to 64 names of columns"
+told $'[view]\nlabels = columns: x' "labels: found \"columns: x\", allowed: columns only with layout = batch or format = record"
 told $'[view]\nbeside = txt' "warning: job x: 2 of 14 samples have no .txt"
 equal "a large text in flat" "$(printf '[job]\nname = y\ndataset = images\nwhere = path = '\''00002.jpg'\''\n[view]\nbeside = txt\n' | ctl add - >/dev/null && wc -c <"$(epoch y)/00000000.txt")" 1048577

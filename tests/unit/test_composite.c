@@ -55,7 +55,7 @@ Test(composite, the_segments_of_a_batch_and_its_labels_lie_side_by_side)
 {
 	struct composite batch = batch_composite(10, 4, bytes_hwc, shape);
 	cr_assert_eq(walk(&batch), 4);
-	struct composite labels = batch_labels_composite(10, 4);
+	struct composite labels = batch_labels_composite(10, 4, 0);
 	cr_assert_eq(walk(&labels), 0);
 }
 

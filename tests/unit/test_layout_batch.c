@@ -54,7 +54,7 @@ Test(layout_batch, the_largest_head_fits)
 
 Test(layout_batch, labels_are_an_array_of_one_axis)
 {
-	struct composite labels = batch_labels_composite(0, 5);
+	struct composite labels = batch_labels_composite(0, 5, 0);
 	check_head(&labels, 128,
 		"{'descr': '<i8', 'fortran_order': False, 'shape': (5,), }");
 	cr_assert_eq(labels.bytes, 128 + 5 * 8);
