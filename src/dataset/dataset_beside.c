@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* What belongs to samples beside their images: files of the source, and columns of metadata. */
 
@@ -198,13 +199,20 @@ int dataset_text(struct dataset *dataset, sample_id id, const char *column, char
 	return err || *ret ? err : -ENOENT;
 }
 
+/* What every dataset has describes the file, but for these. */
+static bool may_be_asked(const char *column)
+{
+	return !catalogue_reserved_column(column) || strcasecmp(column, "class") == 0 ||
+	       strcasecmp(column, "path") == 0;
+}
+
 bool dataset_column(struct dataset *dataset, const char *column)
 {
 	bool has = false;
 	for (size_t i = 0; i < dataset->n_mixed; i++)
 		if (!dataset_column(dataset->mixed[i], column))
 			return false;
-	if (dataset->n_mixed > 0 || catalogue_hidden_column(column))
+	if (dataset->n_mixed > 0 || !may_be_asked(column))
 		return dataset->n_mixed > 0;
 	return run(dataset,
 		       &(struct query){
@@ -214,6 +222,32 @@ bool dataset_column(struct dataset *dataset, const char *column)
 			       .row = note_row,
 			       .context = &has}) == 0 &&
 	       has;
+}
+
+static int print_column(void *context, sqlite3_stmt *row)
+{
+	FILE *out = context;
+	const char *name = (const char *)sqlite3_column_text(row, 0);
+	if (name && may_be_asked(name))
+		fprintf(out, "%s%s", ftell(out) > 0 ? ", " : "", name);
+	return 0;
+}
+
+int dataset_columns(struct dataset *dataset, char **ret)
+{
+	size_t size;
+	*ret = NULL;
+	if (dataset->n_mixed > 0)
+		return dataset_columns(dataset->mixed[0], ret);
+	FILE *out = open_memstream(ret, &size);
+	if (!out)
+		return -ENOMEM;
+	int err = run(dataset,
+		&(struct query){.sql = "SELECT name FROM pragma_table_info('samples') "
+				       "WHERE ?1 = ?1",
+			.row = print_column,
+			.context = out});
+	return fclose(out) == 0 ? err : -ENOMEM;
 }
 
 /* --- of all samples -------------------------------------------------------------------- */

@@ -169,24 +169,6 @@ static void print_columns(FILE *out, sqlite3 *db)
 	sqlite3_finalize(statement);
 }
 
-int dataset_columns(struct dataset *dataset, char **ret)
-{
-	struct connection *connection;
-	size_t size;
-	*ret = NULL;
-	if (dataset->n_mixed > 0)
-		return dataset_columns(dataset->mixed[0], ret);
-	int err = connection_take(dataset, &connection);
-	if (err)
-		return err;
-	FILE *out = open_memstream(ret, &size);
-	if (out)
-		print_columns(out, connection->db);
-	err = out && fclose(out) == 0 ? 0 : -ENOMEM;
-	connection_give(dataset, connection);
-	return err;
-}
-
 /* -EINVAL, and the message for the person who wrote the predicate. */
 static int bad_predicate(
 	sqlite3 *db, const char *where, const char *problem, char **ret_message)

@@ -2,7 +2,9 @@
 # Copyright (c) 2026 The joaderfs authors
 """The originals that tests/programs/run compares with: made here, nothing is fetched."""
 
+import csv
 import io
+import json
 import os
 import tarfile
 import zipfile
@@ -10,6 +12,7 @@ import zipfile
 import numpy
 from PIL import Image
 
+METADATA = "metadata.csv"
 SOURCES = ("directory", "tar", "zip")
 
 
@@ -63,10 +66,26 @@ def street():
         yield f"masks/{i:03}.png", encoded(mask, "PNG")
 
 
+def captioned():
+    """Images without classes, as image-text datasets have them: captions and properties beside
+    each, the captions also in one file, with numbers to learn."""
+    rows = [("file_name", "caption", "metres", "age")]
+    for i in range(6):
+        text = f'caption {i}: "caf\N{LATIN SMALL LETTER E WITH ACUTE}", ' + "many words " * (60 * i)
+        yield f"{i:05}.jpg", encoded(picture(200 + i), "JPEG", quality=90)
+        yield f"{i:05}.txt", text.encode()
+        yield f"{i:05}.json", json.dumps({"uid": i, "caption": text}).encode()
+        rows.append((f"{i:05}.jpg", text, i / 3, 20 + i))
+    out = io.StringIO()
+    csv.writer(out).writerows(rows)
+    yield METADATA, out.getvalue().encode()
+
+
 def write(place, files):
     """The same files in each source; {source: path}, {name: bytes}."""
     files = dict(files)
     os.makedirs(place)
+    metadata = files.pop(METADATA, None)
     with tarfile.open(f"{place}/all.tar", "w") as tar, zipfile.ZipFile(f"{place}/all.zip", "w") as z:
         for name, data in files.items():
             path = os.path.join(place, "directory", name)
@@ -77,5 +96,10 @@ def write(place, files):
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))
             z.writestr(name, data)
+    for directory in (place, f"{place}/directory"):  # of containers it lies beside them
+        if metadata is not None:
+            with open(f"{directory}/{METADATA}", "wb") as out:
+                out.write(metadata)
+            files[METADATA] = metadata
     return {"directory": f"{place}/directory", "tar": f"{place}/all.tar",
             "zip": f"{place}/all.zip"}, files

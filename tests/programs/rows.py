@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The joaderfs authors
 """The programs: how each opens files, and what it would make of the originals."""
 
+import csv
 import dataclasses
 import glob
 import io
@@ -32,19 +33,43 @@ class Row:
     only: str = ""  # the originals whose paths begin so
     then: Callable[[Image.Image], Any] = lambda image: image  # what the program does itself
     labelled: bool = True
+    label: Callable[[dict[str, bytes], str], Any] = lambda files, path: class_of(files, path)
     lacking: bool = False  # not in every build
 
     truth: Any = None  # the originals, for programs that compare more than one file
 
     def expected(self, files):
-        classes = sorted({path.split("/")[0] for path in files})
         made = {}
         for path, content in files.items():
-            if path.startswith(self.only):
+            if path.startswith(self.only) and path.endswith((".jpg", ".png", ".tiff")):
                 with Image.open(io.BytesIO(content)) as image:
                     made[path] = (self.make(image),
-                                  classes.index(path.split("/")[0]) if self.labelled else None)
+                                  self.label(files, path) if self.labelled else None)
         return made
+
+
+def class_of(files, path):
+    return sorted({path.split("/")[0] for path in files}).index(path.split("/")[0])
+
+
+def caption_of(files, path):
+    """The bytes of the caption, and what is known of the image."""
+    stem = os.path.splitext(path)[0]
+    return files[f"{stem}.txt"], files[f"{stem}.json"]
+
+
+def row_of(files, path):
+    rows = csv.DictReader(io.StringIO(files["metadata.csv"].decode(), newline=""))
+    return next(row for row in rows if row["file_name"] == path)
+
+
+def text_of(files, path):
+    return row_of(files, path)["caption"].encode()
+
+
+def numbers_of(files, path):
+    row = row_of(files, path)
+    return [float(numpy.float32(row[column])) for column in ("age", "metres")]
 
 
 def same(expected, have):
@@ -102,7 +127,7 @@ def records(job, _):
               for path in sorted(glob.glob(os.path.join(job, "epoch-0000", "*.npy")))]
     taken = order(job)
     for position, record in loaded:
-        yield taken[position][1], record["image"], int(record["label"])
+        yield taken[position][1], record["image"], label_of(record["label"])
 
 
 def batches(job, _):
@@ -112,7 +137,12 @@ def batches(job, _):
     taken = order(job)
     both = zip(numpy.concatenate(images), numpy.concatenate(labels))
     for position, (pixels, label) in enumerate(both):
-        yield taken[position][1], pixels, int(label)
+        yield taken[position][1], pixels, label_of(label)
+
+
+def label_of(label):
+    """The number of a class, or a vector of float32."""
+    return int(label) if label.dtype == numpy.int64 else [float(number) for number in label]
 
 
 def shards(job):
@@ -144,7 +174,22 @@ def captions(job, row):
     taken = order(job)
     for sample in loaded:
         with Image.open(io.BytesIO(sample["ppm"])) as image:
-            yield taken[number(sample["__key__"])][1], row.then(image), sample["txt"]
+            text = sample["txt"]
+            yield (taken[number(sample["__key__"])][1], row.then(image),
+                   (text, sample["json"]) if "json" in sample else text)
+
+
+def caption_files(job, row):
+    """A Dataset of one's own: the caption is in a file beside the image."""
+    paths = sorted(glob.glob(os.path.join(job, "epoch-0000", "*.ppm")))
+    loaded = []
+    for path in paths:
+        with Image.open(path) as image, open(path[:-3] + "txt", "rb") as text, \
+                open(path[:-3] + "json", "rb") as about:
+            loaded.append((number(path), row.then(image), (text.read(), about.read())))
+    taken = order(job)
+    for position, pixels, label in loaded:
+        yield taken[position][1], pixels, label
 
 
 def by_names(job, row):
@@ -256,11 +301,26 @@ ROWS = [
         arrays, deep),
     Row("physics: TIFF of float32", "npy, keep, resize=32x32", "slices",
         keys(**KEPT, resize="32x32"), arrays, real),
-    Row("captions: open_clip", "tar, beside = txt", "photos",
+    Row("captions: open_clip", "tar, beside = txt json", "captioned",
         keys(resize=224, filter="bicubic", crop=224,
-             other={"view.layout": "tar", "view.shard": 5, "view.beside": "txt"}),
-        captions, evaluated(224, BICUBIC), then=evaluated(None, BICUBIC), lacking=True,
-        sources=("tar",)),
+             other={"view.layout": "tar", "view.shard": 5, "view.beside": "txt json"}),
+        captions, evaluated(224, BICUBIC), then=evaluated(None, BICUBIC), label=caption_of),
+    Row("captions: files beside images", "flat, beside = txt json", "captioned",
+        keys(resize=224, filter="bicubic", crop=224, other={"view.beside": "txt json"}),
+        caption_files, evaluated(224, BICUBIC), then=evaluated(None, BICUBIC),
+        label=caption_of),
+    Row("captions: one file for all, open_clip", "tar, text = caption", "captioned",
+        keys(resize=224, filter="bicubic", crop=224,
+             other={"view.layout": "tar", "view.shard": 5, "view.text": "caption"}),
+        captions, evaluated(224, BICUBIC), then=evaluated(None, BICUBIC), label=text_of),
+    Row("regression: numpy.load of records", "record, labels = columns: ...", "captioned",
+        keys(resize="64x64", format="record",
+             other={"view.labels": "columns: age metres"}), records,
+        lambda image: numpy.asarray(rgb(image).resize((64, 64), 2)), label=numbers_of),
+    Row("several labels: numpy.load of batches", "batch, labels = columns: ...", "captioned",
+        keys(resize="64x64", other={"view.layout": "batch", "view.batch": 4,
+                                    "view.labels": "columns: age metres"}), batches,
+        lambda image: numpy.asarray(rgb(image).resize((64, 64), 2)), label=numbers_of),
     Row("segmentation: image and mask, one sample", "npy, [tensor mask]", "street",
         keys(resize="128x96", format="npy", other=MASK), both, small_image, only="images",
         labelled=False),

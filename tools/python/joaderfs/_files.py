@@ -62,6 +62,8 @@ class Place:
             raise ValueError(f"{os.fspath(path)}: samples are pairs, by [tensor NAME] of the job's "
                              "ini; this module reads single images")
         self.layout = self.ini.get("layout") or _guess(self.directory)
+        comes_along = self.ini.get("beside", "").split() + ["txt"] * ("text" in self.ini)
+        self.beside = BESIDE + tuple(b"." + ending.encode() for ending in comes_along)
 
     @property
     def classes(self) -> list[str]:
@@ -80,7 +82,7 @@ class Place:
     def names(self) -> numpy.ndarray:
         """The files in their order, as bytes, which forked workers share without a copy."""
         found: list[bytes] = []
-        _walk(os.fsencode(self.directory), b"", found)
+        _walk(os.fsencode(self.directory), b"", self.beside, found)
         found.sort()
         return numpy.array(found, dtype=numpy.bytes_) if found else numpy.zeros(0, "S1")
 
@@ -96,11 +98,11 @@ def _guess(directory: str) -> str:
     return "classes"
 
 
-def _walk(top: bytes, below: bytes, found: list[bytes]) -> None:
+def _walk(top: bytes, below: bytes, beside: tuple[bytes, ...], found: list[bytes]) -> None:
     for entry in os.scandir(os.path.join(top, below)):
         if entry.is_dir():
-            _walk(top, below + entry.name + b"/", found)
-        elif not entry.name.endswith(BESIDE):
+            _walk(top, below + entry.name + b"/", beside, found)
+        elif not entry.name.endswith(beside):
             found.append(below + entry.name)
 
 

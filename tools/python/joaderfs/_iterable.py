@@ -146,7 +146,7 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
                 beside = member.name.rpartition(".")[2]
                 if beside == "cls":
                     label = member
-                elif beside != "json":
+                elif b"." + os.fsencode(beside) not in self._place.beside:
                     if skip:
                         skip -= 1
                         continue

@@ -27,7 +27,8 @@ KEYS = {
     "tensor": "prepare resize filter crop pad fill channels accuracy exif truncated format dtype "
               "axes",
     "augment": "random_crop random_resized_crop hflip normalize seed",
-    "view": "layout shard labels mapping batch drop_last json path io size extension lookahead",
+    "view": "layout shard labels mapping batch drop_last json beside text path io size "
+            "extension lookahead",
 }
 SECTIONS = {key: section for section, keys in KEYS.items() for key in keys.split()}
 
