@@ -88,6 +88,7 @@ refuses "[tensor mask]:resize: found \"resize\", allowed: only in [tensor], sinc
 refuses "not with format = record or layout = batch" tensor.format=record -- "format = png"
 refuses "one [tensor NAME] with from, and no other" -- "[tensor b]" "from = {stem}.png"
 refuses "is indices of a palette" tensor.resize=40 -- "channels = keep"
+refuses "not with labels = columns" view.layout=batch "view.labels=columns: label" -- "channels = keep"
 refuses "not with prepare or format = source" tensor.format=source -- "channels = keep"
 refuses "[tensor]:from: found \"from\", allowed: only in [tensor NAME]" tensor.from=x -- "channels = keep"
 {

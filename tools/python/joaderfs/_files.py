@@ -177,7 +177,8 @@ class Parser:
         size = kind.itemsize * int(numpy.prod(shape, dtype=numpy.int64))
         array = data[len(head):len(head) + size].view(kind).reshape(shape)
         if kind.names:
-            return array["image"], int(array["label"])
+            label = array["label"]  # of columns, a vector
+            return array["image"], label.copy() if label.ndim else int(label)
         return array, None
 
 
