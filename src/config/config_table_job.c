@@ -317,14 +317,12 @@ const struct option config_job_options[] = {
 			"This costs what classes costs: samples are not prepared ahead, "
 			"and jobs share less; and labels that are read in order come in "
 			"the same order in each epoch.\n"
-			"columns: X Y ...: not the number of a class, but the numbers in "
+			"columns: X Y: not the number of a class, but the numbers in "
 			"these columns of metadata.csv, as float32: of shape (N, "
-			"columns) "
-			"in batch-000000.labels.npy, of shape (columns,) in the field "
-			"label of a record; for regression and several labels. Only with "
-			"layout = batch or format = record; each sample needs a number "
-			"in "
-			"each column."},
+			"columns) in batch-000000.labels.npy, of shape (columns,) in the "
+			"field label of a record; for regression and several labels.\n"
+			"Columns need layout = batch or format = record, and in each "
+			"sample a number."},
 	{SECTION_VIEW, "batch", &value_u32, .min = 1, .max = 65536, .preset = "64",
 		JOB(batch), .help = "Samples in each file of batch."},
 	{SECTION_VIEW, "mapping", &value_choice, .choices = mappings, .preset = "auto",
