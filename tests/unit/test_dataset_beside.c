@@ -20,7 +20,7 @@ static void check(
 	cr_assert_str_eq(found.relative, expected);
 	struct stat st;
 	cr_assert_eq(stat(found.path, &st), 0);
-	cr_assert_eq(found.bytes, st.st_size);
+	cr_assert_eq(found.bytes, (uint64_t)st.st_size);
 	cr_assert_null(found.container);
 	dataset_sample_free(&found);
 }
