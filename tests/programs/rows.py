@@ -34,7 +34,6 @@ class Row:
     then: Callable[[Image.Image], Any] = lambda image: image  # what the program does itself
     labelled: bool = True
     label: Callable[[dict[str, bytes], str], Any] = lambda files, path: class_of(files, path)
-    lacking: bool = False  # not in every build
 
     truth: Any = None  # the originals, for programs that compare more than one file
 
