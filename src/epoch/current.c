@@ -283,9 +283,10 @@ static bool may_turn(const struct opener *opener)
 }
 
 /*
- * Files in order: a worker's row is of one pass, if its steps are those of batches. The pass that begins did so after the file was
- * opened last, so rows that had begun by then, and the worker's own, are of the one before.
- * Rows that begin after these have ended may be of the new one.
+ * Files in order: a worker's row is of one pass, if its steps are those of batches. The pass
+ * that begins now did so after the file was opened last. So rows that had begun by then, and
+ * the worker's own row, are of the pass before. Rows that begin after these have ended may be
+ * of the new pass.
  */
 static uint32_t since_rows(const struct current *current, const struct script *script,
 	const struct worker *first, uint32_t file)

@@ -213,9 +213,9 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	.fini = teardown)
 {
 	contains(REFUSED("statsu"), "did you mean stats?");
-	contains(REFUSED("x"),
-		"add rm restore export mount grant revoke ls cluster status order "
-		"stats trace top explain dataset datasets");
+	contains(REFUSED("x"), "add rm restore export mount grant revoke ls cluster "
+			       "cluster-forget cluster-resize status order "
+			       "stats trace top explain dataset datasets");
 	contains(REFUSED("ls|more"), "usage: ls\n");
 	contains(REFUSED("order"), "usage: order JOB [EPOCH]\n");
 	contains(REFUSED("rm|a|b|c|d|e"), "usage: rm JOB\n");

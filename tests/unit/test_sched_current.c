@@ -434,7 +434,7 @@ Test(sched_current, an_idle_job_goes_on_in_the_epoch_that_it_was_in, .timeout = 
 		sched_job_status(script.job, &status);
 	} while (!status.parked_idle);
 	world_check_nothing_held(&script.world);
-	cr_assert_eq(label_of(&script, N - 1, 2), sched_bound(script.job, 0, N - 1));
+	cr_assert_eq(label_of(&script, N - 4, 2), sched_bound(script.job, 0, N - 4));
 	read_range(&script, 1, 4, N, 1);
 	check_order(&script, 1);
 	end(&script);
