@@ -320,7 +320,7 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* What fails before anything was asked says nothing of jobs, leases and fences. */
+/* An error before anything was asked says nothing of jobs, leases and fences. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What operators do to the group. */
+/* Operators change the group. */
 
 static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **ret,
 	char said[COORD_TEXT])

@@ -152,7 +152,7 @@ struct job_section {
 	bool is_pair; /* it is the only one then */
 };
 
-/* What comes along beside samples. */
+/* Files and columns come along beside samples. */
 #define CONFIG_LONGEST_ENDING 16
 #define CONFIG_MOST_ENDINGS 8
 #define CONFIG_LONGEST_COLUMN 64

@@ -363,7 +363,7 @@ const char *config_extension_of(enum sample_format format)
 	return endings[format];
 }
 
-/* By default the files have the ending that their format usually has. */
+/* The files have the ending that is usual for their format, unless the ini gives one. */
 static void default_extension(struct ini *ini, struct job_config *job)
 {
 	if (job->extension)

@@ -44,7 +44,7 @@ static const char *value_of(const struct ini_section *section, const char *key)
 	return NULL;
 }
 
-/* What [tensor] says of pixels does not matter to files as they are. */
+/* Files as they are ignore the pixels of [tensor]. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
 {
 	for (size_t i = 0; i < config_n_options(); i++)

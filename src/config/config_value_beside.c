@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What belongs to a sample beside its image: endings, a column, labels of several columns. */
+/* A sample has more than its image: endings, a column, labels of several columns. */
 
 static size_t word(const char **text)
 {

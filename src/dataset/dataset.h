@@ -141,7 +141,7 @@ const char *dataset_kind(const struct dataset *dataset);   /* directory, tar, ..
 /* The directory that files of the dataset have to lie in, whatever links lead to them; NULL:
  * they may lie anywhere. */
 const char *dataset_boundary(const struct dataset *dataset);
-/* The same for one sample, also of a mixture. */
+/* Tells the boundary of one sample's dataset, also in a mixture. */
 const char *dataset_boundary_of(const struct dataset *dataset, sample_id id);
 /* A directory or a file on the device that the samples are read from. */
 const char *dataset_location(const struct dataset *dataset);
@@ -211,7 +211,7 @@ must_check int dataset_beside(struct dataset *dataset, sample_id id, const char 
 bool dataset_column(struct dataset *dataset, const char *column);
 /* Their names, with commas between; the caller frees it. */
 must_check int dataset_columns(struct dataset *dataset, char **ret);
-/* What the column has, as metadata has it; the caller frees it. -ENOENT: nothing. */
+/* The column's text of the sample, as metadata has it; the caller frees it. -ENOENT: none. */
 must_check int dataset_text(
 	struct dataset *dataset, sample_id id, const char *column, char **ret);
 
@@ -221,7 +221,7 @@ struct dataset_besides {
 	sample_id most;	     /* the one with most bytes; SAMPLE_NONE: none has it */
 	uint64_t most_bytes; /* of this one */
 };
-/* Of the files with an ending, or the texts of a column. Reads the whole catalogue. */
+/* Describes the files with an ending, or the texts of a column. Reads the whole catalogue. */
 must_check int dataset_besides(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *ending, struct dataset_besides *ret);
 must_check int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What belongs to samples beside their images: files of the source, and columns of metadata. */
+/* Samples have files of the source beside their images, and columns of metadata. */
 
 static int unreadable(const struct dataset *dataset, sqlite3 *db)
 {
@@ -199,7 +199,7 @@ int dataset_text(struct dataset *dataset, sample_id id, const char *column, char
 	return err || *ret ? err : -ENOENT;
 }
 
-/* What every dataset has describes the file, but for these. */
+/* Columns that every dataset has describe the file, but for these. */
 static bool may_be_asked(const char *column)
 {
 	return !catalogue_reserved_column(column) || strcasecmp(column, "class") == 0 ||

@@ -131,7 +131,7 @@ must_check int beside_add(struct beside_files *files, struct arena *arena,
 	const char *path, const struct beside *facts);
 /* When all are there. */
 void beside_sort(struct beside_files *files);
-/* Those of a sample. -ENOMEM */
+/* Finds the files of a sample. -ENOMEM */
 must_check int beside_find(const struct beside_files *files, struct arena *arena,
 	const char *path, const struct beside **ret);
 

@@ -16,7 +16,7 @@
  * The list of a sample is in the order of the endings.
  */
 
-/* So many of each stem are kept, and of each rule. */
+/* The numbers that are kept of each stem, and of each rule. */
 #define MOST_OF_STEM 16
 
 static size_t name_at(const char *path)

@@ -57,7 +57,7 @@ bool container_has(
  * the next ones; of a large one hardly more is read than the page cache reads anyway. */
 #define BUFFER_BYTES 16384
 
-/* As pread. */
+/* Reads as pread does. */
 static ssize_t read_file(
 	struct container_scan *container, void *ret, size_t bytes, uint64_t offset)
 {

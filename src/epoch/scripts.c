@@ -288,7 +288,7 @@ static void note_late(struct current *current, const struct script *script,
 	}
 }
 
-/* What ranks have opened beyond their parts is of the next pass. */
+/* Files that ranks have opened beyond their parts are of the next pass. */
 static void note_parts(
 	struct current *current, uint32_t place, enum opened_how how, uint32_t since)
 {

@@ -18,7 +18,7 @@
  *         source was changed.
  */
 
-/* What is made of one tensor. */
+/* A file, or a part of one, is made of one tensor. */
 struct content_made {
 	const struct tensor *tensor; /* the handle's, or augmented */
 	struct tensor *augmented;
@@ -46,7 +46,7 @@ struct content_place {
 	enum sample_format format;
 	uint64_t size;
 	bool second; /* the second file of a pair alone */
-	/* In a tar both files of a pair follow each other: */
+	/* The files of a pair follow each other in a tar: */
 	uint64_t first_size;   /* of the first one; 0: it is no pair in a tar */
 	uint64_t second_at;    /* where the header of the second one begins */
 	uint64_t second_size;  /* of the second one, without its header */

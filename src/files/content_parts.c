@@ -35,7 +35,7 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-/* So many zeros, of which some may come before what is wanted. */
+/* Zeros; some may come before the bytes that are wanted. */
 static void take_zeros(struct cut *cut, uint64_t bytes)
 {
 	while (bytes > 0 && cut->left > 0) {

@@ -31,7 +31,7 @@ must_check bool sizes_of_position(
 /* The same for a position of the epoch that has this sample. */
 uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
 	sample_id sample, bool second);
-/* Of a position, the first or the second file of a pair, whichever the inode is. */
+/* The size of the first or the second file of a position's pair, whichever the inode is. */
 must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 	struct inode inode, bool second, uint64_t *ret);
 /* What would be another size of files of current/ with the next edition: sched_dataset_move. */

@@ -25,7 +25,7 @@ bool process_read(long id, struct process *ret);
 bool process_read_stat(long id, struct process *ret);
 long process_of_thread(long thread);
 
-/* No other process has this number since the machine was started. It is odd. */
+/* The number is odd; no other process has had it since the machine was started. */
 uint64_t process_number(const struct process *process);
 /* true also where it can't be found out. */
 bool process_runs_same(const struct process *a, const struct process *b);

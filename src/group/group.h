@@ -34,7 +34,7 @@ void group_free(struct group **group);
 
 /* The group as this node sees it: joaderctl(1), cluster. */
 void group_print(struct group *group, FILE *out);
-/* What operators do to the group, by a connection of its own; the caller waits for the engine.
+/* Operators change the group by a connection of its own; the caller waits for the engine.
  * false: text says why. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
 bool group_resize(

@@ -33,7 +33,7 @@ struct tensor_sections {
 	struct tensor_section section[SECTIONS_MOST];
 };
 
-/* The same sections for as long as the process runs; NULL: no memory. */
+/* Sections that live as long as the process, equal to these; NULL: no memory. */
 const struct tensor_sections *sections_keep(const struct tensor_sections *sections);
 
 /* true: both are NULL, or have equal names and preparations, in one order. */

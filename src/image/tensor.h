@@ -78,7 +78,7 @@ struct tensor {
 	struct backing file;
 	const uint8_t *head;
 	size_t head_bytes;
-	/* Of a pair: what lies second_at bytes from the beginning; 0: it is none. */
+	/* The second file of a pair lies second_at bytes from the beginning; 0: it is no pair. */
 	struct tensor_shape second;
 	uint64_t second_at;
 	uint32_t made_for; /* the job that asked for it first; 0: not known */

@@ -47,7 +47,7 @@ struct file_head_field {
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
 
-/* The same of a record whose label is an array of n numbers of float32, which are its last
+/* Makes the head of a record whose label is an array of n numbers of float32, which are its last
  * bytes, and zeros here. */
 #define FILE_HEAD_MOST (2 * HEAD_SIZE + 4 * CONFIG_MOST_TARGETS)
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,

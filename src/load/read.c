@@ -336,7 +336,7 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Of a pair both have to be there. */
+/* A pair is there if both files are. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;

@@ -81,7 +81,7 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* What the ranks here were given before this daemon began, or before all were parked. */
+/* The ranks here were given these before this daemon began, or before all were parked. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;

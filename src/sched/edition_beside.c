@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* What comes along with the samples of an edition, and labels that are numbers of columns. */
+/* Texts come along with the samples of an edition; columns of numbers are labels. */
 
 /* Files are held while they are open; in a tar each takes the room of the largest. */
 #define MOST_BYTES (UINT64_C(64) << 20)

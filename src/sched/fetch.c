@@ -64,7 +64,7 @@ static struct tensor_shape image_of(const struct use *use)
 		dataset_orientation(dataset, sample));
 }
 
-/* What another daemon sends of a pair has both, one behind the other. */
+/* Another daemon sends both files of a pair, one behind the other. */
 static void set_second(const struct use *use, struct tensor *tensor)
 {
 	const struct space *space = use->key.space;

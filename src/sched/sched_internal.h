@@ -808,7 +808,7 @@ void notice_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
 /* An image of current/ is opened. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* By a rank of several, of which some are on other machines. true: the open fails. */
+/* A rank opens a file, and other ranks are on other machines. true: the open fails. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch);
 

@@ -219,7 +219,7 @@ Test(coord_redis, groups_of_one_server_do_not_see_each_other)
 
 /* --- errors that are no fences ----------------------------------------------------------- */
 
-/* What happens to the file, and what is said of it. */
+/* A command changes the file of the password; the message says how it is wrong. */
 static const struct {
 	const char *command, *says;
 } password_files[] = {

@@ -96,7 +96,7 @@ Test(dataset_beside, a_scan_sees_what_comes_changes_and_goes)
 	place_end(&place);
 }
 
-/* What has a sample's stem, by its definition: the ending in small letters first. */
+/* Finds the files with a sample's stem, by the definition: the ending in small letters first. */
 static const char *expected_of(
 	const char *sample, const char *ending, char (*files)[32], size_t n, bool whole)
 {

@@ -110,7 +110,7 @@ static void run(const struct trial *trial, bool mutant, sample_id *ret)
 	world_end(&world);
 }
 
-/* What a pass gave: of each file its sample, and the script. */
+/* A pass gave each file its sample; the script is noted, too. */
 struct given {
 	uint64_t script;
 	uint32_t n_files;

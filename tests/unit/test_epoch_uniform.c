@@ -82,7 +82,7 @@ static double z_of(const unsigned *counts, unsigned runs)
 	return chi_square_z(chi_square, ORDERS - 1);
 }
 
-/* Of the third order, and of what it makes of the second. */
+/* Counts of the third order, and of the permutation from the second order to it. */
 static double worst(bool scripts, bool in_order, bool mutant)
 {
 	unsigned runs = RUNS, third[ORDERS] = {0}, relative[ORDERS] = {0};

@@ -62,7 +62,7 @@ Test(layout_tar, the_end_is_two_blocks_of_zeros_and_a_whole_record)
 	}
 }
 
-/* What a reader finds in the room of a text of each size, up to the largest. */
+/* A reader finds the text in its room, for each size up to the largest. */
 Test(layout_tar, a_text_of_any_size_fills_the_room_of_the_largest)
 {
 	struct tar_sizes any = {

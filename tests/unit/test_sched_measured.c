@@ -25,7 +25,7 @@ static struct job_config config_of(char *where, enum view_layout layout)
 	return config;
 }
 
-/* What a job has found of its samples, as numbers that other samples hardly have. */
+/* A job's findings about its samples, as numbers that other samples hardly have. */
 struct found {
 	uint32_t samples, n_begins;
 	roaring_bitmap_t *selection, *readable;
