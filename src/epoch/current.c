@@ -554,16 +554,17 @@ struct choice current_choose(
 	if (opens_again(&opener))
 		return choice_of(opener.worker->epoch, OPENED_AGAIN);
 	bool label = request->label && !request->images;
-	label = is_only_label(opener.script, opener.worker, label);
-	uint32_t other =
-		r != NOBODY && label ? other_half(current, r, opener.file) : NOBODY;
+	bool only_label = is_only_label(opener.script, opener.worker, label);
+	uint32_t other = r != NOBODY && only_label == label
+				 ? other_half(current, r, opener.file, label)
+				 : NOBODY;
 	if (other != NOBODY && can_give(epochs, current->workers[other].epoch, request))
 		return choice_of(current->workers[other].epoch, OPENED_AGAIN);
 	if (lacks_file(&opener))
 		return had_half(opener.script)
 			       ? begin_pass(&opener, OPENED_JOINS)
 			       : choice_of(opener.script->epoch, OPENED_GIVEN);
-	if (label)
+	if (only_label)
 		return choose_label(&opener);
 	return choose_in_pass(&opener);
 }

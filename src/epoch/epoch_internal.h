@@ -377,8 +377,10 @@ bool is_new_image(
 bool is_whole(const struct script *script);
 /* Its threads open files in the order of names. */
 bool is_in_order(const struct script *script);
-/* A thread of the rank that opened the file last, but not its label; or NOBODY. */
-uint32_t other_half(const struct current *current, uint32_t rank, uint32_t file);
+/* A thread of the rank that opened the image of the file last, but not its label. Without
+ * `label`: one that opens labels only, and opened the label of the file. NOBODY: there is none. */
+uint32_t other_half(
+	const struct current *current, uint32_t rank, uint32_t file, bool label);
 /* label: that is all that is opened. worker: NULL, one that is new. */
 bool is_only_label(const struct script *script, const struct worker *worker, bool label);
 /* Its ranks, but those that have gone. */

@@ -91,12 +91,13 @@ bool is_worker_of(const struct current *current, const struct worker *worker,
 	       &current->scripts[current->ranks[worker->rank].script] == script;
 }
 
-uint32_t other_half(const struct current *current, uint32_t rank, uint32_t file)
+uint32_t other_half(
+	const struct current *current, uint32_t rank, uint32_t file, bool label)
 {
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
 		if (worker->rank == rank && worker->file == file &&
-			worker->row[FILE_LABEL] == 0 &&
+			worker->row[label] == 0 && (label || !worker->images) &&
 			worker->used + RECENT_OPENS >= current->opened)
 			return i;
 	}
@@ -504,8 +505,8 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	bool only_label = is_only_label(script, known ? worker : NULL, opened->label);
 	int err = 0;
 	bool again = opened->how == OPENED_AGAIN;
-	uint32_t other = again && only_label && worker->file != file
-				 ? other_half(current, r, file)
+	uint32_t other = again && only_label == opened->label && worker->file != file
+				 ? other_half(current, r, file, opened->label)
 				 : NOBODY;
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;
@@ -519,6 +520,8 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	script->used_ns = epochs->last_read_ns;
 	script->ended = false;
 	note_worker(worker, rank, opened, file, only_label);
+	if (other != NOBODY) /* the file has both halves now */
+		worker->row[!opened->label] = 1;
 	return 0;
 }
 

@@ -236,8 +236,8 @@ int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 static int remove_own_files(int directory)
 {
 	static const char *const names[] = {"job.ini", "job.ini.new", "id", "id.new",
-		"bad", "bad.new", "training.order", "training.order.new", MEASURED_FILE,
-		MEASURED_FILE ".new"};
+		"bad", "bad.new", "mapping", "mapping.new", "training.order",
+		"training.order.new", MEASURED_FILE, MEASURED_FILE ".new"};
 	int err = unlinkat(directory, names[0], 0) == 0 || errno == ENOENT ? 0 : -errno;
 	if (!err)
 		err = journal_remove_all(directory);

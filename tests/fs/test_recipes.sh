@@ -8,8 +8,20 @@ dataset 3 20
 {
 	config joaderfs.cache=1G
 	sed -i 's/images/flowers/' "$T/joaderfs.ini"
-	printf '[dataset %s]\npath = %s\n' flowers-val "$D" sketches "$D" >>"$T/joaderfs.ini"
+	printf '[dataset %s]\npath = %s\n' flowers-val "$D" sketches "$D" street "$T/street" >>"$T/joaderfs.ini"
 }
+"$PYTHON" - "$T/street" <<'EOF'
+import os
+import sys
+
+from PIL import Image
+
+for name, mode, ending in ("images", "RGB", "jpg"), ("masks", "P", "png"):
+    os.makedirs(os.path.join(sys.argv[1], name))
+    for i in range(4):
+        image = Image.linear_gradient("L").rotate(90 * i).resize((64, 48)).convert(mode)
+        image.save(os.path.join(sys.argv[1], name, f"{i:04}.{ending}"))
+EOF
 start
 cp "$ROOT"/config/*.ini "$T"
 cd "$T" || exit
@@ -46,6 +58,7 @@ equal "twice" "$({ order fold0 && order fold0-val; } | cut -f5 | sort | uniq -d)
 
 # The examples of the inis themselves.
 joaderctl rm '*' >/dev/null
+equal "left of jobs" "$(names "$T/state/jobs" | xargs)" ""
 for ini in "$ROOT"/config/*.ini; do
 	sed -n '/^#   joaderctl/,/^#*$/s/^# *//p' "$ini" >commands
 	bash -e commands >out 2>&1 || fail "$ini: $(<commands)"$'\n'"$(<out)"
