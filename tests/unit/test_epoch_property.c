@@ -11,7 +11,7 @@
  * and prints it.
  */
 
-#define CASES 700
+#define CASES 1000
 #define STEPS 120
 
 static void random_sequence(
