@@ -516,7 +516,8 @@ static struct choice choose_in_pass(const struct opener *opener)
 static struct choice choose_label(const struct opener *opener)
 {
 	const struct script *script = opener->script;
-	bool before = !is_opened(script, opener->file) && script->epoch > 0 &&
+	bool before = !script->labels_first && !is_opened(script, opener->file) &&
+		      script->epoch > 0 &&
 		      script->marks[opener->file] > script->begun_before;
 	uint32_t epoch = script->epoch - before;
 	if (!can_give(opener->epochs, epoch, opener->request))

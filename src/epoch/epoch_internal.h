@@ -121,7 +121,8 @@ struct script {
 	bool was_in_order; /* in the epoch before */
 	uint32_t labels, labels_before; /* opened by threads that open only labels */
 	bool labels_of_images;		/* its threads open labels beside images */
-	bool behind; /* in its first pass; cleared by the next that it begins */
+	bool labels_first; /* a thread has opened a label before another one its image */
+	bool behind;	   /* in its first pass; cleared by the next that it begins */
 };
 
 struct rank {

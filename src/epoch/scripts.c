@@ -515,6 +515,7 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	if (err)
 		return err;
 	script->labels += only_label;
+	script->labels_first |= other != NOBODY && !opened->label;
 	script->labels_of_images |= opened->label && worker->images;
 	script->used = rank->used = worker->used = ++current->opened;
 	script->used_ns = epochs->last_read_ns;
