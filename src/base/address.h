@@ -16,7 +16,7 @@
 must_check int address_parse(
 	const char *text, struct sockaddr_storage *ret, socklen_t *ret_n);
 
-/* The same, or ":PORT" for all IPv4 addresses of this machine, or "NAME:PORT": the first address
+/* Reads such an address, or ":PORT" for all IPv4 addresses of this machine, or "NAME:PORT": the first address
  * that the system knows for the name, which may take seconds. */
 must_check int address_resolve(
 	const char *text, struct sockaddr_storage *ret, socklen_t *ret_n);

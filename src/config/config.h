@@ -137,7 +137,7 @@ struct daemon_config {
 	size_t n_templates;
 };
 
-/* Of a job; files/inode.h has the numbers for them: 64 bits for all that tells a file. */
+/* A job has at most so many: files/inode.h puts all that tells a file into 64 bits. */
 #define CONFIG_MOST_EPOCHS 16383
 #define CONFIG_MOST_SAMPLES (1u << 28)
 

@@ -321,7 +321,7 @@ static unsigned tries_left_behind(const char *state, const char *name)
 	return in && fscanf(in, "%u", &tries) == 1 ? tries : 0;
 }
 
-/* Without the file, the next engine does not scan again; the next start does. */
+/* Removes the file, so the next engine does not scan again; the next start does. */
 static void note_tries(const char *state, const char *name, unsigned tries)
 {
 	auto_free char *directory = NULL;

@@ -94,7 +94,7 @@ static int take_beside(void *context, sqlite3_stmt *row)
 	return found->name ? 0 : -ENOMEM;
 }
 
-/* Its path is the sample's with another name. */
+/* The file lies in the sample's directory, under another name. */
 static int rename_sample(struct dataset_sample *sample, const char *name)
 {
 	size_t relative = (size_t)(sample->relative - sample->path);

@@ -412,7 +412,7 @@ static bool only_looks(const struct opener *opener)
 		       script->opens == script->opened);
 }
 
-/* Its epoch is over, since another script is further. Who only looks makes no second pass and
+/* The epoch of the script is over, since another script is further. Who only looks makes no second pass and
  * is not told; who has ended its pass has lost nothing. */
 static struct choice catch_up(const struct opener *opener)
 {

@@ -384,7 +384,7 @@ uint32_t other_half(
 	const struct current *current, uint32_t rank, uint32_t file, bool label);
 /* label: that is all that is opened. worker: NULL, one that is new. */
 bool is_only_label(const struct script *script, const struct worker *worker, bool label);
-/* Its ranks, but those that have gone. */
+/* Counts the ranks of the script, but those that have gone. */
 uint32_t n_ranks(const struct current *current, const struct script *script);
 /* Parts of the files, one for each rank. The next pass of any rank has begun after `since`;
  * NOBODY: that is not known. */

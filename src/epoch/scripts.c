@@ -109,7 +109,7 @@ bool is_only_label(const struct script *script, const struct worker *worker, boo
 	return label && !(worker ? worker->images : script->labels_of_images);
 }
 
-/* It has opened something lately, so it has not gone. */
+/* The rank has opened something lately, so it has not gone. */
 static bool is_rank_of(const struct current *current, const struct script *script,
 	const struct rank *rank)
 {

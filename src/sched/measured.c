@@ -239,7 +239,7 @@ static bool selects_all(const struct edition *edition)
 	return edition->set.positions == dataset_samples(edition->is.dataset);
 }
 
-/* Its bytes as they stand in the file. NULL: no memory. */
+/* Makes the bytes of the file. NULL: no memory. */
 static uint8_t *make_file(
 	const struct edition *edition, const roaring_bitmap_t *refused, size_t *ret_n)
 {

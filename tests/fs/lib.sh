@@ -280,6 +280,22 @@ pixels() {
 	"$PYTHON" "$FS/pixels.py" "$M/jobs" "$D" "$@"
 }
 
+# refuses_with FUNCTION TEXT section.key=value... -- ARGUMENT...: joaderctl does not add the job, to
+# whose ini the function of the arguments prints sections, and says the text
+refuses_with() {
+	local print=$1 text=$2 keys=()
+	shift 2
+	while [[ $1 != -- ]]; do
+		keys+=("$1")
+		shift
+	done
+	{
+		job_text refused "${keys[@]}"
+		"$print" "${@:2}"
+	} | ctl add - >"$T/answer" 2>&1 && fail "$text: it was added"
+	grep -qF -- "$text" "$T/answer" || fail "'$text' is not in: $(cat "$T/answer")"
+}
+
 # names DIR: of what is in it, sorted; DIR may be a link
 names() {
 	find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\n' | LC_ALL=C sort

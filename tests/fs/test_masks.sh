@@ -28,19 +28,7 @@ ctl add "$T/b.ini" >/dev/null
 "$PYTHON" "$FS/masks.py" mirror "$D" "$(epoch b)"
 equal "decodes for two jobs" "$(counter decodes)" 24
 
-refuses() { # TEXT KEY=VALUE... -- LINE... of the section
-	local text=$1 keys=()
-	shift
-	while [[ $1 != -- ]]; do
-		keys+=("$1")
-		shift
-	done
-	{
-		job_text refused "${keys[@]}"
-		sections "${@:2}"
-	} | ctl add - >"$T/answer" 2>&1 && fail "$text: it was added"
-	grep -qF -- "$text" "$T/answer" || fail "'$text' is not in: $(cat "$T/answer")"
-}
+refuses() { refuses_with sections "$@"; } # TEXT KEY=VALUE... -- LINE... of the section
 keep=("${mirrored[@]}" -- "channels = keep")
 refuses ':[tensor masks/*]: found "tensor masks/*", allowed: only with layout = mirror' -- "resize = 9"
 refuses "not with random_crop, random_resized_crop or hflip" "${mirrored[@]}" augment.hflip=0.5 -- "resize = 9"

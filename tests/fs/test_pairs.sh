@@ -70,19 +70,7 @@ ctl add "$T/jobs.d/current.ini" >/dev/null
 nothing_held
 equal "jobs of one preparation" "$(counter decodes)" 24
 
-refuses() { # TEXT KEY=VALUE... -- LINE... of the section
-	local text=$1 keys=()
-	shift
-	while [[ $1 != -- ]]; do
-		keys+=("$1")
-		shift
-	done
-	{
-		job_text refused "${keys[@]}"
-		section "${@:2}"
-	} | ctl add - >"$T/answer" 2>&1 && fail "$text: it was added"
-	grep -qF -- "$text" "$T/answer" || fail "'$text' is not in: $(cat "$T/answer")"
-}
+refuses() { refuses_with section "$@"; } # TEXT KEY=VALUE... -- LINE... of the section
 refuses "only with layout = flat, tar or batch" view.layout=classes -- "channels = keep"
 refuses "[tensor mask]:resize: found \"resize\", allowed: only in [tensor], since both files" -- "resize = 9"
 refuses "not with format = record or layout = batch" tensor.format=record -- "format = png"
