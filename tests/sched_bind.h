@@ -3,9 +3,11 @@
 
 #pragma once
 
-#include "sched/sched.h"
+#include "sched/positions.h"
 
 #include <semaphore.h>
+
+struct sched_job;
 
 /*
  * Binds a position and waits for that. Only tests wait for the scheduler.

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "control/control_internal.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,11 +2,13 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/work.h"
+#include "cluster/coord.h"
 #include "control/control_datasets.h"
 #include "control/control_jobs.h"
 #include "control/control_request.h"
 #include "control/control_upgrade.h"
-#include "cluster/coord.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <fnmatch.h>

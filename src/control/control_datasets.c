@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "control/control_datasets.h"
 #include "base/fault.h"
 #include "base/kept.h"
 #include "base/log.h"
+#include "control/control_datasets.h"
 #include "control/control_internal.h"
 #include "epoch/disk.h"
 #include "files/sizes.h"

@@ -11,6 +11,8 @@
 #include <sys/queue.h>
 #include <sys/un.h>
 
+struct sched_job;
+
 /*
  * Inside of the control socket.
  *

@@ -3,6 +3,7 @@
 
 #include "control/control_jobs.h"
 #include "control/control_request.h"
+#include "sched/jobs.h"
 
 #include <dirent.h>
 #include <errno.h>

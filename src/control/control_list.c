@@ -5,7 +5,9 @@
 #include "control/control_internal.h"
 #include "files/text.h"
 #include "fuse/reader.h"
-#include "sched/sched.h"
+#include "sched/datasets.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,6 +7,8 @@
 #include "control/control_internal.h"
 #include "fuse/fuse.h"
 
+struct sched_job;
+
 /* A request as the functions of commands get it, and what they share. */
 
 #define MAX_ARGUMENTS 1024 /* with the command */

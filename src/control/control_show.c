@@ -5,6 +5,9 @@
 #include "control/control_request.h"
 #include "files/text.h"
 #include "files/trace_lines.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "control/control_internal.h"
+#include "sched/jobs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/beside.h"
 #include "base/log.h"
+#include "files/beside.h"
 #include "load/load.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <string.h>

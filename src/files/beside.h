@@ -3,9 +3,15 @@
 
 #pragma once
 
-#include "sched/sched.h"
+#include "base/cleanup.h"
+#include "base/types.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+
+struct job_config;
+struct sched_job;
 
 /*
  * What comes along with samples: files that lie beside them in the source (beside = txt json),

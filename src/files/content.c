@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/content.h"
 #include "base/log.h"
+#include "files/content.h"
 #include "files/content_bytes.h"
 #include "image/augment.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/sched.h"
 
 #include <endian.h>
 #include <errno.h>

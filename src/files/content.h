@@ -6,7 +6,10 @@
 #include "files/content_parts.h"
 #include "files/files.h"
 #include "files/format.h"
-#include "sched/sched.h"
+
+struct sched;
+struct sched_handle;
+struct sched_job;
 
 /*
  * The content of a sample's file: the prepared tensor, augmented, in the job's format.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/data.h"
 #include "base/ensure.h"
+#include "files/data.h"
 #include "files/tree.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <string.h>

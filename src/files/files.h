@@ -7,7 +7,8 @@
 #include "config/config.h"
 #include "dataset/dataset.h"
 #include "group/group.h"
-#include "sched/sched.h"
+
+struct sched;
 
 /*
  * What the tree is made of: main fills it in, fuse and control show it.

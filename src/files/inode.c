@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/inode.h"
 #include "base/ensure.h"
-#include "sched/sched.h"
+#include "files/inode.h"
+#include "sched/positions.h"
 
 #define FUSE_ROOT 1 /* FUSE_ROOT_ID, which this file needs no libfuse for */
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "files/json.h"
+#include "sched/jobs.h"
 
 int json_bytes(struct sched_job *job, uint32_t epoch, uint64_t *ret)
 {

@@ -3,7 +3,13 @@
 
 #pragma once
 
-#include "sched/sched.h"
+#include "base/cleanup.h"
+#include "base/types.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct sched_job;
 
 /*
  * The .json beside a sample: one JSON object, then spaces up to the length of the longest

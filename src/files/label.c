@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/label.h"
 #include "base/ensure.h"
+#include "files/label.h"
+#include "sched/jobs.h"
 
 #include <string.h>
 

@@ -3,7 +3,9 @@
 
 #pragma once
 
-#include "sched/sched.h"
+#include <stdint.h>
+
+struct sched_job;
 
 /*
  * Label files. Such a file holds the label in ASCII, then newlines up to the width of the

@@ -3,6 +3,8 @@
 
 #include "files/layout.h"
 #include "files/layout_tar.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 
 static const struct layout *const layouts[] = {
 	[LAYOUT_FLAT] = &layout_flat,

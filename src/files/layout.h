@@ -5,7 +5,8 @@
 
 #include "files/inode.h"
 #include "files/sizes.h"
-#include "sched/sched.h"
+
+struct sched_job;
 
 /*
  * Layouts: the files and directories in an epoch's directory.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/layout_batch.h"
 #include "base/ensure.h"
 #include "files/content.h"
 #include "files/content_bytes.h"
 #include "files/format.h"
 #include "files/layout.h"
+#include "files/layout_batch.h"
 #include "files/layout_flat.h"
 #include "image/augment.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <string.h>

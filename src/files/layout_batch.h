@@ -5,7 +5,9 @@
 
 #include "files/composite.h"
 #include "files/inode.h"
-#include "sched/sched.h"
+
+struct sched_edition;
+struct sched_job;
 
 /*
  * The layout "batch": batch-000000.npy holds the pixels of several samples, of shape

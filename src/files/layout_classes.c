@@ -3,6 +3,7 @@
 
 #include "files/layout.h"
 #include "files/layout_flat.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/layout_flat.h"
 #include "base/ensure.h"
 #include "files/beside.h"
 #include "files/content_bytes.h"
 #include "files/json.h"
 #include "files/label.h"
 #include "files/layout.h"
+#include "files/layout_flat.h"
+#include "sched/jobs.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/layout_mirror.h"
 #include "files/content_bytes.h"
 #include "files/layout.h"
+#include "files/layout_mirror.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <inttypes.h>

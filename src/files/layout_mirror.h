@@ -5,7 +5,8 @@
 
 #include "dataset/dataset_paths.h"
 #include "files/inode.h"
-#include "sched/sched.h"
+
+struct sched_job;
 
 /*
  * Names of the layout "mirror": a file has the name of its source file with the job's

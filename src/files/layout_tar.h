@@ -6,7 +6,9 @@
 #include "files/composite.h"
 #include "files/inode.h"
 #include "files/sizes.h"
-#include "sched/sched.h"
+
+struct sched_edition;
+struct sched_job;
 
 /*
  * The layout "tar": shard-000000.tar and so on, POSIX ustar, in WebDataset's convention:

@@ -3,6 +3,8 @@
 
 #include "files/order_lines.h"
 #include "files/text.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 
 #include <errno.h>
 

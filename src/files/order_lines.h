@@ -5,7 +5,9 @@
 
 #include "files/inode.h"
 #include "files/order_text.h"
-#include "sched/sched.h"
+
+struct sched;
+struct sched_job;
 
 /*
  * The lines of epoch-NNNN.order, for order_text.h, which reads them.

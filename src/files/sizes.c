@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/sizes.h"
 #include "base/lock.h"
 #include "files/content_bytes.h"
 #include "files/label.h"
 #include "files/layout.h"
+#include "files/sizes.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 
 #include <errno.h>
 #include <sys/queue.h>

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "files/inode.h"
-#include "sched/sched.h"
+#include "sched/datasets.h"
+
+struct sched_job;
 
 /*
  * The sizes that readers are told of samples' files, before and after positions are

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/text.h"
 #include "base/escape.h"
 #include "base/size_text.h"
+#include "files/text.h"
 #include "files/text_times.h"
 #include "files/tree.h"
+#include "sched/datasets.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 #include "stats/stats.h"
+#include "tier/tier.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,6 +7,10 @@
 #include "files/inode.h"
 #include "stats/stats.h"
 
+struct binding;
+struct sched_edition;
+struct sched_job;
+
 /*
  * The texts that the mount's files and joaderctl show. Names and paths are escaped
  * (escape.h); UTF-8 stays as it is.

@@ -3,6 +3,7 @@
 
 #include "files/dashboard_html.h"
 #include "files/text.h"
+#include "sched/gauges.h"
 #include "sched/past.h"
 
 #include <errno.h>

@@ -3,6 +3,10 @@
 
 #include "base/escape.h"
 #include "files/text.h"
+#include "sched/datasets.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
+#include "tier/tier.h"
 
 #include <inttypes.h>
 #include <time.h>

@@ -4,6 +4,8 @@
 #include "base/escape.h"
 #include "files/text.h"
 #include "files/text_times.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/text_times.h"
 #include "base/lock.h"
+#include "files/text_times.h"
+#include "sched/datasets.h"
+#include "sched/gauges.h"
 
 #include <string.h>
 

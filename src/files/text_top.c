@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "files/text.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/trace_lines.h"
 #include "base/clock.h"
+#include "files/trace_lines.h"
+#include "sched/gauges.h"
+#include "sched/positions.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,12 @@
 
 #pragma once
 
-#include "sched/sched.h"
+#include "base/cleanup.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct sched_job;
 
 /*
  * What a job's readers open and close, as joaderctl trace prints it.

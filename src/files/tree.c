@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "files/tree.h"
 #include "files/data.h"
 #include "files/layout.h"
+#include "files/tree.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,6 +8,8 @@
 
 #include <sys/stat.h>
 
+struct sched_job;
+
 /*
  * The tree of a mount: which names lead to which inodes. Within an epoch it asks the
  * job's layout (layout.h), below data/ the paths of all jobs (data.h).

@@ -7,6 +7,8 @@
 #include "fuse/composite_file.h"
 #include "fuse/owner.h"
 #include "fuse/sample_file.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/await_close.h"
 #include "base/clock.h"
+#include "fuse/await_close.h"
+#include "sched/sched.h"
 
 #define KEPT_NS UINT64_C(2000000000) /* who has a file open for longer keeps it */
 

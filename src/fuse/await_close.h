@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fuse/fuse_internal.h"
+#include "load/load.h"
 
 /*
  * The kernel has one content for an inode whose files are mapped, cached or passed

@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "fuse/composite_internal.h"
 #include "fuse/reader.h"
+#include "sched/sched.h"
 
 #include <errno.h>
 

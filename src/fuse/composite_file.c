@@ -9,6 +9,7 @@
 #include "fuse/handle.h"
 #include "fuse/outlived.h"
 #include "fuse/reader.h"
+#include "sched/jobs.h"
 #include "stats/stats.h"
 
 #include <errno.h>

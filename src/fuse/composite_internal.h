@@ -7,10 +7,14 @@
 #include "files/content.h"
 #include "fuse/await_close.h"
 #include "fuse/composite_file.h"
+#include "load/load.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/queue.h>
+
+struct sched_handle;
+struct sched_job;
 
 /*
  * What the files of composite_*.c share.

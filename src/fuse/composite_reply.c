@@ -7,6 +7,7 @@
 #include "files/label.h"
 #include "files/layout_tar.h"
 #include "fuse/composite_internal.h"
+#include "sched/jobs.h"
 #include "stats/stats.h"
 
 #include <errno.h>

@@ -6,6 +6,9 @@
 #include "files/content_bytes.h"
 #include "files/layout_tar.h"
 #include "fuse/composite_internal.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/sched.h"
 
 #include <errno.h>
 #include <inttypes.h>

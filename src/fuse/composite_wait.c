@@ -5,6 +5,8 @@
 #include "fuse/composite_internal.h"
 #include "fuse/outlived.h"
 #include "fuse/reader.h"
+#include "sched/jobs.h"
+#include "sched/sched.h"
 #include "stats/stats.h"
 
 #include <errno.h>

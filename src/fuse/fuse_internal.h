@@ -19,6 +19,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+struct sched_job;
+
 /*
  * The parts of fuse, and what they share.
  *

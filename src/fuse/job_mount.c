@@ -6,6 +6,7 @@
 #include "base/signals.h"
 #include "fuse/fuse_internal.h"
 #include "fuse/mount_options.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <poll.h>

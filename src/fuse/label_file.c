@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/label_file.h"
 #include "files/label.h"
 #include "fuse/handle.h"
+#include "fuse/label_file.h"
 #include "fuse/outlived.h"
 #include "fuse/passthrough.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 
 #include <errno.h>
 #include <string.h>

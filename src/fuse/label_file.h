@@ -5,6 +5,8 @@
 
 #include "fuse/fuse_internal.h"
 
+struct sched_job;
+
 /*
  * Open labels. Their opens go through opening.c, since the epoch may have to begin first.
  *

@@ -3,6 +3,7 @@
 
 #include "fuse/later.h"
 #include "fuse/reader.h"
+#include "sched/sched.h"
 
 #include <errno.h>
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fuse/fuse_internal.h"
+#include "load/load.h"
 
 /*
  * Requests that take long to answer, but wait for nothing: a worker answers them. A reader

@@ -4,6 +4,8 @@
 #include "files/data.h"
 #include "files/layout.h"
 #include "fuse/fuse_internal.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 

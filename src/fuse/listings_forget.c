@@ -3,6 +3,8 @@
 
 #include "files/layout.h"
 #include "fuse/fuse_internal.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 
 #include <string.h>
 

@@ -5,12 +5,14 @@
 #include "base/fault.h"
 #include "files/content_bytes.h"
 #include "fuse/handle.h"
+#include "fuse/label_file.h"
 #include "fuse/later.h"
 #include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
-#include "fuse/label_file.h"
 #include "fuse/sample_file.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 #include "stats/stats.h"
 
 #include <errno.h>

@@ -6,14 +6,15 @@
 #include "files/data.h"
 #include "fuse/composite_file.h"
 #include "fuse/kernel_features.h"
+#include "fuse/label_file.h"
 #include "fuse/later.h"
 #include "fuse/other_file.h"
 #include "fuse/outlived.h"
 #include "fuse/owner.h"
 #include "fuse/passthrough.h"
 #include "fuse/read_ahead.h"
-#include "fuse/label_file.h"
 #include "fuse/sample_file.h"
+#include "sched/jobs.h"
 #include "stats/stats.h"
 
 #include <errno.h>

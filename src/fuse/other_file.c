@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/other_file.h"
 #include "base/log.h"
 #include "files/layout_mirror.h"
 #include "fuse/handle.h"
 #include "fuse/later.h"
+#include "fuse/other_file.h"
 #include "load/beneath.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,8 @@
 
 #include "fuse/fuse_internal.h"
 
+struct sched_job;
+
 /*
  * Whose the files of a job are, and who may read them.
  *

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/passthrough.h"
 #include "base/log.h"
+#include "fuse/passthrough.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <linux/capability.h>

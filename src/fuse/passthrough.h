@@ -6,6 +6,8 @@
 #include "files/content.h"
 #include "fuse/fuse_internal.h"
 
+struct sched_job;
+
 /*
  * FUSE passthrough: the answer to the open of a sample is "read it from that file", by
  * the file's number (backing.h). Then only its release comes to us.

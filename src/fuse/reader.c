@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/reader.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/rng.h"
 #include "fuse/outlived.h"
+#include "fuse/reader.h"
 #include "fuse/relatives.h"
+#include "sched/gauges.h"
 
 #include <errno.h>
 #include <signal.h>

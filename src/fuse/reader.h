@@ -3,10 +3,12 @@
 
 #pragma once
 
-#include "sched/sched.h"
+#include "sched/positions.h"
 
 #include <fuse_lowlevel.h>
 #include <stdbool.h>
+
+struct sched_program;
 
 /*
  * Whether the reader of an interrupted request is about to die. The kernel interrupts a

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/sample_file.h"
 #include "base/fault.h"
 #include "files/content.h"
 #include "files/content_bytes.h"
@@ -9,6 +8,8 @@
 #include "fuse/outlived.h"
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
+#include "fuse/sample_file.h"
+#include "sched/jobs.h"
 #include "stats/stats.h"
 
 #include <errno.h>

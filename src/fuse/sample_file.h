@@ -6,6 +6,9 @@
 #include "fuse/await_close.h"
 #include "fuse/fuse_internal.h"
 
+struct sched_handle;
+struct sched_job;
+
 /*
  * Open samples. One consists of a sched_handle, which holds the tensor, and the content
  * that the job's format makes of it. An open may have to wait for the tensor: opening.c.

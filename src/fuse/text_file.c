@@ -7,6 +7,7 @@
 #include "files/order_lines.h"
 #include "fuse/handle.h"
 #include "fuse/later.h"
+#include "sched/jobs.h"
 
 #include <errno.h>
 #include <stdatomic.h>

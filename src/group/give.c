@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "group/peers.h"
+#include "sched/positions.h"
 #include "stats/stats.h"
 
 #include <endian.h>

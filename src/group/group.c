@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "group/group_internal.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/signals.h"
+#include "group/group_internal.h"
+#include "sched/ranks.h"
 #include "stats/stats.h"
 
 #include <errno.h>

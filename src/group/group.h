@@ -3,10 +3,12 @@
 
 #pragma once
 
-#include "sched/sched.h"
 #include "stats/stats.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+
+struct sched;
 
 /*
  * The daemon as a node of its group: joins the coordinator (src/cluster), which decides in
@@ -22,6 +24,8 @@
  */
 
 struct group;
+struct daemon_config;
+struct dataset;
 
 #define GROUP_TEXT 400 /* bytes of a message */
 

@@ -13,6 +13,9 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
+struct sched;
+struct sched_job;
+
 /* What the files of this module share: group.c is its thread, ranks.c joins jobs and
  * coordinator, peers.h samples and other nodes, print.c says how it is. */
 

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "group/peers.h"
+#include "image/image.h"
+#include "sched/ranks.h"
 
 #include <endian.h>
 #include <errno.h>

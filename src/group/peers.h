@@ -9,7 +9,8 @@
 #include "cluster/place.h"
 #include "dataset/dataset.h"
 #include "image/preparation.h"
-#include "sched/sched.h"
+
+struct sched;
 
 /*
  * Tensors from node to node: each sample has a home, which prepares it for all.

@@ -4,6 +4,8 @@
 #include "base/log.h"
 #include "base/ranks.h"
 #include "group/group_internal.h"
+#include "sched/jobs.h"
+#include "sched/ranks.h"
 
 #include <errno.h>
 #include <string.h>

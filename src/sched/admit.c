@@ -3,7 +3,10 @@
 
 #include "dataset/dataset_pairs.h"
 #include "dataset/dataset_paths.h"
+#include "sched/edition_internal.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include "base/escape.h"
 #include "base/log.h"
-#include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

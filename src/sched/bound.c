@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sched/positions.h"
 #include "sched/sched_internal.h"
 
 /* Which samples positions hold, as the engine knows it, or a saved order. */

@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "sched/positions.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
 
 /* Positions that readers had opened of a daemon before this one. */
 

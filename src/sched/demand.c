@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sched/draw_internal.h"
+#include "sched/edition_internal.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/ranks.h"
 #include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <string.h>

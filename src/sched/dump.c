@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sched/gauges.h"
+#include "sched/sched.h"
 #include "sched/sched_internal.h"
 
 #include <inttypes.h>

@@ -4,7 +4,12 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "sched/edition_internal.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <string.h>

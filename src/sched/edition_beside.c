@@ -2,7 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "far/far.h"
+#include "sched/edition_internal.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,12 @@
 #include "base/ensure.h"
 #include "base/ranks.h"
 #include "base/rng.h"
+#include "sched/draw_internal.h"
+#include "sched/edition_internal.h"
+#include "sched/positions.h"
+#include "sched/ranks.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
 
 #include <errno.h>
 #include <string.h>

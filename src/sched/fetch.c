@@ -4,7 +4,10 @@
 #include "base/ensure.h"
 #include "dataset/dataset_pairs.h"
 #include "image/sections.h"
+#include "sched/ranks.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/supply_internal.h"
 #include "stats/stats.h"
 
 #include <errno.h>

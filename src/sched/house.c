@@ -5,6 +5,9 @@
 #include "base/fault.h"
 #include "base/kept.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/supply_internal.h"
+#include "sched/watch_internal.h"
 
 #include <time.h>
 

@@ -4,7 +4,10 @@
 #pragma once
 
 #include "sched/checkpoint.h"
-#include "sched/sched_internal.h"
+
+struct adding;
+struct edition;
+struct sched_job;
 
 /*
  * What joaderctl export writes of a job, read again: of a job that goes on as it was

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sched/edition_internal.h"
 #include "sched/import.h"
+#include "sched/jobs.h"
+#include "sched/sched_internal.h"
+#include "sched/state_internal.h"
 
 #include "base/ranks.h"
 

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/sched_internal.h"
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
+#include "sched/datasets.h"
+#include "sched/draw_internal.h"
+#include "sched/edition_internal.h"
+#include "sched/jobs.h"
+#include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/state_internal.h"
+#include "sched/supply_internal.h"
+#include "sched/watch_internal.h"
 #include "stats/stats.h"
 
 #include <dirent.h>

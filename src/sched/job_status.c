@@ -2,7 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "sched/edition_internal.h"
+#include "sched/gauges.h"
 #include "sched/sched_internal.h"
+#include "sched/watch_internal.h"
 
 #include <string.h>
 

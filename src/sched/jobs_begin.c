@@ -3,7 +3,8 @@
 
 #include "base/log.h"
 #include "config/config_try.h"
-#include "sched/sched.h"
+#include "sched/jobs.h"
+#include "sched/sched_internal.h"
 
 #include <dirent.h>
 #include <errno.h>

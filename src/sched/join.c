@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
+#include "sched/edition_internal.h"
 #include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/sched_internal.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "epoch/disk.h"
+#include "sched/edition_internal.h"
+#include "sched/sched_internal.h"
+#include "sched/state_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,8 @@
 #include "base/log.h"
 #include "epoch/disk.h"
 #include "sched/import.h"
+#include "sched/sched_internal.h"
+#include "sched/state_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "epoch/disk.h"
 #include "image/sections.h"
+#include "sched/edition_internal.h"
 #include "sched/sched_internal.h"
 
 #include <errno.h>

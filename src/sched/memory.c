@@ -3,7 +3,9 @@
 
 #include "dataset/dataset_pairs.h"
 #include "image/sections.h"
+#include "sched/sched.h"
 #include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
 #include "stats/stats.h"
 
 #include <errno.h>

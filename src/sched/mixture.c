@@ -4,7 +4,10 @@
 #include "base/ensure.h"
 #include "base/rng.h"
 #include "epoch/passes.h"
+#include "sched/edition_internal.h"
+#include "sched/jobs.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
 
 #include <errno.h>
 #include <math.h>

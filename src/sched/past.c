@@ -2,8 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "sched/gauges.h"
 #include "sched/past.h"
 #include "sched/sched_internal.h"
+#include "sched/watch_internal.h"
 #include "stats/stats.h"
 
 #include <errno.h>

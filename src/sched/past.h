@@ -3,8 +3,9 @@
 
 #pragma once
 
-#include "sched/sched.h"
 #include "stats/history.h"
+
+struct sched;
 
 /*
  * The last hour: what each job was given, how long its readers waited, and how many of its

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "sched/sched.h"
 #include "sched/sched_internal.h"
 
 /* Work that is due some time later, unless it is taken back before. The housekeeper gives

@@ -8,6 +8,8 @@
 #include "dataset/dataset_pairs.h"
 #include "image/sections.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <string.h>

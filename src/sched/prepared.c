@@ -4,7 +4,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/size_text.h"
+#include "sched/datasets.h"
+#include "sched/edition_internal.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 #include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

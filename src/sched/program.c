@@ -3,6 +3,8 @@
 
 #include "base/ensure.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "sched/gauges.h"
+#include "sched/positions.h"
 #include "sched/sched_internal.h"
 
 #include <string.h>

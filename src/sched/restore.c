@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/sched_internal.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "sched/checkpoint.h"
+#include "sched/edition_internal.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/state_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/sched_internal.h"
 #include "sched/checkpoint.h"
+#include "sched/edition_internal.h"
+#include "sched/sched_internal.h"
+#include "sched/state_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

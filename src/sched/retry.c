@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/supply_internal.h"
 #include "stats/stats.h"
 
 /*

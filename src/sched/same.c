@@ -3,6 +3,7 @@
 
 #include "base/ensure.h"
 #include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
 
 #include <string.h>
 

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/quarantine.h"
-#include "sched/sched_internal.h"
-#include "base/kept.h"
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/heap.h"
+#include "base/kept.h"
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "base/signals.h"
+#include "sched/draw_internal.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/quarantine.h"
+#include "sched/sched.h"
+#include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/supply_internal.h"
+#include "sched/watch_internal.h"
 #include "stats/stats.h"
 
 #include <errno.h>

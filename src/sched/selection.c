@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "dataset/dataset_pairs.h"
-#include "image/sections.h"
-#include "sched/sched_internal.h"
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "base/rng.h"
 #include "base/size_text.h"
+#include "dataset/dataset_pairs.h"
+#include "image/sections.h"
+#include "sched/edition_internal.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/state_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>

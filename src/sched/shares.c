@@ -3,7 +3,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "sched/edition_internal.h"
+#include "sched/gauges.h"
 #include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
+#include "sched/watch_internal.h"
 
 /*
  * What the scheduler tells share.h: what a sample costs, how many samples a job was given

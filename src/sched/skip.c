@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/sched_internal.h"
 #include "base/log.h"
+#include "sched/edition_internal.h"
+#include "sched/gauges.h"
+#include "sched/positions.h"
+#include "sched/sched_internal.h"
+#include "sched/section_internal.h"
+#include "sched/state_internal.h"
+#include "sched/supply_internal.h"
 #include "stats/stats.h"
 
 #include <errno.h>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/ensure.h"
+#include "sched/datasets.h"
+#include "sched/edition_internal.h"
 #include "sched/quarantine.h"
 #include "sched/sched_internal.h"
-#include "base/ensure.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "far/far.h"
+#include "sched/datasets.h"
+#include "sched/edition_internal.h"
+#include "sched/gauges.h"
 #include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
+#include "sched/watch_internal.h"
 #include "stats/stats.h"
 
 #include <errno.h>

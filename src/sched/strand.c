@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/lock.h"
+#include "sched/draw_internal.h"
+#include "sched/edition_internal.h"
 #include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
 
 /*
  * The stream of a mixture has a strand in the sampler of each of its datasets. It takes part

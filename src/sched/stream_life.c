@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/sched_internal.h"
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/fault.h"
+#include "sched/draw_internal.h"
+#include "sched/edition_internal.h"
+#include "sched/jobs.h"
+#include "sched/sched_internal.h"
+#include "sched/section_internal.h"
 
 #include <errno.h>
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sched/datasets.h"
+#include "sched/draw_internal.h"
+#include "sched/edition_internal.h"
+#include "sched/gauges.h"
 #include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "sched/gauges.h"
 #include "sched/sched_internal.h"
+#include "sched/watch_internal.h"
 
 #include <errno.h>
 

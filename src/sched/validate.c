@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/sched_internal.h"
 #include "base/ensure.h"
+#include "sched/draw_internal.h"
+#include "sched/edition_internal.h"
+#include "sched/sched.h"
+#include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
 
 /* Sums of one space, counted anew from jobs, streams, epochs and uses. */
 

@@ -2,7 +2,11 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "sched/gauges.h"
+#include "sched/positions.h"
 #include "sched/sched_internal.h"
+#include "sched/supply_internal.h"
+#include "sched/watch_internal.h"
 
 #include <string.h>
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sched/gauges.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/sched.h"
 #include "simulation.h"
 
 #include "stats/stats.h"

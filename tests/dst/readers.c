@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sched/jobs.h"
+#include "sched/positions.h"
 #include "simulation.h"
 
 #include "base/log.h"

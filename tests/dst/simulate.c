@@ -7,6 +7,8 @@
  * its seed; --seed plays it again.
  */
 
+#include "sched/jobs.h"
+#include "sched/sched.h"
 #include "simulation.h"
 
 #include "../tiny_dataset.h"

@@ -3,14 +3,16 @@
 
 #pragma once
 
+#include "base/ensure.h"
+#include "config/config.h"
 #include "coroutines.h"
+#include "dataset/dataset.h"
 #include "disk.h"
 #include "sites.h"
 
-#include "base/ensure.h"
-#include "config/config.h"
-#include "dataset/dataset.h"
-#include "sched/sched.h"
+struct sched;
+struct sched_handle;
+struct sched_job;
 
 /*
  * A daemon without a mount: scheduler, engine, sampler, cache, journal and worker pool as

@@ -12,6 +12,9 @@
 #include "../sched_bind.h"
 #include "../tiny_dataset.h"
 #include "base/rng.h"
+#include "sched/datasets.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 #include "sched/sched.h"
 #include "stats/stats.h"
 

@@ -10,6 +10,9 @@
 
 #include "../tiny_dataset.h"
 #include "base/rng.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 #include "sched/sched.h"
 #include "stats/stats.h"
 

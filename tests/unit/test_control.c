@@ -4,6 +4,8 @@
 #include "../sched_bind.h"
 #include "../tiny_dataset.h"
 #include "control/control.h"
+#include "sched/jobs.h"
+#include "sched/sched.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

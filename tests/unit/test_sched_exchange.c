@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/fault.h"
+#include "sched/ranks.h"
 #include "world.h"
 
 /* The engine has tests of its own; here it is joined to cache, loading and jobs. */

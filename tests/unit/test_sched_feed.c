@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sched/ranks.h"
 #include "world.h"
 
 #include <errno.h>

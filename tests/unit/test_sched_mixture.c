@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "base/rng.h"
 #include "effort.h"
+#include "sched/datasets.h"
 #include "world.h"
 
 #include <math.h>

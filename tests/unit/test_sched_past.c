@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "sched/past.h"
 #include "sched/sched_internal.h"
+#include "sched/watch_internal.h"
 #include "world.h"
 
 /* The last hour, as the scheduler tells it. Jobs are mirrors, which are given what they ask

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "sched/datasets.h"
 #include "sched/sched_internal.h"
 #include "world.h"
 

@@ -10,6 +10,8 @@
 
 #include "../sched_bind.h"
 #include "dataset/dataset.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 #include "sched/sched.h"
 #include "stats/stats.h"
 
@@ -19,6 +21,10 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
+
+struct sched;
+struct sched_handle;
+struct sched_job;
 
 #define WORLD_SIDE 8 /* pixels; a tensor has 192 bytes */
 #define WORLD_TENSOR (WORLD_SIDE * WORLD_SIDE * 3)

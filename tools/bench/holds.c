@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "lock_calls.h"
 #include "one_image.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
 #include "sched/sched.h"
 
 #include <stdio.h>

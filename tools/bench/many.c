@@ -18,6 +18,7 @@
 #include "image/image.h"
 #include "lock_calls.h"
 #include "one_image.h"
+#include "sched/jobs.h"
 #include "sched/sched.h"
 
 #include <errno.h>

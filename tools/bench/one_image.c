@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "one_image.h"
 #include "config/config.h"
-#include "sched/sched.h"
+#include "one_image.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
 
 #include <errno.h>
 #include <png.h>
