@@ -4,7 +4,7 @@
 #include "files/dashboard_html.h"
 #include "files/text.h"
 #include "sched/gauges.h"
-#include "sched/past.h"
+#include "sched/last_hour.h"
 
 #include <errno.h>
 #include <inttypes.h>

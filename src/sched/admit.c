@@ -3,10 +3,10 @@
 
 #include "dataset/dataset_pairs.h"
 #include "dataset/dataset_paths.h"
-#include "sched/edition_internal.h"
+#include "edition/edition.h"
 #include "sched/sched_internal.h"
-#include "sched/section_internal.h"
-#include "sched/supply_internal.h"
+#include "section/section.h"
+#include "supply/supply.h"
 
 #include <errno.h>
 #include <inttypes.h>

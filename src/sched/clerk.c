@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "sched/draw_internal.h"
-#include "sched/edition_internal.h"
+#include "draw/draw.h"
+#include "edition/edition.h"
 #include "sched/jobs.h"
 #include "sched/sched_internal.h"
-#include "sched/section_internal.h"
-#include "sched/state_internal.h"
+#include "section/section.h"
+#include "state/state.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "supply/supply.h"
 #include "sched/gauges.h"
 #include "sched/sched.h"
 #include "sched/sched_internal.h"
 
+#include <string.h>
 #include <inttypes.h>
 
 const char *sched_job_state(
@@ -41,4 +43,45 @@ void sched_dump(struct sched *sched, FILE *out)
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		dump_job_locked(job, out);
 	sched_stats_locked(sched);
+}
+
+/* What others are told of how the scheduler does. */
+
+bool sched_dataset_times(
+	struct sched *sched, uint32_t number, struct sched_dataset_times *ret)
+{
+	LOCK_SCOPE(&sched->lock);
+	*ret = (struct sched_dataset_times){0};
+	if (number >= sched->n_sources)
+		return false;
+	const struct source *source = &sched->sources[number];
+	if (!source->dataset || source->removed)
+		return false;
+	histogram_copy_add(&source->reads, &ret->read);
+	histogram_copy_add(&source->decodes, &ret->decode);
+	ret->cpu_ns = atomic_load_explicit(&source->cpu_ns, memory_order_relaxed);
+	return true;
+}
+
+_Static_assert(SCHED_NEEDS == CACHE_NEEDS, "needs are told as the cache counts them");
+
+void sched_cache(struct sched *sched, struct sched_cache *ret)
+{
+	LOCK_SCOPE(&sched->lock);
+	struct cache_usage usage = cache_usage(sched->cache);
+	*ret = (struct sched_cache){.capacity = usage.capacity,
+		.held = usage.live_bytes,
+		.pinned = usage.pinned_bytes,
+		.by_need = sched->config->eviction == EVICTION_REFCNT};
+	memcpy(ret->needed, usage.needed_bytes, sizeof(ret->needed));
+}
+
+double sched_seconds_left(const struct sched_job_status *status)
+{
+	uint32_t left = status->samples - status->consumed;
+	if (!status->running || status->samples < status->consumed)
+		return -1;
+	if (left == 0)
+		return 0;
+	return status->rate > 0 ? left / status->rate : -1;
 }

@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "sched/draw_internal.h"
-#include "sched/edition_internal.h"
+#include "draw/draw.h"
+#include "edition/edition.h"
 #include "sched/sched_internal.h"
-#include "sched/section_internal.h"
-#include "sched/supply_internal.h"
-#include "sched/watch_internal.h"
+#include "section/section.h"
+#include "supply/supply.h"
+#include "watch/watch.h"
 #include "stats/stats.h"
 
 /* What an engine decided is done here, effect by effect, and nothing is decided. */

@@ -3,15 +3,15 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "sched/draw_internal.h"
-#include "sched/edition_internal.h"
+#include "draw/draw.h"
+#include "edition/edition.h"
 #include "sched/gauges.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
-#include "sched/section_internal.h"
-#include "sched/supply_internal.h"
-#include "sched/watch_internal.h"
+#include "section/section.h"
+#include "supply/supply.h"
+#include "watch/watch.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
  *   sched_open -> the engine says which sample it is (epochs_open, effects.c)
  *              -> handle_answered: the sample is held
  *              -> its tensor is there: finished. If not: parked, until a worker has
- *                 prepared it (use.c), or the epoch has begun (clerk.c)
+ *                 prepared it (wanted.c), or the epoch has begun (clerk.c)
  *              -> `opened` is called when the lock is let go (sched.c)
  *   sched_release -> the engine says what is given back
  */

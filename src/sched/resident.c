@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/edition_internal.h"
+#include "edition/edition.h"
 #include "sched/ranks.h"
 #include "sched/sched_internal.h"
-#include "sched/supply_internal.h"
+#include "supply/supply.h"
 
 #include <string.h>
 

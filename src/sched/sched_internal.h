@@ -5,11 +5,11 @@
 
 #include "base/lock.h"
 #include "epoch/journal.h"
-#include "sched/draw_internal.h"
+#include "draw/draw.h"
 #include "sched/positions.h"
 #include "sched/sched.h"
-#include "sched/supply_internal.h"
-#include "sched/watch_internal.h"
+#include "supply/supply.h"
+#include "watch/watch.h"
 
 #include <pthread.h>
 
@@ -20,21 +20,20 @@
  *         |
  *      streams (one for each epoch that draws)
  *
- *   open.c         the way of an open, from its request to its answer
- *   bound.c        what positions hold; consume.c: those that were read before
- *   effects.c      what the engine decided, done
- *   clerk.c        the thread for what takes long about an epoch
- *   postponed.c    other work that is due later
- *   resident.c     what the cache holds, for others who draw
- *   prepared.c     how much memory all samples would take
- *   programs.c     the processes that read a job
- *   job.c          jobs come and go; admit.c: what has to be right for that;
- *                  job_status.c: how they are
- *   move.c         from one scan to the next; stay.c: jobs that keep what they have
- *   skip.c         bad samples that later epochs leave out
- *   sched.c        the whole, its threads and the end of each critical section
- *   observe.c      what others are told of all that
- *   validate.c     need and pins, counted anew
+ *   open.c           the way of an open, from its request to its answer
+ *   bindings.c       what positions hold, and those that were read before
+ *   effects.c        what the engine decided, done
+ *   clerk.c          the thread for what takes long about an epoch
+ *   delayed_work.c   other work that is due later
+ *   resident.c       what the cache holds, for others who draw
+ *   cache_advice.c   how much memory all samples would take
+ *   programs.c       the processes that read a job
+ *   job.c            jobs come and go; admit.c: what has to be right for that
+ *   rescan.c         from one scan to the next; stay.c: jobs that keep what they have
+ *   skip.c           bad samples that later epochs leave out
+ *   sched.c          the whole, its threads and the end of each critical section
+ *   dump.c           gauges, and what the log has after a bug
+ *   validate.c       need and pins, counted anew
  */
 
 struct adding;
@@ -141,7 +140,7 @@ struct sched {
 	uint64_t seed;			/* constant */
 	struct quarantine *quarantine;	/* constant */
 	struct past *past;		/* constant */
-	struct same *same;		/* hash: same.c */
+	struct same *same;		/* hash: same_image.c */
 	struct same_place *same_places; /* hash, likewise */
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
@@ -177,7 +176,7 @@ struct sched {
 	uint32_t lack_room; /* delayed ones */
 	bool room_made;	    /* which the housekeeper tells them */
 	uint64_t reading, working, contents, held_peak; /* bytes: memory.c */
-	uint64_t evictions_told, told_ns;		/* prepared.c */
+	uint64_t evictions_told, told_ns;		/* cache_advice.c */
 	struct sched_handle *tickets;			/* hash by ticket */
 	uint64_t next_ticket;
 	stream_id *round_ids; /* scratch of a round: n_streams each */
@@ -193,7 +192,7 @@ struct sched {
 	pthread_cond_t clerk_done_cond;
 };
 
-/* --- open.c --------------------------------------------------------------------------- */
+/* --- open.c --- */
 
 /* The engine has answered the handle's request. */
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
@@ -206,14 +205,14 @@ void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 void handle_free(struct sched_handle *handle);
 
-/* --- postponed.c ---------------------------------------------------------------------- */
+/* --- delayed_work.c --- */
 
 must_check bool postponed_take_back(struct sched *sched, struct load_work *work);
 uint64_t postponed_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
 /* No lock held. */
 void postponed_run_due(struct sched *sched);
 
-/* --- effects.c ------------------------------------------------------------------------ */
+/* --- effects.c --- */
 
 /* What the engine of the job decided is done. */
 void effects_execute_locked(
@@ -244,10 +243,10 @@ void programs_look(struct sched *sched);
 
 /* --- stay.c --- */
 
-/* move.c: why a job goes on with what it has when its dataset changes; NULL: it does not. */
+/* rescan.c: why a job goes on with what it has when its dataset changes; NULL: it does not. */
 const char *move_obstacle(const struct job_config *config);
 
-/* --- skip.c: bad samples that later epochs leave out ------------------------------------ */
+/* --- skip.c: bad samples that later epochs leave out --- */
 
 /* What is known to be bad when the job begins; its directory is there. -ENOMEM */
 must_check int skip_begin(struct sched_job *job);
@@ -264,7 +263,7 @@ void skip_status_locked(const struct sched_job *job, struct sched_job_status *re
 
 void edition_choose_heads_locked(const struct edition *edition);
 
-/* --- clerk.c: what takes long about an epoch, in a thread of its own ------------------ */
+/* --- clerk.c: what takes long about an epoch, in a thread of its own --- */
 
 /* The engine of the job has asked for a stream, or an order is to be saved. */
 void clerk_request_locked(struct sched_job *job);
@@ -276,11 +275,11 @@ void *sched_clerk(void *sched);
 /* Until the scheduler stops: what is due, and once a second what is done then. */
 void *sched_keep_house(void *sched);
 
-/* --- observe.c --- */
+/* --- dump.c --- */
 
 void sched_stats_locked(struct sched *sched);
 
-/* --- job.c ---------------------------------------------------------------------------- */
+/* --- job.c --- */
 
 /* No longer among the jobs: parked opens, pins and need are given back. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
@@ -289,7 +288,7 @@ void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 
-/* --- admit.c: what else has to be right for a job to be added ------------------------- */
+/* --- admit.c: what else has to be right for a job to be added --- */
 
 /* The job whose place below data/ would collide with the path of this one, or NULL. */
 const struct sched_job *admit_conflict_locked(
@@ -312,7 +311,7 @@ must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
 must_check int admit_view(const struct edition *edition);
 
-/* --- prepared.c: how much all prepared samples take -------------------------------------- */
+/* --- cache_advice.c: how much all prepared samples take --- */
 
 /* Logs, now and then, that samples were evicted that will be needed again. No lock held. */
 void prepared_report(struct sched *sched);

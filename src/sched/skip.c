@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
-#include "sched/edition_internal.h"
+#include "edition/edition.h"
 #include "sched/gauges.h"
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
-#include "sched/section_internal.h"
-#include "sched/state_internal.h"
-#include "sched/supply_internal.h"
+#include "section/section.h"
+#include "state/state.h"
+#include "supply/supply.h"
 #include "stats/stats.h"
 
 #include <errno.h>

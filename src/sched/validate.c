@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "sched/draw_internal.h"
-#include "sched/edition_internal.h"
+#include "draw/draw.h"
+#include "edition/edition.h"
 #include "sched/sched.h"
 #include "sched/sched_internal.h"
-#include "sched/supply_internal.h"
+#include "supply/supply.h"
 
 /* Sums of one space, counted anew from jobs, streams, epochs and uses. */
 

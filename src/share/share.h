@@ -43,7 +43,7 @@ enum share_policy {
 	SHARE_FIFO	  /* nothing: who asks first is served first */
 };
 
-/* --- grant.c: the optimum --------------------------------------------------------------- */
+/* --- grant.c: the optimum --- */
 
 /* One job's. */
 struct share_claim {
@@ -65,7 +65,7 @@ struct share_claim {
 void share_grant(enum share_policy policy, const struct share_claim *claims, size_t n,
 	double capacity, double *ret_rates);
 
-/* --- demand.c: what a job could use, found while it runs -------------------------------- */
+/* --- demand.c: what a job could use, found while it runs --- */
 
 struct share_demand {
 	double rate;   /* samples per second */
@@ -88,7 +88,7 @@ struct share_window {
  */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
-/* --- queue.c: who is next --------------------------------------------------------------- */
+/* --- queue.c: who is next --- */
 
 struct share_want;
 TAILQ_HEAD(share_wants, share_want);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/ahead.h"
+#include "draw/lookahead.h"
 
 #include <criterion/criterion.h>
 

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
-#include "sched/past.h"
+#include "sched/last_hour.h"
 #include "sched/sched_internal.h"
-#include "sched/watch_internal.h"
+#include "watch/watch.h"
 #include "world.h"
 
 /* The last hour, as the scheduler tells it. Jobs are mirrors, which are given what they ask

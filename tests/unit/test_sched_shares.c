@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/fault.h"
-#include "sched/edition_internal.h"
+#include "edition/edition.h"
 #include "sched/sched_internal.h"
-#include "sched/supply_internal.h"
+#include "supply/supply.h"
 #include "world.h"
 
 #include <errno.h>

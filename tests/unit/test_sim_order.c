@@ -3,9 +3,9 @@
 
 #include "../../tools/sim/sim_sched.h"
 #include "base/rng.h"
-#include "sched/edition_internal.h"
+#include "edition/edition.h"
 #include "sched/sched_internal.h"
-#include "sched/supply_internal.h"
+#include "supply/supply.h"
 #include "world.h"
 
 /*

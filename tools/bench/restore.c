@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/rng.h"
-#include "sched/checkpoint.h"
+#include "state/checkpoint.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,8 +19,8 @@
  *
  *   src/sched                          here
  *   open.c, effects.c, clerk.c         sim_sched.c
- *   stream.c, stream_life.c            sim_stream.c
- *   use.c                              sim_use.c
+ *   rounds.c, stream.c            sim_stream.c
+ *   wanted.c                              sim_use.c
  *   prepare.c, shares.c                sim_load.c (with a clock)
  *
  *   Flow: a job joins; a position is opened, loaded and released; the job leaves.

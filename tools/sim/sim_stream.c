@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "sched/ahead.h"
+#include "draw/lookahead.h"
 #include "sim_sched_internal.h"
 
 #include <errno.h>

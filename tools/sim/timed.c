@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define MOST_READ_AGAIN 60 /* epochs of all jobs together: some are much slower */
-#define READ_PER_DECODER 6 /* as in src/sched/storage.c */
+#define READ_PER_DECODER 6 /* as in src/supply/storage.c */
 #define SPREAD .5	   /* samples take from half to one and a half of the mean */
 #define SECOND 1.
 
@@ -43,7 +43,7 @@ static const struct timed_job *job_of(const struct timed_run *run, sample_id sam
 	return &run->world->jobs[run->first_job[sample]];
 }
 
-/* What is read waits behind what the decoders have: as in src/sched/storage.c. */
+/* What is read waits behind what the decoders have: as in src/supply/storage.c. */
 static bool may_read(const struct timed_run *run)
 {
 	const struct timed_world *world = run->world;

@@ -10,7 +10,7 @@
 
 /* What the files of a world that runs share. */
 
-#define TIMED_READS 128	   /* in flight at most, as in src/sched/storage.c */
+#define TIMED_READS 128	   /* in flight at most, as in src/supply/storage.c */
 #define TIMED_WORKERS 1024 /* decoders at most */
 
 enum reader_state { READER_OUT, READER_RUNS, READER_SLEEPS, READER_WAITS };

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "draw/lookahead.h"
+
+/*
+ * What is drawn ahead takes half of the cache at most, in which a sample that several
+ * streams have drawn is counted once. If there is none left of that half, each stream has
+ * its own part of another quarter.
+ */
+static bool cache_has_room(const struct ahead *ahead)
+{
+	const struct cache_held *cache = &ahead->cache;
+	uint64_t held = cache->pinned_bytes + cache->awaited * ahead->tensor_bytes;
+	return held + ahead->tensor_bytes <= cache->capacity / 2;
+}
+
+static uint64_t own_share(const struct ahead *ahead)
+{
+	uint64_t fit = ahead->cache.capacity / 4 / ahead->streams / ahead->tensor_bytes;
+	return fit > 0 ? fit : 1;
+}
+
+static bool may_draw_more(const struct ahead *ahead)
+{
+	return ahead->may_draw && ahead->length < ahead->lookahead &&
+	       ahead->remaining > 0;
+}
+
+bool ahead_has_room(const struct ahead *ahead)
+{
+	return may_draw_more(ahead) &&
+	       (ahead->length < own_share(ahead) || cache_has_room(ahead));
+}
+
+/*
+ * An open of a batch takes the samples of all of it, however little room there is. Jobs of
+ * one speed open theirs one soon after the other: if the first one's rounds left the others
+ * out for want of room, they would draw other samples. What a round gives to several
+ * streams is loaded for the one that draws in any case. So each takes part until it has
+ * ahead what its next open takes.
+ */
+bool ahead_may_join(const struct ahead *ahead)
+{
+	return ahead_has_room(ahead) ||
+	       (may_draw_more(ahead) && ahead->length < ahead->at_once);
+}
+
+bool ahead_is_full(const struct ahead *ahead)
+{
+	return ahead->length == ahead->lookahead;
+}
+
+/*
+ * What is drawn in a round that leaves streams out they have to draw later, and load
+ * again if the cache is small. So a stream that is ahead of others takes the second half
+ * of its look-ahead in rounds for all; those who read at one speed then stay together.
+ */
+static bool may_leave_others_out(const struct ahead *ahead)
+{
+	return ahead->length < (ahead->lookahead + 1) / 2;
+}
+
+bool ahead_wants_round(const struct ahead *ahead, bool other_is_full)
+{
+	return ahead_has_room(ahead) && (may_leave_others_out(ahead) || !other_is_full);
+}
+
+bool ahead_is_low(const struct ahead *ahead)
+{
+	return ahead->length * 2 <= ahead->filled;
+}
+
+uint32_t ahead_refilled(const struct ahead *ahead)
+{
+	return ahead_has_room(ahead) ? ahead->lookahead : ahead->length;
+}

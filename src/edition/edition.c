@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "edition/edition.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "supply/supply.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* --- one ------------------------------------------------------------------------------ */
+
+#define NAMES 3
+
+static uint32_t names_of(const struct edition *edition)
+{
+	uint32_t number = dataset_edition(edition->is.dataset);
+	bool differ = edition->job->config.layout == LAYOUT_CLASSES;
+	return differ && number > 0 ? 1 + (number - 1) % NAMES : 0;
+}
+
+static void show(struct edition *edition)
+{
+	edition->set.selection = edition->selection;
+	edition->set.fixed = edition->by_position;
+	edition->set.owner = edition;
+	edition->set.names = edition->is.names = names_of(edition);
+	edition->is.samples = edition->set.positions;
+	edition->is.selection = edition->selection;
+	edition->is.readable = edition->readable;
+	edition->is.label_begin = edition->label_begin;
+	edition->is.targets = edition->targets;
+}
+
+static struct edition *alloc(
+	struct sched_job *job, struct source *const *sources, size_t n)
+{
+	struct edition *edition = calloc(1, sizeof(*edition));
+	if (!edition)
+		return NULL;
+	*edition = (struct edition){.is = {.dataset = sources[0]->dataset},
+		.job = job,
+		.parts = calloc(n, sizeof(*edition->parts))};
+	if (!edition->parts) {
+		free(edition);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		edition->parts[i] =
+			(struct part){.edition = edition, .source = sources[i]};
+		atomic_fetch_add(&sources[i]->jobs, 1);
+	}
+	edition->n_parts = n;
+	return edition;
+}
+
+int edition_new(struct sched_job *job, struct source *const *sources, size_t n,
+	config_report *report, void *context, struct edition **ret)
+{
+	struct edition *edition = alloc(job, sources, n);
+	if (!edition)
+		return -ENOMEM;
+	int err = edition_select(edition, report, context);
+	if (!err)
+		err = edition_beside(edition, report, context);
+	if (!err && job_is_fed(job))
+		err = feed_divide(edition, report, context);
+	if (!err && job_kind(job) == EPOCHS_DRAWN_AT_OPEN)
+		err = source_label(sources[0]);
+	show(edition);
+	if (err)
+		edition_free(edition);
+	else
+		*ret = edition;
+	return err;
+}
+
+void edition_leave_samplers_locked(struct edition *edition)
+{
+	lock_assert_held(&edition->job->sched->lock);
+	for (size_t i = 0; i < edition->n_parts; i++) {
+		struct part *part = &edition->parts[i];
+		if (part->joined)
+			sampler_leave(part->sampler, edition->job->id);
+		part->joined = false;
+	}
+}
+
+static void leave(struct edition *edition)
+{
+	struct sched *sched = edition->job->sched;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	edition_leave_samplers_locked(edition);
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].space)
+			space_put_locked(edition->parts[i].space);
+	sched_unlock(sched, &aftermath);
+}
+
+static void free_parts(struct edition *edition)
+{
+	for (size_t i = 0; i < edition->n_parts; i++) {
+		struct part *part = &edition->parts[i];
+		if (part->own)
+			roaring_bitmap_free(part->own);
+		atomic_fetch_sub(&part->source->jobs, 1);
+	}
+	free(edition->parts);
+}
+
+void edition_free(struct edition *edition)
+{
+	ensure(atomic_load(&edition->holds) == 0);
+	leave(edition);
+	free(edition->label_begin);
+	free(edition->labels);
+	free(edition->targets);
+	free(edition->by_position);
+	if (edition->selection)
+		roaring_bitmap_free(edition->selection);
+	if (edition->readable)
+		roaring_bitmap_free(edition->readable);
+	if (edition->mixed)
+		dataset_close(&edition->mixed);
+	free_parts(edition);
+	free(edition);
+}
+
+/* --- its parts ------------------------------------------------------------------------ */
+
+struct part *part_of(const struct edition *edition, sample_id sample)
+{
+	size_t i = edition->n_parts - 1;
+	while (i > 0 && sample < edition->parts[i].first)
+		i--;
+	return &edition->parts[i];
+}
+
+const struct part *edition_part_of(
+	const struct edition *edition, const struct dataset *dataset)
+{
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].source->dataset == dataset)
+			return &edition->parts[i];
+	return NULL;
+}
+
+const struct part *edition_part_of_source(
+	const struct edition *edition, const struct source *source)
+{
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].source == source)
+			return &edition->parts[i];
+	return NULL;
+}
+
+const struct part *edition_part_in(
+	const struct edition *edition, const struct space *space)
+{
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (edition->parts[i].space == space)
+			return &edition->parts[i];
+	return NULL;
+}
+
+void edition_unpin_locked(
+	struct edition *edition, sample_id sample, struct aftermath *aftermath)
+{
+	const struct part *part = part_of(edition, sample);
+	lock_assert_held(&edition->job->sched->lock);
+	unpin_locked(part->space, sample - part->first, aftermath);
+}
+
+struct order_set edition_order_set(const struct edition *edition)
+{
+	return (struct order_set){edition->set.positions, edition->fingerprint};
+}
+
+/* --- those of a job ------------------------------------------------------------------- */
+
+struct edition *edition_of_locked(const struct sched_job *job, uint32_t epoch)
+{
+	lock_assert_held(&job->sched->lock);
+	return epochs_set(job->epochs, epoch)->owner;
+}
+
+struct edition *edition_hold(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	struct edition *edition = edition_of_locked(job, epoch);
+	atomic_fetch_add(&edition->holds, 1);
+	return edition;
+}
+
+void edition_let_go(struct edition *edition)
+{
+	atomic_fetch_sub(&edition->holds, 1);
+}
+
+const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch)
+{
+	return &edition_hold(job, epoch)->is;
+}
+
+const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch)
+{
+	if (epoch != SCHED_CURRENT)
+		return sched_edition(job, epoch);
+	LOCK_SCOPE(&job->sched->lock);
+	struct edition *edition = epochs_widest_set(job->epochs)->owner;
+	atomic_fetch_add(&edition->holds, 1);
+	return &edition->is;
+}
+
+void sched_edition_put(const struct sched_edition *is)
+{
+	_Static_assert(offsetof(struct edition, is) == 0, "it is the edition");
+	if (is)
+		edition_let_go((struct edition *)(uintptr_t)is);
+}
+
+uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return epochs_set(job->epochs, epoch)->positions;
+}
+
+uint32_t sched_job_names(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return epochs_set(job->epochs, epoch)->names;
+}
+
+uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return dataset_edition(edition_of_locked(job, epoch)->is.dataset);
+}
+
+struct order_set *edition_order_sets(struct sched_job *job, size_t *ret_n)
+{
+	const struct edition *edition;
+	size_t n = 0;
+	LOCK_SCOPE(&job->sched->lock);
+	TAILQ_FOREACH (edition, &job->editions, link)
+		n++;
+	struct order_set *sets = calloc(n, sizeof(*sets));
+	*ret_n = 0;
+	if (sets)
+		TAILQ_FOREACH (edition, &job->editions, link)
+			sets[(*ret_n)++] = edition_order_set(edition);
+	return sets;
+}
+
+/* The next one that can be freed; NULL: none. */
+static struct edition *take_dropped(struct sched_job *job)
+{
+	struct epoch_set *set;
+	struct edition *edition;
+	LOCK_SCOPE(&job->sched->lock);
+	while ((set = epochs_drop_set(job->epochs))) {
+		edition = set->owner;
+		edition->dropped = true;
+	}
+	TAILQ_FOREACH (edition, &job->editions, link)
+		if (edition->dropped && atomic_load(&edition->holds) == 0) {
+			TAILQ_REMOVE(&job->editions, edition, link);
+			edition_leave_samplers_locked(edition);
+			return edition;
+		}
+	return NULL;
+}
+
+void editions_sweep(struct sched_job *job)
+{
+	struct edition *edition;
+	while ((edition = take_dropped(job)))
+		edition_free(edition);
+}
+
+/* --- after a restart ------------------------------------------------------------------ */
+
+/* What epochs are made of, by their numbers. */
+struct facts {
+	struct order_found *list;
+	size_t n, room;
+};
+
+static int facts_put(struct facts *facts, const struct order_found *found)
+{
+	size_t i = facts->n;
+	while (i > 0 && facts->list[i - 1].epoch >= found->epoch)
+		i--;
+	if (i < facts->n && facts->list[i].epoch == found->epoch) {
+		facts->list[i].set = found->set;
+		return 0;
+	}
+	if (facts->n == facts->room) {
+		size_t room = 2 * facts->room + 8;
+		struct order_found *grown =
+			reallocarray(facts->list, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		facts->list = grown;
+		facts->room = room;
+	}
+	memmove(&facts->list[i + 1], &facts->list[i],
+		(facts->n++ - i) * sizeof(*facts->list));
+	facts->list[i] = *found;
+	return 0;
+}
+
+/* Where the job has gone back, later epochs are those whose orders are known. */
+static int take_segments(
+	struct facts *facts, const struct order_found *segments, size_t n)
+{
+	size_t first = 0;
+	int err = 0;
+	for (size_t i = 1; i < n; i++)
+		if (segments[i].epoch <= segments[i - 1].epoch)
+			first = i;
+	for (size_t i = first; i < n && !err; i++)
+		err = facts_put(facts, &segments[i]);
+	return err;
+}
+
+static bool is_of(const struct edition *edition, const struct order_set *set)
+{
+	return edition->set.positions == set->positions &&
+	       edition->fingerprint == set->fingerprint;
+}
+
+static struct edition *find(const struct sched_job *job, const struct order_set *set)
+{
+	struct edition *edition;
+	TAILQ_FOREACH (edition, &job->editions, link)
+		if (is_of(edition, set))
+			return edition;
+	return NULL;
+}
+
+/* Before the one that the job has. What can't be opened is none of its. */
+static void open_kept(struct sched_job *job, uint32_t number)
+{
+	struct edition *edition = NULL;
+	struct source *source = NULL;
+	if (source_open_kept(job->now->parts[0].source, number, &source) != 0)
+		return;
+	if (edition_new(job, &source, 1, config_report_to_log, NULL, &edition) == 0)
+		TAILQ_INSERT_BEFORE(job->now, edition, link);
+	atomic_fetch_sub(&source->jobs, 1);
+}
+
+static bool knows_all(
+	const struct sched_job *job, const struct order_found *found, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!find(job, &found[i].set))
+			return false;
+	return true;
+}
+
+static int open_all_kept(struct sched_job *job)
+{
+	auto_free uint32_t *numbers = NULL;
+	size_t n;
+	if (config_is_mixed(&job->config)) /* it is of one edition of each dataset */
+		return 0;
+	int err = dataset_kept(
+		job->sched->config->state, job->config.dataset, &numbers, &n);
+	for (size_t i = 0; i < n && !err; i++)
+		open_kept(job, numbers[i]);
+	return err;
+}
+
+static void free_but_now(struct sched_job *job)
+{
+	struct edition *edition, *next;
+	for (edition = TAILQ_FIRST(&job->editions); edition; edition = next) {
+		next = TAILQ_NEXT(edition, link);
+		if (edition == job->now)
+			continue;
+		TAILQ_REMOVE(&job->editions, edition, link);
+		edition_free(edition);
+	}
+}
+
+/* Those that no epoch has. */
+static void free_unused(struct sched_job *job, const struct facts *facts)
+{
+	struct edition *edition, *next;
+	for (edition = TAILQ_FIRST(&job->editions); edition; edition = next) {
+		bool used = edition == job->now;
+		next = TAILQ_NEXT(edition, link);
+		for (size_t i = 0; i < facts->n && !used; i++)
+			used = is_of(edition, &facts->list[i].set);
+		if (used)
+			continue;
+		TAILQ_REMOVE(&job->editions, edition, link);
+		edition_free(edition);
+	}
+}
+
+static int make_epochs(struct sched_job *job, const struct facts *facts)
+{
+	struct edition *edition = facts->n ? find(job, &facts->list[0].set) : NULL;
+	if (!edition)
+		edition = job->now;
+	int err = job_make_epochs(job, &edition->set);
+	for (size_t i = 1; i < facts->n && !err; i++) {
+		struct edition *next = find(job, &facts->list[i].set);
+		if (!next || next == edition)
+			continue;
+		epochs_use_set(job->epochs, facts->list[i].epoch, &next->set);
+		edition = next;
+	}
+	if (!err && edition != job->now)
+		epochs_use_set(
+			job->epochs, facts->list[facts->n - 1].epoch + 1, &job->now->set);
+	return err;
+}
+
+static int restore(struct sched_job *job, const struct order_found *orders,
+	size_t n_orders, const struct order_found *segments, size_t n_segments)
+{
+	struct facts facts = {0};
+	int err = 0;
+	if (!knows_all(job, segments, n_segments) || !knows_all(job, orders, n_orders))
+		err = open_all_kept(job);
+	/* Then all of it is of other samples: keep_restore. */
+	if (!err && !knows_all(job, segments, n_segments))
+		free_but_now(job);
+	else if (!err) {
+		for (size_t i = 0; i < n_orders && !err; i++)
+			if (find(job, &orders[i].set))
+				err = facts_put(&facts, &orders[i]);
+		if (!err)
+			err = take_segments(&facts, segments, n_segments);
+		free_unused(job, &facts);
+	}
+	if (!err)
+		err = make_epochs(job, &facts);
+	free(facts.list);
+	return err;
+}
+
+int editions_restore(struct sched_job *job)
+{
+	auto_free struct order_found *orders = NULL;
+	auto_free struct order_found *segments = NULL;
+	size_t n_orders, n_segments = 0;
+	int err = journal_sets(job->directory, &segments, &n_segments);
+	if (!err)
+		err = order_sets(job->directory, &orders, &n_orders);
+	return err ? err : restore(job, orders, n_orders, segments, n_segments);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "epoch/disk.h"
+#include "state/import.h"
+#include "sched/sched_internal.h"
+#include "state/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Whether a file of layout = classes holds the same sample in every epoch (fixed), or another
+ * one of its label (fresh).
+ *
+ * A script that reads classes shuffles by itself, so a fixed mapping takes nothing from it,
+ * and is exact for whatever the script opens, in any order and any number of processes: a file
+ * means a sample. A fresh mapping lets a job take, within a label, the sample that the cache
+ * holds. This pays where the prepared samples do not fit into the cache.
+ *
+ * The choice of `auto` is written to the job's state when the job is added first, and stays for
+ * as long as this state is there: the orders of a job are of one mapping.
+ */
+
+#define MAPPING_FILE "mapping"
+
+static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
+
+/* 0: `text` has what the file holds, nothing if there is none. */
+static int read_choice(const struct sched_job *job, char text[static 16])
+{
+	auto_free char *path = NULL;
+	size_t bytes = 0;
+	text[0] = '\0';
+	if (asprintf(&path, "%s/" MAPPING_FILE, job->directory) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int err = fd < 0 ? (errno == ENOENT || errno == ENOTDIR ? 0 : -errno)
+			 : disk_read(fd, text, 15, 0, &bytes);
+	text[bytes] = '\0';
+	if (!err && fd >= 0 && strcmp(text, fixed) != 0 && strcmp(text, fresh) != 0)
+		err = -EINVAL;
+	if (err)
+		log_error("%s: %s", path,
+			err == -EINVAL ? "found neither fixed nor fresh, allowed: the "
+					 "mapping of the job"
+				       : strerror(-err));
+	return err;
+}
+
+/* Orders that an earlier version has left are of a fresh mapping. */
+static int has_orders(const struct sched_job *job, bool *ret)
+{
+	struct order_found *found = NULL;
+	size_t n = 0;
+	int err = access(job->directory, F_OK) == 0
+			  ? journal_sets(job->directory, &found, &n)
+			  : 0;
+	free(found);
+	*ret = n > 0;
+	return err;
+}
+
+int mapping_choose(struct sched_job *job, uint64_t all_bytes)
+{
+	const struct job_config *config = &job->config;
+	char text[16];
+	bool old = false;
+	if (config->layout != LAYOUT_CLASSES || config->order != ORDER_SHUFFLED)
+		return 0;
+	job->fixed = config->mapping == MAPPING_FIXED;
+	if (config->mapping != MAPPING_AUTO)
+		return 0;
+	int err = read_choice(job, text);
+	if (!err && !text[0])
+		err = has_orders(job, &old);
+	if (err)
+		return err;
+	job->fixed = text[0] ? strcmp(text, fixed) == 0
+			     : !old && all_bytes <= job->sched->config->cache_bytes;
+	return 0;
+}
+
+int mapping_of_import(const struct adding *adding, enum view_mapping *mapping)
+{
+	struct import_head head;
+	uint64_t offset = 0;
+	if (*mapping != MAPPING_AUTO)
+		return 0;
+	int err = import_read_head(adding, &offset, &head);
+	if (!err && (head.kind == EPOCHS_FIXED || head.kind == EPOCHS_DRAWN_AT_OPEN))
+		*mapping = head.kind == EPOCHS_FIXED ? MAPPING_FIXED : MAPPING_FRESH;
+	return err;
+}
+
+int mapping_keep(const struct sched_job *job)
+{
+	if (job->config.mapping != MAPPING_AUTO || job->config.layout != LAYOUT_CLASSES)
+		return 0;
+	int err = disk_replace(
+		job->directory, MAPPING_FILE, job->fixed ? fixed : fresh, 0644);
+	if (err)
+		log_error("%s/" MAPPING_FILE ": %s", job->directory, strerror(-err));
+	return err;
+}

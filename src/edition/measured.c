@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "base/rng.h"
+#include "epoch/disk.h"
+#include "image/sections.h"
+#include "edition/edition.h"
+#include "sched/sched_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * What edition_select has found of the samples of a job, in a file of its directory:
+ *
+ *     head | selected | refused | label_begin
+ *
+ * The next engine finds it there, and does not look at millions of samples while readers wait;
+ * nor does it ask SQLite for what `where` selects. It is a note: one that is damaged, or of
+ * another catalogue, another ini or another version of joaderfs, is not used but made again.
+ */
+
+#define MEASURED_MAGIC UINT64_C(0x6c65737265646f6a) /* "jodersel" */
+#define MEASURED_VERSION 1
+
+struct measured_head {
+	uint64_t magic;
+	uint64_t sum; /* of all that follows */
+	uint64_t key; /* of all that decides about it */
+	uint64_t content;
+	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
+	uint64_t selected_bytes; /* of a bitmap; 0: all samples of the dataset */
+	uint64_t refused_bytes;	 /* of a bitmap; 0: none of them is too large */
+	uint32_t positions;
+	uint32_t n_begins; /* of label_begin; 0: it has none */
+};
+
+static uint64_t sum_of(const void *bytes, size_t n)
+{
+	const char *at = bytes;
+	uint64_t sum = n, word;
+	for (; n >= sizeof(word); n -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		sum = rng_mix(sum, word);
+	}
+	word = 0;
+	memcpy(&word, at, n);
+	return rng_mix(sum, word);
+}
+
+static uint64_t sum_of_file(const void *file, size_t n)
+{
+	size_t before = offsetof(struct measured_head, key);
+	return sum_of((const char *)file + before, n - before);
+}
+
+/* 0: nothing can be noted. What an array takes, a program of the daemon's ini says; pairs are
+ * put together in any case. */
+static uint64_t key_of(const struct edition *edition)
+{
+	const struct sched_job *job = edition->job;
+	const struct sched *sched = job->sched;
+	uint64_t content = dataset_content(edition->is.dataset);
+	if (content == 0 || job->ini_hash == 0 || edition->n_parts > 1 ||
+		config_is_mixed(&job->config) || job->config.preparation.array ||
+		preparation_pair(&job->config.preparation))
+		return 0;
+	uint64_t key = sum_of(JOADERFS_VERSION, strlen(JOADERFS_VERSION));
+	key = rng_mix(rng_mix(key, MEASURED_VERSION), content);
+	key = rng_mix(rng_mix(key, job->ini_hash), sched->config->cache_bytes);
+	return rng_mix(rng_mix(key, sched->config->max_pixels), sched->backings != NULL);
+}
+
+/* --- reading it --------------------------------------------------------------------------- */
+
+static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
+{
+	struct stat status;
+	auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	if (fstat(fd, &status) != 0)
+		return -errno;
+	if (status.st_size < (off_t)sizeof(struct measured_head))
+		return -EILSEQ;
+	*ret_n = (size_t)status.st_size;
+	*ret = malloc(*ret_n);
+	size_t done = 0;
+	int err = *ret ? disk_read(fd, *ret, *ret_n, 0, &done) : -ENOMEM;
+	return err || done == *ret_n ? err : -EILSEQ;
+}
+
+/* -ENOENT: it is of something else. */
+static int check(const struct edition *edition, const uint8_t *file, size_t n)
+{
+	struct measured_head head;
+	memcpy(&head, file, sizeof(head));
+	uint64_t left = n - sizeof(head);
+	if (head.magic != MEASURED_MAGIC || head.sum != sum_of_file(file, n))
+		return -EILSEQ;
+	if (head.key != key_of(edition))
+		return -ENOENT;
+	if (head.selected_bytes > left || head.refused_bytes > left - head.selected_bytes)
+		return -EILSEQ;
+	left -= head.selected_bytes + head.refused_bytes;
+	bool classes = edition->job->config.layout == LAYOUT_CLASSES;
+	uint32_t begins = classes ? dataset_classes(edition->is.dataset) + 1 : 0;
+	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
+}
+
+/* A bitmap of ids of the dataset. */
+static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
+	roaring_bitmap_t **ret)
+{
+	*ret = roaring_bitmap_portable_deserialize_safe((const char *)bytes, n);
+	if (!*ret)
+		return -EILSEQ;
+	bool fits = roaring_bitmap_is_empty(*ret) ||
+		    roaring_bitmap_maximum(*ret) < dataset_ids(edition->is.dataset);
+	return fits ? 0 : -EILSEQ;
+}
+
+static int take_bitmaps(
+	struct edition *edition, const struct measured_head *head, const uint8_t *bytes)
+{
+	roaring_bitmap_t *refused = NULL;
+	char *message = NULL;
+	int err = head->selected_bytes ? take_bitmap(edition, bytes, head->selected_bytes,
+						 &edition->selection)
+				       : dataset_select(edition->is.dataset, NULL,
+						 &edition->selection, &message);
+	free(message);
+	if (!err && head->refused_bytes)
+		err = take_bitmap(edition, bytes + head->selected_bytes,
+			head->refused_bytes, &refused);
+	if (!err)
+		edition->readable =
+			refused ? roaring_bitmap_andnot(edition->selection, refused)
+				: roaring_bitmap_copy(edition->selection);
+	if (refused)
+		roaring_bitmap_free(refused);
+	if (err)
+		return err;
+	if (!edition->readable)
+		return -ENOMEM;
+	uint64_t n = roaring_bitmap_get_cardinality(edition->selection);
+	return n > 0 && n == head->positions ? 0 : -EILSEQ;
+}
+
+static int take_begins(
+	struct edition *edition, const struct measured_head *head, const uint8_t *bytes)
+{
+	uint32_t before = 0, n = head->n_begins;
+	if (n == 0)
+		return 0;
+	edition->label_begin = calloc(n, sizeof(*edition->label_begin));
+	if (!edition->label_begin)
+		return -ENOMEM;
+	memcpy(edition->label_begin, bytes, n * sizeof(*edition->label_begin));
+	for (uint32_t i = 0; i < n; i++) {
+		if (edition->label_begin[i] < before)
+			return -EILSEQ;
+		before = edition->label_begin[i];
+	}
+	return edition->label_begin[0] == 0 && before == head->positions ? 0 : -EILSEQ;
+}
+
+static void take_numbers(struct edition *edition, const struct measured_head *head)
+{
+	edition->set.positions = head->positions;
+	edition->content = head->content;
+	edition->all_bytes = head->all_bytes;
+	edition->largest_bytes = head->largest_bytes;
+	edition->sample_bytes = head->sample_bytes;
+	edition->typical_bytes = head->typical_bytes;
+	edition->parts[0].all_bytes = head->all_bytes;
+	edition->parts[0].selection = edition->selection;
+	edition->parts[0].in_epoch = head->positions;
+	edition->noted = true;
+}
+
+static void take_nothing(struct edition *edition)
+{
+	if (edition->selection)
+		roaring_bitmap_free(edition->selection);
+	if (edition->readable)
+		roaring_bitmap_free(edition->readable);
+	free(edition->label_begin);
+	edition->selection = edition->readable = NULL;
+	edition->label_begin = NULL;
+}
+
+static int take(struct edition *edition, const uint8_t *file, size_t n)
+{
+	struct measured_head head;
+	int err = check(edition, file, n);
+	if (err)
+		return err;
+	memcpy(&head, file, sizeof(head));
+	file += sizeof(head);
+	err = take_bitmaps(edition, &head, file);
+	if (!err)
+		err = take_begins(
+			edition, &head, file + head.selected_bytes + head.refused_bytes);
+	if (err)
+		take_nothing(edition);
+	else
+		take_numbers(edition, &head);
+	return err;
+}
+
+int measured_load(struct edition *edition)
+{
+	auto_free char *path = NULL;
+	auto_free uint8_t *file = NULL;
+	size_t n = 0;
+	if (key_of(edition) == 0)
+		return -ENOENT;
+	if (asprintf(&path, "%s/" MEASURED_FILE, edition->job->directory) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	int err = read_file(path, &file, &n);
+	if (!err)
+		err = take(edition, file, n);
+	if (!err || err == -ENOENT || err == -ENOMEM)
+		return err;
+	log_warn("%s: %s; it is made again", path,
+		err == -EILSEQ ? "is damaged" : strerror(-err));
+	return -ENOENT;
+}
+
+/* --- writing it --------------------------------------------------------------------------- */
+
+static bool selects_all(const struct edition *edition)
+{
+	return edition->set.positions == dataset_samples(edition->is.dataset);
+}
+
+/* Makes the bytes of the file. NULL: no memory. */
+static uint8_t *make_file(
+	const struct edition *edition, const roaring_bitmap_t *refused, size_t *ret_n)
+{
+	const roaring_bitmap_t *selected = edition->selection;
+	struct measured_head head = {.magic = MEASURED_MAGIC,
+		.key = key_of(edition),
+		.content = edition->content,
+		.all_bytes = edition->all_bytes,
+		.largest_bytes = edition->largest_bytes,
+		.sample_bytes = edition->sample_bytes,
+		.typical_bytes = edition->typical_bytes,
+		.positions = edition->set.positions};
+	if (!selects_all(edition))
+		head.selected_bytes = roaring_bitmap_portable_size_in_bytes(selected);
+	if (!roaring_bitmap_is_empty(refused))
+		head.refused_bytes = roaring_bitmap_portable_size_in_bytes(refused);
+	if (edition->label_begin)
+		head.n_begins = dataset_classes(edition->is.dataset) + 1;
+	size_t begins = head.n_begins * sizeof(*edition->label_begin);
+	*ret_n = sizeof(head) + head.selected_bytes + head.refused_bytes + begins;
+	uint8_t *file = malloc(*ret_n);
+	if (!file)
+		return NULL;
+	uint8_t *at = file + sizeof(head);
+	if (head.selected_bytes)
+		at += roaring_bitmap_portable_serialize(selected, (char *)at);
+	if (head.refused_bytes)
+		at += roaring_bitmap_portable_serialize(refused, (char *)at);
+	if (begins)
+		memcpy(at, edition->label_begin, begins);
+	memcpy(file, &head, sizeof(head));
+	head.sum = sum_of_file(file, *ret_n);
+	memcpy(file, &head, sizeof(head));
+	return file;
+}
+
+static int write_note(const struct edition *edition)
+{
+	roaring_bitmap_t *refused =
+		roaring_bitmap_andnot(edition->selection, edition->readable);
+	size_t n = 0;
+	if (!refused)
+		return -ENOMEM;
+	auto_free uint8_t *file = make_file(edition, refused, &n);
+	roaring_bitmap_free(refused);
+	return file ? disk_replace_bytes(
+			      edition->job->directory, MEASURED_FILE, file, n, 0644)
+		    : -ENOMEM;
+}
+
+void measured_save(const struct edition *edition)
+{
+	if (edition->noted || key_of(edition) == 0)
+		return;
+	int err = write_note(edition);
+	if (err)
+		log_warn("%s/" MEASURED_FILE ": %s; a restart looks at all samples again",
+			edition->job->directory, strerror(-err));
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/rng.h"
+#include "edition/edition.h"
+#include "sched/sched_internal.h"
+#include "supply/supply.h"
+
+#include <errno.h>
+
+/* How a job comes to its sampler: sampler_joining_prepare runs between the two, without
+ * the lock. */
+
+static struct sampler *sampler_of(const struct part *part)
+{
+	const struct sched_job *job = part->edition->job;
+	if (job_is_fed(job))
+		return NULL;
+	switch (job_kind(job)) {
+	case EPOCHS_DRAWN:
+		return part->source->shuffled;
+	case EPOCHS_DRAWN_AT_OPEN:
+		return part->source->labelled;
+	case EPOCHS_FIXED:
+	case EPOCHS_MIRRORED:
+		break;
+	}
+	return NULL;
+}
+
+/* With the same seed as before, a daemon that is started again would draw again the
+ * numbers that the epochs so far were drawn with. */
+static void stir_locked(const struct part *part)
+{
+	const struct sched_job *job = part->edition->job;
+	struct epochs_status epochs;
+	lock_assert_held(&job->sched->lock);
+	epochs_status(job->epochs, &epochs);
+	if (!epochs.started)
+		return;
+	uint64_t progress = (uint64_t)epochs.bound << 32 | epochs.consumed;
+	uint64_t where = rng_mix(epochs.epoch, progress);
+	sampler_stir(part->sampler, rng_mix(job->id, where));
+}
+
+int join_finish_locked(struct part *part, struct sampler_joining *joining)
+{
+	const struct sched_job *job = part->edition->job;
+	struct sampler *sampler = sampler_of(part);
+	lock_assert_held(&job->sched->lock);
+	if (!sampler)
+		return 0;
+	int err = sampler_join_prepared(sampler, job->id, part->space->number, joining);
+	if (err)
+		return err;
+	part->sampler = sampler;
+	part->joined = true;
+	stir_locked(part);
+	return 0;
+}
+
+static int get_space(struct part *part)
+{
+	const struct sched_job *job = part->edition->job;
+	struct sched *sched = job->sched;
+	struct space *spare = NULL;
+	int err = space_make(part->source, &job->config.preparation, &spare);
+	if (err)
+		return err;
+	lock_take(&sched->lock);
+	part->space = space_get_locked(&spare);
+	lock_release(&sched->lock);
+	space_free(spare);
+	return 0;
+}
+
+int join_begin(struct part *part, struct sampler_joining **ret)
+{
+	const struct sampler *sampler = sampler_of(part);
+	int err = part->space ? 0 : get_space(part);
+	if (err)
+		return err;
+	LOCK_SCOPE(&part->edition->job->sched->lock);
+	return sampler ? sampler_joining_new(
+				 sampler, part->space->number, part->selection, ret)
+		       : 0;
+}
+
+static int finish(struct part *part, struct sampler_joining *joining)
+{
+	LOCK_SCOPE(&part->edition->job->sched->lock);
+	return join_finish_locked(part, joining);
+}
+
+/* Begun again when another job was faster. */
+static int join_part(struct part *part)
+{
+	int err;
+	do {
+		struct sampler_joining *joining = NULL;
+		err = join_begin(part, &joining);
+		if (!err && joining)
+			err = sampler_joining_prepare(joining);
+		if (!err)
+			err = finish(part, joining);
+		sampler_joining_free(&joining);
+	} while (err == -EAGAIN);
+	return err;
+}
+
+int join(struct edition *edition, size_t from)
+{
+	int err = 0;
+	for (size_t i = from; i < edition->n_parts && !err; i++)
+		err = join_part(&edition->parts[i]);
+	return err;
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "base/fault.h"
+#include "base/rng.h"
+#include "base/size_text.h"
+#include "dataset/dataset_pairs.h"
+#include "image/sections.h"
+#include "edition/edition.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "state/state.h"
+#include "supply/supply.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t look_ahead_bytes(const struct sched_job *job)
+{
+	uint64_t n = job->config.lookahead;
+	if (job_kind(job) == EPOCHS_MIRRORED)
+		return 0;
+	uint32_t samples = job->now->set.positions;
+	return (n < samples ? n : samples) * job->now->largest_bytes;
+}
+
+void sched_report_cache(struct sched *sched, config_report *report, void *context)
+{
+	const uint64_t cache = sched->config->cache_bytes;
+	const struct sched_job *job;
+	uint64_t bytes = 0;
+	lock_take(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link)
+		bytes += look_ahead_bytes(job);
+	lock_release(&sched->lock);
+	if (bytes > cache)
+		sched_report(report, context,
+			CONFIG_WARNING
+			"cache = %s is less than the %s that the jobs look "
+			"ahead: they look less far ahead, and share less; "
+			"a larger cache in [joaderfs] helps, or a smaller "
+			"lookahead in [view] of the jobs",
+			size_text(cache).text, size_text(bytes).text);
+}
+
+void sched_report(config_report *report, void *context, const char *format, ...)
+{
+	char *message = NULL;
+	va_list args;
+	va_start(args, format);
+	int n = vasprintf(&message, format, args);
+	va_end(args);
+	report(context, n < 0 ? "out of memory" : message);
+	if (n >= 0)
+		free(message);
+}
+
+static bool remove_second(uint32_t id, void *context)
+{
+	struct edition *edition = context;
+	if (dataset_is_second(edition->is.dataset, &edition->job->config.preparation, id))
+		roaring_bitmap_remove(edition->selection, id);
+	return true;
+}
+
+/* The second file of a pair is no sample by itself. */
+static int pair_samples(struct edition *edition)
+{
+	const struct preparation *preparation = &edition->job->config.preparation;
+	if (!preparation_pair(preparation))
+		return 0;
+	int err = dataset_pair(edition->is.dataset, preparation);
+	roaring_bitmap_t *all = err ? NULL : roaring_bitmap_copy(edition->selection);
+	if (!all)
+		return err ? err : -ENOMEM;
+	roaring_iterate(all, remove_second, edition);
+	roaring_bitmap_free(all);
+	return 0;
+}
+
+struct unpaired {
+	const struct edition *edition;
+	uint32_t n, first; /* samples that can't be prepared, and one of them */
+};
+
+static bool count_unpaired(uint32_t id, void *context)
+{
+	struct unpaired *unpaired = context;
+	const struct edition *edition = unpaired->edition;
+	if (dataset_pair_fails(
+		    edition->is.dataset, &edition->job->config.preparation, id, NULL) &&
+		unpaired->n++ == 0)
+		unpaired->first = id;
+	return true;
+}
+
+/* Some may lack their second file; if all do, from is wrong. */
+static int check_pairs(
+	const struct edition *edition, config_report *report, void *context)
+{
+	const struct job_config *config = &edition->job->config;
+	const struct preparation *preparation = &config->preparation;
+	struct unpaired unpaired = {.edition = edition};
+	char message[PAIR_MESSAGE];
+	if (!preparation_pair(preparation))
+		return 0;
+	roaring_iterate(edition->selection, count_unpaired, &unpaired);
+	if (unpaired.n == 0)
+		return 0;
+	bool all = unpaired.n == edition->set.positions;
+	(void)dataset_pair_fails(
+		edition->is.dataset, preparation, unpaired.first, message);
+	sched_report(report, context,
+		"%s%s:[tensor %s]:from: found \"%s\", and %u of %u samples can't be "
+		"prepared, as %s: %s%s",
+		all ? "" : CONFIG_WARNING, config->file, config->sections[0].name,
+		preparation->sections->from, unpaired.n, edition->set.positions,
+		dataset_relative(edition->is.dataset, unpaired.first), message,
+		all ? "; allowed: the way from a file to the one that belongs to it, in "
+		      "the dataset"
+		    : "; their files answer EIO");
+	return all ? -EINVAL : 0;
+}
+
+static int select_samples(struct edition *edition, config_report *report, void *context)
+{
+	auto_free char *message = NULL;
+	int err = dataset_select(edition->is.dataset, edition->job->config.where,
+		&edition->selection, &message);
+	if (err) {
+		sched_report(report, context, "%s:[job]:where: %s",
+			edition->job->config.file, message ? message : strerror(-err));
+		return err;
+	}
+	err = pair_samples(edition);
+	if (err)
+		return err;
+	edition->set.positions =
+		(uint32_t)roaring_bitmap_get_cardinality(edition->selection);
+	if (edition->set.positions == 0) {
+		sched_report(report, context,
+			"%s:[job]:where: found \"%s\", which selects none of the %u "
+			"samples of dataset %s; allowed: what selects at least one",
+			edition->job->config.file,
+			edition->job->config.where ? edition->job->config.where : "",
+			dataset_samples(edition->is.dataset),
+			edition->job->config.dataset);
+		return -EINVAL;
+	}
+	err = check_pairs(edition, report, context);
+	if (err)
+		return err;
+	edition->parts[0].selection = edition->selection;
+	edition->parts[0].in_epoch = edition->set.positions;
+	return 0;
+}
+
+static int check_length(
+	const struct edition *edition, config_report *report, void *context)
+{
+	uint32_t n = edition->set.positions;
+	if (n <= CONFIG_MOST_SAMPLES && fault_hit("sched.samples") == 0)
+		return 0;
+	sched_report(report, context,
+		"%s:[job]:where: found %u samples, allowed: at most %u in a job, since "
+		"the number of a file has 28 bits for it; divide them among jobs, as by "
+		"where = hash(path) %% 2 = 0",
+		edition->job->config.file, n, CONFIG_MOST_SAMPLES);
+	return -EINVAL;
+}
+
+/* --- how large the samples are ------------------------------------------------------ */
+
+#define MOST_MEASURED 4096
+#define SHAPES 1024
+
+/* The memory of a decoded image of this shape whose file has at most file_bytes. */
+struct measured {
+	struct tensor_shape image;
+	uint8_t orientation;
+	uint64_t file_bytes, bytes;
+};
+
+struct measuring {
+	struct edition *edition;
+	struct measured shapes[SHAPES];
+	uint32_t seen, step;
+	uint32_t n;
+	uint64_t bytes[MOST_MEASURED]; /* of every step-th sample */
+};
+
+/* Datasets have far fewer shapes than images. A file that is smaller needs no more memory. */
+static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
+{
+	const struct edition *edition = measuring->edition;
+	const struct dataset *dataset = edition->is.dataset;
+	const struct preparation *preparation = &edition->job->config.preparation;
+	struct measured now = {.image = dataset_image_shape(dataset, id),
+		.orientation = dataset_orientation(dataset, id),
+		.file_bytes = dataset_file_bytes(dataset, id)};
+	struct measured *known =
+		&measuring->shapes[(now.image.height * 61 + now.image.width) % SHAPES];
+	bool alike =
+		!preparation->encoded && !preparation->array && !preparation->sections;
+	if (alike && known->bytes > 0 && known->file_bytes >= now.file_bytes &&
+		known->image.height == now.image.height &&
+		known->image.width == now.image.width &&
+		known->image.mode == now.image.mode &&
+		known->orientation == now.orientation)
+		return known->bytes;
+	now.bytes = memory_tensor_bytes(edition->job->sched, dataset, preparation, id);
+	*known = now;
+	return now.bytes;
+}
+
+static bool measure_one(uint32_t id, void *context)
+{
+	struct measuring *measuring = context;
+	struct edition *edition = measuring->edition;
+	uint64_t bytes = bytes_of(measuring, id);
+	edition->all_bytes += bytes;
+	part_of(edition, id)->all_bytes += bytes;
+	if (bytes > edition->largest_bytes)
+		edition->largest_bytes = bytes;
+	if (bytes == 0)
+		roaring_bitmap_remove(edition->readable, id);
+	if (measuring->seen++ % measuring->step == 0)
+		measuring->bytes[measuring->n++] = bytes;
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* A few huge images say nothing about how many samples fit into the cache. */
+static int measure(struct edition *edition)
+{
+	auto_free struct measuring *measuring = calloc(1, sizeof(*measuring));
+	edition->readable = roaring_bitmap_copy(edition->selection);
+	if (!measuring || !edition->readable)
+		return -ENOMEM;
+	uint64_t n = roaring_bitmap_get_cardinality(edition->selection);
+	measuring->edition = edition;
+	measuring->step = (uint32_t)((n + MOST_MEASURED - 1) / MOST_MEASURED);
+	roaring_iterate(edition->selection, measure_one, measuring);
+	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare);
+	edition->sample_bytes = edition->all_bytes / n;
+	edition->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
+	return 0;
+}
+
+/* --- classes: positions by label ---------------------------------------------------- */
+
+/* Counted one place further on, so that sums make beginnings of it. */
+static bool count_label(uint32_t id, void *context)
+{
+	struct edition *edition = context;
+	edition->label_begin[dataset_label(edition->is.dataset, id) + 1]++;
+	return true;
+}
+
+static int find_labels(struct edition *edition)
+{
+	uint32_t n = dataset_classes(edition->is.dataset);
+	edition->label_begin = calloc(n + 1, sizeof(*edition->label_begin));
+	if (!edition->label_begin)
+		return -ENOMEM;
+	roaring_iterate(edition->selection, count_label, edition);
+	for (uint32_t label = 0; label < n; label++)
+		edition->label_begin[label + 1] += edition->label_begin[label];
+	ensure(edition->label_begin[n] == edition->set.positions);
+	return 0;
+}
+
+struct sorting {
+	struct edition *edition;
+	uint32_t *next; /* by label: where its next sample goes */
+};
+
+static bool sort_one(uint32_t id, void *context)
+{
+	struct sorting *sorting = context;
+	uint32_t label = dataset_label(sorting->edition->is.dataset, id);
+	sorting->edition->by_position[sorting->next[label]++] = id;
+	return true;
+}
+
+static int sort_by_label(struct edition *edition)
+{
+	uint32_t n = dataset_classes(edition->is.dataset);
+	auto_free uint32_t *next = calloc(n, sizeof(*next));
+	edition->by_position =
+		calloc(edition->set.positions, sizeof(*edition->by_position));
+	if (!next || !edition->by_position)
+		return -ENOMEM;
+	memcpy(next, edition->label_begin, n * sizeof(*next));
+	struct sorting sorting = {edition, next};
+	roaring_iterate(edition->selection, sort_one, &sorting);
+	return 0;
+}
+
+/* --- labels = fixed: each position has one -------------------------------------------- */
+
+struct listing {
+	struct edition *edition;
+	uint32_t n;
+};
+
+static bool list_label(uint32_t id, void *context)
+{
+	struct listing *listing = context;
+	listing->edition->labels[listing->n++] =
+		dataset_label(listing->edition->is.dataset, id);
+	return true;
+}
+
+/* Mixed, since a script may read in order; and always alike, whatever the seed is. */
+static int mix_labels(struct edition *edition)
+{
+	struct listing listing = {.edition = edition};
+	struct rng rng;
+	edition->labels = calloc(edition->set.positions, sizeof(*edition->labels));
+	if (!edition->labels)
+		return -ENOMEM;
+	roaring_iterate(edition->selection, list_label, &listing);
+	rng_seed(&rng, edition->fingerprint);
+	for (uint32_t i = edition->set.positions - 1; i > 0; i--) {
+		uint32_t j = (uint32_t)rng_below(&rng, i + 1), label = edition->labels[i];
+		edition->labels[i] = edition->labels[j];
+		edition->labels[j] = label;
+	}
+	return 0;
+}
+
+static int list_selection(struct edition *edition)
+{
+	edition->by_position =
+		calloc(edition->set.positions, sizeof(*edition->by_position));
+	if (!edition->by_position)
+		return -ENOMEM;
+	roaring_bitmap_to_uint32_array(edition->selection, edition->by_position);
+	return 0;
+}
+
+/* In all layouts but classes, where directories are labels. */
+static int place_samples(struct edition *edition)
+{
+	if (job_kind(edition->job) == EPOCHS_FIXED)
+		return list_selection(edition);
+	if (job_kind(edition->job) != EPOCHS_DRAWN_AT_OPEN)
+		return 0;
+	edition->fingerprint = rng_mix(edition->fingerprint, LAYOUT_FLAT);
+	return mix_labels(edition);
+}
+
+/* Looks at each sample, which takes the longer the more there are. */
+static int look_at_samples(struct edition *edition, config_report *report, void *context)
+{
+	int err = config_is_mixed(&edition->job->config)
+			  ? mixture_select(edition, report, context)
+			  : select_samples(edition, report, context);
+	if (!err)
+		err = check_length(edition, report, context);
+	if (!err)
+		err = measure(edition);
+	if (!err && edition->job->config.layout == LAYOUT_CLASSES)
+		err = find_labels(edition);
+	if (!err)
+		edition->content =
+			dataset_fingerprint(edition->is.dataset, edition->selection);
+	return err;
+}
+
+int edition_select(struct edition *edition, config_report *report, void *context)
+{
+	bool mixed = config_is_mixed(&edition->job->config);
+	int err = measured_load(edition);
+	if (err == -ENOENT)
+		err = look_at_samples(edition, report, context);
+	if (!err && !edition->job->now)
+		err = mapping_choose(edition->job, edition->all_bytes);
+	if (err)
+		return err;
+	/* What decides about the sample of a position belongs to an order, too. */
+	edition->fingerprint = rng_mix(edition->content, job_kind(edition->job));
+	if (mixed)
+		edition->fingerprint =
+			rng_mix(edition->fingerprint, mixture_fingerprint(edition));
+	if (edition->job->config.layout != LAYOUT_CLASSES)
+		return place_samples(edition);
+	return job_kind(edition->job) == EPOCHS_FIXED ? sort_by_label(edition) : 0;
+}
+
+bool edition_fixes_labels(const struct edition *edition)
+{
+	return edition->label_begin || edition->labels;
+}
+
+/* The last label that begins at the position or before: those without samples begin where
+ * the next one does. */
+uint32_t edition_label_of(const struct edition *edition, uint32_t position)
+{
+	uint32_t low = 0, high = dataset_classes(edition->is.dataset);
+	if (edition->labels)
+		return edition->labels[position];
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (edition->label_begin[middle] <= position)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool label_of_edition(
+	const struct edition *edition, uint32_t position, uint32_t *ret)
+{
+	bool there = position < edition->set.positions;
+	if (there && edition->by_position)
+		*ret = dataset_label(edition->is.dataset, edition->by_position[position]);
+	else if (there && edition_fixes_labels(edition))
+		*ret = edition_label_of(edition, position);
+	else
+		return false;
+	return true;
+}
+
+/* Which epoch a file of current/ belongs to is not known before it is opened. */
+bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	bool one = TAILQ_FIRST(&job->editions) == job->now;
+	return (epoch != SCHED_CURRENT || one) &&
+	       label_of_edition(edition_of_locked(job, epoch), position, ret);
+}
+
+/* --- what decides about the sample of a position -------------------------------------- */
+
+enum epochs_kind job_kind(const struct sched_job *job)
+{
+	if (job->config.layout == LAYOUT_MIRROR)
+		return EPOCHS_MIRRORED;
+	if (job->config.order == ORDER_SEQUENTIAL || job->fixed)
+		return EPOCHS_FIXED;
+	return job->config.layout == LAYOUT_CLASSES || job->config.fixed_labels
+		       ? EPOCHS_DRAWN_AT_OPEN
+		       : EPOCHS_DRAWN;
+}

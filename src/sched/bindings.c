@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "section/section.h"
+#include "base/clock.h"
+#include "sched/positions.h"
+#include "sched/sched_internal.h"
+
+/* Which samples positions hold, as the engine knows it, or a saved order. */
+
+static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return epochs_state(job->epochs, epoch);
+}
+
+/* As the engine knows it; *ret_saved: the epoch whose saved order knows it, else
+ * SCHED_CURRENT. */
+static sample_id bound(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	*ret_saved = SCHED_CURRENT;
+	if (epoch == SCHED_CURRENT)
+		epoch = epochs_current(job->epochs, position);
+	if (epoch >= config_job_epochs(&job->config) ||
+		position >= epochs_set(job->epochs, epoch)->positions)
+		return SAMPLE_NONE;
+	sample_id sample = epochs_bound(job->epochs, epoch, position);
+	bool saved =
+		sample == SAMPLE_NONE && epochs_state(job->epochs, epoch) == EPOCH_SAVED;
+	*ret_saved = saved ? epoch : SCHED_CURRENT;
+	return sample;
+}
+
+/* By the selection where the position decides, else by the engine, or a saved order. */
+sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
+{
+	uint32_t saved;
+	sample_id sample = bound(job, epoch, position, &saved);
+	if (saved != SCHED_CURRENT &&
+		order_look_up(job->directory, saved, position, &sample) != 0)
+		return SAMPLE_NONE;
+	return sample;
+}
+
+bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position)
+{
+	uint32_t saved;
+	(void)bound(job, epoch, position, &saved);
+	return saved != SCHED_CURRENT;
+}
+
+bool sched_has_begun(struct sched_job *job, uint32_t epoch)
+{
+	return epoch != SCHED_CURRENT && state_of(job, epoch) != EPOCH_UNKNOWN;
+}
+
+bool sched_has_order(struct sched_job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	enum epoch_state state = epochs_state(job->epochs, epoch);
+	return state == EPOCH_SAVED ||
+	       (state == EPOCH_LIVE && epochs_order(job->epochs, epoch).bound > 0);
+}
+
+/* Of a live epoch. false: its order has been saved since. */
+static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
+	struct binding *ret, uint32_t *ret_n)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+		return false;
+	struct order order = epochs_order(job->epochs, epoch);
+	uint32_t i;
+	for (i = 0; i < n && k + i < order.bound; i++)
+		ret[i] = order_binding(&order, k + i);
+	*ret_n = i;
+	return true;
+}
+
+uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
+	struct binding *ret)
+{
+	uint32_t found = 0;
+	if (copy_bindings(job, epoch, k, n, ret, &found))
+		return found;
+	if (state_of(job, epoch) != EPOCH_SAVED ||
+		order_bindings(job->directory, epoch, k, n, ret, &found) != 0)
+		return 0;
+	return found;
+}
+
+bool sched_binding(struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret)
+{
+	return sched_bindings(job, epoch, k, 1, ret) == 1;
+}
+
+/* Positions that readers had opened of a daemon before this one. */
+
+#define CONSUMED_AT_ONCE 64
+
+static void consume_some(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	for (uint32_t i = 0; i < n; i++) {
+		struct effects effects;
+		effects_init(&effects);
+		epochs_released_before(
+			job->epochs, epoch, position + i, clock_now_ns(), &effects);
+		effects_execute_locked(job, &effects, &aftermath);
+	}
+	if (job->journal)
+		aftermath.flush = job;
+	sched_unlock(job->sched, &aftermath);
+}
+
+void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)
+{
+	while (n > 0) {
+		uint32_t some = n < CONSUMED_AT_ONCE ? n : CONSUMED_AT_ONCE;
+		consume_some(job, epoch, position, some);
+		position += some;
+		n -= some;
+	}
+}

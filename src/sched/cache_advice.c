@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/size_text.h"
+#include "sched/datasets.h"
+#include "edition/edition.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
+#include "sched/sched_internal.h"
+#include "supply/supply.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/*
+ * How much all prepared samples take that jobs read, and what is said when the cache is too
+ * small for them.
+ */
+
+#define TOLD_EACH_NS UINT64_C(600000000000)
+
+/* What jobs read of a dataset; edition and job of each are held. -ENOMEM */
+static int hold_parts(struct sched *sched, const struct dataset *dataset,
+	const struct part ***ret, size_t *ret_n)
+{
+	LOCK_SCOPE(&sched->lock);
+	struct sched_job *job;
+	*ret_n = 0;
+	*ret = calloc(sched->n_jobs + 1, sizeof(struct part *));
+	if (!*ret)
+		return -ENOMEM;
+	TAILQ_FOREACH (job, &sched->jobs, link) {
+		const struct part *part = edition_part_of(job->now, dataset);
+		if (!part)
+			continue;
+		atomic_fetch_add(&sched_job_hold(job)->now->holds, 1);
+		(*ret)[(*ret_n)++] = part;
+	}
+	return 0;
+}
+
+static bool is_first_of_space(const struct part *const *parts, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (parts[k]->space == parts[i]->space)
+			return false;
+	return true;
+}
+
+/* Of those jobs that have the preparation of the i-th one. */
+static int sum_up(
+	const struct part *const *parts, size_t n, size_t i, struct sched_prepared *ret)
+{
+	roaring_bitmap_t *samples = roaring_bitmap_create();
+	uint64_t bytes = 0, of = 0;
+	*ret = (struct sched_prepared){0};
+	if (!samples)
+		return -ENOMEM;
+	preparation_print(&parts[i]->space->preparation, ret->preparation);
+	for (size_t k = i; k < n; k++) {
+		if (parts[k]->space != parts[i]->space)
+			continue;
+		roaring_bitmap_or_inplace(samples, parts[k]->selection);
+		bytes += parts[k]->all_bytes;
+		of += roaring_bitmap_get_cardinality(parts[k]->selection);
+		ret->jobs++;
+	}
+	ret->samples = (uint32_t)roaring_bitmap_get_cardinality(samples);
+	ret->sample_bytes = bytes / of; /* a job has at least one sample */
+	roaring_bitmap_free(samples);
+	return 0;
+}
+
+int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
+	struct sched_prepared **ret, size_t *ret_n)
+{
+	const struct part **parts = NULL;
+	size_t n;
+	*ret_n = 0;
+	*ret = NULL;
+	int err = hold_parts(sched, dataset, &parts, &n);
+	if (!err && !(*ret = calloc(n + 1, sizeof(**ret))))
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < n; i++)
+		if (is_first_of_space(parts, i))
+			err = sum_up(parts, n, i, &(*ret)[(*ret_n)++]);
+	for (size_t i = 0; parts && i < n; i++) {
+		struct sched_job *job = parts[i]->edition->job;
+		edition_let_go(parts[i]->edition);
+		sched_job_put(job);
+	}
+	free(parts);
+	if (err) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return err;
+}
+
+/* --- evicted too early ------------------------------------------------------------------ */
+
+static uint64_t all_prepared(struct sched *sched)
+{
+	uint64_t bytes = 0;
+	uint32_t datasets = sched_datasets(sched, NULL);
+	for (uint32_t i = 0; i < datasets; i++) {
+		struct dataset *dataset = sched_dataset_hold(sched, i);
+		struct sched_prepared *prepared = NULL;
+		size_t n = 0;
+		if (!dataset)
+			continue;
+		if (sched_dataset_prepared(sched, dataset, &prepared, &n) == 0)
+			for (size_t k = 0; k < n; k++)
+				bytes += prepared[k].samples * prepared[k].sample_bytes;
+		free(prepared);
+		dataset_close(&dataset);
+	}
+	return bytes;
+}
+
+/* Whether two jobs or more draw from one dataset, and do not exchange. */
+static bool exchange_would_help_locked(const struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++) {
+		const struct source *source = &sched->sources[i];
+		enum sampler_kind kind = source->config.name ? source->config.sampler
+							     : sched->config->sampler;
+		if (source->dataset && atomic_load(&source->jobs) > 1 &&
+			kind != SAMPLER_EXCHANGE)
+			return true;
+	}
+	return false;
+}
+
+/* *ret: those that nothing was said of. false: nothing is to be said now. */
+static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
+{
+	LOCK_SCOPE(&sched->lock);
+	uint64_t now_ns = clock_now_ns();
+	uint64_t evictions = cache_usage(sched->cache).evictions_needed;
+	*ret = evictions - sched->evictions_told;
+	if (*ret == 0 || (sched->told_ns != 0 && now_ns - sched->told_ns < TOLD_EACH_NS))
+		return false;
+	sched->evictions_told = evictions;
+	sched->told_ns = now_ns;
+	*ret_exchange = exchange_would_help_locked(sched);
+	return true;
+}
+
+void prepared_report(struct sched *sched)
+{
+	uint64_t n;
+	bool exchange;
+	if (!is_to_be_told(sched, &n, &exchange))
+		return;
+	log_info("%" PRIu64 " prepared samples were evicted that running epochs need "
+		 "again: the cache has %s, and all that jobs read takes %s; a larger "
+		 "cache in [joaderfs] helps, or fewer pixels in [tensor] of the jobs%s",
+		n, size_text(sched->config->cache_bytes).text,
+		size_text(all_prepared(sched)).text,
+		exchange ? ", or sampler = exchange (joader-sim(1) tells how much)" : "");
+}

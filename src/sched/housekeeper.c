@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/kept.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "supply/supply.h"
+#include "watch/watch.h"
+
+#include <time.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* The housekeeper: a thread that does what is due, and tells the supervisor that the engine
+ * goes on. */
+
+/* Jobs that nobody reads are parked, orders that could not be saved are tried again. */
+static void look_after_jobs(struct sched *sched)
+{
+	struct aftermath aftermath;
+	struct effects effects;
+	struct sched_job *job;
+	uint64_t now = clock_now_ns();
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link) {
+		effects_init(&effects);
+		epochs_time(job->epochs, now, &effects);
+		effects_execute_locked(job, &effects, &aftermath);
+		clerk_second_locked(job);
+	}
+	sched_unlock(sched, &aftermath);
+}
+
+static void sync_journal(struct sched_job *job)
+{
+	journal_flush(job->journal);
+	journal_compact(job->journal);
+	(void)!journal_sync(job->journal); /* which has logged it */
+}
+
+/* What was decided is on the disk a second later. */
+static void sync_journals(struct sched *sched)
+{
+	jobs_visit(sched, sync_journal);
+}
+
+/* Until the time, or until something is due before it. false: the scheduler stops. */
+static bool sleep_until(struct sched *sched, uint64_t second_ns)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	uint64_t retry_ns = retry_first_due_locked(sched);
+	uint64_t due_ns = postponed_first_due_locked(sched);
+	due_ns = retry_ns < due_ns ? retry_ns : due_ns;
+	uint64_t wake_ns = due_ns < second_ns ? due_ns : second_ns;
+	struct timespec wake = {.tv_sec = (time_t)(wake_ns / SECOND_NS),
+		.tv_nsec = (long)(wake_ns % SECOND_NS)};
+	if (!sched->stopping && !sched->room_made)
+		(void)lock_wait_until(&sched->lock, &sched->house_cond, &wake);
+	retry_due_locked(sched, &aftermath);
+	if (sched->room_made)
+		retry_with_room_locked(sched, &aftermath);
+	sched->room_made = false;
+	bool stopping = sched->stopping;
+	sched_unlock(sched, &aftermath);
+	postponed_run_due(sched);
+	return !stopping;
+}
+
+void *sched_keep_house(void *context)
+{
+	struct sched *sched = context;
+	uint64_t second_ns = clock_now_ns() + SECOND_NS;
+	kept_beat();
+	while (sleep_until(sched, second_ns)) {
+		if (clock_now_ns() < second_ns)
+			continue;
+		(void)fault_hit("sched.house");
+		programs_look(sched);
+		look_after_jobs(sched);
+		shares_pass_window(sched);
+		kept_beat_none(); /* a log or a journal may lie on a disk that hangs */
+		storages_report(sched);
+		prepared_report(sched);
+		past_pass(sched, clock_now_ns());
+		traces_forget(sched);
+		laps_measure(sched);
+		sources_sweep(sched);
+		sync_journals(sched);
+		kept_beat();
+		second_ns = clock_now_ns() + SECOND_NS;
+	}
+	kept_beat_none();
+	return NULL;
+}

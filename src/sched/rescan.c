@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/log.h"
+#include "sched/datasets.h"
+#include "edition/edition.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "supply/supply.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * The jobs of a dataset that was scanned again move to what the scan has found:
+ *
+ *     each job's next edition is made, beside its own       readers notice nothing; what
+ *                    |                                      can't be ends here
+ *     dataset_install: the next daemon finds it
+ *                    |
+ *     all jobs at once: epochs_use_set                      the next epochs that begin
+ *
+ * Epochs that have begun keep what they are made of. After a death between the last two, jobs
+ * find in their journals of which scan their epochs are (editions_restore).
+ */
+
+struct moving {
+	struct sched *sched;
+	struct source *from, *to;
+	sched_edition_change *change;
+	config_report *report;
+	void *context;
+	struct edition **editions; /* one for each job; NULL: it has it */
+	struct sched_job **jobs;   /* held */
+	size_t n;
+};
+
+const char *move_obstacle(const struct job_config *config)
+{
+	if (config_is_mixed(config))
+		return "is a mixture, whose passes are of the samples that it began with";
+	if (config->ranks > 0)
+		return "is a rank of a training";
+	if (config->layout == LAYOUT_MIRROR)
+		return "has layout = mirror, which has the same samples in all epochs";
+	if (config_replay(config))
+		return "has order = replay, which has the samples of another run";
+	if (config->fixed_labels)
+		return "has labels = fixed, which are the same in all epochs";
+	if (config->skips_bad)
+		return "has bad_sample = skip";
+	return NULL;
+}
+
+/* Its list of names would be that of other samples. */
+static bool is_read_by_class(struct sched_job *job)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return job->config.layout == LAYOUT_CLASSES &&
+	       epochs_current_is_read(job->epochs, clock_now_ns());
+}
+
+static int refuse(const struct moving *moving, const struct sched_job *job,
+	const char *what, const char *why)
+{
+	sched_report(moving->report, moving->context, "job %s %s%s", job->config.name,
+		what, why);
+	return -EINVAL;
+}
+
+/* Only now is it known what the job selects of it. */
+static int check(const struct moving *moving, const struct edition *next)
+{
+	struct sched_job *job = next->job;
+	auto_edition *now = sched_edition(job, SCHED_CURRENT);
+	const char *change = moving->change(&job->config, now, &next->is);
+	int err = admit_batch(next, moving->report, moving->context);
+	if (!err)
+		err = admit_channels(next, moving->report, moving->context);
+	if (err)
+		return err;
+	if (change)
+		return refuse(moving, job,
+			"has files of one size for all epochs, and would have another: ",
+			change);
+	return admit_view(next);
+}
+
+static int prepare(struct moving *moving, struct sched_job *job)
+{
+	struct edition *next = NULL;
+	const char *why = move_obstacle(&job->config);
+	if (!why && is_read_by_class(job))
+		why = "has layout = classes, and a script reads its current/: its list "
+		      "of files "
+		      "would be wrong; scan again when it has not read for a minute";
+	if (why)
+		return refuse(moving, job, why, "");
+	int err =
+		edition_new(job, &moving->to, 1, moving->report, moving->context, &next);
+	if (err)
+		return err;
+	moving->jobs[moving->n] = sched_job_hold(job);
+	moving->editions[moving->n++] = next;
+	err = check(moving, next);
+	if (!err)
+		err = join(next, 0);
+	if (!err)
+		measured_save(next);
+	return err;
+}
+
+/* None comes, since the dataset is taken. The caller puts them back. */
+static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_t *ret_n)
+{
+	struct sched_job *job;
+	LOCK_SCOPE(&moving->sched->lock);
+	*ret_n = 0;
+	*ret = calloc(moving->sched->n_jobs + 1, sizeof(struct sched_job *));
+	if (!*ret)
+		return -ENOMEM;
+	TAILQ_FOREACH (job, &moving->sched->jobs, link)
+		if (edition_part_of_source(job->now, moving->from))
+			(*ret)[(*ret_n)++] = sched_job_hold(job);
+	return 0;
+}
+
+static bool is_removed(struct sched_job *job)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return job->removed;
+}
+
+static int prepare_all(struct moving *moving)
+{
+	auto_free struct sched_job **jobs = NULL;
+	size_t n;
+	int err = list_jobs(moving, &jobs, &n);
+	if (!err) {
+		moving->editions = calloc(n + 1, sizeof(struct edition *));
+		moving->jobs = calloc(n + 1, sizeof(struct sched_job *));
+		err = moving->editions && moving->jobs ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < n && !err; i++)
+		if (!is_removed(jobs[i]))
+			err = prepare(moving, jobs[i]);
+	for (size_t i = 0; i < n; i++)
+		sched_job_put(jobs[i]);
+	return err;
+}
+
+/* Orders that are just being taken up are of the epochs as they were. */
+static void wait_for_restores_locked(const struct moving *moving)
+{
+	struct sched *sched = moving->sched;
+	size_t i = 0;
+	lock_assert_held(&sched->lock);
+	while (i < moving->n)
+		if (moving->jobs[i]->restoring && !sched->stopping) {
+			lock_wait(&sched->lock, &sched->clerk_done_cond);
+			i = 0;
+		} else {
+			i++;
+		}
+}
+
+/* The tier has one owner of a name; without it what is read comes from afar. */
+static void move_source_locked(const struct moving *moving)
+{
+	struct source *from = moving->from, *to = moving->to;
+	lock_assert_held(&moving->sched->lock);
+	tier_leave(from->tier);
+	from->tier = NULL;
+	if (tier_join_locked(to) != 0)
+		log_error(
+			"dataset %s: no memory for its tier", dataset_name(to->dataset));
+	to->quarantined = from->quarantined;
+	from->removed = true;
+	from->taken = false;
+	to->removed = false;
+	moving->sched->sources_changed++;
+}
+
+static void move_all(struct moving *moving)
+{
+	LOCK_SCOPE(&moving->sched->lock);
+	wait_for_restores_locked(moving);
+	move_source_locked(moving);
+	for (size_t i = 0; i < moving->n; i++) {
+		struct edition *next = moving->editions[i];
+		struct sched_job *job = moving->jobs[i];
+		if (job->removed)
+			continue;
+		epochs_use_set(job->epochs, epochs_first_new(job->epochs), &next->set);
+		TAILQ_INSERT_TAIL(&job->editions, next, link);
+		job->now = next;
+		edition_choose_heads_locked(next);
+		moving->editions[i] = NULL;
+	}
+}
+
+/* What a death has left. */
+static void prune(const struct moving *moving)
+{
+	struct sched *sched = moving->sched;
+	const char *name = dataset_name(moving->to->dataset);
+	auto_free struct dataset **used =
+		calloc(SCHED_MOST_DATASETS, sizeof(struct dataset *));
+	size_t n = 0;
+	if (!used)
+		return;
+	lock_take(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++)
+		if (sched->sources[i].dataset)
+			used[n++] = dataset_hold(sched->sources[i].dataset);
+	lock_release(&sched->lock);
+	dataset_prune(sched->config->state, name, used, n);
+	for (size_t i = 0; i < n; i++)
+		dataset_close(&used[i]);
+}
+
+static void end(struct moving *moving)
+{
+	for (size_t i = 0; i < moving->n; i++) {
+		if (moving->editions[i])
+			edition_free(moving->editions[i]);
+		sched_job_put(moving->jobs[i]);
+	}
+	free(moving->editions);
+	free(moving->jobs);
+	atomic_fetch_sub(&moving->to->jobs, 1);
+}
+
+int sched_dataset_move(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config, sched_edition_change *change,
+	config_report *report, void *context)
+{
+	struct moving moving = {
+		.sched = sched, .change = change, .report = report, .context = context};
+	lock_take(&sched->lock);
+	moving.from = source_taken_locked(sched, dataset_name(dataset));
+	lock_release(&sched->lock);
+	int err = source_put_beside(sched, dataset, config, &moving.to);
+	if (err)
+		return err;
+	err = prepare_all(&moving);
+	if (!err)
+		err = dataset_install(
+			sched->config->state, moving.from->dataset, dataset);
+	if (!err) {
+		move_all(&moving);
+		prune(&moving);
+	} else {
+		/* Before the next scan writes one of this name: the housekeeper lets go later. */
+		dataset_discard(dataset);
+	}
+	end(&moving);
+	return err;
+}

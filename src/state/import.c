@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "edition/edition.h"
+#include "state/import.h"
+#include "sched/jobs.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "state/state.h"
+
+#include "base/ranks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Orders for other machines, where the same files have other ids and mtimes. A file is
+ *
+ *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
+ *
+ * In its orders a sample is its place among the selected samples in the byte order of their
+ * paths. Of a rank the line ends with `rank R of RANKS batch BATCH`, and the selected samples
+ * are those of all ranks.
+ */
+
+#define TEXT_BYTES (CHECKPOINT_BYTES + 128)
+
+void places_free(struct places *places)
+{
+	free(places->ids);
+	free(places->places);
+}
+
+int places_find(const struct edition *edition, struct places *ret)
+{
+	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
+	uint32_t n_ids = dataset_ids(edition->is.dataset);
+	*ret = (struct places){.n = n,
+		.ids = calloc(n, sizeof(*ret->ids)),
+		.places = calloc((size_t)n_ids + 1, sizeof(*ret->places))};
+	int err = ret->ids && ret->places ? 0 : -ENOMEM;
+	if (!err)
+		err = dataset_by_path(edition->is.dataset, edition->selection, ret->ids,
+			&ret->fingerprint);
+	for (uint32_t i = 0; i < n && !err; i++)
+		ret->places[ret->ids[i]] = i;
+	if (err)
+		places_free(ret);
+	return err;
+}
+
+int import_refuse(const struct adding *adding, const char *format, ...)
+{
+	char text[600];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	adding->report(adding->context, text);
+	return -EBADMSG;
+}
+
+/* --- export ---------------------------------------------------------------------------- */
+
+static int write_text(int fd, const struct checkpoint *from, const struct sched_job *job,
+	size_t n, uint64_t fingerprint, uint64_t *ret_bytes)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	if (!out)
+		return -ENOMEM;
+	checkpoint_print(out, from);
+	fprintf(out, "orders %zu kind %u paths %016" PRIx64, n, (unsigned)job_kind(job),
+		fingerprint);
+	if (job_is_fed(job))
+		fprintf(out, " rank %" PRIu32 " of %" PRIu32 " batch %" PRIu32,
+			job->config.rank, job->config.ranks, job->config.global_batch);
+	fprintf(out, "\n");
+	int err = fclose(out) == 0 ? 0 : -ENOMEM;
+	if (!err && pwrite(fd, text, bytes, 0) != (ssize_t)bytes)
+		err = -EIO;
+	free(text);
+	*ret_bytes = bytes;
+	return err;
+}
+
+static int write_one(const struct edition *edition, int fd, uint32_t epoch,
+	const struct places *places, uint64_t *offset)
+{
+	struct order_data data;
+	int err = order_load(edition->job->directory, epoch, edition->set.positions,
+		edition->fingerprint, &data);
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < data.positions; i++)
+		if (data.samples[i] != 0)
+			data.samples[i] = places->places[data.samples[i] - 1] + 1;
+	struct order order = order_of(&data);
+	err = order_write_to(fd, epoch, places->fingerprint, &order, offset);
+	order_data_free(&data);
+	return err;
+}
+
+/* Orders of another scan of the dataset are of other samples, and stay here. */
+static size_t leave_out_others(
+	const struct edition *edition, struct epochs_order_file *orders, size_t n)
+{
+	size_t kept = 0;
+	LOCK_SCOPE(&edition->job->sched->lock);
+	for (size_t i = 0; i < n; i++)
+		if (edition_of_locked(edition->job, orders[i].epoch) == edition)
+			orders[kept++] = orders[i];
+	return kept;
+}
+
+static int write_all(const struct edition *edition, int fd, const struct checkpoint *from,
+	const struct places *places)
+{
+	struct sched_job *job = edition->job;
+	auto_free struct epochs_order_file *orders = NULL;
+	uint64_t offset = 0;
+	size_t n = 0;
+	int err = restore_list_orders(job, &orders, &n);
+	if (!err)
+		n = leave_out_others(edition, orders, n);
+	if (!err)
+		err = write_text(fd, from, job, n, places->fingerprint, &offset);
+	for (size_t i = 0; i < n && !err; i++)
+		err = write_one(edition, fd, orders[i].epoch, places, &offset);
+	return err;
+}
+
+static int export_from(struct sched_job *job, int fd, const struct checkpoint *from)
+{
+	struct edition *edition = edition_hold(job, from->place.running.epoch);
+	struct places places;
+	int err = places_find(edition, &places);
+	if (!err) {
+		err = write_all(edition, fd, from, &places);
+		places_free(&places);
+	}
+	edition_let_go(edition);
+	return err;
+}
+
+int sched_job_export(struct sched_job *job, int fd, config_report *report, void *context)
+{
+	struct checkpoint from = {0};
+	struct restoring restoring = {.from = &from, .export = true};
+	struct stat st;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		report(context, "export: the descriptor is not of a regular file");
+		return -EINVAL;
+	}
+	if (config_is_mixed(&job->config)) {
+		sched_report(report, context,
+			"job %s is a mixture, whose orders are of no single dataset: it "
+			"can't be exported",
+			job->config.name);
+		return -EOPNOTSUPP;
+	}
+	int err = job_kind(job) == EPOCHS_MIRRORED ? -EOPNOTSUPP
+						   : restore_by_clerk(job, &restoring);
+	if (!err)
+		err = export_from(job, fd, &from);
+	if (err)
+		sched_report(report, context, "job %s: can't be exported: %s",
+			job->config.name,
+			restoring.message[0] ? restoring.message : strerror(-err));
+	return err;
+}
+
+/* --- import ---------------------------------------------------------------------------- */
+
+struct importing {
+	struct sched_job *job;
+	const struct adding *adding;
+	const struct sched_import *import;
+	struct import_head head;
+	struct places places;
+	uint64_t offset;
+};
+
+/* The line of orders, to its end; NULL: it is none. */
+static const char *take_orders(const char *text, struct import_head *ret)
+{
+	int used = 0, of_rank = 0;
+	if (sscanf(text, "orders %u kind %u paths %16" SCNx64 "%n", &ret->n_orders,
+		    &ret->kind, &ret->fingerprint, &used) != 3)
+		return NULL;
+	text += used;
+	ret->ranks = 0;
+	if (sscanf(text, " rank %" SCNu32 " of %" SCNu32 " batch %" SCNu32 "%n",
+		    &ret->rank, &ret->ranks, &ret->batch, &of_rank) == 3)
+		text += of_rank;
+	return *text == '\n' ? text + 1 : NULL;
+}
+
+int import_read_head(
+	const struct adding *adding, uint64_t *offset, struct import_head *ret)
+{
+	const struct sched_import *import = adding->import;
+	char text[TEXT_BYTES + 1], message[200] = "";
+	const char *end;
+	ssize_t n = pread(import->fd, text, TEXT_BYTES, (off_t)*offset);
+	if (n < 0)
+		return import_refuse(
+			adding, "%s: can't be read: %s", import->name, strerror(errno));
+	text[n] = '\0';
+	if (checkpoint_parse(text, &ret->from, &end, message) != 0)
+		return import_refuse(adding, "%s: not written by joaderctl export: %s",
+			import->name, message);
+	end = take_orders(end, ret);
+	if (!end)
+		return import_refuse(adding,
+			"%s: has no orders: found a checkpoint, allowed: what joaderctl "
+			"export has written",
+			import->name);
+	*offset += (uint64_t)(end - text);
+	return 0;
+}
+
+static int check(struct importing *importing)
+{
+	const struct sched_job *job = importing->job;
+	const struct import_head *head = &importing->head;
+	const char *name = importing->import->name;
+	if (head->ranks)
+		return import_refuse(importing->adding,
+			"job %s: the orders in %s are of a rank, allowed: those of a job "
+			"without ranks",
+			job->config.name, name);
+	/* The samples of a fixed mapping are possible ones of a fresh one. */
+	bool drawn_too =
+		head->kind == EPOCHS_FIXED && job->config.layout == LAYOUT_CLASSES;
+	if (head->kind != (unsigned)job_kind(job) && !drawn_too)
+		return import_refuse(importing->adding,
+			"job %s: the orders in %s are of another layout, or order = "
+			"sequential: positions of classes hold samples of their class "
+			"only",
+			job->config.name, name);
+	if (head->from.samples == job->now->set.positions &&
+		head->fingerprint == importing->places.fingerprint)
+		return 0;
+	return import_refuse(importing->adding,
+		"job %s: the orders in %s are of other samples: found %" PRIu32
+		" with fingerprint %016" PRIx64 ", allowed: the %" PRIu32
+		" with %016" PRIx64 " that the job selects (paths below the dataset's "
+		"directory, and sizes)",
+		job->config.name, name, head->from.samples, head->fingerprint,
+		job->now->set.positions, importing->places.fingerprint);
+}
+
+/* Places to ids. false: there is no such place, or a position has another label. */
+static bool translate(const struct importing *importing, struct order_data *data)
+{
+	const struct sched_job *job = importing->job;
+	const struct edition *edition = job->now;
+	for (uint32_t i = 0; i < data->positions; i++) {
+		if (data->samples[i] == 0)
+			continue;
+		if (data->samples[i] > importing->places.n)
+			return false;
+		sample_id id = importing->places.ids[data->samples[i] - 1];
+		if (job_kind(job) == EPOCHS_DRAWN_AT_OPEN &&
+			dataset_label(edition->is.dataset, id) !=
+				edition_label_of(edition, i))
+			return false;
+		data->samples[i] = id + 1;
+	}
+	return true;
+}
+
+/* Through the engine, which knows what is possible. */
+static int save_order(
+	struct importing *importing, uint32_t epoch, struct order_data *data)
+{
+	const struct sched_job *job = importing->job;
+	const char *reason = "a sample is none of the job's, or of another label";
+	struct order order = order_of(data);
+	struct epoch *tried = NULL;
+	if (!translate(importing, data)) {
+		order_data_free(data);
+		return import_refuse(importing->adding,
+			"%s: the order of epoch %" PRIu32 ": %s", importing->import->name,
+			epoch, reason);
+	}
+	int err = order_save(job->directory, epoch, job->now->fingerprint, &order);
+	uint32_t bound = data->bound, consumed = data->consumed;
+	int possible = epochs_prepare(job->epochs, &job->now->set, epoch, data, bound,
+		consumed, &reason, &tried);
+	epoch_reaped_free(tried);
+	if (possible == -EINVAL)
+		return import_refuse(importing->adding,
+			"%s: the order of epoch %" PRIu32 ": %s", importing->import->name,
+			epoch, reason);
+	return err ? err : possible;
+}
+
+static int save_orders(struct importing *importing)
+{
+	int err = 0;
+	for (unsigned i = 0; i < importing->head.n_orders && !err; i++) {
+		struct order_data data;
+		uint32_t epoch;
+		err = order_read_from(importing->import->fd, importing->import->name,
+			importing->job->now->set.positions, importing->head.fingerprint,
+			&importing->offset, &epoch, &data);
+		if (err == -EINVAL)
+			return import_refuse(importing->adding,
+				"%s: its orders are not whole; the log says why",
+				importing->import->name);
+		if (!err)
+			err = save_order(importing, epoch, &data);
+	}
+	return err;
+}
+
+static int tell_engine(struct sched_job *job)
+{
+	struct epochs_order_file *orders;
+	size_t n;
+	int err = restore_list_orders(job, &orders, &n);
+	if (!err)
+		epochs_has_orders(job->epochs, orders, n);
+	return err;
+}
+
+/* Each epoch that a replay may come to has its order. */
+static int check_replay(const struct importing *importing)
+{
+	const struct sched_job *job = importing->job;
+	for (uint32_t epoch = 0; epoch < config_job_epochs(&job->config); epoch++) {
+		uint32_t bound;
+		int err = order_bound(job->directory, epoch, &bound);
+		if (err == -ENOENT)
+			return import_refuse(importing->adding,
+				"%s:[job]:epochs: found %" PRIu32
+				"%s, but %s has no order of "
+				"epoch %" PRIu32
+				", allowed: the epochs that it has (keep_epochs says how "
+				"many a run keeps)",
+				job->config.file, config_job_epochs(&job->config),
+				job->config.epochs ? "" : ", since nothing else is said",
+				importing->import->name, epoch);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* It is where the other job was. */
+static int go_there(struct importing *importing)
+{
+	const char *at = importing->import->at;
+	struct restoring restoring = {.from = &importing->head.from, .at = at != NULL};
+	int err = 0;
+	if (at &&
+		checkpoint_parse_at(at, &restoring.at_epoch, &restoring.at_position) != 0)
+		return import_refuse(importing->adding, IMPORT_AT, at);
+	if (!importing->head.from.has_journal)
+		return 0;
+	if (at)
+		err = restore_check_target(importing->job, &restoring);
+	if (!err)
+		err = restore_new(importing->job, &restoring);
+	return err ? import_refuse(importing->adding, "job %s: %s",
+			     importing->job->config.name, restoring.message)
+		   : 0;
+}
+
+static int import_orders(struct importing *importing, bool place)
+{
+	int err =
+		import_read_head(importing->adding, &importing->offset, &importing->head);
+	if (!err)
+		err = places_find(importing->job->now, &importing->places);
+	if (err)
+		return err;
+	err = check(importing);
+	if (!err)
+		err = save_orders(importing);
+	if (!err && !place)
+		err = check_replay(importing);
+	if (!err)
+		err = tell_engine(importing->job);
+	if (!err && place)
+		err = go_there(importing);
+	places_free(&importing->places);
+	return err;
+}
+
+/* The job had no orders before: those of a failure go again. */
+static int import(struct sched_job *job, const struct adding *adding, bool place)
+{
+	struct epochs_status status;
+	struct importing importing = {
+		.job = job, .adding = adding, .import = adding->import};
+	int err = import_orders(&importing, place);
+	epochs_status(job->epochs, &status);
+	if (err && !status.started)
+		order_prune(job->directory, UINT32_MAX);
+	return err;
+}
+
+/* --- of a job that is added ------------------------------------------------------------- */
+
+/* Nobody else has the job yet. */
+static bool has_epochs(struct sched_job *job)
+{
+	auto_free struct epochs_order_file *orders = NULL;
+	struct epochs_status status;
+	size_t n = 0;
+	epochs_status(job->epochs, &status);
+	return restore_list_orders(job, &orders, &n) != 0 || status.started || n > 0;
+}
+
+/* The file is not needed any more once that is done. */
+static int import_replay(
+	struct sched_job *job, const char *file, const struct adding *adding)
+{
+	auto_close int fd = open(file, O_RDONLY | O_CLOEXEC);
+	struct sched_import from = {.fd = fd, .name = file};
+	struct adding of_file = {&from, adding->report, adding->context};
+	if (fd >= 0)
+		return import(job, &of_file, false);
+	return import_refuse(adding,
+		"%s:[job]:order: found \"%s\", which can't be read: %s", job->config.file,
+		job->config.order_text, strerror(errno));
+}
+
+int import_for_job(struct sched_job *job, const struct adding *adding)
+{
+	const char *replay = config_replay(&job->config);
+	if (!adding->import && !replay)
+		return 0;
+	bool has = has_epochs(job);
+	if (!adding->import)
+		return has ? 0 : import_replay(job, replay, adding);
+	if (has)
+		return import_refuse(adding,
+			"job %s: has epochs here already, allowed: a job that has none",
+			job->config.name);
+	if (replay)
+		return import_refuse(adding,
+			"job %s: order = replay:FILE has the orders already, allowed: "
+			"another order, or no --import",
+			job->config.name);
+	if (config_is_mixed(&job->config))
+		return import_refuse(adding,
+			"job %s: is a mixture, and no order to import is of several "
+			"datasets",
+			job->config.name);
+	if (job_is_fed(job))
+		return import_ranks(job, adding);
+	if (job_kind(job) == EPOCHS_MIRRORED)
+		return import_refuse(adding,
+			"job %s: layout = mirror has no order to import",
+			job->config.name);
+	return import(job, adding, true);
+}

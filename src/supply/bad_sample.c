@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/escape.h"
+#include "base/log.h"
+#include "supply/supply.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PLAIN 100 /* so that the line of the ini is short enough */
+
+/* Whether the path is in an ini and in the log as it is. */
+static bool is_plain(const char *path)
+{
+	size_t n = strlen(path);
+	return n <= MOST_PLAIN && escape_length(path) == n && !strpbrk(path, ";#\\");
+}
+
+/* The predicate that selects all but this sample; the caller frees it. NULL: no memory. */
+static char *all_but(const char *path)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	if (is_plain(path)) {
+		fputs("path != '", out);
+		for (; *path; path++)
+			fprintf(out, "%s%c", *path == '\'' ? "'" : "", *path);
+		fputc('\'', out);
+	} else {
+		fprintf(out, "hash(path) != %" PRIu64, dataset_hash(path));
+	}
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
+	const struct load_task *task)
+{
+	bool bad = sample->relative && task->status != -ENOMEM;
+	auto_free char *where = bad ? all_but(sample->relative) : NULL;
+	if (where)
+		log_warn("dataset %s: %s: %s; readers get EIO; in [job], where = %s "
+			 "leaves it "
+			 "out",
+			dataset, sample->path, task->message, where);
+	else
+		log_warn("dataset %s: %s: %s", dataset, sample->path ? sample->path : "?",
+			task->message);
+}

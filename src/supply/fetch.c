@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "dataset/dataset_pairs.h"
+#include "image/sections.h"
+#include "sched/ranks.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "supply/supply.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+
+/*
+ * Tensors that come from another daemon instead of being prepared.
+ *
+ *     next read --elsewhere?--> fetch() ... sched_fetch_place ... sched_fetch_done
+ *                                 |                                  |
+ *                                 +-- it can't be: queued again, and prepared here
+ *
+ * No reader waits for them, and no storage counts them. What a daemon asks for is prepared
+ * here, or it is refused: two daemons never wait for each other.
+ */
+
+static struct use *use_of(struct sched_fetch *fetch)
+{
+	return (struct use *)((char *)fetch - offsetof(struct use, fetch));
+}
+
+static const struct preparation *preparation_of(const struct use *use)
+{
+	const struct space *space = use->key.space;
+	return dataset_preparation(
+		space->source->dataset, &space->preparation, (sample_id)use->key.sample);
+}
+
+void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher)
+{
+	LOCK_SCOPE(&sched->lock);
+	ensure(sched->n_jobs == 0);
+	sched->fetcher = *fetcher;
+}
+
+bool fetch_is_due_locked(const struct use *use)
+{
+	const struct space *space = use->key.space;
+	const struct preparation *preparation = &space->preparation;
+	const struct preparation *of_sample = preparation_of(use);
+	const struct sched_fetcher *fetcher = &space->source->sched->fetcher;
+	lock_assert_held(&space->source->sched->lock);
+	return fetcher->fetch && !use->here && !of_sample->encoded &&
+	       !of_sample->approximate &&
+	       fetcher->is_elsewhere(fetcher->context, space->source->dataset,
+		       preparation, (sample_id)use->key.sample);
+}
+
+/* --- it comes --------------------------------------------------------------------------- */
+
+/* The size of the image in the file, turned if asked for. */
+static struct tensor_shape image_of(const struct use *use)
+{
+	const struct dataset *dataset = use->key.space->source->dataset;
+	sample_id sample = (sample_id)use->key.sample;
+	return preparation_image(preparation_of(use),
+		dataset_image_shape(dataset, sample),
+		dataset_orientation(dataset, sample));
+}
+
+/* Another daemon sends both files of a pair, one behind the other. */
+static void set_second(const struct use *use, struct tensor *tensor)
+{
+	const struct space *space = use->key.space;
+	const struct dataset *dataset = space->source->dataset;
+	const struct tensor_section *section = preparation_pair(&space->preparation);
+	sample_id second =
+		dataset_second(dataset, &space->preparation, (sample_id)use->key.sample);
+	if (second == SAMPLE_NONE)
+		return;
+	tensor->second = preparation_output(
+		&section->preparation, preparation_image(&section->preparation,
+					       dataset_image_shape(dataset, second),
+					       dataset_orientation(dataset, second)));
+	tensor->second_at = tensor_second_at(tensor_shape_bytes(tensor->shape));
+}
+
+void *sched_fetch_place(
+	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes)
+{
+	struct use *use = use_of(fetch);
+	const struct space *space = use->key.space;
+	sample_id sample = (sample_id)use->key.sample;
+	const struct preparation *preparation = preparation_of(use);
+	struct tensor_shape image = image_of(use);
+	struct tensor_shape expected = preparation_output(preparation, image);
+	uint64_t all = memory_size_of(space->source->sched, space, sample).tensor;
+	if (shape.height != expected.height || shape.width != expected.width ||
+		bytes != all || fetch->tensor)
+		return NULL;
+	fetch->tensor = tensor_new(expected, bytes);
+	if (fetch->tensor)
+		set_second(use, fetch->tensor);
+	return fetch->tensor ? fetch->tensor->data : NULL;
+}
+
+/* The kernel can read it, as one that was prepared here. */
+static void to_file(struct use *use)
+{
+	const struct sched *sched = use->key.space->source->sched;
+	struct tensor *tensor = use->fetch.tensor;
+	uint8_t head[FILE_HEAD_SIZE];
+	if (!use->in_file)
+		return;
+	size_t head_bytes = file_head_make(use->head, tensor->shape, head);
+	use->fetch.tensor = tensor_to_file(tensor, sched->backings, head, head_bytes);
+}
+
+static void prepare_here_locked(struct use *use, struct aftermath *aftermath)
+{
+	struct space *space = use->key.space;
+	lock_assert_held(&space->source->sched->lock);
+	use->here = true;
+	use_unqueue_locked(use);
+	cache_abandon(space->cache, (sample_id)use->key.sample);
+	if (use_is_wanted(use))
+		use_queue_locked(use, !TAILQ_EMPTY(&use->waiters));
+	else
+		share_drop(&use->request);
+	use_drop_if_unused_locked(use);
+	aftermath->kick = true;
+}
+
+static void end_fetch(struct use *use, int err)
+{
+	struct sched *sched = use->key.space->source->sched;
+	struct tensor *tensor = use->fetch.tensor;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	stats_add(err ? STAT_FETCH_FAILURES : STAT_FETCHED, 1);
+	if (!err)
+		stats_add(STAT_FETCHED_BYTES, tensor->bytes);
+	lock_take(&sched->lock);
+	use->fetching = false;
+	use->fetch.tensor = NULL;
+	if (err) {
+		prepare_here_locked(use, &aftermath);
+	} else {
+		use->asked_by = 0;
+		cache_spare(use->key.space->cache, (sample_id)use->key.sample);
+		load_publish_locked(use, tensor, &aftermath);
+	}
+	sched_unlock(sched, &aftermath);
+	if (err)
+		tensor_free(tensor);
+}
+
+void sched_fetch_done(struct sched_fetch *fetch, int err)
+{
+	struct use *use = use_of(fetch);
+	if (!err && !fetch->tensor)
+		err = -EBADMSG;
+	if (!err)
+		to_file(use);
+	end_fetch(use, err);
+}
+
+void fetch_begin(struct use *use)
+{
+	const struct sched *sched = use->key.space->source->sched;
+	use->fetch = (struct sched_fetch){.dataset = use->key.space->source->dataset,
+		.preparation = &use->key.space->preparation,
+		.sample = (sample_id)use->key.sample};
+	int err = sched->fetcher.fetch(sched->fetcher.context, &use->fetch);
+	if (err)
+		end_fetch(use, err);
+}

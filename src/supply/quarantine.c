@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "supply/quarantine.h"
+#include "base/kept.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define DEATHS 2
+
+struct blamed {
+	size_t dataset;
+	sample_id sample;
+	uint64_t bytes;
+	int64_t mtime_ns;
+	unsigned deaths;
+};
+
+struct quarantine {
+	struct dataset **datasets;
+	size_t n;
+	roaring_bitmap_t **samples; /* of each dataset; NULL: none */
+	struct blamed *blamed;
+	size_t n_blamed;
+	char *path;
+};
+
+static size_t find_dataset(const struct quarantine *quarantine, const char *name)
+{
+	size_t i = 0;
+	while (i < quarantine->n &&
+		strcmp(dataset_name(quarantine->datasets[i]), name) != 0)
+		i++;
+	return i;
+}
+
+static struct blamed *add(struct quarantine *quarantine, const struct blamed *blamed)
+{
+	size_t n = quarantine->n_blamed;
+	struct blamed *more =
+		realloc(quarantine->blamed, (n + 1) * sizeof(*quarantine->blamed));
+	if (!more)
+		return NULL;
+	quarantine->blamed = more;
+	more[n] = *blamed;
+	quarantine->n_blamed++;
+	return &more[n];
+}
+
+/* --- the file ----------------------------------------------------------------------- */
+
+/* A file that has changed is another image. */
+static bool is_same(const struct quarantine *quarantine, const struct blamed *blamed)
+{
+	struct dataset_sample sample = {0};
+	bool same = dataset_get(quarantine->datasets[blamed->dataset], blamed->sample,
+			    &sample) == 0 &&
+		    sample.bytes == blamed->bytes && sample.mtime_ns == blamed->mtime_ns;
+	dataset_sample_free(&sample);
+	return same;
+}
+
+static int read_lines(struct quarantine *quarantine, FILE *in)
+{
+	char name[256];
+	struct blamed blamed;
+	while (fscanf(in, "%255s %" SCNu32 " %" SCNu64 " %" SCNd64 " %u", name,
+		       &blamed.sample, &blamed.bytes, &blamed.mtime_ns,
+		       &blamed.deaths) == 5) {
+		blamed.dataset = find_dataset(quarantine, name);
+		if (blamed.dataset < quarantine->n && is_same(quarantine, &blamed) &&
+			!add(quarantine, &blamed))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_file(struct quarantine *quarantine)
+{
+	int fd = open(quarantine->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	auto_fclose FILE *in = fdopen(fd, "r");
+	if (in)
+		return read_lines(quarantine, in);
+	close(fd);
+	return -ENOMEM;
+}
+
+static int write_lines(const struct quarantine *quarantine, FILE *out)
+{
+	for (size_t i = 0; i < quarantine->n_blamed; i++) {
+		const struct blamed *blamed = &quarantine->blamed[i];
+		fprintf(out, "%s %" PRIu32 " %" PRIu64 " %" PRId64 " %u\n",
+			dataset_name(quarantine->datasets[blamed->dataset]),
+			blamed->sample, blamed->bytes, blamed->mtime_ns, blamed->deaths);
+	}
+	return fflush(out) != 0 || fsync(fileno(out)) != 0 ? -errno : 0;
+}
+
+/* Whole or not at all. */
+static int write_file(const struct quarantine *quarantine)
+{
+	auto_free char *beside = NULL;
+	if (asprintf(&beside, "%s.new", quarantine->path) < 0) {
+		beside = NULL;
+		return -ENOMEM;
+	}
+	int fd =
+		open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out) {
+		int err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	int err = write_lines(quarantine, out);
+	if (fclose(out) != 0 && !err)
+		err = -errno;
+	if (!err && rename(beside, quarantine->path) != 0)
+		err = -errno;
+	return err;
+}
+
+/* --- what the engine before was doing ------------------------------------------------ */
+
+static struct blamed *find(struct quarantine *quarantine, size_t dataset, sample_id id)
+{
+	for (size_t i = 0; i < quarantine->n_blamed; i++)
+		if (quarantine->blamed[i].dataset == dataset &&
+			quarantine->blamed[i].sample == id)
+			return &quarantine->blamed[i];
+	return NULL;
+}
+
+static int blame(struct quarantine *quarantine, const struct kept_note *note)
+{
+	struct dataset_sample sample = {0};
+	size_t dataset = find_dataset(quarantine, note->dataset);
+	if (dataset == quarantine->n ||
+		dataset_get(quarantine->datasets[dataset], note->sample, &sample) != 0)
+		return 0;
+	struct blamed *blamed = find(quarantine, dataset, note->sample);
+	if (!blamed)
+		blamed = add(quarantine, &(struct blamed){.dataset = dataset,
+						 .sample = note->sample,
+						 .bytes = sample.bytes,
+						 .mtime_ns = sample.mtime_ns});
+	if (blamed && ++blamed->deaths >= DEATHS)
+		log_error("dataset %s: %s: its preparation has ended the engine twice; "
+			  "readers get EIO until the file changes",
+			note->dataset, sample.path);
+	else if (blamed)
+		log_warn("dataset %s: %s: its preparation has ended the engine",
+			note->dataset, sample.path);
+	dataset_sample_free(&sample);
+	return blamed ? 0 : -ENOMEM;
+}
+
+static int take_notes(struct quarantine *quarantine, bool *ret_any)
+{
+	int err = 0;
+	for (uint32_t i = 0; i < KEPT_WORKERS; i++) {
+		struct kept_note *note = &kept()->notes[i];
+		bool guilty = atomic_load(&note->busy) && atomic_load(&note->crashed);
+		note->dataset[sizeof(note->dataset) - 1] = '\0';
+		if (guilty && !err)
+			err = blame(quarantine, note);
+		*ret_any = *ret_any || guilty;
+		atomic_store(&note->busy, false);
+		atomic_store(&note->crashed, false);
+	}
+	return err;
+}
+
+/* ------------------------------------------------------------------------------------ */
+
+static int fill(struct quarantine *quarantine)
+{
+	for (size_t i = 0; i < quarantine->n_blamed; i++) {
+		const struct blamed *blamed = &quarantine->blamed[i];
+		roaring_bitmap_t **samples = &quarantine->samples[blamed->dataset];
+		if (blamed->deaths < DEATHS)
+			continue;
+		if (!*samples)
+			*samples = roaring_bitmap_create();
+		if (!*samples)
+			return -ENOMEM;
+		roaring_bitmap_add(*samples, blamed->sample);
+	}
+	return 0;
+}
+
+static int begin(struct quarantine *quarantine)
+{
+	bool any = false;
+	int err = read_file(quarantine);
+	if (!err)
+		err = take_notes(quarantine, &any);
+	if (!err && any)
+		err = write_file(quarantine);
+	if (err)
+		log_error("%s: %s", quarantine->path, strerror(-err));
+	return err ? err : fill(quarantine);
+}
+
+int quarantine_open(
+	const char *state, struct dataset **datasets, size_t n, struct quarantine **ret)
+{
+	struct quarantine *quarantine = calloc(1, sizeof(*quarantine));
+	if (!quarantine)
+		return -ENOMEM;
+	quarantine->datasets = datasets;
+	quarantine->n = n;
+	quarantine->samples = calloc(n + 1, sizeof(roaring_bitmap_t *));
+	if (asprintf(&quarantine->path, "%s/quarantine", state) < 0)
+		quarantine->path = NULL;
+	bool complete = quarantine->samples && quarantine->path;
+	int err = complete ? begin(quarantine) : -ENOMEM;
+	if (err)
+		quarantine_free(&quarantine);
+	*ret = quarantine;
+	return err;
+}
+
+void quarantine_free(struct quarantine **quarantine_pointer)
+{
+	struct quarantine *quarantine = *quarantine_pointer;
+	*quarantine_pointer = NULL;
+	if (!quarantine)
+		return;
+	for (size_t i = 0; quarantine->samples && i < quarantine->n; i++)
+		if (quarantine->samples[i])
+			roaring_bitmap_free(quarantine->samples[i]);
+	free(quarantine->samples);
+	free(quarantine->blamed);
+	free(quarantine->path);
+	free(quarantine);
+}
+
+const roaring_bitmap_t *quarantine_of(const struct quarantine *quarantine, size_t i)
+{
+	return quarantine->samples[i];
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "sched/sched_internal.h"
+#include "supply/supply.h"
+
+#include <string.h>
+
+/*
+ * Images that several datasets have. What a file is, the thread that has read it tells
+ * (load_identity): nothing has to be known of it before, and a file that has taken another
+ * one's place is another one.
+ *
+ *     same (an image, prepared in one way) --- places: samples of spaces, in whose part of
+ *                                              the cache its tensor is, or is on its way to
+ *
+ * Before a sample is decoded it is looked up here. If another place has the tensor, it is
+ * taken: then two spaces hold the same one, each with its own pins and need, and the cache
+ * counts its bytes twice. If another place is on its way, the sample waits for that.
+ */
+
+struct same_key {
+	struct load_identity identity;
+	uint64_t preparation; /* text_hash of the space */
+};
+
+struct same_place_key {
+	struct space *space;
+	uint64_t sample;
+};
+
+struct same {
+	UT_hash_handle hash;
+	struct same_key key;
+	LIST_HEAD(, same_place) places; /* at least one */
+};
+
+struct same_place {
+	UT_hash_handle hash;
+	struct same_place_key key;
+	struct same *same;
+	LIST_ENTRY(same_place) link;
+};
+
+/* What a place has for a use. */
+enum there { NOT_THERE, ON_ITS_WAY, THERE };
+
+/* A sample is looked for in other datasets only if there are any. An array that a program makes
+ * may depend on the sample's name, which is another one elsewhere; so does a section by path. */
+static bool is_identified_locked(const struct use *first)
+{
+	static const struct load_identity unknown;
+	lock_assert_held(&first->key.space->source->sched->lock);
+	return first->key.space->source->sched->n_sources > 1 &&
+	       !first->key.space->preparation.array &&
+	       !first->key.space->preparation.sections &&
+	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
+}
+
+/* first: of the chain of uses that are decoded together, which has what was read. */
+static struct same_key key_of(const struct use *first, const struct use *use)
+{
+	return (struct same_key){first->task.identity, use->key.space->text_hash};
+}
+
+static struct same *find_locked(const struct sched *sched, const struct same_key *key)
+{
+	struct same *same;
+	lock_assert_held(&sched->lock);
+	HASH_FIND(hash, sched->same, key, sizeof(*key), same);
+	return same;
+}
+
+/* --- what there is ---------------------------------------------------------------------- */
+
+/* The sizes differ if a scan could not read the image. */
+static enum there look_at_locked(
+	const struct same_place *place, const struct use *use, struct tensor **ret)
+{
+	const struct space *space = place->key.space, *own = use->key.space;
+	const struct sched *sched = own->source->sched;
+	sample_id sample = (sample_id)place->key.sample;
+	lock_assert_held(&sched->lock);
+	if (!preparation_equal(&space->preparation, &own->preparation))
+		return NOT_THERE; /* of the same hash */
+	if (cache_state(space->cache, sample) == CACHE_LOADING)
+		return ON_ITS_WAY;
+	*ret = cache_share(space->cache, sample);
+	uint64_t bytes = memory_size_of(sched, own, (sample_id)use->key.sample).tensor;
+	if (*ret && (*ret)->bytes == bytes)
+		return THERE;
+	tensor_free(*ret);
+	*ret = NULL;
+	return NOT_THERE;
+}
+
+/* *ret: held, if it is THERE. */
+static enum there look_locked(
+	const struct use *first, const struct use *use, struct tensor **ret)
+{
+	const struct same_key key = key_of(first, use);
+	const struct same *same = find_locked(use->key.space->source->sched, &key);
+	const struct same_place *place;
+	enum there best = NOT_THERE;
+	lock_assert_held(&first->key.space->source->sched->lock);
+	*ret = NULL;
+	if (!same)
+		return NOT_THERE;
+	LIST_FOREACH (place, &same->places, link) {
+		enum there there = look_at_locked(place, use, ret);
+		if (there == THERE)
+			return THERE;
+		if (there > best)
+			best = there;
+	}
+	return best;
+}
+
+/* One that is not there makes the decode necessary, which gives all. */
+bool same_is_under_way_locked(const struct use *first)
+{
+	bool under_way = false;
+	lock_assert_held(&first->key.space->source->sched->lock);
+	if (!is_identified_locked(first))
+		return false;
+	for (const struct use *use = first; use; use = use->also) {
+		struct tensor *tensor;
+		enum there there = look_locked(first, use, &tensor);
+		tensor_free(tensor);
+		if (there == NOT_THERE)
+			return false;
+		under_way |= there == ON_ITS_WAY;
+	}
+	return under_way;
+}
+
+static void take_locked(struct use *first)
+{
+	struct use *use;
+	bool all = true;
+	lock_assert_held(&first->key.space->source->sched->lock);
+	for (use = first; use && all; use = use->also)
+		all = look_locked(first, use, &use->task.same) == THERE;
+	for (use = first; use && !all; use = use->also) {
+		tensor_free(use->task.same);
+		use->task.same = NULL;
+	}
+}
+
+/* --- places ----------------------------------------------------------------------------- */
+
+static void forget_if_unused_locked(struct sched *sched, struct same *same)
+{
+	lock_assert_held(&sched->lock);
+	if (!LIST_EMPTY(&same->places))
+		return;
+	HASH_DELETE(hash, sched->same, same);
+	free(same);
+}
+
+static struct same *get_locked(struct sched *sched, const struct same_key *key)
+{
+	struct same *same = find_locked(sched, key);
+	lock_assert_held(&sched->lock);
+	if (same || !(same = calloc(1, sizeof(*same))))
+		return same;
+	same->key = *key;
+	LIST_INIT(&same->places);
+	HASH_ADD(hash, sched->same, key, sizeof(same->key), same);
+	if (same->hash.tbl)
+		return same;
+	free(same);
+	return NULL;
+}
+
+/* Without memory nobody finds it, and others decode it, too. */
+static void note_locked(const struct use *first, const struct use *use)
+{
+	struct sched *sched = use->key.space->source->sched;
+	const struct same_key key = key_of(first, use);
+	struct same *same = get_locked(sched, &key);
+	struct same_place *place = same ? calloc(1, sizeof(*place)) : NULL;
+	lock_assert_held(&sched->lock);
+	if (place) {
+		place->key = (struct same_place_key){use->key.space, use->key.sample};
+		place->same = same;
+		HASH_ADD(hash, sched->same_places, key, sizeof(place->key), place);
+		if (place->hash.tbl)
+			LIST_INSERT_HEAD(&same->places, place, link);
+		else
+			free(place);
+	}
+	if (same)
+		forget_if_unused_locked(sched, same);
+}
+
+void same_begin_locked(struct use *first)
+{
+	lock_assert_held(&first->key.space->source->sched->lock);
+	if (!is_identified_locked(first))
+		return;
+	take_locked(first);
+	for (const struct use *use = first; use; use = use->also)
+		note_locked(first, use);
+}
+
+void same_gone_locked(struct space *space, sample_id sample)
+{
+	struct sched *sched = space->source->sched;
+	const struct same_place_key key = {space, sample};
+	struct same_place *place;
+	lock_assert_held(&sched->lock);
+	HASH_FIND(hash, sched->same_places, &key, sizeof(key), place);
+	if (!place)
+		return;
+	struct same *same = place->same;
+	LIST_REMOVE(place, link);
+	HASH_DELETE(hash, sched->same_places, place);
+	free(place);
+	forget_if_unused_locked(sched, same);
+}
+
+/* --- the whole -------------------------------------------------------------------------- */
+
+void same_validate_locked(const struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	size_t n = 0;
+	for (const struct same *same = sched->same; same; same = same->hash.next) {
+		const struct same_place *place;
+		ensure(!LIST_EMPTY(&same->places));
+		LIST_FOREACH (place, &same->places, link) {
+			ensure(cache_state(place->key.space->cache,
+				       (sample_id)place->key.sample) != CACHE_ABSENT);
+			n++;
+		}
+	}
+	ensure(n == HASH_CNT(hash, sched->same_places));
+}
+
+void same_free(struct sched *sched)
+{
+	struct same_place *place, *next_place;
+	struct same *same, *next;
+	HASH_ITER (hash, sched->same_places, place, next_place) {
+		HASH_DELETE(hash, sched->same_places, place);
+		free(place);
+	}
+	HASH_ITER (hash, sched->same, same, next) {
+		HASH_DELETE(hash, sched->same, same);
+		free(same);
+	}
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "edition/edition.h"
+#include "sched/gauges.h"
+#include "sched/sched_internal.h"
+#include "supply/supply.h"
+#include "watch/watch.h"
+
+/*
+ * What the scheduler tells share.h: what a sample costs, how many samples a job was given
+ * and how long its readers waited. Once a second shares_window makes shares of that.
+ */
+
+#define FIRST_COST_NS UINT64_C(2000000) /* of a sample, before one is measured */
+#define OLD_PARTS 7			/* of a mean, beside a new value */
+#define SECOND_NS 1e9
+
+/* --- means ------------------------------------------------------------------------------ */
+
+uint64_t shares_cost(const struct space *space)
+{
+	return space->cost_ns ? space->cost_ns : FIRST_COST_NS;
+}
+
+void shares_mean(uint64_t *mean, uint64_t value)
+{
+	uint64_t old = *mean ? *mean : value;
+	*mean = (OLD_PARTS * old + value) / (OLD_PARTS + 1);
+}
+
+void shares_note_cost_locked(struct space *space, uint64_t decode_ns)
+{
+	lock_assert_held(&space->source->sched->lock);
+	shares_mean(&space->cost_ns, decode_ns);
+	shares_mean(&space->source->sched->cost_ns, decode_ns);
+	space->source->sched->decoded_ns += decode_ns;
+}
+
+/* --- jobs ------------------------------------------------------------------------------- */
+
+/* Of a sample of the edition, in the mean. */
+static uint64_t cost_of(const struct edition *edition)
+{
+	uint64_t sum = 0, n = 0;
+	for (size_t i = 0; i < edition->n_parts; i++) {
+		const struct part *part = &edition->parts[i];
+		sum += part->in_epoch * shares_cost(part->space);
+		n += part->in_epoch;
+	}
+	return n > 0 ? sum / n : 0;
+}
+
+void shares_join_locked(struct sched_job *job)
+{
+	lock_assert_held(&job->sched->lock);
+	share_join(
+		&job->sched->shares, &job->share, job->config.weight, cost_of(job->now));
+}
+
+void shares_leave_locked(struct sched_job *job)
+{
+	lock_assert_held(&job->sched->lock);
+	share_leave(&job->share);
+}
+
+void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret)
+{
+	const struct share_job *share = &job->share;
+	double decoders = job->sched->config->workers;
+	lock_assert_held(&job->sched->lock);
+	*ret = (struct sched_job_share){.demand = share->demand.rate,
+		.at_least = share->demand.at_least,
+		.granted_part = share->granted * share->cost / decoders,
+		.wanted_part = share->demand.rate * share->cost / decoders,
+		.waiting = job->waiting_part};
+}
+
+/* --- windows ---------------------------------------------------------------------------- */
+
+void shares_pass_window(struct sched *sched)
+{
+	struct sched_job *job;
+	LOCK_SCOPE(&sched->lock);
+	uint64_t now_ns = clock_now_ns();
+	double seconds = (double)(now_ns - sched->window_ns) / SECOND_NS;
+	TAILQ_FOREACH (job, &sched->jobs, link) {
+		waits_count_locked(job, now_ns);
+		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
+	}
+	double busy = (double)sched->decoded_ns / SECOND_NS / seconds;
+	/* Without memory it is tried again after the next second. */
+	if (shares_window(&sched->shares, seconds, sched->config->workers, busy) == 0) {
+		sched->window_ns = now_ns;
+		sched->decoded_ns = 0;
+	}
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "sched/datasets.h"
+#include "edition/edition.h"
+#include "supply/quarantine.h"
+#include "sched/sched_internal.h"
+#include "supply/supply.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * The datasets, which come and go:
+ *
+ *     sched_dataset_add -> there <-> taken (no job uses it, and none may begin to)
+ *                                      |  sched_dataset_remove, sched_dataset_replace
+ *                                      v
+ *                                   removed -> (housekeeper) gone
+ *
+ * The place of one that is gone is used again. What is removed stays until the last job of
+ * it is freed, which may have files open.
+ */
+
+static uint64_t name_hash(const char *name)
+{
+	uint64_t hash = 0;
+	for (; *name; name++)
+		hash = rng_mix(hash, (unsigned char)*name);
+	return hash;
+}
+
+static const struct dataset_config *config_of(
+	const struct daemon_config *config, const struct dataset *dataset)
+{
+	for (size_t i = 0; i < config->n_datasets; i++)
+		if (strcmp(config->datasets[i].name, dataset_name(dataset)) == 0)
+			return &config->datasets[i];
+	return NULL;
+}
+
+/* config: or NULL. The dataset has one more reference. */
+static int source_init(struct source *source, struct sched *sched,
+	struct dataset *dataset, const struct dataset_config *config)
+{
+	uint64_t own = rng_mix(sched->seed, name_hash(dataset_name(dataset)));
+	enum sampler_kind kind = config ? config->sampler : sched->config->sampler;
+	*source = (struct source){.sched = sched,
+		.dataset = dataset_hold(dataset),
+		.root = config && config->follow_outside ? NULL : dataset_source(dataset),
+		.seed = own};
+	LIST_INIT(&source->spaces);
+	source->bad = roaring_bitmap_create();
+	if (!source->bad)
+		return -ENOMEM;
+	int err = config ? config_dataset_copy(config, &source->config) : 0;
+	if (!err)
+		err = tier_find(source, config);
+	return err ? err : sampler_new(kind, own, &source->shuffled);
+}
+
+static int make_labelled(const struct source *source, struct sampler **ret)
+{
+	uint32_t n = dataset_ids(source->dataset);
+	auto_free uint32_t *labels = calloc(n + 1, sizeof(*labels));
+	if (!labels)
+		return -ENOMEM;
+	for (sample_id id = 0; id < n; id++)
+		labels[id] = dataset_label(source->dataset, id);
+	return sampler_new_labelled(rng_mix(source->seed, 1), labels, n, ret);
+}
+
+int source_label(struct source *source)
+{
+	struct lock *lock = &source->sched->lock;
+	struct sampler *labelled = NULL;
+	lock_take(lock);
+	bool there = source->labelled != NULL;
+	lock_release(lock);
+	int err = there ? 0 : make_labelled(source, &labelled);
+	if (err || there)
+		return err;
+	lock_take(lock);
+	if (!source->labelled) {
+		source->labelled = labelled;
+		labelled = NULL;
+	}
+	lock_release(lock);
+	sampler_free(&labelled);
+	return 0;
+}
+
+static void source_destroy(struct source *source)
+{
+	ensure(LIST_EMPTY(&source->spaces));
+	if (source->shuffled)
+		sampler_free(&source->shuffled);
+	if (source->labelled)
+		sampler_free(&source->labelled);
+	if (source->bad)
+		roaring_bitmap_free(source->bad);
+	config_dataset_free(&source->config);
+	if (source->dataset)
+		dataset_close(&source->dataset);
+}
+
+int sources_init(struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed)
+{
+	sched->seed = seed;
+	sched->sources = calloc(SCHED_MOST_DATASETS, sizeof(*sched->sources));
+	sched->storages = calloc(SCHED_MOST_DATASETS, sizeof(*sched->storages));
+	sched->tiers = calloc(SCHED_MOST_DATASETS, sizeof(struct tier *));
+	if (!sched->sources || !sched->storages || !sched->tiers)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct source *source = &sched->sources[i];
+		if (i == SCHED_MOST_DATASETS)
+			return -ENFILE;
+		sched->n_sources++;
+		int err = source_init(source, sched, datasets[i],
+			config_of(sched->config, datasets[i]));
+		if (err)
+			return err;
+		LOCK_SCOPE(&sched->lock);
+		err = storage_of_locked(sched, storage_device(datasets[i]),
+			dataset_source(datasets[i]), &source->storage);
+		if (!err)
+			err = tier_join_locked(source);
+		if (err)
+			return err;
+		source->quarantined = quarantine_of(sched->quarantine, i);
+	}
+	return 0;
+}
+
+void sources_free(struct sched *sched)
+{
+	for (size_t i = 0; i < sched->n_sources; i++)
+		source_destroy(&sched->sources[i]);
+	for (size_t i = 0; i < sched->n_storages; i++)
+		free(sched->storages[i].root);
+	free(sched->sources);
+	free(sched->storages);
+	free(sched->tiers);
+}
+
+/* --- those there are -------------------------------------------------------------------- */
+
+struct source *source_find_locked(const struct sched *sched, const char *name)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++) {
+		struct source *source = &sched->sources[i];
+		if (source->dataset && !source->removed &&
+			strcmp(dataset_name(source->dataset), name) == 0)
+			return source;
+	}
+	return NULL;
+}
+
+struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number)
+{
+	LOCK_SCOPE(&sched->lock);
+	const struct source *source =
+		number < sched->n_sources ? &sched->sources[number] : NULL;
+	return source && source->dataset && !source->removed
+		       ? dataset_hold(source->dataset)
+		       : NULL;
+}
+
+int sched_dataset_find(struct sched *sched, const char *name, uint32_t *ret)
+{
+	LOCK_SCOPE(&sched->lock);
+	const struct source *source = source_find_locked(sched, name);
+	if (!source)
+		return -ENOENT;
+	*ret = (uint32_t)(source - sched->sources);
+	return 0;
+}
+
+uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark)
+{
+	LOCK_SCOPE(&sched->lock);
+	if (ret_mark)
+		*ret_mark = sched->sources_changed;
+	return (uint32_t)sched->n_sources;
+}
+
+roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *dataset)
+{
+	LOCK_SCOPE(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++)
+		if (sched->sources[i].dataset == dataset && sched->sources[i].quarantined)
+			return roaring_bitmap_copy(sched->sources[i].quarantined);
+	return roaring_bitmap_create();
+}
+
+/* --- they come and go --------------------------------------------------------------------- */
+
+static struct source *free_place_locked(struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++)
+		if (!sched->sources[i].dataset)
+			return &sched->sources[i];
+	return sched->n_sources < SCHED_MOST_DATASETS
+		       ? &sched->sources[sched->n_sources++]
+		       : NULL;
+}
+
+/* removed: nobody finds it, and it has one job, which is the caller's. */
+static int place_locked(struct sched *sched, struct source *made, uint64_t device,
+	bool removed, struct source **ret)
+{
+	lock_assert_held(&sched->lock);
+	struct source *place = free_place_locked(sched);
+	if (!place)
+		return -ENFILE;
+	int err = storage_of_locked(
+		sched, device, dataset_source(made->dataset), &made->storage);
+	if (err)
+		return err;
+	*place = *made;
+	place->removed = removed;
+	atomic_store(&place->jobs, removed);
+	err = removed ? 0 : tier_join_locked(place);
+	if (err) {
+		*place = (struct source){0};
+		return err;
+	}
+	*made = (struct source){0};
+	sched->sources_changed += !removed;
+	*ret = place;
+	return 0;
+}
+
+static int put_in_locked(struct sched *sched, struct source *made, uint64_t device)
+{
+	struct source *place;
+	lock_assert_held(&sched->lock);
+	return place_locked(sched, made, device, false, &place);
+}
+
+int source_put_beside(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config, struct source **ret)
+{
+	struct source made;
+	uint64_t device = storage_device(dataset);
+	int err = source_init(&made, sched, dataset, config);
+	if (!err) {
+		LOCK_SCOPE(&sched->lock);
+		err = place_locked(sched, &made, device, true, ret);
+	}
+	source_destroy(&made);
+	return err;
+}
+
+static int config_of_source(struct source *source, struct dataset_config *ret)
+{
+	LOCK_SCOPE(&source->sched->lock);
+	return source->config.name ? config_dataset_copy(&source->config, ret) : -EINVAL;
+}
+
+static bool is_of_edition(const struct source *source, const struct dataset *dataset)
+{
+	return source->dataset && source->removed &&
+	       strcmp(dataset_name(source->dataset), dataset_name(dataset)) == 0 &&
+	       dataset_edition(source->dataset) == dataset_edition(dataset);
+}
+
+/* Another job may have it already. */
+static struct source *find_beside(struct sched *sched, const struct dataset *dataset)
+{
+	LOCK_SCOPE(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++)
+		if (is_of_edition(&sched->sources[i], dataset)) {
+			atomic_fetch_add(&sched->sources[i].jobs, 1);
+			return &sched->sources[i];
+		}
+	return NULL;
+}
+
+int source_open_kept(struct source *now, uint32_t number, struct source **ret)
+{
+	struct sched *sched = now->sched;
+	struct dataset_config config;
+	struct dataset *dataset = NULL;
+	int err = config_of_source(now, &config);
+	if (err)
+		return err;
+	err = dataset_open_kept(&config, sched->config->state, number, &dataset);
+	if (!err) {
+		*ret = find_beside(sched, dataset);
+		err = *ret ? 0 : source_put_beside(sched, dataset, &config, ret);
+		dataset_close(&dataset);
+	}
+	config_dataset_free(&config);
+	return err;
+}
+
+int sched_dataset_add(
+	struct sched *sched, struct dataset *dataset, const struct dataset_config *config)
+{
+	struct source made;
+	uint64_t device = storage_device(dataset);
+	int err = source_init(&made, sched, dataset, config);
+	if (!err) {
+		LOCK_SCOPE(&sched->lock);
+		err = source_find_locked(sched, dataset_name(dataset))
+			      ? -EEXIST
+			      : put_in_locked(sched, &made, device);
+	}
+	source_destroy(&made);
+	return err;
+}
+
+static void note_user(char *names, size_t size, const char *name)
+{
+	size_t n = strlen(names);
+	snprintf(names + n, size - n, "%s%s", n ? ", " : "", name);
+}
+
+static int take(struct sched *sched, const char *name, bool used,
+	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
+{
+	LOCK_SCOPE(&sched->lock);
+	struct source *source = source_find_locked(sched, name);
+	const struct sched_job *job;
+	ret_jobs[0] = '\0';
+	if (!source)
+		return -ENOENT;
+	TAILQ_FOREACH (job, &sched->jobs, link)
+		if (edition_part_of_source(job->now, source))
+			note_user(ret_jobs, SCHED_JOB_NAMES, job->config.name);
+	if (source->taken)
+		ret_jobs[0] = '\0';
+	if (source->taken || (ret_jobs[0] && !used))
+		return -EBUSY;
+	int err = source->config.name ? config_dataset_copy(&source->config, ret_config)
+				      : -EINVAL;
+	source->taken = err == 0;
+	return err;
+}
+
+int sched_dataset_take(struct sched *sched, const char *name,
+	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
+{
+	return take(sched, name, false, ret_config, ret_jobs);
+}
+
+int sched_dataset_take_used(struct sched *sched, const char *name,
+	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
+{
+	return take(sched, name, true, ret_config, ret_jobs);
+}
+
+struct source *source_taken_locked(const struct sched *sched, const char *name)
+{
+	lock_assert_held(&sched->lock);
+	struct source *source = source_find_locked(sched, name);
+	ensure(source && source->taken);
+	return source;
+}
+
+void sched_dataset_give_back(struct sched *sched, const char *name)
+{
+	LOCK_SCOPE(&sched->lock);
+	source_taken_locked(sched, name)->taken = false;
+}
+
+void sched_dataset_remove(struct sched *sched, const char *name)
+{
+	LOCK_SCOPE(&sched->lock);
+	struct source *source = source_taken_locked(sched, name);
+	source->removed = true;
+	tier_leave(source->tier);
+	source->tier = NULL;
+	sched->sources_changed++;
+}
+
+/* Its ids mean the same files. */
+static int replace_locked(struct sched *sched, struct source *made, uint64_t device)
+{
+	lock_assert_held(&sched->lock);
+	struct source *old = source_taken_locked(sched, dataset_name(made->dataset));
+	made->quarantined = old->quarantined;
+	/* Nobody reads it, and the tier has one owner of a name. */
+	tier_leave(old->tier);
+	old->tier = NULL;
+	int err = put_in_locked(sched, made, device);
+	if (err)
+		(void)!tier_join_locked(old);
+	if (!err)
+		old->removed = true;
+	return err;
+}
+
+int sched_dataset_replace(
+	struct sched *sched, struct dataset *dataset, const struct dataset_config *config)
+{
+	struct source made;
+	uint64_t device = storage_device(dataset);
+	int err = source_init(&made, sched, dataset, config);
+	if (!err) {
+		LOCK_SCOPE(&sched->lock);
+		err = replace_locked(sched, &made, device);
+	}
+	source_destroy(&made);
+	return err;
+}
+
+static bool take_gone(struct sched *sched, struct source *ret)
+{
+	LOCK_SCOPE(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++) {
+		struct source *source = &sched->sources[i];
+		if (!source->removed || atomic_load(&source->jobs) > 0 ||
+			!LIST_EMPTY(&source->spaces))
+			continue;
+		*ret = *source;
+		*source = (struct source){0};
+		return true;
+	}
+	return false;
+}
+
+void sources_sweep(struct sched *sched)
+{
+	struct source gone;
+	while (take_gone(sched, &gone)) {
+		dataset_discard(gone.dataset);
+		source_destroy(&gone);
+	}
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "far/far.h"
+#include "sched/datasets.h"
+#include "edition/edition.h"
+#include "sched/gauges.h"
+#include "sched/sched_internal.h"
+#include "supply/supply.h"
+#include "watch/watch.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Where files lie. Datasets on one device, or of one server, share a storage. Each storage has its own
+ * requests and its own reads in flight (flight.h), so that one that is slow, or doesn't
+ * answer, holds up nobody else.
+ */
+
+#define MOST_READS 128
+#define READ_BYTES (UINT64_C(64) << 20) /* of files that are read or wait for a decoder */
+#define READ_PER_DECODER 6
+#define SILENT_NS UINT64_C(2000000000)
+
+unsigned storage_most_reads(const struct sched *sched)
+{
+	unsigned each = sched->config->reads ? sched->config->reads : MOST_READS;
+	return each * (unsigned)sched->n_storages;
+}
+
+uint64_t storage_device(const struct dataset *dataset)
+{
+	struct stat st;
+	if (far_is(dataset_location(dataset)))
+		return far_server(dataset_location(dataset)) | UINT64_C(1) << 63;
+	return stat(dataset_location(dataset), &st) == 0 ? st.st_dev : 0;
+}
+
+static void storage_init(
+	struct storage *storage, const struct sched *sched, uint64_t device, char *root)
+{
+	*storage = (struct storage){.device = device, .root = root};
+	flight_init(&storage->flight, sched->config->reads, MOST_READS);
+	TAILQ_INIT(&storage->reading);
+}
+
+/* What is on a device that is not known has one of its own. */
+int storage_of_locked(
+	struct sched *sched, uint64_t device, const char *root, struct storage **ret)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; device != 0 && i < sched->n_storages; i++) {
+		*ret = &sched->storages[i];
+		if ((*ret)->device == device)
+			return 0;
+	}
+	if (sched->n_storages == SCHED_MOST_DATASETS)
+		return -ENFILE;
+	char *name = strdup(root);
+	if (!name)
+		return -ENOMEM;
+	*ret = &sched->storages[sched->n_storages++];
+	storage_init(*ret, sched, device, name);
+	return 0;
+}
+
+/* --- room ------------------------------------------------------------------------------- */
+
+/*
+ * What is read stays in the order of the shares, and what comes later waits behind it. So
+ * no more is read than what the decoders use up meanwhile: twice, as reads take longer or
+ * shorter.
+ */
+static unsigned most_read(const struct sched *sched, const struct storage *storage)
+{
+	unsigned workers = sched->config->workers;
+	uint64_t cost_ns = sched->cost_ns ? sched->cost_ns : 1;
+	uint64_t used = 2 * workers * storage->latency_ns / cost_ns;
+	uint64_t most = MOST_READS;
+	if (storage->latency_ns == 0) /* not known yet */
+		return MOST_READS;
+	return READ_PER_DECODER * workers + (unsigned)(used < most ? used : most);
+}
+
+bool storage_has_room_locked(const struct sched *sched, const struct storage *storage)
+{
+	lock_assert_held(&sched->lock);
+	return flight_has_room(&storage->flight) && storage->bytes < READ_BYTES &&
+	       storage->flight.in_flight + storage->waiting < most_read(sched, storage);
+}
+
+bool storage_has_requests_locked(const struct sched *sched, const struct storage *storage)
+{
+	lock_assert_held(&sched->lock);
+	return (storage->urgent > 0 ||
+		       (storage->queued > 0 &&
+			       cache_fits(sched->cache, storage->ahead_needs))) &&
+	       storage_has_room_locked(sched, storage);
+}
+
+/* One thread reads faster than all decoders decode. */
+static bool one_reader_is_enough(const struct sched *sched, const struct storage *storage)
+{
+	return storage->latency_ns > 0 &&
+	       storage->latency_ns * sched->config->workers < sched->cost_ns;
+}
+
+/* Then it reads until there is no more room, and sleeps until half of what the decoders
+ * have ahead is used up. */
+bool storage_wakes_reader_locked(const struct sched *sched, const struct storage *storage)
+{
+	unsigned read = storage->flight.in_flight + storage->waiting;
+	lock_assert_held(&sched->lock);
+	if (!storage_has_requests_locked(sched, storage))
+		return false;
+	return storage->urgent > 0 || !one_reader_is_enough(sched, storage) ||
+	       read <= READ_PER_DECODER * sched->config->workers / 2;
+}
+
+/* --- a read ----------------------------------------------------------------------------- */
+
+static struct storage *storage_of_use(const struct use *use)
+{
+	return use->key.space->source->storage;
+}
+
+/* What is decoded with it is read with it. */
+static void set_is_read_locked(struct use *use, bool is_read, uint64_t now_ns)
+{
+	lock_assert_held(&use->key.space->source->sched->lock);
+	for (; use; use = use->also) {
+		use->is_read = is_read;
+		waits_move_on_locked(use, now_ns);
+	}
+}
+
+void storage_begin_locked(struct use *use)
+{
+	struct storage *storage = storage_of_use(use);
+	const struct source *source = use->key.space->source;
+	lock_assert_held(&source->sched->lock);
+	use->read_ns = clock_now_ns();
+	use->file_bytes = memory_file_bytes(
+		source->sched, use->key.space, (sample_id)use->key.sample);
+	storage->bytes += use->file_bytes;
+	source->sched->reading += use->file_bytes;
+	TAILQ_INSERT_TAIL(&storage->reading, use, link);
+	flight_begin(&storage->flight, use->read_ns);
+	set_is_read_locked(use, true, use->read_ns);
+}
+
+void storage_end_locked(struct use *use)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct storage *storage = storage_of_use(use);
+	struct sched *sched = use->key.space->source->sched;
+	lock_assert_held(&sched->lock);
+	TAILQ_REMOVE(&storage->reading, use, link);
+	flight_end(&storage->flight, now_ns);
+	shares_mean(&storage->latency_ns, now_ns - use->read_ns);
+	histogram_add_alone(&use->key.space->source->reads, now_ns - use->read_ns);
+	storage->reads++;
+	storage->read_bytes += use->file_bytes;
+	storage->waiting++;
+	TAILQ_INSERT_TAIL(&sched->read, use, link);
+	set_is_read_locked(use, false, now_ns);
+}
+
+void storage_decodes_locked(struct use *use)
+{
+	struct storage *storage = storage_of_use(use);
+	struct sched *sched = use->key.space->source->sched;
+	lock_assert_held(&sched->lock);
+	TAILQ_REMOVE(&sched->read, use, link);
+	storage->waiting--;
+	storage->bytes -= use->file_bytes;
+	sched->reading -= use->file_bytes;
+}
+
+/* --- does it answer? -------------------------------------------------------------------- */
+
+static uint64_t silent_ns(const struct storage *storage, uint64_t now)
+{
+	const struct use *first = TAILQ_FIRST(&storage->reading);
+	if (!first)
+		return 0;
+	uint64_t since = first->read_ns;
+	if (storage->flight.idle_ns > since) /* a read has ended since */
+		since = storage->flight.idle_ns;
+	return now - since >= SILENT_NS ? now - first->read_ns : 0;
+}
+
+void storage_status_locked(const struct sched *sched, const struct storage *storage,
+	struct sched_storage *ret)
+{
+	lock_assert_held(&sched->lock);
+	*ret = (struct sched_storage){.root = storage->root,
+		.reads = storage->flight.in_flight,
+		.most_reads = storage->flight.limit,
+		.silent_ns = silent_ns(storage, clock_now_ns()),
+		.ended = storage->reads,
+		.bytes = storage->read_bytes,
+		.latency_ns = storage->latency_ns};
+}
+
+void sched_job_storage(struct sched_job *job, struct sched_storage *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	const struct edition *now = job->now;
+	for (size_t i = 0; i < now->n_parts; i++) {
+		storage_status_locked(job->sched, now->parts[i].source->storage, ret);
+		if (ret->silent_ns > 0)
+			return;
+	}
+	storage_status_locked(job->sched, now->parts[0].source->storage, ret);
+}
+
+bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)
+{
+	LOCK_SCOPE(&sched->lock);
+	if (i < sched->n_storages)
+		storage_status_locked(sched, &sched->storages[i], ret);
+	return i < sched->n_storages;
+}
+
+/* What is to be told of a storage, once when it begins and once when it ends. */
+static bool has_changed(struct sched *sched, size_t i, struct sched_storage *ret)
+{
+	LOCK_SCOPE(&sched->lock);
+	struct storage *storage = &sched->storages[i];
+	storage_status_locked(sched, storage, ret);
+	bool changed = storage->silent != (ret->silent_ns > 0);
+	storage->silent = ret->silent_ns > 0;
+	return changed;
+}
+
+void storages_report(struct sched *sched)
+{
+	for (size_t i = 0; i < sched->n_storages; i++) {
+		struct sched_storage storage;
+		if (!has_changed(sched, i, &storage))
+			continue;
+		if (storage.silent_ns > 0)
+			log_warn("%s: the storage does not answer; %u reads wait",
+				storage.root, storage.reads);
+		else
+			log_info("%s: the storage answers again", storage.root);
+	}
+}

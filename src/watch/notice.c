@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "edition/edition.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "watch/watch.h"
+#include "stats/stats.h"
+
+#include <inttypes.h>
+
+/* What a script does that is probably not what it means: said once of a job and kind. */
+
+static const char *const texts[NOTICES] = {
+	[NOTICE_EARLY] =
+		"an epoch was opened by its number before more than half of the one "
+		"before was read, or while a script that reads current/ had not begun "
+		"it: EAGAIN; please read current/, or give each script a job of its "
+		"own",
+	[NOTICE_LAST] = "all epochs were read: current/ gives the last one again, in the "
+			"same order; please raise `epochs` in the job's ini",
+	[NOTICE_SCRIPTS] =
+		"two scripts read current/, more than an epoch apart: one of them is "
+		"given "
+		"an epoch again, or not all of one; please give each a job of its own, "
+		"or if they are ranks of one training `script = one`",
+	[NOTICE_PARTS] =
+		"files are divided by their positions (random_split, Subset, k-fold): a "
+		"position holds another sample in each epoch, so the training gets those "
+		"of the validation; please divide by samples, where = hash(path) % 5 != "
+		"0 and = 0, or use layout = mirror",
+	[NOTICE_LABELS] =
+		"labels were read of all positions, and then images without them: labels "
+		"differ from epoch to epoch; please read each with its image, or use "
+		"labels = fixed or layout = classes",
+	[NOTICE_HANDLES] =
+		"half of all files or more are kept open: what is open stays the same "
+		"sample, in the same order in each epoch; please open a file when it is "
+		"read",
+	[NOTICE_READERS] =
+		"the daemon has a name space of processes of its own, so scripts that "
+		"read current/ can't be told apart; please share the name space of the "
+		"readers: docker run --pid, shareProcessNamespace in Kubernetes",
+	[NOTICE_MACHINES] =
+		"ranks of the training run on other machines, too, where files hold "
+		"other "
+		"samples: some would come twice, and others never; please give each rank "
+		"a job with ranks, rank and training, or use layout = mirror, or classes "
+		"with mapping = fixed",
+};
+
+const char *sched_notice_text(enum notice notice)
+{
+	return texts[notice];
+}
+
+/* One in a critical section; what it leaves out comes again. */
+void notice_locked(
+	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
+{
+	lock_assert_held(&job->sched->lock);
+	if (job->totals.notices & 1u << effect->notice || aftermath->noticed)
+		return;
+	job->totals.notices |= 1u << effect->notice;
+	stats_add(STAT_NOTICES, 1);
+	aftermath->noticed = sched_job_hold(job);
+	aftermath->notice = effect->notice;
+	aftermath->noticed_epoch = effect->epoch;
+}
+
+#define KEPT_LEAST 64
+
+/* Files of one sample, that differ from epoch to epoch. */
+void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	struct sched_job *job = handle->job;
+	enum epochs_kind kind = job_kind(job);
+	struct effect effect = {.kind = EFFECT_NOTICE,
+		.notice = NOTICE_HANDLES,
+		.epoch = handle->request.found_epoch};
+	bool single =
+		job->config.layout == LAYOUT_FLAT || job->config.layout == LAYOUT_CLASSES;
+	lock_assert_held(&job->sched->lock);
+	uint32_t samples =
+		epochs_set(job->epochs, handle->request.found_epoch)->positions;
+	if (single && (kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN) &&
+		job->open >= KEPT_LEAST && samples <= 2 * (uint64_t)job->open)
+		notice_locked(job, &effect, aftermath);
+	effect.notice = NOTICE_READERS;
+	if (handle->callbacks.reader.unknown && handle->request.epoch == SCHED_CURRENT &&
+		(kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN))
+		notice_locked(job, &effect, aftermath);
+}
+
+bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	const struct sched_job *job = handle->job;
+	enum epochs_kind kind = job_kind(job);
+	struct epochs_status status;
+	lock_assert_held(&job->sched->lock);
+	if (!handle->callbacks.reader.elsewhere || job->config.ranks > 0 ||
+		(kind != EPOCHS_DRAWN && kind != EPOCHS_DRAWN_AT_OPEN))
+		return false;
+	epochs_status(job->epochs, &status);
+	const struct effect effect = {
+		.kind = EFFECT_NOTICE, .notice = NOTICE_MACHINES, .epoch = status.epoch};
+	notice_locked(handle->job, &effect, aftermath);
+	return kind == EPOCHS_DRAWN_AT_OPEN && job->config.refuses_machines;
+}
+
+void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch)
+{
+	struct sched_job_status status;
+	sched_job_status(job, &status);
+	log_warn("job %s: epoch %" PRIu32 ": %s (of epoch %" PRIu32 " %" PRIu32
+		 " of %" PRIu32 " samples are given)",
+		job->config.name, epoch, texts[notice], status.epoch, status.bound,
+		status.samples);
+}
