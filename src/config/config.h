@@ -196,7 +196,7 @@ struct job_config {
 	enum view_layout layout;
 	enum view_size size;
 	char *extension;    /* of the files, without the dot */
-	uint32_t lookahead; /* samples */
+	uint32_t lookahead; /* samples; 0: auto */
 	uint32_t shard; /* positions per directory (flat) or file (tar); 0: not sharded */
 	uint32_t batch; /* samples per file (batch) */
 	bool drop_last; /* batch, tar: no short last file */
@@ -223,6 +223,9 @@ static inline bool config_holds_arrays(enum sample_format format)
 const char *config_label_columns(const struct job_config *job);
 /* Takes the first name of a list; false: there is no more. */
 bool config_next_column(const char **list, char ret[CONFIG_LONGEST_COLUMN + 1]);
+
+/* Samples ahead of the reader, before the look-ahead grows with the storage's reads. */
+uint32_t config_lookahead(const struct job_config *job);
 
 static inline uint32_t config_job_epochs(const struct job_config *config)
 {

@@ -336,17 +336,22 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* A batch holds arrays. Look-ahead of two batches has the next batch prepared, too. */
+/* A batch holds arrays. */
 static void default_for_batch(struct ini *ini, struct job_config *job)
 {
-	const uint32_t most = 65536;
-	if (job->layout != LAYOUT_BATCH)
-		return;
-	if (!ini_line(ini, SECTION_TENSOR, "format"))
+	if (job->layout == LAYOUT_BATCH && !ini_line(ini, SECTION_TENSOR, "format"))
 		job->format = FORMAT_NPY;
-	uint32_t two = job->batch > most / 2 ? most : 2 * job->batch;
-	if (!ini_line(ini, SECTION_VIEW, "lookahead") && two > job->lookahead)
-		job->lookahead = two;
+}
+
+/* Look-ahead of two batches has the next batch prepared, too. */
+uint32_t config_lookahead(const struct job_config *job)
+{
+	const uint32_t least = 128, most = 65536;
+	uint32_t batch = job->layout == LAYOUT_BATCH ? job->batch : 0;
+	uint32_t two = batch > most / 2 ? most : 2 * batch;
+	if (job->lookahead > 0)
+		return job->lookahead;
+	return two > least ? two : least;
 }
 
 const char *config_extension_of(enum sample_format format)

@@ -74,7 +74,8 @@ const struct option config_daemon_options[] = {
 	{SECTION_JOADERFS, "reads", &value_reads, .min = 1, .max = 1024, .preset = "auto",
 		DAEMON(reads),
 		.help = "Files of one storage (a device) that are read at once.\n"
-			"auto: as many as the storage rewards, up to 128, which is found "
+			"auto: as many as the storage rewards, up to 1024, which is "
+			"found "
 			"by trying.\n"
 			"A disk rewards few, a server that takes long to open a file "
 			"many."},

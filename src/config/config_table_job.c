@@ -391,13 +391,15 @@ const struct option config_job_options[] = {
 		.preset_help = "the name of the format, for source jpg",
 		.help = "Ending of the files, for scripts that list only some.\n"
 			"Not cls, which is the ending of the labels."},
-	{SECTION_VIEW, "lookahead", &value_u32, .min = 1, .max = 65536, .preset = "128",
-		JOB(lookahead),
+	{SECTION_VIEW, "lookahead", &value_reads, .min = 1, .max = 65536,
+		.preset = "auto", JOB(lookahead),
 		.help = "Samples drawn and prepared ahead of the reader.\n"
+			"auto: 128, or twice as many as the job's storage reads at once "
+			"where that is more (reads in [joaderfs]).\n"
 			"Fewer if those of all jobs would take more than half of the "
 			"cache.\n"
-			"With layout = batch at least two batches, unless it is given "
-			"here; with sampler = dsa it draws along with other jobs up "
+			"With layout = batch auto is at least two batches; with sampler "
+			"= dsa it draws along with other jobs up "
 			"to one batch, however small the cache is.\n"
 			"None where a file's name says more than its position (layout = "
 			"classes or mirror, order = sequential): there several workers "

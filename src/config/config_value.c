@@ -184,8 +184,16 @@ static int parse_reads(
 	return 0;
 }
 
+static void print_reads(const struct option *option, const void *field, FILE *out)
+{
+	if (*(const unsigned *)field == 0)
+		fprintf(out, "%s = auto\n", option->key);
+	else
+		print_u32(option, field, out);
+}
+
 const struct value_type value_reads = {
-	"number", false, parse_reads, NULL, allowed_workers};
+	"number", false, parse_reads, print_reads, allowed_workers};
 
 /* --- choices ----------------------------------------------------------------------- */
 

@@ -48,7 +48,7 @@ bool ahead_may_join(const struct ahead *ahead)
 
 bool ahead_is_full(const struct ahead *ahead)
 {
-	return ahead->length == ahead->lookahead;
+	return ahead->length >= ahead->lookahead;
 }
 
 /*

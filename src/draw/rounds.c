@@ -93,12 +93,22 @@ static uint32_t at_once(const struct stream *stream)
 	return kind == SAMPLER_DSA ? job_binds_at_once(&stream->job->config) : 1;
 }
 
+/* Look-ahead of twice the reads in flight keeps the storage busy while samples are decoded. */
+static uint32_t lookahead_of(const struct stream *stream)
+{
+	const struct job_config *config = &stream->job->config;
+	const struct source *source = stream->next->part->space->source;
+	uint32_t twice = 2 * source->storage->flight.limit;
+	uint32_t least = config_lookahead(config);
+	return config->lookahead == 0 && twice > least ? twice : least;
+}
+
 static struct ahead ahead_of(const struct stream *stream)
 {
 	const struct sched_job *job = stream->job;
 	uint64_t typical = stream->edition->typical_bytes;
 	return (struct ahead){.may_draw = stream->ready,
-		.lookahead = job->config.lookahead,
+		.lookahead = lookahead_of(stream),
 		.at_once = at_once(stream),
 		.length = epochs_ahead(job->epochs, stream->epoch),
 		.filled = stream->filled,

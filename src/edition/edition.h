@@ -90,6 +90,8 @@ must_check int feed_divide(struct edition *edition, config_report *report, void 
 must_check int job_make_epochs(struct sched_job *job, const struct epoch_set *first);
 /* So many positions an open binds at once: those of a batch, else 1. */
 uint32_t job_binds_at_once(const struct job_config *config);
+/* Samples that the job's look-ahead may grow to. */
+uint32_t job_most_ahead(const struct job_config *config);
 
 /* --- mixture.c: editions of several datasets --- */
 

@@ -22,7 +22,7 @@
 
 static uint64_t look_ahead_bytes(const struct sched_job *job)
 {
-	uint64_t n = job->config.lookahead;
+	uint64_t n = config_lookahead(&job->config);
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return 0;
 	uint32_t samples = job->now->set.positions;

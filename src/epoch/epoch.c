@@ -229,7 +229,8 @@ static void hand_over_queue(
 int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
-	uint32_t size = epochs->config.lookahead;
+	const struct epochs_config *config = &epochs->config;
+	uint32_t size = config->most_ahead ? config->most_ahead : config->lookahead;
 	if (epoch->stream != STREAM_ABSENT)
 		return 0;
 	struct drawn *ring = calloc(size, sizeof(*ring));

@@ -75,6 +75,7 @@ struct epochs_config {
 	struct epoch_set set; /* of all epochs, until there is another one */
 	uint32_t limit;	      /* number of epochs that the job may have */
 	uint32_t lookahead;   /* samples drawn and not bound; at least 1 */
+	uint32_t most_ahead;  /* that the caller may draw; 0: lookahead */
 	uint32_t file;	      /* positions of one file: of a batch, a shard, else 1 */
 	bool replays;	      /* its epochs have orders before they begin */
 	bool fed; /* DRAWN: what is drawn comes when it comes; DRAW never asks for it */
@@ -246,7 +247,7 @@ must_check bool epochs_resume(
 	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
 /* The sampler gave the epoch's stream a sample, which queues until a position is bound to
- * it; there is room for config.lookahead of them. Of what is fed, requests that waited for
+ * it; there is room for config.most_ahead of them. Of what is fed, requests that waited for
  * it are taken up by epochs_resume. */
 void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
 

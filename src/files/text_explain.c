@@ -49,7 +49,7 @@ static void print_job(FILE *out, struct sched_job *job)
 		" samples=%" PRIu32 " readers=%u lookahead=%" PRIu32
 		" weight=%.4f pause_ns=%" PRIu64,
 		config->name, config->dataset, laps.first_ns, laps.last_ns, laps.ended_ns,
-		laps.n, laps.epoch, laps.samples, laps.readers, config->lookahead,
+		laps.n, laps.epoch, laps.samples, laps.readers, config_lookahead(config),
 		laps.weight, laps.pause_ns);
 	for (uint64_t i = 0; i < laps.n && i < SCHED_LAPS; i++) {
 		uint64_t at = (laps.n - 1 - i) % SCHED_LAPS;

@@ -117,6 +117,13 @@ uint32_t job_binds_at_once(const struct job_config *config)
 	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
 }
 
+uint32_t job_most_ahead(const struct job_config *config)
+{
+	const uint32_t grown = 2 * STORAGE_MOST_READS;
+	uint32_t least = config_lookahead(config);
+	return config->lookahead == 0 && grown > least ? grown : least;
+}
+
 /* A shard's are bound when they are read. */
 static uint32_t positions_of_file(const struct job_config *config)
 {
@@ -130,7 +137,8 @@ int job_make_epochs(struct sched_job *job, const struct epoch_set *first)
 	struct epochs_config epochs = {.kind = job_kind(job),
 		.set = *first,
 		.limit = config_job_epochs(config),
-		.lookahead = config->lookahead,
+		.lookahead = config_lookahead(config),
+		.most_ahead = job_most_ahead(config),
 		.file = file,
 		.replays = config_replay(config) != NULL,
 		.fed = job_is_fed(job),

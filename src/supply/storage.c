@@ -23,14 +23,14 @@
  * answer, holds up nobody else.
  */
 
-#define MOST_READS 128
-#define READ_BYTES (UINT64_C(64) << 20) /* of files that are read or wait for a decoder */
+#define READ_BYTES                                                                       \
+	(UINT64_C(128) << 20) /* of files that are read or wait for a decoder */
 #define READ_PER_DECODER 6
 #define SILENT_NS UINT64_C(2000000000)
 
 unsigned storage_most_reads(const struct sched *sched)
 {
-	unsigned each = sched->config->reads ? sched->config->reads : MOST_READS;
+	unsigned each = sched->config->reads ? sched->config->reads : STORAGE_MOST_READS;
 	return each * (unsigned)sched->n_storages;
 }
 
@@ -46,7 +46,7 @@ static void storage_init(
 	struct storage *storage, const struct sched *sched, uint64_t device, char *root)
 {
 	*storage = (struct storage){.device = device, .root = root};
-	flight_init(&storage->flight, sched->config->reads, MOST_READS);
+	flight_init(&storage->flight, sched->config->reads, STORAGE_MOST_READS);
 	TAILQ_INIT(&storage->reading);
 }
 
@@ -82,9 +82,9 @@ static unsigned most_read(const struct sched *sched, const struct storage *stora
 	unsigned workers = sched->config->workers;
 	uint64_t cost_ns = sched->cost_ns ? sched->cost_ns : 1;
 	uint64_t used = 2 * workers * storage->latency_ns / cost_ns;
-	uint64_t most = MOST_READS;
+	uint64_t most = STORAGE_MOST_READS;
 	if (storage->latency_ns == 0) /* not known yet */
-		return MOST_READS;
+		return STORAGE_MOST_READS;
 	return READ_PER_DECODER * workers + (unsigned)(used < most ? used : most);
 }
 

@@ -231,6 +231,9 @@ must_check int program_adopt(struct sched *sched, struct job_config *config,
 
 /* --- storage.c: what each storage is asked for --- */
 
+#define STORAGE_MOST_READS                                                               \
+	1024 /* of one storage at once, also the most that `reads` allows */
+
 /* Of the files of a dataset; 0: not known. */
 uint64_t storage_device(const struct dataset *dataset);
 /* That of the device; made if there is none yet. root: its name then. -ENOMEM, -ENFILE */

@@ -40,7 +40,8 @@ Test(config, defaults_of_a_job)
 	cr_assert_eq(job.layout, LAYOUT_FLAT);
 	cr_assert_eq(job.size, SIZE_PADDED);
 	cr_assert_str_eq(job.extension, "ppm");
-	cr_assert_eq(job.lookahead, 128);
+	cr_assert_eq(job.lookahead, 0, "auto");
+	cr_assert_eq(config_lookahead(&job), 128);
 	config_job_free(&job);
 }
 
@@ -450,7 +451,7 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 		"[augment]\nhflip = 0\nseed = 0\n"
 		"[view]\nlayout = flat\nlabels = drawn\nbatch = 64\n"
 		"mapping = auto\ndrop_last = no\njson = no\n"
-		"io = auto\nsize = padded\nextension = ppm\nlookahead = 128\n");
+		"io = auto\nsize = padded\nextension = ppm\nlookahead = auto\n");
 	config_job_free(&job);
 }
 

@@ -264,7 +264,7 @@ Test(config_errors, values_of_a_job)
 		{"augment", "seed", "0..18446744073709551615", {"-1", "x"}},
 		{"view", "extension", "1 to 16 letters and digits, not cls",
 			{"", ".jpg", "cls", "12345678901234567", "a/b"}},
-		{"view", "lookahead", "1..65536", {"0", "65537"}},
+		{"view", "lookahead", "auto, or 1..65536", {"0", "65537", "far"}},
 	};
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		expect_refused(&refused[i], false);

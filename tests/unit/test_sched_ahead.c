@@ -183,3 +183,41 @@ Test(sched_ahead, a_job_that_stands_still_leaves_others_their_share)
 	sched_job_put(b);
 	world_end(&world);
 }
+
+/* A world whose storages may have so many reads in flight. Returns how many samples one
+ * open has drawn ahead, once they are as many as expected or ten seconds have passed. */
+static uint32_t drawn_with_reads(unsigned reads, uint32_t lookahead, uint32_t expected)
+{
+	const unsigned samples = 600;
+	struct world world;
+	struct sched_handle *handle = NULL;
+	world_begin(&world, samples, 4 * samples);
+	world_stop(&world);
+	world.config.reads = reads;
+	world_start(&world);
+	struct job_config config = world_job_config(a_name);
+	config.lookahead = lookahead;
+	struct sched_job *job = world_add_config(&world, &config);
+	cr_assert_eq(0, world_open(job, 0, 0, &handle));
+	for (int i = 0; i < 1000 && drawn(job) < expected; i++)
+		(void)usleep(10000);
+	uint32_t found = drawn(job);
+	sched_release(handle);
+	sched_job_put(job);
+	world_end(&world);
+	return found;
+}
+
+Test(sched_ahead, look_ahead_grows_with_the_reads_that_the_storage_rewards)
+{
+	static const struct {
+		unsigned reads;
+		uint32_t lookahead, expected;
+	} rows[] = {{8, 0, 128}, {250, 0, 500}, {250, LOOKAHEAD, LOOKAHEAD}};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint32_t found = drawn_with_reads(
+			rows[i].reads, rows[i].lookahead, rows[i].expected);
+		cr_assert_eq(
+			found, rows[i].expected, "%u reads: %u", rows[i].reads, found);
+	}
+}
