@@ -516,8 +516,7 @@ static struct choice choose_in_pass(const struct opener *opener)
 static struct choice choose_label(const struct opener *opener)
 {
 	const struct script *script = opener->script;
-	bool before = !script->labels_first && !is_opened(script, opener->file) &&
-		      script->epoch > 0 &&
+	bool before = !is_opened(script, opener->file) && script->epoch > 0 &&
 		      script->marks[opener->file] > script->begun_before;
 	uint32_t epoch = script->epoch - before;
 	if (!can_give(opener->epochs, epoch, opener->request))
@@ -565,7 +564,7 @@ struct choice current_choose(
 		return had_half(opener.script)
 			       ? begin_pass(&opener, OPENED_JOINS)
 			       : choice_of(opener.script->epoch, OPENED_GIVEN);
-	if (only_label)
+	if (only_label && !opener.script->labels_first)
 		return choose_label(&opener);
 	return choose_in_pass(&opener);
 }

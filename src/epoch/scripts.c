@@ -406,8 +406,9 @@ static void note_file(
 		misuse_look(script);
 }
 
+/* epoch: of the script. */
 static void note_worker(struct worker *worker, struct rank *rank,
-	const struct record *opened, uint32_t file, bool only_label)
+	const struct record *opened, uint32_t file, uint32_t epoch)
 {
 	bool turns = opened->how != OPENED_AGAIN && opened->how != OPENED_LATE &&
 		     opened->how != OPENED_GIVEN;
@@ -419,8 +420,7 @@ static void note_worker(struct worker *worker, struct rank *rank,
 		}
 	worker->row[opened->label]++;
 	worker->images |= !opened->label;
-	worker->late = worker->late && (opened->how == OPENED_LATE ||
-					       opened->how == OPENED_AGAIN || only_label);
+	worker->late &= opened->epoch != epoch;
 	worker->file = file;
 	worker->epoch = opened->epoch;
 }
@@ -510,17 +510,22 @@ int current_note(struct epochs *epochs, const struct record *opened)
 				 : NOBODY;
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;
-	if ((!again || is_new_image(script, opened, file)) && !only_label)
+	bool counts = !only_label || script->labels_first;
+	/* A label that is ahead of its image by several files begins no pass. */
+	bool ahead = opened->how == OPENED_GIVEN && !opened->label &&
+		     file < script->files && is_opened(script, file);
+	if ((!again || is_new_image(script, opened, file)) && counts)
 		err = note_pass(epochs, s, rank, worker, opened, file);
 	if (err)
 		return err;
 	script->labels += only_label;
-	script->labels_first |= other != NOBODY && !opened->label;
+	script->labels_first =
+		(script->labels_first && !ahead) || (other != NOBODY && !opened->label);
 	script->labels_of_images |= opened->label && worker->images;
 	script->used = rank->used = worker->used = ++current->opened;
 	script->used_ns = epochs->last_read_ns;
 	script->ended = false;
-	note_worker(worker, rank, opened, file, only_label);
+	note_worker(worker, rank, opened, file, script->epoch);
 	if (other != NOBODY) /* the file has both halves now */
 		worker->row[!opened->label] = 1;
 	return 0;

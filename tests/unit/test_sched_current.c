@@ -386,6 +386,38 @@ Test(sched_current, the_label_may_be_read_by_another_thread)
 	end(&script);
 }
 
+/* Each label before its image, or a coin decides which of both threads comes first. */
+static void read_halves(unsigned percent)
+{
+	struct script script;
+	struct rng rng;
+	rng_seed(&rng, percent);
+	begin(&script);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+		for (uint32_t i = 0; i < N; i++) {
+			bool first = rng_below(&rng, 100) < percent;
+			sample_id label = first ? label_of(&script, i, 2) : 0;
+			script.samples[epoch][i] = open_current(&script, i, 1);
+			if (!first)
+				label = label_of(&script, i, 2);
+			cr_assert_eq(label, script.samples[epoch][i]);
+		}
+		check_order(&script, epoch);
+	}
+	end(&script);
+}
+
+Test(sched_current, another_thread_reads_each_label_first)
+{
+	read_halves(100);
+}
+
+Test(sched_current, another_thread_reads_a_label_before_the_image_or_after)
+{
+	for (unsigned percent = 10; percent < 100; percent += 10)
+		read_halves(percent);
+}
+
 Test(sched_current, somebody_who_looks_at_a_file_disturbs_nothing)
 {
 	struct script script;
