@@ -208,7 +208,7 @@ uint32_t n_hedged(const struct script *script)
 {
 	uint32_t n = script->files, j = 0;
 	double rows = 1;
-	if (n < 16)
+	if (n < FEW_MOST)
 		return n / 8;
 	while (rows < HEDGE && j < n / 2) {
 		j++;
@@ -261,6 +261,15 @@ static bool goes_back(const struct opener *opener)
 	return opener->file == worker->file && script->whole > 0;
 }
 
+/* Of many files a pass hardly ever begins with the one that ended the pass before. */
+static bool opens_last_again(const struct opener *opener)
+{
+	const struct worker *worker = opener->worker;
+	return worker && worker->file == opener->file &&
+	       worker->epoch == opener->script->epoch &&
+	       opener->script->files >= FEW_MOST;
+}
+
 static bool is_late(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -280,6 +289,18 @@ static bool may_turn(const struct opener *opener)
 	const struct script *script = opener->script;
 	return script->whole > 0 || is_whole(script) || ends_part(opener) ||
 	       (is_in_order(script) && had_half(script));
+}
+
+static bool begins_row(
+	const struct current *current, const struct script *script, uint32_t file)
+{
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (is_worker_of(current, worker, script) && worker->start == file &&
+			worker->file != NO_FILE)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -325,14 +346,14 @@ static uint32_t since_run(const struct script *script)
 static uint32_t n_overlapping(
 	const struct current *current, const struct script *script, uint32_t hedged)
 {
-	uint32_t n = 0, most = script->files / 64;
+	uint32_t n = 0, most = script->files / 64, least = script->files >= FEW_MOST;
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
 		n += is_worker_of(current, worker, script) &&
 		     worker->last > script->begun;
 	}
-	if (n <= 1)
-		return 0;
+	if (n <= 1 || most < least)
+		return least;
 	return hedged < most ? hedged : most;
 }
 
@@ -352,10 +373,15 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 		struct parts parts = parts_of(current, script);
 		return parts.since < since ? parts.since : since;
 	}
-	if (is_in_order(script))
+	bool in_order = is_in_order(script);
+	bool is_new = !worker || worker->file == NO_FILE;
+	if (in_order && (is_new || begins_row(current, script, file)) &&
+		script->odd <= script->marks[file])
 		return since_rows(current, script, worker, file);
 	if (script->whole == 0)
-		return since;
+		return !in_order			   ? since
+		       : script->marks[file] > script->run ? script->marks[file]
+							   : script->run;
 	since = script->whole;
 	if (script->marks[file] > since)
 		since = script->marks[file];
@@ -390,9 +416,14 @@ static bool opens_again(const struct opener *opener)
 		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
 	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
 		return false;
-	uint32_t habit = opener->rank->habit[kind], row = worker->row[kind];
+	uint32_t habit = worker->habit[kind], row = worker->row[kind];
 	bool left = worker->epoch != opener->script->epoch; /* which its script has */
-	if (row == 0 || (!left && !may_turn(opener)))
+	if (habit == 0)
+		habit = opener->rank->habit[kind];
+	if (left && worker->used + RECENT_OPENS < opener->epochs->current.opened)
+		return false;
+	bool had_row = is_in_order(opener->script) && habit > 0 && row >= habit;
+	if (row == 0 || (!left && !had_row && !may_turn(opener)))
 		return true;
 	if (habit >= ROW_MOST)
 		return true; /* more are not noted */
@@ -501,6 +532,8 @@ static struct choice choose_in_pass(const struct opener *opener)
 					: catch_up(opener);
 	if (n_ranks(&opener->epochs->current, script) > 1)
 		return had_parts(opener) ? begin_pass(opener, OPENED_NEXT) : given;
+	if (opens_last_again(opener))
+		return given;
 	if (goes_back(opener))
 		return begin_pass(opener, OPENED_NEXT);
 	if (is_in_order(script))

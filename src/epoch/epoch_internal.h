@@ -73,6 +73,8 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 #define PAUSE_NS                                                                         \
 	UINT64_C(60000000000) /* a script that opens nothing for so long has gone */
 #define ROW_MOST 64	      /* opens of one file in a row that are noted: repeats.c */
+#define RECENT_OPENS 64	      /* of all, within which a thread still has its file */
+#define FEW_MOST 16	      /* fewer are given by other bounds */
 #define LOOKED_AT 1024	      /* files, for what misuse.c has to tell */
 
 /* Opens that are counted: not those of the file that the thread opened last, of a late worker,
@@ -118,7 +120,10 @@ struct script {
 	uint32_t step,
 		last_step; /* from a worker's batch to its next one, as seen twice; and
 			      another one, once */
-	bool was_in_order; /* in the epoch before */
+	uint32_t odd,
+		odds; /* its opens at the last step that no other one is like, and how
+				 many of these are in the epoch */
+	bool was_in_order;		/* in the epoch before */
 	uint32_t labels, labels_before; /* opened by threads that open only labels */
 	bool labels_of_images;		/* its threads open labels beside images */
 	bool labels_first; /* a thread has opened a label before another one its image */
@@ -144,9 +149,11 @@ struct worker {
 	uint32_t began, last; /* opens of its script before its first file that comes in
 				 order, and up to its last file */
 	uint32_t row_began;
-	bool jumped; /* with another step, so that it may be another row since then */
-	uint32_t row[FILE_KINDS]; /* opens of this file, one after the other */
-	bool images;		  /* it does not only open labels */
+	uint32_t start; /* the file that it went back to, or began with */
+	bool jumped;	/* with another step, so that it may be another row since then */
+	uint32_t row[FILE_KINDS];   /* opens of this file, one after the other */
+	uint32_t habit[FILE_KINDS]; /* of the one before */
+	bool images;		    /* it does not only open labels */
 	bool late; /* it has not opened a file of the epoch yet that its script has turned to */
 };
 

@@ -14,7 +14,6 @@
  */
 
 #define ENOUGH_STEPS 32
-#define RECENT_OPENS 64
 #define OPENED_LONGER 4 /* opens that a script is known longer for a file opened */
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)
@@ -78,10 +77,11 @@ bool is_whole(const struct script *script)
 bool is_in_order(const struct script *script)
 {
 	uint32_t steps = script->up + script->down;
+	uint32_t slack = script->was_in_order && script->files >= FEW_MOST ? 8 : 0;
 	if (script->turns > 0 && steps < script->files / 4 && steps < ENOUGH_STEPS)
 		return script->was_in_order;
 	return steps > 0 && (steps >= 4 || steps + 1 >= script->files) &&
-	       8 * (uint64_t)script->down <= steps;
+	       8 * (uint64_t)script->down <= steps + slack;
 }
 
 bool is_worker_of(const struct current *current, const struct worker *worker,
@@ -94,14 +94,16 @@ bool is_worker_of(const struct current *current, const struct worker *worker,
 uint32_t other_half(
 	const struct current *current, uint32_t rank, uint32_t file, bool label)
 {
+	uint32_t last = NOBODY;
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
 		if (worker->rank == rank && worker->file == file &&
 			worker->row[label] == 0 && (label || !worker->images) &&
-			worker->used + RECENT_OPENS >= current->opened)
-			return i;
+			worker->used + RECENT_OPENS >= current->opened &&
+			(last == NOBODY || worker->used > current->workers[last].used))
+			last = i;
 	}
-	return NOBODY;
+	return last;
 }
 
 bool is_only_label(const struct script *script, const struct worker *worker, bool label)
@@ -154,7 +156,7 @@ struct parts parts_of(const struct current *current, const struct script *script
 	if (counts < parts.most || least == 0 || most == 0)
 		return parts;
 	parts.all = script->opened == script->files;
-	if (script->kept_again > script->excused)
+	if (script->kept_again > script->excused + padding)
 		return parts;
 	if (parts.all && script->repeats <= padding)
 		parts.since = most;
@@ -318,11 +320,15 @@ static void note_rank(const struct current *current, struct script *script,
 {
 	struct parts parts = parts_of(current, script);
 	if (rank->count < parts.most && mark > script->turned && mark <= parts.beyond) {
-		script->repeats++;
-		if (4 * rank->count >= 3 * parts.most &&
-			script->opens <= script->repeated)
+		bool pads = 4 * rank->count >= 3 * parts.most;
+		bool is_first = mark - script->begun <= script->files / 2;
+		script->repeats +=
+			pads || (is_first && 2 * rank->count >= parts.most) ? 1 : parts.n;
+		if (pads && script->opens <= script->repeated)
 			script->repeated = script->opens - 1;
 	}
+	script->kept_again += rank->count < parts.most && mark > script->begun &&
+			      mark <= script->turned;
 	rank->count++;
 	if (rank->count == parts.least)
 		rank->at_least = script->opens;
@@ -345,10 +351,13 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	}
 	bool in_order = is_in_order(script);
 	bool alone = n_ranks(&epochs->current, script) == 1;
+	uint32_t run = file < script->files && script->marks[file] > script->run
+			       ? script->marks[file]
+			       : script->run;
 	note_parts(&epochs->current, place, opened->how, since);
 	if (in_order && alone &&
 		(opened->how == OPENED_NEXT || opened->how == OPENED_JOINS))
-		note_late(&epochs->current, script, worker, since);
+		note_late(&epochs->current, script, worker, since > run ? since : 0);
 	script->behind = script->turns == 0 && opened->how == OPENED_BEHIND;
 	script->was_whole = opened->how == OPENED_NEXT && !in_order && script->whole > 0;
 	script->last_whole = script->whole;
@@ -364,6 +373,7 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	script->was_in_order = in_order;
 	script->streak_begun = script->rows_begun = since;
 	script->repeated = NOBODY;
+	script->odds = script->odd = 0;
 	script->streak = script->streaks = script->fresh = script->repeats =
 		script->kept_again = script->up = script->down = 0;
 	script->labels_before = script->labels;
@@ -415,7 +425,7 @@ static void note_worker(struct worker *worker, struct rank *rank,
 	if (worker->file != file || turns)
 		for (uint32_t i = 0; i < FILE_KINDS; i++) {
 			if (worker->row[i] > 0)
-				rank->habit[i] = worker->row[i];
+				rank->habit[i] = worker->habit[i] = worker->row[i];
 			worker->row[i] = 0;
 		}
 	worker->row[opened->label]++;
@@ -451,19 +461,26 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 			4 * (uint64_t)(script->opens - worker->began) < script->files;
 	if (step == 1)
 		return;
+	if (back)
+		worker->start = file;
 	if (known) {
 		worker->began = worker->row_began;
 		worker->jumped = false;
+		if (step != script->step && script->odds > 0 && --script->odds == 0)
+			script->odd = 0;
 		script->step = step;
 		return;
 	}
 	worker->jumped = !back || (worker->file != NO_FILE && !is_opened(script, file));
 	if (!is_young)
 		worker->began = script->opens;
-	if (!worker->jumped)
+	if (back || !worker->jumped)
 		worker->row_began = worker->began;
-	if (!back)
+	if (!back) {
 		script->last_step = step;
+		script->odd = script->opens + 1;
+		script->odds++;
+	}
 }
 
 /* It is neither the same file again nor only a label. -ENOMEM */
