@@ -33,15 +33,16 @@ static void print_script(const struct script *script, FILE *out)
 		" opened %" PRIu32 " whole %" PRIu32 " %" PRIu32 " %" PRIu32
 		" %d streak %" PRIu32 " %" PRIu32 " repeats %" PRIu32 " steps %" PRIu32
 		" %" PRIu32 " of %" PRIu32 " %" PRIu32 " kept %" PRIu32 " %" PRIu32
-		" labels %" PRIu32 " %" PRIu32 " %d %d behind %d\n",
+		" odd %" PRIu32 " %" PRIu32 " labels %" PRIu32 " %" PRIu32
+		" %d %d behind %d\n",
 		script->id, script->since, script->used, script->epoch, script->turns,
 		script->begun, script->begun_before, script->turned, script->run,
 		script->opened, script->first, script->whole, script->last_whole,
 		script->was_whole, script->streak, script->streak_begun, script->repeats,
 		script->up, script->down, script->step, script->last_step,
-		script->kept_again, script->excused, script->labels,
-		script->labels_before, script->labels_of_images, script->labels_first,
-		script->behind);
+		script->kept_again, script->excused, script->odd, script->odds,
+		script->labels, script->labels_before, script->labels_of_images,
+		script->labels_first, script->behind);
 	for (uint32_t i = 0; i < script->files; i++)
 		fprintf(out, " %" PRIx32, script->marks[i]);
 	fputc('\n', out);

@@ -408,9 +408,10 @@ static void note_file(
 	*mark = ++script->opens;
 	note_rank(&epochs->current, script, rank, before);
 	if (script->whole == 0 && is_whole(script)) {
+		/* The file may be the first of a new pass, as one that turns is. */
+		bool turns = script->turns > 0 && script->opens == script->turned + 1;
 		script->first = script->run;
-		script->whole =
-			script->opens - again; /* which may be a new pass's first */
+		script->whole = script->opens - (again || turns);
 	}
 	if (!again && script->opened == script->files)
 		misuse_look(script);

@@ -539,6 +539,38 @@ Test(epoch_scripts, begun_again)
 		(struct loader){.workers = 4, .in_order = true});
 }
 
+/* As a look at the data set in order, which a training that shuffles comes after. */
+Test(epoch_scripts, in_order_and_then_shuffled)
+{
+	for (unsigned seed = 1; seed <= 100; seed++) {
+		struct accesses accesses = {0};
+		struct loader loader = {.files = 96,
+			.passes = 1,
+			.batch = seed % 5 ? 16 : 32,
+			.workers = seed % 4,
+			.stays = seed % 3,
+			.drop = seed % 2,
+			.batches = 3 + seed % 5,
+			.in_order = true,
+			.seed = seed};
+		rng_seed(&rng, seed);
+		load(&accesses, loader);
+		loader.in_order = false;
+		loader.batches = 0;
+		loader.passes = 4;
+		loader.first_pass = 1;
+		load(&accesses, loader);
+		char name[80];
+		snprintf(
+			name, sizeof(name), "in order, and then shuffled, seed %u", seed);
+		check(name, &accesses, 96, EPOCHS_DRAWN, 1, 0, 0);
+		for (int i = 0; i < NOTICES; i++)
+			cr_assert_eq(
+				noticed[i], 0, "%s: notice %s", name, world_notice(i));
+		free(accesses.list);
+	}
+}
+
 Test(epoch_scripts, others)
 {
 	one("mixup", (struct loader){.passes = 20, .mixes = true}, 20, 12);
