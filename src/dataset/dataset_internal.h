@@ -219,8 +219,9 @@ struct scan {
 	bool far;     /* it is a URL */
 	struct container *containers; /* by name */
 	size_t n_containers, containers_capacity;
-	const char *missing; /* what of them can't be read */
-	const char *reason;  /* why; NULL: as the error number says */
+	const char *missing;	/* what of them can't be read */
+	const char *reason;	/* why; NULL: as the error number says */
+	_Atomic(char *) denied; /* why the source refuses its credentials, or NULL */
 	enum label_kind label;
 	const char *label_field; /* of JSON, or the column */
 	char *settings;		 /* on which depends what is found in a container */

@@ -179,6 +179,7 @@ static void scan_end(struct scan *scan)
 	free(scan->root);
 	free(scan->real);
 	free(scan->beside);
+	free(atomic_load(&scan->denied));
 	free(scan->containers);
 	free(scan->settings);
 	if (scan->listed)
@@ -279,38 +280,52 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
+/* The root, or what has to be read of it, can't be. */
+static int without_root(const struct dataset_config *config, const struct scan *scan,
+	const struct catalogue *catalogue, int err)
+{
+	struct quoted missing;
+	char reason[500];
+	if (err == -ENOMEM || err == -EINVAL || catalogue->n_rows == 0)
+		return root_error(scan, config->path, err);
+	if (scan->missing)
+		snprintf(reason, sizeof(reason), "can't be read: %s: %s",
+			quote_name(&missing, scan->missing), reason_of(scan, err));
+	else
+		snprintf(reason, sizeof(reason), "can't be read: %s", strerror(-err));
+	return keep_catalogue(scan, catalogue, "", reason, catalogue->rows[0].path);
+}
+
+/* A source that refuses its credentials in the middle of a scan has told nothing. */
+static int check_denied(struct scan *scan, int err)
+{
+	const char *denied = atomic_load(&scan->denied);
+	if (!denied)
+		return err;
+	scan->missing = scan->root;
+	scan->reason = denied;
+	return -EACCES;
+}
+
 /* *ret_seen: the scan has seen all that the catalogue knows, which can be updated. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
 	const char *sample, *unseen;
-	struct quoted missing;
-	char reason[500];
 	int err = catalogue_load(file, scan->root, catalogue);
 	if (err)
 		return err;
 	*ret_seen = false;
 	err = find_root(scan);
-	if (err && (err == -ENOMEM || err == -EINVAL || catalogue->n_rows == 0))
-		return root_error(scan, config->path, err);
-	if (err && scan->missing) {
-		snprintf(reason, sizeof(reason), "can't be read: %s: %s",
-			quote_name(&missing, scan->missing), reason_of(scan, err));
-		return keep_catalogue(
-			scan, catalogue, "", reason, catalogue->rows[0].path);
-	}
-	if (err) {
-		snprintf(reason, sizeof(reason), "can't be read: %s", strerror(-err));
-		return keep_catalogue(
-			scan, catalogue, "", reason, catalogue->rows[0].path);
-	}
+	if (err)
+		return without_root(config, scan, catalogue, err);
 	if (catalogue->without_channels && catalogue->n_rows > 0)
 		log_info("catalogue %s: of an older version; headers of files are read "
 			 "again",
 			file);
-	err = look_at_tree(scan, catalogue, tree);
+	err = check_denied(scan, look_at_tree(scan, catalogue, tree));
 	if (err)
-		return err;
+		return err == -EACCES ? without_root(config, scan, catalogue, err) : err;
 	unseen = scan_unseen(tree, catalogue, &sample);
 	if (unseen)
 		return keep_catalogue(scan, catalogue, unseen,

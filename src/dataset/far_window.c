@@ -4,6 +4,8 @@
 #include "dataset/far_window.h"
 
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FIRST_BYTES ((size_t)16 << 10) /* the header of nearly any image */
@@ -24,12 +26,22 @@ static int make_room(struct far_window *window, size_t bytes)
 	return 0;
 }
 
+static int judge(const struct far_window *window, int err)
+{
+	char *none = NULL,
+	     *copy = err && window->error.denied ? strdup(window->error.message) : NULL;
+	if (copy && !atomic_compare_exchange_strong(window->denied, &none, copy))
+		free(copy);
+	return err;
+}
+
 int far_window_look(struct far_window *window)
 {
 	size_t bytes = FIRST_BYTES;
 	int err = make_room(window, bytes);
 	if (!err)
-		err = far_look(&window->object, window->data, &bytes, &window->error);
+		err = judge(window,
+			far_look(&window->object, window->data, &bytes, &window->error));
 	window->begin = 0;
 	window->bytes = err ? 0 : bytes;
 	window->ahead = FIRST_BYTES;
@@ -49,8 +61,8 @@ static int fill(struct far_window *window, uint64_t offset)
 	window->bytes = 0;
 	int err = make_room(window, ahead);
 	if (!err)
-		err = far_read_again(
-			&window->object, offset, ahead, window->data, &window->error);
+		err = judge(window, far_read_again(&window->object, offset, ahead,
+					    window->data, &window->error));
 	window->begin = offset;
 	window->bytes = err ? 0 : ahead;
 	window->ahead = ahead;

@@ -23,6 +23,7 @@ struct far_window {
 	size_t bytes;	/* likewise */
 	size_t ahead;	/* to read at once */
 	struct far_error error;
+	_Atomic(char *) *denied; /* gets the message if the source refuses all, once */
 };
 
 /* As pread; -1: the window's error says why. */

@@ -426,7 +426,8 @@ static int list_far(struct containers *all, struct container_scan *container)
 	const struct container *file = container->file;
 	struct far_window window = {.object = {.url = container->path,
 					    .bytes = file->bytes,
-					    .mtime_ns = file->mtime_ns}};
+					    .mtime_ns = file->mtime_ns},
+		.denied = &all->scan->denied};
 	container->window = &window;
 	int err = list_opened(all, container);
 	container->window = NULL;

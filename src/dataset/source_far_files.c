@@ -107,7 +107,7 @@ static bool examine_file(struct examination *examination, struct found *found,
 {
 	struct scan *scan = examination->scan;
 	char url[PATH_MAX];
-	struct far_window window = {.object = {.url = url}};
+	struct far_window window = {.object = {.url = url}, .denied = &scan->denied};
 	if (examination->as_it_was && old && !old->gone && old->facts.probed) {
 		found->facts = old->facts;
 		return true;

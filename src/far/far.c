@@ -3,6 +3,7 @@
 
 #include "far/far_internal.h"
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "stats/stats.h"
 
@@ -66,6 +67,21 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 	return ret;
 }
 
+/* Of s3 and those that follow it. An answer without any of them may be about the object. */
+static bool is_about_credentials(const struct transfer *transfer)
+{
+	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",
+		"AuthorizationHeaderMalformed", "ExpiredToken", "InvalidAccessKeyId",
+		"InvalidSecurity", "InvalidToken", "NotSignedUp", "RequestExpired",
+		"RequestTimeTooSkewed", "SignatureDoesNotMatch", "TokenRefreshRequired"};
+	char code[40];
+	find_element(transfer->text, "Code", code, sizeof(code));
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (strcmp(code, codes[i]) == 0)
+			return true;
+	return false;
+}
+
 static bool status_passes(long status)
 {
 	return status == 408 || status == 425 || status == 429 ||
@@ -82,6 +98,11 @@ int far_refused(const struct transfer *transfer, struct far_error *error)
 						   : -EIO;
 	(void)far_fail(error, err, "the server answers %ld%s%s", status,
 		status == 416 ? ", it has become shorter" : "", reason(transfer, text));
+	if ((status >= 400 && status < 500 && is_about_credentials(transfer)) ||
+		status == 401 || status == 403) {
+		error->denied = true;
+		return fail_passing(error, -EACCES, 0);
+	}
 	return status_passes(status) ? fail_passing(error, err, transfer->answer.retry_ns)
 				     : err;
 }
@@ -152,18 +173,14 @@ static int check_read(const struct transfer *transfer, const struct far_object *
 	return err;
 }
 
-int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
+static int read_once(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	uint8_t *ret, struct far_error *error)
 {
 	const struct place *place = place_of(object->url);
 	auto_free char *url = NULL;
+	uint64_t begun_ns = clock_now_ns();
 	*error = (struct far_error){0};
-	if (bytes == 0)
-		return 0;
-	int err = fault_hit("far.read");
-	if (err)
-		return far_fail(error, err, "far.read: %s, as asked for", strerror(-err));
-	err = place_url(place, object, &url);
+	int err = place_url(place, object, &url);
 	if (err)
 		return far_fail(error, err, "no memory");
 	struct transfer transfer = {.place = place,
@@ -177,6 +194,46 @@ int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	if (!err)
 		err = check_read(&transfer, object, error);
 	free(transfer.text);
+	if (!err)
+		health_good(health_of(place, object->url), url, begun_ns);
+	return err;
+}
+
+/* Whether what could be read before can be read now. */
+static bool others_are_allowed(const struct place *place, struct health *health)
+{
+	uint8_t byte[1];
+	struct far_error error = {0};
+	auto_free char *known = health_known(health);
+	struct transfer transfer = {
+		.place = place, .url = known, .ranged = true, .bytes = 1, .out = byte};
+	bool good = known && transfer_run(&transfer, &error) == 0 &&
+		    transfer.answer.status == 206;
+	free(transfer.text);
+	return good;
+}
+
+int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
+	uint8_t *ret, struct far_error *error)
+{
+	const struct place *place = place_of(object->url);
+	*error = (struct far_error){0};
+	if (bytes == 0)
+		return 0;
+	int err = fault_hit("far.read");
+	if (err)
+		return far_fail(error, err, "far.read: %s, as asked for", strerror(-err));
+	err = read_once(object, offset, bytes, ret, error);
+	if (!err || !error->denied)
+		return err;
+	struct health *health = health_of(place, object->url);
+	if (others_are_allowed(place, health)) {
+		err = read_once(object, offset, bytes, ret, error);
+		if (err && error->denied)
+			error->denied = error->passing = false;
+	}
+	if (err && error->denied)
+		health_denied(health, error->message);
 	return err;
 }
 

@@ -23,7 +23,9 @@
  *   Errors: 0 or -errno, with a message that names the cause, and neither the URL nor any
  *         credentials. -ESTALE: the object is another version now. -ENOENT: gone.
  *         -EACCES: not allowed. -ENOTSUP: this build can't. Whether it may pass, and when,
- *         says far_error.
+ *         says far_error. What a server refuses for its credentials (401, 403, an expired
+ *         token) is a fact about the source: it passes, and the log says once that it
+ *         begins and that it ends.
  *   Fault: far.read.
  */
 
@@ -43,6 +45,7 @@ struct far_object {
 
 struct far_error {
 	bool passing;	   /* says nothing about the object: the next try may succeed */
+	bool denied;	   /* the source refuses all requests; it passes, too */
 	uint64_t retry_ns; /* not before so long, as the server asks for; or 0 */
 	char message[FAR_MESSAGE];
 };

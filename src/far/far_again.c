@@ -13,6 +13,7 @@
 /* For scans, which have nobody who would ask again. */
 
 #define MOST_TRIES 6
+#define DENIED_TRIES 2 /* the second with fresh credentials */
 #define FIRST_WAIT_NS UINT64_C(100000000)
 #define SLICE_NS UINT64_C(100000000)
 
@@ -29,7 +30,7 @@ static uint64_t wait_ns(unsigned tried, const struct far_error *error)
 bool far_tries_again(unsigned tried, const struct far_error *error)
 {
 	const struct timespec slice = {.tv_nsec = (long)SLICE_NS};
-	if (!error->passing || tried + 1 >= MOST_TRIES)
+	if (!error->passing || tried + 1 >= (error->denied ? DENIED_TRIES : MOST_TRIES))
 		return false;
 	uint64_t until = clock_now_ns() + wait_ns(tried, error);
 	while (clock_now_ns() < until && !transfer_is_stopped())

@@ -12,6 +12,7 @@
  *
  *   far.c            what the answer to a read means
  *   far_again.c      tries again
+ *   far_health.c     sources that refuse their credentials
  *   far_list.c       listings of s3
  *   far_answer.c     what the heads of an answer say
  *   far_place.c      where a URL leads to, and with which credentials
@@ -80,6 +81,18 @@ must_check int transfer_run(struct transfer *transfer, struct far_error *ret_err
 bool transfer_is_stopped(void);
 /* -ENOTSUP, with a message: this build, or its libcurl, can't. */
 must_check int transfer_check(bool signs, struct far_error *ret_error);
+
+/* --- sources that refuse ------------------------------------------------------------------- */
+
+struct health;
+/* That of the source that has the object. NULL: no memory. */
+struct health *health_of(const struct place *place, const char *url);
+/* Notes that a request that began then, for this URL, was answered. */
+void health_good(struct health *health, const char *url, uint64_t begun_ns);
+/* A URL that was answered, which the caller frees; NULL: none is known. */
+char *health_known(struct health *health);
+/* Logs once what the source says. */
+void health_denied(struct health *health, const char *message);
 
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
 /* What an answer that is no success means. */

@@ -201,6 +201,7 @@ static int take_read(struct load_context *context, struct load_task *task)
 	if (read->status == 0)
 		return 0;
 	task->passing = read->passing;
+	task->told = read->told;
 	task->retry_ns = read->retry_ns;
 	return fail(task, read->status, read->message);
 }
@@ -287,7 +288,7 @@ void load_prepare(struct load_context *context, struct load_task *task)
 {
 	struct load_read *read = context->read;
 	task->status = 0;
-	task->passing = false;
+	task->passing = task->told = false;
 	task->retry_ns = 0;
 	task->message[0] = '\0';
 	task->read = NULL;

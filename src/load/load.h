@@ -80,6 +80,7 @@ struct load_task {
 	/* out */
 	int status;
 	bool passing;	   /* an error that is not the file's, and may pass */
+	bool told;	   /* the source has logged it, for all samples at once */
 	uint64_t retry_ns; /* but not before so long, as a server asks for; or 0 */
 	bool damaged;	   /* the file was read, and is no image that can be prepared */
 	struct tensor *tensor; /* NULL unless status is 0 */

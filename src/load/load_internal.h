@@ -35,6 +35,7 @@ struct load_read {
 	uint64_t cpu_ns;
 	int status;
 	bool passing;
+	bool told;
 	uint64_t retry_ns;
 	char message[IMAGE_MESSAGE];
 };

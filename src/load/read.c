@@ -91,6 +91,7 @@ int load_read_prepare(struct load_read *read, const struct load_task *task)
 	read->expected_mtime_ns = task->expected_mtime_ns;
 	read->status = 0;
 	read->passing = false;
+	read->told = false;
 	read->retry_ns = 0;
 	read->message[0] = '\0';
 	read->cpu_ns = 0;
@@ -272,6 +273,7 @@ static int fail_far(struct load_read *read, int err, const struct far_error *err
 {
 	fail(read, 0, error->message);
 	read->passing = error->passing;
+	read->told = error->denied;
 	read->retry_ns = error->retry_ns;
 	return err == -ENOENT || err == -ESTALE || err == -ENOMEM ? err : -EIO;
 }
@@ -346,6 +348,7 @@ static void run_second(struct load_read *read)
 		return;
 	read->status = second->status;
 	read->passing = second->passing;
+	read->told = second->told;
 	read->retry_ns = second->retry_ns;
 	load_name_second(read->second_name, second->message, read->message);
 }

@@ -550,7 +550,8 @@ static bool is_worth_a_line_locked(struct use *use, const struct load_task *resu
 	if (result->status == 0)
 		return false;
 	if (result->passing)
-		return !TAILQ_EMPTY(&use->waiters) && !retry_is_left(use);
+		return !result->told && !TAILQ_EMPTY(&use->waiters) &&
+		       !retry_is_left(use);
 	return first_failure_locked(use);
 }
 

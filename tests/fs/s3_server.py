@@ -12,6 +12,7 @@ import os
 import sys
 import time
 import urllib.parse
+import zlib
 from xml.sax.saxutils import escape
 
 import botocore.auth
@@ -54,6 +55,19 @@ def expected(handler):
     return signer.signature_of(request.prepare() and request, stamp), fields["Signature"]
 
 
+def refusal(path):
+    """STATUS, CODE that DIRECTORY.says has for the path, or None."""
+    try:
+        with open(TOP + ".says", encoding="utf-8") as file:
+            lines = [line.split() for line in file]
+    except FileNotFoundError:
+        return None
+    lines = [line for line in lines if len(line) < 3 or path.endswith(line[2])]
+    if not lines:
+        return None
+    return lines[zlib.crc32(path.encode()) % len(lines)][:2]
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -76,6 +90,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                         f"<Message>{message}</Message></Error>".encode())
 
     def do_GET(self):
+        said = refusal(self.path.partition("?")[0])
+        if said:
+            return self.error(int(said[0]), said[1], "as told")
         try:
             good, found = expected(self)
         except (KeyError, TypeError, AttributeError, IndexError) as error:

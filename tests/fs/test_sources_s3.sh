@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$FS/sources.sh"
 . "$(dirname "$0")/web.sh"
-"$PYTHON" -c 'import botocore' 2>/dev/null || skip "no botocore for $PYTHON on this system"
+. "$FS/s3.sh"
 dataset 3 8
 mkdir -p "$T/s3/bucket/photos/train"
 cp -r "$D/class1" "$D/class0" "$T/s3/bucket/photos/train"
@@ -16,22 +16,7 @@ cp -r "$D/class2" "$T/s3/bucket/photos/train"
 mkdir "$T/s3/bucket/photos/training"
 cp "$D/class0/0000.jpg" "$T/s3/bucket/photos/training/other.jpg"
 "$ROOT/tools/demo-source" tar "$D" "$T/s3/bucket/tars"
-id=AKIDEXAMPLE secret=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY token=FwoGZXIvYXdzEJr==/+token
-# s3_start LOG [TOKEN]
-s3_start() {
-	"$PYTHON" "$FS/s3_server.py" "$T/s3" $id $secret "$@" >"$T/port" 2>"$T/s3.errors" &
-	S3=$!
-	for _ in $(seq 400); do
-		[[ ! -s $T/port ]] || break
-		sleep 0.05
-	done
-	answers "$(<"$T/port")"
-	ENDPOINT=http://127.0.0.1:$(<"$T/port")
-}
 s3_start
-unset "${!AWS_@}"
-export AWS_ENDPOINT_URL=$ENDPOINT AWS_REGION=eu-test-1
-export AWS_ACCESS_KEY_ID=$id AWS_SECRET_ACCESS_KEY=$secret
 sources_jobs
 
 path_of() {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "far/far_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Which sources refuse their credentials now, and what of them could be read before. A
+ * source is a place, or a server's host for URLs that belong to no place. There are few of
+ * them, and they stay for ever.
+ */
+
+struct health {
+	struct health *next;
+	char *source;	    /* begin of the URLs */
+	char *known;	    /* (health_lock) NULL: nothing could be read yet */
+	uint64_t known_ns;  /* (health_lock) */
+	uint64_t denied_ns; /* (health_lock) the last refusal; 0: it is none that lasts */
+};
+
+static struct lock health_lock;
+static struct health *all; /* (health_lock) */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void begin(void)
+{
+	lock_init(&health_lock, LOCK_RANK_FAR, "far health");
+}
+
+static size_t source_bytes(const struct place *place, const char *url)
+{
+	const char *host = strstr(url, "://");
+	if (place->url && strncmp(url, place->url, strlen(place->url)) == 0)
+		return strlen(place->url);
+	return host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?#") : strlen(url);
+}
+
+struct health *health_of(const struct place *place, const char *url)
+{
+	size_t n = source_bytes(place, url);
+	ensure(pthread_once(&once, begin) == 0);
+	LOCK_SCOPE(&health_lock);
+	for (struct health *health = all; health; health = health->next)
+		if (strlen(health->source) == n && strncmp(health->source, url, n) == 0)
+			return health;
+	struct health *health = calloc(1, sizeof(*health));
+	if (!health || !(health->source = strndup(url, n))) {
+		free(health);
+		return NULL;
+	}
+	health->next = all;
+	return all = health;
+}
+
+#define KNOWN_NS UINT64_C(1000000000) /* it is renewed so often */
+
+static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	LOCK_SCOPE(&health_lock);
+	if (!health->known || now_ns - health->known_ns > KNOWN_NS) {
+		char *copy = strdup(url);
+		if (copy) {
+			free(health->known);
+			health->known = copy;
+			health->known_ns = now_ns;
+		}
+	}
+	/* A request that began before may have been answered by what was right then. */
+	bool ends = health->denied_ns != 0 && begun_ns > health->denied_ns;
+	if (ends)
+		health->denied_ns = 0;
+	return ends;
+}
+
+void health_good(struct health *health, const char *url, uint64_t begun_ns)
+{
+	if (health && note_good(health, url, begun_ns))
+		log_info("%s: the source can be read again", health->source);
+}
+
+char *health_known(struct health *health)
+{
+	if (!health)
+		return NULL;
+	LOCK_SCOPE(&health_lock);
+	return health->known ? strdup(health->known) : NULL;
+}
+
+static bool note_denied(struct health *health)
+{
+	LOCK_SCOPE(&health_lock);
+	bool begins = health->denied_ns == 0;
+	health->denied_ns = clock_now_ns();
+	return begins;
+}
+
+void health_denied(struct health *health, const char *message)
+{
+	if (health && note_denied(health))
+		log_warn("%s: the source refuses all reads, which wait or fail: %s; "
+			 "no sample is bad for that",
+			health->source, message);
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# shellcheck shell=bash
+#
+# A server of s3 on the loopback, for tests that source this after lib.sh and web.sh.
+"$PYTHON" -c 'import botocore' 2>/dev/null || skip "no botocore for $PYTHON on this system"
+unset "${!AWS_@}"
+id=AKIDEXAMPLE secret=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY token=FwoGZXIvYXdzEJr==/+token
+
+# s3_start [TOKEN]: the directories in $T/s3 are its buckets; its keys are in the environment
+s3_start() {
+	: >"$T/port"
+	"$PYTHON" "$FS/s3_server.py" "$T/s3" $id $secret "$@" >"$T/port" 2>"$T/s3.errors" &
+	S3=$!
+	for _ in $(seq 400); do
+		[[ ! -s $T/port ]] || break
+		sleep 0.05
+	done
+	answers "$(<"$T/port")"
+	ENDPOINT=http://127.0.0.1:$(<"$T/port")
+	export AWS_ENDPOINT_URL=$ENDPOINT AWS_REGION=eu-test-1
+	export AWS_ACCESS_KEY_ID=$id AWS_SECRET_ACCESS_KEY=$secret
+}
+
+# s3_says ["STATUS CODE [ENDING]"...]: from now on it answers one of them to each path, or to
+# those that end so; without any it answers what is asked for
+s3_says() {
+	: >"$T/s3.says.new"
+	(($# == 0)) || printf '%s\n' "$@" >"$T/s3.says.new"
+	mv "$T/s3.says.new" "$T/s3.says"
+}
