@@ -71,7 +71,10 @@ struct dataset_config {
 	uint32_t timeout_s; /* of servers that are silent */
 	/* Of s3; NULL: as the environment says. */
 	char *endpoint, *region;
-	char *credentials; /* a file, absolute */
+	char *credentials; /* a file, absolute; "none": requests are not signed */
+	char *profile;
+	enum bucket_names { NAMES_AUTO, NAMES_PATH, NAMES_HOST } bucket_names;
+	bool requester_pays;
 };
 
 /* The daemons that give the ranks of their jobs one common order. */

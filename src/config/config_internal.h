@@ -68,11 +68,12 @@ struct value_type {
 
 extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_duration, value_workers, value_reads, value_choice, value_order, value_flag,
-	value_name, value_text, value_weight, value_path, value_source, value_extension,
-	value_extensions, value_label, value_tier, value_resize, value_crop, value_pad,
-	value_fill, value_shape, value_probability, value_normalize, value_mixture,
-	value_command, value_array_shape, value_array_dtype, value_user, value_group,
-	value_mode, value_endings, value_column, value_labels;
+	value_name, value_text, value_weight, value_path, value_source, value_credentials,
+	value_extension, value_extensions, value_label, value_tier, value_resize,
+	value_crop, value_pad, value_fill, value_shape, value_probability,
+	value_normalize, value_mixture, value_command, value_array_shape,
+	value_array_dtype, value_user, value_group, value_mode, value_endings,
+	value_column, value_labels;
 
 /* Takes digits only: strtoull alone would take signs and spaces. */
 bool value_digits(const char **text, uint64_t *ret);

@@ -12,6 +12,9 @@ static const char *const samplers[] = {"dsa", "isa", "exchange", NULL};
 static const char *const others[] = {"hide", "show", NULL};
 static const char *const same_images[] = {"file", "content", NULL};
 static const char *const symlinks[] = {"inside", "follow", NULL};
+static const char *const no_yes[] = {"no", "yes", NULL};
+/* enum bucket_names */
+static const char *const bucket_names[] = {"auto", "path", "host", NULL};
 /* enum dataset_look */
 static const char *const looks[] = {"before", "background", "never", NULL};
 /* enum share_policy */
@@ -270,14 +273,29 @@ const struct option config_daemon_options[] = {
 	{SECTION_DATASET, "region", &value_text, .min = 1, .max = 60, DATASET(region),
 		.preset_help = "$AWS_REGION, else us-east-1",
 		.help = "Region that requests of an s3 path are signed for."},
-	{SECTION_DATASET, "credentials", &value_path, DATASET(credentials),
-		.preset_help = "$AWS_ACCESS_KEY_ID, $AWS_SECRET_ACCESS_KEY and "
-			       "$AWS_SESSION_TOKEN; without them requests are not "
-			       "signed",
+	{SECTION_DATASET, "credentials", &value_credentials, DATASET(credentials),
+		.preset_help = "where Amazon's tools look for them",
 		.help = "File with the keys of an s3 path, in the form that Amazon's "
 			"tools have it, which nobody else may read: its section "
-			"[default] has aws_access_key_id and aws_secret_access_key.\n"
-			"They are read once, and shown nowhere."},
+			"[default], or that of the profile, has aws_access_key_id and "
+			"aws_secret_access_key. It is read again once a minute, and "
+			"when the server refuses them. The keys are shown nowhere.\n"
+			"none: requests are not signed, for what everybody may read."},
+	{SECTION_DATASET, "profile", &value_text, .min = 1, .max = 100, DATASET(profile),
+		.preset_help = "$AWS_PROFILE, else default",
+		.help = "Profile of Amazon's tools whose credentials requests of an s3 "
+			"path are signed with, and nothing else."},
+	{SECTION_DATASET, "bucket_names", &value_choice, .choices = bucket_names,
+		.preset = "auto", DATASET(bucket_names),
+		.help = "Where requests of an s3 path have the bucket.\n"
+			"auto: as host for Amazon's servers, else as path, unless the "
+			"profile has addressing_style.\n"
+			"path: http://HOST/BUCKET.\n"
+			"host: http://BUCKET.HOST."},
+	{SECTION_DATASET, "requester_pays", &value_flag, .choices = no_yes,
+		.preset = "no", DATASET(requester_pays),
+		.help = "Whether requests of an s3 path say that their sender pays for "
+			"them, as some buckets demand."},
 	{SECTION_DATASET, "sampler", &value_choice, .choices = samplers, DATASET(sampler),
 		.preset_help = "that of [joaderfs]",
 		.help = "How jobs of this dataset get their samples; see [joaderfs]."},

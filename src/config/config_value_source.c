@@ -44,4 +44,22 @@ static void allowed_source(const struct option *option, FILE *out)
 	fputs("; or a URL of http, https or s3, without spaces and without a user", out);
 }
 
+/* A file, or none. */
+static int parse_credentials(
+	const struct option *option, const char *text, const char *dir, void *field)
+{
+	if (strcmp(text, "none") != 0)
+		return value_path.parse(option, text, dir, field);
+	*(char **)field = strdup(text);
+	return *(char **)field ? 0 : -ENOMEM;
+}
+
+static void allowed_credentials(const struct option *option, FILE *out)
+{
+	fputs("none, or ", out);
+	value_path.allowed(option, out);
+}
+
+const struct value_type value_credentials = {
+	"path", true, parse_credentials, NULL, allowed_credentials};
 const struct value_type value_source = {"path", true, parse_source, NULL, allowed_source};

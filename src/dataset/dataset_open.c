@@ -68,6 +68,7 @@ static void set_label(struct scan *scan, const char *label)
 static int begin_far(const struct dataset_config *config, struct scan *scan)
 {
 	struct far_error error;
+	bool without = config->credentials && strcmp(config->credentials, "none") == 0;
 	if (scan->threads > 1)
 		scan->threads = FAR_THREADS;
 	int err = far_begin(scan);
@@ -77,7 +78,11 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 		.timeout_s = config->timeout_s,
 		.endpoint = config->endpoint,
 		.region = config->region,
-		.credentials = config->credentials};
+		.profile = config->profile,
+		.bucket_names = (enum far_bucket_names)config->bucket_names,
+		.requester_pays = config->requester_pays,
+		.credentials = without ? NULL : config->credentials,
+		.without_credentials = without};
 	err = far_configure(&place, &error);
 	if (err)
 		log_error("dataset %s: %s", scan->name, error.message);

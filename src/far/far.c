@@ -39,8 +39,7 @@ static int fail_passing(struct far_error *error, int err, uint64_t retry_ns)
 
 /* --- answers that are no success ---------------------------------------------------------- */
 
-/* Between <name> and </name> of the text; "" if it is not there, or odd. */
-static void find_element(const char *text, const char *name, char *ret, size_t size)
+void find_element(const char *text, const char *name, char *ret, size_t size)
 {
 	char tag[40];
 	snprintf(tag, sizeof(tag), "<%s>", name);
@@ -88,6 +87,16 @@ static bool status_passes(long status)
 	       (status >= 500 && status != 501 && status != 505);
 }
 
+/* A head tells it, or the text of an error. */
+static bool learns_region(const struct transfer *transfer)
+{
+	char region[40];
+	snprintf(region, sizeof(region), "%s", transfer->answer.region);
+	if (!region[0])
+		find_element(transfer->text, "Region", region, sizeof(region));
+	return place_learns(transfer->place, region);
+}
+
 int far_refused(const struct transfer *transfer, struct far_error *error)
 {
 	char text[140];
@@ -98,9 +107,16 @@ int far_refused(const struct transfer *transfer, struct far_error *error)
 						   : -EIO;
 	(void)far_fail(error, err, "the server answers %ld%s%s", status,
 		status == 416 ? ", it has become shorter" : "", reason(transfer, text));
+	if (learns_region(transfer)) {
+		(void)far_fail(error, -EIO, "the bucket is in the region %s",
+			place_region(transfer->place));
+		return fail_passing(error, -EIO, 0);
+	}
 	if ((status >= 400 && status < 500 && is_about_credentials(transfer)) ||
 		status == 401 || status == 403) {
 		error->denied = true;
+		if (transfer->place->keyring)
+			keyring_refused(transfer->place->keyring, transfer->edition);
 		return fail_passing(error, -EACCES, 0);
 	}
 	return status_passes(status) ? fail_passing(error, err, transfer->answer.retry_ns)

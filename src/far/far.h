@@ -58,6 +58,15 @@ struct far_place {
 	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's */
 	const char *region;
 	const char *credentials; /* a file as Amazon's tools have it */
+	const char *profile;
+	bool without_credentials; /* requests are not signed */
+	bool requester_pays;
+	/* FAR_NAMES_AUTO: as host for Amazon's servers, or as the profile says. */
+	enum far_bucket_names {
+		FAR_NAMES_AUTO,
+		FAR_NAMES_PATH,
+		FAR_NAMES_HOST
+	} bucket_names;
 };
 
 /* Whether a path is a URL, or begins as one. */

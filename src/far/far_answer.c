@@ -89,6 +89,8 @@ static void read_head(struct answer *answer, const char *name, const char *value
 		answer->modified = read_time(value, HTTP_TIME);
 	else if (strcasecmp(name, "retry-after") == 0)
 		read_wait(answer, value);
+	else if (strcasecmp(name, "x-amz-bucket-region") == 0)
+		snprintf(answer->region, sizeof(answer->region), "%s", value);
 	else if (strcasecmp(name, "etag") == 0)
 		snprintf(answer->etag, sizeof(answer->etag), "%s", value);
 }

@@ -5,7 +5,13 @@
 
 #include "far/far.h"
 
+#include "far/credentials.h"
+
+#include <stdatomic.h>
 #include <stdio.h>
+#ifdef HAVE_CURL
+#include <curl/curl.h>
+#endif
 
 /*
  * Inside the far module.
@@ -17,6 +23,7 @@
  *   far_answer.c     what the heads of an answer say
  *   far_place.c      where a URL leads to, and with which credentials
  *   far_transfer.c   one request, by libcurl
+ *   far_call.c       one request to a service that gives credentials
  */
 
 /* Settings of objects whose URLs begin alike. They stay for ever. */
@@ -24,12 +31,25 @@ struct place {
 	struct place *next;
 	char *url;
 	unsigned timeout_s;
-	char *endpoint; /* without a slash at the end */
-	char *region;
-	char *key_id; /* NULL: requests are not signed */
-	char *secret;
-	char *token; /* of a session, or NULL */
+	char *endpoint; /* without a slash at the end; NULL: Amazon's for the region */
+	char *region;	/* NULL: it is none of s3 */
+	struct learned *learned;
+	enum far_bucket_names bucket_names;
+	bool requester_pays;
+	struct keyring *keyring; /* NULL: requests are not signed */
 };
+
+/* What servers have told. */
+struct learned {
+	_Atomic(char *) region; /* of the bucket, or NULL */
+};
+
+/* The region that the server has told, or else the configured one. */
+const char *place_region(const struct place *place);
+/* true: the server tells another region, which counts from now on. */
+bool place_learns(const struct place *place, const char *region);
+/* Prints the URL of a bucket, without a slash at the end. */
+void print_bucket(FILE *out, const struct place *place, const char *bucket, size_t bytes);
 
 /* Never NULL. */
 const struct place *place_of(const char *url);
@@ -47,6 +67,7 @@ struct answer {
 	bool has_range;
 	uint64_t first, last, total; /* Content-Range; total: UINT64_MAX if not told */
 	char etag[130];		     /* "" without one */
+	char region[40];	     /* of the bucket; "": not told */
 	int64_t modified;	     /* seconds; INT64_MIN: not told */
 	uint64_t retry_ns;
 };
@@ -61,10 +82,28 @@ int64_t answer_listed_time(const char *text);
 bool versions_differ(int64_t expected, int64_t found);
 
 #define MOST_ERROR_BODY 2000
+#define MOST_TOKEN 8192
+
+/* One of the services that give credentials. Its answer is short, or is none. */
+struct call {
+	const char *url;
+	const char *method; /* NULL: GET */
+	const char *heads[2];
+	const char *body; /* of a form, or NULL */
+	bool by_proxy;	  /* if the environment names one */
+	long connect_ms;  /* 0: 5 s */
+	long status;
+	char *text; /* which the caller frees; NULL: nothing */
+	size_t used;
+};
+
+/* 0: there is an answer. -errno, with a message: there is none. */
+must_check int call_run(struct call *call, struct far_error *ret_error);
 
 struct transfer {
 	const struct place *place;
 	const char *url;
+	uint64_t edition; /* of the credentials that it was signed with */
 	bool ranged;
 	uint64_t offset, bytes; /* the range */
 	uint8_t *out;		/* room for the range; NULL: `text` grows */
@@ -79,6 +118,12 @@ struct transfer {
 /* 0: there is an answer. -errno, with a message: there is none. */
 must_check int transfer_run(struct transfer *transfer, struct far_error *ret_error);
 bool transfer_is_stopped(void);
+#ifdef HAVE_CURL
+/* CURLE_ABORTED_BY_CALLBACK: far_stop was called. */
+CURLcode transfer_perform(CURLM *multi, CURL *easy);
+/* What all requests have. */
+void transfer_set_common(CURL *easy);
+#endif
 /* -ENOTSUP, with a message: this build, or its libcurl, can't. */
 must_check int transfer_check(bool signs, struct far_error *ret_error);
 
@@ -93,6 +138,9 @@ void health_good(struct health *health, const char *url, uint64_t begun_ns);
 char *health_known(struct health *health);
 /* Logs once what the source says. */
 void health_denied(struct health *health, const char *message);
+
+/* Between <name> and </name> of the text; "" if it is not there, or odd. */
+void find_element(const char *text, const char *name, char *ret, size_t size);
 
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
 /* What an answer that is no success means. */

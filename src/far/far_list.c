@@ -154,33 +154,42 @@ int listing_read(
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
+struct page {
+	const char *bucket;
+	size_t bucket_bytes;
+	const char *prefix, *token;
+};
+
 /* Parameters in the order of their names, as they are signed. */
-static char *page_url(const struct place *place, const char *bucket, size_t bucket_bytes,
-	const char *prefix, const char *token)
+static char *page_url(const struct place *place, const struct page *page)
 {
 	char *url = NULL;
 	size_t size;
 	FILE *out = open_memstream(&url, &size);
 	if (!out)
 		return NULL;
-	fprintf(out, "%s/%.*s?", place->endpoint, (int)bucket_bytes, bucket);
-	if (token) {
+	print_bucket(out, place, page->bucket, page->bucket_bytes);
+	fputc('?', out);
+	if (page->token) {
 		fputs("continuation-token=", out);
-		print_escaped(out, token, false);
+		print_escaped(out, page->token, false);
 		fputc('&', out);
 	}
 	fputs("encoding-type=url&list-type=2&prefix=", out);
-	print_escaped(out, prefix, false);
+	print_escaped(out, page->prefix, false);
 	if (fclose(out) == 0)
 		return url;
 	free(url);
 	return NULL;
 }
 
-static int get_page(
-	const struct place *place, const char *url, char **ret, struct far_error *error)
+static int get_page(const struct place *place, const struct page *page, char **ret,
+	struct far_error *error)
 {
 	for (unsigned tried = 0;; tried++) {
+		auto_free char *url = page_url(place, page);
+		if (!url)
+			return far_fail(error, -ENOMEM, "no memory");
 		struct transfer transfer = {
 			.place = place, .url = url, .most = MOST_PAGE};
 		*error = (struct far_error){0};
@@ -217,12 +226,11 @@ int far_list(const char *url, far_listed *listed, void *context, struct far_erro
 	char *token = NULL;
 	int err;
 	do {
-		auto_free char *page = page_url(place, bucket, n, prefix, token);
+		const struct page page = {bucket, n, prefix, token};
 		auto_free char *text = NULL;
 		auto_free char *before = token;
+		err = get_page(place, &page, &text, error);
 		token = NULL;
-		err = page ? get_page(place, page, &text, error)
-			   : far_fail(error, -ENOMEM, "no memory");
 		if (err)
 			break;
 		err = listing_read(text, strlen(prefix), listed, context, &token);

@@ -3,21 +3,21 @@
 
 #include "far/far_internal.h"
 
+#include "base/log.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /*
  * Where URLs lead to. Places are added and never change or go, so that who has found one
- * needs no lock. Credentials are in memory only, and are given to nothing but the library
- * that signs with them.
+ * needs no lock.
  */
 
 #define DEFAULT_TIMEOUT_S 20
-#define MOST_CREDENTIALS 65536
+#define REGION_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 static struct place *_Atomic places;
 
@@ -30,7 +30,7 @@ const struct place *place_of(const char *url)
 	size_t most = 0;
 	for (const struct place *place = places; place; place = place->next) {
 		size_t n = strlen(place->url);
-		if (found == &plain && place->endpoint && strncmp(url, "s3:", 3) == 0)
+		if (found == &plain && place->region && strncmp(url, "s3:", 3) == 0)
 			found = place;
 		if (n > most && strncmp(url, place->url, n) == 0) {
 			found = place;
@@ -40,7 +40,7 @@ const struct place *place_of(const char *url)
 	return found;
 }
 
-/* --- credentials ---------------------------------------------------------------------------- */
+/* --- configuration ---------------------------------------------------------------------------- */
 
 static bool copy(const char *text, char **ret)
 {
@@ -49,106 +49,41 @@ static bool copy(const char *text, char **ret)
 	return !text || !text[0] || *ret;
 }
 
-/* "key = value" of the section [default], as Amazon's tools have it. */
-static bool take_line(struct place *place, char *line)
-{
-	char *equals = strchr(line, '=');
-	if (!equals)
-		return true;
-	char *key = line + strspn(line, " \t"), *value = equals + 1;
-	*equals = '\0';
-	key[strcspn(key, " \t")] = '\0';
-	value += strspn(value, " \t");
-	value[strcspn(value, " \t\r\n")] = '\0';
-	if (strcmp(key, "aws_access_key_id") == 0)
-		return copy(value, &place->key_id);
-	if (strcmp(key, "aws_secret_access_key") == 0)
-		return copy(value, &place->secret);
-	if (strcmp(key, "aws_session_token") == 0)
-		return copy(value, &place->token);
-	return true;
-}
-
-static bool take_lines(struct place *place, char *text)
-{
-	bool ours = true, good = true;
-	char *rest = NULL;
-	for (char *line = strtok_r(text, "\n", &rest); good && line;
-		line = strtok_r(NULL, "\n", &rest)) {
-		line += strspn(line, " \t");
-		if (line[0] == '[')
-			ours = strncmp(line, "[default]", 9) == 0;
-		else if (ours && line[0] != '#')
-			good = take_line(place, line);
-	}
-	return good;
-}
-
-static int read_credentials(
-	struct place *place, const char *path, struct far_error *error)
-{
-	struct stat st;
-	auto_fclose FILE *file = fopen(path, "re");
-	if (!file || fstat(fileno(file), &st) != 0)
-		return far_fail(
-			error, -EINVAL, "credentials: %s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode) || (st.st_mode & 077) != 0)
-		return far_fail(error, -EINVAL,
-			"credentials: %s: found the mode %04o, allowed: a file of mode "
-			"0600",
-			path, (unsigned)(st.st_mode & 07777));
-	auto_free char *text = calloc(1, MOST_CREDENTIALS + 1);
-	if (!text)
-		return far_fail(error, -ENOMEM, "no memory");
-	text[fread(text, 1, MOST_CREDENTIALS, file)] = '\0';
-	if (!take_lines(place, text))
-		return far_fail(error, -ENOMEM, "no memory");
-	if (!place->key_id || !place->secret)
-		return far_fail(error, -EINVAL,
-			"credentials: %s: found no aws_access_key_id and "
-			"aws_secret_access_key in its section [default]",
-			path);
-	return 0;
-}
-
-static int environment_credentials(struct place *place, struct far_error *error)
-{
-	if (!copy(getenv("AWS_ACCESS_KEY_ID"), &place->key_id) ||
-		!copy(getenv("AWS_SECRET_ACCESS_KEY"), &place->secret) ||
-		!copy(getenv("AWS_SESSION_TOKEN"), &place->token))
-		return far_fail(error, -ENOMEM, "no memory");
-	if (!place->key_id != !place->secret)
-		return far_fail(error, -EINVAL,
-			"only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set");
-	return 0;
-}
-
-/* --- configuration ---------------------------------------------------------------------------- */
-
 static const char *either(const char *given, const char *variable)
 {
 	return given ? given : getenv(variable);
 }
 
-static int fill_s3(
-	struct place *place, const struct far_place *from, struct far_error *error)
+/* The first of these that is given. */
+static int set_region(struct place *place, const char *given, const char *of_profile,
+	struct far_error *error)
 {
-	const char *region = either(from->region, "AWS_REGION");
+	const char *region = either(given, "AWS_REGION");
 	if (!region || !region[0])
 		region = getenv("AWS_DEFAULT_REGION");
-	if (!copy(region && region[0] ? region : "us-east-1", &place->region) ||
-		!copy(either(from->endpoint, "AWS_ENDPOINT_URL"), &place->endpoint))
+	if (!region || !region[0])
+		region = of_profile ? of_profile : "us-east-1";
+	if (!copy(region, &place->region))
 		return far_fail(error, -ENOMEM, "no memory");
-	if (place->region[strspn(place->region,
-		    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")])
+	if (place->region[strspn(place->region, REGION_LETTERS)])
 		return far_fail(error, -EINVAL,
 			"region: found \"%s\", allowed: letters, digits and -",
 			place->region);
-	if (!place->endpoint && asprintf(&place->endpoint, "https://s3.%s.amazonaws.com",
-					place->region) < 0)
-		place->endpoint = NULL;
-	if (!place->endpoint)
+	return 0;
+}
+
+static int set_endpoint(struct place *place, const char *given, const char *of_profile,
+	struct far_error *error)
+{
+	const char *endpoint = either(given, "AWS_ENDPOINT_URL_S3");
+	if (!endpoint || !endpoint[0])
+		endpoint = getenv("AWS_ENDPOINT_URL");
+	if (!endpoint || !endpoint[0])
+		endpoint = of_profile;
+	if (!copy(endpoint, &place->endpoint))
 		return far_fail(error, -ENOMEM, "no memory");
+	if (!place->endpoint)
+		return 0;
 	if (strncmp(place->endpoint, "s3:", 3) == 0 || !far_is(place->endpoint) ||
 		strpbrk(place->endpoint, "@?#"))
 		return far_fail(error, -EINVAL,
@@ -157,8 +92,46 @@ static int fill_s3(
 			strchr(place->endpoint, '@') ? 0 : 80, place->endpoint);
 	for (size_t n = strlen(place->endpoint); place->endpoint[n - 1] == '/';)
 		place->endpoint[--n] = '\0';
-	return from->credentials ? read_credentials(place, from->credentials, error)
-				 : environment_credentials(place, error);
+	return 0;
+}
+
+static int set_keyring(
+	struct place *place, const struct key_settings *settings, struct far_error *error)
+{
+	struct credentials found;
+	int err = chain_fetch(settings, true, &found, error);
+	credentials_free(&found);
+	if (!err && keyring_new(settings, &place->keyring) != 0)
+		err = far_fail(error, -ENOMEM, "no memory");
+	return err;
+}
+
+static int fill_s3(
+	struct place *place, const struct far_place *from, struct far_error *error)
+{
+	struct key_settings settings = {
+		.file = from->credentials, .profile = from->profile};
+	struct profile profile = {0};
+	int err =
+		from->without_credentials ? 0 : chain_profile(&settings, &profile, error);
+	if (!err)
+		err = set_region(place, from->region, profile.region, error);
+	settings.region = place->region;
+	if (!err)
+		err = set_endpoint(place, from->endpoint, profile.endpoint, error);
+	place->requester_pays = from->requester_pays;
+	place->bucket_names = from->bucket_names;
+	if (place->bucket_names == FAR_NAMES_AUTO && profile.addressing)
+		place->bucket_names =
+			strcmp(profile.addressing, "virtual") == 0 ? FAR_NAMES_HOST
+			: strcmp(profile.addressing, "path") == 0  ? FAR_NAMES_PATH
+								   : FAR_NAMES_AUTO;
+	if (!err && !(place->learned = calloc(1, sizeof(*place->learned))))
+		err = far_fail(error, -ENOMEM, "no memory");
+	if (!err && !from->without_credentials)
+		err = set_keyring(place, &settings, error);
+	profile_free(&profile);
+	return err;
 }
 
 static void place_free(struct place *place)
@@ -166,9 +139,7 @@ static void place_free(struct place *place)
 	free(place->url);
 	free(place->endpoint);
 	free(place->region);
-	free(place->key_id);
-	free(place->secret);
-	free(place->token);
+	free(place->learned);
 	free(place);
 }
 
@@ -182,7 +153,7 @@ int far_configure(const struct far_place *from, struct far_error *error)
 	if (!err && strncmp(from->url, "s3:", 3) == 0)
 		err = fill_s3(place, from, error);
 	if (!err)
-		err = transfer_check(place->key_id != NULL, error);
+		err = transfer_check(place->keyring != NULL, error);
 	if (err) {
 		if (place)
 			place_free(place);
@@ -208,6 +179,59 @@ void print_escaped(FILE *out, const char *text, bool slash)
 	}
 }
 
+const char *place_region(const struct place *place)
+{
+	const char *learned =
+		place->learned ? atomic_load(&place->learned->region) : NULL;
+	return learned ? learned : place->region;
+}
+
+bool place_learns(const struct place *place, const char *region)
+{
+	if (!place->learned || !region[0] || region[strspn(region, REGION_LETTERS)] ||
+		strcmp(region, place_region(place)) == 0)
+		return false;
+	char *copied = strdup(region);
+	if (!copied)
+		return false;
+	log_info("%s: the server says that the bucket is in the region %s", place->url,
+		region);
+	atomic_store(
+		&place->learned->region, copied); /* others may read what was there */
+	return true;
+}
+
+/* A certificate for *.HOST holds for names without points alone. */
+static bool has_host(const struct place *place, const char *bucket, size_t bytes)
+{
+	if (place->bucket_names != FAR_NAMES_AUTO)
+		return place->bucket_names == FAR_NAMES_HOST;
+	return !place->endpoint && bytes <= 63 &&
+	       strspn(bucket, "abcdefghijklmnopqrstuvwxyz0123456789-") == bytes;
+}
+
+void print_bucket(FILE *out, const struct place *place, const char *bucket, size_t bytes)
+{
+	auto_free char *name = strndup(bucket, bytes), *amazon = NULL;
+	const char *region = place_region(place), *base = place->endpoint;
+	if (!base &&
+		asprintf(&amazon, "https://s3.%s.amazonaws.com%s", region ? region : "",
+			region && strncmp(region, "cn-", 3) == 0 ? ".cn" : "") < 0)
+		amazon = NULL;
+	base = base ? base : amazon;
+	if (!name || !base)
+		return;
+	size_t scheme = (size_t)(strstr(base, "://") - base) + 3;
+	if (has_host(place, bucket, bytes)) {
+		fwrite(base, 1, scheme, out);
+		print_escaped(out, name, false);
+		fprintf(out, ".%s", base + scheme);
+	} else {
+		fprintf(out, "%s/", base);
+		print_escaped(out, name, false);
+	}
+}
+
 int place_url(const struct place *place, const struct far_object *object, char **ret)
 {
 	size_t size, length = strlen(object->url);
@@ -218,8 +242,10 @@ int place_url(const struct place *place, const struct far_object *object, char *
 	if (!out)
 		return -ENOMEM;
 	if (s3) {
-		fprintf(out, "%s/", place->endpoint ? place->endpoint : "");
-		print_escaped(out, object->url + 5, true);
+		const char *bucket = object->url + 5;
+		size_t n = strcspn(bucket, "/");
+		print_bucket(out, place, bucket, n);
+		print_escaped(out, bucket + n, true);
 	} else {
 		fwrite(object->url, 1, escaped, out);
 		print_escaped(out, object->url + escaped, true);
@@ -234,8 +260,9 @@ int place_url(const struct place *place, const struct far_object *object, char *
 uint64_t far_server(const char *url)
 {
 	const struct place *place = place_of(url);
-	const char *base =
-		strncmp(url, "s3://", 5) == 0 && place->endpoint ? place->endpoint : url;
+	const char *base = strncmp(url, "s3://", 5) != 0 ? url
+			   : place->endpoint		 ? place->endpoint
+							 : "https://s3.amazonaws.com";
 	const char *begin = strstr(base, "://");
 	size_t n = begin ? (size_t)(begin - base) + 3 : 0;
 	n += strcspn(base + n, "/");

@@ -47,8 +47,6 @@ int transfer_run(struct transfer *transfer, struct far_error *error)
 
 #else
 
-#include <curl/curl.h>
-
 #define CONNECT_MS 10000L
 #define POLL_MS 200 /* until far_stop is noticed */
 #define MOST_REDIRECTIONS 5L
@@ -215,10 +213,10 @@ static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
 }
 
 /* NULL: no memory. */
-static struct curl_slist *heads_of(const struct transfer *transfer)
+static struct curl_slist *heads_of(
+	const struct transfer *transfer, const struct credentials *credentials)
 {
-	const struct place *place = transfer->place;
-	char text[5000];
+	char text[MOST_TOKEN];
 	struct curl_slist *heads = add_head(NULL, "Accept: */*");
 	if (transfer->ranged && heads) {
 		snprintf(text, sizeof(text), "Range: bytes=%llu-%llu",
@@ -226,22 +224,26 @@ static struct curl_slist *heads_of(const struct transfer *transfer)
 			(unsigned long long)(transfer->offset + transfer->bytes - 1));
 		heads = add_head(heads, text);
 	}
-	if (place->key_id && heads)
+	if (credentials->key_id && heads)
 		heads = add_head(heads, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
-	if (place->key_id && place->token && heads) {
-		snprintf(text, sizeof(text), "x-amz-security-token: %s", place->token);
+	if (credentials->key_id && transfer->place->requester_pays && heads)
+		heads = add_head(heads, "x-amz-request-payer: requester");
+	if (credentials->token && heads) {
+		snprintf(text, sizeof(text), "x-amz-security-token: %s",
+			credentials->token);
 		heads = add_head(heads, text);
 	}
 	return heads;
 }
 
-static void set_signature(CURL *easy, const struct place *place)
+static void set_signature(
+	CURL *easy, const struct place *place, const struct credentials *credentials)
 {
 	char provider[200];
-	snprintf(provider, sizeof(provider), "aws:amz:%s:s3", place->region);
+	snprintf(provider, sizeof(provider), "aws:amz:%s:s3", place_region(place));
 	curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, provider);
-	curl_easy_setopt(easy, CURLOPT_USERNAME, place->key_id);
-	curl_easy_setopt(easy, CURLOPT_PASSWORD, place->secret);
+	curl_easy_setopt(easy, CURLOPT_USERNAME, credentials->key_id);
+	curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret);
 }
 
 /* As the program curl does; the library leaves these to the program. */
@@ -268,18 +270,24 @@ static void set_protocols(CURL *easy)
 #endif
 }
 
+void transfer_set_common(CURL *easy)
+{
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "joaderfs/" JOADERFS_VERSION);
+	set_protocols(easy);
+	set_authorities(easy);
+}
+
 /* What is signed for one server is not sent to another one. */
-static void set_request(
-	struct handle *handle, struct transfer *transfer, struct curl_slist *heads)
+static void set_request(struct handle *handle, struct transfer *transfer,
+	struct curl_slist *heads, const struct credentials *credentials)
 {
 	CURL *easy = handle->easy;
 	const struct place *place = transfer->place;
 	handle->error[0] = '\0';
 	curl_easy_setopt(easy, CURLOPT_URL, transfer->url);
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_SHARE, share);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, handle->error);
-	curl_easy_setopt(easy, CURLOPT_USERAGENT, "joaderfs/" JOADERFS_VERSION);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, heads);
 	curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
@@ -289,10 +297,9 @@ static void set_request(
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
-	set_protocols(easy);
-	set_authorities(easy);
-	if (place->key_id) {
-		set_signature(easy, place);
+	transfer_set_common(easy);
+	if (credentials->key_id) {
+		set_signature(easy, place, credentials);
 		return;
 	}
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
@@ -300,23 +307,22 @@ static void set_request(
 	curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
 }
 
-/* CURLE_ABORTED_BY_CALLBACK: far_stop was called. */
-static CURLcode perform(struct handle *handle)
+CURLcode transfer_perform(CURLM *multi, CURL *easy)
 {
 	int running = 1, left;
 	CURLcode code = CURLE_ABORTED_BY_CALLBACK;
-	if (curl_multi_add_handle(handle->multi, handle->easy) != CURLM_OK)
+	if (curl_multi_add_handle(multi, easy) != CURLM_OK)
 		return CURLE_OUT_OF_MEMORY;
 	while (running && !transfer_is_stopped()) {
-		if (curl_multi_perform(handle->multi, &running) != CURLM_OK)
+		if (curl_multi_perform(multi, &running) != CURLM_OK)
 			break;
 		if (running)
-			curl_multi_poll(handle->multi, NULL, 0, POLL_MS, NULL);
+			curl_multi_poll(multi, NULL, 0, POLL_MS, NULL);
 	}
-	const CURLMsg *message = curl_multi_info_read(handle->multi, &left);
+	const CURLMsg *message = curl_multi_info_read(multi, &left);
 	if (message && message->msg == CURLMSG_DONE)
 		code = message->data.result;
-	curl_multi_remove_handle(handle->multi, handle->easy);
+	curl_multi_remove_handle(multi, easy);
 	return code;
 }
 
@@ -359,14 +365,16 @@ static int judge(const struct handle *handle, const struct transfer *transfer,
 		handle->error[0] ? handle->error : curl_easy_strerror(code));
 }
 
-int transfer_run(struct transfer *transfer, struct far_error *error)
+static int run(struct transfer *transfer, const struct credentials *credentials,
+	struct far_error *error)
 {
 	struct handle *handle = take_handle();
-	struct curl_slist *heads = handle ? heads_of(transfer) : NULL;
+	struct curl_slist *heads = handle ? heads_of(transfer, credentials) : NULL;
 	answer_begin(&transfer->answer);
 	if (heads)
-		set_request(handle, transfer, heads);
-	CURLcode code = heads ? perform(handle) : CURLE_OUT_OF_MEMORY;
+		set_request(handle, transfer, heads, credentials);
+	CURLcode code = heads ? transfer_perform(handle->multi, handle->easy)
+			      : CURLE_OUT_OF_MEMORY;
 	int err = handle ? judge(handle, transfer, code, error) : 0;
 	if (!handle) {
 		error->passing = true;
@@ -375,6 +383,19 @@ int transfer_run(struct transfer *transfer, struct far_error *error)
 	if (handle)
 		give_handle(handle);
 	curl_slist_free_all(heads);
+	return err;
+}
+
+int transfer_run(struct transfer *transfer, struct far_error *error)
+{
+	struct credentials credentials = {0};
+	struct keyring *keyring = transfer->place->keyring;
+	int err = 0;
+	if (keyring)
+		err = keyring_take(keyring, &credentials, &transfer->edition, error);
+	if (!err)
+		err = run(transfer, &credentials, error);
+	credentials_free(&credentials);
 	return err;
 }
 

@@ -5,6 +5,7 @@
 # A server of s3 on the loopback, for tests that source this after lib.sh and web.sh.
 "$PYTHON" -c 'import botocore' 2>/dev/null || skip "no botocore for $PYTHON on this system"
 unset "${!AWS_@}"
+export AWS_EC2_METADATA_DISABLED=true AWS_SHARED_CREDENTIALS_FILE=/dev/null AWS_CONFIG_FILE=/dev/null
 id=AKIDEXAMPLE secret=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY token=FwoGZXIvYXdzEJr==/+token
 
 # s3_start [TOKEN]: the directories in $T/s3 are its buckets; its keys are in the environment

@@ -4,7 +4,12 @@
 """s3_server.py DIRECTORY KEY_ID SECRET [TOKEN]: buckets, which are the directories in DIRECTORY,
 as s3 has them: ListObjectsV2, five objects a page, and GET by ranges. Each request has to have
 the signature that botocore computes for it; TOKEN has to be in it. Prints its port; a line for
-each request goes to DIRECTORY.log."""
+each request goes to DIRECTORY.log.
+
+Files beside DIRECTORY, which may change meanwhile: each line "STATUS CODE [ENDING]" of .says is an
+answer to some of the paths, or to those with this ending; each line "KEY_ID SECRET TOKEN EXPIRES"
+of .keys has further keys; with .open, requests without a signature are answered; .region has the
+region, and .payer wants requesters to pay. A bucket may also be in the host's name."""
 
 import hashlib
 import http.server
@@ -19,8 +24,8 @@ import botocore.auth
 import botocore.awsrequest
 import botocore.credentials
 
-TOP, KEY_ID, SECRET, TOKEN = (sys.argv[1:] + [None])[:4]
-REGION = "eu-test-1"
+TOP = sys.argv[1]
+OWN = (sys.argv[2:] + [None])[:3] + [0]
 PAGE = 5
 
 
@@ -33,6 +38,29 @@ class Signer(botocore.auth.S3SigV4Auth):
         return self.signature(self.string_to_sign(request, canonical), request)
 
 
+class Refused(Exception):
+    """STATUS, CODE, MESSAGE, and heads."""
+
+
+def text_of(ending, otherwise=""):
+    try:
+        with open(TOP + ending, encoding="utf-8") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        return otherwise
+
+
+def keys_of(key_id):
+    lines = [OWN] + [line.split() for line in text_of(".keys").splitlines()]
+    for known, secret, token, expires in lines:
+        if known != key_id:
+            continue
+        if float(expires) and float(expires) < time.time():
+            raise Refused(400, "ExpiredToken", "The provided token has expired.")
+        return secret, token
+    raise Refused(403, "InvalidAccessKeyId", "there is no such key")
+
+
 def expected(handler):
     """The signature that the request should have, of the headers that it says are signed."""
     words = handler.headers["Authorization"].split(" ", 1)[1].replace(",", " ").split()
@@ -41,27 +69,30 @@ def expected(handler):
     for must in ("host", "x-amz-content-sha256", "x-amz-date"):
         if must not in signed:
             raise ValueError(f"{must} is not signed")
-    if TOKEN and "x-amz-security-token" not in signed:
+    key_id, _, region = fields["Credential"].split("/")[:3]
+    handler.key_id = key_id
+    secret, token = keys_of(key_id)
+    if token and "x-amz-security-token" not in signed:
         raise ValueError("the token is not signed")
-    if fields["Credential"].split("/")[0] != KEY_ID:
-        raise ValueError("another key")
+    real = text_of(".region", "eu-test-1")
+    if region != real:
+        raise Refused(400, "AuthorizationHeaderMalformed", "the region is wrong",
+                      {"x-amz-bucket-region": real})
+    if text_of(".payer") and "x-amz-request-payer" not in signed:
+        raise Refused(403, "AccessDenied", "requesters pay")
     stamp = handler.headers["x-amz-date"]
     request = botocore.awsrequest.AWSRequest(
         method=handler.command,
         url=f"http://{handler.headers['Host']}{handler.path}",
         headers={name: handler.headers[name] for name in signed})
     request.context["payload_signing_enabled"] = True
-    signer = Signer(botocore.credentials.Credentials(KEY_ID, SECRET, TOKEN), "s3", REGION)
+    signer = Signer(botocore.credentials.Credentials(key_id, secret, token), "s3", region)
     return signer.signature_of(request.prepare() and request, stamp), fields["Signature"]
 
 
 def refusal(path):
     """STATUS, CODE that DIRECTORY.says has for the path, or None."""
-    try:
-        with open(TOP + ".says", encoding="utf-8") as file:
-            lines = [line.split() for line in file]
-    except FileNotFoundError:
-        return None
+    lines = [line.split() for line in text_of(".says").splitlines()]
     lines = [line for line in lines if len(line) < 3 or path.endswith(line[2])]
     if not lines:
         return None
@@ -71,6 +102,7 @@ def refusal(path):
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
+    key_id = "none"
 
     def log_message(self, *_):
         pass
@@ -83,18 +115,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
         with open(TOP + ".log", "a", encoding="utf-8") as log:
-            log.write(f"{code} {self.path} {self.headers.get('Range', '')}\n")
+            log.write(f"{code} {self.path} {self.headers.get('Range', '')} "
+                      f"{self.key_id} {self.headers['Host']}\n")
 
-    def error(self, code, name, message):
+    def error(self, code, name, message, heads=None):
         self.send(code, f"<?xml version='1.0'?><Error><Code>{name}</Code>"
-                        f"<Message>{message}</Message></Error>".encode())
+                        f"<Message>{message}</Message></Error>".encode(), **(heads or {}))
 
     def do_GET(self):
         said = refusal(self.path.partition("?")[0])
         if said:
             return self.error(int(said[0]), said[1], "as told")
+        self.key_id = "none"
         try:
-            good, found = expected(self)
+            good = found = None
+            if "Authorization" in self.headers or not text_of(".open"):
+                good, found = expected(self)
+        except Refused as error:
+            return self.error(*error.args)
         except (KeyError, TypeError, AttributeError, IndexError) as error:
             return self.error(403, "AccessDenied", f"no signature: {error}")
         except ValueError as error:
@@ -103,7 +141,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.error(403, "SignatureDoesNotMatch", "the signature is another one")
         path, _, query = self.path.partition("?")
         query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
-        file = os.path.join(TOP, urllib.parse.unquote(path).lstrip("/"))
+        bucket, point, _ = self.headers["Host"].partition(".localhost")
+        file = os.path.join(TOP, bucket if point else "", urllib.parse.unquote(path).strip("/"))
         if "list-type" in query:
             return self.listing(file, query)
         if not os.path.isfile(file):

@@ -109,7 +109,7 @@ refuse() { # SETTINGS... -- TEXT...
 	! grep -qF "$secret" "$LOG" || fail "the secret is in a message"
 }
 D=s3://bucket/tars
-refuse images.endpoint="$ENDPOINT" -- "the server answers 403: AccessDenied: no signature"
+refuse images.endpoint="$ENDPOINT" images.credentials=none -- "the server answers 403: AccessDenied: no signature"
 sed "s|$secret|another|" "$T/keys" >"$T/wrong"
 chmod 600 "$T/wrong"
 refuse images.endpoint="$ENDPOINT" images.region=eu-test-1 images.credentials="$T/wrong" -- \

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "far/credentials.h"
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "far/far_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * The credentials of a place. One thread fetches new ones, without the lock, a while before
+ * the old ones end; the others go on with the old ones, and wait only if there are none.
+ *
+ *     none, or ended --> fetched --> to be renewed --> fetched ...
+ *                          |  refused by a server ^
+ */
+
+#define SECOND_NS UINT64_C(1000000000)
+#define FIRST_AGAIN_NS SECOND_NS      /* after a failure, or a refusal */
+#define READ_ANEW_NS (60 * SECOND_NS) /* of a file that somebody may change */
+#define SLICE_NS 200000000	      /* until far_stop is noticed */
+
+struct keyring {
+	struct lock lock;
+	pthread_cond_t cond; /* (lock) a fetch has ended */
+	char *file, *profile, *region;
+	struct key_settings settings; /* these */
+	struct credentials now;	      /* (lock) */
+	uint64_t edition;	      /* (lock) 0: there are none yet */
+	bool fetching;		      /* (lock) */
+	bool refused;		      /* (lock) a server has refused what there is now */
+	uint64_t tried_ns;	      /* (lock) the end of the last fetch; 0: none yet */
+	uint64_t renew_ns;	      /* (lock) UINT64_MAX: never */
+	uint64_t end_ns;	      /* (lock) UINT64_MAX: never */
+	int err;		      /* (lock) of the last fetch */
+	struct far_error error;	      /* (lock) likewise */
+};
+
+/* --- credentials ------------------------------------------------------------------------------ */
+
+static void wipe(char **text)
+{
+	if (*text)
+		explicit_bzero(*text, strlen(*text));
+	free(*text);
+	*text = NULL;
+}
+
+void credentials_free(struct credentials *credentials)
+{
+	wipe(&credentials->key_id);
+	wipe(&credentials->secret);
+	wipe(&credentials->token);
+	*credentials = (struct credentials){0};
+}
+
+static bool copy(const char *text, char **ret)
+{
+	*ret = text ? strdup(text) : NULL;
+	return !text || *ret;
+}
+
+int credentials_copy(const struct credentials *credentials, struct credentials *ret)
+{
+	*ret = *credentials;
+	bool good = copy(credentials->key_id, &ret->key_id);
+	good = copy(credentials->secret, &ret->secret) && good;
+	good = copy(credentials->token, &ret->token) && good;
+	if (good)
+		return 0;
+	credentials_free(ret);
+	return -ENOMEM;
+}
+
+/* --- when -------------------------------------------------------------------------------------- */
+
+int64_t renewal_s(int64_t left_s)
+{
+	int64_t before_s = left_s / 4 < 300 ? left_s / 4 : 300;
+	return left_s <= 0 ? 0 : left_s - before_s;
+}
+
+static void set_times_locked(struct keyring *keyring, uint64_t now_ns)
+{
+	lock_assert_held(&keyring->lock);
+	const struct credentials *now = &keyring->now;
+	int64_t left_s = now->expires - (int64_t)time(NULL);
+	keyring->renew_ns = keyring->end_ns = UINT64_MAX;
+	if (now->expires) {
+		keyring->renew_ns = now_ns + (uint64_t)renewal_s(left_s) * SECOND_NS;
+		keyring->end_ns =
+			now_ns + (uint64_t)(left_s > 0 ? left_s : 0) * SECOND_NS;
+	} else if (now->read_anew) {
+		keyring->renew_ns = now_ns + READ_ANEW_NS;
+	}
+}
+
+static bool is_due_locked(const struct keyring *keyring, uint64_t now_ns)
+{
+	lock_assert_held(&keyring->lock);
+	bool soon = keyring->tried_ns && now_ns - keyring->tried_ns < FIRST_AGAIN_NS;
+	if (keyring->fetching)
+		return false;
+	return !keyring->tried_ns || (!soon && (keyring->err || keyring->refused ||
+						       now_ns >= keyring->renew_ns));
+}
+
+static bool is_usable_locked(const struct keyring *keyring, uint64_t now_ns)
+{
+	lock_assert_held(&keyring->lock);
+	return keyring->edition > 0 && now_ns < keyring->end_ns;
+}
+
+/* --- fetching ------------------------------------------------------------------------------------ */
+
+static void end_fetch_locked(struct keyring *keyring, struct credentials *fetched,
+	int err, const struct far_error *error)
+{
+	lock_assert_held(&keyring->lock);
+	uint64_t now_ns = clock_now_ns();
+	keyring->fetching = false;
+	keyring->refused = false;
+	keyring->tried_ns = now_ns;
+	keyring->err = err;
+	keyring->error = *error;
+	if (!err) {
+		struct credentials before = keyring->now;
+		keyring->now = *fetched;
+		*fetched = before;
+		keyring->edition++;
+		set_times_locked(keyring, now_ns);
+	}
+	pthread_cond_broadcast(&keyring->cond);
+}
+
+static void fetch(struct keyring *keyring)
+{
+	struct credentials fetched;
+	struct far_error error = {0};
+	int err = chain_fetch(&keyring->settings, false, &fetched, &error);
+	lock_take(&keyring->lock);
+	end_fetch_locked(keyring, &fetched, err, &error);
+	bool usable = is_usable_locked(keyring, clock_now_ns());
+	lock_release(&keyring->lock);
+	credentials_free(&fetched);
+	if (err && usable)
+		log_warn("%s; those that there are are used until they end",
+			error.message);
+}
+
+static bool begin_fetch(struct keyring *keyring)
+{
+	LOCK_SCOPE(&keyring->lock);
+	bool due = is_due_locked(keyring, clock_now_ns());
+	keyring->fetching = keyring->fetching || due;
+	return due;
+}
+
+static void wait_for_fetch_locked(struct keyring *keyring)
+{
+	lock_assert_held(&keyring->lock);
+	while (keyring->fetching && !is_usable_locked(keyring, clock_now_ns()) &&
+		!transfer_is_stopped()) {
+		struct timespec until;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += SLICE_NS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		(void)lock_wait_until(&keyring->lock, &keyring->cond, &until);
+	}
+}
+
+/* Nothing is known of any object without credentials. */
+static int fail_denied(struct far_error *error, int err)
+{
+	error->denied = error->passing = true;
+	return err;
+}
+
+int keyring_take(struct keyring *keyring, struct credentials *ret, uint64_t *ret_edition,
+	struct far_error *error)
+{
+	*ret = (struct credentials){0};
+	if (begin_fetch(keyring))
+		fetch(keyring);
+	LOCK_SCOPE(&keyring->lock);
+	wait_for_fetch_locked(keyring);
+	*ret_edition = keyring->edition;
+	if (is_usable_locked(keyring, clock_now_ns()))
+		return credentials_copy(&keyring->now, ret) == 0
+			       ? 0
+			       : far_fail(error, -ENOMEM, "no memory");
+	if (transfer_is_stopped())
+		return far_fail(error, -EINTR, "the read did not end");
+	if (keyring->err)
+		return fail_denied(error,
+			far_fail(error, keyring->err, "%s", keyring->error.message));
+	return fail_denied(error,
+		far_fail(error, -EACCES, "credentials: those that are given have ended"));
+}
+
+void keyring_refused(struct keyring *keyring, uint64_t edition)
+{
+	LOCK_SCOPE(&keyring->lock);
+	if (edition == keyring->edition)
+		keyring->refused = true;
+}
+
+int keyring_new(const struct key_settings *settings, struct keyring **ret)
+{
+	struct keyring *keyring = calloc(1, sizeof(*keyring));
+	*ret = NULL;
+	if (!keyring)
+		return -ENOMEM;
+	bool good = copy(settings->file, &keyring->file);
+	good = copy(settings->profile, &keyring->profile) && good;
+	good = copy(settings->region, &keyring->region) && good;
+	if (!good) {
+		free(keyring->file);
+		free(keyring->profile);
+		free(keyring->region);
+		free(keyring);
+		return -ENOMEM;
+	}
+	keyring->settings = (struct key_settings){.file = keyring->file,
+		.profile = keyring->profile,
+		.region = keyring->region};
+	lock_init(&keyring->lock, LOCK_RANK_FAR, "far keyring");
+	pthread_cond_init(&keyring->cond, NULL);
+	*ret = keyring;
+	return 0;
+}

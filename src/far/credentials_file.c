@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "far/credentials.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Files of keys and profiles, as Amazon's tools have them: [SECTION], KEY = VALUE. */
+
+void profile_free(struct profile *profile)
+{
+	char **texts[] = {&profile->key_id, &profile->secret, &profile->token,
+		&profile->process, &profile->role, &profile->session, &profile->identity,
+		&profile->other_role, &profile->sso, &profile->region, &profile->endpoint,
+		&profile->addressing};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		free(*texts[i]);
+	*profile = (struct profile){0};
+}
+
+static char **field_of(struct profile *profile, const char *key)
+{
+	const struct {
+		const char *key;
+		char **field;
+	} fields[] = {{"aws_access_key_id", &profile->key_id},
+		{"aws_secret_access_key", &profile->secret},
+		{"aws_session_token", &profile->token},
+		{"credential_process", &profile->process}, {"role_arn", &profile->role},
+		{"role_session_name", &profile->session},
+		{"web_identity_token_file", &profile->identity},
+		{"source_profile", &profile->other_role},
+		{"credential_source", &profile->other_role},
+		{"sso_session", &profile->sso}, {"sso_start_url", &profile->sso},
+		{"region", &profile->region}, {"endpoint_url", &profile->endpoint},
+		{"addressing_style", &profile->addressing}};
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (strcmp(fields[i].key, key) == 0)
+			return fields[i].field;
+	return NULL;
+}
+
+/* Without the blanks around it. */
+static char *trim(char *text)
+{
+	text += strspn(text, " \t\r");
+	size_t n = strlen(text);
+	while (n > 0 && strchr(" \t\r", text[n - 1]))
+		n--;
+	text[n] = '\0';
+	return text;
+}
+
+static int take_line(struct profile *profile, char *line)
+{
+	char *equals = strchr(line, '=');
+	if (!equals || line[0] == '#' || line[0] == ';')
+		return 0;
+	*equals = '\0';
+	char **field = field_of(profile, trim(line)), *value = trim(equals + 1);
+	if (!field || *field || !value[0])
+		return 0;
+	*field = strdup(value);
+	return *field ? 0 : -ENOMEM;
+}
+
+/* "[NAME]"; a blank more or less does not count. */
+static bool is_section(char *line, const char *section)
+{
+	char *end = strchr(line, ']');
+	if (!end)
+		return false;
+	*end = '\0';
+	return strcmp(trim(line + 1), section) == 0;
+}
+
+static void move(char **from, char **to)
+{
+	if (*to)
+		return;
+	*to = *from;
+	*from = NULL;
+}
+
+/* A key, its secret and its token belong together: they come from one file. */
+static void merge(struct profile *from, struct profile *profile)
+{
+	if (!profile->key_id && !profile->secret) {
+		move(&from->key_id, &profile->key_id);
+		move(&from->secret, &profile->secret);
+		move(&from->token, &profile->token);
+	}
+	move(&from->process, &profile->process);
+	move(&from->role, &profile->role);
+	move(&from->session, &profile->session);
+	move(&from->identity, &profile->identity);
+	move(&from->other_role, &profile->other_role);
+	move(&from->sso, &profile->sso);
+	move(&from->region, &profile->region);
+	move(&from->endpoint, &profile->endpoint);
+	move(&from->addressing, &profile->addressing);
+	profile->found = profile->found || from->found;
+}
+
+int profile_read(struct profile *profile, char *text, const char *section)
+{
+	struct profile read = {0};
+	bool ours = false;
+	int err = 0;
+	for (char *line; !err && (line = strsep(&text, "\n"));) {
+		line = trim(line);
+		if (line[0] == '[')
+			ours = is_section(line, section);
+		else if (ours)
+			err = take_line(&read, line);
+		read.found = read.found || ours;
+	}
+	merge(&read, profile);
+	profile_free(&read);
+	return err;
+}
