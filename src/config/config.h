@@ -307,6 +307,21 @@ void config_print_dataset(FILE *out, const struct dataset_config *config);
 must_check int config_add_dataset(
 	struct daemon_config *config, struct dataset_config *dataset);
 
+/*
+ * The text of a job's ini with the environment variables of this process for $NAME and ${NAME}
+ * in name, dataset, training, ranks, rank and global_batch of [job]; a setting likewise. The
+ * caller frees it. -EINVAL: unset says which variable is missing.
+ */
+struct config_unset {
+	unsigned line; /* of a text */
+	const char *key;
+	char text[300]; /* found ..., allowed: ... */
+};
+must_check int config_environment(
+	const char *text, char **ret, struct config_unset *unset);
+must_check int config_environment_setting(
+	const char *setting, char **ret, struct config_unset *unset);
+
 /* file: the name of the text in messages. */
 must_check int config_parse_job(const char *file, const char *text, config_report *report,
 	void *context, struct job_config *ret);

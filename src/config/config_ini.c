@@ -412,6 +412,19 @@ static int read_all(FILE *file, char **ret)
 	return err;
 }
 
+/* The environment is the daemon's here; joaderctl fills in its own before it sends an ini. */
+static int read_job(struct ini *ini, const char *text)
+{
+	auto_free char *filled = NULL;
+	struct config_unset unset;
+	int err = config_environment(text, &filled, &unset);
+	if (err == -EINVAL)
+		ini_mistake(ini, unset.line, "job", unset.key, "%s", unset.text);
+	else if (!err)
+		ini_read(ini, filled);
+	return err;
+}
+
 int ini_read_file(struct ini *ini)
 {
 	auto_free char *text = NULL;
@@ -421,6 +434,8 @@ int ini_read_file(struct ini *ini)
 		ini_mistake(ini, 0, NULL, NULL, "found a NUL byte, allowed: text");
 	else if (err)
 		ini_mistake(ini, 0, NULL, NULL, "can't be read: %s", strerror(-err));
+	else if (ini->kind == INI_JOB)
+		err = read_job(ini, text);
 	else
 		ini_read(ini, text);
 	return err == -EILSEQ ? -EINVAL : err;

@@ -68,6 +68,32 @@ equal "jobs by --config" "$("$BUILD/joaderctl" --config "$T/joaderfs.ini" ls | a
 ! "$BUILD/joaderctl" --config "$ini" ls 2>"$T/err" || fail "a job's ini names no socket"
 grep -qF 'this is the ini of a job' "$T/err" || fail "$(cat "$T/err")"
 
+# --- the environment, as launchers of ranks fill it ---
+# shellcheck disable=SC2016
+{
+	job_text 'vit-$SLURM_PROCID' 'job.training=run-${SLURM_JOB_ID} ; of $NOBODY' \
+		'job.ranks=$SLURM_NTASKS' 'job.rank=$SLURM_PROCID' 'job.global_batch=4' \
+		tensor.crop=32 'view.path=%name/$SLURM_PROCID'
+} >"$T/rank.ini"
+# shellcheck disable=SC2016
+SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_JOB_ID=77 status_is 0 "$T/rank.ini" -- \
+	sh -c 'grep -E "^(name|training|ranks|rank|path) =" "$1/../job.ini"' - {}
+# shellcheck disable=SC2016
+equal "job of the environment" "$(cat "$T/out")" "$(printf '%s\n' 'name = vit-1' 'ranks = 2' \
+	'rank = 1' 'training = run-77' 'path = vit-1/$SLURM_PROCID')"
+# shellcheck disable=SC2016
+RANK=1 status_is 0 "$ini" --set 'job.ranks=2' --set 'job.rank=$RANK' --name 'net-$RANK' -- \
+	sh -c 'echo "$JOADERFS_JOB"; grep "^rank =" "$1/../job.ini"' - {}
+equal "job of settings" "$(xargs <"$T/out")" "net-1 rank = 1"
+SLURM_NTASKS=2 SLURM_JOB_ID=77 status_is 1 "$T/rank.ini" -- touch "$T/ran"
+line=$(grep -n '^name' "$T/rank.ini" | cut -d: -f1)
+grep -qF "rank.ini:$line:[job]:name: found \"\$SLURM_PROCID\", allowed: an environment variable that is set; SLURM_PROCID is not set here" "$T/err" ||
+	fail "$(cat "$T/err")"
+# shellcheck disable=SC2016
+RANK='' status_is 1 "$ini" --set 'job.rank=$RANK' -- touch "$T/ran"
+grep -qF 'RANK is empty here' "$T/err" || fail "$(cat "$T/err")"
+jobs_are other
+
 # --- mistakes ---
 status_is 2 "$ini" true
 grep -qF 'no -- before the command' "$T/err" || fail "$(cat "$T/err")"

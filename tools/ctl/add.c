@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "add.h"
+#include "config/config.h"
 #include "help.h"
 #include "request.h"
 
@@ -44,8 +45,20 @@ static bool add_file(struct inis *inis, const char *file)
 		complain("%s: not a text file: it has a NUL byte", name);
 		return false;
 	}
+	char *filled;
+	struct config_unset unset;
+	err = config_environment(text, &filled, &unset);
+	if (err) {
+		if (err == -EINVAL)
+			complain("%s:%u:[job]:%s: %s", name, unset.line, unset.key,
+				unset.text);
+		else
+			complain("%s: %s", name, strerror(-err));
+		return false;
+	}
+	inis->texts[inis->n_texts++] = filled;
 	inis->arguments[inis->n++] = name;
-	inis->arguments[inis->n++] = text;
+	inis->arguments[inis->n++] = filled;
 	return true;
 }
 
@@ -78,8 +91,16 @@ static bool add_at(struct inis *inis, const char *place)
 
 static bool add_setting(struct inis *inis, const char *setting)
 {
+	char *filled;
+	struct config_unset unset;
+	int err = config_environment_setting(setting, &filled, &unset);
+	if (err) {
+		complain("%s: %s", setting, err == -EINVAL ? unset.text : strerror(-err));
+		return false;
+	}
+	inis->texts[inis->n_texts++] = filled;
 	inis->arguments[inis->n++] = "--set";
-	inis->arguments[inis->n++] = setting;
+	inis->arguments[inis->n++] = filled;
 	return true;
 }
 

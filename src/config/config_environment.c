@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/cleanup.h"
+#include "config/config_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+/*
+ * $NAME and ${NAME} in the ini of a job, so that all ranks of a training have one ini: the
+ * launcher tells each rank its number in the environment. Only keys whose values can't have a
+ * $ otherwise have such names.
+ */
+
+static const char *const keys[] = {
+	"name", "dataset", "training", "ranks", "rank", "global_batch"};
+
+/* NULL: another one. */
+static const char *find_key(const char *text, size_t n)
+{
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strlen(keys[i]) == n && strncmp(keys[i], text, n) == 0)
+			return keys[i];
+	return NULL;
+}
+
+/* The bytes of "$NAME" or "${NAME}" at the text; 0: there is no such name. */
+static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n)
+{
+	bool braces = text[1] == '{';
+	const char *name = text + 1 + braces, *end = name;
+	while (isalnum((unsigned char)*end) || *end == '_')
+		end++;
+	if (end == name || isdigit((unsigned char)*name) || (braces && *end != '}'))
+		return 0;
+	*ret_name = name;
+	*ret_n = (size_t)(end - name);
+	return (size_t)(end - text) + braces;
+}
+
+/* The variable's value; NULL: unset says why. */
+static const char *value_of(const char *name, size_t n, struct config_unset *unset)
+{
+	auto_free char *key = strndup(name, n);
+	const char *value = key ? getenv(key) : NULL;
+	if (!value || !*value)
+		snprintf(unset->text, sizeof(unset->text),
+			"found \"$%.*s\", allowed: an environment variable that is set; "
+			"%.*s is %s here",
+			(int)n, name, (int)n, name, value ? "empty" : "not set");
+	else if (strpbrk(value, "\r\n"))
+		snprintf(unset->text, sizeof(unset->text),
+			"found \"$%.*s\", allowed: an environment variable of one line",
+			(int)n, name);
+	else
+		return value;
+	return NULL;
+}
+
+/* A value, up to end or to the comment after it. */
+static int fill_value(
+	const char *at, const char *end, FILE *out, struct config_unset *unset)
+{
+	bool comment = false;
+	while (at < end) {
+		const char *name;
+		size_t n, bytes = *at == '$' && !comment ? variable_at(at, &name, &n) : 0;
+		const char *value = bytes ? value_of(name, n, unset) : NULL;
+		if (bytes && !value)
+			return -EINVAL;
+		comment = comment || (*at == ';' && isspace((unsigned char)at[-1]));
+		if (bytes)
+			fputs(value, out);
+		else
+			fputc(*at, out);
+		at += bytes ? bytes : 1;
+	}
+	return 0;
+}
+
+/* KEY = VALUE of [job]; another line stays as it is. */
+static int fill_pair(
+	const char *pair, const char *end, FILE *out, struct config_unset *unset)
+{
+	const char *key = pair, *value = memchr(pair, '=', (size_t)(end - pair));
+	while (key < end && isspace((unsigned char)*key))
+		key++;
+	size_t n = 0;
+	while (key + n < end && (isalnum((unsigned char)key[n]) || key[n] == '_'))
+		n++;
+	unset->key = find_key(key, n);
+	if (!value || !unset->key) {
+		fwrite(pair, 1, (size_t)(end - pair), out);
+		return 0;
+	}
+	fwrite(pair, 1, (size_t)(value + 1 - pair), out);
+	return fill_value(value + 1, end, out, unset);
+}
+
+static int fill_lines(const char *text, FILE *out, struct config_unset *unset)
+{
+	bool of_job = false;
+	int err = 0;
+	for (unsigned line = 1; *text && !err; line++) {
+		const char *end = strchrnul(text, '\n');
+		const char *begin = text + strspn(text, " \t\r\xef\xbb\xbf");
+		unset->line = line;
+		if (*begin == '[') {
+			begin += 1 + strspn(begin + 1, " \t");
+			of_job =
+				strncmp(begin, "job", 3) == 0 && strchr(" \t]", begin[3]);
+		}
+		if (of_job)
+			err = fill_pair(text, end, out, unset);
+		else
+			fwrite(text, 1, (size_t)(end - text), out);
+		if (*end)
+			fputc('\n', out);
+		text = *end ? end + 1 : end;
+	}
+	return err;
+}
+
+typedef int filler(const char *text, FILE *out, struct config_unset *unset);
+
+static int fill(const char *text, filler *how, char **ret, struct config_unset *unset)
+{
+	char *filled = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&filled, &bytes);
+	int err = out ? how(text, out, unset) : -ENOMEM;
+	if (out && fclose(out) != 0 && !err)
+		err = -ENOMEM;
+	if (err)
+		free(filled);
+	else
+		*ret = filled;
+	return err;
+}
+
+int config_environment(const char *text, char **ret, struct config_unset *unset)
+{
+	return fill(text, fill_lines, ret, unset);
+}
+
+static int fill_setting(const char *setting, FILE *out, struct config_unset *unset)
+{
+	size_t n = strncmp(setting, "job.", 4) == 0 ? 4 : 0;
+	const char *end = setting + strlen(setting);
+	fwrite(setting, 1, n, out);
+	if (n)
+		return fill_pair(setting + n, end, out, unset);
+	fputs(setting, out);
+	return 0;
+}
+
+int config_environment_setting(
+	const char *setting, char **ret, struct config_unset *unset)
+{
+	return fill(setting, fill_setting, ret, unset);
+}
