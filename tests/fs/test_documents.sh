@@ -16,7 +16,7 @@ for path in sorted(glob.glob(f"{root}/docs/*.md") + glob.glob(f"{root}/man/*.7.i
     if path.endswith(".in"):
         blocks = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", text, re.M | re.S)
     for block in map(textwrap.dedent, blocks):
-        for ini in re.findall(r"^\[job\]\n(?:(?!\$ ).+\n)+", block, re.M):
+        for ini in re.findall(r"^\[job\]\n(?:(?!\$ |END).+\n)+", block, re.M):
             inis += 1
             ini = re.sub(r"^name = .*", f"name = document-{inis}", ini, flags=re.M)
             ini = re.sub(r"^dataset = photos", "dataset = images", ini, flags=re.M)
@@ -28,6 +28,7 @@ for path in sorted(glob.glob(f"{root}/docs/*.md") + glob.glob(f"{root}/man/*.7.i
             programs += 1
 assert inis >= 8 and programs >= 4, (inis, programs)
 PYTHON
+export RANK=0 WORLD_SIZE=2 # as a launcher of ranks says
 for ini in "$T"/document-*.ini; do
 	name=$(basename "$ini" .ini)
 	ctl add "$ini" >/dev/null || fail "$(cat "$ini")"

@@ -4,7 +4,7 @@
 """A training that can be killed at any time, and goes on with any number of workers and ranks.
 
     resume.py JOB CHECKPOINT [--epochs N] [--workers N] [--batch N] [--every N]
-    torchrun --nproc-per-node 2 resume.py ...
+    torchrun --nproc_per_node 2 resume.py ...
 
 JOB is the directory <mount>/jobs/<job> of joaderfs; its layout may be flat, classes or batch.
 CHECKPOINT is written every few batches, and at the end of each epoch; if it is there, the training
