@@ -11,6 +11,7 @@
 #     on node1 COMMAND...     runs there
 
 declare -A MACHINE # a process in the name spaces of a machine
+APART=(-p --mount-proc) # (): they have the processes of this machine
 STARTED=()         # their first processes' parents
 MADE=()            # places of this machine that were not there
 
@@ -20,7 +21,7 @@ machine() {
 	cp -a /etc/{passwd,group,nsswitch.conf,ld.so.cache,alternatives} "$T/$1/etc"
 	inside "$1" ip address add "10.0.0.$2/24" dev eth0
 	# shellcheck disable=SC2016
-	nsenter -t "${NET[$1]}" -n unshare -m -u -p --fork --kill-child --mount-proc --propagation private bash -c '
+	nsenter -t "${NET[$1]}" -n unshare -m -u "${APART[@]}" --fork --kill-child --propagation private bash -c '
 		set -e
 		hostname "$2"
 		for place in /etc /var/lib /run /mnt /data; do
@@ -57,7 +58,7 @@ machines() {
 }
 
 on() {
-	nsenter -t "${MACHINE[$1]}" -m -u -p -n "${@:2}"
+	nsenter -t "${MACHINE[$1]}" -m -u "${APART[@]:0:1}" -n "${@:2}"
 }
 
 # The end of the first process of a machine is that of all.
