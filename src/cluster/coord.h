@@ -64,6 +64,8 @@ struct coord_node {
 	char address[COORD_ADDRESS]; /* of its server for peers */
 	double capacity;
 	uint64_t before; /* its dead incarnation, whose leases are free; 0: none */
+	uint64_t
+		heard_ns; /* coord_members, coord_silent: when it was last seen live; 0: never */
 };
 
 /* Facts of a job, the same on all nodes that run it. */
@@ -236,6 +238,8 @@ struct coord_rank_status {
 	bool held;			     /* by this node */
 	uint32_t epoch, position;	     /* the next that it will be fed */
 	uint32_t committed_epoch, committed; /* as the engine knows */
+	char owner
+		[COORD_NAME]; /* the node that serves it, as of lately; "": none is known */
 };
 
 must_check int coord_rank_status(const struct coord *coord, const char *job,
@@ -243,3 +247,7 @@ must_check int coord_rank_status(const struct coord *coord, const char *job,
 
 /* Who is live, this node among them, by name; the coordinator's, until the next step. */
 const struct coord_node *coord_members(const struct coord *coord, size_t *ret_n);
+/* Nodes that have not left the group and are not live; likewise. */
+const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
+/* The ranks of the job that no node serves, as of lately: "2, 5 to 7"; "": none. */
+void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);

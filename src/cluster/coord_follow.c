@@ -47,7 +47,22 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 			continue;
 		job->epoch = jobs->jobs[i].epoch;
 		job->next = jobs->jobs[i].next;
+		free(job->owners);
+		job->owners = jobs->jobs[i].owners;
+		jobs->jobs[i].owners = NULL;
 	}
+}
+
+/* When each of them was last seen live: now, or as the list of before has it. */
+static void note_heard(
+	const struct coord *coord, struct coord_node *members, size_t n, size_t live)
+{
+	for (size_t i = 0; i < n; i++)
+		members[i].heard_ns = i < live ? coord->now_ns : 0;
+	for (size_t i = live; i < n; i++)
+		for (size_t k = 0; k < coord->n_members; k++)
+			if (strcmp(members[i].name, coord->members[k].name) == 0)
+				members[i].heard_ns = coord->members[k].heard_ns;
 }
 
 int coord_look(struct coord *coord)
@@ -58,6 +73,7 @@ int coord_look(struct coord *coord)
 	int err = engine->members(engine->context, &members, &n, &live);
 	if (err)
 		return err;
+	note_heard(coord, members, n, live);
 	free(coord->members);
 	coord->members = members;
 	coord->n_members = n;

@@ -44,6 +44,8 @@ struct held_job {
 	uint32_t opened;      /* the last that is known to have begun */
 	struct held_rank *ranks;
 	struct came *came; /* of each rank */
+	uint64_t *
+		owners; /* of the ranks, as the engine had them lately; NULL: not known */
 };
 
 /* A job as the leader draws for it. */

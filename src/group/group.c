@@ -63,6 +63,10 @@ static void keep_status(struct group *group)
 	group->n_members = n < GROUP_MEMBERS ? n : GROUP_MEMBERS;
 	for (size_t i = 0; i < group->n_members; i++)
 		group->members[i] = members[i];
+	const struct coord_node *silent = coord_silent(group->coord, &n);
+	group->n_silent = n < GROUP_SILENT ? n : GROUP_SILENT;
+	for (size_t i = 0; i < group->n_silent; i++)
+		group->silent[i] = silent[i];
 }
 
 static void count(const struct group *group)
@@ -226,6 +230,7 @@ int group_new(const struct daemon_config *config, struct dataset **datasets,
 		return -ENOMEM;
 	group->config = config;
 	group->sched = sched;
+	group->began_ns = clock_now_ns();
 	group->not_served = roaring_bitmap_create();
 	TAILQ_INIT(&group->ranks);
 	lock_init(&group->lock, LOCK_RANK_GROUP, "group");

@@ -20,6 +20,7 @@ struct sched_job;
  * coordinator, peers.h samples and other nodes, print.c says how it is. */
 
 #define GROUP_MEMBERS 1024 /* that are told of */
+#define GROUP_SILENT 32
 
 /* Positions of an epoch that the group's log has otherwise than the journal. */
 struct otherwise {
@@ -34,6 +35,7 @@ struct group_rank {
 	const struct job_config *config;   /* the job's */
 	struct coord_job_status status;	   /* of the training; under the lock */
 	struct coord_rank_status position; /* likewise */
+	char unserved[COORD_TEXT];	   /* ranks that no node serves; likewise */
 	uint32_t lag;	  /* samples drawn for it and not consumed; under the lock */
 	bool refused;	  /* which was told */
 	bool gone;	  /* scratch: the scheduler does not have it any more */
@@ -64,6 +66,9 @@ struct group {
 	bool gives_up; /* the engine has been away for longer than [cluster] patience */
 	struct coord_node members[GROUP_MEMBERS];
 	size_t n_members;
+	struct coord_node silent[GROUP_SILENT];
+	size_t n_silent;
+	uint64_t began_ns;
 	bool mistaken; /* the ini; it was said how */
 };
 
@@ -86,3 +91,8 @@ uint64_t group_lag(const struct group *group);
 /* What became of the trainings. */
 void group_look_at_jobs(struct group *group);
 void group_forget_ranks(struct group *group);
+
+/* --- hinders.c --------------------------------------------------------------------------- */
+
+/* A line "hinders ..." for each thing that readers wait for, or why nodes share less. */
+void group_print_hindrances_locked(const struct group *group, FILE *out);

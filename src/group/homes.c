@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define OF_LATE_NS UINT64_C(10000000000)
+
 /* Which node is the home of a sample. The scheduler asks for each sample that it is about
  * to prepare, with its lock held. */
 
@@ -209,12 +211,30 @@ bool peers_find(struct peers *peers, const struct dataset *dataset,
 	return true;
 }
 
-void peers_refused(struct peers *peers, uint32_t node, uint32_t space, uint64_t until_ns)
+void peers_refused(
+	struct peers *peers, uint32_t node, uint32_t space, int err, uint64_t until_ns)
 {
 	LOCK_SCOPE(&peers->lock);
-	for (size_t i = 0; i < peers->n_homes; i++)
-		if (!peers->homes[i].is_here && peers->homes[i].node == node)
-			peers->homes[i].refuses_until_ns[space] = until_ns;
+	for (size_t i = 0; i < peers->n_homes; i++) {
+		struct home *home = &peers->homes[i];
+		if (home->is_here || home->node != node)
+			continue;
+		home->refuses_until_ns[space] = until_ns;
+		home->refused_ns = clock_now_ns();
+		home->refused_errno = err;
+	}
+}
+
+int peers_refusal(struct peers *peers, const char *name)
+{
+	LOCK_SCOPE(&peers->lock);
+	for (size_t i = 0; i < peers->n_homes; i++) {
+		const struct home *home = &peers->homes[i];
+		if (home->refused_ns && strcmp(home->name, name) == 0 &&
+			clock_now_ns() - home->refused_ns < OF_LATE_NS)
+			return home->refused_errno;
+	}
+	return 0;
 }
 
 /* --- the leader asks --------------------------------------------------------------------- */

@@ -41,9 +41,10 @@ static void note_failure(struct peers *peers, const struct sched_fetch *fetch, i
 {
 	uint64_t now_ns = clock_now_ns();
 	if (err == -ENOENT)
-		peers_refused(peers, fetch->node, fetch->space, now_ns + WITHOUT_JOB_NS);
+		peers_refused(
+			peers, fetch->node, fetch->space, err, now_ns + WITHOUT_JOB_NS);
 	else if (err == -EHOSTDOWN || err == -ECONNRESET || err == -ETIMEDOUT)
-		peers_refused(peers, fetch->node, fetch->space, now_ns + AWAY_NS);
+		peers_refused(peers, fetch->node, fetch->space, err, now_ns + AWAY_NS);
 }
 
 static void done(void *context, int err)

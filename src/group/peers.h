@@ -34,6 +34,8 @@ struct home {
 	bool is_here, is_bad; /* bad: it can't be asked, which was logged */
 	uint32_t node;	      /* the client's number, unless it is here or bad */
 	uint64_t refuses_until_ns[PEER_SPACES];
+	uint64_t refused_ns; /* the last time; 0: never */
+	int refused_errno;
 };
 
 struct shared_space {
@@ -90,7 +92,10 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 bool peers_find(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret);
 /* The node does not give samples of the space; the next one in order is their home. */
-void peers_refused(struct peers *peers, uint32_t node, uint32_t space, uint64_t until_ns);
+void peers_refused(
+	struct peers *peers, uint32_t node, uint32_t space, int err, uint64_t until_ns);
+/* Why the node has given nothing of late: -errno; 0: it gives what it is asked for. */
+int peers_refusal(struct peers *peers, const char *name);
 
 /* Divides a mini-batch among ranks, by the homes of its samples: coord_calls.place. By the
  * group's thread. */

@@ -103,6 +103,8 @@ void group_print(struct group *group, FILE *out)
 	print_samples(out);
 	TAILQ_FOREACH (rank, &group->ranks, link)
 		print_rank(rank, out);
+	if (group->config->cluster.engine)
+		group_print_hindrances_locked(group, out);
 }
 
 /* --- for Prometheus ---------------------------------------------------------------------- */

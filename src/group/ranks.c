@@ -447,6 +447,7 @@ void group_look_at_jobs(struct group *group)
 				config->rank, &rank->position);
 		if (err)
 			rank->position.held = false;
+		coord_unserved(group->coord, config->training, rank->unserved);
 		rank->lag = find_lag(rank);
 		lock_release(&group->lock);
 		bool refused = !err && rank->status.refused[0];

@@ -47,8 +47,9 @@ static uint32_t chance(struct twins *twins, uint32_t n)
 
 static const struct coord_node *node(unsigned i)
 {
-	static const struct coord_node nodes[] = {{"node0", 11, "10.0.0.1:70", 1.0, 0},
-		{"node1", 12, "[::1]:70", 0.25, 0}, {"node1", 13, "[::1]:71", 0.25, 12}};
+	static const struct coord_node nodes[] = {{"node0", 11, "10.0.0.1:70", 1.0, 0, 0},
+		{"node1", 12, "[::1]:70", 0.25, 0, 0},
+		{"node1", 13, "[::1]:71", 0.25, 12, 0}};
 	return &nodes[i];
 }
 
