@@ -85,7 +85,7 @@ int coord_look(struct coord *coord)
 	take_lengths(coord, &jobs);
 	coord_engine_jobs_free(&jobs);
 	coord->look_ns =
-		coord->now_ns + coord->ttl_ns * (coord_is_quiet(coord) ? 2 : 1) / 2;
+		coord->now_ns + coord->ttl_ns * (coord_is_quiet(coord) ? 4 : 1) / 2;
 	return 0;
 }
 
@@ -229,7 +229,11 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 		coord->hunger_ns = 0;
 	}
 	uint64_t most = 4 * coord->pace_ns;
-	uint64_t in = pause_ns(coord, most < coord->ttl_ns ? most : coord->ttl_ns);
+	if (coord_is_quiet(coord))
+		most = 2 * coord->ttl_ns;
+	else if (most > coord->ttl_ns)
+		most = coord->ttl_ns;
+	uint64_t in = pause_ns(coord, most);
 	if (failed) {
 		in = coord->pace_ns / 16;
 	} else if (more) {

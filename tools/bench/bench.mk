@@ -37,8 +37,8 @@ bench-joins: $(BUILD)/bench/joins
 
 # What the log of a group of daemons costs the engine that keeps it.
 .PHONY: bench-coord
-bench-coord: $(BUILD)/bench/coord
-	@tools/bench/bench-coord $<
+bench-coord: $(BUILD)/bench/coord $(BUILD)/bench/nodes
+	@tools/bench/bench-coord $^
 
 # What a program of [preparation NAME] costs beside its function.
 .PHONY: bench-programs
