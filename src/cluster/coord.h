@@ -71,8 +71,9 @@ struct coord_node {
 /* Facts of a job, the same on all nodes that run it. */
 struct coord_job {
 	const char *name;
-	const char *dataset;	     /* jobs of one dataset are drawn together */
-	uint64_t fingerprint;	     /* of the selected samples */
+	const char *dataset;  /* jobs of one dataset are drawn together */
+	uint64_t fingerprint; /* of the selected samples: dataset_group_fingerprint */
+	uint64_t older; /* as versions before had it, for their trainings; 0: not known */
 	const roaring_bitmap_t *ids; /* D_j, not empty */
 	uint32_t ranks;
 	uint32_t batch;		/* samples of a global mini-batch, at least `ranks` */

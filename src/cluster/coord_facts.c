@@ -31,6 +31,12 @@ bool coord_facts_differ(const struct coord_job *here, const struct coord_job *th
 		length = snprintf(text, COORD_TEXT,
 			"samples: %" PRIu64 " here, %" PRIu64 " in the group", n,
 			n_there);
+	else if (here->fingerprint != there->fingerprint &&
+		 here->fingerprint >> 32 == there->fingerprint >> 32)
+		length = snprintf(text, COORD_TEXT,
+			"times: the files have other times here than in the group, with "
+			"the same paths and sizes; rsync -a or cp -a copies them with "
+			"their times");
 	else if (here->fingerprint != there->fingerprint)
 		length = snprintf(text, COORD_TEXT,
 			"samples: those selected here are others than in the group "

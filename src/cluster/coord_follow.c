@@ -13,6 +13,22 @@
 #define READ_MOST 1024		/* samples of a rank at once */
 #define ENTER_NS (2 * NS_PER_S) /* until a job that was refused is tried again */
 
+/* A training of a version before goes on. */
+static int take_older(const struct coord *coord, struct coord_job *facts)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_job there;
+	if (!facts->older)
+		return 0;
+	int err = engine->facts(engine->context, facts->name, &there);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (there.fingerprint == facts->older)
+		facts->fingerprint = facts->older;
+	coord_facts_free(&there);
+	return 0;
+}
+
 int coord_enter_jobs(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -22,7 +38,10 @@ int coord_enter_jobs(struct coord *coord)
 		char differs[COORD_TEXT] = "";
 		if (job->entered || coord->now_ns < job->enter_ns)
 			continue;
-		int err = engine->enter(
+		int err = take_older(coord, &job->facts);
+		if (err)
+			return err;
+		err = engine->enter(
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;

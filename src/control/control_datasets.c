@@ -406,8 +406,9 @@ bool control_dataset(const struct files_context *context, struct session *sessio
 	if (context->config->cluster.engine || context->config->cluster.listen)
 		return refuse(&command,
 			"dataset %s: a daemon with [cluster] has the datasets of its "
-			"ini, "
-			"allowed: ls",
+			"ini, the same ones on all nodes, allowed: ls; please change "
+			"[dataset NAME] or the files on all nodes, and start their "
+			"daemons again: datasets are scanned then",
 			verb);
 	if (strcmp(verb, "add") == 0 && n == 3)
 		return add(&command, arguments[1], arguments[2]);

@@ -178,6 +178,13 @@ uint64_t dataset_fingerprint(
 uint64_t dataset_content(const struct dataset *dataset);
 
 /*
+ * For a group of daemons: the upper half is of ids, paths and bytes, the lower half of the
+ * mtimes, too; so a copy of the files with other times is known as such. Reads the paths.
+ */
+uint64_t dataset_group_fingerprint(
+	struct dataset *dataset, const roaring_bitmap_t *selection);
+
+/*
  * The same on other machines, whatever ids and mtimes the files have there: the selected
  * samples in the byte order of their paths (relative to the root), and a fingerprint of
  * path and bytes of each. Reads the whole catalogue. ret: room for all of them.

@@ -103,6 +103,21 @@ uint64_t dataset_fingerprint(
 	return scatter(sum + roaring_bitmap_get_cardinality(selection));
 }
 
+uint64_t dataset_group_fingerprint(
+	struct dataset *dataset, const roaring_bitmap_t *selection)
+{
+	roaring_uint32_iterator_t iterator;
+	uint64_t sum = roaring_bitmap_get_cardinality(selection);
+	roaring_init_iterator(selection, &iterator);
+	for (; iterator.has_value; roaring_advance_uint32_iterator(&iterator)) {
+		sample_id id = iterator.current_value;
+		const char *path = map_path(dataset->map, id); /* NULL: it is damaged */
+		uint64_t hash = path ? fold_text(id, path, strlen(path)) : id;
+		sum += scatter(fold(hash, dataset->file_bytes[id]));
+	}
+	return scatter(sum) >> 32 << 32 | dataset_fingerprint(dataset, selection) >> 32;
+}
+
 /* The sum of a head covers the sums of all sections, and which SQLite file it is of. */
 uint64_t dataset_content(const struct dataset *dataset)
 {

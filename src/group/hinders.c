@@ -79,7 +79,8 @@ static void print_silent(const struct group *group, struct lines *lines)
 static bool is_of_dataset(const char *refused)
 {
 	return strncmp(refused, "dataset: ", 9) == 0 ||
-	       strncmp(refused, "samples: ", 9) == 0;
+	       strncmp(refused, "samples: ", 9) == 0 ||
+	       strncmp(refused, "times: ", 7) == 0;
 }
 
 static void print_rank(const struct group_rank *rank, struct lines *lines)

@@ -185,7 +185,8 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 		.ranks = config->ranks,
 		.batch = config->global_batch,
 		.kind = sampler_of(group, config->dataset)};
-	job.fingerprint = dataset_fingerprint(edition->dataset, job.ids);
+	job.fingerprint = dataset_group_fingerprint(edition->dataset, job.ids);
+	job.older = dataset_fingerprint(edition->dataset, job.ids);
 	auto_free sample_id *log = NULL;
 	int err = sched_job_log(rank->job, &job.epoch, &log, &job.n_log);
 	job.log = log;

@@ -38,9 +38,17 @@ shows a '^hinders training net: no node serves rank 1 to 2 of 3 '
 ctl_of a cluster forget b >/dev/null
 while ctl_of a cluster | grep -q 'hinders node b'; do sleep 0.1; done
 
-# Node b comes back with other files, and then with another secret.
+# Node b comes back with other times of the files, with other files, and with another secret.
 rm -r "$T/b/state" "$T/b/jobs"
 cp -r "$D" "$T/other"
+find "$T/other" -type f -exec touch -d yesterday {} +
+D=$T/other node b 'ttl = 1s' 'listen = 127.0.0.1:0' "secret = $T/secret.a"
+launch b
+adds b 1
+shows b "^hinders job r1 can't join training net: times: the files have other times here .*rsync -a"
+end b
+unmount "$T/b/mnt"
+rm -r "$T/b/state" "$T/b/jobs"
 for file in "$T"/other/class0/*; do echo >>"$file"; done
 D=$T/other node b 'ttl = 1s' 'listen = 127.0.0.1:0' "secret = $T/secret.a"
 launch b
@@ -61,6 +69,10 @@ for reader in a/mnt/jobs/r0 b/mnt/jobs/r1 b/mnt/jobs/r2; do
 done
 shows b '^hinders node a .*another secret .*: what it holds is prepared here, too$'
 wait "${readers[@]}"
+
+# Datasets of a group stay as they are while it runs.
+! ctl_of a dataset rescan images >"$T/out" 2>&1 || fail "it was scanned"
+grep -q 'on all nodes, and start their daemons again' "$T/out" || fail "$(<"$T/out")"
 
 kill_redis
 shows a '^hinders the engine is away since [0-9]* s (.*): readers get what was drawn, and then wait$'

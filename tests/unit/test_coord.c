@@ -99,14 +99,14 @@ EACH_ENGINE(a_job_that_differs_is_refused)
 		"batch: 9 here, 8 in the group",
 		"sampler: exchange here, dsa in the group",
 		"samples: those selected here", "dataset: 'trees' here, 'photos'",
-		"samples: 90 here, 100"};
-	for (unsigned i = 0; i < 6; i++) {
+		"samples: 90 here, 100", "times: the files have other times here"};
+	for (unsigned i = 0; i < 7; i++) {
 		struct coord_job one = job;
 		roaring_bitmap_t *fewer = roaring_bitmap_from_range(0, 90, 1);
 		one.ranks += i == 0;
 		one.batch += i == 1;
 		one.kind = i == 2 ? SAMPLER_EXCHANGE : one.kind;
-		one.fingerprint += i == 3;
+		one.fingerprint += i == 3 ? UINT64_C(1) << 32 : i == 6;
 		one.dataset = i == 4 ? "trees" : one.dataset;
 		one.ids = i == 5 ? fewer : one.ids;
 		cr_assert_eq(coord_add_job(other->coord, &one), 0);
@@ -118,6 +118,13 @@ EACH_ENGINE(a_job_that_differs_is_refused)
 		cr_assert_eq(coord_remove_job(other->coord, "job0"), 0);
 		roaring_bitmap_free(fewer);
 	}
+	/* A version before has begun the training. */
+	struct coord_job newer = job;
+	newer.older = job.fingerprint;
+	newer.fingerprint += UINT64_C(1) << 40;
+	cr_assert_eq(coord_add_job(other->coord, &newer), 0);
+	world_until(world,
+		coord_job_status(other->coord, "job0", &status) == 0 && status.entered);
 }
 
 /* What other ranks consumed of an epoch is given to nobody again, and all others once. */
