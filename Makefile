@@ -46,8 +46,8 @@ LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring)
 # Without it there is no engine for groups of daemons.
 HIREDIS   := $(shell pkg-config --exists hiredis 2>/dev/null && echo hiredis)
 PKGS      += $(HIREDIS)
-# Without it engines are reached without TLS only.
-LIBSSL    := $(shell pkg-config --exists libssl 2>/dev/null && echo libssl)
+# Without it engines are reached without TLS only, and nodes exchange images on one machine only.
+LIBSSL    := $(shell pkg-config --exists 'libssl >= 3' 2>/dev/null && echo libssl)
 PKGS      += $(LIBSSL)
 # Without it there are no datasets by http and s3.
 CURL      := $(shell pkg-config --exists libcurl 2>/dev/null && echo libcurl)

@@ -48,19 +48,16 @@ void coord_tls_free(struct coord_tls **tls)
 #else
 
 #include "base/clock.h"
-#include "base/secret_file.h"
+#include "cluster/tls_files.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_BYTES (64 << 10)
 #define PIECE (1 << 20)
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -70,92 +67,22 @@ struct coord_tls {
 	char host[256];
 };
 
-/* --- files ------------------------------------------------------------------------------ */
-
-static int refuse(char *message, const char *key, const char *path, const char *why)
-{
-	int err = errno;
-	snprintf(message, COORD_TLS_MESSAGE, "%s: %.120s: %s", key, path,
-		err ? strerror(err) : why);
-	return err ? -err : -EINVAL;
-}
-
-static bool can_open(const char *path)
-{
-	FILE *file = fopen(path, "re");
-	errno = file ? 0 : errno;
-	return file && fclose(file) == 0;
-}
-
-static int use_authorities(SSL_CTX *context, const char *path, char *message)
-{
-	if (!path)
-		return SSL_CTX_set_default_verify_paths(context) ? 0 : -ENOMEM;
-	if (!can_open(path) || !SSL_CTX_load_verify_locations(context, path, NULL))
-		return refuse(message, "engine_ca", path, "no certificate in PEM");
-	return 0;
-}
-
-/* Nobody is asked for a passphrase. */
-static int no_passphrase(char *text, int size, int writes, void *context)
-{
-	(void)text, (void)size, (void)writes, (void)context;
-	return 0;
-}
-
-static int read_key(const char *path, EVP_PKEY **ret, char *message)
-{
-	static const char key[] = "engine_key";
-	size_t n;
-	char *text = malloc(KEY_BYTES);
-	char why[SECRET_FILE_MESSAGE];
-	int err = text ? secret_file_read(key, path, text, KEY_BYTES, &n, why) : -ENOMEM;
-	if (err) {
-		if (text)
-			snprintf(message, COORD_TLS_MESSAGE, "%s", why);
-		free(text);
-		return err;
-	}
-	BIO *bio = BIO_new_mem_buf(text, (int)n);
-	*ret = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL) : NULL;
-	BIO_free(bio);
-	OPENSSL_cleanse(text, KEY_BYTES);
-	free(text);
-	errno = 0;
-	return *ret ? 0
-		    : refuse(message, key, path, "no key in PEM without a passphrase");
-}
-
-static int use_own(SSL_CTX *context, const struct coord_tls_files *files, char *message)
-{
-	EVP_PKEY *key;
-	if (!can_open(files->cert) ||
-		!SSL_CTX_use_certificate_chain_file(context, files->cert))
-		return refuse(
-			message, "engine_cert", files->cert, "no certificate in PEM");
-	int err = read_key(files->key, &key, message);
-	if (err)
-		return err;
-	if (!SSL_CTX_use_PrivateKey(context, key)) {
-		snprintf(message, COORD_TLS_MESSAGE,
-			"engine_cert: %.80s: its key is not that of engine_key, %.80s",
-			files->cert, files->key);
-		err = -EINVAL;
-	}
-	EVP_PKEY_free(key);
-	return err;
-}
-
 static int make_context(const struct coord_tls_files *files, SSL_CTX **ret, char *message)
 {
+	const struct tls_files read = {.ca = files->ca,
+		.cert = files->cert,
+		.key = files->key,
+		.ca_option = "engine_ca",
+		.cert_option = "engine_cert",
+		.key_option = "engine_key"};
 	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
 	int err = context ? 0 : -ENOMEM;
 	if (!err && !SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION))
 		err = -ENOTSUP;
 	if (!err)
-		err = use_authorities(context, files->ca, message);
+		err = tls_files_use_authorities(context, &read, message);
 	if (!err && files->cert)
-		err = use_own(context, files, message);
+		err = tls_files_use_own(context, &read, message);
 	ERR_clear_error();
 	if (err) {
 		SSL_CTX_free(context);
@@ -189,13 +116,6 @@ static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* The last error of TLS. */
-static const char *reason(void)
-{
-	const char *text = ERR_reason_error_string(ERR_peek_last_error());
-	return text ? text : "the connection is closed";
-}
-
 /* Looks at the result of a call of SSL. 0: the call has to be done again. */
 static int go_on(struct coord_tls *tls, int result, uint64_t end_ns, char *message)
 {
@@ -203,7 +123,8 @@ static int go_on(struct coord_tls *tls, int result, uint64_t end_ns, char *messa
 	if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
 		return wait_for(tls, error, end_ns) ? 0 : -ETIMEDOUT;
 	if (error == SSL_ERROR_SSL)
-		snprintf(message, COORD_TLS_MESSAGE, "ends TLS: %s", reason());
+		snprintf(message, COORD_TLS_MESSAGE, "ends TLS: %s",
+			tls_reason() ? tls_reason() : "the connection is closed");
 	int err = error == SSL_ERROR_SYSCALL && errno ? -errno : -ECONNRESET;
 	ERR_clear_error();
 	return err;

@@ -14,7 +14,7 @@
  * cache holds, and a client, which asks other daemons.
  *
  *     node a                                                     node b
- *     peer_fetch -> client ==== connection: hello, proofs ====> server -> asked()
+ *     peer_fetch -> client ==== connection: TLS, hellos ====>  server -> asked()
  *                     |         space, samples ...                          |
  *       done() <------+ <====== head and bytes of each, as they are ready --+ peer_answer
  *
@@ -35,13 +35,13 @@
  *   Life: a request lives from asked() to peer_answer or peer_refuse, also if its
  *         connection breaks in between.
  *
- * Who may connect. Both sides prove that they know the secret, by HMAC-SHA256 over both
- * greetings, which hold a random number of each side. What follows is neither encrypted
- * nor signed: the network between the daemons has to be trusted with the data, as it is
- * with that of NFS. Without a secret both sides accept only loopback addresses.
+ * Who may connect. With a trust, a secret or certificates, both sides prove by TLS 1.3 that
+ * they have it, and all is encrypted; or, if the trust says so, only the greetings are, and the
+ * network between the daemons has to be trusted with the data, as it is with that of NFS.
+ * Without a trust both sides accept only loopback addresses, and nothing is encrypted.
  */
 
-#define PEER_VERSION 1u
+#define PEER_VERSION 2u
 #define PEER_NAME 63	     /* bytes of a node's name */
 #define PEER_HEAD 256	     /* bytes of a head, at most */
 #define PEER_WINDOW 1024     /* samples that a connection has asked for, at most */
@@ -51,10 +51,9 @@
 
 /* Who we are, and what we know. */
 struct peer_self {
-	const char *name;     /* of this node: [1, PEER_NAME] bytes */
-	uint64_t incarnation; /* another one for each start of the daemon */
-	const struct peer_secret
-		*secret; /* NULL: loopback only; outlives server and client */
+	const char *name;	  /* of this node: [1, PEER_NAME] bytes */
+	uint64_t incarnation;	  /* another one for each start of the daemon */
+	struct peer_trust *trust; /* NULL: loopback only; outlives server and client */
 };
 
 /* What samples are samples of. Tensors of equal spaces are interchangeable. */
@@ -64,16 +63,28 @@ struct peer_space {
 	uint64_t fingerprint;	 /* dataset_fingerprint */
 };
 
-/* --- the secret -------------------------------------------------------------------------- */
+/* --- the trust --------------------------------------------------------------------------- */
 
-struct peer_secret;
+struct peer_trust;
+
+/* Absolute paths, which outlive the trust. */
+struct peer_trust_files {
+	const char *secret;	     /* NULL: none */
+	const char *ca, *cert, *key; /* PEM, instead of a secret; NULL: none */
+	bool is_plain;		     /* only the greetings are encrypted */
+	uint64_t key_lasts; /* bytes, until the next key; 0: as many as are safe */
+};
 
 /*
- * Reads the file, without a newline at its end. -EACCES: others than its owner and group
- * may read it; -EINVAL: it is too short or too long; each logged with the file's name.
+ * Reads a secret, without a newline at its end, or certificates, which are read again for a
+ * connection when they have changed. *ret stays NULL without both. -EACCES: others than the
+ * owner and the group may read the secret or the key; -EINVAL: a secret that is too short or too
+ * long, no certificates, or both kinds; -ENOTSUP: built without OpenSSL's libssl; each logged
+ * with the option and the file.
  */
-must_check int peer_secret_read(const char *path, struct peer_secret **ret);
-void peer_secret_free(struct peer_secret **secret);
+must_check int peer_trust_new(
+	const struct peer_trust_files *files, struct peer_trust **ret);
+void peer_trust_free(struct peer_trust **trust);
 
 /* --- the server -------------------------------------------------------------------------- */
 
@@ -92,7 +103,7 @@ struct peer_server_calls {
 
 /*
  * Listens at ADDRESS:PORT ("10.0.0.7:7070", "[::1]:0", port 0: any that is free).
- * -EINVAL: no such address; -EPERM: no secret, and not a loopback address; or why it can't
+ * -EINVAL: no such address; -EPERM: no trust, and not a loopback address; or why it can't
  * listen there; each logged.
  */
 must_check int peer_server_new(const char *listen, const struct peer_self *self,

@@ -107,7 +107,7 @@ static struct peer_node *new_node(struct peer_client *client, const char *name)
 	if (!node)
 		return NULL;
 	node->client = client;
-	node->fd = -1;
+	peer_link_begin(&node->stream, -1, false);
 	strcpy(node->name, name);
 	TAILQ_INIT(&node->waiting);
 	TAILQ_INIT(&node->queue);
@@ -153,9 +153,9 @@ static int check_node(const struct peer_client *client, const char *name,
 			name, text, PEER_NAME);
 		return -EINVAL;
 	}
-	if (!client->self.secret && !peer_address_is_loopback(ret_address)) {
-		log_error("node %s at %s: without a secret only loopback addresses are "
-			  "allowed",
+	if (!client->self.trust && !peer_address_is_loopback(ret_address)) {
+		log_error("node %s at %s: without a secret or certificate only "
+			  "loopback addresses are allowed",
 			name, text);
 		return -EPERM;
 	}

@@ -54,7 +54,7 @@ struct peer_node {
 
 	struct peer_address address;
 	char address_text[PEER_ADDRESS_TEXT];
-	int fd;
+	struct peer_link stream;
 	enum peer_node_state state;
 	bool waits_to_send;
 	uint64_t join_until_ns, pause_ns;

@@ -2,40 +2,39 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "cluster/peer_handshake.h"
-#include "base/ensure.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
-enum verdict {
-	WELCOME,
-	WRONG_SECRET,
-	SECRET_MISSING,
-	SECRET_TOO_MANY,
-	SAME_NAME,
-	N_VERDICTS
-};
+#define TLS_RECORD 0x16 /* the first byte of a handshake of TLS */
+#define TLS_MAJOR 3	/* the second one */
 
 /* What the server logs, and the client. */
-static const char *const reasons[N_VERDICTS][2] = {
-	[WELCOME] = {"", ""},
-	[WRONG_SECRET] = {"it is refused: it has another secret than this node",
-		"it refuses this node, which has another secret"},
-	[SECRET_MISSING] = {"it is refused: it has no secret, and this node has one",
-		"it refuses this node, which has no secret"},
-	[SECRET_TOO_MANY] = {"it is refused: it has a secret, and this node has none",
-		"it refuses this node, which has a secret where it has none"},
-	[SAME_NAME] = {"it is refused: it has the name of this node",
+static const char *const reasons[PEER_N_VERDICTS][2] = {
+	[PEER_WELCOME] = {"", ""},
+	[PEER_HAS_NO_TRUST] = {"it is refused: it has no secret or certificate, and this "
+			       "node has one",
+		"it refuses this node, which has no secret or certificate"},
+	[PEER_HAS_TRUST] = {"it is refused: it has a secret or certificate, and this "
+			    "node "
+			    "has none",
+		"it refuses this node, which has a secret or certificate where it has "
+		"none"},
+	[PEER_HAS_THE_NAME] = {"it is refused: it has the name of this node",
 		"it refuses this node, which has its name"},
+	[PEER_IS_PLAIN] = {"it is refused: it has encrypt = no, and this node encrypts",
+		"it refuses this node, which has encrypt = no"},
+	[PEER_ENCRYPTS] = {"it is refused: it encrypts, and this node has encrypt = no",
+		"it refuses this node, which encrypts, and has encrypt = no itself"},
 };
 
-static const char *const labels[] = {
-	[PEER_CLIENT] = "joaderfs peer client",
-	[PEER_SERVER] = "joaderfs peer server",
-};
+void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
+	enum peer_role role, const char *expected)
+{
+	*handshake =
+		(struct peer_handshake){.self = self, .role = role, .expected = expected};
+}
 
 static int fail(struct peer_handshake *handshake, int err, const char *why)
 {
@@ -43,66 +42,106 @@ static int fail(struct peer_handshake *handshake, int err, const char *why)
 	return err;
 }
 
-static void put(struct peer_handshake *handshake, const void *bytes, size_t n)
+static int fail_for_link(
+	struct peer_handshake *handshake, const struct peer_link *link, int err)
 {
-	ensure(handshake->n_out + n <= sizeof(handshake->out));
-	memcpy(handshake->out + handshake->n_out, bytes, n);
-	handshake->n_out += n;
+	snprintf(handshake->text, sizeof(handshake->text), "%s",
+		link->why ? link->why : "");
+	return fail(handshake, err, link->why ? handshake->text : NULL);
 }
 
-int peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
-	enum peer_role role, const char *expected)
+static int hung_up(struct peer_handshake *handshake, bool has_begun)
 {
-	struct peer_hello hello = {.version = PEER_VERSION,
-		.has_secret = self->secret != NULL,
-		.incarnation = self->incarnation};
-	*handshake =
-		(struct peer_handshake){.self = self, .role = role, .expected = expected};
-	strncpy(hello.name, self->name, PEER_NAME);
-	if (getrandom(hello.nonce, sizeof(hello.nonce), 0) != sizeof(hello.nonce))
-		return fail(handshake, errno ? -errno : -EIO, "no random numbers");
-	peer_hello_put(&hello, handshake->hellos[role]);
-	if (role == PEER_CLIENT)
-		put(handshake, handshake->hellos[role], PEER_HELLO_BYTES);
-	return 0;
+	return fail(handshake, -ECONNRESET,
+		handshake->role == PEER_CLIENT ? "it hung up instead of greeting"
+		: has_begun		       ? "it hung up in the middle of a message"
+					       : NULL);
 }
 
-static int sign(const struct peer_handshake *handshake, enum peer_role role,
-	uint8_t ret[static PEER_PROOF_BYTES])
+/* A hello is so small that a socket always takes it. */
+static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
+	enum peer_verdict verdict)
 {
-	return peer_secret_sign(handshake->self->secret, labels[role],
-		strlen(labels[role]), handshake->hellos, sizeof(handshake->hellos), ret);
-}
-
-static int put_proof(struct peer_handshake *handshake)
-{
-	uint8_t proof[PEER_PROOF_BYTES];
-	if (sign(handshake, handshake->role, proof))
-		return fail(handshake, -ENOMEM, "its proof can't be computed");
-	put(handshake, proof, sizeof(proof));
-	return 0;
-}
-
-static bool is_proof(const struct peer_handshake *handshake, const uint8_t *proof)
-{
-	uint8_t right[PEER_PROOF_BYTES];
-	enum peer_role other = handshake->role == PEER_CLIENT ? PEER_SERVER : PEER_CLIENT;
-	return sign(handshake, other, right) == 0 && peer_secret_equal(right, proof);
-}
-
-/* --- steps ------------------------------------------------------------------------------- */
-
-static enum verdict judge(const struct peer_handshake *handshake, const uint8_t *proof)
-{
+	uint8_t bytes[PEER_HELLO_BYTES];
 	const struct peer_self *self = handshake->self;
-	if (self->secret && !handshake->other.has_secret)
-		return SECRET_MISSING;
-	if (!self->secret && handshake->other.has_secret)
-		return SECRET_TOO_MANY;
-	if (!is_proof(handshake, proof))
-		return WRONG_SECRET;
-	return strcmp(handshake->other.name, self->name) == 0 ? SAME_NAME : WELCOME;
+	const struct iovec parts[2] = {{.iov_base = bytes, .iov_len = sizeof(bytes)}};
+	struct peer_hello hello = {.version = PEER_VERSION,
+		.has_trust = self->trust,
+		.encrypts = peer_trust_encrypts(self->trust),
+		.verdict = verdict,
+		.incarnation = self->incarnation};
+	strncpy(hello.name, self->name, PEER_NAME);
+	peer_hello_put(&hello, bytes);
+	ssize_t n = peer_link_send(link, parts, false);
+	if (n == (ssize_t)sizeof(bytes))
+		return 0;
+	return fail_for_link(handshake, link, n < 0 && errno != EAGAIN ? -errno : -EPIPE);
 }
+
+/* --- TLS --------------------------------------------------------------------------------- */
+
+/* The first byte, which stays there: 1; 0: nothing is there yet. */
+static int look(
+	struct peer_handshake *handshake, const struct peer_link *link, uint8_t *ret)
+{
+	ssize_t n = recv(link->fd, ret, 1, MSG_PEEK);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	return n == 0 ? hung_up(handshake, false) : 1;
+}
+
+/* A server does as the client does; with another one it greets without TLS, and refuses it. */
+static int first_of_server(struct peer_handshake *handshake, struct peer_link *link)
+{
+	uint8_t first;
+	int err = look(handshake, link, &first);
+	if (err <= 0)
+		return err;
+	bool secure = handshake->self->trust && first == TLS_RECORD;
+	handshake->step = secure ? PEER_STEP_TLS : PEER_STEP_HELLO;
+	return secure ? peer_link_secure(link, handshake->self->trust) : 0;
+}
+
+static int first_of_client(struct peer_handshake *handshake, struct peer_link *link)
+{
+	if (handshake->self->trust) {
+		handshake->step = PEER_STEP_TLS;
+		return peer_link_secure(link, handshake->self->trust);
+	}
+	handshake->step = PEER_STEP_HELLO;
+	return send_hello(handshake, link, PEER_WELCOME);
+}
+
+/* A server without TLS answers with its hello. */
+static int is_plain_server(struct peer_handshake *handshake, struct peer_link *link)
+{
+	uint8_t first;
+	int n = look(handshake, link, &first);
+	if (n <= 0 || first != 'j')
+		return n < 0 ? n : 0;
+	return fail(handshake, -EACCES,
+		"it has no secret or certificate, and this node has one");
+}
+
+static int shake(struct peer_handshake *handshake, struct peer_link *link)
+{
+	int done = handshake->role == PEER_CLIENT ? is_plain_server(handshake, link) : 0;
+	if (done == 0)
+		done = peer_link_shake(link, handshake->self->trust);
+	else
+		return done;
+	if (done == -ECONNRESET && !link->why)
+		return hung_up(handshake, true);
+	if (done < 0)
+		return fail_for_link(handshake, link, done);
+	if (done == 0)
+		return 0;
+	handshake->step = PEER_STEP_HELLO;
+	return handshake->role == PEER_CLIENT ? send_hello(handshake, link, PEER_WELCOME)
+					      : 0;
+}
+
+/* --- hellos ------------------------------------------------------------------------------ */
 
 static int other_version(struct peer_handshake *handshake)
 {
@@ -112,80 +151,118 @@ static int other_version(struct peer_handshake *handshake)
 	return fail(handshake, -EPROTO, handshake->text);
 }
 
-/* Also to one of another version, which can so tell its own log. */
 static int take_hello(struct peer_handshake *handshake)
 {
-	bool serves = handshake->role == PEER_SERVER;
 	int err = peer_hello_take(handshake->in, &handshake->other, &handshake->why);
-	if (serves && (!err || handshake->other.version))
-		put(handshake, handshake->hellos[PEER_SERVER], PEER_HELLO_BYTES);
-	if (err && handshake->other.version && handshake->other.version != PEER_VERSION)
-		return other_version(handshake);
-	if (err)
-		return err;
-	memcpy(handshake->hellos[serves ? PEER_CLIENT : PEER_SERVER], handshake->in,
-		PEER_HELLO_BYTES);
-	handshake->step = serves ? PEER_STEP_PROOF : PEER_STEP_VERDICT;
-	if (serves)
-		return 0;
-	if (handshake->self->secret && !handshake->other.has_secret)
-		return fail(
-			handshake, -EACCES, "it has no secret, and this node has one");
-	if (strcmp(handshake->expected, handshake->other.name) != 0)
-		return fail(handshake, -EACCES, "a node of another name answers there");
-	return put_proof(handshake);
+	uint32_t version = handshake->other.version;
+	return err && version && version != PEER_VERSION ? other_version(handshake) : err;
 }
 
-static int take_proof(struct peer_handshake *handshake)
+static enum peer_verdict judge(
+	const struct peer_handshake *handshake, const struct peer_link *link)
 {
-	enum verdict verdict = judge(handshake, handshake->in);
-	uint32_t code = htole32(verdict);
-	put(handshake, &code, sizeof(code));
-	if (verdict == WELCOME)
-		return put_proof(handshake) ? -ENOMEM : 1;
-	uint8_t none[PEER_PROOF_BYTES] = {0};
-	put(handshake, none, sizeof(none));
-	return fail(handshake, -EACCES, reasons[verdict][0]);
+	const struct peer_self *self = handshake->self;
+	const struct peer_hello *other = &handshake->other;
+	bool encrypts = peer_trust_encrypts(self->trust);
+	if (self->trust && !link->tls)
+		return PEER_HAS_NO_TRUST;
+	if (!self->trust && other->has_trust)
+		return PEER_HAS_TRUST;
+	if (encrypts != other->encrypts)
+		return encrypts ? PEER_IS_PLAIN : PEER_ENCRYPTS;
+	return strcmp(other->name, self->name) == 0 ? PEER_HAS_THE_NAME : PEER_WELCOME;
 }
 
-static int take_verdict(struct peer_handshake *handshake)
+/* From now on as the trust says. */
+static int welcome(const struct peer_handshake *handshake, struct peer_link *link)
 {
-	uint32_t code;
-	memcpy(&code, handshake->in, sizeof(code));
-	code = le32toh(code);
-	if (code >= N_VERDICTS)
-		return fail(handshake, -EPROTO, "its verdict is none");
-	if (code != WELCOME)
-		return fail(handshake, -EACCES, reasons[code][1]);
-	if (!is_proof(handshake, handshake->in + sizeof(code)))
-		return fail(handshake, -EACCES, "it can't prove that it has the secret");
+	if (!peer_trust_encrypts(handshake->self->trust))
+		peer_link_end_tls(link);
 	return 1;
 }
 
-static size_t bytes_of(enum peer_step step)
+/* One of another version is answered, too, and so can tell its own log. */
+static int answer_hello(struct peer_handshake *handshake, struct peer_link *link)
 {
-	return step == PEER_STEP_HELLO	 ? PEER_HELLO_BYTES
-	       : step == PEER_STEP_PROOF ? PEER_PROOF_BYTES
-					 : PEER_VERDICT_BYTES;
+	int err = take_hello(handshake);
+	const char *why = handshake->why;
+	if (err && !handshake->other.version)
+		return err;
+	enum peer_verdict verdict = err ? PEER_WELCOME : judge(handshake, link);
+	int sent = send_hello(handshake, link, verdict);
+	if (err)
+		return fail(handshake, err, why);
+	if (verdict != PEER_WELCOME)
+		return fail(handshake, -EACCES, reasons[verdict][0]);
+	return sent ? sent : welcome(handshake, link);
 }
 
-int peer_handshake_take(struct peer_handshake *handshake, const uint8_t *bytes, size_t n,
-	size_t *ret_used)
+static int take_answer(struct peer_handshake *handshake, struct peer_link *link)
 {
-	int err = 0;
-	*ret_used = 0;
-	while (err == 0 && *ret_used < n) {
-		size_t lacks = bytes_of(handshake->step) - handshake->n_in;
-		size_t part = n - *ret_used < lacks ? n - *ret_used : lacks;
-		memcpy(handshake->in + handshake->n_in, bytes + *ret_used, part);
-		handshake->n_in += part;
-		*ret_used += part;
-		if (part < lacks)
-			break;
-		err = handshake->step == PEER_STEP_HELLO   ? take_hello(handshake)
-		      : handshake->step == PEER_STEP_PROOF ? take_proof(handshake)
-							   : take_verdict(handshake);
-		handshake->n_in = 0;
+	const struct peer_hello *other = &handshake->other;
+	int err = take_hello(handshake);
+	if (err)
+		return err;
+	if (other->verdict != PEER_WELCOME)
+		return fail(handshake, -EACCES, reasons[other->verdict][1]);
+	if (strcmp(handshake->expected, other->name) != 0)
+		return fail(handshake, -EACCES, "a node of another name answers there");
+	return welcome(handshake, link);
+}
+
+static bool is_tls(const struct peer_handshake *handshake)
+{
+	return handshake->n_in >= 2 && handshake->in[0] == TLS_RECORD &&
+	       handshake->in[1] == TLS_MAJOR;
+}
+
+static int hello(struct peer_handshake *handshake, struct peer_link *link)
+{
+	const struct iovec rest = {.iov_base = handshake->in + handshake->n_in,
+		.iov_len = sizeof(handshake->in) - handshake->n_in};
+	ssize_t n = peer_link_read(link, &rest, 1);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n < 0)
+		return fail_for_link(handshake, link, -errno);
+	if (n == 0)
+		return hung_up(handshake, handshake->n_in > 0 || link->tls);
+	handshake->n_in += (size_t)n;
+	bool serves = handshake->role == PEER_SERVER;
+	if (serves && !link->tls && is_tls(handshake)) {
+		(void)!send_hello(handshake, link, PEER_HAS_TRUST);
+		return fail(handshake, -EACCES, reasons[PEER_HAS_TRUST][0]);
 	}
-	return err;
+	if (handshake->n_in < sizeof(handshake->in))
+		return 0;
+	return serves ? answer_hello(handshake, link) : take_answer(handshake, link);
+}
+
+/* What the other end has sent is taken from the socket: with bytes in it a socket that is closed
+ * resets the connection, and what was said last may be lost. */
+static void let_it_read(const struct peer_link *link)
+{
+	uint8_t bytes[4096];
+	shutdown(link->fd, SHUT_WR);
+	for (int i = 0; i < 16 && recv(link->fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0;
+		i++) {
+	}
+}
+
+int peer_handshake_go(struct peer_handshake *handshake, struct peer_link *link)
+{
+	enum peer_step step;
+	bool serves = handshake->role == PEER_SERVER;
+	int done;
+	do {
+		step = handshake->step;
+		done = step == PEER_STEP_FIRST
+			       ? (serves ? first_of_server : first_of_client)(
+					 handshake, link)
+		       : step == PEER_STEP_TLS ? shake(handshake, link)
+					       : hello(handshake, link);
+	} while (done == 0 && handshake->step != step);
+	if (done < 0 && serves)
+		let_it_read(link);
+	return done;
 }

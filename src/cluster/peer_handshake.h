@@ -3,58 +3,46 @@
 
 #pragma once
 
+#include "cluster/peer_link.h"
 #include "cluster/peer_wire.h"
 
 #include <sys/socket.h>
 
 /*
- * How two daemons come to trust each other: each one's hello, then the client's proof, then
- * the server's verdict and proof. A proof is the HMAC-SHA256, under the secret, of its
- * role's name and both hellos; so it can't be sent back, nor used for another connection.
+ * How two daemons greet each other: TLS, if they have a trust, then each one's hello. A server
+ * takes a client without TLS, too, to tell it why it is refused.
  *
- *   Flow: peer_handshake_begin -> peer_handshake_take for what comes, while `out` is sent
- *         -> 1: from now on frames.
- *   Owns: nothing.   Threads: caller serialises.   Locks, clock, files: none.
- *   Errors: -errno with `why` set. What is in `out` then should still be sent.
+ *   Flow: peer_handshake_begin -> peer_handshake_go at each event of the link -> 1: from now on
+ *         frames.
+ *   Owns: nothing.   Threads: caller serialises.   Locks: the trust's.   Clock, files: none.
+ *   Errors: -errno with `why` set, or NULL for a strerror.
  */
 
 enum peer_role { PEER_CLIENT, PEER_SERVER };
 
-enum peer_step { PEER_STEP_HELLO, PEER_STEP_PROOF, PEER_STEP_VERDICT };
+enum peer_step { PEER_STEP_FIRST, PEER_STEP_TLS, PEER_STEP_HELLO };
 
 struct peer_handshake {
 	const struct peer_self *self;
 	enum peer_role role;
 	enum peer_step step;
-	const char *expected;		     /* name that the other one must have */
-	uint8_t hellos[2][PEER_HELLO_BYTES]; /* the client's, the server's */
+	const char *expected; /* name that the other one must have */
 	struct peer_hello other;
 	uint8_t in[PEER_HELLO_BYTES];
 	size_t n_in;
-	uint8_t out[PEER_HELLO_BYTES + PEER_VERDICT_BYTES];
-	size_t n_out;
-	uint32_t verdict; /* the server's, told with its proof */
 	const char *why;
-	char text[96]; /* that `why` is, if it has numbers */
+	char text[128]; /* that `why` is, if it has details */
 };
 
-/* expected: NULL for a server, which takes any name but its own. -errno: no random
- * numbers. The strings stay the caller's. */
-must_check int peer_handshake_begin(struct peer_handshake *handshake,
-	const struct peer_self *self, enum peer_role role, const char *expected);
+/* expected: NULL for a server, which takes any name but its own. The strings stay the
+ * caller's. */
+void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
+	enum peer_role role, const char *expected);
 
-/* 1: it is done; 0: more has to come. *ret_used: how many of the bytes belong to it. */
-must_check int peer_handshake_take(struct peer_handshake *handshake, const uint8_t *bytes,
-	size_t n, size_t *ret_used);
-
-/* --- the secret -------------------------------------------------------------------------- */
-
-/* HMAC-SHA256 of the two parts, one behind the other. Zeros without a secret. */
-must_check int peer_secret_sign(const struct peer_secret *secret, const void *label,
-	size_t label_bytes, const void *bytes, size_t n,
-	uint8_t ret[static PEER_PROOF_BYTES]);
-bool peer_secret_equal(const uint8_t a[static PEER_PROOF_BYTES],
-	const uint8_t b[static PEER_PROOF_BYTES]);
+/* 1: it is done; 0: more has to come, or go if link->wants_to_send. A client begins with a link
+ * that is connected. */
+must_check int peer_handshake_go(
+	struct peer_handshake *handshake, struct peer_link *link);
 
 /* --- addresses --------------------------------------------------------------------------- */
 

@@ -38,9 +38,7 @@ static void fail_asked(struct peer_node *node, int err)
 
 static void hang_up(struct peer_node *node, int err)
 {
-	if (node->fd >= 0)
-		close(node->fd);
-	node->fd = -1;
+	peer_link_close(&node->stream);
 	node->state = PEER_DOWN;
 	node->waits_to_send = false;
 	node->n_in = node->n_out = node->out_sent = 0;
@@ -59,7 +57,7 @@ void peer_node_close(struct peer_node *node, int err)
 
 void peer_node_move(struct peer_node *node)
 {
-	if (node->fd >= 0)
+	if (node->stream.fd >= 0)
 		hang_up(node, -ECONNRESET);
 	peer_address_print(&node->address, node->address_text);
 	node->pause_ns = 0;
@@ -98,7 +96,8 @@ static void set_events(struct peer_node *node, bool waits_to_send)
 	if (node->waits_to_send == waits_to_send)
 		return;
 	node->waits_to_send = waits_to_send;
-	ensure(epoll_ctl(node->client->epoll, EPOLL_CTL_MOD, node->fd, &event) == 0);
+	ensure(epoll_ctl(node->client->epoll, EPOLL_CTL_MOD, node->stream.fd, &event) ==
+		0);
 }
 
 static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want)
@@ -166,15 +165,16 @@ static int flush(struct peer_node *node)
 			if (node->n_out == 0)
 				break;
 		}
-		ssize_t n = send(node->fd, node->out + node->out_sent,
-			node->n_out - node->out_sent, MSG_NOSIGNAL);
+		const struct iovec parts[2] = {{.iov_base = node->out + node->out_sent,
+			.iov_len = node->n_out - node->out_sent}};
+		ssize_t n = peer_link_send(&node->stream, parts, false);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return -errno;
 		if (n < 0)
 			break;
 		node->out_sent += (size_t)n;
 	}
-	set_events(node, node->out_sent < node->n_out);
+	set_events(node, node->out_sent < node->n_out || node->stream.wants_to_send);
 	return 0;
 }
 
@@ -185,15 +185,16 @@ static int connect_node(struct peer_node *node)
 	struct peer_client *client = node->client;
 	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT, .data.ptr = node};
 	int domain = node->address.bytes.ss_family;
-	node->fd = socket(domain, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (node->fd < 0)
+	peer_link_begin(&node->stream,
+		socket(domain, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), false);
+	if (node->stream.fd < 0)
 		return -errno;
-	peer_socket_tune(node->fd);
-	if (connect(node->fd, (const struct sockaddr *)&node->address.bytes,
+	peer_socket_tune(node->stream.fd);
+	if (connect(node->stream.fd, (const struct sockaddr *)&node->address.bytes,
 		    node->address.n) < 0 &&
 		errno != EINPROGRESS)
 		return -errno;
-	if (epoll_ctl(client->epoll, EPOLL_CTL_ADD, node->fd, &event) < 0)
+	if (epoll_ctl(client->epoll, EPOLL_CTL_ADD, node->stream.fd, &event) < 0)
 		return -errno;
 	node->waits_to_send = true;
 	node->state = PEER_CONNECTS;
@@ -201,30 +202,6 @@ static int connect_node(struct peer_node *node)
 	if (node->join_until_ns < client->next_look_ns)
 		client->next_look_ns = node->join_until_ns;
 	return 0;
-}
-
-static int put_greeting(struct peer_node *node)
-{
-	struct peer_handshake *handshake = &node->handshake;
-	memcpy(node->out + node->n_out, handshake->out, handshake->n_out);
-	node->n_out += handshake->n_out;
-	handshake->n_out = 0;
-	return flush(node);
-}
-
-static int connected(struct peer_node *node, const char **ret_why)
-{
-	int err = 0;
-	socklen_t n = sizeof(err);
-	if (getsockopt(node->fd, SOL_SOCKET, SO_ERROR, &err, &n) < 0)
-		return -errno;
-	if (err)
-		return -err;
-	err = peer_handshake_begin(
-		&node->handshake, &node->client->self, PEER_CLIENT, node->name);
-	*ret_why = node->handshake.why;
-	node->state = PEER_GREETS;
-	return err ? err : put_greeting(node);
 }
 
 static void welcome(struct peer_node *node)
@@ -240,24 +217,26 @@ static void welcome(struct peer_node *node)
 
 static int greet(struct peer_node *node, const char **ret_why)
 {
-	size_t used;
-	ssize_t n = read(node->fd, node->in, sizeof(node->in));
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	*ret_why = "it hung up instead of greeting";
-	if (n == 0)
-		return -ECONNRESET;
-	int done = peer_handshake_take(&node->handshake, node->in, (size_t)n, &used);
-	*ret_why = node->handshake.why;
+	int done = peer_handshake_go(&node->handshake, &node->stream);
 	if (done < 0)
-		return done;
-	*ret_why = "it says more than it was asked";
-	if (used < (size_t)n)
-		return -EPROTO;
-	*ret_why = NULL;
-	if (done)
+		*ret_why = node->handshake.why;
+	else if (done)
 		welcome(node);
-	return put_greeting(node);
+	return done < 0 ? done : 0;
+}
+
+static int connected(struct peer_node *node, const char **ret_why)
+{
+	int err = 0;
+	socklen_t n = sizeof(err);
+	if (getsockopt(node->stream.fd, SOL_SOCKET, SO_ERROR, &err, &n) < 0)
+		return -errno;
+	if (err)
+		return -err;
+	peer_handshake_begin(
+		&node->handshake, &node->client->self, PEER_CLIENT, node->name);
+	node->state = PEER_GREETS;
+	return greet(node, ret_why);
 }
 
 /* --- events ------------------------------------------------------------------------------ */
@@ -281,7 +260,7 @@ void peer_node_event(struct peer_node *node, uint32_t events)
 	int err = 0;
 	if (node->state == PEER_CONNECTS)
 		err = connected(node, &why);
-	else if (node->state == PEER_GREETS && events & ~EPOLLOUT)
+	else if (node->state == PEER_GREETS)
 		err = greet(node, &why);
 	else if (node->state == PEER_UP && events & ~EPOLLOUT)
 		err = peer_receive(node, &why);

@@ -116,7 +116,7 @@ static ssize_t receive_body(struct peer_node *node, size_t *ret_room)
 	if (!whole)
 		parts[0].iov_len = PEER_SCRATCH_BYTES;
 	*ret_room = parts[0].iov_len + (whole ? parts[1].iov_len : 0);
-	ssize_t n = readv(node->fd, parts, whole ? 2 : 1);
+	ssize_t n = peer_link_read(&node->stream, parts, whole ? 2 : 1);
 	if (n <= 0)
 		return n;
 	uint64_t body = (uint64_t)n < lacks ? (uint64_t)n : lacks;
@@ -130,7 +130,9 @@ static ssize_t receive_some(struct peer_node *node, size_t *ret_room)
 	if (node->in_body) /* the buffer is empty then */
 		return receive_body(node, ret_room);
 	*ret_room = sizeof(node->in) - node->n_in;
-	ssize_t n = read(node->fd, node->in + node->n_in, *ret_room);
+	const struct iovec part = {
+		.iov_base = node->in + node->n_in, .iov_len = *ret_room};
+	ssize_t n = peer_link_read(&node->stream, &part, 1);
 	if (n > 0)
 		node->n_in += (size_t)n;
 	return n;
@@ -140,11 +142,13 @@ int peer_receive(struct peer_node *node, const char **ret_why)
 {
 	uint64_t all = 0;
 	bool is_empty = false; /* a socket that gave less than there was room for */
-	while (all < TURN_BYTES && !is_empty) {
+	while ((all < TURN_BYTES && !is_empty) || peer_link_has_more(&node->stream)) {
 		size_t room;
 		ssize_t n = receive_some(node, &room);
-		if (n < 0)
+		if (n < 0) {
+			*ret_why = node->stream.why;
 			return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+		}
 		if (n == 0) {
 			*ret_why = node->in_body || node->n_in > 0
 					   ? "it hung up in the middle of a tensor"
@@ -152,7 +156,7 @@ int peer_receive(struct peer_node *node, const char **ret_why)
 			return -ECONNRESET;
 		}
 		all += (uint64_t)n;
-		is_empty = (size_t)n < room;
+		is_empty = !node->stream.tls && (size_t)n < room;
 		if (node->in_body && node->got == node->answer.length)
 			end_answer(node);
 		int err = take_input(node, ret_why);

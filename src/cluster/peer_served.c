@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/sendfile.h>
 
 #define TURN 32 /* answers that are sent before other connections have their turn */
 
@@ -21,9 +20,6 @@ int peer_served_new(
 	struct peer_served *served = calloc(1, sizeof(*served));
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = served};
 	int err = served ? 0 : -ENOMEM;
-	if (!err)
-		err = peer_handshake_begin(
-			&served->handshake, &server->self, PEER_SERVER, NULL);
 	if (!err && epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) < 0)
 		err = -errno;
 	if (err) {
@@ -35,7 +31,8 @@ int peer_served_new(
 	peer_address_print(address, served->address);
 	STAILQ_INIT(&served->answered);
 	served->server = server;
-	served->fd = fd;
+	peer_link_begin(&served->stream, fd, true);
+	peer_handshake_begin(&served->handshake, &server->self, PEER_SERVER, NULL);
 	served->begun_ns = served->progress_ns = clock_now_ns();
 	TAILQ_INSERT_TAIL(&server->connections, served, link);
 	server->n_connections++;
@@ -72,13 +69,12 @@ static void drop_answers(struct peer_served *served)
 void peer_served_end(struct peer_served *served, int err, const char *why)
 {
 	struct peer_server *server = served->server;
-	ensure(served->fd >= 0);
+	ensure(served->stream.fd >= 0);
 	if (why)
 		log_end(served, why);
 	else if (err && served->is_welcome && err != -ECONNRESET && err != -EPIPE)
 		log_end(served, strerror(-err));
-	close(served->fd);
-	served->fd = -1;
+	peer_link_close(&served->stream);
 	TAILQ_REMOVE(&server->connections, served, link);
 	TAILQ_INSERT_TAIL(&server->gone, served, link);
 	server->n_connections--;
@@ -91,7 +87,7 @@ void peer_served_end(struct peer_served *served, int err, const char *why)
 
 void peer_served_free(struct peer_served *served)
 {
-	ensure(served->fd < 0 && served->n_asked == 0);
+	ensure(served->stream.fd < 0 && served->n_asked == 0);
 	TAILQ_REMOVE(&served->server->gone, served, link);
 	for (size_t i = 0; i < PEER_SPACES; i++)
 		free(served->spaces[i]);
@@ -107,47 +103,25 @@ static void set_events(struct peer_served *served, bool waits_to_send)
 	if (served->waits_to_send == waits_to_send)
 		return;
 	served->waits_to_send = waits_to_send;
-	ensure(epoll_ctl(served->server->epoll, EPOLL_CTL_MOD, served->fd, &event) == 0);
+	ensure(epoll_ctl(served->server->epoll, EPOLL_CTL_MOD, served->stream.fd,
+		       &event) == 0);
 }
 
-/* The messages of a handshake are so small that a socket always takes them. */
-static int send_greeting(struct peer_served *served)
-{
-	struct peer_handshake *handshake = &served->handshake;
-	size_t n = handshake->n_out;
-	handshake->n_out = 0;
-	if (n == 0)
-		return 0;
-	ssize_t sent = send(served->fd, handshake->out, n, MSG_NOSIGNAL);
-	return sent == (ssize_t)n ? 0 : sent < 0 ? -errno : -EPIPE;
-}
-
-/* The front, and with it bytes that lie in memory. */
-static ssize_t send_memory(struct peer_served *served, struct peer_request *request)
+/* The front, or with it bytes that lie in memory. */
+static ssize_t send_some(struct peer_served *served, struct peer_request *request)
 {
 	const struct peer_tensor *tensor = &request->tensor;
 	size_t n_front = request->n_front;
 	size_t front = request->sent < n_front ? n_front - request->sent : 0;
-	bool in_file = tensor->fd >= 0 && tensor->length > 0;
 	uint64_t body = front ? 0 : request->sent - n_front;
-	struct iovec parts[2] = {
-		{.iov_base = request->front + n_front - front, .iov_len = front}};
-	if (!in_file && tensor->length > 0)
-		parts[1] = (struct iovec){
-			.iov_base = (uint8_t *)(uintptr_t)tensor->bytes + body,
-			.iov_len = tensor->length - body};
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-	return sendmsg(served->fd, &message, MSG_NOSIGNAL | (in_file ? MSG_MORE : 0));
-}
-
-static ssize_t send_some(struct peer_served *served, struct peer_request *request)
-{
-	const struct peer_tensor *tensor = &request->tensor;
-	if (request->sent < request->n_front || tensor->fd < 0)
-		return send_memory(served, request);
-	uint64_t done = request->sent - request->n_front;
-	off_t offset = (off_t)(tensor->offset + done);
-	return sendfile(served->fd, tensor->fd, &offset, tensor->length - done);
+	const struct iovec parts[2] = {
+		{.iov_base = request->front + n_front - front, .iov_len = front},
+		{.iov_base = (uint8_t *)(uintptr_t)tensor->bytes + body,
+			.iov_len = tensor->length - body}};
+	if (tensor->fd >= 0 && tensor->length > 0)
+		return peer_link_send_file(&served->stream, &parts[0], tensor->fd,
+			tensor->offset + body, tensor->length - body);
+	return peer_link_send(&served->stream, parts, false);
 }
 
 /* 1: the first answer is sent; 0: the socket takes no more just now. */
@@ -158,8 +132,6 @@ static int send_first(struct peer_served *served, struct peer_request *request)
 		ssize_t n = send_some(served, request);
 		if (n < 0)
 			return errno == EAGAIN ? 0 : errno == EINTR ? 0 : -errno;
-		if (n == 0)
-			return -ENODATA; /* the file ends before the tensor does */
 		request->sent += (uint64_t)n;
 		served->progress_ns = clock_now_ns();
 	}
@@ -188,6 +160,8 @@ static int send_answers(struct peer_served *served)
 			break;
 		sent_whole(served, request);
 	}
+	if (sent < 0 && served->stream.why)
+		log_end(served, served->stream.why);
 	if (sent >= 0)
 		set_events(served, !STAILQ_EMPTY(&served->answered));
 	return sent < 0 ? sent : 0;
@@ -203,7 +177,7 @@ void peer_served_answer(struct peer_served *served, struct peer_request *request
 {
 	served->n_asked--;
 	STAILQ_INSERT_TAIL(&served->answered, request, link);
-	if (served->fd < 0) {
+	if (served->stream.fd < 0) {
 		drop_answers(served);
 		return;
 	}
@@ -310,47 +284,56 @@ static int welcome(struct peer_served *served)
 
 static int greet(struct peer_served *served, const char **ret_why)
 {
-	size_t used;
-	int done =
-		peer_handshake_take(&served->handshake, served->in, served->n_in, &used);
-	int err = send_greeting(served);
-	memmove(served->in, served->in + used, served->n_in - used);
-	served->n_in -= used;
+	int done = peer_handshake_go(&served->handshake, &served->stream);
 	if (done < 0)
 		*ret_why = served->handshake.why;
-	if (done < 0 || err)
-		return done < 0 ? done : err;
-	return done ? welcome(served) : 0;
+	if (done > 0)
+		return welcome(served);
+	set_events(served, served->stream.wants_to_send);
+	return done;
 }
 
-static int receive(struct peer_served *served, const char **ret_why)
+static int receive_some(struct peer_served *served, const char **ret_why)
 {
-	ssize_t n = recv(served->fd, served->in + served->n_in,
-		sizeof(served->in) - served->n_in, 0);
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	const struct iovec part = {.iov_base = served->in + served->n_in,
+		.iov_len = sizeof(served->in) - served->n_in};
+	ssize_t n = peer_link_read(&served->stream, &part, 1);
+	if (n < 0) {
+		*ret_why = served->stream.why;
+		return -errno;
+	}
 	if (n == 0) {
-		if (served->n_in > 0 || served->handshake.n_in > 0)
+		if (served->n_in > 0)
 			*ret_why = "it hung up in the middle of a message";
 		return -ECONNRESET;
 	}
 	served->n_in += (size_t)n;
 	served->progress_ns = clock_now_ns();
-	int err = served->is_welcome ? 0 : greet(served, ret_why);
-	return err || !served->is_welcome ? err : take_frames(served, ret_why);
+	return take_frames(served, ret_why);
+}
+
+static int receive(struct peer_served *served, const char **ret_why)
+{
+	int err;
+	do {
+		err = receive_some(served, ret_why);
+	} while (!err && peer_link_has_more(&served->stream));
+	return err == -EAGAIN || err == -EINTR ? 0 : err;
 }
 
 int peer_served_event(struct peer_served *served, uint32_t events)
 {
 	const char *why = NULL;
 	int err = 0;
-	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+	if (!served->is_welcome)
+		err = greet(served, &why);
+	else if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
 		err = receive(served, &why);
 	if (err) {
 		peer_served_end(served, err, why);
 		return err;
 	}
-	if (events & EPOLLOUT)
+	if (events & EPOLLOUT && served->is_welcome)
 		err = send_answers(served);
 	if (err)
 		end_for(served, err);

@@ -253,7 +253,8 @@ static void handle(struct peer_server *server, const struct epoll_event *event)
 		accept_one(server);
 	else if (event->data.ptr == &server->wake)
 		(void)!read(server->wake, &count, sizeof(count));
-	else if (served->fd >= 0) /* one that was ended just before stays until later */
+	else if (served->stream.fd >=
+		 0) /* one that was ended just before stays until later */
 		(void)!peer_served_event(served, event->events);
 }
 
@@ -307,10 +308,9 @@ static int open_listener(struct peer_server *server, const char *text)
 			text);
 		return -EINVAL;
 	}
-	if (!server->self.secret && !peer_address_is_loopback(&address)) {
-		log_error("[cluster]:listen: found \"%s\": without a secret only "
-			  "loopback addresses are "
-			  "allowed",
+	if (!server->self.trust && !peer_address_is_loopback(&address)) {
+		log_error("[cluster]:listen: found \"%s\": without a secret or "
+			  "certificate only loopback addresses are allowed",
 			text);
 		return -EPERM;
 	}

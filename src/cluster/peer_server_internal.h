@@ -53,7 +53,7 @@ struct peer_served_space {
 struct peer_served {
 	TAILQ_ENTRY(peer_served) link;
 	struct peer_server *server;
-	int fd; /* -1: it has ended */
+	struct peer_link stream; /* without a descriptor: it has ended */
 	bool is_welcome, waits_to_send;
 	uint64_t begun_ns, progress_ns;
 	struct peer_handshake handshake;

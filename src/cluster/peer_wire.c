@@ -11,7 +11,8 @@
 
 #define MAGIC "joaderfs"
 #define MAGIC_BYTES 8
-#define HAS_SECRET 1u
+#define HAS_TRUST 1u
+#define ENCRYPTS 2u
 #define ANSWER_MARK 0x7265706au /* a stream that is out of step is noticed */
 
 static uint8_t *put32(uint8_t *to, uint32_t value)
@@ -34,15 +35,16 @@ static int wrong(const char **ret_why, const char *why)
 	return -EPROTO;
 }
 
-/* --- hello: magic 8, version 4, flags 4, nonce 32, incarnation 8, name 64, zeros 8 ------ */
+/* --- hello: magic 8, version 4, flags 4, verdict 4, zeros 28, incarnation 8, name 64, zeros 8 */
 
 void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELLO_BYTES])
 {
 	memset(ret, 0, PEER_HELLO_BYTES);
 	memcpy(ret, MAGIC, MAGIC_BYTES);
 	put32(ret + 8, hello->version);
-	put32(ret + 12, hello->has_secret ? HAS_SECRET : 0);
-	memcpy(ret + 16, hello->nonce, PEER_NONCE);
+	put32(ret + 12,
+		(hello->has_trust ? HAS_TRUST : 0) | (hello->encrypts ? ENCRYPTS : 0));
+	put32(ret + 16, hello->verdict);
 	put64(ret + 48, hello->incarnation);
 	memcpy(ret + 56, hello->name, strnlen(hello->name, PEER_NAME));
 }
@@ -66,8 +68,12 @@ int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES], struct peer_he
 	ret->version = get_le32(bytes + 8);
 	if (ret->version != PEER_VERSION)
 		return wrong(ret_why, "it speaks another version of the protocol");
-	ret->has_secret = get_le32(bytes + 12) & HAS_SECRET;
-	memcpy(ret->nonce, bytes + 16, PEER_NONCE);
+	ret->has_trust = get_le32(bytes + 12) & HAS_TRUST;
+	ret->encrypts = get_le32(bytes + 12) & ENCRYPTS;
+	uint32_t verdict = get_le32(bytes + 16);
+	if (verdict >= PEER_N_VERDICTS)
+		return wrong(ret_why, "its verdict is none");
+	ret->verdict = (enum peer_verdict)verdict;
 	ret->incarnation = get_le64(bytes + 48);
 	memcpy(ret->name, bytes + 56, PEER_NAME);
 	return is_name(ret->name) ? 0 : wrong(ret_why, "its name is none");

@@ -10,9 +10,7 @@
  *
  *     client                                  server
  *     hello 128                       ---->
- *                                     <----   hello 128
- *     proof 32                        ---->
- *                                     <----   verdict 4, proof 32
+ *                                     <----   hello 128, with its verdict
  *     space: 8, 24, dataset, preparation  ->
  *     fetch: 8, 8, n * (request, sample)  ->
  *                                     <----   answer 24, head, bytes
@@ -26,10 +24,7 @@
  *   Errors: -EPROTO, with *ret_why set to a static text.
  */
 
-#define PEER_NONCE 32
 #define PEER_HELLO_BYTES 128
-#define PEER_PROOF_BYTES 32
-#define PEER_VERDICT_BYTES 36
 #define PEER_FRAME_HEAD 8
 #define PEER_SPACE_HEAD 24
 #define PEER_FETCH_HEAD 8
@@ -38,10 +33,22 @@
 /* The largest frame of a client. */
 #define PEER_FRAME_MOST (PEER_FRAME_HEAD + PEER_FETCH_HEAD + 8 * PEER_WINDOW)
 
+/* What a server thinks of a client; the client is told. */
+enum peer_verdict {
+	PEER_WELCOME,
+	PEER_HAS_NO_TRUST,
+	PEER_HAS_TRUST,
+	PEER_HAS_THE_NAME,
+	PEER_IS_PLAIN,
+	PEER_ENCRYPTS,
+	PEER_N_VERDICTS
+};
+
 struct peer_hello {
 	uint32_t version;
-	bool has_secret;
-	uint8_t nonce[PEER_NONCE];
+	bool has_trust;		   /* a secret or a certificate */
+	bool encrypts;		   /* what follows, too */
+	enum peer_verdict verdict; /* of a server */
 	uint64_t incarnation;
 	char name[PEER_NAME + 1];
 };

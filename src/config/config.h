@@ -87,6 +87,8 @@ struct cluster_config {
 	char *listen;	 /* for the other daemons; NULL: samples are not exchanged */
 	char *advertise; /* where they reach it; NULL: as listen, or the way to the engine */
 	char *secret;	 /* an absolute path; NULL: none */
+	char *tls_ca, *tls_cert, *tls_key; /* absolute paths; NULL: none */
+	bool encrypt;			   /* what goes from node to node */
 	double capacity;
 	uint32_t ttl_s;	     /* a daemon that is silent for so long is dead */
 	uint32_t patience_s; /* with an engine that is away; 0: for ever */

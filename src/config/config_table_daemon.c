@@ -165,7 +165,8 @@ const struct option config_daemon_options[] = {
 			"Nodes that listen prepare each image once: each image has one "
 			"of "
 			"them as its home, and the others fetch it from there.\n"
-			"Without a secret only addresses of this machine are allowed."},
+			"Without a secret or tls_cert only addresses of this machine are "
+			"allowed."},
 	{SECTION_CLUSTER, "advertise", &value_text, .min = 1, .max = 100,
 		CLUSTER(advertise),
 		.preset_help = "the address of listen; auto, if that is all",
@@ -175,8 +176,28 @@ const struct option config_daemon_options[] = {
 			"With listen = :7070 all nodes can have one ini."},
 	{SECTION_CLUSTER, "secret", &value_path, CLUSTER(secret), .preset_help = "none",
 		.help = "File with a text of 16 to 4096 bytes, the same on all nodes, "
-			"which nobody else may read.\n"
-			"Images are exchanged with nodes that know it."},
+			"which others than its owner and group can't use, as one of mode "
+			"0640.\n"
+			"Images are exchanged, by TLS 1.3, with nodes that know it."},
+	{SECTION_CLUSTER, "tls_cert", &value_path, CLUSTER(tls_cert),
+		.preset_help = "none",
+		.help = "File with this node's certificate, in PEM, instead of secret.\n"
+			"Images are exchanged, by TLS 1.3, with nodes whose certificate "
+			"is of an authority of tls_ca.\n"
+			"The files are read again when they have changed."},
+	{SECTION_CLUSTER, "tls_key", &value_path, CLUSTER(tls_key), .preset_help = "none",
+		.help = "File with the key of tls_cert, in PEM, which others than its "
+			"owner and group can't use."},
+	{SECTION_CLUSTER, "tls_ca", &value_path, CLUSTER(tls_ca), .preset_help = "none",
+		.help = "File with certificates of the authorities of nodes, in PEM.\n"
+			"Whoever has a certificate of one of them is a node: it should "
+			"be an authority of the nodes' own."},
+	{SECTION_CLUSTER, "encrypt", &value_flag, .choices = no_yes, .preset = "yes",
+		CLUSTER(encrypt),
+		.help = "Whether what the nodes send each other is encrypted.\n"
+			"no: nodes still prove who they are, and then send images as "
+			"they are, for less of the CPUs: for a network of one's own.\n"
+			"The same on all nodes."},
 	{SECTION_CLUSTER, "capacity", &value_weight, .max = 1000, .preset = "1",
 		CLUSTER(capacity),
 		.help = "How many images have this node as their home, beside others: a "

@@ -133,15 +133,21 @@ static int start(
 	struct peers *peers, const struct daemon_config *config, struct coord_node *self)
 {
 	const struct cluster_config *cluster = &config->cluster;
-	int err = 0;
+	const struct peer_trust_files trust = {.secret = cluster->secret,
+		.ca = cluster->tls_ca,
+		.cert = cluster->tls_cert,
+		.key = cluster->tls_key,
+		.is_plain = !cluster->encrypt};
 	if (strlen(self->name) > PEER_NAME) {
 		log_error("[cluster]:node: found \"%s\", allowed: at most %d bytes",
 			self->name, PEER_NAME);
 		return -EINVAL;
 	}
-	if (cluster->secret)
-		err = peer_secret_read(cluster->secret, &peers->secret);
-	peers->self.secret = peers->secret;
+	int err = peer_trust_new(&trust, &peers->trust);
+	peers->self.trust = peers->trust;
+	if (!err && peers->trust && !cluster->encrypt)
+		log_info("[cluster]:encrypt = no: nodes send images unencrypted; the "
+			 "network between them has to be trusted with the images");
 	if (!err)
 		err = make_fingerprints(peers);
 	if (!err)
@@ -188,7 +194,7 @@ void peers_free(struct peers **peers_pointer)
 		peer_server_stop(peers->server);
 	peer_client_free(&peers->client);
 	peer_server_free(&peers->server);
-	peer_secret_free(&peers->secret);
+	peer_trust_free(&peers->trust);
 	if (peers->place)
 		place_free(&peers->place);
 	free(peers->homes);

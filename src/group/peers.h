@@ -52,7 +52,7 @@ struct peers {
 	uint64_t *fingerprints; /* of whole datasets */
 	uint64_t patience_ns;	/* for an answer */
 	struct peer_self self;
-	struct peer_secret *secret;
+	struct peer_trust *trust;
 	struct peer_server *server;
 	struct peer_client *client;
 	/* The group's thread changes these with the lock, and reads them without it. */

@@ -68,7 +68,7 @@ daemon "dataset images: $T/none.zip: at byte 1000: is not a zip file" "[dataset 
 daemon "$ini:[joaderfs]:jobs: $T/nowhere: No such file or directory" "jobs = nowhere" "${images[@]}"
 daemon "[cluster]:engine: none of the known schemes; allowed: redis[s]://" \
 	"${images[@]}" "[cluster]" "engine = localhost:6379"
-daemon "[cluster]:listen: found \"0.0.0.0:7000\": without a secret only loopback addresses are allowed" \
+daemon "[cluster]:listen: found \"0.0.0.0:7000\": without a secret or certificate only loopback addresses are allowed" \
 	"${images[@]}" "[cluster]" "listen = 0.0.0.0:7000"
 daemon "[cluster]:secret: $T/nowhere: No such file or directory" \
 	"${images[@]}" "[cluster]" "listen = 127.0.0.1:7000" "secret = nowhere"

@@ -112,7 +112,7 @@ static void end_server(struct peer_served *served)
 		answer(held, 1);
 	held = NULL;
 	send_answers();
-	if (served->fd >= 0)
+	if (served->stream.fd >= 0)
 		peer_served_end(served, 0, NULL);
 	peer_served_free(served);
 	ensure(n_open == 0 && server.n_requests == 0);
@@ -127,7 +127,7 @@ static void end_server(struct peer_served *served)
 static void greet_server(struct peer_served *served, int fd)
 {
 	const struct peer_hello hello = {.version = PEER_VERSION, .name = "theirs"};
-	uint8_t bytes[PEER_HELLO_BYTES + PEER_PROOF_BYTES] = {0};
+	uint8_t bytes[PEER_HELLO_BYTES];
 	peer_hello_put(&hello, bytes);
 	ensure(write(fd, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes));
 	ensure(peer_served_event(served, EPOLLIN) == 0 && served->is_welcome);
@@ -142,7 +142,7 @@ static void feed_server(const uint8_t *data, size_t size, size_t piece, bool gre
 	struct peer_served *served = TAILQ_FIRST(&server.connections);
 	if (greeted)
 		greet_server(served, pair[1]);
-	while (size > 0 && served->fd >= 0) {
+	while (size > 0 && served->stream.fd >= 0) {
 		size_t n = size < piece ? size : piece;
 		ensure(write(pair[1], data, n) == (ssize_t)n);
 		data += n;
@@ -153,7 +153,7 @@ static void feed_server(const uint8_t *data, size_t size, size_t piece, bool gre
 		drain(pair[1]);
 	}
 	close(pair[1]);
-	if (served->fd >= 0)
+	if (served->stream.fd >= 0)
 		(void)!peer_served_event(served, EPOLLIN);
 	end_server(served);
 }
@@ -203,16 +203,17 @@ static void begin_node(int fd, bool greeted)
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = &node};
 	node = (struct peer_node){.client = &client,
 		.name = "theirs",
-		.fd = fd,
 		.state = greeted ? PEER_UP : PEER_GREETS,
 		.n_free = PEER_WINDOW};
+	peer_link_begin(&node.stream, fd, false);
 	TAILQ_INIT(&node.queue);
 	for (uint32_t i = 0; i < PEER_WINDOW; i++) {
 		node.slots[i].request = i;
 		node.free_slots[i] = PEER_WINDOW - 1 - i;
 	}
 	ensure(epoll_ctl(client.epoll, EPOLL_CTL_ADD, fd, &event) == 0);
-	ensure(peer_handshake_begin(&node.handshake, &self, PEER_CLIENT, "theirs") == 0);
+	peer_handshake_begin(&node.handshake, &self, PEER_CLIENT, "theirs");
+	node.handshake.step = PEER_STEP_HELLO;
 	for (uint32_t i = 0; i < FETCHES; i++) {
 		struct peer_want *want = calloc(1, sizeof(*want));
 		ensure(want);
@@ -232,18 +233,18 @@ static void feed_client(const uint8_t *data, size_t size, size_t piece, bool gre
 	make_pair(pair);
 	begin_node(pair[0], greeted);
 	peer_node_go(&node);
-	while (size > 0 && node.fd >= 0) {
+	while (size > 0 && node.stream.fd >= 0) {
 		size_t n = size < piece ? size : piece;
 		ensure(write(pair[1], data, n) == (ssize_t)n);
 		data += n;
 		size -= n;
 		peer_node_event(&node, EPOLLIN);
 		drain(pair[1]);
-		if (piece == 13 && node.fd >= 0)
+		if (piece == 13 && node.stream.fd >= 0)
 			peer_node_look(&node, 2);
 	}
 	close(pair[1]);
-	if (node.fd >= 0)
+	if (node.stream.fd >= 0)
 		peer_node_event(&node, EPOLLIN);
 	peer_node_close(&node, -ECANCELED);
 	ensure(n_open == 0 && node.n_free == PEER_WINDOW && node.n_left == 0);

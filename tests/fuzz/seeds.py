@@ -223,7 +223,7 @@ def journal():
 
 
 def hello(name):
-    return struct.pack("<8sII32sQ64sQ", b"joaderfs", 1, 0, bytes(32), 5, name, 0)
+    return struct.pack("<8sII32sQ64sQ", b"joaderfs", 2, 0, bytes(32), 5, name, 0)
 
 
 def peer():
@@ -237,9 +237,9 @@ def peer():
         answer = struct.pack("<IIIIQ", 0x7265706A, 1024 + request, status, head, length)
         answers += answer + b"\7" * head + bytes(length)
     for piece in (0, 1, 13, 100):
-        yield bytes((0, piece)) + hello(b"theirs") + bytes(32) + space + fetch
+        yield bytes((0, piece)) + hello(b"theirs") + space + fetch
         yield bytes((2, piece)) + space + fetch + fetch
-        yield bytes((1, piece)) + hello(b"theirs") + bytes(36) + answers
+        yield bytes((1, piece)) + hello(b"theirs") + answers
         yield bytes((3, piece)) + answers
 
 

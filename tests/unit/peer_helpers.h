@@ -211,10 +211,10 @@ static const struct peer_space photos = {
 	.dataset = "photos", .preparation = "resize 256 crop 224", .fingerprint = 77};
 
 static inline struct owner *serve_at(
-	const char *name, const struct peer_secret *secret, const char *listen)
+	const char *name, struct peer_trust *trust, const char *listen)
 {
 	struct owner *owner = calloc(1, sizeof(*owner));
-	struct peer_self self = {.name = name, .incarnation = 11, .secret = secret};
+	struct peer_self self = {.name = name, .incarnation = 11, .trust = trust};
 	struct peer_server_calls calls = {.asked = owner_asked, .context = owner};
 	cr_assert_not_null(owner);
 	pthread_mutex_init(&owner->mutex, NULL);
@@ -224,9 +224,9 @@ static inline struct owner *serve_at(
 	return owner;
 }
 
-static inline struct owner *serve(const char *name, const struct peer_secret *secret)
+static inline struct owner *serve(const char *name, struct peer_trust *trust)
 {
-	return serve_at(name, secret, "127.0.0.1:0");
+	return serve_at(name, trust, "127.0.0.1:0");
 }
 
 /* Everything that was asked is answered, and everything that was held is released. */
@@ -282,11 +282,11 @@ static inline void done_got(void *context, int err)
 	got->done = true;
 }
 
-static inline struct asker ask_as(const char *name, const struct peer_secret *secret,
+static inline struct asker ask_as(const char *name, struct peer_trust *trust,
 	const char *node, const char *at)
 {
 	struct asker asker;
-	struct peer_self self = {.name = name, .incarnation = 22, .secret = secret};
+	struct peer_self self = {.name = name, .incarnation = 22, .trust = trust};
 	cr_assert_eq(peer_client_new(&self, MOST_BYTES, &asker.client), 0);
 	cr_assert_eq(peer_client_node(asker.client, node, at, &asker.node), 0);
 	cr_assert_eq(peer_client_space(asker.client, &photos, &asker.space), 0);

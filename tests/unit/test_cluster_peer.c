@@ -2,10 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "peer_helpers.h"
-#include "cluster/peer_wire.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* Two daemons that mean each other well: tensors come whole, in any order, or it is said
  * why not; and what breaks is noticed and mended. Hostile ones: test_cluster_strangers.c. */
@@ -311,68 +309,6 @@ Test(peer, both_ends_count)
 	end_serving(&owner);
 }
 
-/* --- secrets ----------------------------------------------------------------------------- */
-
-static struct peer_secret *secret_of(const char *text, mode_t mode, int expected)
-{
-	char path[] = "/tmp/peer_secret.XXXXXX";
-	struct peer_secret *secret = NULL;
-	int fd = mkstemp(path);
-	cr_assert(fd >= 0);
-	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	cr_assert_eq(fchmod(fd, mode), 0);
-	close(fd);
-	cr_assert_eq(peer_secret_read(path, &secret), expected);
-	unlink(path);
-	return secret;
-}
-
-Test(peer, a_secret_that_others_may_read_is_refused)
-{
-	secret_of("0123456789abcdef", 0604, -EACCES);
-	cr_assert(logged("everybody may use the file (mode 604)"));
-	secret_of("0123456789abcde\n", 0600, -EINVAL);
-	cr_assert(logged("15 bytes; allowed: 16 to 4096"));
-	struct peer_secret *secret = NULL;
-	cr_assert_eq(peer_secret_read("/tmp/no/such", &secret), -ENOENT);
-	cr_assert_eq(peer_secret_read("/tmp", &secret), -EINVAL);
-	cr_assert(logged("[cluster]:secret: /tmp: not a regular file"));
-	secret = secret_of("0123456789abcdef\n", 0640, 0);
-	peer_secret_free(&secret);
-}
-
-/* A client with this secret asks a server with that one. */
-static int ask_with(const struct peer_secret *clients, const struct peer_secret *servers)
-{
-	struct owner *owner = serve("b", servers);
-	struct asker asker =
-		ask_as("a", clients, "b", peer_server_address(owner->server));
-	int err = fetch_one(&asker, 1, PATIENCE_S);
-	cr_assert_eq(owner->asked, err ? 0 : 1);
-	peer_client_free(&asker.client);
-	end_serving(&owner);
-	return err;
-}
-
-Test(peer, both_need_the_same_secret)
-{
-	struct peer_secret *one = secret_of("the one secret of all\n", 0600, 0);
-	struct peer_secret *same = secret_of("the one secret of all", 0400, 0);
-	struct peer_secret *other = secret_of("the one secret of ale", 0600, 0);
-	cr_assert_eq(ask_with(one, same), 0);
-	cr_assert_eq(ask_with(one, other), -EHOSTDOWN);
-	EVENTUALLY(logged("peer a at 127.0.0.1"));
-	EVENTUALLY(logged("it is refused: it has another secret than this node"));
-	cr_assert(logged("it refuses this node, which has another secret"));
-	cr_assert_eq(ask_with(NULL, other), -EHOSTDOWN);
-	cr_assert(logged("it refuses this node, which has no secret"));
-	cr_assert_eq(ask_with(one, NULL), -EHOSTDOWN);
-	cr_assert(logged("it has no secret, and this node has one"));
-	peer_secret_free(&one);
-	peer_secret_free(&same);
-	peer_secret_free(&other);
-}
-
 Test(peer, without_a_secret_only_loopback)
 {
 	const struct peer_self self = {.name = "a"};
@@ -390,7 +326,7 @@ Test(peer, without_a_secret_only_loopback)
 		cr_assert_eq(peer_server_new(refused[i], &self, &calls, &server), -EPERM);
 		cr_assert_eq(peer_client_node(client, "b", refused[i], &node), -EPERM);
 	}
-	cr_assert(logged("without a secret only loopback addresses are allowed"));
+	cr_assert(logged("without a secret or certificate only loopback addresses are allowed"));
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		cr_assert_eq(peer_client_node(client, "b", names[i], &node), -EINVAL);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

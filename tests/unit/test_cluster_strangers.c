@@ -55,15 +55,15 @@ static void make_hello(uint32_t version, uint8_t ret[static PEER_HELLO_BYTES])
 /* A client that is welcome: there is no secret here. */
 static int welcome_client(const char *address)
 {
-	uint8_t hello[PEER_HELLO_BYTES], other[PEER_HELLO_BYTES];
-	uint8_t proof[PEER_PROOF_BYTES] = {0}, verdict[PEER_VERDICT_BYTES];
+	uint8_t hello[PEER_HELLO_BYTES], answer[PEER_HELLO_BYTES];
+	struct peer_hello other;
+	const char *why;
 	int fd = connect_to(address);
 	make_hello(PEER_VERSION, hello);
 	send_all(fd, hello, sizeof(hello));
-	receive_all(fd, other, sizeof(other));
-	send_all(fd, proof, sizeof(proof));
-	receive_all(fd, verdict, sizeof(verdict));
-	cr_assert_eq(verdict[0], 0);
+	receive_all(fd, answer, sizeof(answer));
+	cr_assert_eq(peer_hello_take(answer, &other, &why), 0);
+	cr_assert_eq(other.verdict, PEER_WELCOME);
 	return fd;
 }
 
@@ -103,7 +103,7 @@ Test(strangers, another_version_is_told_ours)
 	cr_assert_eq(other.version, PEER_VERSION);
 	hangs_up(fd);
 	EVENTUALLY(
-		logged("it speaks another version of the protocol: found 7, allowed: 1"));
+		logged("it speaks another version of the protocol: found 8, allowed: 2"));
 	still_serves(owner);
 	end_serving(&owner);
 }
@@ -288,8 +288,7 @@ static int accept_by_hand(const struct by_hand *by_hand)
 /* Takes the client in, and its first fetch; the number of its request. */
 static uint32_t welcome_by_hand(int fd)
 {
-	uint8_t hello[PEER_HELLO_BYTES], proof[PEER_PROOF_BYTES];
-	uint8_t verdict[PEER_VERDICT_BYTES] = {0}, frame[512];
+	uint8_t hello[PEER_HELLO_BYTES], frame[512];
 	size_t n = PEER_FRAME_HEAD + PEER_SPACE_HEAD + strlen(photos.dataset) +
 		   strlen(photos.preparation);
 	uint32_t request;
@@ -297,8 +296,6 @@ static uint32_t welcome_by_hand(int fd)
 	const struct peer_hello ours = {.version = PEER_VERSION, .name = "b"};
 	peer_hello_put(&ours, hello);
 	send_all(fd, hello, sizeof(hello));
-	receive_all(fd, proof, sizeof(proof));
-	send_all(fd, verdict, sizeof(verdict));
 	n += PEER_FRAME_HEAD + PEER_FETCH_HEAD + 8;
 	receive_all(fd, frame, n);
 	memcpy(&request, frame + n - 8, sizeof(request));
@@ -439,7 +436,7 @@ Test(strangers, a_node_that_greets_wrongly_is_none)
 	greeted_with(bytes, sizeof(bytes), "it is no joaderfs");
 	make_hello(PEER_VERSION + 1, bytes);
 	greeted_with(bytes, sizeof(bytes),
-		"it speaks another version of the protocol: found 2, allowed: 1");
+		"it speaks another version of the protocol: found 3, allowed: 2");
 	make_hello(PEER_VERSION, bytes);
 	greeted_with(bytes, sizeof(bytes), "a node of another name answers there");
 	memset(bytes + 56, 0, 64);

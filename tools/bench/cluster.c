@@ -6,7 +6,8 @@
  *
  * What it costs to have several nodes. CPU time of a tensor of 150 KB that goes from one
  * daemon to another over loopback, of both ends together and the kernel's part, when so
- * many are asked for at once: from a sealed file in memory, and from memory. The home of a
+ * many are asked for at once: from a sealed file in memory, and from memory, and the latter by
+ * TLS, which the kernel may do in part, as is said. The home of a
  * sample, and who takes which sample of a global mini-batch, of one thread. The best of
  * several rounds.
  */
@@ -25,6 +26,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define TENSOR_BYTES (224u * 224 * 3)
 #define TENSORS 64
@@ -147,37 +149,64 @@ static void time_batches(struct peer_client *client, const struct peer_fetch *li
 	sem_destroy(&batch.done);
 }
 
-static void bench_peer(void)
+static void bench_transfer(
+	struct tensors *tensors, struct peer_trust *trust, const char *words)
 {
-	static struct tensors tensors;
-	const struct peer_self a = {.name = "a"}, b = {.name = "b"};
-	const struct peer_server_calls calls = {.asked = asked, .context = &tensors};
+	const struct peer_self a = {.name = "a", .trust = trust};
+	const struct peer_self b = {.name = "b", .trust = trust};
+	const struct peer_server_calls calls = {.asked = asked, .context = tensors};
 	const struct peer_space space = {.dataset = "photos", .preparation = "crop 224"};
 	struct peer_fetch fetch = {
 		.deadline_ns = UINT64_MAX, .place_for = place_for, .done = done};
 	const int batches[] = {1, 8, 64};
 	struct peer_server *server;
 	struct peer_client *client;
-	make_tensors(&tensors);
 	ensure(peer_server_new("127.0.0.1:0", &b, &calls, &server) == 0);
 	ensure(peer_client_new(&a, TENSOR_BYTES, &client) == 0);
 	ensure(peer_client_node(client, "b", peer_server_address(server), &fetch.node) ==
 		0);
 	ensure(peer_client_space(client, &space, &fetch.space) == 0);
-	printf("%u bytes from node to node, us each   %9s %9s\n", TENSOR_BYTES, "CPU",
-		"time");
-	for (int memory = 0; memory < 2; memory++)
-		for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
-			double cpu, time;
-			tensors.in_memory = memory;
-			time_batches(client, &fetch, batches[i], &cpu, &time);
-			printf("  %-12s %2d at once %20s %9.1f %9.1f\n",
-				memory ? "in memory" : "in a file", batches[i], "", cpu,
-				time);
-		}
+	for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
+		double cpu, time;
+		time_batches(client, &fetch, batches[i], &cpu, &time);
+		printf("  %-24s %2d at once %8s %9.1f %9.1f\n", words, batches[i], "",
+			cpu, time);
+	}
 	peer_client_free(&client);
 	peer_server_stop(server);
 	peer_server_free(&server);
+}
+
+/* The trust of a file that is gone again. */
+static struct peer_trust *make_trust(bool is_plain)
+{
+	static const char secret[] = "the nodes of the benchmark know it";
+	char path[] = "/tmp/joaderfs-bench.XXXXXX";
+	const struct peer_trust_files files = {.secret = path, .is_plain = is_plain};
+	struct peer_trust *trust;
+	int fd = mkstemp(path);
+	ensure(fd >= 0 && write(fd, secret, sizeof(secret)) == (ssize_t)sizeof(secret));
+	close(fd);
+	ensure(peer_trust_new(&files, &trust) == 0);
+	unlink(path);
+	return trust;
+}
+
+static void bench_peer(void)
+{
+	static struct tensors tensors;
+	struct peer_trust *plain = make_trust(true), *tls = make_trust(false);
+	make_tensors(&tensors);
+	printf("%u bytes from node to node, us each   %9s %9s\n", TENSOR_BYTES, "CPU",
+		"time");
+	bench_transfer(&tensors, plain, "encrypt = no, in a file");
+	tensors.in_memory = true;
+	bench_transfer(&tensors, plain, "encrypt = no, in memory");
+	bench_transfer(&tensors, tls,
+		access("/proc/net/tls_stat", F_OK) ? "TLS, in memory"
+						   : "kernel TLS, in memory");
+	peer_trust_free(&plain);
+	peer_trust_free(&tls);
 }
 
 /* --- homes ------------------------------------------------------------------------------- */

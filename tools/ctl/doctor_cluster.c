@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* The engine of the group: whether it is there, and keeps what it is given. */
+/* The engine of the group: whether it is there, and keeps what it is given; and what goes from
+ * node to node. */
 
 #define TIMEOUT_MS 2000
 
@@ -30,13 +31,23 @@ static void look(struct findings *findings, struct coord_resp *resp)
 			said[0] ? said : "unknown");
 }
 
-void check_cluster(struct findings *findings)
+/* What goes from node to node. */
+static void look_at_nodes(struct findings *findings, const struct cluster_config *config)
+{
+	if (!config->listen || (!config->secret && !config->tls_cert))
+		return;
+	if (config->encrypt)
+		found(findings, FINE, NULL, "nodes send images by TLS 1.3");
+	else
+		found(findings, COSTS,
+			"encrypt = yes, unless the network is the nodes' own",
+			"nodes send images unencrypted (encrypt = no)");
+}
+
+static void look_at_engine(struct findings *findings, const struct cluster_config *config)
 {
 	struct coord_resp *resp;
 	char message[COORD_TEXT] = "";
-	if (!findings->config || !findings->config->cluster.engine)
-		return;
-	const struct cluster_config *config = &findings->config->cluster;
 	const struct coord_server server = {.url = config->engine,
 		.password_file = config->engine_password_file,
 		.ca = config->engine_ca,
@@ -50,4 +61,12 @@ void check_cluster(struct findings *findings)
 	}
 	look(findings, resp);
 	coord_resp_free(&resp);
+}
+
+void check_cluster(struct findings *findings)
+{
+	if (!findings->config || !findings->config->cluster.engine)
+		return;
+	look_at_nodes(findings, &findings->config->cluster);
+	look_at_engine(findings, &findings->config->cluster);
 }
