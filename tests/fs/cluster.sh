@@ -62,6 +62,20 @@ roll_back() {
 	mv "$T/older" "$T/engine"
 }
 
+# --- certificates ----------------------------------------------------------------------
+
+# authority NAME, certificate NAME AUTHORITY SUBJECT-ALTERNATIVE: $T/NAME.crt and $T/NAME.key
+authority() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
+		-keyout "$T/$1.key" -out "$T/$1.crt" 2>/dev/null
+}
+certificate() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
+		-CA "$T/$2.crt" -CAkey "$T/$2.key" -addext "subjectAltName=$3" \
+		-addext basicConstraints=critical,CA:FALSE \
+		-keyout "$T/$1.key" -out "$T/$1.crt" 2>/dev/null
+}
+
 # --- nodes -----------------------------------------------------------------------------
 
 # node NAME [LINE...]: no [cluster] without lines

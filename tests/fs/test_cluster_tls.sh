@@ -11,17 +11,6 @@
 command -v openssl >/dev/null || skip "no openssl"
 dataset 2 40
 
-# authority NAME; certificate NAME AUTHORITY SUBJECT-ALTERNATIVE
-authority() {
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
-		-keyout "$T/$1.key" -out "$T/$1.crt" 2>/dev/null
-}
-certificate() {
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
-		-CA "$T/$2.crt" -CAkey "$T/$2.key" -addext "subjectAltName=$3" \
-		-addext basicConstraints=critical,CA:FALSE \
-		-keyout "$T/$1.key" -out "$T/$1.crt" 2>/dev/null
-}
 authority ours
 authority others
 certificate server ours DNS:localhost

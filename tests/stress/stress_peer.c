@@ -4,7 +4,7 @@
 /*
  * Threads that fetch from two nodes while others answer what these were asked, late and in
  * any order, and one stops a node and starts it again. Each fetch is done once, with all
- * of its bytes or with an error; each answer is released once.
+ * of its bytes or with an error; each answer is released once. Without TLS and with it.
  */
 
 #include "base/clock.h"
@@ -20,13 +20,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define FETCHERS 3
 #define ANSWERERS 2
-#define FETCHES 15000 /* of each */
+#define FETCHES 8000 /* of each */
 #define BYTES 40000u
 #define NODES 2
-#define RESTARTS 300
+#define RESTARTS 150
 
 /* A node's server, and what it was asked and has not answered. */
 struct node {
@@ -41,6 +42,7 @@ struct node {
 };
 
 struct test {
+	struct peer_trust *trust;
 	struct node nodes[NODES];
 	struct peer_client *client;
 	uint32_t number[NODES], space;
@@ -193,7 +195,8 @@ static void *fetch_many(void *context)
 
 static void start(struct node *node, const char *name)
 {
-	const struct peer_self self = {.name = name, .incarnation = clock_now_ns()};
+	const struct peer_self self = {
+		.name = name, .incarnation = clock_now_ns(), .trust = node->test->trust};
 	const struct peer_server_calls calls = {.asked = asked, .context = node};
 	const char *listen = node->address[0] ? node->address : "127.0.0.1:0";
 	ensure(peer_server_new(listen, &self, &calls, &node->server) == 0);
@@ -233,7 +236,7 @@ static void restart_until_done(struct test *test)
 
 static void prepare(struct test *test)
 {
-	const struct peer_self self = {.name = "a"};
+	const struct peer_self self = {.name = "a", .trust = test->trust};
 	const struct peer_space space = {.dataset = "photos", .preparation = "crop 224"};
 	const char *const names[NODES] = {"b", "c"};
 	test->fd = memfd_create("bytes", MFD_CLOEXEC);
@@ -256,11 +259,11 @@ static void prepare(struct test *test)
 	}
 }
 
-int main(void)
+static void go(struct peer_trust *trust)
 {
 	static struct test test;
 	pthread_t fetchers[FETCHERS], answerers[ANSWERERS];
-	ensure(log_to_file("/dev/null") == 0);
+	test = (struct test){.trust = trust};
 	prepare(&test);
 	for (int i = 0; i < ANSWERERS; i++)
 		ensure(pthread_create(&answerers[i], NULL, answer, &test) == 0);
@@ -279,7 +282,36 @@ int main(void)
 	for (int i = 0; i < NODES; i++) {
 		ensure(test.nodes[i].n_released == test.nodes[i].n_asked);
 		peer_server_free(&test.nodes[i].server);
+		lock_destroy(&test.nodes[i].lock);
 	}
+	munmap((void *)(uintptr_t)test.bytes, BYTES + 256);
+	close(test.fd);
 	ensure(test.whole > FETCHES / 10);
+}
+
+/* NULL: built without OpenSSL. */
+static struct peer_trust *make_trust(void)
+{
+	static const char secret[] = "the nodes of the test know it";
+	char path[] = "/tmp/joaderfs-stress.XXXXXX";
+	const struct peer_trust_files files = {.secret = path};
+	struct peer_trust *trust = NULL;
+	int fd = mkstemp(path);
+	ensure(fd >= 0 && write(fd, secret, sizeof(secret)) == (ssize_t)sizeof(secret));
+	close(fd);
+	int err = peer_trust_new(&files, &trust);
+	ensure(err == 0 || err == -ENOTSUP);
+	unlink(path);
+	return trust;
+}
+
+int main(void)
+{
+	ensure(log_to_file("/dev/null") == 0);
+	go(NULL);
+	struct peer_trust *trust = make_trust();
+	if (trust)
+		go(trust);
+	peer_trust_free(&trust);
 	return 0;
 }

@@ -282,8 +282,8 @@ static inline void done_got(void *context, int err)
 	got->done = true;
 }
 
-static inline struct asker ask_as(const char *name, struct peer_trust *trust,
-	const char *node, const char *at)
+static inline struct asker ask_as(
+	const char *name, struct peer_trust *trust, const char *node, const char *at)
 {
 	struct asker asker;
 	struct peer_self self = {.name = name, .incarnation = 22, .trust = trust};

@@ -326,7 +326,8 @@ Test(peer, without_a_secret_only_loopback)
 		cr_assert_eq(peer_server_new(refused[i], &self, &calls, &server), -EPERM);
 		cr_assert_eq(peer_client_node(client, "b", refused[i], &node), -EPERM);
 	}
-	cr_assert(logged("without a secret or certificate only loopback addresses are allowed"));
+	cr_assert(logged(
+		"without a secret or certificate only loopback addresses are allowed"));
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		cr_assert_eq(peer_client_node(client, "b", names[i], &node), -EINVAL);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
