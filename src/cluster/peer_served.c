@@ -160,8 +160,6 @@ static int send_answers(struct peer_served *served)
 			break;
 		sent_whole(served, request);
 	}
-	if (sent < 0 && served->stream.why)
-		log_end(served, served->stream.why);
 	if (sent >= 0)
 		set_events(served, !STAILQ_EMPTY(&served->answered));
 	return sent < 0 ? sent : 0;
@@ -170,7 +168,8 @@ static int send_answers(struct peer_served *served)
 static void end_for(struct peer_served *served, int err)
 {
 	peer_served_end(served, err,
-		err == -ENODATA ? "a tensor's file is shorter than it should be" : NULL);
+		err == -ENODATA ? "a tensor's file is shorter than it should be"
+				: served->stream.why);
 }
 
 void peer_served_answer(struct peer_served *served, struct peer_request *request)

@@ -165,7 +165,10 @@ static const char ciphers[] =
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
-	SSL_CTX_set_options(context, SSL_OP_ENABLE_KTLS | SSL_OP_IGNORE_UNEXPECTED_EOF);
+	/* The kernel would go on to encrypt what is to be plain. */
+	SSL_CTX_set_options(
+		context, SSL_OP_IGNORE_UNEXPECTED_EOF |
+				 (trust->files.is_plain ? 0 : SSL_OP_ENABLE_KTLS));
 	SSL_CTX_set_mode(context,
 		SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);

@@ -240,20 +240,6 @@ Test(trust, tensors_come_whole)
 	peer_trust_free(&plain);
 }
 
-/* Keys that last for two records only: the bytes are the same. */
-Test(trust, keys_are_renewed)
-{
-	char path[32];
-	struct peer_trust *trust;
-	write_file(path, "the one secret of all", 0600);
-	const struct peer_trust_files files = {.secret = path, .key_lasts = 20000};
-	cr_assert_eq(peer_trust_new(&files, &trust), 0);
-	come_whole(trust, false);
-	come_whole(trust, true);
-	peer_trust_free(&trust);
-	unlink(path);
-}
-
 Test(trust, a_tensor_of_a_file_that_is_too_short_ends_the_connection)
 {
 	struct peer_trust *trust = secret("the one secret of all");
@@ -269,34 +255,62 @@ Test(trust, a_tensor_of_a_file_that_is_too_short_ends_the_connection)
 	peer_trust_free(&trust);
 }
 
-/* The bytes of a tensor are seen between the two, or are not. */
-static bool are_seen(struct peer_trust *trust)
+/* What went between the two while a tensor was fetched. */
+static struct relay *overhear(struct peer_trust *trust)
 {
-	uint8_t bytes[64];
 	struct owner *owner = serve("b", trust);
 	struct relay *relay = relay_to(peer_server_address(owner->server));
 	struct asker asker = ask_as("a", trust, "b", relay->address);
-	for (uint64_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = tensor_byte(1, 1000 + i);
 	cr_assert_eq(fetch_one(&asker, 1, PATIENCE_S), 0);
 	peer_client_free(&asker.client);
 	relay_stop(relay);
 	cr_assert_gt(relay->n, tensor_length(1));
-	bool seen = memmem(relay->bytes, relay->n, bytes, sizeof(bytes)) ||
-		    memmem(relay->bytes, relay->n, "photos", 6);
-	relay_free(&relay);
 	end_serving(&owner);
-	return seen;
+	return relay;
+}
+
+static bool are_heard(struct peer_trust *trust, const void *bytes, size_t n)
+{
+	struct relay *relay = overhear(trust);
+	bool heard = memmem(relay->bytes, relay->n, bytes, n);
+	relay_free(&relay);
+	return heard;
 }
 
 Test(trust, nobody_between_them_sees_what_goes)
 {
 	struct peer_trust *tls = secret("the one secret of all");
 	struct peer_trust *plain = secret_of("the one secret of all", 0600, true, 0);
-	cr_assert(are_seen(plain));
-	cr_assert(!are_seen(tls));
+	uint8_t bytes[64];
+	for (uint64_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = tensor_byte(1, 1000 + i);
+	cr_assert(are_heard(plain, bytes, sizeof(bytes)));
+	cr_assert(are_heard(plain, "photos", 6));
+	cr_assert(!are_heard(tls, bytes, sizeof(bytes)));
+	cr_assert(!are_heard(tls, "photos", 6));
 	peer_trust_free(&tls);
 	peer_trust_free(&plain);
+}
+
+/* With keys that last for two records the bytes are the same, and there are records with which
+ * TLS tells of the next key: no other one is so short. */
+Test(trust, keys_are_renewed)
+{
+	static const uint8_t update[] = {0x17, 3, 3, 0, 22};
+	char path[32];
+	struct peer_trust *often, *seldom;
+	write_file(path, "the one secret of all", 0600);
+	struct peer_trust_files files = {.secret = path};
+	cr_assert_eq(peer_trust_new(&files, &seldom), 0);
+	files.key_lasts = 20000;
+	cr_assert_eq(peer_trust_new(&files, &often), 0);
+	cr_assert(!are_heard(seldom, update, sizeof(update)));
+	cr_assert(are_heard(often, update, sizeof(update)));
+	come_whole(often, false);
+	come_whole(often, true);
+	peer_trust_free(&often);
+	peer_trust_free(&seldom);
+	unlink(path);
 }
 
 /* Bytes from the server are cut off, or changed, from one byte on. */
